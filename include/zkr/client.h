@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file client.h
+ * A connection to a ZooKeeper ensemble that outlives its sessions.
+ *
+ * One client serves all recipes of a process. It opens in the background, re-connects, and
+ * after the end of a session opens the next one (a new *epoch*) by itself. Besides the two
+ * threads of libzookeeper it runs a service thread (timers, lease, new sessions) and a
+ * dispatch thread, on which all callbacks of the application are called, one at a time, in
+ * order, with no lock held. A callback may call every function that does not say "Blocks:
+ * yes"; those return ZKR_ESTATE there.
+ *
+ * All functions may be called from any thread, but not concurrently with zkr_client_close().
+ * In a child made by fork() they return ZKR_ESTATE (or the neutral value each one names): open a
+ * client of its own there.
+ */
+#ifndef ZKR_CLIENT_H
+#define ZKR_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/error.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Wait without limit. */
+#define ZKR_FOREVER ((int64_t)-1)
+/** Returned by the valid_for functions when the lease is not measured (lease_probe_ms < 0). */
+#define ZKR_UNKNOWN ((int64_t)-2)
+
+typedef struct zkr_client zkr_client;
+
+/** States of a client. zkr_client_state_name() gives their names. */
+enum zkr_client_states {
+    ZKR_STATE_CONNECTING = 1, /**< no session yet, or none since the last one ended */
+    ZKR_STATE_CONNECTED,      /**< a server has accepted the session */
+    ZKR_STATE_SUSPENDED,      /**< disconnected; the session may still live */
+    ZKR_STATE_LOST,           /**< the session is over; a new one follows by itself */
+    ZKR_STATE_AUTH_FAILED, /**< refused for good: fix the credentials, open a new client */
+    ZKR_STATE_CLOSED       /**< zkr_client_close() has begun */
+};
+
+/** Levels for zkr_client_options.log_level. */
+enum zkr_log_level {
+    ZKR_LOG_ERROR = 1,
+    ZKR_LOG_WARN = 2,
+    ZKR_LOG_INFO = 3,
+    ZKR_LOG_DEBUG = 4
+};
+
+/** Why a hold was lost. */
+enum zkr_lost_reason {
+    ZKR_LOST_SESSION = 1, /**< the session ended */
+    ZKR_LOST_LEASE,       /**< the lease bound passed without an answer from a quorum */
+    ZKR_LOST_NODE /**< the lock node was deleted: by somebody, or by the server as it
+                               ends the session, if that is heard of first */
+};
+
+/** What the lost callback is told. */
+typedef struct zkr_lost {
+    int64_t reason;        /**< ZKR_LOST_… */
+    int64_t fencing_token; /**< of the hold that was lost */
+    const char *node;      /**< its node; valid during the callback */
+} zkr_lost;
+
+/** Called at each change of state, on the dispatch thread. */
+typedef void (*zkr_state_fn)(zkr_client *c, int state, void *ctx);
+
+/** Called for each line of log, on the dispatch thread; @line has no newline. */
+typedef void (*zkr_log_fn)(int level, const char *line, void *ctx);
+
+struct _zhandle;   /* zhandle_t of <zookeeper/zookeeper.h> */
+struct ACL_vector; /* of <zookeeper/zookeeper.jute.h> */
+
+/** ZooKeeper's watcher_fn. */
+typedef void (*zkr_watcher_fn)(struct _zhandle *zh,
+                               int type,
+                               int state,
+                               const char *path,
+                               void *watcher_ctx);
+
+/**
+ * Opens a ZooKeeper handle, for TLS, SASL or other initialisation that only the application
+ * knows. Called on the service thread at each new session, with numeric addresses.
+ *
+ * It must call a zookeeper_init variant with exactly these arguments and no client id, and
+ * return the handle, which then belongs to the client, or NULL with errno set.
+ */
+typedef struct _zhandle *(*zkr_open_handle_fn)(const char *servers,
+                                               zkr_watcher_fn watcher,
+                                               int session_timeout_ms,
+                                               void *watcher_ctx,
+                                               void *ctx);
+
+/**
+ * Options of zkr_client_open(). Start from ZKR_CLIENT_OPTIONS_INIT; zero in a field means its
+ * default. Everything pointed to is copied, except the contexts.
+ */
+typedef struct zkr_client_options {
+    size_t size; /**< sizeof(zkr_client_options) */
+    int64_t
+        session_timeout_ms; /**< asked for, at least 100; servers clamp it; default 10000 */
+    int64_t
+        connect_timeout_ms; /**< bounds calls that wait for a server and have no time-out of
+                                     their own (try, contenders); default 15000 */
+    int64_t retry_base_ms;  /**< first pause of the exponential back-off; default 50 */
+    int64_t retry_max_ms;   /**< longest pause; default 5000 */
+    int64_t retry_attempts; /**< failures in a row after which an acquire gives up with
+                                     ZKR_ECONNLOSS; 0 = only its deadline ends it (default) */
+    int64_t
+        lease_probe_ms; /**< pause between the lease probes while anything is held; 0 =
+                                     session timeout / 4 (default; the shortest that proves
+                                     anything), at most 2/5 of it, negative = no probes, and
+                                     valid_for then says ZKR_UNKNOWN */
+    const char *owner;  /**< owner text of our nodes; default "host/pid/thread" */
+    const char *auth_scheme;      /**< such as "digest"; NULL = none */
+    const void *auth_cert;        /**< such as "user:password" */
+    size_t auth_cert_len;         /**< bytes at auth_cert */
+    const struct ACL_vector *acl; /**< of all nodes we make; NULL = open to everyone */
+    int64_t log_level;            /**< default ZKR_LOG_WARN; also sets libzookeeper's */
+    zkr_log_fn log;               /**< NULL = no log at all */
+    void *log_ctx;
+    zkr_state_fn on_state; /**< NULL = none */
+    void *on_state_ctx;
+    zkr_open_handle_fn open_handle; /**< NULL = zookeeper_init() */
+    void *open_handle_ctx;
+} zkr_client_options;
+
+#define ZKR_CLIENT_OPTIONS_INIT                                                        \
+    {                                                                                  \
+        sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0                                                                          \
+    }
+
+/** Counters of a client since it was opened, for monitoring. Fields are only appended. */
+typedef struct zkr_stats {
+    int64_t sessions;   /**< sessions established */
+    int64_t reconnects; /**< connections made again within a session */
+    int64_t requests;   /**< requests sent to ZooKeeper, pings excepted */
+    int64_t probes;     /**< of these, lease probes */
+    int64_t grants;     /**< locks granted (leaderships too), re-entries excepted */
+    int64_t losses;     /**< holds lost before they were released */
+    int64_t held;       /**< held now */
+    int64_t waiting;    /**< in a queue now */
+    int64_t pending_deletes; /**< released or given up, node not yet confirmed gone */
+    int64_t dropped_log;     /**< log lines dropped because the callback was too slow */
+} zkr_stats;
+
+/**
+ * Start a client. The connection is made in the background.
+ *
+ * @out      the client on success; end it with zkr_client_close().
+ * @servers  "host:port,host:port" with an optional "/chroot", which must exist; names are
+ *           resolved again for each session; a missing port means 2181; IPv6 as "[::1]:2181".
+ * @options  NULL = defaults; borrowed during the call.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL (server list, chroot, an option out of range or unknown),
+ * ZKR_ENOMEM, ZKR_ESYS (no thread could be started).
+ *
+ * Blocks:   no; names are resolved and servers reached in the background.
+ * Threads:  any. Starts two threads, and libzookeeper two.
+ * Session:  asks for options.session_timeout_ms.
+ * Cost:     no round trip before it returns.
+ * Curator:  CuratorFrameworkFactory.newClient + start.   Since: 0.1.
+ */
+ZKR_API int zkr_client_open(zkr_client **out,
+                            const char *servers,
+                            const zkr_client_options *options);
+
+/**
+ * Wait until a session is established.
+ *
+ * @c           borrowed.
+ * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a
+ * forked child). On ZKR_ETIMEDOUT zkr_last_error() tells the last obstacle met.
+ *
+ * Blocks:   yes, until connected or @timeout_ms.
+ * Threads:  any.
+ * Cost:     no request of its own.
+ * Curator:  CuratorFramework.blockUntilConnected.   Since: 0.1.
+ */
+ZKR_API int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms);
+
+/**
+ * The present state.
+ *
+ * @c  borrowed.
+ *
+ * Returns one of ZKR_STATE_…; ZKR_STATE_CLOSED for NULL and in a forked child.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  CuratorZookeeperClient.isConnected, ConnectionState.   Since: 0.1.
+ */
+ZKR_API int zkr_client_state(zkr_client *c);
+
+/**
+ * The name of a state, such as "CONNECTED".
+ *
+ * @state  any int.
+ *
+ * Returns a constant, "?" for unknown values; never NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  ConnectionState.name.   Since: 0.1.
+ */
+ZKR_API const char *zkr_client_state_name(int state);
+
+/**
+ * ZooKeeper's id of the present session.
+ *
+ * @c  borrowed.
+ *
+ * Returns the id, or 0 when there is no session now.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  changes with each epoch.
+ * Cost:     no request.
+ * Curator:  ZooKeeper.getSessionId.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_client_session_id(zkr_client *c);
+
+/**
+ * The session timeout in force, as negotiated with the servers.
+ *
+ * @c  borrowed.
+ *
+ * Returns milliseconds; before the first connection the value asked for; 0 for NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  ZooKeeper.getSessionTimeout.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
+
+/**
+ * For how long from now no server can have ended the present session.
+ *
+ * The lease bound: computed from the send times of answered quorum writes alone, on
+ * CLOCK_BOOTTIME, so it holds however long this process is stopped, and behind a follower that
+ * is cut off or a leader that is stale. It assumes that the clocks of client and servers run at
+ * the same rate within 0.1 %, and it cannot see a frozen virtual machine: for that there is the
+ * fencing token. It is kept up only while something is held.
+ *
+ * @c  borrowed.
+ *
+ * Returns milliseconds, 0 = not sure now, ZKR_UNKNOWN = probes are turned off.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  0 from the end of the session on.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_client_valid_for_ms(zkr_client *c);
+
+/**
+ * Wait until every node that was released or given up is confirmed gone.
+ *
+ * @c           borrowed.
+ * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on), ZKR_EINVAL, ZKR_ESTATE (in a callback, or
+ * in a forked child).
+ *
+ * Blocks:   yes, until confirmed or @timeout_ms.
+ * Threads:  any.
+ * Session:  the end of the session confirms as well: it takes all its nodes along.
+ * Cost:     no request of its own; usually the rest of one round trip.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_client_flush(zkr_client *c, int64_t timeout_ms);
+
+/**
+ * Read the counters.
+ *
+ * @c     borrowed.
+ * @out   filled.
+ * @size  sizeof(zkr_stats) of the caller; a smaller (older) one is filled as far as it goes, the
+ *        rest of a larger one is zeroed.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  TracerDriver, in part.   Since: 0.1.
+ */
+ZKR_API int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size);
+
+/**
+ * End the session and free the client.
+ *
+ * @c  taken on success; NULL is a no-op.
+ *
+ * Returns ZKR_OK, ZKR_EBUSY (recipes on it exist; nothing happened), ZKR_ESTATE (in a callback,
+ * or in a forked child).
+ *
+ * Blocks:   yes: until what was sent is answered (at most 1 s) and one round trip to close the
+ *           session (at most 1.5 s with a silent server), plus the callback that is running.
+ * Threads:  any but the dispatch thread; no other call on @c may run or follow.
+ * Session:  closed on the server, which deletes all its nodes at once. If the server cannot be
+ *           reached they go when the session expires there.
+ * Cost:     1 round trip.
+ * Curator:  CuratorFramework.close.   Since: 0.1.
+ */
+ZKR_API int zkr_client_close(zkr_client *c);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

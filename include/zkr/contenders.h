@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file contenders.h
+ * Lists of who holds and who waits, as the recipes return them.
+ */
+#ifndef ZKR_CONTENDERS_H
+#define ZKR_CONTENDERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_contenders zkr_contenders;
+
+/** One contender; pointers live as long as the list. */
+typedef struct zkr_contender {
+    const char *node;   /**< name below the path */
+    const char *owner;  /**< node data as text, unprintable bytes as '?'; "" = none */
+    int64_t session_id; /**< owner session; 0 = the node is not ephemeral */
+    int64_t
+        created_ms; /**< server's wall clock, ms since 1970: in the queue since then */
+    int64_t fencing_token; /**< its czxid */
+    int64_t sequence;      /**< its place: the lowest holds */
+} zkr_contender;
+
+/**
+ * The number of entries of a list.
+ *
+ * @list  borrowed; NULL has 0.
+ *
+ * Returns the number.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  Collection.size.   Since: 0.1.
+ */
+ZKR_API size_t zkr_contenders_count(const zkr_contenders *list);
+
+/**
+ * Entry @i of a list; entry 0 is the holder.
+ *
+ * @list  borrowed.
+ * @i     below zkr_contenders_count().
+ *
+ * Returns the entry, owned by the list, or NULL when there is no such entry.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  Participant.   Since: 0.1.
+ */
+ZKR_API const zkr_contender *zkr_contenders_get(const zkr_contenders *list, size_t i);
+
+/**
+ * Free a list.
+ *
+ * @list  taken; NULL is a no-op. Returns nothing.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API void zkr_contenders_free(zkr_contenders *list);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file error.h
+ * Error codes and their detail.
+ *
+ * Every function that can fail returns ZKR_OK (0) or one of the negative codes below; a
+ * function that takes an `out` pointer writes it only on success. zkr_last_error() adds the
+ * circumstances of the calling thread's last failure.
+ */
+#ifndef ZKR_ERROR_H
+#define ZKR_ERROR_H
+
+#include <stdbool.h>
+
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * All codes: name, value, may the same call succeed if made again, text. Codes are only
+ * ever appended.
+ */
+#define ZKR_ERROR_MAP(X)                                                               \
+    X(OK, 0, false, "success")                                                         \
+    X(EINVAL, -1, false, "invalid argument")                                           \
+    X(ENOMEM, -2, false, "out of memory")                                              \
+    X(ETIMEDOUT, -3, true, "deadline passed")                                          \
+    X(ECANCELED, -4, false, "canceled")                                                \
+    X(ENOTOWNER, -5, false, "not held by the calling thread")                          \
+    X(EDEADLK, -6, false, "would never succeed")                                       \
+    X(ECONNLOSS, -7, true, "connection lost, outcome unknown")                         \
+    X(ESESSION, -8, true, "hold or session lost")                                      \
+    X(EAUTH, -9, false, "not authorised")                                              \
+    X(ECLOSED, -10, false, "client closed")                                            \
+    X(EBUSY, -11, true, "still in use")                                                \
+    X(ESTATE, -12, false, "not possible in this state or thread")                      \
+    X(ESYS, -13, false, "system call failed")                                          \
+    X(ENONODE, -14, false, "node does not exist")                                      \
+    X(EEXIST, -15, false, "node exists already")                                       \
+    X(ESEQUENCE, -16, false, "sequence numbers of the path are used up")
+
+enum zkr_code {
+#define ZKR_ERROR_ENUM_(name, value, retriable, text) ZKR_##name = (value),
+    ZKR_ERROR_MAP(ZKR_ERROR_ENUM_)
+#undef ZKR_ERROR_ENUM_
+};
+
+/** Any other answer of ZooKeeper, kept as it is: ZKR_EZK(ZNOTEMPTY) == -1111. */
+#define ZKR_EZK(rc) ((rc)-1000)
+
+/** What is known about a thread's last failure. Fixed size; strings are cut, never absent. */
+typedef struct zkr_error {
+    int code;          /**< a ZKR_E… code, 0 when nothing failed yet */
+    int zk_rc;         /**< ZooKeeper's own code, 0 when none was involved */
+    int sys_errno;     /**< errno, 0 when no system call was involved */
+    char path[256];    /**< the ZooKeeper path concerned, or "" */
+    char message[256]; /**< one line for people: what happened and what to do */
+} zkr_error;
+
+/**
+ * The text of a code.
+ *
+ * @code  any int; codes of ZKR_EZK() and unknown ones have a text too.
+ *
+ * Returns a constant, never NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  KeeperException.Code.   Since: 0.1.
+ */
+ZKR_API const char *zkr_strerror(int code);
+
+/**
+ * The name of a code, such as "ZKR_ETIMEDOUT".
+ *
+ * @code  any int; "ZKR_EZK" for answers of ZooKeeper without a code of ours, "ZKR_E?" for others.
+ *
+ * Returns a constant, never NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  KeeperException.Code.   Since: 0.1.
+ */
+ZKR_API const char *zkr_err_name(int code);
+
+/**
+ * May the same call succeed if it is made again, with nothing changed by the caller?
+ *
+ * @code  a code as returned by this library.
+ *
+ * Returns true for ZKR_ETIMEDOUT, ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_EBUSY and for answers of
+ * ZooKeeper that are transient (throttled, session moved).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  RetryPolicy.allowRetry.   Since: 0.1.
+ */
+ZKR_API bool zkr_err_retriable(int code);
+
+/**
+ * ZooKeeper's own code inside a ZKR_EZK() code.
+ *
+ * @code  a code as returned by this library.
+ *
+ * Returns the ZOO_ERRORS value, or 0 when @code is not of that kind.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  KeeperException.code().   Since: 0.1.
+ */
+ZKR_API int zkr_err_zk(int code);
+
+/**
+ * The detail of the last failed call of the calling thread.
+ *
+ * Returns a pointer to memory of the calling thread, valid until its next failing call or its
+ * end; never NULL. A successful call leaves it as it was.
+ *
+ * Blocks:   no.
+ * Threads:  each thread sees its own.
+ * Cost:     no request.
+ * Curator:  Throwable.getMessage.   Since: 0.1.
+ */
+ZKR_API const zkr_error *zkr_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file export.h
+ * ZKR_API marks every name the shared library exports; all others are hidden.
+ */
+#ifndef ZKR_EXPORT_H
+#define ZKR_EXPORT_H
+
+#if defined(__GNUC__)
+#define ZKR_API __attribute__((visibility("default")))
+#else
+#define ZKR_API
+#endif
+
+#endif

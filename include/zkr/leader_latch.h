@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file leader_latch.h
+ * Leader election: one of all started latches on a path leads, until it stops or is lost.
+ *
+ * Mirrors Curator's LeaderLatch and shares its paths: each candidate is one protected
+ * ephemeral-sequential node `_c_<uuid>-latch-NNNNNNNNNN` with the id as its data, and the lowest
+ * number leads. Latches exclude neither mutexes nor leader selectors on the same path.
+ *
+ * **Candidacy.** A started latch joins by itself as soon as a server is there, keeps its place
+ * over a re-connect in the same session, and joins again at the tail after any loss. Passing
+ * faults are retried for ever. One that cannot pass (no right, no chroot, sequence numbers used
+ * up) ends the candidacy: zkr_leader_latch_await() and zkr_leader_latch_state() return its code and
+ * on_failed is called. zkr_leader_latch_start() tries again.
+ *
+ * **Loss.** Leadership is sure until the lease bound at the latest (zkr_client_valid_for_ms()),
+ * also with every server out of reach; then it is lost. Check zkr_leader_latch_valid_for_ms()
+ * before each irreversible step and hand the fencing token, the term number of an election, to
+ * what the leader writes to.
+ *
+ * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held, and may
+ * call every function that does not say "Blocks: yes". on_gain and on_loss strictly take turns,
+ * gain first. A gain is told only while it is true; so a term that ends before its turn to be
+ * told has come is not told at all, and neither is a gap that is closed by then within one term.
+ *
+ * A latch needs no thread of its own and less than 4 KiB of memory.
+ */
+#ifndef ZKR_LEADER_LATCH_H
+#define ZKR_LEADER_LATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/client.h>
+#include <zkr/contenders.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_leader_latch zkr_leader_latch;
+
+/** What zkr_leader_latch_state() returns, besides codes of failures. */
+enum zkr_leader_latch_states {
+    ZKR_LATCH_STOPPED = 1, /**< not started, or stopped: no candidate */
+    ZKR_LATCH_WAITING,     /**< a candidate, or about to join */
+    ZKR_LATCH_LEADING      /**< the leader, surely, now */
+};
+
+/** How to stop. */
+enum zkr_leader_latch_mode {
+    ZKR_LATCH_SILENT = 0, /**< a leader that stops is not told */
+    ZKR_LATCH_NOTIFY = 1  /**< on_loss is called, with ZKR_LOST_STOPPED */
+};
+
+/** Reasons of losses, besides enum zkr_lost_reason. */
+enum zkr_leader_latch_lost {
+    ZKR_LOST_STOPPED = 101, /**< zkr_leader_latch_stop() with ZKR_LATCH_NOTIFY */
+    ZKR_LOST_SUSPENDED      /**< disconnected, and options.step_down_when_suspended */
+};
+
+/** Called when the latch leads. @fencing_token is this term's. */
+typedef void (*zkr_leader_latch_gain_fn)(zkr_leader_latch *l,
+                                         int64_t fencing_token,
+                                         void *ctx);
+
+/** Called when the term told by the last on_gain is over. */
+typedef void (*zkr_leader_latch_loss_fn)(zkr_leader_latch *l,
+                                         const zkr_lost *lost,
+                                         void *ctx);
+
+/** Called once when a candidacy ends for good; @code is a ZKR_E… code. */
+typedef void (*zkr_leader_latch_failed_fn)(zkr_leader_latch *l, int code, void *ctx);
+
+/** Called after contenders of any process came or went. Several changes may be told by one call. */
+typedef void (*zkr_leader_latch_contenders_fn)(zkr_leader_latch *l, void *ctx);
+
+/** Options of zkr_leader_latch_create(). Zero in a field means its default. */
+typedef struct zkr_leader_latch_options {
+    size_t size;                      /**< sizeof(zkr_leader_latch_options) */
+    zkr_leader_latch_gain_fn on_gain; /**< NULL = none, as the next ones */
+    zkr_leader_latch_loss_fn on_loss;
+    zkr_leader_latch_failed_fn on_failed;
+    zkr_leader_latch_contenders_fn on_contenders; /**< from create on, started or not */
+    void *ctx;                                    /**< for all of them */
+    int64_t
+        step_down_when_suspended; /**< not 0: leads only while connected, as with Curator's
+                                           standard policy; 0: up to the lease bound */
+    int64_t persistent_parent;    /**< not 0: missing parents become persistent, not
+                                           container, nodes */
+} zkr_leader_latch_options;
+
+#define ZKR_LEADER_LATCH_OPTIONS_INIT                                                  \
+    {                                                                                  \
+        sizeof(zkr_leader_latch_options), 0, 0, 0, 0, 0, 0, 0                          \
+    }
+
+/**
+ * Make a latch, which can observe at once and takes part when started.
+ *
+ * @out      the latch on success; end it with zkr_leader_latch_destroy().
+ * @c        borrowed until then.
+ * @path     absolute, without trailing slash, not "/"; created by the first candidate.
+ * @id       UTF-8 text for others to see, copied; "" = none, NULL = the client's owner text.
+ * @options  NULL = defaults; borrowed during the call.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any; starts none.
+ * Session:  the object outlives sessions.
+ * Cost:     no request; with on_contenders one, and a watch that stays while the latch does.
+ * Curator:  new LeaderLatch(client, path, id).   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
+                                    zkr_client *c,
+                                    const char *path,
+                                    const char *id,
+                                    const zkr_leader_latch_options *options);
+
+/**
+ * Become a candidate. Possible again after each stop, and after a failure.
+ *
+ * @l  borrowed.
+ *
+ * Returns ZKR_OK, ZKR_ESTATE (is a candidate already; in a forked child), ZKR_EINVAL, ZKR_ENOMEM,
+ * ZKR_ESYS. Faults of servers come later, through state, await and on_failed.
+ *
+ * Blocks:   no; no server need be there.
+ * Threads:  any.
+ * Session:  joins again in each new session.
+ * Cost:     1 round trip from here to leading on a free path (create and list are sent together).
+ * Curator:  LeaderLatch.start, once only.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_start(zkr_leader_latch *l);
+
+/**
+ * Leave, giving leadership up. Also before the start has found a server, and more than once.
+ *
+ * Afterwards no on_gain, on_loss or on_failed of this candidacy runs or follows, but in a
+ * callback, where with ZKR_LATCH_NOTIFY on_loss follows once that callback has returned.
+ *
+ * @l     borrowed.
+ * @mode  ZKR_LATCH_SILENT, or ZKR_LATCH_NOTIFY: on_loss is called if on_gain had been.
+ *
+ * Returns ZKR_OK (also if it was stopped already), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   only for callbacks of @l, and not when called from a callback.
+ * Threads:  any.
+ * Session:  the delete of the node is repeated in the background until it is confirmed.
+ * Cost:     0 round trips waited for; 1 request.
+ * Curator:  LeaderLatch.close(CloseMode).   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
+
+/**
+ * Wait until the latch leads.
+ *
+ * @l           borrowed; started.
+ * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
+ *
+ * Returns ZKR_OK (it led, surely, a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
+ * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or why the candidacy
+ * ended: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ENOMEM
+ * or another answer that no retry changes.
+ *
+ * Blocks:   yes, with no internal lock held.
+ * Threads:  any number at once.
+ * Session:  waits across sessions.
+ * Cost:     no request.
+ * Curator:  LeaderLatch.await(long, TimeUnit).   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
+
+/**
+ * Does the latch lead, surely, now?
+ *
+ * @l  borrowed.
+ *
+ * Returns false also for NULL and in a forked child. Once false, the term is over for good, except
+ * with step_down_when_suspended, where a term goes on after a re-connect in its session.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  asks the lease bound, not memory.
+ * Cost:     no request.
+ * Curator:  LeaderLatch.hasLeadership, which does not look.   Since: 0.1.
+ */
+ZKR_API bool zkr_leader_latch_has_leadership(zkr_leader_latch *l);
+
+/**
+ * The state of the candidacy.
+ *
+ * @l  borrowed.
+ *
+ * Returns ZKR_LATCH_STOPPED, ZKR_LATCH_WAITING, ZKR_LATCH_LEADING; or, below 0, the code that ended
+ * the candidacy, as on_failed gets it; ZKR_EINVAL for NULL, ZKR_ESTATE in a forked child.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  LeaderLatch.getState, which knows no failure.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
+
+/**
+ * The fencing token of the present term: the czxid of the node. See zkr_mutex_fencing_token().
+ *
+ * @l      borrowed.
+ * @token  filled on success.
+ *
+ * Returns ZKR_OK, ZKR_ENOTOWNER (does not lead), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request; it came with the create.
+ * Curator:  none (LeaderLatch.getLastPathIsLeader).   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token);
+
+/**
+ * For how long from now the latch surely leads. See zkr_client_valid_for_ms().
+ *
+ * @l  borrowed.
+ *
+ * Returns milliseconds, 0 = does not surely lead, ZKR_UNKNOWN = leads, but the client's probes
+ * are turned off.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  reaches 0 before another candidate can lead.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_leader_latch_valid_for_ms(zkr_leader_latch *l);
+
+/**
+ * The full path of the node by which the latch leads.
+ *
+ * @l     borrowed.
+ * @buf   filled on success, always terminated.
+ * @size  bytes at @buf.
+ *
+ * Returns ZKR_OK, ZKR_ENOTOWNER (does not lead), ZKR_EINVAL (also when @buf is too small),
+ * ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  LeaderLatch.getOurPath.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size);
+
+/**
+ * The id of the leader, whichever process it is in, as the servers see it.
+ *
+ * @l     borrowed; need not be started.
+ * @buf   filled on success, always terminated; unprintable bytes as '?'.
+ * @size  bytes at @buf.
+ *
+ * Returns ZKR_OK, ZKR_ENONODE (there is no candidate), ZKR_EINVAL (also when @buf is too small), and
+ * as zkr_leader_latch_participants().
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms of the client.
+ * Threads:  any.
+ * Cost:     2 round trips, however many candidates.
+ * Curator:  LeaderLatch.getLeader.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size);
+
+/**
+ * All candidates in their order, of all processes and languages; the first leads.
+ *
+ * @l    borrowed; need not be started.
+ * @out  the list on success, empty when the path does not exist; free it with
+ *       zkr_contenders_free().
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms of the client), ZKR_ECONNLOSS,
+ * ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or a forked child).
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms of the client.
+ * Threads:  any.
+ * Cost:     2 round trips, however many candidates; nodes that go meanwhile are left out.
+ * Curator:  LeaderLatch.getParticipants.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out);
+
+/**
+ * Wait until a candidate comes or goes, since the last return of this call or of participants
+ * or leader on this object; with none before, since the call.
+ *
+ * @l           borrowed; need not be started.
+ * @timeout_ms  milliseconds; 0 = only what is known already, ZKR_FOREVER = no limit.
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
+ * callback, or in a forked child).
+ *
+ * Blocks:   yes, with no internal lock held.
+ * Threads:  any number at once.
+ * Session:  waits across sessions; what changed in between counts.
+ * Cost:     1 round trip to set the watch, 1 after each event.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms);
+
+/**
+ * Free a latch.
+ *
+ * @l  taken on success; NULL is a no-op. Callbacks that wait to be called are dropped, one that
+ *     runs is waited for (except when called from it).
+ *
+ * Returns ZKR_OK, ZKR_EBUSY (started, or a thread waits in it; nothing happened), ZKR_ESTATE (in a
+ * forked child).
+ *
+ * Blocks:   only for a running callback of @l.
+ * Threads:  any; no other call on @l may run or follow.
+ * Session:  nodes that are not yet confirmed gone stay with the client.
+ * Cost:     no request.
+ * Curator:  none (garbage collection).   Since: 0.1.
+ */
+ZKR_API int zkr_leader_latch_destroy(zkr_leader_latch *l);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

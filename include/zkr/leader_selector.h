@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file leader_selector.h
+ * Leader election by a function: it runs while this process leads, and gives leadership up by
+ * returning.
+ *
+ * Mirrors Curator's LeaderSelector and shares its paths. On the wire it is a mutex: nodes named
+ * `_c_<uuid>-lock-NNNNNNNNNN` with the id as their data, so selectors exclude each other and any
+ * mutex on the same path.
+ *
+ * **Rounds.** A started selector queues up, runs take_leadership() on a thread of its own when
+ * it leads, never twice at once, and leaves when that returns. With auto_requeue it then queues
+ * up again at the tail, else when zkr_leader_selector_requeue() says so. Passing faults are retried
+ * for ever. One that cannot pass (no right, no chroot, sequence numbers used up) ends the
+ * candidacy: zkr_leader_selector_state() returns its code and on_failed is called;
+ * zkr_leader_selector_requeue() tries again.
+ *
+ * **Loss.** Nothing can stop a running function from outside. It must sleep in
+ * zkr_leadership_wait(), which returns at once when leadership is lost, interrupted or stopped,
+ * check zkr_leadership_valid_for_ms() before each irreversible step, and hand its fencing token to
+ * what it writes to.
+ */
+#ifndef ZKR_LEADER_SELECTOR_H
+#define ZKR_LEADER_SELECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/client.h>
+#include <zkr/contenders.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_leader_selector zkr_leader_selector;
+
+/** One round of leadership; valid while take_leadership() runs, on any thread. */
+typedef struct zkr_leadership zkr_leadership;
+
+/**
+ * Runs while leader, on the selector's own thread, with no lock held. It may call every function
+ * of this library, blocking ones too. Returning gives leadership up.
+ */
+typedef void (*zkr_take_leadership)(zkr_leadership *lead, void *ctx);
+
+/** Called once when a candidacy ends for good, on the dispatch thread; @code is a ZKR_E… code. */
+typedef void (*zkr_leader_selector_failed_fn)(zkr_leader_selector *s,
+                                              int code,
+                                              void *ctx);
+
+/** What zkr_leader_selector_state() returns, besides codes of failures. */
+enum zkr_leader_selector_states {
+    ZKR_SELECTOR_STOPPED = 1, /**< not started, or stopped */
+    ZKR_SELECTOR_IDLE, /**< started, not queued: the round is over, no requeue asked for */
+    ZKR_SELECTOR_QUEUED,  /**< a candidate, about to join, or within requeue_delay_ms */
+    ZKR_SELECTOR_LEADING, /**< take_leadership() runs, leadership lost or not */
+    ZKR_SELECTOR_STOPPING /**< told to stop, take_leadership() has not returned yet */
+};
+
+/** Options of zkr_leader_selector_create(). Zero in a field means its default. */
+typedef struct zkr_leader_selector_options {
+    size_t size;          /**< sizeof(zkr_leader_selector_options) */
+    int64_t auto_requeue; /**< not 0: queue up again after each round */
+    int64_t
+        requeue_delay_ms; /**< and pause that long before it; a chance for the others */
+    zkr_leader_selector_failed_fn
+        on_failed; /**< NULL = none; ctx is take_leadership()'s */
+    int64_t
+        step_down_when_suspended; /**< not 0: a disconnect ends the round, as with Curator's
+                                           LeaderSelectorListenerAdapter; 0: the lease bound */
+    int64_t persistent_parent; /**< not 0: missing parents become persistent, not
+                                           container, nodes */
+} zkr_leader_selector_options;
+
+#define ZKR_LEADER_SELECTOR_OPTIONS_INIT                                               \
+    {                                                                                  \
+        sizeof(zkr_leader_selector_options), 0, 0, 0, 0, 0                             \
+    }
+
+/**
+ * Make a selector. Nothing is sent.
+ *
+ * @out              the selector on success; end it with zkr_leader_selector_destroy().
+ * @c                borrowed until then.
+ * @path             absolute, without trailing slash, not "/"; created by the first candidate.
+ * @id               UTF-8 text for others to see, copied; "" or NULL = the client's owner text.
+ * @take_leadership  runs in each round.
+ * @ctx              for it.
+ * @options          NULL = defaults; borrowed during the call.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any; starts none.
+ * Session:  the object outlives sessions.
+ * Cost:     no request.
+ * Curator:  new LeaderSelector(client, path, listener) + setId, autoRequeue.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_create(zkr_leader_selector **out,
+                                       zkr_client *c,
+                                       const char *path,
+                                       const char *id,
+                                       zkr_take_leadership take_leadership,
+                                       void *ctx,
+                                       const zkr_leader_selector_options *options);
+
+/**
+ * Start the selector's thread and queue up. Possible again after each stop.
+ *
+ * @s  borrowed.
+ *
+ * Returns ZKR_OK, ZKR_ESTATE (started already; a stop that timed out has not ended; in a forked
+ * child), ZKR_ESYS (no thread), ZKR_EINVAL. Faults of servers come later, through state and
+ * on_failed.
+ *
+ * Blocks:   no; no server need be there.
+ * Threads:  any; starts one thread, which runs until stopped.
+ * Session:  queues up again in each new session.
+ * Cost:     1 round trip from here to leading on a free path (create and list are sent together).
+ * Curator:  LeaderSelector.start, once only.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_start(zkr_leader_selector *s);
+
+/**
+ * Ask for one more round, at the tail of the queue.
+ *
+ * @s  borrowed; started.
+ *
+ * Returns ZKR_OK, ZKR_EBUSY (one is asked for already, by this or by auto_requeue), ZKR_ESTATE (not
+ * started; in a forked child), ZKR_EINVAL.
+ *
+ * Blocks:   no.
+ * Threads:  any, take_leadership() too: the round then follows this one.
+ * Cost:     no request by the calling thread.
+ * Curator:  LeaderSelector.requeue.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_requeue(zkr_leader_selector *s);
+
+/**
+ * Ask the running take_leadership() to return: its zkr_leadership_wait() returns ZKR_ECANCELED.
+ *
+ * @s  borrowed.
+ *
+ * Returns ZKR_OK, ZKR_ENOTOWNER (it does not run), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  LeaderSelector.interruptLeadership.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_interrupt(zkr_leader_selector *s);
+
+/**
+ * Leave the queue, or interrupt the running take_leadership() and wait until it has returned.
+ *
+ * The node stays until then, so that nobody else leads while the function still runs.
+ *
+ * @s           borrowed.
+ * @timeout_ms  milliseconds; 0 = do not wait, ZKR_FOREVER = no limit.
+ *
+ * Returns ZKR_OK (also if it was stopped already), ZKR_ETIMEDOUT (take_leadership() has not returned;
+ * the stop goes on, call again to wait further), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   yes, at most @timeout_ms; in take_leadership() and in callbacks it acts as with 0.
+ * Threads:  any; ends the selector's thread.
+ * Session:  the delete of the node is repeated in the background until it is confirmed.
+ * Cost:     0 round trips waited for; 1 request.
+ * Curator:  LeaderSelector.close, which does not wait.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms);
+
+/**
+ * The state of the selector.
+ *
+ * @s  borrowed.
+ *
+ * Returns one of ZKR_SELECTOR_…; or, below 0, the code that ended the candidacy, as on_failed gets
+ * it; ZKR_EINVAL for NULL, ZKR_ESTATE in a forked child.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
+
+/**
+ * Does the selector lead, surely, now?
+ *
+ * @s  borrowed.
+ *
+ * Returns false also for NULL and in a forked child.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  asks the lease bound, not memory.
+ * Cost:     no request.
+ * Curator:  LeaderSelector.hasLeadership, which does not look.   Since: 0.1.
+ */
+ZKR_API bool zkr_leader_selector_has_leadership(zkr_leader_selector *s);
+
+/**
+ * The id of the leader, whichever process it is in, as the servers see it.
+ *
+ * @s     borrowed; need not be started.
+ * @buf   filled on success, always terminated; unprintable bytes as '?'.
+ * @size  bytes at @buf.
+ *
+ * Returns ZKR_OK, ZKR_ENONODE (there is no candidate), ZKR_EINVAL (also when @buf is too small), and
+ * as zkr_leader_selector_participants().
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms of the client.
+ * Threads:  any.
+ * Cost:     2 round trips, however many candidates.
+ * Curator:  LeaderSelector.getLeader.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t size);
+
+/**
+ * All candidates in their order, of all processes and languages; the first leads.
+ *
+ * @s    borrowed; need not be started.
+ * @out  the list on success, empty when the path does not exist; free it with
+ *       zkr_contenders_free().
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms of the client), ZKR_ECONNLOSS,
+ * ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or a forked child).
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms of the client.
+ * Threads:  any.
+ * Cost:     2 round trips, however many candidates; nodes that go meanwhile are left out.
+ * Curator:  LeaderSelector.getParticipants.   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_participants(zkr_leader_selector *s,
+                                             zkr_contenders **out);
+
+/**
+ * Free a selector.
+ *
+ * @s  taken on success; NULL is a no-op. An on_failed that waits to be called is dropped, one
+ *     that runs is waited for (except when called from it).
+ *
+ * Returns ZKR_OK, ZKR_EBUSY (not stopped, or take_leadership() has not returned yet; nothing
+ * happened), ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   only for a running on_failed of @s.
+ * Threads:  any; no other call on @s may run or follow.
+ * Session:  nodes that are not yet confirmed gone stay with the client.
+ * Cost:     no request.
+ * Curator:  none (garbage collection).   Since: 0.1.
+ */
+ZKR_API int zkr_leader_selector_destroy(zkr_leader_selector *s);
+
+/**
+ * Sleep while leader.
+ *
+ * @lead        borrowed.
+ * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = until leadership ends.
+ *
+ * Returns ZKR_ETIMEDOUT (still leader, surely, now), or why leadership is over and take_leadership()
+ * must return: ZKR_ESESSION (lost), ZKR_ECANCELED (interrupt or stop); ZKR_EINVAL, ZKR_ESTATE (on the
+ * dispatch thread, or in a forked child).
+ *
+ * Blocks:   yes, with no internal lock held.
+ * Threads:  any, the dispatch thread excepted.
+ * Session:  a loss ends the wait at once, at the lease bound at the latest.
+ * Cost:     no request.
+ * Curator:  Thread.sleep in takeLeadership, and its InterruptedException.   Since: 0.1.
+ */
+ZKR_API int zkr_leadership_wait(zkr_leadership *lead, int64_t timeout_ms);
+
+/**
+ * For how long from now this round's leadership is sure. See zkr_client_valid_for_ms().
+ *
+ * @lead  borrowed.
+ *
+ * Returns milliseconds, 0 = lost or in doubt, ZKR_UNKNOWN = leads, but the client's probes are
+ * turned off. An interrupt does not change it.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  reaches 0 before another candidate can lead.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_leadership_valid_for_ms(zkr_leadership *lead);
+
+/**
+ * The fencing token of this round: the czxid of its node. See zkr_mutex_fencing_token().
+ *
+ * @lead  borrowed.
+ *
+ * Returns the token, also when leadership has been lost since; 0 for NULL and in a forked child.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request; it came with the create.
+ * Curator:  none (CURATOR-637 asks for it).   Since: 0.1.
+ */
+ZKR_API int64_t zkr_leadership_fencing_token(zkr_leadership *lead);
+
+/**
+ * The full path of this round's node.
+ *
+ * @lead  borrowed.
+ * @buf   filled on success, always terminated.
+ * @size  bytes at @buf.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL (also when @buf is too small), ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_leadership_node(zkr_leadership *lead, char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

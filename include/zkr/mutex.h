@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file mutex.h
+ * A fair, re-entrant mutex across threads, processes and hosts.
+ *
+ * Mirrors Curator's InterProcessMutex and shares its lock paths: each attempt is one protected
+ * ephemeral-sequential node `_c_<uuid>-lock-NNNNNNNNNN` under the path, and the lowest number
+ * holds. The thread that acquired is the owner: it may acquire again, and must release as
+ * often. Different mutex objects exclude each other, also on one path within one thread.
+ *
+ * **Loss.** A hold can end before it is released: the session ended, no server confirmed it
+ * until the lease bound passed, or somebody deleted the node. Then is_held turns false and
+ * valid_for 0 at once, the lost callback is called once, a re-entrant acquire and the next release by the
+ * owner return ZKR_ESESSION, and after that release the mutex can be acquired anew. Check
+ * zkr_mutex_valid_for_ms() before each irreversible step, hand the fencing token to what the
+ * lock protects, and use zkr_mutex_guard() for data in ZooKeeper.
+ *
+ * A thread that ends while it holds releases by that, and the log says so.
+ */
+#ifndef ZKR_MUTEX_H
+#define ZKR_MUTEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/client.h>
+#include <zkr/contenders.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_mutex zkr_mutex;
+
+/**
+ * Called once for each hold that is lost, on the client's dispatch thread. By then the mutex may
+ * have been acquired anew: compare the fencing token.
+ */
+typedef void (*zkr_mutex_lost_fn)(zkr_mutex *m, const zkr_lost *lost, void *ctx);
+
+/** Options of zkr_mutex_create(). Zero in a field means its default; contents are copied. */
+typedef struct zkr_mutex_options {
+    size_t size;       /**< sizeof(zkr_mutex_options) */
+    const char *owner; /**< owner text of the node; default the client's */
+    const void *data;  /**< node data instead of an owner text; NULL = owner text */
+    size_t data_len;   /**< bytes at data, at most 65536 */
+    zkr_mutex_lost_fn on_lost; /**< NULL = none */
+    void *on_lost_ctx;
+    int64_t
+        wait_on_release; /**< not 0: release returns when the node is confirmed gone */
+    int64_t
+        persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
+} zkr_mutex_options;
+
+#define ZKR_MUTEX_OPTIONS_INIT                                                         \
+    {                                                                                  \
+        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0                                 \
+    }
+
+/**
+ * Make a mutex object for a path. Nothing is sent.
+ *
+ * @out      the mutex on success; end it with zkr_mutex_destroy().
+ * @c        borrowed until then.
+ * @path     absolute, without trailing slash, not "/"; created when first needed.
+ * @options  NULL = defaults; borrowed during the call.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  the object outlives sessions.
+ * Cost:     no request; under 1 KiB of memory.
+ * Curator:  new InterProcessMutex(client, path).   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_create(zkr_mutex **out,
+                             zkr_client *c,
+                             const char *path,
+                             const zkr_mutex_options *options);
+
+/**
+ * Acquire, waiting at most @timeout_ms. First come, first served, across all hosts.
+ *
+ * @m           borrowed.
+ * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit;
+ *              0 = one try, which needs a connection and waits for one round trip, at most
+ *              options.connect_timeout_ms or a third of the session timeout, whichever is less.
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another; or no answer by the deadline, and then
+ * zkr_last_error()->zk_rc is ZOPERATIONTIMEOUT, -7), ZKR_ECANCELED
+ * (zkr_mutex_cancel()), ZKR_ECONNLOSS (a try without connection, or retry_attempts used up), ZKR_ESESSION
+ * (the calling thread's earlier hold was lost: release it first), ZKR_EAUTH, ZKR_ESEQUENCE
+ * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
+ * a callback, or in a forked child). After any error this call holds nothing and its node is
+ * deleted, or will be as soon as a server can be reached.
+ *
+ * Re-entrant: a call by the owner adds one to its depth and needs its own release.
+ *
+ * Blocks:   yes, with no internal lock held.
+ * Threads:  any; the calling thread becomes the owner.
+ * Session:  a session that ends while waiting costs the place in the queue, and the wait goes
+ *           on at its end within the deadline. A re-connect within the session keeps the place.
+ * Cost:     1 round trip when free (create and list are sent together), 2 until parked behind
+ *           others, then 0 or 1 after the event; 0 when re-entered.
+ * Curator:  InterProcessMutex.acquire.   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
+
+/**
+ * Release once. The last release of the owner frees the lock for the next in the queue.
+ *
+ * @m  borrowed.
+ *
+ * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (the hold had been lost; the calling thread no
+ * longer owns @m, whatever its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no; with options.wait_on_release until the node is confirmed gone or the session is.
+ * Threads:  the owner.
+ * Session:  the delete is repeated in the background until it is confirmed.
+ * Cost:     0 round trips waited for; 1 request.
+ * Curator:  InterProcessMutex.release.   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_release(zkr_mutex *m);
+
+/**
+ * Make every thread that is now waiting in zkr_mutex_acquire() return ZKR_ECANCELED.
+ *
+ * @m  borrowed. Holders and later acquires are not affected.
+ *
+ * Returns ZKR_OK (also if nobody waits), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no round trip waited for; one delete for each waiter.
+ * Curator:  Thread.interrupt on the waiting threads.   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_cancel(zkr_mutex *m);
+
+/**
+ * Does the calling thread hold @m, surely, now?
+ *
+ * @m  borrowed.
+ *
+ * Returns false also when the hold is lost or in doubt, for NULL, and in a forked child.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  asks the lease bound, not memory.
+ * Cost:     no request.
+ * Curator:  InterProcessMutex.isOwnedByCurrentThread, which does not look.   Since: 0.1.
+ */
+ZKR_API bool zkr_mutex_is_held(zkr_mutex *m);
+
+/**
+ * Does any thread of this process hold this object, surely, now?
+ *
+ * @m  borrowed.
+ *
+ * Returns as zkr_mutex_is_held().
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  InterProcessMutex.isAcquiredInThisProcess.   Since: 0.1.
+ */
+ZKR_API bool zkr_mutex_is_held_in_process(zkr_mutex *m);
+
+/**
+ * How often the calling thread still has to release, lost holds included.
+ *
+ * @m  borrowed.
+ *
+ * Returns 0 when it does not own @m, for NULL, and in a forked child.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  InterProcessMutex.LockData.lockCount (private).   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_depth(zkr_mutex *m);
+
+/**
+ * For how long from now the calling thread surely holds @m. See zkr_client_valid_for_ms().
+ *
+ * @m  borrowed.
+ *
+ * Returns milliseconds, 0 = not surely held by the calling thread, ZKR_UNKNOWN = held, but the
+ * client's probes are turned off.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  reaches 0 before any server can have given the lock away.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
+
+/**
+ * The fencing token of the calling thread's hold: the czxid of its node.
+ *
+ * Tokens only grow along the life of a path, from holder to holder, also when the path is
+ * deleted and made again. A resource that refuses tokens lower than the highest it has seen is
+ * safe from holders that do not know yet that they are none. Re-entry keeps the token.
+ *
+ * @m      borrowed.
+ * @token  filled on success.
+ *
+ * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (lost), ZKR_EINVAL, ZKR_ESTATE (forked child).
+ *
+ * Blocks:   no.   Threads:  the owner.
+ * Cost:     no request; it came with the create.
+ * Curator:  none (CURATOR-537, CURATOR-637 ask for it).   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
+
+/**
+ * The full path of the node by which the calling thread holds @m.
+ *
+ * @m     borrowed.
+ * @buf   filled on success, always terminated.
+ * @size  bytes at @buf.
+ *
+ * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (lost), ZKR_EINVAL (also when @buf is too small),
+ * ZKR_ESTATE (forked child).
+ *
+ * Blocks:   no.   Threads:  the owner.
+ * Cost:     no request.
+ * Curator:  InterProcessMutex.getLockPath (protected).   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
+
+/**
+ * Who holds and who waits, in queue order, of all processes and languages.
+ *
+ * @m    borrowed; need not be held.
+ * @out  the list on success, empty when the path does not exist; free it with
+ *       zkr_contenders_free().
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_EAUTH,
+ * ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms.
+ * Threads:  any.
+ * Cost:     2 round trips, however many contenders; nodes that go meanwhile are left out.
+ * Curator:  InterProcessMutex.getParticipantNodes + getData.   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
+
+/**
+ * Wait until a contender comes or goes, since the last return of this call or of
+ * zkr_mutex_contenders() on this object; with none before, since the call.
+ *
+ * @m           borrowed; need not be held.
+ * @timeout_ms  milliseconds; 0 = only what is known already, ZKR_FOREVER = no limit.
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
+ * callback, or in a forked child).
+ *
+ * Blocks:   yes, with no internal lock held.
+ * Threads:  any number at once.
+ * Session:  waits across sessions; what changed in between counts.
+ * Cost:     1 round trip to set the watch, 1 after each event.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
+
+/**
+ * Free a mutex.
+ *
+ * @m  taken on success; NULL is a no-op. Callbacks of @m that wait to be called are dropped, one
+ *     that runs is waited for (except when called from it).
+ *
+ * Returns ZKR_OK, ZKR_EBUSY (held by a thread or waited for; nothing happened), ZKR_ESTATE (in
+ * a forked child).
+ *
+ * Blocks:   only for a running lost callback of @m.
+ * Threads:  any; no other call on @m may run or follow.
+ * Session:  released nodes that are not yet confirmed gone stay with the client.
+ * Cost:     no request.
+ * Curator:  none (garbage collection).   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_destroy(zkr_mutex *m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file zkr.h
+ * Everything but guard.h, which needs ZooKeeper's own header.
+ */
+#ifndef ZKR_ZKR_H
+#define ZKR_ZKR_H
+
+#include <zkr/client.h>
+#include <zkr/contenders.h>
+#include <zkr/error.h>
+#include <zkr/export.h>
+#include <zkr/leader_latch.h>
+#include <zkr/leader_selector.h>
+#include <zkr/mutex.h>
+#include <zkr/version.h>
+
+#endif

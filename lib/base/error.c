@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local zkr_error last;
+
+static const struct row {
+    int code;
+    bool retriable;
+    const char *name;
+    const char *text;
+} rows[] = {
+#define ZKR_ERROR_ROW_(name, value, retriable, text)                                   \
+    {value, retriable, "ZKR_" #name, text},
+    ZKR_ERROR_MAP(ZKR_ERROR_ROW_)
+#undef ZKR_ERROR_ROW_
+};
+
+enum {
+    ZK_RANGE_FIRST = -1999,
+    ZK_RANGE_LAST = -1001,
+    ZK_SESSION_MOVED = -118,
+    ZK_THROTTLED = -127
+};
+
+static const struct row *find(int code)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].code == code) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+const char *zkr_strerror(int code)
+{
+    const struct row *row = find(code);
+    if (row) {
+        return row->text;
+    }
+    return zkr_err_zk(code) ? "ZooKeeper refused the request" : "unknown error";
+}
+
+const char *zkr_err_name(int code)
+{
+    const struct row *row = find(code);
+    if (row) {
+        return row->name;
+    }
+    return zkr_err_zk(code) ? "ZKR_EZK" : "ZKR_E?";
+}
+
+bool zkr_err_retriable(int code)
+{
+    const struct row *row = find(code);
+    if (row) {
+        return row->retriable;
+    }
+    int rc = zkr_err_zk(code);
+    return rc == ZK_SESSION_MOVED || rc == ZK_THROTTLED;
+}
+
+int zkr_err_zk(int code)
+{
+    return code >= ZK_RANGE_FIRST && code <= ZK_RANGE_LAST ? code + 1000 : 0;
+}
+
+const zkr_error *zkr_last_error(void)
+{
+    return &last;
+}
+
+static void begin(int code, const char *path)
+{
+    last.code = code;
+    last.zk_rc = zkr_err_zk(code);
+    last.sys_errno = 0;
+    (void)snprintf(last.path, sizeof(last.path), "%s", path ? path : "");
+}
+
+int zkr__fail(int code, const char *path, const char *format, ...)
+{
+    begin(code, path);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(last.message, sizeof(last.message), format, args);
+    va_end(args);
+    return code;
+}
+
+int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
+{
+    begin(code, path);
+    last.zk_rc = zk_rc;
+    (void)snprintf(last.message, sizeof(last.message), "%s: %s (ZooKeeper code %d)",
+                   what, zkr_strerror(code), zk_rc);
+    return code;
+}
+
+int zkr__fail_sys(int sys_errno, const char *what)
+{
+    begin(ZKR_ESYS, NULL);
+    last.sys_errno = sys_errno;
+    char text[96] = "";
+    if (strerror_r(sys_errno, text, sizeof(text)) != 0) {
+        (void)snprintf(text, sizeof(text), "errno %d", sys_errno);
+    }
+    (void)snprintf(last.message, sizeof(last.message), "%s: %s", what, text);
+    return ZKR_ESYS;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread-local detail behind zkr_last_error(). */
+#ifndef ZKR_BASE_ERROR_H
+#define ZKR_BASE_ERROR_H
+
+#include <zkr/error.h>
+
+/* Record the failure of the calling thread and return @code. @path may be NULL. */
+int zkr__fail(int code, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with ZooKeeper's own code and a text made from it. */
+int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what);
+
+/* The same with errno. */
+int zkr__fail_sys(int sys_errno, const char *what);
+
+#endif

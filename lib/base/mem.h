@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All allocation of this library, so that tests can make the n-th one fail. */
+#ifndef ZKR_BASE_MEM_H
+#define ZKR_BASE_MEM_H
+
+#include <stddef.h>
+
+/* Zeroed memory, or NULL. */
+void *zkr__mem_alloc(size_t size);
+/* A copy of @size bytes and a terminating zero, or NULL. */
+void *zkr__mem_copy(const void *from, size_t size);
+char *zkr__mem_string(const char *text);
+void zkr__mem_free(void *p);
+
+/* Tests only: asked before each allocation; false makes it fail. NULL = never fail. */
+typedef _Bool (*zkr__mem_gate)(void);
+void zkr__mem_set_gate(zkr__mem_gate gate);
+
+#endif

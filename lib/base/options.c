@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/options.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+enum { LARGEST = 4096 };
+
+int zkr__options_take(void *to, size_t size, const void *from, const char *what)
+{
+    memset(to, 0, size);
+    if (!from) {
+        return ZKR_OK;
+    }
+    size_t theirs;
+    memcpy(&theirs, from, sizeof(theirs));
+    if (theirs < sizeof(size_t) || theirs > LARGEST || theirs % sizeof(size_t) != 0) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "%s: size %zu is not that of the struct; start from %s", what,
+                         theirs, "its INIT macro");
+    }
+    for (size_t i = size; i < theirs; i++) {
+        if (((const char *)from)[i] != 0) {
+            return zkr__fail(
+                ZKR_EINVAL, NULL,
+                "%s: an option is set that this library is too old to know", what);
+        }
+    }
+    memcpy(to, from, theirs < size ? theirs : size);
+    return ZKR_OK;
+}

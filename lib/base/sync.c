@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sync.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+int zkr__mu_init(struct zkr__mu *mu)
+{
+    return pthread_mutex_init(&mu->m, NULL);
+}
+
+int zkr__cv_init(struct zkr__cv *cv)
+{
+    pthread_condattr_t attr;
+    int rc = pthread_condattr_init(&attr);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    if (rc == 0) {
+        rc = pthread_cond_init(&cv->c, &attr);
+    }
+    (void)pthread_condattr_destroy(&attr);
+    return rc;
+}
+
+void zkr__mu_destroy(struct zkr__mu *mu)
+{
+    (void)pthread_mutex_destroy(&mu->m);
+}
+
+void zkr__cv_destroy(struct zkr__cv *cv)
+{
+    (void)pthread_cond_destroy(&cv->c);
+}
+
+ZKR__TSA(no_thread_safety_analysis)
+void zkr__mu_lock(struct zkr__mu *mu)
+{
+    (void)pthread_mutex_lock(&mu->m);
+}
+
+ZKR__TSA(no_thread_safety_analysis)
+void zkr__mu_unlock(struct zkr__mu *mu)
+{
+    (void)pthread_mutex_unlock(&mu->m);
+}
+
+void zkr__cv_signal(struct zkr__cv *cv)
+{
+    (void)pthread_cond_signal(&cv->c);
+}
+
+void zkr__cv_broadcast(struct zkr__cv *cv)
+{
+    (void)pthread_cond_broadcast(&cv->c);
+}
+
+bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
+{
+    if (deadline == ZKR__NEVER) {
+        return pthread_cond_wait(&cv->c, &mu->m) == 0;
+    }
+    struct timespec at = zkr__clock_timespec(deadline);
+    return pthread_cond_timedwait(&cv->c, &mu->m, &at) != ETIMEDOUT;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mutex and condition variable, annotated for clang's thread safety analysis. Conditions wait
+ * on CLOCK_MONOTONIC.
+ */
+#ifndef ZKR_BASE_SYNC_H
+#define ZKR_BASE_SYNC_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__clang__)
+#define ZKR__TSA(x) __attribute__((x))
+#else
+#define ZKR__TSA(x)
+#endif
+#define ZKR__CAPABILITY ZKR__TSA(capability("mutex"))
+#define ZKR__ACQUIRES(mu) ZKR__TSA(acquire_capability(mu))
+#define ZKR__RELEASES(mu) ZKR__TSA(release_capability(mu))
+/* The caller holds @mu. Written out beside each internal function that needs it. */
+#define ZKR__NEEDS(mu) ZKR__TSA(requires_capability(mu))
+
+struct ZKR__CAPABILITY zkr__mu {
+    pthread_mutex_t m;
+};
+
+struct zkr__cv {
+    pthread_cond_t c;
+};
+
+int zkr__mu_init(struct zkr__mu *mu); /* 0 or errno, as the next */
+int zkr__cv_init(struct zkr__cv *cv);
+void zkr__mu_destroy(struct zkr__mu *mu);
+void zkr__cv_destroy(struct zkr__cv *cv);
+
+void zkr__mu_lock(struct zkr__mu *mu) ZKR__ACQUIRES(mu);
+void zkr__mu_unlock(struct zkr__mu *mu) ZKR__RELEASES(mu);
+
+void zkr__cv_signal(struct zkr__cv *cv);
+void zkr__cv_broadcast(struct zkr__cv *cv);
+
+/* Sleep until woken or @deadline (zkr__clock_now(), ZKR__NEVER = none); false once it passed. */
+bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
+    ZKR__NEEDS(mu);
+
+#endif

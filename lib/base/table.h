@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only include of uthash, with its defaults mended: no exit() when memory runs out. */
+#ifndef ZKR_BASE_TABLE_H
+#define ZKR_BASE_TABLE_H
+
+#include <stddef.h>
+
+#include "base/mem.h"
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_malloc(size) zkr__mem_alloc(size)
+#define uthash_free(ptr, size) zkr__mem_free(ptr)
+/* FNV-1a: short keys, and no warnings from the default's casts. */
+#define HASH_FUNCTION(key, len, hash) ((hash) = zkr__table_hash((key), (size_t)(len)))
+
+static inline unsigned zkr__table_hash(const void *key, size_t len)
+{
+    const unsigned char *p = key;
+    unsigned hash = 2166136261U;
+    for (size_t i = 0; i < len; i++) {
+        hash = (hash ^ p[i]) * 16777619U;
+    }
+    return hash;
+}
+
+#include <uthash.h>
+
+/* Most tables here hold a few entries and are emptied, and so freed, often. */
+#undef HASH_INITIAL_NUM_BUCKETS
+#undef HASH_INITIAL_NUM_BUCKETS_LOG2
+#define HASH_INITIAL_NUM_BUCKETS 4U
+#define HASH_INITIAL_NUM_BUCKETS_LOG2 2U
+
+#include <utlist.h>
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* syscall() */
+
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool key_made;
+static atomic_uint generation;
+static atomic_uint_fast64_t last_id;
+
+static _Thread_local uint64_t id;
+static _Thread_local struct zkr__thread_duty *duties;
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&generation, 1);
+}
+
+static void unlink_duty(struct zkr__thread_duty *duty)
+{
+    *duty->link = duty->next;
+    if (duty->next) {
+        duty->next->link = duty->link;
+    }
+    duty->next = NULL;
+    duty->link = NULL;
+}
+
+static void end_thread(void *unused)
+{
+    (void)unused;
+    while (duties) {
+        struct zkr__thread_duty *duty = duties;
+        unlink_duty(duty);
+        duty->at_exit(duty);
+    }
+}
+
+static void start(void)
+{
+    (void)pthread_atfork(NULL, NULL, count_fork);
+    key_made = pthread_key_create(&key, end_thread) == 0;
+}
+
+uint64_t zkr__thread_id(void)
+{
+    if (id == 0) {
+        id = atomic_fetch_add(&last_id, 1) + 1;
+    }
+    return id;
+}
+
+long zkr__thread_os_id(void)
+{
+    return syscall(SYS_gettid);
+}
+
+unsigned zkr__fork_generation(void)
+{
+    (void)pthread_once(&once, start);
+    return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+bool zkr__thread_duty_add(struct zkr__thread_duty *duty)
+{
+    (void)pthread_once(&once, start);
+    /* Any value but NULL makes the destructor run. */
+    if (!key_made || pthread_setspecific(key, &key) != 0) {
+        return false;
+    }
+    duty->next = duties;
+    duty->link = &duties;
+    if (duties) {
+        duties->link = &duty->next;
+    }
+    duties = duty;
+    return true;
+}
+
+void zkr__thread_duty_drop(struct zkr__thread_duty *duty)
+{
+    if (duty->link) {
+        unlink_duty(duty);
+    }
+}

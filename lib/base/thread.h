@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Identity and end of threads, and the check for fork(). */
+#ifndef ZKR_BASE_THREAD_H
+#define ZKR_BASE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Never reused within a process, unlike pthread_t: no thread inherits a dead one's lock. Not 0. */
+uint64_t zkr__thread_id(void);
+
+/* The number that ps -L and top -H show. */
+long zkr__thread_os_id(void);
+
+/* Counts the forks between the first process and this one; a handle notes it when made. */
+unsigned zkr__fork_generation(void);
+
+/* Something to be done if a thread ends while it still has it; embedded in the owner's struct. */
+struct zkr__thread_duty {
+    struct zkr__thread_duty *next, **link;
+    void (*at_exit)(struct zkr__thread_duty *duty);
+};
+
+/*
+ * Add to and take from the calling thread's duties; only that thread may. False: no memory.
+ * At the thread's end each one left is taken from the list and its at_exit() called.
+ */
+bool zkr__thread_duty_add(struct zkr__thread_duty *duty);
+void zkr__thread_duty_drop(struct zkr__thread_duty *duty);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The children of a queue in their order. Pure; hostile names are safe. */
+#ifndef ZKR_ENGINE_CHILDREN_H
+#define ZKR_ENGINE_CHILDREN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct zkr__child {
+    const char *name; /* borrowed from the answer */
+    int64_t sequence;
+    bool foreign; /* of another recipe; still counts, in its place */
+};
+
+struct zkr__children {
+    struct zkr__child *list; /* by sequence, then name */
+    size_t count;
+};
+
+/* True for a node that is as good as deleted. */
+typedef bool (*zkr__child_filter)(void *ctx, const char *name);
+
+/*
+ * Take the sequential children out of @names. Returns ZKR_OK or ZKR_ENOMEM; free with
+ * zkr__mem_free(out->list). @dead may be NULL.
+ */
+int zkr__children_order(struct zkr__children *out,
+                        const char *const *names,
+                        size_t count,
+                        const char *prefix,
+                        zkr__child_filter dead,
+                        void *ctx);
+
+/* Index of the child called @name, or of the one that starts with @start; count if missing. */
+size_t zkr__children_find(const struct zkr__children *children, const char *name);
+size_t zkr__children_find_start(const struct zkr__children *children,
+                                const char *start);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/holders.h"
+
+struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
+{
+    uint64_t thread = zkr__thread_id();
+    struct zkr__holder *holder;
+    HASH_FIND(hh, table, &thread, sizeof(thread), holder);
+    return holder;
+}
+
+bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder)
+{
+    holder->thread = zkr__thread_id();
+    HASH_ADD(hh, *table, thread, sizeof(holder->thread), holder);
+    if (!holder->hh.tbl) {
+        return false;
+    }
+    if (!zkr__thread_duty_add(&holder->duty)) {
+        HASH_DEL(*table, holder);
+        return false;
+    }
+    return true;
+}
+
+void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder)
+{
+    zkr__thread_duty_drop(&holder->duty);
+    HASH_DEL(*table, holder);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which threads hold a re-entrant lock, how often, and by which claim. Needs the client's lock. */
+#ifndef ZKR_ENGINE_HOLDERS_H
+#define ZKR_ENGINE_HOLDERS_H
+
+#include <stdint.h>
+
+#include "base/table.h"
+#include "base/thread.h"
+#include "engine/queue.h"
+
+struct zkr__holder {
+    uint64_t thread; /* zkr__thread_id(): never reused */
+    int depth;
+    struct zkr__claim *claim;
+    void *lock;                   /* the recipe's object */
+    struct zkr__thread_duty duty; /* release when the thread ends */
+    struct zkr__call lost;        /* tells the application, on the dispatch thread */
+    bool lost_posted;             /* then this belongs to the call, too */
+    UT_hash_handle hh;
+};
+
+/* The calling thread's entry, or NULL. */
+struct zkr__holder *zkr__holders_find(struct zkr__holder *table);
+/* Enter @holder for the calling thread; false: no memory. */
+bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder);
+/* Take it out; by its thread, or at that thread's end. */
+void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Read who is in a queue: all contenders of all clients, with their data. */
+#ifndef ZKR_ENGINE_ROSTER_H
+#define ZKR_ENGINE_ROSTER_H
+
+#include <zkr/contenders.h>
+
+#include "session/session.h"
+
+/*
+ * List @dir and read each sequential child, in two round trips. Blocks up to @deadline without
+ * the lock. Nodes that go meanwhile are left out; a missing @dir gives an empty list. Returns
+ * ZKR_OK, ZKR_ETIMEDOUT, ZKR_ENOMEM, or what ZooKeeper said.
+ */
+int zkr__roster_read(zkr_contenders **out,
+                     zkr_client *c,
+                     const char *dir,
+                     const char *prefix,
+                     int64_t deadline);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The leader latch: one claim in the queue at its path, made again whenever it is lost. */
+#include "recipes/leader_latch.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/path.h"
+
+_Static_assert(sizeof(zkr_leader_latch_options) == 64,
+               "option structs have no padding");
+
+enum { ID_MAX = 65536 };
+
+/* --- asked by all --- */
+
+static int no_latch(void)
+{
+    return zkr__fail(ZKR_EINVAL, NULL, "the leader latch is NULL");
+}
+
+int zkr__latch_enter(const zkr_leader_latch *l)
+{
+    return l ? zkr__client_enter(l->c) : no_latch();
+}
+
+int zkr__latch_enter_blocking(const zkr_leader_latch *l)
+{
+    return l ? zkr__client_enter_blocking(l->c) : no_latch();
+}
+
+struct zkr__claim *zkr__latch_lead(const zkr_leader_latch *l)
+{
+    bool leads = l->claim && l->claim->k.phase == ZKR__HELD &&
+                 (!l->o.step_down_when_suspended || zkr__connected(l->c));
+    return leads ? l->claim : NULL;
+}
+
+struct zkr__claim *zkr__latch_sure_lead(zkr_leader_latch *l)
+{
+    if (l->claim) {
+        zkr__claim_check(l->claim);
+    }
+    struct zkr__claim *lead = zkr__latch_lead(l);
+    return lead && zkr__claim_sure(lead) ? lead : NULL;
+}
+
+/* --- candidacy --- */
+
+static void join(zkr_leader_latch *l) ZKR__LOCKED;
+
+static void end_candidacy(zkr_leader_latch *l, int code, int detail) ZKR__LOCKED
+{
+    l->failure = code;
+    l->failure_detail = detail;
+    l->failure_untold = true;
+    zkr__log(l->c, ZKR_LOG_ERROR, "%s: no candidate any more: %s", l->queue->dir,
+             zkr_strerror(code));
+}
+
+/* With the lock held. A claim that can bring us nothing any more makes way for the next. */
+// NOLINTNEXTLINE(misc-no-recursion): a claim that is refused at once ends it
+static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
+{
+    zkr_leader_latch *l = ctx;
+    int failure = claim->k.failure;
+    int detail = claim->detail;
+    if (claim->k.lost != 0) {
+        zkr__log(l->c, ZKR_LOG_WARN, "%s: leadership lost (%s)", claim->node,
+                 claim->k.lost == ZKR_LOST_SESSION ? "session ended"
+                 : claim->k.lost == ZKR_LOST_LEASE ? "no answer from a quorum in time"
+                                                   : "node deleted");
+    }
+    if (failure != 0 || claim->k.lost != 0) {
+        l->claim = NULL;
+        zkr__claim_leave(claim);
+        if (failure == 0 || zkr_err_retriable(failure)) {
+            join(l);
+        } else {
+            end_candidacy(l, failure, detail);
+        }
+    }
+    zkr__latch_changed(l);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): see on_change()
+static void join(zkr_leader_latch *l)
+{
+    /* Into the latch at once: a claim that is refused calls on_change() before this returns. */
+    int rc = zkr__claim_enter(&l->claim, l->queue, false, on_change, l);
+    if (rc != ZKR_OK) {
+        end_candidacy(l, rc, 0);
+    }
+}
+
+static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
+{
+    zkr_leader_latch *l =
+        (zkr_leader_latch *)(void *)((char *)listener -
+                                     offsetof(zkr_leader_latch, listener));
+    (void)state;
+    zkr__latch_changed(l);
+}
+
+int zkr_leader_latch_start(zkr_leader_latch *l)
+{
+    int rc = zkr__latch_enter(l);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    const char *dir = l->queue->dir;
+    zkr__lock(l->c);
+    if (l->claim) {
+        rc = zkr__fail(ZKR_ESTATE, dir, "the latch on %s is started already", dir);
+    } else {
+        l->failure = 0;
+        l->failure_untold = false;
+        rc = zkr__claim_enter(&l->claim, l->queue, false, on_change, l);
+        if (rc != ZKR_OK) {
+            (void)zkr__fail(rc, dir, "cannot join %s: out of resources", dir);
+        }
+    }
+    zkr__unlock(l->c);
+    return rc;
+}
+
+int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
+{
+    int rc = zkr__latch_enter(l);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (mode != ZKR_LATCH_SILENT && mode != ZKR_LATCH_NOTIFY) {
+        return zkr__fail(ZKR_EINVAL, l->queue->dir, "there is no mode %d", mode);
+    }
+    zkr__lock(l->c);
+    struct zkr__claim *claim = l->claim;
+    l->claim = NULL;
+    l->failure = 0;
+    l->failure_untold = false;
+    if (claim) {
+        zkr__claim_leave(claim);
+    }
+    if (mode == ZKR_LATCH_SILENT) {
+        zkr__latch_hush(l);
+    }
+    zkr__latch_changed(l);
+    zkr__latch_wait_told(l);
+    zkr__unlock(l->c);
+    return ZKR_OK;
+}
+
+/* --- create, destroy --- */
+
+static void on_news(void *ctx) ZKR__LOCKED
+{
+    zkr_leader_latch *l = ctx;
+    l->news_untold = true;
+    zkr__latch_changed(l);
+}
+
+void zkr__latch_free(zkr_leader_latch *l)
+{
+    zkr__cv_destroy(&l->changed);
+    zkr__mem_free(l);
+}
+
+/* The client is told of a new latch only here, where nothing can fail any more but a lookout. */
+static int attach(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr_client *c = l->c;
+    int rc = ZKR_OK;
+    if (l->o.on_contenders) {
+        rc = zkr__lookout_create(&l->lookout, c, l->queue->dir, ZKR__LATCH_PREFIX,
+                                 on_news, l);
+    }
+    if (rc != ZKR_OK) {
+        zkr__queue_unref(l->queue);
+        return rc;
+    }
+    if (l->o.step_down_when_suspended) {
+        l->listener.on_state = on_state;
+        zkr__listen(c, &l->listener);
+    }
+    c->recipes++;
+    return ZKR_OK;
+}
+
+static int make_latch(zkr_leader_latch **out,
+                      zkr_client *c,
+                      const struct zkr__queue_spec *spec,
+                      const zkr_leader_latch_options *o)
+{
+    zkr_leader_latch *l = zkr__mem_alloc(sizeof(*l));
+    if (!l) {
+        return ZKR_ENOMEM;
+    }
+    l->c = c;
+    l->o = *o;
+    zkr__latch_init_calls(l);
+    if (zkr__cv_init(&l->changed) != 0) {
+        zkr__mem_free(l);
+        return ZKR_ESYS;
+    }
+    int rc = zkr__queue_create(&l->queue, c, spec);
+    if (rc == ZKR_OK) {
+        zkr__lock(c);
+        rc = attach(l);
+        zkr__unlock(c);
+    }
+    if (rc != ZKR_OK) {
+        zkr__latch_free(l);
+        return rc;
+    }
+    *out = l;
+    return ZKR_OK;
+}
+
+int zkr_leader_latch_create(zkr_leader_latch **out,
+                            zkr_client *c,
+                            const char *path,
+                            const char *id,
+                            const zkr_leader_latch_options *options)
+{
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    const char *fault = out ? zkr__path_fault(path) : "cannot be stored: out is NULL";
+    if (fault) {
+        return zkr__fail(ZKR_EINVAL, path, "the path of a leader latch %s", fault);
+    }
+    if (id && strlen(id) > ID_MAX) {
+        return zkr__fail(ZKR_EINVAL, path, "the id is longer than %d bytes", ID_MAX);
+    }
+    zkr_leader_latch_options o;
+    rc = zkr__options_take(&o, sizeof(o), options, "zkr_leader_latch_options");
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    const struct zkr__queue_spec spec = {
+        .dir = path,
+        .prefix = ZKR__LATCH_PREFIX,
+        .rule = zkr__rule_first_n,
+        .rule_arg = 1,
+        .data = id,
+        .data_len = id ? strlen(id) : 0,
+        .persistent_parent = o.persistent_parent != 0,
+    };
+    rc = make_latch(out, c, &spec, &o);
+    return rc == ZKR_OK
+               ? rc
+               : zkr__fail(rc, path, "zkr_leader_latch_create: out of resources");
+}
+
+int zkr_leader_latch_destroy(zkr_leader_latch *l)
+{
+    if (!l) {
+        return ZKR_OK;
+    }
+    int rc = zkr__latch_enter(l);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr_client *c = l->c;
+    const char *dir = l->queue->dir;
+    zkr__lock(c);
+    if (l->claim || l->waiting > 0 || zkr__lookout_busy(l->lookout)) {
+        rc = zkr__fail(ZKR_EBUSY, dir, "the latch on %s is started or waited for", dir);
+        zkr__unlock(c);
+        return rc;
+    }
+    zkr__lookout_end(l->lookout);
+    l->lookout = NULL;
+    if (l->o.step_down_when_suspended) {
+        zkr__unlisten(c, &l->listener);
+    }
+    zkr__unlock(c);
+    zkr__dispatch_cancel(&c->dispatch, l);
+    zkr__lock(c);
+    zkr__latch_hush(l);
+    zkr__queue_unref(l->queue);
+    c->recipes--;
+    l->dead = l->running; /* by this very thread */
+    bool dead = l->dead;
+    zkr__unlock(c);
+    if (!dead) {
+        zkr__latch_free(l);
+    }
+    return ZKR_OK;
+}

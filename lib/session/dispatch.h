@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one thread on which callbacks of the application run: in order, one at a time, with no
+ * lock of ours held. Its own lock is a leaf: calls may be posted from anywhere.
+ */
+#ifndef ZKR_SESSION_DISPATCH_H
+#define ZKR_SESSION_DISPATCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/sync.h"
+
+/* Embedded in what it is about; belongs to the queue from post until run() or cancel(). */
+struct zkr__call {
+    struct zkr__call *next;
+    const void *owner; /* for zkr__dispatch_cancel() */
+    void (*run)(struct zkr__call *call);
+    void (*drop)(
+        struct zkr__call *call); /* instead of run() when canceled; may be NULL */
+};
+
+struct zkr__dispatch {
+    struct zkr__mu mu;
+    struct zkr__cv work, idle;
+    struct zkr__call *head, **tail;
+    const void *running; /* owner of the call that runs now */
+    pthread_t thread;
+    bool started, stop;
+};
+
+int zkr__dispatch_init(struct zkr__dispatch *d); /* 0 or errno */
+int zkr__dispatch_start(struct zkr__dispatch *d);
+/* Run what is queued, then end the thread. */
+void zkr__dispatch_stop(struct zkr__dispatch *d);
+void zkr__dispatch_destroy(struct zkr__dispatch *d);
+
+void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call);
+/* Drop the queued calls of @owner and wait until none of them runs, unless called from it. */
+void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner);
+/* Run the first queued call in the calling thread; false when there is none. */
+bool zkr__dispatch_run_one(struct zkr__dispatch *d);
+/* Is the calling thread running one of the calls? */
+bool zkr__dispatch_is_self(const struct zkr__dispatch *d);
+
+#endif

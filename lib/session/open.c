@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a client, and its memory. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "base/thread.h"
+#include "session/resolve.h"
+#include "session/session.h"
+
+_Static_assert(sizeof(zkr_client_options) == 152, "option structs have no padding");
+
+/* libzookeeper gives a connection attempt a part of what is asked for. */
+enum { LEAST_SESSION_MS = 100 };
+enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000, DEFAULT_BASE_MS = 50 };
+enum { DEFAULT_MAX_MS = 5000, DAY_MS = 86400000, OWNER_MAX = 65536 };
+
+static void free_memory(zkr_client *c)
+{
+    zkr__mem_free(c->servers);
+    zkr__mem_free(c->owner);
+    zkr__mem_free(c->auth_scheme);
+    zkr__mem_free(c->auth_cert);
+    zkr__zk_acl_free(c->acl);
+    zkr__mem_free(c);
+}
+
+static void destroy_sync(zkr_client *c)
+{
+    zkr__dispatch_destroy(&c->dispatch);
+    zkr__cv_destroy(&c->service_cv);
+    zkr__cv_destroy(&c->changed);
+    zkr__mu_destroy(&c->mu);
+}
+
+void zkr__client_free(zkr_client *c)
+{
+    destroy_sync(c);
+    free_memory(c);
+}
+
+static int64_t or_default(int64_t value, int64_t fallback)
+{
+    return value == 0 ? fallback : value;
+}
+
+static int check_range(const char *name, int64_t value, int64_t least)
+{
+    if (value < least || value > DAY_MS) {
+        return zkr__fail(ZKR_EINVAL, NULL, "option %s = %lld is not within %lld and %d",
+                         name, (long long)value, (long long)least, DAY_MS);
+    }
+    return ZKR_OK;
+}
+
+static int take_options(zkr_client_options *o, const zkr_client_options *from)
+{
+    int rc = zkr__options_take(o, sizeof(*o), from, "zkr_client_options");
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    o->session_timeout_ms = or_default(o->session_timeout_ms, DEFAULT_SESSION_MS);
+    o->connect_timeout_ms = or_default(o->connect_timeout_ms, DEFAULT_CONNECT_MS);
+    o->retry_base_ms = or_default(o->retry_base_ms, DEFAULT_BASE_MS);
+    o->retry_max_ms = or_default(o->retry_max_ms, DEFAULT_MAX_MS);
+    o->log_level = or_default(o->log_level, ZKR_LOG_WARN);
+    const struct {
+        const char *name;
+        int64_t value, least;
+    } ranges[] = {
+        {"session_timeout_ms", o->session_timeout_ms, LEAST_SESSION_MS},
+        {"connect_timeout_ms", o->connect_timeout_ms, 1},
+        {"retry_base_ms", o->retry_base_ms, 1},
+        {"retry_max_ms", o->retry_max_ms, o->retry_base_ms},
+        {"retry_attempts", o->retry_attempts, 0},
+        {"log_level", o->log_level, ZKR_LOG_ERROR},
+    };
+    for (size_t i = 0; rc == ZKR_OK && i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        rc = check_range(ranges[i].name, ranges[i].value, ranges[i].least);
+    }
+    if (rc == ZKR_OK &&
+        (o->auth_cert_len > OWNER_MAX || (!o->auth_scheme && o->auth_cert) ||
+         (!o->auth_cert && o->auth_cert_len > 0))) {
+        rc = zkr__fail(ZKR_EINVAL, NULL,
+                       "auth_scheme, auth_cert and auth_cert_len do not match");
+    }
+    if (rc == ZKR_OK && o->owner && strlen(o->owner) > OWNER_MAX) {
+        rc = zkr__fail(ZKR_EINVAL, NULL, "option owner is longer than %d bytes",
+                       OWNER_MAX);
+    }
+    return rc;
+}
+
+static bool copy_string(char **to, const char *from)
+{
+    *to = from ? zkr__mem_string(from) : NULL;
+    return !from || *to;
+}
+
+/* Copy what the options point to, and forget the caller's pointers. */
+static bool copy_pointers(zkr_client *c, const char *servers)
+{
+    zkr_client_options *o = &c->options;
+    bool whole = copy_string(&c->servers, servers) &&
+                 copy_string(&c->owner, o->owner) &&
+                 copy_string(&c->auth_scheme, o->auth_scheme);
+    if (whole && o->auth_cert) {
+        c->auth_cert = zkr__mem_copy(o->auth_cert, o->auth_cert_len);
+        whole = c->auth_cert != NULL;
+    }
+    if (whole && o->acl) {
+        c->acl = zkr__zk_acl_copy(o->acl);
+        whole = c->acl != NULL;
+    }
+    o->owner = NULL;
+    o->auth_scheme = NULL;
+    o->auth_cert = NULL;
+    o->acl = NULL;
+    return whole;
+}
+
+static int init_sync(zkr_client *c)
+{
+    int rc = zkr__mu_init(&c->mu);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = zkr__cv_init(&c->changed);
+    if (rc != 0) {
+        goto no_changed;
+    }
+    rc = zkr__cv_init(&c->service_cv);
+    if (rc != 0) {
+        goto no_service_cv;
+    }
+    rc = zkr__dispatch_init(&c->dispatch);
+    if (rc == 0) {
+        return 0;
+    }
+    zkr__cv_destroy(&c->service_cv);
+no_service_cv:
+    zkr__cv_destroy(&c->changed);
+no_changed:
+    zkr__mu_destroy(&c->mu);
+    return rc;
+}
+
+static void set_fields(zkr_client *c, const struct zkr__env *env)
+{
+    c->door = env && env->door ? env->door : &zkr__zk_real;
+    c->fork_generation = zkr__fork_generation();
+    c->retry = (struct zkr__retry){.base = c->options.retry_base_ms * ZKR__MS,
+                                   .max = c->options.retry_max_ms * ZKR__MS,
+                                   .attempts = c->options.retry_attempts};
+    c->random = (uint64_t)c->door->boot() | 1;
+    c->session_ms = c->options.session_timeout_ms;
+    c->state = ZKR_STATE_CONNECTING;
+    c->service_at = ZKR__NEVER;
+}
+
+static int start_threads(zkr_client *c)
+{
+    int rc = zkr__dispatch_start(&c->dispatch);
+    if (rc == 0) {
+        rc = zkr__service_start(c);
+        if (rc != 0) {
+            zkr__dispatch_stop(&c->dispatch);
+        }
+    }
+    return rc;
+}
+
+int zkr__client_open(zkr_client **out,
+                     const char *servers,
+                     const zkr_client_options *options,
+                     const struct zkr__env *env)
+{
+    if (!out) {
+        return zkr__fail(ZKR_EINVAL, NULL, "zkr_client_open: out is NULL");
+    }
+    zkr_client_options o;
+    int rc = take_options(&o, options);
+    if (rc == ZKR_OK) {
+        rc = zkr__servers_check(servers);
+    }
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr_client *c = zkr__mem_alloc(sizeof(*c));
+    if (!c) {
+        return zkr__fail(ZKR_ENOMEM, NULL, "zkr_client_open: out of memory");
+    }
+    c->options = o;
+    if (!copy_pointers(c, servers)) {
+        free_memory(c);
+        return zkr__fail(ZKR_ENOMEM, NULL, "zkr_client_open: out of memory");
+    }
+    set_fields(c, env);
+    int error = init_sync(c);
+    if (error != 0) {
+        free_memory(c);
+        return zkr__fail_sys(error, "zkr_client_open");
+    }
+    zkr__log_join(c);
+    error = env && env->no_threads ? 0 : start_threads(c);
+    if (error != 0) {
+        zkr__log_leave(c);
+        destroy_sync(c);
+        free_memory(c);
+        return zkr__fail_sys(error, "zkr_client_open: cannot start a thread");
+    }
+    *out = c;
+    return ZKR_OK;
+}
+
+int zkr_client_open(zkr_client **out,
+                    const char *servers,
+                    const zkr_client_options *options)
+{
+    return zkr__client_open(out, servers, options, NULL);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* getaddrinfo() */
+
+#include "session/resolve.h"
+
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/path.h"
+
+enum { HOST_MAX = 256, PORT_MAX = 8, ADDRESS_MAX = 80, LIST_MAX = 16384 };
+
+struct server {
+    char host[HOST_MAX];
+    char port[PORT_MAX];
+};
+
+static bool port_valid(const char *port)
+{
+    size_t len = strlen(port);
+    return len > 0 && len <= 5 && strspn(port, "0123456789") == len &&
+           strtol(port, NULL, 10) >= 1 && strtol(port, NULL, 10) <= 65535;
+}
+
+/* One "host:port", "host", "[v6]:port", "[v6]" of @len bytes. */
+static bool parse_server(const char *text, size_t len, struct server *out)
+{
+    const char *host = text;
+    const char *end = text + len;
+    const char *colon = NULL;
+    size_t host_len;
+    if (len > 0 && *text == '[') {
+        const char *close = memchr(text, ']', len);
+        if (!close || (close + 1 != end && close[1] != ':')) {
+            return false;
+        }
+        host = text + 1;
+        host_len = (size_t)(close - host);
+        colon = close + 1 == end ? NULL : close + 1;
+    } else {
+        colon = memchr(text, ':', len);
+        host_len = colon ? (size_t)(colon - text) : len;
+    }
+    size_t port_len = colon ? (size_t)(end - colon - 1) : 4;
+    if (host_len == 0 || host_len >= HOST_MAX || port_len >= PORT_MAX) {
+        return false;
+    }
+    (void)snprintf(out->host, sizeof(out->host), "%.*s", (int)host_len, host);
+    (void)snprintf(out->port, sizeof(out->port), "%.*s", (int)port_len,
+                   colon ? colon + 1 : "2181");
+    return strpbrk(out->host, " \t\r\n") == NULL && port_valid(out->port);
+}
+
+/* Take one server off the list at *@at; false at its end, *@bad when it is malformed. */
+static bool next_server(const char **at, struct server *out, bool *bad)
+{
+    if (**at == '\0' || **at == '/') {
+        return false;
+    }
+    size_t len = strcspn(*at, ",/");
+    *bad = !parse_server(*at, len, out);
+    *at += len;
+    if (**at == ',') {
+        (*at)++;
+        *bad = *bad || **at == '\0' || **at == '/';
+    }
+    return true;
+}
+
+int zkr__servers_check(const char *servers)
+{
+    if (!servers || *servers == '\0' || *servers == '/') {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "the server list is empty; give host:port[,host:port]");
+    }
+    if (strlen(servers) > LIST_MAX) {
+        return zkr__fail(ZKR_EINVAL, NULL, "the server list is longer than %d bytes",
+                         LIST_MAX);
+    }
+    struct server server;
+    bool bad = false;
+    const char *at = servers;
+    while (next_server(&at, &server, &bad)) {
+        if (bad) {
+            return zkr__fail(ZKR_EINVAL, NULL,
+                             "'%.100s' is not host:port[,host:port][/chroot]", servers);
+        }
+    }
+    const char *fault = *at == '/' && at[1] != '\0' ? zkr__path_fault(at) : NULL;
+    if (fault) {
+        return zkr__fail(ZKR_EINVAL, at, "the chroot %s", fault);
+    }
+    return ZKR_OK;
+}
+
+struct list {
+    char *text;
+    size_t len, size;
+    size_t count;
+};
+
+static bool append(struct list *list, const char *address)
+{
+    size_t need = strlen(address) + 2;
+    if (list->len + need > list->size) {
+        size_t size = (list->len + need) * 2;
+        char *text = zkr__mem_alloc(size);
+        if (!text) {
+            return false;
+        }
+        memcpy(text, list->text ? list->text : "", list->len);
+        zkr__mem_free(list->text);
+        list->text = text;
+        list->size = size;
+    }
+    int n = snprintf(list->text + list->len, list->size - list->len, "%s%s",
+                     list->count > 0 ? "," : "", address);
+    list->len += (size_t)n;
+    list->count++;
+    return true;
+}
+
+static bool listed(const struct list *list, const char *address)
+{
+    size_t len = strlen(address);
+    for (const char *p = list->text; p && *p;) {
+        size_t n = strcspn(p, ",");
+        if (n == len && memcmp(p, address, n) == 0) {
+            return true;
+        }
+        p += n + (p[n] == ',');
+    }
+    return false;
+}
+
+/* Append all addresses of one server; a getaddrinfo() code, EAI_MEMORY included. */
+static int resolve_one(const struct server *server, struct list *list)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+    struct addrinfo *found = NULL;
+    int rc = getaddrinfo(server->host, server->port, &hints, &found);
+    if (rc == EAI_NONAME) {
+        hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV;
+        rc = getaddrinfo(server->host, server->port, &hints, &found);
+    }
+    for (struct addrinfo *a = found; rc == 0 && a; a = a->ai_next) {
+        char host[ADDRESS_MAX - PORT_MAX];
+        char address[ADDRESS_MAX];
+        rc = getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof(host), NULL, 0,
+                         NI_NUMERICHOST);
+        if (rc == 0) {
+            /* libzookeeper splits at the last colon: no brackets around IPv6. */
+            (void)snprintf(address, sizeof(address), "%s:%s", host, server->port);
+            rc = listed(list, address) || append(list, address) ? 0 : EAI_MEMORY;
+        }
+    }
+    if (found) {
+        freeaddrinfo(found);
+    }
+    return rc;
+}
+
+int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size)
+{
+    struct list list = {0};
+    struct server server;
+    bool bad = false;
+    const char *at = servers;
+    int rc = 0;
+    while (rc != EAI_MEMORY && next_server(&at, &server, &bad)) {
+        rc = resolve_one(&server, &list);
+        if (rc != 0) {
+            (void)snprintf(why, why_size, "cannot resolve %.120s: %s", server.host,
+                           gai_strerror(rc));
+        }
+    }
+    if (rc != EAI_MEMORY && list.count > 0 && *at == '/' && at[1] != '\0') {
+        char *text = zkr__mem_alloc(list.len + strlen(at) + 1);
+        if (text) {
+            (void)snprintf(text, list.len + strlen(at) + 1, "%s%s", list.text, at);
+        } else {
+            rc = EAI_MEMORY;
+        }
+        zkr__mem_free(list.text);
+        list.text = text;
+    }
+    if (rc == EAI_MEMORY || list.count == 0) {
+        zkr__mem_free(list.text);
+        return rc == EAI_MEMORY ? ZKR_ENOMEM : ZKR_ECONNLOSS;
+    }
+    *out = list.text;
+    return ZKR_OK;
+}

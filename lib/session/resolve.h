@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Server lists: "host:port,host:port/chroot". */
+#ifndef ZKR_SESSION_RESOLVE_H
+#define ZKR_SESSION_RESOLVE_H
+
+#include <stddef.h>
+
+/* ZKR_OK, or ZKR_EINVAL with the thread's error detail saying what is wrong. */
+int zkr__servers_check(const char *servers);
+
+/*
+ * The same list with numeric addresses, as libzookeeper takes it. Blocks while the resolver does.
+ * Names that cannot be resolved are left out; ZKR_ECONNLOSS with @why filled when none can.
+ */
+int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size);
+
+#endif

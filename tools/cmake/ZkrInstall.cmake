@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs the libraries, the headers, the CMake package and the pkg-config file.
+
+include(CMakePackageConfigHelpers)
+
+set(_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zkrecipes")
+
+install(TARGETS zkrecipes zkrecipes_static
+    EXPORT zkrecipesTargets
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY include/zkr
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+    FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT zkrecipesTargets
+    NAMESPACE zkrecipes::
+    DESTINATION "${_cmake_dir}")
+configure_package_config_file(
+    "${CMAKE_CURRENT_LIST_DIR}/zkrecipesConfig.cmake.in"
+    "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfig.cmake"
+    INSTALL_DESTINATION "${_cmake_dir}")
+# Before 1.0 a new MINOR may break.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(_compatible SameMinorVersion)
+else()
+    set(_compatible SameMajorVersion)
+endif()
+write_basic_package_version_file(
+    "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfigVersion.cmake"
+    COMPATIBILITY ${_compatible})
+install(FILES
+    "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfig.cmake"
+    "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfigVersion.cmake"
+    "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake"
+    DESTINATION "${_cmake_dir}")
+
+# The .pc file finds its prefix from its own place, so the tree may be moved, unless the
+# directories were given as absolute paths.
+set(_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(ZKR_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+    set(ZKR_PC_LIBDIR "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set(ZKR_PC_INCLUDEDIR "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+else()
+    file(RELATIVE_PATH _up "/${_pc_dir}" "/")
+    string(REGEX REPLACE "/$" "" _up "${_up}")
+    set(ZKR_PC_PREFIX "\${pcfiledir}/${_up}")
+    set(ZKR_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    set(ZKR_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(
+    "${CMAKE_CURRENT_LIST_DIR}/zkrecipes.pc.in"
+    "${CMAKE_CURRENT_BINARY_DIR}/zkrecipes.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/zkrecipes.pc" DESTINATION "${_pc_dir}")
