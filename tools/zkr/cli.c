@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkr/zkr.h>
+
+enum { LINE_SIZE = 1024, PATIENCE_MS = 1000 };
+
+/*
+ * At most PIPE_BUF bytes in one go: when poll() says there is room, write() does not block. A
+ * reader that has stalled must not keep us from minding the lock.
+ */
+static void write_line(char *line, size_t length, int patience_ms)
+{
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f) {
+            line[i] = ' ';
+        }
+    }
+    line[length++] = '\n';
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&out, 1, patience_ms) > 0 && write(STDERR_FILENO, line, length) < 0) {
+        return; /* nobody is left to tell */
+    }
+}
+
+static void __attribute__((format(printf, 2, 0)))
+say(int patience_ms, const char *format, va_list args)
+{
+    char line[LINE_SIZE] = "zkr: ";
+    size_t used = strlen(line);
+    int more = vsnprintf(line + used, sizeof(line) - used - 1, format, args);
+    used += more > 0 ? (size_t)more : 0;
+    if (used > sizeof(line) - 2) {
+        used = sizeof(line) - 2;
+    }
+    write_line(line, used, patience_ms);
+}
+
+int cli_fail(int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(PATIENCE_MS, format, args);
+    va_end(args);
+    return status;
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(PATIENCE_MS, format, args);
+    va_end(args);
+}
+
+static void __attribute__((format(printf, 1, 2))) say_now(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(0, format, args);
+    va_end(args);
+}
+
+void cli_log(int level, const char *line, void *ctx)
+{
+    static const char *const names[] = {"", "error", "warning", "info", "debug"};
+    (void)ctx;
+    say_now("%s: %s", names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0], line);
+}
+
+/* Answers of ZooKeeper itself that the library passes on. */
+enum { ZK_NO_CHILDREN_FOR_EPHEMERALS = -108, ZK_NOT_READ_ONLY = -119 };
+
+int cli_exit_of(int rc)
+{
+    switch (rc) {
+    case ZKR_EINVAL:
+    case ZKR_ENONODE:
+    case ZKR_ESEQUENCE:
+    case ZKR_EZK(ZK_NO_CHILDREN_FOR_EPHEMERALS):
+        return CLI_PATH;
+    case ZKR_EAUTH:
+        return CLI_DENIED;
+    case ZKR_ETIMEDOUT:
+    case ZKR_ECONNLOSS:
+    case ZKR_ESESSION:
+    case ZKR_EZK(ZK_NOT_READ_ONLY):
+        return CLI_SERVER;
+    default:
+        return CLI_INTERNAL;
+    }
+}
+
+static const char *remedy(int rc)
+{
+    if (rc == ZKR_ENONODE) {
+        return "; create it first, or leave it out of -z";
+    }
+    switch (cli_exit_of(rc)) {
+    case CLI_DENIED:
+        return "; check --auth, and the ACL of the path";
+    case CLI_SERVER:
+        return "; try again later, or check -z and the servers";
+    default:
+        return "";
+    }
+}
+
+int cli_fail_rc(int rc)
+{
+    const zkr_error *e = zkr_last_error();
+    bool told = e->code == rc && e->message[0] != '\0';
+    return cli_fail(cli_exit_of(rc), "%s%s", told ? e->message : zkr_strerror(rc),
+                    remedy(rc));
+}
+
+int cli_flush(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return 0;
+    }
+    return errno == EPIPE
+               ? cli_exit_signal(SIGPIPE)
+               : cli_fail(CLI_INTERNAL, "cannot write: %s", strerrordesc_np(errno));
+}
+
+/* Digits only. Returns what follows them, or NULL when the number is too large. */
+static const char *take_digits(const char *text, int64_t most, int64_t *value)
+{
+    *value = 0;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        int64_t digit = *text - '0';
+        if (*value > (most - digit) / 10) {
+            return NULL;
+        }
+        *value = *value * 10 + digit;
+    }
+    return text;
+}
+
+bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value)
+{
+    const char *end = take_digits(text, most, value);
+    return end && end != text && *end == '\0' && *value >= least;
+}
+
+/* The digits behind the point: thousandths, the rest rounded up. */
+static const char *take_fraction(const char *text, int64_t *ms)
+{
+    int64_t weight = 100;
+    bool rest = false;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        *ms += (*text - '0') * weight;
+        rest = rest || (weight == 0 && *text != '0');
+        weight /= 10;
+    }
+    *ms += rest ? 1 : 0;
+    return text;
+}
+
+bool cli_parse_seconds(const char *text, int64_t *ms)
+{
+    enum { MOST = 1000000000 };
+    int64_t whole, part = 0;
+    const char *end = take_digits(text, MOST, &whole);
+    if (!end) {
+        return false;
+    }
+    bool digits = end != text;
+    if (*end == '.') {
+        const char *point = end;
+        end = take_fraction(point + 1, &part);
+        digits = digits || end > point + 1;
+    }
+    *ms = whole * 1000 + part;
+    return digits && *end == '\0';
+}
+
+bool cli_parse_signal(const char *text, int *signo)
+{
+    static const struct {
+        const char *name;
+        int signo;
+    } names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},
+                 {"ABRT", SIGABRT}, {"KILL", SIGKILL}, {"USR1", SIGUSR1},
+                 {"USR2", SIGUSR2}, {"ALRM", SIGALRM}, {"TERM", SIGTERM}};
+    int64_t number;
+    if (cli_parse_int(text, 1, SIGRTMAX, &number)) {
+        *signo = (int)number;
+        return true;
+    }
+    if (strncasecmp(text, "SIG", 3) == 0) {
+        text += 3;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcasecmp(text, names[i].name) == 0) {
+            *signo = names[i].signo;
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t cli_now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

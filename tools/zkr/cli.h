@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all subcommands share: exit codes, messages, numbers. */
+#ifndef ZKR_CLI_H
+#define ZKR_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Exit codes; part of the interface, see zkr.1. */
+enum cli_exit {
+    CLI_HELD = 1,      /* not obtained with -n or -w; -E changes it */
+    CLI_USAGE = 64,    /* wrong options */
+    CLI_PATH = 65,     /* no such path can be locked */
+    CLI_COMMAND = 69,  /* the command could not be started */
+    CLI_INTERNAL = 70, /* anything without a code of its own */
+    CLI_SERVER = 75,   /* no ZooKeeper in time */
+    CLI_DENIED = 77,   /* credentials or ACL refused */
+    CLI_LOST = 79      /* the lock was lost while the command ran */
+};
+
+/** Exit code of a process that died of, or was told to stop by, a signal. */
+static inline int cli_exit_signal(int signo)
+{
+    return 128 + signo;
+}
+
+/**
+ * "zkr: ..." as one line on stderr, unprintable characters replaced. Returns @status, for
+ * `return cli_fail(...)`. Waits a second at most for a reader that is slow.
+ */
+int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** The same for what is no failure. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A line of the library's log; dropped when nobody reads fast enough. */
+void cli_log(int level, const char *line, void *ctx);
+
+/** The exit code for a ZKR_E… code that is no conflict. */
+int cli_exit_of(int rc);
+
+/** Reports the last failure of the library. Returns its exit code. */
+int cli_fail_rc(int rc);
+
+/**
+ * Flushes stdout. Returns 0 or an exit code, reported; a reader that has had enough is no failure
+ * worth words.
+ */
+int cli_flush(void);
+
+/** Decimal seconds such as "1.5", rounded up to milliseconds. False: not a number in range. */
+bool cli_parse_seconds(const char *text, int64_t *ms);
+
+/** A decimal integer from @least to @most. */
+bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value);
+
+/** "TERM", "SIGTERM" or "15". */
+bool cli_parse_signal(const char *text, int *signo);
+
+/** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps. */
+int64_t cli_now_ms(void);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr elect: run a command while leading, or tell who leads. */
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <zkr/leader_latch.h>
+#include <zkr/zkr.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "connect.h"
+#include "hold.h"
+#include "table.h"
+#include "watch.h"
+
+static const char usage[] =
+    "usage: zkr [OPTION]... elect [-i ID] [--once] PATH COMMAND [ARGUMENT]...\n"
+    "       zkr [OPTION]... elect -l [--json] PATH\n"
+    "\n"
+    "Runs COMMAND while this is the leader at PATH; when it ends, or the leadership\n"
+    "does, queues again.\n"
+    "\n"
+    "  -i, --id ID    what others see as the candidate\n"
+    "      --once     one term only\n"
+    "  -l, --listen   print the leader, now and at each change, without taking part\n"
+    "      --json     with -l: lines of JSON, see zkr(1)\n"
+    "      --verbose  say how long it took and what is held\n"
+    "  -h, --help\n"
+    "  -V, --version\n";
+
+enum { OPTION_ONCE = OPTION_OWN, OPTION_JSON };
+
+struct elect {
+    struct env *env;
+    const char *path;
+    char **command;
+    const char *id;
+    bool once, listen, json;
+
+    zkr_client *client;
+    zkr_leader_latch *latch;
+    struct hold hold;
+    _Atomic(int64_t) token; /* of the term in use, for on_loss() */
+    int64_t shown;          /* -l: token of the leader last printed, 0 = nobody */
+};
+
+static int take_option(struct elect *e, int option, char **argv)
+{
+    switch (option) {
+    case 'i':
+        e->id = optarg;
+        return OPTIONS_GO_ON;
+    case 'l':
+        e->listen = true;
+        return OPTIONS_GO_ON;
+    case OPTION_ONCE:
+        e->once = true;
+        return OPTIONS_GO_ON;
+    case OPTION_JSON:
+        e->json = true;
+        return OPTIONS_GO_ON;
+    default:
+        return globals_take(&e->env->globals, option, argv, usage);
+    }
+}
+
+static int take_options(struct elect *e, int argc, char **argv)
+{
+    static const struct option table[] = {{"id", required_argument, NULL, 'i'},
+                                          {"listen", no_argument, NULL, 'l'},
+                                          {"once", no_argument, NULL, OPTION_ONCE},
+                                          {"json", no_argument, NULL, OPTION_JSON},
+                                          OPTIONS_ROWS,
+                                          {NULL, 0, NULL, 0}};
+    int option, rc = OPTIONS_GO_ON;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    while ((option = getopt_long(argc, argv, "+:i:l" OPTIONS_LETTERS, table, NULL)) !=
+               -1 &&
+           rc == OPTIONS_GO_ON) {
+        rc = take_option(e, option, argv);
+    }
+    if (rc != OPTIONS_GO_ON) {
+        return rc;
+    }
+    int rest = argc - optind;
+    if (rest < 1) {
+        return options_refuse("elect", "which PATH?");
+    }
+    e->path = argv[optind];
+    e->command = argv + optind + 1;
+    if (e->listen && (rest > 1 || e->once || e->id)) {
+        return options_refuse("elect", "-l goes with --json and PATH alone");
+    }
+    if (!e->listen && (rest < 2 || e->json)) {
+        return options_refuse("elect",
+                              rest < 2 ? "which COMMAND?" : "--json goes with -l");
+    }
+    return OPTIONS_GO_ON;
+}
+
+/* --- the latch --- */
+
+static void on_loss(zkr_leader_latch *latch, const zkr_lost *lost, void *ctx)
+{
+    struct elect *e = ctx;
+    const uint64_t one = 1;
+    (void)latch;
+    if (lost->fencing_token != atomic_load(&e->token)) {
+        return; /* of an earlier term */
+    }
+    if (write(e->hold.lost_fd, &one, sizeof(one)) < 0) {
+        return; /* it says so already */
+    }
+}
+
+/* A latch joins again by itself: a later term of it is not the one we use. */
+static int64_t valid_for(void *ctx)
+{
+    const struct elect *e = ctx;
+    int64_t token;
+    int64_t valid = zkr_leader_latch_valid_for_ms(e->latch);
+    return zkr_leader_latch_fencing_token(e->latch, &token) == ZKR_OK &&
+                   token == e->hold.token
+               ? valid
+               : 0;
+}
+
+static void cancel(void *ctx)
+{
+    (void)zkr_leader_latch_stop(ctx, ZKR_LATCH_SILENT);
+}
+
+static int open_all(struct elect *e)
+{
+    e->hold.lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (e->hold.lost_fd < 0) {
+        return cli_fail(CLI_INTERNAL, "out of descriptors");
+    }
+    int status = connect_open(&e->client, &e->env->globals, NULL);
+    if (status != 0) {
+        return status;
+    }
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    if (!e->listen) {
+        o.on_loss = on_loss;
+        o.ctx = e;
+    }
+    int rc = zkr_leader_latch_create(&e->latch, e->client, e->path, e->id, &o);
+    e->hold.path = e->path;
+    e->hold.what = "leadership of";
+    e->hold.kill_signal = SIGTERM;
+    e->hold.lease.valid_for_ms = valid_for;
+    e->hold.lease.ctx = e;
+    e->hold.lease.wanted_ms = -1;
+    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+}
+
+/* --- taking part --- */
+
+/* Waits for a term that can be used; ZKR_ESESSION when it is over already. */
+static int win(struct elect *e)
+{
+    struct hold *h = &e->hold;
+    int rc = zkr_leader_latch_await(e->latch, ZKR_FOREVER);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    h->session_id = zkr_client_session_id(e->client);
+    h->lease.session_ms = zkr_client_session_timeout_ms(e->client);
+    bool sure = zkr_leader_latch_fencing_token(e->latch, &h->token) == ZKR_OK &&
+                zkr_leader_latch_node(e->latch, h->node, sizeof(h->node)) == ZKR_OK &&
+                lease_await(&h->lease);
+    return sure ? ZKR_OK : ZKR_ESESSION;
+}
+
+enum { WON = -1 };
+
+/* Returns WON, or an exit code, reported. */
+static int campaign(struct elect *e)
+{
+    struct signals_guard *guard = signals_guard_begin(&e->env->signals);
+    if (!guard) {
+        return cli_fail(CLI_INTERNAL, "cannot start a thread");
+    }
+    int status = connect_wait(e->client, &e->env->globals);
+    if (status != 0) {
+        (void)signals_guard_end(guard);
+        return status;
+    }
+    const struct signals_cancel how = {cancel, e->latch};
+    int rc = zkr_leader_latch_start(e->latch);
+    if (rc == ZKR_OK) {
+        signals_guard_cancel(guard, &how);
+    }
+    do {
+        rc = rc == ZKR_OK || rc == ZKR_ESESSION ? win(e) : rc;
+    } while (rc == ZKR_ESESSION);
+    int signo = signals_guard_end(guard);
+    return signo ? cli_exit_signal(signo) : rc == ZKR_OK ? WON : cli_fail_rc(rc);
+}
+
+/* A command that ends at once must not keep the servers busy. Exit code of a signal, or 0. */
+static int rest_until(const struct elect *e, int64_t until)
+{
+    int64_t left;
+    while ((left = until - cli_now_ms()) > 0) {
+        struct pollfd fd = {.fd = e->env->signals.fd, .events = POLLIN};
+        int signo;
+        bool timer;
+        (void)poll(&fd, 1, (int)left);
+        while (signals_next(&e->env->signals, &signo, &timer)) {
+            if (signals_is_forwarded(signo)) {
+                return cli_exit_signal(signo);
+            }
+        }
+    }
+    return 0;
+}
+
+/* One term. *last: no other is to follow. */
+static int lead(struct elect *e, bool *last)
+{
+    struct hold *h = &e->hold;
+    uint64_t count;
+    int64_t started = cli_now_ms();
+    *last = true;
+    int status = campaign(e);
+    if (status == WON) {
+        if (e->env->globals.verbose) {
+            hold_note(h, cli_now_ms() - started);
+        }
+        (void)!read(h->lost_fd, &count, sizeof(count)); /* of the term before */
+        atomic_store(&e->token, h->token);
+        lease_begin(&h->lease);
+        status = hold_run(h, e->env, e->command);
+        lease_end(&h->lease);
+        *last = e->once || h->told || status == CLI_COMMAND || status == CLI_INTERNAL;
+    }
+    (void)zkr_leader_latch_stop(e->latch, ZKR_LATCH_SILENT);
+    return status;
+}
+
+static int take_part(struct elect *e)
+{
+    enum { LEAST_TERM_MS = 1000 };
+    for (;;) {
+        bool last;
+        int64_t started = cli_now_ms();
+        int status = lead(e, &last);
+        if (last) {
+            return status;
+        }
+        status = rest_until(e, started + LEAST_TERM_MS);
+        if (status != 0) {
+            return status;
+        }
+    }
+}
+
+/* --- listening --- */
+
+static int read_list(void *latch, zkr_contenders **out)
+{
+    return zkr_leader_latch_participants(latch, out);
+}
+
+static int show(void *ctx)
+{
+    struct elect *e = ctx;
+    zkr_contenders *list;
+    int status = connect_read(e->client, &e->env->globals, read_list, e->latch, &list);
+    if (status != 0) {
+        return status;
+    }
+    const zkr_contender *leader = zkr_contenders_get(list, 0);
+    int64_t token = leader ? leader->fencing_token : 0;
+    if (token != e->shown) {
+        e->shown = token;
+        if (e->json) {
+            table_leader_json(stdout, e->path, list);
+        } else {
+            table_leader_print(stdout, list);
+        }
+        status = cli_flush();
+    }
+    zkr_contenders_free(list);
+    return status;
+}
+
+static int wait_change(void *ctx, int64_t timeout_ms)
+{
+    const struct elect *e = ctx;
+    return zkr_leader_latch_watch(e->latch, timeout_ms);
+}
+
+static int listen_on(struct elect *e)
+{
+    struct signals_guard *guard = signals_guard_begin(&e->env->signals);
+    if (!guard) {
+        return cli_fail(CLI_INTERNAL, "cannot start a thread");
+    }
+    e->shown = -1; /* of nobody */
+    int status = show(e);
+    (void)signals_guard_end(guard);
+    return status == 0 ? watch_run(&e->env->signals, wait_change, show, e) : status;
+}
+
+int cmd_elect(struct env *env, int argc, char **argv)
+{
+    struct elect e = {.env = env, .hold.lost_fd = -1};
+    int status = take_options(&e, argc, argv);
+    if (status != OPTIONS_GO_ON) {
+        return status;
+    }
+    status = open_all(&e);
+    if (status == 0) {
+        status = e.listen ? listen_on(&e) : take_part(&e);
+    }
+    (void)zkr_leader_latch_destroy(e.latch);
+    (void)zkr_client_close(e.client);
+    if (e.hold.lost_fd >= 0) {
+        (void)close(e.hold.lost_fd);
+    }
+    return status;
+}

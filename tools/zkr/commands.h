@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands, one a file. Each gets its arguments from its own name on. */
+#ifndef ZKR_CLI_COMMANDS_H
+#define ZKR_CLI_COMMANDS_H
+
+#include "fds.h"
+#include "options.h"
+#include "signals.h"
+
+struct env {
+    struct globals globals;
+    struct fds fds;
+    struct signals signals;
+    int die_of; /* end with this signal instead of an exit code, 0 = do not */
+};
+
+int cmd_lock(struct env *env, int argc, char **argv);
+int cmd_elect(struct env *env, int argc, char **argv);
+int cmd_status(struct env *env, int argc, char **argv);
+
+#endif

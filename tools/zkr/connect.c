@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "connect.h"
+
+#include <zkr/error.h>
+
+#include "cli.h"
+
+int connect_open(zkr_client **out, const struct globals *g, const char *owner)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = g->session_ms;
+    o.connect_timeout_ms = g->connect_ms;
+    o.owner = owner;
+    o.auth_scheme = g->auth_scheme;
+    o.auth_cert = g->auth_cert;
+    o.auth_cert_len = g->auth_cert_len;
+    if (g->log_level > 0) {
+        o.log_level = g->log_level;
+        o.log = cli_log;
+    }
+    int rc = zkr_client_open(out, g->servers, &o);
+    if (rc == ZKR_EINVAL) {
+        return cli_fail(CLI_USAGE, "%s", zkr_last_error()->message);
+    }
+    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+}
+
+int connect_wait(zkr_client *c, const struct globals *g)
+{
+    int rc = zkr_client_wait_connected(c, g->connect_ms);
+    if (rc == ZKR_OK) {
+        return 0;
+    }
+    if (rc != ZKR_ETIMEDOUT) {
+        return cli_fail_rc(rc);
+    }
+    return cli_fail(CLI_SERVER, "%s; check -z or $ZKR_SERVERS, and that a server runs",
+                    zkr_last_error()->message);
+}
+
+int connect_read(zkr_client *c,
+                 const struct globals *g,
+                 connect_read_fn read,
+                 void *object,
+                 zkr_contenders **out)
+{
+    enum { ATTEMPTS = 3 };
+    int rc = ZKR_OK;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        int status = connect_wait(c, g);
+        if (status != 0) {
+            return status;
+        }
+        rc = read(object, out);
+        if (rc == ZKR_OK) {
+            return 0;
+        }
+        if (rc != ZKR_ECONNLOSS && rc != ZKR_ESESSION) {
+            break;
+        }
+    }
+    return cli_fail_rc(rc);
+}

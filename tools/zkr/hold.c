@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hold.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "job.h"
+
+/* --- the command's environment --- */
+
+enum { OURS = 4 };
+static const char *const our_names[OURS] = {
+    "ZKR_LOCK_PATH=", "ZKR_LOCK_NODE=", "ZKR_FENCING_TOKEN=", "ZKR_SESSION_ID="};
+
+struct environment {
+    char **vars;
+    char *ours[OURS];
+};
+
+static bool is_ours(const char *var)
+{
+    for (int i = 0; i < OURS; i++) {
+        if (strncmp(var, our_names[i], strlen(our_names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void environment_free(struct environment *e)
+{
+    for (int i = 0; i < OURS; i++) {
+        free(e->ours[i]);
+    }
+    free(e->vars);
+}
+
+/* Ours replace those of a zkr that runs us. */
+static bool environment_make(struct environment *e, const struct hold *h)
+{
+    size_t count = 0, n = 0;
+    while (environ[count]) {
+        count++;
+    }
+    *e = (struct environment){.vars = calloc(count + OURS + 1, sizeof(*e->vars))};
+    bool ok = e->vars && asprintf(&e->ours[0], "%s%s", our_names[0], h->path) > 0 &&
+              asprintf(&e->ours[1], "%s%s", our_names[1], h->node) > 0 &&
+              asprintf(&e->ours[2], "%s%" PRId64, our_names[2], h->token) > 0 &&
+              asprintf(&e->ours[3], "%s0x%" PRIx64, our_names[3],
+                       (uint64_t)h->session_id) > 0;
+    if (!ok) {
+        environment_free(e);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ours(environ[i])) {
+            e->vars[n++] = environ[i];
+        }
+    }
+    for (int i = 0; i < OURS; i++) {
+        e->vars[n++] = e->ours[i];
+    }
+    return true;
+}
+
+/* --- with a command --- */
+
+void hold_note(const struct hold *h, int64_t ms)
+{
+    cli_note("got the %s %s after %" PRId64 ".%03" PRId64 " s: node=%s token=%" PRId64
+             " session=0x%" PRIx64,
+             h->what, h->path, ms / 1000, ms % 1000, h->node, h->token,
+             (uint64_t)h->session_id);
+}
+
+static int report(const struct job *j, const struct hold *h, int status)
+{
+    if (j->start_errno != 0) {
+        return cli_fail(CLI_COMMAND, "cannot start '%s': %s", j->spec.argv[0],
+                        strerrordesc_np(j->start_errno));
+    }
+    if (j->lost) {
+        return cli_fail(
+            CLI_LOST,
+            "the lock on %s was lost or in doubt while the command ran, so "
+            "it was killed; check what it left half done, then run it again",
+            h->path);
+    }
+    return status;
+}
+
+int hold_run(struct hold *h, struct env *env, char **command)
+{
+    struct environment vars;
+    struct terminal terminal;
+    if (!environment_make(&vars, h)) {
+        return cli_fail(CLI_INTERNAL, "out of memory");
+    }
+    terminal_begin(&terminal);
+    struct job job = {.spec = {.argv = command,
+                               .envp = vars.vars,
+                               .fds = &env->fds,
+                               .signals = &env->signals,
+                               .terminal = &terminal},
+                      .signals = &env->signals,
+                      .lease = &h->lease,
+                      .lost_fd = h->lost_fd,
+                      .kill_signal = h->kill_signal};
+    int status = job_run(&job);
+    terminal_end(&terminal);
+    status = report(&job, h, status);
+    environment_free(&vars);
+    h->told = job.told || job.interrupted;
+    /* ^C reached the command alone: a script in whose group we are must learn of it. */
+    if (job.interrupted && !job.lost && getpid() != getpgrp()) {
+        env->die_of = status - cli_exit_signal(0);
+    }
+    return status;
+}
+
+/* --- without --- */
+
+/* False: there is no more input. In the background input of the terminal must wait. */
+static bool read_on(bool *later)
+{
+    char waste[4096];
+    ssize_t n = read(STDIN_FILENO, waste, sizeof(waste));
+    *later = n < 0 && errno == EIO && isatty(STDIN_FILENO);
+    return n > 0 || *later || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* The first signal to stop that has come, 0 = none. */
+static int stop_signal(struct hold *h, struct env *env)
+{
+    int signo;
+    bool timer;
+    while (signals_next(&env->signals, &signo, &timer)) {
+        if (signals_is_forwarded(signo)) {
+            return signo;
+        }
+        if (timer) {
+            lease_doubt(&h->lease);
+        }
+    }
+    return 0;
+}
+
+static int lost(const struct hold *h)
+{
+    return cli_fail(CLI_LOST, "the %s %s was lost or in doubt, so it is given up",
+                    h->what, h->path);
+}
+
+static int print_line(const struct hold *h)
+{
+    (void)printf("node=%s token=%" PRId64 " session=0x%" PRIx64 "\n", h->node, h->token,
+                 (uint64_t)h->session_id);
+    return cli_flush();
+}
+
+int hold_wait(struct hold *h, struct env *env)
+{
+    enum { LATER_MS = 500 };
+    bool later = false;
+    int status = print_line(h);
+    while (status == 0) {
+        if (lease_step(&h->lease) != LEASE_SURE) {
+            return lost(h);
+        }
+        int64_t rest = lease_rest(&h->lease);
+        struct pollfd fds[3] = {{.fd = env->signals.fd, .events = POLLIN},
+                                {.fd = h->lost_fd, .events = POLLIN},
+                                {.fd = later ? -1 : STDIN_FILENO, .events = POLLIN}};
+        (void)poll(fds, 3, later && rest > LATER_MS ? LATER_MS : (int)rest);
+        int signo = stop_signal(h, env);
+        later = false;
+        if (fds[1].revents) {
+            return lost(h);
+        }
+        if (signo) {
+            return cli_exit_signal(signo);
+        }
+        if (fds[2].revents && !read_on(&later)) {
+            return 0;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done while something is held, whoever granted it. */
+#ifndef ZKR_CLI_HOLD_H
+#define ZKR_CLI_HOLD_H
+
+#include "commands.h"
+#include "lease.h"
+
+struct hold {
+    const char *path;
+    const char *what; /* "lock on", for messages */
+    char node[1024];
+    int64_t token;
+    int64_t session_id;
+    struct lease lease; /* begun */
+    int lost_fd;        /* eventfd, written when it is lost */
+    int kill_signal;
+    bool told; /* the command ended after it, or all of us, had been told to stop */
+};
+
+/** Says, after @ms of waiting, what is held. */
+void hold_note(const struct hold *h, int64_t ms);
+
+/** Run a command. Returns its exit code, or one of ours, reported. */
+int hold_run(struct hold *h, struct env *env, char **command);
+
+/** Print the holder line, then hold until a signal or the end of the input. */
+int hold_wait(struct hold *h, struct env *env);
+
+#endif

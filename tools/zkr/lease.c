@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lease.h"
+
+#include <signal.h>
+
+#include "cli.h"
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t greater(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* For SIGKILL to land and for us to be late. */
+static int64_t margin(const struct lease *l)
+{
+    enum { LEAST_MS = 20 };
+    return greater(l->session_ms / 20, LEAST_MS);
+}
+
+/*
+ * Time between kill signal and SIGKILL. The answered probes keep half a session time-out ahead,
+ * but for the first moments of a hold that was long waited for, when it is a quarter.
+ */
+static int64_t kill_after(const struct lease *l)
+{
+    int64_t most = l->settled ? l->session_ms / 3 : l->session_ms / 10;
+    int64_t best = l->settled ? l->session_ms / 4 : l->session_ms / 10;
+    return l->wanted_ms < 0 ? best : lesser(l->wanted_ms, most);
+}
+
+void lease_begin(struct lease *l)
+{
+    struct sigevent wake = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
+    l->phase = LEASE_SURE;
+    l->settled = false;
+    l->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &l->timer) == 0;
+}
+
+bool lease_await(const struct lease *l)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    int64_t valid = l->valid_for_ms(l->ctx);
+    while (valid > 0 && valid < l->session_ms / 3) {
+        (void)nanosleep(&pause, NULL);
+        valid = l->valid_for_ms(l->ctx);
+    }
+    return valid > 0;
+}
+
+static void enter_doubt(struct lease *l, int64_t valid)
+{
+    l->phase = LEASE_DOUBT;
+    l->kill_at = cli_now_ms() + lesser(kill_after(l), greater(valid - margin(l), 0));
+}
+
+enum lease_phase lease_step(struct lease *l)
+{
+    if (l->phase == LEASE_OVER) {
+        return l->phase;
+    }
+    int64_t valid = l->valid_for_ms(l->ctx);
+    l->settled = l->settled || valid >= l->session_ms / 2;
+    if (valid <= margin(l) || (l->phase == LEASE_DOUBT && cli_now_ms() >= l->kill_at)) {
+        l->phase = LEASE_OVER;
+    } else if (l->phase == LEASE_SURE && valid <= kill_after(l) + margin(l)) {
+        enter_doubt(l, valid);
+    }
+    return l->phase;
+}
+
+void lease_doubt(struct lease *l)
+{
+    if (l->phase == LEASE_SURE) {
+        enter_doubt(l, l->valid_for_ms(l->ctx));
+    }
+}
+
+void lease_lost(struct lease *l)
+{
+    l->phase = LEASE_OVER;
+}
+
+static void set_timer(struct lease *l, int64_t ms)
+{
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
+    if (l->has_timer) {
+        (void)timer_settime(l->timer, 0, &when, NULL);
+    }
+}
+
+int64_t lease_rest(struct lease *l)
+{
+    enum { BUSY_MS = 50 };
+    int64_t valid = l->phase == LEASE_OVER ? 0 : l->valid_for_ms(l->ctx);
+    if (valid <= 0) {
+        set_timer(l, 0);
+        return l->phase == LEASE_OVER ? BUSY_MS : 0;
+    }
+    int64_t rest = l->phase == LEASE_DOUBT
+                       ? lesser(l->kill_at - cli_now_ms(), valid - margin(l))
+                       : valid - kill_after(l) - margin(l);
+    rest = greater(rest, 1);
+    /* Whoever is awake is faster: the timer comes later than the sleep ends, within what is left. */
+    int64_t later = l->phase == LEASE_DOUBT ? margin(l) / 2 : margin(l);
+    set_timer(l, rest + later);
+    return rest;
+}
+
+void lease_end(struct lease *l)
+{
+    if (l->has_timer) {
+        (void)timer_delete(l->timer);
+        l->has_timer = false;
+    }
+}

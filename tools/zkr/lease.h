@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When to give up: from how long the hold is still sure, decides when the command is told to
+ * end and when it is killed.
+ *
+ * While all is well every lease probe that is answered puts the bound half a session time-out or more ahead.
+ * When it comes as near as kill_after + margin, probes have gone unanswered: the hold is in doubt.
+ * Then the kill signal is due, and SIGKILL after kill_after, at margin before the
+ * bound at the latest. There is no way back from doubt.
+ */
+#ifndef ZKR_CLI_LEASE_H
+#define ZKR_CLI_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum lease_phase { LEASE_SURE, LEASE_DOUBT, LEASE_OVER };
+
+struct lease {
+    int64_t (*valid_for_ms)(void *ctx); /* asked on the main thread */
+    void *ctx;
+    int64_t session_ms;
+    int64_t wanted_ms; /* kill_after asked for, negative = as is best */
+    enum lease_phase phase;
+    bool settled;    /* the bound has once been half a session ahead */
+    int64_t kill_at; /* when the phase becomes LEASE_OVER, cli_now_ms() */
+    bool has_timer;
+    timer_t timer;
+};
+
+/** Set valid_for_ms, ctx, session_ms and wanted_ms before. */
+void lease_begin(struct lease *l);
+
+/**
+ * Waits until the bound is comfortably far: a lock that was long waited for may be granted just
+ * before it, and one answered probe moves it. False: the hold is over.
+ */
+bool lease_await(const struct lease *l);
+
+/** The phase now. */
+enum lease_phase lease_step(struct lease *l);
+
+/** The hold is not to be trusted any more, whatever the bound. */
+void lease_doubt(struct lease *l);
+
+/** It is known to be lost. */
+void lease_lost(struct lease *l);
+
+/**
+ * How long one may sleep before the next step, in ms. Also sets the timer: should we be stopped
+ * (SIGSTOP) and sleep on past that time, it sends us SIGCONT, which wakes us up.
+ */
+int64_t lease_rest(struct lease *l);
+
+void lease_end(struct lease *l);
+
+#endif

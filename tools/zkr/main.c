@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr: locks of ZooKeeper for the command line. See zkr.1. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "options.h"
+
+static const char usage[] =
+    "usage: zkr [OPTION]... SUBCOMMAND [ARGUMENT]...\n"
+    "\n"
+    "  lock    run a command while holding a lock, as flock(1) does on one host\n"
+    "  elect   run a command while being the leader, or watch who is\n"
+    "  status  who holds a lock, and who waits for it\n"
+    "\n"
+    "  -z, --servers LIST         host:port,host:port/chroot; default $ZKR_SERVERS,\n"
+    "                             else 127.0.0.1:2181\n"
+    "  -t, --session-timeout MS   default 10000; servers have limits of their own\n"
+    "      --connect-timeout SEC  give up with status 75 after this; default 15\n"
+    "      --auth SCHEME:CRED     such as digest:user:password\n"
+    "  -v                         log on stderr; twice: more\n"
+    "      --verbose              say how long it took\n"
+    "  -h, --help                 this text; after a subcommand, its own\n"
+    "  -V, --version\n"
+    "\n"
+    "See zkr(1) for exit codes and examples.\n";
+
+static const struct {
+    const char *name;
+    int (*run)(struct env *env, int argc, char **argv);
+} commands[] = {{"lock", cmd_lock}, {"elect", cmd_elect}, {"status", cmd_status}};
+
+static int dispatch(struct env *env, int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(argv[0], commands[i].name) == 0) {
+            return commands[i].run(env, argc, argv);
+        }
+    }
+    return options_refuse("", "there is no subcommand '%s'", argv[0]);
+}
+
+static int run(struct env *env, int argc, char **argv)
+{
+    static const struct option table[] = {OPTIONS_ROWS, {NULL, 0, NULL, 0}};
+    static char name[] = "zkr";
+    argv[0] = name;
+    opterr = 0;
+    int option;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    while ((option = getopt_long(argc, argv, "+:" OPTIONS_LETTERS, table, NULL)) !=
+           -1) {
+        int rc = globals_take(&env->globals, option, argv, usage);
+        if (rc != OPTIONS_GO_ON) {
+            return rc;
+        }
+    }
+    if (optind >= argc) {
+        return options_refuse("", "which subcommand? lock, elect or status");
+    }
+    int skip = optind;
+    optind = 0; /* of getopt: start afresh */
+    return dispatch(env, argc - skip, argv + skip);
+}
+
+/* As if the signal had ended us: a script that runs us then ends as well. */
+static void die_of(int signo)
+{
+    sigset_t set;
+    const struct sigaction normal = {.sa_handler = SIG_DFL};
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, signo);
+    (void)sigaction(signo, &normal, NULL);
+    (void)kill(0, signo);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct env env = {.die_of = 0};
+    if (argc < 1) {
+        return CLI_USAGE;
+    }
+    if (!fds_begin(&env.fds) || !signals_begin(&env.signals)) {
+        return cli_fail(CLI_INTERNAL, "out of memory or descriptors");
+    }
+    globals_begin(&env.globals);
+    int status = run(&env, argc, argv);
+    globals_end(&env.globals);
+    signals_end(&env.signals);
+    fds_end(&env.fds);
+    if (env.die_of > 0) {
+        die_of(env.die_of);
+    }
+    return status;
+}

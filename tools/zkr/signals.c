@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "signals.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+enum { FORWARDED = sizeof(forwarded) / sizeof(forwarded[0]) };
+
+bool signals_is_forwarded(int signo)
+{
+    for (int i = 0; i < FORWARDED; i++) {
+        if (forwarded[i] == signo) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_ignored(int signo)
+{
+    struct sigaction action;
+    return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+bool signals_begin(struct signals *s)
+{
+    sigset_t held_back;
+    (void)sigemptyset(&s->taken);
+    for (int i = 0; i < FORWARDED; i++) {
+        if (!is_ignored(forwarded[i])) {
+            (void)sigaddset(&s->taken, forwarded[i]);
+        }
+    }
+    s->stop_ignored = is_ignored(SIGTSTP);
+
+    /* With SIGCHLD ignored there would be no status to pass on. */
+    const struct sigaction normal = {.sa_handler = SIG_DFL};
+    (void)sigaction(SIGCHLD, &normal, &s->old_child);
+    (void)sigaction(SIGCONT, &normal, &s->old_cont);
+    (void)sigaddset(&s->taken, SIGCHLD);
+    (void)sigaddset(&s->taken, SIGCONT);
+
+    /* Threads of the library inherit the mask: none of them may be picked for a signal. */
+    held_back = s->taken;
+    (void)sigaddset(&held_back, SIGPIPE);
+    (void)sigaddset(&held_back, SIGTTIN);
+    (void)sigaddset(&held_back, SIGTTOU);
+    (void)sigaddset(&held_back, SIGTSTP);
+    (void)pthread_sigmask(SIG_BLOCK, &held_back, &s->mask);
+    s->fd = signalfd(-1, &s->taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    return s->fd >= 0;
+}
+
+void signals_take_stop(struct signals *s)
+{
+    sigset_t stop;
+    (void)sigemptyset(&stop);
+    (void)sigaddset(&stop, SIGTSTP);
+    (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
+    if (!s->stop_ignored) {
+        (void)sigaddset(&s->taken, SIGTSTP);
+        (void)signalfd(s->fd, &s->taken, 0);
+    }
+}
+
+bool signals_next(const struct signals *s, int *signo, bool *timer)
+{
+    struct signalfd_siginfo info;
+    if (read(s->fd, &info, sizeof(info)) != (ssize_t)sizeof(info)) {
+        return false;
+    }
+    *signo = (int)info.ssi_signo;
+    *timer = info.ssi_code == SI_TIMER;
+    return true;
+}
+
+void signals_restore(const struct signals *s)
+{
+    (void)sigaction(SIGCHLD, &s->old_child, NULL);
+    (void)sigaction(SIGCONT, &s->old_cont, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
+}
+
+void signals_end(struct signals *s)
+{
+    (void)close(s->fd);
+    s->fd = -1;
+}
+
+/* --- the guard --- */
+
+struct signals_guard {
+    const struct signals *s;
+    pthread_t thread;
+    int done;                                   /* eventfd */
+    _Atomic(const struct signals_cancel *) how; /* NULL: nothing to leave yet */
+    atomic_int caught;
+};
+
+/* The first signal that tells us to stop, 0 = none. */
+static int next_stop(const struct signals *s)
+{
+    int signo;
+    bool timer;
+    while (signals_next(s, &signo, &timer)) {
+        if (signals_is_forwarded(signo)) {
+            return signo;
+        }
+    }
+    return 0;
+}
+
+/* Cancels until the main thread is out: one call may come just before the wait begins. */
+static void *mind(void *ctx)
+{
+    enum { AGAIN_MS = 10 };
+    struct signals_guard *g = ctx;
+    struct pollfd fds[2] = {{.fd = g->done, .events = POLLIN},
+                            {.fd = g->s->fd, .events = POLLIN}};
+    while (poll(fds, 2, atomic_load(&g->caught) ? AGAIN_MS : -1) >= 0 &&
+           !fds[0].revents) {
+        int signo = fds[1].revents ? next_stop(g->s) : 0;
+        if (signo && !atomic_load(&g->caught)) {
+            atomic_store(&g->caught, signo);
+        }
+        const struct signals_cancel *how = atomic_load(&g->how);
+        if (!atomic_load(&g->caught)) {
+            continue;
+        }
+        if (!how) {
+            _exit(cli_exit_signal(atomic_load(&g->caught)));
+        }
+        how->call(how->ctx);
+    }
+    return NULL;
+}
+
+struct signals_guard *signals_guard_begin(const struct signals *s)
+{
+    struct signals_guard *g = calloc(1, sizeof(*g));
+    if (!g) {
+        return NULL;
+    }
+    g->s = s;
+    g->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (g->done < 0 || pthread_create(&g->thread, NULL, mind, g) != 0) {
+        if (g->done >= 0) {
+            (void)close(g->done);
+        }
+        free(g);
+        return NULL;
+    }
+    /* Until there is a command to stop with us, ^Z has its usual effect. */
+    sigset_t stop;
+    (void)sigemptyset(&stop);
+    (void)sigaddset(&stop, SIGTSTP);
+    if (!sigismember(&s->mask, SIGTSTP)) {
+        (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+    }
+    return g;
+}
+
+void signals_guard_cancel(struct signals_guard *g, const struct signals_cancel *how)
+{
+    atomic_store(&g->how, how);
+}
+
+int signals_guard_end(struct signals_guard *g)
+{
+    const uint64_t one = 1;
+    while (write(g->done, &one, sizeof(one)) < 0) {
+    }
+    (void)pthread_join(g->thread, NULL);
+    int caught = atomic_load(&g->caught);
+    (void)close(g->done);
+    free(g);
+    return caught;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals arrive through a descriptor, in no thread but the one that asks. */
+#ifndef ZKR_CLI_SIGNALS_H
+#define ZKR_CLI_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct signals {
+    int fd;                     /* signalfd */
+    sigset_t mask;              /* as it was at our start */
+    sigset_t taken;             /* what arrives at fd */
+    bool stop_ignored;          /* SIGTSTP was ignored at our start */
+    struct sigaction old_child; /* the dispositions we had to change */
+    struct sigaction old_cont;
+};
+
+/** Is it one of INT TERM HUP QUIT USR1 USR2? */
+bool signals_is_forwarded(int signo);
+
+/**
+ * Before any thread is made. From now on the forwarded signals, CHLD and CONT arrive at fd,
+ * unless they were ignored at our start: those stay ignored. PIPE, TTIN and TTOU are held back.
+ * False: no descriptor.
+ */
+bool signals_begin(struct signals *s);
+
+/** From now on TSTP, too, arrives at fd. */
+void signals_take_stop(struct signals *s);
+
+/** One that waits at fd. False: none does. @timer: our own timer sent it. */
+bool signals_next(const struct signals *s, int *signo, bool *timer);
+
+/** In the child, just before exec: all as it was at our start. */
+void signals_restore(const struct signals *s);
+
+void signals_end(struct signals *s);
+
+/*
+ * While the main thread connects or waits for its turn, a thread of its own minds the signals.
+ */
+struct signals_guard;
+
+/** NULL: no thread could be made. */
+struct signals_guard *signals_guard_begin(const struct signals *s);
+
+/** How to make the main thread return from what it waits in; may be called early and often. */
+struct signals_cancel {
+    void (*call)(void *ctx);
+    void *ctx;
+};
+
+/**
+ * Until now a signal ended the process at once, as nothing had been asked for; from now on it
+ * cancels. @how is borrowed until the end.
+ */
+void signals_guard_cancel(struct signals_guard *g, const struct signals_cancel *how);
+
+/** The signal that told us to stop, 0 = none. */
+int signals_guard_end(struct signals_guard *g);
+
+#endif

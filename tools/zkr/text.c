@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include <inttypes.h>
+
+static size_t length_of(unsigned char first)
+{
+    return first < 0x80                    ? 1
+           : first >= 0xc2 && first < 0xe0 ? 2
+           : first >= 0xe0 && first < 0xf0 ? 3
+           : first >= 0xf0 && first < 0xf5 ? 4
+                                           : 0;
+}
+
+size_t text_decode(const char *s, uint32_t *point)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = (unsigned char)s[0];
+    size_t length = length_of(first);
+    uint32_t value = length > 1 ? first & (0x7fU >> length) : first;
+    for (size_t i = 1; i < length; i++) {
+        unsigned char next = (unsigned char)s[i];
+        if ((next & 0xc0) != 0x80) {
+            return 0;
+        }
+        value = value << 6 | (next & 0x3fU);
+    }
+    if (length == 0 || value < least[length] || value > 0x10ffff ||
+        (value >= 0xd800 && value <= 0xdfff)) {
+        return 0;
+    }
+    *point = value;
+    return length;
+}
+
+/* Controls of both sets, and what changes the direction of a line. */
+static bool is_printable(uint32_t point)
+{
+    return point >= 0x20 && !(point >= 0x7f && point < 0xa0) &&
+           !(point >= 0x2028 && point <= 0x202e) &&
+           !(point >= 0x2066 && point <= 0x2069);
+}
+
+/* Bytes of the next column; *shown: whether they are shown as they are. */
+static size_t next_column(const char *s, bool *shown)
+{
+    uint32_t point = 0;
+    size_t length = text_decode(s, &point);
+    *shown = length > 0 && is_printable(point);
+    return length > 0 ? length : 1;
+}
+
+int text_width(const char *s)
+{
+    int width = 0;
+    bool shown;
+    for (; *s; width++) {
+        s += next_column(s, &shown);
+    }
+    return width;
+}
+
+void text_print(FILE *out, const char *s, int width)
+{
+    while (*s) {
+        bool shown;
+        size_t length = next_column(s, &shown);
+        if (shown) {
+            (void)fwrite(s, 1, length, out);
+        } else {
+            (void)fputc('?', out);
+        }
+        s += length;
+        width--;
+    }
+    if (width > 0) {
+        (void)fprintf(out, "%*s", width, "");
+    }
+}
+
+void text_age(char *buf, size_t size, int64_t ms)
+{
+    int64_t s = ms < 0 ? 0 : ms / 1000;
+    if (s < 60) {
+        (void)snprintf(buf, size, "%" PRId64 "s", s);
+    } else if (s < 3600) {
+        (void)snprintf(buf, size, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
+    } else if (s < 86400) {
+        (void)snprintf(buf, size, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
+    } else {
+        (void)snprintf(buf, size, "%" PRId64 "d%02" PRId64 "h", s / 86400,
+                       s / 3600 % 24);
+    }
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Completion of zkr(1) for bash.
+
+_zkr() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local global='-z --servers -t --session-timeout --connect-timeout --auth -v --verbose
+        -h --help -V --version'
+    local subcommand='' operands=0 i word
+    COMPREPLY=()
+
+    # Which subcommand, and how many operands before the cursor?
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        case $word in
+        -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
+            --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after)
+            [ "$operands" -gt 0 ] || ((i++))
+            ;;
+        -*) ;;
+        *)
+            if [ -z "$subcommand" ]; then
+                subcommand=$word
+            else
+                ((operands++))
+            fi
+            ;;
+        esac
+        # Behind PATH comes a command: its words are completed as if it stood alone.
+        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [ "$subcommand" != status ]; then
+            if declare -F _command_offset >/dev/null && [[ ${COMP_WORDS[i + 1]} != -c ]]; then
+                _command_offset $((i + 1))
+            fi
+            return
+        fi
+    done
+
+    case $previous in
+    --kill-signal)
+        mapfile -t COMPREPLY < <(compgen -W 'TERM INT HUP QUIT USR1 USR2 KILL' -- "$current")
+        return
+        ;;
+    --kill-after)
+        mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$current")
+        return
+        ;;
+    -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
+        --timeout | -E | --conflict-exit-code | -i | --id)
+        return
+        ;;
+    esac
+
+    local words=''
+    case $subcommand in
+    '')
+        words="$global lock elect status"
+        ;;
+    lock)
+        words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e
+            --exclusive -c --command -i --id --kill-signal --kill-after -o --close"
+        ;;
+    elect)
+        words="$global -i --id --once -l --listen --json"
+        ;;
+    status)
+        words="$global --json --watch"
+        ;;
+    esac
+    if [ "$operands" -ge 1 ] && [ "$subcommand" != status ]; then
+        [ "$subcommand" != lock ] || words='-c --command'
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current" && compgen -c -- "$current")
+        return
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+
+complete -o bashdefault -o default -F _zkr zkr
