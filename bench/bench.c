@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void bench_die(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(stderr, "bench: ");
+    (void)vfprintf(stderr, format, args);
+    (void)fprintf(stderr, "\n");
+    va_end(args);
+    _exit(1);
+}
+
+void bench_must(int rc, const char *what)
+{
+    if (rc != ZKR_OK) {
+        bench_die("%s: %s: %s", what, zkr_err_name(rc), zkr_last_error()->message);
+    }
+}
+
+zkr_client *bench_client(const struct bench *b)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = BENCH_SESSION_MS;
+    zkr_client *c = NULL;
+    bench_must(zkr_client_open(&c, b->servers, &o), "open");
+    bench_must(zkr_client_wait_connected(c, 15000), "connect");
+    return c;
+}
+
+zkr_mutex *bench_mutex(zkr_client *c, const char *path)
+{
+    zkr_mutex *m = NULL;
+    bench_must(zkr_mutex_create(&m, c, path, NULL), "create a mutex");
+    return m;
+}
+
+void bench_path(const struct bench *b, const char *name, char path[BENCH_PATH])
+{
+    struct raw *r = raw_open(b->servers);
+    (void)snprintf(path, BENCH_PATH, "%s/%s", b->base, name);
+    raw_make(r, b->base);
+    raw_make(r, path);
+    raw_close(r);
+}
+
+/* One whose samples are kept, or one of the warm-up. */
+static void
+run_round(bench_round round, void *ctx, struct series *into, bool kept, double *median)
+{
+    size_t from = into->count;
+    round(ctx, kept ? into : NULL);
+    *median = kept ? series_recent(into, from) : 0;
+}
+
+void bench_alternate(const struct bench *b,
+                     bench_round ours,
+                     bench_round other,
+                     void *ctx,
+                     struct row *row)
+{
+    int64_t begin = stats_now();
+    int64_t warm = begin + b->budget / 10;
+    bool swap = false;
+    for (int64_t now = begin; now < begin + b->budget; now = stats_now()) {
+        double a = 0, o = 0;
+        if (swap) {
+            run_round(other, ctx, row->other, now >= warm, &o);
+            run_round(ours, ctx, row->ours, now >= warm, &a);
+        } else {
+            run_round(ours, ctx, row->ours, now >= warm, &a);
+            run_round(other, ctx, row->other, now >= warm, &o);
+        }
+        series_add(a > 0 && o > 0 ? row->ratios : NULL, a / o);
+        swap = !swap;
+    }
+}
+
+void bench_row(const struct bench *b, const struct row *row)
+{
+    row_print(row, b->json);
+    series_free(row->ours);
+    if (row->other) {
+        series_free(row->other);
+        series_free(row->ratios);
+    }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ZooKeeper without the library, for comparison: asynchronous requests, awaited on a condition
+ * variable; node names and data as long as those of the library. One thread at a time uses a
+ * session; any failure ends the process.
+ */
+#ifndef ZKR_BENCH_RAW_H
+#define ZKR_BENCH_RAW_H
+
+struct raw;
+
+struct raw *raw_open(const char *servers);
+void raw_close(struct raw *r);
+
+/* A persistent node; it may exist. */
+void raw_make(struct raw *r, const char *path);
+/* Delete a node with all below it. */
+void raw_clean(struct raw *r, const char *path);
+
+/* One ephemeral sequential node below @dir; the session remembers it. */
+void raw_create(struct raw *r, const char *dir);
+/* The same with a list of @dir sent right behind it, and one wait for both. */
+void raw_join(struct raw *r, const char *dir);
+/* Delete the node and wait. */
+void raw_delete(struct raw *r);
+/* Delete it, and do not wait. */
+void raw_remove(struct raw *r);
+/* Wait for all that nobody waited for. */
+void raw_flush(struct raw *r);
+
+/*
+ * A plain lock: create, list, and unless first watch the one ahead, and when that is gone list
+ * again. Each request is awaited before the next. raw_delete() unlocks.
+ */
+void raw_lock(struct raw *r, const char *dir);
+
+#endif
