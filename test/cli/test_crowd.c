@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Three hundred waiters, a third of them killed at random. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { CROWD = 300, VICTIMS = CROWD / 3 };
+
+static int by_first(const void *a, const void *b)
+{
+    const struct cli_beat *x = *(struct cli_beat *const *)a;
+    const struct cli_beat *y = *(struct cli_beat *const *)b;
+    int64_t s = atomic_load(&x->first), t = atomic_load(&y->first);
+    return (s > t) - (s < t);
+}
+
+/* Nobody's life overlaps the next one's, and tokens rise from one to the next. */
+static void check_turns(struct cli_beat *beats)
+{
+    struct cli_beat *order[CROWD];
+    int n = 0;
+    for (int i = 0; i < CROWD; i++) {
+        if (atomic_load(&beats[i].first) != 0) {
+            order[n++] = &beats[i];
+        }
+    }
+    qsort(order, (size_t)n, sizeof(order[0]), by_first);
+    for (int i = 1; i < n; i++) {
+        assert_true(atomic_load(&order[i - 1]->last) < atomic_load(&order[i]->first));
+        assert_true(atomic_load(&order[i - 1]->token) < atomic_load(&order[i]->token));
+    }
+    print_message("           %d had their turn\n", n);
+}
+
+static void survivors_of_a_crowd_all_get_their_turn(void **state)
+{
+    (void)state;
+    static struct cli crowd[CROWD];
+    static bool killed[CROWD];
+    char name[64], index[CROWD][8];
+    unsigned seed = (unsigned)time(NULL);
+    print_message("           seed %u\n", seed);
+    struct cli_beat *beats = cli_beats(CROWD, name, sizeof(name));
+    struct cli holder;
+    CLI_START(&holder, "lock", zkt_path(), "sleep", "120");
+    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    for (int i = 0; i < CROWD; i++) {
+        (void)snprintf(index[i], sizeof(index[i]), "%d", i);
+        CLI_START(&crowd[i], "-t", "10000", "--connect-timeout", "60", "lock",
+                  zkt_path(), CLI_BEAT(name, index[i], "brief"));
+    }
+    ZKT_EVENTUALLY(cli_queue() == CROWD + 1, 4 * CLI_PATIENCE_MS);
+    assert_int_equal(kill(holder.pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&holder), 143);
+    cli_free(&holder);
+    for (int i = 0; i < VICTIMS; i++) {
+        int victim = rand_r(&seed) % CROWD;
+        while (killed[victim]) {
+            victim = (victim + 1) % CROWD;
+        }
+        killed[victim] = true;
+        /* Those that are done already cannot be killed any more, which is as well. */
+        (void)kill(crowd[victim].pid, i % 2 ? SIGKILL : SIGTERM);
+        zkt_sleep_ms(rand_r(&seed) % 20);
+    }
+    for (int i = 0; i < CROWD; i++) {
+        int status = cli_wait(&crowd[i]);
+        if (!killed[i] && (status != 0 || atomic_load(&beats[i].first) == 0)) {
+            zkt_fail("survivor %d: status %d: %s", i, status, cli_err(&crowd[i]));
+        }
+        cli_free(&crowd[i]);
+    }
+    check_turns(beats);
+    cli_beats_free(beats, CROWD, name);
+    ZKT_EVENTUALLY(cli_queue() <= 0, 2 * CLI_PATIENCE_MS);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(survivors_of_a_crowd_all_get_their_turn),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

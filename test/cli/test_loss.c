@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zkr lock when the lock is lost: the command is dead before the next one starts. Each case is
+ * measured: the last sign of life of the one against the first of the other.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define SESSION "2000"
+enum { SESSION_MS = 2000, BEATS = 2 };
+
+/* A holder behind a proxy, and a waiter that is next. */
+struct scene {
+    zkt_proxy *proxy;
+    struct cli_beat *beats;
+    char name[64];
+    struct cli holder, next;
+};
+
+static void begin(struct scene *s, const char *mode, const char *kill_after)
+{
+    s->proxy = zkt_proxy_start(zkt_servers());
+    s->beats = cli_beats(BEATS, s->name, sizeof(s->name));
+    CLI_START(&s->holder, "-z", zkt_proxy_host(s->proxy), "-t", SESSION, "lock",
+              "--kill-after", kill_after, zkt_path(), CLI_BEAT(s->name, "0", mode));
+    cli_beat_wait(&s->holder, &s->beats[0]);
+    CLI_START(&s->next, "-t", SESSION, "lock", zkt_path(),
+              CLI_BEAT(s->name, "1", "once"));
+    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+}
+
+/* Nanoseconds from the last sign of life of the one to the first of the other. */
+static int64_t gap(const struct scene *s)
+{
+    return atomic_load(&s->beats[1].first) - atomic_load(&s->beats[0].last);
+}
+
+/* The holder says 79, the next one is served. */
+static void outcome(struct scene *s)
+{
+    assert_int_equal(cli_wait(&s->holder), 79);
+    cli_assert_one_line(&s->holder);
+    if (cli_wait(&s->next) != 0) {
+        zkt_fail("the next one: %s", cli_err(&s->next));
+    }
+    assert_true(atomic_load(&s->beats[0].token) < atomic_load(&s->beats[1].token));
+    print_message("           gap %lld us\n", (long long)gap(s) / 1000);
+}
+
+static void end(struct scene *s)
+{
+    cli_free(&s->holder);
+    cli_free(&s->next);
+    zkt_proxy_stop(s->proxy);
+    cli_beats_free(s->beats, BEATS, s->name);
+}
+
+static void without_overlap(struct scene *s)
+{
+    outcome(s);
+    assert_true(gap(s) > 0);
+    end(s);
+}
+
+/* --- the network --- */
+
+static void silence_kills_in_time(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"plain", "deaf", "grand"};
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        struct scene s;
+        begin(&s, modes[i], "auto");
+        zkt_proxy_blackhole(s.proxy);
+        without_overlap(&s);
+    }
+}
+
+static void resets_kill_in_time(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, "deaf", "auto");
+    zkt_proxy_cut(s.proxy);
+    without_overlap(&s);
+}
+
+/* The answers are lost, the requests are not. */
+static void a_one_way_link_kills_in_time(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, "deaf", "0.1");
+    zkt_proxy_freeze(s.proxy, ZKT_TO_CLIENT);
+    assert_int_equal(cli_wait(&s.holder), 79);
+    zkt_proxy_cut(s.proxy); /* else its pings keep the session alive */
+    assert_int_equal(cli_wait(&s.next), 0);
+    assert_true(gap(&s) > 0);
+    end(&s);
+}
+
+/* A link that comes back within the session costs nothing. */
+static void a_short_cut_is_survived(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, "plain", "0.1");
+    zkt_proxy_drop_connections(s.proxy);
+    zkt_sleep_ms((int64_t)2 * SESSION_MS);
+    assert_true(atomic_load(&s.beats[1].first) == 0);
+    assert_int_equal(kill(s.holder.pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&s.holder), 143);
+    assert_int_equal(cli_wait(&s.next), 0);
+    assert_true(gap(&s) > 0);
+    end(&s);
+}
+
+/* --- the kill signal --- */
+
+static const char counting[] = "trap 'date +%s%N; echo told; while :; do date +%s%N; "
+                               "sleep 0.02; done' TERM USR1; echo "
+                               "ready; while :; do sleep 0.02; done";
+
+/* First and last time the command wrote after it was told, in ms. */
+static int64_t time_to_live(struct cli *c)
+{
+    const char *told = strstr(cli_out(c), "told");
+    assert_non_null(told);
+    const char *first = cli_out(c) + strlen("ready\n");
+    const char *last = cli_out(c) + strlen(cli_out(c)) - 1;
+    while (last > first && last[-1] != '\n') {
+        last--;
+    }
+    return (strtoll(last, NULL, 10) - strtoll(first, NULL, 10)) / 1000000;
+}
+
+/* It is told first, and has about as long as asked for. */
+static void the_kill_signal_comes_first(void **state)
+{
+    (void)state;
+    struct cli c;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    CLI_START(&c, "-z", zkt_proxy_host(proxy), "-t", "4000", "lock", "--kill-signal",
+              "USR1", "--kill-after", "0.5", zkt_path(), "bash", "-c", counting);
+    ZKT_EVENTUALLY(strstr(cli_out(&c), "ready\n"), CLI_PATIENCE_MS);
+    zkt_sleep_ms(1500); /* so that the lease has settled */
+    zkt_proxy_blackhole(proxy);
+    assert_int_equal(cli_wait(&c), 79);
+    int64_t lived = time_to_live(&c);
+    assert_true(lived > 200 && lived < 900);
+    cli_free(&c);
+    zkt_proxy_stop(proxy);
+}
+
+/* One that is stopped cannot hear, but dies all the same. */
+static void a_stopped_command_is_killed(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, "deaf", "auto");
+    assert_int_equal(kill((pid_t)atomic_load(&s.beats[0].pid), SIGSTOP), 0);
+    zkt_proxy_blackhole(s.proxy);
+    without_overlap(&s);
+}
+
+/* --- the server --- */
+
+/* Everybody's server stands still for longer than the sessions last. */
+static void a_frozen_server_kills_in_time(void **state)
+{
+    (void)state;
+    zkt_server *server = zkt_server_start(NULL);
+    char name[64];
+    struct cli_beat *beats = cli_beats(1, name, sizeof(name));
+    struct cli c;
+    CLI_START(&c, "-z", zkt_server_host(server), "-t", SESSION, "lock", "/frozen",
+              CLI_BEAT(name, "0", "deaf"));
+    cli_beat_wait(&c, &beats[0]);
+    int64_t frozen = cli_now_ns();
+    zkt_server_freeze(server);
+    assert_int_equal(cli_wait(&c), 79);
+    assert_true(atomic_load(&beats[0].last) - frozen < (int64_t)SESSION_MS * 1000000);
+    zkt_server_thaw(server);
+    cli_free(&c);
+    cli_beats_free(beats, 1, name);
+    zkt_server_stop(server);
+}
+
+/*
+ * A node deleted by hand gives the lock away at once; there is no bound that could be kept.
+ * What can be is promptness.
+ */
+static void a_deleted_node_kills_at_once(void **state)
+{
+    (void)state;
+    enum { PROMPT_NS = 100000000, WATCHED_MS = 400 };
+    struct scene s;
+    begin(&s, "deaf", "auto");
+    zkt_sleep_ms(WATCHED_MS); /* a young hold is not watched yet: a probe would tell */
+    zkt_list list;
+    char node[512];
+    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), 0);
+    int first =
+        strcmp(strrchr(list.name[0], '-'), strrchr(list.name[1], '-')) < 0 ? 0 : 1;
+    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[first]);
+    zkt_list_free(&list);
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+    outcome(&s);
+    assert_true(gap(&s) > -PROMPT_NS);
+    end(&s);
+}
+
+/* --- zkr itself --- */
+
+/* Stopped for longer than its session lasts, it wakes up by itself in time. */
+static void a_stopped_zkr_wakes_up_and_kills_in_time(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"plain", "deaf", "grand"};
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        struct scene s;
+        begin(&s, modes[i], "auto");
+        assert_int_equal(kill(s.holder.pid, SIGSTOP), 0);
+        without_overlap(&s);
+    }
+}
+
+/* Also one that holds without a command. */
+static void a_holder_without_a_command_gives_up_in_time(void **state)
+{
+    (void)state;
+    struct cli c;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    const char *const argv[] = {cli_zkr(),  "-z",    zkt_proxy_host(proxy),
+                                "-t",       SESSION, "lock",
+                                zkt_path(), NULL};
+    cli_spawn(&c, true, argv);
+    ZKT_EVENTUALLY(strchr(cli_out(&c), '\n'), CLI_PATIENCE_MS);
+    int64_t started = zkt_now_ms();
+    zkt_proxy_blackhole(proxy);
+    assert_int_equal(cli_wait(&c), 79);
+    assert_true(zkt_now_ms() - started < SESSION_MS + 2000);
+    cli_assert_one_line(&c);
+    cli_free(&c);
+    zkt_proxy_stop(proxy);
+}
+
+/* A wait longer than the session, and a hold longer than it: no false alarm. */
+static void a_long_wait_and_a_long_hold_are_no_loss(void **state)
+{
+    (void)state;
+    struct cli holder, waiter;
+    CLI_START(&holder, "-t", SESSION, "lock", zkt_path(), "sleep", "5");
+    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    CLI_START(&waiter, "-t", SESSION, "lock", zkt_path(), "sleep", "5");
+    assert_int_equal(cli_wait(&holder), 0);
+    assert_int_equal(cli_wait(&waiter), 0);
+    cli_free(&holder);
+    cli_free(&waiter);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(silence_kills_in_time),
+        CLI_TEST(resets_kill_in_time),
+        CLI_TEST(a_one_way_link_kills_in_time),
+        CLI_TEST(a_short_cut_is_survived),
+        CLI_TEST(the_kill_signal_comes_first),
+        CLI_TEST(a_stopped_command_is_killed),
+        CLI_TEST(a_frozen_server_kills_in_time),
+        CLI_TEST(a_deleted_node_kills_at_once),
+        CLI_TEST(a_stopped_zkr_wakes_up_and_kills_in_time),
+        CLI_TEST(a_holder_without_a_command_gives_up_in_time),
+        CLI_TEST(a_long_wait_and_a_long_hold_are_no_loss),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr lock: what the command gets, and how it ends. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* --- what it gets --- */
+
+/* A mebibyte of every byte there is, through stdin and stdout. */
+static void input_and_output_are_untouched(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        cli_status((const char *const[]){
+            "sh", "-c",
+            "d=$(mktemp -d) && trap 'rm -rf $d' EXIT && head -c 1048576 /dev/urandom "
+            ">$d/a && "
+            "\"$0\" lock $1 cat <$d/a >$d/b && cmp $d/a $d/b && "
+            "\"$0\" lock $1 sh -c 'cat >&2' <$d/a 2>$d/c && cmp $d/a $d/c && "
+            "cat $d/a | \"$0\" lock $1 cat | cmp - $d/a",
+            cli_zkr(), zkt_path(), NULL}),
+        0);
+}
+
+/* Closed ones are closed for the command, too, and no socket of ours slips in. */
+static void closed_descriptors_stay_closed(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "\"$0\" lock $1 sh -c 'for i in 0 1 2; do [ ! -e /proc/$$/fd/$i ] || exit 9; "
+        "done' "
+        "<&- >&- 2>&- && \"$0\" lock $1 sh -c '[ ! -e /proc/$$/fd/0 ]' <&- && "
+        "\"$0\" lock $1 sh -c '[ ! -e /proc/$$/fd/2 ] && [ -e /proc/$$/fd/1 ]' 2>&-";
+    assert_int_equal(cli_status((const char *const[]){"sh", "-c", script, cli_zkr(),
+                                                      zkt_path(), NULL}),
+                     0);
+}
+
+/* The same descriptors as without zkr: none of ours, all of the caller's. */
+static void no_descriptor_leaks(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "exec 7</dev/null 9>/dev/null; list='cd /proc/self/fd && echo *'; "
+        "a=$(sh -c \"$list\"); b=$(\"$0\" lock $1 sh -c \"$list\"); "
+        "[ \"$a\" = \"$b\" ] || { echo \"$a, not $b\" >&2; exit 1; }";
+    struct cli c;
+    const char *const argv[] = {"sh", "-c", script, cli_zkr(), zkt_path(), NULL};
+    cli_spawn(&c, false, argv);
+    int status = cli_wait(&c);
+    assert_string_equal(cli_err(&c), "");
+    assert_int_equal(status, 0);
+    cli_free(&c);
+}
+
+/* Four variables are added, those of a zkr around us replaced, the others kept. */
+static void the_environment_has_four_more(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "export ZKR_LOCK_PATH=old ODD='a\n b='; "
+        "a=$(env | grep -v '^ZKR_LOCK_PATH=' | grep -v '^_=' | sort); "
+        "b=$(\"$0\" lock $1 env | grep -v '^_=' | sort); "
+        "ours='^ZKR_(LOCK_PATH|LOCK_NODE|FENCING_TOKEN|SESSION_ID)='; "
+        "[ \"$a\" = \"$(echo \"$b\" | grep -Ev $ours)\" ] && "
+        "[ $(echo \"$b\" | grep -Ec $ours) = 4 ] && "
+        "echo \"$b\" | grep -q \"^ZKR_LOCK_PATH=$1\\$\" && "
+        "echo \"$b\" | grep -Eq "
+        "\"^ZKR_LOCK_NODE=$1/_c_[0-9a-f-]{36}-lock-[0-9]{10}\\$\" && "
+        "echo \"$b\" | grep -Eq '^ZKR_FENCING_TOKEN=[0-9]+$' && "
+        "echo \"$b\" | grep -Eq '^ZKR_SESSION_ID=0x[0-9a-f]+$'";
+    assert_int_equal(cli_status((const char *const[]){"sh", "-c", script, cli_zkr(),
+                                                      zkt_path(), NULL}),
+                     0);
+}
+
+/* No option of the command is taken for ours, and no byte is lost. */
+static void arguments_are_kept_byte_for_byte(void **state)
+{
+    (void)state;
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "printf", "[%s]", "-n", "--", "",
+                             "a b", "\xff\n\t'\"$x*", "-w", "9"),
+                     0);
+    assert_string_equal(cli_out(&c), "[-n][--][][a b][\xff\n\t'\"$x*][-w][9]");
+    cli_free(&c);
+}
+
+static void credentials_are_not_in_the_process_list(void **state)
+{
+    (void)state;
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "--auth", "digest:me:secret", "lock", zkt_path(), "sh",
+                             "-c", "tr '\\0' ' ' </proc/$PPID/cmdline"),
+                     0);
+    assert_non_null(strstr(cli_out(&c), "digest:"));
+    assert_null(strstr(cli_out(&c), "secret"));
+    cli_free(&c);
+}
+
+/* --- signals --- */
+
+static const char reporter[] = "for s in INT TERM HUP QUIT USR1 USR2; do trap \"echo "
+                               "$s\" $s; done; trap exit ALRM; "
+                               "echo ready; while :; do sleep 0.01; done";
+
+/* All six reach the command, also a second time; the lock stays. */
+static void signals_are_forwarded_and_the_lock_stays(void **state)
+{
+    (void)state;
+    static const struct {
+        int signo;
+        const char *said;
+    } cases[] = {{SIGINT, "INT\n"},   {SIGTERM, "TERM\n"}, {SIGHUP, "HUP\n"},
+                 {SIGQUIT, "QUIT\n"}, {SIGUSR1, "USR1\n"}, {SIGUSR2, "USR2\n"},
+                 {SIGTERM, "TERM\n"}, {SIGTERM, "TERM\n"}};
+    struct cli c;
+    CLI_START(&c, "lock", zkt_path(), "sh", "-c", reporter);
+    ZKT_EVENTUALLY(strstr(cli_out(&c), "ready\n"), CLI_PATIENCE_MS);
+    size_t seen = strlen("ready\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(kill(c.pid, cases[i].signo), 0);
+        ZKT_EVENTUALLY(strstr(cli_out(&c) + seen, cases[i].said), CLI_PATIENCE_MS);
+        seen = strlen(cli_out(&c));
+    }
+    assert_int_equal(CLI("lock", "-n", zkt_path(), "true"), 1);
+    char pid[16];
+    (void)snprintf(pid, sizeof(pid), "%d", (int)c.pid);
+    assert_int_equal(
+        cli_status((const char *const[]){"pkill", "-ALRM", "-P", pid, NULL}), 0);
+    assert_int_equal(cli_wait(&c), 0);
+    cli_free(&c);
+}
+
+/* As with nohup: for zkr, and for the command. */
+static void ignored_signals_stay_ignored(void **state)
+{
+    (void)state;
+    static const char show[] = "exec env --ignore-signal=HUP,USR1,CHLD \"$0\" lock $1 "
+                               "grep SigIgn /proc/self/status";
+    struct cli c;
+    const char *const argv[] = {"sh", "-c", show, cli_zkr(), zkt_path(), NULL};
+    cli_spawn(&c, false, argv);
+    assert_int_equal(cli_wait(&c), 0);
+    assert_string_equal(cli_out(&c), "SigIgn:\t0000000000010201\n");
+    cli_free(&c);
+    static const char ignore[] =
+        "exec env --ignore-signal=HUP,USR1 \"$0\" lock $1 sh -c "
+        "'kill -HUP $PPID $$; kill -USR1 $PPID $$; sleep 0.1'";
+    assert_int_equal(cli_status((const char *const[]){"sh", "-c", ignore, cli_zkr(),
+                                                      zkt_path(), NULL}),
+                     0);
+}
+
+/* The mask, too, is the caller's: nothing blocked, nothing ignored. */
+static void the_signal_state_is_the_callers(void **state)
+{
+    (void)state;
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "grep", "-E", "Sig(Blk|Ign)",
+                             "/proc/self/status"),
+                     0);
+    assert_string_equal(cli_out(&c),
+                        "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    cli_free(&c);
+}
+
+/* Also those the command left behind. */
+static void the_lock_is_kept_until_the_whole_group_has_gone(void **state)
+{
+    (void)state;
+    char name[64];
+    struct cli_beat *beats = cli_beats(2, name, sizeof(name));
+    struct cli c, next;
+    CLI_START(&c, "lock", zkt_path(), "sh", "-c", "\"$@\" & exit 3", "sh",
+              CLI_BEAT(name, "0", "plain"));
+    cli_beat_wait(&c, &beats[0]);
+    CLI_START(&next, "lock", zkt_path(), CLI_BEAT(name, "1", "once"));
+    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    zkt_sleep_ms(300);
+    assert_true(atomic_load(&beats[1].first) == 0);
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&c), 3);
+    assert_int_equal(cli_wait(&next), 0);
+    assert_true(atomic_load(&beats[0].last) < atomic_load(&beats[1].first));
+    cli_free(&c);
+    cli_free(&next);
+    cli_beats_free(beats, 2, name);
+}
+
+/* Dead ones that nobody has collected yet are gone as well. */
+static bool is_gone(int64_t pid)
+{
+    char name[64], text[512];
+    (void)snprintf(name, sizeof(name), "/proc/%lld/stat", (long long)pid);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *state = strrchr(text, ')');
+    return !state || state[2] == 'Z' || state[2] == 'X';
+}
+
+/* Killed with SIGKILL, zkr takes the command and what it started along. */
+static void killing_zkr_kills_the_group(void **state)
+{
+    (void)state;
+    char name[64];
+    struct cli_beat *beats = cli_beats(3, name, sizeof(name));
+    struct cli c, next;
+    CLI_START(&c, "-t", "2000", "lock", zkt_path(), "sh", "-c", "\"$@\" & wait", "sh",
+              CLI_BEAT(name, "0", "grand"));
+    cli_beat_wait(&c, &beats[0]);
+    CLI_START(&next, "lock", zkt_path(), CLI_BEAT(name, "1", "once"));
+    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    int64_t killed = cli_now_ns();
+    assert_int_equal(kill(c.pid, SIGKILL), 0);
+    assert_int_equal(cli_wait(&c), 137);
+    ZKT_EVENTUALLY(is_gone(atomic_load(&beats[0].pid)), 5000);
+    assert_int_equal(cli_wait(&next), 0);
+    assert_true(atomic_load(&beats[0].last) - killed < 1000000000);
+    assert_true(atomic_load(&beats[0].last) < atomic_load(&beats[1].first));
+    cli_free(&c);
+    cli_free(&next);
+    cli_beats_free(beats, 3, name);
+}
+
+/* At any moment of its start: no command survives. */
+static void killing_zkr_at_any_moment_leaves_no_command(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 30 };
+    char name[64], index[8];
+    struct cli_beat *beats = cli_beats(ROUNDS, name, sizeof(name));
+    for (int i = 0; i < ROUNDS; i++) {
+        struct cli c;
+        (void)snprintf(index, sizeof(index), "%d", i);
+        CLI_START(&c, "-t", "1000", "lock", zkt_path(), CLI_BEAT(name, index, "deaf"));
+        struct timespec pause = {.tv_nsec = i * 300000L};
+        (void)nanosleep(&pause, NULL);
+        assert_int_equal(kill(c.pid, SIGKILL), 0);
+        assert_int_equal(cli_wait(&c), 137);
+        cli_free(&c);
+        ZKT_EVENTUALLY(cli_queue() <= 0, CLI_PATIENCE_MS);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t pid = atomic_load(&beats[i].pid);
+        ZKT_EVENTUALLY(pid == 0 || is_gone(pid), 5000);
+    }
+    cli_beats_free(beats, ROUNDS, name);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(input_and_output_are_untouched),
+        CLI_TEST(closed_descriptors_stay_closed),
+        CLI_TEST(no_descriptor_leaks),
+        CLI_TEST(the_environment_has_four_more),
+        CLI_TEST(arguments_are_kept_byte_for_byte),
+        CLI_TEST(credentials_are_not_in_the_process_list),
+        CLI_TEST(signals_are_forwarded_and_the_lock_stays),
+        CLI_TEST(ignored_signals_stay_ignored),
+        CLI_TEST(the_signal_state_is_the_callers),
+        CLI_TEST(the_lock_is_kept_until_the_whole_group_has_gone),
+        CLI_TEST(killing_zkr_kills_the_group),
+        CLI_TEST(killing_zkr_at_any_moment_leaves_no_command),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

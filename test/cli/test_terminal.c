@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr lock on a terminal. The programs on it are no dash, which may lose a signal while it forks. */
+#include <fcntl.h>
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+struct screen {
+    pid_t pid;
+    int fd;
+    char text[4096];
+    size_t used;
+};
+
+static void screen_open(struct screen *s, const char *const *argv)
+{
+    *s = (struct screen){.fd = -1};
+    cli_servers(true);
+    s->pid = forkpty(&s->fd, NULL, NULL, NULL);
+    if (s->pid == 0) {
+        (void)execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    cli_servers(false);
+    assert_true(s->pid > 0);
+    (void)fcntl(s->fd, F_SETFD, FD_CLOEXEC);
+    (void)fcntl(s->fd, F_SETFL, O_NONBLOCK);
+}
+
+static bool screen_shows(struct screen *s, const char *text)
+{
+    ssize_t n = read(s->fd, s->text + s->used, sizeof(s->text) - 1 - s->used);
+    s->used += n > 0 ? (size_t)n : 0;
+    s->text[s->used] = '\0';
+    return strstr(s->text, text) != NULL;
+}
+
+static void screen_expect(struct screen *s, const char *text)
+{
+    int64_t until = zkt_now_ms() + CLI_PATIENCE_MS;
+    while (!screen_shows(s, text)) {
+        if (zkt_now_ms() > until) {
+            zkt_fail("no \"%s\" on the screen, but: %s", text, s->text);
+        }
+        zkt_sleep_ms(2);
+    }
+    s->used = 0;
+    s->text[0] = '\0';
+}
+
+static void screen_type(struct screen *s, const char *text)
+{
+    assert_int_equal(write(s->fd, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+static int screen_end(struct screen *s)
+{
+    int status = zkt_join(s->pid, CLI_PATIENCE_MS);
+    (void)close(s->fd);
+    return status;
+}
+
+static void a_command_can_read_the_terminal(void **state)
+{
+    (void)state;
+    struct screen s;
+    const char *const argv[] = {cli_zkr(),
+                                "lock",
+                                zkt_path(),
+                                "-c",
+                                "stty -echo; echo ready; read x; echo \"got $x\"",
+                                NULL};
+    screen_open(&s, argv);
+    screen_expect(&s, "ready");
+    screen_type(&s, "hello\n");
+    screen_expect(&s, "got hello");
+    assert_int_equal(screen_end(&s), 0);
+}
+
+static void interrupt_of_the_terminal_reaches_the_command(void **state)
+{
+    (void)state;
+    struct screen s;
+    const char *const argv[] = {
+        cli_zkr(), "lock", zkt_path(), "-c", "echo ready; exec sleep 60", NULL};
+    screen_open(&s, argv);
+    screen_expect(&s, "ready");
+    screen_type(&s, "\x03");
+    assert_int_equal(screen_end(&s), 130);
+}
+
+/* With a shell in charge the job stops as a whole and goes on as a whole. */
+static void a_job_can_be_stopped_and_continued(void **state)
+{
+    (void)state;
+    struct screen s;
+    char line[512];
+    const char *const argv[] = {"bash", "--norc", "--noprofile", "-i", NULL};
+    screen_open(&s, argv);
+    screen_type(&s, "PS1='> '\n");
+    screen_expect(&s, "> ");
+    (void)snprintf(line, sizeof(line), "%s lock %s bash -c 'echo re''ady; exec cat'\n",
+                   cli_zkr(), zkt_path());
+    screen_type(&s, line);
+    screen_expect(&s, "ready");
+    screen_type(&s, "\x1a");
+    screen_expect(&s, "Stopped");
+    screen_type(&s, "fg\n");
+    screen_expect(&s, "cat'\r\n");
+    screen_type(&s, "x\n");
+    screen_expect(&s, "x\r\nx\r\n");
+    screen_type(&s, "\x04");
+    screen_expect(&s, "> ");
+    screen_type(&s, "echo status=$?\n");
+    screen_expect(&s, "status=0");
+    screen_type(&s, "exit\n");
+    assert_int_equal(screen_end(&s), 0);
+}
+
+/* A script that runs zkr in a loop ends as a whole, as it would without zkr. */
+static void interrupt_ends_the_script_around_it(void **state)
+{
+    (void)state;
+    struct screen s;
+    const char *const argv[] = {"bash",
+                                "--norc",
+                                "-c",
+                                "trap 'echo int; exit 9' INT; while :; do \"$0\" lock "
+                                "$1 sh -c 'echo ready; sleep "
+                                "60'; done",
+                                cli_zkr(),
+                                zkt_path(),
+                                NULL};
+    screen_open(&s, argv);
+    screen_expect(&s, "ready");
+    screen_type(&s, "\x03");
+    screen_expect(&s, "int");
+    assert_int_equal(screen_end(&s), 9);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(a_command_can_read_the_terminal),
+        CLI_TEST(interrupt_of_the_terminal_reaches_the_command),
+        CLI_TEST(a_job_can_be_stopped_and_continued),
+        CLI_TEST(interrupt_ends_the_script_around_it),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each path costs, counted at the door and, where said, by a server. */
+#include <stdio.h>
+#include <string.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "fourlw.h"
+
+enum { SESSION_MS = 30000 }; /* no ping, probe or nudge comes in between */
+
+static void expect(int create, int list, int get, int remove)
+{
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), create);
+    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), list);
+    assert_int_equal(zkt_door_count(ZKR__OP_GET), get);
+    assert_int_equal(zkt_door_count(ZKR__OP_DELETE), remove);
+    assert_int_equal(zkt_door_count(ZKR__OP_SYNC), 0);
+    assert_int_equal(zkt_door_count(ZKR__OP_PARENT), 0);
+}
+
+/* The same as a server sees it: packets of this client's connection since the last look. */
+static int64_t packets(const zkr_client *c, int64_t *last)
+{
+    int64_t now = zkt_cons_received(zkt_servers(), c->session_id);
+    int64_t since = now - *last;
+    *last = now;
+    return since;
+}
+
+/* Make the parents, which would be counted. */
+static void warm(zkr_mutex *m, zkr_client *c)
+{
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_client_flush(c, 5000));
+}
+
+/* A free lock: create and list, sent together; release: a delete nobody waits for. */
+static void a_free_cycle_costs_three_requests(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    warm(m, c);
+    zkt_door_focus(c);
+    int64_t last = 0;
+    (void)packets(c, &last);
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    expect(1, 1, 0, 0);
+    assert_int_equal(packets(c, &last), 2);
+    ZKT_MUST(zkr_mutex_release(m));
+    expect(1, 1, 0, 1);
+    ZKT_MUST(zkr_client_flush(c, 5000));
+    assert_int_equal(packets(c, &last), 1);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* Missing parents cost one more round trip, all levels at once. */
+static void missing_parents_are_made_at_once(void **state)
+{
+    (void)state;
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/a/b/c", zkt_path());
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 2);
+    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 2);
+    assert_int_equal(zkt_door_count(ZKR__OP_PARENT), 5); /* /t, the test's, a, b, c */
+    assert_int_equal(zkt_door_total(), 9);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_delete_children(zkt_servers(), zkt_path());
+}
+
+/* Behind a stranger: two watches more; its end is the grant, with no request. */
+static void behind_a_stranger_the_event_grants(void **state)
+{
+    (void)state;
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *held = zkt_mutex(one);
+    zkr_mutex *m = zkt_mutex(two);
+    struct zkt_actor actor;
+    ZKT_MUST(zkr_mutex_acquire(held, 5000));
+    zkt_door_focus(two);
+    int64_t last = 0;
+    (void)packets(two, &last);
+    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 2, 5000);
+    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) >= 2, 5000);
+    expect(1, 1, 2, 0);
+    assert_int_equal(packets(two, &last), 4);
+    ZKT_MUST(zkr_mutex_release(held));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    expect(1, 1, 2, 0);
+    assert_int_equal(packets(two, &last), 0);
+    assert_int_equal(zkt_door_total(), 4);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    zkt_destroy(held);
+    zkt_destroy(m);
+    zkt_close(one);
+    zkt_close(two);
+}
+
+/* Behind a holder of the same client: one watch, on the own node; the release grants. */
+static void behind_a_neighbour_the_release_grants(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_actor actor;
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 1, 5000); /* the holder's own */
+    zkt_door_focus(c);
+    int64_t last = 0;
+    (void)packets(c, &last);
+    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
+    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 2, 5000);
+    expect(1, 1, 1, 0);
+    assert_int_equal(packets(c, &last), 3);
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    expect(1, 1, 1, 1);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    expect(1, 1, 1, 2);
+    ZKT_MUST(zkr_client_flush(c, 5000));
+    assert_int_equal(packets(c, &last), 2);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* When a waiter ahead gives up, one list and one watch tell the new place. */
+static void a_waiter_ahead_that_gives_up_costs_one_list(void **state)
+{
+    (void)state;
+    zkr_client *clients[3];
+    zkr_mutex *mutexes[3];
+    struct zkt_actor actors[3];
+    for (int i = 0; i < 3; i++) {
+        clients[i] = zkt_client(zkt_servers(), SESSION_MS);
+        mutexes[i] = zkt_mutex(clients[i]);
+    }
+    ZKT_MUST(zkr_mutex_acquire(mutexes[0], 5000));
+    zkt_actor_queue(&actors[1], clients[1], mutexes[1], NULL);
+    zkt_actor_queue(&actors[2], clients[2], mutexes[2], NULL);
+    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 5, 5000); /* own ones included */
+    zkt_door_focus(clients[2]);
+    int64_t last = 0;
+    (void)packets(clients[2], &last);
+    ZKT_MUST(zkr_mutex_cancel(mutexes[1]));
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 1, 5000);
+    expect(0, 1, 1, 0);
+    ZKT_MUST(zkr_mutex_release(mutexes[0]));
+    assert_int_equal(zkt_actor_acquired(&actors[2]), ZKR_OK);
+    expect(0, 1, 1, 0);
+    assert_int_equal(packets(clients[2], &last), 2);
+    for (int i = 2; i >= 0; i--) {
+        if (i > 0) {
+            (void)zkt_actor_end(&actors[i]);
+        }
+        zkt_destroy(mutexes[i]);
+        zkt_close(clients[i]);
+    }
+}
+
+/* A try that fails: one round trip, and a delete nobody waits for; no watch. */
+static void a_failed_try_costs_three_requests(void **state)
+{
+    (void)state;
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *held = zkt_mutex(one);
+    zkr_mutex *m = zkt_mutex(two);
+    ZKT_MUST(zkr_mutex_acquire(held, 5000));
+    zkt_door_focus(two);
+    int64_t last = 0;
+    (void)packets(two, &last);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    expect(1, 1, 0, 1);
+    assert_int_equal(zkt_door_total(), 3);
+    ZKT_MUST(zkr_client_flush(two, 5000));
+    assert_int_equal(packets(two, &last), 3);
+    assert_int_equal(zkt_watch_count(zkt_servers()), 0);
+    ZKT_MUST(zkr_mutex_release(held));
+    zkt_destroy(held);
+    zkt_destroy(m);
+    zkt_close(one);
+    zkt_close(two);
+}
+
+/* A thousand waiting threads: each hand-over costs its delete and nothing else. */
+static void a_thousand_waiters_drain_at_one_request_each(void **state)
+{
+    (void)state;
+    enum { WAITERS = 1000 };
+    static struct zkt_actor actors[WAITERS];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    atomic_int turn = 0;
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    for (int i = 0; i < WAITERS; i++) {
+        zkt_actor_start(&actors[i], m, ZKR_FOREVER, &turn);
+        atomic_store(&actors[i].let_go, true);
+    }
+    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == WAITERS + 1, 60000);
+    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) >= WAITERS, 60000);
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_release(m));
+    for (int i = 0; i < WAITERS; i++) {
+        assert_int_equal(zkt_actor_end(&actors[i]), ZKR_OK);
+    }
+    assert_int_equal(atomic_load(&turn), WAITERS);
+    assert_int_equal(zkt_door_count(ZKR__OP_DELETE), WAITERS + 1);
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE) + zkt_door_count(ZKR__OP_CHILDREN) +
+                         zkt_door_count(ZKR__OP_GET),
+                     0);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* An idle client with nothing held sends nothing but libzookeeper's pings. */
+static void an_idle_client_sends_nothing(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), 1000);
+    zkr_mutex *m = zkt_mutex(c);
+    warm(m, c);
+    zkt_sleep_ms(300); /* let the last nudge timer run out */
+    zkt_door_focus(c);
+    zkt_sleep_ms(2000);
+    assert_int_equal(zkt_door_total(), 0);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_free_cycle_costs_three_requests),
+        ZKT_TEST(missing_parents_are_made_at_once),
+        ZKT_TEST(behind_a_stranger_the_event_grants),
+        ZKT_TEST(behind_a_neighbour_the_release_grants),
+        ZKT_TEST(a_waiter_ahead_that_gives_up_costs_one_list),
+        ZKT_TEST(a_failed_try_costs_three_requests),
+        ZKT_TEST(a_thousand_waiters_drain_at_one_request_each),
+        ZKT_TEST(an_idle_client_sends_nothing),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

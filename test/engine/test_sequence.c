@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of the sequence numbers, on a real server whose count we have set: it takes 2^31
+ * creates to get there otherwise. The count is the parent's cversion in the snapshot file.
+ */
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SEAL = 13 };
+
+/* --- the snapshot --- */
+
+struct file {
+    char path[1024];
+    unsigned char *bytes;
+    size_t size;
+};
+
+static void find_newest(const char *dir, struct file *f)
+{
+    char folder[256], newest[256] = "";
+    (void)snprintf(folder, sizeof(folder), "%s/data/version-2", dir);
+    DIR *d = opendir(folder);
+    if (!d) {
+        (void)snprintf(folder, sizeof(folder), "%s/version-2", dir);
+        d = opendir(folder);
+    }
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        bool snapshot = strncmp(e->d_name, "snapshot.", 9) == 0;
+        if (snapshot &&
+            strtoull(e->d_name + 9, NULL, 16) >= strtoull(newest, NULL, 16)) {
+            (void)snprintf(newest, sizeof(newest), "%s", e->d_name + 9);
+        }
+    }
+    closedir(d);
+    assert_true(newest[0] != '\0');
+    (void)snprintf(f->path, sizeof(f->path), "%s/snapshot.%s", folder, newest);
+}
+
+static void load(struct file *f)
+{
+    FILE *in = fopen(f->path, "rb");
+    assert_non_null(in);
+    f->bytes = calloc(1, 1 << 22);
+    f->size = fread(f->bytes, 1, 1 << 22, in);
+    assert_int_equal(fclose(in), 0);
+}
+
+static void save(struct file *f)
+{
+    FILE *out = fopen(f->path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(f->bytes, 1, f->size, out), f->size);
+    assert_int_equal(fclose(out), 0);
+    free(f->bytes);
+}
+
+static void put_number(unsigned char *at, uint64_t value, int size)
+{
+    for (int i = 0; i < size; i++) {
+        at[i] = (unsigned char)(value >> (8 * (size - 1 - i)));
+    }
+}
+
+static uint64_t get_number(const unsigned char *at, int size)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < size; i++) {
+        value = value << 8 | at[i];
+    }
+    return value;
+}
+
+/* Seals stand in the stream: the Adler-32 of all before, as a long, and the string "/". */
+static int each_seal(struct file *f, const struct file *sealed)
+{
+    static const unsigned char slash[] = {0, 0, 0, 1, '/'};
+    uint32_t a = 1, b = 0, old_a = 1, old_b = 0;
+    int seals = 0;
+    for (size_t i = 0; i < f->size; i++) {
+        if (i + SEAL <= f->size &&
+            memcmp(f->bytes + i + 8, slash, sizeof(slash)) == 0 &&
+            get_number(sealed->bytes + i, 8) == (old_b << 16 | old_a)) {
+            put_number(f->bytes + i, b << 16 | a, 8);
+            seals++;
+        }
+        a = (a + f->bytes[i]) % 65521;
+        b = (b + a) % 65521;
+        old_a = (old_a + sealed->bytes[i]) % 65521;
+        old_b = (old_b + old_a) % 65521;
+    }
+    return seals;
+}
+
+/* A node: path, data, ACL number, czxid, mzxid, ctime, mtime, version, cversion, ... */
+static void set_cversion(struct file *f, const char *path, uint32_t cversion)
+{
+    size_t len = strlen(path);
+    for (size_t i = 4; i + len + 56 < f->size; i++) {
+        if (get_number(f->bytes + i - 4, 4) == len &&
+            memcmp(f->bytes + i, path, len) == 0) {
+            unsigned char *data = f->bytes + i + len;
+            size_t data_len = get_number(data, 4);
+            data_len = data_len == UINT32_MAX ? 0 : data_len;
+            put_number(data + 4 + data_len + 8 + 4 * 8 + 4, cversion, 4);
+            return;
+        }
+    }
+    fail_msg("%s is not in the snapshot", path);
+}
+
+/* A server on which the next child of the test's path gets this number. */
+static zkt_server *server_with_count(uint32_t next)
+{
+    zkt_server *s = zkt_server_start(NULL);
+    assert_int_equal(zkt_create_path(zkt_server_host(s), zkt_path()), 0);
+    zkt_server_restart(s, false); /* writes a snapshot as it starts */
+    zkt_server_kill(s);
+    struct file f;
+    find_newest(zkt_server_dir(s), &f);
+    load(&f);
+    struct file sealed = f;
+    sealed.bytes = malloc(f.size);
+    memcpy(sealed.bytes, f.bytes, f.size);
+    set_cversion(&f, zkt_path(), next);
+    assert_true(each_seal(&f, &sealed) >= 1);
+    free(sealed.bytes);
+    save(&f);
+    zkt_server_restart(s, false);
+    return s;
+}
+
+/* --- the log --- */
+
+static atomic_int warnings;
+
+static void count_warnings(int level, const char *line, void *ctx)
+{
+    (void)ctx;
+    if (level == ZKR_LOG_WARN && strstr(line, "sequence number")) {
+        atomic_fetch_add(&warnings, 1);
+    }
+}
+
+static zkr_client *client_with_log(const char *hosts)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.log = count_warnings;
+    atomic_store(&warnings, 0);
+    return zkt_client_with(hosts, &o);
+}
+
+static int64_t acquire_and_read_sequence(zkr_mutex *m)
+{
+    char node[256];
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    return strtoll(strrchr(node, '-') + 1, NULL, 10);
+}
+
+/* From 2^30 on: one warning, and a path that is left empty starts again. */
+static void a_high_count_starts_again_when_the_path_is_empty(void **state)
+{
+    (void)state;
+    const int64_t high = INT64_C(1) << 30;
+    zkt_server *s = server_with_count((uint32_t)high);
+    zkr_client *c = client_with_log(zkt_server_host(s));
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_actor actor;
+    assert_int_equal(acquire_and_read_sequence(m), high);
+    zkt_actor_queue(&actor, c, m, NULL);
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    assert_int_equal(strtoll(strrchr(actor.node, '-') + 1, NULL, 10), high + 1);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    ZKT_EVENTUALLY(!zkt_exists(zkt_server_host(s), zkt_path()), PATIENCE_MS);
+    assert_int_equal(acquire_and_read_sequence(m), 0);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_EVENTUALLY(atomic_load(&warnings) == 1, PATIENCE_MS);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_server_stop(s);
+}
+
+/* At the limit numbers repeat: refused, with the remedy, while the holder is safe; and the
+ * remedy happens by itself when the path empties. */
+static void at_the_limit_a_claim_is_refused(void **state)
+{
+    (void)state;
+    zkt_server *s = server_with_count(2147483646);
+    zkr_client *c = client_with_log(zkt_server_host(s));
+    zkr_client *other = zkt_client(zkt_server_host(s), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *theirs = zkt_mutex(other);
+    assert_int_equal(acquire_and_read_sequence(m), 2147483646);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(zkr_mutex_acquire(theirs, PATIENCE_MS), ZKR_ESEQUENCE);
+        assert_non_null(strstr(zkr_last_error()->message, "another path"));
+    }
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
+    assert_int_equal(zkt_children_count(zkt_server_host(s), zkt_path()), 1);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_EVENTUALLY(!zkt_exists(zkt_server_host(s), zkt_path()), PATIENCE_MS);
+    assert_int_equal(acquire_and_read_sequence(theirs), 0);
+    ZKT_MUST(zkr_mutex_release(theirs));
+    zkt_destroy(m);
+    zkt_destroy(theirs);
+    zkt_close(c);
+    zkt_close(other);
+    zkt_server_stop(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_high_count_starts_again_when_the_path_is_empty),
+        ZKT_TEST(at_the_limit_a_claim_is_refused),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor.h"
+
+#include <string.h>
+
+#include "util.h"
+
+enum { PATIENCE_MS = 30000 };
+
+static void *act(void *arg)
+{
+    struct zkt_actor *a = arg;
+    int rc = zkr_mutex_acquire(a->m, a->timeout_ms);
+    if (rc == ZKR_OK) {
+        a->granted_as = a->turn ? atomic_fetch_add(a->turn, 1) + 1 : 0;
+        (void)zkr_mutex_fencing_token(a->m, &a->token);
+        (void)zkr_mutex_node(a->m, a->node, sizeof(a->node));
+    }
+    atomic_store(&a->acquired, rc);
+    if (rc == ZKR_OK) {
+        while (!atomic_load(&a->let_go)) {
+            zkt_sleep_ms(1);
+        }
+        rc = zkr_mutex_release(a->m);
+    }
+    atomic_store(&a->released, rc);
+    return NULL;
+}
+
+void zkt_actor_start(struct zkt_actor *a,
+                     zkr_mutex *m,
+                     int64_t timeout_ms,
+                     atomic_int *turn)
+{
+    memset(a, 0, sizeof(*a));
+    a->m = m;
+    a->timeout_ms = timeout_ms;
+    a->turn = turn;
+    atomic_store(&a->acquired, ZKT_NOT_YET);
+    atomic_store(&a->released, ZKT_NOT_YET);
+    if (pthread_create(&a->thread, NULL, act, a) != 0) {
+        zkt_fail("cannot start a thread");
+    }
+}
+
+int64_t zkt_waiting(zkr_client *c)
+{
+    zkr_stats stats;
+    (void)zkr_client_stats(c, &stats, sizeof(stats));
+    return stats.waiting;
+}
+
+int64_t zkt_reconnects(zkr_client *c)
+{
+    zkr_stats stats;
+    (void)zkr_client_stats(c, &stats, sizeof(stats));
+    return stats.reconnects;
+}
+
+/* In the queue at the server: as many children of ours as claims. */
+static int64_t contenders(zkr_mutex *m)
+{
+    zkr_contenders *list = NULL;
+    if (zkr_mutex_contenders(m, &list) != ZKR_OK) {
+        return -1;
+    }
+    int64_t count = (int64_t)zkr_contenders_count(list);
+    zkr_contenders_free(list);
+    return count;
+}
+
+void zkt_actor_queue(struct zkt_actor *a, zkr_client *c, zkr_mutex *m, atomic_int *turn)
+{
+    int64_t before = zkt_waiting(c);
+    int64_t nodes = contenders(m);
+    zkt_actor_start(a, m, ZKR_FOREVER, turn);
+    ZKT_EVENTUALLY(zkt_waiting(c) == before + 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(contenders(m) == nodes + 1, PATIENCE_MS);
+}
+
+int zkt_actor_acquired(struct zkt_actor *a)
+{
+    ZKT_EVENTUALLY(atomic_load(&a->acquired) != ZKT_NOT_YET, PATIENCE_MS);
+    return atomic_load(&a->acquired);
+}
+
+int zkt_actor_end(struct zkt_actor *a)
+{
+    atomic_store(&a->let_go, true);
+    ZKT_EVENTUALLY(atomic_load(&a->released) != ZKT_NOT_YET, PATIENCE_MS);
+    pthread_join(a->thread, NULL);
+    return atomic_load(&a->released);
+}

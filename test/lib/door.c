@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "door.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+enum { KINDS = ZKR__OP_EXISTS + 1 };
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static const zkr_client *focus;
+static int counts[KINDS];
+static int left;
+static bool fired;
+static void (*hook)(void *ctx);
+static void *hook_ctx;
+
+void zkt_door_focus(const zkr_client *c)
+{
+    pthread_mutex_lock(&mu);
+    focus = c;
+    memset(counts, 0, sizeof(counts));
+    left = 0;
+    fired = false;
+    hook = NULL;
+    pthread_mutex_unlock(&mu);
+}
+
+int zkt_door_count(enum zkr__op_kind kind)
+{
+    pthread_mutex_lock(&mu);
+    int count = counts[kind];
+    pthread_mutex_unlock(&mu);
+    return count;
+}
+
+int zkt_door_total(void)
+{
+    int total = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        total += zkt_door_count((enum zkr__op_kind)kind);
+    }
+    return total;
+}
+
+void zkt_door_before(int n, void (*fn)(void *ctx), void *ctx)
+{
+    pthread_mutex_lock(&mu);
+    left = n;
+    fired = false;
+    hook = fn;
+    hook_ctx = ctx;
+    pthread_mutex_unlock(&mu);
+}
+
+bool zkt_door_fired(void)
+{
+    pthread_mutex_lock(&mu);
+    bool is = fired;
+    pthread_mutex_unlock(&mu);
+    return is;
+}
+
+void zkt_door_session(zkr_client *c, int64_t *id, unsigned char password[16])
+{
+    zkr__lock(c);
+    const clientid_t *session = zoo_client_id(c->link->zh);
+    *id = session->client_id;
+    memcpy(password, session->passwd, 16);
+    zkr__unlock(c);
+}
+
+/* The link is the context that a handle was opened with. */
+static const zkr_client *client_of(void *zh)
+{
+    const struct zkr__link *link = zoo_get_context(zh);
+    return link->c;
+}
+
+static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+{
+    void (*fire)(void *ctx) = NULL;
+    pthread_mutex_lock(&mu);
+    if (focus && client_of(zh) == focus) {
+        counts[op->kind]++;
+        if (left > 0 && --left == 0) {
+            fire = hook;
+            fired = true;
+        }
+    }
+    pthread_mutex_unlock(&mu);
+    if (fire) {
+        fire(hook_ctx);
+    }
+    return zkr__zk_real.submit(zh, op, tag, watch_tag);
+}
+
+static void *open_handle(const struct zkr__open_args *args)
+{
+    return zkr__zk_real.open(args);
+}
+
+static void close_handle(void *zh)
+{
+    zkr__zk_real.close(zh);
+}
+
+static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
+{
+    return zkr__zk_real.add_auth(zh, scheme, cert, len);
+}
+
+static int64_t session_id(void *zh)
+{
+    return zkr__zk_real.session_id(zh);
+}
+
+static int timeout_ms(void *zh)
+{
+    return zkr__zk_real.timeout_ms(zh);
+}
+
+const struct zkr__door zkt_door = {
+    .open = open_handle,
+    .close = close_handle,
+    .submit = submit,
+    .add_auth = add_auth,
+    .session_id = session_id,
+    .timeout_ms = timeout_ms,
+    .now = zkr__clock_now,
+    .boot = zkr__clock_boot,
+};

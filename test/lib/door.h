@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKT_DOOR_H
+#define ZKT_DOOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/session.h"
+
+/*
+ * The real door to ZooKeeper, watched: counts the requests of one client and can interfere at
+ * the n-th. For clients opened with zkr__client_open() and {.door = &zkt_door}.
+ */
+extern const struct zkr__door zkt_door;
+
+/** Count (from zero) and interfere for this client from now on; NULL = for none. */
+void zkt_door_focus(const zkr_client *c);
+
+int zkt_door_total(void);
+int zkt_door_count(enum zkr__op_kind kind);
+
+/**
+ * Call @fn just before the @n-th request from now (1 = the next) is sent. It runs with the
+ * client's lock held: it must not call zkr_ functions.
+ */
+void zkt_door_before(int n, void (*fn)(void *ctx), void *ctx);
+bool zkt_door_fired(void);
+
+/** Id and password of a client's present session. */
+void zkt_door_session(zkr_client *c, int64_t *id, unsigned char password[16]);
+
+#endif

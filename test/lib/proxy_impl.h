@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKT_PROXY_IMPL_H
+#define ZKT_PROXY_IMPL_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proxy.h"
+
+/*
+ * What proxy.c (control, thread, faults) and proxy_flow.c (bytes and frames of one
+ * connection) share. Connections belong to the proxy's thread; everything else is guarded
+ * by the lock, which that thread holds except in poll() and in the hook.
+ */
+
+typedef struct chunk {
+    struct chunk *next;
+    int64_t due;
+    size_t size;
+    size_t sent;
+    unsigned char data[];
+} chunk;
+
+/* One direction of a connection. */
+typedef struct flow {
+    unsigned char *in; /* the start of a frame not complete yet */
+    size_t in_size;
+    size_t in_room;
+    chunk *head; /* what the receiver has to get */
+    chunk *last;
+    bool first_seen; /* the connect request or its answer has passed */
+    bool eof;        /* the sender has ended */
+    bool shut;       /* the receiver knows */
+} flow;
+
+/* fd[0] is the client's side, fd[1] the server's; direction d reads from fd[d]. */
+typedef struct conn {
+    struct conn *next;
+    int fd[2];
+    flow flow[2];
+    bool opaque;      /* not framed */
+    bool reset;       /* reset both sides now */
+    bool cut_client;  /* reset the client once it has got what is queued */
+    bool orphan;      /* the client is gone, the server must not know */
+    int64_t retry_at; /* connect to the server again, when not 0 */
+    int64_t give_up;  /* no more retries from then on */
+} conn;
+
+struct zkt_proxy {
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    pthread_t thread;
+    int listener;
+    int wake;
+    int port;
+    char host[32];
+    bool framed;
+
+    bool stop;
+    uint64_t asked; /* turns of the loop asked for, and done */
+    uint64_t turns;
+    struct sockaddr_in target;
+    bool cut;
+    bool drop_all;
+    bool orphan;
+    bool frozen[2];
+    int64_t delay_ms[2];
+    int before;
+    int after;
+    int drop;
+    int triggered;
+    void (*hook)(void *ctx, int n, int op);
+    void *hook_ctx;
+    zkt_proxy_counts counts;
+    conn *conns;
+};
+
+/** Read what the sender of direction @d has sent and queue what may pass. */
+void zkt_flow_read(zkt_proxy *p, conn *c, int d);
+
+/** Send what is due in direction @d, and its end. */
+void zkt_flow_send(zkt_proxy *p, conn *c, int d);
+
+/** Whether poll() must look for input of, or room in, direction @d. */
+bool zkt_flow_wants_input(const zkt_proxy *p, const conn *c, int d);
+bool zkt_flow_wants_room(const zkt_proxy *p, const conn *c, int d, int64_t now);
+
+/**
+ * Connect to the target. Without frames a refusal is tried again for a second, as between
+ * servers: a follower often comes before its leader listens, and being accepted and then
+ * reset costs it the election, which a plain refusal does not.
+ */
+void zkt_conn_connect(zkt_proxy *p, conn *c);
+
+/** Reset one side and forget it. */
+void zkt_conn_reset(conn *c, int side);
+void zkt_conn_free(conn *c);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKT_RAW_H
+#define ZKT_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * ZooKeeper's protocol by hand over one blocking socket: an observer that shares no code
+ * with what is tested. Every call has 5 s, unless zkt_raw_timeout() says otherwise.
+ *
+ * Results are the server's codes: 0, ZKT_NONODE and so on, and ZKT_LOST when the connection
+ * broke or the time ran out; after that the session object only serves to be freed.
+ * Paths are below the chroot of the connection string. One thread per session.
+ */
+
+enum {
+    ZKT_OK = 0,
+    ZKT_LOST = -4,
+    ZKT_NONODE = -101,
+    ZKT_NOAUTH = -102,
+    ZKT_BADVERSION = -103,
+    ZKT_NODEEXISTS = -110,
+    ZKT_NOTEMPTY = -111,
+    ZKT_EXPIRED = -112
+};
+
+enum { ZKT_EPHEMERAL = 1, ZKT_SEQUENCE = 2, ZKT_CONTAINER = 4 };
+enum { ZKT_READ = 1, ZKT_WRITE = 2, ZKT_CREATE = 4, ZKT_DELETE = 8, ZKT_ALL = 31 };
+
+typedef struct zkt_raw zkt_raw;
+
+typedef struct zkt_stat {
+    int64_t czxid, mzxid, ctime, mtime;
+    int32_t version, cversion, aversion;
+    int64_t ephemeral_owner;
+    int32_t data_length, num_children;
+    int64_t pzxid;
+} zkt_stat;
+
+typedef struct zkt_list {
+    int count;
+    char **name;
+} zkt_list;
+
+/** A node to create; zero fields: empty data, persistent, world:anyone with every right. */
+typedef struct zkt_node {
+    const char *path;
+    const void *data;
+    size_t data_len;
+    int flags;
+    int perms;
+    const char *scheme;
+    const char *id;
+} zkt_node;
+
+/* ---- sessions ---- */
+
+/** A new session with at most @timeout_ms, or NULL. */
+zkt_raw *zkt_raw_open(const char *hosts, int timeout_ms);
+
+/** Take over a session. NULL with *@rc ZKT_EXPIRED when it ended, else ZKT_LOST. */
+zkt_raw *
+zkt_raw_resume(const char *hosts, int64_t session_id, const void *passwd16, int *rc);
+
+/** End the session and free. Returns the code of the server's answer. */
+int zkt_raw_close(zkt_raw *s);
+
+/** Close the socket only, so that the session lives until it times out; free. */
+void zkt_raw_abandon(zkt_raw *s);
+
+int64_t zkt_raw_id(const zkt_raw *s);
+const void *zkt_raw_passwd(const zkt_raw *s); /* 16 bytes */
+int zkt_raw_negotiated_ms(const zkt_raw *s);
+void zkt_raw_timeout(zkt_raw *s, int64_t ms);
+
+/* ---- requests ---- */
+
+/** @made, which may be NULL, receives the name of the node with its sequence number. */
+int zkt_raw_create(zkt_raw *s, const zkt_node *node, char *made, size_t size);
+
+/** Send the request and do not wait: the reply is skipped by the next call. */
+int zkt_raw_post_create(zkt_raw *s, const zkt_node *node);
+int zkt_raw_delete(zkt_raw *s, const char *path);
+int zkt_raw_exists(zkt_raw *s, const char *path, bool watch, zkt_stat *st);
+
+/** @size in: room in @data; out: bytes stored. @st may be NULL. */
+int zkt_raw_get(zkt_raw *s, const char *path, void *data, size_t *size, zkt_stat *st);
+int zkt_raw_set(zkt_raw *s, const char *path, const void *data, size_t size);
+
+/** Free the list with zkt_list_free(), also after an error. */
+int zkt_raw_children(zkt_raw *s, const char *path, bool watch, zkt_list *list);
+void zkt_list_free(zkt_list *list);
+int zkt_raw_auth(zkt_raw *s, const char *scheme, const char *cert);
+int zkt_raw_ping(zkt_raw *s);
+
+/** Watch events received so far, while waiting for replies or for an event. */
+int zkt_raw_events(const zkt_raw *s);
+
+/** Wait until one more event arrived. */
+bool zkt_raw_wait_event(zkt_raw *s, int64_t timeout_ms);
+
+/* ---- one-shot: connect, do, disconnect ---- */
+
+int zkt_create(const char *hosts, const char *path, const char *data, int flags);
+int zkt_delete(const char *hosts, const char *path);
+int zkt_set(const char *hosts, const char *path, const char *data);
+bool zkt_exists(const char *hosts, const char *path);
+
+/** Data as text, cut to fit. @st may be NULL. */
+int zkt_get(const char *hosts, const char *path, char *text, size_t size, zkt_stat *st);
+int zkt_children(const char *hosts, const char *path, zkt_list *list);
+
+/** 0 too when the path is missing; -1 when the server cannot be asked. */
+int zkt_children_count(const char *hosts, const char *path);
+
+/** Everything below @path, not @path itself. */
+int zkt_delete_children(const char *hosts, const char *path);
+
+/** Create @path and its missing parents as persistent nodes. */
+int zkt_create_path(const char *hosts, const char *path);
+
+/**
+ * End a session from outside, by taking it over and closing it; back when the server has
+ * dropped it and its ephemeral nodes. Its owner loses the connection and learns of the
+ * expiry when it reconnects; one that reconnects while the session ends may be left with a
+ * silent connection (3.8.0), and learns of it after its own read time-out. Returns ZKT_OK,
+ * also when the session had ended before or the password is wrong, or ZKT_LOST.
+ */
+int zkt_expire_session(const char *hosts, int64_t session_id, const void *passwd16);
+
+#endif

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "clean.h"
+#include "fourlw.h"
+#include "proxy.h"
+#include "raw.h"
+#include "server.h"
+#include "util.h"
+
+enum { SESSION_MS = 8000, SHORT_MS = 60, OP_CREATE = 1, OP_EXISTS = 3 };
+
+/* A proxy, a session through it, and a node to work under. */
+static zkt_proxy *proxy;
+static zkt_raw *session;
+static const char *path;
+
+static zkt_raw *open_session(void)
+{
+    zkt_raw *s = zkt_raw_open(zkt_proxy_host(proxy), SESSION_MS);
+    assert_non_null(s);
+    return s;
+}
+
+static const char *node(const char *name)
+{
+    static char text[4][256];
+    static int turn;
+    char *out = text[turn++ % 4];
+    (void)snprintf(out, sizeof text[0], "%s/%s", path, name);
+    return out;
+}
+
+static int make(const char *name)
+{
+    return zkt_raw_create(session, &(zkt_node){.path = node(name)}, NULL, 0);
+}
+
+static int look(zkt_raw *s)
+{
+    return zkt_raw_exists(s, path, false, NULL);
+}
+
+/* Also called in the proxy's thread, so not with node(). */
+static bool made(const char *name)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "%s/%s", path, name);
+    return zkt_exists(zkt_servers(), text);
+}
+
+static int before_each(void **state)
+{
+    (void)state;
+    path = zkt_unique_path("proxy");
+    assert_int_equal(zkt_create_path(zkt_servers(), path), ZKT_OK);
+    proxy = zkt_proxy_start(zkt_servers());
+    session = open_session();
+    return 0;
+}
+
+static int after_each(void **state)
+{
+    (void)state;
+    zkt_raw_abandon(session);
+    zkt_proxy_stop(proxy);
+    assert_int_equal(zkt_delete_children(zkt_servers(), path), ZKT_OK);
+    zkt_check_clean(path);
+    return 0;
+}
+
+/* The session was reset; through the proxy it goes on. */
+static void resume(void)
+{
+    int rc = ZKT_OK;
+    zkt_raw *s = zkt_raw_resume(zkt_proxy_host(proxy), zkt_raw_id(session),
+                                zkt_raw_passwd(session), &rc);
+    assert_non_null(s);
+    zkt_raw_abandon(session);
+    session = s;
+}
+
+/* Requests, replies, events and pings are told apart and counted. */
+static void frames_are_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(zkt_raw_ping(session), ZKT_OK);
+    assert_int_equal(zkt_raw_exists(session, node("a"), true, NULL), ZKT_NONODE);
+    assert_int_equal(make("a"), ZKT_OK);
+    const zkt_proxy_counts n = zkt_proxy_counters(proxy);
+    assert_int_equal(n.connections, 1);
+    assert_int_equal(n.open, 1);
+    assert_int_equal(n.requests, 2);
+    assert_int_equal(n.replies, 2);
+    assert_int_equal(n.events, 1);
+    assert_int_equal(n.pings, 1);
+    assert_int_equal(zkt_raw_events(session), 1);
+    assert_true(n.bytes[ZKT_TO_SERVER] > 0 && n.bytes[ZKT_TO_CLIENT] > 0);
+    assert_int_equal(zkt_proxy_triggered(proxy), 0);
+}
+
+/* What is no frame passes too: four-letter words, and large frames as a whole. */
+static void words_and_large_frames_pass(void **state)
+{
+    (void)state;
+    const size_t size = 900000;
+    char *data = calloc(1, size);
+    assert_int_equal(zkt_mode(zkt_proxy_host(proxy)), zkt_mode(zkt_servers()));
+    assert_int_equal(make("big"), ZKT_OK);
+    memset(data, 'x', size);
+    assert_int_equal(zkt_raw_set(session, node("big"), data, size), ZKT_OK);
+    size_t got = size;
+    memset(data, 0, size);
+    assert_int_equal(zkt_raw_get(session, node("big"), data, &got, NULL), ZKT_OK);
+    assert_int_equal(got, size);
+    assert_true(data[0] == 'x' && data[size - 1] == 'x');
+    free(data);
+}
+
+/* A cut resets what is there and what comes, until healed. */
+static void cut_lasts_until_healed(void **state)
+{
+    (void)state;
+    zkt_proxy_cut(proxy);
+    assert_int_equal(zkt_proxy_counters(proxy).open, 0);
+    assert_int_equal(look(session), ZKT_LOST);
+    assert_null(zkt_raw_open(zkt_proxy_host(proxy), SESSION_MS));
+    zkt_proxy_heal(proxy);
+    resume();
+    assert_int_equal(look(session), ZKT_OK);
+}
+
+/* Dropped connections are reset, new ones work at once. */
+static void dropped_connections_can_come_back(void **state)
+{
+    (void)state;
+    zkt_proxy_drop_connections(proxy);
+    assert_int_equal(look(session), ZKT_LOST);
+    resume();
+    assert_int_equal(look(session), ZKT_OK);
+    assert_int_equal(zkt_proxy_counters(proxy).connections, 2);
+}
+
+typedef struct call {
+    pthread_t thread;
+    const char *name;
+    atomic_bool done;
+    int rc;
+} call;
+
+static void *create_in_thread(void *arg)
+{
+    call *c = arg;
+    c->rc = zkt_raw_create(session, &(zkt_node){.path = c->name}, NULL, 0);
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+static void start(call *c, const char *name)
+{
+    *c = (call){.name = node(name)};
+    assert_int_equal(pthread_create(&c->thread, NULL, create_in_thread, c), 0);
+}
+
+static int finish(call *c)
+{
+    assert_int_equal(pthread_join(c->thread, NULL), 0);
+    return c->rc;
+}
+
+/* A black hole keeps connections open and silent; healed, what was kept goes on. */
+static void black_hole_keeps_everything(void **state)
+{
+    (void)state;
+    call c;
+    zkt_proxy_blackhole(proxy);
+    start(&c, "a");
+    int fd = zkt_connect(zkt_proxy_host(proxy), zkt_now_ms() + 1000);
+    assert_true(fd >= 0);
+    assert_true(zkt_write_all(fd, "ruok", 4, zkt_now_ms() + 1000));
+    char text[4];
+    assert_int_equal(zkt_read_some(fd, text, sizeof text, zkt_now_ms() + SHORT_MS), -1);
+    assert_false(made("a"));
+    assert_false(atomic_load(&c.done));
+
+    zkt_proxy_heal(proxy);
+    assert_int_equal(finish(&c), ZKT_OK);
+    assert_true(made("a"));
+    assert_true(zkt_read_all(fd, text, sizeof text, zkt_now_ms() + 1000));
+    assert_memory_equal(text, "imok", 4);
+    (void)close(fd);
+}
+
+/* With only the replies frozen the server acts and the client does not hear of it. */
+static void one_direction_freezes_alone(void **state)
+{
+    (void)state;
+    call c;
+    zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
+    start(&c, "a");
+    ZKT_EVENTUALLY(made("a"), 5000);
+    assert_false(atomic_load(&c.done));
+    zkt_proxy_heal(proxy);
+    assert_int_equal(finish(&c), ZKT_OK);
+
+    zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
+    start(&c, "b");
+    zkt_sleep_ms(SHORT_MS);
+    assert_false(made("b"));
+    zkt_proxy_heal(proxy);
+    assert_int_equal(finish(&c), ZKT_OK);
+    assert_true(made("b"));
+}
+
+static int64_t round_trip(void)
+{
+    const int64_t begun = zkt_now_ms();
+    assert_int_equal(look(session), ZKT_OK);
+    return zkt_now_ms() - begun;
+}
+
+/* Delays of the two directions add up, until healed. */
+static void delays_are_kept(void **state)
+{
+    (void)state;
+    zkt_proxy_delay(proxy, ZKT_TO_SERVER, 150);
+    zkt_proxy_delay(proxy, ZKT_TO_CLIENT, 100);
+    assert_true(round_trip() >= 249);
+    zkt_proxy_heal(proxy);
+    ZKT_EVENTUALLY(round_trip() < 100, 5000);
+}
+
+/* The n-th request is not executed; those before it are. */
+static void connection_is_cut_before_a_request(void **state)
+{
+    (void)state;
+    zkt_proxy_cut_before_request(proxy, 2);
+    assert_int_equal(zkt_raw_ping(session), ZKT_OK);
+    assert_int_equal(make("a"), ZKT_OK);
+    assert_int_equal(zkt_proxy_triggered(proxy), 0);
+    assert_int_equal(make("b"), ZKT_LOST);
+    assert_int_equal(zkt_proxy_triggered(proxy), 1);
+    resume();
+    assert_int_equal(make("c"), ZKT_OK);
+    assert_true(made("a"));
+    assert_false(made("b"));
+}
+
+/* The n-th request is executed, always, and never answered. */
+static void connection_is_cut_after_a_request(void **state)
+{
+    (void)state;
+    char name[16];
+    for (int i = 0; i < 50; i++) {
+        (void)snprintf(name, sizeof name, "n%d", i);
+        zkt_proxy_cut_after_request(proxy, 1);
+        assert_int_equal(make(name), ZKT_LOST);
+        assert_int_equal(zkt_proxy_triggered(proxy), i + 1);
+        ZKT_EVENTUALLY(made(name), 5000);
+        resume();
+    }
+    assert_int_equal(look(session), ZKT_OK);
+    ZKT_EVENTUALLY(zkt_proxy_counters(proxy).open == 1, 5000);
+}
+
+/* Of two requests sent at once the first is executed also when the second is cut. */
+static void requests_before_the_cut_reach_the_server(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        char first[32];
+        char second[32];
+        (void)snprintf(first, sizeof first, "first%d", i);
+        (void)snprintf(second, sizeof second, "second%d", i);
+        /* Both are there when the proxy looks. */
+        zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
+        zkt_proxy_cut_before_request(proxy, 2);
+        const zkt_node a = {.path = node(first)};
+        const zkt_node b = {.path = node(second)};
+        assert_int_equal(zkt_raw_post_create(session, &a), ZKT_OK);
+        assert_int_equal(zkt_raw_post_create(session, &b), ZKT_OK);
+        zkt_proxy_thaw(proxy, ZKT_TO_SERVER);
+        assert_int_equal(look(session), ZKT_LOST);
+        ZKT_EVENTUALLY(made(first), 5000);
+        resume();
+        assert_false(made(second));
+    }
+}
+
+/* The n-th reply is lost, the one before is not. */
+static void reply_is_dropped(void **state)
+{
+    (void)state;
+    zkt_proxy_drop_reply(proxy, 2);
+    assert_int_equal(make("a"), ZKT_OK);
+    assert_int_equal(make("b"), ZKT_LOST);
+    assert_int_equal(zkt_proxy_triggered(proxy), 1);
+    assert_true(made("b"));
+    resume();
+    assert_int_equal(look(session), ZKT_OK);
+}
+
+/* A trigger that was disarmed does nothing. */
+static void trigger_is_disarmed(void **state)
+{
+    (void)state;
+    zkt_proxy_cut_before_request(proxy, 1);
+    zkt_proxy_cut_after_request(proxy, 1);
+    zkt_proxy_drop_reply(proxy, 1);
+    zkt_proxy_cut_before_request(proxy, 0);
+    zkt_proxy_heal(proxy);
+    assert_int_equal(look(session), ZKT_OK);
+    assert_int_equal(zkt_proxy_triggered(proxy), 0);
+}
+
+/* An orphaned connection stays open at the server and ends when healed. */
+static void orphan_leaves_the_server_alone(void **state)
+{
+    (void)state;
+    const int64_t id = zkt_raw_id(session);
+    zkt_proxy_orphan(proxy);
+    assert_int_equal(look(session), ZKT_LOST);
+    assert_null(zkt_raw_open(zkt_proxy_host(proxy), SESSION_MS));
+    zkt_sleep_ms(SHORT_MS);
+    assert_true(zkt_cons_received(zkt_servers(), id) >= 1);
+    zkt_proxy_heal(proxy);
+    ZKT_EVENTUALLY(zkt_cons_received(zkt_servers(), id) == -1, 5000);
+    resume();
+    assert_int_equal(look(session), ZKT_OK);
+}
+
+typedef struct seen {
+    atomic_int n;
+    atomic_int op;
+    bool executed;
+    int act_at;
+    void (*act)(void);
+} seen;
+
+static void hook(void *ctx, int n, int op)
+{
+    seen *s = ctx;
+    atomic_store(&s->n, n);
+    atomic_store(&s->op, op);
+    if (n == s->act_at) {
+        s->executed = made("a");
+        s->act();
+    }
+}
+
+static void freeze_replies(void)
+{
+    zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
+}
+
+static void drop(void)
+{
+    zkt_proxy_drop_connections(proxy);
+}
+
+/* The hook sees each request before the server does, and may inject faults. */
+static void hook_comes_before_the_server(void **state)
+{
+    (void)state;
+    call c;
+    seen s = {.act_at = 2, .act = freeze_replies};
+    zkt_proxy_on_request(proxy, hook, &s);
+    assert_int_equal(look(session), ZKT_OK);
+    assert_int_equal(atomic_load(&s.n), 1);
+    assert_int_equal(atomic_load(&s.op), OP_EXISTS);
+    start(&c, "a");
+    ZKT_EVENTUALLY(made("a"), 5000);
+    assert_int_equal(atomic_load(&s.n), 2);
+    assert_int_equal(atomic_load(&s.op), OP_CREATE);
+    assert_false(s.executed);
+    assert_false(atomic_load(&c.done));
+    zkt_proxy_heal(proxy);
+    assert_int_equal(finish(&c), ZKT_OK);
+
+    s.act_at = 3;
+    s.act = drop;
+    assert_int_equal(make("b"), ZKT_LOST);
+    zkt_proxy_on_request(proxy, NULL, NULL);
+    resume();
+    assert_int_equal(look(session), ZKT_OK);
+    assert_int_equal(atomic_load(&s.n), 3);
+    assert_false(made("b"));
+}
+
+/* The target can be changed; a target that is down refuses. */
+static void target_can_be_changed(void **state)
+{
+    (void)state;
+    int port;
+    char nobody[32];
+    int fd = zkt_listen(&port);
+    (void)close(fd);
+    (void)snprintf(nobody, sizeof nobody, "127.0.0.1:%d", port);
+    zkt_proxy_target(proxy, nobody);
+    assert_int_equal(look(session), ZKT_OK);
+    assert_null(zkt_raw_open(zkt_proxy_host(proxy), SESSION_MS));
+    zkt_proxy_target(proxy, zkt_servers());
+    zkt_raw *s = open_session();
+    assert_int_equal(look(s), ZKT_OK);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+}
+
+/* A closed session closes its connections; the proxy forgets them. */
+static void ended_connections_are_forgotten(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        zkt_raw *s = open_session();
+        assert_int_equal(zkt_raw_close(s), ZKT_OK);
+    }
+    ZKT_EVENTUALLY(zkt_proxy_counters(proxy).open == 1, 5000);
+    assert_int_equal(zkt_proxy_counters(proxy).connections, 21);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, before_each, after_each)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(frames_are_counted),
+        TEST(words_and_large_frames_pass),
+        TEST(cut_lasts_until_healed),
+        TEST(dropped_connections_can_come_back),
+        TEST(black_hole_keeps_everything),
+        TEST(one_direction_freezes_alone),
+        TEST(delays_are_kept),
+        TEST(connection_is_cut_before_a_request),
+        TEST(connection_is_cut_after_a_request),
+        TEST(requests_before_the_cut_reach_the_server),
+        TEST(reply_is_dropped),
+        TEST(trigger_is_disarmed),
+        TEST(orphan_leaves_the_server_alone),
+        TEST(hook_comes_before_the_server),
+        TEST(target_can_be_changed),
+        TEST(ended_connections_are_forgotten),
+    };
+    return cmocka_run_group_tests_name("proxy", tests, zkt_group_setup,
+                                       zkt_group_teardown);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "clean.h"
+#include "fourlw.h"
+#include "proxy.h"
+#include "raw.h"
+#include "server.h"
+#include "util.h"
+
+/* An ended process that nobody has reaped yet is not alive. */
+static bool alive(pid_t pid)
+{
+    char name[64];
+    char line[256] = "";
+
+    (void)snprintf(name, sizeof name, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(name, "re");
+    if (f != NULL) {
+        (void)!fgets(line, sizeof line, f);
+        (void)fclose(f);
+    }
+    const char *end = strrchr(line, ')');
+    return end != NULL && strncmp(end, ") Z", 3) != 0;
+}
+
+static bool there(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* A server serves, takes its options, and leaves nothing when stopped. */
+static void server_starts_and_leaves_nothing(void **state)
+{
+    (void)state;
+    char dir[256];
+    char conf[2048];
+    const zkt_server_options o = {.tick_ms = 200,
+                                  .max_session_ms = 9000,
+                                  .container_check_ms = 100,
+                                  .config = "snapRetainCount=5"};
+    const int64_t start = zkt_now_ms();
+    zkt_server *s = zkt_server_start(&o);
+    print_message("standalone: %lld ms\n", (long long)(zkt_now_ms() - start));
+
+    const pid_t pid = zkt_server_pid(s);
+    assert_true(zkt_server_knows(pid));
+    assert_int_equal(zkt_child_count(), 0);
+    assert_int_equal(zkt_mode(zkt_server_host(s)), ZKT_MODE_STANDALONE);
+    assert_true(zkt_4lw(zkt_server_host(s), "conf", conf, sizeof conf) > 0);
+    assert_non_null(strstr(conf, "tickTime=200\n"));
+    assert_non_null(strstr(conf, "maxSessionTimeout=9000\n"));
+    (void)snprintf(dir, sizeof dir, "%s", zkt_server_dir(s));
+    assert_true(there(dir));
+
+    /* The sweep of empty containers takes one that once had a child. */
+    const char *host = zkt_server_host(s);
+    assert_int_equal(zkt_create(host, "/c", "", ZKT_CONTAINER), ZKT_OK);
+    assert_int_equal(zkt_create(host, "/c/x", "", 0), ZKT_OK);
+    assert_int_equal(zkt_delete(host, "/c/x"), ZKT_OK);
+    ZKT_EVENTUALLY(!zkt_exists(host, "/c"), 5000);
+
+    zkt_server_stop(s);
+    assert_false(there(dir));
+    assert_false(alive(pid));
+    assert_false(zkt_server_knows(pid));
+}
+
+/* Frozen it says nothing; thawed it goes on with the same session. */
+static void frozen_server_is_silent_and_goes_on(void **state)
+{
+    (void)state;
+    zkt_server *s = zkt_server_start(NULL);
+    zkt_raw *c = zkt_raw_open(zkt_server_host(s), 8000);
+    assert_non_null(c);
+    zkt_server_freeze(s);
+    assert_int_equal(zkt_mode_within(zkt_server_host(s), 100), ZKT_MODE_NONE);
+    assert_true(alive(zkt_server_pid(s)));
+    zkt_server_thaw(s);
+    assert_int_equal(zkt_raw_ping(c), ZKT_OK);
+    assert_int_equal(zkt_raw_close(c), ZKT_OK);
+    zkt_server_stop(s);
+}
+
+/* A killed server comes back on its port with its data, or without when wiped. */
+static void killed_server_comes_back_with_or_without_data(void **state)
+{
+    (void)state;
+    int rc = ZKT_OK;
+    zkt_server *s = zkt_server_start(NULL);
+    const char *host = zkt_server_host(s);
+    const pid_t first = zkt_server_pid(s);
+    zkt_raw *c = zkt_raw_open(host, 8000);
+    assert_non_null(c);
+    assert_int_equal(zkt_create(host, "/kept", "", 0), ZKT_OK);
+
+    zkt_server_kill(s);
+    assert_int_equal(zkt_server_pid(s), 0);
+    assert_false(alive(first));
+    assert_false(zkt_server_wait(s, 1000));
+    zkt_server_restart(s, false);
+    assert_true(zkt_exists(host, "/kept"));
+    zkt_raw *again = zkt_raw_resume(host, zkt_raw_id(c), zkt_raw_passwd(c), &rc);
+    assert_non_null(again);
+    zkt_raw_abandon(again);
+
+    zkt_server_freeze(s);
+    zkt_server_restart(s, true);
+    assert_false(zkt_exists(host, "/kept"));
+    assert_null(zkt_raw_resume(host, zkt_raw_id(c), zkt_raw_passwd(c), &rc));
+    assert_int_equal(rc, ZKT_EXPIRED);
+    zkt_raw_abandon(c);
+    zkt_server_stop(s);
+}
+
+typedef struct note {
+    pid_t pid;
+    char dir[256];
+} note;
+
+static int child_exits_early(void *arg)
+{
+    note *n = arg;
+    zkt_server *s = zkt_server_start(NULL);
+    n->pid = zkt_server_pid(s);
+    (void)snprintf(n->dir, sizeof n->dir, "%s", zkt_server_dir(s));
+    exit(3);
+}
+
+static int child_is_killed(void *arg)
+{
+    note *n = arg;
+    n->pid = zkt_server_pid(zkt_server_start(NULL));
+    return raise(SIGKILL);
+}
+
+/* A program that exits or dies without stopping its servers takes them with it. */
+static void servers_end_with_their_program(void **state)
+{
+    (void)state;
+    note *n = zkt_shared(sizeof *n);
+    assert_int_equal(zkt_join(zkt_fork(child_exits_early, n), 30000), 3);
+    assert_true(n->pid > 0);
+    ZKT_EVENTUALLY(!alive(n->pid), 5000);
+    assert_false(there(n->dir));
+
+    n->pid = 0;
+    assert_int_equal(zkt_join(zkt_fork(child_is_killed, n), 30000), 128 + SIGKILL);
+    assert_true(n->pid > 0);
+    ZKT_EVENTUALLY(!alive(n->pid), 5000);
+    zkt_shared_free(n, sizeof *n);
+}
+
+static int child_starts_nonsense(void *arg)
+{
+    (void)arg;
+    (void)close(2);
+    (void)zkt_server_start(&(zkt_server_options){.config = "tickTime=nonsense"});
+    return 0;
+}
+
+/* A server that cannot start fails the test at once, not at its deadline. */
+static void server_that_cannot_start_fails_the_test(void **state)
+{
+    (void)state;
+    const int64_t start = zkt_now_ms();
+    assert_int_equal(zkt_join(zkt_fork(child_starts_nonsense, NULL), 20000),
+                     128 + SIGABRT);
+    assert_true(zkt_now_ms() - start < 10000);
+}
+
+/* With $ZKR_SERVERS the shared server is the one named there, and not ours to judge. */
+static void shared_server_may_be_given(void **state)
+{
+    (void)state;
+    zkt_server *s = zkt_server_start(NULL);
+    char *old = getenv("ZKR_SERVERS");
+    char *kept = old != NULL ? strdup(old) : NULL;
+    char hosts[64];
+    char why[1024];
+
+    (void)snprintf(hosts, sizeof hosts, "%s/base", zkt_server_host(s));
+    assert_int_equal(setenv("ZKR_SERVERS", hosts, 1), 0);
+    assert_string_equal(zkt_servers(), hosts);
+    assert_false(zkt_servers_private());
+    assert_int_equal(zkt_create_path(zkt_server_host(s), "/base"), ZKT_OK);
+
+    zkt_baseline();
+    zkt_raw *c = zkt_raw_open(hosts, 8000);
+    assert_int_equal(
+        zkt_raw_create(c, &(zkt_node){.path = "/a", .flags = ZKT_EPHEMERAL}, NULL, 0),
+        ZKT_OK);
+    assert_true(zkt_exists(zkt_server_host(s), "/base/a"));
+    assert_false(zkt_is_clean(hosts, "/", why, sizeof why));
+    assert_null(strstr(why, "error"));
+    assert_int_equal(zkt_ephemerals_under(hosts, "/a"), 1);
+    assert_int_equal(zkt_ephemerals_under(hosts, "/b"), 0);
+    assert_int_equal(zkt_raw_close(c), ZKT_OK);
+    assert_int_equal(zkt_group_teardown(NULL), 0);
+
+    if (kept != NULL) {
+        (void)setenv("ZKR_SERVERS", kept, 1);
+    } else {
+        (void)unsetenv("ZKR_SERVERS");
+    }
+    free(kept);
+    zkt_server_stop(s);
+}
+
+typedef struct links {
+    zkt_proxy *proxy[3][3];
+} links;
+
+static int link_through_proxy(void *ctx, int from, int to, int port)
+{
+    links *l = ctx;
+    char target[32];
+
+    (void)snprintf(target, sizeof target, "127.0.0.1:%d", port);
+    if (l->proxy[from][to] == NULL) {
+        l->proxy[from][to] = zkt_proxy_start_raw(target);
+    } else {
+        zkt_proxy_target(l->proxy[from][to], target);
+    }
+    return zkt_proxy_port(l->proxy[from][to]);
+}
+
+/* A cut link between one follower and the leader puts that follower out of the quorum. */
+static void cut_off(const zkt_ensemble *e, const links *l, int leader)
+{
+    const int follower = (leader + 1) % 3;
+    const char *host = zkt_server_host(zkt_ensemble_server(e, follower));
+
+    assert_int_equal(zkt_mode(host), ZKT_MODE_FOLLOWER);
+    assert_true(zkt_proxy_counters(l->proxy[follower][leader]).open > 0);
+    zkt_proxy_cut(l->proxy[follower][leader]);
+    ZKT_EVENTUALLY(zkt_mode(host) == ZKT_MODE_NONE, 10000);
+    assert_int_equal(zkt_ensemble_leader(e), leader);
+    zkt_proxy_heal(l->proxy[follower][leader]);
+    ZKT_EVENTUALLY(zkt_mode(host) == ZKT_MODE_FOLLOWER, 15000);
+}
+
+/* An ensemble has one leader; when it is killed another one leads; it can come back. */
+static void ensemble_survives_its_leader(void **state)
+{
+    (void)state;
+    links l = {0};
+    const zkt_server_options o = {.link_port = link_through_proxy, .link_ctx = &l};
+    int64_t start = zkt_now_ms();
+    zkt_ensemble *e = zkt_ensemble_start(3, &o);
+    print_message("ensemble: %lld ms\n", (long long)(zkt_now_ms() - start));
+    const char *hosts = zkt_ensemble_hosts(e);
+    assert_int_equal(zkt_ensemble_size(e), 3);
+
+    const int leader = zkt_ensemble_wait(e, 10000);
+    assert_int_equal(zkt_ensemble_leader(e), leader);
+    assert_int_equal(zkt_create(hosts, "/kept", "", 0), ZKT_OK);
+    cut_off(e, &l, leader);
+
+    zkt_server *old = zkt_ensemble_server(e, leader);
+    start = zkt_now_ms();
+    zkt_server_kill(old);
+    assert_int_not_equal(zkt_ensemble_leader(e), leader);
+    const int next = zkt_ensemble_wait(e, 20000);
+    print_message("new leader: %lld ms\n", (long long)(zkt_now_ms() - start));
+    assert_int_not_equal(next, leader);
+    assert_true(zkt_exists(hosts, "/kept"));
+    zkt_server_restart(old, true);
+    assert_int_equal(zkt_mode(zkt_server_host(old)), ZKT_MODE_FOLLOWER);
+    assert_true(zkt_exists(zkt_server_host(old), "/kept"));
+
+    zkt_ensemble_stop(e);
+    for (int i = 0; i < 9; i++) {
+        zkt_proxy_stop(l.proxy[i / 3][i % 3]);
+    }
+}
+
+static int before_each(void **state)
+{
+    (void)state;
+    zkt_baseline();
+    return 0;
+}
+
+static int after_each(void **state)
+{
+    (void)state;
+    zkt_check_clean(NULL);
+    return 0;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, before_each, after_each)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(server_starts_and_leaves_nothing),
+        TEST(frozen_server_is_silent_and_goes_on),
+        TEST(killed_server_comes_back_with_or_without_data),
+        TEST(servers_end_with_their_program),
+        TEST(server_that_cannot_start_fails_the_test),
+        TEST(shared_server_may_be_given),
+        TEST(ensemble_survives_its_leader),
+    };
+    return cmocka_run_group_tests_name("server", tests, NULL, NULL);
+}

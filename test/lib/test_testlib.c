@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "clean.h"
+#include "fourlw.h"
+#include "proxy.h"
+#include "raw.h"
+#include "server.h"
+#include "util.h"
+
+enum { SESSION_MS = 4000 };
+
+static zkt_raw *open_session(const char *hosts)
+{
+    zkt_raw *s = zkt_raw_open(hosts, SESSION_MS);
+    assert_non_null(s);
+    return s;
+}
+
+static int make(zkt_raw *s, const char *path, int flags)
+{
+    return zkt_raw_create(s, &(zkt_node){.path = path, .flags = flags}, NULL, 0);
+}
+
+static const char *child(const char *path, const char *name)
+{
+    static char text[4][256];
+    static int turn;
+    char *out = text[turn++ % 4];
+    (void)snprintf(out, sizeof text[0], "%s/%s", path, name);
+    return out;
+}
+
+/* ---- util -------------------------------------------------------------------------- */
+
+static int child_status(void *arg)
+{
+    return *(int *)arg;
+}
+
+static int child_asserts(void *arg)
+{
+    (void)arg;
+    (void)close(2);
+    assert_true(false);
+    return 0;
+}
+
+static int child_hangs(void *arg)
+{
+    (void)arg;
+    zkt_sleep_ms(60000);
+    return 0;
+}
+
+static int child_adds(void *arg)
+{
+    atomic_fetch_add((atomic_int *)arg, 1);
+    return 0;
+}
+
+/* A forked function hands back its status, an abort, or is killed at the deadline. */
+static void forked_function_reports_how_it_ended(void **state)
+{
+    (void)state;
+    int status = 7;
+    assert_int_equal(zkt_join(zkt_fork(child_status, &status), 5000), 7);
+    assert_int_equal(zkt_join(zkt_fork(child_asserts, NULL), 5000), 128 + SIGABRT);
+
+    pid_t pid = zkt_fork(child_hangs, NULL);
+    assert_int_equal(zkt_child_count(), 1);
+    const int64_t start = zkt_now_ms();
+    assert_int_equal(zkt_join(pid, 50), -1);
+    assert_true(zkt_now_ms() - start >= 50);
+    assert_int_equal(kill(pid, 0), -1);
+    assert_int_equal(zkt_child_count(), 0);
+}
+
+/* Shared memory and pipes reach across a fork. */
+static void processes_share_memory_and_bytes(void **state)
+{
+    (void)state;
+    int fd[2];
+    atomic_int *count = zkt_shared(sizeof *count);
+    assert_int_equal(zkt_join(zkt_fork(child_adds, count), 5000), 0);
+    assert_int_equal(atomic_load(count), 1);
+    zkt_shared_free(count, sizeof *count);
+
+    zkt_pipe(fd);
+    assert_int_equal(zkt_get_byte(fd[0], 10), -1);
+    zkt_put_byte(fd[1], 200);
+    assert_int_equal(zkt_get_byte(fd[0], 1000), 200);
+    (void)close(fd[1]);
+    fd[1] = -1;
+    assert_int_equal(zkt_get_byte(fd[0], 1000), -2);
+    zkt_pipe_close(fd);
+}
+
+static bool third_time(void *ctx)
+{
+    return ++*(int *)ctx >= 3;
+}
+
+static bool never(void *ctx)
+{
+    (void)ctx;
+    return false;
+}
+
+/* Waiting ends with the condition, or at the deadline. */
+static void waiting_ends_with_the_condition_or_the_deadline(void **state)
+{
+    (void)state;
+    int calls = 0;
+    assert_true(zkt_wait_until(third_time, &calls, 5000));
+    assert_int_equal(calls, 3);
+    assert_false(zkt_wait_until(never, NULL, 20));
+    ZKT_EVENTUALLY(++calls == 10, 5000);
+}
+
+static int child_waits_in_vain(void *arg)
+{
+    (void)arg;
+    (void)close(2);
+    ZKT_EVENTUALLY(1 > 2, 10);
+    return 0;
+}
+
+/* ZKT_EVENTUALLY fails the test it stands in. */
+static void eventually_fails_at_its_deadline(void **state)
+{
+    (void)state;
+    assert_int_equal(zkt_join(zkt_fork(child_waits_in_vain, NULL), 5000),
+                     128 + SIGABRT);
+}
+
+/* A connection string is taken apart. */
+static void hosts_are_taken_apart(void **state)
+{
+    (void)state;
+    char host[32];
+    assert_true(zkt_host_at("a:1,b:22/c", 0, host, sizeof host));
+    assert_string_equal(host, "a:1");
+    assert_true(zkt_host_at("a:1,b:22/c", 1, host, sizeof host));
+    assert_string_equal(host, "b:22");
+    assert_false(zkt_host_at("a:1,b:22/c", 2, host, sizeof host));
+    assert_string_equal(zkt_chroot("a:1,b:22/c"), "/c");
+    assert_string_equal(zkt_chroot("a:1,b:22"), "");
+}
+
+/* ---- raw and four-letter words ----------------------------------------------------- */
+
+/* Every raw request does what its name says. */
+static void raw_requests_work(void **state)
+{
+    (void)state;
+    const char *hosts = zkt_servers();
+    const char *path = zkt_unique_path("raw");
+    char text[64];
+    char made[128];
+    zkt_stat st;
+    zkt_list list;
+    size_t size = sizeof text;
+
+    assert_int_equal(zkt_children_count(hosts, path), 0);
+    assert_int_equal(zkt_create_path(hosts, path), ZKT_OK);
+    assert_int_equal(zkt_create(hosts, path, "", 0), ZKT_NODEEXISTS);
+    assert_int_equal(zkt_set(hosts, path, "hello"), ZKT_OK);
+    assert_int_equal(zkt_get(hosts, path, text, sizeof text, &st), ZKT_OK);
+    assert_string_equal(text, "hello");
+    assert_int_equal(st.version, 1);
+    assert_int_equal(st.data_length, 5);
+
+    zkt_raw *s = open_session(hosts);
+    const zkt_node node = {.path = child(path, "n-"),
+                           .data = "x",
+                           .data_len = 1,
+                           .flags = ZKT_EPHEMERAL | ZKT_SEQUENCE};
+    assert_int_equal(zkt_raw_create(s, &node, made, sizeof made), ZKT_OK);
+    assert_string_equal(made, child(path, "n-0000000000"));
+    assert_int_equal(zkt_raw_exists(s, made, false, &st), ZKT_OK);
+    assert_true(st.ephemeral_owner == zkt_raw_id(s));
+    assert_true(st.czxid > 0 && st.pzxid == st.czxid);
+    assert_int_equal(zkt_raw_get(s, made, text, &size, NULL), ZKT_OK);
+    assert_int_equal(size, 1);
+    assert_int_equal(make(s, child(path, "c"), ZKT_CONTAINER), ZKT_OK);
+    assert_int_equal(zkt_raw_children(s, path, false, &list), ZKT_OK);
+    assert_int_equal(list.count, 2);
+    zkt_list_free(&list);
+    assert_int_equal(zkt_raw_delete(s, path), ZKT_NOTEMPTY);
+    assert_int_equal(zkt_raw_delete(s, child(path, "none")), ZKT_NONODE);
+    assert_int_equal(zkt_raw_ping(s), ZKT_OK);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+
+    assert_false(zkt_exists(hosts, made));
+    assert_int_equal(zkt_create(hosts, child(path, "c/d"), "", 0), ZKT_OK);
+    assert_int_equal(zkt_delete_children(hosts, path), ZKT_OK);
+    assert_int_equal(zkt_delete(hosts, path), ZKT_OK);
+}
+
+/* Access rights and credentials are passed on. */
+static void raw_rights_are_kept(void **state)
+{
+    (void)state;
+    const char *path = zkt_unique_path("rights");
+    assert_int_equal(zkt_create_path(zkt_servers(), path), ZKT_OK);
+    zkt_raw *s = open_session(zkt_servers());
+    zkt_raw *other = open_session(zkt_servers());
+    const zkt_node node = {.path = child(path, "mine"), .scheme = "auth", .id = ""};
+    assert_int_equal(zkt_raw_auth(s, "digest", "user:secret"), ZKT_OK);
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), ZKT_OK);
+    assert_int_equal(make(other, child(path, "mine/x"), 0), ZKT_NOAUTH);
+    assert_int_equal(zkt_raw_auth(other, "digest", "user:secret"), ZKT_OK);
+    assert_int_equal(make(other, child(path, "mine/x"), 0), ZKT_OK);
+    assert_int_equal(zkt_raw_delete(s, child(path, "mine/x")), ZKT_OK);
+    assert_int_equal(zkt_raw_delete(s, child(path, "mine")), ZKT_OK);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+    assert_int_equal(zkt_raw_close(other), ZKT_OK);
+}
+
+/* Watches, ephemeral nodes and packets are counted by the server. */
+static void server_counts_are_read(void **state)
+{
+    (void)state;
+    const char *hosts = zkt_servers();
+    const char *path = zkt_unique_path("counts");
+    char text[16];
+    assert_true(zkt_4lw(hosts, "ruok", text, sizeof text) == 4);
+    assert_string_equal(text, "imok");
+    assert_true(zkt_mode(hosts) != ZKT_MODE_NONE);
+    assert_int_equal(zkt_mntr(hosts, "zk_no_such_key"), -1);
+    assert_int_equal(zkt_create_path(hosts, path), ZKT_OK);
+
+    zkt_raw *s = open_session(hosts);
+    const int64_t received = zkt_cons_received(hosts, zkt_raw_id(s));
+    const int64_t watches = zkt_watch_count(hosts);
+    assert_int_equal(received, 1);
+    assert_int_equal(make(s, child(path, "e"), ZKT_EPHEMERAL), ZKT_OK);
+    assert_int_equal(zkt_raw_exists(s, child(path, "e"), true, NULL), ZKT_OK);
+    assert_int_equal(zkt_cons_received(hosts, zkt_raw_id(s)), received + 2);
+    assert_true(zkt_cons_sent(hosts, zkt_raw_id(s)) >= 2);
+    assert_int_equal(zkt_watch_count(hosts), watches + 1);
+    assert_int_equal(zkt_watches_under(hosts, path), 1);
+    assert_int_equal(zkt_watches_under(hosts, child(path, "e")), 1);
+    assert_int_equal(zkt_watches_under(hosts, child(path, "")), 1);
+    assert_int_equal(zkt_watches_under(hosts, "/t/none"), 0);
+    assert_int_equal(zkt_ephemerals_under(hosts, path), 1);
+    assert_true(zkt_ephemerals(hosts) >= 1);
+    assert_true(zkt_connections(hosts) >= 1);
+
+    assert_int_equal(zkt_delete(hosts, child(path, "e")), ZKT_OK);
+    assert_true(zkt_raw_wait_event(s, 5000));
+    assert_int_equal(zkt_raw_events(s), 1);
+    const int64_t id = zkt_raw_id(s);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+    ZKT_EVENTUALLY(zkt_cons_received(hosts, id) == -1, 5000);
+}
+
+/* A session lives on without its socket, can be taken over, and can be ended. */
+static void session_is_resumed_and_expired(void **state)
+{
+    (void)state;
+    const char *hosts = zkt_servers();
+    const char *path = zkt_unique_path("expire");
+    int rc = ZKT_OK;
+    zkt_raw *s = open_session(hosts);
+    assert_int_equal(zkt_create_path(hosts, path), ZKT_OK);
+    assert_int_equal(make(s, child(path, "e"), ZKT_EPHEMERAL), ZKT_OK);
+
+    zkt_raw *other = zkt_raw_resume(hosts, zkt_raw_id(s), zkt_raw_passwd(s), &rc);
+    assert_non_null(other);
+    assert_true(zkt_raw_id(other) == zkt_raw_id(s));
+    assert_int_equal(zkt_raw_exists(s, path, false, NULL), ZKT_LOST);
+    assert_int_equal(zkt_raw_exists(other, child(path, "e"), false, NULL), ZKT_OK);
+
+    assert_int_equal(zkt_expire_session(hosts, zkt_raw_id(s), zkt_raw_passwd(s)),
+                     ZKT_OK);
+    assert_false(zkt_exists(hosts, child(path, "e")));
+    assert_int_equal(zkt_raw_exists(other, path, false, NULL), ZKT_LOST);
+    assert_null(zkt_raw_resume(hosts, zkt_raw_id(s), zkt_raw_passwd(s), &rc));
+    assert_int_equal(rc, ZKT_EXPIRED);
+    zkt_raw_abandon(other);
+    zkt_raw_abandon(s);
+}
+
+typedef struct owner {
+    const char *hosts;
+    int64_t id;
+    unsigned char passwd[16];
+    atomic_int resumed;
+    atomic_bool expired;
+} owner;
+
+/* A client that takes its session back the moment it loses it. */
+static void *reconnect(void *arg)
+{
+    owner *o = arg;
+    int rc = ZKT_OK;
+    while (rc != ZKT_EXPIRED) {
+        zkt_raw *s = zkt_raw_resume(o->hosts, o->id, o->passwd, &rc);
+        if (s != NULL) {
+            atomic_fetch_add(&o->resumed, 1);
+            zkt_raw_timeout(s, 500); /* 3.8.0 may leave it connected and silent */
+            while (zkt_raw_ping(s) == ZKT_OK) {
+            }
+            zkt_raw_abandon(s);
+        }
+    }
+    atomic_store(&o->expired, true);
+    return NULL;
+}
+
+/* Expiry wins against an owner that reconnects at once. */
+static void session_is_expired_under_an_eager_owner(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        owner o = {.hosts = zkt_servers()};
+        pthread_t thread;
+        zkt_raw *s = open_session(o.hosts);
+        o.id = zkt_raw_id(s);
+        memcpy(o.passwd, zkt_raw_passwd(s), sizeof o.passwd);
+        assert_int_equal(pthread_create(&thread, NULL, reconnect, &o), 0);
+        ZKT_EVENTUALLY(atomic_load(&o.resumed) > 0, 5000);
+        assert_int_equal(zkt_expire_session(o.hosts, o.id, o.passwd), ZKT_OK);
+        ZKT_EVENTUALLY(atomic_load(&o.expired), 5000);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        zkt_raw_abandon(s);
+    }
+}
+
+/* ---- clean ------------------------------------------------------------------------- */
+
+static void *wait_for_byte(void *arg)
+{
+    (void)zkt_get_byte(*(int *)arg, 10000);
+    return NULL;
+}
+
+static bool says(const char *path, const char *words)
+{
+    char why[4096];
+    return !zkt_is_clean(zkt_servers(), path, why, sizeof why) &&
+           strstr(why, words) != NULL;
+}
+
+/* A thread, a descriptor and a process left over are reported, and only while there. */
+static void what_a_process_leaves_is_reported(void **state)
+{
+    (void)state;
+    const char *path = zkt_unique_path("left");
+    pthread_t thread;
+    int fd[2];
+
+    zkt_pipe(fd);
+    assert_true(says(path, "descriptors: "));
+    assert_true(says(path, "(pipe:["));
+    assert_false(says(path, "threads: "));
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_byte, &fd[0]), 0);
+    assert_true(says(path, "threads: "));
+    zkt_put_byte(fd[1], 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    ZKT_EVENTUALLY(!says(path, "threads: "), 5000);
+    zkt_pipe_close(fd);
+
+    pid_t pid = zkt_fork(child_hangs, NULL);
+    assert_true(says(path, "child processes: "));
+    assert_int_equal(zkt_join(pid, 0), -1);
+    zkt_check_clean(path);
+}
+
+/* A child, a watch and an ephemeral node left over are reported. */
+static void what_a_session_leaves_is_reported(void **state)
+{
+    (void)state;
+    const char *path = zkt_unique_path("left");
+    assert_int_equal(zkt_create_path(zkt_servers(), path), ZKT_OK);
+    zkt_check_clean(path);
+    assert_int_equal(zkt_create(zkt_servers(), child(path, "kept"), "", 0), ZKT_OK);
+    assert_true(says(path, "1: kept"));
+    assert_int_equal(zkt_delete_children(zkt_servers(), path), ZKT_OK);
+    zkt_check_clean(path);
+
+    zkt_raw *s = open_session(zkt_servers());
+    assert_int_equal(zkt_raw_exists(s, child(path, "e"), true, NULL), ZKT_NONODE);
+    assert_true(says(path, "watches: 1"));
+    assert_int_equal(make(s, child(path, "e"), ZKT_EPHEMERAL), ZKT_OK);
+    assert_true(says(path, "ephemeral nodes: 1"));
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+}
+
+static int child_leaks(void *arg)
+{
+    int fd[2];
+    (void)close(2);
+    zkt_baseline();
+    zkt_pipe(fd);
+    zkt_check_clean(arg);
+    return 0;
+}
+
+/* The check itself fails the test, after its deadline. */
+static void check_fails_a_test_that_leaks(void **state)
+{
+    (void)state;
+    assert_int_equal(zkt_join(zkt_fork(child_leaks, NULL), 15000), 128 + SIGABRT);
+}
+
+/* Paths differ, and are absolute. */
+static void paths_are_unique(void **state)
+{
+    (void)state;
+    const char *a = zkt_unique_path("name");
+    const char *b = zkt_unique_path("name");
+    assert_int_equal(strncmp(a, "/t/", 3), 0);
+    assert_string_not_equal(a, b);
+    assert_non_null(strstr(a, "-name"));
+}
+
+static int after_each(void **state)
+{
+    (void)state;
+    zkt_check_clean("/none");
+    return 0;
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, after_each)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(forked_function_reports_how_it_ended),
+        TEST(processes_share_memory_and_bytes),
+        TEST(waiting_ends_with_the_condition_or_the_deadline),
+        TEST(eventually_fails_at_its_deadline),
+        TEST(hosts_are_taken_apart),
+        TEST(raw_requests_work),
+        TEST(raw_rights_are_kept),
+        TEST(server_counts_are_read),
+        TEST(session_is_resumed_and_expired),
+        TEST(session_is_expired_under_an_eager_owner),
+        TEST(what_a_process_leaves_is_reported),
+        TEST(what_a_session_leaves_is_reported),
+        TEST(check_fails_a_test_that_leaks),
+        TEST(paths_are_unique),
+    };
+    return cmocka_run_group_tests_name("testlib", tests, zkt_group_setup,
+                                       zkt_group_teardown);
+}

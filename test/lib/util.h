@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKT_UTIL_H
+#define ZKT_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Small things every test needs: time, waiting for a condition, forked processes, shared
+ * memory, sockets. "hosts" is a connection string: "host:port[,host:port...][/chroot]".
+ */
+
+/** Milliseconds of CLOCK_MONOTONIC. */
+int64_t zkt_now_ms(void);
+
+/** Sleep; only for the steps of a poll loop and to let measured time pass. */
+void zkt_sleep_ms(int64_t ms);
+
+/** Poll @cond every 2 ms. Returns true once it held, false when @timeout_ms passed. */
+bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms);
+
+/** Poll @expr every 2 ms until true; after @ms fail the test with the expression's text. */
+#define ZKT_EVENTUALLY(expr, ms)                                                       \
+    do {                                                                               \
+        const int64_t zkt_end_ = zkt_now_ms() + (ms);                                  \
+        while (!(expr)) {                                                              \
+            if (zkt_now_ms() >= zkt_end_) {                                            \
+                zkt_not_in_time(#expr, (ms), __FILE__, __LINE__);                      \
+            }                                                                          \
+            zkt_sleep_ms(2);                                                           \
+        }                                                                              \
+    } while (0)
+
+_Noreturn void
+zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line);
+
+/** Fail the running cmocka test (outside of one: end the program) with a text. */
+_Noreturn void zkt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/**
+ * Run @fn(@arg) in a forked process, which ends with its return value as exit status and
+ * never outlives this one. A failed cmocka assertion in it aborts it (status 128 + SIGABRT).
+ * It dies when the calling *thread* ends: call it from a thread that stays.
+ */
+pid_t zkt_fork(int (*fn)(void *arg), void *arg);
+
+/**
+ * Reap @pid. Returns its exit status, 128 + N when it died of signal N, or -1 when
+ * @timeout_ms passed: it has then been killed with SIGKILL and reaped.
+ */
+int zkt_join(pid_t pid, int64_t timeout_ms);
+
+/** Zeroed memory shared with processes forked later; use C11 atomics in it. */
+void *zkt_shared(size_t size);
+void zkt_shared_free(void *memory, size_t size);
+
+/** A close-on-exec pipe to hand single bytes from one process to another. */
+void zkt_pipe(int fd[2]);
+void zkt_pipe_close(int fd[2]);
+void zkt_put_byte(int fd, unsigned char byte);
+
+/** Returns the byte, -1 when @timeout_ms passed, -2 at the end of the stream. */
+int zkt_get_byte(int fd, int64_t timeout_ms);
+
+/** Entry @index of @hosts as "host:port". Returns false behind the last one. */
+bool zkt_host_at(const char *hosts, int index, char *out, size_t size);
+
+/** The "/chroot" at the end of @hosts, or "". */
+const char *zkt_chroot(const char *hosts);
+
+/**
+ * TCP connection to the first of @hosts that accepts, non-blocking and close-on-exec.
+ * @deadline is a zkt_now_ms(). Returns the descriptor or -1.
+ */
+int zkt_connect(const char *hosts, int64_t deadline);
+
+/** All @size bytes by @deadline, or false. */
+bool zkt_write_all(int fd, const void *data, size_t size, int64_t deadline);
+bool zkt_read_all(int fd, void *data, size_t size, int64_t deadline);
+
+/** Bytes read, 0 at the end of the stream, -1 on an error or past @deadline. */
+ssize_t zkt_read_some(int fd, void *data, size_t size, int64_t deadline);
+
+/**
+ * A listening socket on a free loopback port, stored in *@port. The port lies below the
+ * range for outgoing connections, so that nobody takes it while its server is down, and no
+ * client that keeps trying can connect to itself.
+ */
+int zkt_listen(int *port);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests of latches share. */
+#ifndef ZKT_LATCHES_H
+#define ZKT_LATCHES_H
+
+#include <stdatomic.h>
+
+#include "fixture.h"
+
+/* What a latch told by its callbacks. */
+struct zkt_told {
+    atomic_int gains, losses, failures, code;
+    atomic_int reason;     /* of the last loss */
+    _Atomic int64_t token; /* of the last gain */
+    _Atomic int64_t lost_at_ms;
+    atomic_int bad; /* out of turn, or of another term than was gained */
+};
+
+/* A latch on the path of the test. @o may be NULL. */
+static inline zkr_leader_latch *
+zkt_latch(zkr_client *c, const char *id, const zkr_leader_latch_options *o)
+{
+    zkr_leader_latch *l = NULL;
+    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), id, o));
+    return l;
+}
+
+static inline void zkt_on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    struct zkt_told *t = ctx;
+    (void)l;
+    bool turn = atomic_load(&t->gains) == atomic_load(&t->losses);
+    atomic_fetch_add(&t->bad, !turn || token < atomic_load(&t->token));
+    atomic_store(&t->token, token);
+    atomic_fetch_add(&t->gains, 1);
+}
+
+static inline void zkt_on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    struct zkt_told *t = ctx;
+    bool turn = atomic_load(&t->gains) == atomic_load(&t->losses) + 1;
+    atomic_fetch_add(&t->bad, !turn || lost->fencing_token != atomic_load(&t->token) ||
+                                  lost->node[0] != '/');
+    int64_t token = 0;
+    if (zkr_leader_latch_fencing_token(l, &token) == ZKR_OK) {
+        /* Again already, and then in another term; or in the same after a gap. */
+        atomic_fetch_add(&t->bad, token < lost->fencing_token);
+    }
+    atomic_store(&t->reason, (int)lost->reason);
+    atomic_store(&t->lost_at_ms, zkt_now_ms());
+    atomic_fetch_add(&t->losses, 1);
+}
+
+static inline void zkt_on_failed(zkr_leader_latch *l, int code, void *ctx)
+{
+    struct zkt_told *t = ctx;
+    (void)l;
+    atomic_store(&t->code, code);
+    atomic_fetch_add(&t->failures, 1);
+}
+
+/* One that tells @t; @o for more options, may be NULL. */
+static inline zkr_leader_latch *zkt_telling_latch(zkr_client *c,
+                                                  const char *id,
+                                                  struct zkt_told *t,
+                                                  const zkr_leader_latch_options *more)
+{
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    if (more) {
+        o = *more;
+    }
+    *t = (struct zkt_told){0};
+    o.on_gain = zkt_on_gain;
+    o.on_loss = zkt_on_loss;
+    o.on_failed = zkt_on_failed;
+    o.ctx = t;
+    return zkt_latch(c, id, &o);
+}
+
+static inline void zkt_end_latch(zkr_leader_latch *l)
+{
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+}
+
+static inline int64_t zkt_queued(zkr_client *c)
+{
+    zkr_stats s;
+    ZKT_MUST(zkr_client_stats(c, &s, sizeof(s)));
+    return s.waiting;
+}
+
+#endif

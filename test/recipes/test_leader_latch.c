@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The leader latch on a good day: who leads, who is told, what it costs. */
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fixture.h"
+#include "latches.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50 };
+
+/* --- starting, leading, stopping --- */
+
+/* The first on a free path leads, until it stops; any number of times. */
+static void a_latch_leads_and_stops_and_starts_again(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
+    int64_t last = 0;
+    assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_STOPPED);
+    for (int i = 0; i < 20; i++) {
+        int64_t token = 0;
+        ZKT_MUST(zkr_leader_latch_start(l));
+        ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+        assert_true(zkr_leader_latch_has_leadership(l));
+        assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_LEADING);
+        assert_true(zkr_leader_latch_valid_for_ms(l) > SESSION_MS / 4);
+        ZKT_MUST(zkr_leader_latch_fencing_token(l, &token));
+        assert_true(token > last);
+        last = token;
+        ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+        assert_false(zkr_leader_latch_has_leadership(l));
+        assert_int_equal(zkr_leader_latch_valid_for_ms(l), 0);
+    }
+    zkt_end_latch(l);
+    zkt_close(c);
+}
+
+/* Leadership goes on in the order of the starts, as one stops after the other. */
+static void leaders_follow_in_the_order_of_their_starts(void **state)
+{
+    enum { N = 5 };
+    (void)state;
+    zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
+                        zkt_client(zkt_servers(), SESSION_MS)};
+    zkr_leader_latch *l[N];
+    for (int i = 0; i < N; i++) {
+        l[i] = zkt_latch(c[i % 2], "x", NULL);
+        ZKT_MUST(zkr_leader_latch_start(l[i]));
+        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == i + 1,
+                       PATIENCE_MS);
+    }
+    for (int i = 0; i < N; i++) {
+        ZKT_MUST(zkr_leader_latch_await(l[i], PATIENCE_MS));
+        for (int k = i + 1; k < N; k++) {
+            assert_false(zkr_leader_latch_has_leadership(l[k]));
+        }
+        ZKT_MUST(zkr_leader_latch_stop(l[i], ZKR_LATCH_SILENT));
+    }
+    for (int i = 0; i < N; i++) {
+        zkt_end_latch(l[i]);
+    }
+    zkt_close(c[0]);
+    zkt_close(c[1]);
+}
+
+/* Create and list travel together: one round trip. */
+static void start_to_leader_is_one_round_trip(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
+    zkt_create_path(zkt_servers(), zkt_path());
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_leader_latch_start(l));
+    assert_int_equal(zkt_door_total(), 2);
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    assert_int_equal(zkt_door_total(), 2);
+    zkt_end_latch(l);
+    zkt_close(c);
+}
+
+/* The event alone makes the next one leader, with no request, in less than 50 ms. */
+static void a_clean_hand_over_costs_nothing_and_is_quick(void **state)
+{
+    (void)state;
+    zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
+                        zkt_client(zkt_servers(), SESSION_MS)};
+    zkr_leader_latch *l[2] = {zkt_latch(c[0], "a", NULL), zkt_latch(c[1], "b", NULL)};
+    int quick = 0;
+    ZKT_MUST(zkr_leader_latch_start(l[0]));
+    ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
+    for (int i = 0; i < 10; i++) {
+        zkr_leader_latch *from = l[i % 2], *to = l[(i + 1) % 2];
+        zkt_door_focus(c[(i + 1) % 2]);
+        ZKT_MUST(zkr_leader_latch_start(to));
+        ZKT_EVENTUALLY(zkt_queued(c[(i + 1) % 2]) == 1, PATIENCE_MS);
+        ZKT_EVENTUALLY(zkt_door_total() == 4, PATIENCE_MS); /* and both watches */
+        zkt_sleep_ms(20);
+        int64_t stopped = zkt_now_ms();
+        ZKT_MUST(zkr_leader_latch_stop(from, ZKR_LATCH_SILENT));
+        ZKT_MUST(zkr_leader_latch_await(to, PATIENCE_MS));
+        quick += zkt_now_ms() - stopped < 50;
+        assert_int_equal(zkt_door_total(), 4);
+    }
+    assert_true(quick >= 8); /* a busy machine has its moments */
+    zkt_end_latch(l[0]);
+    zkt_end_latch(l[1]);
+    zkt_close(c[0]);
+    zkt_close(c[1]);
+}
+
+/* --- waiting for leadership --- */
+
+static void *stop_soon(void *l)
+{
+    zkt_sleep_ms(SHORT_MS);
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    return NULL;
+}
+
+/* await says what came of the candidacy. */
+static void await_returns_what_happened(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
+    assert_int_equal(zkr_leader_latch_await(a, PATIENCE_MS), ZKR_ESTATE);
+    ZKT_MUST(zkr_leader_latch_start(a));
+    assert_int_equal(zkr_leader_latch_start(a), ZKR_ESTATE);
+    ZKT_MUST(zkr_leader_latch_await(a, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_latch_await(a, 0));
+    ZKT_MUST(zkr_leader_latch_start(b));
+    assert_int_equal(zkr_leader_latch_await(b, 0), ZKR_ETIMEDOUT);
+    int64_t before = zkt_now_ms();
+    assert_int_equal(zkr_leader_latch_await(b, SHORT_MS), ZKR_ETIMEDOUT);
+    assert_true(zkt_now_ms() - before >= SHORT_MS);
+    pthread_t stopper;
+    assert_int_equal(pthread_create(&stopper, NULL, stop_soon, b), 0);
+    assert_int_equal(zkr_leader_latch_await(b, ZKR_FOREVER), ZKR_ECANCELED);
+    pthread_join(stopper, NULL);
+    zkt_end_latch(a);
+    zkt_end_latch(b);
+    zkt_close(c);
+}
+
+/* Arguments that make no sense, and calls at the wrong time. */
+static void misuse_is_refused(void **state)
+{
+    (void)state;
+    char text[8];
+    int64_t token;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = NULL;
+    assert_int_equal(zkr_leader_latch_create(&l, NULL, "/x", "", NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_create(&l, c, "x", "", NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_create(&l, c, "/", "", NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_create(NULL, c, "/x", "", NULL), ZKR_EINVAL);
+    assert_null(l);
+    l = zkt_latch(c, "long enough", NULL);
+    assert_int_equal(zkr_leader_latch_stop(l, 7), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_await(l, -2), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_watch(l, -2), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_fencing_token(l, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_fencing_token(l, &token), ZKR_ENOTOWNER);
+    assert_int_equal(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_ENOTOWNER);
+    assert_int_equal(zkr_leader_latch_participants(l, NULL), ZKR_EINVAL);
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY)); /* never started */
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    assert_int_equal(zkr_leader_latch_leader(l, text, sizeof(text)), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_latch_destroy(l), ZKR_EBUSY);
+    assert_int_equal(zkr_client_close(c), ZKR_EBUSY);
+    zkt_end_latch(l);
+    assert_int_equal(zkr_leader_latch_destroy(NULL), ZKR_OK);
+    assert_int_equal(zkr_leader_latch_state(NULL), ZKR_EINVAL);
+    assert_false(zkr_leader_latch_has_leadership(NULL));
+    zkt_close(c);
+}
+
+/* --- callbacks --- */
+
+/* Ten leave one after the other, seven of them told: ten gains, seven losses. */
+static void only_those_who_ask_are_told_of_their_stop(void **state)
+{
+    enum { N = 10, SILENT = 3 };
+    (void)state;
+    struct zkt_told told[N];
+    zkr_leader_latch *l[N];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    for (int i = 0; i < N; i++) {
+        l[i] = zkt_telling_latch(c, "x", &told[i], NULL);
+        ZKT_MUST(zkr_leader_latch_start(l[i]));
+        /* Those who find no parent ask again, and may come in behind later starts. */
+        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == i + 1,
+                       PATIENCE_MS);
+    }
+    for (int i = 0; i < N; i++) {
+        ZKT_MUST(zkr_leader_latch_await(l[i], PATIENCE_MS));
+        ZKT_EVENTUALLY(atomic_load(&told[i].gains) == 1, PATIENCE_MS);
+        bool silent = i < SILENT;
+        ZKT_MUST(
+            zkr_leader_latch_stop(l[i], silent ? ZKR_LATCH_SILENT : ZKR_LATCH_NOTIFY));
+        assert_int_equal(atomic_load(&told[i].losses), silent ? 0 : 1);
+        assert_true(silent || atomic_load(&told[i].reason) == ZKR_LOST_STOPPED);
+        assert_int_equal(atomic_load(&told[i].bad), 0);
+    }
+    for (int i = 0; i < N; i++) {
+        zkt_end_latch(l[i]);
+        assert_int_equal(atomic_load(&told[i].gains), 1);
+    }
+    zkt_close(c);
+}
+
+/* From callbacks every function may be called; what would wait says so. */
+struct caller {
+    atomic_int done;
+    atomic_int rc[16];
+};
+
+static void call_all(zkr_leader_latch *l, struct caller *k)
+{
+    char text[128];
+    int64_t token;
+    zkr_contenders *list;
+    int n = 0;
+    atomic_store(&k->rc[n++], zkr_leader_latch_await(l, 1000));
+    atomic_store(&k->rc[n++], zkr_leader_latch_leader(l, text, sizeof(text)));
+    atomic_store(&k->rc[n++], zkr_leader_latch_participants(l, &list));
+    atomic_store(&k->rc[n++], zkr_leader_latch_watch(l, 1000));
+    atomic_store(&k->rc[n++], zkr_leader_latch_fencing_token(l, &token));
+    atomic_store(&k->rc[n++], zkr_leader_latch_node(l, text, sizeof(text)));
+    atomic_store(&k->rc[n++], zkr_leader_latch_has_leadership(l) ? ZKR_OK : 1);
+    atomic_store(&k->rc[n++], zkr_leader_latch_valid_for_ms(l) > 0 ? ZKR_OK : 1);
+    atomic_store(&k->rc[n++], zkr_leader_latch_start(l));
+    atomic_store(&k->rc[n++], zkr_leader_latch_destroy(l));
+}
+
+static void gain_calls_all(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    struct caller *k = ctx;
+    (void)token;
+    call_all(l, k);
+    atomic_store(&k->rc[10], zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
+    atomic_store(&k->done, 1);
+}
+
+static void loss_destroys(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    struct caller *k = ctx;
+    atomic_store(&k->rc[11], (int)lost->reason);
+    atomic_store(&k->rc[12], zkr_leader_latch_start(l));
+    atomic_store(&k->rc[13], zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    atomic_store(&k->rc[14], zkr_leader_latch_destroy(l));
+    atomic_store(&k->done, 2);
+}
+
+static void callbacks_may_call_every_function(void **state)
+{
+    (void)state;
+    static const int expected[15] = {
+        ZKR_ESTATE, ZKR_ESTATE,       ZKR_ESTATE, ZKR_ESTATE, ZKR_OK,
+        ZKR_OK,     ZKR_OK,           ZKR_OK,     ZKR_ESTATE, ZKR_EBUSY,
+        ZKR_OK,     ZKR_LOST_STOPPED, ZKR_OK,     ZKR_OK,     ZKR_OK};
+    struct caller k = {0};
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = gain_calls_all;
+    o.on_loss = loss_destroys;
+    o.ctx = &k;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = zkt_latch(c, "a", &o);
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_EVENTUALLY(atomic_load(&k.done) == 2, PATIENCE_MS);
+    for (int i = 0; i < 15; i++) {
+        assert_int_equal(atomic_load(&k.rc[i]), expected[i]);
+    }
+    zkt_close(c);
+}
+
+/* --- observers --- */
+
+/* Leader and participants in two round trips, for one that takes no part. */
+static void an_observer_reads_in_two_round_trips(void **state)
+{
+    enum { N = 7 };
+    (void)state;
+    char text[64];
+    zkr_contenders *list = NULL;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *o = zkt_latch(d, "observer", NULL), *l[N];
+    assert_int_equal(zkr_leader_latch_leader(o, text, sizeof(text)), ZKR_ENONODE);
+    ZKT_MUST(zkr_leader_latch_participants(o, &list));
+    assert_int_equal(zkr_contenders_count(list), 0);
+    zkr_contenders_free(list);
+    for (int i = 0; i < N; i++) {
+        (void)snprintf(text, sizeof(text), "scheduler %d", i);
+        l[i] = zkt_latch(c, i == N - 1 ? "" : text, NULL);
+        ZKT_MUST(zkr_leader_latch_start(l[i]));
+        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == i + 1,
+                       PATIENCE_MS);
+    }
+    zkt_door_focus(d);
+    ZKT_MUST(zkr_leader_latch_leader(o, text, sizeof(text)));
+    assert_string_equal(text, "scheduler 0");
+    assert_int_equal(zkt_door_total(), 1 + N);
+    ZKT_MUST(zkr_leader_latch_participants(o, &list));
+    assert_int_equal(zkr_contenders_count(list), N);
+    for (int i = 0; i < N; i++) {
+        const zkr_contender *p = zkr_contenders_get(list, (size_t)i);
+        (void)snprintf(text, sizeof(text), "scheduler %d", i);
+        assert_string_equal(p->owner, i == N - 1 ? "" : text);
+        assert_int_equal(p->session_id, zkr_client_session_id(c));
+        assert_non_null(strstr(p->node, "-latch-"));
+    }
+    zkr_contenders_free(list);
+    for (int i = 0; i < N; i++) {
+        zkt_end_latch(l[i]);
+    }
+    zkt_end_latch(o);
+    zkt_close(c);
+    zkt_close(d);
+}
+
+static void count_news(zkr_leader_latch *l, void *ctx)
+{
+    (void)l;
+    atomic_fetch_add((atomic_int *)ctx, 1);
+}
+
+/* An observer is told of each who comes or goes, also when the path did not exist at first. */
+static void an_observer_is_told_who_comes_and_goes(void **state)
+{
+    (void)state;
+    atomic_int news = 0;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch_options options = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    options.on_contenders = count_news;
+    options.ctx = &news;
+    zkr_leader_latch *o = zkt_latch(d, "observer", &options);
+    zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
+    zkt_sleep_ms(SHORT_MS); /* it watches */
+    assert_int_equal(atomic_load(&news), 0);
+    ZKT_MUST(zkr_leader_latch_start(a));
+    ZKT_EVENTUALLY(atomic_load(&news) == 1, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_start(b));
+    ZKT_EVENTUALLY(atomic_load(&news) == 2, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_SILENT));
+    ZKT_EVENTUALLY(atomic_load(&news) == 3, PATIENCE_MS);
+    char stranger[160];
+    (void)snprintf(stranger, sizeof(stranger), "%s/config", zkt_path());
+    zkt_create(zkt_servers(), stranger, "", 0);
+    zkt_delete(zkt_servers(), stranger);
+    zkt_expire(d); /* observes in the next session, too */
+    zkt_sleep_ms(SHORT_MS);
+    assert_int_equal(atomic_load(&news), 3); /* neither is news */
+    ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
+    ZKT_EVENTUALLY(atomic_load(&news) == 4, PATIENCE_MS);
+    zkt_end_latch(o);
+    zkt_end_latch(a);
+    zkt_end_latch(b);
+    zkt_close(c);
+    zkt_close(d);
+}
+
+/* --- out of memory --- */
+
+static atomic_int until_failure; /* allocations that still succeed; < 0: all do */
+
+static bool gate(void)
+{
+    return atomic_load(&until_failure) < 0 || atomic_fetch_sub(&until_failure, 1) != 0;
+}
+
+/* Whichever allocation fails: the latch leads, or says why not, and a new start helps. */
+static void a_failed_allocation_is_reported(void **state)
+{
+    enum { N = 30 };
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    int reported = 0;
+    zkt_create_path(zkt_servers(), zkt_path());
+    for (int i = 0; i < N; i++) {
+        atomic_int news = 0;
+        zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+        o.on_contenders = count_news;
+        o.ctx = &news;
+        zkr_leader_latch *l = NULL;
+        atomic_store(&until_failure, i);
+        zkr__mem_set_gate(gate);
+        int rc = zkr_leader_latch_create(&l, c, zkt_path(), "short of memory", &o);
+        rc = rc == ZKR_OK ? zkr_leader_latch_start(l) : rc;
+        rc = rc == ZKR_OK ? zkr_leader_latch_await(l, PATIENCE_MS) : rc;
+        zkr__mem_set_gate(NULL);
+        assert_true(rc == ZKR_OK || rc == ZKR_ENOMEM);
+        reported += rc == ZKR_ENOMEM;
+        if (l && rc != ZKR_OK) {
+            ZKT_MUST(zkr_leader_latch_start(l));
+            ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+        }
+        if (l) {
+            zkt_end_latch(l);
+        }
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+    atomic_store(&until_failure, -1);
+    assert_true(reported >= 5 && reported < N);
+    zkt_close(c);
+}
+
+/* --- many --- */
+
+/* A thousand candidates on their own paths: no thread more, less than 4 KiB each. */
+static void a_thousand_latches_need_no_thread(void **state)
+{
+    enum { N = 1000 };
+    (void)state;
+    static zkr_leader_latch *l[N];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkt_create_path(zkt_servers(), zkt_path());
+    int threads = zkt_thread_count();
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < N; i++) {
+        l[i] = NULL;
+        ZKT_MUST(zkr_leader_latch_create(&l[i], c, zkt_path(), "one of many", NULL));
+        ZKT_MUST(zkr_leader_latch_start(l[i]));
+    }
+    ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
+    ZKT_EVENTUALLY(zkt_queued(c) == N - 1, PATIENCE_MS);
+    zkt_sleep_ms(SHORT_MS);
+    size_t each = (mallinfo2().uordblks - before) / N;
+    print_message("%zu bytes a latch\n", each);
+    assert_true(each < 4096);
+    assert_int_equal(zkt_thread_count(), threads);
+    for (int i = 0; i < N; i++) {
+        zkt_end_latch(l[i]);
+    }
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    zkt_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_latch_leads_and_stops_and_starts_again),
+        ZKT_TEST(leaders_follow_in_the_order_of_their_starts),
+        ZKT_TEST(start_to_leader_is_one_round_trip),
+        ZKT_TEST(a_clean_hand_over_costs_nothing_and_is_quick),
+        ZKT_TEST(await_returns_what_happened),
+        ZKT_TEST(misuse_is_refused),
+        ZKT_TEST(only_those_who_ask_are_told_of_their_stop),
+        ZKT_TEST(callbacks_may_call_every_function),
+        ZKT_TEST(an_observer_reads_in_two_round_trips),
+        ZKT_TEST(an_observer_is_told_who_comes_and_goes),
+        ZKT_TEST(a_failed_allocation_is_reported),
+        ZKT_TEST(a_thousand_latches_need_no_thread),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

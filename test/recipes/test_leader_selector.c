@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The leader selector: a function that runs while leader, and every way for it to end. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fixture.h"
+
+enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100, LONG_MS = 250 };
+enum { RUNNING = 1, STUBBORN_MS = 300 };
+
+/* What take_leadership() does, and what it saw. */
+struct job {
+    zkr_leader_selector *s;
+    int64_t
+        wait_ms; /* 0: returns at once; else waits that long, ZKR_FOREVER until told */
+    int64_t ignore_ms;  /* told or not, stays that much longer */
+    atomic_int *shared; /* more than one job runs */
+    atomic_int runs;    /* begun */
+    atomic_int inside;
+    atomic_int bad;
+    atomic_int ended; /* what the wait said; RUNNING = not yet */
+    atomic_int why;   /* the same, of the last run that ended */
+    _Atomic int64_t token, ended_at_ms, begun_at_ms;
+    atomic_int failures, code;
+};
+
+static void take_leadership(zkr_leadership *lead, void *ctx)
+{
+    struct job *j = ctx;
+    int64_t token = zkr_leadership_fencing_token(lead);
+    char node[256];
+    int bad = atomic_fetch_add(&j->inside, 1) != 0;
+    bad += j->shared && atomic_fetch_add(j->shared, 1) != 0;
+    bad += token <= atomic_exchange(&j->token, token);
+    bad += zkr_leadership_valid_for_ms(lead) <= 0;
+    bad += zkr_leadership_node(lead, node, sizeof(node)) != ZKR_OK;
+    bad += strncmp(node, zkt_path(), strlen(zkt_path())) != 0;
+    atomic_fetch_add(&j->bad, bad);
+    atomic_store(&j->begun_at_ms, zkt_now_ms());
+    atomic_store(&j->ended, RUNNING);
+    atomic_fetch_add(&j->runs, 1);
+    int rc = j->wait_ms == 0 ? ZKR_ETIMEDOUT : zkr_leadership_wait(lead, j->wait_ms);
+    atomic_store(&j->ended_at_ms, zkt_now_ms());
+    atomic_store(&j->ended, rc);
+    atomic_store(&j->why, rc);
+    zkt_sleep_ms(j->ignore_ms);
+    if (j->shared) {
+        atomic_fetch_sub(j->shared, 1);
+    }
+    atomic_fetch_sub(&j->inside, 1);
+}
+
+static void on_failed(zkr_leader_selector *s, int code, void *ctx)
+{
+    struct job *j = ctx;
+    (void)s;
+    atomic_store(&j->code, code);
+    atomic_fetch_add(&j->failures, 1);
+}
+
+static zkr_leader_selector *
+selector(zkr_client *c, struct job *j, zkr_leader_selector_options o)
+{
+    o.size = sizeof(o);
+    o.on_failed = on_failed;
+    j->s = NULL;
+    ZKT_MUST(
+        zkr_leader_selector_create(&j->s, c, zkt_path(), "me", take_leadership, j, &o));
+    return j->s;
+}
+
+static void end(struct job *j)
+{
+    ZKT_MUST(zkr_leader_selector_stop(j->s, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_selector_destroy(j->s));
+    assert_int_equal(atomic_load(&j->bad), 0);
+    assert_int_equal(atomic_load(&j->inside), 0);
+}
+
+static const zkr_leader_selector_options plain = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
+
+/* --- rounds --- */
+
+/* Returning gives leadership up; another round only when asked for. */
+static void returning_gives_leadership_up(void **state)
+{
+    (void)state;
+    struct job j = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = selector(c, &j, plain);
+    assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPED);
+    assert_int_equal(zkr_leader_selector_requeue(s), ZKR_ESTATE);
+    ZKT_MUST(zkr_leader_selector_start(s));
+    for (int i = 1; i <= 5; i++) {
+        ZKT_EVENTUALLY(zkr_leader_selector_state(s) == ZKR_SELECTOR_IDLE, PATIENCE_MS);
+        assert_int_equal(atomic_load(&j.runs), i);
+        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 0, PATIENCE_MS);
+        assert_false(zkr_leader_selector_has_leadership(s));
+        assert_int_equal(zkr_leader_selector_interrupt(s), ZKR_ENOTOWNER);
+        ZKT_MUST(zkr_leader_selector_requeue(s));
+    }
+    end(&j);
+    zkt_close(c);
+}
+
+/* Three that requeue by themselves: all get their turn, one at a time. */
+static void selectors_take_turns_by_themselves(void **state)
+{
+    enum { N = 3, ROUNDS = 20 };
+    (void)state;
+    atomic_int shared = 0;
+    struct job j[N] = {{0}};
+    zkr_client *c[N];
+    zkr_leader_selector_options o = plain;
+    o.auto_requeue = 1;
+    for (int i = 0; i < N; i++) {
+        c[i] = zkt_client(zkt_servers(), SESSION_MS);
+        j[i].shared = &shared;
+        ZKT_MUST(zkr_leader_selector_start(selector(c[i], &j[i], o)));
+    }
+    for (int i = 0; i < N; i++) {
+        ZKT_EVENTUALLY(atomic_load(&j[i].runs) >= ROUNDS, PATIENCE_MS);
+    }
+    for (int i = 0; i < N; i++) {
+        end(&j[i]);
+        zkt_close(c[i]);
+    }
+}
+
+/* The cool-down lies between two rounds. */
+static void the_requeue_delay_is_kept(void **state)
+{
+    (void)state;
+    struct job j = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector_options o = plain;
+    o.auto_requeue = 1;
+    o.requeue_delay_ms = 200;
+    zkr_leader_selector *s = selector(c, &j, o);
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    int64_t first = atomic_load(&j.begun_at_ms);
+    ZKT_EVENTUALLY(zkr_leader_selector_state(s) == ZKR_SELECTOR_QUEUED, PATIENCE_MS);
+    assert_int_equal(zkr_leader_selector_requeue(s), ZKR_EBUSY);
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
+    assert_true(atomic_load(&j.begun_at_ms) - first >= 200);
+    end(&j);
+    zkt_close(c);
+}
+
+/* A mutex and a selector on one path exclude each other. */
+static void a_selector_is_a_mutex_to_others(void **state)
+{
+    (void)state;
+    char id[32];
+    struct job j = {.wait_ms = ZKR_FOREVER};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = selector(c, &j, plain);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_selector_start(s));
+    zkr_contenders *list = NULL;
+    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_selector_participants(s, &list));
+    assert_string_equal(zkr_contenders_get(list, 1)->owner, "me");
+    zkr_contenders_free(list);
+    assert_int_equal(atomic_load(&j.runs), 0);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_selector_leader(s, id, sizeof(id)));
+    assert_string_equal(id, "me");
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    end(&j);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* --- interrupt, stop --- */
+
+/* The wait returns at once when interrupted, and a requeue while leading is the next round. */
+static void an_interrupt_ends_the_wait(void **state)
+{
+    (void)state;
+    struct job j = {.wait_ms = ZKR_FOREVER};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = selector(c, &j, plain);
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    assert_true(zkr_leader_selector_has_leadership(s));
+    ZKT_MUST(zkr_leader_selector_requeue(s));
+    assert_int_equal(zkr_leader_selector_requeue(s), ZKR_EBUSY);
+    int64_t before = zkt_now_ms();
+    ZKT_MUST(zkr_leader_selector_interrupt(s));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
+    assert_true(atomic_load(&j.ended_at_ms) - before < 200);
+    ZKT_EVENTUALLY(atomic_load(&j.ended) == RUNNING, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_selector_interrupt(s));
+    ZKT_EVENTUALLY(zkr_leader_selector_state(s) == ZKR_SELECTOR_IDLE, PATIENCE_MS);
+    assert_int_equal(atomic_load(&j.ended), ZKR_ECANCELED);
+    end(&j);
+    zkt_close(c);
+}
+
+/* stop waits for the function, says if it did not end, and can be called again. */
+static void a_stop_waits_for_the_function(void **state)
+{
+    (void)state;
+    struct job j = {.wait_ms = ZKR_FOREVER, .ignore_ms = STUBBORN_MS};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = selector(c, &j, plain);
+    for (int i = 1; i <= 2; i++) {
+        ZKT_MUST(zkr_leader_selector_start(s));
+        assert_int_equal(zkr_leader_selector_start(s), ZKR_ESTATE);
+        ZKT_EVENTUALLY(atomic_load(&j.runs) == i, PATIENCE_MS);
+        assert_int_equal(zkr_leader_selector_stop(s, STUBBORN_MS / 10), ZKR_ETIMEDOUT);
+        ZKT_EVENTUALLY(atomic_load(&j.ended) == ZKR_ECANCELED, STUBBORN_MS);
+        assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPING);
+        assert_int_equal(zkr_leader_selector_destroy(s), ZKR_EBUSY);
+        /* Nobody else leads meanwhile. */
+        assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 1);
+        ZKT_MUST(zkr_leader_selector_stop(s, PATIENCE_MS));
+        ZKT_MUST(zkr_leader_selector_stop(s, 0));
+        assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPED);
+    }
+    end(&j);
+    zkt_close(c);
+}
+
+/* One that waits in the queue, or for a server, leaves at once. */
+static void a_waiting_selector_stops_at_once(void **state)
+{
+    (void)state;
+    struct job j = {0};
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS), *d = NULL;
+    zkr_leader_selector *s = selector(c, &j, plain);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
+    int64_t before = zkt_now_ms();
+    end(&j);
+    assert_true(zkt_now_ms() - before < 500);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+
+    zkt_proxy_cut(p);
+    ZKT_MUST(zkr_client_open(&d, zkt_proxy_host(p), NULL));
+    ZKT_MUST(zkr_leader_selector_start(selector(d, &j, plain)));
+    before = zkt_now_ms();
+    end(&j);
+    assert_true(zkt_now_ms() - before < 500);
+    assert_int_equal(atomic_load(&j.runs), 0);
+    zkt_close(d);
+    zkt_proxy_stop(p);
+}
+
+/* --- loss --- */
+
+/* The end of the session and a deleted node end the wait at once, and the next round follows. */
+static void a_loss_ends_the_wait(void **state)
+{
+    (void)state;
+    char node[256];
+    struct job j = {.wait_ms = ZKR_FOREVER};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector_options o = plain;
+    zkt_list list;
+    o.auto_requeue = 1;
+    zkr_leader_selector *s = selector(c, &j, o);
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    zkt_expire_start(c);
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
+    assert_int_equal(atomic_exchange(&j.why, 0), ZKR_ESESSION);
+    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), 0);
+    assert_int_equal(list.count, 1);
+    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
+    zkt_list_free(&list);
+    ZKT_EVENTUALLY(atomic_load(&j.ended) == RUNNING, PATIENCE_MS);
+    zkt_sleep_ms(LONG_MS); /* its own node is watched by now */
+    zkt_delete(zkt_servers(), node);
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 3, PATIENCE_MS);
+    assert_int_equal(atomic_load(&j.why), ZKR_ESESSION);
+    end(&j);
+    zkt_close(c);
+}
+
+/* A silent line ends the wait before another one can lead; with the option, a cut does so at once. */
+static void a_cut_line_ends_the_wait_in_time(void **state)
+{
+    (void)state;
+    struct job j = {.wait_ms = ZKR_FOREVER}, k = {.wait_ms = ZKR_FOREVER};
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+    ZKT_MUST(zkr_leader_selector_start(selector(c, &j, plain)));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_selector_start(selector(d, &k, plain)));
+    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
+    zkt_proxy_blackhole(p);
+    ZKT_EVENTUALLY(atomic_load(&k.runs) == 1, PATIENCE_MS);
+    assert_int_equal(atomic_load(&j.ended), ZKR_ESESSION);
+    assert_true(atomic_load(&j.ended_at_ms) < atomic_load(&k.begun_at_ms));
+    zkt_proxy_heal(p);
+    end(&j);
+    end(&k);
+
+    zkr_leader_selector_options o = plain;
+    o.step_down_when_suspended = 1;
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_selector_start(selector(c, &j, o)));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
+    int64_t cut = zkt_now_ms();
+    zkt_proxy_cut(p);
+    ZKT_EVENTUALLY(atomic_load(&j.ended) == ZKR_ESESSION, PATIENCE_MS);
+    assert_true(atomic_load(&j.ended_at_ms) - cut < 500);
+    zkt_proxy_heal(p);
+    end(&j);
+    zkt_close(c);
+    zkt_close(d);
+    zkt_proxy_stop(p);
+}
+
+/* --- errors that stay --- */
+
+/* No right to create: reported once, no spinning; a requeue tries again. */
+static void a_missing_right_ends_the_candidacy(void **state)
+{
+    (void)state;
+    struct job j = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector_options o = plain;
+    o.auto_requeue = 1;
+    zkr_leader_selector *s = selector(c, &j, o);
+    zkt_create_path(zkt_servers(), "/t");
+    zkt_raw *raw = zkt_raw_open(zkt_servers(), 10000);
+    struct zkt_node node = {.path = zkt_path(), .perms = ZKT_READ | ZKT_DELETE};
+    assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), ZKT_OK);
+    zkt_raw_close(raw);
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_EVENTUALLY(atomic_load(&j.failures) == 1, PATIENCE_MS);
+    assert_int_equal(atomic_load(&j.code), ZKR_EAUTH);
+    assert_int_equal(zkr_leader_selector_state(s), ZKR_EAUTH);
+    zkt_door_focus(c);
+    zkt_sleep_ms(SHORT_MS);
+    assert_int_equal(zkt_door_total(), 0);
+    zkt_delete(zkt_servers(), zkt_path());
+    ZKT_MUST(zkr_leader_selector_requeue(s));
+    ZKT_EVENTUALLY(atomic_load(&j.runs) > 0, PATIENCE_MS);
+    assert_int_equal(atomic_load(&j.failures), 1);
+    end(&j);
+    zkt_close(c);
+}
+
+/* --- from inside --- */
+
+struct inside {
+    zkr_leader_selector *s;
+    atomic_int rc[10];
+    atomic_int done;
+};
+
+static void call_all(zkr_leadership *lead, void *ctx)
+{
+    struct inside *k = ctx;
+    char text[64];
+    zkr_contenders *list = NULL;
+    int n = 0;
+    atomic_store(&k->rc[n++], zkr_leadership_wait(lead, 0));
+    atomic_store(&k->rc[n++], zkr_leadership_wait(lead, -2));
+    atomic_store(&k->rc[n++], zkr_leader_selector_leader(k->s, text, sizeof(text)));
+    atomic_store(&k->rc[n++], zkr_leader_selector_participants(k->s, &list));
+    zkr_contenders_free(list);
+    atomic_store(&k->rc[n++], zkr_leader_selector_start(k->s));
+    atomic_store(&k->rc[n++], zkr_leader_selector_requeue(k->s));
+    atomic_store(&k->rc[n++], zkr_leader_selector_destroy(k->s));
+    atomic_store(&k->rc[n++], zkr_leader_selector_stop(k->s, ZKR_FOREVER));
+    atomic_store(&k->rc[n++], zkr_leadership_wait(lead, ZKR_FOREVER));
+    atomic_store(&k->rc[n++], zkr_leader_selector_requeue(k->s));
+    atomic_store(&k->done, 1);
+}
+
+/* take_leadership() may call every function, the blocking ones too; it cannot wait for itself. */
+static void take_leadership_may_call_every_function(void **state)
+{
+    (void)state;
+    static const int expected[10] = {
+        ZKR_ETIMEDOUT, ZKR_EINVAL, ZKR_OK,        ZKR_OK,        ZKR_ESTATE,
+        ZKR_OK,        ZKR_EBUSY,  ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ESTATE};
+    struct inside k = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    ZKT_MUST(zkr_leader_selector_create(&k.s, c, zkt_path(), NULL, call_all, &k, NULL));
+    ZKT_MUST(zkr_leader_selector_start(k.s));
+    ZKT_EVENTUALLY(atomic_load(&k.done), PATIENCE_MS);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(atomic_load(&k.rc[i]), expected[i]);
+    }
+    ZKT_MUST(zkr_leader_selector_stop(k.s, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_selector_destroy(k.s));
+    zkt_close(c);
+}
+
+/* Arguments that make no sense. */
+static void misuse_is_refused(void **state)
+{
+    (void)state;
+    struct job j = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = NULL;
+    zkr_leader_selector_options o = plain;
+    assert_int_equal(
+        zkr_leader_selector_create(&s, NULL, "/x", "", take_leadership, &j, NULL),
+        ZKR_EINVAL);
+    assert_int_equal(
+        zkr_leader_selector_create(&s, c, "x/", "", take_leadership, &j, NULL),
+        ZKR_EINVAL);
+    assert_int_equal(zkr_leader_selector_create(&s, c, "/x", "", NULL, &j, NULL),
+                     ZKR_EINVAL);
+    assert_int_equal(
+        zkr_leader_selector_create(NULL, c, "/x", "", take_leadership, &j, NULL),
+        ZKR_EINVAL);
+    o.requeue_delay_ms = -1;
+    assert_int_equal(
+        zkr_leader_selector_create(&s, c, "/x", "", take_leadership, &j, &o),
+        ZKR_EINVAL);
+    assert_null(s);
+    assert_int_equal(zkr_leader_selector_stop(selector(c, &j, plain), -2), ZKR_EINVAL);
+    assert_int_equal(zkr_leader_selector_state(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_leadership_wait(NULL, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_leadership_valid_for_ms(NULL), 0);
+    assert_int_equal(zkr_leader_selector_destroy(NULL), ZKR_OK);
+    end(&j);
+    zkt_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(returning_gives_leadership_up),
+        ZKT_TEST(selectors_take_turns_by_themselves),
+        ZKT_TEST(the_requeue_delay_is_kept),
+        ZKT_TEST(a_selector_is_a_mutex_to_others),
+        ZKT_TEST(an_interrupt_ends_the_wait),
+        ZKT_TEST(a_stop_waits_for_the_function),
+        ZKT_TEST(a_waiting_selector_stops_at_once),
+        ZKT_TEST(a_loss_ends_the_wait),
+        ZKT_TEST(a_cut_line_ends_the_wait_in_time),
+        ZKT_TEST(a_missing_right_ends_the_candidacy),
+        ZKT_TEST(take_leadership_may_call_every_function),
+        ZKT_TEST(misuse_is_refused),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a holder learns, and when, if the lock is taken from it. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "fourlw.h"
+
+enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
+
+static int64_t children(void)
+{
+    return zkt_children_count(zkt_servers(), zkt_path());
+}
+
+/* --- the lost callback --- */
+
+struct losses {
+    atomic_int count;
+    atomic_int reason;
+    _Atomic int64_t token, at_ms;
+    atomic_int calls_back; /* codes seen by calls from the callback */
+};
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    struct losses *l = ctx;
+    atomic_store(&l->reason, (int)lost->reason);
+    atomic_store(&l->token, lost->fencing_token);
+    atomic_store(&l->at_ms, zkt_now_ms());
+    /* Calling back is legal; waiting is refused. */
+    bool held = zkr_mutex_is_held(m);
+    int waited = zkr_mutex_acquire(m, 1000);
+    int canceled = zkr_mutex_cancel(m);
+    atomic_store(&l->calls_back, !held && waited == ZKR_ESTATE && canceled == ZKR_OK);
+    atomic_fetch_add(&l->count, 1);
+}
+
+static zkr_mutex *mutex_with(zkr_client *c, struct losses *l)
+{
+    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
+    options.on_lost = on_lost;
+    options.on_lost_ctx = l;
+    memset(l, 0, sizeof(*l));
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &options));
+    return m;
+}
+
+/* After a loss: told once, refused re-entry, one release says so, and then all is well. */
+static void expect_lost(zkr_mutex *m, struct losses *l, int reason, int64_t token)
+{
+    ZKT_EVENTUALLY(atomic_load(&l->count) > 0, PATIENCE_MS);
+    /* As a session ends the server deletes the node first; that event may still reach us. */
+    bool node_of_session =
+        reason == ZKR_LOST_SESSION && atomic_load(&l->reason) == ZKR_LOST_NODE;
+    assert_true(atomic_load(&l->reason) == reason || node_of_session);
+    assert_int_equal(atomic_load(&l->token), token);
+    assert_true(atomic_load(&l->calls_back));
+    assert_false(zkr_mutex_is_held(m));
+    assert_false(zkr_mutex_is_held_in_process(m));
+    assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ESESSION);
+    assert_int_equal(zkr_mutex_fencing_token(m, &token), ZKR_ESESSION);
+    assert_int_equal(zkr_mutex_depth(m), 2);
+    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
+    assert_int_equal(zkr_mutex_release(m), ZKR_ENOTOWNER);
+    assert_int_equal(zkr_mutex_depth(m), 0);
+}
+
+static int64_t hold_twice(zkr_mutex *m)
+{
+    int64_t token = 0;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(m, 0));
+    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
+    return token;
+}
+
+/* The session expires while held: told once, and the lock can be had again within a second. */
+static void an_expired_session_is_a_loss(void **state)
+{
+    (void)state;
+    struct losses l;
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    zkr_mutex *m = mutex_with(c, &l);
+    for (int i = 1; i <= 3; i++) {
+        int64_t token = hold_twice(m);
+        zkt_expire(c);
+        expect_lost(m, &l, ZKR_LOST_SESSION, token);
+        int64_t before = zkt_now_ms();
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        assert_in_range(zkt_now_ms() - before, 0, 1000);
+        ZKT_MUST(zkr_mutex_release(m));
+        assert_int_equal(atomic_load(&l.count), 1);
+        atomic_store(&l.count, 0);
+    }
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* Somebody deletes the node of a holder: told at once, long before any time-out. */
+static void a_deleted_node_is_a_loss(void **state)
+{
+    (void)state;
+    struct losses l;
+    char node[256];
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    zkr_mutex *m = mutex_with(c, &l);
+    int64_t token = hold_twice(m);
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 1,
+                   PATIENCE_MS); /* on its own node */
+    int64_t before = zkt_now_ms();
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+    expect_lost(m, &l, ZKR_LOST_NODE, token);
+    assert_in_range(atomic_load(&l.at_ms) - before, 0, 1000);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* Even before the watch is there, a lease probe notices. */
+static void a_probe_notices_a_deleted_node(void **state)
+{
+    (void)state;
+    struct losses l;
+    char node[256];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = mutex_with(c, &l);
+    int64_t token = hold_twice(m);
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+    expect_lost(m, &l, ZKR_LOST_NODE, token);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* The node of a waiter is deleted: it queues again at the tail, within a second. */
+static void a_waiter_whose_node_is_deleted_queues_again(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    zkr_client *other = zkt_client(zkt_servers(), LONG_MS);
+    zkr_mutex *held = zkt_mutex(other);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *last = zkt_mutex(other);
+    struct zkt_actor waiter, third;
+    atomic_int turn = 0;
+    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    zkt_actor_queue(&waiter, c, m, &turn);
+    zkt_actor_queue(&third, other, last, &turn);
+    zkr_contenders *list = NULL;
+    ZKT_MUST(zkr_mutex_contenders(held, &list));
+    char node[256];
+    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(),
+                   zkr_contenders_get(list, 1)->node);
+    zkr_contenders_free(list);
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+    ZKT_EVENTUALLY(children() == 3, 1500);
+    ZKT_MUST(zkr_mutex_release(held));
+    assert_int_equal(zkt_actor_acquired(&third), ZKR_OK);
+    assert_int_equal(zkt_actor_end(&third), ZKR_OK);
+    assert_int_equal(zkt_actor_acquired(&waiter), ZKR_OK);
+    assert_int_equal(waiter.granted_as, 2);
+    assert_int_equal(zkt_actor_end(&waiter), ZKR_OK);
+    zkt_destroy(held);
+    zkt_destroy(m);
+    zkt_destroy(last);
+    zkt_close(c);
+    zkt_close(other);
+}
+
+/* --- the lease --- */
+
+/* Cut off while holding: valid_for reaches 0, and the callback comes, before the server deletes
+ * the node. */
+static void the_lease_ends_before_the_node_does(void **state)
+{
+    (void)state;
+    struct losses l;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = mutex_with(c, &l);
+    int64_t token = hold_twice(m);
+    zkt_sleep_ms(
+        SESSION_MS); /* some probes, so that the bound is not that of the beginning */
+    assert_true(zkr_mutex_is_held(m));
+    zkt_proxy_blackhole(p);
+    ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
+    assert_int_equal(children(), 1);
+    ZKT_EVENTUALLY(atomic_load(&l.count) == 1, PATIENCE_MS);
+    assert_int_equal(children(), 1);
+    expect_lost(m, &l, ZKR_LOST_LEASE, token);
+    ZKT_EVENTUALLY(children() == 0, PATIENCE_MS);
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(atomic_load(&l.count), 1);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* A healthy holder stays sure for as long as it holds. */
+static void a_healthy_lease_never_runs_out(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    int64_t least = INT64_MAX;
+    for (int64_t end = zkt_now_ms() + 2 * SESSION_MS; zkt_now_ms() < end;) {
+        int64_t left = zkr_mutex_valid_for_ms(m);
+        least = left < least ? left : least;
+        zkt_sleep_ms(5);
+    }
+    assert_true(least > 0);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* With probes off nothing is claimed, and nothing is taken away before the session's end. */
+static void without_probes_validity_is_unknown(void **state)
+{
+    (void)state;
+    zkr_client_options options = ZKR_CLIENT_OPTIONS_INIT;
+    options.session_timeout_ms = 1000;
+    options.lease_probe_ms = -1;
+    zkr_client *c = zkt_client_with(zkt_servers(), &options);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_sleep_ms(1500);
+    assert_int_equal(zkr_mutex_valid_for_ms(m), ZKR_UNKNOWN);
+    assert_true(zkr_mutex_is_held(m));
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    assert_int_equal(stats.probes, 0);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* Cut and healed within the session: still held, by the same node; and the waiter behind keeps
+ * its place. */
+static void a_cut_within_the_session_changes_nothing(void **state)
+{
+    (void)state;
+    struct losses l;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_MS);
+    zkr_client *w = zkt_client(zkt_proxy_host(p), LONG_MS);
+    zkr_mutex *m = mutex_with(c, &l);
+    zkr_mutex *waits = zkt_mutex(w);
+    struct zkt_actor actor;
+    char before[256], after[256];
+    (void)hold_twice(m);
+    ZKT_MUST(zkr_mutex_node(m, before, sizeof(before)));
+    zkt_actor_queue(&actor, w, waits, NULL);
+    zkr_contenders *list = NULL;
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    char queued[256];
+    (void)snprintf(queued, sizeof(queued), "%s/%s", zkt_path(),
+                   zkr_contenders_get(list, 1)->node);
+    zkr_contenders_free(list);
+    for (int i = 0; i < 5; i++) {
+        zkt_proxy_drop_connections(p);
+        ZKT_EVENTUALLY(zkt_reconnects(c) == i + 1, PATIENCE_MS);
+        ZKT_EVENTUALLY(zkt_reconnects(w) == i + 1, PATIENCE_MS);
+        assert_true(zkr_mutex_is_held(m));
+        assert_int_equal(children(), 2);
+    }
+    ZKT_MUST(zkr_mutex_node(m, after, sizeof(after)));
+    assert_string_equal(before, after);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    assert_string_equal(actor.node, queued);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    assert_int_equal(atomic_load(&l.count), 0);
+    zkt_destroy(m);
+    zkt_destroy(waits);
+    zkt_close(c);
+    zkt_close(w);
+    zkt_proxy_stop(p);
+}
+
+/* --- a stopped process --- */
+
+struct child {
+    char hosts[128];
+    bool asks_by_acquire; /* the first call is a re-entrant acquire, else is_held */
+    atomic_int held;      /* it holds */
+    atomic_int first;     /* what it saw first after it was continued: 1 held, 2 not */
+    atomic_int after;     /* code of its release */
+};
+
+static int hold_and_watch(void *arg)
+{
+    struct child *k = arg;
+    zkr_client_options options = ZKR_CLIENT_OPTIONS_INIT;
+    options.session_timeout_ms = SESSION_MS;
+    zkr_client *c = NULL;
+    zkr_mutex *m = NULL;
+    if (zkr_client_open(&c, k->hosts, &options) != ZKR_OK ||
+        zkr_mutex_create(&m, c, zkt_path(), NULL) != ZKR_OK ||
+        zkr_mutex_acquire(m, PATIENCE_MS) != ZKR_OK) {
+        return 1;
+    }
+    atomic_store(&k->held, 1);
+    /* Stopped between two looks at the clock, whichever: then the next call is the first one. */
+    int64_t last = zkt_now_ms();
+    for (int64_t now = last; now - last <= SESSION_MS; now = zkt_now_ms()) {
+        last = now;
+    }
+    bool refused = k->asks_by_acquire ? zkr_mutex_acquire(m, 0) == ZKR_ESESSION
+                                      : !zkr_mutex_is_held(m);
+    atomic_store(&k->first, refused ? 2 : 1);
+    atomic_store(&k->after, zkr_mutex_release(m));
+    return zkr_mutex_destroy(m) == ZKR_OK && zkr_client_close(c) == ZKR_OK ? 0 : 2;
+}
+
+static void stop_a_holder(bool asks_by_acquire)
+{
+    struct child *k = zkt_shared(sizeof(*k));
+    k->asks_by_acquire = asks_by_acquire;
+    (void)snprintf(k->hosts, sizeof(k->hosts), "%s", zkt_servers());
+    pid_t pid = zkt_fork(hold_and_watch, k);
+    ZKT_EVENTUALLY(atomic_load(&k->held), PATIENCE_MS);
+    kill(pid, SIGSTOP);
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* when the session is over */
+    kill(pid, SIGCONT);
+    ZKT_EVENTUALLY(atomic_load(&k->first) != 0, PATIENCE_MS);
+    assert_int_equal(atomic_load(&k->first), 2);
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    assert_int_equal(atomic_load(&k->after), ZKR_ESESSION);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_shared_free(k, sizeof(*k));
+}
+
+/* A holder that is stopped past its session knows it with its first call, whichever it is. */
+static void a_stopped_holder_knows_with_its_first_call(void **state)
+{
+    (void)state;
+    stop_a_holder(false);
+    stop_a_holder(true);
+}
+
+/* A server that comes back empty: waiters and the next holders go on by themselves. */
+static void an_empty_server_is_gone_on_with(void **state)
+{
+    (void)state;
+    zkt_server *s = zkt_server_start(NULL);
+    zkr_client *c = zkt_client(zkt_server_host(s), 1000);
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_actor actor;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
+    ZKT_EVENTUALLY(zkt_waiting(c) == 1, PATIENCE_MS);
+    zkt_server_restart(s, true);
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_server_stop(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(an_expired_session_is_a_loss),
+        ZKT_TEST(a_deleted_node_is_a_loss),
+        ZKT_TEST(a_probe_notices_a_deleted_node),
+        ZKT_TEST(a_waiter_whose_node_is_deleted_queues_again),
+        ZKT_TEST(the_lease_ends_before_the_node_does),
+        ZKT_TEST(a_healthy_lease_never_runs_out),
+        ZKT_TEST(without_probes_validity_is_unknown),
+        ZKT_TEST(a_cut_within_the_session_changes_nothing),
+        ZKT_TEST(a_stopped_holder_knows_with_its_first_call),
+        ZKT_TEST(an_empty_server_is_gone_on_with),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

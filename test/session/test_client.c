@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One client across sessions, servers and bad days. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "fourlw.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000, STATES_MAX = 64 };
+
+/* --- what a listener sees --- */
+
+struct diary {
+    atomic_int count;
+    atomic_int states[STATES_MAX];
+    atomic_int overlaps;
+    atomic_int inside;
+};
+
+static void note(zkr_client *c, int state, void *ctx)
+{
+    struct diary *d = ctx;
+    atomic_fetch_add(&d->overlaps, atomic_fetch_add(&d->inside, 1) != 0);
+    /* Calling back is legal; waiting is refused. */
+    atomic_fetch_add(&d->overlaps, zkr_client_wait_connected(c, 1000) != ZKR_ESTATE);
+    atomic_fetch_add(&d->overlaps, zkr_client_close(c) != ZKR_ESTATE);
+    (void)zkr_client_session_id(c);
+    int i = atomic_load(&d->count);
+    if (i < STATES_MAX) {
+        atomic_store(&d->states[i], state);
+    }
+    atomic_store(&d->count, i + 1);
+    atomic_fetch_sub(&d->inside, 1);
+}
+
+static zkr_client *
+client_with_diary(const char *hosts, int64_t session_ms, struct diary *d)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = session_ms;
+    o.on_state = note;
+    o.on_state_ctx = d;
+    memset(d, 0, sizeof(*d));
+    return zkt_client_with(hosts, &o);
+}
+
+static void expect_states(struct diary *d, const int *states, int count)
+{
+    ZKT_EVENTUALLY(atomic_load(&d->count) >= count, PATIENCE_MS);
+    for (int i = 0; i < count; i++) {
+        assert_string_equal(zkr_client_state_name(atomic_load(&d->states[i])),
+                            zkr_client_state_name(states[i]));
+    }
+    assert_int_equal(atomic_load(&d->overlaps), 0);
+}
+
+/* Connect, reconnect, expire, begin anew, close: each step is told once and in order. */
+static void every_change_of_state_is_told_in_order(void **state)
+{
+    (void)state;
+    static const int states[] = {
+        ZKR_STATE_CONNECTED, ZKR_STATE_SUSPENDED, ZKR_STATE_CONNECTED,
+        ZKR_STATE_SUSPENDED, ZKR_STATE_LOST,      ZKR_STATE_CONNECTING,
+        ZKR_STATE_CONNECTED, ZKR_STATE_CLOSED,
+    };
+    struct diary d;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = client_with_diary(zkt_proxy_host(p), SESSION_MS, &d);
+    int64_t id = zkr_client_session_id(c);
+    zkt_proxy_drop_connections(p);
+    ZKT_EVENTUALLY(atomic_load(&d.count) == 3, PATIENCE_MS);
+    assert_int_equal(zkr_client_session_id(c), id);
+    zkt_expire(c);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    assert_int_not_equal(zkr_client_session_id(c), id);
+    ZKT_EVENTUALLY(atomic_load(&d.count) == 7, PATIENCE_MS);
+    zkt_close(c);
+    expect_states(&d, states, 8);
+    assert_int_equal(atomic_load(&d.count), 8);
+    zkt_proxy_stop(p);
+}
+
+/* The negotiated time-out is used, not the one asked for. */
+static void the_negotiated_time_out_counts(void **state)
+{
+    (void)state;
+    zkr_client *low = zkt_client(zkt_servers(), 100);
+    zkr_client *high = zkt_client(zkt_servers(), 3600000);
+    assert_int_equal(zkr_client_session_timeout_ms(low), 1000);
+    assert_int_equal(zkr_client_session_timeout_ms(high), 10000);
+    zkt_close(low);
+    zkt_close(high);
+}
+
+/* No server: waiting ends in time and says why; a server that comes later is found. */
+static void a_server_that_comes_later_is_found(void **state)
+{
+    (void)state;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkt_proxy_cut(p);
+    zkr_client *c = NULL;
+    ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), NULL));
+    int64_t before = zkt_now_ms();
+    assert_int_equal(zkr_client_wait_connected(c, 300), ZKR_ETIMEDOUT);
+    assert_in_range(zkt_now_ms() - before, 299, 350);
+    assert_non_null(strstr(zkr_last_error()->message, zkt_proxy_host(p)));
+    assert_int_equal(zkr_client_wait_connected(c, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTING);
+    assert_int_equal(zkr_client_session_id(c), 0);
+    assert_int_equal(zkr_client_valid_for_ms(c), 0);
+    zkr_mutex *m = zkt_mutex(c);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ECONNLOSS);
+    assert_int_equal(zkr_mutex_acquire(m, 50), ZKR_ETIMEDOUT);
+    struct zkt_actor actor;
+    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
+    zkt_proxy_heal(p);
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* A name that cannot be resolved is said, and close does not wait for it. */
+static void an_unknown_host_is_said(void **state)
+{
+    (void)state;
+    zkr_client *c = NULL;
+    ZKT_MUST(zkr_client_open(&c, "no-such-host.invalid:2181", NULL));
+    ZKT_EVENTUALLY(zkr_client_wait_connected(c, 100) == ZKR_ETIMEDOUT &&
+                       strstr(zkr_last_error()->message, "resolve") != NULL,
+                   PATIENCE_MS);
+    zkt_close(c);
+}
+
+/* Cut off for longer than a session time-out: the client gives the session up by itself. */
+static void a_session_that_cannot_be_reached_is_given_up(void **state)
+{
+    (void)state;
+    struct diary d;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = client_with_diary(zkt_proxy_host(p), 1000, &d);
+    zkt_proxy_blackhole(p);
+    ZKT_EVENTUALLY(zkr_client_session_id(c) == 0, PATIENCE_MS);
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    static const int states[] = {ZKR_STATE_CONNECTED, ZKR_STATE_SUSPENDED,
+                                 ZKR_STATE_LOST, ZKR_STATE_CONNECTING,
+                                 ZKR_STATE_CONNECTED};
+    expect_states(&d, states, 5);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* A server restarted within the session: same session, and nothing held is lost. */
+static void a_restart_within_the_session_is_survived(void **state)
+{
+    (void)state;
+    zkt_server *s = zkt_server_start(NULL);
+    zkr_client *c = zkt_client(zkt_server_host(s), SESSION_MS);
+    int64_t id = zkr_client_session_id(c);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_server_restart(s, false);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    assert_int_equal(zkr_client_session_id(c), id);
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_children_count(zkt_server_host(s), zkt_path()), 0);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_server_stop(s);
+}
+
+/* --- flush, close --- */
+
+/* Flush says so when a delete cannot be confirmed, and the delete goes on. */
+static void flush_waits_for_every_delete(void **state)
+{
+    (void)state;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_proxy_blackhole(p);
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkr_client_flush(c, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_client_flush(c, 50), ZKR_ETIMEDOUT);
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    assert_int_equal(stats.pending_deletes, 1);
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* Close is bounded with a silent server. */
+static void close_is_bounded_with_a_silent_server(void **state)
+{
+    (void)state;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), 1000);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_proxy_blackhole(p);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    int64_t before = zkt_now_ms();
+    zkt_close(c);
+    assert_in_range(zkt_now_ms() - before, 0, 4000);
+    zkt_proxy_stop(p);
+    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 0, PATIENCE_MS);
+}
+
+/* --- log --- */
+
+struct lines {
+    atomic_int ours, theirs, other_thread;
+    pthread_t thread;
+    atomic_bool known;
+};
+
+static void take_line(int level, const char *line, void *ctx)
+{
+    struct lines *l = ctx;
+    (void)level;
+    if (!atomic_exchange(&l->known, true)) {
+        l->thread = pthread_self();
+    }
+    atomic_fetch_add(&l->other_thread, !pthread_equal(l->thread, pthread_self()));
+    atomic_fetch_add(strstr(line, ":ZOO_") ? &l->theirs : &l->ours, 1);
+}
+
+/* The log callback gets our lines and libzookeeper's, all on the dispatch thread. */
+static void the_log_takes_libzookeepers_lines_too(void **state)
+{
+    (void)state;
+    struct lines l = {0};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.log = take_line;
+    o.log_ctx = &l;
+    o.log_level = ZKR_LOG_INFO;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    zkt_expire(c);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    zkt_close(c);
+    assert_true(atomic_load(&l.ours) > 2);
+    assert_true(atomic_load(&l.theirs) > 2);
+    assert_int_equal(atomic_load(&l.other_thread), 0);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+}
+
+/* --- handles of the application --- */
+
+static atomic_int handles_opened;
+
+static zhandle_t *open_one(const char *servers,
+                           zkr_watcher_fn watcher,
+                           int session_timeout_ms,
+                           void *watcher_ctx,
+                           void *ctx)
+{
+    if (atomic_fetch_add((atomic_int *)ctx, 1) == 0) {
+        errno = EAGAIN; /* the first attempt fails */
+        return NULL;
+    }
+    return zookeeper_init(servers, watcher, session_timeout_ms, NULL, watcher_ctx,
+                          ZOO_NO_LOG_CLIENTENV);
+}
+
+/* A factory opens each handle, and may fail now and then. */
+static void the_application_may_open_the_handles(void **state)
+{
+    (void)state;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.open_handle = open_one;
+    o.open_handle_ctx = &handles_opened;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    assert_int_equal(atomic_load(&handles_opened), 2);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_expire(c);
+    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    assert_int_equal(atomic_load(&handles_opened), 3);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* --- resources --- */
+
+/* A client has four threads, and many lives leave nothing behind. */
+static void many_lives_leave_nothing_behind(void **state)
+{
+    (void)state;
+    int threads = zkt_thread_count();
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    assert_int_equal(zkt_thread_count(), threads + 4);
+    zkt_close(c);
+    for (int i = 0; i < 200; i++) {
+        zkr_client *quick = NULL;
+        ZKT_MUST(zkr_client_open(&quick, zkt_servers(), NULL));
+        if (i % 3 == 0) {
+            ZKT_MUST(zkr_client_wait_connected(quick, PATIENCE_MS));
+        }
+        ZKT_MUST(zkr_client_close(quick));
+    }
+}
+
+static void cut_it(void *ctx, int n, int op)
+{
+    (void)n;
+    (void)op;
+    zkt_proxy_drop_connections(ctx);
+}
+
+/* Retries that are limited end in ZKR_ECONNLOSS, and leave nothing. */
+static void limited_retries_end(void **state)
+{
+    (void)state;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.retry_attempts = 2;
+    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
+    zkr_mutex *m = zkt_mutex(c);
+    zkt_proxy_on_request(p, cut_it, p);
+    assert_int_equal(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_ECONNLOSS);
+    zkt_proxy_on_request(p, NULL, NULL);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(every_change_of_state_is_told_in_order),
+        ZKT_TEST(the_negotiated_time_out_counts),
+        ZKT_TEST(a_server_that_comes_later_is_found),
+        ZKT_TEST(an_unknown_host_is_said),
+        ZKT_TEST(a_session_that_cannot_be_reached_is_given_up),
+        ZKT_TEST(a_restart_within_the_session_is_survived),
+        ZKT_TEST(flush_waits_for_every_delete),
+        ZKT_TEST(close_is_bounded_with_a_silent_server),
+        ZKT_TEST(the_log_takes_libzookeepers_lines_too),
+        ZKT_TEST(the_application_may_open_the_handles),
+        ZKT_TEST(many_lives_leave_nothing_behind),
+        ZKT_TEST(limited_retries_end),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

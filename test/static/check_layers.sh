@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# check_layers.sh ROOT: who may include whom. Floors, bottom to top: base, session, engine,
+# recipes. A line is printed for each include that breaks a rule.
+set -eu
+cd "$1"
+
+dirs=
+for dir in include lib tools examples bench; do
+    [ -d "$dir" ] && dirs="$dirs $dir"
+done
+
+# shellcheck disable=SC2086,SC2016 # a list of plain words; the dollars are for awk
+find $dirs -name '*.[ch]' -type f | LC_ALL=C sort | tr '\n' '\0' | xargs -0 awk '
+function bad(why) {
+    printf "%s:%d: %s %s: %s\n", FILENAME, FNR, "include of", shown, why
+    failed = 1
+}
+
+# The stem of recipes/mutex.c is mutex; mutex_query.c belongs to it by its name.
+function stem(path) {
+    sub(/.*\//, "", path)
+    sub(/\.[ch]$/, "", path)
+    return path
+}
+
+# Headers of ours, <zkr/...>: lower floors do not see those of the recipes.
+function check_public(floor, name) {
+    if (floor == "base" && name !~ /^zkr\/(error|version|export)\.h$/)
+        bad("base sees only zkr/error.h, version.h and export.h")
+    else if (name == "zkr/guard.h" && FILENAME == "lib/session/zk_real.c")
+        return
+    else if (floor == "session" && name !~ /^zkr\/(error|version|export|client)\.h$/)
+        bad("session sees no header of a recipe")
+    else if (floor == "engine" && name ~ /^zkr\/(mutex|rwlock|semaphore|multilock|lockable|leader_[a-z]+|guard|zkr)\.h$/)
+        bad("engine sees no header of a recipe")
+}
+
+function check_lib_angle(floor, name) {
+    if (name ~ /^zkr\//)
+        check_public(floor, name)
+    else if (name ~ /zookeeper/) {
+        if (FILENAME != "lib/session/zk_real.c")
+            bad("only lib/session/zk_real.c talks to ZooKeeper")
+    } else if (name ~ /^ut[a-z]+\.h$/) {
+        if (FILENAME != "lib/base/table.h")
+            bad("uthash is wrapped by lib/base/table.h")
+    } else if (name ~ /^(base|session|engine|recipes)\//)
+        bad("internal headers are written in quotes")
+}
+
+function check_lib_quoted(floor, name,    target) {
+    if (name ~ /^zkr\//) {
+        bad("public headers are written in angle brackets")
+        return
+    }
+    target = name
+    if (!sub(/\/.*/, "", target) || !(target in level)) {
+        bad("write \"floor/file.h\"")
+        return
+    }
+    if (level[target] > level[floor])
+        bad(target " is above " floor)
+    else if (floor == "recipes" && target == "session" && name != "session/client.h")
+        bad("of session, recipes see only session/client.h")
+    else if (floor == "recipes" && target == "recipes" && index(stem(FILENAME), stem(name)) != 1)
+        bad("a recipe does not see another one")
+}
+
+function check(kind, name,    floor) {
+    if (name ~ /(^|\/)\.\.?\//) {
+        bad("no relative paths")
+    } else if (FILENAME ~ /^lib\//) {
+        floor = FILENAME
+        sub(/^lib\//, "", floor)
+        sub(/\/.*/, "", floor)
+        if (!(floor in level))
+            bad("the file is on no floor")
+        else if (kind == "<")
+            check_lib_angle(floor, name)
+        else
+            check_lib_quoted(floor, name)
+    } else if (name ~ /^(base|session|engine|recipes)\//) {
+        bad("internals are for lib/ and test/")
+    } else if (FILENAME ~ /^include\//) {
+        if (kind == "\"")
+            bad("public headers include <zkr/...> and the system only")
+        else if (name ~ /zookeeper/ && FILENAME != "include/zkr/guard.h")
+            bad("only zkr/guard.h needs the header of ZooKeeper")
+        else if (name ~ /^ut[a-z]+\.h$/)
+            bad("uthash is wrapped by lib/base/table.h")
+    }
+}
+
+BEGIN {
+    level["base"] = 1; level["session"] = 2; level["engine"] = 3; level["recipes"] = 4
+}
+
+/^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+    line = $0
+    sub(/^[ \t]*#[ \t]*include[ \t]*/, "", line)
+    kind = substr(line, 1, 1)
+    line = substr(line, 2)
+    sub(/[>"].*/, "", line)
+    shown = (kind == "<") ? "<" line ">" : "\"" line "\""
+    check(kind, line)
+}
+
+END { exit failed }
+'

@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# selftest.sh layers|docs|words, or: selftest.sh symbols NM CC. Runs a check on a small good
+# tree, which must pass, then once on each bad variant of it, which must fail.
+set -eu
+check=$1
+here=$(cd "$(dirname "$0")" && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+spdx='/* SPDX-License-Identifier: Apache-2.0 */'
+tree=$tmp/good
+: >"$tmp/cases" # a line a case; files, because good and bad run in subshells of pipes
+: >"$tmp/failures"
+
+put() { # FILE: standard input becomes the file, in the tree at hand
+    mkdir -p "$tree/$(dirname "$1")"
+    cat >"$tree/$1"
+}
+
+run_check() {
+    case $check in
+    symbols)
+        "$cc" -shared -fPIC -I "$tree/include" -o "$tree/lib.so" "$tree/lib/code.c"
+        sh "$here/check_symbols.sh" "$tree" "$tree/lib.so" "$nm"
+        ;;
+    *) sh "$here/check_$check.sh" "$tree" ;;
+    esac
+}
+
+good() {
+    echo case >>"$tmp/cases"
+    if ! run_check >"$tmp/out" 2>&1; then
+        echo "$check: the good tree was refused:"
+        cat "$tmp/out"
+        exit 1
+    fi
+}
+
+bad() { # FILE WORDS: with the file replaced by standard input the check must say WORDS
+    rm -rf "$tmp/bad"
+    cp -R "$tmp/good" "$tmp/bad"
+    tree=$tmp/bad
+    put "$1"
+    echo case >>"$tmp/cases"
+    if run_check >"$tmp/out" 2>&1; then
+        echo "$check: not noticed in $1: $2" | tee -a "$tmp/failures"
+    elif ! grep -q -e "$2" "$tmp/out"; then
+        echo "$check: noticed in $1, but not as: $2" | tee -a "$tmp/failures"
+        cat "$tmp/out"
+    fi
+    tree=$tmp/good
+}
+
+bad_include() { # FILE INCLUDE WORDS
+    printf '%s\n#include %s\n' "$spdx" "$2" | bad "$1" "$3"
+}
+
+layers() {
+    printf '#include <uthash.h>\n' | put lib/base/table.h
+    printf '#include <zkr/error.h>\n#include "base/table.h"\n' | put lib/base/path.c
+    printf '#include <zkr/guard.h>\n#include <zookeeper/zookeeper.h>\n' |
+        put lib/session/zk_real.c
+    printf '#include "base/path.h"\n#include "session/zk.h"\n' | put lib/engine/queue.c
+    printf '#include <zkr/guard.h>\n#include "engine/queue.h"\n#include "session/client.h"\n' |
+        put lib/recipes/mutex.c
+    printf '#include <zkr/mutex.h>\n#include <zookeeper/zookeeper.h>\n' | put include/zkr/guard.h
+    printf '#include <zkr/zkr.h>\n#include "cmd.h"\n' | put tools/zkr/main.c
+    good
+    bad_include lib/base/path.c '"session/zk.h"' 'session is above base'
+    bad_include lib/base/path.c ' "engine/rule.h"' 'engine is above base'
+    bad_include lib/session/zk.c '"engine/rule.h"' 'engine is above session'
+    bad_include lib/engine/rule.c '"recipes/mutex.h"' 'recipes is above engine'
+    bad_include lib/base/path.c '<zkr/mutex.h>' 'base sees only'
+    bad_include lib/session/zk.h '<zkr/mutex.h>' 'no header of a recipe'
+    bad_include lib/engine/rule.h '<zkr/leader_latch.h>' 'no header of a recipe'
+    bad_include lib/engine/rule.h '<zookeeper/zookeeper.h>' 'only lib/session/zk_real.c'
+    bad_include lib/session/zk.h '<zookeeper/zookeeper.h>' 'only lib/session/zk_real.c'
+    bad_include lib/engine/holders.c '<uthash.h>' 'wrapped by'
+    bad_include lib/engine/rule.c '"zkr/error.h"' 'in angle brackets'
+    bad_include lib/session/client.c '<zkr/guard.h>' 'no header of a recipe'
+    bad_include lib/recipes/mutex.c '"session/request.h"' 'only session/client.h'
+    bad_include lib/recipes/mutex.c '"recipes/rwlock.h"' 'another one'
+    bad_include lib/engine/rule.c '"rule.h"' 'floor/file.h'
+    bad_include lib/engine/rule.c '"../base/path.h"' 'no relative'
+    bad_include lib/engine/rule.c '<base/path.h>' 'in quotes'
+    bad_include lib/other/file.c '<stdio.h>' 'on no floor'
+    bad_include include/zkr/mutex.h '<zookeeper/zookeeper.h>' 'only zkr/guard.h'
+    bad_include include/zkr/mutex.h '"zkr/client.h"' 'public headers include'
+    bad_include tools/zkr/main.c '"base/path.h"' 'internals are for'
+    bad_include examples/mutex.c '<engine/queue.h>' 'internals are for'
+    bad_include bench/cycle.c '"../lib/base/clock.h"' 'no relative'
+}
+
+contract() { # WITHOUT: the template without one of its parts
+    printf '%s\n/**\n * Do.\n *\n * Returns ZKR_OK.\n * Blocks: no.\n' "$spdx" | grep -v -e "$1"
+    printf ' * Threads: any.\n * Cost: none.\n * Curator: none.\n */\n' | grep -v -e "$1"
+    printf 'ZKR_API int zkr_do(int x,\n    int y);\n'
+}
+
+docs() {
+    contract 'not there' | put include/zkr/a.h
+    good
+    for part in Returns Blocks: Threads: Cost: Curator:; do
+        contract "$part" | bad include/zkr/a.h 'its comment'
+    done
+    printf '%s\nZKR_API int zkr_do(int x);\n' "$spdx" | bad include/zkr/a.h 'right above'
+    { contract 'not there'; printf 'ZKR_API int zkr_more(int x);\n'; } |
+        bad include/zkr/a.h 'zkr_more: no'
+    { contract 'not there'; printf 'int zkr_more(int x);\n'; } |
+        bad include/zkr/a.h 'not marked'
+}
+
+words() {
+    printf '%s\nint x;\n' "$spdx" | put lib/base/a.c
+    printf '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n' | put test/a.sh
+    good
+    printf 'int x;\n' | bad lib/base/a.c 'no line SPDX'
+    printf 'project(x)\n' | bad CMakeLists.txt 'no line SPDX'
+    printf '%s\nint x;' "$spdx" | bad lib/base/a.c 'no newline'
+    printf '%s\nint x; \n' "$spdx" | bad lib/base/a.c ':2: white space'
+    { echo "$spdx"; yes 'int x;' | head -n 400; } | bad lib/base/a.c 'more than 400'
+}
+
+symbols() {
+    api='#define ZKR_API __attribute__((visibility("default")))'
+    printf '%s\n/* ZKR_API int zkr_not(int x); */\nZKR_API int zkr_do(int x,\n    int y);\nZKR_API const char *zkr_text(void);\n' \
+        "$api" | put include/zkr/a.h
+    do='int zkr_do(int x, int y) { return x + y; }' text='const char *zkr_text(void) { return ""; }'
+    printf '#include <zkr/a.h>\n%s\n%s\n' "$do" "$text" | put lib/code.c
+    good
+    printf '#include <zkr/a.h>\n%s\n' "$do" | bad lib/code.c 'zkr_text: marked'
+    printf '#include <zkr/a.h>\n%s\n%s\nint zkr_x;\n' "$do" "$text" | bad lib/code.c 'zkr_x: exported'
+    printf '#include <zkr/a.h>\n%s\n%s\nint stray;\n' "$do" "$text" | bad lib/code.c 'stray: does not start'
+    printf '#include <zkr/a.h>\n%s\n%s\nint zkr_lock_init;\n' "$do" "$text" | bad lib/code.c 'a name of the C recipes'
+}
+
+if [ "$check" = symbols ]; then
+    nm=$2 cc=$3
+fi
+"$check"
+echo "$check: $(wc -l <"$tmp/cases") cases"
+[ ! -s "$tmp/failures" ]

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The children of a queue, in their order. */
+#include <stdlib.h>
+
+#include <zkr/error.h>
+
+#include "engine/children.h"
+#include "unit.h"
+
+/* @wanted ends with NULL. */
+static void
+expect_order(const char *const *names, size_t count, const char *const *wanted)
+{
+    struct zkr__children c;
+    size_t i = 0;
+    assert_int_equal(zkr__children_order(&c, names, count, "lock-", NULL, NULL),
+                     ZKR_OK);
+    for (; wanted[i]; i++) {
+        assert_true(i < c.count);
+        assert_string_equal(c.list[i].name, wanted[i]);
+    }
+    assert_int_equal(c.count, i);
+    zkr__mem_free(c.list);
+}
+
+/* Children of all recipes stand by their number, not by their name. */
+static void children_are_ordered_by_number_whoever_made_them(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "_c_f-lock-0000000003", "_c_0-lock-0000000010", "a__lock__0000000002",
+        "x-9-0000000004",       "lock-0000000001",      "lock--2147483648",
+    };
+    static const char *const wanted[] = {
+        "lock--2147483648",
+        "lock-0000000001",
+        "a__lock__0000000002",
+        "_c_f-lock-0000000003",
+        "x-9-0000000004",
+        "_c_0-lock-0000000010",
+        NULL,
+    };
+    expect_order(names, ZKT_COUNT(names), wanted);
+}
+
+/* Servers repeat numbers at their limit: then the names decide, for all clients alike. */
+static void equal_numbers_are_ordered_by_name(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"c-lock-2147483647", "a-lock-2147483647",
+                                        "b-lock-2147483647"};
+    static const char *const wanted[] = {"a-lock-2147483647", "b-lock-2147483647",
+                                         "c-lock-2147483647", NULL};
+    expect_order(names, ZKT_COUNT(names), wanted);
+}
+
+/* What has no number is no contender; neither is a hole in the answer. */
+static void children_without_a_number_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"config", NULL, "lock-0000000001", "lock-1",
+                                        ""};
+    static const char *const wanted[] = {"lock-0000000001", NULL};
+    expect_order(names, ZKT_COUNT(names), wanted);
+    expect_order(names, 2, wanted + 1);
+    expect_order(NULL, 0, wanted + 1);
+}
+
+static bool is_named(void *ctx, const char *name)
+{
+    const char **asked = ctx;
+    return strcmp(*asked, name) == 0;
+}
+
+/* A node as good as deleted is left out. */
+static void the_filter_takes_a_dying_node_out(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lock-0000000002", "lock-0000000001"};
+    const char *dead = "lock-0000000001";
+    struct zkr__children c;
+    assert_int_equal(zkr__children_order(&c, names, 2, "lock-", is_named, &dead),
+                     ZKR_OK);
+    assert_int_equal(c.count, 1);
+    assert_string_equal(c.list[0].name, "lock-0000000002");
+    zkr__mem_free(c.list);
+}
+
+/* Only children with another prefix are foreign. */
+static void a_child_of_another_recipe_is_marked_foreign(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"_c_0-lock-0000000001", "a__lock__0000000002",
+                                        "x-9-0000000003", "_c_0-latch-0000000004"};
+    static const bool foreign[] = {false, true, true, true};
+    struct zkr__children c;
+    assert_int_equal(
+        zkr__children_order(&c, names, ZKT_COUNT(names), "lock-", NULL, NULL), ZKR_OK);
+    for (size_t i = 0; i < ZKT_COUNT(foreign); i++) {
+        assert_int_equal(c.list[i].foreign, foreign[i]);
+    }
+    zkr__mem_free(c.list);
+}
+
+/* A child is found by its whole name or by how it starts, a missing one at the end. */
+static void a_child_is_found_by_name_or_start(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"_c_aa-lock-0000000001",
+                                        "_c_ab-lock-0000000002"};
+    struct zkr__children c;
+    assert_int_equal(zkr__children_order(&c, names, 2, "lock-", NULL, NULL), ZKR_OK);
+    assert_int_equal(zkr__children_find(&c, "_c_ab-lock-0000000002"), 1);
+    assert_int_equal(zkr__children_find(&c, "_c_ab-lock-000000000"), 2);
+    assert_int_equal(zkr__children_find(&c, ""), 2);
+    assert_int_equal(zkr__children_find_start(&c, "_c_ab-"), 1);
+    assert_int_equal(zkr__children_find_start(&c, "_c_a"), 0);
+    assert_int_equal(zkr__children_find_start(&c, "_c_b"), 2);
+    zkr__mem_free(c.list);
+    assert_int_equal(zkr__children_find(&(struct zkr__children){0}, "x"), 0);
+    assert_int_equal(zkr__children_find_start(&(struct zkr__children){0}, "x"), 0);
+}
+
+/* Twenty thousand shuffled children come out in order. */
+static void many_children_are_ordered(void **state)
+{
+    (void)state;
+    enum { MANY = 20000, ROOM = 24 };
+    char(*text)[ROOM] = calloc(MANY, sizeof(*text));
+    const char **names = calloc(MANY, sizeof(*names));
+    assert_non_null(text);
+    assert_non_null(names);
+    uint64_t seed = 7;
+    for (int i = 0; i < MANY; i++) {
+        (void)snprintf(text[i], ROOM, "%s%010d", i % 3 ? "lock-" : "x-", i);
+        int64_t at = zkt_below(&seed, i + 1);
+        names[i] = names[at];
+        names[at] = text[i];
+    }
+    struct zkr__children c;
+    assert_int_equal(zkr__children_order(&c, names, MANY, "lock-", NULL, NULL), ZKR_OK);
+    assert_int_equal(c.count, MANY);
+    for (int i = 0; i < MANY; i++) {
+        assert_ptr_equal(c.list[i].name, text[i]);
+        assert_int_equal(c.list[i].sequence, i);
+    }
+    zkr__mem_free(c.list);
+    free(names);
+    free(text);
+}
+
+/* Without memory there is no order, and nothing to free. */
+static void order_needs_memory(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lock-0000000001"};
+    struct zkr__children c = {.count = 9};
+    zkt_allow_allocations(0);
+    int rc = zkr__children_order(&c, names, 1, "lock-", NULL, NULL);
+    zkt_allow_allocations(-1);
+    assert_int_equal(rc, ZKR_ENOMEM);
+    assert_null(c.list);
+    assert_int_equal(c.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(children_are_ordered_by_number_whoever_made_them),
+        cmocka_unit_test(equal_numbers_are_ordered_by_name),
+        cmocka_unit_test(children_without_a_number_are_left_out),
+        cmocka_unit_test(the_filter_takes_a_dying_node_out),
+        cmocka_unit_test(a_child_of_another_recipe_is_marked_foreign),
+        cmocka_unit_test(a_child_is_found_by_name_or_start),
+        cmocka_unit_test(many_children_are_ordered),
+        cmocka_unit_test(order_needs_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Error codes, their texts, and the detail each thread keeps. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "base/error.h"
+#include "unit.h"
+
+/* Written out once more: the numbers and what may be retried are promised to applications. */
+static const struct {
+    int code, value;
+    bool retriable;
+    const char *name;
+} codes[] = {
+    {ZKR_OK, 0, false, "ZKR_OK"},
+    {ZKR_EINVAL, -1, false, "ZKR_EINVAL"},
+    {ZKR_ENOMEM, -2, false, "ZKR_ENOMEM"},
+    {ZKR_ETIMEDOUT, -3, true, "ZKR_ETIMEDOUT"},
+    {ZKR_ECANCELED, -4, false, "ZKR_ECANCELED"},
+    {ZKR_ENOTOWNER, -5, false, "ZKR_ENOTOWNER"},
+    {ZKR_EDEADLK, -6, false, "ZKR_EDEADLK"},
+    {ZKR_ECONNLOSS, -7, true, "ZKR_ECONNLOSS"},
+    {ZKR_ESESSION, -8, true, "ZKR_ESESSION"},
+    {ZKR_EAUTH, -9, false, "ZKR_EAUTH"},
+    {ZKR_ECLOSED, -10, false, "ZKR_ECLOSED"},
+    {ZKR_EBUSY, -11, true, "ZKR_EBUSY"},
+    {ZKR_ESTATE, -12, false, "ZKR_ESTATE"},
+    {ZKR_ESYS, -13, false, "ZKR_ESYS"},
+    {ZKR_ENONODE, -14, false, "ZKR_ENONODE"},
+    {ZKR_EEXIST, -15, false, "ZKR_EEXIST"},
+    {ZKR_ESEQUENCE, -16, false, "ZKR_ESEQUENCE"},
+};
+
+enum {
+#define COUNT_(name, value, retriable, text) COUNT_##name,
+    ZKR_ERROR_MAP(COUNT_)
+#undef COUNT_
+        MAPPED
+};
+
+/* Each code has the value, name and retriability that was promised, and none is missing. */
+static void every_code_is_what_was_promised(void **state)
+{
+    (void)state;
+    assert_int_equal(ZKT_COUNT(codes), MAPPED);
+    for (size_t i = 0; i < ZKT_COUNT(codes); i++) {
+        assert_int_equal(codes[i].code, codes[i].value);
+        assert_string_equal(zkr_err_name(codes[i].code), codes[i].name);
+        assert_int_equal(zkr_err_retriable(codes[i].code), codes[i].retriable);
+        assert_int_equal(zkr_err_zk(codes[i].code), 0);
+    }
+}
+
+/* Every code but success is negative, and has a text of its own. */
+static void every_code_is_unique(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ZKT_COUNT(codes); i++) {
+        assert_true(i == 0 ? codes[i].code == 0 : codes[i].code < 0);
+        assert_true(strlen(zkr_strerror(codes[i].code)) > 0);
+        for (size_t j = 0; j < i; j++) {
+            assert_int_not_equal(codes[i].code, codes[j].code);
+            assert_string_not_equal(zkr_strerror(codes[i].code),
+                                    zkr_strerror(codes[j].code));
+        }
+    }
+}
+
+/* No int is without name and text, and what is unknown is not worth a retry. */
+static void unknown_codes_have_a_text_too(void **state)
+{
+    (void)state;
+    static const int unknown[] = {1,     42,    -17,     -999,   -1000,
+                                  -2000, -5000, INT_MAX, INT_MIN};
+    for (size_t i = 0; i < ZKT_COUNT(unknown); i++) {
+        assert_string_equal(zkr_strerror(unknown[i]), "unknown error");
+        assert_string_equal(zkr_err_name(unknown[i]), "ZKR_E?");
+        assert_false(zkr_err_retriable(unknown[i]));
+        assert_int_equal(zkr_err_zk(unknown[i]), 0);
+    }
+}
+
+/* ZooKeeper's own code comes back out of the one made from it. */
+static void codes_of_zookeeper_are_reversible(void **state)
+{
+    (void)state;
+    for (int rc = -999; rc < 0; rc++) {
+        assert_true(ZKR_EZK(rc) < 0);
+        assert_int_equal(zkr_err_zk(ZKR_EZK(rc)), rc);
+        assert_string_equal(zkr_err_name(ZKR_EZK(rc)), "ZKR_EZK");
+        assert_string_equal(zkr_strerror(ZKR_EZK(rc)), "ZooKeeper refused the request");
+        assert_int_equal(zkr_err_retriable(ZKR_EZK(rc)), rc == -118 || rc == -127);
+    }
+}
+
+/* A failure leaves its code, path and text behind, and returns the code. */
+static void a_failure_leaves_its_detail(void **state)
+{
+    (void)state;
+    assert_int_equal(zkr__fail(ZKR_EINVAL, "/a", "the %s is %d", "size", 7),
+                     ZKR_EINVAL);
+    const zkr_error *e = zkr_last_error();
+    assert_int_equal(e->code, ZKR_EINVAL);
+    assert_int_equal(e->zk_rc, 0);
+    assert_int_equal(e->sys_errno, 0);
+    assert_string_equal(e->path, "/a");
+    assert_string_equal(e->message, "the size is 7");
+
+    assert_int_equal(zkr__fail_zk(ZKR_EAUTH, -102, "/b", "create"), ZKR_EAUTH);
+    assert_int_equal(e->zk_rc, -102);
+    assert_string_equal(e->message, "create: not authorised (ZooKeeper code -102)");
+
+    assert_int_equal(zkr__fail(ZKR_EZK(-111), NULL, "x"), ZKR_EZK(-111));
+    assert_int_equal(e->zk_rc, -111);
+    assert_string_equal(e->path, "");
+}
+
+/* A system call's errno is kept and spelled out, an unknown one by number. */
+static void a_failed_system_call_leaves_errno(void **state)
+{
+    (void)state;
+    const zkr_error *e = zkr_last_error();
+    (void)zkr__fail(ZKR_EINVAL, "/old", "old");
+    assert_int_equal(zkr__fail_sys(EAGAIN, "thread"), ZKR_ESYS);
+    assert_int_equal(e->code, ZKR_ESYS);
+    assert_int_equal(e->sys_errno, EAGAIN);
+    assert_string_equal(e->path, "");
+    assert_string_equal(e->message, "thread: Resource temporarily unavailable");
+    (void)zkr__fail_sys(99999, "thread");
+    assert_non_null(strstr(e->message, "99999"));
+}
+
+/* What is too long is cut, not written beyond the end. */
+static void a_long_detail_is_cut(void **state)
+{
+    (void)state;
+    char text[1000];
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    (void)zkr__fail(ZKR_EINVAL, text, "%s", text);
+    const zkr_error *e = zkr_last_error();
+    assert_int_equal(strlen(e->path), sizeof(e->path) - 1);
+    assert_int_equal(strlen(e->message), sizeof(e->message) - 1);
+    (void)zkr__fail_zk(ZKR_EINVAL, -8, text, text);
+    assert_int_equal(strlen(e->message), sizeof(e->message) - 1);
+}
+
+static void *fail_elsewhere(void *arg)
+{
+    int *code_before = arg;
+    *code_before = zkr_last_error()->code;
+    (void)zkr__fail(ZKR_EBUSY, "/other", "other");
+    return NULL;
+}
+
+/* Each thread has its own detail, empty at first. */
+static void the_detail_belongs_to_the_thread(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int code_before = 1;
+    (void)zkr__fail(ZKR_EINVAL, "/mine", "mine");
+    assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, &code_before), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(code_before, ZKR_OK);
+    assert_int_equal(zkr_last_error()->code, ZKR_EINVAL);
+    assert_string_equal(zkr_last_error()->path, "/mine");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_code_is_what_was_promised),
+        cmocka_unit_test(every_code_is_unique),
+        cmocka_unit_test(unknown_codes_have_a_text_too),
+        cmocka_unit_test(codes_of_zookeeper_are_reversible),
+        cmocka_unit_test(a_failure_leaves_its_detail),
+        cmocka_unit_test(a_failed_system_call_leaves_errno),
+        cmocka_unit_test(a_long_detail_is_cut),
+        cmocka_unit_test(the_detail_belongs_to_the_thread),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

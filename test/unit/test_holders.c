@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which threads hold a re-entrant lock. */
+#include <pthread.h>
+
+#include "engine/holders.h"
+#include "unit.h"
+
+enum { THREADS = 8, MANY = 200 };
+
+static struct zkr__holder *table;
+static pthread_mutex_t table_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* in place of the client's */
+
+static bool enter(struct zkr__holder *holder)
+{
+    (void)pthread_mutex_lock(&table_lock);
+    bool entered = zkr__holders_add(&table, holder);
+    (void)pthread_mutex_unlock(&table_lock);
+    return entered;
+}
+
+static struct zkr__holder *find(void)
+{
+    (void)pthread_mutex_lock(&table_lock);
+    struct zkr__holder *holder = zkr__holders_find(table);
+    (void)pthread_mutex_unlock(&table_lock);
+    return holder;
+}
+
+static void leave(struct zkr__holder *holder)
+{
+    (void)pthread_mutex_lock(&table_lock);
+    zkr__holders_remove(&table, holder);
+    (void)pthread_mutex_unlock(&table_lock);
+}
+
+/* What a lock does when a thread ends with it. */
+static void at_exit(struct zkr__thread_duty *duty)
+{
+    char *at = (char *)duty - offsetof(struct zkr__holder, duty);
+    struct zkr__holder *holder = (struct zkr__holder *)(void *)at;
+    holder->depth = -1;
+    leave(holder);
+}
+
+/* Nobody holds what nobody has entered. */
+static void an_empty_table_has_no_holder(void **state)
+{
+    (void)state;
+    assert_null(find());
+}
+
+/* A thread finds its own entry until it takes it out, and may enter again. */
+static void a_thread_finds_its_own_entry(void **state)
+{
+    (void)state;
+    struct zkr__holder holder = {.duty = {.at_exit = at_exit}};
+    for (int i = 0; i < 2; i++) {
+        assert_true(enter(&holder));
+        assert_ptr_equal(find(), &holder);
+        assert_int_equal(holder.thread, zkr__thread_id());
+        leave(&holder);
+        assert_null(find());
+        assert_null(table);
+        assert_null(holder.duty.link);
+    }
+}
+
+static void *hold_and_leave(void *arg)
+{
+    bool *right = arg;
+    for (int i = 0; i < MANY; i++) {
+        struct zkr__holder holder = {.duty = {.at_exit = at_exit}};
+        if (find() || !enter(&holder) || find() != &holder) {
+            return NULL;
+        }
+        leave(&holder);
+    }
+    *right = true;
+    return NULL;
+}
+
+/* Threads see their own entries only, however many hold. */
+static void a_thread_sees_no_entry_of_another(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    bool right[THREADS] = {false};
+    struct zkr__holder mine = {.duty = {.at_exit = at_exit}};
+    assert_true(enter(&mine));
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, hold_and_leave, &right[i]),
+                         0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_true(right[i]);
+    }
+    assert_ptr_equal(find(), &mine);
+    leave(&mine);
+    assert_null(table);
+}
+
+static void *hold_to_the_end(void *arg)
+{
+    return enter(arg) ? arg : NULL;
+}
+
+/* A thread that ends while it holds is taken out, and at_exit() told; others stay. */
+static void the_end_of_a_thread_takes_its_entry_out(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    void *entered = NULL;
+    struct zkr__holder mine = {.depth = 1, .duty = {.at_exit = at_exit}};
+    struct zkr__holder theirs = {.depth = 1, .duty = {.at_exit = at_exit}};
+    assert_true(enter(&mine));
+    assert_int_equal(pthread_create(&thread, NULL, hold_to_the_end, &theirs), 0);
+    assert_int_equal(pthread_join(thread, &entered), 0);
+    assert_ptr_equal(entered, &theirs);
+    assert_int_equal(theirs.depth, -1);
+    assert_int_equal(HASH_COUNT(table), 1);
+    assert_ptr_equal(find(), &mine);
+    leave(&mine);
+    assert_int_equal(mine.depth, 1);
+}
+
+/* When memory runs out nothing is entered, no duty is left, and a later try succeeds. */
+static void an_entry_needs_memory(void **state)
+{
+    (void)state;
+    struct zkr__holder holder = {.duty = {.at_exit = at_exit}};
+    int failures = 0;
+    bool entered = false;
+    while (!entered) {
+        zkt_allow_allocations(failures);
+        entered = enter(&holder);
+        zkt_allow_allocations(-1);
+        assert_int_equal(find() == &holder, entered);
+        if (!entered) {
+            failures++;
+            assert_null(table);
+            assert_null(holder.duty.link);
+        }
+    }
+    assert_true(failures > 0);
+    leave(&holder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_table_has_no_holder),
+        cmocka_unit_test(a_thread_finds_its_own_entry),
+        cmocka_unit_test(a_thread_sees_no_entry_of_another),
+        cmocka_unit_test(the_end_of_a_thread_takes_its_entry_out),
+        cmocka_unit_test(an_entry_needs_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lease bound against a model of an ensemble: a leader, followers, and the client behind one
+ * follower at a time. Everything that the servers do not promise is random: delays of each
+ * message, lateness of pings, when the links between leader and follower break, each direction
+ * by itself, and when the client moves to another follower. Links break at their worst: when
+ * some write has just reached the leader.
+ *
+ * The model grants the client as little as it can. The session ends S to the nanosecond after
+ * the leader last heard of it. Only ping answers touch it: writes do not, and neither does a move
+ * to another follower.
+ */
+#include "session/lease.h"
+#include "unit.h"
+
+enum { RUNS = 100000, HEAP_MAX = 512, FOLLOWERS = 3 };
+
+#define S INT64_C(6400000)
+/* A write that takes this long does not count alone (rule 3). */
+#define ALONE (S / 12 + 1)
+
+enum kind {
+    PING_DUE, /* the leader's loop */
+    PING_AT_FOLLOWER,
+    TOUCH_AT_FOLLOWER, /* a read, or a ping of libzookeeper */
+    WRITE_AT_FOLLOWER, /* arg: when it was sent, as in all about it */
+    COMMIT_AT_FOLLOWER,
+    WRITE_AT_LEADER,
+    COMMIT_AT_LEADER,
+    ANSWER_AT_LEADER, /* to a ping; arg: it names us */
+    ANSWER_AT_CLIENT,
+    WRITE_DUE,
+    TOUCH_DUE,
+    MOVE_DUE /* to the next follower */
+};
+
+struct event {
+    int64_t at;
+    uint64_t order; /* of two at one time, the first sent comes first */
+    enum kind kind;
+    int follower;
+    int64_t arg;
+};
+
+struct follower {
+    bool touched; /* since the last ping answer */
+    bool up_cut;  /* nothing arrives at the leader any more */
+    bool down_cut;
+    /* When the last message arrives: they stay in order. */
+    int64_t up, down, from_client, to_client;
+    int64_t writes_left; /* until up is cut; and then perhaps down, or later */
+};
+
+struct world {
+    uint64_t seed, order;
+    int64_t now, end, half_tick;
+    struct event heap[HEAP_MAX];
+    size_t events;
+    struct follower followers[FOLLOWERS];
+    int at;      /* the client's follower */
+    bool calm;   /* delays are short */
+    bool steady; /* writes come as the lease asks for them, one at a time */
+    bool planned;
+    int64_t heard, last_commit;
+    struct zkr__lease lease;
+};
+
+/* --- time --- */
+
+static bool sooner(const struct event *x, const struct event *y)
+{
+    return x->at != y->at ? x->at < y->at : x->order < y->order;
+}
+
+static void push(struct world *w, struct event e)
+{
+    if (w->events == HEAP_MAX) {
+        fail_msg("more than %d messages under way", HEAP_MAX);
+    }
+    size_t i = w->events++;
+    e.order = w->order++;
+    while (i > 0 && sooner(&e, &w->heap[(i - 1) / 2])) {
+        w->heap[i] = w->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    w->heap[i] = e;
+}
+
+static struct event pop(struct world *w)
+{
+    struct event first = w->heap[0];
+    struct event last = w->heap[--w->events];
+    size_t i = 0;
+    for (size_t child = 1; child < w->events; child = 2 * i + 1) {
+        if (child + 1 < w->events && sooner(&w->heap[child + 1], &w->heap[child])) {
+            child++;
+        }
+        if (!sooner(&w->heap[child], &last)) {
+            break;
+        }
+        w->heap[i] = w->heap[child];
+        i = child;
+    }
+    w->heap[i] = last;
+    return first;
+}
+
+static int64_t later(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+/* --- messages --- */
+
+/* Mostly short, at times long; in half of the runs short as good as always. */
+static int64_t delay(struct world *w)
+{
+    static const int64_t longest[] = {2, S / 1000, S / 100, S / 100, S / 20, S / 6};
+    int64_t i = zkt_below(&w->seed, ZKT_COUNT(longest));
+    return zkt_below(&w->seed, longest[w->calm && i > 0 ? i % 2 : i]);
+}
+
+static void
+send(struct world *w, int64_t *last, enum kind kind, int follower, int64_t arg)
+{
+    *last = later(*last, w->now + delay(w));
+    push(w,
+         (struct event){.at = *last, .kind = kind, .follower = follower, .arg = arg});
+}
+
+/* The time is taken first; the process may be stopped before it sends. */
+static void send_write(struct world *w)
+{
+    int64_t *last = &w->followers[w->at].from_client;
+    if (zkt_below(&w->seed, 3) == 0) {
+        *last = later(*last, w->now + ALONE);
+    }
+    send(w, last, WRITE_AT_FOLLOWER, w->at, w->now);
+}
+
+/* The next write: as the lease asks for it, or at any time, and perhaps one besides. */
+static void plan_write(struct world *w)
+{
+    int64_t at = zkr__lease_probe_at(&w->lease);
+    if (!w->steady && zkt_below(&w->seed, 3) == 0) {
+        at = w->now + zkt_below(&w->seed, S / 4);
+    }
+    push(w, (struct event){.at = later(w->now, at), .kind = WRITE_DUE});
+    if (!w->steady && zkt_below(&w->seed, 4) == 0) {
+        send_write(w);
+    }
+}
+
+/* --- the servers --- */
+
+static void ping_all(struct world *w)
+{
+    for (int i = 0; i <= w->at; i++) {
+        if (!w->followers[i].up_cut) {
+            send(w, &w->followers[i].down, PING_AT_FOLLOWER, i, 0);
+        }
+    }
+    int64_t late = zkt_below(&w->seed, 4) ? S / 64 - 1 : zkt_below(&w->seed, S / 64);
+    int64_t next = w->half_tick + late; /* never early */
+    push(w, (struct event){.at = w->now + next, .kind = PING_DUE});
+}
+
+static bool expired(const struct world *w)
+{
+    return w->now >= w->heard + S;
+}
+
+/* The quorum takes its time, but commits in order. */
+static void propose(struct world *w, const struct event *e)
+{
+    if (!expired(w)) {
+        w->last_commit = later(w->last_commit, w->now + delay(w));
+        push(w, (struct event){.at = w->last_commit,
+                               .kind = COMMIT_AT_LEADER,
+                               .follower = e->follower,
+                               .arg = e->arg});
+    }
+}
+
+/* Some write is the last that the leader hears of this follower. */
+static void cut_after(struct world *w, struct follower *f)
+{
+    if (--f->writes_left == 0) {
+        f->up_cut = true;
+        f->down_cut = zkt_below(&w->seed, 4) == 0;
+        w->end = w->now + S / 2;
+    }
+}
+
+static void on_leader(struct world *w, const struct event *e)
+{
+    struct follower *f = &w->followers[e->follower];
+    if (e->kind == COMMIT_AT_LEADER) {
+        send(w, &f->down, COMMIT_AT_FOLLOWER, e->follower, e->arg);
+    } else if (f->up_cut) {
+        return;
+    } else if (e->kind == WRITE_AT_LEADER) {
+        propose(w, e);
+        cut_after(w, f);
+    } else if (e->arg != 0 && !expired(w)) {
+        w->heard = w->now;
+    }
+}
+
+static void on_follower(struct world *w, const struct event *e)
+{
+    struct follower *f = &w->followers[e->follower];
+    bool is_touch = e->kind == TOUCH_AT_FOLLOWER || e->kind == WRITE_AT_FOLLOWER;
+    if (!is_touch && f->down_cut) {
+        return;
+    }
+    if (e->kind == PING_AT_FOLLOWER) {
+        send(w, &f->up, ANSWER_AT_LEADER, e->follower, f->touched);
+    } else if (e->kind == WRITE_AT_FOLLOWER) {
+        send(w, &f->up, WRITE_AT_LEADER, e->follower, e->arg);
+    } else if (e->kind == COMMIT_AT_FOLLOWER) {
+        send(w, &f->to_client, ANSWER_AT_CLIENT, e->follower, e->arg);
+    }
+    f->touched = is_touch || (f->touched && e->kind != PING_AT_FOLLOWER);
+}
+
+/* --- the client --- */
+
+static void on_answer(struct world *w, const struct event *e)
+{
+    if (e->follower != w->at) {
+        return; /* of a connection that is no more */
+    }
+    int64_t alone = e->arg + ALONE;
+    if (w->now < alone) { /* it was slow to read this, which must not count alone */
+        int64_t *last = &w->followers[w->at].to_client;
+        struct event again = *e;
+        *last = again.at = later(*last, alone);
+        push(w, again);
+        return;
+    }
+    zkr__lease_answered(&w->lease, e->arg, w->now);
+    if (!w->planned) {
+        w->planned = true;
+        plan_write(w);
+    }
+}
+
+static void on_client(struct world *w, const struct event *e)
+{
+    if (e->kind == ANSWER_AT_CLIENT) {
+        on_answer(w, e);
+    } else if (e->kind == WRITE_DUE) {
+        w->planned = false;
+        send_write(w);
+        if (!w->steady && zkt_below(&w->seed, 3) == 0) {
+            send_write(w); /* right behind it */
+        }
+    } else if (e->kind == TOUCH_DUE) {
+        send(w, &w->followers[w->at].from_client, TOUCH_AT_FOLLOWER, w->at, 0);
+        push(w, (struct event){.at = w->now + 1 + zkt_below(&w->seed, S),
+                               .kind = TOUCH_DUE});
+    } else if (w->at + 1 < FOLLOWERS) {
+        w->at++;
+        zkr__lease_reconnected(&w->lease);
+        push(w, (struct event){.at = w->now, .kind = WRITE_DUE});
+        push(w,
+             (struct event){.at = w->now + zkt_below(&w->seed, S), .kind = MOVE_DUE});
+    }
+}
+
+/* --- runs --- */
+
+static void begin(struct world *w, uint64_t seed)
+{
+    static const int64_t ticks[] = {S / 2, S / 2, S / 4, S / 10};
+    memset(w, 0, offsetof(struct world, heap));
+    memset(&w->events, 0, sizeof(*w) - offsetof(struct world, events));
+    w->seed = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    w->half_tick = ticks[zkt_below(&w->seed, ZKT_COUNT(ticks))] / 2;
+    w->calm = zkt_below(&w->seed, 2) != 0;
+    w->steady = zkt_below(&w->seed, 2) != 0;
+    w->end = 4 * S;
+    for (int i = 0; i < FOLLOWERS; i++) {
+        w->followers[i].writes_left = 3 + zkt_below(&w->seed, 6);
+    }
+    w->now = delay(w); /* opened at 0, heard of at the leader some time after that */
+    w->heard = w->now;
+    w->now += delay(w);
+    zkr__lease_begin(&w->lease, S, 0, 0);
+    push(w, (struct event){.at = zkt_below(&w->seed, w->half_tick), .kind = PING_DUE});
+    push(w,
+         (struct event){.at = w->now + zkt_below(&w->seed, S / 4), .kind = WRITE_DUE});
+    if (!w->steady) {
+        push(w, (struct event){.at = w->now, .kind = TOUCH_DUE});
+    }
+    if (zkt_below(&w->seed, 4) == 0) {
+        push(w, (struct event){.at = zkt_below(&w->seed, 2 * S), .kind = MOVE_DUE});
+    }
+}
+
+static void run(struct world *w, uint64_t seed)
+{
+    begin(w, seed);
+    while (w->events > 0 && w->heap[0].at < w->end) {
+        struct event e = pop(w);
+        w->now = e.at;
+        if (e.kind == PING_DUE) {
+            ping_all(w);
+        } else if (e.kind >= ANSWER_AT_CLIENT) {
+            on_client(w, &e);
+        } else if (e.kind >= WRITE_AT_LEADER) {
+            on_leader(w, &e);
+        } else {
+            on_follower(w, &e);
+        }
+    }
+}
+
+/* However messages are delayed and links break, the bound is never later than the session's end. */
+static void no_session_ends_before_the_bound(void **state)
+{
+    (void)state;
+    static struct world w;
+    int chains = 0;
+    int close = 0;
+    for (int i = 0; i < RUNS; i++) {
+        run(&w, (uint64_t)i);
+        if (w.lease.until > w.heard + S) {
+            fail_msg("run %d: the bound is %lld after the end", i,
+                     (long long)(w.lease.until - w.heard - S));
+        }
+        chains += w.lease.until > S;
+        close += w.lease.until > S && w.lease.until > w.heard + S - S / 50;
+    }
+    assert_true(chains >
+                RUNS / 4); /* the rule was in use, and now and then a near thing */
+    assert_true(close > RUNS / 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_session_ends_before_the_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

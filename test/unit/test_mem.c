@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocation, and the gate by which tests make it fail. */
+#include "unit.h"
+
+/* Memory is zeroed, also where other bytes were before. */
+static void memory_is_zeroed(void **state)
+{
+    (void)state;
+    static const char zeros[64];
+    for (int i = 0; i < 100; i++) {
+        char *p = zkr__mem_alloc(sizeof(zeros));
+        assert_non_null(p);
+        assert_memory_equal(p, zeros, sizeof(zeros));
+        memset(p, 0xaa, sizeof(zeros));
+        zkr__mem_free(p);
+    }
+}
+
+/* A copy holds the bytes, zeros among them, and a zero behind. */
+static void a_copy_ends_with_a_zero(void **state)
+{
+    (void)state;
+    char *p = zkr__mem_copy("a\0b", 3);
+    assert_memory_equal(p, "a\0b", 4);
+    zkr__mem_free(p);
+    p = zkr__mem_copy(NULL, 0);
+    assert_string_equal(p, "");
+    zkr__mem_free(p);
+    p = zkr__mem_string("text");
+    assert_string_equal(p, "text");
+    zkr__mem_free(p);
+    zkr__mem_free(NULL);
+}
+
+/* The gate makes the n-th allocation fail, of whatever kind, and can be taken away. */
+static void the_gate_makes_the_nth_allocation_fail(void **state)
+{
+    (void)state;
+    zkt_allow_allocations(2);
+    void *first = zkr__mem_alloc(1);
+    void *second = zkr__mem_copy("x", 1);
+    assert_non_null(first);
+    assert_non_null(second);
+    assert_null(zkr__mem_string("x"));
+    assert_null(zkr__mem_copy("x", 1));
+    assert_null(zkr__mem_alloc(1));
+    zkt_allow_allocations(-1);
+    void *last = zkr__mem_alloc(1);
+    assert_non_null(last);
+    zkr__mem_free(first);
+    zkr__mem_free(second);
+    zkr__mem_free(last);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_zeroed),
+        cmocka_unit_test(a_copy_ends_with_a_zero),
+        cmocka_unit_test(the_gate_makes_the_nth_allocation_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Size-tagged option structs between callers and libraries of different age. */
+#include <zkr/zkr.h>
+
+#include "base/options.h"
+#include "unit.h"
+
+struct oldest {
+    size_t size;
+};
+
+struct older {
+    size_t size;
+    int64_t a;
+};
+
+struct newer {
+    size_t size;
+    int64_t a, b, c;
+};
+
+/* No options are all defaults, whatever was in the struct before. */
+static void no_options_are_all_defaults(void **state)
+{
+    (void)state;
+    struct newer to = {9, 9, 9, 9};
+    assert_int_equal(zkr__options_take(&to, sizeof(to), NULL, "x"), ZKR_OK);
+    assert_int_equal(to.size, 0);
+    assert_int_equal(to.a, 0);
+    assert_int_equal(to.c, 0);
+}
+
+/* A caller of the same age is copied whole. */
+static void options_of_the_same_age_are_copied(void **state)
+{
+    (void)state;
+    const struct newer from = {sizeof(from), 1, 2, 3};
+    struct newer to;
+    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "x"), ZKR_OK);
+    assert_memory_equal(&to, &from, sizeof(to));
+}
+
+/* What an older caller does not know is zero, and nothing behind its struct is read. */
+static void an_older_caller_gets_defaults_for_what_it_does_not_know(void **state)
+{
+    (void)state;
+    const struct {
+        struct older from;
+        int64_t beyond[2];
+    } caller = {{sizeof(caller.from), 5}, {77, 77}};
+    struct newer to = {9, 9, 9, 9};
+    assert_int_equal(zkr__options_take(&to, sizeof(to), &caller.from, "x"), ZKR_OK);
+    assert_int_equal(to.a, 5);
+    assert_int_equal(to.b, 0);
+    assert_int_equal(to.c, 0);
+    const struct oldest oldest = {sizeof(oldest)};
+    assert_int_equal(zkr__options_take(&to, sizeof(to), &oldest, "x"), ZKR_OK);
+    assert_int_equal(to.a, 0);
+}
+
+/* A newer caller is fine as long as it sets nothing that is unknown here. */
+static void a_newer_caller_may_not_set_what_is_unknown(void **state)
+{
+    (void)state;
+    struct newer from = {sizeof(from), 5, 0, 0};
+    struct older to;
+    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "x"), ZKR_OK);
+    assert_int_equal(to.a, 5);
+    from.c = INT64_C(1) << 56; /* the last byte of all */
+    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_last_error()->message, "mutex: an option is set"));
+    from.c = 0;
+    from.b = 1; /* the first one unknown */
+    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
+}
+
+/* A size that no struct of ours can have is refused, with a hint, and gives no options. */
+static void an_absurd_size_is_refused(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 7, 9, 33, 4095, 4104, SIZE_MAX, SIZE_MAX - 7};
+    for (size_t i = 0; i < ZKT_COUNT(sizes); i++) {
+        const struct newer from = {sizes[i], 1, 2, 3};
+        struct newer to = {9, 9, 9, 9};
+        assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "x"), ZKR_EINVAL);
+        assert_int_equal(to.a, 0);
+        assert_non_null(strstr(zkr_last_error()->message, "INIT"));
+    }
+}
+
+/* The INIT macros set the size and nothing else, and no struct has padding. */
+static void the_init_macros_set_the_size_alone(void **state)
+{
+    (void)state;
+    const zkr_client_options client = ZKR_CLIENT_OPTIONS_INIT;
+    const zkr_client_options client_wanted = {.size = sizeof(client)};
+    assert_memory_equal(&client, &client_wanted, sizeof(client));
+    const zkr_mutex_options mutex = ZKR_MUTEX_OPTIONS_INIT;
+    const zkr_mutex_options mutex_wanted = {.size = sizeof(mutex)};
+    assert_memory_equal(&mutex, &mutex_wanted, sizeof(mutex));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_options_are_all_defaults),
+        cmocka_unit_test(options_of_the_same_age_are_copied),
+        cmocka_unit_test(an_older_caller_gets_defaults_for_what_it_does_not_know),
+        cmocka_unit_test(a_newer_caller_may_not_set_what_is_unknown),
+        cmocka_unit_test(an_absurd_size_is_refused),
+        cmocka_unit_test(the_init_macros_set_the_size_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Server lists. */
+#include <zkr/error.h>
+
+#include "session/resolve.h"
+#include "unit.h"
+
+#define NAME_63 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define NAME_255 NAME_63 "." NAME_63 "." NAME_63 "." NAME_63
+
+enum { LIST_LIMIT = 16384 };
+
+/* What connection strings may look like. */
+static void good_server_lists_are_accepted(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {
+        "localhost",
+        "localhost:2181",
+        "a",
+        "a:1",
+        "a:65535",
+        "zk-1.example.org:2181,zk-2.example.org:2181,zk-3.example.org",
+        "10.0.0.1:2181",
+        "[::1]",
+        "[::1]:2181",
+        "[2001:db8::1]:2181,[fe80::1%eth0]:2182,c",
+        "a:2181/",
+        "a:2181/chroot",
+        "a/chroot/of/many:parts,with/commas",
+        "[::1]/chroot",
+        NAME_255,
+        NAME_255 ":2181",
+    };
+    for (size_t i = 0; i < ZKT_COUNT(lists); i++) {
+        if (zkr__servers_check(lists[i]) != ZKR_OK) {
+            fail_msg("%s: %s", lists[i], zkr_last_error()->message);
+        }
+    }
+}
+
+/* Everything else is refused, with a word about what is wrong. */
+static void bad_server_lists_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    static const char empty[] = "the server list is empty";
+    static const char form[] = "is not host:port[,host:port][/chroot]";
+    static const char root[] = "the chroot ";
+    static const struct {
+        const char *list, *why;
+    } rows[] = {
+        {NULL, empty},
+        {"", empty},
+        {"/chroot", empty},
+        {",", form},
+        {",a", form},
+        {"a,", form},
+        {"a,/chroot", form},
+        {"a,,b", form},
+        {":2181", form},
+        {"a:", form},
+        {"a:0", form},
+        {"a:65536", form},
+        {"a:99999999999", form},
+        {"a:-1", form},
+        {"a:+1", form},
+        {"a: 1", form},
+        {"a:1 ", form},
+        {"a:2181x", form},
+        {"a:0x10", form},
+        {"a:1:2", form},
+        {" a:1", form},
+        {"a b", form},
+        {"a\n", form},
+        {"a,b:\t1", form},
+        {"::1", form},
+        {"2001:db8::1", form},
+        {"fe80::1:2181", form},
+        {"[::1", form},
+        {"[", form},
+        {"[]", form},
+        {"[]:2181", form},
+        {"[::1]2181", form},
+        {"[::1]:", form},
+        {"[::1]:0", form},
+        {"[::1]]:1", form},
+        {"a,[b", form},
+        {NAME_255 "x", form},
+        {"a/b/", root},
+        {"a//b", root},
+        {"a/b/../c", root},
+        {"a//", root},
+        {"a/b\001", root},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        int rc = zkr__servers_check(rows[i].list);
+        if (rc != ZKR_EINVAL || !strstr(zkr_last_error()->message, rows[i].why)) {
+            fail_msg("%s: %d, %s", rows[i].list ? rows[i].list : "NULL", rc,
+                     zkr_last_error()->message);
+        }
+    }
+}
+
+/* A list has at most 16384 bytes. */
+static void an_endless_list_is_refused(void **state)
+{
+    (void)state;
+    static char list[LIST_LIMIT + 2];
+    for (size_t i = 0; i < LIST_LIMIT + 1; i++) {
+        list[i] = i % 2 ? ',' : 'a';
+    }
+    assert_int_equal(zkr__servers_check(list), ZKR_EINVAL);
+    assert_non_null(strstr(zkr_last_error()->message, "longer than 16384"));
+    list[LIST_LIMIT - 1] = '\0';
+    assert_int_equal(zkr__servers_check(list), ZKR_OK);
+}
+
+static char why[200];
+
+static void expect_addresses(const char *list, const char *wanted)
+{
+    char *out = NULL;
+    assert_int_equal(zkr__servers_resolve(list, &out, why, sizeof(why)), ZKR_OK);
+    assert_string_equal(out, wanted);
+    zkr__mem_free(out);
+}
+
+/* Numeric addresses stay, get their port and lose brackets and repetitions; the chroot stays. */
+static void numeric_addresses_are_made_ready_for_libzookeeper(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *wanted;
+    } rows[] = {
+        {"127.0.0.1", "127.0.0.1:2181"},
+        {"127.0.0.1:2182", "127.0.0.1:2182"},
+        {"[::1]", "::1:2181"},
+        {"[::1]:2182", "::1:2182"},
+        {"[2001:DB8:0:0::1]:1", "2001:db8::1:1"},
+        {"10.0.0.2,10.0.0.1", "10.0.0.2:2181,10.0.0.1:2181"},
+        {"10.0.0.1,10.0.0.1:2181,10.0.0.1", "10.0.0.1:2181"},
+        {"10.0.0.1:1,10.0.0.1:12,10.0.0.1:1", "10.0.0.1:1,10.0.0.1:12"},
+        {"10.0.0.1:12,10.0.0.1:1", "10.0.0.1:12,10.0.0.1:1"},
+        {"127.0.0.1/a/b", "127.0.0.1:2181/a/b"},
+        {"127.0.0.1:1,[::1]:2/a", "127.0.0.1:1,::1:2/a"},
+        {"127.0.0.1/", "127.0.0.1:2181"},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        expect_addresses(rows[i].list, rows[i].wanted);
+    }
+}
+
+/* A name becomes addresses, each with the port. */
+static void a_name_becomes_numeric_addresses(void **state)
+{
+    (void)state;
+    char *out = NULL;
+    assert_int_equal(zkr__servers_resolve("localhost:2183/a", &out, why, sizeof(why)),
+                     ZKR_OK);
+    assert_true(strstr(out, "127.0.0.1:2183") || strstr(out, "::1:2183"));
+    assert_null(strstr(out, "localhost"));
+    assert_string_equal(out + strlen(out) - 2, "/a");
+    zkr__mem_free(out);
+}
+
+/* A name that cannot exist (no resolver is asked) is left out; alone, it is a failure. */
+static void a_name_that_cannot_be_resolved_is_left_out(void **state)
+{
+    (void)state;
+    char *out = NULL;
+    expect_addresses("no..host,127.0.0.1", "127.0.0.1:2181");
+    expect_addresses("127.0.0.1,no..host/a", "127.0.0.1:2181/a");
+    why[0] = '\0';
+    int rc = zkr__servers_resolve("no..host,no..host:1/a", &out, why, sizeof(why));
+    assert_int_equal(rc, ZKR_ECONNLOSS);
+    assert_null(out);
+    assert_non_null(strstr(why, "cannot resolve no..host: "));
+}
+
+/* Each allocation that fails is reported, and leaves nothing behind. */
+static void resolving_needs_memory(void **state)
+{
+    (void)state;
+    int rc = ZKR_ENOMEM;
+    int64_t failures = 0;
+    char *out = NULL;
+    while (rc != ZKR_OK) {
+        assert_int_equal(rc, ZKR_ENOMEM);
+        assert_null(out);
+        zkt_allow_allocations(failures++);
+        rc = zkr__servers_resolve("10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4/a", &out, why,
+                                  sizeof(why));
+        zkt_allow_allocations(-1);
+    }
+    assert_true(failures > 2);
+    zkr__mem_free(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_server_lists_are_accepted),
+        cmocka_unit_test(bad_server_lists_are_refused_with_a_reason),
+        cmocka_unit_test(an_endless_list_is_refused),
+        cmocka_unit_test(numeric_addresses_are_made_ready_for_libzookeeper),
+        cmocka_unit_test(a_name_becomes_numeric_addresses),
+        cmocka_unit_test(a_name_that_cannot_be_resolved_is_left_out),
+        cmocka_unit_test(resolving_needs_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

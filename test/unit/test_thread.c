@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Identity and end of threads, and the count of forks. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "unit.h"
+
+enum { THREADS = 1000, AT_ONCE = 8 };
+
+static void *note_id(void *arg)
+{
+    uint64_t *id = arg;
+    *id = zkr__thread_id();
+    return *id == zkr__thread_id() ? arg : NULL;
+}
+
+static int by_value(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x;
+    uint64_t b = *(const uint64_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* A thousand threads, most of which get a dead one's pthread_t, have a thousand ids. */
+static void an_id_is_never_used_again(void **state)
+{
+    (void)state;
+    static uint64_t ids[THREADS + 1];
+    pthread_t threads[AT_ONCE];
+    for (int i = 0; i < THREADS; i += AT_ONCE) {
+        for (int j = 0; j < AT_ONCE; j++) {
+            assert_int_equal(pthread_create(&threads[j], NULL, note_id, &ids[i + j]),
+                             0);
+        }
+        for (int j = 0; j < AT_ONCE; j++) {
+            void *same = NULL;
+            assert_int_equal(pthread_join(threads[j], &same), 0);
+            assert_non_null(same);
+        }
+    }
+    ids[THREADS] = zkr__thread_id();
+    qsort(ids, THREADS + 1, sizeof(ids[0]), by_value);
+    assert_true(ids[0] != 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_true(ids[i] != ids[i + 1]);
+    }
+}
+
+/* The system's id of the first thread is the process's. */
+static void the_first_thread_has_the_process_id(void **state)
+{
+    (void)state;
+    assert_int_equal(zkr__thread_os_id(), getpid());
+}
+
+/* --- duties --- */
+
+struct duty {
+    struct zkr__thread_duty duty;
+    int done;
+    uint64_t thread;
+    struct duty *also; /* dropped or added when done */
+    bool add, refused;
+};
+
+static void do_duty(struct zkr__thread_duty *duty)
+{
+    struct duty *d = (struct duty *)duty;
+    d->done++;
+    d->thread = zkr__thread_id();
+    if (d->also && d->add) {
+        d->refused = !zkr__thread_duty_add(&d->also->duty);
+    } else if (d->also) {
+        zkr__thread_duty_drop(&d->also->duty);
+    }
+}
+
+struct errand {
+    struct duty duties[4];
+    uint64_t thread;
+};
+
+static void *take_duties(void *arg)
+{
+    struct errand *errand = arg;
+    errand->thread = zkr__thread_id();
+    for (size_t i = 0; i < ZKT_COUNT(errand->duties); i++) {
+        errand->duties[i].duty.at_exit = do_duty;
+        if (!zkr__thread_duty_add(&errand->duties[i].duty)) {
+            return NULL;
+        }
+    }
+    zkr__thread_duty_drop(&errand->duties[1].duty);
+    zkr__thread_duty_drop(&errand->duties[1].duty); /* again: nothing */
+    return arg;
+}
+
+static void run_thread(void *(*fn)(void *arg), void *arg)
+{
+    pthread_t thread;
+    void *result = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, fn, arg), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, arg);
+}
+
+/* What a thread has left to do is done at its end, by itself, once; what it dropped is not. */
+static void duties_are_done_at_the_end_of_the_thread(void **state)
+{
+    (void)state;
+    struct errand errand = {0};
+    run_thread(take_duties, &errand);
+    for (size_t i = 0; i < ZKT_COUNT(errand.duties); i++) {
+        assert_int_equal(errand.duties[i].done, i != 1);
+        assert_null(errand.duties[i].duty.link);
+        assert_true(i == 1 || errand.duties[i].thread == errand.thread);
+    }
+}
+
+static void *take_linked_duties(void *arg)
+{
+    struct duty *duties = arg;
+    for (size_t i = 0; i < 3; i++) {
+        duties[i].duty.at_exit = do_duty;
+    }
+    return zkr__thread_duty_add(&duties[0].duty) &&
+                   zkr__thread_duty_add(&duties[1].duty)
+               ? arg
+               : NULL;
+}
+
+/* One duty may drop another or take a new one while it is done. */
+static void a_duty_may_drop_and_add_others(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct duty duties[3] = {{.done = 0}};
+        duties[0].also = &duties[1];
+        duties[1].also = &duties[0];
+        run_thread(take_linked_duties, duties);
+        assert_int_equal(duties[0].done + duties[1].done, 1);
+    }
+    struct duty duties[3] = {{.done = 0}};
+    duties[0].also = &duties[2];
+    duties[0].add = true;
+    run_thread(take_linked_duties, duties);
+    assert_int_equal(duties[0].done, 1);
+    assert_int_equal(duties[1].done, 1);
+    assert_int_equal(duties[2].done, 1);
+    assert_false(duties[0].refused);
+}
+
+/* --- fork --- */
+
+/* The child says yes, and nothing changes here. Without assertions: children use it, too. */
+static bool child_agrees(bool (*fn)(unsigned before))
+{
+    unsigned before = zkr__fork_generation();
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(fn(before) ? 0 : 1);
+    }
+    int status = -1;
+    return waitpid(pid, &status, 0) == pid && status == 0 &&
+           zkr__fork_generation() == before;
+}
+
+static bool is_another(unsigned before)
+{
+    return zkr__fork_generation() != before;
+}
+
+static bool has_a_child_of_its_own(unsigned before)
+{
+    unsigned mine = zkr__fork_generation();
+    return mine != before && child_agrees(is_another) && zkr__fork_generation() == mine;
+}
+
+/* A child is of another generation, its own child too, the parent stays what it was. */
+static void a_forked_child_is_of_another_generation(void **state)
+{
+    (void)state;
+    assert_true(child_agrees(is_another));
+    assert_true(child_agrees(has_a_child_of_its_own));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_is_never_used_again),
+        cmocka_unit_test(the_first_thread_has_the_process_id),
+        cmocka_unit_test(duties_are_done_at_the_end_of_the_thread),
+        cmocka_unit_test(a_duty_may_drop_and_add_others),
+        cmocka_unit_test(a_forked_child_is_of_another_generation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the unit tests share: cmocka, seeded random numbers, and allocations that fail. */
+#ifndef ZKT_UNIT_H
+#define ZKT_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+
+#define ZKT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The next of a sequence; @state is the seed and anything but 0. */
+static inline uint64_t zkt_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* One of 0 ... @n - 1. */
+static inline int64_t zkt_below(uint64_t *state, int64_t n)
+{
+    return (int64_t)((zkt_random(state) >> 11) % (uint64_t)n);
+}
+
+/* Allocations still to succeed before all fail; below 0 = no limit. */
+static _Atomic int64_t zkt_allocations_left = -1;
+
+static inline bool zkt_allocation_allowed(void)
+{
+    int64_t left = atomic_load(&zkt_allocations_left);
+    if (left > 0) {
+        atomic_store(&zkt_allocations_left, left - 1);
+    }
+    return left != 0;
+}
+
+/* Let @n more allocations succeed, then none; -1 ends it. */
+static inline void zkt_allow_allocations(int64_t n)
+{
+    atomic_store(&zkt_allocations_left, n);
+    zkr__mem_set_gate(n < 0 ? NULL : zkt_allocation_allowed);
+}
+
+#endif
