@@ -207,9 +207,10 @@ int zkr__roster_read(zkr_contenders **out,
     while (!zkr__connected(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
-    int rc = c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH
-             : zkr__connected(c)               ? read_all(r, dir, deadline)
-                                               : ZKR_ETIMEDOUT;
+    int rc = zkr__connected(c) ? read_all(r, dir, deadline) : ZKR_ETIMEDOUT;
+    if (c->state == ZKR_STATE_AUTH_FAILED) {
+        rc = ZKR_EAUTH; /* before or while it read */
+    }
     if (rc == ZKR_OK) {
         leave_out_vanished(r->result);
         *out = r->result;

@@ -224,6 +224,8 @@ static void refused_credentials_are_said(void **state)
     zkr_client *c = NULL;
     ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
     zkr_mutex *m = zkt_mutex(c);
+    zkr_contenders *list = NULL;
+    expect(zkr_mutex_contenders(m, &list), ZKR_EAUTH); /* refused while it reads */
     struct zkt_actor actor;
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
     assert_int_equal(zkt_actor_acquired(&actor), ZKR_EAUTH);
