@@ -8,15 +8,16 @@
  * number leads. Latches exclude neither mutexes nor leader selectors on the same path.
  *
  * **Candidacy.** A started latch joins by itself as soon as a server is there, keeps its place
- * over a re-connect in the same session, and joins again at the tail after any loss. Passing
+ * over a re-connect in the same session, and joins again at the tail when its node is gone. Passing
  * faults are retried for ever. One that cannot pass (no right, no chroot, sequence numbers used
  * up) ends the candidacy: zkr_leader_latch_await() and zkr_leader_latch_state() return its code and
  * on_failed is called. zkr_leader_latch_start() tries again.
  *
  * **Loss.** Leadership is sure until the lease bound at the latest (zkr_client_valid_for_ms()),
- * also with every server out of reach; then it is lost. Check zkr_leader_latch_valid_for_ms()
- * before each irreversible step and hand the fencing token, the term number of an election, to
- * what the leader writes to.
+ * also with every server out of reach; then it is lost. Its node stays: should the session prove
+ * to be alive after all, the latch leads again in its old place and with its old token, as nobody
+ * can have led in between. Check zkr_leader_latch_valid_for_ms() before each irreversible step
+ * and hand the fencing token, the term number of an election, to what the leader writes to.
  *
  * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held, and may
  * call every function that does not say "Blocks: yes". on_gain and on_loss strictly take turns,

@@ -148,8 +148,9 @@ static bool sync_first(struct zkr__claim *claim) ZKR__LOCKED
 
 static void tell(struct zkr__claim *claim)
 {
-    if (claim->k.lost != 0) {
-        claim->q->c->stats.losses++;
+    const struct zkr__claim_state *k = &claim->k;
+    if (k->phase == ZKR__PROVING || (k->lost != 0 && !k->doubted)) {
+        claim->q->c->stats.losses++; /* in doubt is lost, once */
     }
     if (claim->on_change) {
         claim->on_change(claim, claim->on_change_ctx);
@@ -235,6 +236,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     zkr_client *c = claim->q->c;
     e.connected = zkr__connected(c);
     e.sure = zkr__sure(c);
+    e.ample = zkr__amply_sure(c);
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     claim->busy++;
     unsigned todo = zkr__claim_step(&claim->k, &e);

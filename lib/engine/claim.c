@@ -191,7 +191,7 @@ static unsigned on_own(struct zkr__claim_state *k, const struct zkr__claim_event
         return again ? ZKR__DO_QUIET : 0; /* the lease probe looks after it, too */
     }
     if (again) {
-        return zkr__move_later(k, e, ZKR__LISTING);
+        return zkr__move_later(k, e, k->doubted ? ZKR__PROVING : ZKR__LISTING);
     }
     return zkr__move_fail(k, e, e->code);
 }
@@ -231,7 +231,7 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
 
 static unsigned on_over(struct zkr__claim_state *k)
 {
-    bool held = k->phase == ZKR__HELD;
+    bool held = k->phase == ZKR__HELD || (k->phase == ZKR__PROVING && k->doubted);
     bool ended = k->phase == ZKR__REMOVING || k->phase == ZKR__GONE;
     k->round++;
     k->own = ZKR__OWN_NONE;
@@ -326,7 +326,9 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
                    ? zkr__move_watch_own(k, e)
                    : 0;
     case ZKR__EV_LEASE_OVER:
-        return k->phase == ZKR__HELD ? zkr__move_lose(k, e, ZKR_LOST_LEASE) : 0;
+        return k->phase != ZKR__HELD ? 0
+               : k->keeps            ? zkr__move_doubt(k, e)
+                                     : zkr__move_lose(k, e, ZKR_LOST_LEASE);
     case ZKR__EV_REFUSED:
         return k->phase == ZKR__IDLE ? zkr__move_fail(k, e, e->code) : 0;
     case ZKR__EV_LEAVE:

@@ -34,7 +34,7 @@ enum zkr__phase {
     ZKR__FINDING,  /* the create's reply is lost: sync, list, look for our GUID */
     ZKR__LISTING,  /* our node exists; where does it stand? */
     ZKR__PARKED,   /* behind another */
-    ZKR__PROVING, /* first, but the session is not surely alive: one write must be answered */
+    ZKR__PROVING, /* first, but the session may end at any moment: one write must be answered */
     ZKR__HELD,
     ZKR__REMOVING, /* deleting our node, as often as it takes */
     ZKR__GONE      /* nothing of us on the server, nothing to do */
@@ -67,6 +67,7 @@ struct zkr__claim_event {
     int code;       /* of answers */
     bool connected; /* requests can be sent */
     bool sure;      /* the lease bound lies ahead */
+    bool ample;     /* and far enough for a probe to be answered before it */
     bool hopeless;  /* CREATED, ZKR_ENONODE: parents cannot be made either */
     bool patient;   /* another retry is allowed */
     bool ours;      /* CREATED, OWN: the node's owner is our session */
@@ -102,7 +103,11 @@ struct zkr__claim_state {
     int64_t failures; /* in a row */
     bool stalled;
     bool leaving;
-    bool once;       /* a try: fail instead of parking */
+    bool once; /* a try: fail instead of parking */
+    bool
+        keeps; /* past the lease bound the node stays: held again once that is proved */
+    bool doubted;    /* PROVING: was held until the bound passed */
+    unsigned holds;  /* how often it became HELD */
     bool has_node;   /* the server may have it */
     bool adopted;    /* found after a lost reply; its stat is still to be read */
     bool ahead_gone; /* PARKED: only the answer about our own node is missing */

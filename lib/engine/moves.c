@@ -94,6 +94,9 @@ unsigned zkr__move_later(struct zkr__claim_state *k,
 unsigned zkr__move_requeue(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->has_node = false;
+    if (k->doubted) {
+        return zkr__move_lose(k, e, ZKR_LOST_NODE);
+    }
     k->round++;
     if (k->leaving) {
         k->phase = ZKR__GONE;
@@ -109,10 +112,14 @@ unsigned zkr__move_requeue(struct zkr__claim_state *k, const struct zkr__claim_e
 
 unsigned zkr__move_grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    if (!e->sure) {
+    /* A write answered just now is the best there is, however little it proves. */
+    bool enough = e->kind == ZKR__EV_PROVED ? e->sure : e->ample;
+    if (!enough) {
         return zkr__move_go(k, e, ZKR__PROVING);
     }
     k->phase = ZKR__HELD;
+    k->holds++;
+    k->doubted = false;
     k->failures = 0;
     return ZKR__DO_TELL | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
 }
@@ -122,6 +129,12 @@ zkr__move_lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int
 {
     k->lost = reason;
     return zkr__move_remove(k, e) | ZKR__DO_YIELD | ZKR__DO_TELL;
+}
+
+unsigned zkr__move_doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->doubted = true;
+    return zkr__move_go(k, e, ZKR__PROVING) | ZKR__DO_TELL;
 }
 
 unsigned zkr__move_watch_own(struct zkr__claim_state *k,

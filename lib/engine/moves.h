@@ -20,7 +20,7 @@ unsigned zkr__move_later(struct zkr__claim_state *k,
 /* The owner gets @code; nothing of the claim stays. */
 unsigned
 zkr__move_fail(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code);
-/* Our node is gone but we still want one: at the tail of the queue. */
+/* Our node is gone but we still want one: at the tail of the queue. What was held is lost. */
 unsigned zkr__move_requeue(struct zkr__claim_state *k,
                            const struct zkr__claim_event *e);
 /* First in line: hold, or first prove that the session lives. */
@@ -29,6 +29,8 @@ unsigned zkr__move_grant(struct zkr__claim_state *k, const struct zkr__claim_eve
 unsigned zkr__move_lose(struct zkr__claim_state *k,
                         const struct zkr__claim_event *e,
                         int reason);
+/* The hold is over for now; it is ours again when the node proves to be there still. */
+unsigned zkr__move_doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 unsigned zkr__move_watch_own(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e);
 

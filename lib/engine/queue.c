@@ -37,6 +37,7 @@ int zkr__queue_create(struct zkr__queue **out,
     q->rule_arg = spec->rule_arg;
     q->data_len = spec->data_len;
     q->persistent_parent = spec->persistent_parent;
+    q->keeps_place = spec->keeps_place;
     q->dir = zkr__mem_string(spec->dir);
     q->prefix = zkr__mem_string(spec->prefix);
     q->owner = spec->owner ? zkr__mem_string(spec->owner) : NULL;
@@ -147,6 +148,7 @@ int zkr__claim_enter(struct zkr__claim **out,
     claim->on_change_ctx = ctx;
     claim->thread = zkr__thread_os_id();
     claim->k.once = once;
+    claim->k.keeps = q->keeps_place;
     q->refs++;
     DL_APPEND(engine->claims, claim);
     *out = claim;

@@ -23,6 +23,7 @@ struct zkr__queue_spec {
     const void *data; /* data instead; NULL = owner text */
     size_t data_len;
     bool persistent_parent;
+    bool keeps_place; /* see keeps in claim.h */
 };
 
 /* Shared by its recipe and by the claims made in it; freed with the last. */
@@ -37,6 +38,7 @@ struct zkr__queue {
     void *data;
     size_t data_len;
     bool persistent_parent;
+    bool keeps_place;
     bool warned_foreign, warned_sequence;
 };
 

@@ -248,6 +248,7 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
         .data = id,
         .data_len = id ? strlen(id) : 0,
         .persistent_parent = o.persistent_parent != 0,
+        .keeps_place = true,
     };
     rc = make_latch(out, c, &spec, &o);
     return rc == ZKR_OK

@@ -24,6 +24,7 @@ struct zkr_leader_latch {
     /* What the application knows by its callbacks. */
     struct zkr__claim
         *told;           /* on_gain was called for it, on_loss not yet; kept alive */
+    unsigned told_hold;  /* for which hold of that claim */
     uint64_t terms;      /* calls of on_gain */
     bool failure_untold; /* on_failed is due */
     bool news_untold;    /* on_contenders is due */

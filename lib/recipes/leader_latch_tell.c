@@ -13,7 +13,7 @@ enum word { NOTHING, LOSS, GAIN, FAILED, NEWS };
 static enum word next_word(const zkr_leader_latch *l) ZKR__LOCKED
 {
     const struct zkr__claim *lead = zkr__latch_lead(l);
-    if (l->told && l->told != lead) {
+    if (l->told && (l->told != lead || l->told->k.holds != l->told_hold)) {
         return LOSS;
     }
     if (lead && !l->told) {
@@ -44,13 +44,21 @@ static zkr_leader_latch *latch_of(struct zkr__call *call)
 
 /* --- on the dispatch thread --- */
 
+static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *told)
+{
+    if (told->k.lost != 0) {
+        return told->k.lost;
+    }
+    if (told->k.doubted || told->k.holds != l->told_hold) {
+        return ZKR_LOST_LEASE;
+    }
+    return told == l->claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
+}
+
 static zkr_lost lost_of(const zkr_leader_latch *l, const struct zkr__claim *told)
 {
-    int reason = told->k.lost != 0  ? told->k.lost
-                 : told == l->claim ? ZKR_LOST_SUSPENDED
-                                    : ZKR_LOST_STOPPED;
     return (zkr_lost){
-        .reason = reason, .fencing_token = told->czxid, .node = told->node};
+        .reason = reason_of(l, told), .fencing_token = told->czxid, .node = told->node};
 }
 
 static void tell_loss(zkr_leader_latch *l) ZKR__LOCKED
@@ -76,6 +84,7 @@ static void tell_gain(zkr_leader_latch *l) ZKR__LOCKED
     }
     int64_t token = lead->czxid;
     l->told = lead;
+    l->told_hold = lead->k.holds;
     l->terms++;
     zkr__claim_keep(lead);
     if (l->o.on_gain) {

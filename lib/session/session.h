@@ -196,6 +196,8 @@ int64_t zkr__link_oldest(const struct zkr__link *link);
 
 /* Is what we hold in this session surely ours, now? Always, when probes are turned off. */
 bool zkr__sure(zkr_client *c) ZKR__LOCKED;
+/* The same, and long enough for a holder to send a probe (queue.c) and have it answered. */
+bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;
 int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
 /* The probe was answered, or could not be sent. */
 void zkr__probe_done(zkr_client *c, bool answered) ZKR__LOCKED;

@@ -157,6 +157,13 @@ bool zkr__sure(zkr_client *c)
            zkr__lease_alive(&c->lease, c->door->boot());
 }
 
+bool zkr__amply_sure(zkr_client *c)
+{
+    int64_t margin = c->session_ms * ZKR__MS / 6;
+    return c->options.lease_probe_ms < 0 ||
+           zkr__lease_alive(&c->lease, c->door->boot() + margin);
+}
+
 int64_t zkr__valid_for_ms(zkr_client *c)
 {
     if (c->options.lease_probe_ms < 0) {

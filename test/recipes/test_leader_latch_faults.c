@@ -243,6 +243,44 @@ static void a_silent_line_is_a_loss_before_the_session_ends(void **state)
     zkt_proxy_stop(p);
 }
 
+/* Back after the lease bound, but within the session: it leads on in its old place. */
+static void a_late_return_costs_the_term_but_not_the_place(void **state)
+{
+    enum { LONG_SESSION_MS = 8000 };
+    (void)state;
+    struct zkt_told ta, tb;
+    char before[256], after[256];
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_SESSION_MS);
+    zkr_client *d = zkt_client(zkt_servers(), LONG_SESSION_MS);
+    zkr_leader_latch *a = zkt_telling_latch(c, "a", &ta, NULL);
+    zkr_leader_latch *b = zkt_telling_latch(d, "b", &tb, NULL);
+    lead(a);
+    ZKT_MUST(zkr_leader_latch_start(b));
+    ZKT_EVENTUALLY(children() == 2 && atomic_load(&ta.gains) == 1, PATIENCE_MS);
+    node_of(a, before);
+    int64_t token = atomic_load(&ta.token);
+    /* A new session's first bound is the session's own end: wait for one of the probes. */
+    ZKT_EVENTUALLY(zkr_leader_latch_valid_for_ms(a) < LONG_SESSION_MS * 3 / 4,
+                   PATIENCE_MS);
+    zkt_proxy_cut(p);
+    ZKT_EVENTUALLY(atomic_load(&ta.losses) == 1, PATIENCE_MS);
+    assert_int_equal(atomic_load(&ta.reason), ZKR_LOST_LEASE);
+    assert_int_equal(zkr_leader_latch_state(a), ZKR_LATCH_WAITING);
+    zkt_proxy_heal(p);
+    ZKT_EVENTUALLY(atomic_load(&ta.gains) == 2, PATIENCE_MS);
+    node_of(a, after);
+    assert_string_equal(after, before);
+    assert_int_equal(atomic_load(&ta.token), token);
+    assert_int_equal(atomic_load(&tb.gains), 0);
+    assert_int_equal(atomic_load(&ta.bad), 0);
+    zkt_end_latch(b);
+    zkt_end_latch(a);
+    zkt_close(c);
+    zkt_close(d);
+    zkt_proxy_stop(p);
+}
+
 /* --- servers --- */
 
 /* Started without a server it leads once there is one; stopped before, it never joins. */
@@ -515,6 +553,7 @@ int main(void)
         ZKT_TEST(a_short_cut_costs_neither_place_nor_term),
         ZKT_TEST(stepping_down_when_suspended_keeps_the_node),
         ZKT_TEST(a_silent_line_is_a_loss_before_the_session_ends),
+        ZKT_TEST(a_late_return_costs_the_term_but_not_the_place),
         ZKT_TEST(a_latch_may_start_before_the_server),
         ZKT_TEST(an_empty_server_in_its_place_is_no_problem),
         ZKT_TEST(a_stop_during_the_create_leaves_no_node),

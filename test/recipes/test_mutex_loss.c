@@ -376,6 +376,27 @@ static void an_empty_server_is_gone_on_with(void **state)
     zkt_server_stop(s);
 }
 
+/* Granted when the waiter's own bound has all but come: it starts with a new one. */
+static void a_grant_never_comes_with_its_end(void **state)
+{
+    (void)state;
+    zkr_client *a = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *b = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *ma = zkt_mutex(a), *mb = zkt_mutex(b);
+    struct zkt_actor waiter;
+    ZKT_MUST(zkr_mutex_acquire(ma, PATIENCE_MS));
+    zkt_actor_queue(&waiter, b, mb, NULL);
+    ZKT_EVENTUALLY(zkr_client_valid_for_ms(b) < SESSION_MS / 8, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(ma));
+    assert_int_equal(zkt_actor_acquired(&waiter), ZKR_OK);
+    assert_true(zkr_client_valid_for_ms(b) > SESSION_MS / 6);
+    assert_int_equal(zkt_actor_end(&waiter), ZKR_OK);
+    zkt_destroy(ma);
+    zkt_destroy(mb);
+    zkt_close(a);
+    zkt_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +406,7 @@ int main(void)
         ZKT_TEST(a_waiter_whose_node_is_deleted_queues_again),
         ZKT_TEST(the_lease_ends_before_the_node_does),
         ZKT_TEST(a_healthy_lease_never_runs_out),
+        ZKT_TEST(a_grant_never_comes_with_its_end),
         ZKT_TEST(without_probes_validity_is_unknown),
         ZKT_TEST(a_cut_within_the_session_changes_nothing),
         ZKT_TEST(a_stopped_holder_knows_with_its_first_call),

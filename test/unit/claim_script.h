@@ -8,22 +8,29 @@
 #include "engine/claim.h"
 #include "unit.h"
 
-/* An event: all is well; the lease is in doubt; the connection is down; no retry is left. */
+/*
+ * An event: all is well; the lease is in doubt; it is about to end; the connection is down; no
+ * retry is left.
+ */
 #define WELL(...)                                                                      \
     {                                                                                  \
-        .connected = true, .sure = true, .patient = true, __VA_ARGS__                  \
+        .connected = true, .sure = true, .ample = true, .patient = true, __VA_ARGS__   \
     }
 #define UNSURE(...)                                                                    \
     {                                                                                  \
         .connected = true, .patient = true, __VA_ARGS__                                \
     }
+#define BARELY_SURE(...)                                                               \
+    {                                                                                  \
+        .connected = true, .sure = true, .patient = true, __VA_ARGS__                  \
+    }
 #define DOWN(...)                                                                      \
     {                                                                                  \
-        .sure = true, .patient = true, __VA_ARGS__                                     \
+        .sure = true, .ample = true, .patient = true, __VA_ARGS__                      \
     }
 #define LAST(...)                                                                      \
     {                                                                                  \
-        .connected = true, .sure = true, __VA_ARGS__                                   \
+        .connected = true, .sure = true, .ample = true, __VA_ARGS__                    \
     }
 
 struct zkt_claim_step {

@@ -551,6 +551,89 @@ static void a_holder_whose_lease_is_over_has_lost(void **state)
     assert_int_equal(k.failure, 0);
 }
 
+/* With a queue that keeps its place: told as lost, and held again once that is proved. */
+static void a_holder_in_doubt_may_hold_again(void **state)
+{
+    (void)state;
+    static const struct zkt_claim_step steps[] = {
+        START,
+        CREATED,
+        GRANTED,
+        {DOWN(.kind = ZKR__EV_LEASE_OVER), ZKR__DO_TELL, ZKR__PROVING},
+        {DOWN(.kind = ZKR__EV_LEASE_OVER), 0, ZKR__PROVING},
+        {UNSURE(.kind = ZKR__EV_UP), ZKR__DO_PROVE, ZKR__PROVING},
+        {WELL(.kind = ZKR__EV_PROVED), ZKR__DO_TELL | ZKR__DO_QUIET, ZKR__HELD},
+    };
+    struct zkr__claim_state k = {.keeps = true};
+    ZKT_PLAY(&k, steps);
+    assert_int_equal(k.lost, 0);
+    assert_int_equal(k.holds, 2);
+    assert_false(k.doubted);
+}
+
+/* In doubt, and then the node or the session is gone: lost for good, never quietly queued again. */
+static void what_is_lost_in_doubt_is_lost(void **state)
+{
+    (void)state;
+    static const struct zkt_claim_step doubt[] = {
+        START,
+        CREATED,
+        GRANTED,
+        {UNSURE(.kind = ZKR__EV_LEASE_OVER), ZKR__DO_PROVE | ZKR__DO_TELL,
+         ZKR__PROVING},
+    };
+    static const struct {
+        struct zkt_claim_step step;
+        int lost;
+    } ends[] = {
+        {{WELL(.kind = ZKR__EV_PROVED, .code = ZKR_ENONODE),
+          ZKR__DO_YIELD | ZKR__DO_TELL, ZKR__GONE},
+         ZKR_LOST_NODE},
+        {{WELL(.kind = ZKR__EV_OWN_GONE), ZKR__DO_YIELD | ZKR__DO_TELL, ZKR__GONE},
+         ZKR_LOST_NODE},
+        {{DOWN(.kind = ZKR__EV_OVER), ZKR__DO_TELL, ZKR__GONE}, ZKR_LOST_SESSION},
+        {{WELL(.kind = ZKR__EV_LEAVE), ZKR__DO_REMOVE | ZKR__DO_YIELD, ZKR__REMOVING},
+         0},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(ends); i++) {
+        struct zkr__claim_state k = {.keeps = true};
+        ZKT_PLAY(&k, doubt);
+        zkt_claim_play(&k, &ends[i].step, 1);
+        assert_int_equal(k.lost, ends[i].lost);
+    }
+}
+
+/* Let go while in doubt, and then the session ends: nobody is told any more. */
+static void nobody_is_told_of_a_doubt_that_was_left(void **state)
+{
+    (void)state;
+    static const struct zkt_claim_step steps[] = {
+        START,
+        CREATED,
+        GRANTED,
+        {DOWN(.kind = ZKR__EV_LEASE_OVER), ZKR__DO_TELL, ZKR__PROVING},
+        {DOWN(.kind = ZKR__EV_LEAVE), ZKR__DO_YIELD, ZKR__REMOVING},
+        {DOWN(.kind = ZKR__EV_OVER), 0, ZKR__GONE},
+    };
+    struct zkr__claim_state k = {.keeps = true};
+    ZKT_PLAY(&k, steps);
+    assert_int_equal(k.lost, 0);
+}
+
+/* A bound so near that no probe would be answered before it: a write first, and then whatever. */
+static void a_grant_at_the_end_of_the_lease_is_proved_first(void **state)
+{
+    (void)state;
+    static const struct zkt_claim_step steps[] = {
+        START,
+        CREATED,
+        {BARELY_SURE(.kind = ZKR__EV_LISTED, .found = true, .granted = true),
+         ZKR__DO_PROVE, ZKR__PROVING},
+        {BARELY_SURE(.kind = ZKR__EV_PROVED), ZKR__DO_TELL | ZKR__DO_QUIET, ZKR__HELD},
+    };
+    (void)ZKT_CLAIM_AFTER(steps);
+}
+
 /* First in line but not surely alive: a write must be answered first, and again when too slow. */
 static void an_unsure_grant_is_proved_first(void **state)
 {
@@ -842,6 +925,10 @@ int main(void)
         cmocka_unit_test(a_waiter_whose_node_is_always_deleted_slows_down),
         cmocka_unit_test(a_holder_whose_node_is_deleted_has_lost),
         cmocka_unit_test(a_holder_whose_lease_is_over_has_lost),
+        cmocka_unit_test(a_holder_in_doubt_may_hold_again),
+        cmocka_unit_test(what_is_lost_in_doubt_is_lost),
+        cmocka_unit_test(nobody_is_told_of_a_doubt_that_was_left),
+        cmocka_unit_test(a_grant_at_the_end_of_the_lease_is_proved_first),
         cmocka_unit_test(an_unsure_grant_is_proved_first),
         cmocka_unit_test(the_end_of_the_session_is_survived_in_each_phase),
         cmocka_unit_test(a_refused_client_fails_its_claims),

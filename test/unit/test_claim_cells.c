@@ -60,6 +60,8 @@ static uint64_t key_of(const struct world *w)
         {k->made_parents, 1},
         {k->failure != 0, 1},
         {k->lost != 0, 1},
+        {k->keeps, 1},
+        {k->doubted, 1},
         {w->connected, 1},
         {w->retry, 1},
         {w->quiet, 1},
@@ -150,6 +152,10 @@ static void check_safety(const struct zkr__claim_state *before,
              before->leaving,
          "decided twice");
     must(!(after->failure != 0 && after->lost != 0), "failed and lost");
+    must(!after->doubted || after->phase >= ZKR__PROVING,
+         "in doubt, but not at its end");
+    must(!after->doubted || after->phase != ZKR__HELD, "held in doubt");
+    must(before->keeps || !after->doubted, "kept");
 }
 
 /* When it is in its place, too. */
@@ -235,13 +241,14 @@ static struct world step(const struct world *from, const struct zkr__claim_event
 
 /* --- all that can happen --- */
 
-/* With and without a sure lease, with and without a retry left. */
+/* With a lease that is sure, barely or not at all; with and without a retry left. */
 static void try_event(const struct world *w, struct zkr__claim_event e)
 {
     e.connected = w->connected;
-    for (int i = 0; i < 4; i++) {
-        e.sure = i & 1;
-        e.patient = (i & 2) != 0;
+    for (int i = 0; i < 6; i++) {
+        e.sure = i / 2 > 0;
+        e.ample = i / 2 > 1;
+        e.patient = i % 2 != 0;
         struct world next = step(w, &e);
         visit(&next);
     }
@@ -335,8 +342,9 @@ static void search(void)
     }
     memset(seen, 0, sizeof(seen));
     queued = 0;
-    for (int i = 0; i < 4; i++) {
-        struct world w = {.connected = i & 1, .k = {.once = (i & 2) != 0}};
+    for (int i = 0; i < 8; i++) {
+        struct world w = {.connected = i & 1,
+                          .k = {.once = (i & 2) != 0, .keeps = (i & 4) != 0}};
         try_event(&w, (struct zkr__claim_event){.kind = ZKR__EV_START});
     }
     for (size_t i = 0; i < queued; i++) {
@@ -381,7 +389,7 @@ static void try_out_of_place(const struct zkr__claim_state *before,
     /* What lists and nodes say counts only with success. */
     for (unsigned bits = 0; bits < (e.code == ZKR_OK ? 64U : 16U); bits++) {
         e.connected = bits & 1;
-        e.sure = bits & 2;
+        e.sure = e.ample = bits & 2;
         e.patient = bits & 4;
         e.found = e.ours = e.hopeless = bits & 8;
         e.granted = e.spent = bits & 16;
@@ -416,7 +424,8 @@ static void nothing_out_of_place_breaks_a_claim(void **state)
 /* The most favourable thing that can happen next; false when there is nothing. */
 static bool go_on(struct world *w, bool found)
 {
-    struct zkr__claim_event e = {.connected = true, .sure = true, .patient = true};
+    struct zkr__claim_event e = {
+        .connected = true, .sure = true, .ample = true, .patient = true};
     if (w->count > 0) {
         e.kind = w->in_flight[0];
         e.code = w->connected ? ZKR_OK : ZKR_ECONNLOSS;

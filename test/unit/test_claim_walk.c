@@ -265,6 +265,7 @@ static void tell(struct zkr__claim_event e)
     bool left = w.k.leaving;
     e.connected = w.connected;
     e.sure = w.sure;
+    e.ample = w.sure && !chance(4);
     e.patient = !chance(RARE);
     unsigned actions = zkr__claim_step(&w.k, &e);
     carry_out(actions);
@@ -530,7 +531,8 @@ static void begin_claim(void)
 {
     if (w.k.phase == ZKR__GONE) {
         unsigned round = w.k.round + 1; /* what is on its way is not for the new one */
-        w.k = (struct zkr__claim_state){.round = round, .once = chance(4)};
+        w.k = (struct zkr__claim_state){
+            .round = round, .once = chance(4), .keeps = chance(2)};
         w.named = 0;
         w.ahead = -1;
         w.retry = w.quiet = false;
