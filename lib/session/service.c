@@ -11,7 +11,7 @@
 #include "session/resolve.h"
 #include "session/session.h"
 
-enum { CHECK_ADDRESSES_MS = 10000 };
+enum { CHECK_ADDRESSES_MS = 5000 };
 
 static int64_t sooner(int64_t x, int64_t y)
 {
@@ -86,6 +86,7 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     link->begun = c->door->boot();
     link->check_at = zkr__now(c) + CHECK_ADDRESSES_MS * ZKR__MS;
     c->link = link;
+    zkr__no_answer_yet(c);
     zkr__set_state(c, ZKR_STATE_CONNECTING);
     zkr__unlock(c);
     void *zh = open_handle(c, link);
@@ -135,7 +136,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
             return c->open_at;
         }
         open_link(c);
-        return c->link ? ZKR__NEVER : c->open_at;
+        return c->link ? c->link->check_at : c->open_at;
     }
     if (!c->link->was_up) {
         if (now >= c->link->check_at) {

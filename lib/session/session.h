@@ -213,6 +213,8 @@ int64_t zkr__service_run(zkr_client *c) ZKR__LOCKED;
 
 /* --- session changes (state.c) --- */
 
+/* What zkr_client_wait_connected() says of a handle that gets no answer. */
+void zkr__no_answer_yet(zkr_client *c) ZKR__LOCKED;
 /* The present session is over, or given up; the service opens the next. */
 void zkr__session_over(zkr_client *c, const char *why) ZKR__LOCKED;
 /* The same, into a state from which nothing follows by itself. */

@@ -80,10 +80,15 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     zkr__service_by(c, zkr__now(c));
 }
 
-static void session_down(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
+void zkr__no_answer_yet(zkr_client *c)
 {
     (void)snprintf(c->obstacle, sizeof(c->obstacle), "no answer from %.150s",
-                   link->servers);
+                   c->link->servers);
+}
+
+static void session_down(zkr_client *c) ZKR__LOCKED
+{
+    zkr__no_answer_yet(c);
     if (zkr__connected(c)) {
         c->suspended_at = zkr__now(c);
         zkr__set_state(c, ZKR_STATE_SUSPENDED);
@@ -132,7 +137,7 @@ void zkr__link_session(void *ctx, enum zkr__session_event event)
             session_up(c, link);
             break;
         case ZKR__SESSION_DOWN:
-            session_down(c, link);
+            session_down(c);
             break;
         case ZKR__SESSION_OVER:
             zkr__session_over(c, "expired");

@@ -229,20 +229,22 @@ static struct sockaddr_in resolve(const char *target)
     return address;
 }
 
-static zkt_proxy *start(const char *target, bool framed)
+static zkt_proxy *allocate(void)
 {
     zkt_proxy *p = calloc(1, sizeof *p);
-    sigset_t every;
-    sigset_t before;
-
     if (p == NULL) {
         zkt_fail("out of memory");
     }
+    return p;
+}
+
+static zkt_proxy *start(zkt_proxy *p, const char *target)
+{
+    sigset_t every;
+    sigset_t before;
+
     p->target = resolve(target);
-    p->framed = framed;
-    p->listener = zkt_listen(&p->port);
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    (void)snprintf(p->host, sizeof p->host, "127.0.0.1:%d", p->port);
     (void)pthread_mutex_init(&p->lock, NULL);
     (void)pthread_cond_init(&p->turned, NULL);
     (void)sigfillset(&every);
@@ -257,14 +259,33 @@ static zkt_proxy *start(const char *target, bool framed)
     return p;
 }
 
+static zkt_proxy *start_anywhere(const char *target, bool framed)
+{
+    zkt_proxy *p = allocate();
+    p->framed = framed;
+    p->listener = zkt_listen(&p->port);
+    (void)snprintf(p->host, sizeof p->host, "127.0.0.1:%d", p->port);
+    return start(p, target);
+}
+
 zkt_proxy *zkt_proxy_start(const char *target)
 {
-    return start(target, true);
+    return start_anywhere(target, true);
 }
 
 zkt_proxy *zkt_proxy_start_raw(const char *target)
 {
-    return start(target, false);
+    return start_anywhere(target, false);
+}
+
+zkt_proxy *zkt_proxy_start_at(const char *address, int port, const char *target)
+{
+    zkt_proxy *p = allocate();
+    p->framed = true;
+    p->port = port;
+    p->listener = zkt_listen_at(address, port);
+    (void)snprintf(p->host, sizeof p->host, "%s:%d", address, port);
+    return start(p, target);
 }
 
 void zkt_proxy_stop(zkt_proxy *p)

@@ -32,6 +32,9 @@ zkt_proxy *zkt_proxy_start(const char *target);
 /** The same for a protocol that is not the clients': bytes only, no frames. */
 zkt_proxy *zkt_proxy_start_raw(const char *target);
 
+/** Listen at a loopback address and port of the caller's choice, which must be free. */
+zkt_proxy *zkt_proxy_start_at(const char *address, int port, const char *target);
+
 /** Close everything, end the thread, free. NULL is fine. */
 void zkt_proxy_stop(zkt_proxy *p);
 

@@ -354,6 +354,17 @@ static int random_port(int attempt)
     return first + (int)(x % (uint64_t)count);
 }
 
+int zkt_listen_at(const char *address, int port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || inet_pton(AF_INET, address, &a.sin_addr) != 1 ||
+        bind(fd, (struct sockaddr *)&a, sizeof a) != 0 || listen(fd, 128) != 0) {
+        zkt_fail("cannot listen at %s:%d: %s", address, port, strerror(errno));
+    }
+    return fd;
+}
+
 int zkt_listen(int *port)
 {
     for (int attempt = 0; attempt < 200; attempt++) {

@@ -90,4 +90,7 @@ ssize_t zkt_read_some(int fd, void *data, size_t size, int64_t deadline);
  */
 int zkt_listen(int *port);
 
+/** The same at a given loopback address and port. */
+int zkt_listen_at(const char *address, int port);
+
 #endif

@@ -20,7 +20,7 @@
 enum { CLIENTS = 4, EACH = 25, SESSION_MS = 2000, PATIENCE_MS = 30000 };
 enum { DEFAULT_SECONDS = 15, LEAST_TERMS = 4, LONGEST_CUT_MS = 2 * SESSION_MS };
 /* The first few of each client stay long, and so lead when their line breaks. */
-enum { STAYERS = 5, STAYERS_TURN = 8 };
+enum { STAYERS = 5, STAYERS_TURN = 3 };
 
 struct client {
     zkt_proxy *proxy;
