@@ -219,11 +219,39 @@ static void at_the_limit_a_claim_is_refused(void **state)
     zkt_server_stop(s);
 }
 
+/* A candidate at the limit is told so, and may start again when the path has been empty. */
+static void at_the_limit_a_candidacy_ends(void **state)
+{
+    (void)state;
+    zkt_server *s = server_with_count(2147483646);
+    zkr_client *c = zkt_client(zkt_server_host(s), SESSION_MS);
+    zkr_leader_latch *a = NULL, *b = NULL;
+    ZKT_MUST(zkr_leader_latch_create(&a, c, zkt_path(), "a", NULL));
+    ZKT_MUST(zkr_leader_latch_create(&b, c, zkt_path(), "b", NULL));
+    ZKT_MUST(zkr_leader_latch_start(a));
+    ZKT_MUST(zkr_leader_latch_await(a, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_latch_start(b));
+    assert_int_equal(zkr_leader_latch_await(b, PATIENCE_MS), ZKR_ESEQUENCE);
+    assert_int_equal(zkr_leader_latch_state(b), ZKR_ESEQUENCE);
+    assert_true(zkr_leader_latch_has_leadership(a));
+    ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_SILENT));
+    ZKT_EVENTUALLY(!zkt_exists(zkt_server_host(s), zkt_path()), PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_start(b));
+    ZKT_MUST(zkr_leader_latch_await(b, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_destroy(a));
+    ZKT_MUST(zkr_leader_latch_destroy(b));
+    zkt_close(c);
+    zkt_server_stop(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ZKT_TEST(a_high_count_starts_again_when_the_path_is_empty),
         ZKT_TEST(at_the_limit_a_claim_is_refused),
+        ZKT_TEST(at_the_limit_a_candidacy_ends),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }
