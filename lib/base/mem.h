@@ -12,6 +12,10 @@ void *zkr__mem_copy(const void *from, size_t size);
 char *zkr__mem_string(const char *text);
 void zkr__mem_free(void *p);
 
+/* The object of @type whose @member is at @at. */
+#define ZKR__OWNER_OF(at, type, member)                                                \
+    ((type *)(void *)((char *)(at)-offsetof(type, member)))
+
 /* Tests only: asked before each allocation; false makes it fail. NULL = never fail. */
 typedef _Bool (*zkr__mem_gate)(void);
 void zkr__mem_set_gate(zkr__mem_gate gate);

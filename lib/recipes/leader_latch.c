@@ -97,9 +97,7 @@ static void join(zkr_leader_latch *l)
 
 static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
 {
-    zkr_leader_latch *l =
-        (zkr_leader_latch *)(void *)((char *)listener -
-                                     offsetof(zkr_leader_latch, listener));
+    zkr_leader_latch *l = ZKR__OWNER_OF(listener, zkr_leader_latch, listener);
     (void)state;
     zkr__latch_changed(l);
 }

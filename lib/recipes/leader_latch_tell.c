@@ -38,8 +38,7 @@ void zkr__latch_changed(zkr_leader_latch *l)
 
 static zkr_leader_latch *latch_of(struct zkr__call *call)
 {
-    return (zkr_leader_latch *)(void *)((char *)call -
-                                        offsetof(zkr_leader_latch, call));
+    return ZKR__OWNER_OF(call, zkr_leader_latch, call);
 }
 
 /* --- on the dispatch thread --- */

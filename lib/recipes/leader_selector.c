@@ -24,9 +24,7 @@ static void free_selector(zkr_leader_selector *s)
 
 static void run_failed(struct zkr__call *call)
 {
-    zkr_leader_selector *s =
-        (zkr_leader_selector *)(void *)((char *)call -
-                                        offsetof(zkr_leader_selector, failed));
+    zkr_leader_selector *s = ZKR__OWNER_OF(call, zkr_leader_selector, failed);
     zkr_client *c = s->c;
     zkr__lock(c);
     int code = s->failure;
@@ -76,9 +74,7 @@ static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 
 static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
 {
-    zkr_leader_selector *s =
-        (zkr_leader_selector *)(void *)((char *)listener -
-                                        offsetof(zkr_leader_selector, listener));
+    zkr_leader_selector *s = ZKR__OWNER_OF(listener, zkr_leader_selector, listener);
     if (state != ZKR_STATE_CONNECTED) {
         s->lead.suspended = true;
         zkr__cv_broadcast(&s->changed);

@@ -128,8 +128,7 @@ static void end_lost_call(struct zkr__holder *holder)
 
 static struct zkr__holder *holder_of(struct zkr__call *call)
 {
-    return (struct zkr__holder *)(void *)((char *)call -
-                                          offsetof(struct zkr__holder, lost));
+    return ZKR__OWNER_OF(call, struct zkr__holder, lost);
 }
 
 static void run_lost(struct zkr__call *call)
@@ -191,9 +190,7 @@ static bool let_go(zkr_mutex *m, struct zkr__holder *holder, bool wait) ZKR__LOC
 /* The thread ends while it holds. */
 static void abandon(struct zkr__thread_duty *duty)
 {
-    struct zkr__holder *holder =
-        (struct zkr__holder *)(void *)((char *)duty -
-                                       offsetof(struct zkr__holder, duty));
+    struct zkr__holder *holder = ZKR__OWNER_OF(duty, struct zkr__holder, duty);
     zkr_mutex *m = holder->lock;
     zkr_client *c = m->c;
     if (c->fork_generation != zkr__fork_generation()) {

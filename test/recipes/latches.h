@@ -77,6 +77,19 @@ static inline zkr_leader_latch *zkt_telling_latch(zkr_client *c,
     return zkt_latch(c, id, &o);
 }
 
+static inline void zkt_lead(zkr_leader_latch *l)
+{
+    enum { PATIENCE_MS = 20000 };
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+}
+
+/* As many as the server knows of, on the path of the test. */
+static inline int zkt_candidates(void)
+{
+    return zkt_children_count(zkt_servers(), zkt_path());
+}
+
 static inline void zkt_end_latch(zkr_leader_latch *l)
 {
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));

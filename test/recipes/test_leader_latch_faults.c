@@ -9,17 +9,6 @@
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100 };
 
-static void lead(zkr_leader_latch *l)
-{
-    ZKT_MUST(zkr_leader_latch_start(l));
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-}
-
-static int children(void)
-{
-    return zkt_children_count(zkt_servers(), zkt_path());
-}
-
 static void node_of(zkr_leader_latch *l, char node[256])
 {
     ZKT_MUST(zkr_leader_latch_node(l, node, 256));
@@ -34,7 +23,7 @@ static void a_leader_whose_session_ends_joins_again(void **state)
     struct zkt_told t;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    lead(l);
+    zkt_lead(l);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
     int64_t first = atomic_load(&t.token);
     zkt_expire_start(c);
@@ -44,7 +33,7 @@ static void a_leader_whose_session_ends_joins_again(void **state)
     int reason = atomic_load(&t.reason);
     assert_true(reason == ZKR_LOST_SESSION || reason == ZKR_LOST_NODE);
     assert_true(atomic_load(&t.token) > first);
-    assert_int_equal(children(), 1);
+    assert_int_equal(zkt_candidates(), 1);
     assert_int_equal(atomic_load(&t.bad), 0);
     zkt_end_latch(l);
     zkt_close(c);
@@ -57,7 +46,7 @@ static void quick_losses_of_sessions_leave_one_node(void **state)
     struct zkt_told t;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    lead(l);
+    zkt_lead(l);
     for (int i = 0; i < 5; i++) {
         zkt_expire(c);
         ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
@@ -65,9 +54,9 @@ static void quick_losses_of_sessions_leave_one_node(void **state)
         ZKT_EVENTUALLY(zkr_leader_latch_has_leadership(l), PATIENCE_MS);
     }
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    ZKT_EVENTUALLY(children() == 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 1, PATIENCE_MS);
     zkt_sleep_ms(SHORT_MS);
-    assert_int_equal(children(), 1);
+    assert_int_equal(zkt_candidates(), 1);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
     assert_int_equal(atomic_load(&t.gains), atomic_load(&t.losses));
     assert_int_equal(atomic_load(&t.bad), 0);
@@ -84,13 +73,13 @@ static void the_next_leads_when_a_session_ends(void **state)
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *a = zkt_telling_latch(c, "a", &ta, NULL);
     zkr_leader_latch *b = zkt_telling_latch(d, "b", &tb, NULL);
-    lead(a);
+    zkt_lead(a);
     ZKT_EVENTUALLY(atomic_load(&ta.gains) == 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_start(b));
-    ZKT_EVENTUALLY(children() == 2, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
     zkt_expire_start(c);
     ZKT_MUST(zkr_leader_latch_await(b, PATIENCE_MS));
-    ZKT_EVENTUALLY(children() == 2, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
     ZKT_EVENTUALLY(atomic_load(&tb.gains) == 1, PATIENCE_MS);
     assert_false(zkr_leader_latch_has_leadership(a));
     ZKT_EVENTUALLY(atomic_load(&ta.losses) == 1, PATIENCE_MS);
@@ -111,7 +100,7 @@ static void a_deleted_node_is_a_loss_and_the_latch_joins_again(void **state)
     char node[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    lead(l);
+    zkt_lead(l);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
     node_of(l, node);
     zkt_delete(zkt_servers(), node);
@@ -132,15 +121,15 @@ static void a_deleted_waiter_is_back_within_a_second(void **state)
     zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(d, "b", NULL);
     zkr_contenders *list = NULL;
     char path[512];
-    lead(a);
+    zkt_lead(a);
     ZKT_MUST(zkr_leader_latch_start(b));
-    ZKT_EVENTUALLY(children() == 2, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_participants(a, &list));
     (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(),
                    zkr_contenders_get(list, 1)->node);
     zkr_contenders_free(list);
     zkt_delete(zkt_servers(), path);
-    ZKT_EVENTUALLY(children() == 2, 1500);
+    ZKT_EVENTUALLY(zkt_candidates() == 2, 1500);
     ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_SILENT));
     ZKT_MUST(zkr_leader_latch_await(b, PATIENCE_MS));
     zkt_end_latch(a);
@@ -160,7 +149,7 @@ static void a_short_cut_costs_neither_place_nor_term(void **state)
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    lead(l);
+    zkt_lead(l);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
     node_of(l, before);
     zkt_proxy_drop_connections(p);
@@ -187,7 +176,7 @@ static void stepping_down_when_suspended_keeps_the_node(void **state)
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), 10000);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, &o);
-    lead(l);
+    zkt_lead(l);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
     node_of(l, before);
     int64_t token = atomic_load(&t.token);
@@ -219,7 +208,7 @@ static void a_silent_line_is_a_loss_before_the_session_ends(void **state)
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
     zkr_leader_latch *next = zkt_latch(d, "b", NULL);
-    lead(l);
+    zkt_lead(l);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_start(next));
     zkt_sleep_ms(SHORT_MS);
@@ -233,7 +222,7 @@ static void a_silent_line_is_a_loss_before_the_session_ends(void **state)
     ZKT_MUST(zkr_leader_latch_stop(next, ZKR_LATCH_SILENT));
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 2, PATIENCE_MS);
-    assert_int_equal(children(), 1);
+    assert_int_equal(zkt_candidates(), 1);
     zkt_end_latch(l);
     zkt_end_latch(next);
     zkt_close(c);
@@ -253,9 +242,9 @@ static void a_late_return_costs_the_term_but_not_the_place(void **state)
     zkr_client *d = zkt_client(zkt_servers(), LONG_SESSION_MS);
     zkr_leader_latch *a = zkt_telling_latch(c, "a", &ta, NULL);
     zkr_leader_latch *b = zkt_telling_latch(d, "b", &tb, NULL);
-    lead(a);
+    zkt_lead(a);
     ZKT_MUST(zkr_leader_latch_start(b));
-    ZKT_EVENTUALLY(children() == 2 && atomic_load(&ta.gains) == 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 2 && atomic_load(&ta.gains) == 1, PATIENCE_MS);
     node_of(a, before);
     int64_t token = atomic_load(&ta.token);
     /* A new session's first bound is the session's own end: wait for one of the probes. */

@@ -10,17 +10,6 @@
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100 };
 
-static void lead(zkr_leader_latch *l)
-{
-    ZKT_MUST(zkr_leader_latch_start(l));
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-}
-
-static int children(void)
-{
-    return zkt_children_count(zkt_servers(), zkt_path());
-}
-
 /* --- servers --- */
 
 /* Started without a server it leads once there is one; stopped before, it never joins. */
@@ -39,7 +28,7 @@ static void a_latch_may_start_before_the_server(void **state)
     ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_NOTIFY));
     zkt_proxy_heal(p);
     ZKT_MUST(zkr_leader_latch_await(b, PATIENCE_MS));
-    assert_int_equal(children(), 1);
+    assert_int_equal(zkt_candidates(), 1);
     zkt_end_latch(a);
     zkt_end_latch(b);
     zkt_close(c);
@@ -54,7 +43,7 @@ static void an_empty_server_in_its_place_is_no_problem(void **state)
     zkt_server *s = zkt_server_start(NULL);
     zkr_client *c = zkt_client(zkt_server_host(s), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    lead(l);
+    zkt_lead(l);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
     zkt_server_restart(s, true);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 2, PATIENCE_MS);
@@ -86,7 +75,7 @@ static void a_stop_during_the_create_leaves_no_node(void **state)
         }
         zkt_proxy_thaw(p, direction);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(children(), 0);
+        assert_int_equal(zkt_candidates(), 0);
     }
     /* And the executed create whose reply is lost, with and without a new start. */
     for (int i = 0; i < 2; i++) {
@@ -94,12 +83,12 @@ static void a_stop_during_the_create_leaves_no_node(void **state)
         ZKT_MUST(zkr_leader_latch_start(l));
         ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
         if (i == 1) {
-            lead(l);
-            ZKT_EVENTUALLY(children() == 1, PATIENCE_MS);
+            zkt_lead(l);
+            ZKT_EVENTUALLY(zkt_candidates() == 1, PATIENCE_MS);
             ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
         }
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(children(), 0);
+        assert_int_equal(zkt_candidates(), 0);
     }
     zkt_end_latch(l);
     zkt_close(c);
@@ -144,7 +133,7 @@ static int64_t take_over(zkr_leader_latch *next, pid_t pid, struct leader *k, in
 {
     ZKT_EVENTUALLY(atomic_load(&k->leads), PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_start(next));
-    ZKT_EVENTUALLY(children() == 2, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
     zkt_sleep_ms(SHORT_MS);
     int64_t before = zkt_now_ms();
     assert_int_equal(kill(pid, sig), 0);
@@ -165,7 +154,7 @@ static void the_next_leads_after_a_kill_or_a_freeze(void **state)
     pid_t killed = zkt_fork(lead_for_ever, k);
     ZKT_EVENTUALLY(atomic_load(&k->leads), PATIENCE_MS);
     pid_t frozen = zkt_fork(lead_for_ever, f);
-    ZKT_EVENTUALLY(children() == 2, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
 
     int64_t before = zkt_now_ms();
     assert_int_equal(kill(killed, SIGKILL), 0);
@@ -182,14 +171,14 @@ static void the_next_leads_after_a_kill_or_a_freeze(void **state)
     assert_true(took < SESSION_MS + TICK_MS + SLACK_MS);
     int64_t taken = zkt_now_ms();
     assert_int_equal(kill(frozen, SIGCONT), 0);
-    ZKT_EVENTUALLY(children() == 2, PATIENCE_MS); /* it is back, behind us */
+    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS); /* it is back, behind us */
     ZKT_EVENTUALLY(!atomic_load(&f->leads), PATIENCE_MS);
     assert_true(atomic_load(&f->sure_at_ms) < taken);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     ZKT_EVENTUALLY(atomic_load(&f->leads), PATIENCE_MS);
     assert_int_equal(kill(frozen, SIGKILL), 0);
     (void)zkt_join(frozen, PATIENCE_MS);
-    ZKT_EVENTUALLY(children() == 0, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 0, PATIENCE_MS);
     zkt_end_latch(l);
     zkt_close(c);
     zkt_shared_free(k, sizeof(*k));
@@ -260,7 +249,7 @@ static void a_missing_right_ends_the_candidacy(void **state)
         assert_int_equal(zkt_door_total(), 0);
     }
     zkt_delete(zkt_servers(), zkt_path());
-    lead(l);
+    zkt_lead(l);
     assert_int_equal(atomic_load(&t.failures), 2);
     zkt_end_latch(l);
     zkt_close(c);

@@ -37,8 +37,7 @@ static void leave(struct zkr__holder *holder)
 /* What a lock does when a thread ends with it. */
 static void at_exit(struct zkr__thread_duty *duty)
 {
-    char *at = (char *)duty - offsetof(struct zkr__holder, duty);
-    struct zkr__holder *holder = (struct zkr__holder *)(void *)at;
+    struct zkr__holder *holder = ZKR__OWNER_OF(duty, struct zkr__holder, duty);
     holder->depth = -1;
     leave(holder);
 }
