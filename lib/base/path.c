@@ -136,11 +136,10 @@ bool zkr__path_sequence(const char *name, const char *prefix, int64_t *sequence)
     const char *digits = after_last(name, prefix);
     if (digits) {
         bool negative = digits[0] == '-';
-        if (!ten_digits(digits + negative, &value)) {
-            return false;
+        if (ten_digits(digits + negative, &value)) {
+            *sequence = negative ? -value : value;
+            return true;
         }
-        *sequence = negative ? -value : value;
-        return true;
     }
     size_t len = strlen(name);
     if (len < DIGITS || !ten_digits(name + len - DIGITS, &value)) {

@@ -33,8 +33,8 @@ void zkr__path_protect(char *out,
                        const char *prefix);
 
 /*
- * The number of a sequential child, whoever made it: the digits after the last @prefix when the
- * name has one, else the trailing ten digits, of kazoo's "…__lock__N" or the Java and C
+ * The number of a sequential child, whoever made it: the ten digits after the last @prefix when
+ * the name has them, else the trailing ten digits, of kazoo's "…__lock__N" or the Java and C
  * recipes' "x-…-N". False when it has none: no contender.
  */
 bool zkr__path_sequence(const char *name, const char *prefix, int64_t *sequence);
