@@ -24,7 +24,14 @@ int zkr__mutex_enter_blocking(const zkr_mutex *m)
 
 bool zkr_mutex_is_held(zkr_mutex *m)
 {
-    return zkr_mutex_valid_for_ms(m) != 0;
+    if (zkr__mutex_enter(m) != ZKR_OK) {
+        return false;
+    }
+    zkr__lock(m->c);
+    const struct zkr__holder *holder = zkr__holders_find(m->holders);
+    bool held = holder && zkr__claim_sure(holder->claim);
+    zkr__unlock(m->c);
+    return held;
 }
 
 bool zkr_mutex_is_held_in_process(zkr_mutex *m)

@@ -2,6 +2,7 @@
 #include "door.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
@@ -120,6 +121,19 @@ static int timeout_ms(void *zh)
     return zkr__zk_real.timeout_ms(zh);
 }
 
+static _Atomic int64_t stopped_at;
+
+static int64_t boot(void)
+{
+    int64_t at = atomic_load(&stopped_at);
+    return at != 0 ? at : zkr__clock_boot();
+}
+
+void zkt_door_stop_clock(int64_t ns)
+{
+    atomic_store(&stopped_at, ns);
+}
+
 const struct zkr__door zkt_door = {
     .open = open_handle,
     .close = close_handle,
@@ -128,5 +142,5 @@ const struct zkr__door zkt_door = {
     .session_id = session_id,
     .timeout_ms = timeout_ms,
     .now = zkr__clock_now,
-    .boot = zkr__clock_boot,
+    .boot = boot,
 };

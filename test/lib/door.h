@@ -26,6 +26,9 @@ int zkt_door_count(enum zkr__op_kind kind);
 void zkt_door_before(int n, void (*fn)(void *ctx), void *ctx);
 bool zkt_door_fired(void);
 
+/** Let CLOCK_BOOTTIME, as all clients of the door see it, stand at @ns; 0 = let it run. */
+void zkt_door_stop_clock(int64_t ns);
+
 /** Id and password of a client's present session. */
 void zkt_door_session(zkr_client *c, int64_t *id, unsigned char password[16]);
 

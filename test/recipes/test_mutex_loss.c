@@ -376,6 +376,30 @@ static void an_empty_server_is_gone_on_with(void **state)
     zkt_server_stop(s);
 }
 
+/* Held and lost are one question, also where less than a whole millisecond is left. */
+static void what_is_not_held_is_lost_at_the_release(void **state)
+{
+    static const struct {
+        int64_t left_us;
+        bool held;
+    } ends[] = {{500, true}, {0, false}};
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        zkr__lock(c);
+        zkt_door_stop_clock(c->lease.until - ends[i].left_us * 1000);
+        zkr__unlock(c);
+        assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
+        assert_int_equal(zkr_mutex_is_held(m), ends[i].held);
+        assert_int_equal(zkr_mutex_release(m), ends[i].held ? ZKR_OK : ZKR_ESESSION);
+        zkt_door_stop_clock(0);
+    }
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
 /* Granted when the waiter's own bound has all but come: it starts with a new one. */
 static void a_grant_never_comes_with_its_end(void **state)
 {
@@ -406,6 +430,7 @@ int main(void)
         ZKT_TEST(a_waiter_whose_node_is_deleted_queues_again),
         ZKT_TEST(the_lease_ends_before_the_node_does),
         ZKT_TEST(a_healthy_lease_never_runs_out),
+        ZKT_TEST(what_is_not_held_is_lost_at_the_release),
         ZKT_TEST(a_grant_never_comes_with_its_end),
         ZKT_TEST(without_probes_validity_is_unknown),
         ZKT_TEST(a_cut_within_the_session_changes_nothing),
