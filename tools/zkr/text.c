@@ -36,7 +36,8 @@ size_t text_decode(const char *s, uint32_t *point)
 /* Controls of both sets, and what changes the direction of a line. */
 static bool is_printable(uint32_t point)
 {
-    return point >= 0x20 && !(point >= 0x7f && point < 0xa0) &&
+    return point >= 0x20 && !(point >= 0x7f && point < 0xa0) && point != 0x61c &&
+           point != 0x200e && point != 0x200f &&
            !(point >= 0x2028 && point <= 0x202e) &&
            !(point >= 0x2066 && point <= 0x2069);
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text that others wrote, as zkr shows it. */
+#include <stdlib.h>
+
+#include "text.h"
+#include "unit.h"
+
+static void expect_shown(const char *text, int width, const char *wanted)
+{
+    char *shown = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&shown, &size);
+    assert_non_null(out);
+    text_print(out, text, width);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(shown, wanted);
+    free(shown);
+}
+
+/* Letters of all kinds are shown as they are. */
+static void letters_are_shown(void **state)
+{
+    (void)state;
+    expect_shown("host/1/2", 0, "host/1/2");
+    expect_shown("schl\303\274ssel", 0, "schl\303\274ssel");
+    expect_shown("\360\237\230\200 \327\220", 0, "\360\237\230\200 \327\220");
+}
+
+/* What a terminal obeys is not: controls, ends of lines, and all that turns the direction. */
+static void what_a_terminal_obeys_is_not_shown(void **state)
+{
+    (void)state;
+    static const char *const obeyed[] = {
+        "\t",           "\n",           "\033",         "\177",         "\302\200",
+        "\302\237",     "\330\234",     "\342\200\216", "\342\200\217", "\342\200\250",
+        "\342\200\251", "\342\200\252", "\342\200\256", "\342\201\246", "\342\201\251",
+    };
+    for (size_t i = 0; i < ZKT_COUNT(obeyed); i++) {
+        expect_shown(obeyed[i], 0, "?");
+        assert_int_equal(text_width(obeyed[i]), 1);
+    }
+}
+
+/* A byte that is part of no character is one column. */
+static void bytes_that_are_no_text_are_not_shown(void **state)
+{
+    (void)state;
+    expect_shown("\377a\303", 0, "?a?");
+    expect_shown("\355\240\200", 0, "???"); /* a surrogate */
+    expect_shown("\300\257", 0, "??");      /* overlong */
+    expect_shown("\364\220\200\200", 0, "????");
+    assert_int_equal(text_width("\364\220\200\200"), 4);
+}
+
+/* Spaces fill a column; a text that is too long stays whole. */
+static void short_text_is_filled_up(void **state)
+{
+    (void)state;
+    expect_shown("\303\274", 3, "\303\274  ");
+    expect_shown("\377", 2, "? ");
+    expect_shown("abc", 2, "abc");
+    expect_shown("", 2, "  ");
+}
+
+static void expect_age(int64_t ms, const char *wanted)
+{
+    char age[32];
+    text_age(age, sizeof(age), ms);
+    assert_string_equal(age, wanted);
+}
+
+/* Two units at most; a clock that is behind the server's gives no negative age. */
+static void an_age_is_short(void **state)
+{
+    (void)state;
+    expect_age(-5000, "0s");
+    expect_age(59999, "59s");
+    expect_age(60000, "1m00s");
+    expect_age(3600000, "1h00m");
+    expect_age(86400000, "1d00h");
+    expect_age(INT64_MAX, "106751991167d07h");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_are_shown),
+        cmocka_unit_test(what_a_terminal_obeys_is_not_shown),
+        cmocka_unit_test(bytes_that_are_no_text_are_not_shown),
+        cmocka_unit_test(short_text_is_filled_up),
+        cmocka_unit_test(an_age_is_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
