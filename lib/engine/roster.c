@@ -69,7 +69,7 @@ static void answered(struct reading *r, int code)
     drop(r);
 }
 
-static char *printable(const void *data, size_t len)
+char *zkr__roster_text(const void *data, size_t len)
 {
     char *text = zkr__mem_copy(data ? data : "", len);
     for (size_t i = 0; text && i < len; i++) {
@@ -87,7 +87,7 @@ static void on_data(void *ctx, unsigned tag, const struct zkr__answer *answer)
     zkr_contender *entry = &r->result->list[tag];
     int code = answer->code == ZKR_ENONODE ? ZKR_OK : answer->code;
     if (answer->code == ZKR_OK) {
-        entry->owner = printable(answer->data, answer->data_len);
+        entry->owner = zkr__roster_text(answer->data, answer->data_len);
         entry->session_id = answer->owner;
         entry->created_ms = answer->created_ms;
         entry->fencing_token = answer->czxid;

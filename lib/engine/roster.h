@@ -18,4 +18,10 @@ int zkr__roster_read(zkr_contenders **out,
                      const char *prefix,
                      int64_t deadline);
 
+/*
+ * The data of a node as text, allocated, or NULL: as many bytes as @len, ASCII controls, zeros
+ * among them, as '?'. It need not be UTF-8.
+ */
+char *zkr__roster_text(const void *data, size_t len);
+
 #endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arguments of zkr: parsed to the point where it would open a session. Each ends in a
+ * documented exit code, with one line on stderr when that is a failure and none when not; PATH
+ * and the settings are words that were given; credentials are wiped from where ps shows them;
+ * and the second time gives what the first gave.
+ */
+#include <unistd.h>
+
+#include <zkr/leader_latch.h>
+#include <zkr/zkr.h>
+
+#include "cli.h"
+#include "commands.h"
+#include "connect.h"
+#include "fuzz.h"
+
+enum { WORDS_MAX = 24, SAID_MAX = 4096 };
+
+int zkr_main(int argc, char **argv); /* main() of tools/zkr/main.c */
+
+/* What a run came to. */
+struct outcome {
+    int status;
+    bool opened;
+    const char *servers, *path, *id;
+    int64_t session_ms, connect_ms;
+    size_t secret_len;
+    char said[SAID_MAX];
+    size_t said_len;
+};
+
+static struct outcome outcome;
+static bool inside;
+
+/* --- what zkr meets instead of the world --- */
+
+bool __wrap_fds_begin(struct fds *f);
+void __wrap_fds_end(struct fds *f);
+bool __wrap_signals_begin(struct signals *s);
+void __wrap_signals_end(struct signals *s);
+int __wrap_connect_open(zkr_client **out, const struct globals *g, const char *owner);
+int __wrap_zkr_mutex_create(zkr_mutex **out,
+                            zkr_client *c,
+                            const char *path,
+                            const zkr_mutex_options *o);
+int __wrap_zkr_leader_latch_create(zkr_leader_latch **out,
+                                   zkr_client *c,
+                                   const char *path,
+                                   const char *id,
+                                   const zkr_leader_latch_options *o);
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+
+bool __wrap_fds_begin(struct fds *f)
+{
+    (void)f;
+    return true;
+}
+
+void __wrap_fds_end(struct fds *f)
+{
+    (void)f;
+}
+
+bool __wrap_signals_begin(struct signals *s)
+{
+    (void)s;
+    return true;
+}
+
+void __wrap_signals_end(struct signals *s)
+{
+    (void)s;
+}
+
+int __wrap_connect_open(zkr_client **out, const struct globals *g, const char *owner)
+{
+    (void)out;
+    outcome.opened = true;
+    outcome.servers = g->servers;
+    outcome.session_ms = g->session_ms;
+    outcome.connect_ms = g->connect_ms;
+    outcome.id = owner;
+    if (g->auth_scheme) {
+        FUZZ_TRUE(*g->auth_scheme && !strchr(g->auth_scheme, ':'));
+        FUZZ_TRUE(strlen(g->auth_cert) == g->auth_cert_len);
+        outcome.secret_len = g->auth_cert_len;
+    }
+    return 0;
+}
+
+int __wrap_zkr_mutex_create(zkr_mutex **out,
+                            zkr_client *c,
+                            const char *path,
+                            const zkr_mutex_options *o)
+{
+    (void)out;
+    (void)c;
+    (void)o;
+    outcome.path = path;
+    return ZKR_ECONNLOSS; /* no further */
+}
+
+int __wrap_zkr_leader_latch_create(zkr_leader_latch **out,
+                                   zkr_client *c,
+                                   const char *path,
+                                   const char *id,
+                                   const zkr_leader_latch_options *o)
+{
+    (void)out;
+    (void)c;
+    (void)o;
+    outcome.path = path;
+    outcome.id = id;
+    return ZKR_ECONNLOSS;
+}
+
+/* What zkr says; it writes to descriptor 2 itself. */
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+    if (!inside || fd != STDERR_FILENO) {
+        return __real_write(fd, bytes, size);
+    }
+    FUZZ_TRUE(outcome.said_len + size < SAID_MAX);
+    memcpy(outcome.said + outcome.said_len, bytes, size);
+    outcome.said_len += size;
+    return (ssize_t)size;
+}
+
+/* --- properties --- */
+
+struct words {
+    char *list[WORDS_MAX + 2]; /* with the program's name, and a NULL */
+    int count;
+};
+
+static bool is_known(int status)
+{
+    return status == 0 || status == CLI_USAGE || status == CLI_SERVER;
+}
+
+/* One line, "zkr: " ahead, nothing in it that a terminal obeys. */
+static void check_said(void)
+{
+    const char *said = outcome.said;
+    size_t length = outcome.said_len;
+    if (outcome.status == 0) {
+        FUZZ_TRUE(length == 0);
+        return;
+    }
+    FUZZ_TRUE(length > 6 && strncmp(said, "zkr: ", 5) == 0);
+    for (size_t i = 0; i < length; i++) {
+        bool control = (unsigned char)said[i] < ' ' || said[i] == 0x7f;
+        FUZZ_TRUE(control == (i == length - 1));
+    }
+    FUZZ_TRUE(said[length - 1] == '\n');
+}
+
+static bool is_all(const char *text, char byte)
+{
+    while (*text == byte) {
+        text++;
+    }
+    return *text == '\0';
+}
+
+static int index_of(const struct words *w, const char *word)
+{
+    for (int i = 0; i < w->count; i++) {
+        if (w->list[i] == word) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Within a word: of "-zHOST" or "--servers=HOST". */
+static bool is_given(const struct words *w, const char *value)
+{
+    for (int i = 0; i < w->count; i++) {
+        uintptr_t from = (uintptr_t)w->list[i];
+        if ((uintptr_t)value >= from && (uintptr_t)value <= from + strlen(w->list[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_opened(const struct words *w)
+{
+    int path = index_of(w, outcome.path);
+    FUZZ_TRUE(outcome.path && path > 1);
+    FUZZ_TRUE(is_given(w, outcome.servers) ||
+              strcmp(outcome.servers, "127.0.0.1:2181") == 0);
+    FUZZ_TRUE(!outcome.id || is_given(w, outcome.id));
+    FUZZ_TRUE(outcome.session_ms >= 0 && outcome.session_ms <= INT32_MAX);
+    FUZZ_TRUE(outcome.connect_ms > 0);
+    FUZZ_TRUE(outcome.status == CLI_SERVER);
+    /* Options end at the first word that is none. */
+    bool none = *outcome.path != '-' || !outcome.path[1];
+    FUZZ_TRUE(none || strcmp(w->list[path - 1], "--") == 0);
+}
+
+/* Words keep their place and their bytes, but for credentials, of which x are left. */
+static void check_words(const struct words *now, const struct words *given)
+{
+    bool wiped = outcome.secret_len == 0;
+    for (int i = 1; i < now->count; i++) {
+        const char *a = now->list[i], *b = given->list[i];
+        size_t same = 0;
+        FUZZ_TRUE(strlen(a) == strlen(b));
+        while (a[same] == b[same] && a[same]) {
+            same++;
+        }
+        FUZZ_TRUE(!a[same] || (memchr(b, ':', same) && is_all(a + same, 'x')));
+        size_t length = strlen(a);
+        wiped = wiped || (length > outcome.secret_len &&
+                          is_all(a + length - outcome.secret_len, 'x'));
+    }
+    FUZZ_TRUE(wiped);
+    FUZZ_TRUE(now->list[now->count] == NULL);
+}
+
+static struct words copy_words(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, size};
+    struct words w = {.count = 1};
+    w.list[0] = fuzz_copy("zkr", 3);
+    while (in.left > 0 && w.count <= WORDS_MAX) {
+        size_t length;
+        char *word = fuzz_field(&in, '\n', &length);
+        w.list[w.count++] = fuzz_copy(word, strlen(word));
+        free(word);
+    }
+    return w;
+}
+
+static void free_words(struct words *w)
+{
+    for (int i = 0; i < w->count; i++) {
+        free(w->list[i]);
+    }
+}
+
+static void run_once(struct words *w)
+{
+    outcome = (struct outcome){.status = -1};
+    char *name = w->list[0]; /* it puts its own there */
+    optind = 0;              /* getopt afresh, as in a new process */
+    inside = true;
+    outcome.status = zkr_main(w->count, w->list);
+    inside = false;
+    w->list[0] = name;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    (void)unsetenv("ZKR_SERVERS");
+    return freopen("/dev/null", "w", stdout) ? 0 : 1; /* where --help goes */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct words given = copy_words(data, size);
+    struct words w = copy_words(data, size);
+    run_once(&w);
+    FUZZ_TRUE(is_known(outcome.status));
+    check_said();
+    check_words(&w, &given);
+    if (outcome.opened) {
+        check_opened(&w);
+    }
+    static struct outcome first;
+    first = outcome;
+    struct words again = copy_words(data, size);
+    run_once(&again);
+    FUZZ_TRUE(first.status == outcome.status && first.said_len == outcome.said_len);
+    FUZZ_TRUE(memcmp(first.said, outcome.said, first.said_len) == 0);
+    FUZZ_TRUE(!first.opened ||
+              index_of(&w, first.path) == index_of(&again, outcome.path));
+    free_words(&again);
+    free_words(&w);
+    free_words(&given);
+    return 0;
+}

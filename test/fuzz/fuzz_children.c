@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of children with hostile names, under the rule: the order is total and the same in
+ * whatever order a server tells them; one chain of predecessors; each end of a child wakes
+ * one at most; and all get their turn, in order.
+ */
+#include <zkr/error.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "engine/children.h"
+#include "engine/rule.h"
+#include "fuzz.h"
+
+enum { CHILDREN_MAX = 24, NAME_ROOM = 96, WAYS_MAX = 3 };
+
+static const char prefix[] = "lock-";
+
+struct names {
+    char *list[CHILDREN_MAX];
+    size_t count;
+};
+
+/* A name as some client makes them, or a hostile one, or bytes. */
+static char *make_name(struct fuzz_input *in)
+{
+    static const char *const forms[] = {
+        "_c_01234567-89ab-4def-8123-456789abcdef-lock-",
+        "_c_01234567-89ab-4def-8123-456789abcde0-lock-",
+        "0123456789ab4def8123456789abcdef__lock__",
+        "x-72057594037927936-",
+        "lock-",
+        "lock-lock-",
+        "_c_-latch-",
+        "",
+    };
+    enum { BYTES = FUZZ_COUNT(forms) };
+    char number[32];
+    char name[NAME_ROOM];
+    uint8_t choice = fuzz_byte(in);
+    size_t form = choice % (FUZZ_COUNT(forms) + 1);
+    if (form == BYTES) {
+        return fuzz_field(in, '\n', NULL);
+    }
+    bool wide = choice & 0x80;
+    int64_t value = wide ? (int32_t)(uint32_t)fuzz_number(in, 4) : fuzz_byte(in) % 16;
+    (void)snprintf(number, sizeof(number), "%s%010lld", value < 0 ? "-" : "",
+                   value < 0 ? -(long long)value : (long long)value);
+    (void)snprintf(name, sizeof(name), "%s%s", forms[form], number);
+    return fuzz_copy(name, strlen(name));
+}
+
+static bool is_listed(const struct names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->list[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* No server has two children of one name. */
+static void make_names(struct names *names, struct fuzz_input *in)
+{
+    while (in->left > 0 && names->count < CHILDREN_MAX) {
+        char *name = make_name(in);
+        if (is_listed(names, name)) {
+            free(name);
+        } else {
+            names->list[names->count++] = name;
+        }
+    }
+}
+
+static struct zkr__children order(char *const *names, size_t count)
+{
+    struct zkr__children children;
+    FUZZ_TRUE(zkr__children_order(&children, (const char *const *)names, count, prefix,
+                                  NULL, NULL) == ZKR_OK);
+    return children;
+}
+
+/* --- properties --- */
+
+static void check_order(const struct zkr__children *c, const struct names *names)
+{
+    size_t numbered = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        int64_t sequence;
+        bool has = zkr__path_sequence(names->list[i], prefix, &sequence);
+        size_t at = zkr__children_find(c, names->list[i]);
+        FUZZ_TRUE(has == (at < c->count));
+        FUZZ_TRUE(!has || c->list[at].sequence == sequence);
+        numbered += has;
+    }
+    FUZZ_TRUE(c->count == numbered);
+    for (size_t i = 1; i < c->count; i++) {
+        const struct zkr__child *a = &c->list[i - 1], *b = &c->list[i];
+        FUZZ_TRUE(a->sequence <= b->sequence);
+        FUZZ_TRUE(a->sequence < b->sequence || strcmp(a->name, b->name) < 0);
+    }
+}
+
+/* Told in another order, they stand as they stood. */
+static void check_shuffled(const struct zkr__children *c,
+                           const struct names *names,
+                           struct fuzz_input in)
+{
+    struct names other = *names;
+    for (size_t i = other.count; i > 1; i--) {
+        size_t at = (fuzz_byte(&in) * 7U + i) % i;
+        char *name = other.list[i - 1];
+        other.list[i - 1] = other.list[at];
+        other.list[at] = name;
+    }
+    struct zkr__children d = order(other.list, other.count);
+    FUZZ_TRUE(c->count == d.count);
+    for (size_t i = 0; i < c->count; i++) {
+        FUZZ_TRUE(c->list[i].name == d.list[i].name);
+        FUZZ_TRUE(c->list[i].foreign == d.list[i].foreign);
+    }
+    zkr__mem_free(d.list);
+}
+
+/* From each that waits the watches lead to one that holds, and no two watch the same. */
+static void check_chain(const struct zkr__children *c, size_t ways)
+{
+    bool watched[CHILDREN_MAX] = {false};
+    size_t granted = 0;
+    for (size_t self = 0; self < c->count; self++) {
+        struct zkr__verdict v = zkr__rule_first_n(c, self, (int64_t)ways);
+        granted += v.granted;
+        if (v.granted) {
+            FUZZ_TRUE(granted == self + 1); /* none waits ahead of one that holds */
+            continue;
+        }
+        FUZZ_TRUE(v.watch < self && !watched[v.watch]);
+        FUZZ_TRUE(!v.sole || (ways == 1 && self == 1));
+        watched[v.watch] = true;
+    }
+    FUZZ_TRUE(granted == (c->count < ways ? c->count : ways));
+}
+
+static bool is_gone(void *ctx, const char *name)
+{
+    const struct names *gone = ctx;
+    return is_listed(gone, name);
+}
+
+/*
+ * Children end one by one, holders or not: who is granted then was granted before, or had its
+ * watch on the one that ended. So nobody is forgotten, and in the end all had their turn.
+ */
+static void check_turns(const struct names *names, size_t ways, struct fuzz_input in)
+{
+    struct names gone = {.count = 0};
+    struct zkr__children before = order(names->list, names->count);
+    while (before.count > 0) {
+        struct zkr__children after;
+        size_t end = fuzz_byte(&in) % before.count;
+        size_t granted = 0;
+        gone.list[gone.count++] = (char *)(uintptr_t)before.list[end].name;
+        FUZZ_TRUE(zkr__children_order(&after, (const char *const *)names->list,
+                                      names->count, prefix, is_gone, &gone) == ZKR_OK);
+        FUZZ_TRUE(after.count == before.count - 1);
+        for (size_t self = 0; self < after.count; self++) {
+            size_t was = zkr__children_find(&before, after.list[self].name);
+            struct zkr__verdict old = zkr__rule_first_n(&before, was, (int64_t)ways);
+            struct zkr__verdict now = zkr__rule_first_n(&after, self, (int64_t)ways);
+            FUZZ_TRUE(now.granted || !old.granted);
+            if (now.granted && !old.granted) {
+                granted++;
+                FUZZ_TRUE(end < ways);
+                FUZZ_TRUE(ways > 1 || old.watch == end);
+            }
+        }
+        FUZZ_TRUE(granted <= 1);
+        zkr__mem_free(before.list);
+        before = after;
+    }
+    zkr__mem_free(before.list);
+}
+
+/* A start is found where the first name has it. */
+static void check_start(const struct zkr__children *c, const char *start)
+{
+    size_t at = zkr__children_find_start(c, start);
+    for (size_t i = 0; i < at; i++) {
+        FUZZ_TRUE(strncmp(c->list[i].name, start, strlen(start)) != 0);
+    }
+    FUZZ_TRUE(at == c->count || strncmp(c->list[at].name, start, strlen(start)) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, size};
+    struct names names = {.count = 0};
+    make_names(&names, &in);
+    struct zkr__children children = order(names.list, names.count);
+    const struct fuzz_input all = {data, size};
+    check_order(&children, &names);
+    check_shuffled(&children, &names, all);
+    check_start(&children, "_c_01234567-89ab-4def-8123-456789abcde0-");
+    check_start(&children, names.count > 0 ? names.list[0] : "");
+    for (size_t ways = 1; ways <= WAYS_MAX; ways++) {
+        check_chain(&children, ways);
+        check_turns(&names, ways, all);
+    }
+    zkr__mem_free(children.list);
+    for (size_t i = 0; i < names.count; i++) {
+        free(names.list[i]);
+    }
+    return 0;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What others have written, as zkr shows it: node data becomes text without controls; the table
+ * keeps its lines and shows nothing that a terminal obeys; JSON is JSON whatever the bytes are,
+ * and gives them back.
+ */
+#include "base/mem.h"
+#include "engine/roster.h"
+#include "fuzz.h"
+#include "json_check.h"
+#include "table.h"
+#include "utf8.h"
+
+enum { MOST = 8 };
+
+static struct {
+    zkr_contender list[MOST];
+    size_t count;
+} shown;
+
+/* The list that tools/zkr is given; the library's own is made from answers alone. */
+size_t __wrap_zkr_contenders_count(const zkr_contenders *list);
+const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_t i);
+
+size_t __wrap_zkr_contenders_count(const zkr_contenders *list)
+{
+    (void)list;
+    return shown.count;
+}
+
+const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_t i)
+{
+    (void)list;
+    return i < shown.count ? &shown.list[i] : NULL;
+}
+
+/* --- node data --- */
+
+static char *owner_of(const char *data, size_t size)
+{
+    char *text = zkr__roster_text(data, size);
+    FUZZ_TRUE(text && strlen(text) == size);
+    for (size_t i = 0; i < size; i++) {
+        bool control = (data[i] >= 0 && data[i] < ' ') || data[i] == 0x7f;
+        FUZZ_TRUE(text[i] == (control ? '?' : data[i]));
+    }
+    return text;
+}
+
+static void make_list(struct fuzz_input *in)
+{
+    shown.count = 0;
+    while (in->left > 0 && shown.count < MOST) {
+        size_t size;
+        zkr_contender *c = &shown.list[shown.count++];
+        *c = (zkr_contender){.session_id = (int64_t)fuzz_number(in, 8)};
+        c->created_ms =
+            (int64_t)fuzz_number(in, 8) >> 16; /* clocks count 48 bits or less */
+        c->fencing_token = (int64_t)fuzz_number(in, 2);
+        c->sequence = (int32_t)(uint32_t)fuzz_number(in, 4);
+        c->node = fuzz_field(in, '\0', NULL);
+        char *data = fuzz_field(in, '\n', &size);
+        c->owner = owner_of(data, size);
+        free(data);
+    }
+}
+
+static void free_list(void)
+{
+    for (size_t i = 0; i < shown.count; i++) {
+        free((void *)(uintptr_t)shown.list[i].node);
+        zkr__mem_free((void *)(uintptr_t)shown.list[i].owner);
+    }
+}
+
+/* --- what is shown --- */
+
+/* Code points that start a line, move a cursor or turn the direction of what follows. */
+static bool terminal_obeys(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point <= 0x9f) || point == 0x2028 ||
+           point == 0x2029 || (point >= 0x202a && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f ||
+           point == 0x061c;
+}
+
+static void check_text(const char *text, size_t lines)
+{
+    size_t ends = 0;
+    uint32_t point = 0;
+    for (size_t length; *text; text += length) {
+        length = utf8_point(text, &point);
+        FUZZ_TRUE(length > 0);
+        FUZZ_TRUE(point == '\n' || !terminal_obeys(point));
+        ends += point == '\n';
+    }
+    FUZZ_TRUE(ends == lines);
+}
+
+/* What print() writes; free(). No zero is among it. */
+static char *
+written(void (*print)(FILE *out, const char *path, const zkr_contenders *list),
+        const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    FUZZ_TRUE(out != NULL);
+    print(out, path, NULL);
+    FUZZ_TRUE(fclose(out) == 0);
+    FUZZ_TRUE(text && strlen(text) == size);
+    return text;
+}
+
+static void print_table(FILE *out, const char *path, const zkr_contenders *list)
+{
+    (void)path;
+    table_print(out, list);
+}
+
+static void print_leader(FILE *out, const char *path, const zkr_contenders *list)
+{
+    (void)path;
+    table_leader_print(out, list);
+}
+
+/* Valid on one line, and each string in it is what went in: path, then node and owner. */
+static void check_json(char *text, const char *path, size_t contenders)
+{
+    struct json_check check = {.at = text};
+    FUZZ_TRUE(text[0] && text[strlen(text) - 1] == '\n');
+    text[strlen(text) - 1] = '\0';
+    FUZZ_TRUE(!strpbrk(text, "\n\r"));
+    json_expect(&check, "path", path);
+    for (size_t i = 0; i < contenders; i++) {
+        json_expect(&check, "node", shown.list[i].node);
+        json_expect(&check, "owner", shown.list[i].owner);
+    }
+    FUZZ_TRUE(json_check_all(&check));
+    FUZZ_TRUE(check.matched == check.expected);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, size};
+    char *path = fuzz_field(&in, '\n', NULL);
+    make_list(&in);
+    char *text = written(print_table, path);
+    check_text(text, 1 + shown.count);
+    free(text);
+    text = written(print_leader, path);
+    check_text(text, 1);
+    free(text);
+    text = written(table_json, path);
+    check_json(text, path, shown.count);
+    free(text);
+    text = written(table_leader_json, path);
+    check_json(text, path, shown.count > 0);
+    free(text);
+    free_list();
+    free(path);
+    return 0;
+}
