@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# check_run.sh ROOT: what ./run does about missing packages, with stand-ins for the package
+# tools, for sudo and for who we are. Nothing is installed, nothing is built.
+set -eu
+root=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+stub() { # NAME TEXT: a program on the machine
+    printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bin/$1"
+    chmod +x "$tmp/bin/$1"
+}
+
+# machine UID PACKAGE...: of the user of that number; without these packages. All that is done
+# to it is written, as "did: ...", among what ./run says.
+machine() {
+    rm -rf "${tmp:?}/bin" "${tmp:?}/installed"
+    mkdir "$tmp/bin" "$tmp/installed"
+    for tool in bash cat cut dirname env find git grep head readlink sed sh sort tr uname xargs; do
+        ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
+    done
+    stub id "echo $1"
+    shift
+    stub dpkg-query "for name; do :; done
+        case ' $* ' in *\" \$name \"*) [ -f '$tmp/installed/'\$name ] || exit 1 ;; esac
+        printf installed"
+    stub apt-cache 'printf "x:\n  Candidate: 1.0\n"'
+    stub apt-get "echo \"did: apt-get \$*\"
+        for name; do case \$name in [!-]*) : >'$tmp/installed/'\$name ;; esac; done"
+    stub cmake 'echo "did: cmake"'
+    stub clang 'echo 18.1.3'
+    stub sudo 'echo "did: sudo"; exec "$@"'
+    for tool in clang-format-14 clang-tidy-14; do
+        stub "$tool" 'exit 1'
+    done
+}
+
+says() { # STATUS ARGUMENT...: ./run ends like this; its words are in $tmp/out
+    wanted=$1
+    shift
+    words="run $*"
+    status=0
+    env -i PATH="$tmp/bin" HOME="$tmp" "$tmp/bin/bash" "$root/run" "$@" >"$tmp/out" 2>&1 || status=$?
+    [ "$status" -eq "$wanted" ] || complain "status $status, not $wanted"
+}
+
+complain() { # WORDS
+    echo "$words: $1:"
+    sed 's/^/    /' "$tmp/out"
+    failed=1
+}
+
+has() { # WORDS...: each on a line of its own, in this order
+    from=1
+    for line; do
+        at=$(tail -n "+$from" "$tmp/out" | grep -n -m 1 -e "$line" | cut -d : -f 1)
+        if [ -z "$at" ]; then
+            complain "does not say, or not in its place: $line"
+            return
+        fi
+        from=$((from + at))
+    done
+}
+
+hasnt() { # WORDS
+    ! grep -q -e "$1" "$tmp/out" || complain "says: $1"
+}
+
+# With all there is to be had, nobody touches apt, and no sudo is needed.
+machine 1000
+rm "$tmp/bin/sudo"
+says 0 build
+hasnt 'apt-get'
+hasnt 'installing'
+has 'did: cmake'
+
+# It says first what it installs; then, when not root, it does so with sudo.
+machine 1000 ninja-build uthash-dev
+says 0 build
+has 'installing packages: ninja-build uthash-dev$' \
+    'did: sudo' 'did: apt-get .*update' \
+    'did: sudo' 'did: apt-get .*install .*ninja-build uthash-dev$' 'did: cmake'
+
+# Root needs no sudo.
+machine 0 cmake
+says 0 build
+hasnt 'sudo'
+has 'installing packages: cmake$' 'did: apt-get .*update' 'did: apt-get .*install .* cmake$'
+
+# With neither, it names the packages and ends, whatever the verb.
+for verb in build demo bench lint test fuzz; do
+    machine 1000 gcc uthash-dev
+    rm "$tmp/bin/sudo"
+    says 69 "$verb"
+    has 'no sudo.* gcc .*uthash-dev'
+    hasnt 'did:'
+done
+machine 1000
+rm "$tmp/bin/sudo" "$tmp/bin/clang-format-14"
+says 69 lint
+has 'no sudo.* clang-format-14'
+hasnt 'did:'
+
+# Packages that cannot be had are named.
+machine 0 cmake
+stub apt-get 'case "$*" in *install*) exit 100 ;; esac'
+says 69 build
+has 'could not install: cmake$'
+
+# The run-time libraries of clang's sanitizers are those of the clang at hand.
+machine 0 libclang-rt-18-dev
+stub clang 'case "$*" in -dumpversion) echo 18.1.3 ;; *) exit 1 ;; esac'
+says 64 fuzz --seconds 1 none
+has 'installing packages: libclang-rt-18-dev$'
+
+# What formats is of one version where that can be had, else of any.
+machine 0 clang-format-14
+rm "$tmp/bin/clang-format-14"
+says 127 lint
+has 'looking for clang-format-14' 'update' 'install .*clang-format-14$'
+machine 0 clang-format-14 clang-format
+rm "$tmp/bin/clang-format-14"
+stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
+says 127 lint
+has 'looking for clang-format-14' 'update' 'install .* clang-format$'
+
+# Without Curator's packages one test is left out, and that is said; all else goes on.
+machine 0 bsh
+stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
+says 123 test
+has 'left out: interop.curator' 'lint: clang-format'
+hasnt 'did: apt-get .*install'
+machine 0 bsh
+says 123 test
+has 'looking for bsh' 'installing packages: bsh$' 'did: apt-get .*install .* bsh$'
+hasnt 'left out'
+
+# On another system it takes what it needs for granted.
+machine 1000
+rm "$tmp/bin/dpkg-query" "$tmp/bin/apt-get" "$tmp/bin/apt-cache" "$tmp/bin/sudo"
+says 0 build
+has 'not a Debian system' 'did: cmake'
+
+[ "$failed" -eq 0 ]
