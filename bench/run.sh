@@ -22,102 +22,16 @@ die() { # STATUS WORDS
     exit "$status"
 }
 
-# ---- clean-up -----------------------------------------------------------------------
-
-tmp=
-server=
-program=
-
-gone() { # PID
-    ! kill -0 "$1" 2>/dev/null
+progress() {
+    :
 }
 
-# await SECONDS TEST...: until the test holds; false when it does not in time.
-await() {
-    local end=$((SECONDS + $1 + 1))
-    shift
-    until "$@"; do
-        [ "$SECONDS" -lt "$end" ] || return 1
-        sleep 0.05
-    done
+at_end() {
+    :
 }
 
-# end_one PID: politely, then not.
-end_one() {
-    kill -TERM "$1" 2>/dev/null || true
-    await 5 gone "$1" || kill -KILL "$1" 2>/dev/null || true
-    wait "$1" 2>/dev/null || true
-}
-
-clean_up() {
-    local status=$?
-    trap - EXIT
-    trap '' HUP INT TERM
-    [ -z "$program" ] || end_one "$program"
-    [ -z "$server" ] || end_one "$server"
-    [ -z "$tmp" ] || rm -rf "$tmp"
-    exit "$status"
-}
-trap clean_up EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# ---- the server ---------------------------------------------------------------------
-
-classpath=/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar
-# Enough heap that the collector does not show. All else as an operator has it: above all, each
-# write is on the disk before it is answered.
-jvm=(-Xmx512m -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn
-    -Dzookeeper.admin.enableServer=false)
-
-# Does a server answer there? Sets version.
-server_version() { # PORT
-    local answer=
-    { exec 4<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
-    printf srvr >&4
-    IFS= read -r -t 2 answer <&4 || true
-    exec 4>&-
-    [[ $answer == 'Zookeeper version: '* ]] || return 1
-    answer=${answer#*: }
-    version=${answer%%-*}
-}
-
-taken() { # PORT: does anything listen there?
-    (exec 4<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
-}
-
-answers_or_died() {
-    server_version "$port" || gone "$server"
-}
-
-start_server() {
-    local _
-    [ -f "${classpath%%:*}" ] || die 69 "no ${classpath%%:*}; install the package zookeeper"
-    command -v java >/dev/null || die 69 'no java; install default-jre-headless'
-    for _ in 1 2 3 4 5; do
-        port=$((20000 + RANDOM % 10000))
-        ! taken "$port" || continue
-        rm -rf "$tmp/data"
-        printf '%s\n' tickTime=2000 "dataDir=$tmp/data" clientPortAddress=127.0.0.1 \
-            "clientPort=$port" maxClientCnxns=0 admin.enableServer=false >"$tmp/zoo.cfg"
-        java -cp "$classpath" "${jvm[@]}" org.apache.zookeeper.server.ZooKeeperServerMain \
-            "$tmp/zoo.cfg" </dev/null >"$tmp/server.log" 2>&1 &
-        server=$!
-        version=
-        await 30 answers_or_died || true
-        # Not the port of another server that was faster than ours.
-        if [ -n "$version" ] && ! gone "$server"; then
-            servers=127.0.0.1:$port
-            say "private ZooKeeper $version on $servers, data in $tmp"
-            return
-        fi
-        end_one "$server"
-        server=
-    done
-    tail -n 20 "$tmp/server.log" >&2 || true
-    die 69 'ZooKeeper does not start'
-}
+# shellcheck source=tools/server.sh
+. "$root/tools/server.sh"
 
 # ---- run ----------------------------------------------------------------------------
 
@@ -145,15 +59,16 @@ if [ -n "${ZKR_SERVERS:-}" ]; then
     servers=$ZKR_SERVERS
     say "ZooKeeper at $servers (\$ZKR_SERVERS)"
 else
-    start_server
+    # Enough heap that the collector does not show. All else as an operator has it: above all,
+    # each write is on the disk before it is answered.
+    start_server 2000 -Xmx512m -XX:+UseSerialGC
+    say "private ZooKeeper $version on $servers, data in $tmp"
 fi
 say "$(nproc) processors, load $(cut -d ' ' -f 1 /proc/loadavg)"
 
 # In the background, so that a signal is heard at once.
 "$build/bench/mutex" "${options[@]}" "$servers" "$@" </dev/null &
-program=$!
 status=0
-wait "$program" || status=$?
-program=
+wait $! || status=$?
 say "load $(cut -d ' ' -f 1 /proc/loadavg), $SECONDS s"
 [ "$status" -eq 0 ] || exit "$status"

@@ -73,123 +73,28 @@ ms() { # MICROSECONDS: as milliseconds, with one decimal below 100
     fi
 }
 
-# await SECONDS TEST...: until the test holds; false when it does not in time.
-await() {
-    local end=$((SECONDS + $1 + 1))
-    shift
-    until "$@"; do
-        [ "$SECONDS" -lt "$end" ] || return 1
-        sleep 0.02
-    done
-}
+# ---- the server ---------------------------------------------------------------------
 
-# ---- clean-up -----------------------------------------------------------------------
-
-tmp=
-server=
 base=
 external=no
 
-gone() { # PID...
-    local pid
-    for pid; do
-        ! kill -0 "$pid" 2>/dev/null || return 1
-    done
-}
-
-# end_all PID...: politely, then not.
-end_all() {
-    [ $# -gt 0 ] || return 0
-    kill -TERM "$@" 2>/dev/null || true
-    await 2 gone "$@" || kill -KILL "$@" 2>/dev/null || true
-    await 2 gone "$@" || true
-}
-
 delete_nodes() {
-    timeout 15 java -cp "$classpath" "${jvm[@]}" org.apache.zookeeper.ZooKeeperMain \
-        -server "$servers" deleteall "$base" </dev/null >/dev/null 2>&1 ||
+    timeout 15 java -cp "$classpath" "${java_options[@]}" "${jvm[@]}" \
+        org.apache.zookeeper.ZooKeeperMain -server "$servers" deleteall "$base" \
+        </dev/null >/dev/null 2>&1 ||
         printf 'demo: nodes may be left at %s on %s; servers remove them once empty\n' \
             "$base" "$servers" >&3
 }
 
-clean_up() {
-    local status=$? pid others=()
-    trap - EXIT
-    trap '' HUP INT TERM
-    exec 3>&2 2>/dev/null # what bash says of processes that are ended
+at_end() {
     end_progress
-    for pid in $(jobs -pr); do
-        [ "$pid" = "$server" ] || others+=("$pid")
-    done
-    end_all "${others[@]}"
-    if [ "$external" = yes ]; then
-        delete_nodes
-    elif [ -n "$server" ]; then
-        end_all "$server"
-    fi
-    [ -z "$tmp" ] || rm -rf "$tmp"
-    exit "$status"
-}
-trap clean_up EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# ---- the server ---------------------------------------------------------------------
-
-classpath=/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar
-jvm=(-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1
-    -Dorg.slf4j.simpleLogger.defaultLogLevel=warn)
-
-# One line of what a server says to `srvr`, or nothing.
-server_version() { # PORT
-    local answer=
-    { exec 4<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
-    printf srvr >&4
-    IFS= read -r -t 2 answer <&4 || true
-    exec 4>&-
-    [[ $answer == 'Zookeeper version: '* ]] || return 1
-    answer=${answer#*: }
-    version=${answer%%-*}
+    [ "$external" = no ] || delete_nodes
 }
 
-taken() { # PORT: does anything listen there?
-    (exec 4<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
-}
+jvm=(-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1)
 
-answers_or_died() {
-    server_version "$port" || gone "$server"
-}
-
-start_server() {
-    local try
-    [ -f "${classpath%%:*}" ] || die 69 "no ${classpath%%:*}; install the package zookeeper"
-    command -v java >/dev/null || die 69 'no java; install default-jre-headless'
-    for try in 1 2 3 4 5; do
-        port=$((20000 + RANDOM % 10000))
-        ! taken "$port" || continue
-        progress "ZooKeeper starts on 127.0.0.1:$port"
-        rm -rf "$tmp/data"
-        printf '%s\n' tickTime=500 "dataDir=$tmp/data" clientPortAddress=127.0.0.1 \
-            "clientPort=$port" maxClientCnxns=0 admin.enableServer=false >"$tmp/zoo.cfg"
-        java -cp "$classpath" "${jvm[@]}" -Dzookeeper.admin.enableServer=false \
-            -Dzookeeper.preAllocSize=1024 org.apache.zookeeper.server.ZooKeeperServerMain \
-            "$tmp/zoo.cfg" </dev/null >"$tmp/server.log" 2>&1 &
-        server=$!
-        version=
-        await 20 answers_or_died || true
-        # Not the port of another server that was faster than ours.
-        if [ -n "$version" ] && ! gone "$server"; then
-            servers=127.0.0.1:$port
-            return
-        fi
-        end_all "$server"
-        server=
-        progress "attempt $try did not work"
-    done
-    tail -n 20 "$tmp/server.log" >&2 || true
-    die 69 'ZooKeeper does not start'
-}
+# shellcheck source=tools/server.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../server.sh"
 
 # ---- workers ------------------------------------------------------------------------
 
@@ -494,7 +399,7 @@ if [ -n "${ZKR_SERVERS:-}" ]; then
     servers=$ZKR_SERVERS
     line "ZooKeeper at $servers (\$ZKR_SERVERS), below $base"
 else
-    start_server
+    start_server 500 "${jvm[@]}" -Dzookeeper.preAllocSize=1024
     line "private ZooKeeper $version on $servers, tick 500 ms"
 fi
 
