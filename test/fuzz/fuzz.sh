@@ -59,7 +59,7 @@ plant() { # TARGET: its seeds as files
 }
 
 run_one() { # TARGET
-    local options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=2048
+    local options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=2048
         -print_final_stats=1 -artifact_prefix="$kept/$1-")
     plant "$1"
     [ ! -f "$here/$1.dict" ] || options+=(-dict="$here/$1.dict")

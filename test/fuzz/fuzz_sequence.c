@@ -33,16 +33,22 @@ static const char *behind_last(const char *name, const char *prefix)
     return NULL;
 }
 
+/* "x-<id>-N" has no sign there, "__lock__-N" and "x-<id>--N" have one; and so has what is beyond the limit. */
+static bool is_signed(const char *name, const char *minus)
+{
+    return minus == name || minus[-1] == '-' || minus[-1] == '_' ||
+           strtoimax(minus + 1, NULL, DIGITS) > ZKR__SEQUENCE_LIMIT;
+}
+
 static void check_found(const char *name, const char *behind, int64_t sequence)
 {
     size_t length = strlen(name);
     FUZZ_TRUE(ends_with_number(name));
     FUZZ_TRUE(imaxabs(sequence) == strtoimax(name + length - DIGITS, NULL, DIGITS));
-    bool minus = length > DIGITS && name[length - DIGITS - 1] == '-';
-    FUZZ_TRUE(sequence >= 0 || minus);
-    if (behind && minus && imaxabs(sequence) > 0) {
-        FUZZ_TRUE((sequence < 0) == (*behind == '-'));
-    }
+    const char *minus = length > DIGITS ? name + length - DIGITS - 1 : NULL;
+    bool negative =
+        minus && *minus == '-' && (behind ? *behind == '-' : is_signed(name, minus));
+    FUZZ_TRUE((sequence < 0) == (negative && sequence != 0));
 }
 
 /* What stands in front of the last prefix changes nothing. */
