@@ -45,6 +45,7 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
     if (e->code == ZKR_ENONODE && !e->hopeless && !k->leaving) {
         /* The parent never was, or was reaped a moment ago: make it, as often as it takes. */
         if (k->made_parents && k->failures >= QUICK_RETRIES) {
+            k->made_parents = false; /* and make them again after the pause */
             return zkr__move_later(k, e, ZKR__IDLE);
         }
         k->failures += k->made_parents;
