@@ -22,14 +22,23 @@ int zkr__mutex_enter_blocking(const zkr_mutex *m)
     return m ? zkr__client_enter_blocking(m->c) : no_mutex();
 }
 
+/* Surely held now. What is not is lost from here on, even if the session proves to be alive. */
+static bool is_sure(const struct zkr__holder *holder) ZKR__LOCKED
+{
+    if (!holder) {
+        return false;
+    }
+    zkr__claim_check(holder->claim);
+    return zkr__claim_sure(holder->claim);
+}
+
 bool zkr_mutex_is_held(zkr_mutex *m)
 {
     if (zkr__mutex_enter(m) != ZKR_OK) {
         return false;
     }
     zkr__lock(m->c);
-    const struct zkr__holder *holder = zkr__holders_find(m->holders);
-    bool held = holder && zkr__claim_sure(holder->claim);
+    bool held = is_sure(zkr__holders_find(m->holders));
     zkr__unlock(m->c);
     return held;
 }
@@ -43,7 +52,7 @@ bool zkr_mutex_is_held_in_process(zkr_mutex *m)
     struct zkr__holder *holder, *next;
     zkr__lock(m->c);
     HASH_ITER (hh, m->holders, holder, next) {
-        held = held || (holder->depth > 0 && zkr__claim_sure(holder->claim));
+        held = held || (holder->depth > 0 && is_sure(holder));
     }
     zkr__unlock(m->c);
     return held;
@@ -67,8 +76,7 @@ int64_t zkr_mutex_valid_for_ms(zkr_mutex *m)
         return 0;
     }
     zkr__lock(m->c);
-    const struct zkr__holder *holder = zkr__holders_find(m->holders);
-    bool sure = holder && zkr__claim_sure(holder->claim);
+    bool sure = is_sure(zkr__holders_find(m->holders));
     int64_t left = sure ? zkr__valid_for_ms(m->c) : 0;
     zkr__unlock(m->c);
     return left;
