@@ -52,11 +52,13 @@ typedef struct zkr_mutex_options {
         wait_on_release; /**< not 0: release returns when the node is confirmed gone */
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
+    int64_t watch_node; /**< not 0: that somebody deletes the node is noticed from the
+                           grant on, not from 0.1 s after it; one request more */
 } zkr_mutex_options;
 
 #define ZKR_MUTEX_OPTIONS_INIT                                                         \
     {                                                                                  \
-        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0                                 \
+        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0                              \
     }
 
 /**

@@ -223,7 +223,7 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
         zkr__engine_retry(claim);
     }
     if (todo & ZKR__DO_QUIET) {
-        zkr__engine_quiet(claim);
+        zkr__engine_quiet(claim, claim->q->watch_node && (todo & ZKR__DO_TELL));
     }
     if (todo & ZKR__DO_TELL) {
         tell(claim);

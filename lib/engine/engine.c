@@ -164,12 +164,16 @@ static void forget_quiet(struct zkr__claim *claim)
     }
 }
 
-void zkr__engine_quiet(struct zkr__claim *claim)
+void zkr__engine_quiet(struct zkr__claim *claim, bool at_once)
 {
     zkr_client *c = claim->q->c;
     forget_quiet(claim);
-    DL_APPEND2(claim->engine->quiet, claim, quiet_prev, quiet_next);
-    claim->quiet_at = zkr__now(c) + ZKR__QUIET_MS * ZKR__MS;
+    if (at_once) {
+        DL_PREPEND2(claim->engine->quiet, claim, quiet_prev, quiet_next);
+    } else {
+        DL_APPEND2(claim->engine->quiet, claim, quiet_prev, quiet_next);
+    }
+    claim->quiet_at = zkr__now(c) + (at_once ? 0 : ZKR__QUIET_MS * ZKR__MS);
     zkr__service_by(c, claim->quiet_at);
 }
 

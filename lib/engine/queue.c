@@ -38,6 +38,7 @@ int zkr__queue_create(struct zkr__queue **out,
     q->data_len = spec->data_len;
     q->persistent_parent = spec->persistent_parent;
     q->keeps_place = spec->keeps_place;
+    q->watch_node = spec->watch_node;
     q->dir = zkr__mem_string(spec->dir);
     q->prefix = zkr__mem_string(spec->prefix);
     q->owner = spec->owner ? zkr__mem_string(spec->owner) : NULL;

@@ -24,6 +24,7 @@ struct zkr__queue_spec {
     size_t data_len;
     bool persistent_parent;
     bool keeps_place; /* see keeps in claim.h */
+    bool watch_node;  /* from the grant on */
 };
 
 /* Shared by its recipe and by the claims made in it; freed with the last. */
@@ -39,6 +40,7 @@ struct zkr__queue {
     size_t data_len;
     bool persistent_parent;
     bool keeps_place;
+    bool watch_node;
     bool warned_foreign, warned_sequence;
 };
 

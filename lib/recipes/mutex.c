@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "base/path.h"
 
-_Static_assert(sizeof(zkr_mutex_options) == 64, "option structs have no padding");
+_Static_assert(sizeof(zkr_mutex_options) == 72, "option structs have no padding");
 
 enum { DATA_MAX = 65536 };
 
@@ -63,6 +63,7 @@ int zkr_mutex_create(zkr_mutex **out,
         .data = o.data,
         .data_len = o.data_len,
         .persistent_parent = o.persistent_parent != 0,
+        .watch_node = o.watch_node != 0,
     };
     zkr_mutex *m = zkr__mem_alloc(sizeof(*m));
     if (!m || zkr__queue_create(&m->queue, c, &spec) != ZKR_OK) {
