@@ -30,6 +30,7 @@ void measure_cpu(const struct bench *b);
 void measure_processes(const struct bench *b);
 void measure_threads(const struct bench *b);
 void measure_memory(const struct bench *b);
+void measure_command(const struct bench *b);
 
 /*
  * Rounds of @ours and @other in turn, A B B A, until the budget is used, so that a change in

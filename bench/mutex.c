@@ -200,6 +200,7 @@ static const struct {
     {"threads", measure_threads},
     {"cpu", measure_cpu},
     {"memory", measure_memory},
+    {"command", measure_command},
 };
 enum { ALL = sizeof(all) / sizeof(all[0]) };
 

@@ -51,8 +51,8 @@ done
 
 say "release build in $build"
 cmake -S "$root" -B "$build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release \
-    -DZKR_BUILD_BENCH=ON -DZKR_BUILD_TESTS=OFF >&2
-cmake --build "$build" --target bench_mutex >&2
+    -DZKR_BUILD_BENCH=ON -DZKR_BUILD_TOOLS=ON -DZKR_BUILD_TESTS=OFF >&2
+cmake --build "$build" --target bench_mutex zkr >&2
 
 tmp=$(mktemp -d)
 if [ -n "${ZKR_SERVERS:-}" ]; then
