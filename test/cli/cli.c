@@ -241,12 +241,14 @@ void cli_beat_wait(struct cli *c, const struct cli_beat *b)
     }
 }
 
-static _Noreturn void beat_on(struct cli_beat *b)
+static _Noreturn void beat_on(struct cli_beat *b, bool busy)
 {
     const struct timespec pause = {.tv_nsec = 100000};
     for (;;) {
         atomic_store(&b->last, cli_now_ns());
-        (void)nanosleep(&pause, NULL);
+        if (!busy) {
+            (void)nanosleep(&pause, NULL);
+        }
     }
 }
 
@@ -259,8 +261,8 @@ static void ignore_signals(void)
 }
 
 /*
- * MODE: once; brief, 5 ms; plain, until a signal; deaf, for ever; grand, deaf with a child that is as
- * deaf and beats for both.
+ * MODE: once; brief, 5 ms; plain, until a signal; busy, plain without a pause between beats; deaf,
+ * for ever; grand, deaf with a child that is as deaf and beats for both.
  */
 static int beat(const char *file, const char *index, const char *mode)
 {
@@ -291,7 +293,7 @@ static int beat(const char *file, const char *index, const char *mode)
             (void)pause();
         }
     }
-    beat_on(b);
+    beat_on(b, strcmp(mode, "busy") == 0);
 }
 
 bool cli_main(int argc, char **argv, int *status)

@@ -192,30 +192,6 @@ static void a_frozen_server_kills_in_time(void **state)
     zkt_server_stop(server);
 }
 
-/*
- * A node deleted by hand gives the lock away at once; there is no bound that could be kept.
- * What can be is promptness.
- */
-static void a_deleted_node_kills_at_once(void **state)
-{
-    (void)state;
-    enum { PROMPT_NS = 100000000, WATCHED_MS = 400 };
-    struct scene s;
-    begin(&s, "deaf", "auto");
-    zkt_sleep_ms(WATCHED_MS); /* a young hold is not watched yet: a probe would tell */
-    zkt_list list;
-    char node[512];
-    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), 0);
-    int first =
-        strcmp(strrchr(list.name[0], '-'), strrchr(list.name[1], '-')) < 0 ? 0 : 1;
-    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[first]);
-    zkt_list_free(&list);
-    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
-    outcome(&s);
-    assert_true(gap(&s) > -PROMPT_NS);
-    end(&s);
-}
-
 /* --- zkr itself --- */
 
 /* Stopped for longer than its session lasts, it wakes up by itself in time. */
@@ -279,7 +255,6 @@ int main(int argc, char **argv)
         CLI_TEST(the_kill_signal_comes_first),
         CLI_TEST(a_stopped_command_is_killed),
         CLI_TEST(a_frozen_server_kills_in_time),
-        CLI_TEST(a_deleted_node_kills_at_once),
         CLI_TEST(a_stopped_zkr_wakes_up_and_kills_in_time),
         CLI_TEST(a_holder_without_a_command_gives_up_in_time),
         CLI_TEST(a_long_wait_and_a_long_hold_are_no_loss),

@@ -68,7 +68,7 @@ static void close_pair(const int fd[2])
 bool child_start(struct child *c, const struct child_spec *spec)
 {
     int tell[2];
-    *c = (struct child){.exec_fd = -1, .bond = {-1, -1}};
+    *c = (struct child){.exec_fd = -1, .bond = {-1, -1}, .loss = spec->loss};
     /* Orphans of the group become our children, so that we learn of their end. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (pipe2(tell, O_CLOEXEC) != 0) {
@@ -82,7 +82,7 @@ bool child_start(struct child *c, const struct child_spec *spec)
                                 .tell = tell[1],
                                 .parent = getpid(),
                                 .lend = terminal_wanted(spec->terminal)};
-    c->pid = fork();
+    c->pid = loss_fork(c->loss);
     if (c->pid == 0) {
         become(spec, &birth);
     }
@@ -94,8 +94,6 @@ bool child_start(struct child *c, const struct child_spec *spec)
         errno = why;
         return false;
     }
-    /* Both sides do this, as either may come first. */
-    (void)setpgid(c->pid, c->pid);
     if (birth.lend) {
         terminal_lend(spec->terminal, c->pid);
     }
@@ -124,6 +122,7 @@ void child_reap(struct child *c)
 {
     int status;
     pid_t pid;
+    loss_lock(c->loss);
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         if (pid != c->pid) {
             continue;
@@ -138,11 +137,8 @@ void child_reap(struct child *c)
             c->status = status;
         }
     }
-}
-
-bool child_gone(const struct child *c)
-{
-    return c->reaped && kill(-c->pid, 0) != 0 && errno == ESRCH;
+    c->gone = c->reaped && kill(-c->pid, 0) != 0 && errno == ESRCH;
+    loss_unlock(c->loss, c->gone);
 }
 
 bool child_kill(const struct child *c, int signo)

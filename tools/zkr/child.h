@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "fds.h"
+#include "loss.h"
 #include "signals.h"
 #include "terminal.h"
 
@@ -16,6 +17,7 @@ struct child_spec {
     const struct fds *fds;
     const struct signals *signals;
     struct terminal *terminal;
+    struct loss *loss;
 };
 
 struct child {
@@ -24,13 +26,15 @@ struct child {
     int exec_errno; /* why it failed, 0 = it did not */
     int bond[2];    /* see child.c */
     bool reaped;
+    bool gone;      /* no process of the group is left */
     int status;     /* of waitpid(), once reaped */
     int stopped_by; /* signal, 0 = it is not stopped */
+    struct loss *loss;
 };
 
 /**
  * Start it, from the main thread: the kernel kills it when the thread that forked ends. False:
- * errno says why.
+ * errno says why, ECANCELED: the hold is lost.
  */
 bool child_start(struct child *c, const struct child_spec *spec);
 
@@ -39,9 +43,6 @@ void child_read_exec(struct child *c);
 
 /** Collect what has ended or stopped, orphans of the group too. */
 void child_reap(struct child *c);
-
-/** Is no process of the group left? */
-bool child_gone(const struct child *c);
 
 /** To the whole group. False: not allowed (a set-user-ID program). */
 bool child_kill(const struct child *c, int signo);

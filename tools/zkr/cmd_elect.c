@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <zkr/leader_latch.h>
@@ -107,13 +106,9 @@ static int take_options(struct elect *e, int argc, char **argv)
 static void on_loss(zkr_leader_latch *latch, const zkr_lost *lost, void *ctx)
 {
     struct elect *e = ctx;
-    const uint64_t one = 1;
     (void)latch;
-    if (lost->fencing_token != atomic_load(&e->token)) {
-        return; /* of an earlier term */
-    }
-    if (write(e->hold.lost_fd, &one, sizeof(one)) < 0) {
-        return; /* it says so already */
+    if (lost->fencing_token == atomic_load(&e->token)) { /* not an earlier term */
+        loss_tell(&e->hold.loss);
     }
 }
 
@@ -136,8 +131,7 @@ static void cancel(void *ctx)
 
 static int open_all(struct elect *e)
 {
-    e->hold.lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (e->hold.lost_fd < 0) {
+    if (!loss_begin(&e->hold.loss)) {
         return cli_fail(CLI_INTERNAL, "out of descriptors");
     }
     int status = connect_open(&e->client, &e->env->globals, NULL);
@@ -164,11 +158,15 @@ static int open_all(struct elect *e)
 /* Waits for a term that can be used; ZKR_ESESSION when it is over already. */
 static int win(struct elect *e)
 {
+    enum {
+        UNWATCHED_MS = 100
+    }; /* the library watches the node of a leader from then on */
     struct hold *h = &e->hold;
     int rc = zkr_leader_latch_await(e->latch, ZKR_FOREVER);
     if (rc != ZKR_OK) {
         return rc;
     }
+    hold_off(UNWATCHED_MS + HOLD_OFF_MS);
     h->session_id = zkr_client_session_id(e->client);
     h->lease.session_ms = zkr_client_session_timeout_ms(e->client);
     bool sure = zkr_leader_latch_fencing_token(e->latch, &h->token) == ZKR_OK &&
@@ -225,7 +223,6 @@ static int rest_until(const struct elect *e, int64_t until)
 static int lead(struct elect *e, bool *last)
 {
     struct hold *h = &e->hold;
-    uint64_t count;
     int64_t started = cli_now_ms();
     *last = true;
     int status = campaign(e);
@@ -233,7 +230,7 @@ static int lead(struct elect *e, bool *last)
         if (e->env->globals.verbose) {
             hold_note(h, cli_now_ms() - started);
         }
-        (void)!read(h->lost_fd, &count, sizeof(count)); /* of the term before */
+        loss_reset(&h->loss);
         atomic_store(&e->token, h->token);
         lease_begin(&h->lease);
         status = hold_run(h, e->env, e->command);
@@ -311,7 +308,7 @@ static int listen_on(struct elect *e)
 
 int cmd_elect(struct env *env, int argc, char **argv)
 {
-    struct elect e = {.env = env, .hold.lost_fd = -1};
+    struct elect e = {.env = env, .hold.loss.fd = -1};
     int status = take_options(&e, argc, argv);
     if (status != OPTIONS_GO_ON) {
         return status;
@@ -322,8 +319,6 @@ int cmd_elect(struct env *env, int argc, char **argv)
     }
     (void)zkr_leader_latch_destroy(e.latch);
     (void)zkr_client_close(e.client);
-    if (e.hold.lost_fd >= 0) {
-        (void)close(e.hold.lost_fd);
-    }
+    loss_end(&e.hold.loss);
     return status;
 }

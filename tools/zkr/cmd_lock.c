@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <zkr/zkr.h>
@@ -202,13 +201,10 @@ static int take_operands(struct lock *l, int argc, char **argv)
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct lock *l = ctx;
-    const uint64_t one = 1;
     (void)m;
-    if (lost->fencing_token != atomic_load(&l->token)) {
-        return; /* of an earlier hold, which was never used */
-    }
-    if (write(l->hold.lost_fd, &one, sizeof(one)) < 0) {
-        return; /* it says so already */
+    if (lost->fencing_token ==
+        atomic_load(&l->token)) { /* not one that was never used */
+        loss_tell(&l->hold.loss);
     }
 }
 
@@ -224,8 +220,7 @@ static int64_t valid_for(void *ctx)
 
 static int open_all(struct lock *l)
 {
-    l->hold.lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (l->hold.lost_fd < 0) {
+    if (!loss_begin(&l->hold.loss)) {
         return cli_fail(CLI_INTERNAL, "out of descriptors");
     }
     int status = connect_open(&l->client, &l->env->globals, l->id);
@@ -235,6 +230,7 @@ static int open_all(struct lock *l)
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     o.on_lost = on_lost;
     o.on_lost_ctx = l;
+    o.watch_node = 1;
     int rc = zkr_mutex_create(&l->mutex, l->client, l->path, &o);
     l->hold.lease.valid_for_ms = valid_for;
     l->hold.lease.ctx = l->mutex;
@@ -258,25 +254,52 @@ static int read_hold(struct lock *l)
     h->what = "lock on";
     h->session_id = zkr_client_session_id(l->client);
     int rc = zkr_mutex_node(l->mutex, h->node, sizeof(h->node));
-    return rc == ZKR_OK ? zkr_mutex_fencing_token(l->mutex, &h->token) : rc;
+    if (rc == ZKR_OK) {
+        rc = zkr_mutex_fencing_token(l->mutex, &h->token);
+    }
+    if (rc == ZKR_OK) {
+        atomic_store(&l->token, h->token);
+    }
+    return rc;
+}
+
+static int64_t requests(const struct lock *l)
+{
+    zkr_stats stats = {.requests = 0};
+    (void)zkr_client_stats(l->client, &stats, sizeof(stats));
+    return stats.requests;
+}
+
+/* Out of the queue; what is still said of this hold is not meant for the next. */
+static void give_back(struct lock *l)
+{
+    (void)zkr_mutex_release(l->mutex);
+    atomic_store(&l->token, 0);
+    loss_reset(&l->hold.loss);
 }
 
 /* A hold that is lost before the command starts is no loss: it queues again. */
 static int acquire(struct lock *l)
 {
+    /* A free lock takes a create and a list, and then a watch: nobody was ahead of us. */
+    enum { FREE = 3 };
     int rc;
     do {
+        int64_t before = requests(l);
         rc = zkr_mutex_acquire(l->mutex, time_left(l));
         if (rc != ZKR_OK) {
             return rc;
         }
         l->hold.lease.session_ms = zkr_client_session_timeout_ms(l->client);
         rc = read_hold(l);
+        if (requests(l) - before > FREE) {
+            hold_off(HOLD_OFF_MS);
+        }
         if (rc == ZKR_OK && !lease_await(&l->hold.lease)) {
             rc = ZKR_ESESSION;
         }
         if (rc != ZKR_OK) {
-            (void)zkr_mutex_release(l->mutex);
+            give_back(l);
         }
     } while (rc == ZKR_ESESSION);
     return rc;
@@ -328,7 +351,6 @@ static int use(struct lock *l)
         hold_note(h, cli_now_ms() - l->started);
     }
     h->kill_signal = l->kill_signal;
-    atomic_store(&l->token, h->token);
     h->lease.wanted_ms = l->command ? l->kill_after_ms : 0;
     lease_begin(&h->lease);
     int status = l->command ? hold_run(h, l->env, l->command) : hold_wait(h, l->env);
@@ -341,9 +363,7 @@ static void close_all(struct lock *l)
 {
     (void)zkr_mutex_destroy(l->mutex);
     (void)zkr_client_close(l->client);
-    if (l->hold.lost_fd >= 0) {
-        (void)close(l->hold.lost_fd);
-    }
+    loss_end(&l->hold.loss);
 }
 
 int cmd_lock(struct env *env, int argc, char **argv)
@@ -354,7 +374,7 @@ int cmd_lock(struct env *env, int argc, char **argv)
                      .kill_after_ms = -1,
                      .kill_signal = SIGTERM,
                      .started = cli_now_ms(),
-                     .hold.lost_fd = -1};
+                     .hold.loss.fd = -1};
     int status = take_options(&l, argc, argv);
     if (status == OPTIONS_GO_ON) {
         status = take_operands(&l, argc - optind, argv + optind);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -71,6 +72,12 @@ static bool environment_make(struct environment *e, const struct hold *h)
 
 /* --- with a command --- */
 
+void hold_off(int64_t ms)
+{
+    const struct timespec pause = {.tv_nsec = ms * 1000000};
+    (void)nanosleep(&pause, NULL);
+}
+
 void hold_note(const struct hold *h, int64_t ms)
 {
     cli_note("got the %s %s after %" PRId64 ".%03" PRId64 " s: node=%s token=%" PRId64
@@ -107,10 +114,10 @@ int hold_run(struct hold *h, struct env *env, char **command)
                                .envp = vars.vars,
                                .fds = &env->fds,
                                .signals = &env->signals,
-                               .terminal = &terminal},
+                               .terminal = &terminal,
+                               .loss = &h->loss},
                       .signals = &env->signals,
                       .lease = &h->lease,
-                      .lost_fd = h->lost_fd,
                       .kill_signal = h->kill_signal};
     int status = job_run(&job);
     terminal_end(&terminal);
@@ -175,7 +182,7 @@ int hold_wait(struct hold *h, struct env *env)
         }
         int64_t rest = lease_rest(&h->lease);
         struct pollfd fds[3] = {{.fd = env->signals.fd, .events = POLLIN},
-                                {.fd = h->lost_fd, .events = POLLIN},
+                                {.fd = h->loss.fd, .events = POLLIN},
                                 {.fd = later ? -1 : STDIN_FILENO, .events = POLLIN}};
         (void)poll(fds, 3, later && rest > LATER_MS ? LATER_MS : (int)rest);
         int signo = stop_signal(h, env);

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "lease.h"
+#include "loss.h"
 
 struct hold {
     const char *path;
@@ -13,10 +14,17 @@ struct hold {
     int64_t token;
     int64_t session_id;
     struct lease lease; /* begun */
-    int lost_fd;        /* eventfd, written when it is lost */
+    struct loss loss;   /* begun */
     int kill_signal;
     bool told; /* the command ended after it, or all of us, had been told to stop */
 };
+
+/**
+ * How long to wait between a grant that was waited for and the command. Whoever was ahead may just
+ * have lost its hold to somebody who deleted the node, and has to hear of that and to kill its command.
+ */
+enum { HOLD_OFF_MS = 50 };
+void hold_off(int64_t ms);
 
 /** Says, after @ms of waiting, what is held. */
 void hold_note(const struct hold *h, int64_t ms);

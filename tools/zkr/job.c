@@ -13,7 +13,7 @@
 /* Before everything else, above all when we have been asleep. */
 static void mind_lease(struct job *j)
 {
-    struct pollfd lost = {.fd = j->lost_fd, .events = POLLIN};
+    struct pollfd lost = {.fd = j->spec.loss->fd, .events = POLLIN};
     if (poll(&lost, 1, 0) > 0) {
         lease_lost(j->lease);
     }
@@ -119,7 +119,7 @@ static void wait_for_news(struct job *j)
             LAST_ONES_MS; /* of orphans that are no children of ours nobody tells us */
     }
     struct pollfd fds[3] = {{.fd = j->signals->fd, .events = POLLIN},
-                            {.fd = j->lost_fd, .events = POLLIN},
+                            {.fd = j->spec.loss->fd, .events = POLLIN},
                             {.fd = j->child.exec_fd, .events = POLLIN}};
     if (j->lease->phase == LEASE_OVER) {
         fds[1].fd = -1;
@@ -163,13 +163,14 @@ int job_run(struct job *j)
 {
     signals_take_stop(j->signals);
     if (!child_start(&j->child, &j->spec)) {
-        j->start_errno = errno;
+        j->lost = errno == ECANCELED;
+        j->start_errno = j->lost ? 0 : errno;
         return CLI_COMMAND;
     }
     for (;;) {
         mind_lease(j);
         mind_group(j);
-        if (child_gone(&j->child)) {
+        if (j->child.gone) {
             return finish(j);
         }
         if (!j->resume) {

@@ -12,12 +12,12 @@ struct job {
     struct child_spec spec;
     struct signals *signals;
     struct lease *lease;
-    int lost_fd; /* readable once the hold is known to be lost */
     int kill_signal;
 
     /* results */
-    bool lost;       /* the hold was not sure to the end: the command has been killed */
-    int start_errno; /* the command could not be started, 0 = it was */
+    bool
+        lost; /* the hold was not sure to the end: the command was killed, or not started */
+    int start_errno;  /* the command could not be started, 0 = it was */
     bool interrupted; /* it died of the terminal's ^C or ^\, which only its group got */
     bool told;        /* INT, TERM, HUP or QUIT came and was forwarded */
 

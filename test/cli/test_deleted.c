@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lock node that somebody deletes by hand: a server gives the lock to the next at once, and
+ * still no command may live when the next one starts. Each succession of a queue is measured.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+
+enum { QUEUE = 12 };
+
+struct scene {
+    const char *verb, *option;
+    int count;
+    int longest_ms;         /* before a deletion */
+    int64_t deleted[QUEUE]; /* when the server had done it */
+    struct cli_beat *beats;
+    char name[64], index[QUEUE][12];
+    struct cli zkr[QUEUE];
+};
+
+static void join(struct scene *s, int i)
+{
+    CLI_START(&s->zkr[i], s->verb, s->option, zkt_path(),
+              CLI_BEAT(s->name, s->index[i], "busy"));
+    ZKT_EVENTUALLY(cli_queue() == i + 1, CLI_PATIENCE_MS);
+}
+
+static void begin(struct scene *s)
+{
+    s->beats = cli_beats(QUEUE, s->name, sizeof(s->name));
+    for (int i = 0; i < s->count; i++) {
+        (void)snprintf(s->index[i], sizeof(s->index[i]), "%d", i);
+        join(s, i);
+    }
+}
+
+/* The node with the lowest number. */
+static void delete_the_holder(zkt_raw *by)
+{
+    zkt_list list;
+    char node[512];
+    int first = 0;
+    assert_int_equal(zkt_raw_children(by, zkt_path(), false, &list), 0);
+    for (int i = 1; i < list.count; i++) {
+        if (strcmp(strrchr(list.name[i], '-'), strrchr(list.name[first], '-')) < 0) {
+            first = i;
+        }
+    }
+    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[first]);
+    zkt_list_free(&list);
+    assert_int_equal(zkt_raw_delete(by, node), 0);
+}
+
+/* Nanoseconds from the last moment of one command to the first of the next; the least. */
+static int64_t least_gap(const struct scene *s)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 1; i < s->count; i++) {
+        int64_t gap =
+            atomic_load(&s->beats[i].first) - atomic_load(&s->beats[i - 1].last);
+        least = gap < least ? gap : least;
+    }
+    return least;
+}
+
+/* How long a command was still seen after its node had gone; the most. */
+static int64_t longest_life(const struct scene *s)
+{
+    int64_t most = INT64_MIN;
+    for (int i = 0; i + 1 < s->count; i++) {
+        int64_t life = atomic_load(&s->beats[i].last) - s->deleted[i];
+        most = life > most ? life : most;
+    }
+    return most;
+}
+
+static void end(struct scene *s)
+{
+    int last = s->count - 1;
+    assert_int_equal(kill(s->zkr[last].pid, SIGTERM), 0);
+    for (int i = 0; i < s->count; i++) {
+        assert_int_equal(cli_wait(&s->zkr[i]), i < last ? 79 : 143);
+        if (i < last) {
+            cli_assert_one_line(&s->zkr[i]);
+        }
+        cli_free(&s->zkr[i]);
+    }
+    cli_beats_free(s->beats, QUEUE, s->name);
+}
+
+static void delete_all_but_the_last(struct scene *s)
+{
+    unsigned seed = (unsigned)time(NULL);
+    print_message("           seed %u\n", seed);
+    zkt_raw *by = zkt_raw_open(zkt_servers(), 10000);
+    for (int i = 0; i + 1 < s->count; i++) {
+        cli_beat_wait(&s->zkr[i], &s->beats[i]);
+        zkt_sleep_ms(s->longest_ms > 0 ? rand_r(&seed) % s->longest_ms : 0);
+        delete_the_holder(by);
+        s->deleted[i] = cli_now_ns();
+    }
+    cli_beat_wait(&s->zkr[s->count - 1], &s->beats[s->count - 1]);
+    assert_int_equal(zkt_raw_close(by), 0);
+}
+
+static void measure(struct scene *s)
+{
+    begin(s);
+    delete_all_but_the_last(s);
+    int64_t gap = least_gap(s);
+    print_message("           least gap %lld us, longest life %lld us\n",
+                  (long long)gap / 1000, (long long)longest_life(s) / 1000);
+    end(s);
+    assert_true(gap > 0);
+}
+
+/* Young holds and old ones, one after the other. */
+static void a_deleted_holder_is_dead_before_the_next_command_starts(void **state)
+{
+    (void)state;
+    static struct scene s = {
+        .verb = "lock", .option = "-x", .count = QUEUE, .longest_ms = 150};
+    measure(&s);
+}
+
+/* One that got it at once is looked after from the start. */
+static void a_deleted_young_holder_is_dead_in_time(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 4 };
+    static struct scene s = {.verb = "lock", .option = "-x", .count = 2};
+    for (int i = 0; i < ROUNDS; i++) {
+        measure(&s);
+    }
+}
+
+static void a_deleted_leader_is_dead_before_the_next_command_starts(void **state)
+{
+    (void)state;
+    static struct scene s = {
+        .verb = "elect", .option = "--once", .count = 4, .longest_ms = 150};
+    measure(&s);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(a_deleted_holder_is_dead_before_the_next_command_starts),
+        CLI_TEST(a_deleted_young_holder_is_dead_in_time),
+        CLI_TEST(a_deleted_leader_is_dead_before_the_next_command_starts),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}
