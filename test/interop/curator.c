@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "curator.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+enum { PATIENCE_MS = 30000 };
+
+#define JARS "/usr/share/java/"
+static const char CLASSPATH[] = JARS
+    "bsh.jar:" JARS "curator-recipes.jar:" JARS "curator-framework.jar:" JARS
+    "curator-client.jar:" JARS "zookeeper.jar:" JARS "guava.jar:" JARS "slf4j-nop.jar";
+
+static int run_java(void *arg)
+{
+    struct curator *j = arg;
+    if (dup2(j->in[0], STDIN_FILENO) < 0 || dup2(j->out[1], STDOUT_FILENO) < 0) {
+        return 1;
+    }
+    execlp("java", "java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", CLASSPATH,
+           "bsh.Interpreter", j->script, zkt_servers(), zkt_path(), (char *)NULL);
+    return 127;
+}
+
+void curator_say(struct curator *j, const char *text)
+{
+    char line[128];
+    int len = snprintf(line, sizeof(line), "%s\n", text);
+    assert_int_equal(write(j->in[1], line, (size_t)len), len);
+}
+
+void curator_expect(struct curator *j, const char *answer)
+{
+    char line[128] = "";
+    size_t len = 0;
+    int byte;
+    while ((byte = zkt_get_byte(j->out[0], PATIENCE_MS)) >= 0 && byte != '\n' &&
+           len + 1 < sizeof(line)) {
+        line[len++] = (char)byte;
+    }
+    assert_string_equal(line, answer);
+}
+
+void curator_ask(struct curator *j, const char *line, const char *answer)
+{
+    curator_say(j, line);
+    curator_expect(j, answer);
+}
+
+void curator_start(struct curator *j)
+{
+    zkt_pipe(j->in);
+    zkt_pipe(j->out);
+    j->pid = zkt_fork(run_java, j);
+    curator_expect(j, "ready");
+}
+
+void curator_end(struct curator *j)
+{
+    close(j->in[1]); /* the end of its input */
+    j->in[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    assert_int_equal(zkt_join(j->pid, PATIENCE_MS), 0);
+    zkt_pipe_close(j->in);
+    zkt_pipe_close(j->out);
+}

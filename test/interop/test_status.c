@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr status of a lock that Curator holds or waits for. Arguments: curator.bsh, zkr. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../cli/cli.h"
+#include "curator.h"
+
+static const char *script;
+
+/* Contender @position of the JSON, or NULL. */
+static const char *contender(struct cli *c, int position)
+{
+    char key[32];
+    (void)snprintf(key, sizeof(key), "{\"position\":%d,", position);
+    return strstr(cli_out(c), key);
+}
+
+static void expect_table(const char *first, const char *second)
+{
+    struct cli c;
+    char line[128];
+    assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
+    (void)snprintf(line, sizeof(line), "\n1    %s", first);
+    assert_non_null(strstr(cli_out(&c), line));
+    (void)snprintf(line, sizeof(line), "\n2    %s", second);
+    assert_non_null(strstr(cli_out(&c), line));
+    assert_null(strstr(cli_out(&c), "\n3    "));
+    cli_free(&c);
+}
+
+/* The contender at @position is Curator's: its node's name, and its address as the owner. */
+static void expect_curator(struct cli *c, int position)
+{
+    char node[64], owner[64], holder[8];
+    const char *at = contender(c, position);
+    assert_non_null(at);
+    at = strchr(at, ',') + 1;
+    assert_int_equal(
+        sscanf(at,
+               "\"holder\":%5[a-z],\"node\":\"_c_%36[0-9a-f-]-lock-%*10[0-9]"
+               "\",\"owner\":\"%60[0-9.]\",\"session\":\"0x",
+               holder, node, owner),
+        3);
+    assert_string_equal(holder, position == 1 ? "true" : "false");
+    assert_int_equal(strlen(node), 36);
+}
+
+static void curator_is_shown_holding_and_waiting(void **state)
+{
+    (void)state;
+    struct curator j = {.script = script};
+    struct cli ours, c;
+    curator_start(&j);
+    curator_ask(&j, "acquire 5000", "true");
+    CLI_START(&ours, "lock", "-i", "ours", zkt_path(), "sleep", "60");
+    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
+    expect_curator(&c, 1);
+    assert_non_null(strstr(contender(&c, 2), "\"owner\":\"ours\""));
+    cli_free(&c);
+    expect_table("", "ours");
+    curator_ask(&j, "release", "ok");
+    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    curator_say(&j, "acquire 20000");
+    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
+    assert_non_null(strstr(contender(&c, 1), "\"owner\":\"ours\""));
+    expect_curator(&c, 2);
+    cli_free(&c);
+    expect_table("ours", "");
+    assert_int_equal(kill(ours.pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&ours), 143);
+    cli_free(&ours);
+    curator_expect(&j, "true");
+    curator_ask(&j, "release", "ok");
+    curator_end(&j);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (argc != 3) {
+        return 64;
+    }
+    script = argv[1];
+    argv[1] = argv[2];
+    if (cli_main(2, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(curator_is_shown_holding_and_waiting),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}
