@@ -182,6 +182,24 @@ static int64_t wait_told(struct cli *c)
     return s * 1000 + ms;
 }
 
+/* More than the lease has room for is cut, and not in silence. */
+static void a_long_kill_after_is_cut_aloud(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *said;
+    } cases[] = {{"9", "cut to 1.000 s"}, {"1", ""}, {"auto", ""}, {"0", ""}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cli c;
+        assert_int_equal(CLI_RUN(&c, "-t", "3000", "lock", "--kill-after",
+                                 cases[i].value, zkt_path(), "true"),
+                         0);
+        assert_true(*cases[i].said ? strstr(cli_err(&c), cases[i].said) != NULL
+                                   : *cli_err(&c) == '\0');
+        cli_free(&c);
+    }
+}
+
 /* Only behind others there is a pause before the command. */
 static void a_free_lock_is_not_held_off(void **state)
 {
@@ -255,6 +273,7 @@ int main(int argc, char **argv)
         CLI_TEST(a_refusing_acl_is_77),
         CLI_TEST(help_and_version_go_to_stdout),
         CLI_TEST(verbose_says_how_long_and_what),
+        CLI_TEST(a_long_kill_after_is_cut_aloud),
         CLI_TEST(a_free_lock_is_not_held_off),
         CLI_TEST(without_a_command_it_holds_until_the_input_ends),
         CLI_TEST(without_a_command_it_holds_until_a_signal),

@@ -102,6 +102,16 @@ static int report(const struct job *j, const struct hold *h, int status)
     return status;
 }
 
+static void check_kill_after(const struct lease *l)
+{
+    int64_t most = lease_kill_after_most(l->session_ms);
+    if (l->wanted_ms > most) {
+        cli_note("--kill-after is cut to %" PRId64 ".%03" PRId64
+                 " s, a third of the session time-out; -t makes that longer",
+                 most / 1000, most % 1000);
+    }
+}
+
 int hold_run(struct hold *h, struct env *env, char **command)
 {
     struct environment vars;
@@ -109,6 +119,7 @@ int hold_run(struct hold *h, struct env *env, char **command)
     if (!environment_make(&vars, h)) {
         return cli_fail(CLI_INTERNAL, "out of memory");
     }
+    check_kill_after(&h->lease);
     terminal_begin(&terminal);
     struct job job = {.spec = {.argv = command,
                                .envp = vars.vars,

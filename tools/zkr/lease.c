@@ -22,13 +22,18 @@ static int64_t margin(const struct lease *l)
     return greater(l->session_ms / 20, LEAST_MS);
 }
 
+int64_t lease_kill_after_most(int64_t session_ms)
+{
+    return session_ms / 3;
+}
+
 /*
  * Time between kill signal and SIGKILL. The answered probes keep half a session time-out ahead,
  * but for the first moments of a hold that was long waited for, when it is a quarter.
  */
 static int64_t kill_after(const struct lease *l)
 {
-    int64_t most = l->settled ? l->session_ms / 3 : l->session_ms / 10;
+    int64_t most = l->settled ? lease_kill_after_most(l->session_ms) : l->session_ms / 10;
     int64_t best = l->settled ? l->session_ms / 4 : l->session_ms / 10;
     return l->wanted_ms < 0 ? best : lesser(l->wanted_ms, most);
 }

@@ -29,6 +29,9 @@ struct lease {
     timer_t timer;
 };
 
+/** The longest time between kill signal and SIGKILL. */
+int64_t lease_kill_after_most(int64_t session_ms);
+
 /** Set valid_for_ms, ctx, session_ms and wanted_ms before. */
 void lease_begin(struct lease *l);
 
