@@ -71,6 +71,9 @@ void cli_assert_one_line(struct cli *c);
 void cli_refused(int status, const char *const *argv);
 #define CLI_REFUSED(status, ...)                                                       \
     cli_refused((status), (const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
+/** The same for a program that runs zkr. */
+#define CLI_REFUSED_AS(status, ...)                                                    \
+    cli_refused((status), (const char *const[]){__VA_ARGS__, NULL})
 
 /** Nodes at the path of the test. */
 int cli_queue(void);

@@ -281,8 +281,6 @@ static void give_back(struct lock *l)
 /* A hold that is lost before the command starts is no loss: it queues again. */
 static int acquire(struct lock *l)
 {
-    /* A free lock takes a create and a list, and then a watch: nobody was ahead of us. */
-    enum { FREE = 3 };
     int rc;
     do {
         int64_t before = requests(l);
@@ -292,7 +290,7 @@ static int acquire(struct lock *l)
         }
         l->hold.lease.session_ms = zkr_client_session_timeout_ms(l->client);
         rc = read_hold(l);
-        if (requests(l) - before > FREE) {
+        if (rc == ZKR_OK && !hold_was_free(&l->hold, requests(l) - before)) {
             hold_off(HOLD_OFF_MS);
         }
         if (rc == ZKR_OK && !lease_await(&l->hold.lease)) {

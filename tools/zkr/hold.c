@@ -72,6 +72,14 @@ static bool environment_make(struct environment *e, const struct hold *h)
 
 /* --- with a command --- */
 
+bool hold_was_free(const struct hold *h, int64_t requests)
+{
+    enum { FREE = 3, DIGITS = 10 };
+    size_t len = strlen(h->node);
+    return requests <= FREE ||
+           (len > DIGITS && strcmp(h->node + len - DIGITS, "0000000000") == 0);
+}
+
 void hold_off(int64_t ms)
 {
     const struct timespec pause = {.tv_nsec = ms * 1000000};

@@ -20,6 +20,12 @@ struct hold {
 };
 
 /**
+ * Was surely nobody ahead of us? @requests: what the grant took. A free lock takes a create and a list,
+ * then a watch; or ours is the first node there ever was.
+ */
+bool hold_was_free(const struct hold *h, int64_t requests);
+
+/**
  * How long to wait between a grant that was waited for and the command. Whoever was ahead may just
  * have lost its hold to somebody who deleted the node, and has to hear of that and to kill its command.
  */

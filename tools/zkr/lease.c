@@ -33,7 +33,8 @@ int64_t lease_kill_after_most(int64_t session_ms)
  */
 static int64_t kill_after(const struct lease *l)
 {
-    int64_t most = l->settled ? lease_kill_after_most(l->session_ms) : l->session_ms / 10;
+    int64_t most =
+        l->settled ? lease_kill_after_most(l->session_ms) : l->session_ms / 10;
     int64_t best = l->settled ? l->session_ms / 4 : l->session_ms / 10;
     return l->wanted_ms < 0 ? best : lesser(l->wanted_ms, most);
 }

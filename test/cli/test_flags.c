@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr: each spelling of each option, and what the options do. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "fourlw.h"
+
+/* Accepted, and without effect on a command that runs. */
+static void options_have_two_spellings(void **state)
+{
+    (void)state;
+    static const char *const options[][2] = {
+        {"--exclusive", "-x"},
+        {"--exclusive", "-e"},
+        {"--close", "-o"},
+        {"--nb", "-n"},
+        {"--nonblock", "-n"},
+        {"--wait=5", "-w5"},
+        {"--timeout=5", "-w.5"},
+        {"--conflict-exit-code=3", "-E3"},
+        {"--id=me", "-ime"},
+        {"--kill-signal=SIGINT", "--kill-signal=2"},
+        {"--kill-after=.1", "--nb"},
+        {"--session-timeout=4000", "-t4000"},
+        {"--connect-timeout=9", "-x"},
+        {"--auth=digest:me:x", "-x"}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        for (int j = 0; j < 2; j++) {
+            struct cli c;
+            assert_int_equal(
+                CLI_RUN(&c, "lock", options[i][j], zkt_path(), "sh", "-c", "exit 7"),
+                7);
+            assert_string_equal(cli_err(&c), "");
+            cli_free(&c);
+        }
+    }
+}
+
+static void what_flock_has_and_zkr_has_not_is_refused(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"-s", "--shared",  "-u",
+                                          "-F", "--no-fork", "--unlock"};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        CLI_REFUSED(64, "lock", options[i], "/p", "true");
+    }
+}
+
+/* Before the subcommand or after it, the last one wins. */
+static void servers_can_be_told_in_three_ways(void **state)
+{
+    (void)state;
+    const char *servers = zkt_servers(), *nobody = "127.0.0.1:1";
+    assert_int_equal(CLI("-z", nobody, "lock", "-z", servers, zkt_path(), "true"), 0);
+    assert_int_equal(
+        CLI("--servers", nobody, "lock", "--servers", servers, zkt_path(), "true"), 0);
+    assert_int_equal(cli_status((const char *const[]){"env", "ZKR_SERVERS=127.0.0.1:1",
+                                                      cli_zkr(), "--connect-timeout",
+                                                      ".1", "status", "/p", NULL}),
+                     75);
+}
+
+/* Where nobody says otherwise it is this host. */
+static void the_default_is_a_server_on_this_host(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "unset ZKR_SERVERS; \"$0\" -v --connect-timeout .1 status /p 2>&1 | "
+        "grep -q 'host=127.0.0.1:2181 '";
+    assert_int_equal(
+        cli_status((const char *const[]){"sh", "-c", script, cli_zkr(), NULL}), 0);
+}
+
+static void the_session_time_out_is_asked_for(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"-t4321", "--session-timeout=4321"};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        struct cli c;
+        CLI_START(&c, "lock", options[i], zkt_path(), "sleep", "60");
+        ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+        char *sessions = zkt_4lw_text(zkt_servers(), "cons", 2000);
+        assert_non_null(sessions);
+        assert_non_null(strstr(sessions, ",to=4321,"));
+        free(sessions);
+        assert_int_equal(kill(c.pid, SIGTERM), 0);
+        assert_int_equal(cli_wait(&c), 143);
+        cli_free(&c);
+    }
+}
+
+/* One -v tells of the session, two of everything; both tell what --verbose tells. */
+static void each_v_says_more(void **state)
+{
+    (void)state;
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "-v", "lock", zkt_path(), "true"), 0);
+    assert_non_null(strstr(cli_err(&c), "zkr: info: CONNECTED, session 0x"));
+    assert_non_null(strstr(cli_err(&c), "zkr: got the lock on "));
+    assert_null(strstr(cli_err(&c), "zkr: debug: "));
+    assert_string_equal(cli_out(&c), "");
+    cli_free(&c);
+    assert_int_equal(CLI_RUN(&c, "lock", "-vv", zkt_path(), "true"), 0);
+    assert_non_null(strstr(cli_err(&c), "zkr: debug: "));
+    assert_string_equal(cli_out(&c), "");
+    cli_free(&c);
+}
+
+/* As with flock: $SHELL, or /bin/sh where there is none. */
+static void the_shell_is_the_users(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"SHELL=/bin/echo", "-c text $0\n"},
+                                           {"SHELL=", "/bin/sh\n"}};
+    static const char *const texts[] = {"text $0", "echo $0"};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli c;
+        const char *const argv[] = {"env",      cases[i][0], cli_zkr(), "lock",
+                                    zkt_path(), "-c",        texts[i],  NULL};
+        cli_spawn(&c, false, argv);
+        assert_int_equal(cli_wait(&c), 0);
+        assert_string_equal(cli_out(&c), cases[i][1]);
+        cli_free(&c);
+    }
+}
+
+/* The right credentials open what others are refused. */
+static void credentials_open_what_is_protected(void **state)
+{
+    (void)state;
+    const char *servers = zkt_servers();
+    assert_int_equal(zkt_create_path(servers, "/t"), 0);
+    zkt_raw *s = zkt_raw_open(servers, 5000);
+    /* The digest of me:secret. */
+    const struct zkt_node node = {.path = zkt_path(),
+                                  .perms = ZKT_ALL,
+                                  .scheme = "digest",
+                                  .id = "me:016djjlksVQS5RgX3M7biBGyYwY="};
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+    assert_int_equal(zkt_raw_close(s), 0);
+    CLI_REFUSED(77, "lock", zkt_path(), "true");
+    CLI_REFUSED(77, "status", zkt_path());
+    CLI_REFUSED(77, "--auth", "digest:me:wrong", "lock", zkt_path(), "true");
+    assert_int_equal(CLI("--auth", "digest:me:secret", "lock", zkt_path(), "true"), 0);
+    assert_int_equal(CLI("--auth", "digest:me:secret", "status", zkt_path()), 0);
+    assert_int_equal(zkt_delete(servers, zkt_path()), 0);
+}
+
+/* What has no code of its own, such as a full disk, is 70. */
+static void what_cannot_be_written_is_70(void **state)
+{
+    (void)state;
+    static const char *const words[][2] = {{"status", NULL}, {"lock", NULL}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        CLI_REFUSED_AS(70, "sh", "-c", "\"$0\" $1 $2 >/dev/full", cli_zkr(),
+                       words[i][0], zkt_path());
+    }
+    CLI_REFUSED_AS(70, "sh", "-c", "\"$0\" --help >/dev/full", cli_zkr());
+}
+
+static void a_listener_has_a_long_name(void **state)
+{
+    (void)state;
+    struct cli c;
+    CLI_START(&c, "elect", "--listen", zkt_path());
+    ZKT_EVENTUALLY(strcmp(cli_out(&c), "nobody\n") == 0, CLI_PATIENCE_MS);
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&c), 143);
+    cli_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(options_have_two_spellings),
+        CLI_TEST(what_flock_has_and_zkr_has_not_is_refused),
+        CLI_TEST(servers_can_be_told_in_three_ways),
+        CLI_TEST(the_default_is_a_server_on_this_host),
+        CLI_TEST(the_session_time_out_is_asked_for),
+        CLI_TEST(each_v_says_more),
+        CLI_TEST(the_shell_is_the_users),
+        CLI_TEST(credentials_open_what_is_protected),
+        CLI_TEST(what_cannot_be_written_is_70),
+        CLI_TEST(a_listener_has_a_long_name),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}
