@@ -16,8 +16,15 @@
 
 static char zkr[PATH_MAX], self[PATH_MAX];
 
-enum { RUNNING_MAX = 512, BEATS_MAX = 512 };
+enum { RUNNING_MAX = 512, BEATS_MAX = 512, TRACES_MAX = 8 };
 static pid_t running[RUNNING_MAX];
+
+/* Those of a test that failed are left to cli_leave(). */
+static struct {
+    struct cli_beat *beats; /* NULL: free */
+    int count;
+    char name[64];
+} traces[TRACES_MAX];
 
 const char *cli_zkr(void)
 {
@@ -175,6 +182,28 @@ int cli_queue(void)
     return zkt_children_count(zkt_servers(), zkt_path());
 }
 
+/* Is it still one of our beats, and not a process that got its number? */
+static bool is_beat(int64_t pid)
+{
+    char link[64], exe[PATH_MAX];
+    (void)snprintf(link, sizeof(link), "/proc/%lld/exe", (long long)pid);
+    ssize_t n = readlink(link, exe, sizeof(exe) - 1);
+    exe[n > 0 ? n : 0] = '\0';
+    return strcmp(exe, self) == 0;
+}
+
+static void end_beats(struct cli_beat *beats, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int64_t pid = atomic_load(&beats[i].pid);
+        if (pid > 0 && is_beat(pid)) {
+            pid_t group = getpgid((pid_t)pid); /* with what it has started */
+            print_error("left running: %d\n", (int)pid);
+            (void)kill(group > 0 && group != getpgrp() ? -group : (pid_t)pid, SIGKILL);
+        }
+    }
+}
+
 int cli_enter(void **state)
 {
     return zkt_enter(state);
@@ -188,6 +217,12 @@ int cli_leave(void **state)
             (void)kill(running[i], SIGKILL);
             (void)waitpid(running[i], NULL, 0);
             running[i] = 0;
+        }
+    }
+    for (int i = 0; i < TRACES_MAX; i++) {
+        if (traces[i].beats) {
+            end_beats(traces[i].beats, traces[i].count);
+            cli_beats_free(traces[i].beats, traces[i].count, traces[i].name);
         }
     }
     return zkt_leave(state);
@@ -218,11 +253,24 @@ struct cli_beat *cli_beats(int count, char *name, size_t size)
     assert_int_equal(ftruncate(fd, (off_t)sizeof(struct cli_beat) * count), 0);
     struct cli_beat *beats = map_beats(fd, count);
     assert_non_null(beats);
+    int i = 0;
+    while (traces[i].beats) {
+        i++;
+        assert_true(i < TRACES_MAX);
+    }
+    traces[i].beats = beats;
+    traces[i].count = count;
+    (void)snprintf(traces[i].name, sizeof(traces[i].name), "%s", name);
     return beats;
 }
 
 void cli_beats_free(struct cli_beat *beats, int count, const char *name)
 {
+    for (int i = 0; i < TRACES_MAX; i++) {
+        if (traces[i].beats == beats) {
+            traces[i].beats = NULL;
+        }
+    }
     (void)munmap(beats, sizeof(*beats) * (size_t)count);
     (void)unlink(name);
 }

@@ -159,7 +159,7 @@ static void silence_during_a_wait_is_not_called_a_conflict(void **state)
     hold(&holder);
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     struct cli c;
-    CLI_START(&c, "-z", zkt_proxy_host(proxy), "-t", "2000", "lock", "-w", "4",
+    CLI_START(&c, "-z", zkt_proxy_host(proxy), "-t", "2000", "lock", "-w", "2",
               zkt_path(), "true");
     ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
     zkt_proxy_cut(proxy);
