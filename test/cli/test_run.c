@@ -93,6 +93,21 @@ static void arguments_are_kept_byte_for_byte(void **state)
     cli_free(&c);
 }
 
+/* Its parent is the zkr that was started, which has no other child. */
+static void there_is_one_process_beside_the_command(void **state)
+{
+    (void)state;
+    struct cli c;
+    char expected[40];
+    assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "sh", "-c",
+                             "[ $(cat /proc/$PPID/task/*/children) = $$ ] && "
+                             "echo $PPID"),
+                     0);
+    (void)snprintf(expected, sizeof(expected), "%d\n", (int)c.pid);
+    assert_string_equal(cli_out(&c), expected);
+    cli_free(&c);
+}
+
 static void credentials_are_not_in_the_process_list(void **state)
 {
     (void)state;
@@ -308,6 +323,7 @@ int main(int argc, char **argv)
         CLI_TEST(no_descriptor_leaks),
         CLI_TEST(the_environment_has_four_more),
         CLI_TEST(arguments_are_kept_byte_for_byte),
+        CLI_TEST(there_is_one_process_beside_the_command),
         CLI_TEST(credentials_are_not_in_the_process_list),
         CLI_TEST(signals_are_forwarded_and_the_lock_stays),
         CLI_TEST(ignored_signals_stay_ignored),
