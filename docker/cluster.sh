@@ -1,0 +1,262 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# cluster.sh up|down|status|test: three ZooKeeper servers in Docker, for tests. Touches
+# nothing in Docker but the project zkrecipes and its images. See ./run.
+set -euo pipefail
+export LC_ALL=C
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+cd "$root"
+# shellcheck source=tools/packages.sh
+. tools/packages.sh
+
+project=zkrecipes
+members=(1 2 3)
+servers=127.0.0.1:21811,127.0.0.1:21812,127.0.0.1:21813
+image=localhost/zkrecipes-zookeeper
+
+container() { # MEMBER
+    printf '%s-zk%s' "$project" "$1"
+}
+
+# ---- the engine ---------------------------------------------------------------------
+
+need_engine() {
+    local said
+    command -v docker >/dev/null ||
+        die 69 'no Docker on this machine: install docker.io, or an engine of your choice'
+    said=$(timeout 20 docker version --format '{{.Server.Version}}' 2>&1) && return
+    case $said in
+    *'permission denied'*)
+        die 69 'no permission to use Docker: be root, or a member of the group docker'
+        ;;
+    *)
+        die 69 "no Docker engine answers: start it, or see to \$DOCKER_HOST"
+        ;;
+    esac
+}
+
+compose=()
+need_compose() {
+    local package
+    if docker compose version >/dev/null 2>&1; then
+        compose=(docker compose)
+    elif docker-compose version >/dev/null 2>&1; then
+        compose=(docker-compose)
+    else
+        for package in docker-compose-plugin docker-compose-v2 docker-compose; do
+            ! offered "$package" || break
+        done
+        die 69 "no docker compose: install the package $package"
+    fi
+    compose+=(-p "$project" -f docker/compose.yaml)
+}
+
+# Names and states of our containers, one a line.
+ours() { # [FILTER...]
+    docker ps -a --filter "label=com.docker.compose.project=$project" "$@" \
+        --format '{{.Names}} {{.State}}'
+}
+
+# Compose neither stops nor starts a container that is paused.
+unpause() {
+    local name
+    ours --filter status=paused | while read -r name _; do
+        docker unpause "$name" >/dev/null
+    done
+}
+
+# ---- images -------------------------------------------------------------------------
+
+have_image() {
+    docker image inspect "$1" >/dev/null 2>&1
+}
+
+# From a registry, in bounded time.
+pull() {
+    timeout 120 docker pull "$1" >/dev/null 2>&1
+}
+
+tmp=
+remove_tmp() {
+    [ -n "$tmp" ] || return 0
+    as_root umount -q "$tmp/root/proc" "$tmp/root/sys" 2>/dev/null || true
+    as_root rm -rf --one-file-system "$tmp"
+    tmp=
+}
+
+# What apt on this machine uses for the archive of SUITE: "URI COMPONENT" a line.
+archive() { # SUITE
+    # shellcheck disable=SC2016 # for apt to fill in
+    apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' \
+        'Created-By: Packages' "Codename: $1" 2>/dev/null |
+        grep -E '^(http|https|file):.* (main|universe)$' | sort -u || true
+}
+
+# base_from_packages TAG SUITE: a base image with the server's packages in it, from the
+# archive that apt uses, without what a server does not read.
+base_from_packages() {
+    local tag=$1 suite=$2 uri='' components=main proxy=''
+    need debootstrap
+    trap remove_tmp EXIT
+    tmp=$(mktemp -d)
+    if [ -n "$(archive "$suite")" ]; then
+        uri=$(archive "$suite" | sed -n '1s/ .*//p')
+        components=$(archive "$suite" | grep -F "$uri " | cut -d ' ' -f 2 | paste -sd ,)
+    fi
+    eval "$(apt-config shell proxy Acquire::http::Proxy)"
+
+    as_root env ${proxy:+"http_proxy=$proxy"} ${proxy:+"https_proxy=$proxy"} \
+        debootstrap --variant=minbase "--components=$components" \
+        --include=default-jre-headless,libzookeeper-java \
+        "$suite" "$tmp/root" ${uri:+"$uri"} >"$tmp/log" 2>&1 ||
+        die 69 "debootstrap could not make a base of $suite: $(tail -n 1 "$tmp/log")"
+    as_root find "$tmp/root/usr/share/doc" ! -name copyright ! -type d -delete
+    as_root tar -C "$tmp/root" -c --numeric-owner --one-file-system \
+        --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' \
+        --exclude='./var/cache/apt/*' --exclude='./var/lib/apt/lists/*' \
+        --exclude='./var/log/*' --exclude='./usr/share/man/*' \
+        --exclude='./usr/share/locale/*' --exclude='./usr/share/info/*' \
+        --exclude='./usr/share/maven-repo' . |
+        docker import - "$tag" >/dev/null || die 70 "docker could not import $tag"
+    remove_tmp
+}
+
+build_image() { # BASE
+    docker build -t "$image" --build-arg "BASE=$1" docker 2>&1
+}
+
+need_image() {
+    local suite base default said
+    if [ -n "${ZOOKEEPER_IMAGE:-}" ]; then
+        have_image "$ZOOKEEPER_IMAGE" && return
+        say "==> pulling $ZOOKEEPER_IMAGE"
+        pull "$ZOOKEEPER_IMAGE" || die 69 "cannot pull $ZOOKEEPER_IMAGE"
+        return
+    fi
+    suite=$(. /etc/os-release && printf %s "${VERSION_CODENAME:-bookworm}")
+    base=localhost/zkrecipes-base:$suite
+    default=$(sed -n 's/^ARG BASE=//p' docker/Dockerfile)
+    if ! have_image "$base"; then
+        if have_image "$default" || pull "$default"; then
+            say "==> building $image on $default"
+            said=$(build_image "$default") && return
+            say '==> its packages cannot be had from within a container'
+        else
+            say "==> no registry in reach"
+        fi
+        say "==> making $base from packages of this distribution; takes a minute or two"
+        base_from_packages "$base" "$suite"
+    fi
+    said=$(build_image "$base") ||
+        die 70 "docker could not build $image: $(printf '%s\n' "$said" | tail -n 1)"
+}
+
+# ---- the servers --------------------------------------------------------------------
+
+# What the server says of itself: leader, follower; nothing when it does not serve.
+mode() { # MEMBER
+    # shellcheck disable=SC2016 # for the inner shell
+    timeout 2 bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$1" && printf srvr >&3 && cat <&3' \
+        mode "2181$1" 2>/dev/null | sed -n 's/^Mode: //p' || true
+}
+
+leaders=0
+followers=0
+survey() {
+    local member
+    leaders=0
+    followers=0
+    for member in "${members[@]}"; do
+        case $(mode "$member") in
+        leader) leaders=$((leaders + 1)) ;;
+        follower) followers=$((followers + 1)) ;;
+        esac
+    done
+}
+
+quorum() {
+    survey
+    [ "$leaders" -eq 1 ] && [ "$followers" -ge 1 ]
+}
+
+complete() {
+    survey
+    [ "$leaders" -eq 1 ] && [ "$followers" -eq 2 ]
+}
+
+# await SECONDS TEST...: until the test holds; false when it does not in time.
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.2
+    done
+}
+
+# ---- verbs --------------------------------------------------------------------------
+
+up() {
+    local said
+    need_compose
+    need_image
+    unpause
+    said=$("${compose[@]}" up -d --no-build 2>&1) ||
+        die 70 "the servers cannot be started: $(printf '%s\n' "$said" |
+            grep -iE 'error|cannot|denied|invalid' | tail -n 1)"
+    if ! await 90 complete; then
+        quorum || die 70 "no quorum after 90 s; docker logs $(container 1) may say why"
+        say 'run: there is a quorum, but one server does not serve'
+    fi
+}
+
+up_verb() {
+    up
+    status
+    printf '\n%s\n' "export ZKR_SERVERS=$servers"
+}
+
+down_verb() {
+    local said
+    need_compose
+    unpause
+    say "removing the containers, the network and the volumes of the project $project"
+    said=$("${compose[@]}" down -v --remove-orphans 2>&1) ||
+        die 70 "not all could be removed: $(printf '%s\n' "$said" | tail -n 1)"
+}
+
+# One line a server; false when there is no quorum.
+status() {
+    local member name state health mode
+    survey
+    for member in "${members[@]}"; do
+        name=$(container "$member")
+        read -r state health < <(docker inspect --type container --format \
+            '{{.State.Status}} {{with .State.Health}}{{.Status}}{{end}}' \
+            "$name" 2>/dev/null || echo absent)
+        mode=$(mode "$member")
+        printf '%-14s 127.0.0.1:2181%s  %-9s %-9s %s\n' \
+            "$name" "$member" "${mode:-down}" "${state:-absent}" "${health:--}"
+    done
+    [ "$leaders" -eq 1 ] && [ "$followers" -ge 1 ]
+}
+
+status_verb() {
+    status || die 1 'no quorum'
+}
+
+verb=${1:-}
+[ $# -eq 1 ] || die 64 'usage: ./run cluster up|down|status|test'
+case $verb in
+engine) # for ./run: is there one?
+    need_engine
+    need_compose
+    ;;
+up | down | status)
+    need_engine
+    "${verb}_verb"
+    ;;
+*) die 64 'usage: ./run cluster up|down|status|test' ;;
+esac

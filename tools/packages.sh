@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Sourced by ./run and by scripts behind it: what is said, and packages of Debian and Ubuntu.
+
+say() {
+    printf '%s\n' "$*"
+}
+
+die() { # STATUS WORDS
+    local status=$1
+    shift
+    printf 'run: %s\n' "$*" >&2
+    exit "$status"
+}
+
+installed() {
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Can apt install it?
+offered() {
+    LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'
+}
+
+may_install() { # PACKAGE...: the end, if we may not
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+        die 69 "not root and no sudo; install these, then try again: $*"
+    fi
+}
+
+apt() {
+    local as=(env DEBIAN_FRONTEND=noninteractive)
+    if [ "$(id -u)" -ne 0 ]; then
+        as=(sudo "${as[@]}")
+    fi
+    "${as[@]}" apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+# need PACKAGE...: installs what is missing; does not touch apt when nothing is.
+need() {
+    local package missing=()
+    if ! command -v dpkg-query >/dev/null; then
+        say "run: not a Debian system; taking for granted: $*"
+        return
+    fi
+    for package; do
+        installed "$package" || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+
+    may_install "${missing[@]}"
+    say "==> installing packages: ${missing[*]}"
+    update_once
+    apt install -y --no-install-recommends "${missing[@]}" ||
+        die 69 "apt-get could not install: ${missing[*]}"
+}
+
+# want PACKAGE...: all of them if they can be had; false if not.
+want() {
+    local package missing=()
+    if command -v dpkg-query >/dev/null; then
+        for package; do
+            installed "$package" || missing+=("$package")
+        done
+    fi
+    [ ${#missing[@]} -gt 0 ] || return 0
+    may_install "${missing[@]}"
+    say "==> looking for ${missing[*]}"
+    update_once
+    for package in "${missing[@]}"; do
+        offered "$package" || return 1
+    done
+    need "${missing[@]}"
+}
+
+updated=no
+update_once() {
+    [ "$updated" = no ] || return 0
+    apt update || die 69 "apt-get update failed"
+    updated=yes
+}
