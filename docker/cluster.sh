@@ -162,6 +162,7 @@ mode() { # MEMBER
         mode "2181$1" 2>/dev/null | sed -n 's/^Mode: //p' || true
 }
 
+modes=()
 leaders=0
 followers=0
 survey() {
@@ -169,7 +170,8 @@ survey() {
     leaders=0
     followers=0
     for member in "${members[@]}"; do
-        case $(mode "$member") in
+        modes[member]=$(mode "$member")
+        case ${modes[member]} in
         leader) leaders=$((leaders + 1)) ;;
         follower) followers=$((followers + 1)) ;;
         esac
@@ -229,16 +231,15 @@ down_verb() {
 
 # One line a server; false when there is no quorum.
 status() {
-    local member name state health mode
+    local member name state health
     survey
     for member in "${members[@]}"; do
         name=$(container "$member")
         read -r state health < <(docker inspect --type container --format \
-            '{{.State.Status}} {{with .State.Health}}{{.Status}}{{end}}' \
+            '{{.State.Status}} {{if .State.Running}}{{.State.Health.Status}}{{end}}' \
             "$name" 2>/dev/null || echo absent)
-        mode=$(mode "$member")
         printf '%-14s 127.0.0.1:2181%s  %-9s %-9s %s\n' \
-            "$name" "$member" "${mode:-down}" "${state:-absent}" "${health:--}"
+            "$name" "$member" "${modes[member]:-down}" "${state:-absent}" "${health:--}"
     done
     [ "$leaders" -eq 1 ] && [ "$followers" -ge 1 ]
 }

@@ -121,7 +121,7 @@ static void behind_a_stranger_the_event_grants(void **state)
     (void)packets(two, &last);
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
     ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 2, 5000);
-    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) >= 2, 5000);
+    ZKT_EVENTUALLY(zkt_watches() >= 2, 5000);
     expect(1, 1, 2, 0);
     assert_int_equal(packets(two, &last), 4);
     ZKT_MUST(zkr_mutex_release(held));
@@ -144,12 +144,12 @@ static void behind_a_neighbour_the_release_grants(void **state)
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actor;
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 1, 5000); /* the holder's own */
+    ZKT_EVENTUALLY(zkt_watches() == 1, 5000); /* the holder's own */
     zkt_door_focus(c);
     int64_t last = 0;
     (void)packets(c, &last);
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 2, 5000);
+    ZKT_EVENTUALLY(zkt_watches() == 2, 5000);
     expect(1, 1, 1, 0);
     assert_int_equal(packets(c, &last), 3);
     ZKT_MUST(zkr_mutex_release(m));
@@ -177,7 +177,7 @@ static void a_waiter_ahead_that_gives_up_costs_one_list(void **state)
     ZKT_MUST(zkr_mutex_acquire(mutexes[0], 5000));
     zkt_actor_queue(&actors[1], clients[1], mutexes[1], NULL);
     zkt_actor_queue(&actors[2], clients[2], mutexes[2], NULL);
-    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 5, 5000); /* own ones included */
+    ZKT_EVENTUALLY(zkt_watches() == 5, 5000); /* own ones included */
     zkt_door_focus(clients[2]);
     int64_t last = 0;
     (void)packets(clients[2], &last);
@@ -214,7 +214,7 @@ static void a_failed_try_costs_three_requests(void **state)
     assert_int_equal(zkt_door_total(), 3);
     ZKT_MUST(zkr_client_flush(two, 5000));
     assert_int_equal(packets(two, &last), 3);
-    assert_int_equal(zkt_watch_count(zkt_servers()), 0);
+    assert_int_equal(zkt_watches(), 0);
     ZKT_MUST(zkr_mutex_release(held));
     zkt_destroy(held);
     zkt_destroy(m);
@@ -237,7 +237,7 @@ static void a_thousand_waiters_drain_at_one_request_each(void **state)
         atomic_store(&actors[i].let_go, true);
     }
     ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == WAITERS + 1, 60000);
-    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) >= WAITERS, 60000);
+    ZKT_EVENTUALLY(zkt_watches() >= WAITERS, 60000);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_release(m));
     for (int i = 0; i < WAITERS; i++) {

@@ -57,14 +57,17 @@ int64_t zkt_reconnects(zkr_client *c)
     return stats.reconnects;
 }
 
-/* In the queue at the server: as many children of ours as claims. */
-static int64_t contenders(zkr_mutex *m)
+/* In the queue at the server: nodes of its session. Those of others may show later there. */
+static int64_t contenders(zkr_client *c, zkr_mutex *m)
 {
     zkr_contenders *list = NULL;
+    int64_t count = 0;
     if (zkr_mutex_contenders(m, &list) != ZKR_OK) {
         return -1;
     }
-    int64_t count = (int64_t)zkr_contenders_count(list);
+    for (size_t i = 0; i < zkr_contenders_count(list); i++) {
+        count += zkr_contenders_get(list, i)->session_id == zkr_client_session_id(c);
+    }
     zkr_contenders_free(list);
     return count;
 }
@@ -72,10 +75,10 @@ static int64_t contenders(zkr_mutex *m)
 void zkt_actor_queue(struct zkt_actor *a, zkr_client *c, zkr_mutex *m, atomic_int *turn)
 {
     int64_t before = zkt_waiting(c);
-    int64_t nodes = contenders(m);
+    int64_t nodes = contenders(c, m);
     zkt_actor_start(a, m, ZKR_FOREVER, turn);
     ZKT_EVENTUALLY(zkt_waiting(c) == before + 1, PATIENCE_MS);
-    ZKT_EVENTUALLY(contenders(m) == nodes + 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(contenders(c, m) == nodes + 1, PATIENCE_MS);
 }
 
 int zkt_actor_acquired(struct zkt_actor *a)

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "fourlw.h"
+
 enum { PATIENCE_MS = 20000 };
 
 static char path[128];
@@ -26,6 +28,11 @@ int zkt_leave(void **state)
 const char *zkt_path(void)
 {
     return path;
+}
+
+int64_t zkt_watches(void)
+{
+    return zkt_watches_under(zkt_servers(), path);
 }
 
 void zkt_check(int rc, const char *call, const char *file, int line)

@@ -36,6 +36,9 @@ int zkt_leave(void **state);
 /** The path of the present test, which need not exist. */
 const char *zkt_path(void);
 
+/** Watches at that path and below it, at all of zkt_servers(). */
+int64_t zkt_watches(void);
+
 /** A connected client, through zkt_door, with this session time-out; fails the test if it cannot. */
 zkr_client *zkt_client(const char *hosts, int64_t session_ms);
 /** The same with more options. */

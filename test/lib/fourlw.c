@@ -121,12 +121,13 @@ int64_t zkt_watch_count(const char *hosts)
 int64_t zkt_ephemerals(const char *hosts)
 {
     char host[HOST_MAX];
-    int64_t n = -1;
+    int64_t most = -1;
 
-    for (int i = 0; n < 0 && zkt_host_at(hosts, i, host, sizeof host); i++) {
-        n = zkt_mntr(host, "zk_ephemerals_count");
+    for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
+        int64_t n = zkt_mntr(host, "zk_ephemerals_count");
+        most = n > most ? n : most;
     }
-    return n;
+    return most;
 }
 
 /* Whether the line at @line is @root or a path below it. */
@@ -159,25 +160,24 @@ static int64_t count_lines(const char *text, const char *root, bool owners)
     return n;
 }
 
+/* Of @owners each server has its own, and the sum counts; else all have the same in time. */
 static int64_t
-count_under(const char *hosts, const char *path, const char *word, bool every)
+count_under(const char *hosts, const char *path, const char *word, bool owners)
 {
     char host[HOST_MAX];
     char root[1024];
-    int64_t sum = -1;
+    int64_t count = -1;
 
     (void)snprintf(root, sizeof root, "%s%s", zkt_chroot(hosts), path);
     for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
         char *text = zkt_4lw_text(host, word, WAIT_MS);
         if (text != NULL) {
-            sum = (sum < 0 ? 0 : sum) + count_lines(text, root, every);
+            int64_t n = count_lines(text, root, owners);
+            count = owners && count > 0 ? count + n : n > count ? n : count;
             free(text);
-            if (!every) {
-                break;
-            }
         }
     }
-    return sum;
+    return count;
 }
 
 int64_t zkt_watches_under(const char *hosts, const char *path)

@@ -33,7 +33,7 @@ enum zkt_mode zkt_mode_within(const char *host, int64_t timeout_ms);
 /** Watches set at all @hosts that answer, or -1 when none does. */
 int64_t zkt_watch_count(const char *hosts);
 
-/** Ephemeral nodes the first of @hosts that answers knows, or -1. */
+/** Ephemeral nodes: the most that any of @hosts knows, or -1. */
 int64_t zkt_ephemerals(const char *hosts);
 
 /** The same, only those at @path (below the chroot) and under it. */

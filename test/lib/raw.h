@@ -64,11 +64,17 @@ zkt_raw *zkt_raw_open(const char *hosts, int timeout_ms);
 zkt_raw *
 zkt_raw_resume(const char *hosts, int64_t session_id, const void *passwd16, int *rc);
 
-/** End the session and free. Returns the code of the server's answer. */
+/** End the session, zkt_settle(), and free. Returns the code of the server's answer. */
 int zkt_raw_close(zkt_raw *s);
 
 /** Close the socket only, so that the session lives until it times out; free. */
 void zkt_raw_abandon(zkt_raw *s);
+
+/**
+ * Where @hosts names several servers: back when each of them that answers has applied every
+ * write acknowledged so far by any. Else nothing.
+ */
+void zkt_settle(const char *hosts);
 
 int64_t zkt_raw_id(const zkt_raw *s);
 const void *zkt_raw_passwd(const zkt_raw *s); /* 16 bytes */
@@ -101,7 +107,7 @@ int zkt_raw_events(const zkt_raw *s);
 /** Wait until one more event arrived. */
 bool zkt_raw_wait_event(zkt_raw *s, int64_t timeout_ms);
 
-/* ---- one-shot: connect, do, disconnect ---- */
+/* ---- one-shot: connect, do, disconnect, zkt_settle() ---- */
 
 int zkt_create(const char *hosts, const char *path, const char *data, int flags);
 int zkt_delete(const char *hosts, const char *path);
@@ -123,7 +129,7 @@ int zkt_create_path(const char *hosts, const char *path);
 
 /**
  * End a session from outside, by taking it over and closing it; back when the server has
- * dropped it and its ephemeral nodes. Its owner loses the connection and learns of the
+ * dropped it and its ephemeral nodes, settled. Its owner loses the connection and learns of the
  * expiry when it reconnects; one that reconnects while the session ends may be left with a
  * silent connection (3.8.0), and learns of it after its own read time-out. Returns ZKT_OK,
  * also when the session had ended before or the password is wrong, or ZKT_LOST.

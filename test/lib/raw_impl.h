@@ -39,6 +39,7 @@ struct zkt_raw {
     int64_t wait_ms;
     int events;
     unsigned char passwd[16];
+    char hosts[256]; /* to be settled at the end, or empty */
     char chroot[256];
     unsigned char *in;
 };

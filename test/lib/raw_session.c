@@ -7,7 +7,7 @@
 #include "raw_impl.h"
 #include "util.h"
 
-enum { WAIT_MS = 5000, PACKET_MAX = 4 << 20 };
+enum { WAIT_MS = 5000, SETTLE_MS = 1000, PACKET_MAX = 4 << 20 };
 
 /* ---- packets ----------------------------------------------------------------------- */
 
@@ -153,6 +153,7 @@ static zkt_raw *connected(const char *hosts, int64_t id, const void *passwd16)
     if (passwd16 != NULL) {
         memcpy(s->passwd, passwd16, sizeof s->passwd);
     }
+    (void)snprintf(s->hosts, sizeof s->hosts, "%s", hosts);
     (void)snprintf(s->chroot, sizeof s->chroot, "%s", zkt_chroot(hosts));
     s->fd = zkt_connect(hosts, zkt_now_ms() + WAIT_MS);
     if (s->fd < 0) {
@@ -194,12 +195,52 @@ zkt_raw_resume(const char *hosts, int64_t session_id, const void *passwd16, int 
     return start(hosts, 30000, session_id, passwd16, rc);
 }
 
-int zkt_raw_close(zkt_raw *s)
+static int close_session(zkt_raw *s)
 {
     zkt_packet p = zkt_raw_request(s, ZKT_OP_CLOSE, 0);
     zkt_packet reply;
     int rc = zkt_raw_call(s, &p, s->xid, &reply);
     zkt_raw_abandon(s);
+    return rc;
+}
+
+/* A server that has opened a session has applied every write before it. */
+static void settle_one(const char *host)
+{
+    const int64_t deadline = zkt_now_ms() + SETTLE_MS;
+    zkt_raw *s = connected(host, 0, NULL);
+
+    if (s == NULL) {
+        return;
+    }
+    s->wait_ms = SETTLE_MS;
+    if (send_connect(s, WAIT_MS, deadline) == ZKT_OK &&
+        receive_connect(s, deadline) == ZKT_OK) {
+        (void)close_session(s);
+    } else {
+        zkt_raw_abandon(s);
+    }
+}
+
+void zkt_settle(const char *hosts)
+{
+    char host[sizeof((zkt_raw *)0)->hosts];
+
+    if (!zkt_host_at(hosts, 1, host, sizeof host)) {
+        return;
+    }
+    for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
+        settle_one(host);
+    }
+}
+
+int zkt_raw_close(zkt_raw *s)
+{
+    char hosts[sizeof s->hosts];
+
+    (void)snprintf(hosts, sizeof hosts, "%s", s->hosts);
+    int rc = close_session(s);
+    zkt_settle(hosts);
     return rc;
 }
 
@@ -236,6 +277,7 @@ int zkt_expire_session(const char *hosts, int64_t session_id, const void *passwd
             zkt_raw_abandon(s);
         }
         if (rc == ZKT_EXPIRED) {
+            zkt_settle(hosts);
             return ZKT_OK;
         }
         if (rc == ZKT_LOST) {

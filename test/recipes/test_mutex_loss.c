@@ -8,7 +8,6 @@
 
 #include "actor.h"
 #include "fixture.h"
-#include "fourlw.h"
 
 enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 
@@ -113,8 +112,7 @@ static void a_deleted_node_is_a_loss(void **state)
     zkr_mutex *m = mutex_with(c, &l);
     int64_t token = hold_twice(m);
     ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
-    ZKT_EVENTUALLY(zkt_watch_count(zkt_servers()) == 1,
-                   PATIENCE_MS); /* on its own node */
+    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS); /* on its own node */
     int64_t before = zkt_now_ms();
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
     expect_lost(m, &l, ZKR_LOST_NODE, token);

@@ -12,7 +12,6 @@
 #include "actor.h"
 #include "base/mem.h"
 #include "fixture.h"
-#include "fourlw.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
@@ -406,7 +405,7 @@ static void many_cycles_leave_nothing_behind(void **state)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_thread_count(), threads);
     assert_int_equal(zkt_fd_count(), descriptors);
-    assert_int_equal(zkt_watch_count(zkt_servers()), 0);
+    assert_int_equal(zkt_watches(), 0);
     zkt_close(c);
 }
 
@@ -423,7 +422,7 @@ static void many_time_outs_leave_no_watches(void **state)
         assert_int_equal(zkr_mutex_acquire(m, 3), ZKR_ETIMEDOUT);
     }
     ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
-    assert_true(zkt_watch_count(zkt_servers()) <= 2);
+    assert_true(zkt_watches() <= 2);
     ZKT_MUST(zkr_mutex_release(held));
     zkt_destroy(held);
     zkt_destroy(m);
