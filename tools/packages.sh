@@ -29,12 +29,17 @@ may_install() { # PACKAGE...: the end, if we may not
     fi
 }
 
-apt() {
-    local as=(env DEBIAN_FRONTEND=noninteractive)
+as_root() {
     if [ "$(id -u)" -ne 0 ]; then
-        as=(sudo "${as[@]}")
+        sudo "$@"
+    else
+        "$@"
     fi
-    "${as[@]}" apt-get -q -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Retries=3 \
+        -o DPkg::Lock::Timeout=300 "$@" </dev/null
 }
 
 # need PACKAGE...: installs what is missing; does not touch apt when nothing is.

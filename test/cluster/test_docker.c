@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lock on the ensemble of ./run cluster, while `docker kill` and `docker pause` take its
+ * leader away. Run by ./run cluster test only.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cli/cli.h"
+#include "actor.h"
+#include "fixture.h"
+#include "fourlw.h"
+#include "servers.h"
+
+enum { SHORT_MS = 2000, LONG_MS = 10000, PATIENCE_MS = 60000 };
+
+/* ---- a holder that says how long it is sure ---------------------------------------- */
+
+struct holder {
+    zkr_client *c;
+    zkr_mutex *m;
+    pthread_t thread;
+    atomic_int acquired, released; /* ZKT_NOT_YET, else the code */
+    atomic_bool let_go;
+    int64_t token;
+    char node[256];
+    _Atomic int64_t granted_at;
+    _Atomic int64_t sure_until; /* the latest moment it has claimed, or its release */
+    _Atomic int64_t valid_for;  /* its last claim */
+    atomic_int lost;
+    _Atomic int64_t lost_at;
+};
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    struct holder *h = ctx;
+    (void)m;
+    (void)lost;
+    atomic_store(&h->lost_at, zkt_now_ms());
+    atomic_fetch_add(&h->lost, 1);
+}
+
+/* Note what it claims now. */
+static bool look(struct holder *h)
+{
+    int64_t now = zkt_now_ms();
+    int64_t left = zkr_mutex_valid_for_ms(h->m);
+    atomic_store(&h->valid_for, left);
+    if (left > 0 && now + left > atomic_load(&h->sure_until)) {
+        atomic_store(&h->sure_until, now + left);
+    }
+    return left > 0;
+}
+
+static void *hold(void *arg)
+{
+    struct holder *h = arg;
+    int rc = zkr_mutex_acquire(h->m, ZKR_FOREVER);
+    atomic_store(&h->granted_at, zkt_now_ms());
+    if (rc == ZKR_OK) {
+        (void)zkr_mutex_fencing_token(h->m, &h->token);
+        (void)zkr_mutex_node(h->m, h->node, sizeof(h->node));
+        (void)look(h);
+    }
+    atomic_store(&h->acquired, rc);
+    if (rc == ZKR_OK) {
+        while (!atomic_load(&h->let_go)) {
+            (void)look(h);
+            zkt_sleep_ms(1);
+        }
+        if (look(h)) {
+            atomic_store(&h->sure_until, zkt_now_ms());
+        }
+        rc = zkr_mutex_release(h->m);
+    }
+    atomic_store(&h->released, rc);
+    return NULL;
+}
+
+/* A client connected to server @index, free to go to any. Which one is first is chance. */
+static zkr_client *client_at(int index, int64_t session_ms)
+{
+    for (int tries = 0; tries < 200; tries++) {
+        zkr_client *c = zkt_client(zkt_servers(), session_ms);
+        if (zkt_cons_received(cluster_host(index), zkr_client_session_id(c)) >= 0) {
+            return c;
+        }
+        zkt_close(c);
+    }
+    zkt_fail("none of 200 clients went to %s", cluster_host(index));
+}
+
+/* Start to acquire with @c; back when granted, or queued behind the @ahead there are. */
+static void begin(struct holder *h, zkr_client *c, int ahead)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = h;
+    memset(h, 0, sizeof(*h));
+    h->c = c;
+    atomic_store(&h->acquired, ZKT_NOT_YET);
+    atomic_store(&h->released, ZKT_NOT_YET);
+    ZKT_MUST(zkr_mutex_create(&h->m, c, zkt_path(), &o));
+    assert_int_equal(pthread_create(&h->thread, NULL, hold, h), 0);
+    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == ahead + 1,
+                   PATIENCE_MS);
+    if (ahead == 0) {
+        ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
+        assert_int_equal(atomic_load(&h->acquired), ZKR_OK);
+    }
+}
+
+static void await_grant(struct holder *h)
+{
+    ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
+    assert_int_equal(atomic_load(&h->acquired), ZKR_OK);
+}
+
+/* Let it go; the code of its release. */
+static int finish(struct holder *h)
+{
+    atomic_store(&h->let_go, true);
+    ZKT_EVENTUALLY(atomic_load(&h->released) != ZKT_NOT_YET, PATIENCE_MS);
+    pthread_join(h->thread, NULL);
+    return atomic_load(&h->released);
+}
+
+static void forget(struct holder *h)
+{
+    zkt_destroy(h->m);
+    zkt_close(h->c);
+}
+
+static void expect_handed_over(struct holder *from, struct holder *to)
+{
+    await_grant(to);
+    assert_true(atomic_load(&to->granted_at) >= atomic_load(&from->sure_until));
+    assert_true(to->token > from->token);
+}
+
+/* The names in the queue, in its order, as one text. */
+static void queue_text(char *text, size_t size)
+{
+    zkr_contenders *list = NULL;
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    text[0] = '\0';
+    for (size_t i = 0; i < zkr_contenders_count(list); i++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, size - used, "%s ",
+                       zkr_contenders_get(list, i)->node);
+    }
+    zkr_contenders_free(list);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* ---- within the session ------------------------------------------------------------ */
+
+/* Its hold goes on, by the same node, after @fault took the leader away from all three. */
+static void expect_kept(void (*fault)(int leader))
+{
+    struct holder h, near, far;
+    char before[512], after[512];
+    int leader = cluster_leader(-1);
+    begin(&h, client_at(leader, LONG_MS), 0);
+    begin(&far, client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
+    begin(&near, client_at(leader, LONG_MS), 2);
+    queue_text(before, sizeof(before));
+    fault(leader);
+    /* A bound this late comes from writes sent after the fault, and answered. */
+    const int64_t after_fault = zkt_now_ms();
+    ZKT_EVENTUALLY(atomic_load(&h.sure_until) > after_fault + LONG_MS, PATIENCE_MS);
+    queue_text(after, sizeof(after));
+    assert_string_equal(before, after);
+    assert_int_equal(atomic_load(&h.lost), 0);
+    assert_true(atomic_load(&h.valid_for) > 0);
+    assert_int_equal(atomic_load(&far.acquired), ZKT_NOT_YET);
+    assert_int_equal(atomic_load(&near.acquired), ZKT_NOT_YET);
+    assert_non_null(strstr(before, strrchr(h.node, '/') + 1));
+    assert_int_equal(finish(&h), ZKR_OK);
+    expect_handed_over(&h, &far);
+    assert_int_equal(finish(&far), ZKR_OK);
+    expect_handed_over(&far, &near);
+    assert_int_equal(finish(&near), ZKR_OK);
+    forget(&h);
+    forget(&far);
+    forget(&near);
+}
+
+static void kill_leader(int leader)
+{
+    cluster_kill(leader);
+    int64_t start = zkt_now_ms();
+    (void)cluster_leader(leader);
+    print_message("new leader: %lld ms\n", (long long)(zkt_now_ms() - start));
+}
+
+/* The leader is killed: holder and waiters connect elsewhere and keep node, place and token. */
+static void the_death_of_the_leader_changes_nothing(void **state)
+{
+    (void)state;
+    expect_kept(kill_leader);
+}
+
+static void pause_briefly(int leader)
+{
+    cluster_pause(leader);
+    zkt_sleep_ms(SHORT_MS);
+    cluster_unpause(leader);
+    assert_int_equal(cluster_leader(-1), leader);
+}
+
+/* The leader stands still for less than the session: nothing is lost, nobody is granted. */
+static void a_pause_within_the_session_changes_nothing(void **state)
+{
+    (void)state;
+    expect_kept(pause_briefly);
+}
+
+/* ---- beyond the session ------------------------------------------------------------ */
+
+/* The hold ends before the next one begins, and never comes back, when @fault takes the leader
+ * away for good from a holder that knows of no other server (@pinned), or that does. */
+static void
+expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pinned)
+{
+    struct holder h, next;
+    int leader = cluster_leader(-1);
+    begin(&h,
+          pinned ? zkt_client(cluster_host(leader), SHORT_MS)
+                 : client_at(leader, SHORT_MS),
+          0);
+    begin(&next, client_at((leader + 1) % CLUSTER_SIZE, SHORT_MS), 1);
+    zkt_sleep_ms(
+        SHORT_MS); /* some probes, so that the bound is not that of the beginning */
+    const int64_t start = zkt_now_ms();
+    fault(leader);
+    await_grant(&next);
+    const int64_t claimed = atomic_load(&h.sure_until);
+    print_message("sure for %lld ms more, granted after %lld ms\n",
+                  (long long)(claimed - start),
+                  (long long)(atomic_load(&next.granted_at) - start));
+    expect_handed_over(&h, &next);
+    assert_int_equal(atomic_load(&h.lost), 1);
+    assert_true(atomic_load(&h.lost_at) <= atomic_load(&next.granted_at));
+    repair(leader);
+    cluster_heal();
+    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+    assert_int_equal(atomic_load(&h.sure_until), claimed);
+    assert_int_equal(finish(&h), ZKR_ESESSION);
+    assert_true(atomic_load(&next.valid_for) > 0);
+    assert_int_equal(finish(&next), ZKR_OK);
+    ZKT_MUST(zkr_mutex_acquire(h.m, PATIENCE_MS));
+    int64_t token = 0;
+    ZKT_MUST(zkr_mutex_fencing_token(h.m, &token));
+    assert_true(token > next.token);
+    ZKT_MUST(zkr_mutex_release(h.m));
+    forget(&h);
+    forget(&next);
+}
+
+/* Killed together with the only way to the others: the next one waits for the session's end. */
+static void a_holder_whose_server_dies_is_sure_no_longer_than_its_session(void **state)
+{
+    (void)state;
+    expect_lost_in_time(cluster_kill, cluster_start, true);
+}
+
+/* A leader that stands still and comes back when another leads makes nobody sure again. */
+static void a_holder_behind_a_paused_leader_is_not_sure_again(void **state)
+{
+    (void)state;
+    expect_lost_in_time(cluster_pause, cluster_unpause, true);
+}
+
+/* No server answers for longer than the session: lost, though the session may live on. */
+static void a_pause_beyond_the_session_ends_the_hold_first(void **state)
+{
+    (void)state;
+    expect_lost_in_time(cluster_pause, cluster_unpause, false);
+}
+
+/* ---- many -------------------------------------------------------------------------- */
+
+enum { CROWD = 4, ROUNDS = 3, HOLDS_MAX = 100000, HOLD_MS = 5 };
+
+struct term {
+    int64_t token, from, until;
+};
+
+static struct {
+    atomic_bool stop;
+    atomic_int failed;
+    atomic_int count;
+    struct term terms[HOLDS_MAX];
+} crowd;
+
+/* Acquire, claim for a moment, release, again and again. */
+static void *take_turns(void *arg)
+{
+    struct holder *h = arg;
+    while (!atomic_load(&crowd.stop)) {
+        struct term t = {0};
+        if (zkr_mutex_acquire(h->m, ZKR_FOREVER) != ZKR_OK) {
+            atomic_fetch_add(&crowd.failed, 1);
+            break;
+        }
+        t.from = zkt_now_ms();
+        atomic_store(&h->sure_until, 0);
+        (void)zkr_mutex_fencing_token(h->m, &t.token);
+        bool sure = look(h);
+        for (int64_t end = t.from + HOLD_MS; sure && zkt_now_ms() < end;) {
+            zkt_sleep_ms(1);
+            sure = look(h);
+        }
+        t.until = sure ? zkt_now_ms() : atomic_load(&h->sure_until);
+        (void)zkr_mutex_release(h->m); /* ZKR_ESESSION when it was lost */
+        int i = atomic_fetch_add(&crowd.count, 1);
+        if (t.until > 0 && i < HOLDS_MAX) {
+            crowd.terms[i] = t;
+        }
+    }
+    return NULL;
+}
+
+static int by_token(const void *a, const void *b)
+{
+    const struct term *x = a, *y = b;
+    return (x->token > y->token) - (x->token < y->token);
+}
+
+static void expect_no_overlap(int count)
+{
+    int sure = 0;
+    qsort(crowd.terms, (size_t)count, sizeof(crowd.terms[0]), by_token);
+    for (int i = 0; i + 1 < count; i++) {
+        const struct term *t = &crowd.terms[i];
+        if (t->token > 0) {
+            sure++;
+            assert_true(t[1].token > t->token);
+            assert_true(t[1].from >= t->until);
+        }
+    }
+    print_message("%d terms, %d of them sure\n", count, sure);
+    assert_true(sure > 100);
+}
+
+/* Leaders are killed and paused under a crowd: terms that were sure never overlap. */
+static void a_crowd_never_has_two_sure_holders(void **state)
+{
+    (void)state;
+    static struct holder h[CROWD];
+    memset(&crowd, 0, sizeof(crowd));
+    for (int i = 0; i < CROWD; i++) {
+        h[i] = (struct holder){.c = client_at(i % CLUSTER_SIZE, SHORT_MS)};
+        h[i].m = zkt_mutex(h[i].c);
+        assert_int_equal(pthread_create(&h[i].thread, NULL, take_turns, &h[i]), 0);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        int leader = cluster_leader(-1);
+        int before = atomic_load(&crowd.count);
+        (round % 2 == 0 ? cluster_kill : cluster_pause)(leader);
+        (void)cluster_leader(leader);
+        ZKT_EVENTUALLY(atomic_load(&crowd.count) > before + CROWD, PATIENCE_MS);
+        cluster_heal();
+    }
+    int before = atomic_load(&crowd.count);
+    ZKT_EVENTUALLY(atomic_load(&crowd.count) > before + 10 * CROWD, PATIENCE_MS);
+    atomic_store(&crowd.stop, true);
+    for (int i = 0; i < CROWD; i++) {
+        pthread_join(h[i].thread, NULL);
+        forget(&h[i]);
+    }
+    assert_int_equal(atomic_load(&crowd.failed), 0);
+    assert_true(atomic_load(&crowd.count) < HOLDS_MAX);
+    expect_no_overlap(atomic_load(&crowd.count));
+}
+
+/* ---- the command ------------------------------------------------------------------- */
+
+/* zkr holds across the death of the leader: its command goes on, and another one is refused. */
+static void the_command_goes_on_without_the_leader(void **state)
+{
+    (void)state;
+    struct cli c, s;
+    cli_spawn(&c, true,
+              (const char *const[]){cli_zkr(), "lock", "-i", "the-holder", zkt_path(),
+                                    "cat", NULL});
+    ZKT_EVENTUALLY(cli_queue() == 1, PATIENCE_MS);
+    int leader = cluster_leader(-1);
+    cluster_kill(leader);
+    (void)cluster_leader(leader);
+    assert_int_equal(CLI("lock", "-n", zkt_path(), "true"), 1);
+    assert_int_equal(CLI_RUN(&s, "status", zkt_path()), 0);
+    assert_non_null(strstr(cli_out(&s), "the-holder"));
+    cli_free(&s);
+    zkt_put_byte(c.in, '!');
+    ZKT_EVENTUALLY(strcmp(cli_out(&c), "!") == 0, PATIENCE_MS);
+    assert_int_equal(cli_wait(&c), 0);
+    cli_free(&c);
+}
+
+/* ---- fixtures ---------------------------------------------------------------------- */
+
+/* Whatever a test has left: all servers run before it is judged. */
+static int leave(void **state)
+{
+    cluster_heal();
+    return cli_leave(state);
+}
+
+static int group_setup(void **state)
+{
+    int rc = zkt_group_setup(state);
+    if (getenv("ZKR_SERVERS") == NULL) {
+        zkt_fail("for ./run cluster test only");
+    }
+    cluster_heal();
+    return rc;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, cli_enter, leave)
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        TEST(the_death_of_the_leader_changes_nothing),
+        TEST(a_pause_within_the_session_changes_nothing),
+        TEST(a_holder_whose_server_dies_is_sure_no_longer_than_its_session),
+        TEST(a_holder_behind_a_paused_leader_is_not_sure_again),
+        TEST(a_pause_beyond_the_session_ends_the_hold_first),
+        TEST(a_crowd_never_has_two_sure_holders),
+        TEST(the_command_goes_on_without_the_leader),
+    };
+    return cmocka_run_group_tests_name("cluster", tests, group_setup,
+                                       zkt_group_teardown);
+}
