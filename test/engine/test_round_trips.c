@@ -22,7 +22,7 @@ static void expect(int create, int list, int get, int remove)
 /* The same as a server sees it: packets of this client's connection since the last look. */
 static int64_t packets(const zkr_client *c, int64_t *last)
 {
-    int64_t now = zkt_cons_received(zkt_servers(), c->session_id);
+    int64_t now = zkt_cons_received(zkt_servers(), c->session_id) - zkt_door_nudges();
     int64_t since = now - *last;
     *last = now;
     return since;

@@ -11,6 +11,7 @@ enum { KINDS = ZKR__OP_EXISTS + 1 };
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static const zkr_client *focus;
 static int counts[KINDS];
+static int nudges;
 static int left;
 static bool fired;
 static void (*hook)(void *ctx);
@@ -21,6 +22,7 @@ void zkt_door_focus(const zkr_client *c)
     pthread_mutex_lock(&mu);
     focus = c;
     memset(counts, 0, sizeof(counts));
+    nudges = 0;
     left = 0;
     fired = false;
     hook = NULL;
@@ -42,6 +44,14 @@ int zkt_door_total(void)
         total += zkt_door_count((enum zkr__op_kind)kind);
     }
     return total;
+}
+
+int zkt_door_nudges(void)
+{
+    pthread_mutex_lock(&mu);
+    int count = nudges;
+    pthread_mutex_unlock(&mu);
+    return count;
 }
 
 void zkt_door_before(int n, void (*fn)(void *ctx), void *ctx)
@@ -78,11 +88,18 @@ static const zkr_client *client_of(void *zh)
     return link->c;
 }
 
+static bool is_nudge(const struct zkr__op *op)
+{
+    return op->kind == ZKR__OP_EXISTS && strcmp(op->path, "/") == 0;
+}
+
 static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
 {
     void (*fire)(void *ctx) = NULL;
     pthread_mutex_lock(&mu);
-    if (focus && client_of(zh) == focus) {
+    if (focus && client_of(zh) == focus && is_nudge(op)) {
+        nudges++;
+    } else if (focus && client_of(zh) == focus) {
         counts[op->kind]++;
         if (left > 0 && --left == 0) {
             fire = hook;

@@ -20,6 +20,12 @@ int zkt_door_total(void);
 int zkt_door_count(enum zkr__op_kind kind);
 
 /**
+ * Nudges, which do not count as requests: an ensemble of 3.8.0 can stall a lone write until
+ * one comes (ZOOKEEPER-4537), after a tenth of the session.
+ */
+int zkt_door_nudges(void);
+
+/**
  * Call @fn just before the @n-th request from now (1 = the next) is sent. It runs with the
  * client's lock held: it must not call zkr_ functions.
  */
