@@ -124,7 +124,7 @@ base_from_packages() {
 }
 
 build_image() { # BASE
-    docker build -t "$image" --build-arg "BASE=$1" docker 2>&1
+    timeout 600 docker build -t "$image" --build-arg "BASE=$1" docker 2>&1
 }
 
 need_image() {
@@ -207,7 +207,7 @@ up() {
     unpause
     said=$("${compose[@]}" up -d --no-build 2>&1) ||
         die 70 "the servers cannot be started: $(printf '%s\n' "$said" |
-            grep -iE 'error|cannot|denied|invalid' | tail -n 1)"
+            grep -iE 'cannot|denied|in use|conflict|invalid|error' | head -n 1)"
     if ! await 90 complete; then
         quorum || die 70 "no quorum after 90 s; docker logs $(container 1) may say why"
         say 'run: there is a quorum, but one server does not serve'
