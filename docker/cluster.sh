@@ -278,8 +278,9 @@ test_verb() { # BUILD_DIR
     zkr_by_hand "$1/tools/zkr" || failed=1
     tests "$1" || failed=1
     if ! await 60 complete; then
-        say 'run: the tests have left the servers without one of them'
+        say 'run: the tests have left one of the servers down'
         failed=1
+        up
     fi
     status || failed=1
     return "$failed"

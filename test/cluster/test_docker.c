@@ -33,6 +33,18 @@ struct holder {
     _Atomic int64_t lost_at;
 };
 
+/* Not on the stack: the threads of a test that fails go on. */
+static struct holder *new_holder(zkr_client *c)
+{
+    enum { HOLDERS = 64 };
+    static struct holder all[HOLDERS];
+    static int used;
+    assert_true(used < HOLDERS);
+    struct holder *h = &all[used++];
+    h->c = c;
+    return h;
+}
+
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct holder *h = ctx;
@@ -93,13 +105,12 @@ static zkr_client *client_at(int index, int64_t session_ms)
 }
 
 /* Start to acquire with @c; back when granted, or queued behind the @ahead there are. */
-static void begin(struct holder *h, zkr_client *c, int ahead)
+static struct holder *begin(zkr_client *c, int ahead)
 {
+    struct holder *h = new_holder(c);
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     o.on_lost = on_lost;
     o.on_lost_ctx = h;
-    memset(h, 0, sizeof(*h));
-    h->c = c;
     atomic_store(&h->acquired, ZKT_NOT_YET);
     atomic_store(&h->released, ZKT_NOT_YET);
     ZKT_MUST(zkr_mutex_create(&h->m, c, zkt_path(), &o));
@@ -110,6 +121,7 @@ static void begin(struct holder *h, zkr_client *c, int ahead)
         ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
         assert_int_equal(atomic_load(&h->acquired), ZKR_OK);
     }
+    return h;
 }
 
 static void await_grant(struct holder *h)
@@ -163,32 +175,31 @@ static void queue_text(char *text, size_t size)
 /* Its hold goes on, by the same node, after @fault took the leader away from all three. */
 static void expect_kept(void (*fault)(int leader))
 {
-    struct holder h, near, far;
     char before[512], after[512];
     int leader = cluster_leader(-1);
-    begin(&h, client_at(leader, LONG_MS), 0);
-    begin(&far, client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
-    begin(&near, client_at(leader, LONG_MS), 2);
+    struct holder *h = begin(client_at(leader, LONG_MS), 0);
+    struct holder *far = begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
+    struct holder *near = begin(client_at(leader, LONG_MS), 2);
     queue_text(before, sizeof(before));
     fault(leader);
     /* A bound this late comes from writes sent after the fault, and answered. */
     const int64_t after_fault = zkt_now_ms();
-    ZKT_EVENTUALLY(atomic_load(&h.sure_until) > after_fault + LONG_MS, PATIENCE_MS);
+    ZKT_EVENTUALLY(atomic_load(&h->sure_until) > after_fault + LONG_MS, PATIENCE_MS);
     queue_text(after, sizeof(after));
     assert_string_equal(before, after);
-    assert_int_equal(atomic_load(&h.lost), 0);
-    assert_true(atomic_load(&h.valid_for) > 0);
-    assert_int_equal(atomic_load(&far.acquired), ZKT_NOT_YET);
-    assert_int_equal(atomic_load(&near.acquired), ZKT_NOT_YET);
-    assert_non_null(strstr(before, strrchr(h.node, '/') + 1));
-    assert_int_equal(finish(&h), ZKR_OK);
-    expect_handed_over(&h, &far);
-    assert_int_equal(finish(&far), ZKR_OK);
-    expect_handed_over(&far, &near);
-    assert_int_equal(finish(&near), ZKR_OK);
-    forget(&h);
-    forget(&far);
-    forget(&near);
+    assert_int_equal(atomic_load(&h->lost), 0);
+    assert_true(atomic_load(&h->valid_for) > 0);
+    assert_int_equal(atomic_load(&far->acquired), ZKT_NOT_YET);
+    assert_int_equal(atomic_load(&near->acquired), ZKT_NOT_YET);
+    assert_non_null(strstr(before, strrchr(h->node, '/') + 1));
+    assert_int_equal(finish(h), ZKR_OK);
+    expect_handed_over(h, far);
+    assert_int_equal(finish(far), ZKR_OK);
+    expect_handed_over(far, near);
+    assert_int_equal(finish(near), ZKR_OK);
+    forget(h);
+    forget(far);
+    forget(near);
 }
 
 static void kill_leader(int leader)
@@ -228,39 +239,37 @@ static void a_pause_within_the_session_changes_nothing(void **state)
 static void
 expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pinned)
 {
-    struct holder h, next;
     int leader = cluster_leader(-1);
-    begin(&h,
-          pinned ? zkt_client(cluster_host(leader), SHORT_MS)
-                 : client_at(leader, SHORT_MS),
-          0);
-    begin(&next, client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
+    struct holder *h = begin(pinned ? zkt_client(cluster_host(leader), SHORT_MS)
+                                    : client_at(leader, SHORT_MS),
+                             0);
+    struct holder *next = begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
     zkt_sleep_ms(
         SHORT_MS); /* some probes, so that the bound is not that of the beginning */
     const int64_t start = zkt_now_ms();
     fault(leader);
-    await_grant(&next);
-    const int64_t claimed = atomic_load(&h.sure_until);
+    await_grant(next);
+    const int64_t claimed = atomic_load(&h->sure_until);
     print_message("sure for %lld ms more, granted after %lld ms\n",
                   (long long)(claimed - start),
-                  (long long)(atomic_load(&next.granted_at) - start));
-    expect_handed_over(&h, &next);
-    assert_int_equal(atomic_load(&h.lost), 1);
-    assert_true(atomic_load(&h.lost_at) <= atomic_load(&next.granted_at));
+                  (long long)(atomic_load(&next->granted_at) - start));
+    expect_handed_over(h, next);
+    assert_int_equal(atomic_load(&h->lost), 1);
+    assert_true(atomic_load(&h->lost_at) <= atomic_load(&next->granted_at));
     repair(leader);
     cluster_heal();
-    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
-    assert_int_equal(atomic_load(&h.sure_until), claimed);
-    assert_int_equal(finish(&h), ZKR_ESESSION);
-    assert_true(atomic_load(&next.valid_for) > 0);
-    assert_int_equal(finish(&next), ZKR_OK);
-    ZKT_MUST(zkr_mutex_acquire(h.m, PATIENCE_MS));
+    ZKT_EVENTUALLY(zkr_client_state(h->c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+    assert_int_equal(atomic_load(&h->sure_until), claimed);
+    assert_int_equal(finish(h), ZKR_ESESSION);
+    assert_true(atomic_load(&next->valid_for) > 0);
+    assert_int_equal(finish(next), ZKR_OK);
+    ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
     int64_t token = 0;
-    ZKT_MUST(zkr_mutex_fencing_token(h.m, &token));
-    assert_true(token > next.token);
-    ZKT_MUST(zkr_mutex_release(h.m));
-    forget(&h);
-    forget(&next);
+    ZKT_MUST(zkr_mutex_fencing_token(h->m, &token));
+    assert_true(token > next->token);
+    ZKT_MUST(zkr_mutex_release(h->m));
+    forget(h);
+    forget(next);
 }
 
 /* Killed together with the only way to the others: the next one waits for the session's end. */
@@ -353,12 +362,11 @@ static void expect_no_overlap(int count)
 static void a_crowd_never_has_two_sure_holders(void **state)
 {
     (void)state;
-    static struct holder h[CROWD];
-    memset(&crowd, 0, sizeof(crowd));
+    struct holder *h[CROWD];
     for (int i = 0; i < CROWD; i++) {
-        h[i] = (struct holder){.c = client_at(i % CLUSTER_SIZE, SHORT_MS)};
-        h[i].m = zkt_mutex(h[i].c);
-        assert_int_equal(pthread_create(&h[i].thread, NULL, take_turns, &h[i]), 0);
+        h[i] = new_holder(client_at(i % CLUSTER_SIZE, SHORT_MS));
+        h[i]->m = zkt_mutex(h[i]->c);
+        assert_int_equal(pthread_create(&h[i]->thread, NULL, take_turns, h[i]), 0);
     }
     for (int round = 0; round < ROUNDS; round++) {
         int leader = cluster_leader(-1);
@@ -372,8 +380,8 @@ static void a_crowd_never_has_two_sure_holders(void **state)
     ZKT_EVENTUALLY(atomic_load(&crowd.count) > before + 10 * CROWD, PATIENCE_MS);
     atomic_store(&crowd.stop, true);
     for (int i = 0; i < CROWD; i++) {
-        pthread_join(h[i].thread, NULL);
-        forget(&h[i]);
+        pthread_join(h[i]->thread, NULL);
+        forget(h[i]);
     }
     assert_int_equal(atomic_load(&crowd.failed), 0);
     assert_true(atomic_load(&crowd.count) < HOLDS_MAX);
