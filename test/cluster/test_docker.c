@@ -244,8 +244,7 @@ expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pi
                                     : client_at(leader, SHORT_MS),
                              0);
     struct holder *next = begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
-    zkt_sleep_ms(
-        SHORT_MS); /* some probes, so that the bound is not that of the beginning */
+    zkt_sleep_ms(SHORT_MS); /* some probes, so that the bound is not the first */
     const int64_t start = zkt_now_ms();
     fault(leader);
     await_grant(next);
@@ -425,12 +424,11 @@ static int leave(void **state)
 
 static int group_setup(void **state)
 {
-    int rc = zkt_group_setup(state);
     if (getenv("ZKR_SERVERS") == NULL) {
         zkt_fail("for ./run cluster test only");
     }
     cluster_heal();
-    return rc;
+    return zkt_group_setup(state);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, cli_enter, leave)
