@@ -220,11 +220,21 @@ up_verb() {
     printf '\n%s\n' "export ZKR_SERVERS=$servers"
 }
 
+# announce KIND FORMAT [OPTION...]: says what of the project is about to go.
+announce() {
+    local there
+    there=$(docker "$1" ls --filter "label=com.docker.compose.project=$project" \
+        --format "$2" "${@:3}" | sort | paste -sd ' ')
+    say "removing ${1}s: ${there:-none is there}"
+}
+
 down_verb() {
     local said
     need_compose
     unpause
-    say "removing the containers, the network and the volumes of the project $project"
+    announce container '{{.Names}}' -a
+    announce network '{{.Name}}'
+    announce volume '{{.Name}}'
     said=$("${compose[@]}" down -v --remove-orphans 2>&1) ||
         die 70 "not all could be removed: $(printf '%s\n' "$said" | tail -n 1)"
 }

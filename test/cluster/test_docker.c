@@ -12,84 +12,10 @@
 #include "actor.h"
 #include "fixture.h"
 #include "fourlw.h"
+#include "holder.h"
 #include "servers.h"
 
 enum { SHORT_MS = 3000, LONG_MS = 10000, PATIENCE_MS = 60000 };
-
-/* ---- a holder that says how long it is sure ---------------------------------------- */
-
-struct holder {
-    zkr_client *c;
-    zkr_mutex *m;
-    pthread_t thread;
-    atomic_int acquired, released; /* ZKT_NOT_YET, else the code */
-    atomic_bool let_go;
-    int64_t token;
-    char node[256];
-    _Atomic int64_t granted_at;
-    _Atomic int64_t sure_until; /* the latest moment it has claimed, or its release */
-    _Atomic int64_t valid_for;  /* its last claim */
-    atomic_int lost;
-    _Atomic int64_t lost_at;
-};
-
-/* Not on the stack: the threads of a test that fails go on. */
-static struct holder *new_holder(zkr_client *c)
-{
-    enum { HOLDERS = 64 };
-    static struct holder all[HOLDERS];
-    static int used;
-    assert_true(used < HOLDERS);
-    struct holder *h = &all[used++];
-    h->c = c;
-    return h;
-}
-
-static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
-{
-    struct holder *h = ctx;
-    (void)m;
-    (void)lost;
-    atomic_store(&h->lost_at, zkt_now_ms());
-    atomic_fetch_add(&h->lost, 1);
-}
-
-/* Note what it claims now. */
-static bool look(struct holder *h)
-{
-    int64_t now = zkt_now_ms();
-    int64_t left = zkr_mutex_valid_for_ms(h->m);
-    atomic_store(&h->valid_for, left);
-    if (left > 0 && now + left > atomic_load(&h->sure_until)) {
-        atomic_store(&h->sure_until, now + left);
-    }
-    return left > 0;
-}
-
-static void *hold(void *arg)
-{
-    struct holder *h = arg;
-    int rc = zkr_mutex_acquire(h->m, ZKR_FOREVER);
-    atomic_store(&h->granted_at, zkt_now_ms());
-    if (rc == ZKR_OK) {
-        (void)zkr_mutex_fencing_token(h->m, &h->token);
-        (void)zkr_mutex_node(h->m, h->node, sizeof(h->node));
-        (void)look(h);
-    }
-    atomic_store(&h->acquired, rc);
-    if (rc == ZKR_OK) {
-        while (!atomic_load(&h->let_go)) {
-            (void)look(h);
-            zkt_sleep_ms(1);
-        }
-        if (look(h)) {
-            atomic_store(&h->sure_until, zkt_now_ms());
-        }
-        rc = zkr_mutex_release(h->m);
-    }
-    atomic_store(&h->released, rc);
-    return NULL;
-}
 
 /* A client connected to server @index, free to go to any. Which one is first is chance. */
 static zkr_client *client_at(int index, int64_t session_ms)
@@ -104,50 +30,9 @@ static zkr_client *client_at(int index, int64_t session_ms)
     zkt_fail("none of 200 clients went to %s", cluster_host(index));
 }
 
-/* Start to acquire with @c; back when granted, or queued behind the @ahead there are. */
-static struct holder *begin(zkr_client *c, int ahead)
-{
-    struct holder *h = new_holder(c);
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.on_lost = on_lost;
-    o.on_lost_ctx = h;
-    atomic_store(&h->acquired, ZKT_NOT_YET);
-    atomic_store(&h->released, ZKT_NOT_YET);
-    ZKT_MUST(zkr_mutex_create(&h->m, c, zkt_path(), &o));
-    assert_int_equal(pthread_create(&h->thread, NULL, hold, h), 0);
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == ahead + 1,
-                   PATIENCE_MS);
-    if (ahead == 0) {
-        ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
-        assert_int_equal(atomic_load(&h->acquired), ZKR_OK);
-    }
-    return h;
-}
-
-static void await_grant(struct holder *h)
-{
-    ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
-    assert_int_equal(atomic_load(&h->acquired), ZKR_OK);
-}
-
-/* Let it go; the code of its release. */
-static int finish(struct holder *h)
-{
-    atomic_store(&h->let_go, true);
-    ZKT_EVENTUALLY(atomic_load(&h->released) != ZKT_NOT_YET, PATIENCE_MS);
-    pthread_join(h->thread, NULL);
-    return atomic_load(&h->released);
-}
-
-static void forget(struct holder *h)
-{
-    zkt_destroy(h->m);
-    zkt_close(h->c);
-}
-
 static void expect_handed_over(struct holder *from, struct holder *to)
 {
-    await_grant(to);
+    holder_await_grant(to);
     assert_true(atomic_load(&to->granted_at) >= atomic_load(&from->sure_until));
     assert_true(to->token > from->token);
 }
@@ -177,9 +62,10 @@ static void expect_kept(void (*fault)(int leader))
 {
     char before[512], after[512];
     int leader = cluster_leader(-1);
-    struct holder *h = begin(client_at(leader, LONG_MS), 0);
-    struct holder *far = begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
-    struct holder *near = begin(client_at(leader, LONG_MS), 2);
+    struct holder *h = holder_begin(client_at(leader, LONG_MS), 0);
+    struct holder *far =
+        holder_begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
+    struct holder *near = holder_begin(client_at(leader, LONG_MS), 2);
     queue_text(before, sizeof(before));
     fault(leader);
     /* A bound this late comes from writes sent after the fault, and answered. */
@@ -192,14 +78,14 @@ static void expect_kept(void (*fault)(int leader))
     assert_int_equal(atomic_load(&far->acquired), ZKT_NOT_YET);
     assert_int_equal(atomic_load(&near->acquired), ZKT_NOT_YET);
     assert_non_null(strstr(before, strrchr(h->node, '/') + 1));
-    assert_int_equal(finish(h), ZKR_OK);
+    assert_int_equal(holder_finish(h), ZKR_OK);
     expect_handed_over(h, far);
-    assert_int_equal(finish(far), ZKR_OK);
+    assert_int_equal(holder_finish(far), ZKR_OK);
     expect_handed_over(far, near);
-    assert_int_equal(finish(near), ZKR_OK);
-    forget(h);
-    forget(far);
-    forget(near);
+    assert_int_equal(holder_finish(near), ZKR_OK);
+    holder_close(h);
+    holder_close(far);
+    holder_close(near);
 }
 
 static void kill_leader(int leader)
@@ -240,14 +126,15 @@ static void
 expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pinned)
 {
     int leader = cluster_leader(-1);
-    struct holder *h = begin(pinned ? zkt_client(cluster_host(leader), SHORT_MS)
-                                    : client_at(leader, SHORT_MS),
-                             0);
-    struct holder *next = begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
+    struct holder *h = holder_begin(pinned ? zkt_client(cluster_host(leader), SHORT_MS)
+                                           : client_at(leader, SHORT_MS),
+                                    0);
+    struct holder *next =
+        holder_begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
     zkt_sleep_ms(SHORT_MS); /* some probes, so that the bound is not the first */
     const int64_t start = zkt_now_ms();
     fault(leader);
-    await_grant(next);
+    holder_await_grant(next);
     const int64_t claimed = atomic_load(&h->sure_until);
     print_message("sure for %lld ms more, granted after %lld ms\n",
                   (long long)(claimed - start),
@@ -259,16 +146,16 @@ expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pi
     cluster_heal();
     ZKT_EVENTUALLY(zkr_client_state(h->c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
     assert_int_equal(atomic_load(&h->sure_until), claimed);
-    assert_int_equal(finish(h), ZKR_ESESSION);
+    assert_int_equal(holder_finish(h), ZKR_ESESSION);
     assert_true(atomic_load(&next->valid_for) > 0);
-    assert_int_equal(finish(next), ZKR_OK);
+    assert_int_equal(holder_finish(next), ZKR_OK);
     ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
     int64_t token = 0;
     ZKT_MUST(zkr_mutex_fencing_token(h->m, &token));
     assert_true(token > next->token);
     ZKT_MUST(zkr_mutex_release(h->m));
-    forget(h);
-    forget(next);
+    holder_close(h);
+    holder_close(next);
 }
 
 /* Killed together with the only way to the others: the next one waits for the session's end. */
@@ -320,10 +207,10 @@ static void *take_turns(void *arg)
         t.from = zkt_now_ms();
         atomic_store(&h->sure_until, 0);
         (void)zkr_mutex_fencing_token(h->m, &t.token);
-        bool sure = look(h);
+        bool sure = holder_look(h);
         for (int64_t end = t.from + HOLD_MS; sure && zkt_now_ms() < end;) {
             zkt_sleep_ms(1);
-            sure = look(h);
+            sure = holder_look(h);
         }
         t.until = sure ? zkt_now_ms() : atomic_load(&h->sure_until);
         (void)zkr_mutex_release(h->m); /* ZKR_ESESSION when it was lost */
@@ -363,7 +250,7 @@ static void a_crowd_never_has_two_sure_holders(void **state)
     (void)state;
     struct holder *h[CROWD];
     for (int i = 0; i < CROWD; i++) {
-        h[i] = new_holder(client_at(i % CLUSTER_SIZE, SHORT_MS));
+        h[i] = holder_new(client_at(i % CLUSTER_SIZE, SHORT_MS));
         h[i]->m = zkt_mutex(h[i]->c);
         assert_int_equal(pthread_create(&h[i]->thread, NULL, take_turns, h[i]), 0);
     }
@@ -380,7 +267,7 @@ static void a_crowd_never_has_two_sure_holders(void **state)
     atomic_store(&crowd.stop, true);
     for (int i = 0; i < CROWD; i++) {
         pthread_join(h[i]->thread, NULL);
-        forget(h[i]);
+        holder_close(h[i]);
     }
     assert_int_equal(atomic_load(&crowd.failed), 0);
     assert_true(atomic_load(&crowd.count) < HOLDS_MAX);
