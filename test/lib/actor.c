@@ -77,7 +77,9 @@ void zkt_actor_queue(struct zkt_actor *a, zkr_client *c, zkr_mutex *m, atomic_in
     int64_t before = zkt_waiting(c);
     int64_t nodes = contenders(c, m);
     zkt_actor_start(a, m, ZKR_FOREVER, turn);
-    ZKT_EVENTUALLY(zkt_waiting(c) == before + 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_waiting(c) == before + 1 ||
+                       atomic_load(&a->acquired) != ZKT_NOT_YET,
+                   PATIENCE_MS);
     ZKT_EVENTUALLY(contenders(c, m) == nodes + 1, PATIENCE_MS);
 }
 

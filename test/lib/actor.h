@@ -29,7 +29,7 @@ void zkt_actor_start(struct zkt_actor *a,
                      zkr_mutex *m,
                      int64_t timeout_ms,
                      atomic_int *turn);
-/** Start, and wait until its claim is queued behind others (@waiting claims in the client). */
+/** Start, and wait until its claim is queued, behind others or as the first. */
 void zkt_actor_queue(struct zkt_actor *a,
                      zkr_client *c,
                      zkr_mutex *m,
