@@ -86,6 +86,16 @@ remove_tmp() {
     tmp=
 }
 
+down_at_end=no
+at_end() {
+    local status=$?
+    trap '' HUP INT TERM
+    remove_tmp
+    [ "$down_at_end" = no ] || (down_verb) || status=70
+    exit "$status"
+}
+trap at_end EXIT
+
 # What apt on this machine uses for the archive of SUITE: "URI COMPONENT" a line.
 archive() { # SUITE
     # shellcheck disable=SC2016 # for apt to fill in
@@ -99,7 +109,6 @@ archive() { # SUITE
 base_from_packages() {
     local tag=$1 suite=$2 uri='' components=main proxy=''
     need debootstrap
-    trap remove_tmp EXIT
     tmp=$(mktemp -d)
     if [ -n "$(archive "$suite")" ]; then
         uri=$(archive "$suite" | sed -n '1s/ .*//p')
@@ -279,9 +288,7 @@ zkr_by_hand() { # ZKR
 test_verb() { # BUILD_DIR
     local failed=0
     need_compose
-    if [ -z "$(ours)" ]; then
-        trap 'remove_tmp; trap "" HUP INT TERM; (down_verb) || true' EXIT
-    fi
+    [ -n "$(ours)" ] || down_at_end=yes
     up
     status
     export ZKR_SERVERS=$servers
