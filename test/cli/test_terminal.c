@@ -130,7 +130,7 @@ static void interrupt_ends_the_script_around_it(void **state)
                                 "--norc",
                                 "-c",
                                 "trap 'echo int; exit 9' INT; while :; do \"$0\" lock "
-                                "$1 sh -c 'echo ready; sleep "
+                                "$1 sh -c 'echo ready; exec sleep "
                                 "60'; done",
                                 cli_zkr(),
                                 zkt_path(),
