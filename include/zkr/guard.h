@@ -21,7 +21,9 @@ extern "C" {
  * Fill @op with a check that fails unless the lock node of the calling thread's hold exists.
  *
  * Put it first into a zoo_multi() or zoo_amulti() of your own, on any handle with the same
- * chroot: the whole multi fails with ZNONODE once the hold is over, whatever the clocks say.
+ * chroot: the whole multi fails with ZNONODE once the hold is over, whatever the clocks say. Have
+ * its answer before you release: to the next thread of the same client the lock goes at once,
+ * while the node of this hold is still being deleted.
  *
  * @m   borrowed.
  * @op  filled on success. It points to a path that lives until the calling thread releases

@@ -90,7 +90,9 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
     }
     if (now == AS_HELD) {
         c->stats.grants++;
-        zkr__service_by(c, zkr__now(c) + c->session_ms * ZKR__MS / 16);
+        /* A short hold costs no probe, unless there is little left. */
+        int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
+        zkr__service_by(c, zkr__now(c) + pause);
     }
     bool cleared = claim->counted_as == AS_PENDING && c->stats.pending_deletes == 0;
     claim->counted_as = now;

@@ -17,11 +17,12 @@
  *     leader. C answered: the leader heard of us no earlier than A was sent, so A.sent + S.
  *  3. One write alone, when answered within S/12. libzookeeper pings when idle for S/3, and what
  *     was sent tick/2 before the write has reached the leader: sent + S - S/3 - S/4. It is a
- *     stopgap until the first chain is complete, and leans on what we cannot measure: that the
- *     process was not stopped for S/3 to 2S/3 right before (after 2S/3 libzookeeper drops the
- *     connection itself), and that the leader's pings before the write were not held up. If either
- *     fails, and the follower is cut off before its next ping answer, the bound can be late by up
- *     to as much. The fencing token covers that, as it does a frozen machine.
+ *     stopgap until the first chain is complete, and leans on what we cannot measure: that neither
+ *     the process nor its line had been standing still right before, and that the leader's pings
+ *     before the write were not held up. If either fails, and the follower is cut off before its
+ *     next ping answer, the bound can be late by as long as that stall, at most by 5S/12, for the
+ *     leader knew the session when it took the write. The fencing token covers that, as it does a
+ *     frozen machine.
  * From all of them S/1000 is taken for clocks that run at different rates.
  *
  * Probing: B is due S/4 after A, C at once after B, and then B serves as the next A. So two
