@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chaos [--seconds N] [--seed S]: six processes contend for locks while a nemesis strikes a
+ * real ensemble; checkers judge the history. Status 0: no violation; 1: there were some, and the
+ * history is kept; 64: usage; 128 + N: ended by signal N.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clean.h"
+#include "fourlw.h"
+#include "nemesis.h"
+#include "raw.h"
+#include "report.h"
+#include "stage.h"
+#include "util.h"
+
+enum { DEFAULT_S = 60, CLEAN_MS = 30000 };
+
+struct run {
+    int64_t seconds;
+    zkc_stage stage;
+    struct zkc_progress progress;
+    struct zkc_expected expected;
+    struct zkc_verdict verdict;
+    zkc_store_reply store[ZKC_PATHS];
+    const char *stuck; /* the run could not go on: why */
+    char left[512];    /* what was left behind */
+};
+
+static void on_signal(int number)
+{
+    zkc_signaled = number;
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    const struct sigaction caught = {.sa_handler = on_signal};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        (void)sigaction(numbers[i], &caught, NULL);
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- the run ------------------------------------------------------------------------ */
+
+static void strike_until(struct run *run, int64_t end)
+{
+    zkc_stage *s = &run->stage;
+    zkc_plan plan;
+    zkc_plan_begin(&plan, s->seed);
+    while (zkc_signaled == 0 && zkt_now_ms() < end) {
+        const zkc_fault fault = zkc_plan_next(&plan);
+        zkc_progress_say(&run->progress, zkc_fault_name(fault.kind));
+        if (!zkc_nemesis_strike(s, &fault)) {
+            run->stuck = "the servers do not serve again after a fault";
+            return;
+        }
+        run->progress.doing = "-";
+        (void)zkc_stage_pass(s, fault.rest_ms);
+    }
+}
+
+static void read_store(struct run *run)
+{
+    char socket[256];
+    int fd = zkc_store_connect(
+        zkc_stage_file(&run->stage, ZKC_STORE_FILE, socket, sizeof socket));
+    for (int path = 0; path < ZKC_PATHS; path++) {
+        const zkc_store_request ask = {.op = ZKC_STATUS, .path = path};
+        if (fd < 0 || !zkc_store_ask(fd, &ask, &run->store[path])) {
+            run->stuck = "the store does not answer";
+        }
+        run->expected.paths[path].store_value = run->store[path].value;
+        run->expected.paths[path].store_writes = run->store[path].writes;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
+static void read_counters(struct run *run)
+{
+    const char *hosts = zkt_ensemble_hosts(run->stage.ensemble);
+    for (int i = 0; i < ZKC_PATHS; i++) {
+        char path[64];
+        char text[32] = "";
+        (void)snprintf(path, sizeof path, "%s/%d", ZKC_COUNTERS, i);
+        if (zkt_get(hosts, path, text, sizeof text, NULL) != ZKT_OK) {
+            run->stuck = "a counter cannot be read";
+        }
+        run->expected.paths[i].counter = strtoll(text, NULL, 10);
+    }
+}
+
+/* Whether the servers hold nothing any more of what the clients made; else say what. */
+static bool servers_clean(struct run *run)
+{
+    const char *hosts = zkt_ensemble_hosts(run->stage.ensemble);
+    int children = 0;
+    for (int i = 0; i < ZKC_PATHS; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "%s/%d", ZKC_LOCKS, i);
+        int n = zkt_children_count(hosts, path);
+        children = n < 0 || children < 0 ? -1 : children + n;
+    }
+    const int64_t watches = zkt_watch_count(hosts);
+    const int64_t owned = zkt_ephemerals(hosts);
+    (void)snprintf(run->left, sizeof run->left,
+                   "children %d, watches %" PRId64 ", ephemeral nodes %" PRId64,
+                   children, watches, owned);
+    return children == 0 && watches == 0 && owned == 0;
+}
+
+static void expect_clean_servers(struct run *run)
+{
+    const int64_t end = zkt_now_ms() + CLEAN_MS;
+    while (!servers_clean(run)) {
+        if (zkt_now_ms() >= end || !zkc_stage_pass(&run->stage, 50)) {
+            return;
+        }
+    }
+    run->left[0] = '\0';
+}
+
+static void perform(struct run *run)
+{
+    zkc_stage *s = &run->stage;
+    run->progress.history = s->history;
+    run->progress.started = zkt_now_ms();
+    s->each_tick = zkc_progress_tick;
+    s->each_tick_ctx = &run->progress;
+    zkc_progress_say(&run->progress, "clients start");
+    zkc_stage_start_clients(s);
+    (void)zkc_stage_pass(s, 1500);
+    strike_until(run, zkt_now_ms() + run->seconds * 1000);
+    if (run->stuck == NULL && zkc_signaled == 0) {
+        zkc_progress_say(&run->progress, "calm: everybody once more");
+        if (!zkc_stage_calm(s, ZKC_CALM_MS)) {
+            run->stuck = "clients do not end after the nemesis has stopped";
+        }
+    }
+    if (run->stuck == NULL && zkc_signaled == 0) {
+        read_store(run);
+        read_counters(run);
+        expect_clean_servers(run);
+    }
+    s->each_tick = NULL;
+}
+
+/* ---- the verdict -------------------------------------------------------------------- */
+
+static void judge(struct run *run)
+{
+    char file[256];
+    char why[512];
+    size_t n;
+    zkc_stage_file(&run->stage, ZKC_HISTORY_FILE, file, sizeof file);
+    zkc_record *all = zkc_history_load(file, &n);
+    if (all == NULL) {
+        zkt_fail("%s cannot be read", file);
+    }
+    zkc_check(all, n, &run->expected, &run->verdict);
+    free(all);
+    if (run->stuck != NULL) {
+        zkc_bad_add(&run->verdict, ZKC_BAD_STARVED, "%s", run->stuck);
+    }
+    if (run->left[0] != '\0') {
+        zkc_bad_add(&run->verdict, ZKC_BAD_LEFT_OVER, "%.150s", run->left);
+    }
+    if (run->stage.crashed > 0) {
+        zkc_bad_add(&run->verdict, ZKC_BAD_CRASHED, "%s", run->stage.crash);
+    }
+    if (!zkt_is_clean(NULL, NULL, why, sizeof why)) {
+        zkc_bad_add(&run->verdict, ZKC_BAD_LEFT_OVER, "%.150s", why);
+    }
+}
+
+static void keep(const zkc_stage *s, const char *name)
+{
+    const char *env = getenv("TMPDIR");
+    char from[256];
+    char to[256];
+    (void)snprintf(to, sizeof to, "%s/chaos-%" PRIu64 "-%d.%s",
+                   env != NULL && *env != '\0' ? env : "/tmp", s->seed, (int)getpid(),
+                   name);
+    if (rename(zkc_stage_file(s, name, from, sizeof from), to) == 0) {
+        (void)printf("kept: %s\n", to);
+    }
+}
+
+static int conclude(struct run *run)
+{
+    zkc_stage_end(&run->stage);
+    int status = zkc_signaled != 0 ? 128 + zkc_signaled : 0;
+    if (status == 0) {
+        judge(run);
+        const struct zkc_outcome_text text = {.seed = run->stage.seed,
+                                              .seconds = run->seconds,
+                                              .verdict = &run->verdict,
+                                              .store = run->store};
+        zkc_report(&text);
+        if (zkc_bad_count(&run->verdict) > 0) {
+            keep(&run->stage, ZKC_HISTORY_FILE);
+            keep(&run->stage, ZKC_OUTPUT_FILE);
+            status = 1;
+        }
+    }
+    zkc_stage_remove_dir(&run->stage);
+    return status;
+}
+
+static int run_chaos(int64_t seconds, uint64_t seed)
+{
+    static struct run run;
+    run.seconds = run.expected.seconds = seconds;
+    catch_signals();
+    zkt_baseline();
+    (void)fprintf(stderr, "chaos: seed %" PRIu64 ", %" PRId64 " s; starting servers\n",
+                  seed, seconds);
+    zkc_stage_open(&run.stage, seed);
+    perform(&run);
+    return conclude(&run);
+}
+
+/* ---- command line ------------------------------------------------------------------- */
+
+static bool to_number(const char *text, uint64_t *out)
+{
+    char *end = NULL;
+    errno = 0;
+    *out = text != NULL ? strtoull(text, &end, 10) : 0;
+    return text != NULL && *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+}
+
+static int usage(void)
+{
+    (void)fprintf(stderr, "usage: chaos [--seconds N] [--seed S] [--plan]\n");
+    return 64;
+}
+
+/* What a run with this seed does, for as many faults as it can have. */
+static int show_plan(int64_t seconds, uint64_t seed)
+{
+    zkc_plan plan;
+    zkc_plan_begin(&plan, seed);
+    for (int64_t ms = 0; ms < seconds * 1000;) {
+        const zkc_fault f = zkc_plan_next(&plan);
+        (void)printf("%-40s %5" PRId64 " ms  who %10" PRIu32 "  how %10" PRIu32
+                     "  then %4" PRId64 " ms\n",
+                     zkc_fault_name(f.kind), f.span_ms, f.who, f.how, f.rest_ms);
+        ms += f.rest_ms + (f.kind == ZKC_PARENT_DELETED || f.kind == ZKC_HOLDER_DELETED
+                               ? 0
+                               : f.span_ms);
+    }
+    return 0;
+}
+
+static int client_main(char **argv)
+{
+    uint64_t index = 0;
+    uint64_t life = 0;
+    struct zkc_client_args args = {.dir = argv[0], .servers = argv[1]};
+    if (!to_number(argv[2], &index) || !to_number(argv[3], &life) ||
+        !to_number(argv[4], &args.seed)) {
+        return usage();
+    }
+    args.index = (int)index;
+    args.life = (int)life;
+    return zkc_client_run(&args);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seconds = DEFAULT_S;
+    uint64_t seed = (uint64_t)zkc_now() / 1000 % 1000000000;
+    bool plan = false;
+    if (argc == 7 && strcmp(argv[1], "client") == 0) {
+        return client_main(argv + 2);
+    }
+    if (argc == 3 && strcmp(argv[1], "store") == 0) {
+        return zkc_store_serve(argv[2]);
+    }
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--seconds") == 0 && to_number(argv[i + 1], &seconds) &&
+            seconds > 0 && seconds <= 1000000) {
+            i++;
+        } else if (strcmp(argv[i], "--seed") == 0 && to_number(argv[i + 1], &seed)) {
+            i++;
+        } else if (strcmp(argv[i], "--plan") == 0) {
+            plan = true;
+        } else {
+            return usage();
+        }
+    }
+    return plan ? show_plan((int64_t)seconds, seed) : run_chaos((int64_t)seconds, seed);
+}

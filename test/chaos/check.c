@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <zkr/error.h>
+
+enum { MS = 1000000 };
+
+static const char *const names[] = {
+#define ZKC_BAD_NAME_(name, text) text,
+    ZKC_BAD_MAP(ZKC_BAD_NAME_)
+#undef ZKC_BAD_NAME_
+};
+
+const char *zkc_bad_name(enum zkc_bad kind)
+{
+    return names[kind];
+}
+
+void zkc_bad_add(struct zkc_verdict *v, enum zkc_bad kind, const char *format, ...)
+{
+    va_list args;
+    if (v->bad[kind]++ == 0) {
+        va_start(args, format);
+        (void)vsnprintf(v->first[kind], ZKC_TEXT, format, args);
+        va_end(args);
+    }
+}
+
+int64_t zkc_bad_count(const struct zkc_verdict *v)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < ZKC_BAD_KINDS; i++) {
+        sum += v->bad[i];
+    }
+    return sum;
+}
+
+static void most(int64_t *max, int64_t value)
+{
+    if (value > *max) {
+        *max = value;
+    }
+}
+
+/* ---- holds -------------------------------------------------------------------------- */
+
+/* Ordered by token. */
+static void check_tokens(const zkc_hold *holds, size_t count, struct zkc_verdict *v)
+{
+    for (size_t i = 0; i < count; i++) {
+        const zkc_hold *h = &holds[i];
+        if (i > 0 && h->token == holds[i - 1].token) {
+            zkc_bad_add(v, ZKC_BAD_TOKEN_TWICE, "token %" PRIx64 ", path %d", h->token,
+                        h->path);
+        }
+        if (h->lost_calls > 1) {
+            zkc_bad_add(v, ZKC_BAD_LOST_TWICE, "token %" PRIx64 ", path %d", h->token,
+                        h->path);
+        }
+    }
+}
+
+/* What a deletion by hand makes of the promise cannot be known beforehand: so measure it. */
+static void
+check_deleted(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
+{
+    int64_t promised = before->claimed;
+    if (before->released != 0 && before->released < promised) {
+        promised = before->released;
+    }
+    if (before->deleted != 0) {
+        most(&v->hand_overlap, promised - h->first_sure);
+    }
+}
+
+static void
+check_overlap(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
+{
+    const int64_t end = zkc_hold_end(before);
+    if (h->first_sure < end) {
+        zkc_bad_add(v, ZKC_BAD_OVERLAP,
+                    "path %d: client %d.%d thread %d (token %" PRIx64 ") until %" PRId64
+                    " ns, client %d.%d thread %d (token %" PRIx64
+                    ") %.1f ms before that",
+                    h->path, before->process, before->life, before->thread,
+                    before->token, end, h->process, h->life, h->thread, h->token,
+                    (double)(end - h->first_sure) / MS);
+    } else if (before->released == 0 || before->released > end) {
+        if (v->margin < 0 || h->first_sure - end < v->margin) {
+            v->margin = h->first_sure - end;
+        }
+    }
+}
+
+static bool parent_deleted(const zkc_record *all,
+                           size_t n,
+                           const zkc_hold *before,
+                           const zkc_hold *h)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].kind == ZKC_PARENT && all[i].path == h->path &&
+            all[i].at <= h->granted && all[i].until >= before->asked) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ordered by time. */
+static void check_order(const zkc_record *all,
+                        size_t n,
+                        const zkc_hold *holds,
+                        size_t count,
+                        struct zkc_verdict *v)
+{
+    const zkc_hold *longest = NULL; /* whose claim ends last */
+    const zkc_hold *highest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const zkc_hold *h = &holds[i];
+        if (longest != NULL && longest->path != h->path) {
+            longest = highest = NULL;
+        }
+        if (h->first_sure == 0) {
+            continue; /* granted, but lost at once: no order to speak of */
+        }
+        if (longest != NULL && highest != NULL) {
+            check_overlap(longest, h, v);
+            check_deleted(longest, h, v);
+            if (h->token <= highest->token) {
+                zkc_bad_add(v, ZKC_BAD_TOKEN_ORDER,
+                            "path %d: %" PRIx64 " after %" PRIx64, h->path, h->token,
+                            highest->token);
+            } else if (h->sequence <= highest->sequence && h->sequence >= 0 &&
+                       !parent_deleted(all, n, highest, h)) {
+                zkc_bad_add(v, ZKC_BAD_SEQUENCE_ORDER,
+                            "path %d: number %" PRId64 " after %" PRId64, h->path,
+                            h->sequence, highest->sequence);
+            }
+        }
+        if (longest == NULL || zkc_hold_end(h) > zkc_hold_end(longest)) {
+            longest = h;
+        }
+        if (highest == NULL || h->token > highest->token) {
+            highest = h;
+        }
+    }
+}
+
+static void check_noticed(const zkc_hold *holds, size_t count, struct zkc_verdict *v)
+{
+    for (size_t i = 0; i < count; i++) {
+        const zkc_hold *h = &holds[i];
+        if (h->deleted == 0 || h->last_sure <= h->deleted_until) {
+            continue;
+        }
+        const int64_t took = h->last_sure - h->deleted_until;
+        most(&v->noticed, took);
+        if (took > (int64_t)(ZKC_SESSION_MS + ZKC_NOTICE_MS) * MS) {
+            zkc_bad_add(v, ZKC_BAD_UNNOTICED,
+                        "path %d: still sure %.0f ms after the deletion", h->path,
+                        (double)took / MS);
+        }
+    }
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+static bool was_stopped(const zkc_record *all, size_t n, const zkc_record *r)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].kind == ZKC_STOPPED && all[i].process == r->process &&
+            all[i].at <= r->until && all[i].until >= r->at) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_deadline(const zkc_record *all,
+                           size_t n,
+                           const zkc_record *r,
+                           struct zkc_verdict *v)
+{
+    /* A try waits for one round trip, at most a third of a session. */
+    const int64_t limit = r->limit == 0 ? ZKC_SESSION_MS / 3 : r->limit;
+    const int64_t late = r->until - r->at - limit * MS;
+    if (r->limit < 0 || late <= v->late || was_stopped(all, n, r)) {
+        return;
+    }
+    v->late = late;
+    if (late > (int64_t)ZKC_LATE_MS * MS) {
+        zkc_bad_add(v, ZKC_BAD_LATE, "client %d.%d thread %d: %.0f ms after %lld ms",
+                    r->process, r->life, r->thread, (double)late / MS,
+                    (long long)r->limit);
+    }
+}
+
+static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verdict *v)
+{
+    if (r->kind == ZKC_AGAIN && r->code != ZKR_ESESSION &&
+        (r->code != ZKR_OK || r->token != r->value)) {
+        zkc_bad_add(v, ZKC_BAD_TOKEN_AGAIN,
+                    "path %d: token %" PRIx64 ", was %" PRIx64 ", code %d", r->path,
+                    r->token, r->value, r->code);
+    }
+    if (r->kind == ZKC_STORE && r->code == 0) {
+        v->store_refused++;
+        if (h != NULL && r->until <= zkc_hold_end(h)) {
+            zkc_bad_add(v, ZKC_BAD_SURE_REFUSED, "path %d: token %" PRIx64, r->path,
+                        r->token);
+        }
+    }
+    if (r->kind == ZKC_FAIL) {
+        v->timed_out += r->code == ZKR_ETIMEDOUT;
+        v->canceled += r->code == ZKR_ECANCELED;
+        v->refused += r->code != ZKR_ETIMEDOUT && r->code != ZKR_ECANCELED;
+    }
+    if (r->kind == ZKC_FAULT && r->code >= 0 && r->code < ZKC_FAULT_KINDS) {
+        v->fault[r->code]++;
+        most(&v->fault_ns[r->code], r->until - r->at);
+    }
+}
+
+static void check_records(const zkc_record *all,
+                          size_t n,
+                          zkc_hold *holds,
+                          size_t count,
+                          struct zkc_verdict *v)
+{
+    for (size_t i = 0; i < n; i++) {
+        const zkc_record *r = &all[i];
+        if (r->kind < ZKC_KINDS) {
+            v->count[r->kind]++;
+        }
+        check_record(r, zkc_hold_find(holds, count, r->token), v);
+        if (r->kind == ZKC_GRANT || r->kind == ZKC_FAIL) {
+            check_deadline(all, n, r, v);
+        }
+    }
+}
+
+/* ---- after the nemesis -------------------------------------------------------------- */
+
+static void check_calm(const zkc_record *all, size_t n, struct zkc_verdict *v)
+{
+    int64_t got[ZKC_PROCESSES][ZKC_THREADS][ZKC_PATHS] = {{{0}}};
+    int64_t calm = 0;
+    for (size_t i = 0; i < n; i++) {
+        const zkc_record *r = &all[i];
+        calm = r->kind == ZKC_CALM ? r->at : calm;
+        if (calm != 0 && r->kind == ZKC_GRANT && r->process < ZKC_PROCESSES &&
+            r->thread < ZKC_THREADS && r->path < ZKC_PATHS && r->until > calm) {
+            int64_t *at = &got[r->process][r->thread][r->path];
+            *at = *at == 0 ? r->until : *at;
+        }
+    }
+    const int all_of_them = ZKC_PROCESSES * ZKC_THREADS * ZKC_PATHS;
+    for (int i = 0; i < all_of_them; i++) {
+        const int process = i / (ZKC_THREADS * ZKC_PATHS);
+        const int thread = i / ZKC_PATHS % ZKC_THREADS;
+        const int64_t at = got[process][thread][i % ZKC_PATHS];
+        most(&v->calm, at - calm);
+        if (calm == 0 || at == 0 || at - calm > (int64_t)ZKC_CALM_MS * MS) {
+            zkc_bad_add(v, ZKC_BAD_STARVED, "client %d thread %d, path %d", process,
+                        thread, i % ZKC_PATHS);
+        }
+    }
+}
+
+static void check_moves(int64_t seconds, struct zkc_verdict *v)
+{
+    static const enum zkc_kind needed[] = {ZKC_GRANT, ZKC_SURE,     ZKC_AGAIN,
+                                           ZKC_STORE, ZKC_GUARD_OK, ZKC_PLAIN};
+    int64_t faults = 0;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (v->count[needed[i]] == 0) {
+            zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no record of kind %d", (int)needed[i]);
+        }
+    }
+    if (v->timed_out == 0 || v->canceled == 0) {
+        zkc_bad_add(v, ZKC_BAD_NO_MOVES, "nothing timed out, or nothing was canceled");
+    }
+    if (seconds >= ZKC_LOSSES_S && v->count[ZKC_LOST] == 0) {
+        zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no hold was lost");
+    }
+    for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
+        faults += v->fault[i];
+        if (seconds >= ZKC_ALL_KINDS_S && v->fault[i] == 0) {
+            zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no fault: %s", zkc_fault_name(i));
+        }
+    }
+    if (faults < seconds / ZKC_FAULT_EVERY_S) {
+        zkc_bad_add(v, ZKC_BAD_NO_MOVES, "%" PRId64 " faults in %" PRId64 " s", faults,
+                    seconds);
+    }
+}
+
+void zkc_check(const zkc_record *all,
+               size_t n,
+               const struct zkc_expected *expected,
+               struct zkc_verdict *v)
+{
+    size_t count = 0;
+    *v = (struct zkc_verdict){.margin = -1};
+    zkc_hold *holds = zkc_holds(all, n, &count);
+    if (holds == NULL) {
+        zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no memory for the holds");
+        return;
+    }
+    check_tokens(holds, count, v);
+    check_noticed(holds, count, v);
+    check_records(all, n, holds, count, v);
+    qsort(holds, count, sizeof *holds, zkc_hold_by_time);
+    check_order(all, n, holds, count, v);
+    zkc_figures(all, n, holds, count, v);
+    free(holds);
+    zkc_updates(all, n, expected, v);
+    check_calm(all, n, v);
+    check_moves(expected->seconds, v);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_CHECK_H
+#define ZKC_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan.h"
+#include "record.h"
+
+/* Judges a history. Pure: the same history gets the same verdict. */
+
+#define ZKC_BAD_MAP(X)                                                                 \
+    X(OVERLAP, "two were sure at once")                                                \
+    X(TOKEN_ORDER, "token lower than that of an earlier holder")                       \
+    X(TOKEN_TWICE, "token given twice")                                                \
+    X(TOKEN_AGAIN, "re-entry changed the token")                                       \
+    X(SEQUENCE_ORDER, "overtaken in the queue")                                        \
+    X(SURE_REFUSED, "sure, and refused by its token")                                  \
+    X(STORE_LOST, "fenced update lost")                                                \
+    X(COUNTER_LOST, "guarded update lost")                                             \
+    X(COUNTER_ORDER, "guarded writes out of order")                                    \
+    X(LATE, "acquire returned long after its deadline")                                \
+    X(UNNOTICED, "deleted node noticed too late")                                      \
+    X(LOST_TWICE, "lost callback called twice")                                        \
+    X(STARVED, "lock not obtained after the nemesis stopped")                          \
+    X(LEFT_OVER, "something left behind")                                              \
+    X(CRASHED, "process ended by itself")                                              \
+    X(NO_MOVES, "run without enough happening")
+
+enum zkc_bad {
+#define ZKC_BAD_ENUM_(name, text) ZKC_BAD_##name,
+    ZKC_BAD_MAP(ZKC_BAD_ENUM_)
+#undef ZKC_BAD_ENUM_
+        ZKC_BAD_KINDS
+};
+
+enum {
+    ZKC_LATE_MS = 2000, /* an acquire may be later than its time-out by this */
+    ZKC_NOTICE_MS =
+        500, /* a deletion by hand may be noticed a session and this later */
+    ZKC_CALM_MS = 45000,    /* everybody gets every lock by then */
+    ZKC_ALL_KINDS_S = 300,  /* a run of that length has every kind of fault, */
+    ZKC_LOSSES_S = 120,     /* of that length, losses */
+    ZKC_FAULT_EVERY_S = 20, /* and in so many seconds at least one fault */
+    ZKC_TEXT = 160
+};
+
+/* What a hold of the history came to. */
+typedef struct zkc_hold {
+    int64_t token;
+    int64_t asked, granted; /* acquire called, returned */
+    int64_t sequence;
+    int64_t first_sure; /* 0: never */
+    int64_t last_sure;  /* last time at which it was asked, and sure */
+    int64_t claimed;    /* to when it was told to be sure */
+    int64_t released;   /* 0: never */
+    int64_t deleted;    /* by hand: when that began; 0: not */
+    int64_t deleted_until;
+    int release_code;
+    int lost_calls;
+    int process, life, thread, path;
+} zkc_hold;
+
+struct zkc_expected {
+    int64_t seconds; /* of the nemesis */
+    struct {
+        int64_t counter; /* at the end */
+        int64_t store_value, store_writes;
+    } paths[ZKC_PATHS];
+};
+
+struct zkc_verdict {
+    int64_t bad[ZKC_BAD_KINDS];
+    char first[ZKC_BAD_KINDS][ZKC_TEXT]; /* of each kind */
+    int64_t count[ZKC_KINDS];
+    int64_t fault[ZKC_FAULT_KINDS];
+    int64_t fault_ns[ZKC_FAULT_KINDS];    /* the longest */
+    int64_t timed_out, canceled, refused; /* acquires; refused: any other code */
+    int64_t store_refused;                /* writes by their token */
+    int64_t unknown;                      /* guarded writes */
+    /* figures, in ns */
+    int64_t hand_over_median, hand_over_99, hand_over_max;
+    int64_t unavailable; /* somebody waited, nobody held */
+    int64_t late;        /* acquires behind their deadlines */
+    int64_t calm;        /* until all had every lock after the nemesis */
+    int64_t
+        hand_overlap; /* next holder sure before the promise of a deleted one ended */
+    int64_t noticed;  /* a deletion by hand */
+    int64_t margin;   /* least time from a lost hold's end to the next holder; -1 */
+};
+
+/** Holds by rising token; to be freed. NULL: no memory. */
+zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count);
+/** The one with @token, or NULL. */
+zkc_hold *zkc_hold_find(zkc_hold *holds, size_t count, int64_t token);
+/** When its claim ended. */
+int64_t zkc_hold_end(const zkc_hold *h);
+/** Order by path, then by when it was first sure or, if never, granted. */
+int zkc_hold_by_time(const void *a, const void *b);
+
+void zkc_check(const zkc_record *all,
+               size_t n,
+               const struct zkc_expected *expected,
+               struct zkc_verdict *v);
+
+/** Whether updates of counter and store were lost. */
+void zkc_updates(const zkc_record *all,
+                 size_t n,
+                 const struct zkc_expected *expected,
+                 struct zkc_verdict *v);
+
+/** How long hand-overs took, and how long nobody held: @holds ordered by time. */
+void zkc_figures(const zkc_record *all,
+                 size_t n,
+                 const zkc_hold *holds,
+                 size_t count,
+                 struct zkc_verdict *v);
+
+/** Add a violation. */
+void zkc_bad_add(struct zkc_verdict *v, enum zkc_bad kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int64_t zkc_bad_count(const struct zkc_verdict *v);
+const char *zkc_bad_name(enum zkc_bad kind);
+
+#endif

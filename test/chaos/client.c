@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client process: opens, lets its threads contend, cancels, kills itself or ends in order. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "clean.h"
+#include "control.h"
+#include "plan.h"
+#include "store.h"
+#include "util.h"
+#include "worker.h"
+
+enum { FLUSH_MS = 20000, THREADS_MS = 5000 };
+
+struct path_context {
+    struct zkc_process *process;
+    int path;
+};
+
+static struct path_context contexts[ZKC_PATHS];
+
+zkc_record zkc_client_record(const struct zkc_process *p, enum zkc_kind kind, int path)
+{
+    return (zkc_record){.at = zkc_now(),
+                        .kind = (uint16_t)kind,
+                        .life = (uint16_t)p->args->life,
+                        .process = (uint8_t)p->args->index,
+                        .path = (uint8_t)path};
+}
+
+static void say(const struct zkc_process *p, enum zkc_kind kind, int code)
+{
+    zkc_record r = zkc_client_record(p, kind, 0);
+    r.code = code;
+    zkc_put(p->history, &r);
+}
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    const struct path_context *at = ctx;
+    zkc_record r = zkc_client_record(at->process, ZKC_LOST, at->path);
+    (void)m;
+    r.token = lost->fencing_token;
+    r.code = (int32_t)lost->reason;
+    zkc_put(at->process->history, &r);
+}
+
+static void on_log(int level, const char *line, void *ctx)
+{
+    const struct zkc_process *p = ctx;
+    (void)fprintf(stderr, "%lld client %d.%d [%d] %s\n", (long long)zkc_now(),
+                  p->args->index, p->args->life, level, line);
+}
+
+static int complain(const struct zkc_process *p, const char *what)
+{
+    (void)fprintf(stderr, "%lld client %d.%d: %s: %s\n", (long long)zkc_now(),
+                  p->args->index, p->args->life, what, zkr_last_error()->message);
+    return 1;
+}
+
+static bool open_files(struct zkc_process *p)
+{
+    char file[256];
+    (void)snprintf(file, sizeof file, "%s/%s", p->args->dir, ZKC_HISTORY_FILE);
+    p->history = zkc_history_open(file);
+    (void)snprintf(file, sizeof file, "%s/%s", p->args->dir, ZKC_CONTROL_FILE);
+    int fd = open(file, O_RDWR | O_CLOEXEC);
+    if (p->history < 0 || fd < 0) {
+        return false;
+    }
+    void *memory = mmap(NULL, sizeof *p->control, PROT_READ, MAP_SHARED, fd, 0);
+    (void)close(fd);
+    p->control = memory;
+    return memory != MAP_FAILED;
+}
+
+static int open_client(struct zkc_process *p)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = ZKC_SESSION_MS;
+    o.connect_timeout_ms = 3000;
+    o.retry_max_ms = 500;
+    o.log_level = ZKR_LOG_WARN;
+    o.log = on_log;
+    o.log_ctx = p;
+    return zkr_client_open(&p->client, p->args->servers, &o);
+}
+
+static int make_mutex(struct zkc_process *p, int path, zkr_mutex **out)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    char name[64];
+    contexts[path] = (struct path_context){p, path};
+    o.on_lost = on_lost;
+    o.on_lost_ctx = &contexts[path];
+    (void)snprintf(name, sizeof name, "%s/%d", ZKC_LOCKS, path);
+    return zkr_mutex_create(out, p->client, name, &o);
+}
+
+/* The threads share one object for each path, but for the last, which has its own. */
+static bool make_workers(struct zkc_process *p, struct zkc_worker *workers)
+{
+    char socket[256];
+    (void)snprintf(socket, sizeof socket, "%s/%s", p->args->dir, ZKC_STORE_FILE);
+    for (int i = 0; i < ZKC_THREADS; i++) {
+        struct zkc_worker *w = &workers[i];
+        w->process = p;
+        w->number = i;
+        w->random = p->args->seed + (uint64_t)(p->args->index * 1000003) +
+                    (uint64_t)(p->args->life * 7919 + i);
+        w->store = zkc_store_connect(socket);
+        bool own = i == 0 || i == ZKC_THREADS - 1;
+        for (int path = 0; path < ZKC_PATHS; path++) {
+            if (!own) {
+                w->mutexes[path] = workers[0].mutexes[path];
+            } else if (make_mutex(p, path, &w->mutexes[path]) != ZKR_OK) {
+                return false;
+            }
+        }
+        if (w->store < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void start_threads(struct zkc_worker *workers)
+{
+    for (int i = 0; i < ZKC_THREADS; i++) {
+        if (pthread_create(&workers[i].thread, NULL, zkc_worker_run, &workers[i]) !=
+            0) {
+            zkt_fail("no thread");
+        }
+    }
+}
+
+static bool all_done(const struct zkc_worker *workers)
+{
+    bool done = true;
+    for (int i = 0; i < ZKC_THREADS; i++) {
+        done = done && atomic_load(&workers[i].done);
+    }
+    return done;
+}
+
+/* The shared objects are the first thread's. */
+static void cancel(struct zkc_process *p, const struct zkc_worker *w, int path)
+{
+    zkc_record r = zkc_client_record(p, ZKC_CANCEL, path);
+    r.code = zkr_mutex_cancel(w->mutexes[path]);
+    zkc_put(p->history, &r);
+}
+
+/*
+ * Until all threads have ended. While the run goes on: cancel now and then, and at the end of
+ * this life kill the process, or make the threads quit.
+ */
+static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
+{
+    uint64_t random =
+        p->args->seed ^ (uint64_t)(p->args->index * 65537 + p->args->life);
+    const int64_t end = zkt_now_ms() + zkc_between(&random, 4000, 30000);
+    const bool by_kill = zkc_between(&random, 1, 10) <= 6;
+    for (; !all_done(workers); zkt_sleep_ms(10)) {
+        const bool running = atomic_load(&p->control->phase) == ZKC_RUNNING;
+        if (atomic_load(&p->quit)) {
+            for (int i = 0; i < ZKC_THREADS * ZKC_PATHS; i++) {
+                (void)zkr_mutex_cancel(workers[i / ZKC_PATHS].mutexes[i % ZKC_PATHS]);
+            }
+        } else if (running && zkt_now_ms() >= end) {
+            if (by_kill) {
+                say(p, ZKC_SELF_KILL, 0);
+                (void)kill(getpid(), SIGKILL);
+            }
+            atomic_store(&p->quit, true);
+        } else if (running && zkc_between(&random, 1, 80) == 1) {
+            cancel(p, &workers[zkc_between(&random, 0, 1) * (ZKC_THREADS - 1)],
+                   (int)zkc_between(&random, 0, ZKC_PATHS - 1));
+        }
+    }
+}
+
+static int end(struct zkc_process *p, struct zkc_worker *workers)
+{
+    for (int i = 0; i < ZKC_THREADS; i++) {
+        (void)pthread_join(workers[i].thread, NULL);
+        (void)close(workers[i].store);
+    }
+    if (!atomic_load(&p->quit) && zkr_client_flush(p->client, FLUSH_MS) != ZKR_OK) {
+        return complain(p, "nodes are left after the calm");
+    }
+    for (int path = 0; path < ZKC_PATHS; path++) {
+        if (zkr_mutex_destroy(workers[0].mutexes[path]) != ZKR_OK ||
+            zkr_mutex_destroy(workers[ZKC_THREADS - 1].mutexes[path]) != ZKR_OK) {
+            return complain(p, "a mutex cannot be destroyed");
+        }
+    }
+    if (zkr_client_close(p->client) != ZKR_OK) {
+        return complain(p, "the client cannot be closed");
+    }
+    zkc_handle_close(p->handle);
+    const int64_t limit = zkt_now_ms() + THREADS_MS;
+    while (zkt_thread_count() > 1) {
+        if (zkt_now_ms() >= limit) {
+            return complain(p, "threads are left after close");
+        }
+        zkt_sleep_ms(5);
+    }
+    const int status = atomic_load(&p->quit) ? ZKC_STATUS_AGAIN : ZKC_STATUS_CALM;
+    say(p, ZKC_END, status);
+    return status;
+}
+
+int zkc_client_run(const struct zkc_client_args *args)
+{
+    static struct zkc_worker workers[ZKC_THREADS];
+    static struct zkc_process process;
+    struct zkc_process *p = &process;
+    p->args = args;
+    if (!open_files(p)) {
+        (void)fprintf(stderr, "client: %s: %s\n", args->dir, strerror(errno));
+        return 2;
+    }
+    if (open_client(p) != ZKR_OK || !make_workers(p, workers)) {
+        return complain(p, "cannot start");
+    }
+    p->handle = zkc_handle_open(args->servers);
+    say(p, ZKC_BEGIN, (int)getpid());
+    start_threads(workers);
+    watch_over(p, workers);
+    return end(p, workers);
+}

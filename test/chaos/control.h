@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_CONTROL_H
+#define ZKC_CONTROL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* What coordinator and clients agree on. */
+
+enum zkc_phase {
+    ZKC_RUNNING, /* contend, kill yourself, start again */
+    ZKC_CALMING  /* every thread gets every lock once more, then the process ends */
+};
+
+/* How a client ends in order: after the calm, or to be started again. */
+enum { ZKC_STATUS_CALM = 0, ZKC_STATUS_AGAIN = 10 };
+
+/* Shared memory, a file in the directory of the run. */
+struct zkc_control {
+    atomic_int phase;
+};
+
+/* In the directory of the run. */
+#define ZKC_HISTORY_FILE "history"
+#define ZKC_CONTROL_FILE "control"
+#define ZKC_STORE_FILE "store"
+#define ZKC_OUTPUT_FILE "output"
+
+#define ZKC_LOCKS "/chaos"
+#define ZKC_COUNTERS "/counters"
+
+/* What a client is told on its command line. */
+struct zkc_client_args {
+    const char *dir;
+    const char *servers;
+    int index;
+    int life;
+    uint64_t seed;
+};
+
+/* The process; returns its exit status. */
+int zkc_client_run(const struct zkc_client_args *args);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_PLAN_H
+#define ZKC_PLAN_H
+
+#include <stdint.h>
+
+/*
+ * The schedule of faults: a function of the seed alone. Every kind comes once in each round,
+ * in an order of the round's own.
+ */
+
+#define ZKC_FAULT_MAP(X)                                                               \
+    X(LEADER_KILLED, "leader killed and restarted", 300, 1500)                         \
+    X(FOLLOWER_KILLED, "follower killed and restarted", 300, 2500)                     \
+    X(SERVER_PAUSED, "server stopped, less than a session", 300, 1500)                 \
+    X(SERVER_STOPPED, "server stopped, more than a session", 2500, 5000)               \
+    X(CLIENT_PAUSED, "client stopped, less than a session", 300, 1500)                 \
+    X(CLIENT_STOPPED, "client stopped, more than a session", 2600, 4500)               \
+    X(CLIENT_KILLED, "client killed and restarted", 0, 0)                              \
+    X(CLIENT_DROPPED, "client's connections dropped", 100, 600)                        \
+    X(CLIENT_CUT_OFF, "client cut off in silence", 600, 4500)                          \
+    X(CLIENT_REFUSED, "client's connections reset", 600, 4500)                         \
+    X(CLIENT_SLOWED, "client's connections slow", 1500, 4000)                          \
+    X(FOLLOWER_CUT_OFF, "follower cut from the leader", 1500, 6000)                    \
+    X(LEADER_CUT_OFF, "leader cut from the others", 4000, 6000)                        \
+    X(REPLY_LOST, "reply of the n-th request lost", 2000, 3000)                        \
+    X(ALL_RESTARTED, "all servers restarted", 200, 800)                                \
+    X(PARENT_DELETED, "empty lock path deleted", 4000, 5000)                           \
+    X(HOLDER_DELETED, "holder's node deleted by hand", 2000, 3000)
+
+enum zkc_fault_kind {
+#define ZKC_FAULT_ENUM_(name, text, least, most) ZKC_##name,
+    ZKC_FAULT_MAP(ZKC_FAULT_ENUM_)
+#undef ZKC_FAULT_ENUM_
+        ZKC_FAULT_KINDS
+};
+
+typedef struct zkc_fault {
+    enum zkc_fault_kind kind;
+    uint32_t who;    /* modulo the number of those in question */
+    uint32_t how;    /* modulo the number of variants */
+    int64_t span_ms; /* how long, or at most how long */
+    int64_t rest_ms; /* before the next one */
+} zkc_fault;
+
+typedef struct zkc_plan {
+    uint64_t random;
+    int drawn; /* of this round */
+    enum zkc_fault_kind round[ZKC_FAULT_KINDS];
+} zkc_plan;
+
+/** SplitMix64: next number of a sequence. */
+uint64_t zkc_random(uint64_t *state);
+/** From @least to @most. */
+int64_t zkc_between(uint64_t *state, int64_t least, int64_t most);
+
+void zkc_plan_begin(zkc_plan *p, uint64_t seed);
+zkc_fault zkc_plan_next(zkc_plan *p);
+const char *zkc_fault_name(int kind);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_RECORD_H
+#define ZKC_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The history of a run: records of one size, appended to one file by all processes with one
+ * write() each. What was written survives the SIGKILL of its writer. Times are CLOCK_BOOTTIME
+ * in nanoseconds, so those of different processes can be compared.
+ */
+
+enum zkc_kind {
+    ZKC_NONE,
+    /* by clients */
+    ZKC_BEGIN,         /* process started */
+    ZKC_END,           /* process ends in order */
+    ZKC_SELF_KILL,     /* about to kill itself */
+    ZKC_GRANT,         /* acquire: at..until, token, value = sequence number, limit */
+    ZKC_FAIL,          /* acquire failed: at..until, code, limit = time-out in ms */
+    ZKC_SURE,          /* asked at..until: surely held for value ms */
+    ZKC_AGAIN,         /* acquired again: code, token, value = token before */
+    ZKC_RELEASE,       /* about to release for good */
+    ZKC_RELEASED,      /* code */
+    ZKC_LOST,          /* lost callback: token, code = reason */
+    ZKC_CANCEL,        /* canceled whoever waits */
+    ZKC_STORE,         /* fenced write, at..until: token, value, code 1 = accepted */
+    ZKC_PLAIN,         /* unfenced write, likewise */
+    ZKC_GUARD_TRY,     /* about to write under the guard: token, value */
+    ZKC_GUARD_OK,      /* done: token, value, limit = zxid of the write */
+    ZKC_GUARD_NO,      /* refused or not sent: code */
+    ZKC_GUARD_UNKNOWN, /* no answer: code */
+    /* by the coordinator */
+    ZKC_FAULT,   /* at..until, code = kind of fault */
+    ZKC_STOPPED, /* process was stopped at..until */
+    ZKC_DELETED, /* node of token deleted by hand, at..until; code */
+    ZKC_PARENT,  /* empty lock path deleted, at..until */
+    ZKC_CALM,    /* the nemesis has stopped and all is healed */
+    ZKC_KINDS
+};
+
+enum { ZKC_PROCESSES = 6, ZKC_THREADS = 4, ZKC_PATHS = 3, ZKC_SESSION_MS = 2000 };
+
+typedef struct zkc_record {
+    int64_t at;
+    int64_t until;
+    int64_t token;
+    int64_t value;
+    int64_t limit;
+    int32_t code;
+    uint16_t kind;
+    uint16_t life; /* of the process, from 1 */
+    uint8_t process;
+    uint8_t thread;
+    uint8_t path;
+    uint8_t spare[13];
+} zkc_record;
+
+_Static_assert(sizeof(zkc_record) == 64, "a record never crosses a page");
+
+int64_t zkc_now(void);
+
+/** Open for appending, created if need be. Returns a descriptor or -1. */
+int zkc_history_open(const char *file);
+
+/** Append; ends the program when that fails. */
+void zkc_put(int fd, const zkc_record *r);
+
+/** Read from record *@from on, at most @room; moves *@from. Returns how many. */
+size_t zkc_history_read(int fd, size_t *from, zkc_record *out, size_t room);
+
+/** All records of @file, to be freed, or NULL. */
+zkc_record *zkc_history_load(const char *file, size_t *count);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <zkr/error.h>
+
+#include "util.h"
+
+enum { LINE_EVERY_MS = 5000, BATCH = 512 };
+
+#define MS(ns) ((double)(ns) / 1e6)
+
+static void line(struct zkc_progress *p)
+{
+    const int64_t now = zkt_now_ms();
+    (void)fprintf(stderr,
+                  "chaos: %5.1f s  %-38s grants %" PRId64 " (+%" PRId64
+                  ")  losses %" PRId64 "  time-outs %" PRId64 "\n",
+                  (double)(now - p->started) / 1000, p->doing, p->count[ZKC_GRANT],
+                  p->count[ZKC_GRANT] - p->grants_before, p->count[ZKC_LOST],
+                  p->timed_out);
+    p->grants_before = p->count[ZKC_GRANT];
+    p->next_at = now + LINE_EVERY_MS;
+}
+
+void zkc_progress_tick(void *progress)
+{
+    struct zkc_progress *p = progress;
+    zkc_record batch[BATCH];
+    size_t n;
+    while ((n = zkc_history_read(p->history, &p->read, batch, BATCH)) > 0) {
+        for (size_t i = 0; i < n; i++) {
+            if (batch[i].kind < ZKC_KINDS) {
+                p->count[batch[i].kind]++;
+                p->timed_out +=
+                    batch[i].kind == ZKC_FAIL && batch[i].code == ZKR_ETIMEDOUT;
+            }
+        }
+    }
+    if (zkt_now_ms() >= p->next_at) {
+        line(p);
+    }
+}
+
+void zkc_progress_say(struct zkc_progress *p, const char *doing)
+{
+    p->doing = doing;
+    line(p);
+}
+
+static void faults(const struct zkc_verdict *v)
+{
+    (void)printf("| %-40s | %6s | %12s |\n", "fault", "number", "longest, s");
+    (void)printf("|---|---|---|\n");
+    for (int i = 0; i < ZKC_FAULT_KINDS; i++) {
+        (void)printf("| %-40s | %6" PRId64 " | %12.1f |\n", zkc_fault_name(i),
+                     v->fault[i], MS(v->fault_ns[i]) / 1000);
+    }
+    (void)printf("| %-40s | %6" PRId64 " | %12s |\n", "client killed itself",
+                 v->count[ZKC_SELF_KILL], "");
+}
+
+static void number(const char *what, int64_t n)
+{
+    (void)printf("| %-56s | %10" PRId64 " |\n", what, n);
+}
+
+static void duration(const char *what, int64_t ns)
+{
+    if (ns < 0) {
+        (void)printf("| %-56s | %10s |\n", what, "none");
+    } else {
+        (void)printf("| %-56s | %7.1f ms |\n", what, MS(ns));
+    }
+}
+
+static void counts(const struct zkc_outcome_text *o)
+{
+    const struct zkc_verdict *v = o->verdict;
+    int64_t writes = 0;
+    int64_t lost = 0;
+    int64_t late = 0;
+    int64_t late_ns = 0;
+    for (int i = 0; i < ZKC_PATHS; i++) {
+        const zkc_store_reply *s = &o->store[i];
+        writes += s->plain_writes;
+        lost += s->plain_writes - s->plain_value;
+        late += s->plain_late;
+        late_ns = s->plain_late_ns > late_ns ? s->plain_late_ns : late_ns;
+    }
+    number("grants", v->count[ZKC_GRANT]);
+    number("re-entries", v->count[ZKC_AGAIN]);
+    number("losses", v->count[ZKC_LOST]);
+    number("acquires timed out, tries that failed", v->timed_out);
+    number("acquires canceled", v->canceled);
+    number("acquires refused (no connection)", v->refused);
+    number("guarded writes", v->count[ZKC_GUARD_OK]);
+    number("guarded writes without answer", v->unknown);
+    number("fenced updates", v->count[ZKC_STORE] - v->store_refused);
+    number("fenced updates refused by token", v->store_refused);
+    number("unfenced updates", writes);
+    number("unfenced updates lost (not a violation)", lost);
+    number("unfenced writes by a holder of the past", late);
+    duration("the latest of these, after the next holder's first", late_ns);
+}
+
+static void figures(const struct zkc_verdict *v)
+{
+    duration("longest unavailability", v->unavailable);
+    duration("hand-over, median", v->hand_over_median);
+    duration("hand-over, 99 of 100 within", v->hand_over_99);
+    duration("hand-over, longest", v->hand_over_max);
+    duration("lost hold's promise to next holder, least", v->margin);
+    duration("acquire behind its deadline, longest", v->late);
+    duration("node deleted by hand: sure until, longest", v->noticed);
+    duration("node deleted by hand: overlap of promises (reported)", v->hand_overlap);
+    duration("all threads had all locks after the nemesis", v->calm);
+}
+
+void zkc_report(const struct zkc_outcome_text *o)
+{
+    const struct zkc_verdict *v = o->verdict;
+    (void)printf("\n./run chaos --seconds %" PRId64 " --seed %" PRIu64 "\n\n",
+                 o->seconds, o->seed);
+    faults(v);
+    (void)printf("\n| %-56s | %10s |\n|---|---|\n", "", "");
+    counts(o);
+    figures(v);
+    number("**violations**", zkc_bad_count(v));
+    for (int i = 0; i < ZKC_BAD_KINDS; i++) {
+        if (v->bad[i] > 0) {
+            (void)printf("VIOLATION: %s, %" PRId64 " times; first: %s\n",
+                         zkc_bad_name((enum zkc_bad)i), v->bad[i], v->first[i]);
+        }
+    }
+    (void)fflush(stdout);
+}

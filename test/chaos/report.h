@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_REPORT_H
+#define ZKC_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "check.h"
+#include "store.h"
+
+/* What a person is told: lines while it runs, a table at the end. */
+
+struct zkc_progress {
+    int history;
+    size_t read; /* records so far */
+    int64_t count[ZKC_KINDS];
+    int64_t timed_out;
+    int64_t grants_before; /* at the last line */
+    int64_t next_at;       /* when the next line is due */
+    int64_t started;
+    const char *doing;
+};
+
+/** Read what is new in the history. Returns whether a line was due, and written. */
+void zkc_progress_tick(void *progress);
+/** A line at once. */
+void zkc_progress_say(struct zkc_progress *p, const char *doing);
+
+struct zkc_outcome_text {
+    uint64_t seed;
+    int64_t seconds;
+    const struct zkc_verdict *verdict;
+    const zkc_store_reply *store; /* one for each path */
+};
+
+/** The table, on stdout. */
+void zkc_report(const struct zkc_outcome_text *o);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_WORKER_H
+#define ZKC_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <zkr/zkr.h>
+
+#include "control.h"
+#include "guarded.h"
+#include "record.h"
+
+/* A client process and its threads. */
+
+struct zkc_process {
+    const struct zkc_client_args *args;
+    int history;
+    const struct zkc_control *control;
+    zkr_client *client;
+    zkc_handle *handle;
+    atomic_bool quit;
+};
+
+struct zkc_worker {
+    struct zkc_process *process;
+    int number;
+    uint64_t random;
+    zkr_mutex *mutexes[ZKC_PATHS];
+    int store;
+    pthread_t thread;
+    atomic_bool done;
+};
+
+/** A record of this process with the time and nothing else filled in. */
+zkc_record zkc_client_record(const struct zkc_process *p, enum zkc_kind kind, int path);
+
+/** The thread: rounds until the process quits or the run calms. */
+void *zkc_worker_run(void *worker);
+
+#endif
