@@ -75,25 +75,28 @@ check_deleted(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
         promised = before->released;
     }
     if (before->deleted != 0) {
-        most(&v->hand_overlap, promised - h->first_sure);
+        most(&v->hand_overlap, promised - h->granted);
     }
 }
 
+/*
+ * @h was sure once, so it had the lock when acquire returned: by then every promise made to a
+ * holder before it must have ended.
+ */
 static void
 check_overlap(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
 {
     const int64_t end = zkc_hold_end(before);
-    if (h->first_sure < end) {
-        zkc_bad_add(v, ZKC_BAD_OVERLAP,
-                    "path %d: client %d.%d thread %d (token %" PRIx64 ") until %" PRId64
-                    " ns, client %d.%d thread %d (token %" PRIx64
-                    ") %.1f ms before that",
-                    h->path, before->process, before->life, before->thread,
-                    before->token, end, h->process, h->life, h->thread, h->token,
-                    (double)(end - h->first_sure) / MS);
+    if (h->granted < end) {
+        zkc_bad_add(
+            v, ZKC_BAD_OVERLAP,
+            "path %d: client %d.%d thread %d (token %" PRIx64 ") until %" PRId64
+            " ns, client %d.%d thread %d (token %" PRIx64 ") %.1f ms before that",
+            h->path, before->process, before->life, before->thread, before->token, end,
+            h->process, h->life, h->thread, h->token, (double)(end - h->granted) / MS);
     } else if (before->released == 0 || before->released > end) {
-        if (v->margin < 0 || h->first_sure - end < v->margin) {
-            v->margin = h->first_sure - end;
+        if (v->margin < 0 || h->granted - end < v->margin) {
+            v->margin = h->granted - end;
         }
     }
 }

@@ -139,18 +139,18 @@ static void sit(const struct hold *h)
 static void do_something(struct hold *h)
 {
     struct zkc_worker *w = h->w;
-    const int64_t what = between(w, 1, 100);
-    if (what <= 40) {
+    const int64_t what = between(w, 1, 1000);
+    if (what <= 400) {
         count_in_store(h, ZKC_READ, ZKC_WRITE, 0);
-    } else if (what <= 60) {
+    } else if (what <= 600) {
         count_in_store(h, ZKC_PLAIN_READ, ZKC_PLAIN_WRITE, between(w, 0, 5));
-    } else if (what <= 80) {
+    } else if (what <= 800) {
         count_guarded(h);
-    } else if (what <= 92) {
+    } else if (what <= 940) {
         enter_again(h);
-    } else if (what <= 96) {
+    } else if (what <= 980) {
         zkt_sleep_ms(between(w, 1, 20));
-    } else if (what <= 98) {
+    } else if (what <= 992) {
         sit(h);
     } else { /* what nobody should do: look once, then work for long */
         count_in_store(h, ZKC_PLAIN_READ, ZKC_PLAIN_WRITE, between(w, 100, 900));
