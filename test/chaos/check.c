@@ -206,6 +206,10 @@ static void check_deadline(const zkc_record *all,
 
 static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verdict *v)
 {
+    if (r->kind == ZKC_GRANT && r->code == ZKR_OK && r->token <= 0) {
+        zkc_bad_add(v, ZKC_BAD_NO_TOKEN, "path %d: client %d.%d thread %d", r->path,
+                    r->process, r->life, r->thread);
+    }
     if (r->kind == ZKC_AGAIN && r->code != ZKR_ESESSION &&
         (r->code != ZKR_OK || r->token != r->value)) {
         zkc_bad_add(v, ZKC_BAD_TOKEN_AGAIN,

@@ -13,6 +13,7 @@
 #define ZKC_BAD_MAP(X)                                                                 \
     X(OVERLAP, "two were sure at once")                                                \
     X(TOKEN_ORDER, "token lower than that of an earlier holder")                       \
+    X(NO_TOKEN, "held without a token")                                                \
     X(TOKEN_TWICE, "token given twice")                                                \
     X(TOKEN_AGAIN, "re-entry changed the token")                                       \
     X(SEQUENCE_ORDER, "overtaken in the queue")                                        \

@@ -14,13 +14,13 @@
 enum zkc_kind {
     ZKC_NONE,
     /* by clients */
-    ZKC_BEGIN,         /* process started */
-    ZKC_END,           /* process ends in order */
-    ZKC_SELF_KILL,     /* about to kill itself */
-    ZKC_GRANT,         /* acquire: at..until, token, value = sequence number, limit */
-    ZKC_FAIL,          /* acquire failed: at..until, code, limit = time-out in ms */
-    ZKC_SURE,          /* asked at..until: surely held for value ms */
-    ZKC_AGAIN,         /* acquired again: code, token, value = token before */
+    ZKC_BEGIN,     /* process started */
+    ZKC_END,       /* process ends in order */
+    ZKC_SELF_KILL, /* about to kill itself */
+    ZKC_GRANT, /* acquire: at..until, limit; token, or code; value = sequence number */
+    ZKC_FAIL,  /* acquire failed: at..until, code, limit = time-out in ms */
+    ZKC_SURE,  /* asked at..until: surely held for value ms */
+    ZKC_AGAIN, /* acquired again: code, token, value = token before */
     ZKC_RELEASE,       /* about to release for good */
     ZKC_RELEASED,      /* code */
     ZKC_LOST,          /* lost callback: token, code = reason */

@@ -1,130 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The checkers of the chaos run, on made-up histories: a good one, and one for each fault. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <zkr/error.h>
 
-#include "check.h"
-
-enum { MS = 1000000, ROOM = 4096, ROUND_MS = 20, PROMISE_MS = 1000 };
-
-/* Offsets of the records of one visit. */
-enum { GRANT, SURE, STORE, AGAIN, PLAIN, TRY, WRITTEN, RELEASE, RELEASED, VISIT };
-
-static struct {
-    zkc_record all[ROOM];
-    size_t n;
-    int64_t now; /* ns */
-    int64_t token;
-    int64_t sequence;
-    struct zkc_expected expected;
-    struct zkc_verdict verdict;
-} t;
-
-static zkc_record *add(enum zkc_kind kind, int who, int path, int64_t at_ms)
-{
-    zkc_record *r = &t.all[t.n++];
-    assert_true(t.n < ROOM);
-    *r = (zkc_record){.at = t.now + at_ms * MS,
-                      .until = t.now + (at_ms + 1) * MS,
-                      .kind = (uint16_t)kind,
-                      .life = 1,
-                      .process = (uint8_t)(who / ZKC_THREADS),
-                      .thread = (uint8_t)(who % ZKC_THREADS),
-                      .path = (uint8_t)path};
-    return r;
-}
-
-/* One hold of 10 ms with everything that can be done in it. Returns its first record. */
-static zkc_record *visit(int who, int path)
-{
-    static const enum zkc_kind kinds[VISIT] = {
-        [GRANT] = ZKC_GRANT,      [SURE] = ZKC_SURE,       [STORE] = ZKC_STORE,
-        [AGAIN] = ZKC_AGAIN,      [PLAIN] = ZKC_PLAIN,     [TRY] = ZKC_GUARD_TRY,
-        [WRITTEN] = ZKC_GUARD_OK, [RELEASE] = ZKC_RELEASE, [RELEASED] = ZKC_RELEASED,
-    };
-    zkc_record *first = &t.all[t.n];
-    const int64_t token = t.token += 10;
-    for (int i = 0; i < VISIT; i++) {
-        add(kinds[i], who, path, i + 1)->token = token;
-    }
-    first[GRANT].value = t.sequence++;
-    first[GRANT].limit = -1;
-    first[SURE].value = PROMISE_MS;
-    first[STORE].code = 1;
-    first[AGAIN].value = token;
-    first[WRITTEN].value = first[TRY].value = ++t.expected.paths[path].counter;
-    first[WRITTEN].limit = token + 5;
-    t.expected.paths[path].store_value++;
-    t.expected.paths[path].store_writes++;
-    t.now += ROUND_MS * (int64_t)MS;
-    return first;
-}
-
-static zkc_record *failed(int code, int64_t limit_ms)
-{
-    zkc_record *r = add(ZKC_FAIL, 0, 0, 0);
-    r->limit = limit_ms;
-    r->code = code;
-    r->until = r->at + limit_ms * MS;
-    return r;
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    memset(&t, 0, sizeof t);
-    t.now = 1000 * (int64_t)MS;
-    t.expected.seconds = 10;
-    failed(ZKR_ETIMEDOUT, 30);
-    failed(ZKR_ECANCELED, 3000)->until -= 2000 * (int64_t)MS;
-    return 0;
-}
-
-/* The end of every good history. */
-static void calm(void)
-{
-    add(ZKC_CALM, 0, 0, 0);
-    for (int i = 0; i < ZKC_PROCESSES * ZKC_THREADS * ZKC_PATHS; i++) {
-        visit(i / ZKC_PATHS, i % ZKC_PATHS);
-    }
-}
-
-static void judge(void)
-{
-    zkc_check(t.all, t.n, &t.expected, &t.verdict);
-    for (int i = 0; i < ZKC_BAD_KINDS; i++) {
-        if (t.verdict.bad[i] > 0) {
-            print_message("%s: %s\n", zkc_bad_name((enum zkc_bad)i),
-                          t.verdict.first[i]);
-        }
-    }
-}
-
-static void expect_good(void)
-{
-    judge();
-    assert_int_equal(zkc_bad_count(&t.verdict), 0);
-}
-
-static void expect_only(enum zkc_bad kind)
-{
-    judge();
-    assert_int_not_equal(t.verdict.bad[kind], 0);
-    assert_int_equal(zkc_bad_count(&t.verdict), t.verdict.bad[kind]);
-}
-
-static void strike_out(zkc_record *r)
-{
-    r->kind = ZKC_NONE;
-}
+#include "made_up.h"
 
 /* Nothing to complain about. */
 static void a_good_history_passes(void **state)
@@ -157,10 +35,10 @@ static void an_overlap_with_an_earlier_holder_is_seen(void **state)
     (void)state;
     zkc_record *first = visit(1, 0);
     strike_out(&first[RELEASE]);
-    first[SURE].value = 25;
+    first[SURE].value = 75;
     visit(2, 1); /* another path: no overlap */
     visit(3, 0);
-    first[SURE].value = 100;
+    visit(4, 0);
     calm();
     judge();
     assert_int_equal(t.verdict.bad[ZKC_BAD_OVERLAP], 2);
@@ -231,13 +109,13 @@ static void a_deletion_noticed_too_late_is_seen(void **state)
     expect_only(ZKC_BAD_UNNOTICED);
 }
 
-static void set_token(zkc_record *hold, int64_t token)
+/* Held, with a token of zero. */
+static void a_hold_without_token_is_seen(void **state)
 {
-    for (int i = 0; i < VISIT; i++) {
-        hold[i].token = token;
-    }
-    hold[AGAIN].value = token;
-    hold[WRITTEN].limit = token + 5;
+    (void)state;
+    visit(1, 0)[GRANT].token = 0;
+    calm();
+    expect_only(ZKC_BAD_NO_TOKEN);
 }
 
 /* The later holder has the lower token. */
@@ -451,7 +329,7 @@ static void every_kind_of_fault_has_its_turn(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, setup)
+#define TEST(name) cmocka_unit_test_setup(name, made_up_setup)
 
 int main(void)
 {
@@ -463,6 +341,7 @@ int main(void)
         TEST(a_grant_that_was_never_sure_is_no_overlap),
         TEST(a_deletion_by_hand_ends_a_promise),
         TEST(a_deletion_noticed_too_late_is_seen),
+        TEST(a_hold_without_token_is_seen),
         TEST(tokens_that_fall_are_seen),
         TEST(a_token_given_twice_is_seen),
         TEST(another_token_on_re_entry_is_seen),

@@ -192,9 +192,7 @@ static bool round_on(struct zkc_worker *w, int path, int64_t limit_ms)
         return false;
     }
     r.value = sequence_of(h.m);
-    if (zkr_mutex_fencing_token(h.m, &h.token) != ZKR_OK) {
-        h.token = 0; /* lost already */
-    }
+    r.code = zkr_mutex_fencing_token(h.m, &h.token); /* fails if it is lost already */
     r.kind = ZKC_GRANT;
     r.token = h.token;
     put(&h, &r);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "made_up.h"
+
+#include <string.h>
+
+#include <zkr/error.h>
+
+struct made_up t;
+
+zkc_record *add(enum zkc_kind kind, int who, int path, int64_t at_ms)
+{
+    zkc_record *r = &t.all[t.n++];
+    assert_true(t.n < ROOM);
+    *r = (zkc_record){.at = t.now + at_ms * MS,
+                      .until = t.now + (at_ms + 1) * MS,
+                      .kind = (uint16_t)kind,
+                      .life = 1,
+                      .process = (uint8_t)(who / ZKC_THREADS),
+                      .thread = (uint8_t)(who % ZKC_THREADS),
+                      .path = (uint8_t)path};
+    return r;
+}
+
+zkc_record *visit(int who, int path)
+{
+    static const enum zkc_kind kinds[VISIT] = {
+        [GRANT] = ZKC_GRANT,      [SURE] = ZKC_SURE,       [STORE] = ZKC_STORE,
+        [AGAIN] = ZKC_AGAIN,      [PLAIN] = ZKC_PLAIN,     [TRY] = ZKC_GUARD_TRY,
+        [WRITTEN] = ZKC_GUARD_OK, [RELEASE] = ZKC_RELEASE, [RELEASED] = ZKC_RELEASED,
+    };
+    zkc_record *first = &t.all[t.n];
+    const int64_t token = t.token += 10;
+    for (int i = 0; i < VISIT; i++) {
+        add(kinds[i], who, path, i + 1)->token = token;
+    }
+    first[GRANT].value = t.sequence++;
+    first[GRANT].limit = -1;
+    first[SURE].value = PROMISE_MS;
+    first[STORE].code = 1;
+    first[AGAIN].value = token;
+    first[WRITTEN].value = first[TRY].value = ++t.expected.paths[path].counter;
+    first[WRITTEN].limit = token + 5;
+    t.expected.paths[path].store_value++;
+    t.expected.paths[path].store_writes++;
+    t.now += ROUND_MS * (int64_t)MS;
+    return first;
+}
+
+zkc_record *failed(int code, int64_t limit_ms)
+{
+    zkc_record *r = add(ZKC_FAIL, 0, 0, 0);
+    r->limit = limit_ms;
+    r->code = code;
+    r->until = r->at + limit_ms * MS;
+    return r;
+}
+
+int made_up_setup(void **state)
+{
+    (void)state;
+    memset(&t, 0, sizeof t);
+    t.now = 1000 * (int64_t)MS;
+    t.expected.seconds = 10;
+    failed(ZKR_ETIMEDOUT, 30);
+    failed(ZKR_ECANCELED, 3000)->until -= 2000 * (int64_t)MS;
+    return 0;
+}
+
+void calm(void)
+{
+    add(ZKC_CALM, 0, 0, 0);
+    for (int i = 0; i < ZKC_PROCESSES * ZKC_THREADS * ZKC_PATHS; i++) {
+        visit(i / ZKC_PATHS, i % ZKC_PATHS);
+    }
+}
+
+void judge(void)
+{
+    zkc_check(t.all, t.n, &t.expected, &t.verdict);
+    for (int i = 0; i < ZKC_BAD_KINDS; i++) {
+        if (t.verdict.bad[i] > 0) {
+            print_message("%s: %s\n", zkc_bad_name((enum zkc_bad)i),
+                          t.verdict.first[i]);
+        }
+    }
+}
+
+void expect_good(void)
+{
+    judge();
+    assert_int_equal(zkc_bad_count(&t.verdict), 0);
+}
+
+void expect_only(enum zkc_bad kind)
+{
+    judge();
+    assert_int_not_equal(t.verdict.bad[kind], 0);
+    assert_int_equal(zkc_bad_count(&t.verdict), t.verdict.bad[kind]);
+}
+
+void strike_out(zkc_record *r)
+{
+    r->kind = ZKC_NONE;
+}
+
+void set_token(zkc_record *hold, int64_t token)
+{
+    for (int i = 0; i < VISIT; i++) {
+        hold[i].token = token;
+    }
+    hold[AGAIN].value = token;
+    hold[WRITTEN].limit = token + 5;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_MADE_UP_H
+#define ZKC_MADE_UP_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "check.h"
+
+/* Made-up histories: good ones, of which a test spoils a record. */
+
+enum { MS = 1000000, ROOM = 4096, ROUND_MS = 20, PROMISE_MS = 1000 };
+
+/* The records of one visit, in this order. */
+enum { GRANT, SURE, STORE, AGAIN, PLAIN, TRY, WRITTEN, RELEASE, RELEASED, VISIT };
+
+struct made_up {
+    zkc_record all[ROOM];
+    size_t n;
+    int64_t now; /* ns */
+    int64_t token;
+    int64_t sequence;
+    struct zkc_expected expected;
+    struct zkc_verdict verdict;
+};
+
+extern struct made_up t;
+
+/** cmocka's: an empty history but for a time-out and a canceled acquire. */
+int made_up_setup(void **state);
+
+/** A record @at_ms from now; @who counts the threads of all processes. */
+zkc_record *add(enum zkc_kind kind, int who, int path, int64_t at_ms);
+
+/** One hold of 10 ms with everything that can be done in it. Returns its first record. */
+zkc_record *visit(int who, int path);
+
+/** An acquire that failed after @limit_ms. */
+zkc_record *failed(int code, int64_t limit_ms);
+
+/** The end of every good history. */
+void calm(void);
+
+void strike_out(zkc_record *r);
+void set_token(zkc_record *visit, int64_t token);
+
+/** Judge and print. */
+void judge(void);
+void expect_good(void);
+void expect_only(enum zkc_bad kind);
+
+#endif

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# sabotage.sh [NAME...]: breaks the library in a copy, one way at a time, and expects the chaos
+# run to see it. Status 0: every one was seen, by the violations named beside it. Takes about
+# a minute and a half for each.
+set -euo pipefail
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
+copy=$(mktemp -d)
+program=
+clean_up() {
+    local status=$?
+    trap - EXIT
+    [ -z "$program" ] || kill "$program" 2>/dev/null || true
+    wait
+    rm -rf "$copy"
+    exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+seconds=50
+seed=4711
+
+# NAME | FILE | sed expression | violations of which one has to be among those found
+mutants=(
+    'lease_doubled|lib/session/lease.c|s/return heard + l->session - l->session \/ 1000;/return heard + 2 * l->session;/|two were sure at once|sure, and refused'
+    'always_sure|lib/session/state.c|s/int64_t left = (c->lease.until - c->door->boot()) \/ ZKR__MS;/int64_t left = c->session_ms;/; s/zkr__lease_alive(&c->lease, c->door->boot())/true/|two were sure at once|sure, and refused'
+    'any_event_grants|lib/engine/claim.c|s/if (sole && k->own == ZKR__OWN_SET) {/if (true) {/|two were sure at once'
+    'delete_not_repeated|lib/engine/claim.c|s/if (e->code != ZKR_OK && e->code != ZKR_ENONODE && e->code != ZKR_EAUTH) {/if (false) {/|lock not obtained'
+    'release_without_delete|lib/engine/moves.c|s/return zkr__move_go(k, e, ZKR__REMOVING);/k->phase = ZKR__GONE; return 0;/|lock not obtained|without enough happening'
+    'newcomers_first|lib/engine/children.c|s/return a->sequence < b->sequence ? -1 : 1;/return a->sequence < b->sequence ? 1 : -1;/|two were sure at once|overtaken'
+)
+
+say() {
+    printf 'sabotage: %s\n' "$*" >&2
+}
+
+(cd "$root" && tar cf - --exclude=.git --exclude='./build*' .) | tar xf - -C "$copy"
+cmake -S "$copy" -B "$copy/build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Debug \
+    -DCMAKE_C_FLAGS_DEBUG='-O1 -g' >/dev/null
+
+build() {
+    cmake --build "$copy/build" -j 2 --target chaos >/dev/null
+}
+
+# try NAME FILE EXPRESSION WORDS: whether the run ends with a violation that matches.
+try() {
+    local name=$1 file=$2 expression=$3 words=$4 status=0
+    sed -i "$expression" "$copy/$file"
+    if cmp -s "$root/$file" "$copy/$file"; then
+        say "$name: changes nothing in $file"
+        return 1
+    fi
+    build
+    cp "$root/$file" "$copy/$file" # for the next one
+    TMPDIR=$copy "$copy/build/test/chaos" --seconds "$seconds" --seed "$seed" \
+        >"$copy/out" 2>"$copy/err" &
+    program=$!
+    wait "$program" || status=$?
+    program=
+    grep '^VIOLATION' "$copy/out" | cut -c 1-150 | sed "s/^/    /" || true
+    if [ "$status" -eq 1 ] && grep '^VIOLATION' "$copy/out" | grep -qE "$words"; then
+        say "$name: seen"
+        return 0
+    fi
+    say "$name: NOT SEEN, status $status"
+    return 1
+}
+
+failed=0
+for mutant in "${mutants[@]}"; do
+    IFS='|' read -r name file expression words <<<"$mutant"
+    wanted=$#
+    for each; do
+        [ "$each" != "$name" ] || wanted=0
+    done
+    [ "$wanted" -eq 0 ] || continue
+    try "$name" "$file" "$expression" "$words" || failed=1
+done
+[ "$failed" -eq 0 ]
