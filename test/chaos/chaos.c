@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos [--seconds N] [--seed S]: six processes contend for locks while a nemesis strikes a
+ * chaos [--seconds N] [--seed S] [--keep] [--plan]: six processes contend for locks while a nemesis strikes a
  * real ensemble; checkers judge the history. Status 0: no violation; 1: there were some, and the
- * history is kept; 64: usage; 128 + N: ended by signal N.
+ * history is kept, as with --keep; 64: usage; 128 + N: ended by signal N. --plan only prints the
+ * faults.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,6 +24,7 @@ enum { DEFAULT_S = 60, CLEAN_MS = 30000 };
 
 struct run {
     int64_t seconds;
+    bool keep;
     zkc_stage stage;
     struct zkc_progress progress;
     struct zkc_expected expected;
@@ -205,19 +207,20 @@ static int conclude(struct run *run)
                                               .verdict = &run->verdict,
                                               .store = run->store};
         zkc_report(&text);
-        if (zkc_bad_count(&run->verdict) > 0) {
+        status = zkc_bad_count(&run->verdict) > 0;
+        if (status != 0 || run->keep) {
             keep(&run->stage, ZKC_HISTORY_FILE);
             keep(&run->stage, ZKC_OUTPUT_FILE);
-            status = 1;
         }
     }
     zkc_stage_remove_dir(&run->stage);
     return status;
 }
 
-static int run_chaos(int64_t seconds, uint64_t seed)
+static int run_chaos(int64_t seconds, uint64_t seed, bool keep_files)
 {
     static struct run run;
+    run.keep = keep_files;
     run.seconds = run.expected.seconds = seconds;
     catch_signals();
     zkt_baseline();
@@ -240,7 +243,7 @@ static bool to_number(const char *text, uint64_t *out)
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: chaos [--seconds N] [--seed S] [--plan]\n");
+    (void)fprintf(stderr, "usage: chaos [--seconds N] [--seed S] [--keep] [--plan]\n");
     return 64;
 }
 
@@ -280,6 +283,7 @@ int main(int argc, char **argv)
     uint64_t seconds = DEFAULT_S;
     uint64_t seed = (uint64_t)zkc_now() / 1000 % 1000000000;
     bool plan = false;
+    bool kept = false;
     if (argc == 7 && strcmp(argv[1], "client") == 0) {
         return client_main(argv + 2);
     }
@@ -294,9 +298,12 @@ int main(int argc, char **argv)
             i++;
         } else if (strcmp(argv[i], "--plan") == 0) {
             plan = true;
+        } else if (strcmp(argv[i], "--keep") == 0) {
+            kept = true;
         } else {
             return usage();
         }
     }
-    return plan ? show_plan((int64_t)seconds, seed) : run_chaos((int64_t)seconds, seed);
+    return plan ? show_plan((int64_t)seconds, seed)
+                : run_chaos((int64_t)seconds, seed, kept);
 }

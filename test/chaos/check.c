@@ -94,7 +94,8 @@ check_overlap(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
             " ns, client %d.%d thread %d (token %" PRIx64 ") %.1f ms before that",
             h->path, before->process, before->life, before->thread, before->token, end,
             h->process, h->life, h->thread, h->token, (double)(end - h->granted) / MS);
-    } else if (before->released == 0 || before->released > end) {
+    } else if (before->deleted == 0 &&
+               (before->released == 0 || before->released > end)) {
         if (v->margin < 0 || h->granted - end < v->margin) {
             v->margin = h->granted - end;
         }

@@ -166,7 +166,7 @@ static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
 {
     uint64_t random =
         p->args->seed ^ (uint64_t)(p->args->index * 65537 + p->args->life);
-    const int64_t end = zkt_now_ms() + zkc_between(&random, 4000, 30000);
+    const int64_t end = zkt_now_ms() + zkc_between(&random, 10000, 80000);
     const bool by_kill = zkc_between(&random, 1, 10) <= 6;
     for (; !all_done(workers); zkt_sleep_ms(10)) {
         const bool running = atomic_load(&p->control->phase) == ZKC_RUNNING;

@@ -94,6 +94,7 @@ static void count_guarded(struct hold *h)
         zkc_counter_read(p->handle, h->m, path, &value, &code) != ZKC_DONE) {
         return;
     }
+    zkt_sleep_ms(between(h->w, 0, 5));
     zkc_record r = record_of(h, ZKC_GUARD_TRY);
     r.value = value + 1;
     put(h, &r);
@@ -140,17 +141,17 @@ static void do_something(struct hold *h)
 {
     struct zkc_worker *w = h->w;
     const int64_t what = between(w, 1, 1000);
-    if (what <= 400) {
+    if (what <= 300) {
         count_in_store(h, ZKC_READ, ZKC_WRITE, 0);
-    } else if (what <= 600) {
+    } else if (what <= 450) {
         count_in_store(h, ZKC_PLAIN_READ, ZKC_PLAIN_WRITE, between(w, 0, 5));
     } else if (what <= 800) {
         count_guarded(h);
     } else if (what <= 940) {
         enter_again(h);
-    } else if (what <= 980) {
+    } else if (what <= 990) {
         zkt_sleep_ms(between(w, 1, 20));
-    } else if (what <= 992) {
+    } else if (what <= 996) {
         sit(h);
     } else { /* what nobody should do: look once, then work for long */
         count_in_store(h, ZKC_PLAIN_READ, ZKC_PLAIN_WRITE, between(w, 100, 900));
