@@ -58,7 +58,7 @@ static void strike_until(struct run *run, int64_t end)
     zkc_plan_begin(&plan, s->seed);
     while (zkc_signaled == 0 && zkt_now_ms() < end) {
         const zkc_fault fault = zkc_plan_next(&plan);
-        zkc_progress_say(&run->progress, zkc_fault_name(fault.kind));
+        zkc_progress_say(&run->progress, zkc_fault_name((int)fault.kind));
         if (!zkc_nemesis_strike(s, &fault)) {
             run->stuck = "the servers do not serve again after a fault";
             return;
@@ -256,7 +256,7 @@ static int show_plan(int64_t seconds, uint64_t seed)
         const zkc_fault f = zkc_plan_next(&plan);
         (void)printf("%-40s %5" PRId64 " ms  who %10" PRIu32 "  how %10" PRIu32
                      "  then %4" PRId64 " ms\n",
-                     zkc_fault_name(f.kind), f.span_ms, f.who, f.how, f.rest_ms);
+                     zkc_fault_name((int)f.kind), f.span_ms, f.who, f.how, f.rest_ms);
         ms += f.rest_ms + (f.kind == ZKC_PARENT_DELETED || f.kind == ZKC_HOLDER_DELETED
                                ? 0
                                : f.span_ms);

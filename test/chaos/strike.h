@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKC_STRIKE_H
+#define ZKC_STRIKE_H
+
+#include "nemesis.h"
+
+/* What a fault is about; @leader is of the moment before it. */
+struct strike {
+    zkc_stage *s;
+    const zkc_fault *f;
+    int leader;
+};
+
+/*
+ * What the nemesis can do; each is back when it has healed what it did, servers that start
+ * again excepted. False: it had no effect.
+ */
+bool zkc_kill_client(const struct strike *x);
+bool zkc_freeze_clients(const struct strike *x);
+bool zkc_drop_connections(const struct strike *x);
+bool zkc_cut_off(const struct strike *x);
+bool zkc_refuse(const struct strike *x);
+bool zkc_slow_down(const struct strike *x);
+bool zkc_lose_reply(const struct strike *x);
+bool zkc_delete_parent(const struct strike *x);
+bool zkc_delete_holder(const struct strike *x);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults of clients and of their connections. */
+#include <stddef.h>
+
+#include "strike.h"
+#include "util.h"
+
+/* One that runs, counted from @who on, or NULL. */
+static struct zkc_client *running(const struct strike *x, uint32_t who)
+{
+    for (uint32_t i = 0; i < ZKC_PROCESSES; i++) {
+        struct zkc_client *c =
+            &x->s->clients[(who % ZKC_PROCESSES + i) % ZKC_PROCESSES];
+        if (c->pid > 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+bool zkc_kill_client(const struct strike *x)
+{
+    const struct zkc_client *c = running(x, x->f->who);
+    return c != NULL && kill(c->pid, SIGKILL) == 0;
+}
+
+/* One or two at once. */
+bool zkc_freeze_clients(const struct strike *x)
+{
+    const int count = 1 + (int)(x->f->how % 2);
+    struct zkc_client *stopped[2] = {NULL, NULL};
+    pid_t pids[2] = {0, 0};
+    const int64_t at = zkc_now();
+    for (int i = 0; i < count; i++) {
+        stopped[i] = running(x, x->f->who + (uint32_t)i * 3);
+        pids[i] = stopped[i] != NULL ? stopped[i]->pid : 0;
+        if (pids[i] > 0) {
+            (void)kill(pids[i], SIGSTOP);
+        }
+    }
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    for (int i = 0; i < count; i++) {
+        /* Not reaped meanwhile by another's hand: then the number may be a stranger's. */
+        if (pids[i] > 0 && stopped[i]->pid == pids[i]) {
+            (void)kill(pids[i], SIGCONT);
+            zkc_stage_put(
+                x->s, (zkc_record){.kind = ZKC_STOPPED,
+                                   .at = at,
+                                   .process = (uint8_t)(stopped[i] - x->s->clients)});
+        }
+    }
+    return pids[0] > 0;
+}
+
+/* The way of one client to all servers. */
+static zkt_proxy **doors(const struct strike *x)
+{
+    return x->s->doors[x->f->who % ZKC_PROXIED];
+}
+
+static void heal_doors(const struct strike *x)
+{
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkt_proxy_heal(doors(x)[i]);
+    }
+}
+
+bool zkc_drop_connections(const struct strike *x)
+{
+    for (uint32_t n = 0; n <= x->f->how % 3; n++) {
+        for (int i = 0; i < ZKC_SERVERS; i++) {
+            zkt_proxy_drop_connections(doors(x)[i]);
+        }
+        (void)zkc_stage_pass(x->s, x->f->span_ms);
+    }
+    return true;
+}
+
+bool zkc_cut_off(const struct strike *x)
+{
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkt_proxy_blackhole(doors(x)[i]);
+    }
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    heal_doors(x);
+    return true;
+}
+
+bool zkc_refuse(const struct strike *x)
+{
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkt_proxy_cut(doors(x)[i]);
+    }
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    heal_doors(x);
+    return true;
+}
+
+bool zkc_slow_down(const struct strike *x)
+{
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkt_proxy_delay(doors(x)[i], ZKT_TO_SERVER, 20 + x->f->how % 300);
+        zkt_proxy_delay(doors(x)[i], ZKT_TO_CLIENT, 20 + x->f->how / 300 % 300);
+    }
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    heal_doors(x);
+    return true;
+}
+
+static int triggered(const struct strike *x)
+{
+    int sum = 0;
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        sum += zkt_proxy_triggered(doors(x)[i]);
+    }
+    return sum;
+}
+
+bool zkc_lose_reply(const struct strike *x)
+{
+    const int before = triggered(x);
+    const int n = 1 + (int)(x->f->how / 2 % 12);
+    const int64_t end = zkt_now_ms() + x->f->span_ms;
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        if (x->f->how % 2 == 0) {
+            zkt_proxy_cut_after_request(doors(x)[i], n);
+        } else {
+            zkt_proxy_drop_reply(doors(x)[i], n);
+        }
+    }
+    while (triggered(x) == before && zkt_now_ms() < end && zkc_stage_pass(x->s, 10)) {
+    }
+    heal_doors(x);
+    return triggered(x) > before;
+}
