@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "clean.h"
@@ -150,6 +151,7 @@ static void perform(struct run *run)
     if (run->stuck == NULL && zkc_signaled == 0) {
         read_store(run);
         read_counters(run);
+        run->expected.ended = run->stuck == NULL;
         expect_clean_servers(run);
     }
     s->each_tick = NULL;
@@ -285,9 +287,11 @@ int main(int argc, char **argv)
     bool plan = false;
     bool kept = false;
     if (argc == 7 && strcmp(argv[1], "client") == 0) {
+        (void)prctl(PR_SET_NAME, "chaos client"); /* ps would say "exe" */
         return client_main(argv + 2);
     }
     if (argc == 3 && strcmp(argv[1], "store") == 0) {
+        (void)prctl(PR_SET_NAME, "chaos store");
         return zkc_store_serve(argv[2]);
     }
     for (int i = 1; i < argc; i++) {

@@ -2,6 +2,7 @@
 #ifndef ZKC_CHECK_H
 #define ZKC_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -65,6 +66,7 @@ typedef struct zkc_hold {
 
 struct zkc_expected {
     int64_t seconds; /* of the nemesis */
+    bool ended;      /* in order: what follows is known */
     struct {
         int64_t counter; /* at the end */
         int64_t store_value, store_writes;

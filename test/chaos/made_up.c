@@ -61,6 +61,7 @@ int made_up_setup(void **state)
     memset(&t, 0, sizeof t);
     t.now = 1000 * (int64_t)MS;
     t.expected.seconds = 10;
+    t.expected.ended = true;
     failed(ZKR_ETIMEDOUT, 30);
     failed(ZKR_ECANCELED, 3000)->until -= 2000 * (int64_t)MS;
     return 0;
