@@ -20,6 +20,7 @@ struct zkc_process {
     const struct zkc_control *control;
     zkr_client *client;
     zkc_handle *handle;
+    int threads_before; /* in this process, before it opened anything */
     atomic_bool quit;
 };
 
