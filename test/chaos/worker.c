@@ -56,30 +56,54 @@ static bool ask_sure(const struct hold *h)
     return r.value > 0;
 }
 
-/* Read, add one, write: @read and @write of the store. */
-static void count_in_store(const struct hold *h,
-                           enum zkc_store_op read,
-                           enum zkc_store_op write,
-                           int64_t pause_ms)
+/* One operation of the store. False: no answer; *@reply then says "not accepted". */
+static bool ask_store(const struct hold *h,
+                      enum zkc_store_op op,
+                      int64_t value,
+                      zkc_store_reply *reply)
 {
-    zkc_store_request ask = {.op = read, .path = h->path, .token = h->token};
-    zkc_store_reply reply;
-    zkc_record r = record_of(h, read == ZKC_READ ? ZKC_STORE : ZKC_PLAIN);
-    if (!zkc_store_ask(h->w->store, &ask, &reply)) {
+    const zkc_store_request ask = {
+        .op = op, .path = h->path, .token = h->token, .value = value};
+    *reply = (zkc_store_reply){0};
+    return zkc_store_ask(h->w->store, &ask, reply);
+}
+
+/* Write one more than was @read, unless that was refused, and tell. */
+static void add_one(const struct hold *h, enum zkc_store_op write, zkc_store_reply read)
+{
+    zkc_record r = record_of(h, write == ZKC_WRITE ? ZKC_STORE : ZKC_PLAIN);
+    zkc_store_reply reply = {0};
+    r.value = read.value + 1;
+    if (read.accepted && !ask_store(h, write, r.value, &reply)) {
         return;
     }
-    if (reply.accepted) {
-        zkt_sleep_ms(pause_ms);
-        ask.op = write;
-        ask.value = reply.value + 1;
-        if (!zkc_store_ask(h->w->store, &ask, &reply)) {
-            return;
-        }
-    }
     r.until = zkc_now();
-    r.value = ask.value;
     r.code = (int32_t)reply.accepted;
     put(h, &r);
+}
+
+static void count_fenced(const struct hold *h)
+{
+    zkc_store_reply reply;
+    if (ask_store(h, ZKC_READ, 0, &reply)) {
+        add_one(h, ZKC_WRITE, reply);
+    }
+}
+
+/* Without the fence; and with it, after the same @pause_ms, for comparison. */
+static void count_plain(const struct hold *h, int64_t pause_ms, bool fenced_too)
+{
+    zkc_store_reply plain;
+    zkc_store_reply fenced;
+    if (!ask_store(h, ZKC_PLAIN_READ, 0, &plain) ||
+        (fenced_too && !ask_store(h, ZKC_READ, 0, &fenced))) {
+        return;
+    }
+    zkt_sleep_ms(pause_ms);
+    add_one(h, ZKC_PLAIN_WRITE, plain);
+    if (fenced_too) {
+        add_one(h, ZKC_WRITE, fenced);
+    }
 }
 
 static void count_guarded(struct hold *h)
@@ -142,9 +166,9 @@ static void do_something(struct hold *h)
     struct zkc_worker *w = h->w;
     const int64_t what = between(w, 1, 1000);
     if (what <= 300) {
-        count_in_store(h, ZKC_READ, ZKC_WRITE, 0);
+        count_fenced(h);
     } else if (what <= 450) {
-        count_in_store(h, ZKC_PLAIN_READ, ZKC_PLAIN_WRITE, between(w, 0, 5));
+        count_plain(h, between(w, 0, 5), false);
     } else if (what <= 800) {
         count_guarded(h);
     } else if (what <= 940) {
@@ -154,7 +178,7 @@ static void do_something(struct hold *h)
     } else if (what <= 996) {
         sit(h);
     } else { /* what nobody should do: look once, then work for long */
-        count_in_store(h, ZKC_PLAIN_READ, ZKC_PLAIN_WRITE, between(w, 100, 900));
+        count_plain(h, between(w, 100, 900), true);
     }
 }
 
