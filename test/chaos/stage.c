@@ -75,10 +75,24 @@ static pid_t spawn(const zkc_stage *s, const char *const *args)
     return pid;
 }
 
+/*
+ * Those without proxies know all servers in every other life, and one alone in between: such a
+ * client stays with a stale leader, or a follower that is cut off, as long as it will serve.
+ */
+static const char *servers_for(const zkc_stage *s, int index, int life)
+{
+    const int door = index - (ZKC_PROCESSES - ZKC_PROXIED);
+    if (door >= 0) {
+        return s->servers[door];
+    }
+    return life % 2 == 0 ? zkt_ensemble_hosts(s->ensemble)
+                         : zkt_server_host(zkt_ensemble_server(
+                               s->ensemble, (index + life / 2) % ZKC_SERVERS));
+}
+
 static void spawn_client(zkc_stage *s, int index)
 {
     struct zkc_client *c = &s->clients[index];
-    const int door = index - (ZKC_PROCESSES - ZKC_PROXIED);
     char number[16];
     char life[16];
     char seed[24];
@@ -86,7 +100,7 @@ static void spawn_client(zkc_stage *s, int index)
     (void)snprintf(life, sizeof life, "%d", ++c->life);
     (void)snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
     const char *const argv[] = {
-        "chaos", "client", s->dir, s->servers[door < 0 ? ZKC_PROXIED : door],
+        "chaos", "client", s->dir, servers_for(s, index, c->life),
         number,  life,     seed,   NULL};
     c->pid = spawn(s, argv);
 }
@@ -200,8 +214,6 @@ static void start_servers(zkc_stage *s)
     const zkt_server_options o = {
         .link_port = through_proxy, .link_ctx = s, .container_check_ms = 86400000};
     s->ensemble = zkt_ensemble_start(ZKC_SERVERS, &o);
-    (void)snprintf(s->servers[ZKC_PROXIED], sizeof s->servers[0], "%s",
-                   zkt_ensemble_hosts(s->ensemble));
     for (int i = 0; i < ZKC_PROXIED; i++) {
         for (int j = 0; j < ZKC_SERVERS; j++) {
             size_t used = strlen(s->servers[i]);

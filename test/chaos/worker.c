@@ -10,6 +10,9 @@
 #include "store.h"
 #include "util.h"
 
+/* One for throughput, one whose holders are there when something happens, one often empty. */
+enum { SHORT_PATH, LONG_PATH, RARE_PATH };
+
 struct hold {
     struct zkc_worker *w;
     zkr_mutex *m;
@@ -152,10 +155,10 @@ static void enter_again(const struct hold *h)
     put(h, &r);
 }
 
-/* Long enough for the lease to have to be kept up. */
+/* Long enough for the lease to have to be kept up, and for a fault to come. */
 static void sit(const struct hold *h)
 {
-    const int64_t end = zkt_now_ms() + between(h->w, 300, 1500);
+    const int64_t end = zkt_now_ms() + between(h->w, 300, 3000);
     while (zkt_now_ms() < end && ask_sure(h)) {
         zkt_sleep_ms(20);
     }
@@ -221,6 +224,10 @@ static bool round_on(struct zkc_worker *w, int path, int64_t limit_ms)
     r.kind = ZKC_GRANT;
     r.token = h.token;
     put(&h, &r);
+    if (path == LONG_PATH && one_in(w, 3) &&
+        atomic_load(&w->process->control->phase) == ZKC_RUNNING) {
+        sit(&h);
+    }
     for (int64_t steps = between(w, 1, 4); steps > 0 && ask_sure(&h); steps--) {
         do_something(&h);
     }
@@ -231,14 +238,14 @@ static bool round_on(struct zkc_worker *w, int path, int64_t limit_ms)
 static int pick_path(struct zkc_worker *w)
 {
     const int64_t x = between(w, 1, 100);
-    return x <= 60 ? 0 : x <= 95 ? 1 : 2;
+    return x <= 80 ? SHORT_PATH : x <= 95 ? LONG_PATH : RARE_PATH;
 }
 
-static int64_t pick_limit(struct zkc_worker *w)
+static int64_t pick_limit(struct zkc_worker *w, int path)
 {
     static const int64_t limits[] = {5, 30, 100, 300, 1000, 3000};
     const int64_t x = between(w, 1, 100);
-    if (x <= 40) {
+    if (x <= (path == LONG_PATH ? 20 : 40)) {
         return ZKR_FOREVER;
     }
     return x <= 60 ? 0 : limits[between(w, 0, 5)];
@@ -258,7 +265,8 @@ void *zkc_worker_run(void *arg)
         if (atomic_load(&p->quit)) {
             return finish(w);
         }
-        (void)round_on(w, pick_path(w), pick_limit(w));
+        const int path = pick_path(w);
+        (void)round_on(w, path, pick_limit(w, path));
         zkt_sleep_ms(one_in(w, 10) ? between(w, 0, 200) : between(w, 0, 10));
     }
     for (int path = 0; path < ZKC_PATHS && !atomic_load(&p->quit); path++) {
