@@ -175,15 +175,20 @@ static void check_noticed(const zkc_hold *holds, size_t count, struct zkc_verdic
 
 /* ---- records ------------------------------------------------------------------------ */
 
-static bool was_stopped(const zkc_record *all, size_t n, const zkc_record *r)
+/* For how long records of @kind say that the process of @r did not run during it. */
+static int64_t
+stood_still(const zkc_record *all, size_t n, const zkc_record *r, enum zkc_kind kind)
 {
+    int64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        if (all[i].kind == ZKC_STOPPED && all[i].process == r->process &&
-            all[i].at <= r->until && all[i].until >= r->at) {
-            return true;
+        const zkc_record *s = &all[i];
+        if (s->kind == kind && s->process == r->process && s->at < r->until &&
+            s->until > r->at) {
+            sum += (s->until < r->until ? s->until : r->until) -
+                   (s->at > r->at ? s->at : r->at);
         }
     }
-    return false;
+    return sum;
 }
 
 static void check_deadline(const zkc_record *all,
@@ -193,11 +198,15 @@ static void check_deadline(const zkc_record *all,
 {
     /* A try waits for one round trip, at most a third of a session. */
     const int64_t limit = r->limit == 0 ? ZKC_SESSION_MS / 3 : r->limit;
-    const int64_t late = r->until - r->at - limit * MS;
-    if (r->limit < 0 || late <= v->late || was_stopped(all, n, r)) {
+    int64_t late = r->until - r->at - limit * MS;
+    if (r->limit < 0 || late <= v->late) {
         return;
     }
-    v->late = late;
+    /* Whoever was stopped usually notices that it stood still: count that once. */
+    const int64_t stopped = stood_still(all, n, r, ZKC_STOPPED);
+    const int64_t stalled = stood_still(all, n, r, ZKC_STALLED);
+    late -= stopped > stalled ? stopped : stalled;
+    most(&v->late, late);
     if (late > (int64_t)ZKC_LATE_MS * MS) {
         zkc_bad_add(v, ZKC_BAD_LATE, "client %d.%d thread %d: %.0f ms after %lld ms",
                     r->process, r->life, r->thread, (double)late / MS,
@@ -247,6 +256,9 @@ static void check_records(const zkc_record *all,
             v->count[r->kind]++;
         }
         check_record(r, zkc_hold_find(holds, count, r->token), v);
+        if (r->kind == ZKC_STALLED && stood_still(all, n, r, ZKC_STOPPED) == 0) {
+            most(&v->stalled, r->until - r->at);
+        }
         if (r->kind == ZKC_GRANT || r->kind == ZKC_FAIL) {
             check_deadline(all, n, r, v);
         }

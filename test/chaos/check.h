@@ -86,6 +86,7 @@ struct zkc_verdict {
     int64_t hand_over_median, hand_over_99, hand_over_max;
     int64_t unavailable; /* somebody waited, nobody held */
     int64_t late;        /* acquires behind their deadlines */
+    int64_t stalled;     /* a client by the machine, not by the nemesis */
     int64_t calm;        /* until all had every lock after the nemesis */
     int64_t
         hand_overlap; /* next holder sure before the promise of a deleted one ended */

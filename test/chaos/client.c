@@ -16,7 +16,7 @@
 #include "util.h"
 #include "worker.h"
 
-enum { FLUSH_MS = 20000, THREADS_MS = 5000 };
+enum { FLUSH_MS = 20000, THREADS_MS = 5000, STEP_MS = 10, STALL_MS = 50 };
 
 struct path_context {
     struct zkc_process *process;
@@ -158,6 +158,17 @@ static void cancel(struct zkc_process *p, const struct zkc_worker *w, int path)
     zkc_put(p->history, &r);
 }
 
+/* Sleep; if that took far too long the machine was busy with others. */
+static void nap(const struct zkc_process *p)
+{
+    zkc_record r = zkc_client_record(p, ZKC_STALLED, 0);
+    zkt_sleep_ms(STEP_MS);
+    r.until = zkc_now();
+    if (r.until - r.at > (int64_t)(STEP_MS + STALL_MS) * 1000000) {
+        zkc_put(p->history, &r);
+    }
+}
+
 /*
  * Until all threads have ended. While the run goes on: cancel now and then, and at the end of
  * this life kill the process, or make the threads quit.
@@ -168,7 +179,7 @@ static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
         p->args->seed ^ (uint64_t)(p->args->index * 65537 + p->args->life);
     const int64_t end = zkt_now_ms() + zkc_between(&random, 10000, 80000);
     const bool by_kill = zkc_between(&random, 1, 10) <= 6;
-    for (; !all_done(workers); zkt_sleep_ms(10)) {
+    for (; !all_done(workers); nap(p)) {
         const bool running = atomic_load(&p->control->phase) == ZKC_RUNNING;
         if (atomic_load(&p->quit)) {
             for (int i = 0; i < ZKC_THREADS * ZKC_PATHS; i++) {

@@ -25,6 +25,7 @@ enum zkc_kind {
     ZKC_RELEASED,      /* code */
     ZKC_LOST,          /* lost callback: token, code = reason */
     ZKC_CANCEL,        /* canceled whoever waits */
+    ZKC_STALLED,       /* the machine let the process sleep from at to until */
     ZKC_STORE,         /* fenced write, at..until: token, value, code 1 = accepted */
     ZKC_PLAIN,         /* unfenced write, likewise */
     ZKC_GUARD_TRY,     /* about to write under the guard: token, value */

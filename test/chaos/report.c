@@ -114,6 +114,7 @@ static void figures(const struct zkc_verdict *v)
     duration("hand-over, longest", v->hand_over_max);
     duration("lost hold's promise to next holder, least", v->margin);
     duration("acquire behind its deadline, longest", v->late);
+    duration("client not run by the machine, longest", v->stalled);
     duration("node deleted by hand: sure until, longest", v->noticed);
     duration("node deleted by hand: overlap of promises (reported)", v->hand_overlap);
     duration("all threads had all locks after the nemesis", v->calm);

@@ -226,18 +226,32 @@ static void guarded_writes_out_of_order_are_seen(void **state)
     assert_int_equal(t.verdict.bad[ZKC_BAD_COUNTER_ORDER], 2);
 }
 
-/* An acquire of 30 ms that took three seconds; not so if its process was stopped. */
+/* An acquire of 30 ms that took two seconds too many. */
 static void a_late_return_is_seen(void **state)
 {
     (void)state;
     zkc_record *r = failed(ZKR_ETIMEDOUT, 30);
-    r->process = 2;
     r->until += (ZKC_LATE_MS + 1) * (int64_t)MS;
-    zkc_record *stopped = add(ZKC_STOPPED, 2 * ZKC_THREADS, 0, 100);
+    t.now += 5000 * (int64_t)MS;
+    calm();
+    expect_only(ZKC_BAD_LATE);
+}
+
+/* Time in which the process did not run is not the library's; another process's is. */
+static void a_late_return_after_a_stop_is_none(void **state)
+{
+    (void)state;
+    zkc_record *r = failed(ZKR_ETIMEDOUT, 30);
+    r->until += (ZKC_LATE_MS + 100) * (int64_t)MS;
+    zkc_record *stopped = add(ZKC_STOPPED, 0, 0, 100);
+    stopped->until += 150 * (int64_t)MS;
     t.now += 5000 * (int64_t)MS;
     calm();
     expect_good();
-    stopped->process = 3;
+    stopped->kind = ZKC_STALLED;
+    expect_good();
+    assert_int_equal(t.verdict.stalled, 151 * MS);
+    stopped->process = 1;
     expect_only(ZKC_BAD_LATE);
 }
 
@@ -352,6 +366,7 @@ int main(void)
         TEST(lost_guarded_updates_are_seen),
         TEST(guarded_writes_out_of_order_are_seen),
         TEST(a_late_return_is_seen),
+        TEST(a_late_return_after_a_stop_is_none),
         TEST(a_second_lost_callback_is_seen),
         TEST(starvation_is_seen),
         TEST(a_run_without_moves_is_seen),
