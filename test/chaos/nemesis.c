@@ -5,7 +5,7 @@
 #include "strike.h"
 #include "util.h"
 
-enum { RECOVER_MS = 90000, SERVE_STEP_MS = 20, LOOK_MS = 200 };
+enum { RECOVER_MS = 90000, SERVE_STEP_MS = 20, LOOK_MS = 200, AIM_MS = 3000 };
 
 static zkt_server *server(const struct strike *x, int index)
 {
@@ -91,6 +91,7 @@ static bool freeze_server(const struct strike *x)
 static bool cut_follower(const struct strike *x)
 {
     zkt_proxy *link = x->s->links[follower(x)][x->leader];
+    zkc_aim(x, follower(x), AIM_MS);
     if (x->f->how % 3 == 0) {
         zkt_proxy_blackhole(link);
     } else {
@@ -116,8 +117,9 @@ static int count_leaders(const struct strike *x)
  */
 static bool cut_leader(const struct strike *x)
 {
-    const int64_t end = zkt_now_ms() + x->f->span_ms;
     bool stale = false;
+    zkc_aim(x, x->leader, AIM_MS);
+    const int64_t end = zkt_now_ms() + x->f->span_ms;
     for (int i = 1; i < ZKC_SERVERS; i++) {
         zkt_proxy_orphan(x->s->links[(x->leader + i) % ZKC_SERVERS][x->leader]);
     }

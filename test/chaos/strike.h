@@ -25,4 +25,10 @@ bool zkc_lose_reply(const struct strike *x);
 bool zkc_delete_parent(const struct strike *x);
 bool zkc_delete_holder(const struct strike *x);
 
+/**
+ * Wait until whoever holds the long path is connected to server @index, so that a fault there
+ * hits a holder; or at most @ms.
+ */
+void zkc_aim(const struct strike *x, int index, int64_t ms);
+
 #endif

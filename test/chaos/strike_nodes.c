@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fourlw.h"
 #include "raw.h"
 #include "strike.h"
 #include "util.h"
@@ -71,19 +72,27 @@ static const char *first_of(const zkt_list *list)
     return first;
 }
 
+/* The node that holds @path, and its stat. */
+static bool find_holder(zkt_raw *raw, int path, char *node, size_t size, zkt_stat *st)
+{
+    char dir[64];
+    zkt_list list = {0};
+    bool found = false;
+    (void)snprintf(dir, sizeof dir, "%s/%d", ZKC_LOCKS, path);
+    if (zkt_raw_children(raw, dir, false, &list) == ZKT_OK && first_of(&list) != NULL) {
+        (void)snprintf(node, size, "%s/%s", dir, first_of(&list));
+        found = zkt_raw_exists(raw, node, false, st) == ZKT_OK;
+    }
+    zkt_list_free(&list);
+    return found;
+}
+
 static bool delete_first(const struct strike *x, zkt_raw *raw)
 {
     const int path = (int)(x->f->who % 2); /* those that are always wanted */
-    char dir[64];
-    char node[384] = "";
-    zkt_list list = {0};
+    char node[384];
     zkt_stat st;
-    (void)snprintf(dir, sizeof dir, "%s/%d", ZKC_LOCKS, path);
-    if (zkt_raw_children(raw, dir, false, &list) == ZKT_OK && first_of(&list) != NULL) {
-        (void)snprintf(node, sizeof node, "%s/%s", dir, first_of(&list));
-    }
-    zkt_list_free(&list);
-    if (node[0] == '\0' || zkt_raw_exists(raw, node, false, &st) != ZKT_OK) {
+    if (!find_holder(raw, path, node, sizeof node, &st)) {
         return false;
     }
     zkc_record r = {
@@ -98,4 +107,20 @@ static bool delete_first(const struct strike *x, zkt_raw *raw)
 bool zkc_delete_holder(const struct strike *x)
 {
     return with_session(x, delete_first);
+}
+
+void zkc_aim(const struct strike *x, int index, int64_t ms)
+{
+    const char *host = zkt_server_host(zkt_ensemble_server(x->s->ensemble, index));
+    const int64_t end = zkt_now_ms() + ms;
+    char node[384];
+    zkt_stat st;
+    zkt_raw *raw = zkt_raw_open(host, 10000);
+    while (raw != NULL && zkt_now_ms() < end && zkc_stage_pass(x->s, 0) &&
+           !(find_holder(raw, ZKC_LONG_PATH, node, sizeof node, &st) &&
+             zkt_cons_received(host, st.ephemeral_owner) >= 0)) {
+    }
+    if (raw != NULL) {
+        (void)zkt_raw_close(raw);
+    }
 }

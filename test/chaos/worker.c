@@ -10,9 +10,6 @@
 #include "store.h"
 #include "util.h"
 
-/* One for throughput, one whose holders are there when something happens, one often empty. */
-enum { SHORT_PATH, LONG_PATH, RARE_PATH };
-
 struct hold {
     struct zkc_worker *w;
     zkr_mutex *m;
@@ -155,10 +152,10 @@ static void enter_again(const struct hold *h)
     put(h, &r);
 }
 
-/* Long enough for the lease to have to be kept up, and for a fault to come. */
-static void sit(const struct hold *h)
+/* So that the lease has to be kept up, and a fault can come; as long as it is sure. */
+static void sit(const struct hold *h, int64_t most_ms)
 {
-    const int64_t end = zkt_now_ms() + between(h->w, 300, 3000);
+    const int64_t end = zkt_now_ms() + between(h->w, most_ms / 5, most_ms);
     while (zkt_now_ms() < end && ask_sure(h)) {
         zkt_sleep_ms(20);
     }
@@ -179,7 +176,7 @@ static void do_something(struct hold *h)
     } else if (what <= 990) {
         zkt_sleep_ms(between(w, 1, 20));
     } else if (what <= 996) {
-        sit(h);
+        sit(h, 1500);
     } else { /* what nobody should do: look once, then work for long */
         count_plain(h, between(w, 100, 900), true);
     }
@@ -224,9 +221,9 @@ static bool round_on(struct zkc_worker *w, int path, int64_t limit_ms)
     r.kind = ZKC_GRANT;
     r.token = h.token;
     put(&h, &r);
-    if (path == LONG_PATH && one_in(w, 3) &&
+    if (path == ZKC_LONG_PATH && one_in(w, 3) &&
         atomic_load(&w->process->control->phase) == ZKC_RUNNING) {
-        sit(&h);
+        sit(&h, one_in(w, 3) ? 10000 : 2000);
     }
     for (int64_t steps = between(w, 1, 4); steps > 0 && ask_sure(&h); steps--) {
         do_something(&h);
@@ -238,14 +235,14 @@ static bool round_on(struct zkc_worker *w, int path, int64_t limit_ms)
 static int pick_path(struct zkc_worker *w)
 {
     const int64_t x = between(w, 1, 100);
-    return x <= 80 ? SHORT_PATH : x <= 95 ? LONG_PATH : RARE_PATH;
+    return x <= 85 ? ZKC_SHORT_PATH : x <= 95 ? ZKC_LONG_PATH : ZKC_RARE_PATH;
 }
 
 static int64_t pick_limit(struct zkc_worker *w, int path)
 {
     static const int64_t limits[] = {5, 30, 100, 300, 1000, 3000};
     const int64_t x = between(w, 1, 100);
-    if (x <= (path == LONG_PATH ? 20 : 40)) {
+    if (x <= (path == ZKC_LONG_PATH ? 10 : 40)) {
         return ZKR_FOREVER;
     }
     return x <= 60 ? 0 : limits[between(w, 0, 5)];
