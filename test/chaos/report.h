@@ -21,7 +21,7 @@ struct zkc_progress {
     const char *doing;
 };
 
-/** Read what is new in the history. Returns whether a line was due, and written. */
+/** Read what is new in the history, and write a line when one is due. */
 void zkc_progress_tick(void *progress);
 /** A line at once. */
 void zkc_progress_say(struct zkc_progress *p, const char *doing);
