@@ -18,6 +18,7 @@ enum { ZKC_STATUS_CALM = 0, ZKC_STATUS_AGAIN = 10 };
 /* Shared memory, a file in the directory of the run. */
 struct zkc_control {
     atomic_int phase;
+    atomic_int stay; /* not 0: whoever sits on a lock goes on while it is sure */
 };
 
 /* In the directory of the run. */

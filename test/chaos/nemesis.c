@@ -5,7 +5,7 @@
 #include "strike.h"
 #include "util.h"
 
-enum { RECOVER_MS = 90000, SERVE_STEP_MS = 20, LOOK_MS = 200, AIM_MS = 3000 };
+enum { RECOVER_MS = 90000, SERVE_STEP_MS = 20, LOOK_MS = 200, AIM_MS = 5000 };
 
 static zkt_server *server(const struct strike *x, int index)
 {
@@ -160,10 +160,14 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
     if (x.leader < 0) {
         return false;
     }
+    if (fault->kind != ZKC_LEADER_CUT_OFF && fault->kind != ZKC_FOLLOWER_CUT_OFF) {
+        atomic_store(&s->control->stay, fault->how >> 8 & 1);
+    }
     zkc_record r = {.kind = ZKC_FAULT, .at = zkc_now(), .code = (int32_t)fault->kind};
     if (strikes[fault->kind](&x)) {
         zkc_stage_put(s, r);
     }
+    atomic_store(&s->control->stay, 0);
     return zkc_signaled == 0 && wait_serving(s) &&
            zkc_stage_wait_leader(s, RECOVER_MS) >= 0;
 }

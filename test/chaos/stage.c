@@ -76,8 +76,8 @@ static pid_t spawn(const zkc_stage *s, const char *const *args)
 }
 
 /*
- * Those without proxies know all servers in every other life, and one alone in between: such a
- * client stays with a stale leader, or a follower that is cut off, as long as it will serve.
+ * Those without proxies know one server alone in two lives of three: such a client stays with a
+ * stale leader, or a follower that is cut off, as long as it will serve.
  */
 static const char *servers_for(const zkc_stage *s, int index, int life)
 {
@@ -85,9 +85,9 @@ static const char *servers_for(const zkc_stage *s, int index, int life)
     if (door >= 0) {
         return s->servers[door];
     }
-    return life % 2 == 0 ? zkt_ensemble_hosts(s->ensemble)
-                         : zkt_server_host(zkt_ensemble_server(
-                               s->ensemble, (index + life / 2) % ZKC_SERVERS));
+    return life % 3 == 0
+               ? zkt_ensemble_hosts(s->ensemble)
+               : zkt_server_host(zkt_ensemble_server(s->ensemble, index % ZKC_SERVERS));
 }
 
 static void spawn_client(zkc_stage *s, int index)

@@ -27,7 +27,7 @@ bool zkc_delete_holder(const struct strike *x);
 
 /**
  * Wait until whoever holds the long path is connected to server @index, so that a fault there
- * hits a holder; or at most @ms.
+ * hits a holder, or at most @ms; then let who sits on it go on.
  */
 void zkc_aim(const struct strike *x, int index, int64_t ms);
 

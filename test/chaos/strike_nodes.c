@@ -120,6 +120,7 @@ void zkc_aim(const struct strike *x, int index, int64_t ms)
            !(find_holder(raw, ZKC_LONG_PATH, node, sizeof node, &st) &&
              zkt_cons_received(host, st.ephemeral_owner) >= 0)) {
     }
+    atomic_store(&x->s->control->stay, 1);
     if (raw != NULL) {
         (void)zkt_raw_close(raw);
     }

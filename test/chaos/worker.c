@@ -156,7 +156,8 @@ static void enter_again(const struct hold *h)
 static void sit(const struct hold *h, int64_t most_ms)
 {
     const int64_t end = zkt_now_ms() + between(h->w, most_ms / 5, most_ms);
-    while (zkt_now_ms() < end && ask_sure(h)) {
+    const atomic_int *stay = &h->w->process->control->stay;
+    while ((zkt_now_ms() < end || atomic_load(stay) != 0) && ask_sure(h)) {
         zkt_sleep_ms(20);
     }
 }
@@ -223,7 +224,7 @@ static bool round_on(struct zkc_worker *w, int path, int64_t limit_ms)
     put(&h, &r);
     if (path == ZKC_LONG_PATH && one_in(w, 3) &&
         atomic_load(&w->process->control->phase) == ZKC_RUNNING) {
-        sit(&h, one_in(w, 3) ? 10000 : 2000);
+        sit(&h, 2000);
     }
     for (int64_t steps = between(w, 1, 4); steps > 0 && ask_sure(&h); steps--) {
         do_something(&h);
