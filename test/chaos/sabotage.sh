@@ -28,7 +28,7 @@ seed=9
 mutants=(
     'lease_doubled|60|lib/session/lease.c|s/return heard + l->session - l->session \/ 1000;/return heard + 2 * l->session;/|two were sure at once|sure, and refused'
     'always_sure|60|lib/session/state.c|s/int64_t left = (c->lease.until - c->door->boot()) \/ ZKR__MS;/int64_t left = c->session_ms;/; s/zkr__lease_alive(&c->lease, c->door->boot())/true/|two were sure at once|sure, and refused'
-    'connected_proves|300|lib/session/state.c|s/zkr__lease_reconnected(&c->lease);/c->lease.until = c->door->boot() + c->session_ms * ZKR__MS;/|two were sure at once'
+    'state_proves|60|lib/session/state.c|s/int64_t left = (c->lease.until - c->door->boot()) \/ ZKR__MS;/int64_t left = zkr__connected(c) ? c->session_ms \/ 2 : 0;/; s/zkr__lease_alive(&c->lease, c->door->boot())/zkr__connected(c)/|two were sure at once'
     'any_event_grants|60|lib/engine/claim.c|s/if (sole && k->own == ZKR__OWN_SET) {/if (true) {/|two were sure at once'
     'delete_not_repeated|60|lib/engine/claim.c|s/if (e->code != ZKR_OK && e->code != ZKR_ENONODE && e->code != ZKR_EAUTH) {/if (false) {/|lock not obtained'
     'release_without_delete|60|lib/engine/moves.c|s/return zkr__move_go(k, e, ZKR__REMOVING);/k->phase = ZKR__GONE; return 0;/|lock not obtained|without enough happening'
