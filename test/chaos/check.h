@@ -25,6 +25,7 @@
     X(LATE, "acquire returned long after its deadline")                                \
     X(UNNOTICED, "deleted node noticed too late")                                      \
     X(LOST_TWICE, "lost callback called twice")                                        \
+    X(WEDGED, "lock wanted and free for long while others were granted")               \
     X(STARVED, "lock not obtained after the nemesis stopped")                          \
     X(LEFT_OVER, "something left behind")                                              \
     X(CRASHED, "process ended by itself")                                              \
@@ -41,7 +42,9 @@ enum {
     ZKC_LATE_MS = 2000, /* an acquire may be later than its time-out by this */
     ZKC_NOTICE_MS =
         500, /* a deletion by hand may be noticed a session and this later */
-    ZKC_CALM_MS = 45000,    /* everybody gets every lock by then */
+    ZKC_CALM_MS = 45000, /* everybody gets every lock by then */
+    ZKC_WEDGED_MS =
+        20000, /* nobody holds it, somebody waits, other locks are granted */
     ZKC_ALL_KINDS_S = 300,  /* a run of that length has every kind of fault, */
     ZKC_LOSSES_S = 120,     /* of that length, losses */
     ZKC_FAULT_EVERY_S = 20, /* and in so many seconds at least one fault */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is measured and not judged. */
+/* How long hand-overs took, and how long a lock was wanted and nobody held it. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -49,6 +49,43 @@ first_waiting(const zkc_record *all, size_t n, int path, int64_t from, int64_t t
     return first > from ? first : from;
 }
 
+/* When one of the other locks was last granted before @to; 0: never. */
+static int64_t last_elsewhere(const zkc_record *all, size_t n, int path, int64_t to)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < n; i++) {
+        const zkc_record *r = &all[i];
+        if (r->kind == ZKC_GRANT && r->path != path && r->until < to &&
+            r->until > last) {
+            last = r->until;
+        }
+    }
+    return last;
+}
+
+/* Nobody held it from @end until @h did; who waited? */
+static void check_gap(const zkc_record *all,
+                      size_t n,
+                      int64_t end,
+                      const zkc_hold *h,
+                      struct zkc_verdict *v)
+{
+    const int64_t bound = (int64_t)ZKC_WEDGED_MS * 1000000;
+    if (h->granted - end <= v->unavailable && h->granted - end <= bound) {
+        return;
+    }
+    const int64_t from = first_waiting(all, n, h->path, end, h->granted);
+    if (h->granted - from > v->unavailable) {
+        v->unavailable = h->granted - from;
+    }
+    /* With no grant anywhere it is the servers that were away. */
+    const int64_t elsewhere = last_elsewhere(all, n, h->path, h->granted);
+    if (elsewhere - from > bound) {
+        zkc_bad_add(v, ZKC_BAD_WEDGED, "path %d: %.1f s until token %llx", h->path,
+                    (double)(h->granted - from) / 1e9, (unsigned long long)h->token);
+    }
+}
+
 static void unavailable(const zkc_record *all,
                         size_t n,
                         const zkc_hold *holds,
@@ -61,12 +98,7 @@ static void unavailable(const zkc_record *all,
         if (i == 0 || h->path != holds[i - 1].path) {
             end = h->granted;
         }
-        if (h->granted - end > v->unavailable) {
-            int64_t from = first_waiting(all, n, h->path, end, h->granted);
-            if (h->granted - from > v->unavailable) {
-                v->unavailable = h->granted - from;
-            }
-        }
+        check_gap(all, n, end, h, v);
         int64_t mine = zkc_hold_end(h);
         end = mine > end ? mine : end;
     }
