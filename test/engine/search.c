@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search.h"
+
+#include <string.h>
+
+#include "util.h"
+
+struct search S;
+
+/* --- the scenario --- */
+
+void search_choose(uint64_t seed)
+{
+    struct scenario *s = &S.s;
+    *s = (struct scenario){.seed = seed};
+    s->clients = 2 + (int)zkf_below(3);
+    s->session = 1000 * ZKR__MS * (1 + zkf_below(3));
+    s->tick = s->session / (2 + zkf_below(3));
+    s->length = s->session * (2 + zkf_below(6));
+    s->pace = s->session / (4 << zkf_below(6));
+    s->fault_pace = s->session / (1 + zkf_below(6));
+    s->isolations = zkf_chance(50);
+    s->longest_stop = zkf_chance(40) ? s->session * 2 : 0;
+    s->hands = zkf_chance(30);
+    s->kills = zkf_chance(40);
+    s->tries = zkf_chance(40);
+    s->latches = zkf_chance(40);
+    s->locks = !s->latches || zkf_chance(60);
+    s->attempts = zkf_chance(20) ? 3 : 0;
+}
+
+static void begin(uint64_t seed, bool trace)
+{
+    struct zkf_config config = {
+        .seed = seed,
+        .servers = seed % 3 == 0 ? 1 : 3,
+        .trace = trace,
+        .hooks = {.on_submit = search_on_submit,
+                  .on_created = search_on_created,
+                  .on_deleting = search_on_deleting},
+    };
+    zkf_begin(&config); /* for its chance only: what follows depends on the scenario */
+    search_choose(seed);
+    zkf_end();
+    S.s.servers = config.servers;
+    config.tick = S.s.tick;
+    config.patience = S.s.session * (2 + zkf_below(3));
+    config.slow = zkf_chance(70) ? S.s.session / 20 : S.s.session / 2;
+    config.seed = ~seed;
+    zkf_begin(&config);
+}
+
+/* --- actors of a client --- */
+
+static int64_t true_time(const zkr_client *c, int64_t at)
+{
+    return at == ZKR__NEVER ? ZKR__NEVER : zkf_now() + (at - zkr__now(c));
+}
+
+static void run_service(void *ctx)
+{
+    struct member *m = ctx;
+    zkr_client *c = m->c;
+    zkf_enter((int)(m - S.members));
+    zkr__lock(c);
+    c->service_at = ZKR__NEVER;
+    int64_t next = zkr__service_run(c);
+    c->service_at = next < c->service_at ? next : c->service_at;
+    zkr__unlock(c);
+    m->service_seen = 0;
+}
+
+static void run_dispatch(void *ctx)
+{
+    struct member *m = ctx;
+    zkf_enter((int)(m - S.members));
+    (void)zkr__dispatch_run_one(&m->c->dispatch);
+}
+
+/* When its service and its dispatch thread want to run, as of now. */
+static void rearm(struct member *m)
+{
+    if (!m->c) {
+        m->service.due = m->dispatch.due = ZKR__NEVER;
+        return;
+    }
+    zkf_enter((int)(m - S.members));
+    if (m->service_seen != m->c->service_at) {
+        m->service_seen = m->c->service_at;
+        m->service.due = true_time(m->c, m->service_seen);
+        if (m->service.due != ZKR__NEVER && zkf_chance(10)) {
+            m->service.due += zkf_below(5 * ZKR__MS); /* threads are late at times */
+        }
+    }
+    if (!m->c->dispatch.head) {
+        m->dispatch.due = ZKR__NEVER;
+    } else if (m->dispatch.due == ZKR__NEVER) {
+        m->dispatch.due = zkf_now() + (zkf_chance(70) ? 0 : zkf_below(20 * ZKR__MS));
+    }
+}
+
+static void add_member(int at)
+{
+    struct member *m = &S.members[at];
+    const bool *stopped = zkf_client_stopped(at);
+    *m = (struct member){.service_seen = -1};
+    m->service = (struct zkf_actor){
+        .due = ZKR__NEVER, .act = run_service, .ctx = m, .stopped = stopped};
+    m->dispatch = (struct zkf_actor){
+        .due = ZKR__NEVER, .act = run_dispatch, .ctx = m, .stopped = stopped};
+    m->app = (struct zkf_actor){
+        .due = zkf_now(), .act = search_app, .ctx = m, .stopped = stopped};
+    zkf_actor_add(&m->service);
+    zkf_actor_add(&m->dispatch);
+    zkf_actor_add(&m->app);
+    zkf_client_clock(at, zkf_below(S.s.session), zkf_below(800) - 400);
+    search_open(at);
+}
+
+/* --- the run --- */
+
+static bool step(int64_t end)
+{
+    for (int i = 0; i < S.s.clients; i++) {
+        rearm(&S.members[i]);
+    }
+    if (!zkf_step(end)) {
+        return false;
+    }
+    S.did.steps++;
+    search_check();
+    return S.violation[0] == '\0';
+}
+
+static bool all_out(void)
+{
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        if (S.contenders[i].label != 0) {
+            return false;
+        }
+    }
+    for (const struct zkf_node *node = zkf_nodes(); node; node = node->next) {
+        if (node->owner != 0) {
+            return false;
+        }
+    }
+    for (int i = 0; i < S.s.clients; i++) {
+        const zkr_client *c = S.members[i].c;
+        if (c && (c->stats.pending_deletes || c->stats.waiting || c->stats.held)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool all_closed(void)
+{
+    return zkf_session_count() == 0 && zkf_watch_count() == 0;
+}
+
+/* Run until @done; it must not take longer than @patience. */
+static void run_until(bool (*done)(void), int64_t patience, const char *what)
+{
+    int64_t end = zkf_now() + patience;
+    while (!done() && S.violation[0] == '\0') {
+        if (!step(end) && S.violation[0] == '\0') {
+            search_violation("%s", what);
+        }
+    }
+}
+
+static void finish(void)
+{
+    S.quiet = true;
+    search_calm();
+    run_until(all_out, 120 * S.s.session, "somebody waits, or a node is left, for ever");
+    if (S.violation[0] == '\0') {
+        for (int i = 0; i < S.s.clients; i++) {
+            if (S.members[i].c) {
+                search_close(i, false);
+            }
+        }
+        run_until(all_closed, 20 * S.s.session, "a session or a watch is left");
+    }
+}
+
+bool search_run(uint64_t seed, bool trace)
+{
+    S.trace = trace;
+    S.quiet = false;
+    S.labels = 0;
+    S.violation[0] = '\0';
+    memset(S.last_token, 0, sizeof(S.last_token));
+    memset(S.contenders, 0, sizeof(S.contenders));
+    begin(seed, trace);
+    for (int i = 0; i < S.s.clients; i++) {
+        add_member(i);
+    }
+    S.faults = (struct zkf_actor){.due = zkf_now() + zkf_below(S.s.fault_pace),
+                                  .act = search_fault};
+    zkf_actor_add(&S.faults);
+    int64_t end = zkf_now() + S.s.length;
+    while (step(end)) {
+    }
+    if (S.violation[0] == '\0') {
+        finish();
+    }
+    for (int i = 0; i < S.s.clients; i++) { /* after a violation */
+        if (S.members[i].c) {
+            search_close(i, true);
+        }
+    }
+    zkf_end();
+    return S.violation[0] == '\0';
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The search of schedules: a seed makes a scenario, clients of the real library live through it on
+ * the fake ZooKeeper, and after every step what must always hold is checked.
+ */
+#ifndef ZKT_SEARCH_H
+#define ZKT_SEARCH_H
+
+#include "engine/engine.h"
+#include "recipes/leader_latch.h"
+
+#include "fake.h"
+
+enum { SEARCH_CLIENTS = 4, SEARCH_CONTENDERS = 12, SEARCH_DIRS = 2 };
+/* Contenders of dir 0 are plain claims, those of dir 1 leader latches. */
+enum { DIR_LOCK, DIR_LATCH };
+
+/* Someone who wants to hold: a claim, or a latch with one claim after another. */
+struct contender {
+    int client, dir;
+    int label; /* of its nodes; 0 = this place is free */
+    struct zkr__claim *claim;
+    zkr_leader_latch *latch;
+    bool ended;   /* a claim that has failed or was lost: to be left */
+    bool holding; /* was sure, and has not been told otherwise */
+    bool excused; /* somebody took its node or its session away by hand */
+    bool told;    /* latch: between on_gain and on_loss */
+    int64_t token;
+    int64_t until; /* true time until which it was promised the hold */
+    int64_t since; /* entered */
+};
+
+struct member {
+    zkr_client *c; /* NULL: not running */
+    struct zkr__queue *lock;
+    struct zkf_actor service, dispatch, app;
+    int64_t service_seen; /* c->service_at at the last look */
+};
+
+/* What the seed has chosen. */
+struct scenario {
+    uint64_t seed;
+    int clients, servers;
+    int64_t session, tick; /* ns */
+    int64_t length, pace, fault_pace;
+    int64_t longest_stop;
+    bool isolations, hands, kills, tries, latches, locks, strangers;
+    int64_t attempts;
+};
+
+struct search {
+    struct scenario s;
+    bool trace;
+    struct member members[SEARCH_CLIENTS];
+    struct contender contenders[SEARCH_CONTENDERS];
+    struct zkf_actor faults;
+    bool quiet; /* the end: no faults, nobody new; who holds lets go */
+    int labels;
+    int64_t last_token[SEARCH_DIRS];
+    char violation[400];
+    /* What went on, over all seeds. */
+    struct {
+        long steps, grants, passes, losses, faults, entered, failed, expired, stops,
+            cuts, isolations, crashes, hands, kills, latch_gains;
+    } did;
+};
+
+extern struct search S;
+
+/* Run one seed. False: S.violation says what was wrong. */
+bool search_run(uint64_t seed, bool trace);
+
+void search_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* search_scenario.c */
+void search_choose(uint64_t seed);
+
+/* search_ops.c: what the applications do */
+void search_open(int member);
+void search_close(int member, bool killed);
+void search_app(void *member);
+void search_leave(struct contender *k);
+const char *search_dir(int dir);
+
+/* search_faults.c */
+void search_fault(void *unused);
+void search_calm(void);
+
+/* search_check.c */
+void search_check(void);
+int search_on_submit(int client, const struct zkr__op *op);
+void search_on_created(const struct zkf_node *node);
+void search_on_deleting(const struct zkf_node *node);
+void search_excuse(const struct zkf_node *node);
+struct contender *search_by_label(int label);
+
+#endif

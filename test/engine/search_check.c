@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must hold after every step. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "search.h"
+
+void search_violation(const char *format, ...)
+{
+    if (S.violation[0] != '\0') {
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(S.violation, sizeof(S.violation), format, args);
+    va_end(args);
+    zkf_trace("VIOLATION: %s", S.violation);
+}
+
+struct contender *search_by_label(int label)
+{
+    for (int i = 0; i < SEARCH_CONTENDERS && label != 0; i++) {
+        if (S.contenders[i].label == label) {
+            return &S.contenders[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- what the fake tells --- */
+
+/* The name asked for is written into the claim itself. */
+int search_on_submit(int client, const struct zkr__op *op)
+{
+    const struct zkr__engine *engine = S.members[client].c->engine;
+    const struct zkr__claim *claim;
+    if (op->kind != ZKR__OP_CREATE) {
+        return 0;
+    }
+    DL_FOREACH(engine->claims, claim)
+    {
+        if (claim->node == op->path) {
+            for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+                const struct contender *k = &S.contenders[i];
+                if (k->label != 0 && (claim->on_change_ctx == k ||
+                                      claim->on_change_ctx == k->latch)) {
+                    return k->label;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+void search_on_created(const struct zkf_node *node)
+{
+    struct contender *k = search_by_label(node->label);
+    if (!k) {
+        return;
+    }
+    k->excused = false;
+    /* The last node of a latch may be on its way out while the next is made. */
+    int nodes = 0;
+    for (const struct zkf_node *other = zkf_nodes(); other; other = other->next) {
+        nodes += other->label == node->label && other->owner == node->owner;
+    }
+    if (nodes > 1 + (k->latch != NULL)) {
+        search_violation("contender %d has %d nodes, the last is %s", k->label, nodes,
+                         node->path);
+    }
+}
+
+/* A hold that is promised must not end at the servers before the promise does. */
+void search_on_deleting(const struct zkf_node *node)
+{
+    const struct contender *k = search_by_label(node->label);
+    if (k && k->holding && !k->excused && k->token == node->czxid &&
+        k->until > zkf_now()) {
+        search_violation("contender %d of client %d loses %s, which was promised for "
+                         "%.1f ms more",
+                         k->label, k->client, node->path,
+                         (double)(k->until - zkf_now()) / 1e6);
+    }
+}
+
+void search_excuse(const struct zkf_node *node)
+{
+    struct contender *k = search_by_label(node->label);
+    if (k) {
+        k->excused = true;
+    }
+}
+
+/* --- after each step --- */
+
+/* Those in front must be on their way out, by this very client. */
+static void check_order(const struct contender *k, const struct zkf_node *node)
+{
+    const char *dir = search_dir(k->dir);
+    size_t len = strlen(dir);
+    const char *prefix = k->dir == DIR_LOCK ? "lock-" : ZKR__LATCH_PREFIX;
+    int64_t mine = 0, other = 0;
+    (void)zkr__path_sequence(zkr__path_name(node->path), prefix, &mine);
+    for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+        if (strncmp(n->path, dir, len) != 0 || n->path[len] != '/' ||
+            !zkr__path_sequence(n->path + len + 1, prefix, &other) || other >= mine) {
+            continue;
+        }
+        struct zkr__engine *engine = S.members[k->client].c->engine;
+        struct zkr__claim *ahead;
+        HASH_FIND(hh, engine->by_node, n->path, strlen(n->path), ahead);
+        if (!ahead || ahead->k.phase != ZKR__REMOVING) {
+            search_violation("contender %d of client %d is granted by %s past %s",
+                             k->label, k->client, zkr__path_name(node->path),
+                             zkr__path_name(n->path));
+        }
+    }
+}
+
+static void check_grant(struct contender *k, const struct zkr__claim *claim)
+{
+    k->holding = true;
+    k->token = claim->czxid;
+    S.did.grants++;
+    zkf_trace("client %d: contender %d holds %s, token %" PRId64, k->client, k->label,
+              zkr__path_name(claim->node), claim->czxid);
+    if (k->excused) {
+        return;
+    }
+    const struct zkf_node *node = zkf_find(claim->node);
+    if (!node) {
+        search_violation("contender %d of client %d holds by %s, which is no more",
+                         k->label, k->client, claim->node);
+        return;
+    }
+    if (node->czxid != claim->czxid) {
+        search_violation("contender %d has token %" PRId64 ", its node %" PRId64,
+                         k->label, claim->czxid, node->czxid);
+    }
+    /* The term of a latch goes on after it stepped down while suspended. */
+    bool again = k->latch && claim->czxid == S.last_token[k->dir];
+    if (claim->czxid <= S.last_token[k->dir] && !again) {
+        search_violation("token %" PRId64 " after token %" PRId64, claim->czxid,
+                         S.last_token[k->dir]);
+    }
+    S.last_token[k->dir] = claim->czxid;
+    check_order(k, node);
+}
+
+static const struct zkr__claim *lead_of(const struct contender *k)
+{
+    return k->latch ? zkr__latch_lead(k->latch) : k->claim;
+}
+
+static void look(struct contender *k)
+{
+    zkr_client *c = S.members[k->client].c;
+    zkf_enter(k->client);
+    zkr__lock(c);
+    struct zkr__claim *claim = (struct zkr__claim *)(uintptr_t)lead_of(k);
+    bool sure = claim && claim->k.phase == ZKR__HELD && zkr__claim_sure(claim);
+    if (sure) {
+        if (!k->holding || k->token != claim->czxid) {
+            check_grant(k, claim);
+        }
+        int64_t valid = zkr__valid_for_ms(c) * ZKR__MS;
+        int64_t until = zkf_now() + zkf_client_span(k->client, valid);
+        k->until = until > k->until ? until : k->until;
+        if (!k->excused && !zkf_find(claim->node)) {
+            search_violation("contender %d of client %d holds by %s, which is no more",
+                             k->label, k->client, claim->node);
+        }
+    } else if (k->holding) {
+        k->holding = false;
+        k->until = 0;
+        S.did.losses++;
+        zkf_trace("client %d: contender %d holds no more", k->client, k->label);
+    }
+    zkr__unlock(c);
+}
+
+static bool believes(const struct contender *k)
+{
+    return k->label != 0 && k->holding && !k->excused &&
+           (!*zkf_client_stopped(k->client) || k->until > zkf_now());
+}
+
+void search_check(void)
+{
+    const struct contender *holder[SEARCH_DIRS] = {NULL};
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        struct contender *k = &S.contenders[i];
+        if (k->label != 0 && !*zkf_client_stopped(k->client)) {
+            look(k);
+        }
+        if (!believes(k)) {
+            continue;
+        }
+        if (holder[k->dir]) {
+            search_violation("both contender %d of client %d and %d of client %d hold %s",
+                             holder[k->dir]->label, holder[k->dir]->client, k->label,
+                             k->client, search_dir(k->dir));
+        }
+        holder[k->dir] = k;
+    }
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults, one after the other, as the scenario allows. */
+#include <string.h>
+
+#include "search.h"
+
+static int some_client(void)
+{
+    return (int)zkf_below(S.s.clients);
+}
+
+static const struct zkf_node *some_node(void)
+{
+    int64_t count = 0;
+    const struct zkf_node *chosen = NULL;
+    for (const struct zkf_node *node = zkf_nodes(); node; node = node->next) {
+        if (node->label != 0 && zkf_below(++count) == 0) {
+            chosen = node;
+        }
+    }
+    return chosen;
+}
+
+static void by_hand(void)
+{
+    const struct zkf_node *node = some_node();
+    if (!node) {
+        return;
+    }
+    S.did.hands++;
+    if (zkf_chance(40)) {
+        (void)zkf_stranger_touch(node->path);
+    } else if (zkf_chance(70)) {
+        if (zkf_leader() >= 0) {
+            search_excuse(node);
+            (void)zkf_stranger_delete(node->path);
+        }
+    } else if (zkf_session_alive(node->owner)) {
+        for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+            if (n->owner == node->owner) {
+                search_excuse(n);
+            }
+        }
+        zkf_expire(node->owner);
+    }
+}
+
+static void stop_one(void)
+{
+    int at = some_client();
+    bool stopped = *zkf_client_stopped(at);
+    if (!stopped && S.s.longest_stop == 0) {
+        return;
+    }
+    zkf_trace("fault: client %d is %s", at, stopped ? "going on" : "stopped");
+    zkf_client_stop(at, !stopped);
+    S.did.stops += !stopped;
+}
+
+static void network(void)
+{
+    switch (zkf_below(4)) {
+    case 0:
+    case 1:
+        S.did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
+        break;
+    case 2:
+        zkf_blackhole(some_client(), true);
+        break;
+    default:
+        for (int i = 0; i < S.s.clients; i++) {
+            zkf_blackhole(i, false);
+        }
+        break;
+    }
+}
+
+static void servers(void)
+{
+    if (zkf_chance(45)) {
+        zkf_heal();
+    } else if (zkf_chance(75) && S.s.isolations) {
+        zkf_isolate((int)zkf_below(S.s.servers));
+        S.did.isolations++;
+    } else {
+        zkf_crash((int)zkf_below(S.s.servers));
+        S.did.crashes++;
+    }
+}
+
+static void strangers(void)
+{
+    if (zkf_chance(60)) {
+        zkf_reap();
+    } else {
+        (void)zkf_stranger_delete(search_dir(DIR_LOCK)); /* only when it is empty */
+    }
+}
+
+void search_fault(void *unused)
+{
+    (void)unused;
+    S.faults.due = zkf_now() + zkf_below(S.s.fault_pace);
+    S.did.faults++;
+    int64_t what = zkf_below(100);
+    if (what < 40) {
+        network();
+    } else if (what < 60) {
+        servers();
+    } else if (what < 75) {
+        stop_one();
+    } else if (what < 85 && S.s.hands) {
+        by_hand();
+    } else {
+        strangers();
+    }
+}
+
+void search_calm(void)
+{
+    zkf_heal();
+    for (int i = 0; i < S.s.clients; i++) {
+        zkf_blackhole(i, false);
+        zkf_client_stop(i, false);
+    }
+    S.faults.due = ZKR__NEVER;
+}

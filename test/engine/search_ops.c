@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the applications do: open and close clients, enter and leave. */
+#include <string.h>
+
+#include "search.h"
+#include "util.h"
+
+const char *search_dir(int dir)
+{
+    return dir == DIR_LOCK ? "/a/lock" : "/latch";
+}
+
+/* --- clients --- */
+
+void search_open(int at)
+{
+    struct member *m = &S.members[at];
+    zkf_enter(at);
+    zkf_client_killed(at, false);
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = S.s.session / ZKR__MS;
+    o.retry_attempts = S.s.attempts;
+    const struct zkr__env env = {.door = &zkf_door, .no_threads = true};
+    if (zkr__client_open(&m->c, "127.0.0.1:1", &o, &env) != ZKR_OK) {
+        zkt_fail("no client");
+    }
+    const struct zkr__queue_spec spec = {.dir = search_dir(DIR_LOCK),
+                                         .prefix = "lock-",
+                                         .rule = zkr__rule_first_n,
+                                         .rule_arg = 1};
+    if (zkr__queue_create(&m->lock, m->c, &spec) != ZKR_OK) {
+        zkt_fail("no queue");
+    }
+    m->c->service_at = 0; /* its thread would look once at first */
+    zkf_trace("client %d: opened", at);
+}
+
+static void drop(struct contender *k)
+{
+    if (k->latch) {
+        zkr_leader_latch *latch = k->latch;
+        k->latch = NULL;
+        (void)zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT);
+        if (zkr_leader_latch_destroy(latch) != ZKR_OK) {
+            search_violation("a latch that was stopped cannot be destroyed");
+        }
+    } else {
+        zkr_client *c = S.members[k->client].c;
+        zkr__lock(c);
+        zkr__claim_leave(k->claim);
+        zkr__unlock(c);
+    }
+    memset(k, 0, sizeof(*k));
+}
+
+void search_close(int at, bool killed)
+{
+    struct member *m = &S.members[at];
+    zkf_enter(at);
+    zkf_trace("client %d: %s", at, killed ? "killed" : "closes");
+    zkf_client_killed(at, killed);
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        if (S.contenders[i].label != 0 && S.contenders[i].client == at) {
+            drop(&S.contenders[i]);
+        }
+    }
+    zkr__lock(m->c);
+    zkr__queue_unref(m->lock);
+    zkr__unlock(m->c);
+    zkf_hurry(true); /* do not wait for answers: none will come meanwhile */
+    if (zkr_client_close(m->c) != ZKR_OK) {
+        search_violation("client %d cannot be closed", at);
+    }
+    zkf_hurry(false);
+    m->c = NULL;
+}
+
+/* --- contenders --- */
+
+/* With the lock held. */
+static void on_change(struct zkr__claim *claim, void *ctx)
+{
+    struct contender *k = ctx;
+    if (claim->k.failure == 0 && claim->k.lost == 0) {
+        return;
+    }
+    zkf_trace("client %d: contender %d: failure %d, lost %d", k->client, k->label,
+              claim->k.failure, claim->k.lost);
+    k->ended = true;
+    k->holding = false;
+    S.did.failed += claim->k.failure != 0;
+}
+
+static void on_gain(zkr_leader_latch *latch, int64_t token, void *ctx)
+{
+    struct contender *k = ctx;
+    (void)latch;
+    S.did.latch_gains++;
+    zkf_trace("client %d: contender %d: on_gain %lld", k->client, k->label,
+              (long long)token);
+    if (k->told) {
+        search_violation("on_gain twice without on_loss");
+    }
+    k->told = true;
+}
+
+static void on_loss(zkr_leader_latch *latch, const zkr_lost *lost, void *ctx)
+{
+    struct contender *k = ctx;
+    (void)latch;
+    zkf_trace("client %d: contender %d: on_loss, reason %d", k->client, k->label,
+              (int)lost->reason);
+    if (!k->told) {
+        search_violation("on_loss without on_gain");
+    }
+    k->told = false;
+}
+
+static void enter_latch(struct contender *k, zkr_client *c)
+{
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = on_gain;
+    o.on_loss = on_loss;
+    o.ctx = k;
+    o.step_down_when_suspended = zkf_chance(25);
+    if (zkr_leader_latch_create(&k->latch, c, search_dir(DIR_LATCH), "x", &o) != ZKR_OK ||
+        zkr_leader_latch_start(k->latch) != ZKR_OK) {
+        zkt_fail("no latch");
+    }
+}
+
+static void enter(int at)
+{
+    struct contender *k = S.contenders;
+    while (k < S.contenders + SEARCH_CONTENDERS && k->label != 0) {
+        k++;
+    }
+    if (k == S.contenders + SEARCH_CONTENDERS) {
+        return;
+    }
+    struct member *m = &S.members[at];
+    bool latch = S.s.latches && (!S.s.locks || zkf_chance(30));
+    *k = (struct contender){.client = at,
+                            .dir = latch ? DIR_LATCH : DIR_LOCK,
+                            .label = ++S.labels,
+                            .since = zkf_now()};
+    S.did.entered++;
+    zkf_trace("client %d: contender %d enters %s", at, k->label, search_dir(k->dir));
+    if (latch) {
+        enter_latch(k, m->c);
+        return;
+    }
+    bool once = S.s.tries && zkf_chance(25);
+    zkr__lock(m->c);
+    if (zkr__claim_enter(&k->claim, m->lock, once, on_change, k) != ZKR_OK) {
+        zkt_fail("no claim");
+    }
+    zkr__unlock(m->c);
+}
+
+void search_leave(struct contender *k)
+{
+    zkf_enter(k->client);
+    zkf_trace("client %d: contender %d leaves%s", k->client, k->label,
+              k->holding ? ", holding" : "");
+    drop(k);
+}
+
+static struct contender *pick(int at, bool only_done)
+{
+    int first = (int)zkf_below(SEARCH_CONTENDERS);
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        struct contender *k = &S.contenders[(first + i) % SEARCH_CONTENDERS];
+        if (k->label != 0 && k->client == at && (!only_done || k->holding || k->ended)) {
+            return k;
+        }
+    }
+    return NULL;
+}
+
+static void ask_latches(int at)
+{
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        if (S.contenders[i].latch && S.contenders[i].client == at) {
+            (void)zkr_leader_latch_has_leadership(S.contenders[i].latch);
+        }
+    }
+}
+
+void search_app(void *ctx)
+{
+    struct member *m = ctx;
+    int at = (int)(m - S.members);
+    zkf_enter(at);
+    m->app.due = zkf_now() + (zkf_chance(30) ? 0 : zkf_below(S.s.pace));
+    if (!m->c) {
+        if (!S.quiet) {
+            search_open(at);
+        } else {
+            m->app.due = ZKR__NEVER;
+        }
+        return;
+    }
+    int64_t what = zkf_below(100);
+    struct contender *done = pick(at, true);
+    if (done && (S.quiet || what < 40 || done->ended)) {
+        search_leave(done);
+    } else if (S.quiet) {
+        ask_latches(at);
+    } else if (what < 80) {
+        enter(at);
+    } else if (what < 90 && pick(at, false)) {
+        search_leave(pick(at, false));
+    } else if (what == 99 && S.s.kills) {
+        search_close(at, zkf_chance(50));
+        S.did.kills++;
+    } else {
+        ask_latches(at);
+    }
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libzookeeper's side of a session: connecting, time-outs, watches, what it hands to the client. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_impl.h"
+#include "util.h"
+
+static struct zkf__client *client_of(const struct zkf__handle *h)
+{
+    return &zkf__w.clients[h->client];
+}
+
+/* --- to the library --- */
+
+static void hand_answer(const struct zkf__req *req, int rc)
+{
+    struct zkr__answer a = {.code = zkr__zk_code(rc), .zk_rc = rc};
+    char *copies[2] = {NULL, NULL};
+    const char **names = NULL;
+    if (rc == ZKF__OK) {
+        /* Borrowed during the call only: in memory that is gone afterwards. */
+        copies[0] = req->out_path ? strdup(req->out_path) : NULL;
+        copies[1] = req->out_len > 0 ? malloc(req->out_len) : NULL;
+        if (copies[1]) {
+            memcpy(copies[1], req->out_data, req->out_len);
+        }
+        names = malloc((req->name_count + 1) * sizeof(*names));
+        if (names && req->name_count > 0) {
+            memcpy(names, req->names, req->name_count * sizeof(*names));
+        }
+        a.path = req->kind == ZKR__OP_CREATE ? copies[0] : NULL;
+        a.names = req->name_count > 0 ? names : NULL;
+        a.name_count = req->name_count;
+        a.data = copies[1];
+        a.data_len = req->out_len;
+        if (req->kind == ZKR__OP_CREATE || req->kind == ZKR__OP_GET) {
+            a.czxid = req->czxid;
+            a.owner = req->owner;
+            a.created_ms = req->created_ms;
+        }
+    }
+    a.bad_check = req->bad_check;
+    zkr__request_answer(req->tag, &a);
+    free(copies[0]);
+    free(copies[1]);
+    free(names);
+}
+
+static const char *const session_words[] = {"up", "down", "over", "auth failed"};
+
+static void hand_over(void *ctx, const struct zkf__item *item)
+{
+    struct zkf__handle *h = ctx;
+    const struct zkf__req *req = item->p;
+    zkf_enter(h->client);
+    switch (item->kind) {
+    case ZKF__ANSWERED:
+        zkf_trace("client %d: answer %d to %d %s", h->client, item->code, req->kind,
+                  req->path ? req->path : "");
+        hand_answer(req, item->code);
+        break;
+    case ZKF__NODE_EVENT:
+        zkf_trace("client %d: event %d", h->client, item->code);
+        zkr__request_event(item->p, item->code == ZKF__EV_DELETED ? ZKR__NODE_DELETED
+                                                                  : ZKR__NODE_CHANGED);
+        break;
+    default:
+        zkf_trace("client %d: session %s", h->client, session_words[item->code]);
+        zkr__link_session(h->ctx, (enum zkr__session_event)item->code);
+        break;
+    }
+}
+
+static void finish(struct zkf__handle *h, struct zkf__req *req, int rc)
+{
+    if (req->tag) {
+        zkf__channel_put(&h->done,
+                         (struct zkf__item){.kind = ZKF__ANSWERED, .code = rc, .p = req});
+    }
+}
+
+static void tell_session(struct zkf__handle *h, enum zkr__session_event event)
+{
+    zkf__channel_put(&h->done, (struct zkf__item){.kind = ZKF__SESSION, .code = event});
+}
+
+/* --- timers --- */
+
+static void rearm(struct zkf__handle *h)
+{
+    int64_t due = ZKR__NEVER;
+    if (h->state == ZKF__DOWN) {
+        due = h->attempt_at;
+    } else if (h->state == ZKF__CONNECTING || h->state == ZKF__UP) {
+        int64_t ping = h->last_sent + h->timeout / 3;
+        due = h->last_heard + h->timeout * 2 / 3;
+        if (h->state == ZKF__UP && !h->sent && ping < due) {
+            due = ping;
+        }
+    }
+    h->timer.due = due;
+}
+
+static void send(struct zkf__handle *h, struct zkf__req *req)
+{
+    req->conn = h->conn;
+    req->next = NULL;
+    if (req->kind != ZKF__PING && req->kind != ZKF__SET_WATCHES &&
+        req->kind != ZKF__CONNECT) {
+        *h->sent_tail = req;
+        h->sent_tail = &req->next;
+    }
+    h->last_sent = zkf__w.now;
+    zkf__channel_put(&h->conn->up, (struct zkf__item){.kind = ZKF__REQUEST, .p = req});
+}
+
+static void fail_all(struct zkf__handle *h, int rc)
+{
+    struct zkf__req *next;
+    struct zkf__req *lists[] = {h->sent, h->unsent};
+    h->sent = h->unsent = NULL;
+    h->sent_tail = &h->sent;
+    h->unsent_tail = &h->unsent;
+    for (size_t i = 0; i < 2; i++) {
+        for (struct zkf__req *req = lists[i]; req; req = next) {
+            next = req->next;
+            finish(h, req, rc);
+        }
+    }
+}
+
+static void drop_conn(struct zkf__handle *h)
+{
+    struct zkf__conn *conn = h->conn;
+    h->conn = NULL;
+    if (conn) {
+        conn->at_client = false;
+        zkf__channel_end(&conn->down);
+        zkf__channel_put(&conn->up, (struct zkf__item){.kind = ZKF__END});
+    }
+}
+
+/* The connection is gone: all that waits fails, nothing is sent again. */
+void zkf__handle_lost(struct zkf__handle *h, int rc)
+{
+    bool was_up = h->state == ZKF__UP;
+    drop_conn(h);
+    h->state = ZKF__DOWN;
+    h->attempt_at = zkf__w.now + zkf__delay();
+    if (was_up) {
+        tell_session(h, ZKR__SESSION_DOWN);
+    }
+    fail_all(h, rc);
+    rearm(h);
+}
+
+static void expired(struct zkf__handle *h)
+{
+    drop_conn(h);
+    h->state = ZKF__DEAD;
+    tell_session(h, ZKR__SESSION_OVER);
+    fail_all(h, ZKF__EXPIRED);
+    rearm(h);
+}
+
+/* --- connecting --- */
+
+static void attempt(struct zkf__handle *h)
+{
+    int id = (int)zkf_below(zkf__w.config.servers);
+    struct zkf__server *server = &zkf__w.servers[id];
+    bool blackhole = client_of(h)->blackhole;
+    if (!server->serving && !blackhole) {
+        fail_all(h, ZKF__CONNLOSS);
+        h->attempt_at = zkf__w.now + h->timeout / 60 + zkf__delay();
+        rearm(h);
+        return;
+    }
+    struct zkf__conn *conn = zkf__alloc(sizeof(*conn));
+    conn->handle = h;
+    conn->server = id;
+    conn->at_client = true;
+    conn->inbox_tail = &conn->inbox;
+    zkf__channel_init(&conn->up, zkf__server_request, conn);
+    zkf__channel_init(&conn->down, zkf__handle_receive, conn);
+    conn->down.actor.stopped = &client_of(h)->stopped;
+    zkf__channel_block(&conn->up, blackhole);
+    zkf__channel_block(&conn->down, blackhole);
+    if (server->serving) {
+        conn->at_server = true;
+        conn->next = server->conns;
+        server->conns = conn;
+    }
+    h->conn = conn;
+    h->state = ZKF__CONNECTING;
+    h->last_heard = zkf__w.now;
+    struct zkf__req *req = zkf__alloc(sizeof(*req));
+    req->kind = ZKF__CONNECT;
+    req->session = h->session;
+    req->seen = h->seen;
+    zkf_trace("client %d: connects to server %d, session %lld", h->client, id,
+              (long long)h->session);
+    send(h, req);
+    rearm(h);
+}
+
+static void connected(struct zkf__handle *h, const struct zkf__req *req)
+{
+    if (req->rc != ZKF__OK) {
+        expired(h);
+        return;
+    }
+    h->state = ZKF__UP;
+    h->session = req->session;
+    int64_t least = 2 * zkf__w.config.tick;
+    h->timeout = h->asked > least ? h->asked : least;
+    if (h->watches) {
+        struct zkf__req *set = zkf__alloc(sizeof(*set));
+        set->kind = ZKF__SET_WATCHES;
+        set->seen = h->seen;
+        for (const struct zkf__watch *w = h->watches; w; w = w->next) {
+            struct zkf__watch *copy = zkf__copy(w, sizeof(*w));
+            copy->next = set->watches;
+            set->watches = copy;
+        }
+        send(h, set);
+    }
+    tell_session(h, ZKR__SESSION_UP);
+    while (h->unsent) {
+        struct zkf__req *next = h->unsent->next;
+        send(h, h->unsent);
+        h->unsent = next;
+    }
+    h->unsent_tail = &h->unsent;
+}
+
+static void on_timer(void *ctx)
+{
+    struct zkf__handle *h = ctx;
+    if (h->state == ZKF__DOWN) {
+        attempt(h);
+    } else if (zkf__w.now >= h->last_heard + h->timeout * 2 / 3) {
+        zkf_trace("client %d: no answer, disconnects", h->client);
+        zkf__handle_lost(h, ZKF__TIMEOUT);
+    } else {
+        struct zkf__req *ping = zkf__alloc(sizeof(*ping));
+        ping->kind = ZKF__PING;
+        send(h, ping);
+        rearm(h);
+    }
+}
+
+/* --- what comes --- */
+
+static void set_watch(struct zkf__handle *h, const struct zkf__req *req)
+{
+    enum zkf__watch_type type =
+        req->kind == ZKR__OP_CHILDREN ? ZKF__CHILD : ZKF__DATA;
+    if (!req->watch || (req->rc != ZKF__OK && req->kind != ZKR__OP_EXISTS)) {
+        return;
+    }
+    if (req->rc != ZKF__OK) {
+        type = ZKF__EXIST;
+    }
+    struct zkf__watch *w;
+    for (w = h->watches; w; w = w->next) {
+        if (w->tag == req->watch_tag && w->type == type) {
+            return;
+        }
+    }
+    w = h->spare ? h->spare : zkf__alloc(sizeof(*w));
+    h->spare = w->next;
+    *w = (struct zkf__watch){.path = req->path, .hash = req->hash, .tag = req->watch_tag};
+    w->type = type;
+    w->next = h->watches;
+    h->watches = w;
+}
+
+static bool concerns(const struct zkf__watch *w, int event)
+{
+    switch (event) {
+    case ZKF__EV_DELETED:
+        return true;
+    case ZKF__EV_CHILD:
+        return w->type == ZKF__CHILD;
+    default:
+        return w->type != ZKF__CHILD;
+    }
+}
+
+/* All that watch @path are told, each once. */
+static void on_event(struct zkf__handle *h, int event, const char *path)
+{
+    uint32_t hash = zkf__hash(path);
+    void *told[8];
+    size_t count = 0;
+    struct zkf__watch **at = &h->watches;
+    while (*at) {
+        struct zkf__watch *w = *at;
+        if (w->hash != hash || !concerns(w, event) || strcmp(w->path, path) != 0) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        bool again = false;
+        for (size_t i = 0; i < count; i++) {
+            again = again || told[i] == w->tag;
+        }
+        if (!again && count < sizeof(told) / sizeof(told[0])) {
+            told[count++] = w->tag;
+            zkf__channel_put(&h->done, (struct zkf__item){.kind = ZKF__NODE_EVENT,
+                                                          .code = event,
+                                                          .p = w->tag});
+        }
+        w->next = h->spare;
+        h->spare = w;
+    }
+}
+
+static void on_reply(struct zkf__handle *h, struct zkf__req *req)
+{
+    h->seen = req->zxid > h->seen ? req->zxid : h->seen;
+    if (req->kind == ZKF__CONNECT) {
+        connected(h, req);
+        return;
+    }
+    if (req->kind == ZKF__PING || req->kind == ZKF__SET_WATCHES) {
+        return;
+    }
+    if (h->sent != req) {
+        zkt_fail("the fake answers out of order");
+    }
+    h->sent = req->next;
+    if (!h->sent) {
+        h->sent_tail = &h->sent;
+    }
+    set_watch(h, req);
+    finish(h, req, req->rc);
+}
+
+void zkf__handle_receive(void *ctx, const struct zkf__item *item)
+{
+    struct zkf__conn *conn = ctx;
+    struct zkf__handle *h = conn->handle;
+    if (item->kind == ZKF__END) {
+        zkf__handle_lost(h, zkf_chance(20) ? ZKF__RUNTIME : ZKF__CONNLOSS);
+        return;
+    }
+    h->last_heard = zkf__w.now;
+    if (item->kind == ZKF__EVENT) {
+        on_event(h, item->code, item->path);
+    } else {
+        on_reply(h, item->p);
+    }
+    rearm(h);
+}
+
+/* --- the door --- */
+
+static void *open_handle(const struct zkr__open_args *args)
+{
+    struct zkf__handle *h = zkf__alloc(sizeof(*h));
+    h->client = zkf__w.current;
+    h->ctx = args->ctx;
+    h->asked = h->timeout = args->timeout_ms * ZKR__MS;
+    h->sent_tail = &h->sent;
+    h->unsent_tail = &h->unsent;
+    h->attempt_at = zkf__w.now + zkf__delay();
+    zkf__channel_init(&h->done, hand_over, h);
+    h->done.actor.stopped = &client_of(h)->stopped;
+    h->timer = (struct zkf_actor){.act = on_timer, .ctx = h};
+    h->timer.stopped = &client_of(h)->stopped;
+    zkf_actor_add(&h->timer);
+    rearm(h);
+    client_of(h)->handle = h;
+    return h;
+}
+
+/* What was sent still goes out, unless the reset that follows overtakes it. */
+static void say_goodbye(struct zkf__handle *h)
+{
+    struct zkf__conn *conn = h->conn;
+    if (h->state == ZKF__UP && !client_of(h)->killed) {
+        struct zkf__req *req = zkf__alloc(sizeof(*req));
+        req->kind = ZKF__CLOSE;
+        send(h, req);
+    }
+    if (conn && (client_of(h)->killed || zkf__channel_count(&conn->down) > 0)) {
+        size_t count = zkf__channel_count(&conn->up);
+        zkf__channel_truncate(&conn->up, (size_t)zkf_below((int64_t)count + 1));
+    }
+}
+
+static void close_handle(void *zh)
+{
+    struct zkf__handle *h = zh;
+    say_goodbye(h);
+    drop_conn(h);
+    h->state = ZKF__CLOSED;
+    zkf__channel_end(&h->done);
+    zkf_actor_remove(&h->timer);
+    if (client_of(h)->handle == h) {
+        client_of(h)->handle = NULL;
+    }
+}
+
+static void copy_paths(struct zkf__req *req, const struct zkr__op *op)
+{
+    const char **paths = zkf__alloc((op->path_count + 1) * sizeof(*paths));
+    for (size_t i = 0; i < op->path_count; i++) {
+        paths[i] = zkf__string(op->paths[i]);
+    }
+    req->paths = paths;
+    req->path_count = op->path_count;
+}
+
+static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+{
+    struct zkf__handle *h = zh;
+    if (h->state == ZKF__DEAD) {
+        return ZKF__INVALIDSTATE;
+    }
+    struct zkf__req *req = zkf__alloc(sizeof(*req));
+    req->kind = (int)op->kind;
+    req->path = op->path ? zkf__string(op->path) : NULL;
+    req->hash = op->path ? zkf__hash(op->path) : 0;
+    req->data = zkf__copy(op->data, op->data_len);
+    req->data_len = op->data_len;
+    req->container = op->container;
+    req->watch = op->watch;
+    req->tag = tag;
+    req->watch_tag = watch_tag;
+    copy_paths(req, op);
+    if (zkf__w.config.hooks.on_submit) {
+        req->label = zkf__w.config.hooks.on_submit(h->client, op);
+    }
+    zkf_trace("client %d: sends %d %s", h->client, req->kind, req->path ? req->path : "");
+    if (h->state == ZKF__UP) {
+        send(h, req);
+        rearm(h);
+    } else {
+        *h->unsent_tail = req;
+        h->unsent_tail = &req->next;
+    }
+    return 0;
+}
+
+static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
+{
+    (void)zh;
+    (void)scheme;
+    (void)cert;
+    (void)len;
+    return 0;
+}
+
+static int64_t session_id(void *zh)
+{
+    return ((const struct zkf__handle *)zh)->session;
+}
+
+static int timeout_ms(void *zh)
+{
+    return (int)(((const struct zkf__handle *)zh)->timeout / ZKR__MS);
+}
+
+static int64_t clock_now(void)
+{
+    const struct zkf__client *c = &zkf__w.clients[zkf__w.current];
+    if (zkf__w.hurry) {
+        return 1;
+    }
+    return zkf__w.now + c->offset + zkf__w.now / 1000000 * c->skew;
+}
+
+const struct zkr__door zkf_door = {
+    .open = open_handle,
+    .close = close_handle,
+    .submit = submit,
+    .add_auth = add_auth,
+    .session_id = session_id,
+    .timeout_ms = timeout_ms,
+    .now = clock_now,
+    .boot = clock_now,
+};

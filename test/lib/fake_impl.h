@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of the fake: what its files share. */
+#ifndef ZKT_FAKE_IMPL_H
+#define ZKT_FAKE_IMPL_H
+
+#include "base/clock.h"
+#include "fake.h"
+
+/* ZooKeeper's codes. */
+enum {
+    ZKF__OK = 0,
+    ZKF__RUNTIME = -2,
+    ZKF__CONNLOSS = -4,
+    ZKF__TIMEOUT = -7,
+    ZKF__BADARG = -8,
+    ZKF__INVALIDSTATE = -9,
+    ZKF__NONODE = -101,
+    ZKF__EXISTS = -110,
+    ZKF__NOTEMPTY = -111,
+    ZKF__EPHEMERAL_PARENT = -108,
+    ZKF__EXPIRED = -112,
+    ZKF__MOVED = -118
+};
+
+/* What travels besides enum zkr__op_kind. */
+enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES };
+
+struct zkf__conn;
+struct zkf__handle;
+
+enum zkf__watch_type { ZKF__DATA, ZKF__CHILD, ZKF__EXIST /* in handles only */ };
+
+struct zkf__watch {
+    struct zkf__watch *next;
+    const char *path;
+    uint32_t hash;
+    enum zkf__watch_type type;
+    struct zkf__conn *conn; /* at servers */
+    void *tag;              /* in handles */
+};
+
+struct zkf__req {
+    struct zkf__req *next; /* in the handle's list of unanswered */
+    struct zkf__req *inbox_next;
+    struct zkf__conn *conn;
+    int kind;
+    int64_t session;
+    const char *path;
+    uint32_t hash;
+    const void *data;
+    size_t data_len;
+    bool container, watch;
+    const char *const *paths;
+    size_t path_count;
+    struct zkf__watch *watches; /* SET_WATCHES */
+    int64_t seen;               /* SET_WATCHES, CONNECT: last zxid */
+    int label;
+    void *tag, *watch_tag;
+    /* At the server: the answer can be given; set by the leader. */
+    bool ready;
+    int rc;
+    int64_t zxid, czxid, owner, created_ms;
+    const char *out_path;
+    const char **names;
+    size_t name_count;
+    const void *out_data;
+    size_t out_len, bad_check;
+};
+
+/* Things on their way, in order. */
+struct zkf__item {
+    struct zkf__item *next;
+    int64_t ready;
+    int kind, code;
+    void *p;
+    int64_t n;
+    const char *path;
+};
+
+struct zkf__channel {
+    struct zkf_actor actor;
+    struct zkf__item *head, **tail;
+    int64_t last_ready;
+    bool blocked;
+    void (*take)(void *ctx, const struct zkf__item *item);
+    void *ctx;
+    struct zkf__item *free;
+};
+
+/* Items of connections. */
+enum { ZKF__REQUEST, ZKF__REPLY, ZKF__EVENT, ZKF__END };
+/* Items of links between servers. */
+enum { ZKF__COMMIT, ZKF__LEADER_PING, ZKF__TOUCHES, ZKF__FORWARD, ZKF__DONE };
+/* Items handed to the client. */
+enum { ZKF__ANSWERED, ZKF__NODE_EVENT, ZKF__SESSION };
+/* Kinds of node events. */
+enum { ZKF__EV_CREATED = 1, ZKF__EV_DELETED, ZKF__EV_CHANGED, ZKF__EV_CHILD };
+
+struct zkf__conn {
+    struct zkf__conn *next; /* of its server */
+    struct zkf__handle *handle;
+    int server;
+    int64_t session;
+    bool at_client, at_server; /* open there */
+    struct zkf__channel up, down;
+    struct zkf__req *inbox, **inbox_tail; /* arrived, unanswered */
+};
+
+enum zkf__txn_kind { ZKF__T_NOTHING, ZKF__T_CREATE, ZKF__T_DELETE, ZKF__T_SET, ZKF__T_CLOSE };
+
+struct zkf__txn {
+    enum zkf__txn_kind kind;
+    int64_t zxid;
+    struct zkf_node node; /* CREATE: all of it; else its path */
+    int64_t session;      /* CLOSE */
+    struct zkf__req *req; /* to be answered, or NULL */
+};
+
+struct zkf__tree {
+    struct zkf_node *first;
+    int64_t zxid;
+    struct zkf_node *spare;
+};
+
+enum { ZKF__TOUCHED = 64 };
+
+struct zkf__server {
+    int id;
+    bool serving;
+    bool isolated;
+    struct zkf__tree tree;
+    size_t applied; /* of the log */
+    struct zkf__channel from_leader, to_leader;
+    int64_t touched[ZKF__TOUCHED];
+    size_t touched_count;
+    struct zkf__watch *watches;
+    struct zkf__conn *conns;
+    struct zkf_actor timer; /* gives up, comes back */
+};
+
+struct zkf__session {
+    struct zkf__session *next;
+    int64_t id, timeout, touched, slack;
+    struct zkf__conn *owner;
+    size_t from, until; /* of the log: where it begins and ends */
+};
+
+enum zkf__handle_state { ZKF__DOWN, ZKF__CONNECTING, ZKF__UP, ZKF__DEAD, ZKF__CLOSED };
+
+struct zkf__handle {
+    int client;
+    enum zkf__handle_state state;
+    void *ctx;
+    struct zkf__conn *conn;
+    int64_t session, asked, timeout; /* ns; negotiated when connected */
+    int64_t last_sent, last_heard, attempt_at;
+    int64_t seen; /* last zxid in an answer */
+    struct zkf__req *sent, **sent_tail, *unsent, **unsent_tail;
+    struct zkf__watch *watches, *spare;
+    struct zkf__channel done; /* to the library */
+    struct zkf_actor timer;
+};
+
+struct zkf__client {
+    int64_t offset, skew;
+    bool stopped, killed, blackhole;
+    struct zkf__handle *handle; /* the latest */
+};
+
+struct zkf__world {
+    struct zkf_config config;
+    uint64_t random;
+    int64_t now;
+    bool hurry;
+    int current;
+    struct zkf_actor **actors;
+    int actor_count, actor_room;
+    int *due;
+    struct zkf__server servers[ZKF_SERVERS];
+    int leader, old_leader; /* -1 = none */
+    struct zkf_actor leader_ping, expiry, election;
+    struct zkf__tree head; /* the leader's, with all that is in the log */
+    struct zkf__txn **log;
+    size_t log_len, log_room;
+    int64_t zxid, next_session;
+    struct zkf__session *sessions;
+    struct zkf__client clients[ZKF_CLIENTS];
+};
+
+extern struct zkf__world zkf__w;
+
+/* --- memory: all of a world's, until zkf_end() (fake_time.c) --- */
+void *zkf__alloc(size_t size);
+char *zkf__string(const char *text);
+void *zkf__copy(const void *from, size_t size);
+void zkf__alloc_reset(void);
+
+/* --- channels (fake_time.c) --- */
+void zkf__channel_init(struct zkf__channel *ch,
+                       void (*take)(void *ctx, const struct zkf__item *item),
+                       void *ctx);
+void zkf__channel_end(struct zkf__channel *ch);
+void zkf__channel_put(struct zkf__channel *ch, struct zkf__item item);
+void zkf__channel_block(struct zkf__channel *ch, bool blocked);
+/* Forget all but the first @keep. */
+void zkf__channel_truncate(struct zkf__channel *ch, size_t keep);
+size_t zkf__channel_count(const struct zkf__channel *ch);
+int64_t zkf__delay(void);
+
+/* --- trees (fake_tree.c) --- */
+uint32_t zkf__hash(const char *text);
+struct zkf_node *zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
+/* What the leader makes of a write, for its own tree; then put it into the log. */
+struct zkf__txn *zkf__prepare(struct zkf__req *req);
+/* Apply; @server fires its watches, NULL: the leader's own tree, with hooks. */
+void zkf__apply(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server *server);
+/* Answer a read at @server, leaving a watch. */
+void zkf__read(struct zkf__server *server, struct zkf__req *req);
+void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req);
+void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn);
+
+/* --- servers (fake_server.c, fake_leader.c) --- */
+void zkf__servers_begin(void);
+void zkf__server_request(void *conn, const struct zkf__item *item);
+void zkf__conn_close_at_server(struct zkf__conn *conn);
+void zkf__server_pump(struct zkf__conn *conn);
+/* A request that only the leader can answer, from @server. */
+void zkf__forward(struct zkf__server *server, struct zkf__req *req);
+void zkf__touch(struct zkf__server *server, int64_t session);
+void zkf__log_append(struct zkf__txn *txn);
+void zkf__server_apply(struct zkf__server *server, size_t upto);
+void zkf__from_leader(void *server, const struct zkf__item *item);
+void zkf__to_leader(void *server, const struct zkf__item *item);
+struct zkf__session *zkf__session_find(int64_t id);
+void zkf__leader_begin(void);
+void zkf__server_reset(struct zkf__server *server);
+void zkf__server_timer(void *server);
+void zkf__rearm_expiry(void);
+/* Does this server see a quorum, through itself or its leader? */
+bool zkf__leads(const struct zkf__server *server);
+
+/* --- handles (fake_handle.c) --- */
+void zkf__handle_receive(void *conn, const struct zkf__item *item);
+void zkf__handle_lost(struct zkf__handle *h, int rc);
+
+#endif

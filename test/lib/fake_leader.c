@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake's leader: the log, sessions and their expiry; and how a leader is lost and found. */
+#include <stdlib.h>
+
+#include "fake_impl.h"
+#include "util.h"
+
+static struct zkf__server *the_leader(void)
+{
+    return &zkf__w.servers[zkf__w.leader];
+}
+
+static bool has_quorum(void)
+{
+    return zkf__w.leader >= 0 && !the_leader()->isolated;
+}
+
+bool zkf__leads(const struct zkf__server *server)
+{
+    return server->id == zkf__w.leader || server->id == zkf__w.old_leader;
+}
+
+/* --- the log --- */
+
+void zkf__log_append(struct zkf__txn *txn)
+{
+    struct zkf__world *w = &zkf__w;
+    if (w->log_len == w->log_room) {
+        w->log_room = w->log_room * 2 + 256;
+        w->log = realloc(w->log, w->log_room * sizeof(struct zkf__txn *));
+        if (!w->log) {
+            zkt_fail("out of memory");
+        }
+    }
+    txn->zxid = ++w->zxid;
+    if (txn->req) {
+        txn->req->zxid = txn->zxid;
+        txn->req->czxid = txn->zxid;
+    }
+    w->log[w->log_len++] = txn;
+    zkf__apply(&w->head, txn, NULL);
+    for (int i = 0; i < w->config.servers; i++) {
+        struct zkf__server *server = &w->servers[i];
+        if (server->serving && !zkf__leads(server)) {
+            zkf__channel_put(&server->from_leader,
+                             (struct zkf__item){.kind = ZKF__COMMIT,
+                                                .n = (int64_t)w->log_len});
+        }
+    }
+    zkf__server_apply(the_leader(), w->log_len);
+}
+
+/* --- sessions --- */
+
+struct zkf__session *zkf__session_find(int64_t id)
+{
+    struct zkf__session *s = zkf__w.sessions;
+    while (s && s->id != id) {
+        s = s->next;
+    }
+    return s;
+}
+
+static bool alive(const struct zkf__session *s)
+{
+    return s && s->until == SIZE_MAX;
+}
+
+void zkf__rearm_expiry(void)
+{
+    int64_t due = ZKR__NEVER;
+    for (const struct zkf__session *s = zkf__w.sessions; s; s = s->next) {
+        int64_t at = s->touched + s->timeout + s->slack;
+        if (alive(s) && at < due) {
+            due = at;
+        }
+    }
+    zkf__w.expiry.due = has_quorum() ? due : ZKR__NEVER;
+}
+
+static void end_session(struct zkf__session *s, struct zkf__req *req)
+{
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->kind = ZKF__T_CLOSE;
+    txn->session = s->id;
+    txn->req = req;
+    s->until = zkf__w.log_len;
+    zkf__log_append(txn);
+}
+
+static void expire(void *ctx)
+{
+    (void)ctx;
+    for (struct zkf__session *s = zkf__w.sessions; s; s = s->next) {
+        if (alive(s) && s->touched + s->timeout + s->slack <= zkf__w.now) {
+            zkf_trace("servers: session %lld expires", (long long)s->id);
+            end_session(s, NULL);
+        }
+    }
+    zkf__rearm_expiry();
+}
+
+static void begin_session(struct zkf__req *req)
+{
+    struct zkf__session *s = zkf__alloc(sizeof(*s));
+    s->id = ++zkf__w.next_session;
+    s->timeout = req->conn->handle->asked;
+    s->timeout = s->timeout < 2 * zkf__w.config.tick ? 2 * zkf__w.config.tick : s->timeout;
+    s->touched = zkf__w.now;
+    s->owner = req->conn;
+    s->from = zkf__w.log_len;
+    s->until = SIZE_MAX;
+    s->next = zkf__w.sessions;
+    zkf__w.sessions = s;
+    req->session = s->id;
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->req = req;
+    zkf__log_append(txn);
+    zkf__rearm_expiry();
+}
+
+/* --- requests that come to it --- */
+
+static void done(struct zkf__server *from, struct zkf__req *req)
+{
+    if (zkf__leads(from)) {
+        req->ready = true; /* its server pumps next */
+        req->zxid = from->tree.zxid;
+    } else {
+        zkf__channel_put(&from->from_leader,
+                         (struct zkf__item){.kind = ZKF__DONE, .p = req});
+    }
+}
+
+static void revalidate(struct zkf__server *from, struct zkf__req *req)
+{
+    struct zkf__session *s = zkf__session_find(req->session);
+    req->rc = alive(s) ? ZKF__OK : ZKF__EXPIRED;
+    if (alive(s)) {
+        s->touched = zkf__w.now;
+        s->owner = req->conn;
+    }
+    done(from, req);
+}
+
+/* A leader without followers: it does not know, and answers what needs no quorum. */
+static void take_alone(struct zkf__server *from, struct zkf__req *req)
+{
+    const struct zkf__session *s = zkf__session_find(req->session);
+    if (req->kind == ZKR__OP_SYNC) {
+        done(from, req);
+    } else if (req->kind == ZKF__CONNECT && req->session != 0) {
+        bool known = s && s->from < from->applied && s->until >= from->applied;
+        req->rc = known ? ZKF__OK : ZKF__EXPIRED;
+        done(from, req);
+    }
+}
+
+static void take_write(struct zkf__req *req)
+{
+    struct zkf__session *s = zkf__session_find(req->session);
+    if (!alive(s) || s->owner != req->conn) {
+        struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+        txn->req = req;
+        req->rc = alive(s) ? ZKF__MOVED : ZKF__EXPIRED;
+        zkf__log_append(txn);
+    } else if (req->kind == ZKF__CLOSE) {
+        end_session(s, req);
+    } else {
+        zkf__log_append(zkf__prepare(req));
+    }
+}
+
+static void leader_take(struct zkf__server *from, struct zkf__req *req)
+{
+    if (from->id == zkf__w.old_leader || !has_quorum()) {
+        take_alone(from, req);
+    } else if (req->kind == ZKR__OP_SYNC) {
+        done(from, req);
+    } else if (req->kind == ZKF__CONNECT) {
+        if (req->session == 0) {
+            begin_session(req);
+        } else {
+            revalidate(from, req);
+        }
+    } else {
+        take_write(req);
+    }
+}
+
+void zkf__forward(struct zkf__server *server, struct zkf__req *req)
+{
+    if (zkf__leads(server)) {
+        leader_take(server, req);
+    } else {
+        zkf__channel_put(&server->to_leader,
+                         (struct zkf__item){.kind = ZKF__FORWARD, .p = req});
+    }
+}
+
+void zkf__to_leader(void *ctx, const struct zkf__item *item)
+{
+    if (zkf__w.leader < 0) {
+        return;
+    }
+    if (item->kind == ZKF__FORWARD) {
+        leader_take(ctx, item->p);
+        return;
+    }
+    const int64_t *touched = item->p;
+    for (int64_t i = 0; i < item->n; i++) {
+        zkf__touch(the_leader(), touched[i]);
+    }
+}
+
+static void ping_followers(void *ctx)
+{
+    (void)ctx;
+    struct zkf__world *w = &zkf__w;
+    w->leader_ping.due = w->now + w->config.tick / 2;
+    if (!w->config.calm) {
+        w->leader_ping.due += zkf_below(w->config.tick / 64);
+    }
+    for (int i = 0; i < w->config.servers && w->leader >= 0; i++) {
+        struct zkf__server *server = &w->servers[i];
+        if (server->serving && !zkf__leads(server)) {
+            zkf__channel_put(&server->from_leader,
+                             (struct zkf__item){.kind = ZKF__LEADER_PING});
+        }
+    }
+}
+
+/* --- a leader lost and found --- */
+
+static void block_links(struct zkf__server *server, bool blocked)
+{
+    zkf__channel_block(&server->from_leader, blocked);
+    zkf__channel_block(&server->to_leader, blocked);
+}
+
+static void join(struct zkf__server *server)
+{
+    zkf__server_apply(server, zkf__w.log_len);
+    server->serving = true;
+    server->timer.due = ZKR__NEVER;
+    block_links(server, false);
+}
+
+/* The others elect one of them, and give every session all its time again. */
+static void elect(void *ctx)
+{
+    (void)ctx;
+    struct zkf__world *w = &zkf__w;
+    int lost = w->leader;
+    int first = (int)zkf_below(w->config.servers);
+    w->election.due = ZKR__NEVER;
+    w->old_leader = lost;
+    w->leader = -1;
+    for (int i = 0; i < w->config.servers; i++) {
+        struct zkf__server *server = &w->servers[(first + i) % w->config.servers];
+        bool dead = server->timer.due != ZKR__NEVER;
+        if (server->id != lost && !dead) {
+            zkf__server_reset(server);
+            if (w->leader < 0) {
+                w->leader = server->id;
+            }
+            join(server);
+        }
+    }
+    for (struct zkf__session *s = w->sessions; s; s = s->next) {
+        s->touched = w->now;
+        s->slack = 0;
+    }
+    zkf_trace("servers: %d leads", w->leader);
+    zkf__rearm_expiry();
+}
+
+/* Serving: it gives up. Else: it comes back. */
+void zkf__server_timer(void *ctx)
+{
+    struct zkf__server *server = ctx;
+    struct zkf__world *w = &zkf__w;
+    server->timer.due = w->now + w->config.tick / 4;
+    if (server->serving) {
+        zkf_trace("servers: %d gives up", server->id);
+        zkf__server_reset(server);
+        w->old_leader = w->old_leader == server->id ? -1 : w->old_leader;
+    } else if (!server->isolated && w->leader >= 0 && has_quorum()) {
+        zkf_trace("servers: %d is back", server->id);
+        join(server);
+    }
+}
+
+void zkf_isolate(int id)
+{
+    struct zkf__world *w = &zkf__w;
+    struct zkf__server *server = &w->servers[id];
+    for (int i = 0; i < w->config.servers; i++) {
+        if (w->servers[i].isolated || !w->servers[i].serving) {
+            return; /* one at a time: else there is no quorum */
+        }
+    }
+    if (w->config.servers < 3 || w->leader < 0) {
+        return;
+    }
+    zkf_trace("fault: server %d is cut off%s", id, id == w->leader ? ", the leader" : "");
+    server->isolated = true;
+    server->timer.due = w->now + w->config.patience;
+    for (int i = 0; i < w->config.servers; i++) {
+        if (i == id || id == w->leader) {
+            block_links(&w->servers[i], true);
+        }
+    }
+    if (id == w->leader) {
+        w->election.due = w->now + zkf_below(w->config.tick);
+        zkf__rearm_expiry();
+    }
+}
+
+void zkf_heal(void)
+{
+    struct zkf__world *w = &zkf__w;
+    for (int i = 0; i < w->config.servers; i++) {
+        struct zkf__server *server = &w->servers[i];
+        if (!server->isolated) {
+            continue;
+        }
+        zkf_trace("fault: server %d is connected again", i);
+        server->isolated = false;
+        if (w->old_leader == i || !server->serving) {
+            w->old_leader = -1;
+            zkf__server_reset(server);
+            server->timer.due = w->now + zkf_below(w->config.tick);
+            continue;
+        }
+        server->timer.due = ZKR__NEVER;
+        w->election.due = ZKR__NEVER;
+        for (int k = 0; k < w->config.servers; k++) {
+            block_links(&w->servers[k], false);
+        }
+        zkf__rearm_expiry();
+    }
+}
+
+static void elect_after_crash(void)
+{
+    struct zkf__world *w = &zkf__w;
+    for (int i = 0; i < w->config.servers; i++) {
+        zkf__server_reset(&w->servers[i]);
+        w->servers[i].timer.due = ZKR__NEVER;
+    }
+    int dead = w->leader;
+    w->leader = -1;
+    if (w->config.servers > 1) {
+        w->servers[dead].timer.due = w->now + zkf_below(2 * w->config.tick);
+    }
+    w->election.due = w->now + zkf_below(w->config.tick);
+    w->expiry.due = ZKR__NEVER;
+}
+
+void zkf_crash(int id)
+{
+    struct zkf__world *w = &zkf__w;
+    for (int i = 0; i < w->config.servers; i++) {
+        if (w->servers[i].isolated || !w->servers[i].serving) {
+            return;
+        }
+    }
+    zkf_trace("fault: server %d is killed", id);
+    if (id == w->leader) {
+        elect_after_crash();
+    } else {
+        zkf__server_reset(&w->servers[id]);
+        w->servers[id].timer.due = w->now + zkf_below(2 * w->config.tick);
+    }
+}
+
+int zkf_leader(void)
+{
+    return zkf__w.leader;
+}
+
+void zkf__leader_begin(void)
+{
+    struct zkf__world *w = &zkf__w;
+    w->leader = w->config.servers - 1;
+    w->old_leader = -1;
+    w->leader_ping = (struct zkf_actor){.due = w->now, .act = ping_followers};
+    w->expiry = (struct zkf_actor){.due = ZKR__NEVER, .act = expire};
+    w->election = (struct zkf_actor){.due = ZKR__NEVER, .act = elect};
+    zkf_actor_add(&w->leader_ping);
+    zkf_actor_add(&w->expiry);
+    zkf_actor_add(&w->election);
+}
+
+void zkf_expire(int64_t id)
+{
+    struct zkf__session *s = zkf__session_find(id);
+    if (alive(s) && has_quorum()) {
+        zkf_trace("fault: session %lld is ended", (long long)id);
+        end_session(s, NULL);
+    }
+}
+
+bool zkf_session_alive(int64_t id)
+{
+    return alive(zkf__session_find(id));
+}
+
+size_t zkf_session_count(void)
+{
+    size_t n = 0;
+    for (const struct zkf__session *s = zkf__w.sessions; s; s = s->next) {
+        n += alive(s);
+    }
+    return n;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One server of the fake: connections, requests in their order, what the leader tells. */
+#include "fake_impl.h"
+
+static struct zkf__server *server_of(const struct zkf__conn *conn)
+{
+    return &zkf__w.servers[conn->server];
+}
+
+/* --- connections --- */
+
+void zkf__conn_close_at_server(struct zkf__conn *conn)
+{
+    if (!conn->at_server) {
+        return;
+    }
+    struct zkf__server *server = server_of(conn);
+    struct zkf__conn **at = &server->conns;
+    while (*at != conn) {
+        at = &(*at)->next;
+    }
+    *at = conn->next;
+    conn->at_server = false;
+    conn->inbox = NULL;
+    conn->inbox_tail = &conn->inbox;
+    zkf__drop_watches(server, conn);
+    zkf__channel_end(&conn->up);
+    zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
+}
+
+/* The same session again by another connection here: the old one counts no more. */
+static void close_older(const struct zkf__conn *conn, int64_t session)
+{
+    struct zkf__conn *next;
+    for (struct zkf__conn *other = server_of(conn)->conns; other; other = next) {
+        next = other->next;
+        if (other != conn && other->session == session) {
+            zkf__conn_close_at_server(other);
+        }
+    }
+}
+
+/* --- requests --- */
+
+static bool needs_leader(const struct zkf__req *req)
+{
+    switch (req->kind) {
+    case ZKR__OP_CREATE:
+    case ZKR__OP_PARENT:
+    case ZKR__OP_DELETE:
+    case ZKR__OP_CHECK:
+    case ZKR__OP_SYNC:
+    case ZKF__CONNECT:
+    case ZKF__CLOSE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void zkf__touch(struct zkf__server *server, int64_t session)
+{
+    if (server->id == zkf__w.leader) {
+        struct zkf__session *s = zkf__session_find(session);
+        if (s && s->until == SIZE_MAX) {
+            s->touched = zkf__w.now;
+            s->slack = zkf_chance(50) ? 0 : zkf_below(zkf__w.config.tick);
+        }
+        return;
+    }
+    for (size_t i = 0; i < server->touched_count; i++) {
+        if (server->touched[i] == session) {
+            return;
+        }
+    }
+    if (server->touched_count < ZKF__TOUCHED) {
+        server->touched[server->touched_count++] = session;
+    }
+}
+
+static void reply(struct zkf__conn *conn, struct zkf__req *req)
+{
+    struct zkf__server *server = server_of(conn);
+    if (req->kind == ZKF__SET_WATCHES) {
+        zkf__set_watches(server, req);
+    } else if (req->kind == ZKF__PING) {
+        req->zxid = server->tree.zxid;
+    } else if (!needs_leader(req)) {
+        zkf__read(server, req);
+    }
+    if (req->kind == ZKF__CONNECT && req->rc == ZKF__OK) {
+        conn->session = req->session;
+    }
+    if (req->rc == ZKF__MOVED) {
+        zkf__conn_close_at_server(conn);
+        return;
+    }
+    zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__REPLY, .p = req});
+    if (req->kind == ZKF__CONNECT && req->rc != ZKF__OK) {
+        zkf__conn_close_at_server(conn);
+    }
+}
+
+/* Answers go out in the order of the requests: what comes behind a write waits for it. */
+void zkf__server_pump(struct zkf__conn *conn)
+{
+    while (conn->at_server && conn->inbox &&
+           (conn->inbox->ready || !needs_leader(conn->inbox))) {
+        struct zkf__req *req = conn->inbox;
+        conn->inbox = req->inbox_next;
+        if (!conn->inbox) {
+            conn->inbox_tail = &conn->inbox;
+        }
+        reply(conn, req);
+    }
+}
+
+static bool welcome(struct zkf__conn *conn, const struct zkf__req *req)
+{
+    if (req->seen > server_of(conn)->tree.zxid) {
+        return false; /* the client knows more than this server */
+    }
+    if (req->session != 0) {
+        close_older(conn, req->session);
+    }
+    return true;
+}
+
+void zkf__server_request(void *ctx, const struct zkf__item *item)
+{
+    struct zkf__conn *conn = ctx;
+    struct zkf__server *server = server_of(conn);
+    struct zkf__req *req = item->p;
+    if (!conn->at_server) { /* nobody listened when it was opened */
+        zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
+        return;
+    }
+    if (item->kind == ZKF__END ||
+        (req->kind == ZKF__CONNECT && !welcome(conn, req))) {
+        zkf__conn_close_at_server(conn);
+        return;
+    }
+    if (req->kind != ZKF__CONNECT) {
+        req->session = conn->session;
+        zkf__touch(server, conn->session);
+    }
+    *conn->inbox_tail = req;
+    conn->inbox_tail = &req->inbox_next;
+    if (needs_leader(req)) {
+        zkf__forward(server, req);
+    }
+    zkf__server_pump(conn);
+}
+
+/* --- what the leader tells --- */
+
+static void answer(struct zkf__req *req)
+{
+    req->ready = true;
+    /* Servers before 3.8.1 may forget a write until something else arrives (ZOOKEEPER-4537). */
+    if (zkf__w.config.calm || zkf_below(64) != 0 || req->kind == ZKF__CONNECT) {
+        zkf__server_pump(req->conn);
+    }
+}
+
+static void close_session_here(struct zkf__server *server, int64_t session)
+{
+    struct zkf__conn *next;
+    for (struct zkf__conn *conn = server->conns; conn; conn = next) {
+        next = conn->next;
+        if (conn->session == session) {
+            zkf__conn_close_at_server(conn);
+        }
+    }
+}
+
+void zkf__server_apply(struct zkf__server *server, size_t upto)
+{
+    while (server->applied < upto) {
+        const struct zkf__txn *txn = zkf__w.log[server->applied++];
+        zkf__apply(&server->tree, txn, server);
+        struct zkf__req *req = txn->req;
+        if (req && req->conn && req->conn->at_server && req->conn->server == server->id) {
+            answer(req);
+        }
+        if (txn->kind == ZKF__T_CLOSE) {
+            close_session_here(server, txn->session);
+        }
+    }
+}
+
+static void tell_touched(struct zkf__server *server)
+{
+    size_t size = server->touched_count * sizeof(server->touched[0]);
+    zkf__channel_put(&server->to_leader,
+                     (struct zkf__item){.kind = ZKF__TOUCHES,
+                                        .p = zkf__copy(server->touched, size),
+                                        .n = (int64_t)server->touched_count});
+    server->touched_count = 0;
+}
+
+void zkf__from_leader(void *ctx, const struct zkf__item *item)
+{
+    struct zkf__server *server = ctx;
+    struct zkf__req *req = item->p;
+    switch (item->kind) {
+    case ZKF__COMMIT:
+        zkf__server_apply(server, (size_t)item->n);
+        break;
+    case ZKF__LEADER_PING:
+        tell_touched(server);
+        break;
+    default: /* ZKF__DONE */
+        if (req->conn->at_server) {
+            req->zxid = server->tree.zxid;
+            answer(req);
+        }
+        break;
+    }
+}
+
+/* --- going down and coming up --- */
+
+/* It has lost its leader, or dies: so do its connections, and what was under way. */
+void zkf__server_reset(struct zkf__server *server)
+{
+    while (server->conns) {
+        struct zkf__conn *conn = server->conns;
+        zkf__conn_close_at_server(conn);
+        if (zkf_chance(50)) { /* a reset overtakes answers */
+            size_t count = zkf__channel_count(&conn->down);
+            zkf__channel_truncate(&conn->down, (size_t)zkf_below((int64_t)count));
+            zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
+        }
+    }
+    zkf__channel_truncate(&server->from_leader, 0);
+    zkf__channel_truncate(&server->to_leader, 0);
+    server->touched_count = 0;
+    server->serving = false;
+}
+
+static void begin_server(struct zkf__server *server, int id)
+{
+    *server = (struct zkf__server){.id = id, .serving = true};
+    static const struct zkf_node root = {.path = "/"};
+    struct zkf_node *node = zkf__copy(&root, sizeof(root));
+    node->hash = zkf__hash("/");
+    server->tree.first = node;
+    zkf__channel_init(&server->from_leader, zkf__from_leader, server);
+    zkf__channel_init(&server->to_leader, zkf__to_leader, server);
+    server->timer =
+        (struct zkf_actor){.due = ZKR__NEVER, .act = zkf__server_timer, .ctx = server};
+    zkf_actor_add(&server->timer);
+}
+
+void zkf__servers_begin(void)
+{
+    for (int i = 0; i < zkf__w.config.servers; i++) {
+        begin_server(&zkf__w.servers[i], i);
+    }
+    zkf__w.head.first = zkf__copy(zkf__w.servers[0].tree.first, sizeof(struct zkf_node));
+    zkf__leader_begin();
+}

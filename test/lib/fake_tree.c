@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake's data: what a leader makes of a write, what each server does with it, reads, watches. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_impl.h"
+#include "util.h"
+
+uint32_t zkf__hash(const char *text)
+{
+    uint32_t hash = 2166136261U;
+    for (; *text; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619U;
+    }
+    return hash;
+}
+
+struct zkf_node *zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash)
+{
+    struct zkf_node *node = t->first;
+    while (node && (node->hash != hash || strcmp(node->path, path) != 0)) {
+        node = node->next;
+    }
+    return node;
+}
+
+static const char *parent_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == path) {
+        return "/";
+    }
+    char *parent = zkf__copy(path, (size_t)(slash - path));
+    return parent;
+}
+
+static struct zkf_node *parent_of(const struct zkf__tree *t, const char *path)
+{
+    const char *parent = parent_path(path);
+    return zkf__tree_find(t, parent, zkf__hash(parent));
+}
+
+/* --- the leader's decision --- */
+
+static struct zkf__txn *nothing(struct zkf__req *req, int rc)
+{
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->req = req;
+    req->rc = rc;
+    return txn;
+}
+
+static struct zkf__txn *prepare_create(struct zkf__req *req)
+{
+    const struct zkf__tree *t = &zkf__w.head;
+    const struct zkf_node *parent = parent_of(t, req->path);
+    bool sequential = req->kind == ZKR__OP_CREATE;
+    if (!parent) {
+        return nothing(req, ZKF__NONODE);
+    }
+    const char *path = req->path;
+    if (sequential) {
+        size_t room = strlen(path) + 12;
+        char *name = zkf__alloc(room);
+        (void)snprintf(name, room, "%s%010d", path, parent->creates);
+        path = name;
+    }
+    uint32_t hash = zkf__hash(path);
+    if (zkf__tree_find(t, path, hash)) {
+        return nothing(req, ZKF__EXISTS);
+    }
+    if (parent->owner != 0) {
+        return nothing(req, ZKF__EPHEMERAL_PARENT);
+    }
+    struct zkf__txn *txn = nothing(req, ZKF__OK);
+    txn->kind = ZKF__T_CREATE;
+    txn->node = (struct zkf_node){
+        .path = path,
+        .hash = hash,
+        .owner = sequential ? req->session : 0,
+        .created_ms = zkf__w.now / ZKR__MS,
+        .container = req->container,
+        .data = req->data,
+        .data_len = req->data_len,
+        .label = req->label,
+    };
+    req->out_path = path;
+    req->owner = txn->node.owner;
+    req->created_ms = txn->node.created_ms;
+    return txn;
+}
+
+static struct zkf__txn *prepare_delete(struct zkf__req *req)
+{
+    const struct zkf_node *node = zkf__tree_find(&zkf__w.head, req->path, req->hash);
+    if (!node) {
+        return nothing(req, ZKF__NONODE);
+    }
+    if (node->children > 0) {
+        return nothing(req, ZKF__NOTEMPTY);
+    }
+    struct zkf__txn *txn = nothing(req, ZKF__OK);
+    txn->kind = ZKF__T_DELETE;
+    txn->node.path = req->path;
+    txn->node.hash = req->hash;
+    return txn;
+}
+
+static struct zkf__txn *prepare_check(struct zkf__req *req)
+{
+    for (size_t i = 0; i < req->path_count; i++) {
+        const char *path = req->paths[i];
+        if (!zkf__tree_find(&zkf__w.head, path, zkf__hash(path))) {
+            req->bad_check = i;
+            return nothing(req, ZKF__NONODE);
+        }
+    }
+    return nothing(req, ZKF__OK);
+}
+
+struct zkf__txn *zkf__prepare(struct zkf__req *req)
+{
+    switch (req->kind) {
+    case ZKR__OP_CREATE:
+    case ZKR__OP_PARENT:
+        return prepare_create(req);
+    case ZKR__OP_DELETE:
+        return prepare_delete(req);
+    case ZKR__OP_CHECK:
+        return prepare_check(req);
+    default:
+        zkt_fail("the fake cannot write %d", req->kind);
+    }
+}
+
+/* --- watches at a server --- */
+
+static void add_watch(struct zkf__server *server,
+                      struct zkf__conn *conn,
+                      const struct zkf__watch *what)
+{
+    struct zkf__watch *w;
+    for (w = server->watches; w; w = w->next) {
+        if (w->conn == conn && w->type == what->type && w->hash == what->hash &&
+            strcmp(w->path, what->path) == 0) {
+            return;
+        }
+    }
+    w = zkf__alloc(sizeof(*w));
+    *w = *what;
+    w->conn = conn;
+    w->next = server->watches;
+    server->watches = w;
+}
+
+static void send_event(struct zkf__conn *conn, int event, const char *path)
+{
+    zkf__channel_put(&conn->down, (struct zkf__item){
+                                      .kind = ZKF__EVENT, .code = event, .path = path});
+}
+
+static bool take_watch(struct zkf__watch **at, const char *path, uint32_t hash)
+{
+    struct zkf__watch *w = *at;
+    if (w->hash != hash || strcmp(w->path, path) != 0) {
+        return false;
+    }
+    *at = w->next;
+    return true;
+}
+
+/* Those of @type on @path are told and gone; not twice the same connection for a deletion. */
+static void fire(struct zkf__server *server,
+                 enum zkf__watch_type type,
+                 int event,
+                 const char *path)
+{
+    if (!server) {
+        return;
+    }
+    struct zkf__watch **at = &server->watches;
+    uint32_t hash = zkf__hash(path);
+    struct zkf__conn *told[8];
+    size_t count = 0;
+    while (*at) {
+        struct zkf__watch *w = *at;
+        bool fits = w->type == type || event == ZKF__EV_DELETED;
+        if (!fits || !take_watch(at, path, hash)) {
+            at = &w->next;
+            continue;
+        }
+        bool again = false;
+        for (size_t i = 0; i < count; i++) {
+            again = again || told[i] == w->conn;
+        }
+        if (!again && count < sizeof(told) / sizeof(told[0])) {
+            told[count++] = w->conn;
+            send_event(w->conn, event, path);
+        }
+    }
+}
+
+void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn)
+{
+    struct zkf__watch **at = &server->watches;
+    while (*at) {
+        if ((*at)->conn == conn) {
+            *at = (*at)->next;
+        } else {
+            at = &(*at)->next;
+        }
+    }
+}
+
+/* A client is back: what changed since it last heard fires now, the rest is set again. */
+void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req)
+{
+    for (const struct zkf__watch *w = req->watches; w; w = w->next) {
+        const struct zkf_node *node = zkf__tree_find(&server->tree, w->path, w->hash);
+        if (w->type == ZKF__EXIST ? node != NULL : node == NULL) {
+            send_event(req->conn, node ? ZKF__EV_CREATED : ZKF__EV_DELETED, w->path);
+        } else if (w->type == ZKF__DATA && node->mzxid > req->seen) {
+            send_event(req->conn, ZKF__EV_CHANGED, w->path);
+        } else if (w->type == ZKF__CHILD && node->pzxid > req->seen) {
+            send_event(req->conn, ZKF__EV_CHILD, w->path);
+        } else {
+            struct zkf__watch set = *w;
+            set.type = w->type == ZKF__CHILD ? ZKF__CHILD : ZKF__DATA;
+            add_watch(server, req->conn, &set);
+        }
+    }
+}
+
+/* --- applying --- */
+
+static struct zkf_node *new_node(struct zkf__tree *t)
+{
+    struct zkf_node *node = t->spare;
+    if (node) {
+        t->spare = node->next;
+        return node;
+    }
+    return zkf__alloc(sizeof(*node));
+}
+
+static void apply_create(struct zkf__tree *t,
+                         const struct zkf__txn *txn,
+                         struct zkf__server *server)
+{
+    struct zkf_node *node = new_node(t);
+    *node = txn->node;
+    node->czxid = node->mzxid = node->pzxid = txn->zxid;
+    node->next = t->first;
+    t->first = node;
+    struct zkf_node *parent = parent_of(t, node->path);
+    parent->creates++;
+    parent->children++;
+    parent->pzxid = txn->zxid;
+    fire(server, ZKF__DATA, ZKF__EV_CREATED, node->path);
+    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
+    if (!server && zkf__w.config.hooks.on_created) {
+        zkf__w.config.hooks.on_created(node);
+    }
+}
+
+static void apply_delete(struct zkf__tree *t,
+                         const struct zkf__txn *txn,
+                         struct zkf_node *node,
+                         struct zkf__server *server)
+{
+    if (!server && zkf__w.config.hooks.on_deleting) {
+        zkf__w.config.hooks.on_deleting(node);
+    }
+    struct zkf_node **at = &t->first;
+    while (*at != node) {
+        at = &(*at)->next;
+    }
+    *at = node->next;
+    const char *path = node->path;
+    struct zkf_node *parent = parent_of(t, path);
+    parent->children--;
+    parent->pzxid = txn->zxid;
+    node->next = t->spare;
+    t->spare = node;
+    fire(server, ZKF__DATA, ZKF__EV_DELETED, path);
+    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
+}
+
+static void apply_close(struct zkf__tree *t,
+                        const struct zkf__txn *txn,
+                        struct zkf__server *server)
+{
+    struct zkf_node *next;
+    for (struct zkf_node *node = t->first; node; node = next) {
+        next = node->next;
+        if (node->owner == txn->session) {
+            apply_delete(t, txn, node, server);
+        }
+    }
+}
+
+void zkf__apply(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server *server)
+{
+    struct zkf_node *node;
+    t->zxid = txn->zxid;
+    switch (txn->kind) {
+    case ZKF__T_CREATE:
+        apply_create(t, txn, server);
+        break;
+    case ZKF__T_DELETE:
+        node = zkf__tree_find(t, txn->node.path, txn->node.hash);
+        if (node) {
+            apply_delete(t, txn, node, server);
+        }
+        break;
+    case ZKF__T_SET:
+        node = zkf__tree_find(t, txn->node.path, txn->node.hash);
+        if (node) {
+            node->mzxid = txn->zxid;
+        }
+        fire(server, ZKF__DATA, ZKF__EV_CHANGED, txn->node.path);
+        break;
+    case ZKF__T_CLOSE:
+        apply_close(t, txn, server);
+        break;
+    case ZKF__T_NOTHING:
+        break;
+    }
+}
+
+/* --- reads --- */
+
+static void list_names(const struct zkf__tree *t, struct zkf__req *req, int children)
+{
+    size_t len = strlen(req->path);
+    len -= len == 1; /* the root ends in its slash */
+    req->names = zkf__alloc((size_t)children * sizeof(*req->names));
+    /* Servers list in no order. */
+    size_t turn = (size_t)zkf_below(children);
+    for (const struct zkf_node *node = t->first; node; node = node->next) {
+        if (strncmp(node->path, req->path, len) == 0 && node->path[len] == '/' &&
+            node->path[len + 1] != '\0' && !strchr(node->path + len + 1, '/')) {
+            size_t at = (req->name_count++ + turn) % (size_t)children;
+            req->names[at] = node->path + len + 1;
+        }
+    }
+}
+
+void zkf__read(struct zkf__server *server, struct zkf__req *req)
+{
+    const struct zkf_node *node = zkf__tree_find(&server->tree, req->path, req->hash);
+    struct zkf__watch watch = {.path = req->path, .hash = req->hash};
+    req->zxid = server->tree.zxid;
+    req->rc = node ? ZKF__OK : ZKF__NONODE;
+    if (req->kind == ZKR__OP_CHILDREN) {
+        watch.type = ZKF__CHILD;
+    }
+    if (req->watch && (node || req->kind == ZKR__OP_EXISTS)) {
+        add_watch(server, req->conn, &watch);
+    }
+    if (node && req->kind == ZKR__OP_GET) {
+        req->czxid = node->czxid;
+        req->owner = node->owner;
+        req->created_ms = node->created_ms;
+        req->out_data = node->data;
+        req->out_len = node->data_len;
+    } else if (node && req->kind == ZKR__OP_CHILDREN) {
+        list_names(&server->tree, req, node->children);
+    }
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake's beginning and end, its clients, and what a test does to them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_impl.h"
+#include "util.h"
+
+enum { BEGINNING_MS = 10000 };
+
+void zkf_begin(const struct zkf_config *config)
+{
+    struct zkf__world *w = &zkf__w;
+    struct zkf__world fresh = {
+        .config = *config,
+        .random = config->seed,
+        .now = BEGINNING_MS * ZKR__MS,
+        .actors = w->actors,
+        .due = w->due,
+        .actor_room = w->actor_room,
+        .log = w->log,
+        .log_room = w->log_room,
+        .next_session = 1000,
+    };
+    *w = fresh;
+    zkf__alloc_reset();
+    zkf__servers_begin();
+}
+
+void zkf_end(void)
+{
+    struct zkf__world *w = &zkf__w;
+    for (int i = 0; i < ZKF_CLIENTS; i++) {
+        if (w->clients[i].handle) {
+            zkt_fail("client %d left a handle open", i);
+        }
+    }
+    w->actor_count = 0;
+}
+
+/* --- clients --- */
+
+void zkf_enter(int client)
+{
+    zkf__w.current = client;
+}
+
+void zkf_client_clock(int client, int64_t offset, int64_t skew)
+{
+    zkf__w.clients[client].offset = offset;
+    zkf__w.clients[client].skew = skew;
+}
+
+void zkf_client_stop(int client, bool stopped)
+{
+    zkf__w.clients[client].stopped = stopped;
+}
+
+const bool *zkf_client_stopped(int client)
+{
+    return &zkf__w.clients[client].stopped;
+}
+
+int64_t zkf_client_span(int client, int64_t span)
+{
+    return span - span / 1000000 * zkf__w.clients[client].skew;
+}
+
+void zkf_client_killed(int client, bool killed)
+{
+    zkf__w.clients[client].killed = killed;
+}
+
+void zkf_hurry(bool hurry)
+{
+    zkf__w.hurry = hurry;
+}
+
+/* --- faults --- */
+
+static void lose_some(struct zkf__channel *ch)
+{
+    size_t count = zkf__channel_count(ch);
+    zkf__channel_truncate(ch, (size_t)zkf_below((int64_t)count + 1));
+}
+
+bool zkf_cut(int client, enum zkf_cut cut)
+{
+    struct zkf__handle *h = zkf__w.clients[client].handle;
+    if (!h || !h->conn) {
+        return false;
+    }
+    struct zkf__conn *conn = h->conn;
+    switch (cut) {
+    case ZKF_CUT_REQUESTS:
+        zkf__channel_truncate(&conn->up, 0);
+        break;
+    case ZKF_CUT_ANSWERS:
+        zkf__channel_truncate(&conn->down, 0);
+        break;
+    case ZKF_CUT_SOME:
+        lose_some(&conn->up);
+        lose_some(&conn->down);
+        break;
+    }
+    zkf_trace("fault: client %d is cut (%d)", client, (int)cut);
+    /* Nothing more comes down. What goes up still does, and then the end of it. */
+    zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
+    return true;
+}
+
+void zkf_blackhole(int client, bool on)
+{
+    struct zkf__client *c = &zkf__w.clients[client];
+    if (c->blackhole == on) {
+        return;
+    }
+    zkf_trace("fault: client %d hears %s", client, on ? "nothing" : "again");
+    c->blackhole = on;
+    if (c->handle && c->handle->conn) {
+        zkf__channel_block(&c->handle->conn->up, on);
+        zkf__channel_block(&c->handle->conn->down, on);
+    }
+}
+
+/* --- strangers --- */
+
+static bool can_write(void)
+{
+    return zkf__w.leader >= 0 && !zkf__w.servers[zkf__w.leader].isolated;
+}
+
+static bool stranger_writes(int kind, const char *path)
+{
+    if (!can_write()) {
+        return false;
+    }
+    struct zkf__req *req = zkf__alloc(sizeof(*req));
+    req->kind = kind;
+    req->path = zkf__string(path);
+    req->hash = zkf__hash(path);
+    req->session = 1;
+    struct zkf__txn *txn = zkf__prepare(req);
+    txn->req = NULL;
+    if (req->rc != ZKF__OK) {
+        return false;
+    }
+    zkf_trace("stranger: %d %s", kind, req->out_path ? req->out_path : path);
+    zkf__log_append(txn);
+    return true;
+}
+
+bool zkf_stranger_create(const char *path, bool sequential)
+{
+    return stranger_writes(sequential ? ZKR__OP_CREATE : ZKR__OP_PARENT, path);
+}
+
+bool zkf_stranger_delete(const char *path)
+{
+    return stranger_writes(ZKR__OP_DELETE, path);
+}
+
+bool zkf_stranger_touch(const char *path)
+{
+    if (!can_write() || !zkf_find(path)) {
+        return false;
+    }
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->kind = ZKF__T_SET;
+    txn->node.path = zkf__string(path);
+    txn->node.hash = zkf__hash(path);
+    zkf_trace("stranger: sets %s", path);
+    zkf__log_append(txn);
+    return true;
+}
+
+void zkf_reap(void)
+{
+    const struct zkf_node *next;
+    for (const struct zkf_node *node = zkf__w.head.first; node; node = next) {
+        next = node->next;
+        if (node->container && node->creates > 0 && node->children == 0) {
+            (void)zkf_stranger_delete(node->path);
+            next = zkf__w.head.first; /* the rest may have moved */
+        }
+        if (!can_write()) {
+            return;
+        }
+    }
+}
+
+/* --- the leader's view --- */
+
+const struct zkf_node *zkf_nodes(void)
+{
+    return zkf__w.head.first;
+}
+
+const struct zkf_node *zkf_find(const char *path)
+{
+    return zkf__tree_find(&zkf__w.head, path, zkf__hash(path));
+}
+
+size_t zkf_watch_count(void)
+{
+    size_t n = 0;
+    for (int i = 0; i < zkf__w.config.servers; i++) {
+        for (const struct zkf__watch *w = zkf__w.servers[i].watches; w; w = w->next) {
+            n++;
+        }
+    }
+    return n;
+}
+
+size_t zkf_log_length(void)
+{
+    return zkf__w.log_len;
+}
