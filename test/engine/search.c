@@ -67,7 +67,7 @@ static void run_service(void *ctx)
     int64_t next = zkr__service_run(c);
     c->service_at = next < c->service_at ? next : c->service_at;
     zkr__unlock(c);
-    m->service_seen = 0;
+    m->service_seen = -1; /* look again */
 }
 
 static void run_dispatch(void *ctx)
@@ -158,6 +158,36 @@ static bool all_closed(void)
     return zkf_session_count() == 0 && zkf_watch_count() == 0;
 }
 
+/* For a person who reads a trace. */
+static void print_all(void)
+{
+    for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+        zkf_trace("node %s, owner %lld, contender %d", n->path, (long long)n->owner,
+                  n->label);
+    }
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        const struct contender *k = &S.contenders[i];
+        const struct zkr__claim *claim = k->latch ? k->latch->claim : k->claim;
+        if (k->label != 0 && claim) {
+            zkf_trace("client %d, contender %d: phase %d, own %d, stalled %d, node %s, "
+                      "ahead %s, in flight %u",
+                      k->client, k->label, (int)claim->k.phase, (int)claim->k.own,
+                      claim->k.stalled, claim->node,
+                      claim->ahead ? claim->ahead->node
+                                   : (claim->ahead_path ? claim->ahead_path : "-"),
+                      claim->in_flight);
+        }
+    }
+    for (int i = 0; i < S.s.clients; i++) {
+        const zkr_client *c = S.members[i].c;
+        if (c) {
+            zkf_trace("client %d: %s, waiting %lld, held %lld, pending %lld", i,
+                      zkr_client_state_name(c->state), (long long)c->stats.waiting,
+                      (long long)c->stats.held, (long long)c->stats.pending_deletes);
+        }
+    }
+}
+
 /* Run until @done; it must not take longer than @patience. */
 static void run_until(bool (*done)(void), int64_t patience, const char *what)
 {
@@ -204,6 +234,9 @@ bool search_run(uint64_t seed, bool trace)
     }
     if (S.violation[0] == '\0') {
         finish();
+    }
+    if (S.violation[0] != '\0') {
+        print_all();
     }
     for (int i = 0; i < S.s.clients; i++) { /* after a violation */
         if (S.members[i].c) {

@@ -119,6 +119,7 @@ void search_fault(void *unused)
 void search_calm(void)
 {
     zkf_heal();
+    zkf_slow(30 * ZKR__MS);
     for (int i = 0; i < S.s.clients; i++) {
         zkf_blackhole(i, false);
         zkf_client_stop(i, false);

@@ -31,6 +31,7 @@ void search_open(int at)
     if (zkr__queue_create(&m->lock, m->c, &spec) != ZKR_OK) {
         zkt_fail("no queue");
     }
+    m->service_seen = -1;
     m->c->service_at = 0; /* its thread would look once at first */
     zkf_trace("client %d: opened", at);
 }

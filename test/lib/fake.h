@@ -111,6 +111,8 @@ void zkf_blackhole(int client, bool on);
 /* The links of one server to the others: cut, and later healed. */
 void zkf_isolate(int server);
 void zkf_heal(void);
+/* From here on, the longest usual delay of a message. */
+void zkf_slow(int64_t slow);
 /* Kill a server and start it again; its connections break. */
 void zkf_crash(int server);
 int zkf_leader(void); /* -1 during an election */

@@ -124,6 +124,11 @@ void zkf_blackhole(int client, bool on)
     }
 }
 
+void zkf_slow(int64_t slow)
+{
+    zkf__w.config.slow = slow;
+}
+
 /* --- strangers --- */
 
 static bool can_write(void)
