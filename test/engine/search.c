@@ -45,7 +45,8 @@ static void begin(uint64_t seed, bool trace)
     S.s.servers = config.servers;
     config.tick = S.s.tick;
     config.patience = S.s.session * (2 + zkf_below(3));
-    config.slow = zkf_chance(70) ? S.s.session / 20 : S.s.session / 2;
+    /* See leans() in search_check.c: a stalled network is one server's scenario. */
+    config.slow = zkf_chance(70) || config.servers > 1 ? S.s.session / 20 : S.s.session / 2;
     config.seed = ~seed;
     zkf_begin(&config);
 }

@@ -35,6 +35,11 @@ struct member {
     struct zkr__queue *lock;
     struct zkf_actor service, dispatch, app;
     int64_t service_seen; /* c->service_at at the last look */
+    /* For the one rule of the lease bound that leans on what cannot be measured. */
+    bool stalled;         /* stopped, or heard by nobody */
+    int64_t stalled_at;   /* last time of that */
+    int64_t lease_seen;   /* the bound at the last look */
+    bool alone;           /* it comes from one write alone */
 };
 
 /* What the seed has chosen. */
@@ -57,6 +62,7 @@ struct search {
     bool quiet; /* the end: no faults, nobody new; who holds lets go */
     int labels;
     int64_t last_token[SEARCH_DIRS];
+    int last_label[SEARCH_DIRS];
     char violation[400];
     /* What went on, over all seeds. */
     struct {
@@ -88,6 +94,8 @@ void search_calm(void);
 
 /* search_check.c */
 void search_check(void);
+/* The client was, or is no more, kept from its servers. */
+void search_stalled(int member, bool stalled);
 int search_on_submit(int client, const struct zkr__op *op);
 void search_on_created(const struct zkf_node *node);
 void search_on_deleting(const struct zkf_node *node);

@@ -54,22 +54,27 @@ static void stop_one(void)
     }
     zkf_trace("fault: client %d is %s", at, stopped ? "going on" : "stopped");
     zkf_client_stop(at, !stopped);
+    search_stalled(at, !stopped);
     S.did.stops += !stopped;
 }
 
 static void network(void)
 {
+    int at;
     switch (zkf_below(4)) {
     case 0:
     case 1:
         S.did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
         break;
     case 2:
-        zkf_blackhole(some_client(), true);
+        at = some_client();
+        zkf_blackhole(at, true);
+        search_stalled(at, true);
         break;
     default:
         for (int i = 0; i < S.s.clients; i++) {
             zkf_blackhole(i, false);
+            search_stalled(i, *zkf_client_stopped(i));
         }
         break;
     }
@@ -123,6 +128,7 @@ void search_calm(void)
     for (int i = 0; i < S.s.clients; i++) {
         zkf_blackhole(i, false);
         zkf_client_stop(i, false);
+        search_stalled(i, false);
     }
     S.faults.due = ZKR__NEVER;
 }
