@@ -175,11 +175,12 @@ void zkr__request_answer(void *tag, const struct zkr__answer *answer)
     zkr_client *c = link->c;
     zkr__lock(c);
     unlink_request(r);
+    /* Also when nobody wants the answer any more: the door keeps the watch until it is closed. */
+    if (r->watch && (answer->code == ZKR_OK ||
+                     (r->kind == ZKR__OP_EXISTS && answer->code == ZKR_ENONODE))) {
+        r->watch->armed = true;
+    }
     if (!r->answered) {
-        if (r->watch && (answer->code == ZKR_OK ||
-                         (r->kind == ZKR__OP_EXISTS && answer->code == ZKR_ENONODE))) {
-            r->watch->armed = true;
-        }
         if (is_write(r->kind) && answer->code == ZKR_OK) {
             zkr__lease_answered(&c->lease, r->sent, c->door->boot());
         }

@@ -16,9 +16,9 @@ void search_choose(uint64_t seed)
     s->clients = 2 + (int)zkf_below(3);
     s->session = 1000 * ZKR__MS * (1 + zkf_below(3));
     s->tick = s->session / (2 + zkf_below(3));
-    s->length = s->session * (2 + zkf_below(6));
-    s->pace = s->session / (4 << zkf_below(6));
-    s->fault_pace = s->session / (1 + zkf_below(6));
+    s->length = s->session * (1 + zkf_below(5));
+    s->pace = s->session / (2 << zkf_below(5));
+    s->fault_pace = s->session / (1 + zkf_below(5));
     s->isolations = zkf_chance(50);
     s->longest_stop = zkf_chance(40) ? s->session * 2 : 0;
     s->hands = zkf_chance(30);
@@ -114,7 +114,8 @@ static void add_member(int at)
     zkf_actor_add(&m->service);
     zkf_actor_add(&m->dispatch);
     zkf_actor_add(&m->app);
-    zkf_client_clock(at, zkf_below(S.s.session), zkf_below(800) - 400);
+    int64_t skew = zkf_below(800) - 400;
+    zkf_client_clock(at, zkf_below(S.s.session), skew);
     search_open(at);
 }
 

@@ -183,7 +183,7 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
     check_order(k, node);
 }
 
-static const struct zkr__claim *lead_of(const struct contender *k)
+static const struct zkr__claim *lead_of(const struct contender *k) ZKR__LOCKED
 {
     return k->latch ? zkr__latch_lead(k->latch) : k->claim;
 }

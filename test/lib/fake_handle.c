@@ -82,7 +82,7 @@ static void finish(struct zkf__handle *h, struct zkf__req *req, int rc)
 
 static void tell_session(struct zkf__handle *h, enum zkr__session_event event)
 {
-    zkf__channel_put(&h->done, (struct zkf__item){.kind = ZKF__SESSION, .code = event});
+    zkf__channel_put(&h->done, (struct zkf__item){.kind = ZKF__SESSION, .code = (int)event});
 }
 
 /* --- timers --- */

@@ -143,12 +143,18 @@ static void revalidate(struct zkf__server *from, struct zkf__req *req)
     done(from, req);
 }
 
-/* A leader without followers: it does not know, and answers what needs no quorum. */
+/*
+ * A leader without followers: it does not know, and answers what needs no quorum. When it has not
+ * been replaced, what it says of sessions counts later on, too.
+ */
 static void take_alone(struct zkf__server *from, struct zkf__req *req)
 {
     const struct zkf__session *s = zkf__session_find(req->session);
     if (req->kind == ZKR__OP_SYNC) {
         done(from, req);
+    } else if (req->kind == ZKF__CONNECT && req->session != 0 &&
+               from->id == zkf__w.leader) {
+        revalidate(from, req);
     } else if (req->kind == ZKF__CONNECT && req->session != 0) {
         bool known = s && s->from < from->applied && s->until >= from->applied;
         req->rc = known ? ZKF__OK : ZKF__EXPIRED;
