@@ -27,6 +27,7 @@ void search_choose(uint64_t seed)
     s->latches = zkf_chance(40);
     s->locks = !s->latches || zkf_chance(60);
     s->attempts = zkf_chance(20) ? 3 : 0;
+    s->peace = zkf_chance(5);
 }
 
 static void begin(uint64_t seed, bool trace)
@@ -47,6 +48,8 @@ static void begin(uint64_t seed, bool trace)
     config.patience = S.s.session * (2 + zkf_below(3));
     /* See leans() in search_check.c: a stalled network is one server's scenario. */
     config.slow = zkf_chance(70) || config.servers > 1 ? S.s.session / 20 : S.s.session / 2;
+    config.slow = S.s.peace ? 30 * ZKR__MS : config.slow;
+    config.stalls = !S.s.peace;
     config.seed = ~seed;
     zkf_begin(&config);
 }
@@ -148,11 +151,16 @@ static bool all_out(void)
     }
     for (int i = 0; i < S.s.clients; i++) {
         const zkr_client *c = S.members[i].c;
-        if (c && (c->stats.pending_deletes || c->stats.waiting || c->stats.held)) {
+        if (!c) {
+            continue;
+        }
+        const struct zkr__engine *engine = c->engine;
+        if (c->stats.pending_deletes || c->stats.waiting || c->stats.held ||
+            (engine && engine->claims)) {
             return false;
         }
     }
-    return true;
+    return zkf_watch_count() == 0;
 }
 
 static bool all_closed(void)
@@ -205,7 +213,7 @@ static void finish(void)
 {
     S.quiet = true;
     search_calm();
-    run_until(all_out, 120 * S.s.session, "somebody waits, or a node is left, for ever");
+    run_until(all_out, 120 * S.s.session, "somebody waits, or a node or a watch is left, for ever");
     if (S.violation[0] == '\0') {
         for (int i = 0; i < S.s.clients; i++) {
             if (S.members[i].c) {
@@ -228,7 +236,8 @@ bool search_run(uint64_t seed, bool trace)
     for (int i = 0; i < S.s.clients; i++) {
         add_member(i);
     }
-    S.faults = (struct zkf_actor){.due = zkf_now() + zkf_below(S.s.fault_pace),
+    int64_t first = zkf_now() + zkf_below(S.s.fault_pace);
+    S.faults = (struct zkf_actor){.due = S.s.peace ? ZKR__NEVER : first,
                                   .act = search_fault};
     zkf_actor_add(&S.faults);
     int64_t end = zkf_now() + S.s.length;

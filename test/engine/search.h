@@ -24,6 +24,7 @@ struct contender {
     bool ended;   /* a claim that has failed or was lost: to be left */
     bool holding; /* was sure, and has not been told otherwise */
     bool excused; /* somebody took its node or its session away by hand */
+    int64_t excused_at;
     bool told;    /* latch: between on_gain and on_loss */
     int64_t token;
     int64_t until; /* true time until which it was promised the hold */
@@ -49,7 +50,8 @@ struct scenario {
     int64_t session, tick; /* ns */
     int64_t length, pace, fault_pace;
     int64_t longest_stop;
-    bool isolations, hands, kills, tries, latches, locks, strangers;
+    bool peace; /* no faults at all */
+    bool isolations, hands, kills, tries, latches, locks;
     int64_t attempts;
 };
 
@@ -99,6 +101,7 @@ void search_stalled(int member, bool stalled);
 int search_on_submit(int client, const struct zkr__op *op);
 void search_on_created(const struct zkf_node *node);
 void search_on_deleting(const struct zkf_node *node);
+/* @node is about to be deleted by hand, or its session ended. */
 void search_excuse(const struct zkf_node *node);
 struct contender *search_by_label(int label);
 

@@ -118,36 +118,90 @@ void search_on_deleting(const struct zkf_node *node)
     }
 }
 
+static int64_t sequence_of(const struct zkf_node *node, int dir)
+{
+    const char *parent = search_dir(dir);
+    size_t len = strlen(parent);
+    int64_t sequence;
+    if (strncmp(node->path, parent, len) != 0 || node->path[len] != '/' ||
+        !zkr__path_sequence(node->path + len + 1,
+                            dir == DIR_LOCK ? "lock-" : ZKR__LATCH_PREFIX, &sequence)) {
+        return -1;
+    }
+    return sequence;
+}
+
+static const struct zkf_node *node_ahead(const struct zkf_node *node, int dir)
+{
+    int64_t mine = sequence_of(node, dir), best = -1;
+    const struct zkf_node *ahead = NULL;
+    for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+        int64_t sequence = sequence_of(n, dir);
+        if (sequence > best && sequence < mine) {
+            best = sequence;
+            ahead = n;
+        }
+    }
+    return ahead;
+}
+
+/*
+ * A holder cannot know at once, nor can one whose grant is on the way. But one that waits behind
+ * another client is granted by what comes after this, so it must have heard of this as well.
+ */
 void search_excuse(const struct zkf_node *node)
 {
     struct contender *k = search_by_label(node->label);
-    if (k) {
+    if (!k) {
+        return;
+    }
+    const struct zkf_node *ahead = node_ahead(node, k->dir);
+    if (k->holding || !ahead || ahead->owner == node->owner) {
         k->excused = true;
+        k->excused_at = zkf_now();
     }
 }
 
 /* --- after each step --- */
 
+static bool is_leaving(const struct contender *k, const struct zkf_node *node)
+{
+    const struct zkr__engine *engine = S.members[k->client].c->engine;
+    struct zkr__claim *claim;
+    HASH_FIND(hh, engine->by_node, node->path, strlen(node->path), claim);
+    return claim && claim->k.phase == ZKR__REMOVING;
+}
+
 /* Those in front must be on their way out, by this very client. */
 static void check_order(const struct contender *k, const struct zkf_node *node)
 {
-    const char *dir = search_dir(k->dir);
-    size_t len = strlen(dir);
-    const char *prefix = k->dir == DIR_LOCK ? "lock-" : ZKR__LATCH_PREFIX;
-    int64_t mine = 0, other = 0;
-    (void)zkr__path_sequence(zkr__path_name(node->path), prefix, &mine);
+    int64_t mine = sequence_of(node, k->dir);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
-        if (strncmp(n->path, dir, len) != 0 || n->path[len] != '/' ||
-            !zkr__path_sequence(n->path + len + 1, prefix, &other) || other >= mine) {
-            continue;
-        }
-        struct zkr__engine *engine = S.members[k->client].c->engine;
-        struct zkr__claim *ahead;
-        HASH_FIND(hh, engine->by_node, n->path, strlen(n->path), ahead);
-        if (!ahead || ahead->k.phase != ZKR__REMOVING) {
+        int64_t other = sequence_of(n, k->dir);
+        if (other >= 0 && other < mine && !is_leaving(k, n)) {
             search_violation("contender %d of client %d is granted by %s past %s",
                              k->label, k->client, zkr__path_name(node->path),
                              zkr__path_name(n->path));
+        }
+    }
+}
+
+/* No herd: one that waits watches the next in front of it, so nobody stands between. */
+static void check_parked(const struct contender *k, const struct zkr__claim *claim)
+{
+    const char *ahead = claim->ahead ? claim->ahead->node : claim->ahead_path;
+    const struct zkf_node *node = zkf_find(claim->node);
+    if (!ahead || !node || node->czxid != claim->czxid) {
+        return;
+    }
+    int64_t mine = sequence_of(node, k->dir), watched;
+    (void)zkr__path_sequence(zkr__path_name(ahead), claim->q->prefix, &watched);
+    for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+        int64_t other = sequence_of(n, k->dir);
+        if (other > watched && other < mine && !is_leaving(k, n)) {
+            search_violation("contender %d of client %d (%s) watches %s past %s", k->label,
+                             k->client, zkr__path_name(node->path),
+                             zkr__path_name(ahead), zkr__path_name(n->path));
         }
     }
 }
@@ -183,17 +237,16 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
     check_order(k, node);
 }
 
-static const struct zkr__claim *lead_of(const struct contender *k) ZKR__LOCKED
-{
-    return k->latch ? zkr__latch_lead(k->latch) : k->claim;
-}
-
 static void look(struct contender *k)
 {
     zkr_client *c = S.members[k->client].c;
     zkf_enter(k->client);
     zkr__lock(c);
-    struct zkr__claim *claim = (struct zkr__claim *)(uintptr_t)lead_of(k);
+    struct zkr__claim *claim = k->latch ? zkr__latch_lead(k->latch) : k->claim;
+    const struct zkr__claim *any = k->latch ? k->latch->claim : k->claim;
+    if (any && any->k.phase == ZKR__PARKED && S.did.steps % 4 == 0) {
+        check_parked(k, any);
+    }
     bool sure = claim && claim->k.phase == ZKR__HELD && zkr__claim_sure(claim);
     if (sure) {
         if (!k->holding || k->token != claim->czxid) {
@@ -206,9 +259,16 @@ static void look(struct contender *k)
             search_violation("contender %d of client %d holds by %s, which is no more",
                              k->label, k->client, claim->node);
         }
+        if (k->excused && zkf_now() > k->excused_at + 4 * S.s.session) {
+            search_violation("contender %d does not learn that its node is gone",
+                             k->label);
+        }
     } else if (k->holding) {
         k->holding = false;
         k->until = 0;
+        if (S.s.peace) {
+            search_violation("contender %d is lost without a fault", k->label);
+        }
         S.did.losses++;
         zkf_trace("client %d: contender %d holds no more", k->client, k->label);
     }

@@ -90,6 +90,10 @@ static void on_change(struct zkr__claim *claim, void *ctx)
     k->ended = true;
     k->holding = false;
     S.did.failed += claim->k.failure != 0;
+    if (S.s.peace && claim->k.failure != ZKR_ETIMEDOUT) {
+        search_violation("contender %d fails (%d, lost %d) without a fault", k->label,
+                         claim->k.failure, claim->k.lost);
+    }
 }
 
 static void on_gain(zkr_leader_latch *latch, int64_t token, void *ctx)
@@ -212,7 +216,7 @@ void search_app(void *ctx)
         enter(at);
     } else if (what < 90 && pick(at, false)) {
         search_leave(pick(at, false));
-    } else if (what == 99 && S.s.kills) {
+    } else if (what >= 98 && S.s.kills && !S.s.peace) {
         search_close(at, zkf_chance(50));
         S.did.kills++;
     } else {

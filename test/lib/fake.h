@@ -50,6 +50,7 @@ struct zkf_config {
     int64_t patience;  /* ns until a server without its quorum gives up (syncLimit) */
     int64_t slow;      /* ns, the longest usual delay of a message */
     bool calm;         /* no delays: for scripts */
+    bool stalls;       /* followers forget a write at times, as before 3.8.1 */
     bool trace;        /* to stdout */
     struct zkf_hooks hooks;
 };

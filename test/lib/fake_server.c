@@ -158,7 +158,7 @@ static void answer(struct zkf__req *req)
 {
     req->ready = true;
     /* Servers before 3.8.1 may forget a write until something else arrives (ZOOKEEPER-4537). */
-    if (zkf__w.config.calm || zkf_below(64) != 0 || req->kind == ZKF__CONNECT) {
+    if (!zkf__w.config.stalls || zkf_below(64) != 0 || req->kind == ZKF__CONNECT) {
         zkf__server_pump(req->conn);
     }
 }
