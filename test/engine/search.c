@@ -16,8 +16,8 @@ void search_choose(uint64_t seed)
     s->clients = 2 + (int)zkf_below(3);
     s->session = 1000 * ZKR__MS * (1 + zkf_below(3));
     s->tick = s->session / (2 + zkf_below(3));
-    s->length = s->session * (1 + zkf_below(5));
-    s->pace = s->session / (2 << zkf_below(5));
+    s->length = s->session / 2 * (1 + zkf_below(zkf_chance(60) ? 2 : 8));
+    s->pace = s->session / (2 << zkf_below(4));
     s->fault_pace = s->session / (1 + zkf_below(5));
     s->isolations = zkf_chance(50);
     s->longest_stop = zkf_chance(40) ? s->session * 2 : 0;

@@ -21,6 +21,7 @@ struct contender {
     int label; /* of its nodes; 0 = this place is free */
     struct zkr__claim *claim;
     zkr_leader_latch *latch;
+    const struct zkf_node *node; /* the last one made, while it is there */
     bool ended;   /* a claim that has failed or was lost: to be left */
     bool holding; /* was sure, and has not been told otherwise */
     bool excused; /* somebody took its node or its session away by hand */

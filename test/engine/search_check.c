@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -94,6 +95,7 @@ void search_on_created(const struct zkf_node *node)
         return;
     }
     k->excused = false;
+    k->node = node;
     /* The last node of a latch may be on its way out while the next is made. */
     int nodes = 0;
     for (const struct zkf_node *other = zkf_nodes(); other; other = other->next) {
@@ -108,7 +110,10 @@ void search_on_created(const struct zkf_node *node)
 /* A hold that is promised must not end at the servers before the promise does. */
 void search_on_deleting(const struct zkf_node *node)
 {
-    const struct contender *k = search_by_label(node->label);
+    struct contender *k = search_by_label(node->label);
+    if (k && k->node == node) {
+        k->node = NULL;
+    }
     if (k && k->holding && !k->excused && !leans(k) && k->token == node->czxid &&
         k->until > zkf_now()) {
         search_violation("contender %d of client %d loses %s, which was promised for "
@@ -120,15 +125,11 @@ void search_on_deleting(const struct zkf_node *node)
 
 static int64_t sequence_of(const struct zkf_node *node, int dir)
 {
-    const char *parent = search_dir(dir);
-    size_t len = strlen(parent);
-    int64_t sequence;
-    if (strncmp(node->path, parent, len) != 0 || node->path[len] != '/' ||
-        !zkr__path_sequence(node->path + len + 1,
-                            dir == DIR_LOCK ? "lock-" : ZKR__LATCH_PREFIX, &sequence)) {
-        return -1;
+    static uint32_t dirs[SEARCH_DIRS];
+    if (dirs[dir] == 0) {
+        dirs[dir] = zkf_hash(search_dir(dir));
     }
-    return sequence;
+    return node->parent_hash == dirs[dir] ? node->sequence : -1;
 }
 
 static const struct zkf_node *node_ahead(const struct zkf_node *node, int dir)
@@ -190,12 +191,12 @@ static void check_order(const struct contender *k, const struct zkf_node *node)
 static void check_parked(const struct contender *k, const struct zkr__claim *claim)
 {
     const char *ahead = claim->ahead ? claim->ahead->node : claim->ahead_path;
-    const struct zkf_node *node = zkf_find(claim->node);
+    const struct zkf_node *node = k->node;
     if (!ahead || !node || node->czxid != claim->czxid) {
         return;
     }
-    int64_t mine = sequence_of(node, k->dir), watched;
-    (void)zkr__path_sequence(zkr__path_name(ahead), claim->q->prefix, &watched);
+    int64_t mine = sequence_of(node, k->dir);
+    int64_t watched = strtoll(ahead + strlen(ahead) - 10, NULL, 10);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t other = sequence_of(n, k->dir);
         if (other > watched && other < mine && !is_leaving(k, n)) {
@@ -216,7 +217,7 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
     if (k->excused || leans(k)) {
         return;
     }
-    const struct zkf_node *node = zkf_find(claim->node);
+    const struct zkf_node *node = k->node;
     if (!node) {
         search_violation("contender %d of client %d holds by %s, which is no more",
                          k->label, k->client, claim->node);
@@ -255,7 +256,7 @@ static void look(struct contender *k)
         int64_t valid = zkr__valid_for_ms(c) * ZKR__MS;
         int64_t until = zkf_now() + zkf_client_span(k->client, valid);
         k->until = until > k->until ? until : k->until;
-        if (!k->excused && !leans(k) && !zkf_find(claim->node)) {
+        if (!k->excused && !leans(k) && !k->node) {
             search_violation("contender %d of client %d holds by %s, which is no more",
                              k->label, k->client, claim->node);
         }

@@ -23,7 +23,8 @@ enum { ZKF_CLIENTS = 8, ZKF_SERVERS = 3 };
 struct zkf_node {
     struct zkf_node *next;
     const char *path;
-    uint32_t hash;
+    uint32_t hash, parent_hash; /* zkf_hash() of the paths */
+    int64_t sequence;           /* -1 = it has none */
     int64_t czxid, mzxid, pzxid;
     int64_t owner; /* session of an ephemeral node, else 0 */
     int64_t created_ms;
@@ -130,6 +131,7 @@ bool zkf_stranger_touch(const char *path); /* sets its data */
 
 const struct zkf_node *zkf_nodes(void);
 const struct zkf_node *zkf_find(const char *path);
+uint32_t zkf_hash(const char *path);
 bool zkf_session_alive(int64_t session);
 size_t zkf_session_count(void);
 size_t zkf_watch_count(void); /* at all servers */

@@ -292,7 +292,7 @@ static bool concerns(const struct zkf__watch *w, int event)
 /* All that watch @path are told, each once. */
 static void on_event(struct zkf__handle *h, int event, const char *path)
 {
-    uint32_t hash = zkf__hash(path);
+    uint32_t hash = zkf_hash(path);
     void *told[8];
     size_t count = 0;
     struct zkf__watch **at = &h->watches;
@@ -424,7 +424,7 @@ static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag
     struct zkf__req *req = zkf__alloc(sizeof(*req));
     req->kind = (int)op->kind;
     req->path = op->path ? zkf__string(op->path) : NULL;
-    req->hash = op->path ? zkf__hash(op->path) : 0;
+    req->hash = op->path ? zkf_hash(op->path) : 0;
     req->data = zkf__copy(op->data, op->data_len);
     req->data_len = op->data_len;
     req->container = op->container;

@@ -208,7 +208,6 @@ size_t zkf__channel_count(const struct zkf__channel *ch);
 int64_t zkf__delay(void);
 
 /* --- trees (fake_tree.c) --- */
-uint32_t zkf__hash(const char *text);
 struct zkf_node *zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
 /* What the leader makes of a write, for its own tree; then put it into the log. */
 struct zkf__txn *zkf__prepare(struct zkf__req *req);

@@ -244,7 +244,7 @@ static void begin_server(struct zkf__server *server, int id)
     *server = (struct zkf__server){.id = id, .serving = true};
     static const struct zkf_node root = {.path = "/"};
     struct zkf_node *node = zkf__copy(&root, sizeof(root));
-    node->hash = zkf__hash("/");
+    node->hash = zkf_hash("/");
     server->tree.first = node;
     zkf__channel_init(&server->from_leader, zkf__from_leader, server);
     zkf__channel_init(&server->to_leader, zkf__to_leader, server);

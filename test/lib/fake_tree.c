@@ -6,7 +6,7 @@
 #include "fake_impl.h"
 #include "util.h"
 
-uint32_t zkf__hash(const char *text)
+uint32_t zkf_hash(const char *text)
 {
     uint32_t hash = 2166136261U;
     for (; *text; text++) {
@@ -37,7 +37,7 @@ static const char *parent_path(const char *path)
 static struct zkf_node *parent_of(const struct zkf__tree *t, const char *path)
 {
     const char *parent = parent_path(path);
-    return zkf__tree_find(t, parent, zkf__hash(parent));
+    return zkf__tree_find(t, parent, zkf_hash(parent));
 }
 
 /* --- the leader's decision --- */
@@ -65,7 +65,7 @@ static struct zkf__txn *prepare_create(struct zkf__req *req)
         (void)snprintf(name, room, "%s%010d", path, parent->creates);
         path = name;
     }
-    uint32_t hash = zkf__hash(path);
+    uint32_t hash = zkf_hash(path);
     if (zkf__tree_find(t, path, hash)) {
         return nothing(req, ZKF__EXISTS);
     }
@@ -77,6 +77,8 @@ static struct zkf__txn *prepare_create(struct zkf__req *req)
     txn->node = (struct zkf_node){
         .path = path,
         .hash = hash,
+        .parent_hash = parent->hash,
+        .sequence = sequential ? parent->creates : -1,
         .owner = sequential ? req->session : 0,
         .created_ms = zkf__w.now / ZKR__MS,
         .container = req->container,
@@ -110,7 +112,7 @@ static struct zkf__txn *prepare_check(struct zkf__req *req)
 {
     for (size_t i = 0; i < req->path_count; i++) {
         const char *path = req->paths[i];
-        if (!zkf__tree_find(&zkf__w.head, path, zkf__hash(path))) {
+        if (!zkf__tree_find(&zkf__w.head, path, zkf_hash(path))) {
             req->bad_check = i;
             return nothing(req, ZKF__NONODE);
         }
@@ -179,7 +181,7 @@ static void fire(struct zkf__server *server,
         return;
     }
     struct zkf__watch **at = &server->watches;
-    uint32_t hash = zkf__hash(path);
+    uint32_t hash = zkf_hash(path);
     struct zkf__conn *told[8];
     size_t count = 0;
     while (*at) {

@@ -144,7 +144,7 @@ static bool stranger_writes(int kind, const char *path)
     struct zkf__req *req = zkf__alloc(sizeof(*req));
     req->kind = kind;
     req->path = zkf__string(path);
-    req->hash = zkf__hash(path);
+    req->hash = zkf_hash(path);
     req->session = 1;
     struct zkf__txn *txn = zkf__prepare(req);
     txn->req = NULL;
@@ -174,7 +174,7 @@ bool zkf_stranger_touch(const char *path)
     struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
     txn->kind = ZKF__T_SET;
     txn->node.path = zkf__string(path);
-    txn->node.hash = zkf__hash(path);
+    txn->node.hash = zkf_hash(path);
     zkf_trace("stranger: sets %s", path);
     zkf__log_append(txn);
     return true;
@@ -204,7 +204,7 @@ const struct zkf_node *zkf_nodes(void)
 
 const struct zkf_node *zkf_find(const char *path)
 {
-    return zkf__tree_find(&zkf__w.head, path, zkf__hash(path));
+    return zkf__tree_find(&zkf__w.head, path, zkf_hash(path));
 }
 
 size_t zkf_watch_count(void)
