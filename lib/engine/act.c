@@ -124,7 +124,7 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
 
 /* The list behind it is answered next, or fails alike. */
 static void
-on_synced(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__claim *claim = ctx;
     (void)tag;
@@ -133,11 +133,18 @@ on_synced(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__claim_settle(claim);
 }
 
-/* Without the sync the list could miss our node: then there is no list either. */
-static bool sync_first(struct zkr__claim *claim) ZKR__LOCKED
+/*
+ * The list that follows must show our node if it was ever made, now or later. A sync is not enough
+ * for that: a leader that has been replaced and does not know answers it. A write is answered by
+ * the one that leads, which from now on refuses what comes by our old connection. What it
+ * says does not matter. If it cannot be sent, there is no list either.
+ */
+static bool write_first(struct zkr__claim *claim) ZKR__LOCKED
 {
-    struct zkr__op op = {.kind = ZKR__OP_SYNC, .path = claim->q->dir};
-    int rc = zkr__submit(claim->q->c, &op, on_synced, claim, 0);
+    struct zkr__op op = {.kind = ZKR__OP_CHECK,
+                         .paths = (const char *const[]){claim->q->dir},
+                         .path_count = 1};
+    int rc = zkr__submit(claim->q->c, &op, on_written, claim, 0);
     if (rc != ZKR_OK) {
         refuse(claim, ZKR__ASKED_LIST, rc);
         return false;
@@ -201,7 +208,7 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     if (todo & ZKR__DO_CREATE) {
         create(claim);
     }
-    if ((todo & ZKR__DO_FIND) && !sync_first(claim)) {
+    if ((todo & ZKR__DO_FIND) && !write_first(claim)) {
         todo &= ~(unsigned)ZKR__DO_FIND;
     }
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
