@@ -28,6 +28,7 @@ void search_choose(uint64_t seed)
     s->locks = !s->latches || zkf_chance(60);
     s->attempts = zkf_chance(20) ? 3 : 0;
     s->peace = zkf_chance(5);
+    s->sit = zkf_chance(40);
 }
 
 static void begin(uint64_t seed, bool trace)

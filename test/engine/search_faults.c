@@ -82,7 +82,7 @@ static void network(void)
 
 static void servers(void)
 {
-    if (zkf_chance(45)) {
+    if (zkf_chance(30)) {
         zkf_heal();
     } else if (zkf_chance(75) && S.s.isolations) {
         zkf_isolate((int)zkf_below(S.s.servers));
@@ -105,10 +105,14 @@ static void strangers(void)
 void search_fault(void *unused)
 {
     (void)unused;
-    S.faults.due = zkf_now() + zkf_below(S.s.fault_pace);
+    /* While the servers disagree, a client that changes between them is worth the most. */
+    bool split = zkf_isolated();
+    S.faults.due = zkf_now() + zkf_below(split ? S.s.fault_pace / 4 : S.s.fault_pace);
     S.did.faults++;
     int64_t what = zkf_below(100);
-    if (what < 40) {
+    if (split && zkf_chance(50)) {
+        S.did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
+    } else if (what < 40) {
         network();
     } else if (what < 60) {
         servers();

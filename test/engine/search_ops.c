@@ -208,7 +208,7 @@ void search_app(void *ctx)
     }
     int64_t what = zkf_below(100);
     struct contender *done = pick(at, true);
-    if (done && (S.quiet || what < 40 || done->ended)) {
+    if (done && (S.quiet || what < (S.s.sit ? 3 : 40) || done->ended)) {
         search_leave(done);
     } else if (S.quiet) {
         ask_latches(at);

@@ -113,6 +113,7 @@ void zkf_blackhole(int client, bool on);
 /* The links of one server to the others: cut, and later healed. */
 void zkf_isolate(int server);
 void zkf_heal(void);
+bool zkf_isolated(void); /* is one cut off? */
 /* From here on, the longest usual delay of a message. */
 void zkf_slow(int64_t slow);
 /* Kill a server and start it again; its connections break. */

@@ -124,6 +124,15 @@ void zkf_blackhole(int client, bool on)
     }
 }
 
+bool zkf_isolated(void)
+{
+    bool isolated = false;
+    for (int i = 0; i < zkf__w.config.servers; i++) {
+        isolated = isolated || zkf__w.servers[i].isolated;
+    }
+    return isolated;
+}
+
 void zkf_slow(int64_t slow)
 {
     zkf__w.config.slow = slow;
