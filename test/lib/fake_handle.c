@@ -320,11 +320,11 @@ static void on_event(struct zkf__handle *h, int event, const char *path)
 
 static void on_reply(struct zkf__handle *h, struct zkf__req *req)
 {
-    h->seen = req->zxid > h->seen ? req->zxid : h->seen;
-    if (req->kind == ZKF__CONNECT) {
+    if (req->kind == ZKF__CONNECT) { /* the one answer without a zxid */
         connected(h, req);
         return;
     }
+    h->seen = req->zxid > h->seen ? req->zxid : h->seen;
     if (req->kind == ZKF__PING || req->kind == ZKF__SET_WATCHES) {
         return;
     }

@@ -288,17 +288,25 @@ static void apply_delete(struct zkf__tree *t,
     fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
 }
 
+/* Each server deletes the nodes of a session in an order of its own. */
 static void apply_close(struct zkf__tree *t,
                         const struct zkf__txn *txn,
                         struct zkf__server *server)
 {
-    struct zkf_node *next;
-    for (struct zkf_node *node = t->first; node; node = next) {
-        next = node->next;
-        if (node->owner == txn->session) {
+    struct zkf_node *node;
+    do {
+        int64_t count = 0;
+        struct zkf_node *chosen = NULL;
+        for (node = t->first; node; node = node->next) {
+            if (node->owner == txn->session && zkf_below(++count) == 0) {
+                chosen = node;
+            }
+        }
+        node = chosen;
+        if (node) {
             apply_delete(t, txn, node, server);
         }
-    }
+    } while (node);
 }
 
 void zkf__apply(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server *server)
