@@ -462,11 +462,12 @@ static void run_side(struct side *side, const char *const *script)
     }
     settle(side);
     make_base(side);
-    for (; *script; script++) {
-        for (int i = 0; i < SESSIONS; i++) {
+    for (bool settled = true; *script; script++) {
+        for (int i = 0; i < SESSIONS && settled; i++) {
             say(&side->sessions[i], "> %s\n", *script);
         }
         run_line(side, *script);
+        settled = strchr(*script, '&') == NULL;
     }
     for (int i = 0; i < SESSIONS; i++) {
         if (!side->sessions[i].closed) {
@@ -492,8 +493,14 @@ static void compare(const char *const *script)
     remove_all(&real);
     for (int i = 0; i < SESSIONS; i++) {
         const char *f = fake.sessions[i].log, *r = real.sessions[i].log;
-        if (strcmp(f, r) != 0) {
-            zkt_fail("--- session %c, fake\n%s--- real\n%s", 'a' + i, f, r);
+        size_t same = 0, line = 0;
+        for (; f[same] == r[same] && f[same] != '\0'; same++) {
+            line = f[same] == '\n' ? same + 1 : line;
+        }
+        if (f[same] != r[same]) {
+            size_t from = line > 200 ? line - 200 : 0;
+            zkt_fail("session %c: ...%.*s--- the fake goes on\n%.200s\n--- the real one\n%.200s",
+                     'a' + i, (int)(line - from), f + from, f + line, r + line);
         }
     }
 }
