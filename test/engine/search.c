@@ -48,7 +48,8 @@ static void begin(uint64_t seed, bool trace)
     config.tick = S.s.tick;
     config.patience = S.s.session * (2 + zkf_below(3));
     /* See leans() in search_check.c: a stalled network is one server's scenario. */
-    config.slow = zkf_chance(70) || config.servers > 1 ? S.s.session / 20 : S.s.session / 2;
+    config.slow =
+        zkf_chance(70) || config.servers > 1 ? S.s.session / 20 : S.s.session / 2;
     config.slow = S.s.peace ? 30 * ZKR__MS : config.slow;
     config.stalls = !S.s.peace;
     config.seed = ~seed;
@@ -214,7 +215,8 @@ static void finish(void)
 {
     S.quiet = true;
     search_calm();
-    run_until(all_out, 120 * S.s.session, "somebody waits, or a node or a watch is left, for ever");
+    run_until(all_out, 120 * S.s.session,
+              "somebody waits, or a node or a watch is left, for ever");
     if (S.violation[0] == '\0') {
         for (int i = 0; i < S.s.clients; i++) {
             if (S.members[i].c) {
@@ -238,8 +240,8 @@ bool search_run(uint64_t seed, bool trace)
         add_member(i);
     }
     int64_t first = zkf_now() + zkf_below(S.s.fault_pace);
-    S.faults = (struct zkf_actor){.due = S.s.peace ? ZKR__NEVER : first,
-                                  .act = search_fault};
+    S.faults =
+        (struct zkf_actor){.due = S.s.peace ? ZKR__NEVER : first, .act = search_fault};
     zkf_actor_add(&S.faults);
     int64_t end = zkf_now() + S.s.length;
     while (step(end)) {

@@ -7,9 +7,8 @@
 #define ZKT_SEARCH_H
 
 #include "engine/engine.h"
-#include "recipes/leader_latch.h"
-
 #include "fake.h"
+#include "recipes/leader_latch.h"
 
 enum { SEARCH_CLIENTS = 4, SEARCH_CONTENDERS = 12, SEARCH_DIRS = 2 };
 /* Contenders of dir 0 are plain claims, those of dir 1 leader latches. */
@@ -22,11 +21,11 @@ struct contender {
     struct zkr__claim *claim;
     zkr_leader_latch *latch;
     const struct zkf_node *node; /* the last one made, while it is there */
-    bool ended;   /* a claim that has failed or was lost: to be left */
-    bool holding; /* was sure, and has not been told otherwise */
+    bool ended;                  /* a claim that has failed or was lost: to be left */
+    bool holding;                /* was sure, and has not been told otherwise */
     bool excused; /* somebody took its node or its session away by hand */
     int64_t excused_at;
-    bool told;    /* latch: between on_gain and on_loss */
+    bool told; /* latch: between on_gain and on_loss */
     int64_t token;
     int64_t until; /* true time until which it was promised the hold */
     int64_t since; /* entered */
@@ -38,10 +37,10 @@ struct member {
     struct zkf_actor service, dispatch, app;
     int64_t service_seen; /* c->service_at at the last look */
     /* For the one rule of the lease bound that leans on what cannot be measured. */
-    bool stalled;         /* stopped, or heard by nobody */
-    int64_t stalled_at;   /* last time of that */
-    int64_t lease_seen;   /* the bound at the last look */
-    bool alone;           /* it comes from one write alone */
+    bool stalled;       /* stopped, or heard by nobody */
+    int64_t stalled_at; /* last time of that */
+    int64_t lease_seen; /* the bound at the last look */
+    bool alone;         /* it comes from one write alone */
 };
 
 /* What the seed has chosen. */
@@ -106,5 +105,7 @@ void search_on_deleting(const struct zkf_node *node);
 /* @node is about to be deleted by hand, or its session ended. */
 void search_excuse(const struct zkf_node *node);
 struct contender *search_by_label(int label);
+/* The node in front of this one, or NULL. */
+const struct zkf_node *search_ahead(const struct zkf_node *node);
 
 #endif

@@ -78,8 +78,8 @@ int search_on_submit(int client, const struct zkr__op *op)
         if (claim->node == op->path) {
             for (int i = 0; i < SEARCH_CONTENDERS; i++) {
                 const struct contender *k = &S.contenders[i];
-                if (k->label != 0 && (claim->on_change_ctx == k ||
-                                      claim->on_change_ctx == k->latch)) {
+                if (k->label != 0 &&
+                    (claim->on_change_ctx == k || claim->on_change_ctx == k->latch)) {
                     return k->label;
                 }
             }
@@ -146,6 +146,12 @@ static const struct zkf_node *node_ahead(const struct zkf_node *node, int dir)
     return ahead;
 }
 
+const struct zkf_node *search_ahead(const struct zkf_node *node)
+{
+    const struct contender *k = search_by_label(node->label);
+    return k ? node_ahead(node, k->dir) : NULL;
+}
+
 /*
  * A holder cannot know at once, nor can one whose grant is on the way. But one that waits behind
  * another client is granted by what comes after this, so it must have heard of this as well.
@@ -200,8 +206,8 @@ static void check_parked(const struct contender *k, const struct zkr__claim *cla
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t other = sequence_of(n, k->dir);
         if (other > watched && other < mine && !is_leaving(k, n)) {
-            search_violation("contender %d of client %d (%s) watches %s past %s", k->label,
-                             k->client, zkr__path_name(node->path),
+            search_violation("contender %d of client %d (%s) watches %s past %s",
+                             k->label, k->client, zkr__path_name(node->path),
                              zkr__path_name(ahead), zkr__path_name(n->path));
         }
     }
@@ -228,7 +234,8 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
                          k->label, claim->czxid, node->czxid);
     }
     /* Nobody has asked in between, or a latch had stepped down: the same term goes on. */
-    bool again = k->label == S.last_label[k->dir] && claim->czxid == S.last_token[k->dir];
+    bool again =
+        k->label == S.last_label[k->dir] && claim->czxid == S.last_token[k->dir];
     if (claim->czxid <= S.last_token[k->dir] && !again) {
         search_violation("token %" PRId64 " after token %" PRId64, claim->czxid,
                          S.last_token[k->dir]);
@@ -260,7 +267,7 @@ static void look(struct contender *k)
             search_violation("contender %d of client %d holds by %s, which is no more",
                              k->label, k->client, claim->node);
         }
-        if (k->excused && zkf_now() > k->excused_at + 4 * S.s.session) {
+        if (k->excused && !k->node && zkf_now() > k->excused_at + 2 * S.s.session) {
             search_violation("contender %d does not learn that its node is gone",
                              k->label);
         }
@@ -299,9 +306,10 @@ void search_check(void)
             continue;
         }
         if (holder[k->dir]) {
-            search_violation("both contender %d of client %d and %d of client %d hold %s",
-                             holder[k->dir]->label, holder[k->dir]->client, k->label,
-                             k->client, search_dir(k->dir));
+            search_violation(
+                "both contender %d of client %d and %d of client %d hold %s",
+                holder[k->dir]->label, holder[k->dir]->client, k->label, k->client,
+                search_dir(k->dir));
         }
         holder[k->dir] = k;
     }

@@ -21,6 +21,27 @@ static const struct zkf_node *some_node(void)
     return chosen;
 }
 
+static void delete_by_hand(const struct zkf_node *node)
+{
+    struct contender *k = search_by_label(node->label);
+    const struct contender before = k ? *k : (struct contender){0};
+    search_excuse(node);
+    if (!zkf_stranger_delete(node->path) && k) {
+        k->excused = before.excused;
+    }
+}
+
+/* One who waits, and whom it waits for; its watch on itself is used up first. */
+static void delete_two(const struct zkf_node *node)
+{
+    const struct zkf_node *ahead = search_ahead(node);
+    (void)zkf_stranger_touch(node->path);
+    delete_by_hand(node);
+    if (ahead) {
+        delete_by_hand(ahead);
+    }
+}
+
 static void by_hand(void)
 {
     const struct zkf_node *node = some_node();
@@ -28,14 +49,13 @@ static void by_hand(void)
         return;
     }
     S.did.hands++;
-    if (zkf_chance(40)) {
+    if (zkf_chance(25)) {
+        delete_two(node);
+    } else if (zkf_chance(40)) {
         (void)zkf_stranger_touch(node->path);
     } else if (zkf_chance(70)) {
-        if (zkf_leader() >= 0) {
-            search_excuse(node);
-            (void)zkf_stranger_delete(node->path);
-        }
-    } else if (zkf_session_alive(node->owner)) {
+        delete_by_hand(node);
+    } else if (zkf_session_alive(node->owner) && !zkf_isolated() && zkf_leader() >= 0) {
         for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
             if (n->owner == node->owner) {
                 search_excuse(n);

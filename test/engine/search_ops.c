@@ -128,7 +128,8 @@ static void enter_latch(struct contender *k, zkr_client *c)
     o.on_loss = on_loss;
     o.ctx = k;
     o.step_down_when_suspended = zkf_chance(25);
-    if (zkr_leader_latch_create(&k->latch, c, search_dir(DIR_LATCH), "x", &o) != ZKR_OK ||
+    if (zkr_leader_latch_create(&k->latch, c, search_dir(DIR_LATCH), "x", &o) !=
+            ZKR_OK ||
         zkr_leader_latch_start(k->latch) != ZKR_OK) {
         zkt_fail("no latch");
     }
@@ -176,7 +177,8 @@ static struct contender *pick(int at, bool only_done)
     int first = (int)zkf_below(SEARCH_CONTENDERS);
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         struct contender *k = &S.contenders[(first + i) % SEARCH_CONTENDERS];
-        if (k->label != 0 && k->client == at && (!only_done || k->holding || k->ended)) {
+        if (k->label != 0 && k->client == at &&
+            (!only_done || k->holding || k->ended)) {
             return k;
         }
     }

@@ -113,8 +113,8 @@ static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
         say(s, "answer to %u: %d (%d)", tag - 1, a->zk_rc, a->code);
         if (a->path) {
             say(s, " %s", below_base(side, a->path));
-            (void)snprintf(side->names[side->name_count++], sizeof(side->names[0]), "%s",
-                           a->path);
+            (void)snprintf(side->names[side->name_count++], sizeof(side->names[0]),
+                           "%s", a->path);
         }
         if (a->czxid != 0) {
             say(s, " zxid#%d", index_of(side->zxids, &side->zxid_count, a->czxid));
@@ -147,8 +147,8 @@ static void on_node(void *engine, const char *path, enum zkr__node_event event)
 
 static void on_state(struct zkr__listener *listener, int state)
 {
-    struct session *s =
-        (struct session *)(void *)((char *)listener - offsetof(struct session, listener));
+    struct session *s = (struct session *)(void *)((char *)listener -
+                                                   offsetof(struct session, listener));
     pthread_mutex_lock(&s->side->mu);
     say(s, "state: %s\n", zkr_client_state_name(state));
     pthread_mutex_unlock(&s->side->mu);
@@ -187,7 +187,8 @@ static void serve(struct session *s)
     zkr__unlock(s->c);
 }
 
-static void wait_for(struct side *side, bool (*done)(struct session *s), struct session *s)
+static void
+wait_for(struct side *side, bool (*done)(struct session *s), struct session *s)
 {
     int64_t end = zkt_now_ms() + PATIENCE_MS;
     while (true) {
@@ -337,7 +338,8 @@ static void lose(struct session *s, const char *what, char *words[4])
 {
     bool answer = strcmp(what, "lose-answer") == 0;
     if (s->side->real) {
-        (answer ? zkt_proxy_cut_after_request : zkt_proxy_cut_before_request)(s->proxy, 1);
+        (answer ? zkt_proxy_cut_after_request : zkt_proxy_cut_before_request)(s->proxy,
+                                                                              1);
         run_verb(s, words[0], words + 1);
     } else {
         size_t before = zkf_log_length();
@@ -414,11 +416,10 @@ static void open_session(struct side *side, int i)
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = 6000;
     zkf_enter(i);
-    assert_int_equal(zkr__client_open(&s->c,
-                                      side->real ? zkt_proxy_host(s->proxy)
-                                                 : "127.0.0.1:1",
-                                      &o, &env),
-                     ZKR_OK);
+    assert_int_equal(
+        zkr__client_open(&s->c, side->real ? zkt_proxy_host(s->proxy) : "127.0.0.1:1",
+                         &o, &env),
+        ZKR_OK);
     zkr__lock(s->c);
     s->c->engine = s;
     s->c->up = &upcalls;
@@ -499,7 +500,8 @@ static void compare(const char *const *script)
         }
         if (f[same] != r[same]) {
             size_t from = line > 200 ? line - 200 : 0;
-            zkt_fail("session %c: ...%.*s--- the fake goes on\n%.200s\n--- the real one\n%.200s",
+            zkt_fail("session %c: ...%.*s--- the fake goes on\n%.200s\n--- the real "
+                     "one\n%.200s",
                      'a' + i, (int)(line - from), f + from, f + line, r + line);
         }
     }

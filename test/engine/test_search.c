@@ -49,9 +49,9 @@ static void what_must_hold_holds_in_every_schedule(void **state)
 static void every_kind_of_fault_was_met(void **state)
 {
     (void)state;
-    const long counts[] = {S.did.grants, S.did.losses, S.did.failed, S.did.latch_gains,
-                           S.did.cuts,   S.did.stops,  S.did.isolations,
-                           S.did.crashes, S.did.hands, S.did.kills};
+    const long counts[] = {
+        S.did.grants, S.did.losses,     S.did.failed,  S.did.latch_gains, S.did.cuts,
+        S.did.stops,  S.did.isolations, S.did.crashes, S.did.hands,       S.did.kills};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }

@@ -46,13 +46,13 @@ struct zkf_hooks {
 
 struct zkf_config {
     uint64_t seed;
-    int servers;       /* 1 or 3 */
-    int64_t tick;      /* ns */
-    int64_t patience;  /* ns until a server without its quorum gives up (syncLimit) */
-    int64_t slow;      /* ns, the longest usual delay of a message */
-    bool calm;         /* no delays: for scripts */
-    bool stalls;       /* followers forget a write at times, as before 3.8.1 */
-    bool trace;        /* to stdout */
+    int servers;      /* 1 or 3 */
+    int64_t tick;     /* ns */
+    int64_t patience; /* ns until a server without its quorum gives up (syncLimit) */
+    int64_t slow;     /* ns, the longest usual delay of a message */
+    bool calm;        /* no delays: for scripts */
+    bool stalls;      /* followers forget a write at times, as before 3.8.1 */
+    bool trace;       /* to stdout */
     struct zkf_hooks hooks;
 };
 
@@ -76,7 +76,8 @@ void zkf_actor_add(struct zkf_actor *actor);
 void zkf_actor_remove(struct zkf_actor *actor);
 /* Let one act, going on in time if need be; false: nothing is due until @end. */
 bool zkf_step(int64_t end);
-int64_t zkf_now(void); /* true time, ns; each client's clock has an offset and a rate of its own */
+int64_t zkf_now(
+    void); /* true time, ns; each client's clock has an offset and a rate of its own */
 
 uint64_t zkf_random(void);
 int64_t zkf_below(int64_t n); /* 0 to n - 1; 0 for n < 1 */

@@ -75,14 +75,15 @@ static void hand_over(void *ctx, const struct zkf__item *item)
 static void finish(struct zkf__handle *h, struct zkf__req *req, int rc)
 {
     if (req->tag) {
-        zkf__channel_put(&h->done,
-                         (struct zkf__item){.kind = ZKF__ANSWERED, .code = rc, .p = req});
+        zkf__channel_put(
+            &h->done, (struct zkf__item){.kind = ZKF__ANSWERED, .code = rc, .p = req});
     }
 }
 
 static void tell_session(struct zkf__handle *h, enum zkr__session_event event)
 {
-    zkf__channel_put(&h->done, (struct zkf__item){.kind = ZKF__SESSION, .code = (int)event});
+    zkf__channel_put(&h->done,
+                     (struct zkf__item){.kind = ZKF__SESSION, .code = (int)event});
 }
 
 /* --- timers --- */
@@ -181,6 +182,8 @@ static void attempt(struct zkf__handle *h)
     conn->handle = h;
     conn->server = id;
     conn->at_client = true;
+    conn->previous = client_of(h)->conns;
+    client_of(h)->conns = conn;
     conn->inbox_tail = &conn->inbox;
     zkf__channel_init(&conn->up, zkf__server_request, conn);
     zkf__channel_init(&conn->down, zkf__handle_receive, conn);
@@ -255,8 +258,7 @@ static void on_timer(void *ctx)
 
 static void set_watch(struct zkf__handle *h, const struct zkf__req *req)
 {
-    enum zkf__watch_type type =
-        req->kind == ZKR__OP_CHILDREN ? ZKF__CHILD : ZKF__DATA;
+    enum zkf__watch_type type = req->kind == ZKR__OP_CHILDREN ? ZKF__CHILD : ZKF__DATA;
     if (!req->watch || (req->rc != ZKF__OK && req->kind != ZKR__OP_EXISTS)) {
         return;
     }
@@ -271,7 +273,8 @@ static void set_watch(struct zkf__handle *h, const struct zkf__req *req)
     }
     w = h->spare ? h->spare : zkf__alloc(sizeof(*w));
     h->spare = w->next;
-    *w = (struct zkf__watch){.path = req->path, .hash = req->hash, .tag = req->watch_tag};
+    *w = (struct zkf__watch){
+        .path = req->path, .hash = req->hash, .tag = req->watch_tag};
     w->type = type;
     w->next = h->watches;
     h->watches = w;
@@ -435,7 +438,8 @@ static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag
     if (zkf__w.config.hooks.on_submit) {
         req->label = zkf__w.config.hooks.on_submit(h->client, op);
     }
-    zkf_trace("client %d: sends %d %s", h->client, req->kind, req->path ? req->path : "");
+    zkf_trace("client %d: sends %d %s", h->client, req->kind,
+              req->path ? req->path : "");
     if (h->state == ZKF__UP) {
         send(h, req);
         rearm(h);

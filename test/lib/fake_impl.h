@@ -97,7 +97,8 @@ enum { ZKF__ANSWERED, ZKF__NODE_EVENT, ZKF__SESSION };
 enum { ZKF__EV_CREATED = 1, ZKF__EV_DELETED, ZKF__EV_CHANGED, ZKF__EV_CHILD };
 
 struct zkf__conn {
-    struct zkf__conn *next; /* of its server */
+    struct zkf__conn *next;     /* of its server */
+    struct zkf__conn *previous; /* of its client */
     struct zkf__handle *handle;
     int server;
     int64_t session;
@@ -106,7 +107,13 @@ struct zkf__conn {
     struct zkf__req *inbox, **inbox_tail; /* arrived, unanswered */
 };
 
-enum zkf__txn_kind { ZKF__T_NOTHING, ZKF__T_CREATE, ZKF__T_DELETE, ZKF__T_SET, ZKF__T_CLOSE };
+enum zkf__txn_kind {
+    ZKF__T_NOTHING,
+    ZKF__T_CREATE,
+    ZKF__T_DELETE,
+    ZKF__T_SET,
+    ZKF__T_CLOSE
+};
 
 struct zkf__txn {
     enum zkf__txn_kind kind;
@@ -165,6 +172,7 @@ struct zkf__client {
     int64_t offset, skew;
     bool stopped, killed, blackhole;
     struct zkf__handle *handle; /* the latest */
+    struct zkf__conn *conns;    /* all that ever were */
 };
 
 struct zkf__world {
@@ -208,11 +216,14 @@ size_t zkf__channel_count(const struct zkf__channel *ch);
 int64_t zkf__delay(void);
 
 /* --- trees (fake_tree.c) --- */
-struct zkf_node *zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
+struct zkf_node *
+zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
 /* What the leader makes of a write, for its own tree; then put it into the log. */
 struct zkf__txn *zkf__prepare(struct zkf__req *req);
 /* Apply; @server fires its watches, NULL: the leader's own tree, with hooks. */
-void zkf__apply(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server *server);
+void zkf__apply(struct zkf__tree *t,
+                const struct zkf__txn *txn,
+                struct zkf__server *server);
 /* Answer a read at @server, leaving a watch. */
 void zkf__read(struct zkf__server *server, struct zkf__req *req);
 void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req);

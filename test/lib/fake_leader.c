@@ -42,9 +42,9 @@ void zkf__log_append(struct zkf__txn *txn)
     for (int i = 0; i < w->config.servers; i++) {
         struct zkf__server *server = &w->servers[i];
         if (server->serving && !zkf__leads(server)) {
-            zkf__channel_put(&server->from_leader,
-                             (struct zkf__item){.kind = ZKF__COMMIT,
-                                                .n = (int64_t)w->log_len});
+            zkf__channel_put(
+                &server->from_leader,
+                (struct zkf__item){.kind = ZKF__COMMIT, .n = (int64_t)w->log_len});
         }
     }
     zkf__server_apply(the_leader(), w->log_len);
@@ -105,7 +105,8 @@ static void begin_session(struct zkf__req *req)
     struct zkf__session *s = zkf__alloc(sizeof(*s));
     s->id = ++zkf__w.next_session;
     s->timeout = req->conn->handle->asked;
-    s->timeout = s->timeout < 2 * zkf__w.config.tick ? 2 * zkf__w.config.tick : s->timeout;
+    s->timeout =
+        s->timeout < 2 * zkf__w.config.tick ? 2 * zkf__w.config.tick : s->timeout;
     s->touched = zkf__w.now;
     s->owner = req->conn;
     s->from = zkf__w.log_len;
@@ -309,7 +310,8 @@ void zkf_isolate(int id)
     if (w->config.servers < 3 || w->leader < 0) {
         return;
     }
-    zkf_trace("fault: server %d is cut off%s", id, id == w->leader ? ", the leader" : "");
+    zkf_trace("fault: server %d is cut off%s", id,
+              id == w->leader ? ", the leader" : "");
     server->isolated = true;
     server->timer.due = w->now + w->config.patience;
     for (int i = 0; i < w->config.servers; i++) {

@@ -135,8 +135,7 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
         zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
         return;
     }
-    if (item->kind == ZKF__END ||
-        (req->kind == ZKF__CONNECT && !welcome(conn, req))) {
+    if (item->kind == ZKF__END || (req->kind == ZKF__CONNECT && !welcome(conn, req))) {
         zkf__conn_close_at_server(conn);
         return;
     }
@@ -180,7 +179,8 @@ void zkf__server_apply(struct zkf__server *server, size_t upto)
         const struct zkf__txn *txn = zkf__w.log[server->applied++];
         zkf__apply(&server->tree, txn, server);
         struct zkf__req *req = txn->req;
-        if (req && req->conn && req->conn->at_server && req->conn->server == server->id) {
+        if (req && req->conn && req->conn->at_server &&
+            req->conn->server == server->id) {
             answer(req);
         }
         if (txn->kind == ZKF__T_CLOSE) {
@@ -258,6 +258,7 @@ void zkf__servers_begin(void)
     for (int i = 0; i < zkf__w.config.servers; i++) {
         begin_server(&zkf__w.servers[i], i);
     }
-    zkf__w.head.first = zkf__copy(zkf__w.servers[0].tree.first, sizeof(struct zkf_node));
+    zkf__w.head.first =
+        zkf__copy(zkf__w.servers[0].tree.first, sizeof(struct zkf_node));
     zkf__leader_begin();
 }

@@ -18,7 +18,7 @@ static struct chunk {
     struct chunk *next;
     size_t used;
     _Alignas(16) char room[CHUNK];
-} *chunks, *chunk;
+} * chunks, *chunk;
 
 void *zkf__alloc(size_t size)
 {
@@ -111,7 +111,8 @@ void zkf_actor_add(struct zkf_actor *actor)
     struct zkf__world *w = &zkf__w;
     if (w->actor_count == w->actor_room) {
         w->actor_room = w->actor_room * 2 + 64;
-        w->actors = realloc(w->actors, (size_t)w->actor_room * sizeof(struct zkf_actor *));
+        w->actors =
+            realloc(w->actors, (size_t)w->actor_room * sizeof(struct zkf_actor *));
         w->due = realloc(w->due, (size_t)w->actor_room * sizeof(int));
         if (!w->actors || !w->due) {
             zkt_fail("out of memory");

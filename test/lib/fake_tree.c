@@ -15,7 +15,8 @@ uint32_t zkf_hash(const char *text)
     return hash;
 }
 
-struct zkf_node *zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash)
+struct zkf_node *
+zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash)
 {
     struct zkf_node *node = t->first;
     while (node && (node->hash != hash || strcmp(node->path, path) != 0)) {
@@ -172,10 +173,8 @@ static bool take_watch(struct zkf__watch **at, const char *path, uint32_t hash)
 }
 
 /* Those of @type on @path are told and gone; not twice the same connection for a deletion. */
-static void fire(struct zkf__server *server,
-                 enum zkf__watch_type type,
-                 int event,
-                 const char *path)
+static void
+fire(struct zkf__server *server, enum zkf__watch_type type, int event, const char *path)
 {
     if (!server) {
         return;
@@ -289,9 +288,8 @@ static void apply_delete(struct zkf__tree *t,
 }
 
 /* Each server deletes the nodes of a session in an order of its own. */
-static void apply_close(struct zkf__tree *t,
-                        const struct zkf__txn *txn,
-                        struct zkf__server *server)
+static void
+apply_close(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server *server)
 {
     struct zkf_node *node;
     do {
@@ -309,7 +307,9 @@ static void apply_close(struct zkf__tree *t,
     } while (node);
 }
 
-void zkf__apply(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server *server)
+void zkf__apply(struct zkf__tree *t,
+                const struct zkf__txn *txn,
+                struct zkf__server *server)
 {
     struct zkf_node *node;
     t->zxid = txn->zxid;

@@ -118,9 +118,10 @@ void zkf_blackhole(int client, bool on)
     }
     zkf_trace("fault: client %d hears %s", client, on ? "nothing" : "again");
     c->blackhole = on;
-    if (c->handle && c->handle->conn) {
-        zkf__channel_block(&c->handle->conn->up, on);
-        zkf__channel_block(&c->handle->conn->down, on);
+    /* Of old connections, too, what was sent arrives when the network is back. */
+    for (struct zkf__conn *conn = c->conns; conn; conn = conn->previous) {
+        zkf__channel_block(&conn->up, on);
+        zkf__channel_block(&conn->down, on);
     }
 }
 
