@@ -69,8 +69,8 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
                      : zkr__move_fail(k, e, e->code);
     }
     /*
-     * A create that the sync did not see will never be: a server drops what comes of a session
-     * that has moved, and the same server takes our requests in order.
+     * A create that is not seen behind that write will never be: servers drop what comes of a
+     * session that has moved, and the same server takes our requests in order.
      */
     if (!e->found) {
         return zkr__move_requeue(k, e);

@@ -31,7 +31,7 @@
 enum zkr__phase {
     ZKR__IDLE,     /* no node */
     ZKR__CREATING, /* create sent, with the list right behind it */
-    ZKR__FINDING,  /* the create's reply is lost: sync, list, look for our GUID */
+    ZKR__FINDING,  /* the create's reply is lost: write, list, look for our GUID */
     ZKR__LISTING,  /* our node exists; where does it stand? */
     ZKR__PARKED,   /* behind another */
     ZKR__PROVING, /* first, but the session may end at any moment: one write must be answered */
@@ -81,7 +81,7 @@ struct zkr__claim_event {
 enum zkr__action {
     ZKR__DO_PARENTS = 1 << 0, /* create the parents; ahead of DO_CREATE */
     ZKR__DO_CREATE = 1 << 1,  /* create and list, under a new GUID */
-    ZKR__DO_FIND = 1 << 2,    /* sync and list */
+    ZKR__DO_FIND = 1 << 2,    /* write and list */
     ZKR__DO_OWN = 1 << 3,     /* get our node, with a watch */
     ZKR__DO_LIST = 1 << 4,
     ZKR__DO_AHEAD = 1 << 5,  /* get the one ahead, with a watch */
