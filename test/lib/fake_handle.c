@@ -88,7 +88,7 @@ static void tell_session(struct zkf__handle *h, enum zkr__session_event event)
 
 /* --- timers --- */
 
-static void rearm(struct zkf__handle *h)
+void zkf__handle_rearm(struct zkf__handle *h)
 {
     int64_t due = ZKR__NEVER;
     if (h->state == ZKF__DOWN) {
@@ -103,7 +103,7 @@ static void rearm(struct zkf__handle *h)
     h->timer.due = due;
 }
 
-static void send(struct zkf__handle *h, struct zkf__req *req)
+void zkf__handle_send(struct zkf__handle *h, struct zkf__req *req)
 {
     req->conn = h->conn;
     req->next = NULL;
@@ -131,7 +131,7 @@ static void fail_all(struct zkf__handle *h, int rc)
     }
 }
 
-static void drop_conn(struct zkf__handle *h)
+void zkf__handle_drop(struct zkf__handle *h)
 {
     struct zkf__conn *conn = h->conn;
     h->conn = NULL;
@@ -146,23 +146,23 @@ static void drop_conn(struct zkf__handle *h)
 void zkf__handle_lost(struct zkf__handle *h, int rc)
 {
     bool was_up = h->state == ZKF__UP;
-    drop_conn(h);
+    zkf__handle_drop(h);
     h->state = ZKF__DOWN;
     h->attempt_at = zkf__w.now + zkf__delay();
     if (was_up) {
         tell_session(h, ZKR__SESSION_DOWN);
     }
     fail_all(h, rc);
-    rearm(h);
+    zkf__handle_rearm(h);
 }
 
 static void expired(struct zkf__handle *h)
 {
-    drop_conn(h);
+    zkf__handle_drop(h);
     h->state = ZKF__DEAD;
     tell_session(h, ZKR__SESSION_OVER);
     fail_all(h, ZKF__EXPIRED);
-    rearm(h);
+    zkf__handle_rearm(h);
 }
 
 /* --- connecting --- */
@@ -175,7 +175,7 @@ static void attempt(struct zkf__handle *h)
     if (!server->serving && !blackhole) {
         fail_all(h, ZKF__CONNLOSS);
         h->attempt_at = zkf__w.now + h->timeout / 60 + zkf__delay();
-        rearm(h);
+        zkf__handle_rearm(h);
         return;
     }
     struct zkf__conn *conn = zkf__alloc(sizeof(*conn));
@@ -204,8 +204,8 @@ static void attempt(struct zkf__handle *h)
     req->seen = h->seen;
     zkf_trace("client %d: connects to server %d, session %lld", h->client, id,
               (long long)h->session);
-    send(h, req);
-    rearm(h);
+    zkf__handle_send(h, req);
+    zkf__handle_rearm(h);
 }
 
 static void connected(struct zkf__handle *h, const struct zkf__req *req)
@@ -227,12 +227,12 @@ static void connected(struct zkf__handle *h, const struct zkf__req *req)
             copy->next = set->watches;
             set->watches = copy;
         }
-        send(h, set);
+        zkf__handle_send(h, set);
     }
     tell_session(h, ZKR__SESSION_UP);
     while (h->unsent) {
         struct zkf__req *next = h->unsent->next;
-        send(h, h->unsent);
+        zkf__handle_send(h, h->unsent);
         h->unsent = next;
     }
     h->unsent_tail = &h->unsent;
@@ -249,8 +249,8 @@ static void on_timer(void *ctx)
     } else {
         struct zkf__req *ping = zkf__alloc(sizeof(*ping));
         ping->kind = ZKF__PING;
-        send(h, ping);
-        rearm(h);
+        zkf__handle_send(h, ping);
+        zkf__handle_rearm(h);
     }
 }
 
@@ -356,12 +356,12 @@ void zkf__handle_receive(void *ctx, const struct zkf__item *item)
     } else {
         on_reply(h, item->p);
     }
-    rearm(h);
+    zkf__handle_rearm(h);
 }
 
-/* --- the door --- */
+/* --- its beginning --- */
 
-static void *open_handle(const struct zkr__open_args *args)
+void *zkf__handle_open(const struct zkr__open_args *args)
 {
     struct zkf__handle *h = zkf__alloc(sizeof(*h));
     h->client = zkf__w.current;
@@ -375,116 +375,7 @@ static void *open_handle(const struct zkr__open_args *args)
     h->timer = (struct zkf_actor){.act = on_timer, .ctx = h};
     h->timer.stopped = &client_of(h)->stopped;
     zkf_actor_add(&h->timer);
-    rearm(h);
+    zkf__handle_rearm(h);
     client_of(h)->handle = h;
     return h;
 }
-
-/* What was sent still goes out, unless the reset that follows overtakes it. */
-static void say_goodbye(struct zkf__handle *h)
-{
-    struct zkf__conn *conn = h->conn;
-    if (h->state == ZKF__UP && !client_of(h)->killed) {
-        struct zkf__req *req = zkf__alloc(sizeof(*req));
-        req->kind = ZKF__CLOSE;
-        send(h, req);
-    }
-    if (conn && (client_of(h)->killed || zkf__channel_count(&conn->down) > 0)) {
-        size_t count = zkf__channel_count(&conn->up);
-        zkf__channel_truncate(&conn->up, (size_t)zkf_below((int64_t)count + 1));
-    }
-}
-
-static void close_handle(void *zh)
-{
-    struct zkf__handle *h = zh;
-    say_goodbye(h);
-    drop_conn(h);
-    h->state = ZKF__CLOSED;
-    zkf__channel_end(&h->done);
-    zkf_actor_remove(&h->timer);
-    if (client_of(h)->handle == h) {
-        client_of(h)->handle = NULL;
-    }
-}
-
-static void copy_paths(struct zkf__req *req, const struct zkr__op *op)
-{
-    const char **paths = zkf__alloc((op->path_count + 1) * sizeof(*paths));
-    for (size_t i = 0; i < op->path_count; i++) {
-        paths[i] = zkf__string(op->paths[i]);
-    }
-    req->paths = paths;
-    req->path_count = op->path_count;
-}
-
-static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
-{
-    struct zkf__handle *h = zh;
-    if (h->state == ZKF__DEAD) {
-        return ZKF__INVALIDSTATE;
-    }
-    struct zkf__req *req = zkf__alloc(sizeof(*req));
-    req->kind = (int)op->kind;
-    req->path = op->path ? zkf__string(op->path) : NULL;
-    req->hash = op->path ? zkf_hash(op->path) : 0;
-    req->data = zkf__copy(op->data, op->data_len);
-    req->data_len = op->data_len;
-    req->container = op->container;
-    req->watch = op->watch;
-    req->tag = tag;
-    req->watch_tag = watch_tag;
-    copy_paths(req, op);
-    if (zkf__w.config.hooks.on_submit) {
-        req->label = zkf__w.config.hooks.on_submit(h->client, op);
-    }
-    zkf_trace("client %d: sends %d %s", h->client, req->kind,
-              req->path ? req->path : "");
-    if (h->state == ZKF__UP) {
-        send(h, req);
-        rearm(h);
-    } else {
-        *h->unsent_tail = req;
-        h->unsent_tail = &req->next;
-    }
-    return 0;
-}
-
-static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
-{
-    (void)zh;
-    (void)scheme;
-    (void)cert;
-    (void)len;
-    return 0;
-}
-
-static int64_t session_id(void *zh)
-{
-    return ((const struct zkf__handle *)zh)->session;
-}
-
-static int timeout_ms(void *zh)
-{
-    return (int)(((const struct zkf__handle *)zh)->timeout / ZKR__MS);
-}
-
-static int64_t clock_now(void)
-{
-    const struct zkf__client *c = &zkf__w.clients[zkf__w.current];
-    if (zkf__w.hurry) {
-        return 1;
-    }
-    return zkf__w.now + c->offset + zkf__w.now / 1000000 * c->skew;
-}
-
-const struct zkr__door zkf_door = {
-    .open = open_handle,
-    .close = close_handle,
-    .submit = submit,
-    .add_auth = add_auth,
-    .session_id = session_id,
-    .timeout_ms = timeout_ms,
-    .now = clock_now,
-    .boot = clock_now,
-};

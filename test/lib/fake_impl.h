@@ -229,7 +229,7 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req);
 void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req);
 void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn);
 
-/* --- servers (fake_server.c, fake_leader.c) --- */
+/* --- servers (fake_server.c, fake_leader.c, fake_election.c) --- */
 void zkf__servers_begin(void);
 void zkf__server_request(void *conn, const struct zkf__item *item);
 void zkf__conn_close_at_server(struct zkf__conn *conn);
@@ -243,6 +243,8 @@ void zkf__from_leader(void *server, const struct zkf__item *item);
 void zkf__to_leader(void *server, const struct zkf__item *item);
 struct zkf__session *zkf__session_find(int64_t id);
 void zkf__leader_begin(void);
+void zkf__elect(void *unused);
+bool zkf__has_quorum(void);
 void zkf__server_reset(struct zkf__server *server);
 void zkf__server_timer(void *server);
 void zkf__rearm_expiry(void);
@@ -252,5 +254,9 @@ bool zkf__leads(const struct zkf__server *server);
 /* --- handles (fake_handle.c) --- */
 void zkf__handle_receive(void *conn, const struct zkf__item *item);
 void zkf__handle_lost(struct zkf__handle *h, int rc);
+void *zkf__handle_open(const struct zkr__open_args *args);
+void zkf__handle_send(struct zkf__handle *h, struct zkf__req *req);
+void zkf__handle_rearm(struct zkf__handle *h);
+void zkf__handle_drop(struct zkf__handle *h); /* its connection */
 
 #endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The door of the fake: what the library calls. */
+#include "fake_impl.h"
+
+static struct zkf__client *client_of(const struct zkf__handle *h)
+{
+    return &zkf__w.clients[h->client];
+}
+
+/* What was sent still goes out, unless the reset that follows overtakes it. */
+static void say_goodbye(struct zkf__handle *h)
+{
+    struct zkf__conn *conn = h->conn;
+    if (h->state == ZKF__UP && !client_of(h)->killed) {
+        struct zkf__req *req = zkf__alloc(sizeof(*req));
+        req->kind = ZKF__CLOSE;
+        zkf__handle_send(h, req);
+    }
+    if (conn && (client_of(h)->killed || zkf__channel_count(&conn->down) > 0)) {
+        size_t count = zkf__channel_count(&conn->up);
+        zkf__channel_truncate(&conn->up, (size_t)zkf_below((int64_t)count + 1));
+    }
+}
+
+static void close_handle(void *zh)
+{
+    struct zkf__handle *h = zh;
+    say_goodbye(h);
+    zkf__handle_drop(h);
+    h->state = ZKF__CLOSED;
+    zkf__channel_end(&h->done);
+    zkf_actor_remove(&h->timer);
+    if (client_of(h)->handle == h) {
+        client_of(h)->handle = NULL;
+    }
+}
+
+static void copy_paths(struct zkf__req *req, const struct zkr__op *op)
+{
+    const char **paths = zkf__alloc((op->path_count + 1) * sizeof(*paths));
+    for (size_t i = 0; i < op->path_count; i++) {
+        paths[i] = zkf__string(op->paths[i]);
+    }
+    req->paths = paths;
+    req->path_count = op->path_count;
+}
+
+static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+{
+    struct zkf__handle *h = zh;
+    if (h->state == ZKF__DEAD) {
+        return ZKF__INVALIDSTATE;
+    }
+    struct zkf__req *req = zkf__alloc(sizeof(*req));
+    req->kind = (int)op->kind;
+    req->path = op->path ? zkf__string(op->path) : NULL;
+    req->hash = op->path ? zkf_hash(op->path) : 0;
+    req->data = zkf__copy(op->data, op->data_len);
+    req->data_len = op->data_len;
+    req->container = op->container;
+    req->watch = op->watch;
+    req->tag = tag;
+    req->watch_tag = watch_tag;
+    copy_paths(req, op);
+    if (zkf__w.config.hooks.on_submit) {
+        req->label = zkf__w.config.hooks.on_submit(h->client, op);
+    }
+    zkf_trace("client %d: sends %d %s", h->client, req->kind,
+              req->path ? req->path : "");
+    if (h->state == ZKF__UP) {
+        zkf__handle_send(h, req);
+        zkf__handle_rearm(h);
+    } else {
+        *h->unsent_tail = req;
+        h->unsent_tail = &req->next;
+    }
+    return 0;
+}
+
+static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
+{
+    (void)zh;
+    (void)scheme;
+    (void)cert;
+    (void)len;
+    return 0;
+}
+
+static int64_t session_id(void *zh)
+{
+    return ((const struct zkf__handle *)zh)->session;
+}
+
+static int timeout_ms(void *zh)
+{
+    return (int)(((const struct zkf__handle *)zh)->timeout / ZKR__MS);
+}
+
+static int64_t clock_now(void)
+{
+    const struct zkf__client *c = &zkf__w.clients[zkf__w.current];
+    if (zkf__w.hurry) {
+        return 1;
+    }
+    return zkf__w.now + c->offset + zkf__w.now / 1000000 * c->skew;
+}
+
+const struct zkr__door zkf_door = {
+    .open = zkf__handle_open,
+    .close = close_handle,
+    .submit = submit,
+    .add_auth = add_auth,
+    .session_id = session_id,
+    .timeout_ms = timeout_ms,
+    .now = clock_now,
+    .boot = clock_now,
+};
