@@ -29,13 +29,21 @@ void search_choose(uint64_t seed)
     s->attempts = zkf_chance(20) ? 3 : 0;
     s->peace = zkf_chance(5);
     s->sit = zkf_chance(40);
+    s->split = zkf_chance(15);
+    if (s->split) {
+        s->sit = s->isolations = true;
+        s->kills = s->hands = false;
+        s->length = s->session * (3 + zkf_below(3));
+        s->pace = s->session / 4;
+        s->fault_pace = s->session * 2;
+    }
 }
 
 static void begin(uint64_t seed, bool trace)
 {
     struct zkf_config config = {
         .seed = seed,
-        .servers = seed % 3 == 0 ? 1 : 3,
+        .servers = 3,
         .trace = trace,
         .hooks = {.on_submit = search_on_submit,
                   .on_created = search_on_created,
@@ -44,6 +52,7 @@ static void begin(uint64_t seed, bool trace)
     zkf_begin(&config); /* for its chance only: what follows depends on the scenario */
     search_choose(seed);
     zkf_end();
+    config.servers = seed % 3 == 0 && !S.s.split ? 1 : 3;
     S.s.servers = config.servers;
     config.tick = S.s.tick;
     config.patience = S.s.session * (2 + zkf_below(3));

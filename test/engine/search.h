@@ -52,6 +52,7 @@ struct scenario {
     int64_t longest_stop;
     bool peace; /* no faults at all */
     bool sit;   /* who holds holds for long */
+    bool split; /* servers cut off, one after the other, and little else */
     bool isolations, hands, kills, tries, latches, locks;
     int64_t attempts;
 };

@@ -102,7 +102,7 @@ static void network(void)
 
 static void servers(void)
 {
-    if (zkf_chance(30)) {
+    if (zkf_chance(S.s.split && !zkf_isolated() ? 0 : 30)) {
         zkf_heal();
     } else if (zkf_chance(75) && S.s.isolations) {
         zkf_isolate((int)zkf_below(S.s.servers));
@@ -127,18 +127,21 @@ void search_fault(void *unused)
     (void)unused;
     /* While the servers disagree, a client that changes between them is worth the most. */
     bool split = zkf_isolated();
-    S.faults.due = zkf_now() + zkf_below(split ? S.s.fault_pace / 4 : S.s.fault_pace);
+    S.faults.due = zkf_now() + zkf_below(split ? S.s.fault_pace / (S.s.split ? 1 : 4)
+                                               : S.s.fault_pace);
     S.did.faults++;
     int64_t what = zkf_below(100);
-    if (split && zkf_chance(50)) {
+    if (S.s.split && zkf_chance(70)) {
+        servers();
+    } else if (split && zkf_chance(50)) {
         S.did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
     } else if (what < 40) {
         network();
     } else if (what < 60) {
         servers();
-    } else if (what < 75) {
+    } else if (what < 72) {
         stop_one();
-    } else if (what < 85 && S.s.hands) {
+    } else if (what < 92 && S.s.hands) {
         by_hand();
     } else {
         strangers();
