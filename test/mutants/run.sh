@@ -11,8 +11,8 @@ set -euo pipefail
 
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 root=$(dirname "$(dirname "$here")")
-seeds=${SEEDS:-100000}
-limit=${LIMIT:-120} # seconds for each
+seeds=${SEEDS:-200000}
+limit=${LIMIT:-240} # seconds for each
 copy=$(mktemp -d "${TMPDIR:-/tmp}/zkr-mutants.XXXXXX")
 trap 'rm -rf "$copy"' EXIT
 
