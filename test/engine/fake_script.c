@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fake_script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "fake.h"
+#include "fixture.h"
+#include "session/session.h"
+
+enum { SESSIONS = 2, NAMES = 16, ZXIDS = 64, LOG = 16384, PATIENCE_MS = 20000 };
+
+struct side;
+
+struct session {
+    struct side *side;
+    char letter;
+    zkr_client *c;
+    zkt_proxy *proxy;
+    bool away, closed;
+    int unanswered;
+    struct zkr__listener listener;
+    char log[LOG];
+    size_t len;
+};
+
+/* One of the two worlds. */
+struct side {
+    bool real;
+    char base[128];
+    struct session sessions[SESSIONS];
+    pthread_mutex_t mu; /* what follows */
+    char names[NAMES][160];
+    int name_count;
+    int64_t zxids[ZXIDS], owners[SESSIONS + 2];
+    int zxid_count, owner_count;
+};
+
+/* --- what is told, in words that are the same on both sides --- */
+
+static void say(struct session *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct session *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(s->log + s->len, LOG - s->len, format, args);
+    va_end(args);
+    s->len += n > 0 && (size_t)n < LOG - s->len ? (size_t)n : 0;
+}
+
+static const char *below_base(const struct side *side, const char *path)
+{
+    size_t len = strlen(side->base);
+    return path && strncmp(path, side->base, len) == 0 ? path + len : path;
+}
+
+static int index_of(int64_t *list, int *count, int64_t value)
+{
+    int i = 0;
+    while (i < *count && list[i] != value) {
+        i++;
+    }
+    if (i == *count) {
+        list[(*count)++] = value;
+    }
+    return i;
+}
+
+static int by_text(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static void say_names(struct session *s, const struct zkr__answer *a)
+{
+    const char *names[64];
+    size_t count = a->name_count < 64 ? a->name_count : 64;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = a->names[i];
+    }
+    qsort(names, count, sizeof(names[0]), by_text);
+    say(s, " [");
+    for (size_t i = 0; i < count; i++) {
+        say(s, " %s", names[i]);
+    }
+    say(s, " ]");
+}
+
+static bool unknown_outcome(int rc)
+{
+    return rc == -2 || rc == -4 || rc == -7 || rc == -116;
+}
+
+/* The tag of a silent request is 0, else the kind of what was asked and one. */
+static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
+{
+    struct session *s = ctx;
+    struct side *side = s->side;
+    s->unanswered--;
+    if (tag == 0) {
+        return;
+    }
+    pthread_mutex_lock(&side->mu);
+    if (unknown_outcome(a->zk_rc)) {
+        say(s, "answer to %u: lost\n", tag - 1);
+    } else {
+        say(s, "answer to %u: %d (%d)", tag - 1, a->zk_rc, a->code);
+        if (a->path) {
+            say(s, " %s", below_base(side, a->path));
+            (void)snprintf(side->names[side->name_count++], sizeof(side->names[0]),
+                           "%s", a->path);
+        }
+        if (a->czxid != 0) {
+            say(s, " zxid#%d", index_of(side->zxids, &side->zxid_count, a->czxid));
+        }
+        if (a->owner != 0) {
+            say(s, " owner#%d", index_of(side->owners, &side->owner_count, a->owner));
+        }
+        if (a->data_len > 0) {
+            say(s, " '%.*s'", (int)a->data_len, (const char *)a->data);
+        }
+        if (tag - 1 == ZKR__OP_CHILDREN && a->code == ZKR_OK) {
+            say_names(s, a);
+        }
+        if (tag - 1 == ZKR__OP_CHECK && a->code != ZKR_OK) {
+            say(s, " bad %zu", a->bad_check);
+        }
+        say(s, "\n");
+    }
+    pthread_mutex_unlock(&side->mu);
+}
+
+static void on_node(void *engine, const char *path, enum zkr__node_event event)
+{
+    struct session *s = engine;
+    pthread_mutex_lock(&s->side->mu);
+    say(s, "event: %s %s\n", event == ZKR__NODE_DELETED ? "deleted" : "changed",
+        below_base(s->side, path));
+    pthread_mutex_unlock(&s->side->mu);
+}
+
+static void on_state(struct zkr__listener *listener, int state)
+{
+    struct session *s = (struct session *)(void *)((char *)listener -
+                                                   offsetof(struct session, listener));
+    pthread_mutex_lock(&s->side->mu);
+    say(s, "state: %s\n", zkr_client_state_name(state));
+    pthread_mutex_unlock(&s->side->mu);
+}
+
+static void nothing(void *engine)
+{
+    (void)engine;
+}
+
+static int64_t never(void *engine, int64_t now)
+{
+    (void)engine;
+    (void)now;
+    return ZKR__NEVER;
+}
+
+static const struct zkr__upcalls upcalls = {
+    .up = nothing,
+    .over = nothing,
+    .refused = nothing,
+    .lease_over = nothing,
+    .node = on_node,
+    .probe = nothing,
+    .tick = never,
+    .free = nothing,
+};
+
+/* --- time --- */
+
+static void serve(struct session *s)
+{
+    zkf_enter(s->letter - 'a');
+    zkr__lock(s->c);
+    (void)zkr__service_run(s->c);
+    zkr__unlock(s->c);
+}
+
+static void
+wait_for(struct side *side, bool (*done)(struct session *s), struct session *s)
+{
+    int64_t end = zkt_now_ms() + PATIENCE_MS;
+    while (true) {
+        for (int i = 0; i < SESSIONS; i++) {
+            if (!side->sessions[i].closed) {
+                serve(&side->sessions[i]);
+            }
+        }
+        zkr__lock(s->c);
+        bool met = done(s);
+        zkr__unlock(s->c);
+        if (met) {
+            return;
+        }
+        if (side->real) {
+            zkt_sleep_ms(1);
+        } else {
+            (void)zkf_step(zkf_now() + 10 * ZKR__MS);
+        }
+        if (zkt_now_ms() > end) {
+            zkt_fail("session %c of the %s side gets no answer; so far:\n%s", s->letter,
+                     side->real ? "real" : "fake", s->log);
+        }
+    }
+}
+
+static bool is_up(struct session *s)
+{
+    return zkr__connected(s->c);
+}
+
+static bool is_down(struct session *s)
+{
+    return !zkr__connected(s->c);
+}
+
+static bool is_answered(struct session *s)
+{
+    return s->unanswered == 0;
+}
+
+static void ask(struct session *s, const struct zkr__op *op, unsigned tag)
+{
+    zkf_enter(s->letter - 'a');
+    zkr__lock(s->c);
+    s->unanswered++;
+    if (zkr__submit(s->c, op, on_answer, s, tag) != ZKR_OK) {
+        zkt_fail("cannot ask %d of session %c", (int)op->kind, s->letter);
+    }
+    zkr__unlock(s->c);
+}
+
+/* All that was asked is answered, and all events of that have come: they come before the answer
+ * of a later read. */
+static void settle(struct side *side)
+{
+    static const struct zkr__op read = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < SESSIONS; i++) {
+            struct session *s = &side->sessions[i];
+            if (s->closed || s->away) {
+                continue;
+            }
+            wait_for(side, is_up, s);
+            ask(s, &read, 0);
+            wait_for(side, is_answered, s);
+            wait_for(side, is_up, s);
+        }
+    }
+}
+
+/* --- a script --- */
+
+static const struct {
+    const char *word;
+    enum zkr__op_kind kind;
+    bool container, watch;
+} verbs[] = {
+    {"create", ZKR__OP_CREATE, false, false},
+    {"parent", ZKR__OP_PARENT, false, false},
+    {"container", ZKR__OP_PARENT, true, false},
+    {"delete", ZKR__OP_DELETE, false, false},
+    {"children", ZKR__OP_CHILDREN, false, false},
+    {"children!", ZKR__OP_CHILDREN, false, true},
+    {"get", ZKR__OP_GET, false, false},
+    {"get!", ZKR__OP_GET, false, true},
+    {"exists", ZKR__OP_EXISTS, false, false},
+    {"exists!", ZKR__OP_EXISTS, false, true},
+    {"sync", ZKR__OP_SYNC, false, false},
+    {"check", ZKR__OP_CHECK, false, false},
+};
+
+/* "/x" is below the test's path, "$2" is the third node that was created, "$2/y" is below it. */
+static void resolve(const struct side *side, const char *word, char *path, size_t size)
+{
+    const char *stem = side->base;
+    if (word[0] == '$') {
+        stem = side->names[word[1] - '0'];
+        word += 2;
+    }
+    (void)snprintf(path, size, "%s%s", stem, strcmp(word, "/") == 0 ? "" : word);
+}
+
+static void run_verb(struct session *s, const char *verb, char *words[2])
+{
+    char paths[2][256];
+    const char *list[2] = {paths[0], paths[1]};
+    size_t count = 0;
+    while (count < 2 && words[count]) {
+        resolve(s->side, words[count], paths[count], sizeof(paths[0]));
+        count++;
+    }
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (strcmp(verbs[i].word, verb) == 0) {
+            struct zkr__op op = {.kind = verbs[i].kind,
+                                 .path = paths[0],
+                                 .container = verbs[i].container,
+                                 .watch = verbs[i].watch,
+                                 .paths = list,
+                                 .path_count = count};
+            op.data = op.kind == ZKR__OP_CREATE ? "owner" : NULL;
+            op.data_len = op.kind == ZKR__OP_CREATE ? 5 : 0;
+            ask(s, &op, (unsigned)op.kind + 1);
+            return;
+        }
+    }
+    zkt_fail("no verb '%s'", verb);
+}
+
+static void go_away(struct session *s, bool away)
+{
+    s->away = away;
+    if (s->side->real) {
+        (away ? zkt_proxy_cut : zkt_proxy_heal)(s->proxy);
+    } else {
+        zkf_blackhole(s->letter - 'a', false);
+        if (away) {
+            (void)zkf_cut(s->letter - 'a', ZKF_CUT_SOME);
+            (void)zkf_step(zkf_now()); /* it hears of that, and then of nothing */
+            zkf_blackhole(s->letter - 'a', true);
+        }
+    }
+    wait_for(s->side, away ? is_down : is_up, s);
+}
+
+static void lose(struct session *s, const char *what, char *words[4])
+{
+    bool answer = strcmp(what, "lose-answer") == 0;
+    if (s->side->real) {
+        (answer ? zkt_proxy_cut_after_request : zkt_proxy_cut_before_request)(s->proxy,
+                                                                              1);
+        run_verb(s, words[0], words + 1);
+    } else {
+        size_t before = zkf_log_length();
+        run_verb(s, words[0], words + 1);
+        while (answer && zkf_log_length() == before) {
+            (void)zkf_step(zkf_now() + ZKR__MS);
+        }
+        (void)zkf_cut(s->letter - 'a', answer ? ZKF_CUT_ANSWERS : ZKF_CUT_REQUESTS);
+    }
+    wait_for(s->side, is_answered, s);
+}
+
+static void end(struct session *s, bool close)
+{
+    if (close) {
+        s->closed = true;
+        zkf_hurry(true);
+        assert_int_equal(zkr_client_close(s->c), ZKR_OK);
+        zkf_hurry(false);
+        for (int i = 0; i < 20 && !s->side->real; i++) {
+            (void)zkf_step(zkf_now() + ZKR__MS);
+        }
+    } else { /* while it is away, so that it learns of it in one way only */
+        go_away(s, true);
+        if (s->side->real) {
+            zkt_expire_start(s->c);
+        } else {
+            zkf_expire(s->c->session_id);
+        }
+        go_away(s, false);
+    }
+}
+
+/* "SESSION VERB [PATH...]", with "&" at its end: the next line follows at once. */
+static void run_line(struct side *side, const char *text)
+{
+    char line[256], *words[6] = {NULL}, *rest = NULL;
+    (void)snprintf(line, sizeof(line), "%s", text);
+    bool more = false;
+    int count = 0;
+    for (char *w = strtok_r(line, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        if (strcmp(w, "&") == 0) {
+            more = true;
+        } else {
+            words[count++] = w;
+        }
+    }
+    struct session *s = &side->sessions[words[0][0] - 'a'];
+    if (strncmp(words[1], "lose-", 5) == 0) {
+        lose(s, words[1], words + 2);
+    } else if (strcmp(words[1], "away") == 0 || strcmp(words[1], "back") == 0) {
+        go_away(s, strcmp(words[1], "away") == 0);
+    } else if (strcmp(words[1], "expire") == 0 || strcmp(words[1], "close") == 0) {
+        end(s, strcmp(words[1], "close") == 0);
+    } else {
+        run_verb(s, words[1], words + 2);
+    }
+    if (!more) {
+        settle(side);
+    }
+}
+
+/* --- both sides --- */
+
+static void open_session(struct side *side, int i)
+{
+    struct session *s = &side->sessions[i];
+    s->side = side;
+    s->letter = (char)('a' + i);
+    s->listener.on_state = on_state;
+    s->proxy = side->real ? zkt_proxy_start(zkt_servers()) : NULL;
+    const struct zkr__env env = {.door = side->real ? &zkr__zk_real : &zkf_door,
+                                 .no_threads = true};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = 6000;
+    zkf_enter(i);
+    assert_int_equal(
+        zkr__client_open(&s->c, side->real ? zkt_proxy_host(s->proxy) : "127.0.0.1:1",
+                         &o, &env),
+        ZKR_OK);
+    zkr__lock(s->c);
+    s->c->engine = s;
+    s->c->up = &upcalls;
+    zkr__listen(s->c, &s->listener);
+    zkr__unlock(s->c);
+}
+
+static void make_base(struct side *side)
+{
+    struct zkr__op op = {.kind = ZKR__OP_PARENT, .path = side->base};
+    for (char *slash = side->base; slash; *slash = '/') {
+        slash = strchr(slash + 1, '/');
+        if (slash) {
+            *slash = '\0';
+        }
+        ask(&side->sessions[0], &op, 0);
+        wait_for(side, is_answered, &side->sessions[0]);
+        if (!slash) {
+            break;
+        }
+    }
+}
+
+/* Whatever a script leaves at the real server. */
+static void remove_all(const struct side *side)
+{
+    static const char *const last[] = {"/q/none", "/none", "/q"};
+    char path[256];
+    for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
+        resolve(side, last[i], path, sizeof(path));
+        (void)zkt_delete(zkt_servers(), path);
+    }
+}
+
+static void run_side(struct side *side, const char *const *script)
+{
+    (void)pthread_mutex_init(&side->mu, NULL);
+    (void)snprintf(side->base, sizeof(side->base), "%s", zkt_path());
+    for (int i = 0; i < SESSIONS; i++) {
+        open_session(side, i);
+    }
+    settle(side);
+    make_base(side);
+    for (bool settled = true; *script; script++) {
+        for (int i = 0; i < SESSIONS && settled; i++) {
+            say(&side->sessions[i], "> %s\n", *script);
+        }
+        run_line(side, *script);
+        settled = strchr(*script, '&') == NULL;
+    }
+    for (int i = 0; i < SESSIONS; i++) {
+        if (!side->sessions[i].closed) {
+            end(&side->sessions[i], true);
+        }
+        zkt_proxy_stop(side->sessions[i].proxy);
+    }
+    (void)pthread_mutex_destroy(&side->mu);
+}
+
+void fake_script_compare(const char *const *script)
+{
+    static struct side fake, real;
+    memset(&fake, 0, sizeof(fake));
+    memset(&real, 0, sizeof(real));
+    real.real = true;
+    const struct zkf_config config = {
+        .seed = 1, .servers = 1, .tick = 500 * ZKR__MS, .calm = true};
+    zkf_begin(&config);
+    run_side(&fake, script);
+    zkf_end();
+    run_side(&real, script);
+    remove_all(&real);
+    for (int i = 0; i < SESSIONS; i++) {
+        const char *f = fake.sessions[i].log, *r = real.sessions[i].log;
+        size_t same = 0, line = 0;
+        for (; f[same] == r[same] && f[same] != '\0'; same++) {
+            line = f[same] == '\n' ? same + 1 : line;
+        }
+        if (f[same] != r[same]) {
+            size_t from = line > 200 ? line - 200 : 0;
+            zkt_fail("session %c: ...%.*s--- the fake goes on\n%.200s\n--- the real "
+                     "one\n%.200s",
+                     'a' + i, (int)(line - from), f + from, f + line, r + line);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the fake is made of: requests, things on their way, connections, data. */
+#ifndef ZKT_FAKE_PARTS_H
+#define ZKT_FAKE_PARTS_H
+
+#include "base/clock.h"
+#include "fake.h"
+
+/* ZooKeeper's codes. */
+enum {
+    ZKF__OK = 0,
+    ZKF__RUNTIME = -2,
+    ZKF__CONNLOSS = -4,
+    ZKF__TIMEOUT = -7,
+    ZKF__BADARG = -8,
+    ZKF__INVALIDSTATE = -9,
+    ZKF__NONODE = -101,
+    ZKF__EXISTS = -110,
+    ZKF__NOTEMPTY = -111,
+    ZKF__EPHEMERAL_PARENT = -108,
+    ZKF__EXPIRED = -112,
+    ZKF__MOVED = -118
+};
+
+/* What travels besides enum zkr__op_kind. */
+enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES };
+
+struct zkf__conn;
+struct zkf__handle;
+
+enum zkf__watch_type { ZKF__DATA, ZKF__CHILD, ZKF__EXIST /* in handles only */ };
+
+struct zkf__watch {
+    struct zkf__watch *next;
+    const char *path;
+    uint32_t hash;
+    enum zkf__watch_type type;
+    struct zkf__conn *conn; /* at servers */
+    void *tag;              /* in handles */
+};
+
+struct zkf__req {
+    struct zkf__req *next; /* in the handle's list of unanswered */
+    struct zkf__req *inbox_next;
+    struct zkf__conn *conn;
+    int kind;
+    int64_t session;
+    const char *path;
+    uint32_t hash;
+    const void *data;
+    size_t data_len;
+    bool container, watch;
+    const char *const *paths;
+    size_t path_count;
+    struct zkf__watch *watches; /* SET_WATCHES */
+    int64_t seen;               /* SET_WATCHES, CONNECT: last zxid */
+    int label;
+    void *tag, *watch_tag;
+    /* At the server: the answer can be given; set by the leader. */
+    bool ready;
+    int rc;
+    int64_t zxid, czxid, owner, created_ms;
+    const char *out_path;
+    const char **names;
+    size_t name_count;
+    const void *out_data;
+    size_t out_len, bad_check;
+};
+
+/* Things on their way, in order. */
+struct zkf__item {
+    struct zkf__item *next;
+    int64_t ready;
+    int kind, code;
+    void *p;
+    int64_t n;
+    const char *path;
+};
+
+struct zkf__channel {
+    struct zkf_actor actor;
+    struct zkf__item *head, **tail;
+    int64_t last_ready;
+    bool blocked;
+    void (*take)(void *ctx, const struct zkf__item *item);
+    void *ctx;
+    struct zkf__item *free;
+};
+
+/* Items of connections. */
+enum { ZKF__REQUEST, ZKF__REPLY, ZKF__EVENT, ZKF__END };
+/* Items of links between servers. */
+enum { ZKF__COMMIT, ZKF__LEADER_PING, ZKF__TOUCHES, ZKF__FORWARD, ZKF__DONE };
+/* Items handed to the client. */
+enum { ZKF__ANSWERED, ZKF__NODE_EVENT, ZKF__SESSION };
+/* Kinds of node events. */
+enum { ZKF__EV_CREATED = 1, ZKF__EV_DELETED, ZKF__EV_CHANGED, ZKF__EV_CHILD };
+
+struct zkf__conn {
+    struct zkf__conn *next;     /* of its server */
+    struct zkf__conn *previous; /* of its client */
+    struct zkf__handle *handle;
+    int server;
+    int64_t session;
+    bool at_client, at_server; /* open there */
+    struct zkf__channel up, down;
+    struct zkf__req *inbox, **inbox_tail; /* arrived, unanswered */
+};
+
+enum zkf__txn_kind {
+    ZKF__T_NOTHING,
+    ZKF__T_CREATE,
+    ZKF__T_DELETE,
+    ZKF__T_SET,
+    ZKF__T_CLOSE
+};
+
+struct zkf__txn {
+    enum zkf__txn_kind kind;
+    int64_t zxid;
+    struct zkf_node node; /* CREATE: all of it; else its path */
+    int64_t session;      /* CLOSE */
+    struct zkf__req *req; /* to be answered, or NULL */
+};
+
+struct zkf__tree {
+    struct zkf_node *first;
+    int64_t zxid;
+    struct zkf_node *spare;
+};
+
+#endif
