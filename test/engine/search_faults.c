@@ -35,7 +35,13 @@ static void delete_by_hand(const struct zkf_node *node)
 static void delete_two(const struct zkf_node *node)
 {
     const struct zkf_node *ahead = search_ahead(node);
-    (void)zkf_stranger_touch(node->path);
+    const struct contender *k = search_by_label(node->label);
+    if (k && zkf_chance(50)) {
+        (void)zkf_cut(k->client,
+                      ZKF_CUT_ANSWERS); /* it learns of both when it is back */
+    } else {
+        (void)zkf_stranger_touch(node->path);
+    }
     delete_by_hand(node);
     if (ahead) {
         delete_by_hand(ahead);

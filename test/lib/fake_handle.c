@@ -224,8 +224,13 @@ static void connected(struct zkf__handle *h, const struct zkf__req *req)
         set->seen = h->seen;
         for (const struct zkf__watch *w = h->watches; w; w = w->next) {
             struct zkf__watch *copy = zkf__copy(w, sizeof(*w));
-            copy->next = set->watches;
-            set->watches = copy;
+            /* In the order of a hash table, which is none. */
+            struct zkf__watch **at = &set->watches;
+            while (*at && zkf_chance(50)) {
+                at = &(*at)->next;
+            }
+            copy->next = *at;
+            *at = copy;
         }
         zkf__handle_send(h, set);
     }
