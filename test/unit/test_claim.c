@@ -117,6 +117,22 @@ static void the_event_alone_hands_over(void **state)
     (void)ZKT_CLAIM_AFTER(steps);
 }
 
+/* After a re-connect the events of what happened meanwhile come in no order: it must look. */
+static void after_a_reconnect_the_event_alone_does_not_hand_over(void **state)
+{
+    (void)state;
+    static const struct zkt_claim_step steps[] = {
+        START,
+        CREATED,
+        SECOND,
+        WATCHED,
+        {WELL(.kind = ZKR__EV_UP), ZKR__DO_QUIET, ZKR__PARKED},
+        {WELL(.kind = ZKR__EV_AHEAD_GONE), ZKR__DO_LIST, ZKR__LISTING},
+    };
+    struct zkr__claim_state k = {.phase = ZKR__IDLE};
+    ZKT_PLAY(&k, steps);
+}
+
 /* While the own watch is still on its way the grant waits for that answer, and for nothing more. */
 static void a_hand_over_waits_for_the_own_watch(void **state)
 {
@@ -905,6 +921,7 @@ int main(void)
         cmocka_unit_test(a_contended_lock_parks_behind_the_one_ahead),
         cmocka_unit_test(a_deeper_waiter_watches_its_own_node_after_a_while),
         cmocka_unit_test(the_event_alone_hands_over),
+        cmocka_unit_test(after_a_reconnect_the_event_alone_does_not_hand_over),
         cmocka_unit_test(a_hand_over_waits_for_the_own_watch),
         cmocka_unit_test(a_missing_one_ahead_is_one_that_went),
         cmocka_unit_test(a_neighbour_that_lets_go_passes_the_lock_on),
