@@ -94,8 +94,10 @@ void search_on_created(const struct zkf_node *node)
     if (!k) {
         return;
     }
-    k->excused = false;
-    k->node = node;
+    if (node->owner == S.members[k->client].c->session_id) {
+        k->excused = false;
+        k->node = node;
+    } /* else it comes late, in a session that the client has given up */
     /* The last node of a latch may be on its way out while the next is made. */
     int nodes = 0;
     for (const struct zkf_node *other = zkf_nodes(); other; other = other->next) {
