@@ -279,8 +279,10 @@ static unsigned on_up(struct zkr__claim_state *k, const struct zkr__claim_event 
     if (k->stalled) {
         return zkr__move_go(k, e, k->phase);
     }
-    /* Its time to watch its own node may have come while there was no connection. */
-    /* And what happened meanwhile is told in no order: a watch of before vouches for nothing. */
+    /*
+     * Its time to watch its own node may have come while there was no connection. And what happened
+     * meanwhile is told in no order, so a watch of before vouches for nothing.
+     */
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
     bool unwatched = k->own == ZKR__OWN_NONE;
     return unwatched && (k->phase == ZKR__PARKED || k->phase == ZKR__HELD)
