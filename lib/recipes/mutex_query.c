@@ -92,7 +92,7 @@ static const struct zkr__claim *find_hold(zkr_mutex *m, int *rc) ZKR__LOCKED
             zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
         return NULL;
     }
-    if (!zkr__claim_sure(holder->claim)) {
+    if (!is_sure(holder)) {
         *rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir);
         return NULL;
     }

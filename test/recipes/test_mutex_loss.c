@@ -381,8 +381,10 @@ static void what_is_not_held_is_lost_at_the_release(void **state)
     static const struct {
         int64_t left_us;
         bool held;
-    } ends[] = {{500, true}, {0, false}};
+        bool ask_token; /* instead */
+    } ends[] = {{500, true, false}, {0, false, false}, {0, false, true}};
     (void)state;
+    int64_t token;
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     zkr_mutex *m = zkt_mutex(c);
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -390,8 +392,12 @@ static void what_is_not_held_is_lost_at_the_release(void **state)
         zkr__lock(c);
         zkt_door_stop_clock(c->lease.until - ends[i].left_us * 1000);
         zkr__unlock(c);
-        assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
-        assert_int_equal(zkr_mutex_is_held(m), ends[i].held);
+        if (ends[i].ask_token) {
+            assert_int_equal(zkr_mutex_fencing_token(m, &token), ZKR_ESESSION);
+        } else {
+            assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
+            assert_int_equal(zkr_mutex_is_held(m), ends[i].held);
+        }
         zkt_door_stop_clock(0); /* as when a probe is answered now, after all */
         assert_int_equal(zkr_mutex_release(m), ends[i].held ? ZKR_OK : ZKR_ESESSION);
     }
