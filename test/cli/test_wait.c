@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: conflicts, waiting and turns. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -97,6 +97,15 @@ static void one_that_connects_can_be_told_to_stop(void **state)
     cli_free(&c);
 }
 
+/* A file that commands can open by @name, and that ends with this process. */
+static int shared_file(char *name, size_t size)
+{
+    int fd = memfd_create("shared", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    (void)snprintf(name, size, "/proc/%d/fd/%d", (int)getpid(), fd);
+    return fd;
+}
+
 static void a_dozen_waiters_are_served_in_order(void **state)
 {
     (void)state;
@@ -104,8 +113,7 @@ static void a_dozen_waiters_are_served_in_order(void **state)
     struct cli holder, waiters[WAITERS];
     char name[32], text[160], expected[128] = "";
     int fd;
-    (void)snprintf(name, sizeof(name), "/tmp/zkt-order-XXXXXX");
-    fd = mkostemp(name, O_CLOEXEC);
+    fd = shared_file(name, sizeof(name));
     hold(&holder);
     for (int i = 0; i < WAITERS; i++) {
         (void)snprintf(text, sizeof(text), "echo %d >> %s", i, name);
@@ -122,7 +130,6 @@ static void a_dozen_waiters_are_served_in_order(void **state)
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
     text[n > 0 ? n : 0] = '\0';
     (void)close(fd);
-    (void)unlink(name);
     assert_string_equal(text, expected);
 }
 
@@ -133,8 +140,7 @@ static void thirty_processes_leave_seventy(void **state)
     enum { TAKERS = 30 };
     struct cli takers[TAKERS];
     char name[32], text[160];
-    (void)snprintf(name, sizeof(name), "/tmp/zkt-stock-XXXXXX");
-    int fd = mkostemp(name, O_CLOEXEC);
+    int fd = shared_file(name, sizeof(name));
     assert_int_equal(write(fd, "100\n", 4), 4);
     (void)snprintf(text, sizeof(text), "n=$(cat %s); sleep 0.01; echo $((n-1)) > %s",
                    name, name);
@@ -148,7 +154,6 @@ static void thirty_processes_leave_seventy(void **state)
     ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
     text[n > 0 ? n : 0] = '\0';
     (void)close(fd);
-    (void)unlink(name);
     assert_string_equal(text, "70\n");
 }
 

@@ -346,7 +346,7 @@ static void an_observer_is_told_who_comes_and_goes(void **state)
     options.ctx = &news;
     zkr_leader_latch *o = zkt_latch(d, "observer", &options);
     zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
-    zkt_sleep_ms(SHORT_MS); /* it watches */
+    ZKT_EVENTUALLY(zkt_watches() > 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&news), 0);
     ZKT_MUST(zkr_leader_latch_start(a));
     ZKT_EVENTUALLY(atomic_load(&news) == 1, PATIENCE_MS);

@@ -211,7 +211,7 @@ static void a_silent_line_is_a_loss_before_the_session_ends(void **state)
     zkt_lead(l);
     ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_start(next));
-    zkt_sleep_ms(SHORT_MS);
+    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
     zkt_proxy_blackhole(p);
     ZKT_MUST(zkr_leader_latch_await(next, PATIENCE_MS));
     int64_t taken = zkt_now_ms();

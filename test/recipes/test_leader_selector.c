@@ -283,7 +283,7 @@ static void a_loss_ends_the_wait(void **state)
     (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
     zkt_list_free(&list);
     ZKT_EVENTUALLY(atomic_load(&j.ended) == RUNNING, PATIENCE_MS);
-    zkt_sleep_ms(LONG_MS); /* its own node is watched by now */
+    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS); /* its own node's */
     zkt_delete(zkt_servers(), node);
     ZKT_EVENTUALLY(atomic_load(&j.runs) == 3, PATIENCE_MS);
     assert_int_equal(atomic_load(&j.why), ZKR_ESESSION);
