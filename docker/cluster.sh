@@ -10,6 +10,8 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 cd "$root"
 # shellcheck source=tools/packages.sh
 . tools/packages.sh
+# shellcheck source=tools/bare.sh
+. tools/bare.sh
 
 project=zkrecipes
 members=(1 2 3)
@@ -81,8 +83,8 @@ pull() {
 tmp=
 remove_tmp() {
     [ -n "$tmp" ] || return 0
-    as_root umount -q "$tmp/root/proc" "$tmp/root/sys" 2>/dev/null || true
-    as_root rm -rf --one-file-system "$tmp"
+    remove_root "$tmp/root"
+    rm -rf "$tmp"
     tmp=
 }
 
@@ -96,31 +98,12 @@ at_end() {
 }
 trap at_end EXIT
 
-# What apt on this machine uses for the archive of SUITE: "URI COMPONENT" a line.
-archive() { # SUITE
-    # shellcheck disable=SC2016 # for apt to fill in
-    apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' \
-        'Created-By: Packages' "Codename: $1" 2>/dev/null |
-        grep -E '^(http|https|file):.* (main|universe)$' | sort -u || true
-}
-
 # base_from_packages TAG SUITE: a base image with the server's packages in it, from the
 # archive that apt uses, without what a server does not read.
 base_from_packages() {
-    local tag=$1 suite=$2 uri='' components=main proxy=''
-    need debootstrap
+    local tag=$1 suite=$2
     tmp=$(mktemp -d)
-    if [ -n "$(archive "$suite")" ]; then
-        uri=$(archive "$suite" | sed -n '1s/ .*//p')
-        components=$(archive "$suite" | grep -F "$uri " | cut -d ' ' -f 2 | paste -sd ,)
-    fi
-    eval "$(apt-config shell proxy Acquire::http::Proxy)"
-
-    as_root env ${proxy:+"http_proxy=$proxy"} ${proxy:+"https_proxy=$proxy"} \
-        debootstrap --variant=minbase "--components=$components" \
-        --include=default-jre-headless,libzookeeper-java \
-        "$suite" "$tmp/root" ${uri:+"$uri"} >"$tmp/log" 2>&1 ||
-        die 69 "debootstrap could not make a base of $suite: $(tail -n 1 "$tmp/log")"
+    bare_root "$tmp/root" "$suite" "$tmp/log" default-jre-headless,libzookeeper-java
     as_root find "$tmp/root/usr/share/doc" ! -name copyright ! -type d -delete
     as_root tar -C "$tmp/root" -c --numeric-owner --one-file-system \
         --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' \

@@ -18,9 +18,10 @@ installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Can apt install it?
+# Can apt install it? The answer is read to its end: apt-cache dies when a reader goes before.
 offered() {
-    LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [0-9]'
+    local said
+    said=$(LC_ALL=C apt-cache policy "$1" 2>/dev/null) && [[ $said == *'Candidate: '[0-9]* ]]
 }
 
 may_install() { # PACKAGE...: the end, if we may not

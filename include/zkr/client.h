@@ -10,9 +10,26 @@
  * order, with no lock held. A callback may call every function that does not say "Blocks:
  * yes"; those return ZKR_ESTATE there.
  *
+ * **Threads and signals.** The threads of a client are named `zkr-service` (the service thread and
+ * libzookeeper's two), `zkr-dispatch`, `zkr-selector` for a started leader selector, and
+ * `zkr-resolve` while a resolver is asked for the servers' addresses. They
+ * block all signals, whenever the program sets its own mask, so that sigwait(), signalfd() and
+ * handlers work as if they were not there. Not blocked are only SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+ * SIGTRAP and SIGSYS, which a fault raises in its own thread, and SIGPROF, for profilers.
+ * Callbacks and take_leadership() run with that mask: a program started from there inherits it, so
+ * let the child set its mask before exec().
+ *
  * All functions may be called from any thread, but not concurrently with zkr_client_close().
  * In a child made by fork() they return ZKR_ESTATE (or the neutral value each one names): open a
  * client of its own there.
+ *
+ * Time-outs are milliseconds; ZKR_FOREVER (-1) is no limit, and less than that is ZKR_EINVAL, in
+ * all functions of all headers.
+ *
+ * **Cancellation** (pthread_cancel) is held off in all functions of all headers: a call that has
+ * begun ends as if nothing had been asked, and the thread is canceled at its next cancellation
+ * point after it. To end a wait from outside, use zkr_mutex_cancel(), a stop or a time-out. Signals
+ * do not end a wait.
  */
 #ifndef ZKR_CLIENT_H
 #define ZKR_CLIENT_H
@@ -88,7 +105,10 @@ typedef void (*zkr_watcher_fn)(struct _zhandle *zh,
  * knows. Called on the service thread at each new session, with numeric addresses.
  *
  * It must call a zookeeper_init variant with exactly these arguments and no client id, and
- * return the handle, which then belongs to the client, or NULL with errno set.
+ * return the handle, which then belongs to the client, or NULL with errno set. It may wait for the
+ * handle to connect, and end one that it does not return with zookeeper_close(); timers and new
+ * sessions wait for it meanwhile. The client hands other addresses to the handle by
+ * zoo_set_servers() when the servers have moved.
  */
 typedef struct _zhandle *(*zkr_open_handle_fn)(const char *servers,
                                                zkr_watcher_fn watcher,
@@ -107,19 +127,21 @@ typedef struct zkr_client_options {
     int64_t
         connect_timeout_ms; /**< bounds calls that wait for a server and have no time-out of
                                      their own (try, contenders); default 15000 */
-    int64_t retry_base_ms;  /**< first pause of the exponential back-off; default 50 */
-    int64_t retry_max_ms;   /**< longest pause; default 5000 */
-    int64_t retry_attempts; /**< failures in a row after which an acquire gives up with
+    int64_t retry_base_ms;   /**< first pause of the exponential back-off; default 50 */
+    int64_t retry_max_ms;    /**< longest pause; default 5000 */
+    int64_t retry_attempts;  /**< failures in a row after which an acquire gives up with
                                      ZKR_ECONNLOSS; 0 = only its deadline ends it (default) */
-    int64_t
-        lease_probe_ms; /**< pause between the lease probes while anything is held; 0 =
-                                     session timeout / 4 (default; the shortest that proves
-                                     anything), at most 2/5 of it, negative = no probes, and
-                                     valid_for then says ZKR_UNKNOWN */
-    const char *owner;  /**< owner text of our nodes; default "host/pid/thread" */
-    const char *auth_scheme;      /**< such as "digest"; NULL = none */
-    const void *auth_cert;        /**< such as "user:password" */
-    size_t auth_cert_len;         /**< bytes at auth_cert */
+    int64_t lease_probe_ms;  /**< pause between the lease probes while anything is held,
+                                     about; 0 = session timeout / 12 (default), at most
+                                     a fourth of it, negative = no probes, and valid_for
+                                     then says ZKR_UNKNOWN. A shorter pause costs writes and
+                                     leaves more of the lease at its worst moment: of the
+                                     session timeout 0.2 with a fourth, 0.55 with a twelfth,
+                                     0.6 with a fifteenth */
+    const char *owner;       /**< owner text of our nodes; default "host/pid/thread" */
+    const char *auth_scheme; /**< such as "digest"; NULL = none */
+    const void *auth_cert;   /**< such as "user:password" */
+    size_t auth_cert_len;    /**< bytes at auth_cert */
     const struct ACL_vector *acl; /**< of all nodes we make; NULL = open to everyone */
     int64_t log_level;            /**< default ZKR_LOG_WARN; also sets libzookeeper's */
     zkr_log_fn log;               /**< NULL = no log at all */
@@ -128,12 +150,25 @@ typedef struct zkr_client_options {
     void *on_state_ctx;
     zkr_open_handle_fn open_handle; /**< NULL = zookeeper_init() */
     void *open_handle_ctx;
+    int64_t server_tick_ms; /**< tickTime of the servers, if you know it: the lease then
+                                     lasts longer for fewer probes; default: taken for half the
+                                     session timeout, the most that minSessionTimeout allows
+                                     unless somebody has set it. session_timeout_ms must be
+                                     two ticks or more */
+    int64_t lease_margin_ppm; /**< by how many parts of a million the clocks of this
+                                     machine and of a server may differ in rate, at most
+                                     500000; default 1000 */
+    int64_t
+        lease_no_stopgap; /**< not 0: what one write alone proves does not count for the
+                                     lease (see zkr_client_valid_for_ms()); an acquire after an
+                                     idle time then takes about a fourth of the session timeout
+                                     longer */
 } zkr_client_options;
 
 #define ZKR_CLIENT_OPTIONS_INIT                                                        \
     {                                                                                  \
         sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0                                                                          \
+            0, 0, 0, 0                                                                 \
     }
 
 /** Counters of a client since it was opened, for monitoring. Fields are only appended. */
@@ -148,6 +183,7 @@ typedef struct zkr_stats {
     int64_t waiting;    /**< in a queue now */
     int64_t pending_deletes; /**< released or given up, node not yet confirmed gone */
     int64_t dropped_log;     /**< log lines dropped because the callback was too slow */
+    int64_t contended; /**< of the grants, those that another contender was ahead of */
 } zkr_stats;
 
 /**
@@ -155,14 +191,17 @@ typedef struct zkr_stats {
  *
  * @out      the client on success; end it with zkr_client_close().
  * @servers  "host:port,host:port" with an optional "/chroot", which must exist; names are
- *           resolved again for each session; a missing port means 2181; IPv6 as "[::1]:2181".
+ *           resolved again for each session, and every second or so while there is no
+ *           connection, so that a server is followed to another address within the session; a
+ *           missing port means 2181; IPv6 as "[::1]:2181".
  * @options  NULL = defaults; borrowed during the call.
  *
  * Returns ZKR_OK, ZKR_EINVAL (server list, chroot, an option out of range or unknown),
  * ZKR_ENOMEM, ZKR_ESYS (no thread could be started).
  *
  * Blocks:   no; names are resolved and servers reached in the background.
- * Threads:  any. Starts two threads, and libzookeeper two.
+ * Threads:  any. Starts two threads, and libzookeeper two; with names, one more that asks the
+ *           resolver, now and then.
  * Session:  asks for options.session_timeout_ms.
  * Cost:     no round trip before it returns.
  * Curator:  CuratorFrameworkFactory.newClient + start.   Since: 0.1.
@@ -172,7 +211,7 @@ ZKR_API int zkr_client_open(zkr_client **out,
                             const zkr_client_options *options);
 
 /**
- * Wait until a session is established.
+ * Wait until a session is established, and options.auth_scheme's credentials have not been refused.
  *
  * @c           borrowed.
  * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
@@ -182,7 +221,7 @@ ZKR_API int zkr_client_open(zkr_client **out,
  *
  * Blocks:   yes, until connected or @timeout_ms.
  * Threads:  any.
- * Cost:     no request of its own.
+ * Cost:     no request of its own; with credentials, one round trip in each session.
  * Curator:  CuratorFramework.blockUntilConnected.   Since: 0.1.
  */
 ZKR_API int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms);
@@ -235,6 +274,8 @@ ZKR_API int64_t zkr_client_session_id(zkr_client *c);
  * Returns milliseconds; before the first connection the value asked for; 0 for NULL.
  *
  * Blocks:   no.   Threads:  any.
+ * Session:  negotiated at each connection: servers started again with other limits, or another
+ *           tickTime, shorten or lengthen it within the session.
  * Cost:     no request.
  * Curator:  ZooKeeper.getSessionTimeout.   Since: 0.1.
  */
@@ -245,9 +286,33 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *
  * The lease bound: computed from the send times of answered quorum writes alone, on
  * CLOCK_BOOTTIME, so it holds however long this process is stopped, and behind a follower that
- * is cut off or a leader that is stale. It assumes that the clocks of client and servers run at
- * the same rate within 0.1 %, and it cannot see a frozen virtual machine: for that there is the
- * fencing token. It is kept up only while something is held.
+ * is cut off or a leader that is stale. It is kept up only while something is held.
+ *
+ * What it assumes, all of it:
+ *
+ * - The clocks of client and servers run at the same rate within options.lease_margin_ppm, 0.1 %
+ *   unless set. A clock daemon may slew by more (chrony: by 8 % unless maxslewrate is set).
+ * - The machine is not frozen with its clock standing still, as a hypervisor can do.
+ * - The session timeout is at least two ticks of the servers. It is, unless somebody has set
+ *   minSessionTimeout. With options.server_tick_ms this is checked, and nothing is sure below it.
+ * - All servers of the ensemble have the same tickTime. They may differ in their limits of the
+ *   session timeout, also after a restart.
+ * - A server whose session timeout for us was shorter has told the leader its last about us one such
+ *   timeout after we left it.
+ * - The server is no observer that is served by another observer or follower (observerMasterPort).
+ * - Nobody ends the session from outside (Curator's KillSession, an administrator).
+ * - A server's word, at a re-connect, that the session timeout is shorter from now on gets through: the
+ *   process does not stop right then, and the connection does not break before it has been read.
+ * - Until three writes have been answered, the last a fourth of the session timeout after the first,
+ *   one write alone counts as a stopgap: 0.4 of the timeout. That assumes as well that neither this
+ *   process nor its line stood still right before, and that the servers' pings were not held up.
+ *   options.lease_no_stopgap refuses it.
+ *
+ * Against what breaks these there is the fencing token.
+ *
+ * Nor can it foresee that a third party closes the session in our name, with its id and
+ * password, as Curator's test tool KillSession does: then the servers give away at once what the
+ * bound still promises, until the client hears of it.
  *
  * @c  borrowed.
  *
@@ -302,8 +367,11 @@ ZKR_API int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size);
  * or in a forked child).
  *
  * Blocks:   yes: until what was sent is answered (at most 1 s) and one round trip to close the
- *           session (at most 1.5 s with a silent server), plus the callback that is running.
- * Threads:  any but the dispatch thread; no other call on @c may run or follow.
+ *           session (at most 1.5 s with a silent server), plus the callback that is running and
+ *           those that wait to be called. A resolver that hangs is not waited for: its thread, and
+ *           the client's memory, go when it answers.
+ * Threads:  any but the dispatch thread; no other call on @c may run or follow, but those of
+ *           callbacks, which can make no new recipe on it (ZKR_ECLOSED).
  * Session:  closed on the server, which deletes all its nodes at once. If the server cannot be
  *           reached they go when the session expires there.
  * Cost:     1 round trip.

@@ -21,6 +21,9 @@ extern "C" {
 /**
  * All codes: name, value, may the same call succeed if made again, text. Codes are only
  * ever appended.
+ *
+ * Of an acquire ZKR_ETIMEDOUT says that another holds, ZKR_ENOANSWER that no server has said who
+ * does: not connected, or no answer in time. All other waits end with ZKR_ETIMEDOUT.
  */
 #define ZKR_ERROR_MAP(X)                                                               \
     X(OK, 0, false, "success")                                                         \
@@ -39,7 +42,8 @@ extern "C" {
     X(ESYS, -13, false, "system call failed")                                          \
     X(ENONODE, -14, false, "node does not exist")                                      \
     X(EEXIST, -15, false, "node exists already")                                       \
-    X(ESEQUENCE, -16, false, "sequence numbers of the path are used up")
+    X(ESEQUENCE, -16, false, "sequence numbers of the path are used up")               \
+    X(ENOANSWER, -17, true, "no server answered in time")
 
 enum zkr_code {
 #define ZKR_ERROR_ENUM_(name, value, retriable, text) ZKR_##name = (value),
@@ -90,7 +94,7 @@ ZKR_API const char *zkr_err_name(int code);
  *
  * @code  a code as returned by this library.
  *
- * Returns true for ZKR_ETIMEDOUT, ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_EBUSY and for answers of
+ * Returns true for ZKR_ETIMEDOUT, ZKR_ENOANSWER, ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_EBUSY and for answers of
  * ZooKeeper that are transient (throttled, session moved).
  *
  * Blocks:   no.   Threads:  any.

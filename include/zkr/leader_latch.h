@@ -5,7 +5,8 @@
  *
  * Mirrors Curator's LeaderLatch and shares its paths: each candidate is one protected
  * ephemeral-sequential node `_c_<uuid>-latch-NNNNNNNNNN` with the id as its data, and the lowest
- * number leads. Latches exclude neither mutexes nor leader selectors on the same path.
+ * number leads. On one path the lowest number of all comes first, whatever the prefix: latches, leader
+ * selectors and mutexes there exclude each other, so give each election a path of its own.
  *
  * **Candidacy.** A started latch joins by itself as soon as a server is there, keeps its place
  * over a re-connect in the same session, and joins again at the tail when its node is gone. Passing
@@ -107,7 +108,8 @@ typedef struct zkr_leader_latch_options {
  * @id       UTF-8 text for others to see, copied; "" = none, NULL = the client's owner text.
  * @options  NULL = defaults; borrowed during the call.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ECLOSED (the client is being
+ * closed), ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no.   Threads:  any; starts none.
  * Session:  the object outlives sessions.

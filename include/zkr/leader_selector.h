@@ -42,7 +42,8 @@ typedef struct zkr_leadership zkr_leadership;
 
 /**
  * Runs while leader, on the selector's own thread, with no lock held. It may call every function
- * of this library, blocking ones too. Returning gives leadership up.
+ * of this library, blocking ones too. Returning gives leadership up. The thread blocks all
+ * signals (see client.h): what it executes should unblock them first.
  */
 typedef void (*zkr_take_leadership)(zkr_leadership *lead, void *ctx);
 
@@ -91,7 +92,8 @@ typedef struct zkr_leader_selector_options {
  * @ctx              for it.
  * @options          NULL = defaults; borrowed during the call.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ECLOSED (the client is being
+ * closed), ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no.   Threads:  any; starts none.
  * Session:  the object outlives sessions.
@@ -112,8 +114,8 @@ ZKR_API int zkr_leader_selector_create(zkr_leader_selector **out,
  * @s  borrowed.
  *
  * Returns ZKR_OK, ZKR_ESTATE (started already; a stop that timed out has not ended; in a forked
- * child), ZKR_ESYS (no thread), ZKR_EINVAL. Faults of servers come later, through state and
- * on_failed.
+ * child), ZKR_ESYS or ZKR_ENOMEM (no thread), ZKR_EINVAL. Faults of servers come later, through
+ * state and on_failed.
  *
  * Blocks:   no; no server need be there.
  * Threads:  any; starts one thread, which runs until stopped.
@@ -157,12 +159,14 @@ ZKR_API int zkr_leader_selector_interrupt(zkr_leader_selector *s);
  * The node stays until then, so that nobody else leads while the function still runs.
  *
  * @s           borrowed.
- * @timeout_ms  milliseconds; 0 = do not wait, ZKR_FOREVER = no limit.
+ * @timeout_ms  milliseconds to wait for take_leadership(); 0 = not at all, ZKR_FOREVER = no limit.
  *
  * Returns ZKR_OK (also if it was stopped already), ZKR_ETIMEDOUT (take_leadership() has not returned;
  * the stop goes on, call again to wait further), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
- * Blocks:   yes, at most @timeout_ms; in take_leadership() and in callbacks it acts as with 0.
+ * Blocks:   yes, at most @timeout_ms while take_leadership() runs, else only until the selector's
+ *           thread has ended, for which it needs nobody; in take_leadership() and in callbacks it
+ *           acts as with 0.
  * Threads:  any; ends the selector's thread.
  * Session:  the delete of the node is repeated in the background until it is confirmed.
  * Cost:     0 round trips waited for; 1 request.

@@ -15,7 +15,15 @@
  * zkr_mutex_valid_for_ms() before each irreversible step, hand the fencing token to what the
  * lock protects, and use zkr_mutex_guard() for data in ZooKeeper.
  *
- * A thread that ends while it holds releases by that, and the log says so.
+ * No client can foresee two things. A third party that closes the session in our name (Curator's
+ * test tool KillSession does) ends the hold at the servers at once, whatever valid_for said a
+ * moment before. And on an ensemble that was emptied (data directories wiped, an old snapshot
+ * brought back) fencing tokens start again below those handed out before: whoever empties the
+ * ensemble must reset what remembers tokens, too.
+ *
+ * A thread that ends while it holds releases by that, and the log says so. So does one that is
+ * canceled: pthread_cancel() does not end a wait, but acts at the thread's next cancellation point
+ * after the call, which may have acquired by then. zkr_mutex_cancel() ends a wait.
  */
 #ifndef ZKR_MUTEX_H
 #define ZKR_MUTEX_H
@@ -69,7 +77,8 @@ typedef struct zkr_mutex_options {
  * @path     absolute, without trailing slash, not "/"; created when first needed.
  * @options  NULL = defaults; borrowed during the call.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a forked child).
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED (the client is being
+ * closed), ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
@@ -89,10 +98,9 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *              0 = one try, which needs a connection and waits for one round trip, at most
  *              options.connect_timeout_ms or a third of the session timeout, whichever is less.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another; or no answer by the deadline, and then
- * zkr_last_error()->zk_rc is ZOPERATIONTIMEOUT, -7), ZKR_ECANCELED
- * (zkr_mutex_cancel()), ZKR_ECONNLOSS (a try without connection, or retry_attempts used up), ZKR_ESESSION
- * (the calling thread's earlier hold was lost: release it first), ZKR_EAUTH, ZKR_ESEQUENCE
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (no server has said by the deadline
+ * who holds it; of a try, also that there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
+ * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first), ZKR_EAUTH, ZKR_ESEQUENCE
  * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
  * a callback, or in a forked child). After any error this call holds nothing and its node is
  * deleted, or will be as soon as a server can be reached.
@@ -197,7 +205,7 @@ ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
  * The fencing token of the calling thread's hold: the czxid of its node.
  *
  * Tokens only grow along the life of a path, from holder to holder, also when the path is
- * deleted and made again. A resource that refuses tokens lower than the highest it has seen is
+ * deleted and made again, but not over the loss of the ensemble's data. A resource that refuses tokens lower than the highest it has seen is
  * safe from holders that do not know yet that they are none. Re-entry keeps the token.
  *
  * @m      borrowed.

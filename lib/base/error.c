@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -104,12 +105,12 @@ int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
 
 int zkr__fail_sys(int sys_errno, const char *what)
 {
-    begin(ZKR_ESYS, NULL);
+    begin(sys_errno == ENOMEM ? ZKR_ENOMEM : ZKR_ESYS, NULL);
     last.sys_errno = sys_errno;
     char text[96] = "";
     if (strerror_r(sys_errno, text, sizeof(text)) != 0) {
         (void)snprintf(text, sizeof(text), "errno %d", sys_errno);
     }
     (void)snprintf(last.message, sizeof(last.message), "%s: %s", what, text);
-    return ZKR_ESYS;
+    return last.code;
 }

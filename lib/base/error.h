@@ -12,7 +12,7 @@ int zkr__fail(int code, const char *path, const char *format, ...)
 /* The same with ZooKeeper's own code and a text made from it. */
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what);
 
-/* The same with errno. */
+/* The same with errno: ZKR_ENOMEM for ENOMEM, else ZKR_ESYS. */
 int zkr__fail_sys(int sys_errno, const char *what);
 
 #endif

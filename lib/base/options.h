@@ -4,6 +4,18 @@
 #define ZKR_BASE_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Every option struct is checked with this. An option added later must begin where the struct
+ * ended before, or an older caller's padding would be read as that option. And where all members
+ * are 8 bytes wide, there is no padding in between either.
+ */
+#define ZKR__OPTIONS_CHECK(type, count, last)                                          \
+    _Static_assert(offsetof(type, last) + sizeof(((type *)0)->last) == sizeof(type),   \
+                   #type " has padding at its end");                                   \
+    _Static_assert(sizeof(void *) != 8 || sizeof(type) == sizeof(int64_t[count]),      \
+                   #type " has padding")
 
 /*
  * Copy the part of @from that both sides know into @to (@size bytes, first member size_t size)

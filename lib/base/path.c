@@ -6,7 +6,11 @@
 
 #include "base/mem.h"
 
-enum { DIGITS = 10 };
+enum {
+    DIGITS = 10,
+    /* A server takes packets of 1 MB less a byte: this, our name below it, the data, the ACL. */
+    PATH_LIMIT = 1024 * 1024 - 1024
+};
 
 static bool continues(unsigned char byte)
 {
@@ -53,8 +57,8 @@ const char *zkr__path_fault(const char *path)
     if (path[1] == '\0') {
         return "must not be the root";
     }
-    if (strlen(path) > 4096) {
-        return "is longer than 4096 bytes";
+    if (strlen(path) > PATH_LIMIT) {
+        return "is longer than 1047552 bytes";
     }
     for (const unsigned char *p = (const unsigned char *)path; *p;) {
         size_t len = character_length(p);

@@ -36,16 +36,33 @@ void zkr__cv_destroy(struct zkr__cv *cv)
     (void)pthread_cond_destroy(&cv->c);
 }
 
+int zkr__cancel_hold(void)
+{
+    int before;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+void zkr__cancel_restore(int cancel_state)
+{
+    int ours;
+    (void)pthread_setcancelstate(cancel_state, &ours);
+}
+
 ZKR__TSA(no_thread_safety_analysis)
 void zkr__mu_lock(struct zkr__mu *mu)
 {
+    int before = zkr__cancel_hold();
     (void)pthread_mutex_lock(&mu->m);
+    mu->cancel_state = before;
 }
 
 ZKR__TSA(no_thread_safety_analysis)
 void zkr__mu_unlock(struct zkr__mu *mu)
 {
+    int before = mu->cancel_state;
     (void)pthread_mutex_unlock(&mu->m);
+    zkr__cancel_restore(before);
 }
 
 void zkr__cv_signal(struct zkr__cv *cv)
@@ -60,9 +77,14 @@ void zkr__cv_broadcast(struct zkr__cv *cv)
 
 bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
 {
+    int before = mu->cancel_state; /* others hold the lock meanwhile */
+    int rc;
     if (deadline == ZKR__NEVER) {
-        return pthread_cond_wait(&cv->c, &mu->m) == 0;
+        rc = pthread_cond_wait(&cv->c, &mu->m);
+    } else {
+        struct timespec at = zkr__clock_timespec(deadline);
+        rc = pthread_cond_timedwait(&cv->c, &mu->m, &at);
     }
-    struct timespec at = zkr__clock_timespec(deadline);
-    return pthread_cond_timedwait(&cv->c, &mu->m, &at) != ETIMEDOUT;
+    mu->cancel_state = before;
+    return rc != ETIMEDOUT;
 }

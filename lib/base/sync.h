@@ -2,6 +2,10 @@
 /*
  * Mutex and condition variable, annotated for clang's thread safety analysis. Conditions wait
  * on CLOCK_MONOTONIC.
+ *
+ * A thread is not canceled while it holds a lock, nor while it waits on a condition: it would end
+ * with the lock held. A cancellation stays pending, and acts at the first cancellation point after
+ * the outermost unlock. Locks are released in the reverse order of their taking.
  */
 #ifndef ZKR_BASE_SYNC_H
 #define ZKR_BASE_SYNC_H
@@ -23,6 +27,7 @@
 
 struct ZKR__CAPABILITY zkr__mu {
     pthread_mutex_t m;
+    int cancel_state; /* of the thread that holds it, before */
 };
 
 struct zkr__cv {
@@ -36,6 +41,10 @@ void zkr__cv_destroy(struct zkr__cv *cv);
 
 void zkr__mu_lock(struct zkr__mu *mu) ZKR__ACQUIRES(mu);
 void zkr__mu_unlock(struct zkr__mu *mu) ZKR__RELEASES(mu);
+
+/* The same for what blocks without a lock. Returns what to restore. */
+int zkr__cancel_hold(void);
+void zkr__cancel_restore(int cancel_state);
 
 void zkr__cv_signal(struct zkr__cv *cv);
 void zkr__cv_broadcast(struct zkr__cv *cv);

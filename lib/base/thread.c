@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* syscall() */
+#define _GNU_SOURCE /* syscall(), pthread_setname_np() */
 
 #include "base/thread.h"
 
-#include <pthread.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/mem.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -43,11 +46,62 @@ static void end_thread(void *unused)
     }
 }
 
-static void start(void)
+static void prepare(void)
 {
     (void)pthread_atfork(NULL, NULL, count_fork);
     key_made = pthread_key_create(&key, end_thread) == 0;
 }
+
+/* --- start --- */
+
+struct errand {
+    const char *name;
+    void *(*fn)(void *arg);
+    void *arg;
+};
+
+static void *run(void *arg)
+{
+    struct errand errand = *(struct errand *)arg;
+    zkr__mem_free(arg);
+    (void)pthread_setname_np(pthread_self(), errand.name);
+    return errand.fn(errand.arg);
+}
+
+static void fill_blocked(sigset_t *set)
+{
+    static const int open[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                               SIGTRAP, SIGSYS, SIGPROF};
+    (void)sigfillset(set);
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
+        (void)sigdelset(set, open[i]);
+    }
+}
+
+int zkr__thread_start(pthread_t *thread,
+                      const char *name,
+                      void *(*fn)(void *arg),
+                      void *arg)
+{
+    struct errand *errand = zkr__mem_alloc(sizeof(*errand));
+    if (!errand) {
+        return ENOMEM;
+    }
+    *errand = (struct errand){.name = name, .fn = fn, .arg = arg};
+    sigset_t blocked;
+    sigset_t before;
+    fill_blocked(&blocked);
+    /* The mask is inherited: a signal that came first would find the new thread without one. */
+    (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int rc = pthread_create(thread, NULL, run, errand);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        zkr__mem_free(errand);
+    }
+    return rc;
+}
+
+/* --- identity --- */
 
 uint64_t zkr__thread_id(void)
 {
@@ -64,13 +118,15 @@ long zkr__thread_os_id(void)
 
 unsigned zkr__fork_generation(void)
 {
-    (void)pthread_once(&once, start);
+    (void)pthread_once(&once, prepare);
     return atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
+/* --- duties --- */
+
 bool zkr__thread_duty_add(struct zkr__thread_duty *duty)
 {
-    (void)pthread_once(&once, start);
+    (void)pthread_once(&once, prepare);
     /* Any value but NULL makes the destructor run. */
     if (!key_made || pthread_setspecific(key, &key) != 0) {
         return false;

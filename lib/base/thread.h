@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identity and end of threads, and the check for fork(). */
+/* Start, identity and end of threads, and the check for fork(). */
 #ifndef ZKR_BASE_THREAD_H
 #define ZKR_BASE_THREAD_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * Start a thread of ours: named @name (at most 15 bytes, a constant), and deaf to signals, which are
+ * the application's. Threads that it starts itself inherit both.
+ *
+ * Left unblocked are the signals of a fault of the very thread (SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+ * SIGTRAP, SIGSYS), as blocked ones would kill past any handler, and SIGPROF, by which profilers
+ * sample each thread. 0 or errno.
+ */
+int zkr__thread_start(pthread_t *thread,
+                      const char *name,
+                      void *(*fn)(void *arg),
+                      void *arg);
 
 /* Never reused within a process, unlike pthread_t: no thread inherits a dead one's lock. Not 0. */
 uint64_t zkr__thread_id(void);

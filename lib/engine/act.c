@@ -229,6 +229,9 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     if (todo & ZKR__DO_RETRY) {
         zkr__engine_retry(claim);
     }
+    if (todo & ZKR__DO_PACE) {
+        zkr__engine_pace(claim);
+    }
     if (todo & ZKR__DO_QUIET) {
         zkr__engine_quiet(claim, claim->q->watch_node && (todo & ZKR__DO_TELL));
     }

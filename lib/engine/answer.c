@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of ZooKeeper, turned into events of the claim that asked. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/engine.h"
-
-enum { PATH_ROOM = 8192 };
 
 /* --- whose node, and who is ahead --- */
 
@@ -94,18 +91,62 @@ static void on_created(struct zkr__claim *claim,
     }
 }
 
+/* A claim that lists, and the path of a child. */
+struct sight {
+    struct zkr__claim *claim;
+    char *path;
+    char *name; /* its end, with room for the longest */
+};
+
+/* False: no memory. */
+static bool
+sight_begin(struct sight *s, struct zkr__claim *claim, const struct zkr__answer *answer)
+{
+    const char *dir = claim->q->dir;
+    size_t dir_len = strlen(dir), longest = 0;
+    for (size_t i = 0; i < answer->name_count; i++) {
+        size_t len = answer->names[i] ? strlen(answer->names[i]) : 0;
+        longest = len > longest ? len : longest;
+    }
+    s->claim = claim;
+    s->path = zkr__mem_alloc(dir_len + 1 + longest + 1);
+    if (!s->path) {
+        return false;
+    }
+    memcpy(s->path, dir, dir_len);
+    s->path[dir_len] = '/';
+    s->name = s->path + dir_len + 1;
+    return true;
+}
+
 /* A node of ours that is being deleted: requests behind its delete will not see it. */
 static bool is_dying(void *ctx, const char *name)
 {
-    struct zkr__claim *claim = ctx;
-    char path[PATH_ROOM];
-    int len = snprintf(path, sizeof(path), "%s/%s", claim->q->dir, name);
-    if (len < 0 || (size_t)len >= sizeof(path)) {
-        return false;
-    }
+    struct sight *s = ctx;
+    size_t len = strlen(name);
+    memcpy(s->name, name, len + 1);
     struct zkr__claim *other;
-    HASH_FIND(hh, claim->engine->by_node, path, (size_t)len, other);
-    return other && other != claim && other->k.phase == ZKR__REMOVING;
+    HASH_FIND(hh, s->claim->engine->by_node, s->path, (size_t)(s->name - s->path) + len,
+              other);
+    return other && other != s->claim && other->k.phase == ZKR__REMOVING;
+}
+
+static int order(struct zkr__claim *claim,
+                 const struct zkr__answer *answer,
+                 struct zkr__children *children)
+{
+    struct sight sight;
+    if (claim->q->c->stats.pending_deletes == 0) {
+        return zkr__children_order(children, answer->names, answer->name_count,
+                                   claim->q->prefix, NULL, NULL);
+    }
+    if (!sight_begin(&sight, claim, answer)) {
+        return ZKR_ENOMEM;
+    }
+    int rc = zkr__children_order(children, answer->names, answer->name_count,
+                                 claim->q->prefix, is_dying, &sight);
+    zkr__mem_free(sight.path);
+    return rc;
 }
 
 static void warn_foreign(struct zkr__claim *claim, const struct zkr__children *children)
@@ -190,9 +231,7 @@ static void on_listed(struct zkr__claim *claim,
         return;
     }
     struct zkr__children children;
-    bool any_dying = claim->q->c->stats.pending_deletes > 0;
-    e->code = zkr__children_order(&children, answer->names, answer->name_count,
-                                  claim->q->prefix, any_dying ? is_dying : NULL, claim);
+    e->code = order(claim, answer, &children);
     if (e->code != ZKR_OK) {
         return;
     }

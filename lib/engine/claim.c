@@ -89,6 +89,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
         return zkr__move_fail(k, e, ZKR_ETIMEDOUT);
     }
     k->phase = ZKR__PARKED;
+    k->waited = true;
     k->failures = 0;
     k->ahead_gone = false;
     k->sole = e->sole;
@@ -203,8 +204,7 @@ static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_ev
         return 0;
     }
     if (e->code == ZKR_OK) {
-        return zkr__move_grant(
-            k, e); /* asks again if the answer took too long to prove anything */
+        return zkr__move_grant(k, e); /* or asks again, if that proved too little */
     }
     if (e->code == ZKR_ENONODE) {
         return zkr__move_requeue(k, e);

@@ -90,8 +90,9 @@ enum zkr__action {
     ZKR__DO_REMOVE = 1 << 8, /* delete our node */
     ZKR__DO_YIELD = 1 << 9, /* the next of this client behind us must look for itself */
     ZKR__DO_RETRY = 1 << 10, /* ZKR__EV_UP after a pause */
-    ZKR__DO_QUIET = 1 << 11, /* ZKR__EV_QUIET after a while */
-    ZKR__DO_TELL = 1 << 12   /* the outcome changed: tell the owner */
+    ZKR__DO_PACE = 1 << 11,  /* ZKR__EV_UP when another write can prove more */
+    ZKR__DO_QUIET = 1 << 12, /* ZKR__EV_QUIET after a while */
+    ZKR__DO_TELL = 1 << 13   /* the outcome changed: tell the owner */
 };
 
 enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET };
@@ -113,6 +114,7 @@ struct zkr__claim_state {
     bool ahead_gone; /* PARKED: only the answer about our own node is missing */
     bool sole;       /* PARKED: see zkr__verdict */
     bool unlisted;   /* CREATING: the list could not be sent along */
+    bool waited;     /* it has been PARKED */
     bool made_parents;
     int failure; /* outcome: ZKR_E…, and nothing is held */
     int lost;    /* outcome: ZKR_LOST_…, after it was held */

@@ -69,13 +69,13 @@ int zkr__contest_watch(const struct zkr__queue *q,
                        int64_t timeout_ms)
 {
     zkr_client *c = q->c;
-    if (timeout_ms < ZKR_FOREVER) {
-        return zkr__fail(ZKR_EINVAL, q->dir, "a time-out of %lld ms makes no sense",
-                         (long long)timeout_ms);
+    int rc = zkr__timeout_check(timeout_ms, q->dir);
+    if (rc != ZKR_OK) {
+        return rc;
     }
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
-    int rc = need_lookout(q, lookout);
+    rc = need_lookout(q, lookout);
     if (rc == ZKR_OK) {
         rc = zkr__lookout_wait(*lookout, deadline);
     }

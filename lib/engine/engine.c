@@ -156,6 +156,12 @@ void zkr__engine_retry(struct zkr__claim *claim)
     zkr__service_by(c, claim->retry_at);
 }
 
+void zkr__engine_pace(struct zkr__claim *claim)
+{
+    claim->retry_at = zkr__probe_due(claim->q->c);
+    zkr__service_by(claim->q->c, claim->retry_at);
+}
+
 static void forget_quiet(struct zkr__claim *claim)
 {
     if (claim->quiet_at != 0) {

@@ -59,6 +59,7 @@ void zkr__claim_settle(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Timers of a claim. */
 void zkr__engine_retry(struct zkr__claim *claim) ZKR__LOCKED;
+void zkr__engine_pace(struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__engine_quiet(struct zkr__claim *claim, bool at_once) ZKR__LOCKED;
 void zkr__engine_forget_timers(struct zkr__claim *claim) ZKR__LOCKED;
 

@@ -113,8 +113,12 @@ unsigned zkr__move_requeue(struct zkr__claim_state *k, const struct zkr__claim_e
 unsigned zkr__move_grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     /* A write answered just now is the best there is, however little it proves. */
-    bool enough = e->kind == ZKR__EV_PROVED ? e->sure : e->ample;
-    if (!enough) {
+    bool proved = e->kind == ZKR__EV_PROVED;
+    if (proved && !e->sure) {
+        k->stalled = true;
+        return ZKR__DO_PACE;
+    }
+    if (!proved && !e->ample) {
         return zkr__move_go(k, e, ZKR__PROVING);
     }
     k->phase = ZKR__HELD;

@@ -90,6 +90,7 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
     }
     if (now == AS_HELD) {
         c->stats.grants++;
+        c->stats.contended += claim->k.waited;
         /* A short hold costs no probe, unless there is little left. */
         int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
         zkr__service_by(c, zkr__now(c) + pause);

@@ -12,14 +12,17 @@ struct zkr_contenders {
     zkr_contender *list;
 };
 
-/* A reading in progress. Belongs to its caller and to each request in flight. */
+/*
+ * A reading in progress. Belongs to its caller and to each request in flight: answers may come
+ * when the caller has long given up, and destroyed the object it asked.
+ */
 struct reading {
     zkr_client *c;
-    const char *prefix;
     struct zkr__cv done;
     size_t refs, in_flight;
     int code;
     zkr_contenders *result;
+    char prefix[];
 };
 
 size_t zkr_contenders_count(const zkr_contenders *list)
@@ -191,7 +194,8 @@ int zkr__roster_read(zkr_contenders **out,
                      const char *prefix,
                      int64_t deadline)
 {
-    struct reading *r = zkr__mem_alloc(sizeof(*r));
+    size_t prefix_size = strlen(prefix) + 1;
+    struct reading *r = zkr__mem_alloc(sizeof(*r) + prefix_size);
     if (!r) {
         return ZKR_ENOMEM;
     }
@@ -200,14 +204,14 @@ int zkr__roster_read(zkr_contenders **out,
         return ZKR_ESYS;
     }
     r->c = c;
-    r->prefix = prefix;
+    memcpy(r->prefix, prefix, prefix_size);
     r->refs = 1;
     zkr__lock(c);
     bool in_time = true;
-    while (!zkr__connected(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
+    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
-    int rc = zkr__connected(c) ? read_all(r, dir, deadline) : ZKR_ETIMEDOUT;
+    int rc = zkr__admitted(c) ? read_all(r, dir, deadline) : ZKR_ETIMEDOUT;
     if (c->state == ZKR_STATE_AUTH_FAILED) {
         rc = ZKR_EAUTH; /* before or while it read */
     }

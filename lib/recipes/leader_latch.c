@@ -9,8 +9,7 @@
 #include "base/options.h"
 #include "base/path.h"
 
-_Static_assert(sizeof(zkr_leader_latch_options) == 64,
-               "option structs have no padding");
+ZKR__OPTIONS_CHECK(zkr_leader_latch_options, 8, persistent_parent);
 
 enum { ID_MAX = 65536 };
 
@@ -169,10 +168,11 @@ void zkr__latch_free(zkr_leader_latch *l)
 static int attach(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr_client *c = l->c;
-    int rc = ZKR_OK;
-    if (l->o.on_contenders) {
-        rc = zkr__lookout_create(&l->lookout, c, l->queue->dir, ZKR__LATCH_PREFIX,
-                                 on_news, l);
+    const char *dir = l->queue->dir;
+    int rc = zkr__client_enlist(c, dir);
+    if (rc == ZKR_OK && l->o.on_contenders) {
+        rc = zkr__lookout_create(&l->lookout, c, dir, ZKR__LATCH_PREFIX, on_news, l);
+        c->recipes -= rc != ZKR_OK;
     }
     if (rc != ZKR_OK) {
         zkr__queue_unref(l->queue);
@@ -182,7 +182,6 @@ static int attach(zkr_leader_latch *l) ZKR__LOCKED
         l->listener.on_state = on_state;
         zkr__listen(c, &l->listener);
     }
-    c->recipes++;
     return ZKR_OK;
 }
 
@@ -249,7 +248,7 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
         .keeps_place = true,
     };
     rc = make_latch(out, c, &spec, &o);
-    return rc == ZKR_OK
+    return rc == ZKR_OK || rc == ZKR_ECLOSED
                ? rc
                : zkr__fail(rc, path, "zkr_leader_latch_create: out of resources");
 }

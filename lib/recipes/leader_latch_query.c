@@ -40,9 +40,9 @@ int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms)
     if (rc != ZKR_OK) {
         return rc;
     }
-    if (timeout_ms < ZKR_FOREVER) {
-        return zkr__fail(ZKR_EINVAL, l->queue->dir,
-                         "a time-out of %lld ms makes no sense", (long long)timeout_ms);
+    rc = zkr__timeout_check(timeout_ms, l->queue->dir);
+    if (rc != ZKR_OK) {
+        return rc;
     }
     zkr_client *c = l->c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "base/thread.h"
 
-_Static_assert(sizeof(zkr_leader_selector_options) == 48,
-               "option structs have no padding");
+ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
 
 enum { ID_MAX = 65536 };
 
@@ -165,7 +165,9 @@ static void reap(zkr_leader_selector *s) ZKR__LOCKED
     }
     s->joining = true;
     zkr__unlock(c);
+    int cancel_state = zkr__cancel_hold();
     (void)pthread_join(s->thread, NULL);
+    zkr__cancel_restore(cancel_state);
     zkr__lock(c);
     s->started = s->stopping = s->ended = s->joining = s->queued = false;
     s->failure = 0;
@@ -185,7 +187,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
         rc = zkr__fail(ZKR_ESTATE, dir, "the selector on %s is %s", dir,
                        s->stopping ? "still stopping" : "started already");
     } else {
-        int error = pthread_create(&s->thread, NULL, run, s);
+        int error = zkr__thread_start(&s->thread, "zkr-selector", run, s);
         s->started = s->queued = error == 0;
         rc = error == 0 ? ZKR_OK : zkr__fail_sys(error, "zkr_leader_selector_start");
     }
@@ -208,9 +210,9 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     }
     zkr_client *c = s->c;
     const char *dir = s->queue->dir;
-    if (timeout_ms < ZKR_FOREVER) {
-        return zkr__fail(ZKR_EINVAL, dir, "a time-out of %lld ms makes no sense",
-                         (long long)timeout_ms);
+    rc = zkr__timeout_check(timeout_ms, dir);
+    if (rc != ZKR_OK) {
+        return rc;
     }
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
@@ -222,17 +224,15 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     bool in_time = timeout_ms != 0 && !is_inside(s);
     s->waiting++;
     reap(s);
-    while (s->started && in_time) {
+    /* A thread that does not lead has nothing to do but to end, which takes no time. */
+    while (s->started && (in_time || !s->leading)) {
         in_time = zkr__wait(c, &s->changed, deadline);
         reap(s);
     }
     s->waiting--;
     if (s->started) {
         rc = zkr__fail(ZKR_ETIMEDOUT, dir,
-                       s->leading
-                           ? "take_leadership() of %s has not returned; it is told to"
-                           : "the selector on %s is about to stop",
-                       dir);
+                       "take_leadership() of %s has not returned; it is told to", dir);
     }
     zkr__unlock(c);
     return rc;
@@ -325,11 +325,18 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
     s->ctx = ctx;
     s->o = o;
     zkr__lock(c);
-    if (o.step_down_when_suspended) {
+    rc = zkr__client_enlist(c, path);
+    if (rc == ZKR_OK && o.step_down_when_suspended) {
         zkr__listen(c, &s->listener);
     }
-    c->recipes++;
+    if (rc != ZKR_OK) {
+        zkr__queue_unref(s->queue);
+    }
     zkr__unlock(c);
+    if (rc != ZKR_OK) {
+        free_selector(s);
+        return rc;
+    }
     *out = s;
     return ZKR_OK;
 }

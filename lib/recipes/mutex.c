@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "base/path.h"
 
-_Static_assert(sizeof(zkr_mutex_options) == 72, "option structs have no padding");
+ZKR__OPTIONS_CHECK(zkr_mutex_options, 9, watch_node);
 
 enum { DATA_MAX = 65536 };
 
@@ -75,8 +75,15 @@ int zkr_mutex_create(zkr_mutex **out,
     m->on_lost_ctx = o.on_lost_ctx;
     m->wait_on_release = o.wait_on_release != 0;
     zkr__lock(c);
-    c->recipes++;
+    rc = zkr__client_enlist(c, path);
+    if (rc != ZKR_OK) {
+        zkr__queue_unref(m->queue);
+    }
     zkr__unlock(c);
+    if (rc != ZKR_OK) {
+        zkr__mem_free(m);
+        return rc;
+    }
     *out = m;
     return ZKR_OK;
 }
@@ -261,14 +268,8 @@ fail_acquire(const zkr_mutex *m, const struct zkr__claim *claim, int64_t timeout
     if (claim->canceled) {
         return zkr__fail(ZKR_ECANCELED, dir, "the wait for %s was canceled", dir);
     }
-    if (timeout_ms == 0) {
-        return zkr__fail(ZKR_ECONNLOSS, dir, "no answer about %s", dir);
-    }
     if (claim->k.phase != ZKR__PARKED) {
-        enum {
-            NO_ANSWER = -7
-        }; /* ZOPERATIONTIMEOUT: tells it from "held by another" */
-        return zkr__fail_zk(ZKR_ETIMEDOUT, NO_ANSWER, dir, "no answer from a server");
+        return zkr__fail(ZKR_ENOANSWER, dir, "no answer about %s in time", dir);
     }
     return zkr__fail(ZKR_ETIMEDOUT, dir,
                      "%s not acquired within %lld ms: held by another", dir,
@@ -296,8 +297,9 @@ static int contend(zkr_mutex *m,
         holder->depth = 1;
         return ZKR_OK;
     }
-    rc = granted || claim->k.lost != 0 ? ZKR_ESESSION
-                                       : fail_acquire(m, claim, timeout_ms);
+    /* Canceled after the grant, and the grant is worth nothing: it does not try again. */
+    bool again = (granted || claim->k.lost != 0) && !claim->canceled;
+    rc = again ? ZKR_ESESSION : fail_acquire(m, claim, timeout_ms);
     zkr__claim_leave(claim);
     return rc;
 }
@@ -348,9 +350,9 @@ int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms)
     if (rc != ZKR_OK) {
         return rc;
     }
-    if (timeout_ms < ZKR_FOREVER) {
-        return zkr__fail(ZKR_EINVAL, m->queue->dir,
-                         "a time-out of %lld ms makes no sense", (long long)timeout_ms);
+    rc = zkr__timeout_check(timeout_ms, m->queue->dir);
+    if (rc != ZKR_OK) {
+        return rc;
     }
     zkr_client *c = m->c;
     int64_t started = zkr__now(c);
@@ -359,7 +361,7 @@ int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms)
     if (holder) {
         rc = acquire_again(m, holder);
     } else if (timeout_ms == 0 && !zkr__connected(c)) {
-        rc = zkr__fail(ZKR_ECONNLOSS, m->queue->dir, "not connected: %s",
+        rc = zkr__fail(ZKR_ENOANSWER, m->queue->dir, "not connected: %s",
                        c->obstacle[0] ? c->obstacle : "no session yet");
     } else {
         int64_t limit = timeout_ms == 0 ? try_limit_ms(c) : timeout_ms;

@@ -32,28 +32,50 @@ int zkr__client_enter_blocking(const zkr_client *c)
     return rc;
 }
 
+int zkr__timeout_check(int64_t timeout_ms, const char *path)
+{
+    return timeout_ms < ZKR_FOREVER
+               ? zkr__fail(ZKR_EINVAL, path, "a time-out of %lld ms makes no sense",
+                           (long long)timeout_ms)
+               : ZKR_OK;
+}
+
+int zkr__client_enlist(zkr_client *c, const char *path)
+{
+    if (c->closing) {
+        return zkr__fail(ZKR_ECLOSED, path, "the client is being closed");
+    }
+    c->recipes++;
+    return ZKR_OK;
+}
+
 int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms)
 {
     int rc = zkr__client_enter_blocking(c);
+    if (rc == ZKR_OK) {
+        rc = zkr__timeout_check(timeout_ms, NULL);
+    }
     if (rc != ZKR_OK) {
         return rc;
     }
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
     bool in_time = timeout_ms != 0;
-    while (!zkr__connected(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
+    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
-    if (zkr__connected(c)) {
+    if (zkr__admitted(c)) {
         rc = ZKR_OK;
     } else if (c->state == ZKR_STATE_AUTH_FAILED) {
         rc = zkr__fail(ZKR_EAUTH, NULL,
                        "the servers refused the credentials; check scheme '%s'",
                        c->auth_scheme ? c->auth_scheme : "");
     } else {
+        const char *why =
+            zkr__connected(c) ? "the credentials are not confirmed" : c->obstacle;
         rc = zkr__fail(ZKR_ETIMEDOUT, NULL,
                        "no session with %.100s within %lld ms%s%.120s", c->servers,
-                       (long long)timeout_ms, c->obstacle[0] ? ": " : "", c->obstacle);
+                       (long long)timeout_ms, why[0] ? ": " : "", why);
     }
     zkr__unlock(c);
     return rc;
@@ -117,6 +139,9 @@ int64_t zkr_client_valid_for_ms(zkr_client *c)
 int zkr_client_flush(zkr_client *c, int64_t timeout_ms)
 {
     int rc = zkr__client_enter_blocking(c);
+    if (rc == ZKR_OK) {
+        rc = zkr__timeout_check(timeout_ms, NULL);
+    }
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -145,6 +170,7 @@ int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size)
     }
     zkr__lock(c);
     zkr_stats stats = c->stats;
+    stats.dropped_log = __atomic_load_n(&c->log_dropped, __ATOMIC_RELAXED);
     zkr__unlock(c);
     memset(out, 0, size);
     memcpy(out, &stats, size < sizeof(stats) ? size : sizeof(stats));
@@ -185,32 +211,44 @@ static void close_link(zkr_client *c)
     }
 }
 
+/* From here on no recipe can be made on it, by a callback for one. */
+static int begin_closing(zkr_client *c)
+{
+    zkr__lock(c);
+    int64_t recipes = c->recipes;
+    c->closing = recipes == 0;
+    zkr__unlock(c);
+    return recipes == 0 ? ZKR_OK
+                        : zkr__fail(ZKR_EBUSY, NULL,
+                                    "%lld recipes still use the client; destroy "
+                                    "them first",
+                                    (long long)recipes);
+}
+
 int zkr_client_close(zkr_client *c)
 {
     if (!c) {
         return ZKR_OK;
     }
     int rc = zkr__client_enter_blocking(c);
+    if (rc == ZKR_OK) {
+        rc = begin_closing(c);
+    }
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr__lock(c);
-    int64_t recipes = c->recipes;
-    zkr__unlock(c);
-    if (recipes > 0) {
-        return zkr__fail(ZKR_EBUSY, NULL,
-                         "%lld recipes still use the client; destroy them first",
-                         (long long)recipes);
-    }
+    int cancel_state = zkr__cancel_hold();
     zkr__service_stop(c);
     close_link(c);
+    zkr__log_leave(c);
+    /* A callback that runs may keep a claim, also when it has destroyed its recipe. */
+    zkr__dispatch_stop(&c->dispatch);
     zkr__lock(c);
     if (c->up) {
         c->up->free(c->engine);
     }
     zkr__unlock(c);
-    zkr__log_leave(c);
-    zkr__dispatch_stop(&c->dispatch);
     zkr__client_free(c);
+    zkr__cancel_restore(cancel_state);
     return ZKR_OK;
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 static _Thread_local const struct zkr__dispatch *self;
 
@@ -82,7 +83,7 @@ static void *run(void *arg)
 
 int zkr__dispatch_start(struct zkr__dispatch *d)
 {
-    int rc = pthread_create(&d->thread, NULL, run, d);
+    int rc = zkr__thread_start(&d->thread, "zkr-dispatch", run, d);
     d->started = rc == 0;
     return rc;
 }
@@ -133,7 +134,10 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
     struct zkr__call *dropped = NULL;
     zkr__mu_lock(&d->mu);
     take(d, owner, &dropped);
-    while (d->running == owner && !zkr__dispatch_is_self(d)) {
+    if (d->running == owner && zkr__dispatch_is_self(d)) {
+        d->running = NULL; /* it ends its owner, whose address may be another's soon */
+    }
+    while (d->running == owner) {
         (void)zkr__cv_wait(&d->idle, &d->mu, ZKR__NEVER);
         take(d, owner, &dropped); /* what the running one has posted */
     }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/lease.h"
 
+#include <stddef.h>
+
+enum { MARGIN_PPM = 1000 };
+
 static int64_t later(int64_t x, int64_t y)
 {
     return x > y ? x : y;
@@ -11,27 +15,55 @@ static int64_t sooner(int64_t x, int64_t y)
     return x < y ? x : y;
 }
 
-/* The first moment at which a session of which the leader heard at @heard may have ended. */
-static int64_t end_after(const struct zkr__lease *l, int64_t heard)
+/* How long a session lives for sure, by our clock, after the leader heard of it. */
+static int64_t sure_span(const struct zkr__lease *l)
 {
-    return heard + l->session - l->session / 1000;
+    int64_t ppm = l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
+    return l->session - l->session / 1000 * ppm / 1000;
+}
+
+static void extend(struct zkr__lease *l, int64_t heard)
+{
+    if (heard >= l->since) {
+        l->until = later(l->until, heard + sure_span(l));
+    }
+}
+
+/* @session: the one in force at the servers, which may not count for the bound yet. */
+static void set_pace(struct zkr__lease *l, int64_t session)
+{
+    int64_t tick = l->terms.tick > 0 ? l->terms.tick : session / 2;
+    int64_t pause = l->terms.pause > 0 ? l->terms.pause : session / 12;
+    /* The part is for the leader's ping loop, which never wakes early but may be late. */
+    l->gap = tick / 2 + tick / 32;
+    int64_t n = pause > 0 ? l->gap / pause + (l->gap % pause > pause / 2) : 1;
+    n = n < 1 ? 1 : sooner(n, ZKR__LEASE_WRITES / 4);
+    l->pause = (l->gap + n - 1) / n;
 }
 
 void zkr__lease_begin(struct zkr__lease *l,
+                      const struct zkr__lease_terms *terms,
                       int64_t session,
-                      int64_t pause,
                       int64_t opened)
 {
-    /* The sixty-fourth is for the leader's ping loop, which never wakes early but may be late. */
-    int64_t least = session / 4 + session / 64;
-    *l = (struct zkr__lease){.session = session};
-    l->gap = later(least, sooner(pause, session * 2 / 5));
-    l->until = end_after(l, opened);
+    *l = (struct zkr__lease){.terms = *terms, .session = session};
+    l->last = (struct zkr__write){opened, opened};
+    set_pace(l, session);
+    extend(l, opened);
 }
 
-void zkr__lease_reconnected(struct zkr__lease *l)
+void zkr__lease_reconnected(struct zkr__lease *l, int64_t session, int64_t now)
 {
-    l->a = l->b = (struct zkr__write){0, 0};
+    l->count = 0;
+    l->grown = l->since = 0;
+    if (session > l->session) {
+        l->grown = session;
+        l->grow_at = now + l->session;
+    } else {
+        l->session = session;
+        l->until = sooner(l->until, l->last.sent + sure_span(l));
+    }
+    set_pace(l, session);
 }
 
 void zkr__lease_end(struct zkr__lease *l)
@@ -39,19 +71,34 @@ void zkr__lease_end(struct zkr__lease *l)
     *l = (struct zkr__lease){0};
 }
 
-static void extend_chain(struct zkr__lease *l, struct zkr__write w)
+/* The latest remembered write answered by @by, among those before number *@at; NULL: none. */
+static const struct zkr__write *
+find(const struct zkr__lease *l, unsigned *at, int64_t by)
 {
-    if (l->a.sent == 0 || w.answered >= end_after(l, l->a.sent)) {
-        l->a = w; /* the first, or the old one is worth nothing any more */
-        l->b.sent = 0;
-    } else if (l->b.sent == 0) {
-        if (w.sent >= l->a.answered + l->gap) {
-            l->b = w;
+    while (*at > 0 && l->count - *at < ZKR__LEASE_WRITES) {
+        const struct zkr__write *w = &l->writes[--*at % ZKR__LEASE_WRITES];
+        if (w->answered <= by) {
+            return w;
         }
-    } else if (w.sent >= l->b.answered) {
-        l->until = later(l->until, end_after(l, l->a.sent));
-        l->a = l->b;
-        l->b.sent = 0;
+    }
+    return NULL;
+}
+
+/* When A was sent, of the best chain that ends with a C sent at @sent; 0 = no chain. */
+static int64_t chain_to(const struct zkr__lease *l, int64_t sent)
+{
+    unsigned at = l->count;
+    const struct zkr__write *b = find(l, &at, sent);
+    const struct zkr__write *a = b ? find(l, &at, b->sent - l->gap) : NULL;
+    return a ? a->sent : 0;
+}
+
+static void remember(struct zkr__lease *l, struct zkr__write w)
+{
+    const struct zkr__write *newest =
+        l->count > 0 ? &l->writes[(l->count - 1) % ZKR__LEASE_WRITES] : NULL;
+    if (!newest || w.sent >= newest->sent + l->gap / 16) {
+        l->writes[l->count++ % ZKR__LEASE_WRITES] = w;
     }
 }
 
@@ -60,20 +107,33 @@ void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
     if (l->session == 0) {
         return;
     }
-    l->last_sent = later(l->last_sent, sent);
-    if (answered - sent <= l->session / 12) {
-        int64_t alone = sent - l->session / 3 - l->session / 4;
-        l->until = later(l->until, end_after(l, alone));
+    if (l->grown != 0 && sent >= l->grow_at) {
+        l->session = l->grown;
+        l->since = l->grow_at;
+        l->grown = 0;
+        l->count = 0;
     }
-    extend_chain(l, (struct zkr__write){sent, answered});
+    if (!l->terms.no_stopgap && answered - sent <= l->session / 12) {
+        extend(l, sent - l->session / 3 - l->gap);
+    }
+    int64_t heard = chain_to(l, sent);
+    if (heard != 0) {
+        extend(l, heard);
+    }
+    l->last = (struct zkr__write){sent, answered};
+    remember(l, l->last);
 }
 
 int64_t zkr__lease_probe_at(const struct zkr__lease *l)
 {
-    if (l->a.sent == 0 || l->b.sent != 0) {
-        return l->last_sent; /* at once */
+    if (l->count == 0) {
+        return l->last.sent; /* at once */
     }
-    /* With little left, what one write alone proves is welcome: try, but not in a busy loop. */
-    int64_t urgent = later(l->until - l->session / 3, l->last_sent + l->session / 32);
-    return sooner(l->a.answered + l->gap, urgent);
+    /* It would be a C that gives much: the first after a time without writes. */
+    int64_t heard = chain_to(l, l->last.answered);
+    if (heard != 0 && heard + sure_span(l) > l->until + l->gap) {
+        return l->last.answered;
+    }
+    int64_t urgent = later(l->until - l->session / 3, l->last.sent + l->session / 32);
+    return sooner(l->last.answered + l->pause, urgent);
 }

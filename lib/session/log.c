@@ -18,6 +18,35 @@ struct line {
 /* libzookeeper's lines carry no handle: the client that joined first gets them all. */
 static pthread_mutex_t foreign_mu = PTHREAD_MUTEX_INITIALIZER;
 static zkr_client *foreign;
+static pthread_once_t forks = PTHREAD_ONCE_INIT;
+
+/* --- fork: the child has none of the parent's clients, and must not find the mutex locked --- */
+
+static void before_fork(void)
+{
+    (void)pthread_mutex_lock(&foreign_mu);
+    zkr__zk_log_pause();
+}
+
+static void after_fork(void)
+{
+    zkr__zk_log_resume();
+    (void)pthread_mutex_unlock(&foreign_mu);
+}
+
+static void begin_child(void)
+{
+    foreign = NULL;
+    (void)pthread_mutex_init(&foreign_mu, NULL);
+    zkr__zk_log_resume();
+}
+
+static void mind_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, begin_child);
+}
+
+/* --- lines --- */
 
 static void count_queued(zkr_client *c, int64_t by)
 {
@@ -36,12 +65,15 @@ static void run_line(struct zkr__call *call)
 static void post_line(zkr_client *c, int level, const char *text)
 {
     size_t len = strlen(text);
+    while (len > 0 && text[len - 1] == '\n') {
+        len--; /* some of libzookeeper's end in one */
+    }
     struct line *line = NULL;
     if (__atomic_load_n(&c->log_queued, __ATOMIC_RELAXED) < QUEUE_MAX) {
         line = zkr__mem_alloc(sizeof(*line) + len + 1);
     }
     if (!line) {
-        (void)__atomic_add_fetch(&c->stats.dropped_log, 1, __ATOMIC_RELAXED);
+        (void)__atomic_add_fetch(&c->log_dropped, 1, __ATOMIC_RELAXED);
         return;
     }
     memcpy(line->text, text, len);
@@ -77,6 +109,8 @@ void zkr__log_foreign(int level, const char *text)
 
 void zkr__log_join(zkr_client *c)
 {
+    /* Also for one without a log: libzookeeper makes lines all the same. */
+    (void)pthread_once(&forks, mind_forks);
     if (!c->options.log) {
         return;
     }

@@ -10,16 +10,18 @@
 #include "session/resolve.h"
 #include "session/session.h"
 
-_Static_assert(sizeof(zkr_client_options) == 152, "option structs have no padding");
+ZKR__OPTIONS_CHECK(zkr_client_options, 22, lease_no_stopgap);
 
 /* libzookeeper gives a connection attempt a part of what is asked for. */
 enum { LEAST_SESSION_MS = 100 };
 enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000, DEFAULT_BASE_MS = 50 };
 enum { DEFAULT_MAX_MS = 5000, DAY_MS = 86400000, OWNER_MAX = 65536 };
+enum { MARGIN_MAX = 500000 };
 
 static void free_memory(zkr_client *c)
 {
     zkr__mem_free(c->servers);
+    zkr__mem_free(c->lookup.servers);
     zkr__mem_free(c->owner);
     zkr__mem_free(c->auth_scheme);
     zkr__mem_free(c->auth_cert);
@@ -35,10 +37,17 @@ static void destroy_sync(zkr_client *c)
     zkr__mu_destroy(&c->mu);
 }
 
+void zkr__client_keep(zkr_client *c)
+{
+    (void)__atomic_add_fetch(&c->holders, 1, __ATOMIC_RELAXED);
+}
+
 void zkr__client_free(zkr_client *c)
 {
-    destroy_sync(c);
-    free_memory(c);
+    if (__atomic_sub_fetch(&c->holders, 1, __ATOMIC_ACQ_REL) == 0) {
+        destroy_sync(c);
+        free_memory(c);
+    }
 }
 
 static int64_t or_default(int64_t value, int64_t fallback)
@@ -70,7 +79,10 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
         const char *name;
         int64_t value, least;
     } ranges[] = {
-        {"session_timeout_ms", o->session_timeout_ms, LEAST_SESSION_MS},
+        {"server_tick_ms", o->server_tick_ms, 0},
+        {"session_timeout_ms", o->session_timeout_ms,
+         o->server_tick_ms > LEAST_SESSION_MS / 2 ? 2 * o->server_tick_ms
+                                                  : LEAST_SESSION_MS},
         {"connect_timeout_ms", o->connect_timeout_ms, 1},
         {"retry_base_ms", o->retry_base_ms, 1},
         {"retry_max_ms", o->retry_max_ms, o->retry_base_ms},
@@ -85,6 +97,10 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
          (!o->auth_cert && o->auth_cert_len > 0))) {
         rc = zkr__fail(ZKR_EINVAL, NULL,
                        "auth_scheme, auth_cert and auth_cert_len do not match");
+    }
+    if (rc == ZKR_OK && (o->lease_margin_ppm < 0 || o->lease_margin_ppm > MARGIN_MAX)) {
+        rc = zkr__fail(ZKR_EINVAL, NULL,
+                       "option lease_margin_ppm is not within 0 and %d", MARGIN_MAX);
     }
     if (rc == ZKR_OK && o->owner && strlen(o->owner) > OWNER_MAX) {
         rc = zkr__fail(ZKR_EINVAL, NULL, "option owner is longer than %d bytes",
@@ -151,6 +167,8 @@ static void set_fields(zkr_client *c, const struct zkr__env *env)
 {
     c->door = env && env->door ? env->door : &zkr__zk_real;
     c->fork_generation = zkr__fork_generation();
+    c->holders = 1;
+    c->numeric = zkr__servers_numeric(c->servers);
     c->retry = (struct zkr__retry){.base = c->options.retry_base_ms * ZKR__MS,
                                    .max = c->options.retry_max_ms * ZKR__MS,
                                    .attempts = c->options.retry_attempts};
@@ -219,5 +237,8 @@ int zkr_client_open(zkr_client **out,
                     const char *servers,
                     const zkr_client_options *options)
 {
-    return zkr__client_open(out, servers, options, NULL);
+    int cancel_state = zkr__cancel_hold();
+    int rc = zkr__client_open(out, servers, options, NULL);
+    zkr__cancel_restore(cancel_state);
+    return rc;
 }

@@ -159,8 +159,34 @@ int zkr__submit(zkr_client *c,
     }
     c->stats.requests++;
     /* A server may forget a lone write until something else arrives (ZOOKEEPER-4537). */
-    zkr__service_by(c, zkr__now(c) + c->session_ms * ZKR__MS / 10);
+    zkr__service_by(c, zkr__now(c) + zkr__patience(c));
     return ZKR_OK;
+}
+
+int64_t zkr__patience(const zkr_client *c)
+{
+    enum { USUAL_TIMES = 8, LEAST_MS = 20 };
+    int64_t patience = USUAL_TIMES * c->round_trip;
+    int64_t most = c->session_ms * ZKR__MS / 10; /* rule 3 of the lease leans on it */
+    if (c->round_trip == 0) {
+        return most;
+    }
+    if (patience < LEAST_MS * ZKR__MS) {
+        patience = LEAST_MS * ZKR__MS;
+    }
+    return patience < most ? patience : most;
+}
+
+/* One slow answer is no new usage: a stall must not make us patient with the next. */
+static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
+{
+    enum { SMOOTHING = 8 };
+    if (c->round_trip == 0) {
+        c->round_trip = took;
+    }
+    int64_t most = 2 * c->round_trip + ZKR__MS;
+    c->round_trip += ((took < most ? took : most) - c->round_trip) / SMOOTHING;
+    c->nudge_pause = 0;
 }
 
 void *zkr__request_scratch(void *tag)
@@ -181,8 +207,12 @@ void zkr__request_answer(void *tag, const struct zkr__answer *answer)
         r->watch->armed = true;
     }
     if (!r->answered) {
+        int64_t boot = c->door->boot();
+        if (answer->code == ZKR_OK) {
+            note_round_trip(c, boot - r->sent);
+        }
         if (is_write(r->kind) && answer->code == ZKR_OK) {
-            zkr__lease_answered(&c->lease, r->sent, c->door->boot());
+            zkr__lease_answered(&c->lease, r->sent, boot);
         }
         r->fn(r->ctx, r->tag, answer);
     }

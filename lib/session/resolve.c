@@ -125,11 +125,10 @@ static bool append(struct list *list, const char *address)
     return true;
 }
 
-static bool listed(const struct list *list, const char *address)
+static bool listed(const char *list, const char *address, size_t len)
 {
-    size_t len = strlen(address);
-    for (const char *p = list->text; p && *p;) {
-        size_t n = strcspn(p, ",");
+    for (const char *p = list; p && *p && *p != '/';) {
+        size_t n = strcspn(p, ",/");
         if (n == len && memcmp(p, address, n) == 0) {
             return true;
         }
@@ -138,16 +137,38 @@ static bool listed(const struct list *list, const char *address)
     return false;
 }
 
+static bool all_listed(const char *list, const char *addresses)
+{
+    for (const char *p = addresses; *p && *p != '/';) {
+        size_t n = strcspn(p, ",/");
+        if (!listed(list, p, n)) {
+            return false;
+        }
+        p += n + (p[n] == ',');
+    }
+    return true;
+}
+
+bool zkr__servers_same(const char *one, const char *other)
+{
+    return all_listed(one, other) && all_listed(other, one);
+}
+
+static int look_up(const struct server *server, int flags, struct addrinfo **found)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                                   .ai_socktype = SOCK_STREAM,
+                                   .ai_flags = flags | AI_NUMERICSERV};
+    return getaddrinfo(server->host, server->port, &hints, found);
+}
+
 /* Append all addresses of one server; a getaddrinfo() code, EAI_MEMORY included. */
 static int resolve_one(const struct server *server, struct list *list)
 {
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
     struct addrinfo *found = NULL;
-    int rc = getaddrinfo(server->host, server->port, &hints, &found);
+    int rc = look_up(server, AI_NUMERICHOST, &found);
     if (rc == EAI_NONAME) {
-        hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV;
-        rc = getaddrinfo(server->host, server->port, &hints, &found);
+        rc = look_up(server, AI_ADDRCONFIG, &found);
     }
     for (struct addrinfo *a = found; rc == 0 && a; a = a->ai_next) {
         char host[ADDRESS_MAX - PORT_MAX];
@@ -157,13 +178,30 @@ static int resolve_one(const struct server *server, struct list *list)
         if (rc == 0) {
             /* libzookeeper splits at the last colon: no brackets around IPv6. */
             (void)snprintf(address, sizeof(address), "%s:%s", host, server->port);
-            rc = listed(list, address) || append(list, address) ? 0 : EAI_MEMORY;
+            bool known = listed(list->text, address, strlen(address));
+            rc = known || append(list, address) ? 0 : EAI_MEMORY;
         }
     }
     if (found) {
         freeaddrinfo(found);
     }
     return rc;
+}
+
+bool zkr__servers_numeric(const char *servers)
+{
+    struct server server;
+    bool bad = false;
+    bool numeric = true;
+    const char *at = servers;
+    while (numeric && next_server(&at, &server, &bad)) {
+        struct addrinfo *found = NULL;
+        numeric = look_up(&server, AI_NUMERICHOST, &found) == 0;
+        if (found) {
+            freeaddrinfo(found);
+        }
+    }
+    return numeric;
 }
 
 int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size)

@@ -3,15 +3,22 @@
 #ifndef ZKR_SESSION_RESOLVE_H
 #define ZKR_SESSION_RESOLVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* ZKR_OK, or ZKR_EINVAL with the thread's error detail saying what is wrong. */
 int zkr__servers_check(const char *servers);
+
+/* Addresses and no names: nobody has to be asked. */
+bool zkr__servers_numeric(const char *servers);
 
 /*
  * The same list with numeric addresses, as libzookeeper takes it. Blocks while the resolver does.
  * Names that cannot be resolved are left out; ZKR_ECONNLOSS with @why filled when none can.
  */
 int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size);
+
+/* Do two resolved lists have the same addresses, in any order? */
+bool zkr__servers_same(const char *one, const char *other);
 
 #endif

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
+#include "session/lookup.h"
 #include "session/resolve.h"
 #include "session/session.h"
 
-enum { CHECK_ADDRESSES_MS = 5000 };
+/* Pauses between questions for the addresses while there is no connection. */
+enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
 
 static int64_t sooner(int64_t x, int64_t y)
 {
@@ -65,26 +68,35 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
     return c->door->open(&args);
 }
 
-/* Both may block, so the lock is dropped meanwhile; the link exists before its first event can. */
-static void open_link(zkr_client *c) ZKR__LOCKED
+static struct zkr__link *make_link(zkr_client *c, char *why, size_t size) ZKR__LOCKED
 {
-    char why[sizeof(c->obstacle)] = "out of memory";
     char *servers = NULL;
-    zkr__unlock(c);
-    int rc = zkr__servers_resolve(c->servers, &servers, why, sizeof(why));
-    zkr__lock(c);
-    struct zkr__link *link = rc == ZKR_OK ? zkr__mem_alloc(sizeof(*link)) : NULL;
-    if (!link || c->closing) {
+    if (zkr__lookup_take(c, &servers, why, size) != ZKR_OK) {
+        return NULL;
+    }
+    struct zkr__link *link = zkr__mem_alloc(sizeof(*link));
+    if (!link) {
+        (void)snprintf(why, size, "out of memory");
         zkr__mem_free(servers);
-        zkr__mem_free(link);
-        open_failed(c, c->closing ? "closing" : why);
-        return;
+        return NULL;
     }
     link->c = c;
     link->servers = servers;
     link->pending_tail = &link->pending;
     link->begun = c->door->boot();
-    link->check_at = zkr__now(c) + CHECK_ADDRESSES_MS * ZKR__MS;
+    link->check_at = zkr__now(c) + CHECK_MOST_MS * ZKR__MS;
+    return link;
+}
+
+/* May block, so the lock is dropped meanwhile; the link exists before its first event can. */
+static void open_link(zkr_client *c) ZKR__LOCKED
+{
+    char why[sizeof(c->obstacle)];
+    struct zkr__link *link = make_link(c, why, sizeof(why));
+    if (!link) {
+        open_failed(c, why);
+        return;
+    }
     c->link = link;
     zkr__no_answer_yet(c);
     zkr__set_state(c, ZKR_STATE_CONNECTING);
@@ -93,36 +105,76 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     int error = errno;
     zkr__lock(c);
     link->zh = zh;
-    link->opened = true;
-    zkr__cv_broadcast(&c->changed);
-    if (!zh) {
-        c->link = NULL;
-        (void)snprintf(why, sizeof(why), "cannot open a handle for %.100s: errno %d",
-                       servers, error);
-        zkr__link_free(link);
-        open_failed(c, why);
-    }
-}
-
-/* Never connected for long: the servers may have moved. */
-static void check_addresses(zkr_client *c) ZKR__LOCKED
-{
-    struct zkr__link *link = c->link;
-    char *servers = NULL;
-    char why[sizeof(c->obstacle)];
-    zkr__unlock(c);
-    int rc = zkr__servers_resolve(c->servers, &servers, why, sizeof(why));
-    zkr__lock(c);
-    if (c->link != link) {
-        zkr__mem_free(servers);
+    if (zh) {
+        zkr__link_opened(link);
         return;
     }
-    if (rc == ZKR_OK && strcmp(servers, link->servers) != 0 && !link->was_up) {
-        zkr__session_over(c, "the servers have other addresses now");
-    } else {
-        link->check_at = zkr__now(c) + CHECK_ADDRESSES_MS * ZKR__MS;
+    c->link = NULL;
+    (void)snprintf(why, sizeof(why), "cannot open a handle for %.100s: errno %d",
+                   link->servers, error);
+    zkr__link_free(link);
+    open_failed(c, why);
+}
+
+static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
+{
+    if (now < c->open_at) {
+        return c->open_at;
     }
-    zkr__mem_free(servers);
+    if (!zkr__lookup(c)) {
+        if (c->obstacle[0] == '\0') {
+            (void)snprintf(c->obstacle, sizeof(c->obstacle),
+                           "no answer from the resolver for %.140s", c->servers);
+        }
+        return ZKR__NEVER; /* the answer wakes us */
+    }
+    if (!c->closing) {
+        open_link(c);
+    }
+    return c->link ? c->link->check_at : c->open_at;
+}
+
+/* A handle without a session is not worth it: another one has the addresses right at once. */
+static void move(zkr_client *c, char *servers) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    if (!link->was_up) {
+        zkr__mem_free(servers);
+        zkr__session_over(c, "the servers have other addresses now");
+        return;
+    }
+    zkr__log(c, ZKR_LOG_INFO, "the servers have other addresses now: %s", servers);
+    zkr__mem_free(link->servers);
+    link->servers = servers;
+    zkr__no_answer_yet(c);
+    c->door->set_servers(link->zh, servers);
+}
+
+/* No connection: the servers may have moved. */
+static int64_t check_addresses(zkr_client *c, int64_t now) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    if (c->numeric) {
+        return ZKR__NEVER;
+    }
+    if (now < link->check_at) {
+        return link->check_at;
+    }
+    if (!zkr__lookup(c)) {
+        return ZKR__NEVER; /* the answer wakes us */
+    }
+    int64_t pause = sooner(timeout_ns(c) / 10, CHECK_MOST_MS * ZKR__MS);
+    pause = pause > CHECK_LEAST_MS * ZKR__MS ? pause : CHECK_LEAST_MS * ZKR__MS;
+    link->check_at = now + (link->was_up ? pause : CHECK_MOST_MS * ZKR__MS);
+    char *servers = NULL;
+    char why[sizeof(c->obstacle)];
+    int rc = zkr__lookup_take(c, &servers, why, sizeof(why));
+    if (rc == ZKR_OK && !zkr__servers_same(servers, link->servers)) {
+        move(c, servers);
+    } else {
+        zkr__mem_free(servers);
+    }
+    return c->link == link ? link->check_at : now;
 }
 
 static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
@@ -132,27 +184,27 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
         return ZKR__NEVER;
     }
     if (!c->link) {
-        if (now < c->open_at) {
-            return c->open_at;
-        }
-        open_link(c);
-        return c->link ? c->link->check_at : c->open_at;
+        return open_session(c, now);
+    }
+    if (zkr__connected(c)) {
+        zkr__lookup_drop(c);
+        return ZKR__NEVER;
     }
     if (!c->link->was_up) {
-        if (now >= c->link->check_at) {
-            check_addresses(c);
-        }
-        return c->link ? c->link->check_at : now;
+        return check_addresses(c, now);
     }
-    if (c->state == ZKR_STATE_SUSPENDED) {
-        /* Only a server would tell us of the end. By now any that leads has ended it. */
-        if (now >= c->suspended_at + timeout_ns(c)) {
-            zkr__session_over(c, "no server reached for a session time-out");
-            return now;
-        }
-        return c->suspended_at + timeout_ns(c);
+    /* Only a server would tell us of the end. By now any that leads has ended it. */
+    int64_t end = c->suspended_at + timeout_ns(c);
+    if (now >= end) {
+        zkr__session_over(c, "no server reached for a session time-out");
+        return now;
     }
-    return ZKR__NEVER;
+    return sooner(end, check_addresses(c, now));
+}
+
+int64_t zkr__probe_due(const zkr_client *c)
+{
+    return from_boot(c, zkr__lease_probe_at(&c->lease));
 }
 
 static int64_t run_lease(zkr_client *c) ZKR__LOCKED
@@ -187,7 +239,10 @@ static void ignore_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     (void)answer;
 }
 
-/* See ZOOKEEPER-4537 in zkr__submit(). */
+/*
+ * See ZOOKEEPER-4537 in zkr__submit(). And while a request waits libzookeeper sends no pings, so this
+ * is also what keeps the session alive, and what rule 3 of the lease leans on.
+ */
 static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     if (!zkr__connected(c)) {
@@ -197,8 +252,7 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
     if (oldest == ZKR__NEVER) {
         return ZKR__NEVER;
     }
-    int64_t patience = timeout_ns(c) / 10;
-    int64_t at = from_boot(c, oldest) + patience;
+    int64_t at = from_boot(c, oldest) + zkr__patience(c);
     if (at < c->nudge_after) {
         at = c->nudge_after;
     }
@@ -206,7 +260,9 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
         return at;
     }
     struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
-    c->nudge_after = now + patience;
+    int64_t pause = c->nudge_pause > 0 ? c->nudge_pause : zkr__patience(c);
+    c->nudge_after = now + pause;
+    c->nudge_pause = sooner(2 * pause, timeout_ns(c) / 10);
     (void)zkr__submit(c, &op, ignore_answer, NULL, 0);
     return c->nudge_after;
 }
@@ -249,7 +305,7 @@ void zkr__service_by(zkr_client *c, int64_t at)
 
 int zkr__service_start(zkr_client *c)
 {
-    int rc = pthread_create(&c->service, NULL, run, c);
+    int rc = zkr__thread_start(&c->service, "zkr-service", run, c);
     c->service_started = rc == 0;
     return rc;
 }

@@ -51,16 +51,25 @@ enum zkr__watch_kind {
 /* One handle of libzookeeper, from its opening until its close has returned. */
 struct zkr__link {
     zkr_client *c;
-    void *zh;    /* NULL while it is being opened */
-    bool opened; /* zh is final */
+    void *zh;                         /* NULL while it is being opened */
+    bool opened;                      /* zh is final */
+    enum zkr__session_event early[2]; /* told before that, and to be carried out then */
+    unsigned early_count;
     bool was_up;
     bool over;        /* ended: answers and events are dropped, to be closed */
     char *servers;    /* numeric */
     int64_t begun;    /* CLOCK_BOOTTIME before it was opened */
-    int64_t check_at; /* when to resolve again if it has not connected by then */
+    int64_t check_at; /* when to ask for addresses, still without a connection */
     struct zkr__request *pending, **pending_tail; /* oldest first */
     struct zkr__watch *watches[ZKR__WATCH_KINDS]; /* by path */
     struct zkr__link *next;                       /* in client.dead */
+};
+
+/* What the resolver said last (lookup.h). */
+struct zkr__lookup {
+    bool under_way, here;
+    int code;
+    char *servers, why[200];
 };
 
 /* Someone who is told each state the client enters, with mu held. Embedded in what it is about. */
@@ -72,12 +81,14 @@ struct zkr__listener {
 
 struct zkr_client {
     struct zkr__mu mu;
-    struct zkr__cv changed; /* state, flush, opening */
+    struct zkr__cv changed; /* state, flush */
     const struct zkr__door *door;
     unsigned fork_generation;
+    int holders; /* atomic: who needs this memory; the program, and a lookup under way */
 
     char *servers;
-    char *owner; /* NULL = default text */
+    bool numeric; /* these are addresses */
+    char *owner;  /* NULL = default text */
     char *auth_scheme;
     void *auth_cert;
     struct ACL_vector *acl;
@@ -94,12 +105,16 @@ struct zkr_client {
     unsigned epoch; /* sessions begun so far */
     int64_t open_at, open_failures;
     int64_t suspended_at;
+    struct zkr__lookup lookup;
     char obstacle[200]; /* why there is no connection, for people */
 
     struct zkr__lease lease;
     bool probing;
+    bool admitted; /* in this session, no credentials were needed or ours were taken */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
+    int64_t round_trip;  /* smoothed; 0 = not known yet */
     int64_t nudge_after; /* no nudge before this */
+    int64_t nudge_pause; /* after the next one; 0 = the last was answered */
 
     void *engine;
     const struct zkr__upcalls *up;
@@ -112,7 +127,7 @@ struct zkr_client {
     int64_t service_at; /* when the service wakes by itself */
 
     struct zkr__dispatch dispatch;
-    int64_t log_queued;
+    int64_t log_queued, log_dropped; /* atomic: lines come with and without the lock */
     zkr_client *next_log; /* in the list of clients that take libzookeeper's log */
 };
 
@@ -125,7 +140,9 @@ int zkr__client_open(zkr_client **out,
                      const char *servers,
                      const zkr_client_options *options,
                      const struct zkr__env *env);
+/* Free the memory with the last one that has it: once for the opening, once for each keep. */
 void zkr__client_free(zkr_client *c);
+void zkr__client_keep(zkr_client *c);
 
 /*
  * The client's lock. clang's analysis cannot follow which client a pointer leads to, so one
@@ -164,12 +181,22 @@ static inline bool zkr__connected(const zkr_client *c)
     return c->state == ZKR_STATE_CONNECTED;
 }
 
+/* The same, and the servers have not refused our credentials, nor will they. */
+static inline bool zkr__admitted(const zkr_client *c)
+{
+    return zkr__connected(c) && c->admitted;
+}
+
 /* --- for public functions: first thing, before any lock --- */
 
 /* ZKR_OK; ZKR_EINVAL for NULL; ZKR_ESTATE in a forked child. */
 int zkr__client_enter(const zkr_client *c);
 /* The same, and ZKR_ESTATE on the dispatch thread. */
 int zkr__client_enter_blocking(const zkr_client *c);
+/* ZKR_EINVAL for less than ZKR_FOREVER; @path may be NULL. */
+int zkr__timeout_check(int64_t timeout_ms, const char *path);
+/* One recipe more on the client, which takes c->recipes-- to end; ZKR_ECLOSED: too late. */
+int zkr__client_enlist(zkr_client *c, const char *path) ZKR__LOCKED;
 
 /* --- requests (request.c) --- */
 
@@ -191,6 +218,8 @@ void zkr__link_fail(struct zkr__link *link) ZKR__LOCKED;
 void zkr__link_free(struct zkr__link *link);
 /* When the oldest request was sent (CLOCK_BOOTTIME), ZKR__NEVER when none is pending. */
 int64_t zkr__link_oldest(const struct zkr__link *link);
+/* For how long an answer may stay away before it is nudged: a few usual round trips. */
+int64_t zkr__patience(const zkr_client *c) ZKR__LOCKED;
 
 /* --- lease --- */
 
@@ -199,6 +228,8 @@ bool zkr__sure(zkr_client *c) ZKR__LOCKED;
 /* The same, and long enough for a holder to send a probe (queue.c) and have it answered. */
 bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;
 int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
+/* When another quorum write can prove more than those answered do. */
+int64_t zkr__probe_due(const zkr_client *c) ZKR__LOCKED;
 /* The probe was answered, or could not be sent. */
 void zkr__probe_done(zkr_client *c, bool answered) ZKR__LOCKED;
 
@@ -213,6 +244,8 @@ int64_t zkr__service_run(zkr_client *c) ZKR__LOCKED;
 
 /* --- session changes (state.c) --- */
 
+/* The handle is final: carry out what it told before. */
+void zkr__link_opened(struct zkr__link *link) ZKR__LOCKED;
 /* What zkr_client_wait_connected() says of a handle that gets no answer. */
 void zkr__no_answer_yet(zkr_client *c) ZKR__LOCKED;
 /* The present session is over, or given up; the service opens the next. */

@@ -79,6 +79,8 @@ struct zkr__door {
      */
     int (*submit)(void *zh, const struct zkr__op *op, void *tag, void *watch_tag);
     int (*add_auth)(void *zh, const char *scheme, const void *cert, size_t len);
+    /* Other addresses, for a handle that has been up and is not now; the session goes on. */
+    void (*set_servers)(void *zh, const char *servers);
     int64_t (*session_id)(void *zh);
     int (*timeout_ms)(void *zh);
     int64_t (*now)(void);  /* as zkr__clock_now() */
@@ -94,6 +96,13 @@ struct zoo_op;
 void zkr__zk_guard(struct zoo_op *op, const char *path);
 /* Level of libzookeeper's log, which is one per process. */
 void zkr__zk_log_level(int level);
+/*
+ * Around a fork. libzookeeper stamps its lines with localtime_r(), whose lock a child inherits: one
+ * that was held at the fork stays locked there for ever. So no line is begun between the two, and
+ * those that have been begun are given the time to get past that lock.
+ */
+void zkr__zk_log_pause(void);
+void zkr__zk_log_resume(void);
 
 /* Memory of a CHECK request for the door's own use: this much for each path. */
 #define ZKR__CHECK_SCRATCH 64

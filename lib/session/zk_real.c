@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <zookeeper/zookeeper.h>
 
 #include <zkr/guard.h>
@@ -167,8 +168,7 @@ static const struct ACL_vector *acl_or_open(const struct ACL_vector *acl)
     return acl ? acl : &ZOO_OPEN_ACL_UNSAFE;
 }
 
-static int
-submit_real(void *handle, const struct zkr__op *op, void *tag, void *watch_tag)
+static int submit_op(void *handle, const struct zkr__op *op, void *tag, void *watch_tag)
 {
     zhandle_t *zh = handle;
     switch (op->kind) {
@@ -200,6 +200,14 @@ submit_real(void *handle, const struct zkr__op *op, void *tag, void *watch_tag)
                    : zoo_aexists(zh, op->path, 0, done_stat, tag);
     }
     return ZBADARGUMENTS;
+}
+
+static int submit_real(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+{
+    int rc = submit_op(zh, op, tag, watch_tag);
+    /* The session event that says so comes later. */
+    bool refused = rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE;
+    return refused ? ZAUTHFAILED : rc;
 }
 
 static void on_session(zhandle_t *zh, int type, int state, const char *path, void *ctx)
@@ -274,6 +282,31 @@ static int add_auth_real(void *zh, const char *scheme, const void *cert, size_t 
     return zoo_add_auth(zh, scheme, cert, (int)len, NULL, NULL);
 }
 
+static void ignore_stat(int rc, const struct Stat *stat, const void *unused)
+{
+    (void)rc;
+    (void)stat;
+    (void)unused;
+}
+
+/*
+ * libzookeeper keeps the chroot, and does not look at ports. From a handle that is up it may take a
+ * good connection without a word to those who use it. Its IO thread reads the list at times without
+ * the lock that guards it (ZOOKEEPER-4699, for one): to call this rarely is all that can be done.
+ */
+static void set_servers_real(void *zh, const char *servers)
+{
+    size_t len = strcspn(servers, "/");
+    char *addresses = zkr__mem_copy(servers, len);
+    if (!addresses) {
+        return; /* asked again later */
+    }
+    (void)zoo_set_servers(zh, addresses);
+    zkr__mem_free(addresses);
+    /* The IO thread may go on staring at a socket that was closed just now: wake it up. */
+    (void)zoo_aexists(zh, "/", 0, ignore_stat, NULL);
+}
+
 static int64_t session_id_real(void *zh)
 {
     return zoo_client_id(zh)->client_id;
@@ -287,6 +320,29 @@ static int timeout_real(void *zh)
 void zkr__zk_log_level(int level)
 {
     zoo_set_debug_level((ZooLogLevel)level);
+}
+
+extern ZooLogLevel logLevel; /* of libzookeeper, which has no function to read it */
+static ZooLogLevel paused_at;
+
+void zkr__zk_log_pause(void)
+{
+    enum { TURNS = 2, TURN_NS = 50000 };
+    const struct timespec turn = {.tv_nsec = TURN_NS};
+    const time_t now = time(NULL);
+    struct tm unused;
+    paused_at = logLevel;
+    zoo_set_debug_level((ZooLogLevel)0);
+    for (int i = 0; i < TURNS; i++) {
+        /* For a thread that has seen the level and not yet the lock; then after one that has it. */
+        (void)nanosleep(&turn, NULL);
+        (void)localtime_r(&now, &unused);
+    }
+}
+
+void zkr__zk_log_resume(void)
+{
+    zoo_set_debug_level(paused_at);
 }
 
 void zkr__zk_guard(struct zoo_op *op, const char *path)
@@ -323,14 +379,11 @@ struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl)
 
 void zkr__zk_acl_free(struct ACL_vector *acl)
 {
-    if (!acl) {
-        return;
-    }
-    for (int i = 0; i < acl->count; i++) {
+    for (int i = 0; acl && i < acl->count; i++) {
         zkr__mem_free(acl->data[i].id.scheme);
         zkr__mem_free(acl->data[i].id.id);
     }
-    zkr__mem_free(acl->data);
+    zkr__mem_free(acl ? acl->data : NULL);
     zkr__mem_free(acl);
 }
 
@@ -339,6 +392,7 @@ const struct zkr__door zkr__zk_real = {
     .close = close_real,
     .submit = submit_real,
     .add_auth = add_auth_real,
+    .set_servers = set_servers_real,
     .session_id = session_id_real,
     .timeout_ms = timeout_real,
     .now = zkr__clock_now,

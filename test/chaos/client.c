@@ -11,6 +11,7 @@
 
 #include "clean.h"
 #include "control.h"
+#include "names.h"
 #include "plan.h"
 #include "store.h"
 #include "util.h"
@@ -78,7 +79,11 @@ static bool open_files(struct zkc_process *p)
     void *memory = mmap(NULL, sizeof *p->control, PROT_READ, MAP_SHARED, fd, 0);
     (void)close(fd);
     p->control = memory;
-    return memory != MAP_FAILED;
+    if (memory == MAP_FAILED) {
+        return false;
+    }
+    zkc_names_begin(p->control);
+    return true;
 }
 
 static int open_client(struct zkc_process *p)

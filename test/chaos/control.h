@@ -19,6 +19,8 @@ enum { ZKC_STATUS_CALM = 0, ZKC_STATUS_AGAIN = 10 };
 struct zkc_control {
     atomic_int phase;
     atomic_int stay; /* not 0: whoever sits on a lock goes on while it is sure */
+    atomic_int
+        moved; /* bit n: server n is at its other address, for who knows its name */
 };
 
 /* In the directory of the run. */

@@ -30,22 +30,29 @@ static bool pass(const struct strike *x, int64_t ms)
 
 /* ---- servers ------------------------------------------------------------------------ */
 
-/* Until all of them serve; one that could not bind its port is launched again. */
+/* Until it serves; when it could not bind its port it is launched again. */
+static bool wait_for(zkc_stage *s, int index, int64_t end)
+{
+    zkt_server *at = zkt_ensemble_server(s->ensemble, index);
+    while (!zkt_server_wait(at, SERVE_STEP_MS)) {
+        if (zkt_server_pid(at) == 0) {
+            zkt_server_launch(at);
+        }
+        if (!zkc_stage_pass(s, SERVE_STEP_MS) || zkt_now_ms() >= end) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool wait_serving(zkc_stage *s)
 {
     const int64_t end = zkt_now_ms() + RECOVER_MS;
-    for (int i = 0; i < ZKC_SERVERS && zkt_now_ms() < end; i++) {
-        zkt_server *at = zkt_ensemble_server(s->ensemble, i);
-        while (!zkt_server_wait(at, SERVE_STEP_MS)) {
-            if (zkt_server_pid(at) == 0) {
-                zkt_server_launch(at);
-            }
-            if (!zkc_stage_pass(s, SERVE_STEP_MS) || zkt_now_ms() >= end) {
-                return false;
-            }
-        }
+    bool serving = true;
+    for (int i = 0; i < ZKC_SERVERS && serving; i++) {
+        serving = wait_for(s, i, end);
     }
-    return zkt_now_ms() < end;
+    return serving && zkt_now_ms() < end;
 }
 
 static bool restart(const struct strike *x, zkt_server *which)
@@ -74,6 +81,29 @@ static bool restart_all(const struct strike *x)
     (void)pass(x, x->f->span_ms);
     for (int i = 0; i < ZKC_SERVERS; i++) {
         zkt_server_launch(server(x, i));
+    }
+    return true;
+}
+
+/*
+ * One after the other. Sessions may be half as long from then on, or get back the time-out that the
+ * clients ask for; not more, by which the judge measures how soon a loss is noticed.
+ */
+static bool change_limits(const struct strike *x)
+{
+    static const int limits[][2] = {{ZKC_SESSION_MS / 2, ZKC_SESSION_MS / 2},
+                                    {ZKC_SESSION_MS / 2, ZKC_SESSION_MS},
+                                    {ZKC_SESSION_MS, ZKC_SESSION_MS}};
+    const int *chosen = limits[x->f->how % (sizeof limits / sizeof *limits)];
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkt_server *which = from_leader(x, i);
+        zkt_server_kill(which);
+        zkt_server_limits(which, chosen[0], chosen[1]);
+        (void)pass(x, x->f->span_ms);
+        zkt_server_launch(which);
+        if (!wait_for(x->s, (x->leader + i) % ZKC_SERVERS, zkt_now_ms() + RECOVER_MS)) {
+            return false;
+        }
     }
     return true;
 }
@@ -152,6 +182,8 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_LEADER_CUT_OFF] = cut_leader,
         [ZKC_REPLY_LOST] = zkc_lose_reply,
         [ZKC_ALL_RESTARTED] = restart_all,
+        [ZKC_LIMITS_CHANGED] = change_limits,
+        [ZKC_SERVER_MOVED] = zkc_move_servers,
         [ZKC_PARENT_DELETED] = zkc_delete_parent,
         [ZKC_HOLDER_DELETED] = zkc_delete_holder,
     };

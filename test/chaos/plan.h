@@ -25,6 +25,8 @@
     X(LEADER_CUT_OFF, "leader cut from the others", 4000, 6000)                        \
     X(REPLY_LOST, "reply of the n-th request lost", 2000, 3000)                        \
     X(ALL_RESTARTED, "all servers restarted", 200, 800)                                \
+    X(LIMITS_CHANGED, "limits changed at restart", 200, 800)                           \
+    X(SERVER_MOVED, "server moved", 1500, 4000)                                        \
     X(PARENT_DELETED, "empty lock path deleted", 4000, 5000)                           \
     X(HOLDER_DELETED, "holder's node deleted by hand", 2000, 3000)
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fourlw.h"
+#include "names.h"
 #include "plan.h"
 #include "raw.h"
 #include "store.h"
@@ -209,6 +210,21 @@ static int through_proxy(void *ctx, int from, int to, int port)
     return zkt_proxy_port(s->links[from][to]);
 }
 
+/* The same port at two addresses, of one name. */
+static void start_doors(zkc_stage *s, int client, int server)
+{
+    zkt_proxy **doors = s->doors[client][server];
+    const char *target = zkt_server_host(zkt_ensemble_server(s->ensemble, server));
+    char *servers = s->servers[client];
+    const size_t used = strlen(servers);
+    doors[0] = zkt_proxy_start(target); /* at ZKC_HERE */
+    doors[1] = zkt_proxy_start_at(ZKC_THERE, zkt_proxy_port(doors[0]), target);
+    zkt_proxy_cut(doors[1]);
+    (void)snprintf(servers + used, sizeof s->servers[client] - used,
+                   "%s" ZKC_NAME ":%d", server > 0 ? "," : "", server,
+                   zkt_proxy_port(doors[0]));
+}
+
 static void start_servers(zkc_stage *s)
 {
     const zkt_server_options o = {
@@ -216,13 +232,14 @@ static void start_servers(zkc_stage *s)
     s->ensemble = zkt_ensemble_start(ZKC_SERVERS, &o);
     for (int i = 0; i < ZKC_PROXIED; i++) {
         for (int j = 0; j < ZKC_SERVERS; j++) {
-            size_t used = strlen(s->servers[i]);
-            s->doors[i][j] =
-                zkt_proxy_start(zkt_server_host(zkt_ensemble_server(s->ensemble, j)));
-            (void)snprintf(s->servers[i] + used, sizeof s->servers[i] - used, "%s%s",
-                           j > 0 ? "," : "", zkt_proxy_host(s->doors[i][j]));
+            start_doors(s, i, j);
         }
     }
+}
+
+zkt_proxy *zkc_stage_door(const zkc_stage *s, int client, int server)
+{
+    return s->doors[client][server][atomic_load(&s->control->moved) >> server & 1];
 }
 
 static void make_counters(zkc_stage *s)
@@ -333,9 +350,11 @@ void zkc_stage_end(zkc_stage *s)
         zkt_proxy_stop(s->links[i / ZKC_SERVERS][i % ZKC_SERVERS]);
         s->links[i / ZKC_SERVERS][i % ZKC_SERVERS] = NULL;
     }
-    for (int i = 0; i < ZKC_PROXIED * ZKC_SERVERS; i++) {
-        zkt_proxy_stop(s->doors[i / ZKC_SERVERS][i % ZKC_SERVERS]);
-        s->doors[i / ZKC_SERVERS][i % ZKC_SERVERS] = NULL;
+    for (int i = 0; i < ZKC_PROXIED * ZKC_SERVERS * ZKC_PLACES; i++) {
+        zkt_proxy **door = &s->doors[i / ZKC_PLACES / ZKC_SERVERS]
+                                    [i / ZKC_PLACES % ZKC_SERVERS][i % ZKC_PLACES];
+        zkt_proxy_stop(*door);
+        *door = NULL;
     }
     if (s->history >= 0) {
         (void)close(s->history);

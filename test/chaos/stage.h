@@ -18,7 +18,7 @@
  * again. Used from one thread.
  */
 
-enum { ZKC_SERVERS = 3, ZKC_PROXIED = 3 };
+enum { ZKC_SERVERS = 3, ZKC_PROXIED = 3, ZKC_PLACES = 2 };
 
 struct zkc_client {
     pid_t pid; /* 0: not running */
@@ -35,7 +35,8 @@ typedef struct zkc_stage {
     struct zkc_control *control;
     zkt_ensemble *ensemble;
     zkt_proxy *links[ZKC_SERVERS][ZKC_SERVERS]; /* from, to */
-    zkt_proxy *doors[ZKC_PROXIED][ZKC_SERVERS];
+    /* At both addresses that the name of a server can have; one of them resets whoever comes. */
+    zkt_proxy *doors[ZKC_PROXIED][ZKC_SERVERS][ZKC_PLACES];
     char servers[ZKC_PROXIED + 1]
                 [128]; /* what clients are told; last: without proxies */
     pid_t store;
@@ -69,6 +70,9 @@ void zkc_stage_put(const zkc_stage *s, zkc_record r);
 /** Full path of a file of the run. */
 const char *
 zkc_stage_file(const zkc_stage *s, const char *name, char *out, size_t size);
+
+/** The way of one client to a server, where that is now. */
+zkt_proxy *zkc_stage_door(const zkc_stage *s, int client, int server);
 
 /** The one leader while all servers serve, or -1. */
 int zkc_stage_leader(const zkc_stage *s);

@@ -22,6 +22,7 @@ bool zkc_cut_off(const struct strike *x);
 bool zkc_refuse(const struct strike *x);
 bool zkc_slow_down(const struct strike *x);
 bool zkc_lose_reply(const struct strike *x);
+bool zkc_move_servers(const struct strike *x);
 bool zkc_delete_parent(const struct strike *x);
 bool zkc_delete_holder(const struct strike *x);
 

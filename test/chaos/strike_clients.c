@@ -52,16 +52,16 @@ bool zkc_freeze_clients(const struct strike *x)
     return pids[0] > 0;
 }
 
-/* The way of one client to all servers. */
-static zkt_proxy **doors(const struct strike *x)
+/* The way of one client to a server. */
+static zkt_proxy *door(const struct strike *x, int server)
 {
-    return x->s->doors[x->f->who % ZKC_PROXIED];
+    return zkc_stage_door(x->s, (int)(x->f->who % ZKC_PROXIED), server);
 }
 
 static void heal_doors(const struct strike *x)
 {
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        zkt_proxy_heal(doors(x)[i]);
+        zkt_proxy_heal(door(x, i));
     }
 }
 
@@ -69,7 +69,7 @@ bool zkc_drop_connections(const struct strike *x)
 {
     for (uint32_t n = 0; n <= x->f->how % 3; n++) {
         for (int i = 0; i < ZKC_SERVERS; i++) {
-            zkt_proxy_drop_connections(doors(x)[i]);
+            zkt_proxy_drop_connections(door(x, i));
         }
         (void)zkc_stage_pass(x->s, x->f->span_ms);
     }
@@ -79,7 +79,7 @@ bool zkc_drop_connections(const struct strike *x)
 bool zkc_cut_off(const struct strike *x)
 {
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        zkt_proxy_blackhole(doors(x)[i]);
+        zkt_proxy_blackhole(door(x, i));
     }
     (void)zkc_stage_pass(x->s, x->f->span_ms);
     heal_doors(x);
@@ -89,7 +89,7 @@ bool zkc_cut_off(const struct strike *x)
 bool zkc_refuse(const struct strike *x)
 {
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        zkt_proxy_cut(doors(x)[i]);
+        zkt_proxy_cut(door(x, i));
     }
     (void)zkc_stage_pass(x->s, x->f->span_ms);
     heal_doors(x);
@@ -99,8 +99,8 @@ bool zkc_refuse(const struct strike *x)
 bool zkc_slow_down(const struct strike *x)
 {
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        zkt_proxy_delay(doors(x)[i], ZKT_TO_SERVER, 20 + x->f->how % 300);
-        zkt_proxy_delay(doors(x)[i], ZKT_TO_CLIENT, 20 + x->f->how / 300 % 300);
+        zkt_proxy_delay(door(x, i), ZKT_TO_SERVER, 20 + x->f->how % 300);
+        zkt_proxy_delay(door(x, i), ZKT_TO_CLIENT, 20 + x->f->how / 300 % 300);
     }
     (void)zkc_stage_pass(x->s, x->f->span_ms);
     heal_doors(x);
@@ -111,7 +111,7 @@ static int triggered(const struct strike *x)
 {
     int sum = 0;
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        sum += zkt_proxy_triggered(doors(x)[i]);
+        sum += zkt_proxy_triggered(door(x, i));
     }
     return sum;
 }
@@ -123,13 +123,41 @@ bool zkc_lose_reply(const struct strike *x)
     const int64_t end = zkt_now_ms() + x->f->span_ms;
     for (int i = 0; i < ZKC_SERVERS; i++) {
         if (x->f->how % 2 == 0) {
-            zkt_proxy_cut_after_request(doors(x)[i], n);
+            zkt_proxy_cut_after_request(door(x, i), n);
         } else {
-            zkt_proxy_drop_reply(doors(x)[i], n);
+            zkt_proxy_drop_reply(door(x, i), n);
         }
     }
     while (triggered(x) == before && zkt_now_ms() < end && zkc_stage_pass(x->s, 10)) {
     }
     heal_doors(x);
     return triggered(x) > before;
+}
+
+/* One server or more are to be found elsewhere, under the same names. */
+bool zkc_move_servers(const struct strike *x)
+{
+    const int first = (int)(x->f->who % ZKC_SERVERS);
+    int64_t before = 0;
+    int64_t after = 0;
+    for (int i = 0; i <= (int)(x->f->how % ZKC_SERVERS); i++) {
+        const int server = (first + i) % ZKC_SERVERS;
+        for (int client = 0; client < ZKC_PROXIED; client++) {
+            zkt_proxy_cut(zkc_stage_door(x->s, client, server));
+        }
+        (void)atomic_fetch_xor(&x->s->control->moved, 1 << server);
+        for (int client = 0; client < ZKC_PROXIED; client++) {
+            zkt_proxy *now = zkc_stage_door(x->s, client, server);
+            before += zkt_proxy_counters(now).connections;
+            zkt_proxy_heal(now);
+        }
+    }
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    for (int i = 0; i <= (int)(x->f->how % ZKC_SERVERS); i++) {
+        for (int client = 0; client < ZKC_PROXIED; client++) {
+            zkt_proxy *now = zkc_stage_door(x->s, client, (first + i) % ZKC_SERVERS);
+            after += zkt_proxy_counters(now).connections;
+        }
+    }
+    return after > before;
 }

@@ -116,6 +116,27 @@ static void a_lost_leader_queues_again(void **state)
     cli_beats_free(beats, 2, name);
 }
 
+/* --connect-timeout is for the first term: a cut that lasts longer does not end it later. */
+static void a_candidate_outlasts_a_long_cut(void **state)
+{
+    (void)state;
+    enum { CUT_MS = 2000 };
+    struct cli c;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    CLI_START(&c, "-z", zkt_proxy_host(proxy), "--connect-timeout", "0.5", "elect",
+              zkt_path(), "echo", "term");
+    ZKT_EVENTUALLY(*cli_out(&c), CLI_PATIENCE_MS);
+    zkt_proxy_cut(proxy);
+    zkt_sleep_ms(CUT_MS);
+    size_t terms = strlen(cli_out(&c));
+    zkt_proxy_heal(proxy);
+    ZKT_EVENTUALLY(strlen(cli_out(&c)) > terms, CLI_PATIENCE_MS);
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    (void)cli_wait(&c); /* that of a command, or of the signal */
+    cli_free(&c);
+    zkt_proxy_stop(proxy);
+}
+
 static void a_waiting_candidate_can_be_told_to_stop(void **state)
 {
     (void)state;
@@ -180,6 +201,7 @@ int main(int argc, char **argv)
         CLI_TEST(it_leads_again_until_told_to_stop),
         CLI_TEST(the_next_candidate_takes_over),
         CLI_TEST(a_lost_leader_queues_again),
+        CLI_TEST(a_candidate_outlasts_a_long_cut),
         CLI_TEST(a_waiting_candidate_can_be_told_to_stop),
         CLI_TEST(a_listener_prints_each_leader),
     };

@@ -244,6 +244,33 @@ static void a_holder_without_a_command_gives_up_in_time(void **state)
     zkt_proxy_stop(proxy);
 }
 
+/*
+ * Servers that stand still for a good part of the session time-out, whenever that begins: no false
+ * alarm. 0.45 is promised; a busy machine needs some of that.
+ */
+static void a_pause_of_the_server_is_survived(void **state)
+{
+    (void)state;
+    enum { S_MS = 10000, PAUSES = 3 };
+    zkt_server *server = zkt_server_start(NULL);
+    struct cli holder;
+    CLI_START(&holder, "-z", zkt_server_host(server), "-t", "10000", "lock", "/pause",
+              "sleep", "30");
+    ZKT_EVENTUALLY(zkt_children_count(zkt_server_host(server), "/pause") == 1,
+                   CLI_PATIENCE_MS);
+    for (int i = 0; i < PAUSES; i++) {
+        zkt_sleep_ms(S_MS * 2 / 5 +
+                     i * S_MS / 50); /* at different phases of the probing */
+        zkt_server_freeze(server);
+        zkt_sleep_ms(S_MS * 40 / 100);
+        zkt_server_thaw(server);
+    }
+    assert_int_equal(cli_wait(&holder), 0);
+    assert_string_equal(cli_err(&holder), "");
+    cli_free(&holder);
+    zkt_server_stop(server);
+}
+
 /* A wait longer than the session, and a hold longer than it: no false alarm. */
 static void a_long_wait_and_a_long_hold_are_no_loss(void **state)
 {
@@ -274,6 +301,7 @@ int main(int argc, char **argv)
         CLI_TEST(a_frozen_server_kills_in_time),
         CLI_TEST(what_is_stopped_is_killed_in_time),
         CLI_TEST(a_holder_without_a_command_gives_up_in_time),
+        CLI_TEST(a_pause_of_the_server_is_survived),
         CLI_TEST(a_long_wait_and_a_long_hold_are_no_loss),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);

@@ -37,6 +37,13 @@ void search_choose(uint64_t seed)
         s->pace = s->session / 4;
         s->fault_pace = s->session * 2;
     }
+    s->limits = !s->split && zkf_chance(15);
+    if (s->limits) {
+        s->sit = true;
+        s->tick = s->session / 8;
+        s->longest_stop = s->session * 2;
+        s->length = s->session * (2 + zkf_below(3));
+    }
 }
 
 static void begin(uint64_t seed, bool trace)
@@ -47,7 +54,8 @@ static void begin(uint64_t seed, bool trace)
         .trace = trace,
         .hooks = {.on_submit = search_on_submit,
                   .on_created = search_on_created,
-                  .on_deleting = search_on_deleting},
+                  .on_deleting = search_on_deleting,
+                  .on_shortened = search_on_shortened},
     };
     zkf_begin(&config); /* for its chance only: what follows depends on the scenario */
     search_choose(seed);

@@ -41,6 +41,10 @@ struct member {
     int64_t stalled_at; /* last time of that */
     int64_t lease_seen; /* the bound at the last look */
     bool alone;         /* it comes from one write alone */
+    int64_t
+        shortened; /* the servers count with this time-out, of which it has not heard; 0 = no */
+    int64_t reconnects; /* it had made by then */
+    int64_t timeout_ms; /* at the last look */
 };
 
 /* What the seed has chosen. */
@@ -53,7 +57,7 @@ struct scenario {
     bool peace; /* no faults at all */
     bool sit;   /* who holds holds for long */
     bool split; /* servers cut off, one after the other, and little else */
-    bool isolations, hands, kills, tries, latches, locks;
+    bool isolations, hands, kills, tries, latches, locks, limits;
     int64_t attempts;
 };
 
@@ -71,7 +75,7 @@ struct search {
     /* What went on, over all seeds. */
     struct {
         long steps, grants, passes, losses, faults, entered, failed, expired, stops,
-            cuts, isolations, crashes, hands, kills, latch_gains;
+            cuts, isolations, crashes, hands, kills, latch_gains, shortened;
     } did;
 };
 
@@ -103,6 +107,7 @@ void search_stalled(int member, bool stalled);
 int search_on_submit(int client, const struct zkr__op *op);
 void search_on_created(const struct zkf_node *node);
 void search_on_deleting(const struct zkf_node *node);
+void search_on_shortened(int client, int64_t session, int64_t timeout);
 /* @node is about to be deleted by hand, or its session ended. */
 void search_excuse(const struct zkf_node *node);
 struct contender *search_by_label(int label);

@@ -42,6 +42,17 @@ void search_stalled(int at, bool stalled)
     m->stalled = stalled;
 }
 
+/* Between a server's handshake and our hearing of it we count with the old time-out: lease.h. */
+void search_on_shortened(int client, int64_t session, int64_t timeout)
+{
+    struct member *m = &S.members[client];
+    if (m->c && m->c->session_id == session && timeout < m->c->session_ms * ZKR__MS) {
+        m->shortened = timeout;
+        m->reconnects = m->c->stats.reconnects;
+        S.did.shortened++;
+    }
+}
+
 /*
  * One write alone proves less than the library makes of it when the client was stalled just before
  * (lease.h, rule 3, says so). That hole is known, so it is not reported.
@@ -49,7 +60,26 @@ void search_stalled(int at, bool stalled)
 static bool leans(const struct contender *k)
 {
     const struct member *m = &S.members[k->client];
-    return S.s.servers > 1 && m->alone && zkf_now() - m->stalled_at < 2 * S.s.session;
+    return m->shortened != 0 ||
+           (S.s.servers > 1 && m->alone && zkf_now() - m->stalled_at < 2 * S.s.session);
+}
+
+static void look_at_timeout(int at)
+{
+    struct member *m = &S.members[at];
+    bool heard = m->c->session_id != 0 && m->c->stats.reconnects > m->reconnects &&
+                 m->c->door->timeout_ms(m->c->link->zh) * ZKR__MS <= m->shortened;
+    if (m->c->session_id == 0 || heard) {
+        m->shortened = 0;
+    }
+    if (m->c->session_ms < m->timeout_ms) { /* it promises less now than it did */
+        for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+            if (S.contenders[i].client == at) {
+                S.contenders[i].until = 0;
+            }
+        }
+    }
+    m->timeout_ms = m->c->session_ms;
 }
 
 static void look_at_lease(int at)
@@ -57,9 +87,11 @@ static void look_at_lease(int at)
     struct member *m = &S.members[at];
     const struct zkr__lease *l = &m->c->lease;
     if (l->until != m->lease_seen) {
-        int64_t alone = l->last_sent - l->session / 3 - l->session / 4;
+        int64_t alone = l->last.sent - l->session / 3 - l->gap;
+        if (l->until > m->lease_seen) {
+            m->alone = l->until == alone + l->session - l->session / 1000;
+        }
         m->lease_seen = l->until;
-        m->alone = l->until == alone + l->session - l->session / 1000;
     }
 }
 
@@ -296,6 +328,7 @@ void search_check(void)
     const struct contender *holder[SEARCH_DIRS] = {NULL};
     for (int i = 0; i < S.s.clients; i++) {
         if (S.members[i].c) {
+            look_at_timeout(i);
             look_at_lease(i);
         }
     }

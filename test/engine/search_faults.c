@@ -106,6 +106,19 @@ static void network(void)
     }
 }
 
+/* They start again with another configuration: one of them, or all in turn. */
+static void change_limits(void)
+{
+    int64_t least = S.s.tick * (2 + zkf_below(3));
+    int64_t most = least + S.s.tick * zkf_below(8);
+    int first = (int)zkf_below(S.s.servers);
+    int last = zkf_chance(50) ? first : first + S.s.servers - 1;
+    for (int i = first; i <= last; i++) {
+        zkf_limits(i % S.s.servers, least, most);
+        zkf_crash(i % S.s.servers);
+    }
+}
+
 static void servers(void)
 {
     if (zkf_chance(S.s.split && !zkf_isolated() ? 0 : 30)) {
@@ -137,6 +150,11 @@ void search_fault(void *unused)
                                                : S.s.fault_pace);
     S.did.faults++;
     int64_t what = zkf_below(100);
+    if (S.s.limits && zkf_chance(30)) {
+        change_limits();
+        S.did.crashes++;
+        return;
+    }
     if (S.s.split && zkf_chance(70)) {
         servers();
     } else if (split && zkf_chance(50)) {

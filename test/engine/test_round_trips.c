@@ -163,6 +163,40 @@ static void behind_a_neighbour_the_release_grants(void **state)
     zkt_close(c);
 }
 
+static int64_t contended(zkr_client *c)
+{
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    return stats.contended;
+}
+
+/* A grant is counted as contended when somebody was ahead, a try that failed is none. */
+static void a_grant_that_was_waited_for_is_counted(void **state)
+{
+    (void)state;
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *held = zkt_mutex(one);
+    zkr_mutex *m = zkt_mutex(two);
+    struct zkt_actor actor;
+    ZKT_MUST(zkr_mutex_acquire(held, 5000));
+    assert_int_equal(contended(one), 0);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(contended(two), 0);
+    zkt_actor_queue(&actor, two, m, NULL);
+    ZKT_MUST(zkr_mutex_release(held));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    assert_int_equal(contended(two), 1);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    assert_int_equal(contended(two), 1);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(held);
+    zkt_destroy(m);
+    zkt_close(one);
+    zkt_close(two);
+}
+
 /* When a waiter ahead gives up, one list and one watch tell the new place. */
 static void a_waiter_ahead_that_gives_up_costs_one_list(void **state)
 {
@@ -274,6 +308,7 @@ int main(void)
         ZKT_TEST(missing_parents_are_made_at_once),
         ZKT_TEST(behind_a_stranger_the_event_grants),
         ZKT_TEST(behind_a_neighbour_the_release_grants),
+        ZKT_TEST(a_grant_that_was_waited_for_is_counted),
         ZKT_TEST(a_waiter_ahead_that_gives_up_costs_one_list),
         ZKT_TEST(a_failed_try_costs_three_requests),
         ZKT_TEST(a_thousand_waiters_drain_at_one_request_each),

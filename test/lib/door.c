@@ -128,6 +128,11 @@ static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
     return zkr__zk_real.add_auth(zh, scheme, cert, len);
 }
 
+static void set_servers(void *zh, const char *servers)
+{
+    zkr__zk_real.set_servers(zh, servers);
+}
+
 static int64_t session_id(void *zh)
 {
     return zkr__zk_real.session_id(zh);
@@ -156,6 +161,7 @@ const struct zkr__door zkt_door = {
     .close = close_handle,
     .submit = submit,
     .add_auth = add_auth,
+    .set_servers = set_servers,
     .session_id = session_id,
     .timeout_ms = timeout_ms,
     .now = zkr__clock_now,

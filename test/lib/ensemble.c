@@ -30,12 +30,7 @@ static void write_config(const zkt_server *s)
                      "4lw.commands.whitelist=*\nadmin.enableServer=false\n"
                      "maxClientCnxns=0\n",
                      o->tick_ms, o->init_limit, o->sync_limit, s->dir, s->port);
-    if (o->min_session_ms > 0) {
-        zkt_server_write(s, "zoo.cfg", "minSessionTimeout=%d\n", o->min_session_ms);
-    }
-    if (o->max_session_ms > 0) {
-        zkt_server_write(s, "zoo.cfg", "maxSessionTimeout=%d\n", o->max_session_ms);
-    }
+    zkt_server_limits(s, o->min_session_ms, o->max_session_ms);
     if (o->config != NULL) {
         zkt_server_write(s, "zoo.cfg", "%s\n", o->config);
     }

@@ -42,6 +42,8 @@ struct zkf_hooks {
     /* The leader has made, or is about to delete, @node. */
     void (*on_created)(const struct zkf_node *node);
     void (*on_deleting)(const struct zkf_node *node);
+    /* A server has taken client @client's session on with this time-out, shorter than before. */
+    void (*on_shortened)(int client, int64_t session, int64_t timeout);
 };
 
 struct zkf_config {
@@ -119,6 +121,8 @@ bool zkf_isolated(void); /* is one cut off? */
 void zkf_slow(int64_t slow);
 /* Kill a server and start it again; its connections break. */
 void zkf_crash(int server);
+/* What session time-outs it grants to connections from now on; at first 2 to 20 ticks. */
+void zkf_limits(int server, int64_t least, int64_t most);
 int zkf_leader(void); /* -1 during an election */
 /* End a session now, as if by an administrator. */
 void zkf_expire(int64_t session);

@@ -39,6 +39,7 @@ void zkf__elect(void *ctx)
     }
     for (struct zkf__session *s = w->sessions; s; s = s->next) {
         s->touched = w->now;
+        s->timeout = s->created_with;
         s->slack = 0;
     }
     zkf_trace("servers: %d leads", w->leader);

@@ -201,6 +201,7 @@ static void attempt(struct zkf__handle *h)
     struct zkf__req *req = zkf__alloc(sizeof(*req));
     req->kind = ZKF__CONNECT;
     req->session = h->session;
+    req->timeout = h->timeout;
     req->seen = h->seen;
     zkf_trace("client %d: connects to server %d, session %lld", h->client, id,
               (long long)h->session);
@@ -216,8 +217,7 @@ static void connected(struct zkf__handle *h, const struct zkf__req *req)
     }
     h->state = ZKF__UP;
     h->session = req->session;
-    int64_t least = 2 * zkf__w.config.tick;
-    h->timeout = h->asked > least ? h->asked : least;
+    h->timeout = req->timeout;
     if (h->watches) {
         struct zkf__req *set = zkf__alloc(sizeof(*set));
         set->kind = ZKF__SET_WATCHES;
@@ -371,7 +371,7 @@ void *zkf__handle_open(const struct zkr__open_args *args)
     struct zkf__handle *h = zkf__alloc(sizeof(*h));
     h->client = zkf__w.current;
     h->ctx = args->ctx;
-    h->asked = h->timeout = args->timeout_ms * ZKR__MS;
+    h->timeout = args->timeout_ms * ZKR__MS;
     h->sent_tail = &h->sent;
     h->unsent_tail = &h->unsent;
     h->attempt_at = zkf__w.now + zkf__delay();

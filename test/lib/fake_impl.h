@@ -7,6 +7,11 @@
 
 enum { ZKF__TOUCHED = 64 };
 
+/* Whom a server has heard from, and the time-out of the connection. */
+struct zkf__touch {
+    int64_t session, timeout;
+};
+
 struct zkf__server {
     int id;
     bool serving;
@@ -14,7 +19,8 @@ struct zkf__server {
     struct zkf__tree tree;
     size_t applied; /* of the log */
     struct zkf__channel from_leader, to_leader;
-    int64_t touched[ZKF__TOUCHED];
+    int64_t least, most; /* time-outs that it grants */
+    struct zkf__touch touched[ZKF__TOUCHED];
     size_t touched_count;
     struct zkf__watch *watches;
     struct zkf__conn *conns;
@@ -23,7 +29,8 @@ struct zkf__server {
 
 struct zkf__session {
     struct zkf__session *next;
-    int64_t id, timeout, touched, slack;
+    int64_t id, created_with; /* its first time-out, which a new leader knows */
+    int64_t timeout, touched, slack;
     struct zkf__conn *owner;
     size_t from, until; /* of the log: where it begins and ends */
 };
@@ -35,7 +42,7 @@ struct zkf__handle {
     enum zkf__handle_state state;
     void *ctx;
     struct zkf__conn *conn;
-    int64_t session, asked, timeout; /* ns; negotiated when connected */
+    int64_t session, timeout; /* ns; as asked for, then as negotiated last */
     int64_t last_sent, last_heard, attempt_at;
     int64_t seen; /* last zxid in an answer */
     struct zkf__req *sent, **sent_tail, *unsent, **unsent_tail;
@@ -112,7 +119,7 @@ void zkf__conn_close_at_server(struct zkf__conn *conn);
 void zkf__server_pump(struct zkf__conn *conn);
 /* A request that only the leader can answer, from @server. */
 void zkf__forward(struct zkf__server *server, struct zkf__req *req);
-void zkf__touch(struct zkf__server *server, int64_t session);
+void zkf__touch(struct zkf__server *server, struct zkf__touch touch);
 void zkf__log_append(struct zkf__txn *txn);
 void zkf__server_apply(struct zkf__server *server, size_t upto);
 void zkf__from_leader(void *server, const struct zkf__item *item);

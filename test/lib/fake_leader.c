@@ -104,9 +104,7 @@ static void begin_session(struct zkf__req *req)
 {
     struct zkf__session *s = zkf__alloc(sizeof(*s));
     s->id = ++zkf__w.next_session;
-    s->timeout = req->conn->handle->asked;
-    s->timeout =
-        s->timeout < 2 * zkf__w.config.tick ? 2 * zkf__w.config.tick : s->timeout;
+    s->timeout = s->created_with = req->timeout;
     s->touched = zkf__w.now;
     s->owner = req->conn;
     s->from = zkf__w.log_len;
@@ -138,8 +136,14 @@ static void revalidate(struct zkf__server *from, struct zkf__req *req)
     struct zkf__session *s = zkf__session_find(req->session);
     req->rc = alive(s) ? ZKF__OK : ZKF__EXPIRED;
     if (alive(s)) {
+        if (req->timeout < s->timeout && zkf__w.config.hooks.on_shortened) {
+            zkf__w.config.hooks.on_shortened(req->conn->handle->client, s->id,
+                                             req->timeout);
+        }
         s->touched = zkf__w.now;
+        s->timeout = req->timeout;
         s->owner = req->conn;
+        zkf__rearm_expiry();
     }
     done(from, req);
 }
@@ -214,7 +218,7 @@ void zkf__to_leader(void *ctx, const struct zkf__item *item)
         leader_take(ctx, item->p);
         return;
     }
-    const int64_t *touched = item->p;
+    const struct zkf__touch *touched = item->p;
     for (int64_t i = 0; i < item->n; i++) {
         zkf__touch(the_leader(), touched[i]);
     }

@@ -54,6 +54,7 @@ struct zkf__req {
     size_t path_count;
     struct zkf__watch *watches; /* SET_WATCHES */
     int64_t seen;               /* SET_WATCHES, CONNECT: last zxid */
+    int64_t timeout;            /* CONNECT: asked for, then granted */
     int label;
     void *tag, *watch_tag;
     /* At the server: the answer can be given; set by the leader. */
@@ -101,7 +102,7 @@ struct zkf__conn {
     struct zkf__conn *previous; /* of its client */
     struct zkf__handle *handle;
     int server;
-    int64_t session;
+    int64_t session, timeout;
     bool at_client, at_server; /* open there */
     struct zkf__channel up, down;
     struct zkf__req *inbox, **inbox_tail; /* arrived, unanswered */

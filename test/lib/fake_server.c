@@ -58,23 +58,26 @@ static bool needs_leader(const struct zkf__req *req)
     }
 }
 
-void zkf__touch(struct zkf__server *server, int64_t session)
+void zkf__touch(struct zkf__server *server, struct zkf__touch touch)
 {
     if (server->id == zkf__w.leader) {
-        struct zkf__session *s = zkf__session_find(session);
+        struct zkf__session *s = zkf__session_find(touch.session);
         if (s && s->until == SIZE_MAX) {
             s->touched = zkf__w.now;
+            s->timeout = touch.timeout;
             s->slack = zkf_chance(50) ? 0 : zkf_below(zkf__w.config.tick);
+            zkf__rearm_expiry();
         }
         return;
     }
     for (size_t i = 0; i < server->touched_count; i++) {
-        if (server->touched[i] == session) {
+        if (server->touched[i].session == touch.session) {
+            server->touched[i] = touch;
             return;
         }
     }
     if (server->touched_count < ZKF__TOUCHED) {
-        server->touched[server->touched_count++] = session;
+        server->touched[server->touched_count++] = touch;
     }
 }
 
@@ -126,6 +129,14 @@ static bool welcome(struct zkf__conn *conn, const struct zkf__req *req)
     return true;
 }
 
+static void grant_timeout(struct zkf__conn *conn, struct zkf__req *req)
+{
+    const struct zkf__server *server = server_of(conn);
+    req->timeout = req->timeout < server->least ? server->least : req->timeout;
+    req->timeout = req->timeout > server->most ? server->most : req->timeout;
+    conn->timeout = req->timeout;
+}
+
 void zkf__server_request(void *ctx, const struct zkf__item *item)
 {
     struct zkf__conn *conn = ctx;
@@ -139,9 +150,11 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
         zkf__conn_close_at_server(conn);
         return;
     }
-    if (req->kind != ZKF__CONNECT) {
+    if (req->kind == ZKF__CONNECT) {
+        grant_timeout(conn, req);
+    } else {
         req->session = conn->session;
-        zkf__touch(server, conn->session);
+        zkf__touch(server, (struct zkf__touch){conn->session, conn->timeout});
     }
     *conn->inbox_tail = req;
     conn->inbox_tail = &req->inbox_next;
@@ -239,9 +252,18 @@ void zkf__server_reset(struct zkf__server *server)
     server->serving = false;
 }
 
+void zkf_limits(int id, int64_t least, int64_t most)
+{
+    zkf__w.servers[id].least = least;
+    zkf__w.servers[id].most = most;
+    zkf_trace("servers: %d grants %.0f to %.0f ms", id, (double)least / 1e6,
+              (double)most / 1e6);
+}
+
 static void begin_server(struct zkf__server *server, int id)
 {
     *server = (struct zkf__server){.id = id, .serving = true};
+    zkf_limits(id, 2 * zkf__w.config.tick, 20 * zkf__w.config.tick);
     static const struct zkf_node root = {.path = "/"};
     struct zkf_node *node = zkf__copy(&root, sizeof(root));
     node->hash = zkf_hash("/");

@@ -35,6 +35,17 @@ int64_t zkt_watches(void)
     return zkt_watches_under(zkt_servers(), path);
 }
 
+int64_t zkt_latest_claim(zkr_mutex *m)
+{
+    int64_t latest = 0;
+    for (int64_t left = 1; left > 0; zkt_sleep_ms(1)) {
+        left = zkr_mutex_valid_for_ms(m);
+        int64_t now = zkt_now_ms();
+        latest = left > 0 && now + left > latest ? now + left : latest;
+    }
+    return latest;
+}
+
 void zkt_check(int rc, const char *call, const char *file, int line)
 {
     if (rc != ZKR_OK) {

@@ -51,10 +51,19 @@ zkr_mutex *zkt_mutex(zkr_client *c);
 /** Destroy and check. */
 void zkt_destroy(zkr_mutex *m);
 
+/** A time-out, too short perhaps for a server to have answered meanwhile. */
+#define ZKT_TIMED_OUT(rc) ((rc) == ZKR_ETIMEDOUT || (rc) == ZKR_ENOANSWER)
+
 /** End the client's session at the server; returns when the client has noticed. */
 void zkt_expire(zkr_client *c);
 /** The same, without waiting. */
 void zkt_expire_start(zkr_client *c);
+
+/**
+ * Ask again and again until the mutex of the calling thread is not sure any more: how far, in
+ * zkt_now_ms(), it ever claimed to be.
+ */
+int64_t zkt_latest_claim(zkr_mutex *m);
 
 /** assert_int_equal() with the thread's error text. */
 #define ZKT_MUST(call) zkt_check((call), #call, __FILE__, __LINE__)

@@ -268,6 +268,17 @@ void zkt_server_kill(zkt_server *s)
     signal_and_wait(s, SIGKILL, 0);
 }
 
+/* Of two lines the last one counts. */
+void zkt_server_limits(const zkt_server *s, int min_session_ms, int max_session_ms)
+{
+    if (min_session_ms > 0) {
+        zkt_server_write(s, "zoo.cfg", "minSessionTimeout=%d\n", min_session_ms);
+    }
+    if (max_session_ms > 0) {
+        zkt_server_write(s, "zoo.cfg", "maxSessionTimeout=%d\n", max_session_ms);
+    }
+}
+
 void zkt_server_wipe(zkt_server *s)
 {
     char path[256];

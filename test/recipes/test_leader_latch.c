@@ -68,6 +68,28 @@ static void leaders_follow_in_the_order_of_their_starts(void **state)
     zkt_close(c[1]);
 }
 
+/* On one path the lowest number comes first, whatever the recipe. */
+static void a_latch_and_a_mutex_exclude_each_other(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
+    zkr_mutex *m = zkt_mutex(d);
+    zkt_lead(l);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_latch_start(l));
+    assert_int_equal(zkr_leader_latch_await(l, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    zkt_end_latch(l);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_close(d);
+}
+
 /* Create and list travel together: one round trip. */
 static void start_to_leader_is_one_round_trip(void **state)
 {
@@ -450,6 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ZKT_TEST(a_latch_leads_and_stops_and_starts_again),
         ZKT_TEST(leaders_follow_in_the_order_of_their_starts),
+        ZKT_TEST(a_latch_and_a_mutex_exclude_each_other),
         ZKT_TEST(start_to_leader_is_one_round_trip),
         ZKT_TEST(a_clean_hand_over_costs_nothing_and_is_quick),
         ZKT_TEST(await_returns_what_happened),

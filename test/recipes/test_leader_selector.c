@@ -230,6 +230,36 @@ static void a_stop_waits_for_the_function(void **state)
     zkt_close(c);
 }
 
+/* Only take_leadership() has to be waited for: without it the least patient stop is enough. */
+static void one_that_does_not_lead_stops_without_waiting(void **state)
+{
+    (void)state;
+    struct job j = {0}, idle = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = selector(c, &j, plain);
+    zkr_leader_selector *once = selector(c, &idle, plain);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_leader_selector_start(once));
+    ZKT_EVENTUALLY(zkr_leader_selector_state(once) == ZKR_SELECTOR_IDLE, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_selector_stop(once, 0));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    for (int i = 0; i < 50; i++) { /* just started, joining or queued */
+        ZKT_MUST(zkr_leader_selector_start(s));
+        if (i % 2) {
+            ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2,
+                           PATIENCE_MS);
+        }
+        ZKT_MUST(zkr_leader_selector_stop(s, 0));
+        assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPED);
+        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 1, PATIENCE_MS);
+    }
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    end(&j);
+    end(&idle);
+    zkt_close(c);
+}
+
 /* One that waits in the queue, or for a server, leaves at once. */
 static void a_waiting_selector_stops_at_once(void **state)
 {
@@ -448,6 +478,7 @@ int main(void)
         ZKT_TEST(a_selector_is_a_mutex_to_others),
         ZKT_TEST(an_interrupt_ends_the_wait),
         ZKT_TEST(a_stop_waits_for_the_function),
+        ZKT_TEST(one_that_does_not_lead_stops_without_waiting),
         ZKT_TEST(a_waiting_selector_stops_at_once),
         ZKT_TEST(a_loss_ends_the_wait),
         ZKT_TEST(a_cut_line_ends_the_wait_in_time),

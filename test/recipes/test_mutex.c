@@ -95,7 +95,7 @@ static void two_objects_on_one_path_exclude_each_other(void **state)
     zkr_mutex *two = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(one, 5000));
     assert_int_equal(zkr_mutex_acquire(two, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_mutex_acquire(two, 50), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(two, 500), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_mutex_release(one));
     ZKT_MUST(zkr_mutex_acquire(two, 5000));
     ZKT_MUST(zkr_mutex_release(two));

@@ -113,8 +113,8 @@ static void a_server_that_comes_later_is_found(void **state)
     assert_int_equal(zkr_client_session_id(c), 0);
     assert_int_equal(zkr_client_valid_for_ms(c), 0);
     zkr_mutex *m = zkt_mutex(c);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ECONNLOSS);
-    assert_int_equal(zkr_mutex_acquire(m, 50), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ENOANSWER);
+    assert_int_equal(zkr_mutex_acquire(m, 50), ZKR_ENOANSWER);
     struct zkt_actor actor;
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
     zkt_proxy_heal(p);
@@ -220,44 +220,6 @@ static void close_is_bounded_with_a_silent_server(void **state)
     ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 0, PATIENCE_MS);
 }
 
-/* --- log --- */
-
-struct lines {
-    atomic_int ours, theirs, other_thread;
-    pthread_t thread;
-    atomic_bool known;
-};
-
-static void take_line(int level, const char *line, void *ctx)
-{
-    struct lines *l = ctx;
-    (void)level;
-    if (!atomic_exchange(&l->known, true)) {
-        l->thread = pthread_self();
-    }
-    atomic_fetch_add(&l->other_thread, !pthread_equal(l->thread, pthread_self()));
-    atomic_fetch_add(strstr(line, ":ZOO_") ? &l->theirs : &l->ours, 1);
-}
-
-/* The log callback gets our lines and libzookeeper's, all on the dispatch thread. */
-static void the_log_takes_libzookeepers_lines_too(void **state)
-{
-    (void)state;
-    struct lines l = {0};
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.log = take_line;
-    o.log_ctx = &l;
-    o.log_level = ZKR_LOG_INFO;
-    zkr_client *c = zkt_client_with(zkt_servers(), &o);
-    zkt_expire(c);
-    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-    zkt_close(c);
-    assert_true(atomic_load(&l.ours) > 2);
-    assert_true(atomic_load(&l.theirs) > 2);
-    assert_int_equal(atomic_load(&l.other_thread), 0);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-}
-
 /* --- handles of the application --- */
 
 static atomic_int handles_opened;
@@ -294,6 +256,51 @@ static void the_application_may_open_the_handles(void **state)
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
     zkt_close(c);
+}
+
+/* One that tries out what it opened, and ends what it does not like. */
+static zhandle_t *open_third(const char *servers,
+                             zkr_watcher_fn watcher,
+                             int session_timeout_ms,
+                             void *watcher_ctx,
+                             void *ctx)
+{
+    zhandle_t *zh = zookeeper_init(servers, watcher, session_timeout_ms, NULL,
+                                   watcher_ctx, ZOO_NO_LOG_CLIENTENV);
+    while (zh && zoo_state(zh) != ZOO_CONNECTED_STATE) {
+        zkt_sleep_ms(1);
+    }
+    if (zh && atomic_fetch_add((atomic_int *)ctx, 1) < 2) {
+        (void)zookeeper_close(zh);
+        errno = ECONNREFUSED;
+        return NULL;
+    }
+    return zh;
+}
+
+/* What is told of a handle while it is being opened waits for nobody, and counts if it is kept. */
+static void the_application_may_close_a_handle_again(void **state)
+{
+    (void)state;
+    atomic_int tries = 0;
+    struct diary d;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    static const int states[] = {ZKR_STATE_CONNECTED, ZKR_STATE_CLOSED};
+    memset(&d, 0, sizeof(d));
+    o.open_handle = open_third;
+    o.open_handle_ctx = &tries;
+    o.on_state = note;
+    o.on_state_ctx = &d;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    assert_int_equal(atomic_load(&tries), 3);
+    assert_true(zkr_client_session_id(c) != 0);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    assert_true(zkr_mutex_valid_for_ms(m) > 0);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+    expect_states(&d, states, 2);
 }
 
 /* --- resources --- */
@@ -355,8 +362,8 @@ int main(void)
         ZKT_TEST(a_restart_within_the_session_is_survived),
         ZKT_TEST(flush_waits_for_every_delete),
         ZKT_TEST(close_is_bounded_with_a_silent_server),
-        ZKT_TEST(the_log_takes_libzookeepers_lines_too),
         ZKT_TEST(the_application_may_open_the_handles),
+        ZKT_TEST(the_application_may_close_a_handle_again),
         ZKT_TEST(many_lives_leave_nothing_behind),
         ZKT_TEST(limited_retries_end),
     };

@@ -60,18 +60,6 @@ static const char *host_of(struct cluster *k, int index)
     return zkt_server_host(zkt_ensemble_server(k->e, index));
 }
 
-/* Look again and again until the client is not sure any more; how far it ever claimed. */
-static int64_t latest_claim(zkr_mutex *m)
-{
-    int64_t latest = 0;
-    for (int64_t left = 1; left > 0; zkt_sleep_ms(1)) {
-        left = zkr_mutex_valid_for_ms(m);
-        int64_t now = zkt_now_ms();
-        latest = left > 0 && now + left > latest ? now + left : latest;
-    }
-    return latest;
-}
-
 /* Hold, cut the follower off with @cut, and compare the claim with the end of the node. */
 static void expect_claim_to_end_in_time(int64_t idle_ms,
                                         int64_t held_ms,
@@ -92,7 +80,7 @@ static void expect_claim_to_end_in_time(int64_t idle_ms,
     zkt_raw *observer = zkt_raw_open(host_of(&k, k.leader), 10000);
     assert_int_equal(zkt_raw_exists(observer, node, true, NULL), 0);
     cut(&k);
-    int64_t claimed = latest_claim(m);
+    int64_t claimed = zkt_latest_claim(m);
     assert_int_equal(zkt_raw_exists(observer, node, false, NULL), 0);
     assert_true(zkt_raw_wait_event(observer, PATIENCE_MS));
     int64_t deleted = zkt_now_ms();
@@ -160,7 +148,7 @@ static void a_frozen_leader_costs_no_exclusion(void **state)
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_server_freeze(zkt_ensemble_server(k.e, k.leader));
-    (void)latest_claim(m); /* runs out: nobody answers writes */
+    (void)zkt_latest_claim(m); /* runs out: nobody answers writes */
     assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* of the new leader */
     ZKT_MUST(zkr_mutex_release(m));

@@ -6,14 +6,18 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fixture.h"
+#include "threads.h"
 
-enum { SESSION_MS = 2000, SHORT_MS = 300, PATIENCE_MS = 30000 };
+enum { SESSION_MS = 6000, SHORT_MS = 300, PATIENCE_MS = 30000 };
+/* What zkr_client_close() may take, and something for a busy machine. */
+enum { CLOSE_MS = 2500, BUSY_MS = 1000 };
 
 #define NAME "zookeeper.test"
 #define HERE "127.0.0.1"
@@ -22,6 +26,8 @@ enum { SESSION_MS = 2000, SHORT_MS = 300, PATIENCE_MS = 30000 };
 /* --- the resolver --- */
 
 static const char *_Atomic address; /* of NAME; NULL = it cannot be resolved now */
+static atomic_bool hangs; /* nobody who asks for NAME gets an answer while set */
+static atomic_int asking, most_asking, asked;
 
 static int answer(const char *host, const char *service, struct addrinfo **found)
 {
@@ -54,10 +60,19 @@ int getaddrinfo(const char *host,
     if (strcmp(host, NAME) != 0) {
         return answer(host, service, found);
     }
-    const char *now = atomic_load(&address);
     if (hints && (hints->ai_flags & AI_NUMERICHOST)) {
         return EAI_NONAME;
     }
+    int at_once = atomic_fetch_add(&asking, 1) + 1;
+    if (at_once > atomic_load(&most_asking)) {
+        atomic_store(&most_asking, at_once);
+    }
+    while (atomic_load(&hangs)) {
+        zkt_sleep_ms(1);
+    }
+    const char *now = atomic_load(&address);
+    atomic_fetch_add(&asked, 1);
+    atomic_fetch_sub(&asking, 1);
     return now ? answer(now, service, found) : EAI_AGAIN;
 }
 
@@ -105,30 +120,167 @@ static void a_wrong_address_is_not_kept_for_ever(void **state)
     zkt_close(c);
 }
 
-/* The server moves while a lock is held: found at its new address, and all goes on from there. */
+/* --- servers that move while a lock is held --- */
+
+struct hold {
+    char servers[64];
+    zkt_proxy *here;
+    zkr_client *c;
+    zkr_mutex *m;
+    int64_t session;
+    atomic_int lost;
+};
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    (void)m;
+    (void)lost;
+    atomic_fetch_add((atomic_int *)ctx, 1);
+}
+
+/* A lock is held through a server at NAME, which is HERE. */
+static void hold(struct hold *h, int64_t session_ms)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;
+    *h = (struct hold){.here = zkt_proxy_start(zkt_servers())};
+    port_of(zkt_proxy_host(h->here), h->servers);
+    atomic_store(&address, HERE);
+    o.session_timeout_ms = session_ms;
+    mo.on_lost = on_lost;
+    mo.on_lost_ctx = &h->lost;
+    h->c = zkt_client_with(h->servers, &o);
+    h->session = zkr_client_session_id(h->c);
+    ZKT_MUST(zkr_mutex_create(&h->m, h->c, zkt_path(), &mo));
+    ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
+}
+
+/* Connected again, in the session of before, and the lock was held all the time. */
+static void still_holds(struct hold *h)
+{
+    ZKT_EVENTUALLY(zkr_client_state(h->c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+    assert_true(zkr_client_session_id(h->c) == h->session);
+    assert_true(zkr_mutex_is_held(h->m));
+    assert_int_equal(atomic_load(&h->lost), 0);
+    ZKT_MUST(zkr_mutex_release(h->m));
+    zkt_destroy(h->m);
+    zkt_close(h->c);
+}
+
+/* Its old address refuses, the new one answers only later: found in time for session and lock. */
 static void servers_that_move_are_followed(void **state)
 {
     (void)state;
-    char servers[64];
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    zkr_client *c = NULL;
-    zkt_proxy *here = zkt_proxy_start(zkt_servers());
-    port_of(zkt_proxy_host(here), servers);
-    atomic_store(&address, HERE);
-    o.session_timeout_ms = SESSION_MS;
-    ZKT_MUST(zkr_client_open(&c, servers, &o));
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    struct hold h;
+    hold(&h, SESSION_MS);
+    int port = zkt_proxy_port(h.here);
+    zkt_proxy_stop(h.here);
+    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    int before = atomic_load(&asked);
+    ZKT_EVENTUALLY(atomic_load(&asked) > before, PATIENCE_MS);
+    zkt_proxy *there = zkt_proxy_start_at(THERE, port, zkt_servers());
     atomic_store(&address, THERE);
-    zkt_proxy *there = zkt_proxy_start_at(THERE, zkt_proxy_port(here), zkt_servers());
-    zkt_proxy_stop(here);
-    ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
-    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
+    still_holds(&h);
     zkt_proxy_stop(there);
+}
+
+/* Its old address takes connections and says nothing: such a one is given up at once. */
+static void a_silent_old_address_is_given_up(void **state)
+{
+    (void)state;
+    enum { LONG_MS = 10000, SOON_MS = LONG_MS / 4 };
+    struct hold h;
+    hold(&h, LONG_MS);
+    zkt_proxy *there = zkt_proxy_start_at(THERE, zkt_proxy_port(h.here), zkt_servers());
+    zkt_proxy_blackhole(h.here);
+    zkt_proxy_drop_connections(h.here);
+    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    atomic_store(&address, THERE);
+    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_CONNECTED, SOON_MS);
+    still_holds(&h);
+    zkt_proxy_stop(h.here);
+    zkt_proxy_stop(there);
+}
+
+/* The name means what it meant, and the server is back there: nothing is disturbed by asking. */
+static void the_same_address_again_changes_nothing(void **state)
+{
+    (void)state;
+    struct hold h;
+    hold(&h, SESSION_MS);
+    zkt_proxy_cut(h.here);
+    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    int before = atomic_load(&asked);
+    ZKT_EVENTUALLY(atomic_load(&asked) > before + 1, PATIENCE_MS);
+    zkt_proxy_heal(h.here);
+    still_holds(&h);
+    zkt_proxy_stop(h.here);
+}
+
+/* --- a resolver that hangs --- */
+
+static void close_in_time(zkr_client *c)
+{
+    int64_t before = zkt_now_ms();
+    zkt_close(c);
+    assert_in_range(zkt_now_ms() - before, 0, CLOSE_MS + BUSY_MS);
+}
+
+/* Let it answer; what was left behind for its sake ends by itself, as the end of the test checks. */
+static void resolver_comes_back(void)
+{
+    atomic_store(&hangs, false);
+    ZKT_EVENTUALLY(atomic_load(&asking) == 0, PATIENCE_MS);
+    assert_int_equal(atomic_load(&most_asking), 1);
+}
+
+/* One question at a time, in a thread like the others; a loss is told in time, and close returns. */
+static void a_hanging_resolver_delays_no_loss_and_no_close(void **state)
+{
+    (void)state;
+    enum { BRIEF_MS = 2000 };
+    struct hold h;
+    uint64_t blocked;
+    atomic_store(&most_asking, 0);
+    hold(&h, BRIEF_MS);
+    atomic_store(&hangs, true);
+    int64_t before = zkt_now_ms();
+    zkt_proxy_cut(h.here);
+    ZKT_EVENTUALLY(zkt_threads_named("zkr-resolve", &blocked, NULL) == 1, PATIENCE_MS);
+    assert_true(blocked & ZKT_SIGNAL(SIGTERM));
+    ZKT_EVENTUALLY(atomic_load(&h.lost) == 1, PATIENCE_MS);
+    assert_in_range(zkt_now_ms() - before, 0, BRIEF_MS + BUSY_MS);
+    ZKT_EVENTUALLY(zkr_client_session_id(h.c) == 0, BRIEF_MS + BUSY_MS);
+    assert_int_equal(zkr_mutex_release(h.m), ZKR_ESESSION);
+    zkt_destroy(h.m);
+    assert_int_equal(atomic_load(&asking), 1);
+    close_in_time(h.c);
+    assert_int_equal(atomic_load(&asking), 1);
+    resolver_comes_back();
+    zkt_proxy_stop(h.here);
+}
+
+/* It hangs from the start: said, not waited for, and its late answer is good. */
+static void a_resolver_may_hang_at_the_opening(void **state)
+{
+    (void)state;
+    char servers[64];
+    zkr_client *c = NULL;
+    port_of(zkt_servers(), servers);
+    atomic_store(&most_asking, 0);
+    atomic_store(&address, HERE);
+    atomic_store(&hangs, true);
+    ZKT_MUST(zkr_client_open(&c, servers, NULL));
+    assert_int_equal(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_last_error()->message, "no answer from the resolver"));
+    close_in_time(c);
+    resolver_comes_back();
+    atomic_store(&hangs, true);
+    ZKT_MUST(zkr_client_open(&c, servers, NULL));
+    ZKT_EVENTUALLY(atomic_load(&asking) == 1, PATIENCE_MS);
+    resolver_comes_back();
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    zkt_close(c);
 }
 
 int main(void)
@@ -137,6 +289,10 @@ int main(void)
         ZKT_TEST(a_name_may_be_resolvable_only_later),
         ZKT_TEST(a_wrong_address_is_not_kept_for_ever),
         ZKT_TEST(servers_that_move_are_followed),
+        ZKT_TEST(a_silent_old_address_is_given_up),
+        ZKT_TEST(the_same_address_again_changes_nothing),
+        ZKT_TEST(a_hanging_resolver_delays_no_loss_and_no_close),
+        ZKT_TEST(a_resolver_may_hang_at_the_opening),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -2,12 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # check_run.sh ROOT: what ./run does about missing packages, with stand-ins for the package
-# tools, for sudo and for who we are. Nothing is installed, nothing is built.
+# tools, for sudo and for who we are, in a tree of its scripts and little else, as out of a
+# tarball: there is no git. Nothing is installed, nothing is built.
 set -eu
 root=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0
+
+tree=$tmp/tree
+for file in run tools/packages.sh tools/files.sh tools/demo/demo.sh bench/run.sh test/fuzz/fuzz.sh; do
+    mkdir -p "$tree/$(dirname "$file")"
+    cp "$root/$file" "$tree/$file"
+done
+mkdir -p "$tree/lib" "$tree/build/plain"
+touch "$tree/lib/ours.c" "$tree/build/plain/made.c" "$tree/build/plain/compile_commands.json"
 
 stub() { # NAME TEXT: a program on the machine
     printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bin/$1"
@@ -19,7 +28,8 @@ stub() { # NAME TEXT: a program on the machine
 machine() {
     rm -rf "${tmp:?}/bin" "${tmp:?}/installed"
     mkdir "$tmp/bin" "$tmp/installed"
-    for tool in bash cat cut dirname env find git grep head readlink sed sh sort tr uname xargs; do
+    for tool in bash cat cut dirname env find grep head mkdir readlink sed seq sh sort tee tr \
+        uname xargs; do
         ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
     done
     stub id "echo $1"
@@ -27,7 +37,8 @@ machine() {
     stub dpkg-query "for name; do :; done
         case ' $* ' in *\" \$name \"*) [ -f '$tmp/installed/'\$name ] || exit 1 ;; esac
         printf installed"
-    stub apt-cache 'printf "x:\n  Candidate: 1.0\n"'
+    # The real one has more to say, and dies when nobody reads on.
+    stub apt-cache 'printf "x:\n  Candidate: 1.0\n"; exec seq 100000'
     stub apt-get "echo \"did: apt-get \$*\"
         for name; do case \$name in [!-]*) : >'$tmp/installed/'\$name ;; esac; done"
     stub cmake 'echo "did: cmake"'
@@ -43,7 +54,7 @@ says() { # STATUS ARGUMENT...: ./run ends like this; its words are in $tmp/out
     shift
     words="run $*"
     status=0
-    env -i PATH="$tmp/bin" HOME="$tmp" "$tmp/bin/bash" "$root/run" "$@" >"$tmp/out" 2>&1 || status=$?
+    env -i PATH="$tmp/bin" HOME="$tmp" "$tmp/bin/bash" "$tree/run" "$@" >"$tmp/out" 2>&1 || status=$?
     [ "$status" -eq "$wanted" ] || complain "status $status, not $wanted"
 }
 
@@ -127,16 +138,44 @@ stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
 says 127 lint
 has 'looking for clang-format-14' 'update' 'install .* clang-format$'
 
-# Without Curator's packages one test is left out, and that is said; all else goes on.
+# Without Curator's packages the tests that need them are left out, and that is said; all
+# else goes on.
 machine 0 bsh
 stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
 says 123 test
-has 'left out: interop.curator' 'lint: clang-format'
+has 'left out: interop.curator, interop.status;' 'lint: clang-format'
 hasnt 'did: apt-get .*install'
 machine 0 bsh
 says 123 test
 has 'looking for bsh' 'installing packages: bsh$' 'did: apt-get .*install .* bsh$'
 hasnt 'left out'
+
+# It is said again at the end. The tests that need them are those made of the file that
+# drives Curator.
+machine 0 bsh
+stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
+for tool in clang-format-14 clang-tidy-14 shellcheck ctest; do
+    stub "$tool" "echo \"did: $tool \$*\""
+done
+stub ctest 'echo "did: ctest $*"; echo "100% tests passed"'
+printf '#!/bin/sh\n' >"$tree/test/fuzz/fuzz.sh"
+chmod +x "$tree/test/fuzz/fuzz.sh"
+says 0 test
+needy=$(sed 's/#.*//' "$root/test/CMakeLists.txt" | tr '\n' ' ' | sed 's/zkr_add_test(/\n&/g' |
+    sed -n 's|^zkr_add_test(NAME *\([a-z._]*\) [^)]*interop/curator\.c.*|\1|p' | paste -sd '|' -)
+[ -n "$needy" ] || complain 'finds no test that needs Curator in test/CMakeLists.txt'
+has "==> all stages" "left out: $(echo "$needy" | sed 's/|/, /g');" '==> all passed'
+pattern=$(sed -n 's/^did: ctest .*-E \([^ ]*\).*/\1/p' "$tmp/out" | sort -u)
+[ "$(printf '%s\n' interop.curator interop.status interop.more engine.search |
+    grep -vE "$pattern" | paste -sd ' ' -)" = 'interop.more engine.search' ] ||
+    complain "leaves out the wrong tests: $pattern"
+
+# Files of the project, with git and without.
+has 'did: clang-format-14 .* lib/ours.c$'
+hasnt 'made.c'
+stub git "case \"\$*\" in ls-files*.c*) printf 'lib/ours.c\nlib/gone.c\n' ;; esac"
+says 0 lint
+has 'did: clang-format-14 .* lib/ours.c$'
 
 # On another system it takes what it needs for granted.
 machine 1000

@@ -653,7 +653,7 @@ static void a_grant_at_the_end_of_the_lease_is_proved_first(void **state)
     (void)ZKT_CLAIM_AFTER(steps);
 }
 
-/* First in line but not surely alive: a write must be answered first, and again when too slow. */
+/* First in line but not surely alive: a write must be answered first, and again when it proved nothing. */
 static void an_unsure_grant_is_proved_first(void **state)
 {
     (void)state;
@@ -661,7 +661,8 @@ static void an_unsure_grant_is_proved_first(void **state)
         START,
         CREATED,
         UNPROVEN,
-        {UNSURE(.kind = ZKR__EV_PROVED), ZKR__DO_PROVE, ZKR__PROVING},
+        {UNSURE(.kind = ZKR__EV_PROVED), ZKR__DO_PACE, ZKR__PROVING},
+        {UNSURE(.kind = ZKR__EV_UP), ZKR__DO_PROVE, ZKR__PROVING},
         {DOWN(.kind = ZKR__EV_PROVED, .code = ZKR_ECONNLOSS), ZKR__DO_RETRY,
          ZKR__PROVING},
         {UNSURE(.kind = ZKR__EV_UP), ZKR__DO_PROVE, ZKR__PROVING},

@@ -209,7 +209,7 @@ after_step(struct world *w, const struct zkr__claim_event *e, unsigned actions)
     k->round = 0;
     k->failures = k->failures < FAILURES_MAX ? k->failures : FAILURES_MAX;
     send_requests(w, actions);
-    w->retry = w->retry || (actions & ZKR__DO_RETRY);
+    w->retry = w->retry || (actions & (ZKR__DO_RETRY | ZKR__DO_PACE));
     w->quiet = w->quiet || (actions & ZKR__DO_QUIET);
     if (e->kind == ZKR__EV_AHEAD_GONE || e->kind == ZKR__EV_AHEAD_PASSED ||
         e->kind == ZKR__EV_AHEAD_CHANGED || k->phase != ZKR__PARKED) {

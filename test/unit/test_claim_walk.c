@@ -255,7 +255,7 @@ static void carry_out(unsigned actions)
     if (actions & ZKR__DO_REMOVE) {
         send(REMOVE);
     }
-    w.retry = w.retry || (actions & ZKR__DO_RETRY);
+    w.retry = w.retry || (actions & (ZKR__DO_RETRY | ZKR__DO_PACE));
     w.quiet = w.quiet || (actions & ZKR__DO_QUIET);
 }
 
@@ -337,7 +337,8 @@ static void on_event(const struct message *m)
 {
     if (m->other >= 0) {
         w.others[m->other].known = false;
-        if (w.ahead == m->other) {
+        /* One of this client is not watched: the event is about who stood there before. */
+        if (w.ahead == m->other && !w.others[m->other].local) {
             tell((struct zkr__claim_event){.kind = m->gone ? ZKR__EV_AHEAD_GONE
                                                            : ZKR__EV_AHEAD_CHANGED});
         }

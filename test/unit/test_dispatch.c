@@ -266,6 +266,34 @@ static void a_call_may_cancel_its_own_owner(void **state)
     (void)sem_destroy(&started);
 }
 
+static sem_t over;
+
+static void cancel_own_and_stay(struct zkr__call *call)
+{
+    struct call *c = (struct call *)call;
+    zkr__dispatch_cancel(c->d, call->owner);
+    (void)sem_post(&started);
+    (void)sem_wait(&over);
+}
+
+/* Once it has, its owner is no more: what comes to live at that address need not wait for it. */
+static void a_canceled_owner_is_forgotten(void **state)
+{
+    (void)state;
+    struct zkr__dispatch d;
+    struct call running = {.call = {.run = cancel_own_and_stay}};
+    assert_int_equal(sem_init(&started, 0, 0), 0);
+    assert_int_equal(sem_init(&over, 0, 0), 0);
+    begin(&d, true);
+    post(&d, &running, 1, &d);
+    (void)sem_wait(&started);
+    zkr__dispatch_cancel(&d, &d);
+    (void)sem_post(&over);
+    end(&d);
+    (void)sem_destroy(&started);
+    (void)sem_destroy(&over);
+}
+
 /* A call that is run by hand is inside as well: it may cancel its own owner and not hang. */
 static void a_call_run_by_hand_is_inside(void **state)
 {
@@ -292,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_cancel_waits_for_a_running_call),
         cmocka_unit_test(a_cancel_waits_for_no_other_owner),
         cmocka_unit_test(a_call_may_cancel_its_own_owner),
+        cmocka_unit_test(a_canceled_owner_is_forgotten),
         cmocka_unit_test(a_call_run_by_hand_is_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@ static const struct {
     {ZKR_ENONODE, -14, false, "ZKR_ENONODE"},
     {ZKR_EEXIST, -15, false, "ZKR_EEXIST"},
     {ZKR_ESEQUENCE, -16, false, "ZKR_ESEQUENCE"},
+    {ZKR_ENOANSWER, -17, true, "ZKR_ENOANSWER"},
 };
 
 enum {
@@ -71,7 +72,7 @@ static void every_code_is_unique(void **state)
 static void unknown_codes_have_a_text_too(void **state)
 {
     (void)state;
-    static const int unknown[] = {1,     42,    -17,     -999,   -1000,
+    static const int unknown[] = {1,     42,    -18,     -999,   -1000,
                                   -2000, -5000, INT_MAX, INT_MIN};
     for (size_t i = 0; i < ZKT_COUNT(unknown); i++) {
         assert_string_equal(zkr_strerror(unknown[i]), "unknown error");
@@ -127,6 +128,8 @@ static void a_failed_system_call_leaves_errno(void **state)
     assert_int_equal(e->sys_errno, EAGAIN);
     assert_string_equal(e->path, "");
     assert_string_equal(e->message, "thread: Resource temporarily unavailable");
+    assert_int_equal(zkr__fail_sys(ENOMEM, "thread"), ZKR_ENOMEM);
+    assert_int_equal(zkr_last_error()->code, ZKR_ENOMEM);
     (void)zkr__fail_sys(99999, "thread");
     assert_non_null(strstr(e->message, "99999"));
 }

@@ -11,12 +11,17 @@
 /* An answer so slow that its write proves nothing alone. */
 #define SLOW (S / 12 + 1)
 
-static struct zkr__lease begun(int64_t pause)
+static struct zkr__lease begun_with(struct zkr__lease_terms terms)
 {
     struct zkr__lease l;
     memset(&l, 0xaa, sizeof(l)); /* what was before does not matter */
-    zkr__lease_begin(&l, S, pause, OPENED);
+    zkr__lease_begin(&l, &terms, S, OPENED);
     return l;
+}
+
+static struct zkr__lease begun(void)
+{
+    return begun_with((struct zkr__lease_terms){0});
 }
 
 /* Three slow writes from @at on, as early as they may be; when the last is answered. */
@@ -33,47 +38,80 @@ static int64_t chain(struct zkr__lease *l, int64_t at)
 static void a_new_session_is_sure_from_its_opening_on(void **state)
 {
     (void)state;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     assert_int_equal(l.until, OPENED + S - DRIFT);
     assert_true(zkr__lease_alive(&l, OPENED));
     assert_true(zkr__lease_alive(&l, l.until - 1));
     assert_false(zkr__lease_alive(&l, l.until));
 }
 
-/* The pause between probes is held between what proves something and 2S/5. */
-static void the_pause_is_held_within_its_limits(void **state)
+/* The pause divides the gap, as near to what is wanted as may be; at most the gap. */
+static void the_pause_is_a_part_of_the_gap(void **state)
 {
     (void)state;
     static const struct {
-        int64_t pause, gap;
+        int64_t wanted, pause;
     } rows[] = {
-        {-1, GAP},      {0, GAP},
-        {1, GAP},       {GAP, GAP},
-        {S / 3, S / 3}, {2 * S / 5, 2 * S / 5},
-        {S, 2 * S / 5}, {INT64_MAX, 2 * S / 5},
+        {0, (GAP + 2) / 3}, {S / 4, GAP},      {S, GAP},      {INT64_MAX, GAP},
+        {S / 8, GAP / 2},   {S / 15, GAP / 4}, {1, GAP / 16},
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
-        assert_int_equal(begun(rows[i].pause).gap, rows[i].gap);
+        struct zkr__lease l =
+            begun_with((struct zkr__lease_terms){.pause = rows[i].wanted});
+        assert_int_equal(l.gap, GAP);
+        assert_int_equal(l.pause, rows[i].pause);
     }
 }
 
-/* One write alone gives its send time + S - S/3 - S/4 when answered within S/12, else nothing. */
+/* Who knows the tick needs no more than half of it between the first two of a chain. */
+static void a_known_tick_sets_the_gap(void **state)
+{
+    (void)state;
+    static const int64_t ticks[] = {S / 10, S / 2, S};
+    for (size_t i = 0; i < ZKT_COUNT(ticks); i++) {
+        struct zkr__lease l = begun_with((struct zkr__lease_terms){.tick = ticks[i]});
+        assert_int_equal(l.gap, ticks[i] / 2 + ticks[i] / 32);
+    }
+}
+
+/* The margin for clocks that differ in rate is what was asked for. */
+static void the_margin_is_taken_from_every_proof(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun_with((struct zkr__lease_terms){.margin_ppm = 50000});
+    assert_int_equal(l.until, OPENED + S - S / 20);
+    (void)chain(&l, OPENED + S / 2);
+    assert_int_equal(l.until, OPENED + S / 2 + S - S / 20);
+}
+
+/* Without the stopgap one write alone proves nothing, and a chain all the same. */
+static void the_stopgap_can_be_refused(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
+    zkr__lease_answered(&l, OPENED + S, OPENED + S);
+    assert_int_equal(l.until, OPENED + S - DRIFT);
+    (void)chain(&l, OPENED + 2 * S);
+    assert_int_equal(l.until, OPENED + 3 * S - DRIFT);
+}
+
+/* One write alone gives its send time + S - S/3 - gap when answered within S/12, else nothing. */
 static void one_write_alone_counts_when_answered_at_once(void **state)
 {
     (void)state;
     int64_t sent = OPENED + S;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     zkr__lease_answered(&l, sent, sent + SLOW);
     assert_int_equal(l.until, OPENED + S - DRIFT);
     zkr__lease_answered(&l, sent + SLOW, sent + SLOW + S / 12);
-    assert_int_equal(l.until, sent + SLOW + S - S / 3 - S / 4 - DRIFT);
+    assert_int_equal(l.until, sent + SLOW + S - S / 3 - GAP - DRIFT);
 }
 
 /* A quick write early in a session adds nothing to what the creation gave. */
 static void a_weaker_proof_leaves_the_bound(void **state)
 {
     (void)state;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     zkr__lease_answered(&l, OPENED + S / 10, OPENED + S / 10);
     assert_int_equal(l.until, OPENED + S - DRIFT);
 }
@@ -83,7 +121,7 @@ static void a_chain_of_three_counts_from_its_first(void **state)
 {
     (void)state;
     int64_t a = OPENED + S / 10;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     (void)chain(&l, a);
     assert_int_equal(l.until, a + S - DRIFT);
 }
@@ -94,7 +132,7 @@ static void the_second_of_a_chain_keeps_its_distance(void **state)
     (void)state;
     int64_t a = OPENED + S / 10;
     int64_t due = a + SLOW + GAP;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     zkr__lease_answered(&l, a, a + SLOW);
     zkr__lease_answered(&l, due - 1, due - 1 + SLOW);
     zkr__lease_answered(&l, due - 1 + SLOW,
@@ -110,7 +148,7 @@ static void the_third_of_a_chain_follows_the_answer_of_the_second(void **state)
     (void)state;
     int64_t a = OPENED + S / 10;
     int64_t b = a + SLOW + GAP;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     zkr__lease_answered(&l, a, a + SLOW);
     zkr__lease_answered(&l, b, b + SLOW);
     zkr__lease_answered(&l, b + SLOW - 1, b + 2 * SLOW);
@@ -125,7 +163,7 @@ static void the_second_of_a_chain_begins_the_next(void **state)
     (void)state;
     int64_t a = OPENED + S / 10;
     int64_t b = a + SLOW + GAP;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     (void)chain(&l, a);
     int64_t next = b + SLOW + GAP;
     zkr__lease_answered(&l, next, next + SLOW);
@@ -134,17 +172,25 @@ static void the_second_of_a_chain_begins_the_next(void **state)
     assert_int_equal(l.until, b + S - DRIFT);
 }
 
-/* A first write that can prove nothing any more gives way to the present one. */
-static void a_chain_too_old_to_prove_anything_begins_anew(void **state)
+/* With many writes the bound is as good as the gap allows: the first of the chain is the latest. */
+static void a_busy_client_has_the_best_bound(void **state)
 {
     (void)state;
-    int64_t old = OPENED;
-    int64_t a =
-        old + S - DRIFT - SLOW; /* answered when the old one's proof would end */
-    struct zkr__lease l = begun(0);
-    zkr__lease_answered(&l, old, old + SLOW);
-    (void)chain(&l, a);
-    assert_int_equal(l.until, a + S - DRIFT);
+    static const int64_t paces[] = {S / 3000, S / 100, S / 20};
+    for (size_t i = 0; i < ZKT_COUNT(paces); i++) {
+        const int64_t delay = S / 1000;
+        struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
+        int64_t least = S;
+        for (int64_t at = OPENED; at < OPENED + 10 * S; at += paces[i]) {
+            if (at > OPENED + S) {
+                least = l.until - at < least ? l.until - at : least;
+            }
+            zkr__lease_answered(&l, at, at + delay);
+        }
+        int64_t loss = GAP + GAP / 8 + 3 * paces[i] + 3 * delay + DRIFT;
+        assert_true(least >= S - loss);
+        assert_true(paces[i] > S / 1000 || least > S * 69 / 100);
+    }
 }
 
 /* After a new connection a chain is made of new writes only, but the bound stays. */
@@ -152,10 +198,10 @@ static void a_reconnection_breaks_chains_and_keeps_the_bound(void **state)
 {
     (void)state;
     int64_t a = OPENED + S / 10;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     int64_t end = chain(&l, a);
     int64_t bound = l.until;
-    zkr__lease_reconnected(&l);
+    zkr__lease_reconnected(&l, S, end);
     assert_int_equal(l.until, bound);
     zkr__lease_answered(&l, end + GAP, end + GAP + SLOW);
     zkr__lease_answered(&l, end + GAP + SLOW, end + GAP + 2 * SLOW);
@@ -164,17 +210,77 @@ static void a_reconnection_breaks_chains_and_keeps_the_bound(void **state)
     assert_int_equal(l.until, end + 2 * S + S - DRIFT);
 }
 
+/* A shorter session timeout counts from the last write of the old connection on, and for all new. */
+static void a_shorter_timeout_shortens_the_bound(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun();
+    int64_t a = OPENED + S / 10;
+    int64_t end = chain(&l, a);
+    zkr__lease_reconnected(&l, S / 2, end + S / 100);
+    assert_int_equal(l.until, end - SLOW + S / 2 - DRIFT / 2);
+    assert_int_equal(l.gap, GAP / 2);
+    (void)chain(&l, end + S);
+    assert_int_equal(l.until, end + S + S / 2 - DRIFT / 2);
+}
+
+/* But the old bound is not exceeded: who answered the handshake may not be the leader any more. */
+static void a_slightly_shorter_timeout_leaves_the_bound(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun();
+    int64_t end = chain(&l, OPENED + S / 10);
+    int64_t bound = l.until;
+    zkr__lease_reconnected(&l, S - 1000, end);
+    assert_int_equal(l.until, bound);
+}
+
+/* A longer one counts for what is heard from one old timeout after the re-connect on. */
+static void a_longer_timeout_counts_later(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
+    int64_t a = OPENED + S / 10;
+    int64_t end = chain(&l, a);
+    zkr__lease_reconnected(&l, 2 * S, end);
+    assert_int_equal(l.until, a + S - DRIFT);
+    assert_int_equal(l.gap, 2 * GAP); /* the tick may have grown, too */
+    const int64_t late = end + S;
+    zkr__lease_answered(&l, end + 1, end + 1);
+    zkr__lease_answered(&l, end + 1 + 2 * GAP, end + 1 + 2 * GAP);
+    zkr__lease_answered(&l, late - 1, late - 1);
+    assert_int_equal(l.until, end + 1 + S - DRIFT);
+    zkr__lease_answered(&l, late, late);
+    zkr__lease_answered(&l, late + 2 * GAP, late + 2 * GAP);
+    assert_int_equal(l.until, end + 1 + S - DRIFT); /* chains start anew */
+    zkr__lease_answered(&l, late + 2 * GAP, late + 2 * GAP);
+    assert_int_equal(l.until, late + 2 * S - 2 * DRIFT);
+}
+
+/* Nor does one write alone count with it for what was heard before. */
+static void a_longer_timeout_does_not_reach_back(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun();
+    zkr__lease_reconnected(&l, 2 * S, OPENED);
+    zkr__lease_answered(&l, OPENED + S, OPENED + S);
+    assert_int_equal(l.until, OPENED + S - DRIFT);
+    int64_t heard = 2 * S / 3 + 2 * GAP;
+    zkr__lease_answered(&l, OPENED + S + heard, OPENED + S + heard);
+    assert_int_equal(l.until, OPENED + 3 * S - 2 * DRIFT);
+}
+
 /* When the session is over nothing is sure, and late answers do not change that. */
 static void the_end_of_the_session_ends_the_bound(void **state)
 {
     (void)state;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     zkr__lease_end(&l);
     (void)chain(&l, OPENED + S / 10);
     zkr__lease_answered(&l, OPENED + S, OPENED + S);
     assert_false(zkr__lease_alive(&l, 0));
     assert_false(zkr__lease_alive(&l, OPENED));
-    zkr__lease_reconnected(&l);
+    zkr__lease_reconnected(&l, 0, OPENED);
     assert_false(zkr__lease_alive(&l, 0));
 }
 
@@ -183,7 +289,7 @@ static void the_bound_never_decreases(void **state)
 {
     (void)state;
     uint64_t seed = 3;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     int64_t now = OPENED;
     int64_t latest = OPENED;
     int rises = 0;
@@ -192,7 +298,7 @@ static void the_bound_never_decreases(void **state)
         int64_t sent = now - zkt_below(&seed, S / 2);
         int64_t before = l.until;
         if (zkt_below(&seed, 50) == 0) {
-            zkr__lease_reconnected(&l);
+            zkr__lease_reconnected(&l, S, now);
         }
         zkr__lease_answered(&l, sent, now);
         latest = sent > latest ? sent : latest;
@@ -205,47 +311,55 @@ static void the_bound_never_decreases(void **state)
 
 /* --- when to probe --- */
 
-/* At once without a chain, after the gap for the second, at once for the third. */
-static void probes_are_due_as_the_chain_needs_them(void **state)
+/* At once without a write to go by, then one pause after each answer. */
+static void probes_follow_each_other_by_the_pause(void **state)
 {
     (void)state;
     const int64_t delay = S / 100;
-    struct zkr__lease l = begun(0);
-    int64_t a = OPENED + S / 100;
+    struct zkr__lease l = begun();
     assert_true(zkr__lease_probe_at(&l) <= OPENED);
-    zkr__lease_answered(&l, a, a + delay);
-    int64_t b = a + delay + GAP;
-    assert_int_equal(zkr__lease_probe_at(&l), b);
-    zkr__lease_answered(&l, b, b + delay);
-    assert_true(zkr__lease_probe_at(&l) <= b + delay);
-    zkr__lease_answered(&l, b + delay, b + 2 * delay);
-    assert_int_equal(zkr__lease_probe_at(&l), b + delay + GAP);
-    zkr__lease_reconnected(&l);
-    assert_true(zkr__lease_probe_at(&l) <= b + 2 * delay);
+    int64_t at = OPENED + S / 100;
+    for (int i = 0; i < 20; i++) {
+        zkr__lease_answered(&l, at, at + delay);
+        assert_int_equal(zkr__lease_probe_at(&l), at + delay + l.pause);
+        at += delay + l.pause;
+    }
+    zkr__lease_reconnected(&l, S, at);
+    assert_true(zkr__lease_probe_at(&l) <= at);
+}
+
+/* The first chain after an idle time is completed at once: its last follows the one before. */
+static void the_first_chain_is_completed_at_once(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun();
+    int64_t a = OPENED + 2 * S;
+    zkr__lease_answered(&l, a, a);
+    int64_t b = a + GAP;
+    zkr__lease_answered(&l, b, b + SLOW);
+    assert_int_equal(zkr__lease_probe_at(&l), b + SLOW);
+    zkr__lease_answered(&l, b + SLOW, b + SLOW);
+    assert_int_equal(l.until, a + S - DRIFT);
+    assert_int_equal(zkr__lease_probe_at(&l), b + SLOW + l.pause);
 }
 
 /* With less than S/3 left a probe is due sooner, but not more often than every S/32. */
 static void with_little_left_probes_are_due_sooner(void **state)
 {
     (void)state;
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun();
     int64_t little = l.until - S / 3;
-    int64_t a = little - SLOW;
-    zkr__lease_answered(&l, a, a + SLOW);
+    zkr__lease_answered(&l, little - SLOW, little);
     assert_int_equal(zkr__lease_probe_at(&l), little);
     zkr__lease_answered(&l, little, little + SLOW);
     assert_int_equal(zkr__lease_probe_at(&l), little + S / 32);
-    int64_t late =
-        a + SLOW + GAP - S / 64; /* the second of the chain is due sooner still */
-    zkr__lease_answered(&l, late, late + SLOW);
-    assert_int_equal(zkr__lease_probe_at(&l), a + SLOW + GAP);
 }
 
 /* Probe as told, each answered after @delay: the least ever left, and writes per S. */
-static int64_t least_left(int64_t delay, int64_t *rate)
+static int64_t least_left(int64_t pause, int64_t delay, int64_t *rate)
 {
     enum { TIMEOUTS = 50 };
-    struct zkr__lease l = begun(0);
+    struct zkr__lease l = begun_with((struct zkr__lease_terms){.pause = pause});
     int64_t now = OPENED;
     int64_t least = S;
     int64_t writes = 0;
@@ -261,23 +375,24 @@ static int64_t least_left(int64_t delay, int64_t *rate)
     return least;
 }
 
-/* Probes on schedule keep the bound well ahead, with about two writes every S/4. */
+/* Probes on schedule keep the bound well ahead: what client.h and zkr go by. */
 static void probing_on_schedule_keeps_the_bound_ahead(void **state)
 {
     (void)state;
     static const struct {
-        int64_t delay, least, rate;
+        int64_t pause, delay, least, rate; /* least: in hundredths of S */
     } rows[] = {
-        {0, S * 2 / 5, 8},
-        {S / 1000, S * 2 / 5, 8},
-        {S / 50, S / 3, 8},
-        {S / 20, S / 4, 10},
+        {0, 0, 55, 12},           {0, S / 1000, 55, 12},     {0, S / 50, 43, 10},
+        {0, S / 20, 28, 10},      {S / 15, 0, 60, 15},       {S / 15, S / 1000, 59, 15},
+        {S / 4, S / 1000, 20, 8}, {S / 15, S / 100, 53, 14},
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
         int64_t rate = 0;
-        int64_t least = least_left(rows[i].delay, &rate);
-        assert_true(least >= rows[i].least);
-        assert_true(rate <= rows[i].rate);
+        int64_t least = least_left(rows[i].pause, rows[i].delay, &rate);
+        if (least < S * rows[i].least / 100 || rate > rows[i].rate) {
+            fail_msg("row %zu: %.3f of S left, %d writes", i, (double)least / (double)S,
+                     (int)rate);
+        }
     }
 }
 
@@ -285,18 +400,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_session_is_sure_from_its_opening_on),
-        cmocka_unit_test(the_pause_is_held_within_its_limits),
+        cmocka_unit_test(the_pause_is_a_part_of_the_gap),
+        cmocka_unit_test(a_known_tick_sets_the_gap),
+        cmocka_unit_test(the_margin_is_taken_from_every_proof),
+        cmocka_unit_test(the_stopgap_can_be_refused),
         cmocka_unit_test(one_write_alone_counts_when_answered_at_once),
         cmocka_unit_test(a_weaker_proof_leaves_the_bound),
         cmocka_unit_test(a_chain_of_three_counts_from_its_first),
         cmocka_unit_test(the_second_of_a_chain_keeps_its_distance),
         cmocka_unit_test(the_third_of_a_chain_follows_the_answer_of_the_second),
         cmocka_unit_test(the_second_of_a_chain_begins_the_next),
-        cmocka_unit_test(a_chain_too_old_to_prove_anything_begins_anew),
+        cmocka_unit_test(a_busy_client_has_the_best_bound),
         cmocka_unit_test(a_reconnection_breaks_chains_and_keeps_the_bound),
+        cmocka_unit_test(a_shorter_timeout_shortens_the_bound),
+        cmocka_unit_test(a_slightly_shorter_timeout_leaves_the_bound),
+        cmocka_unit_test(a_longer_timeout_counts_later),
+        cmocka_unit_test(a_longer_timeout_does_not_reach_back),
         cmocka_unit_test(the_end_of_the_session_ends_the_bound),
         cmocka_unit_test(the_bound_never_decreases),
-        cmocka_unit_test(probes_are_due_as_the_chain_needs_them),
+        cmocka_unit_test(probes_follow_each_other_by_the_pause),
+        cmocka_unit_test(the_first_chain_is_completed_at_once),
         cmocka_unit_test(with_little_left_probes_are_due_sooner),
         cmocka_unit_test(probing_on_schedule_keeps_the_bound_ahead),
     };

@@ -196,6 +196,29 @@ static void resolving_needs_memory(void **state)
     zkr__mem_free(out);
 }
 
+/* What nobody has to be asked for is known without asking. */
+static void numeric_lists_are_told_from_names(void **state)
+{
+    (void)state;
+    assert_true(zkr__servers_numeric("10.0.0.1"));
+    assert_true(zkr__servers_numeric("10.0.0.1:2181,[::1]:2182,[::2]/a/b,c"));
+    assert_false(zkr__servers_numeric("localhost"));
+    assert_false(zkr__servers_numeric("10.0.0.1,zk.example.org:2182,10.0.0.2"));
+    assert_false(zkr__servers_numeric("10.0.0.1,10.0.0.2.example.org/a"));
+}
+
+/* Resolvers change the order from one answer to the next, which means nothing. */
+static void the_order_of_addresses_does_not_count(void **state)
+{
+    (void)state;
+    assert_true(zkr__servers_same("10.0.0.1:1", "10.0.0.1:1"));
+    assert_true(zkr__servers_same("10.0.0.1:1,::1:2/a,b", "::1:2,10.0.0.1:1/a,b"));
+    assert_false(zkr__servers_same("10.0.0.1:1", "10.0.0.1:1,10.0.0.2:1"));
+    assert_false(zkr__servers_same("10.0.0.1:1,10.0.0.2:1", "10.0.0.1:1"));
+    assert_false(zkr__servers_same("10.0.0.1:1", "10.0.0.1:11"));
+    assert_false(zkr__servers_same("10.0.0.1:1,10.0.0.2:1", "10.0.0.1:1,10.0.0.3:1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +229,8 @@ int main(void)
         cmocka_unit_test(a_name_becomes_numeric_addresses),
         cmocka_unit_test(a_name_that_cannot_be_resolved_is_left_out),
         cmocka_unit_test(resolving_needs_memory),
+        cmocka_unit_test(numeric_lists_are_told_from_names),
+        cmocka_unit_test(the_order_of_addresses_does_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identity and end of threads, and the count of forks. */
+/* Start, identity and end of threads, and the count of forks. */
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/thread.h"
 #include "unit.h"
 
 enum { THREADS = 1000, AT_ONCE = 8 };
+
+/* --- start --- */
+
+struct seen {
+    char name[16];
+    sigset_t mask;
+};
+
+static void *look_at_oneself(void *arg)
+{
+    struct seen *seen = arg;
+    return pthread_getname_np(pthread_self(), seen->name, sizeof(seen->name)) == 0 &&
+                   pthread_sigmask(SIG_SETMASK, NULL, &seen->mask) == 0
+               ? arg
+               : NULL;
+}
+
+static bool no_memory(void)
+{
+    return false;
+}
+
+/* Named, blocking the application's signals, and the caller's own mask is what it was. */
+static void a_thread_is_started_with_name_and_mask(void **state)
+{
+    (void)state;
+    struct seen seen = {.name = ""};
+    sigset_t before;
+    sigset_t after;
+    pthread_t thread;
+    void *result = NULL;
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
+    assert_int_equal(
+        zkr__thread_start(&thread, "fifteen-letters", look_at_oneself, &seen), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, &seen);
+    assert_string_equal(seen.name, "fifteen-letters");
+    assert_int_equal(sigismember(&seen.mask, SIGTERM), 1);
+    assert_int_equal(sigismember(&seen.mask, SIGSEGV), 0);
+    zkr__mem_set_gate(no_memory);
+    assert_int_equal(zkr__thread_start(&thread, "none", look_at_oneself, &seen),
+                     ENOMEM);
+    zkr__mem_set_gate(NULL);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
+    for (int signo = 1; signo <= SIGRTMAX; signo++) {
+        assert_int_equal(sigismember(&before, signo), sigismember(&after, signo));
+    }
+}
+
+/* --- identity --- */
 
 static void *note_id(void *arg)
 {
@@ -190,6 +244,7 @@ static void a_forked_child_is_of_another_generation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thread_is_started_with_name_and_mask),
         cmocka_unit_test(an_id_is_never_used_again),
         cmocka_unit_test(the_first_thread_has_the_process_id),
         cmocka_unit_test(duties_are_done_at_the_end_of_the_thread),

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 
 #include <zkr/zkr.h>
 
-enum { LINE_SIZE = 1024, PATIENCE_MS = 1000 };
+enum { LINE_SIZE = PIPE_BUF, PATIENCE_MS = 1000 };
 
 /*
  * At most PIPE_BUF bytes in one go: when poll() says there is room, write() does not block. A
@@ -93,6 +94,7 @@ int cli_exit_of(int rc)
     case ZKR_EAUTH:
         return CLI_DENIED;
     case ZKR_ETIMEDOUT:
+    case ZKR_ENOANSWER:
     case ZKR_ECONNLOSS:
     case ZKR_ESESSION:
     case ZKR_EZK(ZK_NOT_READ_ONLY):
@@ -112,9 +114,17 @@ static const char *remedy(int rc)
         return "; check --auth, and the ACL of the path";
     case CLI_SERVER:
         return "; try again later, or check -z and the servers";
+    case CLI_INTERNAL:
+        return "; with -v it says more";
     default:
         return "";
     }
+}
+
+int cli_fail_thread(void)
+{
+    return cli_fail(CLI_INTERNAL,
+                    "cannot start a thread; raise the limit of processes (ulimit -u)");
 }
 
 int cli_fail_rc(int rc)
@@ -218,4 +228,10 @@ int64_t cli_now_ms(void)
     struct timespec now;
     (void)clock_gettime(CLOCK_BOOTTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int cli_until(int64_t at)
+{
+    int64_t left = at == CLI_NEVER ? INT_MAX : at - cli_now_ms();
+    return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }

@@ -39,6 +39,9 @@ void cli_log(int level, const char *line, void *ctx);
 /** The exit code for a ZKR_E… code that is no conflict. */
 int cli_exit_of(int rc);
 
+/** Reports that no thread can be started. Returns its exit code. */
+int cli_fail_thread(void);
+
 /** Reports the last failure of the library. Returns its exit code. */
 int cli_fail_rc(int rc);
 
@@ -59,5 +62,11 @@ bool cli_parse_signal(const char *text, int *signo);
 
 /** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps. */
 int64_t cli_now_ms(void);
+
+/** A moment of that clock that does not come. */
+#define CLI_NEVER INT64_MAX
+
+/** Milliseconds from now until @at, 0 when it has passed; for poll(). */
+int cli_until(int64_t at);
 
 #endif

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "connect.h"
 #include "hold.h"
+#include "leave.h"
 #include "table.h"
 #include "watch.h"
 
@@ -44,6 +45,7 @@ struct elect {
     zkr_leader_latch *latch;
     struct hold hold;
     _Atomic(int64_t) token; /* of the term in use, for on_loss() */
+    int64_t until;          /* for leave() */
     int64_t shown;          /* -l: token of the leader last printed, 0 = nobody */
 };
 
@@ -131,8 +133,9 @@ static void cancel(void *ctx)
 
 static int open_all(struct elect *e)
 {
-    if (!loss_begin(&e->hold.loss)) {
-        return cli_fail(CLI_INTERNAL, "out of descriptors");
+    if (!hold_begin(&e->hold, e->path)) {
+        return cli_fail(CLI_INTERNAL,
+                        "out of memory or descriptors; raise the limits (ulimit)");
     }
     int status = connect_open(&e->client, &e->env->globals, NULL);
     if (status != 0) {
@@ -144,7 +147,6 @@ static int open_all(struct elect *e)
         o.ctx = e;
     }
     int rc = zkr_leader_latch_create(&e->latch, e->client, e->path, e->id, &o);
-    e->hold.path = e->path;
     e->hold.what = "leadership of";
     e->hold.kill_signal = SIGTERM;
     e->hold.lease.valid_for_ms = valid_for;
@@ -155,50 +157,71 @@ static int open_all(struct elect *e)
 
 /* --- taking part --- */
 
-/* Waits for a term that can be used; ZKR_ESESSION when it is over already. */
-static int win(struct elect *e)
+/* Nothing has been asked of a server yet. Later terms wait for one as long as it takes. */
+static int connect_first(struct elect *e)
 {
-    enum {
-        UNWATCHED_MS = 100
-    }; /* the library watches the node of a leader from then on */
-    struct hold *h = &e->hold;
-    int rc = zkr_leader_latch_await(e->latch, ZKR_FOREVER);
-    if (rc != ZKR_OK) {
-        return rc;
+    struct signals_guard *guard = signals_guard_begin(&e->env->signals, CLI_NEVER);
+    if (!guard) {
+        return cli_fail_thread();
     }
-    hold_off(UNWATCHED_MS + HOLD_OFF_MS);
-    h->session_id = zkr_client_session_id(e->client);
-    h->lease.session_ms = zkr_client_session_timeout_ms(e->client);
-    bool sure = zkr_leader_latch_fencing_token(e->latch, &h->token) == ZKR_OK &&
-                zkr_leader_latch_node(e->latch, h->node, sizeof(h->node)) == ZKR_OK &&
-                lease_await(&h->lease);
-    return sure ? ZKR_OK : ZKR_ESESSION;
+    int status = connect_wait(e->client, e->env->globals.connect_ms);
+    (void)signals_guard_end(guard);
+    if (status == CLI_SERVER) {
+        e->until = LEAVE_NOW;
+    }
+    return status;
 }
 
-enum { WON = -1 };
+/* The latch leads. False: not any more. */
+static bool read_hold(struct elect *e)
+{
+    struct hold *h = &e->hold;
+    h->session_id = zkr_client_session_id(e->client);
+    h->lease.session_ms = zkr_client_session_timeout_ms(e->client);
+    loss_reset(&h->loss);
+    if (zkr_leader_latch_fencing_token(e->latch, &h->token) != ZKR_OK ||
+        zkr_leader_latch_node(e->latch, h->node, h->node_size) != ZKR_OK) {
+        return false;
+    }
+    atomic_store(&e->token, h->token);
+    return true;
+}
+
+enum { WON = -1, AGAIN = -2 }; /* besides exit codes */
+
+/* Waits for a term that can be used. Returns WON, AGAIN, or an exit code, reported. */
+static int win(struct elect *e)
+{
+    struct signals_guard *guard = signals_guard_begin(&e->env->signals, CLI_NEVER);
+    if (!guard) {
+        return cli_fail_thread();
+    }
+    const struct signals_cancel how = {cancel, e->latch};
+    signals_guard_cancel(guard, &how);
+    int rc = zkr_leader_latch_await(e->latch, ZKR_FOREVER);
+    int signo = signals_guard_end(guard);
+    if (signo || rc != ZKR_OK) {
+        return signo ? cli_exit_signal(signo) : cli_fail_rc(rc);
+    }
+    if (!read_hold(e)) {
+        return AGAIN;
+    }
+    enum hold_start start = hold_await(&e->hold, e->env, 0, CLI_NEVER, &signo);
+    return start == HOLD_START     ? WON
+           : start == HOLD_STOPPED ? cli_exit_signal(signo)
+                                   : AGAIN;
+}
 
 /* Returns WON, or an exit code, reported. */
 static int campaign(struct elect *e)
 {
-    struct signals_guard *guard = signals_guard_begin(&e->env->signals);
-    if (!guard) {
-        return cli_fail(CLI_INTERNAL, "cannot start a thread");
-    }
-    int status = connect_wait(e->client, &e->env->globals);
-    if (status != 0) {
-        (void)signals_guard_end(guard);
-        return status;
-    }
-    const struct signals_cancel how = {cancel, e->latch};
+    e->hold.lost = false;
     int rc = zkr_leader_latch_start(e->latch);
-    if (rc == ZKR_OK) {
-        signals_guard_cancel(guard, &how);
+    int status = rc == ZKR_OK ? AGAIN : cli_fail_rc(rc);
+    while (status == AGAIN) {
+        status = win(e);
     }
-    do {
-        rc = rc == ZKR_OK || rc == ZKR_ESESSION ? win(e) : rc;
-    } while (rc == ZKR_ESESSION);
-    int signo = signals_guard_end(guard);
-    return signo ? cli_exit_signal(signo) : rc == ZKR_OK ? WON : cli_fail_rc(rc);
+    return status;
 }
 
 /* A command that ends at once must not keep the servers busy. Exit code of a signal, or 0. */
@@ -207,13 +230,10 @@ static int rest_until(const struct elect *e, int64_t until)
     int64_t left;
     while ((left = until - cli_now_ms()) > 0) {
         struct pollfd fd = {.fd = e->env->signals.fd, .events = POLLIN};
-        int signo;
-        bool timer;
         (void)poll(&fd, 1, (int)left);
-        while (signals_next(&e->env->signals, &signo, &timer)) {
-            if (signals_is_forwarded(signo)) {
-                return cli_exit_signal(signo);
-            }
+        int signo = signals_stop(&e->env->signals);
+        if (signo) {
+            return cli_exit_signal(signo);
         }
     }
     return 0;
@@ -230,8 +250,6 @@ static int lead(struct elect *e, bool *last)
         if (e->env->globals.verbose) {
             hold_note(h, cli_now_ms() - started);
         }
-        loss_reset(&h->loss);
-        atomic_store(&e->token, h->token);
         lease_begin(&h->lease);
         status = hold_run(h, e->env, e->command);
         lease_end(&h->lease);
@@ -244,6 +262,10 @@ static int lead(struct elect *e, bool *last)
 static int take_part(struct elect *e)
 {
     enum { LEAST_TERM_MS = 1000 };
+    int first = connect_first(e);
+    if (first != 0) {
+        return first;
+    }
     for (;;) {
         bool last;
         int64_t started = cli_now_ms();
@@ -296,9 +318,9 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 
 static int listen_on(struct elect *e)
 {
-    struct signals_guard *guard = signals_guard_begin(&e->env->signals);
+    struct signals_guard *guard = signals_guard_begin(&e->env->signals, CLI_NEVER);
     if (!guard) {
-        return cli_fail(CLI_INTERNAL, "cannot start a thread");
+        return cli_fail_thread();
     }
     e->shown = -1; /* of nobody */
     int status = show(e);
@@ -308,7 +330,7 @@ static int listen_on(struct elect *e)
 
 int cmd_elect(struct env *env, int argc, char **argv)
 {
-    struct elect e = {.env = env, .hold.loss.fd = -1};
+    struct elect e = {.env = env, .until = CLI_NEVER, .hold.loss.fd = -1};
     int status = take_options(&e, argc, argv);
     if (status != OPTIONS_GO_ON) {
         return status;
@@ -318,7 +340,9 @@ int cmd_elect(struct env *env, int argc, char **argv)
         status = e.listen ? listen_on(&e) : take_part(&e);
     }
     (void)zkr_leader_latch_destroy(e.latch);
-    (void)zkr_client_close(e.client);
-    loss_end(&e.hold.loss);
+    const struct leave how = {&env->signals, e.hold.lost ? leave_lost() : e.until,
+                              e.hold.lost};
+    status = leave(e.client, &how, status);
+    hold_end(&e.hold);
     return status;
 }

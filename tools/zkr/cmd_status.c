@@ -115,9 +115,9 @@ static int run(struct status *s)
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    struct signals_guard *guard = signals_guard_begin(&s->env->signals);
+    struct signals_guard *guard = signals_guard_begin(&s->env->signals, CLI_NEVER);
     if (!guard) {
-        return cli_fail(CLI_INTERNAL, "cannot start a thread");
+        return cli_fail_thread();
     }
     status = read_and_show(s);
     (void)signals_guard_end(guard);

@@ -4,12 +4,14 @@
 #include <zkr/error.h>
 
 #include "cli.h"
+#include "lease.h"
 
 int connect_open(zkr_client **out, const struct globals *g, const char *owner)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = g->session_ms;
     o.connect_timeout_ms = g->connect_ms;
+    o.lease_probe_ms = lease_probe_pause(g->session_ms);
     o.owner = owner;
     o.auth_scheme = g->auth_scheme;
     o.auth_cert = g->auth_cert;
@@ -25,9 +27,9 @@ int connect_open(zkr_client **out, const struct globals *g, const char *owner)
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
-int connect_wait(zkr_client *c, const struct globals *g)
+int connect_wait(zkr_client *c, int64_t ms)
 {
-    int rc = zkr_client_wait_connected(c, g->connect_ms);
+    int rc = zkr_client_wait_connected(c, ms);
     if (rc == ZKR_OK) {
         return 0;
     }
@@ -47,7 +49,7 @@ int connect_read(zkr_client *c,
     enum { ATTEMPTS = 3 };
     int rc = ZKR_OK;
     for (int i = 0; i < ATTEMPTS; i++) {
-        int status = connect_wait(c, g);
+        int status = connect_wait(c, g->connect_ms);
         if (status != 0) {
             return status;
         }

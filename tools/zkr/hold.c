@@ -7,11 +7,61 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "job.h"
+
+bool hold_begin(struct hold *h, const char *path)
+{
+    enum { NAME_ROOM = 128 }; /* a slash, "_c_", a GUID, a prefix, the digits */
+    h->path = path;
+    h->node_size = strlen(path) + NAME_ROOM;
+    h->node = calloc(1, h->node_size);
+    return loss_begin(&h->loss) && h->node;
+}
+
+void hold_end(struct hold *h)
+{
+    loss_end(&h->loss);
+    free(h->node);
+}
+
+/* --- before the start --- */
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+enum hold_start hold_await(struct hold *h,
+                           const struct env *env,
+                           int64_t from,
+                           int64_t until,
+                           int *signo)
+{
+    enum { PROBE_MS = 2 };
+    struct pollfd fds[2] = {{.fd = env->signals.fd, .events = POLLIN},
+                            {.fd = h->loss.fd, .events = POLLIN}};
+    for (;;) {
+        int64_t valid = h->lease.valid_for_ms(h->lease.ctx);
+        if (fds[1].revents || valid <= 0) {
+            return HOLD_OVER;
+        }
+        int delay = cli_until(from);
+        if (delay == 0 && lease_is_ample(&h->lease, valid)) {
+            return HOLD_START;
+        }
+        if (delay == 0 && cli_until(until) == 0) {
+            return HOLD_LATE;
+        }
+        (void)poll(fds, 2, delay > 0 ? (int)lesser(delay, valid) : PROBE_MS);
+        *signo = signals_stop(&env->signals);
+        if (*signo) {
+            return HOLD_STOPPED;
+        }
+    }
+}
 
 /* --- the command's environment --- */
 
@@ -72,20 +122,6 @@ static bool environment_make(struct environment *e, const struct hold *h)
 
 /* --- with a command --- */
 
-bool hold_was_free(const struct hold *h, int64_t requests)
-{
-    enum { FREE = 3, DIGITS = 10 };
-    size_t len = strlen(h->node);
-    return requests <= FREE ||
-           (len > DIGITS && strcmp(h->node + len - DIGITS, "0000000000") == 0);
-}
-
-void hold_off(int64_t ms)
-{
-    const struct timespec pause = {.tv_nsec = ms * 1000000};
-    (void)nanosleep(&pause, NULL);
-}
-
 void hold_note(const struct hold *h, int64_t ms)
 {
     cli_note("got the %s %s after %" PRId64 ".%03" PRId64 " s: node=%s token=%" PRId64
@@ -97,15 +133,16 @@ void hold_note(const struct hold *h, int64_t ms)
 static int report(const struct job *j, const struct hold *h, int status)
 {
     if (j->start_errno != 0) {
-        return cli_fail(CLI_COMMAND, "cannot start '%s': %s", j->spec.argv[0],
-                        strerrordesc_np(j->start_errno));
+        return cli_fail(CLI_COMMAND,
+                        "cannot start '%.1000s': %s; check the command and $PATH",
+                        j->spec.argv[0], strerrordesc_np(j->start_errno));
     }
     if (j->lost) {
         return cli_fail(
             CLI_LOST,
-            "the lock on %s was lost or in doubt while the command ran, so "
+            "the %s %.1000s was lost or in doubt while the command ran, so "
             "it was killed; check what it left half done, then run it again",
-            h->path);
+            h->what, h->path);
     }
     return status;
 }
@@ -142,6 +179,7 @@ int hold_run(struct hold *h, struct env *env, char **command)
     terminal_end(&terminal);
     status = report(&job, h, status);
     environment_free(&vars);
+    h->lost = job.lost;
     h->told = job.told || job.interrupted;
     /* ^C reached the command alone: a script in whose group we are must learn of it. */
     if (job.interrupted && !job.lost && getpid() != getpgrp()) {
@@ -162,7 +200,7 @@ static bool read_on(bool *later)
 }
 
 /* The first signal to stop that has come, 0 = none. */
-static int stop_signal(struct hold *h, struct env *env)
+static int take_signals(struct hold *h, struct env *env)
 {
     int signo;
     bool timer;
@@ -177,10 +215,13 @@ static int stop_signal(struct hold *h, struct env *env)
     return 0;
 }
 
-static int lost(const struct hold *h)
+static int lost(struct hold *h)
 {
-    return cli_fail(CLI_LOST, "the %s %s was lost or in doubt, so it is given up",
-                    h->what, h->path);
+    h->lost = true;
+    return cli_fail(
+        CLI_LOST,
+        "the %s %.1000s was lost or in doubt, so it is given up; run it again", h->what,
+        h->path);
 }
 
 static int print_line(const struct hold *h)
@@ -204,7 +245,7 @@ int hold_wait(struct hold *h, struct env *env)
                                 {.fd = h->loss.fd, .events = POLLIN},
                                 {.fd = later ? -1 : STDIN_FILENO, .events = POLLIN}};
         (void)poll(fds, 3, later && rest > LATER_MS ? LATER_MS : (int)rest);
-        int signo = stop_signal(h, env);
+        int signo = take_signals(h, env);
         later = false;
         if (fds[1].revents) {
             return lost(h);

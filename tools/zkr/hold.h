@@ -10,27 +10,39 @@
 struct hold {
     const char *path;
     const char *what; /* "lock on", for messages */
-    char node[1024];
+    char *node;       /* begun */
+    size_t node_size;
     int64_t token;
     int64_t session_id;
     struct lease lease; /* begun */
     struct loss loss;   /* begun */
     int kill_signal;
+    bool lost; /* before its end, and that was said */
     bool told; /* the command ended after it, or all of us, had been told to stop */
 };
 
-/**
- * Was surely nobody ahead of us? @requests: what the grant took. A free lock takes a create and a list,
- * then a watch; or ours is the first node there ever was.
- */
-bool hold_was_free(const struct hold *h, int64_t requests);
+/** Room for its node, below @path. False: out of memory. hold_end() may follow all the same. */
+bool hold_begin(struct hold *h, const char *path);
+void hold_end(struct hold *h);
+
+enum hold_start {
+    HOLD_START,  /* go */
+    HOLD_OVER,   /* it was lost before that */
+    HOLD_LATE,   /* no answer from the servers that makes it safe */
+    HOLD_STOPPED /* a signal told us to stop */
+};
 
 /**
- * How long to wait between a grant that was waited for and the command. Whoever was ahead may just
- * have lost its hold to somebody who deleted the node, and has to hear of that and to kill its command.
+ * Waits, with what has just been granted, until the command may start: not before @from, and when
+ * the lease bound is comfortably far. A lock that was long waited for may be granted just before it, and
+ * one answered probe moves it. For that probe, but not for @from, it waits until @until at most. @signo:
+ * set with HOLD_STOPPED.
  */
-enum { HOLD_OFF_MS = 50 };
-void hold_off(int64_t ms);
+enum hold_start hold_await(struct hold *h,
+                           const struct env *env,
+                           int64_t from,
+                           int64_t until,
+                           int *signo);
 
 /** Says, after @ms of waiting, what is held. */
 void hold_note(const struct hold *h, int64_t ms);

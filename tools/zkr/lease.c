@@ -19,7 +19,12 @@ static int64_t greater(int64_t a, int64_t b)
 static int64_t margin(const struct lease *l)
 {
     enum { LEAST_MS = 20 };
-    return greater(l->session_ms / 20, LEAST_MS);
+    return greater(l->session_ms / 30, LEAST_MS);
+}
+
+int64_t lease_probe_pause(int64_t session_ms)
+{
+    return session_ms / 15;
 }
 
 int64_t lease_kill_after_most(int64_t session_ms)
@@ -27,16 +32,12 @@ int64_t lease_kill_after_most(int64_t session_ms)
     return session_ms / 3;
 }
 
-/*
- * Time between kill signal and SIGKILL. The answered probes keep half a session time-out ahead,
- * but for the first moments of a hold that was long waited for, when it is a quarter.
- */
+/* Time between kill signal and SIGKILL. A hold that was long waited for has little lease at first. */
 static int64_t kill_after(const struct lease *l)
 {
     int64_t most =
         l->settled ? lease_kill_after_most(l->session_ms) : l->session_ms / 10;
-    int64_t best = l->settled ? l->session_ms / 4 : l->session_ms / 10;
-    return l->wanted_ms < 0 ? best : lesser(l->wanted_ms, most);
+    return l->wanted_ms < 0 ? l->session_ms / 12 : lesser(l->wanted_ms, most);
 }
 
 void lease_begin(struct lease *l)
@@ -47,15 +48,9 @@ void lease_begin(struct lease *l)
     l->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &l->timer) == 0;
 }
 
-bool lease_await(const struct lease *l)
+bool lease_is_ample(const struct lease *l, int64_t valid)
 {
-    const struct timespec pause = {.tv_nsec = 2000000};
-    int64_t valid = l->valid_for_ms(l->ctx);
-    while (valid > 0 && valid < l->session_ms / 3) {
-        (void)nanosleep(&pause, NULL);
-        valid = l->valid_for_ms(l->ctx);
-    }
-    return valid > 0;
+    return valid >= l->session_ms / 3;
 }
 
 static void enter_doubt(struct lease *l, int64_t valid)

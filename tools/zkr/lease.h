@@ -3,8 +3,9 @@
  * When to give up: from how long the hold is still sure, decides when the command is told to
  * end and when it is killed.
  *
- * While all is well every lease probe that is answered puts the bound half a session time-out or more ahead.
- * When it comes as near as kill_after + margin, probes have gone unanswered: the hold is in doubt.
+ * While all is well the lease probes keep the bound 0.6 of a session time-out ahead at least. When it
+ * comes as near as kill_after + margin, probes have gone unanswered: the hold is in doubt. Both
+ * together are so small that a pause of the servers of 0.45 is none.
  * Then the kill signal is due, and SIGKILL after kill_after, at margin before the
  * bound at the latest. There is no way back from doubt.
  */
@@ -29,17 +30,17 @@ struct lease {
     timer_t timer;
 };
 
+/** The pause between the lease probes that this counts on. */
+int64_t lease_probe_pause(int64_t session_ms);
+
 /** The longest time between kill signal and SIGKILL. */
 int64_t lease_kill_after_most(int64_t session_ms);
 
 /** Set valid_for_ms, ctx, session_ms and wanted_ms before. */
 void lease_begin(struct lease *l);
 
-/**
- * Waits until the bound is comfortably far: a lock that was long waited for may be granted just
- * before it, and one answered probe moves it. False: the hold is over.
- */
-bool lease_await(const struct lease *l);
+/** With so much left, is the bound comfortably far for the start of a command? */
+bool lease_is_ample(const struct lease *l, int64_t valid);
 
 /** The phase now. */
 enum lease_phase lease_step(struct lease *l);

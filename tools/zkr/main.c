@@ -19,7 +19,8 @@ static const char usage[] =
     "  -z, --servers LIST         host:port,host:port/chroot; default $ZKR_SERVERS,\n"
     "                             else 127.0.0.1:2181\n"
     "  -t, --session-timeout MS   default 10000; servers have limits of their own\n"
-    "      --connect-timeout SEC  give up with status 75 after this; default 15\n"
+    "      --connect-timeout SEC  give up with status 75 after this; default 15,\n"
+    "                             with lock -n 5\n"
     "      --auth SCHEME:CRED     such as digest:user:password\n"
     "  -v                         log on stderr; twice: more\n"
     "      --verbose              say how long it took\n"
@@ -85,7 +86,8 @@ int main(int argc, char **argv)
         return CLI_USAGE;
     }
     if (!fds_begin(&env.fds) || !signals_begin(&env.signals)) {
-        return cli_fail(CLI_INTERNAL, "out of memory or descriptors");
+        return cli_fail(CLI_INTERNAL,
+                        "out of memory or descriptors; raise the limits (ulimit)");
     }
     globals_begin(&env.globals);
     int status = run(&env, argc, argv);

@@ -71,6 +71,7 @@ static int take_connect(struct globals *g, const char *argument, const char *sub
                               "--connect-timeout wants seconds, more than 0, not '%s'",
                               argument);
     }
+    g->connect_given = true;
     return OPTIONS_GO_ON;
 }
 

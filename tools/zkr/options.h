@@ -4,6 +4,7 @@
 #define ZKR_CLI_OPTIONS_H
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,8 @@ struct globals {
     const char *servers;
     int64_t session_ms; /* 0 = the library's default */
     int64_t connect_ms;
-    char *auth_scheme; /* NULL = none */
+    bool connect_given; /* it is not the default */
+    char *auth_scheme;  /* NULL = none */
     char *auth_cert;
     size_t auth_cert_len;
     int log_level; /* 0 = no log */

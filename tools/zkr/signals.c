@@ -82,6 +82,16 @@ bool signals_next(const struct signals *s, int *signo, bool *timer)
     return true;
 }
 
+int signals_stop(const struct signals *s)
+{
+    int signo, stop = 0;
+    bool timer;
+    while (signals_next(s, &signo, &timer)) {
+        stop = stop == 0 && signals_is_forwarded(signo) ? signo : stop;
+    }
+    return stop;
+}
+
 void signals_restore(const struct signals *s)
 {
     (void)sigaction(SIGCHLD, &s->old_child, NULL);
@@ -100,23 +110,11 @@ void signals_end(struct signals *s)
 struct signals_guard {
     const struct signals *s;
     pthread_t thread;
+    int64_t late;
     int done;                                   /* eventfd */
     _Atomic(const struct signals_cancel *) how; /* NULL: nothing to leave yet */
     atomic_int caught;
 };
-
-/* The first signal that tells us to stop, 0 = none. */
-static int next_stop(const struct signals *s)
-{
-    int signo;
-    bool timer;
-    while (signals_next(s, &signo, &timer)) {
-        if (signals_is_forwarded(signo)) {
-            return signo;
-        }
-    }
-    return 0;
-}
 
 /* Cancels until the main thread is out: one call may come just before the wait begins. */
 static void *mind(void *ctx)
@@ -125,31 +123,31 @@ static void *mind(void *ctx)
     struct signals_guard *g = ctx;
     struct pollfd fds[2] = {{.fd = g->done, .events = POLLIN},
                             {.fd = g->s->fd, .events = POLLIN}};
-    while (poll(fds, 2, atomic_load(&g->caught) ? AGAIN_MS : -1) >= 0 &&
-           !fds[0].revents) {
-        int signo = fds[1].revents ? next_stop(g->s) : 0;
-        if (signo && !atomic_load(&g->caught)) {
-            atomic_store(&g->caught, signo);
+    bool due = false;
+    while (poll(fds, 2, due ? AGAIN_MS : cli_until(g->late)) >= 0 && !fds[0].revents) {
+        if (fds[1].revents && !atomic_load(&g->caught)) {
+            atomic_store(&g->caught, signals_stop(g->s));
         }
         const struct signals_cancel *how = atomic_load(&g->how);
-        if (!atomic_load(&g->caught)) {
-            continue;
-        }
-        if (!how) {
+        if (!how && atomic_load(&g->caught)) {
             _exit(cli_exit_signal(atomic_load(&g->caught)));
         }
-        how->call(how->ctx);
+        due = atomic_load(&g->caught) || cli_until(g->late) == 0;
+        if (how && due) {
+            how->call(how->ctx);
+        }
     }
     return NULL;
 }
 
-struct signals_guard *signals_guard_begin(const struct signals *s)
+struct signals_guard *signals_guard_begin(const struct signals *s, int64_t late)
 {
     struct signals_guard *g = calloc(1, sizeof(*g));
     if (!g) {
         return NULL;
     }
     g->s = s;
+    g->late = late;
     g->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (g->done < 0 || pthread_create(&g->thread, NULL, mind, g) != 0) {
         if (g->done >= 0) {

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct signals {
     int fd;                     /* signalfd */
@@ -31,6 +32,9 @@ void signals_take_stop(struct signals *s);
 /** One that waits at fd. False: none does. @timer: our own timer sent it. */
 bool signals_next(const struct signals *s, int *signo, bool *timer);
 
+/** The first of those that wait that tells us to stop, 0 = none does; all are taken. */
+int signals_stop(const struct signals *s);
+
 /** In the child, just before exec: all as it was at our start. */
 void signals_restore(const struct signals *s);
 
@@ -41,8 +45,8 @@ void signals_end(struct signals *s);
  */
 struct signals_guard;
 
-/** NULL: no thread could be made. */
-struct signals_guard *signals_guard_begin(const struct signals *s);
+/** @late: when it cancels, signal or not; or CLI_NEVER. NULL: no thread could be made. */
+struct signals_guard *signals_guard_begin(const struct signals *s, int64_t late);
 
 /** How to make the main thread return from what it waits in; may be called early and often. */
 struct signals_cancel {

@@ -15,7 +15,8 @@ _zkr() {
         word=${COMP_WORDS[i]}
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
-            --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after)
+            --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
+            --lock-delay)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         -*) ;;
@@ -46,7 +47,7 @@ _zkr() {
         return
         ;;
     -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
-        --timeout | -E | --conflict-exit-code | -i | --id)
+        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay)
         return
         ;;
     esac
@@ -58,7 +59,7 @@ _zkr() {
         ;;
     lock)
         words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e
-            --exclusive -c --command -i --id --kill-signal --kill-after -o --close"
+            --exclusive -c --command -i --id --kill-signal --kill-after --lock-delay -o --close"
         ;;
     elect)
         words="$global -i --id --once -l --listen --json"

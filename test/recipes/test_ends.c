@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects destroyed and clients closed in every order the headers allow, callbacks running or not. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "fixture.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 100 };
+
+static zkr_leader_latch *latch(zkr_client *c, const zkr_leader_latch_options *o)
+{
+    zkr_leader_latch *l = NULL;
+    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "me", o));
+    return l;
+}
+
+static void give_up_at_once(zkr_leadership *lead, void *ctx)
+{
+    (void)lead;
+    (void)ctx;
+}
+
+static zkr_leader_selector *
+selector(zkr_client *c, void *ctx, const zkr_leader_selector_options *o)
+{
+    zkr_leader_selector *s = NULL;
+    ZKT_MUST(
+        zkr_leader_selector_create(&s, c, zkt_path(), "me", give_up_at_once, ctx, o));
+    return s;
+}
+
+/* --- an answer that comes when the object is gone --- */
+
+static int list_of_mutex(zkr_client *c, zkr_contenders **out)
+{
+    zkr_mutex *m = zkt_mutex(c);
+    int rc = zkr_mutex_contenders(m, out);
+    zkt_destroy(m);
+    return rc;
+}
+
+static int list_of_latch(zkr_client *c, zkr_contenders **out)
+{
+    zkr_leader_latch *l = latch(c, NULL);
+    int rc = zkr_leader_latch_participants(l, out);
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+    return rc;
+}
+
+static int list_of_selector(zkr_client *c, zkr_contenders **out)
+{
+    zkr_leader_selector *s = selector(c, NULL, NULL);
+    int rc = zkr_leader_selector_participants(s, out);
+    ZKT_MUST(zkr_leader_selector_destroy(s));
+    return rc;
+}
+
+static int watch_of_mutex(zkr_client *c, zkr_contenders **out)
+{
+    (void)out;
+    zkr_mutex *m = zkt_mutex(c);
+    int rc = zkr_mutex_watch(m, SHORT_MS);
+    zkt_destroy(m);
+    return rc;
+}
+
+/* A list that timed out may be answered when the object that asked is destroyed. */
+static void a_late_answer_finds_what_it_needs(void **state)
+{
+    (void)state;
+    static int (*const asks[])(zkr_client * c, zkr_contenders * *out) = {
+        list_of_mutex, list_of_latch, list_of_selector, watch_of_mutex};
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *held = zkt_mutex(other);
+    zkr_mutex *last;
+    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS)); /* a child to be read */
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.connect_timeout_ms = SHORT_MS;
+    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
+    for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+        zkr_contenders *list = NULL;
+        zkt_proxy_freeze(p, ZKT_TO_CLIENT);
+        assert_int_equal(asks[i](c, &list), ZKR_ETIMEDOUT);
+        assert_null(list);
+        zkt_proxy_heal(p);
+        last = zkt_mutex(c);
+        assert_int_equal(zkr_mutex_acquire(last, 0), ZKR_ETIMEDOUT); /* behind it */
+        zkt_destroy(last);
+    }
+    zkt_close(c);
+    zkt_proxy_stop(p);
+    ZKT_MUST(zkr_mutex_release(held));
+    zkt_destroy(held);
+    zkt_close(other);
+}
+
+/* --- a client that is closed while a callback runs --- */
+
+/* A callback that destroys its object, and then stays. */
+struct stay {
+    zkr_client *c;
+    zkr_mutex *m;
+    sem_t free_to_destroy, free_to_return;
+    atomic_int inside, destroyed;
+    atomic_int closed; /* 1 = not yet, else the code */
+};
+
+enum { NOT_YET = 1 };
+
+static void stay(struct stay *k)
+{
+    atomic_store(&k->destroyed, 1);
+    sem_wait(&k->free_to_return);
+}
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    struct stay *k = ctx;
+    (void)lost;
+    atomic_store(&k->inside, 1);
+    sem_wait(&k->free_to_destroy);
+    if (zkr_mutex_destroy(m) == ZKR_OK) {
+        stay(k);
+    }
+}
+
+static void end_latch(zkr_leader_latch *l, struct stay *k)
+{
+    if (zkr_leader_latch_stop(l, ZKR_LATCH_SILENT) == ZKR_OK &&
+        zkr_leader_latch_destroy(l) == ZKR_OK) {
+        stay(k);
+    }
+}
+
+static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    (void)token;
+    end_latch(l, ctx);
+}
+
+static void note_gain(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    struct stay *k = ctx;
+    (void)l;
+    (void)token;
+    atomic_store(&k->inside, 1);
+}
+
+static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    (void)lost;
+    end_latch(l, ctx);
+}
+
+static void on_latch_failed(zkr_leader_latch *l, int code, void *ctx)
+{
+    (void)code;
+    end_latch(l, ctx);
+}
+
+static void on_contenders(zkr_leader_latch *l, void *ctx)
+{
+    end_latch(l, ctx);
+}
+
+static void on_selector_failed(zkr_leader_selector *s, int code, void *ctx)
+{
+    struct stay *k = ctx;
+    (void)code;
+    if (zkr_leader_selector_stop(s, ZKR_FOREVER) == ZKR_OK &&
+        zkr_leader_selector_destroy(s) == ZKR_OK) {
+        stay(k);
+    }
+}
+
+static void lose_a_mutex(struct stay *k)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_mutex *m = NULL;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = k;
+    ZKT_MUST(zkr_mutex_create(&m, k->c, zkt_path(), &o));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_expire(k->c);
+    ZKT_EVENTUALLY(atomic_load(&k->inside), PATIENCE_MS);
+    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
+    sem_post(&k->free_to_destroy);
+}
+
+static void gain_a_latch(struct stay *k)
+{
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = on_gain;
+    o.ctx = k;
+    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+}
+
+static void lose_a_latch(struct stay *k)
+{
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = note_gain; /* who has not heard of a gain hears of no loss */
+    o.on_loss = on_loss;
+    o.ctx = k;
+    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+    ZKT_EVENTUALLY(atomic_load(&k->inside), PATIENCE_MS);
+    zkt_expire(k->c);
+}
+
+static void hear_of_contenders(struct stay *k)
+{
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_contenders = on_contenders;
+    o.ctx = k;
+    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+}
+
+static void fail_a_latch(struct stay *k)
+{
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_failed = on_latch_failed;
+    o.ctx = k;
+    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+}
+
+static void fail_a_selector(struct stay *k)
+{
+    zkr_leader_selector_options o = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
+    o.on_failed = on_selector_failed;
+    ZKT_MUST(zkr_leader_selector_start(selector(k->c, k, &o)));
+}
+
+static void *close_it(void *arg)
+{
+    struct stay *k = arg;
+    atomic_store(&k->closed, zkr_client_close(k->c));
+    return NULL;
+}
+
+static void close_during(void (*provoke)(struct stay *k), const char *servers)
+{
+    struct stay k = {.closed = NOT_YET};
+    pthread_t closer;
+    int threads = zkt_thread_count();
+    sem_init(&k.free_to_destroy, 0, 0);
+    sem_init(&k.free_to_return, 0, 0);
+    k.c = zkt_client(servers, SESSION_MS);
+    provoke(&k);
+    ZKT_EVENTUALLY(atomic_load(&k.destroyed), PATIENCE_MS);
+    assert_int_equal(pthread_create(&closer, NULL, close_it, &k), 0);
+    /* Left of the client's four is the thread of the callback. */
+    ZKT_EVENTUALLY(zkt_thread_count() == threads + 2, PATIENCE_MS);
+    assert_int_equal(atomic_load(&k.closed), NOT_YET);
+    sem_post(&k.free_to_return);
+    ZKT_EVENTUALLY(atomic_load(&k.closed) != NOT_YET, PATIENCE_MS);
+    assert_int_equal(atomic_load(&k.closed), ZKR_OK);
+    pthread_join(closer, NULL);
+    sem_destroy(&k.free_to_destroy);
+    sem_destroy(&k.free_to_return);
+}
+
+/* Close waits for the callback that runs, and for that alone, whatever it has destroyed. */
+static void a_close_waits_for_a_callback_that_destroyed_its_object(void **state)
+{
+    (void)state;
+    char no_chroot[256];
+    (void)snprintf(no_chroot, sizeof(no_chroot), "%s/no/such/chroot", zkt_servers());
+    close_during(lose_a_mutex, zkt_servers());
+    close_during(gain_a_latch, zkt_servers());
+    close_during(lose_a_latch, zkt_servers());
+    close_during(hear_of_contenders, zkt_servers());
+    close_during(fail_a_latch, no_chroot);
+    close_during(fail_a_selector, no_chroot);
+}
+
+/* --- what a callback makes while its client is being closed --- */
+
+static atomic_int refusals;
+
+static void make_all(zkr_client *c, int state, void *ctx)
+{
+    (void)ctx;
+    zkr_mutex *m = NULL;
+    zkr_leader_latch *l = NULL;
+    zkr_leader_selector *s = NULL;
+    if (state != ZKR_STATE_CLOSED) {
+        return;
+    }
+    int refused = (zkr_mutex_create(&m, c, "/x", NULL) == ZKR_ECLOSED) +
+                  (zkr_leader_latch_create(&l, c, "/x", NULL, NULL) == ZKR_ECLOSED) +
+                  (zkr_leader_selector_create(&s, c, "/x", NULL, give_up_at_once, NULL,
+                                              NULL) == ZKR_ECLOSED);
+    atomic_fetch_add(&refusals, m || l || s ? 0 : refused);
+}
+
+/* Nothing can be made on a client that is being closed: nobody could end it any more. */
+static void a_closing_client_takes_no_new_recipe(void **state)
+{
+    (void)state;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.on_state = make_all;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    zkt_close(c);
+    assert_int_equal(atomic_load(&refusals), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_late_answer_finds_what_it_needs),
+        ZKT_TEST(a_close_waits_for_a_callback_that_destroyed_its_object),
+        ZKT_TEST(a_closing_client_takes_no_new_recipe),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the client's threads mean for the process they live in. */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "threads.h"
+
+enum { SESSION_MS = 5000, PATIENCE_MS = 30000 };
+
+/* --- a client, and a selector that leads --- */
+
+struct guest {
+    zkr_client *c;
+    zkr_leader_selector *s;
+    atomic_bool leading;
+};
+
+static void lead_on(zkr_leadership *lead, void *ctx)
+{
+    struct guest *g = ctx;
+    atomic_store(&g->leading, true);
+    (void)zkr_leadership_wait(lead, ZKR_FOREVER);
+}
+
+static void move_in(struct guest *g)
+{
+    g->c = zkt_client(zkt_servers(), SESSION_MS);
+    ZKT_MUST(
+        zkr_leader_selector_create(&g->s, g->c, zkt_path(), "me", lead_on, g, NULL));
+    ZKT_MUST(zkr_leader_selector_start(g->s));
+    ZKT_EVENTUALLY(atomic_load(&g->leading), PATIENCE_MS);
+}
+
+static void move_out(struct guest *g)
+{
+    ZKT_MUST(zkr_leader_selector_stop(g->s, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_selector_destroy(g->s));
+    zkt_close(g->c);
+}
+
+/* --- threads --- */
+
+/* What any thread may be sent is the program's; what a thread does to itself is not held back. */
+static void threads_have_names_and_block_signals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int count;
+    } expected[] = {{"zkr-service", 3}, {"zkr-dispatch", 1}, {"zkr-selector", 1}};
+    static const int blocked[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1,
+                                  SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD,
+                                  SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,
+                                  SIGIO,   SIGPWR,  SIGWINCH};
+    static const int open[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                               SIGTRAP, SIGSYS, SIGPROF};
+    struct guest g = {0};
+    int others = zkt_thread_count();
+    move_in(&g);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        uint64_t by_all;
+        uint64_t by_some;
+        ZKT_EVENTUALLY(zkt_threads_named(expected[i].name, &by_all, &by_some) ==
+                           expected[i].count,
+                       PATIENCE_MS);
+        others += expected[i].count;
+        for (size_t j = 0; j < sizeof(blocked) / sizeof(blocked[0]); j++) {
+            assert_true(by_all & ZKT_SIGNAL(blocked[j]));
+        }
+        assert_true(by_all & ZKT_SIGNAL(SIGRTMIN));
+        assert_true(by_all & ZKT_SIGNAL(SIGRTMAX));
+        for (size_t j = 0; j < sizeof(open) / sizeof(open[0]); j++) {
+            assert_false(by_some & ZKT_SIGNAL(open[j]));
+        }
+    }
+    assert_int_equal(zkt_thread_count(), others);
+    move_out(&g);
+}
+
+static int await_signal(void *arg)
+{
+    struct guest g = {0};
+    sigset_t ends;
+    const struct timespec patience = {.tv_sec = PATIENCE_MS / 1000};
+    (void)arg;
+    move_in(&g);
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGTERM);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &ends, NULL), 0);
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    assert_int_equal(sigtimedwait(&ends, NULL, &patience), SIGTERM);
+    move_out(&g);
+    return 0;
+}
+
+/* A program that blocks a signal only after it opened its client gets it where it waits. */
+static void a_signal_blocked_late_reaches_who_waits(void **state)
+{
+    (void)state;
+    assert_int_equal(zkt_join(zkt_fork(await_signal, NULL), PATIENCE_MS), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(threads_have_names_and_block_signals),
+        ZKT_TEST(a_signal_blocked_late_reaches_who_waits),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locks, conditions, and the cancellation of those who hold or wait. */
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/sync.h"
+#include "unit.h"
+
+static struct zkr__mu mu;
+static struct zkr__cv cv;
+static bool ready, go;
+
+static int state_now(void)
+{
+    int state = zkr__cancel_hold();
+    zkr__cancel_restore(state);
+    return state;
+}
+
+static void init(void)
+{
+    assert_int_equal(zkr__mu_init(&mu), 0);
+    assert_int_equal(zkr__cv_init(&cv), 0);
+    ready = go = false;
+}
+
+static void destroy(void)
+{
+    zkr__cv_destroy(&cv);
+    zkr__mu_destroy(&mu);
+}
+
+/* Held, and once more inside: the outermost unlock gives back what was before. */
+static void a_lock_holds_cancellation_off(void **state)
+{
+    (void)state;
+    struct zkr__mu inner;
+    init();
+    assert_int_equal(zkr__mu_init(&inner), 0);
+    assert_int_equal(state_now(), PTHREAD_CANCEL_ENABLE);
+    zkr__mu_lock(&mu);
+    zkr__mu_lock(&inner);
+    zkr__mu_unlock(&inner);
+    assert_int_equal(state_now(), PTHREAD_CANCEL_DISABLE);
+    assert_false(zkr__cv_wait(&cv, &mu, zkr__clock_now()));
+    assert_int_equal(state_now(), PTHREAD_CANCEL_DISABLE);
+    zkr__mu_unlock(&mu);
+    assert_int_equal(state_now(), PTHREAD_CANCEL_ENABLE);
+    zkr__mu_destroy(&inner);
+    destroy();
+}
+
+static void *wait_disabled(void *after)
+{
+    (void)zkr__cancel_hold();
+    zkr__mu_lock(&mu);
+    ready = true;
+    zkr__cv_broadcast(&cv);
+    while (!go) {
+        (void)zkr__cv_wait(&cv, &mu, ZKR__NEVER);
+    }
+    zkr__mu_unlock(&mu);
+    *(int *)after = state_now();
+    return NULL;
+}
+
+/* Others hold the lock while a thread waits; their state is not its own. */
+static void each_thread_keeps_its_own_state_over_a_wait(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int theirs = -1;
+    init();
+    assert_int_equal(pthread_create(&thread, NULL, wait_disabled, &theirs), 0);
+    zkr__mu_lock(&mu);
+    while (!ready) {
+        (void)zkr__cv_wait(&cv, &mu, ZKR__NEVER);
+    }
+    go = true;
+    zkr__cv_broadcast(&cv);
+    zkr__mu_unlock(&mu);
+    assert_int_equal(state_now(), PTHREAD_CANCEL_ENABLE);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(theirs, PTHREAD_CANCEL_DISABLE);
+    destroy();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lock_holds_cancellation_off),
+        cmocka_unit_test(each_thread_keeps_its_own_state_over_a_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Sourced, after tools/packages.sh, by scripts that make a bare root: a system of the packages
+# of a distribution and nothing else.
+
+# What apt on this machine uses for the distribution's archive of SUITE: "URI COMPONENT" a line.
+archive() { # SUITE
+    # shellcheck disable=SC2016 # for apt to fill in
+    { apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(COMPONENT)' \
+        'Created-By: Packages' "Codename: $1" 2>/dev/null || true; } |
+        sed -n -E 's/^(Debian|Ubuntu) ((https?|file):.* (main|universe))$/\2/p' | sort -u
+}
+
+# bare_root DIR SUITE LOG [PACKAGE,...]: makes DIR a root with these packages besides the
+# essential ones, from the archive that apt uses; the end, if it cannot.
+bare_root() {
+    local dir=$1 suite=$2 log=$3 packages=${4:-} uri='' components=main proxy=''
+    need debootstrap
+    if [ -n "$(archive "$suite")" ]; then
+        uri=$(archive "$suite" | sed -n '1s/ .*//p')
+        components=$(archive "$suite" | grep -F "$uri " | cut -d ' ' -f 2 | paste -sd ,)
+    fi
+    eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
+
+    as_root env ${proxy:+"http_proxy=$proxy"} ${proxy:+"https_proxy=$proxy"} \
+        debootstrap --variant=minbase "--components=$components" \
+        ${packages:+"--include=$packages"} "$suite" "$dir" ${uri:+"$uri"} >"$log" 2>&1 ||
+        die 69 "debootstrap could not make a root of $suite: $(tail -n 1 "$log")"
+}
+
+# remove_root DIR: also one that was not finished.
+remove_root() {
+    as_root umount -q "$1/proc" "$1/sys" 2>/dev/null || true
+    as_root rm -rf --one-file-system "$1"
+}

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Sourced by scripts that stand in the root of the tree and want to know what belongs to it.
+
+# Files of the project: those in git, or about to be; else all but what a build made.
+files() { # GLOB...
+    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        git ls-files -co --exclude-standard -- "$@" | sort -u | while IFS= read -r file; do
+            [ ! -f "$file" ] || printf '%s\n' "$file"
+        done
+        return
+    fi
+    local glob first=yes expression=()
+    for glob; do
+        [ "$first" = yes ] || expression+=(-o)
+        expression+=(-path "./$glob")
+        first=no
+    done
+    find . \( -name 'build*' -o -name .git \) -prune -o -type f \
+        \( "${expression[@]}" \) -print | sed 's|^\./||' | sort
+}

@@ -1,0 +1,267 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# fresh.sh [--chroot] [demo|test]: runs both commands of the README, or one, each on a bare
+# Debian 12 of its own, with nothing in it but the tree as it is and the packages of the
+# distribution that the command installs: in a container where a Docker engine answers, else in
+# a root that is changed to. A test that is left out for want of a package is a failure. Logs of
+# a command that failed are kept in build/fresh; nothing else stays, however this ends.
+set -euo pipefail
+export LC_ALL=C
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+cd "$root"
+# shellcheck source=tools/packages.sh
+. tools/packages.sh
+# shellcheck source=tools/files.sh
+. tools/files.sh
+# shellcheck source=tools/bare.sh
+. tools/bare.sh
+
+suite=bookworm
+logs=build/fresh
+tmp=            # ours; the root is $tmp/root, with the tree in its /zkrecipes
+engine=chroot   # or docker
+image=          # of the root
+container=zkrecipes-fresh-$$
+failed=0
+
+# ---- the end ------------------------------------------------------------------------
+
+job=
+signal_job() { # SIGNAL: false when there is nobody
+    # shellcheck disable=SC2016 # for the inner shell, which has a kill where sudo may find none
+    as_root sh -c 'kill -s "$1" -- "-$2" 2>/dev/null' sh "$1" "$job"
+}
+
+stop_job() {
+    local i
+    [ -n "$job" ] || return 0
+    # unshare heeds neither INT nor TERM; whoever was started with HUP ignored gets KILL.
+    signal_job HUP || true
+    for ((i = 0; i < 50; i++)); do
+        signal_job 0 || break
+        sleep 0.1
+    done
+    signal_job KILL || true
+    job=
+}
+
+remove_all() {
+    remove_root "$tmp/root" && as_root rm -rf --one-file-system "$tmp"
+}
+
+at_end() {
+    local status=$? tries=20
+    trap '' HUP INT TERM
+    stop_job
+    [ "$engine" = chroot ] || docker rm -f -v "$container" >/dev/null 2>&1 || true
+    # Processes in the root may live on for a moment.
+    until [ -z "$tmp" ] || remove_all 2>/dev/null; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || die 70 "cannot remove $tmp"
+        sleep 0.5
+    done
+    [ -z "$image" ] || docker rmi -f "$image" >/dev/null 2>&1 || true
+    exit "$status"
+}
+trap at_end EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# supervised COMMAND...: in a process group of its own, so that we hear signals meanwhile.
+supervised() {
+    local status=0
+    as_root sh -c : # a password is asked for while there is a terminal
+    set -m
+    "$@" </dev/null &
+    job=$!
+    set +m
+    wait "$job" || status=$?
+    job=
+    return "$status"
+}
+
+# ---- the bare root ------------------------------------------------------------------
+
+into_root() { # FILE: standard input becomes it
+    as_root tee "$tmp/root/$1" >/dev/null
+}
+
+# Apt in the root gets its packages the way apt here does, and does not wait for the disk.
+share_archive() {
+    local name lines
+    lines=$(for name in "$suite" "$suite-updates" "$suite-security"; do
+        archive "$name" | sed -n "s/^\(http[^ ]*\) \(.*\)/deb \1 $name \2/p"
+    done)
+    # Else it keeps what debootstrap has written.
+    [ -z "$lines" ] || printf '%s\n' "$lines" | into_root etc/apt/sources.list
+    for name in auth.conf auth.conf.d keyrings trusted.gpg trusted.gpg.d; do
+        [ ! -e "/etc/apt/$name" ] || as_root cp -a "/etc/apt/$name" "$tmp/root/etc/apt/"
+    done
+    {
+        apt-config dump 2>/dev/null | grep -E '^Acquire::(https?|Check-[A-Za-z-]*)[: ]' |
+            grep -v Auto-Detect || true
+        if [ -f /etc/ssl/certs/ca-certificates.crt ]; then
+            as_root cp /etc/ssl/certs/ca-certificates.crt "$tmp/root/etc/apt/authorities.crt"
+            echo 'Acquire::https::CAInfo "/etc/apt/authorities.crt";'
+        fi
+    } | into_root etc/apt/apt.conf.d/99as-outside
+    echo force-unsafe-io | into_root etc/dpkg/dpkg.cfg.d/nobody-keeps-this
+    # debootstrap has copied resolv.conf.
+    as_root cp /etc/hosts "$tmp/root/etc/hosts"
+}
+
+copy_tree() {
+    as_root mkdir "$tmp/root/zkrecipes"
+    files '*' | tar -c --verbatim-files-from -T - |
+        as_root tar -x --no-same-owner -C "$tmp/root/zkrecipes"
+}
+
+make_root() {
+    bare_root "$tmp/root" "$suite" "$logs/debootstrap.log"
+    share_archive
+    copy_tree
+}
+
+import_root() {
+    as_root tar -C "$tmp/root" -c --numeric-owner --one-file-system \
+        --exclude='./proc/*' --exclude='./sys/*' --exclude='./dev/*' . |
+        docker import - "$image" >/dev/null
+}
+
+# ---- in it --------------------------------------------------------------------------
+
+# The environment of a login on a new system, and the way to the archive.
+environment=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+for name in http_proxy https_proxy no_proxy; do
+    [ -z "${!name:-}" ] || environment+=("$name=${!name}")
+done
+
+# In a container:
+#   sig-proxy     signals are for this script
+#   init          process 1 reaps what is left without a parent, as on any system
+#   network host  the archive, or a proxy, is reached as from outside; all else is loopback
+#   volume        much is written there, and layers of an image are slow
+#   seccomp       the default profile forbids the system call (personality) by which the
+#                 thread sanitizer gets the layout of memory that it wants
+in_docker() { # COMMAND...
+    docker run --name "$container" --sig-proxy=false --init --network host \
+        --volume /zkrecipes --volume /tmp --security-opt seccomp=unconfined \
+        "$image" env -i "${environment[@]}" "$@"
+}
+
+# In a copy of the root, with processes and mounts of its own: they end with the first process.
+in_chroot() { # COMMAND...
+    # shellcheck disable=SC2016 # for the inner shell
+    as_root cp -a "$tmp/root" "$tmp/copy" &&
+        as_root unshare --mount --pid --fork --kill-child sh -c '
+        root=$1 && shift &&
+            mount -t proc proc "$root/proc" &&
+            mount -t sysfs -o ro sysfs "$root/sys" &&
+            mount -t devpts devpts "$root/dev/pts" &&
+            mount -t tmpfs tmpfs "$root/dev/shm" || exit 70
+        status=0
+        chroot "$root" env -i "$@" || status=$?
+        exit "$status"' in_chroot "$tmp/copy" "${environment[@]}" "$@"
+}
+
+in_root() { # LOG COMMAND...
+    local log=$1
+    shift
+    "in_$engine" "$@" 2>&1 | tee "$log"
+}
+
+# What ctest and ./run have written, as a tar archive.
+logs_inside() {
+    if [ "$engine" = docker ]; then
+        docker cp "$container:/zkrecipes/build" -
+    else
+        as_root tar -c -C "$tmp/copy/zkrecipes" build
+    fi
+}
+
+keep_logs() { # VERB
+    logs_inside 2>/dev/null | tar -x -C "$logs/$1" --strip-components=1 --wildcards \
+        'build/log/*' 'build/*/Testing/Temporary/*' 2>/dev/null || true
+    say "==> logs are in $logs/$1"
+}
+
+leave_root() {
+    if [ "$engine" = docker ]; then
+        docker rm -f -v "$container" >/dev/null 2>&1 || true
+    else
+        as_root rm -rf --one-file-system "$tmp/copy"
+    fi
+}
+
+on_bare_root() { # VERB
+    local verb=$1 log=$logs/$1/output start=$SECONDS status=0
+    rm -rf "${logs:?}/$verb"
+    mkdir -p "$logs/$verb"
+    printf '\n==> ./run %s on a bare Debian, %s\n' "$verb" "$engine"
+    # shellcheck disable=SC2016 # for the shell inside
+    supervised in_root "$log" sh -c 'cd /zkrecipes && exec ./run "$1"' sh "$verb" || status=$?
+    if [ "$status" -eq 0 ] && grep '^==> left out: ' "$log"; then
+        say '==> on Debian 12 nothing may be left out'
+        status=1
+    fi
+    if [ "$status" -eq 0 ]; then
+        summary+=("ran to its end, $((SECONDS - start)) s: ./run $verb")
+        rm -rf "${logs:?}/$verb"
+    else
+        summary+=("FAILED, status $status, after $((SECONDS - start)) s: ./run $verb")
+        failed=1
+        keep_logs "$verb"
+    fi
+    leave_root
+}
+
+# ---- the verb -----------------------------------------------------------------------
+
+engine_answers() {
+    command -v docker >/dev/null && timeout 20 docker version >/dev/null 2>&1
+}
+
+usage='usage: ./run fresh [--chroot] [demo|test]'
+summary=()
+
+# A function is read before it runs: the tree may change meanwhile.
+main() {
+    local chroot=no verbs verb
+    if [ "${1:-}" = --chroot ]; then
+        chroot=yes
+        shift
+    fi
+    case $* in
+    '') verbs=(demo test) ;;
+    demo | test) verbs=("$1") ;;
+    *) die 64 "$usage" ;;
+    esac
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+        die 69 'a bare root is made by root: not root and no sudo'
+    fi
+
+    # Without the keyring debootstrap would trust whatever it gets.
+    need debootstrap debian-archive-keyring
+    [ "$chroot" = yes ] || ! engine_answers || engine=docker
+    mkdir -p "$logs"
+    tmp=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
+    say "==> making a bare root of Debian $suite; takes a minute; its log: $logs/debootstrap.log"
+    supervised make_root
+    rm -f "$logs/debootstrap.log"
+    if [ "$engine" = docker ]; then
+        image=localhost/$container
+        supervised import_root || die 70 "docker could not import $image"
+    fi
+
+    for verb in "${verbs[@]}"; do
+        on_bare_root "$verb"
+    done
+    printf '\n==> on a bare Debian, %s\n' "$engine"
+    printf '    %s\n' "${summary[@]}"
+    [ "$failed" -eq 0 ] || die 1 'on a bare Debian not all ran to its end'
+}
+
+main "$@"

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lock_options.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char usage[] =
+    "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
+    "       zkr [OPTION]... lock [OPTION]... PATH -c 'SHELL TEXT'\n"
+    "       zkr [OPTION]... lock [OPTION]... PATH\n"
+    "\n"
+    "Runs COMMAND while holding the lock at PATH. Without one: prints the holder "
+    "line,\n"
+    "then holds until a signal or the end of its input.\n"
+    "\n"
+    "  -n, --nb, --nonblock          fail rather than wait\n"
+    "  -w, --wait, --timeout SEC     wait at most so long, connecting included;\n"
+    "                                0 = -n\n"
+    "  -E, --conflict-exit-code N    exit code when it was not obtained; default 1\n"
+    "  -x, -e, --exclusive           the default\n"
+    "  -c, --command TEXT            give TEXT to the shell\n"
+    "  -i, --id ID                   what others see as the owner\n"
+    "      --kill-signal SIG         how the command is told to end when the lock is\n"
+    "                                in doubt; default TERM\n"
+    "      --kill-after SEC          how long after that it is killed; default auto\n"
+    "      --lock-delay SEC          wait so long before the start when the lock was\n"
+    "                                not free at once; default 0\n"
+    "      --verbose                 say how long it took and what is held\n"
+    "  -o, --close                   accepted, no effect\n"
+    "  -h, --help\n"
+    "  -V, --version\n";
+
+enum { OPTION_KILL_SIGNAL = OPTION_OWN, OPTION_KILL_AFTER, OPTION_LOCK_DELAY };
+
+static int take_number(struct lock_options *o, int option)
+{
+    switch (option) {
+    case 'w':
+        return cli_parse_seconds(optarg, &o->wait_ms)
+                   ? OPTIONS_GO_ON
+                   : options_refuse("lock", "-w wants seconds, not '%s'", optarg);
+    case 'E':
+        return cli_parse_int(optarg, 0, 255, &o->conflict)
+                   ? OPTIONS_GO_ON
+                   : options_refuse("lock", "-E wants 0 to 255, not '%s'", optarg);
+    case OPTION_KILL_SIGNAL:
+        return cli_parse_signal(optarg, &o->kill_signal)
+                   ? OPTIONS_GO_ON
+                   : options_refuse(
+                         "lock", "--kill-signal wants a signal such as TERM, not '%s'",
+                         optarg);
+    case OPTION_LOCK_DELAY:
+        return cli_parse_seconds(optarg, &o->delay_ms)
+                   ? OPTIONS_GO_ON
+                   : options_refuse("lock", "--lock-delay wants seconds, not '%s'",
+                                    optarg);
+    default:
+        if (strcmp(optarg, "auto") == 0) {
+            o->kill_after_ms = -1;
+            return OPTIONS_GO_ON;
+        }
+        return cli_parse_seconds(optarg, &o->kill_after_ms)
+                   ? OPTIONS_GO_ON
+                   : options_refuse("lock",
+                                    "--kill-after wants seconds or auto, not '%s'",
+                                    optarg);
+    }
+}
+
+static int take_option(struct lock_options *o, int option, char **argv)
+{
+    switch (option) {
+    case 'x':
+    case 'e':
+    case 'o':
+        return OPTIONS_GO_ON;
+    case 'n':
+        o->wait_ms = 0;
+        return OPTIONS_GO_ON;
+    case 'w':
+    case 'E':
+    case OPTION_KILL_SIGNAL:
+    case OPTION_KILL_AFTER:
+    case OPTION_LOCK_DELAY:
+        return take_number(o, option);
+    case 'c':
+        o->text = optarg;
+        return OPTIONS_GO_ON;
+    case 'i':
+        o->id = optarg;
+        return OPTIONS_GO_ON;
+    case 's':
+        return options_refuse("lock", "-s: there are no shared locks yet");
+    case 'u':
+        return options_refuse("lock",
+                              "-u: a lock ends with its zkr; send that a signal");
+    case 'F':
+        return options_refuse("lock", "-F: zkr has to stay, to mind the session");
+    default:
+        return globals_take(o->globals, option, argv, usage);
+    }
+}
+
+static int take_options(struct lock_options *o, int argc, char **argv)
+{
+    static const struct option table[] = {
+        {"exclusive", no_argument, NULL, 'x'},
+        {"shared", no_argument, NULL, 's'},
+        {"unlock", no_argument, NULL, 'u'},
+        {"no-fork", no_argument, NULL, 'F'},
+        {"close", no_argument, NULL, 'o'},
+        {"nb", no_argument, NULL, 'n'},
+        {"nonblock", no_argument, NULL, 'n'},
+        {"wait", required_argument, NULL, 'w'},
+        {"timeout", required_argument, NULL, 'w'},
+        {"conflict-exit-code", required_argument, NULL, 'E'},
+        {"command", required_argument, NULL, 'c'},
+        {"id", required_argument, NULL, 'i'},
+        {"kill-signal", required_argument, NULL, OPTION_KILL_SIGNAL},
+        {"kill-after", required_argument, NULL, OPTION_KILL_AFTER},
+        {"lock-delay", required_argument, NULL, OPTION_LOCK_DELAY},
+        OPTIONS_ROWS,
+        {NULL, 0, NULL, 0}};
+    int option;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    while ((option = getopt_long(argc, argv, "+:xesuFonw:E:c:i:" OPTIONS_LETTERS, table,
+                                 NULL)) != -1) {
+        int rc = take_option(o, option, argv);
+        if (rc != OPTIONS_GO_ON) {
+            return rc;
+        }
+    }
+    return OPTIONS_GO_ON;
+}
+
+static bool is_c(const char *word)
+{
+    return strcmp(word, "-c") == 0 || strcmp(word, "--command") == 0;
+}
+
+/* As flock does: $SHELL -c TEXT. */
+static void use_shell(struct lock_options *o, char *text)
+{
+    static char sh[] = "/bin/sh", c[] = "-c";
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    char *shell = getenv("SHELL");
+    o->shell[0] = shell && *shell ? shell : sh;
+    o->shell[1] = c;
+    o->shell[2] = text;
+    o->command = o->shell;
+}
+
+/* What stands behind the options: PATH and the command. */
+static int take_operands(struct lock_options *o, int argc, char **argv)
+{
+    if (argc < 1) {
+        return options_refuse("lock", "which PATH?");
+    }
+    o->path = argv[0];
+    char **rest = argv + 1;
+    if (*rest && is_c(*rest)) {
+        if (argc != 3 || o->text) {
+            return options_refuse("lock", "-c wants one text, and no command besides");
+        }
+        use_shell(o, rest[1]);
+    } else if (o->text) {
+        if (*rest) {
+            return options_refuse("lock", "-c wants one text, and no command besides");
+        }
+        use_shell(o, (char *)(uintptr_t)o->text);
+    } else if (*rest) {
+        o->command = rest;
+    }
+    return OPTIONS_GO_ON;
+}
+
+int lock_options_take(struct lock_options *o,
+                      struct globals *globals,
+                      int argc,
+                      char **argv)
+{
+    enum { NO_WAIT_CONNECT_MS = 5000 };
+    *o = (struct lock_options){.globals = globals,
+                               .wait_ms = ZKR_FOREVER,
+                               .conflict = CLI_HELD,
+                               .kill_after_ms = -1,
+                               .kill_signal = SIGTERM};
+    int rc = take_options(o, argc, argv);
+    if (rc == OPTIONS_GO_ON) {
+        rc = take_operands(o, argc - optind, argv + optind);
+    }
+    if (o->wait_ms == 0 && !globals->connect_given) {
+        globals->connect_ms = NO_WAIT_CONNECT_MS;
+    }
+    return rc;
+}

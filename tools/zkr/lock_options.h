@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What "zkr lock" is asked to do. */
+#ifndef ZKR_CLI_LOCK_OPTIONS_H
+#define ZKR_CLI_LOCK_OPTIONS_H
+
+#include <stdint.h>
+
+#include "options.h"
+
+struct lock_options {
+    struct globals *globals;
+    const char *path;
+    char **command; /* NULL: none */
+    char *shell[4]; /* a command, for -c */
+    const char *text;
+    const char *id;
+    int64_t wait_ms; /* 0: no wait; or ZKR_FOREVER */
+    int64_t conflict;
+    int64_t kill_after_ms; /* negative: auto */
+    int64_t delay_ms;      /* between a grant that was waited for and the start */
+    int kill_signal;
+};
+
+/**
+ * From the subcommand's name on. *@o keeps pointers into it, so it must not move. Returns OPTIONS_GO_ON or an
+ * exit code, reported.
+ */
+int lock_options_take(struct lock_options *o,
+                      struct globals *globals,
+                      int argc,
+                      char **argv);
+
+#endif
