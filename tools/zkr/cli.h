@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock.h"
+
 /** Exit codes; part of the interface, see zkr.1. */
 enum cli_exit {
     CLI_HELD = 1,      /* not obtained with -n or -w; -E changes it */
@@ -59,14 +61,5 @@ bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value
 
 /** "TERM", "SIGTERM" or "15". */
 bool cli_parse_signal(const char *text, int *signo);
-
-/** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps. */
-int64_t cli_now_ms(void);
-
-/** A moment of that clock that does not come. */
-#define CLI_NEVER INT64_MAX
-
-/** Milliseconds from now until @at, 0 when it has passed; for poll(). */
-int cli_until(int64_t at);
 
 #endif

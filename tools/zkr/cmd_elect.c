@@ -160,7 +160,8 @@ static int open_all(struct elect *e)
 /* Nothing has been asked of a server yet. Later terms wait for one as long as it takes. */
 static int connect_first(struct elect *e)
 {
-    struct signals_guard *guard = signals_guard_begin(&e->env->signals, CLI_NEVER);
+    struct signals_guard *guard =
+        signals_guard_begin(&e->env->signals, CLI_NEVER, NULL);
     if (!guard) {
         return cli_fail_thread();
     }
@@ -192,12 +193,12 @@ enum { WON = -1, AGAIN = -2 }; /* besides exit codes */
 /* Waits for a term that can be used. Returns WON, AGAIN, or an exit code, reported. */
 static int win(struct elect *e)
 {
-    struct signals_guard *guard = signals_guard_begin(&e->env->signals, CLI_NEVER);
+    const struct signals_cancel how = {cancel, e->latch};
+    struct signals_guard *guard =
+        signals_guard_begin(&e->env->signals, CLI_NEVER, &how);
     if (!guard) {
         return cli_fail_thread();
     }
-    const struct signals_cancel how = {cancel, e->latch};
-    signals_guard_cancel(guard, &how);
     int rc = zkr_leader_latch_await(e->latch, ZKR_FOREVER);
     int signo = signals_guard_end(guard);
     if (signo || rc != ZKR_OK) {
@@ -227,16 +228,14 @@ static int campaign(struct elect *e)
 /* A command that ends at once must not keep the servers busy. Exit code of a signal, or 0. */
 static int rest_until(const struct elect *e, int64_t until)
 {
-    int64_t left;
-    while ((left = until - cli_now_ms()) > 0) {
+    int signo, left;
+    do {
         struct pollfd fd = {.fd = e->env->signals.fd, .events = POLLIN};
-        (void)poll(&fd, 1, (int)left);
-        int signo = signals_stop(&e->env->signals);
-        if (signo) {
-            return cli_exit_signal(signo);
-        }
-    }
-    return 0;
+        left = cli_until(until);
+        (void)poll(&fd, 1, left);
+        signo = signals_stop(&e->env->signals);
+    } while (left > 0 && signo == 0);
+    return signo ? cli_exit_signal(signo) : 0;
 }
 
 /* One term. *last: no other is to follow. */
@@ -318,7 +317,8 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 
 static int listen_on(struct elect *e)
 {
-    struct signals_guard *guard = signals_guard_begin(&e->env->signals, CLI_NEVER);
+    struct signals_guard *guard =
+        signals_guard_begin(&e->env->signals, CLI_NEVER, NULL);
     if (!guard) {
         return cli_fail_thread();
     }

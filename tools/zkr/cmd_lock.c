@@ -70,7 +70,8 @@ static int open_all(struct lock *l)
 /* Nothing has been asked of a server yet. */
 static int connect_first(struct lock *l)
 {
-    struct signals_guard *guard = signals_guard_begin(&l->env->signals, CLI_NEVER);
+    struct signals_guard *guard =
+        signals_guard_begin(&l->env->signals, CLI_NEVER, NULL);
     if (!guard) {
         return cli_fail_thread();
     }
@@ -164,12 +165,11 @@ enum { HELD = -1, AGAIN = -2 }; /* besides exit codes; that of -E may be 0 */
 static int queue(struct lock *l)
 {
     int64_t late = l->o.wait_ms == 0 ? l->until : CLI_NEVER;
-    struct signals_guard *guard = signals_guard_begin(&l->env->signals, late);
+    const struct signals_cancel how = {cancel, l->mutex};
+    struct signals_guard *guard = signals_guard_begin(&l->env->signals, late, &how);
     if (!guard) {
         return cli_fail_thread();
     }
-    const struct signals_cancel how = {cancel, l->mutex};
-    signals_guard_cancel(guard, &how);
     int rc = zkr_mutex_acquire(l->mutex, time_left(l));
     int signo = signals_guard_end(guard);
     if (rc != ZKR_OK) {

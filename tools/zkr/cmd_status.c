@@ -115,7 +115,8 @@ static int run(struct status *s)
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    struct signals_guard *guard = signals_guard_begin(&s->env->signals, CLI_NEVER);
+    struct signals_guard *guard =
+        signals_guard_begin(&s->env->signals, CLI_NEVER, NULL);
     if (!guard) {
         return cli_fail_thread();
     }

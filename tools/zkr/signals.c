@@ -111,8 +111,8 @@ struct signals_guard {
     const struct signals *s;
     pthread_t thread;
     int64_t late;
-    int done;                                   /* eventfd */
-    _Atomic(const struct signals_cancel *) how; /* NULL: nothing to leave yet */
+    int done; /* eventfd */
+    const struct signals_cancel *how;
     atomic_int caught;
 };
 
@@ -128,19 +128,20 @@ static void *mind(void *ctx)
         if (fds[1].revents && !atomic_load(&g->caught)) {
             atomic_store(&g->caught, signals_stop(g->s));
         }
-        const struct signals_cancel *how = atomic_load(&g->how);
-        if (!how && atomic_load(&g->caught)) {
+        if (!g->how && atomic_load(&g->caught)) {
             _exit(cli_exit_signal(atomic_load(&g->caught)));
         }
         due = atomic_load(&g->caught) || cli_until(g->late) == 0;
-        if (how && due) {
-            how->call(how->ctx);
+        if (g->how && due) {
+            g->how->call(g->how->ctx);
         }
     }
     return NULL;
 }
 
-struct signals_guard *signals_guard_begin(const struct signals *s, int64_t late)
+struct signals_guard *signals_guard_begin(const struct signals *s,
+                                          int64_t late,
+                                          const struct signals_cancel *how)
 {
     struct signals_guard *g = calloc(1, sizeof(*g));
     if (!g) {
@@ -148,6 +149,7 @@ struct signals_guard *signals_guard_begin(const struct signals *s, int64_t late)
     }
     g->s = s;
     g->late = late;
+    g->how = how;
     g->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (g->done < 0 || pthread_create(&g->thread, NULL, mind, g) != 0) {
         if (g->done >= 0) {
@@ -164,11 +166,6 @@ struct signals_guard *signals_guard_begin(const struct signals *s, int64_t late)
         (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
     }
     return g;
-}
-
-void signals_guard_cancel(struct signals_guard *g, const struct signals_cancel *how)
-{
-    atomic_store(&g->how, how);
 }
 
 int signals_guard_end(struct signals_guard *g)

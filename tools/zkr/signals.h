@@ -45,9 +45,6 @@ void signals_end(struct signals *s);
  */
 struct signals_guard;
 
-/** @late: when it cancels, signal or not; or CLI_NEVER. NULL: no thread could be made. */
-struct signals_guard *signals_guard_begin(const struct signals *s, int64_t late);
-
 /** How to make the main thread return from what it waits in; may be called early and often. */
 struct signals_cancel {
     void (*call)(void *ctx);
@@ -55,10 +52,15 @@ struct signals_cancel {
 };
 
 /**
- * Until now a signal ended the process at once, as nothing had been asked for; from now on it
- * cancels. @how is borrowed until the end.
+ * @late: when it cancels, signal or not; or CLI_NEVER.
+ * @how: NULL: nothing has been asked of a server, and a signal ends the process at once. Else a signal cancels,
+ * one that is waiting already too. Borrowed until the end.
+ *
+ * NULL: no thread could be made.
  */
-void signals_guard_cancel(struct signals_guard *g, const struct signals_cancel *how);
+struct signals_guard *signals_guard_begin(const struct signals *s,
+                                          int64_t late,
+                                          const struct signals_cancel *how);
 
 /** The signal that told us to stop, 0 = none. */
 int signals_guard_end(struct signals_guard *g);

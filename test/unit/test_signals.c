@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guard of zkr: what a signal does while the main thread waits for its turn. */
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "signals.h"
+#include "unit.h"
+
+enum { CODE_ENDED = 7 };
+
+/* The rest of a test runs in a child: signals_begin() changes what signals do. Returns its exit code. */
+static int in_child(int (*run)(const struct signals *s))
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct signals s;
+        _exit(signals_begin(&s) ? run(&s) : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void count(void *ctx)
+{
+    atomic_int *calls = ctx;
+    atomic_fetch_add(calls, 1);
+}
+
+static int cancels(const struct signals *s)
+{
+    atomic_int calls = 0;
+    const struct signals_cancel how = {count, &calls};
+    (void)kill(getpid(), SIGTERM);
+    struct signals_guard *guard = signals_guard_begin(s, CLI_NEVER, &how);
+    while (atomic_load(&calls) < 2) { /* again and again: the wait may not have begun */
+        (void)usleep(1000);
+    }
+    return signals_guard_end(guard) == SIGTERM ? CODE_ENDED : 1;
+}
+
+/* In a queue already, the process must not end before its node is deleted. */
+static void a_signal_from_before_the_guard_cancels(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(cancels), CODE_ENDED);
+}
+
+static int ends(const struct signals *s)
+{
+    struct signals_guard *guard = signals_guard_begin(s, CLI_NEVER, NULL);
+    (void)kill(getpid(), SIGTERM);
+    (void)pause();
+    (void)signals_guard_end(guard);
+    return 1;
+}
+
+static void with_nothing_asked_for_a_signal_ends_the_process(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(ends), cli_exit_signal(SIGTERM));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_signal_from_before_the_guard_cancels),
+        cmocka_unit_test(with_nothing_asked_for_a_signal_ends_the_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
