@@ -7,36 +7,17 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/engine.h"
+#include "session/bound.h"
 
 enum { OWNER_TEXT_MAX = 128 };
 
-/*
- * A request that could not be sent is answered by the service: here the claim is in the middle of
- * a step. Only the last one counts, for the first answer that is bad ends the round anyhow.
- */
-static void
-refuse(struct zkr__claim *claim, enum zkr__asked asked, int code) ZKR__LOCKED
-{
-    zkr_client *c = claim->q->c;
-    claim->in_flight += claim->refused_code == 0;
-    claim->refused_tag = claim->k.round << ZKR__ASKED_BITS | asked;
-    claim->refused_code = code;
-    zkr__service_by(c, zkr__now(c));
-}
-
-/* False: not sent. */
-static bool ask(struct zkr__claim *claim,
+static void ask(struct zkr__claim *claim,
                 enum zkr__asked asked,
                 const struct zkr__op *op) ZKR__LOCKED
 {
     unsigned tag = claim->k.round << ZKR__ASKED_BITS | asked;
-    int rc = zkr__submit(claim->q->c, op, zkr__claim_answer, claim, tag);
-    if (rc != ZKR_OK) {
-        refuse(claim, asked, rc);
-        return false;
-    }
     claim->in_flight++;
-    return true;
+    zkr__submit(claim->q->c, op, zkr__claim_answer, claim, tag);
 }
 
 static size_t owner_text(struct zkr__claim *claim, char *text, size_t size)
@@ -52,7 +33,9 @@ static void create(struct zkr__claim *claim) ZKR__LOCKED
     zkr_client *c = q->c;
     zkr__claim_forget_node(claim);
     if (zkr__guid_make(claim->guid) != 0) {
-        refuse(claim, ZKR__ASKED_CREATE, ZKR_ESYS);
+        unsigned tag = claim->k.round << ZKR__ASKED_BITS | ZKR__ASKED_CREATE;
+        claim->in_flight++;
+        zkr__answer_later(c, ZKR_ESYS, zkr__claim_answer, claim, tag);
         return;
     }
     /* The name to ask for is written where the name we get will stand. */
@@ -74,10 +57,9 @@ static void create(struct zkr__claim *claim) ZKR__LOCKED
         op.data = text;
         op.data_len = owner_text(claim, text, sizeof(text));
     }
-    if (ask(claim, ZKR__ASKED_CREATE, &op)) {
-        struct zkr__op list = {.kind = ZKR__OP_CHILDREN, .path = q->dir};
-        (void)ask(claim, ZKR__ASKED_LIST, &list);
-    }
+    ask(claim, ZKR__ASKED_CREATE, &op);
+    struct zkr__op list = {.kind = ZKR__OP_CHILDREN, .path = q->dir};
+    ask(claim, ZKR__ASKED_LIST, &list);
 }
 
 static void
@@ -112,9 +94,8 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
                              .path = path,
                              .acl = q->c->acl,
                              .container = !q->persistent_parent};
-        if (zkr__submit(q->c, &op, on_parent, claim, 0) == ZKR_OK) {
-            claim->in_flight++;
-        }
+        claim->in_flight++;
+        zkr__submit(q->c, &op, on_parent, claim, 0);
         if (slash) {
             *slash = '/';
         }
@@ -122,13 +103,14 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
     zkr__mem_free(path);
 }
 
-/* The list behind it is answered next, or fails alike. */
+/* The list behind it is answered next, or fails alike, unless memory ran out in between. */
 static void
 on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__claim *claim = ctx;
-    (void)tag;
-    (void)answer;
+    bool answered = answer->code == ZKR_OK || answer->code == ZKR_ENONODE ||
+                    answer->code == ZKR_EAUTH;
+    claim->written |= answered && tag == claim->k.round;
     claim->in_flight--;
     zkr__claim_settle(claim);
 }
@@ -137,20 +119,16 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
  * The list that follows must show our node if it was ever made, now or later. A sync is not enough
  * for that: a leader that has been replaced and does not know answers it. A write is answered by
  * the one that leads, which from now on refuses what comes by our old connection. What it
- * says does not matter. If it cannot be sent, there is no list either.
+ * says does not matter.
  */
-static bool write_first(struct zkr__claim *claim) ZKR__LOCKED
+static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__op op = {.kind = ZKR__OP_CHECK,
                          .paths = (const char *const[]){claim->q->dir},
                          .path_count = 1};
-    int rc = zkr__submit(claim->q->c, &op, on_written, claim, 0);
-    if (rc != ZKR_OK) {
-        refuse(claim, ZKR__ASKED_LIST, rc);
-        return false;
-    }
+    claim->written = false;
     claim->in_flight++;
-    return true;
+    zkr__submit(claim->q->c, &op, on_written, claim, claim->k.round);
 }
 
 static void tell(struct zkr__claim *claim)
@@ -208,12 +186,12 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     if (todo & ZKR__DO_CREATE) {
         create(claim);
     }
-    if ((todo & ZKR__DO_FIND) && !write_first(claim)) {
-        todo &= ~(unsigned)ZKR__DO_FIND;
+    if (todo & ZKR__DO_FIND) {
+        write_first(claim);
     }
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
         if ((todo & requests[i].action)) {
-            (void)ask(claim, requests[i].asked, &requests[i].op);
+            ask(claim, requests[i].asked, &requests[i].op);
         }
     }
     if (todo & ZKR__DO_PASS) {
@@ -221,7 +199,7 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
     if (todo & ZKR__DO_REMOVE) {
         struct zkr__op op = {.kind = ZKR__OP_DELETE, .path = claim->node};
-        (void)ask(claim, ZKR__ASKED_REMOVE, &op);
+        ask(claim, ZKR__ASKED_REMOVE, &op);
     }
     if (todo & ZKR__DO_YIELD) {
         tell_behind(claim, ZKR__EV_AHEAD_GONE);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/engine.h"
+#include "session/log.h"
 
 /* --- whose node, and who is ahead --- */
 
@@ -230,6 +231,11 @@ static void on_listed(struct zkr__claim *claim,
     if (answer->code != ZKR_OK) {
         return;
     }
+    if (claim->k.phase == ZKR__FINDING && !claim->written) {
+        e->code =
+            ZKR_ECONNLOSS; /* a list that nothing was written before tells nothing */
+        return;
+    }
     struct zkr__children children;
     e->code = order(claim, answer, &children);
     if (e->code != ZKR_OK) {
@@ -274,7 +280,7 @@ static void on_removed(struct zkr__claim *claim,
     if (answer->code == ZKR_OK && claim->sequence >= ZKR__SEQUENCE_WARN) {
         /* Refused while others wait, which is as well. */
         struct zkr__op op = {.kind = ZKR__OP_DELETE, .path = claim->q->dir};
-        (void)zkr__submit(c, &op, on_deleted_parent, c, 0);
+        zkr__submit(c, &op, on_deleted_parent, c, 0);
     } else if (answer->code == ZKR_EAUTH) {
         zkr__log(c, ZKR_LOG_ERROR,
                  "%s: not allowed to delete; it stays until the session ends",

@@ -33,9 +33,6 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
         if (e->spent) {
             return zkr__move_fail(k, e, ZKR_ESEQUENCE);
         }
-        if (k->unlisted) {
-            return zkr__move_go(k, e, ZKR__LISTING);
-        }
         k->phase = ZKR__LISTING; /* its answer is next */
         return 0;
     }
@@ -105,8 +102,11 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
     if (k->phase == ZKR__FINDING) {
         return on_found(k, e);
     }
+    if (k->phase == ZKR__CREATING && e->code != ZKR_OK) {
+        return zkr__move_later(
+            k, e, ZKR__FINDING); /* it was not sent, and the create may be */
+    }
     if (k->phase != ZKR__LISTING) {
-        k->unlisted = k->phase == ZKR__CREATING; /* it could not even be sent */
         return 0;
     }
     if (answer_lost(e->code)) {

@@ -113,7 +113,6 @@ struct zkr__claim_state {
     bool adopted;    /* found after a lost reply; its stat is still to be read */
     bool ahead_gone; /* PARKED: only the answer about our own node is missing */
     bool sole;       /* PARKED: see zkr__verdict */
-    bool unlisted;   /* CREATING: the list could not be sent along */
     bool waited;     /* it has been PARKED */
     bool made_parents;
     int failure; /* outcome: ZKR_E…, and nothing is held */

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "session/bound.h"
+#include "session/wake.h"
 
 /*
  * Running a claim may free it, and others. So a walk holds the claim it stands on, and goes on
@@ -131,11 +133,12 @@ static void on_probe(void *ctx) ZKR__LOCKED
             engine->probed[count++] = claim;
         }
     }
-    struct zkr__op op = {.kind = ZKR__OP_CHECK, .paths = paths, .path_count = count};
-    if (count == 0 || zkr__submit(engine->c, &op, on_probed, engine, 0) != ZKR_OK) {
+    if (count == 0) {
         zkr__probe_done(engine->c, false);
         return;
     }
+    struct zkr__op op = {.kind = ZKR__OP_CHECK, .paths = paths, .path_count = count};
+    zkr__submit(engine->c, &op, on_probed, engine, 0);
     engine->probed_count = count;
     for (size_t i = 0; i < count; i++) {
         struct zkr__claim *probed = engine->probed[i];
@@ -153,13 +156,13 @@ void zkr__engine_retry(struct zkr__claim *claim)
     int64_t n = claim->k.failures > 0 ? claim->k.failures - 1 : 0;
     claim->retry_at =
         zkr__now(c) + zkr__retry_pause(&c->retry, n, zkr__retry_random(&c->random));
-    zkr__service_by(c, claim->retry_at);
+    zkr__wake_by(c, claim->retry_at);
 }
 
 void zkr__engine_pace(struct zkr__claim *claim)
 {
     claim->retry_at = zkr__probe_due(claim->q->c);
-    zkr__service_by(claim->q->c, claim->retry_at);
+    zkr__wake_by(claim->q->c, claim->retry_at);
 }
 
 static void forget_quiet(struct zkr__claim *claim)
@@ -180,7 +183,7 @@ void zkr__engine_quiet(struct zkr__claim *claim, bool at_once)
         DL_APPEND2(claim->engine->quiet, claim, quiet_prev, quiet_next);
     }
     claim->quiet_at = zkr__now(c) + (at_once ? 0 : ZKR__QUIET_MS * ZKR__MS);
-    zkr__service_by(c, claim->quiet_at);
+    zkr__wake_by(c, claim->quiet_at);
 }
 
 void zkr__engine_forget_timers(struct zkr__claim *claim)
@@ -199,21 +202,11 @@ static int64_t tick_quiet(struct zkr__engine *engine, int64_t now) ZKR__LOCKED
     return engine->quiet ? engine->quiet->quiet_at : ZKR__NEVER;
 }
 
-static void tell_refused(struct zkr__claim *claim) ZKR__LOCKED
-{
-    struct zkr__answer answer = {.code = claim->refused_code};
-    claim->refused_code = 0;
-    zkr__claim_answer(claim, claim->refused_tag, &answer);
-}
-
 static int64_t tick_claims(struct zkr__engine *engine, int64_t now) ZKR__LOCKED
 {
     int64_t next = ZKR__NEVER;
     for (struct zkr__claim *claim = hold(engine->claims); claim;
          claim = step_on(claim)) {
-        if (claim->refused_code != 0) {
-            tell_refused(claim);
-        }
         if (claim->retry_at != 0 && claim->retry_at <= now) {
             claim->retry_at = 0;
             zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_UP});
@@ -254,13 +247,13 @@ static void on_free(void *ctx) ZKR__LOCKED
 struct zkr__engine *zkr__engine_of(zkr_client *c)
 {
     static const struct zkr__upcalls upcalls = {
-        .up = on_up,
-        .over = on_over,
-        .refused = on_refused,
-        .lease_over = on_lease_over,
-        .node = on_node,
-        .probe = on_probe,
-        .tick = on_tick,
+        .connected = on_up,
+        .session_over = on_over,
+        .auth_refused = on_refused,
+        .lease_expired = on_lease_over,
+        .node_event = on_node,
+        .send_probe = on_probe,
+        .run_timers = on_tick,
         .free = on_free,
     };
     if (!c->engine) {

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/engine.h"
+#include "session/log.h"
+#include "session/wake.h"
 
 struct zkr__lookout {
     zkr_client *c;
@@ -95,7 +97,7 @@ static void fail(struct zkr__lookout *l, int code) ZKR__LOCKED
         l->retry_at =
             zkr__now(l->c) + zkr__retry_pause(&l->c->retry, l->failures++,
                                               zkr__retry_random(&l->c->random));
-        zkr__service_by(l->c, l->retry_at);
+        zkr__wake_by(l->c, l->retry_at);
         return;
     }
     l->code = code;
@@ -110,11 +112,8 @@ on_answer(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCK
 static void ask(struct zkr__lookout *l, enum zkr__op_kind kind) ZKR__LOCKED
 {
     struct zkr__op op = {.kind = kind, .path = l->dir, .watch = true};
-    int rc = zkr__submit(l->c, &op, on_answer, l, kind);
-    l->asking = rc == ZKR_OK;
-    if (rc != ZKR_OK) {
-        fail(l, rc);
-    }
+    l->asking = true;
+    zkr__submit(l->c, &op, on_answer, l, kind);
 }
 
 static void look(struct zkr__lookout *l) ZKR__LOCKED

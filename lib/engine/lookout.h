@@ -12,7 +12,7 @@
 
 #include <zkr/contenders.h>
 
-#include "session/session.h"
+#include "session/request.h"
 
 struct zkr__engine;
 struct zkr__lookout;

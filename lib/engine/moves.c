@@ -20,7 +20,6 @@ unsigned zkr__move_go(struct zkr__claim_state *k,
         k->round++;
         k->own = ZKR__OWN_NONE;
         k->adopted = false;
-        k->unlisted = false;
         return ZKR__DO_CREATE;
     case ZKR__FINDING:
         return ZKR__DO_FIND;

@@ -8,6 +8,8 @@
 #include "base/path.h"
 #include "base/thread.h"
 #include "engine/engine.h"
+#include "session/bound.h"
+#include "session/wake.h"
 
 /* How the counters see a claim. */
 enum { AS_NOTHING, AS_WAITING, AS_HELD, AS_PENDING };
@@ -93,7 +95,7 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
         c->stats.contended += claim->k.waited;
         /* A short hold costs no probe, unless there is little left. */
         int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
-        zkr__service_by(c, zkr__now(c) + pause);
+        zkr__wake_by(c, zkr__now(c) + pause);
     }
     bool cleared = claim->counted_as == AS_PENDING && c->stats.pending_deletes == 0;
     claim->counted_as = now;

@@ -11,7 +11,7 @@
 #include "base/guid.h"
 #include "engine/claim.h"
 #include "engine/rule.h"
-#include "session/session.h"
+#include "session/request.h"
 
 struct zkr__queue_spec {
     const char *dir; /* parent; valid */
@@ -68,10 +68,9 @@ struct zkr__claim {
     char *ahead_path;                               /* parked behind a stranger */
     UT_hash_handle hh;                              /* engine: by node */
     int64_t retry_at, quiet_at;                     /* 0 = off */
+    bool written; /* FINDING: the write ahead of the list was answered */
     unsigned in_flight, busy;
-    unsigned refused_tag; /* a request that could not be sent; see ask() in act.c */
-    int refused_code;     /* 0 = none */
-    uint64_t seen;        /* last node event it was told */
+    uint64_t seen; /* last node event it was told */
     int counted_as;
     bool detached; /* the owner has let go; freed when nothing needs it any more */
     int parent_code;

@@ -139,10 +139,7 @@ static void ask(struct reading *r,
 {
     r->refs++;
     r->in_flight++;
-    int rc = zkr__submit(r->c, op, fn, r, tag);
-    if (rc != ZKR_OK) {
-        answered(r, rc);
-    }
+    zkr__submit(r->c, op, fn, r, tag);
 }
 
 /* False at the deadline. */

@@ -5,7 +5,7 @@
 
 #include <zkr/contenders.h>
 
-#include "session/session.h"
+#include "session/request.h"
 
 /*
  * List @dir and read each sequential child, in two round trips. Blocks up to @deadline without

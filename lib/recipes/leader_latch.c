@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "session/log.h"
 
 ZKR__OPTIONS_CHECK(zkr_leader_latch_options, 8, persistent_parent);
 

@@ -6,6 +6,7 @@
 #include <zkr/leader_latch.h>
 
 #include "engine/contest.h"
+#include "session/state.h"
 
 #define ZKR__LATCH_PREFIX "latch-" /* Curator's LOCK_NAME of a latch */
 

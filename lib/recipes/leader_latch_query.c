@@ -2,6 +2,7 @@
 /* What a leader latch can be asked. */
 #include "base/error.h"
 #include "recipes/leader_latch.h"
+#include "session/bound.h"
 
 static int why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time)
 {

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/path.h"
 #include "base/thread.h"
+#include "session/log.h"
 
 ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
 

@@ -6,6 +6,7 @@
 #include <zkr/leader_selector.h>
 
 #include "engine/contest.h"
+#include "session/state.h"
 
 #define ZKR__SELECTOR_PREFIX "lock-" /* a mutex on the wire, as Curator's */
 

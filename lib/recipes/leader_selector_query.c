@@ -2,6 +2,7 @@
 /* What a leader selector can be asked and told, and what take_leadership() asks. */
 #include "base/error.h"
 #include "recipes/leader_selector.h"
+#include "session/bound.h"
 
 static int no_selector(void)
 {

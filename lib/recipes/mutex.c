@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "session/log.h"
 
 ZKR__OPTIONS_CHECK(zkr_mutex_options, 9, watch_node);
 

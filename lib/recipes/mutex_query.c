@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "recipes/mutex.h"
+#include "session/bound.h"
+#include "session/zk_value.h"
 
 static int no_mutex(void)
 {

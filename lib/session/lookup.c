@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "session/resolve.h"
+#include "session/wake.h"
 
 static void answer(struct zkr__lookup *l, int code, char *servers, const char *why)
 {
@@ -32,7 +33,7 @@ static void *run(void *arg)
     int code = resolve(c, &servers, why, sizeof(why));
     zkr__lock(c);
     answer(&c->lookup, code, servers, why);
-    zkr__service_by(c, zkr__now(c));
+    zkr__wake_by(c, zkr__now(c));
     zkr__unlock(c);
     zkr__client_free(c);
     return NULL;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "session/session.h"
+#include "session/client.h"
 
 /* Ask, unless that was done. Is the answer here? If not, the service is woken when it is. */
 bool zkr__lookup(zkr_client *c) ZKR__LOCKED;

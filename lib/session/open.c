@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a client, and its memory. */
-#include <stdio.h>
+#include "session/open.h"
+
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "base/thread.h"
+#include "session/log_foreign.h"
+#include "session/request.h"
 #include "session/resolve.h"
-#include "session/session.h"
+#include "session/service.h"
+#include "session/zk_real.h"
+#include "session/zk_value.h"
 
 ZKR__OPTIONS_CHECK(zkr_client_options, 22, lease_no_stopgap);
 
@@ -17,38 +20,6 @@ enum { LEAST_SESSION_MS = 100 };
 enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000, DEFAULT_BASE_MS = 50 };
 enum { DEFAULT_MAX_MS = 5000, DAY_MS = 86400000, OWNER_MAX = 65536 };
 enum { MARGIN_MAX = 500000 };
-
-static void free_memory(zkr_client *c)
-{
-    zkr__mem_free(c->servers);
-    zkr__mem_free(c->lookup.servers);
-    zkr__mem_free(c->owner);
-    zkr__mem_free(c->auth_scheme);
-    zkr__mem_free(c->auth_cert);
-    zkr__zk_acl_free(c->acl);
-    zkr__mem_free(c);
-}
-
-static void destroy_sync(zkr_client *c)
-{
-    zkr__dispatch_destroy(&c->dispatch);
-    zkr__cv_destroy(&c->service_cv);
-    zkr__cv_destroy(&c->changed);
-    zkr__mu_destroy(&c->mu);
-}
-
-void zkr__client_keep(zkr_client *c)
-{
-    (void)__atomic_add_fetch(&c->holders, 1, __ATOMIC_RELAXED);
-}
-
-void zkr__client_free(zkr_client *c)
-{
-    if (__atomic_sub_fetch(&c->holders, 1, __ATOMIC_ACQ_REL) == 0) {
-        destroy_sync(c);
-        free_memory(c);
-    }
-}
 
 static int64_t or_default(int64_t value, int64_t fallback)
 {
@@ -137,37 +108,9 @@ static bool copy_pointers(zkr_client *c, const char *servers)
     return whole;
 }
 
-static int init_sync(zkr_client *c)
-{
-    int rc = zkr__mu_init(&c->mu);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = zkr__cv_init(&c->changed);
-    if (rc != 0) {
-        goto no_changed;
-    }
-    rc = zkr__cv_init(&c->service_cv);
-    if (rc != 0) {
-        goto no_service_cv;
-    }
-    rc = zkr__dispatch_init(&c->dispatch);
-    if (rc == 0) {
-        return 0;
-    }
-    zkr__cv_destroy(&c->service_cv);
-no_service_cv:
-    zkr__cv_destroy(&c->changed);
-no_changed:
-    zkr__mu_destroy(&c->mu);
-    return rc;
-}
-
 static void set_fields(zkr_client *c, const struct zkr__env *env)
 {
     c->door = env && env->door ? env->door : &zkr__zk_real;
-    c->fork_generation = zkr__fork_generation();
-    c->holders = 1;
     c->numeric = zkr__servers_numeric(c->servers);
     c->retry = (struct zkr__retry){.base = c->options.retry_base_ms * ZKR__MS,
                                    .max = c->options.retry_max_ms * ZKR__MS,
@@ -175,7 +118,7 @@ static void set_fields(zkr_client *c, const struct zkr__env *env)
     c->random = (uint64_t)c->door->boot() | 1;
     c->session_ms = c->options.session_timeout_ms;
     c->state = ZKR_STATE_CONNECTING;
-    c->service_at = ZKR__NEVER;
+    zkr__request_begin(c);
 }
 
 static int start_threads(zkr_client *c)
@@ -206,27 +149,22 @@ int zkr__client_open(zkr_client **out,
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = zkr__mem_alloc(sizeof(*c));
-    if (!c) {
-        return zkr__fail(ZKR_ENOMEM, NULL, "zkr_client_open: out of memory");
+    zkr_client *c;
+    int error = zkr__client_new(&c);
+    if (error != 0) {
+        return zkr__fail_sys(error, "zkr_client_open");
     }
     c->options = o;
     if (!copy_pointers(c, servers)) {
-        free_memory(c);
+        zkr__client_free(c);
         return zkr__fail(ZKR_ENOMEM, NULL, "zkr_client_open: out of memory");
     }
     set_fields(c, env);
-    int error = init_sync(c);
-    if (error != 0) {
-        free_memory(c);
-        return zkr__fail_sys(error, "zkr_client_open");
-    }
     zkr__log_join(c);
     error = env && env->no_threads ? 0 : start_threads(c);
     if (error != 0) {
         zkr__log_leave(c);
-        destroy_sync(c);
-        free_memory(c);
+        zkr__client_free(c);
         return zkr__fail_sys(error, "zkr_client_open: cannot start a thread");
     }
     *out = c;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Requests in flight. A request and a watch object live until their answer or event came, or
- * their handle's close has returned: libzookeeper may lose completions at close, call late after
- * an expiry, and never again afterwards. Its contexts point to them, so nothing dangles.
- */
+#include "session/request.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "session/session.h"
+#include "session/wake.h"
+#include "session/zk_value.h"
 
 struct zkr__request {
+    struct zkr__asker asker; /* the door knows the request by it */
     struct zkr__request *next, **link_at;
     struct zkr__link *link;
     zkr__answer_fn fn;
@@ -24,6 +23,7 @@ struct zkr__request {
 
 /* One for each path and kind of watch, set or about to be: ZooKeeper keeps one of each as well. */
 struct zkr__watch {
+    struct zkr__watcher watcher; /* the door knows the watch by it */
     struct zkr__link *link;
     enum zkr__watch_kind kind;
     unsigned in_flight; /* requests that will arm it */
@@ -67,60 +67,6 @@ static void drop_idle_watch(struct zkr__watch *w)
     }
 }
 
-static enum zkr__watch_kind watch_kind(enum zkr__op_kind kind)
-{
-    return kind == ZKR__OP_CHILDREN ? ZKR__WATCH_CHILDREN
-           : kind == ZKR__OP_EXISTS ? ZKR__WATCH_MISSING
-                                    : ZKR__WATCH_DATA;
-}
-
-static struct zkr__watch *watch_of(struct zkr__link *link, const struct zkr__op *op)
-{
-    const char *path = op->path;
-    enum zkr__watch_kind kind = watch_kind(op->kind);
-    struct zkr__watch *w;
-    size_t len = strlen(path);
-    HASH_FIND(hh, link->watches[kind], path, len, w);
-    if (w) {
-        return w;
-    }
-    w = zkr__mem_alloc(sizeof(*w) + len + 1);
-    if (!w) {
-        return NULL;
-    }
-    w->link = link;
-    w->kind = kind;
-    memcpy(w->path, path, len);
-    HASH_ADD(hh, link->watches[kind], path, len, w);
-    if (!w->hh.tbl) { /* no memory for the table */
-        zkr__mem_free(w);
-        return NULL;
-    }
-    return w;
-}
-
-static struct zkr__request *make_request(struct zkr__link *link,
-                                         const struct zkr__op *op)
-{
-    size_t scratch =
-        op->kind == ZKR__OP_CHECK ? ZKR__CHECK_SCRATCH * (op->path_count + 1) : 0;
-    struct zkr__request *r = zkr__mem_alloc(sizeof(*r) + scratch);
-    if (!r) {
-        return NULL;
-    }
-    r->link = link;
-    r->kind = op->kind;
-    if (op->watch) {
-        r->watch = watch_of(link, op);
-        if (!r->watch) {
-            zkr__mem_free(r);
-            return NULL;
-        }
-        r->watch->in_flight++;
-    }
-    return r;
-}
-
 static void free_request(struct zkr__request *r)
 {
     if (r->watch) {
@@ -130,52 +76,7 @@ static void free_request(struct zkr__request *r)
     zkr__mem_free(r);
 }
 
-int zkr__submit(zkr_client *c,
-                const struct zkr__op *op,
-                zkr__answer_fn fn,
-                void *ctx,
-                unsigned tag)
-{
-    struct zkr__link *link = c->link;
-    if (!link || !zkr__connected(c)) {
-        return ZKR_ECONNLOSS;
-    }
-    struct zkr__request *r = make_request(link, op);
-    if (!r) {
-        return ZKR_ENOMEM;
-    }
-    r->fn = fn;
-    r->ctx = ctx;
-    r->tag = tag;
-    r->link_at = link->pending_tail;
-    *link->pending_tail = r;
-    link->pending_tail = &r->next;
-    r->sent = c->door->boot();
-    int rc = c->door->submit(link->zh, op, r, r->watch);
-    if (rc != 0) {
-        unlink_request(r);
-        free_request(r);
-        return zkr__zk_code(rc);
-    }
-    c->stats.requests++;
-    /* A server may forget a lone write until something else arrives (ZOOKEEPER-4537). */
-    zkr__service_by(c, zkr__now(c) + zkr__patience(c));
-    return ZKR_OK;
-}
-
-int64_t zkr__patience(const zkr_client *c)
-{
-    enum { USUAL_TIMES = 8, LEAST_MS = 20 };
-    int64_t patience = USUAL_TIMES * c->round_trip;
-    int64_t most = c->session_ms * ZKR__MS / 10; /* rule 3 of the lease leans on it */
-    if (c->round_trip == 0) {
-        return most;
-    }
-    if (patience < LEAST_MS * ZKR__MS) {
-        patience = LEAST_MS * ZKR__MS;
-    }
-    return patience < most ? patience : most;
-}
+/* --- what comes back --- */
 
 /* One slow answer is no new usage: a stall must not make us patient with the next. */
 static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
@@ -189,14 +90,9 @@ static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
     c->nudge_pause = 0;
 }
 
-void *zkr__request_scratch(void *tag)
+static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
-    return ((struct zkr__request *)tag)->scratch;
-}
-
-void zkr__request_answer(void *tag, const struct zkr__answer *answer)
-{
-    struct zkr__request *r = tag;
+    struct zkr__request *r = ZKR__OWNER_OF(asker, struct zkr__request, asker);
     struct zkr__link *link = r->link;
     zkr_client *c = link->c;
     zkr__lock(c);
@@ -223,21 +119,236 @@ void zkr__request_answer(void *tag, const struct zkr__answer *answer)
     zkr__unlock(c);
 }
 
-void zkr__request_event(void *watch_tag, enum zkr__node_event event)
+static void on_event(struct zkr__watcher *watcher, enum zkr__node_event event)
 {
-    struct zkr__watch *w = watch_tag;
+    struct zkr__watch *w = ZKR__OWNER_OF(watcher, struct zkr__watch, watcher);
     struct zkr__link *link = w->link;
     zkr_client *c = link->c;
     zkr__lock(c);
     w->armed = false;
     if (!link->over && c->up) {
         w->in_flight++; /* keep it, and its path, during the call */
-        c->up->node(c->engine, w->path, event);
+        c->up->node_event(c->engine, w->path, event);
         w->in_flight--;
     }
     drop_idle_watch(w);
     zkr__unlock(c);
 }
+
+/* --- answers to what was not sent --- */
+
+void zkr__request_begin(zkr_client *c)
+{
+    c->unsent_tail = &c->unsent;
+    for (size_t i = 0; i < ZKR__SPARES; i++) {
+        c->spares[i].spare = true;
+        LL_PREPEND(c->spare, &c->spares[i]);
+    }
+}
+
+static struct zkr__unsent *make_unsent(zkr_client *c) ZKR__LOCKED
+{
+    struct zkr__unsent *u = zkr__mem_alloc(sizeof(*u));
+    if (!u && c->spare) {
+        u = c->spare;
+        LL_DELETE(c->spare, u);
+    }
+    return u;
+}
+
+static void free_unsent(zkr_client *c, struct zkr__unsent *u) ZKR__LOCKED
+{
+    if (u->spare) {
+        LL_PREPEND(c->spare, u);
+    } else {
+        zkr__mem_free(u);
+    }
+}
+
+static struct zkr__unsent *take_unsent(zkr_client *c) ZKR__LOCKED
+{
+    struct zkr__unsent *u = c->unsent;
+    c->unsent = u->next;
+    if (!c->unsent) {
+        c->unsent_tail = &c->unsent;
+    }
+    return u;
+}
+
+static void keep_answer(zkr_client *c,
+                        const struct zkr__answer *answer,
+                        zkr__answer_fn fn,
+                        void *ctx,
+                        unsigned tag) ZKR__LOCKED
+{
+    struct zkr__unsent *u = make_unsent(c);
+    if (u) {
+        u->next = NULL;
+        u->fn = fn;
+        u->ctx = ctx;
+        u->tag = tag;
+        u->code = answer->code;
+        u->zk_rc = answer->zk_rc;
+        *c->unsent_tail = u;
+        c->unsent_tail = &u->next;
+    } else {
+        c->overrun = true;
+    }
+    zkr__wake_by(c, zkr__now(c));
+}
+
+void zkr__answer_later(zkr_client *c,
+                       int code,
+                       zkr__answer_fn fn,
+                       void *ctx,
+                       unsigned tag)
+{
+    const struct zkr__answer answer = {.code = code};
+    keep_answer(c, &answer, fn, ctx, tag);
+}
+
+void zkr__request_deliver(zkr_client *c)
+{
+    size_t count = 0;
+    for (const struct zkr__unsent *u = c->unsent; u; u = u->next) {
+        count++;
+    }
+    for (; count > 0 && c->unsent; count--) {
+        struct zkr__unsent *u = take_unsent(c);
+        const struct zkr__answer answer = {.code = u->code, .zk_rc = u->zk_rc};
+        u->fn(u->ctx, u->tag, &answer);
+        free_unsent(c, u);
+    }
+}
+
+void zkr__request_finish(zkr_client *c)
+{
+    zkr__request_deliver(c);
+    while (c->unsent) {
+        free_unsent(c, take_unsent(c));
+    }
+}
+
+/* --- submitting --- */
+
+static enum zkr__watch_kind watch_kind(enum zkr__op_kind kind)
+{
+    return kind == ZKR__OP_CHILDREN ? ZKR__WATCH_CHILDREN
+           : kind == ZKR__OP_EXISTS ? ZKR__WATCH_MISSING
+                                    : ZKR__WATCH_DATA;
+}
+
+static struct zkr__watch *watch_of(struct zkr__link *link, const struct zkr__op *op)
+{
+    const char *path = op->path;
+    enum zkr__watch_kind kind = watch_kind(op->kind);
+    struct zkr__watch *w;
+    size_t len = strlen(path);
+    HASH_FIND(hh, link->watches[kind], path, len, w);
+    if (w) {
+        return w;
+    }
+    w = zkr__mem_alloc(sizeof(*w) + len + 1);
+    if (!w) {
+        return NULL;
+    }
+    w->watcher.event = on_event;
+    w->link = link;
+    w->kind = kind;
+    memcpy(w->path, path, len);
+    HASH_ADD(hh, link->watches[kind], path, len, w);
+    if (!w->hh.tbl) { /* no memory for the table */
+        zkr__mem_free(w);
+        return NULL;
+    }
+    return w;
+}
+
+static struct zkr__request *make_request(struct zkr__link *link,
+                                         const struct zkr__op *op)
+{
+    const struct zkr__door *door = link->c->door;
+    size_t scratch = door->scratch ? door->scratch(op) : 0;
+    struct zkr__request *r = zkr__mem_alloc(sizeof(*r) + scratch);
+    if (!r) {
+        return NULL;
+    }
+    r->asker.answer = on_answer;
+    r->asker.scratch = r->scratch;
+    r->link = link;
+    r->kind = op->kind;
+    if (op->watch) {
+        r->watch = watch_of(link, op);
+        if (!r->watch) {
+            zkr__mem_free(r);
+            return NULL;
+        }
+        r->watch->in_flight++;
+    }
+    return r;
+}
+
+int64_t zkr__patience(const zkr_client *c)
+{
+    enum { USUAL_TIMES = 8, LEAST_MS = 20 };
+    int64_t patience = USUAL_TIMES * c->round_trip;
+    int64_t most = c->session_ms * ZKR__MS / 10; /* rule 3 of the lease leans on it */
+    if (c->round_trip == 0) {
+        return most;
+    }
+    if (patience < LEAST_MS * ZKR__MS) {
+        patience = LEAST_MS * ZKR__MS;
+    }
+    return patience < most ? patience : most;
+}
+
+/* 0, or why it was not sent: a ZooKeeper code in @zk_rc, and ours returned. */
+static int send(zkr_client *c,
+                const struct zkr__op *op,
+                struct zkr__request *r,
+                int *zk_rc) ZKR__LOCKED
+{
+    struct zkr__link *link = r->link;
+    r->link_at = link->pending_tail;
+    *link->pending_tail = r;
+    link->pending_tail = &r->next;
+    r->sent = c->door->boot();
+    *zk_rc =
+        c->door->submit(link->zh, op, &r->asker, r->watch ? &r->watch->watcher : NULL);
+    if (*zk_rc != 0) {
+        unlink_request(r);
+        free_request(r);
+        return zkr__zk_code(*zk_rc);
+    }
+    c->stats.requests++;
+    /* A server may forget a lone write until something else arrives (ZOOKEEPER-4537). */
+    zkr__wake_by(c, zkr__now(c) + zkr__patience(c));
+    return ZKR_OK;
+}
+
+void zkr__submit(zkr_client *c,
+                 const struct zkr__op *op,
+                 zkr__answer_fn fn,
+                 void *ctx,
+                 unsigned tag)
+{
+    struct zkr__answer failed = {.code = ZKR_ECONNLOSS};
+    if (c->link && zkr__connected(c)) {
+        struct zkr__request *r = make_request(c->link, op);
+        failed.code = ZKR_ENOMEM;
+        if (r) {
+            r->fn = fn;
+            r->ctx = ctx;
+            r->tag = tag;
+            failed.code = send(c, op, r, &failed.zk_rc);
+        }
+    }
+    if (failed.code != ZKR_OK) {
+        keep_answer(c, &failed, fn, ctx, tag);
+    }
+}
+
+/* --- links --- */
 
 void zkr__link_fail(struct zkr__link *link)
 {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The service thread: opens sessions, closes handles, sends lease probes, tells the engine the
- * time. It sleeps until the earliest thing due; with nothing held, queued or in flight that is never.
- */
+#include "session/service.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
+#include "session/bound.h"
+#include "session/log.h"
+#include "session/log_foreign.h"
 #include "session/lookup.h"
+#include "session/request.h"
 #include "session/resolve.h"
 #include "session/session.h"
+#include "session/state.h"
 
 /* Pauses between questions for the addresses while there is no connection. */
 enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
@@ -19,12 +22,6 @@ enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
 static int64_t sooner(int64_t x, int64_t y)
 {
     return x < y ? x : y;
-}
-
-/* A moment on the lease's clock, on the timers' one. */
-static int64_t from_boot(const zkr_client *c, int64_t boot)
-{
-    return boot == ZKR__NEVER ? ZKR__NEVER : zkr__now(c) + (boot - c->door->boot());
 }
 
 static int64_t timeout_ns(const zkr_client *c)
@@ -59,10 +56,10 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
     struct zkr__open_args args = {
         .servers = link->servers,
         .timeout_ms = (int)c->options.session_timeout_ms,
-        .log = c->options.log != NULL,
         .open_handle = c->options.open_handle,
         .open_handle_ctx = c->options.open_handle_ctx,
-        .ctx = link,
+        .owner = &link->owner,
+        .on_log = c->options.log ? zkr__log_foreign : NULL,
     };
     errno = 0;
     return c->door->open(&args);
@@ -80,6 +77,7 @@ static struct zkr__link *make_link(zkr_client *c, char *why, size_t size) ZKR__L
         zkr__mem_free(servers);
         return NULL;
     }
+    link->owner.session = zkr__link_session;
     link->c = c;
     link->servers = servers;
     link->pending_tail = &link->pending;
@@ -202,11 +200,6 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     return sooner(end, check_addresses(c, now));
 }
 
-int64_t zkr__probe_due(const zkr_client *c)
-{
-    return from_boot(c, zkr__lease_probe_at(&c->lease));
-}
-
 static int64_t run_lease(zkr_client *c) ZKR__LOCKED
 {
     if (c->stats.held == 0 || c->options.lease_probe_ms < 0) {
@@ -214,7 +207,7 @@ static int64_t run_lease(zkr_client *c) ZKR__LOCKED
     }
     int64_t boot = c->door->boot();
     if (!zkr__lease_alive(&c->lease, boot)) {
-        c->up->lease_over(c->engine);
+        c->up->lease_expired(c->engine);
         return ZKR__NEVER;
     }
     int64_t next = c->lease.until;
@@ -224,12 +217,12 @@ static int64_t run_lease(zkr_client *c) ZKR__LOCKED
         if (boot >= at) {
             c->probing = true;
             c->stats.probes++;
-            c->up->probe(c->engine);
+            c->up->send_probe(c->engine);
         } else {
             next = sooner(next, at);
         }
     }
-    return from_boot(c, next);
+    return zkr__from_boot(c, next);
 }
 
 static void ignore_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
@@ -252,7 +245,7 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
     if (oldest == ZKR__NEVER) {
         return ZKR__NEVER;
     }
-    int64_t at = from_boot(c, oldest) + zkr__patience(c);
+    int64_t at = zkr__from_boot(c, oldest) + zkr__patience(c);
     if (at < c->nudge_after) {
         at = c->nudge_after;
     }
@@ -263,16 +256,31 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
     int64_t pause = c->nudge_pause > 0 ? c->nudge_pause : zkr__patience(c);
     c->nudge_after = now + pause;
     c->nudge_pause = sooner(2 * pause, timeout_ns(c) / 10);
-    (void)zkr__submit(c, &op, ignore_answer, NULL, 0);
+    zkr__submit(c, &op, ignore_answer, NULL, 0);
     return c->nudge_after;
+}
+
+/* The contract of zkr__submit() asks for an end when an answer cannot be kept. */
+static void give_up(zkr_client *c) ZKR__LOCKED
+{
+    c->overrun = false;
+    if (c->link) {
+        zkr__session_over(c, "out of memory");
+    } else if (c->up) {
+        c->up->session_over(c->engine);
+    }
 }
 
 int64_t zkr__service_run(zkr_client *c)
 {
+    if (c->overrun) {
+        give_up(c);
+    }
+    zkr__request_deliver(c);
     int64_t now = zkr__now(c);
     int64_t next = run_session(c, now);
     if (c->up) {
-        next = sooner(next, c->up->tick(c->engine, zkr__now(c)));
+        next = sooner(next, c->up->run_timers(c->engine, zkr__now(c)));
         next = sooner(next, run_lease(c));
     }
     return sooner(next, run_nudge(c, zkr__now(c)));
@@ -293,14 +301,6 @@ static void *run(void *arg)
     }
     zkr__unlock(c);
     return NULL;
-}
-
-void zkr__service_by(zkr_client *c, int64_t at)
-{
-    if (at < c->service_at) {
-        c->service_at = at;
-        zkr__cv_signal(&c->service_cv);
-    }
 }
 
 int zkr__service_start(zkr_client *c)

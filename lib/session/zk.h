@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one door to ZooKeeper. zk_real.c is the only file that knows libzookeeper's headers; tests
- * put a fake, or a real one with faults, behind the same table.
+ * The one door to ZooKeeper. zk_real.c puts libzookeeper behind it; tests put a fake, or the real
+ * one with faults, behind the same table.
  *
- * Only asynchronous requests exist. Answers, events and session changes come back by the three
- * functions at the end, which any door calls, one at a time per handle, in ZooKeeper's order.
+ * Only asynchronous requests exist. A door calls nobody by name: answers, events of nodes, session
+ * changes and lines of its log go to functions that it is given. It calls them on any thread, with
+ * no lock of ours held. For one handle it calls one at a time, in ZooKeeper's order.
  */
 #ifndef ZKR_SESSION_ZK_H
 #define ZKR_SESSION_ZK_H
@@ -61,23 +62,47 @@ enum zkr__session_event {
     ZKR__SESSION_AUTH_FAILED
 };
 
+/* A request in flight. Embedded in what the caller knows about it. */
+struct zkr__asker {
+    /* Called once, unless the handle is closed first. */
+    void (*answer)(struct zkr__asker *asker, const struct zkr__answer *answer);
+    void *scratch; /* zeroed memory for the door's own use, as much as it asked for */
+};
+
+/* Who is told of a node. Embedded in what the caller knows about the watch. */
+struct zkr__watcher {
+    void (*event)(struct zkr__watcher *watcher, enum zkr__node_event event);
+};
+
+/* Who has a handle open. Embedded in what the caller knows about the handle. */
+struct zkr__handle_owner {
+    void (*session)(struct zkr__handle_owner *owner, enum zkr__session_event event);
+};
+
 struct zkr__open_args {
     const char *servers; /* numeric addresses and chroot */
     int timeout_ms;
-    bool log; /* pass libzookeeper's own log on to zkr__log_foreign() */
     zkr_open_handle_fn open_handle;
     void *open_handle_ctx;
-    void *ctx; /* for zkr__link_session() */
+    struct zkr__handle_owner *owner;
+    /* A line of libzookeeper's own log, which is one for the process; NULL = drop them. */
+    void (*on_log)(int level, const char *line);
 };
 
 struct zkr__door {
     void *(*open)(const struct zkr__open_args *args); /* NULL and errno */
     void (*close)(void *zh); /* blocks; nothing comes back afterwards */
+    /* Bytes of scratch memory that a request like @op needs. NULL = none ever does. */
+    size_t (*scratch)(const struct zkr__op *op);
     /*
-     * Send. @tag comes back with the answer, @watch_tag with events of the watch. 0, or a
-     * ZooKeeper code and then neither comes back.
+     * Send. @asker gets the answer, @watcher the events of the watch. 0, or a ZooKeeper code, and
+     * then neither hears of it. @op is borrowed during the call; the other two until the answer, and
+     * until the handle is closed.
      */
-    int (*submit)(void *zh, const struct zkr__op *op, void *tag, void *watch_tag);
+    int (*submit)(void *zh,
+                  const struct zkr__op *op,
+                  struct zkr__asker *asker,
+                  struct zkr__watcher *watcher);
     int (*add_auth)(void *zh, const char *scheme, const void *cert, size_t len);
     /* Other addresses, for a handle that has been up and is not now; the session goes on. */
     void (*set_servers)(void *zh, const char *servers);
@@ -86,32 +111,5 @@ struct zkr__door {
     int64_t (*now)(void);  /* as zkr__clock_now() */
     int64_t (*boot)(void); /* as zkr__clock_boot() */
 };
-
-extern const struct zkr__door zkr__zk_real;
-
-struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl); /* NULL: no memory */
-void zkr__zk_acl_free(struct ACL_vector *acl);
-int zkr__zk_code(int rc); /* ZooKeeper's code -> ZKR_… */
-struct zoo_op;
-void zkr__zk_guard(struct zoo_op *op, const char *path);
-/* Level of libzookeeper's log, which is one per process. */
-void zkr__zk_log_level(int level);
-/*
- * Around a fork. libzookeeper stamps its lines with localtime_r(), whose lock a child inherits: one
- * that was held at the fork stays locked there for ever. So no line is begun between the two, and
- * those that have been begun are given the time to get past that lock.
- */
-void zkr__zk_log_pause(void);
-void zkr__zk_log_resume(void);
-
-/* Memory of a CHECK request for the door's own use: this much for each path. */
-#define ZKR__CHECK_SCRATCH 64
-void *zkr__request_scratch(void *tag);
-
-/* From the door, on any thread, with no lock of ours held. Defined in request.c, state.c and log.c. */
-void zkr__request_answer(void *tag, const struct zkr__answer *answer);
-void zkr__request_event(void *watch_tag, enum zkr__node_event event);
-void zkr__link_session(void *ctx, enum zkr__session_event event);
-void zkr__log_foreign(int level, const char *line);
 
 #endif

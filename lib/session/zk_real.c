@@ -1,54 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/zk.h"
+#include "session/zk_real.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zookeeper/zookeeper.h>
-
-#include <zkr/guard.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/zk_log.h"
+#include "session/zk_value.h"
 
 /* Since 3.7; see the reason in open_real(). Weak, so that older libraries load. */
 #pragma weak zoo_set_servers_resolution_delay
 
-static const struct {
-    int rc, code;
-} codes[] = {
-    {ZOK, ZKR_OK},
-    {ZBADARGUMENTS, ZKR_EINVAL},
-    {ZINVALIDACL, ZKR_EINVAL},
-    {ZCONNECTIONLOSS, ZKR_ECONNLOSS},
-    {ZOPERATIONTIMEOUT, ZKR_ECONNLOSS},
-    {ZSESSIONMOVED, ZKR_ECONNLOSS},
-    {ZRUNTIMEINCONSISTENCY, ZKR_ECONNLOSS},
-    {ZCLOSING, ZKR_ECONNLOSS},
-    {ZMARSHALLINGERROR, ZKR_ECONNLOSS},
-    {ZINVALIDSTATE, ZKR_ECONNLOSS},
-    {ZSESSIONEXPIRED, ZKR_ESESSION},
-    {ZNOAUTH, ZKR_EAUTH},
-    {ZAUTHFAILED, ZKR_EAUTH},
-    {ZSYSTEMERROR, ZKR_ESYS},
-    {ZNONODE, ZKR_ENONODE},
-    {ZNODEEXISTS, ZKR_EEXIST},
-};
-
-int zkr__zk_code(int rc)
-{
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-        if (codes[i].rc == rc) {
-            return codes[i].code;
-        }
-    }
-    return ZKR_EZK(rc);
-}
-
 static struct zkr__answer answer_of(int rc)
 {
     return (struct zkr__answer){.code = zkr__zk_code(rc), .zk_rc = rc};
+}
+
+static void give(const void *data, const struct zkr__answer *answer)
+{
+    struct zkr__asker *asker = (void *)(uintptr_t)data;
+    asker->answer(asker, answer);
 }
 
 static void add_stat(struct zkr__answer *a, const struct Stat *stat)
@@ -61,46 +35,49 @@ static void add_stat(struct zkr__answer *a, const struct Stat *stat)
 }
 
 static void
-done_created(int rc, const char *path, const struct Stat *stat, const void *tag)
+done_created(int rc, const char *path, const struct Stat *stat, const void *asker)
 {
     struct zkr__answer a = answer_of(rc);
     a.path = path;
     add_stat(&a, rc == ZOK ? stat : NULL);
-    zkr__request_answer((void *)(uintptr_t)tag, &a);
+    give(asker, &a);
 }
 
-static void done_string(int rc, const char *value, const void *tag)
+static void done_string(int rc, const char *value, const void *asker)
 {
     (void)value;
     struct zkr__answer a = answer_of(rc);
-    zkr__request_answer((void *)(uintptr_t)tag, &a);
+    give(asker, &a);
 }
 
-static void done_void(int rc, const void *tag)
+static void done_void(int rc, const void *asker)
 {
     struct zkr__answer a = answer_of(rc);
-    zkr__request_answer((void *)(uintptr_t)tag, &a);
+    give(asker, &a);
 }
 
-static void done_stat(int rc, const struct Stat *stat, const void *tag)
+static void done_stat(int rc, const struct Stat *stat, const void *asker)
 {
     (void)stat;
     struct zkr__answer a = answer_of(rc);
-    zkr__request_answer((void *)(uintptr_t)tag, &a);
+    give(asker, &a);
 }
 
-static void done_names(int rc, const struct String_vector *names, const void *tag)
+static void done_names(int rc, const struct String_vector *names, const void *asker)
 {
     struct zkr__answer a = answer_of(rc);
     if (rc == ZOK && names && names->count > 0) {
         a.names = (const char *const *)names->data;
         a.name_count = (size_t)names->count;
     }
-    zkr__request_answer((void *)(uintptr_t)tag, &a);
+    give(asker, &a);
 }
 
-static void
-done_data(int rc, const char *value, int len, const struct Stat *stat, const void *tag)
+static void done_data(int rc,
+                      const char *value,
+                      int len,
+                      const struct Stat *stat,
+                      const void *asker)
 {
     struct zkr__answer a = answer_of(rc);
     if (rc == ZOK && value && len > 0) {
@@ -108,7 +85,7 @@ done_data(int rc, const char *value, int len, const struct Stat *stat, const voi
         a.data_len = (size_t)len;
     }
     add_stat(&a, rc == ZOK ? stat : NULL);
-    zkr__request_answer((void *)(uintptr_t)tag, &a);
+    give(asker, &a);
 }
 
 /* What a multi writes its results to; part of the request, which outlives a lost completion. */
@@ -119,8 +96,8 @@ struct checks {
 
 static void done_checks(int rc, const void *data)
 {
-    void *tag = (void *)(uintptr_t)data;
-    const struct checks *checks = zkr__request_scratch(tag);
+    const struct zkr__asker *asker = data;
+    const struct checks *checks = asker->scratch;
     struct zkr__answer a = answer_of(rc);
     for (int i = 0; i < checks->count; i++) {
         if (checks->results[i].err == ZNONODE) {
@@ -128,15 +105,20 @@ static void done_checks(int rc, const void *data)
             break;
         }
     }
-    zkr__request_answer(tag, &a);
+    give(asker, &a);
 }
 
-static int submit_checks(zhandle_t *zh, const struct zkr__op *op, void *tag)
+static size_t scratch_real(const struct zkr__op *op)
 {
-    _Static_assert(sizeof(struct checks) + sizeof(zoo_op_result_t) <=
-                       ZKR__CHECK_SCRATCH,
-                   "scratch memory of a check is too small");
-    struct checks *checks = zkr__request_scratch(tag);
+    return op->kind == ZKR__OP_CHECK
+               ? sizeof(struct checks) + op->path_count * sizeof(zoo_op_result_t)
+               : 0;
+}
+
+static int
+submit_checks(zhandle_t *zh, const struct zkr__op *op, struct zkr__asker *asker)
+{
+    struct checks *checks = asker->scratch;
     checks->count = (int)op->path_count;
     zoo_op_t *ops = zkr__mem_alloc(op->path_count * sizeof(*ops));
     if (!ops) {
@@ -145,13 +127,12 @@ static int submit_checks(zhandle_t *zh, const struct zkr__op *op, void *tag)
     for (size_t i = 0; i < op->path_count; i++) {
         zoo_check_op_init(&ops[i], op->paths[i], -1);
     }
-    int rc = zoo_amulti(zh, checks->count, ops, checks->results, done_checks, tag);
+    int rc = zoo_amulti(zh, checks->count, ops, checks->results, done_checks, asker);
     zkr__mem_free(ops);
     return rc;
 }
 
-static void
-on_watch(zhandle_t *zh, int type, int state, const char *path, void *watch_tag)
+static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     (void)zh;
     (void)state;
@@ -159,8 +140,9 @@ on_watch(zhandle_t *zh, int type, int state, const char *path, void *watch_tag)
     if (type == ZOO_SESSION_EVENT) {
         return; /* a copy for each watch; the handle's own watcher has it too */
     }
-    zkr__request_event(watch_tag, type == ZOO_DELETED_EVENT ? ZKR__NODE_DELETED
-                                                            : ZKR__NODE_CHANGED);
+    struct zkr__watcher *watcher = ctx;
+    watcher->event(watcher,
+                   type == ZOO_DELETED_EVENT ? ZKR__NODE_DELETED : ZKR__NODE_CHANGED);
 }
 
 static const struct ACL_vector *acl_or_open(const struct ACL_vector *acl)
@@ -168,43 +150,49 @@ static const struct ACL_vector *acl_or_open(const struct ACL_vector *acl)
     return acl ? acl : &ZOO_OPEN_ACL_UNSAFE;
 }
 
-static int submit_op(void *handle, const struct zkr__op *op, void *tag, void *watch_tag)
+static int submit_op(void *handle,
+                     const struct zkr__op *op,
+                     struct zkr__asker *asker,
+                     struct zkr__watcher *watcher)
 {
     zhandle_t *zh = handle;
     switch (op->kind) {
     case ZKR__OP_CREATE:
         return zoo_acreate2(zh, op->path, op->data, (int)op->data_len,
                             acl_or_open(op->acl), ZOO_EPHEMERAL_SEQUENTIAL,
-                            done_created, tag);
+                            done_created, asker);
     case ZKR__OP_PARENT:
         return zoo_acreate(zh, op->path, "", 0, acl_or_open(op->acl),
                            op->container ? ZOO_CONTAINER : ZOO_PERSISTENT, done_string,
-                           tag);
+                           asker);
     case ZKR__OP_DELETE:
-        return zoo_adelete(zh, op->path, -1, done_void, tag);
+        return zoo_adelete(zh, op->path, -1, done_void, asker);
     case ZKR__OP_CHILDREN:
-        return op->watch ? zoo_awget_children(zh, op->path, on_watch, watch_tag,
-                                              done_names, tag)
-                         : zoo_aget_children(zh, op->path, 0, done_names, tag);
+        return op->watch ? zoo_awget_children(zh, op->path, on_watch, watcher,
+                                              done_names, asker)
+                         : zoo_aget_children(zh, op->path, 0, done_names, asker);
     case ZKR__OP_GET:
         /* Not exists(): on a missing node that leaves a watch for ever, get leaves none. */
-        return op->watch ? zoo_awget(zh, op->path, on_watch, watch_tag, done_data, tag)
-                         : zoo_aget(zh, op->path, 0, done_data, tag);
+        return op->watch ? zoo_awget(zh, op->path, on_watch, watcher, done_data, asker)
+                         : zoo_aget(zh, op->path, 0, done_data, asker);
     case ZKR__OP_SYNC:
-        return zoo_async(zh, op->path, done_string, tag);
+        return zoo_async(zh, op->path, done_string, asker);
     case ZKR__OP_CHECK:
-        return submit_checks(zh, op, tag);
+        return submit_checks(zh, op, asker);
     case ZKR__OP_EXISTS:
         return op->watch
-                   ? zoo_awexists(zh, op->path, on_watch, watch_tag, done_stat, tag)
-                   : zoo_aexists(zh, op->path, 0, done_stat, tag);
+                   ? zoo_awexists(zh, op->path, on_watch, watcher, done_stat, asker)
+                   : zoo_aexists(zh, op->path, 0, done_stat, asker);
     }
     return ZBADARGUMENTS;
 }
 
-static int submit_real(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+static int submit_real(void *zh,
+                       const struct zkr__op *op,
+                       struct zkr__asker *asker,
+                       struct zkr__watcher *watcher)
 {
-    int rc = submit_op(zh, op, tag, watch_tag);
+    int rc = submit_op(zh, op, asker, watcher);
     /* The session event that says so comes later. */
     bool refused = rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE;
     return refused ? ZAUTHFAILED : rc;
@@ -225,40 +213,23 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
     } else if (state == ZOO_AUTH_FAILED_STATE) {
         event = ZKR__SESSION_AUTH_FAILED;
     }
-    zkr__link_session(ctx, event);
-}
-
-static void drop_line(const char *line)
-{
-    (void)line;
-}
-
-static void pass_line(const char *line)
-{
-    int level = ZKR_LOG_DEBUG;
-    if (strstr(line, ":ZOO_ERROR@")) {
-        level = ZKR_LOG_ERROR;
-    } else if (strstr(line, ":ZOO_WARN@")) {
-        level = ZKR_LOG_WARN;
-    } else if (strstr(line, ":ZOO_INFO@")) {
-        level = ZKR_LOG_INFO;
-    }
-    zkr__log_foreign(level, line);
+    struct zkr__handle_owner *owner = ctx;
+    owner->session(owner, event);
 }
 
 static void *open_real(const struct zkr__open_args *args)
 {
-    log_callback_fn log = args->log ? pass_line : drop_line;
+    log_callback_fn log = zkr__zk_log_to(args->on_log);
     zhandle_t *zh;
     if (args->open_handle) {
-        zh = args->open_handle(args->servers, on_session, args->timeout_ms, args->ctx,
+        zh = args->open_handle(args->servers, on_session, args->timeout_ms, args->owner,
                                args->open_handle_ctx);
         if (zh) {
             zoo_set_log_callback(zh, log);
         }
     } else {
         zh = zookeeper_init2(args->servers, on_session, args->timeout_ms, NULL,
-                             args->ctx, ZOO_NO_LOG_CLIENTENV, log);
+                             args->owner, ZOO_NO_LOG_CLIENTENV, log);
     }
     /*
      * By default names are resolved again on every turn of the IO loop: half the throughput, and
@@ -317,79 +288,10 @@ static int timeout_real(void *zh)
     return zoo_recv_timeout(zh);
 }
 
-void zkr__zk_log_level(int level)
-{
-    zoo_set_debug_level((ZooLogLevel)level);
-}
-
-extern ZooLogLevel logLevel; /* of libzookeeper, which has no function to read it */
-static ZooLogLevel paused_at;
-
-void zkr__zk_log_pause(void)
-{
-    enum { TURNS = 2, TURN_NS = 50000 };
-    const struct timespec turn = {.tv_nsec = TURN_NS};
-    const time_t now = time(NULL);
-    struct tm unused;
-    paused_at = logLevel;
-    zoo_set_debug_level((ZooLogLevel)0);
-    for (int i = 0; i < TURNS; i++) {
-        /* For a thread that has seen the level and not yet the lock; then after one that has it. */
-        (void)nanosleep(&turn, NULL);
-        (void)localtime_r(&now, &unused);
-    }
-}
-
-void zkr__zk_log_resume(void)
-{
-    zoo_set_debug_level(paused_at);
-}
-
-void zkr__zk_guard(struct zoo_op *op, const char *path)
-{
-    zoo_check_op_init(op, path, -1);
-}
-
-struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl)
-{
-    struct ACL_vector *copy = zkr__mem_alloc(sizeof(*copy));
-    size_t n = (size_t)acl->count;
-    struct ACL *rows = zkr__mem_alloc((n + 1) * sizeof(*rows));
-    if (!copy || !rows) {
-        zkr__mem_free(copy);
-        zkr__mem_free(rows);
-        return NULL;
-    }
-    copy->data = rows;
-    bool whole = true;
-    for (size_t i = 0; i < n; i++) {
-        const struct ACL *from = &acl->data[i];
-        rows[i].perms = from->perms;
-        rows[i].id.scheme = zkr__mem_string(from->id.scheme);
-        rows[i].id.id = zkr__mem_string(from->id.id);
-        copy->count++;
-        whole = whole && rows[i].id.scheme && rows[i].id.id;
-    }
-    if (!whole) {
-        zkr__zk_acl_free(copy);
-        return NULL;
-    }
-    return copy;
-}
-
-void zkr__zk_acl_free(struct ACL_vector *acl)
-{
-    for (int i = 0; acl && i < acl->count; i++) {
-        zkr__mem_free(acl->data[i].id.scheme);
-        zkr__mem_free(acl->data[i].id.id);
-    }
-    zkr__mem_free(acl ? acl->data : NULL);
-    zkr__mem_free(acl);
-}
-
 const struct zkr__door zkr__zk_real = {
     .open = open_real,
     .close = close_real,
+    .scratch = scratch_real,
     .submit = submit_real,
     .add_auth = add_auth_real,
     .set_servers = set_servers_real,

@@ -27,8 +27,8 @@ seed=9
 # NAME | SECONDS | FILE | sed expression | violations of which one has to be among those found
 mutants=(
     'lease_doubled|60|lib/session/lease.c|s/return l->session - l->session \/ 1000 \* ppm \/ 1000;/return 2 * l->session + 0 * ppm;/|two were sure at once|sure, and refused'
-    'always_sure|60|lib/session/state.c|s/int64_t left = (c->lease.until - c->door->boot()) \/ ZKR__MS;/int64_t left = c->session_ms;/; s/zkr__lease_alive(&c->lease, c->door->boot())/true/|two were sure at once|sure, and refused'
-    'state_proves|60|lib/session/state.c|s/int64_t left = (c->lease.until - c->door->boot()) \/ ZKR__MS;/int64_t left = zkr__connected(c) ? c->session_ms \/ 2 : 0;/; s/zkr__lease_alive(&c->lease, c->door->boot())/zkr__connected(c)/|two were sure at once'
+    'always_sure|60|lib/session/bound.c|s/int64_t left = (c->lease.until - c->door->boot()) \/ ZKR__MS;/int64_t left = c->session_ms;/; s/zkr__lease_alive(&c->lease, c->door->boot())/true/|two were sure at once|sure, and refused'
+    'state_proves|60|lib/session/bound.c|s/int64_t left = (c->lease.until - c->door->boot()) \/ ZKR__MS;/int64_t left = zkr__connected(c) ? c->session_ms \/ 2 : 0;/; s/zkr__lease_alive(&c->lease, c->door->boot())/zkr__connected(c)/|two were sure at once'
     'any_event_grants|60|lib/engine/claim.c|s/if (sole && k->own == ZKR__OWN_SET) {/if (true) {/|two were sure at once'
     'delete_not_repeated|150|lib/engine/claim.c|s/if (e->code != ZKR_OK && e->code != ZKR_ENONODE && e->code != ZKR_EAUTH) {/if (false) {/|lock not obtained|lock wanted'
     'release_without_delete|60|lib/engine/moves.c|s/return zkr__move_go(k, e, ZKR__REMOVING);/k->phase = ZKR__GONE; return 0;/|lock not obtained|without enough happening'

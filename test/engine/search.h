@@ -7,6 +7,10 @@
 #define ZKT_SEARCH_H
 
 #include "engine/engine.h"
+#include "session/bound.h"
+#include "session/open.h"
+#include "session/request.h"
+#include "session/service.h"
 #include "fake.h"
 #include "recipes/leader_latch.h"
 

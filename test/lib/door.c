@@ -6,6 +6,9 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
+#include "session/request.h"
+#include "session/zk_real.h"
+
 enum { KINDS = ZKR__OP_EXISTS + 1 };
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
@@ -93,7 +96,15 @@ static bool is_nudge(const struct zkr__op *op)
     return op->kind == ZKR__OP_EXISTS && strcmp(op->path, "/") == 0;
 }
 
-static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+static size_t scratch(const struct zkr__op *op)
+{
+    return zkr__zk_real.scratch(op);
+}
+
+static int submit(void *zh,
+                  const struct zkr__op *op,
+                  struct zkr__asker *asker,
+                  struct zkr__watcher *watcher)
 {
     void (*fire)(void *ctx) = NULL;
     pthread_mutex_lock(&mu);
@@ -110,7 +121,7 @@ static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag
     if (fire) {
         fire(hook_ctx);
     }
-    return zkr__zk_real.submit(zh, op, tag, watch_tag);
+    return zkr__zk_real.submit(zh, op, asker, watcher);
 }
 
 static void *open_handle(const struct zkr__open_args *args)
@@ -159,6 +170,7 @@ void zkt_door_stop_clock(int64_t ns)
 const struct zkr__door zkt_door = {
     .open = open_handle,
     .close = close_handle,
+    .scratch = scratch,
     .submit = submit,
     .add_auth = add_auth,
     .set_servers = set_servers,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/session.h"
+#include "session/open.h"
 
 /*
  * The real door to ZooKeeper, watched: counts the requests of one client and can interfere at

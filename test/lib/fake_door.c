@@ -45,7 +45,10 @@ static void copy_paths(struct zkf__req *req, const struct zkr__op *op)
     req->path_count = op->path_count;
 }
 
-static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+static int submit(void *zh,
+                  const struct zkr__op *op,
+                  struct zkr__asker *asker,
+                  struct zkr__watcher *watcher)
 {
     struct zkf__handle *h = zh;
     if (h->state == ZKF__DEAD) {
@@ -59,8 +62,8 @@ static int submit(void *zh, const struct zkr__op *op, void *tag, void *watch_tag
     req->data_len = op->data_len;
     req->container = op->container;
     req->watch = op->watch;
-    req->tag = tag;
-    req->watch_tag = watch_tag;
+    req->asker = asker;
+    req->watcher = watcher;
     copy_paths(req, op);
     if (zkf__w.config.hooks.on_submit) {
         req->label = zkf__w.config.hooks.on_submit(h->client, op);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fake_impl.h"
+#include "session/zk_value.h"
 #include "util.h"
 
 static struct zkf__client *client_of(const struct zkf__handle *h)
@@ -41,7 +42,7 @@ static void hand_answer(const struct zkf__req *req, int rc)
         }
     }
     a.bad_check = req->bad_check;
-    zkr__request_answer(req->tag, &a);
+    req->asker->answer(req->asker, &a);
     free(copies[0]);
     free(copies[1]);
     free(names);
@@ -53,6 +54,7 @@ static void hand_over(void *ctx, const struct zkf__item *item)
 {
     struct zkf__handle *h = ctx;
     const struct zkf__req *req = item->p;
+    struct zkr__watcher *watcher;
     zkf_enter(h->client);
     switch (item->kind) {
     case ZKF__ANSWERED:
@@ -62,19 +64,20 @@ static void hand_over(void *ctx, const struct zkf__item *item)
         break;
     case ZKF__NODE_EVENT:
         zkf_trace("client %d: event %d", h->client, item->code);
-        zkr__request_event(item->p, item->code == ZKF__EV_DELETED ? ZKR__NODE_DELETED
-                                                                  : ZKR__NODE_CHANGED);
+        watcher = item->p;
+        watcher->event(watcher, item->code == ZKF__EV_DELETED ? ZKR__NODE_DELETED
+                                                              : ZKR__NODE_CHANGED);
         break;
     default:
         zkf_trace("client %d: session %s", h->client, session_words[item->code]);
-        zkr__link_session(h->ctx, (enum zkr__session_event)item->code);
+        h->owner->session(h->owner, (enum zkr__session_event)item->code);
         break;
     }
 }
 
 static void finish(struct zkf__handle *h, struct zkf__req *req, int rc)
 {
-    if (req->tag) {
+    if (req->asker) {
         zkf__channel_put(
             &h->done, (struct zkf__item){.kind = ZKF__ANSWERED, .code = rc, .p = req});
     }
@@ -272,14 +275,14 @@ static void set_watch(struct zkf__handle *h, const struct zkf__req *req)
     }
     struct zkf__watch *w;
     for (w = h->watches; w; w = w->next) {
-        if (w->tag == req->watch_tag && w->type == type) {
+        if (w->watcher == req->watcher && w->type == type) {
             return;
         }
     }
     w = h->spare ? h->spare : zkf__alloc(sizeof(*w));
     h->spare = w->next;
     *w = (struct zkf__watch){
-        .path = req->path, .hash = req->hash, .tag = req->watch_tag};
+        .path = req->path, .hash = req->hash, .watcher = req->watcher};
     w->type = type;
     w->next = h->watches;
     h->watches = w;
@@ -301,7 +304,7 @@ static bool concerns(const struct zkf__watch *w, int event)
 static void on_event(struct zkf__handle *h, int event, const char *path)
 {
     uint32_t hash = zkf_hash(path);
-    void *told[8];
+    const void *told[8];
     size_t count = 0;
     struct zkf__watch **at = &h->watches;
     while (*at) {
@@ -313,13 +316,13 @@ static void on_event(struct zkf__handle *h, int event, const char *path)
         *at = w->next;
         bool again = false;
         for (size_t i = 0; i < count; i++) {
-            again = again || told[i] == w->tag;
+            again = again || told[i] == w->watcher;
         }
         if (!again && count < sizeof(told) / sizeof(told[0])) {
-            told[count++] = w->tag;
+            told[count++] = w->watcher;
             zkf__channel_put(&h->done, (struct zkf__item){.kind = ZKF__NODE_EVENT,
                                                           .code = event,
-                                                          .p = w->tag});
+                                                          .p = w->watcher});
         }
         w->next = h->spare;
         h->spare = w;
@@ -370,7 +373,7 @@ void *zkf__handle_open(const struct zkr__open_args *args)
 {
     struct zkf__handle *h = zkf__alloc(sizeof(*h));
     h->client = zkf__w.current;
-    h->ctx = args->ctx;
+    h->owner = args->owner;
     h->timeout = args->timeout_ms * ZKR__MS;
     h->sent_tail = &h->sent;
     h->unsent_tail = &h->unsent;

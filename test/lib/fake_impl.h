@@ -40,7 +40,7 @@ enum zkf__handle_state { ZKF__DOWN, ZKF__CONNECTING, ZKF__UP, ZKF__DEAD, ZKF__CL
 struct zkf__handle {
     int client;
     enum zkf__handle_state state;
-    void *ctx;
+    struct zkr__handle_owner *owner;
     struct zkf__conn *conn;
     int64_t session, timeout; /* ns; as asked for, then as negotiated last */
     int64_t last_sent, last_heard, attempt_at;

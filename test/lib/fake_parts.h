@@ -35,8 +35,8 @@ struct zkf__watch {
     const char *path;
     uint32_t hash;
     enum zkf__watch_type type;
-    struct zkf__conn *conn; /* at servers */
-    void *tag;              /* in handles */
+    struct zkf__conn *conn;       /* at servers */
+    struct zkr__watcher *watcher; /* in handles */
 };
 
 struct zkf__req {
@@ -56,7 +56,8 @@ struct zkf__req {
     int64_t seen;               /* SET_WATCHES, CONNECT: last zxid */
     int64_t timeout;            /* CONNECT: asked for, then granted */
     int label;
-    void *tag, *watch_tag;
+    struct zkr__asker *asker;
+    struct zkr__watcher *watcher;
     /* At the server: the answer can be given; set by the leader. */
     bool ready;
     int rc;

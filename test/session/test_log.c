@@ -7,6 +7,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "fixture.h"
+#include "session/log_foreign.h"
 
 enum { PATIENCE_MS = 30000, CHILD_MS = 15000, CHILDREN = 96, AT_ONCE = 4, READERS = 2 };
 

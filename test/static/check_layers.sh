@@ -29,7 +29,7 @@ function stem(path) {
 function check_public(floor, name) {
     if (floor == "base" && name !~ /^zkr\/(error|version|export)\.h$/)
         bad("base sees only zkr/error.h, version.h and export.h")
-    else if (name == "zkr/guard.h" && FILENAME == "lib/session/zk_real.c")
+    else if (name == "zkr/guard.h" && FILENAME == "lib/session/zk_value.c")
         return
     else if (floor == "session" && name !~ /^zkr\/(error|version|export|client)\.h$/)
         bad("session sees no header of a recipe")
@@ -41,8 +41,8 @@ function check_lib_angle(floor, name) {
     if (name ~ /^zkr\//)
         check_public(floor, name)
     else if (name ~ /zookeeper/) {
-        if (FILENAME != "lib/session/zk_real.c")
-            bad("only lib/session/zk_real.c talks to ZooKeeper")
+        if (FILENAME !~ /^lib\/session\/zk_[a-z]+\.c$/)
+            bad("only lib/session/zk_*.c talk to ZooKeeper")
     } else if (name ~ /^ut[a-z]+\.h$/) {
         if (FILENAME != "lib/base/table.h")
             bad("uthash is wrapped by lib/base/table.h")
@@ -62,8 +62,8 @@ function check_lib_quoted(floor, name,    target) {
     }
     if (level[target] > level[floor])
         bad(target " is above " floor)
-    else if (floor == "recipes" && target == "session" && name != "session/client.h")
-        bad("of session, recipes see only session/client.h")
+    else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|log|state|zk_value)\.h$/)
+        bad("of session, recipes see only bound, client, log, state and zk_value")
     else if (floor == "recipes" && target == "recipes" && index(stem(FILENAME), stem(name)) != 1)
         bad("a recipe does not see another one")
 }

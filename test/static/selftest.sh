@@ -61,7 +61,7 @@ layers() {
     printf '#include <uthash.h>\n' | put lib/base/table.h
     printf '#include <zkr/error.h>\n#include "base/table.h"\n' | put lib/base/path.c
     printf '#include <zkr/guard.h>\n#include <zookeeper/zookeeper.h>\n' |
-        put lib/session/zk_real.c
+        put lib/session/zk_value.c
     printf '#include "base/path.h"\n#include "session/zk.h"\n' | put lib/engine/queue.c
     printf '#include <zkr/guard.h>\n#include "engine/queue.h"\n#include "session/client.h"\n' |
         put lib/recipes/mutex.c
@@ -75,12 +75,12 @@ layers() {
     bad_include lib/base/path.c '<zkr/mutex.h>' 'base sees only'
     bad_include lib/session/zk.h '<zkr/mutex.h>' 'no header of a recipe'
     bad_include lib/engine/rule.h '<zkr/leader_latch.h>' 'no header of a recipe'
-    bad_include lib/engine/rule.h '<zookeeper/zookeeper.h>' 'only lib/session/zk_real.c'
-    bad_include lib/session/zk.h '<zookeeper/zookeeper.h>' 'only lib/session/zk_real.c'
+    bad_include lib/engine/rule.h '<zookeeper/zookeeper.h>' 'only lib/session/zk_'
+    bad_include lib/session/zk.h '<zookeeper/zookeeper.h>' 'only lib/session/zk_'
     bad_include lib/engine/holders.c '<uthash.h>' 'wrapped by'
     bad_include lib/engine/rule.c '"zkr/error.h"' 'in angle brackets'
     bad_include lib/session/client.c '<zkr/guard.h>' 'no header of a recipe'
-    bad_include lib/recipes/mutex.c '"session/request.h"' 'only session/client.h'
+    bad_include lib/recipes/mutex.c '"session/request.h"' 'of session, recipes see only'
     bad_include lib/recipes/mutex.c '"recipes/rwlock.h"' 'another one'
     bad_include lib/engine/rule.c '"rule.h"' 'floor/file.h'
     bad_include lib/engine/rule.c '"../base/path.h"' 'no relative'

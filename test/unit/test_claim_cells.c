@@ -56,7 +56,6 @@ static uint64_t key_of(const struct world *w)
         {k->adopted, 1},
         {k->ahead_gone, 1},
         {k->sole, 1},
-        {k->unlisted, 1},
         {k->made_parents, 1},
         {k->failure != 0, 1},
         {k->lost != 0, 1},

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests whose answers come when nobody waits for them any more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
+/* Requests that are not sent, and those whose answers come when nobody waits for them any more. */
+#include "session/open.h"
+#include "session/request.h"
+#include "session/service.h"
 #include "session/session.h"
+#include "unit.h"
 
 /* A door that keeps what it is given. */
 static struct {
-    void *ctx, *tag, *watch_tag;
-    int closed;
+    struct zkr__handle_owner *owner;
+    struct zkr__asker *asker;
+    struct zkr__watcher *watcher;
+    int closed, submitted, refusal; /* ZooKeeper's code, 0 = take it */
 } door;
 
 static void *open_kept(const struct zkr__open_args *args)
 {
-    door.ctx = args->ctx;
+    door.owner = args->owner;
     return &door;
 }
 
@@ -26,12 +26,19 @@ static void close_kept(void *zh)
     door.closed++;
 }
 
-static int submit_kept(void *zh, const struct zkr__op *op, void *tag, void *watch_tag)
+static int submit_kept(void *zh,
+                       const struct zkr__op *op,
+                       struct zkr__asker *asker,
+                       struct zkr__watcher *watcher)
 {
     (void)zh;
     (void)op;
-    door.tag = tag;
-    door.watch_tag = watch_tag;
+    if (door.refusal != 0) {
+        return door.refusal;
+    }
+    door.submitted++;
+    door.asker = asker;
+    door.watcher = watcher;
     return 0;
 }
 
@@ -57,11 +64,155 @@ static const struct zkr__door kept = {
     .boot = zkr__clock_boot,
 };
 
-static void count_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
+/* What came, in order. */
+struct answers {
+    size_t count;
+    int last;
+    unsigned tags[ZKR__SPARES + 1];
+};
+
+static void note_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
-    (void)tag;
-    (void)answer;
-    ++*(int *)ctx;
+    struct answers *a = ctx;
+    a->last = answer->code;
+    a->tags[a->count++ % ZKT_COUNT(a->tags)] = tag;
+}
+
+static zkr_client *open_client(void)
+{
+    const struct zkr__env env = {.door = &kept, .no_threads = true};
+    zkr_client *c = NULL;
+    memset(&door, 0, sizeof(door));
+    assert_int_equal(zkr__client_open(&c, "127.0.0.1:1", NULL, &env), ZKR_OK);
+    return c;
+}
+
+static void turn(zkr_client *c)
+{
+    zkr__lock(c);
+    (void)zkr__service_run(c);
+    zkr__unlock(c);
+}
+
+static zkr_client *connected_client(void)
+{
+    zkr_client *c = open_client();
+    turn(c);
+    door.owner->session(door.owner, ZKR__SESSION_UP);
+    return c;
+}
+
+static void ask(zkr_client *c, struct answers *a, unsigned tag)
+{
+    struct zkr__op op = {.kind = ZKR__OP_GET, .path = "/x"};
+    zkr__lock(c);
+    size_t before = a->count;
+    zkr__submit(c, &op, note_answer, a, tag);
+    assert_int_equal(a->count, before); /* never from inside the call */
+    zkr__unlock(c);
+}
+
+static int64_t requests(zkr_client *c)
+{
+    zkr_stats stats;
+    assert_int_equal(zkr_client_stats(c, &stats, sizeof(stats)), ZKR_OK);
+    return stats.requests;
+}
+
+/* What is asked without a connection is answered by the next turn, in order, and counts for nothing. */
+static void what_was_not_sent_is_answered_by_the_next_turn(void **state)
+{
+    (void)state;
+    zkr_client *c = open_client();
+    struct answers a = {0};
+    ask(c, &a, 7);
+    ask(c, &a, 8);
+    assert_true(c->service_at <= zkr__clock_now()); /* it is woken */
+    turn(c);
+    assert_int_equal(a.count, 2);
+    assert_int_equal(a.last, ZKR_ECONNLOSS);
+    assert_int_equal(a.tags[0], 7);
+    assert_int_equal(a.tags[1], 8);
+    assert_int_equal(requests(c), 0);
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    assert_int_equal(a.count, 2);
+}
+
+static void a_refusal_of_the_door_is_the_answer(void **state)
+{
+    (void)state;
+    zkr_client *c = connected_client();
+    struct answers a = {0};
+    door.refusal = -4;
+    ask(c, &a, 0);
+    assert_int_equal(requests(c), 0);
+    turn(c);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(a.last, ZKR_ECONNLOSS);
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
+}
+
+/* The news of a new connection come after the answers that are due from the time before. */
+static void what_was_not_sent_is_answered_before_the_next_session(void **state)
+{
+    (void)state;
+    zkr_client *c = open_client();
+    struct answers a = {0};
+    turn(c);
+    ask(c, &a, 0);
+    door.owner->session(door.owner, ZKR__SESSION_UP);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
+}
+
+static void what_was_not_sent_is_answered_at_the_close(void **state)
+{
+    (void)state;
+    zkr_client *c = open_client();
+    struct answers a = {0};
+    ask(c, &a, 0);
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    assert_int_equal(a.count, 1);
+}
+
+/* Without memory the spares keep the answers, and are spares again afterwards. */
+static void answers_are_kept_without_memory(void **state)
+{
+    (void)state;
+    zkr_client *c = connected_client();
+    for (int round = 0; round < 2; round++) {
+        struct answers a = {0};
+        zkt_allow_allocations(0);
+        for (unsigned i = 0; i < ZKR__SPARES; i++) {
+            ask(c, &a, i);
+        }
+        turn(c);
+        zkt_allow_allocations(-1);
+        assert_int_equal(a.count, ZKR__SPARES);
+        assert_int_equal(a.last, ZKR_ENOMEM);
+        assert_int_equal(a.tags[ZKR__SPARES - 1], ZKR__SPARES - 1);
+        assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    }
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
+}
+
+/* One more than that, and the session is given up: whoever asked hears of it that way. */
+static void an_answer_that_cannot_be_kept_ends_the_session(void **state)
+{
+    (void)state;
+    zkr_client *c = connected_client();
+    struct answers a = {0};
+    zkt_allow_allocations(0);
+    for (unsigned i = 0; i <= ZKR__SPARES; i++) {
+        ask(c, &a, i);
+    }
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    turn(c);
+    zkt_allow_allocations(-1);
+    assert_int_equal(a.count, ZKR__SPARES);
+    assert_int_not_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    assert_int_equal(door.closed, 1);
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
 }
 
 /* A session that was given up answers once more, and then an event comes for the watch set by
@@ -69,26 +220,19 @@ static void count_answer(void *ctx, unsigned tag, const struct zkr__answer *answ
 static void event_of_a_session_given_up_finds_its_watch(void **state)
 {
     (void)state;
-    const struct zkr__env env = {.door = &kept, .no_threads = true};
-    zkr_client *c;
-    int answers = 0;
-    assert_int_equal(zkr__client_open(&c, "127.0.0.1:1", NULL, &env), ZKR_OK);
-    zkr__lock(c);
-    (void)zkr__service_run(c);
-    zkr__unlock(c);
-    zkr__link_session(door.ctx, ZKR__SESSION_UP);
-
+    zkr_client *c = connected_client();
+    struct answers answers = {0};
     struct zkr__op op = {.kind = ZKR__OP_GET, .path = "/x", .watch = true};
     zkr__lock(c);
-    assert_int_equal(zkr__submit(c, &op, count_answer, &answers, 0), ZKR_OK);
+    zkr__submit(c, &op, note_answer, &answers, 0);
     zkr__session_over(c, "by the test");
     zkr__unlock(c);
-    assert_int_equal(answers, 1); /* ZKR_ESESSION */
+    assert_int_equal(answers.count, 1); /* ZKR_ESESSION */
 
     const struct zkr__answer late = {.code = ZKR_OK};
-    zkr__request_answer(door.tag, &late);
-    zkr__request_event(door.watch_tag, ZKR__NODE_DELETED);
-    assert_int_equal(answers, 1);
+    door.asker->answer(door.asker, &late);
+    door.watcher->event(door.watcher, ZKR__NODE_DELETED);
+    assert_int_equal(answers.count, 1);
 
     assert_int_equal(zkr_client_close(c), ZKR_OK);
     assert_int_equal(door.closed, 1);
@@ -97,6 +241,12 @@ static void event_of_a_session_given_up_finds_its_watch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_not_sent_is_answered_by_the_next_turn),
+        cmocka_unit_test(a_refusal_of_the_door_is_the_answer),
+        cmocka_unit_test(what_was_not_sent_is_answered_before_the_next_session),
+        cmocka_unit_test(what_was_not_sent_is_answered_at_the_close),
+        cmocka_unit_test(answers_are_kept_without_memory),
+        cmocka_unit_test(an_answer_that_cannot_be_kept_ends_the_session),
         cmocka_unit_test(event_of_a_session_given_up_finds_its_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lines of libzookeeper's own log. They carry no handle, so one client of the process, the
+ * first that joined, gets them all.
+ */
+#ifndef ZKR_SESSION_LOG_FOREIGN_H
+#define ZKR_SESSION_LOG_FOREIGN_H
+
+#include "session/client.h"
+
+/* Take part from now on, until. Without options.log only the forks are minded. */
+void zkr__log_join(zkr_client *c);
+void zkr__log_leave(zkr_client *c);
+
+/* A line, for the door's on_log. On any thread. */
+void zkr__log_foreign(int level, const char *text);
+
+#endif

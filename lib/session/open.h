@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a client. */
+#ifndef ZKR_SESSION_OPEN_H
+#define ZKR_SESSION_OPEN_H
+
+#include "session/client.h"
+
+/* Parts that a test replaces; NULL = libzookeeper and threads. */
+struct zkr__env {
+    const struct zkr__door *door;
+    bool no_threads; /* the test calls zkr__service_run() and zkr__dispatch_run_one() */
+};
+
+/* As zkr_client_open(); @env may be NULL. */
+int zkr__client_open(zkr_client **out,
+                     const char *servers,
+                     const zkr_client_options *options,
+                     const struct zkr__env *env);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of a client: the public functions but for opening and closing. */
+#include <limits.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "session/bound.h"
+#include "session/client.h"
+
+int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms)
+{
+    int rc = zkr__client_enter_blocking(c);
+    if (rc == ZKR_OK) {
+        rc = zkr__timeout_check(timeout_ms, NULL);
+    }
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
+    zkr__lock(c);
+    bool in_time = timeout_ms != 0;
+    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
+        in_time = zkr__wait(c, &c->changed, deadline);
+    }
+    if (zkr__admitted(c)) {
+        rc = ZKR_OK;
+    } else if (c->state == ZKR_STATE_AUTH_FAILED) {
+        rc = zkr__fail(ZKR_EAUTH, NULL,
+                       "the servers refused the credentials; check scheme '%s'",
+                       c->auth_scheme ? c->auth_scheme : "");
+    } else {
+        const char *why =
+            zkr__connected(c) ? "the credentials are not confirmed" : c->obstacle;
+        rc = zkr__fail(ZKR_ETIMEDOUT, NULL,
+                       "no session with %.100s within %lld ms%s%.120s", c->servers,
+                       (long long)timeout_ms, why[0] ? ": " : "", why);
+    }
+    zkr__unlock(c);
+    return rc;
+}
+
+int zkr_client_state(zkr_client *c)
+{
+    if (!c || c->fork_generation != zkr__fork_generation()) {
+        return ZKR_STATE_CLOSED;
+    }
+    zkr__lock(c);
+    int state = c->state;
+    zkr__unlock(c);
+    return state;
+}
+
+static int64_t read_number(zkr_client *c, int64_t (*read)(zkr_client *c))
+{
+    if (!c || c->fork_generation != zkr__fork_generation()) {
+        return 0;
+    }
+    zkr__lock(c);
+    int64_t value = read(c);
+    zkr__unlock(c);
+    return value;
+}
+
+static int64_t read_session_id(zkr_client *c)
+{
+    return c->session_id;
+}
+
+static int64_t read_session_ms(zkr_client *c)
+{
+    return c->session_ms;
+}
+
+int64_t zkr_client_session_id(zkr_client *c)
+{
+    return read_number(c, read_session_id);
+}
+
+int64_t zkr_client_session_timeout_ms(zkr_client *c)
+{
+    return read_number(c, read_session_ms);
+}
+
+int64_t zkr_client_valid_for_ms(zkr_client *c)
+{
+    return read_number(c, zkr__valid_for_ms);
+}
+
+int zkr_client_flush(zkr_client *c, int64_t timeout_ms)
+{
+    int rc = zkr__client_enter_blocking(c);
+    if (rc == ZKR_OK) {
+        rc = zkr__timeout_check(timeout_ms, NULL);
+    }
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
+    zkr__lock(c);
+    bool in_time = timeout_ms != 0;
+    while (c->stats.pending_deletes > 0 && in_time) {
+        in_time = zkr__wait(c, &c->changed, deadline);
+    }
+    if (c->stats.pending_deletes > 0) {
+        rc = zkr__fail(ZKR_ETIMEDOUT, NULL, "%lld nodes are not yet confirmed gone",
+                       (long long)c->stats.pending_deletes);
+    }
+    zkr__unlock(c);
+    return rc;
+}
+
+int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size)
+{
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!out || size == 0 || size > INT_MAX) {
+        return zkr__fail(ZKR_EINVAL, NULL, "zkr_client_stats: no room for the result");
+    }
+    zkr__lock(c);
+    zkr_stats stats = c->stats;
+    stats.dropped_log = __atomic_load_n(&c->log_dropped, __ATOMIC_RELAXED);
+    zkr__unlock(c);
+    memset(out, 0, size);
+    memcpy(out, &stats, size < sizeof(stats) ? size : sizeof(stats));
+    return ZKR_OK;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/zk_value.h"
+
+#include <zookeeper/zookeeper.h>
+
+#include <zkr/error.h>
+#include <zkr/guard.h>
+
+#include "base/mem.h"
+
+static const struct {
+    int rc, code;
+} codes[] = {
+    {ZOK, ZKR_OK},
+    {ZBADARGUMENTS, ZKR_EINVAL},
+    {ZINVALIDACL, ZKR_EINVAL},
+    {ZCONNECTIONLOSS, ZKR_ECONNLOSS},
+    {ZOPERATIONTIMEOUT, ZKR_ECONNLOSS},
+    {ZSESSIONMOVED, ZKR_ECONNLOSS},
+    {ZRUNTIMEINCONSISTENCY, ZKR_ECONNLOSS},
+    {ZCLOSING, ZKR_ECONNLOSS},
+    {ZMARSHALLINGERROR, ZKR_ECONNLOSS},
+    {ZINVALIDSTATE, ZKR_ECONNLOSS},
+    {ZSESSIONEXPIRED, ZKR_ESESSION},
+    {ZNOAUTH, ZKR_EAUTH},
+    {ZAUTHFAILED, ZKR_EAUTH},
+    {ZSYSTEMERROR, ZKR_ESYS},
+    {ZNONODE, ZKR_ENONODE},
+    {ZNODEEXISTS, ZKR_EEXIST},
+};
+
+int zkr__zk_code(int rc)
+{
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (codes[i].rc == rc) {
+            return codes[i].code;
+        }
+    }
+    return ZKR_EZK(rc);
+}
+
+void zkr__zk_guard(struct zoo_op *op, const char *path)
+{
+    zoo_check_op_init(op, path, -1);
+}
+
+struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl)
+{
+    struct ACL_vector *copy = zkr__mem_alloc(sizeof(*copy));
+    size_t n = (size_t)acl->count;
+    struct ACL *rows = zkr__mem_alloc((n + 1) * sizeof(*rows));
+    if (!copy || !rows) {
+        zkr__mem_free(copy);
+        zkr__mem_free(rows);
+        return NULL;
+    }
+    copy->data = rows;
+    bool whole = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct ACL *from = &acl->data[i];
+        rows[i].perms = from->perms;
+        rows[i].id.scheme = zkr__mem_string(from->id.scheme);
+        rows[i].id.id = zkr__mem_string(from->id.id);
+        copy->count++;
+        whole = whole && rows[i].id.scheme && rows[i].id.id;
+    }
+    if (!whole) {
+        zkr__zk_acl_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+void zkr__zk_acl_free(struct ACL_vector *acl)
+{
+    for (int i = 0; acl && i < acl->count; i++) {
+        zkr__mem_free(acl->data[i].id.scheme);
+        zkr__mem_free(acl->data[i].id.id);
+    }
+    zkr__mem_free(acl ? acl->data : NULL);
+    zkr__mem_free(acl);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values of libzookeeper, made, copied and translated. Pure. */
+#ifndef ZKR_SESSION_ZK_VALUE_H
+#define ZKR_SESSION_ZK_VALUE_H
+
+struct ACL_vector;
+struct zoo_op;
+
+/* ZooKeeper's code as one of ours: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
+int zkr__zk_code(int rc);
+
+struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl); /* NULL: no memory */
+void zkr__zk_acl_free(struct ACL_vector *acl);                     /* NULL is allowed */
+
+/* Fill @op with a check that @path exists, at any version. @path is borrowed. */
+void zkr__zk_guard(struct zoo_op *op, const char *path);
+
+#endif
