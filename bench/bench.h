@@ -11,10 +11,11 @@
 
 #include <zkr/zkr.h>
 
+#include "die.h"
 #include "raw.h"
 #include "stats.h"
 
-enum { BENCH_PATH = 128, BENCH_SESSION_MS = 10000 };
+enum { BENCH_PATH = 128 };
 
 struct bench {
     const char *servers;
@@ -45,7 +46,6 @@ void bench_alternate(const struct bench *b,
 /* Print the line and free its samples. */
 void bench_row(const struct bench *b, const struct row *row);
 
-_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* End unless @rc is ZKR_OK. */
 void bench_must(int rc, const char *what);
 

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "bench.h"
+#include "die.h"
+#include "stats.h"
 
 #define NAME "_c_00000000-0000-4000-8000-000000000000-lock-"
 #define DATA "bench-host/12345/12345"

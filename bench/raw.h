@@ -7,6 +7,8 @@
 #ifndef ZKR_BENCH_RAW_H
 #define ZKR_BENCH_RAW_H
 
+enum { BENCH_SESSION_MS = 10000 }; /* time-out of the sessions of both sides */
+
 struct raw;
 
 struct raw *raw_open(const char *servers);

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "bench.h"
+#include "die.h"
 
 void series_add(struct series *s, double value)
 {

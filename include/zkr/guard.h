@@ -12,6 +12,7 @@
 
 #include <zkr/export.h>
 #include <zkr/mutex.h>
+#include <zkr/ticket.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,23 @@ extern "C" {
  * Curator:  none (CURATOR-689 asks for it).   Since: 0.1.
  */
 ZKR_API int zkr_mutex_guard(zkr_mutex *m, struct zoo_op *op);
+
+/**
+ * The same for a ticket: a check that fails unless the node of its hold exists.
+ *
+ * @t   borrowed.
+ * @op  filled on success. It points to a path that lives until @t is released, so send the multi
+ *      before that.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (not held, or in a forked child), ZKR_ESESSION (lost).
+ *
+ * Blocks:   no.
+ * Threads:  any.
+ * Session:  the check fails on the server from the moment the session's nodes are deleted.
+ * Cost:     no request; a check inside a multi adds no round trip to it.
+ * Curator:  none (CURATOR-689 asks for it).   Since: 0.1.
+ */
+ZKR_API int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op);
 
 #ifdef __cplusplus
 }

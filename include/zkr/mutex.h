@@ -6,7 +6,7 @@
  * Mirrors Curator's InterProcessMutex and shares its lock paths: each attempt is one protected
  * ephemeral-sequential node `_c_<uuid>-lock-NNNNNNNNNN` under the path, and the lowest number
  * holds. The thread that acquired is the owner: it may acquire again, and must release as
- * often. Different mutex objects exclude each other, also on one path within one thread.
+ * often; zkr/ticket.h has holds that no thread owns. Different mutex objects exclude each other, also on one path within one thread.
  *
  * **Loss.** A hold can end before it is released: the session ended, no server confirmed it
  * until the lease bound passed, or somebody deleted the node. Then is_held turns false and
@@ -136,7 +136,7 @@ ZKR_API int zkr_mutex_release(zkr_mutex *m);
 /**
  * Make every thread that is now waiting in zkr_mutex_acquire() return ZKR_ECANCELED.
  *
- * @m  borrowed. Holders and later acquires are not affected.
+ * @m  borrowed. Holders, later acquires and tickets are not affected.
  *
  * Returns ZKR_OK (also if nobody waits), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
@@ -161,7 +161,7 @@ ZKR_API int zkr_mutex_cancel(zkr_mutex *m);
 ZKR_API bool zkr_mutex_is_held(zkr_mutex *m);
 
 /**
- * Does any thread of this process hold this object, surely, now?
+ * Does any thread of this process hold this object, surely, now? Tickets do not count.
  *
  * @m  borrowed.
  *
@@ -276,8 +276,8 @@ ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
  * @m  taken on success; NULL is a no-op. Callbacks of @m that wait to be called are dropped, one
  *     that runs is waited for (except when called from it).
  *
- * Returns ZKR_OK, ZKR_EBUSY (held by a thread or waited for; nothing happened), ZKR_ESTATE (in
- * a forked child).
+ * Returns ZKR_OK, ZKR_EBUSY (held by a thread, waited for, or tickets of it are not destroyed yet;
+ * nothing happened), ZKR_ESTATE (in a forked child).
  *
  * Blocks:   only for a running lost callback of @m.
  * Threads:  any; no other call on @m may run or follow.

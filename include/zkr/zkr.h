@@ -13,6 +13,7 @@
 #include <zkr/leader_latch.h>
 #include <zkr/leader_selector.h>
 #include <zkr/mutex.h>
+#include <zkr/ticket.h>
 #include <zkr/version.h>
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/path.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 
 enum {
-    DIGITS = 10,
     /* A server takes packets of 1 MB less a byte: this, our name below it, the data, the ACL. */
     PATH_LIMIT = 1024 * 1024 - 1024
 };
@@ -93,64 +93,4 @@ const char *zkr__path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
-}
-
-void zkr__path_protect(char *out,
-                       const char guid[ZKR__GUID_LEN + 1],
-                       const char *prefix)
-{
-    size_t size = ZKR__PROTECTED_LEN + strlen(prefix) + 1;
-    (void)snprintf(out, size, ZKR__PROTECTED "%s-%s", guid, prefix);
-}
-
-/* Exactly ten digits up to the end of the string. */
-static bool ten_digits(const char *s, int64_t *value)
-{
-    int64_t v = 0;
-    for (int i = 0; i < DIGITS; i++) {
-        if (s[i] < '0' || s[i] > '9') {
-            return false;
-        }
-        v = v * 10 + (s[i] - '0');
-    }
-    *value = v;
-    return s[DIGITS] == '\0';
-}
-
-static const char *after_last(const char *name, const char *prefix)
-{
-    const char *found = NULL;
-    size_t len = strlen(prefix);
-    for (const char *p = name; len > 0 && (p = strstr(p, prefix)) != NULL; p++) {
-        found = p + len;
-    }
-    return found;
-}
-
-/* A minus before trailing digits is a sign where it cannot be the separator of "x-<id>-N". */
-static bool is_sign(const char *name, const char *minus, int64_t magnitude)
-{
-    return magnitude > ZKR__SEQUENCE_LIMIT || minus == name || minus[-1] == '-' ||
-           minus[-1] == '_';
-}
-
-bool zkr__path_sequence(const char *name, const char *prefix, int64_t *sequence)
-{
-    int64_t value;
-    const char *digits = after_last(name, prefix);
-    if (digits) {
-        bool negative = digits[0] == '-';
-        if (ten_digits(digits + negative, &value)) {
-            *sequence = negative ? -value : value;
-            return true;
-        }
-    }
-    size_t len = strlen(name);
-    if (len < DIGITS || !ten_digits(name + len - DIGITS, &value)) {
-        return false;
-    }
-    const char *before = name + len - DIGITS - 1;
-    bool negative = len > DIGITS && *before == '-' && is_sign(name, before, value);
-    *sequence = negative ? -value : value;
-    return true;
 }

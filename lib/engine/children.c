@@ -7,7 +7,6 @@
 #include <zkr/error.h>
 
 #include "base/mem.h"
-#include "base/path.h"
 
 static int compare(const void *x, const void *y)
 {
@@ -22,7 +21,6 @@ static int compare(const void *x, const void *y)
 int zkr__children_order(struct zkr__children *out,
                         const char *const *names,
                         size_t count,
-                        const char *prefix,
                         zkr__child_filter dead,
                         void *ctx)
 {
@@ -36,10 +34,9 @@ int zkr__children_order(struct zkr__children *out,
     }
     for (size_t i = 0; i < count; i++) {
         struct zkr__child *child = &out->list[out->count];
-        if (names[i] && zkr__path_sequence(names[i], prefix, &child->sequence) &&
+        if (names[i] && zkr__name_parse(names[i], &child->kind, &child->sequence) &&
             !(dead && dead(ctx, names[i]))) {
             child->name = names[i];
-            child->foreign = strstr(names[i], prefix) == NULL;
             out->count++;
         }
     }
@@ -56,11 +53,12 @@ size_t zkr__children_find(const struct zkr__children *children, const char *name
     return i;
 }
 
-size_t zkr__children_find_start(const struct zkr__children *children, const char *start)
+size_t zkr__children_find_start(const struct zkr__children *children,
+                                const char *start,
+                                size_t len)
 {
     size_t i = 0;
-    while (i < children->count &&
-           strncmp(children->list[i].name, start, strlen(start)) != 0) {
+    while (i < children->count && strncmp(children->list[i].name, start, len) != 0) {
         i++;
     }
     return i;

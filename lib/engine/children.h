@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/names.h"
+
 struct zkr__child {
     const char *name; /* borrowed from the answer */
+    enum zkr__name_kind kind;
     int64_t sequence;
-    bool foreign; /* of another recipe; still counts, in its place */
 };
 
 struct zkr__children {
@@ -28,13 +30,13 @@ typedef bool (*zkr__child_filter)(void *ctx, const char *name);
 int zkr__children_order(struct zkr__children *out,
                         const char *const *names,
                         size_t count,
-                        const char *prefix,
                         zkr__child_filter dead,
                         void *ctx);
 
-/* Index of the child called @name, or of the one that starts with @start; count if missing. */
+/* Index of the child called @name, or of the one that starts with the @len bytes at @start; count if missing. */
 size_t zkr__children_find(const struct zkr__children *children, const char *name);
 size_t zkr__children_find_start(const struct zkr__children *children,
-                                const char *start);
+                                const char *start,
+                                size_t len);
 
 #endif

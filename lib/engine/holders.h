@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which threads hold a re-entrant lock, how often, and by which claim. Needs the client's lock. */
+/* Which threads hold a re-entrant lock or wait for it, how often, and where. Needs the client's
+ * lock. */
 #ifndef ZKR_ENGINE_HOLDERS_H
 #define ZKR_ENGINE_HOLDERS_H
 
@@ -7,16 +8,16 @@
 
 #include "base/table.h"
 #include "base/thread.h"
-#include "engine/queue.h"
+#include "engine/place.h"
 
 struct zkr__holder {
     uint64_t thread; /* zkr__thread_id(): never reused */
-    int depth;
-    struct zkr__claim *claim;
-    void *lock;                   /* the recipe's object */
+    int depth;       /* 0 = it waits */
+    struct zkr__place place;
+    void *lock;                   /* whose table it is */
     struct zkr__thread_duty duty; /* release when the thread ends */
     struct zkr__call lost;        /* tells the application, on the dispatch thread */
-    bool lost_posted;             /* then this belongs to the call, too */
+    struct zkr__claim *told; /* of what; while not NULL this belongs to the call, too */
     UT_hash_handle hh;
 };
 

@@ -1,28 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules: who may hold, and whom the others watch. Pure. A recipe chooses one. */
+/*
+ * Rules: who may hold, and what the others watch. Pure. A recipe chooses one; the engine asks nothing else
+ * whom a list, an event or a release grants.
+ */
 #ifndef ZKR_ENGINE_RULE_H
 #define ZKR_ENGINE_RULE_H
 
 #include "engine/children.h"
 
-struct zkr__verdict {
-    bool granted;
-    size_t watch; /* not granted: index of the child to watch */
-    bool
-        sole; /* nothing but that child stands between us and the grant, nor ever can */
+/* What the end of the child that is watched means. */
+enum zkr__then {
+    ZKR__THEN_LOOK, /* list again: others may stand in between */
+    ZKR__THEN_OURS_IF_HELD, /* granted when it held until then: what is ahead of a holder does not block us */
+    ZKR__THEN_OURS /* granted: nothing else blocks us, nor ever can */
 };
 
-/* @self: index of our own child. */
+/* The verdict watches no child but the directory: each change of the children is a reason to list again. */
+#define ZKR__ALL_CHILDREN SIZE_MAX
+
+struct zkr__verdict {
+    bool granted;
+    size_t
+        watch; /* not granted: index of a child ahead of our own, or ZKR__ALL_CHILDREN */
+    enum zkr__then then;
+};
+
+/*
+ * @self: index of our own child. @arg: the recipe's.
+ *
+ * A child that comes later stands behind us. A rule for which that does not settle it (a node may be put in
+ * between, a later child may hold with us) must say ZKR__THEN_LOOK.
+ */
 typedef struct zkr__verdict (*zkr__rule)(const struct zkr__children *children,
                                          size_t self,
                                          int64_t arg);
 
-/*
- * The first @n hold; others watch the one n places ahead (Curator's
- * StandardLockInternalsDriver). Later children sort behind us, so with n = 1 the second in line
- * is granted by the end of the first, with no need to look again.
- */
+/* Nobody ahead of such a child can hold while it holds. Readers and permits hold beside others. */
+bool zkr__holds_alone(const struct zkr__child *child);
+
+/* The first holds; the others watch the one ahead (Curator: StandardLockInternalsDriver, maxLeases 1). */
 struct zkr__verdict
-zkr__rule_first_n(const struct zkr__children *children, size_t self, int64_t n);
+zkr__rule_first(const struct zkr__children *children, size_t self, int64_t unused);
 
 #endif

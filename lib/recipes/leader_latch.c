@@ -1,51 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The leader latch: one claim in the queue at its path, made again whenever it is lost. */
-#include "recipes/leader_latch.h"
-
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "recipes/leader_latch_events.h"
 #include "session/log.h"
+#include "session/state.h"
 
 ZKR__OPTIONS_CHECK(zkr_leader_latch_options, 8, persistent_parent);
 
 enum { ID_MAX = 65536 };
-
-/* --- asked by all --- */
-
-static int no_latch(void)
-{
-    return zkr__fail(ZKR_EINVAL, NULL, "the leader latch is NULL");
-}
-
-int zkr__latch_enter(const zkr_leader_latch *l)
-{
-    return l ? zkr__client_enter(l->c) : no_latch();
-}
-
-int zkr__latch_enter_blocking(const zkr_leader_latch *l)
-{
-    return l ? zkr__client_enter_blocking(l->c) : no_latch();
-}
-
-struct zkr__claim *zkr__latch_lead(const zkr_leader_latch *l)
-{
-    bool leads = l->claim && l->claim->k.phase == ZKR__HELD &&
-                 (!l->o.step_down_when_suspended || zkr__connected(l->c));
-    return leads ? l->claim : NULL;
-}
-
-struct zkr__claim *zkr__latch_sure_lead(zkr_leader_latch *l)
-{
-    if (l->claim) {
-        zkr__claim_check(l->claim);
-    }
-    struct zkr__claim *lead = zkr__latch_lead(l);
-    return lead && zkr__claim_sure(lead) ? lead : NULL;
-}
 
 /* --- candidacy --- */
 
@@ -55,7 +22,7 @@ static void end_candidacy(zkr_leader_latch *l, int code, int detail) ZKR__LOCKED
 {
     l->failure = code;
     l->failure_detail = detail;
-    l->failure_untold = true;
+    l->failure_due = true;
     zkr__log(l->c, ZKR_LOG_ERROR, "%s: no candidate any more: %s", l->queue->dir,
              zkr_strerror(code));
 }
@@ -89,7 +56,8 @@ static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 static void join(zkr_leader_latch *l)
 {
     /* Into the latch at once: a claim that is refused calls on_change() before this returns. */
-    int rc = zkr__claim_enter(&l->claim, l->queue, false, on_change, l);
+    const struct zkr__entry entry = {.on_change = on_change, .ctx = l};
+    int rc = zkr__claim_enter(&l->claim, l->queue, &entry);
     if (rc != ZKR_OK) {
         end_candidacy(l, rc, 0);
     }
@@ -114,8 +82,9 @@ int zkr_leader_latch_start(zkr_leader_latch *l)
         rc = zkr__fail(ZKR_ESTATE, dir, "the latch on %s is started already", dir);
     } else {
         l->failure = 0;
-        l->failure_untold = false;
-        rc = zkr__claim_enter(&l->claim, l->queue, false, on_change, l);
+        l->failure_due = false;
+        const struct zkr__entry entry = {.on_change = on_change, .ctx = l};
+        rc = zkr__claim_enter(&l->claim, l->queue, &entry);
         if (rc != ZKR_OK) {
             (void)zkr__fail(rc, dir, "cannot join %s: out of resources", dir);
         }
@@ -137,42 +106,36 @@ int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
     struct zkr__claim *claim = l->claim;
     l->claim = NULL;
     l->failure = 0;
-    l->failure_untold = false;
+    l->failure_due = false;
     if (claim) {
         zkr__claim_leave(claim);
     }
     if (mode == ZKR_LATCH_SILENT) {
-        zkr__latch_hush(l);
+        zkr__latch_skip_loss(l);
     }
     zkr__latch_changed(l);
-    zkr__latch_wait_told(l);
+    zkr__latch_await_callbacks(l);
     zkr__unlock(l->c);
     return ZKR_OK;
 }
 
 /* --- create, destroy --- */
 
-static void on_news(void *ctx) ZKR__LOCKED
+static void on_contenders_change(void *ctx) ZKR__LOCKED
 {
     zkr_leader_latch *l = ctx;
-    l->news_untold = true;
+    l->contenders_due = true;
     zkr__latch_changed(l);
 }
 
-void zkr__latch_free(zkr_leader_latch *l)
-{
-    zkr__cv_destroy(&l->changed);
-    zkr__mem_free(l);
-}
-
-/* The client is told of a new latch only here, where nothing can fail any more but a lookout. */
+/* The client is told of a new latch only here, where nothing can fail any more but its watch. */
 static int attach(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr_client *c = l->c;
     const char *dir = l->queue->dir;
     int rc = zkr__client_enlist(c, dir);
     if (rc == ZKR_OK && l->o.on_contenders) {
-        rc = zkr__lookout_create(&l->lookout, c, dir, ZKR__LATCH_PREFIX, on_news, l);
+        rc = zkr__children_watch_create(&l->watch, c, dir, on_contenders_change, l);
         c->recipes -= rc != ZKR_OK;
     }
     if (rc != ZKR_OK) {
@@ -197,7 +160,7 @@ static int make_latch(zkr_leader_latch **out,
     }
     l->c = c;
     l->o = *o;
-    zkr__latch_init_calls(l);
+    zkr__latch_init_callbacks(l);
     if (zkr__cv_init(&l->changed) != 0) {
         zkr__mem_free(l);
         return ZKR_ESYS;
@@ -240,9 +203,8 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
     }
     const struct zkr__queue_spec spec = {
         .dir = path,
-        .prefix = ZKR__LATCH_PREFIX,
-        .rule = zkr__rule_first_n,
-        .rule_arg = 1,
+        .kind = ZKR__NAME_LATCH,
+        .rule = zkr__rule_first,
         .data = id,
         .data_len = id ? strlen(id) : 0,
         .persistent_parent = o.persistent_parent != 0,
@@ -266,20 +228,20 @@ int zkr_leader_latch_destroy(zkr_leader_latch *l)
     zkr_client *c = l->c;
     const char *dir = l->queue->dir;
     zkr__lock(c);
-    if (l->claim || l->waiting > 0 || zkr__lookout_busy(l->lookout)) {
+    if (l->claim || l->waiting > 0 || zkr__children_watch_busy(l->watch)) {
         rc = zkr__fail(ZKR_EBUSY, dir, "the latch on %s is started or waited for", dir);
         zkr__unlock(c);
         return rc;
     }
-    zkr__lookout_end(l->lookout);
-    l->lookout = NULL;
+    zkr__children_watch_end(l->watch);
+    l->watch = NULL;
     if (l->o.step_down_when_suspended) {
         zkr__unlisten(c, &l->listener);
     }
     zkr__unlock(c);
     zkr__dispatch_cancel(&c->dispatch, l);
     zkr__lock(c);
-    zkr__latch_hush(l);
+    zkr__latch_skip_loss(l);
     zkr__queue_unref(l->queue);
     c->recipes--;
     l->dead = l->running; /* by this very thread */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a leader latch can be asked. */
 #include "base/error.h"
-#include "recipes/leader_latch.h"
+#include "recipes/leader_latch_state.h"
 #include "session/bound.h"
 
 static int why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time)
@@ -130,7 +130,7 @@ int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size)
     }
     zkr__lock(l->c);
     const struct zkr__claim *lead = zkr__latch_sure_lead(l);
-    rc = lead ? zkr__contest_node(buf, size, lead) : not_leading(l);
+    rc = lead ? zkr__contenders_node(buf, size, lead) : not_leading(l);
     zkr__unlock(l->c);
     return rc;
 }
@@ -138,17 +138,18 @@ int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size)
 int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
 {
     int rc = zkr__latch_enter_blocking(l);
-    return rc == ZKR_OK ? zkr__contest_first(buf, size, l->queue, &l->lookout) : rc;
+    return rc == ZKR_OK ? zkr__contenders_first(buf, size, l->queue, &l->watch) : rc;
 }
 
 int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out)
 {
     int rc = zkr__latch_enter_blocking(l);
-    return rc == ZKR_OK ? zkr__contest_list(out, l->queue, &l->lookout) : rc;
+    return rc == ZKR_OK ? zkr__contenders_list(out, l->queue, &l->watch) : rc;
 }
 
 int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms)
 {
     int rc = zkr__latch_enter_blocking(l);
-    return rc == ZKR_OK ? zkr__contest_watch(l->queue, &l->lookout, timeout_ms) : rc;
+    return rc == ZKR_OK ? zkr__contenders_await_change(l->queue, &l->watch, timeout_ms)
+                        : rc;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader selector: a thread that takes rounds in the queue at its path. */
-#include "recipes/leader_selector.h"
-
+/* The leader selector: its thread, from start to stop. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,151 +7,12 @@
 #include "base/options.h"
 #include "base/path.h"
 #include "base/thread.h"
-#include "session/log.h"
+#include "recipes/leader_selector_rounds.h"
+#include "session/state.h"
 
 ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
 
 enum { ID_MAX = 65536 };
-
-/* --- the end of a candidacy --- */
-
-static void free_selector(zkr_leader_selector *s)
-{
-    zkr__cv_destroy(&s->changed);
-    zkr__mem_free(s);
-}
-
-static void run_failed(struct zkr__call *call)
-{
-    zkr_leader_selector *s = ZKR__OWNER_OF(call, zkr_leader_selector, failed);
-    zkr_client *c = s->c;
-    zkr__lock(c);
-    int code = s->failure;
-    s->posted = false;
-    s->running = true;
-    zkr__unlock(c);
-    if (code != 0) {
-        s->o.on_failed(s, code, s->ctx);
-    }
-    zkr__lock(c);
-    s->running = false;
-    bool dead = s->dead;
-    zkr__unlock(c);
-    if (dead) {
-        free_selector(s);
-    }
-}
-
-static void end_candidacy(zkr_leader_selector *s, int code) ZKR__LOCKED
-{
-    s->queued = false;
-    s->failure = code;
-    zkr__log(s->c, ZKR_LOG_ERROR, "%s: no candidate any more: %s", s->queue->dir,
-             zkr_strerror(code));
-    if (s->o.on_failed && !s->posted) {
-        s->posted = true;
-        zkr__dispatch_post(&s->c->dispatch, &s->failed);
-    }
-}
-
-/* --- rounds, on the selector's thread --- */
-
-bool zkr__leadership_sure(struct zkr_leadership *lead)
-{
-    zkr__claim_check(lead->claim);
-    return !lead->suspended && zkr__claim_sure(lead->claim);
-}
-
-static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
-{
-    zkr_leader_selector *s = ctx;
-    if (claim->k.lost != 0 && s->leading) {
-        zkr__log(s->c, ZKR_LOG_WARN, "%s: leadership lost", claim->node);
-    }
-    zkr__cv_broadcast(&s->changed);
-}
-
-static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
-{
-    zkr_leader_selector *s = ZKR__OWNER_OF(listener, zkr_leader_selector, listener);
-    if (state != ZKR_STATE_CONNECTED) {
-        s->lead.suspended = true;
-        zkr__cv_broadcast(&s->changed);
-    }
-}
-
-/* Queue up and wait. ZKR_ESESSION: granted, but over before we woke up. */
-static int contend(zkr_leader_selector *s) ZKR__LOCKED
-{
-    int rc = zkr__claim_enter(&s->claim, s->queue, false, on_change, s);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    struct zkr__claim *claim = s->claim;
-    zkr__claim_wait(claim, ZKR__NEVER);
-    s->lead = (struct zkr_leadership){
-        .s = s,
-        .claim = claim,
-        .suspended = s->o.step_down_when_suspended && !zkr__connected(s->c),
-    };
-    if (!s->stopping && claim->k.phase == ZKR__HELD && zkr__leadership_sure(&s->lead)) {
-        return ZKR_OK;
-    }
-    rc = s->stopping             ? ZKR_ECANCELED
-         : claim->k.failure != 0 ? claim->k.failure
-                                 : ZKR_ESESSION;
-    s->claim = NULL;
-    zkr__claim_leave(claim);
-    return rc;
-}
-
-static void lead(zkr_leader_selector *s) ZKR__LOCKED
-{
-    zkr_client *c = s->c;
-    s->leading = true;
-    s->queued = s->o.auto_requeue != 0;
-    zkr__unlock(c);
-    s->take(&s->lead, s->ctx);
-    zkr__lock(c);
-    struct zkr__claim *claim = s->claim;
-    s->leading = false;
-    s->claim = NULL;
-    zkr__claim_leave(claim);
-}
-
-static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
-{
-    zkr_client *c = s->c;
-    int64_t deadline = zkr__clock_deadline(zkr__now(c), s->o.requeue_delay_ms);
-    bool in_time = s->o.auto_requeue && s->o.requeue_delay_ms > 0;
-    while (!s->stopping && in_time) {
-        in_time = zkr__wait(c, &s->changed, deadline);
-    }
-}
-
-static void *run(void *arg)
-{
-    zkr_leader_selector *s = arg;
-    zkr_client *c = s->c;
-    zkr__lock(c);
-    while (!s->stopping) {
-        if (!s->queued) {
-            (void)zkr__wait(c, &s->changed, ZKR__NEVER);
-            continue;
-        }
-        int rc = contend(s);
-        if (rc == ZKR_OK) {
-            lead(s);
-            pause_between(s);
-        } else if (rc != ZKR_ECANCELED && !zkr_err_retriable(rc)) {
-            end_candidacy(s, rc);
-        }
-    }
-    s->ended = true;
-    zkr__cv_broadcast(&s->changed);
-    zkr__unlock(c);
-    return NULL;
-}
 
 /* --- start, stop --- */
 
@@ -188,7 +47,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
         rc = zkr__fail(ZKR_ESTATE, dir, "the selector on %s is %s", dir,
                        s->stopping ? "still stopping" : "started already");
     } else {
-        int error = zkr__thread_start(&s->thread, "zkr-selector", run, s);
+        int error = zkr__thread_start(&s->thread, "zkr-selector", zkr__selector_run, s);
         s->started = s->queued = error == 0;
         rc = error == 0 ? ZKR_OK : zkr__fail_sys(error, "zkr_leader_selector_start");
     }
@@ -250,15 +109,14 @@ static int make_selector(zkr_leader_selector **out,
         return ZKR_ENOMEM;
     }
     s->c = c;
-    s->failed = (struct zkr__call){.owner = s, .run = run_failed};
-    s->listener.on_state = on_state;
+    zkr__selector_init_callbacks(s);
     if (zkr__cv_init(&s->changed) != 0) {
         zkr__mem_free(s);
         return ZKR_ESYS;
     }
     int rc = zkr__queue_create(&s->queue, c, spec);
     if (rc != ZKR_OK) {
-        free_selector(s);
+        zkr__selector_free(s);
         return rc;
     }
     *out = s;
@@ -311,9 +169,8 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
     }
     const struct zkr__queue_spec spec = {
         .dir = path,
-        .prefix = ZKR__SELECTOR_PREFIX,
-        .rule = zkr__rule_first_n,
-        .rule_arg = 1,
+        .kind = ZKR__NAME_LOCK /* a mutex on the wire, as Curator's */,
+        .rule = zkr__rule_first,
         .owner = id && id[0] ? id : NULL,
         .persistent_parent = o.persistent_parent != 0,
     };
@@ -335,7 +192,7 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
     }
     zkr__unlock(c);
     if (rc != ZKR_OK) {
-        free_selector(s);
+        zkr__selector_free(s);
         return rc;
     }
     *out = s;
@@ -372,7 +229,7 @@ int zkr_leader_selector_destroy(zkr_leader_selector *s)
     bool dead = s->dead;
     zkr__unlock(c);
     if (!dead) {
-        free_selector(s);
+        zkr__selector_free(s);
     }
     return ZKR_OK;
 }

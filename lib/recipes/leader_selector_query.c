@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a leader selector can be asked and told, and what take_leadership() asks. */
 #include "base/error.h"
-#include "recipes/leader_selector.h"
+#include "recipes/leader_selector_state.h"
 #include "session/bound.h"
-
-static int no_selector(void)
-{
-    return zkr__fail(ZKR_EINVAL, NULL, "the leader selector is NULL");
-}
-
-int zkr__selector_enter(const zkr_leader_selector *s)
-{
-    return s ? zkr__client_enter(s->c) : no_selector();
-}
-
-int zkr__selector_enter_blocking(const zkr_leader_selector *s)
-{
-    return s ? zkr__client_enter_blocking(s->c) : no_selector();
-}
 
 int zkr_leader_selector_state(zkr_leader_selector *s)
 {
@@ -90,13 +75,13 @@ int zkr_leader_selector_interrupt(zkr_leader_selector *s)
 int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t size)
 {
     int rc = zkr__selector_enter_blocking(s);
-    return rc == ZKR_OK ? zkr__contest_first(buf, size, s->queue, NULL) : rc;
+    return rc == ZKR_OK ? zkr__contenders_first(buf, size, s->queue, NULL) : rc;
 }
 
 int zkr_leader_selector_participants(zkr_leader_selector *s, zkr_contenders **out)
 {
     int rc = zkr__selector_enter_blocking(s);
-    return rc == ZKR_OK ? zkr__contest_list(out, s->queue, NULL) : rc;
+    return rc == ZKR_OK ? zkr__contenders_list(out, s->queue, NULL) : rc;
 }
 
 /* --- for take_leadership() --- */
@@ -176,7 +161,7 @@ int zkr_leadership_node(zkr_leadership *lead, char *buf, size_t size)
         return rc;
     }
     zkr__lock(s->c);
-    rc = zkr__contest_node(buf, size, lead->claim);
+    rc = zkr__contenders_node(buf, size, lead->claim);
     zkr__unlock(s->c);
     return rc;
 }

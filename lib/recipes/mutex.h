@@ -5,20 +5,16 @@
 
 #include <zkr/mutex.h>
 
-#include "engine/contest.h"
-#include "engine/holders.h"
-
-#define ZKR__MUTEX_PREFIX "lock-" /* Curator's LOCK_NAME */
+#include "engine/contenders.h"
+#include "recipes/reentrant.h"
 
 struct zkr_mutex {
     zkr_client *c;
-    struct zkr__queue *queue;
-    struct zkr__holder *holders;  /* table */
-    struct zkr__claim *waiting;   /* list: owner_prev, owner_next */
-    struct zkr__lookout *lookout; /* NULL = nobody watched yet */
+    struct zkr__reentrant lock;
+    int64_t tickets;                     /* that exist */
+    struct zkr__children_watch *lookout; /* NULL = nobody watched yet */
     zkr_mutex_lost_fn on_lost;
     void *on_lost_ctx;
-    bool wait_on_release;
 };
 
 /* First thing in each public function: as zkr__client_enter(). */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a mutex can be asked. */
-#include <string.h>
-
 #include <zkr/guard.h>
 
 #include "base/error.h"
@@ -24,23 +22,13 @@ int zkr__mutex_enter_blocking(const zkr_mutex *m)
     return m ? zkr__client_enter_blocking(m->c) : no_mutex();
 }
 
-/* Surely held now. What is not is lost from here on, even if the session proves to be alive. */
-static bool is_sure(const struct zkr__holder *holder) ZKR__LOCKED
-{
-    if (!holder) {
-        return false;
-    }
-    zkr__claim_check(holder->claim);
-    return zkr__claim_sure(holder->claim);
-}
-
 bool zkr_mutex_is_held(zkr_mutex *m)
 {
     if (zkr__mutex_enter(m) != ZKR_OK) {
         return false;
     }
     zkr__lock(m->c);
-    bool held = is_sure(zkr__holders_find(m->holders));
+    bool held = zkr__reentrant_is_held(&m->lock);
     zkr__unlock(m->c);
     return held;
 }
@@ -50,12 +38,8 @@ bool zkr_mutex_is_held_in_process(zkr_mutex *m)
     if (zkr__mutex_enter(m) != ZKR_OK) {
         return false;
     }
-    bool held = false;
-    struct zkr__holder *holder, *next;
     zkr__lock(m->c);
-    HASH_ITER (hh, m->holders, holder, next) {
-        held = held || (holder->depth > 0 && is_sure(holder));
-    }
+    bool held = zkr__reentrant_is_held_by_any(&m->lock);
     zkr__unlock(m->c);
     return held;
 }
@@ -66,8 +50,7 @@ int zkr_mutex_depth(zkr_mutex *m)
         return 0;
     }
     zkr__lock(m->c);
-    const struct zkr__holder *holder = zkr__holders_find(m->holders);
-    int depth = holder ? holder->depth : 0;
+    int depth = zkr__reentrant_depth(&m->lock);
     zkr__unlock(m->c);
     return depth;
 }
@@ -78,32 +61,15 @@ int64_t zkr_mutex_valid_for_ms(zkr_mutex *m)
         return 0;
     }
     zkr__lock(m->c);
-    bool sure = is_sure(zkr__holders_find(m->holders));
+    bool sure = zkr__reentrant_is_held(&m->lock);
     int64_t left = sure ? zkr__valid_for_ms(m->c) : 0;
     zkr__unlock(m->c);
     return left;
 }
 
-/* The claim by which the calling thread surely holds, or NULL and a code. */
-static const struct zkr__claim *find_hold(zkr_mutex *m, int *rc) ZKR__LOCKED
-{
-    const char *dir = m->queue->dir;
-    const struct zkr__holder *holder = zkr__holders_find(m->holders);
-    if (!holder) {
-        *rc =
-            zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
-        return NULL;
-    }
-    if (!is_sure(holder)) {
-        *rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir);
-        return NULL;
-    }
-    return holder->claim;
-}
-
 static int no_room(const zkr_mutex *m)
 {
-    return zkr__fail(ZKR_EINVAL, m->queue->dir, "there is no room for the result");
+    return zkr__fail(ZKR_EINVAL, m->lock.queue->dir, "there is no room for the result");
 }
 
 int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token)
@@ -116,7 +82,7 @@ int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token)
         return no_room(m);
     }
     zkr__lock(m->c);
-    const struct zkr__claim *claim = find_hold(m, &rc);
+    const struct zkr__claim *claim = zkr__reentrant_hold(&m->lock, &rc);
     if (claim) {
         *token = claim->czxid;
     }
@@ -134,13 +100,9 @@ int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size)
         return no_room(m);
     }
     zkr__lock(m->c);
-    const struct zkr__claim *claim = find_hold(m, &rc);
-    size_t need = claim ? strlen(claim->node) + 1 : 0;
-    if (claim && need <= size) {
-        memcpy(buf, claim->node, need);
-    } else if (claim) {
-        rc = zkr__fail(ZKR_EINVAL, claim->node, "the node needs a buffer of %zu bytes",
-                       need);
+    const struct zkr__claim *claim = zkr__reentrant_hold(&m->lock, &rc);
+    if (claim) {
+        rc = zkr__place_node(claim, buf, size);
     }
     zkr__unlock(m->c);
     return rc;
@@ -156,7 +118,7 @@ int zkr_mutex_guard(zkr_mutex *m, struct zoo_op *op)
         return no_room(m);
     }
     zkr__lock(m->c);
-    const struct zkr__claim *claim = find_hold(m, &rc);
+    const struct zkr__claim *claim = zkr__reentrant_hold(&m->lock, &rc);
     if (claim) {
         zkr__zk_guard(op, claim->node);
     }
@@ -167,11 +129,13 @@ int zkr_mutex_guard(zkr_mutex *m, struct zoo_op *op)
 int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out)
 {
     int rc = zkr__mutex_enter_blocking(m);
-    return rc == ZKR_OK ? zkr__contest_list(out, m->queue, &m->lookout) : rc;
+    return rc == ZKR_OK ? zkr__contenders_list(out, m->lock.queue, &m->lookout) : rc;
 }
 
 int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms)
 {
     int rc = zkr__mutex_enter_blocking(m);
-    return rc == ZKR_OK ? zkr__contest_watch(m->queue, &m->lookout, timeout_ms) : rc;
+    return rc == ZKR_OK
+               ? zkr__contenders_await_change(m->lock.queue, &m->lookout, timeout_ms)
+               : rc;
 }

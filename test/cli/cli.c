@@ -321,12 +321,11 @@ static int beat(const char *file, const char *index, const char *mode)
     }
     struct cli_beat *b = &beats[atoi(index)];
     const char *token = getenv("ZKR_FENCING_TOKEN");
+    atomic_store(&b->token, token ? atoll(token) : 0);
     atomic_store(&b->pid, getpid());
     if (strcmp(mode, "deaf") == 0 || strcmp(mode, "grand") == 0) {
         ignore_signals();
     }
-    atomic_store(&b->token,
-                 token ? atoll(token) : 0); /* who waits for it reads the rest */
     atomic_store(&b->last, cli_now_ns());
     atomic_store(&b->first, atomic_load(&b->last));
     if (strcmp(mode, "once") == 0) {

@@ -38,6 +38,8 @@ void search_choose(uint64_t seed)
         s->fault_pace = s->session * 2;
     }
     s->limits = !s->split && zkf_chance(15);
+    s->shared = zkf_chance(30);
+    s->counting = s->shared && zkf_chance(30);
     if (s->limits) {
         s->sit = true;
         s->tick = s->session / 8;
@@ -196,15 +198,13 @@ static void print_all(void)
     }
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         const struct contender *k = &S.contenders[i];
-        const struct zkr__claim *claim = k->latch ? k->latch->claim : k->claim;
+        const struct zkr__claim *claim = search_claim(k);
         if (k->label != 0 && claim) {
-            zkf_trace("client %d, contender %d: phase %d, own %d, stalled %d, node %s, "
-                      "ahead %s, in flight %u",
-                      k->client, k->label, (int)claim->k.phase, (int)claim->k.own,
-                      claim->k.stalled, claim->node,
-                      claim->ahead ? claim->ahead->node
-                                   : (claim->ahead_path ? claim->ahead_path : "-"),
-                      claim->in_flight);
+            zkf_trace("client %d, contender %d: phase %d, next %d, own %d, node %s, "
+                      "ahead %s, refs %lld",
+                      k->client, k->label, (int)claim->k.phase, (int)claim->k.next,
+                      (int)claim->k.own, claim->node, search_stands_behind(claim, "-"),
+                      (long long)claim->refs);
         }
     }
     for (int i = 0; i < S.s.clients; i++) {
@@ -251,6 +251,7 @@ bool search_run(uint64_t seed, bool trace)
     S.labels = 0;
     S.violation[0] = '\0';
     memset(S.last_token, 0, sizeof(S.last_token));
+    memset(S.last_alone, 0, sizeof(S.last_alone));
     memset(S.contenders, 0, sizeof(S.contenders));
     begin(seed, trace);
     for (int i = 0; i < S.s.clients; i++) {

@@ -6,24 +6,29 @@
 #ifndef ZKT_SEARCH_H
 #define ZKT_SEARCH_H
 
-#include "engine/engine.h"
+#include "engine/contend.h"
+#include "fake.h"
+#include "recipes/leader_latch_state.h"
+#include "recipes/ticket.h"
 #include "session/bound.h"
 #include "session/open.h"
 #include "session/request.h"
 #include "session/service.h"
-#include "fake.h"
-#include "recipes/leader_latch.h"
 
 enum { SEARCH_CLIENTS = 4, SEARCH_CONTENDERS = 12, SEARCH_DIRS = 2 };
-/* Contenders of dir 0 are plain claims, those of dir 1 leader latches. */
+/* Contenders of dir 0 are claims and tickets, those of dir 1 leader latches. */
 enum { DIR_LOCK, DIR_LATCH };
 
-/* Someone who wants to hold: a claim, or a latch with one claim after another. */
+/* Someone who wants to hold: a claim, or a latch or ticket with one claim after another. */
 struct contender {
     int client, dir;
     int label; /* of its nodes; 0 = this place is free */
     struct zkr__claim *claim;
     zkr_leader_latch *latch;
+    zkr_ticket *ticket;
+    int ticket_told;  /* the state that its callback was told last; 0 = none */
+    int64_t deadline; /* of the ticket, true time; 0 = none */
+    bool reader;      /* it holds beside other readers */
     const struct zkf_node *node; /* the last one made, while it is there */
     bool ended;                  /* a claim that has failed or was lost: to be left */
     bool holding;                /* was sure, and has not been told otherwise */
@@ -38,6 +43,8 @@ struct contender {
 struct member {
     zkr_client *c; /* NULL: not running */
     struct zkr__queue *lock;
+    struct zkr__queue *readers; /* with S.s.shared */
+    zkr_mutex *mutex;           /* for tickets */
     struct zkf_actor service, dispatch, app;
     int64_t service_seen; /* c->service_at at the last look */
     /* For the one rule of the lease bound that leans on what cannot be measured. */
@@ -62,6 +69,8 @@ struct scenario {
     bool sit;   /* who holds holds for long */
     bool split; /* servers cut off, one after the other, and little else */
     bool isolations, hands, kills, tries, latches, locks, limits;
+    bool shared;   /* a read-write lock */
+    bool counting; /* whose readers watch the whole directory */
     int64_t attempts;
 };
 
@@ -73,13 +82,16 @@ struct search {
     struct zkf_actor faults;
     bool quiet; /* the end: no faults, nobody new; who holds lets go */
     int labels;
+    int requesting; /* label of the contender that requests a ticket right now; 0 = none */
     int64_t last_token[SEARCH_DIRS];
+    int64_t last_alone[SEARCH_DIRS]; /* of those that hold alone */
     int last_label[SEARCH_DIRS];
     char violation[400];
     /* What went on, over all seeds. */
     struct {
         long steps, grants, passes, losses, faults, entered, failed, expired, stops,
-            cuts, isolations, crashes, hands, kills, latch_gains, shortened;
+            cuts, isolations, crashes, hands, kills, latch_gains, shortened, tickets,
+            shared_grants;
     } did;
 };
 
@@ -100,6 +112,13 @@ void search_app(void *member);
 void search_leave(struct contender *k);
 const char *search_dir(int dir);
 
+/* search_tickets.c */
+void search_request(struct contender *k, zkr_mutex *mutex);
+void search_hand_in(struct contender *k);
+void search_check_ticket(struct contender *k);
+/* The claim by which it wants to hold, or holds; NULL: none now. */
+struct zkr__claim *search_claim(const struct contender *k);
+
 /* search_faults.c */
 void search_fault(void *unused);
 void search_calm(void);
@@ -108,6 +127,8 @@ void search_calm(void);
 void search_check(void);
 /* The client was, or is no more, kept from its servers. */
 void search_stalled(int member, bool stalled);
+/* The path of the one that @claim stands behind. */
+const char *search_stands_behind(const struct zkr__claim *claim, const char *nobody);
 int search_on_submit(int client, const struct zkr__op *op);
 void search_on_created(const struct zkf_node *node);
 void search_on_deleting(const struct zkf_node *node);

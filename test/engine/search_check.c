@@ -110,14 +110,15 @@ int search_on_submit(int client, const struct zkr__op *op)
         if (claim->node == op->path) {
             for (int i = 0; i < SEARCH_CONTENDERS; i++) {
                 const struct contender *k = &S.contenders[i];
-                if (k->label != 0 &&
-                    (claim->on_change_ctx == k || claim->on_change_ctx == k->latch)) {
+                const void *ctx = claim->on_change_ctx;
+                if (k->label != 0 && (ctx == k || (k->latch && ctx == k->latch) ||
+                                      (k->ticket && ctx == &k->ticket->place))) {
                     return k->label;
                 }
             }
         }
     }
-    return 0;
+    return S.requesting; /* its ticket is not known yet */
 }
 
 void search_on_created(const struct zkf_node *node)
@@ -130,12 +131,12 @@ void search_on_created(const struct zkf_node *node)
         k->excused = false;
         k->node = node;
     } /* else it comes late, in a session that the client has given up */
-    /* The last node of a latch may be on its way out while the next is made. */
+    /* The last node of a latch or a ticket may be on its way out while the next is made. */
     int nodes = 0;
     for (const struct zkf_node *other = zkf_nodes(); other; other = other->next) {
         nodes += other->label == node->label && other->owner == node->owner;
     }
-    if (nodes > 1 + (k->latch != NULL)) {
+    if (nodes > 1 + (k->latch || k->ticket)) {
         search_violation("contender %d has %d nodes, the last is %s", k->label, nodes,
                          node->path);
     }
@@ -166,12 +167,19 @@ static int64_t sequence_of(const struct zkf_node *node, int dir)
     return node->parent_hash == dirs[dir] ? node->sequence : -1;
 }
 
-static const struct zkf_node *node_ahead(const struct zkf_node *node, int dir)
+/* Is it in the queue of @k, and in the way of it once it is ahead? Its number, or -1. */
+static int64_t number_in_the_way(const struct contender *k, const struct zkf_node *node)
 {
-    int64_t mine = sequence_of(node, dir), best = -1;
+    return k->reader && strstr(node->path, "__READ__") ? -1 : sequence_of(node, k->dir);
+}
+
+static const struct zkf_node *node_ahead(const struct contender *k,
+                                         const struct zkf_node *node)
+{
+    int64_t mine = sequence_of(node, k->dir), best = -1;
     const struct zkf_node *ahead = NULL;
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
-        int64_t sequence = sequence_of(n, dir);
+        int64_t sequence = number_in_the_way(k, n);
         if (sequence > best && sequence < mine) {
             best = sequence;
             ahead = n;
@@ -183,7 +191,7 @@ static const struct zkf_node *node_ahead(const struct zkf_node *node, int dir)
 const struct zkf_node *search_ahead(const struct zkf_node *node)
 {
     const struct contender *k = search_by_label(node->label);
-    return k ? node_ahead(node, k->dir) : NULL;
+    return k ? node_ahead(k, node) : NULL;
 }
 
 /*
@@ -196,7 +204,7 @@ void search_excuse(const struct zkf_node *node)
     if (!k) {
         return;
     }
-    const struct zkf_node *ahead = node_ahead(node, k->dir);
+    const struct zkf_node *ahead = node_ahead(k, node);
     if (k->holding || !ahead || ahead->owner == node->owner) {
         k->excused = true;
         k->excused_at = zkf_now();
@@ -210,7 +218,7 @@ static bool is_leaving(const struct contender *k, const struct zkf_node *node)
     const struct zkr__engine *engine = S.members[k->client].c->engine;
     struct zkr__claim *claim;
     HASH_FIND(hh, engine->by_node, node->path, strlen(node->path), claim);
-    return claim && claim->k.phase == ZKR__REMOVING;
+    return claim && zkr__claim_stage(&claim->k) == ZKR__REMOVING;
 }
 
 /* Those in front must be on their way out, by this very client. */
@@ -218,7 +226,7 @@ static void check_order(const struct contender *k, const struct zkf_node *node)
 {
     int64_t mine = sequence_of(node, k->dir);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
-        int64_t other = sequence_of(n, k->dir);
+        int64_t other = number_in_the_way(k, n);
         if (other >= 0 && other < mine && !is_leaving(k, n)) {
             search_violation("contender %d of client %d is granted by %s past %s",
                              k->label, k->client, zkr__path_name(node->path),
@@ -227,10 +235,17 @@ static void check_order(const struct contender *k, const struct zkf_node *node)
     }
 }
 
+const char *search_stands_behind(const struct zkr__claim *claim, const char *nobody)
+{
+    const char *path =
+        claim->ahead ? claim->ahead->node : zkr__path_watched(&claim->ahead_watcher);
+    return path ? path : nobody;
+}
+
 /* No herd: one that waits watches the next in front of it, so nobody stands between. */
 static void check_parked(const struct contender *k, const struct zkr__claim *claim)
 {
-    const char *ahead = claim->ahead ? claim->ahead->node : claim->ahead_path;
+    const char *ahead = search_stands_behind(claim, NULL);
     const struct zkf_node *node = k->node;
     if (!ahead || !node || node->czxid != claim->czxid) {
         return;
@@ -238,7 +253,7 @@ static void check_parked(const struct contender *k, const struct zkr__claim *cla
     int64_t mine = sequence_of(node, k->dir);
     int64_t watched = strtoll(ahead + strlen(ahead) - 10, NULL, 10);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
-        int64_t other = sequence_of(n, k->dir);
+        int64_t other = number_in_the_way(k, n);
         if (other > watched && other < mine && !is_leaving(k, n)) {
             search_violation("contender %d of client %d (%s) watches %s past %s",
                              k->label, k->client, zkr__path_name(node->path),
@@ -270,23 +285,39 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
     /* Nobody has asked in between, or a latch had stepped down: the same term goes on. */
     bool again =
         k->label == S.last_label[k->dir] && claim->czxid == S.last_token[k->dir];
-    if (claim->czxid <= S.last_token[k->dir] && !again) {
+    /* Readers that hold together may hear of it in any order. */
+    int64_t *last = k->reader ? S.last_alone : S.last_token;
+    if (claim->czxid <= last[k->dir] && !again) {
         search_violation("token %" PRId64 " after token %" PRId64, claim->czxid,
-                         S.last_token[k->dir]);
+                         last[k->dir]);
     }
-    S.last_token[k->dir] = claim->czxid;
-    S.last_label[k->dir] = k->label;
+    if (claim->czxid > S.last_token[k->dir]) {
+        S.last_token[k->dir] = claim->czxid;
+        S.last_label[k->dir] = k->label;
+    }
+    if (!k->reader) {
+        S.last_alone[k->dir] = claim->czxid;
+    }
     check_order(k, node);
+}
+
+struct zkr__claim *search_claim(const struct contender *k)
+{
+    return k->latch ? k->latch->claim : k->ticket ? k->ticket->place.claim : k->claim;
 }
 
 static void look(struct contender *k)
 {
     zkr_client *c = S.members[k->client].c;
     zkf_enter(k->client);
+    if (k->ticket) {
+        search_check_ticket(k);
+    }
     zkr__lock(c);
-    struct zkr__claim *claim = k->latch ? zkr__latch_lead(k->latch) : k->claim;
-    const struct zkr__claim *any = k->latch ? k->latch->claim : k->claim;
-    if (any && any->k.phase == ZKR__PARKED && S.did.steps % 4 == 0) {
+    const struct zkr__claim *any = search_claim(k);
+    struct zkr__claim *claim = k->latch ? zkr__latch_lead(k->latch) : search_claim(k);
+    if (any && any->k.phase == ZKR__PARKED && !any->k.watch_children &&
+        S.did.steps % 4 == 0) {
         check_parked(k, any);
     }
     bool sure = claim && claim->k.phase == ZKR__HELD && zkr__claim_sure(claim);
@@ -340,7 +371,9 @@ void search_check(void)
         if (!believes(k)) {
             continue;
         }
-        if (holder[k->dir]) {
+        bool together = holder[k->dir] && holder[k->dir]->reader && k->reader;
+        S.did.shared_grants += together;
+        if (holder[k->dir] && !together) {
             search_violation(
                 "both contender %d of client %d and %d of client %d hold %s",
                 holder[k->dir]->label, holder[k->dir]->client, k->label, k->client,

@@ -2,6 +2,7 @@
 /* What the applications do: open and close clients, enter and leave. */
 #include <string.h>
 
+#include "read_write_rule.h"
 #include "search.h"
 #include "util.h"
 
@@ -24,12 +25,17 @@ void search_open(int at)
     if (zkr__client_open(&m->c, "127.0.0.1:1", &o, &env) != ZKR_OK) {
         zkt_fail("no client");
     }
-    const struct zkr__queue_spec spec = {.dir = search_dir(DIR_LOCK),
-                                         .prefix = "lock-",
-                                         .rule = zkr__rule_first_n,
-                                         .rule_arg = 1};
-    if (zkr__queue_create(&m->lock, m->c, &spec) != ZKR_OK) {
-        zkt_fail("no queue");
+    struct zkr__queue_spec spec = {
+        .dir = search_dir(DIR_LOCK),
+        .kind = S.s.shared ? ZKR__NAME_WRITE : ZKR__NAME_LOCK,
+        .rule = S.s.shared ? read_write_rule : zkr__rule_first,
+        .rule_arg = S.s.counting,
+    };
+    int rc = zkr__queue_create(&m->lock, m->c, &spec);
+    spec.kind = ZKR__NAME_READ;
+    if (rc != ZKR_OK || zkr__queue_create(&m->readers, m->c, &spec) != ZKR_OK ||
+        zkr_mutex_create(&m->mutex, m->c, search_dir(DIR_LOCK), NULL) != ZKR_OK) {
+        zkt_fail("no queue, or no mutex");
     }
     m->service_seen = -1;
     m->c->service_at = 0; /* its thread would look once at first */
@@ -45,6 +51,8 @@ static void drop(struct contender *k)
         if (zkr_leader_latch_destroy(latch) != ZKR_OK) {
             search_violation("a latch that was stopped cannot be destroyed");
         }
+    } else if (k->ticket) {
+        search_hand_in(k);
     } else {
         zkr_client *c = S.members[k->client].c;
         zkr__lock(c);
@@ -65,8 +73,10 @@ void search_close(int at, bool killed)
             drop(&S.contenders[i]);
         }
     }
+    (void)zkr_mutex_destroy(m->mutex);
     zkr__lock(m->c);
     zkr__queue_unref(m->lock);
+    zkr__queue_unref(m->readers);
     zkr__unlock(m->c);
     zkf_hurry(true); /* do not wait for answers: none will come meanwhile */
     if (zkr_client_close(m->c) != ZKR_OK) {
@@ -156,9 +166,16 @@ static void enter(int at)
         enter_latch(k, m->c);
         return;
     }
+    if (zkf_chance(30)) {
+        search_request(k, m->mutex);
+        return;
+    }
+    k->reader = S.s.shared && zkf_chance(65);
     bool once = S.s.tries && zkf_chance(25);
+    const struct zkr__entry entry = {.once = once, .on_change = on_change, .ctx = k};
     zkr__lock(m->c);
-    if (zkr__claim_enter(&k->claim, m->lock, once, on_change, k) != ZKR_OK) {
+    if (zkr__claim_enter(&k->claim, k->reader ? m->readers : m->lock, &entry) !=
+        ZKR_OK) {
         zkt_fail("no claim");
     }
     zkr__unlock(m->c);

@@ -7,14 +7,11 @@
 #include <zkr/error.h>
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "engine/children.h"
 #include "engine/rule.h"
 #include "fuzz.h"
 
-enum { CHILDREN_MAX = 24, NAME_ROOM = 96, WAYS_MAX = 3 };
-
-static const char prefix[] = "lock-";
+enum { CHILDREN_MAX = 24, NAME_ROOM = 96 };
 
 struct names {
     char *list[CHILDREN_MAX];
@@ -76,8 +73,8 @@ static void make_names(struct names *names, struct fuzz_input *in)
 static struct zkr__children order(char *const *names, size_t count)
 {
     struct zkr__children children;
-    FUZZ_TRUE(zkr__children_order(&children, (const char *const *)names, count, prefix,
-                                  NULL, NULL) == ZKR_OK);
+    FUZZ_TRUE(zkr__children_order(&children, (const char *const *)names, count, NULL,
+                                  NULL) == ZKR_OK);
     return children;
 }
 
@@ -88,10 +85,12 @@ static void check_order(const struct zkr__children *c, const struct names *names
     size_t numbered = 0;
     for (size_t i = 0; i < names->count; i++) {
         int64_t sequence;
-        bool has = zkr__path_sequence(names->list[i], prefix, &sequence);
+        enum zkr__name_kind kind;
+        bool has = zkr__name_parse(names->list[i], &kind, &sequence);
         size_t at = zkr__children_find(c, names->list[i]);
         FUZZ_TRUE(has == (at < c->count));
-        FUZZ_TRUE(!has || c->list[at].sequence == sequence);
+        FUZZ_TRUE(!has ||
+                  (c->list[at].sequence == sequence && c->list[at].kind == kind));
         numbered += has;
     }
     FUZZ_TRUE(c->count == numbered);
@@ -118,28 +117,21 @@ static void check_shuffled(const struct zkr__children *c,
     FUZZ_TRUE(c->count == d.count);
     for (size_t i = 0; i < c->count; i++) {
         FUZZ_TRUE(c->list[i].name == d.list[i].name);
-        FUZZ_TRUE(c->list[i].foreign == d.list[i].foreign);
+        FUZZ_TRUE(c->list[i].kind == d.list[i].kind);
     }
     zkr__mem_free(d.list);
 }
 
-/* From each that waits the watches lead to one that holds, and no two watch the same. */
-static void check_chain(const struct zkr__children *c, size_t ways)
+/* The first holds, and each other watches the one ahead. */
+static void check_chain(const struct zkr__children *c)
 {
-    bool watched[CHILDREN_MAX] = {false};
-    size_t granted = 0;
     for (size_t self = 0; self < c->count; self++) {
-        struct zkr__verdict v = zkr__rule_first_n(c, self, (int64_t)ways);
-        granted += v.granted;
-        if (v.granted) {
-            FUZZ_TRUE(granted == self + 1); /* none waits ahead of one that holds */
-            continue;
-        }
-        FUZZ_TRUE(v.watch < self && !watched[v.watch]);
-        FUZZ_TRUE(!v.sole || (ways == 1 && self == 1));
-        watched[v.watch] = true;
+        struct zkr__verdict v = zkr__rule_first(c, self, 0);
+        FUZZ_TRUE(v.granted == (self == 0));
+        FUZZ_TRUE(v.granted || v.watch == self - 1);
+        FUZZ_TRUE(v.granted || v.then != ZKR__THEN_LOOK);
+        FUZZ_TRUE((v.then == ZKR__THEN_OURS) == (self == 1));
     }
-    FUZZ_TRUE(granted == (c->count < ways ? c->count : ways));
 }
 
 static bool is_gone(void *ctx, const char *name)
@@ -152,7 +144,7 @@ static bool is_gone(void *ctx, const char *name)
  * Children end one by one, holders or not: who is granted then was granted before, or had its
  * watch on the one that ended. So nobody is forgotten, and in the end all had their turn.
  */
-static void check_turns(const struct names *names, size_t ways, struct fuzz_input in)
+static void check_turns(const struct names *names, struct fuzz_input in)
 {
     struct names gone = {.count = 0};
     struct zkr__children before = order(names->list, names->count);
@@ -162,17 +154,16 @@ static void check_turns(const struct names *names, size_t ways, struct fuzz_inpu
         size_t granted = 0;
         gone.list[gone.count++] = (char *)(uintptr_t)before.list[end].name;
         FUZZ_TRUE(zkr__children_order(&after, (const char *const *)names->list,
-                                      names->count, prefix, is_gone, &gone) == ZKR_OK);
+                                      names->count, is_gone, &gone) == ZKR_OK);
         FUZZ_TRUE(after.count == before.count - 1);
         for (size_t self = 0; self < after.count; self++) {
             size_t was = zkr__children_find(&before, after.list[self].name);
-            struct zkr__verdict old = zkr__rule_first_n(&before, was, (int64_t)ways);
-            struct zkr__verdict now = zkr__rule_first_n(&after, self, (int64_t)ways);
+            struct zkr__verdict old = zkr__rule_first(&before, was, 0);
+            struct zkr__verdict now = zkr__rule_first(&after, self, 0);
             FUZZ_TRUE(now.granted || !old.granted);
             if (now.granted && !old.granted) {
                 granted++;
-                FUZZ_TRUE(end < ways);
-                FUZZ_TRUE(ways > 1 || old.watch == end);
+                FUZZ_TRUE(end == 0 && old.watch == end && old.then == ZKR__THEN_OURS);
             }
         }
         FUZZ_TRUE(granted <= 1);
@@ -185,7 +176,7 @@ static void check_turns(const struct names *names, size_t ways, struct fuzz_inpu
 /* A start is found where the first name has it. */
 static void check_start(const struct zkr__children *c, const char *start)
 {
-    size_t at = zkr__children_find_start(c, start);
+    size_t at = zkr__children_find_start(c, start, strlen(start));
     for (size_t i = 0; i < at; i++) {
         FUZZ_TRUE(strncmp(c->list[i].name, start, strlen(start)) != 0);
     }
@@ -203,10 +194,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_shuffled(&children, &names, all);
     check_start(&children, "_c_01234567-89ab-4def-8123-456789abcde0-");
     check_start(&children, names.count > 0 ? names.list[0] : "");
-    for (size_t ways = 1; ways <= WAYS_MAX; ways++) {
-        check_chain(&children, ways);
-        check_turns(&names, ways, all);
-    }
+    check_chain(&children);
+    check_turns(&names, all);
     zkr__mem_free(children.list);
     for (size_t i = 0; i < names.count; i++) {
         free(names.list[i]);

@@ -5,7 +5,7 @@
  * and gives them back.
  */
 #include "base/mem.h"
-#include "engine/roster.h"
+#include "engine/contenders.h"
 #include "fuzz.h"
 #include "json_check.h"
 #include "table.h"
@@ -38,7 +38,7 @@ const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_
 
 static char *owner_of(const char *data, size_t size)
 {
-    char *text = zkr__roster_text(data, size);
+    char *text = zkr__contenders_text(data, size);
     FUZZ_TRUE(text && strlen(text) == size);
     for (size_t i = 0; i < size; i++) {
         bool control = (data[i] >= 0 && data[i] < ' ') || data[i] == 0x7f;

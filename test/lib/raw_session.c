@@ -257,8 +257,7 @@ void zkt_raw_abandon(zkt_raw *s)
  */
 int zkt_expire_session(const char *hosts, int64_t session_id, const void *passwd16)
 {
-    enum { RACE_MS = 30000 }; /* on a busy machine the owner wins many times */
-    const int64_t deadline = zkt_now_ms() + RACE_MS;
+    const int64_t deadline = zkt_now_ms() + WAIT_MS;
 
     while (zkt_now_ms() < deadline) {
         zkt_raw *s = connected(hosts, session_id, passwd16);

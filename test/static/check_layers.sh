@@ -18,10 +18,18 @@ function bad(why) {
     failed = 1
 }
 
-# The stem of recipes/mutex.c is mutex; mutex_query.c belongs to it by its name.
-function stem(path) {
+# The recipe that a file belongs to: mutex.c and mutex_query.c to mutex, which has a public header.
+function recipe(path,    name, line) {
     sub(/.*\//, "", path)
     sub(/\.[ch]$/, "", path)
+    for (name = path; ; sub(/_[^_]*$/, "", name)) {
+        if ((getline line < ("include/zkr/" name ".h")) >= 0) {
+            close("include/zkr/" name ".h")
+            return name
+        }
+        if (name !~ /_/)
+            break
+    }
     return path
 }
 
@@ -33,7 +41,7 @@ function check_public(floor, name) {
         return
     else if (floor == "session" && name !~ /^zkr\/(error|version|export|client)\.h$/)
         bad("session sees no header of a recipe")
-    else if (floor == "engine" && name ~ /^zkr\/(mutex|rwlock|semaphore|multilock|lockable|leader_[a-z]+|guard|zkr)\.h$/)
+    else if (floor == "engine" && name ~ /^zkr\/(mutex|rwlock|semaphore|multilock|lockable|leader_[a-z]+|guard|ticket|zkr)\.h$/)
         bad("engine sees no header of a recipe")
 }
 
@@ -64,7 +72,8 @@ function check_lib_quoted(floor, name,    target) {
         bad(target " is above " floor)
     else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|log|state|zk_value)\.h$/)
         bad("of session, recipes see only bound, client, log, state and zk_value")
-    else if (floor == "recipes" && target == "recipes" && index(stem(FILENAME), stem(name)) != 1)
+    else if (floor == "recipes" && target == "recipes" && !(recipe(name) in shared) &&
+             recipe(FILENAME) != recipe(name))
         bad("a recipe does not see another one")
 }
 
@@ -94,6 +103,8 @@ function check(kind, name,    floor) {
 }
 
 BEGIN {
+    # What recipes are made of; these see no recipe themselves.
+    shared["reentrant"]; shared["ticket"]
     level["base"] = 1; level["session"] = 2; level["engine"] = 3; level["recipes"] = 4
 }
 

@@ -65,7 +65,11 @@ layers() {
     printf '#include "base/path.h"\n#include "session/zk.h"\n' | put lib/engine/queue.c
     printf '#include <zkr/guard.h>\n#include "engine/queue.h"\n#include "session/client.h"\n' |
         put lib/recipes/mutex.c
+    printf '#include "recipes/reentrant.h"\n#include "recipes/ticket.h"\n' | put lib/recipes/mutex.h
     printf '#include <zkr/mutex.h>\n#include <zookeeper/zookeeper.h>\n' | put include/zkr/guard.h
+    printf '#include <zkr/client.h>\n' | put include/zkr/leader_latch.h
+    printf '#include "recipes/leader_latch_state.h"\n' | put lib/recipes/leader_latch.c
+    printf '#include "recipes/leader_latch_state.h"\n' | put lib/recipes/leader_latch_query.c
     printf '#include <zkr/zkr.h>\n#include "cmd.h"\n' | put tools/zkr/main.c
     good
     bad_include lib/base/path.c '"session/zk.h"' 'session is above base'
@@ -82,6 +86,8 @@ layers() {
     bad_include lib/session/client.c '<zkr/guard.h>' 'no header of a recipe'
     bad_include lib/recipes/mutex.c '"session/request.h"' 'of session, recipes see only'
     bad_include lib/recipes/mutex.c '"recipes/rwlock.h"' 'another one'
+    bad_include lib/recipes/leader_selector.c '"recipes/leader_latch_state.h"' 'another one'
+    bad_include lib/recipes/ticket.c '"recipes/mutex.h"' 'another one'
     bad_include lib/engine/rule.c '"rule.h"' 'floor/file.h'
     bad_include lib/engine/rule.c '"../base/path.h"' 'no relative'
     bad_include lib/engine/rule.c '<base/path.h>' 'in quotes'

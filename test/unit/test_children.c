@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The children of a queue, in their order. */
 #include <stdlib.h>
+#include <string.h>
 
 #include <zkr/error.h>
 
@@ -13,8 +14,7 @@ expect_order(const char *const *names, size_t count, const char *const *wanted)
 {
     struct zkr__children c;
     size_t i = 0;
-    assert_int_equal(zkr__children_order(&c, names, count, "lock-", NULL, NULL),
-                     ZKR_OK);
+    assert_int_equal(zkr__children_order(&c, names, count, NULL, NULL), ZKR_OK);
     for (; wanted[i]; i++) {
         assert_true(i < c.count);
         assert_string_equal(c.list[i].name, wanted[i]);
@@ -79,25 +79,31 @@ static void the_filter_takes_a_dying_node_out(void **state)
     static const char *const names[] = {"lock-0000000002", "lock-0000000001"};
     const char *dead = "lock-0000000001";
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, 2, "lock-", is_named, &dead),
-                     ZKR_OK);
+    assert_int_equal(zkr__children_order(&c, names, 2, is_named, &dead), ZKR_OK);
     assert_int_equal(c.count, 1);
     assert_string_equal(c.list[0].name, "lock-0000000002");
     zkr__mem_free(c.list);
 }
 
-/* Only children with another prefix are foreign. */
-static void a_child_of_another_recipe_is_marked_foreign(void **state)
+/* Each child says of which recipe it is. */
+static void a_child_tells_its_recipe(void **state)
 {
     (void)state;
-    static const char *const names[] = {"_c_0-lock-0000000001", "a__lock__0000000002",
-                                        "x-9-0000000003", "_c_0-latch-0000000004"};
-    static const bool foreign[] = {false, true, true, true};
+    static const char *const names[] = {
+        "_c_0-lock-0000000001",  "a__lock__0000000002",     "x-9-0000000003",
+        "_c_0-latch-0000000004", "_c_0-__READ__0000000005", "_c_0-__WRIT__0000000006",
+        "_c_0-lease-0000000007",
+    };
+    static const enum zkr__name_kind kinds[] = {
+        ZKR__NAME_LOCK, ZKR__NAME_OTHER, ZKR__NAME_OTHER, ZKR__NAME_LATCH,
+        ZKR__NAME_READ, ZKR__NAME_WRITE, ZKR__NAME_LEASE,
+    };
     struct zkr__children c;
-    assert_int_equal(
-        zkr__children_order(&c, names, ZKT_COUNT(names), "lock-", NULL, NULL), ZKR_OK);
-    for (size_t i = 0; i < ZKT_COUNT(foreign); i++) {
-        assert_int_equal(c.list[i].foreign, foreign[i]);
+    assert_int_equal(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL),
+                     ZKR_OK);
+    assert_int_equal(c.count, ZKT_COUNT(kinds));
+    for (size_t i = 0; i < ZKT_COUNT(kinds); i++) {
+        assert_int_equal(c.list[i].kind, kinds[i]);
     }
     zkr__mem_free(c.list);
 }
@@ -109,16 +115,17 @@ static void a_child_is_found_by_name_or_start(void **state)
     static const char *const names[] = {"_c_aa-lock-0000000001",
                                         "_c_ab-lock-0000000002"};
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, 2, "lock-", NULL, NULL), ZKR_OK);
+    assert_int_equal(zkr__children_order(&c, names, 2, NULL, NULL), ZKR_OK);
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-0000000002"), 1);
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-000000000"), 2);
     assert_int_equal(zkr__children_find(&c, ""), 2);
-    assert_int_equal(zkr__children_find_start(&c, "_c_ab-"), 1);
-    assert_int_equal(zkr__children_find_start(&c, "_c_a"), 0);
-    assert_int_equal(zkr__children_find_start(&c, "_c_b"), 2);
+    assert_int_equal(zkr__children_find_start(&c, "_c_ab-", strlen("_c_ab-")), 1);
+    assert_int_equal(zkr__children_find_start(&c, "_c_a", strlen("_c_a")), 0);
+    assert_int_equal(zkr__children_find_start(&c, "_c_b", strlen("_c_b")), 2);
     zkr__mem_free(c.list);
     assert_int_equal(zkr__children_find(&(struct zkr__children){0}, "x"), 0);
-    assert_int_equal(zkr__children_find_start(&(struct zkr__children){0}, "x"), 0);
+    assert_int_equal(
+        zkr__children_find_start(&(struct zkr__children){0}, "x", strlen("x")), 0);
 }
 
 /* Twenty thousand shuffled children come out in order. */
@@ -138,7 +145,7 @@ static void many_children_are_ordered(void **state)
         names[at] = text[i];
     }
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, MANY, "lock-", NULL, NULL), ZKR_OK);
+    assert_int_equal(zkr__children_order(&c, names, MANY, NULL, NULL), ZKR_OK);
     assert_int_equal(c.count, MANY);
     for (int i = 0; i < MANY; i++) {
         assert_ptr_equal(c.list[i].name, text[i]);
@@ -156,7 +163,7 @@ static void order_needs_memory(void **state)
     static const char *const names[] = {"lock-0000000001"};
     struct zkr__children c = {.count = 9};
     zkt_allow_allocations(0);
-    int rc = zkr__children_order(&c, names, 1, "lock-", NULL, NULL);
+    int rc = zkr__children_order(&c, names, 1, NULL, NULL);
     zkt_allow_allocations(-1);
     assert_int_equal(rc, ZKR_ENOMEM);
     assert_null(c.list);
@@ -170,7 +177,7 @@ int main(void)
         cmocka_unit_test(equal_numbers_are_ordered_by_name),
         cmocka_unit_test(children_without_a_number_are_left_out),
         cmocka_unit_test(the_filter_takes_a_dying_node_out),
-        cmocka_unit_test(a_child_of_another_recipe_is_marked_foreign),
+        cmocka_unit_test(a_child_tells_its_recipe),
         cmocka_unit_test(a_child_is_found_by_name_or_start),
         cmocka_unit_test(many_children_are_ordered),
         cmocka_unit_test(order_needs_memory),

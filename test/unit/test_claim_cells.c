@@ -8,7 +8,8 @@
 
 #include <zkr/client.h>
 
-#include "engine/claim.h"
+#include "claim_checks.h"
+#include "engine/claim_events.h"
 #include "unit.h"
 
 enum { IN_FLIGHT_MAX = 6, TABLE_SIZE = 1 << 16, FAILURES_MAX = 3, CALM_STEPS = 60 };
@@ -18,14 +19,14 @@ static const struct {
     unsigned action;
     enum zkr__event_kind answer;
 } requests[] = {
-    {ZKR__DO_CREATE, ZKR__EV_CREATED}, {ZKR__DO_OWN, ZKR__EV_OWN},
-    {ZKR__DO_FIND, ZKR__EV_LISTED},    {ZKR__DO_LIST, ZKR__EV_LISTED},
-    {ZKR__DO_AHEAD, ZKR__EV_AHEAD},    {ZKR__DO_PROVE, ZKR__EV_PROVED},
+    {ZKR__DO_CREATE, ZKR__EV_CREATED},      {ZKR__DO_GET_OWN, ZKR__EV_GOT_OWN},
+    {ZKR__DO_FIND, ZKR__EV_LISTED},         {ZKR__DO_LIST, ZKR__EV_LISTED},
+    {ZKR__DO_GET_AHEAD, ZKR__EV_GOT_AHEAD}, {ZKR__DO_PROVE, ZKR__EV_PROVED},
     {ZKR__DO_REMOVE, ZKR__EV_REMOVED},
 };
 
 static const unsigned sending = ZKR__DO_PARENTS | ZKR__DO_CREATE | ZKR__DO_FIND |
-                                ZKR__DO_OWN | ZKR__DO_LIST | ZKR__DO_AHEAD |
+                                ZKR__DO_GET_OWN | ZKR__DO_LIST | ZKR__DO_GET_AHEAD |
                                 ZKR__DO_PROVE | ZKR__DO_REMOVE;
 
 static const int codes[] = {ZKR_OK,     ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ENONODE,
@@ -38,6 +39,7 @@ struct world {
     bool connected;
     bool retry, quiet; /* timers */
     bool ahead;        /* its end will be told: a watch, or it is of this client */
+    bool once;         /* not to wait */
 };
 
 /* --- a table of the states seen --- */
@@ -47,24 +49,21 @@ static uint64_t key_of(const struct world *w)
     const struct zkr__claim_state *k = &w->k;
     const unsigned fields[][2] = {
         {(unsigned)k->phase, 4},
+        {k->phase == ZKR__PAUSED ? (unsigned)k->next : 0, 4},
+        {k->phase == ZKR__PARKED ? (unsigned)k->then : 0, 2},
         {(unsigned)k->own, 2},
         {(unsigned)k->failures, 2},
-        {k->stalled, 1},
         {k->leaving, 1},
-        {k->once, 1},
-        {k->has_node, 1},
-        {k->adopted, 1},
-        {k->ahead_gone, 1},
-        {k->sole, 1},
         {k->made_parents, 1},
         {k->failure != 0, 1},
         {k->lost != 0, 1},
-        {k->keeps, 1},
-        {k->doubted, 1},
+        {k->keeps_place, 1},
+        {k->watch_children, 1},
         {w->connected, 1},
         {w->retry, 1},
         {w->quiet, 1},
         {w->ahead, 1},
+        {w->once, 1},
         {(unsigned)w->count, 3},
     };
     uint64_t key = 1;
@@ -106,78 +105,29 @@ static void visit(const struct world *w)
 
 /* --- what must always be true --- */
 
-static struct zkr__claim_state last_k; /* for the report */
-static struct zkr__claim_event last_e;
-
-static void must(bool fine, const char *what)
-{
-    const struct zkr__claim_state *k = &last_k;
-    const struct zkr__claim_event *e = &last_e;
-    if (!fine) {
-        fail_msg("%s: phase %d own %d%s%s%s%s%s; event %d code %d%s%s%s%s%s%s", what,
-                 (int)k->phase, (int)k->own, k->leaving ? " leaving" : "",
-                 k->stalled ? " stalled" : "", k->has_node ? " has_node" : "",
-                 k->adopted ? " adopted" : "", k->once ? " once" : "", (int)e->kind,
-                 e->code, e->connected ? " connected" : "", e->sure ? " sure" : "",
-                 e->patient ? " patient" : "", e->found ? " found" : "",
-                 e->granted ? " granted" : "", e->ours ? " ours" : "");
-    }
-}
-
-static bool same_outcome(const struct zkr__claim_state *x,
-                         const struct zkr__claim_state *y)
-{
-    return (x->phase == ZKR__HELD) == (y->phase == ZKR__HELD) &&
-           x->failure == y->failure && x->lost == y->lost;
-}
-
-/* Whatever happens, asked for or not. */
-static void check_safety(const struct zkr__claim_state *before,
-                         const struct zkr__claim_state *after,
-                         unsigned actions)
-{
-    must(after->phase <= ZKR__GONE, "no such phase");
-    must(!(before->leaving && after->phase == ZKR__HELD), "held by nobody");
-    must(!(before->leaving && !after->leaving), "came back");
-    must(!(after->phase == ZKR__GONE && after->has_node), "gone, but for a node");
-    must(!(before->phase == ZKR__GONE && after->phase != ZKR__GONE), "came back");
-    must(!(actions & ZKR__DO_TELL) || !same_outcome(before, after), "told for nothing");
-    must(!(actions & ZKR__DO_TELL) || !before->leaving, "told nobody");
-    must((actions & ZKR__DO_TELL) || before->leaving || after->leaving ||
-             same_outcome(before, after),
-         "not told");
-    must(!zkr__claim_decided(before) || before->phase == ZKR__HELD ||
-             (after->failure == before->failure && after->lost == before->lost) ||
-             before->leaving,
-         "decided twice");
-    must(!(after->failure != 0 && after->lost != 0), "failed and lost");
-    must(!after->doubted || after->phase >= ZKR__PROVING,
-         "in doubt, but not at its end");
-    must(!after->doubted || after->phase != ZKR__HELD, "held in doubt");
-    must(before->keeps || !after->doubted, "kept");
-}
-
 /* When it is in its place, too. */
 static void check_progress(const struct world *w)
 {
     const struct zkr__claim_state *k = &w->k;
-    bool waits = w->count > 0 || (k->stalled && (w->retry || !w->connected));
     switch (k->phase) {
+    case ZKR__PAUSED:
+        must(w->retry || !w->connected, "paused for ever");
+        break;
     case ZKR__PARKED:
         must(w->count > 0 || w->ahead, "parked behind nobody");
         must(k->own != ZKR__OWN_ASKED || w->count > 0, "own watch asked for by nobody");
         break;
-    case ZKR__HELD:
-        must(k->has_node && !k->adopted && !k->stalled, "held without a node");
-        break;
-    case ZKR__IDLE:
     case ZKR__CREATING:
     case ZKR__FINDING:
+    case ZKR__ADOPTING:
     case ZKR__LISTING:
+    case ZKR__CONFIRMING:
     case ZKR__PROVING:
+    case ZKR__DOUBTED:
     case ZKR__REMOVING:
-        must(waits, "nothing will ever happen");
+        must(w->count > 0, "nothing will ever happen");
         break;
+    case ZKR__HELD:
     case ZKR__GONE:
         break;
     }
@@ -210,15 +160,17 @@ after_step(struct world *w, const struct zkr__claim_event *e, unsigned actions)
     send_requests(w, actions);
     w->retry = w->retry || (actions & (ZKR__DO_RETRY | ZKR__DO_PACE));
     w->quiet = w->quiet || (actions & ZKR__DO_QUIET);
-    if (e->kind == ZKR__EV_AHEAD_GONE || e->kind == ZKR__EV_AHEAD_PASSED ||
+    if (e->kind == ZKR__EV_AHEAD_GONE || e->kind == ZKR__EV_AHEAD_RELEASED ||
         e->kind == ZKR__EV_AHEAD_CHANGED || k->phase != ZKR__PARKED) {
         w->ahead = false;
     }
-    if (e->kind == ZKR__EV_AHEAD && e->code == ZKR_OK && k->phase == ZKR__PARKED) {
+    if (e->kind == ZKR__EV_GOT_AHEAD && e->code == ZKR_OK && k->phase == ZKR__PARKED) {
         w->ahead = true;
     }
     if (e->kind == ZKR__EV_LISTED && k->phase == ZKR__PARKED) {
-        w->ahead = e->local;
+        /* Only a list that was sent with a watch leaves one at the directory. */
+        w->ahead = e->wait == ZKR__WAIT_NEIGHBOUR ||
+                   (e->wait == ZKR__WAIT_CHILDREN && last_k.watch_children);
     }
     if (k->phase == ZKR__GONE) {
         w->retry = w->quiet = false;
@@ -231,7 +183,7 @@ static struct world step(const struct world *from, const struct zkr__claim_event
     last_k = w.k;
     last_e = *e;
     unsigned actions = zkr__claim_step(&w.k, e);
-    check_safety(&last_k, &w.k, actions);
+    check_safety(&last_k, e, &w.k, actions);
     must(w.connected || !(actions & sending), "sent without a connection");
     after_step(&w, e, actions);
     check_progress(&w);
@@ -257,6 +209,7 @@ static void try_answer(const struct world *from, struct zkr__claim_event e)
 {
     struct world w = *from;
     e.kind = w.in_flight[0];
+    e.once = w.once;
     w.count--;
     memmove(w.in_flight, w.in_flight + 1, w.count * sizeof(w.in_flight[0]));
     try_event(&w, e);
@@ -264,6 +217,10 @@ static void try_answer(const struct world *from, struct zkr__claim_event e)
 
 static void try_answers(const struct world *w)
 {
+    static const enum zkr__wait waits[] = {ZKR__WAIT_NODE, ZKR__WAIT_NEIGHBOUR,
+                                           ZKR__WAIT_CHILDREN};
+    static const enum zkr__then thens[] = {ZKR__THEN_LOOK, ZKR__THEN_OURS_IF_HELD,
+                                           ZKR__THEN_OURS};
     for (size_t i = 0; i < ZKT_COUNT(codes); i++) {
         struct zkr__claim_event e = {.code = codes[i]};
         if (!w->connected && e.code != ZKR_ECONNLOSS) {
@@ -278,12 +235,11 @@ static void try_answers(const struct world *w)
         e.spent = e.granted = true;
         try_answer(w, e);
         e.granted = false;
-        e.local = true;
-        try_answer(w, e);
-        e.sole = true;
-        try_answer(w, e);
-        e.local = false;
-        try_answer(w, e);
+        for (int j = 0; j < 9; j++) {
+            e.wait = waits[j / 3];
+            e.then = thens[j % 3];
+            try_answer(w, e);
+        }
     }
 }
 
@@ -291,14 +247,12 @@ static void try_news(const struct world *w)
 {
     struct world over = *w;
     over.connected = false;
-    try_event(&over, (struct zkr__claim_event){.kind = ZKR__EV_OVER});
-    try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_LEASE_OVER});
+    try_event(&over, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
+    try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_LEASE_EXPIRED});
     try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_LEAVE});
-    if (!w->connected) {
-        try_event(
-            w, (struct zkr__claim_event){.kind = ZKR__EV_REFUSED, .code = ZKR_EAUTH});
-    }
-    if (w->k.has_node) {
+    try_event(
+        w, (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ETIMEDOUT});
+    if (has_node(&w->k)) {
         try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_OWN_GONE});
     }
     if (w->k.own == ZKR__OWN_SET) {
@@ -306,7 +260,7 @@ static void try_news(const struct world *w)
     }
     if (w->ahead) {
         try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_AHEAD_GONE});
-        try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_AHEAD_PASSED});
+        try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_AHEAD_RELEASED});
         try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_AHEAD_CHANGED});
     }
 }
@@ -316,7 +270,7 @@ static void try_timers_and_connection(const struct world *from)
     struct world w = *from;
     if (w.retry) {
         w.retry = false;
-        try_event(&w, (struct zkr__claim_event){.kind = ZKR__EV_UP});
+        try_event(&w, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
         w = *from;
     }
     if (w.quiet) {
@@ -328,7 +282,7 @@ static void try_timers_and_connection(const struct world *from)
     if (!w.connected) {
         visit(&w);
     } else if (w.count == 0) { /* what was in flight has been answered before */
-        try_event(&w, (struct zkr__claim_event){.kind = ZKR__EV_UP});
+        try_event(&w, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
     }
 }
 
@@ -343,7 +297,8 @@ static void search(void)
     queued = 0;
     for (int i = 0; i < 8; i++) {
         struct world w = {.connected = i & 1,
-                          .k = {.once = (i & 2) != 0, .keeps = (i & 4) != 0}};
+                          .once = (i & 2) != 0,
+                          .k = {.keeps_place = (i & 4) != 0}};
         try_event(&w, (struct zkr__claim_event){.kind = ZKR__EV_START});
     }
     for (size_t i = 0; i < queued; i++) {
@@ -362,24 +317,27 @@ static void search(void)
 static void nothing_that_can_happen_breaks_a_claim(void **state)
 {
     (void)state;
-    bool reached[ZKR__GONE + 1][2] = {{false}};
+    bool reached[2][ZKR__GONE + 1][2] = {{{false}}};
     search();
     for (size_t i = 0; i < queued; i++) {
-        reached[queue[i].k.phase][queue[i].k.leaving] = true;
+        const struct zkr__claim_state *k = &queue[i].k;
+        reached[k->phase == ZKR__PAUSED][zkr__claim_stage(k)][k->leaving] = true;
     }
-    for (int phase = ZKR__IDLE; phase <= ZKR__GONE; phase++) {
-        bool never_left = phase == ZKR__IDLE || phase == ZKR__LISTING ||
-                          phase == ZKR__PARKED || phase == ZKR__PROVING ||
-                          phase == ZKR__HELD;
-        assert_true(reached[phase][false]);
-        assert_int_equal(reached[phase][true], !never_left);
+    for (enum zkr__phase phase = ZKR__CREATING; phase <= ZKR__GONE; phase++) {
+        bool never_left = phase != ZKR__CREATING && phase != ZKR__FINDING &&
+                          phase != ZKR__REMOVING && phase != ZKR__GONE;
+        assert_true(reached[false][phase][false]);
+        assert_int_equal(reached[false][phase][true], !never_left);
+        assert_int_equal(reached[true][phase][false], may_pause(phase));
+        assert_int_equal(reached[true][phase][true],
+                         phase == ZKR__FINDING || phase == ZKR__REMOVING);
     }
 }
 
 static bool has_no_meaning(const struct zkr__claim_event *e)
 {
-    bool refused_with_success = e->kind == ZKR__EV_REFUSED && e->code == ZKR_OK;
-    return e->kind == ZKR__EV_START || refused_with_success;
+    bool given_up_with_success = e->kind == ZKR__EV_GIVE_UP && e->code == ZKR_OK;
+    return e->kind == ZKR__EV_START || given_up_with_success;
 }
 
 static void try_out_of_place(const struct zkr__claim_state *before,
@@ -392,11 +350,13 @@ static void try_out_of_place(const struct zkr__claim_state *before,
         e.patient = bits & 4;
         e.found = e.ours = e.hopeless = bits & 8;
         e.granted = e.spent = bits & 16;
-        e.sole = e.local = bits & 32;
+        e.then = bits & 32 ? ZKR__THEN_OURS : ZKR__THEN_LOOK;
+        e.wait = bits & 32 ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_CHILDREN;
         struct zkr__claim_state k = *before;
         last_k = k;
         last_e = e;
-        check_safety(before, &k, zkr__claim_step(&k, &e));
+        unsigned actions = zkr__claim_step(&k, &e);
+        check_safety(before, &e, &k, actions);
     }
 }
 
@@ -436,10 +396,10 @@ static bool go_on(struct world *w, bool found)
         memmove(w->in_flight, w->in_flight + 1, w->count * sizeof(w->in_flight[0]));
     } else if (!w->connected) {
         w->connected = true;
-        e.kind = ZKR__EV_UP;
+        e.kind = ZKR__EV_CONNECTED;
     } else if (w->retry) {
         w->retry = false;
-        e.kind = ZKR__EV_UP;
+        e.kind = ZKR__EV_PAUSE_OVER;
     } else if (w->k.phase == ZKR__PARKED) {
         e.kind = ZKR__EV_AHEAD_GONE;
     } else {

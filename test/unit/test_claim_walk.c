@@ -4,12 +4,13 @@
  * end, nodes are deleted by others, parents vanish. Requests and replies each keep their order,
  * and events come in order with the replies.
  *
- * Others stand in the queue ahead of the claim, some of the same client. A session ends only
+ * Others stand in the queue ahead of the claim, some of the same client. Some claims have a rule that waits for
+ * the directory. A session ends only
  * while the lease is not sure: that is what the lease promises.
  */
 #include <zkr/client.h>
 
-#include "engine/claim.h"
+#include "engine/claim_events.h"
 #include "unit.h"
 
 enum { STEPS = 1000000, QUEUE_MAX = 64, OTHERS_MAX = 3, CALM_STEPS = 1000 };
@@ -36,6 +37,7 @@ struct message {
     int64_t at; /* the server's time */
     int code;
     bool is_event, gone;
+    bool of_dir; /* event about the directory; list that leaves a watch there */
     bool lists_own;
     bool lists[OTHERS_MAX];
 };
@@ -53,17 +55,21 @@ struct world {
     bool parent, session_over;
     int64_t died[2];                 /* when: by number modulo 2 */
     struct other others[OTHERS_MAX]; /* all ahead of us */
-    bool own_armed;
+    bool own_armed, dir_armed;
+    int64_t dir_changed; /* when */
     struct fifo up, down;
     /* the client */
     struct zkr__claim_state k;
-    bool connected, sure, retry, quiet;
+    bool connected, sure, retry, quiet, once;
     int made, named; /* number of the last create; of the node it knows */
     int ahead;       /* -1 = none */
     int own_known;   /* the node under watch, 0 = none */
     bool own_news;
-    int64_t view; /* the server's time as of the last reply or event */
-    int64_t ended[ZKR__GONE + 1], held, adopted, lost_replies;
+    bool all_children; /* its rule */
+    bool dir_ahead;    /* waits for the directory */
+    int64_t dir_seen;  /* under watch since, 0 = not */
+    int64_t view;      /* the server's time as of the last reply or event */
+    int64_t ended[ZKR__GONE + 1], held, adopted, lost_replies, dir_events;
 };
 
 static struct world w;
@@ -102,10 +108,22 @@ static void event_about(int node, int other, bool gone)
     m->gone = gone;
 }
 
+/* A child came or went. */
+static void dir_event(void)
+{
+    w.dir_changed = ++w.now;
+    if (w.dir_armed) {
+        w.dir_armed = false;
+        event_about(0, -1, false);
+        w.down.list[(w.down.head + w.down.count - 1) % QUEUE_MAX].of_dir = true;
+    }
+}
+
 static void delete_own(void)
 {
     if (w.node != 0) {
         w.died[w.node % 2] = ++w.now;
+        dir_event();
         if (w.own_armed) {
             event_about(w.node, -1, true);
         }
@@ -122,6 +140,7 @@ static void delete_other(int i)
         event_about(0, i, true);
     }
     o->alive = o->armed = false;
+    dir_event();
 }
 
 static int do_create(void)
@@ -135,6 +154,7 @@ static int do_create(void)
     for (int i = 0; i < OTHERS_MAX; i++) {
         w.others[i] = (struct other){.alive = chance(2), .local = chance(2)};
     }
+    dir_event();
     return ZKR_OK;
 }
 
@@ -163,6 +183,7 @@ static int execute(struct message *m)
         return do_create();
     case LIST:
         m->lists_own = w.node != 0;
+        w.dir_armed = w.dir_armed || (m->of_dir && w.parent);
         for (int i = 0; i < OTHERS_MAX; i++) {
             m->lists[i] = w.others[i].alive;
         }
@@ -226,6 +247,7 @@ static void send(enum request request)
     m->round = w.k.round;
     m->node = w.named;
     m->other = w.ahead;
+    m->of_dir = request == LIST && w.k.watch_children;
 }
 
 static void carry_out(unsigned actions)
@@ -239,13 +261,13 @@ static void carry_out(unsigned actions)
         send(CREATE);
         send(LIST);
     }
-    if (actions & ZKR__DO_OWN) {
+    if (actions & ZKR__DO_GET_OWN) {
         send(OWN);
     }
     if (actions & (ZKR__DO_LIST | ZKR__DO_FIND)) {
         send(LIST);
     }
-    if (actions & ZKR__DO_AHEAD) {
+    if (actions & ZKR__DO_GET_AHEAD) {
         assert_true(w.ahead >= 0 && !w.others[w.ahead].local);
         send(AHEAD);
     }
@@ -271,6 +293,7 @@ static void tell(struct zkr__claim_event e)
     carry_out(actions);
     if (w.k.phase != ZKR__PARKED) {
         w.ahead = -1;
+        w.dir_ahead = false;
     }
     check_held(held);
     assert_false(left && w.k.phase == ZKR__HELD);
@@ -282,7 +305,7 @@ static void tell(struct zkr__claim_event e)
     }
 }
 
-/* What answer.c makes of a list. */
+/* What claim_answers.c makes of a list. */
 static void judge(struct zkr__claim_event *e, const struct message *m)
 {
     int before = -1;
@@ -299,10 +322,20 @@ static void judge(struct zkr__claim_event *e, const struct message *m)
     }
     e->found = m->lists_own;
     e->granted = count == 0;
-    e->sole = count == 1;
-    if (w.k.phase == ZKR__LISTING && e->found && !e->granted) {
+    e->once = w.once;
+    e->then = chance(8)    ? ZKR__THEN_LOOK
+              : count == 1 ? ZKR__THEN_OURS
+                           : ZKR__THEN_OURS_IF_HELD;
+    if (w.k.phase != ZKR__LISTING || !e->found || e->granted) {
+        return;
+    }
+    if (w.all_children) {
+        e->wait = ZKR__WAIT_CHILDREN;
+        e->then = ZKR__THEN_LOOK;
+        w.dir_ahead = true;
+    } else {
         w.ahead = before;
-        e->local = w.others[before].local;
+        e->wait = w.others[before].local ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_NODE;
     }
 }
 
@@ -310,11 +343,14 @@ static void on_answer(const struct message *m)
 {
     static const enum zkr__event_kind kinds[] = {
         [CREATE] = ZKR__EV_CREATED, [LIST] = ZKR__EV_LISTED,
-        [OWN] = ZKR__EV_OWN,        [AHEAD] = ZKR__EV_AHEAD,
+        [OWN] = ZKR__EV_GOT_OWN,    [AHEAD] = ZKR__EV_GOT_AHEAD,
         [PROVE] = ZKR__EV_PROVED,   [REMOVE] = ZKR__EV_REMOVED,
     };
     if (m->code == ZKR_OK && m->request == OWN) {
         w.own_known = m->node;
+    }
+    if (m->code == ZKR_OK && m->request == LIST && m->of_dir) {
+        w.dir_seen = m->at;
     }
     if (m->code == ZKR_OK && m->request == AHEAD) {
         w.others[m->other].known = true;
@@ -335,6 +371,14 @@ static void on_answer(const struct message *m)
 
 static void on_event(const struct message *m)
 {
+    if (m->of_dir) {
+        w.dir_seen = 0;
+        if (w.dir_ahead) {
+            w.dir_events++;
+            tell((struct zkr__claim_event){.kind = ZKR__EV_AHEAD_CHANGED});
+        }
+        return;
+    }
     if (m->other >= 0) {
         w.others[m->other].known = false;
         /* One of this client is not watched: the event is about who stood there before. */
@@ -345,7 +389,7 @@ static void on_event(const struct message *m)
         return;
     }
     w.own_known = 0;
-    if (w.named == m->node && w.named != 0 && w.k.phase != ZKR__IDLE) {
+    if (w.named == m->node && w.named != 0 && zkr__claim_stage(&w.k) != ZKR__CREATING) {
         tell((struct zkr__claim_event){.kind = m->gone ? ZKR__EV_OWN_GONE
                                                        : ZKR__EV_OWN_CHANGED});
     }
@@ -378,6 +422,8 @@ static void disconnect(bool executed)
             struct message m = pop(f);
             if (!m.is_event) {
                 *push(&lost) = m;
+            } else if (m.of_dir) {
+                continue; /* the change is newer than what was seen */
             } else if (m.other >= 0) {
                 w.others[m.other].news = !m.gone;
             } else {
@@ -392,7 +438,7 @@ static void disconnect(bool executed)
         *push(&w.down) = m;
         w.lost_replies++;
     }
-    w.own_armed = false;
+    w.own_armed = w.dir_armed = false;
     for (int i = 0; i < OTHERS_MAX; i++) {
         w.others[i].armed = false;
     }
@@ -408,6 +454,10 @@ static void connect_again(void)
         w.own_armed = w.own_known != 0;
     }
     w.own_news = false;
+    w.dir_armed = w.dir_seen != 0;
+    if (w.dir_armed && w.dir_changed > w.dir_seen) {
+        dir_event();
+    }
     for (int i = 0; i < OTHERS_MAX; i++) {
         struct other *o = &w.others[i];
         if (o->known && (!o->alive || o->news)) {
@@ -417,7 +467,7 @@ static void connect_again(void)
         }
         o->news = false;
     }
-    tell((struct zkr__claim_event){.kind = ZKR__EV_UP});
+    tell((struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
 }
 
 static void end_session(void)
@@ -437,11 +487,12 @@ static void learn_of_the_end(void)
 {
     w.up.count = w.down.count = 0;
     w.own_known = 0;
-    w.own_news = false;
+    w.own_news = w.dir_armed = false;
+    w.dir_seen = 0;
     for (int i = 0; i < OTHERS_MAX; i++) {
         w.others[i].known = w.others[i].news = false;
     }
-    tell((struct zkr__claim_event){.kind = ZKR__EV_OVER});
+    tell((struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
     w.session_over = false;
     w.sure = true; /* the next session's opening */
 }
@@ -452,6 +503,10 @@ static void learn_of_the_end(void)
 static void neighbour_leaves(void)
 {
     int i = w.ahead;
+    for (int j = 0; j < OTHERS_MAX && w.dir_ahead; j++) {
+        struct other *o = &w.others[j];
+        o->dying = o->dying || (o->local && chance(2));
+    }
     if (i >= 0 && w.others[i].local && !w.others[i].dying) {
         bool first = true;
         for (int j = 0; j < i; j++) {
@@ -459,7 +514,7 @@ static void neighbour_leaves(void)
         }
         w.others[i].dying = true;
         w.ahead = -1;
-        tell((struct zkr__claim_event){.kind = first ? ZKR__EV_AHEAD_PASSED
+        tell((struct zkr__claim_event){.kind = first ? ZKR__EV_AHEAD_RELEASED
                                                      : ZKR__EV_AHEAD_GONE});
     }
 }
@@ -524,7 +579,7 @@ static void lease_changes(void)
         w.sure = w.connected;
     }
     if (!w.sure) {
-        tell((struct zkr__claim_event){.kind = ZKR__EV_LEASE_OVER});
+        tell((struct zkr__claim_event){.kind = ZKR__EV_LEASE_EXPIRED});
     }
 }
 
@@ -532,8 +587,9 @@ static void begin_claim(void)
 {
     if (w.k.phase == ZKR__GONE) {
         unsigned round = w.k.round + 1; /* what is on its way is not for the new one */
-        w.k = (struct zkr__claim_state){
-            .round = round, .once = chance(4), .keeps = chance(2)};
+        w.k = (struct zkr__claim_state){.round = round, .keeps_place = chance(2)};
+        w.once = chance(4);
+        w.all_children = chance(8);
         w.named = 0;
         w.ahead = -1;
         w.retry = w.quiet = false;
@@ -556,7 +612,7 @@ static void anything(void)
         deliver_one();
     } else if (what < 3 * RARE) {
         begin_claim();
-        fire(&w.retry, ZKR__EV_UP);
+        fire(&w.retry, ZKR__EV_PAUSE_OVER);
     } else if (what < 3 * RARE + 4) {
         fire(&w.quiet, ZKR__EV_QUIET);
     } else if (what < 3 * RARE + 8) {
@@ -575,6 +631,8 @@ static void anything(void)
         end_session();
     } else if (what < 3 * RARE + 23) {
         leave_claim();
+    } else if (what < 3 * RARE + 24 && chance(4)) {
+        tell((struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ETIMEDOUT});
     }
 }
 
@@ -593,7 +651,7 @@ static void calm_down(void)
         w.sure = w.connected;
         serve_one();
         deliver_one();
-        fire(&w.retry, ZKR__EV_UP);
+        fire(&w.retry, ZKR__EV_PAUSE_OVER);
         neighbour_leaves();
         other_changes();
     }
@@ -620,7 +678,8 @@ static void a_claim_is_right_on_a_long_random_walk(void **state)
     assert_true(w.held > STEPS / 1000); /* it did get around */
     assert_true(w.adopted > STEPS / 10000);
     assert_true(w.lost_replies > STEPS / 1000);
-    for (int phase = ZKR__IDLE; phase <= ZKR__GONE; phase++) {
+    assert_true(w.dir_events > STEPS / 10000);
+    for (int phase = ZKR__PAUSED; phase <= ZKR__GONE; phase++) {
         assert_true(w.ended[phase] > 10);
     }
 }

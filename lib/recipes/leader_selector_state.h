@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a leader selector, for its two files. */
-#ifndef ZKR_RECIPES_LEADER_SELECTOR_H
-#define ZKR_RECIPES_LEADER_SELECTOR_H
+/* A leader selector: what it consists of, and whether its leadership is sure. */
+#ifndef ZKR_RECIPES_LEADER_SELECTOR_STATE_H
+#define ZKR_RECIPES_LEADER_SELECTOR_STATE_H
 
 #include <zkr/leader_selector.h>
 
-#include "engine/contest.h"
+#include "engine/contenders.h"
 #include "session/state.h"
-
-#define ZKR__SELECTOR_PREFIX "lock-" /* a mutex on the wire, as Curator's */
 
 struct zkr_leadership {
     zkr_leader_selector *s;
@@ -51,5 +49,8 @@ int zkr__selector_enter_blocking(const zkr_leader_selector *s);
 
 /* Is this round's leadership sure, now? Declares what is not to be lost. */
 bool zkr__leadership_sure(struct zkr_leadership *lead) ZKR__LOCKED;
+
+/* Free its memory; the client does not know it any more. */
+void zkr__selector_free(zkr_leader_selector *s);
 
 #endif

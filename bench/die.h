@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a measurement fails. */
+#ifndef ZKR_BENCH_DIE_H
+#define ZKR_BENCH_DIE_H
+
+/* Print one line and end the process, without its exit handlers. */
+_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

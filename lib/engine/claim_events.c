@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/claim_events.h"
+
+#include <zkr/client.h>
+
+#include "engine/transitions.h"
+
+enum { QUICK_RETRIES = 3 };
+
+static bool reply_lost(int code)
+{
+    return code == ZKR_ECONNLOSS || code == ZKR_ESESSION;
+}
+
+static bool worth_retrying(int code)
+{
+    return reply_lost(code) || zkr_err_retriable(code);
+}
+
+/* Retry, or fail if that cannot help. */
+static unsigned retry_or_fail(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e,
+                              enum zkr__phase phase)
+{
+    return worth_retrying(e->code) ? zkr__retry_in(k, e, phase)
+                                   : zkr__fail_claim(k, e, e->code);
+}
+
+/* --- making the node --- */
+
+/* The parent never was, or was reaped a moment ago: make it, as often as it takes. */
+static unsigned make_parents(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->made_parents && k->failures >= QUICK_RETRIES) {
+        k->made_parents = false; /* and make them again after the pause */
+        return zkr__retry_in(k, e, ZKR__CREATING);
+    }
+    k->failures += k->made_parents;
+    k->made_parents = true;
+    return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
+}
+
+static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__CREATING) {
+        return 0;
+    }
+    if (e->code == ZKR_OK) {
+        k->phase = ZKR__LISTING; /* its answer is next */
+        return k->leaving ? zkr__remove(k, e)
+               : e->spent ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
+                          : 0;
+    }
+    if (reply_lost(e->code)) {
+        return zkr__retry_in(k, e, ZKR__FINDING);
+    }
+    if (k->leaving) {
+        return zkr__fail_claim(k, e, e->code);
+    }
+    if (e->code == ZKR_ENONODE && !e->hopeless) {
+        return make_parents(k, e);
+    }
+    return retry_or_fail(k, e, ZKR__CREATING);
+}
+
+static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
+        return k->leaving ? zkr__retry_in(k, e, ZKR__FINDING)
+                          : retry_or_fail(k, e, ZKR__FINDING);
+    }
+    /*
+     * A create that is not seen behind that write will never be. Servers drop what comes of a session that has
+     * moved, and the same server takes our requests in order.
+     */
+    if (!e->found) {
+        return zkr__requeue(k, e);
+    }
+    return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
+}
+
+/* --- waiting --- */
+
+static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (e->wait == ZKR__WAIT_CHILDREN && !k->watch_children) {
+        k->watch_children =
+            true; /* from now on each list leaves a watch, so nothing is missed */
+        return zkr__enter(k, e, ZKR__LISTING);
+    }
+    k->phase = ZKR__PARKED;
+    k->waited = true;
+    k->failures = 0;
+    k->then = e->then;
+    unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD : 0;
+    if (e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR) {
+        return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
+    }
+    return ahead | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
+}
+
+static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__CREATING) {
+        /* It was not sent, and the create is not answered: as if both replies were lost. */
+        return zkr__retry_in(k, e, ZKR__FINDING);
+    }
+    if (k->phase == ZKR__FINDING) {
+        return on_found(k, e);
+    }
+    if (k->phase == ZKR__ADOPTING) {
+        /* The get of our node was not sent: whose it is, we do not know yet. */
+        return zkr__retry_in(k, e, ZKR__ADOPTING);
+    }
+    if (k->phase != ZKR__LISTING) {
+        return 0;
+    }
+    if (e->code == ZKR_ENONODE || (e->code == ZKR_OK && !e->found)) {
+        return zkr__requeue(k, e);
+    }
+    if (e->code != ZKR_OK) {
+        return retry_or_fail(k, e, ZKR__LISTING);
+    }
+    return e->granted ? zkr__grant(k, e)
+           : e->once  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+                      : park(k, e);
+}
+
+/* @held: the one ahead held until now. */
+static unsigned
+on_ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
+{
+    if (k->phase != ZKR__PARKED) {
+        return 0;
+    }
+    bool ours =
+        k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
+    if (ours && k->own == ZKR__OWN_SET) {
+        /* Events come in order: had our node been deleted before, we would know. */
+        return zkr__grant(k, e);
+    }
+    if (ours && k->own == ZKR__OWN_ASKED) {
+        k->phase = ZKR__CONFIRMING;
+        return 0;
+    }
+    return zkr__enter(k, e, ZKR__LISTING);
+}
+
+static unsigned on_got_ahead(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PARKED || e->code == ZKR_OK) {
+        return 0;
+    }
+    return e->code == ZKR_ENONODE ? on_ahead_gone(k, e, false)
+                                  : retry_or_fail(k, e, ZKR__LISTING);
+}
+
+static unsigned on_ahead_changed(struct zkr__claim_state *k,
+                                 const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PARKED) {
+        return 0;
+    }
+    if (k->watch_children) {
+        return zkr__enter(k, e, ZKR__LISTING);
+    }
+    return e->connected ? ZKR__DO_GET_AHEAD : zkr__retry_in(k, e, ZKR__LISTING);
+}
+
+/* --- our own node --- */
+
+static unsigned on_own_gone(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    k->own = ZKR__OWN_NONE;
+    if (k->phase == ZKR__HELD) {
+        return zkr__lose(k, e, ZKR_LOST_NODE);
+    }
+    return zkr__claim_waits_with_node(k) ? zkr__requeue(k, e) : 0;
+}
+
+static unsigned on_own_seen(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__ADOPTING) {
+        if (!e->ours) {
+            /* Of a session that is ending: no more ours than anybody's. */
+            return zkr__requeue(k, e);
+        }
+        if (e->spent) {
+            return zkr__fail_claim(k, e, ZKR_ESEQUENCE);
+        }
+        k->phase = ZKR__LISTING; /* its answer is next */
+    }
+    k->own = ZKR__OWN_SET;
+    return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e) : 0;
+}
+
+static unsigned on_got_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (!zkr__claim_waits_with_node(k) && k->phase != ZKR__HELD) {
+        return 0;
+    }
+    if (e->code == ZKR_ENONODE) {
+        return on_own_gone(k, e);
+    }
+    if (e->code == ZKR_OK) {
+        return on_own_seen(k, e);
+    }
+    k->own = ZKR__OWN_NONE;
+    enum zkr__phase stage = zkr__claim_stage(k);
+    if (stage == ZKR__HELD) { /* the lease probe looks after it, too */
+        return worth_retrying(e->code) ? ZKR__DO_QUIET : 0;
+    }
+    bool again = stage == ZKR__ADOPTING || stage == ZKR__DOUBTED;
+    return retry_or_fail(k, e, again ? stage : ZKR__LISTING);
+}
+
+static unsigned on_own_changed(struct zkr__claim_state *k,
+                               const struct zkr__claim_event *e)
+{
+    k->own = ZKR__OWN_NONE;
+    return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
+                                                                  : 0;
+}
+
+static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PROVING && k->phase != ZKR__DOUBTED) {
+        return 0;
+    }
+    if (e->code == ZKR_OK) {
+        return zkr__grant(k, e); /* or asks again, if that proved too little */
+    }
+    return e->code == ZKR_ENONODE ? zkr__requeue(k, e) : retry_or_fail(k, e, k->phase);
+}
+
+static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__REMOVING) {
+        return 0;
+    }
+    /* What we may not delete now we never may: claim_answers.c says so in the log. */
+    if (e->code != ZKR_OK && e->code != ZKR_ENONODE && e->code != ZKR_EAUTH) {
+        k->leaving = true; /* no limit to retries any more */
+        return zkr__retry_in(k, e, ZKR__REMOVING);
+    }
+    k->phase = ZKR__GONE;
+    return 0;
+}
+
+/* --- the session, the owner --- */
+
+static unsigned on_connected(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__PAUSED) {
+        return zkr__enter(k, e, k->next);
+    }
+    /*
+     * Its time to watch its own node may have come while there was no connection. And what happened meanwhile
+     * is told in no order, so a watch of before vouches for nothing.
+     */
+    k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
+    bool settled = k->phase == ZKR__PARKED || k->phase == ZKR__HELD;
+    return settled && k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0;
+}
+
+static unsigned on_session_over(struct zkr__claim_state *k)
+{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
+    bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
+    unsigned todo = held ? ZKR__DO_NOTIFY : 0;
+    todo |= stage == ZKR__HELD ? ZKR__DO_COUNT_LOSS : 0;
+    k->lost = held ? ZKR_LOST_SESSION : k->lost;
+    k->round++;
+    k->own = ZKR__OWN_NONE;
+    k->made_parents = false;
+    k->failures = 0;
+    k->phase = held || ends ? ZKR__GONE : ZKR__PAUSED;
+    k->next = ZKR__CREATING;
+    return todo;
+}
+
+static unsigned on_lease_expired(struct zkr__claim_state *k,
+                                 const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD) {
+        return 0;
+    }
+    return k->keeps_place ? zkr__doubt(k, e) : zkr__lose(k, e, ZKR_LOST_LEASE);
+}
+
+static bool may_have_node(const struct zkr__claim_state *k)
+{
+    return k->phase == ZKR__CREATING || zkr__claim_stage(k) == ZKR__FINDING;
+}
+
+/* A hold, also one in doubt, stays. */
+static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    if (k->leaving || zkr__claim_decided(k) || stage == ZKR__DOUBTED) {
+        return 0;
+    }
+    if (may_have_node(k)) { /* the answer tells, then it is removed */
+        k->failure = e->code;
+        k->leaving = true;
+        return ZKR__DO_NOTIFY;
+    }
+    return zkr__fail_claim(k, e, e->code);
+}
+
+static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->leaving) {
+        return 0;
+    }
+    k->leaving = true;
+    if (k->phase == ZKR__HELD) {
+        return ZKR__DO_HAND_OVER | zkr__remove(k, e);
+    }
+    if (zkr__claim_waits_with_node(k)) {
+        return ZKR__DO_STEP_ASIDE | zkr__remove(k, e);
+    }
+    if (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING) {
+        k->phase = ZKR__GONE;
+    }
+    return 0; /* or wait for the answer: is there a node? */
+}
+
+unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    switch (e->kind) {
+    case ZKR__EV_START:
+        return zkr__enter(k, e, ZKR__CREATING);
+    case ZKR__EV_CONNECTED:
+        return on_connected(k, e);
+    case ZKR__EV_PAUSE_OVER:
+        return k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
+    case ZKR__EV_SESSION_OVER:
+        return on_session_over(k);
+    case ZKR__EV_CREATED:
+        return on_created(k, e);
+    case ZKR__EV_LISTED:
+        return on_listed(k, e);
+    case ZKR__EV_GOT_AHEAD:
+        return on_got_ahead(k, e);
+    case ZKR__EV_GOT_OWN:
+        return on_got_own(k, e);
+    case ZKR__EV_AHEAD_GONE:
+        return on_ahead_gone(k, e, false);
+    case ZKR__EV_AHEAD_RELEASED:
+        return on_ahead_gone(k, e, true);
+    case ZKR__EV_AHEAD_CHANGED:
+        return on_ahead_changed(k, e);
+    case ZKR__EV_OWN_GONE:
+        return on_own_gone(k, e);
+    case ZKR__EV_OWN_CHANGED:
+        return on_own_changed(k, e);
+    case ZKR__EV_PROVED:
+        return on_proved(k, e);
+    case ZKR__EV_REMOVED:
+        return on_removed(k, e);
+    case ZKR__EV_QUIET:
+        return k->phase == ZKR__PARKED || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
+                                                                : 0;
+    case ZKR__EV_LEASE_EXPIRED:
+        return on_lease_expired(k, e);
+    case ZKR__EV_GIVE_UP:
+        return on_give_up(k, e);
+    case ZKR__EV_LEAVE:
+        return on_leave(k, e);
+    case ZKR__EV_KINDS:
+        break;
+    }
+    return 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/claim_requests.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { OWNER_TEXT_MAX = 128 };
+
+static void ask(struct zkr__claim *claim,
+                enum zkr__asked asked,
+                const struct zkr__op *op,
+                zkr__answer_fn on_answer) ZKR__LOCKED
+{
+    zkr__claim_ref(claim);
+    zkr__submit(claim->q->c, op, on_answer, claim,
+                zkr__asked_tag(asked, claim->k.round));
+}
+
+/* --- create --- */
+
+static size_t owner_text(const struct zkr__claim *claim, char *text, size_t size)
+{
+    int len = snprintf(text, size, "%s/%ld/%ld", claim->engine->host, (long)getpid(),
+                       claim->thread);
+    return len < 0 ? 0 : (size_t)len < size ? (size_t)len : size - 1;
+}
+
+static void create(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+{
+    const struct zkr__queue *q = claim->q;
+    const char *owner = q->owner ? q->owner : q->c->owner;
+    if (zkr__claim_new_name(claim) != 0) {
+        zkr__claim_ref(claim);
+        zkr__answer_later(q->c, ZKR_ESYS, on_answer, claim,
+                          zkr__asked_tag(ZKR__ASKED_CREATE, claim->k.round));
+        return;
+    }
+    char text[OWNER_TEXT_MAX];
+    struct zkr__op op = {.kind = ZKR__OP_CREATE, .path = claim->node, .acl = q->c->acl};
+    if (q->data) {
+        op.data = q->data;
+        op.data_len = q->data_len;
+    } else if (owner) {
+        op.data = owner;
+        op.data_len = strlen(owner);
+    } else {
+        op.data = text;
+        op.data_len = owner_text(claim, text, sizeof(text));
+    }
+    ask(claim, ZKR__ASKED_CREATE, &op, on_answer);
+}
+
+static void list(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+{
+    struct zkr__op op = {.kind = ZKR__OP_CHILDREN,
+                         .path = claim->q->dir,
+                         .watch = claim->k.watch_children};
+    ask(claim, ZKR__ASKED_LIST, &op, on_answer);
+}
+
+/* --- parents --- */
+
+static void
+on_parent(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    static const int unimplemented = ZKR_EZK(-6);
+    struct zkr__claim *claim = ctx;
+    (void)tag;
+    if (answer->code == unimplemented) {
+        claim->q->persistent_parent = true; /* a server before 3.5 */
+    } else if (answer->code != ZKR_OK && answer->code != ZKR_EEXIST &&
+               answer->code != ZKR_ECONNLOSS && claim->parent_code == 0) {
+        claim->parent_code = answer->code;
+        claim->detail = answer->zk_rc;
+    }
+    zkr__claim_unref(claim);
+}
+
+/* All levels at once: those that exist say so. The create behind them tells whether that was enough. */
+static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__queue *q = claim->q;
+    char *path = zkr__mem_string(q->dir);
+    claim->parent_code = 0;
+    for (char *slash = path; slash;) {
+        slash = strchr(slash + 1, '/');
+        if (slash) {
+            *slash = '\0';
+        }
+        struct zkr__op op = {.kind = ZKR__OP_PARENT,
+                             .path = path,
+                             .acl = q->c->acl,
+                             .container = !q->persistent_parent};
+        zkr__claim_ref(claim);
+        zkr__submit(q->c, &op, on_parent, claim, 0);
+        if (slash) {
+            *slash = '/';
+        }
+    }
+    zkr__mem_free(path);
+}
+
+/* --- find --- */
+
+/* The list behind it is answered next, or fails alike. */
+static void
+on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    (void)tag;
+    (void)answer;
+    zkr__claim_unref(ctx);
+}
+
+/*
+ * The list that follows must show our node if it was ever made, now or later. A sync is not enough for that: a
+ * leader that has been replaced and does not know answers it. A write is answered by the one that leads, which from
+ * now on refuses what comes by our old connection. What it says does not matter.
+ */
+static void write_first(struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__op op = {.kind = ZKR__OP_CHECK,
+                         .paths = (const char *const[]){claim->q->dir},
+                         .path_count = 1};
+    zkr__claim_ref(claim);
+    zkr__submit(claim->q->c, &op, on_written, claim, 0);
+}
+
+void zkr__claim_request(struct zkr__claim *claim,
+                        unsigned todo,
+                        zkr__answer_fn on_answer)
+{
+    const char *ahead = zkr__path_watched(&claim->ahead_watcher);
+    const struct zkr__op get_own = {
+        .kind = ZKR__OP_GET, .path = claim->node, .watch = true};
+    const struct zkr__op get_ahead = {
+        .kind = ZKR__OP_GET, .path = ahead, .watch = true};
+    const struct zkr__op prove = {.kind = ZKR__OP_CHECK,
+                                  .paths = (const char *const[]){claim->node},
+                                  .path_count = 1};
+    const struct zkr__op remove = {.kind = ZKR__OP_DELETE, .path = claim->node};
+    if (todo & ZKR__DO_PARENTS) {
+        create_parents(claim);
+    }
+    if (todo & ZKR__DO_CREATE) {
+        create(claim, on_answer);
+        list(claim, on_answer);
+    }
+    if (todo & ZKR__DO_FIND) {
+        write_first(claim);
+        list(claim, on_answer);
+    }
+    if (todo & ZKR__DO_GET_OWN) {
+        ask(claim, ZKR__ASKED_OWN, &get_own, on_answer);
+    }
+    if (todo & ZKR__DO_LIST) {
+        list(claim, on_answer);
+    }
+    if ((todo & ZKR__DO_GET_AHEAD) && ahead) {
+        ask(claim, ZKR__ASKED_AHEAD, &get_ahead, on_answer);
+    }
+    if (todo & ZKR__DO_PROVE) {
+        ask(claim, ZKR__ASKED_PROVE, &prove, on_answer);
+    }
+    if (todo & ZKR__DO_REMOVE) {
+        ask(claim, ZKR__ASKED_REMOVE, &remove, on_answer);
+    }
+}

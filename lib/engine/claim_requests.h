@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requests to ZooKeeper that a claim's actions stand for. */
+#ifndef ZKR_ENGINE_CLAIM_REQUESTS_H
+#define ZKR_ENGINE_CLAIM_REQUESTS_H
+
+#include "engine/claim.h"
+#include "session/request.h"
+
+/* What a claim has asked. */
+enum zkr__asked {
+    ZKR__ASKED_CREATE,
+    ZKR__ASKED_LIST,
+    ZKR__ASKED_OWN,
+    ZKR__ASKED_AHEAD,
+    ZKR__ASKED_PROVE,
+    ZKR__ASKED_REMOVE
+};
+
+/* The tag of a request: what was asked, and in which round. */
+static inline unsigned zkr__asked_tag(enum zkr__asked asked, unsigned round)
+{
+    return round << 3 | asked;
+}
+
+static inline enum zkr__asked zkr__asked_of(unsigned tag)
+{
+    return (enum zkr__asked)(tag & 7);
+}
+
+static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
+{
+    return tag >> 3 == (round & (~0U >> 3));
+}
+
+/*
+ * Send what @todo, a set of zkr__action, asks for; other actions are left alone. @on_answer gets each answer, with
+ * the claim and the tag, and a reference that it drops.
+ */
+void zkr__claim_request(struct zkr__claim *claim,
+                        unsigned todo,
+                        zkr__answer_fn on_answer) ZKR__LOCKED;
+
+#endif

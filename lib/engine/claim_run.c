@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/claim_run.h"
+
+#include "engine/claim_answers.h"
+#include "engine/claim_events.h"
+#include "engine/claim_requests.h"
+#include "session/bound.h"
+#include "session/wake.h"
+
+/* Parked or held for so long: the own node gets a watch, too. */
+enum { QUIET_MS = 100 };
+
+/* --- counters --- */
+
+/* How the client's statistics see a claim. */
+enum { AS_NOTHING, AS_WAITING, AS_HELD, AS_PENDING };
+
+static int count_as(const struct zkr__claim_state *k)
+{
+    if (k->phase == ZKR__HELD) {
+        return AS_HELD;
+    }
+    if (k->phase == ZKR__GONE) {
+        return AS_NOTHING;
+    }
+    return k->leaving || zkr__claim_decided(k) ? AS_PENDING : AS_WAITING;
+}
+
+static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
+{
+    zkr_client *c = claim->q->c;
+    DL_APPEND2(claim->engine->held, claim, held_prev, held_next);
+    c->stats.grants++;
+    c->stats.contended += claim->k.waited;
+    /* A short hold costs no probe, unless there is little left. */
+    int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
+    zkr__wake_by(c, zkr__now(c) + pause);
+}
+
+static void recount(struct zkr__claim *claim) ZKR__LOCKED
+{
+    zkr_client *c = claim->q->c;
+    int64_t *const counters[] = {
+        [AS_WAITING] = &c->stats.waiting,
+        [AS_HELD] = &c->stats.held,
+        [AS_PENDING] = &c->stats.pending_deletes,
+    };
+    int before = claim->counted_as, now = count_as(&claim->k);
+    if (now == before) {
+        return;
+    }
+    claim->counted_as = now;
+    if (before != AS_NOTHING) {
+        (*counters[before])--;
+    }
+    if (now != AS_NOTHING) {
+        (*counters[now])++;
+    }
+    if (before == AS_HELD) {
+        DL_DELETE2(claim->engine->held, claim, held_prev, held_next);
+    }
+    if (now == AS_HELD) {
+        begin_hold(claim);
+    }
+    if (before == AS_PENDING && c->stats.pending_deletes == 0) {
+        zkr__cv_broadcast(&c->changed); /* zkr_client_flush() */
+    }
+}
+
+/* --- timers --- */
+
+static int64_t sooner(int64_t x, int64_t y)
+{
+    return x == 0 || (y != 0 && y < x) ? y : x;
+}
+
+static void arm(struct zkr__claim *claim) ZKR__LOCKED
+{
+    int64_t at = sooner(sooner(claim->retry_at, claim->quiet_at), claim->give_up_at);
+    if (at == 0) {
+        zkr__timer_stop(&claim->engine->timers, &claim->timer);
+    } else if (at != claim->timer.at) {
+        zkr__engine_timer(claim->engine, &claim->timer, at);
+    }
+}
+
+static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
+{
+    zkr_client *c = claim->q->c;
+    if (todo & ZKR__DO_RETRY) {
+        int64_t n = claim->k.failures > 0 ? claim->k.failures - 1 : 0;
+        claim->retry_at =
+            zkr__now(c) + zkr__retry_pause(&c->retry, n, zkr__retry_random(&c->random));
+    }
+    if (todo & ZKR__DO_PACE) {
+        claim->retry_at = zkr__probe_due(c);
+    }
+    if (todo & ZKR__DO_QUIET) {
+        bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY);
+        claim->quiet_at = zkr__now(c) + (at_once ? 0 : QUIET_MS * ZKR__MS);
+    }
+}
+
+/* --- one step --- */
+
+static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer);
+
+static void notify(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->on_change) {
+        claim->on_change(claim, claim->on_change_ctx);
+    }
+    zkr__claim_wake(claim);
+}
+
+/* Ends after one step: a claim that moves by this tells those behind it of a release only when it held. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED
+{
+    struct zkr__claim *behind;
+    while ((behind = zkr__claim_next_behind(claim)) != NULL) {
+        zkr__claim_run(behind, (struct zkr__claim_event){.kind = kind});
+    }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): see tell_behind()
+static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
+{
+    unsigned remove = todo & ZKR__DO_REMOVE;
+    zkr__claim_request(claim, todo & ~remove, on_answer);
+    if (todo & ZKR__DO_HAND_OVER) {
+        tell_behind(claim, ZKR__EV_AHEAD_RELEASED);
+    }
+    zkr__claim_request(claim, remove, on_answer);
+    if (todo & ZKR__DO_STEP_ASIDE) {
+        tell_behind(claim, ZKR__EV_AHEAD_GONE);
+    }
+    set_timers(claim, todo);
+    claim->q->c->stats.losses += (todo & ZKR__DO_COUNT_LOSS) != 0;
+    if (todo & ZKR__DO_NOTIFY) {
+        notify(claim);
+    }
+}
+
+/* Drop what its phase needs no more. */
+static void settle(struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__claim_state *k = &claim->k;
+    bool gone = k->phase == ZKR__GONE;
+    if (k->phase != ZKR__PARKED) {
+        zkr__claim_forget_ahead(claim);
+    }
+    if (gone || (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING)) {
+        zkr__claim_forget_node(claim);
+    }
+    recount(claim);
+    if (gone) {
+        claim->retry_at = claim->quiet_at = claim->give_up_at = 0;
+    }
+    arm(claim);
+    if (gone && claim->live) {
+        claim->live = false;
+        zkr__claim_wake(claim); /* zkr__claim_leave_wait() */
+        zkr__claim_unref(claim);
+    }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): see tell_behind()
+void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
+{
+    zkr_client *c = claim->q->c;
+    e.connected = zkr__connected(c);
+    e.sure = zkr__sure(c);
+    e.ample = zkr__amply_sure(c);
+    e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
+    zkr__claim_ref(claim);
+    unsigned todo = zkr__claim_step(&claim->k, &e);
+    carry_out(claim, todo);
+    settle(claim);
+    zkr__claim_unref(claim);
+}
+
+/* --- what sets it in motion --- */
+
+static void
+on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__claim *claim = ctx;
+    struct zkr__claim_event e;
+    if (zkr__claim_take_answer(claim, tag, answer, &e)) {
+        zkr__claim_run(claim, e);
+    }
+    zkr__claim_unref(claim);
+}
+
+static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
+{
+    struct zkr__claim *claim = ZKR__OWNER_OF(timer, struct zkr__claim, timer);
+    bool parked = claim->k.phase == ZKR__PARKED;
+    const struct {
+        int64_t *at;
+        struct zkr__claim_event e;
+    } rows[] = {
+        {&claim->quiet_at, {.kind = ZKR__EV_QUIET}},
+        {&claim->retry_at, {.kind = ZKR__EV_PAUSE_OVER}},
+        {&claim->give_up_at,
+         {.kind = ZKR__EV_GIVE_UP, .code = parked ? ZKR_ETIMEDOUT : ZKR_ENOANSWER}},
+    };
+    zkr__claim_ref(claim);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (*rows[i].at != 0 && *rows[i].at <= now) {
+            *rows[i].at = 0;
+            zkr__claim_run(claim, rows[i].e);
+        }
+    }
+    arm(claim);
+    zkr__claim_unref(claim);
+}
+
+static void on_ahead(struct zkr__path_watcher *watcher,
+                     enum zkr__node_event event) ZKR__LOCKED
+{
+    struct zkr__claim *claim = ZKR__OWNER_OF(watcher, struct zkr__claim, ahead_watcher);
+    zkr__claim_run(claim,
+                   (struct zkr__claim_event){.kind = event == ZKR__NODE_DELETED
+                                                         ? ZKR__EV_AHEAD_GONE
+                                                         : ZKR__EV_AHEAD_CHANGED});
+}
+
+void zkr__claim_start(struct zkr__claim *claim)
+{
+    claim->timer.fire = on_timer;
+    claim->ahead_watcher.on_event = on_ahead;
+    zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_START});
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A claim in motion: events in, requests and notifications out, timers, counters. */
+#ifndef ZKR_ENGINE_CLAIM_RUN_H
+#define ZKR_ENGINE_CLAIM_RUN_H
+
+#include "engine/claim.h"
+
+/* Begin. The claim is new. */
+void zkr__claim_start(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* Feed it an event, and carry out what follows; of @e, the kind and what belongs to it. May free the claim. */
+void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LOCKED;
+
+#endif

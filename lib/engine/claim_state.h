@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a claim, which is one node of ours in a queue: its phases, what happens to it, what it asks
+ * for. claim_events.h moves it. All of it is pure: no I/O, no lock, no clock, no memory.
+ *
+ *             create and list                 not first
+ *   CREATING ------------------> LISTING ------------------> PARKED <--+
+ *     ^  |                        ^  |  |                      |       | others ahead,
+ *     |  | reply lost             |  |  | first           end  |       | or not sure
+ *     |  v                        |  |  +--------> HELD <------+       |
+ *     | FINDING -----> ADOPTING --+  |    lease |  ^ | end of the one  |
+ *     |  | no node     is it ours?   |     over v  | | ahead           |
+ *     |  |                           |     DOUBTED  | +--> LISTING -----+
+ *     |  |                           |  a write is  |
+ *     +--+-- our node gone -- any    |    answered  |
+ *            that waits              +--> PROVING --+
+ *                                                       release, any time: REMOVING --> GONE
+ *
+ * Each phase from CREATING to DOUBTED, but for PARKED and HELD, waits for an answer to what it asked when it was
+ * entered. What cannot be asked now waits in PAUSED for the connection, or for the end of a pause; `next` is
+ * the phase to enter then.
+ *
+ * "Leaving" is not a phase. A claim whose owner has let go still has to learn whether its node was made, and
+ * then removes it.
+ *
+ * An answer carries the round in which it was asked, and answers of an earlier round are dropped before they
+ * get here. Whoever gives up what is in flight begins a new round.
+ */
+#ifndef ZKR_ENGINE_CLAIM_STATE_H
+#define ZKR_ENGINE_CLAIM_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/rule.h"
+
+enum zkr__phase {
+    ZKR__PAUSED,   /* nothing is asked; `next` follows */
+    ZKR__CREATING, /* create and list are sent together */
+    ZKR__FINDING,  /* the create's reply is lost: write, list, look for our GUID */
+    ZKR__ADOPTING, /* found that way: get it, with a watch, and list */
+    ZKR__LISTING,  /* our node exists; where does it stand? */
+    ZKR__PARKED,   /* behind another */
+    ZKR__CONFIRMING, /* nothing blocks us any more, once the get of our own node says that it is there */
+    ZKR__PROVING, /* first, but the session may end at any moment: a write must be answered */
+    ZKR__HELD,
+    ZKR__DOUBTED, /* held until the lease bound passed, and held again when a write is answered */
+    ZKR__REMOVING, /* deleting our node, as often as it takes */
+    ZKR__GONE      /* nothing of us is on the server, and nothing is to be done */
+};
+
+enum zkr__event_kind {
+    ZKR__EV_START,          /* begin */
+    ZKR__EV_CONNECTED,      /* connected, or connected again */
+    ZKR__EV_PAUSE_OVER,     /* of ZKR__DO_RETRY or ZKR__DO_PACE */
+    ZKR__EV_SESSION_OVER,   /* the session ended, our node with it */
+    ZKR__EV_CREATED,        /* answer to the create: code, spent */
+    ZKR__EV_LISTED,         /* answer to a list: code, found, verdict */
+    ZKR__EV_GOT_AHEAD,      /* answer to get and watch of the one ahead: code */
+    ZKR__EV_GOT_OWN,        /* answer to get and watch of our node: code, ours, spent */
+    ZKR__EV_AHEAD_GONE,     /* what we watch was deleted, or stopped waiting */
+    ZKR__EV_AHEAD_RELEASED, /* a claim of this client; it held until now */
+    ZKR__EV_AHEAD_CHANGED,  /* what we watch changed, which used up the watch */
+    ZKR__EV_OWN_GONE,       /* our node was deleted */
+    ZKR__EV_OWN_CHANGED,    /* its data changed, which used up the watch */
+    ZKR__EV_PROVED,         /* answer to the write of PROVING or DOUBTED: code */
+    ZKR__EV_REMOVED,        /* answer to the delete: code */
+    ZKR__EV_QUIET,          /* parked or held for a while: time to watch our own node */
+    ZKR__EV_LEASE_EXPIRED,  /* the lease bound has passed */
+    ZKR__EV_GIVE_UP,        /* it is not to wait any more: code */
+    ZKR__EV_LEAVE,          /* the owner lets go: released, timed out, canceled */
+    ZKR__EV_KINDS
+};
+
+/* What a list says to wait for. */
+enum zkr__wait { ZKR__WAIT_NODE, ZKR__WAIT_NEIGHBOUR, ZKR__WAIT_CHILDREN };
+
+struct zkr__claim_event {
+    enum zkr__event_kind kind;
+    int code;       /* of answers, and of GIVE_UP */
+    bool connected; /* requests can be sent */
+    bool sure;      /* the lease bound lies ahead */
+    bool ample;     /* and far enough for a probe to be answered before it */
+    bool patient;   /* another retry is allowed */
+    bool hopeless;  /* CREATED, ZKR_ENONODE: the parents cannot be made either */
+    bool ours;      /* GOT_OWN: the node's owner is our session */
+    bool spent;     /* CREATED, GOT_OWN: the sequence number is at its limit */
+    bool found;     /* LISTED: our node is among them */
+    bool once;      /* LISTED: it is not to wait */
+    bool granted;   /* LISTED: the rule's verdict, as are the next */
+    enum zkr__wait wait;
+    enum zkr__then then;
+};
+
+/* What is to be done, in this order. */
+enum zkr__action {
+    ZKR__DO_PARENTS = 1 << 0,   /* create the parents; ahead of DO_CREATE */
+    ZKR__DO_CREATE = 1 << 1,    /* create and list, under a new GUID */
+    ZKR__DO_FIND = 1 << 2,      /* write and list */
+    ZKR__DO_GET_OWN = 1 << 3,   /* get our node, with a watch */
+    ZKR__DO_LIST = 1 << 4,      /* with a watch when watch_children */
+    ZKR__DO_GET_AHEAD = 1 << 5, /* get the one ahead, with a watch */
+    ZKR__DO_PROVE = 1 << 6,     /* check our node */
+    ZKR__DO_HAND_OVER =
+        1 << 7, /* tell the claims of this client behind us that we held until now */
+    ZKR__DO_REMOVE = 1 << 8, /* delete our node */
+    ZKR__DO_STEP_ASIDE =
+        1
+        << 9, /* tell the claims of this client behind us that we are out of their way */
+    ZKR__DO_RETRY = 1 << 10, /* PAUSE_OVER after a pause */
+    ZKR__DO_PACE = 1 << 11,  /* PAUSE_OVER when another write can prove more */
+    ZKR__DO_QUIET = 1 << 12, /* QUIET after a while */
+    ZKR__DO_COUNT_LOSS = 1 << 13,
+    ZKR__DO_NOTIFY = 1 << 14 /* the outcome changed: notify the owner */
+};
+
+enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET };
+
+struct zkr__claim_state {
+    enum zkr__phase phase;
+    enum zkr__phase next; /* PAUSED: the phase to enter */
+    enum zkr__own_watch own;
+    enum zkr__then then; /* PARKED: from the verdict */
+    unsigned round;
+    unsigned holds;   /* how often it became HELD */
+    int64_t failures; /* in a row */
+    bool leaving;     /* the owner has let go */
+    bool keeps_place; /* past the lease bound it is DOUBTED, else it is lost */
+    bool
+        watch_children; /* its rule waits for the directory, so lists leave a watch there */
+    bool waited;        /* it has been PARKED */
+    bool made_parents;
+    int failure; /* outcome: ZKR_E…, and nothing is held */
+    int lost;    /* outcome: ZKR_LOST_…, after it was held */
+};
+
+/* The phase it is in, or will be in when a pause is over. */
+static inline enum zkr__phase zkr__claim_stage(const struct zkr__claim_state *k)
+{
+    return k->phase == ZKR__PAUSED ? k->next : k->phase;
+}
+
+static inline bool zkr__claim_decided(const struct zkr__claim_state *k)
+{
+    return k->phase == ZKR__HELD || k->failure != 0 || k->lost != 0;
+}
+
+/* It has a node, and does not hold: it waits, or must prove that it may hold. */
+static inline bool zkr__claim_waits_with_node(const struct zkr__claim_state *k)
+{
+    switch (zkr__claim_stage(k)) {
+    case ZKR__ADOPTING:
+    case ZKR__LISTING:
+    case ZKR__PARKED:
+    case ZKR__CONFIRMING:
+    case ZKR__PROVING:
+    case ZKR__DOUBTED:
+        return true;
+    case ZKR__PAUSED:
+    case ZKR__CREATING:
+    case ZKR__FINDING:
+    case ZKR__HELD:
+    case ZKR__REMOVING:
+    case ZKR__GONE:
+        break;
+    }
+    return false;
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/session_events.h"
+
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "engine/claim_run.h"
+#include "session/bound.h"
+#include "session/request.h"
+
+/* --- the session --- */
+
+/* Running a claim may free it, and others: a walk has a reference to the claim it stands on. */
+static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__LOCKED
+{
+    struct zkr__claim *claim = engine->claims;
+    if (claim) {
+        zkr__claim_ref(claim);
+    }
+    while (claim) {
+        zkr__claim_run(claim, e);
+        struct zkr__claim *next = claim->next;
+        if (next) {
+            zkr__claim_ref(next);
+        }
+        zkr__claim_unref(claim);
+        claim = next;
+    }
+}
+
+static void tell_listeners(struct zkr__engine *engine,
+                           enum zkr__session_change change) ZKR__LOCKED
+{
+    struct zkr__session_listener *listener;
+    DL_FOREACH(engine->listeners, listener)
+    {
+        listener->on_change(listener, change);
+    }
+}
+
+static void on_connected(void *ctx) ZKR__LOCKED
+{
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
+    tell_listeners(ctx, ZKR__CHANGE_CONNECTED);
+}
+
+static void on_session_over(void *ctx) ZKR__LOCKED
+{
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
+    tell_listeners(ctx, ZKR__CHANGE_OVER);
+}
+
+static void on_auth_refused(void *ctx) ZKR__LOCKED
+{
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_EAUTH});
+    tell_listeners(ctx, ZKR__CHANGE_REFUSED);
+}
+
+static void on_shutdown(void *ctx) ZKR__LOCKED
+{
+    run_all(ctx,
+            (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ECLOSED});
+    tell_listeners(ctx, ZKR__CHANGE_SHUTDOWN);
+}
+
+static void on_lease_expired(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    while (engine->held) { /* none is held after it */
+        zkr__claim_run(engine->held,
+                       (struct zkr__claim_event){.kind = ZKR__EV_LEASE_EXPIRED});
+    }
+}
+
+/* Our own node first: who waits behind it may be granted only if it is there. */
+static void
+on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    struct zkr__claim *own = zkr__claim_at(engine, path);
+    if (own) {
+        bool gone = event == ZKR__NODE_DELETED;
+        zkr__claim_run(own, (struct zkr__claim_event){
+                                .kind = gone ? ZKR__EV_OWN_GONE : ZKR__EV_OWN_CHANGED});
+    }
+    zkr__path_event(&engine->watchers, path, event);
+}
+
+static int64_t run_timers(void *ctx, int64_t now) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    zkr__timers_fire(&engine->timers, now);
+    return zkr__timers_next(&engine->timers);
+}
+
+/* --- lease probe: one write that also checks what is held --- */
+
+static void
+on_probed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    (void)tag;
+    struct zkr__engine *engine = ctx;
+    size_t count = engine->probed_count;
+    engine->probed_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct zkr__claim *claim = engine->probed[i];
+        if (answer->code == ZKR_ENONODE && i == answer->bad_check) {
+            zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_OWN_GONE});
+        }
+        zkr__claim_unref(claim);
+    }
+    zkr__probe_done(engine->c, answer->code == ZKR_OK || answer->code == ZKR_ENONODE);
+}
+
+static void send_probe(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    const char *paths[ZKR__PROBE_MAX];
+    size_t count = 0;
+    struct zkr__claim *claim;
+    DL_FOREACH2(engine->held, claim, held_next)
+    {
+        if (count == ZKR__PROBE_MAX) {
+            break;
+        }
+        paths[count] = claim->node;
+        engine->probed[count++] = claim;
+    }
+    if (count == 0) {
+        zkr__probe_done(engine->c, false);
+        return;
+    }
+    engine->probed_count = count;
+    for (size_t i = 0; i < count; i++) {
+        claim = engine->probed[i];
+        zkr__claim_ref(claim);
+        DL_DELETE2(engine->held, claim, held_prev, held_next); /* others are next */
+        DL_APPEND2(engine->held, claim, held_prev, held_next);
+    }
+    struct zkr__op op = {.kind = ZKR__OP_CHECK, .paths = paths, .path_count = count};
+    zkr__submit(engine->c, &op, on_probed, engine, 0);
+}
+
+/* --- life --- */
+
+/* Every session is over, every request answered or dropped. */
+static void free_engine(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    while (engine->claims) {
+        engine->claims->refs = 1;
+        zkr__claim_unref(engine->claims);
+    }
+    zkr__mem_free(engine);
+}
+
+struct zkr__engine *zkr__engine_of(zkr_client *c)
+{
+    static const struct zkr__upcalls upcalls = {
+        .connected = on_connected,
+        .session_over = on_session_over,
+        .auth_refused = on_auth_refused,
+        .lease_expired = on_lease_expired,
+        .node_event = on_node_event,
+        .send_probe = send_probe,
+        .run_timers = run_timers,
+        .shutdown = on_shutdown,
+        .free = free_engine,
+    };
+    if (!c->engine) {
+        struct zkr__engine *engine = zkr__mem_alloc(sizeof(*engine));
+        if (!engine) {
+            return NULL;
+        }
+        engine->c = c;
+        if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {
+            engine->host[0] = '\0';
+        }
+        c->engine = engine;
+        c->up = &upcalls;
+    }
+    return c->engine;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/transitions.h"
+
+#include <zkr/client.h>
+
+enum { QUICK_RETRIES = 3 };
+
+static unsigned
+pause_until(struct zkr__claim_state *k, enum zkr__phase next, unsigned action)
+{
+    k->phase = ZKR__PAUSED;
+    k->next = next;
+    return action;
+}
+
+unsigned zkr__enter(struct zkr__claim_state *k,
+                    const struct zkr__claim_event *e,
+                    enum zkr__phase phase)
+{
+    if (!e->connected) {
+        return pause_until(k, phase, 0);
+    }
+    k->phase = phase;
+    switch (phase) {
+    case ZKR__CREATING:
+        k->round++;
+        k->own = ZKR__OWN_NONE;
+        return ZKR__DO_CREATE;
+    case ZKR__FINDING:
+        return ZKR__DO_FIND;
+    case ZKR__ADOPTING:
+        k->own = ZKR__OWN_ASKED;
+        return ZKR__DO_GET_OWN | ZKR__DO_LIST;
+    case ZKR__LISTING:
+        return ZKR__DO_LIST;
+    case ZKR__PROVING:
+    case ZKR__DOUBTED:
+        return ZKR__DO_PROVE;
+    case ZKR__REMOVING:
+        return ZKR__DO_REMOVE;
+    case ZKR__PAUSED:
+    case ZKR__PARKED:
+    case ZKR__CONFIRMING:
+    case ZKR__HELD:
+    case ZKR__GONE:
+        break;
+    }
+    return 0;
+}
+
+unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->round++;
+    return zkr__enter(k, e, ZKR__REMOVING);
+}
+
+/* What is in flight counts no more. */
+static unsigned pause_for_retry(struct zkr__claim_state *k, enum zkr__phase next)
+{
+    k->round++;
+    k->own = k->own == ZKR__OWN_ASKED ? ZKR__OWN_NONE : k->own;
+    k->failures++;
+    return pause_until(k, next, ZKR__DO_RETRY);
+}
+
+unsigned
+zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code)
+{
+    unsigned notify = k->leaving ? 0 : ZKR__DO_NOTIFY;
+    k->failure = code;
+    enum zkr__phase stage = zkr__claim_stage(k);
+    if (stage == ZKR__CREATING) {
+        k->round++;
+        k->phase = ZKR__GONE;
+        return notify;
+    }
+    if (stage == ZKR__FINDING) {
+        /* The owner knows all it needs. Whether there is a node to delete we do not yet. */
+        k->leaving = true;
+        return notify | pause_for_retry(k, ZKR__FINDING);
+    }
+    return notify | zkr__remove(k, e) | ZKR__DO_STEP_ASIDE;
+}
+
+unsigned zkr__retry_in(struct zkr__claim_state *k,
+                       const struct zkr__claim_event *e,
+                       enum zkr__phase phase)
+{
+    if (!e->patient && !k->leaving) {
+        k->phase = phase;
+        return zkr__fail_claim(k, e, ZKR_ECONNLOSS);
+    }
+    return pause_for_retry(k, phase);
+}
+
+unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    if (stage == ZKR__DOUBTED) {
+        return zkr__lose(k, e, ZKR_LOST_NODE);
+    }
+    k->round++;
+    if (k->leaving) {
+        k->phase = ZKR__GONE;
+        return 0;
+    }
+    if (k->failures >= QUICK_RETRIES) {
+        return zkr__retry_in(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
+    }
+    k->failures++;
+    return zkr__enter(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
+}
+
+unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    /* A write answered just now is the best there is, however little it proves. */
+    bool proved = e->kind == ZKR__EV_PROVED;
+    if (proved && !e->sure) {
+        return pause_until(k, k->phase, ZKR__DO_PACE);
+    }
+    if (!proved && !e->ample) {
+        return zkr__enter(k, e, ZKR__PROVING);
+    }
+    k->phase = ZKR__HELD;
+    k->holds++;
+    k->failures = 0;
+    return ZKR__DO_NOTIFY | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
+}
+
+unsigned
+zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reason)
+{
+    /* A hold in doubt has been counted. */
+    unsigned todo = ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY |
+                    (k->phase == ZKR__HELD ? ZKR__DO_COUNT_LOSS : 0);
+    k->lost = reason;
+    if (reason == ZKR_LOST_NODE) {
+        k->round++;
+        k->phase = ZKR__GONE;
+        return todo;
+    }
+    return todo | zkr__remove(k, e);
+}
+
+unsigned zkr__doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
+}
+
+unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->own != ZKR__OWN_NONE || !e->connected) {
+        return 0;
+    }
+    k->own = ZKR__OWN_ASKED;
+    return ZKR__DO_GET_OWN;
+}

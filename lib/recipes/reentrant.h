@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lock that threads own: a table of threads over one place each in a queue. What every
+ * re-entrant recipe is made of, whatever its queue's rule.
+ */
+#ifndef ZKR_RECIPES_REENTRANT_H
+#define ZKR_RECIPES_REENTRANT_H
+
+#include "engine/holders.h"
+
+struct zkr__reentrant {
+    zkr_client *c;
+    struct zkr__queue *queue;
+    struct zkr__holder *holders; /* table; those that wait, too */
+    const void *owner;           /* of the calls to on_lost */
+    /* On the dispatch thread, with no lock held, once for each hold that is lost; NULL = nobody
+     * is told. May end the lock. */
+    void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost);
+    bool wait_on_release;
+};
+
+/* For the calling thread, as zkr_mutex_acquire() and so on say; without the client's lock. */
+int zkr__reentrant_acquire(struct zkr__reentrant *lock, int64_t timeout_ms);
+int zkr__reentrant_release(struct zkr__reentrant *lock);
+void zkr__reentrant_cancel(struct zkr__reentrant *lock);
+
+/* The calling thread's depth. */
+int zkr__reentrant_depth(const struct zkr__reentrant *lock) ZKR__LOCKED;
+/* The claim by which the calling thread surely holds, or NULL and a code. */
+const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock,
+                                             int *rc) ZKR__LOCKED;
+/* Does the calling thread surely hold it now? Does any? */
+bool zkr__reentrant_is_held(const struct zkr__reentrant *lock) ZKR__LOCKED;
+bool zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock) ZKR__LOCKED;
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tickets, for the recipes that hand them out. */
+#ifndef ZKR_RECIPES_TICKET_H
+#define ZKR_RECIPES_TICKET_H
+
+#include <zkr/ticket.h>
+
+#include "engine/place.h"
+
+struct zkr__ticket_waiter;
+
+struct zkr_ticket {
+    zkr_client *c;
+    struct zkr__place place;
+    zkr_ticket_fn fn;
+    void *ctx;
+    int64_t timeout_ms;
+    int64_t *tickets;                   /* of its recipe's object, which outlives it */
+    struct zkr__ticket_waiter *waiters; /* list */
+    struct zkr__call call;
+    int told;       /* what fn was told last: a ZKR_TICKET_ state, or 0 */
+    int end;        /* why it was not held, or no more, when it was released */
+    bool announced; /* the request is through */
+    bool posted;    /* the call is queued */
+    bool released;
+};
+
+struct zkr__request_args {
+    struct zkr__queue *queue;
+    int64_t
+        *tickets; /* a count: of those on the recipe's object, which they keep busy */
+    int64_t timeout_ms;
+    zkr_ticket_fn fn;
+    void *ctx;
+};
+
+/* As zkr_mutex_request(); the client was entered. */
+int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args);
+
+/* First thing in each public function: as zkr__client_enter(). */
+int zkr__ticket_enter(const zkr_ticket *t);
+/* Where it stands now, as a ZKR_TICKET_ state; a grant is had by that. */
+int zkr__ticket_look(zkr_ticket *t) ZKR__LOCKED;
+/* The code and text of what keeps it from being held; ZKR_OK when nothing does, or not yet. */
+int zkr__ticket_why(const zkr_ticket *t) ZKR__LOCKED;
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a ticket can be asked. */
+#include <zkr/guard.h>
+
+#include "base/error.h"
+#include "recipes/ticket.h"
+#include "session/bound.h"
+#include "session/zk_value.h"
+
+int zkr_ticket_state(zkr_ticket *t)
+{
+    int state = zkr__ticket_enter(t);
+    if (state == ZKR_OK) {
+        zkr__lock(t->c);
+        state = zkr__ticket_look(t);
+        zkr__unlock(t->c);
+    }
+    return state;
+}
+
+int zkr_ticket_error(zkr_ticket *t)
+{
+    int rc = zkr__ticket_enter(t);
+    if (rc == ZKR_OK) {
+        zkr__lock(t->c);
+        (void)zkr__ticket_look(t);
+        rc = zkr__ticket_why(t);
+        zkr__unlock(t->c);
+    }
+    return rc;
+}
+
+/* Held, and surely so now. */
+static bool is_sure(zkr_ticket *t) ZKR__LOCKED
+{
+    return zkr__ticket_look(t) == ZKR_TICKET_HELD && zkr__place_sure(&t->place);
+}
+
+int64_t zkr_ticket_valid_for_ms(zkr_ticket *t)
+{
+    if (zkr__ticket_enter(t) != ZKR_OK) {
+        return 0;
+    }
+    zkr__lock(t->c);
+    int64_t left = is_sure(t) ? zkr__valid_for_ms(t->c) : 0;
+    zkr__unlock(t->c);
+    return left;
+}
+
+/* The claim by which it surely holds, or NULL and a code. */
+static const struct zkr__claim *find_hold(zkr_ticket *t, int *rc) ZKR__LOCKED
+{
+    const char *dir = t->place.queue->dir;
+    if (is_sure(t)) {
+        return t->place.claim;
+    }
+    *rc = t->place.state == ZKR__PLACE_LOST
+              ? zkr__ticket_why(t)
+              : zkr__fail(ZKR_ESTATE, dir, "the ticket of %s is not held", dir);
+    return NULL;
+}
+
+static int no_room(const zkr_ticket *t)
+{
+    return zkr__fail(ZKR_EINVAL, t->place.queue->dir,
+                     "there is no room for the result");
+}
+
+int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token)
+{
+    int rc = zkr__ticket_enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!token) {
+        return no_room(t);
+    }
+    zkr__lock(t->c);
+    const struct zkr__claim *claim = find_hold(t, &rc);
+    if (claim) {
+        *token = claim->czxid;
+    }
+    zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr_ticket_node(zkr_ticket *t, char *buf, size_t size)
+{
+    int rc = zkr__ticket_enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!buf) {
+        return no_room(t);
+    }
+    zkr__lock(t->c);
+    const struct zkr__claim *claim = find_hold(t, &rc);
+    if (claim) {
+        rc = zkr__place_node(claim, buf, size);
+    }
+    zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op)
+{
+    int rc = zkr__ticket_enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!op) {
+        return no_room(t);
+    }
+    zkr__lock(t->c);
+    const struct zkr__claim *claim = find_hold(t, &rc);
+    if (claim) {
+        zkr__zk_guard(op, claim->node);
+    }
+    zkr__unlock(t->c);
+    return rc;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How tickets end, who hears of them, and what is refused. */
+#include <pthread.h>
+#include <string.h>
+
+#include <zkr/guard.h>
+
+#include "actor.h"
+#include "tickets.h"
+
+/* --- release --- */
+
+/* In any state, and again: ZKR_OK but for a hold that was lost, and nothing is left. */
+static void a_release_is_right_in_every_state(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *held = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(held, PATIENCE_MS));
+    zkr_ticket *waits = queue(m, &told);
+    zkr_ticket *failed = request(m, 0, NULL);
+    expect(zkr_ticket_wait(failed, PATIENCE_MS), ZKR_ETIMEDOUT);
+    zkr_ticket *early = request(m, ZKR_FOREVER, NULL); /* before it has a node */
+    for (int i = 0; i < 3; i++) {
+        ZKT_MUST(zkr_ticket_release(early));
+        ZKT_MUST(zkr_ticket_release(waits));
+        ZKT_MUST(zkr_ticket_release(failed));
+    }
+    expect(zkr_ticket_error(waits), ZKR_ECANCELED);
+    expect(zkr_ticket_wait(waits, PATIENCE_MS), ZKR_ECANCELED);
+    expect(zkr_ticket_error(failed), ZKR_ETIMEDOUT);
+    ZKT_EVENTUALLY(children() == 1, PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(held));
+    ZKT_MUST(zkr_ticket_release(held));
+    ZKT_MUST(zkr_ticket_error(held));
+    expect(zkr_ticket_wait(held, 0), ZKR_ECANCELED);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(children(), 0);
+    assert_int_equal(told.held + told.failed + told.lost, 0);
+    end(early);
+    end(held);
+    end(waits);
+    end(failed);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* zkr_mutex_cancel() reaches threads, not tickets. */
+static void a_cancel_reaches_no_ticket(void **state)
+{
+    (void)state;
+    struct zkt_actor actor;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *held = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(held, PATIENCE_MS));
+    zkt_actor_queue(&actor, c, m, NULL);
+    zkr_ticket *waits = queue(m, NULL);
+    ZKT_MUST(zkr_mutex_cancel(m));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_ECANCELED);
+    (void)zkt_actor_end(&actor);
+    assert_int_equal(zkr_ticket_state(held), ZKR_TICKET_HELD);
+    ZKT_MUST(zkr_ticket_release(held));
+    ZKT_MUST(zkr_ticket_wait(waits, PATIENCE_MS));
+    end(held);
+    end(waits);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* --- waiting --- */
+
+struct waiter {
+    pthread_t thread;
+    zkr_ticket *t;
+    atomic_int code; /* 1 = not yet */
+};
+
+static void *wait_for(void *arg)
+{
+    struct waiter *w = arg;
+    w->code = zkr_ticket_wait(w->t, ZKR_FOREVER);
+    return NULL;
+}
+
+static bool is_waited_on(zkr_ticket *t)
+{
+    return zkr_ticket_destroy(t) == ZKR_EBUSY;
+}
+
+static void start_waiters(struct waiter *w, int count, zkr_ticket *t)
+{
+    for (int i = 0; i < count; i++) {
+        w[i] = (struct waiter){.t = t, .code = 1};
+        assert_int_equal(pthread_create(&w[i].thread, NULL, wait_for, &w[i]), 0);
+    }
+}
+
+static void join_waiters(struct waiter *w, int count, int code)
+{
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(pthread_join(w[i].thread, NULL), 0);
+        assert_string_equal(zkr_err_name(w[i].code), zkr_err_name(code));
+    }
+}
+
+/* Any number of threads may wait on one ticket, and all hear of the grant, or of the release. */
+static void all_who_wait_on_a_ticket_hear(void **state)
+{
+    (void)state;
+    enum { WAITERS = 8 };
+    struct waiter w[WAITERS];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    for (int way = 0; way < 3; way++) {
+        zkr_ticket *t = request(m, way == 2 ? 300 : ZKR_FOREVER, NULL);
+        start_waiters(w, WAITERS, t);
+        zkt_sleep_ms(50);
+        for (int i = 0; i < WAITERS; i++) {
+            assert_int_equal(w[i].code, 1);
+        }
+        assert_true(is_waited_on(t));
+        if (way == 0) {
+            ZKT_MUST(zkr_ticket_release(t));
+        } else if (way == 1) {
+            ZKT_MUST(zkr_mutex_release(m));
+        }
+        join_waiters(w, WAITERS,
+                     way == 0   ? ZKR_ECANCELED
+                     : way == 1 ? ZKR_OK
+                                : ZKR_ETIMEDOUT);
+        end(t);
+        if (way == 1) {
+            ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        }
+    }
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* --- callbacks --- */
+
+static void wait_in_callback(zkr_ticket *t, int state, struct told *told)
+{
+    (void)state;
+    told->code = zkr_ticket_wait(t, 0);
+}
+
+/* A callback must not wait. */
+static void a_callback_must_not_wait(void **state)
+{
+    (void)state;
+    struct told told = {.then = wait_in_callback};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    (void)request(m, 5000, &told);
+    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+    assert_int_equal(told.code, ZKR_ESTATE);
+    end(told.t);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+struct chain {
+    zkr_mutex *m;
+    atomic_int left, wrong;
+};
+
+/* Lets go, asks anew, and ends the ticket whose callback this is. */
+static void go_on(zkr_ticket *t, int state, void *ctx)
+{
+    struct chain *chain = ctx;
+    zkr_ticket *next = NULL;
+    chain->wrong += state != ZKR_TICKET_HELD;
+    chain->wrong += zkr_ticket_release(t) != ZKR_OK;
+    if (chain->left > 1) {
+        chain->wrong +=
+            zkr_mutex_request(chain->m, ZKR_FOREVER, go_on, chain, &next) != ZKR_OK;
+    }
+    chain->wrong += zkr_ticket_destroy(t) != ZKR_OK;
+    chain->left--;
+}
+
+/* A callback may release and destroy its own ticket, and ask for the next. */
+static void a_callback_may_end_its_ticket(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct chain chain = {.m = zkt_mutex(c), .left = 50};
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_request(chain.m, ZKR_FOREVER, go_on, &chain, &t));
+    ZKT_EVENTUALLY(chain.left == 0, PATIENCE_MS);
+    assert_int_equal(chain.wrong, 0);
+    zkt_destroy(chain.m);
+    zkt_close(c);
+}
+
+static void stay(zkr_ticket *t, int state, struct told *told)
+{
+    (void)t;
+    (void)state;
+    told->in_callback = true;
+    while (!told->go_on) {
+        zkt_sleep_ms(1);
+    }
+    told->in_callback = false;
+}
+
+static void *let_go_on(void *arg)
+{
+    struct told *told = arg;
+    zkt_sleep_ms(100);
+    told->go_on = true;
+    return NULL;
+}
+
+/* A release does not wait for a callback that runs, a destroy does. */
+static void a_destroy_waits_for_a_running_callback(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    struct told told = {.then = stay};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    (void)request(m, 5000, &told);
+    ZKT_EVENTUALLY(told.in_callback, PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(told.t));
+    assert_true(told.in_callback);
+    assert_int_equal(pthread_create(&thread, NULL, let_go_on, &told), 0);
+    ZKT_MUST(zkr_ticket_destroy(told.t));
+    assert_false(told.in_callback);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* The ticket is where the caller will look for it before the callback can run. */
+static void the_ticket_is_known_before_it_is_told_of(void **state)
+{
+    (void)state;
+    enum { MANY = 3000 };
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkt_proxy_cut(p);
+    ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    for (int i = 0; i < MANY; i++) {
+        struct told told = {0};
+        zkr_ticket *t = request(m, 0, &told); /* fails at once */
+        ZKT_EVENTUALLY(told.failed == 1, PATIENCE_MS);
+        assert_int_equal(told.wrong, 0);
+        end(t);
+    }
+    zkt_proxy_heal(p);
+    ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* --- ends and misuse --- */
+
+/* Objects in use refuse to go; NULL may. */
+static void busy_tickets_refuse_to_go(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *held = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(held, PATIENCE_MS));
+    zkr_ticket *waits = request(m, ZKR_FOREVER, NULL);
+    expect(zkr_ticket_destroy(held), ZKR_EBUSY);
+    expect(zkr_ticket_destroy(waits), ZKR_EBUSY);
+    expect(zkr_mutex_destroy(m), ZKR_EBUSY);
+    expect(zkr_client_close(c), ZKR_EBUSY);
+    ZKT_MUST(zkr_ticket_release(waits));
+    ZKT_MUST(zkr_ticket_release(held));
+    expect(zkr_mutex_destroy(m), ZKR_EBUSY);
+    ZKT_MUST(zkr_ticket_destroy(held));
+    expect(zkr_mutex_destroy(m), ZKR_EBUSY);
+    ZKT_MUST(zkr_ticket_destroy(waits));
+    ZKT_MUST(zkr_ticket_destroy(NULL));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* NULL, times and rooms that make no sense. */
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    char buf[8];
+    int64_t number;
+    struct zoo_op op;
+    zkr_ticket *t = NULL;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    expect(zkr_mutex_request(NULL, 0, NULL, NULL, &t), ZKR_EINVAL);
+    expect(zkr_mutex_request(m, 0, NULL, NULL, NULL), ZKR_EINVAL);
+    expect(zkr_mutex_request(m, -2, NULL, NULL, &t), ZKR_EINVAL);
+    assert_null(t);
+    expect(zkr_ticket_wait(NULL, 0), ZKR_EINVAL);
+    expect(zkr_ticket_release(NULL), ZKR_EINVAL);
+    expect(zkr_ticket_state(NULL), ZKR_EINVAL);
+    expect(zkr_ticket_error(NULL), ZKR_EINVAL);
+    expect(zkr_ticket_fencing_token(NULL, &number), ZKR_EINVAL);
+    expect(zkr_ticket_node(NULL, buf, sizeof(buf)), ZKR_EINVAL);
+    expect(zkr_ticket_guard(NULL, &op), ZKR_EINVAL);
+    assert_int_equal(zkr_ticket_valid_for_ms(NULL), 0);
+    t = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    expect(zkr_ticket_wait(t, -2), ZKR_EINVAL);
+    expect(zkr_ticket_fencing_token(t, NULL), ZKR_EINVAL);
+    expect(zkr_ticket_node(t, NULL, 100), ZKR_EINVAL);
+    expect(zkr_ticket_node(t, buf, sizeof(buf)), ZKR_EINVAL); /* too small */
+    expect(zkr_ticket_guard(t, NULL), ZKR_EINVAL);
+    end(t);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+static int use_in_child(void *arg)
+{
+    char node[256];
+    int64_t token;
+    struct zoo_op op;
+    zkr_ticket *t = arg;
+    return zkr_ticket_wait(t, 0) == ZKR_ESTATE && zkr_ticket_state(t) == ZKR_ESTATE &&
+                   zkr_ticket_error(t) == ZKR_ESTATE &&
+                   zkr_ticket_valid_for_ms(t) == 0 &&
+                   zkr_ticket_fencing_token(t, &token) == ZKR_ESTATE &&
+                   zkr_ticket_node(t, node, sizeof(node)) == ZKR_ESTATE &&
+                   zkr_ticket_guard(t, &op) == ZKR_ESTATE &&
+                   zkr_ticket_release(t) == ZKR_ESTATE &&
+                   zkr_ticket_destroy(t) == ZKR_ESTATE
+               ? 0
+               : 1;
+}
+
+/* A forked child gets ZKR_ESTATE, and the parent's hold stays. */
+static void a_forked_child_can_do_nothing(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *t = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    assert_int_equal(zkt_join(zkt_fork(use_in_child, t), PATIENCE_MS), 0);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_int_equal(children(), 1);
+    end(t);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_release_is_right_in_every_state),
+        ZKT_TEST(a_cancel_reaches_no_ticket),
+        ZKT_TEST(all_who_wait_on_a_ticket_hear),
+        ZKT_TEST(a_callback_must_not_wait),
+        ZKT_TEST(a_callback_may_end_its_ticket),
+        ZKT_TEST(a_destroy_waits_for_a_running_callback),
+        ZKT_TEST(the_ticket_is_known_before_it_is_told_of),
+        ZKT_TEST(busy_tickets_refuse_to_go),
+        ZKT_TEST(nonsense_is_refused),
+        ZKT_TEST(a_forked_child_can_do_nothing),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

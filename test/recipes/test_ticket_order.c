@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tickets when events come in the order that matters: on the fake, in virtual time. */
+#include <stdio.h>
+
+#include "fake.h"
+#include "session/service.h"
+#include "tickets.h"
+
+enum { SECOND = 1000 };
+
+static zkr_client *c;
+static zkr_mutex *m;
+
+/* --- a client whose threads are run by hand --- */
+
+static void run_service(void)
+{
+    zkr__lock(c);
+    c->service_at = ZKR__NEVER;
+    int64_t next = zkr__service_run(c);
+    c->service_at = next < c->service_at ? next : c->service_at;
+    zkr__unlock(c);
+}
+
+/* Time goes on, with answers, events and timers; nobody is called back. */
+static void pass(int64_t ms)
+{
+    int64_t until = zkf_now() + ms * ZKR__MS;
+    for (;;) {
+        int64_t service = zkf_now() + (c->service_at - zkr__now(c));
+        if (c->service_at != ZKR__NEVER && service <= zkf_now()) {
+            run_service();
+        } else if (!zkf_step(c->service_at != ZKR__NEVER && service < until ? service
+                                                                            : until) &&
+                   zkf_now() >= until) {
+            break;
+        }
+    }
+}
+
+static void call_back(void)
+{
+    while (zkr__dispatch_run_one(&c->dispatch)) {
+    }
+}
+
+static int open_world(void **state)
+{
+    (void)state;
+    const struct zkf_config config = {.seed = 1,
+                                      .servers = 1,
+                                      .tick = 2 * SECOND * ZKR__MS,
+                                      .patience = 10 * SECOND * ZKR__MS,
+                                      .calm = true};
+    const struct zkr__env env = {.door = &zkf_door, .no_threads = true};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = 10 * SECOND;
+    zkf_begin(&config);
+    zkf_enter(0);
+    ZKT_MUST(zkr__client_open(&c, "127.0.0.1:1", &o, &env));
+    ZKT_MUST(zkr_mutex_create(&m, c, "/lock", NULL));
+    c->service_at = 0;
+    pass(SECOND);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    return 0;
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    pass(SECOND);
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    assert_int_equal(stats.held + stats.waiting + stats.pending_deletes, 0);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_hurry(true);
+    ZKT_MUST(zkr_client_close(c));
+    zkf_hurry(false);
+    zkf_end();
+    return 0;
+}
+
+/* The node of a contender: the @n-th that there is below the path, in the order of creation. */
+static const struct zkf_node *node_at(int n)
+{
+    const struct zkf_node *node = NULL;
+    int64_t above = 0;
+    for (int i = 0; i <= n; i++) {
+        node = NULL;
+        for (const struct zkf_node *k = zkf_nodes(); k; k = k->next) {
+            if (k->sequence >= 0 && k->czxid > above &&
+                (!node || k->czxid < node->czxid)) {
+                node = k;
+            }
+        }
+        above = node ? node->czxid : above;
+    }
+    return node;
+}
+
+static void delete_node(int n)
+{
+    char path[256];
+    assert_non_null(node_at(n));
+    (void)snprintf(path, sizeof(path), "%s", node_at(n)->path);
+    assert_true(zkf_stranger_delete(path));
+}
+
+static int64_t token_of(zkr_ticket *t)
+{
+    int64_t token = 0;
+    ZKT_MUST(zkr_ticket_fencing_token(t, &token));
+    return token;
+}
+
+/* --- the cases --- */
+
+/* A grant that is over before anybody was told of it: the ticket queues anew, and says HELD once. */
+static void a_grant_that_nobody_heard_of_is_tried_anew(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
+    pass(SECOND);
+    int64_t first = node_at(0)->czxid;
+    delete_node(0);
+    pass(SECOND);
+    call_back();
+    assert_true(told.held == 1 && told.lost + told.failed + told.wrong == 0);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_true(token_of(t) > first);
+    end(t);
+}
+
+/* The same with the session ended, and behind another meanwhile: no call before it holds again. */
+static void it_is_told_of_what_it_holds_then(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
+    pass(SECOND);
+    assert_true(zkf_stranger_create("/lock/x-lock-", true));
+    zkf_expire(zkr_client_session_id(c));
+    pass(5 * SECOND);
+    call_back();
+    assert_int_equal(told.held + told.failed + told.lost, 0);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    delete_node(0);
+    pass(SECOND);
+    call_back();
+    assert_int_equal(told.held, 1);
+    end(t);
+}
+
+/* Who asked has been told: then HELD and LOST are called, in this order. */
+static void a_grant_that_somebody_heard_of_is_lost(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
+    pass(SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    delete_node(0);
+    pass(SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    assert_int_equal(told.held + told.lost, 0);
+    call_back();
+    assert_true(told.held == 1 && told.lost == 1 && told.failed + told.wrong == 0);
+    expect(zkr_ticket_release(t), ZKR_ESESSION);
+    end(t);
+}
+
+/* With nobody to call, a grant is had by the question. */
+static void without_a_callback_the_question_counts(void **state)
+{
+    (void)state;
+    zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
+    pass(SECOND);
+    int64_t first = node_at(0)->czxid;
+    delete_node(0);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD); /* as far as we can know */
+    pass(SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    end(t);
+    t = request(m, ZKR_FOREVER, NULL);
+    pass(SECOND);
+    delete_node(0);
+    pass(SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_true(token_of(t) > first + 1);
+    end(t);
+}
+
+/* Released between the grant and the call: nobody is called, and the next one has it. */
+static void a_release_overtakes_the_call(void **state)
+{
+    (void)state;
+    struct told told = {0}, next = {0};
+    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
+    zkr_ticket *behind = request(m, ZKR_FOREVER, &next);
+    pass(SECOND);
+    ZKT_MUST(zkr_ticket_release(t));
+    expect(zkr_ticket_error(t), ZKR_ECANCELED);
+    pass(SECOND);
+    call_back();
+    assert_int_equal(told.held + told.failed + told.lost, 0);
+    assert_int_equal(next.held, 1);
+    end(t);
+    end(behind);
+}
+
+/* Released before the create is answered: the node goes when its name is known. */
+static void a_release_overtakes_the_create(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    pass(SECOND);
+    call_back();
+    assert_null(node_at(0));
+    assert_int_equal(told.held + told.failed + told.lost, 0);
+}
+
+/* The time-out comes with the clock, by no answer and no thread, and not before. */
+static void a_time_out_is_a_timer(void **state)
+{
+    (void)state;
+    struct told told = {0}, dark = {0};
+    zkr_ticket *holds = request(m, ZKR_FOREVER, NULL);
+    zkr_ticket *t = request(m, 3 * SECOND, &told);
+    pass(3 * SECOND - 1);
+    call_back();
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    assert_non_null(node_at(1));
+    pass(2);
+    call_back();
+    assert_int_equal(told.failed, 1);
+    expect(zkr_ticket_error(t), ZKR_ETIMEDOUT);
+    pass(SECOND);
+    assert_null(node_at(1));
+    end(t);
+    zkf_blackhole(0, true);
+    t = request(m, 3 * SECOND, &dark);
+    pass(3 * SECOND - 1);
+    call_back();
+    assert_int_equal(dark.failed, 0);
+    pass(2);
+    call_back();
+    assert_int_equal(dark.failed, 1);
+    expect(zkr_ticket_error(t), ZKR_ENOANSWER);
+    end(t);
+    zkf_blackhole(0, false);
+    pass(20 * SECOND);
+    end(holds);
+    pass(SECOND);
+    assert_null(node_at(0));
+}
+
+/* Asked at its time-out, it has failed, whether or not the timer was there first. */
+static void a_question_notices_the_time_out(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *holds = request(m, ZKR_FOREVER, NULL);
+    pass(SECOND);
+    zkr_ticket *t = request(m, SECOND, &told);
+    pass(SECOND / 2);
+    c->service_at = ZKR__NEVER; /* its thread is late */
+    pass(SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
+    call_back();
+    assert_true(told.failed == 1 && told.wrong == 0);
+    run_service();
+    call_back();
+    assert_int_equal(told.failed, 1);
+    end(t);
+    end(holds);
+}
+
+/* What is granted in time is not taken away by the time-out, told of or not. */
+static void a_grant_outlives_the_time_out(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *t = request(m, 2 * SECOND, &told);
+    pass(5 * SECOND);
+    call_back();
+    assert_true(told.held == 1 && told.failed == 0);
+    pass(5 * SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    end(t);
+    t = request(m, 2 * SECOND, NULL);
+    pass(5 * SECOND);
+    delete_node(0); /* but it is not tried anew any more */
+    pass(SECOND);
+    expect(zkr_ticket_error(t), ZKR_ENOANSWER);
+    end(t);
+}
+
+/* A ticket that is destroyed takes its calls along. */
+static void a_destroyed_ticket_calls_nobody(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
+    pass(SECOND);
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    call_back();
+    assert_int_equal(told.held + told.failed + told.lost, 0);
+}
+
+/* A lease that runs out is a loss like any other. */
+static void a_lease_that_ends_is_a_loss(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
+    pass(SECOND);
+    call_back();
+    assert_int_equal(told.held, 1);
+    zkf_blackhole(0, true);
+    while (zkr_ticket_valid_for_ms(t) > 0) {
+        assert_non_null(node_at(0));
+        pass(10);
+    }
+    assert_non_null(node_at(0));
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    call_back();
+    assert_int_equal(told.lost, 1);
+    zkf_blackhole(0, false);
+    expect(zkr_ticket_release(t), ZKR_ESESSION);
+    end(t);
+    pass(30 * SECOND);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_grant_that_nobody_heard_of_is_tried_anew),
+        TEST(it_is_told_of_what_it_holds_then),
+        TEST(a_grant_that_somebody_heard_of_is_lost),
+        TEST(without_a_callback_the_question_counts),
+        TEST(a_release_overtakes_the_call),
+        TEST(a_release_overtakes_the_create),
+        TEST(a_time_out_is_a_timer),
+        TEST(a_question_notices_the_time_out),
+        TEST(a_grant_outlives_the_time_out),
+        TEST(a_destroyed_ticket_calls_nobody),
+        TEST(a_lease_that_ends_is_a_loss),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is true of each step of a claim, whatever happens. */
+#ifndef ZKT_CLAIM_CHECKS_H
+#define ZKT_CLAIM_CHECKS_H
+
+#include <zkr/client.h>
+
+#include "engine/claim_state.h"
+#include "unit.h"
+
+static struct zkr__claim_state last_k; /* for the report */
+static struct zkr__claim_event last_e;
+
+static inline void must(bool fine, const char *what)
+{
+    const struct zkr__claim_state *k = &last_k;
+    const struct zkr__claim_event *e = &last_e;
+    if (!fine) {
+        fail_msg("%s: phase %d next %d own %d%s%s; event %d code %d%s%s%s%s%s%s", what,
+                 (int)k->phase, (int)k->next, (int)k->own, k->leaving ? " leaving" : "",
+                 k->keeps_place ? " keeps_place" : "", (int)e->kind, e->code,
+                 e->connected ? " connected" : "", e->sure ? " sure" : "",
+                 e->patient ? " patient" : "", e->found ? " found" : "",
+                 e->granted ? " granted" : "", e->ours ? " ours" : "");
+    }
+}
+
+static inline bool same_outcome(const struct zkr__claim_state *x,
+                                const struct zkr__claim_state *y)
+{
+    return (x->phase == ZKR__HELD) == (y->phase == ZKR__HELD) &&
+           x->failure == y->failure && x->lost == y->lost;
+}
+
+/* The server has its node, as far as it knows. */
+static inline bool has_node(const struct zkr__claim_state *k)
+{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    return zkr__claim_waits_with_node(k) || stage == ZKR__HELD ||
+           stage == ZKR__REMOVING;
+}
+
+/* This says that the node is not there, or is no more ours than anybody's, or will never be deleted by us. */
+static inline bool takes_node(const struct zkr__claim_event *e, enum zkr__phase before)
+{
+    enum zkr__event_kind kind = e->kind;
+    if (kind == ZKR__EV_SESSION_OVER || kind == ZKR__EV_OWN_GONE) {
+        return true;
+    }
+    if (e->code == ZKR_ENONODE) {
+        return kind == ZKR__EV_LISTED || kind == ZKR__EV_GOT_OWN ||
+               kind == ZKR__EV_PROVED || kind == ZKR__EV_REMOVED;
+    }
+    if (e->code == ZKR_OK) {
+        return kind == ZKR__EV_REMOVED || (kind == ZKR__EV_LISTED && !e->found) ||
+               (kind == ZKR__EV_GOT_OWN && !e->ours && before == ZKR__ADOPTING);
+    }
+    return e->code == ZKR_EAUTH && kind == ZKR__EV_REMOVED;
+}
+
+/* This says that the node is there. */
+static inline bool brings_node(const struct zkr__claim_event *e)
+{
+    return (e->kind == ZKR__EV_CREATED && e->code == ZKR_OK) ||
+           (e->kind == ZKR__EV_LISTED && e->found);
+}
+
+static inline bool may_pause(enum zkr__phase next)
+{
+    return next == ZKR__CREATING || next == ZKR__FINDING || next == ZKR__ADOPTING ||
+           next == ZKR__LISTING || next == ZKR__PROVING || next == ZKR__DOUBTED ||
+           next == ZKR__REMOVING;
+}
+
+static inline void check_node(const struct zkr__claim_state *before,
+                              const struct zkr__claim_event *e,
+                              const struct zkr__claim_state *after)
+{
+    must(!has_node(before) || has_node(after) || takes_node(e, before->phase),
+         "gone, but for a node");
+    must(has_node(before) || !has_node(after) || brings_node(e), "a node from nowhere");
+}
+
+static inline void check_doubt(const struct zkr__claim_state *before,
+                               const struct zkr__claim_state *after,
+                               unsigned actions)
+{
+    enum zkr__phase was = zkr__claim_stage(before), is = zkr__claim_stage(after);
+    bool lost = was == ZKR__HELD && is != ZKR__HELD && !after->leaving;
+    must(is != ZKR__DOUBTED || before->keeps_place, "kept");
+    must(is != ZKR__DOUBTED || was == ZKR__DOUBTED || was == ZKR__HELD,
+         "doubted, but never held");
+    must(was != ZKR__DOUBTED || is == ZKR__DOUBTED || is == ZKR__HELD ||
+             is == ZKR__REMOVING || is == ZKR__GONE,
+         "quietly queued again");
+    must(lost == ((actions & ZKR__DO_COUNT_LOSS) != 0), "losses counted wrongly");
+}
+
+/* Whatever happens, asked for or not. */
+static inline void check_safety(const struct zkr__claim_state *before,
+                                const struct zkr__claim_event *e,
+                                const struct zkr__claim_state *after,
+                                unsigned actions)
+{
+    must(after->phase <= ZKR__GONE, "no such phase");
+    must(after->phase != ZKR__PAUSED || may_pause(after->next), "nothing to do next");
+    must(!(before->leaving && after->phase == ZKR__HELD), "held by nobody");
+    must(!(before->leaving && !after->leaving), "came back");
+    must(!(before->phase == ZKR__GONE && after->phase != ZKR__GONE), "came back");
+    must(!(actions & ZKR__DO_NOTIFY) || !same_outcome(before, after),
+         "told for nothing");
+    must(!(actions & ZKR__DO_NOTIFY) || !before->leaving, "told nobody");
+    must((actions & ZKR__DO_NOTIFY) || before->leaving || after->leaving ||
+             same_outcome(before, after),
+         "not told");
+    must(!zkr__claim_decided(before) || before->phase == ZKR__HELD ||
+             (after->failure == before->failure && after->lost == before->lost) ||
+             before->leaving,
+         "decided twice");
+    must(!(after->failure != 0 && after->lost != 0), "failed and lost");
+    check_node(before, e, after);
+    check_doubt(before, after, actions);
+}
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timers: which fires next, against a plain list of the times. */
+#include <stdlib.h>
+
+#include "base/timers.h"
+#include "unit.h"
+
+enum { SOME = 40, MANY = 20000, STEPS = 200000 };
+
+struct alarm {
+    struct zkr__timer timer;
+    int64_t at; /* as it was set; 0 = off */
+    int fired;
+    int64_t again;       /* set anew while firing, 0 = not */
+    struct alarm *other; /* stopped while firing, or set for other_at */
+    int64_t other_at;
+};
+
+static struct zkr__timers timers;
+static int64_t last_at;
+static int total;
+
+static void fire(struct zkr__timer *timer, int64_t now)
+{
+    struct alarm *a = (struct alarm *)timer;
+    assert_int_equal(timer->at, 0); /* off again */
+    assert_true(a->at != 0 && a->at <= now);
+    assert_true(a->at >= last_at); /* in order */
+    last_at = a->at;
+    a->at = 0;
+    a->fired++;
+    total++;
+    if (a->again != 0) {
+        a->at = a->again;
+        a->again = 0;
+        last_at = a->at < last_at ? a->at : last_at;
+        zkr__timer_set(&timers, timer, a->at);
+    }
+    if (a->other) {
+        a->other->at = a->other_at;
+        last_at = a->other_at != 0 && a->other_at < last_at ? a->other_at : last_at;
+        if (a->other_at != 0) {
+            zkr__timer_set(&timers, &a->other->timer, a->other_at);
+        } else {
+            zkr__timer_stop(&timers, &a->other->timer);
+        }
+    }
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    timers = (struct zkr__timers){0};
+    last_at = 0;
+    total = 0;
+    return 0;
+}
+
+static void set(struct alarm *a, int64_t at)
+{
+    a->timer.fire = fire;
+    a->at = at;
+    zkr__timer_set(&timers, &a->timer, at);
+}
+
+static void stop(struct alarm *a)
+{
+    a->at = 0;
+    zkr__timer_stop(&timers, &a->timer);
+}
+
+static void fire_until(int64_t now)
+{
+    last_at = 0;
+    zkr__timers_fire(&timers, now);
+}
+
+/* Without any there is nothing to wait for, and stopping one that is off is no harm. */
+static void no_timer_is_never_due(void **state)
+{
+    (void)state;
+    struct alarm a = {.fired = 0};
+    assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
+    zkr__timers_fire(&timers, ZKR__NEVER);
+    stop(&a);
+    assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
+}
+
+/* A timer fires at its time and not before, once, and is off by then. */
+static void a_timer_fires_once_at_its_time(void **state)
+{
+    (void)state;
+    struct alarm a = {.fired = 0};
+    set(&a, 10);
+    assert_int_equal(zkr__timers_next(&timers), 10);
+    fire_until(9);
+    assert_int_equal(a.fired, 0);
+    fire_until(10);
+    assert_int_equal(a.fired, 1);
+    fire_until(11);
+    assert_int_equal(a.fired, 1);
+    assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
+}
+
+/* A timer that is stopped does not fire, one set anew fires at the new time alone, sooner or later. */
+static void the_last_setting_counts(void **state)
+{
+    (void)state;
+    struct alarm a = {.fired = 0}, b = {.fired = 0}, c = {.fired = 0};
+    set(&a, 10);
+    set(&b, 20);
+    set(&c, 30);
+    stop(&a);
+    set(&b, 40);
+    set(&c, 5);
+    assert_int_equal(zkr__timers_next(&timers), 5);
+    fire_until(39);
+    assert_int_equal(a.fired, 0);
+    assert_int_equal(b.fired, 0);
+    assert_int_equal(c.fired, 1);
+    fire_until(40);
+    assert_int_equal(b.fired, 1);
+    assert_int_equal(total, 2);
+}
+
+/* While it fires a timer may be set anew for a time that has passed: it fires again in the same run; a later one waits. */
+static void a_timer_set_while_firing_fires_in_its_turn(void **state)
+{
+    (void)state;
+    struct alarm now = {.again = 7}, later = {.again = 21};
+    set(&now, 10);
+    set(&later, 12);
+    fire_until(20);
+    assert_int_equal(now.fired, 2);
+    assert_int_equal(later.fired, 1);
+    assert_int_equal(zkr__timers_next(&timers), 21);
+    fire_until(21);
+    assert_int_equal(later.fired, 2);
+}
+
+/* While one fires another that is due, too, may be stopped or put off. */
+static void a_timer_stopped_by_another_does_not_fire(void **state)
+{
+    (void)state;
+    struct alarm stopped = {.fired = 0}, put_off = {.fired = 0};
+    struct alarm a = {.other = &stopped}, b = {.other = &put_off, .other_at = 30};
+    set(&stopped, 12);
+    set(&put_off, 13);
+    set(&a, 10);
+    set(&b, 11);
+    fire_until(20);
+    assert_int_equal(stopped.fired, 0);
+    assert_int_equal(put_off.fired, 0);
+    assert_int_equal(zkr__timers_next(&timers), 30);
+    fire_until(30);
+    assert_int_equal(put_off.fired, 1);
+    assert_int_equal(total, 3);
+}
+
+/* Timers for the same time all fire. */
+static void equal_times_fire_all(void **state)
+{
+    (void)state;
+    struct alarm a[SOME] = {{.fired = 0}};
+    for (int i = 0; i < SOME; i++) {
+        set(&a[i], 10 + i % 2);
+    }
+    fire_until(11);
+    for (int i = 0; i < SOME; i++) {
+        assert_int_equal(a[i].fired, 1);
+    }
+}
+
+static int64_t first_of(const struct alarm *a, size_t count)
+{
+    int64_t first = ZKR__NEVER;
+    for (size_t i = 0; i < count; i++) {
+        first = a[i].at != 0 && a[i].at < first ? a[i].at : first;
+    }
+    return first;
+}
+
+/* Whatever is set, set anew, stopped and fired in whatever order: the next one is always the first of all. */
+static void the_next_is_always_the_first_of_all(void **state)
+{
+    (void)state;
+    struct alarm a[SOME] = {{.fired = 0}};
+    uint64_t seed = 5;
+    int64_t now = 1;
+    for (int i = 0; i < STEPS; i++) {
+        struct alarm *one = &a[zkt_below(&seed, SOME)];
+        int64_t what = zkt_below(&seed, 8);
+        if (what < 4) {
+            set(one, now + zkt_below(&seed, 100));
+        } else if (what < 6) {
+            stop(one);
+        } else {
+            now += zkt_below(&seed, 20);
+            one->again = what == 7 && one->at != 0 ? now + zkt_below(&seed, 3) : 0;
+            fire_until(now);
+            one->again = 0;
+        }
+        int64_t first = first_of(a, SOME);
+        assert_int_equal(zkr__timers_next(&timers), first);
+        assert_true(what < 6 || first > now);
+    }
+    assert_true(total > STEPS / 20);
+}
+
+/* Twenty thousand, set in any order, a third of them stopped: the others fire in theirs. */
+static void many_timers_fire_in_order(void **state)
+{
+    (void)state;
+    struct alarm *a = calloc(MANY, sizeof(*a));
+    assert_non_null(a);
+    uint64_t seed = 7;
+    for (int i = 0; i < MANY; i++) {
+        set(&a[i], 1 + zkt_below(&seed, MANY));
+    }
+    for (int i = 0; i < MANY; i += 3) {
+        stop(&a[i]);
+    }
+    fire_until(MANY);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(a[i].fired, i % 3 != 0);
+    }
+    assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
+    free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(no_timer_is_never_due, begin),
+        cmocka_unit_test_setup(a_timer_fires_once_at_its_time, begin),
+        cmocka_unit_test_setup(the_last_setting_counts, begin),
+        cmocka_unit_test_setup(a_timer_set_while_firing_fires_in_its_turn, begin),
+        cmocka_unit_test_setup(a_timer_stopped_by_another_does_not_fire, begin),
+        cmocka_unit_test_setup(equal_times_fire_all, begin),
+        cmocka_unit_test_setup(the_next_is_always_the_first_of_all, begin),
+        cmocka_unit_test_setup(many_timers_fire_in_order, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
