@@ -10,6 +10,11 @@
  * order, with no lock held. A callback may call every function that does not say "Blocks:
  * yes"; those return ZKR_ESTATE there.
  *
+ * **Without a dispatch thread.** With options.dispatch_by_application there is none, and callbacks run
+ * in zkr_client_dispatch(), in a thread of the application. What is said of the dispatch thread holds
+ * for a thread that is inside that function. zkr_client_event_fd() tells poll(), epoll, libuv,
+ * libevent, sd-event or GLib when to call it.
+ *
  * **Threads and signals.** The threads of a client are named `zkr-service` (the service thread and
  * libzookeeper's two), `zkr-dispatch`, `zkr-selector` for a started leader selector, and
  * `zkr-resolve` while a resolver is asked for the servers' addresses. They
@@ -163,12 +168,14 @@ typedef struct zkr_client_options {
                                      lease (see zkr_client_valid_for_ms()); an acquire after an
                                      idle time then takes about a fourth of the session timeout
                                      longer */
+    int64_t dispatch_by_application; /**< not 0: no dispatch thread; callbacks run in
+                                     zkr_client_dispatch() */
 } zkr_client_options;
 
 #define ZKR_CLIENT_OPTIONS_INIT                                                        \
     {                                                                                  \
         sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0                                                                 \
+            0, 0, 0, 0, 0                                                              \
     }
 
 /** Counters of a client since it was opened, for monitoring. Fields are only appended. */
@@ -200,7 +207,8 @@ typedef struct zkr_stats {
  * ZKR_ENOMEM, ZKR_ESYS (no thread could be started).
  *
  * Blocks:   no; names are resolved and servers reached in the background.
- * Threads:  any. Starts two threads, and libzookeeper two; with names, one more that asks the
+ * Threads:  any. Starts two threads, one with options.dispatch_by_application, and libzookeeper two;
+ *           with names, one more that asks the
  *           resolver, now and then.
  * Session:  asks for options.session_timeout_ms.
  * Cost:     no round trip before it returns.
@@ -216,8 +224,8 @@ ZKR_API int zkr_client_open(zkr_client **out,
  * @c           borrowed.
  * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a
- * forked child). On ZKR_ETIMEDOUT zkr_last_error() tells the last obstacle met.
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_ECLOSED (it is shut down), ZKR_EINVAL, ZKR_ESTATE
+ * (in a callback, or in a forked child). On ZKR_ETIMEDOUT zkr_last_error() tells the last obstacle met.
  *
  * Blocks:   yes, until connected or @timeout_ms.
  * Threads:  any.
@@ -331,7 +339,8 @@ ZKR_API int64_t zkr_client_valid_for_ms(zkr_client *c);
  * @c           borrowed.
  * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on), ZKR_EINVAL, ZKR_ESTATE (in a callback, or
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on), ZKR_ECLOSED (the same, of a client that is shut
+ * down), ZKR_EINVAL, ZKR_ESTATE (in a callback, or
  * in a forked child).
  *
  * Blocks:   yes, until confirmed or @timeout_ms.
@@ -341,6 +350,48 @@ ZKR_API int64_t zkr_client_valid_for_ms(zkr_client *c);
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_client_flush(zkr_client *c, int64_t timeout_ms);
+
+/**
+ * Run callbacks that wait, in the calling thread.
+ *
+ * For a client with options.dispatch_by_application. Call it whenever zkr_client_event_fd() is
+ * readable. Callbacks that are posted while it runs are left for the next call, so it ends also when
+ * callbacks cause others. While it is not called, everything else goes on: leases are kept, locks are
+ * granted and lost. The application only does not hear of it. Waits do not need it, but one:
+ * zkr_leader_latch_stop() tells the latch's loss before it returns, and so runs the callbacks of that
+ * latch in its own thread.
+ *
+ * @c    borrowed.
+ * @max  run no more than that many; 0 = all that wait now.
+ *
+ * Returns how many have run, or ZKR_EINVAL (@max below 0), ZKR_ESTATE (without the option, in a
+ * callback of the same client, or in a forked child), ZKR_EBUSY (another thread is running callbacks
+ * of the client; those left make the descriptor readable when it has done).
+ *
+ * Blocks:   for as long as the callbacks take.
+ * Threads:  any, one at a time. Functions that say "Blocks: yes" return ZKR_ESTATE in its callbacks.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_client_dispatch(zkr_client *c, int max);
+
+/**
+ * A descriptor that is readable while callbacks wait for zkr_client_dispatch().
+ *
+ * Each callback that comes makes it readable anew, and so does what a call of zkr_client_dispatch() has
+ * left. So it serves with EPOLLET as well.
+ *
+ * @c  borrowed. The descriptor belongs to the client, which closes it with itself: wait on it only,
+ *     neither read from, write to nor close it. It does not block and is closed on exec.
+ *
+ * Returns the descriptor, or ZKR_EINVAL, ZKR_ESTATE (without options.dispatch_by_application, or in a
+ * forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_client_event_fd(zkr_client *c);
 
 /**
  * Read the counters.
@@ -359,6 +410,27 @@ ZKR_API int zkr_client_flush(zkr_client *c, int64_t timeout_ms);
 ZKR_API int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size);
 
 /**
+ * End all waits on the client, so that its threads can come to an end.
+ *
+ * Every call that waits on the client or on what was made on it returns ZKR_ECLOSED: acquires, awaits,
+ * lists of contenders, watches, zkr_client_wait_connected(), zkr_client_flush() with nodes still to go.
+ * Calls that come later are treated alike, and nothing new can be made on the client. What is held
+ * stays held, and its lease is kept, until it is released. Releases, stops and destroys work as
+ * before. Then comes zkr_client_close(), which ends the session and so what is left of it.
+ *
+ * @c  borrowed. Once it is shut down it stays so; again is no error.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.
+ * Threads:  any, callbacks too.
+ * Session:  goes on.
+ * Cost:     the deletes of nodes that waited.
+ * Curator:  none; CuratorFramework.close() ends waits by itself.   Since: 0.1.
+ */
+ZKR_API int zkr_client_shutdown(zkr_client *c);
+
+/**
  * End the session and free the client.
  *
  * @c  taken on success; NULL is a no-op.
@@ -368,7 +440,7 @@ ZKR_API int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size);
  *
  * Blocks:   yes: until what was sent is answered (at most 1 s) and one round trip to close the
  *           session (at most 1.5 s with a silent server), plus the callback that is running and
- *           those that wait to be called. A resolver that hangs is not waited for: its thread, and
+ *           those that wait to be called. With options.dispatch_by_application it runs those itself. A resolver that hangs is not waited for: its thread, and
  *           the client's memory, go when it answers.
  * Threads:  any but the dispatch thread; no other call on @c may run or follow, but those of
  *           callbacks, which can make no new recipe on it (ZKR_ECLOSED).

@@ -156,6 +156,9 @@ int zkr__children_watch_wait(struct zkr__children_watch *w, int64_t deadline)
     if (w->c->state == ZKR_STATE_AUTH_FAILED) {
         w->code = ZKR_EAUTH;
     }
+    if (w->c->shut) {
+        w->code = ZKR_ECLOSED;
+    }
     while (w->changes == seen && w->code == 0 && in_time) {
         in_time = zkr__wait(w->c, &w->told, deadline);
     }

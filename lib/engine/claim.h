@@ -45,6 +45,7 @@ struct zkr__claim {
     struct zkr__timer timer;                /* for the first of these */
     int64_t retry_at, quiet_at, give_up_at; /* 0 = off */
 
+    bool written;    /* FINDING: the write ahead of the list has been answered */
     int parent_code; /* why the parents cannot be made */
     long thread;     /* that asked for it */
     /* Full path: the one asked for, and from the answer on that of our node. "" = none yet. */

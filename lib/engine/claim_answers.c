@@ -196,6 +196,10 @@ static void on_listed(struct zkr__claim *claim,
     if (answer->code != ZKR_OK) {
         return;
     }
+    if (claim->k.phase == ZKR__FINDING && !claim->written) {
+        e->code = ZKR_ECONNLOSS; /* see write_first() */
+        return;
+    }
     struct zkr__children children;
     e->code = order(claim, answer, &children);
     if (e->code != ZKR_OK) {

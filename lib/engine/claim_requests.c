@@ -105,27 +105,33 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
 
 /* --- find --- */
 
-/* The list behind it is answered next, or fails alike. */
 static void
 on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    (void)tag;
-    (void)answer;
-    zkr__claim_unref(ctx);
+    struct zkr__claim *claim = ctx;
+    bool lost = answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION ||
+                answer->code == ZKR_ENOMEM;
+    if (!lost && zkr__asked_in_round(tag, claim->k.round)) {
+        claim->written = true;
+    }
+    zkr__claim_unref(claim);
 }
 
 /*
  * The list that follows must show our node if it was ever made, now or later. A sync is not enough for that: a
  * leader that has been replaced and does not know answers it. A write is answered by the one that leads, which from
- * now on refuses what comes by our old connection. What it says does not matter.
+ * now on refuses what comes by our old connection. What it says does not matter, but that it is answered does: a list
+ * without it is not believed.
  */
 static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__op op = {.kind = ZKR__OP_CHECK,
                          .paths = (const char *const[]){claim->q->dir},
                          .path_count = 1};
+    claim->written = false;
     zkr__claim_ref(claim);
-    zkr__submit(claim->q->c, &op, on_written, claim, 0);
+    zkr__submit(claim->q->c, &op, on_written, claim,
+                zkr__asked_tag(ZKR__ASKED_PROVE, claim->k.round));
 }
 
 void zkr__claim_request(struct zkr__claim *claim,

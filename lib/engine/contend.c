@@ -9,7 +9,9 @@
 /* No session will come, or nobody is to wait for one. */
 static int hopeless(const zkr_client *c) ZKR__LOCKED
 {
-    return c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH : ZKR_OK;
+    return c->shut                             ? ZKR_ECLOSED
+           : c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH
+                                               : ZKR_OK;
 }
 
 int zkr__claim_enter(struct zkr__claim **out,

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/children.h"
+#include "engine/session_events.h"
 #include "session/request.h"
 
 /* --- lists --- */
@@ -73,6 +74,7 @@ char *zkr__contenders_text(const void *data, size_t len)
  */
 struct reading {
     struct zkr__queue *q;
+    struct zkr__session_listener listener; /* as long as the caller reads */
     struct zkr__cv done;
     size_t refs, in_flight;
     int code;
@@ -167,20 +169,28 @@ static void ask(struct reading *r,
 static int await_session(zkr_client *c, int64_t deadline) ZKR__LOCKED
 {
     bool in_time = true;
-    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
+    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
+           in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
-    return zkr__admitted(c) ? ZKR_OK : ZKR_ETIMEDOUT;
+    return c->shut ? ZKR_ECLOSED : zkr__admitted(c) ? ZKR_OK : ZKR_ETIMEDOUT;
 }
 
 /* Sleep until all is answered that was asked. */
 static int await_answers(struct reading *r, int64_t deadline) ZKR__LOCKED
 {
     bool in_time = true;
-    while (r->in_flight > 0 && in_time) {
+    while (r->in_flight > 0 && !r->q->c->shut && in_time) {
         in_time = zkr__wait(r->q->c, &r->done, deadline);
     }
-    return r->in_flight == 0 ? r->code : ZKR_ETIMEDOUT;
+    return r->q->c->shut ? ZKR_ECLOSED : r->in_flight == 0 ? r->code : ZKR_ETIMEDOUT;
+}
+
+static void on_session(struct zkr__session_listener *listener,
+                       enum zkr__session_change change)
+{
+    (void)change;
+    zkr__cv_signal(&ZKR__OWNER_OF(listener, struct reading, listener)->done);
 }
 
 static int read_all(struct reading *r, int64_t deadline) ZKR__LOCKED
@@ -203,7 +213,8 @@ static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
 {
     zkr_client *c = q->c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
-    struct reading *r = zkr__mem_alloc(sizeof(*r));
+    struct zkr__engine *engine = zkr__engine_of(c);
+    struct reading *r = engine ? zkr__mem_alloc(sizeof(*r)) : NULL;
     if (!r) {
         return ZKR_ENOMEM;
     }
@@ -214,6 +225,9 @@ static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
     r->q = q;
     r->refs = 1;
     q->refs++;
+    r->listener.on_change = on_session;
+    struct zkr__session_listener *listener = &r->listener;
+    DL_APPEND(engine->listeners, listener);
     int rc = await_session(c, deadline);
     if (rc == ZKR_OK) {
         rc = read_all(r, deadline);
@@ -221,6 +235,7 @@ static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
     if (c->state == ZKR_STATE_AUTH_FAILED) {
         rc = ZKR_EAUTH; /* before or while it read */
     }
+    DL_DELETE(engine->listeners, listener);
     if (rc == ZKR_OK) {
         leave_out_vanished(r->result);
         *out = r->result;

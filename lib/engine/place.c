@@ -211,6 +211,8 @@ int zkr__place_fail(const struct zkr__place *place, int64_t timeout_ms)
         return zkr__fail(code, dir,
                          "cannot make %s: is the chroot of the server list missing?",
                          dir);
+    case ZKR_ECLOSED:
+        return zkr__fail(code, dir, "the client is shut down");
     case ZKR_ENOMEM:
     case ZKR_ESYS:
         return zkr__fail(code, dir, "cannot join %s: out of resources", dir);

@@ -56,10 +56,19 @@ static void on_auth_refused(void *ctx) ZKR__LOCKED
     tell_listeners(ctx, ZKR__CHANGE_REFUSED);
 }
 
+/* Holds stay. Their owners are notified all the same: somebody may wait for the end of one. */
 static void on_shutdown(void *ctx) ZKR__LOCKED
 {
+    struct zkr__engine *engine = ctx;
     run_all(ctx,
             (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ECLOSED});
+    struct zkr__claim *claim;
+    DL_FOREACH2(engine->held, claim, held_next)
+    {
+        if (claim->on_change) {
+            claim->on_change(claim, claim->on_change_ctx);
+        }
+    }
     tell_listeners(ctx, ZKR__CHANGE_SHUTDOWN);
 }
 

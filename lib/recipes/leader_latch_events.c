@@ -160,6 +160,19 @@ void zkr__latch_skip_loss(zkr_leader_latch *l)
     }
 }
 
+/* Until something changes. Where the application dispatches, it may be this thread that has to. */
+static void await_change(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr_client *c = l->c;
+    if (l->posted && zkr__dispatch_by_hand(&c->dispatch)) {
+        zkr__unlock(c);
+        zkr__dispatch_run_owner(&c->dispatch, l);
+        zkr__lock(c);
+    } else {
+        (void)zkr__wait(c, &l->changed, ZKR__NEVER);
+    }
+}
+
 void zkr__latch_await_callbacks(zkr_leader_latch *l)
 {
     if (zkr__dispatch_is_self(&l->c->dispatch)) {
@@ -168,11 +181,11 @@ void zkr__latch_await_callbacks(zkr_leader_latch *l)
     l->waiting++;
     uint64_t gains = l->gains;
     while (l->reported && l->gains == gains) {
-        (void)zkr__wait(l->c, &l->changed, ZKR__NEVER);
+        await_change(l);
     }
     uint64_t runs = l->runs;
     while (l->running && l->runs == runs) {
-        (void)zkr__wait(l->c, &l->changed, ZKR__NEVER);
+        await_change(l);
     }
     l->waiting--;
 }

@@ -7,6 +7,9 @@
 static int why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time)
 {
     const char *dir = l->queue->dir;
+    if (l->c->shut) {
+        return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
+    }
     if (l->failure == ZKR_ESEQUENCE) {
         return zkr__fail(l->failure, dir,
                          "%s has used up its sequence numbers; let it be empty for a "
@@ -52,7 +55,7 @@ int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms)
     bool in_time = timeout_ms != 0;
     bool leads = zkr__latch_sure_lead(l) != NULL;
     l->waiting++;
-    while (l->claim && !leads && in_time) {
+    while (l->claim && !leads && !c->shut && in_time) {
         in_time = zkr__wait(c, &l->changed, deadline);
         leads = zkr__latch_sure_lead(l) != NULL;
     }

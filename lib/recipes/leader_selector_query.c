@@ -102,6 +102,9 @@ static int why_over(zkr_leadership *lead) ZKR__LOCKED
         return zkr__fail(ZKR_ECANCELED, dir, "the leadership of %s is to be given up",
                          dir);
     }
+    if (lead->s->c->shut) {
+        return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
+    }
     return ZKR_ETIMEDOUT;
 }
 

@@ -117,8 +117,9 @@ int zkr__timeout_check(int64_t timeout_ms, const char *path)
 
 int zkr__client_enlist(zkr_client *c, const char *path)
 {
-    if (c->closing) {
-        return zkr__fail(ZKR_ECLOSED, path, "the client is being closed");
+    if (c->closing || c->shut) {
+        return zkr__fail(ZKR_ECLOSED, path, "the client is %s",
+                         c->closing ? "being closed" : "shut down");
     }
     c->recipes++;
     return ZKR_OK;

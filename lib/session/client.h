@@ -96,6 +96,7 @@ struct zkr_client {
 
     pthread_t service;
     bool service_started, closing;
+    bool shut; /* zkr_client_shutdown() was called: waits end, and none begins */
     struct zkr__cv service_cv;
     int64_t service_at; /* when the service wakes by itself */
 
@@ -161,7 +162,8 @@ int zkr__client_enter(const zkr_client *c);
 int zkr__client_enter_blocking(const zkr_client *c);
 /* ZKR_EINVAL for less than ZKR_FOREVER; @path may be NULL. */
 int zkr__timeout_check(int64_t timeout_ms, const char *path);
-/* One recipe more on the client, which takes c->recipes-- to end; ZKR_ECLOSED: too late. */
+/* One recipe more on the client, which takes c->recipes-- to end; ZKR_ECLOSED: too late,
+ * it is shut down or being closed. */
 int zkr__client_enlist(zkr_client *c, const char *path) ZKR__LOCKED;
 
 #endif

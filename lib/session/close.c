@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Closing a client. */
+/* The end of a client: shutdown, then close. */
 #include "base/error.h"
 #include "session/client.h"
 #include "session/log_foreign.h"
@@ -82,5 +82,23 @@ int zkr_client_close(zkr_client *c)
     zkr__unlock(c);
     zkr__client_free(c);
     zkr__cancel_restore(cancel_state);
+    return ZKR_OK;
+}
+
+int zkr_client_shutdown(zkr_client *c)
+{
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(c);
+    if (!c->shut) {
+        c->shut = true;
+        zkr__cv_broadcast(&c->changed);
+        if (c->up && c->up->shutdown) {
+            c->up->shutdown(c->engine);
+        }
+    }
+    zkr__unlock(c);
     return ZKR_OK;
 }

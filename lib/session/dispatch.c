@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/dispatch.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/thread.h"
 
-static _Thread_local const struct zkr__dispatch *self;
+/* The queues of which the calling thread runs a call now: a call may run those of another client. */
+struct frame {
+    const struct zkr__dispatch *d;
+    const struct frame *outer;
+};
+
+static _Thread_local const struct frame *innermost;
 
 int zkr__dispatch_init(struct zkr__dispatch *d)
 {
     *d = (struct zkr__dispatch){0};
     d->tail = &d->head;
+    d->event_fd = -1;
     int rc = zkr__mu_init(&d->mu);
     if (rc != 0) {
         return rc;
@@ -29,39 +39,149 @@ int zkr__dispatch_init(struct zkr__dispatch *d)
     return rc;
 }
 
+static void close_event(struct zkr__dispatch *d)
+{
+    if (d->event_fd >= 0) {
+        (void)close(d->event_fd);
+        d->event_fd = -1;
+    }
+}
+
 void zkr__dispatch_destroy(struct zkr__dispatch *d)
 {
+    close_event(d);
     zkr__cv_destroy(&d->idle);
     zkr__cv_destroy(&d->work);
     zkr__mu_destroy(&d->mu);
 }
 
-bool zkr__dispatch_run_one(struct zkr__dispatch *d)
+int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d)
 {
-    zkr__mu_lock(&d->mu);
-    struct zkr__call *call = d->head;
-    if (!call) {
-        zkr__mu_unlock(&d->mu);
-        return false;
-    }
-    d->head = call->next;
-    if (!d->head) {
-        d->tail = &d->head;
-    }
-    d->running = call->owner;
-    zkr__mu_unlock(&d->mu);
+    d->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return d->event_fd < 0 ? errno : 0;
+}
 
-    const struct zkr__dispatch *outer = self;
-    self = d;
+/* A write is news also to who waits for edges. A count that is full is readable all the same. */
+static void raise_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
+{
+    const uint64_t one = 1;
+    if (d->event_fd >= 0) {
+        ssize_t n = write(d->event_fd, &one, sizeof(one));
+        (void)n;
+    }
+}
+
+static void clear_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
+{
+    uint64_t count;
+    if (d->event_fd >= 0 && !d->head) {
+        ssize_t n = read(d->event_fd, &count, sizeof(count));
+        (void)n;
+    }
+}
+
+/* Take the first call of @owner, or of anybody, off the queue; NULL when there is none. */
+static struct zkr__call *
+take_first(struct zkr__dispatch *d, const void *owner, bool anybody) ZKR__NEEDS(d->mu)
+{
+    struct zkr__call **at = &d->head;
+    while (*at && !anybody && (*at)->owner != owner) {
+        at = &(*at)->next;
+    }
+    struct zkr__call *call = *at;
+    if (call) {
+        *at = call->next;
+        if (!call->next) {
+            d->tail = at;
+        }
+        d->running = call->owner;
+        clear_event(d);
+    }
+    return call;
+}
+
+static void run_call(struct zkr__dispatch *d, struct zkr__call *call)
+{
+    const struct frame frame = {.d = d, .outer = innermost};
+    innermost = &frame;
     call->run(call);
-    self = outer;
-
+    innermost = frame.outer;
     zkr__mu_lock(&d->mu);
     d->running = NULL;
     zkr__cv_broadcast(&d->idle);
     zkr__mu_unlock(&d->mu);
-    return true;
 }
+
+bool zkr__dispatch_run_one(struct zkr__dispatch *d)
+{
+    zkr__mu_lock(&d->mu);
+    struct zkr__call *call = take_first(d, NULL, true);
+    zkr__mu_unlock(&d->mu);
+    if (call) {
+        run_call(d, call);
+    }
+    return call != NULL;
+}
+
+/* --- by hand --- */
+
+static void end_turn(struct zkr__dispatch *d)
+{
+    zkr__mu_lock(&d->mu);
+    d->taken = false;
+    if (d->head) {
+        raise_event(d); /* what is left is news to who waits for edges */
+    }
+    zkr__cv_broadcast(&d->idle);
+    zkr__mu_unlock(&d->mu);
+}
+
+static int count_calls(const struct zkr__dispatch *d, int max) ZKR__NEEDS(d->mu)
+{
+    int count = 0;
+    for (const struct zkr__call *call = d->head; call && (max == 0 || count < max);
+         call = call->next) {
+        count++;
+    }
+    return count;
+}
+
+int zkr__dispatch_run(struct zkr__dispatch *d, int max)
+{
+    zkr__mu_lock(&d->mu);
+    bool mine = !d->taken;
+    d->taken = true;
+    int count = count_calls(d, max);
+    zkr__mu_unlock(&d->mu);
+    if (!mine) {
+        return -1;
+    }
+    int ran = 0;
+    while (ran < count && zkr__dispatch_run_one(d)) {
+        ran++;
+    }
+    end_turn(d);
+    return ran;
+}
+
+void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner)
+{
+    zkr__mu_lock(&d->mu);
+    while (d->taken) {
+        (void)zkr__cv_wait(&d->idle, &d->mu, ZKR__NEVER);
+    }
+    d->taken = true;
+    struct zkr__call *call;
+    while ((call = take_first(d, owner, false)) != NULL) {
+        zkr__mu_unlock(&d->mu);
+        run_call(d, call);
+        zkr__mu_lock(&d->mu);
+    }
+    zkr__mu_unlock(&d->mu);
+    end_turn(d);
+}
+
+/* --- a thread of ours --- */
 
 static void *run(void *arg)
 {
@@ -99,6 +219,9 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
     }
     while (zkr__dispatch_run_one(d)) {
     }
+    zkr__mu_lock(&d->mu);
+    close_event(d);
+    zkr__mu_unlock(&d->mu);
 }
 
 void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call)
@@ -108,6 +231,7 @@ void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call)
     *d->tail = call;
     d->tail = &call->next;
     zkr__cv_signal(&d->work);
+    raise_event(d);
     zkr__mu_unlock(&d->mu);
 }
 
@@ -127,6 +251,7 @@ static void take(struct zkr__dispatch *d, const void *owner, struct zkr__call **
         }
     }
     d->tail = at;
+    clear_event(d);
 }
 
 void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
@@ -153,5 +278,9 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
 
 bool zkr__dispatch_is_self(const struct zkr__dispatch *d)
 {
-    return self == d;
+    const struct frame *frame = innermost;
+    while (frame && frame->d != d) {
+        frame = frame->outer;
+    }
+    return frame != NULL;
 }

@@ -13,7 +13,7 @@
 #include "session/zk_real.h"
 #include "session/zk_value.h"
 
-ZKR__OPTIONS_CHECK(zkr_client_options, 22, lease_no_stopgap);
+ZKR__OPTIONS_CHECK(zkr_client_options, 23, dispatch_by_application);
 
 /* libzookeeper gives a connection attempt a part of what is asked for. */
 enum { LEAST_SESSION_MS = 100 };
@@ -123,7 +123,9 @@ static void set_fields(zkr_client *c, const struct zkr__env *env)
 
 static int start_threads(zkr_client *c)
 {
-    int rc = zkr__dispatch_start(&c->dispatch);
+    int rc = c->options.dispatch_by_application
+                 ? zkr__dispatch_begin_by_hand(&c->dispatch)
+                 : zkr__dispatch_start(&c->dispatch);
     if (rc == 0) {
         rc = zkr__service_start(c);
         if (rc != 0) {

@@ -20,10 +20,13 @@ int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms)
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
     bool in_time = timeout_ms != 0;
-    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && in_time) {
+    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
+           in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
-    if (zkr__admitted(c)) {
+    if (c->shut) {
+        rc = zkr__fail(ZKR_ECLOSED, NULL, "the client is shut down");
+    } else if (zkr__admitted(c)) {
         rc = ZKR_OK;
     } else if (c->state == ZKR_STATE_AUTH_FAILED) {
         rc = zkr__fail(ZKR_EAUTH, NULL,
@@ -99,11 +102,12 @@ int zkr_client_flush(zkr_client *c, int64_t timeout_ms)
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
     bool in_time = timeout_ms != 0;
-    while (c->stats.pending_deletes > 0 && in_time) {
+    while (c->stats.pending_deletes > 0 && !c->shut && in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
     if (c->stats.pending_deletes > 0) {
-        rc = zkr__fail(ZKR_ETIMEDOUT, NULL, "%lld nodes are not yet confirmed gone",
+        rc = zkr__fail(c->shut ? ZKR_ECLOSED : ZKR_ETIMEDOUT, NULL,
+                       "%lld nodes are not yet confirmed gone",
                        (long long)c->stats.pending_deletes);
     }
     zkr__unlock(c);

@@ -39,6 +39,7 @@ static bool is_write(enum zkr__op_kind kind)
     case ZKR__OP_PARENT:
     case ZKR__OP_DELETE:
     case ZKR__OP_CHECK:
+    case ZKR__OP_MULTI:
         return true;
     case ZKR__OP_CHILDREN:
     case ZKR__OP_GET:
@@ -215,7 +216,8 @@ void zkr__request_deliver(zkr_client *c)
     }
     for (; count > 0 && c->unsent; count--) {
         struct zkr__unsent *u = take_unsent(c);
-        const struct zkr__answer answer = {.code = u->code, .zk_rc = u->zk_rc};
+        const struct zkr__answer answer = {
+            .code = u->code, .zk_rc = u->zk_rc, .failed_at = SIZE_MAX};
         u->fn(u->ctx, u->tag, &answer);
         free_unsent(c, u);
     }
@@ -352,7 +354,8 @@ void zkr__submit(zkr_client *c,
 
 void zkr__link_fail(struct zkr__link *link)
 {
-    static const struct zkr__answer over = {.code = ZKR_ESESSION};
+    static const struct zkr__answer over = {.code = ZKR_ESESSION,
+                                            .failed_at = SIZE_MAX};
     for (struct zkr__request *r = link->pending; r; r = r->next) {
         if (!r->answered) {
             r->answered = true;

@@ -23,20 +23,32 @@ enum zkr__op_kind {
     ZKR__OP_CHILDREN, /* answers names; may leave a watch, on success only */
     ZKR__OP_GET,      /* answers data and stat; may leave a watch, on success only */
     ZKR__OP_SYNC,
-    ZKR__OP_CHECK, /* multi of existence checks: a quorum write that changes nothing */
-    ZKR__OP_EXISTS /* a cheap read; may leave a watch, on a missing node too */
+    ZKR__OP_CHECK,  /* multi of existence checks: a quorum write that changes nothing */
+    ZKR__OP_EXISTS, /* a cheap read; may leave a watch, on a missing node too */
+    /*
+     * A transaction, a quorum write as well: all of it is done or nothing. In this order: checks that
+     * the nodes of .paths exist, the caller's .ops, the deletion of .path. Each part may be empty.
+     * zk_multi.h has what goes with it.
+     */
+    ZKR__OP_MULTI
 };
 
+struct zoo_op;
+struct zoo_op_result;
+
+/* Borrowed during the submission. */
 struct zkr__op {
     enum zkr__op_kind kind;
-    const char *path;
+    const char *path; /* MULTI: deleted last, NULL = nothing */
     const void *data; /* CREATE */
     size_t data_len;
     const struct ACL_vector *acl; /* CREATE, PARENT */
     bool container;               /* PARENT */
     bool watch;                   /* GET, CHILDREN, EXISTS */
-    const char *const *paths;     /* CHECK: borrowed during the submission */
+    const char *const *paths;     /* CHECK, MULTI */
     size_t path_count;
+    const struct zoo_op *ops; /* MULTI, and all it points to */
+    size_t op_count;
 };
 
 /* Strings and arrays are borrowed during the call. Members not named for the kind are zero. */
@@ -50,6 +62,11 @@ struct zkr__answer {
     const void *data;
     size_t data_len;
     size_t bad_check; /* CHECK refused: index of the first missing node */
+    /* MULTI refused by a server: index of the operation that failed, in the order above over all
+     * three parts. SIZE_MAX when no server said. */
+    size_t failed_at;
+    /* MULTI: one for each of .ops; NULL when there are none, or no server answered. */
+    const struct zoo_op_result *results;
 };
 
 /* CHANGED: its data, its children, or that it exists now; whichever was watched. */

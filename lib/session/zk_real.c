@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "session/zk_log.h"
+#include "session/zk_multi.h"
 #include "session/zk_value.h"
 
 /* Since 3.7; see the reason in open_real(). Weak, so that older libraries load. */
@@ -88,50 +89,6 @@ static void done_data(int rc,
     give(asker, &a);
 }
 
-/* What a multi writes its results to; part of the request, which outlives a lost completion. */
-struct checks {
-    int count;
-    zoo_op_result_t results[];
-};
-
-static void done_checks(int rc, const void *data)
-{
-    const struct zkr__asker *asker = data;
-    const struct checks *checks = asker->scratch;
-    struct zkr__answer a = answer_of(rc);
-    for (int i = 0; i < checks->count; i++) {
-        if (checks->results[i].err == ZNONODE) {
-            a.bad_check = (size_t)i;
-            break;
-        }
-    }
-    give(asker, &a);
-}
-
-static size_t scratch_real(const struct zkr__op *op)
-{
-    return op->kind == ZKR__OP_CHECK
-               ? sizeof(struct checks) + op->path_count * sizeof(zoo_op_result_t)
-               : 0;
-}
-
-static int
-submit_checks(zhandle_t *zh, const struct zkr__op *op, struct zkr__asker *asker)
-{
-    struct checks *checks = asker->scratch;
-    checks->count = (int)op->path_count;
-    zoo_op_t *ops = zkr__mem_alloc(op->path_count * sizeof(*ops));
-    if (!ops) {
-        return ZMARSHALLINGERROR;
-    }
-    for (size_t i = 0; i < op->path_count; i++) {
-        zoo_check_op_init(&ops[i], op->paths[i], -1);
-    }
-    int rc = zoo_amulti(zh, checks->count, ops, checks->results, done_checks, asker);
-    zkr__mem_free(ops);
-    return rc;
-}
-
 static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     (void)zh;
@@ -178,13 +135,20 @@ static int submit_op(void *handle,
     case ZKR__OP_SYNC:
         return zoo_async(zh, op->path, done_string, asker);
     case ZKR__OP_CHECK:
-        return submit_checks(zh, op, asker);
+    case ZKR__OP_MULTI:
+        return zkr__zk_multi_submit(zh, op, asker);
     case ZKR__OP_EXISTS:
         return op->watch
                    ? zoo_awexists(zh, op->path, on_watch, watcher, done_stat, asker)
                    : zoo_aexists(zh, op->path, 0, done_stat, asker);
     }
     return ZBADARGUMENTS;
+}
+
+static size_t scratch_real(const struct zkr__op *op)
+{
+    bool multi = op->kind == ZKR__OP_CHECK || op->kind == ZKR__OP_MULTI;
+    return multi ? zkr__zk_multi_scratch(op) : 0;
 }
 
 static int submit_real(void *zh,

@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "fake.h"
+#include "fake_script_multi.h"
 #include "fixture.h"
 #include "session/open.h"
 #include "session/request.h"
@@ -26,6 +27,7 @@ struct session {
     bool away, closed;
     int unanswered;
     struct zkr__listener listener;
+    struct script_multi multi;
     char log[LOG];
     size_t len;
 };
@@ -132,6 +134,12 @@ static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
         }
         if (tag - 1 == ZKR__OP_CHECK && a->code != ZKR_OK) {
             say(s, " bad %zu", a->bad_check);
+        }
+        if (tag - 1 == ZKR__OP_MULTI) {
+            char text[512];
+            say(s, "%s",
+                script_multi_words(&s->multi, a, strlen(side->base), text,
+                                   sizeof(text)));
         }
         say(s, "\n");
     }
@@ -314,6 +322,11 @@ static void run_verb(struct session *s, const char *verb, char *words[2])
             ask(s, &op, (unsigned)op.kind + 1);
             return;
         }
+    }
+    struct zkr__op multi;
+    if (script_multi(&s->multi, verb, list, &multi)) {
+        ask(s, &multi, (unsigned)multi.kind + 1);
+        return;
     }
     zkt_fail("no verb '%s'", verb);
 }

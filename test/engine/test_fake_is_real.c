@@ -59,6 +59,27 @@ SCRIPT(checks_refuse_alike,
        "a delete $0",
        "a check $0")
 
+/* A transaction is done as a whole or not at all, and says what stopped it. */
+SCRIPT(transactions_are_whole_alike,
+       "a parent /q",
+       "a create /q/n-",
+       "b get! /q",
+       "b children! $0",
+       "a build /q /t",
+       "b get /t",
+       "b children /t",
+       "a build /q /t",
+       "a build /none /t",
+       "a finish $0 /none",
+       "b get $0",
+       "a finish $0 /q",
+       "b get $0",
+       "b get /q",
+       "a finish $0 /q",
+       "b get /q",
+       "b delete /t/n-0000000000",
+       "b delete /t")
+
 /* Requests sent back to back see each other. */
 SCRIPT(pipelines_run_in_order_alike,
        "a parent /q &",
@@ -158,10 +179,11 @@ SCRIPT(sessions_end_alike,
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ZKT_TEST(numbers_are_given_out_alike), ZKT_TEST(nodes_have_owners_alike),
-        ZKT_TEST(checks_refuse_alike),         ZKT_TEST(pipelines_run_in_order_alike),
-        ZKT_TEST(watches_fire_alike),          ZKT_TEST(losses_leave_alike),
-        ZKT_TEST(watches_survive_a_cut_alike), ZKT_TEST(sessions_end_alike),
+        ZKT_TEST(numbers_are_given_out_alike),  ZKT_TEST(nodes_have_owners_alike),
+        ZKT_TEST(checks_refuse_alike),          ZKT_TEST(transactions_are_whole_alike),
+        ZKT_TEST(pipelines_run_in_order_alike), ZKT_TEST(watches_fire_alike),
+        ZKT_TEST(losses_leave_alike),           ZKT_TEST(watches_survive_a_cut_alike),
+        ZKT_TEST(sessions_end_alike),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -30,6 +30,7 @@ struct zkf_node {
     int64_t created_ms;
     int creates, children; /* ever made below; below it now */
     bool container;
+    int version;
     const void *data;
     size_t data_len;
     int label; /* what on_submit() said; 0 = nobody's */

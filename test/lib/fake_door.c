@@ -61,12 +61,17 @@ static int submit(void *zh,
     req->data = zkf__copy(op->data, op->data_len);
     req->data_len = op->data_len;
     req->container = op->container;
+    req->ephemeral = req->sequential = op->kind == ZKR__OP_CREATE;
+    req->version = -1;
     req->watch = op->watch;
     req->asker = asker;
     req->watcher = watcher;
     copy_paths(req, op);
     if (zkf__w.config.hooks.on_submit) {
         req->label = zkf__w.config.hooks.on_submit(h->client, op);
+    }
+    if (op->kind == ZKR__OP_MULTI) {
+        zkf__multi_take(req, op);
     }
     zkf_trace("client %d: sends %d %s", h->client, req->kind,
               req->path ? req->path : "");

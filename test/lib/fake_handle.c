@@ -42,7 +42,9 @@ static void hand_answer(const struct zkf__req *req, int rc)
         }
     }
     a.bad_check = req->bad_check;
+    void *results = req->kind == ZKR__OP_MULTI ? zkf__multi_answer(req, rc, &a) : NULL;
     req->asker->answer(req->asker, &a);
+    free(results);
     free(copies[0]);
     free(copies[1]);
     free(names);

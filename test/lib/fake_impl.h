@@ -70,7 +70,8 @@ struct zkf__world {
     struct zkf__server servers[ZKF_SERVERS];
     int leader, old_leader; /* -1 = none */
     struct zkf_actor leader_ping, expiry, election;
-    struct zkf__tree head; /* the leader's, with all that is in the log */
+    struct zkf__tree head;  /* the leader's, with all that is in the log */
+    struct zkf__tree trial; /* what a multi is tried on */
     struct zkf__txn **log;
     size_t log_len, log_room;
     int64_t zxid, next_session;
@@ -101,8 +102,11 @@ int64_t zkf__delay(void);
 /* --- trees (fake_tree.c) --- */
 struct zkf_node *
 zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
+struct zkf_node *zkf__tree_parent(const struct zkf__tree *t, const char *path);
 /* What the leader makes of a write, for its own tree; then put it into the log. */
 struct zkf__txn *zkf__prepare(struct zkf__req *req);
+/* The same for one that is no multi, on a tree of its own. */
+struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req);
 /* Apply; @server fires its watches, NULL: the leader's own tree, with hooks. */
 void zkf__apply(struct zkf__tree *t,
                 const struct zkf__txn *txn,
@@ -111,6 +115,15 @@ void zkf__apply(struct zkf__tree *t,
 void zkf__read(struct zkf__server *server, struct zkf__req *req);
 void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req);
 void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn);
+
+/* --- multis (fake_multi.c) --- */
+void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op);
+struct zkf__txn *zkf__prepare_multi(struct zkf__req *req);
+void zkf__apply_multi(struct zkf__tree *t,
+                      const struct zkf__txn *txn,
+                      struct zkf__server *server);
+/* Into the answer @rc; what it returns is to be freed after the answer. */
+void *zkf__multi_answer(const struct zkf__req *req, int rc, struct zkr__answer *a);
 
 /* --- servers (fake_server.c, fake_leader.c, fake_election.c) --- */
 void zkf__servers_begin(void);

@@ -15,6 +15,7 @@ enum {
     ZKF__BADARG = -8,
     ZKF__INVALIDSTATE = -9,
     ZKF__NONODE = -101,
+    ZKF__BADVERSION = -103,
     ZKF__EXISTS = -110,
     ZKF__NOTEMPTY = -111,
     ZKF__EPHEMERAL_PARENT = -108,
@@ -24,6 +25,8 @@ enum {
 
 /* What travels besides enum zkr__op_kind. */
 enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES };
+/* Parts of a multi that are no requests of their own. */
+enum { ZKF__SET = 110, ZKF__CHECK_ONE };
 
 struct zkf__conn;
 struct zkf__handle;
@@ -50,11 +53,16 @@ struct zkf__req {
     const void *data;
     size_t data_len;
     bool container, watch;
+    bool ephemeral, sequential; /* of what is created */
+    int version;                /* wanted; below 0 = any */
     const char *const *paths;
     size_t path_count;
-    struct zkf__watch *watches; /* SET_WATCHES */
-    int64_t seen;               /* SET_WATCHES, CONNECT: last zxid */
-    int64_t timeout;            /* CONNECT: asked for, then granted */
+    struct zkf__req *parts;             /* MULTI */
+    size_t part_count, first, op_count; /* among them those of the caller */
+    size_t failed_at;                   /* MULTI refused; else SIZE_MAX */
+    struct zkf__watch *watches;         /* SET_WATCHES */
+    int64_t seen;                       /* SET_WATCHES, CONNECT: last zxid */
+    int64_t timeout;                    /* CONNECT: asked for, then granted */
     int label;
     struct zkr__asker *asker;
     struct zkr__watcher *watcher;
@@ -114,15 +122,18 @@ enum zkf__txn_kind {
     ZKF__T_CREATE,
     ZKF__T_DELETE,
     ZKF__T_SET,
+    ZKF__T_MULTI,
     ZKF__T_CLOSE
 };
 
 struct zkf__txn {
     enum zkf__txn_kind kind;
     int64_t zxid;
-    struct zkf_node node; /* CREATE: all of it; else its path */
-    int64_t session;      /* CLOSE */
-    struct zkf__req *req; /* to be answered, or NULL */
+    struct zkf_node node;    /* CREATE: all of it; else its path */
+    int64_t session;         /* CLOSE */
+    struct zkf__req *req;    /* to be answered, or NULL */
+    struct zkf__txn **parts; /* MULTI */
+    size_t part_count;
 };
 
 struct zkf__tree {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake's data: what a leader makes of a write, what each server does with it, reads, watches. */
-#include <stdio.h>
+/* The fake's data: what each server does with a write, reads, watches. */
 #include <string.h>
 
 #include "fake_impl.h"
@@ -35,105 +34,10 @@ static const char *parent_path(const char *path)
     return parent;
 }
 
-static struct zkf_node *parent_of(const struct zkf__tree *t, const char *path)
+struct zkf_node *zkf__tree_parent(const struct zkf__tree *t, const char *path)
 {
     const char *parent = parent_path(path);
     return zkf__tree_find(t, parent, zkf_hash(parent));
-}
-
-/* --- the leader's decision --- */
-
-static struct zkf__txn *nothing(struct zkf__req *req, int rc)
-{
-    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
-    txn->req = req;
-    req->rc = rc;
-    return txn;
-}
-
-static struct zkf__txn *prepare_create(struct zkf__req *req)
-{
-    const struct zkf__tree *t = &zkf__w.head;
-    const struct zkf_node *parent = parent_of(t, req->path);
-    bool sequential = req->kind == ZKR__OP_CREATE;
-    if (!parent) {
-        return nothing(req, ZKF__NONODE);
-    }
-    const char *path = req->path;
-    if (sequential) {
-        size_t room = strlen(path) + 12;
-        char *name = zkf__alloc(room);
-        (void)snprintf(name, room, "%s%010d", path, parent->creates);
-        path = name;
-    }
-    uint32_t hash = zkf_hash(path);
-    if (zkf__tree_find(t, path, hash)) {
-        return nothing(req, ZKF__EXISTS);
-    }
-    if (parent->owner != 0) {
-        return nothing(req, ZKF__EPHEMERAL_PARENT);
-    }
-    struct zkf__txn *txn = nothing(req, ZKF__OK);
-    txn->kind = ZKF__T_CREATE;
-    txn->node = (struct zkf_node){
-        .path = path,
-        .hash = hash,
-        .parent_hash = parent->hash,
-        .sequence = sequential ? parent->creates : -1,
-        .owner = sequential ? req->session : 0,
-        .created_ms = zkf__w.now / ZKR__MS,
-        .container = req->container,
-        .data = req->data,
-        .data_len = req->data_len,
-        .label = req->label,
-    };
-    req->out_path = path;
-    req->owner = txn->node.owner;
-    req->created_ms = txn->node.created_ms;
-    return txn;
-}
-
-static struct zkf__txn *prepare_delete(struct zkf__req *req)
-{
-    const struct zkf_node *node = zkf__tree_find(&zkf__w.head, req->path, req->hash);
-    if (!node) {
-        return nothing(req, ZKF__NONODE);
-    }
-    if (node->children > 0) {
-        return nothing(req, ZKF__NOTEMPTY);
-    }
-    struct zkf__txn *txn = nothing(req, ZKF__OK);
-    txn->kind = ZKF__T_DELETE;
-    txn->node.path = req->path;
-    txn->node.hash = req->hash;
-    return txn;
-}
-
-static struct zkf__txn *prepare_check(struct zkf__req *req)
-{
-    for (size_t i = 0; i < req->path_count; i++) {
-        const char *path = req->paths[i];
-        if (!zkf__tree_find(&zkf__w.head, path, zkf_hash(path))) {
-            req->bad_check = i;
-            return nothing(req, ZKF__NONODE);
-        }
-    }
-    return nothing(req, ZKF__OK);
-}
-
-struct zkf__txn *zkf__prepare(struct zkf__req *req)
-{
-    switch (req->kind) {
-    case ZKR__OP_CREATE:
-    case ZKR__OP_PARENT:
-        return prepare_create(req);
-    case ZKR__OP_DELETE:
-        return prepare_delete(req);
-    case ZKR__OP_CHECK:
-        return prepare_check(req);
-    default:
-        zkt_fail("the fake cannot write %d", req->kind);
-    }
 }
 
 /* --- watches at a server --- */
@@ -253,13 +157,13 @@ static void apply_create(struct zkf__tree *t,
     node->czxid = node->mzxid = node->pzxid = txn->zxid;
     node->next = t->first;
     t->first = node;
-    struct zkf_node *parent = parent_of(t, node->path);
+    struct zkf_node *parent = zkf__tree_parent(t, node->path);
     parent->creates++;
     parent->children++;
     parent->pzxid = txn->zxid;
     fire(server, ZKF__DATA, ZKF__EV_CREATED, node->path);
     fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
-    if (!server && zkf__w.config.hooks.on_created) {
+    if (t == &zkf__w.head && zkf__w.config.hooks.on_created) {
         zkf__w.config.hooks.on_created(node);
     }
 }
@@ -269,7 +173,7 @@ static void apply_delete(struct zkf__tree *t,
                          struct zkf_node *node,
                          struct zkf__server *server)
 {
-    if (!server && zkf__w.config.hooks.on_deleting) {
+    if (t == &zkf__w.head && zkf__w.config.hooks.on_deleting) {
         zkf__w.config.hooks.on_deleting(node);
     }
     struct zkf_node **at = &t->first;
@@ -278,7 +182,7 @@ static void apply_delete(struct zkf__tree *t,
     }
     *at = node->next;
     const char *path = node->path;
-    struct zkf_node *parent = parent_of(t, path);
+    struct zkf_node *parent = zkf__tree_parent(t, path);
     parent->children--;
     parent->pzxid = txn->zxid;
     node->next = t->spare;
@@ -327,11 +231,17 @@ void zkf__apply(struct zkf__tree *t,
         node = zkf__tree_find(t, txn->node.path, txn->node.hash);
         if (node) {
             node->mzxid = txn->zxid;
+            node->version++;
+            node->data = txn->node.data ? txn->node.data : node->data;
+            node->data_len = txn->node.data ? txn->node.data_len : node->data_len;
         }
         fire(server, ZKF__DATA, ZKF__EV_CHANGED, txn->node.path);
         break;
     case ZKF__T_CLOSE:
         apply_close(t, txn, server);
+        break;
+    case ZKF__T_MULTI:
+        zkf__apply_multi(t, txn, server);
         break;
     case ZKF__T_NOTHING:
         break;

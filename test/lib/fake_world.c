@@ -156,6 +156,8 @@ static bool stranger_writes(int kind, const char *path)
     req->path = zkf__string(path);
     req->hash = zkf_hash(path);
     req->session = 1;
+    req->version = -1;
+    req->ephemeral = req->sequential = kind == ZKR__OP_CREATE;
     struct zkf__txn *txn = zkf__prepare(req);
     txn->req = NULL;
     if (req->rc != ZKF__OK) {

@@ -70,8 +70,8 @@ function check_lib_quoted(floor, name,    target) {
     }
     if (level[target] > level[floor])
         bad(target " is above " floor)
-    else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|log|state|zk_value)\.h$/)
-        bad("of session, recipes see only bound, client, log, state and zk_value")
+    else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|log|state|zk_multi|zk_value)\.h$/)
+        bad("of session, recipes see only bound, client, log, state, zk_multi and zk_value")
     else if (floor == "recipes" && target == "recipes" && !(recipe(name) in shared) &&
              recipe(FILENAME) != recipe(name))
         bad("a recipe does not see another one")

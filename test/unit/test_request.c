@@ -215,6 +215,54 @@ static void an_answer_that_cannot_be_kept_ends_the_session(void **state)
     assert_int_equal(zkr_client_close(c), ZKR_OK);
 }
 
+static void count_shutdown(void *engine)
+{
+    ++*(int *)engine;
+}
+
+static void nothing(void *engine)
+{
+    (void)engine;
+}
+
+static int64_t never(void *engine, int64_t now)
+{
+    (void)engine;
+    (void)now;
+    return ZKR__NEVER;
+}
+
+/* The engine hears of a shutdown once. Waits that would be long end at once, and none is begun. */
+static void a_shutdown_ends_waits(void **state)
+{
+    (void)state;
+    static const struct zkr__upcalls upcalls = {.connected = nothing,
+                                                .session_over = nothing,
+                                                .run_timers = never,
+                                                .shutdown = count_shutdown,
+                                                .free = nothing};
+    zkr_client *c = open_client();
+    int shutdowns = 0;
+    c->engine = &shutdowns;
+    c->up = &upcalls;
+    assert_int_equal(zkr_client_shutdown(c), ZKR_OK);
+    assert_int_equal(zkr_client_shutdown(c), ZKR_OK);
+    assert_int_equal(shutdowns, 1);
+    assert_int_equal(zkr_client_wait_connected(c, ZKR_FOREVER), ZKR_ECLOSED);
+    assert_int_equal(zkr_client_flush(c, ZKR_FOREVER), ZKR_OK);
+    zkr__lock(c);
+    c->stats.pending_deletes++;
+    zkr__unlock(c);
+    assert_int_equal(zkr_client_flush(c, ZKR_FOREVER), ZKR_ECLOSED);
+    zkr__lock(c);
+    c->stats.pending_deletes--;
+    assert_int_equal(zkr__client_enlist(c, "/x"), ZKR_ECLOSED);
+    zkr__unlock(c);
+    assert_int_equal(zkr_client_shutdown(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    assert_int_equal(shutdowns, 1);
+}
+
 /* A session that was given up answers once more, and then an event comes for the watch set by
  * that: both find what they point to, and nobody is told. */
 static void event_of_a_session_given_up_finds_its_watch(void **state)
@@ -247,6 +295,7 @@ int main(void)
         cmocka_unit_test(what_was_not_sent_is_answered_at_the_close),
         cmocka_unit_test(answers_are_kept_without_memory),
         cmocka_unit_test(an_answer_that_cannot_be_kept_ends_the_session),
+        cmocka_unit_test(a_shutdown_ends_waits),
         cmocka_unit_test(event_of_a_session_given_up_finds_its_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/zk_multi.h"
+
+#include <limits.h>
+#include <string.h>
+#include <zookeeper/proto.h>
+#include <zookeeper/zookeeper.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "session/zk_value.h"
+
+/* Scratch memory of a request: this, a Stat for each of the caller's operations, and buffers. */
+struct multi {
+    int count;              /* of results */
+    size_t first, op_count; /* the caller's among them */
+    zoo_op_result_t results[];
+};
+
+static bool deletes(const struct zkr__op *op)
+{
+    return op->kind == ZKR__OP_MULTI && op->path;
+}
+
+static size_t total(const struct zkr__op *op)
+{
+    return op->path_count + op->op_count + (deletes(op) ? 1 : 0);
+}
+
+static size_t buffer_size(const zoo_op_t *op)
+{
+    bool wanted = op->type == ZOO_CREATE_OP && op->create_op.buf;
+    return wanted && op->create_op.buflen > 0 ? (size_t)op->create_op.buflen : 0;
+}
+
+size_t zkr__zk_multi_scratch(const struct zkr__op *op)
+{
+    size_t size = sizeof(struct multi) + total(op) * sizeof(zoo_op_result_t) +
+                  op->op_count * sizeof(struct Stat);
+    for (size_t i = 0; i < op->op_count; i++) {
+        size += buffer_size(&op->ops[i]);
+    }
+    return size;
+}
+
+/* --- sending --- */
+
+/* The caller's operations, with what they say to be filled replaced by our own. */
+static void copy_ops(struct multi *m, const struct zkr__op *op, zoo_op_t *to)
+{
+    struct Stat *stats = (void *)&m->results[m->count];
+    char *buffers = (char *)(stats + op->op_count);
+    for (size_t i = 0; i < op->op_count; i++) {
+        to[i] = op->ops[i];
+        if (to[i].type == ZOO_CREATE_OP) {
+            size_t size = buffer_size(&op->ops[i]);
+            to[i].create_op.buf = size > 0 ? buffers : NULL;
+            to[i].create_op.buflen = (int)size;
+            buffers += size;
+        } else if (to[i].type == ZOO_SETDATA_OP) {
+            to[i].set_op.stat = to[i].set_op.stat ? &stats[i] : NULL;
+        }
+    }
+}
+
+/*
+ * Has a server looked at the operations? Without that libzookeeper gives all of them the code of the
+ * whole. What follows the one that failed has ZRUNTIMEINCONSISTENCY otherwise.
+ */
+static bool looked_at(const struct multi *m, int rc)
+{
+    int code = zkr__zk_code(rc);
+    bool alike = m->count > 1 && m->results[0].err == rc && m->results[1].err == rc;
+    return rc == ZOK ||
+           (rc <= ZAPIERROR && code != ZKR_ECONNLOSS && code != ZKR_ESESSION && !alike);
+}
+
+static size_t failed_at(const struct multi *m)
+{
+    for (int i = 0; i < m->count; i++) {
+        int err = m->results[i].err;
+        if (err != ZOK && err != ZRUNTIMEINCONSISTENCY) {
+            return (size_t)i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static void on_done(int rc, const void *data)
+{
+    struct zkr__asker *asker = (void *)(uintptr_t)data;
+    const struct multi *m = asker->scratch;
+    struct zkr__answer a = {
+        .code = zkr__zk_code(rc), .zk_rc = rc, .failed_at = SIZE_MAX};
+    if (looked_at(m, rc)) {
+        a.failed_at = failed_at(m);
+        a.bad_check = a.failed_at;
+        a.results = m->op_count > 0 ? &m->results[m->first] : NULL;
+    }
+    asker->answer(asker, &a);
+}
+
+int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
+{
+    struct multi *m = asker->scratch;
+    size_t count = total(op);
+    zoo_op_t *ops = zkr__mem_alloc(count * sizeof(*ops));
+    if (!ops) {
+        return ZMARSHALLINGERROR;
+    }
+    m->count = (int)count;
+    m->first = op->path_count;
+    m->op_count = op->op_count;
+    for (size_t i = 0; i < op->path_count; i++) {
+        zoo_check_op_init(&ops[i], op->paths[i], -1);
+    }
+    copy_ops(m, op, ops + op->path_count);
+    if (deletes(op)) {
+        zoo_delete_op_init(&ops[count - 1], op->path, -1);
+    }
+    int rc = zoo_amulti(zh, m->count, ops, m->results, on_done, asker);
+    zkr__mem_free(ops);
+    return rc;
+}
+
+/* --- what the caller gave and gets --- */
+
+static const char *path_of(const zoo_op_t *op)
+{
+    switch (op->type) {
+    case ZOO_CREATE_OP:
+        return op->create_op.path;
+    case ZOO_DELETE_OP:
+        return op->delete_op.path;
+    case ZOO_SETDATA_OP:
+        return op->set_op.path;
+    case ZOO_CHECK_OP:
+        return op->check_op.path;
+    default:
+        return NULL;
+    }
+}
+
+static const char *op_fault(const zoo_op_t *op)
+{
+    const char *path = path_of(op);
+    if (!path) {
+        return "it is of a kind that libzookeeper cannot put into a multi, or has no "
+               "path";
+    }
+    int plain = ZOO_EPHEMERAL | ZOO_SEQUENCE;
+    if (op->type == ZOO_CREATE_OP && (op->create_op.flags & ~plain) != 0) {
+        return "libzookeeper cannot create containers and nodes with a time to live in "
+               "a multi";
+    }
+    bool root = op->type != ZOO_CREATE_OP && strcmp(path, "/") == 0;
+    return root ? NULL : zkr__path_fault(path);
+}
+
+int zkr__zk_ops_check(const struct zoo_op *ops, size_t count)
+{
+    enum { OPS_MAX = 100000 };
+    if (count > OPS_MAX || (count > 0 && !ops)) {
+        return zkr__fail(ZKR_EINVAL, NULL, "%zu operations are no transaction", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *fault = op_fault(&ops[i]);
+        if (fault) {
+            return zkr__fail(ZKR_EINVAL, path_of(&ops[i]), "operation %zu: %s", i,
+                             fault);
+        }
+    }
+    return ZKR_OK;
+}
+
+static int unsaid(const struct zkr__answer *answer)
+{
+    if (answer->zk_rc != ZOK) {
+        return answer->zk_rc;
+    }
+    return answer->code == ZKR_ECONNLOSS  ? ZCONNECTIONLOSS
+           : answer->code == ZKR_ESESSION ? ZSESSIONEXPIRED
+                                          : ZSYSTEMERROR;
+}
+
+static void
+copy_result(const zoo_op_result_t *from, const zoo_op_t *op, zoo_op_result_t *to)
+{
+    to->err = from->err;
+    if (buffer_size(op) > 0) {
+        to->value = op->create_op.buf;
+        to->valuelen = op->create_op.buflen;
+        (void)memset(to->value, 0, buffer_size(op));
+        if (from->err == ZOK && from->value) {
+            (void)memcpy(to->value, from->value,
+                         strnlen(from->value, buffer_size(op) - 1));
+        }
+    } else if (op->type == ZOO_SETDATA_OP && op->set_op.stat && from->err == ZOK &&
+               from->stat) {
+        *op->set_op.stat = *from->stat;
+        to->stat = op->set_op.stat;
+    }
+}
+
+void zkr__zk_results(const struct zkr__answer *answer,
+                     const struct zoo_op *ops,
+                     size_t count,
+                     struct zoo_op_result *results)
+{
+    for (size_t i = 0; i < count; i++) {
+        results[i] = (zoo_op_result_t){.err = unsaid(answer)};
+        if (answer->results) {
+            copy_result(&answer->results[i], &ops[i], &results[i]);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake's transactions: all parts are done, or none. */
+#include <stdlib.h>
+#include <string.h>
+#include <zookeeper/proto.h>
+#include <zookeeper/zookeeper.h>
+
+#include "fake_impl.h"
+#include "util.h"
+
+/* --- from the caller --- */
+
+static struct zkf__req
+part(const struct zkf__req *whole, int kind, const char *path, int version)
+{
+    return (struct zkf__req){.kind = kind,
+                             .path = zkf__string(path),
+                             .hash = zkf_hash(path),
+                             .version = version,
+                             .label = whole->label};
+}
+
+static struct zkf__req part_of_op(const struct zkf__req *whole, const zoo_op_t *op)
+{
+    struct zkf__req p;
+    switch (op->type) {
+    case ZOO_CREATE_OP:
+        p = part(whole, ZKR__OP_CREATE, op->create_op.path, -1);
+        p.data_len = op->create_op.datalen > 0 ? (size_t)op->create_op.datalen : 0;
+        p.data = zkf__copy(op->create_op.data, p.data_len);
+        p.ephemeral = (op->create_op.flags & ZOO_EPHEMERAL) != 0;
+        p.sequential = (op->create_op.flags & ZOO_SEQUENCE) != 0;
+        return p;
+    case ZOO_DELETE_OP:
+        return part(whole, ZKR__OP_DELETE, op->delete_op.path, op->delete_op.version);
+    case ZOO_SETDATA_OP:
+        p = part(whole, ZKF__SET, op->set_op.path, op->set_op.version);
+        p.data_len = op->set_op.datalen > 0 ? (size_t)op->set_op.datalen : 0;
+        p.data = zkf__copy(op->set_op.data, p.data_len);
+        return p;
+    case ZOO_CHECK_OP:
+        return part(whole, ZKF__CHECK_ONE, op->check_op.path, op->check_op.version);
+    default:
+        zkt_fail("the fake knows no operation %d", op->type);
+    }
+}
+
+void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
+{
+    req->failed_at = SIZE_MAX;
+    req->first = op->path_count;
+    req->op_count = op->op_count;
+    req->parts =
+        zkf__alloc((op->path_count + op->op_count + 1) * sizeof(struct zkf__req));
+    for (size_t i = 0; i < op->path_count; i++) {
+        req->parts[req->part_count++] = part(req, ZKF__CHECK_ONE, op->paths[i], -1);
+    }
+    for (size_t i = 0; i < op->op_count; i++) {
+        req->parts[req->part_count++] = part_of_op(req, &op->ops[i]);
+    }
+    if (op->path) {
+        req->parts[req->part_count++] = part(req, ZKR__OP_DELETE, op->path, -1);
+    }
+}
+
+/* --- at the leader and the servers --- */
+
+static void begin_trial(struct zkf__tree *trial)
+{
+    while (trial->first) {
+        struct zkf_node *node = trial->first;
+        trial->first = node->next;
+        node->next = trial->spare;
+        trial->spare = node;
+    }
+    struct zkf_node **end = &trial->first;
+    for (const struct zkf_node *node = zkf__w.head.first; node; node = node->next) {
+        struct zkf_node *copy = trial->spare;
+        if (copy) {
+            trial->spare = copy->next;
+        } else {
+            copy = zkf__alloc(sizeof(*copy));
+        }
+        *copy = *node;
+        copy->next = NULL;
+        *end = copy;
+        end = &copy->next;
+    }
+}
+
+struct zkf__txn *zkf__prepare_multi(struct zkf__req *req)
+{
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->req = req;
+    txn->parts = zkf__alloc((req->part_count + 1) * sizeof(struct zkf__txn *));
+    begin_trial(&zkf__w.trial);
+    for (size_t i = 0; i < req->part_count; i++) {
+        struct zkf__req *p = &req->parts[i];
+        p->session = req->session;
+        txn->parts[i] = zkf__prepare_on(&zkf__w.trial, p);
+        if (p->rc != ZKF__OK) {
+            req->rc = p->rc;
+            req->failed_at = i;
+            return txn;
+        }
+        zkf__apply(&zkf__w.trial, txn->parts[i], NULL);
+    }
+    req->rc = ZKF__OK;
+    txn->kind = ZKF__T_MULTI;
+    txn->part_count = req->part_count;
+    return txn;
+}
+
+void zkf__apply_multi(struct zkf__tree *t,
+                      const struct zkf__txn *txn,
+                      struct zkf__server *server)
+{
+    for (size_t i = 0; i < txn->part_count; i++) {
+        struct zkf__txn one = *txn->parts[i];
+        one.zxid = txn->zxid;
+        zkf__apply(t, &one, server);
+    }
+}
+
+/* --- to the caller --- */
+
+static int error_at(const struct zkf__req *req, size_t i)
+{
+    return i < req->failed_at ? ZKF__OK : i == req->failed_at ? req->rc : ZKF__RUNTIME;
+}
+
+void *zkf__multi_answer(const struct zkf__req *req, int rc, struct zkr__answer *a)
+{
+    bool said = rc == ZKF__OK || (rc == req->rc && req->failed_at != SIZE_MAX);
+    a->failed_at = said ? req->failed_at : SIZE_MAX;
+    if (!said || req->op_count == 0) {
+        return NULL;
+    }
+    zoo_op_result_t *results =
+        calloc(req->op_count, sizeof(*results) + sizeof(struct Stat));
+    if (!results) {
+        zkt_fail("out of memory");
+    }
+    struct Stat *stats = (void *)&results[req->op_count];
+    for (size_t i = 0; i < req->op_count; i++) {
+        const struct zkf__req *p = &req->parts[req->first + i];
+        results[i].err = error_at(req, req->first + i);
+        if (rc == ZKF__OK) {
+            results[i].value = (char *)(uintptr_t)p->out_path;
+            stats[i].mzxid = req->zxid;
+            results[i].stat = &stats[i];
+        }
+    }
+    a->results = results;
+    return results;
+}

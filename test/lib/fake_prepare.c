@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the fake's leader makes of a write. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_impl.h"
+#include "util.h"
+
+static struct zkf__txn *nothing(struct zkf__req *req, int rc)
+{
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->req = req;
+    req->rc = rc;
+    return txn;
+}
+
+static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__req *req)
+{
+    const struct zkf_node *parent = zkf__tree_parent(t, req->path);
+    if (!parent) {
+        return nothing(req, ZKF__NONODE);
+    }
+    const char *path = req->path;
+    if (req->sequential) {
+        size_t room = strlen(path) + 12;
+        char *name = zkf__alloc(room);
+        (void)snprintf(name, room, "%s%010d", path, parent->creates);
+        path = name;
+    }
+    uint32_t hash = zkf_hash(path);
+    if (zkf__tree_find(t, path, hash)) {
+        return nothing(req, ZKF__EXISTS);
+    }
+    if (parent->owner != 0) {
+        return nothing(req, ZKF__EPHEMERAL_PARENT);
+    }
+    struct zkf__txn *txn = nothing(req, ZKF__OK);
+    txn->kind = ZKF__T_CREATE;
+    txn->node = (struct zkf_node){
+        .path = path,
+        .hash = hash,
+        .parent_hash = parent->hash,
+        .sequence = req->sequential ? parent->creates : -1,
+        .owner = req->ephemeral ? req->session : 0,
+        .created_ms = zkf__w.now / ZKR__MS,
+        .container = req->container,
+        .data = req->data,
+        .data_len = req->data_len,
+        .label = req->label,
+    };
+    req->out_path = path;
+    req->owner = txn->node.owner;
+    req->created_ms = txn->node.created_ms;
+    return txn;
+}
+
+/* NULL: there is no such node, or not of that version; and then the code is in @req. */
+static const struct zkf_node *wanted(const struct zkf__tree *t, struct zkf__req *req)
+{
+    const struct zkf_node *node = zkf__tree_find(t, req->path, req->hash);
+    req->rc = !node ? ZKF__NONODE : ZKF__OK;
+    if (node && req->version >= 0 && req->version != node->version) {
+        req->rc = ZKF__BADVERSION;
+    }
+    return req->rc == ZKF__OK ? node : NULL;
+}
+
+static struct zkf__txn *prepare_delete(const struct zkf__tree *t, struct zkf__req *req)
+{
+    const struct zkf_node *node = wanted(t, req);
+    if (!node) {
+        return nothing(req, req->rc);
+    }
+    if (node->children > 0) {
+        return nothing(req, ZKF__NOTEMPTY);
+    }
+    struct zkf__txn *txn = nothing(req, ZKF__OK);
+    txn->kind = ZKF__T_DELETE;
+    txn->node.path = req->path;
+    txn->node.hash = req->hash;
+    return txn;
+}
+
+static struct zkf__txn *prepare_set(const struct zkf__tree *t, struct zkf__req *req)
+{
+    const struct zkf_node *node = wanted(t, req);
+    struct zkf__txn *txn = nothing(req, req->rc);
+    if (node) {
+        txn->kind = ZKF__T_SET;
+        txn->node = *node;
+        txn->node.data = req->data;
+        txn->node.data_len = req->data_len;
+    }
+    return txn;
+}
+
+static struct zkf__txn *prepare_checks(const struct zkf__tree *t, struct zkf__req *req)
+{
+    for (size_t i = 0; i < req->path_count; i++) {
+        const char *path = req->paths[i];
+        if (!zkf__tree_find(t, path, zkf_hash(path))) {
+            req->bad_check = i;
+            return nothing(req, ZKF__NONODE);
+        }
+    }
+    return nothing(req, ZKF__OK);
+}
+
+struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req)
+{
+    switch (req->kind) {
+    case ZKR__OP_CREATE:
+    case ZKR__OP_PARENT:
+        return prepare_create(t, req);
+    case ZKR__OP_DELETE:
+        return prepare_delete(t, req);
+    case ZKR__OP_CHECK:
+        return prepare_checks(t, req);
+    case ZKF__SET:
+        return prepare_set(t, req);
+    case ZKF__CHECK_ONE:
+        (void)wanted(t, req);
+        return nothing(req, req->rc);
+    default:
+        zkt_fail("the fake cannot write %d", req->kind);
+    }
+}
+
+struct zkf__txn *zkf__prepare(struct zkf__req *req)
+{
+    return req->kind == ZKR__OP_MULTI ? zkf__prepare_multi(req)
+                                      : zkf__prepare_on(&zkf__w.head, req);
+}

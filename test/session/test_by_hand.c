@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clients without a dispatch thread. */
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "fixture.h"
+#include "threads.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
+
+/* What callbacks saw. Only the thread that dispatches touches it. */
+struct seen {
+    pthread_t thread;
+    int states, gains, losses, losts, elsewhere;
+    int nested, blocking, closing;
+};
+
+static void look(struct seen *s)
+{
+    s->elsewhere += !pthread_equal(s->thread, pthread_self());
+}
+
+static void on_state(zkr_client *c, int state, void *ctx)
+{
+    struct seen *s = ctx;
+    (void)state;
+    look(s);
+    s->states++;
+    s->nested = zkr_client_dispatch(c, 0);
+    s->blocking = zkr_client_wait_connected(c, 0);
+    s->closing = zkr_client_close(c);
+}
+
+static zkr_client *open_client(struct seen *s)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.dispatch_by_application = 1;
+    o.on_state = on_state;
+    o.on_state_ctx = s;
+    *s = (struct seen){.thread = pthread_self()};
+    return zkt_client_with(zkt_servers(), &o);
+}
+
+static bool readable(zkr_client *c)
+{
+    struct pollfd p = {.fd = zkr_client_event_fd(c), .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
+static void dispatch_until(zkr_client *c, const int *count, int wanted)
+{
+    int64_t end = zkt_now_ms() + PATIENCE_MS;
+    struct pollfd p = {.fd = zkr_client_event_fd(c), .events = POLLIN};
+    while (*count < wanted && zkt_now_ms() < end) {
+        (void)poll(&p, 1, 100);
+        assert_true(zkr_client_dispatch(c, 0) >= 0);
+    }
+    assert_true(*count >= wanted);
+}
+
+/* Callbacks run in the thread that dispatches and in no other, and wait for that. */
+static void callbacks_run_where_the_application_says(void **state)
+{
+    (void)state;
+    struct seen s;
+    zkr_client *c = open_client(&s);
+    assert_int_equal(zkt_threads_named("zkr-dispatch", NULL, NULL), 0);
+    assert_true(readable(c));
+    assert_int_equal(s.states, 0);
+    assert_int_equal(zkr_client_dispatch(c, 0), 1);
+    assert_int_equal(s.states, 1);
+    assert_int_equal(s.elsewhere, 0);
+    assert_int_equal(s.nested, ZKR_ESTATE);
+    assert_int_equal(s.blocking, ZKR_ESTATE);
+    assert_int_equal(s.closing, ZKR_ESTATE);
+    assert_false(readable(c));
+    assert_int_equal(zkr_client_dispatch(c, 0), 0);
+    zkt_expire(c);
+    dispatch_until(c, &s.states, 4); /* suspended or lost, connecting, connected */
+    zkt_close(c);
+}
+
+static void misuse_is_refused(void **state)
+{
+    (void)state;
+    struct seen s;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    assert_int_equal(zkr_client_event_fd(c), ZKR_ESTATE);
+    assert_int_equal(zkr_client_dispatch(c, 0), ZKR_ESTATE);
+    assert_int_equal(zkr_client_event_fd(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_client_dispatch(NULL, 0), ZKR_EINVAL);
+    zkt_close(c);
+    c = open_client(&s);
+    assert_int_equal(zkr_client_dispatch(c, -1), ZKR_EINVAL);
+    assert_int_equal(s.states, 0);
+    zkt_close(c);
+}
+
+/* A close runs what waits. */
+static void a_close_runs_what_waits(void **state)
+{
+    (void)state;
+    struct seen s;
+    zkr_client *c = open_client(&s);
+    zkt_close(c);
+    assert_int_equal(s.states, 2); /* connected, closed */
+    assert_int_equal(s.elsewhere, 0);
+}
+
+static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    struct seen *s = ctx;
+    (void)l;
+    (void)token;
+    look(s);
+    s->gains++;
+}
+
+static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    struct seen *s = ctx;
+    (void)l;
+    (void)lost;
+    look(s);
+    s->losses++;
+}
+
+/* A stop tells of the loss before it returns, though it is the only thread that could. */
+static void a_latch_is_stopped_by_the_thread_that_dispatches(void **state)
+{
+    (void)state;
+    struct seen s;
+    zkr_client *c = open_client(&s);
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = on_gain;
+    o.on_loss = on_loss;
+    o.ctx = &s;
+    zkr_leader_latch *l = NULL;
+    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "me", &o));
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    assert_int_equal(s.gains, 0);
+    dispatch_until(c, &s.gains, 1);
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
+    assert_int_equal(s.losses, 1);
+    assert_int_equal(s.elsewhere, 0);
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+    zkt_close(c);
+}
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    struct seen *s = ctx;
+    (void)m;
+    (void)lost;
+    s->losts++;
+}
+
+/* Nobody waits for a callback that is never run: a mutex goes with those that wait for it. */
+static void a_mutex_is_destroyed_while_its_callback_waits(void **state)
+{
+    (void)state;
+    struct seen s;
+    zkr_client *c = open_client(&s);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = &s;
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &o));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_expire(c);
+    ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
+    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    assert_int_equal(s.losts, 0);
+    zkt_close(c);
+    assert_int_equal(s.losts, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(callbacks_run_where_the_application_says),
+        ZKT_TEST(misuse_is_refused),
+        ZKT_TEST(a_close_runs_what_waits),
+        ZKT_TEST(a_latch_is_stopped_by_the_thread_that_dispatches),
+        ZKT_TEST(a_mutex_is_destroyed_while_its_callback_waits),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

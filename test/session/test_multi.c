@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transactions, and a caller that does not wait for their end. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include "fixture.h"
+#include "session/request.h"
+#include "session/zk_multi.h"
+
+enum { PATIENCE_MS = 30000, SESSION_MS = 10000, NAME = 200 };
+
+/* A caller of a multi; what it gave lives in memory of its own. */
+struct caller {
+    zoo_op_t ops[2];
+    zoo_op_result_t results[2];
+    char name[NAME];
+    struct Stat stat;
+};
+
+struct outcome {
+    struct caller *caller; /* NULL: it has given up */
+    atomic_int answers;
+    int code;
+    size_t failed_at;
+};
+
+static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
+{
+    struct outcome *o = ctx;
+    (void)tag;
+    o->code = answer->code;
+    o->failed_at = answer->failed_at;
+    if (o->caller) {
+        zkr__zk_results(answer, o->caller->ops, 2, o->caller->results);
+    }
+    atomic_fetch_add(&o->answers, 1);
+}
+
+static struct caller *make_caller(const char *made, const char *set)
+{
+    struct caller *k = calloc(1, sizeof(*k));
+    assert_non_null(k);
+    memset(k->results, 0x55, sizeof(k->results));
+    zoo_create_op_init(&k->ops[0], made, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, k->name, NAME);
+    zoo_set_op_init(&k->ops[1], set, "x", 1, -1, &k->stat);
+    assert_int_equal(zkr__zk_ops_check(k->ops, 2), ZKR_OK);
+    return k;
+}
+
+static void submit(zkr_client *c, const char *checked, struct outcome *o)
+{
+    const struct zkr__op op = {.kind = ZKR__OP_MULTI,
+                               .paths = &checked,
+                               .path_count = 1,
+                               .ops = o->caller->ops,
+                               .op_count = 2};
+    zkr__lock(c);
+    zkr__submit(c, &op, on_answer, o, 0);
+    zkr__unlock(c);
+}
+
+static void await(struct outcome *o)
+{
+    ZKT_EVENTUALLY(atomic_load(&o->answers) == 1, PATIENCE_MS);
+}
+
+static const char *below(const char *name, char path[NAME])
+{
+    (void)snprintf(path, NAME, "%s/%s", zkt_path(), name);
+    return path;
+}
+
+/* Results, the name of what was made, and the Stat of what was set reach the caller. */
+static void results_reach_the_caller(void **state)
+{
+    (void)state;
+    char made[NAME];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    struct outcome o = {.caller = make_caller(below("made", made), zkt_path())};
+    submit(c, zkt_path(), &o);
+    await(&o);
+    assert_int_equal(o.code, ZKR_OK);
+    assert_true(o.failed_at == SIZE_MAX);
+    assert_int_equal(o.caller->results[0].err, ZOK);
+    assert_string_equal(o.caller->results[0].value, made);
+    assert_ptr_equal(o.caller->results[0].value, o.caller->name);
+    assert_ptr_equal(o.caller->results[1].stat, &o.caller->stat);
+    assert_int_equal(o.caller->stat.version, 1);
+    free(o.caller);
+    assert_int_equal(zkt_delete(zkt_servers(), made), ZKT_OK);
+    zkt_close(c);
+}
+
+/* What failed is named: a check of ours, or an operation of the caller. Nothing is done then. */
+static void what_failed_is_named(void **state)
+{
+    (void)state;
+    char made[NAME], none[NAME];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    struct outcome o = {.caller =
+                            make_caller(below("made", made), below("none", none))};
+    submit(c, zkt_path(), &o);
+    await(&o);
+    assert_int_equal(o.code, ZKR_ENONODE);
+    assert_int_equal(o.failed_at, 2);
+    assert_int_equal(o.caller->results[0].err, ZOK);
+    assert_string_equal(o.caller->name, "");
+    assert_int_equal(o.caller->results[1].err, ZNONODE);
+    atomic_store(&o.answers, 0);
+    submit(c, none, &o);
+    await(&o);
+    assert_int_equal(o.failed_at, 0);
+    assert_int_equal(o.caller->results[0].err, ZRUNTIMEINCONSISTENCY);
+    free(o.caller);
+    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
+    zkt_close(c);
+}
+
+/* The memory of a caller that has given up is not touched by the answer that comes later. */
+static void an_answer_after_the_caller_has_gone_harms_nobody(void **state)
+{
+    (void)state;
+    char made[NAME];
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    struct caller *k = make_caller(below("made", made), zkt_path());
+    struct caller before = *k;
+    struct outcome o = {.caller = k};
+    zkt_proxy_freeze(p, ZKT_TO_CLIENT);
+    submit(c, zkt_path(), &o);
+    zkr__lock(c);
+    o.caller = NULL;
+    zkr__unlock(c);
+    zkt_proxy_thaw(p, ZKT_TO_CLIENT);
+    await(&o);
+    assert_int_equal(o.code, ZKR_OK);
+    assert_memory_equal(k->name, before.name, NAME);
+    assert_memory_equal(&k->stat, &before.stat, sizeof(k->stat));
+    assert_memory_equal(k->results, before.results, sizeof(k->results));
+    free(k);
+    assert_int_equal(zkt_delete(zkt_servers(), made), ZKT_OK);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* An outcome that nobody knows: all operations say so. */
+static void a_lost_answer_tells_of_no_operation(void **state)
+{
+    (void)state;
+    char made[NAME];
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    struct outcome o = {.caller = make_caller(below("made", made), zkt_path())};
+    zkt_proxy_cut_before_request(p, 1);
+    submit(c, zkt_path(), &o);
+    await(&o);
+    assert_int_equal(o.code, ZKR_ECONNLOSS);
+    assert_true(o.failed_at == SIZE_MAX);
+    assert_int_not_equal(o.caller->results[0].err, ZOK);
+    assert_int_equal(o.caller->results[1].err, o.caller->results[0].err);
+    assert_null(o.caller->results[0].value);
+    free(o.caller);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* Those on which libzookeeper would abort are refused with words. */
+static void operations_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    zoo_op_t op;
+    zoo_create_op_init(&op, "/c", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_CONTAINER, NULL, 0);
+    assert_int_equal(zkr__zk_ops_check(&op, 1), ZKR_EINVAL);
+    op = (zoo_op_t){.type = 15}; /* create2 */
+    assert_int_equal(zkr__zk_ops_check(&op, 1), ZKR_EINVAL);
+    zoo_delete_op_init(&op, "no/slash", -1);
+    assert_int_equal(zkr__zk_ops_check(&op, 1), ZKR_EINVAL);
+    zoo_check_op_init(&op, NULL, -1);
+    assert_int_equal(zkr__zk_ops_check(&op, 1), ZKR_EINVAL);
+    assert_int_equal(zkr__zk_ops_check(NULL, 1), ZKR_EINVAL);
+    zoo_set_op_init(&op, "/", "", 0, -1, NULL);
+    assert_int_equal(zkr__zk_ops_check(&op, 1), ZKR_OK);
+    assert_int_equal(zkr__zk_ops_check(NULL, 0), ZKR_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(results_reach_the_caller),
+        ZKT_TEST(what_failed_is_named),
+        ZKT_TEST(an_answer_after_the_caller_has_gone_harms_nobody),
+        ZKT_TEST(a_lost_answer_tells_of_no_operation),
+        ZKT_TEST(operations_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}
