@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <stdio.h>
+#include <time.h>
 
 void bench_must(int rc, const char *what)
 {
@@ -13,6 +14,11 @@ void bench_must(int rc, const char *what)
 zkr_client *bench_client(const struct bench *b)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    return bench_client_with(b, o);
+}
+
+zkr_client *bench_client_with(const struct bench *b, zkr_client_options o)
+{
     o.session_timeout_ms = BENCH_SESSION_MS;
     zkr_client *c = NULL;
     bench_must(zkr_client_open(&c, b->servers, &o), "open");
@@ -25,6 +31,33 @@ zkr_mutex *bench_mutex(zkr_client *c, const char *path)
     zkr_mutex *m = NULL;
     bench_must(zkr_mutex_create(&m, c, path, NULL), "create a mutex");
     return m;
+}
+
+void bench_pause_ms(long ms)
+{
+    (void)nanosleep(
+        &(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+void bench_await_waiting(zkr_client *c, int64_t count)
+{
+    zkr_stats stats = {0};
+    for (;;) {
+        bench_must(zkr_client_stats(c, &stats, sizeof(stats)), "stats");
+        if (stats.waiting >= count) {
+            return;
+        }
+        bench_pause_ms(1);
+    }
+}
+
+void bench_settle(zkr_mutex *nobody)
+{
+    for (int i = 0; i < 2; i++) {
+        zkr_contenders *list = NULL;
+        bench_must(zkr_mutex_contenders(nobody, &list), "list");
+        zkr_contenders_free(list);
+    }
 }
 
 void bench_path(const struct bench *b, const char *name, char path[BENCH_PATH])
@@ -54,7 +87,8 @@ void bench_alternate(const struct bench *b,
     int64_t begin = stats_now();
     int64_t warm = begin + b->budget / 10;
     bool swap = false;
-    for (int64_t now = begin; now < begin + b->budget; now = stats_now()) {
+    for (int64_t now = begin; now < begin + b->budget || row->ours->count == 0;
+         now = stats_now()) {
         double a = 0, o = 0;
         if (swap) {
             run_round(other, ctx, row->other, now >= warm, &o);
@@ -76,4 +110,19 @@ void bench_row(const struct bench *b, const struct row *row)
         series_free(row->other);
         series_free(row->ratios);
     }
+}
+
+void bench_value(const struct bench *b,
+                 const char *name,
+                 const char *unit,
+                 double value,
+                 double most)
+{
+    struct series s = {0};
+    series_add(&s, value);
+    bench_row(b, &(struct row){.name = name,
+                               .unit = unit,
+                               .ours = &s,
+                               .aim = ROW_VALUE_AT_MOST,
+                               .target = most});
 }

@@ -1,74 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What objects and waiting threads take, by the allocator's and the kernel's books. */
-#include <dirent.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "bench.h"
+#include "books.h"
 
 enum { MUTEXES = 1000, WAITERS = 200, CLIENTS = 8 };
-
-/* Bytes in use, of all arenas, and in mappings of their own. */
-static double heap(void)
-{
-    struct mallinfo2 info = mallinfo2();
-    return (double)(info.uordblks + info.hblkhd);
-}
-
-/* Bytes of memory the process has touched. */
-static double resident(void)
-{
-    long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%*d %ld", &pages) != 1) {
-        bench_die("cannot read /proc/self/statm");
-    }
-    (void)fclose(f);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
-
-static double threads(void)
-{
-    DIR *dir = opendir("/proc/self/task");
-    double count = -2; /* . and .. */
-    while (dir && readdir(dir)) {
-        count++;
-    }
-    if (dir) {
-        (void)closedir(dir);
-    }
-    return count;
-}
-
-static void print_value(const struct bench *b,
-                        const char *name,
-                        const char *unit,
-                        double value,
-                        double most)
-{
-    struct series s = {0};
-    series_add(&s, value);
-    bench_row(b, &(struct row){.name = name,
-                               .unit = unit,
-                               .ours = &s,
-                               .aim = ROW_VALUE_AT_MOST,
-                               .target = most});
-}
 
 /* --- mutexes --- */
 
 static void measure_idle(const struct bench *b, zkr_client *c, const char *path)
 {
     static zkr_mutex *mutexes[MUTEXES];
-    double before = heap();
+    double before = books_heap();
     for (int i = 0; i < MUTEXES; i++) {
         mutexes[i] = bench_mutex(c, path);
     }
-    print_value(b, "idle mutex, heap", "bytes", (heap() - before) / MUTEXES, 1024);
+    bench_value(b, "idle mutex, heap", "bytes", (books_heap() - before) / MUTEXES,
+                1024);
     for (int i = 0; i < MUTEXES; i++) {
         bench_must(zkr_mutex_destroy(mutexes[i]), "destroy");
     }
@@ -92,22 +43,6 @@ static void *wait_once(void *arg)
     return NULL;
 }
 
-static void pause_ms(long ms)
-{
-    (void)nanosleep(
-        &(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
-static void await_waiting(zkr_client *c, int64_t count)
-{
-    zkr_stats stats = {0};
-    while (stats.waiting < count) {
-        pause_ms(10);
-        bench_must(zkr_client_stats(c, &stats, sizeof(stats)), "stats");
-    }
-    pause_ms(500); /* until all watches are set */
-}
-
 static void measure_waiting(const struct bench *b, zkr_client *c, const char *path)
 {
     pthread_t waiting[WAITERS];
@@ -123,10 +58,12 @@ static void measure_waiting(const struct bench *b, zkr_client *c, const char *pa
         }
     }
     (void)pthread_barrier_wait(&w.ready);
-    double before = heap();
+    double before = books_heap();
     (void)pthread_barrier_wait(&w.go);
-    await_waiting(c, WAITERS);
-    print_value(b, "waiting acquire, heap", "bytes", (heap() - before) / WAITERS, 4096);
+    bench_await_waiting(c, WAITERS);
+    bench_pause_ms(500); /* until all watches are set */
+    bench_value(b, "waiting acquire, heap", "bytes", (books_heap() - before) / WAITERS,
+                4096);
     bench_must(zkr_mutex_release(w.mutex), "release");
     for (int i = 0; i < WAITERS; i++) {
         (void)pthread_join(waiting[i], NULL);
@@ -144,7 +81,8 @@ struct books {
 
 static struct books read_books(void)
 {
-    return (struct books){.heap = heap(), .resident = resident(), .threads = threads()};
+    return (struct books){
+        .heap = books_heap(), .resident = books_resident(), .threads = books_threads()};
 }
 
 static struct books for_one(struct books now, struct books before)
@@ -187,11 +125,11 @@ static void measure_clients(const struct bench *b, const char *path)
     }
     struct books end = read_books();
     struct books bare = for_one(middle, start), ours = for_one(end, middle);
-    print_value(b, "client beside libzookeeper, heap", "KiB",
+    bench_value(b, "client beside libzookeeper, heap", "KiB",
                 (ours.heap - bare.heap) / 1024, 256);
-    print_value(b, "client beside libzookeeper, resident", "KiB",
+    bench_value(b, "client beside libzookeeper, resident", "KiB",
                 (ours.resident - bare.resident) / 1024, 256);
-    print_value(b, "client beside libzookeeper, threads", "threads",
+    bench_value(b, "client beside libzookeeper, threads", "threads",
                 ours.threads - bare.threads, 2);
     for (int i = 0; i < CLIENTS; i++) {
         raw_close(sessions[i]);

@@ -199,7 +199,9 @@ static const struct {
     {"processes", measure_processes},
     {"threads", measure_threads},
     {"cpu", measure_cpu},
+    {"waking", measure_waking},
     {"memory", measure_memory},
+    {"claims", measure_claims},
     {"command", measure_command},
 };
 enum { ALL = sizeof(all) / sizeof(all[0]) };

@@ -162,6 +162,12 @@ on_got(int rc, const char *v, int len, const struct Stat *s, const void *data)
     answered((struct raw *)(uintptr_t)data, rc);
 }
 
+static void on_missing(int rc, const struct Stat *s, const void *data)
+{
+    (void)s;
+    answered((struct raw *)(uintptr_t)data, rc == ZNONODE ? ZOK : rc);
+}
+
 static void on_deleted(int rc, const void *data)
 {
     answered((struct raw *)(uintptr_t)data, rc);
@@ -230,6 +236,41 @@ void raw_make(struct raw *r, const char *path)
                      r),
          "create");
     must(await(r), path);
+}
+
+void raw_make_many(struct raw *r, const char *dir, int count)
+{
+    char path[PATH_ROOM];
+    expect(r, (unsigned)count);
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%d", dir, i);
+        must(zoo_acreate(r->zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT,
+                         on_made, r),
+             "create");
+    }
+    must(await(r), dir);
+}
+
+void raw_delete_many(struct raw *r, const char *dir, int count)
+{
+    char path[PATH_ROOM];
+    expect(r, (unsigned)count);
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%d", dir, i);
+        must(zoo_adelete(r->zh, path, -1, on_deleted, r), "delete");
+    }
+    must(await(r), dir);
+}
+
+void raw_watch_many(struct raw *r, const char *dir, int count)
+{
+    char path[PATH_ROOM];
+    expect(r, (unsigned)count);
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%d/" NAME "%010d", dir, i / 2, i);
+        must(zoo_awexists(r->zh, path, on_watch, r, on_missing, r), "exists");
+    }
+    must(await(r), dir);
 }
 
 /* One node; whatever the answer. */

@@ -19,6 +19,12 @@ void raw_make(struct raw *r, const char *path);
 /* Delete a node with all below it. */
 void raw_clean(struct raw *r, const char *path);
 
+/* Persistent nodes @dir/0 to @dir/(@count - 1), sent together; and delete them likewise. */
+void raw_make_many(struct raw *r, const char *dir, int count);
+void raw_delete_many(struct raw *r, const char *dir, int count);
+/* @count watches on nodes below @dir that do not exist, with paths as long as those of locks. */
+void raw_watch_many(struct raw *r, const char *dir, int count);
+
 /* One ephemeral sequential node below @dir; the session remembers it. */
 void raw_create(struct raw *r, const char *dir);
 /* The same with a list of @dir sent right behind it, and one wait for both. */

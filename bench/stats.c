@@ -87,6 +87,11 @@ static double ratio_at(const struct row *row, double share)
                                          : series_at(row->ratios, share);
 }
 
+static double difference(const struct row *row)
+{
+    return series_at(row->ours, 0.5) - series_at(row->other, 0.5);
+}
+
 static bool is_met(const struct row *row)
 {
     switch (row->aim) {
@@ -96,6 +101,8 @@ static bool is_met(const struct row *row)
         return ratio_at(row, 0.5) <= row->target;
     case ROW_GAIN_AT_LEAST:
         return ratio_at(row, 0.5) >= row->target;
+    case ROW_MORE_AT_MOST:
+        return difference(row) <= row->target;
     case ROW_FOR_INFORMATION:
         break;
     }
@@ -111,10 +118,9 @@ static void print_json_side(const char *key, struct series *s)
 static void print_json(const struct row *row)
 {
     static const char *const aims[] = {
-        [ROW_FOR_INFORMATION] = "none",
-        [ROW_VALUE_AT_MOST] = "ours <=",
-        [ROW_RATIO_AT_MOST] = "ours/other <=",
-        [ROW_GAIN_AT_LEAST] = "other/ours >=",
+        [ROW_FOR_INFORMATION] = "none",        [ROW_VALUE_AT_MOST] = "ours <=",
+        [ROW_RATIO_AT_MOST] = "ours/other <=", [ROW_GAIN_AT_LEAST] = "other/ours >=",
+        [ROW_MORE_AT_MOST] = "ours-other <=",
     };
     printf("{\"name\":\"%s\",\"unit\":\"%s\"", row->name, row->unit);
     print_json_side("ours", row->ours);
@@ -122,6 +128,9 @@ static void print_json(const struct row *row)
         print_json_side("other", row->other);
         printf(",\"ratio\":%.3f,\"q1\":%.3f,\"q3\":%.3f", ratio_at(row, 0.5),
                ratio_at(row, 0.25), ratio_at(row, 0.75));
+    }
+    if (row->aim == ROW_MORE_AT_MOST) {
+        printf(",\"difference\":%.3f", difference(row));
     }
     printf(",\"aim\":\"%s\"", aims[row->aim]);
     if (row->aim != ROW_FOR_INFORMATION) {
@@ -152,6 +161,9 @@ static void print_line(const struct row *row)
                ratio_at(row, 0.75));
     } else {
         printf(" | %20s", "");
+    }
+    if (row->aim == ROW_MORE_AT_MOST) {
+        printf("  %+.1f", difference(row));
     }
     if (row->aim != ROW_FOR_INFORMATION) {
         printf("  %s %6.2f  %s",

@@ -27,7 +27,8 @@ enum row_aim {
     ROW_FOR_INFORMATION,
     ROW_VALUE_AT_MOST, /* of the median of ours */
     ROW_RATIO_AT_MOST, /* ours / other */
-    ROW_GAIN_AT_LEAST  /* other / ours */
+    ROW_GAIN_AT_LEAST, /* other / ours */
+    ROW_MORE_AT_MOST   /* ours - other, of the medians */
 };
 
 /* One line. All samples are costs: less is better. The ratio is the median of the rounds'. */

@@ -410,6 +410,29 @@ ZKR_API int zkr_client_event_fd(zkr_client *c);
 ZKR_API int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size);
 
 /**
+ * Give the client another list of servers, as after a SIGHUP.
+ *
+ * The session goes on where a server of the new list knows it, with all that is held. Where none does
+ * it is over, and a new one begins there. While the client is connected to a server of the new list
+ * nothing changes; the list counts once that connection breaks. Else the client leaves its server, when
+ * no request is in flight, or after a second: what is in flight then has an unknown outcome, which
+ * recipes deal with by themselves.
+ *
+ * @c        borrowed.
+ * @servers  as in zkr_client_open(), with the same chroot; borrowed during the call.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL (as zkr_client_open(), or another chroot; the old list stays), ZKR_ENOMEM,
+ * ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no; names are resolved and servers reached in the background.
+ * Threads:  any, callbacks too.
+ * Session:  moves along.
+ * Cost:     a connection, when the client moves.
+ * Curator:  EnsembleProvider.setConnectionString, ZooKeeper.updateServerList.   Since: 0.1.
+ */
+ZKR_API int zkr_client_set_servers(zkr_client *c, const char *servers);
+
+/**
  * End all waits on the client, so that its threads can come to an end.
  *
  * Every call that waits on the client or on what was made on it returns ZKR_ECLOSED: acquires, awaits,

@@ -243,8 +243,7 @@ int zkr__children_watch_create(struct zkr__children_watch **out,
         return ZKR_ENOMEM;
     }
     w->dir = zkr__path_watched(&w->watcher);
-    struct zkr__session_listener *listener = &w->listener;
-    DL_APPEND(engine->listeners, listener);
+    zkr__engine_listen(engine, &w->listener);
     if (on_change) {
         look(w);
     }
@@ -257,8 +256,7 @@ void zkr__children_watch_end(struct zkr__children_watch *w)
     if (!w) {
         return;
     }
-    struct zkr__session_listener *listener = &w->listener;
-    DL_DELETE(w->engine->listeners, listener);
+    zkr__engine_unlisten(w->engine, &w->listener);
     zkr__timer_stop(&w->engine->timers, &w->retry);
     zkr__path_unwatch(&w->engine->watchers, &w->watcher);
     w->ended = true;

@@ -175,6 +175,10 @@ static unsigned on_own_gone(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {
     k->own = ZKR__OWN_NONE;
+    if (k->phase == ZKR__HELD && k->departure != ZKR__STAYS) {
+        k->departure = ZKR__DEPARTS_AND_GONE;
+        return 0;
+    }
     if (k->phase == ZKR__HELD) {
         return zkr__lose(k, e, ZKR_LOST_NODE);
     }
@@ -321,7 +325,9 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
     }
     k->leaving = true;
     if (k->phase == ZKR__HELD) {
-        return ZKR__DO_HAND_OVER | zkr__remove(k, e);
+        /* What is on its way is written before the answer to a list that the next one sends behind it. */
+        unsigned next = k->writing > 0 ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER;
+        return next | zkr__remove(k, e);
     }
     if (zkr__claim_waits_with_node(k)) {
         return ZKR__DO_STEP_ASIDE | zkr__remove(k, e);
@@ -355,6 +361,8 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return on_ahead_gone(k, e, false);
     case ZKR__EV_AHEAD_RELEASED:
         return on_ahead_gone(k, e, true);
+    case ZKR__EV_AHEAD_WRITES:
+        return k->phase == ZKR__PARKED ? zkr__enter(k, e, ZKR__LISTING) : 0;
     case ZKR__EV_AHEAD_CHANGED:
         return on_ahead_changed(k, e);
     case ZKR__EV_OWN_GONE:
@@ -372,6 +380,10 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return on_lease_expired(k, e);
     case ZKR__EV_GIVE_UP:
         return on_give_up(k, e);
+    case ZKR__EV_WRITING:
+        return zkr__writing(k, e);
+    case ZKR__EV_WRITTEN:
+        return zkr__written(k, e);
     case ZKR__EV_LEAVE:
         return on_leave(k, e);
     case ZKR__EV_KINDS:

@@ -135,6 +135,9 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     if (todo & ZKR__DO_STEP_ASIDE) {
         tell_behind(claim, ZKR__EV_AHEAD_GONE);
     }
+    if (todo & ZKR__DO_LET_LOOK) {
+        tell_behind(claim, ZKR__EV_AHEAD_WRITES);
+    }
     set_timers(claim, todo);
     claim->q->c->stats.losses += (todo & ZKR__DO_COUNT_LOSS) != 0;
     if (todo & ZKR__DO_NOTIFY) {

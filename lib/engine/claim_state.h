@@ -60,15 +60,18 @@ enum zkr__event_kind {
     ZKR__EV_GOT_OWN,        /* answer to get and watch of our node: code, ours, spent */
     ZKR__EV_AHEAD_GONE,     /* what we watch was deleted, or stopped waiting */
     ZKR__EV_AHEAD_RELEASED, /* a claim of this client; it held until now */
-    ZKR__EV_AHEAD_CHANGED,  /* what we watch changed, which used up the watch */
-    ZKR__EV_OWN_GONE,       /* our node was deleted */
-    ZKR__EV_OWN_CHANGED,    /* its data changed, which used up the watch */
-    ZKR__EV_PROVED,         /* answer to the write of PROVING or DOUBTED: code */
-    ZKR__EV_REMOVED,        /* answer to the delete: code */
-    ZKR__EV_QUIET,          /* parked or held for a while: time to watch our own node */
-    ZKR__EV_LEASE_EXPIRED,  /* the lease bound has passed */
-    ZKR__EV_GIVE_UP,        /* it is not to wait any more: code */
-    ZKR__EV_LEAVE,          /* the owner lets go: released, timed out, canceled */
+    ZKR__EV_AHEAD_WRITES, /* a claim of this client; it held until now, and a write of it may still come */
+    ZKR__EV_AHEAD_CHANGED, /* what we watch changed, which used up the watch */
+    ZKR__EV_OWN_GONE,      /* our node was deleted */
+    ZKR__EV_OWN_CHANGED,   /* its data changed, which used up the watch */
+    ZKR__EV_PROVED,        /* answer to the write of PROVING or DOUBTED: code */
+    ZKR__EV_REMOVED,       /* answer to the delete: code */
+    ZKR__EV_QUIET,         /* parked or held for a while: time to watch our own node */
+    ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
+    ZKR__EV_GIVE_UP,       /* it is not to wait any more: code */
+    ZKR__EV_WRITING,       /* a transaction of the owner's is sent: deletes */
+    ZKR__EV_WRITTEN,       /* answer to one: code, deletes */
+    ZKR__EV_LEAVE,         /* the owner lets go: released, timed out, canceled */
     ZKR__EV_KINDS
 };
 
@@ -85,6 +88,7 @@ struct zkr__claim_event {
     bool hopeless;  /* CREATED, ZKR_ENONODE: the parents cannot be made either */
     bool ours;      /* GOT_OWN: the node's owner is our session */
     bool spent;     /* CREATED, GOT_OWN: the sequence number is at its limit */
+    bool deletes;   /* WRITING, WRITTEN: our node, too */
     bool found;     /* LISTED: our node is among them */
     bool once;      /* LISTED: it is not to wait */
     bool granted;   /* LISTED: the rule's verdict, as are the next */
@@ -107,12 +111,17 @@ enum zkr__action {
     ZKR__DO_STEP_ASIDE =
         1
         << 9, /* tell the claims of this client behind us that we are out of their way */
+    ZKR__DO_LET_LOOK =
+        1 << 15,             /* tell them that we are, but for what we have written */
     ZKR__DO_RETRY = 1 << 10, /* PAUSE_OVER after a pause */
     ZKR__DO_PACE = 1 << 11,  /* PAUSE_OVER when another write can prove more */
     ZKR__DO_QUIET = 1 << 12, /* QUIET after a while */
     ZKR__DO_COUNT_LOSS = 1 << 13,
     ZKR__DO_NOTIFY = 1 << 14 /* the outcome changed: notify the owner */
 };
+
+/* A transaction that deletes our node: that the node is gone is no loss before it is answered. */
+enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
 
 enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET };
 
@@ -123,6 +132,8 @@ struct zkr__claim_state {
     enum zkr__then then; /* PARKED: from the verdict */
     unsigned round;
     unsigned holds;   /* how often it became HELD */
+    unsigned writing; /* transactions of the owner's without an answer */
+    enum zkr__departure departure;
     int64_t failures; /* in a row */
     bool leaving;     /* the owner has let go */
     bool keeps_place; /* past the lease bound it is DOUBTED, else it is lost */

@@ -226,8 +226,7 @@ static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
     r->refs = 1;
     q->refs++;
     r->listener.on_change = on_session;
-    struct zkr__session_listener *listener = &r->listener;
-    DL_APPEND(engine->listeners, listener);
+    zkr__engine_listen(engine, &r->listener);
     int rc = await_session(c, deadline);
     if (rc == ZKR_OK) {
         rc = read_all(r, deadline);
@@ -235,7 +234,7 @@ static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
     if (c->state == ZKR_STATE_AUTH_FAILED) {
         rc = ZKR_EAUTH; /* before or while it read */
     }
-    DL_DELETE(engine->listeners, listener);
+    zkr__engine_unlisten(engine, &r->listener);
     if (rc == ZKR_OK) {
         leave_out_vanished(r->result);
         *out = r->result;

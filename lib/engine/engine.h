@@ -43,6 +43,12 @@ struct zkr__engine {
     char host[64];
 };
 
+/* Hear of the session from now on, until. */
+void zkr__engine_listen(struct zkr__engine *engine,
+                        struct zkr__session_listener *listener) ZKR__LOCKED;
+void zkr__engine_unlisten(struct zkr__engine *engine,
+                          struct zkr__session_listener *listener) ZKR__LOCKED;
+
 /* Set a timer, and see that the service is awake by then. */
 void zkr__engine_timer(struct zkr__engine *engine,
                        struct zkr__timer *timer,

@@ -6,8 +6,7 @@
 #include "base/error.h"
 #include "session/log.h"
 
-/* A try needs no more than a round trip, and ends when one has not been answered for so long. */
-static int64_t try_limit_ms(const zkr_client *c)
+int64_t zkr__place_try_ms(const zkr_client *c)
 {
     int64_t third = c->session_ms / 3;
     return third < c->options.connect_timeout_ms ? third
@@ -63,7 +62,7 @@ void zkr__place_enter(struct zkr__place *place, int64_t timeout_ms, int64_t star
     zkr_client *c = place->queue->c;
     place->once = timeout_ms == 0;
     place->deadline =
-        zkr__clock_deadline(started, place->once ? try_limit_ms(c) : timeout_ms);
+        zkr__clock_deadline(started, place->once ? zkr__place_try_ms(c) : timeout_ms);
     if (place->once && !zkr__connected(c)) {
         give_up(place, ZKR_ENOANSWER);
     } else {

@@ -68,6 +68,9 @@ int zkr__place_node(const struct zkr__claim *claim, char *buf, size_t size) ZKR_
  */
 bool zkr__place_leave(struct zkr__place *place, bool wait) ZKR__LOCKED;
 
+/* A try needs no more than a round trip, and ends when one has not been answered for so long. */
+int64_t zkr__place_try_ms(const zkr_client *c);
+
 /* Note why it has failed as the thread's last error; returns the code. */
 int zkr__place_fail(const struct zkr__place *place, int64_t timeout_ms) ZKR__LOCKED;
 

@@ -155,3 +155,30 @@ unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_even
     k->own = ZKR__OWN_ASKED;
     return ZKR__DO_GET_OWN;
 }
+
+unsigned zkr__writing(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->writing++;
+    k->departure = e->deletes ? ZKR__DEPARTS : k->departure;
+    return 0;
+}
+
+unsigned zkr__written(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool gone = e->code == ZKR_ENONODE;
+    k->writing -= k->writing > 0;
+    if (e->deletes) {
+        gone = gone || k->departure == ZKR__DEPARTS_AND_GONE;
+        k->departure = ZKR__STAYS;
+    }
+    if (k->phase != ZKR__HELD) {
+        return 0;
+    }
+    if (e->deletes && e->code == ZKR_OK) {
+        k->leaving = true;
+        k->round++;
+        k->phase = ZKR__GONE;
+        return ZKR__DO_HAND_OVER;
+    }
+    return gone ? zkr__lose(k, e, ZKR_LOST_NODE) : 0;
+}

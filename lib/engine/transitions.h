@@ -32,4 +32,9 @@ unsigned zkr__doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e
 /* Get our node with a watch, if there is none and there is a connection. */
 unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 
+/* A transaction of the owner's is sent. */
+unsigned zkr__writing(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/* It is answered. ZKR_ENONODE: there is no node of ours. */
+unsigned zkr__written(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+
 #endif

@@ -107,6 +107,27 @@ int zkr__reentrant_release(struct zkr__reentrant *lock)
     return rc;
 }
 
+int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *writes)
+{
+    int rc = ZKR_OK;
+    bool over = false;
+    const char *dir = lock->queue->dir;
+    zkr__lock(lock->c);
+    struct zkr__holder *holder = zkr__holders_find(lock->holders);
+    if (!holder) {
+        rc = zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
+    } else if (writes->release && holder->depth > 1) {
+        rc = zkr__fail(ZKR_ESTATE, dir, "%s is held more than once", dir);
+    } else {
+        rc = zkr__place_multi(&holder->place, writes, &over);
+    }
+    if (over) {
+        (void)let_go(lock, holder, false);
+    }
+    zkr__unlock(lock->c);
+    return rc;
+}
+
 /* --- acquire --- */
 
 static int no_memory(const struct zkr__reentrant *lock)

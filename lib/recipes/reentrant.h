@@ -7,6 +7,7 @@
 #define ZKR_RECIPES_REENTRANT_H
 
 #include "engine/holders.h"
+#include "engine/place_multi.h"
 
 struct zkr__reentrant {
     zkr_client *c;
@@ -23,6 +24,9 @@ struct zkr__reentrant {
 int zkr__reentrant_acquire(struct zkr__reentrant *lock, int64_t timeout_ms);
 int zkr__reentrant_release(struct zkr__reentrant *lock);
 void zkr__reentrant_cancel(struct zkr__reentrant *lock);
+
+/* As zkr_mutex_multi(), or zkr_mutex_release_multi(). */
+int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *writes);
 
 /* The calling thread's depth. */
 int zkr__reentrant_depth(const struct zkr__reentrant *lock) ZKR__LOCKED;

@@ -19,10 +19,11 @@ int zkr__ticket_enter(const zkr_ticket *t)
 
 /* --- telling --- */
 
-/* What the callback is to hear next; 0 = nothing. HELD may turn out to be over by then. */
+/* What the callback is to hear next; 0 = nothing, as of one released. HELD may turn out to be over
+ * by then. */
 static int next_news(const zkr_ticket *t) ZKR__LOCKED
 {
-    if (!t->fn || !t->announced || t->released) {
+    if (!t->fn || !t->announced) {
         return 0;
     }
     enum zkr__place_state state = t->place.state;
@@ -100,7 +101,8 @@ int zkr__ticket_look(zkr_ticket *t)
         return ZKR_TICKET_LOST;
     case ZKR__PLACE_FAILED:
         return ZKR_TICKET_FAILED;
-    case ZKR__PLACE_NONE:
+    case ZKR__PLACE_NONE: /* released, the caller does not know yet */
+        return ZKR_TICKET_RELEASED;
     case ZKR__PLACE_WAITING:
         break;
     }
@@ -123,6 +125,23 @@ int zkr__ticket_why(const zkr_ticket *t)
                : t->place.state == ZKR__PLACE_FAILED ? t->place.failure
                                                      : ZKR_OK;
     return code == ZKR_OK ? ZKR_OK : say(t, code);
+}
+
+bool zkr__ticket_is_sure(zkr_ticket *t)
+{
+    return zkr__ticket_look(t) == ZKR_TICKET_HELD && zkr__place_sure(&t->place);
+}
+
+const struct zkr__claim *zkr__ticket_hold(zkr_ticket *t, int *rc)
+{
+    const char *dir = t->place.queue->dir;
+    if (zkr__ticket_is_sure(t)) {
+        return t->place.claim;
+    }
+    *rc = t->place.state == ZKR__PLACE_LOST
+              ? zkr__ticket_why(t)
+              : zkr__fail(ZKR_ESTATE, dir, "the ticket of %s is not held", dir);
+    return NULL;
 }
 
 /* --- life --- */
@@ -178,6 +197,16 @@ int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args)
     return rc;
 }
 
+void zkr__ticket_let_go(zkr_ticket *t, int end)
+{
+    if (!t->released) {
+        (void)zkr__place_leave(&t->place, false);
+        t->released = true;
+        t->end = end;
+        wake(t);
+    }
+}
+
 int zkr_ticket_release(zkr_ticket *t)
 {
     int rc = zkr__ticket_enter(t);
@@ -185,16 +214,21 @@ int zkr_ticket_release(zkr_ticket *t)
         return rc;
     }
     zkr__lock(t->c);
-    if (!t->released) {
-        bool waited = t->place.state == ZKR__PLACE_WAITING;
-        bool failed = t->place.state == ZKR__PLACE_FAILED;
-        bool lost = zkr__place_leave(&t->place, false);
-        t->released = true;
-        t->end = lost     ? ZKR_ESESSION
-                 : waited ? ZKR_ECANCELED
-                 : failed ? t->place.failure
-                          : ZKR_OK;
-        wake(t);
+    switch (t->released ? ZKR__PLACE_NONE : zkr__place_follow(&t->place)) {
+    case ZKR__PLACE_WAITING:
+        zkr__ticket_let_go(t, ZKR_ECANCELED);
+        break;
+    case ZKR__PLACE_FAILED:
+        zkr__ticket_let_go(t, t->place.failure);
+        break;
+    case ZKR__PLACE_HELD:
+    case ZKR__PLACE_LOST:
+        (void)zkr__place_look(&t->place);
+        zkr__ticket_let_go(t,
+                           t->place.state == ZKR__PLACE_LOST ? ZKR_ESESSION : ZKR_OK);
+        break;
+    case ZKR__PLACE_NONE:
+        break;
     }
     if (t->end == ZKR_ESESSION) {
         rc = say(t, t->end);
@@ -215,7 +249,8 @@ int zkr_ticket_destroy(zkr_ticket *t)
     zkr_client *c = t->c;
     zkr__lock(c);
     int state = zkr__ticket_look(t);
-    if (t->waiters || state == ZKR_TICKET_WAITING || state == ZKR_TICKET_HELD) {
+    if (t->waiters || t->writing > 0 || state == ZKR_TICKET_WAITING ||
+        state == ZKR_TICKET_HELD) {
         const char *dir = t->place.queue->dir;
         rc = zkr__fail(ZKR_EBUSY, dir, "the ticket of %s is held or waited for", dir);
     }

@@ -20,6 +20,7 @@ struct zkr_ticket {
     struct zkr__call call;
     int told;       /* what fn was told last: a ZKR_TICKET_ state, or 0 */
     int end;        /* why it was not held, or no more, when it was released */
+    int writing;    /* threads in a transaction of it */
     bool announced; /* the request is through */
     bool posted;    /* the call is queued */
     bool released;
@@ -41,6 +42,12 @@ int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args);
 int zkr__ticket_enter(const zkr_ticket *t);
 /* Where it stands now, as a ZKR_TICKET_ state; a grant is had by that. */
 int zkr__ticket_look(zkr_ticket *t) ZKR__LOCKED;
+/* Held, and surely so now. */
+bool zkr__ticket_is_sure(zkr_ticket *t) ZKR__LOCKED;
+/* The claim by which it surely holds, or NULL and a code. */
+const struct zkr__claim *zkr__ticket_hold(zkr_ticket *t, int *rc) ZKR__LOCKED;
+/* Leave the queue, unless it was released before; @end: why it was not held, or no more. */
+void zkr__ticket_let_go(zkr_ticket *t, int end) ZKR__LOCKED;
 /* The code and text of what keeps it from being held; ZKR_OK when nothing does, or not yet. */
 int zkr__ticket_why(const zkr_ticket *t) ZKR__LOCKED;
 

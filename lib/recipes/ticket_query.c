@@ -30,34 +30,15 @@ int zkr_ticket_error(zkr_ticket *t)
     return rc;
 }
 
-/* Held, and surely so now. */
-static bool is_sure(zkr_ticket *t) ZKR__LOCKED
-{
-    return zkr__ticket_look(t) == ZKR_TICKET_HELD && zkr__place_sure(&t->place);
-}
-
 int64_t zkr_ticket_valid_for_ms(zkr_ticket *t)
 {
     if (zkr__ticket_enter(t) != ZKR_OK) {
         return 0;
     }
     zkr__lock(t->c);
-    int64_t left = is_sure(t) ? zkr__valid_for_ms(t->c) : 0;
+    int64_t left = zkr__ticket_is_sure(t) ? zkr__valid_for_ms(t->c) : 0;
     zkr__unlock(t->c);
     return left;
-}
-
-/* The claim by which it surely holds, or NULL and a code. */
-static const struct zkr__claim *find_hold(zkr_ticket *t, int *rc) ZKR__LOCKED
-{
-    const char *dir = t->place.queue->dir;
-    if (is_sure(t)) {
-        return t->place.claim;
-    }
-    *rc = t->place.state == ZKR__PLACE_LOST
-              ? zkr__ticket_why(t)
-              : zkr__fail(ZKR_ESTATE, dir, "the ticket of %s is not held", dir);
-    return NULL;
 }
 
 static int no_room(const zkr_ticket *t)
@@ -76,7 +57,7 @@ int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token)
         return no_room(t);
     }
     zkr__lock(t->c);
-    const struct zkr__claim *claim = find_hold(t, &rc);
+    const struct zkr__claim *claim = zkr__ticket_hold(t, &rc);
     if (claim) {
         *token = claim->czxid;
     }
@@ -94,7 +75,7 @@ int zkr_ticket_node(zkr_ticket *t, char *buf, size_t size)
         return no_room(t);
     }
     zkr__lock(t->c);
-    const struct zkr__claim *claim = find_hold(t, &rc);
+    const struct zkr__claim *claim = zkr__ticket_hold(t, &rc);
     if (claim) {
         rc = zkr__place_node(claim, buf, size);
     }
@@ -112,7 +93,7 @@ int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op)
         return no_room(t);
     }
     zkr__lock(t->c);
-    const struct zkr__claim *claim = find_hold(t, &rc);
+    const struct zkr__claim *claim = zkr__ticket_hold(t, &rc);
     if (claim) {
         zkr__zk_guard(op, claim->node);
     }

@@ -55,6 +55,7 @@ int zkr__client_new(zkr_client **out)
 static void free_memory(zkr_client *c)
 {
     zkr__mem_free(c->servers);
+    zkr__mem_free(c->next_servers);
     zkr__mem_free(c->lookup.servers);
     zkr__mem_free(c->owner);
     zkr__mem_free(c->auth_scheme);

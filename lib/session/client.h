@@ -54,8 +54,14 @@ struct zkr_client {
     int holders; /* atomic: who needs this memory; the program, and a lookup under way */
 
     char *servers;
-    bool numeric; /* these are addresses */
-    char *owner;  /* NULL = default text */
+    unsigned list;      /* times that it was replaced */
+    bool numeric;       /* these are addresses */
+    bool new_list;      /* which the present handle does not have yet */
+    char *next_servers; /* the same, resolved; NULL = not yet */
+    int64_t list_at;    /* no look at it before this */
+    int64_t list_by;    /* leave the connection by then, whatever is in flight */
+    int64_t list_pause; /* before the handle is told again */
+    char *owner;        /* NULL = default text */
     char *auth_scheme;
     void *auth_cert;
     struct ACL_vector *acl;

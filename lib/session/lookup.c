@@ -18,37 +18,67 @@ static void answer(struct zkr__lookup *l, int code, char *servers, const char *w
     (void)snprintf(l->why, sizeof(l->why), "%s", why);
 }
 
-/* Reads of the client only what never changes. */
-static int resolve(const zkr_client *c, char **servers, char *why, size_t size)
+static int resolve(const char *list, char **servers, char *why, size_t size)
 {
     (void)snprintf(why, size, "out of memory");
-    return zkr__servers_resolve(c->servers, servers, why, size);
+    return zkr__servers_resolve(list, servers, why, size);
 }
+
+/* What a thread is asked. */
+struct question {
+    zkr_client *c;
+    unsigned list; /* client.list */
+    char servers[];
+};
 
 static void *run(void *arg)
 {
-    zkr_client *c = arg;
+    struct question *q = arg;
+    zkr_client *c = q->c;
     char why[sizeof(c->lookup.why)];
     char *servers = NULL;
-    int code = resolve(c, &servers, why, sizeof(why));
+    int code = resolve(q->servers, &servers, why, sizeof(why));
     zkr__lock(c);
-    answer(&c->lookup, code, servers, why);
-    zkr__wake_by(c, zkr__now(c));
+    if (q->list == c->list) {
+        answer(&c->lookup, code, servers, why);
+        zkr__wake_by(c, zkr__now(c));
+    } else {
+        zkr__mem_free(servers);
+    }
     zkr__unlock(c);
     zkr__client_free(c);
+    zkr__mem_free(q);
     return NULL;
+}
+
+static struct question *make_question(zkr_client *c) ZKR__LOCKED
+{
+    size_t size = strlen(c->servers) + 1;
+    struct question *q = zkr__mem_alloc(sizeof(*q) + size);
+    if (q) {
+        q->c = c;
+        q->list = c->list;
+        memcpy(q->servers, c->servers, size);
+    }
+    return q;
 }
 
 static void start(zkr_client *c) ZKR__LOCKED
 {
     pthread_t thread;
+    struct question *q = make_question(c);
+    if (!q) {
+        answer(&c->lookup, ZKR_ENOMEM, NULL, "out of memory");
+        return;
+    }
     zkr__client_keep(c);
-    int error = zkr__thread_start(&thread, "zkr-resolve", run, c);
+    int error = zkr__thread_start(&thread, "zkr-resolve", run, q);
     if (error == 0) {
         c->lookup.under_way = true;
         (void)pthread_detach(thread);
     } else {
         zkr__client_free(c); /* not the last one to have it */
+        zkr__mem_free(q);
         answer(&c->lookup, ZKR_ESYS, NULL, "no thread for the resolver");
     }
 }
@@ -65,7 +95,7 @@ bool zkr__lookup(zkr_client *c)
     }
     char why[sizeof(l->why)];
     char *servers = NULL;
-    int code = resolve(c, &servers, why, sizeof(why));
+    int code = resolve(c->servers, &servers, why, sizeof(why));
     answer(l, code, servers, why);
     return true;
 }
@@ -87,4 +117,10 @@ void zkr__lookup_drop(zkr_client *c)
         c->lookup.servers = NULL;
         c->lookup.here = false;
     }
+}
+
+void zkr__lookup_restart(zkr_client *c)
+{
+    zkr__lookup_drop(c);
+    c->lookup.under_way = false;
 }

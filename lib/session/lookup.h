@@ -24,4 +24,7 @@ int zkr__lookup_take(zkr_client *c, char **servers, char *why, size_t why_size)
 /* Forget the answer, if one is here: it will be old when it is wanted. */
 void zkr__lookup_drop(zkr_client *c) ZKR__LOCKED;
 
+/* The list is another one: what was asked before is not waited for, nor its answer taken. */
+void zkr__lookup_restart(zkr_client *c) ZKR__LOCKED;
+
 #endif

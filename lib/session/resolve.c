@@ -204,6 +204,17 @@ bool zkr__servers_numeric(const char *servers)
     return numeric;
 }
 
+const char *zkr__servers_chroot(const char *servers)
+{
+    const char *chroot = servers + strcspn(servers, "/");
+    return strcmp(chroot, "/") == 0 ? "" : chroot;
+}
+
+bool zkr__servers_has(const char *servers, const char *address)
+{
+    return listed(servers, address, strlen(address));
+}
+
 int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size)
 {
     struct list list = {0};

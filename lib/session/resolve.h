@@ -18,6 +18,12 @@ bool zkr__servers_numeric(const char *servers);
  */
 int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size);
 
+/* From the slash on; "" when there is none. */
+const char *zkr__servers_chroot(const char *servers);
+
+/* Is "host:port", without brackets around IPv6, one of a resolved list? */
+bool zkr__servers_has(const char *servers, const char *address);
+
 /* Do two resolved lists have the same addresses, in any order? */
 bool zkr__servers_same(const char *one, const char *other);
 

@@ -8,16 +8,13 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "session/bound.h"
+#include "session/follow.h"
 #include "session/log.h"
 #include "session/log_foreign.h"
 #include "session/lookup.h"
 #include "session/request.h"
-#include "session/resolve.h"
 #include "session/session.h"
 #include "session/state.h"
-
-/* Pauses between questions for the addresses while there is no connection. */
-enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
 
 static int64_t sooner(int64_t x, int64_t y)
 {
@@ -82,7 +79,7 @@ static struct zkr__link *make_link(zkr_client *c, char *why, size_t size) ZKR__L
     link->servers = servers;
     link->pending_tail = &link->pending;
     link->begun = c->door->boot();
-    link->check_at = zkr__now(c) + CHECK_MOST_MS * ZKR__MS;
+    zkr__follow_begin(link);
     return link;
 }
 
@@ -132,49 +129,6 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
     return c->link ? c->link->check_at : c->open_at;
 }
 
-/* A handle without a session is not worth it: another one has the addresses right at once. */
-static void move(zkr_client *c, char *servers) ZKR__LOCKED
-{
-    struct zkr__link *link = c->link;
-    if (!link->was_up) {
-        zkr__mem_free(servers);
-        zkr__session_over(c, "the servers have other addresses now");
-        return;
-    }
-    zkr__log(c, ZKR_LOG_INFO, "the servers have other addresses now: %s", servers);
-    zkr__mem_free(link->servers);
-    link->servers = servers;
-    zkr__no_answer_yet(c);
-    c->door->set_servers(link->zh, servers);
-}
-
-/* No connection: the servers may have moved. */
-static int64_t check_addresses(zkr_client *c, int64_t now) ZKR__LOCKED
-{
-    struct zkr__link *link = c->link;
-    if (c->numeric) {
-        return ZKR__NEVER;
-    }
-    if (now < link->check_at) {
-        return link->check_at;
-    }
-    if (!zkr__lookup(c)) {
-        return ZKR__NEVER; /* the answer wakes us */
-    }
-    int64_t pause = sooner(timeout_ns(c) / 10, CHECK_MOST_MS * ZKR__MS);
-    pause = pause > CHECK_LEAST_MS * ZKR__MS ? pause : CHECK_LEAST_MS * ZKR__MS;
-    link->check_at = now + (link->was_up ? pause : CHECK_MOST_MS * ZKR__MS);
-    char *servers = NULL;
-    char why[sizeof(c->obstacle)];
-    int rc = zkr__lookup_take(c, &servers, why, sizeof(why));
-    if (rc == ZKR_OK && !zkr__servers_same(servers, link->servers)) {
-        move(c, servers);
-    } else {
-        zkr__mem_free(servers);
-    }
-    return c->link == link ? link->check_at : now;
-}
-
 static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     close_dead(c);
@@ -184,12 +138,17 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     if (!c->link) {
         return open_session(c, now);
     }
+    int64_t next = zkr__follow_list(c, now);
+    if (!c->link) {
+        return now;
+    }
     if (zkr__connected(c)) {
         zkr__lookup_drop(c);
-        return ZKR__NEVER;
+        return next;
     }
-    if (!c->link->was_up) {
-        return check_addresses(c, now);
+    next = sooner(next, zkr__follow_names(c, now));
+    if (!c->link || !c->link->was_up) {
+        return next;
     }
     /* Only a server would tell us of the end. By now any that leads has ended it. */
     int64_t end = c->suspended_at + timeout_ns(c);
@@ -197,7 +156,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
         zkr__session_over(c, "no server reached for a session time-out");
         return now;
     }
-    return sooner(end, check_addresses(c, now));
+    return sooner(end, next);
 }
 
 static int64_t run_lease(zkr_client *c) ZKR__LOCKED

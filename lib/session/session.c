@@ -101,7 +101,7 @@ void zkr__no_answer_yet(zkr_client *c)
                    c->link->servers);
 }
 
-static void session_down(zkr_client *c) ZKR__LOCKED
+void zkr__session_down(zkr_client *c)
 {
     zkr__no_answer_yet(c);
     if (zkr__connected(c)) {
@@ -151,7 +151,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
         session_up(c, link);
         break;
     case ZKR__SESSION_DOWN:
-        session_down(c);
+        zkr__session_down(c);
         break;
     case ZKR__SESSION_OVER:
         zkr__session_over(c, "expired");

@@ -12,6 +12,8 @@ void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event 
 void zkr__link_opened(struct zkr__link *link) ZKR__LOCKED;
 /* What zkr_client_wait_connected() says of a handle that gets no answer. */
 void zkr__no_answer_yet(zkr_client *c) ZKR__LOCKED;
+/* There is no connection any more; the session may still live. */
+void zkr__session_down(zkr_client *c) ZKR__LOCKED;
 /* The present session is over, or given up; the service opens the next. */
 void zkr__session_over(zkr_client *c, const char *why) ZKR__LOCKED;
 /* The same, into a state from which nothing follows by itself. */

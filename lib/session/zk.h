@@ -121,8 +121,15 @@ struct zkr__door {
                   struct zkr__asker *asker,
                   struct zkr__watcher *watcher);
     int (*add_auth)(void *zh, const char *scheme, const void *cert, size_t len);
-    /* Other addresses, for a handle that has been up and is not now; the session goes on. */
-    void (*set_servers)(void *zh, const char *servers);
+    /* Is it connected to one of these? */
+    bool (*connected_to)(void *zh, const char *servers);
+    /*
+     * Other addresses, for a handle that has been up; the session goes on. Without @anew the handle is
+     * not up now, and a list in which only ports differ may change nothing. With @anew it may be up, best
+     * with nothing in flight, and leaves its connection. True: it was up and has left, of which no
+     * event comes.
+     */
+    bool (*set_servers)(void *zh, const char *servers, bool anew);
     int64_t (*session_id)(void *zh);
     int (*timeout_ms)(void *zh);
     int64_t (*now)(void);  /* as zkr__clock_now() */

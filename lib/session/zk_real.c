@@ -2,12 +2,16 @@
 #include "session/zk_real.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/resolve.h"
 #include "session/zk_log.h"
 #include "session/zk_multi.h"
 #include "session/zk_value.h"
@@ -224,22 +228,47 @@ static void ignore_stat(int rc, const struct Stat *stat, const void *unused)
     (void)unused;
 }
 
+static bool connected_to_real(void *zh, const char *servers)
+{
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof(peer);
+    enum { HOST = 80, PORT = 8 }; /* of numbers */
+    char host[HOST], port[PORT], address[HOST + PORT];
+    if (!zookeeper_get_connected_host(zh, (struct sockaddr *)&peer, &len) ||
+        getnameinfo((struct sockaddr *)&peer, len, host, sizeof(host), port,
+                    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+        return false;
+    }
+    (void)snprintf(address, sizeof(address), "%s:%s", host, port);
+    return zkr__servers_has(servers, address);
+}
+
 /*
- * libzookeeper keeps the chroot, and does not look at ports. From a handle that is up it may take a
- * good connection without a word to those who use it. Its IO thread reads the list at times without
- * the lock that guards it (ZOOKEEPER-4699, for one): to call this rarely is all that can be done.
+ * libzookeeper keeps the chroot, and does not look at ports: to make it take a list in which only these
+ * differ, it is given another one in between. A connected handle whose server is not
+ * in the new list closes its connection in this thread, while its IO thread may be using it, and
+ * tells nobody: neither those who use it nor the requests in flight. These fail with the next answer
+ * on the new connection, which is not theirs. Its IO thread reads the list at times without the lock
+ * that guards it (ZOOKEEPER-4699, for one). To call this rarely, and when nothing is in flight, is all
+ * that can be done.
  */
-static void set_servers_real(void *zh, const char *servers)
+static bool set_servers_real(void *zh, const char *servers, bool anew)
 {
     size_t len = strcspn(servers, "/");
     char *addresses = zkr__mem_copy(servers, len);
     if (!addresses) {
-        return; /* asked again later */
+        return false; /* asked again later */
+    }
+    if (anew) {
+        (void)zoo_set_servers(
+            zh, "127.255.255.254:9"); /* none of both lists; refuses at once */
     }
     (void)zoo_set_servers(zh, addresses);
     zkr__mem_free(addresses);
+    bool left = zoo_state(zh) != ZOO_CONNECTED_STATE;
     /* The IO thread may go on staring at a socket that was closed just now: wake it up. */
     (void)zoo_aexists(zh, "/", 0, ignore_stat, NULL);
+    return left;
 }
 
 static int64_t session_id_real(void *zh)
@@ -258,6 +287,7 @@ const struct zkr__door zkr__zk_real = {
     .scratch = scratch_real,
     .submit = submit_real,
     .add_auth = add_auth_real,
+    .connected_to = connected_to_real,
     .set_servers = set_servers_real,
     .session_id = session_id_real,
     .timeout_ms = timeout_real,

@@ -233,7 +233,15 @@ static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verd
                         r->token);
         }
     }
+    if (r->kind == ZKC_BAD_CALL) {
+        zkc_bad_add(v, ZKC_BAD_TOLD, "path %d: client %d.%d thread %d, state %d",
+                    r->path, r->process, r->life, r->thread, r->code);
+    }
+    if (r->kind == ZKC_GRANT && r->by < ZKC_BYS) {
+        v->granted[r->by]++;
+    }
     if (r->kind == ZKC_FAIL) {
+        v->tickets_canceled += r->code == ZKR_ECANCELED && r->by != ZKC_BY_THREAD;
         v->timed_out += r->code == ZKR_ETIMEDOUT;
         v->canceled += r->code == ZKR_ECANCELED;
         v->refused += r->code != ZKR_ETIMEDOUT && r->code != ZKR_ECANCELED;
@@ -305,6 +313,14 @@ static void check_moves(int64_t seconds, struct zkc_verdict *v)
     }
     if (v->timed_out == 0 || v->canceled == 0) {
         zkc_bad_add(v, ZKC_BAD_NO_MOVES, "nothing timed out, or nothing was canceled");
+    }
+    for (int i = 0; i < ZKC_BYS; i++) {
+        if (v->granted[i] == 0) {
+            zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no grant of way %d", i);
+        }
+    }
+    if (v->tickets_canceled == 0) {
+        zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no ticket was released while it waited");
     }
     if (seconds >= ZKC_LOSSES_S && v->count[ZKC_LOST] == 0) {
         zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no hold was lost");

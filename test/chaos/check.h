@@ -25,6 +25,7 @@
     X(LATE, "acquire returned long after its deadline")                                \
     X(UNNOTICED, "deleted node noticed too late")                                      \
     X(LOST_TWICE, "lost callback called twice")                                        \
+    X(TOLD, "callback of a ticket out of turn")                                        \
     X(WEDGED, "lock wanted and free for long while others were granted")               \
     X(STARVED, "lock not obtained after the nemesis stopped")                          \
     X(LEFT_OVER, "something left behind")                                              \
@@ -83,8 +84,10 @@ struct zkc_verdict {
     int64_t fault[ZKC_FAULT_KINDS];
     int64_t fault_ns[ZKC_FAULT_KINDS];    /* the longest */
     int64_t timed_out, canceled, refused; /* acquires; refused: any other code */
-    int64_t store_refused;                /* writes by their token */
-    int64_t unknown;                      /* guarded writes */
+    int64_t granted[ZKC_BYS];
+    int64_t tickets_canceled; /* of those canceled */
+    int64_t store_refused;    /* writes by their token */
+    int64_t unknown;          /* guarded writes */
     /* figures, in ns */
     int64_t hand_over_median, hand_over_99, hand_over_max;
     int64_t unavailable; /* somebody waited, nobody held */

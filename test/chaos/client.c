@@ -11,9 +11,11 @@
 
 #include "clean.h"
 #include "control.h"
+#include "guarded.h"
 #include "names.h"
 #include "plan.h"
 #include "store.h"
+#include "tickets.h"
 #include "util.h"
 #include "worker.h"
 
@@ -118,6 +120,8 @@ static bool make_workers(struct zkc_process *p, struct zkc_worker *workers)
         struct zkc_worker *w = &workers[i];
         w->process = p;
         w->number = i;
+        (void)pthread_mutex_init(&w->lock, NULL);
+        (void)pthread_cond_init(&w->moved, NULL);
         w->random = p->args->seed + (uint64_t)(p->args->index * 1000003) +
                     (uint64_t)(p->args->life * 7919 + i);
         w->store = zkc_store_connect(socket);
@@ -163,6 +167,17 @@ static void cancel(struct zkc_process *p, const struct zkc_worker *w, int path)
     zkc_put(p->history, &r);
 }
 
+/* Every wait of the threads ends. */
+static void cancel_all(struct zkc_worker *workers)
+{
+    for (int i = 0; i < ZKC_THREADS; i++) {
+        for (int path = 0; path < ZKC_PATHS; path++) {
+            (void)zkr_mutex_cancel(workers[i].mutexes[path]);
+        }
+        (void)zkc_ticket_cancel(&workers[i]);
+    }
+}
+
 /* Sleep; if that took far too long the machine was busy with others. */
 static void nap(const struct zkc_process *p)
 {
@@ -175,8 +190,8 @@ static void nap(const struct zkc_process *p)
 }
 
 /*
- * Until all threads have ended. While the run goes on: cancel now and then, and at the end of
- * this life kill the process, or make the threads quit.
+ * Until all threads have ended. Ends the tickets that they leave. While the run goes on: cancel
+ * now and then, and at the end of this life kill the process, or make the threads quit.
  */
 static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
 {
@@ -186,10 +201,9 @@ static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
     const bool by_kill = zkc_between(&random, 1, 10) <= 6;
     for (; !all_done(workers); nap(p)) {
         const bool running = atomic_load(&p->control->phase) == ZKC_RUNNING;
+        zkc_tickets_end_left(p);
         if (atomic_load(&p->quit)) {
-            for (int i = 0; i < ZKC_THREADS * ZKC_PATHS; i++) {
-                (void)zkr_mutex_cancel(workers[i / ZKC_PATHS].mutexes[i % ZKC_PATHS]);
-            }
+            cancel_all(workers);
         } else if (running && zkt_now_ms() >= end) {
             if (by_kill) {
                 say(p, ZKC_SELF_KILL, 0);
@@ -199,6 +213,8 @@ static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
         } else if (running && zkc_between(&random, 1, 80) == 1) {
             cancel(p, &workers[zkc_between(&random, 0, 1) * (ZKC_THREADS - 1)],
                    (int)zkc_between(&random, 0, ZKC_PATHS - 1));
+        } else if (running && zkc_between(&random, 1, 50) == 1) {
+            (void)zkc_ticket_cancel(&workers[zkc_between(&random, 0, ZKC_THREADS - 1)]);
         }
     }
 }
@@ -209,6 +225,7 @@ static int end(struct zkc_process *p, struct zkc_worker *workers)
         (void)pthread_join(workers[i].thread, NULL);
         (void)close(workers[i].store);
     }
+    zkc_tickets_end_left(p);
     if (!atomic_load(&p->quit) && zkr_client_flush(p->client, FLUSH_MS) != ZKR_OK) {
         return complain(p, "nodes are left after the calm");
     }
@@ -240,6 +257,7 @@ int zkc_client_run(const struct zkc_client_args *args)
     static struct zkc_process process;
     struct zkc_process *p = &process;
     p->args = args;
+    (void)pthread_mutex_init(&p->lock, NULL);
     if (!open_files(p)) {
         (void)fprintf(stderr, "client: %s: %s\n", args->dir, strerror(errno));
         return 2;

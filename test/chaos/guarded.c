@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <zkr/guard.h>
+#include "grip.h"
 
 enum { SESSION_MS = 4000, ANSWER_MS = 3000, NUDGE_MS = 200, PENDING = 1 };
 
@@ -231,11 +231,11 @@ static int multi(zkc_handle *h, struct call *call, int count)
     return await(h->zh, call);
 }
 
-static int check_hold(zkc_handle *h, zkr_mutex *m)
+static int check_hold(zkc_handle *h, const struct zkc_grip *g)
 {
     struct call *call = new_call();
     int rc = ZNONODE;
-    if (zkr_mutex_guard(m, &call->ops[0]) == ZKR_OK) {
+    if (zkc_grip_guard(g, &call->ops[0]) == ZKR_OK) {
         rc = multi(h, call, 1);
     } else {
         drop(call);
@@ -261,14 +261,14 @@ static int get(zkc_handle *h, const char *path, int64_t *value)
 }
 
 enum zkc_outcome zkc_counter_read(zkc_handle *h,
-                                  zkr_mutex *m,
+                                  const struct zkc_grip *g,
                                   const char *path,
                                   int64_t *value,
                                   int *code)
 {
     *code = ZINVALIDSTATE;
     if (enter(h)) {
-        *code = check_hold(h, m);
+        *code = check_hold(h, g);
         if (*code == ZOK) {
             *code = get(h, path, value);
         }
@@ -278,7 +278,7 @@ enum zkc_outcome zkc_counter_read(zkc_handle *h,
 }
 
 enum zkc_outcome zkc_counter_write(zkc_handle *h,
-                                   zkr_mutex *m,
+                                   const struct zkc_grip *g,
                                    const char *path,
                                    int64_t value,
                                    int64_t *zxid,
@@ -289,7 +289,7 @@ enum zkc_outcome zkc_counter_write(zkc_handle *h,
     int len = snprintf(call->data, sizeof call->data, "%lld", (long long)value);
     if (!enter(h)) {
         drop(call);
-    } else if (zkr_mutex_guard(m, &call->ops[0]) == ZKR_OK) {
+    } else if (zkc_grip_guard(g, &call->ops[0]) == ZKR_OK) {
         zoo_set_op_init(&call->ops[1], path, call->data, len, -1, &call->stat);
         *code = multi(h, call, 2);
     } else {

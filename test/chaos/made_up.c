@@ -34,6 +34,7 @@ zkc_record *visit(int who, int path)
         add(kinds[i], who, path, i + 1)->token = token;
     }
     first[GRANT].value = t.sequence++;
+    first[GRANT].by = (uint8_t)(t.visits++ % ZKC_BYS);
     first[GRANT].limit = -1;
     first[SURE].value = PROMISE_MS;
     first[STORE].code = 1;
@@ -63,7 +64,9 @@ int made_up_setup(void **state)
     t.expected.seconds = 10;
     t.expected.ended = true;
     failed(ZKR_ETIMEDOUT, 30);
-    failed(ZKR_ECANCELED, 3000)->until -= 2000 * (int64_t)MS;
+    zkc_record *canceled = failed(ZKR_ECANCELED, 3000);
+    canceled->until -= 2000 * (int64_t)MS;
+    canceled->by = ZKC_BY_CALLBACK;
     return 0;
 }
 

@@ -24,13 +24,14 @@ struct made_up {
     int64_t now; /* ns */
     int64_t token;
     int64_t sequence;
+    int64_t visits;
     struct zkc_expected expected;
     struct zkc_verdict verdict;
 };
 
 extern struct made_up t;
 
-/** cmocka's: an empty history but for a time-out and a canceled acquire. */
+/** cmocka's: an empty history but for a time-out and a canceled ticket. */
 int made_up_setup(void **state);
 
 /** A record @at_ms from now; @who counts the threads of all processes. */

@@ -24,7 +24,8 @@ enum zkc_kind {
     ZKC_RELEASE,       /* about to release for good */
     ZKC_RELEASED,      /* code */
     ZKC_LOST,          /* lost callback: token, code = reason */
-    ZKC_CANCEL,        /* canceled whoever waits */
+    ZKC_CANCEL,        /* canceled whoever waits; by a release: a ticket that waits */
+    ZKC_BAD_CALL,      /* callback of a ticket out of turn: code = state */
     ZKC_STALLED,       /* the machine let the process sleep from at to until */
     ZKC_STORE,         /* fenced write, at..until: token, value, code 1 = accepted */
     ZKC_PLAIN,         /* unfenced write, likewise */
@@ -41,6 +42,15 @@ enum zkc_kind {
     ZKC_KINDS
 };
 
+/* Who is asked for, and how its outcome is learnt. */
+enum zkc_by {
+    ZKC_BY_THREAD,   /* the thread itself, in acquire */
+    ZKC_BY_CALLBACK, /* a ticket, by its callback */
+    ZKC_BY_WAIT,     /* a ticket without callback, by waiting */
+    ZKC_BY_POLL,     /* a ticket, by asking for its state */
+    ZKC_BYS
+};
+
 enum { ZKC_PROCESSES = 6, ZKC_THREADS = 4, ZKC_PATHS = 3, ZKC_SESSION_MS = 2000 };
 
 typedef struct zkc_record {
@@ -55,7 +65,8 @@ typedef struct zkc_record {
     uint8_t process;
     uint8_t thread;
     uint8_t path;
-    uint8_t spare[13];
+    uint8_t by; /* enum zkc_by, of grants, failures and what follows them */
+    uint8_t spare[12];
 } zkc_record;
 
 _Static_assert(sizeof(zkc_record) == 64, "a record never crosses a page");

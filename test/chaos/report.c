@@ -91,10 +91,14 @@ static void counts(const struct zkc_outcome_text *o)
         late_ns = s->plain_late_ns > late_ns ? s->plain_late_ns : late_ns;
     }
     number("grants", v->count[ZKC_GRANT]);
+    number("of these, tickets by callback", v->granted[ZKC_BY_CALLBACK]);
+    number("tickets by waiting", v->granted[ZKC_BY_WAIT]);
+    number("tickets by asking for the state", v->granted[ZKC_BY_POLL]);
     number("re-entries", v->count[ZKC_AGAIN]);
     number("losses", v->count[ZKC_LOST]);
     number("acquires timed out, tries that failed", v->timed_out);
     number("acquires canceled", v->canceled);
+    number("of these, tickets released while they waited", v->tickets_canceled);
     number("acquires refused (no connection)", v->refused);
     number("guarded writes", v->count[ZKC_GUARD_OK]);
     number("guarded writes without answer", v->unknown);

@@ -3,34 +3,12 @@
 #include "worker.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "guarded.h"
 #include "plan.h"
 #include "store.h"
+#include "tickets.h"
 #include "util.h"
-
-struct hold {
-    struct zkc_worker *w;
-    zkr_mutex *m;
-    int path;
-    int64_t token;
-    bool
-        guard_unsure; /* a guarded write may still happen: make no other in this hold */
-};
-
-static zkc_record record_of(const struct hold *h, enum zkc_kind kind)
-{
-    zkc_record r = zkc_client_record(h->w->process, kind, h->path);
-    r.thread = (uint8_t)h->w->number;
-    r.token = h->token;
-    return r;
-}
-
-static void put(const struct hold *h, const zkc_record *r)
-{
-    zkc_put(h->w->process->history, r);
-}
 
 static int64_t between(struct zkc_worker *w, int64_t least, int64_t most)
 {
@@ -44,193 +22,218 @@ static bool one_in(struct zkc_worker *w, int64_t n)
 
 /* ---- what is done while it is held -------------------------------------------------- */
 
-/* Returns whether it is surely held; a promise of 0 ms is none. */
-static bool ask_sure(const struct hold *h)
-{
-    zkc_record r = record_of(h, ZKC_SURE);
-    r.value = zkr_mutex_valid_for_ms(h->m);
-    r.until = zkc_now();
-    if (r.value > 0) {
-        put(h, &r);
-    }
-    return r.value > 0;
-}
-
 /* One operation of the store. False: no answer; *@reply then says "not accepted". */
-static bool ask_store(const struct hold *h,
+static bool ask_store(const struct zkc_grip *g,
                       enum zkc_store_op op,
                       int64_t value,
                       zkc_store_reply *reply)
 {
     const zkc_store_request ask = {
-        .op = op, .path = h->path, .token = h->token, .value = value};
+        .op = op, .path = g->path, .token = g->token, .value = value};
     *reply = (zkc_store_reply){0};
-    return zkc_store_ask(h->w->store, &ask, reply);
+    return zkc_store_ask(g->w->store, &ask, reply);
 }
 
 /* Write one more than was @read, unless that was refused, and tell. */
-static void add_one(const struct hold *h, enum zkc_store_op write, zkc_store_reply read)
+static void
+add_one(const struct zkc_grip *g, enum zkc_store_op write, zkc_store_reply read)
 {
-    zkc_record r = record_of(h, write == ZKC_WRITE ? ZKC_STORE : ZKC_PLAIN);
+    zkc_record r = zkc_grip_record(g, write == ZKC_WRITE ? ZKC_STORE : ZKC_PLAIN);
     zkc_store_reply reply = {0};
     r.value = read.value + 1;
-    if (read.accepted && !ask_store(h, write, r.value, &reply)) {
+    if (read.accepted && !ask_store(g, write, r.value, &reply)) {
         return;
     }
     r.until = zkc_now();
     r.code = (int32_t)reply.accepted;
-    put(h, &r);
+    zkc_grip_put(g, &r);
 }
 
-static void count_fenced(const struct hold *h)
+static void count_fenced(const struct zkc_grip *g)
 {
     zkc_store_reply reply;
-    if (ask_store(h, ZKC_READ, 0, &reply)) {
-        add_one(h, ZKC_WRITE, reply);
+    if (ask_store(g, ZKC_READ, 0, &reply)) {
+        add_one(g, ZKC_WRITE, reply);
     }
 }
 
 /* Without the fence; and with it, after the same @pause_ms, for comparison. */
-static void count_plain(const struct hold *h, int64_t pause_ms, bool fenced_too)
+static void count_plain(const struct zkc_grip *g, int64_t pause_ms, bool fenced_too)
 {
     zkc_store_reply plain;
     zkc_store_reply fenced;
-    if (!ask_store(h, ZKC_PLAIN_READ, 0, &plain) ||
-        (fenced_too && !ask_store(h, ZKC_READ, 0, &fenced))) {
+    if (!ask_store(g, ZKC_PLAIN_READ, 0, &plain) ||
+        (fenced_too && !ask_store(g, ZKC_READ, 0, &fenced))) {
         return;
     }
     zkt_sleep_ms(pause_ms);
-    add_one(h, ZKC_PLAIN_WRITE, plain);
+    add_one(g, ZKC_PLAIN_WRITE, plain);
     if (fenced_too) {
-        add_one(h, ZKC_WRITE, fenced);
+        add_one(g, ZKC_WRITE, fenced);
     }
 }
 
-static void count_guarded(struct hold *h)
+static void count_guarded(struct zkc_grip *g)
 {
-    struct zkc_process *p = h->w->process;
+    struct zkc_process *p = g->w->process;
     char path[64];
     int64_t value = 0;
     int64_t zxid = 0;
     int code = 0;
-    (void)snprintf(path, sizeof path, "%s/%d", ZKC_COUNTERS, h->path);
-    if (h->guard_unsure ||
-        zkc_counter_read(p->handle, h->m, path, &value, &code) != ZKC_DONE) {
+    (void)snprintf(path, sizeof path, "%s/%d", ZKC_COUNTERS, g->path);
+    if (g->guard_unsure ||
+        zkc_counter_read(p->handle, g, path, &value, &code) != ZKC_DONE) {
         return;
     }
-    zkt_sleep_ms(between(h->w, 0, 5));
-    zkc_record r = record_of(h, ZKC_GUARD_TRY);
+    zkt_sleep_ms(between(g->w, 0, 5));
+    zkc_record r = zkc_grip_record(g, ZKC_GUARD_TRY);
     r.value = value + 1;
-    put(h, &r);
+    zkc_grip_put(g, &r);
     static const enum zkc_kind kinds[] = {[ZKC_DONE] = ZKC_GUARD_OK,
                                           [ZKC_NOT_DONE] = ZKC_GUARD_NO,
                                           [ZKC_UNSURE] = ZKC_GUARD_UNKNOWN};
     enum zkc_outcome outcome =
-        zkc_counter_write(p->handle, h->m, path, value + 1, &zxid, &code);
-    h->guard_unsure = outcome == ZKC_UNSURE;
+        zkc_counter_write(p->handle, g, path, value + 1, &zxid, &code);
+    g->guard_unsure = outcome == ZKC_UNSURE;
     r.kind = (uint16_t)kinds[outcome];
     r.until = zkc_now();
     r.limit = zxid;
     r.code = code;
-    put(h, &r);
+    zkc_grip_put(g, &r);
 }
 
-static void enter_again(const struct hold *h)
+static void enter_again(const struct zkc_grip *g)
 {
-    zkc_record r = record_of(h, ZKC_AGAIN);
-    r.value = h->token;
-    r.code = zkr_mutex_acquire(h->m, 0);
+    zkc_record r = zkc_grip_record(g, ZKC_AGAIN);
+    r.value = g->token;
+    r.code = zkr_mutex_acquire(g->mutex, 0);
     r.until = zkc_now();
     if (r.code == ZKR_OK) {
-        int rc = zkr_mutex_fencing_token(h->m, &r.token);
-        r.code = rc == ZKR_OK && zkr_mutex_depth(h->m) != 2 ? ZKR_ESTATE : rc;
-        put(h, &r);
-        (void)ask_sure(h);
-        (void)zkr_mutex_release(h->m);
+        int rc = zkr_mutex_fencing_token(g->mutex, &r.token);
+        r.code = rc == ZKR_OK && zkr_mutex_depth(g->mutex) != 2 ? ZKR_ESTATE : rc;
+        zkc_grip_put(g, &r);
+        (void)zkc_grip_sure(g);
+        (void)zkr_mutex_release(g->mutex);
         return;
     }
-    put(h, &r);
+    zkc_grip_put(g, &r);
+}
+
+/* A ticket excludes everybody else, so a try beside it fails; if not, the judge sees two. */
+static void try_beside(const struct zkc_grip *g)
+{
+    const bool by_callback = one_in(g->w, 2);
+    zkc_ticket *t;
+    (void)zkc_ticket_take(g->w, g->path, by_callback ? ZKC_BY_CALLBACK : ZKC_BY_WAIT, 0,
+                          &t);
+    if (t != NULL) {
+        (void)zkc_grip_sure(&t->grip);
+        zkc_ticket_end(t);
+    }
 }
 
 /* So that the lease has to be kept up, and a fault can come; as long as it is sure. */
-static void sit(const struct hold *h, int64_t most_ms)
+static void sit(const struct zkc_grip *g, int64_t most_ms)
 {
-    const int64_t end = zkt_now_ms() + between(h->w, most_ms / 5, most_ms);
-    const atomic_int *stay = &h->w->process->control->stay;
-    while ((zkt_now_ms() < end || atomic_load(stay) != 0) && ask_sure(h)) {
+    const int64_t end = zkt_now_ms() + between(g->w, most_ms / 5, most_ms);
+    const atomic_int *stay = &g->w->process->control->stay;
+    while ((zkt_now_ms() < end || atomic_load(stay) != 0) && zkc_grip_sure(g)) {
         zkt_sleep_ms(20);
     }
 }
 
-static void do_something(struct hold *h)
+static void do_something(struct zkc_grip *g)
 {
-    struct zkc_worker *w = h->w;
+    struct zkc_worker *w = g->w;
     const int64_t what = between(w, 1, 1000);
     if (what <= 300) {
-        count_fenced(h);
+        count_fenced(g);
     } else if (what <= 450) {
-        count_plain(h, between(w, 0, 5), false);
+        count_plain(g, between(w, 0, 5), false);
     } else if (what <= 800) {
-        count_guarded(h);
+        count_guarded(g);
     } else if (what <= 940) {
-        enter_again(h);
+        if (g->ticket == NULL && !one_in(w, 4)) {
+            enter_again(g);
+        } else {
+            try_beside(g);
+        }
     } else if (what <= 990) {
         zkt_sleep_ms(between(w, 1, 20));
     } else if (what <= 996) {
-        sit(h, 1500);
+        sit(g, 1500);
     } else { /* what nobody should do: look once, then work for long */
-        count_plain(h, between(w, 100, 900), true);
+        count_plain(g, between(w, 100, 900), true);
     }
 }
 
 /* ---- one round ---------------------------------------------------------------------- */
 
-/* The number at the end of the node's name, or -1. */
-static int64_t sequence_of(zkr_mutex *m)
+/* By acquire; ends with zkc_grip_release(). */
+static bool take_by_thread(struct zkc_grip *g, int64_t limit_ms)
 {
-    char node[256];
-    if (zkr_mutex_node(m, node, sizeof node) != ZKR_OK || strlen(node) < 10) {
-        return -1;
+    zkc_record r = zkc_grip_record(g, ZKC_FAIL);
+    r.limit = limit_ms;
+    r.code = zkr_mutex_acquire(g->mutex, limit_ms);
+    r.until = zkc_now();
+    if (r.code != ZKR_OK) {
+        zkc_grip_put(g, &r);
+        return false;
     }
-    return strtoll(node + strlen(node) - 10, NULL, 10);
+    zkc_grip_granted(g, r.at, r.until, limit_ms);
+    return true;
 }
 
-static void let_go(const struct hold *h)
+static void use(struct zkc_grip *g)
 {
-    zkc_record r = record_of(h, ZKC_RELEASE);
-    put(h, &r); /* first, so that the claim ends even if we are killed in between */
-    r.kind = ZKC_RELEASED;
-    r.code = zkr_mutex_release(h->m);
-    r.until = zkc_now();
-    put(h, &r);
+    struct zkc_worker *w = g->w;
+    if (g->path == ZKC_LONG_PATH && one_in(w, 3) &&
+        atomic_load(&w->process->control->phase) == ZKC_RUNNING) {
+        sit(g, 2000);
+    }
+    for (int64_t steps = between(w, 1, 4); steps > 0 && zkc_grip_sure(g); steps--) {
+        do_something(g);
+    }
+}
+
+static bool
+round_by_ticket(struct zkc_worker *w, int path, enum zkc_by by, int64_t limit_ms)
+{
+    zkc_ticket *t;
+    const bool held = zkc_ticket_take(w, path, by, limit_ms, &t) == ZKR_OK;
+    if (t != NULL) {
+        use(&t->grip);
+        if (one_in(w, 4)) {
+            zkc_tickets_leave(t);
+        } else {
+            zkc_ticket_end(t);
+        }
+    }
+    return held;
 }
 
 /* Returns whether it was granted. */
-static bool round_on(struct zkc_worker *w, int path, int64_t limit_ms)
+static bool round_on(struct zkc_worker *w, int path, enum zkc_by by, int64_t limit_ms)
 {
-    struct hold h = {.w = w, .m = w->mutexes[path], .path = path};
-    zkc_record r = record_of(&h, ZKC_FAIL);
-    r.limit = limit_ms;
-    r.code = zkr_mutex_acquire(h.m, limit_ms);
-    r.until = zkc_now();
-    if (r.code != ZKR_OK) {
-        put(&h, &r);
-        return false;
+    struct zkc_grip g = {.w = w, .mutex = w->mutexes[path], .path = path};
+    if (by != ZKC_BY_THREAD) {
+        return round_by_ticket(w, path, by, limit_ms);
     }
-    r.value = sequence_of(h.m);
-    r.code = zkr_mutex_fencing_token(h.m, &h.token); /* fails if it is lost already */
-    r.kind = ZKC_GRANT;
-    r.token = h.token;
-    put(&h, &r);
-    if (path == ZKC_LONG_PATH && one_in(w, 3) &&
-        atomic_load(&w->process->control->phase) == ZKC_RUNNING) {
-        sit(&h, 2000);
+    const bool held = take_by_thread(&g, limit_ms);
+    if (held) {
+        use(&g);
+        zkc_grip_release(&g);
     }
-    for (int64_t steps = between(w, 1, 4); steps > 0 && ask_sure(&h); steps--) {
-        do_something(&h);
-    }
-    let_go(&h);
-    return true;
+    return held;
+}
+
+static enum zkc_by pick_by(struct zkc_worker *w)
+{
+    const int64_t x = between(w, 1, 100);
+    return x <= 50   ? ZKC_BY_THREAD
+           : x <= 75 ? ZKC_BY_CALLBACK
+           : x <= 90 ? ZKC_BY_WAIT
+                     : ZKC_BY_POLL;
 }
 
 static int pick_path(struct zkc_worker *w)
@@ -264,11 +267,11 @@ void *zkc_worker_run(void *arg)
             return finish(w);
         }
         const int path = pick_path(w);
-        (void)round_on(w, path, pick_limit(w, path));
+        (void)round_on(w, path, pick_by(w), pick_limit(w, path));
         zkt_sleep_ms(one_in(w, 10) ? between(w, 0, 200) : between(w, 0, 10));
     }
     for (int path = 0; path < ZKC_PATHS && !atomic_load(&p->quit); path++) {
-        while (!round_on(w, path, ZKR_FOREVER) && !atomic_load(&p->quit)) {
+        while (!round_on(w, path, pick_by(w), ZKR_FOREVER) && !atomic_load(&p->quit)) {
             zkt_sleep_ms(10); /* canceled before the calm, or refused */
         }
     }

@@ -9,7 +9,6 @@
 #include <zkr/zkr.h>
 
 #include "control.h"
-#include "guarded.h"
 #include "record.h"
 
 /* A client process and its threads. */
@@ -19,9 +18,11 @@ struct zkc_process {
     int history;
     const struct zkc_control *control;
     zkr_client *client;
-    zkc_handle *handle;
-    int threads_before; /* in this process, before it opened anything */
+    struct zkc_handle *handle; /* guarded.h */
+    int threads_before;        /* in this process, before it opened anything */
     atomic_bool quit;
+    pthread_mutex_t lock;
+    struct zkc_ticket *left; /* under it: held tickets that another thread is to end */
 };
 
 struct zkc_worker {
@@ -32,6 +33,9 @@ struct zkc_worker {
     int store;
     pthread_t thread;
     atomic_bool done;
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    struct zkc_ticket *waiting; /* under the lock */
 };
 
 /** A record of this process with the time and nothing else filled in. */

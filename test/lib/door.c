@@ -139,9 +139,14 @@ static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
     return zkr__zk_real.add_auth(zh, scheme, cert, len);
 }
 
-static void set_servers(void *zh, const char *servers)
+static bool connected_to(void *zh, const char *servers)
 {
-    zkr__zk_real.set_servers(zh, servers);
+    return zkr__zk_real.connected_to(zh, servers);
+}
+
+static bool set_servers(void *zh, const char *servers, bool anew)
+{
+    return zkr__zk_real.set_servers(zh, servers, anew);
 }
 
 static int64_t session_id(void *zh)
@@ -173,6 +178,7 @@ const struct zkr__door zkt_door = {
     .scratch = scratch,
     .submit = submit,
     .add_auth = add_auth,
+    .connected_to = connected_to,
     .set_servers = set_servers,
     .session_id = session_id,
     .timeout_ms = timeout_ms,

@@ -95,10 +95,19 @@ static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
 }
 
 /* Addresses are numbers here, and stay what they are. */
-static void set_servers(void *zh, const char *servers)
+static bool connected_to(void *zh, const char *servers)
 {
     (void)zh;
     (void)servers;
+    return true;
+}
+
+static bool set_servers(void *zh, const char *servers, bool anew)
+{
+    (void)anew;
+    (void)zh;
+    (void)servers;
+    return false;
 }
 
 static int64_t session_id(void *zh)
@@ -125,6 +134,7 @@ const struct zkr__door zkf_door = {
     .close = close_handle,
     .submit = submit,
     .add_auth = add_auth,
+    .connected_to = connected_to,
     .set_servers = set_servers,
     .session_id = session_id,
     .timeout_ms = timeout_ms,

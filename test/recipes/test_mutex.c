@@ -7,7 +7,7 @@
 #include <zkr/guard.h>
 
 #include "actor.h"
-#include "fixture.h"
+#include "lock.h"
 
 enum { SESSION_MS = 10000, THREADS = 10 };
 
@@ -17,21 +17,21 @@ static void a_free_lock_is_granted(void **state)
     (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
-    assert_false(zkr_mutex_is_held(m));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    assert_true(zkr_mutex_is_held(m));
-    assert_true(zkr_mutex_is_held_in_process(m));
-    assert_true(zkr_mutex_valid_for_ms(m) > 0);
+    assert_false(zkt_is_held(m));
+    ZKT_MUST(zkt_acquire(m, 5000));
+    assert_true(zkt_is_held(m));
+    assert_int_equal(zkr_mutex_is_held_in_process(m), !zkt_by_ticket());
+    assert_true(zkt_valid_for_ms(m) > 0);
     int64_t token = 0;
-    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
+    ZKT_MUST(zkt_fencing_token(m, &token));
     assert_true(token > 0);
     char node[256];
-    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    ZKT_MUST(zkt_node_of(m, node, sizeof(node)));
     assert_memory_equal(node, zkt_path(), strlen(zkt_path()));
     assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 1);
-    ZKT_MUST(zkr_mutex_release(m));
-    assert_false(zkr_mutex_is_held(m));
-    assert_int_equal(zkr_mutex_fencing_token(m, &token), ZKR_ENOTOWNER);
+    ZKT_MUST(zkt_release(m));
+    assert_false(zkt_is_held(m));
+    assert_int_equal(zkt_fencing_token(m, &token), ZKR_ENOTOWNER);
     ZKT_MUST(zkr_client_flush(c, 5000));
     assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
     zkt_destroy(m);
@@ -73,13 +73,13 @@ static void a_try_behind_another_fails(void **state)
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *held = zkt_mutex(one);
     zkr_mutex *tried = zkt_mutex(two);
-    ZKT_MUST(zkr_mutex_acquire(held, 5000));
-    assert_int_equal(zkr_mutex_acquire(tried, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkt_acquire(held, 5000));
+    assert_int_equal(zkt_acquire(tried, 0), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_client_flush(two, 5000));
     assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 1);
-    ZKT_MUST(zkr_mutex_release(held));
-    ZKT_MUST(zkr_mutex_acquire(tried, 5000));
-    ZKT_MUST(zkr_mutex_release(tried));
+    ZKT_MUST(zkt_release(held));
+    ZKT_MUST(zkt_acquire(tried, 5000));
+    ZKT_MUST(zkt_release(tried));
     zkt_destroy(held);
     zkt_destroy(tried);
     zkt_close(one);
@@ -93,12 +93,12 @@ static void two_objects_on_one_path_exclude_each_other(void **state)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *one = zkt_mutex(c);
     zkr_mutex *two = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(one, 5000));
-    assert_int_equal(zkr_mutex_acquire(two, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_mutex_acquire(two, 500), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_mutex_release(one));
-    ZKT_MUST(zkr_mutex_acquire(two, 5000));
-    ZKT_MUST(zkr_mutex_release(two));
+    ZKT_MUST(zkt_acquire(one, 5000));
+    assert_int_equal(zkt_acquire(two, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkt_acquire(two, 500), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkt_release(one));
+    ZKT_MUST(zkt_acquire(two, 5000));
+    ZKT_MUST(zkt_release(two));
     zkt_destroy(one);
     zkt_destroy(two);
     zkt_close(c);
@@ -112,11 +112,11 @@ static void threads_are_served_in_order(void **state)
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actors[THREADS];
     atomic_int turn = 0;
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkt_acquire(m, 5000));
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_queue(&actors[i], c, m, &turn);
     }
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     int64_t token = 0;
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(zkt_actor_acquired(&actors[i]), ZKR_OK);
@@ -148,7 +148,7 @@ static void clients_are_served_in_order(void **state)
             assert_int_equal(zkt_actor_acquired(&actors[0]), ZKR_OK);
         }
     }
-    ZKT_MUST(zkr_mutex_cancel(mutexes[GIVES_UP]));
+    ZKT_MUST(zkt_cancel(mutexes[GIVES_UP]));
     assert_int_equal(zkt_actor_acquired(&actors[GIVES_UP]), ZKR_ECANCELED);
     int expected = 0;
     for (int i = 0; i < CLIENTS; i++) {
@@ -170,14 +170,14 @@ static void a_neighbour_that_gives_up_is_passed_over(void **state)
     zkr_mutex *m = zkt_mutex(c);
     zkr_mutex *other = zkt_mutex(c);
     struct zkt_actor gives_up, stays;
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkt_acquire(m, 5000));
     zkt_actor_queue(&gives_up, c, other, NULL);
     zkt_actor_queue(&stays, c, m, NULL);
-    ZKT_MUST(zkr_mutex_cancel(other));
+    ZKT_MUST(zkt_cancel(other));
     assert_int_equal(zkt_actor_acquired(&gives_up), ZKR_ECANCELED);
     (void)zkt_actor_end(&gives_up);
     ZKT_MUST(zkr_client_flush(c, 5000));
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     assert_int_equal(zkt_actor_acquired(&stays), ZKR_OK);
     assert_int_equal(zkt_actor_end(&stays), ZKR_OK);
     zkt_destroy(m);
@@ -192,30 +192,30 @@ static void cancel_ends_every_wait(void **state)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actors[THREADS];
-    ZKT_MUST(zkr_mutex_cancel(m));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkt_cancel(m));
+    ZKT_MUST(zkt_acquire(m, 5000));
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_start(&actors[i], m, ZKR_FOREVER, NULL);
     }
     ZKT_EVENTUALLY(zkt_waiting(c) == THREADS, 5000);
-    ZKT_MUST(zkr_mutex_cancel(m));
+    ZKT_MUST(zkt_cancel(m));
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(zkt_actor_acquired(&actors[i]), ZKR_ECANCELED);
         (void)zkt_actor_end(&actors[i]);
     }
-    assert_true(zkr_mutex_is_held(m));
+    assert_true(zkt_is_held(m));
     ZKT_MUST(zkr_client_flush(c, 5000));
     assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 1);
-    ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
+    ZKT_MUST(zkt_acquire(m, 5000));
+    ZKT_MUST(zkt_release(m));
     zkt_destroy(m);
     zkt_close(c);
 }
 
 static void *acquire_and_end(void *m)
 {
-    int rc = zkr_mutex_acquire(m, 5000);
+    int rc = zkt_acquire(m, 5000);
     return rc == ZKR_OK ? m : NULL;
 }
 
@@ -298,8 +298,8 @@ static void contenders_are_listed_in_order(void **state)
     zkr_mutex *waiter = zkt_mutex(c);
     struct zkt_actor actor;
     int64_t token;
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
+    ZKT_MUST(zkt_acquire(m, 5000));
+    ZKT_MUST(zkt_fencing_token(m, &token));
     zkt_actor_queue(&actor, c, waiter, NULL);
     ZKT_MUST(zkr_mutex_contenders(m, &list));
     assert_int_equal(zkr_contenders_count(list), 2);
@@ -314,7 +314,7 @@ static void contenders_are_listed_in_order(void **state)
     (void)snprintf(pid, sizeof(pid), "/%ld/", (long)getpid());
     assert_non_null(strstr(second->owner, pid));
     zkr_contenders_free(list);
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     (void)zkt_actor_end(&actor);
     zkt_destroy(m);
     zkt_destroy(waiter);
@@ -331,14 +331,14 @@ static void tokens_rise_even_when_the_path_is_made_anew(void **state)
     for (int i = 0; i < 6; i++) {
         int64_t token;
         char node[256];
-        ZKT_MUST(zkr_mutex_acquire(m, 5000));
-        ZKT_MUST(zkr_mutex_fencing_token(m, &token));
-        ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+        ZKT_MUST(zkt_acquire(m, 5000));
+        ZKT_MUST(zkt_fencing_token(m, &token));
+        ZKT_MUST(zkt_node_of(m, node, sizeof(node)));
         assert_true(token > last);
         last = token;
         assert_string_equal(node + strlen(node) - 10,
                             i % 2 ? "0000000001" : "0000000000");
-        ZKT_MUST(zkr_mutex_release(m));
+        ZKT_MUST(zkt_release(m));
         ZKT_MUST(zkr_client_flush(c, 5000));
         if (i % 2) {
             assert_int_equal(zkt_delete(zkt_servers(), zkt_path()), 0);
@@ -380,8 +380,8 @@ static void strangers_without_a_number_are_ignored(void **state)
     }
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_acquire(m, 5000));
+    ZKT_MUST(zkt_release(m));
     zkt_destroy(m);
     zkt_close(c);
     zkt_delete_children(zkt_servers(), zkt_path());
@@ -398,7 +398,7 @@ static void strangers_with_a_lower_number_are_waited_for(void **state)
     assert_int_equal(zkt_create(zkt_servers(), child, "", 0), 0);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkt_acquire(m, 0), ZKR_ETIMEDOUT);
     struct zkt_actor actor;
     zkt_actor_queue(&actor, c, m, NULL);
     assert_int_equal(zkt_delete(zkt_servers(), child), 0);
@@ -411,22 +411,22 @@ static void strangers_with_a_lower_number_are_waited_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_free_lock_is_granted),
+        ZKT_BOTH(a_free_lock_is_granted),
         ZKT_TEST(the_holder_may_acquire_again),
-        ZKT_TEST(a_try_behind_another_fails),
-        ZKT_TEST(two_objects_on_one_path_exclude_each_other),
-        ZKT_TEST(threads_are_served_in_order),
-        ZKT_TEST(clients_are_served_in_order),
-        ZKT_TEST(a_neighbour_that_gives_up_is_passed_over),
-        ZKT_TEST(cancel_ends_every_wait),
+        ZKT_BOTH(a_try_behind_another_fails),
+        ZKT_BOTH(two_objects_on_one_path_exclude_each_other),
+        ZKT_BOTH(threads_are_served_in_order),
+        ZKT_BOTH(clients_are_served_in_order),
+        ZKT_BOTH(a_neighbour_that_gives_up_is_passed_over),
+        ZKT_BOTH(cancel_ends_every_wait),
         ZKT_TEST(a_thread_that_ends_releases),
         ZKT_TEST(only_the_owner_may_release),
         ZKT_TEST(busy_objects_refuse_to_go),
-        ZKT_TEST(contenders_are_listed_in_order),
-        ZKT_TEST(tokens_rise_even_when_the_path_is_made_anew),
+        ZKT_BOTH(contenders_are_listed_in_order),
+        ZKT_BOTH(tokens_rise_even_when_the_path_is_made_anew),
         ZKT_TEST(a_release_can_wait_for_the_delete),
-        ZKT_TEST(strangers_without_a_number_are_ignored),
-        ZKT_TEST(strangers_with_a_lower_number_are_waited_for),
+        ZKT_BOTH(strangers_without_a_number_are_ignored),
+        ZKT_BOTH(strangers_with_a_lower_number_are_waited_for),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "actor.h"
-#include "fixture.h"
+#include "lock.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 60000, PROCESSES_MAX = 8, ROUNDS = 40 };
 
@@ -29,9 +29,9 @@ static void visit(struct crowd *k, zkr_mutex *m)
 {
     int64_t token = 0;
     int bad = atomic_fetch_add(&k->inside, 1) != 0;
-    bad += zkr_mutex_fencing_token(m, &token) != ZKR_OK;
+    bad += zkt_fencing_token(m, &token) != ZKR_OK;
     bad += token <= atomic_exchange(&k->last_token, token); /* the order of grants */
-    bad += !zkr_mutex_is_held(m);
+    bad += !zkt_is_held(m);
     bad += atomic_fetch_sub(&k->inside, 1) != 1;
     atomic_fetch_add(&k->violations, bad);
     atomic_fetch_add(&k->served, 1);
@@ -47,10 +47,10 @@ static void *visit_often(void *arg)
 {
     struct visitor *v = arg;
     for (int i = 0; i < v->k->rounds; i++) {
-        int rc = zkr_mutex_acquire(v->m, PATIENCE_MS);
+        int rc = zkt_acquire(v->m, PATIENCE_MS);
         if (rc == ZKR_OK) {
             visit(v->k, v->m);
-            rc = zkr_mutex_release(v->m);
+            rc = zkt_release(v->m);
         }
         atomic_fetch_add(&v->k->violations, rc != ZKR_OK);
     }
@@ -144,9 +144,9 @@ static int take_until_killed(void *arg)
         return 1;
     }
     for (;;) {
-        if (zkr_mutex_acquire(m, PATIENCE_MS) == ZKR_OK) {
+        if (zkt_acquire(m, PATIENCE_MS) == ZKR_OK) {
             atomic_fetch_add(&k->left, 1);
-            if (zkr_mutex_release(m) != ZKR_OK) {
+            if (zkt_release(m) != ZKR_OK) {
                 atomic_fetch_add(&k->violations, 1);
             }
         }
@@ -179,10 +179,10 @@ static void killed_processes_do_not_stop_the_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ZKT_TEST(threads_exclude_each_other),
-        ZKT_TEST(processes_exclude_each_other),
-        ZKT_TEST(threads_of_processes_exclude_each_other),
-        ZKT_TEST(killed_processes_do_not_stop_the_others),
+        ZKT_BOTH(threads_exclude_each_other),
+        ZKT_BOTH(processes_exclude_each_other),
+        ZKT_BOTH(threads_of_processes_exclude_each_other),
+        ZKT_BOTH(killed_processes_do_not_stop_the_others),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time-outs are kept on good days and bad ones. Runs alone: the bound is tight. */
-#include "fixture.h"
+#include "lock.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SLOWED_DOWN 1
@@ -25,15 +25,15 @@ static void a_time_out_is_kept(void **state)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *held = zkt_mutex(c);
     zkr_mutex *other = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(held, 5000));
+    ZKT_MUST(zkt_acquire(held, 5000));
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         int64_t before = zkt_now_ms();
-        int rc = zkr_mutex_acquire(other, limits[i]);
+        int rc = zkt_acquire(other, limits[i]);
         assert_true(ZKT_TIMED_OUT(rc));
         int64_t took = zkt_now_ms() - before;
         assert_in_range(took, limits[i] - 1, limits[i] + SLACK_MS);
     }
-    ZKT_MUST(zkr_mutex_release(held));
+    ZKT_MUST(zkt_release(held));
     zkt_destroy(held);
     zkt_destroy(other);
     zkt_close(c);
@@ -43,7 +43,7 @@ static void expect_prompt_time_out(zkr_mutex *m)
 {
     for (int i = 0; i < 3; i++) {
         int64_t before = zkt_now_ms();
-        assert_int_equal(zkr_mutex_acquire(m, 100), ZKR_ENOANSWER);
+        assert_int_equal(zkt_acquire(m, 100), ZKR_ENOANSWER);
         assert_in_range(zkt_now_ms() - before, 99, 100 + SLACK_MS);
     }
 }
@@ -66,12 +66,12 @@ static void a_deadline_holds_without_a_server(void **state)
     zkt_server_thaw(s);
     zkt_server_kill(s);
     expect_prompt_time_out(one);
-    assert_int_equal(zkr_mutex_acquire(one, 0), ZKR_ENOANSWER);
+    assert_int_equal(zkt_acquire(one, 0), ZKR_ENOANSWER);
     zkt_server_restart(s, false);
-    ZKT_MUST(zkr_mutex_acquire(one, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(one));
-    ZKT_MUST(zkr_mutex_acquire(two, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(two));
+    ZKT_MUST(zkt_acquire(one, PATIENCE_MS));
+    ZKT_MUST(zkt_release(one));
+    ZKT_MUST(zkt_acquire(two, PATIENCE_MS));
+    ZKT_MUST(zkt_release(two));
     ZKT_MUST(zkr_client_flush(direct, PATIENCE_MS));
     ZKT_MUST(zkr_client_flush(through, PATIENCE_MS));
     ZKT_EVENTUALLY(zkt_children_count(zkt_server_host(s), zkt_path()) == 0,
@@ -87,8 +87,8 @@ static void a_deadline_holds_without_a_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_time_out_is_kept),
-        ZKT_TEST(a_deadline_holds_without_a_server),
+        ZKT_BOTH(a_time_out_is_kept),
+        ZKT_BOTH(a_deadline_holds_without_a_server),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "actor.h"
-#include "fixture.h"
+#include "lock.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, STEPS_MAX = 60 };
 
@@ -33,15 +33,15 @@ static void one_cycle_through(arm_fn arm, int n, bool *triggered)
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     arm(p, n);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+    assert_true(zkt_is_held(m));
     assert_int_equal(children(), 1);
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(children(), 0);
     *triggered = zkt_proxy_triggered(p) > 0;
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkt_release(m));
     zkt_destroy(m);
     zkt_close(c);
     zkt_proxy_stop(p);
@@ -85,12 +85,12 @@ static void one_wait_through(arm_fn arm, int n, zkr_mutex *held, bool *triggered
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actor;
-    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(held, PATIENCE_MS));
     arm(p, n);
     zkt_actor_start(&actor, m, PATIENCE_MS, NULL);
     ZKT_EVENTUALLY(children() == 2, PATIENCE_MS);
     ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_release(held));
+    ZKT_MUST(zkt_release(held));
     assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
     ZKT_EVENTUALLY(children() == 1, PATIENCE_MS);
     assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
@@ -152,14 +152,14 @@ static void an_expiry_at_any_request_is_survived(void **state)
         zkt_door_session(c, &victim.id, victim.password);
         zkt_door_focus(c);
         zkt_door_before(n, expire, &victim);
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        int rc = zkr_mutex_release(m);
+        ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+        int rc = zkt_release(m);
         assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         fired = zkt_door_fired();
         ZKT_EVENTUALLY(children() == 0, PATIENCE_MS);
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_release(m));
+        ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkt_release(m));
         zkt_destroy(m);
         zkt_close(c);
     }
@@ -178,7 +178,7 @@ static void an_expiry_while_waiting_is_survived(void **state)
         zkr_mutex *m = zkt_mutex(c);
         struct victim victim;
         struct zkt_actor actor;
-        ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+        ZKT_MUST(zkt_acquire(held, PATIENCE_MS));
         zkt_door_session(c, &victim.id, victim.password);
         zkt_door_focus(c);
         zkt_door_before(n, expire, &victim);
@@ -190,7 +190,7 @@ static void an_expiry_while_waiting_is_survived(void **state)
             ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
             ZKT_EVENTUALLY(children() == 2, PATIENCE_MS);
         }
-        ZKT_MUST(zkr_mutex_release(held));
+        ZKT_MUST(zkt_release(held));
         assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
         (void)zkt_actor_end(&actor); /* lost if the session ends only now */
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
@@ -215,7 +215,7 @@ static void *cancel_when_told(void *arg)
     struct canceler *k = arg;
     while (sem_wait(&k->now) != 0) {
     }
-    (void)zkr_mutex_cancel(k->m);
+    (void)zkt_cancel(k->m);
     return NULL;
 }
 
@@ -230,14 +230,14 @@ static void a_cancel_at_any_request_leaves_nothing(void **state)
     (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *held = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(held, PATIENCE_MS));
     for (int n = 1; n <= 4; n++) {
         struct canceler k = {.m = zkt_mutex(c)};
         sem_init(&k.now, 0, 0);
         assert_int_equal(pthread_create(&k.thread, NULL, cancel_when_told, &k), 0);
         zkt_door_focus(c);
         zkt_door_before(n, post, &k);
-        int rc = zkr_mutex_acquire(k.m, n == 4 ? 200 : PATIENCE_MS);
+        int rc = zkt_acquire(k.m, n == 4 ? 200 : PATIENCE_MS);
         assert_true(rc == ZKR_ECANCELED || (n == 4 && ZKT_TIMED_OUT(rc)));
         sem_post(&k.now);
         pthread_join(k.thread, NULL);
@@ -246,7 +246,7 @@ static void a_cancel_at_any_request_leaves_nothing(void **state)
         assert_int_equal(children(), 1);
         zkt_destroy(k.m);
     }
-    ZKT_MUST(zkr_mutex_release(held));
+    ZKT_MUST(zkt_release(held));
     zkt_destroy(held);
     zkt_close(c);
 }
@@ -261,14 +261,14 @@ static void a_time_out_at_any_moment_leaves_nothing(void **state)
     zkr_mutex *held = zkt_mutex(c);
     zkr_mutex *m = zkt_mutex(slow);
     delay_both(p, 5);
-    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(held, PATIENCE_MS));
     for (int ms = 1; ms <= 40; ms++) {
-        int rc = zkr_mutex_acquire(m, ms);
+        int rc = zkt_acquire(m, ms);
         assert_true(ZKT_TIMED_OUT(rc));
     }
     ZKT_MUST(zkr_client_flush(slow, PATIENCE_MS));
     assert_int_equal(children(), 1);
-    ZKT_MUST(zkr_mutex_release(held));
+    ZKT_MUST(zkt_release(held));
     zkt_destroy(held);
     zkt_destroy(m);
     zkt_close(c);
@@ -285,9 +285,9 @@ static void a_close_takes_all_nodes_along(void **state)
         zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
         zkr_mutex *m = zkt_mutex(c);
         delay_both(p, i);
-        int rc = zkr_mutex_acquire(m, i * 2);
+        int rc = zkt_acquire(m, i * 2);
         if (rc == ZKR_OK) {
-            ZKT_MUST(zkr_mutex_release(m));
+            ZKT_MUST(zkt_release(m));
         }
         zkt_destroy(m);
         zkt_close(c);
@@ -313,12 +313,12 @@ static void a_node_on_its_way_out_is_known_at_any_length(void **state)
     zkr_mutex *m = NULL;
     struct zkt_actor actor;
     ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
     zkt_door_focus(c);
     zkt_proxy_delay(p, ZKT_TO_CLIENT, ANSWER_MS);
     zkt_actor_start(&actor, m, PATIENCE_MS, NULL);
     ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHILDREN) == 1, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
     assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
     zkt_destroy(m);
@@ -330,16 +330,16 @@ static void a_node_on_its_way_out_is_known_at_any_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_cut_before_any_request_is_survived),
-        ZKT_TEST(a_cut_after_any_request_is_survived),
-        ZKT_TEST(any_lost_reply_is_survived),
-        ZKT_TEST(a_cut_while_queueing_is_survived),
-        ZKT_TEST(an_expiry_at_any_request_is_survived),
-        ZKT_TEST(an_expiry_while_waiting_is_survived),
-        ZKT_TEST(a_cancel_at_any_request_leaves_nothing),
-        ZKT_TEST(a_time_out_at_any_moment_leaves_nothing),
-        ZKT_TEST(a_close_takes_all_nodes_along),
-        ZKT_TEST(a_node_on_its_way_out_is_known_at_any_length),
+        ZKT_BOTH(a_cut_before_any_request_is_survived),
+        ZKT_BOTH(a_cut_after_any_request_is_survived),
+        ZKT_BOTH(any_lost_reply_is_survived),
+        ZKT_BOTH(a_cut_while_queueing_is_survived),
+        ZKT_BOTH(an_expiry_at_any_request_is_survived),
+        ZKT_BOTH(an_expiry_while_waiting_is_survived),
+        ZKT_BOTH(a_cancel_at_any_request_leaves_nothing),
+        ZKT_BOTH(a_time_out_at_any_moment_leaves_nothing),
+        ZKT_BOTH(a_close_takes_all_nodes_along),
+        ZKT_BOTH(a_node_on_its_way_out_is_known_at_any_length),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "actor.h"
-#include "fixture.h"
+#include "lock.h"
 
 enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 
@@ -32,9 +32,9 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_store(&l->token, lost->fencing_token);
     atomic_store(&l->at_ms, zkt_now_ms());
     /* Calling back is legal; waiting is refused. */
-    bool held = zkr_mutex_is_held(m);
-    int waited = zkr_mutex_acquire(m, 1000);
-    int canceled = zkr_mutex_cancel(m);
+    bool held = zkt_is_held(m);
+    int waited = zkt_acquire(m, 1000);
+    int canceled = zkt_cancel(m);
     atomic_store(&l->calls_back, !held && waited == ZKR_ESTATE && canceled == ZKR_OK);
     atomic_fetch_add(&l->count, 1);
 }
@@ -45,6 +45,7 @@ static zkr_mutex *mutex_with(zkr_client *c, struct losses *l)
     options.on_lost = on_lost;
     options.on_lost_ctx = l;
     memset(l, 0, sizeof(*l));
+    zkt_on_ticket_lost(on_lost, l);
     zkr_mutex *m = NULL;
     ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &options));
     return m;
@@ -57,26 +58,29 @@ static void expect_lost(zkr_mutex *m, struct losses *l, int reason, int64_t toke
     /* As a session ends the server deletes the node first; that event may still reach us. */
     bool node_of_session =
         reason == ZKR_LOST_SESSION && atomic_load(&l->reason) == ZKR_LOST_NODE;
-    assert_true(atomic_load(&l->reason) == reason || node_of_session);
+    assert_true(atomic_load(&l->reason) == reason || node_of_session ||
+                zkt_by_ticket());
     assert_int_equal(atomic_load(&l->token), token);
     assert_true(atomic_load(&l->calls_back));
-    assert_false(zkr_mutex_is_held(m));
+    assert_false(zkt_is_held(m));
     assert_false(zkr_mutex_is_held_in_process(m));
-    assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ESESSION);
-    assert_int_equal(zkr_mutex_fencing_token(m, &token), ZKR_ESESSION);
-    assert_int_equal(zkr_mutex_depth(m), 2);
-    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
-    assert_int_equal(zkr_mutex_release(m), ZKR_ENOTOWNER);
+    assert_int_equal(zkt_valid_for_ms(m), 0);
+    assert_int_equal(zkt_acquire(m, 0), ZKR_ESESSION);
+    assert_int_equal(zkt_fencing_token(m, &token), ZKR_ESESSION);
+    assert_int_equal(zkr_mutex_depth(m), zkt_by_ticket() ? 0 : 2);
+    assert_int_equal(zkt_release(m), ZKR_ESESSION);
+    assert_int_equal(zkt_release(m), ZKR_ENOTOWNER);
     assert_int_equal(zkr_mutex_depth(m), 0);
 }
 
 static int64_t hold_twice(zkr_mutex *m)
 {
     int64_t token = 0;
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, 0));
-    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+    if (!zkt_by_ticket()) {
+        ZKT_MUST(zkt_acquire(m, 0));
+    }
+    ZKT_MUST(zkt_fencing_token(m, &token));
     return token;
 }
 
@@ -92,9 +96,9 @@ static void an_expired_session_is_a_loss(void **state)
         zkt_expire(c);
         expect_lost(m, &l, ZKR_LOST_SESSION, token);
         int64_t before = zkt_now_ms();
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
         assert_in_range(zkt_now_ms() - before, 0, 1000);
-        ZKT_MUST(zkr_mutex_release(m));
+        ZKT_MUST(zkt_release(m));
         assert_int_equal(atomic_load(&l.count), 1);
         atomic_store(&l.count, 0);
     }
@@ -111,14 +115,14 @@ static void a_deleted_node_is_a_loss(void **state)
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     zkr_mutex *m = mutex_with(c, &l);
     int64_t token = hold_twice(m);
-    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    ZKT_MUST(zkt_node_of(m, node, sizeof(node)));
     ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS); /* on its own node */
     int64_t before = zkt_now_ms();
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
     expect_lost(m, &l, ZKR_LOST_NODE, token);
     assert_in_range(atomic_load(&l.at_ms) - before, 0, 1000);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkt_release(m));
     zkt_destroy(m);
     zkt_close(c);
 }
@@ -132,7 +136,7 @@ static void a_probe_notices_a_deleted_node(void **state)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = mutex_with(c, &l);
     int64_t token = hold_twice(m);
-    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    ZKT_MUST(zkt_node_of(m, node, sizeof(node)));
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
     expect_lost(m, &l, ZKR_LOST_NODE, token);
     zkt_destroy(m);
@@ -150,7 +154,7 @@ static void a_waiter_whose_node_is_deleted_queues_again(void **state)
     zkr_mutex *last = zkt_mutex(other);
     struct zkt_actor waiter, third;
     atomic_int turn = 0;
-    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(held, PATIENCE_MS));
     zkt_actor_queue(&waiter, c, m, &turn);
     zkt_actor_queue(&third, other, last, &turn);
     zkr_contenders *list = NULL;
@@ -161,7 +165,7 @@ static void a_waiter_whose_node_is_deleted_queues_again(void **state)
     zkr_contenders_free(list);
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
     ZKT_EVENTUALLY(children() == 3, 1500);
-    ZKT_MUST(zkr_mutex_release(held));
+    ZKT_MUST(zkt_release(held));
     assert_int_equal(zkt_actor_acquired(&third), ZKR_OK);
     assert_int_equal(zkt_actor_end(&third), ZKR_OK);
     assert_int_equal(zkt_actor_acquired(&waiter), ZKR_OK);
@@ -188,17 +192,17 @@ static void the_lease_ends_before_the_node_does(void **state)
     int64_t token = hold_twice(m);
     zkt_sleep_ms(
         SESSION_MS); /* some probes, so that the bound is not that of the beginning */
-    assert_true(zkr_mutex_is_held(m));
+    assert_true(zkt_is_held(m));
     zkt_proxy_blackhole(p);
-    ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
+    ZKT_EVENTUALLY(!zkt_is_held(m), PATIENCE_MS);
     assert_int_equal(children(), 1);
     ZKT_EVENTUALLY(atomic_load(&l.count) == 1, PATIENCE_MS);
     assert_int_equal(children(), 1);
     expect_lost(m, &l, ZKR_LOST_LEASE, token);
     ZKT_EVENTUALLY(children() == 0, PATIENCE_MS);
     zkt_proxy_heal(p);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkt_release(m));
     assert_int_equal(atomic_load(&l.count), 1);
     zkt_destroy(m);
     zkt_close(c);
@@ -212,15 +216,15 @@ static void a_healthy_lease_never_runs_out(void **state)
     (void)state;
     zkr_client *c = zkt_client(zkt_servers(), HEALTHY_MS);
     zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
     int64_t least = INT64_MAX;
     for (int64_t end = zkt_now_ms() + HEALTHY_MS * 3 / 2; zkt_now_ms() < end;) {
-        int64_t left = zkr_mutex_valid_for_ms(m);
+        int64_t left = zkt_valid_for_ms(m);
         least = left < least ? left : least;
         zkt_sleep_ms(5);
     }
     assert_true(least > 0);
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     zkt_destroy(m);
     zkt_close(c);
 }
@@ -234,14 +238,14 @@ static void without_probes_validity_is_unknown(void **state)
     options.lease_probe_ms = -1;
     zkr_client *c = zkt_client_with(zkt_servers(), &options);
     zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
     zkt_sleep_ms(1500);
-    assert_int_equal(zkr_mutex_valid_for_ms(m), ZKR_UNKNOWN);
-    assert_true(zkr_mutex_is_held(m));
+    assert_int_equal(zkt_valid_for_ms(m), ZKR_UNKNOWN);
+    assert_true(zkt_is_held(m));
     zkr_stats stats;
     ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
     assert_int_equal(stats.probes, 0);
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     zkt_destroy(m);
     zkt_close(c);
 }
@@ -260,7 +264,7 @@ static void a_cut_within_the_session_changes_nothing(void **state)
     struct zkt_actor actor;
     char before[256], after[256];
     (void)hold_twice(m);
-    ZKT_MUST(zkr_mutex_node(m, before, sizeof(before)));
+    ZKT_MUST(zkt_node_of(m, before, sizeof(before)));
     zkt_actor_queue(&actor, w, waits, NULL);
     zkr_contenders *list = NULL;
     ZKT_MUST(zkr_mutex_contenders(m, &list));
@@ -272,13 +276,14 @@ static void a_cut_within_the_session_changes_nothing(void **state)
         zkt_proxy_drop_connections(p);
         ZKT_EVENTUALLY(zkt_reconnects(c) == i + 1, PATIENCE_MS);
         ZKT_EVENTUALLY(zkt_reconnects(w) == i + 1, PATIENCE_MS);
-        assert_true(zkr_mutex_is_held(m));
+        assert_true(zkt_is_held(m));
         assert_int_equal(children(), 2);
     }
-    ZKT_MUST(zkr_mutex_node(m, after, sizeof(after)));
+    ZKT_MUST(zkt_node_of(m, after, sizeof(after)));
     assert_string_equal(before, after);
-    ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_mutex_release(m));
+    for (int depth = zkt_by_ticket() ? 1 : 2; depth > 0; depth--) {
+        ZKT_MUST(zkt_release(m));
+    }
     assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
     assert_string_equal(actor.node, queued);
     assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
@@ -309,7 +314,7 @@ static int hold_and_watch(void *arg)
     zkr_mutex *m = NULL;
     if (zkr_client_open(&c, k->hosts, &options) != ZKR_OK ||
         zkr_mutex_create(&m, c, zkt_path(), NULL) != ZKR_OK ||
-        zkr_mutex_acquire(m, PATIENCE_MS) != ZKR_OK) {
+        zkt_acquire(m, PATIENCE_MS) != ZKR_OK) {
         return 1;
     }
     atomic_store(&k->held, 1);
@@ -318,10 +323,10 @@ static int hold_and_watch(void *arg)
     for (int64_t now = last; now - last <= SESSION_MS; now = zkt_now_ms()) {
         last = now;
     }
-    bool refused = k->asks_by_acquire ? zkr_mutex_acquire(m, 0) == ZKR_ESESSION
-                                      : !zkr_mutex_is_held(m);
+    bool refused =
+        k->asks_by_acquire ? zkt_acquire(m, 0) == ZKR_ESESSION : !zkt_is_held(m);
     atomic_store(&k->first, refused ? 2 : 1);
-    atomic_store(&k->after, zkr_mutex_release(m));
+    atomic_store(&k->after, zkt_release(m));
     return zkr_mutex_destroy(m) == ZKR_OK && zkr_client_close(c) == ZKR_OK ? 0 : 2;
 }
 
@@ -335,13 +340,13 @@ static void stop_a_holder(bool asks_by_acquire)
     kill(pid, SIGSTOP);
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* when the session is over */
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS)); /* when the session is over */
     kill(pid, SIGCONT);
     ZKT_EVENTUALLY(atomic_load(&k->first) != 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&k->first), 2);
     assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
     assert_int_equal(atomic_load(&k->after), ZKR_ESESSION);
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_release(m));
     zkt_destroy(m);
     zkt_close(c);
     zkt_shared_free(k, sizeof(*k));
@@ -363,12 +368,12 @@ static void an_empty_server_is_gone_on_with(void **state)
     zkr_client *c = zkt_client(zkt_server_host(s), 1000);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actor;
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
     ZKT_EVENTUALLY(zkt_waiting(c) == 1, PATIENCE_MS);
     zkt_server_restart(s, true);
     assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
-    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
+    assert_int_equal(zkt_release(m), ZKR_ESESSION);
     assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
     zkt_destroy(m);
     zkt_close(c);
@@ -388,18 +393,18 @@ static void what_is_not_held_is_lost_at_the_release(void **state)
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     zkr_mutex *m = zkt_mutex(c);
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
         zkr__lock(c);
         zkt_door_stop_clock(c->lease.until - ends[i].left_us * 1000);
         zkr__unlock(c);
         if (ends[i].ask_token) {
-            assert_int_equal(zkr_mutex_fencing_token(m, &token), ZKR_ESESSION);
+            assert_int_equal(zkt_fencing_token(m, &token), ZKR_ESESSION);
         } else {
-            assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
-            assert_int_equal(zkr_mutex_is_held(m), ends[i].held);
+            assert_int_equal(zkt_valid_for_ms(m), 0);
+            assert_int_equal(zkt_is_held(m), ends[i].held);
         }
         zkt_door_stop_clock(0); /* as when a probe is answered now, after all */
-        assert_int_equal(zkr_mutex_release(m), ends[i].held ? ZKR_OK : ZKR_ESESSION);
+        assert_int_equal(zkt_release(m), ends[i].held ? ZKR_OK : ZKR_ESESSION);
     }
     zkt_destroy(m);
     zkt_close(c);
@@ -413,10 +418,10 @@ static void a_grant_never_comes_with_its_end(void **state)
     zkr_client *b = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *ma = zkt_mutex(a), *mb = zkt_mutex(b);
     struct zkt_actor waiter;
-    ZKT_MUST(zkr_mutex_acquire(ma, PATIENCE_MS));
+    ZKT_MUST(zkt_acquire(ma, PATIENCE_MS));
     zkt_actor_queue(&waiter, b, mb, NULL);
     ZKT_EVENTUALLY(zkr_client_valid_for_ms(b) < SESSION_MS / 8, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_release(ma));
+    ZKT_MUST(zkt_release(ma));
     assert_int_equal(zkt_actor_acquired(&waiter), ZKR_OK);
     assert_true(zkr_client_valid_for_ms(b) > SESSION_MS / 6);
     assert_int_equal(zkt_actor_end(&waiter), ZKR_OK);
@@ -429,18 +434,18 @@ static void a_grant_never_comes_with_its_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ZKT_TEST(an_expired_session_is_a_loss),
-        ZKT_TEST(a_deleted_node_is_a_loss),
-        ZKT_TEST(a_probe_notices_a_deleted_node),
-        ZKT_TEST(a_waiter_whose_node_is_deleted_queues_again),
-        ZKT_TEST(the_lease_ends_before_the_node_does),
-        ZKT_TEST(a_healthy_lease_never_runs_out),
-        ZKT_TEST(what_is_not_held_is_lost_at_the_release),
-        ZKT_TEST(a_grant_never_comes_with_its_end),
-        ZKT_TEST(without_probes_validity_is_unknown),
-        ZKT_TEST(a_cut_within_the_session_changes_nothing),
-        ZKT_TEST(a_stopped_holder_knows_with_its_first_call),
-        ZKT_TEST(an_empty_server_is_gone_on_with),
+        ZKT_BOTH(an_expired_session_is_a_loss),
+        ZKT_BOTH(a_deleted_node_is_a_loss),
+        ZKT_BOTH(a_probe_notices_a_deleted_node),
+        ZKT_BOTH(a_waiter_whose_node_is_deleted_queues_again),
+        ZKT_BOTH(the_lease_ends_before_the_node_does),
+        ZKT_BOTH(a_healthy_lease_never_runs_out),
+        ZKT_BOTH(what_is_not_held_is_lost_at_the_release),
+        ZKT_BOTH(a_grant_never_comes_with_its_end),
+        ZKT_BOTH(without_probes_validity_is_unknown),
+        ZKT_BOTH(a_cut_within_the_session_changes_nothing),
+        ZKT_BOTH(a_stopped_holder_knows_with_its_first_call),
+        ZKT_BOTH(an_empty_server_is_gone_on_with),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

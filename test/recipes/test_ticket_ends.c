@@ -6,6 +6,7 @@
 #include <zkr/guard.h>
 
 #include "actor.h"
+#include "recipes/ticket.h"
 #include "tickets.h"
 
 /* --- release --- */
@@ -137,6 +138,42 @@ static void all_who_wait_on_a_ticket_hear(void **state)
             ZKT_MUST(zkr_mutex_acquire(m, 5000));
         }
     }
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+static bool has_waiters(zkr_ticket *t)
+{
+    zkr__lock(t->c);
+    bool has = t->waiters != NULL;
+    zkr__unlock(t->c);
+    return has;
+}
+
+/* Threads that were woken are waited for: by the caller, who is told that it is too early. */
+static void a_destroy_spares_those_who_wait(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 200 };
+    struct waiter w;
+    int early = 0;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    for (int i = 0; i < ROUNDS; i++) {
+        zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
+        start_waiters(&w, 1, t);
+        ZKT_EVENTUALLY(has_waiters(t), PATIENCE_MS);
+        ZKT_MUST(zkr_ticket_release(t));
+        bool busy = zkr_ticket_destroy(t) == ZKR_EBUSY;
+        join_waiters(&w, 1, ZKR_ECANCELED);
+        if (busy) {
+            ZKT_MUST(zkr_ticket_destroy(t));
+        }
+        early += busy;
+    }
+    assert_true(early > 0);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
     zkt_close(c);
@@ -362,6 +399,7 @@ int main(void)
         ZKT_TEST(a_release_is_right_in_every_state),
         ZKT_TEST(a_cancel_reaches_no_ticket),
         ZKT_TEST(all_who_wait_on_a_ticket_hear),
+        ZKT_TEST(a_destroy_spares_those_who_wait),
         ZKT_TEST(a_callback_must_not_wait),
         ZKT_TEST(a_callback_may_end_its_ticket),
         ZKT_TEST(a_destroy_waits_for_a_running_callback),

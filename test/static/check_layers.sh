@@ -12,7 +12,7 @@ for dir in include lib tools examples bench; do
 done
 
 # shellcheck disable=SC2086,SC2016 # a list of plain words; the dollars are for awk
-find $dirs -name '*.[ch]' -type f | LC_ALL=C sort | tr '\n' '\0' | xargs -0 awk '
+find $dirs -type f \( -name '*.[ch]' -o -name '*.cpp' \) | LC_ALL=C sort | tr '\n' '\0' | xargs -0 awk '
 function bad(why) {
     printf "%s:%d: %s %s: %s\n", FILENAME, FNR, "include of", shown, why
     failed = 1

@@ -3,7 +3,7 @@
 #
 # check_readme.sh ROOT: the first C example of README.md is examples/first.c, which the build
 # compiles, without its licence line; files of the project that README.md names in backticks
-# exist.
+# exist, and so do those of lib/ that lib/README.md names.
 set -eu
 cd "$1"
 tmp=$(mktemp -d)
@@ -29,5 +29,17 @@ while IFS= read -r name; do
         failed=1
     }
 done <"$tmp/names"
+
+# Names of that guide are below lib/, those without a folder in any of its floors.
+awk -F '`' '{ for (i = 2; i <= NF; i += 2) print $i }' lib/README.md |
+    grep -E '^([a-z]+/)?[a-z_]+\.[ch]$' | LC_ALL=C sort -u >"$tmp/inside" || true
+while IFS= read -r name; do
+    set -- "lib/$name" lib/*/"$name" "include/zkr/$name"
+    for file; do
+        [ ! -e "$file" ] || continue 2
+    done
+    echo "lib/README.md: $name does not exist"
+    failed=1
+done <"$tmp/inside"
 echo "$(wc -l <"$tmp/shown") lines of example, $(wc -l <"$tmp/names") names"
 exit "$failed"

@@ -9,7 +9,7 @@ cd "$1"
 # Source files by name or place; what a build left behind is none of our business.
 list() {
     find . \( -name .git -o -name 'build*' -o -name .cache \) -prune -o -type f \( \
-        -name '*.[ch]' -o -name '*.sh' -o -name '*.cmake' -o -name '*.in' \
+        -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.cmake' -o -name '*.in' \
         -o -name CMakeLists.txt -o -name '*.py' -o -name '*.java' -o -name '*.go' \
         -o -name '*.yaml' -o -name '*.yml' -o -name '*.[1-9]' -o -name '*.supp' \
         -o -name 'Dockerfile*' -o -name .clang-format -o -name .clang-tidy \

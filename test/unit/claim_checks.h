@@ -44,12 +44,17 @@ static inline bool has_node(const struct zkr__claim_state *k)
 static inline bool takes_node(const struct zkr__claim_event *e, enum zkr__phase before)
 {
     enum zkr__event_kind kind = e->kind;
-    if (kind == ZKR__EV_SESSION_OVER || kind == ZKR__EV_OWN_GONE) {
+    if (kind == ZKR__EV_SESSION_OVER || kind == ZKR__EV_OWN_GONE ||
+        (kind == ZKR__EV_WRITTEN && e->deletes)) {
         return true;
+    }
+    if (kind == ZKR__EV_WRITTEN) { /* with the node, or after it was seen to be gone */
+        return e->deletes || e->code == ZKR_ENONODE;
     }
     if (e->code == ZKR_ENONODE) {
         return kind == ZKR__EV_LISTED || kind == ZKR__EV_GOT_OWN ||
-               kind == ZKR__EV_PROVED || kind == ZKR__EV_REMOVED;
+               kind == ZKR__EV_PROVED || kind == ZKR__EV_REMOVED ||
+               kind == ZKR__EV_WRITTEN;
     }
     if (e->code == ZKR_OK) {
         return kind == ZKR__EV_REMOVED || (kind == ZKR__EV_LISTED && !e->found) ||

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_daemon PROGRAM: the daemons of examples/ on an event loop, as black boxes. */
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static void start(struct cli *c, const char *servers, const char *name)
+{
+    cli_spawn(c, false,
+              (const char *const[]){cli_zkr(), servers, zkt_path(), name, NULL});
+}
+
+/* The token behind the last "NAME what", 0 = it has not said so. */
+static int64_t last_said(struct cli *c, const char *what)
+{
+    const char *line = cli_out(c), *last = NULL;
+    while ((line = strstr(line, what)) != NULL) {
+        last = line++;
+    }
+    return last ? strtoll(last + strlen(what), NULL, 10) : 0;
+}
+
+static int64_t await_hold(struct cli *c)
+{
+    ZKT_EVENTUALLY(last_said(c, " holds ") != 0, CLI_PATIENCE_MS);
+    return last_said(c, " holds ");
+}
+
+static void stop(struct cli *c, int number)
+{
+    assert_int_equal(kill(c->pid, number), 0);
+    assert_int_equal(cli_wait(c), 0);
+    assert_string_equal(cli_err(c), "");
+    cli_free(c);
+}
+
+/* It works under its token, and a signal ends it with nothing left behind. */
+static void it_works_until_a_signal_comes(void **state)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct cli c;
+        start(&c, zkt_servers(), "a");
+        int64_t token = await_hold(&c);
+        ZKT_EVENTUALLY(last_said(&c, " works ") == token, CLI_PATIENCE_MS);
+        stop(&c, numbers[i]);
+        assert_int_equal(cli_queue(), 0);
+    }
+}
+
+/* First come, first served; who waits does no work; the next token is higher. */
+static void the_next_one_takes_over(void **state)
+{
+    struct cli a, b;
+    (void)state;
+    start(&a, zkt_servers(), "a");
+    int64_t first = await_hold(&a);
+    start(&b, zkt_servers(), "b");
+    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    zkt_sleep_ms(300); /* three of its ticks */
+    assert_string_equal(cli_out(&b), "");
+    stop(&a, SIGTERM);
+    assert_true(await_hold(&b) > first);
+    stop(&b, SIGTERM);
+}
+
+/* One that waits leaves the queue. */
+static void one_that_waits_can_be_stopped(void **state)
+{
+    struct cli a, b;
+    (void)state;
+    start(&a, zkt_servers(), "a");
+    (void)await_hold(&a);
+    start(&b, zkt_servers(), "b");
+    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    stop(&b, SIGTERM);
+    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    stop(&a, SIGTERM);
+}
+
+static void delete_the_only_node(void)
+{
+    zkt_list list;
+    char node[512];
+    zkt_raw *by = zkt_raw_open(zkt_servers(), 5000);
+    assert_non_null(by);
+    assert_int_equal(zkt_raw_children(by, zkt_path(), false, &list), 0);
+    assert_int_equal(list.count, 1);
+    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
+    zkt_list_free(&list);
+    assert_int_equal(zkt_raw_delete(by, node), 0);
+    assert_int_equal(zkt_raw_close(by), 0);
+}
+
+/* It says which hold was lost, and works again under another one. */
+static void a_lost_hold_is_asked_for_again(void **state)
+{
+    struct cli c;
+    (void)state;
+    start(&c, zkt_servers(), "a");
+    int64_t first = await_hold(&c);
+    delete_the_only_node();
+    ZKT_EVENTUALLY(last_said(&c, " holds ") > first, CLI_PATIENCE_MS);
+    assert_int_equal(last_said(&c, " lost "), first);
+    int64_t second = last_said(&c, " holds ");
+    ZKT_EVENTUALLY(last_said(&c, " works ") == second, CLI_PATIENCE_MS);
+    stop(&c, SIGTERM);
+}
+
+/* A signal ends it where no server answers, too. */
+static void it_can_be_stopped_without_a_server(void **state)
+{
+    struct cli c;
+    (void)state;
+    start(&c, "127.0.0.1:1", "a");
+    zkt_sleep_ms(200); /* or it is not listening yet */
+    stop(&c, SIGTERM);
+}
+
+static bool has_thread(pid_t pid, const char *wanted)
+{
+    char path[64], name[32] = "";
+    bool found = false;
+    (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;) {
+        if (!isdigit((unsigned char)e->d_name[0])) {
+            continue;
+        }
+        (void)snprintf(path, sizeof(path), "/proc/%d/task/%.16s/comm", (int)pid,
+                       e->d_name);
+        FILE *comm = fopen(path, "r");
+        found = (comm && fgets(name, sizeof(name), comm) &&
+                 strncmp(name, wanted, strlen(wanted)) == 0) ||
+                found;
+        if (comm) {
+            (void)fclose(comm);
+        }
+    }
+    if (tasks) {
+        (void)closedir(tasks);
+    }
+    return found;
+}
+
+/* Its loop runs the callbacks: there is a service thread, and none that dispatches. */
+static void callbacks_have_no_thread(void **state)
+{
+    struct cli c;
+    (void)state;
+    start(&c, zkt_servers(), "a");
+    (void)await_hold(&c);
+    assert_true(has_thread(c.pid, "zkr-service"));
+    assert_false(has_thread(c.pid, "zkr-dispatch"));
+    stop(&c, SIGTERM);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(it_works_until_a_signal_comes),
+        CLI_TEST(the_next_one_takes_over),
+        CLI_TEST(one_that_waits_can_be_stopped),
+        CLI_TEST(a_lost_hold_is_asked_for_again),
+        CLI_TEST(it_can_be_stopped_without_a_server),
+        CLI_TEST(callbacks_have_no_thread),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_raii PROGRAM: examples/raii.cpp as a black box. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static void start(struct cli *c, const char *servers, const char *count)
+{
+    cli_spawn(c, false,
+              (const char *const[]){cli_zkr(), servers, zkt_path(), count, NULL});
+}
+
+/* Reads "work I token TOKEN" for each I below @count; the tokens grow. */
+static void assert_worked(struct cli *c, int count)
+{
+    const char *line = cli_out(c);
+    long long before = 0;
+    for (int i = 0; i < count; i++) {
+        char start_of_line[32];
+        int n = snprintf(start_of_line, sizeof(start_of_line), "work %d token ", i);
+        assert_int_equal(strncmp(line, start_of_line, (size_t)n), 0);
+        char *end;
+        long long token = strtoll(line + n, &end, 10);
+        assert_true(token > before && *end == '\n');
+        before = token;
+        line = end + 1;
+    }
+    assert_string_equal(line, "");
+}
+
+static void finish(struct cli *c, int count)
+{
+    assert_int_equal(cli_wait(c), 0);
+    assert_string_equal(cli_err(c), "");
+    assert_worked(c, count);
+    cli_free(c);
+}
+
+/* Each piece of work has a hold of its own. */
+static void each_piece_has_its_own_token(void **state)
+{
+    struct cli c;
+    (void)state;
+    start(&c, zkt_servers(), "20");
+    finish(&c, 20);
+    assert_int_equal(cli_queue(), 0);
+}
+
+/* Two of them get through together. */
+static void two_take_turns(void **state)
+{
+    struct cli a, b;
+    (void)state;
+    start(&a, zkt_servers(), "50");
+    start(&b, zkt_servers(), "50");
+    finish(&a, 50);
+    finish(&b, 50);
+}
+
+/* What goes wrong is an exception with the library's words. */
+static void a_bad_server_list_is_an_exception(void **state)
+{
+    struct cli c;
+    (void)state;
+    start(&c, "", "1");
+    assert_int_equal(cli_wait(&c), 1);
+    assert_int_equal(strncmp(cli_err(&c), "raii: ", 6), 0);
+    assert_true(strlen(cli_err(&c)) > strlen("raii: \n"));
+    cli_free(&c);
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(each_piece_has_its_own_token),
+        CLI_TEST(two_take_turns),
+        CLI_TEST(a_bad_server_list_is_an_exception),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client that is given other servers. Two proxies stand for two of one ensemble. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 10000 };
+
+static zkt_proxy *first, *second;
+
+static zkr_client *begin(void)
+{
+    first = zkt_proxy_start(zkt_servers());
+    second = zkt_proxy_start(zkt_servers());
+    return zkt_client(zkt_proxy_host(first), SESSION_MS);
+}
+
+static void end(zkr_client *c)
+{
+    zkt_close(c);
+    zkt_proxy_stop(first);
+    zkt_proxy_stop(second);
+}
+
+static bool is_at(zkr_client *c, zkt_proxy *p)
+{
+    return zkr_client_state(c) == ZKR_STATE_CONNECTED &&
+           zkt_proxy_counters(p).open == 1;
+}
+
+/* A client leaves a server that is not in the new list, with its session and what it holds. */
+static void a_move_keeps_what_is_held(void **state)
+{
+    (void)state;
+    zkr_client *c = begin();
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    int64_t id = zkr_client_session_id(c);
+    ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(second)));
+    ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_proxy_counters(first).open == 0, PATIENCE_MS);
+    assert_int_equal(zkr_client_session_id(c), id);
+    assert_int_equal(zkt_reconnects(c), 1);
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    zkt_destroy(m);
+    end(c);
+}
+
+/* One that is in the new list is not left; the list counts when its connection breaks. */
+static void a_server_that_stays_is_not_left(void **state)
+{
+    (void)state;
+    char both[200];
+    zkr_client *c = begin();
+    int64_t id = zkr_client_session_id(c);
+    (void)snprintf(both, sizeof(both), "%s,%s", zkt_proxy_host(second),
+                   zkt_proxy_host(first));
+    ZKT_MUST(zkr_client_set_servers(c, both));
+    zkt_sleep_ms(300); /* nothing happens: no condition could end this earlier */
+    assert_int_equal(zkt_reconnects(c), 0);
+    assert_int_equal(zkt_proxy_counters(second).connections, 0);
+    zkt_proxy_cut(first);
+    ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
+    assert_int_equal(zkr_client_session_id(c), id);
+    end(c);
+}
+
+/* Without a connection the new list is tried at once. */
+static void a_session_is_saved_by_a_new_list(void **state)
+{
+    (void)state;
+    zkr_client *c = begin();
+    int64_t id = zkr_client_session_id(c);
+    zkt_proxy_cut(first);
+    ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(second)));
+    ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
+    assert_int_equal(zkr_client_session_id(c), id);
+    end(c);
+}
+
+/* So it is before the first connection, also when names of the old list cannot be resolved. */
+static void a_client_that_never_connected_takes_the_new_list(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"127.0.0.1:1", "no-such-host.invalid:2181"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        zkr_client *c = NULL;
+        ZKT_MUST(zkr_client_open(&c, wrong[i], NULL));
+        assert_int_equal(zkr_client_wait_connected(c, 200), ZKR_ETIMEDOUT);
+        ZKT_MUST(zkr_client_set_servers(c, zkt_servers()));
+        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+        zkt_close(c);
+    }
+}
+
+static void a_bad_list_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "/", "x:y:z", "127.0.0.1:2181/chroot",
+                                      "127.0.0.1:2181,"};
+    zkr_client *c = begin();
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(zkr_client_set_servers(c, bad[i]), ZKR_EINVAL);
+    }
+    assert_int_equal(zkr_client_set_servers(c, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_client_set_servers(NULL, "127.0.0.1:2181"), ZKR_EINVAL);
+    zkt_proxy_drop_connections(first);
+    ZKT_EVENTUALLY(zkt_reconnects(c) == 1, PATIENCE_MS);
+    assert_int_equal(zkt_proxy_counters(second).connections, 0);
+    end(c);
+}
+
+struct worker {
+    zkr_client *c;
+    atomic_bool stop;
+    atomic_int rounds, faults;
+};
+
+static void *lock_on(void *arg)
+{
+    struct worker *w = arg;
+    zkr_mutex *m = zkt_mutex(w->c);
+    while (!atomic_load(&w->stop)) {
+        int rc = zkr_mutex_acquire(m, PATIENCE_MS);
+        atomic_fetch_add(&w->faults, rc != ZKR_OK);
+        if (rc == ZKR_OK) {
+            atomic_fetch_add(&w->faults, zkr_mutex_release(m) != ZKR_OK);
+        }
+        atomic_fetch_add(&w->rounds, 1);
+    }
+    zkt_destroy(m);
+    return NULL;
+}
+
+/* Moves back and forth under load: locks go on, in the same session. */
+static void moves_under_load_lose_nothing(void **state)
+{
+    (void)state;
+    enum { MOVES = 10 };
+    struct worker w = {.c = begin()};
+    pthread_t thread;
+    int64_t id = zkr_client_session_id(w.c);
+    assert_int_equal(pthread_create(&thread, NULL, lock_on, &w), 0);
+    for (int i = 0; i < MOVES; i++) {
+        zkt_proxy *to = i % 2 == 0 ? second : first;
+        int rounds = atomic_load(&w.rounds);
+        ZKT_MUST(zkr_client_set_servers(w.c, zkt_proxy_host(to)));
+        ZKT_EVENTUALLY(is_at(w.c, to), PATIENCE_MS);
+        ZKT_EVENTUALLY(atomic_load(&w.rounds) > rounds + 1, PATIENCE_MS);
+    }
+    atomic_store(&w.stop, true);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(atomic_load(&w.faults), 0);
+    assert_int_equal(zkr_client_session_id(w.c), id);
+    ZKT_MUST(zkr_client_flush(w.c, PATIENCE_MS));
+    end(w.c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_move_keeps_what_is_held),
+        ZKT_TEST(a_server_that_stays_is_not_left),
+        ZKT_TEST(a_session_is_saved_by_a_new_list),
+        ZKT_TEST(a_client_that_never_connected_takes_the_new_list),
+        ZKT_TEST(a_bad_list_changes_nothing),
+        ZKT_TEST(moves_under_load_lose_nothing),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}
