@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the release by one client until another hears of it: a ticket's callback, a thread. */
+/* From the release by one client until another hears of it: a thread, or a ticket's callback on the
+ * dispatch thread or in an event loop. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "bench.h"
 
 enum { HAND_OVERS = 8 };
 
+/* One that waits. */
+struct waiter {
+    zkr_client *client;
+    zkr_mutex *mutex;
+    zkr_mutex *nobody; /* where nobody ever is */
+};
+
 struct waking {
-    zkr_client *clients[2]; /* of the holder, of the waiter */
-    zkr_mutex *holder, *waiter;
-    zkr_mutex *nobody; /* of the waiter's client */
+    zkr_client *client; /* of the holder */
+    zkr_mutex *mutex;
+    struct waiter usual, loop; /* dispatch thread, or event loop */
+    struct waiter *ticket_of;  /* whose tickets are compared */
     sem_t go, heard;
     atomic_bool over;
     atomic_int_fast64_t heard_at;
@@ -29,13 +40,15 @@ static void hear(struct waking *w)
     (void)sem_post(&w->heard);
 }
 
+/* --- those that wait --- */
+
 static void *wait_in_acquire(void *arg)
 {
     struct waking *w = arg;
     for (must_wait(&w->go); !atomic_load(&w->over); must_wait(&w->go)) {
-        bench_must(zkr_mutex_acquire(w->waiter, ZKR_FOREVER), "acquire");
+        bench_must(zkr_mutex_acquire(w->usual.mutex, ZKR_FOREVER), "acquire");
         hear(w);
-        bench_must(zkr_mutex_release(w->waiter), "release");
+        bench_must(zkr_mutex_release(w->usual.mutex), "release");
         (void)sem_post(&w->heard);
     }
     return NULL;
@@ -48,21 +61,42 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     hear(ctx);
 }
 
-/* The waiter is on its way: when it has its place and watches the holder, release. */
-static void hand_over(struct waking *w, struct series *into)
+static void *run_loop(void *arg)
 {
-    bench_await_waiting(w->clients[1], 1);
-    bench_settle(w->nobody);
+    struct waking *w = arg;
+    int poll = epoll_create1(EPOLL_CLOEXEC), fd = zkr_client_event_fd(w->loop.client);
+    struct epoll_event event = {.events = EPOLLIN};
+    if (poll < 0 || epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event) != 0) {
+        bench_die("no event loop");
+    }
+    while (!atomic_load(&w->over)) {
+        if (epoll_wait(poll, &event, 1, 100) > 0) {
+            (void)zkr_client_dispatch(w->loop.client, 0);
+        }
+    }
+    (void)close(poll);
+    return NULL;
+}
+
+/* --- rounds --- */
+
+/* The waiter is on its way: when it has its place and watches the holder, release. */
+static void
+hand_over(struct waking *w, const struct waiter *waiter, struct series *into)
+{
+    bench_await_waiting(waiter->client, 1);
+    bench_settle(waiter->nobody);
     int64_t begin = stats_now();
-    bench_must(zkr_mutex_release(w->holder), "release");
+    bench_must(zkr_mutex_release(w->mutex), "release");
     must_wait(&w->heard);
     series_add(into, (double)(atomic_load(&w->heard_at) - begin) / 1000);
 }
 
-static void hold(struct waking *w)
+/* The waiter has released. */
+static void hold(struct waking *w, const struct waiter *waiter)
 {
-    bench_must(zkr_client_flush(w->clients[1], ZKR_FOREVER), "flush");
-    bench_must(zkr_mutex_acquire(w->holder, ZKR_FOREVER), "acquire");
+    bench_must(zkr_client_flush(waiter->client, ZKR_FOREVER), "flush");
+    bench_must(zkr_mutex_acquire(w->mutex, ZKR_FOREVER), "acquire");
 }
 
 static void round_of_threads(void *ctx, struct series *into)
@@ -70,9 +104,9 @@ static void round_of_threads(void *ctx, struct series *into)
     struct waking *w = ctx;
     for (int i = 0; i < HAND_OVERS; i++) {
         (void)sem_post(&w->go);
-        hand_over(w, into);
+        hand_over(w, &w->usual, into);
         must_wait(&w->heard); /* it has released */
-        hold(w);
+        hold(w, &w->usual);
     }
 }
 
@@ -81,51 +115,87 @@ static void round_of_tickets(void *ctx, struct series *into)
     struct waking *w = ctx;
     for (int i = 0; i < HAND_OVERS; i++) {
         zkr_ticket *t = NULL;
-        bench_must(zkr_mutex_request(w->waiter, ZKR_FOREVER, on_ticket, w, &t),
-                   "request");
-        hand_over(w, into);
+        bench_must(
+            zkr_mutex_request(w->ticket_of->mutex, ZKR_FOREVER, on_ticket, w, &t),
+            "request");
+        hand_over(w, w->ticket_of, into);
         bench_must(zkr_ticket_release(t), "release");
         bench_must(zkr_ticket_destroy(t), "destroy");
-        hold(w);
+        hold(w, w->ticket_of);
     }
 }
 
-void measure_waking(const struct bench *b)
+static void compare(const struct bench *b, struct waking *w, const char *name)
 {
-    struct waking w = {0};
-    pthread_t thread;
-    char path[BENCH_PATH];
     struct series ours = {0}, other = {0}, ratios = {0};
-    struct row row = {.name = "ticket's callback / thread woken",
+    struct row row = {.name = name,
                       .unit = "us",
                       .ours = &ours,
                       .other = &other,
                       .ratios = &ratios,
                       .aim = ROW_MORE_AT_MOST,
                       .target = 30};
-    bench_path(b, "waking", path);
-    for (int i = 0; i < 2; i++) {
-        w.clients[i] = bench_client(b);
-    }
-    w.holder = bench_mutex(w.clients[0], path);
-    w.waiter = bench_mutex(w.clients[1], path);
-    bench_path(b, "nobody", path);
-    w.nobody = bench_mutex(w.clients[1], path);
-    if (sem_init(&w.go, 0, 0) != 0 || sem_init(&w.heard, 0, 0) != 0 ||
-        pthread_create(&thread, NULL, wait_in_acquire, &w) != 0) {
+    bench_alternate(b, round_of_tickets, round_of_threads, w, &row);
+    bench_row(b, &row);
+}
+
+/* --- all --- */
+
+static void open_waiter(const struct bench *b,
+                        struct waiter *waiter,
+                        const char *path,
+                        bool by_loop)
+{
+    char nobody[BENCH_PATH];
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.dispatch_by_application = by_loop;
+    bench_path(b, "nobody", nobody);
+    waiter->client = bench_client_with(b, o);
+    waiter->mutex = bench_mutex(waiter->client, path);
+    waiter->nobody = bench_mutex(waiter->client, nobody);
+}
+
+static void close_waiter(struct waiter *waiter)
+{
+    bench_must(zkr_mutex_destroy(waiter->mutex), "destroy");
+    bench_must(zkr_mutex_destroy(waiter->nobody), "destroy");
+    bench_must(zkr_client_close(waiter->client), "close");
+}
+
+static void compare_all(const struct bench *b, struct waking *w)
+{
+    pthread_t threads[2];
+    if (pthread_create(&threads[0], NULL, wait_in_acquire, w) != 0 ||
+        pthread_create(&threads[1], NULL, run_loop, w) != 0) {
         bench_die("no thread");
     }
-    hold(&w);
-    bench_alternate(b, round_of_tickets, round_of_threads, &w, &row);
-    bench_must(zkr_mutex_release(w.holder), "release");
-    atomic_store(&w.over, true);
-    (void)sem_post(&w.go);
-    (void)pthread_join(thread, NULL);
-    bench_must(zkr_mutex_destroy(w.holder), "destroy");
-    bench_must(zkr_mutex_destroy(w.waiter), "destroy");
-    bench_must(zkr_mutex_destroy(w.nobody), "destroy");
-    for (int i = 0; i < 2; i++) {
-        bench_must(zkr_client_close(w.clients[i]), "close");
+    bench_must(zkr_mutex_acquire(w->mutex, ZKR_FOREVER), "acquire");
+    w->ticket_of = &w->usual;
+    compare(b, w, "ticket's callback / thread woken");
+    w->ticket_of = &w->loop;
+    compare(b, w, "ticket in an event loop / thread");
+    bench_must(zkr_mutex_release(w->mutex), "release");
+    atomic_store(&w->over, true);
+    (void)sem_post(&w->go);
+    (void)pthread_join(threads[0], NULL);
+    (void)pthread_join(threads[1], NULL);
+}
+
+void measure_waking(const struct bench *b)
+{
+    struct waking w = {0};
+    char path[BENCH_PATH];
+    bench_path(b, "waking", path);
+    w.client = bench_client(b);
+    w.mutex = bench_mutex(w.client, path);
+    open_waiter(b, &w.usual, path, false);
+    open_waiter(b, &w.loop, path, true);
+    if (sem_init(&w.go, 0, 0) != 0 || sem_init(&w.heard, 0, 0) != 0) {
+        bench_die("no semaphore");
     }
-    bench_row(b, &row);
+    compare_all(b, &w);
+    close_waiter(&w.usual);
+    close_waiter(&w.loop);
+    bench_must(zkr_mutex_destroy(w.mutex), "destroy");
+    bench_must(zkr_client_close(w.client), "close");
 }

@@ -165,8 +165,8 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
  *
  * Returns ZKR_OK (it led, surely, a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
  * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or why the candidacy
- * ended: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ENOMEM
- * or another answer that no retry changes.
+ * ended: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED
+ * (the client is shut down), ZKR_ENOMEM or another answer that no retry changes.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
@@ -275,7 +275,8 @@ ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
  *       zkr_contenders_free().
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms of the client), ZKR_ECONNLOSS,
- * ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or a forked child).
+ * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a
+ * callback, or a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.
@@ -291,7 +292,7 @@ ZKR_API int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **
  * @l           borrowed; need not be started.
  * @timeout_ms  milliseconds; 0 = only what is known already, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
  * callback, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.

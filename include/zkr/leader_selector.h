@@ -227,7 +227,8 @@ ZKR_API int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t
  *       zkr_contenders_free().
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms of the client), ZKR_ECONNLOSS,
- * ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or a forked child).
+ * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a
+ * callback, or a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.
@@ -261,8 +262,8 @@ ZKR_API int zkr_leader_selector_destroy(zkr_leader_selector *s);
  * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = until leadership ends.
  *
  * Returns ZKR_ETIMEDOUT (still leader, surely, now), or why leadership is over and take_leadership()
- * must return: ZKR_ESESSION (lost), ZKR_ECANCELED (interrupt or stop); ZKR_EINVAL, ZKR_ESTATE (on the
- * dispatch thread, or in a forked child).
+ * must return: ZKR_ESESSION (lost), ZKR_ECANCELED (interrupt or stop), ZKR_ECLOSED (the client is shut down);
+ * ZKR_EINVAL, ZKR_ESTATE (on the dispatch thread, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any, the dispatch thread excepted.

@@ -100,7 +100,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (no server has said by the deadline
  * who holds it; of a try, also that there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
- * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first), ZKR_EAUTH, ZKR_ESEQUENCE
+ * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first),
+ * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
  * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
  * a callback, or in a forked child). After any error this call holds nothing and its node is
  * deleted, or will be as soon as a server can be reached.
@@ -242,7 +243,8 @@ ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
  * @out  the list on success, empty when the path does not exist; free it with
  *       zkr_contenders_free().
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_EAUTH,
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ECLOSED (the client
+ * is shut down), ZKR_EAUTH,
  * ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
@@ -259,7 +261,7 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
  * @m           borrowed; need not be held.
  * @timeout_ms  milliseconds; 0 = only what is known already, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
  * callback, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.

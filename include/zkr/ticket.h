@@ -18,8 +18,8 @@
  * so, or another question of this header. One that is over before that costs nothing but time: the
  * ticket queues again by itself, within its time-out.
  *
- * **Memory.** A ticket that waits takes less than 1 KiB and the length of its path twice, and no
- * thread.
+ * **Memory.** A ticket that waits takes no thread, less than 1 KiB, and the length of its node's path four
+ * times, or twice behind another ticket or thread of the same client.
  */
 #ifndef ZKR_TICKET_H
 #define ZKR_TICKET_H

@@ -193,11 +193,12 @@ static void on_listed(struct zkr__claim *claim,
                       struct zkr__claim_event *e,
                       const struct zkr__answer *answer) ZKR__LOCKED
 {
-    if (answer->code != ZKR_OK) {
+    bool told = answer->code == ZKR_OK || answer->code == ZKR_ENONODE;
+    if (told && claim->k.phase == ZKR__FINDING && !claim->written) {
+        e->code = ZKR_ECONNLOSS; /* see write_first() */
         return;
     }
-    if (claim->k.phase == ZKR__FINDING && !claim->written) {
-        e->code = ZKR_ECONNLOSS; /* see write_first() */
+    if (answer->code != ZKR_OK) {
         return;
     }
     struct zkr__children children;

@@ -110,7 +110,7 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 {
     struct zkr__claim *claim = ctx;
     bool lost = answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION ||
-                answer->code == ZKR_ENOMEM;
+                answer->code == ZKR_ENOMEM || answer->code == ZKR_ESYS;
     if (!lost && zkr__asked_in_round(tag, claim->k.round)) {
         claim->written = true;
     }

@@ -60,7 +60,8 @@ enum zkr__event_kind {
     ZKR__EV_GOT_OWN,        /* answer to get and watch of our node: code, ours, spent */
     ZKR__EV_AHEAD_GONE,     /* what we watch was deleted, or stopped waiting */
     ZKR__EV_AHEAD_RELEASED, /* a claim of this client; it held until now */
-    ZKR__EV_AHEAD_WRITES, /* a claim of this client; it held until now, and a write of it may still come */
+    /* A claim of this client; it held until now, and a write of it may still come. */
+    ZKR__EV_AHEAD_WRITES,
     ZKR__EV_AHEAD_CHANGED, /* what we watch changed, which used up the watch */
     ZKR__EV_OWN_GONE,      /* our node was deleted */
     ZKR__EV_OWN_CHANGED,   /* its data changed, which used up the watch */
@@ -105,19 +106,18 @@ enum zkr__action {
     ZKR__DO_LIST = 1 << 4,      /* with a watch when watch_children */
     ZKR__DO_GET_AHEAD = 1 << 5, /* get the one ahead, with a watch */
     ZKR__DO_PROVE = 1 << 6,     /* check our node */
-    ZKR__DO_HAND_OVER =
-        1 << 7, /* tell the claims of this client behind us that we held until now */
+    /* Tell the claims of this client behind us that we held until now. */
+    ZKR__DO_HAND_OVER = 1 << 7,
     ZKR__DO_REMOVE = 1 << 8, /* delete our node */
-    ZKR__DO_STEP_ASIDE =
-        1
-        << 9, /* tell the claims of this client behind us that we are out of their way */
-    ZKR__DO_LET_LOOK =
-        1 << 15,             /* tell them that we are, but for what we have written */
-    ZKR__DO_RETRY = 1 << 10, /* PAUSE_OVER after a pause */
-    ZKR__DO_PACE = 1 << 11,  /* PAUSE_OVER when another write can prove more */
-    ZKR__DO_QUIET = 1 << 12, /* QUIET after a while */
-    ZKR__DO_COUNT_LOSS = 1 << 13,
-    ZKR__DO_NOTIFY = 1 << 14 /* the outcome changed: notify the owner */
+    /* Tell the claims of this client behind us that we are out of their way. */
+    ZKR__DO_STEP_ASIDE = 1 << 9,
+    /* The same, but for a write of ours that may still come. */
+    ZKR__DO_LET_LOOK = 1 << 10,
+    ZKR__DO_RETRY = 1 << 11, /* PAUSE_OVER after a pause */
+    ZKR__DO_PACE = 1 << 12,  /* PAUSE_OVER when another write can prove more */
+    ZKR__DO_QUIET = 1 << 13, /* QUIET after a while */
+    ZKR__DO_COUNT_LOSS = 1 << 14,
+    ZKR__DO_NOTIFY = 1 << 15 /* the outcome changed: notify the owner */
 };
 
 /* A transaction that deletes our node: that the node is gone is no loss before it is answered. */
@@ -137,9 +137,9 @@ struct zkr__claim_state {
     int64_t failures; /* in a row */
     bool leaving;     /* the owner has let go */
     bool keeps_place; /* past the lease bound it is DOUBTED, else it is lost */
-    bool
-        watch_children; /* its rule waits for the directory, so lists leave a watch there */
-    bool waited;        /* it has been PARKED */
+    /* Its rule waits for the directory, so lists leave a watch there. */
+    bool watch_children;
+    bool waited; /* it has been PARKED */
     bool made_parents;
     int failure; /* outcome: ZKR_E…, and nothing is held */
     int lost;    /* outcome: ZKR_LOST_…, after it was held */

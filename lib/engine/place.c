@@ -63,7 +63,7 @@ void zkr__place_enter(struct zkr__place *place, int64_t timeout_ms, int64_t star
     place->once = timeout_ms == 0;
     place->deadline =
         zkr__clock_deadline(started, place->once ? zkr__place_try_ms(c) : timeout_ms);
-    if (place->once && !zkr__connected(c)) {
+    if (place->once && !zkr__connected(c) && !c->shut) {
         give_up(place, ZKR_ENOANSWER);
     } else {
         join(place, 0);

@@ -56,16 +56,22 @@ static void on_auth_refused(void *ctx) ZKR__LOCKED
     tell_listeners(ctx, ZKR__CHANGE_REFUSED);
 }
 
-/* Holds stay. Their owners are notified all the same: somebody may wait for the end of one. */
+static bool is_hold(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    enum zkr__phase stage = zkr__claim_stage(&claim->k);
+    return stage == ZKR__HELD || stage == ZKR__DOUBTED;
+}
+
+/* Holds stay, those in doubt too. Their owners are notified all the same: somebody may wait for one. */
 static void on_shutdown(void *ctx) ZKR__LOCKED
 {
     struct zkr__engine *engine = ctx;
     run_all(ctx,
             (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ECLOSED});
     struct zkr__claim *claim;
-    DL_FOREACH2(engine->held, claim, held_next)
+    DL_FOREACH(engine->claims, claim)
     {
-        if (claim->on_change) {
+        if (is_hold(claim) && claim->on_change) {
             claim->on_change(claim, claim->on_change_ctx);
         }
     }

@@ -16,8 +16,8 @@ struct zkr__upcalls {
     void (*send_probe)(void *engine); /* one quorum write, then zkr__probe_done() */
     /* Do what is due at @now. Returns when to call next, or ZKR__NEVER. */
     int64_t (*run_timers)(void *engine, int64_t now);
-    void (*shutdown)(
-        void *engine); /* end all waits with ZKR_ECLOSED; called once; may be NULL */
+    /* End all waits with ZKR_ECLOSED. Called once. May be NULL. */
+    void (*shutdown)(void *engine);
     void (*free)(void *engine);
 };
 
