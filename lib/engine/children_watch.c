@@ -16,7 +16,7 @@ struct zkr__children_watch {
     void (*on_change)(void *ctx);
     void *ctx;
     const char *dir; /* text of the watcher's path */
-    struct zkr__cv told;
+    struct zkr__cv changed;
     uint64_t fingerprint; /* of the contenders last known */
     bool knows;           /* fingerprint means something */
     uint64_t changes;     /* times the fingerprint has changed */
@@ -31,7 +31,7 @@ struct zkr__children_watch {
 
 static void free_watch(struct zkr__children_watch *w)
 {
-    zkr__cv_destroy(&w->told);
+    zkr__cv_destroy(&w->changed);
     zkr__mem_free(w);
 }
 
@@ -54,7 +54,7 @@ static void take_fingerprint(struct zkr__children_watch *w, uint64_t fingerprint
     w->failures = 0;
     if (differs) {
         w->changes++;
-        zkr__cv_broadcast(&w->told);
+        zkr__cv_broadcast(&w->changed);
         if (w->on_change) {
             w->on_change(w->ctx);
         }
@@ -97,7 +97,7 @@ static void fail(struct zkr__children_watch *w, int code) ZKR__LOCKED
         return;
     }
     w->code = code;
-    zkr__cv_broadcast(&w->told);
+    zkr__cv_broadcast(&w->changed);
     zkr__log(w->c, ZKR_LOG_WARN, "%s: cannot watch who comes and goes: %s", w->dir,
              zkr_strerror(code));
 }
@@ -160,7 +160,7 @@ int zkr__children_watch_wait(struct zkr__children_watch *w, int64_t deadline)
         w->code = ZKR_ECLOSED;
     }
     while (w->changes == seen && w->code == 0 && in_time) {
-        in_time = zkr__wait(w->c, &w->told, deadline);
+        in_time = zkr__wait(w->c, &w->changed, deadline);
     }
     w->waiting--;
     if (w->changes != seen) {
@@ -227,7 +227,7 @@ int zkr__children_watch_create(struct zkr__children_watch **out,
     if (!w) {
         return ZKR_ENOMEM;
     }
-    if (zkr__cv_init(&w->told) != 0) {
+    if (zkr__cv_init(&w->changed) != 0) {
         zkr__mem_free(w);
         return ZKR_ESYS;
     }

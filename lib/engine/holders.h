@@ -17,7 +17,8 @@ struct zkr__holder {
     void *lock;                   /* whose table it is */
     struct zkr__thread_duty duty; /* release when the thread ends */
     struct zkr__call lost;        /* tells the application, on the dispatch thread */
-    struct zkr__claim *told; /* of what; while not NULL this belongs to the call, too */
+    /* Reported by that call, to which this belongs until then; NULL = none. */
+    struct zkr__claim *lost_claim;
     UT_hash_handle hh;
 };
 

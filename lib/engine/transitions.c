@@ -67,7 +67,9 @@ unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code)
 {
     unsigned notify = k->leaving ? 0 : ZKR__DO_NOTIFY;
-    k->failure = code;
+    if (k->failure == 0) { /* else it has given up before, and said why */
+        k->failure = code;
+    }
     enum zkr__phase stage = zkr__claim_stage(k);
     if (stage == ZKR__CREATING) {
         k->round++;

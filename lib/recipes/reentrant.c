@@ -17,10 +17,10 @@ static struct zkr__holder *holder_of(struct zkr__call *call)
 /* The call is done with the holder; its thread may have let go long ago. */
 static void end_lost_call(struct zkr__holder *holder)
 {
-    struct zkr__claim *claim = holder->told;
+    struct zkr__claim *claim = holder->lost_claim;
     zkr_client *c = claim->q->c;
     zkr__lock(c);
-    holder->told = NULL;
+    holder->lost_claim = NULL;
     if (holder->depth == 0) {
         zkr__mem_free(holder);
     }
@@ -32,9 +32,9 @@ static void run_lost(struct zkr__call *call)
 {
     struct zkr__holder *holder = holder_of(call);
     struct zkr__reentrant *lock = holder->lock;
-    const zkr_lost lost = {.reason = holder->told->k.lost,
-                           .fencing_token = holder->told->czxid,
-                           .node = holder->told->node};
+    const zkr_lost lost = {.reason = holder->lost_claim->k.lost,
+                           .fencing_token = holder->lost_claim->czxid,
+                           .node = holder->lost_claim->node};
     lock->on_lost(lock, &lost);
     end_lost_call(holder);
 }
@@ -50,8 +50,8 @@ static void on_change(struct zkr__place *place) ZKR__LOCKED
     struct zkr__holder *holder = ZKR__OWNER_OF(place, struct zkr__holder, place);
     const struct zkr__reentrant *lock = holder->lock;
     if (place->state == ZKR__PLACE_LOST && lock->on_lost) {
-        holder->told = place->claim;
-        zkr__claim_ref(holder->told);
+        holder->lost_claim = place->claim;
+        zkr__claim_ref(holder->lost_claim);
         zkr__dispatch_post(&lock->c->dispatch, &holder->lost);
     }
 }
@@ -65,7 +65,7 @@ let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__
     bool lost = zkr__place_leave(&holder->place, wait);
     zkr__holders_remove(&lock->holders, holder);
     holder->depth = 0;
-    if (!holder->told) {
+    if (!holder->lost_claim) {
         zkr__mem_free(holder);
     }
     return lost;

@@ -17,28 +17,29 @@ int zkr__ticket_enter(const zkr_ticket *t)
              : zkr__fail(ZKR_EINVAL, NULL, "the ticket is NULL");
 }
 
-/* --- telling --- */
+/* --- reporting --- */
 
 /* What the callback is to hear next; 0 = nothing, as of one released. HELD may turn out to be over
  * by then. */
-static int next_news(const zkr_ticket *t) ZKR__LOCKED
+static int next_report(const zkr_ticket *t) ZKR__LOCKED
 {
     if (!t->fn || !t->announced) {
         return 0;
     }
     enum zkr__place_state state = t->place.state;
-    if (t->told == 0) {
+    if (t->reported == 0) {
         return zkr__place_granted(&t->place) || state == ZKR__PLACE_LOST
                    ? ZKR_TICKET_HELD
                : state == ZKR__PLACE_FAILED ? ZKR_TICKET_FAILED
                                             : 0;
     }
-    return t->told == ZKR_TICKET_HELD && state == ZKR__PLACE_LOST ? ZKR_TICKET_LOST : 0;
+    return t->reported == ZKR_TICKET_HELD && state == ZKR__PLACE_LOST ? ZKR_TICKET_LOST
+                                                                      : 0;
 }
 
-static void tell(zkr_ticket *t) ZKR__LOCKED
+static void post_report(zkr_ticket *t) ZKR__LOCKED
 {
-    if (!t->posted && next_news(t) != 0) {
+    if (!t->posted && next_report(t) != 0) {
         t->posted = true;
         zkr__dispatch_post(&t->c->dispatch, &t->call);
     }
@@ -63,14 +64,14 @@ static void run(struct zkr__call *call)
     zkr__lock(c);
     (void)zkr__ticket_look(t);
     t->posted = false;
-    int news = next_news(t);
-    if (news != 0) {
-        t->told = news;
-        tell(t); /* of the loss, when it was over by now */
+    int report = next_report(t);
+    if (report != 0) {
+        t->reported = report;
+        post_report(t); /* of the loss, when it was over by now */
     }
     zkr__unlock(c);
-    if (news != 0) {
-        fn(t, news, ctx);
+    if (report != 0) {
+        fn(t, report, ctx);
     }
 }
 
@@ -79,7 +80,7 @@ static void on_change(struct zkr__place *place) ZKR__LOCKED
     zkr_ticket *t = ZKR__OWNER_OF(place, zkr_ticket, place);
     (void)zkr__place_follow(place);
     wake(t);
-    tell(t);
+    post_report(t);
 }
 
 /* --- asking --- */
@@ -92,7 +93,7 @@ int zkr__ticket_look(zkr_ticket *t)
     enum zkr__place_state before = t->place.state;
     if (zkr__place_look(&t->place) != before) {
         wake(t);
-        tell(t);
+        post_report(t);
     }
     switch (t->place.state) {
     case ZKR__PLACE_HELD:
@@ -188,7 +189,7 @@ int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args)
         *out = t;
         t->announced = true;
         (*t->tickets)++;
-        tell(t);
+        post_report(t);
     }
     zkr__unlock(c);
     if (rc != ZKR_OK) {

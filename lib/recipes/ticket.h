@@ -18,7 +18,7 @@ struct zkr_ticket {
     int64_t *tickets;                   /* of its recipe's object, which outlives it */
     struct zkr__ticket_waiter *waiters; /* list */
     struct zkr__call call;
-    int told;       /* what fn was told last: a ZKR_TICKET_ state, or 0 */
+    int reported;   /* what fn was told last: a ZKR_TICKET_ state, or 0 */
     int end;        /* why it was not held, or no more, when it was released */
     int writing;    /* threads in a transaction of it */
     bool announced; /* the request is through */

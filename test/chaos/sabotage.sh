@@ -34,7 +34,7 @@ mutants=(
     'release_without_delete|60|lib/engine/transitions.c|s/return zkr__enter(k, e, ZKR__REMOVING);/k->phase = ZKR__GONE; return 0;/|lock not obtained|without enough happening'
     'newcomers_first|60|lib/engine/children.c|s/return a->sequence < b->sequence ? -1 : 1;/return a->sequence < b->sequence ? 1 : -1;/|two were sure at once|overtaken'
     'ticket_always_valid|60|lib/recipes/ticket_query.c|s/int64_t left = is_sure(t) ? zkr__valid_for_ms(t->c) : 0;/int64_t left = t->c->session_ms;/|two were sure at once|sure, and refused'
-    'ticket_told_again|60|lib/recipes/ticket.c|s/        t->told = news;/        t->told = 0;/|out of turn'
+    'ticket_told_again|60|lib/recipes/ticket.c|s/        t->reported = report;/        t->reported = 0;/|out of turn'
     'ticket_never_times_out|60|lib/recipes/ticket.c|s/t->place.timed = true;/t->place.timed = false;/|long after its deadline'
 )
 

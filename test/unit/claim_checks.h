@@ -122,6 +122,7 @@ static inline void check_safety(const struct zkr__claim_state *before,
              (after->failure == before->failure && after->lost == before->lost) ||
              before->leaving,
          "decided twice");
+    must(before->failure == 0 || after->failure == before->failure, "another reason");
     must(!(after->failure != 0 && after->lost != 0), "failed and lost");
     check_node(before, e, after);
     check_doubt(before, after, actions);
