@@ -9,6 +9,13 @@
 
 enum { QUEUE = 12 };
 
+/* The least of eleven: a start takes a few ms, with sanitizers on a busy machine many more. */
+#ifdef ZKT_SLOWED_DOWN
+enum { START_MS = 500 };
+#else
+enum { START_MS = 50 };
+#endif
+
 /* --- none --- */
 
 /* The least time from the end of a command to the start of the next, in ms. */
@@ -42,9 +49,8 @@ static int64_t least_gap(const char *verb, const char *option)
 static void nothing_is_held_back_by_default(void **state)
 {
     (void)state;
-    enum { HELD_BACK_MS = 50 };
-    assert_in_range(least_gap("lock", "-x"), 0, HELD_BACK_MS - 1);
-    assert_in_range(least_gap("elect", "--once"), 0, HELD_BACK_MS - 1);
+    assert_in_range(least_gap("lock", "-x"), 0, START_MS - 1);
+    assert_in_range(least_gap("elect", "--once"), 0, START_MS - 1);
 }
 
 static void a_free_lock_starts_at_once(void **state)

@@ -7,6 +7,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A sanitizer slows everything down: bounds of time are wider then. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ZKT_SLOWED_DOWN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ZKT_SLOWED_DOWN 1
+#endif
+#endif
+
 /*
  * Small things every test needs: time, waiting for a condition, forked processes, shared
  * memory, sockets. "hosts" is a connection string: "host:port[,host:port...][/chroot]".

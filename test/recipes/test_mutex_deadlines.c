@@ -2,15 +2,7 @@
 /* Time-outs are kept on good days and bad ones. Runs alone: the bound is tight. */
 #include "lock.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOWED_DOWN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOWED_DOWN 1
-#endif
-#endif
-
-#ifdef SLOWED_DOWN
+#ifdef ZKT_SLOWED_DOWN
 enum { SLACK_MS = 500 };
 #else
 enum { SLACK_MS = 50 };
