@@ -50,26 +50,10 @@ static void a_signal_from_before_the_guard_cancels(void **state)
     assert_int_equal(in_child(cancels), CODE_ENDED);
 }
 
-static int ends(const struct signals *s)
-{
-    struct signals_guard *guard = signals_guard_begin(s, CLI_NEVER, NULL);
-    (void)kill(getpid(), SIGTERM);
-    (void)pause();
-    (void)signals_guard_end(guard);
-    return 1;
-}
-
-static void with_nothing_asked_for_a_signal_ends_the_process(void **state)
-{
-    (void)state;
-    assert_int_equal(in_child(ends), cli_exit_signal(SIGTERM));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_from_before_the_guard_cancels),
-        cmocka_unit_test(with_nothing_asked_for_a_signal_ends_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
