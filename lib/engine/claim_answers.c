@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/claim_requests.h"
+#include "engine/strangers.h"
 #include "session/log.h"
 
 /* --- the node is made, or ours is found --- */
@@ -117,23 +118,6 @@ static int order(struct zkr__claim *claim,
     return rc;
 }
 
-static void warn_foreign(const struct zkr__claim *claim,
-                         const struct zkr__children *children)
-{
-    struct zkr__queue *q = claim->q;
-    unsigned expected = q->other_kinds | 1U << q->kind;
-    for (size_t i = 0; i < children->count && !q->warned_foreign; i++) {
-        if (!(expected & 1U << children->list[i].kind)) {
-            q->warned_foreign = true;
-            zkr__log(q->c, ZKR_LOG_WARN,
-                     "%s: %.100s is of another recipe; it counts by its number, but "
-                     "its maker may "
-                     "not respect ours",
-                     q->dir, children->list[i].name);
-        }
-    }
-}
-
 /* Note what the verdict says to wait for. */
 static void wait_as_told(struct zkr__claim *claim,
                          struct zkr__claim_event *e,
@@ -206,7 +190,7 @@ static void on_listed(struct zkr__claim *claim,
     if (e->code != ZKR_OK) {
         return;
     }
-    warn_foreign(claim, &children);
+    zkr__strangers_warn(claim->q, &children, answer);
     if (claim->k.phase == ZKR__FINDING) {
         find_own(claim, e, &children);
     } else {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "actor.h"
-#include "curator.h"
 #include "fixture.h"
+#include "peer.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
@@ -15,52 +15,52 @@ static const char *script;
 static void we_respect_curator(void **state)
 {
     (void)state;
-    struct curator j = {.script = script};
-    curator_start(&j);
+    struct peer j = {.script = script};
+    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
-    curator_ask(&j, "acquire 5000", "true");
+    peer_ask(&j, "acquire 5000", "true");
     assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
     struct zkt_actor actor;
     zkt_actor_queue(&actor, c, m, NULL);
-    curator_ask(&j, "release", "ok");
+    peer_ask(&j, "release", "ok");
     assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
     assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
     zkt_destroy(m);
     zkt_close(c);
-    curator_end(&j);
+    peer_end(&j);
 }
 
 /* We hold: Curator's time-out passes, and a wait of it ends with our release. */
 static void curator_respects_us(void **state)
 {
     (void)state;
-    struct curator j = {.script = script};
-    curator_start(&j);
+    struct peer j = {.script = script};
+    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    curator_ask(&j, "acquire 300", "false");
-    curator_say(&j, "acquire 20000");
+    peer_ask(&j, "acquire 300", "false");
+    peer_say(&j, "acquire 20000");
     ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(m));
-    curator_expect(&j, "true");
-    curator_ask(&j, "release", "ok");
+    peer_expect(&j, "true");
+    peer_ask(&j, "release", "ok");
     zkt_destroy(m);
     zkt_close(c);
-    curator_end(&j);
+    peer_end(&j);
 }
 
 /* First come, first served, whatever the language. */
 static void the_queue_is_one(void **state)
 {
     (void)state;
-    struct curator j = {.script = script};
-    curator_start(&j);
+    struct peer j = {.script = script};
+    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    curator_say(&j, "acquire 20000");
+    peer_say(&j, "acquire 20000");
     ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
     struct zkt_actor actor;
     zkt_actor_queue(&actor, c, m, NULL);
@@ -71,44 +71,44 @@ static void the_queue_is_one(void **state)
                          zkr_client_session_id(c));
     zkr_contenders_free(list);
     ZKT_MUST(zkr_mutex_release(m));
-    curator_expect(&j, "true");
+    peer_expect(&j, "true");
     assert_int_equal(zkt_waiting(c), 1);
-    curator_ask(&j, "release", "ok");
+    peer_ask(&j, "release", "ok");
     assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
     assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
     zkt_destroy(m);
     zkt_close(c);
-    curator_end(&j);
+    peer_end(&j);
 }
 
 /* One leader among latches of both, each of which can name the other. */
 static void latches_elect_together(void **state)
 {
     (void)state;
-    struct curator j = {.script = script};
+    struct peer j = {.script = script};
     char id[64];
-    curator_start(&j);
+    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = NULL;
     ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "ours", NULL));
-    curator_ask(&j, "start theirs", "ok");
-    curator_ask(&j, "leads 10000", "true");
+    peer_ask(&j, "start theirs", "ok");
+    peer_ask(&j, "leads 10000", "true");
     ZKT_MUST(zkr_leader_latch_start(l));
     assert_int_equal(zkr_leader_latch_await(l, 300), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_leader_latch_leader(l, id, sizeof(id)));
     assert_string_equal(id, "theirs");
-    curator_ask(&j, "stop", "ok");
+    peer_ask(&j, "stop", "ok");
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    curator_ask(&j, "start again", "ok");
-    curator_ask(&j, "leads 300", "false");
-    curator_ask(&j, "leader", "ours");
+    peer_ask(&j, "start again", "ok");
+    peer_ask(&j, "leads 300", "false");
+    peer_ask(&j, "leader", "ours");
     assert_true(zkr_leader_latch_has_leadership(l));
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    curator_ask(&j, "leads 10000", "true");
-    curator_ask(&j, "stop", "ok");
+    peer_ask(&j, "leads 10000", "true");
+    peer_ask(&j, "stop", "ok");
     ZKT_MUST(zkr_leader_latch_destroy(l));
     zkt_close(c);
-    curator_end(&j);
+    peer_end(&j);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../cli/cli.h"
-#include "curator.h"
+#include "peer.h"
 
 static const char *script;
 
@@ -54,11 +54,11 @@ static void expect_curator(struct cli *c, int position, char owner[64])
 static void curator_is_shown_holding_and_waiting(void **state)
 {
     (void)state;
-    struct curator j = {.script = script};
+    struct peer j = {.script = script};
     struct cli ours, c;
     char owner[64], again[64], line[80];
-    curator_start(&j);
-    curator_ask(&j, "acquire 5000", "true");
+    peer_start(&j);
+    peer_ask(&j, "acquire 5000", "true");
     CLI_START(&ours, "lock", "-i", "ours", zkt_path(), "sleep", "60");
     ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
     assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
@@ -68,10 +68,10 @@ static void curator_is_shown_holding_and_waiting(void **state)
     expect_table("", "ours");
     /* Its address; none where the name of the host has none. */
     (void)snprintf(line, sizeof(line), "address %s", owner);
-    curator_ask(&j, line, "true");
-    curator_ask(&j, "release", "ok");
+    peer_ask(&j, line, "true");
+    peer_ask(&j, "release", "ok");
     ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
-    curator_say(&j, "acquire 20000");
+    peer_say(&j, "acquire 20000");
     ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
     assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
     assert_non_null(strstr(contender(&c, 1), "\"owner\":\"ours\""));
@@ -82,9 +82,9 @@ static void curator_is_shown_holding_and_waiting(void **state)
     assert_int_equal(kill(ours.pid, SIGTERM), 0);
     assert_int_equal(cli_wait(&ours), 143);
     cli_free(&ours);
-    curator_expect(&j, "true");
-    curator_ask(&j, "release", "ok");
-    curator_end(&j);
+    peer_expect(&j, "true");
+    peer_ask(&j, "release", "ok");
+    peer_end(&j);
 }
 
 int main(int argc, char **argv)
