@@ -83,7 +83,7 @@ struct zkr_client {
 
     struct zkr__lease lease;
     bool probing;
-    bool overrun;  /* an answer could not be kept: the spares were used up */
+    bool overrun;  /* no memory to keep an answer, or to name the node of an event */
     bool admitted; /* in this session, no credentials were needed or ours were taken */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
     int64_t round_trip;  /* smoothed; 0 = not known yet */

@@ -17,19 +17,7 @@ struct zkr__request {
     enum zkr__op_kind kind;
     bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
     int64_t sent;
-    struct zkr__watch *watch;
     _Alignas(16) char scratch[];
-};
-
-/* One for each path and kind of watch, set or about to be: ZooKeeper keeps one of each as well. */
-struct zkr__watch {
-    struct zkr__watcher watcher; /* the door knows the watch by it */
-    struct zkr__link *link;
-    enum zkr__watch_kind kind;
-    unsigned in_flight; /* requests that will arm it */
-    bool armed;
-    UT_hash_handle hh;
-    char path[];
 };
 
 static bool is_write(enum zkr__op_kind kind)
@@ -60,23 +48,6 @@ static void unlink_request(struct zkr__request *r)
     }
 }
 
-static void drop_idle_watch(struct zkr__watch *w)
-{
-    if (!w->armed && w->in_flight == 0) {
-        HASH_DEL(w->link->watches[w->kind], w);
-        zkr__mem_free(w);
-    }
-}
-
-static void free_request(struct zkr__request *r)
-{
-    if (r->watch) {
-        r->watch->in_flight--;
-        drop_idle_watch(r->watch);
-    }
-    zkr__mem_free(r);
-}
-
 /* --- what comes back --- */
 
 /* One slow answer is no new usage: a stall must not make us patient with the next. */
@@ -98,11 +69,6 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     zkr_client *c = link->c;
     zkr__lock(c);
     unlink_request(r);
-    /* Also when nobody wants the answer any more: the door keeps the watch until it is closed. */
-    if (r->watch && (answer->code == ZKR_OK ||
-                     (r->kind == ZKR__OP_EXISTS && answer->code == ZKR_ENONODE))) {
-        r->watch->armed = true;
-    }
     if (!r->answered) {
         int64_t boot = c->door->boot();
         if (answer->code == ZKR_OK) {
@@ -113,26 +79,32 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         }
         r->fn(r->ctx, r->tag, answer);
     }
-    free_request(r);
+    zkr__mem_free(r);
     if (c->closing && !link->pending) {
         zkr__cv_broadcast(&c->changed); /* zkr_client_close() waits for the last one */
     }
     zkr__unlock(c);
 }
 
-static void on_event(struct zkr__watcher *watcher, enum zkr__node_event event)
+/* Something that had to be told is lost. */
+static void give_up_soon(zkr_client *c) ZKR__LOCKED
 {
-    struct zkr__watch *w = ZKR__OWNER_OF(watcher, struct zkr__watch, watcher);
-    struct zkr__link *link = w->link;
+    c->overrun = true;
+    zkr__wake_by(c, zkr__now(c));
+}
+
+void zkr__link_node(struct zkr__handle_owner *owner,
+                    const char *path,
+                    enum zkr__node_event event)
+{
+    struct zkr__link *link = ZKR__OWNER_OF(owner, struct zkr__link, owner);
     zkr_client *c = link->c;
     zkr__lock(c);
-    w->armed = false;
-    if (!link->over && c->up) {
-        w->in_flight++; /* keep it, and its path, during the call */
-        c->up->node_event(c->engine, w->path, event);
-        w->in_flight--;
+    if (!link->over && !path) {
+        give_up_soon(c);
+    } else if (!link->over && c->up) {
+        c->up->node_event(c->engine, path, event);
     }
-    drop_idle_watch(w);
     zkr__unlock(c);
 }
 
@@ -192,10 +164,10 @@ static void keep_answer(zkr_client *c,
         u->zk_rc = answer->zk_rc;
         *c->unsent_tail = u;
         c->unsent_tail = &u->next;
+        zkr__wake_by(c, zkr__now(c));
     } else {
-        c->overrun = true;
+        give_up_soon(c);
     }
-    zkr__wake_by(c, zkr__now(c));
 }
 
 void zkr__answer_later(zkr_client *c,
@@ -233,39 +205,6 @@ void zkr__request_finish(zkr_client *c)
 
 /* --- submitting --- */
 
-static enum zkr__watch_kind watch_kind(enum zkr__op_kind kind)
-{
-    return kind == ZKR__OP_CHILDREN ? ZKR__WATCH_CHILDREN
-           : kind == ZKR__OP_EXISTS ? ZKR__WATCH_MISSING
-                                    : ZKR__WATCH_DATA;
-}
-
-static struct zkr__watch *watch_of(struct zkr__link *link, const struct zkr__op *op)
-{
-    const char *path = op->path;
-    enum zkr__watch_kind kind = watch_kind(op->kind);
-    struct zkr__watch *w;
-    size_t len = strlen(path);
-    HASH_FIND(hh, link->watches[kind], path, len, w);
-    if (w) {
-        return w;
-    }
-    w = zkr__mem_alloc(sizeof(*w) + len + 1);
-    if (!w) {
-        return NULL;
-    }
-    w->watcher.event = on_event;
-    w->link = link;
-    w->kind = kind;
-    memcpy(w->path, path, len);
-    HASH_ADD(hh, link->watches[kind], path, len, w);
-    if (!w->hh.tbl) { /* no memory for the table */
-        zkr__mem_free(w);
-        return NULL;
-    }
-    return w;
-}
-
 static struct zkr__request *make_request(struct zkr__link *link,
                                          const struct zkr__op *op)
 {
@@ -279,14 +218,6 @@ static struct zkr__request *make_request(struct zkr__link *link,
     r->asker.scratch = r->scratch;
     r->link = link;
     r->kind = op->kind;
-    if (op->watch) {
-        r->watch = watch_of(link, op);
-        if (!r->watch) {
-            zkr__mem_free(r);
-            return NULL;
-        }
-        r->watch->in_flight++;
-    }
     return r;
 }
 
@@ -315,11 +246,10 @@ static int send(zkr_client *c,
     *link->pending_tail = r;
     link->pending_tail = &r->next;
     r->sent = c->door->boot();
-    *zk_rc =
-        c->door->submit(link->zh, op, &r->asker, r->watch ? &r->watch->watcher : NULL);
+    *zk_rc = c->door->submit(link->zh, op, &r->asker, &link->owner);
     if (*zk_rc != 0) {
         unlink_request(r);
-        free_request(r);
+        zkr__mem_free(r);
         return zkr__zk_code(*zk_rc);
     }
     c->stats.requests++;
@@ -369,14 +299,7 @@ void zkr__link_free(struct zkr__link *link)
     while (link->pending) {
         struct zkr__request *r = link->pending;
         unlink_request(r);
-        free_request(r);
-    }
-    for (size_t kind = 0; kind < ZKR__WATCH_KINDS; kind++) {
-        struct zkr__watch *w, *next;
-        HASH_ITER (hh, link->watches[kind], w, next) {
-            w->armed = false;
-            drop_idle_watch(w);
-        }
+        zkr__mem_free(r);
     }
     zkr__mem_free(link->servers);
     zkr__mem_free(link);

@@ -3,9 +3,10 @@
  * Requests, and the link they go by. Each request gets exactly one answer, with the client's lock
  * held, and never from inside the call that submits it.
  *
- * A request and a watch live until their answer or event came, or until the close of their handle
- * has returned. libzookeeper may lose completions at close, call late after an expiry, and never
- * again afterwards. Its contexts point to them, so nothing dangles.
+ * A request lives until its answer came, or until the close of its handle has returned; the link
+ * lives as long as its handle. libzookeeper may lose completions at close, call late after an expiry,
+ * and never again afterwards. Its contexts point to requests and, of all watches, to the link, so
+ * nothing dangles.
  */
 #ifndef ZKR_SESSION_REQUEST_H
 #define ZKR_SESSION_REQUEST_H
@@ -13,15 +14,6 @@
 #include "session/client.h"
 
 struct zkr__request;
-struct zkr__watch;
-
-/* ZooKeeper keeps these apart, also on one path. */
-enum zkr__watch_kind {
-    ZKR__WATCH_DATA,     /* left by ZKR__OP_GET */
-    ZKR__WATCH_CHILDREN, /* by ZKR__OP_CHILDREN */
-    ZKR__WATCH_MISSING,  /* by ZKR__OP_EXISTS */
-    ZKR__WATCH_KINDS
-};
 
 /* One handle of libzookeeper, from its opening until its close has returned. */
 struct zkr__link {
@@ -37,7 +29,6 @@ struct zkr__link {
     int64_t begun;    /* CLOCK_BOOTTIME before it was opened */
     int64_t check_at; /* when to ask for addresses, still without a connection */
     struct zkr__request *pending, **pending_tail; /* oldest first */
-    struct zkr__watch *watches[ZKR__WATCH_KINDS]; /* by path */
     struct zkr__link *next;                       /* in client.dead */
 };
 
@@ -78,6 +69,10 @@ void zkr__request_deliver(zkr_client *c) ZKR__LOCKED;
 /* The same at the end of the client, and drop what comes up meanwhile. */
 void zkr__request_finish(zkr_client *c) ZKR__LOCKED;
 
+/* zkr__handle_owner.node of links: the engine is told, unless the link is over. */
+void zkr__link_node(struct zkr__handle_owner *owner,
+                    const char *path,
+                    enum zkr__node_event event);
 /* Call back all that wait with ZKR_ESESSION; later answers are dropped. */
 void zkr__link_fail(struct zkr__link *link) ZKR__LOCKED;
 /* After its handle was closed. */

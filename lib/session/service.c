@@ -75,6 +75,7 @@ static struct zkr__link *make_link(zkr_client *c, char *why, size_t size) ZKR__L
         return NULL;
     }
     link->owner.session = zkr__link_session;
+    link->owner.node = zkr__link_node;
     link->c = c;
     link->servers = servers;
     link->pending_tail = &link->pending;

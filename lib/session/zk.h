@@ -86,14 +86,14 @@ struct zkr__asker {
     void *scratch; /* zeroed memory for the door's own use, as much as it asked for */
 };
 
-/* Who is told of a node. Embedded in what the caller knows about the watch. */
-struct zkr__watcher {
-    void (*event)(struct zkr__watcher *watcher, enum zkr__node_event event);
-};
-
-/* Who has a handle open. Embedded in what the caller knows about the handle. */
+/* Who has a handle open, and is told of its session and of the nodes that are watched by it. Embedded
+ * in what the caller knows about the handle. */
 struct zkr__handle_owner {
     void (*session)(struct zkr__handle_owner *owner, enum zkr__session_event event);
+    /* @path is borrowed during the call. NULL: there was no memory for it. */
+    void (*node)(struct zkr__handle_owner *owner,
+                 const char *path,
+                 enum zkr__node_event event);
 };
 
 struct zkr__open_args {
@@ -112,14 +112,14 @@ struct zkr__door {
     /* Bytes of scratch memory that a request like @op needs. NULL = none ever does. */
     size_t (*scratch)(const struct zkr__op *op);
     /*
-     * Send. @asker gets the answer, @watcher the events of the watch. 0, or a ZooKeeper code, and
-     * then neither hears of it. @op is borrowed during the call; the other two until the answer, and
-     * until the handle is closed.
+     * Send. @asker gets the answer; @owner, who opened the handle, the event of the watch. 0, or a
+     * ZooKeeper code, and then neither hears of it. @op is borrowed during the call, @asker until the
+     * answer.
      */
     int (*submit)(void *zh,
                   const struct zkr__op *op,
                   struct zkr__asker *asker,
-                  struct zkr__watcher *watcher);
+                  struct zkr__handle_owner *owner);
     int (*add_auth)(void *zh, const char *scheme, const void *cert, size_t len);
     /* Is it connected to one of these? */
     bool (*connected_to)(void *zh, const char *servers);

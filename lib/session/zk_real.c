@@ -97,13 +97,12 @@ static void on_watch(zhandle_t *zh, int type, int state, const char *path, void 
 {
     (void)zh;
     (void)state;
-    (void)path;
     if (type == ZOO_SESSION_EVENT) {
-        return; /* a copy for each watch; the handle's own watcher has it too */
+        return; /* a copy for those who watch; the handle's own watcher has it too */
     }
-    struct zkr__watcher *watcher = ctx;
-    watcher->event(watcher,
-                   type == ZOO_DELETED_EVENT ? ZKR__NODE_DELETED : ZKR__NODE_CHANGED);
+    struct zkr__handle_owner *owner = ctx;
+    owner->node(owner, path,
+                type == ZOO_DELETED_EVENT ? ZKR__NODE_DELETED : ZKR__NODE_CHANGED);
 }
 
 static const struct ACL_vector *acl_or_open(const struct ACL_vector *acl)
@@ -114,7 +113,7 @@ static const struct ACL_vector *acl_or_open(const struct ACL_vector *acl)
 static int submit_op(void *handle,
                      const struct zkr__op *op,
                      struct zkr__asker *asker,
-                     struct zkr__watcher *watcher)
+                     struct zkr__handle_owner *owner)
 {
     zhandle_t *zh = handle;
     switch (op->kind) {
@@ -129,12 +128,12 @@ static int submit_op(void *handle,
     case ZKR__OP_DELETE:
         return zoo_adelete(zh, op->path, -1, done_void, asker);
     case ZKR__OP_CHILDREN:
-        return op->watch ? zoo_awget_children(zh, op->path, on_watch, watcher,
-                                              done_names, asker)
+        return op->watch ? zoo_awget_children(zh, op->path, on_watch, owner, done_names,
+                                              asker)
                          : zoo_aget_children(zh, op->path, 0, done_names, asker);
     case ZKR__OP_GET:
         /* Not exists(): on a missing node that leaves a watch for ever, get leaves none. */
-        return op->watch ? zoo_awget(zh, op->path, on_watch, watcher, done_data, asker)
+        return op->watch ? zoo_awget(zh, op->path, on_watch, owner, done_data, asker)
                          : zoo_aget(zh, op->path, 0, done_data, asker);
     case ZKR__OP_SYNC:
         return zoo_async(zh, op->path, done_string, asker);
@@ -142,9 +141,8 @@ static int submit_op(void *handle,
     case ZKR__OP_MULTI:
         return zkr__zk_multi_submit(zh, op, asker);
     case ZKR__OP_EXISTS:
-        return op->watch
-                   ? zoo_awexists(zh, op->path, on_watch, watcher, done_stat, asker)
-                   : zoo_aexists(zh, op->path, 0, done_stat, asker);
+        return op->watch ? zoo_awexists(zh, op->path, on_watch, owner, done_stat, asker)
+                         : zoo_aexists(zh, op->path, 0, done_stat, asker);
     }
     return ZBADARGUMENTS;
 }
@@ -158,9 +156,9 @@ static size_t scratch_real(const struct zkr__op *op)
 static int submit_real(void *zh,
                        const struct zkr__op *op,
                        struct zkr__asker *asker,
-                       struct zkr__watcher *watcher)
+                       struct zkr__handle_owner *owner)
 {
-    int rc = submit_op(zh, op, asker, watcher);
+    int rc = submit_op(zh, op, asker, owner);
     /* The session event that says so comes later. */
     bool refused = rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE;
     return refused ? ZAUTHFAILED : rc;

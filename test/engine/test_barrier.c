@@ -63,7 +63,7 @@ static int check(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 static int submit(void *zh,
                   const struct zkr__op *op,
                   struct zkr__asker *asker,
-                  struct zkr__watcher *watcher)
+                  struct zkr__handle_owner *owner)
 {
     if (seen.watching && op->kind == ZKR__OP_CHECK) {
         return check(zh, op, asker);
@@ -73,7 +73,7 @@ static int submit(void *zh,
         seen.unproven += !seen.proven;
     }
     seen.lists += seen.watching && op->kind == ZKR__OP_CHILDREN;
-    return zkf_door.submit(zh, op, asker, watcher);
+    return zkf_door.submit(zh, op, asker, owner);
 }
 
 /* --- a client whose threads are run by hand --- */

@@ -104,7 +104,7 @@ static size_t scratch(const struct zkr__op *op)
 static int submit(void *zh,
                   const struct zkr__op *op,
                   struct zkr__asker *asker,
-                  struct zkr__watcher *watcher)
+                  struct zkr__handle_owner *owner)
 {
     void (*fire)(void *ctx) = NULL;
     pthread_mutex_lock(&mu);
@@ -121,7 +121,7 @@ static int submit(void *zh,
     if (fire) {
         fire(hook_ctx);
     }
-    return zkr__zk_real.submit(zh, op, asker, watcher);
+    return zkr__zk_real.submit(zh, op, asker, owner);
 }
 
 static void *open_handle(const struct zkr__open_args *args)

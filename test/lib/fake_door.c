@@ -48,7 +48,7 @@ static void copy_paths(struct zkf__req *req, const struct zkr__op *op)
 static int submit(void *zh,
                   const struct zkr__op *op,
                   struct zkr__asker *asker,
-                  struct zkr__watcher *watcher)
+                  struct zkr__handle_owner *owner)
 {
     struct zkf__handle *h = zh;
     if (h->state == ZKF__DEAD) {
@@ -65,7 +65,7 @@ static int submit(void *zh,
     req->version = -1;
     req->watch = op->watch;
     req->asker = asker;
-    req->watcher = watcher;
+    (void)owner; /* the handle's */
     copy_paths(req, op);
     if (zkf__w.config.hooks.on_submit) {
         req->label = zkf__w.config.hooks.on_submit(h->client, op);

@@ -56,7 +56,6 @@ static void hand_over(void *ctx, const struct zkf__item *item)
 {
     struct zkf__handle *h = ctx;
     const struct zkf__req *req = item->p;
-    struct zkr__watcher *watcher;
     zkf_enter(h->client);
     switch (item->kind) {
     case ZKF__ANSWERED:
@@ -65,10 +64,10 @@ static void hand_over(void *ctx, const struct zkf__item *item)
         hand_answer(req, item->code);
         break;
     case ZKF__NODE_EVENT:
-        zkf_trace("client %d: event %d", h->client, item->code);
-        watcher = item->p;
-        watcher->event(watcher, item->code == ZKF__EV_DELETED ? ZKR__NODE_DELETED
-                                                              : ZKR__NODE_CHANGED);
+        zkf_trace("client %d: event %d %s", h->client, item->code, item->path);
+        h->owner->node(h->owner, item->path,
+                       item->code == ZKF__EV_DELETED ? ZKR__NODE_DELETED
+                                                     : ZKR__NODE_CHANGED);
         break;
     default:
         zkf_trace("client %d: session %s", h->client, session_words[item->code]);
@@ -277,15 +276,14 @@ static void set_watch(struct zkf__handle *h, const struct zkf__req *req)
     }
     struct zkf__watch *w;
     for (w = h->watches; w; w = w->next) {
-        if (w->watcher == req->watcher && w->type == type) {
+        if (w->type == type && w->hash == req->hash &&
+            strcmp(w->path, req->path) == 0) {
             return;
         }
     }
     w = h->spare ? h->spare : zkf__alloc(sizeof(*w));
     h->spare = w->next;
-    *w = (struct zkf__watch){
-        .path = req->path, .hash = req->hash, .watcher = req->watcher};
-    w->type = type;
+    *w = (struct zkf__watch){.path = req->path, .hash = req->hash, .type = type};
     w->next = h->watches;
     h->watches = w;
 }
@@ -302,12 +300,11 @@ static bool concerns(const struct zkf__watch *w, int event)
     }
 }
 
-/* All that watch @path are told, each once. */
+/* Whoever watches @path is the owner of the handle, and told once. */
 static void on_event(struct zkf__handle *h, int event, const char *path)
 {
     uint32_t hash = zkf_hash(path);
-    const void *told[8];
-    size_t count = 0;
+    bool watched = false;
     struct zkf__watch **at = &h->watches;
     while (*at) {
         struct zkf__watch *w = *at;
@@ -316,18 +313,14 @@ static void on_event(struct zkf__handle *h, int event, const char *path)
             continue;
         }
         *at = w->next;
-        bool again = false;
-        for (size_t i = 0; i < count; i++) {
-            again = again || told[i] == w->watcher;
-        }
-        if (!again && count < sizeof(told) / sizeof(told[0])) {
-            told[count++] = w->watcher;
-            zkf__channel_put(&h->done, (struct zkf__item){.kind = ZKF__NODE_EVENT,
-                                                          .code = event,
-                                                          .p = w->watcher});
-        }
+        watched = true;
         w->next = h->spare;
         h->spare = w;
+    }
+    if (watched) {
+        zkf__channel_put(
+            &h->done,
+            (struct zkf__item){.kind = ZKF__NODE_EVENT, .code = event, .path = path});
     }
 }
 

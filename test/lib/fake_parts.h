@@ -38,8 +38,7 @@ struct zkf__watch {
     const char *path;
     uint32_t hash;
     enum zkf__watch_type type;
-    struct zkf__conn *conn;       /* at servers */
-    struct zkr__watcher *watcher; /* in handles */
+    struct zkf__conn *conn; /* at servers */
 };
 
 struct zkf__req {
@@ -65,7 +64,6 @@ struct zkf__req {
     int64_t timeout;                    /* CONNECT: asked for, then granted */
     int label;
     struct zkr__asker *asker;
-    struct zkr__watcher *watcher;
     /* At the server: the answer can be given; set by the leader. */
     bool ready;
     int rc;

@@ -10,7 +10,6 @@
 static struct {
     struct zkr__handle_owner *owner;
     struct zkr__asker *asker;
-    struct zkr__watcher *watcher;
     int closed, submitted, refusal; /* ZooKeeper's code, 0 = take it */
 } door;
 
@@ -29,16 +28,16 @@ static void close_kept(void *zh)
 static int submit_kept(void *zh,
                        const struct zkr__op *op,
                        struct zkr__asker *asker,
-                       struct zkr__watcher *watcher)
+                       struct zkr__handle_owner *owner)
 {
     (void)zh;
     (void)op;
+    (void)owner;
     if (door.refusal != 0) {
         return door.refusal;
     }
     door.submitted++;
     door.asker = asker;
-    door.watcher = watcher;
     return 0;
 }
 
@@ -215,7 +214,7 @@ static void an_answer_that_cannot_be_kept_ends_the_session(void **state)
     assert_int_equal(zkr_client_close(c), ZKR_OK);
 }
 
-static void count_shutdown(void *engine)
+static void count(void *engine)
 {
     ++*(int *)engine;
 }
@@ -239,7 +238,7 @@ static void a_shutdown_ends_waits(void **state)
     static const struct zkr__upcalls upcalls = {.connected = nothing,
                                                 .session_over = nothing,
                                                 .run_timers = never,
-                                                .shutdown = count_shutdown,
+                                                .shutdown = count,
                                                 .free = nothing};
     zkr_client *c = open_client();
     int shutdowns = 0;
@@ -263,13 +262,32 @@ static void a_shutdown_ends_waits(void **state)
     assert_int_equal(shutdowns, 1);
 }
 
-/* A session that was given up answers once more, and then an event comes for the watch set by
- * that: both find what they point to, and nobody is told. */
-static void event_of_a_session_given_up_finds_its_watch(void **state)
+static void count_event(void *engine, const char *path, enum zkr__node_event event)
+{
+    assert_string_equal(path, "/x");
+    assert_int_equal(event, ZKR__NODE_DELETED);
+    count(engine);
+}
+
+static const struct zkr__upcalls counts_events = {.connected = nothing,
+                                                  .session_over = nothing,
+                                                  .run_timers = never,
+                                                  .node_event = count_event,
+                                                  .shutdown = nothing,
+                                                  .free = nothing};
+
+/* The engine is told of a node while the session lives. A session that was given up answers once more,
+ * and then an event comes for the watch set by that: both find what they point to, and nobody is told. */
+static void event_of_a_session_given_up_meets_nobody(void **state)
 {
     (void)state;
     zkr_client *c = connected_client();
     struct answers answers = {0};
+    int events = 0;
+    c->engine = &events;
+    c->up = &counts_events;
+    door.owner->node(door.owner, "/x", ZKR__NODE_DELETED);
+    assert_int_equal(events, 1);
     struct zkr__op op = {.kind = ZKR__OP_GET, .path = "/x", .watch = true};
     zkr__lock(c);
     zkr__submit(c, &op, note_answer, &answers, 0);
@@ -279,11 +297,30 @@ static void event_of_a_session_given_up_finds_its_watch(void **state)
 
     const struct zkr__answer late = {.code = ZKR_OK};
     door.asker->answer(door.asker, &late);
-    door.watcher->event(door.watcher, ZKR__NODE_DELETED);
+    door.owner->node(door.owner, "/x", ZKR__NODE_DELETED);
+    door.owner->node(door.owner, NULL, ZKR__NODE_DELETED);
     assert_int_equal(answers.count, 1);
+    assert_int_equal(events, 1);
+    assert_false(c->overrun);
 
     assert_int_equal(zkr_client_close(c), ZKR_OK);
     assert_int_equal(door.closed, 1);
+}
+
+/* An event without memory for its path may be anybody's. */
+static void an_event_that_cannot_be_told_ends_the_session(void **state)
+{
+    (void)state;
+    zkr_client *c = connected_client();
+    int events = 0;
+    c->engine = &events;
+    c->up = &counts_events;
+    door.owner->node(door.owner, NULL, ZKR__NODE_DELETED);
+    assert_int_equal(events, 0);
+    assert_true(c->service_at <= zkr__clock_now());
+    turn(c);
+    assert_int_not_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    assert_int_equal(zkr_client_close(c), ZKR_OK);
 }
 
 int main(void)
@@ -296,7 +333,8 @@ int main(void)
         cmocka_unit_test(answers_are_kept_without_memory),
         cmocka_unit_test(an_answer_that_cannot_be_kept_ends_the_session),
         cmocka_unit_test(a_shutdown_ends_waits),
-        cmocka_unit_test(event_of_a_session_given_up_finds_its_watch),
+        cmocka_unit_test(event_of_a_session_given_up_meets_nobody),
+        cmocka_unit_test(an_event_that_cannot_be_told_ends_the_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
