@@ -11,10 +11,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fixture.h"
 
-enum { PATHS = 100, EACH = 100, TICKETS = PATHS * EACH, SESSION_MS = 20000 };
+enum { TICKETS = 10000, APART = 3000, SESSION_MS = 20000, CHUNK = 500 };
 enum { PATIENCE_MS = 120000, TICKET_MOST = 1024, PATH_SIZE = 256 };
 
 void *__real_calloc(size_t count, size_t size);
@@ -22,7 +23,8 @@ void __real_free(void *p);
 void *__wrap_calloc(size_t count, size_t size);
 void __wrap_free(void *p);
 
-static _Atomic int64_t allocated; /* bytes */
+static _Atomic int64_t allocated;  /* bytes */
+static _Thread_local bool by_test; /* this thread allocates for the test itself */
 
 /* With the word that the allocator keeps for itself. */
 static int64_t bytes_of(void *p)
@@ -33,15 +35,22 @@ static int64_t bytes_of(void *p)
 void *__wrap_calloc(size_t count, size_t size)
 {
     void *p = __real_calloc(count, size);
-    atomic_fetch_add(&allocated, bytes_of(p));
+    atomic_fetch_add(&allocated, by_test ? 0 : bytes_of(p));
     return p;
 }
 
 void __wrap_free(void *p)
 {
-    atomic_fetch_sub(&allocated, bytes_of(p));
+    atomic_fetch_sub(&allocated, by_test ? 0 : bytes_of(p));
     __real_free(p);
 }
+
+/* How they stand: so many at each of so many paths, behind one that holds. */
+struct shape {
+    const char *name;
+    int paths, each;
+    bool apart; /* another client has those that hold */
+};
 
 struct crowd;
 
@@ -52,16 +61,22 @@ struct place {
 };
 
 struct crowd {
-    zkr_client *c;
-    zkr_mutex *mutexes[PATHS];
-    struct place places[PATHS][1 + EACH];
-    int next[PATHS]; /* whose turn it is */
-    int64_t last_token[PATHS];
-    int held, unexpected;
+    const struct shape *shape;
+    zkr_client *c, *holder;
+    zkr_mutex *mutexes[TICKETS], *held[TICKETS];
+    struct place places[2 * TICKETS];
+    int next[TICKETS]; /* whose turn it is */
+    int64_t last_token[TICKETS];
+    int granted, unexpected;
     bool pass_on; /* who is granted releases at once */
 };
 
 static struct crowd crowd; /* not from the allocator */
+
+static struct place *place_at(struct crowd *k, int path, int turn)
+{
+    return &k->places[turn * k->shape->paths + path];
+}
 
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
@@ -72,7 +87,7 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
                 zkr_ticket_fencing_token(t, &token) == ZKR_OK &&
                 token > k->last_token[p->path];
     k->last_token[p->path] = token;
-    k->held++;
+    k->granted++;
     if (k->pass_on) {
         good = zkr_ticket_release(t) == ZKR_OK && good;
     }
@@ -81,19 +96,21 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
 
 static void request(struct crowd *k, int path, int turn)
 {
-    struct place *p = &k->places[path][turn];
+    struct place *p = place_at(k, path, turn);
     *p = (struct place){.k = k, .path = path, .turn = turn};
-    ZKT_MUST(
-        zkr_mutex_request(k->mutexes[path], ZKR_FOREVER, on_ticket, p, &p->ticket));
+    ZKT_MUST(zkr_mutex_request(turn == 0 ? k->held[path] : k->mutexes[path],
+                               ZKR_FOREVER, on_ticket, p, &p->ticket));
 }
 
 /* The program's event loop, for a moment. */
 static void loop_once(struct crowd *k)
 {
-    struct pollfd fd = {.fd = zkr_client_event_fd(k->c), .events = POLLIN};
-    assert_true(fd.fd >= 0);
-    (void)poll(&fd, 1, 20);
+    struct pollfd fds[] = {{.fd = zkr_client_event_fd(k->c), .events = POLLIN},
+                           {.fd = zkr_client_event_fd(k->holder), .events = POLLIN}};
+    assert_true(fds[0].fd >= 0 && fds[1].fd >= 0);
+    (void)poll(fds, 2, 20);
     assert_true(zkr_client_dispatch(k->c, 0) >= 0);
+    assert_true(zkr_client_dispatch(k->holder, 0) >= 0);
     assert_int_equal(k->unexpected, 0);
 }
 
@@ -104,52 +121,79 @@ static void loop_for(struct crowd *k, int64_t ms)
     }
 }
 
-static void loop_until_held(struct crowd *k, int count)
+static void loop_until_granted(struct crowd *k, int count)
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
-    while (k->held < count) {
+    while (k->granted < count) {
         assert_true(zkt_now_ms() < end);
         loop_once(k);
     }
 }
 
-static void loop_until_waiting(struct crowd *k, int64_t count)
+static int64_t watches(void)
+{
+    by_test = true;
+    int64_t count = zkt_watches();
+    by_test = false;
+    return count;
+}
+
+/* All that is to be asked has been asked when all watches are set. */
+static void loop_until_watched(struct crowd *k, int64_t count)
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
+    while (watches() < count) {
+        assert_true(zkt_now_ms() < end);
+        loop_for(k, 200);
+    }
+    assert_int_equal(watches(), count);
+    loop_for(k, 200); /* the last answers */
+}
+
+static int64_t waiting(const struct crowd *k)
+{
     zkr_stats stats = {0};
-    while (stats.waiting < count) {
-        assert_true(zkt_now_ms() < end);
-        loop_once(k);
-        ZKT_MUST(zkr_client_stats(k->c, &stats, sizeof(stats)));
-    }
+    ZKT_MUST(zkr_client_stats(k->c, &stats, sizeof(stats)));
+    return stats.waiting;
 }
 
+/* So long that a node's full path has 95 bytes or more, as they have in practice. */
 static void path_of(char path[PATH_SIZE], int i)
 {
-    (void)snprintf(path, PATH_SIZE, "%s/%d", zkt_path(), i);
+    (void)snprintf(path, PATH_SIZE, "%s/%032d", zkt_path(), i);
 }
 
-static void set_up(struct crowd *k)
+static zkr_client *open_client(void)
 {
-    char path[PATH_SIZE];
+    zkr_client *c = NULL;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = SESSION_MS;
     o.dispatch_by_application = 1;
-    *k = (struct crowd){0};
-    ZKT_MUST(zkr_client_open(&k->c, zkt_servers(), &o));
-    ZKT_MUST(zkr_client_wait_connected(k->c, PATIENCE_MS));
-    for (int i = 0; i < PATHS; i++) {
+    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    return c;
+}
+
+static void set_up(struct crowd *k, const struct shape *shape)
+{
+    char path[PATH_SIZE];
+    memset(k, 0, sizeof(*k));
+    k->shape = shape;
+    k->c = open_client();
+    k->holder = shape->apart ? open_client() : k->c;
+    for (int i = 0; i < shape->paths; i++) {
         path_of(path, i);
         ZKT_MUST(zkr_mutex_create(&k->mutexes[i], k->c, path, NULL));
+        ZKT_MUST(zkr_mutex_create(&k->held[i], k->holder, path, NULL));
     }
 }
 
-static void delete_paths(void)
+static void delete_paths(const struct crowd *k)
 {
     char path[PATH_SIZE];
     zkt_raw *by = zkt_raw_open(zkt_servers(), SESSION_MS);
     assert_non_null(by);
-    for (int i = 0; i < PATHS; i++) {
+    for (int i = 0; i < k->shape->paths; i++) {
         path_of(path, i);
         int rc = zkt_raw_delete(by, path);
         assert_true(rc == ZKT_OK ||
@@ -158,54 +202,92 @@ static void delete_paths(void)
     assert_int_equal(zkt_raw_close(by), ZKT_OK);
 }
 
+static void close_client(zkr_client *c)
+{
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_close(c));
+}
+
 static void tear_down(struct crowd *k)
 {
-    for (int i = 0; i < PATHS; i++) {
-        for (int turn = 0; turn <= EACH; turn++) {
-            ZKT_MUST(zkr_ticket_destroy(k->places[i][turn].ticket));
+    for (int i = 0; i < k->shape->paths; i++) {
+        for (int turn = 0; turn <= k->shape->each; turn++) {
+            ZKT_MUST(zkr_ticket_destroy(place_at(k, i, turn)->ticket));
         }
         ZKT_MUST(zkr_mutex_destroy(k->mutexes[i]));
+        ZKT_MUST(zkr_mutex_destroy(k->held[i]));
     }
-    ZKT_MUST(zkr_client_flush(k->c, PATIENCE_MS));
-    ZKT_MUST(zkr_client_close(k->c));
-    delete_paths();
+    close_client(k->c);
+    if (k->shape->apart) {
+        close_client(k->holder);
+    }
+    delete_paths(k);
+}
+
+/* One at each path, which holds it. */
+static void hold_all(struct crowd *k)
+{
+    for (int i = 0; i < k->shape->paths; i++) {
+        request(k, i, 0);
+        if ((i + 1) % CHUNK == 0) {
+            loop_until_granted(k, i + 1);
+        }
+    }
+    loop_until_granted(k, k->shape->paths);
+    loop_until_watched(k, k->shape->paths);
 }
 
 /* They take no thread and at most 1 KiB each; and then each is granted, in the order of requests. */
-static void ten_thousand_wait_in_one_process(void **state)
+static void they_wait(const struct shape *shape)
 {
     struct crowd *k = &crowd;
-    (void)state;
-    set_up(k);
+    int tickets = shape->paths * shape->each, nodes = shape->paths + tickets;
+    set_up(k, shape);
     int threads = zkt_thread_count();
-    for (int i = 0; i < PATHS; i++) {
-        request(k, i, 0);
-    }
-    loop_until_held(k, PATHS);
+    hold_all(k);
     int64_t before = atomic_load(&allocated);
-    for (int turn = 1; turn <= EACH; turn++) {
-        for (int i = 0; i < PATHS; i++) {
+    for (int turn = 1; turn <= shape->each; turn++) {
+        for (int i = 0; i < shape->paths; i++) {
             request(k, i, turn);
         }
     }
-    loop_until_waiting(k, TICKETS);
-    loop_for(k, 1000); /* until all watches are set */
-    int64_t each = (atomic_load(&allocated) - before) / TICKETS;
-    print_message("%" PRId64 " bytes for each ticket that waits\n", each);
-    assert_int_equal(k->held, PATHS);
+    loop_until_watched(k, nodes + (shape->apart ? tickets : 0));
+    assert_int_equal(waiting(k), tickets);
+    int64_t each = (atomic_load(&allocated) - before) / tickets;
+    print_message("%s: %" PRId64 " bytes for each ticket that waits\n", shape->name,
+                  each);
+    assert_int_equal(k->granted, shape->paths);
     assert_int_equal(zkt_thread_count(), threads);
     assert_true(each > 0 && each <= TICKET_MOST);
 
     k->pass_on = true;
-    for (int i = 0; i < PATHS; i++) {
-        ZKT_MUST(zkr_ticket_release(k->places[i][0].ticket));
+    for (int i = 0; i < shape->paths; i++) {
+        ZKT_MUST(zkr_ticket_release(place_at(k, i, 0)->ticket));
     }
-    loop_until_held(k, PATHS + TICKETS);
+    loop_until_granted(k, nodes);
     tear_down(k);
+}
+
+static void ten_thousand_wait_in_one_process(void **state)
+{
+    static const struct shape shape = {
+        .name = "behind one another", .paths = TICKETS / 100, .each = 100};
+    (void)state;
+    they_wait(&shape);
+}
+
+static void those_of_another_client_take_as_little(void **state)
+{
+    static const struct shape shape = {
+        .name = "behind another client", .paths = APART, .each = 1, .apart = true};
+    (void)state;
+    they_wait(&shape);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {ZKT_TEST(ten_thousand_wait_in_one_process)};
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(ten_thousand_wait_in_one_process),
+        ZKT_TEST(those_of_another_client_take_as_little)};
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }
