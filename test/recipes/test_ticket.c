@@ -157,27 +157,6 @@ static void many_tickets_take_turns_without_threads(void **state)
     zkt_close(c);
 }
 
-/* One that waits takes less than 1 KiB, its claim and the watch on its node included. */
-static void a_waiting_ticket_is_small(void **state)
-{
-    (void)state;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    zkr_ticket *first = queue(m, NULL);
-    zkr_ticket *t = queue(m, NULL);
-    zkr__lock(c);
-    enum { BOOKS = 16 }; /* of the allocator, for each of the parts */
-    size_t node = strlen(t->place.claim->node) + 1;
-    size_t claim = sizeof(*t->place.claim) + node + BOOKS;
-    size_t watch = 128 + node + BOOKS;
-    zkr__unlock(c);
-    assert_in_range(sizeof(*t) + BOOKS + claim + watch, 0, 1023);
-    end(first);
-    end(t);
-    zkt_destroy(m);
-    zkt_close(c);
-}
-
 /* --- time-outs --- */
 
 /* One that waits behind another fails at its time-out, tells so once, and leaves the queue. */
@@ -309,7 +288,6 @@ int main(void)
         ZKT_TEST(tickets_and_threads_are_served_in_order),
         ZKT_TEST(tickets_exclude_all_others),
         ZKT_TEST(the_owner_text_is_the_mutexs),
-        ZKT_TEST(a_waiting_ticket_is_small),
         ZKT_TEST(a_ticket_fails_at_its_time_out),
         ZKT_TEST(a_ticket_without_an_answer_says_so),
         ZKT_TEST(a_lost_hold_is_told_once),
