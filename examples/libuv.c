@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libuv SERVERS PATH NAME: what daemon_epoll.c does, on a loop of libuv. */
+/* libuv SERVERS NAME PATH: what daemon_epoll.c does, on a loop of libuv. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -97,15 +97,15 @@ static void run_loop(uv_loop_t *loop)
 int main(int argc, char **argv)
 {
     if (argc != 4) {
-        fputs("usage: libuv SERVERS PATH NAME\n", stderr);
+        fputs("usage: libuv SERVERS NAME PATH\n", stderr);
         return 64;
     }
-    name = argv[3];
+    name = argv[2];
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.dispatch_by_application = 1;
     o.owner = name;
     if ((rc = zkr_client_open(&client, argv[1], &o)) == ZKR_OK &&
-        (rc = zkr_mutex_create(&mutex, client, argv[2], NULL)) == ZKR_OK) {
+        (rc = zkr_mutex_create(&mutex, client, argv[3], NULL)) == ZKR_OK) {
         run_loop(uv_default_loop());
     }
     if (rc != ZKR_OK) {

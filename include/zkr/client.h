@@ -468,7 +468,8 @@ ZKR_API int zkr_client_shutdown(zkr_client *c);
  * Threads:  any but the dispatch thread; no other call on @c may run or follow, but those of
  *           callbacks, which can make no new recipe on it (ZKR_ECLOSED).
  * Session:  closed on the server, which deletes all its nodes at once. If the server cannot be
- *           reached they go when the session expires there.
+ *           reached, or does not answer in these times, they go when the session expires there: after
+ *           the release of thousands of holds or tickets call zkr_client_flush() first.
  * Cost:     1 round trip.
  * Curator:  CuratorFramework.close.   Since: 0.1.
  */

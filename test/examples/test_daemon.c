@@ -12,7 +12,7 @@
 static void start(struct cli *c, const char *servers, const char *name)
 {
     cli_spawn(c, false,
-              (const char *const[]){cli_zkr(), servers, zkt_path(), name, NULL});
+              (const char *const[]){cli_zkr(), servers, name, zkt_path(), NULL});
 }
 
 /* The token behind the last "NAME what", 0 = it has not said so. */

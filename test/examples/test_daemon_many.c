@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_daemon_many PROGRAM: the daemon of examples/ with ten thousand tickets, as a black box. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "fourlw.h"
+
+enum { PATHS = 100, WAITING = 10000, TICKETS = PATHS + WAITING, PATIENCE_MS = 100000 };
+
+static char *paths[PATHS];
+
+/* The tickets stand behind one another: the daemon is given each path again and again. */
+static void start(struct cli *c, int tickets)
+{
+    static const char *argv[3 + TICKETS + 1];
+    argv[0] = cli_zkr();
+    argv[1] = zkt_servers();
+    argv[2] = "many";
+    for (int i = 0; i < tickets; i++) {
+        argv[3 + i] = paths[i % PATHS];
+    }
+    argv[3 + tickets] = NULL;
+    cli_spawn(c, false, argv);
+}
+
+/* How often it has said so. */
+static int said(const struct cli *c, const char *what)
+{
+    struct stat file;
+    assert_int_equal(fstat(c->out, &file), 0);
+    char *text = calloc((size_t)file.st_size + 1, 1);
+    assert_non_null(text);
+    assert_int_equal(pread(c->out, text, (size_t)file.st_size, 0), file.st_size);
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++) {
+        count++;
+    }
+    free(text);
+    return count;
+}
+
+static int threads_of(const struct cli *c)
+{
+    char path[64];
+    int count = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)c->pid);
+    DIR *tasks = opendir(path);
+    assert_non_null(tasks);
+    for (const struct dirent *e; (e = readdir(tasks)) != NULL;) {
+        count += e->d_name[0] != '.';
+    }
+    (void)closedir(tasks);
+    return count;
+}
+
+static void stop(struct cli *c)
+{
+    assert_int_equal(kill(c->pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(c), 0);
+    assert_string_equal(cli_err(c), "");
+}
+
+static int64_t nodes(void)
+{
+    return zkt_ephemerals_under(zkt_servers(), zkt_path());
+}
+
+static void make_paths(void)
+{
+    for (int i = 0; i < PATHS; i++) {
+        assert_true(asprintf(&paths[i], "%s/%d", zkt_path(), i) > 0);
+    }
+}
+
+static void delete_paths(void)
+{
+    zkt_raw *by = zkt_raw_open(zkt_servers(), 5000);
+    assert_non_null(by);
+    for (int i = 0; i < PATHS; i++) {
+        int rc = zkt_raw_delete(by, paths[i]);
+        assert_true(rc == ZKT_OK ||
+                    rc == ZKT_NONODE); /* reaped, if it is a container */
+        free(paths[i]);
+    }
+    assert_int_equal(zkt_raw_close(by), ZKT_OK);
+}
+
+/* Ten thousand that wait take no thread more than one that holds, and a signal ends them all. */
+static void ten_thousand_wait_in_one_daemon(void **state)
+{
+    struct cli one, many;
+    (void)state;
+    make_paths();
+    start(&one, 1);
+    ZKT_EVENTUALLY(said(&one, " works ") > 0, PATIENCE_MS);
+    int threads = threads_of(&one);
+    stop(&one);
+    cli_free(&one);
+
+    start(&many, TICKETS);
+    ZKT_EVENTUALLY(nodes() == TICKETS, PATIENCE_MS);
+    ZKT_EVENTUALLY(said(&many, " holds ") == PATHS, PATIENCE_MS);
+    assert_int_equal(threads_of(&many), threads);
+    stop(&many);
+    assert_int_equal(said(&many, " lost "), 0);
+    assert_int_equal(said(&many, " holds "), PATHS);
+    assert_int_equal(nodes(), 0);
+    cli_free(&many);
+    delete_paths();
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {CLI_TEST(ten_thousand_wait_in_one_daemon)};
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}
