@@ -26,7 +26,7 @@
     X(UNNOTICED, "deleted node noticed too late")                                      \
     X(LOST_TWICE, "lost callback called twice")                                        \
     X(TOLD, "callback of a ticket out of turn")                                        \
-    X(WEDGED, "lock wanted and free for long while others were granted")               \
+    X(WEDGED, "lock wanted and free for long while the servers answered")              \
     X(STARVED, "lock not obtained after the nemesis stopped")                          \
     X(LEFT_OVER, "something left behind")                                              \
     X(CRASHED, "process ended by itself")                                              \
@@ -43,9 +43,9 @@ enum {
     ZKC_LATE_MS = 2000, /* an acquire may be later than its time-out by this */
     ZKC_NOTICE_MS =
         500, /* a deletion by hand may be noticed a session and this later */
-    ZKC_CALM_MS = 45000, /* everybody gets every lock by then */
-    ZKC_WEDGED_MS =
-        20000, /* nobody holds it, somebody waits, other locks are granted */
+    ZKC_CALM_MS = 45000,    /* everybody gets every lock by then */
+    ZKC_WEDGED_MS = 20000,  /* nobody holds it, somebody waits, the servers answer */
+    ZKC_ANSWERED_MS = 5000, /* with less than one answer in this they do not */
     ZKC_ALL_KINDS_S = 300,  /* a run of that length has every kind of fault, */
     ZKC_LOSSES_S = 120,     /* of that length, losses */
     ZKC_FAULT_EVERY_S = 20, /* and in so many seconds at least one fault */

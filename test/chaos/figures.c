@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long hand-overs took, and how long a lock was wanted and nobody held it. */
+#include <stdbool.h>
 #include <stdlib.h>
+
+#include <zkr/error.h>
 
 #include "check.h"
 
@@ -49,18 +52,40 @@ first_waiting(const zkc_record *all, size_t n, int path, int64_t from, int64_t t
     return first > from ? first : from;
 }
 
-/* When one of the other locks was last granted before @to; 0: never. */
-static int64_t last_elsewhere(const zkc_record *all, size_t n, int path, int64_t to)
+/*
+ * Whether the servers answered a write at the time @r->until: a grant, a guarded write, a try that found another
+ * ahead of it.
+ */
+static bool is_answer(const zkc_record *r)
 {
-    int64_t last = 0;
+    return r->kind == ZKC_GRANT || r->kind == ZKC_GUARD_OK ||
+           (r->kind == ZKC_FAIL && r->limit == 0 && r->code == ZKR_ETIMEDOUT);
+}
+
+/* Of the time within @from..@to, that with an answer of the servers every ZKC_ANSWERED_MS at least. */
+static int64_t served(const zkc_record *all, size_t n, int64_t from, int64_t to)
+{
+    const int64_t most = (int64_t)ZKC_ANSWERED_MS * 1000000;
+    int64_t *times = calloc(n + 2, sizeof *times);
+    int64_t sum = 0;
+    size_t count = 0;
+    if (times == NULL) {
+        return to - from; /* blame somebody */
+    }
+    times[count++] = from;
     for (size_t i = 0; i < n; i++) {
-        const zkc_record *r = &all[i];
-        if (r->kind == ZKC_GRANT && r->path != path && r->until < to &&
-            r->until > last) {
-            last = r->until;
+        if (is_answer(&all[i]) && all[i].until > from && all[i].until < to) {
+            times[count++] = all[i].until;
         }
     }
-    return last;
+    times[count++] = to;
+    qsort(times, count, sizeof *times, by_value);
+    for (size_t i = 1; i < count; i++) {
+        const int64_t gap = times[i] - times[i - 1];
+        sum += gap <= most ? gap : 0;
+    }
+    free(times);
+    return sum;
 }
 
 /* Nobody held it from @end until @h did; who waited? */
@@ -78,11 +103,13 @@ static void check_gap(const zkc_record *all,
     if (h->granted - from > v->unavailable) {
         v->unavailable = h->granted - from;
     }
-    /* With no grant anywhere it is the servers that were away. */
-    const int64_t elsewhere = last_elsewhere(all, n, h->path, h->granted);
-    if (elsewhere - from > bound) {
-        zkc_bad_add(v, ZKC_BAD_WEDGED, "path %d: %.1f s until token %llx", h->path,
-                    (double)(h->granted - from) / 1e9, (unsigned long long)h->token);
+    /* While nobody is answered it is the servers that are away, or the machine is busy with others. */
+    const int64_t blamed = served(all, n, from, h->granted);
+    if (blamed > bound) {
+        zkc_bad_add(v, ZKC_BAD_WEDGED,
+                    "path %d: %.1f s until token %llx, %.1f s of it with answers",
+                    h->path, (double)(h->granted - from) / 1e9,
+                    (unsigned long long)h->token, (double)blamed / 1e9);
     }
 }
 

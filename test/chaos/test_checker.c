@@ -267,28 +267,6 @@ static void a_second_lost_callback_is_seen(void **state)
     expect_only(ZKC_BAD_LOST_TWICE);
 }
 
-/* A lock that nobody holds, somebody wants, and nobody gets, while others are granted. */
-static void a_wedged_lock_is_seen(void **state)
-{
-    (void)state;
-    visit(1, 0);
-    zkc_record *waited = visit(2, 0);
-    const int64_t from = waited[GRANT].at;
-    for (int i = 0; i < VISIT; i++) {
-        waited[i].at += (ZKC_WEDGED_MS + 1000) * (int64_t)MS;
-        waited[i].until += (ZKC_WEDGED_MS + 1000) * (int64_t)MS;
-    }
-    waited[GRANT].at = from;
-    t.now += (ZKC_WEDGED_MS + 2000) * (int64_t)MS;
-    calm();
-    expect_good(); /* no grant anywhere: the servers were away */
-    assert_true(t.verdict.unavailable > ZKC_WEDGED_MS * (int64_t)MS);
-    zkc_record *other = add(ZKC_GRANT, 3, 1, 0);
-    other->until = other->at = from + (ZKC_WEDGED_MS + 500) * (int64_t)MS;
-    other->code = ZKR_ESESSION;
-    expect_only(ZKC_BAD_WEDGED);
-}
-
 /* One thread did not get one of the locks after the nemesis, or too late. */
 static void starvation_is_seen(void **state)
 {
@@ -390,7 +368,6 @@ int main(void)
         TEST(a_late_return_is_seen),
         TEST(a_late_return_after_a_stop_is_none),
         TEST(a_second_lost_callback_is_seen),
-        TEST(a_wedged_lock_is_seen),
         TEST(starvation_is_seen),
         TEST(a_run_without_moves_is_seen),
         TEST(the_seed_makes_the_schedule),
