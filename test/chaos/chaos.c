@@ -32,6 +32,7 @@ struct run {
     struct zkc_verdict verdict;
     zkc_store_reply store[ZKC_PATHS];
     const char *stuck; /* the run could not go on: why */
+    int spoiled;       /* servers that say that their data is not what it should be */
     char left[512];    /* what was left behind */
 };
 
@@ -155,6 +156,10 @@ static void perform(struct run *run)
         expect_clean_servers(run);
     }
     s->each_tick = NULL;
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        run->spoiled += zkt_server_log_says(zkt_ensemble_server(s->ensemble, i),
+                                            "Digests are not matching");
+    }
 }
 
 /* ---- the verdict -------------------------------------------------------------------- */
@@ -210,6 +215,12 @@ static int conclude(struct run *run)
                                               .store = run->store};
         zkc_report(&text);
         status = zkc_bad_count(&run->verdict) > 0;
+        if (status != 0 && run->spoiled > 0) {
+            (void)printf("note: %d servers say that their data is spoiled; the fault "
+                         "may be theirs, see "
+                         "test/chaos/README.md\n",
+                         run->spoiled);
+        }
         if (status != 0 || run->keep) {
             keep(&run->stage, ZKC_HISTORY_FILE);
             keep(&run->stage, ZKC_OUTPUT_FILE);

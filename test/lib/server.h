@@ -69,6 +69,9 @@ void zkt_server_restart(zkt_server *s, bool wipe);
 void zkt_server_launch(zkt_server *s);
 bool zkt_server_wait(zkt_server *s, int64_t timeout_ms);
 
+/** Whether a line of what it has logged so far contains @words. */
+bool zkt_server_log_says(const zkt_server *s, const char *words);
+
 /** Session time-outs that it grants from its next start on; 0 = as before. */
 void zkt_server_limits(const zkt_server *s, int min_session_ms, int max_session_ms);
 

@@ -34,7 +34,6 @@ void zkt_server_destroy(zkt_server *s);
 void zkt_server_write(const zkt_server *s, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-bool zkt_server_log_says(const zkt_server *s, const char *words);
 void zkt_server_show_log(const zkt_server *s);
 
 #endif
