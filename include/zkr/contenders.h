@@ -6,6 +6,7 @@
 #ifndef ZKR_CONTENDERS_H
 #define ZKR_CONTENDERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,15 +18,31 @@ extern "C" {
 
 typedef struct zkr_contenders zkr_contenders;
 
+/** Of which recipe a node is, by its name. */
+enum zkr_kind {
+    ZKR_KIND_LOCK = 1,   /**< mutex, leader selector */
+    ZKR_KIND_READ = 2,   /**< reader */
+    ZKR_KIND_WRITE = 3,  /**< writer */
+    ZKR_KIND_LEADER = 4, /**< leader latch */
+    ZKR_KIND_LEASE = 5,  /**< permits of a semaphore */
+    ZKR_KIND_OTHER = 6   /**< of a recipe that is not ours; counts by its number */
+};
+
 /** One contender; pointers live as long as the list. */
 typedef struct zkr_contender {
-    const char *node;   /**< name below the path */
-    const char *owner;  /**< node data as text, unprintable bytes as '?'; "" = none */
+    const char *node; /**< name below the path */
+    const char *
+        owner; /**< node data as text, unprintable bytes as '?'; "" = none, or `asked` */
     int64_t session_id; /**< owner session; 0 = the node is not ephemeral */
     int64_t
         created_ms; /**< server's wall clock, ms since 1970: in the queue since then */
     int64_t fencing_token; /**< its czxid */
     int64_t sequence;      /**< its place: the lowest holds */
+    int kind;              /**< ZKR_KIND_… */
+    bool holds; /**< the first, and the readers right behind a reader that is */
+    /** Somebody asks it to let go, in place of its owner text: zkr_mutex_revoke(). A holder of this
+     * library writes the text back; Curator's do not. */
+    bool asked;
 } zkr_contender;
 
 /**
@@ -42,7 +59,7 @@ typedef struct zkr_contender {
 ZKR_API size_t zkr_contenders_count(const zkr_contenders *list);
 
 /**
- * Entry @i of a list; entry 0 is the holder.
+ * Entry @i of a list; entry 0 holds.
  *
  * @list  borrowed.
  * @i     below zkr_contenders_count().

@@ -25,6 +25,9 @@
  * gain first. A gain is told only while it is true; so a term that ends before its turn to be
  * told has come is not told at all, and neither is a gap that is closed by then within one term.
  *
+ * **Revocation.** A latch is not revocable: zkr_mutex_revoke() on its path changes nothing but that
+ * its id is written back.
+ *
  * A latch needs no thread of its own and less than 4 KiB of memory.
  */
 #ifndef ZKR_LEADER_LATCH_H

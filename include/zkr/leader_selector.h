@@ -19,6 +19,9 @@
  * zkr_leadership_wait(), which returns at once when leadership is lost, interrupted or stopped,
  * check zkr_leadership_valid_for_ms() before each irreversible step, and hand its fencing token to
  * what it writes to.
+ *
+ * **Revocation.** A selector is not revocable: zkr_mutex_revoke() on its path changes nothing but
+ * that its id is written back.
  */
 #ifndef ZKR_LEADER_SELECTOR_H
 #define ZKR_LEADER_SELECTOR_H

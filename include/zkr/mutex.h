@@ -21,6 +21,9 @@
  * brought back) fencing tokens start again below those handed out before: whoever empties the
  * ensemble must reset what remembers tokens, too.
  *
+ * **Revocation.** Who wants the lock may ask its holder to let go: zkr_mutex_revoke(), as Curator's
+ * Revoker does. The holder is told if it listens (options.on_revoke), and decides for itself.
+ *
  * A thread that ends while it holds releases by that, and the log says so. So does one that is
  * canceled: pthread_cancel() does not end a wait, but acts at the thread's next cancellation point
  * after the call, which may have acquired by then. zkr_mutex_cancel() ends a wait.
@@ -48,6 +51,14 @@ typedef struct zkr_mutex zkr_mutex;
  */
 typedef void (*zkr_mutex_lost_fn)(zkr_mutex *m, const zkr_lost *lost, void *ctx);
 
+/**
+ * Called on the client's dispatch thread when a holder of @m, a thread or a ticket, is asked to let
+ * go: by zkr_mutex_revoke(), or by Curator's Revoker. Once for each wish; when a hold ends first,
+ * not at all. It is a wish: whether and when to release is the holder's to decide. A callback
+ * cannot release what a thread holds; it tells the thread. It may release a ticket.
+ */
+typedef void (*zkr_mutex_revoke_fn)(zkr_mutex *m, void *ctx);
+
 /** Options of zkr_mutex_create(). Zero in a field means its default; contents are copied. */
 typedef struct zkr_mutex_options {
     size_t size;       /**< sizeof(zkr_mutex_options) */
@@ -62,11 +73,13 @@ typedef struct zkr_mutex_options {
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
     int64_t watch_node; /**< not 0: that somebody deletes the node is noticed from the
                            grant on, not from 0.1 s after it; one request more */
+    zkr_mutex_revoke_fn on_revoke; /**< NULL = none; implies watch_node */
+    void *on_revoke_ctx;
 } zkr_mutex_options;
 
 #define ZKR_MUTEX_OPTIONS_INIT                                                         \
     {                                                                                  \
-        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0                              \
+        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                        \
     }
 
 /**
@@ -101,6 +114,7 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (no server has said by the deadline
  * who holds it; of a try, also that there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
  * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first),
+ * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads),
  * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
  * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
  * a callback, or in a forked child). After any error this call holds nothing and its node is
@@ -273,15 +287,58 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
 ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
 
 /**
+ * Ask the present holder, of any process and language, to let go.
+ *
+ * @m  borrowed; need not be held, and may be held by the caller.
+ *
+ * The node of the first in the queue gets `__REVOKE__` as its data; with a reader first, those of
+ * all readers that hold. What comes of it is the holder's to decide: this library's tells
+ * options.on_revoke, Curator's the listener of makeRevocable(), others do not notice. Nobody who waits is
+ * told; one to whom the lock falls while it is asked is told once it holds. A holder of this library writes its
+ * owner text back as it hears of the wish, revocable or not. zkr_mutex_watch() tells when it has gone.
+ *
+ * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds), ZKR_EAUTH (the credentials
+ * are refused, or the node's ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms; it may have been asked), ZKR_ECONNLOSS (the
+ * same), ZKR_ESESSION (the same), ZKR_ECLOSED (the client is shut down), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS,
+ * ZKR_ESTATE (in a callback, or in a forked child).
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms.
+ * Threads:  any.
+ * Cost:     2 round trips: a list, a write.
+ * Curator:  Revoker.attemptRevoke, which has to be told the node.   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
+
+/**
+ * Delete the node of a contender by force, when it does not let go and must.
+ *
+ * @m     borrowed; need not be held.
+ * @node  its name, as zkr_mutex_contenders() has it.
+ *
+ * Of a holder: the servers grant the lock to the next at once, and the one evicted goes on until it hears of that. A holder
+ * of this library hears in milliseconds (ZKR_LOST_NODE), or, cut off, at its lease bound at the latest; for so
+ * long two may hold. Of one that waits: it queues again at the tail. Ask first: zkr_mutex_revoke().
+ *
+ * Returns ZKR_OK (deleted, or gone before), ZKR_EINVAL (also: no node of a contender), ZKR_EAUTH (the credentials
+ * are refused, or the path's ACL forbids it), and the other codes of zkr_mutex_revoke() but ZKR_ENONODE.
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms.
+ * Threads:  any.
+ * Cost:     1 round trip.
+ * Curator:  none (CURATOR-171 asks for it).   Since: 0.1.
+ */
+ZKR_API int zkr_mutex_evict(zkr_mutex *m, const char *node);
+
+/**
  * Free a mutex.
  *
  * @m  taken on success; NULL is a no-op. Callbacks of @m that wait to be called are dropped, one
  *     that runs is waited for (except when called from it).
  *
  * Returns ZKR_OK, ZKR_EBUSY (held by a thread, waited for, or tickets of it are not destroyed yet;
- * nothing happened), ZKR_ESTATE (in a forked child).
+ * nothing happened), ZKR_ESTATE (a side of a zkr_rwlock, or in a forked child).
  *
- * Blocks:   only for a running lost callback of @m.
+ * Blocks:   only for a running callback of @m.
  * Threads:  any; no other call on @m may run or follow.
  * Session:  released nodes that are not yet confirmed gone stay with the client.
  * Cost:     no request.

@@ -15,6 +15,11 @@ static int compare(const void *x, const void *y)
     if (a->sequence != b->sequence) {
         return a->sequence < b->sequence ? -1 : 1;
     }
+    /* Curator's writers make the READ node of a downgrade beside their own, with its number. */
+    bool reads = a->kind == ZKR__NAME_READ;
+    if (reads != (b->kind == ZKR__NAME_READ)) {
+        return reads ? 1 : -1;
+    }
     return strcmp(a->name, b->name);
 }
 
@@ -34,8 +39,9 @@ int zkr__children_order(struct zkr__children *out,
     }
     for (size_t i = 0; i < count; i++) {
         struct zkr__child *child = &out->list[out->count];
-        if (names[i] && zkr__name_parse(names[i], &child->kind, &child->sequence) &&
-            !(dead && dead(ctx, names[i]))) {
+        if (!names[i] || !zkr__name_parse(names[i], &child->kind, &child->sequence)) {
+            out->strays++;
+        } else if (!dead || !dead(ctx, names[i])) {
             child->name = names[i];
             out->count++;
         }

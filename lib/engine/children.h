@@ -16,16 +16,17 @@ struct zkr__child {
 };
 
 struct zkr__children {
-    struct zkr__child *list; /* by sequence, then name */
+    struct zkr__child *list; /* by sequence, readers last, then by name */
     size_t count;
+    size_t strays; /* children beside them, which have no number */
 };
 
 /* True for a node that is as good as deleted. */
 typedef bool (*zkr__child_filter)(void *ctx, const char *name);
 
 /*
- * Take the sequential children out of @names. Returns ZKR_OK or ZKR_ENOMEM; free with
- * zkr__mem_free(out->list). @dead may be NULL.
+ * Take the sequential children out of @names, and count the others. Returns ZKR_OK or ZKR_ENOMEM; free with
+ * zkr__mem_free(out->list). @dead, which may be NULL, is asked about the sequential ones.
  */
 int zkr__children_order(struct zkr__children *out,
                         const char *const *names,

@@ -56,6 +56,14 @@ void zkr__claim_wake(struct zkr__claim *claim)
     }
 }
 
+void zkr__claim_tell_wishes(struct zkr__claim *claim)
+{
+    struct zkr__queue *q = claim->q;
+    if (claim->wishes > 0 && claim->taken && q->on_wish) {
+        q->on_wish(q);
+    }
+}
+
 /* --- our node --- */
 
 int zkr__claim_new_name(struct zkr__claim *claim)
@@ -72,6 +80,11 @@ int zkr__claim_new_name(struct zkr__claim *claim)
     return rc;
 }
 
+static bool enter_node(struct zkr__claim *claim)
+{
+    return zkr__path_table_add(&claim->engine->by_node, &claim->by_node, claim->node);
+}
+
 bool zkr__claim_know_node(struct zkr__claim *claim, const char *path)
 {
     enum zkr__name_kind kind;
@@ -82,24 +95,26 @@ bool zkr__claim_know_node(struct zkr__claim *claim, const char *path)
     }
     zkr__claim_forget_node(claim);
     memcpy(claim->node, path, strlen(path) + 1);
-    size_t len = strlen(claim->node);
-    HASH_ADD_KEYPTR(hh, claim->engine->by_node, claim->node, len, claim);
-    return claim->hh.tbl != NULL;
+    return enter_node(claim);
+}
+
+void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind)
+{
+    zkr__claim_forget_node(claim);
+    zkr__name_turn(claim->node, kind);
+    /* Without memory for the table: the lease probe looks after the node, and neighbours watch its path. */
+    (void)enter_node(claim);
 }
 
 void zkr__claim_forget_node(struct zkr__claim *claim)
 {
-    if (claim->hh.tbl) {
-        HASH_DEL(claim->engine->by_node, claim);
-        claim->hh.tbl = NULL;
-    }
+    zkr__path_table_remove(&claim->engine->by_node, &claim->by_node);
 }
 
 struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine, const char *path)
 {
-    struct zkr__claim *claim;
-    HASH_FIND(hh, engine->by_node, path, strlen(path), claim);
-    return claim;
+    struct zkr__path_entry *entry = zkr__path_table_find(&engine->by_node, path);
+    return entry ? ZKR__OWNER_OF(entry, struct zkr__claim, by_node) : NULL;
 }
 
 /* --- whom it stands behind --- */

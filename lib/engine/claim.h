@@ -11,6 +11,8 @@
 #include "engine/engine.h"
 #include "engine/queue.h"
 
+struct zkr__batch;
+
 struct zkr__claim {
     struct zkr__claim_state k;
     struct zkr__queue *q;
@@ -24,7 +26,9 @@ struct zkr__claim {
     unsigned epoch; /* of the session that the node belongs to */
     int detail;     /* ZooKeeper's code of a failure */
     bool canceled;
-    bool once; /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    bool taken;      /* the owner has been told of the hold */
+    unsigned wishes; /* that it lets go, of which its owner is not told yet */
+    bool once;       /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *on_change_ctx;
     struct zkr__cv
@@ -33,14 +37,17 @@ struct zkr__claim {
     /* The engine's lists and tables. */
     struct zkr__claim *prev, *next;
     struct zkr__claim *held_prev, *held_next;
-    UT_hash_handle hh;
-    int counted_as; /* in the client's statistics */
+    struct zkr__path_entry by_node; /* while its node is known */
+    int counted_as;                 /* in the client's statistics */
+    unsigned unsent; /* set of zkr__action: to go out with those of the others */
 
     /* PARKED: behind another claim of this client, or a path. */
     struct zkr__claim *ahead;
     struct zkr__claim *behind;                     /* list: those behind us */
     struct zkr__claim *behind_next, **behind_link; /* of the one ahead */
     struct zkr__path_watcher ahead_watcher;
+
+    struct zkr__batch *batch; /* made with others, NULL = alone */
 
     struct zkr__timer timer;                /* for the first of these */
     int64_t retry_at, quiet_at, give_up_at; /* 0 = off */
@@ -65,8 +72,13 @@ int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
 
+/* Tell the owner of the wishes, if it has been told of the hold. */
+void zkr__claim_tell_wishes(struct zkr__claim *claim) ZKR__LOCKED;
+
 /* Our node is at @path, which comes from the server. False: it cannot be ours, or no memory. */
 bool zkr__claim_know_node(struct zkr__claim *claim, const char *path) ZKR__LOCKED;
+/* From now on our node is to be of @kind, READ or WRITE, with the number it has. */
+void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind) ZKR__LOCKED;
 /* Out of the table; the text stays. */
 void zkr__claim_forget_node(struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim of this client whose node is at @path, or NULL. */

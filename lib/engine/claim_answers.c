@@ -57,22 +57,46 @@ static void on_own(struct zkr__claim *claim,
 {
     if (answer->code == ZKR_OK) {
         e->ours = answer->owner == claim->q->c->session_id;
+        e->wish = zkr__is_wish(answer->data, answer->data_len) ? answer->version : 0;
+    }
+    if (answer->code == ZKR_OK && claim->k.phase == ZKR__ADOPTING) {
         note_node(claim, e, answer);
+    }
+}
+
+/* Refused for another reason than that our node is gone: then it is there, and no reader's was made. */
+static void on_downgraded(struct zkr__claim *claim,
+                          struct zkr__claim_event *e,
+                          const struct zkr__answer *answer) ZKR__LOCKED
+{
+    if (answer->code == ZKR_OK) {
+        return;
+    }
+    e->refused = answer->failed_at != 0 && answer->failed_at != SIZE_MAX;
+    e->code = answer->failed_at == 0 ? ZKR_ENONODE : ZKR_ECONNLOSS;
+    if (e->refused) {
+        zkr__claim_turn(claim, ZKR__NAME_WRITE);
+        zkr__log(
+            claim->q->c, ZKR_LOG_WARN,
+            "%s: not allowed to become a reader's node (%d); others wait for it as "
+            "for a writer's",
+            claim->node, answer->zk_rc);
     }
 }
 
 /* --- lists --- */
 
 /* A claim that lists, and the path of a child. */
-struct sight {
+struct lister {
     struct zkr__claim *claim;
     char *path;
     char *name; /* its end, with room for the longest */
 };
 
 /* False: no memory. */
-static bool
-sight_begin(struct sight *s, struct zkr__claim *claim, const struct zkr__answer *answer)
+static bool lister_begin(struct lister *s,
+                         struct zkr__claim *claim,
+                         const struct zkr__answer *answer)
 {
     const char *dir = claim->q->dir;
     size_t dir_len = strlen(dir), longest = 0;
@@ -94,7 +118,7 @@ sight_begin(struct sight *s, struct zkr__claim *claim, const struct zkr__answer 
 /* A node of ours that is being deleted: requests behind its delete will not see it. */
 static bool is_dying(void *ctx, const char *name) ZKR__LOCKED
 {
-    const struct sight *s = ctx;
+    const struct lister *s = ctx;
     memcpy(s->name, name, strlen(name) + 1);
     const struct zkr__claim *other = zkr__claim_at(s->claim->engine, s->path);
     return other && other != s->claim && zkr__claim_stage(&other->k) == ZKR__REMOVING;
@@ -104,17 +128,17 @@ static int order(struct zkr__claim *claim,
                  const struct zkr__answer *answer,
                  struct zkr__children *children) ZKR__LOCKED
 {
-    struct sight sight;
+    struct lister lister;
     if (claim->q->c->stats.pending_deletes == 0) {
         return zkr__children_order(children, answer->names, answer->name_count, NULL,
                                    NULL);
     }
-    if (!sight_begin(&sight, claim, answer)) {
+    if (!lister_begin(&lister, claim, answer)) {
         return ZKR_ENOMEM;
     }
     int rc = zkr__children_order(children, answer->names, answer->name_count, is_dying,
-                                 &sight);
-    zkr__mem_free(sight.path);
+                                 &lister);
+    zkr__mem_free(lister.path);
     return rc;
 }
 
@@ -232,9 +256,14 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
                             struct zkr__claim_event *e)
 {
     static const enum zkr__event_kind kinds[] = {
-        [ZKR__ASKED_CREATE] = ZKR__EV_CREATED, [ZKR__ASKED_LIST] = ZKR__EV_LISTED,
-        [ZKR__ASKED_OWN] = ZKR__EV_GOT_OWN,    [ZKR__ASKED_AHEAD] = ZKR__EV_GOT_AHEAD,
-        [ZKR__ASKED_PROVE] = ZKR__EV_PROVED,   [ZKR__ASKED_REMOVE] = ZKR__EV_REMOVED,
+        [ZKR__ASKED_CREATE] = ZKR__EV_CREATED,
+        [ZKR__ASKED_LIST] = ZKR__EV_LISTED,
+        [ZKR__ASKED_OWN] = ZKR__EV_GOT_OWN,
+        [ZKR__ASKED_AHEAD] = ZKR__EV_GOT_AHEAD,
+        [ZKR__ASKED_PROVE] = ZKR__EV_PROVED,
+        [ZKR__ASKED_REMOVE] = ZKR__EV_REMOVED,
+        [ZKR__ASKED_DOWNGRADE] = ZKR__EV_DOWNGRADED,
+        [ZKR__ASKED_RESTORE] = ZKR__EV_RESTORED,
     };
     if (!zkr__asked_in_round(tag, claim->k.round)) {
         return false;
@@ -257,8 +286,12 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
     case ZKR__ASKED_REMOVE:
         on_removed(claim, answer);
         break;
+    case ZKR__ASKED_DOWNGRADE:
+        on_downgraded(claim, e, answer);
+        break;
     case ZKR__ASKED_AHEAD:
     case ZKR__ASKED_PROVE:
+    case ZKR__ASKED_RESTORE:
         break;
     }
     return true;

@@ -3,6 +3,8 @@
 
 #include <zkr/client.h>
 
+#include "engine/downgrade.h"
+#include "engine/own_node.h"
 #include "engine/transitions.h"
 
 enum { QUICK_RETRIES = 3 };
@@ -10,20 +12,6 @@ enum { QUICK_RETRIES = 3 };
 static bool reply_lost(int code)
 {
     return code == ZKR_ECONNLOSS || code == ZKR_ESESSION;
-}
-
-static bool worth_retrying(int code)
-{
-    return reply_lost(code) || zkr_err_retriable(code);
-}
-
-/* Retry, or fail if that cannot help. */
-static unsigned retry_or_fail(struct zkr__claim_state *k,
-                              const struct zkr__claim_event *e,
-                              enum zkr__phase phase)
-{
-    return worth_retrying(e->code) ? zkr__retry_in(k, e, phase)
-                                   : zkr__fail_claim(k, e, e->code);
 }
 
 /* --- making the node --- */
@@ -61,14 +49,14 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
     if (e->code == ZKR_ENONODE && !e->hopeless) {
         return make_parents(k, e);
     }
-    return retry_or_fail(k, e, ZKR__CREATING);
+    return zkr__retry_or_fail(k, e, ZKR__CREATING);
 }
 
 static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
         return k->leaving ? zkr__retry_in(k, e, ZKR__FINDING)
-                          : retry_or_fail(k, e, ZKR__FINDING);
+                          : zkr__retry_or_fail(k, e, ZKR__FINDING);
     }
     /*
      * A create that is not seen behind that write will never be. Servers drop what comes of a session that has
@@ -94,6 +82,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     k->failures = 0;
     k->then = e->then;
     unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD : 0;
+    ahead |= k->member ? ZKR__DO_NOTIFY : 0;
     if (e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR) {
         return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
     }
@@ -120,7 +109,7 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
         return zkr__requeue(k, e);
     }
     if (e->code != ZKR_OK) {
-        return retry_or_fail(k, e, ZKR__LISTING);
+        return zkr__retry_or_fail(k, e, ZKR__LISTING);
     }
     return e->granted ? zkr__grant(k, e)
            : e->once  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
@@ -154,7 +143,7 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
         return 0;
     }
     return e->code == ZKR_ENONODE ? on_ahead_gone(k, e, false)
-                                  : retry_or_fail(k, e, ZKR__LISTING);
+                                  : zkr__retry_or_fail(k, e, ZKR__LISTING);
 }
 
 static unsigned on_ahead_changed(struct zkr__claim_state *k,
@@ -169,66 +158,7 @@ static unsigned on_ahead_changed(struct zkr__claim_state *k,
     return e->connected ? ZKR__DO_GET_AHEAD : zkr__retry_in(k, e, ZKR__LISTING);
 }
 
-/* --- our own node --- */
-
-static unsigned on_own_gone(struct zkr__claim_state *k,
-                            const struct zkr__claim_event *e)
-{
-    k->own = ZKR__OWN_NONE;
-    if (k->phase == ZKR__HELD && k->departure != ZKR__STAYS) {
-        k->departure = ZKR__DEPARTS_AND_GONE;
-        return 0;
-    }
-    if (k->phase == ZKR__HELD) {
-        return zkr__lose(k, e, ZKR_LOST_NODE);
-    }
-    return zkr__claim_waits_with_node(k) ? zkr__requeue(k, e) : 0;
-}
-
-static unsigned on_own_seen(struct zkr__claim_state *k,
-                            const struct zkr__claim_event *e)
-{
-    if (k->phase == ZKR__ADOPTING) {
-        if (!e->ours) {
-            /* Of a session that is ending: no more ours than anybody's. */
-            return zkr__requeue(k, e);
-        }
-        if (e->spent) {
-            return zkr__fail_claim(k, e, ZKR_ESEQUENCE);
-        }
-        k->phase = ZKR__LISTING; /* its answer is next */
-    }
-    k->own = ZKR__OWN_SET;
-    return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e) : 0;
-}
-
-static unsigned on_got_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (!zkr__claim_waits_with_node(k) && k->phase != ZKR__HELD) {
-        return 0;
-    }
-    if (e->code == ZKR_ENONODE) {
-        return on_own_gone(k, e);
-    }
-    if (e->code == ZKR_OK) {
-        return on_own_seen(k, e);
-    }
-    k->own = ZKR__OWN_NONE;
-    enum zkr__phase stage = zkr__claim_stage(k);
-    if (stage == ZKR__HELD) { /* the lease probe looks after it, too */
-        return worth_retrying(e->code) ? ZKR__DO_QUIET : 0;
-    }
-    bool again = stage == ZKR__ADOPTING || stage == ZKR__DOUBTED;
-    return retry_or_fail(k, e, again ? stage : ZKR__LISTING);
-}
-
-static unsigned on_own_changed(struct zkr__claim_state *k,
-                               const struct zkr__claim_event *e)
-{
-    k->own = ZKR__OWN_NONE;
-    return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
-                                                                  : 0;
-}
+/* --- granted, removed --- */
 
 static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -238,7 +168,8 @@ static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_ev
     if (e->code == ZKR_OK) {
         return zkr__grant(k, e); /* or asks again, if that proved too little */
     }
-    return e->code == ZKR_ENONODE ? zkr__requeue(k, e) : retry_or_fail(k, e, k->phase);
+    return e->code == ZKR_ENONODE ? zkr__requeue(k, e)
+                                  : zkr__retry_or_fail(k, e, k->phase);
 }
 
 static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -263,30 +194,19 @@ static unsigned on_connected(struct zkr__claim_state *k,
     if (k->phase == ZKR__PAUSED) {
         return zkr__enter(k, e, k->next);
     }
+    if (k->downgrade != ZKR__SETTLED) {
+        return zkr__downgrade_again(k, e);
+    }
     /*
      * Its time to watch its own node may have come while there was no connection. And what happened meanwhile
      * is told in no order, so a watch of before vouches for nothing.
      */
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
+    if (k->phase == ZKR__READY) {
+        return zkr__watch_own(k, e);
+    }
     bool settled = k->phase == ZKR__PARKED || k->phase == ZKR__HELD;
     return settled && k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0;
-}
-
-static unsigned on_session_over(struct zkr__claim_state *k)
-{
-    enum zkr__phase stage = zkr__claim_stage(k);
-    bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
-    bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
-    unsigned todo = held ? ZKR__DO_NOTIFY : 0;
-    todo |= stage == ZKR__HELD ? ZKR__DO_COUNT_LOSS : 0;
-    k->lost = held ? ZKR_LOST_SESSION : k->lost;
-    k->round++;
-    k->own = ZKR__OWN_NONE;
-    k->made_parents = false;
-    k->failures = 0;
-    k->phase = held || ends ? ZKR__GONE : ZKR__PAUSED;
-    k->next = ZKR__CREATING;
-    return todo;
 }
 
 static unsigned on_lease_expired(struct zkr__claim_state *k,
@@ -326,8 +246,8 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
     k->leaving = true;
     if (k->phase == ZKR__HELD) {
         /* What is on its way is written before the answer to a list that the next one sends behind it. */
-        unsigned next = k->writing > 0 ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER;
-        return next | zkr__remove(k, e);
+        bool look = k->writing > 0 || k->downgrade != ZKR__SETTLED;
+        return (look ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER) | zkr__remove(k, e);
     }
     if (zkr__claim_waits_with_node(k)) {
         return ZKR__DO_STEP_ASIDE | zkr__remove(k, e);
@@ -338,17 +258,25 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
     return 0; /* or wait for the answer: is there a node? */
 }
 
+static unsigned on_pause_over(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    return k->phase == ZKR__PAUSED               ? zkr__enter(k, e, k->next)
+           : k->downgrade == ZKR__DOWNGRADE_OWED ? zkr__downgrade_again(k, e)
+                                                 : 0;
+}
+
 unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     switch (e->kind) {
     case ZKR__EV_START:
-        return zkr__enter(k, e, ZKR__CREATING);
+        return zkr__start(k, e);
     case ZKR__EV_CONNECTED:
         return on_connected(k, e);
     case ZKR__EV_PAUSE_OVER:
-        return k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
+        return on_pause_over(k, e);
     case ZKR__EV_SESSION_OVER:
-        return on_session_over(k);
+        return zkr__session_gone(k);
     case ZKR__EV_CREATED:
         return on_created(k, e);
     case ZKR__EV_LISTED:
@@ -356,7 +284,7 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
     case ZKR__EV_GOT_AHEAD:
         return on_got_ahead(k, e);
     case ZKR__EV_GOT_OWN:
-        return on_got_own(k, e);
+        return zkr__own_got(k, e);
     case ZKR__EV_AHEAD_GONE:
         return on_ahead_gone(k, e, false);
     case ZKR__EV_AHEAD_RELEASED:
@@ -366,16 +294,19 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
     case ZKR__EV_AHEAD_CHANGED:
         return on_ahead_changed(k, e);
     case ZKR__EV_OWN_GONE:
-        return on_own_gone(k, e);
+        return zkr__own_gone(k, e);
     case ZKR__EV_OWN_CHANGED:
-        return on_own_changed(k, e);
+        return zkr__own_changed(k, e);
+    case ZKR__EV_ALL_READY:
+        return zkr__all_ready(k, e);
     case ZKR__EV_PROVED:
         return on_proved(k, e);
     case ZKR__EV_REMOVED:
         return on_removed(k, e);
+    case ZKR__EV_RESTORED:
+        return zkr__restored(k, e);
     case ZKR__EV_QUIET:
-        return k->phase == ZKR__PARKED || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
-                                                                : 0;
+        return zkr__quiet(k, e);
     case ZKR__EV_LEASE_EXPIRED:
         return on_lease_expired(k, e);
     case ZKR__EV_GIVE_UP:
@@ -384,6 +315,9 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return zkr__writing(k, e);
     case ZKR__EV_WRITTEN:
         return zkr__written(k, e);
+    case ZKR__EV_DOWNGRADE:
+    case ZKR__EV_DOWNGRADED:
+        return zkr__downgrade(k, e);
     case ZKR__EV_LEAVE:
         return on_leave(k, e);
     case ZKR__EV_KINDS:

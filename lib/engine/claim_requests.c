@@ -7,8 +7,6 @@
 
 #include "base/mem.h"
 
-enum { OWNER_TEXT_MAX = 128 };
-
 static void ask(struct zkr__claim *claim,
                 enum zkr__asked asked,
                 const struct zkr__op *op,
@@ -21,36 +19,104 @@ static void ask(struct zkr__claim *claim,
 
 /* --- create --- */
 
-static size_t owner_text(const struct zkr__claim *claim, char *text, size_t size)
+enum { ARG_ROOM = sizeof(" max=-9223372036854775808") };
+
+static bool fits(const char *owner)
 {
-    int len = snprintf(text, size, "%s/%ld/%ld", claim->engine->host, (long)getpid(),
-                       claim->thread);
-    return len < 0 ? 0 : (size_t)len < size ? (size_t)len : size - 1;
+    return strlen(owner) + ARG_ROOM <= ZKR__OWNER_TEXT_MAX;
+}
+
+/* @owner fits; NULL = host/pid/thread. Returns the length. */
+static size_t write_owner(const struct zkr__claim *claim,
+                          const char *owner,
+                          char text[ZKR__OWNER_TEXT_MAX])
+{
+    const struct zkr__queue *q = claim->q;
+    char arg[ARG_ROOM] = "";
+    if (q->tells_arg && q->rule_arg > 0) {
+        (void)snprintf(arg, sizeof(arg), " max=%lld", (long long)q->rule_arg);
+    }
+    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%s%s", owner, arg)
+                    : snprintf(text, ZKR__OWNER_TEXT_MAX, "%s/%ld/%ld%s",
+                               claim->engine->host, (long)getpid(), claim->thread, arg);
+    return len < 0                     ? 0
+           : len < ZKR__OWNER_TEXT_MAX ? (size_t)len
+                                       : ZKR__OWNER_TEXT_MAX - 1;
+}
+
+/* What a node of ours is made with; @text has the room for it. */
+static void fill_data(const struct zkr__claim *claim,
+                      struct zkr__creation *creation,
+                      char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
+{
+    const struct zkr__queue *q = claim->q;
+    const char *owner = q->owner ? q->owner : q->c->owner;
+    creation->path = claim->node;
+    if (q->data) {
+        creation->data = q->data;
+        creation->data_len = q->data_len;
+    } else if (owner && !(q->tells_arg && fits(owner))) {
+        creation->data = owner;
+        creation->data_len = strlen(owner);
+    } else {
+        creation->data = text;
+        creation->data_len = write_owner(claim, owner, text);
+    }
+}
+
+int zkr__claim_creation(struct zkr__claim *claim,
+                        struct zkr__creation *creation,
+                        char text[ZKR__OWNER_TEXT_MAX])
+{
+    int error = zkr__claim_new_name(claim);
+    if (error == 0) {
+        fill_data(claim, creation, text);
+    }
+    return error;
 }
 
 static void create(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
 {
     const struct zkr__queue *q = claim->q;
-    const char *owner = q->owner ? q->owner : q->c->owner;
-    if (zkr__claim_new_name(claim) != 0) {
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation creation;
+    if (zkr__claim_creation(claim, &creation, text) != 0) {
         zkr__claim_ref(claim);
-        zkr__answer_later(q->c, ZKR_ESYS, on_answer, claim,
+        zkr__answer_later(claim->q->c, ZKR_ESYS, on_answer, claim,
                           zkr__asked_tag(ZKR__ASKED_CREATE, claim->k.round));
         return;
     }
-    char text[OWNER_TEXT_MAX];
-    struct zkr__op op = {.kind = ZKR__OP_CREATE, .path = claim->node, .acl = q->c->acl};
-    if (q->data) {
-        op.data = q->data;
-        op.data_len = q->data_len;
-    } else if (owner) {
-        op.data = owner;
-        op.data_len = strlen(owner);
-    } else {
-        op.data = text;
-        op.data_len = owner_text(claim, text, sizeof(text));
-    }
+    struct zkr__op op = {.kind = ZKR__OP_CREATE,
+                         .path = creation.path,
+                         .data = creation.data,
+                         .data_len = creation.data_len,
+                         .acl = q->c->acl};
     ask(claim, ZKR__ASKED_CREATE, &op, on_answer);
+}
+
+/* Our node has its new name already; the old one is to go. */
+static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+{
+    char *writer = zkr__mem_string(claim->node);
+    if (!writer) {
+        zkr__claim_ref(claim);
+        zkr__answer_later(claim->q->c, ZKR_ENOMEM, on_answer, claim,
+                          zkr__asked_tag(ZKR__ASKED_DOWNGRADE, claim->k.round));
+        return;
+    }
+    zkr__name_turn(writer, ZKR__NAME_WRITE);
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation reader;
+    fill_data(claim, &reader, text);
+    struct zkr__op op = {.kind = ZKR__OP_MULTI,
+                         .paths = (const char *const[]){writer},
+                         .path_count = 1,
+                         .makes = &reader,
+                         .deleted = (const char *const[]){writer},
+                         .deleted_count = 1,
+                         .acl = claim->q->c->acl};
+    ask(claim, ZKR__ASKED_DOWNGRADE, &op, on_answer);
+    zkr__mem_free(writer);
 }
 
 static void list(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
@@ -59,6 +125,27 @@ static void list(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
                          .path = claim->q->dir,
                          .watch = claim->k.watch_children};
     ask(claim, ZKR__ASKED_LIST, &op, on_answer);
+}
+
+/* --- after a wish --- */
+
+/*
+ * Only over the wish that was told: a newer one stays, and is seen. A text of ours that reads like a wish is
+ * not written.
+ */
+static void restore(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+{
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation ours;
+    fill_data(claim, &ours, text);
+    struct zkr__op op = {.kind = ZKR__OP_SET,
+                         .path = claim->node,
+                         .data = ours.data,
+                         .data_len = ours.data_len,
+                         .version = claim->k.told};
+    if (!zkr__is_wish(op.data, op.data_len)) {
+        ask(claim, ZKR__ASKED_RESTORE, &op, on_answer);
+    }
 }
 
 /* --- parents --- */
@@ -169,6 +256,12 @@ void zkr__claim_request(struct zkr__claim *claim,
     }
     if (todo & ZKR__DO_PROVE) {
         ask(claim, ZKR__ASKED_PROVE, &prove, on_answer);
+    }
+    if (todo & ZKR__DO_DOWNGRADE) {
+        downgrade(claim, on_answer);
+    }
+    if (todo & ZKR__DO_RESTORE) {
+        restore(claim, on_answer);
     }
     if (todo & ZKR__DO_REMOVE) {
         ask(claim, ZKR__ASKED_REMOVE, &remove, on_answer);

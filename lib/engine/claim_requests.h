@@ -13,7 +13,9 @@ enum zkr__asked {
     ZKR__ASKED_OWN,
     ZKR__ASKED_AHEAD,
     ZKR__ASKED_PROVE,
-    ZKR__ASKED_REMOVE
+    ZKR__ASKED_REMOVE,
+    ZKR__ASKED_DOWNGRADE,
+    ZKR__ASKED_RESTORE
 };
 
 /* The tag of a request: what was asked, and in which round. */
@@ -32,9 +34,17 @@ static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
     return tag >> 3 == (round & (~0U >> 3));
 }
 
+enum { ZKR__OWNER_TEXT_MAX = 256 };
+
+/* What makes its node, under a new GUID; @text is room for the owner's. 0 or errno. */
+int zkr__claim_creation(struct zkr__claim *claim,
+                        struct zkr__creation *creation,
+                        char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
+
 /*
  * Send what @todo, a set of zkr__action, asks for; other actions are left alone. @on_answer gets each answer, with
- * the claim and the tag, and a reference that it drops.
+ * the claim and the tag, and a reference that it drops. What goes out with others' requests (batch.h) is noted
+ * in claim->unsent instead.
  */
 void zkr__claim_request(struct zkr__claim *claim,
                         unsigned todo,

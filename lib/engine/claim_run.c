@@ -123,15 +123,25 @@ static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR
     }
 }
 
+/* What is made with others goes out with them. */
+static void request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
+{
+    unsigned alone = claim->batch ? zkr__batch_keep(claim, todo) : todo;
+    zkr__claim_request(claim, alone, on_answer);
+    if ((todo & ZKR__DO_CREATE) && claim->batch) {
+        zkr__batch_create(claim->batch, on_answer);
+    }
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): see tell_behind()
 static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
 {
     unsigned remove = todo & ZKR__DO_REMOVE;
-    zkr__claim_request(claim, todo & ~remove, on_answer);
+    request(claim, todo & ~remove);
     if (todo & ZKR__DO_HAND_OVER) {
         tell_behind(claim, ZKR__EV_AHEAD_RELEASED);
     }
-    zkr__claim_request(claim, remove, on_answer);
+    request(claim, remove);
     if (todo & ZKR__DO_STEP_ASIDE) {
         tell_behind(claim, ZKR__EV_AHEAD_GONE);
     }
@@ -143,6 +153,10 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     if (todo & ZKR__DO_NOTIFY) {
         notify(claim);
     }
+    if (todo & ZKR__DO_TELL_WISH) {
+        claim->wishes++;
+        zkr__claim_tell_wishes(claim);
+    }
 }
 
 /* Drop what its phase needs no more. */
@@ -153,7 +167,8 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     if (k->phase != ZKR__PARKED) {
         zkr__claim_forget_ahead(claim);
     }
-    if (gone || (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING)) {
+    bool found = zkr__claim_stage(k) != ZKR__FINDING;
+    if (gone || !found || (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING)) {
         zkr__claim_forget_node(claim);
     }
     recount(claim);
@@ -196,10 +211,21 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__claim_unref(claim);
 }
 
+void zkr__claims_gather(struct zkr__batch *batch)
+{
+    batch->gathering = true;
+}
+
+void zkr__claims_send(struct zkr__batch *batch)
+{
+    batch->gathering = false;
+    zkr__batch_send(batch, on_answer);
+}
+
 static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
 {
     struct zkr__claim *claim = ZKR__OWNER_OF(timer, struct zkr__claim, timer);
-    bool parked = claim->k.phase == ZKR__PARKED;
+    bool parked = claim->k.phase == ZKR__PARKED || claim->k.phase == ZKR__READY;
     const struct {
         int64_t *at;
         struct zkr__claim_event e;

@@ -3,6 +3,7 @@
 #ifndef ZKR_ENGINE_CLAIM_RUN_H
 #define ZKR_ENGINE_CLAIM_RUN_H
 
+#include "engine/batch.h"
 #include "engine/claim.h"
 
 /* Begin. The claim is new. */
@@ -10,5 +11,9 @@ void zkr__claim_start(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Feed it an event, and carry out what follows; of @e, the kind and what belongs to it. May free the claim. */
 void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LOCKED;
+
+/* Begin to keep what the members of @batch ask for, and send it. */
+void zkr__claims_gather(struct zkr__batch *batch) ZKR__LOCKED;
+void zkr__claims_send(struct zkr__batch *batch) ZKR__LOCKED;
 
 #endif

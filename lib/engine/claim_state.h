@@ -16,12 +16,18 @@
  *            that waits              +--> PROVING --+
  *                                                       release, any time: REMOVING --> GONE
  *
+ * A hold by a writer's node may go on by a reader's (a downgrade): see enum zkr__downgrade.
+ *
  * Each phase from CREATING to DOUBTED, but for PARKED and HELD, waits for an answer to what it asked when it was
  * entered. What cannot be asked now waits in PAUSED for the connection, or for the end of a pause; `next` is
  * the phase to enter then.
  *
  * "Leaving" is not a phase. A claim whose owner has let go still has to learn whether its node was made, and
  * then removes it.
+ *
+ * A *member* is made and granted together with others, its group (group.h). What would grant it makes it
+ * READY, and all members of the group go on from there. One whose node is gone does not enter anew: it is
+ * *displaced*, and GONE.
  *
  * An answer carries the round in which it was asked, and answers of an earlier round are dropped before they
  * get here. Whoever gives up what is in flight begins a new round.
@@ -41,6 +47,7 @@ enum zkr__phase {
     ZKR__ADOPTING, /* found that way: get it, with a watch, and list */
     ZKR__LISTING,  /* our node exists; where does it stand? */
     ZKR__PARKED,   /* behind another */
+    ZKR__READY,    /* a member that nothing blocks; the others are not all there yet */
     ZKR__CONFIRMING, /* nothing blocks us any more, once the get of our own node says that it is there */
     ZKR__PROVING, /* first, but the session may end at any moment: a write must be answered */
     ZKR__HELD,
@@ -65,13 +72,17 @@ enum zkr__event_kind {
     ZKR__EV_AHEAD_CHANGED, /* what we watch changed, which used up the watch */
     ZKR__EV_OWN_GONE,      /* our node was deleted */
     ZKR__EV_OWN_CHANGED,   /* its data changed, which used up the watch */
+    ZKR__EV_ALL_READY,     /* no member of the group is blocked */
     ZKR__EV_PROVED,        /* answer to the write of PROVING or DOUBTED: code */
     ZKR__EV_REMOVED,       /* answer to the delete: code */
+    ZKR__EV_RESTORED,      /* answer to the write of our text over a wish: code */
     ZKR__EV_QUIET,         /* parked or held for a while: time to watch our own node */
     ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
     ZKR__EV_GIVE_UP,       /* it is not to wait any more: code */
     ZKR__EV_WRITING,       /* a transaction of the owner's is sent: deletes */
     ZKR__EV_WRITTEN,       /* answer to one: code, deletes */
+    ZKR__EV_DOWNGRADE,     /* the owner goes on as a reader */
+    ZKR__EV_DOWNGRADED,    /* answer to that: code, refused */
     ZKR__EV_LEAVE,         /* the owner lets go: released, timed out, canceled */
     ZKR__EV_KINDS
 };
@@ -89,10 +100,12 @@ struct zkr__claim_event {
     bool hopeless;  /* CREATED, ZKR_ENONODE: the parents cannot be made either */
     bool ours;      /* GOT_OWN: the node's owner is our session */
     bool spent;     /* CREATED, GOT_OWN: the sequence number is at its limit */
-    bool deletes;   /* WRITING, WRITTEN: our node, too */
-    bool found;     /* LISTED: our node is among them */
-    bool once;      /* LISTED: it is not to wait */
-    bool granted;   /* LISTED: the rule's verdict, as are the next */
+    bool refused;   /* DOWNGRADED: the node stays what it was */
+    int wish; /* GOT_OWN: version of its data, which ask us to let go; 0 = they do not */
+    bool deletes; /* WRITING, WRITTEN: our node, too */
+    bool found;   /* LISTED: our node is among them */
+    bool once;    /* LISTED: it is not to wait */
+    bool granted; /* LISTED: the rule's verdict, as are the next */
     enum zkr__wait wait;
     enum zkr__then then;
 };
@@ -117,11 +130,25 @@ enum zkr__action {
     ZKR__DO_PACE = 1 << 12,  /* PAUSE_OVER when another write can prove more */
     ZKR__DO_QUIET = 1 << 13, /* QUIET after a while */
     ZKR__DO_COUNT_LOSS = 1 << 14,
-    ZKR__DO_NOTIFY = 1 << 15 /* the outcome changed: notify the owner */
+    ZKR__DO_NOTIFY = 1 << 15,    /* the outcome changed: notify the owner */
+    ZKR__DO_RESTORE = 1 << 16,   /* write our text over the wish told last */
+    ZKR__DO_TELL_WISH = 1 << 17, /* the owner is asked to let go */
+    ZKR__DO_DOWNGRADE = 1 << 18  /* replace our node by a reader's, if it is there */
 };
 
 /* A transaction that deletes our node: that the node is gone is no loss before it is answered. */
 enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
+
+/*
+ * HELD: a transaction deletes our WRIT node and makes a READ node with its number. From the moment that the owner
+ * wants it until it is answered, our node is at one of two paths. So that one of them is missing is no loss, and who
+ * lets go has to find out first which is there.
+ */
+enum zkr__downgrade {
+    ZKR__SETTLED,
+    ZKR__DOWNGRADING,   /* asked */
+    ZKR__DOWNGRADE_OWED /* to be asked, or asked again */
+};
 
 enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET };
 
@@ -134,6 +161,7 @@ struct zkr__claim_state {
     unsigned holds;   /* how often it became HELD */
     unsigned writing; /* transactions of the owner's without an answer */
     enum zkr__departure departure;
+    enum zkr__downgrade downgrade;
     int64_t failures; /* in a row */
     bool leaving;     /* the owner has let go */
     bool keeps_place; /* past the lease bound it is DOUBTED, else it is lost */
@@ -141,8 +169,12 @@ struct zkr__claim_state {
     bool watch_children;
     bool waited; /* it has been PARKED */
     bool made_parents;
-    int failure; /* outcome: ZKR_E…, and nothing is held */
-    int lost;    /* outcome: ZKR_LOST_…, after it was held */
+    int wish;       /* as last seen, and not heeded yet */
+    int told;       /* the last wish that the owner was told of */
+    bool member;    /* of a group */
+    bool displaced; /* outcome of a member: its node is gone before all were granted */
+    int failure;    /* outcome: ZKR_E…, and nothing is held */
+    int lost;       /* outcome: ZKR_LOST_…, after it was held */
 };
 
 /* The phase it is in, or will be in when a pause is over. */
@@ -153,7 +185,7 @@ static inline enum zkr__phase zkr__claim_stage(const struct zkr__claim_state *k)
 
 static inline bool zkr__claim_decided(const struct zkr__claim_state *k)
 {
-    return k->phase == ZKR__HELD || k->failure != 0 || k->lost != 0;
+    return k->phase == ZKR__HELD || k->failure != 0 || k->lost != 0 || k->displaced;
 }
 
 /* It has a node, and does not hold: it waits, or must prove that it may hold. */
@@ -163,6 +195,7 @@ static inline bool zkr__claim_waits_with_node(const struct zkr__claim_state *k)
     case ZKR__ADOPTING:
     case ZKR__LISTING:
     case ZKR__PARKED:
+    case ZKR__READY:
     case ZKR__CONFIRMING:
     case ZKR__PROVING:
     case ZKR__DOUBTED:

@@ -14,27 +14,42 @@ static int hopeless(const zkr_client *c) ZKR__LOCKED
                                                : ZKR_OK;
 }
 
-int zkr__claim_enter(struct zkr__claim **out,
-                     struct zkr__queue *q,
-                     const struct zkr__entry *entry)
+struct zkr__claim *zkr__claim_prepare(struct zkr__queue *q,
+                                      const struct zkr__entry *entry)
 {
     struct zkr__engine *engine = zkr__engine_of(q->c);
     struct zkr__claim *claim = engine ? zkr__claim_make(q, engine) : NULL;
     if (!claim) {
-        return ZKR_ENOMEM;
+        return NULL;
     }
     claim->once = entry->once;
     claim->give_up_at = entry->deadline == ZKR__NEVER ? 0 : entry->deadline;
     claim->thread = entry->thread != 0 ? entry->thread : zkr__thread_os_id();
     claim->on_change = entry->on_change;
     claim->on_change_ctx = entry->ctx;
-    *out = claim;
+    return claim;
+}
+
+void zkr__claim_begin(struct zkr__claim *claim)
+{
     zkr__claim_start(claim);
-    int rc = hopeless(q->c);
+    int rc = hopeless(claim->q->c);
     if (rc != ZKR_OK) {
         zkr__claim_run(claim,
                        (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = rc});
     }
+}
+
+int zkr__claim_enter(struct zkr__claim **out,
+                     struct zkr__queue *q,
+                     const struct zkr__entry *entry)
+{
+    struct zkr__claim *claim = zkr__claim_prepare(q, entry);
+    if (!claim) {
+        return ZKR_ENOMEM;
+    }
+    *out = claim;
+    zkr__claim_begin(claim);
     return ZKR_OK;
 }
 
@@ -66,7 +81,7 @@ void zkr__claim_cancel(struct zkr__claim *claim)
     zkr__claim_wake(claim);
 }
 
-static void let_go(struct zkr__claim *claim) ZKR__LOCKED
+void zkr__claim_let_go(struct zkr__claim *claim)
 {
     claim->on_change = NULL;
     claim->give_up_at = 0;
@@ -75,18 +90,24 @@ static void let_go(struct zkr__claim *claim) ZKR__LOCKED
 
 void zkr__claim_leave(struct zkr__claim *claim)
 {
-    let_go(claim);
+    zkr__claim_let_go(claim);
     zkr__claim_unref(claim);
 }
 
 void zkr__claim_leave_wait(struct zkr__claim *claim)
 {
-    let_go(claim);
+    zkr__claim_let_go(claim);
     bool in_time = true;
     while (claim->k.phase != ZKR__GONE && in_time) {
         in_time = sleep_on(claim, ZKR__NEVER);
     }
     zkr__claim_unref(claim);
+}
+
+void zkr__claim_downgrade(struct zkr__claim *claim)
+{
+    zkr__claim_turn(claim, ZKR__NAME_READ);
+    zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_DOWNGRADE});
 }
 
 void zkr__claim_check(struct zkr__claim *claim)

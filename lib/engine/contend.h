@@ -25,6 +25,11 @@ struct zkr__entry {
     void *ctx;
 };
 
+/* A claim that has not begun. NULL: no memory. */
+struct zkr__claim *zkr__claim_prepare(struct zkr__queue *q,
+                                      const struct zkr__entry *entry) ZKR__LOCKED;
+/* Join the queue with it, as the next function says. */
+void zkr__claim_begin(struct zkr__claim *claim) ZKR__LOCKED;
 /*
  * Join the queue. A client whose credentials are refused, or that is shut down, calls on_change before this
  * returns, with *out set. Returns ZKR_OK or ZKR_ENOMEM.
@@ -39,11 +44,19 @@ void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED;
 /* Wake the sleeper. */
 void zkr__claim_cancel(struct zkr__claim *claim) ZKR__LOCKED;
 
+/* The first half of the next function: the owner keeps its reference. */
+void zkr__claim_let_go(struct zkr__claim *claim) ZKR__LOCKED;
 /* Let go, from any phase. The claim is the engine's from here: its node is deleted, if it takes
  * till the end of the session. */
 void zkr__claim_leave(struct zkr__claim *claim) ZKR__LOCKED;
 /* The same, and wait until nothing of it is left on the server, or the session is over. */
 void zkr__claim_leave_wait(struct zkr__claim *claim) ZKR__LOCKED;
+
+/*
+ * A sure hold by a writer's node goes on by a reader's with the same number. It has that path at once; the servers
+ * are asked in the background, as often as it takes. Others of this client who may hold beside a reader are granted.
+ */
+void zkr__claim_downgrade(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Declare a hold lost whose lease bound has passed, if nobody has yet. */
 void zkr__claim_check(struct zkr__claim *claim) ZKR__LOCKED;

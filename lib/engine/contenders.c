@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/children.h"
+#include "engine/inquiry.h"
 #include "engine/session_events.h"
-#include "session/request.h"
 
 /* --- lists --- */
 
@@ -54,6 +54,30 @@ static void leave_out_vanished(zkr_contenders *list)
     list->count = kept;
 }
 
+static int kind_of(enum zkr__name_kind kind)
+{
+    static const int kinds[] = {
+        [ZKR__NAME_LOCK] = ZKR_KIND_LOCK,   [ZKR__NAME_READ] = ZKR_KIND_READ,
+        [ZKR__NAME_WRITE] = ZKR_KIND_WRITE, [ZKR__NAME_LATCH] = ZKR_KIND_LEADER,
+        [ZKR__NAME_LEASE] = ZKR_KIND_LEASE, [ZKR__NAME_OTHER] = ZKR_KIND_OTHER,
+    };
+    return kinds[kind];
+}
+
+/* The first, and those who hold beside it. */
+static void mark_holders(zkr_contenders *list)
+{
+    int kind = list->count > 0 ? list->list[0].kind : 0;
+    bool shared = kind == ZKR_KIND_READ || kind == ZKR_KIND_LEASE;
+    for (size_t i = 0; i < list->count; i++) {
+        bool holds = i == 0 || (shared && list->list[i].kind == kind);
+        if (!holds) {
+            return;
+        }
+        list->list[i].holds = true;
+    }
+}
+
 char *zkr__contenders_text(const void *data, size_t len)
 {
     char *text = zkr__mem_copy(data ? data : "", len);
@@ -68,37 +92,24 @@ char *zkr__contenders_text(const void *data, size_t len)
 
 /* --- reading --- */
 
-/*
- * A reading in progress. Belongs to its caller and to each request in flight: answers may come
- * when the caller has long given up, and destroyed the object it asked.
- */
+/* A list of names, and what each node says. */
 struct reading {
+    struct zkr__inquiry asked;
     struct zkr__queue *q;
-    struct zkr__session_listener listener; /* as long as the caller reads */
-    struct zkr__cv done;
-    size_t refs, in_flight;
-    int code;
     zkr_contenders *result;
 };
 
-static void drop(struct reading *r) ZKR__LOCKED
+static struct reading *reading_of(struct zkr__inquiry *asked)
 {
-    if (--r->refs == 0) {
-        zkr_contenders_free(r->result);
-        zkr__queue_unref(r->q);
-        zkr__cv_destroy(&r->done);
-        zkr__mem_free(r);
-    }
+    return ZKR__OWNER_OF(asked, struct reading, asked);
 }
 
-static void answered(struct reading *r, int code) ZKR__LOCKED
+static void free_reading(struct zkr__inquiry *asked) ZKR__LOCKED
 {
-    if (r->code == ZKR_OK) {
-        r->code = code;
-    }
-    r->in_flight--;
-    zkr__cv_signal(&r->done);
-    drop(r);
+    struct reading *r = reading_of(asked);
+    zkr_contenders_free(r->result);
+    zkr__queue_unref(r->q);
+    zkr__mem_free(r);
 }
 
 static int take_names(struct reading *r, const struct zkr__answer *answer)
@@ -116,6 +127,7 @@ static int take_names(struct reading *r, const struct zkr__answer *answer)
     for (size_t i = 0; code == ZKR_OK && i < children.count; i++) {
         result->list[i].node = zkr__mem_string(children.list[i].name);
         result->list[i].sequence = children.list[i].sequence;
+        result->list[i].kind = kind_of(children.list[i].kind);
         result->count++;
         code = result->list[i].node ? ZKR_OK : ZKR_ENOMEM;
     }
@@ -126,86 +138,51 @@ static int take_names(struct reading *r, const struct zkr__answer *answer)
 static void
 on_names(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct reading *r = ctx;
+    struct reading *r = reading_of(ctx);
     (void)tag;
     bool missing = answer->code == ZKR_ENONODE;
-    answered(r,
-             answer->code == ZKR_OK || missing ? take_names(r, answer) : answer->code);
+    zkr__inquiry_answered(&r->asked, answer->code == ZKR_OK || missing
+                                         ? take_names(r, answer)
+                                         : answer->code);
 }
 
 static void
 on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct reading *r = ctx;
+    struct reading *r = reading_of(ctx);
     zkr_contender *entry = &r->result->list[tag];
     int code = answer->code == ZKR_ENONODE ? ZKR_OK : answer->code;
     if (answer->code == ZKR_OK) {
-        entry->owner = zkr__contenders_text(answer->data, answer->data_len);
+        entry->asked = zkr__is_wish(answer->data, answer->data_len);
+        entry->owner =
+            zkr__contenders_text(answer->data, entry->asked ? 0 : answer->data_len);
         entry->session_id = answer->owner;
         entry->created_ms = answer->created_ms;
         entry->fencing_token = answer->czxid;
         code = entry->owner ? ZKR_OK : ZKR_ENOMEM;
     }
-    answered(r, code);
-}
-
-static void ask(struct reading *r,
-                enum zkr__op_kind kind,
-                const char *path,
-                zkr__answer_fn fn,
-                unsigned tag) ZKR__LOCKED
-{
-    struct zkr__op op = {.kind = kind, .path = path};
-    r->refs++;
-    r->in_flight++;
-    if (path) {
-        zkr__submit(r->q->c, &op, fn, r, tag);
-    } else {
-        answered(r, ZKR_ENOMEM);
-    }
-}
-
-/* Sleep until the servers talk to us. */
-static int await_session(zkr_client *c, int64_t deadline) ZKR__LOCKED
-{
-    bool in_time = true;
-    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
-           in_time) {
-        in_time = zkr__wait(c, &c->changed, deadline);
-    }
-    return c->shut ? ZKR_ECLOSED : zkr__admitted(c) ? ZKR_OK : ZKR_ETIMEDOUT;
-}
-
-/* Sleep until all is answered that was asked. */
-static int await_answers(struct reading *r, int64_t deadline) ZKR__LOCKED
-{
-    bool in_time = true;
-    while (r->in_flight > 0 && !r->q->c->shut && in_time) {
-        in_time = zkr__wait(r->q->c, &r->done, deadline);
-    }
-    return r->q->c->shut ? ZKR_ECLOSED : r->in_flight == 0 ? r->code : ZKR_ETIMEDOUT;
-}
-
-static void on_session(struct zkr__session_listener *listener,
-                       enum zkr__session_change change)
-{
-    (void)change;
-    zkr__cv_signal(&ZKR__OWNER_OF(listener, struct reading, listener)->done);
+    zkr__inquiry_answered(&r->asked, code);
 }
 
 static int read_all(struct reading *r, int64_t deadline) ZKR__LOCKED
 {
-    ask(r, ZKR__OP_CHILDREN, r->q->dir, on_names, 0);
-    int rc = await_answers(r, deadline);
+    int rc = zkr__inquiry_await_session(&r->asked, deadline);
     if (rc != ZKR_OK) {
         return rc;
     }
-    for (size_t i = 0; r->code == ZKR_OK && i < r->result->count; i++) {
+    struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = r->q->dir};
+    zkr__inquiry_ask(&r->asked, &op, on_names, 0);
+    rc = zkr__inquiry_await(&r->asked, deadline);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    for (size_t i = 0; r->asked.code == ZKR_OK && i < r->result->count; i++) {
         char *path = zkr__path_join(r->q->dir, r->result->list[i].node);
-        ask(r, ZKR__OP_GET, path, on_data, (unsigned)i);
+        op = (struct zkr__op){.kind = ZKR__OP_GET, .path = path};
+        zkr__inquiry_ask(&r->asked, &op, on_data, (unsigned)i);
         zkr__mem_free(path);
     }
-    return await_answers(r, deadline);
+    return zkr__inquiry_await(&r->asked, deadline);
 }
 
 /* ZKR_OK, ZKR_ETIMEDOUT, ZKR_ENOMEM, ZKR_ESYS, or what ZooKeeper said. */
@@ -218,29 +195,22 @@ static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
     if (!r) {
         return ZKR_ENOMEM;
     }
-    if (zkr__cv_init(&r->done) != 0) {
+    r->asked.c = c;
+    r->asked.free = free_reading;
+    if (zkr__inquiry_begin(&r->asked, engine) != ZKR_OK) {
         zkr__mem_free(r);
         return ZKR_ESYS;
     }
     r->q = q;
-    r->refs = 1;
     q->refs++;
-    r->listener.on_change = on_session;
-    zkr__engine_listen(engine, &r->listener);
-    int rc = await_session(c, deadline);
-    if (rc == ZKR_OK) {
-        rc = read_all(r, deadline);
-    }
-    if (c->state == ZKR_STATE_AUTH_FAILED) {
-        rc = ZKR_EAUTH; /* before or while it read */
-    }
-    zkr__engine_unlisten(engine, &r->listener);
+    int rc = read_all(r, deadline);
     if (rc == ZKR_OK) {
         leave_out_vanished(r->result);
+        mark_holders(r->result);
         *out = r->result;
         r->result = NULL;
     }
-    drop(r);
+    zkr__inquiry_end(&r->asked, engine);
     return rc;
 }
 

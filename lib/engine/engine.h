@@ -6,6 +6,7 @@
 #ifndef ZKR_ENGINE_ENGINE_H
 #define ZKR_ENGINE_ENGINE_H
 
+#include "base/path_table.h"
 #include "base/timers.h"
 #include "engine/path_watchers.h"
 #include "session/client.h"
@@ -32,9 +33,9 @@ enum { ZKR__PROBE_MAX = 128 };
 
 struct zkr__engine {
     zkr_client *c;
-    struct zkr__claim *claims;  /* list of all: prev, next */
-    struct zkr__claim *held;    /* list: held_prev, held_next; probed in turn */
-    struct zkr__claim *by_node; /* table */
+    struct zkr__claim *claims; /* list of all: prev, next */
+    struct zkr__claim *held;   /* list: held_prev, held_next; probed in turn */
+    struct zkr__path_table by_node;
     struct zkr__path_watchers watchers;
     struct zkr__timers timers;
     struct zkr__session_listener *listeners; /* list */

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/holders.h"
 
+struct zkr__place *zkr__holder_place(struct zkr__holder *holder)
+{
+    return holder->rests_on ? &holder->rests_on->place
+           : holder->shared ? &holder->shared->place
+                            : &holder->place;
+}
+
 struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
 {
     uint64_t thread = zkr__thread_id();

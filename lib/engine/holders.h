@@ -8,12 +8,16 @@
 
 #include "base/table.h"
 #include "base/thread.h"
-#include "engine/place.h"
+#include "engine/shared_hold.h"
 
 struct zkr__holder {
     uint64_t thread; /* zkr__thread_id(): never reused */
     int depth;       /* 0 = it waits */
     struct zkr__place place;
+    /* A read hold of a thread that holds write has no place of its own; and the reverse. NULL = none. */
+    struct zkr__holder *rests_on, *carries;
+    /* Nor has one that is shared with other threads. NULL = none. */
+    struct zkr__shared_hold *shared;
     void *lock;                   /* whose table it is */
     struct zkr__thread_duty duty; /* release when the thread ends */
     struct zkr__call lost;        /* tells the application, on the dispatch thread */
@@ -21,6 +25,9 @@ struct zkr__holder {
     struct zkr__claim *lost_claim;
     UT_hash_handle hh;
 };
+
+/* By which it holds, or waits. */
+struct zkr__place *zkr__holder_place(struct zkr__holder *holder);
 
 /* The calling thread's entry, or NULL. */
 struct zkr__holder *zkr__holders_find(struct zkr__holder *table);

@@ -19,6 +19,14 @@ void zkr__name_make(char *out,
     (void)snprintf(out, ZKR__NAME_ROOM, ZKR__PROTECTED "%s-%s", guid, prefixes[kind]);
 }
 
+_Static_assert(sizeof("__READ__") == sizeof("__WRIT__"), "turned in place");
+
+void zkr__name_turn(char *name, enum zkr__name_kind kind)
+{
+    size_t prefix_len = strlen(prefixes[kind]);
+    memcpy(name + strlen(name) - DIGITS - prefix_len, prefixes[kind], prefix_len);
+}
+
 /* Of the prefix at the end of the first @len bytes of @name. */
 static enum zkr__name_kind kind_of(const char *name, size_t len)
 {
@@ -61,4 +69,9 @@ bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *seque
         *sequence = -value;
     }
     return true;
+}
+
+bool zkr__is_wish(const void *data, size_t len)
+{
+    return len == sizeof(ZKR__WISH) - 1 && memcmp(data, ZKR__WISH, len) == 0;
 }

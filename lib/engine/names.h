@@ -26,6 +26,9 @@ enum zkr__name_kind {
 #define ZKR__PROTECTED "_c_"
 #define ZKR__PROTECTED_LEN (sizeof(ZKR__PROTECTED) - 1 + ZKR__GUID_LEN + 1)
 
+/* What a node's data are set to when its holder is asked to let go (Curator: Revoker). */
+#define ZKR__WISH "__REVOKE__"
+
 /* Bytes for the longest name of any kind, and its end. */
 enum {
     ZKR__NAME_ROOM = ZKR__PROTECTED_LEN + sizeof("__READ__") - 1 + sizeof("-2147483648")
@@ -41,10 +44,16 @@ void zkr__name_make(char *out,
                     enum zkr__name_kind kind,
                     const char guid[ZKR__GUID_LEN + 1]);
 
+/* Turn the name, or path, of a writer's node into that of the reader with its number, or back. */
+void zkr__name_turn(char *name, enum zkr__name_kind kind);
+
 /*
  * The number of a sequential child, whoever made it: its last ten digits, after a minus in a count that ran
  * over. False when it has none: no contender. A prefix of ours counts when the number stands right behind it.
  */
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
+
+/* These data say ZKR__WISH, and no more. */
+bool zkr__is_wish(const void *data, size_t len);
 
 #endif

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/table.h"
 
 struct zkr__watched_path {
     struct zkr__path_watcher *watchers; /* list */
     bool notifying;                     /* kept, also without watchers */
-    UT_hash_handle hh;
+    struct zkr__path_entry entry;
     char text[];
 };
 
@@ -33,9 +32,8 @@ static void take(struct zkr__path_watcher *watcher)
 
 static struct zkr__watched_path *find(struct zkr__path_watchers *all, const char *path)
 {
-    struct zkr__watched_path *found;
-    HASH_FIND(hh, all->by_path, path, strlen(path), found);
-    return found;
+    struct zkr__path_entry *entry = zkr__path_table_find(&all->paths, path);
+    return entry ? ZKR__OWNER_OF(entry, struct zkr__watched_path, entry) : NULL;
 }
 
 static struct zkr__watched_path *find_or_add(struct zkr__path_watchers *all,
@@ -51,8 +49,7 @@ static struct zkr__watched_path *find_or_add(struct zkr__path_watchers *all,
         return NULL;
     }
     memcpy(added->text, path, len);
-    HASH_ADD(hh, all->by_path, text, len, added);
-    if (!added->hh.tbl) { /* no memory for the table */
+    if (!zkr__path_table_add(&all->paths, &added->entry, added->text)) {
         zkr__mem_free(added);
         return NULL;
     }
@@ -63,7 +60,7 @@ static void drop_unwatched(struct zkr__path_watchers *all,
                            struct zkr__watched_path *path)
 {
     if (!path->watchers && !path->notifying) {
-        HASH_DEL(all->by_path, path);
+        zkr__path_table_remove(&all->paths, &path->entry);
         zkr__mem_free(path);
     }
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/path_table.h"
 #include "session/zk.h"
 
 struct zkr__watched_path;
@@ -20,7 +21,7 @@ struct zkr__path_watcher {
 };
 
 struct zkr__path_watchers {
-    struct zkr__watched_path *by_path; /* table */
+    struct zkr__path_table paths;
 };
 
 /* Watch @path instead of any before. False: no memory, and nothing is watched. */

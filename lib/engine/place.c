@@ -13,6 +13,50 @@ int64_t zkr__place_try_ms(const zkr_client *c)
                                                  : c->options.connect_timeout_ms;
 }
 
+/* --- one claim, or several --- */
+
+static bool granted(const struct zkr__place *place) ZKR__LOCKED
+{
+    return place->group ? place->group->state == ZKR__GROUP_HELD
+                        : place->claim->k.phase == ZKR__HELD;
+}
+
+static int failure(const struct zkr__place *place) ZKR__LOCKED
+{
+    return place->group ? place->group->failure : place->claim->k.failure;
+}
+
+/* Behind another: that it waits for no server is certain. */
+static bool parked(const struct zkr__place *place) ZKR__LOCKED
+{
+    const struct zkr__group *group = place->group;
+    bool is = !group && place->claim->k.phase == ZKR__PARKED;
+    for (uint32_t i = 0; group && i < group->spec.count; i++) {
+        is = is || zkr__group_member(group, i) == ZKR__MEMBER_PARKED;
+    }
+    return is;
+}
+
+static bool sure(const struct zkr__place *place) ZKR__LOCKED
+{
+    return granted(place) && zkr__claim_sure(place->claim);
+}
+
+static void leave_all(struct zkr__place *place, bool wait) ZKR__LOCKED
+{
+    struct zkr__claim *claim = place->claim;
+    struct zkr__group *group = place->group;
+    place->claim = NULL;
+    place->group = NULL;
+    if (group) {
+        zkr__group_leave(group);
+    } else if (claim && wait) {
+        zkr__claim_leave_wait(claim);
+    } else if (claim) {
+        zkr__claim_leave(claim);
+    }
+}
+
 static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 {
     struct zkr__place *place = ctx;
@@ -28,16 +72,50 @@ static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
     }
 }
 
+static void on_group(struct zkr__group *group, void *ctx) ZKR__LOCKED
+{
+    struct zkr__place *place = ctx;
+    place->claim = group->claim;
+    if (group->failed_in) {
+        place->queue = group->failed_in;
+    }
+    if (place->claim) {
+        on_claim(place->claim, place);
+    } else if (place->on_change) {
+        place->on_change(place);
+    }
+}
+
+static void on_step(struct zkr__group *group, void *ctx) ZKR__LOCKED
+{
+    struct zkr__place *place = ctx;
+    place->queues->on_step(group, place);
+}
+
 static void give_up(struct zkr__place *place, int code) ZKR__LOCKED
 {
-    struct zkr__claim *claim = place->claim;
     place->state = ZKR__PLACE_FAILED;
     place->failure = code;
-    place->detail = claim ? claim->detail : 0;
-    place->claim = NULL;
-    if (claim) {
-        zkr__claim_leave(claim);
+    place->detail = place->group   ? place->group->detail
+                    : place->claim ? place->claim->detail
+                                   : 0;
+    leave_all(place, false);
+}
+
+static int enter(struct zkr__place *place, const struct zkr__entry *entry) ZKR__LOCKED
+{
+    const struct zkr__place_queues *queues = place->queues;
+    if (!queues) {
+        return zkr__claim_enter(&place->claim, place->queue, entry);
     }
+    const struct zkr__group_spec spec = {.queues = queues->list,
+                                         .count = queues->count,
+                                         .first = queues->first,
+                                         .entry = *entry,
+                                         .on_change = on_group,
+                                         .on_step = queues->on_step ? on_step : NULL,
+                                         .ctx = place};
+    return zkr__group_enter(&place->group, &spec);
 }
 
 /* @thread: for the owner text; 0 = the calling one. */
@@ -51,7 +129,7 @@ static void join(struct zkr__place *place, long thread) ZKR__LOCKED
                                      .ctx = place};
     place->claim = NULL;
     place->state = ZKR__PLACE_WAITING;
-    int rc = zkr__claim_enter(&place->claim, place->queue, &entry);
+    int rc = enter(place, &entry);
     if (rc != ZKR_OK) {
         give_up(place, rc);
     }
@@ -73,29 +151,52 @@ void zkr__place_enter(struct zkr__place *place, int64_t timeout_ms, int64_t star
 /* What was granted came to nothing before anybody was told. */
 static void join_anew(struct zkr__place *place) ZKR__LOCKED
 {
+    if (place->group) {
+        zkr__group_enter_anew(place->group);
+        return;
+    }
     struct zkr__claim *claim = place->claim;
     long thread = claim->thread;
     zkr__claim_leave(claim);
     join(place, thread);
 }
 
+/* The owner is told of the hold, and then of the wishes that it ends. */
+static void take(struct zkr__claim *claim) ZKR__LOCKED
+{
+    claim->taken = true;
+    zkr__claim_tell_wishes(claim);
+}
+
+static void take_all(struct zkr__place *place) ZKR__LOCKED
+{
+    const struct zkr__group *group = place->group;
+    for (uint32_t i = 0; group && i < group->spec.count; i++) {
+        if (group->members[i]) {
+            take(group->members[i]);
+        }
+    }
+    if (!group) {
+        take(place->claim);
+    }
+}
+
 /* One that waits. @over: the deadline has passed. */
 static void move_on(struct zkr__place *place, bool take, bool over) ZKR__LOCKED
 {
-    struct zkr__claim *claim = place->claim;
-    bool granted = claim->k.phase == ZKR__HELD;
-    if (granted && !take) {
+    if (granted(place) && !take) {
         return;
     }
-    if (granted && zkr__claim_sure(claim)) {
+    if (sure(place)) {
         place->state = ZKR__PLACE_HELD;
-    } else if (claim->k.failure != 0) {
-        give_up(place, claim->k.failure);
-    } else if (claim->canceled) {
+        take_all(place);
+    } else if (failure(place) != 0) {
+        give_up(place, failure(place));
+    } else if (place->claim && place->claim->canceled) {
         give_up(place, ZKR_ECANCELED);
     } else if (over) {
-        give_up(place, claim->k.phase == ZKR__PARKED ? ZKR_ETIMEDOUT : ZKR_ENOANSWER);
-    } else if (granted || claim->k.lost != 0) {
+        give_up(place, parked(place) ? ZKR_ETIMEDOUT : ZKR_ENOANSWER);
+    } else if (granted(place) || (place->claim && place->claim->k.lost != 0)) {
         join_anew(place);
     }
 }
@@ -143,7 +244,7 @@ void zkr__place_cancel(struct zkr__place *place)
 bool zkr__place_granted(const struct zkr__place *place)
 {
     return place->state == ZKR__PLACE_HELD ||
-           (place->state == ZKR__PLACE_WAITING && place->claim->k.phase == ZKR__HELD);
+           (place->state == ZKR__PLACE_WAITING && granted(place));
 }
 
 bool zkr__place_sure(struct zkr__place *place)
@@ -152,6 +253,22 @@ bool zkr__place_sure(struct zkr__place *place)
         zkr__claim_check(place->claim);
     }
     return place->state == ZKR__PLACE_HELD && zkr__claim_sure(place->claim);
+}
+
+uint32_t zkr__place_claims(const struct zkr__place *place, struct zkr__claim **claims)
+{
+    const struct zkr__group *group = place->group;
+    uint32_t count = 0;
+    for (uint32_t i = 0; group && i < group->spec.count; i++) {
+        if (group->members[i] && claims) {
+            claims[count] = group->members[i];
+        }
+        count += group->members[i] != NULL;
+    }
+    if (!group && claims) {
+        claims[0] = place->claim;
+    }
+    return group ? count : 1;
 }
 
 int zkr__place_node(const struct zkr__claim *claim, char *buf, size_t size)
@@ -165,20 +282,28 @@ int zkr__place_node(const struct zkr__claim *claim, char *buf, size_t size)
     return ZKR_OK;
 }
 
+void zkr__place_move(struct zkr__place *from, struct zkr__place *to)
+{
+    struct zkr__claim *claim = from->claim;
+    to->claim = claim;
+    to->state = from->state;
+    from->claim = NULL;
+    from->state = ZKR__PLACE_NONE;
+    claim->on_change_ctx = to;
+    to->queue->refs++;
+    zkr__queue_unref(claim->q);
+    claim->q = to->queue;
+    zkr__claim_tell_wishes(claim);
+}
+
 bool zkr__place_leave(struct zkr__place *place, bool wait)
 {
     if (place->state == ZKR__PLACE_HELD) {
         zkr__claim_check(place->claim);
     }
     bool lost = place->state == ZKR__PLACE_LOST;
-    struct zkr__claim *claim = place->claim;
-    place->claim = NULL;
     place->state = ZKR__PLACE_NONE;
-    if (claim && wait) {
-        zkr__claim_leave_wait(claim);
-    } else if (claim) {
-        zkr__claim_leave(claim);
-    }
+    leave_all(place, wait);
     return lost;
 }
 

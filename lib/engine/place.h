@@ -2,7 +2,8 @@
 /*
  * A place in a queue, and the hold that it becomes: one claim, and another one each time when
  * what was granted was worth nothing by the time somebody could be told. What a thread that
- * acquires and a ticket have in common. Embedded in either.
+ * acquires and a ticket have in common. Embedded in either. A place in several queues is a group of
+ * claims, and held when all of them are.
  *
  * A grant is *taken* when somebody is told of it. One that ends before is nobody's loss: the place
  * enters the queue anew, within its deadline. All functions need the client's lock.
@@ -10,7 +11,7 @@
 #ifndef ZKR_ENGINE_PLACE_H
 #define ZKR_ENGINE_PLACE_H
 
-#include "engine/contend.h"
+#include "engine/group.h"
 
 enum zkr__place_state {
     ZKR__PLACE_NONE,    /* not entered yet, or left */
@@ -20,9 +21,24 @@ enum zkr__place_state {
     ZKR__PLACE_FAILED /* see failure; nothing is left in the queue */
 };
 
+/* The queues of a place that stands in several. Borrowed from its recipe. */
+struct zkr__place_queues {
+    struct zkr__queue *const *list; /* equal ones stand together */
+    uint32_t count;
+    uint32_t first; /* as in struct zkr__group_spec */
+    void (*on_step)(struct zkr__group *group,
+                    void *ctx); /* @ctx: the place; NULL = none */
+    /* The ticket that had them is destroyed; NULL = nobody is told. */
+    void (*on_free)(const struct zkr__place_queues *queues);
+};
+
 struct zkr__place {
-    struct zkr__queue *queue; /* borrowed */
-    struct zkr__claim *claim; /* NULL: none, or failed */
+    struct zkr__queue
+        *queue; /* borrowed; of several, the first, or the one in which it failed */
+    struct zkr__claim *
+        claim; /* NULL: none, or failed; of several, the first, or the one that was lost */
+    const struct zkr__place_queues *queues; /* NULL: queue alone */
+    struct zkr__group *group;               /* NULL: the claim alone */
     /*
      * Called at each change of the claim's outcome, at a loss with the state set already, and for
      * one entered with @timed at its deadline. Must not block. NULL = none.
@@ -38,7 +54,8 @@ struct zkr__place {
 
 /*
  * Enter the queue: WAITING, or FAILED at once. @timeout_ms, from @started on, is an acquire's. The
- * members queue, on_change and timed are the caller's to set before.
+ * members queue, queues, on_change and timed are the caller's to set before. One in several queues is
+ * timed.
  */
 void zkr__place_enter(struct zkr__place *place,
                       int64_t timeout_ms,
@@ -59,7 +76,10 @@ bool zkr__place_granted(const struct zkr__place *place) ZKR__LOCKED;
 /* Held, and surely so now. What is not is lost from here on, even if the session proves to be
  * alive. */
 bool zkr__place_sure(struct zkr__place *place) ZKR__LOCKED;
-/* The path of its node, which is known; ZKR_EINVAL when it does not fit. */
+/* Its claims, into @claims if it is not NULL; returns how many. Held. */
+uint32_t zkr__place_claims(const struct zkr__place *place,
+                           struct zkr__claim **claims) ZKR__LOCKED;
+/* The path of a claim's node, which is known; ZKR_EINVAL when it does not fit. */
 int zkr__place_node(const struct zkr__claim *claim, char *buf, size_t size) ZKR__LOCKED;
 
 /*
@@ -67,6 +87,12 @@ int zkr__place_node(const struct zkr__claim *claim, char *buf, size_t size) ZKR_
  * is gone or the session over, and others may have the lock meanwhile.
  */
 bool zkr__place_leave(struct zkr__place *place, bool wait) ZKR__LOCKED;
+
+/*
+ * A hold, or one that was lost, becomes @to's, and its claim one of @to's queue, which has the same directory. @to has
+ * none yet, and its queue and on_change are set.
+ */
+void zkr__place_move(struct zkr__place *from, struct zkr__place *to) ZKR__LOCKED;
 
 /* A try needs no more than a round trip, and ends when one has not been answered for so long. */
 int64_t zkr__place_try_ms(const zkr_client *c);

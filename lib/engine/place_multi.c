@@ -25,17 +25,20 @@ int zkr__writes_check(const struct zkr__writes *writes, const char *dir)
 struct transaction {
     struct zkr__cv answered;
     struct zkr__session_listener listener;
-    struct zkr__claim *claim; /* referenced */
     struct zkr__place *place; /* NULL: given up */
     const struct zkr__writes *writes;
+    unsigned round; /* of the first claim, as it was sent */
     bool deletes, done;
     int code, zk_rc;
     size_t failed_at;
+    uint32_t count;
+    struct zkr__claim *claims[]; /* whose nodes are checked; referenced */
 };
 
 enum verdict { WRITTEN, REFUSED, NO_HOLD, NOT_SENT, UNKNOWN, CLOSED };
 
-static enum verdict judge(int code, size_t failed_at)
+/* @checks: our checks are the first operations. */
+static enum verdict judge(int code, size_t failed_at, size_t checks)
 {
     if (code == ZKR_OK) {
         return WRITTEN;
@@ -43,7 +46,15 @@ static enum verdict judge(int code, size_t failed_at)
     if (failed_at == SIZE_MAX) {
         return code == ZKR_ENOMEM ? NOT_SENT : UNKNOWN;
     }
-    return failed_at == 0 ? NO_HOLD : REFUSED; /* our check is the first */
+    return failed_at < checks ? NO_HOLD : REFUSED;
+}
+
+/* What the answer says of one of the claims. */
+static int code_for(enum verdict verdict, bool at_fault)
+{
+    return verdict == WRITTEN               ? ZKR_OK
+           : verdict == NO_HOLD && at_fault ? ZKR_ENONODE
+                                            : ZKR_ECONNLOSS;
 }
 
 static void end(struct transaction *x)
@@ -57,7 +68,7 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct transaction *x = ctx;
     (void)tag;
-    enum verdict verdict = judge(answer->code, answer->failed_at);
+    enum verdict verdict = judge(answer->code, answer->failed_at, x->count);
     x->done = true;
     x->code = answer->code;
     x->zk_rc = answer->zk_rc;
@@ -65,22 +76,28 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     if (x->place && x->writes->results) {
         zkr__zk_results(answer, x->writes->ops, x->writes->count, x->writes->results);
     }
-    if (x->place && x->deletes && verdict == WRITTEN &&
-        x->place->state == ZKR__PLACE_HELD) {
+    /* Released, or as good as that: the end of the node is no loss then. */
+    bool over = x->deletes && (verdict == WRITTEN || verdict == UNKNOWN);
+    if (x->place && over && x->place->state == ZKR__PLACE_HELD) {
         x->place->state = ZKR__PLACE_NONE;
     }
-    struct zkr__claim_event e = {.kind = ZKR__EV_WRITTEN, .deletes = x->deletes};
-    e.code = verdict == WRITTEN   ? ZKR_OK
-             : verdict == NO_HOLD ? ZKR_ENONODE
-                                  : ZKR_ECONNLOSS;
-    struct zkr__claim *claim = x->claim;
-    if (x->place) {
-        zkr__cv_signal(&x->answered);
-    } else {
+    bool given_up = !x->place;
+    if (!given_up) {
+        zkr__cv_signal(&x->answered); /* and not gone before the lock is let go */
+    }
+    /* A downgrade, or one that was refused, has given the node another path. */
+    bool same_nodes = x->round == x->claims[0]->k.round;
+    for (uint32_t i = 0; i < x->count; i++) {
+        bool at_fault = answer->failed_at == i && same_nodes;
+        zkr__claim_run(x->claims[i],
+                       (struct zkr__claim_event){.kind = ZKR__EV_WRITTEN,
+                                                 .deletes = x->deletes,
+                                                 .code = code_for(verdict, at_fault)});
+        zkr__claim_unref(x->claims[i]);
+    }
+    if (given_up) {
         end(x);
     }
-    zkr__claim_run(claim, e);
-    zkr__claim_unref(claim);
 }
 
 /* An answer comes with it, or was dropped for want of memory, or nobody is to wait for one. */
@@ -94,36 +111,48 @@ static void on_session(struct zkr__session_listener *listener,
 static struct transaction *
 send(struct zkr__place *place, const struct zkr__writes *writes, int *rc) ZKR__LOCKED
 {
-    struct transaction *x = zkr__mem_alloc(sizeof(*x));
-    if (!x) {
+    uint32_t count = zkr__place_claims(place, NULL);
+    struct transaction *x =
+        zkr__mem_alloc(sizeof(*x) + count * sizeof(struct zkr__claim *));
+    const char **nodes = zkr__mem_alloc(count * sizeof(*nodes));
+    if (!x || !nodes) {
+        zkr__mem_free(x);
+        zkr__mem_free(nodes);
         *rc = zkr__fail(ZKR_ENOMEM, place->queue->dir, "cannot write: out of memory");
         return NULL;
     }
     int error = zkr__cv_init(&x->answered);
     if (error != 0) {
         zkr__mem_free(x);
+        zkr__mem_free(nodes);
         *rc = zkr__fail_sys(error, "cannot wait");
         return NULL;
     }
-    struct zkr__claim *claim = place->claim;
-    const char *node = claim->node;
-    x->claim = claim;
+    zkr_client *c = place->queue->c;
+    struct zkr__engine *engine = c->engine;
+    x->count = zkr__place_claims(place, x->claims);
     x->place = place;
     x->writes = writes;
-    x->deletes = writes->release;
+    x->round = x->claims[0]->k.round;
+    x->deletes = writes->release && !writes->keep_nodes;
     x->listener.on_change = on_session;
     struct zkr__session_listener *listener = &x->listener;
-    DL_APPEND(claim->engine->listeners, listener);
-    zkr__claim_ref(claim);
-    zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_WRITING,
-                                                    .deletes = writes->release});
+    DL_APPEND(engine->listeners, listener);
+    for (uint32_t i = 0; i < count; i++) {
+        nodes[i] = x->claims[i]->node;
+        zkr__claim_ref(x->claims[i]);
+        zkr__claim_run(x->claims[i], (struct zkr__claim_event){.kind = ZKR__EV_WRITING,
+                                                               .deletes = x->deletes});
+    }
     const struct zkr__op op = {.kind = ZKR__OP_MULTI,
-                               .paths = &node,
-                               .path_count = 1,
+                               .paths = nodes,
+                               .path_count = count,
                                .ops = writes->ops,
                                .op_count = writes->count,
-                               .path = writes->release ? node : NULL};
-    zkr__submit(claim->q->c, &op, on_answer, x, 0);
+                               .deleted = nodes,
+                               .deleted_count = x->deletes ? count : 0};
+    zkr__submit(c, &op, on_answer, x, 0);
+    zkr__mem_free(nodes);
     return x;
 }
 
@@ -194,7 +223,9 @@ await_answer(struct transaction *x, zkr_client *c, int64_t deadline) ZKR__LOCKED
     }
     struct zkr__session_listener *listener = &x->listener;
     DL_DELETE(engine->listeners, listener);
-    return x->done ? judge(x->code, x->failed_at) : c->shut ? CLOSED : UNKNOWN;
+    return x->done   ? judge(x->code, x->failed_at, x->count)
+           : c->shut ? CLOSED
+                     : UNKNOWN;
 }
 
 int zkr__place_multi(struct zkr__place *place,

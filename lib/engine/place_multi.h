@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes of the application that happen only while a place is held: a transaction that checks its node first. */
+/* Writes of the application that happen only while a place is held: a transaction that checks its nodes first. */
 #ifndef ZKR_ENGINE_PLACE_MULTI_H
 #define ZKR_ENGINE_PLACE_MULTI_H
 
@@ -13,7 +13,8 @@ struct zkr__writes {
     const struct zoo_op *ops;      /* that zkr__zk_ops_check() has let through */
     struct zoo_op_result *results; /* NULL: not wanted */
     int64_t timeout_ms;
-    bool release; /* delete the node as well, last */
+    bool release;    /* delete the nodes as well, last */
+    bool keep_nodes; /* with release: do not, for others hold by them */
 };
 
 /* Before any lock: ZKR_OK, or ZKR_EINVAL with its text. */

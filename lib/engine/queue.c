@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/queue.h"
 
+#include <string.h>
+
+#include "base/error.h"
 #include "base/mem.h"
+
+enum { DATA_MAX = 65536 };
+
+int zkr__queue_check_data(const char *recipe,
+                          const char *owner,
+                          const void *data,
+                          size_t data_len)
+{
+    if (data_len > DATA_MAX || (!data && data_len > 0)) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "options of a %s: data and data_len do not match, or are more "
+                         "than %d bytes",
+                         recipe, DATA_MAX);
+    }
+    if (owner && strlen(owner) > DATA_MAX) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "options of a %s: owner is longer than %d bytes", recipe,
+                         DATA_MAX);
+    }
+    return ZKR_OK;
+}
 
 static void free_queue(struct zkr__queue *q)
 {
@@ -25,6 +49,7 @@ int zkr__queue_create(struct zkr__queue **out,
     q->other_kinds = spec->other_kinds;
     q->rule = spec->rule;
     q->rule_arg = spec->rule_arg;
+    q->tells_arg = spec->tells_arg;
     q->data_len = spec->data_len;
     q->persistent_parent = spec->persistent_parent;
     q->keeps_place = spec->keeps_place;

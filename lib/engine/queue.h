@@ -16,6 +16,8 @@ struct zkr__queue_spec {
     int64_t rule_arg;
     const char
         *owner; /* text for the nodes' data; NULL = the client's, or host/pid/thread */
+    bool
+        tells_arg; /* the owner text ends in " max=" and rule_arg, where there is room */
     const void *data; /* data instead; NULL = owner text */
     size_t data_len;
     bool persistent_parent;
@@ -33,14 +35,27 @@ struct zkr__queue {
     zkr__rule rule;
     int64_t rule_arg;
     char *owner;
+    bool tells_arg;
     void *data;
     size_t data_len;
     bool persistent_parent;
     bool keeps_place;
     bool watch_node;
     bool warned_foreign, warned_sequence;
+    /* The owner of a hold is asked to let go: revoke.h. With the lock held. NULL = nobody is told. */
+    void (*on_wish)(struct zkr__queue *q);
+    void *on_wish_ctx;
 };
 
+/* Nodes that are made in one transaction must fit into a request, which servers limit to a MiB (jute.maxbuffer). One
+ * takes so much besides its directory and its data. */
+enum { ZKR__NODE_BYTES = 150, ZKR__REQUEST_BYTES = 900000 };
+
+/* What the application says about the data of its nodes: ZKR_OK, or ZKR_EINVAL with its text. @recipe: for that. */
+int zkr__queue_check_data(const char *recipe,
+                          const char *owner,
+                          const void *data,
+                          size_t data_len);
 /* Copies what @spec points to. Returns ZKR_OK or ZKR_ENOMEM. */
 int zkr__queue_create(struct zkr__queue **out,
                       zkr_client *c,

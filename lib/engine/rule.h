@@ -38,8 +38,35 @@ typedef struct zkr__verdict (*zkr__rule)(const struct zkr__children *children,
 /* Nobody ahead of such a child can hold while it holds. Readers and permits hold beside others. */
 bool zkr__holds_alone(const struct zkr__child *child);
 
-/* The first holds; the others watch the one ahead (Curator: StandardLockInternalsDriver, maxLeases 1). */
+/*
+ * The first holds; the others watch the one ahead (Curator: StandardLockInternalsDriver, maxLeases 1).
+ *
+ * A writer may become a reader at its place: a READ node with the number of its WRIT node appears as that goes
+ * (a downgrade). So the end of a WRIT node does not say that nobody is ahead any more.
+ */
 struct zkr__verdict
 zkr__rule_first(const struct zkr__children *children, size_t self, int64_t unused);
+
+/* Whoever is there holds: for nodes of which another one, made together with them, decides. */
+struct zkr__verdict
+zkr__rule_any(const struct zkr__children *children, size_t self, int64_t unused);
+
+/*
+ * The reader of a read-write lock: readers ahead do not block it, all others do, of whatever recipe. It watches the
+ * nearest of these (Curator's watches the furthest: all readers behind a line of writers wake for each of them).
+ * A downgrade ahead makes no difference to it.
+ */
+struct zkr__verdict
+zkr__rule_reader(const struct zkr__children *children, size_t self, int64_t unused);
+
+/*
+ * As many hold as there are permits, @permits, of which each child takes up one, also one without a number (Curator:
+ * InterProcessSemaphoreV2). Who holds has no more than that many up to its own, and as newer children sort behind, it
+ * stays so: no two clients have to agree on the moment at which they look.
+ *
+ * Any child may be the one to make room, so the others watch the directory. A recipe sees that few do so at a time.
+ */
+struct zkr__verdict
+zkr__rule_permits(const struct zkr__children *children, size_t self, int64_t permits);
 
 #endif

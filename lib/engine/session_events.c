@@ -138,7 +138,9 @@ static void send_probe(void *ctx) ZKR__LOCKED
         if (count == ZKR__PROBE_MAX) {
             break;
         }
-        paths[count] = claim->node;
+        /* In a downgrade, at which path the node is shows in the answer to that. */
+        bool settled = claim->k.downgrade == ZKR__SETTLED;
+        paths[count] = settled ? claim->node : claim->q->dir;
         engine->probed[count++] = claim;
     }
     if (count == 0) {

@@ -25,6 +25,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
     case ZKR__CREATING:
         k->round++;
         k->own = ZKR__OWN_NONE;
+        k->wish = k->told = 0;
         return ZKR__DO_CREATE;
     case ZKR__FINDING:
         return ZKR__DO_FIND;
@@ -40,6 +41,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
         return ZKR__DO_REMOVE;
     case ZKR__PAUSED:
     case ZKR__PARKED:
+    case ZKR__READY:
     case ZKR__CONFIRMING:
     case ZKR__HELD:
     case ZKR__GONE:
@@ -51,6 +53,11 @@ unsigned zkr__enter(struct zkr__claim_state *k,
 unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->round++;
+    if (k->downgrade != ZKR__SETTLED) { /* which of two nodes is there? */
+        k->downgrade = ZKR__SETTLED;
+        k->leaving = true;
+        return zkr__enter(k, e, ZKR__FINDING);
+    }
     return zkr__enter(k, e, ZKR__REMOVING);
 }
 
@@ -95,6 +102,19 @@ unsigned zkr__retry_in(struct zkr__claim_state *k,
     return pause_for_retry(k, phase);
 }
 
+bool zkr__worth_retrying(int code)
+{
+    return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
+}
+
+unsigned zkr__retry_or_fail(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e,
+                            enum zkr__phase phase)
+{
+    return zkr__worth_retrying(e->code) ? zkr__retry_in(k, e, phase)
+                                        : zkr__fail_claim(k, e, e->code);
+}
+
 unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -106,6 +126,12 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
         k->phase = ZKR__GONE;
         return 0;
     }
+    if (k->member) {
+        k->failures++;
+        k->displaced = true;
+        k->phase = ZKR__GONE;
+        return ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY;
+    }
     if (k->failures >= QUICK_RETRIES) {
         return zkr__retry_in(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
     }
@@ -113,10 +139,38 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
     return zkr__enter(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
 }
 
+unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    int wish = k->wish;
+    k->wish = 0;
+    if (wish == 0) {
+        return 0;
+    }
+    /* Without a connection it will be seen again, as the watch is set anew. */
+    unsigned todo = e->connected ? ZKR__DO_RESTORE : 0;
+    todo |= wish != k->told ? ZKR__DO_TELL_WISH : 0;
+    k->told = wish;
+    return todo;
+}
+
+unsigned zkr__restored(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || !zkr_err_retriable(e->code) ||
+        k->own == ZKR__OWN_ASKED) { /* what was asked will show the wish */
+        return 0;
+    }
+    k->own = ZKR__OWN_NONE;
+    return ZKR__DO_QUIET;
+}
+
 unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     /* A write answered just now is the best there is, however little it proves. */
     bool proved = e->kind == ZKR__EV_PROVED;
+    if (k->member && !proved && e->kind != ZKR__EV_ALL_READY) {
+        k->phase = ZKR__READY;
+        return ZKR__DO_NOTIFY | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
+    }
     if (proved && !e->sure) {
         return pause_until(k, k->phase, ZKR__DO_PACE);
     }
@@ -126,7 +180,8 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
     k->phase = ZKR__HELD;
     k->holds++;
     k->failures = 0;
-    return ZKR__DO_NOTIFY | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
+    unsigned quiet = k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0;
+    return ZKR__DO_NOTIFY | quiet | zkr__heed(k, e);
 }
 
 unsigned
@@ -138,6 +193,7 @@ zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reas
     k->lost = reason;
     if (reason == ZKR_LOST_NODE) {
         k->round++;
+        k->downgrade = ZKR__SETTLED;
         k->phase = ZKR__GONE;
         return todo;
     }
@@ -146,16 +202,64 @@ zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reas
 
 unsigned zkr__doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
+    if (k->told != 0) { /* is our text back? If it is held again, that is looked at */
+        k->own = ZKR__OWN_NONE;
+    }
     return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
 unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    if (k->own != ZKR__OWN_NONE || !e->connected) {
+    if (k->own != ZKR__OWN_NONE || !e->connected || k->downgrade != ZKR__SETTLED) {
         return 0;
     }
     k->own = ZKR__OWN_ASKED;
     return ZKR__DO_GET_OWN;
+}
+
+unsigned zkr__quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool stands = k->phase == ZKR__PARKED || k->phase == ZKR__READY;
+    return stands || k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+}
+
+unsigned zkr__start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return k->failures > QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__CREATING)
+                                       : zkr__enter(k, e, ZKR__CREATING);
+}
+
+unsigned zkr__all_ready(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__READY) {
+        return 0;
+    }
+    if (k->own == ZKR__OWN_ASKED) {
+        k->phase = ZKR__CONFIRMING;
+        return 0;
+    }
+    return zkr__grant(k, e); /* watched, or seen a moment ago */
+}
+
+unsigned zkr__session_gone(struct zkr__claim_state *k)
+{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
+    bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
+    /* Which members are to be made first, the group says. */
+    bool displaced = k->member && !held && !ends && stage != ZKR__CREATING;
+    unsigned todo = held || displaced ? ZKR__DO_NOTIFY : 0;
+    todo |= stage == ZKR__HELD ? ZKR__DO_COUNT_LOSS : 0;
+    k->lost = held ? ZKR_LOST_SESSION : k->lost;
+    k->round++;
+    k->own = ZKR__OWN_NONE;
+    k->downgrade = ZKR__SETTLED;
+    k->made_parents = false;
+    k->failures = 0;
+    k->displaced = k->displaced || displaced;
+    k->phase = held || ends || displaced ? ZKR__GONE : ZKR__PAUSED;
+    k->next = ZKR__CREATING;
+    return todo;
 }
 
 unsigned zkr__writing(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -179,8 +283,10 @@ unsigned zkr__written(struct zkr__claim_state *k, const struct zkr__claim_event 
     if (e->deletes && e->code == ZKR_OK) {
         k->leaving = true;
         k->round++;
+        k->downgrade = ZKR__SETTLED;
         k->phase = ZKR__GONE;
         return ZKR__DO_HAND_OVER;
     }
-    return gone ? zkr__lose(k, e, ZKR_LOST_NODE) : 0;
+    /* The answer to a downgrade tells more. */
+    return gone && k->downgrade == ZKR__SETTLED ? zkr__lose(k, e, ZKR_LOST_NODE) : 0;
 }

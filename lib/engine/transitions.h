@@ -15,14 +15,20 @@ unsigned zkr__enter(struct zkr__claim_state *k,
 unsigned zkr__retry_in(struct zkr__claim_state *k,
                        const struct zkr__claim_event *e,
                        enum zkr__phase phase);
-/* Delete our node. */
+/* An answer that may be another one next time. */
+bool zkr__worth_retrying(int code);
+/* Enter a phase after a pause, or fail if that cannot help. */
+unsigned zkr__retry_or_fail(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e,
+                            enum zkr__phase phase);
+/* Delete our node; the owner has let go, or lost it. */
 unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* The owner gets @code; nothing of the claim stays. In CREATING no node has been made. */
 unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code);
-/* Our node is gone but we still want one, at the tail of the queue. In DOUBTED it is lost. */
+/* Our node is gone but we still want one, at the tail of the queue. In DOUBTED it is lost; a member is displaced. */
 unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event *e);
-/* Nothing blocks us: hold, or first prove that the session lives. */
+/* Nothing blocks us: hold, or first prove that the session lives. A member waits for the others before. */
 unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* The hold is over; @reason is a ZKR_LOST_…. With ZKR_LOST_NODE there is nothing to delete. */
 unsigned
@@ -31,6 +37,19 @@ zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reas
 unsigned zkr__doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* Get our node with a watch, if there is none and there is a connection. */
 unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+
+/* The session ended, and our node with it. */
+unsigned zkr__session_gone(struct zkr__claim_state *k);
+/* While we hold: the owner hears of a wish, once, and our text takes its place. */
+unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/* Our text is written, or is not: then see the wish again. */
+unsigned zkr__restored(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/* It has stood where it is for a while: get our node with a watch. */
+unsigned zkr__quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/* Begin. The group of a member may have entered before, in vain. */
+unsigned zkr__start(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/* A member goes on, for all others are as far as it is. */
+unsigned zkr__all_ready(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 
 /* A transaction of the owner's is sent. */
 unsigned zkr__writing(struct zkr__claim_state *k, const struct zkr__claim_event *e);

@@ -13,25 +13,18 @@
 #include "base/path.h"
 #include "recipes/ticket.h"
 
-ZKR__OPTIONS_CHECK(zkr_mutex_options, 9, watch_node);
-
-enum { DATA_MAX = 65536 };
+ZKR__OPTIONS_CHECK(zkr_mutex_options, 11, on_revoke_ctx);
 
 /* --- create, destroy --- */
 
-static int check_options(const zkr_mutex_options *o)
+static int
+check(const char *path, const zkr_mutex_options *o, const struct zkr__mutex_sort *sort)
 {
-    if (o->data_len > DATA_MAX || (!o->data && o->data_len > 0)) {
-        return zkr__fail(ZKR_EINVAL, NULL,
-                         "zkr_mutex_options: data and data_len do not match, or "
-                         "are more than %d bytes",
-                         DATA_MAX);
+    const char *fault = zkr__path_fault(path);
+    if (fault) {
+        return zkr__fail(ZKR_EINVAL, path, "the path of a %s %s", sort->name, fault);
     }
-    if (o->owner && strlen(o->owner) > DATA_MAX) {
-        return zkr__fail(ZKR_EINVAL, NULL,
-                         "zkr_mutex_options: owner is longer than %d bytes", DATA_MAX);
-    }
-    return ZKR_OK;
+    return zkr__queue_check_data(sort->name, o->owner, o->data, o->data_len);
 }
 
 static void on_lost(struct zkr__reentrant *lock, const zkr_lost *lost)
@@ -40,17 +33,21 @@ static void on_lost(struct zkr__reentrant *lock, const zkr_lost *lost)
     m->on_lost(m, lost, m->on_lost_ctx);
 }
 
-static zkr_mutex *make(zkr_client *c, const char *path, const zkr_mutex_options *o)
+static zkr_mutex *allocate(zkr_client *c,
+                           const char *path,
+                           const zkr_mutex_options *o,
+                           const struct zkr__mutex_sort *sort)
 {
     const struct zkr__queue_spec spec = {
         .dir = path,
-        .kind = ZKR__NAME_LOCK,
-        .rule = zkr__rule_first,
+        .kind = sort->kind,
+        .other_kinds = sort->other_kinds,
+        .rule = sort->rule,
         .owner = o->owner,
         .data = o->data,
         .data_len = o->data_len,
         .persistent_parent = o->persistent_parent != 0,
-        .watch_node = o->watch_node != 0,
+        .watch_node = o->watch_node != 0 || o->on_revoke,
     };
     zkr_mutex *m = zkr__mem_alloc(sizeof(*m));
     if (!m || zkr__queue_create(&m->lock.queue, c, &spec) != ZKR_OK) {
@@ -60,6 +57,7 @@ static zkr_mutex *make(zkr_client *c, const char *path, const zkr_mutex_options 
     m->c = c;
     m->on_lost = o->on_lost;
     m->on_lost_ctx = o->on_lost_ctx;
+    zkr__mutex_make_revocable(m, o->on_revoke, o->on_revoke_ctx);
     m->lock.c = c;
     m->lock.owner = m;
     m->lock.on_lost = o->on_lost ? on_lost : NULL;
@@ -67,30 +65,20 @@ static zkr_mutex *make(zkr_client *c, const char *path, const zkr_mutex_options 
     return m;
 }
 
-int zkr_mutex_create(zkr_mutex **out,
-                     zkr_client *c,
-                     const char *path,
-                     const zkr_mutex_options *options)
+int zkr__mutex_make(zkr_mutex **out,
+                    zkr_client *c,
+                    const char *path,
+                    const zkr_mutex_options *o,
+                    const struct zkr__mutex_sort *sort)
 {
-    int rc = zkr__client_enter(c);
+    int rc = check(path, o, sort);
     if (rc != ZKR_OK) {
         return rc;
     }
-    const char *fault = out ? zkr__path_fault(path) : "cannot be stored: out is NULL";
-    if (fault) {
-        return zkr__fail(ZKR_EINVAL, path, "the path of a mutex %s", fault);
-    }
-    zkr_mutex_options o;
-    rc = zkr__options_take(&o, sizeof(o), options, "zkr_mutex_options");
-    if (rc == ZKR_OK) {
-        rc = check_options(&o);
-    }
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    zkr_mutex *m = make(c, path, &o);
+    zkr_mutex *m = allocate(c, path, o, sort);
     if (!m) {
-        return zkr__fail(ZKR_ENOMEM, path, "zkr_mutex_create: out of memory");
+        return zkr__fail(ZKR_ENOMEM, path, "cannot make a %s: out of memory",
+                         sort->name);
     }
     zkr__lock(c);
     rc = zkr__client_enlist(c, path);
@@ -106,6 +94,50 @@ int zkr_mutex_create(zkr_mutex **out,
     return ZKR_OK;
 }
 
+int zkr_mutex_create(zkr_mutex **out,
+                     zkr_client *c,
+                     const char *path,
+                     const zkr_mutex_options *options)
+{
+    static const struct zkr__mutex_sort sort = {
+        .name = "mutex", .kind = ZKR__NAME_LOCK, .rule = zkr__rule_first};
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!out) {
+        return zkr__fail(ZKR_EINVAL, path, "the mutex cannot be stored: out is NULL");
+    }
+    zkr_mutex_options o;
+    rc = zkr__options_take(&o, sizeof(o), options, "zkr_mutex_options");
+    return rc == ZKR_OK ? zkr__mutex_make(out, c, path, &o, &sort) : rc;
+}
+
+int zkr__mutex_busy(const zkr_mutex *m)
+{
+    const char *dir = m->lock.queue->dir;
+    if (m->lock.holders || zkr__children_watch_busy(m->lookout)) {
+        return zkr__fail(ZKR_EBUSY, dir, "the lock %s is held or waited for", dir);
+    }
+    if (m->tickets > 0) {
+        return zkr__fail(ZKR_EBUSY, dir, "%lld tickets of the lock %s still exist",
+                         (long long)m->tickets, dir);
+    }
+    return ZKR_OK;
+}
+
+void zkr__mutex_free(zkr_mutex *m)
+{
+    zkr_client *c = m->c;
+    zkr__dispatch_cancel(&c->dispatch, m);
+    zkr__lock(c);
+    zkr__children_watch_end(m->lookout);
+    zkr__queue_unref(m->lock.queue);
+    c->recipes--;
+    zkr__unlock(c);
+    zkr__mem_free(m);
+}
+
 int zkr_mutex_destroy(zkr_mutex *m)
 {
     if (!m) {
@@ -115,27 +147,17 @@ int zkr_mutex_destroy(zkr_mutex *m)
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = m->c;
-    zkr__lock(c);
-    const char *dir = m->lock.queue->dir;
-    if (m->lock.holders || zkr__children_watch_busy(m->lookout)) {
-        rc = zkr__fail(ZKR_EBUSY, dir, "the mutex %s is held or waited for", dir);
-    } else if (m->tickets > 0) {
-        rc = zkr__fail(ZKR_EBUSY, dir, "%lld tickets of the mutex %s still exist",
-                       (long long)m->tickets, dir);
+    if (m->side) {
+        return zkr__fail(ZKR_ESTATE, m->lock.queue->dir,
+                         "this mutex is a side of a read-write lock");
     }
-    zkr__unlock(c);
-    if (rc != ZKR_OK) {
-        return rc;
+    zkr__lock(m->c);
+    rc = zkr__mutex_busy(m);
+    zkr__unlock(m->c);
+    if (rc == ZKR_OK) {
+        zkr__mutex_free(m);
     }
-    zkr__dispatch_cancel(&c->dispatch, m);
-    zkr__lock(c);
-    zkr__children_watch_end(m->lookout);
-    zkr__queue_unref(m->lock.queue);
-    c->recipes--;
-    zkr__unlock(c);
-    zkr__mem_free(m);
-    return ZKR_OK;
+    return rc;
 }
 
 /* --- use --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a mutex, for its two files. */
+/* The inside of a mutex, for its files. */
 #ifndef ZKR_RECIPES_MUTEX_H
 #define ZKR_RECIPES_MUTEX_H
 
@@ -15,11 +15,38 @@ struct zkr_mutex {
     struct zkr__children_watch *lookout; /* NULL = nobody watched yet */
     zkr_mutex_lost_fn on_lost;
     void *on_lost_ctx;
+    bool side; /* of a read-write lock, to which it belongs */
+    zkr_mutex_revoke_fn on_revoke;
+    void *on_revoke_ctx;
+    struct zkr__call revoke; /* calls it */
+    bool revoke_posted;
 };
+
+/* What kind of contender a mutex object makes. */
+struct zkr__mutex_sort {
+    const char *name; /* for errors */
+    enum zkr__name_kind kind;
+    unsigned other_kinds;
+    zkr__rule rule;
+};
+
+/* Make one, as zkr_mutex_create(), which was called on @c. */
+int zkr__mutex_make(zkr_mutex **out,
+                    zkr_client *c,
+                    const char *path,
+                    const zkr_mutex_options *o,
+                    const struct zkr__mutex_sort *sort);
+/* ZKR_OK, or ZKR_EBUSY with what still uses it. */
+int zkr__mutex_busy(const zkr_mutex *m) ZKR__LOCKED;
+/* Free one that is not busy; waits for a running callback. */
+void zkr__mutex_free(zkr_mutex *m);
 
 /* First thing in each public function: as zkr__client_enter(). */
 int zkr__mutex_enter(const zkr_mutex *m);
 /* As zkr__client_enter_blocking(). */
 int zkr__mutex_enter_blocking(const zkr_mutex *m);
+
+/* A new mutex with its queue: from now on wishes are told. @fn may be NULL. */
+void zkr__mutex_make_revocable(zkr_mutex *m, zkr_mutex_revoke_fn fn, void *ctx);
 
 #endif

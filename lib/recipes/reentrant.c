@@ -44,16 +44,109 @@ static void drop_lost(struct zkr__call *call)
     end_lost_call(holder_of(call));
 }
 
+static void tell_lost(struct zkr__holder *holder, struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__reentrant *lock = holder->lock;
+    if (lock->on_lost) {
+        holder->lost_claim = claim;
+        zkr__claim_ref(claim);
+        zkr__dispatch_post(&lock->c->dispatch, &holder->lost);
+    }
+}
+
 /* Before the acquire has returned there is nothing to tell anybody. */
 static void on_change(struct zkr__place *place) ZKR__LOCKED
 {
     struct zkr__holder *holder = ZKR__OWNER_OF(place, struct zkr__holder, place);
-    const struct zkr__reentrant *lock = holder->lock;
-    if (place->state == ZKR__PLACE_LOST && lock->on_lost) {
-        holder->lost_claim = place->claim;
-        zkr__claim_ref(holder->lost_claim);
-        zkr__dispatch_post(&lock->c->dispatch, &holder->lost);
+    if (place->state == ZKR__PLACE_LOST) {
+        tell_lost(holder, place->claim);
+        if (holder->carries) {
+            tell_lost(holder->carries, place->claim);
+        }
     }
+}
+
+/* --- a hold that threads share --- */
+
+/* Its place has changed. */
+static void on_shared_change(struct zkr__place *place) ZKR__LOCKED
+{
+    struct zkr__shared_hold *shared =
+        ZKR__OWNER_OF(place, struct zkr__shared_hold, place);
+    const struct zkr__reentrant *lock = shared->lock;
+    struct zkr__holder *holder, *next;
+    if (place->state != ZKR__PLACE_LOST) {
+        return;
+    }
+    HASH_ITER (hh, lock->holders, holder, next) {
+        if (holder->shared == shared) {
+            tell_lost(holder, place->claim);
+        }
+    }
+}
+
+/* By a hold of other threads. False: there is none to join. */
+static bool join(struct zkr__reentrant *lock, struct zkr__holder *holder) ZKR__LOCKED
+{
+    if (lock->open && !zkr__shared_hold_join(lock->open)) {
+        lock->open = NULL;
+    }
+    holder->shared = lock->open;
+    return holder->shared != NULL;
+}
+
+/* Others may join a new hold. Without memory for that, they wait for nodes of their own. */
+static void let_others_join(struct zkr__reentrant *lock,
+                            struct zkr__holder *holder) ZKR__LOCKED
+{
+    if (lock->share_ms > 0) {
+        holder->shared = zkr__shared_hold_make(&holder->place, lock, lock->share_ms);
+    }
+    if (holder->shared) {
+        holder->shared->place.on_change = on_shared_change;
+        lock->open = holder->shared;
+    }
+}
+
+static bool has_company(const struct zkr__holder *holder)
+{
+    return holder->shared && holder->shared->members > 1;
+}
+
+/* It is about to end, if it is nobody else's: nobody may join any more. */
+static void prepare_to_end(struct zkr__reentrant *lock,
+                           const struct zkr__holder *holder) ZKR__LOCKED
+{
+    if (holder->shared && lock->open == holder->shared && !has_company(holder)) {
+        lock->open = NULL;
+    }
+}
+
+/* --- a thread that holds both sides --- */
+
+static void rest(struct zkr__holder *reader, struct zkr__holder *writer)
+{
+    reader->rests_on = writer;
+    writer->carries = reader;
+}
+
+static void separate(struct zkr__holder *reader)
+{
+    reader->rests_on->carries = NULL;
+    reader->rests_on = NULL;
+}
+
+/* The writer is let go, the reader stays. True: the hold had been lost. */
+static bool pass_on(struct zkr__holder *writer) ZKR__LOCKED
+{
+    struct zkr__holder *reader = writer->carries;
+    bool sure = zkr__place_sure(&writer->place);
+    separate(reader);
+    zkr__place_move(&writer->place, &reader->place);
+    if (sure) {
+        zkr__claim_downgrade(reader->place.claim);
+    }
+    return !sure;
 }
 
 /* --- release --- */
@@ -62,7 +155,18 @@ static void on_change(struct zkr__place *place) ZKR__LOCKED
 static bool
 let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__LOCKED
 {
-    bool lost = zkr__place_leave(&holder->place, wait);
+    bool lost;
+    if (holder->rests_on) {
+        lost = zkr__place_look(zkr__holder_place(holder)) == ZKR__PLACE_LOST;
+        separate(holder);
+    } else if (holder->carries) {
+        lost = pass_on(holder);
+    } else if (holder->shared) {
+        prepare_to_end(lock, holder);
+        lost = zkr__shared_hold_leave(holder->shared, wait);
+    } else {
+        lost = zkr__place_leave(&holder->place, wait);
+    }
     zkr__holders_remove(&lock->holders, holder);
     holder->depth = 0;
     if (!holder->lost_claim) {
@@ -82,7 +186,7 @@ static void abandon(struct zkr__thread_duty *duty)
     }
     zkr__lock(c);
     zkr__log(c, ZKR_LOG_WARN, "%s: released, because its thread has ended",
-             holder->place.claim->node);
+             zkr__holder_place(holder)->claim->node);
     (void)let_go(lock, holder, false);
     zkr__unlock(c);
 }
@@ -97,7 +201,7 @@ int zkr__reentrant_release(struct zkr__reentrant *lock)
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
     if (!holder) {
         rc = zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
-    } else if (holder->depth > 1 && zkr__place_sure(&holder->place)) {
+    } else if (holder->depth > 1 && zkr__place_sure(zkr__holder_place(holder))) {
         holder->depth--;
     } else if (let_go(lock, holder, wait)) {
         rc = zkr__fail(ZKR_ESESSION, dir, "%s had been lost before it was released",
@@ -118,8 +222,15 @@ int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *
         rc = zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
     } else if (writes->release && holder->depth > 1) {
         rc = zkr__fail(ZKR_ESTATE, dir, "%s is held more than once", dir);
+    } else if (writes->release && (holder->rests_on || holder->carries)) {
+        rc = zkr__fail(ZKR_ESTATE, dir, "%s is held to read and to write", dir);
     } else {
-        rc = zkr__place_multi(&holder->place, writes, &over);
+        struct zkr__writes w = *writes;
+        w.keep_nodes = has_company(holder);
+        if (w.release) {
+            prepare_to_end(lock, holder);
+        }
+        rc = zkr__place_multi(zkr__holder_place(holder), &w, &over);
     }
     if (over) {
         (void)let_go(lock, holder, false);
@@ -163,9 +274,14 @@ static int acquire_anew(struct zkr__reentrant *lock,
     if (!holder) {
         return no_memory(lock);
     }
+    if (join(lock, holder)) {
+        holder->depth = 1;
+        return ZKR_OK;
+    }
     zkr__place_enter(&holder->place, timeout_ms, started);
     if (zkr__place_await(&holder->place) == ZKR__PLACE_HELD) {
         holder->depth = 1;
+        let_others_join(lock, holder);
         return ZKR_OK;
     }
     int rc = zkr__place_fail(&holder->place, timeout_ms);
@@ -174,13 +290,48 @@ static int acquire_anew(struct zkr__reentrant *lock,
     return rc;
 }
 
+static int lost_before(const char *dir)
+{
+    return zkr__fail(ZKR_ESESSION, dir, "%s was lost while held; release it first",
+                     dir);
+}
+
+/* To read, by a thread that holds @writer. */
+static int acquire_beside(struct zkr__reentrant *lock,
+                          struct zkr__holder *writer) ZKR__LOCKED
+{
+    if (zkr__place_look(&writer->place) != ZKR__PLACE_HELD) {
+        return lost_before(lock->queue->dir);
+    }
+    struct zkr__holder *holder = make_holder(lock);
+    if (!holder) {
+        return no_memory(lock);
+    }
+    rest(holder, writer);
+    holder->depth = 1;
+    return ZKR_OK;
+}
+
+/* To write, by a thread that is a @reader only. */
+static int refuse_to_wait(const struct zkr__reentrant *lock,
+                          struct zkr__holder *reader) ZKR__LOCKED
+{
+    const char *dir = lock->queue->dir;
+    if (zkr__place_look(zkr__holder_place(reader)) != ZKR__PLACE_HELD) {
+        return lost_before(dir);
+    }
+    return zkr__fail(ZKR_EDEADLK, dir,
+                     "the calling thread reads under %s, and would wait for itself to "
+                     "stop; let it release that first",
+                     dir);
+}
+
 static int acquire_again(const struct zkr__reentrant *lock,
                          struct zkr__holder *holder) ZKR__LOCKED
 {
     const char *dir = lock->queue->dir;
-    if (zkr__place_look(&holder->place) != ZKR__PLACE_HELD) {
-        return zkr__fail(ZKR_ESESSION, dir, "%s was lost while held; release it first",
-                         dir);
+    if (zkr__place_look(zkr__holder_place(holder)) != ZKR__PLACE_HELD) {
+        return lost_before(dir);
     }
     if (holder->depth == INT_MAX) {
         return zkr__fail(ZKR_EINVAL, dir, "%s is held too often", dir);
@@ -189,14 +340,22 @@ static int acquire_again(const struct zkr__reentrant *lock,
     return ZKR_OK;
 }
 
+static struct zkr__holder *hold_of(const struct zkr__reentrant *side)
+{
+    return side ? zkr__holders_find(side->holders) : NULL;
+}
+
 int zkr__reentrant_acquire(struct zkr__reentrant *lock, int64_t timeout_ms)
 {
     zkr_client *c = lock->c;
     int64_t started = zkr__now(c);
     zkr__lock(c);
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    int rc =
-        holder ? acquire_again(lock, holder) : acquire_anew(lock, timeout_ms, started);
+    struct zkr__holder *writer = hold_of(lock->writer), *reader = hold_of(lock->reader);
+    int rc = holder   ? acquire_again(lock, holder)
+             : writer ? acquire_beside(lock, writer)
+             : reader ? refuse_to_wait(lock, reader)
+                      : acquire_anew(lock, timeout_ms, started);
     zkr__unlock(c);
     return rc;
 }
@@ -209,44 +368,4 @@ void zkr__reentrant_cancel(struct zkr__reentrant *lock)
         zkr__place_cancel(&holder->place);
     }
     zkr__unlock(lock->c);
-}
-
-/* --- questions --- */
-
-int zkr__reentrant_depth(const struct zkr__reentrant *lock)
-{
-    const struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    return holder ? holder->depth : 0;
-}
-
-const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock, int *rc)
-{
-    const char *dir = lock->queue->dir;
-    struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    if (!holder) {
-        *rc =
-            zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
-        return NULL;
-    }
-    if (!zkr__place_sure(&holder->place)) {
-        *rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir);
-        return NULL;
-    }
-    return holder->place.claim;
-}
-
-bool zkr__reentrant_is_held(const struct zkr__reentrant *lock)
-{
-    struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    return holder && zkr__place_sure(&holder->place);
-}
-
-bool zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock)
-{
-    bool held = false;
-    struct zkr__holder *holder, *next;
-    HASH_ITER (hh, lock->holders, holder, next) {
-        held = held || zkr__place_sure(&holder->place);
-    }
-    return held;
 }

@@ -18,6 +18,18 @@ struct zkr__reentrant {
      * is told. May end the lock. */
     void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost);
     bool wait_on_release;
+    /*
+     * Of the two sides of a read-write lock: the other one, else NULL. A thread that holds its `writer` holds this
+     * one at once, and keeps that when it lets go of the writer (a downgrade). One that holds its `reader`, and not
+     * this one, would wait for itself.
+     */
+    struct zkr__reentrant *writer, *reader;
+    /*
+     * Other threads join a hold for so long from its grant, if it waited in the queue for itself. 0 = never. @open is
+     * the last one granted, until nobody may join it any more; NULL = none.
+     */
+    int64_t share_ms;
+    struct zkr__shared_hold *open;
 };
 
 /* For the calling thread, as zkr_mutex_acquire() and so on say; without the client's lock. */

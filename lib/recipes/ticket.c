@@ -17,6 +17,14 @@ int zkr__ticket_enter(const zkr_ticket *t)
              : zkr__fail(ZKR_EINVAL, NULL, "the ticket is NULL");
 }
 
+const char *zkr__ticket_dir(zkr_ticket *t)
+{
+    zkr__lock(t->c);
+    const char *dir = t->place.queue->dir;
+    zkr__unlock(t->c);
+    return dir;
+}
+
 /* --- reporting --- */
 
 /* What the callback is to hear next; 0 = nothing, as of one released. HELD may turn out to be over
@@ -158,6 +166,7 @@ static zkr_ticket *make(const struct zkr__request_args *args)
         t->tickets = args->tickets;
         t->call = (struct zkr__call){.owner = t, .run = run};
         t->place.queue = args->queue;
+        t->place.queues = args->queues;
         t->place.timed = true;
         t->place.on_change = on_change;
     }
@@ -263,6 +272,9 @@ int zkr_ticket_destroy(zkr_ticket *t)
     zkr__lock(c);
     (void)zkr__place_leave(&t->place, false);
     (*t->tickets)--;
+    if (t->place.queues && t->place.queues->on_free) {
+        t->place.queues->on_free(t->place.queues);
+    }
     zkr__unlock(c);
     zkr__mem_free(t);
     return ZKR_OK;
@@ -308,7 +320,7 @@ int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms)
         rc = zkr__client_enter_blocking(t->c);
     }
     if (rc == ZKR_OK) {
-        rc = zkr__timeout_check(timeout_ms, t->place.queue->dir);
+        rc = zkr__timeout_check(timeout_ms, zkr__ticket_dir(t));
     }
     if (rc != ZKR_OK) {
         return rc;
@@ -316,5 +328,17 @@ int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms)
     zkr__lock(t->c);
     rc = wait_for(t, timeout_ms);
     zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr__ticket_acquire(zkr_ticket **out, zkr_ticket *t)
+{
+    int rc = zkr_ticket_wait(t, ZKR_FOREVER);
+    if (rc == ZKR_OK) {
+        *out = t;
+    } else {
+        (void)zkr_ticket_release(t);
+        (void)zkr_ticket_destroy(t);
+    }
     return rc;
 }

@@ -28,6 +28,7 @@ struct zkr_ticket {
 
 struct zkr__request_args {
     struct zkr__queue *queue;
+    const struct zkr__place_queues *queues; /* NULL: queue alone; until on_free */
     int64_t
         *tickets; /* a count: of those on the recipe's object, which they keep busy */
     int64_t timeout_ms;
@@ -38,8 +39,16 @@ struct zkr__request_args {
 /* As zkr_mutex_request(); the client was entered. */
 int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args);
 
+/*
+ * Sleep until it is held, with *out set; else it is gone, and the code says why. Its time-out is the limit. The client
+ * was entered to block.
+ */
+int zkr__ticket_acquire(zkr_ticket **out, zkr_ticket *t);
+
 /* First thing in each public function: as zkr__client_enter(). */
 int zkr__ticket_enter(const zkr_ticket *t);
+/* The path that errors name, without the client's lock: of several, another one once it has failed there. */
+const char *zkr__ticket_dir(zkr_ticket *t);
 /* Where it stands now, as a ZKR_TICKET_ state; a grant is had by that. */
 int zkr__ticket_look(zkr_ticket *t) ZKR__LOCKED;
 /* Held, and surely so now. */

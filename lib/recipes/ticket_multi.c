@@ -13,7 +13,7 @@ static int write(zkr_ticket *t, const struct zkr__writes *writes)
         rc = zkr__client_enter_blocking(t->c);
     }
     if (rc == ZKR_OK) {
-        rc = zkr__writes_check(writes, t->place.queue->dir);
+        rc = zkr__writes_check(writes, zkr__ticket_dir(t));
     }
     if (rc != ZKR_OK) {
         return rc;

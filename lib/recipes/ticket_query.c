@@ -41,10 +41,9 @@ int64_t zkr_ticket_valid_for_ms(zkr_ticket *t)
     return left;
 }
 
-static int no_room(const zkr_ticket *t)
+static int no_room(zkr_ticket *t)
 {
-    return zkr__fail(ZKR_EINVAL, t->place.queue->dir,
-                     "there is no room for the result");
+    return zkr__fail(ZKR_EINVAL, zkr__ticket_dir(t), "there is no room for the result");
 }
 
 int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token)

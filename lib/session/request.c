@@ -26,8 +26,10 @@ static bool is_write(enum zkr__op_kind kind)
     case ZKR__OP_CREATE:
     case ZKR__OP_PARENT:
     case ZKR__OP_DELETE:
+    case ZKR__OP_SET:
     case ZKR__OP_CHECK:
     case ZKR__OP_MULTI:
+    case ZKR__OP_CREATES:
         return true;
     case ZKR__OP_CHILDREN:
     case ZKR__OP_GET:

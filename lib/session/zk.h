@@ -20,6 +20,7 @@ enum zkr__op_kind {
     ZKR__OP_CREATE,   /* ephemeral-sequential; answers path, czxid, owner */
     ZKR__OP_PARENT,   /* persistent or container, no data */
     ZKR__OP_DELETE,   /* any version */
+    ZKR__OP_SET,      /* its data, if .version is that of the data there; -1 = any */
     ZKR__OP_CHILDREN, /* answers names; may leave a watch, on success only */
     ZKR__OP_GET,      /* answers data and stat; may leave a watch, on success only */
     ZKR__OP_SYNC,
@@ -27,10 +28,19 @@ enum zkr__op_kind {
     ZKR__OP_EXISTS, /* a cheap read; may leave a watch, on a missing node too */
     /*
      * A transaction, a quorum write as well: all of it is done or nothing. In this order: checks that
-     * the nodes of .paths exist, the caller's .ops, the deletion of .path. Each part may be empty.
-     * zk_multi.h has what goes with it.
+     * the nodes of .paths exist, the creation of the ephemeral node .makes, the caller's
+     * .ops, the deletion of .deleted. Each part may be empty. zk_multi.h has what goes with it.
      */
-    ZKR__OP_MULTI
+    ZKR__OP_MULTI,
+    /* CREATE of all .creations in one transaction. Answers names: their paths, in order; and czxid,
+     * which is one for all. */
+    ZKR__OP_CREATES
+};
+
+struct zkr__creation {
+    const char *path;
+    const void *data;
+    size_t data_len;
 };
 
 struct zoo_op;
@@ -39,16 +49,23 @@ struct zoo_op_result;
 /* Borrowed during the submission. */
 struct zkr__op {
     enum zkr__op_kind kind;
-    const char *path; /* MULTI: deleted last, NULL = nothing */
-    const void *data; /* CREATE */
+    const char *path;
+    const void *data; /* CREATE, SET */
     size_t data_len;
-    const struct ACL_vector *acl; /* CREATE, PARENT */
+    int version; /* SET */
+    const struct zkr__creation
+        *makes;                   /* MULTI: made under this very name, NULL = nothing */
+    const struct ACL_vector *acl; /* CREATE, CREATES, PARENT, MULTI that makes a node */
     bool container;               /* PARENT */
     bool watch;                   /* GET, CHILDREN, EXISTS */
     const char *const *paths;     /* CHECK, MULTI */
     size_t path_count;
     const struct zoo_op *ops; /* MULTI, and all it points to */
     size_t op_count;
+    const char *const *deleted; /* MULTI */
+    size_t deleted_count;
+    const struct zkr__creation *creations; /* CREATES */
+    size_t creation_count;
 };
 
 /* Strings and arrays are borrowed during the call. Members not named for the kind are zero. */
@@ -61,9 +78,10 @@ struct zkr__answer {
     size_t name_count;
     const void *data;
     size_t data_len;
+    int version;      /* GET: of the data; 0 = as it was created */
     size_t bad_check; /* CHECK refused: index of the first missing node */
-    /* MULTI refused by a server: index of the operation that failed, in the order above over all
-     * three parts. SIZE_MAX when no server said. */
+    /* MULTI, CREATES refused by a server: index of the operation that failed, in the order above over all
+     * its parts. SIZE_MAX when no server said. */
     size_t failed_at;
     /* MULTI: one for each of .ops; NULL when there are none, or no server answered. */
     const struct zoo_op_result *results;

@@ -18,14 +18,20 @@ struct multi {
     zoo_op_result_t results[];
 };
 
-static bool deletes(const struct zkr__op *op)
+static bool makes(const struct zkr__op *op)
 {
-    return op->kind == ZKR__OP_MULTI && op->path;
+    return op->kind == ZKR__OP_MULTI && op->makes;
+}
+
+/* Index of the caller's first operation. */
+static size_t first(const struct zkr__op *op)
+{
+    return op->path_count + (makes(op) ? 1 : 0);
 }
 
 static size_t total(const struct zkr__op *op)
 {
-    return op->path_count + op->op_count + (deletes(op) ? 1 : 0);
+    return first(op) + op->op_count + op->deleted_count;
 }
 
 static size_t buffer_size(const zoo_op_t *op)
@@ -34,8 +40,13 @@ static size_t buffer_size(const zoo_op_t *op)
     return wanted && op->create_op.buflen > 0 ? (size_t)op->create_op.buflen : 0;
 }
 
+static size_t creates_scratch(const struct zkr__op *op);
+
 size_t zkr__zk_multi_scratch(const struct zkr__op *op)
 {
+    if (op->kind == ZKR__OP_CREATES) {
+        return creates_scratch(op);
+    }
     size_t size = sizeof(struct multi) + total(op) * sizeof(zoo_op_result_t) +
                   op->op_count * sizeof(struct Stat);
     for (size_t i = 0; i < op->op_count; i++) {
@@ -101,8 +112,104 @@ static void on_done(int rc, const void *data)
     asker->answer(asker, &a);
 }
 
+/* --- nodes made together --- */
+
+/*
+ * A create in a transaction answers no Stat, so none of the nodes tells its czxid. Therefore the last three
+ * operations make a node, set it and delete it again: nobody ever sees it, and the set answers a Stat
+ * whose mzxid is the transaction's zxid.
+ */
+enum { STAMP_OPS = 3 };
+
+/*
+ * Scratch memory of such a request: struct multi, this, the paths as the answer gives them, their text. The
+ * operations stand in it too: that there is no memory for them is known before anything is sent.
+ */
+struct made {
+    struct Stat stamp;
+    size_t count;
+    const char *paths[];
+};
+
+static size_t made_room(const struct zkr__creation *creation)
+{
+    enum { SEQUENCE_LEN = 11 };
+    return strlen(creation->path) + SEQUENCE_LEN + 1;
+}
+
+static size_t creates_scratch(const struct zkr__op *op)
+{
+    size_t size = sizeof(struct multi) +
+                  (op->creation_count + STAMP_OPS) * sizeof(zoo_op_result_t) +
+                  (op->creation_count + STAMP_OPS) * sizeof(zoo_op_t) +
+                  sizeof(struct made) + op->creation_count * sizeof(char *);
+    for (size_t i = 0; i < op->creation_count; i++) {
+        size += made_room(&op->creations[i]);
+    }
+    return size;
+}
+
+static struct made *made_of(struct multi *m)
+{
+    return (void *)((zoo_op_t *)(void *)&m->results[m->count] + m->count);
+}
+
+static void on_made(int rc, const void *data)
+{
+    struct zkr__asker *asker = (void *)(uintptr_t)data;
+    struct multi *m = asker->scratch;
+    const struct made *made = made_of(m);
+    struct zkr__answer a = {
+        .code = zkr__zk_code(rc), .zk_rc = rc, .failed_at = SIZE_MAX};
+    if (rc == ZOK) {
+        a.names = made->paths;
+        a.name_count = made->count;
+        a.czxid = made->stamp.mzxid;
+    } else if (looked_at(m, rc)) {
+        a.failed_at = failed_at(m);
+    }
+    asker->answer(asker, &a);
+}
+
+static int submit_creates(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
+{
+    struct multi *m = asker->scratch;
+    size_t count = op->creation_count;
+    m->count = (int)(count + STAMP_OPS);
+    zoo_op_t *ops = (void *)&m->results[m->count];
+    struct made *made = made_of(m);
+    made->count = count;
+    char *text = (char *)&made->paths[count];
+    const struct ACL_vector *acl = op->acl ? op->acl : &ZOO_OPEN_ACL_UNSAFE;
+    for (size_t i = 0; i < count; i++) {
+        const struct zkr__creation *creation = &op->creations[i];
+        size_t room = made_room(creation);
+        zoo_create_op_init(&ops[i], creation->path, creation->data,
+                           (int)creation->data_len, acl, ZOO_EPHEMERAL_SEQUENTIAL, text,
+                           (int)room);
+        made->paths[i] = text;
+        text += room;
+    }
+    const char *stamp = op->creations[0].path; /* without a number it is nobody's */
+    zoo_create_op_init(&ops[count], stamp, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
+    zoo_set_op_init(&ops[count + 1], stamp, NULL, -1, -1, &made->stamp);
+    zoo_delete_op_init(&ops[count + 2], stamp, -1);
+    return zoo_amulti(zh, m->count, ops, m->results, on_made, asker);
+}
+
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 {
+    /*
+     * With a session that is over the first operation is refused, and for each behind it libzookeeper
+     * frees a pointer that it has not set. So it must not get there; what is left of the danger is a
+     * session that ends in the moment in which the operations are packed.
+     */
+    if (is_unrecoverable(zh)) {
+        return ZINVALIDSTATE;
+    }
+    if (op->kind == ZKR__OP_CREATES) {
+        return submit_creates(zh, op, asker);
+    }
     struct multi *m = asker->scratch;
     size_t count = total(op);
     zoo_op_t *ops = zkr__mem_alloc(count * sizeof(*ops));
@@ -110,14 +217,20 @@ int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *
         return ZMARSHALLINGERROR;
     }
     m->count = (int)count;
-    m->first = op->path_count;
+    m->first = first(op);
     m->op_count = op->op_count;
     for (size_t i = 0; i < op->path_count; i++) {
         zoo_check_op_init(&ops[i], op->paths[i], -1);
     }
-    copy_ops(m, op, ops + op->path_count);
-    if (deletes(op)) {
-        zoo_delete_op_init(&ops[count - 1], op->path, -1);
+    if (makes(op)) {
+        const struct zkr__creation *made = op->makes;
+        zoo_create_op_init(&ops[op->path_count], made->path, made->data,
+                           (int)made->data_len, zkr__zk_acl_or_open(op->acl),
+                           ZOO_EPHEMERAL, NULL, 0);
+    }
+    copy_ops(m, op, ops + m->first);
+    for (size_t i = 0; i < op->deleted_count; i++) {
+        zoo_delete_op_init(&ops[count - op->deleted_count + i], op->deleted[i], -1);
     }
     int rc = zoo_amulti(zh, m->count, ops, m->results, on_done, asker);
     zkr__mem_free(ops);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transactions: ZKR__OP_CHECK and ZKR__OP_MULTI of the real door, and what goes with them.
+ * Transactions: ZKR__OP_CHECK, ZKR__OP_MULTI and ZKR__OP_CREATES of the real door, and what goes with
+ * them.
  *
  * libzookeeper writes results, names of nodes made and Stats when the answer comes, to where the
  * submission said. The caller may have given up by then. So they go to the request's scratch memory,
@@ -33,7 +34,7 @@ void zkr__zk_results(const struct zkr__answer *answer,
 
 /* --- for the door --- */
 
-/* Bytes of scratch memory for @op, a CHECK or MULTI. */
+/* Bytes of scratch memory for @op, which is one of these. */
 size_t zkr__zk_multi_scratch(const struct zkr__op *op);
 /* Send it by @zh, a zhandle_t. 0 or ZooKeeper's code. */
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker);

@@ -36,6 +36,7 @@ static void add_stat(struct zkr__answer *a, const struct Stat *stat)
         a->czxid = stat->czxid;
         a->owner = stat->ephemeralOwner;
         a->created_ms = stat->ctime;
+        a->version = stat->version;
     }
 }
 
@@ -105,11 +106,6 @@ static void on_watch(zhandle_t *zh, int type, int state, const char *path, void 
                 type == ZOO_DELETED_EVENT ? ZKR__NODE_DELETED : ZKR__NODE_CHANGED);
 }
 
-static const struct ACL_vector *acl_or_open(const struct ACL_vector *acl)
-{
-    return acl ? acl : &ZOO_OPEN_ACL_UNSAFE;
-}
-
 static int submit_op(void *handle,
                      const struct zkr__op *op,
                      struct zkr__asker *asker,
@@ -119,14 +115,17 @@ static int submit_op(void *handle,
     switch (op->kind) {
     case ZKR__OP_CREATE:
         return zoo_acreate2(zh, op->path, op->data, (int)op->data_len,
-                            acl_or_open(op->acl), ZOO_EPHEMERAL_SEQUENTIAL,
+                            zkr__zk_acl_or_open(op->acl), ZOO_EPHEMERAL_SEQUENTIAL,
                             done_created, asker);
     case ZKR__OP_PARENT:
-        return zoo_acreate(zh, op->path, "", 0, acl_or_open(op->acl),
+        return zoo_acreate(zh, op->path, "", 0, zkr__zk_acl_or_open(op->acl),
                            op->container ? ZOO_CONTAINER : ZOO_PERSISTENT, done_string,
                            asker);
     case ZKR__OP_DELETE:
         return zoo_adelete(zh, op->path, -1, done_void, asker);
+    case ZKR__OP_SET:
+        return zoo_aset(zh, op->path, op->data, (int)op->data_len, op->version,
+                        done_stat, asker);
     case ZKR__OP_CHILDREN:
         return op->watch ? zoo_awget_children(zh, op->path, on_watch, owner, done_names,
                                               asker)
@@ -139,6 +138,7 @@ static int submit_op(void *handle,
         return zoo_async(zh, op->path, done_string, asker);
     case ZKR__OP_CHECK:
     case ZKR__OP_MULTI:
+    case ZKR__OP_CREATES:
         return zkr__zk_multi_submit(zh, op, asker);
     case ZKR__OP_EXISTS:
         return op->watch ? zoo_awexists(zh, op->path, on_watch, owner, done_stat, asker)
@@ -149,7 +149,8 @@ static int submit_op(void *handle,
 
 static size_t scratch_real(const struct zkr__op *op)
 {
-    bool multi = op->kind == ZKR__OP_CHECK || op->kind == ZKR__OP_MULTI;
+    bool multi = op->kind == ZKR__OP_CHECK || op->kind == ZKR__OP_MULTI ||
+                 op->kind == ZKR__OP_CREATES;
     return multi ? zkr__zk_multi_scratch(op) : 0;
 }
 

@@ -71,6 +71,11 @@ struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl)
     return copy;
 }
 
+const struct ACL_vector *zkr__zk_acl_or_open(const struct ACL_vector *acl)
+{
+    return acl ? acl : &ZOO_OPEN_ACL_UNSAFE;
+}
+
 void zkr__zk_acl_free(struct ACL_vector *acl)
 {
     for (int i = 0; acl && i < acl->count; i++) {

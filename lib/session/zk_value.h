@@ -11,6 +11,8 @@ int zkr__zk_code(int rc);
 
 struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl); /* NULL: no memory */
 void zkr__zk_acl_free(struct ACL_vector *acl);                     /* NULL is allowed */
+/* @acl, or for NULL the one that allows everything. */
+const struct ACL_vector *zkr__zk_acl_or_open(const struct ACL_vector *acl);
 
 /* Fill @op with a check that @path exists, at any version. @path is borrowed. */
 void zkr__zk_guard(struct zoo_op *op, const char *path);

@@ -91,10 +91,10 @@ static void a_lost_leader_queues_again(void **state)
     struct cli_beat *beats = cli_beats(2, name, sizeof(name));
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     struct cli a, b;
-    CLI_START(&a, "-z", zkt_proxy_host(proxy), "-t", "2000", "elect", zkt_path(),
+    CLI_START(&a, "-z", zkt_proxy_host(proxy), "-t", "5000", "elect", zkt_path(),
               CLI_BEAT(name, "0", "deaf"));
     cli_beat_wait(&a, &beats[0]);
-    CLI_START(&b, "-t", "2000", "elect", "--once", zkt_path(),
+    CLI_START(&b, "-t", "5000", "elect", "--once", zkt_path(),
               CLI_BEAT(name, "1", "once"));
     ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
     int64_t lost = atomic_load(&beats[0].token);

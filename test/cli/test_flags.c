@@ -15,6 +15,9 @@ static void options_have_two_spellings(void **state)
     static const char *const options[][2] = {
         {"--exclusive", "-x"},
         {"--exclusive", "-e"},
+        {"--shared", "-s"},
+        {"--rw", "--shared"},
+        {"--on-revoke=ignore", "--on-revoke=term"},
         {"--close", "-o"},
         {"--nb", "-n"},
         {"--nonblock", "-n"},
@@ -42,8 +45,7 @@ static void options_have_two_spellings(void **state)
 static void what_flock_has_and_zkr_has_not_is_refused(void **state)
 {
     (void)state;
-    static const char *const options[] = {"-s", "--shared",  "-u",
-                                          "-F", "--no-fork", "--unlock"};
+    static const char *const options[] = {"-u", "-F", "--no-fork", "--unlock"};
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         CLI_REFUSED(64, "lock", options[i], "/p", "true");
     }

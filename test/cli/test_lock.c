@@ -62,8 +62,6 @@ static void wrong_usage_is_64(void **state)
     CLI_REFUSED(64, "lock", "--kill-signal", "NOPE", "/p", "true");
     CLI_REFUSED(64, "lock", "--kill-signal", "0", "/p", "true");
     CLI_REFUSED(64, "lock", "--kill-after", "soon", "/p", "true");
-    CLI_REFUSED(64, "lock", "-s", "/p", "true");
-    CLI_REFUSED(64, "lock", "--shared", "/p", "true");
     CLI_REFUSED(64, "lock", "-u", "/p");
     CLI_REFUSED(64, "lock", "-F", "/p", "true");
     CLI_REFUSED(64, "lock", "/p", "-c");

@@ -154,8 +154,11 @@ static void a_path_that_does_not_exist_has_nobody(void **state)
     assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
     assert_string_equal(cli_out(&c), "nobody\n");
     cli_free(&c);
-    char expected[200];
-    (void)snprintf(expected, sizeof(expected), "{\"path\":\"%s\",\"contenders\":[]}\n",
+    char expected[300];
+    (void)snprintf(expected, sizeof(expected),
+                   "{\"path\":\"%s\",\"kind\":null,\"owner\":null,\"session\":null,"
+                   "\"held_since\":null,\"waiting\":0,\"permits\":null,\"max\":null,"
+                   "\"contenders\":[]}\n",
                    zkt_path());
     assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
     assert_string_equal(cli_out(&c), expected);
@@ -238,21 +241,25 @@ static void json_agrees_with_the_server(void **state)
     hold(&a, "me");
     zkt_list list;
     zkt_stat st;
-    char node[300], owner[64], expected[500];
+    char node[300], owner[64], expected[700];
     assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), 0);
     (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
     assert_int_equal(zkt_get(zkt_servers(), node, owner, sizeof(owner), &st), 0);
     assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
     (void)snprintf(
         expected, sizeof(expected),
-        "{\"path\":\"%s\",\"contenders\":[{\"position\":1,\"holder\":true,"
+        "{\"path\":\"%s\",\"kind\":\"lock\",\"owner\":\"me\",\"session\":\"0x%llx\","
+        "\"held_since\":%lld,\"waiting\":0,\"permits\":null,\"max\":null,"
+        "\"contenders\":[{\"position\":1,\"holder\":true,"
         "\"node\":\"%s\",\"owner\":\"me\",\"session\":\"0x%llx\",\"created_ms\":"
         "%lld,\"age_ms\":",
-        zkt_path(), list.name[0], (unsigned long long)st.ephemeral_owner,
-        (long long)st.ctime);
+        zkt_path(), (unsigned long long)st.ephemeral_owner, (long long)st.ctime,
+        list.name[0], (unsigned long long)st.ephemeral_owner, (long long)st.ctime);
     assert_int_equal(strncmp(cli_out(&c), expected, strlen(expected)), 0);
     (void)snprintf(expected, sizeof(expected),
-                   ",\"fencing_token\":%lld,\"sequence\":0}]}\n", (long long)st.czxid);
+                   ",\"fencing_token\":%lld,\"sequence\":0,\"kind\":\"lock\","
+                   "\"asked\":false}]}\n",
+                   (long long)st.czxid);
     assert_non_null(strstr(cli_out(&c), expected));
     assert_json_line(cli_out(&c));
     zkt_list_free(&list);

@@ -96,6 +96,18 @@ static void say_names(struct session *s, const struct zkr__answer *a)
     say(s, " ]");
 }
 
+/* Of nodes made together: in the order asked for. */
+static void note_made(struct session *s, const struct zkr__answer *a)
+{
+    struct side *side = s->side;
+    for (size_t i = 0; i < a->name_count; i++) {
+        say(s, " %s", below_base(side, a->names[i]));
+        (void)snprintf(side->names[side->name_count++], sizeof(side->names[0]), "%s",
+                       a->names[i]);
+    }
+    say(s, " failed %d", (int)a->failed_at);
+}
+
 static bool unknown_outcome(int rc)
 {
     return rc == -2 || rc == -4 || rc == -7 || rc == -116;
@@ -129,8 +141,14 @@ static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
         if (a->data_len > 0) {
             say(s, " '%.*s'", (int)a->data_len, (const char *)a->data);
         }
+        if (a->version != 0) {
+            say(s, " version %d", a->version);
+        }
         if (tag - 1 == ZKR__OP_CHILDREN && a->code == ZKR_OK) {
             say_names(s, a);
+        }
+        if (tag - 1 == ZKR__OP_CREATES) {
+            note_made(s, a);
         }
         if (tag - 1 == ZKR__OP_CHECK && a->code != ZKR_OK) {
             say(s, " bad %zu", a->bad_check);
@@ -279,6 +297,8 @@ static const struct {
     {"parent", ZKR__OP_PARENT, false, false},
     {"container", ZKR__OP_PARENT, true, false},
     {"delete", ZKR__OP_DELETE, false, false},
+    {"set", ZKR__OP_SET, false, false}, /* its first version */
+    {"put", ZKR__OP_SET, false, false}, /* any */
     {"children", ZKR__OP_CHILDREN, false, false},
     {"children!", ZKR__OP_CHILDREN, false, true},
     {"get", ZKR__OP_GET, false, false},
@@ -287,6 +307,7 @@ static const struct {
     {"exists!", ZKR__OP_EXISTS, false, true},
     {"sync", ZKR__OP_SYNC, false, false},
     {"check", ZKR__OP_CHECK, false, false},
+    {"creates", ZKR__OP_CREATES, false, false},
 };
 
 /* "/x" is below the test's path, "$2" is the third node that was created, "$2/y" is below it. */
@@ -309,6 +330,8 @@ static void run_verb(struct session *s, const char *verb, char *words[2])
         resolve(s->side, words[count], paths[count], sizeof(paths[0]));
         count++;
     }
+    const struct zkr__creation creations[2] = {{paths[0], "one", 3},
+                                               {paths[1], NULL, 0}};
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         if (strcmp(verbs[i].word, verb) == 0) {
             struct zkr__op op = {.kind = verbs[i].kind,
@@ -316,9 +339,13 @@ static void run_verb(struct session *s, const char *verb, char *words[2])
                                  .container = verbs[i].container,
                                  .watch = verbs[i].watch,
                                  .paths = list,
-                                 .path_count = count};
-            op.data = op.kind == ZKR__OP_CREATE ? "owner" : NULL;
-            op.data_len = op.kind == ZKR__OP_CREATE ? 5 : 0;
+                                 .path_count = count,
+                                 .creations = creations,
+                                 .creation_count = count};
+            bool data = op.kind == ZKR__OP_CREATE || op.kind == ZKR__OP_SET;
+            op.data = data ? "owner" : NULL;
+            op.data_len = data ? 5 : 0;
+            op.version = strcmp(verb, "put") == 0 ? -1 : 0;
             ask(s, &op, (unsigned)op.kind + 1);
             return;
         }
@@ -459,7 +486,7 @@ static void make_base(struct side *side)
 /* Whatever a script leaves at the real server. */
 static void remove_all(const struct side *side)
 {
-    static const char *const last[] = {"/q/none", "/none", "/q"};
+    static const char *const last[] = {"/q/none", "/none", "/q", "/r"};
     char path[256];
     for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
         resolve(side, last[i], path, sizeof(path));

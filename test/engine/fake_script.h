@@ -8,7 +8,7 @@
  * unless each is told the same, word for word and in order.
  *
  * A line is "SESSION VERB [PATH...]". Verbs: create (ephemeral-sequential), parent, container,
- * delete, children, get, exists, sync, check; those that read leave a watch with "!".
+ * delete, children, get, exists, sync, check, creates (of both paths at once); those that read leave a watch with "!".
  * "lose-request VERB..." and "lose-answer VERB..." cut the connection; away and back; expire, close.
  * "/x" is below the test's path, "$2" the third node that was created, "$2/y" is below that. After
  * a line all answers and events are awaited, unless it ends with "&".

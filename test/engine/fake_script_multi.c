@@ -37,7 +37,9 @@ bool script_multi(struct script_multi *m,
     } else if (strcmp(verb, "finish") == 0) {
         add_set(m, paths[1]);
         zoo_check_op_init(&m->ops[m->count++], paths[0], -1);
-        op->path = paths[0];
+        m->deleted = paths[0];
+        op->deleted = &m->deleted;
+        op->deleted_count = 1;
     }
     op->op_count = (size_t)m->count;
     return m->count > 0;

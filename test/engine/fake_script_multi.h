@@ -15,6 +15,7 @@ struct script_multi {
     zoo_op_result_t results[SCRIPT_OPS];
     char names[SCRIPT_OPS][SCRIPT_NAME];
     struct Stat stat;
+    const char *deleted;
     int count;
 };
 

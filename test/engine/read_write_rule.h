@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule of a read-write lock, as one would write it for the engine: readers hold together, a writer holds alone.
- * A node of any other recipe counts as a writer. With @watch_all readers watch the directory, as those must who count
- * the children.
+ * Rules of the search: a read-write lock's by the kind of the node, the library's; and for readers one that watches
+ * the directory, as those must who count the children.
  */
 #ifndef ZKT_READ_WRITE_RULE_H
 #define ZKT_READ_WRITE_RULE_H
@@ -10,6 +9,6 @@
 #include "engine/rule.h"
 
 struct zkr__verdict
-read_write_rule(const struct zkr__children *children, size_t self, int64_t watch_all);
+counting_reader_rule(const struct zkr__children *children, size_t self, int64_t unused);
 
 #endif

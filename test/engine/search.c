@@ -40,6 +40,11 @@ void search_choose(uint64_t seed)
     s->limits = !s->split && zkf_chance(15);
     s->shared = zkf_chance(30);
     s->counting = s->shared && zkf_chance(30);
+    s->wishes = seed % 5 == 4;
+    s->multis = s->locks && zkf_chance(35);
+    s->permits = s->locks && zkf_chance(35);
+    s->max = 1 + zkf_below(3);
+    s->resizes = s->permits && zkf_chance(40);
     if (s->limits) {
         s->sit = true;
         s->tick = s->session / 8;
@@ -181,7 +186,7 @@ static bool all_out(void)
             return false;
         }
     }
-    return zkf_watch_count() == 0;
+    return zkf_watch_count() <= search_count_watches();
 }
 
 static bool all_closed(void)
@@ -230,8 +235,16 @@ static void run_until(bool (*done)(void), int64_t patience, const char *what)
 
 static void finish(void)
 {
-    S.quiet = true;
     search_calm();
+    if (S.s.shared) {
+        S.still = true;
+        int64_t end = zkf_now() + 6 * S.s.session;
+        while (step(end)) {
+        }
+        search_check_entitled();
+        S.still = false;
+    }
+    S.quiet = true;
     run_until(all_out, 120 * S.s.session,
               "somebody waits, or a node or a watch is left, for ever");
     if (S.violation[0] == '\0') {
@@ -247,13 +260,14 @@ static void finish(void)
 bool search_run(uint64_t seed, bool trace)
 {
     S.trace = trace;
-    S.quiet = false;
+    S.quiet = S.still = false;
     S.labels = 0;
     S.violation[0] = '\0';
     memset(S.last_token, 0, sizeof(S.last_token));
     memset(S.last_alone, 0, sizeof(S.last_alone));
     memset(S.contenders, 0, sizeof(S.contenders));
     begin(seed, trace);
+    search_begin_permits();
     for (int i = 0; i < S.s.clients; i++) {
         add_member(i);
     }

@@ -6,6 +6,9 @@
 #ifndef ZKT_SEARCH_H
 #define ZKT_SEARCH_H
 
+#include <zkr/multi_lock.h>
+#include <zkr/semaphore.h>
+
 #include "engine/contend.h"
 #include "fake.h"
 #include "recipes/leader_latch_state.h"
@@ -15,9 +18,10 @@
 #include "session/request.h"
 #include "session/service.h"
 
-enum { SEARCH_CLIENTS = 4, SEARCH_CONTENDERS = 12, SEARCH_DIRS = 2 };
-/* Contenders of dir 0 are claims and tickets, those of dir 1 leader latches. */
-enum { DIR_LOCK, DIR_LATCH };
+enum { SEARCH_CLIENTS = 4, SEARCH_CONTENDERS = 15, SEARCH_DIRS = 5 };
+/* Contenders of DIR_LATCH are leader latches, those of the others claims, tickets, and parts of multi-locks. */
+/* Those of DIR_PERMITS are tickets of a semaphore. */
+enum { DIR_LOCK, DIR_LATCH, DIR_SECOND, DIR_THIRD, DIR_PERMITS };
 
 /* Someone who wants to hold: a claim, or a latch or ticket with one claim after another. */
 struct contender {
@@ -26,9 +30,16 @@ struct contender {
     struct zkr__claim *claim;
     zkr_leader_latch *latch;
     zkr_ticket *ticket;
+    /* One contender for each path of a multi-lock, all with this and the ticket. NULL = no part. */
+    zkr_multi_lock *multi;
+    bool asking;      /* a part whose ticket is not known yet */
+    int permits;      /* that its ticket is for; 0 = none */
+    bool once;        /* its ticket is a try */
+    int64_t gate;     /* czxid of its last node at the gate */
     int ticket_told;  /* the state that its callback was told last; 0 = none */
     int64_t deadline; /* of the ticket, true time; 0 = none */
     bool reader;      /* it holds beside other readers */
+    bool downgraded;  /* it was a writer */
     const struct zkf_node *node; /* the last one made, while it is there */
     bool ended;                  /* a claim that has failed or was lost: to be left */
     bool holding;                /* was sure, and has not been told otherwise */
@@ -36,15 +47,19 @@ struct contender {
     int64_t excused_at;
     bool told; /* latch: between on_gain and on_loss */
     int64_t token;
-    int64_t until; /* true time until which it was promised the hold */
-    int64_t since; /* entered */
+    int64_t until;   /* true time until which it was promised the hold */
+    int64_t since;   /* entered */
+    unsigned wishes; /* that it lets go, written to its node */
+    int64_t wish_at; /* the last */
+    int64_t held_at; /* since then */
 };
 
 struct member {
     zkr_client *c; /* NULL: not running */
     struct zkr__queue *lock;
-    struct zkr__queue *readers; /* with S.s.shared */
-    zkr_mutex *mutex;           /* for tickets */
+    struct zkr__queue *readers;      /* with S.s.shared */
+    zkr_mutex *mutexes[SEARCH_DIRS]; /* for tickets */
+    zkr_semaphore *semaphore;        /* with S.s.permits */
     struct zkf_actor service, dispatch, app;
     int64_t service_seen; /* c->service_at at the last look */
     /* For the one rule of the lease bound that leans on what cannot be measured. */
@@ -56,6 +71,7 @@ struct member {
         shortened; /* the servers count with this time-out, of which it has not heard; 0 = no */
     int64_t reconnects; /* it had made by then */
     int64_t timeout_ms; /* at the last look */
+    long wishes, asked; /* written to nodes of its tickets; told */
 };
 
 /* What the seed has chosen. */
@@ -70,7 +86,12 @@ struct scenario {
     bool split; /* servers cut off, one after the other, and little else */
     bool isolations, hands, kills, tries, latches, locks, limits;
     bool shared;   /* a read-write lock */
+    bool wishes;   /* holders are asked to let go */
     bool counting; /* whose readers watch the whole directory */
+    bool multis;   /* multi-locks, and single locks on their other paths */
+    bool permits;  /* a semaphore, of so many: */
+    int64_t max;   /* as long as there is no count */
+    bool resizes;  /* there may be one */
     int64_t attempts;
 };
 
@@ -81,6 +102,7 @@ struct search {
     struct contender contenders[SEARCH_CONTENDERS];
     struct zkf_actor faults;
     bool quiet; /* the end: no faults, nobody new; who holds lets go */
+    bool still; /* before that: nobody comes or goes */
     int labels;
     int requesting; /* label of the contender that requests a ticket right now; 0 = none */
     int64_t last_token[SEARCH_DIRS];
@@ -91,7 +113,8 @@ struct search {
     struct {
         long steps, grants, passes, losses, faults, entered, failed, expired, stops,
             cuts, isolations, crashes, hands, kills, latch_gains, shortened, tickets,
-            shared_grants;
+            shared_grants, downgrades, wishes, asked, multis, multi_grants,
+            permit_grants, several_permits, permits_together, resizes;
     } did;
 };
 
@@ -112,7 +135,40 @@ void search_app(void *member);
 void search_leave(struct contender *k);
 const char *search_dir(int dir);
 
+/* search_multi.c */
+void search_request_multi(int client, struct contender *parts[], int count);
+/* The other parts of a multi-lock are free with this one. */
+void search_drop_multi(struct contender *k);
+/* The part of a multi-lock that @claim is for, or NULL. */
+struct contender *search_part_of(const struct zkr__claim *claim);
+struct zkr__claim *search_part_claim(const struct contender *k);
+/* All parts hold, as far as their group says. */
+bool search_all_held(const struct contender *k);
+void search_check_multis(void);
+
+/* search_permits.c */
+void search_begin_permits(void);
+void search_open_permits(struct member *m);
+void search_ask_permits(struct contender *k);
+/* The contender that @claim is for, or NULL. */
+struct contender *search_asker_of(const struct zkr__claim *claim);
+void search_on_permit_node(struct contender *k, const struct zkf_node *node);
+/* Who waits for permits is the first at the gate: no two do, and one list follows a release. */
+void search_check_inside(const struct contender *k);
+void search_check_permits(const struct contender *k, int64_t token);
+/* Nodes by which it holds. */
+int search_leases_of(const struct contender *k);
+void search_sum_permits(bool (*believes)(const struct contender *k));
+void search_resize(void);
+/* Everybody can be served. */
+void search_resize_enough(void);
+/* Watches of those who follow the count; they stay. */
+size_t search_count_watches(void);
+
 /* search_tickets.c */
+void search_on_ticket(zkr_ticket *ticket, int state, void *ctx);
+/* A time-out for a ticket of @k. */
+int64_t search_timeout(struct contender *k);
 void search_request(struct contender *k, zkr_mutex *mutex);
 void search_hand_in(struct contender *k);
 void search_check_ticket(struct contender *k);
@@ -123,8 +179,18 @@ struct zkr__claim *search_claim(const struct contender *k);
 void search_fault(void *unused);
 void search_calm(void);
 
+/* search_wishes.c */
+void search_wish(void);
+void search_touch(const struct zkf_node *node);
+void search_on_revoke(zkr_mutex *mutex, void *member);
+void search_check_wishes(const struct contender *k, const struct zkr__claim *claim);
+
 /* search_check.c */
 void search_check(void);
+/* Nobody has moved for long: who may hold does. */
+void search_check_entitled(void);
+/* A node of the client of @k that is on its way out. */
+bool search_is_leaving(const struct contender *k, const struct zkf_node *node);
 /* The client was, or is no more, kept from its servers. */
 void search_stalled(int member, bool stalled);
 /* The path of the one that @claim stands behind. */

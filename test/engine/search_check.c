@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/path.h"
 #include "search.h"
 
@@ -102,19 +103,27 @@ int search_on_submit(int client, const struct zkr__op *op)
 {
     const struct zkr__engine *engine = S.members[client].c->engine;
     const struct zkr__claim *claim;
-    if (op->kind != ZKR__OP_CREATE) {
+    const char *made = op->kind == ZKR__OP_CREATE               ? op->path
+                       : op->kind == ZKR__OP_MULTI && op->makes ? op->makes->path
+                                                                : NULL;
+    if (!made) {
         return 0;
     }
     DL_FOREACH(engine->claims, claim)
     {
-        if (claim->node == op->path) {
-            for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        if (claim->node == made) {
+            const struct contender *part = search_part_of(claim);
+            part = part ? part : search_asker_of(claim);
+            for (int i = 0; i < SEARCH_CONTENDERS && !part; i++) {
                 const struct contender *k = &S.contenders[i];
                 const void *ctx = claim->on_change_ctx;
                 if (k->label != 0 && (ctx == k || (k->latch && ctx == k->latch) ||
                                       (k->ticket && ctx == &k->ticket->place))) {
                     return k->label;
                 }
+            }
+            if (part) {
+                return part->label;
             }
         }
     }
@@ -130,13 +139,20 @@ void search_on_created(const struct zkf_node *node)
     if (node->owner == S.members[k->client].c->session_id) {
         k->excused = false;
         k->node = node;
+        k->wishes = 0;
+        if (k->permits > 0) {
+            search_on_permit_node(k, node);
+        }
     } /* else it comes late, in a session that the client has given up */
-    /* The last node of a latch or a ticket may be on its way out while the next is made. */
+    /*
+     * The last node of a latch or a ticket may be on its way out while the next is made; and the end of the
+     * transaction that makes a reader's deletes the writer's.
+     */
     int nodes = 0;
     for (const struct zkf_node *other = zkf_nodes(); other; other = other->next) {
         nodes += other->label == node->label && other->owner == node->owner;
     }
-    if (nodes > 1 + (k->latch || k->ticket)) {
+    if (nodes > 1 + (k->latch || k->ticket || k->downgraded) && k->permits == 0) {
         search_violation("contender %d has %d nodes, the last is %s", k->label, nodes,
                          node->path);
     }
@@ -146,11 +162,12 @@ void search_on_created(const struct zkf_node *node)
 void search_on_deleting(const struct zkf_node *node)
 {
     struct contender *k = search_by_label(node->label);
+    /* The token of a reader that was a writer is still that one's. */
+    bool by_this = k && (k->downgraded ? k->node == node : k->token == node->czxid);
     if (k && k->node == node) {
         k->node = NULL;
     }
-    if (k && k->holding && !k->excused && !leans(k) && k->token == node->czxid &&
-        k->until > zkf_now()) {
+    if (by_this && k->holding && !k->excused && !leans(k) && k->until > zkf_now()) {
         search_violation("contender %d of client %d loses %s, which was promised for "
                          "%.1f ms more",
                          k->label, k->client, node->path,
@@ -164,13 +181,37 @@ static int64_t sequence_of(const struct zkf_node *node, int dir)
     if (dirs[dir] == 0) {
         dirs[dir] = zkf_hash(search_dir(dir));
     }
-    return node->parent_hash == dirs[dir] ? node->sequence : -1;
+    enum zkr__name_kind kind;
+    int64_t sequence = node->sequence;
+    if (node->parent_hash != dirs[dir] ||
+        (sequence < 0 &&
+         !zkr__name_parse(zkr__path_name(node->path), &kind, &sequence))) {
+        return -1;
+    }
+    return sequence;
+}
+
+/* Has the client of @k asked to make a reader's node of it? */
+static bool is_to_read(const struct contender *k, const struct zkf_node *node)
+{
+    const struct zkr__engine *engine = S.members[k->client].c->engine;
+    const char *name = zkr__path_name(node->path);
+    const struct zkr__claim *claim;
+    DL_FOREACH(engine->claims, claim)
+    {
+        const char *own = strrchr(claim->node, '/');
+        if (own && strncmp(own + 1, name, ZKR__PROTECTED_LEN) == 0) {
+            return strstr(own, "__READ__") != NULL;
+        }
+    }
+    return false;
 }
 
 /* Is it in the queue of @k, and in the way of it once it is ahead? Its number, or -1. */
 static int64_t number_in_the_way(const struct contender *k, const struct zkf_node *node)
 {
-    return k->reader && strstr(node->path, "__READ__") ? -1 : sequence_of(node, k->dir);
+    bool reads = strstr(node->path, "__READ__") || (k->reader && is_to_read(k, node));
+    return k->reader && reads ? -1 : sequence_of(node, k->dir);
 }
 
 static const struct zkf_node *node_ahead(const struct contender *k,
@@ -204,7 +245,7 @@ void search_excuse(const struct zkf_node *node)
     if (!k) {
         return;
     }
-    const struct zkf_node *ahead = node_ahead(k, node);
+    const struct zkf_node *ahead = k->permits > 0 ? NULL : node_ahead(k, node);
     if (k->holding || !ahead || ahead->owner == node->owner) {
         k->excused = true;
         k->excused_at = zkf_now();
@@ -213,12 +254,12 @@ void search_excuse(const struct zkf_node *node)
 
 /* --- after each step --- */
 
-static bool is_leaving(const struct contender *k, const struct zkf_node *node)
+bool search_is_leaving(const struct contender *k, const struct zkf_node *node)
 {
     const struct zkr__engine *engine = S.members[k->client].c->engine;
-    struct zkr__claim *claim;
-    HASH_FIND(hh, engine->by_node, node->path, strlen(node->path), claim);
-    return claim && zkr__claim_stage(&claim->k) == ZKR__REMOVING;
+    struct zkr__path_entry *at = zkr__path_table_find(&engine->by_node, node->path);
+    return at && zkr__claim_stage(&ZKR__OWNER_OF(at, struct zkr__claim, by_node)->k) ==
+                     ZKR__REMOVING;
 }
 
 /* Those in front must be on their way out, by this very client. */
@@ -227,7 +268,7 @@ static void check_order(const struct contender *k, const struct zkf_node *node)
     int64_t mine = sequence_of(node, k->dir);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t other = number_in_the_way(k, n);
-        if (other >= 0 && other < mine && !is_leaving(k, n)) {
+        if (other >= 0 && other < mine && !search_is_leaving(k, n)) {
             search_violation("contender %d of client %d is granted by %s past %s",
                              k->label, k->client, zkr__path_name(node->path),
                              zkr__path_name(n->path));
@@ -247,14 +288,14 @@ static void check_parked(const struct contender *k, const struct zkr__claim *cla
 {
     const char *ahead = search_stands_behind(claim, NULL);
     const struct zkf_node *node = k->node;
-    if (!ahead || !node || node->czxid != claim->czxid) {
+    if (!ahead || !node || node->czxid != claim->czxid || k->downgraded) {
         return;
     }
     int64_t mine = sequence_of(node, k->dir);
     int64_t watched = strtoll(ahead + strlen(ahead) - 10, NULL, 10);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t other = number_in_the_way(k, n);
-        if (other > watched && other < mine && !is_leaving(k, n)) {
+        if (other > watched && other < mine && !search_is_leaving(k, n)) {
             search_violation("contender %d of client %d (%s) watches %s past %s",
                              k->label, k->client, zkr__path_name(node->path),
                              zkr__path_name(ahead), zkr__path_name(n->path));
@@ -265,11 +306,17 @@ static void check_parked(const struct contender *k, const struct zkr__claim *cla
 static void check_grant(struct contender *k, const struct zkr__claim *claim)
 {
     k->holding = true;
+    k->held_at = zkf_now();
     k->token = claim->czxid;
     S.did.grants++;
+    S.did.multi_grants += k->multi != NULL;
     zkf_trace("client %d: contender %d holds %s, token %" PRId64, k->client, k->label,
               zkr__path_name(claim->node), claim->czxid);
     if (k->excused || leans(k)) {
+        return;
+    }
+    if (k->permits > 0) {
+        search_check_permits(k, claim->czxid);
         return;
     }
     const struct zkf_node *node = k->node;
@@ -278,7 +325,7 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
                          k->label, k->client, claim->node);
         return;
     }
-    if (node->czxid != claim->czxid) {
+    if (node->czxid != claim->czxid && !k->downgraded) {
         search_violation("contender %d has token %" PRId64 ", its node %" PRId64,
                          k->label, claim->czxid, node->czxid);
     }
@@ -303,7 +350,10 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
 
 struct zkr__claim *search_claim(const struct contender *k)
 {
-    return k->latch ? k->latch->claim : k->ticket ? k->ticket->place.claim : k->claim;
+    return k->latch    ? k->latch->claim
+           : k->multi  ? search_part_claim(k)
+           : k->ticket ? k->ticket->place.claim
+                       : k->claim;
 }
 
 static void look(struct contender *k)
@@ -314,13 +364,21 @@ static void look(struct contender *k)
         search_check_ticket(k);
     }
     zkr__lock(c);
+    if (k->permits > 0) {
+        search_check_inside(k);
+    }
     const struct zkr__claim *any = search_claim(k);
     struct zkr__claim *claim = k->latch ? zkr__latch_lead(k->latch) : search_claim(k);
-    if (any && any->k.phase == ZKR__PARKED && !any->k.watch_children &&
-        S.did.steps % 4 == 0) {
+    if (k->permits == 0 && any && any->k.phase == ZKR__PARKED &&
+        !any->k.watch_children && S.did.steps % 4 == 0) {
         check_parked(k, any);
     }
-    bool sure = claim && claim->k.phase == ZKR__HELD && zkr__claim_sure(claim);
+    if (S.s.wishes && any) {
+        search_check_wishes(k, any);
+    }
+    bool sure = claim && claim->k.phase == ZKR__HELD && zkr__claim_sure(claim) &&
+                (!k->multi || search_all_held(k)) &&
+                (k->permits == 0 || zkr__place_granted(&k->ticket->place));
     if (sure) {
         if (!k->holding || k->token != claim->czxid) {
             check_grant(k, claim);
@@ -328,11 +386,12 @@ static void look(struct contender *k)
         int64_t valid = zkr__valid_for_ms(c) * ZKR__MS;
         int64_t until = zkf_now() + zkf_client_span(k->client, valid);
         k->until = until > k->until ? until : k->until;
-        if (!k->excused && !leans(k) && !k->node) {
+        bool gone = k->permits > 0 ? search_leases_of(k) < k->permits : !k->node;
+        if (!k->excused && !leans(k) && gone) {
             search_violation("contender %d of client %d holds by %s, which is no more",
                              k->label, k->client, claim->node);
         }
-        if (k->excused && !k->node && zkf_now() > k->excused_at + 2 * S.s.session) {
+        if (k->excused && gone && zkf_now() > k->excused_at + 2 * S.s.session) {
             search_violation("contender %d does not learn that its node is gone",
                              k->label);
         }
@@ -368,7 +427,7 @@ void search_check(void)
         if (k->label != 0 && !*zkf_client_stopped(k->client)) {
             look(k);
         }
-        if (!believes(k)) {
+        if (!believes(k) || k->permits > 0) {
             continue;
         }
         bool together = holder[k->dir] && holder[k->dir]->reader && k->reader;
@@ -381,4 +440,49 @@ void search_check(void)
         }
         holder[k->dir] = k;
     }
+    search_check_multis();
+    search_sum_permits(believes);
+}
+
+/* --- when all is quiet --- */
+
+static void check_entitled(const struct contender *k, const struct zkr__children *all)
+{
+    const struct zkr__claim *claim = search_claim(k);
+    size_t self = zkr__children_find(all, zkr__path_name(claim->node));
+    bool granted =
+        self < all->count && claim->q->rule(all, self, claim->q->rule_arg).granted;
+    if (k->downgraded && k->holding && self == all->count) {
+        search_violation("contender %d of client %d reads without %s", k->label,
+                         k->client, claim->node);
+    }
+    bool heard = claim->k.phase == ZKR__HELD || claim->k.phase == ZKR__READY;
+    if (granted && !heard && !k->ended) {
+        search_violation("contender %d of client %d may hold by %s, and does not hear "
+                         "of it",
+                         k->label, k->client, claim->node);
+    }
+}
+
+void search_check_entitled(void)
+{
+    enum { MOST = 4 * SEARCH_CONTENDERS };
+    const char *names[MOST];
+    size_t count = 0;
+    for (const struct zkf_node *n = zkf_nodes(); n && count < MOST; n = n->next) {
+        if (sequence_of(n, DIR_LOCK) >= 0) {
+            names[count++] = zkr__path_name(n->path);
+        }
+    }
+    struct zkr__children all;
+    if (zkr__children_order(&all, names, count, NULL, NULL) != ZKR_OK) {
+        return;
+    }
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        const struct contender *k = &S.contenders[i];
+        if (k->label != 0 && k->dir == DIR_LOCK && search_claim(k)) {
+            check_entitled(k, &all);
+        }
+    }
+    zkr__mem_free(all.list);
 }

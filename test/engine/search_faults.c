@@ -40,7 +40,7 @@ static void delete_two(const struct zkf_node *node)
         (void)zkf_cut(k->client,
                       ZKF_CUT_ANSWERS); /* it learns of both when it is back */
     } else {
-        (void)zkf_stranger_touch(node->path);
+        search_touch(node);
     }
     delete_by_hand(node);
     if (ahead) {
@@ -58,7 +58,7 @@ static void by_hand(void)
     if (zkf_chance(25)) {
         delete_two(node);
     } else if (zkf_chance(40)) {
-        (void)zkf_stranger_touch(node->path);
+        search_touch(node);
     } else if (zkf_chance(70)) {
         delete_by_hand(node);
     } else if (zkf_session_alive(node->owner) && !zkf_isolated() && zkf_leader() >= 0) {
@@ -137,7 +137,8 @@ static void strangers(void)
     if (zkf_chance(60)) {
         zkf_reap();
     } else {
-        (void)zkf_stranger_delete(search_dir(DIR_LOCK)); /* only when it is empty */
+        /* Only when it is empty. */
+        (void)zkf_stranger_delete(search_dir((int)zkf_below(SEARCH_DIRS)));
     }
 }
 
@@ -149,6 +150,9 @@ void search_fault(void *unused)
     S.faults.due = zkf_now() + zkf_below(split ? S.s.fault_pace / (S.s.split ? 1 : 4)
                                                : S.s.fault_pace);
     S.did.faults++;
+    if (S.s.resizes && zkf_chance(25)) {
+        search_resize();
+    }
     int64_t what = zkf_below(100);
     if (S.s.limits && zkf_chance(30)) {
         change_limits();

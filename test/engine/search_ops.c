@@ -8,7 +8,12 @@
 
 const char *search_dir(int dir)
 {
-    return dir == DIR_LOCK ? "/a/lock" : "/latch";
+    static const char *const dirs[] = {[DIR_LOCK] = "/a/lock",
+                                       [DIR_LATCH] = "/latch",
+                                       [DIR_SECOND] = "/b",
+                                       [DIR_THIRD] = "/a/c",
+                                       [DIR_PERMITS] = "/permits/leases"};
+    return dirs[dir];
 }
 
 /* --- clients --- */
@@ -28,14 +33,26 @@ void search_open(int at)
     struct zkr__queue_spec spec = {
         .dir = search_dir(DIR_LOCK),
         .kind = S.s.shared ? ZKR__NAME_WRITE : ZKR__NAME_LOCK,
-        .rule = S.s.shared ? read_write_rule : zkr__rule_first,
-        .rule_arg = S.s.counting,
+        .rule = zkr__rule_first,
     };
+    zkr_mutex_options mutex = ZKR_MUTEX_OPTIONS_INIT;
+    mutex.on_revoke = S.s.wishes ? search_on_revoke : NULL;
+    mutex.on_revoke_ctx = m;
+    m->wishes = m->asked = 0;
     int rc = zkr__queue_create(&m->lock, m->c, &spec);
     spec.kind = ZKR__NAME_READ;
-    if (rc != ZKR_OK || zkr__queue_create(&m->readers, m->c, &spec) != ZKR_OK ||
-        zkr_mutex_create(&m->mutex, m->c, search_dir(DIR_LOCK), NULL) != ZKR_OK) {
-        zkt_fail("no queue, or no mutex");
+    spec.rule = S.s.counting ? counting_reader_rule : zkr__rule_reader;
+    if (rc != ZKR_OK || zkr__queue_create(&m->readers, m->c, &spec) != ZKR_OK) {
+        zkt_fail("no queue");
+    }
+    for (int dir = 0; dir < SEARCH_DIRS; dir++) {
+        if (zkr_mutex_create(&m->mutexes[dir], m->c, search_dir(dir), &mutex) !=
+            ZKR_OK) {
+            zkt_fail("no mutex");
+        }
+    }
+    if (S.s.permits) {
+        search_open_permits(m);
     }
     m->service_seen = -1;
     m->c->service_at = 0; /* its thread would look once at first */
@@ -51,6 +68,8 @@ static void drop(struct contender *k)
         if (zkr_leader_latch_destroy(latch) != ZKR_OK) {
             search_violation("a latch that was stopped cannot be destroyed");
         }
+    } else if (k->multi) {
+        search_drop_multi(k);
     } else if (k->ticket) {
         search_hand_in(k);
     } else {
@@ -73,7 +92,13 @@ void search_close(int at, bool killed)
             drop(&S.contenders[i]);
         }
     }
-    (void)zkr_mutex_destroy(m->mutex);
+    for (int dir = 0; dir < SEARCH_DIRS; dir++) {
+        (void)zkr_mutex_destroy(m->mutexes[dir]);
+    }
+    if (zkr_semaphore_destroy(m->semaphore) != ZKR_OK) {
+        search_violation("a semaphore without tickets cannot be destroyed");
+    }
+    m->semaphore = NULL;
     zkr__lock(m->c);
     zkr__queue_unref(m->lock);
     zkr__queue_unref(m->readers);
@@ -145,29 +170,76 @@ static void enter_latch(struct contender *k, zkr_client *c)
     }
 }
 
+static struct contender *free_place(struct contender *from)
+{
+    while (from < S.contenders + SEARCH_CONTENDERS && from->label != 0) {
+        from++;
+    }
+    return from < S.contenders + SEARCH_CONTENDERS ? from : NULL;
+}
+
+/* Two or three of the lock paths, in any order. */
+static void enter_multi(int at)
+{
+    static const int orders[][3] = {
+        {DIR_LOCK, DIR_SECOND, DIR_THIRD}, {DIR_LOCK, DIR_THIRD, DIR_SECOND},
+        {DIR_SECOND, DIR_LOCK, DIR_THIRD}, {DIR_SECOND, DIR_THIRD, DIR_LOCK},
+        {DIR_THIRD, DIR_LOCK, DIR_SECOND}, {DIR_THIRD, DIR_SECOND, DIR_LOCK}};
+    const int *order = orders[zkf_below(6)];
+    struct contender *parts[3], *from = S.contenders;
+    int count = 2 + (int)zkf_below(2);
+    for (int i = 0; i < count; i++) {
+        parts[i] = free_place(from);
+        if (!parts[i]) {
+            return;
+        }
+        from = parts[i] + 1;
+    }
+    for (int i = 0; i < count; i++) {
+        *parts[i] = (struct contender){
+            .client = at, .dir = order[i], .label = ++S.labels, .since = zkf_now()};
+        zkf_trace("client %d: contender %d enters %s, a part", at, parts[i]->label,
+                  search_dir(order[i]));
+    }
+    S.did.entered++;
+    search_request_multi(at, parts, count);
+}
+
+static int some_dir(bool latch)
+{
+    static const int dirs[] = {DIR_LOCK, DIR_SECOND, DIR_THIRD};
+    return latch ? DIR_LATCH : S.s.multis ? dirs[zkf_below(3)] : DIR_LOCK;
+}
+
 static void enter(int at)
 {
-    struct contender *k = S.contenders;
-    while (k < S.contenders + SEARCH_CONTENDERS && k->label != 0) {
-        k++;
+    struct contender *k = free_place(S.contenders);
+    if (!k) {
+        return;
     }
-    if (k == S.contenders + SEARCH_CONTENDERS) {
+    if (S.s.multis && zkf_chance(60)) {
+        enter_multi(at);
         return;
     }
     struct member *m = &S.members[at];
+    if (S.s.permits && zkf_chance(60)) {
+        *k = (struct contender){
+            .client = at, .dir = DIR_PERMITS, .label = ++S.labels, .since = zkf_now()};
+        S.did.entered++;
+        search_ask_permits(k);
+        return;
+    }
     bool latch = S.s.latches && (!S.s.locks || zkf_chance(30));
-    *k = (struct contender){.client = at,
-                            .dir = latch ? DIR_LATCH : DIR_LOCK,
-                            .label = ++S.labels,
-                            .since = zkf_now()};
+    *k = (struct contender){
+        .client = at, .dir = some_dir(latch), .label = ++S.labels, .since = zkf_now()};
     S.did.entered++;
     zkf_trace("client %d: contender %d enters %s", at, k->label, search_dir(k->dir));
     if (latch) {
         enter_latch(k, m->c);
         return;
     }
-    if (zkf_chance(30)) {
-        search_request(k, m->mutex);
+    if (zkf_chance(30) || k->dir != DIR_LOCK) {
+        search_request(k, m->mutexes[k->dir]);
         return;
     }
     k->reader = S.s.shared && zkf_chance(65);
@@ -202,6 +274,30 @@ static struct contender *pick(int at, bool only_done)
     return NULL;
 }
 
+/* One of the writers goes on as a reader. */
+static bool downgrade(int at)
+{
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        struct contender *k = &S.contenders[i];
+        if (k->label == 0 || k->client != at || !k->claim || k->reader || !k->holding ||
+            k->claim->q->kind != ZKR__NAME_WRITE) {
+            continue;
+        }
+        zkr_client *c = S.members[at].c;
+        zkr__lock(c);
+        bool sure = zkr__claim_sure(k->claim);
+        if (sure) {
+            zkf_trace("client %d: contender %d downgrades", at, k->label);
+            S.did.downgrades++;
+            k->reader = k->downgraded = true;
+            zkr__claim_downgrade(k->claim);
+        }
+        zkr__unlock(c);
+        return sure;
+    }
+    return false;
+}
+
 static void ask_latches(int at)
 {
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
@@ -217,6 +313,9 @@ void search_app(void *ctx)
     int at = (int)(m - S.members);
     zkf_enter(at);
     m->app.due = zkf_now() + (zkf_chance(30) ? 0 : zkf_below(S.s.pace));
+    if (S.still) {
+        return;
+    }
     if (!m->c) {
         if (!S.quiet) {
             search_open(at);
@@ -225,11 +324,19 @@ void search_app(void *ctx)
         }
         return;
     }
+    if (S.s.wishes && !S.quiet && zkf_chance(20)) {
+        search_wish();
+        return;
+    }
     int64_t what = zkf_below(100);
     struct contender *done = pick(at, true);
+    if (S.s.shared && zkf_chance(40) && downgrade(at)) {
+        return;
+    }
     if (done && (S.quiet || what < (S.s.sit ? 3 : 40) || done->ended)) {
         search_leave(done);
     } else if (S.quiet) {
+        search_resize_enough();
         ask_latches(at);
     } else if (what < 80) {
         enter(at);

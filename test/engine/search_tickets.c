@@ -3,7 +3,7 @@
 #include "search.h"
 #include "util.h"
 
-static void on_ticket(zkr_ticket *ticket, int state, void *ctx)
+void search_on_ticket(zkr_ticket *ticket, int state, void *ctx)
 {
     struct contender *k = ctx;
     (void)ticket;
@@ -26,17 +26,23 @@ static void on_ticket(zkr_ticket *ticket, int state, void *ctx)
     }
 }
 
-void search_request(struct contender *k, zkr_mutex *mutex)
+int64_t search_timeout(struct contender *k)
 {
     int64_t timeout_ms = ZKR_FOREVER;
     if (S.s.tries && zkf_chance(50)) {
         timeout_ms = zkf_chance(30) ? 0 : zkf_below(2 * S.s.session / ZKR__MS);
         k->deadline = timeout_ms == 0 ? 0 : zkf_now() + timeout_ms * ZKR__MS;
     }
+    return timeout_ms;
+}
+
+void search_request(struct contender *k, zkr_mutex *mutex)
+{
+    int64_t timeout_ms = search_timeout(k);
     S.did.tickets++;
     S.requesting = k->label;
-    if (zkr_mutex_request(mutex, timeout_ms, zkf_chance(80) ? on_ticket : NULL, k,
-                          &k->ticket) != ZKR_OK) {
+    if (zkr_mutex_request(mutex, timeout_ms, zkf_chance(80) ? search_on_ticket : NULL,
+                          k, &k->ticket) != ZKR_OK) {
         zkt_fail("no ticket");
     }
     S.requesting = 0;

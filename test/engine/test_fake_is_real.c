@@ -59,6 +59,24 @@ SCRIPT(checks_refuse_alike,
        "a delete $0",
        "a check $0")
 
+/* Data have versions, and a write may ask for one. */
+SCRIPT(data_change_alike,
+       "a parent /q",
+       "a create /q/n-",
+       "b get! $0",
+       "b children! /q",
+       "a set $0",
+       "a set $0",
+       "b get! $0",
+       "b put $0",
+       "b put $0 &",
+       "b get $0",
+       "a lose-answer put $0",
+       "b get $0",
+       "a put /q/none",
+       "a delete $0",
+       "a put $0")
+
 /* A transaction is done as a whole or not at all, and says what stopped it. */
 SCRIPT(transactions_are_whole_alike,
        "a parent /q",
@@ -79,6 +97,30 @@ SCRIPT(transactions_are_whole_alike,
        "b get /q",
        "b delete /t/n-0000000000",
        "b delete /t")
+
+/* Nodes made together have one czxid; all are made or none; what tells the czxid is seen by nobody. */
+SCRIPT(nodes_are_made_together_alike,
+       "a parent /q",
+       "a parent /r",
+       "b children! /q",
+       "b children! /r",
+       "b exists! /q/n-",
+       "a creates /q/n- /r/n- &",
+       "a children /q &",
+       "a children /r",
+       "b get $0",
+       "b get $1",
+       "b children /q",
+       "a create /q/n-",
+       "a creates /q/n- /q/n-",
+       "a creates /q/n- /none/n-",
+       "a creates /none/n- /q/n-",
+       "b children /q",
+       "a creates /r/n-",
+       "a get $5",
+       "a delete $1",
+       "a delete $5",
+       "a delete /r")
 
 /* Requests sent back to back see each other. */
 SCRIPT(pipelines_run_in_order_alike,
@@ -179,10 +221,16 @@ SCRIPT(sessions_end_alike,
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ZKT_TEST(numbers_are_given_out_alike),  ZKT_TEST(nodes_have_owners_alike),
-        ZKT_TEST(checks_refuse_alike),          ZKT_TEST(transactions_are_whole_alike),
-        ZKT_TEST(pipelines_run_in_order_alike), ZKT_TEST(watches_fire_alike),
-        ZKT_TEST(losses_leave_alike),           ZKT_TEST(watches_survive_a_cut_alike),
+        ZKT_TEST(numbers_are_given_out_alike),
+        ZKT_TEST(nodes_have_owners_alike),
+        ZKT_TEST(data_change_alike),
+        ZKT_TEST(checks_refuse_alike),
+        ZKT_TEST(transactions_are_whole_alike),
+        ZKT_TEST(nodes_are_made_together_alike),
+        ZKT_TEST(pipelines_run_in_order_alike),
+        ZKT_TEST(watches_fire_alike),
+        ZKT_TEST(losses_leave_alike),
+        ZKT_TEST(watches_survive_a_cut_alike),
         ZKT_TEST(sessions_end_alike),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);

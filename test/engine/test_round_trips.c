@@ -85,6 +85,46 @@ static void a_hold_can_be_watched_from_the_start(void **state)
     zkt_close(c);
 }
 
+static void nobody_asks(zkr_mutex *m, void *ctx)
+{
+    (void)m;
+    (void)ctx;
+}
+
+/* To be revocable costs what watch_node costs; to ask, a list and a write; to be asked, two gets and a write. */
+static void a_wish_costs_two_round_trips(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = NULL, *theirs = zkt_mutex(other);
+    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
+    options.on_revoke = nobody_asks;
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &options));
+    warm(m, c);
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_EVENTUALLY(zkt_watches() == 1, 5000);
+    expect(1, 1, 1, 0);
+    assert_int_equal(zkt_door_total(), 3);
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_revoke(theirs));
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 2, 5000);
+    ZKT_EVENTUALLY(zkt_watches() == 1, 5000);
+    expect(0, 0, 2, 0);
+    assert_int_equal(zkt_door_count(ZKR__OP_SET), 1);
+    zkt_door_focus(other);
+    ZKT_MUST(zkr_mutex_revoke(theirs));
+    expect(0, 1, 0, 0);
+    assert_int_equal(zkt_door_count(ZKR__OP_SET), 1);
+    assert_int_equal(zkt_door_total(), 2);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_destroy(theirs);
+    zkt_close(c);
+    zkt_close(other);
+}
+
 /* Missing parents cost one more round trip, all levels at once. */
 static void missing_parents_are_made_at_once(void **state)
 {
@@ -285,6 +325,47 @@ static void a_thousand_waiters_drain_at_one_request_each(void **state)
     zkt_close(c);
 }
 
+/* Many locks at once: one write, and the lists behind it; the release is one write. */
+static void many_locks_cost_one_write_each_way(void **state)
+{
+    (void)state;
+    enum { MOST = 100 };
+    static const int counts[] = {1, 2, 3, 10, MOST};
+    static char text[MOST][256];
+    const char *paths[MOST];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    for (int i = 0; i < MOST; i++) {
+        (void)snprintf(text[i], sizeof(text[i]), "%s/%d", zkt_path(), i);
+        paths[i] = text[i];
+        assert_int_equal(zkt_create_path(zkt_servers(), paths[i]), 0);
+    }
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        int k = counts[i];
+        bool one = k == 1; /* as a mutex */
+        zkr_multi_lock *l = NULL;
+        zkr_ticket *t = NULL;
+        ZKT_MUST(zkr_multi_lock_create(&l, c, paths, (size_t)k, NULL));
+        zkt_door_focus(c);
+        int64_t last = 0;
+        (void)packets(c, &last);
+        ZKT_MUST(zkr_multi_lock_acquire(l, 5000, &t));
+        expect(one, k, 0, 0);
+        assert_int_equal(zkt_door_count(ZKR__OP_CREATES), !one);
+        assert_int_equal(zkt_door_total(), k + 1);
+        assert_int_equal(packets(c, &last), k + 1);
+        ZKT_MUST(zkr_ticket_release(t));
+        ZKT_MUST(zkr_ticket_destroy(t));
+        expect(one, k, 0, one);
+        assert_int_equal(zkt_door_count(ZKR__OP_MULTI), !one);
+        assert_int_equal(zkt_door_total(), k + 2);
+        ZKT_MUST(zkr_client_flush(c, 5000));
+        assert_int_equal(packets(c, &last), 1);
+        ZKT_MUST(zkr_multi_lock_destroy(l));
+    }
+    zkt_close(c);
+    zkt_delete_children(zkt_servers(), zkt_path());
+}
+
 /* An idle client with nothing held sends nothing but libzookeeper's pings. */
 static void an_idle_client_sends_nothing(void **state)
 {
@@ -305,6 +386,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ZKT_TEST(a_free_cycle_costs_three_requests),
         ZKT_TEST(a_hold_can_be_watched_from_the_start),
+        ZKT_TEST(a_wish_costs_two_round_trips),
         ZKT_TEST(missing_parents_are_made_at_once),
         ZKT_TEST(behind_a_stranger_the_event_grants),
         ZKT_TEST(behind_a_neighbour_the_release_grants),
@@ -312,6 +394,7 @@ int main(void)
         ZKT_TEST(a_waiter_ahead_that_gives_up_costs_one_list),
         ZKT_TEST(a_failed_try_costs_three_requests),
         ZKT_TEST(a_thousand_waiters_drain_at_one_request_each),
+        ZKT_TEST(many_locks_cost_one_write_each_way),
         ZKT_TEST(an_idle_client_sends_nothing),
     };
     return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);

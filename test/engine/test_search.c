@@ -23,13 +23,18 @@ static uint64_t from = 1, seeds = 20000;
 static void print_counts(void)
 {
     printf("steps %ld, entered %ld, grants %ld, losses %ld, failures %ld, gains %ld, "
-           "tickets %ld, readers together %ld\n"
+           "tickets %ld, readers together %ld, downgrades %ld, multi-locks %ld, their "
+           "paths granted "
+           "%ld\n"
+           "permits granted %ld, several %ld, together %ld, resized %ld\n"
            "faults %ld: cuts %ld, stops %ld, isolations %ld, crashes %ld, by hand %ld, "
-           "kills %ld, shortened %ld\n",
+           "kills %ld, shortened %ld; wishes %ld, told to tickets %ld\n",
            S.did.steps, S.did.entered, S.did.grants, S.did.losses, S.did.failed,
-           S.did.latch_gains, S.did.tickets, S.did.shared_grants, S.did.faults,
-           S.did.cuts, S.did.stops, S.did.isolations, S.did.crashes, S.did.hands,
-           S.did.kills, S.did.shortened);
+           S.did.latch_gains, S.did.tickets, S.did.shared_grants, S.did.downgrades,
+           S.did.multis, S.did.multi_grants, S.did.permit_grants, S.did.several_permits,
+           S.did.permits_together, S.did.resizes, S.did.faults, S.did.cuts, S.did.stops,
+           S.did.isolations, S.did.crashes, S.did.hands, S.did.kills, S.did.shortened,
+           S.did.wishes, S.did.asked);
 }
 
 /* In no schedule do two hold, is anybody overtaken or forgotten, or is anything left. */
@@ -51,11 +56,28 @@ static void what_must_hold_holds_in_every_schedule(void **state)
 static void every_kind_of_fault_was_met(void **state)
 {
     (void)state;
-    const long counts[] = {S.did.grants,       S.did.losses,    S.did.failed,
-                           S.did.latch_gains,  S.did.cuts,      S.did.stops,
-                           S.did.isolations,   S.did.crashes,   S.did.hands,
-                           S.did.kills,        S.did.shortened, S.did.tickets,
-                           S.did.shared_grants};
+    const long counts[] = {S.did.grants,
+                           S.did.losses,
+                           S.did.failed,
+                           S.did.latch_gains,
+                           S.did.cuts,
+                           S.did.stops,
+                           S.did.isolations,
+                           S.did.crashes,
+                           S.did.hands,
+                           S.did.kills,
+                           S.did.shortened,
+                           S.did.tickets,
+                           S.did.shared_grants,
+                           S.did.downgrades,
+                           S.did.wishes,
+                           S.did.asked,
+                           S.did.multis,
+                           S.did.multi_grants,
+                           S.did.permit_grants,
+                           S.did.several_permits,
+                           S.did.permits_together,
+                           S.did.resizes};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }

@@ -49,6 +49,20 @@ int __wrap_zkr_leader_latch_create(zkr_leader_latch **out,
                                    const char *path,
                                    const char *id,
                                    const zkr_leader_latch_options *o);
+int __wrap_zkr_rwlock_create(zkr_rwlock **out,
+                             zkr_client *c,
+                             const char *path,
+                             const zkr_rwlock_options *o);
+int __wrap_zkr_semaphore_create(zkr_semaphore **out,
+                                zkr_client *c,
+                                const char *path,
+                                int64_t max,
+                                const zkr_semaphore_options *o);
+int __wrap_zkr_multi_lock_create(zkr_multi_lock **out,
+                                 zkr_client *c,
+                                 const char *const *paths,
+                                 size_t count,
+                                 const zkr_multi_lock_options *o);
 ssize_t __real_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size);
 
@@ -100,6 +114,49 @@ int __wrap_zkr_mutex_create(zkr_mutex **out,
     (void)o;
     outcome.path = path;
     return ZKR_ECONNLOSS; /* no further */
+}
+
+int __wrap_zkr_rwlock_create(zkr_rwlock **out,
+                             zkr_client *c,
+                             const char *path,
+                             const zkr_rwlock_options *o)
+{
+    (void)out;
+    (void)c;
+    (void)o;
+    outcome.path = path;
+    return ZKR_ECONNLOSS;
+}
+
+int __wrap_zkr_semaphore_create(zkr_semaphore **out,
+                                zkr_client *c,
+                                const char *path,
+                                int64_t max,
+                                const zkr_semaphore_options *o)
+{
+    (void)out;
+    (void)c;
+    (void)o;
+    FUZZ_TRUE(max >= 1 && max <= INT32_MAX);
+    outcome.path = path;
+    return ZKR_ECONNLOSS;
+}
+
+int __wrap_zkr_multi_lock_create(zkr_multi_lock **out,
+                                 zkr_client *c,
+                                 const char *const *paths,
+                                 size_t count,
+                                 const zkr_multi_lock_options *o)
+{
+    (void)out;
+    (void)c;
+    (void)o;
+    FUZZ_TRUE(count >= 2 && count <= WORDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        FUZZ_TRUE(paths[i] != NULL);
+    }
+    outcome.path = paths[0];
+    return ZKR_ECONNLOSS;
 }
 
 int __wrap_zkr_leader_latch_create(zkr_leader_latch **out,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of children with hostile names, under the rule: the order is total and the same in
+ * Lists of children with hostile names, under the rules: the order is total and the same in
  * whatever order a server tells them; one chain of predecessors; each end of a child wakes
- * one at most; and all get their turn, in order.
+ * one at most, or readers; one holds, or readers together; and all get their turn, in order.
  */
 #include <zkr/error.h>
 
@@ -29,6 +29,9 @@ static char *make_name(struct fuzz_input *in)
         "lock-",
         "lock-lock-",
         "_c_-latch-",
+        "_c_01234567-89ab-4def-8123-456789abcdef-__READ__",
+        "_c_01234567-89ab-4def-8123-456789abcde0-__WRIT__",
+        "_c_01234567-89ab-4def-8123-456789abcde0-__READ__",
         "",
     };
     enum { BYTES = FUZZ_COUNT(forms) };
@@ -80,6 +83,16 @@ static struct zkr__children order(char *const *names, size_t count)
 
 /* --- properties --- */
 
+static bool reads(const struct zkr__children *c, size_t i)
+{
+    return c->list[i].kind == ZKR__NAME_READ;
+}
+
+static struct zkr__verdict judge(const struct zkr__children *c, size_t self)
+{
+    return reads(c, self) ? zkr__rule_reader(c, self, 0) : zkr__rule_first(c, self, 0);
+}
+
 static void check_order(const struct zkr__children *c, const struct names *names)
 {
     size_t numbered = 0;
@@ -97,7 +110,9 @@ static void check_order(const struct zkr__children *c, const struct names *names
     for (size_t i = 1; i < c->count; i++) {
         const struct zkr__child *a = &c->list[i - 1], *b = &c->list[i];
         FUZZ_TRUE(a->sequence <= b->sequence);
-        FUZZ_TRUE(a->sequence < b->sequence || strcmp(a->name, b->name) < 0);
+        bool alike = reads(c, i - 1) == reads(c, i);
+        FUZZ_TRUE(a->sequence < b->sequence ||
+                  (alike ? strcmp(a->name, b->name) < 0 : reads(c, i)));
     }
 }
 
@@ -122,15 +137,23 @@ static void check_shuffled(const struct zkr__children *c,
     zkr__mem_free(d.list);
 }
 
-/* The first holds, and each other watches the one ahead. */
+/* The first holds, and readers behind readers; each other watches the nearest that blocks it. */
 static void check_chain(const struct zkr__children *c)
 {
+    size_t others = 0; /* than readers */
     for (size_t self = 0; self < c->count; self++) {
-        struct zkr__verdict v = zkr__rule_first(c, self, 0);
-        FUZZ_TRUE(v.granted == (self == 0));
-        FUZZ_TRUE(v.granted || v.watch == self - 1);
-        FUZZ_TRUE(v.granted || v.then != ZKR__THEN_LOOK);
-        FUZZ_TRUE((v.then == ZKR__THEN_OURS) == (self == 1));
+        struct zkr__verdict v = judge(c, self);
+        size_t blocking = reads(c, self) ? others : self;
+        FUZZ_TRUE(v.granted == (blocking == 0));
+        if (!v.granted) {
+            bool may_stay = !reads(c, self) && c->list[v.watch].kind == ZKR__NAME_WRITE;
+            FUZZ_TRUE((v.then == ZKR__THEN_OURS) == (blocking == 1 && !may_stay));
+            FUZZ_TRUE(v.then != ZKR__THEN_OURS_IF_HELD ||
+                      zkr__holds_alone(&c->list[v.watch]));
+            FUZZ_TRUE(v.watch < self && (reads(c, self) || v.watch == self - 1));
+            FUZZ_TRUE(!reads(c, self) || !reads(c, v.watch));
+        }
+        others += !reads(c, self);
     }
 }
 
@@ -158,12 +181,15 @@ static void check_turns(const struct names *names, struct fuzz_input in)
         FUZZ_TRUE(after.count == before.count - 1);
         for (size_t self = 0; self < after.count; self++) {
             size_t was = zkr__children_find(&before, after.list[self].name);
-            struct zkr__verdict old = zkr__rule_first(&before, was, 0);
-            struct zkr__verdict now = zkr__rule_first(&after, self, 0);
+            struct zkr__verdict old = judge(&before, was);
+            struct zkr__verdict now = judge(&after, self);
             FUZZ_TRUE(now.granted || !old.granted);
             if (now.granted && !old.granted) {
-                granted++;
-                FUZZ_TRUE(end == 0 && old.watch == end && old.then == ZKR__THEN_OURS);
+                bool may_stay = before.list[end].kind == ZKR__NAME_WRITE;
+                FUZZ_TRUE(old.watch == end);
+                FUZZ_TRUE(old.then == ZKR__THEN_OURS ||
+                          (may_stay && !reads(&after, self)));
+                granted += !reads(&after, self);
             }
         }
         FUZZ_TRUE(granted <= 1);

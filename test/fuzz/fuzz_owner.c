@@ -8,6 +8,7 @@
 #include "engine/contenders.h"
 #include "fuzz.h"
 #include "json_check.h"
+#include "sight.h"
 #include "table.h"
 #include "utf8.h"
 
@@ -24,8 +25,7 @@ const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_
 
 size_t __wrap_zkr_contenders_count(const zkr_contenders *list)
 {
-    (void)list;
-    return shown.count;
+    return list ? shown.count : 0;
 }
 
 const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_t i)
@@ -58,6 +58,8 @@ static void make_list(struct fuzz_input *in)
             (int64_t)fuzz_number(in, 8) >> 16; /* clocks count 48 bits or less */
         c->fencing_token = (int64_t)fuzz_number(in, 2);
         c->sequence = (int32_t)(uint32_t)fuzz_number(in, 4);
+        c->kind = (int)fuzz_number(in, 1);
+        c->holds = shown.count == 1;
         c->node = fuzz_field(in, '\0', NULL);
         char *data = fuzz_field(in, '\n', &size);
         c->owner = owner_of(data, size);
@@ -98,40 +100,75 @@ static void check_text(const char *text, size_t lines)
 }
 
 /* What print() writes; free(). No zero is among it. */
-static char *
-written(void (*print)(FILE *out, const char *path, const zkr_contenders *list),
-        const char *path)
+static char *written(void (*print)(FILE *out, const char *path), const char *path)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     FUZZ_TRUE(out != NULL);
-    print(out, path, NULL);
+    print(out, path);
     FUZZ_TRUE(fclose(out) == 0);
     FUZZ_TRUE(text && strlen(text) == size);
     return text;
 }
 
-static void print_table(FILE *out, const char *path, const zkr_contenders *list)
+/* Of the list that is wrapped above. */
+static const zkr_contenders *all(void)
 {
-    (void)path;
-    table_print(out, list);
+    return (const void *)&shown;
 }
 
-static void print_leader(FILE *out, const char *path, const zkr_contenders *list)
+static void show(FILE *out, const char *path, bool permits, bool json)
+{
+    struct sight s;
+    const struct sight_lists lists = {.queue = permits ? NULL : all(),
+                                      .leases = permits ? all() : NULL};
+    FUZZ_TRUE(sight_begin(&s, &lists));
+    if (json) {
+        table_json(out, path, &s);
+    } else {
+        table_print(out, &s);
+    }
+    sight_end(&s);
+}
+
+static void print_table(FILE *out, const char *path)
+{
+    show(out, path, false, false);
+}
+
+static void print_json(FILE *out, const char *path)
+{
+    show(out, path, false, true);
+}
+
+static void print_permits_json(FILE *out, const char *path)
+{
+    show(out, path, true, true);
+}
+
+static void print_leader(FILE *out, const char *path)
 {
     (void)path;
-    table_leader_print(out, list);
+    table_leader_print(out, all());
+}
+
+static void print_leader_json(FILE *out, const char *path)
+{
+    table_leader_json(out, path, all());
 }
 
 /* Valid on one line, and each string in it is what went in: path, then node and owner. */
-static void check_json(char *text, const char *path, size_t contenders)
+static void check_json(char *text, const char *path, bool holder, size_t contenders)
 {
     struct json_check check = {.at = text};
     FUZZ_TRUE(text[0] && text[strlen(text) - 1] == '\n');
     text[strlen(text) - 1] = '\0';
     FUZZ_TRUE(!strpbrk(text, "\n\r"));
     json_expect(&check, "path", path);
+    if (holder) {
+        json_expect(&check, "owner", shown.list[0].owner);
+    }
     for (size_t i = 0; i < contenders; i++) {
         json_expect(&check, "node", shown.list[i].node);
         json_expect(&check, "owner", shown.list[i].owner);
@@ -151,11 +188,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text = written(print_leader, path);
     check_text(text, 1);
     free(text);
-    text = written(table_json, path);
-    check_json(text, path, shown.count);
+    text = written(print_json, path);
+    check_json(text, path, shown.count > 0, shown.count);
     free(text);
-    text = written(table_leader_json, path);
-    check_json(text, path, shown.count > 0);
+    text = written(print_permits_json, path);
+    check_json(text, path, false, 0);
+    free(text);
+    text = written(print_leader_json, path);
+    check_json(text, path, false, shown.count > 0);
     free(text);
     free_list();
     free(path);

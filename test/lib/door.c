@@ -9,7 +9,7 @@
 #include "session/request.h"
 #include "session/zk_real.h"
 
-enum { KINDS = ZKR__OP_MULTI + 1 };
+enum { KINDS = ZKR__OP_CREATES + 1 };
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static const zkr_client *focus;

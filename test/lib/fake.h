@@ -38,7 +38,8 @@ struct zkf_node {
 
 /* All may be NULL. None may call the library. */
 struct zkf_hooks {
-    /* Client @client sends a request. Returns the label of the node, if it makes one. */
+    /* Client @client sends a request. Returns the label of the node, if it makes one. Of several made
+     * together it is asked for each, as for a CREATE, after the whole. */
     int (*on_submit)(int client, const struct zkr__op *op);
     /* The leader has made, or is about to delete, @node. */
     void (*on_created)(const struct zkf_node *node);
@@ -133,6 +134,7 @@ void zkf_reap(void);
 bool zkf_stranger_create(const char *path, bool sequential);
 bool zkf_stranger_delete(const char *path);
 bool zkf_stranger_touch(const char *path); /* sets its data */
+bool zkf_stranger_set(const char *path, const void *data, size_t len);
 
 /* --- the leader's view --- */
 

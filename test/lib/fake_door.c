@@ -62,7 +62,7 @@ static int submit(void *zh,
     req->data_len = op->data_len;
     req->container = op->container;
     req->ephemeral = req->sequential = op->kind == ZKR__OP_CREATE;
-    req->version = -1;
+    req->version = op->kind == ZKR__OP_SET ? op->version : -1;
     req->watch = op->watch;
     req->asker = asker;
     (void)owner; /* the handle's */
@@ -72,6 +72,8 @@ static int submit(void *zh,
     }
     if (op->kind == ZKR__OP_MULTI) {
         zkf__multi_take(req, op);
+    } else if (op->kind == ZKR__OP_CREATES) {
+        zkf__creates_take(req, h->client, op);
     }
     zkf_trace("client %d: sends %d %s", h->client, req->kind,
               req->path ? req->path : "");

@@ -39,10 +39,11 @@ static void hand_answer(const struct zkf__req *req, int rc)
             a.czxid = req->czxid;
             a.owner = req->owner;
             a.created_ms = req->created_ms;
+            a.version = req->out_version;
         }
     }
     a.bad_check = req->bad_check;
-    void *results = req->kind == ZKR__OP_MULTI ? zkf__multi_answer(req, rc, &a) : NULL;
+    void *results = zkf__is_multi(req) ? zkf__multi_answer(req, rc, &a) : NULL;
     req->asker->answer(req->asker, &a);
     free(results);
     free(copies[0]);

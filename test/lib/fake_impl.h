@@ -118,6 +118,11 @@ void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn)
 
 /* --- multis (fake_multi.c) --- */
 void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op);
+void zkf__creates_take(struct zkf__req *req, int client, const struct zkr__op *op);
+static inline bool zkf__is_multi(const struct zkf__req *req)
+{
+    return req->kind == ZKR__OP_MULTI || req->kind == ZKR__OP_CREATES;
+}
 struct zkf__txn *zkf__prepare_multi(struct zkf__req *req);
 void zkf__apply_multi(struct zkf__tree *t,
                       const struct zkf__txn *txn,

@@ -34,7 +34,7 @@ static struct zkf__req part_of_op(const struct zkf__req *whole, const zoo_op_t *
     case ZOO_DELETE_OP:
         return part(whole, ZKR__OP_DELETE, op->delete_op.path, op->delete_op.version);
     case ZOO_SETDATA_OP:
-        p = part(whole, ZKF__SET, op->set_op.path, op->set_op.version);
+        p = part(whole, ZKR__OP_SET, op->set_op.path, op->set_op.version);
         p.data_len = op->set_op.datalen > 0 ? (size_t)op->set_op.datalen : 0;
         p.data = zkf__copy(op->set_op.data, p.data_len);
         return p;
@@ -48,18 +48,51 @@ static struct zkf__req part_of_op(const struct zkf__req *whole, const zoo_op_t *
 void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
 {
     req->failed_at = SIZE_MAX;
-    req->first = op->path_count;
+    req->first = op->path_count + (op->makes ? 1 : 0);
     req->op_count = op->op_count;
-    req->parts =
-        zkf__alloc((op->path_count + op->op_count + 1) * sizeof(struct zkf__req));
+    req->parts = zkf__alloc((op->path_count + op->op_count + op->deleted_count + 1) *
+                            sizeof(struct zkf__req));
     for (size_t i = 0; i < op->path_count; i++) {
         req->parts[req->part_count++] = part(req, ZKF__CHECK_ONE, op->paths[i], -1);
+    }
+    if (op->makes) {
+        struct zkf__req p = part(req, ZKR__OP_CREATE, op->makes->path, -1);
+        p.data_len = op->makes->data_len;
+        p.data = zkf__copy(op->makes->data, p.data_len);
+        p.ephemeral = true;
+        req->parts[req->part_count++] = p;
     }
     for (size_t i = 0; i < op->op_count; i++) {
         req->parts[req->part_count++] = part_of_op(req, &op->ops[i]);
     }
-    if (op->path) {
-        req->parts[req->part_count++] = part(req, ZKR__OP_DELETE, op->path, -1);
+    for (size_t i = 0; i < op->deleted_count; i++) {
+        req->parts[req->part_count++] = part(req, ZKR__OP_DELETE, op->deleted[i], -1);
+    }
+}
+
+/* As the real door makes them: behind the nodes one that is made, set and deleted. */
+void zkf__creates_take(struct zkf__req *req, int client, const struct zkr__op *op)
+{
+    req->failed_at = SIZE_MAX;
+    req->first = op->creation_count;
+    req->parts = zkf__alloc((op->creation_count + 3) * sizeof(struct zkf__req));
+    for (size_t i = 0; i < op->creation_count; i++) {
+        struct zkf__req p = part(req, ZKR__OP_CREATE, op->creations[i].path, -1);
+        p.data_len = op->creations[i].data_len;
+        p.data = zkf__copy(op->creations[i].data, p.data_len);
+        p.ephemeral = p.sequential = true;
+        if (zkf__w.config.hooks.on_submit) {
+            const struct zkr__op one = {.kind = ZKR__OP_CREATE,
+                                        .path = op->creations[i].path};
+            p.label = zkf__w.config.hooks.on_submit(client, &one);
+        }
+        req->parts[req->part_count++] = p;
+    }
+    static const int stamp[] = {ZKR__OP_CREATE, ZKR__OP_SET, ZKR__OP_DELETE};
+    for (size_t i = 0; i < 3; i++) {
+        struct zkf__req p = part(req, stamp[i], op->creations[0].path, -1);
+        p.label = 0;
+        req->parts[req->part_count++] = p;
     }
 }
 
@@ -129,10 +162,31 @@ static int error_at(const struct zkf__req *req, size_t i)
     return i < req->failed_at ? ZKF__OK : i == req->failed_at ? req->rc : ZKF__RUNTIME;
 }
 
+static void *creates_answer(const struct zkf__req *req, int rc, struct zkr__answer *a)
+{
+    if (rc != ZKF__OK) {
+        return NULL;
+    }
+    const char **names = calloc(req->first, sizeof(*names));
+    if (!names) {
+        zkt_fail("out of memory");
+    }
+    for (size_t i = 0; i < req->first; i++) {
+        names[i] = req->parts[i].out_path;
+    }
+    a->names = names;
+    a->name_count = req->first;
+    a->czxid = req->zxid;
+    return names;
+}
+
 void *zkf__multi_answer(const struct zkf__req *req, int rc, struct zkr__answer *a)
 {
     bool said = rc == ZKF__OK || (rc == req->rc && req->failed_at != SIZE_MAX);
     a->failed_at = said ? req->failed_at : SIZE_MAX;
+    if (req->kind == ZKR__OP_CREATES) {
+        return creates_answer(req, rc, a);
+    }
     if (!said || req->op_count == 0) {
         return NULL;
     }

@@ -26,7 +26,7 @@ enum {
 /* What travels besides enum zkr__op_kind. */
 enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES };
 /* Parts of a multi that are no requests of their own. */
-enum { ZKF__SET = 110, ZKF__CHECK_ONE };
+enum { ZKF__CHECK_ONE = 110 };
 
 struct zkf__conn;
 struct zkf__handle;
@@ -73,6 +73,7 @@ struct zkf__req {
     size_t name_count;
     const void *out_data;
     size_t out_len, bad_check;
+    int out_version;
 };
 
 /* Things on their way, in order. */

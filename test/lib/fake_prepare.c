@@ -116,7 +116,7 @@ struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req
         return prepare_delete(t, req);
     case ZKR__OP_CHECK:
         return prepare_checks(t, req);
-    case ZKF__SET:
+    case ZKR__OP_SET:
         return prepare_set(t, req);
     case ZKF__CHECK_ONE:
         (void)wanted(t, req);
@@ -128,6 +128,6 @@ struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req
 
 struct zkf__txn *zkf__prepare(struct zkf__req *req)
 {
-    return req->kind == ZKR__OP_MULTI ? zkf__prepare_multi(req)
-                                      : zkf__prepare_on(&zkf__w.head, req);
+    return zkf__is_multi(req) ? zkf__prepare_multi(req)
+                              : zkf__prepare_on(&zkf__w.head, req);
 }

@@ -48,8 +48,10 @@ static bool needs_leader(const struct zkf__req *req)
     case ZKR__OP_CREATE:
     case ZKR__OP_PARENT:
     case ZKR__OP_DELETE:
+    case ZKR__OP_SET:
     case ZKR__OP_CHECK:
     case ZKR__OP_MULTI:
+    case ZKR__OP_CREATES:
     case ZKR__OP_SYNC:
     case ZKF__CONNECT:
     case ZKF__CLOSE:

@@ -283,6 +283,7 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
         req->owner = node->owner;
         req->created_ms = node->created_ms;
         req->out_data = node->data;
+        req->out_version = node->version;
         req->out_len = node->data_len;
     } else if (node && req->kind == ZKR__OP_CHILDREN) {
         list_names(&server->tree, req, node->children);

@@ -178,7 +178,7 @@ bool zkf_stranger_delete(const char *path)
     return stranger_writes(ZKR__OP_DELETE, path);
 }
 
-bool zkf_stranger_touch(const char *path)
+bool zkf_stranger_set(const char *path, const void *data, size_t len)
 {
     if (!can_write() || !zkf_find(path)) {
         return false;
@@ -187,9 +187,16 @@ bool zkf_stranger_touch(const char *path)
     txn->kind = ZKF__T_SET;
     txn->node.path = zkf__string(path);
     txn->node.hash = zkf_hash(path);
+    txn->node.data = data ? zkf__copy(data, len) : NULL;
+    txn->node.data_len = len;
     zkf_trace("stranger: sets %s", path);
     zkf__log_append(txn);
     return true;
+}
+
+bool zkf_stranger_touch(const char *path)
+{
+    return zkf_stranger_set(path, NULL, 0);
 }
 
 void zkf_reap(void)

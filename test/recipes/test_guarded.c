@@ -369,6 +369,8 @@ static void a_cut_on_the_way_is_an_unknown_outcome(void **state)
         bool release = way % 2;
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
         struct stage s = begin(zkt_proxy_host(p));
+        /* So that we hear of the end of our node before the answer is lost. */
+        ZKT_EVENTUALLY(zkt_watches() > 0, PATIENCE_MS);
         if (way < 2) {
             zkt_proxy_cut_before_request(p, 1);
         } else {

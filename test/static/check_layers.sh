@@ -73,7 +73,7 @@ function check_lib_quoted(floor, name,    target) {
     else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|log|state|zk_multi|zk_value)\.h$/)
         bad("of session, recipes see only bound, client, log, state, zk_multi and zk_value")
     else if (floor == "recipes" && target == "recipes" && !(recipe(name) in shared) &&
-             recipe(FILENAME) != recipe(name))
+             recipe(FILENAME) != recipe(name) && made_of[recipe(FILENAME)] != recipe(name))
         bad("a recipe does not see another one")
 }
 
@@ -105,6 +105,7 @@ function check(kind, name,    floor) {
 BEGIN {
     # What recipes are made of; these see no recipe themselves.
     shared["reentrant"]; shared["ticket"]
+    made_of["rwlock"] = "mutex" # its two sides are objects of that
     level["base"] = 1; level["session"] = 2; level["engine"] = 3; level["recipes"] = 4
 }
 

@@ -41,7 +41,7 @@ machine() {
     stub apt-cache 'printf "x:\n  Candidate: 1.0\n"; exec seq 100000'
     stub apt-get "echo \"did: apt-get \$*\"
         for name; do case \$name in [!-]*) : >'$tmp/installed/'\$name ;; esac; done"
-    stub cmake 'echo "did: cmake"'
+    stub cmake 'echo "did: cmake $*"'
     stub clang 'echo 18.1.3'
     stub sudo 'echo "did: sudo"; exec "$@"'
     for tool in clang-format-14 clang-tidy-14; do
@@ -102,7 +102,7 @@ hasnt 'sudo'
 has 'installing packages: cmake$' 'did: apt-get .*update' 'did: apt-get .*install .* cmake$'
 
 # With neither, it names the packages and ends, whatever the verb.
-for verb in build demo bench lint test fuzz; do
+for verb in build demo bench check lint test fuzz; do
     machine 1000 gcc uthash-dev
     rm "$tmp/bin/sudo"
     says 69 "$verb"
@@ -176,6 +176,30 @@ hasnt 'made.c'
 stub git "case \"\$*\" in ls-files*.c*) printf 'lib/ours.c\nlib/gone.c\n' ;; esac"
 says 0 lint
 has 'did: clang-format-14 .* lib/ours.c$'
+
+# What goes on beside the tests is shown when it fails, and ends everything.
+printf '"%s/lib/ours.c"\n' "$tree" >"$tree/build/plain/compile_commands.json"
+stub clang-tidy-14 'echo "ours.c: a warning"; exit 1'
+says 123 test
+has 'beside what follows: clang-tidy' 'tests, gcc' 'ours.c: a warning' 'FAILED: clang-tidy'
+hasnt 'tests, address'
+: >"$tree/build/plain/compile_commands.json"
+
+# With -R no more is built and run than it takes, and what matches nothing is an error.
+stub ctest 'echo "did: ctest $*"; case "$*" in
+    *asan*-N* | *tsan*-N*) ;;
+    *-N*-L\ unit*) ;;
+    *-N*) printf "  Test  #1: unit.path\n  Test #2: chaos.short\n" ;;
+    *) echo "100% tests passed" ;;
+    esac'
+says 0 test -R some
+has 'did: cmake --build build/plain .*--target chaos test_unit_path$' 'did: ctest .*-R some' \
+    'tests, gcc' '==> all passed'
+hasnt 'clang-tidy'
+hasnt 'did: cmake --build build/[at]san'
+stub ctest 'echo "did: ctest $*"'
+says 66 test -R none
+has 'no test is called like none'
 
 # On another system it takes what it needs for granted.
 machine 1000

@@ -20,29 +20,37 @@ list() {
 files=$(list)
 [ -n "$files" ] || { echo "no source file found"; exit 1; }
 
-printf '%s\n' "$files" | {
-    failed=0
-    while IFS= read -r file; do
-        head -n 10 "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0' || {
-            echo "$file: no line SPDX-License-Identifier: Apache-2.0 near its top"
-            failed=1
-        }
-        if [ -n "$(tail -c 1 "$file")" ]; then
-            echo "$file: no newline at its end"
-            failed=1
-        fi
-        if grep -n '[[:blank:]]$' "$file" | sed "s|^\([0-9]*\):.*|$file:\1: white space at the end of the line|" | grep .; then
-            failed=1
-        fi
-        case $file in
-        lib/*.[ch]) limit=400 ;;
-        *) continue ;;
-        esac
-        lines=$(wc -l <"$file")
-        if [ "$lines" -gt "$limit" ]; then
-            echo "$file: $lines lines, more than $limit"
-            failed=1
-        fi
-    done
-    exit "$failed"
-}
+failed=0
+printf '%s\n' "$files" | tr '\n' '\0' | xargs -0 awk '
+    function complain(words) {
+        print words
+        failed = 1
+    }
+    function finish() {
+        if (file != "" && !licence)
+            complain(file ": no line SPDX-License-Identifier: Apache-2.0 near its top")
+        if (file ~ /^lib\/.*\.[ch]$/ && lines > 400)
+            complain(file ": " lines " lines, more than 400")
+        read[file] = 1
+    }
+    FNR == 1 { finish(); file = FILENAME; licence = 0 }
+    FNR <= 10 && /SPDX-License-Identifier: Apache-2\.0/ { licence = 1 }
+    /[ \t]$/ { complain(file ":" FNR ": white space at the end of the line") }
+    { lines = FNR }
+    END {
+        finish()
+        for (i = 1; i < ARGC; i++)
+            if (!(ARGV[i] in read))
+                complain(ARGV[i] ": nothing in it")
+        exit failed
+    }' || failed=1
+
+while IFS= read -r file; do
+    if [ -n "$(tail -c 1 "$file")" ]; then
+        echo "$file: no newline at its end"
+        failed=1
+    fi
+done <<FILES
+$files
+FILES
+exit "$failed"

@@ -29,7 +29,17 @@ static inline bool same_outcome(const struct zkr__claim_state *x,
                                 const struct zkr__claim_state *y)
 {
     return (x->phase == ZKR__HELD) == (y->phase == ZKR__HELD) &&
-           x->failure == y->failure && x->lost == y->lost;
+           x->failure == y->failure && x->lost == y->lost &&
+           x->displaced == y->displaced;
+}
+
+/* A group hears of its members also where they stand. */
+static inline bool same_news(const struct zkr__claim_state *x,
+                             const struct zkr__claim_state *y)
+{
+    bool moved =
+        x->phase != y->phase && (y->phase == ZKR__PARKED || y->phase == ZKR__READY);
+    return same_outcome(x, y) && !(x->member && moved);
 }
 
 /* The server has its node, as far as it knows. */
@@ -58,7 +68,8 @@ static inline bool takes_node(const struct zkr__claim_event *e, enum zkr__phase 
     }
     if (e->code == ZKR_OK) {
         return kind == ZKR__EV_REMOVED || (kind == ZKR__EV_LISTED && !e->found) ||
-               (kind == ZKR__EV_GOT_OWN && !e->ours && before == ZKR__ADOPTING);
+               (kind == ZKR__EV_GOT_OWN && !e->ours &&
+                (before == ZKR__ADOPTING || before == ZKR__HELD));
     }
     return e->code == ZKR_EAUTH && kind == ZKR__EV_REMOVED;
 }
@@ -81,8 +92,13 @@ static inline void check_node(const struct zkr__claim_state *before,
                               const struct zkr__claim_event *e,
                               const struct zkr__claim_state *after)
 {
-    must(!has_node(before) || has_node(after) || takes_node(e, before->phase),
+    bool looked_for =
+        before->downgrade != ZKR__SETTLED && zkr__claim_stage(after) == ZKR__FINDING;
+    must(!has_node(before) || has_node(after) || takes_node(e, before->phase) ||
+             looked_for,
          "gone, but for a node");
+    must(after->downgrade == ZKR__SETTLED || after->phase == ZKR__HELD,
+         "downgraded, but not held");
     must(has_node(before) || !has_node(after) || brings_node(e), "a node from nowhere");
 }
 
@@ -91,7 +107,9 @@ static inline void check_doubt(const struct zkr__claim_state *before,
                                unsigned actions)
 {
     enum zkr__phase was = zkr__claim_stage(before), is = zkr__claim_stage(after);
-    bool lost = was == ZKR__HELD && is != ZKR__HELD && !after->leaving;
+    /* Who loses a hold in a downgrade has to find its node first, for nobody. */
+    bool left = before->downgrade == ZKR__SETTLED ? after->leaving : after->lost == 0;
+    bool lost = was == ZKR__HELD && is != ZKR__HELD && !left;
     must(is != ZKR__DOUBTED || before->keeps_place, "kept");
     must(is != ZKR__DOUBTED || was == ZKR__DOUBTED || was == ZKR__HELD,
          "doubted, but never held");
@@ -112,18 +130,31 @@ static inline void check_safety(const struct zkr__claim_state *before,
     must(!(before->leaving && after->phase == ZKR__HELD), "held by nobody");
     must(!(before->leaving && !after->leaving), "came back");
     must(!(before->phase == ZKR__GONE && after->phase != ZKR__GONE), "came back");
-    must(!(actions & ZKR__DO_NOTIFY) || !same_outcome(before, after),
-         "told for nothing");
+    must(!(actions & ZKR__DO_NOTIFY) || !same_news(before, after), "told for nothing");
     must(!(actions & ZKR__DO_NOTIFY) || !before->leaving, "told nobody");
     must((actions & ZKR__DO_NOTIFY) || before->leaving || after->leaving ||
-             same_outcome(before, after),
+             same_news(before, after),
          "not told");
+    must(after->phase != ZKR__READY || after->member, "ready for nobody");
+    must(!after->displaced || (after->member && after->phase == ZKR__GONE),
+         "displaced");
+    must(!after->member || before->phase == ZKR__HELD || after->phase != ZKR__HELD ||
+             e->kind == ZKR__EV_ALL_READY || e->kind == ZKR__EV_PROVED,
+         "held before the others");
     must(!zkr__claim_decided(before) || before->phase == ZKR__HELD ||
              (after->failure == before->failure && after->lost == before->lost) ||
              before->leaving,
          "decided twice");
     must(before->failure == 0 || after->failure == before->failure, "another reason");
     must(!(after->failure != 0 && after->lost != 0), "failed and lost");
+    must(!(actions & (ZKR__DO_TELL_WISH | ZKR__DO_RESTORE)) ||
+             after->phase == ZKR__HELD,
+         "asked to let go of nothing");
+    /* The node of a downgrade is another one. */
+    bool another = before->downgrade != after->downgrade;
+    must(!(actions & ZKR__DO_TELL_WISH) || after->told != before->told || another,
+         "told twice");
+    must(after->phase != ZKR__HELD || after->wish == 0, "a wish is kept from a holder");
     check_node(before, e, after);
     check_doubt(before, after, actions);
 }

@@ -54,6 +54,19 @@ static void equal_numbers_are_ordered_by_name(void **state)
     expect_order(names, ZKT_COUNT(names), wanted);
 }
 
+/* A writer's READ node stands right behind its WRIT node, whichever GUID is lower. */
+static void a_reader_stands_behind_the_writer_of_its_number(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "_c_a-__READ__0000000007", "_c_b-__WRIT__0000000007", "_c_0-__READ__0000000008",
+        "_c_c-__READ__0000000007", "_c_f-__WRIT__0000000006"};
+    static const char *const wanted[] = {
+        "_c_f-__WRIT__0000000006", "_c_b-__WRIT__0000000007", "_c_a-__READ__0000000007",
+        "_c_c-__READ__0000000007", "_c_0-__READ__0000000008", NULL};
+    expect_order(names, ZKT_COUNT(names), wanted);
+}
+
 /* What has no number is no contender; neither is a hole in the answer. */
 static void children_without_a_number_are_left_out(void **state)
 {
@@ -70,6 +83,25 @@ static bool is_named(void *ctx, const char *name)
 {
     const char **asked = ctx;
     return strcmp(*asked, name) == 0;
+}
+
+/* They are counted all the same, a hole in the answer too: to a semaphore each takes up a permit. */
+static void children_without_a_number_are_counted(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"config", NULL, "lock-0000000001", "lock-1",
+                                        ""};
+    const char *dead = "lock-0000000001";
+    struct zkr__children c;
+    assert_int_equal(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL),
+                     ZKR_OK);
+    assert_int_equal(c.strays, 4);
+    zkr__mem_free(c.list);
+    assert_int_equal(zkr__children_order(&c, names, ZKT_COUNT(names), is_named, &dead),
+                     ZKR_OK);
+    assert_int_equal(c.strays, 4);
+    assert_int_equal(c.count, 0);
+    zkr__mem_free(c.list);
 }
 
 /* A node as good as deleted is left out. */
@@ -175,7 +207,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(children_are_ordered_by_number_whoever_made_them),
         cmocka_unit_test(equal_numbers_are_ordered_by_name),
+        cmocka_unit_test(a_reader_stands_behind_the_writer_of_its_number),
         cmocka_unit_test(children_without_a_number_are_left_out),
+        cmocka_unit_test(children_without_a_number_are_counted),
         cmocka_unit_test(the_filter_takes_a_dying_node_out),
         cmocka_unit_test(a_child_tells_its_recipe),
         cmocka_unit_test(a_child_is_found_by_name_or_start),

@@ -12,7 +12,7 @@
 #include "engine/claim_events.h"
 #include "unit.h"
 
-enum { IN_FLIGHT_MAX = 6, TABLE_SIZE = 1 << 16, FAILURES_MAX = 3, CALM_STEPS = 60 };
+enum { IN_FLIGHT_MAX = 6, TABLE_SIZE = 1 << 18, FAILURES_MAX = 3, CALM_STEPS = 60 };
 
 /* What a claim asks for comes back as this event. */
 static const struct {
@@ -22,12 +22,14 @@ static const struct {
     {ZKR__DO_CREATE, ZKR__EV_CREATED},      {ZKR__DO_GET_OWN, ZKR__EV_GOT_OWN},
     {ZKR__DO_FIND, ZKR__EV_LISTED},         {ZKR__DO_LIST, ZKR__EV_LISTED},
     {ZKR__DO_GET_AHEAD, ZKR__EV_GOT_AHEAD}, {ZKR__DO_PROVE, ZKR__EV_PROVED},
-    {ZKR__DO_REMOVE, ZKR__EV_REMOVED},
+    {ZKR__DO_REMOVE, ZKR__EV_REMOVED},      {ZKR__DO_DOWNGRADE, ZKR__EV_DOWNGRADED},
+    {ZKR__DO_RESTORE, ZKR__EV_RESTORED},
 };
 
 static const unsigned sending = ZKR__DO_PARENTS | ZKR__DO_CREATE | ZKR__DO_FIND |
                                 ZKR__DO_GET_OWN | ZKR__DO_LIST | ZKR__DO_GET_AHEAD |
-                                ZKR__DO_PROVE | ZKR__DO_REMOVE;
+                                ZKR__DO_PROVE | ZKR__DO_REMOVE | ZKR__DO_DOWNGRADE |
+                                ZKR__DO_RESTORE;
 
 static const int codes[] = {ZKR_OK,     ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ENONODE,
                             ZKR_ENOMEM, ZKR_EAUTH,     ZKR_EZK(-127)};
@@ -52,13 +54,18 @@ static uint64_t key_of(const struct world *w)
         {k->phase == ZKR__PAUSED ? (unsigned)k->next : 0, 4},
         {k->phase == ZKR__PARKED ? (unsigned)k->then : 0, 2},
         {(unsigned)k->own, 2},
+        {(unsigned)k->downgrade, 2},
         {(unsigned)k->failures, 2},
         {k->leaving, 1},
         {k->made_parents, 1},
+        {k->wish != 0, 1},
+        {k->told != 0, 1},
         {k->failure != 0, 1},
         {k->lost != 0, 1},
         {k->keeps_place, 1},
         {k->watch_children, 1},
+        {k->member, 1},
+        {k->displaced, 1},
         {w->connected, 1},
         {w->retry, 1},
         {w->quiet, 1},
@@ -84,7 +91,7 @@ static size_t queued;
 static bool note(const struct world *w)
 {
     uint64_t key = key_of(w);
-    size_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 48;
+    size_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 46;
     while (seen[at] != 0 && seen[at] != key) {
         at = (at + 1) % TABLE_SIZE;
     }
@@ -127,7 +134,12 @@ static void check_progress(const struct world *w)
     case ZKR__REMOVING:
         must(w->count > 0, "nothing will ever happen");
         break;
+    case ZKR__READY:
     case ZKR__HELD:
+        must(k->downgrade != ZKR__DOWNGRADING || w->count > 0, "asked by nobody");
+        must(k->downgrade != ZKR__DOWNGRADE_OWED || w->retry || !w->connected,
+             "owed for ever");
+        break;
     case ZKR__GONE:
         break;
     }
@@ -227,11 +239,14 @@ static void try_answers(const struct world *w)
             continue;
         }
         try_answer(w, e);
-        e.hopeless = e.ours = e.found = true;
+        e.hopeless = e.ours = e.found = e.refused = true;
         try_answer(w, e);
         if (e.code != ZKR_OK) {
             continue;
         }
+        e.wish = 1;
+        try_answer(w, e);
+        e.wish = 0;
         e.spent = e.granted = true;
         try_answer(w, e);
         e.granted = false;
@@ -252,8 +267,14 @@ static void try_news(const struct world *w)
     try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_LEAVE});
     try_event(
         w, (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ETIMEDOUT});
+    if (w->k.member) {
+        try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_ALL_READY});
+    }
     if (has_node(&w->k)) {
         try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_OWN_GONE});
+    }
+    if (w->k.phase == ZKR__HELD && !w->k.keeps_place) { /* no latch does */
+        try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_DOWNGRADE});
     }
     if (w->k.own == ZKR__OWN_SET) {
         try_event(w, (struct zkr__claim_event){.kind = ZKR__EV_OWN_CHANGED});
@@ -295,10 +316,10 @@ static void search(void)
     }
     memset(seen, 0, sizeof(seen));
     queued = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
         struct world w = {.connected = i & 1,
                           .once = (i & 2) != 0,
-                          .k = {.keeps_place = (i & 4) != 0}};
+                          .k = {.keeps_place = (i & 4) != 0, .member = (i & 8) != 0}};
         try_event(&w, (struct zkr__claim_event){.kind = ZKR__EV_START});
     }
     for (size_t i = 0; i < queued; i++) {
@@ -350,6 +371,7 @@ static void try_out_of_place(const struct zkr__claim_state *before,
         e.patient = bits & 4;
         e.found = e.ours = e.hopeless = bits & 8;
         e.granted = e.spent = bits & 16;
+        e.wish = bits & 16;
         e.then = bits & 32 ? ZKR__THEN_OURS : ZKR__THEN_LOOK;
         e.wait = bits & 32 ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_CHILDREN;
         struct zkr__claim_state k = *before;
@@ -402,6 +424,8 @@ static bool go_on(struct world *w, bool found)
         e.kind = ZKR__EV_PAUSE_OVER;
     } else if (w->k.phase == ZKR__PARKED) {
         e.kind = ZKR__EV_AHEAD_GONE;
+    } else if (w->k.phase == ZKR__READY) {
+        e.kind = ZKR__EV_ALL_READY;
     } else {
         return false;
     }
@@ -439,7 +463,7 @@ static void a_claim_that_is_not_left_is_always_decided(void **state)
     search();
     for (size_t i = 0; i < queued; i++) {
         const struct zkr__claim_state *k = &queue[i].k;
-        bool over = k->leaving || k->failure != 0 || k->lost != 0;
+        bool over = k->leaving || k->failure != 0 || k->lost != 0 || k->displaced;
         must(end_of(queue[i], true) == (over ? ZKR__GONE : ZKR__HELD), "it waits");
     }
 }

@@ -17,7 +17,7 @@ enum { STEPS = 1000000, QUEUE_MAX = 64, OTHERS_MAX = 3, CALM_STEPS = 1000 };
 
 #define RARE INT64_C(40)
 
-enum request { CREATE, LIST, OWN, AHEAD, PROVE, REMOVE, PARENTS };
+enum request { CREATE, LIST, OWN, AHEAD, PROVE, REMOVE, PARENTS, RESTORE };
 
 struct other {
     bool alive; /* on the server */
@@ -38,6 +38,7 @@ struct message {
     int code;
     bool is_event, gone;
     bool of_dir; /* event about the directory; list that leaves a watch there */
+    int wish;    /* OWN: as e->wish; RESTORE: over which */
     bool lists_own;
     bool lists[OTHERS_MAX];
 };
@@ -51,7 +52,8 @@ struct world {
     uint64_t seed;
     /* the server */
     int64_t now;
-    int node; /* ours, 0 = none */
+    int node;          /* ours, 0 = none */
+    int version, wish; /* of its data; the same when they are one, else 0 */
     bool parent, session_over;
     int64_t died[2];                 /* when: by number modulo 2 */
     struct other others[OTHERS_MAX]; /* all ahead of us */
@@ -69,7 +71,8 @@ struct world {
     bool dir_ahead;    /* waits for the directory */
     int64_t dir_seen;  /* under watch since, 0 = not */
     int64_t view;      /* the server's time as of the last reply or event */
-    int64_t ended[ZKR__GONE + 1], held, adopted, lost_replies, dir_events;
+    int told;          /* the last wish */
+    int64_t ended[ZKR__GONE + 1], held, adopted, lost_replies, dir_events, wishes;
 };
 
 static struct world w;
@@ -150,6 +153,7 @@ static int do_create(void)
     }
     assert_int_equal(w.node, 0); /* never two */
     w.node = w.made;
+    w.version = w.wish = 0;
     w.died[w.node % 2] = INT64_MAX;
     for (int i = 0; i < OTHERS_MAX; i++) {
         w.others[i] = (struct other){.alive = chance(2), .local = chance(2)};
@@ -171,6 +175,32 @@ static int do_get_own(int node)
     return there ? ZKR_OK : ZKR_ENONODE;
 }
 
+/* Its data change, by whomever. */
+static void set_own(bool wish)
+{
+    w.now++;
+    w.version++;
+    w.wish = wish ? w.version : 0;
+    if (w.own_armed) {
+        w.own_armed = false;
+        event_about(w.node, -1, false);
+    } else if (!w.connected) {
+        w.own_news = w.own_known != 0;
+    }
+}
+
+static int do_restore(const struct message *m)
+{
+    if (m->node == 0 || m->node != w.node) {
+        return ZKR_ENONODE;
+    }
+    if (m->wish != w.version) {
+        return ZKR_EZK(-103);
+    }
+    set_own(false);
+    return ZKR_OK;
+}
+
 static int execute(struct message *m)
 {
     w.now++;
@@ -189,7 +219,10 @@ static int execute(struct message *m)
         }
         return w.parent ? ZKR_OK : ZKR_ENONODE;
     case OWN:
+        m->wish = w.wish;
         return do_get_own(m->node);
+    case RESTORE:
+        return do_restore(m);
     case AHEAD:
         return do_get_other(&w.others[m->other]);
     case PROVE:
@@ -246,6 +279,7 @@ static void send(enum request request)
     m->request = request;
     m->round = w.k.round;
     m->node = w.named;
+    m->wish = w.k.told;
     m->other = w.ahead;
     m->of_dir = request == LIST && w.k.watch_children;
 }
@@ -257,9 +291,19 @@ static void carry_out(unsigned actions)
     }
     if (actions & ZKR__DO_CREATE) {
         w.made++;
+        w.told = 0;
         w.named = 0;
         send(CREATE);
         send(LIST);
+    }
+    if (actions & ZKR__DO_RESTORE) {
+        send(RESTORE);
+    }
+    if (actions & ZKR__DO_TELL_WISH) {
+        assert_int_equal(w.k.phase, ZKR__HELD);
+        assert_true(w.k.told > w.told); /* once */
+        w.told = w.k.told;
+        w.wishes++;
     }
     if (actions & ZKR__DO_GET_OWN) {
         send(OWN);
@@ -342,9 +386,10 @@ static void judge(struct zkr__claim_event *e, const struct message *m)
 static void on_answer(const struct message *m)
 {
     static const enum zkr__event_kind kinds[] = {
-        [CREATE] = ZKR__EV_CREATED, [LIST] = ZKR__EV_LISTED,
-        [OWN] = ZKR__EV_GOT_OWN,    [AHEAD] = ZKR__EV_GOT_AHEAD,
-        [PROVE] = ZKR__EV_PROVED,   [REMOVE] = ZKR__EV_REMOVED,
+        [CREATE] = ZKR__EV_CREATED,   [LIST] = ZKR__EV_LISTED,
+        [OWN] = ZKR__EV_GOT_OWN,      [AHEAD] = ZKR__EV_GOT_AHEAD,
+        [PROVE] = ZKR__EV_PROVED,     [REMOVE] = ZKR__EV_REMOVED,
+        [RESTORE] = ZKR__EV_RESTORED,
     };
     if (m->code == ZKR_OK && m->request == OWN) {
         w.own_known = m->node;
@@ -360,6 +405,7 @@ static void on_answer(const struct message *m)
     }
     struct zkr__claim_event e = {
         .kind = kinds[m->request], .code = m->code, .ours = true};
+    e.wish = m->request == OWN && m->code == ZKR_OK ? m->wish : 0;
     if (m->code == ZKR_OK && m->request == CREATE) {
         w.named = w.made;
     }
@@ -536,10 +582,8 @@ static void own_changes(void)
 {
     if (chance(2)) {
         delete_own();
-    } else if (w.own_armed) {
-        w.now++;
-        w.own_armed = false;
-        event_about(w.node, -1, false);
+    } else if (w.own_armed || (w.node != 0 && chance(4))) {
+        set_own(chance(2));
     }
 }
 
@@ -587,13 +631,21 @@ static void begin_claim(void)
 {
     if (w.k.phase == ZKR__GONE) {
         unsigned round = w.k.round + 1; /* what is on its way is not for the new one */
-        w.k = (struct zkr__claim_state){.round = round, .keeps_place = chance(2)};
+        w.k = (struct zkr__claim_state){
+            .round = round, .keeps_place = chance(2), .member = chance(4)};
         w.once = chance(4);
         w.all_children = chance(8);
         w.named = 0;
         w.ahead = -1;
         w.retry = w.quiet = false;
         tell((struct zkr__claim_event){.kind = ZKR__EV_START});
+    }
+}
+
+static void others_are_ready(void)
+{
+    if (w.k.member) {
+        tell((struct zkr__claim_event){.kind = ZKR__EV_ALL_READY});
     }
 }
 
@@ -613,6 +665,9 @@ static void anything(void)
     } else if (what < 3 * RARE) {
         begin_claim();
         fire(&w.retry, ZKR__EV_PAUSE_OVER);
+        if (chance(2)) {
+            others_are_ready();
+        }
     } else if (what < 3 * RARE + 4) {
         fire(&w.quiet, ZKR__EV_QUIET);
     } else if (what < 3 * RARE + 8) {
@@ -638,13 +693,14 @@ static void anything(void)
 
 static bool at_rest(void)
 {
-    return w.connected && w.up.count == 0 && w.down.count == 0 && !w.retry;
+    return w.k.phase != ZKR__PARKED && w.k.phase != ZKR__READY && w.connected &&
+           w.up.count == 0 && w.down.count == 0 && !w.retry;
 }
 
 /* Nothing fails any more, and the others go away: the claim must be granted, or over. */
 static void calm_down(void)
 {
-    for (int i = 0; i < CALM_STEPS && !(at_rest() && w.k.phase != ZKR__PARKED); i++) {
+    for (int i = 0; i < CALM_STEPS && !at_rest(); i++) {
         if (!w.connected && (w.down.count == 0 || w.session_over)) {
             connection_changes();
         }
@@ -652,10 +708,18 @@ static void calm_down(void)
         serve_one();
         deliver_one();
         fire(&w.retry, ZKR__EV_PAUSE_OVER);
+        others_are_ready();
         neighbour_leaves();
         other_changes();
     }
     assert_true(w.k.phase == ZKR__HELD || w.k.phase == ZKR__GONE);
+    for (int i = 0; i < CALM_STEPS && w.k.phase == ZKR__HELD && w.wish != 0; i++) {
+        fire(&w.quiet, ZKR__EV_QUIET);
+        serve_one();
+        deliver_one();
+    }
+    assert_int_equal(w.k.phase == ZKR__HELD ? w.wish : 0,
+                     0); /* seen, and written over */
 }
 
 static void begin_walk(uint64_t seed)
@@ -679,6 +743,7 @@ static void a_claim_is_right_on_a_long_random_walk(void **state)
     assert_true(w.adopted > STEPS / 10000);
     assert_true(w.lost_replies > STEPS / 1000);
     assert_true(w.dir_events > STEPS / 10000);
+    assert_true(w.wishes > STEPS / 100000);
     for (int phase = ZKR__PAUSED; phase <= ZKR__GONE; phase++) {
         assert_true(w.ended[phase] > 10);
     }

@@ -37,11 +37,185 @@ static void only_the_second_in_line_waits_for_one_node_alone(void **state)
     }
 }
 
+/* --- read-write locks --- */
+
+/* Every short queue of mutex nodes, readers and writers: @code in base 3. */
+static struct zkr__children
+queue_of(struct zkr__child list[QUEUE_MAX], size_t count, unsigned code)
+{
+    static const enum zkr__name_kind kinds[] = {ZKR__NAME_LOCK, ZKR__NAME_READ,
+                                                ZKR__NAME_WRITE};
+    for (size_t i = 0; i < count; i++) {
+        list[i] = (struct zkr__child){.kind = kinds[code % 3]};
+        code /= 3;
+    }
+    return (struct zkr__children){.list = list, .count = count};
+}
+
+static struct zkr__verdict by_kind(const struct zkr__children *all, size_t self)
+{
+    bool reads = all->list[self].kind == ZKR__NAME_READ;
+    return reads ? zkr__rule_reader(all, self, 0) : zkr__rule_first(all, self, 0);
+}
+
+static void for_each_queue(void (*check)(const struct zkr__children *all, size_t self))
+{
+    enum { MOST = 6, CODES = 729 };
+    struct zkr__child list[QUEUE_MAX];
+    for (unsigned code = 0; code < CODES; code++) {
+        for (size_t self = 0; self < MOST; self++) {
+            const struct zkr__children all = queue_of(list, MOST, code);
+            check(&all, self);
+        }
+    }
+}
+
+static struct zkr__verdict permit(size_t count, size_t self, size_t strays, int64_t max)
+{
+    struct zkr__child list[QUEUE_MAX] = {{.name = NULL}};
+    const struct zkr__children children = {
+        .list = list, .count = count, .strays = strays};
+    return zkr__rule_permits(&children, self, max);
+}
+
+/* As many as there are permits hold, whoever stands behind; the others look again at each change. */
+static void as_many_hold_as_there_are_permits(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count <= QUEUE_MAX; count++) {
+        for (size_t self = 0; self < count; self++) {
+            for (int64_t max = 1; max <= QUEUE_MAX + 1; max++) {
+                struct zkr__verdict v = permit(count, self, 0, max);
+                assert_int_equal(v.granted, (int64_t)self < max);
+                assert_true(v.watch == ZKR__ALL_CHILDREN);
+                assert_int_equal(v.then, ZKR__THEN_LOOK);
+            }
+        }
+    }
+}
+
+static void check_granted(const struct zkr__children *all, size_t self)
+{
+    bool reads = all->list[self].kind == ZKR__NAME_READ;
+    size_t others = 0;
+    for (size_t i = 0; i < self; i++) {
+        others += !reads || all->list[i].kind != ZKR__NAME_READ;
+    }
+    assert_int_equal(by_kind(all, self).granted, others == 0);
+}
+
+/* A reader is granted behind readers alone, all others when they are first. */
+static void readers_hold_together_and_writers_alone(void **state)
+{
+    (void)state;
+    for_each_queue(check_granted);
+}
+
+static void check_watched(const struct zkr__children *all, size_t self)
+{
+    struct zkr__verdict v = by_kind(all, self);
+    if (v.granted) {
+        return;
+    }
+    bool reads = all->list[self].kind == ZKR__NAME_READ;
+    assert_true(v.watch < self);
+    assert_true(!reads || all->list[v.watch].kind != ZKR__NAME_READ);
+    for (size_t i = v.watch + 1; i < self; i++) {
+        assert_true(reads && all->list[i].kind == ZKR__NAME_READ);
+    }
+}
+
+/* Each watches the nearest that blocks it. */
+static void the_nearest_that_blocks_is_watched(void **state)
+{
+    (void)state;
+    for_each_queue(check_watched);
+}
+
+/* What is left when the one that is watched ends, by a downgrade if @stays; are we granted then? */
+static bool granted_after(const struct zkr__children *all, size_t self, bool stays)
+{
+    size_t gone = by_kind(all, self).watch;
+    struct zkr__child list[QUEUE_MAX];
+    struct zkr__children left = {.list = list};
+    size_t now = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (i == self) {
+            now = left.count;
+        }
+        if (i != gone || stays) {
+            list[left.count++] = all->list[i];
+            list[left.count - 1].kind = i == gone ? ZKR__NAME_READ : all->list[i].kind;
+        }
+    }
+    return by_kind(&left, now).granted;
+}
+
+static void check_then(const struct zkr__children *all, size_t self)
+{
+    struct zkr__verdict v = by_kind(all, self);
+    if (v.granted) {
+        return;
+    }
+    bool writer = all->list[v.watch].kind == ZKR__NAME_WRITE;
+    bool always =
+        granted_after(all, self, false) && (!writer || granted_after(all, self, true));
+    assert_int_equal(v.then == ZKR__THEN_OURS, always);
+    if (v.then == ZKR__THEN_OURS_IF_HELD) { /* then it was first */
+        assert_true(zkr__holds_alone(&all->list[v.watch]));
+    }
+}
+
+/* The end of a node alone is a grant exactly when it is one whichever way it ends: a writer may become a reader. */
+static void the_end_alone_grants_only_when_nothing_can_be_left(void **state)
+{
+    (void)state;
+    for_each_queue(check_then);
+}
+
+/* Those of which another decides hold as soon as they are there. */
+static void the_rule_for_companions_grants_all(void **state)
+{
+    (void)state;
+    for (size_t self = 0; self < QUEUE_MAX; self++) {
+        struct zkr__child list[QUEUE_MAX] = {{.name = NULL}};
+        const struct zkr__children children = {.list = list, .count = QUEUE_MAX};
+        assert_true(zkr__rule_any(&children, self, 0).granted);
+    }
+}
+
+/* What has no number takes up a permit, too: Curator counts it. */
+static void strays_take_up_permits(void **state)
+{
+    (void)state;
+    assert_true(permit(3, 1, 1, 3).granted);
+    assert_false(permit(3, 2, 1, 3).granted);
+    assert_false(permit(1, 0, 3, 3).granted);
+}
+
+/* A maximum that is not known, or nonsense, lets nobody in. */
+static void without_permits_nobody_holds(void **state)
+{
+    (void)state;
+    static const int64_t none[] = {0, -1, INT64_MIN};
+    for (size_t i = 0; i < ZKT_COUNT(none); i++) {
+        assert_false(permit(1, 0, 0, none[i]).granted);
+    }
+    assert_true(permit(QUEUE_MAX, QUEUE_MAX - 1, 0, INT64_MAX).granted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_holds_and_the_others_watch_the_one_ahead),
         cmocka_unit_test(only_the_second_in_line_waits_for_one_node_alone),
+        cmocka_unit_test(readers_hold_together_and_writers_alone),
+        cmocka_unit_test(the_nearest_that_blocks_is_watched),
+        cmocka_unit_test(the_end_alone_grants_only_when_nothing_can_be_left),
+        cmocka_unit_test(as_many_hold_as_there_are_permits),
+        cmocka_unit_test(the_rule_for_companions_grants_all),
+        cmocka_unit_test(strays_take_up_permits),
+        cmocka_unit_test(without_permits_nobody_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,16 @@ queue_reaches() { # POSITION
 served='echo "$0 acquired $EPOCHREALTIME $ZKR_FENCING_TOKEN 0"; sleep 0.1
     echo "$0 released $EPOCHREALTIME"'
 
+# run_locked NAME OPTION COMMAND...: in the background, at $path. Without a terminal, which zkr would hand to its
+# command, and Ctrl-C with it.
+run_locked() {
+    local name=$1 option=$2
+    shift 2
+    setsid "$build/tools/zkr" -z "$servers" lock -i "$name" "$option" "$path" "$@" \
+        </dev/null >>"$tmp/said" 2>>"$tmp/errors" &
+    pids[$name]=$!
+}
+
 show_order() {
     local count=8 i name last_token last_released in_order=yes alone=yes
     part "2. First come, first served: $count processes wait for one lock"
@@ -220,10 +230,7 @@ show_order() {
     expect gate acquired
     last_token=$token
     for ((i = 1; i <= count; i++)); do
-        # Without a terminal, which it would hand to its command, and Ctrl-C with it.
-        setsid "$build/tools/zkr" -z "$servers" lock -i "w$i" "$path" \
-            bash -c "$served" "w$i" </dev/null >>"$tmp/said" 2>>"$tmp/errors" &
-        pids[w$i]=$!
+        run_locked "w$i" -x bash -c "$served" "w$i"
         progress "zkr lock: $i waiting"
         await 15 queue_reaches $((i + 1)) || give_up "w$i does not get into the queue"
     done
@@ -246,6 +253,35 @@ show_order() {
     done
     check 'served in the order in which they came' [ "$in_order" = yes ]
     check 'never two at a time' [ "$alone" = yes ]
+}
+
+# Until told to end by a file.
+# shellcheck disable=SC2016 # for the shell that zkr runs
+shared='echo "$0 acquired $EPOCHREALTIME $ZKR_FENCING_TOKEN 0"
+    until [ -e "$1" ]; do sleep 0.02; done
+    echo "$0 released $EPOCHREALTIME"'
+
+show_readers() {
+    local count=5 i last=0 fine=yes
+    new_path shared
+    for ((i = 1; i <= count; i++)); do
+        run_locked "r$i" -s bash -c "$shared" "r$i" "$tmp/go"
+    done
+    for ((i = 1; i <= count; i++)); do
+        expect "r$i" acquired
+    done
+    run_locked w -x bash -c "$served" w
+    await 15 queue_reaches $((count + 1)) || give_up 'w does not get into the queue'
+    ! said w acquired || fine=no
+    : >"$tmp/go"
+    for ((i = 1; i <= count; i++)); do
+        expect "r$i" released
+        [ "$at" -le "$last" ] || last=$at
+    done
+    expect w acquired
+    [ "$at" -ge "$last" ] || fine=no
+    check "$count readers hold together, then the writer that waited, alone" [ "$fine" = yes ]
+    expect w released
 }
 
 # ---- 3: the holder goes -------------------------------------------------------------
@@ -411,6 +447,7 @@ said hello released || give_up "no lock to be had at $servers within 15 s"
 
 show_stock
 show_order
+show_readers
 show_loss
 show_election
 

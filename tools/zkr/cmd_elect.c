@@ -330,7 +330,8 @@ static int listen_on(struct elect *e)
 
 int cmd_elect(struct env *env, int argc, char **argv)
 {
-    struct elect e = {.env = env, .until = CLI_NEVER, .hold.loss.fd = -1};
+    struct elect e = {
+        .env = env, .until = CLI_NEVER, .hold.loss.fd = -1, .hold.wish.fd = -1};
     int status = take_options(&e, argc, argv);
     if (status != OPTIONS_GO_ON) {
         return status;

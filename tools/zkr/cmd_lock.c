@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: run a command while holding a lock. */
-#include <stdatomic.h>
-
 #include <zkr/zkr.h>
 
 #include "cli.h"
 #include "commands.h"
 #include "connect.h"
+#include "grip.h"
 #include "hold.h"
 #include "leave.h"
 #include "lock_options.h"
@@ -19,29 +18,9 @@ struct lock {
     int64_t granted;
 
     zkr_client *client;
-    zkr_mutex *mutex;
+    struct grip grip;
     struct hold hold;
-    _Atomic(int64_t) token; /* of the hold in use, for on_lost() */
 };
-
-static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
-{
-    struct lock *l = ctx;
-    (void)m;
-    if (lost->fencing_token == atomic_load(&l->token)) { /* not of an earlier hold */
-        loss_tell(&l->hold.loss);
-    }
-}
-
-static void cancel(void *ctx)
-{
-    (void)zkr_mutex_cancel(ctx);
-}
-
-static int64_t valid_for(void *ctx)
-{
-    return zkr_mutex_valid_for_ms(ctx);
-}
 
 static int open_all(struct lock *l)
 {
@@ -54,16 +33,14 @@ static int open_all(struct lock *l)
     if (status != 0) {
         return status;
     }
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.on_lost = on_lost;
-    o.on_lost_ctx = l;
-    o.watch_node = 1;
-    int rc = zkr_mutex_create(&l->mutex, l->client, l->o.path, &o);
-    h->what = "lock on";
+    l->grip.loss = &h->loss;
+    l->grip.wish = l->o.ignores_wishes ? NULL : &h->wish;
+    int rc = grip_begin(&l->grip, l->client, &l->o);
+    h->what = l->o.kind == LOCK_PERMITS ? "permits of" : "lock on";
     h->kill_signal = l->o.kill_signal;
     h->lease.wanted_ms = l->o.command ? l->o.kill_after_ms : 0;
-    h->lease.valid_for_ms = valid_for;
-    h->lease.ctx = l->mutex;
+    h->lease.valid_for_ms = grip_valid_for_ms;
+    h->lease.ctx = &l->grip;
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
@@ -103,12 +80,9 @@ static int read_hold(struct lock *l)
     l->granted = cli_now_ms();
     h->session_id = zkr_client_session_id(l->client);
     h->lease.session_ms = zkr_client_session_timeout_ms(l->client);
-    int rc = zkr_mutex_node(l->mutex, h->node, h->node_size);
+    int rc = zkr_ticket_node(l->grip.ticket, h->node, h->node_size);
     if (rc == ZKR_OK) {
-        rc = zkr_mutex_fencing_token(l->mutex, &h->token);
-    }
-    if (rc == ZKR_OK) {
-        atomic_store(&l->token, h->token);
+        rc = zkr_ticket_fencing_token(l->grip.ticket, &h->token);
     }
     return rc;
 }
@@ -116,9 +90,9 @@ static int read_hold(struct lock *l)
 /* Out of the queue; what is still said of this hold is not meant for the next. */
 static void give_back(struct lock *l)
 {
-    (void)zkr_mutex_release(l->mutex);
-    atomic_store(&l->token, 0);
+    grip_give_back(&l->grip);
     loss_reset(&l->hold.loss);
+    (void)wish_take(&l->hold.wish);
 }
 
 /* The line is dark. If what was asked of the servers is never answered, there is no use in staying. */
@@ -141,7 +115,14 @@ static int no_answer(const struct lock *l, bool done)
 static int conflict(const struct lock *l)
 {
     return cli_fail((int)l->o.conflict,
-                    "%.1000s is held by another; 'zkr status %.1000s' shows by whom",
+                    l->o.kind == LOCK_PERMITS
+                        ? "too few permits of %.1000s are free; 'zkr status %.1000s' "
+                          "shows who has them"
+                    : l->o.kind == LOCK_SEVERAL
+                        ? "%.1000s, or a path of --also, is held by another; 'zkr "
+                          "status %.1000s' and so on show by whom"
+                        : "%.1000s is held by another; 'zkr status %.1000s' shows by "
+                          "whom",
                     l->o.path, l->o.path);
 }
 
@@ -165,18 +146,21 @@ enum { HELD = -1, AGAIN = -2 }; /* besides exit codes; that of -E may be 0 */
 static int queue(struct lock *l)
 {
     int64_t late = l->o.wait_ms == 0 ? l->until : CLI_NEVER;
-    const struct signals_cancel how = {cancel, l->mutex};
+    const struct signals_cancel how = {grip_cancel, &l->grip};
+    int rc = grip_ask(&l->grip, time_left(l));
+    if (rc != ZKR_OK) {
+        return cli_fail_rc(rc);
+    }
     struct signals_guard *guard = signals_guard_begin(&l->env->signals, late, &how);
     if (!guard) {
         return cli_fail_thread();
     }
-    int rc = zkr_mutex_acquire(l->mutex, time_left(l));
+    rc = grip_wait(&l->grip);
     int signo = signals_guard_end(guard);
     if (rc != ZKR_OK) {
         return signo ? cli_exit_signal(signo) : refuse(l, rc);
     }
     if (signo) {
-        give_back(l);
         return cli_exit_signal(signo);
     }
     return read_hold(l) == ZKR_OK ? HELD : AGAIN;
@@ -204,6 +188,10 @@ static int await_start(struct lock *l)
     case HOLD_LATE:
         give_back(l);
         return no_answer(l, leave_is_done(l->client));
+    case HOLD_ASKED:
+        return cli_fail((int)l->o.conflict,
+                        "asked to let go of %.1000s before the command was started",
+                        l->o.path);
     case HOLD_STOPPED:
         break;
     }
@@ -238,16 +226,18 @@ static int use(struct lock *l)
     int status =
         l->o.command ? hold_run(h, l->env, l->o.command) : hold_wait(h, l->env);
     lease_end(&h->lease);
-    (void)zkr_mutex_release(l->mutex);
+    grip_give_back(&l->grip);
     l->until = h->lost ? leave_lost() : CLI_NEVER;
     return status;
 }
 
 int cmd_lock(struct env *env, int argc, char **argv)
 {
-    struct lock l = {.env = env, .started = cli_now_ms(), .hold.loss.fd = -1};
+    struct lock l = {
+        .env = env, .started = cli_now_ms(), .hold.loss.fd = -1, .hold.wish.fd = -1};
     int status = lock_options_take(&l.o, &env->globals, argc, argv);
     if (status != OPTIONS_GO_ON) {
+        lock_options_end(&l.o);
         return status;
     }
     int64_t wait = l.o.wait_ms == 0 ? env->globals.connect_ms : l.o.wait_ms;
@@ -262,9 +252,10 @@ int cmd_lock(struct env *env, int argc, char **argv)
     if (status == HELD) {
         status = use(&l);
     }
-    (void)zkr_mutex_destroy(l.mutex);
+    grip_end(&l.grip);
     const struct leave how = {&env->signals, l.until, l.hold.lost};
     status = leave(l.client, &how, status);
     hold_end(&l.hold);
+    lock_options_end(&l.o);
     return status;
 }

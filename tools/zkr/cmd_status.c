@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr status: who holds a lock, and who waits for it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <zkr/zkr.h>
@@ -12,10 +13,11 @@
 #include "watch.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... status [--json] [--watch] PATH\n"
+    "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n"
     "\n"
     "Shows who holds the lock at PATH (position 1) and who waits, in order.\n"
     "\n"
+    "  -q             say nothing: the status is 0 when it is held, else 1\n"
     "      --json     one line of JSON, see zkr(1)\n"
     "      --watch    again at each change, until a signal\n"
     "  -h, --help\n"
@@ -23,13 +25,18 @@ static const char usage[] =
 
 enum { OPTION_JSON = OPTION_OWN, OPTION_WATCH };
 
+/* Who is there: in the queue, with permits, and waiting for those. */
+enum { QUEUE, LEASES, GATE, LISTS };
+
 struct status {
     struct env *env;
     const char *path;
     bool json;
     bool watch;
+    bool quiet;
+    bool warned;
     zkr_client *client;
-    zkr_mutex *mutex;
+    zkr_mutex *mutexes[LISTS]; /* to ask: the path, and a semaphore's below it */
 };
 
 static int take_options(struct status *s, int argc, char **argv)
@@ -40,10 +47,14 @@ static int take_options(struct status *s, int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     int option;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((option = getopt_long(argc, argv, "+:" OPTIONS_LETTERS, table, NULL)) !=
+    while ((option = getopt_long(argc, argv, "+:q" OPTIONS_LETTERS, table, NULL)) !=
            -1) {
         if (option == OPTION_JSON) {
             s->json = true;
+            continue;
+        }
+        if (option == 'q') {
+            s->quiet = true;
             continue;
         }
         if (option == OPTION_WATCH) {
@@ -59,22 +70,37 @@ static int take_options(struct status *s, int argc, char **argv)
         return options_refuse("status", "%s",
                               argc > optind ? "one PATH, please" : "which PATH?");
     }
+    if (s->quiet && (s->json || s->watch)) {
+        return options_refuse("status", "-q shows nothing: no --json or --watch");
+    }
     s->path = argv[optind];
     return OPTIONS_GO_ON;
 }
 
 /* --- showing --- */
 
-static int show(const struct status *s, const zkr_contenders *list)
+static void warn(struct status *s, const struct sight_lists *lists)
 {
+    char text[256];
+    if (!s->warned && sight_warning(lists, text, sizeof(text))) {
+        s->warned = true;
+        cli_note("%.1000s: %s", s->path, text);
+    }
+}
+
+static int show(const struct status *s, const struct sight *sight)
+{
+    if (s->quiet) {
+        return sight->holders > 0 ? 0 : CLI_HELD;
+    }
     bool clear = s->watch && !s->json && isatty(STDOUT_FILENO);
     if (clear) {
         (void)fputs("\033[H\033[2J", stdout);
     }
     if (s->json) {
-        table_json(stdout, s->path, list);
+        table_json(stdout, s->path, sight);
     } else {
-        table_print(stdout, list);
+        table_print(stdout, sight);
     }
     if (s->watch && !s->json && !clear) {
         (void)fputc('\n', stdout);
@@ -87,22 +113,70 @@ static int read_list(void *mutex, zkr_contenders **out)
     return zkr_mutex_contenders(mutex, out);
 }
 
+static int show_all(struct status *s, zkr_contenders *const lists[LISTS])
+{
+    const struct sight_lists all = {lists[QUEUE], lists[LEASES], lists[GATE]};
+    struct sight sight;
+    int status =
+        sight_begin(&sight, &all) ? 0 : cli_fail(CLI_INTERNAL, "out of memory");
+    if (status == 0) {
+        status = show(s, &sight);
+        if (!s->quiet) {
+            warn(s, &all);
+        }
+    }
+    sight_end(&sight);
+    return status;
+}
+
 static int read_and_show(void *ctx)
 {
     struct status *s = ctx;
-    zkr_contenders *list;
-    int status = connect_read(s->client, &s->env->globals, read_list, s->mutex, &list);
+    zkr_contenders *lists[LISTS] = {NULL};
+    int status = 0;
+    for (int i = 0; i < LISTS && status == 0; i++) {
+        status = connect_read(s->client, &s->env->globals, read_list, s->mutexes[i],
+                              &lists[i]);
+    }
     if (status == 0) {
-        status = show(s, list);
-        zkr_contenders_free(list);
+        status = show_all(s, lists);
+    }
+    for (int i = 0; i < LISTS; i++) {
+        zkr_contenders_free(lists[i]);
     }
     return status;
 }
 
+/* In all lists; what has changed in one while another is looked at is still news then. */
 static int wait_change(void *ctx, int64_t timeout_ms)
 {
     const struct status *s = ctx;
-    return zkr_mutex_watch(s->mutex, timeout_ms);
+    int rc = ZKR_ETIMEDOUT;
+    for (int i = 0; i < LISTS && rc == ZKR_ETIMEDOUT; i++) {
+        rc = zkr_mutex_watch(s->mutexes[i], timeout_ms / LISTS);
+    }
+    return rc;
+}
+
+static int make_mutex_below(struct status *s, int list, const char *name)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", s->path, name) < 0) {
+        return cli_fail(CLI_INTERNAL, "out of memory");
+    }
+    int rc = zkr_mutex_create(&s->mutexes[list], s->client, path, NULL);
+    free(path);
+    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+}
+
+static int make_mutexes(struct status *s)
+{
+    int rc = zkr_mutex_create(&s->mutexes[QUEUE], s->client, s->path, NULL);
+    int status = rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    if (status == 0) {
+        status = make_mutex_below(s, LEASES, "leases");
+    }
+    return status == 0 ? make_mutex_below(s, GATE, "locks") : status;
 }
 
 static int run(struct status *s)
@@ -111,9 +185,9 @@ static int run(struct status *s)
     if (status != 0) {
         return status;
     }
-    int rc = zkr_mutex_create(&s->mutex, s->client, s->path, NULL);
-    if (rc != ZKR_OK) {
-        return cli_fail_rc(rc);
+    status = make_mutexes(s);
+    if (status != 0) {
+        return status;
     }
     struct signals_guard *guard =
         signals_guard_begin(&s->env->signals, CLI_NEVER, NULL);
@@ -135,7 +209,9 @@ int cmd_status(struct env *env, int argc, char **argv)
         return status;
     }
     status = run(&s);
-    (void)zkr_mutex_destroy(s.mutex);
+    for (int i = 0; i < LISTS; i++) {
+        (void)zkr_mutex_destroy(s.mutexes[i]);
+    }
     (void)zkr_client_close(s.client);
     return status;
 }

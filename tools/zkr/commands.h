@@ -17,5 +17,6 @@ struct env {
 int cmd_lock(struct env *env, int argc, char **argv);
 int cmd_elect(struct env *env, int argc, char **argv);
 int cmd_status(struct env *env, int argc, char **argv);
+int cmd_revoke(struct env *env, int argc, char **argv);
 
 #endif

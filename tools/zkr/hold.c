@@ -18,12 +18,14 @@ bool hold_begin(struct hold *h, const char *path)
     h->path = path;
     h->node_size = strlen(path) + NAME_ROOM;
     h->node = calloc(1, h->node_size);
-    return loss_begin(&h->loss) && h->node;
+    bool begun = loss_begin(&h->loss);
+    return wish_begin(&h->wish) && begun && h->node;
 }
 
 void hold_end(struct hold *h)
 {
     loss_end(&h->loss);
+    wish_end(&h->wish);
     free(h->node);
 }
 
@@ -41,12 +43,16 @@ enum hold_start hold_await(struct hold *h,
                            int *signo)
 {
     enum { PROBE_MS = 2 };
-    struct pollfd fds[2] = {{.fd = env->signals.fd, .events = POLLIN},
-                            {.fd = h->loss.fd, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = env->signals.fd, .events = POLLIN},
+                           {.fd = h->loss.fd, .events = POLLIN},
+                           {.fd = h->wish.fd, .events = POLLIN}};
     for (;;) {
         int64_t valid = h->lease.valid_for_ms(h->lease.ctx);
         if (fds[1].revents || valid <= 0) {
             return HOLD_OVER;
+        }
+        if (wish_take(&h->wish)) {
+            return HOLD_ASKED;
         }
         int delay = cli_until(from);
         if (delay == 0 && lease_is_ample(&h->lease, valid)) {
@@ -55,7 +61,8 @@ enum hold_start hold_await(struct hold *h,
         if (delay == 0 && cli_until(until) == 0) {
             return HOLD_LATE;
         }
-        (void)poll(fds, 2, delay > 0 ? (int)lesser(delay, valid) : PROBE_MS);
+        (void)poll(fds, sizeof(fds) / sizeof(fds[0]),
+                   delay > 0 ? (int)lesser(delay, valid) : PROBE_MS);
         *signo = signals_stop(&env->signals);
         if (*signo) {
             return HOLD_STOPPED;
@@ -151,9 +158,11 @@ static void check_kill_after(const struct lease *l)
 {
     int64_t most = lease_kill_after_most(l->session_ms);
     if (l->wanted_ms > most) {
-        cli_note("--kill-after is cut to %" PRId64 ".%03" PRId64
-                 " s, a third of the session time-out; -t makes that longer",
-                 most / 1000, most % 1000);
+        cli_note(
+            "--kill-after is cut to %" PRId64 ".%03" PRId64
+            " s, a third of the session time-out, where the lock is in doubt; -t makes "
+            "that longer",
+            most / 1000, most % 1000);
     }
 }
 
@@ -172,6 +181,8 @@ int hold_run(struct hold *h, struct env *env, char **command)
                                .signals = &env->signals,
                                .terminal = &terminal,
                                .loss = &h->loss},
+                      .wish = &h->wish,
+                      .path = h->path,
                       .signals = &env->signals,
                       .lease = &h->lease,
                       .kill_signal = h->kill_signal};
@@ -241,10 +252,11 @@ int hold_wait(struct hold *h, struct env *env)
             return lost(h);
         }
         int64_t rest = lease_rest(&h->lease);
-        struct pollfd fds[3] = {{.fd = env->signals.fd, .events = POLLIN},
+        struct pollfd fds[4] = {{.fd = env->signals.fd, .events = POLLIN},
                                 {.fd = h->loss.fd, .events = POLLIN},
-                                {.fd = later ? -1 : STDIN_FILENO, .events = POLLIN}};
-        (void)poll(fds, 3, later && rest > LATER_MS ? LATER_MS : (int)rest);
+                                {.fd = later ? -1 : STDIN_FILENO, .events = POLLIN},
+                                {.fd = h->wish.fd, .events = POLLIN}};
+        (void)poll(fds, 4, later && rest > LATER_MS ? LATER_MS : (int)rest);
         int signo = take_signals(h, env);
         later = false;
         if (fds[1].revents) {
@@ -252,6 +264,10 @@ int hold_wait(struct hold *h, struct env *env)
         }
         if (signo) {
             return cli_exit_signal(signo);
+        }
+        if (wish_take(&h->wish)) {
+            cli_note("asked to let go of %.1000s, which is done", h->path);
+            return 0;
         }
         if (fds[2].revents && !read_on(&later)) {
             return 0;

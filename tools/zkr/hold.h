@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "lease.h"
 #include "loss.h"
+#include "wish.h"
 
 struct hold {
     const char *path;
@@ -16,6 +17,7 @@ struct hold {
     int64_t session_id;
     struct lease lease; /* begun */
     struct loss loss;   /* begun */
+    struct wish wish;   /* begun */
     int kill_signal;
     bool lost; /* before its end, and that was said */
     bool told; /* the command ended after it, or all of us, had been told to stop */
@@ -29,6 +31,7 @@ enum hold_start {
     HOLD_START,  /* go */
     HOLD_OVER,   /* it was lost before that */
     HOLD_LATE,   /* no answer from the servers that makes it safe */
+    HOLD_ASKED,  /* somebody wants us to let go */
     HOLD_STOPPED /* a signal told us to stop */
 };
 

@@ -35,6 +35,22 @@ static void mind_lease(struct job *j)
     }
 }
 
+/* --- wishes --- */
+
+/* The lock is let go of when the group has gone. Asked again, no sooner than that. */
+static void mind_wish(struct job *j)
+{
+    if (wish_take(j->wish) && j->end_at == 0) {
+        cli_note("asked to let go of %.1000s: the command is told to end", j->path);
+        j->end_at = cli_now_ms() + lease_patience(j->lease);
+        (void)child_kill(&j->child, j->kill_signal);
+        (void)child_kill(&j->child, SIGCONT);
+    }
+    if (j->end_at != 0 && cli_until(j->end_at) == 0) {
+        (void)child_kill(&j->child, SIGKILL);
+    }
+}
+
 /* --- job control --- */
 
 static void resume_group(struct job *j)
@@ -118,13 +134,18 @@ static void wait_for_news(struct job *j)
         rest =
             LAST_ONES_MS; /* of orphans that are no children of ours nobody tells us */
     }
-    struct pollfd fds[3] = {{.fd = j->signals->fd, .events = POLLIN},
+    if (j->end_at != 0 && rest > cli_until(j->end_at)) {
+        rest =
+            cli_until(j->end_at) > LAST_ONES_MS ? cli_until(j->end_at) : LAST_ONES_MS;
+    }
+    struct pollfd fds[4] = {{.fd = j->signals->fd, .events = POLLIN},
                             {.fd = j->spec.loss->fd, .events = POLLIN},
-                            {.fd = j->child.exec_fd, .events = POLLIN}};
+                            {.fd = j->child.exec_fd, .events = POLLIN},
+                            {.fd = j->wish->fd, .events = POLLIN}};
     if (j->lease->phase == LEASE_OVER) {
         fds[1].fd = -1;
     }
-    (void)poll(fds, 3, (int)rest);
+    (void)poll(fds, 4, (int)rest);
 }
 
 static void mind_group(struct job *j)
@@ -169,6 +190,7 @@ int job_run(struct job *j)
     }
     for (;;) {
         mind_lease(j);
+        mind_wish(j);
         mind_group(j);
         if (j->child.gone) {
             return finish(j);

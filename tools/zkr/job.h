@@ -7,11 +7,14 @@
 
 #include "child.h"
 #include "lease.h"
+#include "wish.h"
 
 struct job {
     struct child_spec spec;
     struct signals *signals;
     struct lease *lease;
+    struct wish *wish;
+    const char *path; /* what is held, for messages */
     int kill_signal;
 
     /* results */
@@ -23,9 +26,10 @@ struct job {
 
     /* inside */
     struct child child;
-    bool killed; /* the kill signal has been sent */
-    bool resume; /* somebody continued us */
-    bool stop;   /* somebody wants us to stop */
+    bool killed;    /* the kill signal has been sent */
+    bool resume;    /* somebody continued us */
+    bool stop;      /* somebody wants us to stop */
+    int64_t end_at; /* asked to let go: SIGKILL is due then; 0 = not asked */
 };
 
 /** Returns the command's exit code, when nothing else is set among the results. */

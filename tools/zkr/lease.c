@@ -40,6 +40,11 @@ static int64_t kill_after(const struct lease *l)
     return l->wanted_ms < 0 ? l->session_ms / 12 : lesser(l->wanted_ms, most);
 }
 
+int64_t lease_patience(const struct lease *l)
+{
+    return l->wanted_ms < 0 ? l->session_ms / 12 : l->wanted_ms;
+}
+
 void lease_begin(struct lease *l)
 {
     struct sigevent wake = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};

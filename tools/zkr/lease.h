@@ -42,6 +42,9 @@ void lease_begin(struct lease *l);
 /** With so much left, is the bound comfortably far for the start of a command? */
 bool lease_is_ample(const struct lease *l, int64_t valid);
 
+/** How long a command that is told to end may take for it while the hold is sure. */
+int64_t lease_patience(const struct lease *l);
+
 /** The phase now. */
 enum lease_phase lease_step(struct lease *l);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zkr/semaphore.h>
+
 #include "cli.h"
 
 static const char usage[] =
@@ -21,6 +23,14 @@ static const char usage[] =
     "                                0 = -n\n"
     "  -E, --conflict-exit-code N    exit code when it was not obtained; default 1\n"
     "  -x, -e, --exclusive           the default\n"
+    "  -s, --shared                  together with others that hold it by -s\n"
+    "      --rw                      -x in the way of Curator's ReadWriteLock, see "
+    "zkr(1)\n"
+    "      --permits [N/]MAX         N permits, or 1, of the MAX of a semaphore\n"
+    "      --also PATH               this one, too, all or none; may be repeated\n"
+    "      --on-revoke term|ignore   when 'zkr revoke' asks: end the command and let "
+    "go,\n"
+    "                                the default, or go on\n"
     "  -c, --command TEXT            give TEXT to the shell\n"
     "  -i, --id ID                   what others see as the owner\n"
     "      --kill-signal SIG         how the command is told to end when the lock is\n"
@@ -33,7 +43,15 @@ static const char usage[] =
     "  -h, --help\n"
     "  -V, --version\n";
 
-enum { OPTION_KILL_SIGNAL = OPTION_OWN, OPTION_KILL_AFTER, OPTION_LOCK_DELAY };
+enum {
+    OPTION_KILL_SIGNAL = OPTION_OWN,
+    OPTION_KILL_AFTER,
+    OPTION_LOCK_DELAY,
+    OPTION_RW,
+    OPTION_PERMITS,
+    OPTION_ALSO,
+    OPTION_ON_REVOKE
+};
 
 static int take_number(struct lock_options *o, int option)
 {
@@ -70,11 +88,55 @@ static int take_number(struct lock_options *o, int option)
     }
 }
 
+static int take_permits(struct lock_options *o)
+{
+    char *slash = strchr(optarg, '/');
+    const char *most = slash ? slash + 1 : optarg;
+    bool fine = cli_parse_int(most, 1, INT32_MAX, &o->permits_max);
+    o->permits = 1;
+    if (slash && fine) {
+        *slash = '\0';
+        fine = cli_parse_int(optarg, 1, ZKR_SEMAPHORE_PERMITS_MAX, &o->permits) &&
+               o->permits <= o->permits_max;
+        *slash = '/';
+    }
+    return fine ? OPTIONS_GO_ON
+                : options_refuse("lock",
+                                 "--permits wants MAX or N/MAX, N from 1 to MAX and at "
+                                 "most %d, not '%s'",
+                                 ZKR_SEMAPHORE_PERMITS_MAX, optarg);
+}
+
+static int take_on_revoke(struct lock_options *o)
+{
+    o->on_revoke_given = true;
+    o->ignores_wishes = strcmp(optarg, "ignore") == 0;
+    return o->ignores_wishes || strcmp(optarg, "term") == 0
+               ? OPTIONS_GO_ON
+               : options_refuse("lock", "--on-revoke wants term or ignore, not '%s'",
+                                optarg);
+}
+
 static int take_option(struct lock_options *o, int option, char **argv)
 {
     switch (option) {
     case 'x':
     case 'e':
+        o->shared = false;
+        return OPTIONS_GO_ON;
+    case 's':
+        o->shared = true;
+        return OPTIONS_GO_ON;
+    case OPTION_RW:
+        o->rw = true;
+        return OPTIONS_GO_ON;
+    case OPTION_PERMITS:
+        return take_permits(o);
+    case OPTION_ALSO:
+        o->paths[++o->path_count] = optarg; /* the first is PATH */
+        return OPTIONS_GO_ON;
+    case OPTION_ON_REVOKE:
+        return take_on_revoke(o);
     case 'o':
         return OPTIONS_GO_ON;
     case 'n':
@@ -92,8 +154,6 @@ static int take_option(struct lock_options *o, int option, char **argv)
     case 'i':
         o->id = optarg;
         return OPTIONS_GO_ON;
-    case 's':
-        return options_refuse("lock", "-s: there are no shared locks yet");
     case 'u':
         return options_refuse("lock",
                               "-u: a lock ends with its zkr; send that a signal");
@@ -122,6 +182,10 @@ static int take_options(struct lock_options *o, int argc, char **argv)
         {"kill-signal", required_argument, NULL, OPTION_KILL_SIGNAL},
         {"kill-after", required_argument, NULL, OPTION_KILL_AFTER},
         {"lock-delay", required_argument, NULL, OPTION_LOCK_DELAY},
+        {"rw", no_argument, NULL, OPTION_RW},
+        {"permits", required_argument, NULL, OPTION_PERMITS},
+        {"also", required_argument, NULL, OPTION_ALSO},
+        {"on-revoke", required_argument, NULL, OPTION_ON_REVOKE},
         OPTIONS_ROWS,
         {NULL, 0, NULL, 0}};
     int option;
@@ -177,6 +241,37 @@ static int take_operands(struct lock_options *o, int argc, char **argv)
     return OPTIONS_GO_ON;
 }
 
+/* Which lock it is; some options do not go together. */
+static int choose_kind(struct lock_options *o)
+{
+    bool sided = o->shared || o->rw;
+    if (o->path_count > 0 && (sided || o->permits_max > 0)) {
+        return options_refuse("lock", "--also takes exclusive locks alone: no -s, --rw "
+                                      "or --permits");
+    }
+    if (o->permits_max > 0 && sided) {
+        return options_refuse("lock", "--permits goes with neither -s nor --rw");
+    }
+    if (o->on_revoke_given && (o->path_count > 0 || o->permits_max > 0)) {
+        return options_refuse("lock",
+                              "--on-revoke: who holds by --also or --permits is "
+                              "not asked to let go");
+    }
+    o->kind = o->path_count > 0    ? LOCK_SEVERAL
+              : o->permits_max > 0 ? LOCK_PERMITS
+              : o->shared          ? LOCK_READ
+              : o->rw              ? LOCK_WRITE
+                                   : LOCK_PLAIN;
+    o->paths[0] = o->path;
+    o->path_count++;
+    return OPTIONS_GO_ON;
+}
+
+void lock_options_end(struct lock_options *o)
+{
+    free(o->paths);
+}
+
 int lock_options_take(struct lock_options *o,
                       struct globals *globals,
                       int argc,
@@ -188,9 +283,16 @@ int lock_options_take(struct lock_options *o,
                                .conflict = CLI_HELD,
                                .kill_after_ms = -1,
                                .kill_signal = SIGTERM};
+    o->paths = calloc((size_t)argc + 1, sizeof(*o->paths));
+    if (!o->paths) {
+        return cli_fail(CLI_INTERNAL, "out of memory");
+    }
     int rc = take_options(o, argc, argv);
     if (rc == OPTIONS_GO_ON) {
         rc = take_operands(o, argc - optind, argv + optind);
+    }
+    if (rc == OPTIONS_GO_ON) {
+        rc = choose_kind(o);
     }
     if (o->wait_ms == 0 && !globals->connect_given) {
         globals->connect_ms = NO_WAIT_CONNECT_MS;

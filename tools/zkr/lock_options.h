@@ -7,9 +7,24 @@
 
 #include "options.h"
 
+enum lock_kind {
+    LOCK_PLAIN,
+    LOCK_READ,
+    LOCK_WRITE,   /* the exclusive side of a read-write lock */
+    LOCK_PERMITS, /* of a semaphore */
+    LOCK_SEVERAL  /* all of several paths */
+};
+
 struct lock_options {
     struct globals *globals;
+    enum lock_kind kind;
     const char *path;
+    const char **paths; /* it and those of --also; NULL: there are none */
+    size_t path_count;
+    int64_t permits, permits_max; /* 0: not asked for */
+    bool shared, rw;              /* -s, --rw */
+    bool ignores_wishes;          /* --on-revoke ignore */
+    bool on_revoke_given;
     char **command; /* NULL: none */
     char *shell[4]; /* a command, for -c */
     const char *text;
@@ -29,5 +44,8 @@ int lock_options_take(struct lock_options *o,
                       struct globals *globals,
                       int argc,
                       char **argv);
+
+/** Whatever lock_options_take() returned. */
+void lock_options_end(struct lock_options *o);
 
 #endif

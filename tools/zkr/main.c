@@ -15,6 +15,7 @@ static const char usage[] =
     "  lock    run a command while holding a lock, as flock(1) does on one host\n"
     "  elect   run a command while being the leader, or watch who is\n"
     "  status  who holds a lock, and who waits for it\n"
+    "  revoke  ask the holder of a lock to let go\n"
     "\n"
     "  -z, --servers LIST         host:port,host:port/chroot; default $ZKR_SERVERS,\n"
     "                             else 127.0.0.1:2181\n"
@@ -32,7 +33,10 @@ static const char usage[] =
 static const struct {
     const char *name;
     int (*run)(struct env *env, int argc, char **argv);
-} commands[] = {{"lock", cmd_lock}, {"elect", cmd_elect}, {"status", cmd_status}};
+} commands[] = {{"lock", cmd_lock},
+                {"elect", cmd_elect},
+                {"status", cmd_status},
+                {"revoke", cmd_revoke}};
 
 static int dispatch(struct env *env, int argc, char **argv)
 {
@@ -60,7 +64,7 @@ static int run(struct env *env, int argc, char **argv)
         }
     }
     if (optind >= argc) {
-        return options_refuse("", "which subcommand? lock, elect or status");
+        return options_refuse("", "which subcommand? lock, elect, status or revoke");
     }
     int skip = optind;
     optind = 0; /* of getopt: start afresh */

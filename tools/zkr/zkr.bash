@@ -16,7 +16,7 @@ _zkr() {
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
             --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --lock-delay)
+            --lock-delay | --permits | --also | --on-revoke)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         -*) ;;
@@ -29,7 +29,7 @@ _zkr() {
             ;;
         esac
         # Behind PATH comes a command: its words are completed as if it stood alone.
-        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [ "$subcommand" != status ]; then
+        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|revoke) ]]; then
             if declare -F _command_offset >/dev/null && [[ ${COMP_WORDS[i + 1]} != -c ]]; then
                 _command_offset $((i + 1))
             fi
@@ -42,12 +42,16 @@ _zkr() {
         mapfile -t COMPREPLY < <(compgen -W 'TERM INT HUP QUIT USR1 USR2 KILL' -- "$current")
         return
         ;;
+    --on-revoke)
+        mapfile -t COMPREPLY < <(compgen -W 'term ignore' -- "$current")
+        return
+        ;;
     --kill-after)
         mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$current")
         return
         ;;
     -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
-        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay)
+        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --permits | --also)
         return
         ;;
     esac
@@ -55,20 +59,24 @@ _zkr() {
     local words=''
     case $subcommand in
     '')
-        words="$global lock elect status"
+        words="$global lock elect status revoke"
         ;;
     lock)
         words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e
-            --exclusive -c --command -i --id --kill-signal --kill-after --lock-delay -o --close"
+            --exclusive -s --shared --rw --permits --also --on-revoke -c --command -i --id
+            --kill-signal --kill-after --lock-delay -o --close"
         ;;
     elect)
         words="$global -i --id --once -l --listen --json"
         ;;
     status)
-        words="$global --json --watch"
+        words="$global -q --json --watch"
+        ;;
+    revoke)
+        words="$global -w --wait --force"
         ;;
     esac
-    if [ "$operands" -ge 1 ] && [ "$subcommand" != status ]; then
+    if [ "$operands" -ge 1 ] && [[ $subcommand != @(status|revoke) ]]; then
         [ "$subcommand" != lock ] || words='-c --command'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current" && compgen -c -- "$current")
         return

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file rwlock.h
+ * A fair, re-entrant read-write lock across threads, processes and hosts.
+ *
+ * Mirrors Curator's InterProcessReadWriteLock and shares its lock paths: a reader is a node
+ * `_c_<uuid>-__READ__NNNNNNNNNN` under the path, a writer `_c_<uuid>-__WRIT__NNNNNNNNNN`. A reader
+ * holds when no writer has a lower number, a writer when nobody has. So readers hold together, a
+ * writer holds alone, and a waiting writer is not overtaken by readers that come later.
+ *
+ * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() give two zkr_mutex objects. All of
+ * zkr/mutex.h, zkr/guard.h and zkr/ticket.h works on either; where these say "held by another",
+ * read "blocked by another". A side is borrowed from the lock: zkr_mutex_destroy() refuses it with
+ * ZKR_ESTATE.
+ *
+ * **Both at once.** Each side is re-entrant for itself: a reader may acquire read again while a
+ * writer waits. A thread that holds write may acquire read as well, at once and at no cost. While it
+ * holds both, they are one hold: node, fencing token and loss are the writer's, who is the one that
+ * is asked to let go, and of a loss each side is told. A thread that holds read and not write gets ZKR_EDEADLK when it
+ * acquires write, whatever the timeout: it would wait for itself. Tickets are no thread's, so they
+ * are not counted here: one may wait for another of the same thread.
+ *
+ * **Downgrade.** A thread that holds both and releases write last of its writes stays a reader,
+ * with nobody in between. One transaction checks its node, makes the READ node with the same number
+ * and deletes the WRIT node. The release does not wait for it, not even with
+ * options.wait_on_release. It is only begun while the hold is sure; when the connection breaks
+ * meanwhile, it is repeated within the session. zkr_mutex_node() gives the READ node from then on;
+ * the fencing token stays the writer's, which is lower than that of each writer in the queue. (Its
+ * entry in zkr_mutex_contenders() has the czxid of the READ node.) If the servers refuse the
+ * transaction (a quota, say), the WRIT node stays, the log says so, and others wait for it as for a writer.
+ * zkr_mutex_release_multi() is refused with ZKR_ESTATE while the thread holds both.
+ *
+ * **Shared nodes.** With options.share_readers, a thread that acquires read joins the hold of another thread of the
+ * same lock object, at once and with no request, if the queue granted that less than 100 ms ago. It queues with
+ * a node of its own when that hold is not sure or was asked to end (zkr_mutex_revoke()), and while a writer of this
+ * client waits for the path. The client does not know of writers elsewhere: these wait up to 100 ms longer
+ * than without the option. Nobody joins a ticket, or a writer that became a reader.
+ *
+ * Each thread that shares has a hold of its own, with its depth, its release and its call of on_lost. They have
+ * one node, fencing token and owner text, that of the first, and one call of on_revoke for all. The last one to
+ * release deletes the node, and only that waits with options.wait_on_release. zkr_mutex_release_multi() keeps the
+ * node while others share it.
+ *
+ * **Fencing tokens** rise from writer to writer, and a reader's lies between those of the writers
+ * before and after it. Readers that hold together have their tokens in any order.
+ *
+ * **Others on the path.** Everybody counts by number: a zkr_mutex, a leader selector or Curator's
+ * InterProcessMutex on the path is a writer to these readers and writers, and our mutex respects
+ * them. Curator's two recipes do not see each other's nodes, nor does its InterProcessMutex see
+ * readers and writers of ours, or its InterProcessReadWriteLock a mutex of ours. Names do not say
+ * who made a node, so a mutex that meets a reader or a writer says in the log, once, that
+ * they may not respect it. Where Curator's read-write locks take part, let all exclusive holders be
+ * writers of a zkr_rwlock. Curator before 5.5 downgrades by a READ node with a number of its own: a writer
+ * that waited by then comes before it, and holds beside that reader (CURATOR-621).
+ */
+#ifndef ZKR_RWLOCK_H
+#define ZKR_RWLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/client.h>
+#include <zkr/export.h>
+#include <zkr/mutex.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_rwlock zkr_rwlock;
+
+/** Options of zkr_rwlock_create(), for both sides; as those of zkr_mutex_create(). Zero in a field
+ * means its default; contents are copied. */
+typedef struct zkr_rwlock_options {
+    size_t size;       /**< sizeof(zkr_rwlock_options) */
+    const char *owner; /**< owner text of the nodes; default the client's */
+    const void *data;  /**< node data instead of an owner text; NULL = owner text */
+    size_t data_len;   /**< bytes at data, at most 65536 */
+    zkr_mutex_lost_fn on_lost; /**< gets the side that was lost; NULL = none */
+    void *on_lost_ctx;
+    int64_t
+        wait_on_release; /**< not 0: release returns when the node is confirmed gone */
+    int64_t
+        persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
+    int64_t watch_node; /**< not 0: that somebody deletes the node is noticed from the
+                           grant on, not from 0.1 s after it; one request more */
+    zkr_mutex_revoke_fn
+        on_revoke; /**< gets the side that is asked to let go; NULL = none; implies
+                      watch_node */
+    void *on_revoke_ctx;
+    int64_t share_readers; /**< not 0: threads that read share nodes, as said above */
+} zkr_rwlock_options;
+
+#define ZKR_RWLOCK_OPTIONS_INIT                                                        \
+    {                                                                                  \
+        sizeof(zkr_rwlock_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
+    }
+
+/**
+ * Make a read-write lock object for a path. Nothing is sent.
+ *
+ * @out      the lock on success; end it with zkr_rwlock_destroy().
+ * @c        borrowed until then.
+ * @path     absolute, without trailing slash, not "/"; created when first needed.
+ * @options  NULL = defaults; borrowed during the call.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED (the client is being
+ * closed), ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  the object outlives sessions.
+ * Cost:     no request; under 2 KiB of memory. To acquire either side: 1 round trip when it is
+ *           granted at once, 2 until parked, as a mutex; 0 to join a shared node. A parked reader wakes
+ *           once, however many writers stand ahead; the event alone grants it when only one did, as it grants
+ *           a writer behind one reader. Behind another writer it lists again, for that may have become a
+ *           reader. A release by a thread of this client grants its readers, and the writer next in line, at
+ *           once.
+ * Curator:  new InterProcessReadWriteLock(client, path).   Since: 0.1.
+ */
+ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
+                              zkr_client *c,
+                              const char *path,
+                              const zkr_rwlock_options *options);
+
+/**
+ * The side that holds beside other readers.
+ *
+ * @l  borrowed.
+ *
+ * Returns a mutex that is borrowed until zkr_rwlock_destroy(), always the same; NULL for NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  InterProcessReadWriteLock.readLock.   Since: 0.1.
+ */
+ZKR_API zkr_mutex *zkr_rwlock_reader(zkr_rwlock *l);
+
+/**
+ * The side that holds alone.
+ *
+ * @l  borrowed.
+ *
+ * Returns as zkr_rwlock_reader().
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  InterProcessReadWriteLock.writeLock.   Since: 0.1.
+ */
+ZKR_API zkr_mutex *zkr_rwlock_writer(zkr_rwlock *l);
+
+/**
+ * Free a read-write lock and its two sides.
+ *
+ * @l  taken on success; NULL is a no-op. Callbacks of either side that wait to be called are
+ *     dropped, one that runs is waited for (except when called from it).
+ *
+ * Returns ZKR_OK, ZKR_EBUSY (a side is held by a thread or waited for, or has tickets that are not
+ * destroyed yet; nothing happened), ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   only for a running lost callback.
+ * Threads:  any; no other call on @l or its sides may run or follow.
+ * Session:  released nodes that are not yet confirmed gone stay with the client.
+ * Cost:     no request.
+ * Curator:  none (garbage collection).   Since: 0.1.
+ */
+ZKR_API int zkr_rwlock_destroy(zkr_rwlock *l);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file semaphore.h
+ * A fair counting semaphore across threads, processes and hosts.
+ *
+ * Mirrors Curator's InterProcessSemaphoreV2 and shares its paths: each permit is one protected
+ * ephemeral-sequential node `_c_<uuid>-lease-NNNNNNNNNN` below `PATH/leases`, and who waits for permits
+ * stands in the queue `PATH/locks`. A semaphore of 1 is Curator's InterProcessSemaphoreMutex. It does not
+ * exclude a mutex at the same path.
+ *
+ * Permits are held by tickets: zkr/ticket.h says how one is waited for, asked, released and destroyed, from
+ * any thread. A ticket holds all of its permits or none. It is granted when no more than the maximum
+ * number of nodes stand below `leases` up to its own, and is lost when one of its nodes is: then its other nodes
+ * are deleted, too. Of a ticket with several permits zkr_ticket_node() and zkr_ticket_guard() name the first,
+ * zkr_ticket_multi() checks all. Permits do not know each other: two tickets with one permit each are as good as
+ * one with two, but a thread that holds one and waits for another can wait for itself.
+ *
+ * **Fairness.** First come, first served, whatever the number of permits: who waits for many is not passed by those
+ * who want few, and who waits for more than the maximum of a moment keeps all others waiting. Only a try (a time-out of 0) does not queue: it takes what is free at that moment.
+ *
+ * **The maximum** is a convention of all who use the path: it is not stored there, and nobody checks that all say the
+ * same. With options.max_from it is read from a node, Curator's SharedCount, and followed live: raised, it lets in
+ * who waits; lowered, it takes no permit back, and lets nobody in until enough were released. While a change is on its
+ * way to a client, for a round trip, its tries have nothing.
+ *
+ * **Loss** is as mutex.h says, with one difference: the fencing token of a ticket grows from grant to grant only
+ * where the maximum is 1. Elsewhere it tells the holds apart.
+ *
+ * Any other child of `PATH/leases` takes up a permit, as it does for Curator.
+ */
+#ifndef ZKR_SEMAPHORE_H
+#define ZKR_SEMAPHORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/client.h>
+#include <zkr/contenders.h>
+#include <zkr/export.h>
+#include <zkr/ticket.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_semaphore zkr_semaphore;
+
+/** The most permits of one ticket. */
+#define ZKR_SEMAPHORE_PERMITS_MAX 1000
+
+/** Options of zkr_semaphore_create(). Zero in a field means its default; contents are copied. */
+typedef struct zkr_semaphore_options {
+    size_t size; /**< sizeof(zkr_semaphore_options) */
+    /**
+     * Path of a node that holds the maximum: 4 bytes, big-endian, as Curator's SharedCount writes them.
+     * As long as there is no such node, the max of zkr_semaphore_create() counts. Other data, or a
+     * number below 0, is a maximum of 0, and the log says so. NULL = the max is fixed.
+     */
+    const char *max_from;
+    const char
+        *owner;       /**< owner text of the nodes; default the client's. The nodes have
+                            " max=MAX" behind it, as MAX was when they were made,
+                            if it has no more than 230 bytes */
+    const void *data; /**< node data instead of owner text and MAX; NULL = those */
+    size_t data_len;  /**< bytes at data, at most 65536 */
+    int64_t
+        persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
+    int64_t watch_node; /**< not 0: that somebody deletes a node is noticed from the
+                           grant on, not from 0.1 s after it; one request more for each node */
+} zkr_semaphore_options;
+
+#define ZKR_SEMAPHORE_OPTIONS_INIT                                                     \
+    {                                                                                  \
+        sizeof(zkr_semaphore_options), 0, 0, 0, 0, 0, 0                                \
+    }
+
+/**
+ * Make a semaphore object for a path.
+ *
+ * @out      the semaphore on success; end it with zkr_semaphore_destroy().
+ * @c        borrowed until then.
+ * @path     absolute, without trailing slash, not "/"; it, `locks` and `leases` below it are created when
+ *           first needed.
+ * @max      permits in all, 1 to 2147483647; with options.max_from those as long as that node is missing.
+ * @options  NULL = defaults; borrowed during the call.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL (also: @max is 0 or below), ZKR_ENOMEM, ZKR_ECLOSED (the client is being
+ * closed), ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  the object outlives sessions.
+ * Cost:     no request; with options.max_from 1 read now, and 1 after each change and each new session.
+ * Curator:  new InterProcessSemaphoreV2(client, path, maxLeases), or with a SharedCountReader.   Since: 0.1.
+ */
+ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
+                                 zkr_client *c,
+                                 const char *path,
+                                 int64_t max,
+                                 const zkr_semaphore_options *options);
+
+/**
+ * Acquire @n permits, all or none, waiting at most @timeout_ms.
+ *
+ * @s           borrowed until the ticket is destroyed.
+ * @n           1 to ZKR_SEMAPHORE_PERMITS_MAX, and no more than one request has room for: n nodes, each with the data of
+ *              the options.
+ * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit; 0 = one try, as
+ *              zkr_mutex_acquire() has it.
+ * @out         a ticket that is held on success; give it back with zkr_ticket_release(), and end it with
+ *              zkr_ticket_destroy().
+ *
+ * More than a fixed maximum can never be had: ZKR_EINVAL at once. With options.max_from it is waited for.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, and as zkr_mutex_acquire() ZKR_ETIMEDOUT (too few were free), ZKR_ENOANSWER,
+ * ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE. After any
+ * error no permit is held, there is no ticket, and all nodes are deleted, or will be as soon as a server can
+ * be reached.
+ *
+ * Blocks:   yes, with no internal lock held. zkr_client_shutdown() ends it.
+ * Threads:  any; no thread owns what is acquired.
+ * Session:  a session that ends while waiting costs the place in the queue, and the wait goes on at its end
+ *           within the deadline. A re-connect within the session keeps the place.
+ * Cost:     1 round trip when free, and of a try: 1 write whatever @n is, and 2 reads. Where permits were
+ *           last seen to be short: 2 when free after all, as one queues first. While it waits: 1 after each
+ *           release, for the first in the queue alone.
+ * Curator:  InterProcessSemaphoreV2.acquire(qty, time, unit), which takes 5 for each permit.   Since: 0.1.
+ */
+ZKR_API int
+zkr_semaphore_acquire(zkr_semaphore *s, int n, int64_t timeout_ms, zkr_ticket **out);
+
+/**
+ * Ask for @n permits, and do not wait for them.
+ *
+ * @s           borrowed until the ticket is destroyed.
+ * @n           as for zkr_semaphore_acquire(), as is ZKR_EINVAL for more than a fixed maximum.
+ * @timeout_ms  milliseconds until the ticket fails unless it is granted; ZKR_FOREVER = no limit; 0 = one try.
+ * @fn          is told of the outcome; NULL = nobody.
+ * @ctx         for @fn.
+ * @out         the ticket on success; end it with zkr_ticket_destroy().
+ *
+ * All else is as zkr_mutex_request() has it.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a forked child). On an error @fn is
+ * never called.
+ *
+ * Blocks:   no.
+ * Threads:  any, callbacks included. The owner text of the nodes names the calling one.
+ * Session:  as zkr_semaphore_acquire().
+ * Cost:     as zkr_semaphore_acquire(); nothing is waited for.
+ * Curator:  none; asked for in CURATOR-459.   Since: 0.1.
+ */
+ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
+                                  int n,
+                                  int64_t timeout_ms,
+                                  zkr_ticket_fn fn,
+                                  void *ctx,
+                                  zkr_ticket **out);
+
+/**
+ * Who holds permits, of all processes and languages.
+ *
+ * @s    borrowed.
+ * @out  the list on success, in the order of their nodes, one entry a permit, empty when there is none;
+ *       free it with zkr_contenders_free(). The permits of one ticket have the same fencing token. The last ones may
+ *       be those that the first in the queue waits for, or that a try is about to give back. Who else waits is not
+ *       among them.
+ *
+ * Returns as zkr_mutex_contenders().
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms of the client.
+ * Threads:  any.
+ * Cost:     2 round trips, however many; nodes that go meanwhile are left out.
+ * Curator:  InterProcessSemaphoreV2.getParticipantNodes + getData.   Since: 0.1.
+ */
+ZKR_API int zkr_semaphore_holders(zkr_semaphore *s, zkr_contenders **out);
+
+/**
+ * Free a semaphore.
+ *
+ * @s  taken on success; NULL is a no-op.
+ *
+ * Returns ZKR_OK, ZKR_EBUSY (tickets of it are not destroyed yet; nothing happened), ZKR_ESTATE (in a forked
+ * child).
+ *
+ * Blocks:   no.
+ * Threads:  any; no other call on @s may run or follow.
+ * Session:  released nodes that are not yet confirmed gone stay with the client.
+ * Cost:     no request.
+ * Curator:  none (garbage collection).   Since: 0.1.
+ */
+ZKR_API int zkr_semaphore_destroy(zkr_semaphore *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

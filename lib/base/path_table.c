@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/path_table.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/table.h"
+
+enum { FEWEST_SLOTS = 4, CROWDED = 4 }; /* entries for each slot, on average */
+
+struct zkr__path_slot {
+    struct zkr__path_entry *first;
+};
+
+/* The number of slots is a power of 2. */
+static struct zkr__path_slot *slot_of(const struct zkr__path_table *table,
+                                      const char *path)
+{
+    return &table->slots[zkr__table_hash(path, strlen(path)) & (table->slot_count - 1)];
+}
+
+static void put(struct zkr__path_table *table, struct zkr__path_entry *entry)
+{
+    LL_PREPEND(slot_of(table, entry->path)->first, entry);
+}
+
+/* Without memory for more slots those that there are will do. */
+static bool grow(struct zkr__path_table *table)
+{
+    struct zkr__path_table bigger = {.count = table->count};
+    bigger.slot_count = table->slots ? 2 * table->slot_count : FEWEST_SLOTS;
+    bigger.slots = zkr__mem_alloc(bigger.slot_count * sizeof(*bigger.slots));
+    if (!bigger.slots) {
+        return table->slots != NULL;
+    }
+    for (size_t i = 0; table->slots && i < table->slot_count; i++) {
+        struct zkr__path_entry *entry, *next;
+        LL_FOREACH_SAFE(table->slots[i].first, entry, next)
+        {
+            put(&bigger, entry);
+        }
+    }
+    zkr__mem_free(table->slots);
+    *table = bigger;
+    return true;
+}
+
+bool zkr__path_table_add(struct zkr__path_table *table,
+                         struct zkr__path_entry *entry,
+                         const char *path)
+{
+    if (table->count >= CROWDED * table->slot_count && !grow(table)) {
+        return false;
+    }
+    entry->path = path;
+    put(table, entry);
+    table->count++;
+    return true;
+}
+
+void zkr__path_table_remove(struct zkr__path_table *table,
+                            struct zkr__path_entry *entry)
+{
+    if (!entry->path) {
+        return;
+    }
+    LL_DELETE(slot_of(table, entry->path)->first, entry);
+    *entry = (struct zkr__path_entry){.next = NULL};
+    if (--table->count == 0) {
+        zkr__mem_free(table->slots);
+        *table = (struct zkr__path_table){.slots = NULL};
+    }
+}
+
+struct zkr__path_entry *zkr__path_table_find(const struct zkr__path_table *table,
+                                             const char *path)
+{
+    if (!table->slots) {
+        return NULL;
+    }
+    struct zkr__path_entry *entry = slot_of(table, path)->first;
+    while (entry && strcmp(entry->path, path) != 0) {
+        entry = entry->next;
+    }
+    return entry;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The read-write lock: two mutex objects over one path, whose threads know of each other. */
+#include <zkr/rwlock.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "recipes/mutex.h"
+
+ZKR__OPTIONS_CHECK(zkr_rwlock_options, 12, share_readers);
+
+struct zkr_rwlock {
+    zkr_client *c;
+    zkr_mutex *reader, *writer;
+};
+
+/* A burst of threads that read comes together within a few; and each is one that a writer may wait longer. */
+enum { SHARE_MS = 100 };
+
+/* Our mutex respects both sides by number, and they it. */
+enum { KINDS = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE | 1U << ZKR__NAME_LOCK };
+
+static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options *from)
+{
+    static const struct zkr__mutex_sort reader = {.name = "read-write lock",
+                                                  .kind = ZKR__NAME_READ,
+                                                  .other_kinds = KINDS,
+                                                  .rule = zkr__rule_reader};
+    static const struct zkr__mutex_sort writer = {.name = "read-write lock",
+                                                  .kind = ZKR__NAME_WRITE,
+                                                  .other_kinds = KINDS,
+                                                  .rule = zkr__rule_first};
+    const zkr_mutex_options o = {
+        .size = sizeof(o),
+        .owner = from->owner,
+        .data = from->data,
+        .data_len = from->data_len,
+        .on_lost = from->on_lost,
+        .on_lost_ctx = from->on_lost_ctx,
+        .wait_on_release = from->wait_on_release,
+        .persistent_parent = from->persistent_parent,
+        .watch_node = from->watch_node,
+        .on_revoke = from->on_revoke,
+        .on_revoke_ctx = from->on_revoke_ctx,
+    };
+    int rc = zkr__mutex_make(&l->reader, l->c, path, &o, &reader);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    rc = zkr__mutex_make(&l->writer, l->c, path, &o, &writer);
+    if (rc != ZKR_OK) {
+        zkr__mutex_free(l->reader);
+        return rc;
+    }
+    l->reader->side = l->writer->side = true;
+    l->reader->lock.share_ms = from->share_readers != 0 ? SHARE_MS : 0;
+    l->reader->lock.writer = &l->writer->lock;
+    l->writer->lock.reader = &l->reader->lock;
+    return ZKR_OK;
+}
+
+int zkr_rwlock_create(zkr_rwlock **out,
+                      zkr_client *c,
+                      const char *path,
+                      const zkr_rwlock_options *options)
+{
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!out) {
+        return zkr__fail(ZKR_EINVAL, path,
+                         "the read-write lock cannot be stored: out is NULL");
+    }
+    zkr_rwlock_options o;
+    rc = zkr__options_take(&o, sizeof(o), options, "zkr_rwlock_options");
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr_rwlock *l = zkr__mem_alloc(sizeof(*l));
+    if (!l) {
+        return zkr__fail(ZKR_ENOMEM, path,
+                         "cannot make a read-write lock: out of memory");
+    }
+    l->c = c;
+    rc = make_sides(l, path, &o);
+    if (rc != ZKR_OK) {
+        zkr__mem_free(l);
+        return rc;
+    }
+    *out = l;
+    return ZKR_OK;
+}
+
+zkr_mutex *zkr_rwlock_reader(zkr_rwlock *l)
+{
+    return l ? l->reader : NULL;
+}
+
+zkr_mutex *zkr_rwlock_writer(zkr_rwlock *l)
+{
+    return l ? l->writer : NULL;
+}
+
+int zkr_rwlock_destroy(zkr_rwlock *l)
+{
+    if (!l) {
+        return ZKR_OK;
+    }
+    int rc = zkr__client_enter(l->c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(l->c);
+    rc = zkr__mutex_busy(l->reader);
+    if (rc == ZKR_OK) {
+        rc = zkr__mutex_busy(l->writer);
+    }
+    zkr__unlock(l->c);
+    if (rc == ZKR_OK) {
+        zkr__mutex_free(l->reader);
+        zkr__mutex_free(l->writer);
+        zkr__mem_free(l);
+    }
+    return rc;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr lock: readers and writers, permits, several paths; and what status makes of them. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { QUIET_MS = 300 };
+
+static char below_path[256];
+
+static const char *below(const char *name)
+{
+    (void)snprintf(below_path, sizeof(below_path), "%s/%s", zkt_path(), name);
+    return below_path;
+}
+
+/* Lines of "status" that show @owner with a token, at @path. */
+static bool shows(const char *path, const char *text)
+{
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "status", path), 0);
+    bool found = strstr(cli_out(&c), text) != NULL;
+    cli_free(&c);
+    return found;
+}
+
+static bool json_shows(const char *path, const char *text)
+{
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "status", "--json", path), 0);
+    bool found = strstr(cli_out(&c), text) != NULL;
+    cli_free(&c);
+    return found;
+}
+
+/* Says so when it has begun, and then sleeps. */
+#define CLI_HOLD(c, ...)                                                               \
+    CLI_START((c), "lock", __VA_ARGS__, "sh", "-c", "echo held; sleep 60")
+
+static bool held(struct cli *c)
+{
+    return strcmp(cli_out(c), "held\n") == 0;
+}
+
+static void wait_held(struct cli *c)
+{
+    ZKT_EVENTUALLY(held(c), CLI_PATIENCE_MS);
+}
+
+static void end(struct cli *c)
+{
+    assert_int_equal(kill(c->pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(c), 143);
+    cli_free(c);
+}
+
+static void empty(void)
+{
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+}
+
+/* Readers run together while a writer waits; one that comes later waits behind it. First come, first served. */
+static void readers_run_together_and_a_writer_alone(void **state)
+{
+    (void)state;
+    struct cli one, two, writer, late;
+    const char *path = zkt_path();
+    CLI_HOLD(&one, "-s", "-i", "one", path);
+    wait_held(&one);
+    CLI_HOLD(&two, "--shared", "-i", "two", path);
+    wait_held(&two);
+    CLI_HOLD(&writer, "-x", "-i", "writer", path);
+    ZKT_EVENTUALLY(cli_queue() == 3, CLI_PATIENCE_MS);
+    CLI_HOLD(&late, "-s", "-i", "late", path);
+    ZKT_EVENTUALLY(cli_queue() == 4, CLI_PATIENCE_MS);
+    assert_int_equal(CLI("lock", "-n", "-s", path, "true"), 1);
+    zkt_sleep_ms(QUIET_MS);
+    assert_false(held(&writer) || held(&late));
+    assert_true(shows(path, "\n1    two "));
+    assert_true(shows(path, "\n3    writer "));
+    assert_true(shows(path, "  read     _c_"));
+    assert_true(
+        json_shows(path, "\"kind\":\"read\",\"owner\":\"one\",\"session\":\"0x"));
+    assert_true(json_shows(path, "\"waiting\":2,\"permits\":null,\"max\":null,"));
+    assert_true(json_shows(path, "\"position\":2,\"holder\":true,"));
+    assert_true(json_shows(path, "\"position\":3,\"holder\":false,"));
+    end(&one);
+    zkt_sleep_ms(QUIET_MS);
+    assert_false(held(&writer));
+    end(&two);
+    wait_held(&writer);
+    assert_false(held(&late));
+    assert_int_equal(CLI("lock", "-n", "-s", path, "true"), 1);
+    end(&writer);
+    wait_held(&late);
+    end(&late);
+}
+
+/* With --rw the exclusive side is a writer, which Curator's read-write locks see; without, a mutex. */
+static void rw_chooses_the_name_of_the_node(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"-x", "-x", "-lock-"},      {"--rw", "-x", "-__WRIT__"},
+        {"-x", "--rw", "-__WRIT__"}, {"--rw", "-s", "-__READ__"},
+        {"-s", "-s", "-__READ__"},   {"-s", "-x", "-lock-"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cli c;
+        assert_int_equal(CLI_RUN(&c, "lock", cases[i][0], cases[i][1], zkt_path(), "sh",
+                                 "-c", "echo $ZKR_LOCK_NODE"),
+                         0);
+        assert_non_null(strstr(cli_out(&c), cases[i][2]));
+        cli_free(&c);
+    }
+}
+
+/* So many run at once, and no more. */
+static void permits_are_counted(void **state)
+{
+    (void)state;
+    struct cli one, two, third;
+    const char *path = zkt_path();
+    CLI_HOLD(&one, "--permits", "2/3", "-i", "one", path);
+    wait_held(&one);
+    CLI_HOLD(&two, "--permits=3", "-i", "two", path);
+    wait_held(&two);
+    assert_int_equal(CLI("lock", "-n", "--permits=3", path, "true"), 1);
+    assert_true(shows(path, "3 of 3 permits held, 0 wait\n"));
+    assert_true(shows(path, "\n1    one "));
+    assert_true(shows(path, "  2 permits  _c_"));
+    CLI_HOLD(&third, "--permits=2/3", "-i", "third", path);
+    ZKT_EVENTUALLY(shows(path, "3 of 3 permits held, 1 wait\n"), CLI_PATIENCE_MS);
+    assert_true(shows(path, "\n3    third "));
+    assert_true(json_shows(path, "\"kind\":\"permit\",\"owner\":\"one\""));
+    assert_true(json_shows(path, "\"waiting\":1,\"permits\":3,\"max\":3,"));
+    end(&two);
+    zkt_sleep_ms(QUIET_MS);
+    assert_false(held(&third));
+    end(&one);
+    wait_held(&third);
+    assert_true(shows(path, "2 of 3 permits held, 0 wait\n"));
+    end(&third);
+    assert_true(shows(path, "nobody\n"));
+    empty();
+}
+
+/* All of several paths or none; each is an ordinary lock. */
+static void several_paths_are_locked_at_once(void **state)
+{
+    (void)state;
+    struct cli all, one, other;
+    char a[256], b[256], c[256];
+    (void)snprintf(a, sizeof(a), "%s", below("a"));
+    (void)snprintf(b, sizeof(b), "%s", below("b"));
+    (void)snprintf(c, sizeof(c), "%s", below("c"));
+    CLI_HOLD(&one, b);
+    wait_held(&one);
+    CLI_HOLD(&all, "--also", b, "--also", c, "-i", "all", a);
+    ZKT_EVENTUALLY(shows(a, "all"), CLI_PATIENCE_MS);
+    assert_int_equal(CLI("lock", "-n", "--also", b, a, "true"), 1);
+    assert_false(held(&all));
+    CLI_HOLD(&other, c);
+    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), c) == 2, CLI_PATIENCE_MS);
+    end(&one);
+    wait_held(&all);
+    assert_false(held(&other));
+    end(&all);
+    wait_held(&other);
+    assert_true(shows(a, "nobody\n"));
+    end(&other);
+    empty();
+}
+
+static void the_command_knows_what_it_holds_by(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "case $ZKR_LOCK_NODE in $ZKR_LOCK_PATH/*) ;; *) exit 1 ;; esac; "
+        "[ $ZKR_FENCING_TOKEN -gt 0 ]";
+    assert_int_equal(CLI("lock", "--permits=2/2", below("s"), "sh", "-c", script), 0);
+    char other[256];
+    (void)snprintf(other, sizeof(other), "%s", below("b"));
+    assert_int_equal(CLI("lock", "--also", other, below("a"), "sh", "-c", script), 0);
+    assert_int_equal(CLI("lock", "-s", below("r"), "sh", "-c", script), 0);
+    empty();
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[][4] = {{"--also", "/b", "-s", "--verbose"},
+                                           {"--also", "/b", "--rw", "--verbose"},
+                                           {"--also", "/b", "--permits", "2"},
+                                           {"--permits", "2", "-s", "--verbose"},
+                                           {"--permits", "2", "--rw", "-x"},
+                                           {"--permits", "0", "-x", "-x"},
+                                           {"--permits", "3/2", "-x", "-x"},
+                                           {"--permits", "0/2", "-x", "-x"},
+                                           {"--permits", "/2", "-x", "-x"},
+                                           {"--permits", "1/", "-x", "-x"},
+                                           {"--permits", "2147483648", "-x", "-x"},
+                                           {"--permits", "1001/2000", "-x", "-x"},
+                                           {"--permits", "-1", "-x", "-x"},
+                                           {"--on-revoke", "never", "-x", "-x"},
+                                           {"--on-revoke", "term", "--permits", "2"},
+                                           {"--on-revoke", "ignore", "--also", "/b"}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CLI_REFUSED(64, "lock", wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3],
+                    "/a", "true");
+    }
+    CLI_REFUSED(64, "lock", "--also");
+    CLI_REFUSED(65, "lock", "--also", "/a", "/a", "true");
+    CLI_REFUSED(65, "lock", "--also", "/a/b", "/a", "true");
+    CLI_REFUSED(65, "lock", "--also", "b", "/a", "true");
+}
+
+/* Held or not, in one word. */
+static void status_can_be_quiet(void **state)
+{
+    (void)state;
+    struct cli c, q;
+    assert_int_equal(CLI("status", "-q", zkt_path()), 1);
+    CLI_HOLD(&c, "-s", zkt_path());
+    wait_held(&c);
+    assert_int_equal(CLI_RUN(&q, "status", "-q", zkt_path()), 0);
+    assert_string_equal(cli_out(&q), "");
+    assert_string_equal(cli_err(&q), "");
+    cli_free(&q);
+    end(&c);
+    assert_int_equal(CLI("status", "-q", zkt_path()), 1);
+    CLI_REFUSED(64, "status", "-q", "--json", zkt_path());
+}
+
+/* Nodes of others are shown, and a line says what to think of them. */
+static void strangers_are_pointed_out(void **state)
+{
+    (void)state;
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_create(zkt_servers(), below("a-lock-0000000001"), "", 0), 0);
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
+    assert_string_equal(cli_err(&c), "");
+    cli_free(&c);
+    static const char *const cases[][2] = {
+        {"x__lock__0000000002", "another recipe"},
+        {"_c_0-latch-0000000002", "leaders and locks"},
+        {"leases/_c_0-lease-0000000000", "a semaphore, too"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(zkt_create_path(zkt_servers(), below(cases[i][0])), 0);
+        assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
+        cli_assert_one_line(&c);
+        assert_non_null(strstr(cli_err(&c), cases[i][1]));
+        cli_free(&c);
+        assert_int_equal(zkt_delete(zkt_servers(), below(cases[i][0])), 0);
+    }
+    empty();
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (cli_main(argc, argv, &status)) {
+        return status;
+    }
+    const struct CMUnitTest tests[] = {
+        CLI_TEST(readers_run_together_and_a_writer_alone),
+        CLI_TEST(rw_chooses_the_name_of_the_node),
+        CLI_TEST(permits_are_counted),
+        CLI_TEST(several_paths_are_locked_at_once),
+        CLI_TEST(the_command_knows_what_it_holds_by),
+        CLI_TEST(what_does_not_go_together_is_refused),
+        CLI_TEST(status_can_be_quiet),
+        CLI_TEST(strangers_are_pointed_out),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A fault at every request of a multi-lock's cycle, found by search over the request's number: all or
+ * none, the lock works afterwards, and no node stays.
+ */
+#include "multi_locks.h"
+
+enum { PATHS = 3, BUSY = 1, STEPS_MAX = 60 };
+
+/* --- the connection --- */
+
+typedef void (*arm_fn)(zkt_proxy *p, int n);
+
+static void take_and_give_back(zkr_multi_lock *l)
+{
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_int_equal(nodes_of(PATHS), PATHS);
+    end(t);
+}
+
+/* From missing parents to the confirmed delete; with @held it waits in between. */
+static bool one_cycle(arm_fn arm, int n, zkr_mutex *held)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_multi_lock *l = MULTI_LOCK(c, 0, BUSY, 2);
+    if (held) {
+        ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    } else {
+        zkt_delete_children(zkt_servers(), zkt_path());
+    }
+    arm(p, n);
+    zkr_ticket *t = ask(l, PATIENCE_MS, NULL);
+    if (held) {
+        ZKT_EVENTUALLY(nodes_of(PATHS) == PATHS + 1, PATIENCE_MS);
+        ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+        ZKT_MUST(zkr_mutex_release(held));
+    }
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    ZKT_EVENTUALLY(nodes_of(PATHS) == PATHS, PATIENCE_MS);
+    end(t);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(nodes_of(PATHS), 0);
+    bool triggered = zkt_proxy_triggered(p) > 0;
+    take_and_give_back(l);
+    ZKT_MUST(zkr_multi_lock_destroy(l));
+    finish(c, PATHS);
+    zkt_proxy_stop(p);
+    return triggered;
+}
+
+static void search_cycles(arm_fn arm, bool wait)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *held = NULL;
+    int n = 0;
+    ZKT_MUST(zkr_mutex_create(&held, c, path_of(BUSY), NULL));
+    do {
+        assert_true(n < STEPS_MAX);
+    } while (one_cycle(arm, ++n, wait ? held : NULL));
+    assert_true(n > 4); /* the faults did happen */
+    zkt_destroy(held);
+    zkt_close(c);
+}
+
+static void a_cut_before_any_request_is_survived(void **state)
+{
+    (void)state;
+    search_cycles(zkt_proxy_cut_before_request, false);
+    search_cycles(zkt_proxy_cut_before_request, true);
+}
+
+static void a_cut_after_any_request_is_survived(void **state)
+{
+    (void)state;
+    search_cycles(zkt_proxy_cut_after_request, false);
+    search_cycles(zkt_proxy_cut_after_request, true);
+}
+
+static void any_lost_reply_is_survived(void **state)
+{
+    (void)state;
+    search_cycles(zkt_proxy_drop_reply, false);
+    search_cycles(zkt_proxy_drop_reply, true);
+}
+
+/* --- at the server --- */
+
+struct victim {
+    int64_t id;
+    unsigned char password[16];
+};
+
+static void expire(void *ctx)
+{
+    const struct victim *v = ctx;
+    zkt_expire_session(zkt_servers(), v->id, v->password);
+}
+
+/* Only when it is empty. */
+static void delete_parent(void *unused)
+{
+    (void)unused;
+    (void)zkt_delete(zkt_servers(), path_of(2));
+}
+
+static void delete_node(void *unused)
+{
+    char node[2 * PATH_ROOM];
+    (void)unused;
+    if (nodes_at(2) > 0) {
+        last_at(2, node, sizeof(node));
+        (void)zkt_delete(zkt_servers(), node);
+    }
+}
+
+static void search_door(void (*fault)(void *ctx), bool wait)
+{
+    bool fired = true;
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *held = NULL;
+    ZKT_MUST(zkr_mutex_create(&held, other, path_of(BUSY), NULL));
+    for (int n = 1; fired; n++) {
+        assert_true(n < STEPS_MAX);
+        zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+        zkr_multi_lock *l = MULTI_LOCK(c, 0, BUSY, 2);
+        struct victim victim;
+        if (wait) {
+            ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+        }
+        zkt_door_session(c, &victim.id, victim.password);
+        zkt_door_focus(c);
+        zkt_door_before(n, fault, &victim);
+        zkr_ticket *t = ask(l, PATIENCE_MS, NULL);
+        if (wait) {
+            ZKT_EVENTUALLY(nodes_of(PATHS) == PATHS + 1, PATIENCE_MS);
+            ZKT_MUST(zkr_mutex_release(held));
+        }
+        ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+        int rc = zkr_ticket_release(t);
+        assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);
+        ZKT_MUST(zkr_ticket_destroy(t));
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        fired = zkt_door_fired();
+        zkt_door_focus(NULL);
+        ZKT_EVENTUALLY(nodes_of(PATHS) == 0, PATIENCE_MS);
+        take_and_give_back(l);
+        ZKT_MUST(zkr_multi_lock_destroy(l));
+        finish(c, PATHS);
+    }
+    zkt_destroy(held);
+    zkt_close(other);
+}
+
+static void an_expiry_at_any_request_is_survived(void **state)
+{
+    (void)state;
+    search_door(expire, false);
+    search_door(expire, true);
+}
+
+static void a_parent_may_vanish_at_any_request(void **state)
+{
+    (void)state;
+    search_door(delete_parent, false);
+    search_door(delete_parent, true);
+}
+
+static void a_node_may_vanish_at_any_request(void **state)
+{
+    (void)state;
+    search_door(delete_node, false);
+    search_door(delete_node, true);
+}
+
+/* A server that is gone for longer than the wait: the deadline holds, and nothing stays. */
+static void a_deadline_holds_without_a_server(void **state)
+{
+    (void)state;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
+    zkr_ticket *t = NULL;
+    for (int way = 0; way < 3; way++) {
+        if (way == 0) {
+            zkt_proxy_cut(p);
+        } else {
+            zkt_proxy_freeze(p, way == 1 ? ZKT_TO_SERVER : ZKT_TO_CLIENT);
+        }
+        int64_t before = zkt_now_ms();
+        expect(zkr_multi_lock_acquire(l, 300, &t), ZKR_ENOANSWER);
+        assert_in_range(zkt_now_ms() - before, 299, 300 + SOON_MS);
+        zkt_proxy_heal(p);
+        ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        assert_int_equal(nodes_of(PATHS), 0);
+        take_and_give_back(l);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+    ZKT_MUST(zkr_multi_lock_destroy(l));
+    finish(c, PATHS);
+    zkt_proxy_stop(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_cut_before_any_request_is_survived),
+        ZKT_TEST(a_cut_after_any_request_is_survived),
+        ZKT_TEST(any_lost_reply_is_survived),
+        ZKT_TEST(an_expiry_at_any_request_is_survived),
+        ZKT_TEST(a_parent_may_vanish_at_any_request),
+        ZKT_TEST(a_node_may_vanish_at_any_request),
+        ZKT_TEST(a_deadline_holds_without_a_server),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

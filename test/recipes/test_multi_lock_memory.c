@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Multi-locks when memory runs out: an error or success, and nothing is left. */
+#include <zkr/guard.h>
+
+#include "base/mem.h"
+#include "multi_locks.h"
+
+enum { PATHS = 3, MOST = 1000 };
+
+static atomic_long allocations_left;
+static atomic_bool denied;
+
+static bool allow(void)
+{
+    if (atomic_fetch_sub(&allocations_left, 1) == 0) {
+        denied = true;
+        return false;
+    }
+    return true;
+}
+
+static bool out_of_memory(int rc)
+{
+    return rc == ZKR_ENOMEM;
+}
+
+/* It is held, or has failed for want of memory. */
+static bool settle(zkr_ticket *t)
+{
+    int rc = zkr_ticket_wait(t, PATIENCE_MS);
+    assert_true(rc == ZKR_OK || out_of_memory(rc));
+    assert_int_equal(zkr_ticket_error(t), rc);
+    return rc == ZKR_OK;
+}
+
+static void write(zkr_ticket *t, bool release)
+{
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_check_op_init(&op, zkt_path(), -1);
+    int rc = release ? zkr_ticket_release_multi(t, 1, &op, &result, PATIENCE_MS)
+                     : zkr_ticket_multi(t, 1, &op, &result, PATIENCE_MS);
+    assert_true(rc == ZKR_OK || rc == ZKR_ECONNLOSS || out_of_memory(rc));
+}
+
+static zkr_multi_lock *make(zkr_client *c, const char *const *paths)
+{
+    zkr_multi_lock *l = NULL;
+    int rc = zkr_multi_lock_create(&l, c, paths, PATHS, NULL);
+    assert_true(rc == ZKR_OK || out_of_memory(rc));
+    assert_int_equal(rc == ZKR_OK, l != NULL);
+    return l;
+}
+
+/* Two requests, one behind the other, a write each, one with the release. */
+static void two_lives(zkr_multi_lock *l)
+{
+    zkr_ticket *t[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        int rc = zkr_multi_lock_request(l, PATIENCE_MS, NULL, NULL, &t[i]);
+        assert_true(rc == ZKR_OK || out_of_memory(rc));
+        assert_int_equal(rc == ZKR_OK, t[i] != NULL);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (t[i] && settle(t[i])) {
+            write(t[i], i == 0);
+        }
+        if (t[i]) {
+            (void)zkr_ticket_release(t[i]);
+            ZKT_MUST(zkr_ticket_destroy(t[i]));
+        }
+    }
+}
+
+/* Each allocation fails once, by search. */
+static void any_failing_allocation_is_survived(void **state)
+{
+    (void)state;
+    const char *const paths[PATHS] = {path_of(0), path_of(1), path_of(2)};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    int n = 0;
+    do {
+        denied = false;
+        allocations_left = n++;
+        zkr__mem_set_gate(allow);
+        zkr_multi_lock *l = make(c, paths);
+        if (l) {
+            two_lives(l);
+        }
+        zkr__mem_set_gate(NULL);
+        ZKT_MUST(zkr_multi_lock_destroy(l));
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        ZKT_EVENTUALLY(nodes_of(PATHS) == 0, PATIENCE_MS);
+        assert_true(n < MOST);
+    } while (denied);
+    assert_true(n > 60);
+    finish(c, PATHS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(any_failing_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asking the holder to let go, and being asked. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000, QUIET_MS = 400 };
+
+#define OWNER "the owner"
+
+/* What on_revoke was told. */
+struct asked {
+    zkr_mutex *m;
+    atomic_int times, wrong;
+    void (*then)(struct asked *asked); /* on the dispatch thread */
+    zkr_ticket *ticket;
+    atomic_int code;
+};
+
+static void on_revoke(zkr_mutex *m, void *ctx)
+{
+    struct asked *asked = ctx;
+    asked->wrong += m != asked->m;
+    if (asked->then) {
+        asked->then(asked);
+    }
+    asked->times++;
+}
+
+static zkr_mutex *revocable(zkr_client *c, struct asked *asked)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.owner = OWNER;
+    o.on_revoke = asked ? on_revoke : NULL;
+    o.on_revoke_ctx = asked;
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &o));
+    if (asked) {
+        asked->m = m;
+    }
+    return m;
+}
+
+/* The owner text of contender @i, or what stands for it. */
+static bool shows(zkr_mutex *m, size_t i, const char *owner, bool is_asked)
+{
+    zkr_contenders *list = NULL;
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    const zkr_contender *entry = zkr_contenders_get(list, i);
+    bool same = entry && strcmp(entry->owner, owner) == 0 && entry->asked == is_asked;
+    zkr_contenders_free(list);
+    return same;
+}
+
+static void wish(const char *node)
+{
+    assert_int_equal(zkt_set(zkt_servers(), node, "__REVOKE__"), 0);
+}
+
+/* Two clients, and a mutex on each: the first one's is revocable. */
+struct two {
+    zkr_client *c, *other;
+    zkr_mutex *m, *theirs;
+    struct asked asked;
+    char node[256];
+};
+
+static void begin(struct two *two)
+{
+    memset(two, 0, sizeof(*two));
+    two->c = zkt_client(zkt_servers(), SESSION_MS);
+    two->other = zkt_client(zkt_servers(), SESSION_MS);
+    two->m = revocable(two->c, &two->asked);
+    two->theirs = zkt_mutex(two->other);
+}
+
+static void finish(struct two *two)
+{
+    assert_int_equal(two->asked.wrong, 0);
+    zkt_destroy(two->m);
+    zkt_destroy(two->theirs);
+    zkt_close(two->c);
+    zkt_close(two->other);
+}
+
+/* A thread holds, another client asks: told once, and its owner text is back. Again, told again. */
+static void a_holder_is_told_once_for_each_wish(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+    for (int i = 1; i <= 3; i++) {
+        ZKT_MUST(zkr_mutex_revoke(two.theirs));
+        ZKT_EVENTUALLY(two.asked.times == i, PATIENCE_MS);
+        ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
+    }
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(two.asked.times, 3);
+    assert_true(zkr_mutex_is_held(two.m)); /* it is a wish, not more */
+    ZKT_MUST(zkr_mutex_release(two.m));
+    finish(&two);
+}
+
+/* The wish need not come from us: any client writes ten bytes. Bytes around them make it another word. */
+static void a_stranger_may_ask(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(two.m, two.node, sizeof(two.node)));
+    assert_int_equal(zkt_set(zkt_servers(), two.node, "__REVOKE__ "), 0);
+    assert_int_equal(zkt_set(zkt_servers(), two.node, "__REVOKE_"), 0);
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(two.asked.times, 0);
+    assert_true(shows(two.theirs, 0, "__REVOKE_", false));
+    wish(two.node);
+    ZKT_EVENTUALLY(two.asked.times == 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(two.m));
+    finish(&two);
+}
+
+static void let_go(struct asked *asked)
+{
+    asked->code = zkr_ticket_release(asked->ticket);
+}
+
+/* The holder of a ticket is told, and may release it right there: the one who asked gets the lock. */
+static void a_ticket_may_be_released_when_asked(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    two.asked.then = let_go;
+    two.asked.code = 1;
+    ZKT_MUST(zkr_mutex_request(two.m, ZKR_FOREVER, NULL, NULL, &two.asked.ticket));
+    ZKT_MUST(zkr_ticket_wait(two.asked.ticket, PATIENCE_MS));
+    struct zkt_actor actor;
+    zkt_actor_queue(&actor, two.other, two.theirs, NULL);
+    ZKT_MUST(zkr_mutex_revoke(two.theirs));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    ZKT_EVENTUALLY(two.asked.times == 1, PATIENCE_MS);
+    assert_int_equal(two.asked.code, ZKR_OK);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    ZKT_MUST(zkr_ticket_destroy(two.asked.ticket));
+    finish(&two);
+}
+
+/* A wish written the moment the node is there, before anybody watches it, is told all the same. */
+static void a_wish_before_the_watch_is_told(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    for (int i = 1; i <= 5; i++) {
+        ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_revoke(two.m)); /* one's own, right behind */
+        ZKT_EVENTUALLY(two.asked.times == i, PATIENCE_MS);
+        ZKT_MUST(zkr_mutex_release(two.m));
+    }
+    finish(&two);
+}
+
+/* Waiting it is not told; the wish stays with its node, and is told with the hold. */
+static void one_who_waits_is_told_when_it_holds(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    ZKT_MUST(zkr_mutex_acquire(two.theirs, PATIENCE_MS));
+    struct zkt_actor actor;
+    zkt_actor_queue(&actor, two.c, two.m, NULL);
+    zkr_contenders *list = NULL;
+    ZKT_MUST(zkr_mutex_contenders(two.theirs, &list));
+    (void)snprintf(two.node, sizeof(two.node), "%s/%s", zkt_path(),
+                   zkr_contenders_get(list, 1)->node);
+    zkr_contenders_free(list);
+    wish(two.node);
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(two.asked.times, 0);
+    assert_true(shows(two.theirs, 1, "", true));
+    ZKT_MUST(zkr_mutex_release(two.theirs));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    ZKT_EVENTUALLY(two.asked.times == 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    finish(&two);
+}
+
+/* Only the first is asked. */
+static void waiters_are_not_asked(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    ZKT_MUST(zkr_mutex_acquire(two.theirs, PATIENCE_MS));
+    struct zkt_actor actor;
+    zkt_actor_queue(&actor, two.c, two.m, NULL);
+    ZKT_MUST(zkr_mutex_revoke(two.m));
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(two.asked.times, 0);
+    ZKT_MUST(zkr_mutex_release(two.theirs));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(two.asked.times, 0);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    finish(&two);
+}
+
+/* Whoever does not listen keeps its name in the list all the same. */
+static void the_text_is_restored_without_a_callback(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    zkr_mutex *deaf = revocable(two.c, NULL);
+    ZKT_MUST(zkr_mutex_acquire(deaf, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_revoke(two.theirs));
+    ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
+    assert_int_equal(two.asked.times, 0);
+    ZKT_MUST(zkr_mutex_release(deaf));
+    zkt_destroy(deaf);
+    finish(&two);
+}
+
+/* What a leader is called stays what it was. */
+static void leaders_are_not_asked_and_keep_their_ids(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    zkr_leader_latch *l = NULL;
+    char id[32];
+    ZKT_MUST(zkr_leader_latch_create(&l, two.c, zkt_path(), "leader", NULL));
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_revoke(two.theirs));
+    ZKT_EVENTUALLY(zkr_leader_latch_leader(l, id, sizeof(id)) == ZKR_OK &&
+                       strcmp(id, "leader") == 0,
+                   PATIENCE_MS);
+    assert_true(zkr_leader_latch_has_leadership(l));
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+    finish(&two);
+}
+
+/* Wishes come across a break of the connection. */
+static void a_wish_during_an_outage_is_told_after_it(void **state)
+{
+    (void)state;
+    struct asked asked = {.m = NULL};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
+    zkr_mutex *m = revocable(c, &asked);
+    char node[256];
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS);
+    zkt_proxy_cut(proxy);
+    wish(node);
+    assert_int_equal(asked.times, 0);
+    zkt_proxy_heal(proxy);
+    ZKT_EVENTUALLY(asked.times == 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(shows(m, 0, OWNER, false), PATIENCE_MS);
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(asked.times, 1);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(proxy);
+}
+
+static void expect(int rc, int code)
+{
+    assert_string_equal(zkr_err_name(rc), zkr_err_name(code));
+    assert_int_equal(zkr_last_error()->code, code);
+}
+
+static void ask_in_callback(struct asked *asked)
+{
+    asked->code = zkr_mutex_revoke(asked->m);
+}
+
+/* Nobody holds; no mutex; no waiting in a callback. */
+static void what_cannot_be_asked_says_so(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    expect(zkr_mutex_revoke(NULL), ZKR_EINVAL);
+    expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* no such path */
+    ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+    two.asked.then = ask_in_callback;
+    ZKT_MUST(zkr_mutex_revoke(two.m));
+    ZKT_EVENTUALLY(two.asked.times == 1, PATIENCE_MS);
+    assert_int_equal(two.asked.code, ZKR_ESTATE);
+    ZKT_MUST(zkr_mutex_release(two.m));
+    ZKT_MUST(zkr_client_flush(two.c, PATIENCE_MS));
+    expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* nobody on it */
+    ZKT_MUST(zkr_client_shutdown(two.other));
+    expect(zkr_mutex_revoke(two.theirs), ZKR_ECLOSED);
+    finish(&two);
+}
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    (void)m;
+    atomic_fetch_or((atomic_int *)ctx, 1 << lost->reason);
+}
+
+/* By force the holder loses its node, and the next one holds; other nodes are not in danger. */
+static void one_that_does_not_let_go_is_evicted(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    atomic_int lost = 0;
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = &lost;
+    o.watch_node = 1;
+    zkr_mutex *stubborn = NULL;
+    ZKT_MUST(zkr_mutex_create(&stubborn, two.c, zkt_path(), &o));
+    ZKT_MUST(zkr_mutex_acquire(stubborn, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(stubborn, two.node, sizeof(two.node)));
+    struct zkt_actor actor;
+    zkt_actor_queue(&actor, two.other, two.theirs, NULL);
+    static const char *const wrong[] = {NULL, "", "x", "a/_c_x-lock-0000000001", ".."};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        expect(zkr_mutex_evict(two.theirs, wrong[i]), ZKR_EINVAL);
+    }
+    assert_true(zkr_mutex_is_held(stubborn));
+    ZKT_MUST(zkr_mutex_evict(two.theirs, strrchr(two.node, '/') + 1));
+    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    ZKT_EVENTUALLY(lost == 1 << ZKR_LOST_NODE, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_evict(two.theirs, strrchr(two.node, '/') + 1)); /* gone before */
+    expect(zkr_mutex_release(stubborn), ZKR_ESESSION);
+    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    zkt_destroy(stubborn);
+    finish(&two);
+}
+
+/* No server: within the time of a connect. */
+static void without_an_answer_it_ends_in_time(void **state)
+{
+    (void)state;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.connect_timeout_ms = 300;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client_with(zkt_proxy_host(proxy), &o);
+    zkr_mutex *m = zkt_mutex(c);
+    zkt_proxy_blackhole(proxy);
+    int64_t before = zkt_now_ms();
+    int rc = zkr_mutex_revoke(m);
+    assert_true(rc == ZKR_ETIMEDOUT || rc == ZKR_ECONNLOSS);
+    assert_true(zkt_now_ms() - before < 5000);
+    zkt_proxy_heal(proxy);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(proxy);
+}
+
+/* Held no more when the callback's turn comes: nobody is asked for what is over. */
+static void what_was_released_is_not_asked_for(void **state)
+{
+    (void)state;
+    struct two two;
+    begin(&two);
+    for (int i = 0; i < 20; i++) {
+        ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_node(two.m, two.node, sizeof(two.node)));
+        ZKT_MUST(zkr_mutex_release(two.m));
+        (void)zkr_mutex_revoke(two.theirs);
+    }
+    ZKT_MUST(zkr_client_flush(two.c, PATIENCE_MS));
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(two.asked.times, 0);
+    finish(&two);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_holder_is_told_once_for_each_wish),
+        ZKT_TEST(a_stranger_may_ask),
+        ZKT_TEST(a_ticket_may_be_released_when_asked),
+        ZKT_TEST(a_wish_before_the_watch_is_told),
+        ZKT_TEST(one_who_waits_is_told_when_it_holds),
+        ZKT_TEST(waiters_are_not_asked),
+        ZKT_TEST(the_text_is_restored_without_a_callback),
+        ZKT_TEST(leaders_are_not_asked_and_keep_their_ids),
+        ZKT_TEST(a_wish_during_an_outage_is_told_after_it),
+        ZKT_TEST(what_cannot_be_asked_says_so),
+        ZKT_TEST(one_that_does_not_let_go_is_evicted),
+        ZKT_TEST(without_an_answer_it_ends_in_time),
+        ZKT_TEST(what_was_released_is_not_asked_for),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the read-write lock promises while nothing breaks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "rwlocks.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000, READERS = 6 };
+
+/* Readers hold together, a writer holds alone. */
+static void readers_hold_together_and_a_writer_alone(void **state)
+{
+    (void)state;
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides a = sides_of(one), b = sides_of(two);
+    ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(b.r, 0));
+    assert_true(zkr_mutex_is_held(a.r) && zkr_mutex_is_held(b.r));
+    assert_false(zkr_mutex_is_held(a.w));
+    struct zkt_actor other;
+    zkt_actor_start(&other, a.w, 0, NULL);
+    assert_int_equal(zkt_actor_acquired(&other), ZKR_ETIMEDOUT);
+    (void)zkt_actor_end(&other);
+    ZKT_MUST(zkr_mutex_release(a.r));
+    ZKT_MUST(zkr_mutex_release(b.r));
+    ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(a.w, PATIENCE_MS));
+    assert_int_equal(zkr_mutex_acquire(b.r, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(b.w, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_mutex_release(a.w));
+    end_sides(&a);
+    end_sides(&b);
+    zkt_close(one);
+    zkt_close(two);
+}
+
+/* A waiting writer is not overtaken; the reader it waits for may read again meanwhile. */
+static void a_waiting_writer_is_not_overtaken(void **state)
+{
+    (void)state;
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides a = sides_of(one), b = sides_of(two);
+    struct zkt_actor writer, reader;
+    atomic_int turn = 0;
+    ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
+    zkt_actor_queue(&writer, two, b.w, &turn);
+    zkt_actor_queue(&reader, one, a.r, &turn);
+    ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
+    assert_int_equal(zkr_mutex_depth(a.r), 2);
+    ZKT_MUST(zkr_mutex_release(a.r));
+    assert_int_equal(atomic_load(&turn), 0);
+    ZKT_MUST(zkr_mutex_release(a.r));
+    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
+    assert_int_equal(atomic_load(&turn), 1);
+    assert_int_equal(zkt_waiting(one), 1);
+    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
+    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
+    assert_true(reader.token > writer.token);
+    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
+    end_sides(&a);
+    end_sides(&b);
+    zkt_close(one);
+    zkt_close(two);
+}
+
+/* The release of a writer lets in all readers behind it, of this client and of others. */
+static void a_writer_lets_all_readers_in(void **state)
+{
+    (void)state;
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides a = sides_of(one), b = sides_of(two);
+    struct zkt_actor readers[2 * READERS];
+    ZKT_MUST(zkr_mutex_acquire(a.w, PATIENCE_MS));
+    for (int i = 0; i < READERS; i++) {
+        zkt_actor_queue(&readers[2 * i], one, a.r, NULL);
+        zkt_actor_queue(&readers[2 * i + 1], two, b.r, NULL);
+    }
+    ZKT_MUST(zkr_mutex_release(a.w));
+    for (int i = 0; i < 2 * READERS; i++) {
+        assert_int_equal(zkt_actor_acquired(&readers[i]), ZKR_OK);
+    }
+    for (int i = 0; i < 2 * READERS; i++) {
+        assert_int_equal(zkt_actor_end(&readers[i]), ZKR_OK);
+    }
+    end_sides(&a);
+    end_sides(&b);
+    zkt_close(one);
+    zkt_close(two);
+}
+
+/* --- both at once --- */
+
+/* Who holds write reads at no cost, by the same hold; each side has its depth. */
+static void a_writer_may_read(void **state)
+{
+    (void)state;
+    char node[256], same[256];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(s.w, 0));
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_acquire(s.r, 0));
+    ZKT_MUST(zkr_mutex_acquire(s.r, ZKR_FOREVER));
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 0);
+    assert_int_equal(zkr_mutex_depth(s.r), 2);
+    assert_int_equal(zkr_mutex_depth(s.w), 2);
+    assert_true(zkr_mutex_is_held(s.r) && zkr_mutex_is_held_in_process(s.r));
+    assert_true(zkr_mutex_valid_for_ms(s.r) > 0);
+    assert_int_equal(token_of(s.r), token_of(s.w));
+    ZKT_MUST(zkr_mutex_node(s.r, node, sizeof(node)));
+    ZKT_MUST(zkr_mutex_node(s.w, same, sizeof(same)));
+    assert_string_equal(node, same);
+    assert_int_equal(nodes(), 1);
+    ZKT_MUST(zkr_mutex_release(s.r));
+    ZKT_MUST(zkr_mutex_release(s.w));
+    ZKT_MUST(zkr_mutex_release(s.r));
+    assert_int_equal(zkr_mutex_release(s.r), ZKR_ENOTOWNER);
+    assert_false(zkr_mutex_is_held(s.r));
+    assert_true(zkr_mutex_is_held(s.w));
+    ZKT_MUST(zkr_mutex_release(s.w));
+    assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
+    end_sides(&s);
+    zkt_close(c);
+}
+
+/* The permission is the thread's: another one of the same client waits. */
+static void the_writers_permission_is_its_threads(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    struct zkt_actor other;
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    zkt_actor_start(&other, s.r, 200, NULL);
+    assert_int_equal(zkt_actor_acquired(&other), ZKR_ETIMEDOUT);
+    (void)zkt_actor_end(&other);
+    ZKT_MUST(zkr_mutex_release(s.w));
+    end_sides(&s);
+    zkt_close(c);
+}
+
+/* A reader that would write gets ZKR_EDEADLK at once, whatever the time-out. */
+static void a_reader_cannot_become_a_writer(void **state)
+{
+    (void)state;
+    static const int64_t timeouts[] = {0, PATIENCE_MS, ZKR_FOREVER};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
+    zkt_door_focus(c);
+    for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+        assert_int_equal(zkr_mutex_acquire(s.w, timeouts[i]), ZKR_EDEADLK);
+    }
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 0);
+    assert_int_equal(zkr_mutex_depth(s.w), 0);
+    assert_true(zkr_mutex_is_held(s.r));
+    ZKT_MUST(zkr_mutex_release(s.r));
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(s.w));
+    end_sides(&s);
+    zkt_close(c);
+}
+
+/* --- downgrade --- */
+
+static void hold_both(const struct sides *s)
+{
+    ZKT_MUST(zkr_mutex_acquire(s->w, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(s->r, 0));
+}
+
+/* The READ node has the writer's number and GUID, the hold its token; there is no moment in between. */
+static void a_downgrade_keeps_the_place(void **state)
+{
+    (void)state;
+    char before[256], after[256], turned[256];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    hold_both(&s);
+    int64_t token = token_of(s.w);
+    ZKT_MUST(zkr_mutex_node(s.w, before, sizeof(before)));
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_release(s.w));
+    assert_true(zkr_mutex_is_held(s.r));
+    assert_false(zkr_mutex_is_held(s.w));
+    assert_int_equal(zkr_mutex_depth(s.w), 0);
+    assert_int_equal(zkr_mutex_release(s.w), ZKR_ENOTOWNER);
+    assert_int_equal(zkr_mutex_acquire(s.w, 0), ZKR_EDEADLK);
+    assert_int_equal(token_of(s.r), token);
+    ZKT_MUST(zkr_mutex_node(s.r, after, sizeof(after)));
+    char *prefix = strstr(before, "__WRIT__");
+    assert_non_null(prefix);
+    (void)snprintf(turned, sizeof(turned), "%.*s__READ__%s", (int)(prefix - before),
+                   before, prefix + 8);
+    assert_string_equal(after, turned);
+    ZKT_EVENTUALLY(zkt_exists(zkt_servers(), after), PATIENCE_MS);
+    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 1);
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 1, PATIENCE_MS); /* its watch */
+    assert_int_equal(token_of(s.r), token);
+    assert_true(zkr_mutex_is_held(s.r));
+    ZKT_MUST(zkr_mutex_release(s.r));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(nodes(), 0);
+    end_sides(&s);
+    zkt_close(c);
+}
+
+/* It lets in the readers next in line, those of this client at once, and no writer. */
+static void a_downgrade_lets_readers_in_and_no_writer(void **state)
+{
+    (void)state;
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides a = sides_of(one), b = sides_of(two);
+    struct zkt_actor near, far, writer, late;
+    hold_both(&a);
+    int64_t token = token_of(a.r);
+    zkt_actor_queue(&near, one, a.r, NULL);
+    zkt_actor_queue(&far, two, b.r, NULL);
+    zkt_actor_queue(&writer, two, b.w, NULL);
+    zkt_actor_queue(&late, one, a.r, NULL);
+    ZKT_MUST(zkr_mutex_release(a.w));
+    assert_int_equal(zkt_actor_acquired(&near), ZKR_OK);
+    assert_int_equal(zkt_actor_acquired(&far), ZKR_OK);
+    assert_int_equal(zkt_actor_end(&near), ZKR_OK);
+    assert_int_equal(zkt_actor_end(&far), ZKR_OK);
+    ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
+    assert_int_equal(nodes(), 3);
+    assert_int_equal(zkt_waiting(two), 1);
+    assert_int_equal(zkt_waiting(one), 1);
+    ZKT_MUST(zkr_mutex_release(a.r));
+    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
+    assert_true(writer.token > token);
+    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
+    assert_int_equal(zkt_actor_acquired(&late), ZKR_OK);
+    assert_int_equal(zkt_actor_end(&late), ZKR_OK);
+    end_sides(&a);
+    end_sides(&b);
+    zkt_close(one);
+    zkt_close(two);
+}
+
+/* A writer or mutex right behind the WRIT node does not take its end for a grant, of whichever client. */
+static void a_downgrade_grants_nobody_who_holds_alone(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+        zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+        zkr_client *next = way & 1 ? one : two;
+        struct sides a = sides_of(one), b = sides_of(next);
+        zkr_mutex *m = zkt_mutex(next);
+        struct zkt_actor actor;
+        hold_both(&a);
+        zkt_actor_queue(&actor, next, way & 2 ? m : b.w, NULL);
+        zkt_sleep_ms(150); /* its watch on its own node, too */
+        zkt_door_focus(next);
+        ZKT_MUST(zkr_mutex_release(a.w));
+        ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHILDREN) == 1, PATIENCE_MS);
+        ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
+        zkt_sleep_ms(100);
+        assert_int_equal(atomic_load(&actor.acquired), ZKT_NOT_YET);
+        assert_true(zkr_mutex_is_held(a.r));
+        ZKT_MUST(zkr_mutex_release(a.r));
+        assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+        assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+        zkt_destroy(m);
+        end_sides(&a);
+        end_sides(&b);
+        zkt_close(one);
+        zkt_close(two);
+    }
+}
+
+/* Released right behind it, with neither answered, nothing is left. */
+static void a_downgrade_may_be_released_at_once(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    struct zkt_actor writer;
+    for (int i = 0; i < 20; i++) {
+        hold_both(&s);
+        zkt_actor_queue(&writer, c, s.w, NULL);
+        ZKT_MUST(zkr_mutex_release(s.w));
+        ZKT_MUST(zkr_mutex_release(s.r));
+        assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
+        assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        assert_int_equal(nodes(), 0);
+    }
+    end_sides(&s);
+    zkt_close(c);
+}
+
+/* --- beside others --- */
+
+/* A mutex on the path is a writer to readers and writers, and they are others to it. */
+static void a_mutex_on_the_path_is_a_writer(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_actor reader;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    assert_int_equal(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
+    zkt_actor_queue(&reader, c, s.r, NULL);
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
+    zkt_destroy(m);
+    end_sides(&s);
+    zkt_close(c);
+}
+
+/*
+ * A writer in the manner of Curator from 5.5 on: its READ node, made beside the WRIT node with the same number, and that
+ * deleted then. Our readers come in, our writer stays out until that is gone.
+ */
+static void a_downgrade_as_curator_makes_it(void **state)
+{
+    (void)state;
+    char asked[300], writer[300], reader[300];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    struct zkt_actor reads, writes;
+    zkt_raw *other = zkt_raw_open(zkt_servers(), SESSION_MS);
+    assert_non_null(other);
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS)); /* makes the parents */
+    ZKT_MUST(zkr_mutex_release(s.r));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    (void)snprintf(asked, sizeof(asked),
+                   "%s/_c_ffffffff-0000-4000-8000-000000000000-__WRIT__", zkt_path());
+    const zkt_node write = {.path = asked, .flags = ZKT_EPHEMERAL | ZKT_SEQUENCE};
+    assert_int_equal(zkt_raw_create(other, &write, writer, sizeof(writer)), 0);
+    zkt_actor_queue(&writes, c, s.w, NULL);
+    (void)snprintf(reader, sizeof(reader),
+                   "%s/_c_00000000-0000-4000-8000-000000000000-__READ__%s", zkt_path(),
+                   writer + strlen(writer) - 10);
+    const zkt_node read = {.path = reader, .flags = ZKT_EPHEMERAL};
+    assert_int_equal(zkt_raw_create(other, &read, NULL, 0), 0);
+    assert_int_equal(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(zkt_raw_delete(other, writer), 0);
+    zkt_actor_queue(&reads, c, s.r, NULL); /* behind our writer */
+    assert_int_equal(atomic_load(&writes.acquired), ZKT_NOT_YET);
+    assert_int_equal(zkt_raw_delete(other, reader), 0);
+    assert_int_equal(zkt_actor_acquired(&writes), ZKR_OK);
+    assert_int_equal(atomic_load(&reads.acquired), ZKT_NOT_YET);
+    assert_int_equal(zkt_actor_end(&writes), ZKR_OK);
+    assert_int_equal(zkt_actor_end(&reads), ZKR_OK);
+    assert_int_equal(zkt_raw_close(other), 0);
+    end_sides(&s);
+    zkt_close(c);
+}
+
+/* Tickets read together, and a writer's waits for them; the thread that asked holds nothing. */
+static void tickets_of_both_sides(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    zkr_ticket *readers[3], *writer;
+    for (int i = 0; i < 3; i++) {
+        ZKT_MUST(zkr_mutex_request(s.r, ZKR_FOREVER, NULL, NULL, &readers[i]));
+        ZKT_MUST(zkr_ticket_wait(readers[i], PATIENCE_MS));
+    }
+    ZKT_MUST(zkr_mutex_request(s.w, ZKR_FOREVER, NULL, NULL, &writer));
+    assert_int_equal(zkr_ticket_wait(writer, 100), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
+    for (int i = 0; i < 3; i++) {
+        ZKT_MUST(zkr_ticket_release(readers[i]));
+        ZKT_MUST(zkr_ticket_destroy(readers[i]));
+    }
+    ZKT_MUST(zkr_ticket_wait(writer, PATIENCE_MS));
+    ZKT_MUST(zkr_ticket_release(writer));
+    ZKT_MUST(zkr_ticket_destroy(writer));
+    end_sides(&s);
+    zkt_close(c);
+}
+
+struct asked {
+    atomic_int reader, writer;
+    struct sides s;
+};
+
+static void on_revoke(zkr_mutex *m, void *ctx)
+{
+    struct asked *a = ctx;
+    atomic_fetch_add(m == a->s.r ? &a->reader : &a->writer, 1);
+}
+
+/* Who is asked to let go: the side that is held, the writer when both are, and the reader that it became. */
+static void the_side_that_holds_is_asked(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides o = sides_of(other);
+    struct asked a = {.s = {NULL, NULL, NULL}};
+    zkr_rwlock_options options = ZKR_RWLOCK_OPTIONS_INIT;
+    options.on_revoke = on_revoke;
+    options.on_revoke_ctx = &a;
+    ZKT_MUST(zkr_rwlock_create(&a.s.l, c, zkt_path(), &options));
+    a.s.r = zkr_rwlock_reader(a.s.l);
+    a.s.w = zkr_rwlock_writer(a.s.l);
+    ZKT_MUST(zkr_mutex_acquire(a.s.r, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_revoke(o.w));
+    ZKT_EVENTUALLY(atomic_load(&a.reader) == 1, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(a.s.r));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(a.s.w, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(a.s.r, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_revoke(o.r));
+    ZKT_EVENTUALLY(atomic_load(&a.writer) == 1, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(a.s.w));
+    ZKT_EVENTUALLY(zkr_mutex_revoke(o.w) == ZKR_OK && atomic_load(&a.reader) > 1,
+                   PATIENCE_MS);
+    assert_int_equal(atomic_load(&a.writer), 1);
+    ZKT_MUST(zkr_mutex_release(a.s.r));
+    end_sides(&a.s);
+    end_sides(&o);
+    zkt_close(c);
+    zkt_close(other);
+}
+
+/* The list of either side has them all, in order. */
+static void either_side_lists_all(void **state)
+{
+    (void)state;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    struct zkt_actor writer;
+    zkr_contenders *list = NULL;
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
+    zkt_actor_queue(&writer, c, s.w, NULL);
+    ZKT_MUST(zkr_mutex_contenders(s.w, &list));
+    assert_int_equal(zkr_contenders_count(list), 2);
+    assert_non_null(strstr(zkr_contenders_get(list, 0)->node, "__READ__"));
+    assert_non_null(strstr(zkr_contenders_get(list, 1)->node, "__WRIT__"));
+    assert_true(zkr_contenders_get(list, 0)->fencing_token == token_of(s.r));
+    zkr_contenders_free(list);
+    ZKT_MUST(zkr_mutex_cancel(s.w));
+    assert_int_equal(zkt_actor_acquired(&writer), ZKR_ECANCELED);
+    (void)zkt_actor_end(&writer);
+    ZKT_MUST(zkr_mutex_release(s.r));
+    end_sides(&s);
+    zkt_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(readers_hold_together_and_a_writer_alone),
+        ZKT_TEST(a_waiting_writer_is_not_overtaken),
+        ZKT_TEST(a_writer_lets_all_readers_in),
+        ZKT_TEST(a_writer_may_read),
+        ZKT_TEST(the_writers_permission_is_its_threads),
+        ZKT_TEST(a_reader_cannot_become_a_writer),
+        ZKT_TEST(a_downgrade_keeps_the_place),
+        ZKT_TEST(a_downgrade_lets_readers_in_and_no_writer),
+        ZKT_TEST(a_downgrade_grants_nobody_who_holds_alone),
+        ZKT_TEST(a_downgrade_may_be_released_at_once),
+        ZKT_TEST(a_mutex_on_the_path_is_a_writer),
+        ZKT_TEST(a_downgrade_as_curator_makes_it),
+        ZKT_TEST(tickets_of_both_sides),
+        ZKT_TEST(the_side_that_holds_is_asked),
+        ZKT_TEST(either_side_lists_all),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

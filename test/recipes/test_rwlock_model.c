@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random use of read-write locks by many threads of several clients, against a model: who is inside, and what they
+ * may see of each other. Besides, the same with sessions that end now and then.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rwlocks.h"
+
+enum {
+    SESSION_MS = 10000,
+    PATIENCE_MS = 60000,
+    CLIENTS = 3,
+    THREADS = 4,
+    PACE_MS = 200
+};
+
+/* A writer counts for so many readers. */
+enum { WRITER = 1000 };
+
+static struct model {
+    atomic_int inside;
+    _Atomic int64_t last_token; /* of writers */
+    atomic_int x, y;            /* written by writers, and always equal outside */
+    atomic_bool stop;
+    atomic_int wrong, reads, writes, downgrades, together, timeouts, losses;
+} M;
+
+struct worker {
+    pthread_t thread;
+    struct sides s;
+    unsigned seed;
+};
+
+static int below(struct worker *w, int n)
+{
+    return (int)((unsigned)rand_r(&w->seed) % (unsigned)n);
+}
+
+static void must(bool fine)
+{
+    if (!fine) {
+        atomic_fetch_add(&M.wrong, 1);
+    }
+}
+
+static void linger(struct worker *w)
+{
+    if (below(w, 4) == 0) {
+        zkt_sleep_ms(below(w, 4));
+    }
+}
+
+static void look(struct worker *w)
+{
+    int x = atomic_load(&M.x);
+    linger(w);
+    must(atomic_load(&M.y) == x);
+    int inside = atomic_load(&M.inside);
+    must(inside > 0 && inside < WRITER);
+    if (inside > 1) {
+        atomic_fetch_add(&M.together, 1);
+    }
+}
+
+static void read_inside(struct worker *w)
+{
+    bool again = below(w, 3) == 0;
+    atomic_fetch_add(&M.inside, 1);
+    look(w);
+    if (again) {
+        ZKT_MUST(zkr_mutex_acquire(w->s.r, ZKR_FOREVER));
+        must(zkr_mutex_acquire(w->s.w, ZKR_FOREVER) == ZKR_EDEADLK);
+        look(w);
+        ZKT_MUST(zkr_mutex_release(w->s.r));
+    }
+    atomic_fetch_add(&M.reads, 1);
+    atomic_fetch_sub(&M.inside, 1);
+    ZKT_MUST(zkr_mutex_release(w->s.r));
+}
+
+static void write_inside(struct worker *w)
+{
+    int64_t token = token_of(w->s.w);
+    must(atomic_fetch_add(&M.inside, WRITER) == 0);
+    must(token > atomic_exchange(&M.last_token, token));
+    atomic_fetch_add(&M.x, 1);
+    linger(w);
+    atomic_fetch_add(&M.y, 1);
+    must(atomic_load(&M.inside) == WRITER);
+    atomic_fetch_add(&M.writes, 1);
+    int way = below(w, 3);
+    if (way > 0) {
+        ZKT_MUST(zkr_mutex_acquire(w->s.r, 0));
+    }
+    if (way == 1) { /* no downgrade */
+        ZKT_MUST(zkr_mutex_release(w->s.r));
+    }
+    if (way < 2) {
+        atomic_fetch_sub(&M.inside, WRITER);
+        ZKT_MUST(zkr_mutex_release(w->s.w));
+        return;
+    }
+    atomic_fetch_sub(&M.inside, WRITER - 1);
+    ZKT_MUST(zkr_mutex_release(w->s.w));
+    int x = atomic_load(&M.x);
+    look(w);
+    must(atomic_load(&M.x) == x);
+    must(token_of(w->s.r) == token);
+    atomic_fetch_add(&M.downgrades, 1);
+    atomic_fetch_sub(&M.inside, 1);
+    ZKT_MUST(zkr_mutex_release(w->s.r));
+}
+
+static void *use(void *arg)
+{
+    struct worker *w = arg;
+    static const int64_t timeouts[] = {ZKR_FOREVER, ZKR_FOREVER, 0, 5, 50};
+    while (!atomic_load(&M.stop)) {
+        bool writes = below(w, 3) == 0;
+        int rc = zkr_mutex_acquire(writes ? w->s.w : w->s.r, timeouts[below(w, 5)]);
+        if (rc == ZKR_OK && writes) {
+            write_inside(w);
+        } else if (rc == ZKR_OK) {
+            read_inside(w);
+        } else {
+            must(ZKT_TIMED_OUT(rc));
+            atomic_fetch_add(&M.timeouts, 1);
+        }
+    }
+    return NULL;
+}
+
+/* Until enough of everything has happened. */
+static void run(void *(*fn)(void *),
+                bool (*enough)(void),
+                void (*meanwhile)(zkr_client *const *clients))
+{
+    zkr_client *clients[CLIENTS];
+    struct sides sides[CLIENTS];
+    struct worker workers[CLIENTS * THREADS];
+    memset(&M, 0, sizeof(M));
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = zkt_client(zkt_servers(), SESSION_MS);
+        sides[i] = sides_of(clients[i]);
+    }
+    for (int i = 0; i < CLIENTS * THREADS; i++) {
+        workers[i] =
+            (struct worker){.s = sides[i % CLIENTS], .seed = (unsigned)i * 7 + 1};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, fn, &workers[i]), 0);
+    }
+    int64_t end = zkt_now_ms() + PATIENCE_MS;
+    while (!enough() && zkt_now_ms() < end) {
+        zkt_sleep_ms(PACE_MS);
+        if (meanwhile) {
+            meanwhile(clients);
+        }
+    }
+    bool in_time = enough();
+    atomic_store(&M.stop, true);
+    for (int i = 0; i < CLIENTS * THREADS; i++) {
+        (void)pthread_join(workers[i].thread, NULL);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        ZKT_MUST(zkr_client_flush(clients[i], PATIENCE_MS));
+        end_sides(&sides[i]);
+        zkt_close(clients[i]);
+    }
+    ZKT_EVENTUALLY(nodes() == 0, PATIENCE_MS);
+    assert_int_equal(atomic_load(&M.wrong), 0);
+    assert_true(in_time);
+}
+
+static bool used_enough(void)
+{
+    return M.reads > 200 && M.writes > 100 && M.downgrades > 30 && M.together > 20 &&
+           M.timeouts > 0;
+}
+
+/* Readers with readers, a writer alone, tokens that rise, and a downgrade without a gap. */
+static void threads_never_see_each_other_wrongly(void **state)
+{
+    (void)state;
+    run(use, used_enough, NULL);
+    printf("%d reads, %d writes, %d downgrades, %d together, %d time-outs\n", M.reads,
+           M.writes, M.downgrades, M.together, M.timeouts);
+}
+
+/* --- with losses --- */
+
+/* Every way through, with a loss possible at any step: each call says so, and then all can be had anew. */
+static void *use_and_lose(void *arg)
+{
+    struct worker *w = arg;
+    while (!atomic_load(&M.stop)) {
+        bool writes = below(w, 2) == 0, both = writes && below(w, 2) == 0;
+        int rc = zkr_mutex_acquire(writes ? w->s.w : w->s.r, ZKR_FOREVER);
+        must(rc == ZKR_OK);
+        bool lost = false;
+        if (both) {
+            int read = zkr_mutex_acquire(w->s.r, 0);
+            lost = read == ZKR_ESESSION;
+            must(read == ZKR_OK || lost);
+            both = read == ZKR_OK;
+        }
+        zkt_sleep_ms(below(w, 40)); /* hold for long enough to lose it */
+        for (int i = 0; i < 2; i++) {
+            bool ours = i == 0 ? writes : both || !writes;
+            rc = ours ? zkr_mutex_release(i == 0 ? w->s.w : w->s.r) : ZKR_OK;
+            must(rc == ZKR_OK || rc == ZKR_ESESSION);
+            must(!(lost && ours && rc == ZKR_OK)); /* once lost, lost for good */
+            lost = lost || rc == ZKR_ESESSION;
+        }
+        must(zkr_mutex_depth(w->s.w) == 0 && zkr_mutex_depth(w->s.r) == 0);
+        atomic_fetch_add(lost ? &M.losses : &M.reads, 1);
+    }
+    return NULL;
+}
+
+static bool lost_enough(void)
+{
+    return M.reads > 50 && M.losses > 10;
+}
+
+static void expire_one(zkr_client *const *clients)
+{
+    static int next;
+    zkt_expire_start(clients[next++ % CLIENTS]);
+}
+
+/* Whenever a session ends, its holds are lost, each side says so, and nothing of them stays in the way. */
+static void sessions_that_end_leave_nothing_behind(void **state)
+{
+    (void)state;
+    run(use_and_lose, lost_enough, expire_one);
+    printf("%d cycles, %d losses\n", M.reads, M.losses);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(threads_never_see_each_other_wrongly),
+        ZKT_TEST(sessions_that_end_leave_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

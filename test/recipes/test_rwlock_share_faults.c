@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that read by one node: its loss, writes under it, the end of the client, and no memory. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "rwlock_shares.h"
+
+enum { SHORT_MS = 2000, MEMBERS = 3 };
+
+/* --- loss --- */
+
+static void count_losses(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    (void)m;
+    (void)lost;
+    atomic_fetch_add((atomic_int *)ctx, 1);
+}
+
+static int to_find_it_lost(const struct sides *s, void *arg)
+{
+    (void)arg;
+    int64_t token;
+    bool told = !zkr_mutex_is_held(s->r) && zkr_mutex_valid_for_ms(s->r) == 0 &&
+                zkr_mutex_fencing_token(s->r, &token) == ZKR_ESESSION &&
+                zkr_mutex_acquire(s->r, 0) == ZKR_ESESSION &&
+                zkr_mutex_release(s->r) == ZKR_ESESSION &&
+                zkr_mutex_release(s->r) == ZKR_ENOTOWNER;
+    return told ? ZKR_OK : -1;
+}
+
+enum { SESSION_OVER, NODE_DELETED, LEASE_OVER, LOSSES };
+
+static void lose(zkr_client *c, zkt_proxy *p, int how)
+{
+    if (how == SESSION_OVER) {
+        zkt_expire(c);
+    } else if (how == NODE_DELETED) {
+        zkt_delete_children(zkt_servers(), zkt_path());
+    } else {
+        zkt_proxy_cut(p);
+    }
+}
+
+/* Each thread that shares is told once, and none that has left before. Others come by a new node meanwhile. */
+static void a_loss_is_each_threads(void **state)
+{
+    (void)state;
+    for (int how = 0; how < LOSSES; how++) {
+        atomic_int losses = 0;
+        zkt_proxy *p = zkt_proxy_start(zkt_servers());
+        zkr_client *c =
+            zkt_client(zkt_proxy_host(p), how == LEASE_OVER ? SHORT_MS : SESSION_MS);
+        zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+        o.on_lost = count_losses;
+        o.on_lost_ctx = &losses;
+        o.watch_node = 1;
+        struct sides s = shares_of(c, HOUR_MS, &o);
+        struct worker w[MEMBERS + 1], late;
+        hire(&late, &s);
+        for (int i = 0; i <= MEMBERS; i++) {
+            hire(&w[i], &s);
+            ZKT_MUST(in(&w[i], to_read, NULL));
+        }
+        ZKT_MUST(in(&w[1], to_read, NULL));
+        ZKT_MUST(in(&w[MEMBERS], to_release, NULL));
+        ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS);
+        assert_int_equal(nodes(), 1);
+        lose(c, p, how);
+        ZKT_EVENTUALLY(atomic_load(&losses) == MEMBERS, PATIENCE_MS);
+        zkt_proxy_heal(p);
+        ZKT_MUST(in(&w[0], to_find_it_lost, NULL));
+        ZKT_MUST(in(&late, to_read, NULL));
+        ZKT_MUST(in(&w[0], to_read, NULL));
+        ZKT_EVENTUALLY(nodes() == 1, PATIENCE_MS);
+        for (int i = 1; i < MEMBERS; i++) {
+            ZKT_MUST(in(&w[i], to_find_it_lost, NULL));
+        }
+        assert_int_equal(in(&late, to_say_held, NULL), 1);
+        ZKT_MUST(in(&late, to_release, NULL));
+        assert_int_equal(in(&w[0], to_say_held, NULL), 1);
+        ZKT_MUST(in(&w[0], to_release, NULL));
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        assert_int_equal(nodes(), 0);
+        for (int i = 0; i <= MEMBERS; i++) {
+            dismiss(&w[i]);
+        }
+        dismiss(&late);
+        end_sides(&s);
+        zkt_close(c);
+        zkt_proxy_stop(p);
+        assert_int_equal(atomic_load(&losses), MEMBERS);
+    }
+}
+
+/* Of the threads of one lock, by two nodes, those lose their hold whose node is gone. */
+static void a_loss_is_of_one_node(void **state)
+{
+    (void)state;
+    atomic_int losses = 0;
+    char node[256];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+    o.on_lost = count_losses;
+    o.on_lost_ctx = &losses;
+    o.watch_node = 1;
+    struct sides s = shares_of(c, 1, &o);
+    struct worker w[2];
+    hire(&w[0], &s);
+    hire(&w[1], &s);
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(s.r, node, sizeof(node)));
+    zkt_sleep_ms(2); /* longer than this hold can be joined */
+    s.r->lock.share_ms = HOUR_MS;
+    ZKT_MUST(in(&w[0], to_read, NULL));
+    ZKT_MUST(in(&w[1], to_read, NULL));
+    assert_int_equal(nodes(), 2);
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+    ZKT_EVENTUALLY(atomic_load(&losses) == 1, PATIENCE_MS);
+    ZKT_MUST(to_find_it_lost(&s, NULL));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(in(&w[i], to_say_held, NULL), 1);
+        ZKT_MUST(in(&w[i], to_release, NULL));
+        dismiss(&w[i]);
+    }
+    end_sides(&s);
+    zkt_close(c);
+    assert_int_equal(atomic_load(&losses), 1);
+}
+
+/* --- writes --- */
+
+static char resource[256];
+
+struct writing {
+    const char *path;
+    int64_t timeout_ms;
+    bool release;
+};
+
+static int to_change(const struct sides *s, void *arg)
+{
+    const struct writing *writing = arg;
+    zoo_op_t op;
+    zoo_set_op_init(&op, writing->path, "x", 1, -1, NULL);
+    return writing->release
+               ? zkr_mutex_release_multi(s->r, 1, &op, NULL, writing->timeout_ms)
+               : zkr_mutex_multi(s->r, 1, &op, NULL, writing->timeout_ms);
+}
+
+/* Two threads share a hold of a client behind a proxy, and there is something to write. */
+struct two {
+    zkt_proxy *p;
+    zkr_client *c;
+    struct sides s;
+    struct worker a, b, other;
+};
+
+static void begin(struct two *t)
+{
+    (void)snprintf(resource, sizeof(resource), "%s", zkt_unique_path("resource"));
+    assert_int_equal(zkt_create_path(zkt_servers(), resource), 0);
+    t->p = zkt_proxy_start(zkt_servers());
+    t->c = zkt_client(zkt_proxy_host(t->p), SESSION_MS);
+    t->s = shares_of(t->c, HOUR_MS, NULL);
+    hire(&t->a, &t->s);
+    hire(&t->b, &t->s);
+    hire(&t->other, &t->s);
+    ZKT_MUST(in(&t->a, to_read, NULL));
+    ZKT_MUST(in(&t->b, to_read, NULL));
+    assert_int_equal(nodes(), 1);
+    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS); /* the holder's own */
+    zkt_door_focus(t->c);
+}
+
+static void finish(struct two *t)
+{
+    ZKT_EVENTUALLY(nodes() == 0, PATIENCE_MS);
+    dismiss(&t->a);
+    dismiss(&t->b);
+    dismiss(&t->other);
+    end_sides(&t->s);
+    zkt_close(t->c);
+    zkt_proxy_stop(t->p);
+    assert_int_equal(zkt_delete(zkt_servers(), resource), 0);
+}
+
+/* While one writes, the other one releases: in either order of coming. */
+static void one_writes_while_another_leaves(void **state)
+{
+    (void)state;
+    struct writing w = {.path = resource, .timeout_ms = PATIENCE_MS};
+    for (int first = 0; first < 2; first++) {
+        for (int release = 0; release < 2; release++) {
+            struct two t;
+            begin(&t);
+            struct worker *writer = first ? &t.a : &t.b, *leaver = first ? &t.b : &t.a;
+            w.release = release;
+            zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
+            start(writer, to_change, &w);
+            ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_MULTI) == 1, PATIENCE_MS);
+            ZKT_MUST(in(leaver, to_release, NULL));
+            assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 0);
+            assert_false(done(writer));
+            zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
+            ZKT_MUST(result(writer));
+            assert_int_equal(in(writer, to_release, NULL),
+                             release ? ZKR_ENOTOWNER : ZKR_OK);
+            assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
+            finish(&t);
+        }
+    }
+}
+
+/* One that has given up waiting for the answer leaves; the answer comes when the other one is gone as well. */
+static void an_answer_may_come_after_all_have_left(void **state)
+{
+    (void)state;
+    struct two t;
+    struct writing w = {.path = resource, .timeout_ms = 50};
+    for (int release = 0; release < 2; release++) {
+        begin(&t);
+        w.release = release;
+        zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
+        assert_int_equal(in(&t.b, to_change, &w), ZKR_ECONNLOSS);
+        assert_int_equal(in(&t.b, to_release, NULL), release ? ZKR_ENOTOWNER : ZKR_OK);
+        assert_int_equal(in(&t.a, to_say_held, NULL), 1);
+        ZKT_MUST(in(&t.a, to_release, NULL));
+        zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
+        finish(&t);
+    }
+}
+
+/* The node stays as long as another thread holds by it. The last one's transaction deletes it, and nobody joins then. */
+static void who_writes_and_releases_takes_no_other_along(void **state)
+{
+    (void)state;
+    struct two t;
+    struct writing w = {.path = resource, .timeout_ms = PATIENCE_MS, .release = true};
+    begin(&t);
+    ZKT_MUST(in(&t.a, to_change, &w));
+    assert_int_equal(in(&t.a, to_release, NULL), ZKR_ENOTOWNER);
+    assert_int_equal(in(&t.b, to_say_held, NULL), 1);
+    assert_int_equal(nodes(), 1);
+    ZKT_MUST(in(&t.a, to_read, NULL)); /* joins again */
+    ZKT_MUST(in(&t.a, to_release, NULL));
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 0);
+    zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
+    start(&t.b, to_change, &w);
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_MULTI) == 2, PATIENCE_MS);
+    start(&t.other, to_read, NULL);
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CREATE) == 1, PATIENCE_MS);
+    zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
+    ZKT_MUST(result(&t.b));
+    ZKT_MUST(result(&t.other));
+    assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 0);
+    assert_int_equal(nodes(), 1);
+    ZKT_MUST(in(&t.other, to_release, NULL));
+    finish(&t);
+}
+
+/* What the servers refuse releases nothing, with others beside and without. */
+static void a_refused_write_releases_nothing(void **state)
+{
+    (void)state;
+    struct two t;
+    struct writing w = {
+        .path = "/no/such/node", .timeout_ms = PATIENCE_MS, .release = true};
+    begin(&t);
+    assert_int_equal(in(&t.a, to_change, &w), ZKR_ENONODE);
+    assert_int_equal(in(&t.a, to_say_held, NULL), 1);
+    ZKT_MUST(in(&t.b, to_release, NULL));
+    assert_int_equal(in(&t.a, to_change, &w), ZKR_ENONODE);
+    assert_int_equal(in(&t.a, to_say_held, NULL), 1);
+    ZKT_MUST(in(&t.a, to_release, NULL));
+    finish(&t);
+}
+
+/* --- the end of the client --- */
+
+/* What is held stays held, and nobody joins. */
+static void a_client_that_is_shut_down_lets_nobody_join(void **state)
+{
+    (void)state;
+    struct two t;
+    begin(&t);
+    ZKT_MUST(zkr_client_shutdown(t.c));
+    assert_int_equal(in(&t.other, to_read, NULL), ZKR_ECLOSED);
+    assert_int_equal(in(&t.a, to_say_held, NULL), 1);
+    ZKT_MUST(in(&t.a, to_release, NULL));
+    assert_int_equal(in(&t.b, to_say_held, NULL), 1);
+    ZKT_MUST(in(&t.b, to_release, NULL));
+    finish(&t);
+}
+
+/* --- no memory --- */
+
+static atomic_long allocations_left;
+static atomic_bool denied;
+
+static bool allow(void)
+{
+    if (atomic_fetch_sub(&allocations_left, 1) == 0) {
+        atomic_store(&denied, true);
+        return false;
+    }
+    return true;
+}
+
+/* Three come and go; whoever is short of memory has a node of its own, or an error. */
+static void come_and_go(const struct sides *s)
+{
+    struct worker w[MEMBERS];
+    int rc[MEMBERS];
+    for (int i = 0; i < MEMBERS; i++) {
+        hire(&w[i], s);
+        rc[i] = in(&w[i], to_read, NULL);
+        assert_true(rc[i] == ZKR_OK || rc[i] == ZKR_ENOMEM);
+    }
+    for (int i = 0; i < MEMBERS; i++) {
+        assert_int_equal(in(&w[i], to_say_held, NULL), rc[i] == ZKR_OK);
+        assert_int_equal(in(&w[i], to_release, NULL),
+                         rc[i] == ZKR_OK ? ZKR_OK : ZKR_ENOTOWNER);
+        dismiss(&w[i]);
+    }
+}
+
+/* Everything from open to close. */
+static void one_life(void)
+{
+    zkr_client *c = NULL;
+    struct sides s = {NULL, NULL, NULL};
+    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+    static const struct zkr__env env = {.door = &zkt_door};
+    int rc = zkr__client_open(&c, zkt_servers(), NULL, &env);
+    if (rc != ZKR_OK) {
+        assert_int_equal(rc, ZKR_ENOMEM);
+        return;
+    }
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    o.share_readers = 1;
+    rc = zkr_rwlock_create(&s.l, c, zkt_path(), &o);
+    if (rc == ZKR_OK) {
+        s.r = zkr_rwlock_reader(s.l);
+        s.w = zkr_rwlock_writer(s.l);
+        s.r->lock.share_ms = HOUR_MS;
+        come_and_go(&s);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        assert_int_equal(nodes(), 0);
+        end_sides(&s);
+    } else {
+        assert_int_equal(rc, ZKR_ENOMEM);
+    }
+    zkt_close(c);
+}
+
+/* Each allocation fails once, by search: an error or success, no leak, no orphan, no hold lost. */
+static void any_failing_allocation_is_survived(void **state)
+{
+    (void)state;
+    int n = 0;
+    do {
+        atomic_store(&denied, false);
+        atomic_store(&allocations_left, n++);
+        zkr__mem_set_gate(allow);
+        one_life();
+        zkr__mem_set_gate(NULL);
+        assert_true(n < 500);
+    } while (atomic_load(&denied));
+    assert_true(n > 15);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ZKT_TEST(a_loss_is_each_threads),
+        ZKT_TEST(a_loss_is_of_one_node),
+        ZKT_TEST(one_writes_while_another_leaves),
+        ZKT_TEST(an_answer_may_come_after_all_have_left),
+        ZKT_TEST(who_writes_and_releases_takes_no_other_along),
+        ZKT_TEST(a_refused_write_releases_nothing),
+        ZKT_TEST(a_client_that_is_shut_down_lets_nobody_join),
+        ZKT_TEST(any_failing_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Things found by their path, from none to many and back. */
+#include <stdio.h>
+
+#include "base/path_table.h"
+#include "unit.h"
+
+enum { MANY = 5000 };
+
+struct thing {
+    struct zkr__path_entry entry;
+    char path[32];
+};
+
+static struct thing things[MANY];
+static struct zkr__path_table table;
+
+static void name_all(void)
+{
+    for (int i = 0; i < MANY; i++) {
+        things[i] = (struct thing){.path = ""};
+        (void)snprintf(things[i].path, sizeof(things[i].path), "/lock/%d", i);
+    }
+}
+
+static void add(int i)
+{
+    assert_true(zkr__path_table_add(&table, &things[i].entry, things[i].path));
+}
+
+/* Found is what was added; @there tells how many of the first are. */
+static void check(int from, int to)
+{
+    for (int i = 0; i < MANY; i++) {
+        char copy[32];
+        memcpy(copy, things[i].path, sizeof(copy));
+        bool there = i >= from && i < to;
+        assert_ptr_equal(zkr__path_table_find(&table, copy),
+                         there ? &things[i].entry : NULL);
+        assert_int_equal(things[i].entry.path != NULL, there);
+    }
+    assert_int_equal(table.count, to - from);
+    assert_int_equal(table.slots != NULL, to > from);
+}
+
+static void each_is_found_while_it_is_there(void **state)
+{
+    (void)state;
+    name_all();
+    check(0, 0);
+    for (int i = 0; i < MANY; i++) {
+        add(i);
+        if (i % 500 == 0) {
+            check(0, i + 1);
+        }
+    }
+    assert_null(zkr__path_table_find(&table, "/lock"));
+    assert_null(zkr__path_table_find(&table, ""));
+    for (int i = 0; i < MANY; i++) {
+        zkr__path_table_remove(&table, &things[i].entry);
+        zkr__path_table_remove(&table, &things[i].entry); /* a no-op */
+        if (i % 500 == 0) {
+            check(i + 1, MANY);
+        }
+    }
+    check(0, 0);
+}
+
+/* The last comes first and goes first, too; what went can come again. */
+static void any_order_will_do(void **state)
+{
+    (void)state;
+    name_all();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 99; i >= 0; i--) {
+            add(i);
+        }
+        check(0, 100);
+        for (int i = 99; i >= 50; i--) {
+            zkr__path_table_remove(&table, &things[i].entry);
+        }
+        check(0, 50);
+        for (int i = 0; i < 50; i++) {
+            zkr__path_table_remove(&table, &things[i].entry);
+        }
+    }
+    check(0, 0);
+}
+
+/* The first needs memory. The others get along without more. */
+static void only_the_first_needs_memory(void **state)
+{
+    (void)state;
+    name_all();
+    zkt_allow_allocations(0);
+    assert_false(zkr__path_table_add(&table, &things[0].entry, things[0].path));
+    zkt_allow_allocations(-1);
+    check(0, 0);
+    add(0);
+    zkt_allow_allocations(0);
+    for (int i = 1; i < 100; i++) {
+        add(i);
+    }
+    zkt_allow_allocations(-1);
+    check(0, 100);
+    for (int i = 0; i < 100; i++) {
+        zkr__path_table_remove(&table, &things[i].entry);
+    }
+    check(0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_is_found_while_it_is_there),
+        cmocka_unit_test(any_order_will_do),
+        cmocka_unit_test(only_the_first_needs_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
