@@ -105,11 +105,12 @@ static void read_counters(struct run *run)
 /* Whether the servers hold nothing any more of what the clients made; else say what. */
 static bool servers_clean(struct run *run)
 {
+    static const char *const queues[] = {"0", "1", "2", "3", "4/locks", "4/leases"};
     const char *hosts = zkt_ensemble_hosts(run->stage.ensemble);
     int children = 0;
-    for (int i = 0; i < ZKC_PATHS; i++) {
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++) {
         char path[64];
-        (void)snprintf(path, sizeof path, "%s/%d", ZKC_LOCKS, i);
+        (void)snprintf(path, sizeof path, "%s/%s", ZKC_LOCKS, queues[i]);
         int n = zkt_children_count(hosts, path);
         children = n < 0 || children < 0 ? -1 : children + n;
     }

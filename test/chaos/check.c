@@ -50,108 +50,26 @@ static void most(int64_t *max, int64_t value)
 
 /* ---- holds -------------------------------------------------------------------------- */
 
+/* The two holds of a multi-lock. */
+static bool is_pair(const zkc_hold *a, const zkc_hold *b)
+{
+    return a->as == ZKC_AS_BOTH && b->as == ZKC_AS_BOTH && a->path != b->path &&
+           a->asked == b->asked && a->process == b->process && a->thread == b->thread;
+}
+
 /* Ordered by token. */
 static void check_tokens(const zkc_hold *holds, size_t count, struct zkc_verdict *v)
 {
     for (size_t i = 0; i < count; i++) {
         const zkc_hold *h = &holds[i];
-        if (i > 0 && h->token == holds[i - 1].token) {
+        if (i > 0 && h->token == holds[i - 1].token && !is_pair(&holds[i - 1], h)) {
             zkc_bad_add(v, ZKC_BAD_TOKEN_TWICE, "token %" PRIx64 ", path %d", h->token,
                         h->path);
         }
-        if (h->lost_calls > 1) {
+        /* A reader that was a writer is both for a moment, and each side is told. */
+        if (h->lost_calls > 1 + (h->downgraded != 0)) {
             zkc_bad_add(v, ZKC_BAD_LOST_TWICE, "token %" PRIx64 ", path %d", h->token,
                         h->path);
-        }
-    }
-}
-
-/* What a deletion by hand makes of the promise cannot be known beforehand: so measure it. */
-static void
-check_deleted(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
-{
-    int64_t promised = before->claimed;
-    if (before->released != 0 && before->released < promised) {
-        promised = before->released;
-    }
-    if (before->deleted != 0) {
-        most(&v->hand_overlap, promised - h->granted);
-    }
-}
-
-/*
- * @h was sure once, so it had the lock when acquire returned: by then every promise made to a
- * holder before it must have ended.
- */
-static void
-check_overlap(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
-{
-    const int64_t end = zkc_hold_end(before);
-    if (h->granted < end) {
-        zkc_bad_add(
-            v, ZKC_BAD_OVERLAP,
-            "path %d: client %d.%d thread %d (token %" PRIx64 ") until %" PRId64
-            " ns, client %d.%d thread %d (token %" PRIx64 ") %.1f ms before that",
-            h->path, before->process, before->life, before->thread, before->token, end,
-            h->process, h->life, h->thread, h->token, (double)(end - h->granted) / MS);
-    } else if (before->deleted == 0 &&
-               (before->released == 0 || before->released > end)) {
-        if (v->margin < 0 || h->granted - end < v->margin) {
-            v->margin = h->granted - end;
-        }
-    }
-}
-
-static bool parent_deleted(const zkc_record *all,
-                           size_t n,
-                           const zkc_hold *before,
-                           const zkc_hold *h)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (all[i].kind == ZKC_PARENT && all[i].path == h->path &&
-            all[i].at <= h->granted && all[i].until >= before->asked) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Ordered by time. */
-static void check_order(const zkc_record *all,
-                        size_t n,
-                        const zkc_hold *holds,
-                        size_t count,
-                        struct zkc_verdict *v)
-{
-    const zkc_hold *longest = NULL; /* whose claim ends last */
-    const zkc_hold *highest = NULL;
-    for (size_t i = 0; i < count; i++) {
-        const zkc_hold *h = &holds[i];
-        if (longest != NULL && longest->path != h->path) {
-            longest = highest = NULL;
-        }
-        if (h->first_sure == 0) {
-            continue; /* granted, but lost at once: no order to speak of */
-        }
-        if (longest != NULL && highest != NULL) {
-            check_overlap(longest, h, v);
-            check_deleted(longest, h, v);
-            if (h->token <= highest->token) {
-                zkc_bad_add(v, ZKC_BAD_TOKEN_ORDER,
-                            "path %d: %" PRIx64 " after %" PRIx64, h->path, h->token,
-                            highest->token);
-            } else if (h->sequence <= highest->sequence && h->sequence >= 0 &&
-                       !parent_deleted(all, n, highest, h)) {
-                zkc_bad_add(v, ZKC_BAD_SEQUENCE_ORDER,
-                            "path %d: number %" PRId64 " after %" PRId64, h->path,
-                            h->sequence, highest->sequence);
-            }
-        }
-        if (longest == NULL || zkc_hold_end(h) > zkc_hold_end(longest)) {
-            longest = h;
-        }
-        if (highest == NULL || h->token > highest->token) {
-            highest = h;
         }
     }
 }
@@ -220,8 +138,8 @@ static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verd
         zkc_bad_add(v, ZKC_BAD_NO_TOKEN, "path %d: client %d.%d thread %d", r->path,
                     r->process, r->life, r->thread);
     }
-    if (r->kind == ZKC_AGAIN && r->code != ZKR_ESESSION &&
-        (r->code != ZKR_OK || r->token != r->value)) {
+    if ((r->kind == ZKC_AGAIN || r->kind == ZKC_DOWNGRADED) &&
+        r->code != ZKR_ESESSION && (r->code != ZKR_OK || r->token != r->value)) {
         zkc_bad_add(v, ZKC_BAD_TOKEN_AGAIN,
                     "path %d: token %" PRIx64 ", was %" PRIx64 ", code %d", r->path,
                     r->token, r->value, r->code);
@@ -233,12 +151,20 @@ static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verd
                         r->token);
         }
     }
+    if (r->kind == ZKC_LOOKED && r->code == ZKR_OK && r->value != r->token &&
+        h != NULL && r->until <= zkc_hold_end(h)) {
+        zkc_bad_add(v, ZKC_BAD_NOT_ALL,
+                    "path %d: client %d.%d thread %d, token %" PRIx64
+                    ", the first has %" PRIx64,
+                    r->path, r->process, r->life, r->thread, r->token, r->value);
+    }
     if (r->kind == ZKC_BAD_CALL) {
         zkc_bad_add(v, ZKC_BAD_TOLD, "path %d: client %d.%d thread %d, state %d",
                     r->path, r->process, r->life, r->thread, r->code);
     }
-    if (r->kind == ZKC_GRANT && r->by < ZKC_BYS) {
+    if (r->kind == ZKC_GRANT && r->by < ZKC_BYS && r->as < ZKC_ASES) {
         v->granted[r->by]++;
+        v->granted_as[r->as]++;
     }
     if (r->kind == ZKC_FAIL) {
         v->tickets_canceled += r->code == ZKR_ECANCELED && r->by != ZKC_BY_THREAD;
@@ -254,7 +180,7 @@ static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verd
 
 static void check_records(const zkc_record *all,
                           size_t n,
-                          zkc_hold *holds,
+                          const zkc_hold *holds,
                           size_t count,
                           struct zkc_verdict *v)
 {
@@ -263,7 +189,7 @@ static void check_records(const zkc_record *all,
         if (r->kind < ZKC_KINDS) {
             v->count[r->kind]++;
         }
-        check_record(r, zkc_hold_find(holds, count, r->token), v);
+        check_record(r, zkc_hold_find(holds, count, r->token, r->path), v);
         if (r->kind == ZKC_STALLED && stood_still(all, n, r, ZKC_STOPPED) == 0) {
             most(&v->stalled, r->until - r->at);
         }
@@ -303,8 +229,9 @@ static void check_calm(const zkc_record *all, size_t n, struct zkc_verdict *v)
 
 static void check_moves(int64_t seconds, struct zkc_verdict *v)
 {
-    static const enum zkc_kind needed[] = {ZKC_GRANT, ZKC_SURE,     ZKC_AGAIN,
-                                           ZKC_STORE, ZKC_GUARD_OK, ZKC_PLAIN};
+    static const enum zkc_kind needed[] = {ZKC_GRANT,  ZKC_SURE,      ZKC_AGAIN,
+                                           ZKC_STORE,  ZKC_GUARD_OK,  ZKC_PLAIN,
+                                           ZKC_LOOKED, ZKC_DOWNGRADED};
     int64_t faults = 0;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         if (v->count[needed[i]] == 0) {
@@ -317,6 +244,11 @@ static void check_moves(int64_t seconds, struct zkc_verdict *v)
     for (int i = 0; i < ZKC_BYS; i++) {
         if (v->granted[i] == 0) {
             zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no grant of way %d", i);
+        }
+    }
+    for (int i = 0; i < ZKC_ASES; i++) {
+        if (v->granted_as[i] == 0) {
+            zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no grant of kind %d of lock", i);
         }
     }
     if (v->tickets_canceled == 0) {
@@ -353,7 +285,7 @@ void zkc_check(const zkc_record *all,
     check_noticed(holds, count, v);
     check_records(all, n, holds, count, v);
     qsort(holds, count, sizeof *holds, zkc_hold_by_time);
-    check_order(all, n, holds, count, v);
+    zkc_order(all, n, holds, count, v);
     zkc_figures(all, n, holds, count, v);
     free(holds);
     zkc_updates(all, n, expected, v);

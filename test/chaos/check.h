@@ -12,11 +12,12 @@
 /* Judges a history. Pure: the same history gets the same verdict. */
 
 #define ZKC_BAD_MAP(X)                                                                 \
-    X(OVERLAP, "two were sure at once")                                                \
+    X(OVERLAP, "too many were sure at once")                                           \
     X(TOKEN_ORDER, "token lower than that of an earlier holder")                       \
     X(NO_TOKEN, "held without a token")                                                \
     X(TOKEN_TWICE, "token given twice")                                                \
-    X(TOKEN_AGAIN, "re-entry changed the token")                                       \
+    X(TOKEN_AGAIN, "re-entry or downgrade changed the token")                          \
+    X(NOT_ALL, "multi-lock sure, and not first on both paths")                         \
     X(SEQUENCE_ORDER, "overtaken in the queue")                                        \
     X(SURE_REFUSED, "sure, and refused by its token")                                  \
     X(STORE_LOST, "fenced update lost")                                                \
@@ -63,9 +64,12 @@ typedef struct zkc_hold {
     int64_t released;   /* 0: never */
     int64_t deleted;    /* by hand: when that began; 0: not */
     int64_t deleted_until;
+    int64_t other_deleted; /* the other node of a multi-lock, likewise */
+    int64_t downgraded;    /* from then on it is a reader's; 0: not */
     int release_code;
     int lost_calls;
     int process, life, thread, path;
+    int as, permits; /* of a multi-lock there are two holds, one for each path */
 } zkc_hold;
 
 struct zkc_expected {
@@ -85,9 +89,11 @@ struct zkc_verdict {
     int64_t fault_ns[ZKC_FAULT_KINDS];    /* the longest */
     int64_t timed_out, canceled, refused; /* acquires; refused: any other code */
     int64_t granted[ZKC_BYS];
-    int64_t tickets_canceled; /* of those canceled */
-    int64_t store_refused;    /* writes by their token */
-    int64_t unknown;          /* guarded writes */
+    int64_t granted_as[ZKC_ASES];
+    int64_t permits_most, readers_most; /* surely held at once */
+    int64_t tickets_canceled;           /* of those canceled */
+    int64_t store_refused;              /* writes by their token */
+    int64_t unknown;                    /* guarded writes */
     /* figures, in ns */
     int64_t hand_over_median, hand_over_99, hand_over_max;
     int64_t unavailable; /* somebody waited, nobody held */
@@ -102,16 +108,26 @@ struct zkc_verdict {
 
 /** Holds by rising token; to be freed. NULL: no memory. */
 zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count);
-/** The one with @token, or NULL. */
-zkc_hold *zkc_hold_find(zkc_hold *holds, size_t count, int64_t token);
+/** The one with @token on @path, or NULL. */
+const zkc_hold *
+zkc_hold_find(const zkc_hold *holds, size_t count, int64_t token, int path);
 /** When its claim ended. */
 int64_t zkc_hold_end(const zkc_hold *h);
-/** Order by path, then by when it was first sure or, if never, granted. */
+/** Whether a grant or failure is of @path. */
+bool zkc_is_on(const zkc_record *r, int path);
+/** Order by path, then by when it was granted. */
 int zkc_hold_by_time(const void *a, const void *b);
 
 void zkc_check(const zkc_record *all,
                size_t n,
                const struct zkc_expected *expected,
+               struct zkc_verdict *v);
+
+/** Who may not be together is not, and comes in order: @holds ordered by time. */
+void zkc_order(const zkc_record *all,
+               size_t n,
+               const zkc_hold *holds,
+               size_t count,
                struct zkc_verdict *v);
 
 /** Whether updates of counter and store were lost. */

@@ -21,12 +21,8 @@
 
 enum { FLUSH_MS = 20000, THREADS_MS = 5000, STEP_MS = 10, STALL_MS = 50 };
 
-struct path_context {
-    struct zkc_process *process;
-    int path;
-};
-
-static struct path_context contexts[ZKC_PATHS];
+/* The threads share one set of objects, but for the last, which has its own. */
+static struct zkc_locks locks[2];
 
 zkc_record zkc_client_record(const struct zkc_process *p, enum zkc_kind kind, int path)
 {
@@ -42,16 +38,6 @@ static void say(const struct zkc_process *p, enum zkc_kind kind, int code)
     zkc_record r = zkc_client_record(p, kind, 0);
     r.code = code;
     zkc_put(p->history, &r);
-}
-
-static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
-{
-    const struct path_context *at = ctx;
-    zkc_record r = zkc_client_record(at->process, ZKC_LOST, at->path);
-    (void)m;
-    r.token = lost->fencing_token;
-    r.code = (int32_t)lost->reason;
-    zkc_put(at->process->history, &r);
 }
 
 static void on_log(int level, const char *line, void *ctx)
@@ -100,20 +86,12 @@ static int open_client(struct zkc_process *p)
     return zkr_client_open(&p->client, p->args->servers, &o);
 }
 
-static int make_mutex(struct zkc_process *p, int path, zkr_mutex **out)
-{
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    char name[64];
-    contexts[path] = (struct path_context){p, path};
-    o.on_lost = on_lost;
-    o.on_lost_ctx = &contexts[path];
-    (void)snprintf(name, sizeof name, "%s/%d", ZKC_LOCKS, path);
-    return zkr_mutex_create(out, p->client, name, &o);
-}
-
-/* The threads share one object for each path, but for the last, which has its own. */
 static bool make_workers(struct zkc_process *p, struct zkc_worker *workers)
 {
+    if (zkc_locks_make(&locks[0], p) != ZKR_OK ||
+        zkc_locks_make(&locks[1], p) != ZKR_OK) {
+        return false;
+    }
     char socket[256];
     (void)snprintf(socket, sizeof socket, "%s/%s", p->args->dir, ZKC_STORE_FILE);
     for (int i = 0; i < ZKC_THREADS; i++) {
@@ -125,14 +103,7 @@ static bool make_workers(struct zkc_process *p, struct zkc_worker *workers)
         w->random = p->args->seed + (uint64_t)(p->args->index * 1000003) +
                     (uint64_t)(p->args->life * 7919 + i);
         w->store = zkc_store_connect(socket);
-        bool own = i == 0 || i == ZKC_THREADS - 1;
-        for (int path = 0; path < ZKC_PATHS; path++) {
-            if (!own) {
-                w->mutexes[path] = workers[0].mutexes[path];
-            } else if (make_mutex(p, path, &w->mutexes[path]) != ZKR_OK) {
-                return false;
-            }
-        }
+        w->locks = &locks[i == ZKC_THREADS - 1];
         if (w->store < 0) {
             return false;
         }
@@ -159,11 +130,10 @@ static bool all_done(const struct zkc_worker *workers)
     return done;
 }
 
-/* The shared objects are the first thread's. */
-static void cancel(struct zkc_process *p, const struct zkc_worker *w, int path)
+static void cancel(struct zkc_process *p, const struct zkc_locks *l, int mutex)
 {
-    zkc_record r = zkc_client_record(p, ZKC_CANCEL, path);
-    r.code = zkr_mutex_cancel(w->mutexes[path]);
+    zkc_record r = zkc_client_record(p, ZKC_CANCEL, zkc_locks_path(mutex));
+    r.code = zkr_mutex_cancel(l->mutexes[mutex]);
     zkc_put(p->history, &r);
 }
 
@@ -171,8 +141,8 @@ static void cancel(struct zkc_process *p, const struct zkc_worker *w, int path)
 static void cancel_all(struct zkc_worker *workers)
 {
     for (int i = 0; i < ZKC_THREADS; i++) {
-        for (int path = 0; path < ZKC_PATHS; path++) {
-            (void)zkr_mutex_cancel(workers[i].mutexes[path]);
+        for (int mutex = 0; mutex < ZKC_MUTEXES; mutex++) {
+            (void)zkr_mutex_cancel(workers[i].locks->mutexes[mutex]);
         }
         (void)zkc_ticket_cancel(&workers[i]);
     }
@@ -211,8 +181,8 @@ static void watch_over(struct zkc_process *p, struct zkc_worker *workers)
             }
             atomic_store(&p->quit, true);
         } else if (running && zkc_between(&random, 1, 80) == 1) {
-            cancel(p, &workers[zkc_between(&random, 0, 1) * (ZKC_THREADS - 1)],
-                   (int)zkc_between(&random, 0, ZKC_PATHS - 1));
+            cancel(p, &locks[zkc_between(&random, 0, 1)],
+                   (int)zkc_between(&random, 0, ZKC_MUTEXES - 1));
         } else if (running && zkc_between(&random, 1, 50) == 1) {
             (void)zkc_ticket_cancel(&workers[zkc_between(&random, 0, ZKC_THREADS - 1)]);
         }
@@ -229,11 +199,9 @@ static int end(struct zkc_process *p, struct zkc_worker *workers)
     if (!atomic_load(&p->quit) && zkr_client_flush(p->client, FLUSH_MS) != ZKR_OK) {
         return complain(p, "nodes are left after the calm");
     }
-    for (int path = 0; path < ZKC_PATHS; path++) {
-        if (zkr_mutex_destroy(workers[0].mutexes[path]) != ZKR_OK ||
-            zkr_mutex_destroy(workers[ZKC_THREADS - 1].mutexes[path]) != ZKR_OK) {
-            return complain(p, "a mutex cannot be destroyed");
-        }
+    if (zkc_locks_destroy(&locks[0]) != ZKR_OK ||
+        zkc_locks_destroy(&locks[1]) != ZKR_OK) {
+        return complain(p, "a lock cannot be destroyed");
     }
     if (zkr_client_close(p->client) != ZKR_OK) {
         return complain(p, "the client cannot be closed");

@@ -32,9 +32,6 @@ struct zkc_control {
 #define ZKC_LOCKS "/chaos"
 #define ZKC_COUNTERS "/counters"
 
-/* One for throughput, one whose holders are there when something happens, one often empty. */
-enum { ZKC_SHORT_PATH, ZKC_LONG_PATH, ZKC_RARE_PATH };
-
 /* What a client is told on its command line. */
 struct zkc_client_args {
     const char *dir;

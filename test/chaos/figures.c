@@ -44,7 +44,7 @@ first_waiting(const zkc_record *all, size_t n, int path, int64_t from, int64_t t
     int64_t first = to;
     for (size_t i = 0; i < n; i++) {
         const zkc_record *r = &all[i];
-        if ((r->kind == ZKC_GRANT || r->kind == ZKC_FAIL) && r->path == path &&
+        if ((r->kind == ZKC_GRANT || r->kind == ZKC_FAIL) && zkc_is_on(r, path) &&
             r->limit != 0 && r->until > from && r->at < first) {
             first = r->at;
         }

@@ -4,11 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct zkc_grip
+zkc_grip_begin(struct zkc_worker *w, const struct zkc_want *want, enum zkc_by by)
+{
+    return (struct zkc_grip){
+        .w = w, .want = *want, .mutex = zkc_locks_mutex(w->locks, want), .by = by};
+}
+
 zkc_record zkc_grip_record(const struct zkc_grip *g, enum zkc_kind kind)
 {
-    zkc_record r = zkc_client_record(g->w->process, kind, g->path);
+    zkc_record r = zkc_client_record(g->w->process, kind, g->want.path);
     r.thread = (uint8_t)g->w->number;
     r.by = (uint8_t)g->by;
+    r.as = (uint8_t)g->want.as;
+    r.permits = (uint8_t)g->want.permits;
+    r.also = (uint8_t)g->want.also;
     r.token = g->token;
     return r;
 }
@@ -62,6 +72,24 @@ bool zkc_grip_sure(const struct zkc_grip *g)
         zkc_grip_put(g, &r);
     }
     return r.value > 0;
+}
+
+void zkc_grip_downgrade(struct zkc_grip *g)
+{
+    const struct zkc_want read = {.as = ZKC_AS_READER, .path = g->want.path};
+    zkr_mutex *reader = zkc_locks_mutex(g->w->locks, &read);
+    if (zkr_mutex_acquire(reader, 0) != ZKR_OK) {
+        return; /* lost: released as the writer that it was */
+    }
+    zkc_record r = zkc_grip_record(g, ZKC_DOWNGRADE);
+    zkc_grip_put(g, &r); /* first, so that readers may come */
+    (void)zkr_mutex_release(g->mutex);
+    g->mutex = reader;
+    g->want = read;
+    r = zkc_grip_record(g, ZKC_DOWNGRADED);
+    r.value = g->token;
+    r.code = zkr_mutex_fencing_token(reader, &r.token);
+    zkc_grip_put(g, &r);
 }
 
 int zkc_grip_guard(const struct zkc_grip *g, zoo_op_t *op)

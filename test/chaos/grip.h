@@ -12,16 +12,28 @@
 
 /* A hold, by a thread or by a ticket, and what the history is told of it. */
 
+/* What is asked for, as the records say it. */
+struct zkc_want {
+    enum zkc_as as;
+    int path;
+    int also;
+    int permits;
+};
+
 struct zkc_grip {
     struct zkc_worker *w;
-    zkr_mutex *mutex;
+    struct zkc_want want;
+    zkr_mutex *mutex;   /* NULL: permits or a multi-lock, which only tickets hold */
     zkr_ticket *ticket; /* NULL: the calling thread holds */
     enum zkc_by by;
-    int path;
     int64_t token;
     bool
         guard_unsure; /* a guarded write may still happen: make no other in this hold */
 };
+
+/** One that holds nothing yet. */
+struct zkc_grip
+zkc_grip_begin(struct zkc_worker *w, const struct zkc_want *want, enum zkc_by by);
 
 /** A record of it with the time and nothing else filled in. */
 zkc_record zkc_grip_record(const struct zkc_grip *g, enum zkc_kind kind);
@@ -35,6 +47,9 @@ void zkc_grip_granted(struct zkc_grip *g,
 
 /** Whether it is surely held, which is told; a promise of 0 ms is none. */
 bool zkc_grip_sure(const struct zkc_grip *g);
+
+/** The calling thread holds write: from here on it holds read instead, which is told. */
+void zkc_grip_downgrade(struct zkc_grip *g);
 
 /** Fill the check of a guarded write. */
 int zkc_grip_guard(const struct zkc_grip *g, zoo_op_t *op);

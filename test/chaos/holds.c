@@ -17,21 +17,17 @@ static int by_token(const void *a, const void *b)
     return order != 0 ? order : sign(x->granted, y->granted);
 }
 
-static int64_t start_of(const zkc_hold *h)
-{
-    return h->first_sure != 0 ? h->first_sure : h->granted;
-}
-
 int zkc_hold_by_time(const void *a, const void *b)
 {
     const zkc_hold *x = a;
     const zkc_hold *y = b;
     int order = x->path - y->path;
-    order = order != 0 ? order : sign(start_of(x), start_of(y));
+    order = order != 0 ? order : sign(x->granted, y->granted);
     return order != 0 ? order : sign(x->token, y->token);
 }
 
-zkc_hold *zkc_hold_find(zkc_hold *holds, size_t count, int64_t token)
+/* The first of those with @token or a higher one. */
+static size_t place_of(const zkc_hold *holds, size_t count, int64_t token)
 {
     size_t low = 0;
     size_t high = count;
@@ -43,7 +39,24 @@ zkc_hold *zkc_hold_find(zkc_hold *holds, size_t count, int64_t token)
             high = middle;
         }
     }
-    return low < count && holds[low].token == token ? &holds[low] : NULL;
+    return low;
+}
+
+const zkc_hold *
+zkc_hold_find(const zkc_hold *holds, size_t count, int64_t token, int path)
+{
+    for (size_t i = place_of(holds, count, token); i < count && holds[i].token == token;
+         i++) {
+        if (holds[i].path == path) {
+            return &holds[i];
+        }
+    }
+    return NULL;
+}
+
+bool zkc_is_on(const zkc_record *r, int path)
+{
+    return r->path == path || (r->as == ZKC_AS_BOTH && r->also == path);
 }
 
 int64_t zkc_hold_end(const zkc_hold *h)
@@ -54,6 +67,12 @@ int64_t zkc_hold_end(const zkc_hold *h)
     }
     if (h->deleted != 0 && h->deleted < end) {
         end = h->deleted;
+    }
+    /* It gives this path away once it notices; as long as it is sure it has not. */
+    const int64_t unnoticed =
+        h->last_sure > h->other_deleted ? h->last_sure : h->other_deleted;
+    if (h->other_deleted != 0 && unnoticed < end) {
+        end = unnoticed;
     }
     return end;
 }
@@ -66,6 +85,9 @@ static void add_to(zkc_hold *h, const zkc_record *r)
         h->first_sure = h->first_sure == 0 ? r->at : h->first_sure;
         h->last_sure = r->at;
         h->claimed = claimed > h->claimed ? claimed : h->claimed;
+        break;
+    case ZKC_DOWNGRADE:
+        h->downgraded = r->at;
         break;
     case ZKC_RELEASE:
         h->released = r->at;
@@ -85,34 +107,56 @@ static void add_to(zkc_hold *h, const zkc_record *r)
     }
 }
 
+/* What is said of one of the two holds of a multi-lock is said of both, but for a deletion by hand. */
+static void add_to_all(zkc_hold *holds, size_t count, const zkc_record *r)
+{
+    for (size_t i = place_of(holds, count, r->token);
+         i < count && holds[i].token == r->token; i++) {
+        const bool other = holds[i].path != r->path;
+        if (other && holds[i].as == ZKC_AS_BOTH && r->kind == ZKC_DELETED) {
+            holds[i].other_deleted = r->at;
+        } else if (!other || holds[i].as == ZKC_AS_BOTH) {
+            add_to(&holds[i], r);
+        }
+    }
+}
+
+static zkc_hold hold_on(const zkc_record *r, int path)
+{
+    return (zkc_hold){
+        .token = r->token,
+        .asked = r->at,
+        .granted = r->until,
+        .sequence = path == r->path ? r->value : -1, /* known of the first node alone */
+        .process = r->process,
+        .life = r->life,
+        .thread = r->thread,
+        .path = path,
+        .as = r->as,
+        .permits = r->permits};
+}
+
 zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count)
 {
     size_t grants = 0;
     for (size_t i = 0; i < n; i++) {
         grants += all[i].kind == ZKC_GRANT && all[i].token != 0;
     }
-    zkc_hold *holds = calloc(grants + 1, sizeof *holds);
+    zkc_hold *holds = calloc(2 * grants + 1, sizeof *holds);
     *count = 0;
     for (size_t i = 0; i < n && holds != NULL; i++) {
         const zkc_record *r = &all[i];
         if (r->kind == ZKC_GRANT && r->token != 0) {
-            holds[(*count)++] = (zkc_hold){.token = r->token,
-                                           .asked = r->at,
-                                           .granted = r->until,
-                                           .sequence = r->value,
-                                           .process = r->process,
-                                           .life = r->life,
-                                           .thread = r->thread,
-                                           .path = r->path};
+            holds[(*count)++] = hold_on(r, r->path);
+        }
+        if (r->kind == ZKC_GRANT && r->token != 0 && r->as == ZKC_AS_BOTH) {
+            holds[(*count)++] = hold_on(r, r->also);
         }
     }
     if (holds != NULL) {
         qsort(holds, *count, sizeof *holds, by_token);
         for (size_t i = 0; i < n; i++) {
-            zkc_hold *h = zkc_hold_find(holds, *count, all[i].token);
-            if (h != NULL) {
-                add_to(h, &all[i]);
-            }
+            add_to_all(holds, *count, &all[i]);
         }
     }
     return holds;

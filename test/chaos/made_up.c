@@ -33,6 +33,12 @@ zkc_record *visit(int who, int path)
     for (int i = 0; i < VISIT; i++) {
         add(kinds[i], who, path, i + 1)->token = token;
     }
+    set_as(first,
+           path == ZKC_PERMITS_PATH                   ? ZKC_AS_PERMITS
+           : path == ZKC_RW_PATH && t.visits % 2 == 0 ? ZKC_AS_READER
+           : path == ZKC_RW_PATH                      ? ZKC_AS_WRITER
+                                                      : ZKC_AS_MUTEX,
+           path == ZKC_PERMITS_PATH ? ZKC_PERMITS_MAX : 0);
     first[GRANT].value = t.sequence++;
     first[GRANT].by = (uint8_t)(t.visits++ % ZKC_BYS);
     first[GRANT].limit = -1;
@@ -44,6 +50,50 @@ zkc_record *visit(int who, int path)
     t.expected.paths[path].store_value++;
     t.expected.paths[path].store_writes++;
     t.now += ROUND_MS * (int64_t)MS;
+    return first;
+}
+
+void set_as(zkc_record *hold, enum zkc_as as, int permits)
+{
+    for (int i = 0; i < VISIT; i++) {
+        hold[i].as = (uint8_t)as;
+        hold[i].permits = (uint8_t)permits;
+    }
+}
+
+void keep_on(zkc_record *hold)
+{
+    strike_out(&hold[RELEASE]);
+    strike_out(&hold[RELEASED]);
+}
+
+zkc_record *visit_both(int who)
+{
+    zkc_record *first = visit(who, ZKC_SHORT_PATH);
+    set_as(first, ZKC_AS_BOTH, 0);
+    for (int i = 0; i < VISIT; i++) {
+        first[i].also = ZKC_RARE_PATH;
+    }
+    for (int i = 0; i < 2; i++) {
+        zkc_record *r =
+            add(ZKC_LOOKED, who, i == 0 ? ZKC_SHORT_PATH : ZKC_RARE_PATH, 0);
+        r->at = first[SURE].at;
+        r->until = first[SURE].until;
+        r->value = r->token = first[GRANT].token;
+    }
+    return first;
+}
+
+zkc_record *visit_downgraded(int who)
+{
+    zkc_record *first = visit(who, ZKC_RW_PATH);
+    set_as(first, ZKC_AS_WRITER, 0);
+    for (int i = 0; i < 2; i++) {
+        zkc_record *r =
+            add(i == 0 ? ZKC_DOWNGRADE : ZKC_DOWNGRADED, who, ZKC_RW_PATH, 0);
+        r->at = first[GRANT].until + (int64_t)3 * MS;
+        r->value = r->token = first[GRANT].token;
+    }
     return first;
 }
 
@@ -72,6 +122,8 @@ int made_up_setup(void **state)
 
 void calm(void)
 {
+    visit_both(0);
+    visit_downgraded(0);
     add(ZKC_CALM, 0, 0, 0);
     for (int i = 0; i < ZKC_PROCESSES * ZKC_THREADS * ZKC_PATHS; i++) {
         visit(i / ZKC_PATHS, i % ZKC_PATHS);

@@ -40,6 +40,17 @@ zkc_record *add(enum zkc_kind kind, int who, int path, int64_t at_ms);
 /** One hold of 10 ms with everything that can be done in it. Returns its first record. */
 zkc_record *visit(int who, int path);
 
+/** The same by a multi-lock of the paths 0 and 2, which is first on both. */
+zkc_record *visit_both(int who);
+
+/** A writer that stays as a reader from 5 ms on; followed by two more records. */
+zkc_record *visit_downgraded(int who);
+
+void set_as(zkc_record *visit, enum zkc_as as, int permits);
+
+/** Nobody released it: it is sure for as long as it was told. */
+void keep_on(zkc_record *visit);
+
 /** An acquire that failed after @limit_ms. */
 zkc_record *failed(int code, int64_t limit_ms);
 

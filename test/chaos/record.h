@@ -21,6 +21,9 @@ enum zkc_kind {
     ZKC_FAIL,  /* acquire failed: at..until, code, limit = time-out in ms */
     ZKC_SURE,  /* asked at..until: surely held for value ms */
     ZKC_AGAIN, /* acquired again: code, token, value = token before */
+    ZKC_DOWNGRADE,  /* a writer is about to stay as a reader */
+    ZKC_DOWNGRADED, /* code, token, value = token before */
+    ZKC_LOOKED, /* listed path, at..until: code, token, value = token of its first node */
     ZKC_RELEASE,       /* about to release for good */
     ZKC_RELEASED,      /* code */
     ZKC_LOST,          /* lost callback: token, code = reason */
@@ -42,6 +45,16 @@ enum zkc_kind {
     ZKC_KINDS
 };
 
+/* What is asked for. */
+enum zkc_as {
+    ZKC_AS_MUTEX,
+    ZKC_AS_READER,
+    ZKC_AS_WRITER,
+    ZKC_AS_PERMITS, /* of a semaphore */
+    ZKC_AS_BOTH,    /* a multi-lock of two paths */
+    ZKC_ASES
+};
+
 /* Who is asked for, and how its outcome is learnt. */
 enum zkc_by {
     ZKC_BY_THREAD,   /* the thread itself, in acquire */
@@ -51,7 +64,20 @@ enum zkc_by {
     ZKC_BYS
 };
 
-enum { ZKC_PROCESSES = 6, ZKC_THREADS = 4, ZKC_PATHS = 3, ZKC_SESSION_MS = 2000 };
+/*
+ * The paths: one for throughput, one whose holders are there when something happens, one often
+ * empty; a read-write lock; a semaphore.
+ */
+enum {
+    ZKC_SHORT_PATH,
+    ZKC_LONG_PATH,
+    ZKC_RARE_PATH,
+    ZKC_RW_PATH,
+    ZKC_PERMITS_PATH,
+    ZKC_PATHS
+};
+
+enum { ZKC_PROCESSES = 6, ZKC_THREADS = 4, ZKC_PERMITS_MAX = 3, ZKC_SESSION_MS = 2000 };
 
 typedef struct zkc_record {
     int64_t at;
@@ -65,8 +91,11 @@ typedef struct zkc_record {
     uint8_t process;
     uint8_t thread;
     uint8_t path;
-    uint8_t by; /* enum zkc_by, of grants, failures and what follows them */
-    uint8_t spare[12];
+    uint8_t by;      /* enum zkc_by, of grants, failures and what follows them */
+    uint8_t as;      /* enum zkc_as, of the same */
+    uint8_t permits; /* of ZKC_AS_PERMITS */
+    uint8_t also;    /* of ZKC_AS_BOTH: the second path */
+    uint8_t spare[9];
 } zkc_record;
 
 _Static_assert(sizeof(zkc_record) == 64, "a record never crosses a page");

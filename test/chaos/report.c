@@ -94,6 +94,14 @@ static void counts(const struct zkc_outcome_text *o)
     number("of these, tickets by callback", v->granted[ZKC_BY_CALLBACK]);
     number("tickets by waiting", v->granted[ZKC_BY_WAIT]);
     number("tickets by asking for the state", v->granted[ZKC_BY_POLL]);
+    number("grants to readers", v->granted_as[ZKC_AS_READER]);
+    number("most readers surely at once", v->readers_most);
+    number("grants to writers", v->granted_as[ZKC_AS_WRITER]);
+    number("writers that stayed as readers", v->count[ZKC_DOWNGRADED]);
+    number("grants of permits of a semaphore", v->granted_as[ZKC_AS_PERMITS]);
+    number("most permits surely held at once", v->permits_most);
+    number("grants of a multi-lock", v->granted_as[ZKC_AS_BOTH]);
+    number("looks at a path of it while it is held", v->count[ZKC_LOOKED]);
     number("re-entries", v->count[ZKC_AGAIN]);
     number("losses", v->count[ZKC_LOST]);
     number("acquires timed out, tries that failed", v->timed_out);

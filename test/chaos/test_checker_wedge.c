@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the checkers of the chaos run call a lock wedged, on made-up histories. */
+#include <string.h>
+
 #include <zkr/error.h>
 
 #include "made_up.h"
@@ -50,6 +52,23 @@ static void a_wedge_is_seen_by_tries(void **state)
     expect_only(ZKC_BAD_WEDGED);
 }
 
+/* Whoever waits with a multi-lock waits for both of its paths. */
+static void a_wedge_of_a_second_path_is_seen(void **state)
+{
+    (void)state;
+    visit(1, ZKC_RARE_PATH);
+    const int64_t from = t.now;
+    t.now += (ZKC_WEDGED_MS + 1000) * (int64_t)MS;
+    visit_both(2)[GRANT].at = from;
+    for (int64_t ms = 1000; ms < ZKC_WEDGED_MS; ms += 2000) {
+        grant_elsewhere(from, ms);
+    }
+    visit(3, ZKC_SHORT_PATH); /* so that the other path is not it */
+    calm();
+    expect_only(ZKC_BAD_WEDGED);
+    assert_non_null(strstr(t.verdict.first[ZKC_BAD_WEDGED], "path 2"));
+}
+
 /* Without any answer for long it is the servers that were away, also if others are granted before and after. */
 static void absent_servers_are_no_wedge(void **state)
 {
@@ -71,6 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_wedged_lock_is_seen),
         TEST(a_wedge_is_seen_by_tries),
+        TEST(a_wedge_of_a_second_path_is_seen),
         TEST(absent_servers_are_no_wedge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

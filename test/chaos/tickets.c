@@ -21,7 +21,7 @@ static bool in_turn(const zkc_ticket *t, int state)
 static void tell(const zkc_ticket *t, enum zkc_kind kind, int code)
 {
     const struct zkc_worker *w = t->grip.w;
-    zkc_record r = zkc_client_record(w->process, kind, t->grip.path);
+    zkc_record r = zkc_client_record(w->process, kind, t->grip.want.path);
     r.thread = (uint8_t)w->number;
     r.by = (uint8_t)t->grip.by;
     r.token = t->token;
@@ -136,7 +136,7 @@ static int request(zkc_ticket *t)
 {
     struct zkc_worker *w = t->grip.w;
     (void)pthread_mutex_lock(&w->lock); /* so that nobody is told before it is known */
-    int rc = zkr_mutex_request(t->grip.mutex, t->limit_ms,
+    int rc = zkc_locks_request(w->locks, &t->grip.want, t->limit_ms,
                                t->grip.by == ZKC_BY_WAIT ? NULL : on_ticket, t,
                                &t->grip.ticket);
     w->waiting = rc == ZKR_OK ? t : NULL;
@@ -145,7 +145,7 @@ static int request(zkc_ticket *t)
 }
 
 int zkc_ticket_take(struct zkc_worker *w,
-                    int path,
+                    const struct zkc_want *want,
                     enum zkc_by by,
                     int64_t limit_ms,
                     zkc_ticket **out)
@@ -155,8 +155,7 @@ int zkc_ticket_take(struct zkc_worker *w,
     if (t == NULL) {
         zkt_fail("no memory");
     }
-    t->grip =
-        (struct zkc_grip){.w = w, .mutex = w->mutexes[path], .by = by, .path = path};
+    t->grip = zkc_grip_begin(w, want, by);
     t->limit_ms = limit_ms;
     t->brief = by == ZKC_BY_CALLBACK && zkc_between(&w->random, 1, BRIEF_OF) == 1;
     t->asked = zkc_now();

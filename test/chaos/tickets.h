@@ -33,7 +33,7 @@ typedef struct zkc_ticket {
  * already. Else why not, which is told as well.
  */
 int zkc_ticket_take(struct zkc_worker *w,
-                    int path,
+                    const struct zkc_want *want,
                     enum zkc_by by,
                     int64_t limit_ms,
                     zkc_ticket **out);

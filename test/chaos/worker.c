@@ -29,7 +29,7 @@ static bool ask_store(const struct zkc_grip *g,
                       zkc_store_reply *reply)
 {
     const zkc_store_request ask = {
-        .op = op, .path = g->path, .token = g->token, .value = value};
+        .op = op, .path = g->want.path, .token = g->token, .value = value};
     *reply = (zkc_store_reply){0};
     return zkc_store_ask(g->w->store, &ask, reply);
 }
@@ -80,7 +80,7 @@ static void count_guarded(struct zkc_grip *g)
     int64_t value = 0;
     int64_t zxid = 0;
     int code = 0;
-    (void)snprintf(path, sizeof path, "%s/%d", ZKC_COUNTERS, g->path);
+    (void)snprintf(path, sizeof path, "%s/%d", ZKC_COUNTERS, g->want.path);
     if (g->guard_unsure ||
         zkc_counter_read(p->handle, g, path, &value, &code) != ZKC_DONE) {
         return;
@@ -119,13 +119,13 @@ static void enter_again(const struct zkc_grip *g)
     zkc_grip_put(g, &r);
 }
 
-/* A ticket excludes everybody else, so a try beside it fails; if not, the judge sees two. */
+/* Beside an exclusive hold a try fails; if not, the judge sees two. */
 static void try_beside(const struct zkc_grip *g)
 {
     const bool by_callback = one_in(g->w, 2);
     zkc_ticket *t;
-    (void)zkc_ticket_take(g->w, g->path, by_callback ? ZKC_BY_CALLBACK : ZKC_BY_WAIT, 0,
-                          &t);
+    (void)zkc_ticket_take(g->w, &g->want, by_callback ? ZKC_BY_CALLBACK : ZKC_BY_WAIT,
+                          0, &t);
     if (t != NULL) {
         (void)zkc_grip_sure(&t->grip);
         zkc_ticket_end(t);
@@ -142,7 +142,42 @@ static void sit(const struct zkc_grip *g, int64_t most_ms)
     }
 }
 
-static void do_something(struct zkc_grip *g)
+/* Somebody else may be in there, too: so nothing is written. */
+static void stay_among_others(const struct zkc_grip *g)
+{
+    const int64_t what = between(g->w, 1, 100);
+    if (what <= 15) {
+        try_beside(g);
+    } else if (what <= 30 && g->ticket == NULL) {
+        enter_again(g);
+    } else if (what <= 95) {
+        zkt_sleep_ms(between(g->w, 1, 20));
+    } else {
+        sit(g, 1500);
+    }
+}
+
+/* A multi-lock that surely holds is first on both of its paths. */
+static void look_at_both(const struct zkc_grip *g)
+{
+    const int paths[] = {g->want.path, g->want.also};
+    for (int i = 0; i < 2; i++) {
+        const struct zkc_want one = {.as = ZKC_AS_MUTEX, .path = paths[i]};
+        zkr_contenders *list = NULL;
+        zkc_record r = zkc_grip_record(g, ZKC_LOOKED);
+        r.path = (uint8_t)paths[i];
+        r.code = zkr_mutex_contenders(zkc_locks_mutex(g->w->locks, &one), &list);
+        r.until = zkc_now();
+        if (r.code == ZKR_OK && zkr_contenders_count(list) > 0) {
+            r.value = zkr_contenders_get(list, 0)->fencing_token;
+        }
+        zkr_contenders_free(list);
+        zkc_grip_put(g, &r);
+    }
+    (void)zkc_grip_sure(g);
+}
+
+static void write_alone(struct zkc_grip *g)
 {
     struct zkc_worker *w = g->w;
     const int64_t what = between(w, 1, 1000);
@@ -167,6 +202,17 @@ static void do_something(struct zkc_grip *g)
     }
 }
 
+static void do_something(struct zkc_grip *g)
+{
+    if (g->want.as == ZKC_AS_READER || g->want.as == ZKC_AS_PERMITS) {
+        stay_among_others(g);
+    } else if (g->want.as == ZKC_AS_BOTH && one_in(g->w, 3)) {
+        look_at_both(g);
+    } else {
+        write_alone(g);
+    }
+}
+
 /* ---- one round ---------------------------------------------------------------------- */
 
 /* By acquire; ends with zkc_grip_release(). */
@@ -187,20 +233,26 @@ static bool take_by_thread(struct zkc_grip *g, int64_t limit_ms)
 static void use(struct zkc_grip *g)
 {
     struct zkc_worker *w = g->w;
-    if (g->path == ZKC_LONG_PATH && one_in(w, 3) &&
+    if (g->want.path == ZKC_LONG_PATH && one_in(w, 3) &&
         atomic_load(&w->process->control->phase) == ZKC_RUNNING) {
         sit(g, 2000);
     }
     for (int64_t steps = between(w, 1, 4); steps > 0 && zkc_grip_sure(g); steps--) {
         do_something(g);
+        if (g->want.as == ZKC_AS_WRITER && g->ticket == NULL && one_in(w, 2)) {
+            zkc_grip_downgrade(g);
+            sit(g, 100); /* so that the next one comes, if it may */
+        }
     }
 }
 
-static bool
-round_by_ticket(struct zkc_worker *w, int path, enum zkc_by by, int64_t limit_ms)
+static bool round_by_ticket(struct zkc_worker *w,
+                            const struct zkc_want *want,
+                            enum zkc_by by,
+                            int64_t limit_ms)
 {
     zkc_ticket *t;
-    const bool held = zkc_ticket_take(w, path, by, limit_ms, &t) == ZKR_OK;
+    const bool held = zkc_ticket_take(w, want, by, limit_ms, &t) == ZKR_OK;
     if (t != NULL) {
         use(&t->grip);
         if (one_in(w, 4)) {
@@ -213,12 +265,15 @@ round_by_ticket(struct zkc_worker *w, int path, enum zkc_by by, int64_t limit_ms
 }
 
 /* Returns whether it was granted. */
-static bool round_on(struct zkc_worker *w, int path, enum zkc_by by, int64_t limit_ms)
+static bool round_on(struct zkc_worker *w,
+                     const struct zkc_want *want,
+                     enum zkc_by by,
+                     int64_t limit_ms)
 {
-    struct zkc_grip g = {.w = w, .mutex = w->mutexes[path], .path = path};
     if (by != ZKC_BY_THREAD) {
-        return round_by_ticket(w, path, by, limit_ms);
+        return round_by_ticket(w, want, by, limit_ms);
     }
+    struct zkc_grip g = zkc_grip_begin(w, want, by);
     const bool held = take_by_thread(&g, limit_ms);
     if (held) {
         use(&g);
@@ -227,19 +282,45 @@ static bool round_on(struct zkc_worker *w, int path, enum zkc_by by, int64_t lim
     return held;
 }
 
-static enum zkc_by pick_by(struct zkc_worker *w)
+static enum zkc_by pick_by(struct zkc_worker *w, enum zkc_as as)
 {
-    const int64_t x = between(w, 1, 100);
+    const bool by_ticket = as == ZKC_AS_PERMITS || as == ZKC_AS_BOTH;
+    const int64_t x = between(w, by_ticket ? 51 : 1, 100);
     return x <= 50   ? ZKC_BY_THREAD
            : x <= 75 ? ZKC_BY_CALLBACK
            : x <= 90 ? ZKC_BY_WAIT
                      : ZKC_BY_POLL;
 }
 
-static int pick_path(struct zkc_worker *w)
+static struct zkc_want pick_on(struct zkc_worker *w, int path)
+{
+    struct zkc_want want = {.path = path};
+    if (path == ZKC_RW_PATH) {
+        want.as = one_in(w, 2) ? ZKC_AS_WRITER : ZKC_AS_READER;
+    } else if (path == ZKC_PERMITS_PATH) {
+        want.as = ZKC_AS_PERMITS;
+        want.permits = (int)between(w, 1, ZKC_PERMITS_MAX);
+    }
+    return want;
+}
+
+static struct zkc_want pick_both(struct zkc_worker *w)
+{
+    const bool turned = one_in(w, 2);
+    return (struct zkc_want){.as = ZKC_AS_BOTH,
+                             .path = turned ? ZKC_RARE_PATH : ZKC_SHORT_PATH,
+                             .also = turned ? ZKC_SHORT_PATH : ZKC_RARE_PATH};
+}
+
+static struct zkc_want pick(struct zkc_worker *w)
 {
     const int64_t x = between(w, 1, 100);
-    return x <= 85 ? ZKC_SHORT_PATH : x <= 95 ? ZKC_LONG_PATH : ZKC_RARE_PATH;
+    return x > 95 ? pick_both(w)
+                  : pick_on(w, x <= 45   ? ZKC_SHORT_PATH
+                               : x <= 55 ? ZKC_LONG_PATH
+                               : x <= 60 ? ZKC_RARE_PATH
+                               : x <= 80 ? ZKC_RW_PATH
+                                         : ZKC_PERMITS_PATH);
 }
 
 static int64_t pick_limit(struct zkc_worker *w, int path)
@@ -266,12 +347,14 @@ void *zkc_worker_run(void *arg)
         if (atomic_load(&p->quit)) {
             return finish(w);
         }
-        const int path = pick_path(w);
-        (void)round_on(w, path, pick_by(w), pick_limit(w, path));
+        const struct zkc_want want = pick(w);
+        (void)round_on(w, &want, pick_by(w, want.as), pick_limit(w, want.path));
         zkt_sleep_ms(one_in(w, 10) ? between(w, 0, 200) : between(w, 0, 10));
     }
     for (int path = 0; path < ZKC_PATHS && !atomic_load(&p->quit); path++) {
-        while (!round_on(w, path, pick_by(w), ZKR_FOREVER) && !atomic_load(&p->quit)) {
+        const struct zkc_want want = pick_on(w, path);
+        while (!round_on(w, &want, pick_by(w, want.as), ZKR_FOREVER) &&
+               !atomic_load(&p->quit)) {
             zkt_sleep_ms(10); /* canceled before the calm, or refused */
         }
     }

@@ -9,6 +9,7 @@
 #include <zkr/zkr.h>
 
 #include "control.h"
+#include "locks.h"
 #include "record.h"
 
 /* A client process and its threads. */
@@ -29,7 +30,7 @@ struct zkc_worker {
     struct zkc_process *process;
     int number;
     uint64_t random;
-    zkr_mutex *mutexes[ZKC_PATHS];
+    struct zkc_locks *locks;
     int store;
     pthread_t thread;
     atomic_bool done;
