@@ -47,7 +47,12 @@ static unsigned answered(struct zkr__claim_state *k, const struct zkr__claim_eve
     if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
         return 0;
     }
-    if (e->code == ZKR_OK || e->refused) {
+    if (e->refused) {
+        k->round++;
+        k->downgrade = ZKR__SETTLED; /* the node is the one that it was */
+        return ZKR__DO_QUIET;
+    }
+    if (e->code == ZKR_OK) {
         k->round++;
         settle(k);
         return ZKR__DO_QUIET;

@@ -45,21 +45,28 @@ static void expect_kept(const struct zkr__claim_state *k)
     assert_int_equal(k->downgrade, ZKR__SETTLED);
 }
 
-/* Done, or refused: the hold goes on, and its node gets a watch in a while. */
+/*
+ * Done, or refused: the hold goes on, and its node gets a watch in a while. Which wish was told counts for the node
+ * that had it.
+ */
 static void an_answer_settles_it(void **state)
 {
     (void)state;
     struct zkr__claim_state k = downgrading();
+    k.told = 3;
     assert_int_equal(answer(&k, ZKR__EV_DOWNGRADED, ZKR_OK), ZKR__DO_QUIET);
     expect_kept(&k);
+    assert_int_equal(k.told, 0);
     assert_int_equal(happens(&k, ZKR__EV_QUIET), ZKR__DO_GET_OWN);
     k = downgrading();
+    k.told = 3;
     assert_int_equal(step(&k, (struct zkr__claim_event){.kind = ZKR__EV_DOWNGRADED,
                                                         .connected = true,
                                                         .code = ZKR_ECONNLOSS,
                                                         .refused = true}),
                      ZKR__DO_QUIET);
     expect_kept(&k);
+    assert_int_equal(k.told, 3);
 }
 
 /* Until then that a node is missing is no loss, nor is it looked at. */
