@@ -170,12 +170,21 @@ typedef struct zkr_client_options {
                                      longer */
     int64_t dispatch_by_application; /**< not 0: no dispatch thread; callbacks run in
                                      zkr_client_dispatch() */
+    const char *
+        tls_cert; /**< connect by TLS, with these files in PEM: "CA,CERTIFICATE,KEY", and
+                                     ",PASSWORD" of the key if it has one; NULL = no TLS. The port
+                                     must be one for TLS (secureClientPort). The files are read
+                                     again at each connection. Only where libzookeeper was built
+                                     with OpenSSL, which Debian's is not: else ZKR_EINVAL; then
+                                     go through stunnel. libzookeeper 3.8 accepts any server whose
+                                     certificate is signed by that CA or by one that this machine
+                                     trusts; it does not compare names */
 } zkr_client_options;
 
 #define ZKR_CLIENT_OPTIONS_INIT                                                        \
     {                                                                                  \
         sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0                                                              \
+            0, 0, 0, 0, 0, 0                                                           \
     }
 
 /** Counters of a client since it was opened, for monitoring. Fields are only appended. */
@@ -203,8 +212,8 @@ typedef struct zkr_stats {
  *           missing port means 2181; IPv6 as "[::1]:2181".
  * @options  NULL = defaults; borrowed during the call.
  *
- * Returns ZKR_OK, ZKR_EINVAL (server list, chroot, an option out of range or unknown),
- * ZKR_ENOMEM, ZKR_ESYS (no thread could be started).
+ * Returns ZKR_OK, ZKR_EINVAL (server list, chroot, an option out of range or unknown, a file of
+ * options.tls_cert that cannot be read, no TLS in libzookeeper), ZKR_ENOMEM, ZKR_ESYS (no thread could be started).
  *
  * Blocks:   no; names are resolved and servers reached in the background.
  * Threads:  any. Starts two threads, one with options.dispatch_by_application, and libzookeeper two;

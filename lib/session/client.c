@@ -59,6 +59,7 @@ static void free_memory(zkr_client *c)
     zkr__mem_free(c->lookup.servers);
     zkr__mem_free(c->owner);
     zkr__mem_free(c->auth_scheme);
+    zkr__mem_free(c->tls_cert);
     zkr__mem_free(c->auth_cert);
     zkr__zk_acl_free(c->acl);
     zkr__mem_free(c);

@@ -63,6 +63,7 @@ struct zkr_client {
     int64_t list_pause; /* before the handle is told again */
     char *owner;        /* NULL = default text */
     char *auth_scheme;
+    char *tls_cert;
     void *auth_cert;
     struct ACL_vector *acl;
     zkr_client_options

@@ -12,13 +12,13 @@ static pthread_once_t forks = PTHREAD_ONCE_INIT;
 
 /* --- fork: the child has none of the parent's clients, and must not find the mutex locked --- */
 
-static void before_fork(void)
+void zkr__log_hush(void)
 {
     (void)pthread_mutex_lock(&foreign_mu);
     zkr__zk_log_pause();
 }
 
-static void after_fork(void)
+void zkr__log_speak(void)
 {
     zkr__zk_log_resume();
     (void)pthread_mutex_unlock(&foreign_mu);
@@ -33,7 +33,7 @@ static void begin_child(void)
 
 static void mind_forks(void)
 {
-    (void)pthread_atfork(before_fork, after_fork, begin_child);
+    (void)pthread_atfork(zkr__log_hush, zkr__log_speak, begin_child);
 }
 
 void zkr__log_foreign(int level, const char *text)

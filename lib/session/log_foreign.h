@@ -15,4 +15,8 @@ void zkr__log_leave(zkr_client *c);
 /* A line, for the door's on_log. On any thread. */
 void zkr__log_foreign(int level, const char *text);
 
+/* Nothing is logged by libzookeeper between the two, and no other thread is between them. */
+void zkr__log_hush(void);
+void zkr__log_speak(void);
+
 #endif

@@ -10,10 +10,11 @@
 #include "session/request.h"
 #include "session/resolve.h"
 #include "session/service.h"
+#include "session/tls.h"
 #include "session/zk_real.h"
 #include "session/zk_value.h"
 
-ZKR__OPTIONS_CHECK(zkr_client_options, 23, dispatch_by_application);
+ZKR__OPTIONS_CHECK(zkr_client_options, 24, tls_cert);
 
 /* libzookeeper gives a connection attempt a part of what is asked for. */
 enum { LEAST_SESSION_MS = 100 };
@@ -77,6 +78,12 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
         rc = zkr__fail(ZKR_EINVAL, NULL, "option owner is longer than %d bytes",
                        OWNER_MAX);
     }
+    if (rc == ZKR_OK && o->tls_cert) {
+        rc = o->open_handle
+                 ? zkr__fail(ZKR_EINVAL, NULL,
+                             "options tls_cert and open_handle exclude each other")
+                 : zkr__tls_check(o->tls_cert);
+    }
     return rc;
 }
 
@@ -92,7 +99,8 @@ static bool copy_pointers(zkr_client *c, const char *servers)
     zkr_client_options *o = &c->options;
     bool whole = copy_string(&c->servers, servers) &&
                  copy_string(&c->owner, o->owner) &&
-                 copy_string(&c->auth_scheme, o->auth_scheme);
+                 copy_string(&c->auth_scheme, o->auth_scheme) &&
+                 copy_string(&c->tls_cert, o->tls_cert);
     if (whole && o->auth_cert) {
         c->auth_cert = zkr__mem_copy(o->auth_cert, o->auth_cert_len);
         whole = c->auth_cert != NULL;
@@ -103,6 +111,7 @@ static bool copy_pointers(zkr_client *c, const char *servers)
     }
     o->owner = NULL;
     o->auth_scheme = NULL;
+    o->tls_cert = NULL;
     o->auth_cert = NULL;
     o->acl = NULL;
     return whole;

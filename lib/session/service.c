@@ -55,6 +55,7 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
         .timeout_ms = (int)c->options.session_timeout_ms,
         .open_handle = c->options.open_handle,
         .open_handle_ctx = c->options.open_handle_ctx,
+        .tls_cert = c->tls_cert,
         .owner = &link->owner,
         .on_log = c->options.log ? zkr__log_foreign : NULL,
     };

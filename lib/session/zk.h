@@ -119,6 +119,7 @@ struct zkr__open_args {
     int timeout_ms;
     zkr_open_handle_fn open_handle;
     void *open_handle_ctx;
+    const char *tls_cert; /* NULL = no TLS */
     struct zkr__handle_owner *owner;
     /* A line of libzookeeper's own log, which is one for the process; NULL = drop them. */
     void (*on_log)(int level, const char *line);

@@ -14,6 +14,7 @@
 #include "session/resolve.h"
 #include "session/zk_log.h"
 #include "session/zk_multi.h"
+#include "session/zk_tls.h"
 #include "session/zk_value.h"
 
 /* Since 3.7; see the reason in open_real(). Weak, so that older libraries load. */
@@ -194,6 +195,8 @@ static void *open_real(const struct zkr__open_args *args)
         if (zh) {
             zoo_set_log_callback(zh, log);
         }
+    } else if (args->tls_cert) {
+        zh = zkr__zk_open_tls(args, on_session, log);
     } else {
         zh = zookeeper_init2(args->servers, on_session, args->timeout_ms, NULL,
                              args->owner, ZOO_NO_LOG_CLIENTENV, log);

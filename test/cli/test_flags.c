@@ -162,6 +162,13 @@ static void credentials_open_what_is_protected(void **state)
     assert_int_equal(zkt_delete(servers, zkt_path()), 0);
 }
 
+/* Whether libzookeeper has no TLS or the files are missing: one line, before any connection. */
+static void tls_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    CLI_REFUSED(64, "--tls", "/none,/none,/none", "lock", zkt_path(), "true");
+}
+
 /* What has no code of its own, such as a full disk, is 70. */
 static void what_cannot_be_written_is_70(void **state)
 {
@@ -192,6 +199,7 @@ int main(int argc, char **argv)
         return status;
     }
     const struct CMUnitTest tests[] = {
+        CLI_TEST(tls_that_cannot_be_is_refused),
         CLI_TEST(options_have_two_spellings),
         CLI_TEST(what_flock_has_and_zkr_has_not_is_refused),
         CLI_TEST(servers_can_be_told_in_three_ways),

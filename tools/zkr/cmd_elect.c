@@ -165,7 +165,7 @@ static int connect_first(struct elect *e)
     if (!guard) {
         return cli_fail_thread();
     }
-    int status = connect_wait(e->client, e->env->globals.connect_ms);
+    int status = connect_wait(e->client, &e->env->globals, e->env->globals.connect_ms);
     (void)signals_guard_end(guard);
     if (status == CLI_SERVER) {
         e->until = LEAVE_NOW;

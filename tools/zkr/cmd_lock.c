@@ -53,7 +53,7 @@ static int connect_first(struct lock *l)
         return cli_fail_thread();
     }
     int64_t left = cli_until(l->until), limit = l->env->globals.connect_ms;
-    int status = connect_wait(l->client, left < limit ? left : limit);
+    int status = connect_wait(l->client, &l->env->globals, left < limit ? left : limit);
     (void)signals_guard_end(guard);
     if (status == CLI_SERVER) {
         l->until = LEAVE_NOW;

@@ -16,6 +16,7 @@ int connect_open(zkr_client **out, const struct globals *g, const char *owner)
     o.auth_scheme = g->auth_scheme;
     o.auth_cert = g->auth_cert;
     o.auth_cert_len = g->auth_cert_len;
+    o.tls_cert = g->tls_cert;
     if (g->log_level > 0) {
         o.log_level = g->log_level;
         o.log = cli_log;
@@ -27,7 +28,7 @@ int connect_open(zkr_client **out, const struct globals *g, const char *owner)
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
-int connect_wait(zkr_client *c, int64_t ms)
+int connect_wait(zkr_client *c, const struct globals *g, int64_t ms)
 {
     int rc = zkr_client_wait_connected(c, ms);
     if (rc == ZKR_OK) {
@@ -36,8 +37,10 @@ int connect_wait(zkr_client *c, int64_t ms)
     if (rc != ZKR_ETIMEDOUT) {
         return cli_fail_rc(rc);
     }
-    return cli_fail(CLI_SERVER, "%s; check -z or $ZKR_SERVERS, and that a server runs",
-                    zkr_last_error()->message);
+    return cli_fail(
+        CLI_SERVER, "%s; check -z or $ZKR_SERVERS, %s", zkr_last_error()->message,
+        g->tls_cert ? "--tls, and that the port is one for TLS (-v says more)"
+                    : "and that a server runs");
 }
 
 int connect_read(zkr_client *c,
@@ -49,7 +52,7 @@ int connect_read(zkr_client *c,
     enum { ATTEMPTS = 3 };
     int rc = ZKR_OK;
     for (int i = 0; i < ATTEMPTS; i++) {
-        int status = connect_wait(c, g->connect_ms);
+        int status = connect_wait(c, g, g->connect_ms);
         if (status != 0) {
             return status;
         }

@@ -12,7 +12,7 @@
 int connect_open(zkr_client **out, const struct globals *g, const char *owner);
 
 /** Waits for the session, at most so long. Returns 0 or an exit code, reported. */
-int connect_wait(zkr_client *c, int64_t ms);
+int connect_wait(zkr_client *c, const struct globals *g, int64_t ms);
 
 /** What reads a list of contenders, of a lock or of an election. */
 typedef int (*connect_read_fn)(void *object, zkr_contenders **out);

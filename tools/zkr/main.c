@@ -23,6 +23,7 @@ static const char usage[] =
     "      --connect-timeout SEC  give up with status 75 after this; default 15,\n"
     "                             with lock -n 5\n"
     "      --auth SCHEME:CRED     such as digest:user:password\n"
+    "      --tls CA,CERT,KEY      connect by TLS with these PEM files\n"
     "  -v                         log on stderr; twice: more\n"
     "      --verbose              say how long it took\n"
     "  -h, --help                 this text; after a subcommand, its own\n"

@@ -103,6 +103,9 @@ int globals_take(struct globals *g, int option, char **argv, const char *usage)
         return take_connect(g, optarg, subcommand);
     case OPTION_AUTH:
         return take_auth(g, optarg, subcommand);
+    case OPTION_TLS:
+        g->tls_cert = optarg;
+        return OPTIONS_GO_ON;
     case 'v':
         g->log_level = g->log_level == 0 ? ZKR_LOG_INFO : ZKR_LOG_DEBUG;
         g->verbose = true;

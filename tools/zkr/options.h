@@ -18,12 +18,19 @@ struct globals {
     char *auth_scheme;  /* NULL = none */
     char *auth_cert;
     size_t auth_cert_len;
-    int log_level; /* 0 = no log */
+    const char *tls_cert; /* NULL = no TLS */
+    int log_level;        /* 0 = no log */
     bool verbose;
 };
 
 /** Codes of the options that have no letter. A subcommand's own ones start at OPTION_OWN. */
-enum { OPTION_CONNECT_TIMEOUT = 256, OPTION_AUTH, OPTION_VERBOSE, OPTION_OWN };
+enum {
+    OPTION_CONNECT_TIMEOUT = 256,
+    OPTION_AUTH,
+    OPTION_TLS,
+    OPTION_VERBOSE,
+    OPTION_OWN
+};
 
 /** For getopt_long(): their letters, and the rows of their table. */
 #define OPTIONS_LETTERS "z:t:vhV"
@@ -32,6 +39,7 @@ enum { OPTION_CONNECT_TIMEOUT = 256, OPTION_AUTH, OPTION_VERBOSE, OPTION_OWN };
         {"session-timeout", required_argument, NULL, 't'},                             \
         {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},          \
         {"auth", required_argument, NULL, OPTION_AUTH},                                \
+        {"tls", required_argument, NULL, OPTION_TLS},                                  \
         {"verbose", no_argument, NULL, OPTION_VERBOSE},                                \
         {"help", no_argument, NULL, 'h'},                                              \
     {                                                                                  \

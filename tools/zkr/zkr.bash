@@ -5,7 +5,7 @@
 
 _zkr() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local global='-z --servers -t --session-timeout --connect-timeout --auth -v --verbose
+    local global='-z --servers -t --session-timeout --connect-timeout --auth --tls -v --verbose
         -h --help -V --version'
     local subcommand='' operands=0 i word
     COMPREPLY=()
@@ -14,7 +14,7 @@ _zkr() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
-        -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
+        -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --tls | -w | --wait | \
             --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
             --lock-delay | --permits | --also | --on-revoke)
             [ "$operands" -gt 0 ] || ((i++))
@@ -48,6 +48,10 @@ _zkr() {
         ;;
     --kill-after)
         mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$current")
+        return
+        ;;
+    --tls)
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
         return
         ;;
     -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The option tls_cert. This program has a zookeeper_init_ssl() of its own; ./run tls tries the real one. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+#include "fixture.h"
+
+zhandle_t *zookeeper_init_ssl(const char *host,
+                              const char *cert,
+                              watcher_fn watcher,
+                              int recv_timeout,
+                              const clientid_t *clientid,
+                              void *context,
+                              int flags);
+
+static char hosts[64], certs[256];
+static int timeout;
+static _Atomic int opened;
+
+zhandle_t *zookeeper_init_ssl(const char *host,
+                              const char *cert,
+                              watcher_fn watcher,
+                              int recv_timeout,
+                              const clientid_t *clientid,
+                              void *context,
+                              int flags)
+{
+    (void)flags;
+    if (atomic_load(&opened) == 0) {
+        (void)snprintf(hosts, sizeof(hosts), "%s", host);
+        (void)snprintf(certs, sizeof(certs), "%s", cert);
+        timeout = recv_timeout;
+        assert_true(watcher && context && !clientid);
+    }
+    atomic_fetch_add(&opened, 1);
+    errno = EPROTO;
+    return NULL;
+}
+
+static int open_with(zkr_client **out, const char *cert)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = 4321;
+    o.tls_cert = cert;
+    return zkr_client_open(out, "127.0.0.1:2281", &o);
+}
+
+/* Three files that can be read, this program for one; then a password, which is no file. */
+static void the_handle_is_opened_by_tls(void **state)
+{
+    (void)state;
+    zkr_client *c;
+    ZKT_MUST(open_with(&c, "/proc/self/exe,/proc/self/exe,/dev/null,secret"));
+    ZKT_EVENTUALLY(atomic_load(&opened) >= 2, 20000); /* it is tried again */
+    assert_string_equal(hosts, "127.0.0.1:2281");
+    assert_string_equal(certs, "/proc/self/exe,/proc/self/exe,/dev/null,secret");
+    assert_int_equal(timeout, 4321);
+    zkt_close(c);
+}
+
+static void what_cannot_be_used_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"", "is not"},
+        {"/dev/null", "is not"},
+        {"/dev/null,/dev/null", "is not"},
+        {"/dev/null,,/dev/null", "is not"},
+        {"/dev/null,/dev/null,/dev/null,", "is not"},
+        {"/dev/null,/dev/null,/dev/null,word,more", "is not"},
+        {"/dev/null,/dev/null,/none.pem", "/none.pem: No such file"},
+    };
+    zkr_client *c;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(open_with(&c, bad[i][0]), ZKR_EINVAL);
+        assert_non_null(strstr(zkr_last_error()->message, bad[i][1]));
+    }
+}
+
+static struct _zhandle *
+never(const char *servers, zkr_watcher_fn watcher, int ms, void *a, void *b)
+{
+    (void)servers;
+    (void)watcher;
+    (void)ms;
+    (void)a;
+    (void)b;
+    return NULL;
+}
+
+static void a_handle_of_ones_own_excludes_it(void **state)
+{
+    (void)state;
+    zkr_client *c;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.tls_cert = "/dev/null,/dev/null,/dev/null";
+    o.open_handle = never;
+    assert_int_equal(zkr_client_open(&c, "127.0.0.1:2281", &o), ZKR_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_handle_is_opened_by_tls),
+        cmocka_unit_test(what_cannot_be_used_is_refused),
+        cmocka_unit_test(a_handle_of_ones_own_excludes_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
