@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Thread_local zkr_error last;
+#include "base/thread.h"
 
 static const struct row {
     int code;
@@ -73,44 +73,46 @@ int zkr_err_zk(int code)
 
 const zkr_error *zkr_last_error(void)
 {
-    return &last;
+    return &zkr__thread_self()->error;
 }
 
-static void begin(int code, const char *path)
+static zkr_error *begin(int code, const char *path)
 {
-    last.code = code;
-    last.zk_rc = zkr_err_zk(code);
-    last.sys_errno = 0;
-    (void)snprintf(last.path, sizeof(last.path), "%s", path ? path : "");
+    zkr_error *last = &zkr__thread_self()->error;
+    last->code = code;
+    last->zk_rc = zkr_err_zk(code);
+    last->sys_errno = 0;
+    (void)snprintf(last->path, sizeof(last->path), "%s", path ? path : "");
+    return last;
 }
 
 int zkr__fail(int code, const char *path, const char *format, ...)
 {
-    begin(code, path);
+    zkr_error *last = begin(code, path);
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(last.message, sizeof(last.message), format, args);
+    (void)vsnprintf(last->message, sizeof(last->message), format, args);
     va_end(args);
     return code;
 }
 
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
 {
-    begin(code, path);
-    last.zk_rc = zk_rc;
-    (void)snprintf(last.message, sizeof(last.message), "%s: %s (ZooKeeper code %d)",
+    zkr_error *last = begin(code, path);
+    last->zk_rc = zk_rc;
+    (void)snprintf(last->message, sizeof(last->message), "%s: %s (ZooKeeper code %d)",
                    what, zkr_strerror(code), zk_rc);
     return code;
 }
 
 int zkr__fail_sys(int sys_errno, const char *what)
 {
-    begin(sys_errno == ENOMEM ? ZKR_ENOMEM : ZKR_ESYS, NULL);
-    last.sys_errno = sys_errno;
+    zkr_error *last = begin(sys_errno == ENOMEM ? ZKR_ENOMEM : ZKR_ESYS, NULL);
+    last->sys_errno = sys_errno;
     char text[96] = "";
     if (strerror_r(sys_errno, text, sizeof(text)) != 0) {
         (void)snprintf(text, sizeof(text), "errno %d", sys_errno);
     }
-    (void)snprintf(last.message, sizeof(last.message), "%s: %s", what, text);
-    return last.code;
+    (void)snprintf(last->message, sizeof(last->message), "%s: %s", what, text);
+    return last->code;
 }

@@ -18,8 +18,12 @@ static bool key_made;
 static atomic_uint generation;
 static atomic_uint_fast64_t last_id;
 
-static _Thread_local uint64_t id;
-static _Thread_local struct zkr__thread_duty *duties;
+static _Thread_local struct zkr__thread self;
+
+struct zkr__thread *zkr__thread_self(void)
+{
+    return &self;
+}
 
 static void count_fork(void)
 {
@@ -39,8 +43,8 @@ static void unlink_duty(struct zkr__thread_duty *duty)
 static void end_thread(void *unused)
 {
     (void)unused;
-    while (duties) {
-        struct zkr__thread_duty *duty = duties;
+    while (self.duties) {
+        struct zkr__thread_duty *duty = self.duties;
         unlink_duty(duty);
         duty->at_exit(duty);
     }
@@ -101,14 +105,29 @@ int zkr__thread_start(pthread_t *thread,
     return rc;
 }
 
+void zkr__thread_join(pthread_t thread)
+{
+    (void)pthread_join(thread, NULL);
+}
+
+void zkr__thread_detach(pthread_t thread)
+{
+    (void)pthread_detach(thread);
+}
+
 /* --- identity --- */
+
+bool zkr__thread_is_self(pthread_t thread)
+{
+    return pthread_equal(thread, pthread_self()) != 0;
+}
 
 uint64_t zkr__thread_id(void)
 {
-    if (id == 0) {
-        id = atomic_fetch_add(&last_id, 1) + 1;
+    if (self.id == 0) {
+        self.id = atomic_fetch_add(&last_id, 1) + 1;
     }
-    return id;
+    return self.id;
 }
 
 long zkr__thread_os_id(void)
@@ -131,12 +150,12 @@ bool zkr__thread_duty_add(struct zkr__thread_duty *duty)
     if (!key_made || pthread_setspecific(key, &key) != 0) {
         return false;
     }
-    duty->next = duties;
-    duty->link = &duties;
-    if (duties) {
-        duties->link = &duty->next;
+    duty->next = self.duties;
+    duty->link = &self.duties;
+    if (self.duties) {
+        self.duties->link = &duty->next;
     }
-    duties = duty;
+    self.duties = duty;
     return true;
 }
 

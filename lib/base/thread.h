@@ -7,6 +7,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <zkr/error.h>
+
+struct zkr__thread_duty;
+
+/* All that the library keeps for each thread. */
+struct zkr__thread {
+    uint64_t id; /* 0 = nobody has asked for it */
+    struct zkr__thread_duty *duties;
+    const void *calls; /* that it runs now (dispatch.c) */
+    zkr_error error;   /* the last one (error.c) */
+};
+
+/* The calling thread's. */
+struct zkr__thread *zkr__thread_self(void);
+
 /*
  * Start a thread of ours: named @name (at most 15 bytes, a constant), and deaf to signals, which are
  * the application's. Threads that it starts itself inherit both.
@@ -19,6 +34,11 @@ int zkr__thread_start(pthread_t *thread,
                       const char *name,
                       void *(*fn)(void *arg),
                       void *arg);
+
+/* Wait for the end of a thread of ours, or never; one of both, once. */
+void zkr__thread_join(pthread_t thread);
+void zkr__thread_detach(pthread_t thread);
+bool zkr__thread_is_self(pthread_t thread);
 
 /* Never reused within a process, unlike pthread_t: no thread inherits a dead one's lock. Not 0. */
 uint64_t zkr__thread_id(void);

@@ -26,7 +26,7 @@ static void reap(zkr_leader_selector *s) ZKR__LOCKED
     s->joining = true;
     zkr__unlock(c);
     int cancel_state = zkr__cancel_hold();
-    (void)pthread_join(s->thread, NULL);
+    zkr__thread_join(s->thread);
     zkr__cancel_restore(cancel_state);
     zkr__lock(c);
     s->started = s->stopping = s->ended = s->joining = s->queued = false;
@@ -58,7 +58,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
 /* Must the calling thread not wait for the selector's? */
 static bool is_inside(const zkr_leader_selector *s) ZKR__LOCKED
 {
-    bool own = s->started && !s->ended && pthread_equal(s->thread, pthread_self());
+    bool own = s->started && !s->ended && zkr__thread_is_self(s->thread);
     return own || zkr__dispatch_is_self(&s->c->dispatch);
 }
 

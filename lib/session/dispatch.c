@@ -15,8 +15,6 @@ struct frame {
     const struct frame *outer;
 };
 
-static _Thread_local const struct frame *innermost;
-
 int zkr__dispatch_init(struct zkr__dispatch *d)
 {
     *d = (struct zkr__dispatch){0};
@@ -102,10 +100,11 @@ take_first(struct zkr__dispatch *d, const void *owner, bool anybody) ZKR__NEEDS(
 
 static void run_call(struct zkr__dispatch *d, struct zkr__call *call)
 {
-    const struct frame frame = {.d = d, .outer = innermost};
-    innermost = &frame;
+    struct zkr__thread *self = zkr__thread_self();
+    const struct frame frame = {.d = d, .outer = self->calls};
+    self->calls = &frame;
     call->run(call);
-    innermost = frame.outer;
+    self->calls = frame.outer;
     zkr__mu_lock(&d->mu);
     d->running = NULL;
     zkr__cv_broadcast(&d->idle);
@@ -215,7 +214,7 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
     zkr__cv_signal(&d->work);
     zkr__mu_unlock(&d->mu);
     if (d->started) {
-        (void)pthread_join(d->thread, NULL);
+        zkr__thread_join(d->thread);
     }
     while (zkr__dispatch_run_one(d)) {
     }
@@ -278,7 +277,7 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
 
 bool zkr__dispatch_is_self(const struct zkr__dispatch *d)
 {
-    const struct frame *frame = innermost;
+    const struct frame *frame = zkr__thread_self()->calls;
     while (frame && frame->d != d) {
         frame = frame->outer;
     }

@@ -75,7 +75,7 @@ static void start(zkr_client *c) ZKR__LOCKED
     int error = zkr__thread_start(&thread, "zkr-resolve", run, q);
     if (error == 0) {
         c->lookup.under_way = true;
-        (void)pthread_detach(thread);
+        zkr__thread_detach(thread);
     } else {
         zkr__client_free(c); /* not the last one to have it */
         zkr__mem_free(q);

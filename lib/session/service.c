@@ -278,6 +278,6 @@ void zkr__service_stop(zkr_client *c)
     zkr__cv_signal(&c->service_cv);
     zkr__unlock(c);
     if (c->service_started) {
-        (void)pthread_join(c->service, NULL);
+        zkr__thread_join(c->service);
     }
 }
