@@ -15,8 +15,12 @@ archive() { # SUITE
 # bare_root DIR SUITE LOG [PACKAGE,...]: makes DIR a root with these packages besides the
 # essential ones, from the archive that apt uses; the end, if it cannot.
 bare_root() {
-    local dir=$1 suite=$2 log=$3 packages=${4:-} uri='' components=main proxy=''
-    need debootstrap
+    local dir=$1 suite=$2 log=$3 packages=${4:-} uri='' components=main proxy='' said
+    if ! installed debootstrap; then
+        say '==> installing debootstrap'
+        said=$(need debootstrap 2>&1) ||
+            die 69 "debootstrap cannot be installed: $(printf '%s\n' "$said" | tail -n 1)"
+    fi
     if [ -n "$(archive "$suite")" ]; then
         uri=$(archive "$suite" | sed -n '1s/ .*//p')
         components=$(archive "$suite" | grep -F "$uri " | cut -d ' ' -f 2 | paste -sd ,)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fresh.sh [--chroot] [demo|test]: runs both commands of the README, or one, each on a bare
-# Debian 12 of its own, with nothing in it but the tree as it is and the packages of the
+# fresh.sh [--chroot] [demo|test|package]: runs both commands of the README, or one, or tries the
+# packages, each on a bare Debian 12 of its own, with nothing in it but the tree as it is and the packages of the
 # distribution that the command installs: in a container where a Docker engine answers, else in
 # a root that is changed to. A test that is left out for want of a package is a failure. Logs of
 # a command that failed are kept in build/fresh; nothing else stays, however this ends.
@@ -197,12 +197,12 @@ leave_root() {
 }
 
 on_bare_root() { # VERB
-    local verb=$1 log=$logs/$1/output start=$SECONDS status=0
+    local verb=$1 log="$logs/$1/output" start=$SECONDS status=0
     rm -rf "${logs:?}/$verb"
     mkdir -p "$logs/$verb"
     printf '\n==> ./run %s on a bare Debian, %s\n' "$verb" "$engine"
     # shellcheck disable=SC2016 # for the shell inside
-    supervised in_root "$log" sh -c 'cd /zkrecipes && exec ./run "$1"' sh "$verb" || status=$?
+    supervised in_root "$log" sh -c 'cd /zkrecipes && exec ./run $1' sh "$verb" || status=$?
     if [ "$status" -eq 0 ] && grep '^==> left out: ' "$log"; then
         say '==> on Debian 12 nothing may be left out'
         status=1
@@ -224,7 +224,7 @@ engine_answers() {
     command -v docker >/dev/null && timeout 20 docker version >/dev/null 2>&1
 }
 
-usage='usage: ./run fresh [--chroot] [demo|test]'
+usage='usage: ./run fresh [--chroot] [demo|test|package]'
 summary=()
 
 # A function is read before it runs: the tree may change meanwhile.
@@ -237,6 +237,7 @@ main() {
     case $* in
     '') verbs=(demo test) ;;
     demo | test) verbs=("$1") ;;
+    package) verbs=('package try') ;;
     *) die 64 "$usage" ;;
     esac
     if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then

@@ -78,21 +78,64 @@ enum zkr_log_level {
 enum zkr_lost_reason {
     ZKR_LOST_SESSION = 1, /**< the session ended */
     ZKR_LOST_LEASE,       /**< the lease bound passed without an answer from a quorum */
-    ZKR_LOST_NODE /**< the lock node was deleted: by somebody, or by the server as it
+    ZKR_LOST_NODE, /**< the lock node was deleted: by somebody, or by the server as it
                                ends the session, if that is heard of first */
+    ZKR_LOST_STOPPED = 101, /**< of a leader latch: stopped with ZKR_LATCH_NOTIFY */
+    ZKR_LOST_SUSPENDED /**< of a leader latch: disconnected, and step_down_when_suspended */
 };
 
-/** What the lost callback is told. */
+/**
+ * What the lost callback is told: which hold it was, why it is over, and what the client had observed by then. Times are
+ * milliseconds. Pointers are valid during the callback. Fields are only appended.
+ */
 typedef struct zkr_lost {
     int64_t reason;        /**< ZKR_LOST_… */
     int64_t fencing_token; /**< of the hold that was lost */
-    const char *node;      /**< its node; valid during the callback */
+    const char *node;      /**< its node */
+    int64_t session_id;    /**< of the session that had it */
+    int64_t held_ms;       /**< from the grant to the loss */
+    int64_t
+        last_write_ms; /**< before the loss, the last write that a quorum has answered was sent; -1 = none was in
+                                this session */
+    int64_t
+        silent_ms; /**< before the loss, the oldest request without an answer was sent; 0 = none was waiting.
+                            Far beyond the usual round trip while there is a connection: the quorum is lost, or the
+                            server hangs */
+    int64_t
+        disconnected_ms; /**< before the loss, the connection was lost; 0 = there was one */
+    int64_t
+        stopped_ms; /**< for so long this process did not run, though its service thread was due: stopped by a
+                             signal or a debugger, or the machine was asleep or overloaded; 0 = it ran. Told when it is a
+                             fourth of the session timeout or more, and over for no longer than one timeout */
+    const char *
+        text; /**< all of it in one line for people, such as "lease bound passed: this process did not run
+                             for 12.3 s" */
 } zkr_lost;
+
+/**
+ * The name of a reason, such as "session expired".
+ *
+ * @reason  any int.
+ *
+ * Returns a constant, "?" for unknown values; never NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API const char *zkr_lost_reason_name(int reason);
 
 /** Called at each change of state, on the dispatch thread. */
 typedef void (*zkr_state_fn)(zkr_client *c, int state, void *ctx);
 
-/** Called for each line of log, on the dispatch thread; @line has no newline. */
+/**
+ * Called for each line of log, on the dispatch thread; @line has no newline.
+ *
+ * Our lines are one for each event, of `key=value` separated by spaces: `event`, then `path` and `node` where it is about
+ * one, `session` and `epoch`, what belongs to the event, `reason`. A value that is no plain word stands in double quotes,
+ * with `\\`, `\"` and `\n` as in C. They carry no time: whoever prints them knows it. Lines of libzookeeper come as it
+ * made them: those about this client's connections, but with more than 16 clients the first gets those of the rest.
+ */
 typedef void (*zkr_log_fn)(int level, const char *line, void *ctx);
 
 struct _zhandle;   /* zhandle_t of <zookeeper/zookeeper.h> */
@@ -121,6 +164,13 @@ typedef struct _zhandle *(*zkr_open_handle_fn)(const char *servers,
                                                void *watcher_ctx,
                                                void *ctx);
 
+/** Credentials for zkr_client_options.more_auth. */
+typedef struct zkr_auth {
+    const char *scheme; /**< such as "digest" */
+    const void *cert;   /**< such as "user:password" */
+    size_t cert_len;    /**< bytes at cert */
+} zkr_auth;
+
 /**
  * Options of zkr_client_open(). Start from ZKR_CLIENT_OPTIONS_INIT; zero in a field means its
  * default. Everything pointed to is copied, except the contexts.
@@ -132,24 +182,30 @@ typedef struct zkr_client_options {
     int64_t
         connect_timeout_ms; /**< bounds calls that wait for a server and have no time-out of
                                      their own (try, contenders); default 15000 */
-    int64_t retry_base_ms;   /**< first pause of the exponential back-off; default 50 */
-    int64_t retry_max_ms;    /**< longest pause; default 5000 */
-    int64_t retry_attempts;  /**< failures in a row after which an acquire gives up with
+    int64_t retry_base_ms;  /**< first pause of the exponential back-off; default 50 */
+    int64_t retry_max_ms;   /**< longest pause; default 5000 */
+    int64_t retry_attempts; /**< failures in a row after which an acquire gives up with
                                      ZKR_ECONNLOSS; 0 = only its deadline ends it (default) */
-    int64_t lease_probe_ms;  /**< pause between the lease probes while anything is held,
+    int64_t lease_probe_ms; /**< pause between the lease probes while anything is held,
                                      about; 0 = session timeout / 12 (default), at most
                                      a fourth of it, negative = no probes, and valid_for
                                      then says ZKR_UNKNOWN. A shorter pause costs writes and
                                      leaves more of the lease at its worst moment: of the
                                      session timeout 0.2 with a fourth, 0.55 with a twelfth,
                                      0.6 with a fifteenth */
-    const char *owner;       /**< owner text of our nodes; default "host/pid/thread" */
+    const char *
+        owner; /**< owner text of our nodes; default "host/pid/thread". Lines behind the first are
+                                  fields, `key=value`: see zkr_contender_field() */
     const char *auth_scheme; /**< such as "digest"; NULL = none */
     const void *auth_cert;   /**< such as "user:password" */
     size_t auth_cert_len;    /**< bytes at auth_cert */
-    const struct ACL_vector *acl; /**< of all nodes we make; NULL = open to everyone */
-    int64_t log_level;            /**< default ZKR_LOG_WARN; also sets libzookeeper's */
-    zkr_log_fn log;               /**< NULL = no log at all */
+    const struct ACL_vector *
+        acl; /**< of all nodes we make, parents that are missing too; NULL = open to everyone,
+                                     also with credentials */
+    int64_t
+        log_level; /**< default ZKR_LOG_WARN; also of the lines that libzookeeper makes about this
+                            client's connections, which come to the same callback */
+    zkr_log_fn log; /**< NULL = no log at all */
     void *log_ctx;
     zkr_state_fn on_state; /**< NULL = none */
     void *on_state_ctx;
@@ -170,6 +226,10 @@ typedef struct zkr_client_options {
                                      longer */
     int64_t dispatch_by_application; /**< not 0: no dispatch thread; callbacks run in
                                      zkr_client_dispatch() */
+    const zkr_auth
+        *more_auth; /**< credentials besides auth_scheme and auth_cert, in this order:
+                                     a session may have several; NULL = none */
+    int64_t more_auth_count; /**< entries of more_auth */
     const char *
         tls_cert; /**< connect by TLS, with these files in PEM: "CA,CERTIFICATE,KEY", and
                                      ",PASSWORD" of the key if it has one; NULL = no TLS. The port
@@ -184,7 +244,7 @@ typedef struct zkr_client_options {
 #define ZKR_CLIENT_OPTIONS_INIT                                                        \
     {                                                                                  \
         sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0                                                           \
+            0, 0, 0, 0, 0, 0, 0, 0                                                     \
     }
 
 /** Counters of a client since it was opened, for monitoring. Fields are only appended. */
@@ -200,6 +260,10 @@ typedef struct zkr_stats {
     int64_t pending_deletes; /**< released or given up, node not yet confirmed gone */
     int64_t dropped_log;     /**< log lines dropped because the callback was too slow */
     int64_t contended; /**< of the grants, those that another contender was ahead of */
+    int64_t expirations; /**< sessions that ended, but for the close */
+    int64_t
+        last_answer_ms; /**< so long ago the last write that a quorum has answered was sent; -1 = none in this
+                                 session */
 } zkr_stats;
 
 /**

@@ -60,12 +60,6 @@ enum zkr_leader_latch_mode {
     ZKR_LATCH_NOTIFY = 1  /**< on_loss is called, with ZKR_LOST_STOPPED */
 };
 
-/** Reasons of losses, besides enum zkr_lost_reason. */
-enum zkr_leader_latch_lost {
-    ZKR_LOST_STOPPED = 101, /**< zkr_leader_latch_stop() with ZKR_LATCH_NOTIFY */
-    ZKR_LOST_SUSPENDED      /**< disconnected, and options.step_down_when_suspended */
-};
-
 /** Called when the latch leads. @fencing_token is this term's. */
 typedef void (*zkr_leader_latch_gain_fn)(zkr_leader_latch *l,
                                          int64_t fencing_token,

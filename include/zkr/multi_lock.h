@@ -53,7 +53,7 @@ typedef struct zkr_multi_lock_options {
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
     int64_t
         watch_node; /**< not 0: that somebody deletes a node is noticed from the grant on,
-                           not from 0.1 s after it; one request more for each path */
+                           not from the first lease probe on; one or two requests more for each path */
 } zkr_multi_lock_options;
 
 #define ZKR_MULTI_LOCK_OPTIONS_INIT                                                    \

@@ -72,7 +72,8 @@ typedef struct zkr_mutex_options {
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
     int64_t watch_node; /**< not 0: that somebody deletes the node is noticed from the
-                           grant on, not from 0.1 s after it; one request more */
+                           grant on, not from the first lease probe on, about a tenth of the session timeout after
+                           it; one or two requests more */
     zkr_mutex_revoke_fn on_revoke; /**< NULL = none; implies watch_node */
     void *on_revoke_ctx;
 } zkr_mutex_options;
@@ -114,7 +115,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (no server has said by the deadline
  * who holds it; of a try, also that there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
  * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first),
- * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads),
+ * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads; without limit, also what the calling thread would
+ * wait for itself for: it holds the path by another object of this client, and not both as readers),
  * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
  * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
  * a callback, or in a forked child). After any error this call holds nothing and its node is
@@ -127,7 +129,10 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Session:  a session that ends while waiting costs the place in the queue, and the wait goes
  *           on at its end within the deadline. A re-connect within the session keeps the place.
  * Cost:     1 round trip when free (create and list are sent together), 2 until parked behind
- *           others, then 0 or 1 after the event; 0 when re-entered.
+ *           others, then 0 or 1 after the event; 0 when re-entered. A hold that lasts writes since when into its node,
+ *           for zkr_contender.held_since_ms: that takes the place of the check in its first lease probe, and so costs
+ *           no request. Only a watch on the node that was set before, while it waited or by options.watch_node, has to
+ *           be set again, and so has that of the one behind.
  * Curator:  InterProcessMutex.acquire.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);

@@ -83,7 +83,7 @@ typedef struct zkr_rwlock_options {
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
     int64_t watch_node; /**< not 0: that somebody deletes the node is noticed from the
-                           grant on, not from 0.1 s after it; one request more */
+                           grant on, not from the first lease probe on; one or two requests more */
     zkr_mutex_revoke_fn
         on_revoke; /**< gets the side that is asked to let go; NULL = none; implies
                       watch_node */

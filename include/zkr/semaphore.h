@@ -57,16 +57,16 @@ typedef struct zkr_semaphore_options {
      * number below 0, is a maximum of 0, and the log says so. NULL = the max is fixed.
      */
     const char *max_from;
-    const char
-        *owner;       /**< owner text of the nodes; default the client's. The nodes have
-                            " max=MAX" behind it, as MAX was when they were made,
-                            if it has no more than 230 bytes */
-    const void *data; /**< node data instead of owner text and MAX; NULL = those */
+    const char *
+        owner; /**< owner text of the nodes; default the client's. The nodes of permits have
+                            the field `max` behind it (zkr_contender_field()), as the maximum was when they were
+                            made, if it has no more than 220 bytes */
+    const void *data; /**< node data instead of owner text and fields; NULL = those */
     size_t data_len;  /**< bytes at data, at most 65536 */
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
     int64_t watch_node; /**< not 0: that somebody deletes a node is noticed from the
-                           grant on, not from 0.1 s after it; one request more for each node */
+                           grant on, not from the first lease probe on; one or two requests more for each node */
 } zkr_semaphore_options;
 
 #define ZKR_SEMAPHORE_OPTIONS_INIT                                                     \

@@ -20,7 +20,8 @@
  *
  * **Memory.** A ticket that waits takes no thread, about 700 bytes, and the length of its node's path
  * twice, or once behind another ticket or thread of the same client: less than 1 KiB with paths of up to
- * 150 bytes. libzookeeper keeps two watches for it beside that, or one.
+ * 150 bytes. libzookeeper keeps two watches for it beside that, or one. Besides, a client keeps half a KiB
+ * for the metrics of each path, of up to 1000.
  */
 #ifndef ZKR_TICKET_H
 #define ZKR_TICKET_H
@@ -182,6 +183,23 @@ ZKR_API int64_t zkr_ticket_valid_for_ms(zkr_ticket *t);
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token);
+
+/**
+ * Why the hold of a ticket was lost, and what the client had observed by then.
+ *
+ * @t     borrowed; its fn has been told ZKR_TICKET_LOST, or zkr_ticket_state() says so.
+ * @out   filled on success; what it points to lives until @t is destroyed or asked again.
+ * @size  sizeof(zkr_lost) of the caller; a smaller (older) one is filled as far as it goes, the rest of a larger one is
+ *        zeroed.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (it was not lost, or is released by now; or in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  of several nodes (permits, a multi-lock) the one that went first tells.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size);
 
 /**
  * The full path of the node by which the ticket holds.

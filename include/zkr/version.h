@@ -3,8 +3,8 @@
  * @file version.h
  * The version of this library. The number lives here and nowhere else; the build reads it.
  *
- * Versions are semantic. Before 1.0 the SONAME carries 0.MINOR, so an incompatible change
- * raises MINOR; from 1.0 on only MAJOR may break.
+ * Versions are semantic. Before 1.0 an incompatible change raises MINOR; from 1.0 on only MAJOR may
+ * break. The SONAME, libzkrecipes.so.0, counts such changes on its own.
  */
 #ifndef ZKR_VERSION_H
 #define ZKR_VERSION_H

@@ -12,10 +12,12 @@
 #include <zkr/export.h>
 #include <zkr/leader_latch.h>
 #include <zkr/leader_selector.h>
+#include <zkr/metrics.h>
 #include <zkr/multi_lock.h>
 #include <zkr/mutex.h>
 #include <zkr/rwlock.h>
 #include <zkr/semaphore.h>
+#include <zkr/survey.h>
 #include <zkr/ticket.h>
 #include <zkr/version.h>
 

@@ -20,6 +20,11 @@ int64_t zkr__clock_boot(void)
     return read_clock(CLOCK_BOOTTIME);
 }
 
+int64_t zkr__clock_wall_ms(void)
+{
+    return read_clock(CLOCK_REALTIME) / ZKR__MS;
+}
+
 int64_t zkr__clock_deadline(int64_t now, int64_t timeout_ms)
 {
     if (timeout_ms < 0 || timeout_ms > (ZKR__NEVER - now) / ZKR__MS) {

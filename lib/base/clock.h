@@ -14,6 +14,9 @@ int64_t zkr__clock_now(void);
 /* CLOCK_BOOTTIME, which goes on while the machine is suspended: the lease. */
 int64_t zkr__clock_boot(void);
 
+/* CLOCK_REALTIME in milliseconds: for people. */
+int64_t zkr__clock_wall_ms(void);
+
 /* @now + @timeout_ms, ZKR__NEVER when that is negative (forever) or out of range. */
 int64_t zkr__clock_deadline(int64_t now, int64_t timeout_ms);
 

@@ -98,8 +98,8 @@ static void fail(struct zkr__children_watch *w, int code) ZKR__LOCKED
     }
     w->code = code;
     zkr__cv_broadcast(&w->changed);
-    zkr__log(w->c, ZKR_LOG_WARN, "%s: cannot watch who comes and goes: %s", w->dir,
-             zkr_strerror(code));
+    zkr__log(w->c, ZKR_LOG_WARN,
+             ZKR__EVENT("watch_failed", .path = w->dir, .reason = zkr_strerror(code)));
 }
 
 static void

@@ -25,6 +25,7 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q, struct zkr__engine *eng
     claim->refs = 2;
     claim->live = true;
     claim->k.keeps_place = q->keeps_place;
+    claim->k.notes = q->notes_hold && q->c->options.lease_probe_ms >= 0;
     DL_APPEND(engine->claims, claim);
     return claim;
 }
@@ -46,6 +47,7 @@ void zkr__claim_unref(struct zkr__claim *claim)
     zkr__timer_stop(&claim->engine->timers, &claim->timer);
     DL_DELETE(claim->engine->claims, claim);
     zkr__queue_unref(claim->q);
+    zkr__mem_free(claim->loss);
     zkr__mem_free(claim);
 }
 

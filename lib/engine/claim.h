@@ -13,22 +13,36 @@
 
 struct zkr__batch;
 
+struct zkr__loss {
+    struct zkr__observed seen;
+    int64_t held_ms;
+};
+
 struct zkr__claim {
     struct zkr__claim_state k;
     struct zkr__queue *q;
     struct zkr__engine *engine;
-    int64_t refs;
+    int refs;
     bool live; /* not GONE yet: the engine has a reference */
 
     /* What the recipe reads. */
+    bool canceled;
+    bool once;       /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    bool taken;      /* the owner has been told of the hold */
+    bool metered;    /* it measures itself, from @since on: it waits, or is held */
+    bool written;    /* FINDING: the write ahead of the list has been answered */
+    int detail;      /* ZooKeeper's code of a failure */
+    int parent_code; /* why the parents cannot be made */
+    unsigned epoch;  /* of the session that the node belongs to */
+    unsigned wishes; /* that it lets go, of which its owner is not told yet */
+    enum zkr__hand_over came; /* how it got from PARKED on, last */
     int64_t sequence;
     int64_t czxid;
-    unsigned epoch; /* of the session that the node belongs to */
-    int detail;     /* ZooKeeper's code of a failure */
-    bool canceled;
-    bool taken;      /* the owner has been told of the hold */
-    unsigned wishes; /* that it lets go, of which its owner is not told yet */
-    bool once;       /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    int64_t held_since_ms; /* by the wall's clock, ms since 1970; 0 = not held yet */
+    int64_t held_at;       /* zkr__now() of the same */
+    struct zkr__loss
+        *loss; /* of the last hold that was lost; NULL = none was, or no memory */
+    int64_t since;
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *on_change_ctx;
     struct zkr__cv
@@ -49,12 +63,10 @@ struct zkr__claim {
 
     struct zkr__batch *batch; /* made with others, NULL = alone */
 
-    struct zkr__timer timer;                /* for the first of these */
-    int64_t retry_at, quiet_at, give_up_at; /* 0 = off */
+    struct zkr__timer timer;                         /* for the first of these */
+    int64_t retry_at, quiet_at, give_up_at, note_at; /* 0 = off */
 
-    bool written;    /* FINDING: the write ahead of the list has been answered */
-    int parent_code; /* why the parents cannot be made */
-    long thread;     /* that asked for it */
+    long thread; /* that asked for it */
     /* Full path: the one asked for, and from the answer on that of our node. "" = none yet. */
     char node[];
 };

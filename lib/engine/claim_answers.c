@@ -27,11 +27,13 @@ static void note_node(struct zkr__claim *claim,
     e->spent = is_spent(claim);
     if (claim->sequence >= ZKR__SEQUENCE_WARN && !q->warned_sequence) {
         q->warned_sequence = true;
-        zkr__log(q->c, ZKR_LOG_WARN,
-                 "%s: sequence number %lld of at most %lld; the count starts again "
-                 "when the path is "
-                 "empty for a moment, else use another path",
-                 q->dir, (long long)claim->sequence, (long long)ZKR__SEQUENCE_LIMIT);
+        zkr__log_more(q->c, ZKR_LOG_WARN,
+                      ZKR__EVENT("sequence_high", .path = q->dir,
+                                 .reason =
+                                     "the count starts again when the path is empty "
+                                     "for a moment, else use another path"),
+                      "sequence=%lld limit=%lld", (long long)claim->sequence,
+                      (long long)ZKR__SEQUENCE_LIMIT);
     }
 }
 
@@ -57,7 +59,9 @@ static void on_own(struct zkr__claim *claim,
 {
     if (answer->code == ZKR_OK) {
         e->ours = answer->owner == claim->q->c->session_id;
+        e->version = answer->version;
         e->wish = zkr__is_wish(answer->data, answer->data_len) ? answer->version : 0;
+        e->noted = zkr__is_noted(answer->data, answer->data_len);
     }
     if (answer->code == ZKR_OK && claim->k.phase == ZKR__ADOPTING) {
         note_node(claim, e, answer);
@@ -76,11 +80,11 @@ static void on_downgraded(struct zkr__claim *claim,
     e->code = answer->failed_at == 0 ? ZKR_ENONODE : ZKR_ECONNLOSS;
     if (e->refused) {
         zkr__claim_turn(claim, ZKR__NAME_WRITE);
-        zkr__log(
-            claim->q->c, ZKR_LOG_WARN,
-            "%s: not allowed to become a reader's node (%d); others wait for it as "
-            "for a writer's",
-            claim->node, answer->zk_rc);
+        zkr__log_more(claim->q->c, ZKR_LOG_WARN,
+                      ZKR__EVENT("downgrade_refused", .path = claim->q->dir,
+                                 .node = zkr__path_name(claim->node),
+                                 .reason = "others wait for it as for a writer's node"),
+                      "zookeeper_code=%d", answer->zk_rc);
     }
 }
 
@@ -225,13 +229,15 @@ static void on_listed(struct zkr__claim *claim,
 
 /* --- the end --- */
 
-static void on_deleted_parent(void *ctx, unsigned tag, const struct zkr__answer *answer)
+static void
+on_deleted_parent(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     (void)tag;
     zkr_client *c = ctx;
     if (answer->code == ZKR_OK) {
         zkr__log(c, ZKR_LOG_INFO,
-                 "deleted an empty path, so that its sequence numbers start again");
+                 ZKR__EVENT("empty_path_deleted",
+                            .reason = "so that its sequence numbers start again"));
     }
 }
 
@@ -245,8 +251,9 @@ static void on_removed(struct zkr__claim *claim,
         zkr__submit(c, &op, on_deleted_parent, c, 0);
     } else if (answer->code == ZKR_EAUTH) {
         zkr__log(c, ZKR_LOG_ERROR,
-                 "%s: not allowed to delete; it stays until the session ends",
-                 claim->node);
+                 ZKR__EVENT("delete_refused", .path = claim->q->dir,
+                            .node = zkr__path_name(claim->node),
+                            .reason = "not allowed; it stays until the session ends"));
     }
 }
 

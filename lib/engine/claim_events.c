@@ -286,9 +286,8 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
     case ZKR__EV_GOT_OWN:
         return zkr__own_got(k, e);
     case ZKR__EV_AHEAD_GONE:
-        return on_ahead_gone(k, e, false);
     case ZKR__EV_AHEAD_RELEASED:
-        return on_ahead_gone(k, e, true);
+        return on_ahead_gone(k, e, e->kind == ZKR__EV_AHEAD_RELEASED);
     case ZKR__EV_AHEAD_WRITES:
         return k->phase == ZKR__PARKED ? zkr__enter(k, e, ZKR__LISTING) : 0;
     case ZKR__EV_AHEAD_CHANGED:
@@ -315,6 +314,10 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return zkr__writing(k, e);
     case ZKR__EV_WRITTEN:
         return zkr__written(k, e);
+    case ZKR__EV_NOTING:
+        return zkr__noting(k, e);
+    case ZKR__EV_NOTED:
+        return zkr__noted(k, e);
     case ZKR__EV_DOWNGRADE:
     case ZKR__EV_DOWNGRADED:
         return zkr__downgrade(k, e);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/claim_requests.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -19,58 +17,13 @@ static void ask(struct zkr__claim *claim,
 
 /* --- create --- */
 
-enum { ARG_ROOM = sizeof(" max=-9223372036854775808") };
-
-static bool fits(const char *owner)
-{
-    return strlen(owner) + ARG_ROOM <= ZKR__OWNER_TEXT_MAX;
-}
-
-/* @owner fits; NULL = host/pid/thread. Returns the length. */
-static size_t write_owner(const struct zkr__claim *claim,
-                          const char *owner,
-                          char text[ZKR__OWNER_TEXT_MAX])
-{
-    const struct zkr__queue *q = claim->q;
-    char arg[ARG_ROOM] = "";
-    if (q->tells_arg && q->rule_arg > 0) {
-        (void)snprintf(arg, sizeof(arg), " max=%lld", (long long)q->rule_arg);
-    }
-    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%s%s", owner, arg)
-                    : snprintf(text, ZKR__OWNER_TEXT_MAX, "%s/%ld/%ld%s",
-                               claim->engine->host, (long)getpid(), claim->thread, arg);
-    return len < 0                     ? 0
-           : len < ZKR__OWNER_TEXT_MAX ? (size_t)len
-                                       : ZKR__OWNER_TEXT_MAX - 1;
-}
-
-/* What a node of ours is made with; @text has the room for it. */
-static void fill_data(const struct zkr__claim *claim,
-                      struct zkr__creation *creation,
-                      char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
-{
-    const struct zkr__queue *q = claim->q;
-    const char *owner = q->owner ? q->owner : q->c->owner;
-    creation->path = claim->node;
-    if (q->data) {
-        creation->data = q->data;
-        creation->data_len = q->data_len;
-    } else if (owner && !(q->tells_arg && fits(owner))) {
-        creation->data = owner;
-        creation->data_len = strlen(owner);
-    } else {
-        creation->data = text;
-        creation->data_len = write_owner(claim, owner, text);
-    }
-}
-
 int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX])
 {
     int error = zkr__claim_new_name(claim);
     if (error == 0) {
-        fill_data(claim, creation, text);
+        zkr__claim_fill_data(claim, creation, text);
     }
     return error;
 }
@@ -94,6 +47,21 @@ static void create(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCK
     ask(claim, ZKR__ASKED_CREATE, &op, on_answer);
 }
 
+/* What a hold's node is to say: with the note, if there is one. Returns what is to be freed behind it. */
+static char *fill_noted(const struct zkr__claim *claim,
+                        struct zkr__creation *creation,
+                        char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
+{
+    zkr__claim_fill_data(claim, creation, text);
+    size_t len = 0;
+    char *noted = zkr__claim_noted_data(claim, &len);
+    if (noted) {
+        creation->data = noted;
+        creation->data_len = len;
+    }
+    return noted;
+}
+
 /* Our node has its new name already; the old one is to go. */
 static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
 {
@@ -107,7 +75,7 @@ static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__L
     zkr__name_turn(writer, ZKR__NAME_WRITE);
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation reader;
-    fill_data(claim, &reader, text);
+    char *noted = fill_noted(claim, &reader, text);
     struct zkr__op op = {.kind = ZKR__OP_MULTI,
                          .paths = (const char *const[]){writer},
                          .path_count = 1,
@@ -116,6 +84,7 @@ static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__L
                          .deleted_count = 1,
                          .acl = claim->q->c->acl};
     ask(claim, ZKR__ASKED_DOWNGRADE, &op, on_answer);
+    zkr__mem_free(noted);
     zkr__mem_free(writer);
 }
 
@@ -137,7 +106,7 @@ static void restore(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOC
 {
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation ours;
-    fill_data(claim, &ours, text);
+    char *noted = fill_noted(claim, &ours, text);
     struct zkr__op op = {.kind = ZKR__OP_SET,
                          .path = claim->node,
                          .data = ours.data,
@@ -146,19 +115,24 @@ static void restore(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOC
     if (!zkr__is_wish(op.data, op.data_len)) {
         ask(claim, ZKR__ASKED_RESTORE, &op, on_answer);
     }
+    zkr__mem_free(noted);
 }
 
 /* --- parents --- */
 
+/*
+ * @level: 0 = the first, above which only a chroot can be missing. One further down lacks what the level above has
+ * answered for, or what was reaped since.
+ */
 static void
-on_parent(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
 {
     static const int unimplemented = ZKR_EZK(-6);
     struct zkr__claim *claim = ctx;
-    (void)tag;
+    bool follows = answer->code == ZKR_ENONODE && level > 0;
     if (answer->code == unimplemented) {
         claim->q->persistent_parent = true; /* a server before 3.5 */
-    } else if (answer->code != ZKR_OK && answer->code != ZKR_EEXIST &&
+    } else if (answer->code != ZKR_OK && !follows && answer->code != ZKR_EEXIST &&
                answer->code != ZKR_ECONNLOSS && claim->parent_code == 0) {
         claim->parent_code = answer->code;
         claim->detail = answer->zk_rc;
@@ -171,6 +145,7 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__queue *q = claim->q;
     char *path = zkr__mem_string(q->dir);
+    unsigned level = 0;
     claim->parent_code = 0;
     for (char *slash = path; slash;) {
         slash = strchr(slash + 1, '/');
@@ -182,7 +157,7 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
                              .acl = q->c->acl,
                              .container = !q->persistent_parent};
         zkr__claim_ref(claim);
-        zkr__submit(q->c, &op, on_parent, claim, 0);
+        zkr__submit(q->c, &op, on_parent, claim, level++);
         if (slash) {
             *slash = '/';
         }

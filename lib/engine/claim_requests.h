@@ -3,7 +3,7 @@
 #ifndef ZKR_ENGINE_CLAIM_REQUESTS_H
 #define ZKR_ENGINE_CLAIM_REQUESTS_H
 
-#include "engine/claim.h"
+#include "engine/claim_data.h"
 #include "session/request.h"
 
 /* What a claim has asked. */
@@ -33,8 +33,6 @@ static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
 {
     return tag >> 3 == (round & (~0U >> 3));
 }
-
-enum { ZKR__OWNER_TEXT_MAX = 256 };
 
 /* What makes its node, under a new GUID; @text is room for the owner's. 0 or errno. */
 int zkr__claim_creation(struct zkr__claim *claim,

@@ -4,11 +4,21 @@
 #include "engine/claim_answers.h"
 #include "engine/claim_events.h"
 #include "engine/claim_requests.h"
+#include "engine/loss.h"
 #include "session/bound.h"
 #include "session/wake.h"
 
 /* Parked or held for so long: the own node gets a watch, too. */
 enum { QUIET_MS = 100 };
+
+/*
+ * By then the first lease probe of a hold has gone out, if others' writes do not keep the lease anyway; and with it the
+ * note, which would use up a watch that is there before it.
+ */
+static int64_t note_pause(const zkr_client *c)
+{
+    return c->session_ms * ZKR__MS / 8;
+}
 
 /* --- counters --- */
 
@@ -34,7 +44,58 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
     c->stats.contended += claim->k.waited;
     /* A short hold costs no probe, unless there is little left. */
     int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
-    zkr__wake_by(c, zkr__now(c) + pause);
+    int64_t now = zkr__now(c);
+    zkr__wake_by(c, now + pause);
+    claim->note_at = claim->k.notes ? now + note_pause(c) : 0;
+}
+
+/* The next probe is its own. */
+static void hurry_note(struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__engine *engine = claim->engine;
+    if (zkr__claim_wants_note(&claim->k)) {
+        DL_DELETE2(engine->held, claim, held_prev, held_next);
+        DL_PREPEND2(engine->held, claim, held_prev, held_next);
+        zkr__probe_soon(engine->c);
+    }
+}
+
+/* One that no place measures. */
+static void measure(struct zkr__claim *claim, int before, int now) ZKR__LOCKED
+{
+    struct zkr__meter *m = zkr__queue_meter(claim->q);
+    int64_t at = zkr__now(claim->q->c), took = at - claim->since;
+    claim->since = at;
+    if (before == AS_WAITING && now == AS_HELD) {
+        zkr__meter_grant(m, took, claim->k.waited);
+    } else if (before == AS_WAITING && claim->k.lost != 0) {
+        m->n.waiting--; /* a hold in doubt, which has been counted */
+    } else if (before == AS_WAITING) {
+        zkr__meter_fail(m, claim->k.failure ? claim->k.failure : ZKR_ECANCELED);
+    } else if (before == AS_HELD && (claim->k.lost != 0 || now == AS_WAITING)) {
+        zkr__meter_lose(m, took, zkr__loss_metered(claim));
+    } else if (before == AS_HELD) {
+        zkr__meter_release(m, took);
+    }
+    if (now == AS_WAITING) {
+        zkr__meter_wait(m);
+    }
+}
+
+/* From @before on: what got a waiter out of its place? */
+static void note_hand_over(struct zkr__claim *claim,
+                           enum zkr__phase before,
+                           enum zkr__event_kind by) ZKR__LOCKED
+{
+    enum zkr__phase now = claim->k.phase;
+    if (before == ZKR__PARKED && now != ZKR__PARKED) {
+        claim->came = now == ZKR__LISTING            ? ZKR__BY_LIST
+                      : by == ZKR__EV_AHEAD_RELEASED ? ZKR__BY_NEIGHBOUR
+                                                     : ZKR__BY_EVENT;
+    }
+    if (before != ZKR__HELD && now == ZKR__HELD && claim->k.waited) {
+        zkr__queue_meter(claim->q)->n.hand_overs[claim->came]++;
+    }
 }
 
 static void recount(struct zkr__claim *claim) ZKR__LOCKED
@@ -50,6 +111,9 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
         return;
     }
     claim->counted_as = now;
+    if (claim->metered) {
+        measure(claim, before, now);
+    }
     if (before != AS_NOTHING) {
         (*counters[before])--;
     }
@@ -76,7 +140,8 @@ static int64_t sooner(int64_t x, int64_t y)
 
 static void arm(struct zkr__claim *claim) ZKR__LOCKED
 {
-    int64_t at = sooner(sooner(claim->retry_at, claim->quiet_at), claim->give_up_at);
+    int64_t at = sooner(sooner(claim->retry_at, claim->quiet_at),
+                        sooner(claim->give_up_at, claim->note_at));
     if (at == 0) {
         zkr__timer_stop(&claim->engine->timers, &claim->timer);
     } else if (at != claim->timer.at) {
@@ -97,7 +162,8 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
     if (todo & ZKR__DO_QUIET) {
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY);
-        claim->quiet_at = zkr__now(c) + (at_once ? 0 : QUIET_MS * ZKR__MS);
+        int64_t note = zkr__claim_wants_note(&claim->k) ? note_pause(c) : 0;
+        claim->quiet_at = zkr__now(c) + (at_once ? 0 : note + QUIET_MS * ZKR__MS);
     }
 }
 
@@ -149,7 +215,10 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
         tell_behind(claim, ZKR__EV_AHEAD_WRITES);
     }
     set_timers(claim, todo);
-    claim->q->c->stats.losses += (todo & ZKR__DO_COUNT_LOSS) != 0;
+    if (todo & ZKR__DO_COUNT_LOSS) {
+        claim->q->c->stats.losses++;
+        zkr__loss_note(claim);
+    }
     if (todo & ZKR__DO_NOTIFY) {
         notify(claim);
     }
@@ -173,7 +242,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     }
     recount(claim);
     if (gone) {
-        claim->retry_at = claim->quiet_at = claim->give_up_at = 0;
+        claim->retry_at = claim->quiet_at = claim->give_up_at = claim->note_at = 0;
     }
     arm(claim);
     if (gone && claim->live) {
@@ -192,7 +261,13 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.ample = zkr__amply_sure(c);
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     zkr__claim_ref(claim);
+    enum zkr__phase before = claim->k.phase;
     unsigned todo = zkr__claim_step(&claim->k, &e);
+    note_hand_over(claim, before, e.kind);
+    if (before != ZKR__HELD && claim->k.phase == ZKR__HELD) {
+        claim->held_since_ms = zkr__clock_wall_ms();
+        claim->held_at = zkr__now(c);
+    }
     carry_out(claim, todo);
     settle(claim);
     zkr__claim_unref(claim);
@@ -241,6 +316,10 @@ static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
             *rows[i].at = 0;
             zkr__claim_run(claim, rows[i].e);
         }
+    }
+    if (claim->note_at != 0 && claim->note_at <= now) {
+        claim->note_at = 0;
+        hurry_note(claim);
     }
     arm(claim);
     zkr__claim_unref(claim);

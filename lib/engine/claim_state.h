@@ -81,9 +81,11 @@ enum zkr__event_kind {
     ZKR__EV_GIVE_UP,       /* it is not to wait any more: code */
     ZKR__EV_WRITING,       /* a transaction of the owner's is sent: deletes */
     ZKR__EV_WRITTEN,       /* answer to one: code, deletes */
-    ZKR__EV_DOWNGRADE,     /* the owner goes on as a reader */
-    ZKR__EV_DOWNGRADED,    /* answer to that: code, refused */
-    ZKR__EV_LEAVE,         /* the owner lets go: released, timed out, canceled */
+    ZKR__EV_NOTING, /* our data with the note are written, if nobody has changed them */
+    ZKR__EV_NOTED,  /* answer to that: code, refused */
+    ZKR__EV_DOWNGRADE,  /* the owner goes on as a reader */
+    ZKR__EV_DOWNGRADED, /* answer to that: code, refused */
+    ZKR__EV_LEAVE,      /* the owner lets go: released, timed out, canceled */
     ZKR__EV_KINDS
 };
 
@@ -100,8 +102,11 @@ struct zkr__claim_event {
     bool hopeless;  /* CREATED, ZKR_ENONODE: the parents cannot be made either */
     bool ours;      /* GOT_OWN: the node's owner is our session */
     bool spent;     /* CREATED, GOT_OWN: the sequence number is at its limit */
-    bool refused;   /* DOWNGRADED: the node stays what it was */
-    int wish; /* GOT_OWN: version of its data, which ask us to let go; 0 = they do not */
+    bool
+        refused; /* DOWNGRADED: the node stays what it was; NOTED: for its data, not for another node */
+    int version;  /* GOT_OWN: of its data */
+    int wish;     /* GOT_OWN: that version, if they ask us to let go; 0 = they do not */
+    bool noted;   /* GOT_OWN: they say since when it is held */
     bool deletes; /* WRITING, WRITTEN: our node, too */
     bool found;   /* LISTED: our node is among them */
     bool once;    /* LISTED: it is not to wait */
@@ -150,6 +155,9 @@ enum zkr__downgrade {
     ZKR__DOWNGRADE_OWED /* to be asked, or asked again */
 };
 
+/* Since when it is held, a hold that lasts writes into its node, once (claim_data.h). */
+enum zkr__note { ZKR__UNNOTED, ZKR__NOTING, ZKR__NOTED };
+
 enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET };
 
 struct zkr__claim_state {
@@ -162,6 +170,7 @@ struct zkr__claim_state {
     unsigned writing; /* transactions of the owner's without an answer */
     enum zkr__departure departure;
     enum zkr__downgrade downgrade;
+    int failure;      /* outcome: ZKR_E…, and nothing is held */
     int64_t failures; /* in a row */
     bool leaving;     /* the owner has let go */
     bool keeps_place; /* past the lease bound it is DOUBTED, else it is lost */
@@ -169,11 +178,13 @@ struct zkr__claim_state {
     bool watch_children;
     bool waited; /* it has been PARKED */
     bool made_parents;
+    bool notes; /* it is to have a note when it is held */
+    enum zkr__note note;
+    int version;    /* of our data, for the note; -1 = not known */
     int wish;       /* as last seen, and not heeded yet */
     int told;       /* the last wish that the owner was told of */
     bool member;    /* of a group */
     bool displaced; /* outcome of a member: its node is gone before all were granted */
-    int failure;    /* outcome: ZKR_E…, and nothing is held */
     int lost;       /* outcome: ZKR_LOST_…, after it was held */
 };
 
@@ -186,6 +197,14 @@ static inline enum zkr__phase zkr__claim_stage(const struct zkr__claim_state *k)
 static inline bool zkr__claim_decided(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__HELD || k->failure != 0 || k->lost != 0 || k->displaced;
+}
+
+/* It is held, and its node does not say since when. */
+static inline bool zkr__claim_wants_note(const struct zkr__claim_state *k)
+{
+    return k->phase == ZKR__HELD && k->notes && k->note == ZKR__UNNOTED &&
+           k->version >= 0 && k->downgrade == ZKR__SETTLED &&
+           k->departure == ZKR__STAYS;
 }
 
 /* It has a node, and does not hold: it waits, or must prove that it may hold. */

@@ -23,6 +23,7 @@ struct zkr__claim *zkr__claim_prepare(struct zkr__queue *q,
         return NULL;
     }
     claim->once = entry->once;
+    claim->metered = entry->metered;
     claim->give_up_at = entry->deadline == ZKR__NEVER ? 0 : entry->deadline;
     claim->thread = entry->thread != 0 ? entry->thread : zkr__thread_os_id();
     claim->on_change = entry->on_change;

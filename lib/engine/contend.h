@@ -17,6 +17,8 @@ struct zkr__entry {
      */
     int64_t deadline;
     long thread; /* for the owner text; 0 = the calling one */
+    bool
+        metered; /* the claim measures itself: it belongs to no place, which would do that */
     /*
      * Called with the lock held at each change of the outcome (granted, failed, lost, in doubt). It must not block,
      * and may leave the claim. NULL = none.

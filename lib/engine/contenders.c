@@ -27,16 +27,10 @@ const zkr_contender *zkr_contenders_get(const zkr_contenders *list, size_t i)
     return list && i < list->count ? &list->list[i] : NULL;
 }
 
-static void free_entry(zkr_contender *entry)
-{
-    zkr__mem_free((void *)(uintptr_t)entry->node);
-    zkr__mem_free((void *)(uintptr_t)entry->owner);
-}
-
 void zkr_contenders_free(zkr_contenders *list)
 {
     for (size_t i = 0; list && i < list->count; i++) {
-        free_entry(&list->list[i]);
+        zkr__contender_drop(&list->list[i]);
     }
     zkr__mem_free(list);
 }
@@ -48,20 +42,10 @@ static void leave_out_vanished(zkr_contenders *list)
         if (list->list[i].owner) {
             list->list[kept++] = list->list[i];
         } else {
-            free_entry(&list->list[i]);
+            zkr__contender_drop(&list->list[i]);
         }
     }
     list->count = kept;
-}
-
-static int kind_of(enum zkr__name_kind kind)
-{
-    static const int kinds[] = {
-        [ZKR__NAME_LOCK] = ZKR_KIND_LOCK,   [ZKR__NAME_READ] = ZKR_KIND_READ,
-        [ZKR__NAME_WRITE] = ZKR_KIND_WRITE, [ZKR__NAME_LATCH] = ZKR_KIND_LEADER,
-        [ZKR__NAME_LEASE] = ZKR_KIND_LEASE, [ZKR__NAME_OTHER] = ZKR_KIND_OTHER,
-    };
-    return kinds[kind];
 }
 
 /* The first, and those who hold beside it. */
@@ -76,18 +60,6 @@ static void mark_holders(zkr_contenders *list)
         }
         list->list[i].holds = true;
     }
-}
-
-char *zkr__contenders_text(const void *data, size_t len)
-{
-    char *text = zkr__mem_copy(data ? data : "", len);
-    for (size_t i = 0; text && i < len; i++) {
-        unsigned char ch = (unsigned char)text[i];
-        if (ch < 0x20 || ch == 0x7f) {
-            text[i] = '?';
-        }
-    }
-    return text;
 }
 
 /* --- reading --- */
@@ -127,7 +99,7 @@ static int take_names(struct reading *r, const struct zkr__answer *answer)
     for (size_t i = 0; code == ZKR_OK && i < children.count; i++) {
         result->list[i].node = zkr__mem_string(children.list[i].name);
         result->list[i].sequence = children.list[i].sequence;
-        result->list[i].kind = kind_of(children.list[i].kind);
+        result->list[i].kind = zkr__contender_kind(children.list[i].kind);
         result->count++;
         code = result->list[i].node ? ZKR_OK : ZKR_ENOMEM;
     }
@@ -150,16 +122,9 @@ static void
 on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct reading *r = reading_of(ctx);
-    zkr_contender *entry = &r->result->list[tag];
     int code = answer->code == ZKR_ENONODE ? ZKR_OK : answer->code;
     if (answer->code == ZKR_OK) {
-        entry->asked = zkr__is_wish(answer->data, answer->data_len);
-        entry->owner =
-            zkr__contenders_text(answer->data, entry->asked ? 0 : answer->data_len);
-        entry->session_id = answer->owner;
-        entry->created_ms = answer->created_ms;
-        entry->fencing_token = answer->czxid;
-        code = entry->owner ? ZKR_OK : ZKR_ENOMEM;
+        code = zkr__contender_take(&r->result->list[tag], answer);
     }
     zkr__inquiry_answered(&r->asked, code);
 }

@@ -14,6 +14,7 @@
 
 #include "engine/children_watch.h"
 #include "engine/contend.h"
+#include "engine/contender.h"
 
 /*
  * All contenders of @q in their order, read in two round trips within
@@ -40,11 +41,5 @@ int zkr__contenders_await_change(struct zkr__queue *q,
 int zkr__contenders_node(char *buf,
                          size_t size,
                          const struct zkr__claim *claim) ZKR__LOCKED;
-
-/*
- * The data of a node as text, allocated, or NULL: as many bytes as @len, ASCII controls, zeros
- * among them, as '?'. It need not be UTF-8.
- */
-char *zkr__contenders_text(const void *data, size_t len);
 
 #endif

@@ -47,9 +47,10 @@ static void take_data(struct zkr__count_watch *w,
 {
     int64_t count = number_in(answer);
     if (count == ZKR__COUNT_BAD && w->count != ZKR__COUNT_BAD) {
-        zkr__log(w->engine->c, ZKR_LOG_WARN,
-                 "%s: holds no count, which is 4 bytes, big-endian, and not below 0",
-                 w->path);
+        zkr__log(
+            w->engine->c, ZKR_LOG_WARN,
+            ZKR__EVENT("no_count", .path = w->path,
+                       .reason = "a count is 4 bytes, big-endian, and not below 0"));
     }
     take(w, count);
 }
@@ -85,8 +86,8 @@ static void fail(struct zkr__count_watch *w, int code) ZKR__LOCKED
         return; /* looks again when connected */
     }
     if (!lost && !zkr_err_retriable(code) && w->count != ZKR__COUNT_BAD) {
-        zkr__log(c, ZKR_LOG_WARN, "%s: cannot read the count: %s", w->path,
-                 zkr_strerror(code));
+        zkr__log(c, ZKR_LOG_WARN,
+                 ZKR__EVENT("no_count", .path = w->path, .reason = zkr_strerror(code)));
         take(w, ZKR__COUNT_BAD);
     }
     int64_t pause =

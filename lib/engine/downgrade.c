@@ -31,7 +31,8 @@ static unsigned begin(struct zkr__claim_state *k, const struct zkr__claim_event 
 static void settle(struct zkr__claim_state *k)
 {
     k->downgrade = ZKR__SETTLED;
-    k->wish = k->told = 0;
+    k->wish = k->told = k->version = 0;
+    k->note = ZKR__NOTED; /* as it was made */
 }
 
 static unsigned owe(struct zkr__claim_state *k, const struct zkr__claim_event *e)

@@ -30,6 +30,8 @@ struct zkr__session_listener {
 
 /* A lease probe checks so many nodes at most. */
 enum { ZKR__PROBE_MAX = 128 };
+/* Its notes are no longer than that together, but for a single one: servers limit a request to a MiB. */
+enum { ZKR__NOTES_MAX = 65536 };
 
 struct zkr__engine {
     zkr_client *c;
@@ -39,8 +41,10 @@ struct zkr__engine {
     struct zkr__path_watchers watchers;
     struct zkr__timers timers;
     struct zkr__session_listener *listeners; /* list */
+    int64_t probe_sent;                      /* zkr__now() */
     size_t probed_count;
     struct zkr__claim *probed[ZKR__PROBE_MAX]; /* by the probe in flight */
+    bool noted[ZKR__PROBE_MAX]; /* for each of them: its note goes with it */
     char host[64];
 };
 

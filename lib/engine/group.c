@@ -22,6 +22,7 @@ static void drop(struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     struct zkr__claim *claim = group->members[i];
     group->members[i] = NULL;
+    group->waited = group->waited || claim->k.waited;
     claim->batch = NULL;
     if ((claim->unsent & ZKR__DO_CREATE) && claim->k.phase == ZKR__CREATING) {
         /* It waits for the answer to a create that is not sent. */

@@ -48,6 +48,7 @@ struct zkr__group {
     struct zkr__queue *failed_in; /* FAILED: whose fault it was; NULL = nobody's */
     /* LOST: the lost member, and the others have left. Else the first that is in; NULL = none. */
     struct zkr__claim *claim;
+    bool waited; /* some member that has been taken out by now was PARKED */
     bool
         partial; /* set by on_step: not all are in that are to be, so it is not HELD yet */
     bool busy;        /* moving */

@@ -16,6 +16,14 @@ struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
     return holder;
 }
 
+/* Only holders are duties of threads. */
+struct zkr__holder *zkr__holders_next_own(struct zkr__holder *holder)
+{
+    struct zkr__thread_duty *duty =
+        holder ? holder->duty.next : zkr__thread_self()->duties;
+    return duty ? ZKR__OWNER_OF(duty, struct zkr__holder, duty) : NULL;
+}
+
 bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder)
 {
     holder->thread = zkr__thread_id();

@@ -31,6 +31,8 @@ struct zkr__place *zkr__holder_place(struct zkr__holder *holder);
 
 /* The calling thread's entry, or NULL. */
 struct zkr__holder *zkr__holders_find(struct zkr__holder *table);
+/* Of the calling thread, in whichever table, the one behind @holder; NULL: the first. NULL: there is none. */
+struct zkr__holder *zkr__holders_next_own(struct zkr__holder *holder);
 /* Enter @holder for the calling thread; false: no memory. */
 bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder);
 /* Take it out; by its thread, or at that thread's end. */

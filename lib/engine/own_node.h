@@ -13,5 +13,8 @@ unsigned zkr__own_got(struct zkr__claim_state *k, const struct zkr__claim_event 
 unsigned zkr__own_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* Its data changed, which used up the watch. */
 unsigned zkr__own_changed(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/* A note is on its way; it was answered. */
+unsigned zkr__noting(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+unsigned zkr__noted(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 
 #endif

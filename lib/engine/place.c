@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "session/log.h"
+#include "engine/loss.h"
+#include "engine/place_meter.h"
 
 int64_t zkr__place_try_ms(const zkr_client *c)
 {
@@ -62,10 +63,8 @@ static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
     struct zkr__place *place = ctx;
     if (place->state == ZKR__PLACE_HELD && claim->k.lost != 0) {
         place->state = ZKR__PLACE_LOST;
-        zkr__log(claim->q->c, ZKR_LOG_WARN, "%s: lost while held (%s)", claim->node,
-                 claim->k.lost == ZKR_LOST_SESSION ? "session ended"
-                 : claim->k.lost == ZKR_LOST_LEASE ? "no answer from a quorum in time"
-                                                   : "node deleted");
+        zkr__loss_log(claim, claim->k.lost);
+        zkr__place_meter_lose(place);
     }
     if (place->on_change) {
         place->on_change(place);
@@ -94,6 +93,7 @@ static void on_step(struct zkr__group *group, void *ctx) ZKR__LOCKED
 
 static void give_up(struct zkr__place *place, int code) ZKR__LOCKED
 {
+    zkr__place_meter_fail(place, code);
     place->state = ZKR__PLACE_FAILED;
     place->failure = code;
     place->detail = place->group   ? place->group->detail
@@ -141,6 +141,7 @@ void zkr__place_enter(struct zkr__place *place, int64_t timeout_ms, int64_t star
     place->once = timeout_ms == 0;
     place->deadline =
         zkr__clock_deadline(started, place->once ? zkr__place_try_ms(c) : timeout_ms);
+    zkr__place_meter_wait(place);
     if (place->once && !zkr__connected(c) && !c->shut) {
         give_up(place, ZKR_ENOANSWER);
     } else {
@@ -189,6 +190,7 @@ static void move_on(struct zkr__place *place, bool take, bool over) ZKR__LOCKED
     }
     if (sure(place)) {
         place->state = ZKR__PLACE_HELD;
+        zkr__place_meter_grant(place);
         take_all(place);
     } else if (failure(place) != 0) {
         give_up(place, failure(place));
@@ -287,6 +289,7 @@ void zkr__place_move(struct zkr__place *from, struct zkr__place *to)
     struct zkr__claim *claim = from->claim;
     to->claim = claim;
     to->state = from->state;
+    to->since = from->since;
     from->claim = NULL;
     from->state = ZKR__PLACE_NONE;
     claim->on_change_ctx = to;
@@ -302,6 +305,11 @@ bool zkr__place_leave(struct zkr__place *place, bool wait)
         zkr__claim_check(place->claim);
     }
     bool lost = place->state == ZKR__PLACE_LOST;
+    if (place->state == ZKR__PLACE_HELD) {
+        zkr__place_meter_release(place);
+    } else if (place->state == ZKR__PLACE_WAITING) {
+        zkr__place_meter_fail(place, ZKR_ECANCELED);
+    }
     place->state = ZKR__PLACE_NONE;
     leave_all(place, wait);
     return lost;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "engine/claim_run.h"
+#include "engine/place_meter.h"
 #include "session/request.h"
 #include "session/zk_multi.h"
 
@@ -79,6 +80,7 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     /* Released, or as good as that: the end of the node is no loss then. */
     bool over = x->deletes && (verdict == WRITTEN || verdict == UNKNOWN);
     if (x->place && over && x->place->state == ZKR__PLACE_HELD) {
+        zkr__place_meter_release(x->place);
         x->place->state = ZKR__PLACE_NONE;
     }
     bool given_up = !x->place;

@@ -30,6 +30,7 @@ int zkr__queue_check_data(const char *recipe,
 static void free_queue(struct zkr__queue *q)
 {
     zkr__mem_free(q->dir);
+    zkr__mem_free(q->meter_path);
     zkr__mem_free(q->owner);
     zkr__mem_free(q->data);
     zkr__mem_free(q);
@@ -54,15 +55,26 @@ int zkr__queue_create(struct zkr__queue **out,
     q->persistent_parent = spec->persistent_parent;
     q->keeps_place = spec->keeps_place;
     q->watch_node = spec->watch_node;
+    q->notes_hold = spec->notes_hold && !spec->data;
     q->dir = zkr__mem_string(spec->dir);
     q->owner = spec->owner ? zkr__mem_string(spec->owner) : NULL;
     q->data = spec->data ? zkr__mem_copy(spec->data, spec->data_len) : NULL;
-    if (!q->dir || (spec->owner && !q->owner) || (spec->data && !q->data)) {
+    q->meter_path = spec->meter ? zkr__mem_string(spec->meter) : NULL;
+    if (!q->dir || (spec->meter && !q->meter_path) || (spec->owner && !q->owner) ||
+        (spec->data && !q->data)) {
         free_queue(q);
         return ZKR_ENOMEM;
     }
     *out = q;
     return ZKR_OK;
+}
+
+struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
+{
+    if (!q->meter) {
+        q->meter = zkr__meter_of(&q->c->meters, q->meter_path ? q->meter_path : q->dir);
+    }
+    return q->meter;
 }
 
 void zkr__queue_unref(struct zkr__queue *q)

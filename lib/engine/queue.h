@@ -9,6 +9,7 @@
 
 struct zkr__queue_spec {
     const char *dir;          /* parent; valid */
+    const char *meter;        /* path under which it is measured; NULL = dir */
     enum zkr__name_kind kind; /* of the claims made here */
     unsigned
         other_kinds; /* bits 1 << kind: recipes that this one expects beside itself */
@@ -17,12 +18,14 @@ struct zkr__queue_spec {
     const char
         *owner; /* text for the nodes' data; NULL = the client's, or host/pid/thread */
     bool
-        tells_arg; /* the owner text ends in " max=" and rule_arg, where there is room */
+        tells_arg; /* behind the owner text stands the field max, with rule_arg, where there is room */
     const void *data; /* data instead; NULL = owner text */
     size_t data_len;
     bool persistent_parent;
     bool keeps_place; /* past the lease bound a hold is in doubt, not lost */
     bool watch_node;  /* watch our own node from the grant on, not from a while later */
+    bool
+        notes_hold; /* since when it is held, a hold that lasts writes behind the owner text */
 };
 
 /* Shared by its recipe and by the claims made in it; freed with the last. */
@@ -30,17 +33,20 @@ struct zkr__queue {
     zkr_client *c;
     int64_t refs;
     char *dir;
+    char *meter_path;         /* NULL = dir */
+    struct zkr__meter *meter; /* NULL = not asked for yet */
     enum zkr__name_kind kind;
     unsigned other_kinds;
     zkr__rule rule;
     int64_t rule_arg;
     char *owner;
-    bool tells_arg;
     void *data;
     size_t data_len;
+    bool tells_arg;
     bool persistent_parent;
     bool keeps_place;
     bool watch_node;
+    bool notes_hold;
     bool warned_foreign, warned_sequence;
     /* The owner of a hold is asked to let go: revoke.h. With the lock held. NULL = nobody is told. */
     void (*on_wish)(struct zkr__queue *q);
@@ -60,6 +66,8 @@ int zkr__queue_check_data(const char *recipe,
 int zkr__queue_create(struct zkr__queue **out,
                       zkr_client *c,
                       const struct zkr__queue_spec *spec);
+/* Where it is measured; never NULL. */
+struct zkr__meter *zkr__queue_meter(struct zkr__queue *q) ZKR__LOCKED;
 void zkr__queue_unref(struct zkr__queue *q) ZKR__LOCKED;
 
 #endif

@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/claim_run.h"
-#include "session/bound.h"
-#include "session/request.h"
+#include "engine/probe.h"
 
 /* --- the session --- */
 
@@ -108,56 +107,6 @@ static int64_t run_timers(void *ctx, int64_t now) ZKR__LOCKED
     return zkr__timers_next(&engine->timers);
 }
 
-/* --- lease probe: one write that also checks what is held --- */
-
-static void
-on_probed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
-{
-    (void)tag;
-    struct zkr__engine *engine = ctx;
-    size_t count = engine->probed_count;
-    engine->probed_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct zkr__claim *claim = engine->probed[i];
-        if (answer->code == ZKR_ENONODE && i == answer->bad_check) {
-            zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_OWN_GONE});
-        }
-        zkr__claim_unref(claim);
-    }
-    zkr__probe_done(engine->c, answer->code == ZKR_OK || answer->code == ZKR_ENONODE);
-}
-
-static void send_probe(void *ctx) ZKR__LOCKED
-{
-    struct zkr__engine *engine = ctx;
-    const char *paths[ZKR__PROBE_MAX];
-    size_t count = 0;
-    struct zkr__claim *claim;
-    DL_FOREACH2(engine->held, claim, held_next)
-    {
-        if (count == ZKR__PROBE_MAX) {
-            break;
-        }
-        /* In a downgrade, at which path the node is shows in the answer to that. */
-        bool settled = claim->k.downgrade == ZKR__SETTLED;
-        paths[count] = settled ? claim->node : claim->q->dir;
-        engine->probed[count++] = claim;
-    }
-    if (count == 0) {
-        zkr__probe_done(engine->c, false);
-        return;
-    }
-    engine->probed_count = count;
-    for (size_t i = 0; i < count; i++) {
-        claim = engine->probed[i];
-        zkr__claim_ref(claim);
-        DL_DELETE2(engine->held, claim, held_prev, held_next); /* others are next */
-        DL_APPEND2(engine->held, claim, held_prev, held_next);
-    }
-    struct zkr__op op = {.kind = ZKR__OP_CHECK, .paths = paths, .path_count = count};
-    zkr__submit(engine->c, &op, on_probed, engine, 0);
-}
-
 /* --- life --- */
 
 /* Every session is over, every request answered or dropped. */
@@ -179,7 +128,7 @@ struct zkr__engine *zkr__engine_of(zkr_client *c)
         .auth_refused = on_auth_refused,
         .lease_expired = on_lease_expired,
         .node_event = on_node_event,
-        .send_probe = send_probe,
+        .send_probe = zkr__probe_send,
         .run_timers = run_timers,
         .shutdown = on_shutdown,
         .free = free_engine,

@@ -39,12 +39,14 @@ static void warn_of_child(const struct zkr__queue *q,
 {
     bool shared = child->kind == ZKR__NAME_READ || child->kind == ZKR__NAME_WRITE;
     zkr__log(q->c, ZKR_LOG_WARN,
-             shared
-                 ? "%s: %.100s is of a read-write lock; it counts by its number, but "
-                   "Curator's does not see ours: take the writer of a zkr_rwlock"
-                 : "%s: %.100s is of another recipe; it counts by its number, but "
-                   "its maker may not respect ours",
-             q->dir, child->name);
+             ZKR__EVENT("stranger", .path = q->dir, .node = child->name,
+                        .reason =
+                            shared
+                                ? "of a read-write lock; it counts by its number, but "
+                                  "Curator's does not see ours: take the writer of a "
+                                  "zkr_rwlock"
+                                : "of another recipe; it counts by its number, but its "
+                                  "maker may not respect ours"));
 }
 
 void zkr__strangers_warn(struct zkr__queue *q,
@@ -61,6 +63,9 @@ void zkr__strangers_warn(struct zkr__queue *q,
     } else if (has_semaphore(list)) {
         q->warned_foreign = true;
         zkr__log(q->c, ZKR_LOG_WARN,
-                 "%s: a semaphore uses this path, too; neither sees the other", q->dir);
+                 ZKR__EVENT("stranger", .path = q->dir,
+                            .reason =
+                                "a semaphore uses this path, too; neither sees the "
+                                "other"));
     }
 }

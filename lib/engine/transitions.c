@@ -25,7 +25,8 @@ unsigned zkr__enter(struct zkr__claim_state *k,
     case ZKR__CREATING:
         k->round++;
         k->own = ZKR__OWN_NONE;
-        k->wish = k->told = 0;
+        k->wish = k->told = k->version = 0;
+        k->note = ZKR__UNNOTED;
         return ZKR__DO_CREATE;
     case ZKR__FINDING:
         return ZKR__DO_FIND;
@@ -107,6 +108,11 @@ bool zkr__worth_retrying(int code)
     return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
 }
 
+bool zkr__worth_repeating(int code)
+{
+    return zkr__worth_retrying(code) || code == ZKR_ENOMEM || code == ZKR_ESYS;
+}
+
 unsigned zkr__retry_or_fail(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e,
                             enum zkr__phase phase)
@@ -148,6 +154,7 @@ unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
     }
     /* Without a connection it will be seen again, as the watch is set anew. */
     unsigned todo = e->connected ? ZKR__DO_RESTORE : 0;
+    k->note = e->connected ? ZKR__NOTED : k->note; /* by the same write */
     todo |= wish != k->told ? ZKR__DO_TELL_WISH : 0;
     k->told = wish;
     return todo;
@@ -155,7 +162,7 @@ unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 
 unsigned zkr__restored(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    if (k->phase != ZKR__HELD || !zkr_err_retriable(e->code) ||
+    if (k->phase != ZKR__HELD || !zkr__worth_repeating(e->code) ||
         k->own == ZKR__OWN_ASKED) { /* what was asked will show the wish */
         return 0;
     }

@@ -17,6 +17,8 @@ unsigned zkr__retry_in(struct zkr__claim_state *k,
                        enum zkr__phase phase);
 /* An answer that may be another one next time. */
 bool zkr__worth_retrying(int code);
+/* The same of what is asked on behalf of a hold, which a moment without memory must not make deaf. */
+bool zkr__worth_repeating(int code);
 /* Enter a phase after a pause, or fail if that cannot help. */
 unsigned zkr__retry_or_fail(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e,

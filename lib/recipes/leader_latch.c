@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "engine/loss.h"
 #include "recipes/leader_latch_events.h"
 #include "session/log.h"
 #include "session/state.h"
@@ -23,8 +24,9 @@ static void end_candidacy(zkr_leader_latch *l, int code, int detail) ZKR__LOCKED
     l->failure = code;
     l->failure_detail = detail;
     l->failure_due = true;
-    zkr__log(l->c, ZKR_LOG_ERROR, "%s: no candidate any more: %s", l->queue->dir,
-             zkr_strerror(code));
+    zkr__log(l->c, ZKR_LOG_ERROR,
+             ZKR__EVENT("candidacy_over", .path = l->queue->dir,
+                        .reason = zkr_strerror(code)));
 }
 
 /* With the lock held. A claim that can bring us nothing any more makes way for the next. */
@@ -35,10 +37,7 @@ static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
     int failure = claim->k.failure;
     int detail = claim->detail;
     if (claim->k.lost != 0) {
-        zkr__log(l->c, ZKR_LOG_WARN, "%s: leadership lost (%s)", claim->node,
-                 claim->k.lost == ZKR_LOST_SESSION ? "session ended"
-                 : claim->k.lost == ZKR_LOST_LEASE ? "no answer from a quorum in time"
-                                                   : "node deleted");
+        zkr__loss_log(claim, claim->k.lost);
     }
     if (failure != 0 || claim->k.lost != 0) {
         l->claim = NULL;
@@ -56,7 +55,7 @@ static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 static void join(zkr_leader_latch *l)
 {
     /* Into the latch at once: a claim that is refused calls on_change() before this returns. */
-    const struct zkr__entry entry = {.on_change = on_change, .ctx = l};
+    const struct zkr__entry entry = {.metered = true, .on_change = on_change, .ctx = l};
     int rc = zkr__claim_enter(&l->claim, l->queue, &entry);
     if (rc != ZKR_OK) {
         end_candidacy(l, rc, 0);
@@ -83,7 +82,8 @@ int zkr_leader_latch_start(zkr_leader_latch *l)
     } else {
         l->failure = 0;
         l->failure_due = false;
-        const struct zkr__entry entry = {.on_change = on_change, .ctx = l};
+        const struct zkr__entry entry = {
+            .metered = true, .on_change = on_change, .ctx = l};
         rc = zkr__claim_enter(&l->claim, l->queue, &entry);
         if (rc != ZKR_OK) {
             (void)zkr__fail(rc, dir, "cannot join %s: out of resources", dir);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recipes/leader_latch_events.h"
 
+#include "engine/loss.h"
+
 enum callback { NONE, ON_LOSS, ON_GAIN, ON_FAILED, ON_CONTENDERS };
 
 /* Which is due next. The loss comes before the next gain. */
@@ -50,18 +52,16 @@ static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reporte
     return reported == l->claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
 }
 
-static zkr_lost lost_of(const zkr_leader_latch *l, const struct zkr__claim *reported)
-{
-    return (zkr_lost){.reason = reason_of(l, reported),
-                      .fencing_token = reported->czxid,
-                      .node = reported->node};
-}
-
 static void report_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr_client *c = l->c;
     struct zkr__claim *reported = l->reported;
-    zkr_lost lost = lost_of(l, reported);
+    char text[ZKR__LOSS_TEXT_MAX];
+    int reason = reason_of(l, reported);
+    if (reason == ZKR_LOST_STOPPED || reason == ZKR_LOST_SUSPENDED) {
+        zkr__loss_note(reported); /* it is no loss to the engine */
+    }
+    zkr_lost lost = zkr__loss_tell(reported, reason, text);
     l->reported = NULL;
     if (l->o.on_loss) {
         zkr__unlock(c);

@@ -31,6 +31,7 @@ static void reap(zkr_leader_selector *s) ZKR__LOCKED
     zkr__lock(c);
     s->started = s->stopping = s->ended = s->joining = s->queued = false;
     s->failure = 0;
+    s->runs++;
     zkr__cv_broadcast(&s->changed);
 }
 
@@ -82,15 +83,17 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     }
     zkr__cv_broadcast(&s->changed);
     bool in_time = timeout_ms != 0 && !is_inside(s);
+    uint64_t run = s->runs;
     s->waiting++;
     reap(s);
-    /* A thread that does not lead has nothing to do but to end, which takes no time. */
-    while (s->started && (in_time || !s->leading)) {
-        in_time = zkr__wait(c, &s->changed, deadline);
+    /* A thread that does not lead has nothing to do but to end, which takes no time. Another thread may start the
+     * selector anew by then. */
+    while (s->started && s->runs == run && (in_time || !s->leading)) {
+        in_time = zkr__wait(c, &s->changed, s->leading ? deadline : ZKR__NEVER);
         reap(s);
     }
     s->waiting--;
-    if (s->started) {
+    if (s->started && s->runs == run) {
         rc = zkr__fail(ZKR_ETIMEDOUT, dir,
                        "take_leadership() of %s has not returned; it is told to", dir);
     }

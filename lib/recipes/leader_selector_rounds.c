@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recipes/leader_selector_rounds.h"
 
+#include "engine/loss.h"
 #include "session/log.h"
 
 /* --- the end of a candidacy --- */
@@ -30,8 +31,9 @@ static void end_candidacy(zkr_leader_selector *s, int code) ZKR__LOCKED
 {
     s->queued = false;
     s->failure = code;
-    zkr__log(s->c, ZKR_LOG_ERROR, "%s: no candidate any more: %s", s->queue->dir,
-             zkr_strerror(code));
+    zkr__log(s->c, ZKR_LOG_ERROR,
+             ZKR__EVENT("candidacy_over", .path = s->queue->dir,
+                        .reason = zkr_strerror(code)));
     if (s->o.on_failed && !s->posted) {
         s->posted = true;
         zkr__dispatch_post(&s->c->dispatch, &s->failed);
@@ -44,7 +46,7 @@ static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 {
     zkr_leader_selector *s = ctx;
     if (claim->k.lost != 0 && s->leading) {
-        zkr__log(s->c, ZKR_LOG_WARN, "%s: leadership lost", claim->node);
+        zkr__loss_log(claim, claim->k.lost);
     }
     zkr__cv_broadcast(&s->changed);
 }
@@ -61,7 +63,7 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
 /* Queue up and wait. ZKR_ESESSION: granted, but over before we woke up. */
 static int contend(zkr_leader_selector *s) ZKR__LOCKED
 {
-    const struct zkr__entry entry = {.on_change = on_change, .ctx = s};
+    const struct zkr__entry entry = {.metered = true, .on_change = on_change, .ctx = s};
     int rc = zkr__claim_enter(&s->claim, s->queue, &entry);
     if (rc != ZKR_OK) {
         return rc;

@@ -24,6 +24,7 @@ struct zkr_leader_selector {
     struct zkr__listener listener; /* with step_down_when_suspended */
     struct zkr__cv changed;
     int64_t waiting; /* threads in stop */
+    uint64_t runs;   /* of the thread, that are over */
 
     pthread_t thread;
     bool started;  /* from start until the thread was joined */

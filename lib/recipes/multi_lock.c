@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "engine/deadlock.h"
 #include "recipes/ticket.h"
 
 ZKR__OPTIONS_CHECK(zkr_multi_lock_options, 6, watch_node);
@@ -99,6 +100,7 @@ static zkr_multi_lock *make(zkr_client *c,
         .data_len = o->data_len,
         .persistent_parent = o->persistent_parent != 0,
         .watch_node = o->watch_node != 0,
+        .notes_hold = true,
     };
     if (!l) {
         return NULL;
@@ -213,6 +215,11 @@ int zkr_multi_lock_acquire(zkr_multi_lock *l, int64_t timeout_ms, zkr_ticket **o
         return zkr__fail(ZKR_EINVAL, l->list[0]->dir,
                          "the ticket cannot be stored: out is NULL");
     }
-    rc = zkr_multi_lock_request(l, timeout_ms, NULL, NULL, &t);
+    zkr__lock(l->c);
+    for (uint32_t i = 0; i < l->queues.count && rc == ZKR_OK; i++) {
+        rc = zkr__deadlock_check(l->list[i], timeout_ms);
+    }
+    zkr__unlock(l->c);
+    rc = rc == ZKR_OK ? zkr_multi_lock_request(l, timeout_ms, NULL, NULL, &t) : rc;
     return rc == ZKR_OK ? zkr__ticket_acquire(out, t) : rc;
 }

@@ -48,6 +48,7 @@ static zkr_mutex *allocate(zkr_client *c,
         .data_len = o->data_len,
         .persistent_parent = o->persistent_parent != 0,
         .watch_node = o->watch_node != 0 || o->on_revoke,
+        .notes_hold = true,
     };
     zkr_mutex *m = zkr__mem_alloc(sizeof(*m));
     if (!m || zkr__queue_create(&m->lock.queue, c, &spec) != ZKR_OK) {

@@ -15,11 +15,11 @@ struct zkr_mutex {
     struct zkr__children_watch *lookout; /* NULL = nobody watched yet */
     zkr_mutex_lost_fn on_lost;
     void *on_lost_ctx;
-    bool side; /* of a read-write lock, to which it belongs */
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     struct zkr__call revoke; /* calls it */
     bool revoke_posted;
+    bool side; /* of a read-write lock, to which it belongs */
 };
 
 /* What kind of contender a mutex object makes. */

@@ -5,6 +5,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/path.h"
+#include "engine/deadlock.h"
+#include "engine/loss.h"
 #include "session/log.h"
 
 /* --- loss --- */
@@ -32,9 +35,11 @@ static void run_lost(struct zkr__call *call)
 {
     struct zkr__holder *holder = holder_of(call);
     struct zkr__reentrant *lock = holder->lock;
-    const zkr_lost lost = {.reason = holder->lost_claim->k.lost,
-                           .fencing_token = holder->lost_claim->czxid,
-                           .node = holder->lost_claim->node};
+    char text[ZKR__LOSS_TEXT_MAX];
+    zkr__lock(lock->c);
+    const zkr_lost lost =
+        zkr__loss_tell(holder->lost_claim, holder->lost_claim->k.lost, text);
+    zkr__unlock(lock->c);
     lock->on_lost(lock, &lost);
     end_lost_call(holder);
 }
@@ -185,8 +190,10 @@ static void abandon(struct zkr__thread_duty *duty)
         return;
     }
     zkr__lock(c);
-    zkr__log(c, ZKR_LOG_WARN, "%s: released, because its thread has ended",
-             zkr__holder_place(holder)->claim->node);
+    zkr__log(c, ZKR_LOG_WARN,
+             ZKR__EVENT("released", .path = lock->queue->dir,
+                        .node = zkr__path_name(zkr__holder_place(holder)->claim->node),
+                        .reason = "its thread has ended"));
     (void)let_go(lock, holder, false);
     zkr__unlock(c);
 }
@@ -270,12 +277,17 @@ static int acquire_anew(struct zkr__reentrant *lock,
                         int64_t timeout_ms,
                         int64_t started) ZKR__LOCKED
 {
+    int rc = zkr__deadlock_check(lock->queue, timeout_ms);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
     struct zkr__holder *holder = make_holder(lock);
     if (!holder) {
         return no_memory(lock);
     }
     if (join(lock, holder)) {
         holder->depth = 1;
+        zkr__queue_meter(lock->queue)->n.reentries++;
         return ZKR_OK;
     }
     zkr__place_enter(&holder->place, timeout_ms, started);
@@ -284,7 +296,7 @@ static int acquire_anew(struct zkr__reentrant *lock,
         let_others_join(lock, holder);
         return ZKR_OK;
     }
-    int rc = zkr__place_fail(&holder->place, timeout_ms);
+    rc = zkr__place_fail(&holder->place, timeout_ms);
     zkr__holders_remove(&lock->holders, holder);
     zkr__mem_free(holder);
     return rc;
@@ -309,6 +321,7 @@ static int acquire_beside(struct zkr__reentrant *lock,
     }
     rest(holder, writer);
     holder->depth = 1;
+    zkr__queue_meter(lock->queue)->n.reentries++;
     return ZKR_OK;
 }
 
@@ -337,6 +350,7 @@ static int acquire_again(const struct zkr__reentrant *lock,
         return zkr__fail(ZKR_EINVAL, dir, "%s is held too often", dir);
     }
     holder->depth++;
+    zkr__queue_meter(lock->queue)->n.reentries++;
     return ZKR_OK;
 }
 

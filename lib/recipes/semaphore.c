@@ -86,7 +86,8 @@ static bool make_queues(struct zkr__gate *gate,
                         int64_t max,
                         const zkr_semaphore_options *o)
 {
-    struct zkr__queue_spec locks = {.kind = ZKR__NAME_LOCK,
+    struct zkr__queue_spec locks = {.meter = path,
+                                    .kind = ZKR__NAME_LOCK,
                                     .rule = zkr__rule_first,
                                     .owner = o->owner,
                                     .data = o->data,
@@ -98,6 +99,7 @@ static bool make_queues(struct zkr__gate *gate,
     leases.rule_arg = o->max_from ? 0 : max;
     leases.tells_arg = true;
     leases.watch_node = o->watch_node != 0;
+    leases.notes_hold = true;
     struct zkr__queue_spec lower = leases;
     lower.rule = zkr__rule_any;
     return make_queue(&gate->locks, c, &locks, path, "locks") &&

@@ -276,11 +276,19 @@ int zkr_ticket_destroy(zkr_ticket *t)
         t->place.queues->on_free(t->place.queues);
     }
     zkr__unlock(c);
+    zkr__mem_free(t->lost_text);
     zkr__mem_free(t);
     return ZKR_OK;
 }
 
 /* --- waiting --- */
+
+/* The ticket's own time-out ends the wait as well, though the service thread be busy with a handle. */
+static bool sleep_on(zkr_ticket *t, struct zkr__cv *wake, int64_t deadline) ZKR__LOCKED
+{
+    int64_t own = t->place.deadline;
+    return zkr__wait(t->c, wake, own < deadline ? own : deadline);
+}
 
 static int wait_for(zkr_ticket *t, int64_t timeout_ms) ZKR__LOCKED
 {
@@ -295,7 +303,7 @@ static int wait_for(zkr_ticket *t, int64_t timeout_ms) ZKR__LOCKED
         bool in_time = true;
         DL_APPEND(t->waiters, &self);
         while (state == ZKR_TICKET_WAITING && in_time) {
-            in_time = zkr__wait(t->c, &self.wake, deadline);
+            in_time = sleep_on(t, &self.wake, deadline);
             state = zkr__ticket_look(t);
         }
         DL_DELETE(t->waiters, &self);

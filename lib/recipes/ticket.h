@@ -5,6 +5,7 @@
 
 #include <zkr/ticket.h>
 
+#include "engine/loss.h"
 #include "engine/place.h"
 
 struct zkr__ticket_waiter;
@@ -24,6 +25,7 @@ struct zkr_ticket {
     bool announced; /* the request is through */
     bool posted;    /* the call is queued */
     bool released;
+    char *lost_text; /* of zkr_ticket_lost(); NULL = nobody has asked */
 };
 
 struct zkr__request_args {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a ticket can be asked. */
+#include <limits.h>
+#include <string.h>
+
 #include <zkr/guard.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "recipes/ticket.h"
 #include "session/bound.h"
 #include "session/zk_value.h"
@@ -95,6 +99,31 @@ int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op)
     const struct zkr__claim *claim = zkr__ticket_hold(t, &rc);
     if (claim) {
         zkr__zk_guard(op, claim->node);
+    }
+    zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size)
+{
+    int rc = zkr__ticket_enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!out || size == 0 || size > INT_MAX) {
+        return no_room(t);
+    }
+    zkr__lock(t->c);
+    const char *dir = t->place.queue->dir;
+    if (zkr__ticket_look(t) != ZKR_TICKET_LOST) {
+        rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s was not lost", dir);
+    } else if (!t->lost_text && !(t->lost_text = zkr__mem_alloc(ZKR__LOSS_TEXT_MAX))) {
+        rc = zkr__fail(ZKR_ENOMEM, dir, "cannot tell of a loss: out of memory");
+    } else {
+        const struct zkr__claim *claim = t->place.claim;
+        const zkr_lost lost = zkr__loss_tell(claim, claim->k.lost, t->lost_text);
+        memset(out, 0, size);
+        memcpy(out, &lost, size < sizeof(lost) ? size : sizeof(lost));
     }
     zkr__unlock(t->c);
     return rc;

@@ -37,6 +37,12 @@ void zkr__probe_done(zkr_client *c, bool answered)
     zkr__wake_by(c, zkr__now(c));
 }
 
+void zkr__probe_soon(zkr_client *c)
+{
+    c->probe_wanted = true;
+    zkr__wake_by(c, zkr__now(c));
+}
+
 int64_t zkr__probe_due(const zkr_client *c)
 {
     return zkr__from_boot(c, zkr__lease_probe_at(&c->lease));

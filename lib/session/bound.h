@@ -12,6 +12,8 @@ bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;
 int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
 /* When another quorum write can prove more than those answered do. */
 int64_t zkr__probe_due(const zkr_client *c) ZKR__LOCKED;
+/* Something is to go out with a probe: the next one is due at once. */
+void zkr__probe_soon(zkr_client *c) ZKR__LOCKED;
 /* The probe was answered, or could not be sent. */
 void zkr__probe_done(zkr_client *c, bool answered) ZKR__LOCKED;
 

@@ -54,14 +54,18 @@ int zkr__client_new(zkr_client **out)
 
 static void free_memory(zkr_client *c)
 {
+    for (size_t i = 0; i < c->auth_count; i++) {
+        zkr__mem_free((void *)(uintptr_t)c->auths[i].scheme);
+        zkr__mem_free((void *)(uintptr_t)c->auths[i].cert);
+    }
+    zkr__mem_free(c->auths);
     zkr__mem_free(c->servers);
     zkr__mem_free(c->next_servers);
     zkr__mem_free(c->lookup.servers);
     zkr__mem_free(c->owner);
-    zkr__mem_free(c->auth_scheme);
     zkr__mem_free(c->tls_cert);
-    zkr__mem_free(c->auth_cert);
     zkr__zk_acl_free(c->acl);
+    zkr__meters_free(&c->meters);
     zkr__mem_free(c);
 }
 

@@ -20,6 +20,7 @@
 #include "base/table.h"
 #include "session/dispatch.h"
 #include "session/lease.h"
+#include "session/meter.h"
 #include "session/retry.h"
 #include "session/upcalls.h"
 #include "session/zk.h"
@@ -46,6 +47,13 @@ struct zkr__lookup {
     char *servers, why[200];
 };
 
+/* What is known of a session: observed.h. */
+struct zkr__observed {
+    int64_t session_id;
+    unsigned epoch;
+    int64_t last_write_ms, silent_ms, disconnected_ms, stopped_ms; /* as in zkr_lost */
+};
+
 struct zkr_client {
     struct zkr__mu mu;
     struct zkr__cv changed; /* state, flush */
@@ -62,9 +70,9 @@ struct zkr_client {
     int64_t list_by;    /* leave the connection by then, whatever is in flight */
     int64_t list_pause; /* before the handle is told again */
     char *owner;        /* NULL = default text */
-    char *auth_scheme;
-    char *tls_cert;
-    void *auth_cert;
+    zkr_auth *auths;    /* all credentials, in order */
+    size_t auth_count;
+    char *tls_cert; /* NULL = no TLS */
     struct ACL_vector *acl;
     zkr_client_options
         options; /* numbers, callbacks and contexts; no borrowed pointers */
@@ -84,6 +92,7 @@ struct zkr_client {
 
     struct zkr__lease lease;
     bool probing;
+    bool probe_wanted; /* before it is due */
     bool overrun;  /* no memory to keep an answer, or to name the node of an event */
     bool admitted; /* in this session, no credentials were needed or ours were taken */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
@@ -100,6 +109,12 @@ struct zkr_client {
 
     int64_t recipes; /* objects on this client */
     zkr_stats stats;
+    struct zkr__meters meters;
+    struct zkr__histogram probe_trips;
+
+    int64_t due; /* CLOCK_BOOTTIME at which the service will have run; 0 = not known */
+    int64_t stopped, stopped_until; /* for so long the process did not run, lately */
+    struct zkr__observed at_end;    /* of the last session */
 
     pthread_t service;
     bool service_started, closing;
@@ -109,6 +124,7 @@ struct zkr_client {
 
     struct zkr__dispatch dispatch;
     int64_t log_queued, log_dropped; /* atomic: lines come with and without the lock */
+    int log_slot;                    /* of libzookeeper's lines about it */
     zkr_client *next_log; /* in the list of clients that take libzookeeper's log */
 };
 

@@ -42,7 +42,7 @@ static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
         zkr__session_over(c, "the servers have other addresses now");
         return;
     }
-    zkr__log(c, ZKR_LOG_INFO, "the servers have other addresses now: %s", servers);
+    zkr__log(c, ZKR_LOG_INFO, ZKR__EVENT("servers_moved", .reason = servers));
     zkr__mem_free(link->servers);
     link->servers = servers;
     bool left = c->door->set_servers(link->zh, servers, anew);
@@ -90,7 +90,7 @@ static bool resolve_list(zkr_client *c, int64_t now) ZKR__LOCKED
     }
     if (zkr__lookup_take(c, &c->next_servers, why, sizeof(why)) != ZKR_OK) {
         c->list_at = now + CHECK_LEAST_MS * ZKR__MS;
-        zkr__log(c, ZKR_LOG_WARN, "the new servers: %s", why);
+        zkr__log(c, ZKR_LOG_WARN, ZKR__EVENT("new_servers_unknown", .reason = why));
         return false;
     }
     c->list_by = now + QUIET_MS * ZKR__MS;

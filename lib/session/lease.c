@@ -15,11 +15,15 @@ static int64_t sooner(int64_t x, int64_t y)
     return x < y ? x : y;
 }
 
+static int64_t margin(const struct zkr__lease *l)
+{
+    return l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
+}
+
 /* How long a session lives for sure, by our clock, after the leader heard of it. */
 static int64_t sure_span(const struct zkr__lease *l)
 {
-    int64_t ppm = l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
-    return l->session - l->session / 1000 * ppm / 1000;
+    return l->session - l->session / 1000 * margin(l) / 1000;
 }
 
 static void extend(struct zkr__lease *l, int64_t heard)
@@ -34,8 +38,9 @@ static void set_pace(struct zkr__lease *l, int64_t session)
 {
     int64_t tick = l->terms.tick > 0 ? l->terms.tick : session / 2;
     int64_t pause = l->terms.pause > 0 ? l->terms.pause : session / 12;
-    /* The part is for the leader's ping loop, which never wakes early but may be late. */
+    /* The part is for the leader's ping loop, which never wakes early but may be late; and our clock may be fast. */
     l->gap = tick / 2 + tick / 32;
+    l->gap += l->gap / 1000 * (margin(l) > MARGIN_PPM ? margin(l) : 0) / 1000;
     int64_t n = pause > 0 ? l->gap / pause + (l->gap % pause > pause / 2) : 1;
     n = n < 1 ? 1 : sooner(n, ZKR__LEASE_WRITES / 4);
     l->pause = (l->gap + n - 1) / n;

@@ -25,7 +25,8 @@
  *     bound can be late by as long as that stall, at most by 5S/12, for the leader knew the session
  *     when it took the write. The fencing token covers that, as it does a frozen machine; who wants
  *     no stopgap refuses the rule (terms.no_stopgap).
- * From all of them a margin, S/1000 unless told, is taken for clocks that run at different rates.
+ * From all of them a margin, S/1000 unless told, is taken for a clock of ours that is slow. For one that is
+ * fast by more than that, S/4 above is longer by the same part.
  *
  * S is negotiated anew at each connection. The leader counts with the S of the connection by which
  * it hears of us, from the handshake on. With a smaller S, either the leader has heard of the handshake,

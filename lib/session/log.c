@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-enum { QUEUE_MAX = 256, LINE_MAX_LEN = 512 };
+enum { QUEUE_MAX = 256, LINE_MAX_LEN = 1024 };
 
 struct line {
     struct zkr__call call;
@@ -53,15 +53,113 @@ void zkr__log_line(zkr_client *c, int level, const char *text)
     zkr__dispatch_post(&c->dispatch, &line->call);
 }
 
-void zkr__log(zkr_client *c, int level, const char *format, ...)
+/* --- one line of an event --- */
+
+struct text {
+    size_t len;
+    char text[LINE_MAX_LEN];
+};
+
+/* What does not fit is cut off. */
+static void put(struct text *t, const char *from, size_t len)
 {
-    if (!c->options.log || level > c->options.log_level) {
+    size_t room = sizeof(t->text) - 1 - t->len;
+    len = len < room ? len : room;
+    memcpy(t->text + t->len, from, len);
+    t->len += len;
+}
+
+static bool is_plain(const char *value)
+{
+    bool plain = value[0] != '\0';
+    for (const char *at = value; *at != '\0'; at++) {
+        unsigned char ch = (unsigned char)*at;
+        plain = plain && ch > ' ' && ch != 0x7f && ch != '"' && ch != '=' && ch != '\\';
+    }
+    return plain;
+}
+
+static void put_quoted(struct text *t, const char *value)
+{
+    put(t, "\"", 1);
+    for (const char *at = value; *at != '\0'; at++) {
+        unsigned char ch = (unsigned char)*at;
+        if (ch == '"' || ch == '\\') {
+            put(t, "\\", 1);
+        }
+        bool control = ch < ' ' || ch == 0x7f;
+        put(t, ch == '\n' ? "\\n" : control ? "?" : at, ch == '\n' ? 2 : 1);
+    }
+    put(t, "\"", 1);
+}
+
+static void put_field(struct text *t, const char *key, const char *value)
+{
+    if (!value) {
         return;
     }
-    char text[LINE_MAX_LEN];
+    put(t, " ", t->len > 0);
+    put(t, key, strlen(key));
+    put(t, "=", 1);
+    if (is_plain(value)) {
+        put(t, value, strlen(value));
+    } else {
+        put_quoted(t, value);
+    }
+}
+
+static void put_session(struct text *t, int64_t id, unsigned epoch)
+{
+    char words[64];
+    int len = snprintf(words, sizeof(words), " session=0x%llx epoch=%u",
+                       (unsigned long long)id, epoch);
+    put(t, words, len > 0 ? (size_t)len : 0);
+}
+
+static void
+put_event(struct text *t, const zkr_client *c, const struct zkr__event *e) ZKR__LOCKED
+{
+    bool present = e->session_id == 0;
+    put_field(t, "event", e->name);
+    put_field(t, "path", e->path);
+    put_field(t, "node", e->node);
+    put_session(t, present ? c->session_id : e->session_id,
+                present ? c->epoch : e->epoch);
+}
+
+static bool wanted(const zkr_client *c, int level)
+{
+    return c->options.log && level <= c->options.log_level;
+}
+
+void zkr__log(zkr_client *c, int level, const struct zkr__event *event)
+{
+    if (wanted(c, level)) {
+        struct text t = {0};
+        put_event(&t, c, event);
+        put_field(&t, "reason", event->reason);
+        zkr__log_line(c, level, t.text);
+    }
+}
+
+void zkr__log_more(zkr_client *c,
+                   int level,
+                   const struct zkr__event *event,
+                   const char *format,
+                   ...)
+{
+    if (!wanted(c, level)) {
+        return;
+    }
+    char more[LINE_MAX_LEN];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    int len = vsnprintf(more, sizeof(more), format, args);
     va_end(args);
-    zkr__log_line(c, level, text);
+    struct text t = {0};
+    put_event(&t, c, event);
+    put(&t, " ", 1);
+    put(&t, more, len > 0 ? strnlen(more, sizeof(more)) : 0);
+    put_field(&t, "reason", event->reason);
+    zkr__log_line(c, level, t.text);
 }

@@ -36,13 +36,45 @@ static void mind_forks(void)
     (void)pthread_atfork(zkr__log_hush, zkr__log_speak, begin_child);
 }
 
-void zkr__log_foreign(int level, const char *text)
+/* --- who takes part --- */
+
+static zkr_client *taker_of(int slot)
+{
+    zkr_client *c = foreign;
+    while (c && slot < ZKR__LOG_SLOTS && c->log_slot != slot) {
+        c = c->next_log;
+    }
+    return c;
+}
+
+void zkr__log_foreign(int slot, int level, const char *text)
 {
     (void)pthread_mutex_lock(&foreign_mu);
-    if (foreign && level <= foreign->options.log_level) {
-        zkr__log_line(foreign, level, text);
+    zkr_client *c = taker_of(slot);
+    if (c && level <= c->options.log_level) {
+        zkr__log_line(c, level, text);
     }
     (void)pthread_mutex_unlock(&foreign_mu);
+}
+
+static int free_slot(void)
+{
+    int slot = 0;
+    while (slot < ZKR__LOG_SLOTS && taker_of(slot)) {
+        slot++;
+    }
+    return slot;
+}
+
+static void set_level(void)
+{
+    int64_t level = 0;
+    for (const zkr_client *c = foreign; c; c = c->next_log) {
+        level = c->options.log_level > level ? c->options.log_level : level;
+    }
+    if (level > 0) {
+        zkr__zk_log_level((int)level);
+    }
 }
 
 void zkr__log_join(zkr_client *c)
@@ -53,12 +85,13 @@ void zkr__log_join(zkr_client *c)
         return;
     }
     (void)pthread_mutex_lock(&foreign_mu);
+    c->log_slot = free_slot();
     zkr_client **at = &foreign;
     while (*at) {
         at = &(*at)->next_log;
     }
     *at = c;
-    zkr__zk_log_level((int)foreign->options.log_level);
+    set_level();
     (void)pthread_mutex_unlock(&foreign_mu);
 }
 
@@ -71,5 +104,6 @@ void zkr__log_leave(zkr_client *c)
             break;
         }
     }
+    set_level();
     (void)pthread_mutex_unlock(&foreign_mu);
 }

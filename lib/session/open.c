@@ -14,12 +14,12 @@
 #include "session/zk_real.h"
 #include "session/zk_value.h"
 
-ZKR__OPTIONS_CHECK(zkr_client_options, 24, tls_cert);
+ZKR__OPTIONS_CHECK(zkr_client_options, 26, tls_cert);
 
 /* libzookeeper gives a connection attempt a part of what is asked for. */
 enum { LEAST_SESSION_MS = 100 };
 enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000, DEFAULT_BASE_MS = 50 };
-enum { DEFAULT_MAX_MS = 5000, DAY_MS = 86400000, OWNER_MAX = 65536 };
+enum { DEFAULT_MAX_MS = 5000, DAY_MS = 86400000, OWNER_MAX = 65536, AUTH_MAX = 1000 };
 enum { MARGIN_MAX = 500000 };
 
 static int64_t or_default(int64_t value, int64_t fallback)
@@ -34,6 +34,29 @@ static int check_range(const char *name, int64_t value, int64_t least)
                          name, (long long)value, (long long)least, DAY_MS);
     }
     return ZKR_OK;
+}
+
+static bool is_credential(const zkr_auth *auth, bool needed)
+{
+    return auth->cert_len <= OWNER_MAX && (auth->scheme || (!auth->cert && !needed)) &&
+           (auth->cert || auth->cert_len == 0);
+}
+
+static zkr_auth first_auth(const zkr_client_options *o)
+{
+    return (zkr_auth){o->auth_scheme, o->auth_cert, o->auth_cert_len};
+}
+
+static bool are_credentials(const zkr_client_options *o)
+{
+    const zkr_auth first = first_auth(o);
+    bool fine = is_credential(&first, false) && o->more_auth_count >= 0 &&
+                o->more_auth_count <= AUTH_MAX &&
+                (o->more_auth || o->more_auth_count == 0);
+    for (int64_t i = 0; fine && i < o->more_auth_count; i++) {
+        fine = is_credential(&o->more_auth[i], true);
+    }
+    return fine;
 }
 
 static int take_options(zkr_client_options *o, const zkr_client_options *from)
@@ -64,11 +87,9 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
     for (size_t i = 0; rc == ZKR_OK && i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         rc = check_range(ranges[i].name, ranges[i].value, ranges[i].least);
     }
-    if (rc == ZKR_OK &&
-        (o->auth_cert_len > OWNER_MAX || (!o->auth_scheme && o->auth_cert) ||
-         (!o->auth_cert && o->auth_cert_len > 0))) {
+    if (rc == ZKR_OK && !are_credentials(o)) {
         rc = zkr__fail(ZKR_EINVAL, NULL,
-                       "auth_scheme, auth_cert and auth_cert_len do not match");
+                       "scheme, cert and cert_len of credentials do not match");
     }
     if (rc == ZKR_OK && (o->lease_margin_ppm < 0 || o->lease_margin_ppm > MARGIN_MAX)) {
         rc = zkr__fail(ZKR_EINVAL, NULL,
@@ -93,18 +114,34 @@ static bool copy_string(char **to, const char *from)
     return !from || *to;
 }
 
+static bool copy_credential(zkr_client *c, const zkr_auth *from)
+{
+    zkr_auth *to = &c->auths[c->auth_count++];
+    to->scheme = zkr__mem_string(from->scheme);
+    to->cert = from->cert ? zkr__mem_copy(from->cert, from->cert_len) : NULL;
+    to->cert_len = from->cert_len;
+    return to->scheme && (!from->cert || to->cert);
+}
+
+static bool copy_credentials(zkr_client *c)
+{
+    const zkr_client_options *o = &c->options;
+    const zkr_auth first = first_auth(o);
+    c->auths = zkr__mem_alloc(((size_t)o->more_auth_count + 1) * sizeof(*c->auths));
+    bool whole = c->auths && (!first.scheme || copy_credential(c, &first));
+    for (int64_t i = 0; whole && i < o->more_auth_count; i++) {
+        whole = copy_credential(c, &o->more_auth[i]);
+    }
+    return whole;
+}
+
 /* Copy what the options point to, and forget the caller's pointers. */
 static bool copy_pointers(zkr_client *c, const char *servers)
 {
     zkr_client_options *o = &c->options;
     bool whole = copy_string(&c->servers, servers) &&
                  copy_string(&c->owner, o->owner) &&
-                 copy_string(&c->auth_scheme, o->auth_scheme) &&
-                 copy_string(&c->tls_cert, o->tls_cert);
-    if (whole && o->auth_cert) {
-        c->auth_cert = zkr__mem_copy(o->auth_cert, o->auth_cert_len);
-        whole = c->auth_cert != NULL;
-    }
+                 copy_string(&c->tls_cert, o->tls_cert) && copy_credentials(c);
     if (whole && o->acl) {
         c->acl = zkr__zk_acl_copy(o->acl);
         whole = c->acl != NULL;
@@ -113,6 +150,7 @@ static bool copy_pointers(zkr_client *c, const char *servers)
     o->auth_scheme = NULL;
     o->tls_cert = NULL;
     o->auth_cert = NULL;
+    o->more_auth = NULL;
     o->acl = NULL;
     return whole;
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "session/bound.h"
-#include "session/client.h"
+#include "session/observed.h"
 
 int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms)
 {
@@ -31,7 +31,7 @@ int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms)
     } else if (c->state == ZKR_STATE_AUTH_FAILED) {
         rc = zkr__fail(ZKR_EAUTH, NULL,
                        "the servers refused the credentials; check scheme '%s'",
-                       c->auth_scheme ? c->auth_scheme : "");
+                       c->auth_count > 0 ? c->auths[0].scheme : "");
     } else {
         const char *why =
             zkr__connected(c) ? "the credentials are not confirmed" : c->obstacle;
@@ -125,6 +125,10 @@ int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size)
     }
     zkr__lock(c);
     zkr_stats stats = c->stats;
+    stats.last_answer_ms = zkr__observe(c).last_write_ms;
+    if (c->session_id == 0) {
+        stats.last_answer_ms = -1;
+    }
     stats.dropped_log = __atomic_load_n(&c->log_dropped, __ATOMIC_RELAXED);
     zkr__unlock(c);
     memset(out, 0, size);

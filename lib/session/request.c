@@ -237,6 +237,13 @@ int64_t zkr__patience(const zkr_client *c)
     return patience < most ? patience : most;
 }
 
+/* Our own paths are valid. What libzookeeper found no room for, with the chroot before it, it calls a bad argument. */
+static int refused_code(enum zkr__op_kind kind, int zk_rc)
+{
+    int code = zkr__zk_code(zk_rc);
+    return code == ZKR_EINVAL && kind != ZKR__OP_MULTI ? ZKR_ENOMEM : code;
+}
+
 /* 0, or why it was not sent: a ZooKeeper code in @zk_rc, and ours returned. */
 static int send(zkr_client *c,
                 const struct zkr__op *op,
@@ -252,7 +259,7 @@ static int send(zkr_client *c,
     if (*zk_rc != 0) {
         unlink_request(r);
         zkr__mem_free(r);
-        return zkr__zk_code(*zk_rc);
+        return refused_code(op->kind, *zk_rc);
     }
     c->stats.requests++;
     /* A server may forget a lone write until something else arrives (ZOOKEEPER-4537). */

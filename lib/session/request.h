@@ -24,6 +24,8 @@ struct zkr__link {
     enum zkr__session_event early[2]; /* told before that, and to be carried out then */
     unsigned early_count;
     bool was_up;
+    size_t
+        authorized; /* so many of our credentials the handle has; it repeats them at each connection */
     bool over;        /* ended: answers and events are dropped, to be closed */
     char *servers;    /* numeric */
     int64_t begun;    /* CLOCK_BOOTTIME before it was opened */

@@ -12,6 +12,7 @@
 #include "session/log.h"
 #include "session/log_foreign.h"
 #include "session/lookup.h"
+#include "session/observed.h"
 #include "session/request.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -44,8 +45,8 @@ static void open_failed(zkr_client *c, const char *why) ZKR__LOCKED
         zkr__retry_pause(&c->retry, c->open_failures++, zkr__retry_random(&c->random));
     c->open_at = zkr__now(c) + pause;
     (void)snprintf(c->obstacle, sizeof(c->obstacle), "%s", why);
-    zkr__log(c, ZKR_LOG_WARN, "no session: %s; next attempt in %lld ms", why,
-             (long long)(pause / ZKR__MS));
+    zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("no_session", .reason = why),
+                  "again_in_ms=%lld", (long long)(pause / ZKR__MS));
 }
 
 static void *open_handle(zkr_client *c, struct zkr__link *link)
@@ -58,6 +59,7 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
         .tls_cert = c->tls_cert,
         .owner = &link->owner,
         .on_log = c->options.log ? zkr__log_foreign : NULL,
+        .log_slot = c->log_slot,
     };
     errno = 0;
     return c->door->open(&args);
@@ -173,10 +175,11 @@ static int64_t run_lease(zkr_client *c) ZKR__LOCKED
     }
     int64_t next = c->lease.until;
     if (zkr__connected(c) && !c->probing) {
-        int64_t at = zkr__lease_probe_at(&c->lease);
+        int64_t at = c->probe_wanted ? boot : zkr__lease_probe_at(&c->lease);
         at = at > c->probe_after ? at : c->probe_after;
         if (boot >= at) {
             c->probing = true;
+            c->probe_wanted = false;
             c->stats.probes++;
             c->up->send_probe(c->engine);
         } else {
@@ -238,13 +241,16 @@ int64_t zkr__service_run(zkr_client *c)
         give_up(c);
     }
     zkr__request_deliver(c);
+    zkr__service_runs(c);
     int64_t now = zkr__now(c);
     int64_t next = run_session(c, now);
     if (c->up) {
         next = sooner(next, c->up->run_timers(c->engine, zkr__now(c)));
         next = sooner(next, run_lease(c));
     }
-    return sooner(next, run_nudge(c, zkr__now(c)));
+    next = sooner(next, run_nudge(c, zkr__now(c)));
+    zkr__service_rests(c, next);
+    return next;
 }
 
 static void *run(void *arg)

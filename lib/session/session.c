@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 #include "session/log.h"
+#include "session/observed.h"
 #include "session/state.h"
 #include "session/wake.h"
+#include "session/zk_value.h"
 
 static struct zkr__lease_terms lease_terms(const zkr_client_options *o)
 {
@@ -23,16 +25,11 @@ static void session_begins(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     c->epoch++;
     c->stats.sessions++;
     c->open_failures = 0;
-    c->admitted = !c->auth_scheme;
+    c->admitted = c->auth_count == 0;
     c->session_id = c->door->session_id(link->zh);
     c->session_ms = c->door->timeout_ms(link->zh);
     const struct zkr__lease_terms terms = lease_terms(&c->options);
     zkr__lease_begin(&c->lease, &terms, c->session_ms * ZKR__MS, link->begun);
-    if (c->auth_scheme) {
-        /* Goes out ahead of all that follows; its refusal comes as a session event. */
-        (void)c->door->add_auth(link->zh, c->auth_scheme, c->auth_cert,
-                                c->options.auth_cert_len);
-    }
 }
 
 /* Limits of the servers may have changed, and each connection negotiates the time-out anew. */
@@ -43,8 +40,9 @@ static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LO
     c->session_ms = c->door->timeout_ms(link->zh);
     zkr__lease_reconnected(&c->lease, c->session_ms * ZKR__MS, c->door->boot());
     if (c->session_ms != before) {
-        zkr__log(c, ZKR_LOG_WARN, "the session time-out is %lld ms now, it was %lld ms",
-                 (long long)c->session_ms, (long long)before);
+        zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("session_timeout_changed"),
+                      "session_timeout_ms=%lld before_ms=%lld",
+                      (long long)c->session_ms, (long long)before);
     }
 }
 
@@ -70,6 +68,32 @@ static void ask_admission(zkr_client *c) ZKR__LOCKED
     zkr__submit(c, &op, on_admitted, c, 0);
 }
 
+/*
+ * They go out ahead of all that follows, and a refusal comes as a session event. libzookeeper does not take them
+ * when the connection has gone again since we were told of it.
+ */
+static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
+{
+    int rc = 0;
+    while (rc == 0 && link->authorized < c->auth_count) {
+        const zkr_auth *auth = &c->auths[link->authorized];
+        rc = c->door->add_auth(link->zh, auth->scheme, auth->cert, auth->cert_len);
+        link->authorized += rc == 0;
+    }
+    return zkr__zk_code(rc);
+}
+
+/* Without credentials nothing may be sent: what is refused then counts as refused for good. */
+static void stay_out(zkr_client *c, int code) ZKR__LOCKED
+{
+    if (code == ZKR_ECONNLOSS) { /* told in a moment, and then up again */
+        c->suspended_at = zkr__now(c);
+        zkr__wake_by(c, c->suspended_at);
+    } else {
+        zkr__session_over(c, "its credentials cannot be handed in");
+    }
+}
+
 static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
     if (link->was_up) {
@@ -77,11 +101,18 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     } else {
         session_begins(c, link);
     }
+    int code = hand_in_credentials(c, link);
+    if (code != ZKR_OK) {
+        stay_out(c, code);
+        return;
+    }
     if (c->session_ms < 2 * c->options.server_tick_ms) {
-        zkr__log(c, ZKR_LOG_WARN,
-                 "a session time-out of %lld ms is less than two ticks: no hold can be "
-                 "proven",
-                 (long long)c->session_ms);
+        zkr__log_more(c, ZKR_LOG_WARN,
+                      ZKR__EVENT("session_timeout_too_short",
+                                 .reason =
+                                     "less than two ticks of the servers: no hold "
+                                     "can be proven"),
+                      "session_timeout_ms=%lld", (long long)c->session_ms);
     }
     c->obstacle[0] = '\0';
     zkr__set_state(c, ZKR_STATE_CONNECTED);
@@ -120,8 +151,9 @@ void zkr__session_end(zkr_client *c, int state)
     link->over = true;
     link->next = c->dead;
     c->dead = link;
+    zkr__observe_end(c);
     c->session_id = 0;
-    c->probing = false;
+    c->probing = c->probe_wanted = false;
     zkr__lease_end(&c->lease);
     zkr__set_state(c, state);
     if (c->up) {
@@ -135,8 +167,13 @@ void zkr__session_end(zkr_client *c, int state)
 
 void zkr__session_over(zkr_client *c, const char *why)
 {
-    zkr__log(c, ZKR_LOG_WARN, "session 0x%llx is over: %s",
-             (unsigned long long)c->session_id, why);
+    const struct zkr__observed o = zkr__observe(c);
+    zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("session_over", .reason = why),
+                  "last_write_ms=%lld silent_ms=%lld disconnected_ms=%lld "
+                  "stopped_ms=%lld",
+                  (long long)o.last_write_ms, (long long)o.silent_ms,
+                  (long long)o.disconnected_ms, (long long)o.stopped_ms);
+    c->stats.expirations += c->link->was_up;
     zkr__session_end(c, c->link->was_up ? ZKR_STATE_LOST : ZKR_STATE_CONNECTING);
 }
 
@@ -157,7 +194,9 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
         zkr__session_over(c, "expired");
         break;
     case ZKR__SESSION_AUTH_FAILED:
-        zkr__log(c, ZKR_LOG_ERROR, "authentication failed");
+        zkr__log(
+            c, ZKR_LOG_ERROR,
+            ZKR__EVENT("auth_failed", .reason = "the servers refuse the credentials"));
         zkr__session_end(c, ZKR_STATE_AUTH_FAILED);
         if (c->up) {
             c->up->auth_refused(c->engine);

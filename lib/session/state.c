@@ -32,8 +32,8 @@ void zkr__set_state(zkr_client *c, int state)
     }
     c->state = state;
     zkr__cv_broadcast(&c->changed);
-    zkr__log(c, ZKR_LOG_INFO, "%s, session 0x%llx", zkr_client_state_name(state),
-             (unsigned long long)c->session_id);
+    zkr__log_more(c, ZKR_LOG_INFO, ZKR__EVENT("state"), "state=%s",
+                  zkr_client_state_name(state));
     struct zkr__listener *listener;
     DL_FOREACH(c->listeners, listener)
     {

@@ -43,6 +43,13 @@ struct zkr__creation {
     size_t data_len;
 };
 
+/* Of a node that a CHECK looks at. */
+struct zkr__edit {
+    const void *data; /* NULL: none */
+    size_t data_len;
+    int version; /* that the data there must have */
+};
+
 struct zoo_op;
 struct zoo_op_result;
 
@@ -60,6 +67,8 @@ struct zkr__op {
     bool watch;                   /* GET, CHILDREN, EXISTS */
     const char *const *paths;     /* CHECK, MULTI */
     size_t path_count;
+    const struct zkr__edit *
+        edits; /* CHECK: one for each path, of which those with data are set instead; NULL = none */
     const struct zoo_op *ops; /* MULTI, and all it points to */
     size_t op_count;
     const char *const *deleted; /* MULTI */
@@ -78,9 +87,10 @@ struct zkr__answer {
     size_t name_count;
     const void *data;
     size_t data_len;
-    int version;      /* GET: of the data; 0 = as it was created */
-    size_t bad_check; /* CHECK refused: index of the first missing node */
-    /* MULTI, CREATES refused by a server: index of the operation that failed, in the order above over all
+    int version; /* GET: of the data; 0 = as it was created */
+    size_t
+        bad_check; /* CHECK refused: index of the first node that is missing, or has another version */
+    /* CHECK, MULTI, CREATES refused by a server: index of the operation that failed, in the order above over all
      * its parts. SIZE_MAX when no server said. */
     size_t failed_at;
     /* MULTI: one for each of .ops; NULL when there are none, or no server answered. */
@@ -121,8 +131,9 @@ struct zkr__open_args {
     void *open_handle_ctx;
     const char *tls_cert; /* NULL = no TLS */
     struct zkr__handle_owner *owner;
-    /* A line of libzookeeper's own log, which is one for the process; NULL = drop them. */
-    void (*on_log)(int level, const char *line);
+    /* A line of libzookeeper's own log, with the slot (zk_log.h); NULL = drop them. */
+    void (*on_log)(int slot, int level, const char *line);
+    int log_slot;
 };
 
 struct zkr__door {

@@ -7,17 +7,15 @@
 
 #include <zkr/client.h>
 
-typedef void (*log_line_fn)(int level, const char *line);
-
 /* Atomic: handles are opened while others log. */
-static log_line_fn receiver;
+static zkr__zk_log_fn receiver;
 
 static void drop_line(const char *line)
 {
     (void)line;
 }
 
-static void pass_line(const char *line)
+static void pass_line(int slot, const char *line)
 {
     int level = ZKR_LOG_DEBUG;
     if (strstr(line, ":ZOO_ERROR@")) {
@@ -27,19 +25,46 @@ static void pass_line(const char *line)
     } else if (strstr(line, ":ZOO_INFO@")) {
         level = ZKR_LOG_INFO;
     }
-    log_line_fn to = __atomic_load_n(&receiver, __ATOMIC_ACQUIRE);
+    zkr__zk_log_fn to = __atomic_load_n(&receiver, __ATOMIC_ACQUIRE);
     if (to) {
-        to(level, line);
+        to(slot, level, line);
     }
 }
 
-void (*zkr__zk_log_to(log_line_fn to))(const char *line)
+#define PASS(n)                                                                        \
+    static void pass_##n(const char *line)                                             \
+    {                                                                                  \
+        pass_line(n, line);                                                            \
+    }
+
+PASS(0)
+PASS(1)
+PASS(2)
+PASS(3)
+PASS(4)
+PASS(5)
+PASS(6)
+PASS(7)
+PASS(8)
+PASS(9)
+PASS(10)
+PASS(11)
+PASS(12)
+PASS(13)
+PASS(14)
+PASS(15)
+PASS(16)
+
+void (*zkr__zk_log_to(zkr__zk_log_fn to, int slot))(const char *line)
 {
+    static void (*const pass[ZKR__LOG_SLOTS + 1])(const char *line) = {
+        pass_0, pass_1,  pass_2,  pass_3,  pass_4,  pass_5,  pass_6,  pass_7, pass_8,
+        pass_9, pass_10, pass_11, pass_12, pass_13, pass_14, pass_15, pass_16};
     if (!to) {
         return drop_line;
     }
     __atomic_store_n(&receiver, to, __ATOMIC_RELEASE);
-    return pass_line;
+    return pass[slot];
 }
 
 void zkr__zk_log_level(int level)

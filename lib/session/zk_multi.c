@@ -200,12 +200,13 @@ static int submit_creates(void *zh, const struct zkr__op *op, struct zkr__asker 
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 {
     /*
-     * With a session that is over the first operation is refused, and for each behind it libzookeeper
-     * frees a pointer that it has not set. So it must not get there; what is left of the danger is a
-     * session that ends in the moment in which the operations are packed.
+     * With a session that is over an operation is refused, and for each behind it libzookeeper frees a
+     * pointer that it has not set. So it must not get there. A session ends by a word of a server to one
+     * who connects, so a handle that is connected is some round trips away from that: longer than it
+     * takes to pack the operations.
      */
-    if (is_unrecoverable(zh)) {
-        return ZINVALIDSTATE;
+    if (zoo_state(zh) != ZOO_CONNECTED_STATE) {
+        return is_unrecoverable(zh) ? ZINVALIDSTATE : ZCONNECTIONLOSS;
     }
     if (op->kind == ZKR__OP_CREATES) {
         return submit_creates(zh, op, asker);
@@ -220,7 +221,13 @@ int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *
     m->first = first(op);
     m->op_count = op->op_count;
     for (size_t i = 0; i < op->path_count; i++) {
-        zoo_check_op_init(&ops[i], op->paths[i], -1);
+        const struct zkr__edit *edit = op->edits ? &op->edits[i] : NULL;
+        if (edit && edit->data) {
+            zoo_set_op_init(&ops[i], op->paths[i], edit->data, (int)edit->data_len,
+                            edit->version, NULL);
+        } else {
+            zoo_check_op_init(&ops[i], op->paths[i], -1);
+        }
     }
     if (makes(op)) {
         const struct zkr__creation *made = op->makes;

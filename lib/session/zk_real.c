@@ -187,7 +187,7 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
 
 static void *open_real(const struct zkr__open_args *args)
 {
-    log_callback_fn log = zkr__zk_log_to(args->on_log);
+    log_callback_fn log = zkr__zk_log_to(args->on_log, args->log_slot);
     zhandle_t *zh;
     if (args->open_handle) {
         zh = args->open_handle(args->servers, on_session, args->timeout_ms, args->owner,

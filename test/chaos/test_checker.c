@@ -3,6 +3,7 @@
 #include <zkr/error.h>
 
 #include "made_up.h"
+#include "runner.h"
 
 /* Nothing to complain about. */
 static void a_good_history_passes(void **state)
@@ -345,7 +346,7 @@ static void every_kind_of_fault_has_its_turn(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, made_up_setup)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_good_history_passes),
@@ -373,5 +374,5 @@ int main(void)
         TEST(the_seed_makes_the_schedule),
         TEST(every_kind_of_fault_has_its_turn),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <zkr/error.h>
 
 #include "made_up.h"
+#include "runner.h"
 
 static zkc_record *reader(int who)
 {
@@ -322,7 +323,7 @@ static void a_run_without_one_of_the_locks_is_seen(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, made_up_setup)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(readers_together_are_fine),
@@ -348,5 +349,5 @@ int main(void)
         TEST(a_multi_lock_without_one_of_its_nodes_is_seen),
         TEST(a_run_without_one_of_the_locks_is_seen),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

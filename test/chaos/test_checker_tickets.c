@@ -3,6 +3,7 @@
 #include <zkr/error.h>
 
 #include "made_up.h"
+#include "runner.h"
 
 /* A callback that comes twice, or for a loss of what was never held. */
 static void a_callback_out_of_turn_is_seen(void **state)
@@ -70,7 +71,7 @@ static void a_run_without_a_released_waiting_ticket_is_seen(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, made_up_setup)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_callback_out_of_turn_is_seen),
@@ -79,5 +80,5 @@ int main(void)
         TEST(a_run_without_tickets_is_seen),
         TEST(a_run_without_a_released_waiting_ticket_is_seen),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <zkr/error.h>
 
 #include "made_up.h"
+#include "runner.h"
 
 /* Somebody waits for lock 0 from the time returned on, and gets it this much later than the bound. */
 static int64_t wait_for_long(int64_t more_ms)
@@ -85,7 +86,7 @@ static void absent_servers_are_no_wedge(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, made_up_setup)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_wedged_lock_is_seen),
@@ -93,5 +94,5 @@ int main(void)
         TEST(a_wedge_of_a_second_path_is_seen),
         TEST(absent_servers_are_no_wedge),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -14,17 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "keep.h"
+
 static char zkr[PATH_MAX], self[PATH_MAX];
 
-enum { RUNNING_MAX = 512, BEATS_MAX = 512, TRACES_MAX = 8 };
-static pid_t running[RUNNING_MAX];
-
-/* Those of a test that failed are left to cli_leave(). */
-static struct {
-    struct cli_beat *beats; /* NULL: free */
-    int count;
-    char name[64];
-} traces[TRACES_MAX];
+enum { BEATS_MAX = 512, BEAT_S = 120 };
 
 const char *cli_zkr(void)
 {
@@ -37,26 +31,6 @@ const char *cli_self(void)
 }
 
 /* --- processes --- */
-
-static void remember(pid_t pid)
-{
-    for (int i = 0; i < RUNNING_MAX; i++) {
-        if (running[i] == 0) {
-            running[i] = pid;
-            return;
-        }
-    }
-    zkt_fail("too many processes");
-}
-
-static void forget(pid_t pid)
-{
-    for (int i = 0; i < RUNNING_MAX; i++) {
-        if (running[i] == pid) {
-            running[i] = 0;
-        }
-    }
-}
 
 /* Nothing that allocates: a thread of ours may have held the allocator's lock at the fork. */
 static _Noreturn void become(const int fds[3], char *const *argv, pid_t parent)
@@ -82,6 +56,24 @@ void cli_servers(bool set)
     }
 }
 
+static void close_kept(void *fd)
+{
+    (void)close((int)(intptr_t)fd);
+}
+
+/* Before the end of the case: who asks again and again has had its answer. */
+static void close_now(int fd)
+{
+    zkt_unkeep((void *)(intptr_t)fd);
+    (void)close(fd);
+}
+
+static void forget(const struct cli *c)
+{
+    close_now(c->out);
+    close_now(c->err);
+}
+
 void cli_spawn(struct cli *c, bool piped, const char *const *argv)
 {
     int in[2] = {-1, -1};
@@ -103,14 +95,14 @@ void cli_spawn(struct cli *c, bool piped, const char *const *argv)
     }
     cli_servers(false);
     assert_true(c->pid > 0);
-    remember(c->pid);
     (void)close(in[0]);
+    zkt_keep((void *)(intptr_t)c->out, close_kept);
+    zkt_keep((void *)(intptr_t)c->err, close_kept);
 }
 
 int cli_wait(struct cli *c)
 {
     int status = zkt_join(c->pid, CLI_PATIENCE_MS);
-    forget(c->pid);
     if (c->in >= 0) {
         (void)close(c->in);
         c->in = -1;
@@ -140,10 +132,10 @@ const char *cli_err(struct cli *c)
     return look(c, c->err);
 }
 
-void cli_free(struct cli *c)
+void cli_stop(struct cli *c, int signo)
 {
-    (void)close(c->out);
-    (void)close(c->err);
+    assert_int_equal(kill(c->pid, signo), 0);
+    assert_int_equal(cli_wait(c), 128 + signo);
 }
 
 int cli_status(const char *const *argv)
@@ -151,8 +143,21 @@ int cli_status(const char *const *argv)
     struct cli c;
     cli_spawn(&c, false, argv);
     int status = cli_wait(&c);
-    cli_free(&c);
+    forget(&c);
     return status;
+}
+
+const char *cli_says(const char *const *argv)
+{
+    static struct cli c;
+    cli_spawn(&c, false, argv);
+    int status = cli_wait(&c);
+    if (status != 0) {
+        zkt_fail("status %d: %s", status, cli_err(&c));
+    }
+    (void)cli_out(&c);
+    forget(&c);
+    return c.text;
 }
 
 void cli_assert_one_line(struct cli *c)
@@ -174,7 +179,7 @@ void cli_refused(int status, const char *const *argv)
     }
     cli_assert_one_line(&c);
     assert_string_equal(cli_out(&c), "");
-    cli_free(&c);
+    forget(&c);
 }
 
 int cli_queue(void)
@@ -182,50 +187,9 @@ int cli_queue(void)
     return zkt_children_count(zkt_servers(), zkt_path());
 }
 
-/* Is it still one of our beats, and not a process that got its number? */
-static bool is_beat(int64_t pid)
+void cli_hold(struct cli *c)
 {
-    char link[64], exe[PATH_MAX];
-    (void)snprintf(link, sizeof(link), "/proc/%lld/exe", (long long)pid);
-    ssize_t n = readlink(link, exe, sizeof(exe) - 1);
-    exe[n > 0 ? n : 0] = '\0';
-    return strcmp(exe, self) == 0;
-}
-
-static void end_beats(struct cli_beat *beats, int count)
-{
-    for (int i = 0; i < count; i++) {
-        int64_t pid = atomic_load(&beats[i].pid);
-        if (pid > 0 && is_beat(pid)) {
-            pid_t group = getpgid((pid_t)pid); /* with what it has started */
-            print_error("left running: %d\n", (int)pid);
-            (void)kill(group > 0 && group != getpgrp() ? -group : (pid_t)pid, SIGKILL);
-        }
-    }
-}
-
-int cli_enter(void **state)
-{
-    return zkt_enter(state);
-}
-
-int cli_leave(void **state)
-{
-    for (int i = 0; i < RUNNING_MAX; i++) {
-        if (running[i] != 0) {
-            print_error("left running: %d\n", (int)running[i]);
-            (void)kill(running[i], SIGKILL);
-            (void)waitpid(running[i], NULL, 0);
-            running[i] = 0;
-        }
-    }
-    for (int i = 0; i < TRACES_MAX; i++) {
-        if (traces[i].beats) {
-            end_beats(traces[i].beats, traces[i].count);
-            cli_beats_free(traces[i].beats, traces[i].count, traces[i].name);
-        }
-    }
-    return zkt_leave(state);
+    CLI_QUEUE(c, "lock", "-i", "the holder", zkt_path(), "sleep", "60");
 }
 
 /* --- traces --- */
@@ -241,38 +205,28 @@ static struct cli_beat *map_beats(int fd, int count)
 {
     void *at = mmap(NULL, sizeof(struct cli_beat) * (size_t)count,
                     PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    (void)close(fd);
     return at == MAP_FAILED ? NULL : at;
 }
 
-struct cli_beat *cli_beats(int count, char *name, size_t size)
+/* A file without a name, which goes with the case. */
+struct cli_beat *cli_beats(int count)
 {
-    (void)snprintf(name, size, "/tmp/zkt-beat-XXXXXX");
-    int fd = mkostemp(name, O_CLOEXEC);
+    int fd = memfd_create("beats", MFD_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)sizeof(struct cli_beat) * count), 0);
+    zkt_keep((void *)(intptr_t)fd, close_kept);
     struct cli_beat *beats = map_beats(fd, count);
     assert_non_null(beats);
-    int i = 0;
-    while (traces[i].beats) {
-        i++;
-        assert_true(i < TRACES_MAX);
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(beats[i].name, sizeof(beats[i].name), "/proc/%d/fd/%d:%d",
+                       (int)getpid(), fd, i);
     }
-    traces[i].beats = beats;
-    traces[i].count = count;
-    (void)snprintf(traces[i].name, sizeof(traces[i].name), "%s", name);
     return beats;
 }
 
-void cli_beats_free(struct cli_beat *beats, int count, const char *name)
+int64_t cli_gap(const struct cli_beat *one, const struct cli_beat *next)
 {
-    for (int i = 0; i < TRACES_MAX; i++) {
-        if (traces[i].beats == beats) {
-            traces[i].beats = NULL;
-        }
-    }
-    (void)munmap(beats, sizeof(*beats) * (size_t)count);
-    (void)unlink(name);
+    return atomic_load(&next->first) - atomic_load(&one->last);
 }
 
 void cli_beat_wait(struct cli *c, const struct cli_beat *b)
@@ -312,14 +266,17 @@ static void ignore_signals(void)
  * MODE: once; brief, 5 ms; plain, until a signal; busy, plain without a pause between beats; deaf,
  * for ever; grand, deaf with a child that is as deaf and beats for both.
  */
-static int beat(const char *file, const char *index, const char *mode)
+static int beat(char *name, const char *mode)
 {
-    int fd = open(file, O_RDWR | O_CLOEXEC);
+    char *colon = strchr(name, ':');
+    *colon = '\0';
+    int fd = open(name, O_RDWR | O_CLOEXEC);
     struct cli_beat *beats = fd < 0 ? NULL : map_beats(fd, BEATS_MAX);
     if (!beats) {
         return 99;
     }
-    struct cli_beat *b = &beats[atoi(index)];
+    (void)alarm(BEAT_S); /* should nobody be left to end it */
+    struct cli_beat *b = &beats[strtol(colon + 1, NULL, 10)];
     const char *token = getenv("ZKR_FENCING_TOKEN");
     atomic_store(&b->token, token ? atoll(token) : 0);
     atomic_store(&b->pid, getpid());
@@ -344,18 +301,24 @@ static int beat(const char *file, const char *index, const char *mode)
     beat_on(b, strcmp(mode, "busy") == 0);
 }
 
-bool cli_main(int argc, char **argv, int *status)
+/* The path of zkr; or it is a beat. */
+static int look_at_arguments(char **argv, int *status)
 {
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     self[n > 0 ? n : 0] = '\0';
-    if (argc == 5 && strcmp(argv[1], "--beat") == 0) {
-        *status = beat(argv[2], argv[3], argv[4]);
-        return true;
+    if (argv[0] && strcmp(argv[0], "--beat") == 0 && argv[1] && argv[2]) {
+        *status = beat(argv[1], argv[2]);
+        return -1;
     }
-    if (argc != 2 || !realpath(argv[1], zkr)) {
-        (void)fprintf(stderr, "usage: %s PATH-OF-ZKR\n", argv[0]);
+    if (!argv[0] || !realpath(argv[0], zkr)) {
+        (void)fprintf(stderr, "arguments: PATH-OF-ZKR [CASE...]\n");
         *status = 64;
-        return true;
+        return -1;
     }
-    return false;
+    return 1;
+}
+
+__attribute__((constructor)) static void register_it(void)
+{
+    zkt_at_start(look_at_arguments);
 }

@@ -10,19 +10,12 @@
 #include "fixture.h"
 
 /*
- * The zkr command as a black box: the real program, in processes of its own. Main calls
- * cli_main() first, with the program's path as the first argument.
+ * The zkr command as a black box: the real program, in processes of its own. Its path is this
+ * one's last argument. What a case has started it waits for; all else is ended with the case.
  *
- * A program that is started again as "TEST --beat FILE INDEX MODE" is a command to be run under a lock, which
- * leaves a trace of when it was alive: see cli_beat.
+ * Started again as "TEST --beat NAME MODE", this program is a command to be run under a lock, which leaves a
+ * trace of when it was alive: see cli_beat.
  */
-#define CLI_TEST(name) cmocka_unit_test_setup_teardown(name, cli_enter, cli_leave)
-
-/** True: this process was a beat, and is done; leave with *status. */
-bool cli_main(int argc, char **argv, int *status);
-int cli_enter(void **state);
-/** Ends what a test that failed has left running, then checks that nothing else is left. */
-int cli_leave(void **state);
 
 /** Path of zkr, and of this program. */
 const char *cli_zkr(void);
@@ -50,8 +43,8 @@ void cli_spawn(struct cli *c, bool piped, const char *const *argv);
 /** Wait for its end: its exit status, 128 + N when it died of a signal itself. */
 int cli_wait(struct cli *c);
 
-/** Free what it wrote. */
-void cli_free(struct cli *c);
+/** Send it a signal, and wait: it must have died of that, or say so by its status. */
+void cli_stop(struct cli *c, int signo);
 
 /** What it wrote so far. */
 const char *cli_out(struct cli *c);
@@ -60,7 +53,7 @@ const char *cli_err(struct cli *c);
 /** Start and wait. */
 #define CLI_RUN(c, ...) (CLI_START((c), __VA_ARGS__), cli_wait(c))
 
-/** The same, freed as well: only the status is of interest. */
+/** Only the status is of interest. */
 int cli_status(const char *const *argv);
 #define CLI(...) cli_status((const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
 
@@ -75,8 +68,23 @@ void cli_refused(int status, const char *const *argv);
 #define CLI_REFUSED_AS(status, ...)                                                    \
     cli_refused((status), (const char *const[]){__VA_ARGS__, NULL})
 
+/** What zkr with these arguments, which must succeed, wrote to stdout; up to the next call. */
+const char *cli_says(const char *const *argv);
+#define CLI_SAYS(...) cli_says((const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
+
 /** Nodes at the path of the test. */
 int cli_queue(void);
+
+/** One that holds the lock at the path of the test for a minute, "the holder". */
+void cli_hold(struct cli *c);
+
+/** One more with these arguments, which is in the queue when this is done. */
+#define CLI_QUEUE(c, ...)                                                              \
+    do {                                                                               \
+        int cli_before_ = cli_queue();                                                 \
+        CLI_START((c), __VA_ARGS__);                                                   \
+        ZKT_BECOMES(cli_queue(), cli_before_ + 1, CLI_PATIENCE_MS);                    \
+    } while (0)
 
 /* ---- traces ---- */
 
@@ -85,17 +93,20 @@ struct cli_beat {
     _Atomic(int64_t) first, last;
     _Atomic(int64_t) token; /* $ZKR_FENCING_TOKEN */
     _Atomic(int64_t) pid;
+    char name[40]; /* for its command line */
 };
 
-/** A file of @count beats, mapped; its name is for the command line. */
-struct cli_beat *cli_beats(int count, char *name, size_t size);
-void cli_beats_free(struct cli_beat *beats, int count, const char *name);
+/** So many, in a file that is gone with the case. */
+struct cli_beat *cli_beats(int count);
 
-/** Arguments of a beat; cli.c has the modes. */
-#define CLI_BEAT(file, index, mode) cli_self(), "--beat", (file), (index), (mode)
+/** The command to be run; cli.c has the modes. */
+#define CLI_BEAT(beat, mode) cli_self(), "--beat", (beat)->name, (mode)
 
 /** Wait until it has started, run by @c. */
 void cli_beat_wait(struct cli *c, const struct cli_beat *b);
+
+/** Nanoseconds from the last sign of life of the one to the first of the other. */
+int64_t cli_gap(const struct cli_beat *one, const struct cli_beat *next);
 
 int64_t cli_now_ns(void);
 

@@ -27,9 +27,8 @@ static zkt_raw *stranger(void)
 }
 
 /* Names of go-zookeeper, kazoo and Curator, in the order of their numbers. */
-static void clients_of_all_languages_are_shown_in_order(void **state)
+ZKT_CASE(clients_of_all_languages_are_shown_in_order)
 {
-    (void)state;
     static const char *const order[] = {
         "\"position\":1,\"holder\":true,"
         "\"node\":\"_c_00112233445566778899aabbccddeeff-lock-0000000003\","
@@ -57,10 +56,8 @@ static void clients_of_all_languages_are_shown_in_order(void **state)
         assert_non_null(strstr(at, session));
     }
     assert_null(strstr(cli_out(&c), "no number"));
-    cli_free(&c);
     assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
     assert_non_null(strstr(cli_out(&c), "\n2    kazoo"));
-    cli_free(&c);
     assert_int_equal(zkt_raw_close(s), 0);
 }
 
@@ -109,20 +106,18 @@ static void read_queue(struct asked *a, int nodes, const char *last)
                                 last,
                                 NULL};
     cli_spawn(&c, false, argv);
-    ZKT_EVENTUALLY(atomic_load(&a->gets) == nodes, CLI_PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&a->gets), nodes, CLI_PATIENCE_MS);
     zkt_proxy_thaw(a->proxy, ZKT_TO_CLIENT);
     assert_int_equal(cli_wait(&c), 0);
     assert_int_equal(atomic_load(&a->rc), 0);
     assert_int_equal(atomic_load(&a->gets), nodes);
     assert_int_equal(atomic_load(&a->lists), 3);
     assert_int_equal(atomic_load(&a->others), 0);
-    cli_free(&c);
     zkt_proxy_stop(a->proxy);
 }
 
-static void all_contenders_are_read_in_two_round_trips(void **state)
+ZKT_CASE(all_contenders_are_read_in_two_round_trips)
 {
-    (void)state;
     char name[32], last[64];
     zkt_raw *s = stranger();
     for (int i = 0; i < NODES; i++) {
@@ -136,9 +131,8 @@ static void all_contenders_are_read_in_two_round_trips(void **state)
 }
 
 /* One that ends between the list and the look at it is left out, and the rest move up. */
-static void nodes_that_vanish_meanwhile_are_left_out(void **state)
+ZKT_CASE(nodes_that_vanish_meanwhile_are_left_out)
 {
-    (void)state;
     char gone[300];
     zkt_raw *s = stranger();
     put(s, "a-lock-0000000001", "x");
@@ -150,18 +144,4 @@ static void nodes_that_vanish_meanwhile_are_left_out(void **state)
                "\"position\":1,.*\"a-lock-0000000001\".*\"position\":2,[^{]*"
                "\"c-lock-0000000003\"");
     assert_int_equal(zkt_raw_close(s), 0);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(clients_of_all_languages_are_shown_in_order),
-        CLI_TEST(all_contenders_are_read_in_two_round_trips),
-        CLI_TEST(nodes_that_vanish_meanwhile_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -37,27 +37,21 @@ static void check_turns(struct cli_beat *beats)
     print_message("           %d had their turn\n", n);
 }
 
-static void survivors_of_a_crowd_all_get_their_turn(void **state)
+ZKT_CASE(survivors_of_a_crowd_all_get_their_turn)
 {
-    (void)state;
     static struct cli crowd[CROWD];
     static bool killed[CROWD];
-    char name[64], index[CROWD][8];
     unsigned seed = (unsigned)time(NULL);
     print_message("           seed %u\n", seed);
-    struct cli_beat *beats = cli_beats(CROWD, name, sizeof(name));
+    struct cli_beat *beats = cli_beats(CROWD);
     struct cli holder;
-    CLI_START(&holder, "lock", zkt_path(), "sleep", "120");
-    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    CLI_QUEUE(&holder, "lock", zkt_path(), "sleep", "120");
     for (int i = 0; i < CROWD; i++) {
-        (void)snprintf(index[i], sizeof(index[i]), "%d", i);
         CLI_START(&crowd[i], "-t", "10000", "--connect-timeout", "60", "lock",
-                  zkt_path(), CLI_BEAT(name, index[i], "brief"));
+                  zkt_path(), CLI_BEAT(&beats[i], "brief"));
     }
-    ZKT_EVENTUALLY(cli_queue() == CROWD + 1, 4 * CLI_PATIENCE_MS);
-    assert_int_equal(kill(holder.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&holder), 143);
-    cli_free(&holder);
+    ZKT_BECOMES(cli_queue(), CROWD + 1, 4 * CLI_PATIENCE_MS);
+    cli_stop(&holder, SIGTERM);
     for (int i = 0; i < VICTIMS; i++) {
         int victim = rand_r(&seed) % CROWD;
         while (killed[victim]) {
@@ -73,21 +67,7 @@ static void survivors_of_a_crowd_all_get_their_turn(void **state)
         if (!killed[i] && (status != 0 || atomic_load(&beats[i].first) == 0)) {
             zkt_fail("survivor %d: status %d: %s", i, status, cli_err(&crowd[i]));
         }
-        cli_free(&crowd[i]);
     }
     check_turns(beats);
-    cli_beats_free(beats, CROWD, name);
     ZKT_EVENTUALLY(cli_queue() <= 0, 2 * CLI_PATIENCE_MS);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(survivors_of_a_crowd_all_get_their_turn),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -19,23 +19,15 @@ struct scene {
     int longest_ms;         /* before a deletion */
     int64_t deleted[QUEUE]; /* when the server had done it */
     struct cli_beat *beats;
-    char name[64], index[QUEUE][12];
     struct cli zkr[QUEUE];
 };
 
-static void join(struct scene *s, int i)
-{
-    CLI_START(&s->zkr[i], s->verb, s->option, zkt_path(),
-              CLI_BEAT(s->name, s->index[i], "busy"));
-    ZKT_EVENTUALLY(cli_queue() == i + 1, CLI_PATIENCE_MS);
-}
-
 static void begin(struct scene *s)
 {
-    s->beats = cli_beats(QUEUE, s->name, sizeof(s->name));
+    s->beats = cli_beats(QUEUE);
     for (int i = 0; i < s->count; i++) {
-        (void)snprintf(s->index[i], sizeof(s->index[i]), "%d", i);
-        join(s, i);
+        CLI_QUEUE(&s->zkr[i], s->verb, s->option, zkt_path(),
+                  CLI_BEAT(&s->beats[i], "busy"));
     }
 }
 
@@ -61,8 +53,7 @@ static int64_t least_gap(const struct scene *s)
 {
     int64_t least = INT64_MAX;
     for (int i = 1; i < s->count; i++) {
-        int64_t gap =
-            atomic_load(&s->beats[i].first) - atomic_load(&s->beats[i - 1].last);
+        int64_t gap = cli_gap(&s->beats[i - 1], &s->beats[i]);
         least = gap < least ? gap : least;
     }
     return least;
@@ -88,9 +79,7 @@ static void end(struct scene *s)
         if (i < last) {
             cli_assert_one_line(&s->zkr[i]);
         }
-        cli_free(&s->zkr[i]);
     }
-    cli_beats_free(s->beats, QUEUE, s->name);
 }
 
 static void delete_all_but_the_last(struct scene *s)
@@ -123,52 +112,33 @@ static int64_t measure(struct scene *s)
 }
 
 /* Young holds and old ones, one after the other. */
-static void a_deleted_holder_is_killed_at_the_news(void **state)
+ZKT_CASE(a_deleted_holder_is_killed_at_the_news)
 {
-    (void)state;
     static struct scene s = {
         .verb = "lock", .option = "-x", .count = QUEUE, .longest_ms = 150};
     (void)measure(&s);
 }
 
-static void a_deleted_leader_is_killed_at_the_news(void **state)
+ZKT_CASE(a_deleted_leader_is_killed_at_the_news)
 {
-    (void)state;
     static struct scene s = {
         .verb = "elect", .option = "--once", .count = 4, .longest_ms = 150};
     (void)measure(&s);
 }
 
-static void with_a_delay_it_is_dead_before_the_next_command_starts(void **state)
+ZKT_CASE(with_a_delay_it_is_dead_before_the_next_command_starts)
 {
-    (void)state;
     static struct scene s = {
         .verb = "lock", .option = "--lock-delay=.5", .count = QUEUE, .longest_ms = 150};
     assert_true(measure(&s) > 0);
 }
 
 /* One that got it at once is looked after from the start. */
-static void with_a_delay_a_young_holder_is_dead_in_time(void **state)
+ZKT_CASE(with_a_delay_a_young_holder_is_dead_in_time)
 {
-    (void)state;
     enum { ROUNDS = 4 };
     static struct scene s = {.verb = "lock", .option = "--lock-delay=.5", .count = 2};
     for (int i = 0; i < ROUNDS; i++) {
         assert_true(measure(&s) > 0);
     }
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(a_deleted_holder_is_killed_at_the_news),
-        CLI_TEST(a_deleted_leader_is_killed_at_the_news),
-        CLI_TEST(with_a_delay_it_is_dead_before_the_next_command_starts),
-        CLI_TEST(with_a_delay_a_young_holder_is_dead_in_time),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

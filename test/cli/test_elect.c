@@ -8,9 +8,8 @@
 
 #include "cli.h"
 
-static void mistakes_have_the_codes_of_the_table(void **state)
+ZKT_CASE(mistakes_have_the_codes_of_the_table)
 {
-    (void)state;
     assert_int_equal(CLI("elect"), 64);
     assert_int_equal(CLI("elect", "/a"), 64);
     assert_int_equal(CLI("elect", "--json", "/a", "true"), 64);
@@ -26,9 +25,8 @@ static void mistakes_have_the_codes_of_the_table(void **state)
     assert_int_equal(CLI("elect", "-h"), 0);
 }
 
-static void once_is_one_term(void **state)
+ZKT_CASE(once_is_one_term)
 {
-    (void)state;
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "elect", "--once", zkt_path(), "sh", "-c",
                              "echo $ZKR_LOCK_PATH $ZKR_LOCK_NODE; exit 5"),
@@ -38,65 +36,51 @@ static void once_is_one_term(void **state)
     assert_int_equal(strncmp(cli_out(&c), expected, strlen(expected)), 0);
     assert_non_null(strstr(cli_out(&c), "-latch-0000000000\n"));
     assert_string_equal(cli_err(&c), "");
-    cli_free(&c);
     assert_int_equal(cli_queue(), 0);
 }
 
 /* It leads again after each command; told to stop, it ends with the command's status. */
-static void it_leads_again_until_told_to_stop(void **state)
+ZKT_CASE(it_leads_again_until_told_to_stop)
 {
-    (void)state;
     struct cli c;
     CLI_START(&c, "elect", zkt_path(), "sh", "-c",
               "echo $ZKR_FENCING_TOKEN; [ -e /proc/self ]; sleep 1.1");
     ZKT_EVENTUALLY(strchr(cli_out(&c), '\n') &&
                        strchr(strchr(cli_out(&c), '\n') + 1, '\n'),
                    CLI_PATIENCE_MS);
-    assert_int_equal(kill(c.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&c), 143);
+    cli_stop(&c, SIGTERM);
     long long first, second;
     assert_int_equal(sscanf(cli_out(&c), "%lld %lld", &first, &second), 2);
     assert_true(first < second);
-    cli_free(&c);
     assert_int_equal(cli_queue(), 0);
 }
 
 /* One command runs at a time; the next candidate takes over from one that is killed. */
-static void the_next_candidate_takes_over(void **state)
+ZKT_CASE(the_next_candidate_takes_over)
 {
-    (void)state;
-    char name[64];
-    struct cli_beat *beats = cli_beats(2, name, sizeof(name));
+    struct cli_beat *beats = cli_beats(2);
     struct cli a, b;
-    CLI_START(&a, "-t", "2000", "elect", zkt_path(), CLI_BEAT(name, "0", "deaf"));
+    CLI_START(&a, "-t", "2000", "elect", zkt_path(), CLI_BEAT(&beats[0], "deaf"));
     cli_beat_wait(&a, &beats[0]);
-    CLI_START(&b, "-t", "2000", "elect", "--once", zkt_path(),
-              CLI_BEAT(name, "1", "once"));
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
-    assert_int_equal(kill(a.pid, SIGKILL), 0);
-    assert_int_equal(cli_wait(&a), 137);
+    CLI_QUEUE(&b, "-t", "2000", "elect", "--once", zkt_path(),
+              CLI_BEAT(&beats[1], "once"));
+    cli_stop(&a, SIGKILL);
     assert_int_equal(cli_wait(&b), 0);
     assert_true(atomic_load(&beats[0].last) < atomic_load(&beats[1].first));
     assert_true(atomic_load(&beats[0].token) < atomic_load(&beats[1].token));
-    cli_free(&a);
-    cli_free(&b);
-    cli_beats_free(beats, 2, name);
 }
 
 /* Cut off, the command dies before the next one leads; healed, it queues again. */
-static void a_lost_leader_queues_again(void **state)
+ZKT_CASE(a_lost_leader_queues_again)
 {
-    (void)state;
-    char name[64];
-    struct cli_beat *beats = cli_beats(2, name, sizeof(name));
+    struct cli_beat *beats = cli_beats(2);
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     struct cli a, b;
     CLI_START(&a, "-z", zkt_proxy_host(proxy), "-t", "5000", "elect", zkt_path(),
-              CLI_BEAT(name, "0", "deaf"));
+              CLI_BEAT(&beats[0], "deaf"));
     cli_beat_wait(&a, &beats[0]);
-    CLI_START(&b, "-t", "5000", "elect", "--once", zkt_path(),
-              CLI_BEAT(name, "1", "once"));
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    CLI_QUEUE(&b, "-t", "5000", "elect", "--once", zkt_path(),
+              CLI_BEAT(&beats[1], "once"));
     int64_t lost = atomic_load(&beats[0].token);
     zkt_proxy_blackhole(proxy);
     assert_int_equal(cli_wait(&b), 0);
@@ -110,16 +94,11 @@ static void a_lost_leader_queues_again(void **state)
     assert_int_equal(kill((pid_t)atomic_load(&beats[0].pid), SIGKILL), 0);
     assert_int_equal(cli_wait(&a), 137);
     cli_assert_one_line(&a);
-    cli_free(&a);
-    cli_free(&b);
-    zkt_proxy_stop(proxy);
-    cli_beats_free(beats, 2, name);
 }
 
 /* --connect-timeout is for the first term: a cut that lasts longer does not end it later. */
-static void a_candidate_outlasts_a_long_cut(void **state)
+ZKT_CASE(a_candidate_outlasts_a_long_cut)
 {
-    (void)state;
     enum { CUT_MS = 2000 };
     struct cli c;
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
@@ -133,32 +112,22 @@ static void a_candidate_outlasts_a_long_cut(void **state)
     ZKT_EVENTUALLY(strlen(cli_out(&c)) > terms, CLI_PATIENCE_MS);
     assert_int_equal(kill(c.pid, SIGTERM), 0);
     (void)cli_wait(&c); /* that of a command, or of the signal */
-    cli_free(&c);
-    zkt_proxy_stop(proxy);
 }
 
-static void a_waiting_candidate_can_be_told_to_stop(void **state)
+ZKT_CASE(a_waiting_candidate_can_be_told_to_stop)
 {
-    (void)state;
     struct cli a, b;
-    CLI_START(&a, "elect", zkt_path(), "sleep", "60");
-    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
-    CLI_START(&b, "elect", zkt_path(), "echo", "never");
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
-    assert_int_equal(kill(b.pid, SIGHUP), 0);
-    assert_int_equal(cli_wait(&b), 129);
+    CLI_QUEUE(&a, "elect", zkt_path(), "sleep", "60");
+    CLI_QUEUE(&b, "elect", zkt_path(), "echo", "never");
+    cli_stop(&b, SIGHUP);
     assert_int_equal(cli_queue(), 1);
     assert_string_equal(cli_out(&b), "");
-    assert_int_equal(kill(a.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&a), 143);
-    cli_free(&a);
-    cli_free(&b);
+    cli_stop(&a, SIGTERM);
 }
 
 /* Lines for the leaders, not for the other candidates, and no candidacy. */
-static void a_listener_prints_each_leader(void **state)
+ZKT_CASE(a_listener_prints_each_leader)
 {
-    (void)state;
     struct cli l, j, a, b;
     CLI_START(&l, "elect", "-l", zkt_path());
     CLI_START(&j, "elect", "-l", "--json", zkt_path());
@@ -166,10 +135,8 @@ static void a_listener_prints_each_leader(void **state)
                    CLI_PATIENCE_MS);
     CLI_START(&a, "elect", "-i", "the first", zkt_path(), "sleep", "60");
     ZKT_EVENTUALLY(strstr(cli_out(&l), " id=the first\n"), CLI_PATIENCE_MS);
-    CLI_START(&b, "elect", "--id=2nd", zkt_path(), "sleep", "60");
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
-    assert_int_equal(kill(a.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&a), 143);
+    CLI_QUEUE(&b, "elect", "--id=2nd", zkt_path(), "sleep", "60");
+    cli_stop(&a, SIGTERM);
     ZKT_EVENTUALLY(strstr(cli_out(&l), " id=2nd\n"), CLI_PATIENCE_MS);
     ZKT_EVENTUALLY(strstr(cli_out(&j), "\"owner\":\"2nd\""), CLI_PATIENCE_MS);
     assert_int_equal(kill(l.pid, SIGTERM), 0);
@@ -181,29 +148,5 @@ static void a_listener_prints_each_leader(void **state)
         lines += *s == '\n';
     }
     assert_int_equal(lines, 3);
-    assert_int_equal(kill(b.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&b), 143);
-    cli_free(&l);
-    cli_free(&j);
-    cli_free(&a);
-    cli_free(&b);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(mistakes_have_the_codes_of_the_table),
-        CLI_TEST(once_is_one_term),
-        CLI_TEST(it_leads_again_until_told_to_stop),
-        CLI_TEST(the_next_candidate_takes_over),
-        CLI_TEST(a_lost_leader_queues_again),
-        CLI_TEST(a_candidate_outlasts_a_long_cut),
-        CLI_TEST(a_waiting_candidate_can_be_told_to_stop),
-        CLI_TEST(a_listener_prints_each_leader),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+    cli_stop(&b, SIGTERM);
 }

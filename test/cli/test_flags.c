@@ -9,9 +9,8 @@
 #include "fourlw.h"
 
 /* Accepted, and without effect on a command that runs. */
-static void options_have_two_spellings(void **state)
+ZKT_CASE(options_have_two_spellings)
 {
-    (void)state;
     static const char *const options[][2] = {
         {"--exclusive", "-x"},
         {"--exclusive", "-e"},
@@ -37,14 +36,12 @@ static void options_have_two_spellings(void **state)
                 CLI_RUN(&c, "lock", options[i][j], zkt_path(), "sh", "-c", "exit 7"),
                 7);
             assert_string_equal(cli_err(&c), "");
-            cli_free(&c);
         }
     }
 }
 
-static void what_flock_has_and_zkr_has_not_is_refused(void **state)
+ZKT_CASE(what_flock_has_and_zkr_has_not_is_refused)
 {
-    (void)state;
     static const char *const options[] = {"-u", "-F", "--no-fork", "--unlock"};
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         CLI_REFUSED(64, "lock", options[i], "/p", "true");
@@ -52,9 +49,8 @@ static void what_flock_has_and_zkr_has_not_is_refused(void **state)
 }
 
 /* Before the subcommand or after it, the last one wins. */
-static void servers_can_be_told_in_three_ways(void **state)
+ZKT_CASE(servers_can_be_told_in_three_ways)
 {
-    (void)state;
     const char *servers = zkt_servers(), *nobody = "127.0.0.1:1";
     assert_int_equal(CLI("-z", nobody, "lock", "-z", servers, zkt_path(), "true"), 0);
     assert_int_equal(
@@ -66,9 +62,8 @@ static void servers_can_be_told_in_three_ways(void **state)
 }
 
 /* Where nobody says otherwise it is this host. */
-static void the_default_is_a_server_on_this_host(void **state)
+ZKT_CASE(the_default_is_a_server_on_this_host)
 {
-    (void)state;
     static const char script[] =
         "unset ZKR_SERVERS; \"$0\" -v --connect-timeout .1 status /p 2>&1 | "
         "grep -q 'host=127.0.0.1:2181 '";
@@ -90,42 +85,34 @@ static bool any_session_shows(const char *text)
     return shown;
 }
 
-static void the_session_time_out_is_asked_for(void **state)
+ZKT_CASE(the_session_time_out_is_asked_for)
 {
-    (void)state;
     static const char *const options[] = {"-t4321", "--session-timeout=4321"};
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         struct cli c;
-        CLI_START(&c, "lock", options[i], zkt_path(), "sleep", "60");
-        ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+        CLI_QUEUE(&c, "lock", options[i], zkt_path(), "sleep", "60");
         assert_true(any_session_shows(",to=4321,"));
-        assert_int_equal(kill(c.pid, SIGTERM), 0);
-        assert_int_equal(cli_wait(&c), 143);
-        cli_free(&c);
+        cli_stop(&c, SIGTERM);
     }
 }
 
 /* One -v tells of the session, two of everything; both tell what --verbose tells. */
-static void each_v_says_more(void **state)
+ZKT_CASE(each_v_says_more)
 {
-    (void)state;
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "-v", "lock", zkt_path(), "true"), 0);
-    assert_non_null(strstr(cli_err(&c), "zkr: info: CONNECTED, session 0x"));
+    assert_non_null(strstr(cli_err(&c), " event=state session=0x"));
     assert_non_null(strstr(cli_err(&c), "zkr: got the lock on "));
     assert_null(strstr(cli_err(&c), "zkr: debug: "));
     assert_string_equal(cli_out(&c), "");
-    cli_free(&c);
     assert_int_equal(CLI_RUN(&c, "lock", "-vv", zkt_path(), "true"), 0);
     assert_non_null(strstr(cli_err(&c), "zkr: debug: "));
     assert_string_equal(cli_out(&c), "");
-    cli_free(&c);
 }
 
 /* As with flock: $SHELL, or /bin/sh where there is none. */
-static void the_shell_is_the_users(void **state)
+ZKT_CASE(the_shell_is_the_users)
 {
-    (void)state;
     static const char *const cases[][2] = {{"SHELL=/bin/echo", "-c text $0\n"},
                                            {"SHELL=", "/bin/sh\n"}};
     static const char *const texts[] = {"text $0", "echo $0"};
@@ -136,14 +123,12 @@ static void the_shell_is_the_users(void **state)
         cli_spawn(&c, false, argv);
         assert_int_equal(cli_wait(&c), 0);
         assert_string_equal(cli_out(&c), cases[i][1]);
-        cli_free(&c);
     }
 }
 
 /* The right credentials open what others are refused. */
-static void credentials_open_what_is_protected(void **state)
+ZKT_CASE(credentials_open_what_is_protected)
 {
-    (void)state;
     const char *servers = zkt_servers();
     assert_int_equal(zkt_create_path(servers, "/t"), 0);
     zkt_raw *s = zkt_raw_open(servers, 5000);
@@ -163,16 +148,14 @@ static void credentials_open_what_is_protected(void **state)
 }
 
 /* Whether libzookeeper has no TLS or the files are missing: one line, before any connection. */
-static void tls_that_cannot_be_is_refused(void **state)
+ZKT_CASE(tls_that_cannot_be_is_refused)
 {
-    (void)state;
     CLI_REFUSED(64, "--tls", "/none,/none,/none", "lock", zkt_path(), "true");
 }
 
 /* What has no code of its own, such as a full disk, is 70. */
-static void what_cannot_be_written_is_70(void **state)
+ZKT_CASE(what_cannot_be_written_is_70)
 {
-    (void)state;
     static const char *const words[][2] = {{"status", NULL}, {"lock", NULL}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         CLI_REFUSED_AS(70, "sh", "-c", "\"$0\" $1 $2 >/dev/full", cli_zkr(),
@@ -181,35 +164,10 @@ static void what_cannot_be_written_is_70(void **state)
     CLI_REFUSED_AS(70, "sh", "-c", "\"$0\" --help >/dev/full", cli_zkr());
 }
 
-static void a_listener_has_a_long_name(void **state)
+ZKT_CASE(a_listener_has_a_long_name)
 {
-    (void)state;
     struct cli c;
     CLI_START(&c, "elect", "--listen", zkt_path());
-    ZKT_EVENTUALLY(strcmp(cli_out(&c), "nobody\n") == 0, CLI_PATIENCE_MS);
-    assert_int_equal(kill(c.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&c), 143);
-    cli_free(&c);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(tls_that_cannot_be_is_refused),
-        CLI_TEST(options_have_two_spellings),
-        CLI_TEST(what_flock_has_and_zkr_has_not_is_refused),
-        CLI_TEST(servers_can_be_told_in_three_ways),
-        CLI_TEST(the_default_is_a_server_on_this_host),
-        CLI_TEST(the_session_time_out_is_asked_for),
-        CLI_TEST(each_v_says_more),
-        CLI_TEST(the_shell_is_the_users),
-        CLI_TEST(credentials_open_what_is_protected),
-        CLI_TEST(what_cannot_be_written_is_70),
-        CLI_TEST(a_listener_has_a_long_name),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+    ZKT_BECOMES(strcmp(cli_out(&c), "nobody\n"), 0, CLI_PATIENCE_MS);
+    cli_stop(&c, SIGTERM);
 }

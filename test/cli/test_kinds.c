@@ -19,20 +19,12 @@ static const char *below(const char *name)
 /* Lines of "status" that show @owner with a token, at @path. */
 static bool shows(const char *path, const char *text)
 {
-    struct cli c;
-    assert_int_equal(CLI_RUN(&c, "status", path), 0);
-    bool found = strstr(cli_out(&c), text) != NULL;
-    cli_free(&c);
-    return found;
+    return strstr(CLI_SAYS("status", path), text) != NULL;
 }
 
 static bool json_shows(const char *path, const char *text)
 {
-    struct cli c;
-    assert_int_equal(CLI_RUN(&c, "status", "--json", path), 0);
-    bool found = strstr(cli_out(&c), text) != NULL;
-    cli_free(&c);
-    return found;
+    return strstr(CLI_SAYS("status", "--json", path), text) != NULL;
 }
 
 /* Says so when it has begun, and then sleeps. */
@@ -51,9 +43,7 @@ static void wait_held(struct cli *c)
 
 static void end(struct cli *c)
 {
-    assert_int_equal(kill(c->pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(c), 143);
-    cli_free(c);
+    cli_stop(c, SIGTERM);
 }
 
 static void empty(void)
@@ -62,9 +52,8 @@ static void empty(void)
 }
 
 /* Readers run together while a writer waits; one that comes later waits behind it. First come, first served. */
-static void readers_run_together_and_a_writer_alone(void **state)
+ZKT_CASE(readers_run_together_and_a_writer_alone)
 {
-    (void)state;
     struct cli one, two, writer, late;
     const char *path = zkt_path();
     CLI_HOLD(&one, "-s", "-i", "one", path);
@@ -72,9 +61,9 @@ static void readers_run_together_and_a_writer_alone(void **state)
     CLI_HOLD(&two, "--shared", "-i", "two", path);
     wait_held(&two);
     CLI_HOLD(&writer, "-x", "-i", "writer", path);
-    ZKT_EVENTUALLY(cli_queue() == 3, CLI_PATIENCE_MS);
+    ZKT_BECOMES(cli_queue(), 3, CLI_PATIENCE_MS);
     CLI_HOLD(&late, "-s", "-i", "late", path);
-    ZKT_EVENTUALLY(cli_queue() == 4, CLI_PATIENCE_MS);
+    ZKT_BECOMES(cli_queue(), 4, CLI_PATIENCE_MS);
     assert_int_equal(CLI("lock", "-n", "-s", path, "true"), 1);
     zkt_sleep_ms(QUIET_MS);
     assert_false(held(&writer) || held(&late));
@@ -99,9 +88,8 @@ static void readers_run_together_and_a_writer_alone(void **state)
 }
 
 /* With --rw the exclusive side is a writer, which Curator's read-write locks see; without, a mutex. */
-static void rw_chooses_the_name_of_the_node(void **state)
+ZKT_CASE(rw_chooses_the_name_of_the_node)
 {
-    (void)state;
     static const char *const cases[][3] = {
         {"-x", "-x", "-lock-"},      {"--rw", "-x", "-__WRIT__"},
         {"-x", "--rw", "-__WRIT__"}, {"--rw", "-s", "-__READ__"},
@@ -112,14 +100,12 @@ static void rw_chooses_the_name_of_the_node(void **state)
                                  "-c", "echo $ZKR_LOCK_NODE"),
                          0);
         assert_non_null(strstr(cli_out(&c), cases[i][2]));
-        cli_free(&c);
     }
 }
 
 /* So many run at once, and no more. */
-static void permits_are_counted(void **state)
+ZKT_CASE(permits_are_counted)
 {
-    (void)state;
     struct cli one, two, third;
     const char *path = zkt_path();
     CLI_HOLD(&one, "--permits", "2/3", "-i", "one", path);
@@ -127,7 +113,7 @@ static void permits_are_counted(void **state)
     CLI_HOLD(&two, "--permits=3", "-i", "two", path);
     wait_held(&two);
     assert_int_equal(CLI("lock", "-n", "--permits=3", path, "true"), 1);
-    assert_true(shows(path, "3 of 3 permits held, 0 wait\n"));
+    ZKT_EVENTUALLY(shows(path, "3 of 3 permits held, 0 wait\n"), CLI_PATIENCE_MS);
     assert_true(shows(path, "\n1    one "));
     assert_true(shows(path, "  2 permits  _c_"));
     CLI_HOLD(&third, "--permits=2/3", "-i", "third", path);
@@ -147,9 +133,8 @@ static void permits_are_counted(void **state)
 }
 
 /* All of several paths or none; each is an ordinary lock. */
-static void several_paths_are_locked_at_once(void **state)
+ZKT_CASE(several_paths_are_locked_at_once)
 {
-    (void)state;
     struct cli all, one, other;
     char a[256], b[256], c[256];
     (void)snprintf(a, sizeof(a), "%s", below("a"));
@@ -162,7 +147,7 @@ static void several_paths_are_locked_at_once(void **state)
     assert_int_equal(CLI("lock", "-n", "--also", b, a, "true"), 1);
     assert_false(held(&all));
     CLI_HOLD(&other, c);
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), c) == 2, CLI_PATIENCE_MS);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), c), 2, CLI_PATIENCE_MS);
     end(&one);
     wait_held(&all);
     assert_false(held(&other));
@@ -173,9 +158,8 @@ static void several_paths_are_locked_at_once(void **state)
     empty();
 }
 
-static void the_command_knows_what_it_holds_by(void **state)
+ZKT_CASE(the_command_knows_what_it_holds_by)
 {
-    (void)state;
     static const char script[] =
         "case $ZKR_LOCK_NODE in $ZKR_LOCK_PATH/*) ;; *) exit 1 ;; esac; "
         "[ $ZKR_FENCING_TOKEN -gt 0 ]";
@@ -187,9 +171,8 @@ static void the_command_knows_what_it_holds_by(void **state)
     empty();
 }
 
-static void what_does_not_go_together_is_refused(void **state)
+ZKT_CASE(what_does_not_go_together_is_refused)
 {
-    (void)state;
     static const char *const wrong[][4] = {{"--also", "/b", "-s", "--verbose"},
                                            {"--also", "/b", "--rw", "--verbose"},
                                            {"--also", "/b", "--permits", "2"},
@@ -217,9 +200,8 @@ static void what_does_not_go_together_is_refused(void **state)
 }
 
 /* Held or not, in one word. */
-static void status_can_be_quiet(void **state)
+ZKT_CASE(status_can_be_quiet)
 {
-    (void)state;
     struct cli c, q;
     assert_int_equal(CLI("status", "-q", zkt_path()), 1);
     CLI_HOLD(&c, "-s", zkt_path());
@@ -227,22 +209,19 @@ static void status_can_be_quiet(void **state)
     assert_int_equal(CLI_RUN(&q, "status", "-q", zkt_path()), 0);
     assert_string_equal(cli_out(&q), "");
     assert_string_equal(cli_err(&q), "");
-    cli_free(&q);
     end(&c);
     assert_int_equal(CLI("status", "-q", zkt_path()), 1);
     CLI_REFUSED(64, "status", "-q", "--json", zkt_path());
 }
 
 /* Nodes of others are shown, and a line says what to think of them. */
-static void strangers_are_pointed_out(void **state)
+ZKT_CASE(strangers_are_pointed_out)
 {
-    (void)state;
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     assert_int_equal(zkt_create(zkt_servers(), below("a-lock-0000000001"), "", 0), 0);
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
     assert_string_equal(cli_err(&c), "");
-    cli_free(&c);
     static const char *const cases[][2] = {
         {"x__lock__0000000002", "another recipe"},
         {"_c_0-latch-0000000002", "leaders and locks"},
@@ -252,27 +231,7 @@ static void strangers_are_pointed_out(void **state)
         assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
         cli_assert_one_line(&c);
         assert_non_null(strstr(cli_err(&c), cases[i][1]));
-        cli_free(&c);
         assert_int_equal(zkt_delete(zkt_servers(), below(cases[i][0])), 0);
     }
     empty();
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(readers_run_together_and_a_writer_alone),
-        CLI_TEST(rw_chooses_the_name_of_the_node),
-        CLI_TEST(permits_are_counted),
-        CLI_TEST(several_paths_are_locked_at_once),
-        CLI_TEST(the_command_knows_what_it_holds_by),
-        CLI_TEST(what_does_not_go_together_is_refused),
-        CLI_TEST(status_can_be_quiet),
-        CLI_TEST(strangers_are_pointed_out),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -33,10 +33,11 @@ begin(struct scene *s, const char *session, const char *verb, const char *option
     ZKT_EVENTUALLY(strstr(cli_out(&s->zkr), "up"), CLI_PATIENCE_MS);
 }
 
-static void end(struct scene *s)
+/* The node that it left stands for as long as its session: none of our time is spent on that. */
+static void clean_up(void)
 {
-    cli_free(&s->zkr);
-    zkt_proxy_stop(s->proxy);
+    assert_int_equal(cli_queue(), 1);
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
 }
 
 /* The command ends while the line is cut, and zkr says that it waits. */
@@ -56,53 +57,43 @@ static void its_node_is_gone_when(struct scene *s, int status)
     assert_int_equal(cli_queue(), 0);
 }
 
-static void a_command_that_ends_while_the_line_is_cut_leaves_no_node(void **state)
+ZKT_CASE(a_command_that_ends_while_the_line_is_cut_leaves_no_node)
 {
-    (void)state;
     struct scene s;
     begin(&s, "10000", "lock", "-x");
     end_the_command_in_the_dark(&s);
     its_node_is_gone_when(&s, 7);
     cli_assert_one_line(&s.zkr);
-    end(&s);
 }
 
-static void a_leader_that_ends_while_the_line_is_cut_leaves_no_node(void **state)
+ZKT_CASE(a_leader_that_ends_while_the_line_is_cut_leaves_no_node)
 {
-    (void)state;
     struct scene s;
     begin(&s, "10000", "elect", "--once");
     end_the_command_in_the_dark(&s);
     its_node_is_gone_when(&s, 7);
     cli_assert_one_line(&s.zkr);
-    end(&s);
 }
 
 /* Nobody comes back: it waits no longer than the session can last. */
-static void the_end_of_the_session_ends_the_wait(void **state)
+ZKT_CASE(the_end_of_the_session_ends_the_wait)
 {
-    (void)state;
     struct scene s;
     begin(&s, "3000", "lock", "-x");
     end_the_command_in_the_dark(&s);
     assert_int_equal(cli_wait(&s.zkr), 7);
     cli_assert_one_line(&s.zkr);
-    end(&s);
     ZKT_EVENTUALLY(cli_queue() <= 0, CLI_PATIENCE_MS);
 }
 
-static void a_signal_ends_the_wait(void **state)
+ZKT_CASE(a_signal_ends_the_wait)
 {
-    (void)state;
     struct scene s;
     begin(&s, "10000", "lock", "-x");
     end_the_command_in_the_dark(&s);
-    assert_int_equal(kill(s.zkr.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&s.zkr), 143);
+    cli_stop(&s.zkr, SIGTERM);
     assert_non_null(strstr(cli_err(&s.zkr), unconfirmed));
-    zkt_proxy_heal(s.proxy);
-    end(&s);
-    ZKT_EVENTUALLY(cli_queue() <= 0, CLI_PATIENCE_MS); /* with the session */
+    clean_up();
 }
 
 /* --- told to stop --- */
@@ -122,9 +113,8 @@ static void stop_in_the_dark(struct scene *s, const char *verb, const char *opti
     assert_int_equal(CLI("lock", zkt_path(), "true"), 0); /* makes the path */
     s->proxy = zkt_proxy_start(zkt_servers());
     zkt_proxy_on_request(s->proxy, lose_the_reply, s->proxy);
-    CLI_START(&s->zkr, "-z", zkt_proxy_host(s->proxy), "-t", "10000", verb, option,
+    CLI_QUEUE(&s->zkr, "-z", zkt_proxy_host(s->proxy), "-t", "10000", verb, option,
               zkt_path(), "echo", "never");
-    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
     zkt_proxy_on_request(s->proxy, NULL, NULL);
     zkt_proxy_cut(s->proxy);
     assert_int_equal(kill(s->zkr.pid, SIGTERM), 0);
@@ -132,9 +122,8 @@ static void stop_in_the_dark(struct scene *s, const char *verb, const char *opti
     assert_int_equal(cli_queue(), 1);
 }
 
-static void a_waiter_told_to_stop_without_its_reply_leaves_no_node(void **state)
+ZKT_CASE(a_waiter_told_to_stop_without_its_reply_leaves_no_node)
 {
-    (void)state;
     static const char *const verbs[][2] = {{"lock", "-x"}, {"elect", "--once"}};
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         struct scene s;
@@ -142,26 +131,21 @@ static void a_waiter_told_to_stop_without_its_reply_leaves_no_node(void **state)
         its_node_is_gone_when(&s, 143);
         assert_string_equal(cli_out(&s.zkr), "");
         cli_assert_one_line(&s.zkr);
-        end(&s);
     }
 }
 
-static void a_waiter_told_twice_ends_at_once(void **state)
+ZKT_CASE(a_waiter_told_twice_ends_at_once)
 {
-    (void)state;
     struct scene s;
     stop_in_the_dark(&s, "lock", "-x");
-    assert_int_equal(kill(s.zkr.pid, SIGINT), 0);
-    assert_int_equal(cli_wait(&s.zkr), 130);
+    cli_stop(&s.zkr, SIGINT);
     assert_non_null(strstr(cli_err(&s.zkr), unconfirmed));
-    end(&s);
-    ZKT_EVENTUALLY(cli_queue() <= 0, CLI_PATIENCE_MS);
+    clean_up();
 }
 
 /* As with nohup: it is not told anything. */
-static void an_ignored_signal_does_not_end_the_wait(void **state)
+ZKT_CASE(an_ignored_signal_does_not_end_the_wait)
 {
-    (void)state;
     struct scene s = {.proxy = zkt_proxy_start(zkt_servers())};
     static const char text[] =
         "trap '' HUP; exec \"$0\" -z $1 lock $2 sh -c 'echo up; read x; exit 7'";
@@ -172,23 +156,4 @@ static void an_ignored_signal_does_not_end_the_wait(void **state)
     end_the_command_in_the_dark(&s);
     assert_int_equal(kill(s.zkr.pid, SIGHUP), 0);
     its_node_is_gone_when(&s, 7);
-    end(&s);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(a_command_that_ends_while_the_line_is_cut_leaves_no_node),
-        CLI_TEST(a_leader_that_ends_while_the_line_is_cut_leaves_no_node),
-        CLI_TEST(the_end_of_the_session_ends_the_wait),
-        CLI_TEST(a_signal_ends_the_wait),
-        CLI_TEST(a_waiter_told_to_stop_without_its_reply_leaves_no_node),
-        CLI_TEST(a_waiter_told_twice_ends_at_once),
-        CLI_TEST(an_ignored_signal_does_not_end_the_wait),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

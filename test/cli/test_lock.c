@@ -11,9 +11,8 @@
 /* --- exit codes --- */
 
 /* The command's own status comes through, all of them. */
-static void the_status_of_the_command_is_passed_on(void **state)
+ZKT_CASE(the_status_of_the_command_is_passed_on)
 {
-    (void)state;
     assert_int_equal(CLI("lock", zkt_path(), "true"), 0);
     assert_int_equal(CLI("lock", zkt_path(), "sh", "-c", "exit 1"), 1);
     assert_int_equal(CLI("lock", zkt_path(), "sh", "-c", "exit 75"), 75);
@@ -27,9 +26,8 @@ static void the_status_of_the_command_is_passed_on(void **state)
 }
 
 /* Every mistake on the command line is 64 and one line. */
-static void wrong_usage_is_64(void **state)
+ZKT_CASE(wrong_usage_is_64)
 {
-    (void)state;
     cli_refused(64, (const char *const[]){cli_zkr(), NULL});
     CLI_REFUSED(64, "frob");
     CLI_REFUSED(64, "-q", "lock", "/p", "true");
@@ -69,9 +67,8 @@ static void wrong_usage_is_64(void **state)
     CLI_REFUSED(64, "lock", "-c", "true", "/p", "true");
 }
 
-static void a_bad_path_is_65(void **state)
+ZKT_CASE(a_bad_path_is_65)
 {
-    (void)state;
     CLI_REFUSED(65, "lock", "relative", "true");
     CLI_REFUSED(65, "lock", "", "true");
     CLI_REFUSED(65, "lock", "/", "true");
@@ -81,18 +78,16 @@ static void a_bad_path_is_65(void **state)
     CLI_REFUSED(65, "lock", "-n", "/a\nb", "true");
 }
 
-static void a_missing_chroot_is_65(void **state)
+ZKT_CASE(a_missing_chroot_is_65)
 {
-    (void)state;
     char servers[256];
     (void)snprintf(servers, sizeof(servers), "%s%s/none", zkt_servers(), zkt_path());
     CLI_REFUSED(65, "-z", servers, "lock", "/p", "true");
     CLI_REFUSED(65, "-z", servers, "lock", "-n", "/p", "true");
 }
 
-static void a_command_that_cannot_start_is_69(void **state)
+ZKT_CASE(a_command_that_cannot_start_is_69)
 {
-    (void)state;
     CLI_REFUSED(69, "lock", zkt_path(), "/no/such/command");
     CLI_REFUSED(69, "lock", zkt_path(), "no-such-command-in-the-path");
     CLI_REFUSED(69, "lock", zkt_path(), "/etc/passwd");
@@ -102,9 +97,8 @@ static void a_command_that_cannot_start_is_69(void **state)
 }
 
 /* As long as ZooKeeper takes it; a word of a command line or an environment has 128 KiB at most. */
-static void a_path_may_be_long(void **state)
+ZKT_CASE(a_path_may_be_long)
 {
-    (void)state;
     enum { LONGEST = 130000 };
     static const size_t lengths[] = {1015, 8200, LONGEST};
     static char path[LONGEST + 1], out[3 * LONGEST];
@@ -120,7 +114,6 @@ static void a_path_may_be_long(void **state)
         assert_true(pread(c.out, out, sizeof(out), 0) > (ssize_t)lengths[i]);
         assert_memory_equal(out, path, lengths[i]);
         assert_memory_equal(out + lengths[i], "/_c_", 4);
-        cli_free(&c);
         assert_int_equal(CLI("elect", "--once", path, "true"), 0);
         assert_int_equal(CLI("status", path), 0);
         assert_int_equal(zkt_delete(zkt_servers(), path), 0);
@@ -128,9 +121,8 @@ static void a_path_may_be_long(void **state)
 }
 
 /* Nobody listens there: with any kind of waiting, and no later than asked for. */
-static void no_server_is_75(void **state)
+ZKT_CASE(no_server_is_75)
 {
-    (void)state;
     const char *nobody = "127.0.0.1:1";
     int64_t started = zkt_now_ms();
     CLI_REFUSED(75, "-z", nobody, "--connect-timeout", "0.3", "lock", "/p", "true");
@@ -143,15 +135,13 @@ static void no_server_is_75(void **state)
     assert_true(zkt_now_ms() - started < 4 * 300 + 4000);
 }
 
-static void refused_credentials_are_77(void **state)
+ZKT_CASE(refused_credentials_are_77)
 {
-    (void)state;
     CLI_REFUSED(77, "--auth", "nosuchscheme:x", "lock", zkt_path(), "true");
 }
 
-static void a_refusing_acl_is_77(void **state)
+ZKT_CASE(a_refusing_acl_is_77)
 {
-    (void)state;
     const char *servers = zkt_servers();
     assert_int_equal(zkt_create_path(servers, "/t"), 0);
     zkt_raw *s = zkt_raw_open(servers, 5000);
@@ -165,9 +155,8 @@ static void a_refusing_acl_is_77(void **state)
 
 /* --- what is said --- */
 
-static void help_and_version_go_to_stdout(void **state)
+ZKT_CASE(help_and_version_go_to_stdout)
 {
-    (void)state;
     static const char *const cases[][4] = {
         {"-h", NULL},         {"--help", NULL},
         {"lock", "-h", NULL}, {"lock", "--help"},
@@ -178,28 +167,23 @@ static void help_and_version_go_to_stdout(void **state)
         assert_int_equal(CLI_RUN(&c, cases[i][0], cases[i][1]), 0);
         assert_true(strlen(cli_out(&c)) > 5);
         assert_string_equal(cli_err(&c), "");
-        cli_free(&c);
     }
 }
 
-static void verbose_says_how_long_and_what(void **state)
+ZKT_CASE(verbose_says_how_long_and_what)
 {
-    (void)state;
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "lock", "--verbose", zkt_path(), "true"), 0);
     cli_assert_one_line(&c);
     assert_non_null(strstr(cli_err(&c), " s: node=/"));
     assert_non_null(strstr(cli_err(&c), " token="));
-    cli_free(&c);
     assert_int_equal(CLI_RUN(&c, "lock", "-x", "-e", "-o", zkt_path(), "true"), 0);
     assert_string_equal(cli_err(&c), "");
-    cli_free(&c);
 }
 
 /* More than the lease has room for is cut, and not in silence. */
-static void a_long_kill_after_is_cut_aloud(void **state)
+ZKT_CASE(a_long_kill_after_is_cut_aloud)
 {
-    (void)state;
     static const struct {
         const char *value, *said;
     } cases[] = {{"9", "cut to 1.000 s"}, {"1", ""}, {"auto", ""}, {"0", ""}};
@@ -210,14 +194,12 @@ static void a_long_kill_after_is_cut_aloud(void **state)
                          0);
         assert_true(*cases[i].said ? strstr(cli_err(&c), cases[i].said) != NULL
                                    : *cli_err(&c) == '\0');
-        cli_free(&c);
     }
 }
 
 /* Without a command the line is printed and the lock kept until the input ends. */
-static void without_a_command_it_holds_until_the_input_ends(void **state)
+ZKT_CASE(without_a_command_it_holds_until_the_input_ends)
 {
-    (void)state;
     struct cli c;
     const char *const argv[] = {cli_zkr(), "lock", zkt_path(), NULL};
     cli_spawn(&c, true, argv);
@@ -237,44 +219,15 @@ static void without_a_command_it_holds_until_the_input_ends(void **state)
     (void)close(c.in);
     c.in = -1;
     assert_int_equal(cli_wait(&c), 0);
-    cli_free(&c);
     assert_int_equal(cli_queue(), 0);
 }
 
-static void without_a_command_it_holds_until_a_signal(void **state)
+ZKT_CASE(without_a_command_it_holds_until_a_signal)
 {
-    (void)state;
     struct cli c;
     const char *const argv[] = {cli_zkr(), "lock", zkt_path(), NULL};
     cli_spawn(&c, true, argv);
     ZKT_EVENTUALLY(strchr(cli_out(&c), '\n'), CLI_PATIENCE_MS);
-    assert_int_equal(kill(c.pid, SIGINT), 0);
-    assert_int_equal(cli_wait(&c), 130);
-    cli_free(&c);
+    cli_stop(&c, SIGINT);
     assert_int_equal(cli_queue(), 0);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(the_status_of_the_command_is_passed_on),
-        CLI_TEST(wrong_usage_is_64),
-        CLI_TEST(a_bad_path_is_65),
-        CLI_TEST(a_path_may_be_long),
-        CLI_TEST(a_missing_chroot_is_65),
-        CLI_TEST(a_command_that_cannot_start_is_69),
-        CLI_TEST(no_server_is_75),
-        CLI_TEST(refused_credentials_are_77),
-        CLI_TEST(a_refusing_acl_is_77),
-        CLI_TEST(help_and_version_go_to_stdout),
-        CLI_TEST(verbose_says_how_long_and_what),
-        CLI_TEST(a_long_kill_after_is_cut_aloud),
-        CLI_TEST(without_a_command_it_holds_until_the_input_ends),
-        CLI_TEST(without_a_command_it_holds_until_a_signal),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -14,9 +14,8 @@
 /* --- what it gets --- */
 
 /* A mebibyte of every byte there is, through stdin and stdout. */
-static void input_and_output_are_untouched(void **state)
+ZKT_CASE(input_and_output_are_untouched)
 {
-    (void)state;
     assert_int_equal(
         cli_status((const char *const[]){
             "sh", "-c",
@@ -30,9 +29,8 @@ static void input_and_output_are_untouched(void **state)
 }
 
 /* Closed ones are closed for the command, too, and no socket of ours slips in. */
-static void closed_descriptors_stay_closed(void **state)
+ZKT_CASE(closed_descriptors_stay_closed)
 {
-    (void)state;
     static const char script[] =
         "\"$0\" lock $1 sh -c 'for i in 0 1 2; do [ ! -e /proc/$$/fd/$i ] || exit 9; "
         "done' "
@@ -44,9 +42,8 @@ static void closed_descriptors_stay_closed(void **state)
 }
 
 /* The same descriptors as without zkr: none of ours, all of the caller's. */
-static void no_descriptor_leaks(void **state)
+ZKT_CASE(no_descriptor_leaks)
 {
-    (void)state;
     static const char script[] =
         "exec 7</dev/null 9>/dev/null; list='cd /proc/self/fd && echo *'; "
         "a=$(sh -c \"$list\"); b=$(\"$0\" lock $1 sh -c \"$list\"); "
@@ -57,13 +54,11 @@ static void no_descriptor_leaks(void **state)
     int status = cli_wait(&c);
     assert_string_equal(cli_err(&c), "");
     assert_int_equal(status, 0);
-    cli_free(&c);
 }
 
 /* Four variables are added, those of a zkr around us replaced, the others kept. */
-static void the_environment_has_four_more(void **state)
+ZKT_CASE(the_environment_has_four_more)
 {
-    (void)state;
     static const char script[] =
         "export ZKR_LOCK_PATH=old ODD='a\n b='; "
         "a=$(env | grep -v '^ZKR_LOCK_PATH=' | grep -v '^_=' | sort); "
@@ -82,21 +77,18 @@ static void the_environment_has_four_more(void **state)
 }
 
 /* No option of the command is taken for ours, and no byte is lost. */
-static void arguments_are_kept_byte_for_byte(void **state)
+ZKT_CASE(arguments_are_kept_byte_for_byte)
 {
-    (void)state;
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "printf", "[%s]", "-n", "--", "",
                              "a b", "\xff\n\t'\"$x*", "-w", "9"),
                      0);
     assert_string_equal(cli_out(&c), "[-n][--][][a b][\xff\n\t'\"$x*][-w][9]");
-    cli_free(&c);
 }
 
 /* Its parent is the zkr that was started, which has no other child. */
-static void there_is_one_process_beside_the_command(void **state)
+ZKT_CASE(there_is_one_process_beside_the_command)
 {
-    (void)state;
     struct cli c;
     char expected[40];
     assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "sh", "-c",
@@ -105,19 +97,16 @@ static void there_is_one_process_beside_the_command(void **state)
                      0);
     (void)snprintf(expected, sizeof(expected), "%d\n", (int)c.pid);
     assert_string_equal(cli_out(&c), expected);
-    cli_free(&c);
 }
 
-static void credentials_are_not_in_the_process_list(void **state)
+ZKT_CASE(credentials_are_not_in_the_process_list)
 {
-    (void)state;
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "--auth", "digest:me:secret", "lock", zkt_path(), "sh",
                              "-c", "tr '\\0' ' ' </proc/$PPID/cmdline"),
                      0);
     assert_non_null(strstr(cli_out(&c), "digest:"));
     assert_null(strstr(cli_out(&c), "secret"));
-    cli_free(&c);
 }
 
 /* --- signals --- */
@@ -127,9 +116,8 @@ static const char reporter[] = "for s in INT TERM HUP QUIT USR1 USR2; do trap \"
                                "echo ready; while :; do sleep 0.01; done";
 
 /* All six reach the command, also a second time; the lock stays. */
-static void signals_are_forwarded_and_the_lock_stays(void **state)
+ZKT_CASE(signals_are_forwarded_and_the_lock_stays)
 {
-    (void)state;
     static const struct {
         int signo;
         const char *said;
@@ -151,13 +139,11 @@ static void signals_are_forwarded_and_the_lock_stays(void **state)
     assert_int_equal(
         cli_status((const char *const[]){"pkill", "-ALRM", "-P", pid, NULL}), 0);
     assert_int_equal(cli_wait(&c), 0);
-    cli_free(&c);
 }
 
 /* As with nohup: for zkr, and for the command. */
-static void ignored_signals_stay_ignored(void **state)
+ZKT_CASE(ignored_signals_stay_ignored)
 {
-    (void)state;
     static const char show[] = "exec env --ignore-signal=HUP,USR1,CHLD \"$0\" lock $1 "
                                "grep SigIgn /proc/self/status";
     struct cli c;
@@ -165,7 +151,6 @@ static void ignored_signals_stay_ignored(void **state)
     cli_spawn(&c, false, argv);
     assert_int_equal(cli_wait(&c), 0);
     assert_string_equal(cli_out(&c), "SigIgn:\t0000000000010201\n");
-    cli_free(&c);
     static const char ignore[] =
         "exec env --ignore-signal=HUP,USR1 \"$0\" lock $1 sh -c "
         "'kill -HUP $PPID $$; kill -USR1 $PPID $$; sleep 0.1'";
@@ -175,39 +160,31 @@ static void ignored_signals_stay_ignored(void **state)
 }
 
 /* The mask, too, is the caller's: nothing blocked, nothing ignored. */
-static void the_signal_state_is_the_callers(void **state)
+ZKT_CASE(the_signal_state_is_the_callers)
 {
-    (void)state;
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "grep", "-E", "Sig(Blk|Ign)",
                              "/proc/self/status"),
                      0);
     assert_string_equal(cli_out(&c),
                         "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
-    cli_free(&c);
 }
 
 /* Also those the command left behind. */
-static void the_lock_is_kept_until_the_whole_group_has_gone(void **state)
+ZKT_CASE(the_lock_is_kept_until_the_whole_group_has_gone)
 {
-    (void)state;
-    char name[64];
-    struct cli_beat *beats = cli_beats(2, name, sizeof(name));
+    struct cli_beat *beats = cli_beats(2);
     struct cli c, next;
     CLI_START(&c, "lock", zkt_path(), "sh", "-c", "\"$@\" & exit 3", "sh",
-              CLI_BEAT(name, "0", "plain"));
+              CLI_BEAT(&beats[0], "plain"));
     cli_beat_wait(&c, &beats[0]);
-    CLI_START(&next, "lock", zkt_path(), CLI_BEAT(name, "1", "once"));
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    CLI_QUEUE(&next, "lock", zkt_path(), CLI_BEAT(&beats[1], "once"));
     zkt_sleep_ms(300);
     assert_true(atomic_load(&beats[1].first) == 0);
     assert_int_equal(kill(c.pid, SIGTERM), 0);
     assert_int_equal(cli_wait(&c), 3);
     assert_int_equal(cli_wait(&next), 0);
     assert_true(atomic_load(&beats[0].last) < atomic_load(&beats[1].first));
-    cli_free(&c);
-    cli_free(&next);
-    cli_beats_free(beats, 2, name);
 }
 
 /* Dead ones that nobody has collected yet are gone as well. */
@@ -226,74 +203,62 @@ static bool is_gone(int64_t pid)
 }
 
 /* Killed with SIGKILL, zkr takes the command and what it started along. */
-static void killing_zkr_kills_the_group(void **state)
+ZKT_CASE(killing_zkr_kills_the_group)
 {
-    (void)state;
-    char name[64];
-    struct cli_beat *beats = cli_beats(3, name, sizeof(name));
+    struct cli_beat *beats = cli_beats(3);
     struct cli c, next;
     CLI_START(&c, "-t", "2000", "lock", zkt_path(), "sh", "-c", "\"$@\" & wait", "sh",
-              CLI_BEAT(name, "0", "grand"));
+              CLI_BEAT(&beats[0], "grand"));
     cli_beat_wait(&c, &beats[0]);
-    CLI_START(&next, "lock", zkt_path(), CLI_BEAT(name, "1", "once"));
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    CLI_QUEUE(&next, "lock", zkt_path(), CLI_BEAT(&beats[1], "once"));
     int64_t killed = cli_now_ns();
-    assert_int_equal(kill(c.pid, SIGKILL), 0);
-    assert_int_equal(cli_wait(&c), 137);
+    cli_stop(&c, SIGKILL);
     ZKT_EVENTUALLY(is_gone(atomic_load(&beats[0].pid)), 5000);
     assert_int_equal(cli_wait(&next), 0);
     assert_true(atomic_load(&beats[0].last) - killed < 1000000000);
     assert_true(atomic_load(&beats[0].last) < atomic_load(&beats[1].first));
-    cli_free(&c);
-    cli_free(&next);
-    cli_beats_free(beats, 3, name);
 }
 
 /* Returns when it was started, in ns. */
-static int64_t run_beat(struct cli *c, int number, const char *file)
+static int64_t run_beat(struct cli *c, int number, const struct cli_beat *b)
 {
-    char path[300], index[12];
+    char path[300];
     (void)snprintf(path, sizeof(path), "%s/%d", zkt_path(), number);
-    (void)snprintf(index, sizeof(index), "%d", number);
     assert_int_equal(zkt_create_path(zkt_servers(), path), 0);
     int64_t now = cli_now_ns();
-    CLI_START(c, "-t", "1000", "lock", path, CLI_BEAT(file, index, "deaf"));
+    CLI_START(c, "-t", "1000", "lock", path, CLI_BEAT(b, "deaf"));
     return now;
 }
 
 static void kill_zkr(struct cli *c)
 {
-    assert_int_equal(kill(c->pid, SIGKILL), 0);
-    assert_int_equal(cli_wait(c), 137);
-    cli_free(c);
+    cli_stop(c, SIGKILL);
 }
 
 /* Nanoseconds from the start of zkr until its command runs. */
-static int64_t time_to_start(struct cli_beat *b, int number, const char *file)
+static int64_t time_to_start(struct cli_beat *b, int number)
 {
     struct cli c;
-    int64_t started = run_beat(&c, number, file);
+    int64_t started = run_beat(&c, number, b);
     cli_beat_wait(&c, b);
     kill_zkr(&c);
     return atomic_load(&b->first) - started;
 }
 
 /* At any moment of its start: no command survives. */
-static void killing_zkr_at_any_moment_leaves_no_command(void **state)
+ZKT_CASE(killing_zkr_at_any_moment_leaves_no_command)
 {
-    (void)state;
     enum { ROUNDS = 40, MEASURED = 3 };
-    char name[64];
     int begun = 0;
     int64_t whole = INT64_MAX;
-    struct cli_beat *beats = cli_beats(ROUNDS + MEASURED, name, sizeof(name));
+    struct cli_beat *beats = cli_beats(ROUNDS + MEASURED);
     for (int i = ROUNDS; i < ROUNDS + MEASURED; i++) {
-        int64_t took = time_to_start(&beats[i], i, name);
+        int64_t took = time_to_start(&beats[i], i);
         whole = took < whole ? took : whole;
     }
     for (int i = 0; i < ROUNDS; i++) {
         struct cli c;
-        (void)run_beat(&c, i, name);
+        (void)run_beat(&c, i, &beats[i]);
         int64_t ns = whole * 3 / 2 * i / ROUNDS;
         struct timespec pause = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
         (void)nanosleep(&pause, NULL);
@@ -305,32 +270,6 @@ static void killing_zkr_at_any_moment_leaves_no_command(void **state)
         ZKT_EVENTUALLY(pid == 0 || is_gone(pid), 5000);
     }
     print_message("           %d of %d had begun\n", begun, ROUNDS);
-    ZKT_EVENTUALLY(zkt_ephemerals_under(zkt_servers(), zkt_path()) == 0,
-                   CLI_PATIENCE_MS);
+    ZKT_BECOMES(zkt_ephemerals_under(zkt_servers(), zkt_path()), 0, CLI_PATIENCE_MS);
     assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
-    cli_beats_free(beats, ROUNDS + MEASURED, name);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(input_and_output_are_untouched),
-        CLI_TEST(closed_descriptors_stay_closed),
-        CLI_TEST(no_descriptor_leaks),
-        CLI_TEST(the_environment_has_four_more),
-        CLI_TEST(arguments_are_kept_byte_for_byte),
-        CLI_TEST(there_is_one_process_beside_the_command),
-        CLI_TEST(credentials_are_not_in_the_process_list),
-        CLI_TEST(signals_are_forwarded_and_the_lock_stays),
-        CLI_TEST(ignored_signals_stay_ignored),
-        CLI_TEST(the_signal_state_is_the_callers),
-        CLI_TEST(the_lock_is_kept_until_the_whole_group_has_gone),
-        CLI_TEST(killing_zkr_kills_the_group),
-        CLI_TEST(killing_zkr_at_any_moment_leaves_no_command),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

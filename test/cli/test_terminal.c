@@ -2,6 +2,7 @@
 /* zkr lock on a terminal. The programs on it are no dash, which may lose a signal while it forks. */
 #include <fcntl.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +65,8 @@ static int screen_end(struct screen *s)
     return status;
 }
 
-static void a_command_can_read_the_terminal(void **state)
+ZKT_CASE(a_command_can_read_the_terminal)
 {
-    (void)state;
     struct screen s;
     const char *const argv[] = {cli_zkr(),
                                 "lock",
@@ -81,9 +81,8 @@ static void a_command_can_read_the_terminal(void **state)
     assert_int_equal(screen_end(&s), 0);
 }
 
-static void interrupt_of_the_terminal_reaches_the_command(void **state)
+ZKT_CASE(interrupt_of_the_terminal_reaches_the_command)
 {
-    (void)state;
     struct screen s;
     const char *const argv[] = {
         cli_zkr(), "lock", zkt_path(), "-c", "echo ready; exec sleep 60", NULL};
@@ -94,9 +93,8 @@ static void interrupt_of_the_terminal_reaches_the_command(void **state)
 }
 
 /* With a shell in charge the job stops as a whole and goes on as a whole. */
-static void a_job_can_be_stopped_and_continued(void **state)
+ZKT_CASE(a_job_can_be_stopped_and_continued)
 {
-    (void)state;
     struct screen s;
     char line[512];
     const char *const argv[] = {"bash", "--norc", "--noprofile", "-i", NULL};
@@ -122,9 +120,8 @@ static void a_job_can_be_stopped_and_continued(void **state)
 }
 
 /* A script that runs zkr in a loop ends as a whole, as it would without zkr. */
-static void interrupt_ends_the_script_around_it(void **state)
+ZKT_CASE(interrupt_ends_the_script_around_it)
 {
-    (void)state;
     struct screen s;
     const char *const argv[] = {"bash",
                                 "--norc",
@@ -142,17 +139,24 @@ static void interrupt_ends_the_script_around_it(void **state)
     assert_int_equal(screen_end(&s), 9);
 }
 
-int main(int argc, char **argv)
+/* Ages count on; the servers hear of a change alone. */
+ZKT_CASE(a_watched_status_counts_on)
 {
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(a_command_can_read_the_terminal),
-        CLI_TEST(interrupt_of_the_terminal_reaches_the_command),
-        CLI_TEST(a_job_can_be_stopped_and_continued),
-        CLI_TEST(interrupt_ends_the_script_around_it),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+    struct screen s;
+    struct cli holder;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    CLI_START(&holder, "lock", "-i", "me", zkt_path(), "sleep", "60");
+    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    screen_open(&s, (const char *const[]){cli_zkr(), "-z", zkt_proxy_host(proxy),
+                                          "status", "--watch", zkt_path(), NULL});
+    screen_expect(&s, "-lock-0000000000");
+    screen_expect(&s, "-lock-0000000000"); /* by then it has set its watch */
+    int64_t before = zkt_proxy_counters(proxy).requests;
+    screen_expect(&s, "\033[H\033[2J");
+    screen_expect(&s, "\033[H\033[2J");
+    assert_true(zkt_proxy_counters(proxy).requests == before);
+    screen_type(&s, "\x03");
+    assert_int_equal(screen_end(&s), 130);
+    assert_int_equal(kill(holder.pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&holder), 143);
 }

@@ -39,16 +39,14 @@ static void end(struct run *r, int status, int64_t least)
     }
     cli_assert_one_line(&r->zkr);
     assert_null(strstr(cli_err(&r->zkr), "held by another"));
-    cli_free(&r->zkr);
 }
 
 #define BEGIN(r, servers, path, ...)                                                   \
     begin((r), (servers), (path), (const char *[3]){__VA_ARGS__})
 
 /* The lesser of -w and --connect-timeout; 5 s with -n, if nothing else was said. */
-static void without_a_server_it_is_75_in_time(void **state)
+ZKT_CASE(without_a_server_it_is_75_in_time)
 {
-    (void)state;
     static const char nobody[] = "127.0.0.1:1";
     zkt_server *server = zkt_server_start(NULL);
     zkt_server_freeze(server);
@@ -66,52 +64,44 @@ static void without_a_server_it_is_75_in_time(void **state)
     end(&r[1], 75, 5000);
     end(&r[5], 75, 5000);
     zkt_server_thaw(server);
-    zkt_server_stop(server);
 }
 
 /* --- while it waits --- */
 
 /* Its place in the queue is not for ever: the server has got the delete, or ends the session. */
-static void a_server_that_freezes_during_a_wait_is_left_in_time(void **state)
+ZKT_CASE(a_server_that_freezes_during_a_wait_is_left_in_time)
 {
-    (void)state;
     zkt_server *server = zkt_server_start(NULL);
     const char *host = zkt_server_host(server);
     struct cli holder;
     struct run r;
     CLI_START(&holder, "-z", host, "-t", "10000", "lock", "/p", "sleep", "60");
-    ZKT_EVENTUALLY(zkt_children_count(host, "/p") == 1, CLI_PATIENCE_MS);
-    BEGIN(&r, host, "/p", "-w3");
-    ZKT_EVENTUALLY(zkt_children_count(host, "/p") == 2, CLI_PATIENCE_MS);
+    ZKT_BECOMES(zkt_children_count(host, "/p"), 1, CLI_PATIENCE_MS);
+    BEGIN(&r, host, "/p", "-w1");
+    ZKT_BECOMES(zkt_children_count(host, "/p"), 2, CLI_PATIENCE_MS);
     zkt_server_freeze(server);
-    end(&r, 3, 3000);
+    end(&r, 3, 1000);
     zkt_server_thaw(server);
     ZKT_EVENTUALLY(zkt_children_count(host, "/p") <= 1, CLI_PATIENCE_MS);
     assert_int_equal(kill(holder.pid, SIGTERM), 0);
     (void)cli_wait(&holder);
-    cli_free(&holder);
-    zkt_server_stop(server);
 }
 
-static void a_line_that_is_cut_during_a_wait_is_left_in_time(void **state)
+ZKT_CASE(a_line_that_is_cut_during_a_wait_is_left_in_time)
 {
-    (void)state;
     struct cli holder;
     struct run r[2];
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
-    CLI_START(&holder, "lock", zkt_path(), "sleep", "60");
-    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    cli_hold(&holder);
     BEGIN(&r[0], zkt_proxy_host(proxy), zkt_path(), "-w2");
     BEGIN(&r[1], zkt_proxy_host(proxy), zkt_path(),
-          "-w9"); /* longer than the session */
-    ZKT_EVENTUALLY(cli_queue() == 3, CLI_PATIENCE_MS);
+          "-w5"); /* longer than the session */
+    ZKT_BECOMES(cli_queue(), 3, CLI_PATIENCE_MS);
     zkt_proxy_cut(proxy);
     end(&r[0], 3, 2000);
-    end(&r[1], 3, 9000);
+    end(&r[1], 3, 5000);
     zkt_proxy_stop(proxy);
-    assert_int_equal(kill(holder.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&holder), 143);
-    cli_free(&holder);
+    cli_stop(&holder, SIGTERM);
 }
 
 /* --- silence on a connection that still counts as one --- */
@@ -149,9 +139,8 @@ static void end_silence(struct silence *s, int status, int64_t least)
 }
 
 /* One try gets no answer: -n does not know. It may give up before its 5 s are over. */
-static void no_answer_is_not_called_a_conflict(void **state)
+ZKT_CASE(no_answer_is_not_called_a_conflict)
 {
-    (void)state;
     enum { TRY_MS = 4000 / 3 };
     zkt_server *server = zkt_server_start(NULL);
     struct silence network[2] = {{.server = NULL}, {.server = NULL}};
@@ -163,13 +152,11 @@ static void no_answer_is_not_called_a_conflict(void **state)
     end_silence(&network[1], 75, TRY_MS);
     end_silence(&frozen, 3, 1000);
     zkt_server_thaw(server);
-    zkt_server_stop(server);
 }
 
 /* Connecting and the try together are not longer than what -n was given. */
-static void a_try_has_one_deadline(void **state)
+ZKT_CASE(a_try_has_one_deadline)
 {
-    (void)state;
     struct silence s = {.server = NULL};
     s.proxy = zkt_proxy_start(zkt_servers());
     zkt_proxy_on_request(s.proxy, fall_silent, &s);
@@ -178,20 +165,4 @@ static void a_try_has_one_deadline(void **state)
     zkt_sleep_ms(1500); /* of the two seconds */
     zkt_proxy_thaw(s.proxy, ZKT_TO_CLIENT);
     end_silence(&s, 75, 2000);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(without_a_server_it_is_75_in_time),
-        CLI_TEST(a_server_that_freezes_during_a_wait_is_left_in_time),
-        CLI_TEST(a_line_that_is_cut_during_a_wait_is_left_in_time),
-        CLI_TEST(no_answer_is_not_called_a_conflict),
-        CLI_TEST(a_try_has_one_deadline),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

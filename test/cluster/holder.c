@@ -72,11 +72,10 @@ struct holder *holder_begin(zkr_client *c, int ahead)
     atomic_store(&h->released, ZKT_NOT_YET);
     ZKT_MUST(zkr_mutex_create(&h->m, c, zkt_path(), &o));
     assert_int_equal(pthread_create(&h->thread, NULL, hold, h), 0);
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == ahead + 1,
-                   PATIENCE_MS);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), zkt_path()), ahead + 1, PATIENCE_MS);
     if (ahead == 0) {
         ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
-        assert_int_equal(atomic_load(&h->acquired), ZKR_OK);
+        ZKT_MUST(atomic_load(&h->acquired));
     }
     return h;
 }
@@ -84,7 +83,7 @@ struct holder *holder_begin(zkr_client *c, int ahead)
 void holder_await_grant(struct holder *h)
 {
     ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
-    assert_int_equal(atomic_load(&h->acquired), ZKR_OK);
+    ZKT_MUST(atomic_load(&h->acquired));
 }
 
 int holder_finish(struct holder *h)

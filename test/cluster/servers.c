@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "fourlw.h"
@@ -14,7 +15,7 @@ enum { DOCKER_MS = 30000, SERVE_MS = 60000, LOOK_MS = 500 };
 
 struct command {
     const char *verb;
-    char container[32];
+    char container[128];
 };
 
 static int run_docker(void *arg)
@@ -31,7 +32,9 @@ static void docker(const char *verb, int index)
 {
     struct command c = {.verb = verb};
 
-    (void)snprintf(c.container, sizeof c.container, "zkrecipes-zk%d", index + 1);
+    const char *project = getenv("ZKR_CLUSTER"); /* as ./run cluster has set it */
+    (void)snprintf(c.container, sizeof c.container, "%s-zk%d",
+                   project ? project : "zkrecipes", index + 1);
     int status = zkt_join(zkt_fork(run_docker, &c), DOCKER_MS);
     if (status != 0) {
         zkt_fail("docker %s %s: status %d", verb, c.container, status);

@@ -13,9 +13,36 @@
 #include "fixture.h"
 #include "fourlw.h"
 #include "holder.h"
+#include "keep.h"
 #include "servers.h"
 
 enum { SHORT_MS = 3000, LONG_MS = 10000, PATIENCE_MS = 60000 };
+
+static int look_for_the_cluster(char **argv, int *status)
+{
+    (void)argv;
+    *status = 64;
+    return getenv("ZKR_SERVERS") ? 0 : -1; /* for ./run cluster test only */
+}
+
+__attribute__((constructor)) static void register_it(void)
+{
+    zkt_at_start(look_for_the_cluster);
+}
+
+static void heal(void *unused)
+{
+    (void)unused;
+    cluster_heal();
+}
+
+/* All servers run, and do so again at the end. */
+static void begin(void)
+{
+    static int end;
+    cluster_heal();
+    zkt_keep(&end, heal);
+}
 
 /* A client connected to server @index, free to go to any. Which one is first is chance. */
 static zkr_client *client_at(int index, int64_t session_ms)
@@ -78,11 +105,11 @@ static void expect_kept(void (*fault)(int leader))
     assert_int_equal(atomic_load(&far->acquired), ZKT_NOT_YET);
     assert_int_equal(atomic_load(&near->acquired), ZKT_NOT_YET);
     assert_non_null(strstr(before, strrchr(h->node, '/') + 1));
-    assert_int_equal(holder_finish(h), ZKR_OK);
+    ZKT_MUST(holder_finish(h));
     expect_handed_over(h, far);
-    assert_int_equal(holder_finish(far), ZKR_OK);
+    ZKT_MUST(holder_finish(far));
     expect_handed_over(far, near);
-    assert_int_equal(holder_finish(near), ZKR_OK);
+    ZKT_MUST(holder_finish(near));
     holder_close(h);
     holder_close(far);
     holder_close(near);
@@ -97,9 +124,9 @@ static void kill_leader(int leader)
 }
 
 /* The leader is killed: holder and waiters connect elsewhere and keep node, place and token. */
-static void the_death_of_the_leader_changes_nothing(void **state)
+ZKT_CASE(the_death_of_the_leader_changes_nothing)
 {
-    (void)state;
+    begin();
     expect_kept(kill_leader);
 }
 
@@ -112,9 +139,9 @@ static void pause_briefly(int leader)
 }
 
 /* The leader stands still for less than the session: nothing is lost, nobody is granted. */
-static void a_pause_within_the_session_changes_nothing(void **state)
+ZKT_CASE(a_pause_within_the_session_changes_nothing)
 {
-    (void)state;
+    begin();
     expect_kept(pause_briefly);
 }
 
@@ -144,11 +171,11 @@ expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pi
     assert_true(atomic_load(&h->lost_at) <= atomic_load(&next->granted_at));
     repair(leader);
     cluster_heal();
-    ZKT_EVENTUALLY(zkr_client_state(h->c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_state(h->c), ZKR_STATE_CONNECTED, PATIENCE_MS);
     assert_int_equal(atomic_load(&h->sure_until), claimed);
-    assert_int_equal(holder_finish(h), ZKR_ESESSION);
+    ZKT_RC(holder_finish(h), ZKR_ESESSION);
     assert_true(atomic_load(&next->valid_for) > 0);
-    assert_int_equal(holder_finish(next), ZKR_OK);
+    ZKT_MUST(holder_finish(next));
     ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
     int64_t token = 0;
     ZKT_MUST(zkr_mutex_fencing_token(h->m, &token));
@@ -159,23 +186,23 @@ expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pi
 }
 
 /* Killed together with the only way to the others: the next one waits for the session's end. */
-static void a_holder_whose_server_dies_is_sure_no_longer_than_its_session(void **state)
+ZKT_CASE(a_holder_whose_server_dies_is_sure_no_longer_than_its_session)
 {
-    (void)state;
+    begin();
     expect_lost_in_time(cluster_kill, cluster_start, true);
 }
 
 /* A leader that stands still and comes back when another leads makes nobody sure again. */
-static void a_holder_behind_a_paused_leader_is_not_sure_again(void **state)
+ZKT_CASE(a_holder_behind_a_paused_leader_is_not_sure_again)
 {
-    (void)state;
+    begin();
     expect_lost_in_time(cluster_pause, cluster_unpause, true);
 }
 
 /* No server answers for longer than the session: lost, though the session may live on. */
-static void a_pause_beyond_the_session_ends_the_hold_first(void **state)
+ZKT_CASE(a_pause_beyond_the_session_ends_the_hold_first)
 {
-    (void)state;
+    begin();
     expect_lost_in_time(cluster_pause, cluster_unpause, false);
 }
 
@@ -245,9 +272,9 @@ static void expect_no_overlap(int count)
 }
 
 /* Leaders are killed and paused under a crowd: terms that were sure never overlap. */
-static void a_crowd_never_has_two_sure_holders(void **state)
+ZKT_CASE(a_crowd_never_has_two_sure_holders)
 {
-    (void)state;
+    begin();
     struct holder *h[CROWD];
     for (int i = 0; i < CROWD; i++) {
         h[i] = holder_new(client_at(i % CLUSTER_SIZE, SHORT_MS));
@@ -277,68 +304,27 @@ static void a_crowd_never_has_two_sure_holders(void **state)
 /* ---- the command ------------------------------------------------------------------- */
 
 /* zkr holds across the death of the leader: its command goes on, and another one is refused. */
-static void the_command_goes_on_without_the_leader(void **state)
+ZKT_CASE(the_command_goes_on_without_the_leader)
 {
-    (void)state;
+    begin();
     struct cli c, s;
     cli_spawn(&c, true,
               (const char *const[]){cli_zkr(), "lock", "-i", "the-holder", zkt_path(),
                                     "cat", NULL});
-    ZKT_EVENTUALLY(cli_queue() == 1, PATIENCE_MS);
+    ZKT_BECOMES(cli_queue(), 1, PATIENCE_MS);
     int leader = cluster_leader(-1);
     cluster_kill(leader);
     (void)cluster_leader(leader);
     assert_int_equal(CLI("lock", "-n", zkt_path(), "true"), 1);
     assert_int_equal(CLI_RUN(&s, "status", zkt_path()), 0);
     assert_non_null(strstr(cli_out(&s), "the-holder"));
-    cli_free(&s);
     zkt_put_byte(c.in, '!');
-    ZKT_EVENTUALLY(strcmp(cli_out(&c), "!") == 0, PATIENCE_MS);
+    ZKT_BECOMES(strcmp(cli_out(&c), "!"), 0, PATIENCE_MS);
     (void)close(c.in); /* the end of its input is the end of cat */
     c.in = -1;
     assert_int_equal(cli_wait(&c), 0);
-    cli_free(&c);
     /* A release that no server answers before zkr ends is left to the end of the session. */
     int64_t start = zkt_now_ms();
-    ZKT_EVENTUALLY(cli_queue() == 0, PATIENCE_MS);
+    ZKT_BECOMES(cli_queue(), 0, PATIENCE_MS);
     print_message("node gone after %lld ms\n", (long long)(zkt_now_ms() - start));
-}
-
-/* ---- fixtures ---------------------------------------------------------------------- */
-
-/* Whatever a test has left: all servers run before it is judged. */
-static int leave(void **state)
-{
-    cluster_heal();
-    return cli_leave(state);
-}
-
-static int group_setup(void **state)
-{
-    if (getenv("ZKR_SERVERS") == NULL) {
-        zkt_fail("for ./run cluster test only");
-    }
-    cluster_heal();
-    return zkt_group_setup(state);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, cli_enter, leave)
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        TEST(the_death_of_the_leader_changes_nothing),
-        TEST(a_pause_within_the_session_changes_nothing),
-        TEST(a_holder_whose_server_dies_is_sure_no_longer_than_its_session),
-        TEST(a_holder_behind_a_paused_leader_is_not_sure_again),
-        TEST(a_pause_beyond_the_session_ends_the_hold_first),
-        TEST(a_crowd_never_has_two_sure_holders),
-        TEST(the_command_goes_on_without_the_leader),
-    };
-    return cmocka_run_group_tests_name("cluster", tests, group_setup,
-                                       zkt_group_teardown);
 }

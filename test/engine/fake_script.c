@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "fake.h"
+#include "fake_script_cluster.h"
 #include "fake_script_multi.h"
 #include "fixture.h"
 #include "session/open.h"
@@ -25,6 +26,7 @@ struct session {
     zkr_client *c;
     zkt_proxy *proxy;
     bool away, closed;
+    int role; /* of the server it is at; of several */
     int unanswered;
     struct zkr__listener listener;
     struct script_multi multi;
@@ -243,6 +245,26 @@ wait_for(struct side *side, bool (*done)(struct session *s), struct session *s)
     }
 }
 
+/* What becomes of the servers; the sessions go on meanwhile. */
+static void wait_for_servers(struct side *side)
+{
+    int64_t end = zkt_now_ms() + PATIENCE_MS;
+    while (!script_cluster_done(side->real)) {
+        for (int i = 0; i < SESSIONS; i++) {
+            serve(&side->sessions[i]);
+        }
+        if (side->real) {
+            zkt_sleep_ms(20);
+        } else {
+            (void)zkf_step(zkf_now() + 10 * ZKR__MS);
+        }
+        if (zkt_now_ms() > end) {
+            zkt_fail("the %s servers do not get well; so far:\n%s",
+                     side->real ? "real" : "fake", side->sessions[0].log);
+        }
+    }
+}
+
 static bool is_up(struct session *s)
 {
     return zkr__connected(s->c);
@@ -272,6 +294,7 @@ static void ask(struct session *s, const struct zkr__op *op, unsigned tag)
 static void settle(struct side *side)
 {
     static const struct zkr__op read = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    static const struct zkr__op sync = {.kind = ZKR__OP_SYNC, .path = "/"};
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < SESSIONS; i++) {
             struct session *s = &side->sessions[i];
@@ -279,6 +302,10 @@ static void settle(struct side *side)
                 continue;
             }
             wait_for(side, is_up, s);
+            if (script_cluster() && !script_cluster_apart(s->role)) {
+                ask(s, &sync,
+                    0); /* so that its server is as far as that of the others */
+            }
             ask(s, &read, 0);
             wait_for(side, is_answered, s);
             wait_for(side, is_up, s);
@@ -374,6 +401,85 @@ static void go_away(struct session *s, bool away)
     wait_for(s->side, away ? is_down : is_up, s);
 }
 
+static int64_t reconnects;
+
+static bool is_up_again(struct session *s)
+{
+    return zkr__connected(s->c) && s->c->stats.reconnects > reconnects;
+}
+
+/* To another server, or again to the same. */
+static void move(struct session *s, int role)
+{
+    s->role = role;
+    zkr__lock(s->c);
+    reconnects = s->c->stats.reconnects;
+    zkr__unlock(s->c);
+    script_cluster_lead(s->side->real, s->letter - 'a', s->proxy, role);
+    if (s->side->real) {
+        zkt_proxy_drop_connections(s->proxy);
+    } else {
+        (void)zkf_cut(s->letter - 'a', ZKF_CUT_SOME);
+    }
+    wait_for(s->side, is_up_again, s);
+}
+
+/* To one that does not take it, as it knows less than the session. */
+static void try_in_vain(struct session *s, int role)
+{
+    s->away = true;
+    script_cluster_lead(s->side->real, s->letter - 'a', s->proxy, role);
+    if (s->side->real) {
+        zkt_proxy_drop_connections(s->proxy);
+    } else {
+        (void)zkf_cut(s->letter - 'a', ZKF_CUT_SOME);
+    }
+    wait_for(s->side, is_down, s);
+    for (int i = 0; i < 300; i++) {
+        serve(s);
+        if (s->side->real) {
+            zkt_sleep_ms(1);
+        } else {
+            (void)zkf_step(zkf_now() + ZKR__MS);
+        }
+    }
+}
+
+/* The node is made, with some permissions missing: letters of "crwd". */
+static void forbid(struct side *side, const char *word, const char *missing)
+{
+    static const struct {
+        char letter;
+        int real;
+        unsigned fake;
+    } perms[] = {{'c', ZKT_CREATE, ZKF_CREATE},
+                 {'r', ZKT_READ, ZKF_READ},
+                 {'w', ZKT_WRITE, ZKF_WRITE},
+                 {'d', ZKT_DELETE, ZKF_DELETE}};
+    char path[256];
+    int allowed = ZKT_ALL;
+    unsigned forbidden = 0;
+    for (size_t i = 0; i < sizeof(perms) / sizeof(perms[0]); i++) {
+        if (strchr(missing, perms[i].letter)) {
+            allowed &= ~perms[i].real;
+            forbidden |= perms[i].fake;
+        }
+    }
+    resolve(side, word, path, sizeof(path));
+    if (side->real) {
+        const zkt_node node = {
+            .path = path, .perms = allowed, .scheme = "world", .id = "anyone"};
+        zkt_raw *raw = zkt_raw_open(
+            script_cluster() ? script_cluster_host(SCRIPT_LEADER) : zkt_servers(),
+            10000);
+        assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), 0);
+        (void)zkt_raw_close(raw);
+    } else {
+        assert_true(zkf_stranger_create(path, false));
+        assert_true(zkf_forbid(path, forbidden));
+    }
+}
+
 static void lose(struct session *s, const char *what, char *words[4])
 {
     bool answer = strcmp(what, "lose-answer") == 0;
@@ -392,12 +498,22 @@ static void lose(struct session *s, const char *what, char *words[4])
     wait_for(s->side, is_answered, s);
 }
 
+static void expire_real(zkr_client *c)
+{
+    int64_t id;
+    unsigned char password[16];
+    zkt_door_session(c, &id, password);
+    zkt_expire_session(script_cluster() ? script_cluster_host(SCRIPT_LEADER)
+                                        : zkt_servers(),
+                       id, password);
+}
+
 static void end(struct session *s, bool close)
 {
     if (close) {
         s->closed = true;
         zkf_hurry(true);
-        assert_int_equal(zkr_client_close(s->c), ZKR_OK);
+        ZKT_MUST(zkr_client_close(s->c));
         zkf_hurry(false);
         for (int i = 0; i < 20 && !s->side->real; i++) {
             (void)zkf_step(zkf_now() + ZKR__MS);
@@ -405,7 +521,7 @@ static void end(struct session *s, bool close)
     } else { /* while it is away, so that it learns of it in one way only */
         go_away(s, true);
         if (s->side->real) {
-            zkt_expire_start(s->c);
+            expire_real(s->c);
         } else {
             zkf_expire(s->c->session_id);
         }
@@ -427,8 +543,20 @@ static void run_line(struct side *side, const char *text)
             words[count++] = w;
         }
     }
-    struct session *s = &side->sessions[words[0][0] - 'a'];
-    if (strncmp(words[1], "lose-", 5) == 0) {
+    bool all = strcmp(words[0], "-") == 0;
+    struct session *s = all ? NULL : &side->sessions[words[0][0] - 'a'];
+    if (all && strcmp(words[1], "forbid") == 0) {
+        forbid(side, words[2], words[3]);
+    } else if (all) {
+        script_cluster_do(side->real, words + 1);
+        wait_for_servers(side);
+    } else if (strcmp(words[1], "at") == 0) {
+        move(s, script_role(words[2]));
+    } else if (strcmp(words[1], "tries") == 0) {
+        try_in_vain(s, script_role(words[2]));
+    } else if (strcmp(words[1], "time-out") == 0) {
+        say(s, "time-out %lld\n", (long long)s->c->session_ms);
+    } else if (strncmp(words[1], "lose-", 5) == 0) {
         lose(s, words[1], words + 2);
     } else if (strcmp(words[1], "away") == 0 || strcmp(words[1], "back") == 0) {
         go_away(s, strcmp(words[1], "away") == 0);
@@ -450,16 +578,21 @@ static void open_session(struct side *side, int i)
     s->side = side;
     s->letter = (char)('a' + i);
     s->listener.on_state = on_state;
-    s->proxy = side->real ? zkt_proxy_start(zkt_servers()) : NULL;
+    s->role = i == 0 ? SCRIPT_FOLLOWER : SCRIPT_OTHER;
+    s->proxy = side->real
+                   ? zkt_proxy_start(script_cluster() ? script_cluster_host(s->role)
+                                                      : zkt_servers())
+                   : NULL;
+    if (script_cluster()) {
+        script_cluster_lead(side->real, i, s->proxy, s->role);
+    }
     const struct zkr__env env = {.door = side->real ? &zkr__zk_real : &zkf_door,
                                  .no_threads = true};
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = 6000;
+    o.session_timeout_ms = script_cluster() ? script_cluster_session_ms() : 6000;
     zkf_enter(i);
-    assert_int_equal(
-        zkr__client_open(&s->c, side->real ? zkt_proxy_host(s->proxy) : "127.0.0.1:1",
-                         &o, &env),
-        ZKR_OK);
+    ZKT_MUST(zkr__client_open(
+        &s->c, side->real ? zkt_proxy_host(s->proxy) : "127.0.0.1:1", &o, &env));
     zkr__lock(s->c);
     s->c->engine = s;
     s->c->up = &upcalls;
@@ -486,7 +619,7 @@ static void make_base(struct side *side)
 /* Whatever a script leaves at the real server. */
 static void remove_all(const struct side *side)
 {
-    static const char *const last[] = {"/q/none", "/none", "/q", "/r"};
+    static const char *const last[] = {"/q/d", "/q/none", "/none", "/q", "/r"};
     char path[256];
     for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
         resolve(side, last[i], path, sizeof(path));
@@ -497,7 +630,14 @@ static void remove_all(const struct side *side)
 static void run_side(struct side *side, const char *const *script)
 {
     (void)pthread_mutex_init(&side->mu, NULL);
-    (void)snprintf(side->base, sizeof(side->base), "%s", zkt_path());
+    static int bases;
+    if (script_cluster()) {
+        (void)snprintf(side->base, sizeof(side->base), "/script-%d", bases / 2);
+        bases++;
+        script_cluster_begin(side->real);
+    } else {
+        (void)snprintf(side->base, sizeof(side->base), "%s", zkt_path());
+    }
     for (int i = 0; i < SESSIONS; i++) {
         open_session(side, i);
     }
@@ -525,13 +665,18 @@ void fake_script_compare(const char *const *script)
     memset(&fake, 0, sizeof(fake));
     memset(&real, 0, sizeof(real));
     real.real = true;
-    const struct zkf_config config = {
-        .seed = 1, .servers = 1, .tick = 500 * ZKR__MS, .calm = true};
+    const struct zkf_config config = {.seed = 1,
+                                      .servers = script_cluster() ? SCRIPT_SERVERS : 1,
+                                      .tick = 500 * ZKR__MS,
+                                      .patience = 6000 * ZKR__MS,
+                                      .calm = true};
     zkf_begin(&config);
     run_side(&fake, script);
     zkf_end();
     run_side(&real, script);
-    remove_all(&real);
+    if (!script_cluster()) {
+        remove_all(&real);
+    }
     for (int i = 0; i < SESSIONS; i++) {
         const char *f = fake.sessions[i].log, *r = real.sessions[i].log;
         size_t same = 0, line = 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "util.h"
 
 struct search S;
@@ -45,12 +46,49 @@ void search_choose(uint64_t seed)
     s->permits = s->locks && zkf_chance(35);
     s->max = 1 + zkf_below(3);
     s->resizes = s->permits && zkf_chance(40);
+    search_choose_faults(s);
     if (s->limits) {
         s->sit = true;
         s->tick = s->session / 8;
         s->longest_stop = s->session * 2;
         s->length = s->session * (2 + zkf_below(3));
     }
+}
+
+/* --- at the door --- */
+
+static bool step(int64_t end);
+
+/* Its service stands there, and the world goes on. */
+static void wait_at_door(int client, int64_t span)
+{
+    struct member *m = &S.members[client];
+    int64_t end = zkf_now() + span;
+    bool starving = S.starving;
+    m->waits = m->service.busy = true;
+    S.starving = false;
+    while (S.violation[0] == '\0' && (zkf_now() < end || *zkf_client_stopped(client))) {
+        (void)step(*zkf_client_stopped(client) ? ZKR__NEVER : end);
+    }
+    S.starving = starving;
+    m->waits = m->service.busy = false;
+    m->waited_at = zkf_now();
+    zkf_enter(client);
+}
+
+static bool may_allocate(void)
+{
+    bool fails = S.starving && zkf_below(300) == 0;
+    S.did.no_memory += fails;
+    return !fails;
+}
+
+static void act(struct zkf_actor *actor)
+{
+    S.starving = S.s.starved;
+    actor->act(actor->ctx);
+    S.starving = false;
+    actor->busy = false;
 }
 
 static void begin(uint64_t seed, bool trace)
@@ -62,7 +100,10 @@ static void begin(uint64_t seed, bool trace)
         .hooks = {.on_submit = search_on_submit,
                   .on_created = search_on_created,
                   .on_deleting = search_on_deleting,
-                  .on_shortened = search_on_shortened},
+                  .on_shortened = search_on_shortened,
+                  .on_refused = search_on_refused,
+                  .wait = wait_at_door,
+                  .act = act},
     };
     zkf_begin(&config); /* for its chance only: what follows depends on the scenario */
     search_choose(seed);
@@ -70,6 +111,7 @@ static void begin(uint64_t seed, bool trace)
     config.servers = seed % 3 == 0 && !S.s.split ? 1 : 3;
     S.s.servers = config.servers;
     config.tick = S.s.tick;
+    config.epoch = S.s.epoch;
     config.patience = S.s.session * (2 + zkf_below(3));
     /* See leans() in search_check.c: a stalled network is one server's scenario. */
     config.slow =
@@ -78,13 +120,19 @@ static void begin(uint64_t seed, bool trace)
     config.stalls = !S.s.peace;
     config.seed = ~seed;
     zkf_begin(&config);
+    search_begin_faults();
 }
 
 /* --- actors of a client --- */
 
-static int64_t true_time(const zkr_client *c, int64_t at)
+static int64_t true_time(const struct member *m, int64_t at)
 {
-    return at == ZKR__NEVER ? ZKR__NEVER : zkf_now() + (at - zkr__now(c));
+    if (at == ZKR__NEVER) {
+        return ZKR__NEVER;
+    }
+    int64_t span = at - zkr__now(m->c);
+    int client = (int)(m - S.members);
+    return zkf_now() + (span > 0 ? zkf_client_span(client, span) + 1 : span);
 }
 
 static void run_service(void *ctx)
@@ -117,7 +165,7 @@ static void rearm(struct member *m)
     zkf_enter((int)(m - S.members));
     if (m->service_seen != m->c->service_at) {
         m->service_seen = m->c->service_at;
-        m->service.due = true_time(m->c, m->service_seen);
+        m->service.due = true_time(m, m->service_seen);
         if (m->service.due != ZKR__NEVER && zkf_chance(10)) {
             m->service.due += zkf_below(5 * ZKR__MS); /* threads are late at times */
         }
@@ -134,17 +182,22 @@ static void add_member(int at)
     struct member *m = &S.members[at];
     const bool *stopped = zkf_client_stopped(at);
     *m = (struct member){.service_seen = -1};
-    m->service = (struct zkf_actor){
-        .due = ZKR__NEVER, .act = run_service, .ctx = m, .stopped = stopped};
-    m->dispatch = (struct zkf_actor){
-        .due = ZKR__NEVER, .act = run_dispatch, .ctx = m, .stopped = stopped};
+    m->service = (struct zkf_actor){.due = ZKR__NEVER,
+                                    .act = run_service,
+                                    .ctx = m,
+                                    .stopped = stopped,
+                                    .library = at + 1};
+    m->dispatch = (struct zkf_actor){.due = ZKR__NEVER,
+                                     .act = run_dispatch,
+                                     .ctx = m,
+                                     .stopped = stopped,
+                                     .library = at + 1};
     m->app = (struct zkf_actor){
         .due = zkf_now(), .act = search_app, .ctx = m, .stopped = stopped};
     zkf_actor_add(&m->service);
     zkf_actor_add(&m->dispatch);
     zkf_actor_add(&m->app);
-    int64_t skew = zkf_below(800) - 400;
-    zkf_client_clock(at, zkf_below(S.s.session), skew);
+    zkf_client_clock(at, zkf_below(S.s.session), search_skew());
     search_open(at);
 }
 
@@ -159,8 +212,19 @@ static bool step(int64_t end)
         return false;
     }
     S.did.steps++;
+    S.steps++;
     search_check();
     return S.violation[0] == '\0';
+}
+
+/* By the meters, nobody waits and nobody holds. */
+static bool meters_rest(const zkr_client *c)
+{
+    const struct zkr__meter *m = c->meters.first;
+    while (m && m->n.waiting == 0 && m->n.held == 0) {
+        m = m->next;
+    }
+    return !m;
 }
 
 static bool all_out(void)
@@ -182,7 +246,7 @@ static bool all_out(void)
         }
         const struct zkr__engine *engine = c->engine;
         if (c->stats.pending_deletes || c->stats.waiting || c->stats.held ||
-            (engine && engine->claims)) {
+            (engine && engine->claims) || !meters_rest(c)) {
             return false;
         }
     }
@@ -263,6 +327,9 @@ bool search_run(uint64_t seed, bool trace)
     S.quiet = S.still = false;
     S.labels = 0;
     S.violation[0] = '\0';
+    S.starving = false;
+    S.steps = 0;
+    zkr__mem_set_gate(may_allocate);
     memset(S.last_token, 0, sizeof(S.last_token));
     memset(S.last_alone, 0, sizeof(S.last_alone));
     memset(S.contenders, 0, sizeof(S.contenders));

@@ -52,6 +52,7 @@ struct contender {
     unsigned wishes; /* that it lets go, written to its node */
     int64_t wish_at; /* the last */
     int64_t held_at; /* since then */
+    int refusals;    /* of its node, in a row, for want of permission */
 };
 
 struct member {
@@ -61,6 +62,8 @@ struct member {
     zkr_mutex *mutexes[SEARCH_DIRS]; /* for tickets */
     zkr_semaphore *semaphore;        /* with S.s.permits */
     struct zkf_actor service, dispatch, app;
+    bool waits;           /* its service stands at the door */
+    int64_t waited_at;    /* the last time of that */
     int64_t service_seen; /* c->service_at at the last look */
     /* For the one rule of the lease bound that leans on what cannot be measured. */
     bool stalled;       /* stopped, or heard by nobody */
@@ -93,17 +96,28 @@ struct scenario {
     int64_t max;   /* as long as there is no count */
     bool resizes;  /* there may be one */
     int64_t attempts;
+    int64_t epoch;      /* of the first leader */
+    int64_t margin_ppm; /* by which clocks may differ, 0 = as it is by default */
+    bool disasters;     /* all servers killed, or emptied */
+    bool forbids;       /* permissions come and go */
+    bool auth;          /* credentials are handed in, and refused at times */
+    bool door;          /* libzookeeper fails */
+    bool starved;       /* memory is short at times */
+    int64_t number;     /* given out first, -1 = 0 */
 };
 
 struct search {
     struct scenario s;
     bool trace;
+    bool beyond; /* clocks differ by more than was promised, in all scenarios */
     struct member members[SEARCH_CLIENTS];
     struct contender contenders[SEARCH_CONTENDERS];
     struct zkf_actor faults;
-    bool quiet; /* the end: no faults, nobody new; who holds lets go */
-    bool still; /* before that: nobody comes or goes */
+    bool quiet;    /* the end: no faults, nobody new; who holds lets go */
+    bool still;    /* before that: nobody comes or goes */
+    bool starving; /* the library runs, and may get no memory */
     int labels;
+    long steps;     /* of this run */
     int requesting; /* label of the contender that requests a ticket right now; 0 = none */
     int64_t last_token[SEARCH_DIRS];
     int64_t last_alone[SEARCH_DIRS]; /* of those that hold alone */
@@ -114,7 +128,8 @@ struct search {
         long steps, grants, passes, losses, faults, entered, failed, expired, stops,
             cuts, isolations, crashes, hands, kills, latch_gains, shortened, tickets,
             shared_grants, downgrades, wishes, asked, multis, multi_grants,
-            permit_grants, several_permits, permits_together, resizes;
+            permit_grants, several_permits, permits_together, resizes, numbers_spent,
+            forbidden, no_memory;
     } did;
 };
 
@@ -176,6 +191,17 @@ void search_check_ticket(struct contender *k);
 struct zkr__claim *search_claim(const struct contender *k);
 
 /* search_faults.c */
+/* Of the scenario; zkf_chance() and the like are at hand. */
+void search_choose_faults(struct scenario *s);
+/* What stands from the beginning: limits of servers, numbers, the door. The fake runs. */
+void search_begin_faults(void);
+/* By how much a client's clock is faster, in parts of a million. */
+int64_t search_skew(void);
+void search_on_refused(int label, const char *deleted);
+/* It was to be deleted, and may not be. */
+bool search_is_stuck(const char *path);
+/* What was forbidden is allowed, and what could not be deleted is. */
+void search_clean_up(void);
 void search_fault(void *unused);
 void search_calm(void);
 
@@ -185,22 +211,32 @@ void search_touch(const struct zkf_node *node);
 void search_on_revoke(zkr_mutex *mutex, void *member);
 void search_check_wishes(const struct contender *k, const struct zkr__claim *claim);
 
+/* search_lease.c */
+/* The client was, or is no more, kept from its servers. */
+void search_stalled(int member, bool stalled);
+void search_on_shortened(int client, int64_t session, int64_t timeout);
+/* True: from now on it promises less than it did. */
+bool search_look_at_lease(int client);
+/* What it promises now may be more than it can know. */
+bool search_leans(int client);
+
 /* search_check.c */
 void search_check(void);
 /* Nobody has moved for long: who may hold does. */
 void search_check_entitled(void);
 /* A node of the client of @k that is on its way out. */
 bool search_is_leaving(const struct contender *k, const struct zkf_node *node);
-/* The client was, or is no more, kept from its servers. */
-void search_stalled(int member, bool stalled);
 /* The path of the one that @claim stands behind. */
 const char *search_stands_behind(const struct zkr__claim *claim, const char *nobody);
 int search_on_submit(int client, const struct zkr__op *op);
 void search_on_created(const struct zkf_node *node);
 void search_on_deleting(const struct zkf_node *node);
-void search_on_shortened(int client, int64_t session, int64_t timeout);
 /* @node is about to be deleted by hand, or its session ended. */
 void search_excuse(const struct zkf_node *node);
+/* All data are about to go, and with them all that was promised. */
+void search_excuse_all(void);
+/* The node of the contender with this label is not allowed to be. */
+void search_refused(int label);
 struct contender *search_by_label(int label);
 /* The node in front of this one, or NULL. */
 const struct zkf_node *search_ahead(const struct zkf_node *node);

@@ -32,68 +32,19 @@ struct contender *search_by_label(int label)
     return NULL;
 }
 
-/* --- the lease bound --- */
-
-void search_stalled(int at, bool stalled)
+/* A client has been told a shorter time-out: it promises less than it did. */
+static void shorten(int client)
 {
-    struct member *m = &S.members[at];
-    if (m->stalled) {
-        m->stalled_at = zkf_now();
-    }
-    m->stalled = stalled;
-}
-
-/* Between a server's handshake and our hearing of it we count with the old time-out: lease.h. */
-void search_on_shortened(int client, int64_t session, int64_t timeout)
-{
-    struct member *m = &S.members[client];
-    if (m->c && m->c->session_id == session && timeout < m->c->session_ms * ZKR__MS) {
-        m->shortened = timeout;
-        m->reconnects = m->c->stats.reconnects;
-        S.did.shortened++;
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        if (S.contenders[i].client == client) {
+            S.contenders[i].until = 0;
+        }
     }
 }
 
-/*
- * One write alone proves less than the library makes of it when the client was stalled just before
- * (lease.h, rule 3, says so). That hole is known, so it is not reported.
- */
 static bool leans(const struct contender *k)
 {
-    const struct member *m = &S.members[k->client];
-    return m->shortened != 0 ||
-           (S.s.servers > 1 && m->alone && zkf_now() - m->stalled_at < 2 * S.s.session);
-}
-
-static void look_at_timeout(int at)
-{
-    struct member *m = &S.members[at];
-    bool heard = m->c->session_id != 0 && m->c->stats.reconnects > m->reconnects &&
-                 m->c->door->timeout_ms(m->c->link->zh) * ZKR__MS <= m->shortened;
-    if (m->c->session_id == 0 || heard) {
-        m->shortened = 0;
-    }
-    if (m->c->session_ms < m->timeout_ms) { /* it promises less now than it did */
-        for (int i = 0; i < SEARCH_CONTENDERS; i++) {
-            if (S.contenders[i].client == at) {
-                S.contenders[i].until = 0;
-            }
-        }
-    }
-    m->timeout_ms = m->c->session_ms;
-}
-
-static void look_at_lease(int at)
-{
-    struct member *m = &S.members[at];
-    const struct zkr__lease *l = &m->c->lease;
-    if (l->until != m->lease_seen) {
-        int64_t alone = l->last.sent - l->session / 3 - l->gap;
-        if (l->until > m->lease_seen) {
-            m->alone = l->until == alone + l->session - l->session / 1000;
-        }
-        m->lease_seen = l->until;
-    }
+    return search_leans(k->client);
 }
 
 /* --- what the fake tells --- */
@@ -136,6 +87,7 @@ void search_on_created(const struct zkf_node *node)
     if (!k) {
         return;
     }
+    k->refusals = 0;
     if (node->owner == S.members[k->client].c->session_id) {
         k->excused = false;
         k->node = node;
@@ -210,8 +162,10 @@ static bool is_to_read(const struct contender *k, const struct zkf_node *node)
 /* Is it in the queue of @k, and in the way of it once it is ahead? Its number, or -1. */
 static int64_t number_in_the_way(const struct contender *k, const struct zkf_node *node)
 {
-    bool reads = strstr(node->path, "__READ__") || (k->reader && is_to_read(k, node));
-    return k->reader && reads ? -1 : sequence_of(node, k->dir);
+    int64_t sequence = sequence_of(node, k->dir);
+    bool reads = k->reader && sequence >= 0 &&
+                 (strstr(node->path, "__READ__") || is_to_read(k, node));
+    return reads ? -1 : sequence;
 }
 
 static const struct zkf_node *node_ahead(const struct contender *k,
@@ -252,14 +206,40 @@ void search_excuse(const struct zkf_node *node)
     }
 }
 
+void search_excuse_all(void)
+{
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        S.contenders[i].excused = true;
+        S.contenders[i].excused_at = zkf_now();
+    }
+    memset(S.last_token, 0, sizeof(S.last_token));
+    memset(S.last_alone, 0, sizeof(S.last_alone));
+    memset(S.last_label, 0, sizeof(S.last_label));
+    search_begin_permits();
+}
+
+/* Tried again a few times, as the answer may be lost, but not for ever. */
+void search_refused(int label)
+{
+    enum { PATIENCE = 8 };
+    struct contender *k = search_by_label(label);
+    if (k && ++k->refusals > PATIENCE && !k->ended) {
+        search_violation("contender %d is refused for ever, and does not say so",
+                         label);
+    }
+}
+
 /* --- after each step --- */
 
 bool search_is_leaving(const struct contender *k, const struct zkf_node *node)
 {
     const struct zkr__engine *engine = S.members[k->client].c->engine;
     struct zkr__path_entry *at = zkr__path_table_find(&engine->by_node, node->path);
-    return at && zkr__claim_stage(&ZKR__OWNER_OF(at, struct zkr__claim, by_node)->k) ==
-                     ZKR__REMOVING;
+    bool leaves =
+        at && zkr__claim_stage(&ZKR__OWNER_OF(at, struct zkr__claim, by_node)->k) ==
+                  ZKR__REMOVING;
+    return leaves || (node->owner == S.members[k->client].c->session_id &&
+                      search_is_stuck(node->path));
 }
 
 /* Those in front must be on their way out, by this very client. */
@@ -292,6 +272,9 @@ static void check_parked(const struct contender *k, const struct zkr__claim *cla
         return;
     }
     int64_t mine = sequence_of(node, k->dir);
+    if (mine == ZKR__SEQUENCE_LIMIT) { /* one of several, and none may hold */
+        return;
+    }
     int64_t watched = strtoll(ahead + strlen(ahead) - 10, NULL, 10);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t other = number_in_the_way(k, n);
@@ -329,6 +312,11 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
         search_violation("contender %d has token %" PRId64 ", its node %" PRId64,
                          k->label, claim->czxid, node->czxid);
     }
+    int64_t number = sequence_of(node, k->dir);
+    if (number < 0 || number >= ZKR__SEQUENCE_LIMIT) {
+        search_violation("contender %d is granted by the number %" PRId64, k->label,
+                         number);
+    }
     /* Nobody has asked in between, or a latch had stepped down: the same term goes on. */
     bool again =
         k->label == S.last_label[k->dir] && claim->czxid == S.last_token[k->dir];
@@ -360,7 +348,7 @@ static void look(struct contender *k)
 {
     zkr_client *c = S.members[k->client].c;
     zkf_enter(k->client);
-    if (k->ticket) {
+    if (k->ticket && S.steps % 8 == 0) {
         search_check_ticket(k);
     }
     zkr__lock(c);
@@ -370,7 +358,7 @@ static void look(struct contender *k)
     const struct zkr__claim *any = search_claim(k);
     struct zkr__claim *claim = k->latch ? zkr__latch_lead(k->latch) : search_claim(k);
     if (k->permits == 0 && any && any->k.phase == ZKR__PARKED &&
-        !any->k.watch_children && S.did.steps % 4 == 0) {
+        !any->k.watch_children && S.steps % 4 == 0) {
         check_parked(k, any);
     }
     if (S.s.wishes && any) {
@@ -413,13 +401,24 @@ static bool believes(const struct contender *k)
            (!*zkf_client_stopped(k->client) || k->until > zkf_now());
 }
 
+/* What is sent without them may be refused, for good. */
+static void check_credentials(int client)
+{
+    const zkr_client *c = S.members[client].c;
+    if (zkr__connected(c) && zkf_credentials(c->link->zh) < (int)c->auth_count) {
+        search_violation("client %d works without its credentials", client);
+    }
+}
+
 void search_check(void)
 {
     const struct contender *holder[SEARCH_DIRS] = {NULL};
     for (int i = 0; i < S.s.clients; i++) {
         if (S.members[i].c) {
-            look_at_timeout(i);
-            look_at_lease(i);
+            check_credentials(i);
+            if (search_look_at_lease(i)) {
+                shorten(i);
+            }
         }
     }
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {

@@ -4,6 +4,99 @@
 
 #include "search.h"
 
+enum { STUCK_MAX = 64, PATH_ROOM = 128 };
+
+/* Nodes that could not be deleted. */
+static char stuck[STUCK_MAX][PATH_ROOM];
+static int stuck_count;
+
+/* --- what the seed chooses --- */
+
+/* 2^30, where the library warns; the largest; past it. */
+static int64_t some_number(void)
+{
+    static const int64_t near[] = {1 << 30, INT32_MAX, INT32_MAX, 0};
+    return near[zkf_below(4)] - zkf_below(zkf_chance(50) ? 4 : 40) + 2;
+}
+
+void search_choose_faults(struct scenario *s)
+{
+    s->epoch = zkf_chance(25) ? 0 : 1 + zkf_below(zkf_chance(50) ? 100 : INT32_MAX / 2);
+    s->number = -1;
+    s->margin_ppm = zkf_chance(60)   ? 0
+                    : zkf_chance(30) ? 100000
+                    : zkf_chance(50) ? 20000
+                                     : 100 + zkf_below(5000);
+    if (S.beyond) { /* who holds stands still, or behind a server that is cut off */
+        s->sit = s->isolations = true;
+        s->peace = s->kills = s->hands = false;
+        s->longest_stop = 2 * s->session;
+    }
+    if (s->peace) {
+        return;
+    }
+    s->disasters = !s->split && zkf_chance(12);
+    s->forbids = zkf_chance(10);
+    s->auth = zkf_chance(8);
+    s->door = zkf_chance(12);
+    s->starved = zkf_chance(6);
+    int64_t number = some_number();
+    s->number = zkf_chance(12) && number >= 0 ? number : -1;
+}
+
+int64_t search_skew(void)
+{
+    int64_t margin = S.s.margin_ppm > 0 ? S.s.margin_ppm : 1000;
+    if (S.beyond) {
+        return -margin - 200000;
+    }
+    return zkf_chance(30) ? (zkf_chance(50) ? margin : -margin)
+                          : zkf_below(2 * margin) - margin;
+}
+
+/* The directories have been used before. */
+static void begin_numbers(void)
+{
+    static const char *const above[] = {"/a", "/permits"};
+    for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
+        (void)zkf_stranger_create(above[i], false);
+    }
+    for (int i = 0; i < SEARCH_DIRS; i++) {
+        if (zkf_stranger_create(search_dir(i), false)) {
+            zkf_count_from(search_dir(i), (int)S.s.number);
+        }
+    }
+}
+
+static void some_limits(int64_t *least, int64_t *most)
+{
+    *least = S.s.tick * (2 + zkf_below(3));
+    *most = *least + S.s.tick * zkf_below(8);
+}
+
+void search_begin_faults(void)
+{
+    stuck_count = 0;
+    if (S.s.number >= 0) {
+        S.did.numbers_spent++;
+        begin_numbers();
+    }
+    for (int i = 0; i < S.s.servers && S.s.limits && zkf_chance(70); i++) {
+        int64_t least, most;
+        some_limits(&least, &most);
+        zkf_limits(i, least, most); /* each has its own */
+    }
+    const struct zkf_door_faults door = {.open = S.s.door ? 6 : 0,
+                                         .submit = S.s.door ? 150 : 0,
+                                         .slow = S.s.door ? 3 : 0,
+                                         .span = S.s.session / 2,
+                                         .add_auth = S.s.auth ? 6 : 0,
+                                         .refuse_auth = S.s.auth ? 12 : 0};
+    zkf_door_faults(&door);
+}
+
+/* --- one after the other --- */
+
 static int some_client(void)
 {
     return (int)zkf_below(S.s.clients);
@@ -109,8 +202,8 @@ static void network(void)
 /* They start again with another configuration: one of them, or all in turn. */
 static void change_limits(void)
 {
-    int64_t least = S.s.tick * (2 + zkf_below(3));
-    int64_t most = least + S.s.tick * zkf_below(8);
+    int64_t least, most;
+    some_limits(&least, &most);
     int first = (int)zkf_below(S.s.servers);
     int last = zkf_chance(50) ? first : first + S.s.servers - 1;
     for (int i = first; i <= last; i++) {
@@ -129,6 +222,67 @@ static void servers(void)
     } else {
         zkf_crash((int)zkf_below(S.s.servers));
         S.did.crashes++;
+    }
+}
+
+static void disaster(void)
+{
+    if (zkf_chance(25)) {
+        search_excuse_all();
+        zkf_wipe();
+    } else if (zkf_chance(50)) {
+        zkf_restart_all();
+    } else {
+        int first = (int)zkf_below(S.s.servers);
+        zkf_crash(first);
+        zkf_crash((first + 1) % S.s.servers);
+    }
+}
+
+static void permissions(void)
+{
+    static const char *const parents[] = {"/", "/a", "/permits"};
+    if (zkf_chance(40)) {
+        zkf_permit_all();
+        return;
+    }
+    const char *path = zkf_chance(30) ? parents[zkf_below(3)]
+                                      : search_dir((int)zkf_below(SEARCH_DIRS));
+    static const enum zkf_perm perms[] = {ZKF_READ, ZKF_CREATE, ZKF_DELETE};
+    S.did.forbidden +=
+        zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(3)]
+                                        : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
+}
+
+bool search_is_stuck(const char *path)
+{
+    for (int i = 0; i < stuck_count; i++) {
+        if (strcmp(stuck[i], path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void search_on_refused(int label, const char *deleted)
+{
+    if (!deleted) {
+        search_refused(label);
+    } else if (!search_is_stuck(deleted) && stuck_count < STUCK_MAX &&
+               strlen(deleted) < PATH_ROOM) {
+        memcpy(stuck[stuck_count++], deleted, strlen(deleted) + 1);
+    }
+}
+
+void search_clean_up(void)
+{
+    if (S.s.forbids) {
+        zkf_permit_all();
+    }
+    for (int i = stuck_count - 1; i >= 0; i--) {
+        if (!zkf_find(stuck[i]) || zkf_stranger_delete(stuck[i])) {
+            memmove(stuck[i], stuck[--stuck_count], PATH_ROOM);
+        }
     }
 }
 
@@ -154,6 +308,14 @@ void search_fault(void *unused)
         search_resize();
     }
     int64_t what = zkf_below(100);
+    if (S.s.disasters && zkf_chance(15)) {
+        disaster();
+        return;
+    }
+    if (S.s.forbids && zkf_chance(25)) {
+        permissions();
+        return;
+    }
     if (S.s.limits && zkf_chance(30)) {
         change_limits();
         S.did.crashes++;
@@ -180,6 +342,9 @@ void search_calm(void)
 {
     zkf_heal();
     zkf_slow(30 * ZKR__MS);
+    zkf_door_faults(NULL);
+    S.s.starved = false;
+    search_clean_up();
     for (int i = 0; i < S.s.clients; i++) {
         zkf_blackhole(i, false);
         zkf_client_stop(i, false);

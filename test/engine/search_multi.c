@@ -94,15 +94,24 @@ bool search_all_held(const struct contender *k)
     return true;
 }
 
+/* Past the largest number there is none, and nobody may hold. */
+static bool is_ordered(const struct contender *k)
+{
+    return k->node->sequence >= 0 && k->node->sequence < ZKR__SEQUENCE_LIMIT;
+}
+
 /* Two that stand in opposite orders in two queues wait for each other, or will. */
 static void check_pair(const struct contender *a, const struct contender *b)
 {
+    if (!is_ordered(a) || !is_ordered(b)) {
+        return;
+    }
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         const struct contender *x = &S.contenders[i];
         for (int j = 0; j < SEARCH_CONTENDERS; j++) {
             const struct contender *y = &S.contenders[j];
             if (x->multi == a->multi && y->multi == b->multi && x->dir == y->dir &&
-                x->node && y->node &&
+                x->node && y->node && is_ordered(x) && is_ordered(y) &&
                 (x->node->sequence < y->node->sequence) !=
                     (a->node->sequence < b->node->sequence)) {
                 search_violation("contenders %d and %d wait in a circle: %s, %s",
@@ -128,7 +137,7 @@ void search_check_multis(void)
                     "were made one after the other",
                     a->label, b->label);
             }
-            if (b->multi > a->multi && b->dir == a->dir && S.did.steps % 4 == 0) {
+            if (b->multi > a->multi && b->dir == a->dir && S.steps % 4 == 0) {
                 check_pair(a, b);
             }
         }

@@ -23,9 +23,18 @@ void search_open(int at)
     struct member *m = &S.members[at];
     zkf_enter(at);
     zkf_client_killed(at, false);
+    static const zkr_auth more = {"digest", "other:word", 10};
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = S.s.session / ZKR__MS;
     o.retry_attempts = S.s.attempts;
+    o.lease_margin_ppm = S.s.margin_ppm;
+    if (S.s.auth) {
+        o.auth_scheme = "digest";
+        o.auth_cert = "user:word";
+        o.auth_cert_len = 9;
+        o.more_auth = &more;
+        o.more_auth_count = zkf_below(2);
+    }
     const struct zkr__env env = {.door = &zkf_door, .no_threads = true};
     if (zkr__client_open(&m->c, "127.0.0.1:1", &o, &env) != ZKR_OK) {
         zkt_fail("no client");
@@ -156,11 +165,25 @@ static void on_loss(zkr_leader_latch *latch, const zkr_lost *lost, void *ctx)
     k->told = false;
 }
 
+static void on_failed(zkr_leader_latch *latch, int code, void *ctx)
+{
+    struct contender *k = ctx;
+    (void)latch;
+    zkf_trace("client %d: contender %d: on_failed, %d", k->client, k->label, code);
+    k->ended = true;
+    S.did.failed++;
+    if (S.s.peace) {
+        search_violation("the latch of contender %d fails (%d) without a fault",
+                         k->label, code);
+    }
+}
+
 static void enter_latch(struct contender *k, zkr_client *c)
 {
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     o.on_gain = on_gain;
     o.on_loss = on_loss;
+    o.on_failed = on_failed;
     o.ctx = k;
     o.step_down_when_suspended = zkf_chance(25);
     if (zkr_leader_latch_create(&k->latch, c, search_dir(DIR_LATCH), "x", &o) !=
@@ -337,12 +360,14 @@ void search_app(void *ctx)
         search_leave(done);
     } else if (S.quiet) {
         search_resize_enough();
+        search_clean_up();
         ask_latches(at);
     } else if (what < 80) {
         enter(at);
     } else if (what < 90 && pick(at, false)) {
         search_leave(pick(at, false));
-    } else if (what >= 98 && S.s.kills && !S.s.peace) {
+    } else if (!m->waits && ((what >= 98 && S.s.kills && !S.s.peace) ||
+                             m->c->state == ZKR_STATE_AUTH_FAILED)) {
         search_close(at, zkf_chance(50));
         S.did.kills++;
     } else {

@@ -64,14 +64,17 @@ void search_hand_in(struct contender *k)
 void search_check_ticket(struct contender *k)
 {
     /* The client's clock is off by at most this, and so late is its service at times. */
-    const int64_t slack = S.s.session / 100 + 30 * ZKR__MS;
+    const int64_t slack =
+        S.s.session / 100 + S.s.margin_ppm * 2 * (S.s.session / 1000000) + 30 * ZKR__MS;
     int state = zkr_ticket_state(k->ticket);
     if (state == ZKR_TICKET_FAILED || state == ZKR_TICKET_LOST) {
         k->ended = true;
     }
-    if (state == ZKR_TICKET_WAITING && k->deadline != 0 &&
+    if (state == ZKR_TICKET_WAITING && k->deadline != 0 && !S.beyond &&
         zkf_now() > k->deadline + slack &&
-        zkf_now() > S.members[k->client].stalled_at + slack) {
+        zkf_now() > S.members[k->client].stalled_at + slack &&
+        !S.members[k->client].waits &&
+        zkf_now() > S.members[k->client].waited_at + slack) {
         search_violation("the ticket of contender %d waits past its deadline",
                          k->label);
     }

@@ -89,6 +89,9 @@ void search_check_wishes(const struct contender *k, const struct zkr__claim *cla
     for (size_t i = 0; i < sizeof(since) / sizeof(since[0]); i++) {
         late = late && zkf_now() > since[i] + 2 * S.s.session;
     }
+    if (late && claim->k.notes && k->node->version == 0) {
+        search_violation("contender %d does not say since when it holds", k->label);
+    }
     if (late && stands(k->node)) {
         search_violation("contender %d does not write its text over a wish", k->label);
     }

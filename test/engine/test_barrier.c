@@ -8,11 +8,8 @@
 
 #include <cmocka.h>
 
-#include <zkr/zkr.h>
-
-#include "fake.h"
-#include "session/open.h"
-#include "session/service.h"
+#include "by_hand.h"
+#include "runner.h"
 
 enum { SECOND = 1000 };
 
@@ -76,66 +73,24 @@ static int submit(void *zh,
     return zkf_door.submit(zh, op, asker, owner);
 }
 
-/* --- a client whose threads are run by hand --- */
-
-static void run_service(void)
-{
-    zkr__lock(c);
-    c->service_at = ZKR__NEVER;
-    int64_t next = zkr__service_run(c);
-    c->service_at = next < c->service_at ? next : c->service_at;
-    zkr__unlock(c);
-}
-
-static void pass(int64_t ms)
-{
-    int64_t until = zkf_now() + ms * ZKR__MS;
-    for (;;) {
-        int64_t service = zkf_now() + (c->service_at - zkr__now(c));
-        if (c->service_at != ZKR__NEVER && service <= zkf_now()) {
-            run_service();
-        } else if (!zkf_step(c->service_at != ZKR__NEVER && service < until ? service
-                                                                            : until) &&
-                   zkf_now() >= until) {
-            break;
-        }
-    }
-}
-
 static int open_world(void **state)
 {
     (void)state;
     static struct zkr__door door;
-    const struct zkf_config config = {.seed = 1,
-                                      .servers = 1,
-                                      .tick = 2 * SECOND * ZKR__MS,
-                                      .patience = 10 * SECOND * ZKR__MS,
-                                      .calm = true};
-    const struct zkr__env env = {.door = &door, .no_threads = true};
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = 10 * SECOND;
     door = zkf_door;
     door.submit = submit;
     memset(&seen, 0, sizeof(seen));
-    zkf_begin(&config);
-    zkf_enter(0);
-    assert_int_equal(zkr__client_open(&c, "127.0.0.1:1", &o, &env), ZKR_OK);
-    assert_int_equal(zkr_mutex_create(&m, c, "/lock", NULL), ZKR_OK);
-    c->service_at = 0;
-    pass(SECOND);
-    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    c = zkf_open(&door, NULL);
+    ZKT_MUST(zkr_mutex_create(&m, c, "/lock", NULL));
     return 0;
 }
 
 static int close_world(void **state)
 {
     (void)state;
-    pass(SECOND);
-    assert_int_equal(zkr_mutex_destroy(m), ZKR_OK);
-    zkf_hurry(true);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
-    zkf_hurry(false);
-    zkf_end();
+    zkf_pass(c, SECOND);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
     return 0;
 }
 
@@ -165,22 +120,22 @@ static void lose(enum zkf_cut cut, const struct fault *fault)
     zkr_ticket *t = NULL;
     memset(&seen, 0, sizeof(seen));
     seen.fault = *fault;
-    assert_int_equal(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t), ZKR_OK);
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
     while (cut == ZKF_CUT_ANSWERS && contenders() == 0) {
         assert_true(zkf_step(zkf_now() + SECOND * ZKR__MS));
     }
     assert_true(zkf_cut(0, cut));
     seen.watching = true;
-    pass(20 * SECOND);
+    zkf_pass(c, 20 * SECOND);
     assert_int_equal(seen.faults, fault->times);
     assert_true(seen.lists > fault->times); /* it had a list to believe each time */
     assert_int_equal(seen.unproven, 0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_int_equal(contenders(), 1);
     seen.watching = false;
-    assert_int_equal(zkr_ticket_release(t), ZKR_OK);
-    assert_int_equal(zkr_ticket_destroy(t), ZKR_OK);
-    pass(SECOND);
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    zkf_pass(c, SECOND);
     assert_int_equal(contenders(), 0);
 }
 
@@ -225,12 +180,12 @@ static void a_missing_path_is_proved_too(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_create_is_not_repeated_unproved),
         TEST(a_node_that_was_made_is_found),
         TEST(a_missing_path_is_proved_too),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -218,7 +218,36 @@ SCRIPT(sessions_end_alike,
        "a close",
        "b children /q")
 
-int main(void)
+/* What is forbidden is refused, in this order: is it there, may this be done, and only then the rest. */
+SCRIPT(permissions_are_asked_alike,
+       "a parent /q",
+       "- forbid /q/c c",
+       "- forbid /q/d d",
+       "- forbid /q/r r",
+       "- forbid /q/w w",
+       "a create /q/c/n-",
+       "a creates /q/n- /q/c/n-",
+       "a parent /q/c/x",
+       "a create /q/d/n-",
+       "a delete $0",
+       "a delete /q/d/none",
+       "a children /q/r",
+       "a children! /q/r",
+       "a get! /q/r",
+       "a exists /q/r",
+       "a check /q/r",
+       "a create /q/r/n-",
+       "a delete $1",
+       "a put /q/w",
+       "a put /q/w/none",
+       "b children! /q/w",
+       "a create /q/w/n-",
+       "a delete $2",
+       "a delete /q/c",
+       "a delete /q/r",
+       "a delete /q/w")
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         ZKT_TEST(numbers_are_given_out_alike),
@@ -232,6 +261,7 @@ int main(void)
         ZKT_TEST(losses_leave_alike),
         ZKT_TEST(watches_survive_a_cut_alike),
         ZKT_TEST(sessions_end_alike),
+        ZKT_TEST(permissions_are_asked_alike),
     };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+    return zkt_run(argc, argv, tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -17,7 +17,9 @@
 
 #include <zkr/zkr.h>
 
+#include "expect.h"
 #include "fake.h"
+#include "runner.h"
 #include "session/open.h"
 #include "session/service.h"
 #include "util.h"
@@ -64,17 +66,15 @@ static void enter(struct contender *who)
     for (int i = 0; i < who->count; i++) {
         list[i] = paths[who->paths[i]];
     }
-    assert_int_equal(
-        zkr_multi_lock_create(&who->l, who->c, list, (size_t)who->count, NULL), ZKR_OK);
-    assert_int_equal(zkr_multi_lock_request(who->l, ZKR_FOREVER, NULL, NULL, &who->t),
-                     ZKR_OK);
+    ZKT_MUST(zkr_multi_lock_create(&who->l, who->c, list, (size_t)who->count, NULL));
+    ZKT_MUST(zkr_multi_lock_request(who->l, ZKR_FOREVER, NULL, NULL, &who->t));
     started++;
 }
 
 static void hold(struct contender *who)
 {
     int64_t token;
-    assert_int_equal(zkr_ticket_fencing_token(who->t, &token), ZKR_OK);
+    ZKT_MUST(zkr_ticket_fencing_token(who->t, &token));
     for (int i = 0; i < who->count; i++) {
         int path = who->paths[i];
         assert_null(holders[path]);
@@ -91,9 +91,9 @@ static void leave(struct contender *who)
     for (int i = 0; i < who->count; i++) {
         holders[who->paths[i]] = NULL;
     }
-    assert_int_equal(zkr_ticket_release(who->t), ZKR_OK);
-    assert_int_equal(zkr_ticket_destroy(who->t), ZKR_OK);
-    assert_int_equal(zkr_multi_lock_destroy(who->l), ZKR_OK);
+    ZKT_MUST(zkr_ticket_release(who->t));
+    ZKT_MUST(zkr_ticket_destroy(who->t));
+    ZKT_MUST(zkr_multi_lock_destroy(who->l));
     who->t = NULL;
     who->held = false;
 }
@@ -155,7 +155,7 @@ static void open_all(void)
             .dispatch = {.due = ZKR__NEVER, .act = dispatch, .ctx = who},
             .app = {.due = zkf_now(), .act = act, .ctx = who}};
         zkf_enter(i);
-        assert_int_equal(zkr__client_open(&who->c, "127.0.0.1:1", &o, &env), ZKR_OK);
+        ZKT_MUST(zkr__client_open(&who->c, "127.0.0.1:1", &o, &env));
         who->c->service_at = 0;
         zkf_actor_add(&who->service);
         zkf_actor_add(&who->dispatch);
@@ -177,7 +177,7 @@ static void close_all(void)
     zkf_hurry(true);
     for (int i = 0; i < CONTENDERS; i++) {
         zkf_enter(i);
-        assert_int_equal(zkr_client_close(crowd[i].c), ZKR_OK);
+        ZKT_MUST(zkr_client_close(crowd[i].c));
         zkf_actor_remove(&crowd[i].service);
         zkf_actor_remove(&crowd[i].dispatch);
         zkf_actor_remove(&crowd[i].app);
@@ -223,9 +223,11 @@ static void nobody_ends_in_a_circle(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "--acquires") == 0) {
+    if (argc >= 3 && strcmp(argv[1], "--acquires") == 0) {
         wanted = strtol(argv[2], NULL, 10);
+        argc -= 2;
+        argv += 2;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_ends_in_a_circle)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

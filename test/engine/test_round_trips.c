@@ -37,9 +37,8 @@ static void warm(zkr_mutex *m, zkr_client *c)
 }
 
 /* A free lock: create and list, sent together; release: a delete nobody waits for. */
-static void a_free_cycle_costs_three_requests(void **state)
+ZKT_CASE(a_free_cycle_costs_three_requests)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     warm(m, c);
@@ -53,27 +52,23 @@ static void a_free_cycle_costs_three_requests(void **state)
     expect(1, 1, 0, 1);
     ZKT_MUST(zkr_client_flush(c, 5000));
     assert_int_equal(packets(c, &last), 1);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* With watch_node a hold is watched from the start, by one request more. */
-static void a_hold_can_be_watched_from_the_start(void **state)
+ZKT_CASE(a_hold_can_be_watched_from_the_start)
 {
-    (void)state;
     enum { TRIES = 5, LATER_MS = 100 };
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = NULL;
     zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
     options.watch_node = 1;
-    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &options));
+    zkr_mutex *m = zkt_mutex_with(c, &options);
     warm(m, c);
     int64_t least = INT64_MAX; /* a busy machine may be late now and then */
     for (int i = 0; i < TRIES; i++) {
         zkt_door_focus(c);
         int64_t before = zkt_now_ms();
         ZKT_MUST(zkr_mutex_acquire(m, 5000));
-        ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 1, 5000);
+        ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, 5000);
         int64_t took = zkt_now_ms() - before;
         least = took < least ? took : least;
         expect(1, 1, 1, 0);
@@ -82,7 +77,6 @@ static void a_hold_can_be_watched_from_the_start(void **state)
     }
     assert_true(least < LATER_MS);
     zkt_destroy(m);
-    zkt_close(c);
 }
 
 static void nobody_asks(zkr_mutex *m, void *ctx)
@@ -92,9 +86,8 @@ static void nobody_asks(zkr_mutex *m, void *ctx)
 }
 
 /* To be revocable costs what watch_node costs; to ask, a list and a write; to be asked, two gets and a write. */
-static void a_wish_costs_two_round_trips(void **state)
+ZKT_CASE(a_wish_costs_two_round_trips)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = NULL, *theirs = zkt_mutex(other);
@@ -104,13 +97,13 @@ static void a_wish_costs_two_round_trips(void **state)
     warm(m, c);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_EVENTUALLY(zkt_watches() == 1, 5000);
+    ZKT_BECOMES(zkt_watches(), 1, 5000);
     expect(1, 1, 1, 0);
     assert_int_equal(zkt_door_total(), 3);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_revoke(theirs));
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 2, 5000);
-    ZKT_EVENTUALLY(zkt_watches() == 1, 5000);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 2, 5000);
+    ZKT_BECOMES(zkt_watches(), 1, 5000);
     expect(0, 0, 2, 0);
     assert_int_equal(zkt_door_count(ZKR__OP_SET), 1);
     zkt_door_focus(other);
@@ -120,15 +113,11 @@ static void a_wish_costs_two_round_trips(void **state)
     assert_int_equal(zkt_door_total(), 2);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
-    zkt_destroy(theirs);
-    zkt_close(c);
-    zkt_close(other);
 }
 
 /* Missing parents cost one more round trip, all levels at once. */
-static void missing_parents_are_made_at_once(void **state)
+ZKT_CASE(missing_parents_are_made_at_once)
 {
-    (void)state;
     char path[256];
     (void)snprintf(path, sizeof(path), "%s/a/b/c", zkt_path());
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -142,17 +131,13 @@ static void missing_parents_are_made_at_once(void **state)
     assert_int_equal(zkt_door_total(), 9);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
-    zkt_close(c);
-    zkt_delete_children(zkt_servers(), zkt_path());
 }
 
 /* Behind a stranger: two watches more; its end is the grant, with no request. */
-static void behind_a_stranger_the_event_grants(void **state)
+ZKT_CASE(behind_a_stranger_the_event_grants)
 {
-    (void)state;
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *held = zkt_mutex(one);
+    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     zkr_mutex *m = zkt_mutex(two);
     struct zkt_actor actor;
     ZKT_MUST(zkr_mutex_acquire(held, 5000));
@@ -160,47 +145,40 @@ static void behind_a_stranger_the_event_grants(void **state)
     int64_t last = 0;
     (void)packets(two, &last);
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 2, 5000);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 2, 5000);
     ZKT_EVENTUALLY(zkt_watches() >= 2, 5000);
     expect(1, 1, 2, 0);
     assert_int_equal(packets(two, &last), 4);
     ZKT_MUST(zkr_mutex_release(held));
-    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&actor));
     expect(1, 1, 2, 0);
     assert_int_equal(packets(two, &last), 0);
     assert_int_equal(zkt_door_total(), 4);
-    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
-    zkt_destroy(held);
-    zkt_destroy(m);
-    zkt_close(one);
-    zkt_close(two);
+    ZKT_MUST(zkt_actor_end(&actor));
 }
 
 /* Behind a holder of the same client: one watch, on the own node; the release grants. */
-static void behind_a_neighbour_the_release_grants(void **state)
+ZKT_CASE(behind_a_neighbour_the_release_grants)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actor;
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_EVENTUALLY(zkt_watches() == 1, 5000); /* the holder's own */
+    ZKT_BECOMES(zkt_watches(), 1, 5000); /* the holder's own */
     zkt_door_focus(c);
     int64_t last = 0;
     (void)packets(c, &last);
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(zkt_watches() == 2, 5000);
+    ZKT_BECOMES(zkt_watches(), 2, 5000);
     expect(1, 1, 1, 0);
     assert_int_equal(packets(c, &last), 3);
     ZKT_MUST(zkr_mutex_release(m));
-    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&actor));
     expect(1, 1, 1, 1);
-    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    ZKT_MUST(zkt_actor_end(&actor));
     expect(1, 1, 1, 2);
     ZKT_MUST(zkr_client_flush(c, 5000));
     assert_int_equal(packets(c, &last), 2);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 static int64_t contended(zkr_client *c)
@@ -211,9 +189,8 @@ static int64_t contended(zkr_client *c)
 }
 
 /* A grant is counted as contended when somebody was ahead, a try that failed is none. */
-static void a_grant_that_was_waited_for_is_counted(void **state)
+ZKT_CASE(a_grant_that_was_waited_for_is_counted)
 {
-    (void)state;
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *held = zkt_mutex(one);
@@ -221,26 +198,21 @@ static void a_grant_that_was_waited_for_is_counted(void **state)
     struct zkt_actor actor;
     ZKT_MUST(zkr_mutex_acquire(held, 5000));
     assert_int_equal(contended(one), 0);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
     assert_int_equal(contended(two), 0);
     zkt_actor_queue(&actor, two, m, NULL);
     ZKT_MUST(zkr_mutex_release(held));
-    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&actor));
     assert_int_equal(contended(two), 1);
-    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    ZKT_MUST(zkt_actor_end(&actor));
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
     assert_int_equal(contended(two), 1);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(held);
-    zkt_destroy(m);
-    zkt_close(one);
-    zkt_close(two);
 }
 
 /* When a waiter ahead gives up, one list and one watch tell the new place. */
-static void a_waiter_ahead_that_gives_up_costs_one_list(void **state)
+ZKT_CASE(a_waiter_ahead_that_gives_up_costs_one_list)
 {
-    (void)state;
     zkr_client *clients[3];
     zkr_mutex *mutexes[3];
     struct zkt_actor actors[3];
@@ -251,15 +223,15 @@ static void a_waiter_ahead_that_gives_up_costs_one_list(void **state)
     ZKT_MUST(zkr_mutex_acquire(mutexes[0], 5000));
     zkt_actor_queue(&actors[1], clients[1], mutexes[1], NULL);
     zkt_actor_queue(&actors[2], clients[2], mutexes[2], NULL);
-    ZKT_EVENTUALLY(zkt_watches() == 5, 5000); /* own ones included */
+    ZKT_BECOMES(zkt_watches(), 5, 5000); /* own ones included */
     zkt_door_focus(clients[2]);
     int64_t last = 0;
     (void)packets(clients[2], &last);
     ZKT_MUST(zkr_mutex_cancel(mutexes[1]));
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 1, 5000);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, 5000);
     expect(0, 1, 1, 0);
     ZKT_MUST(zkr_mutex_release(mutexes[0]));
-    assert_int_equal(zkt_actor_acquired(&actors[2]), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&actors[2]));
     expect(0, 1, 1, 0);
     assert_int_equal(packets(clients[2], &last), 2);
     for (int i = 2; i >= 0; i--) {
@@ -272,33 +244,26 @@ static void a_waiter_ahead_that_gives_up_costs_one_list(void **state)
 }
 
 /* A try that fails: one round trip, and a delete nobody waits for; no watch. */
-static void a_failed_try_costs_three_requests(void **state)
+ZKT_CASE(a_failed_try_costs_three_requests)
 {
-    (void)state;
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *held = zkt_mutex(one);
+    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     zkr_mutex *m = zkt_mutex(two);
     ZKT_MUST(zkr_mutex_acquire(held, 5000));
     zkt_door_focus(two);
     int64_t last = 0;
     (void)packets(two, &last);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
     expect(1, 1, 0, 1);
     assert_int_equal(zkt_door_total(), 3);
     ZKT_MUST(zkr_client_flush(two, 5000));
     assert_int_equal(packets(two, &last), 3);
     ZKT_MUST(zkr_mutex_release(held));
-    zkt_destroy(held);
-    zkt_destroy(m);
-    zkt_close(one);
-    zkt_close(two);
 }
 
 /* A thousand waiting threads: each hand-over costs its delete and nothing else. */
-static void a_thousand_waiters_drain_at_one_request_each(void **state)
+ZKT_CASE(a_thousand_waiters_drain_at_one_request_each)
 {
-    (void)state;
     enum { WAITERS = 1000 };
     static struct zkt_actor actors[WAITERS];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -309,26 +274,23 @@ static void a_thousand_waiters_drain_at_one_request_each(void **state)
         zkt_actor_start(&actors[i], m, ZKR_FOREVER, &turn);
         atomic_store(&actors[i].let_go, true);
     }
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == WAITERS + 1, 60000);
+    ZKT_BECOMES(zkt_nodes(), WAITERS + 1, 60000);
     ZKT_EVENTUALLY(zkt_watches() >= WAITERS, 60000);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_release(m));
     for (int i = 0; i < WAITERS; i++) {
-        assert_int_equal(zkt_actor_end(&actors[i]), ZKR_OK);
+        ZKT_MUST(zkt_actor_end(&actors[i]));
     }
     assert_int_equal(atomic_load(&turn), WAITERS);
     assert_int_equal(zkt_door_count(ZKR__OP_DELETE), WAITERS + 1);
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE) + zkt_door_count(ZKR__OP_CHILDREN) +
                          zkt_door_count(ZKR__OP_GET),
                      0);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* Many locks at once: one write, and the lists behind it; the release is one write. */
-static void many_locks_cost_one_write_each_way(void **state)
+ZKT_CASE(many_locks_cost_one_write_each_way)
 {
-    (void)state;
     enum { MOST = 100 };
     static const int counts[] = {1, 2, 3, 10, MOST};
     static char text[MOST][256];
@@ -362,14 +324,11 @@ static void many_locks_cost_one_write_each_way(void **state)
         assert_int_equal(packets(c, &last), 1);
         ZKT_MUST(zkr_multi_lock_destroy(l));
     }
-    zkt_close(c);
-    zkt_delete_children(zkt_servers(), zkt_path());
 }
 
 /* An idle client with nothing held sends nothing but libzookeeper's pings. */
-static void an_idle_client_sends_nothing(void **state)
+ZKT_CASE(an_idle_client_sends_nothing)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), 1000);
     zkr_mutex *m = zkt_mutex(c);
     warm(m, c);
@@ -377,25 +336,4 @@ static void an_idle_client_sends_nothing(void **state)
     zkt_door_focus(c);
     zkt_sleep_ms(2000);
     assert_int_equal(zkt_door_total(), 0);
-    zkt_destroy(m);
-    zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_free_cycle_costs_three_requests),
-        ZKT_TEST(a_hold_can_be_watched_from_the_start),
-        ZKT_TEST(a_wish_costs_two_round_trips),
-        ZKT_TEST(missing_parents_are_made_at_once),
-        ZKT_TEST(behind_a_stranger_the_event_grants),
-        ZKT_TEST(behind_a_neighbour_the_release_grants),
-        ZKT_TEST(a_grant_that_was_waited_for_is_counted),
-        ZKT_TEST(a_waiter_ahead_that_gives_up_costs_one_list),
-        ZKT_TEST(a_failed_try_costs_three_requests),
-        ZKT_TEST(a_thousand_waiters_drain_at_one_request_each),
-        ZKT_TEST(many_locks_cost_one_write_each_way),
-        ZKT_TEST(an_idle_client_sends_nothing),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the permits of a semaphore cost, counted at the door. */
 #include "../recipes/semaphores.h"
+#include "expect.h"
 
 enum { LONG_SESSION_MS = 30000 }; /* no ping, probe or nudge comes in between */
 
@@ -28,9 +29,8 @@ static void warm(zkr_semaphore *s, zkr_client *c)
 }
 
 /* Any number of free permits: one write and two lists, sent together; the release is one write. */
-static void free_permits_cost_one_wait(void **state)
+ZKT_CASE(free_permits_cost_one_wait)
 {
-    (void)state;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_SESSION_MS);
     zkr_semaphore *s = semaphore(c, 3);
@@ -51,14 +51,11 @@ static void free_permits_cost_one_wait(void **state)
         ZKT_MUST(zkr_ticket_destroy(t));
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     }
-    done(s, c);
-    zkt_proxy_stop(p);
 }
 
 /* A try asks for nothing but its leases. */
-static void a_try_costs_one_list(void **state)
+ZKT_CASE(a_try_costs_one_list)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), LONG_SESSION_MS);
     zkr_semaphore *s = semaphore(c, 3);
     warm(s, c);
@@ -70,13 +67,11 @@ static void a_try_costs_one_list(void **state)
     expect(try(s, 2), ZKR_ETIMEDOUT);
     counted(1, 1, 0, 1);
     end(two);
-    done(s, c);
 }
 
 /* One who waits inside lists once after a release, whatever the number of its permits; those behind do nothing. */
-static void a_release_costs_one_list_of_the_first(void **state)
+ZKT_CASE(a_release_costs_one_list_of_the_first)
 {
-    (void)state;
     struct told many = {0};
     zkr_client *c = zkt_client(zkt_servers(), LONG_SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), LONG_SESSION_MS);
@@ -91,30 +86,17 @@ static void a_release_costs_one_list_of_the_first(void **state)
     zkt_sleep_ms(SOON_MS);
     zkt_door_focus(d);
     end(one);
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHILDREN) == 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_CHILDREN), 1, PATIENCE_MS);
     counted(0, 1, 0, 0);
     end(two);
-    ZKT_EVENTUALLY(many.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(many.held, 1, PATIENCE_MS);
     counted(0, 2, 0, 1); /* and it leaves the gate */
     zkt_door_focus(e);
     end(many.t);
     ZKT_MUST(zkr_ticket_wait(last, PATIENCE_MS));
     end(last);
     ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
-    ZKT_MUST(zkr_semaphore_destroy(z));
+    end_semaphore(z);
     zkt_close(d);
     ZKT_MUST(zkr_client_flush(e, PATIENCE_MS));
-    ZKT_MUST(zkr_semaphore_destroy(y));
-    zkt_close(e);
-    done(s, c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(free_permits_cost_one_wait),
-        ZKT_TEST(a_try_costs_one_list),
-        ZKT_TEST(a_release_costs_one_list_of_the_first),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each path of a read-write lock costs, counted at the door. */
+#include "expect.h"
 #include "rwlocks.h"
 
 enum {
@@ -24,9 +25,8 @@ static void warm(const struct sides *s, zkr_client *c)
 }
 
 /* Either side, free: create and list, sent together. */
-static void a_free_cycle_of_either_side_costs_three_requests(void **state)
+ZKT_CASE(a_free_cycle_of_either_side_costs_three_requests)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     warm(&s, c);
@@ -40,27 +40,19 @@ static void a_free_cycle_of_either_side_costs_three_requests(void **state)
         expect(1, 1, 0, 1);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     }
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* A reader behind other readers: as if it were free. */
-static void a_reader_among_readers_costs_as_much(void **state)
+ZKT_CASE(a_reader_among_readers_costs_as_much)
 {
-    (void)state;
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides a = sides_of(one), b = sides_of(two);
+    struct sides a = sides_of(zkt_client(zkt_servers(), SESSION_MS)), b = sides_of(two);
     ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
     zkt_door_focus(two);
     ZKT_MUST(zkr_mutex_acquire(b.r, 0));
     expect(1, 1, 0, 0);
     ZKT_MUST(zkr_mutex_release(b.r));
     ZKT_MUST(zkr_mutex_release(a.r));
-    end_sides(&a);
-    end_sides(&b);
-    zkt_close(one);
-    zkt_close(two);
 }
 
 struct two {
@@ -79,14 +71,14 @@ static void park(struct two *t, bool reads_ahead, bool reads_behind)
     ZKT_MUST(zkr_mutex_acquire(reads_ahead ? t->a.r : t->a.w, PATIENCE_MS));
     zkt_door_focus(t->two);
     zkt_actor_start(&t->actor, reads_behind ? t->b.r : t->b.w, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 2, PATIENCE_MS);
     ZKT_EVENTUALLY(zkt_watches() >= 2, PATIENCE_MS);
     expect(1, 1, 2, 0);
 }
 
 static void end_two(struct two *t)
 {
-    assert_int_equal(zkt_actor_end(&t->actor), ZKR_OK);
+    ZKT_MUST(zkt_actor_end(&t->actor));
     end_sides(&t->a);
     end_sides(&t->b);
     zkt_close(t->one);
@@ -94,56 +86,50 @@ static void end_two(struct two *t)
 }
 
 /* The event alone grants a reader behind one writer, and a writer behind one reader. */
-static void behind_the_other_kind_the_event_grants(void **state)
+ZKT_CASE(behind_the_other_kind_the_event_grants)
 {
-    (void)state;
     for (int reads = 0; reads < 2; reads++) {
         struct two t;
         park(&t, !reads, reads);
         ZKT_MUST(zkr_mutex_release(reads ? t.a.w : t.a.r));
-        assert_int_equal(zkt_actor_acquired(&t.actor), ZKR_OK);
+        ZKT_MUST(zkt_actor_acquired(&t.actor));
         expect(1, 1, 2, 0);
         end_two(&t);
     }
 }
 
 /* A writer behind a writer looks once, for that one may have become a reader. */
-static void a_writer_behind_a_writer_lists_once(void **state)
+ZKT_CASE(a_writer_behind_a_writer_lists_once)
 {
-    (void)state;
     struct two t;
     park(&t, false, false);
     ZKT_MUST(zkr_mutex_release(t.a.w));
-    assert_int_equal(zkt_actor_acquired(&t.actor), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&t.actor));
     expect(1, 2, 2, 0);
     end_two(&t);
 }
 
 /* Of the same client it need not look: it sees that nobody stays. */
-static void a_writer_behind_a_neighbour_is_granted_by_the_release(void **state)
+ZKT_CASE(a_writer_behind_a_neighbour_is_granted_by_the_release)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor writer;
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
     zkt_door_focus(c);
     zkt_actor_start(&writer, s.w, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(zkt_watches() == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_watches(), 2, PATIENCE_MS);
     expect(1, 1, 1, 0);
     ZKT_MUST(zkr_mutex_release(s.w));
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&writer));
     expect(1, 1, 1, 1);
-    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
-    end_sides(&s);
-    zkt_close(c);
+    ZKT_MUST(zkt_actor_end(&writer));
 }
 
 /* A reader behind k writers sleeps until the nearest goes, whatever the others do. */
-static void a_reader_behind_writers_wakes_once(void **state)
+ZKT_CASE(a_reader_behind_writers_wakes_once)
 {
-    (void)state;
     enum { WRITERS = 5 };
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
@@ -154,26 +140,20 @@ static void a_reader_behind_writers_wakes_once(void **state)
     }
     zkt_door_focus(two);
     zkt_actor_start(&reader, b.r, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 2, PATIENCE_MS); /* its own, later */
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 2, PATIENCE_MS); /* its own, later */
     expect(1, 1, 2, 0);
     for (int i = 0; i < WRITERS; i++) {
         expect(1, 1, 2, 0);
-        assert_int_equal(zkt_actor_acquired(&writers[i]), ZKR_OK);
-        assert_int_equal(zkt_actor_end(&writers[i]), ZKR_OK);
+        zkt_actor_is_served(&writers[i]);
     }
-    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&reader));
     expect(1, 2, 2, 0);
-    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
-    end_sides(&a);
-    end_sides(&b);
-    zkt_close(one);
-    zkt_close(two);
+    ZKT_MUST(zkt_actor_end(&reader));
 }
 
 /* A release lets in all readers of this client for the one delete. */
-static void a_release_grants_its_clients_readers_for_nothing(void **state)
+ZKT_CASE(a_release_grants_its_clients_readers_for_nothing)
 {
-    (void)state;
     enum { READERS = 20 };
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
@@ -182,56 +162,36 @@ static void a_release_grants_its_clients_readers_for_nothing(void **state)
     for (int i = 0; i < READERS; i++) {
         zkt_actor_start(&readers[i], s.r, ZKR_FOREVER, NULL);
     }
-    ZKT_EVENTUALLY(zkt_watches() == READERS + 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_watches(), READERS + 1, PATIENCE_MS);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_release(s.w));
     for (int i = 0; i < READERS; i++) {
-        assert_int_equal(zkt_actor_acquired(&readers[i]), ZKR_OK);
+        ZKT_MUST(zkt_actor_acquired(&readers[i]));
     }
     expect(0, 0, 0, 1);
     assert_int_equal(zkt_door_total(), 1);
     for (int i = 0; i < READERS; i++) {
-        assert_int_equal(zkt_actor_end(&readers[i]), ZKR_OK);
+        ZKT_MUST(zkt_actor_end(&readers[i]));
     }
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* To read as well costs nothing, a downgrade one transaction; it grants this client's readers for nothing. */
-static void a_downgrade_costs_one_transaction(void **state)
+ZKT_CASE(a_downgrade_costs_one_transaction)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor reader;
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
     zkt_actor_start(&reader, s.r, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(zkt_watches() == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_watches(), 2, PATIENCE_MS);
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_acquire(s.r, 0));
     assert_int_equal(zkt_door_total(), 0);
     ZKT_MUST(zkr_mutex_release(s.w));
-    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&reader));
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 1);
     expect(0, 0, zkt_door_count(ZKR__OP_GET), 0); /* its new node's watch, later */
-    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
+    ZKT_MUST(zkt_actor_end(&reader));
     ZKT_MUST(zkr_mutex_release(s.r));
-    end_sides(&s);
-    zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_free_cycle_of_either_side_costs_three_requests),
-        ZKT_TEST(a_reader_among_readers_costs_as_much),
-        ZKT_TEST(behind_the_other_kind_the_event_grants),
-        ZKT_TEST(a_writer_behind_a_writer_lists_once),
-        ZKT_TEST(a_writer_behind_a_neighbour_is_granted_by_the_release),
-        ZKT_TEST(a_reader_behind_writers_wakes_once),
-        ZKT_TEST(a_release_grants_its_clients_readers_for_nothing),
-        ZKT_TEST(a_downgrade_costs_one_transaction),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

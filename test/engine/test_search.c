@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The search as a test, and by hand:
- *
- *   test_engine_search [--seeds N] [--from S]    search N schedules
- *   test_engine_search --seed S [--trace]        replay one, and say what happens in it
- */
+/* The search of the engine as a program; search_main.h has its options. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "search.h"
+#include "search_main.h"
 #include "util.h"
-
-static uint64_t from = 1, seeds = 20000;
 
 static void print_counts(void)
 {
@@ -35,21 +27,21 @@ static void print_counts(void)
            S.did.permits_together, S.did.resizes, S.did.faults, S.did.cuts, S.did.stops,
            S.did.isolations, S.did.crashes, S.did.hands, S.did.kills, S.did.shortened,
            S.did.wishes, S.did.asked);
-}
-
-/* In no schedule do two hold, is anybody overtaken or forgotten, or is anything left. */
-static void what_must_hold_holds_in_every_schedule(void **state)
-{
-    (void)state;
-    printf("%" PRIu64 " schedules from seed %" PRIu64 "\n", seeds, from);
-    for (uint64_t seed = from; seed - from < seeds; seed++) {
-        if (!search_run(seed, false)) {
-            zkt_fail("seed %" PRIu64 ": %s\nreplay: test_engine_search --seed %" PRIu64
-                     " --trace",
-                     seed, S.violation, seed);
-        }
-    }
-    print_counts();
+    const struct zkf_counts *f = zkf_counts();
+    printf("servers: elections %ld, writes late %ld, forgotten %ld, restarts %ld, "
+           "wiped %ld, "
+           "clients too new %ld, refused %ld, forbidden %ld\n"
+           "time-outs: clamped %ld, shortened %ld, lengthened %ld; numbers: spent %ld, "
+           "equal "
+           "%ld, negative %ld\n"
+           "the door: opens failed %ld, submits %ld, no memory %ld, slow %ld, "
+           "credentials lost "
+           "%ld, refused %ld\n",
+           f->elections, f->late_writes, f->cut_off_writes, f->restarts, f->wipes,
+           f->too_new, f->refused, S.did.forbidden, f->clamped, f->shortened,
+           f->lengthened, S.did.numbers_spent, f->stuck_numbers, f->negative_numbers,
+           f->opens_failed, f->submits_failed, S.did.no_memory, f->slow_calls,
+           f->auths_failed, f->auths_refused);
 }
 
 /* A search that never lost, cut or stopped anything has shown nothing. */
@@ -77,17 +69,48 @@ static void every_kind_of_fault_was_met(void **state)
                            S.did.permit_grants,
                            S.did.several_permits,
                            S.did.permits_together,
-                           S.did.resizes};
+                           S.did.resizes,
+                           S.did.forbidden,
+                           S.did.numbers_spent,
+                           S.did.no_memory};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }
+    const struct zkf_counts *f = zkf_counts();
+    const long of_servers[] = {f->elections,     f->late_writes,    f->cut_off_writes,
+                               f->restarts,      f->wipes,          f->too_new,
+                               f->refused,       f->clamped,        f->shortened,
+                               f->lengthened,    f->stuck_numbers,  f->negative_numbers,
+                               f->opens_failed,  f->submits_failed, f->auths_failed,
+                               f->auths_refused, f->slow_calls};
+    for (size_t i = 0; i < sizeof(of_servers) / sizeof(of_servers[0]); i++) {
+        assert_true(of_servers[i] > 0);
+    }
+}
+
+/* Clocks slower by more than the margin break what is promised, and the search sees it. */
+static void clocks_beyond_their_margin_are_seen(void **state)
+{
+    (void)state;
+    enum { ENOUGH = 3000 };
+    const long grants = S.did.grants;
+    uint64_t seed = 1;
+    S.beyond = true;
+    while (seed <= ENOUGH && search_run(seed, false)) {
+        seed++;
+    }
+    S.beyond = false;
+    if (seed > ENOUGH) {
+        zkt_fail("%ld grants by slow clocks, and nothing seen", S.did.grants - grants);
+    }
+    printf("seed %" PRIu64 ", by slow clocks: %s\n", seed, S.violation);
 }
 
 /* The same seed is the same schedule, so that what fails can be looked at. */
 static void a_seed_replays(void **state)
 {
     (void)state;
-    for (uint64_t seed = from; seed < from + 20; seed++) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
         long steps[2], grants[2];
         int64_t end[2];
         for (int i = 0; i < 2; i++) {
@@ -103,41 +126,24 @@ static void a_seed_replays(void **state)
     }
 }
 
-static int replay(uint64_t seed, bool trace)
+static int check_counts_and_replays(void)
 {
-    bool fine = search_run(seed, trace);
-    print_counts();
-    printf("seed %" PRIu64 ": %s\n", seed, fine ? "nothing wrong" : S.violation);
-    return fine ? 0 : 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_of_fault_was_met),
+        cmocka_unit_test(a_seed_replays),
+        cmocka_unit_test(clocks_beyond_their_margin_are_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 int main(int argc, char **argv)
 {
-    bool one = false, trace = false;
-    for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(argv[i], "--trace") == 0) {
-            trace = true;
-        } else if (value && strcmp(argv[i], "--seeds") == 0) {
-            seeds = strtoull(argv[++i], NULL, 10);
-        } else if (value && strcmp(argv[i], "--from") == 0) {
-            from = strtoull(argv[++i], NULL, 10);
-        } else if (value && strcmp(argv[i], "--seed") == 0) {
-            from = strtoull(argv[++i], NULL, 10);
-            one = true;
-        } else {
-            fprintf(stderr, "usage: %s [--seeds N] [--from S] | --seed S [--trace]\n",
-                    argv[0]);
-            return 64;
-        }
-    }
-    if (one) {
-        return replay(from, trace);
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_must_hold_holds_in_every_schedule),
-        cmocka_unit_test(every_kind_of_fault_was_met),
-        cmocka_unit_test(a_seed_replays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct search_program program = {.name = "engine_search",
+                                           .seeds = 20000,
+                                           .run = search_run,
+                                           .violation = S.violation,
+                                           .print_counts = print_counts,
+                                           .beyond = &S.beyond,
+                                           .after = check_counts_and_replays};
+    return search_main(argc, argv, &program);
 }

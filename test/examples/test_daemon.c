@@ -36,33 +36,30 @@ static void stop(struct cli *c, int number)
     assert_int_equal(kill(c->pid, number), 0);
     assert_int_equal(cli_wait(c), 0);
     assert_string_equal(cli_err(c), "");
-    cli_free(c);
 }
 
 /* It works under its token, and a signal ends it with nothing left behind. */
-static void it_works_until_a_signal_comes(void **state)
+ZKT_CASE(it_works_until_a_signal_comes)
 {
     static const int numbers[] = {SIGTERM, SIGINT};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct cli c;
         start(&c, zkt_servers(), "a");
         int64_t token = await_hold(&c);
-        ZKT_EVENTUALLY(last_said(&c, " works ") == token, CLI_PATIENCE_MS);
+        ZKT_BECOMES(last_said(&c, " works "), token, CLI_PATIENCE_MS);
         stop(&c, numbers[i]);
         assert_int_equal(cli_queue(), 0);
     }
 }
 
 /* First come, first served; who waits does no work; the next token is higher. */
-static void the_next_one_takes_over(void **state)
+ZKT_CASE(the_next_one_takes_over)
 {
     struct cli a, b;
-    (void)state;
     start(&a, zkt_servers(), "a");
     int64_t first = await_hold(&a);
     start(&b, zkt_servers(), "b");
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
     zkt_sleep_ms(300); /* three of its ticks */
     assert_string_equal(cli_out(&b), "");
     stop(&a, SIGTERM);
@@ -71,16 +68,15 @@ static void the_next_one_takes_over(void **state)
 }
 
 /* One that waits leaves the queue. */
-static void one_that_waits_can_be_stopped(void **state)
+ZKT_CASE(one_that_waits_can_be_stopped)
 {
     struct cli a, b;
-    (void)state;
     start(&a, zkt_servers(), "a");
     (void)await_hold(&a);
     start(&b, zkt_servers(), "b");
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
     stop(&b, SIGTERM);
-    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
     stop(&a, SIGTERM);
 }
 
@@ -99,25 +95,23 @@ static void delete_the_only_node(void)
 }
 
 /* It says which hold was lost, and works again under another one. */
-static void a_lost_hold_is_asked_for_again(void **state)
+ZKT_CASE(a_lost_hold_is_asked_for_again)
 {
     struct cli c;
-    (void)state;
     start(&c, zkt_servers(), "a");
     int64_t first = await_hold(&c);
     delete_the_only_node();
     ZKT_EVENTUALLY(last_said(&c, " holds ") > first, CLI_PATIENCE_MS);
     assert_int_equal(last_said(&c, " lost "), first);
     int64_t second = last_said(&c, " holds ");
-    ZKT_EVENTUALLY(last_said(&c, " works ") == second, CLI_PATIENCE_MS);
+    ZKT_BECOMES(last_said(&c, " works "), second, CLI_PATIENCE_MS);
     stop(&c, SIGTERM);
 }
 
 /* A signal ends it where no server answers, too. */
-static void it_can_be_stopped_without_a_server(void **state)
+ZKT_CASE(it_can_be_stopped_without_a_server)
 {
     struct cli c;
-    (void)state;
     start(&c, "127.0.0.1:1", "a");
     zkt_sleep_ms(200); /* or it is not listening yet */
     stop(&c, SIGTERM);
@@ -150,30 +144,12 @@ static bool has_thread(pid_t pid, const char *wanted)
 }
 
 /* Its loop runs the callbacks: there is a service thread, and none that dispatches. */
-static void callbacks_have_no_thread(void **state)
+ZKT_CASE(callbacks_have_no_thread)
 {
     struct cli c;
-    (void)state;
     start(&c, zkt_servers(), "a");
     (void)await_hold(&c);
     assert_true(has_thread(c.pid, "zkr-service"));
     assert_false(has_thread(c.pid, "zkr-dispatch"));
     stop(&c, SIGTERM);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(it_works_until_a_signal_comes),
-        CLI_TEST(the_next_one_takes_over),
-        CLI_TEST(one_that_waits_can_be_stopped),
-        CLI_TEST(a_lost_hold_is_asked_for_again),
-        CLI_TEST(it_can_be_stopped_without_a_server),
-        CLI_TEST(callbacks_have_no_thread),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -35,24 +35,21 @@ static void finish(struct cli *c, int count)
     assert_int_equal(cli_wait(c), 0);
     assert_string_equal(cli_err(c), "");
     assert_worked(c, count);
-    cli_free(c);
 }
 
 /* Each piece of work has a hold of its own. */
-static void each_piece_has_its_own_token(void **state)
+ZKT_CASE(each_piece_has_its_own_token)
 {
     struct cli c;
-    (void)state;
     start(&c, zkt_servers(), "20");
     finish(&c, 20);
     assert_int_equal(cli_queue(), 0);
 }
 
 /* Two of them get through together. */
-static void two_take_turns(void **state)
+ZKT_CASE(two_take_turns)
 {
     struct cli a, b;
-    (void)state;
     start(&a, zkt_servers(), "50");
     start(&b, zkt_servers(), "50");
     finish(&a, 50);
@@ -60,27 +57,11 @@ static void two_take_turns(void **state)
 }
 
 /* What goes wrong is an exception with the library's words. */
-static void a_bad_server_list_is_an_exception(void **state)
+ZKT_CASE(a_bad_server_list_is_an_exception)
 {
     struct cli c;
-    (void)state;
     start(&c, "", "1");
     assert_int_equal(cli_wait(&c), 1);
     assert_int_equal(strncmp(cli_err(&c), "raii: ", 6), 0);
     assert_true(strlen(cli_err(&c)) > strlen("raii: \n"));
-    cli_free(&c);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(each_piece_has_its_own_token),
-        CLI_TEST(two_take_turns),
-        CLI_TEST(a_bad_server_list_is_an_exception),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -2,20 +2,17 @@
 #ifndef ZKT_PEER_H
 #define ZKT_PEER_H
 
-#include <sys/types.h>
+#include <stdbool.h>
 
 /*
- * Another client library in a process of its own, on the path of the test: Apache Curator by curator.bsh, kazoo by
- * kazoo_peer.py. Each script has its words.
+ * Another client library in a process of its own, on the path of the case: Apache Curator by curator.bsh, kazoo by
+ * kazoo_peer.py, which are arguments of the program. Each script has its words.
  */
-struct peer {
-    const char *script; /* its path */
-    pid_t pid;
-    int in[2], out[2];
-};
+struct peer;
+enum peer_kind { CURATOR, KAZOO, PEERS };
 
-/** Set script before; back when it is connected. */
-void peer_start(struct peer *j);
+/** Back when it is connected. It ends with the case, and must end well. */
+struct peer *peer_start(enum peer_kind kind);
 
 /** Tell it a line. */
 void peer_say(struct peer *j, const char *text);
@@ -26,7 +23,7 @@ void peer_expect(struct peer *j, const char *answer);
 /** The two together. */
 void peer_ask(struct peer *j, const char *line, const char *answer);
 
-/** Close its input and wait for its end. */
-void peer_end(struct peer *j);
+/** It still waits for what it was told to do. */
+bool peer_is_silent(const struct peer *j);
 
 #endif

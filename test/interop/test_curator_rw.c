@@ -12,181 +12,153 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-static const char *script;
-
-static struct peer start(void)
-{
-    struct peer p = {.script = script};
-    peer_start(&p);
-    return p;
-}
-
-/* It still waits for what it was told to do. */
-static void is_silent(const struct peer *p)
-{
-    assert_int_equal(zkt_get_byte(p->out[0], 300), -1);
-}
-
 /* Its readers let ours in and keep our writers out; its writers keep out both. */
-static void we_respect_curators_sides(void **state)
+ZKT_CASE(we_respect_curators_sides)
 {
-    (void)state;
-    struct peer p = start();
+    struct peer *p = peer_start(CURATOR);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor writer, reader;
-    peer_ask(&p, "side read", "ok");
-    peer_ask(&p, "acquire 5000", "true");
+    peer_ask(p, "side read", "ok");
+    peer_ask(p, "acquire 5000", "true");
     ZKT_MUST(zkr_mutex_acquire(s.r, 0));
     ZKT_MUST(zkr_mutex_release(s.r));
-    assert_int_equal(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
     zkt_actor_queue(&writer, c, s.w, NULL);
-    peer_ask(&p, "release", "ok");
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
-    peer_ask(&p, "side write", "ok");
-    peer_ask(&p, "acquire 5000", "true");
-    assert_int_equal(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
+    peer_ask(p, "release", "ok");
+    zkt_actor_is_served(&writer);
+    peer_ask(p, "side write", "ok");
+    peer_ask(p, "acquire 5000", "true");
+    ZKT_RC(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
     zkt_actor_queue(&reader, c, s.r, NULL);
     zkt_actor_queue(&writer, c, s.w, NULL);
-    peer_ask(&p, "release", "ok");
-    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
+    peer_ask(p, "release", "ok");
+    ZKT_MUST(zkt_actor_acquired(&reader));
     assert_int_equal(atomic_load(&writer.acquired), ZKT_NOT_YET);
-    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
+    ZKT_MUST(zkt_actor_end(&reader));
+    zkt_actor_is_served(&writer);
     end_sides(&s);
     zkt_close(c);
-    peer_end(&p);
 }
 
 /* The same the other way round. */
-static void curator_respects_our_sides(void **state)
+ZKT_CASE(curator_respects_our_sides)
 {
-    (void)state;
-    struct peer p = start();
+    struct peer *p = peer_start(CURATOR);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
-    peer_ask(&p, "side read", "ok");
-    peer_ask(&p, "acquire 5000", "true");
-    peer_ask(&p, "release", "ok");
-    peer_ask(&p, "side write", "ok");
-    peer_ask(&p, "acquire 300", "false");
+    peer_ask(p, "side read", "ok");
+    peer_ask(p, "acquire 5000", "true");
+    peer_ask(p, "release", "ok");
+    peer_ask(p, "side write", "ok");
+    peer_ask(p, "acquire 300", "false");
     ZKT_MUST(zkr_mutex_release(s.r));
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-    peer_ask(&p, "acquire 300", "false");
-    peer_ask(&p, "side read", "ok");
-    peer_ask(&p, "acquire 300", "false");
-    peer_say(&p, "acquire 20000");
-    ZKT_EVENTUALLY(nodes() == 2, PATIENCE_MS);
+    peer_ask(p, "acquire 300", "false");
+    peer_ask(p, "side read", "ok");
+    peer_ask(p, "acquire 300", "false");
+    peer_say(p, "acquire 20000");
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(s.w));
-    peer_expect(&p, "true");
-    peer_ask(&p, "release", "ok");
+    peer_expect(p, "true");
+    peer_ask(p, "release", "ok");
     end_sides(&s);
     zkt_close(c);
-    peer_end(&p);
 }
 
 /* First come, first served: its waiting writer is not overtaken by our reader, nor ours by its. */
-static void the_queue_of_both_sides_is_one(void **state)
+ZKT_CASE(the_queue_of_both_sides_is_one)
 {
-    (void)state;
-    struct peer p = start();
+    struct peer *p = peer_start(CURATOR);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor reader, writer;
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
-    peer_ask(&p, "side write", "ok");
-    peer_say(&p, "acquire 20000");
-    ZKT_EVENTUALLY(nodes() == 2, PATIENCE_MS);
+    peer_ask(p, "side write", "ok");
+    peer_say(p, "acquire 20000");
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     zkt_actor_queue(&reader, c, s.r, NULL);
     assert_int_equal(zkt_waiting(c), 1);
     ZKT_MUST(zkr_mutex_release(s.r));
-    peer_expect(&p, "true");
+    peer_expect(p, "true");
     assert_int_equal(zkt_waiting(c), 1);
-    peer_ask(&p, "release", "ok");
-    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
+    peer_ask(p, "release", "ok");
+    ZKT_MUST(zkt_actor_acquired(&reader));
     zkt_actor_queue(&writer, c, s.w, NULL);
-    peer_ask(&p, "side read", "ok");
-    peer_say(&p, "acquire 20000");
-    ZKT_EVENTUALLY(nodes() == 3, PATIENCE_MS);
-    is_silent(&p);
-    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
-    is_silent(&p);
-    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
-    peer_expect(&p, "true");
-    peer_ask(&p, "release", "ok");
+    peer_ask(p, "side read", "ok");
+    peer_say(p, "acquire 20000");
+    ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
+    assert_true(peer_is_silent(p));
+    ZKT_MUST(zkt_actor_end(&reader));
+    ZKT_MUST(zkt_actor_acquired(&writer));
+    assert_true(peer_is_silent(p));
+    ZKT_MUST(zkt_actor_end(&writer));
+    peer_expect(p, "true");
+    peer_ask(p, "release", "ok");
     end_sides(&s);
     zkt_close(c);
-    peer_end(&p);
 }
 
 /* Our downgrade lets its readers in, and not its writer, which has waited from before. */
-static void curator_respects_our_downgrade(void **state)
+ZKT_CASE(curator_respects_our_downgrade)
 {
-    (void)state;
     static const char *const sides[] = {"side read", "side write"};
-    struct peer p = start();
+    struct peer *p = peer_start(CURATOR);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     for (int writes = 0; writes < 2; writes++) {
-        peer_ask(&p, sides[writes], "ok");
+        peer_ask(p, sides[writes], "ok");
         ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_acquire(s.r, 0));
-        peer_say(&p, "acquire 20000");
-        ZKT_EVENTUALLY(nodes() == 2, PATIENCE_MS);
-        is_silent(&p);
+        peer_say(p, "acquire 20000");
+        ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+        assert_true(peer_is_silent(p));
         ZKT_MUST(zkr_mutex_release(s.w));
         if (writes) {
-            is_silent(&p);
+            assert_true(peer_is_silent(p));
             ZKT_MUST(zkr_mutex_release(s.r));
-            peer_expect(&p, "true");
+            peer_expect(p, "true");
         } else {
-            peer_expect(&p, "true");
+            peer_expect(p, "true");
             assert_true(zkr_mutex_is_held(s.r));
             ZKT_MUST(zkr_mutex_release(s.r));
         }
-        peer_ask(&p, "release", "ok");
+        peer_ask(p, "release", "ok");
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     }
     end_sides(&s);
     zkt_close(c);
-    peer_end(&p);
 }
 
 /* Its downgrade, in the manner of 5.4: a READ node with a number of its own. */
-static void we_respect_curators_downgrade(void **state)
+ZKT_CASE(we_respect_curators_downgrade)
 {
-    (void)state;
-    struct peer p = start();
+    struct peer *p = peer_start(CURATOR);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor writer;
-    peer_ask(&p, "side write", "ok");
-    peer_ask(&p, "acquire 5000", "true");
-    peer_ask(&p, "side read", "ok");
-    peer_ask(&p, "acquire 5000", "true");
+    peer_ask(p, "side write", "ok");
+    peer_ask(p, "acquire 5000", "true");
+    peer_ask(p, "side read", "ok");
+    peer_ask(p, "acquire 5000", "true");
     zkt_actor_queue(&writer, c, s.w, NULL);
-    peer_ask(&p, "side write", "ok");
-    peer_ask(&p, "release", "ok");
-    assert_int_equal(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
+    peer_ask(p, "side write", "ok");
+    peer_ask(p, "release", "ok");
+    ZKT_RC(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(atomic_load(&writer.acquired), ZKT_NOT_YET);
-    peer_ask(&p, "side read", "ok");
-    peer_ask(&p, "release", "ok");
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
+    peer_ask(p, "side read", "ok");
+    peer_ask(p, "release", "ok");
+    zkt_actor_is_served(&writer);
     end_sides(&s);
     zkt_close(c);
-    peer_end(&p);
 }
 
 /* --- together --- */
 
-enum { OURS = 3, CYCLES = 40, KILLS = 4, SHORT_MS = 3000 };
+enum { OURS = 3, CYCLES = 40, KILLS = 4, SHORT_MS = 6000 };
 
 static char counter[256];
 
@@ -232,9 +204,8 @@ static int soak(void *for_ever)
  * Both count under the write side and look under the read side, while holders of ours are killed: no count is lost,
  * which the number of changes of the node tells, and no reader sees it move.
  */
-static void both_count_exactly_while_holders_are_killed(void **state)
+ZKT_CASE(both_count_exactly_while_holders_are_killed)
 {
-    (void)state;
     static int for_ever = 1;
     char line[300];
     pid_t ours[OURS];
@@ -242,12 +213,12 @@ static void both_count_exactly_while_holders_are_killed(void **state)
     (void)snprintf(counter, sizeof(counter), "%s", zkt_unique_path("counter"));
     assert_int_equal(zkt_create_path(zkt_servers(), counter), 0);
     assert_int_equal(zkt_set(zkt_servers(), counter, "1"), 0);
-    struct peer p = start();
+    struct peer *p = peer_start(CURATOR);
     for (int i = 0; i < OURS; i++) {
         ours[i] = zkt_fork(soak, NULL);
     }
     (void)snprintf(line, sizeof(line), "soak %d %s", CYCLES, counter);
-    peer_say(&p, line);
+    peer_say(p, line);
     for (int i = 0; i < KILLS; i++) {
         int before = number();
         pid_t doomed = zkt_fork(soak, &for_ever);
@@ -259,29 +230,11 @@ static void both_count_exactly_while_holders_are_killed(void **state)
     for (int i = 0; i < OURS; i++) {
         assert_int_equal(zkt_join(ours[i], 3 * PATIENCE_MS), 0);
     }
-    peer_expect(&p, "true");
-    peer_end(&p);
+    peer_expect(p, "true");
     char text[32] = "";
     assert_int_equal(zkt_get(zkt_servers(), counter, text, sizeof(text), &stat), 0);
     assert_int_equal(atoi(text), stat.version);
     assert_true(stat.version > CYCLES);
     printf("%d counts\n", stat.version);
     assert_int_equal(zkt_delete(zkt_servers(), counter), 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(both_count_exactly_while_holders_are_killed),
-        ZKT_TEST(we_respect_curators_sides),
-        ZKT_TEST(curator_respects_our_sides),
-        ZKT_TEST(the_queue_of_both_sides_is_one),
-        ZKT_TEST(curator_respects_our_downgrade),
-        ZKT_TEST(we_respect_curators_downgrade),
-    };
-    if (argc != 2) {
-        return 64;
-    }
-    script = argv[1];
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -7,11 +7,9 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-static const char *script;
-
 /* Both on two paths below that of the test. */
 struct both {
-    struct peer curator;
+    struct peer *curator;
     zkr_client *c;
     zkr_multi_lock *l;
 };
@@ -22,9 +20,8 @@ static void begin(struct both *b, const char *kind)
     (void)snprintf(a, sizeof(a), "%s/a", zkt_path());
     (void)snprintf(z, sizeof(z), "%s/z", zkt_path());
     const char *const paths[] = {z, a};
-    b->curator = (struct peer){.script = script};
-    peer_start(&b->curator);
-    peer_ask(&b->curator, kind, "ok");
+    b->curator = peer_start(CURATOR);
+    peer_ask(b->curator, kind, "ok");
     b->c = zkt_client(zkt_servers(), SESSION_MS);
     ZKT_MUST(zkr_multi_lock_create(&b->l, b->c, paths, 2, NULL));
 }
@@ -34,7 +31,6 @@ static void end(struct both *b)
     ZKT_MUST(zkr_multi_lock_destroy(b->l));
     ZKT_MUST(zkr_client_flush(b->c, PATIENCE_MS));
     zkt_close(b->c);
-    peer_end(&b->curator);
     assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
 }
 
@@ -48,11 +44,11 @@ static void let_go(zkr_ticket *t)
 static void we_wait(struct both *b)
 {
     zkr_ticket *t = NULL;
-    peer_ask(&b->curator, "acquire 10000", "true");
-    assert_int_equal(zkr_multi_lock_acquire(b->l, 0, &t), ZKR_ETIMEDOUT);
+    peer_ask(b->curator, "acquire 10000", "true");
+    ZKT_RC(zkr_multi_lock_acquire(b->l, 0, &t), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_multi_lock_request(b->l, PATIENCE_MS, NULL, NULL, &t));
-    assert_int_equal(zkr_ticket_wait(t, 200), ZKR_ETIMEDOUT);
-    peer_ask(&b->curator, "release", "ok");
+    ZKT_RC(zkr_ticket_wait(t, 200), ZKR_ETIMEDOUT);
+    peer_ask(b->curator, "release", "ok");
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
     let_go(t);
 }
@@ -61,17 +57,16 @@ static void curator_waits(struct both *b)
 {
     zkr_ticket *t = NULL;
     ZKT_MUST(zkr_multi_lock_acquire(b->l, PATIENCE_MS, &t));
-    peer_ask(&b->curator, "acquire 300", "false");
-    peer_say(&b->curator, "acquire 20000");
+    peer_ask(b->curator, "acquire 300", "false");
+    peer_say(b->curator, "acquire 20000");
     let_go(t);
-    peer_expect(&b->curator, "true");
-    peer_ask(&b->curator, "release", "ok");
+    peer_expect(b->curator, "true");
+    peer_ask(b->curator, "release", "ok");
 }
 
-static void a_multi_lock_of_curators(void **state)
+ZKT_CASE(a_multi_lock_of_curators)
 {
     struct both b;
-    (void)state;
     begin(&b, "kind multi");
     we_wait(&b);
     curator_waits(&b);
@@ -79,25 +74,11 @@ static void a_multi_lock_of_curators(void **state)
 }
 
 /* One of the paths alone keeps us from all of them. */
-static void a_mutex_of_curators_on_one_of_the_paths(void **state)
+ZKT_CASE(a_mutex_of_curators_on_one_of_the_paths)
 {
     struct both b;
-    (void)state;
     begin(&b, "kind mutex-a");
     we_wait(&b);
     curator_waits(&b);
     end(&b);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_multi_lock_of_curators),
-        ZKT_TEST(a_mutex_of_curators_on_one_of_the_paths),
-    };
-    if (argc != 2) {
-        return 64;
-    }
-    script = argv[1];
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

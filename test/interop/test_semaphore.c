@@ -5,137 +5,115 @@
 #include "../recipes/semaphores.h"
 #include "peer.h"
 
-static const char *script;
-
 /* Curator holds permits: we have what it leaves, and a wait ends with its return. */
-static void we_respect_curators_permits(void **state)
+ZKT_CASE(we_respect_curators_permits)
 {
-    (void)state;
-    struct peer j = {.script = script};
+    struct peer *j = peer_start(CURATOR);
     struct told told = {0};
-    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 3);
-    peer_ask(&j, "semaphore 3", "ok");
-    peer_ask(&j, "take 2 5000", "true");
+    peer_ask(j, "semaphore 3", "ok");
+    peer_ask(j, "take 2 5000", "true");
     expect(try(s, 2), ZKR_ETIMEDOUT);
     ZKT_MUST(try(s, 1));
     (void)queue_for(s, 3, &told);
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(told.held, 0);
-    peer_ask(&j, "give", "ok");
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
-    peer_ask(&j, "nodes", "3");
+    peer_ask(j, "give", "ok");
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
+    peer_ask(j, "nodes", "3");
     end(told.t);
-    peer_end(&j);
-    done(s, c);
 }
 
 /* We hold permits: Curator's time-out passes, and a wait of it ends with our release. */
-static void curator_respects_our_permits(void **state)
+ZKT_CASE(curator_respects_our_permits)
 {
-    (void)state;
-    struct peer j = {.script = script};
-    peer_start(&j);
+    struct peer *j = peer_start(CURATOR);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 3);
     zkr_ticket *two = take(s, 2);
-    peer_ask(&j, "semaphore 3", "ok");
-    peer_ask(&j, "take 2 300", "false");
-    peer_ask(&j, "take 1 5000", "true");
-    peer_say(&j, "take 2 20000");
+    peer_ask(j, "semaphore 3", "ok");
+    peer_ask(j, "take 2 300", "false");
+    peer_ask(j, "take 1 5000", "true");
+    peer_say(j, "take 2 20000");
     ZKT_EVENTUALLY(at_gate() == 1 && leases() == 4, PATIENCE_MS);
     end(two);
-    peer_expect(&j, "true");
+    peer_expect(j, "true");
     expect(try(s, 1), ZKR_ETIMEDOUT);
-    peer_ask(&j, "give", "ok");
-    ZKT_EVENTUALLY(try(s, 1) == ZKR_OK, PATIENCE_MS);
-    peer_ask(&j, "give", "ok");
-    peer_end(&j);
-    done(s, c);
+    peer_ask(j, "give", "ok");
+    ZKT_BECOMES(try(s, 1), ZKR_OK, PATIENCE_MS);
+    peer_ask(j, "give", "ok");
 }
 
 /* First come, first served, at one gate: of two that want one, and of one that wants two. */
-static void the_gate_is_one(void **state)
+ZKT_CASE(the_gate_is_one)
 {
-    (void)state;
-    struct peer j = {.script = script};
+    struct peer *j = peer_start(CURATOR);
     struct told many = {0}, one = {0};
-    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 2);
     zkr_ticket *held = take(s, 1);
-    peer_ask(&j, "semaphore 2", "ok");
+    peer_ask(j, "semaphore 2", "ok");
     (void)queue_for(s, 2, &many);
-    peer_say(&j, "take 1 20000");
-    ZKT_EVENTUALLY(at_gate() == 2, PATIENCE_MS);
+    peer_say(j, "take 1 20000");
+    ZKT_BECOMES(at_gate(), 2, PATIENCE_MS);
     (void)queue_for(s, 1, &one);
     end(held);
-    ZKT_EVENTUALLY(many.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(many.held, 1, PATIENCE_MS);
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(one.held, 0);
     end(many.t);
-    peer_expect(&j, "true");
-    ZKT_EVENTUALLY(one.held == 1, PATIENCE_MS);
+    peer_expect(j, "true");
+    ZKT_BECOMES(one.held, 1, PATIENCE_MS);
     end(one.t);
-    peer_ask(&j, "give", "ok");
-    peer_end(&j);
-    done(s, c);
+    peer_ask(j, "give", "ok");
 }
 
 /* A semaphore of one is Curator's InterProcessSemaphoreMutex. */
-static void one_permit_is_curators_semaphore_mutex(void **state)
+ZKT_CASE(one_permit_is_curators_semaphore_mutex)
 {
-    (void)state;
-    struct peer j = {.script = script};
+    struct peer *j = peer_start(CURATOR);
     struct told told = {0};
-    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 1);
-    peer_ask(&j, "enter 5000", "true");
+    peer_ask(j, "enter 5000", "true");
     expect(try(s, 1), ZKR_ETIMEDOUT);
     (void)queue_for(s, 1, &told);
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(told.held, 0);
-    peer_ask(&j, "exit", "ok");
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
-    peer_ask(&j, "enter 300", "false");
-    peer_say(&j, "enter 20000");
-    ZKT_EVENTUALLY(leases() == 2, PATIENCE_MS);
+    peer_ask(j, "exit", "ok");
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
+    peer_ask(j, "enter 300", "false");
+    peer_say(j, "enter 20000");
+    ZKT_BECOMES(leases(), 2, PATIENCE_MS);
     end(told.t);
-    peer_expect(&j, "true");
-    peer_ask(&j, "exit", "ok");
-    peer_end(&j);
-    done(s, c);
+    peer_expect(j, "true");
+    peer_ask(j, "exit", "ok");
 }
 
 /* Curator's SharedCount is our maximum: the one that is there, and each that it sets. */
-static void curators_count_is_our_maximum(void **state)
+ZKT_CASE(curators_count_is_our_maximum)
 {
-    (void)state;
-    struct peer j = {.script = script};
+    struct peer *j = peer_start(CURATOR);
     struct told told = {0};
-    peer_start(&j);
-    peer_ask(&j, "counted 2", "ok");
+    peer_ask(j, "counted 2", "ok");
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = resizable(c, 9);
     zkr_ticket *one = take(s, 1);
-    peer_ask(&j, "take 1 5000", "true");
+    peer_ask(j, "take 1 5000", "true");
     (void)queue_for(s, 2, &told);
-    peer_ask(&j, "resize 3", "ok");
+    peer_ask(j, "resize 3", "ok");
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(told.held, 0);
-    peer_ask(&j, "resize 4", "ok");
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
-    peer_ask(&j, "take 1 300", "false");
+    peer_ask(j, "resize 4", "ok");
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
+    peer_ask(j, "take 1 300", "false");
     set_max(5);
-    peer_ask(&j, "take 1 20000", "true");
+    peer_ask(j, "take 1 20000", "true");
     end(told.t);
     end(one);
-    peer_ask(&j, "give", "ok");
-    peer_ask(&j, "give", "ok");
-    peer_end(&j);
-    done(s, c);
+    peer_ask(j, "give", "ok");
+    peer_ask(j, "give", "ok");
 }
 
 struct doomed {
@@ -151,7 +129,7 @@ static int hold(void *arg)
     zkr_client *c = NULL;
     zkr_semaphore *s = NULL;
     zkr_ticket *t = NULL;
-    o.session_timeout_ms = 2000;
+    o.session_timeout_ms = 5000;
     if (zkr_client_open(&c, d->hosts, &o) != ZKR_OK ||
         zkr_semaphore_create(&s, c, d->path, 3, NULL) != ZKR_OK ||
         zkr_semaphore_acquire(s, 2, PATIENCE_MS, &t) != ZKR_OK) {
@@ -163,16 +141,14 @@ static int hold(void *arg)
 }
 
 /* Holders are killed, one after the other: Curator and we share what they leave, and never more than there is. */
-static void the_permits_of_the_killed_come_back(void **state)
+ZKT_CASE(the_permits_of_the_killed_come_back)
 {
-    (void)state;
-    enum { ROUNDS = 4 };
-    struct peer j = {.script = script};
+    enum { ROUNDS = 2 };
+    struct peer *j = peer_start(CURATOR);
     struct doomed d;
-    peer_start(&j);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 3);
-    peer_ask(&j, "semaphore 3", "ok");
+    peer_ask(j, "semaphore 3", "ok");
     (void)snprintf(d.hosts, sizeof(d.hosts), "%s", zkt_servers());
     (void)snprintf(d.path, sizeof(d.path), "%s", zkt_path());
     for (int i = 0; i < ROUNDS; i++) {
@@ -180,39 +156,20 @@ static void the_permits_of_the_killed_come_back(void **state)
         zkt_pipe(d.pipe);
         pid_t pid = zkt_fork(hold, &d);
         assert_int_equal(zkt_get_byte(d.pipe[0], PATIENCE_MS), 1);
-        peer_ask(&j, "take 1 5000", "true");
-        peer_say(&j, "take 1 20000");
+        peer_ask(j, "take 1 5000", "true");
+        peer_say(j, "take 1 20000");
         ZKT_EVENTUALLY(at_gate() == 1 && leases() == 4, PATIENCE_MS);
         (void)queue_for(s, 2, &told);
         assert_int_equal(kill(pid, SIGKILL), 0);
         assert_int_equal(zkt_join(pid, PATIENCE_MS), 128 + SIGKILL);
-        peer_expect(&j, "true");
+        peer_expect(j, "true");
         zkt_sleep_ms(SOON_MS / 5);
         assert_int_equal(told.held, 0); /* two of three are Curator's */
-        peer_ask(&j, "give", "ok");
-        ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
-        peer_ask(&j, "give", "ok");
+        peer_ask(j, "give", "ok");
+        ZKT_BECOMES(told.held, 1, PATIENCE_MS);
+        peer_ask(j, "give", "ok");
         end(told.t);
         ZKT_EVENTUALLY(leases() == 0 && at_gate() == 0, PATIENCE_MS);
         zkt_pipe_close(d.pipe);
     }
-    peer_end(&j);
-    done(s, c);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(we_respect_curators_permits),
-        ZKT_TEST(curator_respects_our_permits),
-        ZKT_TEST(the_gate_is_one),
-        ZKT_TEST(one_permit_is_curators_semaphore_mutex),
-        ZKT_TEST(curators_count_is_our_maximum),
-        ZKT_TEST(the_permits_of_the_killed_come_back),
-    };
-    if (argc != 2) {
-        return 64;
-    }
-    script = argv[1];
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -7,8 +7,6 @@
 #include "../cli/cli.h"
 #include "peer.h"
 
-static const char *script;
-
 /* Contender @position of the JSON, or NULL. */
 static const char *contender(struct cli *c, int position)
 {
@@ -27,7 +25,6 @@ static void expect_table(const char *first, const char *second)
     (void)snprintf(line, sizeof(line), "\n2    %s", second);
     assert_non_null(strstr(cli_out(&c), line));
     assert_null(strstr(cli_out(&c), "\n3    "));
-    cli_free(&c);
 }
 
 /* The contender at @position is Curator's: its node's name; @owner is what it says of itself. */
@@ -51,55 +48,30 @@ static void expect_curator(struct cli *c, int position, char owner[64])
     assert_non_null(strstr(at + end, "\",\"session\":\"0x"));
 }
 
-static void curator_is_shown_holding_and_waiting(void **state)
+ZKT_CASE(curator_is_shown_holding_and_waiting)
 {
-    (void)state;
-    struct peer j = {.script = script};
+    struct peer *j = peer_start(CURATOR);
     struct cli ours, c;
     char owner[64], again[64], line[80];
-    peer_start(&j);
-    peer_ask(&j, "acquire 5000", "true");
-    CLI_START(&ours, "lock", "-i", "ours", zkt_path(), "sleep", "60");
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    peer_ask(j, "acquire 5000", "true");
+    CLI_QUEUE(&ours, "lock", "-i", "ours", zkt_path(), "sleep", "60");
     assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
     expect_curator(&c, 1, owner);
     assert_non_null(strstr(contender(&c, 2), "\"owner\":\"ours\""));
-    cli_free(&c);
     expect_table("", "ours");
     /* Its address; none where the name of the host has none. */
     (void)snprintf(line, sizeof(line), "address %s", owner);
-    peer_ask(&j, line, "true");
-    peer_ask(&j, "release", "ok");
-    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
-    peer_say(&j, "acquire 20000");
-    ZKT_EVENTUALLY(cli_queue() == 2, CLI_PATIENCE_MS);
+    peer_ask(j, line, "true");
+    peer_ask(j, "release", "ok");
+    ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
+    peer_say(j, "acquire 20000");
+    ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
     assert_int_equal(CLI_RUN(&c, "status", "--json", zkt_path()), 0);
     assert_non_null(strstr(contender(&c, 1), "\"owner\":\"ours\""));
     expect_curator(&c, 2, again);
     assert_string_equal(again, owner);
-    cli_free(&c);
     expect_table("ours", "");
-    assert_int_equal(kill(ours.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&ours), 143);
-    cli_free(&ours);
-    peer_expect(&j, "true");
-    peer_ask(&j, "release", "ok");
-    peer_end(&j);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (argc != 3) {
-        return 64;
-    }
-    script = argv[1];
-    argv[1] = argv[2];
-    if (cli_main(2, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(curator_is_shown_holding_and_waiting),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+    cli_stop(&ours, SIGTERM);
+    peer_expect(j, "true");
+    peer_ask(j, "release", "ok");
 }

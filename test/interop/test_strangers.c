@@ -12,8 +12,6 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-static const char *curator, *kazoo;
-
 /* A lock of another library, by its word in the script. */
 struct stranger {
     const char *kind;
@@ -53,7 +51,7 @@ static void it_holds(struct peer *p, zkr_mutex *m, const struct stranger *s)
     peer_ask(p, "acquire 10000", "true");
     for (int i = 0; i < 2; i++) {
         int rc = zkr_mutex_acquire(m, 0);
-        assert_int_equal(rc, s->we_wait ? ZKR_ETIMEDOUT : ZKR_OK);
+        ZKT_RC(rc, s->we_wait ? ZKR_ETIMEDOUT : ZKR_OK);
         if (rc == ZKR_OK) {
             ZKT_MUST(zkr_mutex_release(m));
         }
@@ -90,17 +88,15 @@ static void meet(struct peer *p, const struct stranger *s)
     }
 }
 
-static void meet_all(const char *script, const struct stranger *list, size_t count)
+static void meet_all(enum peer_kind kind, const struct stranger *list, size_t count)
 {
-    struct peer p = {.script = script};
-    peer_start(&p);
+    struct peer *p = peer_start(kind);
     for (size_t i = 0; i < count; i++) {
-        meet(&p, &list[i]);
+        meet(p, &list[i]);
     }
-    peer_end(&p);
 }
 
-static void curators_locks(void **state)
+ZKT_CASE(curators_locks)
 {
     static const struct stranger list[] = {
         {"mutex", true, true, NULL},
@@ -108,32 +104,15 @@ static void curators_locks(void **state)
         {"write", true, false, "read-write lock"},
         {"semaphore-mutex", false, false, "semaphore"}, /* leaves its directories */
     };
-    (void)state;
-    meet_all(curator, list, sizeof(list) / sizeof(list[0]));
-    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+    meet_all(CURATOR, list, sizeof(list) / sizeof(list[0]));
 }
 
-static void kazoos_locks(void **state)
+ZKT_CASE(kazoos_locks)
 {
     static const struct stranger list[] = {
         {"subclass", true, true, NULL},
         {"plain", true, false, "another recipe"},
         {"patterns", true, true, "another recipe"},
     };
-    (void)state;
-    meet_all(kazoo, list, sizeof(list) / sizeof(list[0]));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(curators_locks),
-        ZKT_TEST(kazoos_locks),
-    };
-    if (argc != 3) {
-        return 64;
-    }
-    curator = argv[1];
-    kazoo = argv[2];
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+    meet_all(KAZOO, list, sizeof(list) / sizeof(list[0]));
 }

@@ -1,24 +1,123 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [NAME...]: breaks the library in one way after the other, in a copy, and shows that the
-# search of schedules sees each. A mutant that survives, or fits no more, is an error.
+# run.sh [--list | --chaos] [NAME...]: breaks the library in one way after the other, in copies, and shows that
+# the tests see each, as ./run test runs them: a mutant that is seen beyond that is not seen. One that
+# survives, or fits no more, is an error. --chaos: the judge of the chaos run sees those that are meant for it,
+# within a minute, by the violations they are meant for.
 #
 # NAME.mutant: a line "# what it does"; "# by TEST" when another test than engine.search is meant
-# to see it; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>".
+# to see it; "# chaos WORDS" when the chaos run shall, too, by violations that match WORDS, an extended regular
+# expression; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>".
 # The text must be there exactly once.
 set -euo pipefail
 
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 root=$(dirname "$(dirname "$here")")
-seeds=${SEEDS:-200000}
-limit=${LIMIT:-240} # seconds for each
-copy=$(mktemp -d "${TMPDIR:-/tmp}/zkr-mutants.XXXXXX")
-trap 'rm -rf "$copy"' EXIT
+cd "$root"
+# shellcheck source=tools/files.sh
+. tools/files.sh
+jobs=${JOBS:-2} # copies, each with one mutant at a time
 
-# apply FILE: edits the copy, or says why not.
+field() { # FILE: what it does; FILE by: the test; FILE chaos: the words
+    if [ "${2:-}" = chaos ]; then
+        sed -n 's/^# chaos //p' "$1"
+    elif [ "${2:-}" = by ] && [ "$chaos" = yes ]; then
+        echo chaos
+    elif [ "${2:-}" = by ]; then
+        sed -n 's/^# by //p' "$1" | grep . || echo engine.search
+    else
+        sed -n '1s/^# //p' "$1"
+    fi
+}
+
+die() {
+    printf 'mutants: %s\n' "$*" >&2
+    exit 64
+}
+
+list=no chaos=no
+case ${1:-} in
+--list)
+    list=yes
+    shift
+    ;;
+--chaos)
+    chaos=yes
+    jobs=1 # it is about time
+    shift
+    ;;
+esac
+mutants=()
+if [ $# -eq 0 ] && [ "$chaos" = yes ]; then
+    mapfile -t mutants < <(grep -l '^# chaos ' "$here"/*.mutant)
+elif [ $# -eq 0 ]; then
+    mutants=("$here"/*.mutant)
+fi
+for name; do
+    mutants+=("$here/$(basename "$name" .mutant).mutant")
+    [ -f "${mutants[-1]}" ] || die "there is no mutant $name; ./run mutants --list names them"
+    [ "$chaos" = no ] || [ -n "$(field "${mutants[-1]}" chaos)" ] ||
+        die "$name is not meant for the chaos run: no line # chaos"
+done
+if [ "$list" = yes ]; then
+    for mutant in "${mutants[@]}"; do
+        printf '%-32s %-24s %s\n' "$(basename "$mutant" .mutant)" "$(field "$mutant" by)" \
+            "$(field "$mutant")"
+    done
+    exit
+fi
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/zkr-mutants.XXXXXX")
+workers=()
+clean_up() {
+    local each
+    trap - EXIT
+    for each in "${workers[@]}"; do
+        kill -TERM -- "-$each" 2>/dev/null || true
+    done
+    wait
+    rm -rf "$tmp"
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# ---- one copy -----------------------------------------------------------------------
+
+make_copy() { # COPY
+    mkdir -p "$1"
+    files '*' | tar cf - -T - | tar xf - -C "$1"
+    configure "$1" >"$1/log" 2>&1 && compile "$1" with_server
+}
+
+# With ccache, where it is, nothing is compiled twice, whatever the copy is called.
+configure() { # COPY
+    local launcher=
+    ! command -v ccache >/dev/null || launcher=ccache
+    cmake -S "$1" -B "$1/build" -G Ninja -DZKR_BUILD_TESTS=ON -DZKR_BUILD_TOOLS=ON \
+        -DZKR_BUILD_EXAMPLES=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 \
+        -DCMAKE_C_COMPILER_LAUNCHER="$launcher"
+}
+
+compile() { # COPY TARGET...
+    local copy=$1
+    shift
+    CCACHE_BASEDIR=$copy CCACHE_NOHASHDIR=1 cmake --build "$copy/build" -j 2 --target "$@" \
+        >"$copy/log" 2>&1
+}
+
+program_of() { # TEST...
+    local test
+    for test; do
+        [ "$test" = chaos ] && echo chaos || echo "test_${test//./_}"
+    done
+}
+
+# apply FILE COPY: edits the copy, or says why not.
 apply() {
-    perl - "$1" "$copy" <<'PERL'
+    perl - "$@" <<'PERL'
 use strict;
 use warnings;
 my ($mutant, $copy) = @ARGV;
@@ -42,75 +141,120 @@ die "no edits in it\n" if $edits == 0;
 PERL
 }
 
-restore() {
+restore() { # FILE COPY
     local file
     while read -r file; do
-        cp -p "$root/$file" "$copy/$file"
-        touch "$copy/$file"
+        cp "$root/$file" "$2/$file"
     done < <(sed -n 's/^@@ //p' "$1")
 }
 
-compile() { # TEST
-    cmake --build "$copy/build" --target "test_${1/./_}" >"$copy/log" 2>&1
-}
-
-# The test sees it: prints by what. Else: fails.
-seen() { # TEST
-    local status=0 program="$copy/build/test/test_${1/./_}"
-    local -a args=()
-    [ "$1" != engine.search ] || args=(--seeds "$seeds")
-    timeout "$limit" "$program" "${args[@]}" >"$copy/out" 2>&1 || status=$?
-    case $status in
-    0) return 1 ;;
-    124) return 1 ;;
-    esac
-    if [ "$1" = engine.search ] && grep -q '^seed [0-9]*: ' "$copy/out"; then
-        sed -n 's/^\(seed [0-9]*: .*\)/\1/p' "$copy/out" | head -n 1 |
-            sed 's/_c_[-0-9a-f]\{37\}//g'
-    elif grep -q 'seed [0-9]*: ' "$copy/out"; then
-        grep -o 'seed [0-9]*: .*' "$copy/out" | head -n 1 | sed 's/_c_[-0-9a-f]\{37\}//g'
-    else
-        echo "$1 fails with status $status"
+# passes COPY TEST...: as ./run test would run them.
+passes() {
+    local copy=$1 names
+    shift
+    if [ "$chaos" = yes ]; then
+        # It begins with a stale leader; a follower that is cut off comes soon.
+        TMPDIR=$copy "$copy/build/test/chaos" --seconds 60 --seed 9 >"$copy/out" 2>&1
+        return
     fi
+    names=$(printf '%s|' "${@//./\\.}")
+    ctest --test-dir "$copy/build" -j 4 -R "^(${names%|})\$" --output-on-failure --no-tests=error \
+        >"$copy/out" 2>&1
 }
 
-cp -r "$root/CMakeLists.txt" "$root/include" "$root/lib" "$root/test" "$root/tools" "$copy"
-cmake -S "$copy" -B "$copy/build" -G Ninja -DZKR_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_C_FLAGS_DEBUG='-O1' >"$copy/log" 2>&1 || {
-    cat "$copy/log"
-    exit 70
+# What a test has said of its failure, in a line; of the chaos run, what it was meant to say.
+said() { # COPY WORDS
+    if [ "$chaos" = yes ]; then
+        grep '^VIOLATION' "$1/out" | grep -m 1 -E "$2" | cut -c 1-100
+        return
+    fi
+    grep -m 1 -o 'seed [0-9]*: .*' "$1/out" | sed 's/_c_[-0-9a-f]\{37\}//g' ||
+        grep -m 1 -o '\[  FAILED  \] [a-z][a-z0-9_]*.*' "$1/out" | sed 's/.*\] //; s/, [0-9.]* s$//' ||
+        grep -m 1 -o 'Timeout\|SEGFAULT\|Subprocess aborted\|Failed' "$1/out" || echo fails
 }
-compile engine.search || {
-    cat "$copy/log"
-    exit 70
-}
-if by=$(seeds=2000 seen engine.search); then
-    echo "without any mutant: $by"
-    exit 1
-fi
 
-[ $# -gt 0 ] || set -- "$here"/*.mutant
-failed=0 count=0
-printf '%-26s %5s  %s\n' mutant time 'caught by'
-for name; do
-    mutant=$here/$(basename "$name" .mutant).mutant
+# Of a search: only a seed that no other run has seen it, beyond the kept ones and the fixed ones.
+by_luck() { # COPY
+    grep -q 'seeds that once failed' "$1/out" &&
+        [[ $(grep -m 1 -o 'seed [0-9]*: ' "$1/out") =~ [0-9]{7} ]]
+}
+
+# try FILE COPY: a line about it; false when it is not caught.
+try() {
+    local mutant=$1 copy=$2 name test why caught=1 start=$SECONDS
     name=$(basename "$mutant" .mutant)
-    tests=$(sed -n 's/^# by //p' "$mutant")
-    tests=${tests:-engine.search}
-    start=$SECONDS
-    count=$((count + 1))
-    if ! why=$(apply "$mutant" 2>&1); then
-        by="DOES NOT APPLY: $why"
-        failed=$((failed + 1))
-    elif ! compile "$tests"; then
-        by="DOES NOT COMPILE: $(grep -m 1 error: "$copy/log" || true)"
-        failed=$((failed + 1))
-    elif ! by=$(seen "$tests"); then
-        by="SURVIVES $tests"
-        failed=$((failed + 1))
+    test=$(field "$mutant" by)
+    if ! why=$(apply "$mutant" "$copy" 2>&1); then
+        why="DOES NOT APPLY: $why"
+    elif ! compile "$copy" "$(program_of "$test")"; then
+        why="DOES NOT COMPILE: $(grep -m 1 error: "$copy/log" || true)"
+    elif passes "$copy" "$test"; then
+        why="SURVIVES $test"
+    elif by_luck "$copy"; then
+        why="SURVIVES $test but for luck: $(said "$copy")"
+    elif ! why="$test: $(said "$copy" "$(field "$mutant" chaos)")"; then
+        why="NOT SEEN AS MEANT: $(grep -m 1 '^VIOLATION' "$copy/out" || tail -n 1 "$copy/out")"
+    else
+        caught=0
     fi
-    printf '%-26s %4ds  %s\n' "$name" $((SECONDS - start)) "$by"
-    restore "$mutant"
+    printf '%-32s %4d s  %s\n' "$name" $((SECONDS - start)) "$why"
+    restore "$mutant" "$copy"
+    return "$caught"
+}
+
+# ---- all of them --------------------------------------------------------------------
+
+# The next one of the queue, whoever asks.
+next() {
+    local line
+    (
+        flock 9
+        IFS= read -r line <&3 && printf '%s\n' "$line"
+    ) 9>"$tmp/lock"
+}
+
+work() { # COPY
+    local mutant
+    while mutant=$(next); do
+        try "$mutant" "$1" || basename "$mutant" .mutant >>"$tmp/missed"
+    done
+}
+
+for ((i = 1; i <= jobs; i++)); do
+    make_copy "$tmp/$i" || {
+        cat "$tmp/$i/log"
+        exit 70
+    }
 done
-printf '%d mutants, %d not caught\n' "$count" "$failed"
-[ "$failed" -eq 0 ]
+mapfile -t needed < <(for mutant in "${mutants[@]}"; do field "$mutant" by; done | sort -u)
+mapfile -t programs < <(program_of "${needed[@]}")
+compile "$tmp/1" "${programs[@]}" || {
+    cat "$tmp/1/log"
+    exit 70
+}
+printf '==> without a mutant: %s\n' "${needed[*]}"
+passes "$tmp/1" "${needed[@]}" || {
+    cat "$tmp/1/out"
+    exit 1
+}
+
+printf '==> %d mutants\n' "${#mutants[@]}"
+export tmp root jobs chaos
+export -f by_luck work next try apply restore compile program_of passes said field
+: >"$tmp/missed"
+printf '%s\n' "${mutants[@]}" >"$tmp/queue"
+exec 3<"$tmp/queue"
+for ((i = 1; i <= jobs; i++)); do
+    set -m
+    "$tmp/$i/build/test/with_server" bash -c "set -euo pipefail; work '$tmp/$i'" </dev/null &
+    workers+=($!)
+    set +m
+done
+status=0
+for worker in "${workers[@]}"; do
+    wait "$worker" || status=$?
+done
+workers=()
+missed=$(sort "$tmp/missed" | paste -sd ' ')
+printf '%d mutants, %d not caught%s\n' "${#mutants[@]}" "$(wc -l <"$tmp/missed")" "${missed:+: $missed}"
+[ "$status" -eq 0 ] && [ -z "$missed" ]

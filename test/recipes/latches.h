@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "fixture.h"
+#include "keep.h"
 
 /* What a latch told by its callbacks. */
 struct zkt_told {
@@ -16,12 +17,19 @@ struct zkt_told {
     atomic_int bad; /* out of turn, or of another term than was gained */
 };
 
-/* A latch on the path of the test. @o may be NULL. */
+static inline void end_kept_latch(void *l)
+{
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+}
+
+/* A latch on the path of the test. @o may be NULL. Kept. */
 static inline zkr_leader_latch *
 zkt_latch(zkr_client *c, const char *id, const zkr_leader_latch_options *o)
 {
     zkr_leader_latch *l = NULL;
     ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), id, o));
+    zkt_keep(l, end_kept_latch);
     return l;
 }
 
@@ -77,6 +85,13 @@ static inline zkr_leader_latch *zkt_telling_latch(zkr_client *c,
     return zkt_latch(c, id, &o);
 }
 
+/* One that is stopped. */
+static inline void zkt_destroy_latch(zkr_leader_latch *l)
+{
+    zkt_unkeep(l);
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+}
+
 static inline void zkt_lead(zkr_leader_latch *l)
 {
     enum { PATIENCE_MS = 20000 };
@@ -84,23 +99,10 @@ static inline void zkt_lead(zkr_leader_latch *l)
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
 }
 
-/* As many as the server knows of, on the path of the test. */
-static inline int zkt_candidates(void)
-{
-    return zkt_children_count(zkt_servers(), zkt_path());
-}
-
 static inline void zkt_end_latch(zkr_leader_latch *l)
 {
-    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_destroy(l));
-}
-
-static inline int64_t zkt_queued(zkr_client *c)
-{
-    zkr_stats s;
-    ZKT_MUST(zkr_client_stats(c, &s, sizeof(s)));
-    return s.waiting;
+    zkt_unkeep(l);
+    end_kept_latch(l);
 }
 
 #endif

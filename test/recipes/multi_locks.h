@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "keep.h"
 #include "tickets.h"
 
 enum { PATHS_MAX = 100, PATH_ROOM = 200 };
@@ -20,7 +21,12 @@ static inline const char *path_of(int i)
     return path_text[i];
 }
 
-/* Of the paths with these numbers; -1 ends them. */
+static inline void end_kept_multi_lock(void *l)
+{
+    ZKT_MUST(zkr_multi_lock_destroy(l));
+}
+
+/* Of the paths with these numbers; -1 ends them. Kept. */
 static inline zkr_multi_lock *multi_lock_of(zkr_client *c, const int *numbers)
 {
     const char *paths[PATHS_MAX];
@@ -30,6 +36,7 @@ static inline zkr_multi_lock *multi_lock_of(zkr_client *c, const int *numbers)
         paths[count] = path_of(numbers[count]);
     }
     ZKT_MUST(zkr_multi_lock_create(&l, c, paths, count, NULL));
+    zkt_keep(l, end_kept_multi_lock);
     return l;
 }
 
@@ -80,11 +87,23 @@ static inline void last_at(int i, char *path, size_t size)
     zkt_list_free(&list);
 }
 
-/* After the last use: nothing of it is on the server. */
-static inline void finish(zkr_client *c, int count)
+static inline void end_multi_lock(zkr_multi_lock *l)
+{
+    zkt_unkeep(l);
+    end_kept_multi_lock(l);
+}
+
+/* Nothing of it is on the server. */
+static inline void expect_nothing_left(zkr_client *c, int count)
 {
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(nodes_of(count), 0);
+}
+
+/* And who comes next has to make the paths anew. */
+static inline void finish(zkr_client *c, int count)
+{
+    expect_nothing_left(c, count);
     zkt_close(c);
     zkt_delete_children(zkt_servers(), zkt_path());
 }

@@ -14,15 +14,12 @@ enum { SESSION_MS = 30000, PATIENCE_MS = 30000, HOUR_MS = 3600000 };
 static inline struct sides
 shares_of(zkr_client *c, int64_t open_ms, const zkr_rwlock_options *options)
 {
-    struct sides s;
     zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
     if (options) {
         o = *options;
     }
     o.share_readers = 1;
-    ZKT_MUST(zkr_rwlock_create(&s.l, c, zkt_path(), &o));
-    s.r = zkr_rwlock_reader(s.l);
-    s.w = zkr_rwlock_writer(s.l);
+    struct sides s = sides_with(c, &o);
     if (open_ms > 0) {
         s.r->lock.share_ms = open_ms;
     }

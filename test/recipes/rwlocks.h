@@ -5,24 +5,39 @@
 
 #include "actor.h"
 #include "fixture.h"
+#include "keep.h"
 
 struct sides {
     zkr_rwlock *l;
     zkr_mutex *r, *w;
+    zkr_client *c;
 };
+
+static inline void end_kept_rwlock(void *l)
+{
+    ZKT_MUST(zkr_rwlock_destroy(l));
+}
+
+/* Kept. */
+static inline struct sides sides_with(zkr_client *c, const zkr_rwlock_options *o)
+{
+    struct sides s = {.c = c};
+    ZKT_MUST(zkr_rwlock_create(&s.l, c, zkt_path(), o));
+    s.r = zkr_rwlock_reader(s.l);
+    s.w = zkr_rwlock_writer(s.l);
+    zkt_keep(s.l, end_kept_rwlock);
+    return s;
+}
 
 static inline struct sides sides_of(zkr_client *c)
 {
-    struct sides s = {NULL, NULL, NULL};
-    ZKT_MUST(zkr_rwlock_create(&s.l, c, zkt_path(), NULL));
-    s.r = zkr_rwlock_reader(s.l);
-    s.w = zkr_rwlock_writer(s.l);
-    return s;
+    return sides_with(c, NULL);
 }
 
 static inline void end_sides(const struct sides *s)
 {
-    ZKT_MUST(zkr_rwlock_destroy(s->l));
+    zkt_unkeep(s->l);
+    end_kept_rwlock(s->l);
 }
 
 static inline int64_t token_of(zkr_mutex *m)
@@ -30,11 +45,6 @@ static inline int64_t token_of(zkr_mutex *m)
     int64_t token = 0;
     ZKT_MUST(zkr_mutex_fencing_token(m, &token));
     return token;
-}
-
-static inline int nodes(void)
-{
-    return zkt_children_count(zkt_servers(), zkt_path());
 }
 
 #endif

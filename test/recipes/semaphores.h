@@ -7,13 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keep.h"
 #include "tickets.h"
+
+static inline void end_kept_semaphore(void *s)
+{
+    ZKT_MUST(zkr_semaphore_destroy(s));
+}
+
+/* Kept. */
+static inline zkr_semaphore *
+semaphore_with(zkr_client *c, int64_t max, const zkr_semaphore_options *o)
+{
+    zkr_semaphore *s = NULL;
+    ZKT_MUST(zkr_semaphore_create(&s, c, zkt_path(), max, o));
+    zkt_keep(s, end_kept_semaphore);
+    return s;
+}
 
 static inline zkr_semaphore *semaphore(zkr_client *c, int64_t max)
 {
-    zkr_semaphore *s = NULL;
-    ZKT_MUST(zkr_semaphore_create(&s, c, zkt_path(), max, NULL));
-    return s;
+    return semaphore_with(c, max, NULL);
 }
 
 /* The same with its maximum in a node beside it. */
@@ -24,13 +38,19 @@ static inline const char *count_path(void)
     return path;
 }
 
+static inline void delete_count(void *unused)
+{
+    (void)unused;
+    (void)zkt_delete(zkt_servers(), count_path());
+}
+
 static inline zkr_semaphore *resizable(zkr_client *c, int64_t max)
 {
-    zkr_semaphore *s = NULL;
     zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
+    static int node;
+    zkt_keep(&node, delete_count);
     o.max_from = count_path();
-    ZKT_MUST(zkr_semaphore_create(&s, c, zkt_path(), max, &o));
-    return s;
+    return semaphore_with(c, max, &o);
 }
 
 static inline void set_bytes(const void *bytes, size_t size)
@@ -67,14 +87,6 @@ static inline int leases(void)
 static inline int at_gate(void)
 {
     return below("locks");
-}
-
-/* Nodes only: the parents are no concern of a test. */
-static inline void clear(void)
-{
-    ZKT_EVENTUALLY(leases() == 0 && at_gate() == 0, PATIENCE_MS);
-    (void)zkt_delete_children(zkt_servers(), zkt_path());
-    (void)zkt_delete(zkt_servers(), count_path());
 }
 
 static inline zkr_ticket *take(zkr_semaphore *s, int n)
@@ -133,12 +145,10 @@ static inline zkr_ticket *queue_for(zkr_semaphore *s, int n, struct told *told)
     return t;
 }
 
-static inline void done(zkr_semaphore *s, zkr_client *c)
+static inline void end_semaphore(zkr_semaphore *s)
 {
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    ZKT_MUST(zkr_semaphore_destroy(s));
-    zkt_close(c);
-    clear();
+    zkt_unkeep(s);
+    end_kept_semaphore(s);
 }
 
 #endif

@@ -58,16 +58,15 @@ static void expect_canceled(struct waiter *w)
 }
 
 /* The lock of a client outlives a canceled waiter, and the waiter its call. */
-static void a_canceled_waiter_leaves_the_client_usable(void **state)
+ZKT_CASE(a_canceled_waiter_leaves_the_client_usable)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct waiter w[3];
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     begin(&w[0], m, 4 * SHORT_MS);
     begin(&w[1], m, ZKR_FOREVER);
-    ZKT_EVENTUALLY(waiting(c) == 2, PATIENCE_MS);
+    ZKT_BECOMES(waiting(c), 2, PATIENCE_MS);
     pthread_cancel(w[0].thread);
     pthread_cancel(w[1].thread);
     begin(&w[2], m, SHORT_MS);
@@ -79,27 +78,24 @@ static void a_canceled_waiter_leaves_the_client_usable(void **state)
     assert_int_equal(atomic_load(&w[1].rc), NOT_YET); /* it waits on */
     ZKT_MUST(zkr_mutex_cancel(m));
     expect_canceled(&w[1]);
-    assert_int_equal(atomic_load(&w[1].rc), ZKR_ECANCELED);
+    ZKT_RC(atomic_load(&w[1].rc), ZKR_ECANCELED);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
-    zkt_destroy(m);
-    zkt_close(c);
+    assert_int_equal(zkt_nodes(), 0);
 }
 
 /* Canceled as it is granted: it holds when it is back, and releases by its end. */
-static void a_waiter_canceled_as_it_is_granted_leaves_no_node(void **state)
+ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     for (int i = 0; i < RACES; i++) {
         struct waiter w;
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         begin(&w, m, ZKR_FOREVER);
-        ZKT_EVENTUALLY(waiting(c) == 1, PATIENCE_MS);
+        ZKT_BECOMES(waiting(c), 1, PATIENCE_MS);
         if (i % 2) {
             pthread_cancel(w.thread);
             ZKT_MUST(zkr_mutex_release(m));
@@ -108,13 +104,11 @@ static void a_waiter_canceled_as_it_is_granted_leaves_no_node(void **state)
             pthread_cancel(w.thread);
         }
         pthread_join(w.thread, NULL); /* canceled, or past its last point */
-        assert_int_equal(atomic_load(&w.rc), ZKR_OK);
+        ZKT_MUST(atomic_load(&w.rc));
         assert_int_equal(held(c), 0);
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
-    zkt_destroy(m);
-    zkt_close(c);
+    assert_int_equal(zkt_nodes(), 0);
 }
 
 /* --- every function --- */
@@ -192,9 +186,8 @@ static void *live(void *arg)
 }
 
 /* A cancellation that is pending waits for the end of each call, and is not forgotten. */
-static void no_call_is_canceled_in_the_middle(void **state)
+ZKT_CASE(no_call_is_canceled_in_the_middle)
 {
-    (void)state;
     struct life life[2] = {{.cancel = false}, {.cancel = true}};
     void *result[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
@@ -239,9 +232,8 @@ static void handle(void (*handler)(int number))
 }
 
 /* Signals neither end a wait nor leave anything behind. */
-static void signals_do_not_end_a_wait(void **state)
+ZKT_CASE(signals_do_not_end_a_wait)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct waiter w[3];
@@ -251,7 +243,7 @@ static void signals_do_not_end_a_wait(void **state)
     begin(&w[0], m, 10 * SHORT_MS);
     begin(&w[1], m, ZKR_FOREVER);
     begin(&w[2], m, ZKR_FOREVER);
-    ZKT_EVENTUALLY(waiting(c) == 3, PATIENCE_MS);
+    ZKT_BECOMES(waiting(c), 3, PATIENCE_MS);
     for (int i = 0; i < 100; i++) {
         int seen = atomic_load(&handled);
         pthread_kill(w[i % 3].thread, SIGUSR1);
@@ -269,13 +261,11 @@ static void signals_do_not_end_a_wait(void **state)
     ZKT_MUST(zkr_mutex_release(m));
     for (int i = 1; i < 3; i++) {
         pthread_join(w[i].thread, NULL); /* its end releases */
-        assert_int_equal(atomic_load(&w[i].rc), ZKR_OK);
+        ZKT_MUST(atomic_load(&w[i].rc));
     }
     handle(SIG_DFL);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
-    zkt_destroy(m);
-    zkt_close(c);
+    assert_int_equal(zkt_nodes(), 0);
 }
 
 /* --- zkr_mutex_cancel() --- */
@@ -284,9 +274,8 @@ static void signals_do_not_end_a_wait(void **state)
  * Granted, and lost, and canceled before the waiter wakes, which a handler keeps it from: the
  * cancel counts, though the waiter would have to join anew.
  */
-static void a_cancel_between_two_rounds_is_kept(void **state)
+ZKT_CASE(a_cancel_between_two_rounds_is_kept)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct waiter w;
@@ -294,34 +283,20 @@ static void a_cancel_between_two_rounds_is_kept(void **state)
     handle(stay_in_handler);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     begin(&w, m, ZKR_FOREVER);
-    ZKT_EVENTUALLY(waiting(c) == 1, PATIENCE_MS);
+    ZKT_BECOMES(waiting(c), 1, PATIENCE_MS);
     pthread_kill(w.thread, SIGUSR1);
     ZKT_EVENTUALLY(atomic_load(&inside), PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_EVENTUALLY(held(c) == 1, PATIENCE_MS);
+    ZKT_BECOMES(held(c), 1, PATIENCE_MS);
     zkt_expire(c);
     assert_int_equal(held(c), 0);
     ZKT_MUST(zkr_mutex_cancel(m));
     zkt_put_byte(gate[1], 0);
     pthread_join(w.thread, NULL);
-    assert_int_equal(atomic_load(&w.rc), ZKR_ECANCELED);
+    ZKT_RC(atomic_load(&w.rc), ZKR_ECANCELED);
     handle(SIG_DFL);
     zkt_pipe_close(gate);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_canceled_waiter_leaves_the_client_usable),
-        ZKT_TEST(a_waiter_canceled_as_it_is_granted_leaves_no_node),
-        ZKT_TEST(no_call_is_canceled_in_the_middle),
-        ZKT_TEST(signals_do_not_end_a_wait),
-        ZKT_TEST(a_cancel_between_two_rounds_is_kept),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -174,15 +174,9 @@ static void in_child(int (*fn)(void *arg), struct inherited *in)
     assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
 }
 
-static int nodes(void)
-{
-    return zkt_children_count(zkt_servers(), zkt_path());
-}
-
 /* A child neither uses nor releases a mutex that it inherits. */
-static void a_mutex_is_the_parents(void **state)
+ZKT_CASE(a_mutex_is_the_parents)
 {
-    (void)state;
     struct inherited in = {.c = zkt_client(zkt_servers(), SESSION_MS)};
     int64_t before, after;
     in.m = zkt_mutex(in.c);
@@ -197,7 +191,7 @@ static void a_mutex_is_the_parents(void **state)
     assert_int_equal(after, before);
     assert_true(zkr_mutex_is_held(in.m));
     assert_int_equal(zkr_mutex_depth(in.m), 1);
-    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     zkr_contenders_free(in.list);
     ZKT_MUST(zkr_mutex_release(in.m));
     zkt_destroy(in.m);
@@ -205,9 +199,8 @@ static void a_mutex_is_the_parents(void **state)
 }
 
 /* Nor leads it by a latch. */
-static void a_latch_is_the_parents(void **state)
+ZKT_CASE(a_latch_is_the_parents)
 {
-    (void)state;
     struct inherited in = {.c = zkt_client(zkt_servers(), SESSION_MS)};
     ZKT_MUST(zkr_leader_latch_create(&in.l, in.c, zkt_path(), "parent", NULL));
     ZKT_MUST(zkr_leader_latch_start(in.l));
@@ -216,7 +209,7 @@ static void a_latch_is_the_parents(void **state)
     in_child(use_latch, &in);
     in_child(end_thread, &in);
     assert_true(zkr_leader_latch_has_leadership(in.l));
-    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_leader_latch_stop(in.l, ZKR_LATCH_SILENT));
     ZKT_MUST(zkr_leader_latch_destroy(in.l));
     zkt_close(in.c);
@@ -233,9 +226,8 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
 }
 
 /* Nor by a selector, whose thread it does not have. */
-static void a_selector_is_the_parents(void **state)
+ZKT_CASE(a_selector_is_the_parents)
 {
-    (void)state;
     struct inherited in = {.c = zkt_client(zkt_servers(), SESSION_MS)};
     ZKT_MUST(zkr_leader_selector_create(&in.s, in.c, zkt_path(), "parent",
                                         take_leadership, NULL, NULL));
@@ -246,18 +238,8 @@ static void a_selector_is_the_parents(void **state)
     in_child(use_selector, &in);
     in_child(end_thread, &in);
     assert_true(zkr_leader_selector_has_leadership(in.s));
-    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_leader_selector_stop(in.s, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_destroy(in.s));
     zkt_close(in.c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_mutex_is_the_parents),
-        ZKT_TEST(a_latch_is_the_parents),
-        ZKT_TEST(a_selector_is_the_parents),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor.h"
 #include "base/mem.h"
 #include "fixture.h"
 #include "latches.h"
@@ -15,9 +16,8 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50 };
 /* --- starting, leading, stopping --- */
 
 /* The first on a free path leads, until it stops; any number of times. */
-static void a_latch_leads_and_stops_and_starts_again(void **state)
+ZKT_CASE(a_latch_leads_and_stops_and_starts_again)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_latch(c, "a", NULL);
     int64_t last = 0;
@@ -36,23 +36,19 @@ static void a_latch_leads_and_stops_and_starts_again(void **state)
         assert_false(zkr_leader_latch_has_leadership(l));
         assert_int_equal(zkr_leader_latch_valid_for_ms(l), 0);
     }
-    zkt_end_latch(l);
-    zkt_close(c);
 }
 
 /* Leadership goes on in the order of the starts, as one stops after the other. */
-static void leaders_follow_in_the_order_of_their_starts(void **state)
+ZKT_CASE(leaders_follow_in_the_order_of_their_starts)
 {
     enum { N = 5 };
-    (void)state;
     zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
                         zkt_client(zkt_servers(), SESSION_MS)};
     zkr_leader_latch *l[N];
     for (int i = 0; i < N; i++) {
         l[i] = zkt_latch(c[i % 2], "x", NULL);
         ZKT_MUST(zkr_leader_latch_start(l[i]));
-        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == i + 1,
-                       PATIENCE_MS);
+        ZKT_BECOMES(zkt_nodes(), i + 1, PATIENCE_MS);
     }
     for (int i = 0; i < N; i++) {
         ZKT_MUST(zkr_leader_latch_await(l[i], PATIENCE_MS));
@@ -69,31 +65,24 @@ static void leaders_follow_in_the_order_of_their_starts(void **state)
 }
 
 /* On one path the lowest number comes first, whatever the recipe. */
-static void a_latch_and_a_mutex_exclude_each_other(void **state)
+ZKT_CASE(a_latch_and_a_mutex_exclude_each_other)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_latch(c, "a", NULL);
-    zkr_mutex *m = zkt_mutex(d);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     zkt_lead(l);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_leader_latch_start(l));
-    assert_int_equal(zkr_leader_latch_await(l, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_leader_latch_await(l, SHORT_MS), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    zkt_end_latch(l);
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_close(d);
 }
 
 /* Create and list travel together: one round trip. */
-static void start_to_leader_is_one_round_trip(void **state)
+ZKT_CASE(start_to_leader_is_one_round_trip)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_latch(c, "a", NULL);
     zkt_create_path(zkt_servers(), zkt_path());
@@ -102,14 +91,11 @@ static void start_to_leader_is_one_round_trip(void **state)
     assert_int_equal(zkt_door_total(), 2);
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     assert_int_equal(zkt_door_total(), 2);
-    zkt_end_latch(l);
-    zkt_close(c);
 }
 
 /* The event alone makes the next one leader, with no request, in less than 50 ms. */
-static void a_clean_hand_over_costs_nothing_and_is_quick(void **state)
+ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
 {
-    (void)state;
     zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
                         zkt_client(zkt_servers(), SESSION_MS)};
     zkr_leader_latch *l[2] = {zkt_latch(c[0], "a", NULL), zkt_latch(c[1], "b", NULL)};
@@ -120,8 +106,8 @@ static void a_clean_hand_over_costs_nothing_and_is_quick(void **state)
         zkr_leader_latch *from = l[i % 2], *to = l[(i + 1) % 2];
         zkt_door_focus(c[(i + 1) % 2]);
         ZKT_MUST(zkr_leader_latch_start(to));
-        ZKT_EVENTUALLY(zkt_queued(c[(i + 1) % 2]) == 1, PATIENCE_MS);
-        ZKT_EVENTUALLY(zkt_door_total() == 4, PATIENCE_MS); /* and both watches */
+        ZKT_BECOMES(zkt_waiting(c[(i + 1) % 2]), 1, PATIENCE_MS);
+        ZKT_BECOMES(zkt_door_total(), 4, PATIENCE_MS); /* and both watches */
         zkt_sleep_ms(20);
         int64_t stopped = zkt_now_ms();
         ZKT_MUST(zkr_leader_latch_stop(from, ZKR_LATCH_SILENT));
@@ -147,72 +133,65 @@ static void *stop_soon(void *l)
 }
 
 /* await says what came of the candidacy. */
-static void await_returns_what_happened(void **state)
+ZKT_CASE(await_returns_what_happened)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
-    assert_int_equal(zkr_leader_latch_await(a, PATIENCE_MS), ZKR_ESTATE);
+    ZKT_RC(zkr_leader_latch_await(a, PATIENCE_MS), ZKR_ESTATE);
     ZKT_MUST(zkr_leader_latch_start(a));
-    assert_int_equal(zkr_leader_latch_start(a), ZKR_ESTATE);
+    ZKT_RC(zkr_leader_latch_start(a), ZKR_ESTATE);
     ZKT_MUST(zkr_leader_latch_await(a, PATIENCE_MS));
     ZKT_MUST(zkr_leader_latch_await(a, 0));
     ZKT_MUST(zkr_leader_latch_start(b));
-    assert_int_equal(zkr_leader_latch_await(b, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_leader_latch_await(b, 0), ZKR_ETIMEDOUT);
     int64_t before = zkt_now_ms();
-    assert_int_equal(zkr_leader_latch_await(b, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_leader_latch_await(b, SHORT_MS), ZKR_ETIMEDOUT);
     assert_true(zkt_now_ms() - before >= SHORT_MS);
     pthread_t stopper;
     assert_int_equal(pthread_create(&stopper, NULL, stop_soon, b), 0);
-    assert_int_equal(zkr_leader_latch_await(b, ZKR_FOREVER), ZKR_ECANCELED);
+    ZKT_RC(zkr_leader_latch_await(b, ZKR_FOREVER), ZKR_ECANCELED);
     pthread_join(stopper, NULL);
-    zkt_end_latch(a);
-    zkt_end_latch(b);
-    zkt_close(c);
 }
 
 /* Arguments that make no sense, and calls at the wrong time. */
-static void misuse_is_refused(void **state)
+ZKT_CASE(misuse_is_refused)
 {
-    (void)state;
     char text[8];
     int64_t token;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = NULL;
-    assert_int_equal(zkr_leader_latch_create(&l, NULL, "/x", "", NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_create(&l, c, "x", "", NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_create(&l, c, "/", "", NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_create(NULL, c, "/x", "", NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_create(&l, NULL, "/x", "", NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_create(&l, c, "x", "", NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_create(&l, c, "/", "", NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_create(NULL, c, "/x", "", NULL), ZKR_EINVAL);
     assert_null(l);
     l = zkt_latch(c, "long enough", NULL);
-    assert_int_equal(zkr_leader_latch_stop(l, 7), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_await(l, -2), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_watch(l, -2), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_fencing_token(l, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_fencing_token(l, &token), ZKR_ENOTOWNER);
-    assert_int_equal(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_ENOTOWNER);
-    assert_int_equal(zkr_leader_latch_participants(l, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_stop(l, 7), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_await(l, -2), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_watch(l, -2), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_fencing_token(l, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_fencing_token(l, &token), ZKR_ENOTOWNER);
+    ZKT_RC(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_ENOTOWNER);
+    ZKT_RC(zkr_leader_latch_participants(l, NULL), ZKR_EINVAL);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY)); /* never started */
     ZKT_MUST(zkr_leader_latch_start(l));
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    assert_int_equal(zkr_leader_latch_leader(l, text, sizeof(text)), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_latch_destroy(l), ZKR_EBUSY);
-    assert_int_equal(zkr_client_close(c), ZKR_EBUSY);
+    ZKT_RC(zkr_leader_latch_leader(l, text, sizeof(text)), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_latch_destroy(l), ZKR_EBUSY);
+    ZKT_RC(zkr_client_close(c), ZKR_EBUSY);
     zkt_end_latch(l);
-    assert_int_equal(zkr_leader_latch_destroy(NULL), ZKR_OK);
-    assert_int_equal(zkr_leader_latch_state(NULL), ZKR_EINVAL);
+    ZKT_MUST(zkr_leader_latch_destroy(NULL));
+    ZKT_RC(zkr_leader_latch_state(NULL), ZKR_EINVAL);
     assert_false(zkr_leader_latch_has_leadership(NULL));
-    zkt_close(c);
 }
 
 /* --- callbacks --- */
 
 /* Ten leave one after the other, seven of them told: ten gains, seven losses. */
-static void only_those_who_ask_are_told_of_their_stop(void **state)
+ZKT_CASE(only_those_who_ask_are_told_of_their_stop)
 {
     enum { N = 10, SILENT = 3 };
-    (void)state;
     struct zkt_told told[N];
     zkr_leader_latch *l[N];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -220,12 +199,11 @@ static void only_those_who_ask_are_told_of_their_stop(void **state)
         l[i] = zkt_telling_latch(c, "x", &told[i], NULL);
         ZKT_MUST(zkr_leader_latch_start(l[i]));
         /* Those who find no parent ask again, and may come in behind later starts. */
-        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == i + 1,
-                       PATIENCE_MS);
+        ZKT_BECOMES(zkt_nodes(), i + 1, PATIENCE_MS);
     }
     for (int i = 0; i < N; i++) {
         ZKT_MUST(zkr_leader_latch_await(l[i], PATIENCE_MS));
-        ZKT_EVENTUALLY(atomic_load(&told[i].gains) == 1, PATIENCE_MS);
+        ZKT_BECOMES(atomic_load(&told[i].gains), 1, PATIENCE_MS);
         bool silent = i < SILENT;
         ZKT_MUST(
             zkr_leader_latch_stop(l[i], silent ? ZKR_LATCH_SILENT : ZKR_LATCH_NOTIFY));
@@ -237,7 +215,6 @@ static void only_those_who_ask_are_told_of_their_stop(void **state)
         zkt_end_latch(l[i]);
         assert_int_equal(atomic_load(&told[i].gains), 1);
     }
-    zkt_close(c);
 }
 
 /* From callbacks every function may be called; what would wait says so. */
@@ -279,13 +256,13 @@ static void loss_destroys(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
     atomic_store(&k->rc[11], (int)lost->reason);
     atomic_store(&k->rc[12], zkr_leader_latch_start(l));
     atomic_store(&k->rc[13], zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    zkt_unkeep(l);
     atomic_store(&k->rc[14], zkr_leader_latch_destroy(l));
     atomic_store(&k->done, 2);
 }
 
-static void callbacks_may_call_every_function(void **state)
+ZKT_CASE(callbacks_may_call_every_function)
 {
-    (void)state;
     static const int expected[15] = {
         ZKR_ESTATE, ZKR_ESTATE,       ZKR_ESTATE, ZKR_ESTATE, ZKR_OK,
         ZKR_OK,     ZKR_OK,           ZKR_OK,     ZKR_ESTATE, ZKR_EBUSY,
@@ -298,26 +275,24 @@ static void callbacks_may_call_every_function(void **state)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_latch(c, "a", &o);
     ZKT_MUST(zkr_leader_latch_start(l));
-    ZKT_EVENTUALLY(atomic_load(&k.done) == 2, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&k.done), 2, PATIENCE_MS);
     for (int i = 0; i < 15; i++) {
         assert_int_equal(atomic_load(&k.rc[i]), expected[i]);
     }
-    zkt_close(c);
 }
 
 /* --- observers --- */
 
 /* Leader and participants in two round trips, for one that takes no part. */
-static void an_observer_reads_in_two_round_trips(void **state)
+ZKT_CASE(an_observer_reads_in_two_round_trips)
 {
     enum { N = 7 };
-    (void)state;
     char text[64];
     zkr_contenders *list = NULL;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *o = zkt_latch(d, "observer", NULL), *l[N];
-    assert_int_equal(zkr_leader_latch_leader(o, text, sizeof(text)), ZKR_ENONODE);
+    ZKT_RC(zkr_leader_latch_leader(o, text, sizeof(text)), ZKR_ENONODE);
     ZKT_MUST(zkr_leader_latch_participants(o, &list));
     assert_int_equal(zkr_contenders_count(list), 0);
     zkr_contenders_free(list);
@@ -325,8 +300,7 @@ static void an_observer_reads_in_two_round_trips(void **state)
         (void)snprintf(text, sizeof(text), "scheduler %d", i);
         l[i] = zkt_latch(c, i == N - 1 ? "" : text, NULL);
         ZKT_MUST(zkr_leader_latch_start(l[i]));
-        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == i + 1,
-                       PATIENCE_MS);
+        ZKT_BECOMES(zkt_nodes(), i + 1, PATIENCE_MS);
     }
     zkt_door_focus(d);
     ZKT_MUST(zkr_leader_latch_leader(o, text, sizeof(text)));
@@ -345,9 +319,6 @@ static void an_observer_reads_in_two_round_trips(void **state)
     for (int i = 0; i < N; i++) {
         zkt_end_latch(l[i]);
     }
-    zkt_end_latch(o);
-    zkt_close(c);
-    zkt_close(d);
 }
 
 static void count_news(zkr_leader_latch *l, void *ctx)
@@ -357,25 +328,24 @@ static void count_news(zkr_leader_latch *l, void *ctx)
 }
 
 /* An observer is told of each who comes or goes, also when the path did not exist at first. */
-static void an_observer_is_told_who_comes_and_goes(void **state)
+ZKT_CASE(an_observer_is_told_who_comes_and_goes)
 {
-    (void)state;
     atomic_int news = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch_options options = ZKR_LEADER_LATCH_OPTIONS_INIT;
     options.on_contenders = count_news;
     options.ctx = &news;
-    zkr_leader_latch *o = zkt_latch(d, "observer", &options);
+    (void)zkt_latch(d, "observer", &options);
     zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
     ZKT_EVENTUALLY(zkt_watches() > 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&news), 0);
     ZKT_MUST(zkr_leader_latch_start(a));
-    ZKT_EVENTUALLY(atomic_load(&news) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&news), 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_start(b));
-    ZKT_EVENTUALLY(atomic_load(&news) == 2, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&news), 2, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_SILENT));
-    ZKT_EVENTUALLY(atomic_load(&news) == 3, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&news), 3, PATIENCE_MS);
     char stranger[160];
     (void)snprintf(stranger, sizeof(stranger), "%s/config", zkt_path());
     zkt_create(zkt_servers(), stranger, "", 0);
@@ -384,12 +354,7 @@ static void an_observer_is_told_who_comes_and_goes(void **state)
     zkt_sleep_ms(SHORT_MS);
     assert_int_equal(atomic_load(&news), 3); /* neither is news */
     ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
-    ZKT_EVENTUALLY(atomic_load(&news) == 4, PATIENCE_MS);
-    zkt_end_latch(o);
-    zkt_end_latch(a);
-    zkt_end_latch(b);
-    zkt_close(c);
-    zkt_close(d);
+    ZKT_BECOMES(atomic_load(&news), 4, PATIENCE_MS);
 }
 
 /* --- out of memory --- */
@@ -402,10 +367,9 @@ static bool gate(void)
 }
 
 /* Whichever allocation fails: the latch leads, or says why not, and a new start helps. */
-static void a_failed_allocation_is_reported(void **state)
+ZKT_CASE(a_failed_allocation_is_reported)
 {
     enum { N = 30 };
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     int reported = 0;
     zkt_create_path(zkt_servers(), zkt_path());
@@ -434,16 +398,14 @@ static void a_failed_allocation_is_reported(void **state)
     }
     atomic_store(&until_failure, -1);
     assert_true(reported >= 5 && reported < N);
-    zkt_close(c);
 }
 
 /* --- many --- */
 
 /* A thousand candidates on their own paths: no thread more, less than 4 KiB each. */
-static void a_thousand_latches_need_no_thread(void **state)
+ZKT_CASE(a_thousand_latches_need_no_thread)
 {
     enum { N = 1000 };
-    (void)state;
     static zkr_leader_latch *l[N];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkt_create_path(zkt_servers(), zkt_path());
@@ -455,7 +417,7 @@ static void a_thousand_latches_need_no_thread(void **state)
         ZKT_MUST(zkr_leader_latch_start(l[i]));
     }
     ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
-    ZKT_EVENTUALLY(zkt_queued(c) == N - 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_waiting(c), N - 1, PATIENCE_MS);
     size_t each = 0; /* once the last answers are in */
     ZKT_EVENTUALLY((each = (mallinfo2().uordblks - before) / N) < 4096, PATIENCE_MS);
     print_message("%zu bytes a latch\n", each);
@@ -464,25 +426,4 @@ static void a_thousand_latches_need_no_thread(void **state)
         zkt_end_latch(l[i]);
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_latch_leads_and_stops_and_starts_again),
-        ZKT_TEST(leaders_follow_in_the_order_of_their_starts),
-        ZKT_TEST(a_latch_and_a_mutex_exclude_each_other),
-        ZKT_TEST(start_to_leader_is_one_round_trip),
-        ZKT_TEST(a_clean_hand_over_costs_nothing_and_is_quick),
-        ZKT_TEST(await_returns_what_happened),
-        ZKT_TEST(misuse_is_refused),
-        ZKT_TEST(only_those_who_ask_are_told_of_their_stop),
-        ZKT_TEST(callbacks_may_call_every_function),
-        ZKT_TEST(an_observer_reads_in_two_round_trips),
-        ZKT_TEST(an_observer_is_told_who_comes_and_goes),
-        ZKT_TEST(a_failed_allocation_is_reported),
-        ZKT_TEST(a_thousand_latches_need_no_thread),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor.h"
 #include "fixture.h"
+#include "fourlw.h"
 #include "latches.h"
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100 };
@@ -13,9 +15,8 @@ enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100 };
 /* --- servers --- */
 
 /* Started without a server it leads once there is one; stopped before, it never joins. */
-static void a_latch_may_start_before_the_server(void **state)
+ZKT_CASE(a_latch_may_start_before_the_server)
 {
-    (void)state;
     zkr_client *c = NULL;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_cut(p);
@@ -24,42 +25,36 @@ static void a_latch_may_start_before_the_server(void **state)
     ZKT_MUST(zkr_leader_latch_start(a));
     ZKT_MUST(zkr_leader_latch_start(b));
     assert_int_equal(zkr_leader_latch_state(a), ZKR_LATCH_WAITING);
-    assert_int_equal(zkr_leader_latch_await(a, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_leader_latch_await(a, SHORT_MS), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_NOTIFY));
     zkt_proxy_heal(p);
     ZKT_MUST(zkr_leader_latch_await(b, PATIENCE_MS));
-    assert_int_equal(zkt_candidates(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     zkt_end_latch(a);
     zkt_end_latch(b);
     zkt_close(c);
-    zkt_proxy_stop(p);
 }
 
 /* Another server, which knows nothing, in its place: the path is made again. */
-static void an_empty_server_in_its_place_is_no_problem(void **state)
+ZKT_CASE(an_empty_server_in_its_place_is_no_problem)
 {
-    (void)state;
     struct zkt_told t;
     zkt_server *s = zkt_server_start(NULL);
     zkr_client *c = zkt_client(zkt_server_host(s), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
     zkt_lead(l);
-    ZKT_EVENTUALLY(atomic_load(&t.gains) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS);
     zkt_server_restart(s, true);
-    ZKT_EVENTUALLY(atomic_load(&t.gains) == 2, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&t.gains), 2, PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     assert_int_equal(zkt_children_count(zkt_server_host(s), zkt_path()), 1);
-    zkt_end_latch(l);
-    zkt_close(c);
-    zkt_server_stop(s);
 }
 
 /* --- stop at a bad moment --- */
 
 /* The create is under way when the latch stops: no node stays, whatever became of the reply. */
-static void a_stop_during_the_create_leaves_no_node(void **state)
+ZKT_CASE(a_stop_during_the_create_leaves_no_node)
 {
-    (void)state;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_leader_latch *l = zkt_latch(c, "a", NULL);
@@ -69,13 +64,15 @@ static void a_stop_during_the_create_leaves_no_node(void **state)
         zkt_proxy_freeze(p, direction);
         ZKT_MUST(zkr_leader_latch_start(l));
         zkt_sleep_ms(SHORT_MS);
+        assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_WAITING);
         ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
         if (i >= 2) {
             zkt_proxy_drop_connections(p);
         }
         zkt_proxy_thaw(p, direction);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(zkt_candidates(), 0);
+        assert_int_equal(zkt_reconnects(c), i >= 2 ? i - 1 : 0);
+        assert_int_equal(zkt_nodes(), 0);
     }
     /* And the executed create whose reply is lost, with and without a new start. */
     for (int i = 0; i < 2; i++) {
@@ -84,15 +81,13 @@ static void a_stop_during_the_create_leaves_no_node(void **state)
         ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
         if (i == 1) {
             zkt_lead(l);
-            ZKT_EVENTUALLY(zkt_candidates() == 1, PATIENCE_MS);
+            ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
             ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
         }
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(zkt_candidates(), 0);
+        assert_int_equal(zkt_proxy_triggered(p), i + 1);
+        assert_int_equal(zkt_nodes(), 0);
     }
-    zkt_end_latch(l);
-    zkt_close(c);
-    zkt_proxy_stop(p);
 }
 
 /* --- the process --- */
@@ -133,7 +128,7 @@ static int64_t take_over(zkr_leader_latch *next, pid_t pid, struct leader *k, in
 {
     ZKT_EVENTUALLY(atomic_load(&k->leads), PATIENCE_MS);
     ZKT_MUST(zkr_leader_latch_start(next));
-    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     zkt_sleep_ms(SHORT_MS);
     int64_t before = zkt_now_ms();
     assert_int_equal(kill(pid, sig), 0);
@@ -143,10 +138,9 @@ static int64_t take_over(zkr_leader_latch *next, pid_t pid, struct leader *k, in
 
 /* Killed: the next leads after the session time-out and less than a tick. Frozen: not sooner than
    the old leader is unsure, which it never is again before the next has stopped. */
-static void the_next_leads_after_a_kill_or_a_freeze(void **state)
+ZKT_CASE(the_next_leads_after_a_kill_or_a_freeze)
 {
     enum { TICK_MS = 500, SLACK_MS = 250 };
-    (void)state;
     struct leader *k = zkt_shared(sizeof(*k)), *f = zkt_shared(sizeof(*f));
     (void)snprintf(k->hosts, sizeof(k->hosts), "%s", zkt_servers());
     (void)snprintf(k->path, sizeof(k->path), "%s", zkt_path());
@@ -154,7 +148,7 @@ static void the_next_leads_after_a_kill_or_a_freeze(void **state)
     pid_t killed = zkt_fork(lead_for_ever, k);
     ZKT_EVENTUALLY(atomic_load(&k->leads), PATIENCE_MS);
     pid_t frozen = zkt_fork(lead_for_ever, f);
-    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
 
     int64_t before = zkt_now_ms();
     assert_int_equal(kill(killed, SIGKILL), 0);
@@ -171,25 +165,54 @@ static void the_next_leads_after_a_kill_or_a_freeze(void **state)
     assert_true(took < SESSION_MS + TICK_MS + SLACK_MS);
     int64_t taken = zkt_now_ms();
     assert_int_equal(kill(frozen, SIGCONT), 0);
-    ZKT_EVENTUALLY(zkt_candidates() == 2, PATIENCE_MS); /* it is back, behind us */
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS); /* it is back, behind us */
     ZKT_EVENTUALLY(!atomic_load(&f->leads), PATIENCE_MS);
     assert_true(atomic_load(&f->sure_at_ms) < taken);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     ZKT_EVENTUALLY(atomic_load(&f->leads), PATIENCE_MS);
     assert_int_equal(kill(frozen, SIGKILL), 0);
     (void)zkt_join(frozen, PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_candidates() == 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
     zkt_end_latch(l);
     zkt_close(c);
     zkt_shared_free(k, sizeof(*k));
     zkt_shared_free(f, sizeof(*f));
 }
 
+/* The member that has the session's connection. */
+static int server_of(const zkt_ensemble *e, int64_t session)
+{
+    for (int i = 0; i < zkt_ensemble_size(e); i++) {
+        if (zkt_cons_received(zkt_server_host(zkt_ensemble_server(e, i)), session) >=
+            0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Connected anew, in its session or in another. */
+static bool has_moved(zkr_client *c)
+{
+    zkr_stats s;
+    ZKT_MUST(zkr_client_stats(c, &s, sizeof(s)));
+    return s.reconnects + s.sessions > 1;
+}
+
+static int count_leaders(zkr_leader_latch *const *l, int n)
+{
+    int leaders = 0;
+    for (int i = 0; i < n; i++) {
+        leaders += zkr_leader_latch_has_leadership(l[i]);
+    }
+    assert_true(leaders <= 1);
+    return leaders;
+}
+
 /* The server of the leader is killed: its session moves, and it leads on or one other does. */
-static void the_server_of_the_leader_is_killed(void **state)
+ZKT_CASE(the_server_of_the_leader_is_killed)
 {
     enum { N = 3, SERVER_PATIENCE_MS = 60000 };
-    (void)state;
     zkt_ensemble *e = zkt_ensemble_start(N, NULL);
     zkr_client *c[N];
     zkr_leader_latch *l[N];
@@ -197,26 +220,20 @@ static void the_server_of_the_leader_is_killed(void **state)
         c[i] = zkt_client(zkt_ensemble_hosts(e), SESSION_MS);
         l[i] = zkt_latch(c[i], "x", NULL);
         ZKT_MUST(zkr_leader_latch_start(l[i]));
+        ZKT_BECOMES(zkt_children_count(zkt_ensemble_hosts(e), zkt_path()), i + 1,
+                    PATIENCE_MS);
     }
-    ZKT_EVENTUALLY(zkt_children_count(zkt_ensemble_hosts(e), zkt_path()) == N,
-                   SERVER_PATIENCE_MS);
-    zkt_server_kill(zkt_ensemble_server(e, zkt_ensemble_wait(e, SERVER_PATIENCE_MS)));
-    (void)zkt_ensemble_wait(e, SERVER_PATIENCE_MS);
-    int leaders = 0;
-    for (int64_t until = zkt_now_ms() + SERVER_PATIENCE_MS;
-         leaders != 1 && zkt_now_ms() < until; zkt_sleep_ms(SHORT_MS)) {
-        leaders = 0;
-        for (int i = 0; i < N; i++) {
-            leaders += zkr_leader_latch_has_leadership(l[i]);
-        }
-        assert_true(leaders <= 1);
-    }
-    assert_int_equal(leaders, 1);
+    ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
+    int server = server_of(e, zkr_client_session_id(c[0]));
+    assert_true(server >= 0);
+    zkt_server_kill(zkt_ensemble_server(e, server));
+    ZKT_EVENTUALLY(count_leaders(l, N) <= 1 && has_moved(c[0]), PATIENCE_MS);
+    assert_int_not_equal(server_of(e, zkr_client_session_id(c[0])), server);
+    ZKT_BECOMES(count_leaders(l, N), 1, SERVER_PATIENCE_MS);
     for (int i = 0; i < N; i++) {
         zkt_end_latch(l[i]);
         zkt_close(c[i]);
     }
-    zkt_ensemble_stop(e);
 }
 
 /* --- errors that stay --- */
@@ -231,19 +248,18 @@ static void forbid(const char *path, int perms)
 }
 
 /* No right to create: told once, await says it, nothing spins, a new start tries again. */
-static void a_missing_right_ends_the_candidacy(void **state)
+ZKT_CASE(a_missing_right_ends_the_candidacy)
 {
-    (void)state;
     struct zkt_told t;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
     forbid(zkt_path(), ZKT_READ | ZKT_DELETE);
     for (int i = 1; i <= 2; i++) {
         ZKT_MUST(zkr_leader_latch_start(l));
-        assert_int_equal(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_EAUTH);
-        assert_int_equal(zkr_leader_latch_state(l), ZKR_EAUTH);
-        ZKT_EVENTUALLY(atomic_load(&t.failures) == i, PATIENCE_MS);
-        assert_int_equal(atomic_load(&t.code), ZKR_EAUTH);
+        ZKT_RC(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_EAUTH);
+        ZKT_RC(zkr_leader_latch_state(l), ZKR_EAUTH);
+        ZKT_BECOMES(atomic_load(&t.failures), i, PATIENCE_MS);
+        ZKT_RC(atomic_load(&t.code), ZKR_EAUTH);
         zkt_door_focus(c);
         zkt_sleep_ms(SHORT_MS);
         assert_int_equal(zkt_door_total(), 0);
@@ -251,30 +267,24 @@ static void a_missing_right_ends_the_candidacy(void **state)
     zkt_delete(zkt_servers(), zkt_path());
     zkt_lead(l);
     assert_int_equal(atomic_load(&t.failures), 2);
-    zkt_end_latch(l);
-    zkt_close(c);
 }
 
 /* A chroot that does not exist can never be joined. */
-static void a_missing_chroot_ends_the_candidacy(void **state)
+ZKT_CASE(a_missing_chroot_ends_the_candidacy)
 {
-    (void)state;
     char hosts[256];
     (void)snprintf(hosts, sizeof(hosts), "%s/no-such-chroot", zkt_servers());
     zkr_client *c = zkt_client(hosts, SESSION_MS);
     zkr_leader_latch *l = zkt_latch(c, "a", NULL);
     ZKT_MUST(zkr_leader_latch_start(l));
-    assert_int_equal(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_ENONODE);
+    ZKT_RC(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_ENONODE);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_STOPPED);
-    zkt_end_latch(l);
-    zkt_close(c);
 }
 
 /* Credentials that are refused end the candidacy as well, before or after the start. */
-static void refused_credentials_end_the_candidacy(void **state)
+ZKT_CASE(refused_credentials_end_the_candidacy)
 {
-    (void)state;
     struct zkt_told t;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     zkr_client *c = NULL;
@@ -285,27 +295,12 @@ static void refused_credentials_end_the_candidacy(void **state)
     zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
     for (int i = 1; i <= 2; i++) {
         ZKT_MUST(zkr_leader_latch_start(l));
-        assert_int_equal(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_EAUTH);
-        ZKT_EVENTUALLY(atomic_load(&t.failures) == i, PATIENCE_MS);
-        assert_int_equal(atomic_load(&t.code), ZKR_EAUTH);
+        ZKT_RC(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_EAUTH);
+        ZKT_BECOMES(atomic_load(&t.failures), i, PATIENCE_MS);
+        ZKT_RC(atomic_load(&t.code), ZKR_EAUTH);
         ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     }
     assert_int_equal(atomic_load(&t.gains), 0);
     zkt_end_latch(l);
     zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_latch_may_start_before_the_server),
-        ZKT_TEST(an_empty_server_in_its_place_is_no_problem),
-        ZKT_TEST(a_stop_during_the_create_leaves_no_node),
-        ZKT_TEST(the_next_leads_after_a_kill_or_a_freeze),
-        ZKT_TEST(the_server_of_the_leader_is_killed),
-        ZKT_TEST(a_missing_right_ends_the_candidacy),
-        ZKT_TEST(a_missing_chroot_ends_the_candidacy),
-        ZKT_TEST(refused_credentials_end_the_candidacy),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

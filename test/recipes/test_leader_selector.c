@@ -84,32 +84,29 @@ static const zkr_leader_selector_options plain = ZKR_LEADER_SELECTOR_OPTIONS_INI
 /* --- rounds --- */
 
 /* Returning gives leadership up; another round only when asked for. */
-static void returning_gives_leadership_up(void **state)
+ZKT_CASE(returning_gives_leadership_up)
 {
-    (void)state;
     struct job j = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector *s = selector(c, &j, plain);
     assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPED);
-    assert_int_equal(zkr_leader_selector_requeue(s), ZKR_ESTATE);
+    ZKT_RC(zkr_leader_selector_requeue(s), ZKR_ESTATE);
     ZKT_MUST(zkr_leader_selector_start(s));
     for (int i = 1; i <= 5; i++) {
-        ZKT_EVENTUALLY(zkr_leader_selector_state(s) == ZKR_SELECTOR_IDLE, PATIENCE_MS);
+        ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_IDLE, PATIENCE_MS);
         assert_int_equal(atomic_load(&j.runs), i);
-        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 0, PATIENCE_MS);
+        ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
         assert_false(zkr_leader_selector_has_leadership(s));
-        assert_int_equal(zkr_leader_selector_interrupt(s), ZKR_ENOTOWNER);
+        ZKT_RC(zkr_leader_selector_interrupt(s), ZKR_ENOTOWNER);
         ZKT_MUST(zkr_leader_selector_requeue(s));
     }
     end(&j);
-    zkt_close(c);
 }
 
 /* Three that requeue by themselves: all get their turn, one at a time. */
-static void selectors_take_turns_by_themselves(void **state)
+ZKT_CASE(selectors_take_turns_by_themselves)
 {
     enum { N = 3, ROUNDS = 20 };
-    (void)state;
     atomic_int shared = 0;
     struct job j[N] = {{0}};
     zkr_client *c[N];
@@ -130,9 +127,8 @@ static void selectors_take_turns_by_themselves(void **state)
 }
 
 /* The cool-down lies between two rounds. */
-static void the_requeue_delay_is_kept(void **state)
+ZKT_CASE(the_requeue_delay_is_kept)
 {
-    (void)state;
     struct job j = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector_options o = plain;
@@ -140,20 +136,18 @@ static void the_requeue_delay_is_kept(void **state)
     o.requeue_delay_ms = 200;
     zkr_leader_selector *s = selector(c, &j, o);
     ZKT_MUST(zkr_leader_selector_start(s));
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     int64_t first = atomic_load(&j.begun_at_ms);
-    ZKT_EVENTUALLY(zkr_leader_selector_state(s) == ZKR_SELECTOR_QUEUED, PATIENCE_MS);
-    assert_int_equal(zkr_leader_selector_requeue(s), ZKR_EBUSY);
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_QUEUED, PATIENCE_MS);
+    ZKT_RC(zkr_leader_selector_requeue(s), ZKR_EBUSY);
+    ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
     assert_true(atomic_load(&j.begun_at_ms) - first >= 200);
     end(&j);
-    zkt_close(c);
 }
 
 /* A mutex and a selector on one path exclude each other. */
-static void a_selector_is_a_mutex_to_others(void **state)
+ZKT_CASE(a_selector_is_a_mutex_to_others)
 {
-    (void)state;
     char id[32];
     struct job j = {.wait_ms = ZKR_FOREVER};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -162,108 +156,98 @@ static void a_selector_is_a_mutex_to_others(void **state)
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_start(s));
     zkr_contenders *list = NULL;
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     ZKT_MUST(zkr_leader_selector_participants(s, &list));
     assert_string_equal(zkr_contenders_get(list, 1)->owner, "me");
     zkr_contenders_free(list);
     assert_int_equal(atomic_load(&j.runs), 0);
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_selector_leader(s, id, sizeof(id)));
     assert_string_equal(id, "me");
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
     end(&j);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* --- interrupt, stop --- */
 
 /* The wait returns at once when interrupted, and a requeue while leading is the next round. */
-static void an_interrupt_ends_the_wait(void **state)
+ZKT_CASE(an_interrupt_ends_the_wait)
 {
-    (void)state;
     struct job j = {.wait_ms = ZKR_FOREVER};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector *s = selector(c, &j, plain);
     ZKT_MUST(zkr_leader_selector_start(s));
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     assert_true(zkr_leader_selector_has_leadership(s));
     ZKT_MUST(zkr_leader_selector_requeue(s));
-    assert_int_equal(zkr_leader_selector_requeue(s), ZKR_EBUSY);
+    ZKT_RC(zkr_leader_selector_requeue(s), ZKR_EBUSY);
     int64_t before = zkt_now_ms();
     ZKT_MUST(zkr_leader_selector_interrupt(s));
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
     assert_true(atomic_load(&j.ended_at_ms) - before < 200);
-    ZKT_EVENTUALLY(atomic_load(&j.ended) == RUNNING, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.ended), RUNNING, PATIENCE_MS);
     ZKT_MUST(zkr_leader_selector_interrupt(s));
-    ZKT_EVENTUALLY(zkr_leader_selector_state(s) == ZKR_SELECTOR_IDLE, PATIENCE_MS);
-    assert_int_equal(atomic_load(&j.ended), ZKR_ECANCELED);
+    ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_IDLE, PATIENCE_MS);
+    ZKT_RC(atomic_load(&j.ended), ZKR_ECANCELED);
     end(&j);
-    zkt_close(c);
 }
 
 /* stop waits for the function, says if it did not end, and can be called again. */
-static void a_stop_waits_for_the_function(void **state)
+ZKT_CASE(a_stop_waits_for_the_function)
 {
-    (void)state;
     struct job j = {.wait_ms = ZKR_FOREVER, .ignore_ms = STUBBORN_MS};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector *s = selector(c, &j, plain);
     for (int i = 1; i <= 2; i++) {
         ZKT_MUST(zkr_leader_selector_start(s));
-        assert_int_equal(zkr_leader_selector_start(s), ZKR_ESTATE);
-        ZKT_EVENTUALLY(atomic_load(&j.runs) == i, PATIENCE_MS);
-        assert_int_equal(zkr_leader_selector_stop(s, STUBBORN_MS / 10), ZKR_ETIMEDOUT);
-        ZKT_EVENTUALLY(atomic_load(&j.ended) == ZKR_ECANCELED, STUBBORN_MS);
+        ZKT_RC(zkr_leader_selector_start(s), ZKR_ESTATE);
+        ZKT_BECOMES(atomic_load(&j.runs), i, PATIENCE_MS);
+        ZKT_RC(zkr_leader_selector_stop(s, STUBBORN_MS / 10), ZKR_ETIMEDOUT);
+        ZKT_BECOMES(atomic_load(&j.ended), ZKR_ECANCELED, STUBBORN_MS);
         assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPING);
-        assert_int_equal(zkr_leader_selector_destroy(s), ZKR_EBUSY);
+        ZKT_RC(zkr_leader_selector_destroy(s), ZKR_EBUSY);
         /* Nobody else leads meanwhile. */
-        assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 1);
+        assert_int_equal(zkt_nodes(), 1);
         ZKT_MUST(zkr_leader_selector_stop(s, PATIENCE_MS));
         ZKT_MUST(zkr_leader_selector_stop(s, 0));
         assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPED);
     }
     end(&j);
-    zkt_close(c);
 }
 
 /* Only take_leadership() has to be waited for: without it the least patient stop is enough. */
-static void one_that_does_not_lead_stops_without_waiting(void **state)
+ZKT_CASE(one_that_does_not_lead_stops_without_waiting)
 {
-    (void)state;
     struct job j = {0}, idle = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector *s = selector(c, &j, plain);
     zkr_leader_selector *once = selector(c, &idle, plain);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_leader_selector_start(once));
-    ZKT_EVENTUALLY(zkr_leader_selector_state(once) == ZKR_SELECTOR_IDLE, PATIENCE_MS);
+    ZKT_BECOMES(zkr_leader_selector_state(once), ZKR_SELECTOR_IDLE, PATIENCE_MS);
     ZKT_MUST(zkr_leader_selector_stop(once, 0));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     for (int i = 0; i < 50; i++) { /* just started, joining or queued */
         ZKT_MUST(zkr_leader_selector_start(s));
         if (i % 2) {
-            ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2,
-                           PATIENCE_MS);
+            ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
         }
         ZKT_MUST(zkr_leader_selector_stop(s, 0));
         assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPED);
-        ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 1, PATIENCE_MS);
+        ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
     }
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
     end(&j);
     end(&idle);
-    zkt_close(c);
 }
 
 /* One that waits in the queue, or for a server, leaves at once. */
-static void a_waiting_selector_stops_at_once(void **state)
+ZKT_CASE(a_waiting_selector_stops_at_once)
 {
-    (void)state;
     struct job j = {0};
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS), *d = NULL;
@@ -271,7 +255,7 @@ static void a_waiting_selector_stops_at_once(void **state)
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_start(s));
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     int64_t before = zkt_now_ms();
     end(&j);
     assert_true(zkt_now_ms() - before < 500);
@@ -282,20 +266,19 @@ static void a_waiting_selector_stops_at_once(void **state)
     zkt_proxy_cut(p);
     ZKT_MUST(zkr_client_open(&d, zkt_proxy_host(p), NULL));
     ZKT_MUST(zkr_leader_selector_start(selector(d, &j, plain)));
+    ZKT_RC(zkr_client_wait_connected(d, 200), ZKR_ETIMEDOUT);
     before = zkt_now_ms();
     end(&j);
     assert_true(zkt_now_ms() - before < 500);
     assert_int_equal(atomic_load(&j.runs), 0);
     zkt_close(d);
-    zkt_proxy_stop(p);
 }
 
 /* --- loss --- */
 
 /* The end of the session and a deleted node end the wait at once, and the next round follows. */
-static void a_loss_ends_the_wait(void **state)
+ZKT_CASE(a_loss_ends_the_wait)
 {
-    (void)state;
     char node[256];
     struct job j = {.wait_ms = ZKR_FOREVER};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -304,38 +287,36 @@ static void a_loss_ends_the_wait(void **state)
     o.auto_requeue = 1;
     zkr_leader_selector *s = selector(c, &j, o);
     ZKT_MUST(zkr_leader_selector_start(s));
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     zkt_expire_start(c);
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
-    assert_int_equal(atomic_exchange(&j.why, 0), ZKR_ESESSION);
+    ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
+    ZKT_RC(atomic_exchange(&j.why, 0), ZKR_ESESSION);
     assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), 0);
     assert_int_equal(list.count, 1);
     (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
     zkt_list_free(&list);
-    ZKT_EVENTUALLY(atomic_load(&j.ended) == RUNNING, PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS); /* its own node's */
+    ZKT_BECOMES(atomic_load(&j.ended), RUNNING, PATIENCE_MS);
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* its own node's */
     zkt_delete(zkt_servers(), node);
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 3, PATIENCE_MS);
-    assert_int_equal(atomic_load(&j.why), ZKR_ESESSION);
+    ZKT_BECOMES(atomic_load(&j.runs), 3, PATIENCE_MS);
+    ZKT_RC(atomic_load(&j.why), ZKR_ESESSION);
     end(&j);
-    zkt_close(c);
 }
 
 /* A silent line ends the wait before another one can lead; with the option, a cut does so at once. */
-static void a_cut_line_ends_the_wait_in_time(void **state)
+ZKT_CASE(a_cut_line_ends_the_wait_in_time)
 {
-    (void)state;
     struct job j = {.wait_ms = ZKR_FOREVER}, k = {.wait_ms = ZKR_FOREVER};
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
     ZKT_MUST(zkr_leader_selector_start(selector(c, &j, plain)));
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_selector_start(selector(d, &k, plain)));
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     zkt_proxy_blackhole(p);
-    ZKT_EVENTUALLY(atomic_load(&k.runs) == 1, PATIENCE_MS);
-    assert_int_equal(atomic_load(&j.ended), ZKR_ESESSION);
+    ZKT_BECOMES(atomic_load(&k.runs), 1, PATIENCE_MS);
+    ZKT_RC(atomic_load(&j.ended), ZKR_ESESSION);
     assert_true(atomic_load(&j.ended_at_ms) < atomic_load(&k.begun_at_ms));
     zkt_proxy_heal(p);
     end(&j);
@@ -345,24 +326,20 @@ static void a_cut_line_ends_the_wait_in_time(void **state)
     o.step_down_when_suspended = 1;
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_start(selector(c, &j, o)));
-    ZKT_EVENTUALLY(atomic_load(&j.runs) == 2, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
     int64_t cut = zkt_now_ms();
     zkt_proxy_cut(p);
-    ZKT_EVENTUALLY(atomic_load(&j.ended) == ZKR_ESESSION, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&j.ended), ZKR_ESESSION, PATIENCE_MS);
     assert_true(atomic_load(&j.ended_at_ms) - cut < 500);
     zkt_proxy_heal(p);
     end(&j);
-    zkt_close(c);
-    zkt_close(d);
-    zkt_proxy_stop(p);
 }
 
 /* --- errors that stay --- */
 
 /* No right to create: reported once, no spinning; a requeue tries again. */
-static void a_missing_right_ends_the_candidacy(void **state)
+ZKT_CASE(a_missing_right_ends_the_candidacy)
 {
-    (void)state;
     struct job j = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector_options o = plain;
@@ -374,9 +351,9 @@ static void a_missing_right_ends_the_candidacy(void **state)
     assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), ZKT_OK);
     zkt_raw_close(raw);
     ZKT_MUST(zkr_leader_selector_start(s));
-    ZKT_EVENTUALLY(atomic_load(&j.failures) == 1, PATIENCE_MS);
-    assert_int_equal(atomic_load(&j.code), ZKR_EAUTH);
-    assert_int_equal(zkr_leader_selector_state(s), ZKR_EAUTH);
+    ZKT_BECOMES(atomic_load(&j.failures), 1, PATIENCE_MS);
+    ZKT_RC(atomic_load(&j.code), ZKR_EAUTH);
+    ZKT_RC(zkr_leader_selector_state(s), ZKR_EAUTH);
     zkt_door_focus(c);
     zkt_sleep_ms(SHORT_MS);
     assert_int_equal(zkt_door_total(), 0);
@@ -385,7 +362,6 @@ static void a_missing_right_ends_the_candidacy(void **state)
     ZKT_EVENTUALLY(atomic_load(&j.runs) > 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&j.failures), 1);
     end(&j);
-    zkt_close(c);
 }
 
 /* --- from inside --- */
@@ -417,9 +393,8 @@ static void call_all(zkr_leadership *lead, void *ctx)
 }
 
 /* take_leadership() may call every function, the blocking ones too; it cannot wait for itself. */
-static void take_leadership_may_call_every_function(void **state)
+ZKT_CASE(take_leadership_may_call_every_function)
 {
-    (void)state;
     static const int expected[10] = {
         ZKR_ETIMEDOUT, ZKR_EINVAL, ZKR_OK,        ZKR_OK,        ZKR_ESTATE,
         ZKR_OK,        ZKR_EBUSY,  ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ESTATE};
@@ -433,58 +408,30 @@ static void take_leadership_may_call_every_function(void **state)
     }
     ZKT_MUST(zkr_leader_selector_stop(k.s, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_destroy(k.s));
-    zkt_close(c);
 }
 
 /* Arguments that make no sense. */
-static void misuse_is_refused(void **state)
+ZKT_CASE(misuse_is_refused)
 {
-    (void)state;
     struct job j = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector *s = NULL;
     zkr_leader_selector_options o = plain;
-    assert_int_equal(
-        zkr_leader_selector_create(&s, NULL, "/x", "", take_leadership, &j, NULL),
-        ZKR_EINVAL);
-    assert_int_equal(
-        zkr_leader_selector_create(&s, c, "x/", "", take_leadership, &j, NULL),
-        ZKR_EINVAL);
-    assert_int_equal(zkr_leader_selector_create(&s, c, "/x", "", NULL, &j, NULL),
-                     ZKR_EINVAL);
-    assert_int_equal(
-        zkr_leader_selector_create(NULL, c, "/x", "", take_leadership, &j, NULL),
-        ZKR_EINVAL);
+    ZKT_RC(zkr_leader_selector_create(&s, NULL, "/x", "", take_leadership, &j, NULL),
+           ZKR_EINVAL);
+    ZKT_RC(zkr_leader_selector_create(&s, c, "x/", "", take_leadership, &j, NULL),
+           ZKR_EINVAL);
+    ZKT_RC(zkr_leader_selector_create(&s, c, "/x", "", NULL, &j, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_selector_create(NULL, c, "/x", "", take_leadership, &j, NULL),
+           ZKR_EINVAL);
     o.requeue_delay_ms = -1;
-    assert_int_equal(
-        zkr_leader_selector_create(&s, c, "/x", "", take_leadership, &j, &o),
-        ZKR_EINVAL);
+    ZKT_RC(zkr_leader_selector_create(&s, c, "/x", "", take_leadership, &j, &o),
+           ZKR_EINVAL);
     assert_null(s);
-    assert_int_equal(zkr_leader_selector_stop(selector(c, &j, plain), -2), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_selector_state(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leadership_wait(NULL, 0), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_selector_stop(selector(c, &j, plain), -2), ZKR_EINVAL);
+    ZKT_RC(zkr_leader_selector_state(NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_leadership_wait(NULL, 0), ZKR_EINVAL);
     assert_int_equal(zkr_leadership_valid_for_ms(NULL), 0);
-    assert_int_equal(zkr_leader_selector_destroy(NULL), ZKR_OK);
+    ZKT_MUST(zkr_leader_selector_destroy(NULL));
     end(&j);
-    zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(returning_gives_leadership_up),
-        ZKT_TEST(selectors_take_turns_by_themselves),
-        ZKT_TEST(the_requeue_delay_is_kept),
-        ZKT_TEST(a_selector_is_a_mutex_to_others),
-        ZKT_TEST(an_interrupt_ends_the_wait),
-        ZKT_TEST(a_stop_waits_for_the_function),
-        ZKT_TEST(one_that_does_not_lead_stops_without_waiting),
-        ZKT_TEST(a_waiting_selector_stops_at_once),
-        ZKT_TEST(a_loss_ends_the_wait),
-        ZKT_TEST(a_cut_line_ends_the_wait_in_time),
-        ZKT_TEST(a_missing_right_ends_the_candidacy),
-        ZKT_TEST(take_leadership_may_call_every_function),
-        ZKT_TEST(misuse_is_refused),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -7,9 +7,8 @@
 #include "multi_locks.h"
 
 /* Free: all nodes are there, with one token, and go together. */
-static void free_locks_are_taken_at_once(void **state)
+ZKT_CASE(free_locks_are_taken_at_once)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
     int64_t last = 0;
@@ -30,14 +29,12 @@ static void free_locks_are_taken_at_once(void **state)
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_int_equal(nodes_of(3), 0);
     }
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 3);
+    expect_nothing_left(c, 3);
 }
 
 /* It waits while one path is held, and blocks no longer than that. */
-static void it_waits_for_all(void **state)
+ZKT_CASE(it_waits_for_all)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 2, 0, 1);
@@ -50,28 +47,26 @@ static void it_waits_for_all(void **state)
         expect(zkr_multi_lock_acquire(l, 0, &none), ZKR_ETIMEDOUT);
         assert_non_null(strstr(zkr_last_error()->message, path_of(1)));
         expect(zkr_multi_lock_acquire(l, 1000, &none), ZKR_ETIMEDOUT);
-        assert_non_null(strstr(zkr_last_error()->message, path_of(1)));
+        assert_non_null(
+            strstr(zkr_last_error()->message, "not acquired within 1000 ms"));
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_int_equal(nodes_of(3), 1);
         zkr_ticket *t = ask(l, ZKR_FOREVER, &told);
-        ZKT_EVENTUALLY(nodes_of(3) == 4, PATIENCE_MS);
+        ZKT_BECOMES(nodes_of(3), 4, PATIENCE_MS);
         expect(zkr_ticket_wait(t, 300), ZKR_ETIMEDOUT);
         ZKT_MUST(zkr_mutex_release(m));
         ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
-        ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+        ZKT_BECOMES(told.held, 1, PATIENCE_MS);
         end(t);
         zkt_destroy(m);
         assert_int_equal(told.wrong + told.failed + told.lost, 0);
     }
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    zkt_close(other);
-    finish(c, 3);
+    expect_nothing_left(c, 3);
 }
 
 /* One that loses a node while it waits leaves with all, and queues anew with all. */
-static void one_node_gone_moves_all(void **state)
+ZKT_CASE(one_node_gone_moves_all)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = NULL;
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
@@ -79,7 +74,7 @@ static void one_node_gone_moves_all(void **state)
     for (int gone = 0; gone < 3; gone++) {
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         zkr_ticket *t = ask(l, ZKR_FOREVER, NULL);
-        ZKT_EVENTUALLY(nodes_of(3) == 4, PATIENCE_MS);
+        ZKT_BECOMES(nodes_of(3), 4, PATIENCE_MS);
         char old[3][PATH_ROOM * 2], node[PATH_ROOM * 2];
         for (int i = 0; i < 3; i++) {
             last_at(i, old[i], sizeof(old[i]));
@@ -96,14 +91,12 @@ static void one_node_gone_moves_all(void **state)
         end(t);
     }
     zkt_destroy(m);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 3);
+    expect_nothing_left(c, 3);
 }
 
 /* One node deleted under a hold: lost, told once, and the others go. */
-static void one_node_gone_ends_the_hold(void **state)
+ZKT_CASE(one_node_gone_ends_the_hold)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
     for (int gone = 0; gone < 3; gone++) {
@@ -113,45 +106,41 @@ static void one_node_gone_ends_the_hold(void **state)
         ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
         last_at(gone, node, sizeof(node));
         assert_int_equal(zkt_delete(zkt_servers(), node), 0);
-        ZKT_EVENTUALLY(zkr_ticket_state(t) == ZKR_TICKET_LOST, PATIENCE_MS);
-        ZKT_EVENTUALLY(told.lost == 1, PATIENCE_MS);
-        ZKT_EVENTUALLY(nodes_of(3) == 0, PATIENCE_MS);
+        ZKT_BECOMES(zkr_ticket_state(t), ZKR_TICKET_LOST, PATIENCE_MS);
+        ZKT_BECOMES(told.lost, 1, PATIENCE_MS);
+        ZKT_BECOMES(nodes_of(3), 0, PATIENCE_MS);
         assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
         expect(zkr_ticket_release(t), ZKR_ESESSION);
         ZKT_MUST(zkr_ticket_destroy(t));
         assert_int_equal(told.held, 1);
         assert_int_equal(told.wrong + told.failed, 0);
     }
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 3);
+    expect_nothing_left(c, 3);
 }
 
 /* The end of the session ends the hold; who waits goes on in the next session. */
-static void a_session_that_ends_takes_all(void **state)
+ZKT_CASE(a_session_that_ends_takes_all)
 {
-    (void)state;
     struct told told = {0}, waits = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
     zkr_ticket *t = ask(l, ZKR_FOREVER, &told);
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
     zkr_ticket *next = ask(l, ZKR_FOREVER, &waits);
-    ZKT_EVENTUALLY(nodes_of(3) == 6, PATIENCE_MS);
+    ZKT_BECOMES(nodes_of(3), 6, PATIENCE_MS);
     zkt_expire(c);
-    ZKT_EVENTUALLY(told.lost == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.lost, 1, PATIENCE_MS);
     ZKT_MUST(zkr_ticket_wait(next, PATIENCE_MS));
     assert_int_equal(nodes_of(3), 3);
     end(t);
     end(next);
     assert_int_equal(told.wrong + waits.wrong + waits.lost + waits.failed, 0);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 3);
+    expect_nothing_left(c, 3);
 }
 
 /* Within a client the release grants the next one, with no request but the delete. */
-static void a_neighbour_is_granted_by_the_release(void **state)
+ZKT_CASE(a_neighbour_is_granted_by_the_release)
 {
-    (void)state;
     enum { QUEUE = 5 };
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
@@ -162,7 +151,7 @@ static void a_neighbour_is_granted_by_the_release(void **state)
     }
     ZKT_EVENTUALLY(zkt_watches() >= 3 * (QUEUE - 1), PATIENCE_MS);
     ZKT_MUST(zkr_ticket_wait(t[0], PATIENCE_MS));
-    ZKT_EVENTUALLY(zkt_watches() == 3 * QUEUE, PATIENCE_MS); /* its own, too */
+    ZKT_BECOMES(zkt_watches(), 3 * QUEUE, PATIENCE_MS); /* its own, too */
     zkt_door_focus(c);
     for (int i = 0; i < QUEUE; i++) {
         ZKT_MUST(zkr_ticket_wait(t[i], 0));
@@ -174,14 +163,12 @@ static void a_neighbour_is_granted_by_the_release(void **state)
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), QUEUE);
     assert_int_equal(zkt_door_total() - zkt_door_count(ZKR__OP_CHECK), QUEUE);
     zkt_door_focus(NULL);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 3);
+    expect_nothing_left(c, 3);
 }
 
 /* Guarded writes check every node, and the release with a write deletes every one. */
-static void writes_are_guarded_by_every_node(void **state)
+ZKT_CASE(writes_are_guarded_by_every_node)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
@@ -208,18 +195,16 @@ static void writes_are_guarded_by_every_node(void **state)
                          0);
         assert_string_equal(text, gone < 0 ? "newer" : "new");
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        ZKT_EVENTUALLY(nodes_of(3) == 0, PATIENCE_MS);
+        ZKT_BECOMES(nodes_of(3), 0, PATIENCE_MS);
         (void)zkr_ticket_release(t);
         ZKT_MUST(zkr_ticket_destroy(t));
     }
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 3);
+    expect_nothing_left(c, 3);
 }
 
 /* A refused write leaves all nodes and the hold. */
-static void a_refused_write_leaves_the_hold(void **state)
+ZKT_CASE(a_refused_write_leaves_the_hold)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1);
     zkr_ticket *t = NULL;
@@ -231,8 +216,7 @@ static void a_refused_write_leaves_the_hold(void **state)
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_int_equal(nodes_of(2), 2);
     end(t);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 2);
+    expect_nothing_left(c, 2);
 }
 
 static int try_paths(zkr_client *c, const char *const *paths, size_t count)
@@ -240,7 +224,7 @@ static int try_paths(zkr_client *c, const char *const *paths, size_t count)
     zkr_multi_lock *l = NULL;
     int rc = zkr_multi_lock_create(&l, c, paths, count, NULL);
     assert_int_equal(rc == ZKR_OK, l != NULL);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
+    end_multi_lock(l);
     return rc;
 }
 
@@ -250,9 +234,8 @@ static bool says(const char *text)
 }
 
 /* What cannot be a multi-lock is refused, with the paths in the text. */
-static void bad_input_is_refused(void **state)
+ZKT_CASE(bad_input_is_refused)
 {
-    (void)state;
     enum { MANY = ZKR_MULTI_LOCK_MAX + 1, LONG = 2000 };
     static char names[MANY][16], longs[MANY][LONG];
     static const char *many[MANY], *large[MANY];
@@ -294,15 +277,14 @@ static void bad_input_is_refused(void **state)
     expect(zkr_multi_lock_destroy(l), ZKR_EBUSY);
     expect(zkr_client_close(c), ZKR_EBUSY);
     end(t);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
+    end_multi_lock(l);
     ZKT_MUST(zkr_multi_lock_destroy(NULL));
-    finish(c, 2);
+    expect_nothing_left(c, 2);
 }
 
 /* The most that is allowed does work. */
-static void a_thousand_paths_are_taken(void **state)
+ZKT_CASE(a_thousand_paths_are_taken)
 {
-    (void)state;
     static char names[ZKR_MULTI_LOCK_MAX][PATH_ROOM];
     static const char *paths[ZKR_MULTI_LOCK_MAX];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -317,52 +299,32 @@ static void a_thousand_paths_are_taken(void **state)
     assert_int_equal(nodes_at(0) + nodes_at(99), 2);
     end(t);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    finish(c, 2);
+    end_multi_lock(l);
+    expect_nothing_left(c, 2);
 }
 
 /* A shutdown ends the wait, and the client can be closed once the tickets are gone. */
-static void a_shutdown_ends_the_wait(void **state)
+ZKT_CASE(a_shutdown_ends_the_wait)
 {
-    (void)state;
     struct told told = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2), *one = MULTI_LOCK(c, 1);
     zkr_ticket *held = NULL;
     ZKT_MUST(zkr_multi_lock_acquire(one, PATIENCE_MS, &held));
     zkr_ticket *t = ask(l, ZKR_FOREVER, &told);
-    ZKT_EVENTUALLY(nodes_of(3) == 4, PATIENCE_MS);
+    ZKT_BECOMES(nodes_of(3), 4, PATIENCE_MS);
     ZKT_MUST(zkr_client_shutdown(c));
     expect(zkr_ticket_wait(t, PATIENCE_MS), ZKR_ECLOSED);
-    ZKT_EVENTUALLY(told.failed == 1, PATIENCE_MS);
-    ZKT_EVENTUALLY(nodes_of(3) == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.failed, 1, PATIENCE_MS);
+    ZKT_BECOMES(nodes_of(3), 1, PATIENCE_MS);
     assert_int_equal(zkr_ticket_state(held), ZKR_TICKET_HELD);
     zkr_ticket *late = ask(l, ZKR_FOREVER, NULL);
     expect(zkr_ticket_wait(late, PATIENCE_MS), ZKR_ECLOSED);
     end(late);
     end(t);
     end(held);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    ZKT_MUST(zkr_multi_lock_destroy(one));
+    end_multi_lock(l);
+    end_multi_lock(one);
     zkt_close(c);
     assert_int_equal(nodes_of(3), 0);
-    zkt_delete_children(zkt_servers(), zkt_path());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(free_locks_are_taken_at_once),
-        ZKT_TEST(it_waits_for_all),
-        ZKT_TEST(one_node_gone_moves_all),
-        ZKT_TEST(one_node_gone_ends_the_hold),
-        ZKT_TEST(a_session_that_ends_takes_all),
-        ZKT_TEST(a_neighbour_is_granted_by_the_release),
-        ZKT_TEST(writes_are_guarded_by_every_node),
-        ZKT_TEST(a_refused_write_leaves_the_hold),
-        ZKT_TEST(bad_input_is_refused),
-        ZKT_TEST(a_thousand_paths_are_taken),
-        ZKT_TEST(a_shutdown_ends_the_wait),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -62,14 +62,13 @@ static void *contend(void *arg)
         ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
         hold(t, numbers);
         end(t);
-        ZKT_MUST(zkr_multi_lock_destroy(l));
+        end_multi_lock(l);
     }
     return NULL;
 }
 
-static void any_order_is_free_of_circles(void **state)
+ZKT_CASE(any_order_is_free_of_circles)
 {
-    (void)state;
     zkr_client *clients[CLIENTS];
     struct contender crowd[CONTENDERS];
     for (int i = 0; i < PATHS; i++) {
@@ -87,32 +86,29 @@ static void any_order_is_free_of_circles(void **state)
         assert_int_equal(pthread_join(crowd[i].thread, NULL), 0);
         assert_int_equal(crowd[i].rounds, ROUNDS);
     }
-    for (int i = 1; i < CLIENTS; i++) {
+    for (int i = 0; i < CLIENTS; i++) {
         ZKT_MUST(zkr_client_flush(clients[i], PATIENCE_MS));
-        zkt_close(clients[i]);
     }
-    finish(clients[0], PATHS);
+    assert_int_equal(nodes_of(PATHS), 0);
 }
 
 /* Single locks, taken one after the other, know no order: the deadline ends the circle. */
-static void a_circle_with_single_locks_ends_by_the_deadline(void **state)
+ZKT_CASE(a_circle_with_single_locks_ends_by_the_deadline)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
     zkr_multi_lock *l = MULTI_LOCK(other, 0, 1);
-    zkr_mutex *first = NULL, *second = NULL;
-    ZKT_MUST(zkr_mutex_create(&first, c, path_of(1), NULL));
-    ZKT_MUST(zkr_mutex_create(&second, c, path_of(0), NULL));
+    zkr_mutex *first = zkt_mutex_at(c, path_of(1), NULL);
+    zkr_mutex *second = zkt_mutex_at(c, path_of(0), NULL);
     ZKT_MUST(zkr_mutex_acquire(first, PATIENCE_MS));
     zkr_ticket *t = ask(l, ZKR_FOREVER, NULL);
-    ZKT_EVENTUALLY(nodes_of(2) == 3, PATIENCE_MS);
+    ZKT_BECOMES(nodes_of(2), 3, PATIENCE_MS);
     expect(zkr_mutex_acquire(second, 1000), ZKR_ETIMEDOUT);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     ZKT_MUST(zkr_mutex_release(first));
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
     end(t);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
+    end_multi_lock(l);
     /* The other way round: what holds one and waits for all of a multi-lock. */
     ZKT_MUST(zkr_mutex_acquire(first, PATIENCE_MS));
     l = MULTI_LOCK(other, 1, 2);
@@ -121,19 +117,6 @@ static void a_circle_with_single_locks_ends_by_the_deadline(void **state)
     ZKT_MUST(zkr_mutex_release(first));
     ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
     end(t);
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    zkt_destroy(first);
-    zkt_destroy(second);
     ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
-    zkt_close(other);
-    finish(c, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(any_order_is_free_of_circles),
-        ZKT_TEST(a_circle_with_single_locks_ends_by_the_deadline),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+    expect_nothing_left(c, 3);
 }

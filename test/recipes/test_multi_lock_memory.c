@@ -2,22 +2,9 @@
 /* Multi-locks when memory runs out: an error or success, and nothing is left. */
 #include <zkr/guard.h>
 
-#include "base/mem.h"
 #include "multi_locks.h"
 
-enum { PATHS = 3, MOST = 1000 };
-
-static atomic_long allocations_left;
-static atomic_bool denied;
-
-static bool allow(void)
-{
-    if (atomic_fetch_sub(&allocations_left, 1) == 0) {
-        denied = true;
-        return false;
-    }
-    return true;
-}
+enum { PATHS = 3 };
 
 static bool out_of_memory(int rc)
 {
@@ -73,35 +60,21 @@ static void two_lives(zkr_multi_lock *l)
 }
 
 /* Each allocation fails once, by search. */
-static void any_failing_allocation_is_survived(void **state)
+ZKT_CASE(any_failing_allocation_is_survived)
 {
-    (void)state;
     const char *const paths[PATHS] = {path_of(0), path_of(1), path_of(2)};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
-    int n = 0;
-    do {
-        denied = false;
-        allocations_left = n++;
-        zkr__mem_set_gate(allow);
+    for (struct zkt_strikes f = {.least = 60}; zkt_next_strike(&f);) {
+        zkt_deny_allocation(f.n);
         zkr_multi_lock *l = make(c, paths);
         if (l) {
             two_lives(l);
         }
-        zkr__mem_set_gate(NULL);
-        ZKT_MUST(zkr_multi_lock_destroy(l));
+        f.struck = zkt_was_denied();
+        end_multi_lock(l);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        ZKT_EVENTUALLY(nodes_of(PATHS) == 0, PATIENCE_MS);
-        assert_true(n < MOST);
-    } while (denied);
-    assert_true(n > 60);
-    finish(c, PATHS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(any_failing_allocation_is_survived),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+        ZKT_BECOMES(nodes_of(PATHS), 0, PATIENCE_MS);
+    }
+    expect_nothing_left(c, PATHS);
 }

@@ -102,23 +102,20 @@ static void gather(int processes, int threads)
 }
 
 /* Ten threads of one process. */
-static void threads_exclude_each_other(void **state)
+ZKT_BOTH_CASE(threads_exclude_each_other)
 {
-    (void)state;
     gather(1, 10);
 }
 
 /* Eight processes. */
-static void processes_exclude_each_other(void **state)
+ZKT_BOTH_CASE(processes_exclude_each_other)
 {
-    (void)state;
     gather(8, 1);
 }
 
 /* Both. */
-static void threads_of_processes_exclude_each_other(void **state)
+ZKT_BOTH_CASE(threads_of_processes_exclude_each_other)
 {
-    (void)state;
     gather(4, 4);
 }
 
@@ -154,9 +151,8 @@ static int take_until_killed(void *arg)
 }
 
 /* Processes killed at random moments: the others go on, and in the end nothing is left. */
-static void killed_processes_do_not_stop_the_others(void **state)
+ZKT_BOTH_CASE(killed_processes_do_not_stop_the_others)
 {
-    (void)state;
     enum { VICTIMS = 6 };
     struct stock *k = zkt_shared(sizeof(*k));
     pid_t pids[VICTIMS];
@@ -172,17 +168,6 @@ static void killed_processes_do_not_stop_the_others(void **state)
         (void)zkt_join(pids[i], PATIENCE_MS);
     }
     assert_int_equal(atomic_load(&k->violations), 0);
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
     zkt_shared_free(k, sizeof(*k));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_BOTH(threads_exclude_each_other),
-        ZKT_BOTH(processes_exclude_each_other),
-        ZKT_BOTH(threads_of_processes_exclude_each_other),
-        ZKT_BOTH(killed_processes_do_not_stop_the_others),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -8,9 +8,8 @@
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, READERS = 6 };
 
 /* Readers hold together, a writer holds alone. */
-static void readers_hold_together_and_a_writer_alone(void **state)
+ZKT_CASE(readers_hold_together_and_a_writer_alone)
 {
-    (void)state;
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     struct sides a = sides_of(one), b = sides_of(two);
@@ -20,26 +19,20 @@ static void readers_hold_together_and_a_writer_alone(void **state)
     assert_false(zkr_mutex_is_held(a.w));
     struct zkt_actor other;
     zkt_actor_start(&other, a.w, 0, NULL);
-    assert_int_equal(zkt_actor_acquired(&other), ZKR_ETIMEDOUT);
-    (void)zkt_actor_end(&other);
+    zkt_actor_is_refused(&other, ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_mutex_release(a.r));
     ZKT_MUST(zkr_mutex_release(b.r));
     ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
     ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(a.w, PATIENCE_MS));
-    assert_int_equal(zkr_mutex_acquire(b.r, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_mutex_acquire(b.w, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(b.r, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(b.w, 0), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_mutex_release(a.w));
-    end_sides(&a);
-    end_sides(&b);
-    zkt_close(one);
-    zkt_close(two);
 }
 
 /* A waiting writer is not overtaken; the reader it waits for may read again meanwhile. */
-static void a_waiting_writer_is_not_overtaken(void **state)
+ZKT_CASE(a_waiting_writer_is_not_overtaken)
 {
-    (void)state;
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     struct sides a = sides_of(one), b = sides_of(two);
@@ -53,23 +46,18 @@ static void a_waiting_writer_is_not_overtaken(void **state)
     ZKT_MUST(zkr_mutex_release(a.r));
     assert_int_equal(atomic_load(&turn), 0);
     ZKT_MUST(zkr_mutex_release(a.r));
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&writer));
     assert_int_equal(atomic_load(&turn), 1);
     assert_int_equal(zkt_waiting(one), 1);
-    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
-    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
+    ZKT_MUST(zkt_actor_end(&writer));
+    ZKT_MUST(zkt_actor_acquired(&reader));
     assert_true(reader.token > writer.token);
-    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
-    end_sides(&a);
-    end_sides(&b);
-    zkt_close(one);
-    zkt_close(two);
+    ZKT_MUST(zkt_actor_end(&reader));
 }
 
 /* The release of a writer lets in all readers behind it, of this client and of others. */
-static void a_writer_lets_all_readers_in(void **state)
+ZKT_CASE(a_writer_lets_all_readers_in)
 {
-    (void)state;
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     struct sides a = sides_of(one), b = sides_of(two);
@@ -81,23 +69,18 @@ static void a_writer_lets_all_readers_in(void **state)
     }
     ZKT_MUST(zkr_mutex_release(a.w));
     for (int i = 0; i < 2 * READERS; i++) {
-        assert_int_equal(zkt_actor_acquired(&readers[i]), ZKR_OK);
+        ZKT_MUST(zkt_actor_acquired(&readers[i]));
     }
     for (int i = 0; i < 2 * READERS; i++) {
-        assert_int_equal(zkt_actor_end(&readers[i]), ZKR_OK);
+        ZKT_MUST(zkt_actor_end(&readers[i]));
     }
-    end_sides(&a);
-    end_sides(&b);
-    zkt_close(one);
-    zkt_close(two);
 }
 
 /* --- both at once --- */
 
 /* Who holds write reads at no cost, by the same hold; each side has its depth. */
-static void a_writer_may_read(void **state)
+ZKT_CASE(a_writer_may_read)
 {
-    (void)state;
     char node[256], same[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
@@ -115,46 +98,38 @@ static void a_writer_may_read(void **state)
     ZKT_MUST(zkr_mutex_node(s.r, node, sizeof(node)));
     ZKT_MUST(zkr_mutex_node(s.w, same, sizeof(same)));
     assert_string_equal(node, same);
-    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_mutex_release(s.r));
     ZKT_MUST(zkr_mutex_release(s.w));
     ZKT_MUST(zkr_mutex_release(s.r));
-    assert_int_equal(zkr_mutex_release(s.r), ZKR_ENOTOWNER);
+    ZKT_RC(zkr_mutex_release(s.r), ZKR_ENOTOWNER);
     assert_false(zkr_mutex_is_held(s.r));
     assert_true(zkr_mutex_is_held(s.w));
     ZKT_MUST(zkr_mutex_release(s.w));
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* The permission is the thread's: another one of the same client waits. */
-static void the_writers_permission_is_its_threads(void **state)
+ZKT_CASE(the_writers_permission_is_its_threads)
 {
-    (void)state;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = sides_of(zkt_client(zkt_servers(), SESSION_MS));
     struct zkt_actor other;
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
     zkt_actor_start(&other, s.r, 200, NULL);
-    assert_int_equal(zkt_actor_acquired(&other), ZKR_ETIMEDOUT);
-    (void)zkt_actor_end(&other);
+    zkt_actor_is_refused(&other, ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_mutex_release(s.w));
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* A reader that would write gets ZKR_EDEADLK at once, whatever the time-out. */
-static void a_reader_cannot_become_a_writer(void **state)
+ZKT_CASE(a_reader_cannot_become_a_writer)
 {
-    (void)state;
     static const int64_t timeouts[] = {0, PATIENCE_MS, ZKR_FOREVER};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
     zkt_door_focus(c);
     for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
-        assert_int_equal(zkr_mutex_acquire(s.w, timeouts[i]), ZKR_EDEADLK);
+        ZKT_RC(zkr_mutex_acquire(s.w, timeouts[i]), ZKR_EDEADLK);
     }
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 0);
     assert_int_equal(zkr_mutex_depth(s.w), 0);
@@ -162,8 +137,6 @@ static void a_reader_cannot_become_a_writer(void **state)
     ZKT_MUST(zkr_mutex_release(s.r));
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(s.w));
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* --- downgrade --- */
@@ -175,9 +148,8 @@ static void hold_both(const struct sides *s)
 }
 
 /* The READ node has the writer's number and GUID, the hold its token; there is no moment in between. */
-static void a_downgrade_keeps_the_place(void **state)
+ZKT_CASE(a_downgrade_keeps_the_place)
 {
-    (void)state;
     char before[256], after[256], turned[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
@@ -189,8 +161,8 @@ static void a_downgrade_keeps_the_place(void **state)
     assert_true(zkr_mutex_is_held(s.r));
     assert_false(zkr_mutex_is_held(s.w));
     assert_int_equal(zkr_mutex_depth(s.w), 0);
-    assert_int_equal(zkr_mutex_release(s.w), ZKR_ENOTOWNER);
-    assert_int_equal(zkr_mutex_acquire(s.w, 0), ZKR_EDEADLK);
+    ZKT_RC(zkr_mutex_release(s.w), ZKR_ENOTOWNER);
+    ZKT_RC(zkr_mutex_acquire(s.w, 0), ZKR_EDEADLK);
     assert_int_equal(token_of(s.r), token);
     ZKT_MUST(zkr_mutex_node(s.r, after, sizeof(after)));
     char *prefix = strstr(before, "__WRIT__");
@@ -199,22 +171,19 @@ static void a_downgrade_keeps_the_place(void **state)
                    before, prefix + 8);
     assert_string_equal(after, turned);
     ZKT_EVENTUALLY(zkt_exists(zkt_servers(), after), PATIENCE_MS);
-    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 1);
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_GET) == 1, PATIENCE_MS); /* its watch */
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS); /* its watch */
     assert_int_equal(token_of(s.r), token);
     assert_true(zkr_mutex_is_held(s.r));
     ZKT_MUST(zkr_mutex_release(s.r));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(nodes(), 0);
-    end_sides(&s);
-    zkt_close(c);
+    assert_int_equal(zkt_nodes(), 0);
 }
 
 /* It lets in the readers next in line, those of this client at once, and no writer. */
-static void a_downgrade_lets_readers_in_and_no_writer(void **state)
+ZKT_CASE(a_downgrade_lets_readers_in_and_no_writer)
 {
-    (void)state;
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     struct sides a = sides_of(one), b = sides_of(two);
@@ -226,31 +195,25 @@ static void a_downgrade_lets_readers_in_and_no_writer(void **state)
     zkt_actor_queue(&writer, two, b.w, NULL);
     zkt_actor_queue(&late, one, a.r, NULL);
     ZKT_MUST(zkr_mutex_release(a.w));
-    assert_int_equal(zkt_actor_acquired(&near), ZKR_OK);
-    assert_int_equal(zkt_actor_acquired(&far), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&near), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&far), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&near));
+    ZKT_MUST(zkt_actor_acquired(&far));
+    ZKT_MUST(zkt_actor_end(&near));
+    ZKT_MUST(zkt_actor_end(&far));
     ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
     ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
-    assert_int_equal(nodes(), 3);
+    assert_int_equal(zkt_nodes(), 3);
     assert_int_equal(zkt_waiting(two), 1);
     assert_int_equal(zkt_waiting(one), 1);
     ZKT_MUST(zkr_mutex_release(a.r));
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&writer));
     assert_true(writer.token > token);
-    assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
-    assert_int_equal(zkt_actor_acquired(&late), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&late), ZKR_OK);
-    end_sides(&a);
-    end_sides(&b);
-    zkt_close(one);
-    zkt_close(two);
+    ZKT_MUST(zkt_actor_end(&writer));
+    zkt_actor_is_served(&late);
 }
 
 /* A writer or mutex right behind the WRIT node does not take its end for a grant, of whichever client. */
-static void a_downgrade_grants_nobody_who_holds_alone(void **state)
+ZKT_CASE(a_downgrade_grants_nobody_who_holds_alone)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
         zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
@@ -263,14 +226,13 @@ static void a_downgrade_grants_nobody_who_holds_alone(void **state)
         zkt_sleep_ms(150); /* its watch on its own node, too */
         zkt_door_focus(next);
         ZKT_MUST(zkr_mutex_release(a.w));
-        ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHILDREN) == 1, PATIENCE_MS);
+        ZKT_BECOMES(zkt_door_count(ZKR__OP_CHILDREN), 1, PATIENCE_MS);
         ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
         zkt_sleep_ms(100);
         assert_int_equal(atomic_load(&actor.acquired), ZKT_NOT_YET);
         assert_true(zkr_mutex_is_held(a.r));
         ZKT_MUST(zkr_mutex_release(a.r));
-        assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
-        assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+        zkt_actor_is_served(&actor);
         zkt_destroy(m);
         end_sides(&a);
         end_sides(&b);
@@ -280,9 +242,8 @@ static void a_downgrade_grants_nobody_who_holds_alone(void **state)
 }
 
 /* Released right behind it, with neither answered, nothing is left. */
-static void a_downgrade_may_be_released_at_once(void **state)
+ZKT_CASE(a_downgrade_may_be_released_at_once)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor writer;
@@ -291,45 +252,37 @@ static void a_downgrade_may_be_released_at_once(void **state)
         zkt_actor_queue(&writer, c, s.w, NULL);
         ZKT_MUST(zkr_mutex_release(s.w));
         ZKT_MUST(zkr_mutex_release(s.r));
-        assert_int_equal(zkt_actor_acquired(&writer), ZKR_OK);
-        assert_int_equal(zkt_actor_end(&writer), ZKR_OK);
+        zkt_actor_is_served(&writer);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(nodes(), 0);
+        assert_int_equal(zkt_nodes(), 0);
     }
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* --- beside others --- */
 
 /* A mutex on the path is a writer to readers and writers, and they are others to it. */
-static void a_mutex_on_the_path_is_a_writer(void **state)
+ZKT_CASE(a_mutex_on_the_path_is_a_writer)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor reader;
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    assert_int_equal(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
     zkt_actor_queue(&reader, c, s.r, NULL);
     ZKT_MUST(zkr_mutex_release(m));
-    assert_int_equal(zkt_actor_acquired(&reader), ZKR_OK);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(zkt_actor_end(&reader), ZKR_OK);
-    zkt_destroy(m);
-    end_sides(&s);
-    zkt_close(c);
+    ZKT_MUST(zkt_actor_acquired(&reader));
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkt_actor_end(&reader));
 }
 
 /*
  * A writer in the manner of Curator from 5.5 on: its READ node, made beside the WRIT node with the same number, and that
  * deleted then. Our readers come in, our writer stays out until that is gone.
  */
-static void a_downgrade_as_curator_makes_it(void **state)
+ZKT_CASE(a_downgrade_as_curator_makes_it)
 {
-    (void)state;
     char asked[300], writer[300], reader[300];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
@@ -349,34 +302,30 @@ static void a_downgrade_as_curator_makes_it(void **state)
                    writer + strlen(writer) - 10);
     const zkt_node read = {.path = reader, .flags = ZKT_EPHEMERAL};
     assert_int_equal(zkt_raw_create(other, &read, NULL, 0), 0);
-    assert_int_equal(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
     assert_int_equal(zkt_raw_delete(other, writer), 0);
     zkt_actor_queue(&reads, c, s.r, NULL); /* behind our writer */
     assert_int_equal(atomic_load(&writes.acquired), ZKT_NOT_YET);
     assert_int_equal(zkt_raw_delete(other, reader), 0);
-    assert_int_equal(zkt_actor_acquired(&writes), ZKR_OK);
+    ZKT_MUST(zkt_actor_acquired(&writes));
     assert_int_equal(atomic_load(&reads.acquired), ZKT_NOT_YET);
-    assert_int_equal(zkt_actor_end(&writes), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&reads), ZKR_OK);
+    ZKT_MUST(zkt_actor_end(&writes));
+    ZKT_MUST(zkt_actor_end(&reads));
     assert_int_equal(zkt_raw_close(other), 0);
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* Tickets read together, and a writer's waits for them; the thread that asked holds nothing. */
-static void tickets_of_both_sides(void **state)
+ZKT_CASE(tickets_of_both_sides)
 {
-    (void)state;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = sides_of(zkt_client(zkt_servers(), SESSION_MS));
     zkr_ticket *readers[3], *writer;
     for (int i = 0; i < 3; i++) {
         ZKT_MUST(zkr_mutex_request(s.r, ZKR_FOREVER, NULL, NULL, &readers[i]));
         ZKT_MUST(zkr_ticket_wait(readers[i], PATIENCE_MS));
     }
     ZKT_MUST(zkr_mutex_request(s.w, ZKR_FOREVER, NULL, NULL, &writer));
-    assert_int_equal(zkr_ticket_wait(writer, 100), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
+    ZKT_RC(zkr_ticket_wait(writer, 100), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
     for (int i = 0; i < 3; i++) {
         ZKT_MUST(zkr_ticket_release(readers[i]));
         ZKT_MUST(zkr_ticket_destroy(readers[i]));
@@ -384,8 +333,6 @@ static void tickets_of_both_sides(void **state)
     ZKT_MUST(zkr_ticket_wait(writer, PATIENCE_MS));
     ZKT_MUST(zkr_ticket_release(writer));
     ZKT_MUST(zkr_ticket_destroy(writer));
-    end_sides(&s);
-    zkt_close(c);
 }
 
 struct asked {
@@ -400,43 +347,34 @@ static void on_revoke(zkr_mutex *m, void *ctx)
 }
 
 /* Who is asked to let go: the side that is held, the writer when both are, and the reader that it became. */
-static void the_side_that_holds_is_asked(void **state)
+ZKT_CASE(the_side_that_holds_is_asked)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides o = sides_of(other);
-    struct asked a = {.s = {NULL, NULL, NULL}};
+    struct sides o = sides_of(zkt_client(zkt_servers(), SESSION_MS));
+    struct asked a = {0};
     zkr_rwlock_options options = ZKR_RWLOCK_OPTIONS_INIT;
     options.on_revoke = on_revoke;
     options.on_revoke_ctx = &a;
-    ZKT_MUST(zkr_rwlock_create(&a.s.l, c, zkt_path(), &options));
-    a.s.r = zkr_rwlock_reader(a.s.l);
-    a.s.w = zkr_rwlock_writer(a.s.l);
+    a.s = sides_with(c, &options);
     ZKT_MUST(zkr_mutex_acquire(a.s.r, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_revoke(o.w));
-    ZKT_EVENTUALLY(atomic_load(&a.reader) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&a.reader), 1, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(a.s.r));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(a.s.w, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(a.s.r, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_revoke(o.r));
-    ZKT_EVENTUALLY(atomic_load(&a.writer) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&a.writer), 1, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(a.s.w));
     ZKT_EVENTUALLY(zkr_mutex_revoke(o.w) == ZKR_OK && atomic_load(&a.reader) > 1,
                    PATIENCE_MS);
     assert_int_equal(atomic_load(&a.writer), 1);
     ZKT_MUST(zkr_mutex_release(a.s.r));
-    end_sides(&a.s);
-    end_sides(&o);
-    zkt_close(c);
-    zkt_close(other);
 }
 
 /* The list of either side has them all, in order. */
-static void either_side_lists_all(void **state)
+ZKT_CASE(either_side_lists_all)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor writer;
@@ -450,31 +388,6 @@ static void either_side_lists_all(void **state)
     assert_true(zkr_contenders_get(list, 0)->fencing_token == token_of(s.r));
     zkr_contenders_free(list);
     ZKT_MUST(zkr_mutex_cancel(s.w));
-    assert_int_equal(zkt_actor_acquired(&writer), ZKR_ECANCELED);
-    (void)zkt_actor_end(&writer);
+    zkt_actor_is_refused(&writer, ZKR_ECANCELED);
     ZKT_MUST(zkr_mutex_release(s.r));
-    end_sides(&s);
-    zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(readers_hold_together_and_a_writer_alone),
-        ZKT_TEST(a_waiting_writer_is_not_overtaken),
-        ZKT_TEST(a_writer_lets_all_readers_in),
-        ZKT_TEST(a_writer_may_read),
-        ZKT_TEST(the_writers_permission_is_its_threads),
-        ZKT_TEST(a_reader_cannot_become_a_writer),
-        ZKT_TEST(a_downgrade_keeps_the_place),
-        ZKT_TEST(a_downgrade_lets_readers_in_and_no_writer),
-        ZKT_TEST(a_downgrade_grants_nobody_who_holds_alone),
-        ZKT_TEST(a_downgrade_may_be_released_at_once),
-        ZKT_TEST(a_mutex_on_the_path_is_a_writer),
-        ZKT_TEST(a_downgrade_as_curator_makes_it),
-        ZKT_TEST(tickets_of_both_sides),
-        ZKT_TEST(the_side_that_holds_is_asked),
-        ZKT_TEST(either_side_lists_all),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -11,7 +11,9 @@
 #include "rwlocks.h"
 
 enum {
-    SESSION_MS = 10000,
+    LONG_MS = 10000,
+    SHORT_MS =
+        2000, /* who is cut off by the end of its session hears of that in two thirds of it */
     PATIENCE_MS = 60000,
     CLIENTS = 3,
     THREADS = 4,
@@ -40,9 +42,12 @@ static int below(struct worker *w, int n)
     return (int)((unsigned)rand_r(&w->seed) % (unsigned)n);
 }
 
-static void must(bool fine)
+#define must(what) must_be((what), #what)
+
+static void must_be(bool fine, const char *what)
 {
     if (!fine) {
+        print_error("wrong: %s, last error %s\n", what, zkr_last_error()->message);
         atomic_fetch_add(&M.wrong, 1);
     }
 }
@@ -135,7 +140,8 @@ static void *use(void *arg)
 }
 
 /* Until enough of everything has happened. */
-static void run(void *(*fn)(void *),
+static void run(int64_t session_ms,
+                void *(*fn)(void *),
                 bool (*enough)(void),
                 void (*meanwhile)(zkr_client *const *clients))
 {
@@ -144,7 +150,7 @@ static void run(void *(*fn)(void *),
     struct worker workers[CLIENTS * THREADS];
     memset(&M, 0, sizeof(M));
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = zkt_client(zkt_servers(), SESSION_MS);
+        clients[i] = zkt_client(zkt_servers(), session_ms);
         sides[i] = sides_of(clients[i]);
     }
     for (int i = 0; i < CLIENTS * THREADS; i++) {
@@ -169,7 +175,7 @@ static void run(void *(*fn)(void *),
         end_sides(&sides[i]);
         zkt_close(clients[i]);
     }
-    ZKT_EVENTUALLY(nodes() == 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&M.wrong), 0);
     assert_true(in_time);
 }
@@ -181,10 +187,9 @@ static bool used_enough(void)
 }
 
 /* Readers with readers, a writer alone, tokens that rise, and a downgrade without a gap. */
-static void threads_never_see_each_other_wrongly(void **state)
+ZKT_CASE(threads_never_see_each_other_wrongly)
 {
-    (void)state;
-    run(use, used_enough, NULL);
+    run(LONG_MS, use, used_enough, NULL);
     printf("%d reads, %d writes, %d downgrades, %d together, %d time-outs\n", M.reads,
            M.writes, M.downgrades, M.together, M.timeouts);
 }
@@ -232,18 +237,8 @@ static void expire_one(zkr_client *const *clients)
 }
 
 /* Whenever a session ends, its holds are lost, each side says so, and nothing of them stays in the way. */
-static void sessions_that_end_leave_nothing_behind(void **state)
+ZKT_CASE(sessions_that_end_leave_nothing_behind)
 {
-    (void)state;
-    run(use_and_lose, lost_enough, expire_one);
+    run(SHORT_MS, use_and_lose, lost_enough, expire_one);
     printf("%d cycles, %d losses\n", M.reads, M.losses);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(threads_never_see_each_other_wrongly),
-        ZKT_TEST(sessions_that_end_leave_nothing_behind),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

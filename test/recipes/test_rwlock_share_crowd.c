@@ -50,9 +50,8 @@ static int to_write_often(const struct sides *s, void *arg)
     return ZKR_OK;
 }
 
-static void readers_and_writers_are_never_in_together(void **state)
+ZKT_CASE(readers_and_writers_are_never_in_together)
 {
-    (void)state;
     enum { EACH = READERS + WRITERS };
     zkr_client *c[CLIENTS];
     struct sides s[CLIENTS];
@@ -80,15 +79,7 @@ static void readers_and_writers_are_never_in_together(void **state)
     }
     assert_int_equal(atomic_load(&failures), 0);
     assert_int_equal(atomic_load(&together), 0);
-    assert_int_equal(nodes(), 0);
+    assert_int_equal(zkt_nodes(), 0);
     print_message("%d acquires by %lld nodes\n",
                   CLIENTS * (READERS * READS + WRITERS * WRITES), (long long)grants);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(readers_and_writers_are_never_in_together),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

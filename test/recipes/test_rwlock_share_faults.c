@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "rwlock_shares.h"
 
 enum { SHORT_MS = 2000, MEMBERS = 3 };
@@ -39,13 +38,13 @@ static void lose(zkr_client *c, zkt_proxy *p, int how)
         zkt_delete_children(zkt_servers(), zkt_path());
     } else {
         zkt_proxy_cut(p);
+        ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     }
 }
 
 /* Each thread that shares is told once, and none that has left before. Others come by a new node meanwhile. */
-static void a_loss_is_each_threads(void **state)
+ZKT_CASE(a_loss_is_each_threads)
 {
-    (void)state;
     for (int how = 0; how < LOSSES; how++) {
         atomic_int losses = 0;
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -64,15 +63,15 @@ static void a_loss_is_each_threads(void **state)
         }
         ZKT_MUST(in(&w[1], to_read, NULL));
         ZKT_MUST(in(&w[MEMBERS], to_release, NULL));
-        ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS);
-        assert_int_equal(nodes(), 1);
+        ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
+        assert_int_equal(zkt_nodes(), 1);
         lose(c, p, how);
-        ZKT_EVENTUALLY(atomic_load(&losses) == MEMBERS, PATIENCE_MS);
+        ZKT_BECOMES(atomic_load(&losses), MEMBERS, PATIENCE_MS);
         zkt_proxy_heal(p);
         ZKT_MUST(in(&w[0], to_find_it_lost, NULL));
         ZKT_MUST(in(&late, to_read, NULL));
         ZKT_MUST(in(&w[0], to_read, NULL));
-        ZKT_EVENTUALLY(nodes() == 1, PATIENCE_MS);
+        ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
         for (int i = 1; i < MEMBERS; i++) {
             ZKT_MUST(in(&w[i], to_find_it_lost, NULL));
         }
@@ -81,7 +80,7 @@ static void a_loss_is_each_threads(void **state)
         assert_int_equal(in(&w[0], to_say_held, NULL), 1);
         ZKT_MUST(in(&w[0], to_release, NULL));
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(nodes(), 0);
+        assert_int_equal(zkt_nodes(), 0);
         for (int i = 0; i <= MEMBERS; i++) {
             dismiss(&w[i]);
         }
@@ -94,9 +93,8 @@ static void a_loss_is_each_threads(void **state)
 }
 
 /* Of the threads of one lock, by two nodes, those lose their hold whose node is gone. */
-static void a_loss_is_of_one_node(void **state)
+ZKT_CASE(a_loss_is_of_one_node)
 {
-    (void)state;
     atomic_int losses = 0;
     char node[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -114,9 +112,9 @@ static void a_loss_is_of_one_node(void **state)
     s.r->lock.share_ms = HOUR_MS;
     ZKT_MUST(in(&w[0], to_read, NULL));
     ZKT_MUST(in(&w[1], to_read, NULL));
-    assert_int_equal(nodes(), 2);
+    assert_int_equal(zkt_nodes(), 2);
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
-    ZKT_EVENTUALLY(atomic_load(&losses) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&losses), 1, PATIENCE_MS);
     ZKT_MUST(to_find_it_lost(&s, NULL));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(in(&w[i], to_say_held, NULL), 1);
@@ -168,14 +166,14 @@ static void begin(struct two *t)
     hire(&t->other, &t->s);
     ZKT_MUST(in(&t->a, to_read, NULL));
     ZKT_MUST(in(&t->b, to_read, NULL));
-    assert_int_equal(nodes(), 1);
-    ZKT_EVENTUALLY(zkt_watches() == 1, PATIENCE_MS); /* the holder's own */
+    assert_int_equal(zkt_nodes(), 1);
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* the holder's own */
     zkt_door_focus(t->c);
 }
 
 static void finish(struct two *t)
 {
-    ZKT_EVENTUALLY(nodes() == 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
     dismiss(&t->a);
     dismiss(&t->b);
     dismiss(&t->other);
@@ -186,9 +184,8 @@ static void finish(struct two *t)
 }
 
 /* While one writes, the other one releases: in either order of coming. */
-static void one_writes_while_another_leaves(void **state)
+ZKT_CASE(one_writes_while_another_leaves)
 {
-    (void)state;
     struct writing w = {.path = resource, .timeout_ms = PATIENCE_MS};
     for (int first = 0; first < 2; first++) {
         for (int release = 0; release < 2; release++) {
@@ -198,14 +195,13 @@ static void one_writes_while_another_leaves(void **state)
             w.release = release;
             zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
             start(writer, to_change, &w);
-            ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_MULTI) == 1, PATIENCE_MS);
+            ZKT_BECOMES(zkt_door_count(ZKR__OP_MULTI), 1, PATIENCE_MS);
             ZKT_MUST(in(leaver, to_release, NULL));
             assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 0);
             assert_false(done(writer));
             zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
             ZKT_MUST(result(writer));
-            assert_int_equal(in(writer, to_release, NULL),
-                             release ? ZKR_ENOTOWNER : ZKR_OK);
+            ZKT_RC(in(writer, to_release, NULL), release ? ZKR_ENOTOWNER : ZKR_OK);
             assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
             finish(&t);
         }
@@ -213,17 +209,16 @@ static void one_writes_while_another_leaves(void **state)
 }
 
 /* One that has given up waiting for the answer leaves; the answer comes when the other one is gone as well. */
-static void an_answer_may_come_after_all_have_left(void **state)
+ZKT_CASE(an_answer_may_come_after_all_have_left)
 {
-    (void)state;
     struct two t;
     struct writing w = {.path = resource, .timeout_ms = 50};
     for (int release = 0; release < 2; release++) {
         begin(&t);
         w.release = release;
         zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
-        assert_int_equal(in(&t.b, to_change, &w), ZKR_ECONNLOSS);
-        assert_int_equal(in(&t.b, to_release, NULL), release ? ZKR_ENOTOWNER : ZKR_OK);
+        ZKT_RC(in(&t.b, to_change, &w), ZKR_ECONNLOSS);
+        ZKT_RC(in(&t.b, to_release, NULL), release ? ZKR_ENOTOWNER : ZKR_OK);
         assert_int_equal(in(&t.a, to_say_held, NULL), 1);
         ZKT_MUST(in(&t.a, to_release, NULL));
         zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
@@ -232,45 +227,43 @@ static void an_answer_may_come_after_all_have_left(void **state)
 }
 
 /* The node stays as long as another thread holds by it. The last one's transaction deletes it, and nobody joins then. */
-static void who_writes_and_releases_takes_no_other_along(void **state)
+ZKT_CASE(who_writes_and_releases_takes_no_other_along)
 {
-    (void)state;
     struct two t;
     struct writing w = {.path = resource, .timeout_ms = PATIENCE_MS, .release = true};
     begin(&t);
     ZKT_MUST(in(&t.a, to_change, &w));
-    assert_int_equal(in(&t.a, to_release, NULL), ZKR_ENOTOWNER);
+    ZKT_RC(in(&t.a, to_release, NULL), ZKR_ENOTOWNER);
     assert_int_equal(in(&t.b, to_say_held, NULL), 1);
-    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(in(&t.a, to_read, NULL)); /* joins again */
     ZKT_MUST(in(&t.a, to_release, NULL));
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 0);
     zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
     start(&t.b, to_change, &w);
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_MULTI) == 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_MULTI), 2, PATIENCE_MS);
     start(&t.other, to_read, NULL);
-    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CREATE) == 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), 1, PATIENCE_MS);
     zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
     ZKT_MUST(result(&t.b));
     ZKT_MUST(result(&t.other));
     assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 0);
-    assert_int_equal(nodes(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(in(&t.other, to_release, NULL));
     finish(&t);
 }
 
 /* What the servers refuse releases nothing, with others beside and without. */
-static void a_refused_write_releases_nothing(void **state)
+ZKT_CASE(a_refused_write_releases_nothing)
 {
-    (void)state;
     struct two t;
     struct writing w = {
         .path = "/no/such/node", .timeout_ms = PATIENCE_MS, .release = true};
     begin(&t);
-    assert_int_equal(in(&t.a, to_change, &w), ZKR_ENONODE);
+    ZKT_RC(in(&t.a, to_change, &w), ZKR_ENONODE);
     assert_int_equal(in(&t.a, to_say_held, NULL), 1);
     ZKT_MUST(in(&t.b, to_release, NULL));
-    assert_int_equal(in(&t.a, to_change, &w), ZKR_ENONODE);
+    ZKT_RC(in(&t.a, to_change, &w), ZKR_ENONODE);
     assert_int_equal(in(&t.a, to_say_held, NULL), 1);
     ZKT_MUST(in(&t.a, to_release, NULL));
     finish(&t);
@@ -279,13 +272,12 @@ static void a_refused_write_releases_nothing(void **state)
 /* --- the end of the client --- */
 
 /* What is held stays held, and nobody joins. */
-static void a_client_that_is_shut_down_lets_nobody_join(void **state)
+ZKT_CASE(a_client_that_is_shut_down_lets_nobody_join)
 {
-    (void)state;
     struct two t;
     begin(&t);
     ZKT_MUST(zkr_client_shutdown(t.c));
-    assert_int_equal(in(&t.other, to_read, NULL), ZKR_ECLOSED);
+    ZKT_RC(in(&t.other, to_read, NULL), ZKR_ECLOSED);
     assert_int_equal(in(&t.a, to_say_held, NULL), 1);
     ZKT_MUST(in(&t.a, to_release, NULL));
     assert_int_equal(in(&t.b, to_say_held, NULL), 1);
@@ -294,18 +286,6 @@ static void a_client_that_is_shut_down_lets_nobody_join(void **state)
 }
 
 /* --- no memory --- */
-
-static atomic_long allocations_left;
-static atomic_bool denied;
-
-static bool allow(void)
-{
-    if (atomic_fetch_sub(&allocations_left, 1) == 0) {
-        atomic_store(&denied, true);
-        return false;
-    }
-    return true;
-}
 
 /* Three come and go; whoever is short of memory has a node of its own, or an error. */
 static void come_and_go(const struct sides *s)
@@ -319,8 +299,7 @@ static void come_and_go(const struct sides *s)
     }
     for (int i = 0; i < MEMBERS; i++) {
         assert_int_equal(in(&w[i], to_say_held, NULL), rc[i] == ZKR_OK);
-        assert_int_equal(in(&w[i], to_release, NULL),
-                         rc[i] == ZKR_OK ? ZKR_OK : ZKR_ENOTOWNER);
+        ZKT_RC(in(&w[i], to_release, NULL), rc[i] == ZKR_OK ? ZKR_OK : ZKR_ENOTOWNER);
         dismiss(&w[i]);
     }
 }
@@ -328,59 +307,34 @@ static void come_and_go(const struct sides *s)
 /* Everything from open to close. */
 static void one_life(void)
 {
-    zkr_client *c = NULL;
-    struct sides s = {NULL, NULL, NULL};
+    zkr_client *c = zkt_client_if_memory();
+    struct sides s = {.c = NULL};
     zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    static const struct zkr__env env = {.door = &zkt_door};
-    int rc = zkr__client_open(&c, zkt_servers(), NULL, &env);
-    if (rc != ZKR_OK) {
-        assert_int_equal(rc, ZKR_ENOMEM);
+    if (!c) {
         return;
     }
-    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     o.share_readers = 1;
-    rc = zkr_rwlock_create(&s.l, c, zkt_path(), &o);
+    int rc = zkr_rwlock_create(&s.l, c, zkt_path(), &o);
     if (rc == ZKR_OK) {
         s.r = zkr_rwlock_reader(s.l);
         s.w = zkr_rwlock_writer(s.l);
         s.r->lock.share_ms = HOUR_MS;
         come_and_go(&s);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(nodes(), 0);
+        assert_int_equal(zkt_nodes(), 0);
         end_sides(&s);
     } else {
-        assert_int_equal(rc, ZKR_ENOMEM);
+        ZKT_RC(rc, ZKR_ENOMEM);
     }
     zkt_close(c);
 }
 
 /* Each allocation fails once, by search: an error or success, no leak, no orphan, no hold lost. */
-static void any_failing_allocation_is_survived(void **state)
+ZKT_CASE(any_failing_allocation_is_survived)
 {
-    (void)state;
-    int n = 0;
-    do {
-        atomic_store(&denied, false);
-        atomic_store(&allocations_left, n++);
-        zkr__mem_set_gate(allow);
+    for (struct zkt_strikes f = {.least = 15}; zkt_next_strike(&f);) {
+        zkt_deny_allocation(f.n);
         one_life();
-        zkr__mem_set_gate(NULL);
-        assert_true(n < 500);
-    } while (atomic_load(&denied));
-    assert_true(n > 15);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_loss_is_each_threads),
-        ZKT_TEST(a_loss_is_of_one_node),
-        ZKT_TEST(one_writes_while_another_leaves),
-        ZKT_TEST(an_answer_may_come_after_all_have_left),
-        ZKT_TEST(who_writes_and_releases_takes_no_other_along),
-        ZKT_TEST(a_refused_write_releases_nothing),
-        ZKT_TEST(a_client_that_is_shut_down_lets_nobody_join),
-        ZKT_TEST(any_failing_allocation_is_survived),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+        f.struck = zkt_was_denied();
+    }
 }

@@ -7,9 +7,8 @@
 /* --- permits --- */
 
 /* A ticket has its nodes in one transaction, is told of, and leaves nothing. */
-static void free_permits_are_had(void **state)
+ZKT_CASE(free_permits_are_had)
 {
-    (void)state;
     char node[256], data[256];
     int64_t token = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -22,26 +21,28 @@ static void free_permits_are_had(void **state)
     assert_int_equal(leases(), 2);
     assert_true(at_gate() <= 0);
     assert_int_equal(zkt_get(zkt_servers(), node, data, sizeof(data), NULL), ZKT_OK);
-    assert_non_null(strstr(data, " max=3"));
-    assert_string_equal(strstr(data, " max=3"), " max=3");
+    char *fields = strchr(data, '\n');
+    assert_non_null(fields);
+    assert_string_equal(fields, "\nmax=3");
+    *fields = '\0';
     ZKT_MUST(zkr_semaphore_holders(s, &list));
     assert_int_equal(zkr_contenders_count(list), 2);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(zkr_contenders_get(list, i)->fencing_token, token);
         assert_string_equal(zkr_contenders_get(list, i)->owner, data);
+        assert_string_equal(zkr_contender_field(zkr_contenders_get(list, i), "max"),
+                            "3");
     }
     zkr_contenders_free(list);
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(leases(), 0);
     ZKT_MUST(zkr_ticket_destroy(t));
-    done(s, c);
 }
 
 /* Tries take what is free and nothing else, whoever asks. */
-static void there_are_no_more_than_the_maximum(void **state)
+ZKT_CASE(there_are_no_more_than_the_maximum)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 3), *z = semaphore(d, 3);
@@ -59,15 +60,11 @@ static void there_are_no_more_than_the_maximum(void **state)
     end(one);
     ZKT_MUST(try(z, 3));
     ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
-    ZKT_MUST(zkr_semaphore_destroy(z));
-    zkt_close(d);
-    done(s, c);
 }
 
 /* Many wait for a few; who wants few does not pass who wants many. */
-static void it_is_fair_whatever_the_number(void **state)
+ZKT_CASE(it_is_fair_whatever_the_number)
 {
-    (void)state;
     struct told many = {0}, few = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
@@ -84,22 +81,18 @@ static void it_is_fair_whatever_the_number(void **state)
     zkt_sleep_ms(SOON_MS / 2);
     assert_int_equal(many.held + few.held, 0);
     end(held[2]);
-    ZKT_EVENTUALLY(many.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(many.held, 1, PATIENCE_MS);
     zkt_sleep_ms(SOON_MS / 2);
     assert_int_equal(few.held, 0);
     end(many.t);
-    ZKT_EVENTUALLY(few.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(few.held, 1, PATIENCE_MS);
     end(few.t);
     ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
-    ZKT_MUST(zkr_semaphore_destroy(z));
-    zkt_close(d);
-    done(s, c);
 }
 
 /* Who comes while others wait at the gate queues behind them, though its permits are free. */
-static void a_newcomer_does_not_pass_the_queue(void **state)
+ZKT_CASE(a_newcomer_does_not_pass_the_queue)
 {
-    (void)state;
     struct told first = {0}, second = {0}, late = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
@@ -111,22 +104,18 @@ static void a_newcomer_does_not_pass_the_queue(void **state)
     zkt_sleep_ms(SOON_MS / 2);
     assert_int_equal(first.held + second.held + late.held, 0);
     end(held);
-    ZKT_EVENTUALLY(first.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(first.held, 1, PATIENCE_MS);
     assert_int_equal(second.held + late.held, 0);
     end(first.t);
     ZKT_EVENTUALLY(second.held == 1 && late.held == 1, PATIENCE_MS);
     end(second.t);
     end(late.t);
     ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
-    ZKT_MUST(zkr_semaphore_destroy(z));
-    zkt_close(d);
-    done(s, c);
 }
 
 /* One who stands at the gate and has no leases yet is not passed, but for tries: they do not queue. */
-static void the_gate_is_respected_before_its_leases_are_there(void **state)
+ZKT_CASE(the_gate_is_respected_before_its_leases_are_there)
 {
-    (void)state;
     char path[256];
     struct told told = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -139,18 +128,16 @@ static void the_gate_is_respected_before_its_leases_are_there(void **state)
     (void)queue_for(s, 1, &told);
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(told.held, 0);
-    ZKT_EVENTUALLY(leases() == 0, PATIENCE_MS);
+    ZKT_BECOMES(leases(), 0, PATIENCE_MS);
     ZKT_MUST(try(s, 1));
     assert_int_equal(zkt_delete(zkt_servers(), path), ZKT_OK);
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     end(told.t);
-    done(s, c);
 }
 
 /* A semaphore of one excludes, and its tokens rise. */
-static void one_permit_is_a_mutex(void **state)
+ZKT_CASE(one_permit_is_a_mutex)
 {
-    (void)state;
     int64_t last = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 1);
@@ -163,18 +150,16 @@ static void one_permit_is_a_mutex(void **state)
         expect(try(s, 1), ZKR_ETIMEDOUT);
         end(t);
     }
-    done(s, c);
 }
 
 /* A wait ends in time, and leaves nothing at the gate or inside. */
-static void a_deadline_is_kept_wherever_one_waits(void **state)
+ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 1);
     zkr_ticket *held = take(s, 1), *inside = NULL, *queued = NULL, *none = NULL;
     ZKT_MUST(zkr_semaphore_request(s, 1, 400, NULL, NULL, &inside));
-    ZKT_EVENTUALLY(leases() == 2, PATIENCE_MS);
+    ZKT_BECOMES(leases(), 2, PATIENCE_MS);
     ZKT_MUST(zkr_semaphore_request(s, 1, 200, NULL, NULL, &queued));
     int64_t before = zkt_now_ms();
     int rc = zkr_semaphore_acquire(s, 1, 300, &none);
@@ -188,43 +173,39 @@ static void a_deadline_is_kept_wherever_one_waits(void **state)
     end(inside);
     end(queued);
     end(held);
-    done(s, c);
 }
 
 /* One released while it waits is out of the way of the next, at the gate and inside. */
-static void one_that_leaves_lets_the_next_through(void **state)
+ZKT_CASE(one_that_leaves_lets_the_next_through)
 {
-    (void)state;
     struct told next = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 2);
     zkr_ticket *held = take(s, 1);
     zkr_ticket *inside = queue_for(s, 2, NULL);
-    ZKT_EVENTUALLY(leases() == 3, PATIENCE_MS);
+    ZKT_BECOMES(leases(), 3, PATIENCE_MS);
     zkr_ticket *queued = queue_for(s, 2, NULL);
     (void)queue_for(s, 1, &next);
     end(queued);
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(next.held, 0);
     end(inside);
-    ZKT_EVENTUALLY(next.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(next.held, 1, PATIENCE_MS);
     end(next.t);
     end(held);
-    done(s, c);
 }
 
 /* --- loss --- */
 
 /* Deleted by hand, one node takes the others with it. */
-static void a_lost_permit_takes_the_others_with_it(void **state)
+ZKT_CASE(a_lost_permit_takes_the_others_with_it)
 {
-    (void)state;
     char node[256];
     struct told told = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 3);
     (void)ask_for(s, 3, &told);
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     zkr_contenders *list = NULL;
     ZKT_MUST(zkr_semaphore_holders(s, &list));
     assert_int_equal(zkr_contenders_count(list), 3);
@@ -232,36 +213,33 @@ static void a_lost_permit_takes_the_others_with_it(void **state)
                    zkr_contenders_get(list, 1)->node);
     zkr_contenders_free(list);
     assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
-    ZKT_EVENTUALLY(told.lost == 1, PATIENCE_MS);
-    ZKT_EVENTUALLY(leases() == 0, PATIENCE_MS);
+    ZKT_BECOMES(told.lost, 1, PATIENCE_MS);
+    ZKT_BECOMES(leases(), 0, PATIENCE_MS);
     expect(zkr_ticket_error(told.t), ZKR_ESESSION);
-    assert_int_equal(zkr_ticket_release(told.t), ZKR_ESESSION);
+    ZKT_RC(zkr_ticket_release(told.t), ZKR_ESESSION);
     ZKT_MUST(zkr_ticket_destroy(told.t));
-    done(s, c);
 }
 
 /* A session that ends takes holds, and those who wait queue again by themselves. */
-static void a_session_that_ends_costs_holds_and_places(void **state)
+ZKT_CASE(a_session_that_ends_costs_holds_and_places)
 {
-    (void)state;
     struct told held = {0}, inside = {0}, queued = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 2);
     (void)ask_for(s, 2, &held);
-    ZKT_EVENTUALLY(held.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(held.held, 1, PATIENCE_MS);
     (void)queue_for(s, 2, &inside);
     (void)queue_for(s, 1, &queued);
-    ZKT_EVENTUALLY(leases() == 4, PATIENCE_MS);
+    ZKT_BECOMES(leases(), 4, PATIENCE_MS);
     zkt_expire(c);
-    ZKT_EVENTUALLY(held.lost == 1, PATIENCE_MS);
+    ZKT_BECOMES(held.lost, 1, PATIENCE_MS);
     ZKT_EVENTUALLY(inside.held + queued.held >= 1, PATIENCE_MS);
     ZKT_MUST(zkr_ticket_release(inside.t));
     ZKT_MUST(zkr_ticket_release(queued.t));
     end(held.t);
-    ZKT_EVENTUALLY(leases() == 0, PATIENCE_MS);
+    ZKT_BECOMES(leases(), 0, PATIENCE_MS);
     end(inside.t);
     end(queued.t);
-    done(s, c);
 }
 
 static void delete_first(const char *below_path)
@@ -282,32 +260,29 @@ static void delete_first(const char *below_path)
 }
 
 /* Who loses its place at the gate, or its leases while it waits inside, queues again. */
-static void one_who_waits_gets_over_a_deleted_node(void **state)
+ZKT_CASE(one_who_waits_gets_over_a_deleted_node)
 {
-    (void)state;
     struct told inside = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 1);
     zkr_ticket *held = take(s, 1);
     (void)queue_for(s, 1, &inside);
-    ZKT_EVENTUALLY(leases() == 2, PATIENCE_MS);
+    ZKT_BECOMES(leases(), 2, PATIENCE_MS);
     zkt_sleep_ms(SOON_MS); /* it watches its nodes by now */
     delete_first("locks");
     ZKT_EVENTUALLY(at_gate() == 1 && leases() == 2, PATIENCE_MS);
     assert_int_equal(inside.held, 0);
     end(held);
-    ZKT_EVENTUALLY(inside.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(inside.held, 1, PATIENCE_MS);
     ZKT_EVENTUALLY(leases() == 1 && at_gate() == 0, PATIENCE_MS);
     end(inside.t);
-    done(s, c);
 }
 
 /* --- the maximum --- */
 
 /* As long as there is no count, the max given counts; a count is followed up and down. */
-static void the_maximum_is_followed(void **state)
+ZKT_CASE(the_maximum_is_followed)
 {
-    (void)state;
     struct told more = {0}, last = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = resizable(c, 1);
@@ -316,7 +291,7 @@ static void the_maximum_is_followed(void **state)
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(more.held, 0);
     set_max(4);
-    ZKT_EVENTUALLY(more.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(more.held, 1, PATIENCE_MS);
     set_max(2);
     (void)queue_for(s, 1, &last);
     assert_int_equal(zkr_ticket_state(more.t), ZKR_TICKET_HELD);
@@ -324,18 +299,16 @@ static void the_maximum_is_followed(void **state)
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(last.held, 0); /* three are still out */
     end(more.t);
-    ZKT_EVENTUALLY(last.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(last.held, 1, PATIENCE_MS);
     end(last.t);
     ZKT_EVENTUALLY(try(s, 3) == ZKR_ETIMEDOUT && try(s, 2) == ZKR_OK, PATIENCE_MS);
     assert_int_equal(zkt_delete(zkt_servers(), count_path()), ZKT_OK);
     ZKT_EVENTUALLY(try(s, 2) == ZKR_ETIMEDOUT && try(s, 1) == ZKR_OK, PATIENCE_MS);
-    done(s, c);
 }
 
 /* What is no count lets nobody in, until it is one. */
-static void a_count_that_is_none_lets_nobody_in(void **state)
+ZKT_CASE(a_count_that_is_none_lets_nobody_in)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t size;
@@ -347,22 +320,20 @@ static void a_count_that_is_none_lets_nobody_in(void **state)
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         struct told told = {0};
         set_bytes(none[i].bytes, none[i].size);
-        ZKT_EVENTUALLY(try(s, 1) == ZKR_ETIMEDOUT, PATIENCE_MS);
+        ZKT_BECOMES(try(s, 1), ZKR_ETIMEDOUT, PATIENCE_MS);
         (void)queue_for(s, 1, &told);
         zkt_sleep_ms(SOON_MS / 5);
         assert_int_equal(told.held, 0);
         set_max(1);
-        ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+        ZKT_BECOMES(told.held, 1, PATIENCE_MS);
         end(told.t);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     }
-    done(s, c);
 }
 
 /* A new session reads it anew, before it lets anybody in. */
-static void the_maximum_is_followed_across_sessions(void **state)
+ZKT_CASE(the_maximum_is_followed_across_sessions)
 {
-    (void)state;
     struct told told = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     set_max(2);
@@ -371,21 +342,19 @@ static void the_maximum_is_followed_across_sessions(void **state)
     expect(try(s, 3), ZKR_ETIMEDOUT);
     zkt_expire(c);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-    ZKT_EVENTUALLY(try(s, 2) == ZKR_OK, PATIENCE_MS);
+    ZKT_BECOMES(try(s, 2), ZKR_OK, PATIENCE_MS);
     expect(try(s, 3), ZKR_ETIMEDOUT);
     (void)queue_for(s, 3, &told);
     set_max(3);
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     end(told.t);
-    done(s, c);
 }
 
 /* --- strangers --- */
 
 /* Any child of the directory of the leases takes up a permit, as for Curator. */
-static void a_stranger_among_the_leases_takes_up_a_permit(void **state)
+ZKT_CASE(a_stranger_among_the_leases_takes_up_a_permit)
 {
-    (void)state;
     char path[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 2);
@@ -399,29 +368,6 @@ static void a_stranger_among_the_leases_takes_up_a_permit(void **state)
     zkt_sleep_ms(SOON_MS / 5);
     assert_int_equal(told.held, 0);
     assert_int_equal(zkt_delete(zkt_servers(), path), ZKT_OK);
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     end(told.t);
-    done(s, c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(free_permits_are_had),
-        ZKT_TEST(there_are_no_more_than_the_maximum),
-        ZKT_TEST(it_is_fair_whatever_the_number),
-        ZKT_TEST(a_newcomer_does_not_pass_the_queue),
-        ZKT_TEST(the_gate_is_respected_before_its_leases_are_there),
-        ZKT_TEST(one_permit_is_a_mutex),
-        ZKT_TEST(a_deadline_is_kept_wherever_one_waits),
-        ZKT_TEST(one_that_leaves_lets_the_next_through),
-        ZKT_TEST(a_lost_permit_takes_the_others_with_it),
-        ZKT_TEST(a_session_that_ends_costs_holds_and_places),
-        ZKT_TEST(one_who_waits_gets_over_a_deleted_node),
-        ZKT_TEST(the_maximum_is_followed),
-        ZKT_TEST(a_count_that_is_none_lets_nobody_in),
-        ZKT_TEST(the_maximum_is_followed_across_sessions),
-        ZKT_TEST(a_stranger_among_the_leases_takes_up_a_permit),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

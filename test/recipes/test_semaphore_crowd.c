@@ -106,54 +106,38 @@ static void gather(struct crowd *k)
     }
     for (int i = 0; i < CLIENTS; i++) {
         ZKT_MUST(zkr_client_flush(clients[i], PATIENCE_MS));
-        ZKT_MUST(zkr_semaphore_destroy(visitors[i * THREADS].s));
+        end_semaphore(visitors[i * THREADS].s);
         zkt_close(clients[i]);
     }
-    clear();
     assert_int_equal(atomic_load(&k->violations), 0);
     assert_int_equal(atomic_load(&k->served), CLIENTS * THREADS * ROUNDS);
 }
 
 /* Of three: each asks for one to three. */
-static void never_more_than_the_maximum(void **state)
+ZKT_CASE(never_more_than_the_maximum)
 {
-    (void)state;
     struct crowd k = {.max = 3, .largest = 3};
     gather(&k);
     assert_int_equal(atomic_load(&k.most), 3);
 }
 
 /* Two who want all of two at once are both served: each has none while it waits. */
-static void all_of_two_are_had_in_turn(void **state)
+ZKT_CASE(all_of_two_are_had_in_turn)
 {
-    (void)state;
     struct crowd k = {.max = 2, .largest = 2};
     gather(&k);
 }
 
 /* Of many, one each: most of the time nobody waits. */
-static void few_of_many_are_had(void **state)
+ZKT_CASE(few_of_many_are_had)
 {
-    (void)state;
     struct crowd k = {.max = 10, .largest = 1};
     gather(&k);
 }
 
 /* While the maximum goes up and down, never above its highest. */
-static void a_maximum_that_moves_is_kept(void **state)
+ZKT_CASE(a_maximum_that_moves_is_kept)
 {
-    (void)state;
     struct crowd k = {.max = 6, .largest = 2, .resized = true};
     gather(&k);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(never_more_than_the_maximum),
-        ZKT_TEST(all_of_two_are_had_in_turn),
-        ZKT_TEST(few_of_many_are_had),
-        ZKT_TEST(a_maximum_that_moves_is_kept),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -2,13 +2,11 @@
 /* Wrong calls of semaphores: an error each, with a text, and nothing lost. */
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "semaphores.h"
 
 /* Paths, maxima and options that make no sense are refused before anything is sent. */
-static void nonsense_is_refused_at_once(void **state)
+ZKT_CASE(nonsense_is_refused_at_once)
 {
-    (void)state;
     static const char *const paths[] = {NULL,  "",      "/",    "relative",
                                         "/a/", "/a//b", "/a\nb"};
     static const int64_t maxima[] = {0, -1, INT64_MIN, INT64_C(2147483648), INT64_MAX};
@@ -37,13 +35,11 @@ static void nonsense_is_refused_at_once(void **state)
     o.data_len = 65537;
     expect(zkr_semaphore_create(&s, c, "/a", 1, &o), ZKR_EINVAL);
     assert_null(s);
-    zkt_close(c);
 }
 
 /* So many permits can never be had: an error at once where the maximum is fixed, else a wait. */
-static void a_number_that_can_never_be_had_is_refused(void **state)
+ZKT_CASE(a_number_that_can_never_be_had_is_refused)
 {
-    (void)state;
     static const int numbers[] = {
         0, -1, INT32_MIN, 4, ZKR_SEMAPHORE_PERMITS_MAX + 1, INT32_MAX};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
@@ -67,33 +63,27 @@ static void a_number_that_can_never_be_had_is_refused(void **state)
     expect(zkr_semaphore_holders(s, NULL), ZKR_EINVAL);
     assert_null(t);
     ZKT_MUST(zkr_semaphore_destroy(NULL));
-    ZKT_MUST(zkr_semaphore_destroy(r));
-    done(s, c);
 }
 
 /* The nodes of a ticket must fit into one request. */
-static void what_no_request_has_room_for_is_refused(void **state)
+ZKT_CASE(what_no_request_has_room_for_is_refused)
 {
-    (void)state;
     static const char data[65536];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = NULL;
     zkr_ticket *t = NULL;
     zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
     o.data = data;
     o.data_len = sizeof(data);
-    ZKT_MUST(zkr_semaphore_create(&s, c, zkt_path(), 100, &o));
+    zkr_semaphore *s = semaphore_with(c, 100, &o);
     expect(zkr_semaphore_acquire(s, 14, 1000, &t), ZKR_EINVAL);
     ZKT_MUST(zkr_semaphore_acquire(s, 13, PATIENCE_MS, &t));
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
-    done(s, c);
 }
 
 /* While a ticket exists the semaphore does, and the client. */
-static void what_is_used_is_not_destroyed(void **state)
+ZKT_CASE(what_is_used_is_not_destroyed)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = semaphore(c, 1);
     zkr_ticket *t = take(s, 1);
@@ -103,7 +93,6 @@ static void what_is_used_is_not_destroyed(void **state)
     ZKT_MUST(zkr_ticket_release(t));
     expect(zkr_semaphore_destroy(s), ZKR_EBUSY);
     ZKT_MUST(zkr_ticket_destroy(t));
-    done(s, c);
 }
 
 static zkr_semaphore *asked; /* by the callback */
@@ -119,29 +108,15 @@ static void ask_in_callback(zkr_ticket *t, int state, struct told *told)
 }
 
 /* What blocks is refused on the dispatch thread. */
-static void nothing_blocks_a_callback(void **state)
+ZKT_CASE(nothing_blocks_a_callback)
 {
-    (void)state;
     struct told told = {.then = ask_in_callback};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     asked = semaphore(c, 2);
     (void)ask_for(asked, 1, &told);
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     assert_true(told.code);
     end(told.t);
-    done(asked, c);
-}
-
-static atomic_long allocations_left;
-static atomic_bool denied;
-
-static bool allow(void)
-{
-    if (atomic_fetch_sub(&allocations_left, 1) == 0) {
-        atomic_store(&denied, true);
-        return false;
-    }
-    return true;
 }
 
 /* One that has no memory fails, and may be had the next time. */
@@ -161,7 +136,7 @@ static void one_life(zkr_client *c)
     o.max_from = count_path();
     int rc = zkr_semaphore_create(&s, c, zkt_path(), 3, &o);
     if (rc != ZKR_OK) {
-        assert_int_equal(rc, ZKR_ENOMEM);
+        ZKT_RC(rc, ZKR_ENOMEM);
         return;
     }
     zkr_ticket *t = acquire(s, 2), *inside = NULL, *queued = NULL;
@@ -179,37 +154,16 @@ static void one_life(zkr_client *c)
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_true(leases() <= 0 && at_gate() <= 0);
-    ZKT_MUST(zkr_semaphore_destroy(s));
+    end_semaphore(s);
 }
 
 /* Each allocation fails once: an error or success, and nothing is left. */
-static void each_allocation_may_fail(void **state)
+ZKT_CASE(each_allocation_may_fail)
 {
-    (void)state;
-    int n = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    do {
-        atomic_store(&denied, false);
-        atomic_store(&allocations_left, n++);
-        zkr__mem_set_gate(allow);
+    for (struct zkt_strikes f = {.least = 40}; zkt_next_strike(&f);) {
+        zkt_deny_allocation(f.n);
         one_life(c);
-        zkr__mem_set_gate(NULL);
-        assert_true(n < 500);
-    } while (atomic_load(&denied));
-    assert_true(n > 40);
-    zkt_close(c);
-    clear();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(nonsense_is_refused_at_once),
-        ZKT_TEST(a_number_that_can_never_be_had_is_refused),
-        ZKT_TEST(what_no_request_has_room_for_is_refused),
-        ZKT_TEST(what_is_used_is_not_destroyed),
-        ZKT_TEST(nothing_blocks_a_callback),
-        ZKT_TEST(each_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+        f.struck = zkt_was_denied();
+    }
 }

@@ -36,9 +36,8 @@ static void expect_held(zkr_mutex *m, zkr_ticket *t, zkr_leader_latch *l)
 }
 
 /* A thread's, a ticket's and a latch's, each until it is released, and not by lack of a lease. */
-static void what_is_held_stays_held(void **state)
+ZKT_CASE(what_is_held_stays_held)
 {
-    (void)state;
     struct zkt_actor behind;
     struct told told = {0};
     struct zkt_told told_of_latch;
@@ -59,8 +58,7 @@ static void what_is_held_stays_held(void **state)
     zkt_lead(l);
     zkt_actor_queue(&behind, c, m, NULL); /* which waits for this very client */
     ZKT_MUST(zkr_client_shutdown(c));
-    assert_int_equal(zkt_actor_acquired(&behind), ZKR_ECLOSED);
-    (void)zkt_actor_end(&behind);
+    zkt_actor_is_refused(&behind, ZKR_ECLOSED);
     expect_held(m, t, l);
     ZKT_MUST(
         zkr_mutex_acquire(m, ZKR_FOREVER)); /* once more, which waits for nothing */
@@ -71,25 +69,22 @@ static void what_is_held_stays_held(void **state)
     expect_held(m, t, l);
     assert_true(nodes(zkt_path()) == 1 && nodes(path) == 1 && nodes(lead) == 1);
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_EVENTUALLY(nodes(zkt_path()) == 0, PATIENCE_MS);
+    ZKT_BECOMES(nodes(zkt_path()), 0, PATIENCE_MS);
     ZKT_MUST(zkr_ticket_release(t));
-    ZKT_EVENTUALLY(nodes(path) == 0, PATIENCE_MS);
+    ZKT_BECOMES(nodes(path), 0, PATIENCE_MS);
     assert_int_equal(nodes(lead), 1);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    ZKT_EVENTUALLY(nodes(lead) == 0, PATIENCE_MS);
+    ZKT_BECOMES(nodes(lead), 0, PATIENCE_MS);
     assert_true(told.held == 1 && told.lost + told.failed + told.wrong == 0);
     assert_true(told_of_latch.losses == 0 && told_of_latch.failures == 0);
     ZKT_MUST(zkr_ticket_destroy(t));
-    ZKT_MUST(zkr_leader_latch_destroy(l));
+    zkt_destroy_latch(l);
     zkt_destroy(of_ticket);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* What is held is in the way of a close, as ever. */
-static void a_close_follows_a_shutdown(void **state)
+ZKT_CASE(a_close_follows_a_shutdown)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
@@ -97,27 +92,22 @@ static void a_close_follows_a_shutdown(void **state)
     expect(zkr_mutex_destroy(m), ZKR_EBUSY);
     expect(zkr_client_close(c), ZKR_EBUSY);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* A lease that was lost is lost: no new claim is made for it. */
-static void a_latch_that_loses_comes_not_back(void **state)
+ZKT_CASE(a_latch_that_loses_comes_not_back)
 {
-    (void)state;
     struct zkt_told told;
     zkr_client *c = zkt_client(zkt_servers(), SHORT_SESSION_MS);
     zkr_leader_latch *l = zkt_telling_latch(c, "me", &told, NULL);
     zkt_lead(l);
-    ZKT_EVENTUALLY(told.gains == 1, PATIENCE_MS);
+    ZKT_BECOMES(told.gains, 1, PATIENCE_MS);
     ZKT_MUST(zkr_client_shutdown(c));
     zkt_expire(c);
     ZKT_EVENTUALLY(told.losses == 1 && told.failures == 1, PATIENCE_MS);
-    assert_int_equal(told.code, ZKR_ECLOSED);
+    ZKT_RC(told.code, ZKR_ECLOSED);
     assert_int_equal(told.bad, 0);
     expect(zkr_leader_latch_await(l, ZKR_FOREVER), ZKR_ECLOSED);
-    zkt_end_latch(l);
-    zkt_close(c);
 }
 
 /* --- from a callback --- */
@@ -132,9 +122,8 @@ static void shut_down_inside(zkr_ticket *t, int state, struct told *told)
 }
 
 /* By the holder's own callback: it holds on, and who waits hears of it. */
-static void a_callback_shuts_down(void **state)
+ZKT_CASE(a_callback_shuts_down)
 {
-    (void)state;
     struct told told = {0}, next = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
@@ -144,15 +133,13 @@ static void a_callback_shuts_down(void **state)
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkr_ticket *t = queue(m, &told), *behind = queue(m, &next);
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_EVENTUALLY(next.failed == 1, PATIENCE_MS);
+    ZKT_BECOMES(next.failed, 1, PATIENCE_MS);
     ZKT_MUST(told.code);
     expect(zkr_ticket_error(behind), ZKR_ECLOSED);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_true(told.held == 1 && told.lost + told.failed + told.wrong == 0);
     end(t);
     end(behind);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* --- while waits begin --- */
@@ -225,9 +212,8 @@ static void *work(void *arg)
 }
 
 /* Threads that are about to wait, or have just been granted, end with the others. */
-static void waits_that_begin_meanwhile_end(void **state)
+ZKT_CASE(waits_that_begin_meanwhile_end)
 {
-    (void)state;
     enum { KINDS = 5, WORKERS = 2 * KINDS, ROUNDS = 10 };
     static int (*const calls[KINDS])(const struct busy *b) = {
         lock_and_unlock, hold_a_ticket, lead_for_a_moment, read_contenders, watch};
@@ -251,23 +237,11 @@ static void waits_that_begin_meanwhile_end(void **state)
             assert_int_equal(pthread_join(w[i].thread, NULL), 0);
             assert_string_equal(zkr_err_name(w[i].code), zkr_err_name(ZKR_ECLOSED));
         }
-        ZKT_EVENTUALLY(children() <= 0, PATIENCE_MS);
+        ZKT_EVENTUALLY(zkt_nodes() <= 0, PATIENCE_MS);
         for (int i = 0; i < 2; i++) {
-            ZKT_MUST(zkr_leader_latch_destroy(b[i].l));
+            zkt_destroy_latch(b[i].l);
             zkt_destroy(b[i].m);
         }
         zkt_close(c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(what_is_held_stays_held),
-        ZKT_TEST(a_close_follows_a_shutdown),
-        ZKT_TEST(a_latch_that_loses_comes_not_back),
-        ZKT_TEST(a_callback_shuts_down),
-        ZKT_TEST(waits_that_begin_meanwhile_end),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

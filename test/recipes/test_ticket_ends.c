@@ -12,9 +12,8 @@
 /* --- release --- */
 
 /* In any state, and again: ZKR_OK but for a hold that was lost, and nothing is left. */
-static void a_release_is_right_in_every_state(void **state)
+ZKT_CASE(a_release_is_right_in_every_state)
 {
-    (void)state;
     struct told told = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
@@ -32,26 +31,23 @@ static void a_release_is_right_in_every_state(void **state)
     expect(zkr_ticket_error(waits), ZKR_ECANCELED);
     expect(zkr_ticket_wait(waits, PATIENCE_MS), ZKR_ECANCELED);
     expect(zkr_ticket_error(failed), ZKR_ETIMEDOUT);
-    ZKT_EVENTUALLY(children() == 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
     ZKT_MUST(zkr_ticket_release(held));
     ZKT_MUST(zkr_ticket_release(held));
     ZKT_MUST(zkr_ticket_error(held));
     expect(zkr_ticket_wait(held, 0), ZKR_ECANCELED);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(children(), 0);
+    assert_int_equal(zkt_nodes(), 0);
     assert_int_equal(told.held + told.failed + told.lost, 0);
     end(early);
     end(held);
     end(waits);
     end(failed);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* zkr_mutex_cancel() reaches threads, not tickets. */
-static void a_cancel_reaches_no_ticket(void **state)
+ZKT_CASE(a_cancel_reaches_no_ticket)
 {
-    (void)state;
     struct zkt_actor actor;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
@@ -60,15 +56,12 @@ static void a_cancel_reaches_no_ticket(void **state)
     zkt_actor_queue(&actor, c, m, NULL);
     zkr_ticket *waits = queue(m, NULL);
     ZKT_MUST(zkr_mutex_cancel(m));
-    assert_int_equal(zkt_actor_acquired(&actor), ZKR_ECANCELED);
-    (void)zkt_actor_end(&actor);
+    zkt_actor_is_refused(&actor, ZKR_ECANCELED);
     assert_int_equal(zkr_ticket_state(held), ZKR_TICKET_HELD);
     ZKT_MUST(zkr_ticket_release(held));
     ZKT_MUST(zkr_ticket_wait(waits, PATIENCE_MS));
     end(held);
     end(waits);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* --- waiting --- */
@@ -108,13 +101,11 @@ static void join_waiters(struct waiter *w, int count, int code)
 }
 
 /* Any number of threads may wait on one ticket, and all hear of the grant, or of the release. */
-static void all_who_wait_on_a_ticket_hear(void **state)
+ZKT_CASE(all_who_wait_on_a_ticket_hear)
 {
-    (void)state;
     enum { WAITERS = 8 };
     struct waiter w[WAITERS];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
     for (int way = 0; way < 3; way++) {
         zkr_ticket *t = request(m, way == 2 ? 300 : ZKR_FOREVER, NULL);
@@ -139,8 +130,6 @@ static void all_who_wait_on_a_ticket_hear(void **state)
         }
     }
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 static bool has_waiters(zkr_ticket *t)
@@ -152,14 +141,12 @@ static bool has_waiters(zkr_ticket *t)
 }
 
 /* Threads that were woken are waited for: by the caller, who is told that it is too early. */
-static void a_destroy_spares_those_who_wait(void **state)
+ZKT_CASE(a_destroy_spares_those_who_wait)
 {
-    (void)state;
     enum { ROUNDS = 200 };
     struct waiter w;
     int early = 0;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
     for (int i = 0; i < ROUNDS; i++) {
         zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
@@ -175,8 +162,6 @@ static void a_destroy_spares_those_who_wait(void **state)
     }
     assert_true(early > 0);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* --- callbacks --- */
@@ -188,18 +173,14 @@ static void wait_in_callback(zkr_ticket *t, int state, struct told *told)
 }
 
 /* A callback must not wait. */
-static void a_callback_must_not_wait(void **state)
+ZKT_CASE(a_callback_must_not_wait)
 {
-    (void)state;
     struct told told = {.then = wait_in_callback};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     (void)request(m, 5000, &told);
-    ZKT_EVENTUALLY(told.held == 1, PATIENCE_MS);
-    assert_int_equal(told.code, ZKR_ESTATE);
+    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
+    ZKT_RC(told.code, ZKR_ESTATE);
     end(told.t);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 struct chain {
@@ -223,17 +204,15 @@ static void go_on(zkr_ticket *t, int state, void *ctx)
 }
 
 /* A callback may release and destroy its own ticket, and ask for the next. */
-static void a_callback_may_end_its_ticket(void **state)
+ZKT_CASE(a_callback_may_end_its_ticket)
 {
-    (void)state;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct chain chain = {.m = zkt_mutex(c), .left = 50};
+    struct chain chain = {.m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS)),
+                          .left = 50};
     zkr_ticket *t = NULL;
     ZKT_MUST(zkr_mutex_request(chain.m, ZKR_FOREVER, go_on, &chain, &t));
-    ZKT_EVENTUALLY(chain.left == 0, PATIENCE_MS);
+    ZKT_BECOMES(chain.left, 0, PATIENCE_MS);
     assert_int_equal(chain.wrong, 0);
     zkt_destroy(chain.m);
-    zkt_close(c);
 }
 
 static void stay(zkr_ticket *t, int state, struct told *told)
@@ -256,13 +235,11 @@ static void *let_go_on(void *arg)
 }
 
 /* A release does not wait for a callback that runs, a destroy does. */
-static void a_destroy_waits_for_a_running_callback(void **state)
+ZKT_CASE(a_destroy_waits_for_a_running_callback)
 {
-    (void)state;
     pthread_t thread;
     struct told told = {.then = stay};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     (void)request(m, 5000, &told);
     ZKT_EVENTUALLY(told.in_callback, PATIENCE_MS);
     ZKT_MUST(zkr_ticket_release(told.t));
@@ -271,40 +248,33 @@ static void a_destroy_waits_for_a_running_callback(void **state)
     ZKT_MUST(zkr_ticket_destroy(told.t));
     assert_false(told.in_callback);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* The ticket is where the caller will look for it before the callback can run. */
-static void the_ticket_is_known_before_it_is_told_of(void **state)
+ZKT_CASE(the_ticket_is_known_before_it_is_told_of)
 {
-    (void)state;
     enum { MANY = 3000 };
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     zkt_proxy_cut(p);
-    ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     for (int i = 0; i < MANY; i++) {
         struct told told = {0};
         zkr_ticket *t = request(m, 0, &told); /* fails at once */
-        ZKT_EVENTUALLY(told.failed == 1, PATIENCE_MS);
+        ZKT_BECOMES(told.failed, 1, PATIENCE_MS);
         assert_int_equal(told.wrong, 0);
         end(t);
     }
     zkt_proxy_heal(p);
-    ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_proxy_stop(p);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
 }
 
 /* --- ends and misuse --- */
 
 /* Objects in use refuse to go; NULL may. */
-static void busy_tickets_refuse_to_go(void **state)
+ZKT_CASE(busy_tickets_refuse_to_go)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     zkr_ticket *held = request(m, 5000, NULL);
@@ -321,20 +291,16 @@ static void busy_tickets_refuse_to_go(void **state)
     expect(zkr_mutex_destroy(m), ZKR_EBUSY);
     ZKT_MUST(zkr_ticket_destroy(waits));
     ZKT_MUST(zkr_ticket_destroy(NULL));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* NULL, times and rooms that make no sense. */
-static void nonsense_is_refused(void **state)
+ZKT_CASE(nonsense_is_refused)
 {
-    (void)state;
     char buf[8];
     int64_t number;
     struct zoo_op op;
     zkr_ticket *t = NULL;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     expect(zkr_mutex_request(NULL, 0, NULL, NULL, &t), ZKR_EINVAL);
     expect(zkr_mutex_request(m, 0, NULL, NULL, NULL), ZKR_EINVAL);
     expect(zkr_mutex_request(m, -2, NULL, NULL, &t), ZKR_EINVAL);
@@ -355,8 +321,6 @@ static void nonsense_is_refused(void **state)
     expect(zkr_ticket_node(t, buf, sizeof(buf)), ZKR_EINVAL); /* too small */
     expect(zkr_ticket_guard(t, NULL), ZKR_EINVAL);
     end(t);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 static int use_in_child(void *arg)
@@ -378,35 +342,13 @@ static int use_in_child(void *arg)
 }
 
 /* A forked child gets ZKR_ESTATE, and the parent's hold stays. */
-static void a_forked_child_can_do_nothing(void **state)
+ZKT_CASE(a_forked_child_can_do_nothing)
 {
-    (void)state;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     zkr_ticket *t = request(m, 5000, NULL);
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
     assert_int_equal(zkt_join(zkt_fork(use_in_child, t), PATIENCE_MS), 0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-    assert_int_equal(children(), 1);
+    assert_int_equal(zkt_nodes(), 1);
     end(t);
-    zkt_destroy(m);
-    zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_release_is_right_in_every_state),
-        ZKT_TEST(a_cancel_reaches_no_ticket),
-        ZKT_TEST(all_who_wait_on_a_ticket_hear),
-        ZKT_TEST(a_destroy_spares_those_who_wait),
-        ZKT_TEST(a_callback_must_not_wait),
-        ZKT_TEST(a_callback_may_end_its_ticket),
-        ZKT_TEST(a_destroy_waits_for_a_running_callback),
-        ZKT_TEST(the_ticket_is_known_before_it_is_told_of),
-        ZKT_TEST(busy_tickets_refuse_to_go),
-        ZKT_TEST(nonsense_is_refused),
-        ZKT_TEST(a_forked_child_can_do_nothing),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -4,21 +4,9 @@
 
 #include <zkr/guard.h>
 
-#include "base/mem.h"
 #include "tickets.h"
 
-static atomic_long allocations_left;
-static atomic_bool denied;
 static char resource[256];
-
-static bool allow(void)
-{
-    if (atomic_fetch_sub(&allocations_left, 1) == 0) {
-        denied = true;
-        return false;
-    }
-    return true;
-}
 
 static bool out_of_memory(int rc)
 {
@@ -88,35 +76,18 @@ static void two_lives(zkr_mutex *m)
 }
 
 /* Each allocation fails once, by search. */
-static void any_failing_allocation_is_survived(void **state)
+ZKT_CASE(any_failing_allocation_is_survived)
 {
-    (void)state;
     (void)snprintf(resource, sizeof(resource), "%s/resource", zkt_path());
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     assert_int_equal(zkt_create(zkt_servers(), resource, "old", 0), 0);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
-    int n = 0;
-    do {
-        denied = false;
-        allocations_left = n++;
-        zkr__mem_set_gate(allow);
+    for (struct zkt_strikes f = {.least = 15}; zkt_next_strike(&f);) {
+        zkt_deny_allocation(f.n);
         two_lives(m);
-        zkr__mem_set_gate(NULL);
+        f.struck = zkt_was_denied();
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        ZKT_EVENTUALLY(children() == 1, PATIENCE_MS);
-        assert_true(n < 300);
-    } while (denied);
-    assert_true(n > 15);
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_delete_children(zkt_servers(), zkt_path());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(any_failing_allocation_is_survived),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
+        ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
+    }
 }

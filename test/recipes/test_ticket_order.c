@@ -2,8 +2,7 @@
 /* Tickets when events come in the order that matters: on the fake, in virtual time. */
 #include <stdio.h>
 
-#include "fake.h"
-#include "session/service.h"
+#include "by_hand.h"
 #include "tickets.h"
 
 enum { SECOND = 1000 };
@@ -11,72 +10,20 @@ enum { SECOND = 1000 };
 static zkr_client *c;
 static zkr_mutex *m;
 
-/* --- a client whose threads are run by hand --- */
-
-static void run_service(void)
-{
-    zkr__lock(c);
-    c->service_at = ZKR__NEVER;
-    int64_t next = zkr__service_run(c);
-    c->service_at = next < c->service_at ? next : c->service_at;
-    zkr__unlock(c);
-}
-
-/* Time goes on, with answers, events and timers; nobody is called back. */
-static void pass(int64_t ms)
-{
-    int64_t until = zkf_now() + ms * ZKR__MS;
-    for (;;) {
-        int64_t service = zkf_now() + (c->service_at - zkr__now(c));
-        if (c->service_at != ZKR__NEVER && service <= zkf_now()) {
-            run_service();
-        } else if (!zkf_step(c->service_at != ZKR__NEVER && service < until ? service
-                                                                            : until) &&
-                   zkf_now() >= until) {
-            break;
-        }
-    }
-}
-
-static void call_back(void)
-{
-    while (zkr__dispatch_run_one(&c->dispatch)) {
-    }
-}
-
 static int open_world(void **state)
 {
     (void)state;
-    const struct zkf_config config = {.seed = 1,
-                                      .servers = 1,
-                                      .tick = 2 * SECOND * ZKR__MS,
-                                      .patience = 10 * SECOND * ZKR__MS,
-                                      .calm = true};
-    const struct zkr__env env = {.door = &zkf_door, .no_threads = true};
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = 10 * SECOND;
-    zkf_begin(&config);
-    zkf_enter(0);
-    ZKT_MUST(zkr__client_open(&c, "127.0.0.1:1", &o, &env));
+    c = zkf_open(NULL, NULL);
     ZKT_MUST(zkr_mutex_create(&m, c, "/lock", NULL));
-    c->service_at = 0;
-    pass(SECOND);
-    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     return 0;
 }
 
 static int close_world(void **state)
 {
     (void)state;
-    pass(SECOND);
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    assert_int_equal(stats.held + stats.waiting + stats.pending_deletes, 0);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_hurry(true);
-    ZKT_MUST(zkr_client_close(c));
-    zkf_hurry(false);
-    zkf_end();
+    zkf_pass(c, SECOND);
+    zkt_destroy(m);
+    zkf_close(c);
     return 0;
 }
 
@@ -121,11 +68,11 @@ static void a_grant_that_nobody_heard_of_is_tried_anew(void **state)
     (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     int64_t first = node_at(0)->czxid;
     delete_node(0);
-    pass(SECOND);
-    call_back();
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
     assert_true(told.held == 1 && told.lost + told.failed + told.wrong == 0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_true(token_of(t) > first);
@@ -138,16 +85,16 @@ static void it_is_told_of_what_it_holds_then(void **state)
     (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_true(zkf_stranger_create("/lock/x-lock-", true));
     zkf_expire(zkr_client_session_id(c));
-    pass(5 * SECOND);
-    call_back();
+    zkf_pass(c, 5 * SECOND);
+    zkf_call_back(c);
     assert_int_equal(told.held + told.failed + told.lost, 0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     delete_node(0);
-    pass(SECOND);
-    call_back();
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
     assert_int_equal(told.held, 1);
     end(t);
 }
@@ -158,13 +105,13 @@ static void a_grant_that_somebody_heard_of_is_lost(void **state)
     (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     delete_node(0);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
     assert_int_equal(told.held + told.lost, 0);
-    call_back();
+    zkf_call_back(c);
     assert_true(told.held == 1 && told.lost == 1 && told.failed + told.wrong == 0);
     expect(zkr_ticket_release(t), ZKR_ESESSION);
     end(t);
@@ -175,17 +122,17 @@ static void without_a_callback_the_question_counts(void **state)
 {
     (void)state;
     zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     int64_t first = node_at(0)->czxid;
     delete_node(0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD); /* as far as we can know */
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
     end(t);
     t = request(m, ZKR_FOREVER, NULL);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     delete_node(0);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_true(token_of(t) > first + 1);
     end(t);
@@ -198,11 +145,11 @@ static void a_release_overtakes_the_call(void **state)
     struct told told = {0}, next = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
     zkr_ticket *behind = request(m, ZKR_FOREVER, &next);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     ZKT_MUST(zkr_ticket_release(t));
     expect(zkr_ticket_error(t), ZKR_ECANCELED);
-    pass(SECOND);
-    call_back();
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
     assert_int_equal(told.held + told.failed + told.lost, 0);
     assert_int_equal(next.held, 1);
     end(t);
@@ -217,8 +164,8 @@ static void a_release_overtakes_the_create(void **state)
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
-    pass(SECOND);
-    call_back();
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
     assert_null(node_at(0));
     assert_int_equal(told.held + told.failed + told.lost, 0);
 }
@@ -230,31 +177,31 @@ static void a_time_out_is_a_timer(void **state)
     struct told told = {0}, dark = {0};
     zkr_ticket *holds = request(m, ZKR_FOREVER, NULL);
     zkr_ticket *t = request(m, 3 * SECOND, &told);
-    pass(3 * SECOND - 1);
-    call_back();
+    zkf_pass(c, 3 * SECOND - 1);
+    zkf_call_back(c);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     assert_non_null(node_at(1));
-    pass(2);
-    call_back();
+    zkf_pass(c, 2);
+    zkf_call_back(c);
     assert_int_equal(told.failed, 1);
     expect(zkr_ticket_error(t), ZKR_ETIMEDOUT);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_null(node_at(1));
     end(t);
     zkf_blackhole(0, true);
     t = request(m, 3 * SECOND, &dark);
-    pass(3 * SECOND - 1);
-    call_back();
+    zkf_pass(c, 3 * SECOND - 1);
+    zkf_call_back(c);
     assert_int_equal(dark.failed, 0);
-    pass(2);
-    call_back();
+    zkf_pass(c, 2);
+    zkf_call_back(c);
     assert_int_equal(dark.failed, 1);
     expect(zkr_ticket_error(t), ZKR_ENOANSWER);
     end(t);
     zkf_blackhole(0, false);
-    pass(20 * SECOND);
+    zkf_pass(c, 20 * SECOND);
     end(holds);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_null(node_at(0));
 }
 
@@ -264,16 +211,17 @@ static void a_question_notices_the_time_out(void **state)
     (void)state;
     struct told told = {0};
     zkr_ticket *holds = request(m, ZKR_FOREVER, NULL);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     zkr_ticket *t = request(m, SECOND, &told);
-    pass(SECOND / 2);
+    zkf_pass(c, SECOND / 2);
     c->service_at = ZKR__NEVER; /* its thread is late */
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
-    call_back();
+    zkf_call_back(c);
     assert_true(told.failed == 1 && told.wrong == 0);
-    run_service();
-    call_back();
+    c->service_at = 0;
+    zkf_pass(c, 0);
+    zkf_call_back(c);
     assert_int_equal(told.failed, 1);
     end(t);
     end(holds);
@@ -285,16 +233,16 @@ static void a_grant_outlives_the_time_out(void **state)
     (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, 2 * SECOND, &told);
-    pass(5 * SECOND);
-    call_back();
+    zkf_pass(c, 5 * SECOND);
+    zkf_call_back(c);
     assert_true(told.held == 1 && told.failed == 0);
-    pass(5 * SECOND);
+    zkf_pass(c, 5 * SECOND);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     end(t);
     t = request(m, 2 * SECOND, NULL);
-    pass(5 * SECOND);
+    zkf_pass(c, 5 * SECOND);
     delete_node(0); /* but it is not tried anew any more */
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     expect(zkr_ticket_error(t), ZKR_ENOANSWER);
     end(t);
 }
@@ -305,10 +253,10 @@ static void a_destroyed_ticket_calls_nobody(void **state)
     (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    pass(SECOND);
+    zkf_pass(c, SECOND);
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
-    call_back();
+    zkf_call_back(c);
     assert_int_equal(told.held + told.failed + told.lost, 0);
 }
 
@@ -318,27 +266,27 @@ static void a_lease_that_ends_is_a_loss(void **state)
     (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    pass(SECOND);
-    call_back();
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
     assert_int_equal(told.held, 1);
     zkf_blackhole(0, true);
     while (zkr_ticket_valid_for_ms(t) > 0) {
         assert_non_null(node_at(0));
-        pass(10);
+        zkf_pass(c, 10);
     }
     assert_non_null(node_at(0));
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
-    call_back();
+    zkf_call_back(c);
     assert_int_equal(told.lost, 1);
     zkf_blackhole(0, false);
     expect(zkr_ticket_release(t), ZKR_ESESSION);
     end(t);
-    pass(30 * SECOND);
+    zkf_pass(c, 30 * SECOND);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_grant_that_nobody_heard_of_is_tried_anew),
@@ -353,5 +301,5 @@ int main(void)
         TEST(a_destroyed_ticket_calls_nobody),
         TEST(a_lease_that_ends_is_a_loss),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

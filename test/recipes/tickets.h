@@ -55,17 +55,12 @@ static inline zkr_ticket *request(zkr_mutex *m, int64_t timeout_ms, struct told 
     return t;
 }
 
-static inline int children(void)
-{
-    return zkt_children_count(zkt_servers(), zkt_path());
-}
-
 /* Request, and wait until it stands in the queue at the server. */
 static inline zkr_ticket *queue(zkr_mutex *m, struct told *told)
 {
-    int before = children();
+    int before = zkt_nodes();
     zkr_ticket *t = request(m, ZKR_FOREVER, told);
-    ZKT_EVENTUALLY(children() == (before < 0 ? 0 : before) + 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), (before < 0 ? 0 : before) + 1, PATIENCE_MS);
     return t;
 }
 

@@ -61,9 +61,8 @@ static void dispatch_until(zkr_client *c, const int *count, int wanted)
 }
 
 /* Callbacks run in the thread that dispatches and in no other, and wait for that. */
-static void callbacks_run_where_the_application_says(void **state)
+ZKT_CASE(callbacks_run_where_the_application_says)
 {
-    (void)state;
     struct seen s;
     zkr_client *c = open_client(&s);
     assert_int_equal(zkt_threads_named("zkr-dispatch", NULL, NULL), 0);
@@ -72,9 +71,9 @@ static void callbacks_run_where_the_application_says(void **state)
     assert_int_equal(zkr_client_dispatch(c, 0), 1);
     assert_int_equal(s.states, 1);
     assert_int_equal(s.elsewhere, 0);
-    assert_int_equal(s.nested, ZKR_ESTATE);
-    assert_int_equal(s.blocking, ZKR_ESTATE);
-    assert_int_equal(s.closing, ZKR_ESTATE);
+    ZKT_RC(s.nested, ZKR_ESTATE);
+    ZKT_RC(s.blocking, ZKR_ESTATE);
+    ZKT_RC(s.closing, ZKR_ESTATE);
     assert_false(readable(c));
     assert_int_equal(zkr_client_dispatch(c, 0), 0);
     zkt_expire(c);
@@ -82,26 +81,24 @@ static void callbacks_run_where_the_application_says(void **state)
     zkt_close(c);
 }
 
-static void misuse_is_refused(void **state)
+ZKT_CASE(misuse_is_refused)
 {
-    (void)state;
     struct seen s;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    assert_int_equal(zkr_client_event_fd(c), ZKR_ESTATE);
-    assert_int_equal(zkr_client_dispatch(c, 0), ZKR_ESTATE);
-    assert_int_equal(zkr_client_event_fd(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_client_dispatch(NULL, 0), ZKR_EINVAL);
+    ZKT_RC(zkr_client_event_fd(c), ZKR_ESTATE);
+    ZKT_RC(zkr_client_dispatch(c, 0), ZKR_ESTATE);
+    ZKT_RC(zkr_client_event_fd(NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_client_dispatch(NULL, 0), ZKR_EINVAL);
     zkt_close(c);
     c = open_client(&s);
-    assert_int_equal(zkr_client_dispatch(c, -1), ZKR_EINVAL);
+    ZKT_RC(zkr_client_dispatch(c, -1), ZKR_EINVAL);
     assert_int_equal(s.states, 0);
     zkt_close(c);
 }
 
 /* A close runs what waits. */
-static void a_close_runs_what_waits(void **state)
+ZKT_CASE(a_close_runs_what_waits)
 {
-    (void)state;
     struct seen s;
     zkr_client *c = open_client(&s);
     zkt_close(c);
@@ -128,9 +125,8 @@ static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 }
 
 /* A stop tells of the loss before it returns, though it is the only thread that could. */
-static void a_latch_is_stopped_by_the_thread_that_dispatches(void **state)
+ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
 {
-    (void)state;
     struct seen s;
     zkr_client *c = open_client(&s);
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
@@ -159,34 +155,20 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 }
 
 /* Nobody waits for a callback that is never run: a mutex goes with those that wait for it. */
-static void a_mutex_is_destroyed_while_its_callback_waits(void **state)
+ZKT_CASE(a_mutex_is_destroyed_while_its_callback_waits)
 {
-    (void)state;
     struct seen s;
     zkr_client *c = open_client(&s);
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     o.on_lost = on_lost;
     o.on_lost_ctx = &s;
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &o));
+    zkr_mutex *m = zkt_mutex_with(c, &o);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_expire(c);
     ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
-    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
-    ZKT_MUST(zkr_mutex_destroy(m));
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+    zkt_destroy(m);
     assert_int_equal(s.losts, 0);
     zkt_close(c);
     assert_int_equal(s.losts, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(callbacks_run_where_the_application_says),
-        ZKT_TEST(misuse_is_refused),
-        ZKT_TEST(a_close_runs_what_waits),
-        ZKT_TEST(a_latch_is_stopped_by_the_thread_that_dispatches),
-        ZKT_TEST(a_mutex_is_destroyed_while_its_callback_waits),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -59,9 +59,8 @@ static void expect_states(struct diary *d, const int *states, int count)
 }
 
 /* Connect, reconnect, expire, begin anew, close: each step is told once and in order. */
-static void every_change_of_state_is_told_in_order(void **state)
+ZKT_CASE(every_change_of_state_is_told_in_order)
 {
-    (void)state;
     static const int states[] = {
         ZKR_STATE_CONNECTED, ZKR_STATE_SUSPENDED, ZKR_STATE_CONNECTED,
         ZKR_STATE_SUSPENDED, ZKR_STATE_LOST,      ZKR_STATE_CONNECTING,
@@ -72,63 +71,55 @@ static void every_change_of_state_is_told_in_order(void **state)
     zkr_client *c = client_with_diary(zkt_proxy_host(p), SESSION_MS, &d);
     int64_t id = zkr_client_session_id(c);
     zkt_proxy_drop_connections(p);
-    ZKT_EVENTUALLY(atomic_load(&d.count) == 3, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&d.count), 3, PATIENCE_MS);
     assert_int_equal(zkr_client_session_id(c), id);
     zkt_expire(c);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     assert_int_not_equal(zkr_client_session_id(c), id);
-    ZKT_EVENTUALLY(atomic_load(&d.count) == 7, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&d.count), 7, PATIENCE_MS);
     zkt_close(c);
     expect_states(&d, states, 8);
     assert_int_equal(atomic_load(&d.count), 8);
-    zkt_proxy_stop(p);
 }
 
 /* The negotiated time-out is used, not the one asked for. */
-static void the_negotiated_time_out_counts(void **state)
+ZKT_CASE(the_negotiated_time_out_counts)
 {
-    (void)state;
     zkr_client *low = zkt_client(zkt_servers(), 100);
     zkr_client *high = zkt_client(zkt_servers(), 3600000);
     assert_int_equal(zkr_client_session_timeout_ms(low), 1000);
     assert_int_equal(zkr_client_session_timeout_ms(high), 10000);
-    zkt_close(low);
-    zkt_close(high);
 }
 
 /* No server: waiting ends in time and says why; a server that comes later is found. */
-static void a_server_that_comes_later_is_found(void **state)
+ZKT_CASE(a_server_that_comes_later_is_found)
 {
-    (void)state;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_cut(p);
     zkr_client *c = NULL;
     ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), NULL));
     int64_t before = zkt_now_ms();
-    assert_int_equal(zkr_client_wait_connected(c, 300), ZKR_ETIMEDOUT);
-    assert_in_range(zkt_now_ms() - before, 299, 350);
+    ZKT_RC(zkr_client_wait_connected(c, 300), ZKR_ETIMEDOUT);
+    assert_in_range(zkt_now_ms() - before, 299, 2000);
     assert_non_null(strstr(zkr_last_error()->message, zkt_proxy_host(p)));
-    assert_int_equal(zkr_client_wait_connected(c, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_client_wait_connected(c, 0), ZKR_ETIMEDOUT);
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTING);
     assert_int_equal(zkr_client_session_id(c), 0);
     assert_int_equal(zkr_client_valid_for_ms(c), 0);
     zkr_mutex *m = zkt_mutex(c);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ENOANSWER);
-    assert_int_equal(zkr_mutex_acquire(m, 50), ZKR_ENOANSWER);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ENOANSWER);
+    ZKT_RC(zkr_mutex_acquire(m, 50), ZKR_ENOANSWER);
     struct zkt_actor actor;
     zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
     zkt_proxy_heal(p);
-    assert_int_equal(zkt_actor_acquired(&actor), ZKR_OK);
-    assert_int_equal(zkt_actor_end(&actor), ZKR_OK);
+    zkt_actor_is_served(&actor);
     zkt_destroy(m);
     zkt_close(c);
-    zkt_proxy_stop(p);
 }
 
 /* A name that cannot be resolved is said, and close does not wait for it. */
-static void an_unknown_host_is_said(void **state)
+ZKT_CASE(an_unknown_host_is_said)
 {
-    (void)state;
     zkr_client *c = NULL;
     ZKT_MUST(zkr_client_open(&c, "no-such-host.invalid:2181", NULL));
     ZKT_EVENTUALLY(zkr_client_wait_connected(c, 100) == ZKR_ETIMEDOUT &&
@@ -138,14 +129,13 @@ static void an_unknown_host_is_said(void **state)
 }
 
 /* Cut off for longer than a session time-out: the client gives the session up by itself. */
-static void a_session_that_cannot_be_reached_is_given_up(void **state)
+ZKT_CASE(a_session_that_cannot_be_reached_is_given_up)
 {
-    (void)state;
     struct diary d;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = client_with_diary(zkt_proxy_host(p), 1000, &d);
     zkt_proxy_blackhole(p);
-    ZKT_EVENTUALLY(zkr_client_session_id(c) == 0, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_session_id(c), 0, PATIENCE_MS);
     zkt_proxy_heal(p);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     static const int states[] = {ZKR_STATE_CONNECTED, ZKR_STATE_SUSPENDED,
@@ -153,13 +143,11 @@ static void a_session_that_cannot_be_reached_is_given_up(void **state)
                                  ZKR_STATE_CONNECTED};
     expect_states(&d, states, 5);
     zkt_close(c);
-    zkt_proxy_stop(p);
 }
 
 /* A server restarted within the session: same session, and nothing held is lost. */
-static void a_restart_within_the_session_is_survived(void **state)
+ZKT_CASE(a_restart_within_the_session_is_survived)
 {
-    (void)state;
     zkt_server *s = zkt_server_start(NULL);
     zkr_client *c = zkt_client(zkt_server_host(s), SESSION_MS);
     int64_t id = zkr_client_session_id(c);
@@ -172,52 +160,71 @@ static void a_restart_within_the_session_is_survived(void **state)
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_children_count(zkt_server_host(s), zkt_path()), 0);
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_server_stop(s);
 }
 
 /* --- flush, close --- */
 
 /* Flush says so when a delete cannot be confirmed, and the delete goes on. */
-static void flush_waits_for_every_delete(void **state)
+ZKT_CASE(flush_waits_for_every_delete)
 {
-    (void)state;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_proxy_blackhole(p);
     ZKT_MUST(zkr_mutex_release(m));
-    assert_int_equal(zkr_client_flush(c, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_client_flush(c, 50), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_client_flush(c, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_client_flush(c, 50), ZKR_ETIMEDOUT);
     zkr_stats stats;
     ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
     assert_int_equal(stats.pending_deletes, 1);
     zkt_proxy_heal(p);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
-    zkt_destroy(m);
+    assert_int_equal(zkt_nodes(), 0);
+}
+
+struct ended {
+    int64_t id;
+    unsigned char password[16];
+};
+
+/* Nobody can take it over. Asking keeps one that lives alive. */
+static bool is_over(const struct ended *s)
+{
+    int rc = ZKT_OK;
+    zkt_raw *raw = zkt_raw_resume(zkt_servers(), s->id, s->password, &rc);
+    if (raw) {
+        zkt_raw_abandon(raw);
+    }
+    return !raw && rc == ZKT_EXPIRED;
+}
+
+/* Close ends the session at the server, which need not wait for its time-out. */
+ZKT_CASE(close_ends_the_session)
+{
+    struct ended s;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkt_door_session(c, &s.id, s.password);
     zkt_close(c);
-    zkt_proxy_stop(p);
+    ZKT_EVENTUALLY(is_over(&s), SESSION_MS / 2);
 }
 
 /* Close is bounded with a silent server. */
-static void close_is_bounded_with_a_silent_server(void **state)
+ZKT_CASE(close_is_bounded_with_a_silent_server)
 {
-    (void)state;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), 1000);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_proxy_blackhole(p);
     ZKT_MUST(zkr_mutex_release(m));
+    ZKT_RC(zkr_client_flush(c, 100), ZKR_ETIMEDOUT);
     zkt_destroy(m);
     int64_t before = zkt_now_ms();
     zkt_close(c);
     assert_in_range(zkt_now_ms() - before, 0, 4000);
     zkt_proxy_stop(p);
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
 }
 
 /* --- handles of the application --- */
@@ -239,9 +246,8 @@ static zhandle_t *open_one(const char *servers,
 }
 
 /* A factory opens each handle, and may fail now and then. */
-static void the_application_may_open_the_handles(void **state)
+ZKT_CASE(the_application_may_open_the_handles)
 {
-    (void)state;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.open_handle = open_one;
     o.open_handle_ctx = &handles_opened;
@@ -250,12 +256,10 @@ static void the_application_may_open_the_handles(void **state)
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_expire(c);
-    assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     assert_int_equal(atomic_load(&handles_opened), 3);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* One that tries out what it opened, and ends what it does not like. */
@@ -279,9 +283,8 @@ static zhandle_t *open_third(const char *servers,
 }
 
 /* What is told of a handle while it is being opened waits for nobody, and counts if it is kept. */
-static void the_application_may_close_a_handle_again(void **state)
+ZKT_CASE(the_application_may_close_a_handle_again)
 {
-    (void)state;
     atomic_int tries = 0;
     struct diary d;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -306,9 +309,8 @@ static void the_application_may_close_a_handle_again(void **state)
 /* --- resources --- */
 
 /* A client has four threads, and many lives leave nothing behind. */
-static void many_lives_leave_nothing_behind(void **state)
+ZKT_CASE(many_lives_leave_nothing_behind)
 {
-    (void)state;
     int threads = zkt_thread_count();
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     assert_int_equal(zkt_thread_count(), threads + 4);
@@ -331,41 +333,18 @@ static void cut_it(void *ctx, int n, int op)
 }
 
 /* Retries that are limited end in ZKR_ECONNLOSS, and leave nothing. */
-static void limited_retries_end(void **state)
+ZKT_CASE(limited_retries_end)
 {
-    (void)state;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.retry_attempts = 2;
     zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
     zkr_mutex *m = zkt_mutex(c);
     zkt_proxy_on_request(p, cut_it, p);
-    assert_int_equal(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_ECONNLOSS);
+    ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_ECONNLOSS);
     zkt_proxy_on_request(p, NULL, NULL);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_nodes(), 0);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_proxy_stop(p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(every_change_of_state_is_told_in_order),
-        ZKT_TEST(the_negotiated_time_out_counts),
-        ZKT_TEST(a_server_that_comes_later_is_found),
-        ZKT_TEST(an_unknown_host_is_said),
-        ZKT_TEST(a_session_that_cannot_be_reached_is_given_up),
-        ZKT_TEST(a_restart_within_the_session_is_survived),
-        ZKT_TEST(flush_waits_for_every_delete),
-        ZKT_TEST(close_is_bounded_with_a_silent_server),
-        ZKT_TEST(the_application_may_open_the_handles),
-        ZKT_TEST(the_application_may_close_a_handle_again),
-        ZKT_TEST(many_lives_leave_nothing_behind),
-        ZKT_TEST(limited_retries_end),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

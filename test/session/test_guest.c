@@ -47,9 +47,8 @@ static void move_out(struct guest *g)
 /* --- threads --- */
 
 /* What any thread may be sent is the program's; what a thread does to itself is not held back. */
-static void threads_have_names_and_block_signals(void **state)
+ZKT_CASE(threads_have_names_and_block_signals)
 {
-    (void)state;
     static const struct {
         const char *name;
         int count;
@@ -66,9 +65,8 @@ static void threads_have_names_and_block_signals(void **state)
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         uint64_t by_all;
         uint64_t by_some;
-        ZKT_EVENTUALLY(zkt_threads_named(expected[i].name, &by_all, &by_some) ==
-                           expected[i].count,
-                       PATIENCE_MS);
+        ZKT_BECOMES(zkt_threads_named(expected[i].name, &by_all, &by_some),
+                    expected[i].count, PATIENCE_MS);
         others += expected[i].count;
         for (size_t j = 0; j < sizeof(blocked) / sizeof(blocked[0]); j++) {
             assert_true(by_all & ZKT_SIGNAL(blocked[j]));
@@ -100,17 +98,7 @@ static int await_signal(void *arg)
 }
 
 /* A program that blocks a signal only after it opened its client gets it where it waits. */
-static void a_signal_blocked_late_reaches_who_waits(void **state)
+ZKT_CASE(a_signal_blocked_late_reaches_who_waits)
 {
-    (void)state;
     assert_int_equal(zkt_join(zkt_fork(await_signal, NULL), PATIENCE_MS), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(threads_have_names_and_block_signals),
-        ZKT_TEST(a_signal_blocked_late_reaches_who_waits),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

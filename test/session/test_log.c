@@ -7,7 +7,9 @@
 #include <zookeeper/zookeeper.h>
 
 #include "fixture.h"
+#include "session/log.h"
 #include "session/log_foreign.h"
+#include "session/zk_log.h"
 
 enum { PATIENCE_MS = 30000, CHILD_MS = 15000, CHILDREN = 96, AT_ONCE = 4, READERS = 2 };
 
@@ -49,9 +51,8 @@ static zkr_client *logging_client(struct lines *l, int64_t level)
 }
 
 /* The log callback gets our lines and libzookeeper's, whole ones, all on the dispatch thread. */
-static void the_log_takes_libzookeepers_lines_too(void **state)
+ZKT_CASE(the_log_takes_libzookeepers_lines_too)
 {
-    (void)state;
     struct lines l = {0};
     zkr_client *c = logging_client(&l, ZKR_LOG_INFO);
     zkt_close(c);
@@ -59,6 +60,120 @@ static void the_log_takes_libzookeepers_lines_too(void **state)
     assert_true(atomic_load(&l.theirs) > 2);
     assert_int_equal(atomic_load(&l.broken), 0);
     assert_int_equal(atomic_load(&l.other_thread), 0);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+}
+
+/* Two clients, each with a level of its own: the lines come to whom they are about, and no more than it wants. */
+ZKT_CASE(each_client_gets_its_own_lines)
+{
+    struct lines loud = {0}, quiet = {0};
+    zkr_client *q = logging_client(&quiet, ZKR_LOG_ERROR);
+    zkr_client *c = logging_client(&loud, ZKR_LOG_DEBUG);
+    ZKT_EVENTUALLY(atomic_load(&loud.theirs) > 2, PATIENCE_MS);
+    zkt_close(c); /* the quiet one's level is the highest now */
+    int before = atomic_load(&loud.theirs);
+    c = logging_client(&loud, ZKR_LOG_DEBUG);
+    ZKT_EVENTUALLY(atomic_load(&loud.theirs) > before + 2, PATIENCE_MS);
+    zkt_close(q);
+    before = atomic_load(&loud.theirs);
+    zkt_expire(c); /* there is more to say, and nobody else to say it of */
+    ZKT_EVENTUALLY(atomic_load(&loud.theirs) > before, PATIENCE_MS);
+    zkt_close(c);
+    assert_int_equal(atomic_load(&quiet.theirs), 0);
+    assert_int_equal(atomic_load(&quiet.ours), 0);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+}
+
+/* Also when there are more than have a slot: those beyond are told of to the first. */
+ZKT_CASE(more_clients_than_slots_lose_no_line)
+{
+    enum { CLIENTS = ZKR__LOG_SLOTS + 2 };
+    struct lines lines[CLIENTS] = {{0}};
+    zkr_client *c[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        c[i] = logging_client(&lines[i], ZKR_LOG_DEBUG);
+    }
+    for (int i = 0; i < ZKR__LOG_SLOTS; i++) {
+        ZKT_EVENTUALLY(atomic_load(&lines[i].theirs) > 2, PATIENCE_MS);
+    }
+    assert_int_equal(atomic_load(&lines[CLIENTS - 1].theirs), 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        zkt_close(c[i]);
+    }
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+}
+
+/* --- one line for each event --- */
+
+struct last {
+    char line[1200];
+    atomic_int count;
+};
+
+static void keep_line(int level, const char *line, void *ctx)
+{
+    struct last *last = ctx;
+    (void)level;
+    if (strncmp(line, "event=", 6) == 0) {
+        (void)snprintf(last->line, sizeof(last->line), "%s", line);
+        atomic_fetch_add(&last->count, 1);
+    }
+}
+
+static void log_event(zkr_client *c, const struct zkr__event *event, bool more)
+{
+    zkr__lock(c);
+    if (more) {
+        zkr__log_more(c, ZKR_LOG_ERROR, event, "a=%d b=%d", 1, 2);
+    } else {
+        zkr__log(c, ZKR_LOG_ERROR, event);
+    }
+    zkr__unlock(c);
+}
+
+/* Fields in order; quotes where a value needs them; and a line that is too long is cut off. */
+ZKT_CASE(events_are_keys_and_values)
+{
+    static char long_text[3000];
+    (void)memset(long_text, '"', sizeof(long_text) - 1);
+    static const struct {
+        struct zkr__event event;
+        bool more;
+        const char *line;
+    } rows[] = {
+        {{.name = "plain", .session_id = 0x1f, .epoch = 2},
+         false,
+         "event=plain session=0x1f epoch=2"},
+        {{.name = "all",
+          .path = "/a",
+          .node = "n-1",
+          .reason = "two words",
+          .session_id = 1,
+          .epoch = 1},
+         true,
+         "event=all path=/a node=n-1 session=0x1 epoch=1 a=1 b=2 reason=\"two words\""},
+        {{.name = "odd", .path = "/a b=\"c\"\\\n\t", .reason = "", .session_id = 1},
+         false,
+         "event=odd path=\"/a b=\\\"c\\\"\\\\\\n?\" session=0x1 epoch=0 reason=\"\""},
+        {{.name = "long", .path = long_text, .session_id = 1}, true, NULL},
+    };
+    struct last last = {.count = 0};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    o.log = keep_line;
+    o.log_ctx = &last;
+    o.log_level = ZKR_LOG_ERROR;
+    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+    for (int i = 0; i < (int)(sizeof(rows) / sizeof(rows[0])); i++) {
+        log_event(c, &rows[i].event, rows[i].more);
+        ZKT_BECOMES(atomic_load(&last.count), i + 1, PATIENCE_MS);
+        if (rows[i].line) {
+            assert_string_equal(last.line, rows[i].line);
+        } else {
+            assert_int_equal(strlen(last.line), 1023);
+        }
+    }
+    zkt_close(c);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 }
 
@@ -98,7 +213,7 @@ static void *log_on(void *arg)
 {
     struct worker *w = arg;
     while (!atomic_load(w->stop)) {
-        zkr__log_foreign(ZKR_LOG_ERROR, "a line");
+        zkr__log_foreign(0, ZKR_LOG_ERROR, "a line");
     }
     return NULL;
 }
@@ -140,9 +255,8 @@ static int64_t dropped(zkr_client *c)
 /* --- too many --- */
 
 /* A callback that is too slow holds nobody up: lines are dropped and counted, for all to read. */
-static void lines_are_dropped_and_counted_while_stats_are_read(void **state)
+ZKT_CASE(lines_are_dropped_and_counted_while_stats_are_read)
 {
-    (void)state;
     struct lines l = {0};
     struct worker busy = {0};
     struct worker readers[READERS] = {{0}};
@@ -192,9 +306,8 @@ enum { BUSY = 2 };
 #endif
 
 /* Forked from a process whose threads are busy, and log, a child's own client works. */
-static void a_child_of_a_busy_parent_has_a_client_of_its_own(void **state)
+ZKT_CASE(a_child_of_a_busy_parent_has_a_client_of_its_own)
 {
-    (void)state;
     struct lines l = {0};
     struct worker busy[2] = {{0}};
     atomic_bool stop = false;
@@ -220,14 +333,4 @@ static void a_child_of_a_busy_parent_has_a_client_of_its_own(void **state)
     zkt_close(c);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     assert_int_equal(bad, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(the_log_takes_libzookeepers_lines_too),
-        ZKT_TEST(lines_are_dropped_and_counted_while_stats_are_read),
-        ZKT_TEST(a_child_of_a_busy_parent_has_a_client_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

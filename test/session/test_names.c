@@ -89,15 +89,14 @@ static void port_of(const char *host, char servers[64])
 /* --- the tests --- */
 
 /* No resolver at first: it says so, and goes on trying by itself. */
-static void a_name_may_be_resolvable_only_later(void **state)
+ZKT_CASE(a_name_may_be_resolvable_only_later)
 {
-    (void)state;
     char servers[64];
     zkr_client *c = NULL;
     port_of(zkt_servers(), servers);
     atomic_store(&address, NULL);
     ZKT_MUST(zkr_client_open(&c, servers, NULL));
-    assert_int_equal(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_last_error()->message, "cannot resolve " NAME));
     atomic_store(&address, HERE);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
@@ -105,15 +104,14 @@ static void a_name_may_be_resolvable_only_later(void **state)
 }
 
 /* Nobody at the first address: the name is asked again, and the client gets through. */
-static void a_wrong_address_is_not_kept_for_ever(void **state)
+ZKT_CASE(a_wrong_address_is_not_kept_for_ever)
 {
-    (void)state;
     char servers[64];
     zkr_client *c = NULL;
     port_of(zkt_servers(), servers);
     atomic_store(&address, THERE);
     ZKT_MUST(zkr_client_open(&c, servers, NULL));
-    assert_int_equal(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_last_error()->message, "no answer from " THERE));
     atomic_store(&address, HERE);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
@@ -158,7 +156,7 @@ static void hold(struct hold *h, int64_t session_ms)
 /* Connected again, in the session of before, and the lock was held all the time. */
 static void still_holds(struct hold *h)
 {
-    ZKT_EVENTUALLY(zkr_client_state(h->c) == ZKR_STATE_CONNECTED, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_state(h->c), ZKR_STATE_CONNECTED, PATIENCE_MS);
     assert_true(zkr_client_session_id(h->c) == h->session);
     assert_true(zkr_mutex_is_held(h->m));
     assert_int_equal(atomic_load(&h->lost), 0);
@@ -168,48 +166,44 @@ static void still_holds(struct hold *h)
 }
 
 /* Its old address refuses, the new one answers only later: found in time for session and lock. */
-static void servers_that_move_are_followed(void **state)
+ZKT_CASE(servers_that_move_are_followed)
 {
-    (void)state;
     struct hold h;
     hold(&h, SESSION_MS);
     int port = zkt_proxy_port(h.here);
     zkt_proxy_stop(h.here);
-    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     int before = atomic_load(&asked);
     ZKT_EVENTUALLY(atomic_load(&asked) > before, PATIENCE_MS);
-    zkt_proxy *there = zkt_proxy_start_at(THERE, port, zkt_servers());
+    (void)zkt_proxy_start_at(THERE, port, zkt_servers());
     atomic_store(&address, THERE);
     still_holds(&h);
-    zkt_proxy_stop(there);
 }
 
 /* Its old address takes connections and says nothing: such a one is given up at once. */
-static void a_silent_old_address_is_given_up(void **state)
+ZKT_CASE(a_silent_old_address_is_given_up)
 {
-    (void)state;
-    enum { LONG_MS = 10000, SOON_MS = LONG_MS / 4 };
+    enum { LONG_MS = 10000, SOON_MS = LONG_MS / 2 };
     struct hold h;
     hold(&h, LONG_MS);
     zkt_proxy *there = zkt_proxy_start_at(THERE, zkt_proxy_port(h.here), zkt_servers());
     zkt_proxy_blackhole(h.here);
     zkt_proxy_drop_connections(h.here);
-    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     atomic_store(&address, THERE);
-    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_CONNECTED, SOON_MS);
+    ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_CONNECTED, SOON_MS);
+    assert_true(zkt_proxy_counters(there).connections > 0);
     still_holds(&h);
     zkt_proxy_stop(h.here);
-    zkt_proxy_stop(there);
 }
 
 /* The name means what it meant, and the server is back there: nothing is disturbed by asking. */
-static void the_same_address_again_changes_nothing(void **state)
+ZKT_CASE(the_same_address_again_changes_nothing)
 {
-    (void)state;
     struct hold h;
     hold(&h, SESSION_MS);
     zkt_proxy_cut(h.here);
-    ZKT_EVENTUALLY(zkr_client_state(h.c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     int before = atomic_load(&asked);
     ZKT_EVENTUALLY(atomic_load(&asked) > before + 1, PATIENCE_MS);
     zkt_proxy_heal(h.here);
@@ -230,14 +224,13 @@ static void close_in_time(zkr_client *c)
 static void resolver_comes_back(void)
 {
     atomic_store(&hangs, false);
-    ZKT_EVENTUALLY(atomic_load(&asking) == 0, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&asking), 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&most_asking), 1);
 }
 
 /* One question at a time, in a thread like the others; a loss is told in time, and close returns. */
-static void a_hanging_resolver_delays_no_loss_and_no_close(void **state)
+ZKT_CASE(a_hanging_resolver_delays_no_loss_and_no_close)
 {
-    (void)state;
     enum { BRIEF_MS = 2000 };
     struct hold h;
     uint64_t blocked;
@@ -246,12 +239,12 @@ static void a_hanging_resolver_delays_no_loss_and_no_close(void **state)
     atomic_store(&hangs, true);
     int64_t before = zkt_now_ms();
     zkt_proxy_cut(h.here);
-    ZKT_EVENTUALLY(zkt_threads_named("zkr-resolve", &blocked, NULL) == 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_threads_named("zkr-resolve", &blocked, NULL), 1, PATIENCE_MS);
     assert_true(blocked & ZKT_SIGNAL(SIGTERM));
-    ZKT_EVENTUALLY(atomic_load(&h.lost) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&h.lost), 1, PATIENCE_MS);
     assert_in_range(zkt_now_ms() - before, 0, BRIEF_MS + BUSY_MS);
-    ZKT_EVENTUALLY(zkr_client_session_id(h.c) == 0, BRIEF_MS + BUSY_MS);
-    assert_int_equal(zkr_mutex_release(h.m), ZKR_ESESSION);
+    ZKT_BECOMES(zkr_client_session_id(h.c), 0, BRIEF_MS + BUSY_MS);
+    ZKT_RC(zkr_mutex_release(h.m), ZKR_ESESSION);
     zkt_destroy(h.m);
     assert_int_equal(atomic_load(&asking), 1);
     close_in_time(h.c);
@@ -261,9 +254,8 @@ static void a_hanging_resolver_delays_no_loss_and_no_close(void **state)
 }
 
 /* It hangs from the start: said, not waited for, and its late answer is good. */
-static void a_resolver_may_hang_at_the_opening(void **state)
+ZKT_CASE(a_resolver_may_hang_at_the_opening)
 {
-    (void)state;
     char servers[64];
     zkr_client *c = NULL;
     port_of(zkt_servers(), servers);
@@ -271,28 +263,14 @@ static void a_resolver_may_hang_at_the_opening(void **state)
     atomic_store(&address, HERE);
     atomic_store(&hangs, true);
     ZKT_MUST(zkr_client_open(&c, servers, NULL));
-    assert_int_equal(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_last_error()->message, "no answer from the resolver"));
     close_in_time(c);
     resolver_comes_back();
     atomic_store(&hangs, true);
     ZKT_MUST(zkr_client_open(&c, servers, NULL));
-    ZKT_EVENTUALLY(atomic_load(&asking) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&asking), 1, PATIENCE_MS);
     resolver_comes_back();
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_name_may_be_resolvable_only_later),
-        ZKT_TEST(a_wrong_address_is_not_kept_for_ever),
-        ZKT_TEST(servers_that_move_are_followed),
-        ZKT_TEST(a_silent_old_address_is_given_up),
-        ZKT_TEST(the_same_address_again_changes_nothing),
-        ZKT_TEST(a_hanging_resolver_delays_no_loss_and_no_close),
-        ZKT_TEST(a_resolver_may_hang_at_the_opening),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -32,16 +32,15 @@ static bool is_at(zkr_client *c, zkt_proxy *p)
 }
 
 /* A client leaves a server that is not in the new list, with its session and what it holds. */
-static void a_move_keeps_what_is_held(void **state)
+ZKT_CASE(a_move_keeps_what_is_held)
 {
-    (void)state;
     zkr_client *c = begin();
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     int64_t id = zkr_client_session_id(c);
     ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(second)));
     ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_proxy_counters(first).open == 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_proxy_counters(first).open, 0, PATIENCE_MS);
     assert_int_equal(zkr_client_session_id(c), id);
     assert_int_equal(zkt_reconnects(c), 1);
     assert_true(zkr_mutex_is_held(m));
@@ -52,9 +51,8 @@ static void a_move_keeps_what_is_held(void **state)
 }
 
 /* One that is in the new list is not left; the list counts when its connection breaks. */
-static void a_server_that_stays_is_not_left(void **state)
+ZKT_CASE(a_server_that_stays_is_not_left)
 {
-    (void)state;
     char both[200];
     zkr_client *c = begin();
     int64_t id = zkr_client_session_id(c);
@@ -71,13 +69,12 @@ static void a_server_that_stays_is_not_left(void **state)
 }
 
 /* Without a connection the new list is tried at once. */
-static void a_session_is_saved_by_a_new_list(void **state)
+ZKT_CASE(a_session_is_saved_by_a_new_list)
 {
-    (void)state;
     zkr_client *c = begin();
     int64_t id = zkr_client_session_id(c);
     zkt_proxy_cut(first);
-    ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(second)));
     ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
     assert_int_equal(zkr_client_session_id(c), id);
@@ -85,33 +82,31 @@ static void a_session_is_saved_by_a_new_list(void **state)
 }
 
 /* So it is before the first connection, also when names of the old list cannot be resolved. */
-static void a_client_that_never_connected_takes_the_new_list(void **state)
+ZKT_CASE(a_client_that_never_connected_takes_the_new_list)
 {
-    (void)state;
     static const char *const wrong[] = {"127.0.0.1:1", "no-such-host.invalid:2181"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         zkr_client *c = NULL;
         ZKT_MUST(zkr_client_open(&c, wrong[i], NULL));
-        assert_int_equal(zkr_client_wait_connected(c, 200), ZKR_ETIMEDOUT);
+        ZKT_RC(zkr_client_wait_connected(c, 200), ZKR_ETIMEDOUT);
         ZKT_MUST(zkr_client_set_servers(c, zkt_servers()));
         ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
         zkt_close(c);
     }
 }
 
-static void a_bad_list_changes_nothing(void **state)
+ZKT_CASE(a_bad_list_changes_nothing)
 {
-    (void)state;
     static const char *const bad[] = {"", "/", "x:y:z", "127.0.0.1:2181/chroot",
                                       "127.0.0.1:2181,"};
     zkr_client *c = begin();
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(zkr_client_set_servers(c, bad[i]), ZKR_EINVAL);
+        ZKT_RC(zkr_client_set_servers(c, bad[i]), ZKR_EINVAL);
     }
-    assert_int_equal(zkr_client_set_servers(c, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_client_set_servers(NULL, "127.0.0.1:2181"), ZKR_EINVAL);
+    ZKT_RC(zkr_client_set_servers(c, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_client_set_servers(NULL, "127.0.0.1:2181"), ZKR_EINVAL);
     zkt_proxy_drop_connections(first);
-    ZKT_EVENTUALLY(zkt_reconnects(c) == 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_reconnects(c), 1, PATIENCE_MS);
     assert_int_equal(zkt_proxy_counters(second).connections, 0);
     end(c);
 }
@@ -139,9 +134,8 @@ static void *lock_on(void *arg)
 }
 
 /* Moves back and forth under load: locks go on, in the same session. */
-static void moves_under_load_lose_nothing(void **state)
+ZKT_CASE(moves_under_load_lose_nothing)
 {
-    (void)state;
     enum { MOVES = 10 };
     struct worker w = {.c = begin()};
     pthread_t thread;
@@ -160,17 +154,4 @@ static void moves_under_load_lose_nothing(void **state)
     assert_int_equal(zkr_client_session_id(w.c), id);
     ZKT_MUST(zkr_client_flush(w.c, PATIENCE_MS));
     end(w.c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_move_keeps_what_is_held),
-        ZKT_TEST(a_server_that_stays_is_not_left),
-        ZKT_TEST(a_session_is_saved_by_a_new_list),
-        ZKT_TEST(a_client_that_never_connected_takes_the_new_list),
-        ZKT_TEST(a_bad_list_changes_nothing),
-        ZKT_TEST(moves_under_load_lose_nothing),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

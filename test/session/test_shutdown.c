@@ -29,7 +29,7 @@ begin(struct waiter *w, zkr_client *c, int (*wait)(zkr_client *c, int64_t timeou
     w->wait = wait;
     atomic_store(&w->code, NOT_YET);
     assert_int_equal(pthread_create(&w->thread, NULL, wait_on, w), 0);
-    ZKT_EVENTUALLY(atomic_load(&w->begun) == 1, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&w->begun), 1, PATIENCE_MS);
     zkt_sleep_ms(
         50); /* a wait that has begun in earnest; without it the test would prove less */
     assert_int_equal(atomic_load(&w->code), NOT_YET);
@@ -42,9 +42,8 @@ static int end(struct waiter *w)
 }
 
 /* A client that never connects: who waits for that is told. */
-static void a_wait_for_a_connection_ends(void **state)
+ZKT_CASE(a_wait_for_a_connection_ends)
 {
-    (void)state;
     struct waiter w;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_cut(p);
@@ -52,14 +51,12 @@ static void a_wait_for_a_connection_ends(void **state)
     ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), NULL));
     begin(&w, c, zkr_client_wait_connected);
     ZKT_MUST(zkr_client_shutdown(c));
-    assert_int_equal(end(&w), ZKR_ECLOSED);
+    ZKT_RC(end(&w), ZKR_ECLOSED);
     zkt_close(c);
-    zkt_proxy_stop(p);
 }
 
-static void a_flush_ends(void **state)
+ZKT_CASE(a_flush_ends)
 {
-    (void)state;
     struct waiter w;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
@@ -69,17 +66,13 @@ static void a_flush_ends(void **state)
     ZKT_MUST(zkr_mutex_release(m));
     begin(&w, c, zkr_client_flush);
     ZKT_MUST(zkr_client_shutdown(c));
-    assert_int_equal(end(&w), ZKR_ECLOSED);
+    ZKT_RC(end(&w), ZKR_ECLOSED);
     zkt_proxy_heal(p);
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_proxy_stop(p);
 }
 
 /* A hold outlives the shutdown, and ends with its release. */
-static void a_hold_stays_until_it_is_released(void **state)
+ZKT_CASE(a_hold_stays_until_it_is_released)
 {
-    (void)state;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
@@ -87,10 +80,8 @@ static void a_hold_stays_until_it_is_released(void **state)
     assert_true(zkr_mutex_is_held(m));
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     zkr_mutex *other = NULL;
-    assert_int_equal(zkr_mutex_create(&other, c, zkt_path(), NULL), ZKR_ECLOSED);
+    ZKT_RC(zkr_mutex_create(&other, c, zkt_path(), NULL), ZKR_ECLOSED);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 static void shut_down(zkr_client *c, int state, void *ctx)
@@ -101,27 +92,15 @@ static void shut_down(zkr_client *c, int state, void *ctx)
     }
 }
 
-static void a_callback_may_shut_down(void **state)
+ZKT_CASE(a_callback_may_shut_down)
 {
-    (void)state;
     atomic_int code = NOT_YET;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.on_state = shut_down;
     o.on_state_ctx = &code;
     zkr_client *c = NULL;
     ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
-    ZKT_EVENTUALLY(atomic_load(&code) == ZKR_OK, PATIENCE_MS);
-    assert_int_equal(zkr_client_wait_connected(c, ZKR_FOREVER), ZKR_ECLOSED);
+    ZKT_BECOMES(atomic_load(&code), ZKR_OK, PATIENCE_MS);
+    ZKT_RC(zkr_client_wait_connected(c, ZKR_FOREVER), ZKR_ECLOSED);
     zkt_close(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(a_wait_for_a_connection_ends),
-        ZKT_TEST(a_flush_ends),
-        ZKT_TEST(a_hold_stays_until_it_is_released),
-        ZKT_TEST(a_callback_may_shut_down),
-    };
-    return cmocka_run_group_tests(tests, zkt_group_setup, zkt_group_teardown);
 }

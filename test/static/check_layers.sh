@@ -39,7 +39,7 @@ function check_public(floor, name) {
         bad("base sees only zkr/error.h, version.h and export.h")
     else if (name == "zkr/guard.h" && FILENAME == "lib/session/zk_value.c")
         return
-    else if (floor == "session" && name !~ /^zkr\/(error|version|export|client)\.h$/)
+    else if (floor == "session" && name !~ /^zkr\/(error|version|export|client|metrics)\.h$/)
         bad("session sees no header of a recipe")
     else if (floor == "engine" && name ~ /^zkr\/(mutex|rwlock|semaphore|multilock|lockable|leader_[a-z]+|guard|ticket|zkr)\.h$/)
         bad("engine sees no header of a recipe")

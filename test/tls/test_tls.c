@@ -28,9 +28,10 @@ static const char *files(const char *ca, const char *key)
     return text;
 }
 
-static int start(void **state)
+static int start(char **argv, int *status)
 {
-    (void)state;
+    (void)argv;
+    (void)status;
     const char *dir = getenv("ZKT_TLS");
     if (!dir) {
         zkt_fail("no $ZKT_TLS: start this by ./run tls");
@@ -50,11 +51,9 @@ static int start(void **state)
     return setenv("ZKR_SERVERS", zkt_server_host(server), 1);
 }
 
-static int stop(void **state)
+__attribute__((constructor)) static void register_it(void)
 {
-    (void)state;
-    zkt_server_stop(server);
-    return 0;
+    zkt_at_start(start);
 }
 
 static int open_tls(zkr_client **out, const char *hosts, const char *cert)
@@ -73,14 +72,13 @@ static zkr_client *client(const char *hosts)
     return c;
 }
 
-static void a_lock_is_taken_and_given_back(void **state)
+ZKT_CASE(a_lock_is_taken_and_given_back)
 {
-    (void)state;
     zkr_client *c = client(secure);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     assert_true(zkr_mutex_is_held(m));
-    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 1);
+    assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
     zkt_close(c);
@@ -101,9 +99,8 @@ static void *count_up(void *client)
     return NULL;
 }
 
-static void contenders_take_turns(void **state)
+ZKT_CASE(contenders_take_turns)
 {
-    (void)state;
     zkr_client *clients[CLIENTS];
     pthread_t threads[CLIENTS][THREADS];
     counter = 0;
@@ -124,9 +121,8 @@ static void contenders_take_turns(void **state)
 }
 
 /* A list of 100 KB is many records of TLS. */
-static void a_long_queue_is_listed(void **state)
+ZKT_CASE(a_long_queue_is_listed)
 {
-    (void)state;
     enum { MANY = 1500 };
     static zkr_ticket *tickets[MANY];
     zkr_client *c = client(secure);
@@ -134,7 +130,7 @@ static void a_long_queue_is_listed(void **state)
     for (int i = 0; i < MANY; i++) {
         ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &tickets[i]));
     }
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == MANY, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_nodes() == MANY, PATIENCE_MS);
     for (int i = 0; i < MANY; i++) {
         ZKT_MUST(zkr_ticket_wait(tickets[i], PATIENCE_MS));
         ZKT_MUST(zkr_ticket_release(tickets[i]));
@@ -145,9 +141,8 @@ static void a_long_queue_is_listed(void **state)
     zkt_close(c);
 }
 
-static void a_hold_outlives_a_connection(void **state)
+ZKT_CASE(a_hold_outlives_a_connection)
 {
-    (void)state;
     zkt_proxy *proxy = zkt_proxy_start_raw(secure);
     zkr_client *c = client(zkt_proxy_host(proxy));
     zkr_mutex *m = zkt_mutex(c);
@@ -160,25 +155,22 @@ static void a_hold_outlives_a_connection(void **state)
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
     zkt_close(c);
-    zkt_proxy_stop(proxy);
 }
 
-static void the_next_session_is_one_by_tls(void **state)
+ZKT_CASE(the_next_session_is_one_by_tls)
 {
-    (void)state;
     zkt_proxy *proxy = zkt_proxy_start_raw(secure);
     zkr_client *c = client(zkt_proxy_host(proxy));
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_proxy_cut(proxy);
-    ZKT_EVENTUALLY(zkt_children_count(zkt_servers(), zkt_path()) == 0, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_nodes() == 0, PATIENCE_MS);
     zkt_proxy_heal(proxy);
     assert_int_equal(zkr_mutex_release(m), ZKR_ESESSION);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
     zkt_destroy(m);
     zkt_close(c);
-    zkt_proxy_stop(proxy);
 }
 
 static void refused(const char *hosts, const char *cert)
@@ -189,30 +181,26 @@ static void refused(const char *hosts, const char *cert)
     zkt_close(c);
 }
 
-static void a_server_of_another_authority_is_refused(void **state)
+ZKT_CASE(a_server_of_another_authority_is_refused)
 {
-    (void)state;
     refused(secure, files("other", "client.key"));
 }
 
-static void tls_to_a_port_without_fails(void **state)
+ZKT_CASE(tls_to_a_port_without_fails)
 {
-    (void)state;
     refused(zkt_server_host(server), files("ca", "client.key"));
 }
 
-static void files_that_cannot_be_read_are_refused_at_once(void **state)
+ZKT_CASE(files_that_cannot_be_read_are_refused_at_once)
 {
-    (void)state;
     zkr_client *c;
     assert_int_equal(open_tls(&c, secure, files("none", "client.key")), ZKR_EINVAL);
     assert_non_null(strstr(zkr_last_error()->message, "none.pem: No such file"));
     assert_int_equal(open_tls(&c, secure, "one,two"), ZKR_EINVAL);
 }
 
-static void a_key_with_a_password_is_opened(void **state)
+ZKT_CASE(a_key_with_a_password_is_opened)
 {
-    (void)state;
     char cert[600];
     zkr_client *c;
     (void)snprintf(cert, sizeof(cert), "%s,secret", files("ca", "locked.key"));
@@ -221,9 +209,8 @@ static void a_key_with_a_password_is_opened(void **state)
     zkt_close(c);
 }
 
-static void zkr_locks_over_tls(void **state)
+ZKT_CASE(zkr_locks_over_tls)
 {
-    (void)state;
     assert_int_equal(CLI("-z", secure, "--tls", files("ca", "client.key"), "lock",
                          zkt_path(), "sh", "-c", "exit 3"),
                      3);
@@ -232,9 +219,8 @@ static void zkr_locks_over_tls(void **state)
 }
 
 /* The paragraph of README: what Debian's libzookeeper needs. */
-static void stunnel_brings_tls_to_a_client_without(void **state)
+ZKT_CASE(stunnel_brings_tls_to_a_client_without)
 {
-    (void)state;
     char path[300], hosts[32];
     const char *dir = getenv("ZKT_TLS");
     int port;
@@ -254,30 +240,6 @@ static void stunnel_brings_tls_to_a_client_without(void **state)
     cli_spawn(&tunnel, false, (const char *const[]){"/usr/bin/stunnel4", path, NULL});
     assert_int_equal(CLI_RUN(&lock, "-z", hosts, "lock", zkt_path(), "env"), 0);
     assert_non_null(strstr(cli_out(&lock), "ZKR_FENCING_TOKEN="));
-    cli_free(&lock);
     assert_int_equal(kill(tunnel.pid, SIGTERM), 0);
     (void)cli_wait(&tunnel);
-    cli_free(&tunnel);
-}
-
-int main(int argc, char **argv)
-{
-    int status;
-    if (cli_main(argc, argv, &status)) {
-        return status;
-    }
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(a_lock_is_taken_and_given_back),
-        CLI_TEST(contenders_take_turns),
-        CLI_TEST(a_long_queue_is_listed),
-        CLI_TEST(a_hold_outlives_a_connection),
-        CLI_TEST(the_next_session_is_one_by_tls),
-        CLI_TEST(a_server_of_another_authority_is_refused),
-        CLI_TEST(tls_to_a_port_without_fails),
-        CLI_TEST(files_that_cannot_be_read_are_refused_at_once),
-        CLI_TEST(a_key_with_a_password_is_opened),
-        CLI_TEST(zkr_locks_over_tls),
-        CLI_TEST(stunnel_brings_tls_to_a_client_without),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
 }

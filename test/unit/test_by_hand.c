@@ -252,7 +252,7 @@ static void a_call_below_another_is_inside_both(void **state)
     end(&other);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_descriptor_is_readable_while_calls_wait),
@@ -263,5 +263,5 @@ int main(void)
         cmocka_unit_test(the_calls_of_one_owner_can_be_run),
         cmocka_unit_test(a_call_below_another_is_inside_both),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ expect_order(const char *const *names, size_t count, const char *const *wanted)
 {
     struct zkr__children c;
     size_t i = 0;
-    assert_int_equal(zkr__children_order(&c, names, count, NULL, NULL), ZKR_OK);
+    ZKT_MUST(zkr__children_order(&c, names, count, NULL, NULL));
     for (; wanted[i]; i++) {
         assert_true(i < c.count);
         assert_string_equal(c.list[i].name, wanted[i]);
@@ -93,12 +93,10 @@ static void children_without_a_number_are_counted(void **state)
                                         ""};
     const char *dead = "lock-0000000001";
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL),
-                     ZKR_OK);
+    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL));
     assert_int_equal(c.strays, 4);
     zkr__mem_free(c.list);
-    assert_int_equal(zkr__children_order(&c, names, ZKT_COUNT(names), is_named, &dead),
-                     ZKR_OK);
+    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), is_named, &dead));
     assert_int_equal(c.strays, 4);
     assert_int_equal(c.count, 0);
     zkr__mem_free(c.list);
@@ -111,7 +109,7 @@ static void the_filter_takes_a_dying_node_out(void **state)
     static const char *const names[] = {"lock-0000000002", "lock-0000000001"};
     const char *dead = "lock-0000000001";
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, 2, is_named, &dead), ZKR_OK);
+    ZKT_MUST(zkr__children_order(&c, names, 2, is_named, &dead));
     assert_int_equal(c.count, 1);
     assert_string_equal(c.list[0].name, "lock-0000000002");
     zkr__mem_free(c.list);
@@ -131,8 +129,7 @@ static void a_child_tells_its_recipe(void **state)
         ZKR__NAME_READ, ZKR__NAME_WRITE, ZKR__NAME_LEASE,
     };
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL),
-                     ZKR_OK);
+    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL));
     assert_int_equal(c.count, ZKT_COUNT(kinds));
     for (size_t i = 0; i < ZKT_COUNT(kinds); i++) {
         assert_int_equal(c.list[i].kind, kinds[i]);
@@ -147,7 +144,7 @@ static void a_child_is_found_by_name_or_start(void **state)
     static const char *const names[] = {"_c_aa-lock-0000000001",
                                         "_c_ab-lock-0000000002"};
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, 2, NULL, NULL), ZKR_OK);
+    ZKT_MUST(zkr__children_order(&c, names, 2, NULL, NULL));
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-0000000002"), 1);
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-000000000"), 2);
     assert_int_equal(zkr__children_find(&c, ""), 2);
@@ -177,7 +174,7 @@ static void many_children_are_ordered(void **state)
         names[at] = text[i];
     }
     struct zkr__children c;
-    assert_int_equal(zkr__children_order(&c, names, MANY, NULL, NULL), ZKR_OK);
+    ZKT_MUST(zkr__children_order(&c, names, MANY, NULL, NULL));
     assert_int_equal(c.count, MANY);
     for (int i = 0; i < MANY; i++) {
         assert_ptr_equal(c.list[i].name, text[i]);
@@ -197,12 +194,12 @@ static void order_needs_memory(void **state)
     zkt_allow_allocations(0);
     int rc = zkr__children_order(&c, names, 1, NULL, NULL);
     zkt_allow_allocations(-1);
-    assert_int_equal(rc, ZKR_ENOMEM);
+    ZKT_RC(rc, ZKR_ENOMEM);
     assert_null(c.list);
     assert_int_equal(c.count, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(children_are_ordered_by_number_whoever_made_them),
@@ -216,5 +213,5 @@ int main(void)
         cmocka_unit_test(many_children_are_ordered),
         cmocka_unit_test(order_needs_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

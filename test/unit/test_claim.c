@@ -1,372 +1,725 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The paths a claim takes to be granted, as scripts: each event, the actions it must give, where it leads. */
-#include "claim_ways.h"
+/*
+ * What a claim does, by example. A row says what happens, and behind each ">" what must follow: the phase and the
+ * actions, in the words of claim_state.h.
+ *
+ *     "CREATING: created > LISTING; listed found first > HELD quiet notify"
+ *
+ * It begins where a way of that name leads, "A, B: ..." at each of these; without one, before the start. Codes
+ * and events may be several, "EAUTH|EINVAL", of which each is tried; CODE is the one tried. "same" is the phase as
+ * it was, and no action.
+ * PAUSED-X is a pause, after which X is entered; "anew" is a new round, so that answers to what is in flight count
+ * no more; "failed=", "lost=" and "displaced" are outcomes.
+ *
+ * An event comes with a connection, a lease that is sure for long, and a retry left, but for: "down", without a
+ * connection; "unsure", past the bound of the lease; "barely", right before it; "last", without a retry.
+ */
+#include <stdlib.h>
 
-/* --- as few round trips as can be --- */
+#include <zkr/client.h>
 
-/* Free: create and list together; the answer to the list grants. */
-static void a_free_lock_is_granted_by_the_first_answer(void **state)
+#include "engine/claim_events.h"
+#include "unit.h"
+
+// clang-format off
+static const struct {
+    const char *name;
+    const char *row;
+} ways[] = {
+    {"CREATING", "start > CREATING create anew"},
+    {"LISTING", "CREATING: created > LISTING"},
+    {"HELD", "LISTING: listed found first > HELD quiet notify"},
+    {"WATCHED", "HELD: quiet > HELD get-own; got-own ours > HELD"},
+    {"SECOND", "LISTING: listed found then-ours > PARKED get-own get-ahead"},
+    {"PARKED", "SECOND: got-own ours > PARKED"},
+    {"CONFIRMING", "SECOND: ahead-gone > CONFIRMING"},
+    {"BEHIND-OURS", "LISTING: listed found neighbour then-ours > PARKED get-own"},
+    {"BEHIND-UNKNOWN", "LISTING: listed found neighbour > PARKED get-own"},
+    {"DEEPER", "LISTING: listed found then-ours-if-held > PARKED get-ahead quiet"},
+    {"DEEPER-BEHIND-OURS", "LISTING: listed found neighbour then-ours-if-held > PARKED get-own"},
+    {"GIVEN-UP", "CREATING: give-up ETIMEDOUT > CREATING notify failed=ETIMEDOUT"},
+    {"LOST-REPLY", "CREATING: created down ECONNLOSS > PAUSED-FINDING retry anew"},
+    {"FINDING", "LOST-REPLY: pause-over > FINDING find"},
+    {"ADOPTING", "FINDING: listed found > ADOPTING get-own list"},
+    {"PROVING", "LISTING: listed unsure found first > PROVING prove"},
+    {"DOUBTED", "keeps-place HELD: lease-over unsure > DOUBTED prove count-loss notify"},
+    {"REMOVING", "LISTING: leave > REMOVING remove step-aside anew"},
+    {"GONE", "REMOVING: removed > GONE"},
+    {"READY", "member LISTING: listed found first > READY quiet notify"},
+    {"PAUSED-CREATING", "start down > PAUSED-CREATING"},
+    {"PAUSED-ADOPTING", "ADOPTING: got-own ECONNLOSS > PAUSED-ADOPTING retry anew"},
+    {"PAUSED-LISTING", "LISTING: listed ECONNLOSS > PAUSED-LISTING retry anew"},
+    {"PAUSED-PROVING", "PROVING: proved ECONNLOSS > PAUSED-PROVING retry anew"},
+    {"PAUSED-DOUBTED", "DOUBTED: proved ECONNLOSS > PAUSED-DOUBTED retry anew"},
+    {"PAUSED-REMOVING", "REMOVING: removed ECONNLOSS > PAUSED-REMOVING retry anew"},
+    {"DOWNGRADING", "WATCHED: downgrade > HELD step-aside downgrade anew"},
+};
+
+static const char *const examples[] = {
+    /* Free: create and list together; the answer to the list grants. */
+    "LISTING: listed found first > HELD quiet notify",
+    /* Contended: watches on the one ahead and on the own node go out with the answer to the list. */
+    "SECOND: got-ahead > same; got-own ours > same",
+    /* Deeper in the queue the own node gets its watch a while after the one ahead. */
+    "DEEPER: quiet > PARKED get-own; quiet > same; got-own ours > same; quiet > same",
+    /* The event about the only one ahead grants by itself when the own watch is set and silent. */
+    "PARKED: ahead-gone > HELD notify",
+    /* After a re-connect the events of what happened meanwhile come in no order: it must look. */
+    "PARKED: connected > PARKED quiet; ahead-gone > LISTING list",
+    /* While the own watch is still on its way the grant waits for that answer, and for nothing more. */
+    "CONFIRMING: got-own ours > HELD notify",
+    /* The one ahead may be gone before its watch is set: that is the same. */
+    "SECOND: got-ahead ENONODE > CONFIRMING; got-own ours > HELD notify",
+    /* Inside one client a release passes the lock on: no watch on the one ahead, no event. */
+    "BEHIND-OURS: got-own ours > same; ahead-released > HELD notify; "
+        "leave > REMOVING hand-over remove anew; removed > GONE",
+    /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
+    "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
+    /* A passed lock without an own watch asks the server first. */
+    "BEHIND-OURS: own-changed > PARKED get-own; ahead-released > CONFIRMING; "
+        "got-own ENONODE > CREATING create step-aside anew",
+    "DEEPER: ahead-released > LISTING list",
+    /* When not the first was watched, its end means: look again. */
+    "DEEPER: ahead-gone > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
+        "quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; "
+        "listed found first > HELD notify",
+    /* Somebody writes into the node ahead: that used the watch up. */
+    "PARKED: ahead-changed > PARKED get-ahead; got-ahead ENONODE > HELD notify; ahead-changed > same",
+    /* A try that is not first fails at once and takes its node away. */
+    "LISTING: listed found once > REMOVING remove step-aside notify anew failed=ETIMEDOUT; removed > GONE",
+    /* The time to watch the own node that came while there was no connection is made up for. */
+    "DEEPER: quiet down > same; connected > PARKED quiet; quiet > PARKED get-own; connected > same",
+    /* The verdict, how the one ahead ended, and what is known of the own node, together say what to do. */
+    "BEHIND-UNKNOWN: ahead-gone|ahead-released > LISTING list",
+    "BEHIND-UNKNOWN: got-own ours > same; ahead-gone|ahead-released > LISTING list",
+    "BEHIND-UNKNOWN, DEEPER-BEHIND-OURS, BEHIND-OURS: got-own ours > same; connected > PARKED quiet; "
+        "ahead-gone|ahead-released > LISTING list",
+    "DEEPER-BEHIND-OURS: ahead-gone > LISTING list",
+    "DEEPER-BEHIND-OURS: got-own ours > same; ahead-gone > LISTING list",
+    "DEEPER-BEHIND-OURS: ahead-released > CONFIRMING",
+    "BEHIND-OURS: ahead-gone|ahead-released > CONFIRMING",
+    "BEHIND-OURS: got-own ours > same; ahead-gone|ahead-released > HELD notify",
+    /* When nothing blocks any more the own node decides, whatever the one ahead still does. */
+    "CONFIRMING: ahead-gone > same; ahead-released > same; ahead-changed > same; "
+        "got-ahead ENONODE > same; got-ahead EAUTH > same; quiet > same; pause-over > same; "
+        "lease-over > same; connected > same; got-own > HELD notify",
+    "CONFIRMING: got-own unsure > PROVING prove",
+    "CONFIRMING: got-own down ECONNLOSS > PAUSED-LISTING retry anew",
+    "CONFIRMING: own-gone > CREATING create step-aside anew",
+    "CONFIRMING: got-own EAUTH > REMOVING remove step-aside notify anew failed=EAUTH",
+    /* A rule that waits for the directory: one more list leaves a watch there, and each change is a reason
+       to look. */
+    "LISTING: listed found children > LISTING list; listed found children > PARKED quiet; "
+        "ahead-changed > LISTING list; listed found children > PARKED quiet; "
+        "ahead-changed down > PAUSED-LISTING; connected > LISTING list; "
+        "listed found children > PARKED quiet; ahead-gone > LISTING list; "
+        "listed found first > HELD quiet notify",
+    /* A pause that is over means nothing to who does not pause: its own watch stays good. */
+    "CREATING, FINDING, ADOPTING, LISTING, PARKED, PROVING, HELD, DOUBTED, REMOVING, GONE: pause-over > same",
+    /* Without a connection nothing is sent; the first connection sends it. */
+    "PAUSED-CREATING: connected down > same; connected > CREATING create anew; connected > same",
+    /* A missing parent is made; when it goes again and again, with pauses. */
+    "CREATING: created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
+        "created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
+        "created ENONODE > PAUSED-CREATING retry anew; pause-over > CREATING create anew; "
+        "created ENONODE > CREATING parents create anew; created ENONODE > PAUSED-CREATING retry anew; "
+        "pause-over > CREATING create anew; created ENONODE > CREATING parents create anew; created > LISTING; "
+        "listed found first > HELD quiet notify",
+    /* Answers to the create that end the claim, each with its own code; no node, nothing to remove. */
+    "CREATING: created EAUTH|EINVAL|ENOMEM|ESYS|EEXIST|EZK-108 > GONE notify anew failed=CODE",
+    "CREATING: created ENONODE hopeless > GONE notify anew failed=ENONODE",
+    /* A number at the limit is given back: servers would hand it out twice. */
+    "CREATING: created spent > REMOVING remove step-aside notify anew failed=ESEQUENCE; removed > GONE",
+    "ADOPTING: got-own ours spent > REMOVING remove step-aside notify anew failed=ESEQUENCE; "
+        "removed > GONE",
+    /* A list that could not be sent along with the create: as if both replies were lost. */
+    "CREATING: listed ENOMEM > PAUSED-FINDING retry anew; created > same; pause-over > FINDING find; "
+        "listed found > ADOPTING get-own list; got-own ours > LISTING; listed found first > HELD notify",
+    /* The node of a lost reply is found by its GUID, and taken once its owner is known. */
+    "LOST-REPLY: connected down > same; pause-over > FINDING find; listed found > ADOPTING get-own list; "
+        "got-own ours > LISTING; listed found first > HELD notify",
+    /* When none is found none will come: a new create, under a new name. */
+    "FINDING: listed > CREATING create step-aside anew; created > LISTING; "
+        "listed found first > HELD quiet notify",
+    "FINDING: listed ENONODE > CREATING create step-aside anew; created > LISTING; "
+        "listed found first > HELD quiet notify",
+    /* A node found under our GUID that belongs to another session is no more ours than anybody's. */
+    "ADOPTING: got-own > CREATING create step-aside anew",
+    /* The search itself may be lost, as often as retries are allowed; then the owner is told. */
+    "FINDING: listed down ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; "
+        "listed last ECONNLOSS > PAUSED-FINDING retry notify anew failed=ECONNLOSS; "
+        "pause-over > FINDING find; listed found > REMOVING remove anew; removed > GONE",
+    /* A found node whose stat could not be asked for is not held: whose is it, and which token? */
+    "ADOPTING: listed found first > PAUSED-ADOPTING retry anew; pause-over > ADOPTING get-own list; "
+        "got-own ours > LISTING; listed found first > HELD notify",
+    /* The stat of a found node that is not to be had for now is asked for again; one refused is a failure. */
+    "ADOPTING: got-own down ECONNLOSS > PAUSED-ADOPTING retry anew; connected > ADOPTING get-own list; "
+        "got-own EAUTH > REMOVING remove step-aside notify anew failed=EAUTH",
+    /* A found node that is deleted before its stat is read: another one, and without retries an end. */
+    "ADOPTING, PAUSED-ADOPTING: got-own ENONODE > CREATING create step-aside anew; created > LISTING",
+    "ADOPTING, PAUSED-ADOPTING: own-gone > CREATING create step-aside anew; created > LISTING",
+    "ADOPTING, PAUSED-ADOPTING: own-gone down > PAUSED-CREATING step-aside anew; "
+        "start > CREATING create anew",
+    /* A release passes the lock on, sends the delete, and is over with its answer. */
+    "HELD: leave > REMOVING hand-over remove anew; leave > same; removed > GONE",
+    /* A delete that finds no node is done; one whose answer is lost is sent again. */
+    "HELD: leave down > PAUSED-REMOVING hand-over anew; connected > REMOVING remove; "
+        "removed down ECONNLOSS > PAUSED-REMOVING retry anew; pause-over down > same; "
+        "connected > REMOVING remove; removed last ENOMEM > PAUSED-REMOVING retry anew; "
+        "pause-over > REMOVING remove; removed ENONODE > GONE",
+    /* The owner lets go: who has a node removes it, who cannot know yet waits for the answer. */
+    "PAUSED-CREATING: leave > GONE; leave > same",
+    "CREATING, LOST-REPLY, FINDING, PAUSED-REMOVING, GONE: leave > same; leave > same",
+    "PAUSED-ADOPTING, ADOPTING, PAUSED-LISTING, PARKED, CONFIRMING, PAUSED-PROVING, PROVING, "
+        "PAUSED-DOUBTED, DOUBTED: leave > REMOVING remove step-aside anew; "
+        "leave > same",
+    /* It is not to wait any more: the owner is told once, and nothing stays. A hold is left alone, also one
+       in doubt. */
+    "PAUSED-CREATING: give-up ETIMEDOUT > GONE notify anew failed=ETIMEDOUT; give-up ECANCELED > same",
+    "CREATING: give-up ETIMEDOUT > CREATING notify failed=ETIMEDOUT; give-up ECANCELED > same",
+    "LOST-REPLY: give-up ETIMEDOUT > PAUSED-FINDING notify failed=ETIMEDOUT; give-up ECANCELED > same",
+    "FINDING: give-up ETIMEDOUT > FINDING notify failed=ETIMEDOUT; give-up ECANCELED > same",
+    "PAUSED-ADOPTING, ADOPTING, PAUSED-LISTING, LISTING, PARKED, CONFIRMING, PAUSED-PROVING, PROVING: "
+        "give-up ETIMEDOUT > REMOVING remove step-aside notify anew failed=ETIMEDOUT; "
+        "give-up ECANCELED > same",
+    "HELD, PAUSED-DOUBTED, DOUBTED, PAUSED-REMOVING, REMOVING, GONE: give-up ETIMEDOUT > same; "
+        "give-up ECANCELED > same",
+    /* No session will ever come: who has no node fails, and a second word of it changes nothing. */
+    "LISTING: session-over down > PAUSED-CREATING anew; "
+        "give-up down EAUTH > GONE notify anew failed=EAUTH; give-up down EAUTH > same",
+    /* Given up without a connection: the node is deleted when there is one. */
+    "PARKED: give-up down ENOANSWER > PAUSED-REMOVING step-aside notify anew failed=ENOANSWER; "
+        "leave down > same; connected > REMOVING remove; removed > GONE",
+    /* Left while the create is under way: each answer to it leads out, without a word to the owner. */
+    "CREATING: leave > same; created last > REMOVING remove anew",
+    "CREATING: leave > same; created last ECONNLOSS|ESESSION > PAUSED-FINDING retry anew",
+    "CREATING: leave > same; created last ENONODE|EAUTH|ENOMEM|EZK-127 > GONE anew failed=CODE",
+    "GIVEN-UP: created last > REMOVING remove anew",
+    "GIVEN-UP: created last ECONNLOSS|ESESSION > PAUSED-FINDING retry anew",
+    "GIVEN-UP: created last ENONODE|EAUTH|ENOMEM|EZK-127 > GONE anew",
+    /* Left while searching: what is found is removed, what is not found needs nothing. */
+    "FINDING: leave > same; listed last found > REMOVING remove anew",
+    "FINDING: leave > same; listed last OK|ENONODE > GONE anew",
+    "FINDING: leave > same; listed last ECONNLOSS|EAUTH|ENOMEM|EZK-127 > PAUSED-FINDING retry anew",
+    "FINDING: give-up ETIMEDOUT > FINDING notify failed=ETIMEDOUT; listed last OK|ENONODE > GONE anew",
+    "FINDING: give-up ETIMEDOUT > FINDING notify failed=ETIMEDOUT; "
+        "listed last ECONNLOSS|EAUTH|ENOMEM|EZK-127 > PAUSED-FINDING retry anew; "
+        "pause-over > FINDING find; listed found > REMOVING remove anew",
+    /* A failure with a node on the server is told once, and the node removed, however long it takes. */
+    "LISTING: listed last ECONNLOSS > REMOVING remove step-aside notify anew failed=ECONNLOSS; "
+        "removed last ECONNLOSS > PAUSED-REMOVING retry anew; pause-over > REMOVING remove; "
+        "removed last ECONNLOSS > PAUSED-REMOVING retry anew; leave > same; connected > REMOVING remove; "
+        "removed > GONE",
+    /* An answer to a delete that says neither gone nor forbidden is no end. */
+    "REMOVING: removed ESYS|EINVAL|ENOMEM|EZK-5 > PAUSED-REMOVING retry anew; "
+        "pause-over > REMOVING remove; removed OK|EAUTH > GONE",
+    /* Our node goes while we wait: back to the tail of the queue, and whoever is behind must look. */
+    "PARKED: own-gone > CREATING create step-aside anew; created > LISTING; "
+        "listed > CREATING create step-aside anew; created > LISTING; "
+        "listed found then-ours-if-held > PARKED get-ahead quiet",
+    /* When that happens again and again there are pauses, and without retries an end. */
+    "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > PAUSED-CREATING step-aside retry anew; pause-over > CREATING create anew; "
+        "created > LISTING; own-gone last > GONE step-aside notify anew failed=ECONNLOSS",
+    /* Our node goes while we hold: the hold is lost, there is nothing to remove. */
+    "HELD: own-gone > GONE step-aside count-loss notify anew lost=node",
+    "HELD: quiet > HELD get-own; got-own ENONODE > GONE step-aside count-loss notify anew lost=node",
+    /* The lease is over: lost at once, and the node, should it still be there, goes. */
+    "HELD: lease-over down > PAUSED-REMOVING step-aside count-loss notify anew lost=lease; "
+        "lease-over down > same; leave down > same; connected > REMOVING remove; removed > GONE",
+    /* With a queue that keeps its place: told as lost, and held again once that is proved. */
+    "keeps-place HELD: lease-over down > PAUSED-DOUBTED count-loss notify; lease-over down > same; "
+        "connected unsure > DOUBTED prove; proved unsure > PAUSED-DOUBTED pace; "
+        "pause-over unsure > DOUBTED prove; proved > HELD quiet notify",
+    /* In doubt, and then the node or the session is gone: lost for good, never quietly queued again. */
+    "DOUBTED: proved ENONODE > GONE step-aside notify anew lost=node",
+    "DOUBTED: own-gone > GONE step-aside notify anew lost=node",
+    "DOUBTED: session-over down > GONE notify anew lost=session",
+    /* Let go while in doubt, and then the session ends: nobody is told any more. */
+    "keeps-place HELD: lease-over down > PAUSED-DOUBTED count-loss notify; "
+        "leave down > PAUSED-REMOVING step-aside anew; session-over down > GONE anew",
+    /* A bound so near that no probe would be answered before it: a write first, and then whatever. */
+    "LISTING: listed barely found first > PROVING prove; proved barely > HELD quiet notify",
+    /* First in line but not surely alive: a write must be answered first, and again when it proved nothing. */
+    "PROVING: proved unsure > PAUSED-PROVING pace; pause-over unsure > PROVING prove; "
+        "proved down ECONNLOSS > PAUSED-PROVING retry anew; pause-over unsure > PROVING prove; "
+        "proved > HELD quiet notify",
+    "PROVING: proved unsure ENONODE > CREATING create step-aside anew",
+    /* In doubt, and the proof of it is not to be had: after a pause it is asked for again, or the owner is
+       told why not. */
+    "DOUBTED: proved ECONNLOSS|ESESSION|EZK-127 > PAUSED-DOUBTED retry anew; "
+        "pause-over unsure > DOUBTED prove; got-own ECONNLOSS|ESESSION|EZK-127 > PAUSED-DOUBTED retry anew; "
+        "pause-over > DOUBTED prove; "
+        "proved last ECONNLOSS|ESESSION|EZK-127 > REMOVING remove step-aside notify anew failed=ECONNLOSS",
+    /* The node is gone while a pause lasts: the doubt ends as any other, without a second loss to count. */
+    "PAUSED-DOUBTED: own-gone > GONE step-aside notify anew lost=node",
+    /* The end of the session: waiters start anew in the next one, a hold is lost, what left is gone. */
+    "PAUSED-CREATING, PARKED: session-over down > PAUSED-CREATING anew; pause-over down > same; "
+        "connected > CREATING create anew",
+    "CREATING, LOST-REPLY, FINDING, PAUSED-ADOPTING, ADOPTING, PAUSED-LISTING, PAUSED-PROVING, PROVING, "
+        "CONFIRMING: session-over down > PAUSED-CREATING anew; "
+        "connected > CREATING create anew",
+    /* With the session goes what is held, and what is being removed needs that no more. */
+    "HELD: session-over down > GONE count-loss notify anew lost=session; connected > same",
+    "PAUSED-DOUBTED: session-over down > GONE notify anew lost=session; connected > same",
+    "REMOVING, PAUSED-REMOVING, GONE: session-over down > GONE anew; connected > same",
+    /* The owner hears of it, and its text is written back. The change that this makes is looked at, too. */
+    "WATCHED: own-changed > HELD get-own; got-own ours wish=3 > HELD restore tell-wish; "
+        "own-changed > HELD get-own; restored > same; got-own ours > same",
+    /* Written before the watch was there, it is seen by the get that sets the watch. */
+    "HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish",
+    /* The same wish, seen again after a break, is told once; another is told, too. */
+    "HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
+        "restored down ECONNLOSS > HELD quiet; connected > HELD quiet; quiet > HELD get-own; "
+        "got-own ours wish=1 > HELD restore; restored EZK-103 > same; own-changed > HELD get-own; "
+        "got-own ours wish=2 > HELD restore tell-wish",
+    /* A server too busy for the write is asked again; one that forbids it is not. */
+    "HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
+        "restored EZK-127 > HELD quiet; quiet > HELD get-own; got-own ours wish=1 > HELD restore; "
+        "restored EAUTH > same",
+    /* A holder that had no memory for a moment looks after its node again. */
+    "HELD: quiet > HELD get-own; got-own ENOMEM|ESYS > HELD quiet; quiet > HELD get-own; "
+        "got-own ours wish=1 > HELD restore tell-wish; restored ENOMEM|ESYS > HELD quiet; "
+        "quiet > HELD get-own; got-own EAUTH > same",
+    /* Who waits is not told, and writes nothing; what was meant for a holder is told with the grant. */
+    "PARKED: own-changed > PARKED get-own; got-own ours wish=1 > same; "
+        "ahead-gone > HELD notify restore tell-wish",
+    "CONFIRMING: got-own ours wish=1 > HELD notify restore tell-wish",
+    /* Withdrawn before the grant, or written to a node that is no more, it is no wish. */
+    "PARKED: own-changed > PARKED get-own; got-own ours wish=1 > same; own-changed > PARKED get-own; "
+        "got-own ours > same; ahead-gone > HELD notify",
+    "PARKED: own-changed > PARKED get-own; got-own ours wish=1 > same; "
+        "own-gone > CREATING create step-aside anew; created > LISTING; "
+        "listed found first > HELD quiet notify; quiet > HELD get-own; "
+        "got-own ours wish=1 > HELD restore tell-wish",
+    /* Granted by a release of this client while the connection is down: told now, written later. */
+    "BEHIND-OURS: got-own ours > same; own-changed > PARKED get-own; got-own ours wish=1 > same; "
+        "ahead-released down > HELD notify tell-wish; connected > HELD quiet; quiet > HELD get-own; "
+        "got-own ours wish=1 > HELD restore",
+    /* The answer to the write gets lost in a doubt: held again, it looks whether its text is there. */
+    "keeps-place HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
+        "lease-over unsure > DOUBTED prove count-loss notify; restored EZK-127 > same; "
+        "proved > HELD quiet notify; quiet > HELD get-own; got-own ours wish=1 > HELD restore",
+    /* Who has let go is not asked to, any more. */
+    "HELD: quiet > HELD get-own; leave > REMOVING hand-over remove anew; got-own ours wish=1 > same; "
+        "removed > GONE",
+    /* A write that is made, or refused for its own sake, or unanswered, changes nothing. */
+    "WATCHED: writing > same; written > same; writing > same; written ECONNLOSS > same",
+    /* One that finds no node of ours is how we learn that the hold is lost. */
+    "WATCHED: writing > same; written ENONODE > GONE step-aside count-loss notify anew lost=node",
+    "WATCHED: writing deletes > same; "
+        "written ENONODE deletes > GONE step-aside count-loss notify anew lost=node",
+    /* The node goes with the transaction: the event that it is gone is no loss, and nothing is left to
+       delete. */
+    "WATCHED: writing deletes > same; written deletes > GONE hand-over anew; leave > same",
+    "WATCHED: writing deletes > same; own-gone > same; written deletes > GONE hand-over anew; "
+        "leave > same",
+    /* Refused, and the node gone meanwhile: by somebody else, then. */
+    "WATCHED: writing deletes > same; own-gone > same; "
+        "written ECONNLOSS deletes > GONE step-aside count-loss notify anew lost=node",
+    /* After the answer, a node that goes is a loss again. */
+    "WATCHED: writing deletes > same; written ECONNLOSS deletes > same; "
+        "own-gone > GONE step-aside count-loss notify anew lost=node",
+    /* Left with a write on its way: the one behind has to look, and is not handed the lock at once. */
+    "WATCHED: leave > REMOVING hand-over remove anew",
+    "WATCHED: writing > same; leave > REMOVING remove let-look anew; written ECONNLOSS > same",
+    "WATCHED: writing > same; writing deletes > same; leave > REMOVING remove let-look anew; "
+        "written ECONNLOSS > same; written deletes > same",
+    /* And that one looks, even if the end of the one ahead alone would grant it. */
+    "PARKED: ahead-writes > LISTING list; ahead-writes > same",
+    /* The lease, or the session, ends under it: the answer changes nothing any more. */
+    "WATCHED: writing > same; lease-over > REMOVING remove step-aside count-loss notify anew lost=lease; "
+        "written > same",
+    "WATCHED: writing > same; session-over > GONE count-loss notify anew lost=session; written > same",
+    "WATCHED: writing deletes > same; "
+        "lease-over > REMOVING remove step-aside count-loss notify anew lost=lease; written deletes > same",
+    "WATCHED: writing deletes > same; session-over > GONE count-loss notify anew lost=session; "
+        "written deletes > same",
+    /* Done, or refused: the hold goes on, and its node gets a watch in a while. Which wish was told counts
+       for the node that had it. */
+    "WATCHED: own-changed > HELD get-own; got-own ours wish=3 > HELD restore tell-wish; "
+        "downgrade > HELD step-aside downgrade anew; downgraded > HELD quiet anew; "
+        "quiet > HELD get-own; got-own ours wish=3 > HELD restore tell-wish",
+    "WATCHED: own-changed > HELD get-own; got-own ours wish=3 > HELD restore tell-wish; "
+        "downgrade > HELD step-aside downgrade anew; downgraded ECONNLOSS refused > HELD quiet anew; "
+        "quiet > HELD get-own; got-own ours wish=3 > HELD restore",
+    /* Until then that a node is missing is no loss, nor is it looked at. */
+    "DOWNGRADING: own-gone > same; quiet > same; writing > same; written ENONODE > same; "
+        "downgraded > HELD quiet anew; own-gone > GONE step-aside count-loss notify anew lost=node",
+    /* The answer is lost: asked again on the next connection, and then the writer's node may be gone
+       already. */
+    "DOWNGRADING: downgraded down ECONNLOSS > same; connected > HELD downgrade anew; "
+        "downgraded ENONODE > HELD get-own; got-own ours > same",
+    "DOWNGRADING: downgraded down ECONNLOSS > same; connected > HELD downgrade anew; "
+        "downgraded ENONODE > HELD get-own; "
+        "got-own ENONODE ours > GONE step-aside count-loss notify anew lost=node",
+    /* It was not sent, for want of memory: after a pause. */
+    "DOWNGRADING: downgraded ECONNLOSS > HELD retry; pause-over > HELD downgrade anew; "
+        "pause-over > same; downgraded > HELD quiet anew",
+    /* Left meanwhile: neither path is deleted blindly; those behind look. */
+    "DOWNGRADING: leave > FINDING find let-look anew; listed found > REMOVING remove anew; removed > GONE",
+    /* So does one that is lost at the lease bound, and it is never asked again. */
+    "DOWNGRADING: lease-over > FINDING find step-aside count-loss notify anew lost=lease; "
+        "connected > same; downgrade > same; downgraded > same",
+    "DOWNGRADING: session-over down > GONE count-loss notify anew lost=session; connected > same",
+    "WATCHED: own-gone > GONE step-aside count-loss notify anew lost=node; downgrade > same",
+    /* Without a connection it is owed, and those behind hear of it all the same. */
+    "WATCHED: downgrade down > HELD step-aside anew; connected > HELD downgrade anew; "
+        "downgraded > HELD quiet anew",
+    /* A group that begins again does so after a pause, when one of its members has failed too often. */
+    "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > PAUSED-CREATING step-aside retry anew; start > PAUSED-CREATING retry anew",
+    /* Once it stands in the queue, failures before that count no more. */
+    "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > CREATING create step-aside anew; created > LISTING; "
+        "own-gone > CREATING create step-aside anew; created > LISTING; "
+        "listed found then-ours > PARKED get-own get-ahead; own-gone > CREATING create step-aside anew",
+    /* A watch of its own that was asked before a pause may have been lost in it. */
+    "SECOND: got-ahead ECONNLOSS > PAUSED-LISTING retry anew; pause-over > LISTING list; "
+        "listed found first > HELD quiet notify",
+    /* In the next session the parents may be gone again, and nothing has failed yet. */
+    "CREATING: created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
+        "session-over down > PAUSED-CREATING anew; connected > CREATING create anew; "
+        "created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
+        "created ENONODE > CREATING parents create anew; created ENONODE > CREATING parents create anew; "
+        "created ENONODE > PAUSED-CREATING retry anew",
+    /* A member that nothing blocks says so, and holds with the others; its own watch first, if that is asked. */
+    "READY: quiet > READY get-own; got-own ours > same; all-ready > HELD notify",
+    "READY: all-ready > HELD quiet notify",
+    "READY: quiet > READY get-own; all-ready > CONFIRMING; got-own ours > READY notify; all-ready > HELD notify",
+    "member LISTING: listed found then-ours > PARKED get-own get-ahead notify",
+    /* One whose node is gone, or whose session, is made again with the others, not alone. */
+    "READY: own-gone > GONE step-aside notify anew displaced",
+    "READY: session-over down > GONE notify anew displaced",
+    "member CREATING: session-over down > PAUSED-CREATING anew",
+    "READY: all-ready > HELD quiet notify; own-gone > GONE step-aside count-loss notify anew lost=node",
+};
+// clang-format on
+
+/* ---- the words --------------------------------------------------------------------- */
+
+static const char *const events[ZKR__EV_KINDS] = {
+    [ZKR__EV_START] = "start",
+    [ZKR__EV_CONNECTED] = "connected",
+    [ZKR__EV_PAUSE_OVER] = "pause-over",
+    [ZKR__EV_SESSION_OVER] = "session-over",
+    [ZKR__EV_CREATED] = "created",
+    [ZKR__EV_LISTED] = "listed",
+    [ZKR__EV_GOT_AHEAD] = "got-ahead",
+    [ZKR__EV_GOT_OWN] = "got-own",
+    [ZKR__EV_AHEAD_GONE] = "ahead-gone",
+    [ZKR__EV_AHEAD_RELEASED] = "ahead-released",
+    [ZKR__EV_AHEAD_WRITES] = "ahead-writes",
+    [ZKR__EV_AHEAD_CHANGED] = "ahead-changed",
+    [ZKR__EV_OWN_GONE] = "own-gone",
+    [ZKR__EV_OWN_CHANGED] = "own-changed",
+    [ZKR__EV_ALL_READY] = "all-ready",
+    [ZKR__EV_PROVED] = "proved",
+    [ZKR__EV_REMOVED] = "removed",
+    [ZKR__EV_RESTORED] = "restored",
+    [ZKR__EV_QUIET] = "quiet",
+    [ZKR__EV_LEASE_EXPIRED] = "lease-over",
+    [ZKR__EV_GIVE_UP] = "give-up",
+    [ZKR__EV_WRITING] = "writing",
+    [ZKR__EV_WRITTEN] = "written",
+    [ZKR__EV_NOTING] = "noting",
+    [ZKR__EV_NOTED] = "noted",
+    [ZKR__EV_DOWNGRADE] = "downgrade",
+    [ZKR__EV_DOWNGRADED] = "downgraded",
+    [ZKR__EV_LEAVE] = "leave",
+};
+
+static const char *const phases[] = {
+    "PAUSED",     "CREATING", "FINDING", "ADOPTING", "LISTING",  "PARKED", "READY",
+    "CONFIRMING", "PROVING",  "HELD",    "DOUBTED",  "REMOVING", "GONE"};
+
+static const char *const actions[] = {
+    "parents",    "create", "find",       "get-own",   "list",     "get-ahead", "prove",
+    "hand-over",  "remove", "step-aside", "let-look",  "retry",    "pace",      "quiet",
+    "count-loss", "notify", "restore",    "tell-wish", "downgrade"};
+
+static const char *const reasons[] = {"", "session", "lease", "node"};
+
+#define WORD(field)                                                                    \
+    {                                                                                  \
+#field, offsetof(struct zkr__claim_event, field)                               \
+    }
+
+static const struct {
+    const char *word;
+    size_t field; /* is set to true */
+} details[] = {
+    WORD(hopeless), WORD(ours),
+    WORD(spent),    WORD(refused),
+    WORD(deletes),  WORD(found),
+    WORD(once),     {"first", offsetof(struct zkr__claim_event, granted)},
+};
+
+static int index_of(const char *word, const char *const *list, size_t count)
 {
-    (void)state;
-    static const struct zkt_claim_step steps[] = {START, CREATED, GRANTED};
-    struct zkr__claim_state k = ZKT_CLAIM_AFTER(steps);
-    assert_true(zkr__claim_decided(&k));
+    for (size_t i = 0; i < count; i++) {
+        if (list[i] != NULL && strcmp(list[i], word) == 0) {
+            return (int)i;
+        }
+    }
+    fail_msg("what is '%s'?", word);
+    return 0;
 }
 
-/* Contended: watches on the one ahead and on the own node go out with the answer to the list. */
-static void a_contended_lock_parks_behind_the_one_ahead(void **state)
+static int code_of(const char *word)
 {
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,   CREATED, SECOND, {WELL(.kind = ZKR__EV_GOT_AHEAD), 0, ZKR__PARKED},
-        WATCHED,
-    };
-    struct zkr__claim_state k = ZKT_CLAIM_AFTER(steps);
-    assert_false(zkr__claim_decided(&k));
-    assert_int_equal(k.own, ZKR__OWN_SET);
+    if (strncmp(word, "EZK-", 4) == 0) {
+        return ZKR_EZK((int)strtol(word + 3, NULL, 10));
+    }
+    for (int code = 0; code > -100; code--) {
+        if (strcmp(zkr_err_name(code) + strlen("ZKR_"), word) == 0) {
+            return code;
+        }
+    }
+    fail_msg("what is '%s'?", word);
+    return 0;
 }
 
-/* Deeper in the queue the own node gets its watch a while after the one ahead. */
-static void a_deeper_waiter_watches_its_own_node_after_a_while(void **state)
+static void code_name(int code, char *out, size_t size)
 {
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        DEEPER,
-        {WELL(.kind = ZKR__EV_QUIET), ZKR__DO_GET_OWN, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_QUIET), 0, ZKR__PARKED},
-        WATCHED,
-        {WELL(.kind = ZKR__EV_QUIET), 0, ZKR__PARKED},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
+    if (zkr_err_zk(code) != 0) {
+        (void)snprintf(out, size, "EZK%d", zkr_err_zk(code));
+    } else {
+        (void)snprintf(out, size, "%s", zkr_err_name(code) + strlen("ZKR_"));
+    }
 }
 
-/* The event about the only one ahead grants by itself when the own watch is set and silent. */
-static void the_event_alone_hands_over(void **state)
+static void add_detail(struct zkr__claim_event *e, const char *word)
 {
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        SECOND,
-        WATCHED,
-        {WELL(.kind = ZKR__EV_AHEAD_GONE), ZKR__DO_NOTIFY, ZKR__HELD},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
+    for (size_t i = 0; i < ZKT_COUNT(details); i++) {
+        if (strcmp(details[i].word, word) == 0) {
+            *((bool *)e + details[i].field) = true;
+            return;
+        }
+    }
+    if (strcmp(word, "down") == 0) {
+        e->connected = false;
+    } else if (strcmp(word, "unsure") == 0) {
+        e->sure = e->ample = false;
+    } else if (strcmp(word, "barely") == 0) {
+        e->ample = false;
+    } else if (strcmp(word, "last") == 0) {
+        e->patient = false;
+    } else if (strcmp(word, "neighbour") == 0) {
+        e->wait = ZKR__WAIT_NEIGHBOUR;
+    } else if (strcmp(word, "children") == 0) {
+        e->wait = ZKR__WAIT_CHILDREN;
+    } else if (strcmp(word, "then-ours") == 0) {
+        e->then = ZKR__THEN_OURS;
+    } else if (strcmp(word, "then-ours-if-held") == 0) {
+        e->then = ZKR__THEN_OURS_IF_HELD;
+    } else if (strncmp(word, "wish=", 5) == 0) {
+        e->wish = (int)strtol(word + 5, NULL, 10);
+    } else {
+        e->code = code_of(word);
+    }
 }
 
-/* After a re-connect the events of what happened meanwhile come in no order: it must look. */
-static void after_a_reconnect_the_event_alone_does_not_hand_over(void **state)
+static struct zkr__claim_event event_of(char *text)
 {
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        SECOND,
-        WATCHED,
-        {WELL(.kind = ZKR__EV_CONNECTED), ZKR__DO_QUIET, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_AHEAD_GONE), ZKR__DO_LIST, ZKR__LISTING},
-    };
+    struct zkr__claim_event e = {
+        .connected = true, .sure = true, .ample = true, .patient = true};
+    char *at = NULL;
+    char *word = strtok_r(text, " ", &at);
+    e.kind = (enum zkr__event_kind)index_of(word, events, ZKT_COUNT(events));
+    while ((word = strtok_r(NULL, " ", &at)) != NULL) {
+        add_detail(&e, word);
+    }
+    return e;
+}
+
+/* What came of a step, in the words of a row. */
+static void tell(const struct zkr__claim_state *before,
+                 const struct zkr__claim_state *k,
+                 unsigned todo,
+                 char *out,
+                 size_t size)
+{
+    char code[32];
+    FILE *f = fmemopen(out, size, "w");
+    assert_non_null(f);
+    (void)fprintf(f, "%s", phases[k->phase]);
+    if (k->phase == ZKR__PAUSED) {
+        (void)fprintf(f, "-%s", phases[k->next]);
+    }
+    for (size_t i = 0; i < ZKT_COUNT(actions); i++) {
+        (void)fprintf(f, "%s%s", todo & 1U << i ? " " : "",
+                      todo & 1U << i ? actions[i] : "");
+    }
+    if (k->round != before->round) {
+        (void)fprintf(f, " anew");
+    }
+    if (k->failure != before->failure) {
+        code_name(k->failure, code, sizeof(code));
+        (void)fprintf(f, " failed=%s", code);
+    }
+    if (k->lost != before->lost) {
+        (void)fprintf(f, " lost=%s", reasons[k->lost]);
+    }
+    (void)fprintf(f, "%s", k->displaced != before->displaced ? " displaced" : "");
+    (void)fclose(f);
+}
+
+/* ---- the rows ---------------------------------------------------------------------- */
+
+enum { ROW_MAX = 2048 };
+
+static int wrong;
+static int steps;
+
+static bool play_step(struct zkr__claim_state *k, char *text, const char *row)
+{
+    char same[64];
+    char came[256];
+    char *result = strstr(text, " > ");
+    assert_non_null(result);
+    *result = '\0';
+    result += strlen(" > ");
+    const struct zkr__claim_state before = *k;
+    const struct zkr__claim_event e = event_of(text);
+    tell(k, k, 0, same, sizeof(same));
+    const unsigned todo = zkr__claim_step(k, &e);
+    tell(&before, k, todo, came, sizeof(came));
+    if (strcmp(came, strcmp(result, "same") == 0 ? same : result) != 0) {
+        print_error("%s\n    after %s: %s, not %s\n", row, events[e.kind], came,
+                    result);
+        wrong++;
+        return false;
+    }
+    steps++;
+    return true;
+}
+
+/* "[keeps-place] [member] [WAY]: steps" or "steps". */
+static void play(struct zkr__claim_state *k, const char *row)
+{
+    char text[ROW_MAX];
+    char *at = NULL;
+    (void)snprintf(text, sizeof(text), "%s", row);
+    char *body = strstr(text, ": ");
+    if (body != NULL) {
+        *body = '\0';
+        body += strlen(": ");
+        for (char *word = strtok_r(text, " ", &at); word != NULL;
+             word = strtok_r(NULL, " ", &at)) {
+            size_t i = 0;
+            if (strcmp(word, "keeps-place") == 0) {
+                k->keeps_place = true;
+                continue;
+            }
+            if (strcmp(word, "member") == 0) {
+                k->member = true;
+                continue;
+            }
+            while (strcmp(ways[i].name, word) != 0) {
+                assert_true(++i < ZKT_COUNT(ways));
+            }
+            play(k, ways[i].row);
+        }
+    }
+    for (char *step = body != NULL ? body : text; step != NULL; step = at) {
+        at = strstr(step, "; ");
+        if (at != NULL) {
+            *at = '\0';
+            at += strlen("; ");
+        }
+        if (!play_step(k, step, row)) {
+            return;
+        }
+    }
+}
+
+/* @row with @length characters at @from replaced by the first @size of @by, and CODE likewise behind it. */
+static void replace(char out[ROW_MAX],
+                    const char *row,
+                    const char *from,
+                    size_t length,
+                    const char *by,
+                    size_t size)
+{
+    const char *code = strstr(from, "CODE");
+    const char *end = code != NULL ? code : from + strlen(from);
+    (void)snprintf(out, ROW_MAX, "%.*s%.*s%.*s%.*s%s", (int)(from - row), row,
+                   (int)size, by, (int)(end - from - (ptrdiff_t)length), from + length,
+                   code != NULL ? (int)size : 0, by,
+                   code != NULL ? code + strlen("CODE") : "");
+}
+
+/* Each of the rows that @row stands for. */
+static void play_each(const char *row)
+{
+    char one[ROW_MAX];
+    const size_t head = strcspn(row, ":");
+    const char *comma = memchr(row, ',', head);
+    const char *bar = strchr(row, '|');
     struct zkr__claim_state k = {.phase = ZKR__PAUSED};
-    ZKT_PLAY(&k, steps);
+    if (comma != NULL && row[head] != '\0') {
+        (void)snprintf(one, sizeof(one), "%.*s%s", (int)(comma - row), row, row + head);
+        play_each(one);
+        play_each(comma + 2);
+        return;
+    }
+    if (bar == NULL) {
+        play(&k, row);
+        return;
+    }
+    const char *from = bar;
+    while (from[-1] != ' ') {
+        from--;
+    }
+    const size_t length = strcspn(from, " ");
+    for (const char *by = from; by < from + length; by += strcspn(by, "| ") + 1) {
+        replace(one, row, from, length, by, strcspn(by, "| "));
+        play_each(one);
+    }
 }
 
-/* While the own watch is still on its way the grant waits for that answer, and for nothing more. */
-static void a_hand_over_waits_for_the_own_watch(void **state)
+static void a_claim_does_what_the_examples_say(void **state)
 {
     (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        SECOND,
-        {WELL(.kind = ZKR__EV_AHEAD_GONE), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_GOT_OWN, .ours = true), ZKR__DO_NOTIFY, ZKR__HELD},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
+    for (size_t i = 0; i < ZKT_COUNT(examples); i++) {
+        play_each(examples[i]);
+    }
+    assert_int_equal(wrong, 0);
+    assert_true(steps > 1000);
 }
 
-/* The one ahead may be gone before its watch is set: that is the same. */
-static void a_missing_one_ahead_is_one_that_went(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        SECOND,
-        {WELL(.kind = ZKR__EV_GOT_AHEAD, .code = ZKR_ENONODE), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_GOT_OWN, .ours = true), ZKR__DO_NOTIFY, ZKR__HELD},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
-}
-
-/* Inside one client a release passes the lock on: no watch on the one ahead, no event. */
-static void a_neighbour_that_lets_go_passes_the_lock_on(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        BEHIND_OURS,
-        WATCHED,
-        {WELL(.kind = ZKR__EV_AHEAD_RELEASED), ZKR__DO_NOTIFY, ZKR__HELD},
-        {WELL(.kind = ZKR__EV_LEAVE), ZKR__DO_HAND_OVER | ZKR__DO_REMOVE,
-         ZKR__REMOVING},
-        REMOVED,
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
-}
-
-/* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
-static void a_deeper_waiter_takes_what_a_neighbour_passes_on(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        {WELL(.kind = ZKR__EV_LISTED, .found = true, .wait = ZKR__WAIT_NEIGHBOUR,
-              .then = ZKR__THEN_OURS_IF_HELD),
-         ZKR__DO_GET_OWN, ZKR__PARKED},
-        WATCHED,
-        {WELL(.kind = ZKR__EV_AHEAD_RELEASED), ZKR__DO_NOTIFY, ZKR__HELD},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
-}
-
-/* A passed lock without an own watch asks the server first. */
-static void a_passed_lock_is_not_taken_blindly(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        BEHIND_OURS,
-        {WELL(.kind = ZKR__EV_OWN_CHANGED), ZKR__DO_GET_OWN, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_AHEAD_RELEASED), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_GOT_OWN, .code = ZKR_ENONODE),
-         ZKR__DO_STEP_ASIDE | ZKR__DO_CREATE, ZKR__CREATING},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
-    static const struct zkt_claim_step unwatched[] = {
-        START,
-        CREATED,
-        DEEPER,
-        {WELL(.kind = ZKR__EV_AHEAD_RELEASED), ZKR__DO_LIST, ZKR__LISTING},
-    };
-    (void)ZKT_CLAIM_AFTER(unwatched);
-}
-
-/* When not the first was watched, its end means: look again. */
-static void any_other_wake_up_lists_again(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        DEEPER,
-        {WELL(.kind = ZKR__EV_AHEAD_GONE), ZKR__DO_LIST, ZKR__LISTING},
-        DEEPER,
-        {WELL(.kind = ZKR__EV_QUIET), ZKR__DO_GET_OWN, ZKR__PARKED},
-        WATCHED,
-        {WELL(.kind = ZKR__EV_AHEAD_GONE), ZKR__DO_LIST, ZKR__LISTING},
-        {WELL(.kind = ZKR__EV_LISTED, .found = true, .granted = true), ZKR__DO_NOTIFY,
-         ZKR__HELD},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
-}
-
-/* Somebody writes into the node ahead: that used the watch up. */
-static void a_changed_node_ahead_is_watched_again(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        SECOND,
-        WATCHED,
-        {WELL(.kind = ZKR__EV_AHEAD_CHANGED), ZKR__DO_GET_AHEAD, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_GOT_AHEAD, .code = ZKR_ENONODE), ZKR__DO_NOTIFY,
-         ZKR__HELD},
-        {WELL(.kind = ZKR__EV_AHEAD_CHANGED), 0, ZKR__HELD},
-    };
-    (void)ZKT_CLAIM_AFTER(steps);
-}
-
-/* A try that is not first fails at once and takes its node away. */
-static void a_try_does_not_park(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        {WELL(.kind = ZKR__EV_LISTED, .found = true, .once = true),
-         ZKR__DO_REMOVE | ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY, ZKR__REMOVING},
-        REMOVED,
-    };
-    assert_int_equal(ZKT_CLAIM_AFTER(steps).failure, ZKR_ETIMEDOUT);
-}
-
-/* The time to watch the own node that came while there was no connection is made up for. */
-static void a_watch_that_fell_into_a_cut_is_made_up_for(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        DEEPER,
-        {DOWN(.kind = ZKR__EV_QUIET), 0, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_CONNECTED), ZKR__DO_QUIET, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_QUIET), ZKR__DO_GET_OWN, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_CONNECTED), 0, ZKR__PARKED},
-    };
-    struct zkr__claim_state k = {.phase = ZKR__PAUSED};
-    ZKT_PLAY(&k, steps);
-}
-
-/* --- what the end of the one ahead means --- */
-
-/* The verdict, how the one ahead ended, and what is known of the own node, together say what to do. */
-static void the_verdict_says_what_the_end_of_the_one_ahead_means(void **state)
+/* While it waits for a decision it is not decided; then it is. */
+static void a_claim_is_decided_once_it_is_held_or_over(void **state)
 {
     (void)state;
     static const struct {
-        enum zkr__then then;
-        enum zkr__event_kind end;
-        bool ours;
+        const char *row;
+        bool decided;
     } rows[] = {
-        {ZKR__THEN_LOOK, ZKR__EV_AHEAD_GONE, false},
-        {ZKR__THEN_LOOK, ZKR__EV_AHEAD_RELEASED, false},
-        {ZKR__THEN_OURS_IF_HELD, ZKR__EV_AHEAD_GONE, false},
-        {ZKR__THEN_OURS_IF_HELD, ZKR__EV_AHEAD_RELEASED, true},
-        {ZKR__THEN_OURS, ZKR__EV_AHEAD_GONE, true},
-        {ZKR__THEN_OURS, ZKR__EV_AHEAD_RELEASED, true},
+        {"PARKED: quiet > same", false},
+        {"HELD: pause-over > same", true},
+        {"DOUBTED: pause-over > same", false},
+        {"HELD: own-gone > GONE step-aside count-loss notify anew lost=node", true},
+        {"GIVEN-UP: pause-over > same", true},
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
-        const struct zkt_claim_step park = {WELL(.kind = ZKR__EV_LISTED, .found = true,
-                                                 .wait = ZKR__WAIT_NEIGHBOUR,
-                                                 .then = rows[i].then),
-                                            ZKR__DO_GET_OWN, ZKR__PARKED};
-        const struct zkt_claim_step look = {WELL(.kind = rows[i].end), ZKR__DO_LIST,
-                                            ZKR__LISTING};
-        const struct zkt_claim_step ours = {WELL(.kind = rows[i].end), ZKR__DO_NOTIFY,
-                                            ZKR__HELD};
-        const struct zkt_claim_step confirm = {WELL(.kind = rows[i].end), 0,
-                                               ZKR__CONFIRMING};
-        const struct zkt_claim_step seen[] = {START, CREATED, park, WATCHED,
-                                              rows[i].ours ? ours : look};
-        const struct zkt_claim_step asked[] = {START, CREATED, park,
-                                               rows[i].ours ? confirm : look};
-        const struct zkt_claim_step unknown[] = {
-            START,
-            CREATED,
-            park,
-            WATCHED,
-            {WELL(.kind = ZKR__EV_CONNECTED), ZKR__DO_QUIET, ZKR__PARKED},
-            look};
-        (void)ZKT_CLAIM_AFTER(seen);
-        (void)ZKT_CLAIM_AFTER(asked);
-        (void)ZKT_CLAIM_AFTER(unknown);
+        struct zkr__claim_state k = {.phase = ZKR__PAUSED};
+        play(&k, rows[i].row);
+        assert_int_equal(zkr__claim_decided(&k), rows[i].decided);
     }
+    assert_int_equal(wrong, 0);
 }
 
-/* When nothing blocks any more the own node decides, whatever the one ahead still does. */
-static void a_claim_that_is_to_be_confirmed_waits_for_its_own_node_alone(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step nothing[] = {
-        {WELL(.kind = ZKR__EV_AHEAD_GONE), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_AHEAD_RELEASED), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_AHEAD_CHANGED), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_GOT_AHEAD, .code = ZKR_ENONODE), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_GOT_AHEAD, .code = ZKR_EAUTH), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_QUIET), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_PAUSE_OVER), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_LEASE_EXPIRED), 0, ZKR__CONFIRMING},
-        {WELL(.kind = ZKR__EV_CONNECTED), 0, ZKR__CONFIRMING},
-    };
-    static const struct zkt_claim_step answers[] = {
-        {WELL(.kind = ZKR__EV_GOT_OWN), ZKR__DO_NOTIFY, ZKR__HELD},
-        {UNSURE(.kind = ZKR__EV_GOT_OWN), ZKR__DO_PROVE, ZKR__PROVING},
-        {DOWN(.kind = ZKR__EV_GOT_OWN, .code = ZKR_ECONNLOSS), ZKR__DO_RETRY,
-         PAUSED_BEFORE(ZKR__LISTING)},
-        {WELL(.kind = ZKR__EV_GOT_OWN, .code = ZKR_ENONODE),
-         ZKR__DO_STEP_ASIDE | ZKR__DO_CREATE, ZKR__CREATING},
-        {WELL(.kind = ZKR__EV_OWN_GONE), ZKR__DO_STEP_ASIDE | ZKR__DO_CREATE,
-         ZKR__CREATING},
-        {WELL(.kind = ZKR__EV_GOT_OWN, .code = ZKR_EAUTH),
-         ZKR__DO_REMOVE | ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY, ZKR__REMOVING},
-    };
-    for (size_t i = 0; i < ZKT_COUNT(answers); i++) {
-        struct zkr__claim_state k = zkt_claim_in(ZKR__CONFIRMING);
-        ZKT_PLAY(&k, nothing);
-        zkt_claim_play(&k, &answers[i], 1);
-    }
-}
-
-/* A rule that waits for the directory: one more list leaves a watch there, and each change is a reason to look. */
-static void a_rule_may_wait_for_all_children(void **state)
-{
-    (void)state;
-    static const struct zkt_claim_step steps[] = {
-        START,
-        CREATED,
-        {WELL(.kind = ZKR__EV_LISTED, .found = true, .wait = ZKR__WAIT_CHILDREN),
-         ZKR__DO_LIST, ZKR__LISTING},
-        {WELL(.kind = ZKR__EV_LISTED, .found = true, .wait = ZKR__WAIT_CHILDREN),
-         ZKR__DO_QUIET, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_AHEAD_CHANGED), ZKR__DO_LIST, ZKR__LISTING},
-        {WELL(.kind = ZKR__EV_LISTED, .found = true, .wait = ZKR__WAIT_CHILDREN),
-         ZKR__DO_QUIET, ZKR__PARKED},
-        {DOWN(.kind = ZKR__EV_AHEAD_CHANGED), 0, PAUSED_BEFORE(ZKR__LISTING)},
-        {WELL(.kind = ZKR__EV_CONNECTED), ZKR__DO_LIST, ZKR__LISTING},
-        {WELL(.kind = ZKR__EV_LISTED, .found = true, .wait = ZKR__WAIT_CHILDREN),
-         ZKR__DO_QUIET, ZKR__PARKED},
-        {WELL(.kind = ZKR__EV_AHEAD_GONE), ZKR__DO_LIST, ZKR__LISTING},
-        GRANTED,
-    };
-    struct zkr__claim_state k = ZKT_CLAIM_AFTER(steps);
-    assert_true(k.watch_children);
-}
-
-/* A pause that is over means nothing to who does not pause: its own watch stays good. */
-static void a_late_end_of_a_pause_changes_nothing(void **state)
-{
-    (void)state;
-    static const int phases[] = {
-        ZKR__CREATING, ZKR__FINDING, ZKR__ADOPTING, ZKR__LISTING,  ZKR__PARKED,
-        ZKR__PROVING,  ZKR__HELD,    ZKR__DOUBTED,  ZKR__REMOVING, ZKR__GONE,
-    };
-    for (size_t i = 0; i < ZKT_COUNT(phases); i++) {
-        struct zkr__claim_state k = zkt_claim_in(phases[i]);
-        enum zkr__own_watch own = k.own;
-        const struct zkt_claim_step over[] = {
-            {WELL(.kind = ZKR__EV_PAUSE_OVER), 0, phases[i]}};
-        ZKT_PLAY(&k, over);
-        assert_int_equal(k.own, own);
-    }
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_free_lock_is_granted_by_the_first_answer),
-        cmocka_unit_test(a_contended_lock_parks_behind_the_one_ahead),
-        cmocka_unit_test(a_deeper_waiter_watches_its_own_node_after_a_while),
-        cmocka_unit_test(the_event_alone_hands_over),
-        cmocka_unit_test(after_a_reconnect_the_event_alone_does_not_hand_over),
-        cmocka_unit_test(a_hand_over_waits_for_the_own_watch),
-        cmocka_unit_test(a_missing_one_ahead_is_one_that_went),
-        cmocka_unit_test(a_neighbour_that_lets_go_passes_the_lock_on),
-        cmocka_unit_test(a_deeper_waiter_takes_what_a_neighbour_passes_on),
-        cmocka_unit_test(a_passed_lock_is_not_taken_blindly),
-        cmocka_unit_test(any_other_wake_up_lists_again),
-        cmocka_unit_test(a_changed_node_ahead_is_watched_again),
-        cmocka_unit_test(a_try_does_not_park),
-        cmocka_unit_test(a_watch_that_fell_into_a_cut_is_made_up_for),
-        cmocka_unit_test(the_verdict_says_what_the_end_of_the_one_ahead_means),
-        cmocka_unit_test(a_claim_that_is_to_be_confirmed_waits_for_its_own_node_alone),
-        cmocka_unit_test(a_rule_may_wait_for_all_children),
-        cmocka_unit_test(a_late_end_of_a_pause_changes_nothing),
+        cmocka_unit_test(a_claim_does_what_the_examples_say),
+        cmocka_unit_test(a_claim_is_decided_once_it_is_held_or_over),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -309,7 +309,7 @@ static void a_call_run_by_hand_is_inside(void **state)
     end(&d);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_run_in_order_on_the_dispatch_thread),
@@ -323,5 +323,5 @@ int main(void)
         cmocka_unit_test(a_canceled_owner_is_forgotten),
         cmocka_unit_test(a_call_run_by_hand_is_inside),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -99,16 +99,15 @@ static void codes_of_zookeeper_are_reversible(void **state)
 static void a_failure_leaves_its_detail(void **state)
 {
     (void)state;
-    assert_int_equal(zkr__fail(ZKR_EINVAL, "/a", "the %s is %d", "size", 7),
-                     ZKR_EINVAL);
+    ZKT_RC(zkr__fail(ZKR_EINVAL, "/a", "the %s is %d", "size", 7), ZKR_EINVAL);
     const zkr_error *e = zkr_last_error();
-    assert_int_equal(e->code, ZKR_EINVAL);
+    ZKT_RC(e->code, ZKR_EINVAL);
     assert_int_equal(e->zk_rc, 0);
     assert_int_equal(e->sys_errno, 0);
     assert_string_equal(e->path, "/a");
     assert_string_equal(e->message, "the size is 7");
 
-    assert_int_equal(zkr__fail_zk(ZKR_EAUTH, -102, "/b", "create"), ZKR_EAUTH);
+    ZKT_RC(zkr__fail_zk(ZKR_EAUTH, -102, "/b", "create"), ZKR_EAUTH);
     assert_int_equal(e->zk_rc, -102);
     assert_string_equal(e->message, "create: not authorised (ZooKeeper code -102)");
 
@@ -123,13 +122,13 @@ static void a_failed_system_call_leaves_errno(void **state)
     (void)state;
     const zkr_error *e = zkr_last_error();
     (void)zkr__fail(ZKR_EINVAL, "/old", "old");
-    assert_int_equal(zkr__fail_sys(EAGAIN, "thread"), ZKR_ESYS);
-    assert_int_equal(e->code, ZKR_ESYS);
+    ZKT_RC(zkr__fail_sys(EAGAIN, "thread"), ZKR_ESYS);
+    ZKT_RC(e->code, ZKR_ESYS);
     assert_int_equal(e->sys_errno, EAGAIN);
     assert_string_equal(e->path, "");
     assert_string_equal(e->message, "thread: Resource temporarily unavailable");
-    assert_int_equal(zkr__fail_sys(ENOMEM, "thread"), ZKR_ENOMEM);
-    assert_int_equal(zkr_last_error()->code, ZKR_ENOMEM);
+    ZKT_RC(zkr__fail_sys(ENOMEM, "thread"), ZKR_ENOMEM);
+    ZKT_RC(zkr_last_error()->code, ZKR_ENOMEM);
     (void)zkr__fail_sys(99999, "thread");
     assert_non_null(strstr(e->message, "99999"));
 }
@@ -166,12 +165,12 @@ static void the_detail_belongs_to_the_thread(void **state)
     (void)zkr__fail(ZKR_EINVAL, "/mine", "mine");
     assert_int_equal(pthread_create(&thread, NULL, fail_elsewhere, &code_before), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(code_before, ZKR_OK);
-    assert_int_equal(zkr_last_error()->code, ZKR_EINVAL);
+    ZKT_MUST(code_before);
+    ZKT_RC(zkr_last_error()->code, ZKR_EINVAL);
     assert_string_equal(zkr_last_error()->path, "/mine");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_is_what_was_promised),
@@ -183,5 +182,5 @@ int main(void)
         cmocka_unit_test(a_long_detail_is_cut),
         cmocka_unit_test(the_detail_belongs_to_the_thread),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -146,7 +146,7 @@ static void an_entry_needs_memory(void **state)
     leave(&holder);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_table_has_no_holder),
@@ -155,5 +155,5 @@ int main(void)
         cmocka_unit_test(the_end_of_a_thread_takes_its_entry_out),
         cmocka_unit_test(an_entry_needs_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@
  * it: writes do not. A move to another follower negotiates the timeout anew, and touches it or not: a
  * stale leader may have answered.
  */
+#include <stdlib.h>
+
 #include "session/lease.h"
 #include "unit.h"
 
@@ -61,7 +63,9 @@ struct world {
     bool calm;   /* delays are short */
     bool steady; /* writes come as the lease asks for them, one at a time */
     bool planned;
-    bool limits; /* followers grant different timeouts */
+    bool limits;  /* followers grant different timeouts */
+    int64_t rate; /* by which the client's clock is faster, in parts of a million */
+    bool trace;
     int64_t ends, last_commit;
     struct zkr__lease lease;
 };
@@ -111,6 +115,56 @@ static int64_t later(int64_t x, int64_t y)
     return x > y ? x : y;
 }
 
+/* What the client's clock shows then; and the moment when it shows that, rounded down. */
+static int64_t local(const struct world *w, int64_t at)
+{
+    return at + at * w->rate / 1000000;
+}
+
+static int64_t true_time(const struct world *w, int64_t at)
+{
+    return at * 1000000 / (1000000 + w->rate);
+}
+
+static int64_t bound(const struct world *w)
+{
+    return true_time(w, w->lease.until);
+}
+
+/* --- the story of a run --- */
+
+static const char *const words[] = {
+    [PING_DUE] = "the leader pings",        [PING_AT_FOLLOWER] = "ping",
+    [TOUCH_AT_FOLLOWER] = "touch",          [WRITE_AT_FOLLOWER] = "write",
+    [COMMIT_AT_FOLLOWER] = "commit",        [WRITE_AT_LEADER] = "write",
+    [COMMIT_AT_LEADER] = "a quorum has it", [ANSWER_AT_LEADER] = "ping answer",
+    [ANSWER_AT_CLIENT] = "answer",          [WRITE_DUE] = "sends a write",
+    [TOUCH_DUE] = "sends a ping",           [MOVE_DUE] = "moves on",
+};
+
+/* Times in thousandths of the session timeout. */
+static double in_s(int64_t t)
+{
+    return (double)t / (S / 1000);
+}
+
+static void tell(const struct world *w, const struct event *e, bool lost)
+{
+    const char *at = e->kind == PING_DUE             ? "leader"
+                     : e->kind <= COMMIT_AT_FOLLOWER ? "follower"
+                     : e->kind <= ANSWER_AT_LEADER   ? "leader"
+                                                     : "client";
+    printf("%9.3f  %-8s %d: %s", in_s(w->now), at, e->follower, words[e->kind]);
+    if (e->kind >= WRITE_AT_FOLLOWER && e->kind <= ANSWER_AT_CLIENT &&
+        e->kind != ANSWER_AT_LEADER) {
+        printf(" of %.3f", in_s(e->arg));
+    } else if (e->kind == ANSWER_AT_LEADER) {
+        printf(e->arg != 0 ? ", names us" : ", does not name us");
+    }
+    printf("%s; sure until %.3f, the session lives until %.3f\n", lost ? ", lost" : "",
+           in_s(bound(w)), in_s(w->ends));
+}
+
 /* --- messages --- */
 
 /* Mostly short, at times long; in half of the runs short as good as always. */
@@ -142,7 +196,7 @@ static void send_write(struct world *w)
 /* The next write: as the lease asks for it, or at any time, and perhaps one besides. */
 static void plan_write(struct world *w)
 {
-    int64_t at = zkr__lease_probe_at(&w->lease);
+    int64_t at = true_time(w, zkr__lease_probe_at(&w->lease)) + 1;
     if (!w->steady && zkt_below(&w->seed, 3) == 0) {
         at = w->now + zkt_below(&w->seed, S / 4);
     }
@@ -233,7 +287,7 @@ static void on_answer(struct world *w, const struct event *e)
     if (e->follower != w->at) {
         return; /* of a connection that is no more */
     }
-    zkr__lease_answered(&w->lease, e->arg, w->now);
+    zkr__lease_answered(&w->lease, local(w, e->arg), local(w, w->now));
     if (!w->planned) {
         w->planned = true;
         plan_write(w);
@@ -253,7 +307,7 @@ static void move(struct world *w)
         w->ends = w->now + f->session;
     }
     w->at++;
-    zkr__lease_reconnected(&w->lease, f->session, w->now);
+    zkr__lease_reconnected(&w->lease, f->session, local(w, w->now));
     push(w, (struct event){.at = w->now, .kind = WRITE_DUE});
     push(w, (struct event){.at = w->now + zkt_below(&w->seed, S), .kind = MOVE_DUE});
 }
@@ -279,16 +333,33 @@ static void on_client(struct world *w, const struct event *e)
 
 /* --- runs --- */
 
-static void begin(struct world *w, uint64_t seed)
+/* It comes by a link that is cut. */
+static bool is_lost(const struct world *w, const struct event *e)
+{
+    const struct follower *f = &w->followers[e->follower];
+    bool from_leader = e->kind == PING_AT_FOLLOWER || e->kind == COMMIT_AT_FOLLOWER;
+    bool to_leader = e->kind == WRITE_AT_LEADER || e->kind == ANSWER_AT_LEADER;
+    return (from_leader && f->down_cut) || (to_leader && f->up_cut);
+}
+
+static void begin(struct world *w, uint64_t seed, bool trace)
 {
     static const int64_t ticks[] = {S / 2, S / 2, S / 4, S / 10};
-    const struct zkr__lease_terms terms = {.no_stopgap = true,
-                                           .pause = seed % 2 == 0 ? S / 4 : 0};
+    static const int64_t margins[] = {0, 0, 0, 20000, 100000, 400000};
+    struct zkr__lease_terms terms = {.no_stopgap = true,
+                                     .pause = seed % 2 == 0 ? S / 4 : 0};
     memset(w, 0, offsetof(struct world, heap));
     memset(&w->events, 0, sizeof(*w) - offsetof(struct world, events));
     w->seed = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
     w->half_tick = ticks[zkt_below(&w->seed, ZKT_COUNT(ticks))] / 2;
+    terms.margin_ppm = margins[zkt_below(&w->seed, ZKT_COUNT(margins))];
+    if (terms.margin_ppm > 0) {
+        w->half_tick = S / 20;
+        terms.tick = 2 * w->half_tick;
+        w->rate = zkt_below(&w->seed, 2) ? terms.margin_ppm : -terms.margin_ppm;
+    }
     w->calm = zkt_below(&w->seed, 2) != 0;
+    w->trace = trace;
     w->steady = zkt_below(&w->seed, 2) != 0;
     w->end = 4 * S;
     for (int i = 0; i < FOLLOWERS; i++) {
@@ -306,7 +377,7 @@ static void begin(struct world *w, uint64_t seed)
     }
     w->followers[0].session = S;
     w->limits = zkt_below(&w->seed, 4) == 0;
-    if (w->limits) {
+    if (w->limits && w->rate == 0) {
         w->half_tick = S / 8; /* two ticks in the shortest timeout */
     }
     if (w->limits || zkt_below(&w->seed, 4) == 0) {
@@ -314,12 +385,13 @@ static void begin(struct world *w, uint64_t seed)
     }
 }
 
-static void run(struct world *w, uint64_t seed)
+static void run(struct world *w, uint64_t seed, bool trace)
 {
-    begin(w, seed);
-    while (w->events > 0 && w->heap[0].at < w->end && w->lease.until <= w->ends) {
+    begin(w, seed, trace);
+    while (w->events > 0 && w->heap[0].at < w->end && bound(w) <= w->ends) {
         struct event e = pop(w);
         w->now = e.at;
+        bool lost = is_lost(w, &e);
         if (e.kind == PING_DUE) {
             ping_all(w);
         } else if (e.kind >= ANSWER_AT_CLIENT) {
@@ -328,6 +400,9 @@ static void run(struct world *w, uint64_t seed)
             on_leader(w, &e);
         } else {
             on_follower(w, &e);
+        }
+        if (trace) {
+            tell(w, &e, lost);
         }
     }
 }
@@ -340,13 +415,15 @@ static void no_session_ends_before_the_bound(void **state)
     int chains = 0;
     int close = 0;
     for (int i = 0; i < RUNS; i++) {
-        run(&w, (uint64_t)i);
-        if (w.lease.until > w.ends) {
-            fail_msg("run %d: the bound is %lld after the end", i,
-                     (long long)(w.lease.until - w.ends));
+        run(&w, (uint64_t)i, false);
+        if (bound(&w) > w.ends) {
+            fail_msg(
+                "seed %d: the bound is %.3f thousandths of a session after its end\n"
+                "replay: test_unit_lease_model --seed %d --trace",
+                i, in_s(bound(&w) - w.ends), i);
         }
-        chains += w.lease.until > S;
-        close += w.lease.until > S && w.lease.until > w.ends - S / 50;
+        chains += bound(&w) > S;
+        close += bound(&w) > S && bound(&w) > w.ends - S / 50;
     }
     assert_true(chains >
                 RUNS / 4); /* the rule was in use, and now and then a near thing */
@@ -354,10 +431,25 @@ static void no_session_ends_before_the_bound(void **state)
     assert_true(close > RUNS / 1000);
 }
 
-int main(void)
+static int replay(uint64_t seed, bool trace)
 {
+    static struct world w;
+    run(&w, seed, trace);
+    bool fine = bound(&w) <= w.ends;
+    printf("seed %llu: sure until %.3f, the session lives until %.3f%s\n",
+           (unsigned long long)seed, in_s(bound(&w)), in_s(w.ends),
+           fine ? "" : ": too late");
+    return fine ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && strcmp(argv[1], "--seed") == 0) {
+        bool trace = argc > 3 && strcmp(argv[3], "--trace") == 0;
+        return replay(strtoull(argv[2], NULL, 10), trace);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_session_ends_before_the_bound),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

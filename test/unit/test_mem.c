@@ -52,12 +52,12 @@ static void the_gate_makes_the_nth_allocation_fail(void **state)
     zkr__mem_free(last);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed),
         cmocka_unit_test(a_copy_ends_with_a_zero),
         cmocka_unit_test(the_gate_makes_the_nth_allocation_fail),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -208,7 +208,7 @@ static void random_names_neither_crash_nor_give_made_up_numbers(void **state)
     assert_true(found > 1000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_is_made_as_curator_makes_it),
@@ -218,5 +218,5 @@ int main(void)
         cmocka_unit_test(what_has_no_number_is_no_contender),
         cmocka_unit_test(random_names_neither_crash_nor_give_made_up_numbers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

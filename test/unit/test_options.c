@@ -3,6 +3,7 @@
 #include <zkr/zkr.h>
 
 #include "base/options.h"
+#include "session/open.h"
 #include "unit.h"
 
 struct oldest {
@@ -24,7 +25,7 @@ static void no_options_are_all_defaults(void **state)
 {
     (void)state;
     struct newer to = {9, 9, 9, 9};
-    assert_int_equal(zkr__options_take(&to, sizeof(to), NULL, "x"), ZKR_OK);
+    ZKT_MUST(zkr__options_take(&to, sizeof(to), NULL, "x"));
     assert_int_equal(to.size, 0);
     assert_int_equal(to.a, 0);
     assert_int_equal(to.c, 0);
@@ -36,7 +37,7 @@ static void options_of_the_same_age_are_copied(void **state)
     (void)state;
     const struct newer from = {sizeof(from), 1, 2, 3};
     struct newer to;
-    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "x"), ZKR_OK);
+    ZKT_MUST(zkr__options_take(&to, sizeof(to), &from, "x"));
     assert_memory_equal(&to, &from, sizeof(to));
 }
 
@@ -49,12 +50,12 @@ static void an_older_caller_gets_defaults_for_what_it_does_not_know(void **state
         int64_t beyond[2];
     } caller = {{sizeof(caller.from), 5}, {77, 77}};
     struct newer to = {9, 9, 9, 9};
-    assert_int_equal(zkr__options_take(&to, sizeof(to), &caller.from, "x"), ZKR_OK);
+    ZKT_MUST(zkr__options_take(&to, sizeof(to), &caller.from, "x"));
     assert_int_equal(to.a, 5);
     assert_int_equal(to.b, 0);
     assert_int_equal(to.c, 0);
     const struct oldest oldest = {sizeof(oldest)};
-    assert_int_equal(zkr__options_take(&to, sizeof(to), &oldest, "x"), ZKR_OK);
+    ZKT_MUST(zkr__options_take(&to, sizeof(to), &oldest, "x"));
     assert_int_equal(to.a, 0);
 }
 
@@ -64,14 +65,14 @@ static void a_newer_caller_may_not_set_what_is_unknown(void **state)
     (void)state;
     struct newer from = {sizeof(from), 5, 0, 0};
     struct older to;
-    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "x"), ZKR_OK);
+    ZKT_MUST(zkr__options_take(&to, sizeof(to), &from, "x"));
     assert_int_equal(to.a, 5);
     from.c = INT64_C(1) << 56; /* the last byte of all */
-    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
+    ZKT_RC(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
     assert_non_null(strstr(zkr_last_error()->message, "mutex: an option is set"));
     from.c = 0;
     from.b = 1; /* the first one unknown */
-    assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
+    ZKT_RC(zkr__options_take(&to, sizeof(to), &from, "mutex"), ZKR_EINVAL);
 }
 
 /* A size that no struct of ours can have is refused, with a hint, and gives no options. */
@@ -82,7 +83,7 @@ static void an_absurd_size_is_refused(void **state)
     for (size_t i = 0; i < ZKT_COUNT(sizes); i++) {
         const struct newer from = {sizes[i], 1, 2, 3};
         struct newer to = {9, 9, 9, 9};
-        assert_int_equal(zkr__options_take(&to, sizeof(to), &from, "x"), ZKR_EINVAL);
+        ZKT_RC(zkr__options_take(&to, sizeof(to), &from, "x"), ZKR_EINVAL);
         assert_int_equal(to.a, 0);
         assert_non_null(strstr(zkr_last_error()->message, "INIT"));
     }
@@ -100,7 +101,35 @@ static void the_init_macros_set_the_size_alone(void **state)
     assert_memory_equal(&mutex, &mutex_wanted, sizeof(mutex));
 }
 
-int main(void)
+/* Counters go the other way: a shorter struct is filled as far as it goes, and nothing behind it is written; of a
+ * longer one the rest is zero. */
+static void counters_fit_in_what_the_caller_has(void **state)
+{
+    (void)state;
+    enum { GUARD = 0x5a, MORE = 64 };
+    const struct zkr__env env = {.no_threads = true};
+    unsigned char out[sizeof(zkr_stats) + MORE], longest[sizeof(out)];
+    zkr_client *c = NULL;
+    ZKT_MUST(zkr__client_open(&c, "127.0.0.1:1", NULL, &env));
+    memset(&c->stats, 1, sizeof(c->stats));
+    memset(longest, GUARD, sizeof(longest));
+    ZKT_MUST(zkr_client_stats(c, (void *)longest, sizeof(longest)));
+    assert_int_equal(longest[0], 1);
+    for (size_t i = sizeof(zkr_stats); i < sizeof(longest); i++) {
+        assert_int_equal(longest[i], 0);
+    }
+    for (size_t size = 1; size < sizeof(longest); size++) {
+        memset(out, GUARD, sizeof(out));
+        ZKT_MUST(zkr_client_stats(c, (void *)out, size));
+        assert_memory_equal(out, longest, size);
+        assert_int_equal(out[size], GUARD);
+    }
+    ZKT_RC(zkr_client_stats(c, (void *)out, 0), ZKR_EINVAL);
+    ZKT_RC(zkr_client_stats(c, NULL, sizeof(out)), ZKR_EINVAL);
+    ZKT_MUST(zkr_client_close(c));
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_options_are_all_defaults),
@@ -109,6 +138,7 @@ int main(void)
         cmocka_unit_test(a_newer_caller_may_not_set_what_is_unknown),
         cmocka_unit_test(an_absurd_size_is_refused),
         cmocka_unit_test(the_init_macros_set_the_size_alone),
+        cmocka_unit_test(counters_fit_in_what_the_caller_has),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

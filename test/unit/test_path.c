@@ -152,7 +152,7 @@ static void random_bytes_are_judged_without_harm(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_is_judged_as_a_server_would),
@@ -161,5 +161,5 @@ int main(void)
         cmocka_unit_test(the_name_follows_the_last_slash),
         cmocka_unit_test(random_bytes_are_judged_without_harm),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

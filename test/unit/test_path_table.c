@@ -109,12 +109,12 @@ static void only_the_first_needs_memory(void **state)
     check(0, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_found_while_it_is_there),
         cmocka_unit_test(any_order_will_do),
         cmocka_unit_test(only_the_first_needs_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

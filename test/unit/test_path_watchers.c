@@ -234,7 +234,7 @@ static void a_watch_needs_memory(void **state)
     end(w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_who_watch_a_path_are_notified),
@@ -246,5 +246,5 @@ int main(void)
         cmocka_unit_test(events_may_nest),
         cmocka_unit_test(a_watch_needs_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that are not sent, and those whose answers come when nobody waits for them any more. */
+#include <pthread.h>
+#include <time.h>
+
 #include "session/open.h"
 #include "session/request.h"
 #include "session/service.h"
@@ -82,7 +85,7 @@ static zkr_client *open_client(void)
     const struct zkr__env env = {.door = &kept, .no_threads = true};
     zkr_client *c = NULL;
     memset(&door, 0, sizeof(door));
-    assert_int_equal(zkr__client_open(&c, "127.0.0.1:1", NULL, &env), ZKR_OK);
+    ZKT_MUST(zkr__client_open(&c, "127.0.0.1:1", NULL, &env));
     return c;
 }
 
@@ -114,7 +117,7 @@ static void ask(zkr_client *c, struct answers *a, unsigned tag)
 static int64_t requests(zkr_client *c)
 {
     zkr_stats stats;
-    assert_int_equal(zkr_client_stats(c, &stats, sizeof(stats)), ZKR_OK);
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
     return stats.requests;
 }
 
@@ -129,11 +132,11 @@ static void what_was_not_sent_is_answered_by_the_next_turn(void **state)
     assert_true(c->service_at <= zkr__clock_now()); /* it is woken */
     turn(c);
     assert_int_equal(a.count, 2);
-    assert_int_equal(a.last, ZKR_ECONNLOSS);
+    ZKT_RC(a.last, ZKR_ECONNLOSS);
     assert_int_equal(a.tags[0], 7);
     assert_int_equal(a.tags[1], 8);
     assert_int_equal(requests(c), 0);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_MUST(zkr_client_close(c));
     assert_int_equal(a.count, 2);
 }
 
@@ -147,8 +150,27 @@ static void a_refusal_of_the_door_is_the_answer(void **state)
     assert_int_equal(requests(c), 0);
     turn(c);
     assert_int_equal(a.count, 1);
-    assert_int_equal(a.last, ZKR_ECONNLOSS);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_RC(a.last, ZKR_ECONNLOSS);
+    ZKT_MUST(zkr_client_close(c));
+}
+
+/* Our paths are valid, the operations of an application may not be. */
+static void a_bad_argument_of_ours_is_want_of_memory(void **state)
+{
+    (void)state;
+    static const struct zkr__op multi = {.kind = ZKR__OP_MULTI};
+    zkr_client *c = connected_client();
+    struct answers a = {0};
+    door.refusal = -8;
+    ask(c, &a, 0);
+    turn(c);
+    ZKT_RC(a.last, ZKR_ENOMEM);
+    zkr__lock(c);
+    zkr__submit(c, &multi, note_answer, &a, 0);
+    zkr__unlock(c);
+    turn(c);
+    ZKT_RC(a.last, ZKR_EINVAL);
+    ZKT_MUST(zkr_client_close(c));
 }
 
 /* The news of a new connection come after the answers that are due from the time before. */
@@ -161,7 +183,7 @@ static void what_was_not_sent_is_answered_before_the_next_session(void **state)
     ask(c, &a, 0);
     door.owner->session(door.owner, ZKR__SESSION_UP);
     assert_int_equal(a.count, 1);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_MUST(zkr_client_close(c));
 }
 
 static void what_was_not_sent_is_answered_at_the_close(void **state)
@@ -170,7 +192,7 @@ static void what_was_not_sent_is_answered_at_the_close(void **state)
     zkr_client *c = open_client();
     struct answers a = {0};
     ask(c, &a, 0);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_MUST(zkr_client_close(c));
     assert_int_equal(a.count, 1);
 }
 
@@ -188,11 +210,11 @@ static void answers_are_kept_without_memory(void **state)
         turn(c);
         zkt_allow_allocations(-1);
         assert_int_equal(a.count, ZKR__SPARES);
-        assert_int_equal(a.last, ZKR_ENOMEM);
+        ZKT_RC(a.last, ZKR_ENOMEM);
         assert_int_equal(a.tags[ZKR__SPARES - 1], ZKR__SPARES - 1);
         assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     }
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_MUST(zkr_client_close(c));
 }
 
 /* One more than that, and the session is given up: whoever asked hears of it that way. */
@@ -211,7 +233,7 @@ static void an_answer_that_cannot_be_kept_ends_the_session(void **state)
     assert_int_equal(a.count, ZKR__SPARES);
     assert_int_not_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     assert_int_equal(door.closed, 1);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_MUST(zkr_client_close(c));
 }
 
 static void count(void *engine)
@@ -244,21 +266,21 @@ static void a_shutdown_ends_waits(void **state)
     int shutdowns = 0;
     c->engine = &shutdowns;
     c->up = &upcalls;
-    assert_int_equal(zkr_client_shutdown(c), ZKR_OK);
-    assert_int_equal(zkr_client_shutdown(c), ZKR_OK);
+    ZKT_MUST(zkr_client_shutdown(c));
+    ZKT_MUST(zkr_client_shutdown(c));
     assert_int_equal(shutdowns, 1);
-    assert_int_equal(zkr_client_wait_connected(c, ZKR_FOREVER), ZKR_ECLOSED);
-    assert_int_equal(zkr_client_flush(c, ZKR_FOREVER), ZKR_OK);
+    ZKT_RC(zkr_client_wait_connected(c, ZKR_FOREVER), ZKR_ECLOSED);
+    ZKT_MUST(zkr_client_flush(c, ZKR_FOREVER));
     zkr__lock(c);
     c->stats.pending_deletes++;
     zkr__unlock(c);
-    assert_int_equal(zkr_client_flush(c, ZKR_FOREVER), ZKR_ECLOSED);
+    ZKT_RC(zkr_client_flush(c, ZKR_FOREVER), ZKR_ECLOSED);
     zkr__lock(c);
     c->stats.pending_deletes--;
-    assert_int_equal(zkr__client_enlist(c, "/x"), ZKR_ECLOSED);
+    ZKT_RC(zkr__client_enlist(c, "/x"), ZKR_ECLOSED);
     zkr__unlock(c);
-    assert_int_equal(zkr_client_shutdown(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_RC(zkr_client_shutdown(NULL), ZKR_EINVAL);
+    ZKT_MUST(zkr_client_close(c));
     assert_int_equal(shutdowns, 1);
 }
 
@@ -303,7 +325,7 @@ static void event_of_a_session_given_up_meets_nobody(void **state)
     assert_int_equal(events, 1);
     assert_false(c->overrun);
 
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_MUST(zkr_client_close(c));
     assert_int_equal(door.closed, 1);
 }
 
@@ -320,14 +342,60 @@ static void an_event_that_cannot_be_told_ends_the_session(void **state)
     assert_true(c->service_at <= zkr__clock_now());
     turn(c);
     assert_int_not_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
-    assert_int_equal(zkr_client_close(c), ZKR_OK);
+    ZKT_MUST(zkr_client_close(c));
 }
 
-int main(void)
+/* --- close --- */
+
+static void *answer_late(void *arg)
+{
+    const struct zkr__answer answer = {.code = ZKR_OK};
+    struct timespec pause = {.tv_nsec = 20 * ZKR__MS};
+    int *closed_before = arg;
+    (void)nanosleep(&pause, NULL); /* by now the close waits */
+    *closed_before = door.closed;
+    door.asker->answer(door.asker, &answer);
+    return NULL;
+}
+
+/* Closed with answers unread, a connection is reset, and the end of the session may be lost by that. */
+static void a_close_waits_for_answers(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int closed_before = 0;
+    zkr_client *c = connected_client();
+    struct answers a = {0};
+    ask(c, &a, 0);
+    assert_int_equal(pthread_create(&thread, NULL, answer_late, &closed_before), 0);
+    ZKT_MUST(zkr_client_close(c));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(closed_before, 0);
+    assert_int_equal(a.count, 1);
+    ZKT_MUST(a.last);
+    assert_int_equal(door.closed, 1);
+}
+
+/* But not for ever. */
+static void a_close_waits_a_second_at_most(void **state)
+{
+    (void)state;
+    zkr_client *c = connected_client();
+    struct answers a = {0};
+    ask(c, &a, 0);
+    int64_t before = zkr__clock_now();
+    ZKT_MUST(zkr_client_close(c));
+    assert_in_range((zkr__clock_now() - before) / ZKR__MS, 900, 10000);
+    ZKT_RC(a.last, ZKR_ESESSION);
+    assert_int_equal(door.closed, 1);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_not_sent_is_answered_by_the_next_turn),
         cmocka_unit_test(a_refusal_of_the_door_is_the_answer),
+        cmocka_unit_test(a_bad_argument_of_ours_is_want_of_memory),
         cmocka_unit_test(what_was_not_sent_is_answered_before_the_next_session),
         cmocka_unit_test(what_was_not_sent_is_answered_at_the_close),
         cmocka_unit_test(answers_are_kept_without_memory),
@@ -335,6 +403,8 @@ int main(void)
         cmocka_unit_test(a_shutdown_ends_waits),
         cmocka_unit_test(event_of_a_session_given_up_meets_nobody),
         cmocka_unit_test(an_event_that_cannot_be_told_ends_the_session),
+        cmocka_unit_test(a_close_waits_for_answers),
+        cmocka_unit_test(a_close_waits_a_second_at_most),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -109,10 +109,10 @@ static void an_endless_list_is_refused(void **state)
     for (size_t i = 0; i < LIST_LIMIT + 1; i++) {
         list[i] = i % 2 ? ',' : 'a';
     }
-    assert_int_equal(zkr__servers_check(list), ZKR_EINVAL);
+    ZKT_RC(zkr__servers_check(list), ZKR_EINVAL);
     assert_non_null(strstr(zkr_last_error()->message, "longer than 16384"));
     list[LIST_LIMIT - 1] = '\0';
-    assert_int_equal(zkr__servers_check(list), ZKR_OK);
+    ZKT_MUST(zkr__servers_check(list));
 }
 
 static char why[200];
@@ -120,7 +120,7 @@ static char why[200];
 static void expect_addresses(const char *list, const char *wanted)
 {
     char *out = NULL;
-    assert_int_equal(zkr__servers_resolve(list, &out, why, sizeof(why)), ZKR_OK);
+    ZKT_MUST(zkr__servers_resolve(list, &out, why, sizeof(why)));
     assert_string_equal(out, wanted);
     zkr__mem_free(out);
 }
@@ -155,8 +155,7 @@ static void a_name_becomes_numeric_addresses(void **state)
 {
     (void)state;
     char *out = NULL;
-    assert_int_equal(zkr__servers_resolve("localhost:2183/a", &out, why, sizeof(why)),
-                     ZKR_OK);
+    ZKT_MUST(zkr__servers_resolve("localhost:2183/a", &out, why, sizeof(why)));
     assert_true(strstr(out, "127.0.0.1:2183") || strstr(out, "::1:2183"));
     assert_null(strstr(out, "localhost"));
     assert_string_equal(out + strlen(out) - 2, "/a");
@@ -172,7 +171,7 @@ static void a_name_that_cannot_be_resolved_is_left_out(void **state)
     expect_addresses("127.0.0.1,no..host/a", "127.0.0.1:2181/a");
     why[0] = '\0';
     int rc = zkr__servers_resolve("no..host,no..host:1/a", &out, why, sizeof(why));
-    assert_int_equal(rc, ZKR_ECONNLOSS);
+    ZKT_RC(rc, ZKR_ECONNLOSS);
     assert_null(out);
     assert_non_null(strstr(why, "cannot resolve no..host: "));
 }
@@ -185,7 +184,7 @@ static void resolving_needs_memory(void **state)
     int64_t failures = 0;
     char *out = NULL;
     while (rc != ZKR_OK) {
-        assert_int_equal(rc, ZKR_ENOMEM);
+        ZKT_RC(rc, ZKR_ENOMEM);
         assert_null(out);
         zkt_allow_allocations(failures++);
         rc = zkr__servers_resolve("10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4/a", &out, why,
@@ -219,7 +218,7 @@ static void the_order_of_addresses_does_not_count(void **state)
     assert_false(zkr__servers_same("10.0.0.1:1,10.0.0.2:1", "10.0.0.1:1,10.0.0.3:1"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_server_lists_are_accepted),
@@ -232,5 +231,5 @@ int main(void)
         cmocka_unit_test(numeric_lists_are_told_from_names),
         cmocka_unit_test(the_order_of_addresses_does_not_count),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void the_random_numbers_depend_on_the_seed_alone(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_pause_doubles_up_to_its_limit),
@@ -93,5 +93,5 @@ int main(void)
         cmocka_unit_test(the_shortest_pauses_have_no_jitter),
         cmocka_unit_test(the_random_numbers_depend_on_the_seed_alone),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -204,7 +204,7 @@ static void without_permits_nobody_holds(void **state)
     assert_true(permit(QUEUE_MAX, QUEUE_MAX - 1, 0, INT64_MAX).granted);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_holds_and_the_others_watch_the_one_ahead),
@@ -217,5 +217,5 @@ int main(void)
         cmocka_unit_test(strays_take_up_permits),
         cmocka_unit_test(without_permits_nobody_holds),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

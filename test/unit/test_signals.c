@@ -50,10 +50,10 @@ static void a_signal_from_before_the_guard_cancels(void **state)
     assert_int_equal(in_child(cancels), CODE_ENDED);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_from_before_the_guard_cancels),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -85,11 +85,11 @@ static void each_thread_keeps_its_own_state_over_a_wait(void **state)
     destroy();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_holds_cancellation_off),
         cmocka_unit_test(each_thread_keeps_its_own_state_over_a_wait),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void an_age_is_short(void **state)
     expect_age(INT64_MAX, "106751991167d07h");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_are_shown),
@@ -90,5 +90,5 @@ int main(void)
         cmocka_unit_test(short_text_is_filled_up),
         cmocka_unit_test(an_age_is_short),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -241,7 +241,7 @@ static void a_forked_child_is_of_another_generation(void **state)
     assert_true(child_agrees(has_a_child_of_its_own));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_is_started_with_name_and_mask),
@@ -251,5 +251,5 @@ int main(void)
         cmocka_unit_test(a_duty_may_drop_and_add_others),
         cmocka_unit_test(a_forked_child_is_of_another_generation),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -228,7 +228,7 @@ static void many_timers_fire_in_order(void **state)
     free(a);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(no_timer_is_never_due, begin),
@@ -240,5 +240,5 @@ int main(void)
         cmocka_unit_test_setup(the_next_is_always_the_first_of_all, begin),
         cmocka_unit_test_setup(many_timers_fire_in_order, begin),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

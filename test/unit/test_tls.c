@@ -76,7 +76,7 @@ static void what_cannot_be_used_is_refused(void **state)
     };
     zkr_client *c;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(open_with(&c, bad[i][0]), ZKR_EINVAL);
+        ZKT_RC(open_with(&c, bad[i][0]), ZKR_EINVAL);
         assert_non_null(strstr(zkr_last_error()->message, bad[i][1]));
     }
 }
@@ -99,15 +99,15 @@ static void a_handle_of_ones_own_excludes_it(void **state)
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.tls_cert = "/dev/null,/dev/null,/dev/null";
     o.open_handle = never;
-    assert_int_equal(zkr_client_open(&c, "127.0.0.1:2281", &o), ZKR_EINVAL);
+    ZKT_RC(zkr_client_open(&c, "127.0.0.1:2281", &o), ZKR_EINVAL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_handle_is_opened_by_tls),
         cmocka_unit_test(what_cannot_be_used_is_refused),
         cmocka_unit_test(a_handle_of_ones_own_excludes_it),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
 #ifndef ZKT_UNIT_H
 #define ZKT_UNIT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/mem.h"
+#include "runner.h"
 
 #define ZKT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -8,15 +8,15 @@ set(_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zkrecipes")
 
 install(TARGETS zkrecipes zkrecipes_static
     EXPORT zkrecipesTargets
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT lib NAMELINK_COMPONENT dev
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 install(DIRECTORY include/zkr
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
     FILES_MATCHING PATTERN "*.h")
 
 install(EXPORT zkrecipesTargets
     NAMESPACE zkrecipes::
-    DESTINATION "${_cmake_dir}")
+    DESTINATION "${_cmake_dir}" COMPONENT dev)
 configure_package_config_file(
     "${CMAKE_CURRENT_LIST_DIR}/zkrecipesConfig.cmake.in"
     "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfig.cmake"
@@ -34,7 +34,7 @@ install(FILES
     "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfig.cmake"
     "${CMAKE_CURRENT_BINARY_DIR}/zkrecipesConfigVersion.cmake"
     "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake"
-    DESTINATION "${_cmake_dir}")
+    DESTINATION "${_cmake_dir}" COMPONENT dev)
 
 # The .pc file finds its prefix from its own place, so the tree may be moved, unless the
 # directories were given as absolute paths.
@@ -53,4 +53,4 @@ endif()
 configure_file(
     "${CMAKE_CURRENT_LIST_DIR}/zkrecipes.pc.in"
     "${CMAKE_CURRENT_BINARY_DIR}/zkrecipes.pc" @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/zkrecipes.pc" DESTINATION "${_pc_dir}")
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/zkrecipes.pc" DESTINATION "${_pc_dir}" COMPONENT dev)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How our own code is compiled: language level, warnings, sanitizers.
+# How our own code is compiled: language level, warnings, sanitizers, coverage.
 
 # Strict C11.
 function(zkr_c11 target)
@@ -37,4 +37,12 @@ function(zkr_sanitize target)
     target_compile_options(${target} PRIVATE
         -fsanitize=${names} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${names})
+endfunction()
+
+# ZKR_COVERAGE; whoever links the target gets the run-time library too.
+function(zkr_coverage target)
+    if(ZKR_COVERAGE)
+        target_compile_options(${target} PRIVATE --coverage -fprofile-update=atomic)
+        target_link_options(${target} PUBLIC --coverage)
+    endif()
 endfunction()

@@ -83,7 +83,14 @@ sub filled {
     return join '', map { s/^([.'])/\\&$1/; "$_\n" } @lines;
 }
 
-# Paragraphs, lists with "- ", and code that is indented by four.
+# A row of a table: its first cell, then what the others say.
+sub row {
+    my ($line) = @_;
+    my (undef, $name, @cells) = split /\s*(?<!\\)\|\s*/, $line;
+    return ".TP\n" . escaped($name) . "\n" . filled(join(': ', @cells));
+}
+
+# Paragraphs, lists with "- ", tables, and code that is indented by four.
 sub prose {
     my ($text) = @_;
     my ($out, $first) = ('', 1);
@@ -92,6 +99,9 @@ sub prose {
         if ($part =~ /^ {4}/) {
             $part =~ s/^ {4}//mg;
             $out .= ".PP\n" . literal($part);
+        } elsif ($part =~ /^\|/) {
+            my (undef, undef, @rows) = split /\n/, $part;
+            $out .= row($_) for @rows;
         } elsif ($part =~ /^\s*- /m) {
             my ($lead, @items) = split /^\s*- /m, $part;
             $out .= ($first ? '' : ".PP\n") . filled($lead) if $lead =~ /\S/;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <zkr/zkr.h>
@@ -39,6 +40,7 @@ say(int patience_ms, const char *format, va_list args)
 {
     char line[LINE_SIZE] = "zkr: ";
     size_t used = strlen(line);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the callers have started it */
     int more = vsnprintf(line + used, sizeof(line) - used - 1, format, args);
     used += more > 0 ? (size_t)more : 0;
     if (used > sizeof(line) - 2) {
@@ -72,15 +74,36 @@ static void __attribute__((format(printf, 1, 2))) say_now(const char *format, ..
     va_end(args);
 }
 
+enum { STAMP = 32 };
+
+/* UTC, as 2026-01-31T23:59:59.123Z. */
+static void stamp(char *buf, size_t size)
+{
+    enum { NS_PER_MS = 1000000 };
+    struct timespec now;
+    struct tm tm;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)gmtime_r(&now.tv_sec, &tm);
+    size_t used = strftime(buf, size, "%Y-%m-%dT%H:%M:%S", &tm);
+    (void)snprintf(buf + used, size - used, ".%03dZ", (int)(now.tv_nsec / NS_PER_MS));
+}
+
 void cli_log(int level, const char *line, void *ctx)
 {
     static const char *const names[] = {"", "error", "warning", "info", "debug"};
     (void)ctx;
-    say_now("%s: %s", names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0], line);
+    char time[STAMP];
+    stamp(time, sizeof(time));
+    say_now("%s: time=%s %s", names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0],
+            time, line);
 }
 
 /* Answers of ZooKeeper itself that the library passes on. */
-enum { ZK_NO_CHILDREN_FOR_EPHEMERALS = -108, ZK_NOT_READ_ONLY = -119 };
+enum {
+    ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
+    ZK_INVALID_ACL = -114,
+    ZK_NOT_READ_ONLY = -119
+};
 
 int cli_exit_of(int rc)
 {
@@ -130,6 +153,9 @@ int cli_fail_rc(int rc)
 {
     const zkr_error *e = zkr_last_error();
     bool told = e->code == rc && e->message[0] != '\0';
+    if (told && e->zk_rc == ZK_INVALID_ACL) {
+        return cli_fail(CLI_DENIED, "%s; check --acl", e->message);
+    }
     return cli_fail(cli_exit_of(rc), "%s%s", told ? e->message : zkr_strerror(rc),
                     remedy(rc));
 }

@@ -10,6 +10,7 @@
 #include <zkr/zkr.h>
 
 #include "cli.h"
+#include "command.h"
 #include "commands.h"
 #include "connect.h"
 #include "hold.h"
@@ -19,6 +20,7 @@
 
 static const char usage[] =
     "usage: zkr [OPTION]... elect [-i ID] [--once] PATH COMMAND [ARGUMENT]...\n"
+    "       zkr [OPTION]... elect [-i ID] [--once] PATH -c 'SHELL TEXT'\n"
     "       zkr [OPTION]... elect -l [--json] PATH\n"
     "\n"
     "Runs COMMAND while this is the leader at PATH; when it ends, or the leadership\n"
@@ -26,6 +28,7 @@ static const char usage[] =
     "\n"
     "  -i, --id ID    what others see as the candidate\n"
     "      --once     one term only\n"
+    "  -c, --command TEXT  give TEXT to the shell\n"
     "  -l, --listen   print the leader, now and at each change, without taking part\n"
     "      --json     with -l: lines of JSON, see zkr(1)\n"
     "      --verbose  say how long it took and what is held\n"
@@ -37,7 +40,7 @@ enum { OPTION_ONCE = OPTION_OWN, OPTION_JSON };
 struct elect {
     struct env *env;
     const char *path;
-    char **command;
+    struct command command;
     const char *id;
     bool once, listen, json;
 
@@ -55,6 +58,9 @@ static int take_option(struct elect *e, int option, char **argv)
     case 'i':
         e->id = optarg;
         return OPTIONS_GO_ON;
+    case 'c':
+        e->command.text = optarg;
+        return OPTIONS_GO_ON;
     case 'l':
         e->listen = true;
         return OPTIONS_GO_ON;
@@ -65,13 +71,14 @@ static int take_option(struct elect *e, int option, char **argv)
         e->json = true;
         return OPTIONS_GO_ON;
     default:
-        return globals_take(&e->env->globals, option, argv, usage);
+        return options_take(&e->env->globals, option, argv, usage);
     }
 }
 
 static int take_options(struct elect *e, int argc, char **argv)
 {
     static const struct option table[] = {{"id", required_argument, NULL, 'i'},
+                                          {"command", required_argument, NULL, 'c'},
                                           {"listen", no_argument, NULL, 'l'},
                                           {"once", no_argument, NULL, OPTION_ONCE},
                                           {"json", no_argument, NULL, OPTION_JSON},
@@ -79,7 +86,7 @@ static int take_options(struct elect *e, int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     int option, rc = OPTIONS_GO_ON;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((option = getopt_long(argc, argv, "+:i:l" OPTIONS_LETTERS, table, NULL)) !=
+    while ((option = getopt_long(argc, argv, "+:i:c:l" OPTIONS_LETTERS, table, NULL)) !=
                -1 &&
            rc == OPTIONS_GO_ON) {
         rc = take_option(e, option, argv);
@@ -87,20 +94,26 @@ static int take_options(struct elect *e, int argc, char **argv)
     if (rc != OPTIONS_GO_ON) {
         return rc;
     }
-    int rest = argc - optind;
-    if (rest < 1) {
+    char **operands = argv + optind;
+    e->path = operands[0];
+    if (!e->path) {
         return options_refuse("elect", "which PATH?");
     }
-    e->path = argv[optind];
-    e->command = argv + optind + 1;
-    if (e->listen && (rest > 1 || e->once || e->id)) {
+    if (operands[1] && options_is_late(operands[1]) && !command_is_c(operands[1])) {
+        return options_refuse_late("elect", operands[1]);
+    }
+    rc = command_take(&e->command, "elect", operands + 1);
+    if (rc != OPTIONS_GO_ON) {
+        return rc;
+    }
+    if (e->listen && (e->command.argv || e->once || e->id)) {
         return options_refuse("elect", "-l goes with --json and PATH alone");
     }
-    if (!e->listen && (rest < 2 || e->json)) {
-        return options_refuse("elect",
-                              rest < 2 ? "which COMMAND?" : "--json goes with -l");
+    if (!e->listen && (!e->command.argv || e->json)) {
+        return options_refuse("elect", !e->command.argv ? "which COMMAND?"
+                                                        : "--json goes with -l");
     }
-    return OPTIONS_GO_ON;
+    return options_check_path(&e->env->globals, e->path);
 }
 
 /* --- the latch --- */
@@ -110,7 +123,7 @@ static void on_loss(zkr_leader_latch *latch, const zkr_lost *lost, void *ctx)
     struct elect *e = ctx;
     (void)latch;
     if (lost->fencing_token == atomic_load(&e->token)) { /* not an earlier term */
-        loss_tell(&e->hold.loss);
+        loss_tell(&e->hold.loss, lost);
     }
 }
 
@@ -148,7 +161,9 @@ static int open_all(struct elect *e)
     }
     int rc = zkr_leader_latch_create(&e->latch, e->client, e->path, e->id, &o);
     e->hold.what = "leadership of";
+    e->hold.client = e->client;
     e->hold.kill_signal = SIGTERM;
+    e->hold.lease.notify = &e->env->notify;
     e->hold.lease.valid_for_ms = valid_for;
     e->hold.lease.ctx = e;
     e->hold.lease.wanted_ms = -1;
@@ -217,6 +232,8 @@ static int win(struct elect *e)
 static int campaign(struct elect *e)
 {
     e->hold.lost = false;
+    notify_send(&e->env->notify, "STATUS=waits for the %s %.1000s", e->hold.what,
+                e->path);
     int rc = zkr_leader_latch_start(e->latch);
     int status = rc == ZKR_OK ? AGAIN : cli_fail_rc(rc);
     while (status == AGAIN) {
@@ -249,10 +266,13 @@ static int lead(struct elect *e, bool *last)
         if (e->env->globals.verbose) {
             hold_note(h, cli_now_ms() - started);
         }
+        hold_ready(h, e->env);
         lease_begin(&h->lease);
-        status = hold_run(h, e->env, e->command);
+        status = hold_run(h, e->env, e->command.argv);
         lease_end(&h->lease);
         *last = e->once || h->told || status == CLI_COMMAND || status == CLI_INTERNAL;
+        notify_send(&e->env->notify, "%sSTATUS=gives the %s %.1000s back",
+                    *last ? "STOPPING=1\n" : "", h->what, h->path);
     }
     (void)zkr_leader_latch_stop(e->latch, ZKR_LATCH_SILENT);
     return status;
@@ -322,10 +342,11 @@ static int listen_on(struct elect *e)
     if (!guard) {
         return cli_fail_thread();
     }
+    const struct watch how = {wait_change, show, NULL};
     e->shown = -1; /* of nobody */
     int status = show(e);
     (void)signals_guard_end(guard);
-    return status == 0 ? watch_run(&e->env->signals, wait_change, show, e) : status;
+    return status == 0 ? watch_run(&e->env->signals, &how, e) : status;
 }
 
 int cmd_elect(struct env *env, int argc, char **argv)
@@ -341,8 +362,11 @@ int cmd_elect(struct env *env, int argc, char **argv)
         status = e.listen ? listen_on(&e) : take_part(&e);
     }
     (void)zkr_leader_latch_destroy(e.latch);
-    const struct leave how = {&env->signals, e.hold.lost ? leave_lost() : e.until,
-                              e.hold.lost};
+    struct stats none = {.file = NULL};
+    const struct leave how = {.signals = &env->signals,
+                              .until = e.hold.lost ? leave_lost() : e.until,
+                              .stats = &none,
+                              .told = e.hold.lost};
     status = leave(e.client, &how, status);
     hold_end(&e.hold);
     return status;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: run a command while holding a lock. */
+#include <stdlib.h>
+
 #include <zkr/zkr.h>
 
 #include "cli.h"
@@ -9,6 +11,7 @@
 #include "hold.h"
 #include "leave.h"
 #include "lock_options.h"
+#include "owner.h"
 
 struct lock {
     struct env *env;
@@ -20,6 +23,7 @@ struct lock {
     zkr_client *client;
     struct grip grip;
     struct hold hold;
+    struct stats stats;
 };
 
 static int open_all(struct lock *l)
@@ -29,19 +33,26 @@ static int open_all(struct lock *l)
         return cli_fail(CLI_INTERNAL,
                         "out of memory or descriptors; raise the limits (ulimit)");
     }
-    int status = connect_open(&l->client, &l->env->globals, l->o.id);
+    char *owner = l->o.id ? NULL : owner_text(l->o.command.argv);
+    int status = connect_open(&l->client, &l->env->globals, owner ? owner : l->o.id);
+    free(owner);
     if (status != 0) {
         return status;
     }
     l->grip.loss = &h->loss;
     l->grip.wish = l->o.ignores_wishes ? NULL : &h->wish;
     int rc = grip_begin(&l->grip, l->client, &l->o);
+    h->client = l->client;
     h->what = l->o.kind == LOCK_PERMITS ? "permits of" : "lock on";
     h->kill_signal = l->o.kill_signal;
-    h->lease.wanted_ms = l->o.command ? l->o.kill_after_ms : 0;
+    h->lease.wanted_ms = l->o.command.argv ? l->o.kill_after_ms : 0;
+    h->lease.notify = &l->env->notify;
     h->lease.valid_for_ms = grip_valid_for_ms;
     h->lease.ctx = &l->grip;
-    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+    l->stats.client = l->client;
+    l->stats.file = l->o.stats;
+    l->stats.path = l->o.path;
+    return rc == ZKR_OK ? stats_begin(&l->stats) : cli_fail_rc(rc);
 }
 
 /* Nothing has been asked of a server yet. */
@@ -52,6 +63,8 @@ static int connect_first(struct lock *l)
     if (!guard) {
         return cli_fail_thread();
     }
+    notify_send(&l->env->notify, "STATUS=waits for the %s %.1000s", l->hold.what,
+                l->o.path);
     int64_t left = cli_until(l->until), limit = l->env->globals.connect_ms;
     int status = connect_wait(l->client, &l->env->globals, left < limit ? left : limit);
     (void)signals_guard_end(guard);
@@ -96,7 +109,7 @@ static void give_back(struct lock *l)
 }
 
 /* The line is dark. If what was asked of the servers is never answered, there is no use in staying. */
-static int no_answer(const struct lock *l, bool done)
+static int no_answer(struct lock *l, bool done)
 {
     const char *rest =
         done ? "" : "; what it may have left there goes with the session";
@@ -107,6 +120,7 @@ static int no_answer(const struct lock *l, bool done)
         "-z and the servers",
         l->o.path, rest);
     if (!done) {
+        stats_end(&l->stats);
         leave_now(status);
     }
     return status;
@@ -127,7 +141,7 @@ static int conflict(const struct lock *l)
 }
 
 /* Is it somebody who holds it, or nobody who answers? */
-static int refuse(const struct lock *l, int rc)
+static int refuse(struct lock *l, int rc)
 {
     bool held = rc == ZKR_ETIMEDOUT;
     if (!held && rc != ZKR_ENOANSWER && rc != ZKR_ECANCELED && rc != ZKR_ECONNLOSS) {
@@ -222,10 +236,15 @@ static int use(struct lock *l)
     if (l->env->globals.verbose) {
         hold_note(h, l->granted - l->started);
     }
+    hold_ready(h, l->env);
+    stats_news(&l->stats);
     lease_begin(&h->lease);
-    int status =
-        l->o.command ? hold_run(h, l->env, l->o.command) : hold_wait(h, l->env);
+    int status = l->o.command.argv ? hold_run(h, l->env, l->o.command.argv)
+                                   : hold_wait(h, l->env);
+    hold_linger(h, l->env, l->granted + l->o.min_hold_ms);
     lease_end(&h->lease);
+    notify_send(&l->env->notify, "STOPPING=1\nSTATUS=gives the %s %.1000s back",
+                h->what, h->path);
     grip_give_back(&l->grip);
     l->until = h->lost ? leave_lost() : CLI_NEVER;
     return status;
@@ -253,7 +272,10 @@ int cmd_lock(struct env *env, int argc, char **argv)
         status = use(&l);
     }
     grip_end(&l.grip);
-    const struct leave how = {&env->signals, l.until, l.hold.lost};
+    const struct leave how = {.signals = &env->signals,
+                              .until = l.until,
+                              .stats = &l.stats,
+                              .told = l.hold.lost};
     status = leave(l.client, &how, status);
     hold_end(&l.hold);
     lock_options_end(&l.o);

@@ -42,7 +42,7 @@ static int take_option(struct revoke *r, int option, char **argv)
         r->force = true;
         return OPTIONS_GO_ON;
     default:
-        return globals_take(&r->env->globals, option, argv, usage);
+        return options_take(&r->env->globals, option, argv, usage);
     }
 }
 
@@ -61,16 +61,16 @@ static int take_options(struct revoke *r, int argc, char **argv)
             return rc;
         }
     }
-    if (argc - optind != 1) {
-        return options_refuse("revoke", "%s",
-                              argc > optind ? "one PATH, please" : "which PATH?");
+    int rc = options_alone("revoke", argv + optind);
+    if (rc != OPTIONS_GO_ON) {
+        return rc;
     }
     if (r->force && r->wait_ms == NOT_WAITING) {
         return options_refuse("revoke", "--force wants -w: how long the holder has to "
                                         "let go by itself");
     }
     r->path = argv[optind];
-    return OPTIONS_GO_ON;
+    return options_check_path(&r->env->globals, r->path);
 }
 
 /* --- the holders --- */

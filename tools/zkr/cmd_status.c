@@ -2,24 +2,28 @@
 /* zkr status: who holds a lock, and who waits for it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <zkr/zkr.h>
 
+#include "absence.h"
 #include "cli.h"
 #include "commands.h"
 #include "connect.h"
+#include "peers.h"
 #include "table.h"
 #include "watch.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n"
     "\n"
-    "Shows who holds the lock at PATH (position 1) and who waits, in order.\n"
+    "Shows who holds the lock at PATH (position 1) and who waits, in order. With -v\n"
+    "also which server serves the holder's session.\n"
     "\n"
     "  -q             say nothing: the status is 0 when it is held, else 1\n"
     "      --json     one line of JSON, see zkr(1)\n"
-    "      --watch    again at each change, until a signal\n"
+    "      --watch    again at each change, until a signal; on a terminal each second\n"
     "  -h, --help\n"
     "  -V, --version\n";
 
@@ -34,9 +38,13 @@ struct status {
     bool json;
     bool watch;
     bool quiet;
-    bool warned;
+    bool warned, mute_told;
+    bool screen; /* is cleared for each picture */
     zkr_client *client;
-    zkr_mutex *mutexes[LISTS]; /* to ask: the path, and a semaphore's below it */
+    zkr_mutex *mutexes[LISTS];    /* to ask: the path, and a semaphore's below it */
+    zkr_contenders *lists[LISTS]; /* as last read */
+    struct absence absence;       /* when nobody is there */
+    struct peers peers;
 };
 
 static int take_options(struct status *s, int argc, char **argv)
@@ -61,20 +69,20 @@ static int take_options(struct status *s, int argc, char **argv)
             s->watch = true;
             continue;
         }
-        int rc = globals_take(&s->env->globals, option, argv, usage);
+        int rc = options_take(&s->env->globals, option, argv, usage);
         if (rc != OPTIONS_GO_ON) {
             return rc;
         }
     }
-    if (argc - optind != 1) {
-        return options_refuse("status", "%s",
-                              argc > optind ? "one PATH, please" : "which PATH?");
+    int rc = options_alone("status", argv + optind);
+    if (rc != OPTIONS_GO_ON) {
+        return rc;
     }
     if (s->quiet && (s->json || s->watch)) {
         return options_refuse("status", "-q shows nothing: no --json or --watch");
     }
     s->path = argv[optind];
-    return OPTIONS_GO_ON;
+    return options_check_path(&s->env->globals, s->path);
 }
 
 /* --- showing --- */
@@ -86,6 +94,13 @@ static void warn(struct status *s, const struct sight_lists *lists)
         s->warned = true;
         cli_note("%.1000s: %s", s->path, text);
     }
+    if (!s->mute_told && s->peers.mute) {
+        s->mute_told = true;
+        cli_note(
+            "%.200s does not tell which sessions it serves: it allows neither cons "
+            "(4lw.commands.whitelist) nor an AdminServer on port 8080",
+            s->peers.mute);
+    }
 }
 
 static int show(const struct status *s, const struct sight *sight)
@@ -93,33 +108,40 @@ static int show(const struct status *s, const struct sight *sight)
     if (s->quiet) {
         return sight->holders > 0 ? 0 : CLI_HELD;
     }
-    bool clear = s->watch && !s->json && isatty(STDOUT_FILENO);
-    if (clear) {
+    if (s->screen) {
         (void)fputs("\033[H\033[2J", stdout);
     }
     if (s->json) {
-        table_json(stdout, s->path, sight);
+        table_json(stdout, s->path, sight, !s->absence.missing);
+    } else if (sight->count == 0) {
+        absence_print(&s->absence, stdout, s->path);
     } else {
         table_print(stdout, sight);
     }
-    if (s->watch && !s->json && !clear) {
+    if (s->watch && !s->json && !s->screen) {
         (void)fputc('\n', stdout);
     }
     return cli_flush();
 }
 
-static int read_list(void *mutex, zkr_contenders **out)
+static void find_servers(const struct status *s, struct sight *sight)
 {
-    return zkr_mutex_contenders(mutex, out);
+    for (size_t i = 0; i < sight->count; i++) {
+        const char *server = peers_find(&s->peers, sight->rows[i].c->session_id);
+        sight->rows[i].server = server ? strdup(server) : NULL;
+    }
 }
 
-static int show_all(struct status *s, zkr_contenders *const lists[LISTS])
+/* What was read last, with ages as of now. */
+static int draw(void *ctx)
 {
-    const struct sight_lists all = {lists[QUEUE], lists[LEASES], lists[GATE]};
+    struct status *s = ctx;
+    const struct sight_lists all = {s->lists[QUEUE], s->lists[LEASES], s->lists[GATE]};
     struct sight sight;
     int status =
         sight_begin(&sight, &all) ? 0 : cli_fail(CLI_INTERNAL, "out of memory");
     if (status == 0) {
+        find_servers(s, &sight);
         status = show(s, &sight);
         if (!s->quiet) {
             warn(s, &all);
@@ -129,22 +151,47 @@ static int show_all(struct status *s, zkr_contenders *const lists[LISTS])
     return status;
 }
 
+/* --- reading --- */
+
+static int read_list(void *mutex, zkr_contenders **out)
+{
+    return zkr_mutex_contenders(mutex, out);
+}
+
+static void forget(struct status *s)
+{
+    for (int i = 0; i < LISTS; i++) {
+        zkr_contenders_free(s->lists[i]);
+        s->lists[i] = NULL;
+    }
+    peers_end(&s->peers);
+}
+
+static int read_all(struct status *s)
+{
+    int status = 0;
+    size_t count = 0;
+    for (int i = 0; i < LISTS && status == 0; i++) {
+        status = connect_read(s->client, &s->env->globals, read_list, s->mutexes[i],
+                              &s->lists[i]);
+        count += zkr_contenders_count(s->lists[i]);
+    }
+    s->absence = (struct absence){.missing = false};
+    if (status == 0 && count == 0 && !s->quiet) {
+        status = absence_look(&s->absence, s->client, &s->env->globals, s->path);
+    }
+    if (status == 0 && count > 0 && s->env->globals.log_level > 0) {
+        peers_ask(&s->peers, s->env->globals.servers);
+    }
+    return status;
+}
+
 static int read_and_show(void *ctx)
 {
     struct status *s = ctx;
-    zkr_contenders *lists[LISTS] = {NULL};
-    int status = 0;
-    for (int i = 0; i < LISTS && status == 0; i++) {
-        status = connect_read(s->client, &s->env->globals, read_list, s->mutexes[i],
-                              &lists[i]);
-    }
-    if (status == 0) {
-        status = show_all(s, lists);
-    }
-    for (int i = 0; i < LISTS; i++) {
-        zkr_contenders_free(lists[i]);
-    }
-    return status;
+    forget(s);
+    int status = read_all(s);
+    return status == 0 ? draw(s) : status;
 }
 
 /* In all lists; what has changed in one while another is looked at is still news then. */
@@ -194,11 +241,11 @@ static int run(struct status *s)
     if (!guard) {
         return cli_fail_thread();
     }
+    s->screen = s->watch && !s->json && isatty(STDOUT_FILENO);
+    const struct watch how = {wait_change, read_and_show, s->screen ? draw : NULL};
     status = read_and_show(s);
     (void)signals_guard_end(guard);
-    return status == 0 && s->watch
-               ? watch_run(&s->env->signals, wait_change, read_and_show, s)
-               : status;
+    return status == 0 && s->watch ? watch_run(&s->env->signals, &how, s) : status;
 }
 
 int cmd_status(struct env *env, int argc, char **argv)
@@ -209,6 +256,7 @@ int cmd_status(struct env *env, int argc, char **argv)
         return status;
     }
     status = run(&s);
+    forget(&s);
     for (int i = 0; i < LISTS; i++) {
         (void)zkr_mutex_destroy(s.mutexes[i]);
     }

@@ -4,6 +4,7 @@
 #define ZKR_CLI_COMMANDS_H
 
 #include "fds.h"
+#include "notify.h"
 #include "options.h"
 #include "signals.h"
 
@@ -11,12 +12,14 @@ struct env {
     struct globals globals;
     struct fds fds;
     struct signals signals;
+    struct notify notify;
     int die_of; /* end with this signal instead of an exit code, 0 = do not */
 };
 
 int cmd_lock(struct env *env, int argc, char **argv);
 int cmd_elect(struct env *env, int argc, char **argv);
 int cmd_status(struct env *env, int argc, char **argv);
+int cmd_ls(struct env *env, int argc, char **argv);
 int cmd_revoke(struct env *env, int argc, char **argv);
 
 #endif

@@ -9,14 +9,18 @@
 int connect_open(zkr_client **out, const struct globals *g, const char *owner)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    if (g->auth.count == 0 && acl_needs_auth(&g->acl)) {
+        return cli_fail(CLI_USAGE, "--acl creator wants credentials: --auth or "
+                                   "--auth-file");
+    }
     o.session_timeout_ms = g->session_ms;
     o.connect_timeout_ms = g->connect_ms;
     o.lease_probe_ms = lease_probe_pause(g->session_ms);
     o.owner = owner;
-    o.auth_scheme = g->auth_scheme;
-    o.auth_cert = g->auth_cert;
-    o.auth_cert_len = g->auth_cert_len;
     o.tls_cert = g->tls_cert;
+    o.more_auth = g->auth.list;
+    o.more_auth_count = (int64_t)g->auth.count;
+    o.acl = g->acl.list.count > 0 ? &g->acl.list : NULL;
     if (g->log_level > 0) {
         o.log_level = g->log_level;
         o.log = cli_log;
@@ -43,26 +47,44 @@ int connect_wait(zkr_client *c, const struct globals *g, int64_t ms)
                     : "and that a server runs");
 }
 
+int connect_try(zkr_client *c,
+                const struct globals *g,
+                connect_ask_fn ask,
+                void *ctx,
+                int *status)
+{
+    enum { ATTEMPTS = 3 };
+    int rc = ZKR_ECONNLOSS;
+    for (int i = 0; i < ATTEMPTS && (rc == ZKR_ECONNLOSS || rc == ZKR_ESESSION); i++) {
+        *status = connect_wait(c, g, g->connect_ms);
+        if (*status != 0) {
+            return rc;
+        }
+        rc = ask(ctx);
+    }
+    return rc;
+}
+
+struct list {
+    connect_read_fn read;
+    void *object;
+    zkr_contenders **out;
+};
+
+static int ask_list(void *ctx)
+{
+    const struct list *l = ctx;
+    return l->read(l->object, l->out);
+}
+
 int connect_read(zkr_client *c,
                  const struct globals *g,
                  connect_read_fn read,
                  void *object,
                  zkr_contenders **out)
 {
-    enum { ATTEMPTS = 3 };
-    int rc = ZKR_OK;
-    for (int i = 0; i < ATTEMPTS; i++) {
-        int status = connect_wait(c, g, g->connect_ms);
-        if (status != 0) {
-            return status;
-        }
-        rc = read(object, out);
-        if (rc == ZKR_OK) {
-            return 0;
-        }
-        if (rc != ZKR_ECONNLOSS && rc != ZKR_ESESSION) {
-            break;
-        }
-    }
-    return cli_fail_rc(rc);
+    int status;
+    struct list l = {read, object, out};
+    int rc = connect_try(c, g, ask_list, &l, &status);
+    return status != 0 || rc == ZKR_OK ? status : cli_fail_rc(rc);
 }

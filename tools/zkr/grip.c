@@ -7,9 +7,10 @@
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
     struct grip *g = ctx;
-    (void)t;
+    zkr_lost lost = {.reason = ZKR_LOST_LEASE};
     if (state == ZKR_TICKET_LOST) {
-        loss_tell(g->loss);
+        (void)zkr_ticket_lost(t, &lost, sizeof(lost));
+        loss_tell(g->loss, &lost);
     }
 }
 

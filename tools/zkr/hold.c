@@ -12,12 +12,20 @@
 #include "cli.h"
 #include "job.h"
 
+static void on_doubt(void *ctx, bool slept)
+{
+    struct hold *h = ctx;
+    why_doubt(&h->doubt, h->client, slept);
+}
+
 bool hold_begin(struct hold *h, const char *path)
 {
     enum { NAME_ROOM = 128 }; /* a slash, "_c_", a GUID, a prefix, the digits */
     h->path = path;
     h->node_size = strlen(path) + NAME_ROOM;
     h->node = calloc(1, h->node_size);
+    h->lease.on_doubt = on_doubt;
+    h->lease.on_doubt_ctx = h;
     bool begun = loss_begin(&h->loss);
     return wish_begin(&h->wish) && begun && h->node;
 }
@@ -68,6 +76,11 @@ enum hold_start hold_await(struct hold *h,
             return HOLD_STOPPED;
         }
     }
+}
+
+void hold_ready(const struct hold *h, const struct env *env)
+{
+    notify_send(&env->notify, "READY=1\nSTATUS=has the %s %.1000s", h->what, h->path);
 }
 
 /* --- the command's environment --- */
@@ -137,21 +150,27 @@ void hold_note(const struct hold *h, int64_t ms)
              (uint64_t)h->session_id);
 }
 
-static int report(const struct job *j, const struct hold *h, int status)
+/* Which of the three it was: the node, the session, or the bound. Returns CLI_LOST. */
+static int say_lost(struct hold *h, const char *rest)
+{
+    struct why why;
+    bool known = loss_why(&h->loss, &why);
+    why = known ? why : h->doubt;
+    return cli_fail(CLI_LOST, "the %s %.1000s was %s: %s; %s; %s", h->what, h->path,
+                    known ? "lost" : "in doubt", why.text, rest, why_remedy(&why));
+}
+
+static int report(const struct job *j, struct hold *h, int status)
 {
     if (j->start_errno != 0) {
         return cli_fail(CLI_COMMAND,
                         "cannot start '%.1000s': %s; check the command and $PATH",
                         j->spec.argv[0], strerrordesc_np(j->start_errno));
     }
-    if (j->lost) {
-        return cli_fail(
-            CLI_LOST,
-            "the %s %.1000s was lost or in doubt while the command ran, so "
-            "it was killed; check what it left half done, then run it again",
-            h->what, h->path);
-    }
-    return status;
+    return j->lost
+               ? say_lost(h, "the command was killed; check what it left half done, "
+                             "then run it again")
+               : status;
 }
 
 static void check_kill_after(const struct lease *l)
@@ -191,7 +210,8 @@ int hold_run(struct hold *h, struct env *env, char **command)
     status = report(&job, h, status);
     environment_free(&vars);
     h->lost = job.lost;
-    h->told = job.told || job.interrupted;
+    h->told = job.told || job.interrupted || job.end_at != 0;
+    h->used = job.start_errno == 0;
     /* ^C reached the command alone: a script in whose group we are must learn of it. */
     if (job.interrupted && !job.lost && getpid() != getpgrp()) {
         env->die_of = status - cli_exit_signal(0);
@@ -229,10 +249,7 @@ static int take_signals(struct hold *h, struct env *env)
 static int lost(struct hold *h)
 {
     h->lost = true;
-    return cli_fail(
-        CLI_LOST,
-        "the %s %.1000s was lost or in doubt, so it is given up; run it again", h->what,
-        h->path);
+    return say_lost(h, "it is given up; run it again");
 }
 
 static int print_line(const struct hold *h)
@@ -247,6 +264,7 @@ int hold_wait(struct hold *h, struct env *env)
     enum { LATER_MS = 500 };
     bool later = false;
     int status = print_line(h);
+    h->used = true;
     while (status == 0) {
         if (lease_step(&h->lease) != LEASE_SURE) {
             return lost(h);
@@ -262,6 +280,7 @@ int hold_wait(struct hold *h, struct env *env)
         if (fds[1].revents) {
             return lost(h);
         }
+        h->told = signo != 0 || fds[3].revents;
         if (signo) {
             return cli_exit_signal(signo);
         }
@@ -274,4 +293,24 @@ int hold_wait(struct hold *h, struct env *env)
         }
     }
     return status;
+}
+
+/* --- afterwards --- */
+
+void hold_linger(struct hold *h, const struct env *env, int64_t until)
+{
+    struct pollfd fds[] = {{.fd = env->signals.fd, .events = POLLIN},
+                           {.fd = h->loss.fd, .events = POLLIN},
+                           {.fd = h->wish.fd, .events = POLLIN}};
+    bool over = h->lost || h->told || !h->used;
+    while (!over && cli_until(until) > 0) {
+        if (fds[1].revents || lease_step(&h->lease) != LEASE_SURE) {
+            h->lost = true;
+            (void)say_lost(h, "the command had ended, but --min-hold was not over");
+            return;
+        }
+        (void)poll(fds, sizeof(fds) / sizeof(fds[0]),
+                   (int)lesser(cli_until(until), lease_rest(&h->lease)));
+        over = signals_stop(&env->signals) != 0 || wish_take(&h->wish);
+    }
 }

@@ -9,6 +9,7 @@
 #include "wish.h"
 
 struct hold {
+    zkr_client *client; /* borrowed */
     const char *path;
     const char *what; /* "lock on", for messages */
     char *node;       /* begun */
@@ -17,10 +18,13 @@ struct hold {
     int64_t session_id;
     struct lease lease; /* begun */
     struct loss loss;   /* begun */
+    struct why doubt;   /* when the lease came to its end */
     struct wish wish;   /* begun */
     int kill_signal;
     bool lost; /* before its end, and that was said */
-    bool told; /* the command ended after it, or all of us, had been told to stop */
+    bool
+        told; /* the end came after we, or the command, had been told to stop or asked to let go */
+    bool used; /* a command was started, or there is none */
 };
 
 /** Room for its node, below @path. False: out of memory. hold_end() may follow all the same. */
@@ -47,11 +51,20 @@ enum hold_start hold_await(struct hold *h,
                            int64_t until,
                            int *signo);
 
+/** Tells whoever started us as a service that it is held. */
+void hold_ready(const struct hold *h, const struct env *env);
+
 /** Says, after @ms of waiting, what is held. */
 void hold_note(const struct hold *h, int64_t ms);
 
 /** Run a command. Returns its exit code, or one of ours, reported. */
 int hold_run(struct hold *h, struct env *env, char **command);
+
+/**
+ * Keep what was used until @until, if it still is held and nobody has told us to stop. A signal, a wish or a loss ends it;
+ * the last is reported.
+ */
+void hold_linger(struct hold *h, const struct env *env, int64_t until);
 
 /** Print the holder line, then hold until a signal or the end of the input. */
 int hold_wait(struct hold *h, struct env *env);

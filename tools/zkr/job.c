@@ -183,6 +183,8 @@ static int finish(struct job *j)
 int job_run(struct job *j)
 {
     signals_take_stop(j->signals);
+    (void)lease_rest(
+        j->lease); /* sets the timer: we may be stopped as soon as there is a child */
     if (!child_start(&j->child, &j->spec)) {
         j->lost = errno == ECANCELED;
         j->start_errno = j->lost ? 0 : errno;

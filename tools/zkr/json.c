@@ -92,3 +92,23 @@ void json_hex(struct json *j, int64_t value)
     separate(j);
     (void)fprintf(j->out, "\"0x%" PRIx64 "\"", (uint64_t)value);
 }
+
+void json_number(struct json *j, const char *key, bool known, int64_t value)
+{
+    json_key(j, key);
+    if (known) {
+        json_int(j, value);
+    } else {
+        json_null(j);
+    }
+}
+
+void json_text(struct json *j, const char *key, const char *text)
+{
+    json_key(j, key);
+    if (text) {
+        json_string(j, text);
+    } else {
+        json_null(j);
+    }
+}

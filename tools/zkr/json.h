@@ -25,6 +25,10 @@ void json_int(struct json *j, int64_t value);
 void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 
+/** A member: null unless it is @known, NULL is not. */
+void json_number(struct json *j, const char *key, bool known, int64_t value);
+void json_text(struct json *j, const char *key, const char *text);
+
 /** A session id or the like, as a string "0x...": 64 bits are too many for some readers. */
 void json_hex(struct json *j, int64_t value);
 

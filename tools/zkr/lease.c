@@ -49,7 +49,7 @@ void lease_begin(struct lease *l)
 {
     struct sigevent wake = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
     l->phase = LEASE_SURE;
-    l->settled = false;
+    l->slept = l->settled = false;
     l->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &l->timer) == 0;
 }
 
@@ -58,9 +58,19 @@ bool lease_is_ample(const struct lease *l, int64_t valid)
     return valid >= l->session_ms / 3;
 }
 
+/* The hold is to be trusted no more. */
+static void leave_sure(struct lease *l, enum lease_phase phase)
+{
+    bool was_sure = l->phase == LEASE_SURE;
+    l->phase = phase;
+    if (was_sure && l->on_doubt) {
+        l->on_doubt(l->on_doubt_ctx, l->slept);
+    }
+}
+
 static void enter_doubt(struct lease *l, int64_t valid)
 {
-    l->phase = LEASE_DOUBT;
+    leave_sure(l, LEASE_DOUBT);
     l->kill_at = cli_now_ms() + lesser(kill_after(l), greater(valid - margin(l), 0));
 }
 
@@ -72,15 +82,18 @@ enum lease_phase lease_step(struct lease *l)
     int64_t valid = l->valid_for_ms(l->ctx);
     l->settled = l->settled || valid >= l->session_ms / 2;
     if (valid <= margin(l) || (l->phase == LEASE_DOUBT && cli_now_ms() >= l->kill_at)) {
-        l->phase = LEASE_OVER;
+        leave_sure(l, LEASE_OVER);
     } else if (l->phase == LEASE_SURE && valid <= kill_after(l) + margin(l)) {
         enter_doubt(l, valid);
+    } else if (l->phase == LEASE_SURE && lease_is_ample(l, valid)) {
+        notify_alive(l->notify);
     }
     return l->phase;
 }
 
 void lease_doubt(struct lease *l)
 {
+    l->slept = true;
     if (l->phase == LEASE_SURE) {
         enter_doubt(l, l->valid_for_ms(l->ctx));
     }
@@ -88,7 +101,7 @@ void lease_doubt(struct lease *l)
 
 void lease_lost(struct lease *l)
 {
-    l->phase = LEASE_OVER;
+    leave_sure(l, LEASE_OVER);
 }
 
 static void set_timer(struct lease *l, int64_t ms)
@@ -115,7 +128,9 @@ int64_t lease_rest(struct lease *l)
     /* Whoever is awake is faster: the timer comes later than the sleep ends, within what is left. */
     int64_t later = l->phase == LEASE_DOUBT ? margin(l) / 2 : margin(l);
     set_timer(l, rest + later);
-    return rest;
+    return l->phase == LEASE_SURE && lease_is_ample(l, valid)
+               ? notify_rest(l->notify, rest)
+               : rest;
 }
 
 void lease_end(struct lease *l)

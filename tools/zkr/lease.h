@@ -16,14 +16,21 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "notify.h"
+
 enum lease_phase { LEASE_SURE, LEASE_DOUBT, LEASE_OVER };
 
 struct lease {
     int64_t (*valid_for_ms)(void *ctx); /* asked on the main thread */
     void *ctx;
+    void (*on_doubt)(void *ctx,
+                     bool slept); /* told once, when it is sure no more; NULL: nobody */
+    void *on_doubt_ctx;
+    struct notify *notify; /* gets signs of life while the bound is ample */
     int64_t session_ms;
     int64_t wanted_ms; /* kill_after asked for, negative = as is best */
     enum lease_phase phase;
+    bool slept;      /* our own timer had to wake us */
     bool settled;    /* the bound has once been half a session ahead */
     int64_t kill_at; /* when the phase becomes LEASE_OVER, cli_now_ms() */
     bool has_timer;
@@ -36,7 +43,7 @@ int64_t lease_probe_pause(int64_t session_ms);
 /** The longest time between kill signal and SIGKILL. */
 int64_t lease_kill_after_most(int64_t session_ms);
 
-/** Set valid_for_ms, ctx, session_ms and wanted_ms before. */
+/** Set valid_for_ms, ctx, notify, session_ms and wanted_ms before. */
 void lease_begin(struct lease *l);
 
 /** With so much left, is the bound comfortably far for the start of a command? */

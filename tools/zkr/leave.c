@@ -22,8 +22,10 @@ bool leave_is_done(zkr_client *c)
     return zkr_client_flush(c, LEAVE_GRACE_MS) == ZKR_OK;
 }
 
-static _Noreturn void give_up(zkr_client *c, bool told, int status)
+static _Noreturn void
+give_up(zkr_client *c, const struct leave *how, bool told, int status)
 {
+    stats_end(how->stats);
     int64_t session_ms = zkr_client_session_timeout_ms(c);
     if (!told) {
         cli_note(
@@ -82,10 +84,10 @@ int leave(zkr_client *c, const struct leave *how, int status)
     while (c && zkr_client_flush(c, LOOK_UP_MS) == ZKR_ETIMEDOUT) {
         int signo = signals_stop(how->signals);
         if (signo) {
-            give_up(c, false, cli_exit_signal(signo));
+            give_up(c, how, false, cli_exit_signal(signo));
         }
         if (cli_until(until) == 0) {
-            give_up(c, how->told, status);
+            give_up(c, how, how->told, status);
         }
         if (cli_until(say) == 0) {
             say = CLI_NEVER;
@@ -93,6 +95,7 @@ int leave(zkr_client *c, const struct leave *how, int status)
                      "for the end of the session; a signal ends this");
         }
     }
+    stats_end(how->stats);
     if (c && until != CLI_NEVER) {
         close_until(c, until, status);
     } else {

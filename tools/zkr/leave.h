@@ -9,6 +9,7 @@
 #include <zkr/client.h>
 
 #include "signals.h"
+#include "stats.h"
 
 /** How long an answer may take on a line that is not dark, when there is no time left; and a moment long past. */
 enum { LEAVE_GRACE_MS = 250, LEAVE_NOW = 0 };
@@ -19,8 +20,9 @@ bool leave_is_done(zkr_client *c);
 /* How it ends. */
 struct leave {
     const struct signals *signals;
-    int64_t until; /* it gives up at that moment plus the grace; or CLI_NEVER */
-    bool told;     /* all is said already, should it give up */
+    int64_t until;       /* it gives up at that moment plus the grace; or CLI_NEVER */
+    struct stats *stats; /* end before the client does */
+    bool told;           /* all is said already, should it give up */
 };
 
 /**

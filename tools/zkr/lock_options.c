@@ -38,6 +38,10 @@ static const char usage[] =
     "      --kill-after SEC          how long after that it is killed; default auto\n"
     "      --lock-delay SEC          wait so long before the start when the lock was\n"
     "                                not free at once; default 0\n"
+    "      --min-hold SEC            keep the lock at least so long, though the "
+    "command\n"
+    "                                may have ended; default 0\n"
+    "      --stats FILE              write metrics there, for node_exporter\n"
     "      --verbose                 say how long it took and what is held\n"
     "  -o, --close                   accepted, no effect\n"
     "  -h, --help\n"
@@ -47,6 +51,8 @@ enum {
     OPTION_KILL_SIGNAL = OPTION_OWN,
     OPTION_KILL_AFTER,
     OPTION_LOCK_DELAY,
+    OPTION_MIN_HOLD,
+    OPTION_STATS,
     OPTION_RW,
     OPTION_PERMITS,
     OPTION_ALSO,
@@ -74,6 +80,11 @@ static int take_number(struct lock_options *o, int option)
         return cli_parse_seconds(optarg, &o->delay_ms)
                    ? OPTIONS_GO_ON
                    : options_refuse("lock", "--lock-delay wants seconds, not '%s'",
+                                    optarg);
+    case OPTION_MIN_HOLD:
+        return cli_parse_seconds(optarg, &o->min_hold_ms)
+                   ? OPTIONS_GO_ON
+                   : options_refuse("lock", "--min-hold wants seconds, not '%s'",
                                     optarg);
     default:
         if (strcmp(optarg, "auto") == 0) {
@@ -147,12 +158,16 @@ static int take_option(struct lock_options *o, int option, char **argv)
     case OPTION_KILL_SIGNAL:
     case OPTION_KILL_AFTER:
     case OPTION_LOCK_DELAY:
+    case OPTION_MIN_HOLD:
         return take_number(o, option);
     case 'c':
-        o->text = optarg;
+        o->command.text = optarg;
         return OPTIONS_GO_ON;
     case 'i':
         o->id = optarg;
+        return OPTIONS_GO_ON;
+    case OPTION_STATS:
+        o->stats = optarg;
         return OPTIONS_GO_ON;
     case 'u':
         return options_refuse("lock",
@@ -160,7 +175,7 @@ static int take_option(struct lock_options *o, int option, char **argv)
     case 'F':
         return options_refuse("lock", "-F: zkr has to stay, to mind the session");
     default:
-        return globals_take(o->globals, option, argv, usage);
+        return options_take(o->globals, option, argv, usage);
     }
 }
 
@@ -182,6 +197,8 @@ static int take_options(struct lock_options *o, int argc, char **argv)
         {"kill-signal", required_argument, NULL, OPTION_KILL_SIGNAL},
         {"kill-after", required_argument, NULL, OPTION_KILL_AFTER},
         {"lock-delay", required_argument, NULL, OPTION_LOCK_DELAY},
+        {"min-hold", required_argument, NULL, OPTION_MIN_HOLD},
+        {"stats", required_argument, NULL, OPTION_STATS},
         {"rw", no_argument, NULL, OPTION_RW},
         {"permits", required_argument, NULL, OPTION_PERMITS},
         {"also", required_argument, NULL, OPTION_ALSO},
@@ -200,70 +217,46 @@ static int take_options(struct lock_options *o, int argc, char **argv)
     return OPTIONS_GO_ON;
 }
 
-static bool is_c(const char *word)
-{
-    return strcmp(word, "-c") == 0 || strcmp(word, "--command") == 0;
-}
-
-/* As flock does: $SHELL -c TEXT. */
-static void use_shell(struct lock_options *o, char *text)
-{
-    static char sh[] = "/bin/sh", c[] = "-c";
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    char *shell = getenv("SHELL");
-    o->shell[0] = shell && *shell ? shell : sh;
-    o->shell[1] = c;
-    o->shell[2] = text;
-    o->command = o->shell;
-}
-
 /* What stands behind the options: PATH and the command. */
-static int take_operands(struct lock_options *o, int argc, char **argv)
+static int take_operands(struct lock_options *o, char **operands)
 {
-    if (argc < 1) {
+    o->path = operands[0];
+    if (!o->path) {
         return options_refuse("lock", "which PATH?");
     }
-    o->path = argv[0];
-    char **rest = argv + 1;
-    if (*rest && is_c(*rest)) {
-        if (argc != 3 || o->text) {
-            return options_refuse("lock", "-c wants one text, and no command besides");
-        }
-        use_shell(o, rest[1]);
-    } else if (o->text) {
-        if (*rest) {
-            return options_refuse("lock", "-c wants one text, and no command besides");
-        }
-        use_shell(o, (char *)(uintptr_t)o->text);
-    } else if (*rest) {
-        o->command = rest;
+    if (operands[1] && options_is_late(operands[1]) && !command_is_c(operands[1])) {
+        return options_refuse_late("lock", operands[1]);
     }
-    return OPTIONS_GO_ON;
+    int rc = command_take(&o->command, "lock", operands + 1);
+    o->paths[0] = o->path;
+    o->path_count++;
+    for (size_t i = 0; i < o->path_count && rc == OPTIONS_GO_ON; i++) {
+        rc = options_check_path(o->globals, o->paths[i]);
+    }
+    return rc;
 }
 
 /* Which lock it is; some options do not go together. */
 static int choose_kind(struct lock_options *o)
 {
-    bool sided = o->shared || o->rw;
-    if (o->path_count > 0 && (sided || o->permits_max > 0)) {
+    bool sided = o->shared || o->rw, several = o->path_count > 1;
+    if (several && (sided || o->permits_max > 0)) {
         return options_refuse("lock", "--also takes exclusive locks alone: no -s, --rw "
                                       "or --permits");
     }
     if (o->permits_max > 0 && sided) {
         return options_refuse("lock", "--permits goes with neither -s nor --rw");
     }
-    if (o->on_revoke_given && (o->path_count > 0 || o->permits_max > 0)) {
+    if (o->on_revoke_given && (several || o->permits_max > 0)) {
         return options_refuse("lock",
                               "--on-revoke: who holds by --also or --permits is "
                               "not asked to let go");
     }
-    o->kind = o->path_count > 0    ? LOCK_SEVERAL
+    o->kind = several              ? LOCK_SEVERAL
               : o->permits_max > 0 ? LOCK_PERMITS
               : o->shared          ? LOCK_READ
               : o->rw              ? LOCK_WRITE
                                    : LOCK_PLAIN;
-    o->paths[0] = o->path;
-    o->path_count++;
     return OPTIONS_GO_ON;
 }
 
@@ -289,7 +282,7 @@ int lock_options_take(struct lock_options *o,
     }
     int rc = take_options(o, argc, argv);
     if (rc == OPTIONS_GO_ON) {
-        rc = take_operands(o, argc - optind, argv + optind);
+        rc = take_operands(o, argv + optind);
     }
     if (rc == OPTIONS_GO_ON) {
         rc = choose_kind(o);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "command.h"
 #include "options.h"
 
 enum lock_kind {
@@ -25,14 +26,14 @@ struct lock_options {
     bool shared, rw;              /* -s, --rw */
     bool ignores_wishes;          /* --on-revoke ignore */
     bool on_revoke_given;
-    char **command; /* NULL: none */
-    char *shell[4]; /* a command, for -c */
-    const char *text;
+    struct command command;
     const char *id;
-    int64_t wait_ms; /* 0: no wait; or ZKR_FOREVER */
+    const char *stats; /* the file; NULL = none */
+    int64_t wait_ms;   /* 0: no wait; or ZKR_FOREVER */
     int64_t conflict;
     int64_t kill_after_ms; /* negative: auto */
     int64_t delay_ms;      /* between a grant that was waited for and the start */
+    int64_t min_hold_ms;   /* from the grant to the release, if nothing else ends it */
     int kill_signal;
 };
 

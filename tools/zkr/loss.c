@@ -23,7 +23,7 @@ void loss_reset(struct loss *l)
     (void)pthread_mutex_unlock(&l->mu);
 }
 
-void loss_tell(struct loss *l)
+void loss_tell(struct loss *l, const zkr_lost *lost)
 {
     const uint64_t one = 1;
     (void)pthread_mutex_lock(&l->mu);
@@ -31,8 +31,18 @@ void loss_tell(struct loss *l)
         (void)kill(-l->group, SIGKILL); /* not allowed: who minds it will say so */
     }
     l->known = true;
+    why_take(&l->why, lost);
     (void)!write(l->fd, &one, sizeof(one));
     (void)pthread_mutex_unlock(&l->mu);
+}
+
+bool loss_why(struct loss *l, struct why *why)
+{
+    (void)pthread_mutex_lock(&l->mu);
+    bool known = l->known;
+    *why = l->why;
+    (void)pthread_mutex_unlock(&l->mu);
+    return known;
 }
 
 pid_t loss_fork(struct loss *l)

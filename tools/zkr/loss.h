@@ -10,11 +10,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "why.h"
+
 struct loss {
     int fd; /* readable once it is lost */
     pthread_mutex_t mu;
     pid_t group; /* of the command, 0 = there is none */
     bool known;
+    struct why why; /* once it is */
 };
 
 /** False: out of descriptors. loss_end() may follow all the same. */
@@ -24,7 +27,10 @@ bool loss_begin(struct loss *l);
 void loss_reset(struct loss *l);
 
 /** From any thread: it is lost. Kills the group, and lets none start any more. */
-void loss_tell(struct loss *l);
+void loss_tell(struct loss *l, const zkr_lost *lost);
+
+/** Why it is lost. False: it is not. */
+bool loss_why(struct loss *l, struct why *why);
 
 /** fork() into a process group of its own; -1 with errno ECANCELED: it is lost. */
 pid_t loss_fork(struct loss *l);

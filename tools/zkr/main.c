@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "config.h"
 #include "options.h"
 
 static const char usage[] =
@@ -15,6 +16,7 @@ static const char usage[] =
     "  lock    run a command while holding a lock, as flock(1) does on one host\n"
     "  elect   run a command while being the leader, or watch who is\n"
     "  status  who holds a lock, and who waits for it\n"
+    "  ls      the locks below a path\n"
     "  revoke  ask the holder of a lock to let go\n"
     "\n"
     "  -z, --servers LIST         host:port,host:port/chroot; default $ZKR_SERVERS,\n"
@@ -22,13 +24,19 @@ static const char usage[] =
     "  -t, --session-timeout MS   default 10000; servers have limits of their own\n"
     "      --connect-timeout SEC  give up with status 75 after this; default 15,\n"
     "                             with lock -n 5\n"
-    "      --auth SCHEME:CRED     such as digest:user:password\n"
-    "      --tls CA,CERT,KEY      connect by TLS with these PEM files\n"
+    "      --auth SCHEME:CRED     such as digest:user:password; default $ZKR_AUTH\n"
+    "      --auth-file FILE       with one SCHEME:CRED a line; default $ZKR_AUTH_FILE\n"
+    "      --acl ACL              of what is made: open, creator or "
+    "SCHEME:ID:PERMS,...;\n"
+    "                             default $ZKR_ACL, else open\n"
+    "      --tls CA,CERT,KEY      connect by TLS with these PEM files; default "
+    "$ZKR_TLS\n"
     "  -v                         log on stderr; twice: more\n"
     "      --verbose              say how long it took\n"
     "  -h, --help                 this text; after a subcommand, its own\n"
     "  -V, --version\n"
     "\n"
+    "These settings may stand in /etc/zkr.conf, or $ZKR_CONFIG, as ZKR_NAME=value.\n"
     "See zkr(1) for exit codes and examples.\n";
 
 static const struct {
@@ -37,6 +45,7 @@ static const struct {
 } commands[] = {{"lock", cmd_lock},
                 {"elect", cmd_elect},
                 {"status", cmd_status},
+                {"ls", cmd_ls},
                 {"revoke", cmd_revoke}};
 
 static int dispatch(struct env *env, int argc, char **argv)
@@ -49,23 +58,40 @@ static int dispatch(struct env *env, int argc, char **argv)
     return options_refuse("", "there is no subcommand '%s'", argv[0]);
 }
 
+/* "zkr --help", "zkr lock -V": whatever the settings are. */
+static bool asks_for_help(int argc, char **argv)
+{
+    static const char *const words[] = {"-h", "--help", "-V", "--version"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if ((argc == 2 || argc == 3) && strcmp(argv[argc - 1], words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int run(struct env *env, int argc, char **argv)
 {
     static const struct option table[] = {OPTIONS_ROWS, {NULL, 0, NULL, 0}};
     static char name[] = "zkr";
     argv[0] = name;
     opterr = 0;
+    int rc = asks_for_help(argc, argv) ? OPTIONS_GO_ON : config_take(&env->globals);
+    if (rc != OPTIONS_GO_ON) {
+        return rc;
+    }
     int option;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
     while ((option = getopt_long(argc, argv, "+:" OPTIONS_LETTERS, table, NULL)) !=
            -1) {
-        int rc = globals_take(&env->globals, option, argv, usage);
+        rc = options_take(&env->globals, option, argv, usage);
         if (rc != OPTIONS_GO_ON) {
             return rc;
         }
     }
     if (optind >= argc) {
-        return options_refuse("", "which subcommand? lock, elect, status or revoke");
+        return options_refuse("",
+                              "which subcommand? lock, elect, status, ls or revoke");
     }
     int skip = optind;
     optind = 0; /* of getopt: start afresh */
@@ -94,9 +120,12 @@ int main(int argc, char **argv)
         return cli_fail(CLI_INTERNAL,
                         "out of memory or descriptors; raise the limits (ulimit)");
     }
-    globals_begin(&env.globals);
+    notify_begin(&env.notify);
+    env.signals.pulse = notify_pulse;
+    env.signals.pulse_ctx = &env.notify;
+    settings_begin(&env.globals);
     int status = run(&env, argc, argv);
-    globals_end(&env.globals);
+    settings_end(&env.globals);
     signals_end(&env.signals);
     fds_end(&env.fds);
     if (env.die_of > 0) {

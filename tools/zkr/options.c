@@ -10,24 +10,6 @@
 
 #include "cli.h"
 
-void globals_begin(struct globals *g)
-{
-    enum { CONNECT_MS = 15000 };
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    const char *servers = getenv("ZKR_SERVERS");
-    *g = (struct globals){.connect_ms = CONNECT_MS};
-    g->servers = servers && *servers ? servers : "127.0.0.1:2181";
-}
-
-void globals_end(struct globals *g)
-{
-    if (g->auth_cert) {
-        explicit_bzero(g->auth_cert, g->auth_cert_len);
-    }
-    free(g->auth_scheme);
-    free(g->auth_cert);
-}
-
 int options_refuse(const char *subcommand, const char *format, ...)
 {
     char text[512];
@@ -39,40 +21,13 @@ int options_refuse(const char *subcommand, const char *format, ...)
                     *subcommand ? " " : "", subcommand);
 }
 
-/* Copies "scheme:credentials" and wipes the latter from the argument, where ps shows it. */
-static int take_auth(struct globals *g, char *argument, const char *subcommand)
+/* Wipes credentials from where ps shows them. */
+static void wipe(char *argument)
 {
     char *colon = strchr(argument, ':');
-    if (!colon || colon == argument) {
-        return options_refuse(subcommand, "--auth wants SCHEME:CREDENTIALS");
+    if (colon) {
+        memset(colon + 1, 'x', strlen(colon + 1));
     }
-    char *cert = colon + 1;
-    globals_end(g);
-    g->auth_cert_len = strlen(cert);
-    g->auth_scheme = strndup(argument, (size_t)(colon - argument));
-    g->auth_cert = strdup(cert);
-    memset(cert, 'x', g->auth_cert_len);
-    return g->auth_scheme && g->auth_cert ? OPTIONS_GO_ON
-                                          : cli_fail(CLI_INTERNAL, "out of memory");
-}
-
-static int take_session(struct globals *g, const char *argument, const char *subcommand)
-{
-    return cli_parse_int(argument, 1, INT32_MAX, &g->session_ms)
-               ? OPTIONS_GO_ON
-               : options_refuse(subcommand, "-t wants milliseconds, not '%s'",
-                                argument);
-}
-
-static int take_connect(struct globals *g, const char *argument, const char *subcommand)
-{
-    if (!cli_parse_seconds(argument, &g->connect_ms) || g->connect_ms == 0) {
-        return options_refuse(subcommand,
-                              "--connect-timeout wants seconds, more than 0, not '%s'",
-                              argument);
-    }
-    g->connect_given = true;
-    return OPTIONS_GO_ON;
 }
 
 static int refuse_option(int option, char **argv, const char *subcommand)
@@ -90,22 +45,38 @@ static int refuse_option(int option, char **argv, const char *subcommand)
                           word);
 }
 
-int globals_take(struct globals *g, int option, char **argv, const char *usage)
+static int take_setting(struct globals *g,
+                        enum setting setting,
+                        const char *name,
+                        const char *subcommand)
+{
+    const struct origin from = {
+        .kind = ORIGIN_COMMAND, .name = name, .subcommand = subcommand};
+    int rc = settings_take(g, setting, optarg, &from);
+    if (setting == SETTING_AUTH) {
+        wipe(optarg);
+    }
+    return rc;
+}
+
+int options_take(struct globals *g, int option, char **argv, const char *usage)
 {
     const char *subcommand = strcmp(argv[0], "zkr") == 0 ? "" : argv[0];
     switch (option) {
     case 'z':
-        g->servers = optarg;
-        return OPTIONS_GO_ON;
+        return take_setting(g, SETTING_SERVERS, "-z", subcommand);
     case 't':
-        return take_session(g, optarg, subcommand);
+        return take_setting(g, SETTING_SESSION, "-t", subcommand);
     case OPTION_CONNECT_TIMEOUT:
-        return take_connect(g, optarg, subcommand);
+        return take_setting(g, SETTING_CONNECT, "--connect-timeout", subcommand);
     case OPTION_AUTH:
-        return take_auth(g, optarg, subcommand);
+        return take_setting(g, SETTING_AUTH, "--auth", subcommand);
+    case OPTION_AUTH_FILE:
+        return take_setting(g, SETTING_AUTH_FILE, "--auth-file", subcommand);
+    case OPTION_ACL:
+        return take_setting(g, SETTING_ACL, "--acl", subcommand);
     case OPTION_TLS:
-        g->tls_cert = optarg;
-        return OPTIONS_GO_ON;
+        return take_setting(g, SETTING_TLS, "--tls", subcommand);
     case 'v':
         g->log_level = g->log_level == 0 ? ZKR_LOG_INFO : ZKR_LOG_DEBUG;
         g->verbose = true;
@@ -122,4 +93,52 @@ int globals_take(struct globals *g, int option, char **argv, const char *usage)
     default:
         return refuse_option(option, argv, subcommand);
     }
+}
+
+/* --- PATH --- */
+
+int options_check_path(const struct globals *g, const char *path)
+{
+    static const char own[] = "/zookeeper";
+    size_t length = strlen(path);
+    if (path[0] != '/') {
+        return cli_fail(CLI_PATH, "a path starts with /, not as '%.1000s' does", path);
+    }
+    if (length == 1) {
+        return cli_fail(CLI_PATH, "/ is the root, which is no lock; take a path below");
+    }
+    if (path[length - 1] == '/') {
+        return cli_fail(CLI_PATH, "leave out the / at the end of '%.1000s'", path);
+    }
+    if (strncmp(path, own, sizeof(own) - 1) == 0 && !strchr(g->servers, '/') &&
+        (path[sizeof(own) - 1] == '/' || path[sizeof(own) - 1] == '\0')) {
+        return cli_fail(CLI_PATH,
+                        "%.1000s: what is below /zookeeper is the servers' own; take "
+                        "another path",
+                        path);
+    }
+    return OPTIONS_GO_ON;
+}
+
+bool options_is_late(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0;
+}
+
+int options_refuse_late(const char *subcommand, const char *word)
+{
+    return options_refuse(subcommand, "options come before PATH: '%.200s'", word);
+}
+
+int options_alone(const char *subcommand, char *const *operands)
+{
+    if (!operands[0]) {
+        return options_refuse(subcommand, "which PATH?");
+    }
+    if (operands[1]) {
+        return options_is_late(operands[1])
+                   ? options_refuse_late(subcommand, operands[1])
+                   : options_refuse(subcommand, "one PATH, please");
+    }
+    return OPTIONS_GO_ON;
 }

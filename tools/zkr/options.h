@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that every subcommand understands, also before its name. */
+/* The command line: the options that every subcommand understands, also before its name, and PATH. */
 #ifndef ZKR_CLI_OPTIONS_H
 #define ZKR_CLI_OPTIONS_H
 
 #include <getopt.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <zkr/client.h>
-
-struct globals {
-    const char *servers;
-    int64_t session_ms; /* 0 = the library's default */
-    int64_t connect_ms;
-    bool connect_given; /* it is not the default */
-    char *auth_scheme;  /* NULL = none */
-    char *auth_cert;
-    size_t auth_cert_len;
-    const char *tls_cert; /* NULL = no TLS */
-    int log_level;        /* 0 = no log */
-    bool verbose;
-};
+#include "settings.h"
 
 /** Codes of the options that have no letter. A subcommand's own ones start at OPTION_OWN. */
 enum {
     OPTION_CONNECT_TIMEOUT = 256,
     OPTION_AUTH,
+    OPTION_AUTH_FILE,
+    OPTION_ACL,
     OPTION_TLS,
     OPTION_VERBOSE,
     OPTION_OWN
@@ -39,6 +25,8 @@ enum {
         {"session-timeout", required_argument, NULL, 't'},                             \
         {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},          \
         {"auth", required_argument, NULL, OPTION_AUTH},                                \
+        {"auth-file", required_argument, NULL, OPTION_AUTH_FILE},                      \
+        {"acl", required_argument, NULL, OPTION_ACL},                                  \
         {"tls", required_argument, NULL, OPTION_TLS},                                  \
         {"verbose", no_argument, NULL, OPTION_VERBOSE},                                \
         {"help", no_argument, NULL, 'h'},                                              \
@@ -46,21 +34,24 @@ enum {
         "version", no_argument, NULL, 'V'                                              \
     }
 
-void globals_begin(struct globals *g);
-
-/** The caller goes on with the next option. */
-enum { OPTIONS_GO_ON = -1 };
-
 /**
  * What a subcommand does not know itself: a global option, or a mistake, as returned by getopt_long(). Returns OPTIONS_GO_ON or
  * an exit code.
  */
-int globals_take(struct globals *g, int option, char **argv, const char *usage);
+int options_take(struct globals *g, int option, char **argv, const char *usage);
 
 /** "zkr: X; try 'zkr SUBCOMMAND --help'" and CLI_USAGE. */
 int options_refuse(const char *subcommand, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-void globals_end(struct globals *g);
+/** Is @operands, what follows the options, PATH alone? Returns OPTIONS_GO_ON or CLI_USAGE, reported. */
+int options_alone(const char *subcommand, char *const *operands);
+
+/** Is it an option, where none may stand? */
+bool options_is_late(const char *word);
+int options_refuse_late(const char *subcommand, const char *word);
+
+/** May it be locked? Returns OPTIONS_GO_ON or CLI_PATH, reported. */
+int options_check_path(const struct globals *g, const char *path);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
+
 static size_t count_of(const zkr_contenders *list)
 {
     return list ? zkr_contenders_count(list) : 0;
@@ -22,46 +24,25 @@ const char *sight_kind(int kind)
 
 /* --- semaphores --- */
 
-/* Behind the owner of a permit stands " max=N". Returns where, or the end; *max is 0 when it does not. */
-static size_t find_max(const char *owner, int64_t *max)
-{
-    static const char mark[] = " max=";
-    size_t len = strlen(owner), digits = 0;
-    while (digits < len && digits <= 10 && owner[len - digits - 1] >= '0' &&
-           owner[len - digits - 1] <= '9') {
-        digits++;
-    }
-    size_t mark_len = sizeof(mark) - 1;
-    *max = 0;
-    if (digits == 0 || digits > 10 || len < digits + mark_len ||
-        memcmp(owner + len - digits - mark_len, mark, mark_len) != 0) {
-        return len;
-    }
-    *max = strtoll(owner + len - digits, NULL, 10);
-    return len - digits - mark_len;
-}
-
 /* The newest that says so. */
 static int64_t read_max(const zkr_contenders *leases)
 {
     int64_t max = 0;
     for (size_t i = count_of(leases); i > 0 && max == 0; i--) {
-        (void)find_max(zkr_contenders_get(leases, i - 1)->owner, &max);
+        const char *text =
+            zkr_contender_field(zkr_contenders_get(leases, i - 1), "max");
+        max = text && cli_parse_int(text, 1, INT32_MAX, &max) ? max : 0;
     }
     return max;
 }
 
 /* --- rows --- */
 
-static bool add(struct sight *s,
-                const zkr_contender *c,
-                size_t owner_len,
-                int64_t permits,
-                bool holds)
+static bool add(struct sight *s, const zkr_contender *c, int64_t permits, bool holds)
 {
     struct sight_row *row = &s->rows[s->count];
     *row = (struct sight_row){.c = c, .permits = permits, .holds = holds};
-    row->owner = c->asked ? strdup("(asked to let go)") : strndup(c->owner, owner_len);
+    row->owner = c->asked ? strdup("(asked to let go)") : strdup(c->owner);
     if (!row->owner) {
         return false;
     }
@@ -75,7 +56,6 @@ static bool add_leases(struct sight *s, const zkr_contenders *leases)
 {
     size_t count = count_of(leases);
     for (size_t i = 0, next; i < count; i = next) {
-        int64_t ignored;
         const zkr_contender *c = zkr_contenders_get(leases, i);
         next = i + 1;
         while (next < count &&
@@ -86,7 +66,7 @@ static bool add_leases(struct sight *s, const zkr_contenders *leases)
         if (s->max > 0 && s->permits + permits > s->max) {
             return true; /* those of the first who waits: it is at the gate, too */
         }
-        if (!add(s, c, find_max(c->owner, &ignored), permits, true)) {
+        if (!add(s, c, permits, true)) {
             return false;
         }
         s->permits += permits;
@@ -98,7 +78,7 @@ static bool add_gate(struct sight *s, const zkr_contenders *gate)
 {
     for (size_t i = 0; i < count_of(gate); i++) {
         const zkr_contender *c = zkr_contenders_get(gate, i);
-        if (!add(s, c, strlen(c->owner), 0, false)) {
+        if (!add(s, c, 0, false)) {
             return false;
         }
     }
@@ -109,7 +89,7 @@ static bool add_queue(struct sight *s, const zkr_contenders *queue)
 {
     for (size_t i = 0; i < count_of(queue); i++) {
         const zkr_contender *c = zkr_contenders_get(queue, i);
-        if (!add(s, c, strlen(c->owner), 0, c->holds)) {
+        if (!add(s, c, 0, c->holds)) {
             return false;
         }
     }
@@ -139,6 +119,7 @@ void sight_end(struct sight *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         free(s->rows[i].owner);
+        free(s->rows[i].server);
     }
     free(s->rows);
     *s = (struct sight){.rows = NULL};

@@ -19,6 +19,7 @@ struct sight_lists {
 struct sight_row {
     const zkr_contender *c;
     char *owner;     /* its text, as it is to be shown */
+    char *server;    /* that serves its session; NULL: not asked, or not known */
     int64_t permits; /* it has so many; 0 = it is about none */
     bool holds;
 };

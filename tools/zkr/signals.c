@@ -33,6 +33,7 @@ static bool is_ignored(int signo)
 bool signals_begin(struct signals *s)
 {
     sigset_t held_back;
+    s->pulse = NULL;
     (void)sigemptyset(&s->taken);
     for (int i = 0; i < FORWARDED; i++) {
         if (!is_ignored(forwarded[i])) {
@@ -116,15 +117,23 @@ struct signals_guard {
     atomic_int caught;
 };
 
+/* How long it may sleep now; *due: it is to call again and again. */
+static int pulse(const struct signals_guard *g, bool due)
+{
+    enum { AGAIN_MS = 10 };
+    int left = cli_until(g->late);
+    int64_t next = g->s->pulse ? g->s->pulse(g->s->pulse_ctx) : left;
+    return due ? AGAIN_MS : next < left ? (int)next : left;
+}
+
 /* Cancels until the main thread is out: one call may come just before the wait begins. */
 static void *mind(void *ctx)
 {
-    enum { AGAIN_MS = 10 };
     struct signals_guard *g = ctx;
     struct pollfd fds[2] = {{.fd = g->done, .events = POLLIN},
                             {.fd = g->s->fd, .events = POLLIN}};
     bool due = false;
-    while (poll(fds, 2, due ? AGAIN_MS : cli_until(g->late)) >= 0 && !fds[0].revents) {
+    while (poll(fds, 2, pulse(g, due)) >= 0 && !fds[0].revents) {
         if (fds[1].revents && !atomic_load(&g->caught)) {
             atomic_store(&g->caught, signals_stop(g->s));
         }

@@ -14,6 +14,9 @@ struct signals {
     bool stop_ignored;          /* SIGTSTP was ignored at our start */
     struct sigaction old_child; /* the dispositions we had to change */
     struct sigaction old_cont;
+    /* Called by a guard now and then: does what is due, and says in how many ms to call it again. NULL: none. */
+    int64_t (*pulse)(void *ctx);
+    void *pulse_ctx;
 };
 
 /** Is it one of INT TERM HUP QUIT USR1 USR2? */

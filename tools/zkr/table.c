@@ -2,9 +2,10 @@
 #include "table.h"
 
 #include <inttypes.h>
-#include <time.h>
 
+#include "cli.h"
 #include "json.h"
+#include "owner.h"
 #include "text.h"
 
 enum { LEAST_OWNER = 5, MOST_OWNER = 60, CELL = 32 };
@@ -19,20 +20,16 @@ static int owner_width(const struct sight *s)
     return width < MOST_OWNER ? width : MOST_OWNER;
 }
 
-static int64_t wall_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Whoever holds together has one position. */
 static void print_row(FILE *out, const struct sight *s, size_t i, int width)
 {
     const struct sight_row *row = &s->rows[i];
     const zkr_contender *c = row->c;
-    char age[CELL], kind[CELL];
-    text_age(age, sizeof(age), wall_ms() - c->created_ms);
+    char age[CELL], held[CELL] = "-", kind[CELL];
+    text_age(age, sizeof(age), owner_now_ms() - c->created_ms);
+    if (row->holds) {
+        owner_held(held, sizeof(held), c);
+    }
     (void)snprintf(kind, sizeof(kind), "%s",
                    s->semaphore ? "permit" : sight_kind(c->kind));
     if (row->permits > 1) {
@@ -40,8 +37,8 @@ static void print_row(FILE *out, const struct sight *s, size_t i, int width)
     }
     (void)fprintf(out, "%-3zu  ", row->holds ? 1 : i + 1);
     text_print(out, *row->owner ? row->owner : "-", width);
-    (void)fprintf(out, "  0x%-16" PRIx64 "  %7s  %12" PRId64 "  %-7s  ",
-                  (uint64_t)c->session_id, age, c->fencing_token, kind);
+    (void)fprintf(out, "  0x%-16" PRIx64 "  %7s  %7s  %12" PRId64 "  %-7s  ",
+                  (uint64_t)c->session_id, age, held, c->fencing_token, kind);
     text_print(out, c->node, 0);
     (void)fputc('\n', out);
 }
@@ -57,19 +54,31 @@ static void print_permits(FILE *out, const struct sight *s)
 
 void table_print(FILE *out, const struct sight *s)
 {
-    if (s->count == 0) {
-        (void)fputs("nobody\n", out);
-        return;
-    }
     if (s->semaphore) {
         print_permits(out, s);
     }
     int width = owner_width(s);
-    (void)fprintf(out, "%-3s  %-*s  %-18s  %7s  %12s  %-7s  %s\n", "POS", width,
-                  "OWNER", "SESSION", "AGE", "TOKEN", "KIND", "NODE");
+    (void)fprintf(out, "%-3s  %-*s  %-18s  %7s  %7s  %12s  %-7s  %s\n", "POS", width,
+                  "OWNER", "SESSION", "AGE", "HELD", "TOKEN", "KIND", "NODE");
     for (size_t i = 0; i < s->count; i++) {
         print_row(out, s, i, width);
     }
+    for (size_t i = 0; i < s->count && s->rows[i].holds; i++) {
+        owner_print(out, s->rows[i].c, s->rows[i].owner, s->rows[i].server);
+    }
+}
+
+/* What a node says of itself, beyond its owner. */
+static void fields_json(struct json *j, const zkr_contender *c)
+{
+    static const char *const keys[] = {"user", "host", "command"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        json_text(j, keys[i], zkr_contender_field(c, keys[i]));
+    }
+    const char *timeout = zkr_contender_field(c, "session_timeout_ms");
+    int64_t ms = 0;
+    bool known = timeout && cli_parse_int(timeout, 1, INT64_MAX, &ms);
+    json_number(j, "session_timeout_ms", known, ms);
 }
 
 static void contender_json(struct json *j,
@@ -78,7 +87,7 @@ static void contender_json(struct json *j,
                            const char *owner,
                            bool holds)
 {
-    int64_t age = wall_ms() - c->created_ms;
+    int64_t age = owner_now_ms() - c->created_ms;
     json_key(j, "position");
     json_int(j, (int64_t)i + 1);
     json_key(j, "holder");
@@ -101,6 +110,8 @@ static void contender_json(struct json *j,
     json_string(j, sight_kind(c->kind));
     json_key(j, "asked");
     json_bool(j, c->asked);
+    json_number(j, "held_since_ms", c->held_since_ms > 0, c->held_since_ms);
+    fields_json(j, c);
 }
 
 static void rows_json(struct json *j, const struct sight *s)
@@ -111,6 +122,7 @@ static void rows_json(struct json *j, const struct sight *s)
         const struct sight_row *row = &s->rows[i];
         json_open(j, '{');
         contender_json(j, row->c, i, row->owner, row->holds);
+        json_text(j, "server", row->server);
         if (s->semaphore) {
             json_key(j, "permits");
             json_int(j, row->permits);
@@ -120,28 +132,20 @@ static void rows_json(struct json *j, const struct sight *s)
     json_close(j, ']');
 }
 
-/* Null where there is nobody, or it is about no permits. */
-static void number_json(struct json *j, const char *key, bool known, int64_t value)
+void table_holder_json(struct json *j, const zkr_contender *c, const char *owner)
 {
-    json_key(j, key);
-    if (known) {
-        json_int(j, value);
+    json_text(j, "owner", !c ? NULL : c->asked ? "" : owner ? owner : c->owner);
+    json_key(j, "session");
+    if (c) {
+        json_hex(j, c->session_id);
     } else {
         json_null(j);
     }
+    json_number(j, "held_since", c && c->held_since_ms > 0, c ? c->held_since_ms : 0);
+    fields_json(j, c);
 }
 
-static void text_json(struct json *j, const char *key, const char *text)
-{
-    json_key(j, key);
-    if (text) {
-        json_string(j, text);
-    } else {
-        json_null(j);
-    }
-}
-
-void table_json(FILE *out, const char *path, const struct sight *s)
+void table_json(FILE *out, const char *path, const struct sight *s, bool exists)
 {
     struct json j = {.out = out};
     const struct sight_row *first = s->rows; /* holders stand first */
@@ -149,18 +153,13 @@ void table_json(FILE *out, const char *path, const struct sight *s)
     json_open(&j, '{');
     json_key(&j, "path");
     json_string(&j, path);
-    text_json(&j, "kind", s->kind);
-    text_json(&j, "owner", !held ? NULL : first->c->asked ? "" : first->owner);
-    json_key(&j, "session");
-    if (held) {
-        json_hex(&j, first->c->session_id);
-    } else {
-        json_null(&j);
-    }
-    number_json(&j, "held_since", held, held ? first->c->created_ms : 0);
-    number_json(&j, "waiting", true, (int64_t)(s->count - s->holders));
-    number_json(&j, "permits", s->semaphore, s->permits);
-    number_json(&j, "max", s->max > 0, s->max);
+    json_text(&j, "kind", s->kind);
+    table_holder_json(&j, held ? first->c : NULL, held ? first->owner : NULL);
+    json_number(&j, "waiting", true, (int64_t)(s->count - s->holders));
+    json_number(&j, "permits", s->semaphore, s->permits);
+    json_number(&j, "max", s->max > 0, s->max);
+    json_key(&j, "exists");
+    json_bool(&j, exists);
     rows_json(&j, s);
     json_close(&j, '}');
     (void)fputc('\n', out);

@@ -5,8 +5,8 @@
 
 _zkr() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local global='-z --servers -t --session-timeout --connect-timeout --auth --tls -v --verbose
-        -h --help -V --version'
+    local global='-z --servers -t --session-timeout --connect-timeout --auth --auth-file --acl --tls
+        -v --verbose -h --help -V --version'
     local subcommand='' operands=0 i word
     COMPREPLY=()
 
@@ -14,9 +14,9 @@ _zkr() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
-        -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --tls | -w | --wait | \
-            --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --lock-delay | --permits | --also | --on-revoke)
+        -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --auth-file | \
+            --acl | --tls | -w | --wait | --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
+            --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         -*) ;;
@@ -29,7 +29,7 @@ _zkr() {
             ;;
         esac
         # Behind PATH comes a command: its words are completed as if it stood alone.
-        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|revoke) ]]; then
+        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|ls|revoke) ]]; then
             if declare -F _command_offset >/dev/null && [[ ${COMP_WORDS[i + 1]} != -c ]]; then
                 _command_offset $((i + 1))
             fi
@@ -46,16 +46,20 @@ _zkr() {
         mapfile -t COMPREPLY < <(compgen -W 'term ignore' -- "$current")
         return
         ;;
+    --acl)
+        mapfile -t COMPREPLY < <(compgen -W 'open creator' -- "$current")
+        return
+        ;;
+    --auth-file | --stats | --tls)
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        return
+        ;;
     --kill-after)
         mapfile -t COMPREPLY < <(compgen -W 'auto' -- "$current")
         return
         ;;
-    --tls)
-        mapfile -t COMPREPLY < <(compgen -f -- "$current")
-        return
-        ;;
     -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
-        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --permits | --also)
+        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --min-hold | --permits | --also)
         return
         ;;
     esac
@@ -63,25 +67,28 @@ _zkr() {
     local words=''
     case $subcommand in
     '')
-        words="$global lock elect status revoke"
+        words="$global lock elect status ls revoke"
         ;;
     lock)
         words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e
             --exclusive -s --shared --rw --permits --also --on-revoke -c --command -i --id
-            --kill-signal --kill-after --lock-delay -o --close"
+            --kill-signal --kill-after --lock-delay --min-hold --stats -o --close"
         ;;
     elect)
-        words="$global -i --id --once -l --listen --json"
+        words="$global -i --id -c --command --once -l --listen --json"
         ;;
     status)
         words="$global -q --json --watch"
+        ;;
+    ls)
+        words="$global -r --recursive --json"
         ;;
     revoke)
         words="$global -w --wait --force"
         ;;
     esac
-    if [ "$operands" -ge 1 ] && [[ $subcommand != @(status|revoke) ]]; then
-        [ "$subcommand" != lock ] || words='-c --command'
+    if [ "$operands" -ge 1 ] && [[ $subcommand != @(status|ls|revoke) ]]; then
+        words='-c --command'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current" && compgen -c -- "$current")
         return
     fi

@@ -81,7 +81,7 @@ void zkt_actor_queue(struct zkt_actor *a, zkr_client *c, zkr_mutex *m, atomic_in
     ZKT_EVENTUALLY(zkt_waiting(c) == before + 1 ||
                        atomic_load(&a->acquired) != ZKT_NOT_YET,
                    PATIENCE_MS);
-    ZKT_EVENTUALLY(contenders(c, m) == nodes + 1, PATIENCE_MS);
+    ZKT_BECOMES(contenders(c, m), nodes + 1, PATIENCE_MS);
 }
 
 int zkt_actor_acquired(struct zkt_actor *a)
@@ -96,4 +96,16 @@ int zkt_actor_end(struct zkt_actor *a)
     ZKT_EVENTUALLY(atomic_load(&a->released) != ZKT_NOT_YET, PATIENCE_MS);
     pthread_join(a->thread, NULL);
     return atomic_load(&a->released);
+}
+
+void zkt_actor_is_served(struct zkt_actor *a)
+{
+    ZKT_MUST(zkt_actor_acquired(a));
+    ZKT_MUST(zkt_actor_end(a));
+}
+
+void zkt_actor_is_refused(struct zkt_actor *a, int code)
+{
+    ZKT_RC(zkt_actor_acquired(a), code);
+    (void)zkt_actor_end(a);
 }

@@ -36,6 +36,10 @@ void zkt_actor_queue(struct zkt_actor *a,
                      atomic_int *turn);
 /** Wait for the acquire to return; its code. */
 int zkt_actor_acquired(struct zkt_actor *a);
+/** It is granted; then it releases, and ends. */
+void zkt_actor_is_served(struct zkt_actor *a);
+/** Its acquire fails with @code, and it ends. */
+void zkt_actor_is_refused(struct zkt_actor *a, int code);
 /** Tell it to release; returns the code of that once the thread has ended. */
 int zkt_actor_end(struct zkt_actor *a);
 

@@ -1,26 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "fourlw.h"
+#include "keep.h"
 
 enum { PATIENCE_MS = 20000 };
 
 static char path[128];
 
+/* What stands at the path, when a check has failed. */
+static void tell_nodes(void)
+{
+    zkt_list list;
+    const int rc = zkt_children(zkt_servers(), path, &list);
+    print_error("at %s: %s", path,
+                rc == ZKT_OK       ? ""
+                : rc == ZKT_NONODE ? "nothing"
+                                   : "no answer");
+    for (int i = 0; i < list.count; i++) {
+        print_error("%s%s", i > 0 ? ", " : "", list.name[i]);
+    }
+    print_error("\n");
+    zkt_list_free(&list);
+}
+
 int zkt_enter(void **state)
 {
     (void)state;
+    zkt_on_failure(tell_nodes);
     (void)snprintf(path, sizeof(path), "%s", zkt_unique_path("t"));
     zkt_door_focus(NULL);
     zkt_baseline();
     return 0;
 }
 
+/* Nodes of owners must be gone, parents and what a case made for itself may stay: they are deleted. */
 int zkt_leave(void **state)
 {
     (void)state;
+    if (zkt_nodes() > 0) {
+        ZKT_EVENTUALLY(zkt_ephemerals_under(zkt_servers(), path) == 0, PATIENCE_MS);
+        (void)zkt_delete_children(zkt_servers(), path);
+    }
     zkt_check_clean(path);
     return 0;
 }
@@ -28,6 +53,11 @@ int zkt_leave(void **state)
 const char *zkt_path(void)
 {
     return path;
+}
+
+int zkt_nodes(void)
+{
+    return zkt_children_count(zkt_servers(), path);
 }
 
 int64_t zkt_watches(void)
@@ -46,12 +76,9 @@ int64_t zkt_latest_claim(zkr_mutex *m)
     return latest;
 }
 
-void zkt_check(int rc, const char *call, const char *file, int line)
+static void end_client(void *c)
 {
-    if (rc != ZKR_OK) {
-        print_error("%s: %s: %s\n", call, zkr_err_name(rc), zkr_last_error()->message);
-        _fail(file, line);
-    }
+    ZKT_MUST(zkr_client_close(c));
 }
 
 zkr_client *zkt_client_with(const char *hosts, const zkr_client_options *options)
@@ -60,6 +87,7 @@ zkr_client *zkt_client_with(const char *hosts, const zkr_client_options *options
     zkr_client *c = NULL;
     ZKT_MUST(zkr__client_open(&c, hosts, options, &env));
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    zkt_keep(c, end_client);
     return c;
 }
 
@@ -70,21 +98,54 @@ zkr_client *zkt_client(const char *hosts, int64_t session_ms)
     return zkt_client_with(hosts, &options);
 }
 
+zkr_client *zkt_client_if_memory(void)
+{
+    static const struct zkr__env env = {.door = &zkt_door};
+    zkr_client *c = NULL;
+    int rc = zkr__client_open(&c, zkt_servers(), NULL, &env);
+    if (rc != ZKR_OK) {
+        ZKT_RC(rc, ZKR_ENOMEM);
+        return NULL;
+    }
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    zkt_keep(c, end_client);
+    return c;
+}
+
 void zkt_close(zkr_client *c)
 {
-    ZKT_MUST(zkr_client_close(c));
+    zkt_unkeep(c);
+    end_client(c);
+}
+
+static void end_mutex(void *m)
+{
+    ZKT_MUST(zkr_mutex_destroy(m));
+}
+
+zkr_mutex *
+zkt_mutex_at(zkr_client *c, const char *where, const zkr_mutex_options *options)
+{
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, where, options));
+    zkt_keep(m, end_mutex);
+    return m;
+}
+
+zkr_mutex *zkt_mutex_with(zkr_client *c, const zkr_mutex_options *options)
+{
+    return zkt_mutex_at(c, path, options);
 }
 
 zkr_mutex *zkt_mutex(zkr_client *c)
 {
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
-    return m;
+    return zkt_mutex_with(c, NULL);
 }
 
 void zkt_destroy(zkr_mutex *m)
 {
-    ZKT_MUST(zkr_mutex_destroy(m));
+    zkt_unkeep(m);
+    end_mutex(m);
 }
 
 void zkt_expire_start(zkr_client *c)
@@ -100,4 +161,60 @@ void zkt_expire(zkr_client *c)
     int64_t id = zkr_client_session_id(c);
     zkt_expire_start(c);
     ZKT_EVENTUALLY(zkr_client_session_id(c) != id, PATIENCE_MS);
+}
+
+static struct {
+    int64_t id;
+    unsigned char password[16];
+} noted;
+
+void zkt_note_session(zkr_client *c)
+{
+    zkt_door_session(c, &noted.id, noted.password);
+}
+
+void zkt_expire_noted(void *unused)
+{
+    (void)unused;
+    zkt_expire_session(zkt_servers(), noted.id, noted.password);
+}
+
+void zkt_await_next_session(zkr_client *c)
+{
+    ZKT_EVENTUALLY(zkr_client_session_id(c) != noted.id, PATIENCE_MS);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+}
+
+bool zkt_next_strike(struct zkt_strikes *s)
+{
+    enum { MOST = 1000 };
+    bool on = s->n == 0 || s->struck;
+    if (!on && s->n <= s->least) {
+        zkt_fail("the fault struck %d times only, not %d", s->n - 1, s->least);
+    }
+    if (s->n >= MOST) {
+        zkt_fail("the fault still strikes at request %d", s->n);
+    }
+    s->n += on;
+    s->struck = false;
+    return on;
+}
+
+static atomic_int allocations_left;
+
+static bool allow(void)
+{
+    return atomic_fetch_sub(&allocations_left, 1) != 1;
+}
+
+void zkt_deny_allocation(int n)
+{
+    atomic_store(&allocations_left, n);
+    zkr__mem_set_gate(allow);
+}
+
+bool zkt_was_denied(void)
+{
+    zkr__mem_set_gate(NULL);
+    return atomic_load(&allocations_left) <= 0;
 }

@@ -16,28 +16,14 @@ struct kept {
     bool waits, canceled;
 };
 
-static bool by_ticket;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *list;
 static zkr_mutex_lost_fn lost_fn;
 static void *lost_ctx;
 
-int zkt_enter_by_ticket(void **state)
-{
-    by_ticket = true;
-    lost_fn = NULL;
-    return zkt_enter(state);
-}
-
-int zkt_leave_by_ticket(void **state)
-{
-    by_ticket = false;
-    return zkt_leave(state);
-}
-
 bool zkt_by_ticket(void)
 {
-    return by_ticket;
+    return zkt_way() == 1;
 }
 
 void zkt_on_ticket_lost(zkr_mutex_lost_fn fn, void *ctx)
@@ -140,7 +126,7 @@ static int let_go(struct kept *k, int waited)
 
 int zkt_acquire(zkr_mutex *m, int64_t timeout_ms)
 {
-    if (!by_ticket) {
+    if (!zkt_by_ticket()) {
         return zkr_mutex_acquire(m, timeout_ms);
     }
     struct kept *k = find(m);
@@ -171,7 +157,7 @@ int zkt_acquire(zkr_mutex *m, int64_t timeout_ms)
 
 int zkt_release(zkr_mutex *m)
 {
-    struct kept *k = by_ticket ? find(m) : NULL;
+    struct kept *k = zkt_by_ticket() ? find(m) : NULL;
     if (!k) {
         return zkr_mutex_release(m);
     }
@@ -180,32 +166,54 @@ int zkt_release(zkr_mutex *m)
 
 bool zkt_is_held(zkr_mutex *m)
 {
-    struct kept *k = by_ticket ? find(m) : NULL;
+    struct kept *k = zkt_by_ticket() ? find(m) : NULL;
     return k ? zkr_ticket_state(k->t) == ZKR_TICKET_HELD : zkr_mutex_is_held(m);
 }
 
 int64_t zkt_valid_for_ms(zkr_mutex *m)
 {
-    struct kept *k = by_ticket ? find(m) : NULL;
+    struct kept *k = zkt_by_ticket() ? find(m) : NULL;
     return k ? zkr_ticket_valid_for_ms(k->t) : zkr_mutex_valid_for_ms(m);
 }
 
 int zkt_fencing_token(zkr_mutex *m, int64_t *token)
 {
-    struct kept *k = by_ticket ? find(m) : NULL;
+    struct kept *k = zkt_by_ticket() ? find(m) : NULL;
     return k ? zkr_ticket_fencing_token(k->t, token)
              : zkr_mutex_fencing_token(m, token);
 }
 
 int zkt_node_of(zkr_mutex *m, char *buf, size_t size)
 {
-    struct kept *k = by_ticket ? find(m) : NULL;
+    struct kept *k = zkt_by_ticket() ? find(m) : NULL;
     return k ? zkr_ticket_node(k->t, buf, size) : zkr_mutex_node(m, buf, size);
+}
+
+zkr_ticket *zkt_ticket_of(zkr_mutex *m)
+{
+    const struct kept *k = zkt_by_ticket() ? find(m) : NULL;
+    return k ? k->t : NULL;
+}
+
+int zkt_multi(zkr_mutex *m,
+              int count,
+              const zoo_op_t *ops,
+              zoo_op_result_t *results,
+              int64_t timeout_ms,
+              bool release)
+{
+    struct kept *k = zkt_by_ticket() ? find(m) : NULL;
+    if (k) {
+        return release ? zkr_ticket_release_multi(k->t, count, ops, results, timeout_ms)
+                       : zkr_ticket_multi(k->t, count, ops, results, timeout_ms);
+    }
+    return release ? zkr_mutex_release_multi(m, count, ops, results, timeout_ms)
+                   : zkr_mutex_multi(m, count, ops, results, timeout_ms);
 }
 
 int zkt_cancel(zkr_mutex *m)
 {
-    if (!by_ticket) {
+    if (!zkt_by_ticket()) {
         return zkr_mutex_cancel(m);
     }
     (void)pthread_mutex_lock(&list_lock);

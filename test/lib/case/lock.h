@@ -2,23 +2,19 @@
 #ifndef ZKT_LOCK_H
 #define ZKT_LOCK_H
 
+#include <zkr/guard.h>
+
 #include "fixture.h"
 
 /*
  * One suite for all ways to hold a mutex: the cases acquire and release with the functions below, which
  * take it for the calling thread, or by a ticket that this thread asks for and keeps. Both must keep
  * every promise that a case is about.
- *
- *     const struct CMUnitTest tests[] = {ZKT_BOTH(a_free_lock_is_granted), ZKT_TEST(only_for_threads)};
+ * Each case is run both ways.
  */
-#define ZKT_BOTH(name)                                                                 \
-    {#name ", by a thread", name, zkt_enter, zkt_leave, NULL},                         \
-    {                                                                                  \
-#name ", by a ticket", name, zkt_enter_by_ticket, zkt_leave_by_ticket, NULL    \
-    }
-
-int zkt_enter_by_ticket(void **state);
-int zkt_leave_by_ticket(void **state);
+#define ZKT_BOTH_CASE(name)                                                            \
+    ZKT_CASE_WAYS(name, {#name ", by a thread", name, 0, 0},                           \
+                  {#name ", by a ticket", name, 1, 0})
 
 /** Which way is it? */
 bool zkt_by_ticket(void);
@@ -34,6 +30,15 @@ bool zkt_is_held(zkr_mutex *m);
 int64_t zkt_valid_for_ms(zkr_mutex *m);
 int zkt_fencing_token(zkr_mutex *m, int64_t *token);
 int zkt_node_of(zkr_mutex *m, char *buf, size_t size);
+/** The ticket by which the calling thread holds; NULL = by none. */
+zkr_ticket *zkt_ticket_of(zkr_mutex *m);
+/** With @release, as zkr_mutex_release_multi(). */
+int zkt_multi(zkr_mutex *m,
+              int count,
+              const zoo_op_t *ops,
+              zoo_op_result_t *results,
+              int64_t timeout_ms,
+              bool release);
 /** Every wait for @m of this process ends with ZKR_ECANCELED. */
 int zkt_cancel(zkr_mutex *m);
 

@@ -16,6 +16,7 @@
 #include "fourlw.h"
 #include "proxy.h"
 #include "raw.h"
+#include "runner.h"
 #include "server.h"
 #include "util.h"
 
@@ -126,7 +127,7 @@ static void waiting_ends_with_the_condition_or_the_deadline(void **state)
     assert_true(zkt_wait_until(third_time, &calls, 5000));
     assert_int_equal(calls, 3);
     assert_false(zkt_wait_until(never, NULL, 20));
-    ZKT_EVENTUALLY(++calls == 10, 5000);
+    ZKT_BECOMES(++calls, 10, 5000);
 }
 
 static int child_waits_in_vain(void *arg)
@@ -264,7 +265,7 @@ static void server_counts_are_read(void **state)
     assert_int_equal(zkt_raw_events(s), 1);
     const int64_t id = zkt_raw_id(s);
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
-    ZKT_EVENTUALLY(zkt_cons_received(hosts, id) == -1, 5000);
+    ZKT_BECOMES(zkt_cons_received(hosts, id), -1, 5000);
 }
 
 /* A session lives on without its socket, can be taken over, and can be ended. */
@@ -437,7 +438,7 @@ static int after_each(void **state)
 
 #define TEST(f) cmocka_unit_test_teardown(f, after_each)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(forked_function_reports_how_it_ended),
@@ -455,6 +456,5 @@ int main(void)
         TEST(check_fails_a_test_that_leaks),
         TEST(paths_are_unique),
     };
-    return cmocka_run_group_tests_name("testlib", tests, zkt_group_setup,
-                                       zkt_group_teardown);
+    return zkt_run(argc, argv, tests, zkt_group_setup, zkt_group_teardown);
 }

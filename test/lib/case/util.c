@@ -32,11 +32,14 @@
 #endif
 
 #ifdef ZKT_TSAN
-/* Forked test processes start threads of their own, which TSan refuses by default. */
+/*
+ * Forked test processes start threads of their own, which TSan refuses by default; and one that dies
+ * prints its stack from the signal's handler.
+ */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-    return "die_after_fork=0";
+    return "die_after_fork=0:report_signal_unsafe=0";
 }
 #endif
 
@@ -69,21 +72,14 @@ bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms)
     return true;
 }
 
-void zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line)
-{
-    print_error("not within %lld ms: %s\n", (long long)ms, expr);
-    _fail(file, line);
-    abort();
-}
-
-void zkt_fail(const char *format, ...)
+void zkt_fail_at(const char *file, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vprint_error(format, args);
     va_end(args);
     print_error("\n");
-    _fail(__FILE__, __LINE__);
+    _fail(file, line);
     abort();
 }
 

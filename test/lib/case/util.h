@@ -30,7 +30,7 @@ void zkt_sleep_ms(int64_t ms);
 /** Poll @cond every 2 ms. Returns true once it held, false when @timeout_ms passed. */
 bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms);
 
-/** Poll @expr every 2 ms until true; after @ms fail the test with the expression's text. */
+/** Poll @expr every 2 ms until true; after @ms fail the test with its text. expect.h has more. */
 #define ZKT_EVENTUALLY(expr, ms)                                                       \
     do {                                                                               \
         const int64_t zkt_end_ = zkt_now_ms() + (ms);                                  \
@@ -46,7 +46,9 @@ _Noreturn void
 zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line);
 
 /** Fail the running cmocka test (outside of one: end the program) with a text. */
-_Noreturn void zkt_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define zkt_fail(...) zkt_fail_at(__FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void zkt_fail_at(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /**
  * Run @fn(@arg) in a forked process, which ends with its return value as exit status and

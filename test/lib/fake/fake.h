@@ -28,16 +28,24 @@ struct zkf_node {
     int64_t czxid, mzxid, pzxid;
     int64_t owner; /* session of an ephemeral node, else 0 */
     int64_t created_ms;
-    int creates, children; /* ever made below; below it now */
+    int creates, children; /* ever made below, at most 2147483647; below it now */
+    int next_unapplied;    /* after what was made at this very time */
+    int64_t counted_at;
     bool container;
+    unsigned forbidden; /* enum zkf_perm */
     int version;
     const void *data;
     size_t data_len;
     int label; /* what on_submit() said; 0 = nobody's */
 };
 
-/* All may be NULL. None may call the library. */
+struct zkf_actor;
+
+/* All may be NULL. None but the first may call the library. */
 struct zkf_hooks {
+    /* Let one act that calls the library, as one of its own threads would: it is busy, and does not
+     * act again, until the test says otherwise. */
+    void (*act)(struct zkf_actor *actor);
     /* Client @client sends a request. Returns the label of the node, if it makes one. Of several made
      * together it is asked for each, as for a CREATE, after the whole. */
     int (*on_submit)(int client, const struct zkr__op *op);
@@ -46,6 +54,11 @@ struct zkf_hooks {
     void (*on_deleting)(const struct zkf_node *node);
     /* A server has taken client @client's session on with this time-out, shorter than before. */
     void (*on_shortened)(int client, int64_t session, int64_t timeout);
+    /* The leader has refused, for want of permission, to make a node with this label; or to delete
+     * @deleted, else NULL. */
+    void (*on_refused)(int label, const char *deleted);
+    /* A call of the library at the door of client @client takes this long: let time pass. */
+    void (*wait)(int client, int64_t span);
 };
 
 struct zkf_config {
@@ -54,15 +67,19 @@ struct zkf_config {
     int64_t tick;     /* ns */
     int64_t patience; /* ns until a server without its quorum gives up (syncLimit) */
     int64_t slow;     /* ns, the longest usual delay of a message */
-    bool calm;        /* no delays: for scripts */
-    bool stalls;      /* followers forget a write at times, as before 3.8.1 */
-    bool trace;       /* to stdout */
+    int64_t
+        epoch; /* of the first leader: the upper half of zxids; each election adds one */
+    bool calm;   /* no delays: for scripts */
+    bool stalls; /* followers forget a write at times, as before 3.8.1 */
+    bool trace;  /* to stdout */
     struct zkf_hooks hooks;
 };
 
 void zkf_begin(const struct zkf_config *config);
 /* Every handle must be closed. */
 void zkf_end(void);
+/* Unless none will be used any more. */
+void zkf_forget(void);
 
 extern const struct zkr__door zkf_door;
 
@@ -73,6 +90,8 @@ struct zkf_actor {
     void (*act)(void *ctx);
     void *ctx;
     const bool *stopped; /* NULL, or it does not act while this is true */
+    int library;         /* of client .library - 1 it calls the library; 0 = of none */
+    bool busy;           /* it acts */
     int at;
 };
 
@@ -99,6 +118,8 @@ void zkf_client_stop(int client, bool stopped);
 const bool *zkf_client_stopped(int client);
 /* A span of the client's clock, in true time; rounded down. */
 int64_t zkf_client_span(int client, int64_t span);
+/* Has what comes from handle @zh not returned yet? */
+bool zkf_calls(const void *zh);
 /* What is closed by the client from now on just vanishes, as with a process killed. */
 void zkf_client_killed(int client, bool killed);
 /* Its clocks stand at the beginning of time: a wait of the library then ends at once. */
@@ -121,15 +142,43 @@ void zkf_heal(void);
 bool zkf_isolated(void); /* is one cut off? */
 /* From here on, the longest usual delay of a message. */
 void zkf_slow(int64_t slow);
-/* Kill a server and start it again; its connections break. */
+/* Kill a server and start it again; its connections break. Several may be down at once, and none
+ * serves then but those that a quorum is left to. */
 void zkf_crash(int server);
+/* All of them at once. */
+void zkf_restart_all(void);
+/* The same, and all data and sessions are gone; at times the epochs, too. */
+void zkf_wipe(void);
 /* What session time-outs it grants to connections from now on; at first 2 to 20 ticks. */
 void zkf_limits(int server, int64_t least, int64_t most);
 int zkf_leader(void); /* -1 during an election */
+bool zkf_serves(int server);
+/* From now on the client connects to this server only; -1 = to any. */
+void zkf_direct(int client, int server);
+/* What the leader tells this server waits, while it goes on telling the leader. */
+void zkf_lag(int server, bool on);
 /* End a session now, as if by an administrator. */
 void zkf_expire(int64_t session);
 /* The leader deletes containers without children. */
 void zkf_reap(void);
+enum zkf_perm { ZKF_READ = 1, ZKF_WRITE = 2, ZKF_CREATE = 4, ZKF_DELETE = 8 };
+/* From now on nobody may do this to the node, or to children of it; 0 = all may. */
+bool zkf_forbid(const char *path, unsigned perms);
+void zkf_permit_all(void);
+/* The next number that is given out below @path, as if so many children had been there. Past
+ * 2147483647 they are as real servers give them out: equal, or negative. */
+void zkf_count_from(const char *path, int number);
+
+/* What goes wrong at the door itself, once in so many calls; 0 = never. */
+struct zkf_door_faults {
+    int open;        /* fails, with errno */
+    int submit;      /* fails for want of memory */
+    int add_auth;    /* fails for want of memory */
+    int refuse_auth; /* the server refuses the credentials */
+    int slow;        /* open and close take up to @span */
+    int64_t span;
+};
+void zkf_door_faults(const struct zkf_door_faults *faults); /* NULL: none */
 /* As a stranger, through the leader; false when refused. */
 bool zkf_stranger_create(const char *path, bool sequential);
 bool zkf_stranger_delete(const char *path);
@@ -145,6 +194,20 @@ bool zkf_session_alive(int64_t session);
 size_t zkf_session_count(void);
 size_t zkf_watch_count(void); /* at all servers */
 size_t zkf_log_length(void);
+
+/* How many credentials libzookeeper has taken for this handle. */
+int zkf_credentials(const void *zh);
+
+/* How often what happened, since the process began. */
+struct zkf_counts {
+    long elections, late_writes, cut_off_writes, restarts, wipes;
+    long too_new; /* clients refused that know more than the server */
+    long clamped, shortened,
+        lengthened; /* session time-outs: at first, and at re-connects */
+    long stuck_numbers, negative_numbers, refused;
+    long opens_failed, submits_failed, auths_failed, auths_refused, slow_calls;
+};
+const struct zkf_counts *zkf_counts(void);
 
 void zkf_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -22,6 +22,11 @@ static void say_goodbye(struct zkf__handle *h)
     }
 }
 
+bool zkf_calls(const void *zh)
+{
+    return ((const struct zkf__handle *)zh)->done.actor.busy;
+}
+
 static void close_handle(void *zh)
 {
     struct zkf__handle *h = zh;
@@ -33,6 +38,7 @@ static void close_handle(void *zh)
     if (client_of(h)->handle == h) {
         client_of(h)->handle = NULL;
     }
+    zkf__take_time(h->client);
 }
 
 static void copy_paths(struct zkf__req *req, const struct zkr__op *op)
@@ -52,7 +58,13 @@ static int submit(void *zh,
 {
     struct zkf__handle *h = zh;
     if (h->state == ZKF__DEAD) {
-        return ZKF__INVALIDSTATE;
+        return h->refused ? ZKF__AUTHFAILED : ZKF__INVALIDSTATE;
+    }
+    if (zkf__fails(zkf__w.door.submit)) {
+        static const int codes[] = {ZKF__SYSTEM, ZKF__MARSHALLING, ZKF__BADARG};
+        zkf__did.submits_failed++;
+        zkf_trace("fault: client %d cannot send %d", h->client, (int)op->kind);
+        return codes[zkf_below(3)];
     }
     struct zkf__req *req = zkf__alloc(sizeof(*req));
     req->kind = (int)op->kind;
@@ -70,7 +82,8 @@ static int submit(void *zh,
     if (zkf__w.config.hooks.on_submit) {
         req->label = zkf__w.config.hooks.on_submit(h->client, op);
     }
-    if (op->kind == ZKR__OP_MULTI) {
+    if (op->kind == ZKR__OP_MULTI || op->edits) {
+        req->kind = ZKR__OP_MULTI;
         zkf__multi_take(req, op);
     } else if (op->kind == ZKR__OP_CREATES) {
         zkf__creates_take(req, h->client, op);
@@ -87,12 +100,33 @@ static int submit(void *zh,
     return 0;
 }
 
+int zkf_credentials(const void *zh)
+{
+    return ((const struct zkf__handle *)zh)->credentials;
+}
+
 static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
 {
-    (void)zh;
+    struct zkf__handle *h = zh;
     (void)scheme;
     (void)cert;
     (void)len;
+    if (h->state != ZKF__UP && h->state != ZKF__CONNECTING) {
+        return ZKF__INVALIDSTATE; /* as libzookeeper does */
+    }
+    if (zkf__fails(zkf__w.door.add_auth)) {
+        zkf__did.auths_failed++;
+        return ZKF__SYSTEM;
+    }
+    h->credentials++;
+    h->bad_auth = h->bad_auth || zkf__fails(zkf__w.door.refuse_auth);
+    zkf__did.auths_refused += h->bad_auth;
+    zkf_trace("client %d: hands in %s credentials", h->client,
+              h->bad_auth ? "bad" : "good");
+    if (h->state == ZKF__UP) {
+        zkf__handle_send_auth(h);
+        zkf__handle_rearm(h);
+    }
     return 0;
 }
 
@@ -128,7 +162,8 @@ static int64_t clock_now(void)
     if (zkf__w.hurry) {
         return 1;
     }
-    return zkf__w.now + c->offset + zkf__w.now / 1000000 * c->skew;
+    return zkf__w.now + c->offset + zkf__w.now / 1000000 * c->skew +
+           zkf__w.now % 1000000 * c->skew / 1000000;
 }
 
 const struct zkr__door zkf_door = {

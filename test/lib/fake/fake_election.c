@@ -12,8 +12,66 @@ static void join(struct zkf__server *server)
 {
     zkf__server_apply(server, zkf__w.log_len);
     server->serving = true;
+    server->epoch = zkf__w.epoch;
     server->timer.due = ZKR__NEVER;
     block_links(server, false);
+}
+
+/* It can take part in an election, and follow. */
+static bool is_up(const struct zkf__server *server)
+{
+    return !server->dead && !server->isolated;
+}
+
+static int quorum(void)
+{
+    return zkf__w.config.servers / 2 + 1;
+}
+
+/* All that are up look for a leader, and find one as soon as they are enough. */
+static void look_for_leader(void)
+{
+    struct zkf__world *w = &zkf__w;
+    for (int i = 0; i < w->config.servers; i++) {
+        if (is_up(&w->servers[i])) {
+            zkf__server_reset(&w->servers[i]);
+            w->servers[i].timer.due = ZKR__NEVER;
+        }
+    }
+    if (w->leader >= 0 && is_up(&w->servers[w->leader])) {
+        w->leader = -1;
+    }
+    w->election.due = w->now + zkf_below(w->config.tick);
+    zkf__rearm_expiry();
+}
+
+/* Who has logged most wins: a leader with writes that it could not commit, if it takes part. */
+static struct zkf__server *winner(void)
+{
+    struct zkf__world *w = &zkf__w;
+    if (w->pending_of >= 0 && is_up(&w->servers[w->pending_of])) {
+        return &w->servers[w->pending_of];
+    }
+    int first = (int)zkf_below(w->config.servers);
+    while (!is_up(&w->servers[first])) {
+        first = (first + 1) % w->config.servers;
+    }
+    return &w->servers[first];
+}
+
+static void begin_epoch(void)
+{
+    struct zkf__world *w = &zkf__w;
+    zkf__did.elections++;
+    if (w->config.servers > 1) {
+        w->epoch++;
+        w->zxid = w->epoch << 32;
+    }
+    for (struct zkf__session *s = w->sessions; s; s = s->next) {
+        s->touched = w->now;
+        s->timeout = s->created_with;
+        s->slack = 0;
+    }
 }
 
 /* The others elect one of them, and give every session all its time again. */
@@ -21,32 +79,36 @@ void zkf__elect(void *ctx)
 {
     (void)ctx;
     struct zkf__world *w = &zkf__w;
-    int lost = w->leader;
-    int first = (int)zkf_below(w->config.servers);
+    int lost = w->leader, up = 0;
+    for (int i = 0; i < w->config.servers; i++) {
+        up += is_up(&w->servers[i]);
+    }
+    if (up < quorum()) {
+        look_for_leader();
+        w->election.due = w->now + w->config.tick / 4;
+        return;
+    }
     w->election.due = ZKR__NEVER;
     w->old_leader = lost;
-    w->leader = -1;
+    w->leader = winner()->id;
+    begin_epoch();
+    if (w->leader == w->pending_of) {
+        w->servers[w->leader].serving = true;
+        zkf__commit_pending();
+    } else {
+        zkf__drop_pending();
+    }
     for (int i = 0; i < w->config.servers; i++) {
-        struct zkf__server *server = &w->servers[(first + i) % w->config.servers];
-        bool dead = server->timer.due != ZKR__NEVER;
-        if (server->id != lost && !dead) {
-            zkf__server_reset(server);
-            if (w->leader < 0) {
-                w->leader = server->id;
-            }
-            join(server);
+        if (is_up(&w->servers[i])) {
+            zkf__server_reset(&w->servers[i]);
+            join(&w->servers[i]);
         }
     }
-    for (struct zkf__session *s = w->sessions; s; s = s->next) {
-        s->touched = w->now;
-        s->timeout = s->created_with;
-        s->slack = 0;
-    }
-    zkf_trace("servers: %d leads", w->leader);
+    zkf_trace("servers: %d leads, epoch %lld", w->leader, (long long)w->epoch);
     zkf__rearm_expiry();
 }
 
-/* Serving: it gives up. Else: it comes back. */
+/* Serving: it gives up. Else: it is back, and joins the others when it can. */
 void zkf__server_timer(void *ctx)
 {
     struct zkf__server *server = ctx;
@@ -56,9 +118,26 @@ void zkf__server_timer(void *ctx)
         zkf_trace("servers: %d gives up", server->id);
         zkf__server_reset(server);
         w->old_leader = w->old_leader == server->id ? -1 : w->old_leader;
-    } else if (!server->isolated && w->leader >= 0 && zkf__has_quorum()) {
+        return;
+    }
+    server->dead = false;
+    if (!server->isolated && zkf__has_quorum()) {
         zkf_trace("servers: %d is back", server->id);
         join(server);
+    }
+}
+
+/* Enough of them are left, or the leader gives up. */
+static void check_quorum(void)
+{
+    struct zkf__world *w = &zkf__w;
+    int serving = 0;
+    for (int i = 0; i < w->config.servers; i++) {
+        serving += w->servers[i].serving && is_up(&w->servers[i]);
+    }
+    if (zkf__has_quorum() && serving < quorum()) {
+        zkf_trace("servers: no quorum is left");
+        look_for_leader();
     }
 }
 
@@ -66,12 +145,7 @@ void zkf_isolate(int id)
 {
     struct zkf__world *w = &zkf__w;
     struct zkf__server *server = &w->servers[id];
-    for (int i = 0; i < w->config.servers; i++) {
-        if (w->servers[i].isolated || !w->servers[i].serving) {
-            return; /* one at a time: else there is no quorum */
-        }
-    }
-    if (w->config.servers < 3 || w->leader < 0) {
+    if (w->config.servers < 3 || w->leader < 0 || zkf_isolated() || !server->serving) {
         return;
     }
     zkf_trace("fault: server %d is cut off%s", id,
@@ -86,7 +160,27 @@ void zkf_isolate(int id)
     if (id == w->leader) {
         w->election.due = w->now + zkf_below(w->config.tick);
         zkf__rearm_expiry();
+    } else {
+        check_quorum();
     }
+}
+
+/* A leader that has not been replaced yet goes on; or all vote, and it has logged most. */
+static void heal_leader(struct zkf__server *server)
+{
+    struct zkf__world *w = &zkf__w;
+    if (!w->config.calm && zkf_chance(40)) {
+        look_for_leader();
+        return;
+    }
+    server->timer.due = ZKR__NEVER;
+    w->election.due = ZKR__NEVER;
+    for (int k = 0; k < w->config.servers; k++) {
+        block_links(&w->servers[k], false);
+    }
+    zkf__commit_pending();
+    zkf__rearm_expiry();
+    check_quorum();
 }
 
 void zkf_heal(void)
@@ -99,50 +193,81 @@ void zkf_heal(void)
         }
         zkf_trace("fault: server %d is connected again", i);
         server->isolated = false;
-        if (w->old_leader == i || !server->serving) {
-            w->old_leader = -1;
-            zkf__server_reset(server);
-            server->timer.due = w->now + zkf_below(w->config.tick);
+        if (server->dead) {
             continue;
         }
-        server->timer.due = ZKR__NEVER;
-        w->election.due = ZKR__NEVER;
-        for (int k = 0; k < w->config.servers; k++) {
-            block_links(&w->servers[k], false);
+        if (w->leader == i) {
+            heal_leader(server);
+        } else if (server->serving && server->epoch == w->epoch && w->leader >= 0 &&
+                   w->old_leader != i) {
+            server->timer.due = ZKR__NEVER;
+            block_links(server, false);
+        } else {
+            w->old_leader = w->old_leader == i ? -1 : w->old_leader;
+            zkf__server_reset(server);
+            server->timer.due = w->now + zkf_below(w->config.tick);
         }
-        zkf__rearm_expiry();
     }
 }
 
-static void elect_after_crash(void)
+static void kill_server(struct zkf__server *server)
 {
     struct zkf__world *w = &zkf__w;
-    for (int i = 0; i < w->config.servers; i++) {
-        zkf__server_reset(&w->servers[i]);
-        w->servers[i].timer.due = ZKR__NEVER;
+    zkf__server_reset(server);
+    server->dead = true;
+    server->timer.due = w->now + zkf_below(2 * w->config.tick);
+    w->old_leader = w->old_leader == server->id ? -1 : w->old_leader;
+    if (w->leader == server->id) {
+        w->leader = -1;
     }
-    int dead = w->leader;
-    w->leader = -1;
-    if (w->config.servers > 1) {
-        w->servers[dead].timer.due = w->now + zkf_below(2 * w->config.tick);
+    if (w->pending_of == server->id && zkf_chance(50)) {
+        zkf__drop_pending(); /* they had not been written to its disk */
     }
-    w->election.due = w->now + zkf_below(w->config.tick);
-    w->expiry.due = ZKR__NEVER;
 }
 
 void zkf_crash(int id)
 {
     struct zkf__world *w = &zkf__w;
-    for (int i = 0; i < w->config.servers; i++) {
-        if (w->servers[i].isolated || !w->servers[i].serving) {
-            return;
-        }
+    struct zkf__server *server = &w->servers[id];
+    if (server->dead) {
+        return;
     }
     zkf_trace("fault: server %d is killed", id);
-    if (id == w->leader) {
-        elect_after_crash();
+    bool led = w->leader == id;
+    kill_server(server);
+    if (led) {
+        look_for_leader();
     } else {
-        zkf__server_reset(&w->servers[id]);
-        w->servers[id].timer.due = w->now + zkf_below(2 * w->config.tick);
+        check_quorum();
     }
+}
+
+static void kill_all(void)
+{
+    struct zkf__world *w = &zkf__w;
+    for (int i = 0; i < w->config.servers; i++) {
+        if (!w->servers[i].dead) {
+            kill_server(&w->servers[i]);
+        }
+    }
+    look_for_leader();
+}
+
+void zkf_restart_all(void)
+{
+    zkf_trace("fault: all servers are killed");
+    zkf__did.restarts++;
+    kill_all();
+}
+
+void zkf_wipe(void)
+{
+    struct zkf__world *w = &zkf__w;
+    zkf_trace("fault: all servers are killed, and their data are gone");
+    zkf__did.wipes++;
+    kill_all();
+    zkf__drop_pending();
+    w->epoch = zkf_chance(50) ? 0 : w->epoch;
+    w->zxid = w->epoch << 32;
+    zkf__log_wipe();
 }

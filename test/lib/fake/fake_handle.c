@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libzookeeper's side of a session: connecting, time-outs, watches, what it hands to the client. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,7 @@ void zkf__handle_send(struct zkf__handle *h, struct zkf__req *req)
     req->conn = h->conn;
     req->next = NULL;
     if (req->kind != ZKF__PING && req->kind != ZKF__SET_WATCHES &&
-        req->kind != ZKF__CONNECT) {
+        req->kind != ZKF__CONNECT && req->kind != ZKF__AUTH) {
         *h->sent_tail = req;
         h->sent_tail = &req->next;
     }
@@ -153,7 +154,7 @@ void zkf__handle_lost(struct zkf__handle *h, int rc)
     bool was_up = h->state == ZKF__UP;
     zkf__handle_drop(h);
     h->state = ZKF__DOWN;
-    h->attempt_at = zkf__w.now + zkf__delay();
+    h->attempt_at = zkf__w.now + zkf__delay() + (was_up ? 0 : h->timeout / 60);
     if (was_up) {
         tell_session(h, ZKR__SESSION_DOWN);
     }
@@ -161,20 +162,34 @@ void zkf__handle_lost(struct zkf__handle *h, int rc)
     zkf__handle_rearm(h);
 }
 
-static void expired(struct zkf__handle *h)
+/* For good: the session has expired, or the credentials are refused. */
+static void ended(struct zkf__handle *h, enum zkr__session_event event, int rc)
 {
     zkf__handle_drop(h);
     h->state = ZKF__DEAD;
-    tell_session(h, ZKR__SESSION_OVER);
-    fail_all(h, ZKF__EXPIRED);
+    h->refused = rc == ZKF__AUTHFAILED;
+    tell_session(h, event);
+    fail_all(h, rc);
     zkf__handle_rearm(h);
+}
+
+/* Once the handle has been given credentials each connection begins with them. */
+void zkf__handle_send_auth(struct zkf__handle *h)
+{
+    if (h->credentials > 0) {
+        struct zkf__req *req = zkf__alloc(sizeof(*req));
+        req->kind = ZKF__AUTH;
+        req->rc = h->bad_auth ? ZKF__AUTHFAILED : ZKF__OK;
+        zkf__handle_send(h, req);
+    }
 }
 
 /* --- connecting --- */
 
 static void attempt(struct zkf__handle *h)
 {
-    int id = (int)zkf_below(zkf__w.config.servers);
+    int direct = client_of(h)->direct;
+    int id = direct > 0 ? direct - 1 : (int)zkf_below(zkf__w.config.servers);
     struct zkf__server *server = &zkf__w.servers[id];
     bool blackhole = client_of(h)->blackhole;
     if (!server->serving && !blackhole) {
@@ -217,12 +232,13 @@ static void attempt(struct zkf__handle *h)
 static void connected(struct zkf__handle *h, const struct zkf__req *req)
 {
     if (req->rc != ZKF__OK) {
-        expired(h);
+        ended(h, ZKR__SESSION_OVER, ZKF__EXPIRED);
         return;
     }
     h->state = ZKF__UP;
     h->session = req->session;
     h->timeout = req->timeout;
+    zkf__handle_send_auth(h); /* ahead of all else */
     if (h->watches) {
         struct zkf__req *set = zkf__alloc(sizeof(*set));
         set->kind = ZKF__SET_WATCHES;
@@ -331,6 +347,10 @@ static void on_reply(struct zkf__handle *h, struct zkf__req *req)
         connected(h, req);
         return;
     }
+    if (req->kind == ZKF__AUTH) {
+        ended(h, ZKR__SESSION_AUTH_FAILED, ZKF__AUTHFAILED);
+        return;
+    }
     h->seen = req->zxid > h->seen ? req->zxid : h->seen;
     if (req->kind == ZKF__PING || req->kind == ZKF__SET_WATCHES) {
         return;
@@ -365,7 +385,7 @@ void zkf__handle_receive(void *ctx, const struct zkf__item *item)
 
 /* --- its beginning --- */
 
-void *zkf__handle_open(const struct zkr__open_args *args)
+static struct zkf__handle *begin(const struct zkr__open_args *args)
 {
     struct zkf__handle *h = zkf__alloc(sizeof(*h));
     h->client = zkf__w.current;
@@ -376,10 +396,25 @@ void *zkf__handle_open(const struct zkr__open_args *args)
     h->attempt_at = zkf__w.now + zkf__delay();
     zkf__channel_init(&h->done, hand_over, h);
     h->done.actor.stopped = &client_of(h)->stopped;
+    h->done.actor.library = h->client + 1;
     h->timer = (struct zkf_actor){.act = on_timer, .ctx = h};
     h->timer.stopped = &client_of(h)->stopped;
     zkf_actor_add(&h->timer);
     zkf__handle_rearm(h);
     client_of(h)->handle = h;
+    return h;
+}
+
+void *zkf__handle_open(const struct zkr__open_args *args)
+{
+    int client = zkf__w.current;
+    if (zkf__fails(zkf__w.door.open)) {
+        zkf_trace("fault: client %d: no handle", client);
+        zkf__did.opens_failed++;
+        errno = EMFILE;
+        return NULL;
+    }
+    struct zkf__handle *h = begin(args);
+    zkf__take_time(client);
     return h;
 }

@@ -16,6 +16,8 @@ struct zkf__server {
     int id;
     bool serving;
     bool isolated;
+    bool dead;     /* until its timer starts it again */
+    int64_t epoch; /* of the leader that it follows, or has followed */
     struct zkf__tree tree;
     size_t applied; /* of the log */
     struct zkf__channel from_leader, to_leader;
@@ -43,6 +45,9 @@ struct zkf__handle {
     struct zkr__handle_owner *owner;
     struct zkf__conn *conn;
     int64_t session, timeout; /* ns; as asked for, then as negotiated last */
+    int credentials;
+    bool bad_auth; /* one of them is refused */
+    bool refused;  /* DEAD by that */
     int64_t last_sent, last_heard, attempt_at;
     int64_t seen; /* last zxid in an answer */
     struct zkf__req *sent, **sent_tail, *unsent, **unsent_tail;
@@ -54,8 +59,15 @@ struct zkf__handle {
 struct zkf__client {
     int64_t offset, skew;
     bool stopped, killed, blackhole;
+    int direct;                 /* to this server, and one; 0 = to any */
     struct zkf__handle *handle; /* the latest */
     struct zkf__conn *conns;    /* all that ever were */
+};
+
+/* A write that waits for a quorum. */
+struct zkf__pending {
+    struct zkf__req *req;
+    int rc; /* what the leader made of its session */
 };
 
 struct zkf__world {
@@ -74,12 +86,17 @@ struct zkf__world {
     struct zkf__tree trial; /* what a multi is tried on */
     struct zkf__txn **log;
     size_t log_len, log_room;
-    int64_t zxid, next_session;
+    int64_t zxid, epoch, next_session;
+    struct zkf__pending *pending; /* what a leader has proposed that is cut off */
+    size_t pending_len, pending_room;
+    int pending_of; /* that leader; -1 = none */
+    struct zkf_door_faults door;
     struct zkf__session *sessions;
     struct zkf__client clients[ZKF_CLIENTS];
 };
 
 extern struct zkf__world zkf__w;
+extern struct zkf_counts zkf__did;
 
 /* --- memory: all of a world's, until zkf_end() (fake_time.c) --- */
 void *zkf__alloc(size_t size);
@@ -98,10 +115,16 @@ void zkf__channel_block(struct zkf__channel *ch, bool blocked);
 void zkf__channel_truncate(struct zkf__channel *ch, size_t keep);
 size_t zkf__channel_count(const struct zkf__channel *ch);
 int64_t zkf__delay(void);
+/* One of so many, and it is this one. */
+bool zkf__fails(int once_in);
+/* A call at the door may last. */
+void zkf__take_time(int client);
 
 /* --- trees (fake_tree.c) --- */
 struct zkf_node *
 zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
+/* That the leader gives to a child of @parent. */
+int zkf__next_number(const struct zkf_node *parent);
 struct zkf_node *zkf__tree_parent(const struct zkf__tree *t, const char *path);
 /* What the leader makes of a write, for its own tree; then put it into the log. */
 struct zkf__txn *zkf__prepare(struct zkf__req *req);
@@ -139,6 +162,8 @@ void zkf__server_pump(struct zkf__conn *conn);
 void zkf__forward(struct zkf__server *server, struct zkf__req *req);
 void zkf__touch(struct zkf__server *server, struct zkf__touch touch);
 void zkf__log_append(struct zkf__txn *txn);
+/* All is gone, at all servers as soon as they are back. None serves now. */
+void zkf__log_wipe(void);
 void zkf__server_apply(struct zkf__server *server, size_t upto);
 void zkf__from_leader(void *server, const struct zkf__item *item);
 void zkf__to_leader(void *server, const struct zkf__item *item);
@@ -146,6 +171,8 @@ struct zkf__session *zkf__session_find(int64_t id);
 void zkf__leader_begin(void);
 void zkf__elect(void *unused);
 bool zkf__has_quorum(void);
+void zkf__commit_pending(void);
+void zkf__drop_pending(void);
 void zkf__server_reset(struct zkf__server *server);
 void zkf__server_timer(void *server);
 void zkf__rearm_expiry(void);
@@ -158,6 +185,7 @@ void zkf__handle_lost(struct zkf__handle *h, int rc);
 void *zkf__handle_open(const struct zkr__open_args *args);
 void zkf__handle_send(struct zkf__handle *h, struct zkf__req *req);
 void zkf__handle_rearm(struct zkf__handle *h);
+void zkf__handle_send_auth(struct zkf__handle *h);
 void zkf__handle_drop(struct zkf__handle *h); /* its connection */
 
 #endif

@@ -22,7 +22,7 @@ bool zkf__leads(const struct zkf__server *server)
 
 /* --- the log --- */
 
-void zkf__log_append(struct zkf__txn *txn)
+static void put_into_log(struct zkf__txn *txn)
 {
     struct zkf__world *w = &zkf__w;
     if (w->log_len == w->log_room) {
@@ -32,12 +32,18 @@ void zkf__log_append(struct zkf__txn *txn)
             zkt_fail("out of memory");
         }
     }
+    w->log[w->log_len++] = txn;
+}
+
+void zkf__log_append(struct zkf__txn *txn)
+{
+    struct zkf__world *w = &zkf__w;
     txn->zxid = ++w->zxid;
     if (txn->req) {
         txn->req->zxid = txn->zxid;
         txn->req->czxid = txn->zxid;
     }
-    w->log[w->log_len++] = txn;
+    put_into_log(txn);
     zkf__apply(&w->head, txn, NULL);
     for (int i = 0; i < w->config.servers; i++) {
         struct zkf__server *server = &w->servers[i];
@@ -118,6 +124,19 @@ static void begin_session(struct zkf__req *req)
     zkf__rearm_expiry();
 }
 
+void zkf__log_wipe(void)
+{
+    struct zkf__world *w = &zkf__w;
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->kind = ZKF__T_WIPE;
+    txn->zxid = w->zxid;
+    for (struct zkf__session *s = w->sessions; s; s = s->next) {
+        s->until = s->until == SIZE_MAX ? w->log_len : s->until;
+    }
+    put_into_log(txn);
+    zkf__apply(&w->head, txn, NULL);
+}
+
 /* --- requests that come to it --- */
 
 static void done(struct zkf__server *from, struct zkf__req *req)
@@ -136,6 +155,8 @@ static void revalidate(struct zkf__server *from, struct zkf__req *req)
     struct zkf__session *s = zkf__session_find(req->session);
     req->rc = alive(s) ? ZKF__OK : ZKF__EXPIRED;
     if (alive(s)) {
+        zkf__did.lengthened += req->timeout > s->timeout;
+        zkf__did.shortened += req->timeout < s->timeout;
         if (req->timeout < s->timeout && zkf__w.config.hooks.on_shortened) {
             zkf__w.config.hooks.on_shortened(req->conn->handle->client, s->id,
                                              req->timeout);
@@ -148,9 +169,74 @@ static void revalidate(struct zkf__server *from, struct zkf__req *req)
     done(from, req);
 }
 
+static int session_code(const struct zkf__req *req)
+{
+    const struct zkf__session *s = zkf__session_find(req->session);
+    return !alive(s) ? ZKF__EXPIRED : s->owner != req->conn ? ZKF__MOVED : ZKF__OK;
+}
+
+static void commit_write(struct zkf__req *req, int code)
+{
+    struct zkf__session *s = zkf__session_find(req->session);
+    req->rc = alive(s) ? code : ZKF__EXPIRED;
+    if (req->rc != ZKF__OK) {
+        struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+        txn->req = req;
+        zkf__log_append(txn);
+    } else if (req->kind == ZKF__CLOSE) {
+        end_session(s, req);
+    } else {
+        zkf__log_append(zkf__prepare(req));
+    }
+}
+
+/* --- writes of a leader that is cut off --- */
+
+static void pend(struct zkf__req *req)
+{
+    struct zkf__world *w = &zkf__w;
+    if (w->pending_len == w->pending_room) {
+        w->pending_room = w->pending_room * 2 + 64;
+        w->pending = realloc(w->pending, w->pending_room * sizeof(struct zkf__pending));
+        if (!w->pending) {
+            zkt_fail("out of memory");
+        }
+    }
+    int code = req->kind == ZKF__CONNECT ? ZKF__OK : session_code(req);
+    w->pending[w->pending_len++] = (struct zkf__pending){req, code};
+    w->pending_of = w->leader;
+}
+
+void zkf__commit_pending(void)
+{
+    struct zkf__world *w = &zkf__w;
+    size_t count = w->pending_len;
+    zkf__did.late_writes += (long)count;
+    w->pending_len = 0;
+    w->pending_of = -1;
+    for (size_t i = 0; i < count; i++) {
+        struct zkf__pending *p = &w->pending[i];
+        zkf_trace("servers: %d %s commits late", p->req->kind,
+                  p->req->path ? p->req->path : "");
+        if (p->req->kind == ZKF__CONNECT) {
+            begin_session(p->req);
+        } else {
+            commit_write(p->req, p->rc);
+        }
+    }
+}
+
+void zkf__drop_pending(void)
+{
+    struct zkf__world *w = &zkf__w;
+    zkf__did.cut_off_writes += (long)w->pending_len;
+    w->pending_len = 0;
+    w->pending_of = -1;
+}
+
 /*
  * A leader without followers: it does not know, and answers what needs no quorum. When it has not
- * been replaced, what it says of sessions counts later on, too.
+ * been replaced, what it says of sessions counts later on, too, and what it has logged may commit.
  */
 static void take_alone(struct zkf__server *from, struct zkf__req *req)
 {
@@ -164,21 +250,8 @@ static void take_alone(struct zkf__server *from, struct zkf__req *req)
         bool known = s && s->from < from->applied && s->until >= from->applied;
         req->rc = known ? ZKF__OK : ZKF__EXPIRED;
         done(from, req);
-    }
-}
-
-static void take_write(struct zkf__req *req)
-{
-    struct zkf__session *s = zkf__session_find(req->session);
-    if (!alive(s) || s->owner != req->conn) {
-        struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
-        txn->req = req;
-        req->rc = alive(s) ? ZKF__MOVED : ZKF__EXPIRED;
-        zkf__log_append(txn);
-    } else if (req->kind == ZKF__CLOSE) {
-        end_session(s, req);
-    } else {
-        zkf__log_append(zkf__prepare(req));
+    } else if (from->id == zkf__w.leader) {
+        pend(req);
     }
 }
 
@@ -195,7 +268,7 @@ static void leader_take(struct zkf__server *from, struct zkf__req *req)
             revalidate(from, req);
         }
     } else {
-        take_write(req);
+        commit_write(req, session_code(req));
     }
 }
 
@@ -250,7 +323,9 @@ void zkf__leader_begin(void)
 {
     struct zkf__world *w = &zkf__w;
     w->leader = w->config.servers - 1;
-    w->old_leader = -1;
+    w->old_leader = w->pending_of = -1;
+    w->epoch = w->config.epoch;
+    w->zxid = w->epoch << 32;
     w->leader_ping = (struct zkf_actor){.due = w->now, .act = ping_followers};
     w->expiry = (struct zkf_actor){.due = ZKR__NEVER, .act = expire};
     w->election = (struct zkf_actor){.due = ZKR__NEVER, .act = zkf__elect};

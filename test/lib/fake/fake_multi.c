@@ -53,7 +53,15 @@ void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
     req->parts = zkf__alloc((op->path_count + op->op_count + op->deleted_count + 1) *
                             sizeof(struct zkf__req));
     for (size_t i = 0; i < op->path_count; i++) {
-        req->parts[req->part_count++] = part(req, ZKF__CHECK_ONE, op->paths[i], -1);
+        const struct zkr__edit *edit = op->edits ? &op->edits[i] : NULL;
+        struct zkf__req p = part(req, ZKF__CHECK_ONE, op->paths[i], -1);
+        if (edit && edit->data) {
+            p.kind = ZKR__OP_SET;
+            p.version = edit->version;
+            p.data_len = edit->data_len;
+            p.data = zkf__copy(edit->data, p.data_len);
+        }
+        req->parts[req->part_count++] = p;
     }
     if (op->makes) {
         struct zkf__req p = part(req, ZKR__OP_CREATE, op->makes->path, -1);
@@ -183,7 +191,7 @@ static void *creates_answer(const struct zkf__req *req, int rc, struct zkr__answ
 void *zkf__multi_answer(const struct zkf__req *req, int rc, struct zkr__answer *a)
 {
     bool said = rc == ZKF__OK || (rc == req->rc && req->failed_at != SIZE_MAX);
-    a->failed_at = said ? req->failed_at : SIZE_MAX;
+    a->bad_check = a->failed_at = said ? req->failed_at : SIZE_MAX;
     if (req->kind == ZKR__OP_CREATES) {
         return creates_answer(req, rc, a);
     }

@@ -9,8 +9,10 @@
 /* ZooKeeper's codes. */
 enum {
     ZKF__OK = 0,
+    ZKF__SYSTEM = -1,
     ZKF__RUNTIME = -2,
     ZKF__CONNLOSS = -4,
+    ZKF__MARSHALLING = -5,
     ZKF__TIMEOUT = -7,
     ZKF__BADARG = -8,
     ZKF__INVALIDSTATE = -9,
@@ -19,14 +21,18 @@ enum {
     ZKF__EXISTS = -110,
     ZKF__NOTEMPTY = -111,
     ZKF__EPHEMERAL_PARENT = -108,
+    ZKF__NOAUTH = -102,
     ZKF__EXPIRED = -112,
+    ZKF__AUTHFAILED = -115,
     ZKF__MOVED = -118
 };
 
 /* What travels besides enum zkr__op_kind. */
-enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES };
+enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES, ZKF__AUTH };
 /* Parts of a multi that are no requests of their own. */
 enum { ZKF__CHECK_ONE = 110 };
+/* The session that strangers write in. */
+enum { ZKF__STRANGER = 1 };
 
 struct zkf__conn;
 struct zkf__handle;
@@ -122,7 +128,10 @@ enum zkf__txn_kind {
     ZKF__T_DELETE,
     ZKF__T_SET,
     ZKF__T_MULTI,
-    ZKF__T_CLOSE
+    ZKF__T_CLOSE,
+    ZKF__T_ACL,
+    ZKF__T_COUNT,
+    ZKF__T_WIPE
 };
 
 struct zkf__txn {
@@ -130,6 +139,7 @@ struct zkf__txn {
     int64_t zxid;
     struct zkf_node node;    /* CREATE: all of it; else its path */
     int64_t session;         /* CLOSE */
+    int number;              /* COUNT */
     struct zkf__req *req;    /* to be answered, or NULL */
     struct zkf__txn **parts; /* MULTI */
     size_t part_count;

@@ -14,18 +14,40 @@ static struct zkf__txn *nothing(struct zkf__req *req, int rc)
     return txn;
 }
 
+/* Strangers may do all. */
+static bool
+may(const struct zkf_node *node, enum zkf_perm perm, const struct zkf__req *req)
+{
+    return !node || (node->forbidden & perm) == 0 || req->session == ZKF__STRANGER;
+}
+
+static struct zkf__txn *refuse(struct zkf__req *req, int label, const char *deleted)
+{
+    zkf__did.refused++;
+    if (label != 0 && zkf__w.config.hooks.on_refused) {
+        zkf__w.config.hooks.on_refused(label, deleted);
+    }
+    return nothing(req, ZKF__NOAUTH);
+}
+
 static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *parent = zkf__tree_parent(t, req->path);
     if (!parent) {
         return nothing(req, ZKF__NONODE);
     }
+    if (!may(parent, ZKF_CREATE, req)) {
+        return refuse(req, req->label, NULL);
+    }
     const char *path = req->path;
+    int number = zkf__next_number(parent);
     if (req->sequential) {
         size_t room = strlen(path) + 12;
         char *name = zkf__alloc(room);
-        (void)snprintf(name, room, "%s%010d", path, parent->creates);
+        (void)snprintf(name, room, "%s%010d", path, number);
         path = name;
+        zkf__did.stuck_numbers += number == INT32_MAX;
+        zkf__did.negative_numbers += number < 0;
     }
     uint32_t hash = zkf_hash(path);
     if (zkf__tree_find(t, path, hash)) {
@@ -40,7 +62,7 @@ static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__re
         .path = path,
         .hash = hash,
         .parent_hash = parent->hash,
-        .sequence = req->sequential ? parent->creates : -1,
+        .sequence = req->sequential && number >= 0 ? number : -1,
         .owner = req->ephemeral ? req->session : 0,
         .created_ms = zkf__w.now / ZKR__MS,
         .container = req->container,
@@ -68,6 +90,11 @@ static const struct zkf_node *wanted(const struct zkf__tree *t, struct zkf__req 
 static struct zkf__txn *prepare_delete(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *node = wanted(t, req);
+    if (!may(zkf__tree_parent(t, req->path), ZKF_DELETE, req)) {
+        /* As part of more it need not be the end of the node. */
+        bool end = t != &zkf__w.trial;
+        return refuse(req, node && end ? node->label : 0, req->path);
+    }
     if (!node) {
         return nothing(req, req->rc);
     }
@@ -84,6 +111,9 @@ static struct zkf__txn *prepare_delete(const struct zkf__tree *t, struct zkf__re
 static struct zkf__txn *prepare_set(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *node = wanted(t, req);
+    if (!may(node, ZKF_WRITE, req)) {
+        return refuse(req, 0, NULL);
+    }
     struct zkf__txn *txn = nothing(req, req->rc);
     if (node) {
         txn->kind = ZKF__T_SET;
@@ -98,12 +128,23 @@ static struct zkf__txn *prepare_checks(const struct zkf__tree *t, struct zkf__re
 {
     for (size_t i = 0; i < req->path_count; i++) {
         const char *path = req->paths[i];
-        if (!zkf__tree_find(t, path, zkf_hash(path))) {
-            req->bad_check = i;
+        const struct zkf_node *node = zkf__tree_find(t, path, zkf_hash(path));
+        req->bad_check = i;
+        if (!node) {
             return nothing(req, ZKF__NONODE);
         }
+        if (!may(node, ZKF_READ, req)) {
+            return refuse(req, 0, NULL);
+        }
     }
+    req->bad_check = 0;
     return nothing(req, ZKF__OK);
+}
+
+static struct zkf__txn *prepare_check(const struct zkf__tree *t, struct zkf__req *req)
+{
+    const struct zkf_node *node = wanted(t, req);
+    return may(node, ZKF_READ, req) ? nothing(req, req->rc) : refuse(req, 0, NULL);
 }
 
 struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req)
@@ -119,8 +160,7 @@ struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req
     case ZKR__OP_SET:
         return prepare_set(t, req);
     case ZKF__CHECK_ONE:
-        (void)wanted(t, req);
-        return nothing(req, req->rc);
+        return prepare_check(t, req);
     default:
         zkt_fail("the fake cannot write %d", req->kind);
     }

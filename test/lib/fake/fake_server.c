@@ -124,6 +124,7 @@ void zkf__server_pump(struct zkf__conn *conn)
 static bool welcome(struct zkf__conn *conn, const struct zkf__req *req)
 {
     if (req->seen > server_of(conn)->tree.zxid) {
+        zkf__did.too_new++;
         return false; /* the client knows more than this server */
     }
     if (req->session != 0) {
@@ -135,9 +136,20 @@ static bool welcome(struct zkf__conn *conn, const struct zkf__req *req)
 static void grant_timeout(struct zkf__conn *conn, struct zkf__req *req)
 {
     const struct zkf__server *server = server_of(conn);
+    int64_t wanted = req->timeout;
     req->timeout = req->timeout < server->least ? server->least : req->timeout;
     req->timeout = req->timeout > server->most ? server->most : req->timeout;
     conn->timeout = req->timeout;
+    zkf__did.clamped += req->session == 0 && req->timeout != wanted;
+}
+
+/* At once, past whatever waits for the leader. Of those that it takes it says nothing that we could hear. */
+static void take_credentials(struct zkf__conn *conn, struct zkf__req *req)
+{
+    if (req->rc != ZKF__OK) {
+        zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__REPLY, .p = req});
+        zkf__conn_close_at_server(conn);
+    }
 }
 
 void zkf__server_request(void *ctx, const struct zkf__item *item)
@@ -151,6 +163,10 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     }
     if (item->kind == ZKF__END || (req->kind == ZKF__CONNECT && !welcome(conn, req))) {
         zkf__conn_close_at_server(conn);
+        return;
+    }
+    if (req->kind == ZKF__AUTH) {
+        take_credentials(conn, req);
         return;
     }
     if (req->kind == ZKF__CONNECT) {

@@ -9,6 +9,7 @@
 #include "util.h"
 
 struct zkf__world zkf__w;
+struct zkf_counts zkf__did;
 
 /* --- memory --- */
 
@@ -86,6 +87,21 @@ bool zkf_chance(int percent)
     return zkf_below(100) < percent;
 }
 
+bool zkf__fails(int once_in)
+{
+    return once_in > 0 && zkf_below(once_in) == 0;
+}
+
+void zkf__take_time(int client)
+{
+    struct zkf__world *w = &zkf__w;
+    if (!w->hurry && w->config.hooks.wait && zkf__fails(w->door.slow)) {
+        zkf__did.slow_calls++;
+        zkf_trace("fault: client %d waits for its door", client);
+        w->config.hooks.wait(client, zkf_below(w->door.span));
+    }
+}
+
 /* Mostly none, so that many things are due at once and any of them may come first. */
 int64_t zkf__delay(void)
 {
@@ -141,7 +157,7 @@ bool zkf_step(int64_t end)
         const struct zkf_actor *actor = w->actors[i];
         int64_t due = actor->due > w->now ? actor->due : w->now;
         if (due > soonest || actor->due == ZKR__NEVER ||
-            (actor->stopped && *actor->stopped)) {
+            (actor->stopped && *actor->stopped) || actor->busy) {
             continue;
         }
         count = due < soonest ? 0 : count;
@@ -154,7 +170,12 @@ bool zkf_step(int64_t end)
     }
     w->now = soonest;
     struct zkf_actor *actor = w->actors[w->due[zkf_below(count)]];
-    actor->act(actor->ctx);
+    if (actor->library > 0 && w->config.hooks.act) {
+        actor->busy = true;
+        w->config.hooks.act(actor);
+    } else {
+        actor->act(actor->ctx);
+    }
     return true;
 }
 

@@ -148,6 +148,26 @@ static struct zkf_node *new_node(struct zkf__tree *t)
     return zkf__alloc(sizeof(*node));
 }
 
+int zkf__next_number(const struct zkf_node *parent)
+{
+    bool unapplied = parent->creates == INT32_MAX && parent->counted_at == zkf__w.now &&
+                     parent->next_unapplied < 0;
+    return unapplied ? parent->next_unapplied : parent->creates;
+}
+
+/*
+ * The number of the next one. Servers only ever raise it, so past the largest it stands still; but the leader counts
+ * on over those that are not applied yet, and wraps.
+ */
+static void count_create(struct zkf_node *parent)
+{
+    parent->next_unapplied = zkf__next_number(parent) == INT32_MAX
+                                 ? INT32_MIN
+                                 : zkf__next_number(parent) + 1;
+    parent->counted_at = zkf__w.now;
+    parent->creates += parent->creates < INT32_MAX;
+}
+
 static void apply_create(struct zkf__tree *t,
                          const struct zkf__txn *txn,
                          struct zkf__server *server)
@@ -158,9 +178,11 @@ static void apply_create(struct zkf__tree *t,
     node->next = t->first;
     t->first = node;
     struct zkf_node *parent = zkf__tree_parent(t, node->path);
-    parent->creates++;
+    if (parent->creates < INT32_MAX) {
+        parent->pzxid = txn->zxid;
+    }
+    count_create(parent);
     parent->children++;
-    parent->pzxid = txn->zxid;
     fire(server, ZKF__DATA, ZKF__EV_CREATED, node->path);
     fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
     if (t == &zkf__w.head && zkf__w.config.hooks.on_created) {
@@ -211,6 +233,25 @@ apply_close(struct zkf__tree *t, const struct zkf__txn *txn, struct zkf__server 
     } while (node);
 }
 
+static void apply_wipe(struct zkf__tree *t)
+{
+    struct zkf_node *next;
+    for (struct zkf_node *node = t->first; node; node = next) {
+        next = node->next;
+        if (t == &zkf__w.head && node->owner != 0 && zkf__w.config.hooks.on_deleting) {
+            zkf__w.config.hooks.on_deleting(node);
+        }
+        if (strcmp(node->path, "/") != 0) {
+            node->next = t->spare;
+            t->spare = node;
+        } else {
+            t->first = node;
+            node->creates = node->children = 0;
+        }
+    }
+    t->first->next = NULL;
+}
+
 void zkf__apply(struct zkf__tree *t,
                 const struct zkf__txn *txn,
                 struct zkf__server *server)
@@ -239,6 +280,21 @@ void zkf__apply(struct zkf__tree *t,
         break;
     case ZKF__T_CLOSE:
         apply_close(t, txn, server);
+        break;
+    case ZKF__T_ACL:
+        node = zkf__tree_find(t, txn->node.path, txn->node.hash);
+        if (node) {
+            node->forbidden = txn->node.forbidden;
+        }
+        break;
+    case ZKF__T_COUNT:
+        node = zkf__tree_find(t, txn->node.path, txn->node.hash);
+        if (node) {
+            node->creates = txn->number;
+        }
+        break;
+    case ZKF__T_WIPE:
+        apply_wipe(t);
         break;
     case ZKF__T_MULTI:
         zkf__apply_multi(t, txn, server);
@@ -272,6 +328,11 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
     struct zkf__watch watch = {.path = req->path, .hash = req->hash};
     req->zxid = server->tree.zxid;
     req->rc = node ? ZKF__OK : ZKF__NONODE;
+    if (node && (node->forbidden & ZKF_READ) && req->kind != ZKR__OP_EXISTS) {
+        req->rc = ZKF__NOAUTH;
+        zkf__did.refused++;
+        return;
+    }
     if (req->kind == ZKR__OP_CHILDREN) {
         watch.type = ZKF__CHILD;
     }

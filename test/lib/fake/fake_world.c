@@ -22,6 +22,8 @@ void zkf_begin(const struct zkf_config *config)
         .log = w->log,
         .log_room = w->log_room,
         .next_session = 1000,
+        .pending = w->pending,
+        .pending_room = w->pending_room,
     };
     *w = fresh;
     zkf__alloc_reset();
@@ -37,6 +39,13 @@ void zkf_end(void)
         }
     }
     w->actor_count = 0;
+}
+
+void zkf_forget(void)
+{
+    for (int i = 0; i < ZKF_CLIENTS; i++) {
+        zkf__w.clients[i].handle = NULL;
+    }
 }
 
 /* --- clients --- */
@@ -64,12 +73,22 @@ const bool *zkf_client_stopped(int client)
 
 int64_t zkf_client_span(int client, int64_t span)
 {
-    return span - span / 1000000 * zkf__w.clients[client].skew;
+    return span * 1000000 / (1000000 + zkf__w.clients[client].skew);
 }
 
 void zkf_client_killed(int client, bool killed)
 {
     zkf__w.clients[client].killed = killed;
+}
+
+void zkf_door_faults(const struct zkf_door_faults *faults)
+{
+    zkf__w.door = faults ? *faults : (struct zkf_door_faults){0};
+}
+
+const struct zkf_counts *zkf_counts(void)
+{
+    return &zkf__did;
 }
 
 void zkf_hurry(bool hurry)
@@ -125,6 +144,21 @@ void zkf_blackhole(int client, bool on)
     }
 }
 
+bool zkf_serves(int server)
+{
+    return zkf__w.servers[server].serving;
+}
+
+void zkf_direct(int client, int server)
+{
+    zkf__w.clients[client].direct = server + 1;
+}
+
+void zkf_lag(int server, bool on)
+{
+    zkf__channel_block(&zkf__w.servers[server].from_leader, on);
+}
+
 bool zkf_isolated(void)
 {
     bool isolated = false;
@@ -155,7 +189,7 @@ static bool stranger_writes(int kind, const char *path)
     req->kind = kind;
     req->path = zkf__string(path);
     req->hash = zkf_hash(path);
-    req->session = 1;
+    req->session = ZKF__STRANGER;
     req->version = -1;
     req->ephemeral = req->sequential = kind == ZKR__OP_CREATE;
     struct zkf__txn *txn = zkf__prepare(req);
@@ -192,6 +226,46 @@ bool zkf_stranger_set(const char *path, const void *data, size_t len)
     zkf_trace("stranger: sets %s", path);
     zkf__log_append(txn);
     return true;
+}
+
+static struct zkf__txn *about(int kind, const char *path)
+{
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->kind = (enum zkf__txn_kind)kind;
+    txn->node.path = zkf__string(path);
+    txn->node.hash = zkf_hash(path);
+    return txn;
+}
+
+bool zkf_forbid(const char *path, unsigned perms)
+{
+    if (!can_write() || !zkf_find(path)) {
+        return false;
+    }
+    struct zkf__txn *txn = about(ZKF__T_ACL, path);
+    txn->node.forbidden = perms;
+    zkf_trace("stranger: forbids %u at %s", perms, path);
+    zkf__log_append(txn);
+    return true;
+}
+
+void zkf_permit_all(void)
+{
+    for (const struct zkf_node *node = zkf__w.head.first; node; node = node->next) {
+        if (node->forbidden != 0) {
+            (void)zkf_forbid(node->path, 0);
+        }
+    }
+}
+
+void zkf_count_from(const char *path, int number)
+{
+    if (can_write() && zkf_find(path)) {
+        struct zkf__txn *txn = about(ZKF__T_COUNT, path);
+        txn->number = number;
+        zkf_trace("stranger: the next number at %s is %d", path, number);
+        zkf__log_append(txn);
+    }
 }
 
 bool zkf_stranger_touch(const char *path)

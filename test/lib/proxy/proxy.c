@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "keep.h"
 #include "proxy_impl.h"
 #include "util.h"
 
@@ -238,6 +239,11 @@ static zkt_proxy *allocate(void)
     return p;
 }
 
+static void end_kept(void *p)
+{
+    zkt_proxy_stop(p);
+}
+
 static zkt_proxy *start(zkt_proxy *p, const char *target)
 {
     sigset_t every;
@@ -256,6 +262,7 @@ static zkt_proxy *start(zkt_proxy *p, const char *target)
     if (p->wake < 0 || rc != 0) {
         zkt_fail("proxy: cannot start");
     }
+    zkt_keep(p, end_kept);
     return p;
 }
 
@@ -293,6 +300,7 @@ void zkt_proxy_stop(zkt_proxy *p)
     if (p == NULL) {
         return;
     }
+    zkt_unkeep(p);
     begin(p);
     p->stop = true;
     (void)!write(p->wake, &(uint64_t){1}, sizeof(uint64_t));

@@ -26,7 +26,7 @@ typedef struct zkt_proxy_counts {
     int64_t bytes[2];
 } zkt_proxy_counts;
 
-/** Listen on a free loopback port for connections to @target, "host:port". */
+/** Listen on a free loopback port for connections to @target, "host:port". Ended with the case. */
 zkt_proxy *zkt_proxy_start(const char *target);
 
 /** The same for a protocol that is not the clients': bytes only, no frames. */

@@ -14,6 +14,7 @@
 #include "fourlw.h"
 #include "proxy.h"
 #include "raw.h"
+#include "runner.h"
 #include "server.h"
 #include "util.h"
 
@@ -269,7 +270,7 @@ static void connection_is_cut_after_a_request(void **state)
         resume();
     }
     assert_int_equal(look(session), ZKT_OK);
-    ZKT_EVENTUALLY(zkt_proxy_counters(proxy).open == 1, 5000);
+    ZKT_BECOMES(zkt_proxy_counters(proxy).open, 1, 5000);
 }
 
 /* Of two requests sent at once the first is executed also when the second is cut. */
@@ -333,7 +334,7 @@ static void orphan_leaves_the_server_alone(void **state)
     zkt_sleep_ms(SHORT_MS);
     assert_true(zkt_cons_received(zkt_servers(), id) >= 1);
     zkt_proxy_heal(proxy);
-    ZKT_EVENTUALLY(zkt_cons_received(zkt_servers(), id) == -1, 5000);
+    ZKT_BECOMES(zkt_cons_received(zkt_servers(), id), -1, 5000);
     resume();
     assert_int_equal(look(session), ZKT_OK);
 }
@@ -422,13 +423,13 @@ static void ended_connections_are_forgotten(void **state)
         zkt_raw *s = open_session();
         assert_int_equal(zkt_raw_close(s), ZKT_OK);
     }
-    ZKT_EVENTUALLY(zkt_proxy_counters(proxy).open == 1, 5000);
+    ZKT_BECOMES(zkt_proxy_counters(proxy).open, 1, 5000);
     assert_int_equal(zkt_proxy_counters(proxy).connections, 21);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, before_each, after_each)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(frames_are_counted),
@@ -448,6 +449,5 @@ int main(void)
         TEST(target_can_be_changed),
         TEST(ended_connections_are_forgotten),
     };
-    return cmocka_run_group_tests_name("proxy", tests, zkt_group_setup,
-                                       zkt_group_teardown);
+    return zkt_run(argc, argv, tests, zkt_group_setup, zkt_group_teardown);
 }

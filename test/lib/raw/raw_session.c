@@ -253,13 +253,16 @@ void zkt_raw_abandon(zkt_raw *s)
 
 /*
  * The owner comes back within milliseconds of being taken over and takes the session
- * back, so the close request goes out together with the connect request.
+ * back, so the close request goes out together with the connect request. A server may leave a
+ * connection silent that lost its session in between: no try waits for long.
  */
 int zkt_expire_session(const char *hosts, int64_t session_id, const void *passwd16)
 {
-    const int64_t deadline = zkt_now_ms() + WAIT_MS;
+    enum { TRY_MS = 1000, ALL_MS = 30000 };
+    const int64_t end = zkt_now_ms() + ALL_MS;
 
-    while (zkt_now_ms() < deadline) {
+    while (zkt_now_ms() < end) {
+        const int64_t deadline = zkt_now_ms() + TRY_MS;
         zkt_raw *s = connected(hosts, session_id, passwd16);
         int rc = ZKT_LOST;
         if (s != NULL) {

@@ -6,6 +6,7 @@
 
 #include "clean.h"
 #include "fourlw.h"
+#include "keep.h"
 #include "server_impl.h"
 #include "util.h"
 
@@ -60,6 +61,11 @@ static void close_all(const int *fds, int n)
     }
 }
 
+static void end_server(void *s)
+{
+    zkt_server_stop(s);
+}
+
 zkt_server *zkt_server_start(const zkt_server_options *o)
 {
     for (int left = ZKT_START_TRIES;; left--) {
@@ -70,6 +76,7 @@ zkt_server *zkt_server_start(const zkt_server_options *o)
         close_all(fds, 3);
         zkt_server_launch(s);
         if (zkt_server_wait(s, ZKT_START_MS)) {
+            zkt_keep(s, end_server);
             return s;
         }
         zkt_server_kill(s);
@@ -85,6 +92,7 @@ zkt_server *zkt_server_start(const zkt_server_options *o)
 void zkt_server_stop(zkt_server *s)
 {
     if (s != NULL) {
+        zkt_unkeep(s);
         zkt_server_destroy(s);
     }
 }
@@ -125,6 +133,11 @@ static zkt_ensemble *prepare(int n, const zkt_server_options *o)
     return e;
 }
 
+static void end_ensemble(void *e)
+{
+    zkt_ensemble_stop(e);
+}
+
 zkt_ensemble *zkt_ensemble_start(int n, const zkt_server_options *o)
 {
     for (int left = ZKT_START_TRIES;; left--) {
@@ -136,6 +149,7 @@ zkt_ensemble *zkt_ensemble_start(int n, const zkt_server_options *o)
             zkt_server_launch(e->servers[i]);
         }
         if (all_serve(e, zkt_now_ms() + ZKT_START_MS, &bad)) {
+            zkt_keep(e, end_ensemble);
             return e;
         }
         for (int i = 0; i < n; i++) {
@@ -155,6 +169,7 @@ void zkt_ensemble_stop(zkt_ensemble *e)
     if (e == NULL) {
         return;
     }
+    zkt_unkeep(e);
     for (int i = 0; i < e->n; i++) {
         zkt_server_destroy(e->servers[i]);
     }
@@ -234,6 +249,7 @@ const char *zkt_servers(void)
             (void)snprintf(shared_hosts, sizeof shared_hosts, "%s", env);
         } else {
             shared = zkt_server_start(NULL);
+            zkt_unkeep(shared); /* it is every case's */
             (void)snprintf(shared_hosts, sizeof shared_hosts, "%s",
                            zkt_server_host(shared));
         }
@@ -249,6 +265,13 @@ const char *zkt_servers_known(void)
 bool zkt_servers_private(void)
 {
     return shared != NULL;
+}
+
+void zkt_servers_anew(void)
+{
+    if (shared != NULL) {
+        zkt_server_restart(shared, true);
+    }
 }
 
 int zkt_group_setup(void **state)

@@ -42,7 +42,7 @@ typedef struct zkt_server_options {
     void *link_ctx;
 } zkt_server_options;
 
-/** A standalone server that serves. Never NULL. */
+/** A standalone server that serves. Never NULL. Ended with the case that starts it, as an ensemble is. */
 zkt_server *zkt_server_start(const zkt_server_options *o);
 
 /** Kill it, remove its directory, free it. NULL is fine. Not for members of an ensemble. */
@@ -107,6 +107,9 @@ const char *zkt_servers_known(void);
 
 /** Whether nobody else uses zkt_servers(): false with $ZKR_SERVERS. */
 bool zkt_servers_private(void);
+
+/** Restart it without data, where it is private and runs: after a case that has left sessions there. */
+void zkt_servers_anew(void);
 
 /** Group fixtures for cmocka: zkt_servers() and zkt_baseline(); stop it. */
 int zkt_group_setup(void **state);

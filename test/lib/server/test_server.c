@@ -15,6 +15,7 @@
 #include "fourlw.h"
 #include "proxy.h"
 #include "raw.h"
+#include "runner.h"
 #include "server.h"
 #include "util.h"
 
@@ -245,10 +246,10 @@ static void cut_off(const zkt_ensemble *e, const links *l, int leader)
     assert_int_equal(zkt_mode(host), ZKT_MODE_FOLLOWER);
     assert_true(zkt_proxy_counters(l->proxy[follower][leader]).open > 0);
     zkt_proxy_cut(l->proxy[follower][leader]);
-    ZKT_EVENTUALLY(zkt_mode(host) == ZKT_MODE_NONE, 10000);
+    ZKT_BECOMES(zkt_mode(host), ZKT_MODE_NONE, 10000);
     assert_int_equal(zkt_ensemble_leader(e), leader);
     zkt_proxy_heal(l->proxy[follower][leader]);
-    ZKT_EVENTUALLY(zkt_mode(host) == ZKT_MODE_FOLLOWER, 15000);
+    ZKT_BECOMES(zkt_mode(host), ZKT_MODE_FOLLOWER, 15000);
 }
 
 /* A one-shot returns when a server that lags has applied it, too. */
@@ -318,7 +319,7 @@ static int after_each(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, before_each, after_each)
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(server_starts_and_leaves_nothing),
@@ -329,5 +330,5 @@ int main(void)
         TEST(shared_server_may_be_given),
         TEST(ensemble_survives_its_leader),
     };
-    return cmocka_run_group_tests_name("server", tests, NULL, NULL);
+    return zkt_run(argc, argv, tests, NULL, NULL);
 }

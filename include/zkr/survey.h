@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file survey.h
+ * All locks, elections and semaphores below a path: who holds each, since when, and how many wait.
+ *
+ * For tools and operators; `zkr ls` is made of it. It takes part in nothing and leaves no watch. A path is found when
+ * somebody holds or waits there: a lock that nobody wants looks like any other node.
+ */
+#ifndef ZKR_SURVEY_H
+#define ZKR_SURVEY_H
+
+#include <zkr/client.h>
+#include <zkr/contenders.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a survey has found. */
+typedef struct zkr_survey zkr_survey;
+
+/** For zkr_survey_read(). */
+enum zkr_survey_flag {
+    ZKR_SURVEY_DEEP =
+        1 /**< at any depth; else the path itself and what is right below it */
+};
+
+/** One lock, election or semaphore; pointers live as long as the survey. */
+typedef struct zkr_survey_entry {
+    const char *path;
+    int kind; /**< ZKR_KIND_… of who holds, else of the first that waits; of a semaphore ZKR_KIND_LEASE */
+    const zkr_contender *
+        holder; /**< the first of those who hold; NULL = nobody does, or holders changed faster than
+                                      they could be read */
+    int64_t held;    /**< contenders that hold; of a semaphore, permits */
+    int64_t max;     /**< permits of a semaphore; 0 = not known, or no semaphore */
+    int64_t waiting; /**< contenders that wait */
+    int64_t
+        waiting_since_ms; /**< the first of them waits since then: server's wall clock, ms since 1970; 0 = nobody
+                                   waits, or it is not known */
+} zkr_survey_entry;
+
+/**
+ * Look for locks.
+ *
+ * @c      borrowed.
+ * @path   where to look; "/" = everywhere. What is below /zookeeper is left out.
+ * @flags  ZKR_SURVEY_… or 0.
+ * @out    what was found, on success; free it with zkr_survey_free().
+ *
+ * Each entry is read at a moment of its own: together they are no snapshot. What may not be read is
+ * left out and counted: zkr_survey_denied().
+ *
+ * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (it may not be read), ZKR_ETIMEDOUT
+ * (after options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (the connection or the session ended meanwhile),
+ * ZKR_ECLOSED, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms.
+ * Threads:  any.
+ * Session:  waits for one.
+ * Cost:     one request for each node that is looked at, and one or two for each lock that is found. They are sent
+ *           without waiting for each other, hundreds at a time, so it takes about as many round trips as it
+ *           goes deep: a thousand locks take some tenths of a second.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int
+zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey **out);
+
+/**
+ * The number of entries.
+ *
+ * @s  borrowed; NULL has 0.
+ *
+ * Returns the number.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API size_t zkr_survey_count(const zkr_survey *s);
+
+/**
+ * Entry @i, in the order of their paths.
+ *
+ * @s  borrowed.
+ * @i  below zkr_survey_count().
+ *
+ * Returns the entry, owned by the survey, or NULL when there is no such entry.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API const zkr_survey_entry *zkr_survey_get(const zkr_survey *s, size_t i);
+
+/**
+ * How many nodes could not be looked at, as the credentials do not allow it.
+ *
+ * @s  borrowed; NULL has 0.
+ *
+ * Returns the number.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API size_t zkr_survey_denied(const zkr_survey *s);
+
+/**
+ * Free a survey.
+ *
+ * @s  taken; NULL is a no-op. Returns nothing.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API void zkr_survey_free(zkr_survey *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

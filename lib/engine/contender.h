@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One contender, as the data and the Stat of its node tell of it. */
+#ifndef ZKR_ENGINE_CONTENDER_H
+#define ZKR_ENGINE_CONTENDER_H
+
+#include <zkr/contenders.h>
+
+#include "engine/names.h"
+#include "session/zk.h"
+
+/* Fields of node data, which the library itself writes. */
+#define ZKR__FIELD_MAX "max"
+#define ZKR__FIELD_HELD_SINCE "held_since_ms"
+#define ZKR__FIELD_SESSION_TIMEOUT "session_timeout_ms"
+
+/* ZKR_KIND_… */
+int zkr__contender_kind(enum zkr__name_kind kind);
+/* Fill in what a successful GET of its node has told. ZKR_OK or ZKR_ENOMEM. */
+int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
+/* ZKR_KIND_… */
+int zkr__contender_kind(enum zkr__name_kind kind);
+/* Free what it points to; NULLs are fine. */
+void zkr__contender_drop(zkr_contender *entry);
+
+/*
+ * The data of a node as text, allocated, or NULL: as many bytes as @len, ASCII controls, zeros
+ * among them, as '?'. It need not be UTF-8. Behind it stand two zeros.
+ */
+char *zkr__contenders_text(const void *data, size_t len);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr: settings from a file, the environment and the command line; paths and options that are refused. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* --- files --- */
+
+struct file {
+    char name[32];
+};
+
+static struct file make_file(mode_t mode, const char *text)
+{
+    struct file f = {"/tmp/zkt-conf-XXXXXX"};
+    int fd = mkostemp(f.name, O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(fchmod(fd, mode), 0);
+    assert_int_equal(close(fd), 0);
+    return f;
+}
+
+/* Runs `sh -c SCRIPT` with the file as $1, zkr as $0 and the path of the test as $2. */
+static int run_with(const struct file *f, const char *script)
+{
+    return cli_status((const char *const[]){"sh", "-c", script, cli_zkr(), f->name,
+                                            zkt_path(), NULL});
+}
+
+/* The same, refused in one line that has @words in it. */
+static void
+refused_with(int status, const struct file *f, const char *words, const char *script)
+{
+    struct cli c;
+    const char *const argv[] = {"sh",    "-c",       script, cli_zkr(),
+                                f->name, zkt_path(), NULL};
+    cli_spawn(&c, false, argv);
+    assert_int_equal(cli_wait(&c), status);
+    cli_assert_one_line(&c);
+    if (!strstr(cli_err(&c), words)) {
+        zkt_fail("not about '%s': %s", words, cli_err(&c));
+    }
+}
+
+/* --- where settings come from --- */
+
+/* A file, else the environment, else the command line; the later counts. */
+ZKT_CASE(the_nearest_setting_counts)
+{
+    struct file f = make_file(0644, "# nobody is there\n\n ZKR_SERVERS = 127.0.0.1:1 \n"
+                                    "ZKR_CONNECT_TIMEOUT=2\n");
+    assert_int_equal(run_with(&f, "ZKR_SERVERS= ZKR_CONFIG=$1 \"$0\" status $2"), 75);
+    assert_int_equal(
+        run_with(&f, "ZKR_CONNECT_TIMEOUT=20 ZKR_CONFIG=$1 \"$0\" status $2"), 0);
+    assert_int_equal(
+        run_with(&f, "s=$ZKR_SERVERS; ZKR_SERVERS=127.0.0.1:1 "
+                     "ZKR_CONFIG=$1 \"$0\" status -z $s --connect-timeout 20 $2"),
+        0);
+    assert_int_equal(unlink(f.name), 0);
+}
+
+/* It names the file and the line, and help is to be had all the same. */
+ZKT_CASE(a_mistake_in_a_file_is_named)
+{
+    static const char *const texts[][2] = {
+        {"\nZKR_SERVER=x\n", ":2: there is no setting 'ZKR_SERVER'"},
+        {"ZKR_SERVERS\n", ":1: not ZKR_NAME=value"},
+        {"ZKR_SESSION_TIMEOUT=10s\n", ":1: ZKR_SESSION_TIMEOUT wants milliseconds"},
+        {"ZKR_AUTH=digest:me:x\n", ":1: others may read ZKR_AUTH here"}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct file f = make_file(0644, texts[i][0]);
+        refused_with(64, &f, texts[i][1], "ZKR_CONFIG=$1 exec \"$0\" status $2");
+        assert_int_equal(run_with(&f, "ZKR_CONFIG=$1 \"$0\" lock --help"), 0);
+        assert_int_equal(unlink(f.name), 0);
+        refused_with(64, &f, "cannot read", "ZKR_CONFIG=$1 exec \"$0\" status $2");
+    }
+    struct file none = {""};
+    refused_with(64, &none, "ZKR_CONNECT_TIMEOUT wants seconds",
+                 "ZKR_CONNECT_TIMEOUT=x exec \"$0\" status $2");
+}
+
+/* --- credentials and access --- */
+
+/* The path of the test is open, what is made below it may be closed: that goes one by one. */
+static void open_path(void)
+{
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+}
+
+static void remove_below(const char *name)
+{
+    char path[300];
+    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), name);
+    assert_int_equal(zkt_delete(zkt_servers(), path), 0);
+}
+
+/* Several to a file; one that others may read is refused. */
+ZKT_CASE(credentials_come_from_a_file)
+{
+    open_path();
+    struct file f = make_file(0600, "# two\ndigest:you:other\ndigest:me:secret\n");
+    /* Only me:secret may, whose digest this is. */
+    assert_int_equal(
+        run_with(
+            &f,
+            "\"$0\" --auth-file $1 --acl digest:me:016djjlksVQS5RgX3M7biBGyYwY=:crdwa "
+            "lock $2/a \"$0\" status $2/a >/dev/null 2>&1"),
+        77);
+    assert_int_equal(
+        run_with(&f, "ZKR_AUTH_FILE=$1 \"$0\" --acl creator lock $2/b true"), 0);
+    assert_int_equal(run_with(&f, "\"$0\" lock -n $2/b true"), 77);
+    assert_int_equal(run_with(&f, "ZKR_AUTH=digest:me:secret \"$0\" lock $2/b true"),
+                     0);
+    assert_int_equal(
+        run_with(
+            &f,
+            "ZKR_AUTH=digest:me:secret \"$0\" lock --auth digest:me:wrong $2/b true"),
+        77);
+    assert_int_equal(chmod(f.name, 0644), 0);
+    refused_with(64, &f, "others may use", "exec \"$0\" --auth-file $1 status $2");
+    remove_below("a");
+    remove_below("b");
+    assert_int_equal(unlink(f.name), 0);
+}
+
+/* Parents that are made get it as well. */
+ZKT_CASE(the_access_of_what_is_made_is_told)
+{
+    open_path();
+    struct file none = {""};
+    assert_int_equal(run_with(&none, "\"$0\" --acl world:anyone:rd lock $2/a true"),
+                     77);
+    assert_int_equal(
+        run_with(&none, "\"$0\" --acl world:anyone:crdwa lock $2/x/y true"), 0);
+    refused_with(64, &none, "wants open, creator",
+                 "exec \"$0\" lock --acl world:anyone $2 true");
+    refused_with(64, &none, "wants credentials",
+                 "exec \"$0\" lock --acl creator $2 true");
+    refused_with(77, &none, "check --acl",
+                 "exec \"$0\" lock --acl nosuch:x:crdwa $2/z true");
+    remove_below("a");
+    remove_below("x/y");
+    remove_below("x");
+}
+
+/* --- PATH --- */
+
+ZKT_CASE(a_path_that_cannot_be_meant_is_named)
+{
+    static const char *const cases[][2] = {
+        {"jobs", "a path starts with /"},
+        {"/", "/ is the root"},
+        {"/jobs/", "leave out the / at the end of '/jobs/'"},
+        {"/zookeeper/x", "the servers' own"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct file path = {""};
+        (void)snprintf(path.name, sizeof(path.name), "%s", cases[i][0]);
+        refused_with(65, &path, cases[i][1], "exec \"$0\" lock $1 true");
+        refused_with(65, &path, cases[i][1], "exec \"$0\" elect $1 true");
+        refused_with(65, &path, cases[i][1], "exec \"$0\" revoke $1");
+        refused_with(65, &path, cases[i][1], "exec \"$0\" lock --also $1 $2 true");
+    }
+}
+
+ZKT_CASE(options_come_before_the_path)
+{
+    struct file none = {""};
+    static const char words[] = "options come before PATH: '-";
+    refused_with(64, &none, words, "exec \"$0\" lock $2 -n true");
+    refused_with(64, &none, words, "exec \"$0\" elect $2 --once true");
+    refused_with(64, &none, words, "exec \"$0\" status $2 -q");
+    refused_with(64, &none, words, "exec \"$0\" revoke $2 -w 3");
+    assert_int_equal(run_with(&none, "\"$0\" lock $2 -c 'exit 5'"), 5);
+    assert_int_equal(run_with(&none, "\"$0\" lock $2 -- sh -c 'exit 6'"), 6);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr ls, and what status says where nobody is. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static char below_path[300];
+
+static const char *below(const char *name)
+{
+    (void)snprintf(below_path, sizeof(below_path), "%s/%s", zkt_path(), name);
+    return below_path;
+}
+
+/* A node that nobody's session owns, made with those above it. */
+static void put(const char *name, const char *data)
+{
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 5000);
+    assert_non_null(s);
+    char path[300];
+    (void)snprintf(path, sizeof(path), "%s", below(name));
+    for (char *at = path + strlen(zkt_path()) + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        (void)zkt_raw_create(s, &(zkt_node){.path = path}, NULL, 0);
+        *at = '/';
+    }
+    const zkt_node node = {.path = path, .data = data, .data_len = strlen(data)};
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+    assert_int_equal(zkt_raw_close(s), 0);
+}
+
+static void empty(void)
+{
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+}
+
+/* Of each line the part below the path of the test, words apart by one space, without the columns of time. */
+static const char *summary(struct cli *c)
+{
+    static char all[4096];
+    char line[512], *save, *word;
+    const char *text = cli_out(c);
+    all[0] = '\0';
+    size_t prefix = strlen(zkt_path());
+    for (; *text; text += strcspn(text, "\n") + 1) {
+        if (strncmp(text, zkt_path(), prefix) != 0) {
+            continue;
+        }
+        (void)snprintf(line, sizeof(line), "%.*s", (int)(strcspn(text, "\n") - prefix),
+                       text + prefix);
+        for (word = strtok_r(line, " ", &save); word;
+             word = strtok_r(NULL, " ", &save)) {
+            bool age = strchr("<0123456789", *word) && word[strlen(word) - 1] == 's';
+            (void)strcat(strcat(all, age ? "T" : word), " ");
+        }
+        (void)strcat(all, "\n");
+    }
+    return all;
+}
+
+/* As an operator meets it: every kind, at whatever depth, with who holds and how many wait. */
+ZKT_CASE(every_kind_is_listed)
+{
+    put("a/x-lock-0000000003", "first\nuser=u");
+    put("a/x-lock-0000000004", "second");
+    put("a/not a lock", "");
+    put("b/deep/y-__READ__0000000001", "reader");
+    put("b/deep/y-__READ__0000000002", "reader");
+    put("b/deep/y-__WRIT__0000000003", "writer");
+    put("c/leases/z-lease-0000000000", "p\nmax=3");
+    put("c/leases/z-lease-0000000001", "p\nmax=3");
+    put("c/locks/z-lock-0000000007", "q");
+    put("d/locks/v-lock-0000000000", "no semaphore");
+    put("e/w-latch-0000000000", "leads");
+    put("f/leases/u-lock-0000000000", "none either");
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "ls", "-r", zkt_path()), 0);
+    assert_string_equal(summary(&c), "/a lock first T 1 T \n"
+                                     "/b/deep read reader and 1 more T 1 T \n"
+                                     "/c permit 2/3 p T 1 T \n"
+                                     "/d/locks lock no semaphore T 0 - \n"
+                                     "/e leader leads T 0 - \n"
+                                     "/f/leases lock none either T 0 - \n");
+    assert_string_equal(cli_err(&c), "");
+    assert_int_equal(CLI_RUN(&c, "ls", zkt_path()), 0);
+    assert_string_equal(summary(&c), "/a lock first T 1 T \n"
+                                     "/c permit 2/3 p T 1 T \n"
+                                     "/e leader leads T 0 - \n");
+    assert_int_equal(CLI_RUN(&c, "ls", below("a")), 0);
+    assert_string_equal(summary(&c), "/a lock first T 1 T \n");
+    assert_int_equal(CLI_RUN(&c, "ls", "--json", below("c")), 0);
+    assert_non_null(strstr(cli_out(&c), "/c\",\"kind\":\"permit\",\"owner\":\"p\","));
+    assert_non_null(strstr(cli_out(&c), ",\"permits\":2,\"max\":3}\n"));
+    assert_int_equal(CLI_RUN(&c, "ls", "--json", below("a")), 0);
+    assert_non_null(strstr(cli_out(&c), "\"user\":\"u\",\"host\":null,"));
+    empty();
+}
+
+/* Neither is a path without locks, nor one that may not be read. */
+ZKT_CASE(what_is_not_there_is_said)
+{
+    struct cli c;
+    CLI_REFUSED(1, "ls", below("nosuch"));
+    put("here", "");
+    assert_int_equal(CLI_RUN(&c, "ls", zkt_path()), 0);
+    assert_int_equal(strncmp(cli_out(&c), "no lock at or right below /", 27), 0);
+    assert_int_equal(CLI_RUN(&c, "ls", "--json", "-r", zkt_path()), 0);
+    assert_string_equal(cli_out(&c), "");
+    assert_int_equal(CLI_RUN(&c, "ls"), 0); /* of the root */
+    assert_null(strstr(cli_out(&c), "/zookeeper"));
+    CLI_REFUSED(64, "ls", "--nosuch");
+    CLI_REFUSED(64, "ls", "/a", "-r");
+    CLI_REFUSED(65, "ls", "/a/");
+    empty();
+}
+
+/* A status of a directory says so; one with nobody in it says no more. */
+ZKT_CASE(status_points_to_what_is_below)
+{
+    struct cli c;
+    put("a/x-lock-0000000003", "first");
+    put("b/x-lock-0000000003", "first");
+    assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
+    assert_string_equal(cli_out(&c), "no lock; 2 below, see zkr ls\n");
+    empty();
+    assert_string_equal(CLI_SAYS("status", zkt_path()), "nobody\n");
+}
+
+/* By their owner text, unless -i hides it. */
+ZKT_CASE(who_runs_what_is_told)
+{
+    struct cli a, b, c;
+    CLI_START(&a, "lock", below("a"), "sh", "-c", "echo; sleep 60 # \t\001");
+    CLI_START(&b, "lock", "-i", "me", below("b"), "sh", "-c", "echo; sleep 60");
+    ZKT_EVENTUALLY(*cli_out(&a) && *cli_out(&b), CLI_PATIENCE_MS);
+    assert_int_equal(CLI_RUN(&c, "status", "-v", below("a")), 0);
+    assert_non_null(strstr(cli_out(&c), ", command echo; sleep 60 #   \n"));
+    assert_non_null(strstr(cli_out(&c), "user "));
+    assert_non_null(strstr(cli_out(&c), ", session served by "));
+    assert_int_equal(CLI_RUN(&c, "ls", "--json", zkt_path()), 0);
+    assert_non_null(strstr(cli_out(&c), "\"owner\":\"me\""));
+    assert_null(strstr(strstr(cli_out(&c), "\"owner\":\"me\""), "sleep"));
+    assert_int_equal(kill(a.pid, SIGTERM) | kill(b.pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&a), 143);
+    assert_int_equal(cli_wait(&b), 143);
+    empty();
+}
+
+/* On a line that takes 50 ms each way: one after the other would take two minutes. */
+ZKT_CASE(many_locks_take_a_few_round_trips)
+{
+    enum { LOCKS = 1000, DELAY_MS = 50 };
+    char name[64];
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 5000);
+    assert_non_null(s);
+    for (int i = 0; i < LOCKS; i++) {
+        (void)snprintf(name, sizeof(name), "%04d", i);
+        assert_int_equal(zkt_raw_create(s, &(zkt_node){.path = below(name)}, NULL, 0),
+                         0);
+        (void)snprintf(name, sizeof(name), "%04d/x-lock-0000000000", i);
+        assert_int_equal(zkt_raw_create(s, &(zkt_node){.path = below(name)}, NULL, 0),
+                         0);
+    }
+    assert_int_equal(zkt_raw_close(s), 0);
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkt_proxy_delay(proxy, ZKT_TO_SERVER, DELAY_MS);
+    int64_t began = zkt_now_ms();
+    assert_int_equal(
+        cli_status((const char *const[]){
+            "sh", "-c",
+            "[ $(\"$0\" -z $1 ls --json $2 | grep -c '\"held\\|lock\"') = 1000 ]",
+            cli_zkr(), zkt_proxy_host(proxy), zkt_path(), NULL}),
+        0);
+    assert_true(zkt_now_ms() - began < 5000);
+    int64_t requests = zkt_proxy_counters(proxy).requests;
+    assert_true(requests >= 2 * LOCKS && requests < 2 * LOCKS + 20);
+    zkt_proxy_stop(proxy);
+    empty();
+}
+
+/* Those may not be read are left out, and counted. */
+ZKT_CASE(what_may_not_be_read_is_counted)
+{
+    put("open/x-lock-0000000000", "o");
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 5000);
+    const zkt_node closed = {.path = below("closed"),
+                             .perms = ZKT_ALL,
+                             .scheme = "digest",
+                             .id = "me:016djjlksVQS5RgX3M7biBGyYwY="};
+    assert_int_equal(zkt_raw_create(s, &closed, NULL, 0), 0);
+    assert_int_equal(zkt_raw_close(s), 0);
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "ls", zkt_path()), 0);
+    assert_string_equal(summary(&c), "/open lock o T 0 - \n");
+    cli_assert_one_line(&c);
+    assert_non_null(strstr(cli_err(&c), "1 of the nodes may not be read"));
+    CLI_REFUSED(77, "ls", below("closed"));
+    assert_int_equal(zkt_delete(zkt_servers(), below("closed")), 0);
+    empty();
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr lock: which of the three it was when a lock is lost, and what the log says. */
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { SESSION_MS = 4000 };
+
+/* Holds the lock, through @host. */
+static void hold(struct cli *c, const char *host)
+{
+    char ms[16];
+    (void)snprintf(ms, sizeof(ms), "%d", SESSION_MS);
+    CLI_START(c, "-z", host, "-t", ms, "lock", zkt_path(), "sh", "-c",
+              "echo held; sleep 60");
+    ZKT_BECOMES(strcmp(cli_out(c), "held\n"), 0, CLI_PATIENCE_MS);
+}
+
+/* It ends with 79, and one line that has all of these. */
+static void expect(struct cli *c, const char *why, const char *remedy)
+{
+    assert_int_equal(cli_wait(c), 79);
+    cli_assert_one_line(c);
+    if (!strstr(cli_err(c), why) || !strstr(cli_err(c), remedy)) {
+        zkt_fail("neither '%s' nor '%s': %s", why, remedy, cli_err(c));
+    }
+}
+
+ZKT_CASE(the_node_was_deleted)
+{
+    struct cli c;
+    hold(&c, zkt_servers());
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+    expect(&c, " was lost: somebody deleted its node; ",
+           "; to free a lock 'zkr revoke'");
+}
+
+/* By servers that have lost their data; else nothing can end it before the bound but an administrator. */
+ZKT_CASE(the_session_was_ended)
+{
+    struct cli c;
+    zkt_server *server = zkt_server_start(NULL);
+    hold(&c, zkt_server_host(server));
+    zkt_server_restart(server, true);
+    assert_int_equal(cli_wait(&c), 79);
+    assert_true(strstr(cli_err(&c), " was lost: session expired: ") ||
+                strstr(cli_err(&c), " was in doubt: ")); /* when the start takes long */
+}
+
+ZKT_CASE(the_network_was_cut)
+{
+    struct cli c;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    hold(&c, zkt_proxy_host(proxy));
+    zkt_proxy_cut(proxy);
+    expect(&c,
+           " was in doubt: there is no connection to a server; the last write that was "
+           "answered",
+           "; see to the servers and the network; ");
+}
+
+/* Connected, which proves nothing. */
+ZKT_CASE(the_servers_were_silent)
+{
+    struct cli c;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    hold(&c, zkt_proxy_host(proxy));
+    zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
+    expect(&c, " was in doubt: ", "; see to the servers and the network; ");
+}
+
+ZKT_CASE(the_process_was_stopped)
+{
+    struct cli c;
+    hold(&c, zkt_servers());
+    assert_int_equal(kill(c.pid, SIGSTOP), 0);
+    expect(&c, " was in doubt: zkr was stopped, or the machine stood still; ",
+           "; see what stopped it; ");
+}
+
+/* One line for each event, with UTC time. */
+ZKT_CASE(the_log_has_a_line_for_each_event)
+{
+    struct cli c;
+    hold(&c, zkt_servers());
+    cli_stop(&c, SIGTERM);
+    CLI_START(&c, "-v", "lock", zkt_path(), "sh", "-c", "echo held; sleep 60");
+    ZKT_BECOMES(strcmp(cli_out(&c), "held\n"), 0, CLI_PATIENCE_MS);
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(cli_wait(&c), 79);
+    const char *line = strstr(cli_err(&c), "zkr: warning: time=");
+    assert_non_null(line);
+    const char *time = line + strlen("zkr: warning: time=");
+    for (const char *form = "dddd-dd-ddTdd:dd:dd.dddZ event=lost path=/"; *form;
+         form++, time++) {
+        assert_true(*form == 'd' && strchr("0123456789", *time) ? true
+                                                                : *form == *time);
+    }
+    assert_non_null(strstr(line, " reason=\"node deleted\""));
+}

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one client asks of a server, when, and what it makes of the answers: on the fake, in virtual time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include <cmocka.h>
+
+#include "by_hand.h"
+#include "engine/engine.h"
+#include "expect.h"
+#include "raw.h"
+#include "runner.h"
+#include "session/service.h"
+#include "session/zk_value.h"
+
+enum { SECOND = 1000 };
+
+/* --- the fake's door, and who stands in it --- */
+
+static struct {
+    /* May change an answer before the client has it. */
+    void (*on_answer)(enum zkr__op_kind kind, struct zkr__answer *answer);
+    /* May change a request. */
+    void (*on_submit)(struct zkr__op *op);
+    int64_t asleep; /* as far as the clocks are apart */
+} seen;
+
+/* The answers of one kind go through one function, so each kind has its own. */
+enum { KINDS = ZKR__OP_CREATES + 1 };
+
+static void (*real_answer)(struct zkr__asker *asker, const struct zkr__answer *answer);
+
+static void
+change(enum zkr__op_kind kind, struct zkr__asker *asker, const struct zkr__answer *a)
+{
+    struct zkr__answer answer = *a;
+    if (seen.on_answer) {
+        seen.on_answer(kind, &answer);
+    }
+    real_answer(asker, &answer);
+}
+
+#define CHANGER(kind)                                                                  \
+    static void change_##kind(struct zkr__asker *asker, const struct zkr__answer *a)   \
+    {                                                                                  \
+        change(ZKR__OP_##kind, asker, a);                                              \
+    }
+CHANGER(CREATE)
+CHANGER(PARENT)
+CHANGER(DELETE)
+CHANGER(CHILDREN)
+CHANGER(GET)
+
+static void (*const changers[KINDS])(struct zkr__asker *asker,
+                                     const struct zkr__answer *answer) = {
+    [ZKR__OP_CREATE] = change_CREATE,     [ZKR__OP_PARENT] = change_PARENT,
+    [ZKR__OP_DELETE] = change_DELETE,     [ZKR__OP_GET] = change_GET,
+    [ZKR__OP_CHILDREN] = change_CHILDREN,
+};
+
+static int submit(void *zh,
+                  const struct zkr__op *op,
+                  struct zkr__asker *asker,
+                  struct zkr__handle_owner *owner)
+{
+    struct zkr__op changed = *op;
+    if (changers[op->kind]) {
+        real_answer = asker->answer;
+        asker->answer = changers[op->kind];
+    }
+    if (seen.on_submit) {
+        seen.on_submit(&changed);
+    }
+    return zkf_door.submit(zh, &changed, asker, owner);
+}
+
+static int64_t boot(void)
+{
+    return zkf_door.boot() + seen.asleep;
+}
+
+static zkr_client *open_with(const zkr_client_options *o)
+{
+    static struct zkr__door door;
+    door = zkf_door;
+    door.submit = submit;
+    door.boot = boot;
+    memset(&seen, 0, sizeof(seen));
+    return zkf_open(&door, o);
+}
+
+/* --- holds --- */
+
+static zkr_mutex *mutex_at(zkr_client *c, const char *path, const zkr_mutex_options *o)
+{
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, path, o));
+    return m;
+}
+
+static zkr_ticket *ask(zkr_mutex *m, int64_t timeout_ms)
+{
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_request(m, timeout_ms, NULL, NULL, &t));
+    return t;
+}
+
+static zkr_ticket *hold(zkr_client *c, zkr_mutex *m)
+{
+    zkr_ticket *t = ask(m, ZKR_FOREVER);
+    zkf_pass(c, SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    return t;
+}
+
+static void end(zkr_ticket *t)
+{
+    (void)zkr_ticket_release(t);
+    ZKT_MUST(zkr_ticket_destroy(t));
+}
+
+static zkr_stats stats_of(zkr_client *c)
+{
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    return stats;
+}
+
+/* The only node below @dir. */
+static const struct zkf_node *only_node(const char *dir)
+{
+    const struct zkf_node *found = NULL;
+    size_t len = strlen(dir);
+    for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+        if (strncmp(n->path, dir, len) == 0 && n->path[len] == '/') {
+            assert_null(found);
+            found = n;
+        }
+    }
+    assert_non_null(found);
+    return found;
+}
+
+/* --- the lease --- */
+
+/* The machine sleeps for longer than a session, which only one of its two clocks notices: with the first
+ * question afterwards the hold is gone. */
+static void a_sleep_of_the_machine_ends_a_hold(void **state)
+{
+    (void)state;
+    zkr_client *c = open_with(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkr_ticket *t = hold(c, m);
+    assert_true(zkr_ticket_valid_for_ms(t) > 0);
+    seen.asleep = 2 * ZKF_SESSION_MS * ZKR__MS;
+    assert_int_equal(zkr_client_valid_for_ms(c), 0);
+    assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    end(t);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+/* And without a question as soon as a thread of the library runs. */
+static void a_sleep_of_the_machine_is_told(void **state)
+{
+    (void)state;
+    zkr_client *c = open_with(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkr_ticket *t = hold(c, m);
+    seen.asleep = 2 * ZKF_SESSION_MS * ZKR__MS;
+    zkr__lock(c);
+    (void)zkr__service_run(c);
+    zkr__unlock(c);
+    assert_int_equal(stats_of(c).losses, 1);
+    end(t);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+enum { MANY = 300 }; /* two probes do not reach */
+
+static bool probed[MANY];
+
+static void note_probed(struct zkr__op *op)
+{
+    for (size_t i = 0; op->kind == ZKR__OP_CHECK && i < op->path_count; i++) {
+        int n;
+        if (sscanf(op->paths[i], "/many/%d/", &n) == 1) {
+            probed[n] = true;
+        }
+    }
+}
+
+/* Of more holds than a probe can check, each has its turn. */
+static void many_holds_are_probed_in_turn(void **state)
+{
+    (void)state;
+    static zkr_mutex *m[MANY];
+    static zkr_ticket *t[MANY];
+    zkr_client *c = open_with(NULL);
+    assert_true(MANY > 2 * ZKR__PROBE_MAX);
+    for (int i = 0; i < MANY; i++) {
+        char path[32];
+        (void)snprintf(path, sizeof(path), "/many/%d", i);
+        m[i] = mutex_at(c, path, NULL);
+        t[i] = ask(m[i], ZKR_FOREVER);
+    }
+    zkf_pass(c, SECOND);
+    memset(probed, 0, sizeof(probed));
+    seen.on_submit = note_probed;
+    zkf_pass(c, ZKF_SESSION_MS);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(zkr_ticket_state(t[i]), ZKR_TICKET_HELD);
+        assert_true(probed[i]);
+        end(t[i]);
+        ZKT_MUST(zkr_mutex_destroy(m[i]));
+    }
+    zkf_close(c);
+}
+
+static int64_t probes_within(int64_t lease_probe_ms, int64_t ms)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.lease_probe_ms = lease_probe_ms;
+    zkr_client *c = open_with(&o);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkr_ticket *t = hold(c, m);
+    int64_t before = stats_of(c).probes;
+    zkf_pass(c, ms);
+    int64_t probes = stats_of(c).probes - before;
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    end(t);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+    return probes;
+}
+
+/* A twelfth of the session, if not told: and other pauses when told. */
+static void the_pause_between_probes_can_be_chosen(void **state)
+{
+    (void)state;
+    int64_t usual = probes_within(0, 60 * SECOND);
+    assert_in_range(usual, 50, 100);
+    assert_in_range(probes_within(2600, 60 * SECOND), 20, usual * 2 / 3);
+    assert_in_range(probes_within(200, 60 * SECOND), 3 * usual, 350);
+}
+
+/* --- tokens --- */
+
+static const int64_t epoch =
+    INT64_C(0x7a000000000); /* of a leader: the upper half of its numbers */
+
+static void in_an_epoch(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    (void)kind;
+    answer->czxid += answer->czxid > 0 ? epoch : 0;
+}
+
+/* They are the number of the node's creation, all 64 bits of it, whether its create was answered or not. */
+static void a_token_has_64_bits(void **state)
+{
+    (void)state;
+    zkr_client *c = open_with(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    seen.on_answer = in_an_epoch;
+    end(hold(c, m));
+    zkf_pass(c, SECOND);
+    for (int lost = 0; lost < 2; lost++) {
+        int64_t token = 0;
+        zkr_ticket *t = ask(m, ZKR_FOREVER);
+        if (lost) {
+            while (zkf_find("/lock")->children == 0) {
+                assert_true(zkf_step(zkf_now() + SECOND * ZKR__MS));
+            }
+            assert_true(zkf_cut(0, ZKF_CUT_ANSWERS));
+        }
+        zkf_pass(c, 20 * SECOND);
+        ZKT_MUST(zkr_ticket_fencing_token(t, &token));
+        assert_true(token == epoch + only_node("/lock")->czxid);
+        end(t);
+        zkf_pass(c, SECOND);
+    }
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+/* --- what is made --- */
+
+static char scheme[] = "digest", somebody[] = "somebody";
+static struct ACL rights[] = {{ZKT_READ | ZKT_DELETE, {scheme, somebody}}};
+static struct ACL_vector acl = {1, rights};
+static int made[KINDS], bare[KINDS];
+
+static void look_at_acl(struct zkr__op *op)
+{
+    bool makes = op->kind == ZKR__OP_CREATE || op->kind == ZKR__OP_PARENT ||
+                 op->kind == ZKR__OP_CREATES;
+    if (makes) {
+        made[op->kind]++;
+        bare[op->kind] += !op->acl || op->acl->count != 1 ||
+                          op->acl->data[0].perms != rights[0].perms ||
+                          strcmp(op->acl->data[0].id.id, somebody) != 0;
+    }
+}
+
+/* Lock nodes, alone and several at once, and parents. */
+static void all_that_is_made_has_the_acl(void **state)
+{
+    (void)state;
+    static const enum zkr__op_kind kinds[] = {ZKR__OP_CREATE, ZKR__OP_PARENT,
+                                              ZKR__OP_CREATES};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_multi_lock *both = NULL;
+    zkr_ticket *t = NULL;
+    o.acl = &acl;
+    zkr_client *c = open_with(&o);
+    zkr_mutex *m = mutex_at(c, "/deep/lock", NULL);
+    memset(made, 0, sizeof(made));
+    memset(bare, 0, sizeof(bare));
+    seen.on_submit = look_at_acl;
+    end(hold(c, m));
+    ZKT_MUST(zkr_multi_lock_create(&both, c, (const char *const[]){"/one", "/two"}, 2,
+                                   NULL));
+    ZKT_MUST(zkr_multi_lock_request(both, ZKR_FOREVER, NULL, NULL, &t));
+    zkf_pass(c, SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    end(t);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        assert_true(made[kinds[i]] > 0);
+        assert_int_equal(bare[kinds[i]], 0);
+    }
+    ZKT_MUST(zkr_multi_lock_destroy(both));
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+static void data_are_stored(void **state)
+{
+    (void)state;
+    zkr_client *c = open_with(NULL);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.data = "a\0b";
+    o.data_len = 3;
+    zkr_mutex *m = mutex_at(c, "/lock", &o);
+    zkr_ticket *t = hold(c, m);
+    const struct zkf_node *node = only_node("/lock");
+    assert_int_equal(node->data_len, 3);
+    assert_memory_equal(node->data, "a\0b", 3);
+    end(t);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+/* --- parents --- */
+
+static void parents_are_of_the_kind_asked_for(void **state)
+{
+    (void)state;
+    for (int persistent = 0; persistent < 2; persistent++) {
+        zkr_client *c = open_with(NULL);
+        zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+        zkr_leader_latch_options lo = ZKR_LEADER_LATCH_OPTIONS_INIT;
+        zkr_leader_latch *l = NULL;
+        o.persistent_parent = lo.persistent_parent = persistent;
+        zkr_mutex *m = mutex_at(c, "/deep/lock", &o);
+        zkr_ticket *t = hold(c, m);
+        ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &lo));
+        ZKT_MUST(zkr_leader_latch_start(l));
+        zkf_pass(c, SECOND);
+        assert_int_equal(zkf_find("/deep")->container, !persistent);
+        assert_int_equal(zkf_find("/deep/lock")->container, !persistent);
+        assert_int_equal(zkf_find("/latch")->container, !persistent);
+        end(t);
+        ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+        ZKT_MUST(zkr_leader_latch_destroy(l));
+        ZKT_MUST(zkr_mutex_destroy(m));
+        zkf_close(c);
+    }
+}
+
+/* A server before 3.5 knows no containers: what it cannot make it does not make, and says so. */
+static bool old_refuses;
+static int containers_refused;
+
+static void as_an_old_server(struct zkr__op *op)
+{
+    old_refuses = op->kind == ZKR__OP_PARENT && op->container;
+    if (old_refuses) {
+        *op = (struct zkr__op){.kind = ZKR__OP_EXISTS, .path = "/"};
+    }
+}
+
+static void answer_as_an_old_server(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    if (kind == ZKR__OP_PARENT && answer->code == ZKR_OK && !zkf_find("/deep")) {
+        containers_refused++;
+        answer->zk_rc = ZUNIMPLEMENTED;
+        answer->code = zkr__zk_code(ZUNIMPLEMENTED);
+    }
+}
+
+static void an_old_server_makes_persistent_parents(void **state)
+{
+    (void)state;
+    zkr_client *c = open_with(NULL);
+    zkr_mutex *m = mutex_at(c, "/deep/lock", NULL);
+    containers_refused = 0;
+    seen.on_submit = as_an_old_server;
+    seen.on_answer = answer_as_an_old_server;
+    zkr_ticket *t = ask(m, ZKR_FOREVER);
+    zkf_pass(c, 10 * SECOND);
+    assert_int_equal(containers_refused, 2); /* both levels, once */
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_false(zkf_find("/deep/lock")->container);
+    end(t);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+/* --- answers that stay away, or are no --- */
+
+/* What became of a try, and after how long. */
+static int try_without_answer(zkr_client *c, zkr_mutex *m, int64_t *took)
+{
+    int64_t before = zkf_now();
+    zkf_blackhole(0, true);
+    zkr_ticket *t = ask(m, 0);
+    while (zkr_ticket_state(t) == ZKR_TICKET_WAITING) {
+        zkf_pass(c, SECOND / 10);
+        assert_true(zkf_now() - before < 60 * SECOND * ZKR__MS);
+    }
+    *took = (zkf_now() - before) / ZKR__MS;
+    zkf_blackhole(0, false);
+    int code = zkr_ticket_error(t);
+    end(t);
+    zkf_pass(c, ZKF_SESSION_MS);
+    return code;
+}
+
+/* A try waits for an answer as long as a connection may take, or a third of the session. That none came is
+ * not to be mistaken for a lock that is held. */
+static void a_try_without_an_answer_says_so(void **state)
+{
+    (void)state;
+    static const int64_t limits[][2] = {{SECOND, SECOND}, {0, ZKF_SESSION_MS / 3}};
+    for (size_t i = 0; i < 2; i++) {
+        int64_t took;
+        zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+        o.connect_timeout_ms = limits[i][0];
+        zkr_client *c = open_with(&o);
+        zkr_mutex *m = mutex_at(c, "/lock", NULL);
+        ZKT_RC(try_without_answer(c, m, &took), ZKR_ENOANSWER);
+        assert_in_range(took, limits[i][1], limits[i][1] + SECOND / 5);
+        zkr_ticket *first = hold(c, m), *second = ask(m, 0);
+        zkf_pass(c, SECOND);
+        ZKT_RC(zkr_ticket_error(second), ZKR_ETIMEDOUT);
+        end(second);
+        end(first);
+        ZKT_MUST(zkr_mutex_destroy(m));
+        zkf_close(c);
+    }
+}
+
+/* Only a server could tell of the end of a session. Without one it is given up when it must be over. */
+static void a_session_without_a_server_is_given_up(void **state)
+{
+    (void)state;
+    zkr_client *c = open_with(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkr_ticket *t = hold(c, m);
+    zkf_blackhole(0, true);
+    zkf_pass(c, 3 * ZKF_SESSION_MS);
+    assert_int_equal(zkr_client_session_id(c), 0);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    end(t);
+    zkf_blackhole(0, false);
+    zkf_pass(c, ZKF_SESSION_MS);
+    end(hold(c, m)); /* in the next one */
+    assert_int_equal(stats_of(c).sessions, 2);
+    zkf_pass(c, SECOND);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+static int refusals;
+
+static void forbid_deletes(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    if (kind == ZKR__OP_DELETE) {
+        refusals++;
+        answer->zk_rc = ZNOAUTH;
+        answer->code = ZKR_EAUTH;
+    }
+}
+
+static char logged[512];
+
+static void note_line(int level, const char *line, void *ctx)
+{
+    (void)ctx;
+    if (level == ZKR_LOG_ERROR) {
+        (void)snprintf(logged, sizeof(logged), "%s", line);
+    }
+}
+
+/* A delete that is not allowed is said, and not tried again. */
+static void a_forbidden_delete_is_said(void **state)
+{
+    (void)state;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.log = note_line;
+    zkr_client *c = open_with(&o);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkr_ticket *t = hold(c, m);
+    logged[0] = '\0';
+    refusals = 0;
+    seen.on_answer = forbid_deletes;
+    end(t);
+    zkf_pass(c, 10 * SECOND);
+    zkf_call_back(c);
+    assert_int_equal(refusals, 1);
+    assert_non_null(strstr(logged, "delete_refused"));
+    assert_int_equal(stats_of(c).pending_deletes, 0);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+static int lists_lost;
+
+static void lose_lists(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    if (kind == ZKR__OP_CHILDREN && lists_lost < 2) {
+        lists_lost++;
+        *answer = (struct zkr__answer){.code = ZKR_ECONNLOSS};
+    }
+}
+
+static void count_call(zkr_leader_latch *l, void *ctx)
+{
+    (void)l;
+    ++*(int *)ctx;
+}
+
+/* Who watches the contenders looks again after an answer that got lost on a connection that lives. */
+static void a_lookout_looks_again(void **state)
+{
+    (void)state;
+    int calls = 0;
+    zkr_client *c = open_with(NULL);
+    zkr_leader_latch *l = NULL;
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_contenders = count_call;
+    o.ctx = &calls;
+    assert_true(zkf_stranger_create("/latch", false));
+    lists_lost = 0;
+    seen.on_answer = lose_lists;
+    ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
+    zkf_pass(c, 10 * SECOND);
+    assert_int_equal(lists_lost, 2);
+    assert_true(zkf_stranger_create("/latch/x-latch-", true));
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
+    assert_int_equal(calls, 1);
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+    zkf_close(c);
+}
+
+/* --- callbacks that nobody is there to hear --- */
+
+static void count_gain(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    (void)l;
+    (void)token;
+    ++*(int *)ctx;
+}
+
+static void count_report(zkr_ticket *t, int state, void *ctx)
+{
+    (void)t;
+    (void)state;
+    ++*(int *)ctx;
+}
+
+/* What is pending when its object is destroyed is never run. */
+static void what_is_destroyed_calls_nobody(void **state)
+{
+    (void)state;
+    int calls = 0;
+    zkr_client *c = open_with(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkr_ticket *t = NULL;
+    zkr_leader_latch *l = NULL;
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = count_gain;
+    o.ctx = &calls;
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, count_report, &calls, &t));
+    ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
+    ZKT_MUST(zkr_leader_latch_start(l));
+    zkf_pass(c, SECOND);
+    assert_non_null(c->dispatch.head->next); /* of both */
+    end(t);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+    assert_null(c->dispatch.head);
+    zkf_call_back(c);
+    assert_int_equal(calls, 0);
+    zkf_close(c);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sleep_of_the_machine_ends_a_hold),
+        cmocka_unit_test(a_sleep_of_the_machine_is_told),
+        cmocka_unit_test(many_holds_are_probed_in_turn),
+        cmocka_unit_test(the_pause_between_probes_can_be_chosen),
+        cmocka_unit_test(a_token_has_64_bits),
+        cmocka_unit_test(all_that_is_made_has_the_acl),
+        cmocka_unit_test(data_are_stored),
+        cmocka_unit_test(parents_are_of_the_kind_asked_for),
+        cmocka_unit_test(an_old_server_makes_persistent_parents),
+        cmocka_unit_test(a_try_without_an_answer_says_so),
+        cmocka_unit_test(a_session_without_a_server_is_given_up),
+        cmocka_unit_test(a_forbidden_delete_is_said),
+        cmocka_unit_test(a_lookout_looks_again),
+        cmocka_unit_test(what_is_destroyed_calls_nobody),
+    };
+    return zkt_run(argc, argv, tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake ZooKeeper against a real ensemble of three: the same scripts by the same door. */
+#include "fake_script.h"
+#include "fake_script_cluster.h"
+#include "fixture.h"
+
+#define SCRIPT(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
+
+/* A session goes from server to server, and takes its nodes and watches along. */
+SCRIPT(a_session_moves,
+       "a parent /q",
+       "a create /q/n-",
+       "a create /q/n-",
+       "b get! $0",
+       "b children! /q",
+       "b at leader",
+       "a at other",
+       "a get $0",
+       "a delete $0",
+       "b children! /q",
+       "b away",
+       "a create /q/n-",
+       "b back",
+       "a creates /q/n- /q/n-",
+       "a lose-answer create /q/n-",
+       "a at follower",
+       "a children /q",
+       "a lose-request create /q/n-",
+       "a at leader",
+       "a children /q",
+       "a check $1",
+       "b check $0",
+       "a expire",
+       "b children /q",
+       "a get $1",
+       "a at other");
+
+/* A server that lags answers from what it knows, and its events come late, and in order. Nobody can
+ * come to it meanwhile. */
+SCRIPT(a_follower_lags,
+       "a parent /q",
+       "a create /q/n-",
+       "a at leader",
+       "b get! $0",
+       "b children! /q",
+       "- lag other",
+       "a create /q/n-",
+       "a delete $0",
+       "b children /q",
+       "b get $0",
+       "b exists $1",
+       "a tries other",
+       "a at leader",
+       "- catch-up other",
+       "b sync /q",
+       "b children /q",
+       "b get $0",
+       "b get $1");
+
+/* A leader that was replaced, and does not know: it answers reads and syncs. */
+SCRIPT(a_leader_is_stale,
+       "a parent /q",
+       "a create /q/n-",
+       "b at leader",
+       "b get! $0",
+       "- cut leader",
+       "a create /q/n-",
+       "a put $0",
+       "b children /q",
+       "b get $0",
+       "b sync /q",
+       "b exists $1",
+       "- heal",
+       "b children /q",
+       "b get $0");
+
+/* Each connection negotiates the time-out; what was granted last is asked for next. */
+SCRIPT(time_outs_are_negotiated,
+       "a time-out",
+       "a parent /q",
+       "a create /q/n-",
+       "- limits follower 1000 4000",
+       "a time-out",
+       "a get $0",
+       "a at leader",
+       "a time-out",
+       "- limits other 5000 10000",
+       "a at other",
+       "a time-out",
+       "b time-out",
+       "b at leader",
+       "b time-out",
+       "a create /q/n-",
+       "- limits follower 1000 10000",
+       "- limits other 1000 10000");
+
+/* Of permissions all servers say the same. */
+SCRIPT(permissions_are_asked,
+       "a parent /q",
+       "- forbid /q/c c",
+       "- forbid /q/d d",
+       "- forbid /q/r r",
+       "a create /q/c/n-",
+       "b creates /q/n- /q/c/n-",
+       "b children! /q/r",
+       "a create /q/d/n-",
+       "a delete $0",
+       "a close",
+       "b children /q/d");
+
+static void run(const char *name, const char *const *script)
+{
+    print_message("%s\n", name);
+    fake_script_compare(script);
+}
+
+/* With servers of its own: an election that others have been in may take a minute to find a new leader. */
+static void a_stale_leader_answers_alike(void **state)
+{
+    (void)state;
+    script_cluster_start(40000); /* an election takes long on a busy machine */
+    run("a_leader_is_stale", a_leader_is_stale);
+    script_cluster_stop();
+}
+
+static void the_same_scripts_end_alike(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *const *script;
+    } scripts[] = {
+        {"a_session_moves", a_session_moves},
+        {"a_follower_lags", a_follower_lags},
+        {"time_outs_are_negotiated", time_outs_are_negotiated},
+        {"permissions_are_asked", permissions_are_asked},
+    };
+    script_cluster_start(10000);
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        run(scripts[i].name, scripts[i].script);
+    }
+    script_cluster_stop();
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stale_leader_answers_alike),
+        cmocka_unit_test(the_same_scripts_end_alike),
+    };
+    return zkt_run(argc, argv, tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "case.h"
+
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "keep.h"
+
+enum { STARTS_MAX = 3 };
+
+static struct zkt_case *first, **last = &first;
+static size_t count;
+static const struct zkt_case *present;
+static int (*at_start[STARTS_MAX + 1])(char **argv, int *status);
+
+void zkt_add_cases(struct zkt_case *ways, unsigned long ways_count)
+{
+    for (unsigned long i = 0; i < ways_count; i++) {
+        *last = &ways[i];
+        last = &ways[i].next;
+        count++;
+    }
+}
+
+void zkt_at_start(int (*fn)(char **argv, int *status))
+{
+    int i = 0;
+    while (at_start[i]) {
+        i++;
+    }
+    at_start[i] = fn;
+}
+
+int zkt_way(void)
+{
+    return present ? present->way : 0;
+}
+
+static int enter(void **state)
+{
+    present = *state;
+    zkt_keep_begin();
+    return zkt_enter(state);
+}
+
+/* A callback that comes meanwhile may still write to variables of the body: its part of the stack is left alone. */
+__attribute__((noinline)) static void end_beyond_the_body(void)
+{
+    enum { ROOM = 1 << 19 };
+    char room[ROOM];
+    __asm__ volatile("" : : "r"(room) : "memory"); /* it is not left out */
+    zkt_keep_end();
+    __asm__ volatile("" : : "r"(room) : "memory");
+}
+
+static void run_body(void **state)
+{
+    (void)state;
+    present->body();
+    end_beyond_the_body();
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0, taken = 0;
+    for (int i = 0; at_start[i]; i++) {
+        int more = at_start[i](argv + 1 + taken, &status);
+        if (more < 0) {
+            return status;
+        }
+        taken += more;
+    }
+    struct CMUnitTest *tests = calloc(count, sizeof(*tests));
+    size_t n = 0;
+    for (struct zkt_case *c = first; c && tests; c = c->next) {
+        tests[n++] = (struct CMUnitTest){c->name, run_body, enter, zkt_leave, c};
+    }
+    status = zkt_run_cases(argc - taken, argv + taken, tests, n, zkt_group_setup,
+                           zkt_group_teardown);
+    free(tests);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKT_EXPECT_H
+#define ZKT_EXPECT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <zkr/error.h>
+
+#include "util.h"
+
+/*
+ * Checks that cmocka lacks: codes by their names, and what comes in time. One that fails says
+ * what was called, what came and what was wanted; runner.h adds which lines led there.
+ */
+
+/** @call returns @wanted, one of ZKR_OK and ZKR_E...; else its code and the thread's last error are told. */
+#define ZKT_RC(call, wanted) zkt_check_rc((call), (wanted), #call, __FILE__, __LINE__)
+#define ZKT_MUST(call) ZKT_RC(call, ZKR_OK)
+void zkt_check_rc(int rc, int wanted, const char *call, const char *file, int line);
+
+/** As ZKT_EVENTUALLY() of util.h, until @value, a number or a code, is @wanted; tells the last one. */
+#define ZKT_BECOMES(value, wanted, ms)                                                 \
+    do {                                                                               \
+        const int64_t zkt_end_ = zkt_now_ms() + (ms);                                  \
+        for (;;) {                                                                     \
+            const int64_t zkt_is_ = (value);                                           \
+            const int64_t zkt_wanted_ = (wanted);                                      \
+            if (zkt_is_ == zkt_wanted_) {                                              \
+                break;                                                                 \
+            }                                                                          \
+            if (zkt_now_ms() >= zkt_end_) {                                            \
+                zkt_never(zkt_is_, zkt_wanted_, #value, #wanted, (ms), __FILE__,       \
+                          __LINE__);                                                   \
+            }                                                                          \
+            zkt_sleep_ms(2);                                                           \
+        }                                                                              \
+    } while (0)
+
+_Noreturn void zkt_never(int64_t value,
+                         int64_t wanted,
+                         const char *value_text,
+                         const char *wanted_text,
+                         int64_t ms,
+                         const char *file,
+                         int line);
+
+/** @tell is called when one of these or ZKT_EVENTUALLY() has failed: it prints what else helps. NULL = nothing. */
+void zkt_on_failure(void (*tell)(void));
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Since when it is held: who says so, and that nobody is harmed by it. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <zookeeper/zookeeper.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 4000, PATIENCE_MS = 30000 };
+
+static int64_t wall_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static zkr_mutex *mutex_at(zkr_client *c, const char *path)
+{
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
+    return m;
+}
+
+/* Of contender @i at @path; -1 = there is no such contender. */
+static int64_t since_at(zkr_client *c, const char *path, size_t i)
+{
+    zkr_contenders *list = NULL;
+    zkr_mutex *m = mutex_at(c, path);
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    const zkr_contender *entry = zkr_contenders_get(list, i);
+    int64_t since = entry ? entry->held_since_ms : -1;
+    zkr_contenders_free(list);
+    zkt_destroy(m);
+    return since;
+}
+
+static int64_t since(zkr_client *c, size_t i)
+{
+    return since_at(c, zkt_path(), i);
+}
+
+/* The moment of the grant, by the holder's clock; of who waits, nothing. */
+ZKT_CASE(a_holder_says_since_when)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c), *other = zkt_mutex(c);
+    zkr_ticket *t = NULL;
+    int64_t before = wall_ms();
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    int64_t after = wall_ms();
+    ZKT_MUST(zkr_mutex_request(other, ZKR_FOREVER, NULL, NULL, &t));
+    ZKT_EVENTUALLY(since(c, 0) != 0, PATIENCE_MS);
+    assert_in_range(since(c, 0), before, after);
+    assert_int_equal(since(c, 1), 0);
+    before = wall_ms();
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    after = wall_ms();
+    ZKT_EVENTUALLY(since(c, 0) > 0, PATIENCE_MS);
+    assert_in_range(since(c, 0), before, after);
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+}
+
+/* The fields of the owner text, the negotiated session time-out, and long texts stay. */
+ZKT_CASE(the_owner_text_stays)
+{
+    static char text[3000];
+    (void)memset(text, 'x', sizeof(text) - 1);
+    (void)memcpy(text + 2000, "\nuser=me\ncommand=", 17);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.owner = text;
+    zkr_contenders *list = NULL;
+    zkr_mutex *m = zkt_mutex_with(c, &o);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_EVENTUALLY(since(c, 0) != 0, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    const zkr_contender *entry = zkr_contenders_get(list, 0);
+    assert_int_equal(strlen(entry->owner), 2000);
+    assert_string_equal(zkr_contender_field(entry, "user"), "me");
+    assert_int_equal(strlen(zkr_contender_field(entry, "command")), 3000 - 1 - 2017);
+    assert_string_equal(zkr_contender_field(entry, "session_timeout_ms"), "4000");
+    zkr_contenders_free(list);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+}
+
+/* A client that writes all the time needs no probes, and its long holds say so all the same. */
+ZKT_CASE(a_busy_client_says_so_too)
+{
+    char other[256];
+    (void)snprintf(other, sizeof(other), "%s-other", zkt_path());
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *looks = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c), *busy = mutex_at(c, other);
+    ZKT_MUST(zkr_mutex_acquire(busy, PATIENCE_MS)); /* make the parents */
+    ZKT_MUST(zkr_mutex_release(busy));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    int64_t end = zkt_now_ms() + PATIENCE_MS;
+    while (since(looks, 0) == 0 && zkt_now_ms() < end) {
+        for (int i = 0; i < 20; i++) {
+            ZKT_MUST(zkr_mutex_acquire(busy, PATIENCE_MS));
+            ZKT_MUST(zkr_mutex_release(busy));
+        }
+    }
+    assert_true(since(looks, 0) > 0);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    zkt_destroy(busy);
+    (void)zkt_delete(zkt_servers(), other);
+}
+
+/* --- asked to let go --- */
+
+static atomic_int asked;
+
+static void on_revoke(zkr_mutex *m, void *ctx)
+{
+    (void)m;
+    (void)ctx;
+    asked++;
+}
+
+static char wished_at[256];
+
+static void wish(void *ctx)
+{
+    (void)ctx;
+    (void)zkt_set(zkt_servers(), wished_at, "__REVOKE__");
+}
+
+/* Right before the write: that is refused, which is no loss; the wish is told, and then the text has the time. */
+ZKT_CASE(a_wish_before_it_is_no_loss)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.owner = "me";
+    o.on_revoke = on_revoke;
+    zkr_stats stats;
+    asked = 0;
+    zkr_mutex *m = zkt_mutex_with(c, &o);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(m, wished_at, sizeof(wished_at)));
+    zkt_door_focus(c);
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
+    zkt_door_before(zkt_door_total() == 0 ? 2 : 1, wish,
+                    NULL); /* behind the get: the first probe */
+    ZKT_BECOMES(asked, 1, PATIENCE_MS);
+    assert_true(zkt_door_fired());
+    ZKT_EVENTUALLY(since(c, 0) > 0, PATIENCE_MS);
+    int checks = zkt_door_count(ZKR__OP_CHECK);
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHECK) > checks + 2, PATIENCE_MS);
+    assert_true(zkr_mutex_is_held(m));
+    assert_int_equal(asked, 1);
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    assert_int_equal(stats.losses, 0);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+}
+
+/* --- no right to write --- */
+
+/* The note is given up, and the hold is as sure as any. */
+ZKT_CASE(an_acl_without_write_costs_no_hold)
+{
+    struct ACL row = {ZOO_PERM_READ | ZOO_PERM_DELETE | ZOO_PERM_CREATE,
+                      {(char *)(uintptr_t) "world", (char *)(uintptr_t) "anyone"}};
+    const struct ACL_vector acl = {1, &row};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.acl = &acl;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_sleep_ms(2 * SESSION_MS); /* for a loss to come */
+    assert_true(zkr_mutex_valid_for_ms(m) > SESSION_MS / 4);
+    assert_int_equal(since(c, 0), 0);
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+/* --- other recipes --- */
+
+/* Each permit, each path of a multi-lock. */
+ZKT_CASE(every_node_says_so)
+{
+    static const char *const names[] = {"leases", "locks", "a", "b"};
+    enum { LEASES, GATE, A, B, PATHS };
+    char paths[PATHS][256];
+    for (size_t i = 0; i < PATHS; i++) {
+        (void)snprintf(paths[i], sizeof(paths[i]), "%s/%s", zkt_path(), names[i]);
+    }
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_semaphore *s = NULL;
+    zkr_multi_lock *l = NULL;
+    zkr_ticket *permits = NULL, *both = NULL;
+    ZKT_MUST(zkr_semaphore_create(&s, c, zkt_path(), 2, NULL));
+    ZKT_MUST(zkr_multi_lock_create(&l, c, (const char *const[]){paths[A], paths[B]}, 2,
+                                   NULL));
+    ZKT_MUST(zkr_semaphore_acquire(s, 2, PATIENCE_MS, &permits));
+    ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &both));
+    ZKT_EVENTUALLY(since_at(c, paths[LEASES], 0) > 0 &&
+                       since_at(c, paths[LEASES], 1) > 0,
+                   PATIENCE_MS);
+    ZKT_EVENTUALLY(since_at(c, paths[A], 0) > 0 && since_at(c, paths[B], 0) > 0,
+                   PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(both));
+    ZKT_MUST(zkr_ticket_release(permits));
+    ZKT_MUST(zkr_ticket_destroy(both));
+    ZKT_MUST(zkr_ticket_destroy(permits));
+    ZKT_MUST(zkr_multi_lock_destroy(l));
+    ZKT_MUST(zkr_semaphore_destroy(s));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    for (size_t i = 0; i < PATHS; i++) {
+        (void)zkt_delete(zkt_servers(), paths[i]);
+    }
+}
+
+/* A writer who reads on holds since it wrote. */
+ZKT_CASE(a_downgrade_keeps_the_time)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_rwlock *l = NULL;
+    ZKT_MUST(zkr_rwlock_create(&l, c, zkt_path(), NULL));
+    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(l), PATIENCE_MS));
+    ZKT_EVENTUALLY(since(c, 0) > 0, PATIENCE_MS);
+    int64_t written = since(c, 0);
+    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_reader(l), PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(l)));
+    zkr_contenders *list = NULL;
+    ZKT_MUST(zkr_mutex_contenders(zkr_rwlock_reader(l), &list));
+    assert_int_equal(zkr_contenders_get(list, 0)->kind, ZKR_KIND_READ);
+    assert_int_equal(zkr_contenders_get(list, 0)->held_since_ms, written);
+    zkr_contenders_free(list);
+    ZKT_MUST(zkr_mutex_release(zkr_rwlock_reader(l)));
+    ZKT_MUST(zkr_rwlock_destroy(l));
+}
+
+/* A leader's node holds its id, and nothing is written to it. */
+ZKT_CASE(elections_are_not_written_to)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *latch = NULL;
+    char leader[64];
+    zkt_stat st = {0};
+    zkt_list list;
+    char node[512];
+    ZKT_MUST(zkr_leader_latch_create(&latch, c, zkt_path(), "me", NULL));
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_leader_latch_start(latch));
+    ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHECK) > 3, PATIENCE_MS);
+    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), ZKT_OK);
+    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
+    zkt_list_free(&list);
+    assert_int_equal(zkt_get(zkt_servers(), node, leader, sizeof(leader), &st), ZKT_OK);
+    assert_string_equal(leader, "me");
+    assert_int_equal(st.version, 0);
+    ZKT_MUST(zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_destroy(latch));
+}

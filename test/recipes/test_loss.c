@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a loss: a deleted node, a quorum that is lost, a process that was stopped, a connection that was cut. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <zkr/leader_latch.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 3000, PATIENCE_MS = 30000 };
+
+/* In memory that forked processes share. */
+struct told {
+    atomic_int count, held;
+    zkr_lost lost;
+    char text[256], line[1024];
+};
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    struct told *told = ctx;
+    (void)m;
+    told->lost = *lost;
+    (void)snprintf(told->text, sizeof(told->text), "%s", lost->text);
+    atomic_fetch_add(&told->count, 1);
+}
+
+static void on_log(int level, const char *line, void *ctx)
+{
+    struct told *told = ctx;
+    (void)level;
+    if (strncmp(line, "event=lost ", 11) == 0) {
+        (void)snprintf(told->line, sizeof(told->line), "%s", line);
+    }
+}
+
+static zkr_client *client(const char *hosts, struct told *told)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.log = on_log;
+    o.log_ctx = told;
+    return zkt_client_with(hosts, &o);
+}
+
+static zkr_mutex *held_mutex(zkr_client *c, struct told *told)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_mutex *m = NULL;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = told;
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &o));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    return m;
+}
+
+static void expect_text(const struct told *told, const char *part)
+{
+    if (!strstr(told->text, part)) {
+        fail_msg("'%s' does not say '%s'", told->text, part);
+    }
+}
+
+static void expect_line(const struct told *told, const char *part)
+{
+    if (!strstr(told->line, part)) {
+        fail_msg("'%s' does not say '%s'", told->line, part);
+    }
+}
+
+static void end(zkr_client *c, zkr_mutex *m)
+{
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/*
+ * The bound comes before the end of the session, unless this machine was too busy to look in between. It may have been
+ * so busy that this process counts as stopped.
+ */
+static void expect_why(const struct told *told, const char *why)
+{
+    bool stopped = told->lost.stopped_ms > 0;
+    assert_true(told->lost.reason == ZKR_LOST_LEASE ||
+                told->lost.reason == ZKR_LOST_SESSION);
+    expect_text(told, zkr_lost_reason_name((int)told->lost.reason));
+    expect_text(told, stopped ? "this process did not run for " : why);
+}
+
+/* By hand: no word of anything else. */
+ZKT_CASE(a_deleted_node)
+{
+    struct told told = {.count = 0};
+    char node[256], line[512];
+    zkr_client *c = client(zkt_servers(), &told);
+    zkr_mutex *m = held_mutex(c, &told);
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    int64_t session = zkr_client_session_id(c);
+    zkt_sleep_ms(300);
+    assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
+    ZKT_BECOMES(atomic_load(&told.count), 1, PATIENCE_MS);
+    assert_int_equal(told.lost.reason, ZKR_LOST_NODE);
+    assert_string_equal(told.text, "node deleted");
+    assert_int_equal(told.lost.session_id, session);
+    assert_true(told.lost.held_ms >= 300);
+    assert_in_range(told.lost.last_write_ms, 0, 2 * SESSION_MS);
+    assert_int_equal(told.lost.disconnected_ms, 0);
+    ZKT_EVENTUALLY(told.line[0] != '\0', PATIENCE_MS);
+    (void)snprintf(line, sizeof(line),
+                   "event=lost path=%s node=%s session=0x%llx epoch=1 ", zkt_path(),
+                   strrchr(node, '/') + 1, (unsigned long long)session);
+    expect_line(&told, line);
+    expect_line(&told, " reason=\"node deleted\"");
+    end(c, m);
+}
+
+/* The server is there and does not answer: as behind a quorum that is lost. */
+ZKT_CASE(a_silent_server)
+{
+    struct told told = {.count = 0};
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = client(zkt_proxy_host(p), &told);
+    zkr_mutex *m = held_mutex(c, &told);
+    zkt_proxy_blackhole(p);
+    ZKT_BECOMES(atomic_load(&told.count), 1, PATIENCE_MS);
+    /* libzookeeper gives the connection up after two thirds of the session time-out. */
+    assert_true(told.lost.silent_ms > 0 || told.lost.disconnected_ms > 0);
+    assert_true(told.lost.last_write_ms >= SESSION_MS / 2);
+    expect_why(&told,
+               told.lost.disconnected_ms > 0 ? "no connection for" : "no answer");
+    expect_text(&told, "the last answered write was sent ");
+    zkt_proxy_heal(p);
+    end(c, m);
+}
+
+/* Nobody listens any more. */
+ZKT_CASE(a_cut_connection)
+{
+    struct told told = {.count = 0};
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = client(zkt_proxy_host(p), &told);
+    zkr_mutex *m = held_mutex(c, &told);
+    zkt_proxy_cut(p);
+    ZKT_BECOMES(atomic_load(&told.count), 1, PATIENCE_MS);
+    assert_true(told.lost.disconnected_ms > SESSION_MS / 4);
+    expect_why(&told, "no connection for ");
+    zkt_proxy_heal(p);
+    end(c, m);
+}
+
+/* --- a process that is stopped --- */
+
+static char child_path[256];
+
+static int hold(void *arg)
+{
+    struct told *told = arg;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_mutex *m = NULL;
+    o.session_timeout_ms = SESSION_MS;
+    mo.on_lost = on_lost;
+    mo.on_lost_ctx = told;
+    if (zkr_client_open(&c, zkt_servers(), &o) != ZKR_OK ||
+        zkr_mutex_create(&m, c, child_path, &mo) != ZKR_OK ||
+        zkr_mutex_acquire(m, PATIENCE_MS) != ZKR_OK) {
+        return 1;
+    }
+    atomic_store(&told->held, 1);
+    int64_t until = zkt_now_ms() + PATIENCE_MS;
+    while (atomic_load(&told->count) == 0 && zkt_now_ms() < until) {
+        zkt_sleep_ms(10);
+    }
+    (void)zkr_mutex_release(m);
+    return zkr_mutex_destroy(m) == ZKR_OK && zkr_client_close(c) == ZKR_OK ? 0 : 2;
+}
+
+/* It says so, and for how long; whatever it hears of first when it goes on. */
+ZKT_CASE(a_stopped_process)
+{
+    enum { STOP_MS = 2 * SESSION_MS };
+    struct told *told = zkt_shared(sizeof(*told));
+    (void)snprintf(child_path, sizeof(child_path), "%s", zkt_path());
+    pid_t pid = zkt_fork(hold, told);
+    ZKT_BECOMES(atomic_load(&told->held), 1, PATIENCE_MS);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    zkt_sleep_ms(STOP_MS);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    ZKT_BECOMES(atomic_load(&told->count), 1, PATIENCE_MS);
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    if (told->lost.reason !=
+        ZKR_LOST_NODE) { /* the server's news may be the first that is read */
+        expect_text(told, "this process did not run for ");
+    }
+    assert_in_range(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
+    zkt_shared_free(told, sizeof(*told));
+}
+
+/* --- asked by a ticket --- */
+
+ZKT_CASE(a_ticket_can_be_asked)
+{
+    char node[256];
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    zkr_ticket *t = NULL;
+    zkr_lost lost;
+    int64_t token = 0;
+    ZKT_MUST(zkr_mutex_request(m, PATIENCE_MS, NULL, NULL, &t));
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
+    ZKT_MUST(zkr_ticket_fencing_token(t, &token));
+    ZKT_RC(zkr_ticket_lost(t, &lost, sizeof(lost)), ZKR_ESTATE);
+    assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
+    ZKT_BECOMES(zkr_ticket_state(t), ZKR_TICKET_LOST, PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_lost(t, &lost, sizeof(lost)));
+    assert_int_equal(lost.reason, ZKR_LOST_NODE);
+    assert_int_equal(lost.fencing_token, token);
+    assert_string_equal(lost.node, node);
+    assert_string_equal(lost.text, "node deleted");
+    lost.node = "untouched";
+    ZKT_MUST(
+        zkr_ticket_lost(t, &lost, offsetof(zkr_lost, node))); /* of an older program */
+    assert_string_equal(lost.node, "untouched");
+    ZKT_RC(zkr_ticket_lost(t, NULL, sizeof(lost)), ZKR_EINVAL);
+    ZKT_RC(zkr_ticket_lost(t, &lost, 0), ZKR_EINVAL);
+    ZKT_RC(zkr_ticket_lost(NULL, &lost, sizeof(lost)), ZKR_EINVAL);
+    ZKT_RC(zkr_ticket_release(t), ZKR_ESESSION);
+    ZKT_RC(zkr_ticket_lost(t, &lost, sizeof(lost)), ZKR_ESTATE);
+    ZKT_MUST(zkr_ticket_destroy(t));
+}
+
+/* A name for each, and one for what is none. */
+ZKT_CASE(every_reason_has_a_name)
+{
+    static const int reasons[] = {ZKR_LOST_SESSION, ZKR_LOST_LEASE, ZKR_LOST_NODE,
+                                  ZKR_LOST_STOPPED, ZKR_LOST_SUSPENDED};
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        const char *name = zkr_lost_reason_name(reasons[i]);
+        assert_string_not_equal(name, "?");
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(name, zkr_lost_reason_name(reasons[j]));
+        }
+    }
+    assert_string_equal(zkr_lost_reason_name(0), "?");
+    assert_string_equal(zkr_lost_reason_name(-1), "?");
+}

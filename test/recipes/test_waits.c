@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long calls wait that ask the servers, and who is woken. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 200 };
+
+/* --- calls that ask --- */
+
+struct asked {
+    zkr_mutex *m;
+    zkr_leader_latch *l;
+    zkr_leader_selector *s;
+    zkr_semaphore *permits;
+};
+
+static int mutex_contenders(struct asked *a)
+{
+    zkr_contenders *list;
+    return zkr_mutex_contenders(a->m, &list);
+}
+
+static int mutex_revoke(struct asked *a)
+{
+    return zkr_mutex_revoke(a->m);
+}
+
+static int mutex_try(struct asked *a)
+{
+    return zkr_mutex_acquire(a->m, 0);
+}
+
+static int latch_leader(struct asked *a)
+{
+    char text[64];
+    return zkr_leader_latch_leader(a->l, text, sizeof(text));
+}
+
+static int selector_participants(struct asked *a)
+{
+    zkr_contenders *list;
+    return zkr_leader_selector_participants(a->s, &list);
+}
+
+static int semaphore_holders(struct asked *a)
+{
+    zkr_contenders *list;
+    return zkr_semaphore_holders(a->permits, &list);
+}
+
+struct asker {
+    struct asked *a;
+    int (*ask)(struct asked *a);
+    pthread_t thread;
+    atomic_int rc; /* ZKT_NOT_YET, else the code */
+    int64_t took_ms;
+};
+
+static void *ask(void *arg)
+{
+    struct asker *k = arg;
+    int64_t before = zkt_now_ms();
+    int rc = k->ask(k->a);
+    k->took_ms = zkt_now_ms() - before;
+    atomic_store(&k->rc, rc);
+    return NULL;
+}
+
+static void never(zkr_leadership *lead, void *ctx)
+{
+    (void)lead;
+    (void)ctx;
+}
+
+/* Without an answer they end after the time that a connection may take, each of them. */
+ZKT_CASE(a_question_ends_without_an_answer)
+{
+    static int (*const asks[])(struct asked * a) = {
+        mutex_contenders, mutex_revoke,          mutex_try,
+        latch_leader,     selector_participants, semaphore_holders};
+    enum { ASKS = sizeof(asks) / sizeof(asks[0]) };
+    struct asker k[ASKS];
+    struct asked a;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.connect_timeout_ms = SHORT_MS;
+    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
+    a.m = zkt_mutex(c);
+    ZKT_MUST(zkr_leader_latch_create(&a.l, c, zkt_path(), "x", NULL));
+    ZKT_MUST(zkr_leader_selector_create(&a.s, c, zkt_path(), "x", never, NULL, NULL));
+    ZKT_MUST(zkr_semaphore_create(&a.permits, c, zkt_path(), 1, NULL));
+    zkt_proxy_freeze(p, ZKT_TO_CLIENT);
+    for (int i = 0; i < ASKS; i++) {
+        k[i] = (struct asker){.a = &a, .ask = asks[i], .rc = ZKT_NOT_YET};
+        assert_int_equal(pthread_create(&k[i].thread, NULL, ask, &k[i]), 0);
+    }
+    for (int i = 0; i < ASKS; i++) {
+        ZKT_EVENTUALLY(atomic_load(&k[i].rc) != ZKT_NOT_YET, SESSION_MS / 4);
+        pthread_join(k[i].thread, NULL);
+        assert_true(ZKT_TIMED_OUT(atomic_load(&k[i].rc)));
+        assert_true(k[i].took_ms >= SHORT_MS);
+    }
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    ZKT_MUST(zkr_semaphore_destroy(a.permits));
+    ZKT_MUST(zkr_leader_selector_destroy(a.s));
+    ZKT_MUST(zkr_leader_latch_destroy(a.l));
+}
+
+/* --- who is woken --- */
+
+struct sleeper {
+    zkr_mutex *m;
+    pthread_t thread;
+    int rc;
+    long slept; /* how often */
+};
+
+static long times_slept(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+    return usage.ru_nvcsw;
+}
+
+static void *sleep_in_line(void *arg)
+{
+    struct sleeper *s = arg;
+    long before = times_slept();
+    s->rc = zkr_mutex_acquire(s->m, ZKR_FOREVER);
+    s->slept = times_slept() - before;
+    s->rc = s->rc == ZKR_OK ? zkr_mutex_release(s->m) : s->rc;
+    return NULL;
+}
+
+/* A hand-over wakes the one thread that is next, however many wait in the process, be it to a claim of the
+ * same client or by an event. */
+ZKT_CASE(a_hand_over_wakes_one_thread)
+{
+    enum { SLEEPERS = 60, CLIENTS = 2 };
+    zkr_client *c[CLIENTS];
+    zkr_mutex *m[CLIENTS];
+    struct sleeper s[SLEEPERS];
+    for (int i = 0; i < CLIENTS; i++) {
+        c[i] = zkt_client(zkt_servers(), SESSION_MS);
+        m[i] = zkt_mutex(c[i]);
+    }
+    ZKT_MUST(zkr_mutex_acquire(m[0], PATIENCE_MS));
+    for (int i = 0; i < SLEEPERS; i++) {
+        int client = i / 2 % CLIENTS; /* pairs: hand-overs of both kinds */
+        s[i] = (struct sleeper){.m = m[client]};
+        assert_int_equal(pthread_create(&s[i].thread, NULL, sleep_in_line, &s[i]), 0);
+        ZKT_BECOMES(zkt_waiting(c[0]) + zkt_waiting(c[1]), i + 1, PATIENCE_MS);
+    }
+    ZKT_MUST(zkr_mutex_release(m[0]));
+    for (int i = 0; i < SLEEPERS; i++) {
+        pthread_join(s[i].thread, NULL);
+        ZKT_MUST(s[i].rc);
+        /* To join, to be granted, and now and then for the client's lock. */
+        assert_in_range(s[i].slept, 1, SLEEPERS / 6);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        ZKT_MUST(zkr_client_flush(c[i], PATIENCE_MS));
+        zkt_destroy(m[i]);
+        zkt_close(c[i]);
+    }
+}

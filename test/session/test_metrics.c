@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr_client_metrics(): what it counts, and that it is OpenMetrics text. */
+#include <locale.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "openmetrics.h"
+
+enum { SESSION_MS = 4000, PATIENCE_MS = 30000 };
+
+/* The text, checked; to be freed. */
+static char *metrics(zkr_client *c)
+{
+    size_t needed = 0;
+    char *text = NULL;
+    int rc;
+    do {
+        text = realloc(text, needed + 4096);
+        assert_non_null(text);
+        rc = zkr_client_metrics(c, text, needed + 4096, &needed);
+    } while (rc == ZKR_EINVAL);
+    ZKT_MUST(rc);
+    assert_int_equal(strlen(text) + 1, needed);
+    const char *fault = zkt_openmetrics_fault(text);
+    if (fault) {
+        fail_msg("%s", fault);
+    }
+    return text;
+}
+
+/* A sample of the client, or, with %s in it for the path, of the test's. */
+static double value(zkr_client *c, const char *format)
+{
+    char name[256], label[128];
+    char *text = metrics(c);
+    (void)snprintf(label, sizeof(label), "path=\"%s\"", zkt_path());
+    const char *mark = strstr(format, "PATH");
+    (void)snprintf(name, sizeof(name), "%.*s%s%s",
+                   mark ? (int)(mark - format) : (int)strlen(format), format,
+                   mark ? label : "", mark ? mark + 4 : "");
+    double number = zkt_openmetrics_value(text, name);
+    free(text);
+    return number;
+}
+
+#define EXPECT(c, name, number) assert_int_equal((int)value((c), (name)), (number))
+
+/* Every family is there from the start, and of a path from its first use. */
+ZKT_CASE(all_is_there_from_the_start)
+{
+    static const char *const client[] = {"zkr_connected",
+                                         "zkr_sessions_total",
+                                         "zkr_expirations_total",
+                                         "zkr_reconnects_total",
+                                         "zkr_requests_total",
+                                         "zkr_probes_total",
+                                         "zkr_pending_deletes",
+                                         "zkr_dropped_log_lines_total",
+                                         "zkr_session_timeout_seconds",
+                                         "zkr_lease_bound_seconds",
+                                         "zkr_probe_round_trip_seconds_count"};
+    static const char *const path[] = {"zkr_waiting{PATH}",
+                                       "zkr_held{PATH}",
+                                       "zkr_acquired_total{PATH}",
+                                       "zkr_contended_total{PATH}",
+                                       "zkr_timed_out_total{PATH}",
+                                       "zkr_canceled_total{PATH}",
+                                       "zkr_failed_total{PATH}",
+                                       "zkr_reentries_total{PATH}",
+                                       "zkr_lost_total{PATH,reason=\"session\"}",
+                                       "zkr_lost_total{PATH,reason=\"node\"}",
+                                       "zkr_lost_total{PATH,reason=\"lease\"}",
+                                       "zkr_lost_total{PATH,reason=\"stopped\"}",
+                                       "zkr_hand_overs_total{PATH,kind=\"local\"}",
+                                       "zkr_hand_overs_total{PATH,kind=\"event\"}",
+                                       "zkr_hand_overs_total{PATH,kind=\"list\"}",
+                                       "zkr_wait_seconds_count{PATH}",
+                                       "zkr_hold_seconds_bucket{PATH,le=\"+Inf\"}"};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    for (size_t i = 0; i < sizeof(client) / sizeof(client[0]); i++) {
+        assert_true(value(c, client[i]) >= 0);
+    }
+    assert_true(value(c, path[0]) < 0);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
+        if (value(c, path[i]) < 0) {
+            fail_msg("there is no %s", path[i]);
+        }
+    }
+    EXPECT(c, "zkr_connected", 1);
+    EXPECT(c, "zkr_sessions_total", 1);
+    EXPECT(c, "zkr_session_timeout_seconds", SESSION_MS / 1000);
+}
+
+/* A thread that acquires, again, and releases; and its times. */
+ZKT_CASE(a_hold_is_measured)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    EXPECT(c, "zkr_held{PATH}", 1);
+    EXPECT(c, "zkr_waiting{PATH}", 0);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    EXPECT(c, "zkr_held{PATH}", 1);
+    int64_t began = zkt_now_ms();
+    zkt_sleep_ms(120);
+    ZKT_MUST(zkr_mutex_release(m));
+    int64_t took = zkt_now_ms() - began;
+    EXPECT(c, "zkr_held{PATH}", 0);
+    EXPECT(c, "zkr_acquired_total{PATH}", 1);
+    EXPECT(c, "zkr_reentries_total{PATH}", 1);
+    EXPECT(c, "zkr_contended_total{PATH}", 0);
+    EXPECT(c, "zkr_wait_seconds_count{PATH}", 1);
+    EXPECT(c, "zkr_hold_seconds_count{PATH}", 1);
+    EXPECT(c, "zkr_hold_seconds_bucket{PATH,le=\"0.1\"}", 0);
+    double sum = value(c, "zkr_hold_seconds_sum{PATH}");
+    assert_true(sum >= 0.12 && sum < (double)(took + 1000) / 1000);
+}
+
+/* Given up at the time-out, canceled, released while it waits; failed. */
+ZKT_CASE(each_way_to_give_up_has_its_counter)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c),
+              *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_acquire(theirs, PATIENCE_MS));
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(m, 50), ZKR_ETIMEDOUT);
+    EXPECT(c, "zkr_timed_out_total{PATH}", 2);
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
+    EXPECT(c, "zkr_waiting{PATH}", 1);
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    EXPECT(c, "zkr_waiting{PATH}", 0);
+    EXPECT(c, "zkr_canceled_total{PATH}", 1);
+    ZKT_MUST(zkr_mutex_release(theirs));
+    EXPECT(c, "zkr_acquired_total{PATH}", 0);
+    EXPECT(c, "zkr_failed_total{PATH}", 0);
+}
+
+/* From one of ours; by the event of the first; by a list, when one in the middle was there. */
+ZKT_CASE(hand_overs_are_told_apart)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c),
+              *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    zkr_ticket *first = NULL, *second = NULL, *third = NULL;
+    ZKT_MUST(zkr_mutex_acquire(theirs, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &first));
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &second));
+    ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_watches() >= 3, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(theirs));
+    ZKT_MUST(zkr_ticket_wait(first, PATIENCE_MS));
+    EXPECT(c, "zkr_hand_overs_total{PATH,kind=\"event\"}", 1);
+    ZKT_MUST(zkr_ticket_release(first));
+    ZKT_MUST(zkr_ticket_wait(second, PATIENCE_MS));
+    EXPECT(c, "zkr_hand_overs_total{PATH,kind=\"local\"}", 1);
+    /* Behind one that waits behind the holder, and gives up. */
+    zkr_ticket *middle = NULL;
+    ZKT_MUST(zkr_mutex_request(theirs, ZKR_FOREVER, NULL, NULL, &middle));
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &third));
+    ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_watches() >= 4, PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(second));
+    ZKT_MUST(zkr_ticket_wait(middle, PATIENCE_MS));
+    ZKT_MUST(zkr_ticket_release(middle));
+    ZKT_MUST(zkr_ticket_wait(third, PATIENCE_MS));
+    EXPECT(c, "zkr_hand_overs_total{PATH,kind=\"list\"}", 1);
+    EXPECT(c, "zkr_contended_total{PATH}", 3);
+    ZKT_MUST(zkr_ticket_release(third));
+    zkr_ticket *const all[] = {first, second, third, middle};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        ZKT_MUST(zkr_ticket_destroy(all[i]));
+    }
+}
+
+/* By a deleted node, by the end of the session; and a leadership as well as a lock. */
+ZKT_CASE(losses_are_told_apart)
+{
+    char node[256];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_leader_latch *latch = NULL;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
+    ZKT_BECOMES((int64_t)value(c, "zkr_lost_total{PATH,reason=\"node\"}"), 1,
+                PATIENCE_MS);
+    EXPECT(c, "zkr_held{PATH}", 0);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+    ZKT_MUST(zkr_leader_latch_create(&latch, c, zkt_path(), "me", NULL));
+    ZKT_MUST(zkr_leader_latch_start(latch));
+    ZKT_MUST(zkr_leader_latch_await(latch, PATIENCE_MS));
+    EXPECT(c, "zkr_held{PATH}", 1);
+    EXPECT(c, "zkr_acquired_total{PATH}", 2);
+    zkt_expire(c);
+    ZKT_BECOMES((int64_t)value(c, "zkr_expirations_total"), 1, PATIENCE_MS);
+    /* Which of the two is heard of first is the server's choice. */
+    ZKT_BECOMES((int64_t)(value(c, "zkr_lost_total{PATH,reason=\"session\"}") +
+                          value(c, "zkr_lost_total{PATH,reason=\"node\"}")),
+                2, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_await(latch, PATIENCE_MS));
+    EXPECT(c, "zkr_acquired_total{PATH}", 3);
+    ZKT_MUST(zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT));
+    EXPECT(c, "zkr_held{PATH}", 0);
+    EXPECT(c, "zkr_waiting{PATH}", 0);
+    EXPECT(c, "zkr_hold_seconds_count{PATH}", 3);
+    ZKT_MUST(zkr_leader_latch_destroy(latch));
+}
+
+/* A semaphore is one path; its permits had at once are one. */
+ZKT_CASE(a_semaphore_is_one_path)
+{
+    char path[256];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_semaphore *s = NULL;
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_semaphore_create(&s, c, zkt_path(), 3, NULL));
+    ZKT_MUST(zkr_semaphore_acquire(s, 2, PATIENCE_MS, &t));
+    EXPECT(c, "zkr_held{PATH}", 1);
+    EXPECT(c, "zkr_acquired_total{PATH}", 1);
+    ZKT_EVENTUALLY(value(c, "zkr_probe_round_trip_seconds_count") > 0, PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    EXPECT(c, "zkr_held{PATH}", 0);
+    char *text = metrics(c);
+    assert_null(strstr(text, "/leases"));
+    assert_null(strstr(text, "/locks\""));
+    free(text);
+    ZKT_MUST(zkr_semaphore_destroy(s));
+    static const char *const below[] = {"leases", "locks"};
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), below[i]);
+        (void)zkt_delete(zkt_servers(), path);
+    }
+}
+
+/* Beyond a thousand paths there is one label for all others. */
+ZKT_CASE(there_is_a_limit_of_paths)
+{
+    enum { LIMIT = 1000, MORE = 7 };
+    char path[256];
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    zkr_client *c = NULL;
+    /* Nobody answers there: what is asked for waits until it is given up. */
+    ZKT_MUST(zkr_client_open(&c, "127.0.0.1:9", &o));
+    for (int i = 0; i < LIMIT + MORE; i++) {
+        zkr_mutex *m = NULL;
+        zkr_ticket *t = NULL;
+        (void)snprintf(path, sizeof(path), "/many/%d", i);
+        ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
+        ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
+        ZKT_MUST(zkr_ticket_release(t));
+        ZKT_MUST(zkr_ticket_destroy(t));
+        zkt_destroy(m);
+    }
+    char *text = metrics(c);
+    assert_int_equal(
+        (int)zkt_openmetrics_value(text, "zkr_canceled_total{path=\"/many/999\"}"), 1);
+    assert_true(zkt_openmetrics_value(text, "zkr_canceled_total{path=\"/many/1000\"}") <
+                0);
+    assert_int_equal(
+        (int)zkt_openmetrics_value(text, "zkr_canceled_total{path=\"other\"}"), MORE);
+    free(text);
+    zkt_close(c);
+}
+
+/* Quotes, backslashes and ends of lines in a path; and a locale that writes commas. */
+ZKT_CASE(labels_and_numbers_are_escaped)
+{
+    zkr_client *c = NULL;
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_client_open(&c, "127.0.0.1:9", NULL));
+    ZKT_MUST(zkr_mutex_create(&m, c, "/a \"quoted\\path\"", NULL));
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ENOANSWER);
+    (void)setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is one */
+    char *text = metrics(c);
+    (void)setlocale(LC_ALL, "C");
+    assert_true(zkt_openmetrics_value(
+                    text, "zkr_timed_out_total{path=\"/a \\\"quoted\\\\path\\\"\"}") ==
+                1);
+    free(text);
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
+/* A buffer that is too small: what it needs is told, and it is a string all the same. */
+ZKT_CASE(a_small_buffer_is_refused)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    char small[64];
+    size_t needed = 0;
+    (void)memset(small, 'x', sizeof(small));
+    ZKT_RC(zkr_client_metrics(c, small, sizeof(small), &needed), ZKR_EINVAL);
+    assert_true(needed > sizeof(small));
+    assert_int_equal(strlen(small), sizeof(small) - 1);
+    ZKT_RC(zkr_client_metrics(c, NULL, 0, &needed), ZKR_EINVAL);
+    ZKT_RC(zkr_client_metrics(c, NULL, 5, &needed), ZKR_EINVAL);
+    ZKT_RC(zkr_client_metrics(NULL, small, sizeof(small), NULL), ZKR_EINVAL);
+}
+
+/* The reader of this test sees what is wrong. */
+ZKT_CASE(the_reader_is_strict)
+{
+#define HEAD "# TYPE a counter\n"
+#define HISTOGRAM "# TYPE h_seconds histogram\n# UNIT h_seconds seconds\n"
+    static const struct {
+        const char *text;
+        bool good;
+    } rows[] = {
+        {HEAD "a_total 1\n# EOF\n", true},
+        {HEAD "a_total{x=\"y\\\"\\\\\\n\",z=\"\"} 1.5\n# EOF\n", true},
+        {HISTOGRAM "h_seconds_bucket{le=\"1.0\"} 1\nh_seconds_bucket{le=\"+Inf\"} 2\n"
+                   "h_seconds_count 2\nh_seconds_sum 3.0\n# EOF\n",
+         true},
+        {HEAD "a_total 1\n", false},
+        {HEAD "a_total 1\n# EOF", false},
+        {HEAD "a_total 1\n# EOF\n\n", false},
+        {HEAD "a 1\n# EOF\n", false},
+        {HEAD "b_total 1\n# EOF\n", false},
+        {HEAD "a_total{x=y} 1\n# EOF\n", false},
+        {HEAD "a_total{x=\"\\y\"} 1\n# EOF\n", false},
+        {HEAD "a_total{x=\"y\",} 1\n# EOF\n", false},
+        {HEAD "a_total 1,5\n# EOF\n", false},
+        {HEAD "a_total -1\n# EOF\n", false},
+        {HEAD "a_total 1\n" HEAD "# EOF\n", false},
+        {HEAD "a_total 1\n# HELP a late\n# EOF\n", false},
+        {"# TYPE a_total counter\na_total 1\n# EOF\n", false},
+        {"# TYPE a gauge\n# UNIT a seconds\na 1\n# EOF\n", false},
+        {HISTOGRAM "h_seconds_bucket{le=\"1.0\"} 1\n# TYPE b gauge\n# EOF\n", false},
+        {HISTOGRAM
+         "h_seconds_bucket{le=\"1.0\"} 2\nh_seconds_bucket{le=\"+Inf\"} 1\n# EOF\n",
+         false},
+        {HISTOGRAM
+         "h_seconds_bucket{le=\"2.0\"} 1\nh_seconds_bucket{le=\"1.0\"} 1\n# EOF\n",
+         false},
+        {HISTOGRAM "h_seconds_bucket{le=\"+Inf\"} 1\nh_seconds_count 2\n# EOF\n",
+         false},
+        {"", false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *fault = zkt_openmetrics_fault(rows[i].text);
+        if ((fault == NULL) != rows[i].good) {
+            fail_msg("row %zu: %s", i, fault ? fault : "no fault seen");
+        }
+    }
+}

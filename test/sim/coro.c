@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coro.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "util.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASAN 1
+#endif
+#endif
+
+#ifdef ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+enum { STACK = 1 << 17 };
+#else
+enum { STACK = 1 << 16 };
+#endif
+
+struct coro {
+    struct coro *next; /* of the free ones */
+    ucontext_t context;
+    char *stack;
+    void (*fn)(void *arg);
+    void *arg;
+    bool begun, ended;
+    int error;  /* its errno */
+    void *fake; /* AddressSanitizer's */
+};
+
+static struct coro *spare, *current;
+static ucontext_t outside;
+
+/* --- what AddressSanitizer wants to know --- */
+
+#ifdef ASAN
+static void *outside_fake;
+static const void *outside_bottom;
+static size_t outside_size;
+
+static void before_resume(const struct coro *co)
+{
+    __sanitizer_start_switch_fiber(&outside_fake, co->stack, STACK);
+}
+
+static void after_yield(void)
+{
+    __sanitizer_finish_switch_fiber(outside_fake, NULL, NULL);
+}
+
+static void before_yield(struct coro *co)
+{
+    __sanitizer_start_switch_fiber(&co->fake, outside_bottom, outside_size);
+}
+
+static void after_resume(const struct coro *co)
+{
+    __sanitizer_finish_switch_fiber(co->fake, &outside_bottom, &outside_size);
+}
+
+static void clean(const struct coro *co)
+{
+    __asan_unpoison_memory_region(co->stack, STACK);
+}
+#else
+static void before_resume(const struct coro *co)
+{
+    (void)co;
+}
+
+static void after_yield(void)
+{
+}
+
+static void before_yield(struct coro *co)
+{
+    (void)co;
+}
+
+static void after_resume(const struct coro *co)
+{
+    (void)co;
+}
+
+static void clean(const struct coro *co)
+{
+    (void)co;
+}
+#endif
+
+/* --- life --- */
+
+/* One after the other, as long as the stack is reused. */
+static void run(void)
+{
+    struct coro *co = current;
+    after_resume(co);
+    for (;;) {
+        co->fn(co->arg);
+        co->ended = true;
+        coro_yield();
+    }
+}
+
+static void prepare(struct coro *co)
+{
+    if (getcontext(&co->context) != 0) {
+        zkt_fail("no context");
+    }
+    co->context.uc_stack.ss_sp = co->stack;
+    co->context.uc_stack.ss_size = STACK;
+    co->context.uc_link = NULL;
+    co->fake = NULL;
+    clean(co);
+    makecontext(&co->context, run, 0);
+    co->begun = true;
+}
+
+static struct coro *allocate(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct coro *co = calloc(1, sizeof(*co));
+    char *room = mmap(NULL, STACK + page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (!co || room == MAP_FAILED || mprotect(room, page, PROT_NONE) != 0) {
+        zkt_fail("no stack");
+    }
+    co->stack = room + page;
+    return co;
+}
+
+struct coro *coro_make(void (*fn)(void *arg), void *arg)
+{
+    struct coro *co = spare;
+    if (co) {
+        spare = co->next;
+    } else {
+        co = allocate();
+    }
+    co->fn = fn;
+    co->arg = arg;
+    co->ended = false;
+    co->error = 0;
+    return co;
+}
+
+void coro_free(struct coro *co)
+{
+    if (!co->ended) {
+        co->begun = false; /* the next begins at the top of the stack */
+    }
+    co->next = spare;
+    spare = co;
+}
+
+bool coro_resume(struct coro *co)
+{
+    int error = errno;
+    if (!co->begun) {
+        prepare(co);
+    }
+    current = co;
+    errno = co->error;
+    before_resume(co);
+    (void)swapcontext(&outside, &co->context);
+    after_yield();
+    current = NULL;
+    errno = error;
+    return !co->ended;
+}
+
+void coro_yield(void)
+{
+    struct coro *co = current;
+    co->error = errno;
+    before_yield(co);
+    (void)swapcontext(&co->context, &outside);
+    after_resume(co);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread may do next. Each operation makes calls, and judges what came of them. */
+#ifndef ZKT_SIM_OPS_H
+#define ZKT_SIM_OPS_H
+
+#include "sim.h"
+
+/* A call that ends by a deadline, or as soon as it can. */
+struct call {
+    struct app *a;
+    const char *name;
+    int64_t timeout_ms;
+    struct moment started;
+};
+
+/* A thread that is late by now, perhaps with the client's lock, has been counted already. */
+#define SIM_SLACK (25 * ZKR__MS)
+
+struct moment sim_moment(const struct process *p);
+/* How long ago, and no longer than its threads were late meanwhile: at most; at least 0. */
+int64_t sim_since(const struct process *p, const struct moment *moment);
+
+struct call sim_call(struct app *a, const char *name, int64_t timeout_ms);
+/* Its outcome: in time, not before its time, with no lock held; a code that it may have. */
+void sim_called(const struct call *call, int rc);
+
+/* A time-out that cannot make threads wait for each other in a circle. */
+int64_t sim_timeout(const struct app *a);
+/* It has something to give back. */
+bool sim_owes(const struct app *a);
+bool sim_held(const struct app *a, enum sim_lock lock);
+enum sim_dir sim_lock_dir(enum sim_lock lock);
+int64_t sim_pause(void);
+
+/* ops_mutex.c */
+void sim_op_acquire(struct app *a);
+void sim_op_release(struct app *a);
+void sim_op_ask(struct app *a);
+void sim_op_cancel(struct app *a);
+void sim_release_all(struct app *a);
+
+/* ops_ticket.c */
+void sim_op_request(struct app *a);
+void sim_op_ticket(struct app *a);
+void sim_hand_in_all(struct app *a);
+
+/* ops_leader.c */
+void sim_op_latch(struct app *a);
+void sim_op_selector(struct app *a);
+void sim_take_leadership(zkr_leadership *lead, void *process);
+
+/* ops_client.c */
+void sim_op_client(struct app *a);
+
+/* tell.c: callbacks */
+void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process);
+void sim_on_ticket(zkr_ticket *t, int state, void *pass);
+void sim_on_gain(zkr_leader_latch *l, int64_t token, void *process);
+void sim_on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *process);
+void sim_on_failed(zkr_leader_selector *s, int code, void *process);
+void sim_on_state(zkr_client *c, int state, void *process);
+
+#endif

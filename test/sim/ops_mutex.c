@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads and mutexes, sides of a read-write lock among them. */
+#include <string.h>
+
+#include "ops.h"
+#include "recipes/mutex.h"
+
+static const char *const names[] = {"acquire A", "acquire A again", "acquire B",
+                                    "acquire C", "acquire reader",  "acquire writer"};
+
+/* One that is there; SIM_LOCKS: none. */
+static enum sim_lock some_lock(const struct app *a)
+{
+    const struct process *p = a->p;
+    int first = (int)zkf_below(SIM_LOCKS);
+    if (p->rw && sim_held(a, WRITER) && zkf_chance(50)) {
+        return a->depth[READER] > 0 ? WRITER : READER; /* on the way to a reader */
+    }
+    if (p->rw && scene.shares && zkf_chance(50)) {
+        return READER;
+    }
+    for (int i = 0; i < SIM_LOCKS; i++) {
+        int lock = (first + i) % SIM_LOCKS;
+        if (p->locks[lock]) {
+            return (enum sim_lock)lock;
+        }
+    }
+    return SIM_LOCKS;
+}
+
+static bool shared(enum sim_lock lock)
+{
+    return lock == READER;
+}
+
+/* --- asking --- */
+
+static void ask_valid(struct app *a, enum sim_lock lock)
+{
+    int64_t since = zkf_now();
+    int64_t valid = zkr_mutex_valid_for_ms(a->p->locks[lock]);
+    if (valid != 0 && !sim_held(a, lock)) {
+        sim_violation("a thread that does not hold %s is promised it",
+                      sim_dir(sim_lock_dir(lock)));
+    }
+    if (valid != 0 && a->lost[lock]) {
+        sim_violation("%s comes back after it was lost", sim_dir(sim_lock_dir(lock)));
+    }
+    sim_promise(a->p, &a->promise[lock], sim_lock_dir(lock), shared(lock), since,
+                valid);
+}
+
+static void ask_token(struct app *a, enum sim_lock lock)
+{
+    int64_t token = 0;
+    int rc = zkr_mutex_fencing_token(a->p->locks[lock], &token);
+    bool fits = !sim_held(a, lock) ? rc == ZKR_ENOTOWNER
+                                   : (rc == ZKR_OK && !a->lost[lock]) ||
+                                         (rc == ZKR_ESESSION && !S.s.peace);
+    if (!fits) {
+        sim_violation("the token of %s with depth %d: %s", sim_dir(sim_lock_dir(lock)),
+                      a->depth[lock], zkr_err_name(rc));
+    }
+    a->lost[lock] = a->lost[lock] || rc == ZKR_ESESSION;
+}
+
+static void ask_held(struct app *a, enum sim_lock lock)
+{
+    bool held = zkr_mutex_is_held(a->p->locks[lock]);
+    if (held && (!sim_held(a, lock) || a->lost[lock])) {
+        sim_violation("%s is held by a thread that does not hold it, or lost it",
+                      sim_dir(sim_lock_dir(lock)));
+    }
+    if (!held && sim_held(a, lock)) {
+        a->lost[lock] = true;
+        if (S.s.peace) {
+            sim_violation("%s is lost without a fault", sim_dir(sim_lock_dir(lock)));
+        }
+    }
+}
+
+static void ask_depth(struct app *a, enum sim_lock lock)
+{
+    int depth = zkr_mutex_depth(a->p->locks[lock]);
+    if (depth != a->depth[lock]) {
+        sim_violation("the depth of %s is %d, not %d", sim_dir(sim_lock_dir(lock)),
+                      depth, a->depth[lock]);
+    }
+}
+
+void sim_op_ask(struct app *a)
+{
+    enum sim_lock lock = some_lock(a);
+    if (lock == SIM_LOCKS) {
+        return;
+    }
+    switch (zkf_below(5)) {
+    case 0:
+        ask_held(a, lock);
+        break;
+    case 1:
+        ask_depth(a, lock);
+        break;
+    case 2:
+        ask_token(a, lock);
+        break;
+    default:
+        ask_valid(a, lock);
+        break;
+    }
+}
+
+/* Who sleeps for the lock by now is to return at once. */
+static void cancel(struct app *a, enum sim_lock lock)
+{
+    struct process *p = a->p;
+    long waits[SIM_APPS];
+    for (int i = 0; i < SIM_APPS; i++) {
+        const struct app *other = &p->apps[i];
+        bool sleeps = other->acquires > 0 && other->acquiring == lock &&
+                      other->thread->wait == SIM_CONDITION && !other->thread->woken;
+        waits[i] = sleeps ? other->acquires : 0;
+    }
+    struct call call = sim_call(a, "cancel", ZKR_FOREVER);
+    sim_called(&call, zkr_mutex_cancel(p->locks[lock]));
+    did.canceled++;
+    for (int i = 0; i < SIM_APPS; i++) {
+        struct app *other = &p->apps[i];
+        if (waits[i] > 0 && other->acquires == waits[i] && other->canceled.at == 0) {
+            other->canceled = call.started;
+        }
+    }
+}
+
+static void check_canceled(const struct app *a)
+{
+    if (a->canceled.at != 0 && sim_since(a->p, &a->canceled) > SIM_SLACK) {
+        sim_violation("a thread that was canceled returns %.1f ms later",
+                      (double)(zkf_door.now() - a->canceled.at) / 1e6);
+    }
+}
+
+void sim_op_cancel(struct app *a)
+{
+    enum sim_lock lock = some_lock(a);
+    if (lock != SIM_LOCKS) {
+        cancel(a, lock);
+    }
+}
+
+/* --- acquire --- */
+
+/* A hand-over wakes one thread, once: a wait that ends well was woken once at most. */
+static void check_wakes(const struct app *a, long signals, int rc)
+{
+    long woken = a->thread->signals - signals;
+    did.wakes += woken;
+    if (S.s.peace && !a->p->shut && !scene.cancels && woken > 1) {
+        sim_violation("a thread was woken %ld times for one acquire (%s)", woken,
+                      zkr_err_name(rc));
+    }
+}
+
+static void check_acquired(struct app *a, enum sim_lock lock, int rc)
+{
+    struct process *p = a->p;
+    bool first = a->depth[lock] == 0;
+    if (rc == ZKR_OK && a->lost[lock]) {
+        sim_violation("%s is acquired again while its loss is not released",
+                      sim_dir(sim_lock_dir(lock)));
+    }
+    if (rc == ZKR_EDEADLK &&
+        (lock != WRITER || a->depth[READER] == 0 || a->depth[WRITER] > 0)) {
+        sim_violation("EDEADLK for %s", sim_dir(sim_lock_dir(lock)));
+    }
+    if (rc == ZKR_OK && lock == WRITER && first && a->depth[READER] > 0) {
+        sim_violation("a thread that reads gets the writer");
+    }
+    if (rc == ZKR_ESESSION) {
+        bool reader_lost = lock == WRITER && a->depth[READER] > 0;
+        bool writer_lost = lock == READER && a->depth[WRITER] > 0;
+        if (first && !reader_lost && !writer_lost) {
+            sim_violation("%s: ESESSION without a hold", names[lock]);
+        }
+        a->lost[lock] = !first;
+    }
+    if (rc == ZKR_ENOTOWNER || rc == ZKR_ESTATE || rc == ZKR_EBUSY ||
+        rc == ZKR_ENONODE || (rc == ZKR_ECANCELED && !scene.cancels)) {
+        sim_violation("%s returns %s", names[lock], zkr_err_name(rc));
+    }
+    if (rc == ZKR_OK) {
+        const struct zkr__shared_hold *open = p->locks[lock]->lock.open;
+        did.joined += first && open && open->members > 1;
+        a->depth[lock]++;
+        did.acquired++;
+        p->begun[lock] += first;
+    }
+    did.timed_out += rc == ZKR_ETIMEDOUT;
+}
+
+void sim_op_acquire(struct app *a)
+{
+    enum sim_lock lock = some_lock(a);
+    if (lock == SIM_LOCKS) {
+        return;
+    }
+    int64_t timeout_ms = sim_timeout(a);
+    long signals = a->thread->signals;
+    struct call call = sim_call(a, names[lock], timeout_ms);
+    a->acquires++;
+    a->acquiring = lock;
+    a->canceled = (struct moment){0};
+    int rc = zkr_mutex_acquire(a->p->locks[lock], timeout_ms);
+    a->acquiring = SIM_LOCKS;
+    sim_called(&call, rc);
+    check_canceled(a);
+    check_acquired(a, lock, rc);
+    check_wakes(a, signals, rc);
+    if (rc == ZKR_OK && zkf_chance(70)) {
+        ask_valid(a, lock);
+    }
+}
+
+/* --- release --- */
+
+static void check_released(struct app *a, enum sim_lock lock, int rc)
+{
+    bool held = a->depth[lock] > 0;
+    bool fits = held ? (rc == ZKR_OK && (!a->lost[lock] || a->depth[lock] == 0)) ||
+                           (rc == ZKR_ESESSION && !S.s.peace)
+                     : rc == ZKR_ENOTOWNER;
+    if (!fits) {
+        sim_violation("release of %s, depth %d, lost %d: %s",
+                      sim_dir(sim_lock_dir(lock)), a->depth[lock], a->lost[lock],
+                      zkr_err_name(rc));
+    }
+    if (rc == ZKR_ESESSION) {
+        a->p->lost[lock]++;
+        did.lost++;
+    }
+    a->depth[lock] = rc == ZKR_OK && held ? a->depth[lock] - 1 : 0;
+    a->lost[lock] = a->lost[lock] && a->depth[lock] > 0;
+}
+
+static void release(struct app *a, enum sim_lock lock)
+{
+    /* It may be the next one's from here on. */
+    if (a->depth[lock] <= 1) {
+        a->promise[lock].until = 0;
+    }
+    did.downgrades += lock == WRITER && a->depth[WRITER] == 1 && a->depth[READER] > 0;
+    struct call call = sim_call(a, "release", ZKR_FOREVER);
+    int rc = zkr_mutex_release(a->p->locks[lock]);
+    sim_called(&call, rc);
+    check_released(a, lock, rc);
+}
+
+void sim_op_release(struct app *a)
+{
+    enum sim_lock lock = some_lock(a);
+    if (lock != SIM_LOCKS && (sim_held(a, lock) || scene.misuse)) {
+        release(a, lock);
+    }
+}
+
+void sim_release_all(struct app *a)
+{
+    for (int lock = 0; lock < SIM_LOCKS; lock++) {
+        while (a->depth[lock] > 0 && S.violation[0] == '\0') {
+            release(a, (enum sim_lock)lock);
+        }
+    }
+}

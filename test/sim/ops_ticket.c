@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tickets: of mutexes, semaphores and multi-locks. Any thread uses them; one has to end each. */
+#include <string.h>
+
+#include "ops.h"
+
+static struct pass *free_pass(struct process *p)
+{
+    for (int i = 0; i < SIM_PASSES; i++) {
+        if (!p->passes[i].owner && p->passes[i].users == 0) {
+            return &p->passes[i];
+        }
+    }
+    return NULL;
+}
+
+/* One that may be used; @mine: that @a has to end. */
+static struct pass *some_pass(struct app *a, bool mine)
+{
+    struct process *p = a->p;
+    int first = (int)zkf_below(SIM_PASSES);
+    for (int i = 0; i < SIM_PASSES; i++) {
+        struct pass *pass = &p->passes[(first + i) % SIM_PASSES];
+        if (pass->ticket && !pass->destroyed && (!mine || pass->owner == a)) {
+            return pass;
+        }
+    }
+    return NULL;
+}
+
+/* --- asking for one --- */
+
+enum kind { OF_MUTEX, OF_PERMITS, OF_MULTI };
+
+static bool is_there(const struct process *p, enum kind kind, enum sim_lock lock)
+{
+    return kind == OF_MUTEX
+               ? scene.tickets && p->locks[lock]
+               : (kind == OF_PERMITS ? p->semaphore != NULL : p->multi != NULL);
+}
+
+static int request(struct app *a,
+                   struct pass *pass,
+                   enum kind kind,
+                   enum sim_lock lock,
+                   int64_t timeout_ms)
+{
+    struct process *p = a->p;
+    zkr_ticket_fn fn = zkf_chance(70) ? sim_on_ticket : NULL;
+    int n = 1 + (int)zkf_below(scene.max);
+    switch (kind) {
+    case OF_MUTEX:
+        pass->dir = sim_lock_dir(lock);
+        pass->shared = lock == READER;
+        return zkr_mutex_request(p->locks[lock], timeout_ms, fn, pass, &pass->ticket);
+    case OF_PERMITS:
+        pass->dir = AT_PERMITS;
+        pass->shared = true;
+        did.permits++;
+        return zkr_semaphore_request(p->semaphore, n, timeout_ms, fn, pass,
+                                     &pass->ticket);
+    case OF_MULTI:
+        pass->dir = AT_LOCK;
+        pass->shared = false;
+        did.multis++;
+        break;
+    }
+    return zkr_multi_lock_request(p->multi, timeout_ms, fn, pass, &pass->ticket);
+}
+
+/* As request(), and wait. */
+static int acquire(struct app *a, struct pass *pass, enum kind kind, int64_t timeout_ms)
+{
+    struct process *p = a->p;
+    pass->dir = kind == OF_PERMITS ? AT_PERMITS : AT_LOCK;
+    pass->shared = kind == OF_PERMITS;
+    zkr_ticket *t = NULL;
+    int rc = kind == OF_PERMITS
+                 ? zkr_semaphore_acquire(p->semaphore, 1 + (int)zkf_below(scene.max),
+                                         timeout_ms, &t)
+                 : zkr_multi_lock_acquire(p->multi, timeout_ms, &t);
+    if ((rc == ZKR_OK) != (t != NULL)) {
+        sim_violation("acquire returns %s and ticket %p", zkr_err_name(rc), (void *)t);
+    }
+    pass->ticket = t;
+    return rc;
+}
+
+void sim_op_request(struct app *a)
+{
+    enum kind kind = (enum kind)zkf_below(3);
+    enum sim_lock lock = (enum sim_lock)zkf_below(SIM_LOCKS);
+    struct pass *pass = free_pass(a->p);
+    if (!pass || !is_there(a->p, kind, lock)) {
+        return;
+    }
+    *pass = (struct pass){.p = a->p, .owner = a};
+    bool wait = kind != OF_MUTEX && zkf_chance(40);
+    int64_t timeout_ms = sim_timeout(a);
+    if (!wait && zkf_chance(50)) {
+        timeout_ms = ZKR_FOREVER;
+    }
+    struct call call = sim_call(a, wait ? "acquire a ticket" : "request",
+                                wait ? timeout_ms : ZKR_FOREVER);
+    a->passes++;
+    did.tickets++;
+    int rc = wait ? acquire(a, pass, kind, timeout_ms)
+                  : request(a, pass, kind, lock, timeout_ms);
+    sim_called(&call, rc);
+    if (!wait && rc != ZKR_OK) {
+        sim_violation("a request is refused: %s", zkr_err_name(rc));
+    }
+    if (!pass->ticket) {
+        pass->owner = NULL;
+        a->passes--;
+    }
+}
+
+/* --- using one --- */
+
+static void wait_for(struct app *a, struct pass *pass)
+{
+    int64_t timeout_ms = zkf_chance(30) ? 0 : 1 + zkf_below(S.s.session / ZKR__MS);
+    if (!sim_owes(a) && zkf_chance(30)) {
+        timeout_ms = ZKR_FOREVER;
+    }
+    struct call call =
+        sim_call(a, "ticket wait", timeout_ms == 0 ? ZKR_FOREVER : timeout_ms);
+    int rc = zkr_ticket_wait(pass->ticket, timeout_ms);
+    if (rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER) {
+        call.timeout_ms = ZKR_FOREVER; /* perhaps the ticket's own time-out */
+    }
+    sim_called(&call, rc);
+}
+
+static void ask(struct app *a, struct pass *pass)
+{
+    int64_t since = zkf_now();
+    int64_t token = 0;
+    int state = zkr_ticket_state(pass->ticket);
+    int rc = zkr_ticket_fencing_token(pass->ticket, &token);
+    int64_t valid = zkr_ticket_valid_for_ms(pass->ticket);
+    (void)a;
+    if (state < ZKR_TICKET_WAITING || state > ZKR_TICKET_RELEASED ||
+        (rc != ZKR_OK && rc != ZKR_ESTATE && rc != ZKR_ESESSION)) {
+        sim_violation("a ticket is in state %d, its token %s", state, zkr_err_name(rc));
+    }
+    if (pass->owner) {
+        sim_promise(pass->p, &pass->promise, pass->dir, pass->shared, since, valid);
+    }
+}
+
+static void give_back(struct app *a, struct pass *pass)
+{
+    pass->promise.until = 0;
+    struct call call = sim_call(a, "ticket release", ZKR_FOREVER);
+    int rc = zkr_ticket_release(pass->ticket);
+    sim_called(&call, rc);
+    pass->promise.until = 0; /* who asked meanwhile may have been told so before */
+    if (rc != ZKR_OK && rc != ZKR_ESESSION) {
+        sim_violation("a ticket cannot be released: %s", zkr_err_name(rc));
+    }
+}
+
+static void
+use(struct app *a, struct pass *pass, void (*fn)(struct app *, struct pass *))
+{
+    pass->users++;
+    fn(a, pass);
+    pass->users--;
+}
+
+/* Whoever uses it comes back, as it is released. */
+static void end(struct app *a, struct pass *pass)
+{
+    use(a, pass, give_back);
+    pass->destroyed = true;
+    while (pass->users > 0) {
+        sim_sleep(1 + zkf_below(ZKR__MS));
+    }
+    int rc = zkr_ticket_destroy(pass->ticket);
+    if (rc != ZKR_OK) {
+        sim_violation("a ticket that was released cannot be destroyed: %s",
+                      zkr_err_name(rc));
+    }
+    pass->ticket = NULL;
+    pass->owner = NULL;
+    a->passes--;
+}
+
+void sim_op_ticket(struct app *a)
+{
+    int64_t what = zkf_below(100);
+    struct pass *pass = some_pass(a, what >= 70);
+    if (!pass) {
+        return;
+    }
+    if (what < 30) {
+        use(a, pass, ask);
+    } else if (what < 60) {
+        use(a, pass, wait_for);
+    } else if (what < 70) {
+        use(a, pass, give_back);
+    } else {
+        end(a, pass);
+    }
+}
+
+void sim_hand_in_all(struct app *a)
+{
+    struct pass *pass;
+    while (S.violation[0] == '\0' && (pass = some_pass(a, true)) != NULL) {
+        end(a, pass);
+    }
+}

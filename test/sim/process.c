@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process: opens a client, makes what its threads use, waits for them, and ends all of it. */
+#include <string.h>
+
+#include "ops.h"
+#include "recipes/mutex.h"
+#include "session/open.h"
+#include "util.h"
+
+/* --- threads of the application --- */
+
+static void *run_app(void *arg)
+{
+    struct app *a = arg;
+    a->thread = sim_self();
+    for (int64_t left = scene.ops; left > 0 && S.violation[0] == '\0'; left--) {
+        sim_op(a);
+        if (sim_quiet || a->p->shut) {
+            break;
+        }
+        sim_sleep(sim_pause());
+    }
+    /* A thread that ends while it holds releases by that. */
+    bool holds = scene.early_ends && zkf_chance(60);
+    sim_let_go(a, !holds);
+    for (int lock = 0; lock < SIM_LOCKS; lock++) {
+        did.ends_holding += a->depth[lock] > 0;
+        a->promise[lock].until = 0;
+    }
+    return NULL;
+}
+
+/* --- what there is --- */
+
+static void make_mutexes(struct process *p)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.on_lost = zkf_chance(60) ? sim_on_lost : NULL;
+    o.on_lost_ctx = p;
+    o.wait_on_release = scene.wait_on_release;
+    o.watch_node = scene.watch_node;
+    for (int lock = LOCK_A; lock <= LOCK_C; lock++) {
+        if (lock == LOCK_A || zkf_chance(40)) {
+            int rc = zkr_mutex_create(&p->locks[lock], p->c,
+                                      sim_dir(sim_lock_dir((enum sim_lock)lock)), &o);
+            if (rc != ZKR_OK) {
+                sim_violation("no mutex: %s", zkr_err_name(rc));
+            }
+        }
+    }
+}
+
+static void make_rw(struct process *p)
+{
+    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+    o.on_lost = zkf_chance(scene.shares ? 90 : 60) ? sim_on_lost : NULL;
+    o.on_lost_ctx = p;
+    o.wait_on_release = scene.wait_on_release;
+    o.share_readers = scene.shares;
+    if (zkr_rwlock_create(&p->rw, p->c, sim_dir(AT_RW), &o) != ZKR_OK) {
+        sim_violation("no read-write lock");
+    }
+    p->locks[READER] = zkr_rwlock_reader(p->rw);
+    p->locks[WRITER] = zkr_rwlock_writer(p->rw);
+}
+
+static void make_multi(struct process *p)
+{
+    const char *paths[] = {sim_dir(AT_LOCK), sim_dir(AT_SECOND), sim_dir(AT_THIRD)};
+    size_t count = 2 + (size_t)zkf_below(2);
+    if (zkr_multi_lock_create(&p->multi, p->c, paths, count, NULL) != ZKR_OK) {
+        sim_violation("no multi-lock");
+    }
+}
+
+static void make_leaders(struct process *p)
+{
+    zkr_leader_latch_options l = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    l.on_gain = sim_on_gain;
+    l.on_loss = sim_on_loss;
+    l.ctx = p;
+    l.step_down_when_suspended = zkf_chance(25);
+    zkr_leader_selector_options s = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
+    s.auto_requeue = zkf_chance(40);
+    s.requeue_delay_ms = zkf_chance(30) ? zkf_below(200) : 0;
+    s.on_failed = sim_on_failed;
+    s.step_down_when_suspended = zkf_chance(25);
+    if (scene.latches && zkr_leader_latch_create(&p->latch, p->c, sim_dir(AT_LATCH),
+                                                 "x", &l) != ZKR_OK) {
+        sim_violation("no latch");
+    }
+    if (scene.selectors &&
+        zkr_leader_selector_create(&p->selector, p->c, sim_dir(AT_SELECTOR), "x",
+                                   sim_take_leadership, p, &s) != ZKR_OK) {
+        sim_violation("no selector");
+    }
+}
+
+static void make_all(struct process *p)
+{
+    if (scene.mutexes || scene.tickets) {
+        make_mutexes(p);
+    }
+    if (scene.rw) {
+        make_rw(p);
+    }
+    if (scene.permits && zkr_semaphore_create(&p->semaphore, p->c, "/permits",
+                                              scene.max, NULL) != ZKR_OK) {
+        sim_violation("no semaphore");
+    }
+    if (scene.multis) {
+        make_multi(p);
+    }
+    make_leaders(p);
+}
+
+/* --- the end of it --- */
+
+static void must(int rc, const char *what)
+{
+    if (rc != ZKR_OK) {
+        sim_violation("%s returns %s", what, zkr_err_name(rc));
+    }
+}
+
+static void end_leaders(struct process *p)
+{
+    if (p->latch) {
+        must(zkr_leader_latch_stop(p->latch, zkf_chance(50) ? ZKR_LATCH_SILENT
+                                                            : ZKR_LATCH_NOTIFY),
+             "stop of the latch");
+        must(zkr_leader_latch_destroy(p->latch), "destroy of the latch");
+        p->latch = NULL;
+    }
+    if (p->selector) {
+        must(zkr_leader_selector_stop(p->selector, ZKR_FOREVER), "stop");
+        if (p->leading != 0) {
+            sim_violation("stop returns while take_leadership() runs");
+        }
+        must(zkr_leader_selector_destroy(p->selector), "destroy of the selector");
+        p->selector = NULL;
+    }
+}
+
+static void end_locks(struct process *p)
+{
+    if (p->rw) {
+        must(zkr_rwlock_destroy(p->rw), "destroy of the read-write lock");
+        p->rw = NULL;
+        p->locks[READER] = p->locks[WRITER] = NULL;
+    }
+    must(zkr_semaphore_destroy(p->semaphore), "destroy of the semaphore");
+    p->semaphore = NULL;
+    must(zkr_multi_lock_destroy(p->multi), "destroy of the multi-lock");
+    p->multi = NULL;
+    int first = (int)zkf_below(SIM_LOCKS);
+    for (int i = 0; i < SIM_LOCKS; i++) {
+        int lock = (first + i) % SIM_LOCKS;
+        must(zkr_mutex_destroy(p->locks[lock]), "destroy of a mutex");
+        p->locks[lock] = NULL;
+    }
+}
+
+/* Of each loss that a thread has seen by its release, on_lost was called, once it had its turn. */
+static void check_told(struct process *p)
+{
+    const struct zkr__dispatch *d = &p->c->dispatch;
+    for (int i = 0; i < 100 && (d->head || d->running); i++) {
+        sim_sleep(20 * ZKR__MS);
+    }
+    for (int lock = 0; lock < SIM_LOCKS && !d->head && !d->running && p->calling == 0;
+         lock++) {
+        bool told = p->locks[lock] && p->locks[lock]->on_lost;
+        if (told && p->told[lock] < p->lost[lock]) {
+            sim_violation("on_lost was called %ld times for %ld losses of %s",
+                          p->told[lock], p->lost[lock],
+                          sim_dir(sim_lock_dir((enum sim_lock)lock)));
+        }
+    }
+}
+
+/* Callbacks from here on use nothing that may be gone. */
+static void end_all(struct process *p)
+{
+    if (zkf_chance(80)) {
+        check_told(p);
+    }
+    if (zkf_chance(10)) {
+        p->shut = true;
+        must(zkr_client_shutdown(p->c), "shutdown");
+    }
+    p->ending = true;
+    while (p->calling > 0) {
+        sim_sleep(ZKR__MS);
+    }
+    if (zkf_chance(50)) {
+        end_leaders(p);
+        end_locks(p);
+    } else {
+        end_locks(p);
+        end_leaders(p);
+    }
+    if (zkf_chance(30)) {
+        (void)zkr_client_flush(p->c, zkf_below(S.s.session / ZKR__MS));
+    }
+    S.members[p->client].c = NULL;
+    p->open = false;
+    did.closes++;
+    must(zkr_client_close(p->c), "close");
+    p->c = NULL;
+    if (p->calling != 0) {
+        sim_violation("close returns while a callback runs");
+    }
+}
+
+/* --- callbacks that the application runs --- */
+
+static void *run_dispatcher(void *arg)
+{
+    struct process *p = arg;
+    while (p->open) {
+        int rc = zkr_client_dispatch(p->c, (int)zkf_below(3));
+        if (rc < 0 && rc != ZKR_EBUSY) {
+            sim_violation("zkr_client_dispatch() returns %s", zkr_err_name(rc));
+        }
+        sim_sleep(1 + zkf_below(20 * ZKR__MS));
+    }
+    return NULL;
+}
+
+/* --- its main thread --- */
+
+static bool open_client(struct process *p)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = S.s.session / ZKR__MS;
+    o.retry_attempts = S.s.attempts;
+    o.lease_margin_ppm = S.s.margin_ppm;
+    o.on_state = sim_on_state;
+    o.on_state_ctx = p;
+    o.dispatch_by_application = scene.by_hand;
+    const struct zkr__env env = {.door = sim_door()};
+    struct member fresh = {.c = NULL};
+    int client = p->client;
+    *p = (struct process){.client = client, .stopped = p->stopped};
+    int cancel_state = zkr__cancel_hold();
+    int rc = zkr__client_open(&p->c, "127.0.0.1:1", &o, &env);
+    zkr__cancel_restore(cancel_state);
+    fresh.stalled = S.members[client].stalled;
+    fresh.stalled_at = S.members[client].stalled_at;
+    S.members[client] = fresh;
+    S.members[client].c = p->c;
+    p->open = rc == ZKR_OK;
+    if (rc != ZKR_OK && !(scene.no_threads && rc == ZKR_ESYS)) {
+        sim_violation("a client cannot be opened: %s", zkr_err_name(rc));
+    }
+    return p->open;
+}
+
+static void live(struct process *p)
+{
+    struct sim_thread *threads[SIM_APPS] = {NULL}, *dispatcher = NULL;
+    if (zkf_chance(40)) {
+        (void)zkr_client_wait_connected(p->c, S.s.session / ZKR__MS);
+    }
+    make_all(p);
+    if (scene.by_hand) {
+        dispatcher = sim_thread_start(p->client, "dispatcher", run_dispatcher, p);
+    }
+    for (int i = 0; i < scene.apps; i++) {
+        p->apps[i] = (struct app){.p = p, .at = i};
+        threads[i] = sim_thread_start(p->client, "app", run_app, &p->apps[i]);
+        did.threads++;
+    }
+    for (int i = 0; i < scene.apps; i++) {
+        sim_thread_join(threads[i]);
+    }
+    if (dispatcher) {
+        p->open = false;
+        sim_thread_join(dispatcher);
+    }
+    end_all(p);
+}
+
+static void *run_main(void *arg)
+{
+    struct process *p = arg;
+    for (int64_t round = 0; round < scene.rounds && S.violation[0] == '\0'; round++) {
+        if (open_client(p)) {
+            live(p);
+        }
+        sim_sleep(zkf_below(S.s.pace));
+    }
+    return NULL;
+}
+
+void sim_process_start(int client)
+{
+    struct process *p = &processes[client];
+    *p = (struct process){.client = client};
+    S.members[client] = (struct member){.c = NULL};
+    zkf_client_clock(client, zkf_below(S.s.session), search_skew());
+    (void)sim_thread_start(client, "main", run_main, p);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "sim.h"
+
+static int64_t last_now;
+
+/* What a fault stops now stood still from now on. */
+static void count_stops(void)
+{
+    static bool stopped[SIM_CLIENTS];
+    int64_t passed = zkf_now() - last_now;
+    last_now = zkf_now();
+    for (int i = 0; i < S.s.clients; i++) {
+        processes[i].stopped += stopped[i] ? passed : 0;
+        stopped[i] = *zkf_client_stopped(i);
+    }
+}
+
+/* Somebody goes round in a circle. */
+static void check_progress(void)
+{
+    enum { AT_ONCE = 5000 };
+    static long since;
+    static int64_t at;
+    if (zkf_now() != at || did.steps < since) {
+        at = zkf_now();
+        since = did.steps;
+    } else if (did.steps > since + AT_ONCE) {
+        (void)sim_threads_left(true);
+        sim_violation("%d steps, and no time has passed", AT_ONCE);
+    }
+}
+
+static bool step(int64_t end)
+{
+    if (!zkf_step(end)) {
+        return false;
+    }
+    check_progress();
+    count_stops();
+    did.steps++;
+    sim_check();
+    return S.violation[0] == '\0';
+}
+
+static bool is_over(void)
+{
+    return sim_threads_left(false) == 0;
+}
+
+static void report_stuck(void)
+{
+    const struct sim_thread *t = sim_stuck();
+    (void)sim_threads_left(true);
+    if (t) {
+        sim_violation(
+            "thread %s of client %d waits for %s for ever, %d threads are left",
+            t->name, t->client, sim_wait_name(t->wait), sim_threads_left(false));
+    } else {
+        sim_violation("%d threads never end", sim_threads_left(false));
+    }
+}
+
+/* Everybody ends in bounded time, once there are no faults. */
+static void finish(void)
+{
+    count_stops();
+    search_calm();
+    sim_threads_calm();
+    sim_quiet = true;
+    int64_t end = zkf_now() + 60 * S.s.session;
+    while (!is_over() && step(end)) {
+    }
+    if (!is_over() && S.violation[0] == '\0') {
+        report_stuck();
+    }
+    end = zkf_now() + 20 * S.s.session;
+    while ((zkf_session_count() > 0 || zkf_watch_count() > 0) && step(end)) {
+    }
+    for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
+        if (n->owner != 0) {
+            sim_violation("%s is left", n->path);
+        }
+    }
+    if (zkf_session_count() > 0 || zkf_watch_count() > 0) {
+        sim_violation("%zu sessions and %zu watches are left", zkf_session_count(),
+                      zkf_watch_count());
+    }
+}
+
+static void check_memory(long before)
+{
+    if (S.violation[0] == '\0' && sim_blocks() != before) {
+        sim_violation("%ld blocks of memory are left", sim_blocks() - before);
+    }
+}
+
+bool sim_run(uint64_t seed, bool trace)
+{
+    long blocks = sim_blocks();
+    S.trace = trace;
+    S.violation[0] = '\0';
+    memset(processes, 0, sizeof(processes));
+    sim_quiet = false;
+    sim_choose(seed, trace);
+    sim_threads_begin(&scene.pace);
+    sim_check_begin();
+    last_now = zkf_now();
+    count_stops();
+    for (int i = 0; i < S.s.clients; i++) {
+        sim_process_start(i);
+    }
+    int64_t first = zkf_now() + zkf_below(S.s.fault_pace);
+    S.faults =
+        (struct zkf_actor){.due = S.s.peace ? ZKR__NEVER : first, .act = search_fault};
+    zkf_actor_add(&S.faults);
+    int64_t end = zkf_now() + S.s.length;
+    while (!is_over() && step(end)) {
+    }
+    if (S.violation[0] == '\0') {
+        finish();
+    }
+    sim_threads_end();
+    check_memory(blocks);
+    zkf_forget();
+    zkf_end();
+    return S.violation[0] == '\0';
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sim.h"
+
+struct search S;
+struct scene scene;
+struct process processes[SIM_CLIENTS];
+struct sim_did did;
+bool sim_quiet;
+
+const char *sim_dir(enum sim_dir dir)
+{
+    static const char *const dirs[] = {[AT_LOCK] = "/a/lock",
+                                       [AT_SECOND] = "/b",
+                                       [AT_THIRD] = "/a/c",
+                                       [AT_RW] = "/rw",
+                                       [AT_PERMITS] = "/permits/leases",
+                                       [AT_LATCH] = "/latch",
+                                       [AT_SELECTOR] = "/selector",
+                                       [AT_GATE] = "/permits/locks"};
+    return dirs[dir];
+}
+
+void sim_violation(const char *format, ...)
+{
+    if (S.violation[0] != '\0') {
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(S.violation, sizeof(S.violation), format, args);
+    va_end(args);
+    zkf_trace("VIOLATION: %s", S.violation);
+}
+
+bool sim_no_thread(void)
+{
+    return scene.no_threads && !sim_quiet && zkf_chance(20);
+}
+
+/* --- choosing --- */
+
+static void choose_faults(struct scenario *s)
+{
+    s->clients = 1 + (zkf_chance(85) ? 1 + (int)zkf_below(SIM_CLIENTS - 1) : 0);
+    s->servers = zkf_chance(35) ? 1 : 3;
+    s->session = 1000 * ZKR__MS * (1 + zkf_below(3));
+    s->tick = s->session / (2 + zkf_below(3));
+    s->length = s->session / 2 * (1 + zkf_below(6));
+    s->pace = s->session / (2 << zkf_below(4));
+    s->peace = zkf_chance(25);
+    s->fault_pace = s->session / (1 + zkf_below(4));
+    s->longest_stop = zkf_chance(40) ? s->session * 2 : 0;
+    s->hands = zkf_chance(25);
+    s->isolations = s->servers > 1 && zkf_chance(30);
+    s->attempts = zkf_chance(15) ? 3 : 0;
+    search_choose_faults(s);
+    /* Of what is refused for good, and of want of memory, engine.search takes care. */
+    s->forbids = s->auth = s->starved = false;
+    s->number = -1;
+}
+
+static void choose_recipes(struct scene *s)
+{
+    s->mutexes = zkf_chance(60);
+    s->tickets = zkf_chance(35);
+    s->rw = zkf_chance(35);
+    s->permits = zkf_chance(25);
+    s->multis = zkf_chance(20);
+    s->latches = zkf_chance(20);
+    s->selectors = zkf_chance(25);
+    s->mutexes |= !s->tickets && !s->rw && !s->permits && !s->multis && !s->latches;
+}
+
+static void choose_manners(struct scene *s)
+{
+    static const int64_t switches[] = {0, 2, 5, 10, 25, 50};
+    s->pace.switches = switches[zkf_below(6)];
+    s->pace.late = zkf_chance(50) ? 0 : zkf_chance(70) ? 3 : 15;
+    s->pace.spurious = zkf_chance(70) ? 0 : 3;
+    s->apps = 1 + zkf_below(SIM_APPS - 1);
+    s->ops = 2 + zkf_below(8);
+    s->rush = zkf_chance(25);
+    s->timeouts = zkf_chance(60);
+    s->tries = zkf_chance(40);
+    s->cancels = zkf_chance(25);
+    s->shutdowns = zkf_chance(10);
+    s->early_ends = zkf_chance(30);
+    s->misuse = zkf_chance(40);
+    s->no_threads = zkf_chance(4);
+    s->shares = s->rw && zkf_chance(60);
+    s->rush = s->rush || (s->shares && zkf_chance(60));
+    s->wait_on_release = zkf_chance(25);
+    s->by_hand = zkf_chance(15);
+    s->watch_node = zkf_chance(20);
+    s->max = 1 + zkf_below(3);
+    s->rounds = zkf_chance(25) ? 2 : 1;
+}
+
+/* Threads that read come together within a tenth of a second, and what they share is lost. */
+static void crowd_readers(struct scenario *s)
+{
+    if (scene.shares && zkf_chance(60)) {
+        scene.apps = SIM_APPS;
+        s->pace = 100 * ZKR__MS;
+        s->hands = !s->peace;
+        s->fault_pace = s->session / 8;
+        s->clients = 1 + (int)zkf_below(2);
+    }
+}
+
+void sim_choose(uint64_t seed, bool trace)
+{
+    struct zkf_config config = {.seed = seed, .servers = 3, .trace = trace};
+    zkf_begin(&config); /* for its chance only: what follows depends on the scene */
+    S.s = (struct scenario){.seed = seed};
+    scene = (struct scene){0};
+    choose_faults(&S.s);
+    choose_recipes(&scene);
+    choose_manners(&scene);
+    crowd_readers(&S.s);
+    zkf_end();
+    config.servers = S.s.servers;
+    config.tick = S.s.tick;
+    config.epoch = S.s.epoch;
+    config.patience = S.s.session * 2;
+    config.slow = S.s.peace ? 30 * ZKR__MS : S.s.session / 20;
+    config.stalls = !S.s.peace;
+    config.seed = ~seed;
+    config.hooks = (struct zkf_hooks){.act = sim_act,
+                                      .on_submit = search_on_submit,
+                                      .on_deleting = sim_on_deleting,
+                                      .on_shortened = search_on_shortened,
+                                      .wait = sim_stand};
+    zkf_begin(&config);
+    search_begin_faults();
+}

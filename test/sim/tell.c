@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callbacks of the application: how often, in which order, one at a time; and what they may do. */
+#include "ops.h"
+
+/* What blocks is refused here, at once. */
+static void try_to_block(struct process *p)
+{
+    const struct {
+        const char *name;
+        int rc;
+    } calls[] = {
+        {"acquire",
+         p->locks[LOCK_A] ? zkr_mutex_acquire(p->locks[LOCK_A], 1) : ZKR_ESTATE},
+        {"flush", zkr_client_flush(p->c, 1)},
+        {"wait_connected", zkr_client_wait_connected(p->c, 1)},
+        {"close", zkr_client_close(p->c)},
+        {"await", p->latch ? zkr_leader_latch_await(p->latch, 1) : ZKR_ESTATE},
+    };
+    did.refused++;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (calls[i].rc != ZKR_ESTATE) {
+            sim_violation("%s in a callback returns %s", calls[i].name,
+                          zkr_err_name(calls[i].rc));
+        }
+    }
+}
+
+static void call_back(struct process *p)
+{
+    /* What is about to be destroyed is left alone. */
+    if (!p->ending && zkf_chance(20)) {
+        try_to_block(p);
+    }
+    if (!p->ending && scene.cancels && p->locks[LOCK_B] && zkf_chance(20)) {
+        (void)zkr_mutex_cancel(p->locks[LOCK_B]);
+    }
+    if (!p->ending && p->locks[WRITER] && zkf_chance(20)) {
+        (void)zkr_mutex_is_held_in_process(p->locks[WRITER]);
+    }
+    sim_point();
+    if (zkf_chance(20)) {
+        sim_sleep(zkf_below(20 * ZKR__MS)); /* slow ones */
+    }
+}
+
+static void begin(struct process *p, const char *what)
+{
+    zkf_trace("client %d: %s", p->client, what);
+    did.callbacks++;
+    if (p->calling++ != 0) {
+        sim_violation("client %d runs two callbacks at once", p->client);
+    }
+    if (sim_self()->locks != 0) {
+        sim_violation("a callback is called with a lock held");
+    }
+}
+
+static void end(struct process *p)
+{
+    p->calling--;
+}
+
+void sim_on_state(zkr_client *c, int state, void *process)
+{
+    struct process *p = process;
+    (void)c;
+    begin(p, zkr_client_state_name(state));
+    if (p->open) {
+        call_back(p);
+    }
+    end(p);
+}
+
+void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process)
+{
+    struct process *p = process;
+    begin(p, "on_lost");
+    did.on_lost++;
+    int lock = 0;
+    while (lock < SIM_LOCKS && p->locks[lock] != m) {
+        lock++;
+    }
+    if (lock == SIM_LOCKS || lost->fencing_token == 0 || lost->reason == 0) {
+        sim_violation("on_lost for a mutex that is not there, or no hold");
+    } else if (++p->told[lock] > p->begun[lock]) {
+        sim_violation("on_lost is called %ld times for %ld holds of %s", p->told[lock],
+                      p->begun[lock], sim_dir(AT_LOCK));
+    }
+    call_back(p);
+    end(p);
+}
+
+void sim_on_ticket(zkr_ticket *t, int state, void *ctx)
+{
+    struct pass *pass = ctx;
+    struct process *p = pass->p;
+    begin(p, "a ticket is told of");
+    bool in_order = state == ZKR_TICKET_LOST
+                        ? pass->told == ZKR_TICKET_HELD
+                        : pass->told == 0 &&
+                              (state == ZKR_TICKET_HELD || state == ZKR_TICKET_FAILED);
+    if (!in_order || t != pass->ticket) {
+        sim_violation("a ticket is told %d after %d, or when it is none", state,
+                      pass->told);
+    }
+    pass->told = state;
+    if (zkf_chance(15)) {
+        pass->promise.until = 0;
+        (void)zkr_ticket_release(t);
+        pass->promise.until = 0;
+    }
+    call_back(p);
+    if (t != pass->ticket) {
+        sim_violation("a ticket is destroyed while its callback runs");
+    }
+    end(p);
+}
+
+void sim_on_gain(zkr_leader_latch *l, int64_t token, void *process)
+{
+    struct process *p = process;
+    begin(p, "on_gain");
+    did.gains++;
+    if ((p->led && !p->silent && p->stopping == 0) || l != p->latch || token == 0) {
+        sim_violation("on_gain twice without on_loss");
+    }
+    p->led = true;
+    p->silent = false;
+    call_back(p);
+    end(p);
+}
+
+void sim_on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *process)
+{
+    struct process *p = process;
+    (void)lost;
+    begin(p, "on_loss");
+    if (!p->led || l != p->latch) {
+        sim_violation("on_loss without on_gain");
+    }
+    p->led = false;
+    call_back(p);
+    end(p);
+}
+
+void sim_on_failed(zkr_leader_selector *s, int code, void *process)
+{
+    struct process *p = process;
+    begin(p, "on_failed");
+    if (s != p->selector || code == ZKR_OK) {
+        sim_violation("on_failed of a selector that is not there, or with no code");
+    }
+    call_back(p);
+    end(p);
+}

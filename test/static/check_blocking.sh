@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# check_blocking.sh ROOT: a function whose header says "Blocks: yes" is in the table of test/engine/test_callbacks.c,
+# which shows that callbacks cannot call it.
+set -eu
+
+table=$1/test/engine/test_callbacks.c
+failed=0
+blocking=$(awk '
+/\/\*\*/ { blocks = 0 }
+/Blocks: *yes/ { blocks = 1 }
+blocks && /^ZKR_API/ { declares = 1 }
+declares && match($0, /zkr_[a-z_]+\(/) {
+    print substr($0, RSTART, RLENGTH - 1)
+    blocks = declares = 0
+}' "$1"/include/zkr/*.h)
+[ -n "$blocking" ] || failed=1
+for name in $blocking; do
+    grep -qw "$name" "$table" || {
+        echo "$name() blocks, and is not in $table"
+        failed=1
+    }
+done
+exit $failed

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A claim among all that can happen to it: requests in flight, answered in their order with whatever code, news,
+ * timers, a connection that comes and goes. Each step keeps the promises below and leaves something that will go on.
+ * Who chooses what happens: zkt_below(), for the test at random, for the fuzz target by its input.
+ */
+#ifndef ZKT_CLAIM_WALK_H
+#define ZKT_CLAIM_WALK_H
+
+#include <zkr/client.h>
+
+#include "engine/claim_events.h"
+#include "unit.h"
+
+/* ---- what is true of each step, whatever happens ------------------------------------ */
+
+static struct zkr__claim_state last_k; /* for the report */
+static struct zkr__claim_event last_e;
+
+static void must(bool fine, const char *what)
+{
+    const struct zkr__claim_state *k = &last_k;
+    const struct zkr__claim_event *e = &last_e;
+    if (!fine) {
+        fail_msg("%s: phase %d next %d own %d%s%s; event %d code %d%s%s%s%s%s%s", what,
+                 (int)k->phase, (int)k->next, (int)k->own, k->leaving ? " leaving" : "",
+                 k->keeps_place ? " keeps_place" : "", (int)e->kind, e->code,
+                 e->connected ? " connected" : "", e->sure ? " sure" : "",
+                 e->patient ? " patient" : "", e->found ? " found" : "",
+                 e->granted ? " granted" : "", e->ours ? " ours" : "");
+    }
+}
+
+static bool same_outcome(const struct zkr__claim_state *x,
+                         const struct zkr__claim_state *y)
+{
+    return (x->phase == ZKR__HELD) == (y->phase == ZKR__HELD) &&
+           x->failure == y->failure && x->lost == y->lost &&
+           x->displaced == y->displaced;
+}
+
+/* A group hears of its members also where they stand. */
+static bool same_news(const struct zkr__claim_state *x,
+                      const struct zkr__claim_state *y)
+{
+    bool moved =
+        x->phase != y->phase && (y->phase == ZKR__PARKED || y->phase == ZKR__READY);
+    return same_outcome(x, y) && !(x->member && moved);
+}
+
+/* The server has its node, as far as it knows. */
+static bool has_node(const struct zkr__claim_state *k)
+{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    return zkr__claim_waits_with_node(k) || stage == ZKR__HELD ||
+           stage == ZKR__REMOVING;
+}
+
+/* This says that the node is not there, or is no more ours than anybody's, or will never be deleted by us. */
+static bool takes_node(const struct zkr__claim_event *e, enum zkr__phase before)
+{
+    enum zkr__event_kind kind = e->kind;
+    if (kind == ZKR__EV_SESSION_OVER || kind == ZKR__EV_OWN_GONE ||
+        (kind == ZKR__EV_WRITTEN && e->deletes)) {
+        return true;
+    }
+    if (kind == ZKR__EV_WRITTEN) { /* with the node, or after it was seen to be gone */
+        return e->deletes || e->code == ZKR_ENONODE;
+    }
+    if (e->code == ZKR_ENONODE) {
+        return kind == ZKR__EV_LISTED || kind == ZKR__EV_GOT_OWN ||
+               kind == ZKR__EV_PROVED || kind == ZKR__EV_REMOVED ||
+               kind == ZKR__EV_WRITTEN;
+    }
+    if (e->code == ZKR_OK) {
+        return kind == ZKR__EV_REMOVED || (kind == ZKR__EV_LISTED && !e->found) ||
+               (kind == ZKR__EV_GOT_OWN && !e->ours &&
+                (before == ZKR__ADOPTING || before == ZKR__HELD));
+    }
+    return e->code == ZKR_EAUTH && kind == ZKR__EV_REMOVED;
+}
+
+/* This says that the node is there. */
+static bool brings_node(const struct zkr__claim_event *e)
+{
+    return (e->kind == ZKR__EV_CREATED && e->code == ZKR_OK) ||
+           (e->kind == ZKR__EV_LISTED && e->found);
+}
+
+static bool may_pause(enum zkr__phase next)
+{
+    return next == ZKR__CREATING || next == ZKR__FINDING || next == ZKR__ADOPTING ||
+           next == ZKR__LISTING || next == ZKR__PROVING || next == ZKR__DOUBTED ||
+           next == ZKR__REMOVING;
+}
+
+static void check_node(const struct zkr__claim_state *before,
+                       const struct zkr__claim_event *e,
+                       const struct zkr__claim_state *after)
+{
+    bool looked_for =
+        before->downgrade != ZKR__SETTLED && zkr__claim_stage(after) == ZKR__FINDING;
+    must(!has_node(before) || has_node(after) || takes_node(e, before->phase) ||
+             looked_for,
+         "gone, but for a node");
+    must(after->downgrade == ZKR__SETTLED || after->phase == ZKR__HELD,
+         "downgraded, but not held");
+    must(has_node(before) || !has_node(after) || brings_node(e), "a node from nowhere");
+}
+
+static void check_doubt(const struct zkr__claim_state *before,
+                        const struct zkr__claim_state *after,
+                        unsigned actions)
+{
+    enum zkr__phase was = zkr__claim_stage(before), is = zkr__claim_stage(after);
+    /* Who loses a hold in a downgrade has to find its node first, for nobody. */
+    bool left = before->downgrade == ZKR__SETTLED ? after->leaving : after->lost == 0;
+    bool lost = was == ZKR__HELD && is != ZKR__HELD && !left;
+    must(is != ZKR__DOUBTED || before->keeps_place, "kept");
+    must(is != ZKR__DOUBTED || was == ZKR__DOUBTED || was == ZKR__HELD,
+         "doubted, but never held");
+    must(was != ZKR__DOUBTED || is == ZKR__DOUBTED || is == ZKR__HELD ||
+             is == ZKR__REMOVING || is == ZKR__GONE,
+         "quietly queued again");
+    must(lost == ((actions & ZKR__DO_COUNT_LOSS) != 0), "losses counted wrongly");
+}
+
+/* Whatever happens, asked for or not. */
+static void check_safety(const struct zkr__claim_state *before,
+                         const struct zkr__claim_event *e,
+                         const struct zkr__claim_state *after,
+                         unsigned actions)
+{
+    must(after->phase <= ZKR__GONE, "no such phase");
+    must(after->phase != ZKR__PAUSED || may_pause(after->next), "nothing to do next");
+    must(!(before->leaving && after->phase == ZKR__HELD), "held by nobody");
+    must(!(before->leaving && !after->leaving), "came back");
+    must(!(before->phase == ZKR__GONE && after->phase != ZKR__GONE), "came back");
+    must(!(actions & ZKR__DO_NOTIFY) || !same_news(before, after), "told for nothing");
+    must(!(actions & ZKR__DO_NOTIFY) || !before->leaving, "told nobody");
+    must((actions & ZKR__DO_NOTIFY) || before->leaving || after->leaving ||
+             same_news(before, after),
+         "not told");
+    must(after->phase != ZKR__READY || after->member, "ready for nobody");
+    must(!after->displaced || (after->member && after->phase == ZKR__GONE),
+         "displaced");
+    must(!after->member || before->phase == ZKR__HELD || after->phase != ZKR__HELD ||
+             e->kind == ZKR__EV_ALL_READY || e->kind == ZKR__EV_PROVED,
+         "held before the others");
+    must(!zkr__claim_decided(before) || before->phase == ZKR__HELD ||
+             (after->failure == before->failure && after->lost == before->lost) ||
+             before->leaving,
+         "decided twice");
+    must(before->failure == 0 || after->failure == before->failure, "another reason");
+    must(!(after->failure != 0 && after->lost != 0), "failed and lost");
+    must(!(actions & (ZKR__DO_TELL_WISH | ZKR__DO_RESTORE)) ||
+             after->phase == ZKR__HELD,
+         "asked to let go of nothing");
+    /* The node of a downgrade is another one. */
+    bool another = before->downgrade != after->downgrade;
+    must(!(actions & ZKR__DO_TELL_WISH) || after->told != before->told || another,
+         "told twice");
+    must(after->phase != ZKR__HELD || after->wish == 0, "a wish is kept from a holder");
+    check_node(before, e, after);
+    check_doubt(before, after, actions);
+}
+
+/* ---- the world of a claim ------------------------------------------------------------ */
+
+enum { IN_FLIGHT_MAX = 6, FAILURES_MAX = 3, CALM_STEPS = 60 };
+
+/* What a claim asks for comes back as this event. */
+static const struct {
+    unsigned action;
+    enum zkr__event_kind answer;
+} requests[] = {
+    {ZKR__DO_CREATE, ZKR__EV_CREATED},      {ZKR__DO_GET_OWN, ZKR__EV_GOT_OWN},
+    {ZKR__DO_FIND, ZKR__EV_LISTED},         {ZKR__DO_LIST, ZKR__EV_LISTED},
+    {ZKR__DO_GET_AHEAD, ZKR__EV_GOT_AHEAD}, {ZKR__DO_PROVE, ZKR__EV_PROVED},
+    {ZKR__DO_REMOVE, ZKR__EV_REMOVED},      {ZKR__DO_DOWNGRADE, ZKR__EV_DOWNGRADED},
+    {ZKR__DO_RESTORE, ZKR__EV_RESTORED},
+};
+
+static const unsigned sending = ZKR__DO_PARENTS | ZKR__DO_CREATE | ZKR__DO_FIND |
+                                ZKR__DO_GET_OWN | ZKR__DO_LIST | ZKR__DO_GET_AHEAD |
+                                ZKR__DO_PROVE | ZKR__DO_REMOVE | ZKR__DO_DOWNGRADE |
+                                ZKR__DO_RESTORE;
+
+static const int codes[] = {ZKR_OK,     ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ENONODE,
+                            ZKR_ENOMEM, ZKR_EAUTH,     ZKR_EZK(-127)};
+
+struct world {
+    uint64_t seed;
+    struct zkr__claim_state k;
+    enum zkr__event_kind in_flight[IN_FLIGHT_MAX];
+    size_t count;
+    bool connected;
+    bool retry, quiet; /* timers */
+    bool ahead;        /* its end will be told: a watch, or it is of this client */
+    bool once;         /* not to wait */
+    long reached[2][ZKR__GONE + 1]; /* not left, left */
+    long decided;
+};
+
+static struct world w;
+
+/* When it is in its place, too. */
+static void check_progress(void)
+{
+    const struct zkr__claim_state *k = &w.k;
+    switch (k->phase) {
+    case ZKR__PAUSED:
+        must(w.retry || !w.connected, "paused for ever");
+        break;
+    case ZKR__PARKED:
+        must(w.count > 0 || w.ahead, "parked behind nobody");
+        must(k->own != ZKR__OWN_ASKED || w.count > 0, "own watch asked for by nobody");
+        break;
+    case ZKR__CREATING:
+    case ZKR__FINDING:
+    case ZKR__ADOPTING:
+    case ZKR__LISTING:
+    case ZKR__CONFIRMING:
+    case ZKR__PROVING:
+    case ZKR__DOUBTED:
+    case ZKR__REMOVING:
+        must(w.count > 0, "nothing will ever happen");
+        break;
+    case ZKR__READY:
+    case ZKR__HELD:
+        must(k->downgrade != ZKR__DOWNGRADING || w.count > 0, "asked by nobody");
+        must(k->downgrade != ZKR__DOWNGRADE_OWED || w.retry || !w.connected,
+             "owed for ever");
+        break;
+    case ZKR__GONE:
+        break;
+    }
+}
+
+static void send_requests(unsigned actions)
+{
+    for (size_t i = 0; i < ZKT_COUNT(requests); i++) {
+        if (actions & requests[i].action) {
+            must(w.count + 1 < IN_FLIGHT_MAX, "too many requests");
+            w.in_flight[w.count++] = requests[i].answer;
+        }
+    }
+    if (actions & ZKR__DO_CREATE) {
+        w.in_flight[w.count++] = ZKR__EV_LISTED;
+    }
+}
+
+static void after_step(const struct zkr__claim_event *e, unsigned actions)
+{
+    struct zkr__claim_state *k = &w.k;
+    if (k->round != last_k.round) {
+        w.count = 0;
+    }
+    k->round = 0;
+    k->failures = k->failures < FAILURES_MAX ? k->failures : FAILURES_MAX;
+    send_requests(actions);
+    w.retry = w.retry || (actions & (ZKR__DO_RETRY | ZKR__DO_PACE));
+    w.quiet = w.quiet || (actions & ZKR__DO_QUIET);
+    if (e->kind == ZKR__EV_AHEAD_GONE || e->kind == ZKR__EV_AHEAD_RELEASED ||
+        e->kind == ZKR__EV_AHEAD_CHANGED || k->phase != ZKR__PARKED) {
+        w.ahead = false;
+    }
+    if (e->kind == ZKR__EV_GOT_AHEAD && e->code == ZKR_OK && k->phase == ZKR__PARKED) {
+        w.ahead = true;
+    }
+    if (e->kind == ZKR__EV_LISTED && k->phase == ZKR__PARKED) {
+        /* Only a list that was sent with a watch leaves one at the directory. */
+        w.ahead = e->wait == ZKR__WAIT_NEIGHBOUR ||
+                  (e->wait == ZKR__WAIT_CHILDREN && last_k.watch_children);
+    }
+    if (k->phase == ZKR__GONE) {
+        w.retry = w.quiet = false;
+    }
+}
+
+static void step(const struct zkr__claim_event *e)
+{
+    last_k = w.k;
+    last_e = *e;
+    unsigned actions = zkr__claim_step(&w.k, e);
+    check_safety(&last_k, e, &w.k, actions);
+    must(w.connected || !(actions & sending), "sent without a connection");
+    after_step(e, actions);
+    check_progress();
+}
+
+/* ---- what can happen ----------------------------------------------------------------- */
+
+static bool chance(int64_t n)
+{
+    return zkt_below(&w.seed, n) == 0;
+}
+
+static void happens(struct zkr__claim_event e)
+{
+    e.connected = w.connected;
+    e.sure = !chance(8);
+    e.ample = e.sure && !chance(8);
+    e.patient = !chance(16);
+    step(&e);
+    w.reached[w.k.leaving][w.k.phase]++;
+}
+
+static void news(enum zkr__event_kind kind)
+{
+    happens((struct zkr__claim_event){.kind = kind, .code = ZKR_ETIMEDOUT});
+}
+
+static enum zkr__event_kind next_answer(void)
+{
+    const enum zkr__event_kind kind = w.in_flight[0];
+    w.count--;
+    memmove(w.in_flight, w.in_flight + 1, w.count * sizeof(w.in_flight[0]));
+    return kind;
+}
+
+static void answer(void)
+{
+    struct zkr__claim_event e = {.kind = next_answer(), .once = w.once};
+    e.code = !w.connected ? ZKR_ECONNLOSS
+             : chance(4)  ? codes[zkt_below(&w.seed, ZKT_COUNT(codes))]
+                          : ZKR_OK;
+    e.hopeless = chance(4);
+    e.ours = !chance(8);
+    e.found = !chance(8);
+    e.refused = chance(4);
+    if (e.code == ZKR_OK) { /* what lists and nodes say counts only with success */
+        e.wish = chance(4) ? (int)zkt_below(&w.seed, 3) : 0;
+        e.spent = chance(16);
+        e.granted = chance(3);
+        e.wait = (enum zkr__wait)zkt_below(&w.seed, 3);
+        e.then = (enum zkr__then)zkt_below(&w.seed, 3);
+    }
+    happens(e);
+}
+
+static void own_node_changes(void)
+{
+    if (has_node(&w.k) && chance(4)) {
+        news(ZKR__EV_OWN_GONE);
+    } else if (w.k.own == ZKR__OWN_SET) {
+        news(ZKR__EV_OWN_CHANGED);
+    }
+}
+
+static void ahead_changes(void)
+{
+    static const enum zkr__event_kind kinds[] = {
+        ZKR__EV_AHEAD_GONE, ZKR__EV_AHEAD_RELEASED, ZKR__EV_AHEAD_CHANGED,
+        ZKR__EV_AHEAD_WRITES};
+    if (w.ahead) {
+        news(kinds[zkt_below(&w.seed, ZKT_COUNT(kinds))]);
+    }
+}
+
+static void connection_changes(void)
+{
+    if (w.connected) {
+        w.connected = false;
+    } else if (w.count == 0) { /* what was in flight has been answered before */
+        w.connected = true;
+        news(ZKR__EV_CONNECTED);
+    }
+}
+
+static void fire(bool *timer, enum zkr__event_kind kind)
+{
+    if (*timer) {
+        *timer = false;
+        news(kind);
+    }
+}
+
+static void session_ends(void)
+{
+    w.connected = false;
+    news(ZKR__EV_SESSION_OVER);
+}
+
+/* Late timers, answers to what nobody asked, events of another time: no harm in any state. */
+static void out_of_place(void)
+{
+    struct zkr__claim_event e = {
+        .kind = (enum zkr__event_kind)zkt_below(&w.seed, ZKR__EV_KINDS),
+        .code = codes[zkt_below(&w.seed, ZKT_COUNT(codes))],
+        .connected = chance(2),
+        .sure = chance(2),
+        .patient = chance(2),
+        .found = chance(2),
+        .ours = chance(2)};
+    const bool no_meaning = e.kind == ZKR__EV_START || e.kind == ZKR__EV_WRITING ||
+                            (e.kind == ZKR__EV_GIVE_UP && e.code == ZKR_OK);
+    struct zkr__claim_state k = w.k;
+    e.ample = e.sure;
+    e.granted = e.spent = e.code == ZKR_OK && chance(2);
+    e.wish = e.granted;
+    if (!no_meaning) {
+        last_k = w.k;
+        last_e = e;
+        check_safety(&last_k, &e, &k, zkr__claim_step(&k, &e));
+    }
+}
+
+static void begin_claim(void)
+{
+    w.k = (struct zkr__claim_state){.keeps_place = chance(2), .member = chance(4)};
+    w.once = chance(8);
+    w.count = 0;
+    w.retry = w.quiet = w.ahead = false;
+    news(ZKR__EV_START);
+}
+
+static void rare(void)
+{
+    switch (zkt_below(&w.seed, 8)) {
+    case 0:
+        news(ZKR__EV_LEAVE);
+        break;
+    case 1:
+        news(ZKR__EV_GIVE_UP);
+        break;
+    case 2:
+        session_ends();
+        break;
+    case 3:
+        news(ZKR__EV_LEASE_EXPIRED);
+        break;
+    case 4:
+        if (w.k.phase == ZKR__HELD && !w.k.keeps_place) { /* no latch does */
+            news(ZKR__EV_DOWNGRADE);
+        }
+        break;
+    default:
+        own_node_changes();
+        break;
+    }
+}
+
+static void anything(void)
+{
+    const int64_t what = zkt_below(&w.seed, 32);
+    if (w.k.phase == ZKR__GONE) {
+        begin_claim();
+    } else if (what < 16 && w.count > 0) {
+        answer();
+    } else if (what < 20) {
+        fire(&w.retry, ZKR__EV_PAUSE_OVER);
+    } else if (what < 22) {
+        fire(&w.quiet, ZKR__EV_QUIET);
+    } else if (what < 24) {
+        ahead_changes();
+    } else if (what < 26 && w.k.member) {
+        news(ZKR__EV_ALL_READY);
+    } else if (what < 28) {
+        connection_changes();
+    } else if (what < 30) {
+        out_of_place();
+    } else if (chance(2)) {
+        rare();
+    }
+}
+
+/* ---- the end ------------------------------------------------------------------------- */
+
+/* The most favourable thing that can happen next; false when there is nothing. */
+static bool go_on(bool found)
+{
+    struct zkr__claim_event e = {
+        .connected = true, .sure = true, .ample = true, .patient = true};
+    if (w.count > 0) {
+        e.kind = next_answer();
+        e.code = w.connected ? ZKR_OK : ZKR_ECONNLOSS;
+        e.connected = w.connected;
+        e.ours = true;
+        e.found = found;
+        e.granted = true;
+    } else if (!w.connected) {
+        w.connected = true;
+        e.kind = ZKR__EV_CONNECTED;
+    } else if (w.retry) {
+        w.retry = false;
+        e.kind = ZKR__EV_PAUSE_OVER;
+    } else if (w.k.phase == ZKR__PARKED) {
+        e.kind = ZKR__EV_AHEAD_GONE;
+    } else if (w.k.phase == ZKR__READY) {
+        e.kind = ZKR__EV_ALL_READY;
+    } else {
+        return false;
+    }
+    step(&e);
+    return true;
+}
+
+static enum zkr__phase end_of(const struct world *from, bool found)
+{
+    w = *from;
+    for (int i = 0; go_on(found); i++) {
+        must(i < CALM_STEPS, "no end");
+    }
+    return w.k.phase;
+}
+
+/*
+ * Once the server answers again: left, nothing stays, whether its node is there or not; not left, it is granted,
+ * or was decided before.
+ */
+static void check_ends(void)
+{
+    const struct world here = w;
+    const struct zkr__claim_event leave = {
+        .kind = ZKR__EV_LEAVE, .connected = w.connected, .sure = true};
+    const bool over = w.k.leaving || w.k.failure != 0 || w.k.lost != 0 || w.k.displaced;
+    const enum zkr__phase end = end_of(&here, true);
+    must(end == (over ? ZKR__GONE : ZKR__HELD), "it waits");
+    w = here;
+    step(&leave);
+    const struct world left = w;
+    must(end_of(&left, true) == ZKR__GONE, "it stays");
+    must(end_of(&left, false) == ZKR__GONE, "it stays");
+    w = here;
+    w.decided += end == ZKR__HELD;
+}
+
+static void begin_walk(uint64_t seed)
+{
+    w = (struct world){.seed = seed, .connected = true};
+    begin_claim();
+}
+
+#endif

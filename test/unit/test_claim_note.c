@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hold that lasts and says since when: when it wants to, what it looks at afterwards, what may come in between. */
+#include <zkr/client.h>
+
+#include "engine/claim_events.h"
+#include "unit.h"
+
+enum { BADVERSION = ZKR_EZK(-103) };
+
+static unsigned happens(struct zkr__claim_state *k, struct zkr__claim_event e)
+{
+    e.connected = e.sure = e.ample = e.patient = true;
+    return zkr__claim_step(k, &e);
+}
+
+#define HAPPENS(k, ...) happens((k), (struct zkr__claim_event){__VA_ARGS__})
+
+/* Listed with @verdict. */
+static struct zkr__claim_state listed(struct zkr__claim_event verdict)
+{
+    struct zkr__claim_state k = {.phase = ZKR__PAUSED};
+    verdict.kind = ZKR__EV_LISTED;
+    verdict.found = true;
+    (void)HAPPENS(&k, .kind = ZKR__EV_START);
+    (void)HAPPENS(&k, .kind = ZKR__EV_CREATED, .ours = true);
+    (void)happens(&k, verdict);
+    return k;
+}
+
+static struct zkr__claim_state waiting(void)
+{
+    return listed((struct zkr__claim_event){.then = ZKR__THEN_OURS});
+}
+
+static struct zkr__claim_state held(void)
+{
+    struct zkr__claim_state k = listed((struct zkr__claim_event){.granted = true});
+    k.notes = true;
+    return k;
+}
+
+/* Once; and behind the write it looks at its node, which leaves the watch. */
+static void a_hold_is_noted_once(void **state)
+{
+    (void)state;
+    struct zkr__claim_state k = held();
+    assert_true(zkr__claim_wants_note(&k));
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTING), ZKR__DO_GET_OWN);
+    assert_false(zkr__claim_wants_note(&k));
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED), 0);
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 1, .noted = true),
+                     0);
+    assert_false(zkr__claim_wants_note(&k));
+    assert_int_equal(k.phase, ZKR__HELD);
+}
+
+/* Neither one that waits, nor one without an owner text of ours. */
+static void only_holds_are_noted(void **state)
+{
+    (void)state;
+    struct zkr__claim_state k = waiting();
+    k.notes = true;
+    assert_false(zkr__claim_wants_note(&k));
+    k = held();
+    k.notes = false;
+    assert_false(zkr__claim_wants_note(&k));
+}
+
+/* A watch that was there is used up by our own write, and set again. */
+static void a_watch_is_set_again(void **state)
+{
+    (void)state;
+    struct zkr__claim_state k = held();
+    (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN);
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTING), 0);
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED), ZKR__DO_GET_OWN);
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED), 0);
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 1, .noted = true),
+                     0);
+    assert_int_equal(k.own, ZKR__OWN_SET);
+}
+
+/* Asked to let go meanwhile: no loss; the wish is told, and the note is written with the text. */
+static void another_version_is_no_loss(void **state)
+{
+    (void)state;
+    struct zkr__claim_state k = held();
+    (void)HAPPENS(&k, .kind = ZKR__EV_NOTING);
+    (void)HAPPENS(&k, .kind = ZKR__EV_NOTED, .code = BADVERSION, .refused = true);
+    assert_int_equal(k.phase, ZKR__HELD);
+    assert_int_equal(k.lost, 0);
+    assert_false(zkr__claim_wants_note(&k)); /* until the version is known */
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 1, .wish = 1),
+                     ZKR__DO_TELL_WISH | ZKR__DO_RESTORE);
+    assert_false(zkr__claim_wants_note(&k)); /* the text goes with it */
+    (void)HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 2, .noted = false);
+    assert_true(zkr__claim_wants_note(&k)); /* it did not */
+}
+
+/* Whoever else changed the data: with the version that is there it is tried again. */
+static void the_version_is_the_one_seen_last(void **state)
+{
+    (void)state;
+    struct zkr__claim_state k = held();
+    (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN);
+    (void)HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED);
+    assert_false(zkr__claim_wants_note(&k));
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 5);
+    assert_true(zkr__claim_wants_note(&k));
+    assert_int_equal(k.version, 5);
+}
+
+/* Refused for another's sake, or not answered: again. Forbidden: never again, for each probe would fail with it. */
+static void a_note_that_is_forbidden_is_given_up(void **state)
+{
+    (void)state;
+    static const struct {
+        int code;
+        bool refused, again;
+    } rows[] = {
+        {ZKR_ENONODE, false, true},   {BADVERSION, false, true},
+        {ZKR_ECONNLOSS, false, true}, {ZKR_ESESSION, false, true},
+        {ZKR_EAUTH, true, false},     {ZKR_EINVAL, true, false},
+        {ZKR_EZK(-110), true, false},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        struct zkr__claim_state k = held();
+        (void)HAPPENS(&k, .kind = ZKR__EV_NOTING);
+        assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED, .code = rows[i].code,
+                                 .refused = rows[i].refused),
+                         0);
+        assert_int_equal(zkr__claim_wants_note(&k), rows[i].again);
+        assert_int_equal(k.phase, ZKR__HELD);
+    }
+}
+
+/* A node made anew has none. */
+static void another_node_is_another_note(void **state)
+{
+    (void)state;
+    struct zkr__claim_state k = waiting();
+    k.notes = true;
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 4, .noted = true);
+    (void)HAPPENS(&k, .kind = ZKR__EV_OWN_GONE);
+    assert_int_equal(k.phase, ZKR__CREATING);
+    (void)HAPPENS(&k, .kind = ZKR__EV_CREATED, .ours = true);
+    (void)HAPPENS(&k, .kind = ZKR__EV_LISTED, .found = true, .granted = true);
+    assert_true(zkr__claim_wants_note(&k));
+    assert_int_equal(k.version, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_hold_is_noted_once),
+        cmocka_unit_test(only_holds_are_noted),
+        cmocka_unit_test(a_watch_is_set_again),
+        cmocka_unit_test(another_version_is_no_loss),
+        cmocka_unit_test(the_version_is_the_one_seen_last),
+        cmocka_unit_test(a_note_that_is_forbidden_is_given_up),
+        cmocka_unit_test(another_node_is_another_note),
+    };
+    return zkt_run(argc, argv, tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a contender's node data are taken for: an owner text, fields, a wish. */
+#include <string.h>
+
+#include "engine/contender.h"
+#include "unit.h"
+
+static zkr_contender taken(const char *data, size_t len)
+{
+    zkr_contender entry = {0};
+    const struct zkr__answer answer = {.data = data, .data_len = len, .czxid = 7};
+    ZKT_MUST(zkr__contender_take(&entry, &answer));
+    assert_int_equal(entry.fencing_token, 7);
+    return entry;
+}
+
+static void expect_field(const zkr_contender *entry, const char *key, const char *value)
+{
+    const char *found = zkr_contender_field(entry, key);
+    if (value) {
+        assert_non_null(found);
+        assert_string_equal(found, value);
+    } else {
+        assert_null(found);
+    }
+}
+
+/* The first line is the owner, the lines behind it are fields. */
+static void lines_behind_the_owner_are_fields(void **state)
+{
+    (void)state;
+    static const char data[] = "host/1/2\nuser=\nmax=3\nheld_since_ms=1700000000123\n"
+                               "command=make x=y";
+    zkr_contender entry = taken(data, sizeof(data) - 1);
+    assert_string_equal(entry.owner, "host/1/2");
+    assert_int_equal(entry.held_since_ms, INT64_C(1700000000123));
+    expect_field(&entry, "user", "");
+    expect_field(&entry, "max", "3");
+    expect_field(&entry, "command", "make x=y");
+    expect_field(&entry, "comman", NULL);
+    expect_field(&entry, "commands", NULL);
+    expect_field(&entry, "", NULL);
+    expect_field(&entry, NULL, NULL);
+    expect_field(NULL, "user", NULL);
+    zkr__contender_drop(&entry);
+}
+
+/* What is no list of fields is an owner, all of it. */
+static void other_lines_are_part_of_the_owner(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data, *owner;
+    } rows[] = {
+        {"one", "one"},
+        {"one\ntwo", "one?two"},
+        {"one\nkey=1\ntwo", "one?key=1?two"},
+        {"one\n\nkey=1", "one??key=1"},
+        {"one\nKey=1", "one?Key=1"},
+        {"one\n=1", "one?=1"},
+        {"one\nkey", "one?key"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        zkr_contender entry = taken(rows[i].data, strlen(rows[i].data));
+        assert_string_equal(entry.owner, rows[i].owner);
+        expect_field(&entry, "key", NULL);
+        assert_int_equal(entry.held_since_ms, 0);
+        zkr__contender_drop(&entry);
+    }
+}
+
+/* An end of line behind the last one changes nothing; controls are shown as '?'. */
+static void text_is_made_harmless(void **state)
+{
+    (void)state;
+    zkr_contender entry = taken("o\033\nkey=\t\n", 8);
+    assert_string_equal(entry.owner, "o?");
+    expect_field(&entry, "key", "?");
+    zkr__contender_drop(&entry);
+    entry = taken("o\n", 2);
+    assert_string_equal(entry.owner, "o");
+    expect_field(&entry, "key", NULL);
+    zkr__contender_drop(&entry);
+    entry = taken("a\0b\nkey=1", 9); /* no text at all */
+    assert_string_equal(entry.owner, "a?b?key=1");
+    expect_field(&entry, "key", NULL);
+    zkr__contender_drop(&entry);
+}
+
+/* Only a whole number since 1970 is a time. */
+static void nonsense_is_no_time(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"o\nheld_since_ms=", "o\nheld_since_ms=-5",
+                                       "o\nheld_since_ms=12x",
+                                       "o\nheld_since_ms=99999999999999999999"};
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        zkr_contender entry = taken(rows[i], strlen(rows[i]));
+        assert_int_equal(entry.held_since_ms, 0);
+        zkr__contender_drop(&entry);
+    }
+}
+
+/* A wish stands in place of all of it. */
+static void a_wish_has_neither_owner_nor_fields(void **state)
+{
+    (void)state;
+    zkr_contender entry = taken("__REVOKE__", 10);
+    assert_true(entry.asked);
+    assert_string_equal(entry.owner, "");
+    expect_field(&entry, "max", NULL);
+    zkr__contender_drop(&entry);
+    zkr__contender_drop(&entry); /* nothing is left of it */
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_behind_the_owner_are_fields),
+        cmocka_unit_test(other_lines_are_part_of_the_owner),
+        cmocka_unit_test(text_is_made_harmless),
+        cmocka_unit_test(nonsense_is_no_time),
+        cmocka_unit_test(a_wish_has_neither_owner_nor_fields),
+    };
+    return zkt_run(argc, argv, tests, NULL, NULL);
+}
