@@ -391,9 +391,5 @@ static void one_life(void)
 /* Each allocation fails once, by search: an error or success, no leak, no orphan, no hold lost. */
 ZKT_CASE(any_failing_allocation_is_survived)
 {
-    for (struct zkt_strikes f = {.least = 15}; zkt_next_strike(&f);) {
-        zkt_deny_allocation(f.n);
-        one_life();
-        f.struck = zkt_was_denied();
-    }
+    zkt_each_allocation_fails(15, one_life);
 }

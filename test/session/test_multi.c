@@ -9,6 +9,7 @@
 #include "fixture.h"
 #include "session/request.h"
 #include "session/zk_multi.h"
+#include "session/zk_real.h"
 
 enum { PATIENCE_MS = 30000, SESSION_MS = 10000, NAME = 200 };
 
@@ -179,4 +180,45 @@ ZKT_CASE(operations_that_cannot_be_are_refused)
     zoo_set_op_init(&op, "/", "", 0, -1, NULL);
     ZKT_MUST(zkr__zk_ops_check(&op, 1));
     ZKT_MUST(zkr__zk_ops_check(NULL, 0));
+}
+
+/* --- a handle on its own --- */
+
+static void no_session(struct zkr__handle_owner *owner, enum zkr__session_event event)
+{
+    (void)owner;
+    (void)event;
+}
+
+static void
+no_node(struct zkr__handle_owner *owner, const char *path, enum zkr__node_event event)
+{
+    (void)owner;
+    (void)path;
+    (void)event;
+}
+
+static void no_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
+{
+    (void)asker;
+    (void)answer;
+    zkt_fail("it was taken");
+}
+
+/* A session that ends while libzookeeper packs the operations makes it free what it never set. */
+ZKT_CASE(no_transaction_goes_to_a_handle_that_is_not_connected)
+{
+    struct zkr__handle_owner owner = {.session = no_session, .node = no_node};
+    const struct zkr__open_args args = {
+        .servers = "127.0.0.1:9", .timeout_ms = SESSION_MS, .owner = &owner};
+    const char *const nodes[] = {"/one", "/two"};
+    const struct zkr__op op = {
+        .kind = ZKR__OP_MULTI, .deleted = nodes, .deleted_count = 2};
+    struct zkr__asker asker = {.answer = no_answer,
+                               .scratch = calloc(1, zkr__zk_real.scratch(&op))};
+    void *zh = zkr__zk_real.open(&args);
+    assert_non_null(zh);
+    assert_int_equal(zkr__zk_real.submit(zh, &op, &asker, &owner), ZCONNECTIONLOSS);
+    zkr__zk_real.close(zh);
+    free(asker.scratch);
 }

@@ -218,3 +218,12 @@ bool zkt_was_denied(void)
     zkr__mem_set_gate(NULL);
     return atomic_load(&allocations_left) <= 0;
 }
+
+void zkt_each_allocation_fails(int least, void (*life)(void))
+{
+    for (struct zkt_strikes s = {.least = least}; zkt_next_strike(&s);) {
+        zkt_deny_allocation(s.n);
+        life();
+        s.struck = zkt_was_denied();
+    }
+}

@@ -84,6 +84,8 @@ bool zkt_next_strike(struct zkt_strikes *s);
 /** The @n-th allocation of the library from now on fails, 1 = the next; and ends that, saying whether it failed. */
 void zkt_deny_allocation(int n);
 bool zkt_was_denied(void);
+/** Each allocation of @life fails once, and one life has none that fails; there are @least of them. */
+void zkt_each_allocation_fails(int least, void (*life)(void));
 
 /**
  * Ask again and again until the mutex of the calling thread is not sure any more: how far, in
