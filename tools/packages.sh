@@ -80,9 +80,19 @@ want() {
     need "${missing[@]}"
 }
 
+# Another apt-get, such as the one that runs after each boot, locks the lists for some time. apt-get waits
+# by itself for the lock of dpkg only.
 updated=no
 update_once() {
+    local said tries
     [ "$updated" = no ] || return 0
-    apt update || die 69 "apt-get update failed"
+    for ((tries = 1; ; tries++)); do
+        said=$(apt update 2>&1) && break
+        say "$said"
+        [[ $said == *lists/lock* && $tries -lt 60 ]] || die 69 "apt-get update failed"
+        say '==> another apt-get is at work; waiting for it'
+        sleep 5
+    done
+    say "$said"
     updated=yes
 }

@@ -115,6 +115,23 @@ says 69 lint
 has 'no sudo.* clang-format-14'
 hasnt 'did:'
 
+# It waits for another apt-get, and only for that.
+machine 0 cmake
+stub sleep "echo 'did: sleep'; : >'$tmp/installed/slept'"
+stub apt-get "echo \"did: apt-get \$*\"
+    case \"\$*\" in
+    *update) [ -f '$tmp/installed/slept' ] || { echo 'E: Could not get lock /var/lib/apt/lists/lock.' >&2; exit 100; } ;;
+    *) : >'$tmp/installed/cmake' ;;
+    esac"
+says 0 build
+has 'another apt-get' 'did: sleep' 'did: apt-get .*update' 'did: apt-get .*install' 'did: cmake'
+machine 0 cmake
+stub sleep 'echo "did: sleep"'
+stub apt-get 'echo "E: The repository is not signed." >&2; exit 100'
+says 69 build
+hasnt 'did: sleep'
+has 'not signed' 'update failed'
+
 # Packages that cannot be had are named.
 machine 0 cmake
 stub apt-get 'case "$*" in *install*) exit 100 ;; esac'
