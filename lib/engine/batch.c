@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/batch.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "engine/claim_requests.h"
+#include "engine/directory.h"
 
 /* A claim that waits for an answer, with a reference, and the tag of what it asked. */
 struct ask {
@@ -21,7 +20,7 @@ struct joint {
 
 static bool share_dir(const struct zkr__claim *a, const struct zkr__claim *b)
 {
-    return a->q == b->q || strcmp(a->q->dir, b->q->dir) == 0;
+    return a->directory == b->directory;
 }
 
 unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo)
@@ -79,17 +78,6 @@ on_created(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
         struct zkr__answer own = *answer;
         own.path = i < answer->name_count ? answer->names[i] : NULL;
         tell(j, i, &own);
-    }
-    zkr__mem_free(j);
-}
-
-static void
-on_listed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
-{
-    struct joint *j = ctx;
-    (void)tag;
-    for (size_t i = 0; i < j->count; i++) {
-        tell(j, i, answer);
     }
     zkr__mem_free(j);
 }
@@ -243,29 +231,15 @@ static size_t creates_due(const struct zkr__batch *batch) ZKR__LOCKED
 static uint32_t
 list(struct zkr__batch *batch, uint32_t i, zkr__answer_fn fn) ZKR__LOCKED
 {
-    const struct zkr__claim *first = batch->claims[i];
-    const struct zkr__queue *q = first->q;
-    struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = q->dir};
-    struct joint *j = make_joint(batch->count - i, fn);
-    uint32_t end = i;
-    for (; end < batch->count && batch->claims[end] &&
-           share_dir(batch->claims[end], first);
-         end++) {
-        struct zkr__claim *claim = batch->claims[end];
-        if (!wants_node(batch, end)) {
-            continue;
-        }
-        op.watch = op.watch || claim->k.watch_children;
-        if (j) {
-            join(j, claim, ZKR__ASKED_LIST);
-        } else {
-            refuse(claim, ZKR__ASKED_LIST, ZKR_ENOMEM, fn);
+    struct zkr__claim *first = batch->claims[i];
+    for (; i < batch->count && batch->claims[i] && share_dir(batch->claims[i], first);
+         i++) {
+        if (wants_node(batch, i)) {
+            zkr__directory_want(batch->claims[i], fn);
         }
     }
-    if (j) {
-        zkr__submit(q->c, &op, on_listed, j, 0);
-    }
-    return end;
+    zkr__directory_list(first->directory);
+    return i;
 }
 
 /* A node alone needs no transaction. */

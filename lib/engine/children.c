@@ -50,13 +50,48 @@ int zkr__children_order(struct zkr__children *out,
     return ZKR_OK;
 }
 
+void zkr__children_filter(struct zkr__children *children,
+                          zkr__child_filter dead,
+                          void *ctx)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < children->count; i++) {
+        if (!dead(ctx, children->list[i].name)) {
+            children->list[kept++] = children->list[i];
+        }
+    }
+    children->count = kept;
+}
+
+/* Index of the first with this number or a higher one. */
+static size_t find_number(const struct zkr__children *children, int64_t sequence)
+{
+    size_t low = 0, high = children->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (children->list[middle].sequence < sequence) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 size_t zkr__children_find(const struct zkr__children *children, const char *name)
 {
-    size_t i = 0;
-    while (i < children->count && strcmp(children->list[i].name, name) != 0) {
+    struct zkr__child child = {.name = name};
+    if (!zkr__name_parse(name, &child.kind, &child.sequence)) {
+        return children->count;
+    }
+    size_t i = find_number(children, child.sequence);
+    while (i < children->count && children->list[i].sequence == child.sequence) {
+        if (strcmp(children->list[i].name, name) == 0) {
+            return i;
+        }
         i++;
     }
-    return i;
+    return children->count;
 }
 
 size_t zkr__children_find_start(const struct zkr__children *children,

@@ -34,6 +34,11 @@ int zkr__children_order(struct zkr__children *out,
                         zkr__child_filter dead,
                         void *ctx);
 
+/* Take those that are @dead out. */
+void zkr__children_filter(struct zkr__children *children,
+                          zkr__child_filter dead,
+                          void *ctx);
+
 /* Index of the child called @name, or of the one that starts with the @len bytes at @start; count if missing. */
 size_t zkr__children_find(const struct zkr__children *children, const char *name);
 size_t zkr__children_find_start(const struct zkr__children *children,

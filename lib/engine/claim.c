@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "engine/directory.h"
 
 /* --- memory --- */
 
@@ -15,10 +16,14 @@ static size_t node_room(const struct zkr__queue *q)
 
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q, struct zkr__engine *engine)
 {
-    struct zkr__claim *claim = zkr__mem_alloc(sizeof(*claim) + node_room(q));
+    struct zkr__directory *directory = zkr__directory_of(engine, q);
+    struct zkr__claim *claim =
+        directory ? zkr__mem_alloc(sizeof(*claim) + node_room(q)) : NULL;
     if (!claim) {
         return NULL;
     }
+    zkr__directory_ref(directory);
+    claim->directory = directory;
     claim->q = q;
     q->refs++;
     claim->engine = engine;
@@ -45,7 +50,9 @@ void zkr__claim_unref(struct zkr__claim *claim)
     zkr__claim_forget_ahead(claim);
     zkr__claim_forget_node(claim);
     zkr__timer_stop(&claim->engine->timers, &claim->timer);
+    zkr__directory_drop(claim);
     DL_DELETE(claim->engine->claims, claim);
+    zkr__directory_unref(claim->directory);
     zkr__queue_unref(claim->q);
     zkr__mem_free(claim->loss);
     zkr__mem_free(claim);
@@ -82,9 +89,14 @@ int zkr__claim_new_name(struct zkr__claim *claim)
     return rc;
 }
 
-static bool enter_node(struct zkr__claim *claim)
+static bool enter_node(struct zkr__claim *claim) ZKR__LOCKED
 {
-    return zkr__path_table_add(&claim->engine->by_node, &claim->by_node, claim->node);
+    bool added =
+        zkr__path_table_add(&claim->engine->by_node, &claim->by_node, claim->node);
+    if (added) {
+        zkr__directory_add(claim);
+    }
+    return added;
 }
 
 bool zkr__claim_know_node(struct zkr__claim *claim, const char *path)
@@ -111,6 +123,7 @@ void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind)
 void zkr__claim_forget_node(struct zkr__claim *claim)
 {
     zkr__path_table_remove(&claim->engine->by_node, &claim->by_node);
+    zkr__directory_remove(claim);
 }
 
 struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine, const char *path)

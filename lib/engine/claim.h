@@ -10,8 +10,10 @@
 #include "engine/claim_state.h"
 #include "engine/engine.h"
 #include "engine/queue.h"
+#include "session/request.h"
 
 struct zkr__batch;
+struct zkr__directory;
 
 struct zkr__loss {
     struct zkr__observed seen;
@@ -22,6 +24,7 @@ struct zkr__claim {
     struct zkr__claim_state k;
     struct zkr__queue *q;
     struct zkr__engine *engine;
+    struct zkr__directory *directory;
     int refs;
     bool live; /* not GONE yet: the engine has a reference */
 
@@ -51,8 +54,13 @@ struct zkr__claim {
     /* The engine's lists and tables. */
     struct zkr__claim *prev, *next;
     struct zkr__claim *held_prev, *held_next;
-    struct zkr__path_entry by_node; /* while its node is known */
-    int counted_as;                 /* in the client's statistics */
+    struct zkr__path_entry by_node;           /* while its node is known */
+    struct zkr__claim *ours_prev, *ours_next; /* the same, in its directory */
+    struct zkr__claim *list_prev, *list_next; /* while it waits for a list */
+    struct zkr__claim **list_of;              /* this list of its directory's */
+    unsigned list_tag;
+    zkr__answer_fn list_fn;
+    int counted_as;  /* in the client's statistics */
     unsigned unsent; /* set of zkr__action: to go out with those of the others */
 
     /* PARKED: behind another claim of this client, or a path. */

@@ -6,10 +6,12 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/claim_requests.h"
+#include "engine/directory.h"
+#include "engine/reckon.h"
 #include "engine/strangers.h"
 #include "session/log.h"
 
-/* --- the node is made, or ours is found --- */
+/* --- our node --- */
 
 static bool is_spent(const struct zkr__claim *claim)
 {
@@ -34,22 +36,6 @@ static void note_node(struct zkr__claim *claim,
                                      "for a moment, else use another path"),
                       "sequence=%lld limit=%lld", (long long)claim->sequence,
                       (long long)ZKR__SEQUENCE_LIMIT);
-    }
-}
-
-static void on_created(struct zkr__claim *claim,
-                       struct zkr__claim_event *e,
-                       const struct zkr__answer *answer) ZKR__LOCKED
-{
-    if (answer->code == ZKR_OK && zkr__claim_know_node(claim, answer->path)) {
-        note_node(claim, e, answer);
-    } else if (answer->code == ZKR_OK) {
-        /* No memory for the table. The name is known by its GUID: find it, then delete it. */
-        e->code = ZKR_ECONNLOSS;
-    } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
-               claim->parent_code != 0) {
-        e->code = claim->parent_code;
-        e->hopeless = true;
     }
 }
 
@@ -90,74 +76,18 @@ static void on_downgraded(struct zkr__claim *claim,
 
 /* --- lists --- */
 
-/* A claim that lists, and the path of a child. */
-struct lister {
-    struct zkr__claim *claim;
-    char *path;
-    char *name; /* its end, with room for the longest */
-};
-
-/* False: no memory. */
-static bool lister_begin(struct lister *s,
-                         struct zkr__claim *claim,
-                         const struct zkr__answer *answer)
-{
-    const char *dir = claim->q->dir;
-    size_t dir_len = strlen(dir), longest = 0;
-    for (size_t i = 0; i < answer->name_count; i++) {
-        size_t len = answer->names[i] ? strlen(answer->names[i]) : 0;
-        longest = len > longest ? len : longest;
-    }
-    s->claim = claim;
-    s->path = zkr__mem_alloc(dir_len + 1 + longest + 1);
-    if (!s->path) {
-        return false;
-    }
-    memcpy(s->path, dir, dir_len);
-    s->path[dir_len] = '/';
-    s->name = s->path + dir_len + 1;
-    return true;
-}
-
-/* A node of ours that is being deleted: requests behind its delete will not see it. */
-static bool is_dying(void *ctx, const char *name) ZKR__LOCKED
-{
-    const struct lister *s = ctx;
-    memcpy(s->name, name, strlen(name) + 1);
-    const struct zkr__claim *other = zkr__claim_at(s->claim->engine, s->path);
-    return other && other != s->claim && zkr__claim_stage(&other->k) == ZKR__REMOVING;
-}
-
-static int order(struct zkr__claim *claim,
-                 const struct zkr__answer *answer,
-                 struct zkr__children *children) ZKR__LOCKED
-{
-    struct lister lister;
-    if (claim->q->c->stats.pending_deletes == 0) {
-        return zkr__children_order(children, answer->names, answer->name_count, NULL,
-                                   NULL);
-    }
-    if (!lister_begin(&lister, claim, answer)) {
-        return ZKR_ENOMEM;
-    }
-    int rc = zkr__children_order(children, answer->names, answer->name_count, is_dying,
-                                 &lister);
-    zkr__mem_free(lister.path);
-    return rc;
-}
-
 /* Note what the verdict says to wait for. */
 static void wait_as_told(struct zkr__claim *claim,
                          struct zkr__claim_event *e,
-                         const struct zkr__children *children,
-                         const struct zkr__verdict *verdict) ZKR__LOCKED
+                         const struct zkr__verdict *verdict,
+                         const char *ahead) ZKR__LOCKED
 {
     bool noted;
     if (verdict->watch == ZKR__ALL_CHILDREN) {
         e->wait = ZKR__WAIT_CHILDREN;
         noted = zkr__claim_watch_children(claim);
     } else {
-        noted = zkr__claim_stand_behind(claim, children->list[verdict->watch].name);
+        noted = zkr__claim_stand_behind(claim, ahead);
         e->wait = claim->ahead ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_NODE;
     }
     e->then = verdict->then;
@@ -180,7 +110,9 @@ static void judge(struct zkr__claim *claim,
     e->granted = verdict.granted;
     e->once = claim->once;
     if (!verdict.granted && !claim->once) {
-        wait_as_told(claim, e, children, &verdict);
+        bool one = verdict.watch != ZKR__ALL_CHILDREN;
+        wait_as_told(claim, e, &verdict,
+                     one ? children->list[verdict.watch].name : NULL);
     }
 }
 
@@ -213,18 +145,57 @@ static void on_listed(struct zkr__claim *claim,
     if (answer->code != ZKR_OK) {
         return;
     }
-    struct zkr__children children;
-    e->code = order(claim, answer, &children);
+    const struct zkr__children *children;
+    e->code = zkr__directory_children(claim->directory, &children);
     if (e->code != ZKR_OK) {
         return;
     }
-    zkr__strangers_warn(claim->q, &children, answer);
+    zkr__strangers_warn(claim->q, children, answer);
     if (claim->k.phase == ZKR__FINDING) {
-        find_own(claim, e, &children);
+        find_own(claim, e, children);
     } else {
-        judge(claim, e, &children);
+        judge(claim, e, children);
     }
-    zkr__mem_free(children.list);
+}
+
+/* --- a node is made --- */
+
+/* Its number may tell all that a list would. Without memory to note whom it waits for, the list will fail. */
+static void judge_by_number(struct zkr__claim *claim,
+                            struct zkr__claim_event *e) ZKR__LOCKED
+{
+    struct zkr__verdict verdict;
+    const char *ahead = NULL;
+    e->bare = !zkr__directory_wanted(claim);
+    e->placed = !claim->k.leaving && !e->spent && zkr__reckon(claim, &verdict, &ahead);
+    if (e->placed) {
+        e->granted = verdict.granted;
+        e->once = claim->once;
+    }
+    if (e->placed && !verdict.granted && !claim->once) {
+        wait_as_told(claim, e, &verdict, ahead);
+        e->placed = e->code == ZKR_OK;
+        e->code = ZKR_OK;
+    }
+    claim->engine->spared.wrong += e->bare && !e->placed;
+}
+
+static void on_created(struct zkr__claim *claim,
+                       struct zkr__claim_event *e,
+                       const struct zkr__answer *answer) ZKR__LOCKED
+{
+    if (answer->code == ZKR_OK && zkr__claim_know_node(claim, answer->path)) {
+        note_node(claim, e, answer);
+        zkr__reckon_made(claim);
+        judge_by_number(claim, e);
+    } else if (answer->code == ZKR_OK) {
+        /* No memory for the table. The name is known by its GUID: find it, then delete it. */
+        e->code = ZKR_ECONNLOSS;
+    } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
+               claim->parent_code != 0) {
+        e->code = claim->parent_code;
+        e->hopeless = true;
+    }
 }
 
 /* --- the end --- */
@@ -250,6 +221,7 @@ static void on_removed(struct zkr__claim *claim,
         struct zkr__op op = {.kind = ZKR__OP_DELETE, .path = claim->q->dir};
         zkr__submit(c, &op, on_deleted_parent, c, 0);
     } else if (answer->code == ZKR_EAUTH) {
+        zkr__reckon_forget(claim->directory);
         zkr__log(c, ZKR_LOG_ERROR,
                  ZKR__EVENT("delete_refused", .path = claim->q->dir,
                             .node = zkr__path_name(claim->node),

@@ -29,29 +29,6 @@ static unsigned make_parents(struct zkr__claim_state *k,
     return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
 }
 
-static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__CREATING) {
-        return 0;
-    }
-    if (e->code == ZKR_OK) {
-        k->phase = ZKR__LISTING; /* its answer is next */
-        return k->leaving ? zkr__remove(k, e)
-               : e->spent ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
-                          : 0;
-    }
-    if (reply_lost(e->code)) {
-        return zkr__retry_in(k, e, ZKR__FINDING);
-    }
-    if (k->leaving) {
-        return zkr__fail_claim(k, e, e->code);
-    }
-    if (e->code == ZKR_ENONODE && !e->hopeless) {
-        return make_parents(k, e);
-    }
-    return zkr__retry_or_fail(k, e, ZKR__CREATING);
-}
-
 static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
@@ -89,6 +66,38 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     return ahead | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
 }
 
+static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return e->granted ? zkr__grant(k, e)
+           : e->once  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+                      : park(k, e);
+}
+
+static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__CREATING) {
+        return 0;
+    }
+    if (e->code == ZKR_OK) {
+        k->phase = ZKR__LISTING; /* its answer is next */
+        return k->leaving  ? zkr__remove(k, e)
+               : e->spent  ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
+               : e->placed ? take_place(k, e)
+               : e->bare   ? zkr__enter(k, e, ZKR__LISTING)
+                           : 0;
+    }
+    if (reply_lost(e->code)) {
+        return zkr__retry_in(k, e, ZKR__FINDING);
+    }
+    if (k->leaving) {
+        return zkr__fail_claim(k, e, e->code);
+    }
+    if (e->code == ZKR_ENONODE && !e->hopeless) {
+        return make_parents(k, e);
+    }
+    return zkr__retry_or_fail(k, e, ZKR__CREATING);
+}
+
 static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase == ZKR__CREATING) {
@@ -111,9 +120,7 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
     if (e->code != ZKR_OK) {
         return zkr__retry_or_fail(k, e, ZKR__LISTING);
     }
-    return e->granted ? zkr__grant(k, e)
-           : e->once  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
-                      : park(k, e);
+    return take_place(k, e);
 }
 
 /* @held: the one ahead held until now. */

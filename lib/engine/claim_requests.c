@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/directory.h"
+#include "engine/reckon.h"
 
 static void ask(struct zkr__claim *claim,
                 enum zkr__asked asked,
@@ -90,10 +92,22 @@ static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__L
 
 static void list(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
 {
-    struct zkr__op op = {.kind = ZKR__OP_CHILDREN,
-                         .path = claim->q->dir,
-                         .watch = claim->k.watch_children};
-    ask(claim, ZKR__ASKED_LIST, &op, on_answer);
+    zkr__directory_want(claim, on_answer);
+    zkr__directory_list(claim->directory);
+}
+
+/* With a list behind it, unless its number will probably do. */
+static void join_queue(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+{
+    zkr__reckon_begin(claim->directory);
+    bool bare = zkr__reckon_expects(claim);
+    create(claim, on_answer);
+    if (bare) {
+        zkr__directory_drop(claim);
+        claim->engine->spared.guesses++;
+    } else {
+        list(claim, on_answer);
+    }
 }
 
 /* --- after a wish --- */
@@ -213,8 +227,7 @@ void zkr__claim_request(struct zkr__claim *claim,
         create_parents(claim);
     }
     if (todo & ZKR__DO_CREATE) {
-        create(claim, on_answer);
-        list(claim, on_answer);
+        join_queue(claim, on_answer);
     }
     if (todo & ZKR__DO_FIND) {
         write_first(claim);

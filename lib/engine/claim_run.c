@@ -4,7 +4,9 @@
 #include "engine/claim_answers.h"
 #include "engine/claim_events.h"
 #include "engine/claim_requests.h"
+#include "engine/directory.h"
 #include "engine/loss.h"
+#include "engine/reckon.h"
 #include "session/bound.h"
 #include "session/wake.h"
 
@@ -239,6 +241,15 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     bool found = zkr__claim_stage(k) != ZKR__FINDING;
     if (gone || !found || (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING)) {
         zkr__claim_forget_node(claim);
+    }
+    if (!zkr__claim_awaits_list(k)) {
+        zkr__directory_drop(claim);
+    }
+    if (!found) {
+        zkr__reckon_forget(claim->directory);
+    }
+    if (zkr__claim_stage(k) == ZKR__REMOVING) {
+        zkr__directory_departs(claim);
     }
     recount(claim);
     if (gone) {

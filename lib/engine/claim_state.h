@@ -100,8 +100,10 @@ struct zkr__claim_event {
     bool ample;     /* and far enough for a probe to be answered before it */
     bool patient;   /* another retry is allowed */
     bool hopeless;  /* CREATED, ZKR_ENONODE: the parents cannot be made either */
-    bool ours;      /* GOT_OWN: the node's owner is our session */
-    bool spent;     /* CREATED, GOT_OWN: the sequence number is at its limit */
+    bool bare;      /* CREATED: no list was asked along with it */
+    bool placed; /* CREATED: its number tells where it stands, as LISTED with `found` */
+    bool ours;   /* GOT_OWN: the node's owner is our session */
+    bool spent;  /* CREATED, GOT_OWN: the sequence number is at its limit */
     bool
         refused; /* DOWNGRADED: the node stays what it was; NOTED: for its data, not for another node */
     int version;  /* GOT_OWN: of its data */
@@ -109,16 +111,17 @@ struct zkr__claim_event {
     bool noted;   /* GOT_OWN: they say since when it is held */
     bool deletes; /* WRITING, WRITTEN: our node, too */
     bool found;   /* LISTED: our node is among them */
-    bool once;    /* LISTED: it is not to wait */
-    bool granted; /* LISTED: the rule's verdict, as are the next */
+    bool once;    /* LISTED, placed: it is not to wait */
+    bool granted; /* LISTED, placed: the rule's verdict, as are the next */
     enum zkr__wait wait;
     enum zkr__then then;
 };
 
 /* What is to be done, in this order. */
 enum zkr__action {
-    ZKR__DO_PARENTS = 1 << 0,   /* create the parents; ahead of DO_CREATE */
-    ZKR__DO_CREATE = 1 << 1,    /* create and list, under a new GUID */
+    ZKR__DO_PARENTS = 1 << 0, /* create the parents; ahead of DO_CREATE */
+    ZKR__DO_CREATE =
+        1 << 1, /* create, under a new GUID, and list, if the number will not do */
     ZKR__DO_FIND = 1 << 2,      /* write and list */
     ZKR__DO_GET_OWN = 1 << 3,   /* get our node, with a watch */
     ZKR__DO_LIST = 1 << 4,      /* with a watch when watch_children */
@@ -205,6 +208,13 @@ static inline bool zkr__claim_wants_note(const struct zkr__claim_state *k)
     return k->phase == ZKR__HELD && k->notes && k->note == ZKR__UNNOTED &&
            k->version >= 0 && k->downgrade == ZKR__SETTLED &&
            k->departure == ZKR__STAYS;
+}
+
+/* The answer to a list is still to come, or was asked for by now. */
+static inline bool zkr__claim_awaits_list(const struct zkr__claim_state *k)
+{
+    return k->phase == ZKR__CREATING || k->phase == ZKR__FINDING ||
+           k->phase == ZKR__ADOPTING || k->phase == ZKR__LISTING;
 }
 
 /* It has a node, and does not hold: it waits, or must prove that it may hold. */

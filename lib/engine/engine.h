@@ -12,6 +12,7 @@
 #include "session/client.h"
 
 struct zkr__claim;
+struct zkr__directory;
 
 enum zkr__session_change {
     ZKR__CHANGE_CONNECTED, /* connected, or connected again */
@@ -33,11 +34,22 @@ enum { ZKR__PROBE_MAX = 128 };
 /* Its notes are no longer than that together, but for a single one: servers limit a request to a MiB. */
 enum { ZKR__NOTES_MAX = 65536 };
 
+/* Lists that were not asked for. */
+struct zkr__spared {
+    int64_t shared; /* claims that had one together with another */
+    int64_t guesses,
+        wrong; /* creates without a list, and such as needed one after all */
+};
+
 struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list of all: prev, next */
     struct zkr__claim *held;   /* list: held_prev, held_next; probed in turn */
     struct zkr__path_table by_node;
+    struct zkr__directory *directories; /* list */
+    struct zkr__path_table by_directory;
+    int64_t guards; /* watches on directories, in this session */
+    struct zkr__spared spared;
     struct zkr__path_watchers watchers;
     struct zkr__timers timers;
     struct zkr__session_listener *listeners; /* list */

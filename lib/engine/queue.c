@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/directory.h"
 
 enum { DATA_MAX = 65536 };
 
@@ -80,6 +81,7 @@ struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
 void zkr__queue_unref(struct zkr__queue *q)
 {
     if (--q->refs == 0) {
+        zkr__directory_unref(q->directory);
         free_queue(q);
     }
 }

@@ -28,13 +28,16 @@ struct zkr__queue_spec {
         notes_hold; /* since when it is held, a hold that lasts writes behind the owner text */
 };
 
+struct zkr__directory;
+
 /* Shared by its recipe and by the claims made in it; freed with the last. */
 struct zkr__queue {
     zkr_client *c;
     int64_t refs;
     char *dir;
-    char *meter_path;         /* NULL = dir */
-    struct zkr__meter *meter; /* NULL = not asked for yet */
+    char *meter_path;                 /* NULL = dir */
+    struct zkr__meter *meter;         /* NULL = not asked for yet */
+    struct zkr__directory *directory; /* NULL = no claim was made yet */
     enum zkr__name_kind kind;
     unsigned other_kinds;
     zkr__rule rule;

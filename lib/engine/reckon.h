@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a new node of ours stands, by its number alone (known.h): granted, or behind another of ours. A lock that
+ * only this client uses needs no lists then.
+ *
+ * From its second node in a session on, a directory is guarded by a watch, which tells when it is deleted: events come
+ * before the answers to what was sent after. The watch stays, so it costs one request. A re-connect, a change of
+ * the data of the directory and the end of the session use it up; then nothing is known until it is set again.
+ *
+ * What is known is who may be there, ours being those that this client has in its tables. Others may have gone
+ * meanwhile, but none can have come. So a grant by it is one by a list as well; one that waits by it waits for a
+ * claim of ours. All functions need the client's lock.
+ */
+#ifndef ZKR_ENGINE_RECKON_H
+#define ZKR_ENGINE_RECKON_H
+
+#include "engine/directory.h"
+#include "engine/rule.h"
+
+/* A node of ours is about to be made: see that the directory is guarded, if it pays. */
+void zkr__reckon_begin(struct zkr__directory *d) ZKR__LOCKED;
+/* No list need go out with the create of the claim: its number will probably do. */
+bool zkr__reckon_expects(const struct zkr__claim *claim) ZKR__LOCKED;
+/* The claim's node was made. */
+void zkr__reckon_made(struct zkr__claim *claim) ZKR__LOCKED;
+/*
+ * What the rule says about the claim, whose node was made just now. False: the numbers do not tell. Not granted:
+ * @ahead is the name of the node of ours to wait for.
+ */
+bool zkr__reckon(const struct zkr__claim *claim,
+                 struct zkr__verdict *verdict,
+                 const char **ahead) ZKR__LOCKED;
+/* A list that was sent behind our last node is about to be given to those who asked. */
+void zkr__reckon_listed(struct zkr__directory *d) ZKR__LOCKED;
+/* A node of ours may be there, and is in no table. */
+void zkr__reckon_forget(struct zkr__directory *d) ZKR__LOCKED;
+/* The guard is gone: after a re-connect, at the end of the session, at the end of the directory. */
+void zkr__reckon_end(struct zkr__directory *d) ZKR__LOCKED;
+
+#endif
