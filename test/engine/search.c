@@ -47,6 +47,12 @@ void search_choose(uint64_t seed)
     s->max = 1 + zkf_below(3);
     s->resizes = s->permits && zkf_chance(40);
     search_choose_faults(s);
+    s->free = !s->split && !s->limits && zkf_chance(20);
+    if (s->free) {
+        s->sit = s->latches = s->multis = s->permits = s->resizes = false;
+        s->locks = true;
+        s->pace = s->session / (20 << zkf_below(3));
+    }
     if (s->limits) {
         s->sit = true;
         s->tick = s->session / 8;
@@ -227,6 +233,21 @@ static bool meters_rest(const zkr_client *c)
     return !m;
 }
 
+/* Watches on directories, one for each client that uses them again and again; they stay. */
+static size_t guards(void)
+{
+    static const char *const more[] = {"/permits/locks"};
+    size_t sum = zkf_watches_on(more[0]);
+    for (int i = 0; i < SEARCH_DIRS; i++) {
+        size_t some = zkf_watches_on(search_dir(i));
+        if (some > (size_t)S.s.clients) {
+            search_violation("%zu watches on %s", some, search_dir(i));
+        }
+        sum += some;
+    }
+    return sum;
+}
+
 static bool all_out(void)
 {
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
@@ -250,7 +271,7 @@ static bool all_out(void)
             return false;
         }
     }
-    return zkf_watch_count() <= search_count_watches();
+    return zkf_watch_count() <= search_count_watches() + guards();
 }
 
 static bool all_closed(void)

@@ -86,6 +86,7 @@ struct scenario {
     int64_t longest_stop;
     bool peace; /* no faults at all */
     bool sit;   /* who holds holds for long */
+    bool free;  /* one client uses the lock again and again, others seldom */
     bool split; /* servers cut off, one after the other, and little else */
     bool isolations, hands, kills, tries, latches, locks, limits;
     bool shared;   /* a read-write lock */
@@ -104,6 +105,8 @@ struct scenario {
     bool door;          /* libzookeeper fails */
     bool starved;       /* memory is short at times */
     int64_t number;     /* given out first, -1 = 0 */
+    bool visits;        /* strangers put children beside ours */
+    bool remakes;       /* directories are made again as they are empty */
 };
 
 struct search {
@@ -129,7 +132,8 @@ struct search {
             cuts, isolations, crashes, hands, kills, latch_gains, shortened, tickets,
             shared_grants, downgrades, wishes, asked, multis, multi_grants,
             permit_grants, several_permits, permits_together, resizes, numbers_spent,
-            forbidden, no_memory;
+            forbidden, no_memory, visits, remakes, remakes_counted_on, guesses, wrong,
+            lists_shared;
     } did;
 };
 
@@ -204,6 +208,16 @@ bool search_is_stuck(const char *path);
 void search_clean_up(void);
 void search_fault(void *unused);
 void search_calm(void);
+
+/* search_visitors.c */
+void search_begin_visitors(void);
+void search_visit(void);
+/* All leave. False: some cannot yet. */
+bool search_end_visits(void);
+/* A client sends it: if it makes a node in a directory that is empty, that may be made again. */
+void search_on_create(const struct zkr__op *op);
+/* Do so, if one is to be. False: none is. */
+bool search_remake(void);
 
 /* search_wishes.c */
 void search_wish(void);

@@ -52,6 +52,7 @@ static bool leans(const struct contender *k)
 /* The name asked for is written into the claim itself. */
 int search_on_submit(int client, const struct zkr__op *op)
 {
+    search_on_create(op);
     const struct zkr__engine *engine = S.members[client].c->engine;
     const struct zkr__claim *claim;
     const char *made = op->kind == ZKR__OP_CREATE               ? op->path

@@ -40,6 +40,8 @@ void search_choose_faults(struct scenario *s)
     s->auth = zkf_chance(8);
     s->door = zkf_chance(12);
     s->starved = zkf_chance(6);
+    s->visits = zkf_chance(20);
+    s->remakes = zkf_chance(30);
     int64_t number = some_number();
     s->number = zkf_chance(12) && number >= 0 ? number : -1;
 }
@@ -77,6 +79,7 @@ static void some_limits(int64_t *least, int64_t *most)
 void search_begin_faults(void)
 {
     stuck_count = 0;
+    search_begin_visitors();
     if (S.s.number >= 0) {
         S.did.numbers_spent++;
         begin_numbers();
@@ -279,6 +282,7 @@ void search_clean_up(void)
     if (S.s.forbids) {
         zkf_permit_all();
     }
+    (void)search_end_visits();
     for (int i = stuck_count - 1; i >= 0; i--) {
         if (!zkf_find(stuck[i]) || zkf_stranger_delete(stuck[i])) {
             memmove(stuck[i], stuck[--stuck_count], PATH_ROOM);
@@ -304,6 +308,13 @@ void search_fault(void *unused)
     S.faults.due = zkf_now() + zkf_below(split ? S.s.fault_pace / (S.s.split ? 1 : 4)
                                                : S.s.fault_pace);
     S.did.faults++;
+    if (search_remake()) {
+        return;
+    }
+    if (S.s.visits && zkf_chance(30)) {
+        search_visit();
+        return;
+    }
     if (S.s.resizes && zkf_chance(25)) {
         search_resize();
     }
@@ -343,7 +354,7 @@ void search_calm(void)
     zkf_heal();
     zkf_slow(30 * ZKR__MS);
     zkf_door_faults(NULL);
-    S.s.starved = false;
+    S.s.starved = S.s.visits = S.s.remakes = false;
     search_clean_up();
     for (int i = 0; i < S.s.clients; i++) {
         zkf_blackhole(i, false);

@@ -90,12 +90,23 @@ static void drop(struct contender *k)
     memset(k, 0, sizeof(*k));
 }
 
+static void count_spared(const zkr_client *c)
+{
+    const struct zkr__engine *engine = c->engine;
+    if (engine) {
+        S.did.guesses += engine->spared.guesses;
+        S.did.wrong += engine->spared.wrong;
+        S.did.lists_shared += engine->spared.shared;
+    }
+}
+
 void search_close(int at, bool killed)
 {
     struct member *m = &S.members[at];
     zkf_enter(at);
     zkf_trace("client %d: %s", at, killed ? "killed" : "closes");
     zkf_client_killed(at, killed);
+    count_spared(m->c);
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         if (S.contenders[i].label != 0 && S.contenders[i].client == at) {
             drop(&S.contenders[i]);
@@ -356,14 +367,18 @@ void search_app(void *ctx)
     if (S.s.shared && zkf_chance(40) && downgrade(at)) {
         return;
     }
-    if (done && (S.quiet || what < (S.s.sit ? 3 : 40) || done->ended)) {
+    int soon = S.s.sit ? 3 : S.s.free ? 75 : 40;
+    if (done && (S.quiet || what < soon || done->ended)) {
         search_leave(done);
     } else if (S.quiet) {
         search_resize_enough();
         search_clean_up();
         ask_latches(at);
     } else if (what < 80) {
-        enter(at);
+        bool seldom = S.s.free && (at > 0 || pick(at, false));
+        if (!seldom || zkf_chance(8)) {
+            enter(at);
+        }
     } else if (what < 90 && pick(at, false)) {
         search_leave(pick(at, false));
     } else if (!m->waits && ((what >= 98 && S.s.kills && !S.s.peace) ||

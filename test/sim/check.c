@@ -138,7 +138,7 @@ const char *search_dir(int dir)
 /* Nodes say whose they are; those of faults are nobody's. */
 int search_on_submit(int client, const struct zkr__op *op)
 {
-    (void)op;
+    search_on_create(op);
     return client + 1;
 }
 

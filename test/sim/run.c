@@ -71,12 +71,14 @@ static void finish(void)
     sim_quiet = true;
     int64_t end = zkf_now() + 60 * S.s.session;
     while (!is_over() && step(end)) {
+        (void)search_end_visits();
     }
     if (!is_over() && S.violation[0] == '\0') {
         report_stuck();
     }
     end = zkf_now() + 20 * S.s.session;
-    while ((zkf_session_count() > 0 || zkf_watch_count() > 0) && step(end)) {
+    while ((!search_end_visits() || zkf_session_count() > 0 || zkf_watch_count() > 0) &&
+           step(end)) {
     }
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         if (n->owner != 0) {

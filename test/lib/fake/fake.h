@@ -193,6 +193,8 @@ uint32_t zkf_hash(const char *path);
 bool zkf_session_alive(int64_t session);
 size_t zkf_session_count(void);
 size_t zkf_watch_count(void); /* at all servers */
+/* Those for the data, or the end, of one node. */
+size_t zkf_watches_on(const char *path);
 size_t zkf_log_length(void);
 
 /* How many credentials libzookeeper has taken for this handle. */

@@ -311,6 +311,17 @@ size_t zkf_watch_count(void)
     return n;
 }
 
+size_t zkf_watches_on(const char *path)
+{
+    size_t n = 0;
+    for (int i = 0; i < zkf__w.config.servers; i++) {
+        for (const struct zkf__watch *w = zkf__w.servers[i].watches; w; w = w->next) {
+            n += w->type == ZKF__DATA && strcmp(w->path, path) == 0;
+        }
+    }
+    return n;
+}
+
 size_t zkf_log_length(void)
 {
     return zkf__w.log_len;

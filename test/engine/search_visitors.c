@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Strangers in the directories: children of theirs, with a number and without, and directories deleted while they are empty,
+ * and a create is on its way to them, and made again, with a stranger in them, so that numbers go on as if nothing had been.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/directory.h"
+#include "search.h"
+
+enum { VISITORS = 8, PATH_ROOM = 128, VISITED = 4 };
+
+static char visitors[VISITORS][PATH_ROOM];
+static int visitor_count;
+static int empty; /* directory that is to be made again, and one; 0 = none */
+
+void search_begin_visitors(void)
+{
+    visitor_count = empty = 0;
+}
+
+/* --- they come and go --- */
+
+static void leave(int at)
+{
+    if (!zkf_find(visitors[at]) || zkf_stranger_delete(visitors[at])) {
+        memmove(visitors[at], visitors[--visitor_count], PATH_ROOM);
+    }
+}
+
+static void come(const char *dir, bool numbered)
+{
+    const struct zkf_node *parent = zkf_find(dir);
+    if (!parent || visitor_count == VISITORS) {
+        return;
+    }
+    char path[PATH_ROOM];
+    int number = parent->creates;
+    (void)snprintf(path, sizeof(path), numbered ? "%s/visitor-lock-" : "%s/visitor",
+                   dir);
+    if (!zkf_stranger_create(path, numbered)) {
+        return;
+    }
+    S.did.visits++;
+    (void)snprintf(visitors[visitor_count++], PATH_ROOM,
+                   numbered ? "%s/visitor-lock-%010d" : "%s/visitor", dir, number);
+}
+
+void search_visit(void)
+{
+    if (visitor_count > 0 && zkf_chance(50)) {
+        leave((int)zkf_below(visitor_count));
+    } else if (S.s.number < 0) {
+        come(search_dir((int)zkf_below(VISITED)), zkf_chance(80));
+    }
+}
+
+bool search_end_visits(void)
+{
+    for (int i = visitor_count - 1; i >= 0; i--) {
+        leave(i);
+    }
+    return visitor_count == 0;
+}
+
+/* --- directories made again --- */
+
+/* Does a client count on the numbers of this directory to go on, right now? */
+static bool is_counted_on(const char *dir)
+{
+    for (int i = 0; i < S.s.clients; i++) {
+        const zkr_client *c = S.members[i].c;
+        const struct zkr__engine *engine = c ? c->engine : NULL;
+        const struct zkr__claim *claim = engine ? engine->claims : NULL;
+        for (; claim; claim = claim->next) {
+            if (claim->k.phase == ZKR__CREATING && !claim->list_of &&
+                claim->directory->guard == ZKR__GUARD_SET &&
+                strcmp(claim->directory->path, dir) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* While the create is on its way. */
+void search_on_create(const struct zkr__op *op)
+{
+    for (int i = 0; i < VISITED && S.s.remakes && op->kind == ZKR__OP_CREATE; i++) {
+        const char *dir = search_dir(i);
+        size_t len = strlen(dir);
+        const struct zkf_node *node = zkf_find(dir);
+        if (node && node->children == 0 && node->creates > 0 && zkf_chance(40) &&
+            strncmp(op->path, dir, len) == 0 && op->path[len] == '/') {
+            empty = i + 1;
+            S.faults.due = zkf_now();
+        }
+    }
+}
+
+bool search_remake(void)
+{
+    const char *dir = empty > 0 ? search_dir(empty - 1) : NULL;
+    const struct zkf_node *node = dir ? zkf_find(dir) : NULL;
+    int number = node ? node->creates : 0;
+    empty = 0;
+    if (!node || !zkf_stranger_delete(dir)) {
+        return dir != NULL;
+    }
+    bool counted_on = is_counted_on(dir);
+    if (zkf_stranger_create(dir, false)) {
+        S.did.remakes++;
+        S.did.remakes_counted_on += counted_on;
+        zkf_count_from(dir, number - (number > 0));
+        come(dir, true);
+    }
+    return true;
+}
