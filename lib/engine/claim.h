@@ -57,9 +57,12 @@ struct zkr__claim {
     struct zkr__path_entry by_node;           /* while its node is known */
     struct zkr__claim *ours_prev, *ours_next; /* the same, in its directory */
     struct zkr__claim *list_prev, *list_next; /* while it waits for a list */
-    struct zkr__claim **list_of;              /* this list of its directory's */
     unsigned list_tag;
-    zkr__answer_fn list_fn;
+    enum {
+        ZKR__NO_LIST,
+        ZKR__THIS_LIST,
+        ZKR__NEXT_LIST
+    } list;          /* the one it waits for */
     int counted_as;  /* in the client's statistics */
     unsigned unsent; /* set of zkr__action: to go out with those of the others */
 

@@ -165,15 +165,16 @@ static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED
 {
     struct zkr__verdict verdict;
-    const char *ahead = NULL;
+    struct zkr__children who;
     e->bare = !zkr__directory_wanted(claim);
-    e->placed = !claim->k.leaving && !e->spent && zkr__reckon(claim, &verdict, &ahead);
+    e->placed = !claim->k.leaving && !e->spent && zkr__reckon(claim, &verdict, &who);
     if (e->placed) {
+        zkr__strangers_warn(claim->q, &who, NULL);
         e->granted = verdict.granted;
         e->once = claim->once;
     }
     if (e->placed && !verdict.granted && !claim->once) {
-        wait_as_told(claim, e, &verdict, ahead);
+        wait_as_told(claim, e, &verdict, who.list[verdict.watch].name);
         e->placed = e->code == ZKR_OK;
         e->code = ZKR_OK;
     }

@@ -16,19 +16,31 @@ static struct zkr__directory *find(const struct zkr__engine *engine, const char 
     return entry ? ZKR__OWNER_OF(entry, struct zkr__directory, by_path) : NULL;
 }
 
-static struct zkr__directory *make(struct zkr__engine *engine, const char *path)
+/* Room for the path of a node of ours. */
+static bool make_room(struct zkr__scratch *scratch, size_t len)
 {
-    size_t len = strlen(path), child = len + 1 + ZKR__NAME_ROOM;
-    struct zkr__directory *d = zkr__mem_alloc(sizeof(*d) + len + 1 + child);
+    size_t need = len + 1 + ZKR__NAME_ROOM;
+    if (need > scratch->path_room) {
+        char *path = zkr__mem_alloc(need);
+        if (!path) {
+            return false;
+        }
+        zkr__mem_free(scratch->path);
+        scratch->path = path;
+        scratch->path_room = need;
+    }
+    return true;
+}
+
+static struct zkr__directory *make(struct zkr__engine *engine, char *path)
+{
+    struct zkr__directory *d =
+        make_room(&engine->scratch, strlen(path)) ? zkr__mem_alloc(sizeof(*d)) : NULL;
     if (!d) {
         return NULL;
     }
-    memcpy(d->path, path, len);
-    d->child = d->path + len + 1;
-    memcpy(d->child, path, len);
-    d->child[len] = '/';
+    d->path = path;
     d->engine = engine;
-    zkr__known_begin(&d->known);
     if (!zkr__path_table_add(&engine->by_directory, &d->by_path, d->path)) {
         zkr__mem_free(d);
         return NULL;
@@ -57,10 +69,12 @@ void zkr__directory_ref(struct zkr__directory *d)
 
 static void free_directory(struct zkr__directory *d) ZKR__LOCKED
 {
-    zkr__reckon_end(d);
+    zkr__reckon_free(d);
     zkr__path_table_remove(&d->engine->by_directory, &d->by_path);
     DL_DELETE(d->engine->directories, d);
-    zkr__mem_free(d->row);
+    if (d->owns_path) {
+        zkr__mem_free(d->path);
+    }
     zkr__mem_free(d);
 }
 
@@ -73,9 +87,19 @@ static void free_unused(struct zkr__directory *d) ZKR__LOCKED
 
 void zkr__directory_unref(struct zkr__directory *d)
 {
+    d->refs--;
+    free_unused(d);
+}
+
+void zkr__directory_part(struct zkr__queue *q)
+{
+    struct zkr__directory *d = q->directory;
+    if (d && d->path == q->dir) {
+        d->owns_path = true;
+        q->dir = NULL;
+    }
     if (d) {
-        d->refs--;
-        free_unused(d);
+        zkr__directory_unref(d);
     }
 }
 
@@ -90,6 +114,8 @@ void zkr__directories_free(struct zkr__engine *engine)
     while (engine->directories) {
         free_directory(engine->directories);
     }
+    zkr__mem_free(engine->scratch.path);
+    zkr__mem_free(engine->scratch.row);
 }
 
 /* --- our claims --- */
@@ -127,12 +153,15 @@ void zkr__directory_departs(struct zkr__claim *claim)
 struct zkr__claim *zkr__directory_claim(const struct zkr__directory *d,
                                         const char *name)
 {
-    size_t len = strlen(name);
+    size_t dir_len = strlen(d->path), len = strlen(name);
+    char *path = d->engine->scratch.path;
     if (len >= ZKR__NAME_ROOM) {
         return NULL;
     }
-    memcpy(d->child + strlen(d->path) + 1, name, len + 1);
-    return zkr__claim_at(d->engine, d->child);
+    memcpy(path, d->path, dir_len);
+    path[dir_len] = '/';
+    memcpy(path + dir_len + 1, name, len + 1);
+    return zkr__claim_at(d->engine, path);
 }
 
 bool zkr__directory_is_ours(void *ctx, const char *name)
@@ -144,25 +173,28 @@ bool zkr__directory_is_ours(void *ctx, const char *name)
 
 void zkr__directory_drop(struct zkr__claim *claim)
 {
-    if (claim->list_of) {
-        DL_DELETE2(*claim->list_of, claim, list_prev, list_next);
-        claim->list_of = NULL;
+    struct zkr__directory *d = claim->directory;
+    if (claim->list == ZKR__THIS_LIST) {
+        DL_DELETE2(d->askers, claim, list_prev, list_next);
+    } else if (claim->list == ZKR__NEXT_LIST) {
+        DL_DELETE2(d->later, claim, list_prev, list_next);
     }
+    claim->list = ZKR__NO_LIST;
 }
 
 void zkr__directory_want(struct zkr__claim *claim, zkr__answer_fn fn)
 {
     struct zkr__directory *d = claim->directory;
     zkr__directory_drop(claim);
-    claim->list_fn = fn;
+    d->engine->on_list = fn;
     claim->list_tag = zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
-    claim->list_of = &d->later;
+    claim->list = ZKR__NEXT_LIST;
     DL_APPEND2(d->later, claim, list_prev, list_next);
 }
 
 bool zkr__directory_wanted(const struct zkr__claim *claim)
 {
-    return claim->list_of &&
+    return claim->list != ZKR__NO_LIST &&
            claim->list_tag == zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
 }
 
@@ -177,36 +209,38 @@ static bool is_dying(void *ctx, const char *name) ZKR__LOCKED
 
 int zkr__directory_children(struct zkr__directory *d, const struct zkr__children **out)
 {
-    if (d->list_code == ZKR_OK && d->filtered != d->departures) {
-        zkr__children_filter(&d->listed, is_dying, d);
-        d->filtered = d->departures;
+    struct zkr__given *given = &d->engine->given;
+    if (given->code == ZKR_OK && given->departures != d->departures) {
+        zkr__children_filter(&given->children, is_dying, d);
+        given->departures = d->departures;
     }
-    *out = &d->listed;
-    return d->list_code;
+    *out = &given->children;
+    return given->code;
 }
 
 static void order(struct zkr__directory *d,
                   const struct zkr__answer *answer) ZKR__LOCKED
 {
-    d->list_code = answer->code;
+    struct zkr__given *given = &d->engine->given;
+    *given = (struct zkr__given){.code = answer->code, .departures = d->departures};
     if (answer->code == ZKR_OK) {
-        d->list_code = zkr__children_order(&d->listed, answer->names,
-                                           answer->name_count, is_dying, d);
-        d->filtered = d->departures;
+        given->code = zkr__children_order(&given->children, answer->names,
+                                          answer->name_count, is_dying, d);
     }
-    if (d->list_code == ZKR_OK) {
-        zkr__reckon_listed(d);
+    if (given->code == ZKR_OK) {
+        zkr__reckon_listed(d, &given->children);
     }
 }
 
 /* Those who ask meanwhile wait for the next one: what they have heard by now may be news. */
 static void give(struct zkr__directory *d, const struct zkr__answer *answer) ZKR__LOCKED
 {
+    const struct zkr__engine *engine = d->engine;
     while (d->askers) {
         struct zkr__claim *claim = d->askers;
         zkr__directory_drop(claim);
         zkr__claim_ref(claim);
-        claim->list_fn(claim, claim->list_tag, answer);
+        engine->on_list(claim, claim->list_tag, answer);
     }
 }
 
@@ -217,8 +251,7 @@ on_list(void *ctx, unsigned era, const struct zkr__answer *answer) ZKR__LOCKED
     if (era == d->era) {
         order(d, answer);
         give(d, answer);
-        zkr__mem_free(d->listed.list);
-        d->listed = (struct zkr__children){0};
+        zkr__mem_free(d->engine->given.children.list);
         d->listing = false;
         zkr__directory_list(d);
     }
@@ -234,7 +267,7 @@ void zkr__directory_list(struct zkr__directory *d)
     struct zkr__claim *claim;
     DL_FOREACH2(d->later, claim, list_next)
     {
-        claim->list_of = &d->askers;
+        claim->list = ZKR__THIS_LIST;
         op.watch = op.watch || claim->k.watch_children;
         d->engine->spared.shared += claim != d->later;
     }

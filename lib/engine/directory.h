@@ -18,46 +18,31 @@
 struct zkr__claim;
 struct zkr__queue;
 
-/* The watch that stays on it, so that we hear when it is deleted. */
-enum zkr__guard { ZKR__GUARD_NONE, ZKR__GUARD_ASKED, ZKR__GUARD_SET };
-
 struct zkr__directory {
     struct zkr__directory *prev, *next; /* of the engine */
     struct zkr__path_entry by_path;
     struct zkr__engine *engine;
-    int64_t refs;     /* of queues and claims */
-    int64_t requests; /* without an answer yet */
-    unsigned
-        era; /* times that the session ended: answers of another era come too late */
-
-    bool listing;                /* a list is on its way */
-    struct zkr__claim *askers;   /* list: who gets its answer */
-    struct zkr__claim *later;    /* list: who gets that of the next one */
-    struct zkr__children listed; /* while it is given to them */
-    int list_code;               /* ZKR_OK, or why it could not be ordered */
-    unsigned departures;         /* times that a claim of ours began to leave */
-    unsigned filtered;           /* that much of them is not in `listed` any more */
-
-    struct zkr__claim *ours; /* list: our claims whose nodes are known, by number */
-
-    /* reckon.h */
-    enum zkr__guard guard;
-    unsigned guard_asked; /* times */
-    struct zkr__path_watcher watcher;
-    struct zkr__known known;
-    bool used; /* a node of ours was made in this session */
-    struct zkr__child *row;
-    size_t row_room;
-
-    char *child; /* room for the path of one of our nodes */
-    char path[];
+    struct zkr__guard *guard;  /* reckon.h; NULL = there was none yet */
+    struct zkr__claim *askers; /* list: who gets the answer to the list on its way */
+    struct zkr__claim *later;  /* list: who gets that of the next one */
+    struct zkr__claim *ours;   /* list: our claims whose nodes are known, by number */
+    int refs;                  /* of queues and claims */
+    int requests;              /* without an answer yet */
+    /* Times that the session ended: answers of another era come too late. */
+    unsigned era;
+    unsigned departures; /* times that a claim of ours began to leave, or left */
+    bool listing;        /* a list is on its way */
+    bool used;           /* a node of ours was made in this session */
+    bool owns_path;
+    char *path; /* of the queue that it was made for, until that ends */
 };
 
 /* That of the queue, which keeps it. NULL: no memory. */
 struct zkr__directory *zkr__directory_of(struct zkr__engine *engine,
                                          struct zkr__queue *q) ZKR__LOCKED;
 void zkr__directory_ref(struct zkr__directory *d) ZKR__LOCKED;
-/* NULL is a no-op. */
+/* The same for a queue that ends. */
+void zkr__directory_part(struct zkr__queue *q) ZKR__LOCKED;
 void zkr__directory_unref(struct zkr__directory *d) ZKR__LOCKED;
 /* A request of it was answered. */
 void zkr__directory_answered(struct zkr__directory *d) ZKR__LOCKED;

@@ -8,8 +8,10 @@
 
 #include "base/path_table.h"
 #include "base/timers.h"
+#include "engine/children.h"
 #include "engine/path_watchers.h"
 #include "session/client.h"
+#include "session/request.h"
 
 struct zkr__claim;
 struct zkr__directory;
@@ -41,6 +43,21 @@ struct zkr__spared {
         wrong; /* creates without a list, and such as needed one after all */
 };
 
+/* A list while it is given to those who asked. */
+struct zkr__given {
+    struct zkr__children children;
+    int code;            /* ZKR_OK, or why it could not be ordered */
+    unsigned departures; /* of the directory, that are not in it any more */
+};
+
+/* Memory that is used again and again. */
+struct zkr__scratch {
+    char *path; /* for a node of ours in any directory */
+    size_t path_room;
+    struct zkr__child *row;
+    size_t row_room;
+};
+
 struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list of all: prev, next */
@@ -50,6 +67,9 @@ struct zkr__engine {
     struct zkr__path_table by_directory;
     int64_t guards; /* watches on directories, in this session */
     struct zkr__spared spared;
+    struct zkr__given given;
+    zkr__answer_fn on_list; /* gets the answers to lists, with each claim */
+    struct zkr__scratch scratch;
     struct zkr__path_watchers watchers;
     struct zkr__timers timers;
     struct zkr__session_listener *listeners; /* list */

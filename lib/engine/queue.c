@@ -81,7 +81,7 @@ struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
 void zkr__queue_unref(struct zkr__queue *q)
 {
     if (--q->refs == 0) {
-        zkr__directory_unref(q->directory);
+        zkr__directory_part(q);
         free_queue(q);
     }
 }

@@ -10,26 +10,44 @@ enum { GUARDS_MAX = 4096 };
 
 /* --- the guard --- */
 
+static bool is_guarded(const struct zkr__directory *d)
+{
+    return d->guard && d->guard->state == ZKR__GUARDED;
+}
+
 void zkr__reckon_forget(struct zkr__directory *d)
 {
-    zkr__known_forget(&d->known);
+    if (d->guard) {
+        zkr__known_forget(&d->guard->known);
+    }
 }
 
 void zkr__reckon_end(struct zkr__directory *d)
 {
-    d->guard = ZKR__GUARD_NONE;
-    d->guard_asked++; /* an answer that is still to come counts no more */
-    zkr__reckon_forget(d);
-    zkr__path_unwatch(&d->engine->watchers, &d->watcher);
+    struct zkr__guard *g = d->guard;
+    if (g) {
+        g->state = ZKR__UNGUARDED;
+        g->asked++; /* an answer that is still to come counts no more */
+        zkr__known_forget(&g->known);
+    }
+}
+
+void zkr__reckon_free(struct zkr__directory *d)
+{
+    if (d->guard) {
+        zkr__path_unwatch(&d->engine->watchers, &d->guard->watcher);
+        zkr__mem_free(d->guard);
+    }
 }
 
 /* It was deleted, or what made the watch fire has used it up. */
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
-    struct zkr__directory *d = ZKR__OWNER_OF(watcher, struct zkr__directory, watcher);
+    struct zkr__directory *d =
+        ZKR__OWNER_OF(watcher, struct zkr__guard, watcher)->directory;
     (void)event;
-    d->engine->guards -= d->guard == ZKR__GUARD_SET;
+    d->engine->guards -= is_guarded(d);
     zkr__reckon_end(d);
 }
 
@@ -37,30 +55,45 @@ static void
 on_guard(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__directory *d = ctx;
-    if (asked == d->guard_asked) {
+    if (asked == d->guard->asked) {
         bool set = answer->code == ZKR_OK;
-        d->guard = set ? ZKR__GUARD_SET : ZKR__GUARD_NONE;
+        d->guard->state = set ? ZKR__GUARDED : ZKR__UNGUARDED;
         d->engine->guards += set;
-        zkr__reckon_forget(d); /* what is known begins with what is made behind it */
     }
     zkr__directory_answered(d);
 }
 
+static bool make_guard(struct zkr__directory *d) ZKR__LOCKED
+{
+    if (d->guard) {
+        return true;
+    }
+    struct zkr__guard *g = zkr__mem_alloc(sizeof(*g));
+    if (!g) {
+        return false;
+    }
+    g->directory = d;
+    g->watcher.on_event = on_event;
+    zkr__known_begin(&g->known);
+    if (!zkr__path_watch(&d->engine->watchers, &g->watcher, d->path)) {
+        zkr__mem_free(g);
+        return false;
+    }
+    d->guard = g;
+    return true;
+}
+
 void zkr__reckon_begin(struct zkr__directory *d)
 {
-    struct zkr__engine *engine = d->engine;
-    if (d->guard != ZKR__GUARD_NONE || !d->used || engine->guards >= GUARDS_MAX) {
-        return;
-    }
-    d->watcher.on_event = on_event;
-    if (!zkr__path_watch(&engine->watchers, &d->watcher, d->path)) {
+    if (!d->used || d->engine->guards >= GUARDS_MAX || !make_guard(d) ||
+        d->guard->state != ZKR__UNGUARDED) {
         return;
     }
     const struct zkr__op op = {.kind = ZKR__OP_GET, .path = d->path, .watch = true};
-    d->guard = ZKR__GUARD_ASKED;
-    d->guard_asked++;
+    d->guard->state = ZKR__GUARD_ASKED;
+    d->guard->asked++;
     d->requests++;
-    zkr__submit(engine->c, &op, on_guard, d, d->guard_asked);
+    zkr__submit(d->engine->c, &op, on_guard, d, d->guard->asked);
 }
 
 /* --- what the numbers tell --- */
@@ -75,30 +108,37 @@ static const struct zkr__claim *last_of(const struct zkr__directory *d)
     return claim;
 }
 
+/* Whose number may do. The others want lists: one with a watch, or one for all members. */
+static bool is_simple(const struct zkr__claim *claim)
+{
+    return !claim->k.member && !claim->k.watch_children;
+}
+
 bool zkr__reckon_expects(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
-    if (d->guard != ZKR__GUARD_SET || claim->k.watch_children || claim->k.member ||
-        !zkr__known_quiet(&d->known)) {
+    if (!is_guarded(d) || !is_simple(claim) || !zkr__known_quiet(&d->guard->known)) {
         return false;
     }
     const struct zkr__claim *last = last_of(d);
-    return d->known.from == ZKR__KNOWN_ALL || (last && last->sequence >= d->known.from);
+    int64_t from = d->guard->known.from;
+    return from == ZKR__KNOWN_ALL || (last && last->sequence >= from);
 }
 
+/* What is known begins with what is made behind the guard. */
 void zkr__reckon_made(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
     d->used = true;
-    if (d->guard == ZKR__GUARD_SET) {
-        (void)zkr__known_made(&d->known, claim->sequence);
+    if (is_guarded(d)) {
+        (void)zkr__known_made(&d->guard->known, claim->sequence);
     }
 }
 
-void zkr__reckon_listed(struct zkr__directory *d)
+void zkr__reckon_listed(struct zkr__directory *d, const struct zkr__children *children)
 {
-    if (d->guard == ZKR__GUARD_SET && d->known.counts) {
-        zkr__known_listed(&d->known, &d->listed, zkr__directory_is_ours, d);
+    if (is_guarded(d) && d->guard->known.counts) {
+        zkr__known_listed(&d->guard->known, children, zkr__directory_is_ours, d);
     }
 }
 
@@ -109,16 +149,16 @@ static bool is_vague(const struct zkr__claim *claim)
     return claim->k.downgrade != ZKR__SETTLED || (leaves && claim->k.writing > 0);
 }
 
-static bool make_room(struct zkr__directory *d, size_t count)
+static bool make_room(struct zkr__scratch *scratch, size_t count)
 {
-    if (count <= d->row_room) {
+    if (count <= scratch->row_room) {
         return true;
     }
     struct zkr__child *row = zkr__mem_alloc(2 * count * sizeof(*row));
     if (row) {
-        zkr__mem_free(d->row);
-        d->row = row;
-        d->row_room = 2 * count;
+        zkr__mem_free(scratch->row);
+        scratch->row = row;
+        scratch->row_room = 2 * count;
     }
     return row != NULL;
 }
@@ -130,58 +170,63 @@ static void put(struct zkr__children *children, const char *node)
     children->count += zkr__name_parse(child->name, &child->kind, &child->sequence);
 }
 
-/*
- * Who may be there, up to the claim, which is the last. What is not known stands in for by one child that blocks, in
- * front. False: it cannot be told.
- */
+/* Of ours, who may be there, up to the claim, which is the last. False: it cannot be told. */
 static bool line_up(const struct zkr__claim *claim,
-                    struct zkr__children *children) ZKR__LOCKED
+                    struct zkr__children *who) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
+    int64_t from = d->guard->known.from;
     const struct zkr__claim *one;
-    size_t count = 1;
+    size_t count;
     DL_COUNT2(d->ours, one, count, ours_next);
-    if (!make_room(d, count + 1)) {
+    if (!make_room(&d->engine->scratch, count + 1)) {
         return false;
     }
-    *children = (struct zkr__children){.list = d->row, .strays = d->known.strays};
-    if (d->known.from != ZKR__KNOWN_ALL) {
-        children->list[children->count++] =
-            (struct zkr__child){.name = "", .kind = ZKR__NAME_OTHER};
-    }
+    /* In front is room for what is not known. */
+    *who = (struct zkr__children){.list = d->engine->scratch.row + 1,
+                                  .strays = d->guard->known.strays};
     DL_FOREACH2(d->ours, one, ours_next)
     {
         if (is_vague(one)) {
             return false;
         }
-        if (one->sequence >= d->known.from && one != claim &&
+        if (one->sequence >= from && one != claim &&
             zkr__claim_stage(&one->k) != ZKR__REMOVING) {
-            put(children, one->node);
+            put(who, one->node);
         }
     }
-    put(children, claim->node);
+    put(who, claim->node);
+    return true;
+}
+
+/* What is not known is as one in front who blocks. */
+static bool judge_behind_others(const struct zkr__claim *claim,
+                                struct zkr__verdict *verdict,
+                                const struct zkr__children *who) ZKR__LOCKED
+{
+    struct zkr__children all = {.list = who->list - 1, .count = who->count + 1};
+    all.list[0] = (struct zkr__child){.name = "", .kind = ZKR__NAME_OTHER};
+    *verdict = claim->q->rule(&all, who->count, claim->q->rule_arg);
+    if (verdict->granted || verdict->watch == 0 ||
+        verdict->watch == ZKR__ALL_CHILDREN) {
+        return false;
+    }
+    verdict->watch--;
     return true;
 }
 
 bool zkr__reckon(const struct zkr__claim *claim,
                  struct zkr__verdict *verdict,
-                 const char **ahead)
+                 struct zkr__children *who)
 {
     const struct zkr__directory *d = claim->directory;
-    struct zkr__children children;
-    if (d->guard != ZKR__GUARD_SET || !d->known.counts || claim->k.member ||
-        claim->k.watch_children || claim->sequence + 1 != d->known.next ||
-        !line_up(claim, &children)) {
+    if (!is_guarded(d) || !is_simple(claim) || !d->guard->known.counts ||
+        !line_up(claim, who)) {
         return false;
     }
-    bool all = d->known.from == ZKR__KNOWN_ALL;
-    *verdict = claim->q->rule(&children, children.count - 1, claim->q->rule_arg);
-    if (verdict->granted) {
-        return all;
+    if (d->guard->known.from != ZKR__KNOWN_ALL) {
+        return judge_behind_others(claim, verdict, who);
     }
-    if (verdict->watch == ZKR__ALL_CHILDREN || (!all && verdict->watch == 0)) {
-        return false;
-    }
-    *ahead = children.list[verdict->watch].name;
-    return true;
+    *verdict = claim->q->rule(who, who->count - 1, claim->q->rule_arg);
+    return verdict->granted || verdict->watch != ZKR__ALL_CHILDREN;
 }

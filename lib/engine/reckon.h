@@ -17,6 +17,15 @@
 #include "engine/directory.h"
 #include "engine/rule.h"
 
+/* The watch that stays on the directory, and what is known with it. */
+struct zkr__guard {
+    enum { ZKR__UNGUARDED, ZKR__GUARD_ASKED, ZKR__GUARDED } state;
+    unsigned asked; /* times */
+    struct zkr__directory *directory;
+    struct zkr__path_watcher watcher;
+    struct zkr__known known;
+};
+
 /* A node of ours is about to be made: see that the directory is guarded, if it pays. */
 void zkr__reckon_begin(struct zkr__directory *d) ZKR__LOCKED;
 /* No list need go out with the create of the claim: its number will probably do. */
@@ -24,17 +33,20 @@ bool zkr__reckon_expects(const struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim's node was made. */
 void zkr__reckon_made(struct zkr__claim *claim) ZKR__LOCKED;
 /*
- * What the rule says about the claim, whose node was made just now. False: the numbers do not tell. Not granted:
- * @ahead is the name of the node of ours to wait for.
+ * What the rule says about the claim, whose node was made just now, and about whom: @who is there until the next
+ * call. False: the numbers do not tell.
  */
 bool zkr__reckon(const struct zkr__claim *claim,
                  struct zkr__verdict *verdict,
-                 const char **ahead) ZKR__LOCKED;
+                 struct zkr__children *who) ZKR__LOCKED;
 /* A list that was sent behind our last node is about to be given to those who asked. */
-void zkr__reckon_listed(struct zkr__directory *d) ZKR__LOCKED;
+void zkr__reckon_listed(struct zkr__directory *d,
+                        const struct zkr__children *children) ZKR__LOCKED;
 /* A node of ours may be there, and is in no table. */
 void zkr__reckon_forget(struct zkr__directory *d) ZKR__LOCKED;
-/* The guard is gone: after a re-connect, at the end of the session, at the end of the directory. */
+/* The guard is gone: after a re-connect, and with the session. */
 void zkr__reckon_end(struct zkr__directory *d) ZKR__LOCKED;
+/* At the end of the directory's memory. */
+void zkr__reckon_free(struct zkr__directory *d) ZKR__LOCKED;
 
 #endif

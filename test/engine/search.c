@@ -38,7 +38,7 @@ void search_choose(uint64_t seed)
         s->pace = s->session / 4;
         s->fault_pace = s->session * 2;
     }
-    s->limits = !s->split && zkf_chance(15);
+    s->limits = !s->split && !s->peace && zkf_chance(15);
     s->shared = zkf_chance(30);
     s->counting = s->shared && zkf_chance(30);
     s->wishes = seed % 5 == 4;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/directory.h"
+#include "engine/reckon.h"
 #include "search.h"
 
 enum { VISITORS = 8, PATH_ROOM = 128, VISITED = 4 };
@@ -74,8 +74,9 @@ static bool is_counted_on(const char *dir)
         const struct zkr__engine *engine = c ? c->engine : NULL;
         const struct zkr__claim *claim = engine ? engine->claims : NULL;
         for (; claim; claim = claim->next) {
-            if (claim->k.phase == ZKR__CREATING && !claim->list_of &&
-                claim->directory->guard == ZKR__GUARD_SET &&
+            if (claim->k.phase == ZKR__CREATING && claim->list == ZKR__NO_LIST &&
+                claim->directory->guard &&
+                claim->directory->guard->state == ZKR__GUARDED &&
                 strcmp(claim->directory->path, dir) == 0) {
                 return true;
             }

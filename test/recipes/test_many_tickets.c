@@ -251,7 +251,8 @@ static void they_wait(const struct shape *shape)
             request(k, i, turn);
         }
     }
-    loop_until_watched(k, nodes + (shape->apart ? tickets : 0));
+    /* The paths that a client uses more than once are watched, too. */
+    loop_until_watched(k, nodes + (shape->apart ? tickets : shape->paths));
     assert_int_equal(waiting(k), tickets);
     /* What a client keeps for its metrics is of its first paths, not of its tickets. */
     int metered = shape->paths < ZKR__METERS ? shape->paths : ZKR__METERS;

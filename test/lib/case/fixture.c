@@ -62,7 +62,9 @@ int zkt_nodes(void)
 
 int64_t zkt_watches(void)
 {
-    return zkt_watches_under(zkt_servers(), path);
+    char below[sizeof(path) + 1];
+    (void)snprintf(below, sizeof(below), "%s/", path);
+    return zkt_watches_under(zkt_servers(), below);
 }
 
 int64_t zkt_latest_claim(zkr_mutex *m)
