@@ -323,6 +323,8 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
         k->label == S.last_label[k->dir] && claim->czxid == S.last_token[k->dir];
     /* Readers that hold together may hear of it in any order. */
     int64_t *last = k->reader ? S.last_alone : S.last_token;
+    /* A writer that became a reader, and was in doubt meanwhile. */
+    again = again || (k->downgraded && claim->czxid == last[k->dir]);
     if (claim->czxid <= last[k->dir] && !again) {
         search_violation("token %" PRId64 " after token %" PRId64, claim->czxid,
                          last[k->dir]);

@@ -31,7 +31,7 @@ const char *zkt_path(void);
 /** Nodes at that path, as a server has them. */
 int zkt_nodes(void);
 
-/** Watches at that path and below it, at all of zkt_servers(). */
+/** Watches below that path, at all of zkt_servers(). */
 int64_t zkt_watches(void);
 
 /** A connected client, through zkt_door, with this session time-out; fails the test if it cannot. Kept. */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists: shared by those who need one, and spared by numbers that say who is there. Counted at the door. */
+#include <stdio.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "proxy.h"
+#include "raw.h"
+
+enum { SESSION_MS = 30000, PATIENCE_MS = 20000 };
+
+static void cycle(zkr_mutex *m, zkr_client *c)
+{
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+}
+
+static int lists(void)
+{
+    return zkt_door_count(ZKR__OP_CHILDREN);
+}
+
+/* One list for the first of them, and one for all the others. */
+ZKT_CASE(threads_that_join_together_need_two_lists)
+{
+    enum { THREADS = 8 };
+    struct zkt_actor actors[THREADS];
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    zkt_proxy_delay(p, ZKT_TO_SERVER, 300); /* so that they do come together */
+    zkt_door_focus(c);
+    for (int i = 0; i < THREADS; i++) {
+        zkt_actor_start(&actors[i], m, ZKR_FOREVER, NULL);
+    }
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), THREADS, PATIENCE_MS);
+    zkt_proxy_delay(p, ZKT_TO_SERVER, 0);
+    for (int i = 0; i < THREADS; i++) {
+        atomic_store(&actors[i].let_go, true);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        ZKT_MUST(zkt_actor_end(&actors[i]));
+    }
+    assert_in_range(lists(), 1, 2);
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+}
+
+/* The same crowd on a lock that the client knows: it is told where it stands by its numbers. */
+ZKT_CASE(threads_that_come_again_need_none)
+{
+    enum { THREADS = 8 };
+    struct zkt_actor actors[THREADS];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    atomic_int turn = 0;
+    cycle(m, c);
+    cycle(m, c);
+    zkt_door_focus(c);
+    for (int i = 0; i < THREADS; i++) {
+        zkt_actor_start(&actors[i], m, ZKR_FOREVER, &turn);
+        atomic_store(&actors[i].let_go, true);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        ZKT_MUST(zkt_actor_end(&actors[i]));
+    }
+    assert_int_equal(atomic_load(&turn), THREADS);
+    assert_int_equal(lists(), 0);
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), THREADS);
+    assert_in_range(zkt_door_count(ZKR__OP_GET), 0, THREADS); /* on their own nodes */
+    assert_in_range(zkt_door_total(), 2 * THREADS, 3 * THREADS);
+    zkt_destroy(m);
+}
+
+/* However many come at once through several sessions, each session asks for a few lists. */
+ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
+{
+    enum { SESSIONS = 10, EACH = 60, FEW = 4 };
+    static zkr_ticket *tickets[SESSIONS][EACH];
+    zkr_client *clients[SESSIONS];
+    zkr_mutex *mutexes[SESSIONS];
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    for (int i = 0; i < SESSIONS; i++) {
+        clients[i] = zkt_client(zkt_proxy_host(p), SESSION_MS);
+        mutexes[i] = zkt_mutex(clients[i]);
+    }
+    for (int counted = 0; counted < SESSIONS; counted += SESSIONS - 1) {
+        zkt_door_focus(clients[counted]);
+        zkt_proxy_delay(p, ZKT_TO_CLIENT, 500); /* all come within one round trip */
+        for (int k = 0; k < EACH; k++) {
+            for (int i = 0; i < SESSIONS; i++) {
+                ZKT_MUST(zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL,
+                                           &tickets[i][k]));
+            }
+        }
+        ZKT_BECOMES(zkt_nodes(), SESSIONS * EACH, PATIENCE_MS);
+        zkt_proxy_delay(p, ZKT_TO_CLIENT, 0);
+        for (int i = 0; i < SESSIONS; i++) {
+            ZKT_BECOMES(zkt_waiting(clients[i]),
+                        EACH - (zkr_ticket_state(tickets[i][0]) == ZKR_TICKET_HELD),
+                        PATIENCE_MS);
+        }
+        assert_in_range(lists(), 1, FEW);
+        for (int i = 0; i < SESSIONS; i++) {
+            for (int k = EACH - 1; k >= 0; k--) {
+                (void)zkr_ticket_release(tickets[i][k]);
+                ZKT_MUST(zkr_ticket_destroy(tickets[i][k]));
+            }
+            ZKT_MUST(zkr_client_flush(clients[i], PATIENCE_MS));
+        }
+    }
+    for (int i = 0; i < SESSIONS; i++) {
+        zkt_destroy(mutexes[i]);
+        zkt_close(clients[i]);
+    }
+    zkt_proxy_stop(p);
+}
+
+/* A stranger in between makes the number skip: one list more, and a round trip, once. */
+ZKT_CASE(a_stranger_in_between_costs_a_list)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c), *theirs = zkt_mutex(other);
+    cycle(m, c);
+    cycle(m, c);
+    ZKT_MUST(zkr_mutex_acquire(theirs, PATIENCE_MS));
+    zkt_door_focus(c);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    assert_int_equal(lists(), 1);
+    ZKT_MUST(zkr_mutex_release(theirs));
+    ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    for (int i = 0; i < 2; i++) { /* sent along with the create, until nobody comes */
+        cycle(m, c);
+    }
+    assert_int_equal(lists(), 3);
+    cycle(m, c);
+    assert_int_equal(lists(), 3);
+    zkt_destroy(m);
+    zkt_destroy(theirs);
+}
+
+/* A directory made again counts from 0, and may give the number that was next: the watch on it tells. */
+ZKT_CASE(a_directory_made_again_is_another_one)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/x-lock-0000000001", zkt_path());
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    cycle(m, c);
+    cycle(m, c); /* the next number is 2 */
+    assert_int_equal(zkt_delete(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_create(zkt_servers(), path, "", 0), 0);
+    (void)snprintf(path, sizeof(path), "%s/gone", zkt_path());
+    assert_int_equal(zkt_create(zkt_servers(), path, "", 0), 0);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    zkt_destroy(m);
+}
+
+/* A change of its data uses the watch up: it is set again, and meanwhile there are lists. */
+ZKT_CASE(a_directory_that_changes_is_watched_again)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    cycle(m, c);
+    cycle(m, c);
+    zkt_door_focus(c);
+    assert_int_equal(zkt_set(zkt_servers(), zkt_path(), "x"), 0);
+    cycle(m, c); /* the event comes with it at the latest */
+    cycle(m, c);
+    assert_in_range(lists(), 1, 2);
+    assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
+    int before = lists();
+    cycle(m, c);
+    assert_int_equal(lists(), before);
+    assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
+    zkt_destroy(m);
+}
