@@ -198,6 +198,7 @@ struct world {
     bool retry, quiet; /* timers */
     bool ahead;        /* its end will be told: a watch, or it is of this client */
     bool once;         /* not to wait */
+    bool bare;         /* no list went out with the create */
     long reached[2][ZKR__GONE + 1]; /* not left, left */
     long decided;
 };
@@ -246,8 +247,21 @@ static void send_requests(unsigned actions)
         }
     }
     if (actions & ZKR__DO_CREATE) {
-        w.in_flight[w.count++] = ZKR__EV_LISTED;
+        w.bare = zkt_below(&w.seed, 2) == 0;
+        w.in_flight[w.count] = ZKR__EV_LISTED;
+        w.count += !w.bare;
     }
+}
+
+/* Who needs it no more does not get it. */
+static void drop_list(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w.count; i++) {
+        w.in_flight[kept] = w.in_flight[i];
+        kept += w.in_flight[i] != ZKR__EV_LISTED;
+    }
+    w.count = kept;
 }
 
 static void after_step(const struct zkr__claim_event *e, unsigned actions)
@@ -258,6 +272,9 @@ static void after_step(const struct zkr__claim_event *e, unsigned actions)
     }
     k->round = 0;
     k->failures = k->failures < FAILURES_MAX ? k->failures : FAILURES_MAX;
+    if (!zkr__claim_awaits_list(k)) {
+        drop_list();
+    }
     send_requests(actions);
     w.retry = w.retry || (actions & (ZKR__DO_RETRY | ZKR__DO_PACE));
     w.quiet = w.quiet || (actions & ZKR__DO_QUIET);
@@ -272,6 +289,9 @@ static void after_step(const struct zkr__claim_event *e, unsigned actions)
         /* Only a list that was sent with a watch leaves one at the directory. */
         w.ahead = e->wait == ZKR__WAIT_NEIGHBOUR ||
                   (e->wait == ZKR__WAIT_CHILDREN && last_k.watch_children);
+    }
+    if (e->placed && k->phase == ZKR__PARKED) {
+        w.ahead = true;
     }
     if (k->phase == ZKR__GONE) {
         w.retry = w.quiet = false;
@@ -335,6 +355,11 @@ static void answer(void)
         e.granted = chance(3);
         e.wait = (enum zkr__wait)zkt_below(&w.seed, 3);
         e.then = (enum zkr__then)zkt_below(&w.seed, 3);
+    }
+    if (e.kind == ZKR__EV_CREATED) {
+        e.bare = w.bare;
+        e.placed = e.code == ZKR_OK && !e.spent && !w.k.leaving && chance(2);
+        e.wait = e.placed ? ZKR__WAIT_NEIGHBOUR : e.wait;
     }
     happens(e);
 }
@@ -478,6 +503,7 @@ static bool go_on(bool found)
         e.connected = w.connected;
         e.ours = true;
         e.found = found;
+        e.bare = w.bare;
         e.granted = true;
     } else if (!w.connected) {
         w.connected = true;

@@ -157,6 +157,37 @@ static void a_child_is_found_by_name_or_start(void **state)
         zkr__children_find_start(&(struct zkr__children){0}, "x", strlen("x")), 0);
 }
 
+/* Of several with one number it is the one of that name. */
+static void equal_numbers_are_told_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"c-__READ__0000000002", "a-lock-0000000002",
+                                        "b-lock-0000000002", "x-lock-0000000001"};
+    struct zkr__children c;
+    ZKT_MUST(zkr__children_order(&c, names, 4, NULL, NULL));
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(zkr__children_find(&c, c.list[i].name), i);
+    }
+    assert_int_equal(zkr__children_find(&c, "d-lock-0000000002"), 4);
+    zkr__mem_free(c.list);
+}
+
+/* Those who die later are taken out of what is in order already. */
+static void the_filter_works_later_as_well(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lock-0000000002", "lock-0000000001",
+                                        "lock-0000000003"};
+    const char *dead = "lock-0000000002";
+    struct zkr__children c;
+    ZKT_MUST(zkr__children_order(&c, names, 3, NULL, NULL));
+    zkr__children_filter(&c, is_named, &dead);
+    assert_int_equal(c.count, 2);
+    assert_string_equal(c.list[0].name, "lock-0000000001");
+    assert_string_equal(c.list[1].name, "lock-0000000003");
+    zkr__mem_free(c.list);
+}
+
 /* Twenty thousand shuffled children come out in order. */
 static void many_children_are_ordered(void **state)
 {
@@ -210,6 +241,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_filter_takes_a_dying_node_out),
         cmocka_unit_test(a_child_tells_its_recipe),
         cmocka_unit_test(a_child_is_found_by_name_or_start),
+        cmocka_unit_test(equal_numbers_are_told_apart),
+        cmocka_unit_test(the_filter_works_later_as_well),
         cmocka_unit_test(many_children_are_ordered),
         cmocka_unit_test(order_needs_memory),
     };

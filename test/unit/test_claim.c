@@ -56,6 +56,17 @@ static const struct {
 };
 
 static const char *const examples[] = {
+    /* Its number may tell where it stands: then nothing else is asked. */
+    "CREATING: created placed first > HELD quiet notify",
+    "CREATING: created placed first unsure > PROVING prove",
+    "CREATING: created placed neighbour then-ours > PARKED get-own; got-own ours > same; ahead-released > HELD notify",
+    "CREATING: created placed once > REMOVING remove step-aside notify anew failed=ETIMEDOUT",
+    "member CREATING: created placed first > READY quiet notify",
+    /* It was made in the hope of that, without a list, and the number does not: list now. */
+    "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
+    "CREATING: created bare down > PAUSED-LISTING; connected > LISTING list",
+    "CREATING: created bare spent > REMOVING remove step-aside notify anew failed=ESEQUENCE",
+    "GIVEN-UP: created bare > REMOVING remove anew",
     /* Free: create and list together; the answer to the list grants. */
     "LISTING: listed found first > HELD quiet notify",
     /* Contended: watches on the one ahead and on the own node go out with the answer to the list. */
@@ -456,7 +467,8 @@ static const struct {
     WORD(hopeless), WORD(ours),
     WORD(spent),    WORD(refused),
     WORD(deletes),  WORD(found),
-    WORD(once),     {"first", offsetof(struct zkr__claim_event, granted)},
+    WORD(once),     WORD(bare),
+    WORD(placed),   {"first", offsetof(struct zkr__claim_event, granted)},
 };
 
 static int index_of(const char *word, const char *const *list, size_t count)
