@@ -129,7 +129,11 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Session:  a session that ends while waiting costs the place in the queue, and the wait goes
  *           on at its end within the deadline. A re-connect within the session keeps the place.
  * Cost:     1 round trip when free (create and list are sent together), 2 until parked behind
- *           others, then 0 or 1 after the event; 0 when re-entered. A hold that lasts writes since when into its node,
+ *           others, then 0 or 1 after the event; 0 when re-entered. When only this client has used the path since
+ *           its last acquire there, the number of its node tells that, and no list is asked for: one request, and one
+ *           for the release. If others come after all, that costs a round trip more, once. For this the second
+ *           acquire of a path in a session leaves a watch on it, by one request; it stays until the path is
+ *           deleted or the session ends. Threads that come at once share lists. A hold that lasts writes since when into its node,
  *           for zkr_contender.held_since_ms: that takes the place of the check in its first lease probe, and so costs
  *           no request. Only a watch on the node that was set before, while it waited or by options.watch_node, has to
  *           be set again, and so has that of the one behind.

@@ -216,6 +216,8 @@ void search_visit(void);
 bool search_end_visits(void);
 /* A client sends it: if it makes a node in a directory that is empty, that may be made again. */
 void search_on_create(const struct zkr__op *op);
+/* Steps of this client in which it asked for no list, asked for one after all, had one with others. */
+void search_count_lists(int client);
 /* Do so, if one is to be. False: none is. */
 bool search_remake(void);
 

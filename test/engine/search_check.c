@@ -419,6 +419,7 @@ void search_check(void)
     for (int i = 0; i < S.s.clients; i++) {
         if (S.members[i].c) {
             check_credentials(i);
+            search_count_lists(i);
             if (search_look_at_lease(i)) {
                 shorten(i);
             }

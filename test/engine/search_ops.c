@@ -90,23 +90,12 @@ static void drop(struct contender *k)
     memset(k, 0, sizeof(*k));
 }
 
-static void count_spared(const zkr_client *c)
-{
-    const struct zkr__engine *engine = c->engine;
-    if (engine) {
-        S.did.guesses += engine->spared.guesses;
-        S.did.wrong += engine->spared.wrong;
-        S.did.lists_shared += engine->spared.shared;
-    }
-}
-
 void search_close(int at, bool killed)
 {
     struct member *m = &S.members[at];
     zkf_enter(at);
     zkf_trace("client %d: %s", at, killed ? "killed" : "closes");
     zkf_client_killed(at, killed);
-    count_spared(m->c);
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         if (S.contenders[i].label != 0 && S.contenders[i].client == at) {
             drop(&S.contenders[i]);

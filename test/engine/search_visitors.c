@@ -64,6 +64,22 @@ bool search_end_visits(void)
     return visitor_count == 0;
 }
 
+/* --- lists that were not asked for --- */
+
+void search_count_lists(int client)
+{
+    static struct zkr__spared last[SEARCH_CLIENTS];
+    const zkr_client *c = S.members[client].c;
+    const struct zkr__engine *engine = c ? c->engine : NULL;
+    const struct zkr__spared now = engine ? engine->spared : (struct zkr__spared){0};
+    if (engine) {
+        S.did.guesses += now.guesses > last[client].guesses;
+        S.did.wrong += now.wrong > last[client].wrong;
+        S.did.lists_shared += now.shared > last[client].shared;
+    }
+    last[client] = now;
+}
+
 /* --- directories made again --- */
 
 /* Does a client count on the numbers of this directory to go on, right now? */

@@ -30,13 +30,13 @@ ZKT_CASE(threads_that_join_together_need_two_lists)
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
-    zkt_proxy_delay(p, ZKT_TO_SERVER, 300); /* so that they do come together */
+    zkt_proxy_freeze(p, ZKT_TO_SERVER); /* so that they do come together */
     zkt_door_focus(c);
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_start(&actors[i], m, ZKR_FOREVER, NULL);
     }
     ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), THREADS, PATIENCE_MS);
-    zkt_proxy_delay(p, ZKT_TO_SERVER, 0);
+    zkt_proxy_thaw(p, ZKT_TO_SERVER);
     for (int i = 0; i < THREADS; i++) {
         atomic_store(&actors[i].let_go, true);
     }
@@ -89,7 +89,7 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
     }
     for (int counted = 0; counted < SESSIONS; counted += SESSIONS - 1) {
         zkt_door_focus(clients[counted]);
-        zkt_proxy_delay(p, ZKT_TO_CLIENT, 500); /* all come within one round trip */
+        zkt_proxy_freeze(p, ZKT_TO_CLIENT); /* all come before the first answer */
         for (int k = 0; k < EACH; k++) {
             for (int i = 0; i < SESSIONS; i++) {
                 ZKT_MUST(zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL,
@@ -97,7 +97,7 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
             }
         }
         ZKT_BECOMES(zkt_nodes(), SESSIONS * EACH, PATIENCE_MS);
-        zkt_proxy_delay(p, ZKT_TO_CLIENT, 0);
+        zkt_proxy_thaw(p, ZKT_TO_CLIENT);
         for (int i = 0; i < SESSIONS; i++) {
             ZKT_BECOMES(zkt_waiting(clients[i]),
                         EACH - (zkr_ticket_state(tickets[i][0]) == ZKR_TICKET_HELD),

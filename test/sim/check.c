@@ -404,6 +404,7 @@ void sim_check(void)
                 holds[j].until = holds[j].client == i ? 0 : holds[j].until;
             }
         }
+        search_count_lists(i);
         const struct zkr__engine *engine = c->engine;
         struct zkr__claim *claim;
         if (engine) {
