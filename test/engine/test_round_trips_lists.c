@@ -83,6 +83,7 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
     zkr_client *clients[SESSIONS];
     zkr_mutex *mutexes[SESSIONS];
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     for (int i = 0; i < SESSIONS; i++) {
         clients[i] = zkt_client(zkt_proxy_host(p), SESSION_MS);
         mutexes[i] = zkt_mutex(clients[i]);
