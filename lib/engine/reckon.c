@@ -26,6 +26,7 @@ void zkr__reckon_end(struct zkr__directory *d)
 {
     struct zkr__guard *g = d->guard;
     if (g) {
+        d->engine->guards -= is_guarded(d);
         g->state = ZKR__UNGUARDED;
         g->asked++; /* an answer that is still to come counts no more */
         zkr__known_forget(&g->known);
@@ -44,11 +45,8 @@ void zkr__reckon_free(struct zkr__directory *d)
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
-    struct zkr__directory *d =
-        ZKR__OWNER_OF(watcher, struct zkr__guard, watcher)->directory;
     (void)event;
-    d->engine->guards -= is_guarded(d);
-    zkr__reckon_end(d);
+    zkr__reckon_end(ZKR__OWNER_OF(watcher, struct zkr__guard, watcher)->directory);
 }
 
 static void
