@@ -232,6 +232,20 @@ void search_refused(int label)
 
 /* --- after each step --- */
 
+/* Lost while it became a reader's: which of its two nodes is there has to be found first. */
+static bool is_looked_for(const struct zkr__engine *engine, const char *name)
+{
+    const struct zkr__claim *claim;
+    DL_FOREACH(engine->claims, claim)
+    {
+        const char *own = strrchr(claim->node, '/');
+        if (own && strncmp(own + 1, name, ZKR__PROTECTED_LEN) == 0) {
+            return claim->k.leaving && claim->k.holds > 0;
+        }
+    }
+    return false;
+}
+
 bool search_is_leaving(const struct contender *k, const struct zkf_node *node)
 {
     const struct zkr__engine *engine = S.members[k->client].c->engine;
@@ -239,8 +253,9 @@ bool search_is_leaving(const struct contender *k, const struct zkf_node *node)
     bool leaves =
         at && zkr__claim_stage(&ZKR__OWNER_OF(at, struct zkr__claim, by_node)->k) ==
                   ZKR__REMOVING;
-    return leaves || (node->owner == S.members[k->client].c->session_id &&
-                      search_is_stuck(node->path));
+    return leaves || is_looked_for(engine, zkr__path_name(node->path)) ||
+           (node->owner == S.members[k->client].c->session_id &&
+            search_is_stuck(node->path));
 }
 
 /* Those in front must be on their way out, by this very client. */
