@@ -164,6 +164,26 @@ ZKT_CASE(a_directory_made_again_is_another_one)
     zkt_destroy(m);
 }
 
+/* What was known ends with the session, and the watch on the directory with it. */
+ZKT_CASE(a_new_session_knows_nothing)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    cycle(m, c);
+    cycle(m, c);
+    zkt_expire(c);
+    zkt_door_focus(c);
+    cycle(m, c); /* its first node there */
+    assert_int_equal(lists(), 1);
+    assert_int_equal(zkt_door_count(ZKR__OP_GET), 0);
+    cycle(m, c);
+    assert_int_equal(lists(), 2);
+    assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
+    cycle(m, c);
+    assert_int_equal(lists(), 2);
+    zkt_destroy(m);
+}
+
 /* A change of its data uses the watch up: it is set again, and meanwhile there are lists. */
 ZKT_CASE(a_directory_that_changes_is_watched_again)
 {
