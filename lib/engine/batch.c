@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "engine/claim_requests.h"
-#include "engine/directory.h"
+#include "engine/lists.h"
 
 /* A claim that waits for an answer, with a reference, and the tag of what it asked. */
 struct ask {
@@ -235,10 +235,10 @@ list(struct zkr__batch *batch, uint32_t i, zkr__answer_fn fn) ZKR__LOCKED
     for (; i < batch->count && batch->claims[i] && share_dir(batch->claims[i], first);
          i++) {
         if (wants_node(batch, i)) {
-            zkr__directory_want(batch->claims[i], fn);
+            zkr__lists_want(batch->claims[i], fn);
         }
     }
-    zkr__directory_list(first->directory);
+    zkr__lists_send(first->directory);
     return i;
 }
 

@@ -16,7 +16,7 @@ static size_t node_room(const struct zkr__queue *q)
 
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q, struct zkr__engine *engine)
 {
-    struct zkr__directory *directory = zkr__directory_of(engine, q);
+    struct zkr__directory *directory = zkr__queue_directory(q, engine);
     struct zkr__claim *claim =
         directory ? zkr__mem_alloc(sizeof(*claim) + node_room(q)) : NULL;
     if (!claim) {
@@ -50,7 +50,7 @@ void zkr__claim_unref(struct zkr__claim *claim)
     zkr__claim_forget_ahead(claim);
     zkr__claim_forget_node(claim);
     zkr__timer_stop(&claim->engine->timers, &claim->timer);
-    zkr__directory_drop(claim);
+    zkr__claim_drop_list(claim);
     DL_DELETE(claim->engine->claims, claim);
     zkr__directory_unref(claim->directory);
     zkr__queue_unref(claim->q);
@@ -89,12 +89,36 @@ int zkr__claim_new_name(struct zkr__claim *claim)
     return rc;
 }
 
+/* Most have the highest number so far. */
+static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__directory *d = claim->directory;
+    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last */
+    while (after && after->sequence > claim->sequence) {
+        after = after == d->ours ? NULL : after->ours_prev;
+    }
+    if (after) {
+        DL_APPEND_ELEM2(d->ours, after, claim, ours_prev, ours_next);
+    } else {
+        DL_PREPEND2(d->ours, claim, ours_prev, ours_next);
+    }
+}
+
+static void leave_directory(struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__directory *d = claim->directory;
+    if (claim->ours_prev) {
+        DL_DELETE2(d->ours, claim, ours_prev, ours_next);
+        claim->ours_prev = claim->ours_next = NULL;
+    }
+}
+
 static bool enter_node(struct zkr__claim *claim) ZKR__LOCKED
 {
     bool added =
         zkr__path_table_add(&claim->engine->by_node, &claim->by_node, claim->node);
     if (added) {
-        zkr__directory_add(claim);
+        enter_directory(claim);
     }
     return added;
 }
@@ -123,13 +147,38 @@ void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind)
 void zkr__claim_forget_node(struct zkr__claim *claim)
 {
     zkr__path_table_remove(&claim->engine->by_node, &claim->by_node);
-    zkr__directory_remove(claim);
+    leave_directory(claim);
 }
 
 struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine, const char *path)
 {
     struct zkr__path_entry *entry = zkr__path_table_find(&engine->by_node, path);
     return entry ? ZKR__OWNER_OF(entry, struct zkr__claim, by_node) : NULL;
+}
+
+/* A longer name is not ours. */
+struct zkr__claim *zkr__claim_in(const struct zkr__directory *d, const char *name)
+{
+    size_t dir_len = strlen(d->path), len = strlen(name);
+    char *path = d->engine->scratch.path;
+    if (len >= ZKR__NAME_ROOM) {
+        return NULL;
+    }
+    memcpy(path, d->path, dir_len);
+    path[dir_len] = '/';
+    memcpy(path + dir_len + 1, name, len + 1);
+    return zkr__claim_at(d->engine, path);
+}
+
+void zkr__claim_drop_list(struct zkr__claim *claim)
+{
+    struct zkr__directory *d = claim->directory;
+    if (claim->list == ZKR__THIS_LIST) {
+        DL_DELETE2(d->askers, claim, list_prev, list_next);
+    } else if (claim->list == ZKR__NEXT_LIST) {
+        DL_DELETE2(d->later, claim, list_prev, list_next);
+    }
+    claim->list = ZKR__NO_LIST;
 }
 
 /* --- whom it stands behind --- */

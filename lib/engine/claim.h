@@ -108,6 +108,12 @@ void zkr__claim_forget_node(struct zkr__claim *claim) ZKR__LOCKED;
 struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine,
                                  const char *path) ZKR__LOCKED;
 
+/* The one of this client whose node in @d has this name, or NULL. */
+struct zkr__claim *zkr__claim_in(const struct zkr__directory *d,
+                                 const char *name) ZKR__LOCKED;
+/* It waits for a list no more. */
+void zkr__claim_drop_list(struct zkr__claim *claim) ZKR__LOCKED;
+
 /* Stand behind the child @name: a claim of this client, or a path. False: no memory. */
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
 /* Watch the directory. False: no memory. */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/claim_requests.h"
-#include "engine/directory.h"
+#include "engine/lists.h"
 #include "engine/reckon.h"
 #include "engine/strangers.h"
 #include "session/log.h"
@@ -146,7 +146,7 @@ static void on_listed(struct zkr__claim *claim,
         return;
     }
     const struct zkr__children *children;
-    e->code = zkr__directory_children(claim->directory, &children);
+    e->code = zkr__lists_children(claim->directory, &children);
     if (e->code != ZKR_OK) {
         return;
     }
@@ -166,7 +166,7 @@ static void judge_by_number(struct zkr__claim *claim,
 {
     struct zkr__verdict verdict;
     struct zkr__children who;
-    e->bare = !zkr__directory_wanted(claim);
+    e->bare = !zkr__lists_wanted(claim);
     e->placed = !claim->k.leaving && !e->spent && zkr__reckon(claim, &verdict, &who);
     if (e->placed) {
         zkr__strangers_warn(claim->q, &who, NULL);

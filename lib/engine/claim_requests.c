@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/directory.h"
+#include "engine/lists.h"
 #include "engine/reckon.h"
 
 static void ask(struct zkr__claim *claim,
@@ -92,8 +92,8 @@ static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__L
 
 static void list(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
 {
-    zkr__directory_want(claim, on_answer);
-    zkr__directory_list(claim->directory);
+    zkr__lists_want(claim, on_answer);
+    zkr__lists_send(claim->directory);
 }
 
 /* With a list behind it, unless its number will probably do. */
@@ -103,7 +103,7 @@ static void join_queue(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__
     bool bare = zkr__reckon_expects(claim);
     create(claim, on_answer);
     if (bare) {
-        zkr__directory_drop(claim);
+        zkr__claim_drop_list(claim);
         claim->engine->spared.guesses++;
     } else {
         list(claim, on_answer);

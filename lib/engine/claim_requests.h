@@ -3,36 +3,9 @@
 #ifndef ZKR_ENGINE_CLAIM_REQUESTS_H
 #define ZKR_ENGINE_CLAIM_REQUESTS_H
 
+#include "engine/asked.h"
 #include "engine/claim_data.h"
 #include "session/request.h"
-
-/* What a claim has asked. */
-enum zkr__asked {
-    ZKR__ASKED_CREATE,
-    ZKR__ASKED_LIST,
-    ZKR__ASKED_OWN,
-    ZKR__ASKED_AHEAD,
-    ZKR__ASKED_PROVE,
-    ZKR__ASKED_REMOVE,
-    ZKR__ASKED_DOWNGRADE,
-    ZKR__ASKED_RESTORE
-};
-
-/* The tag of a request: what was asked, and in which round. */
-static inline unsigned zkr__asked_tag(enum zkr__asked asked, unsigned round)
-{
-    return round << 3 | asked;
-}
-
-static inline enum zkr__asked zkr__asked_of(unsigned tag)
-{
-    return (enum zkr__asked)(tag & 7);
-}
-
-static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
-{
-    return tag >> 3 == (round & (~0U >> 3));
-}
 
 /* What makes its node, under a new GUID; @text is room for the owner's. 0 or errno. */
 int zkr__claim_creation(struct zkr__claim *claim,

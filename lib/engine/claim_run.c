@@ -243,13 +243,13 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
         zkr__claim_forget_node(claim);
     }
     if (!zkr__claim_awaits_list(k)) {
-        zkr__directory_drop(claim);
+        zkr__claim_drop_list(claim);
     }
     if (!found) {
         zkr__reckon_forget(claim->directory);
     }
     if (zkr__claim_stage(k) == ZKR__REMOVING) {
-        zkr__directory_departs(claim);
+        claim->directory->departures++;
     }
     recount(claim);
     if (gone) {

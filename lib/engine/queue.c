@@ -70,6 +70,15 @@ int zkr__queue_create(struct zkr__queue **out,
     return ZKR_OK;
 }
 
+struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
+                                            struct zkr__engine *engine)
+{
+    if (!q->directory) {
+        q->directory = zkr__directory_of(engine, q->dir);
+    }
+    return q->directory;
+}
+
 struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
 {
     if (!q->meter) {
@@ -81,7 +90,9 @@ struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
 void zkr__queue_unref(struct zkr__queue *q)
 {
     if (--q->refs == 0) {
-        zkr__directory_part(q);
+        if (q->directory && zkr__directory_part(q->directory, q->dir)) {
+            q->dir = NULL;
+        }
         free_queue(q);
     }
 }

@@ -29,6 +29,7 @@ struct zkr__queue_spec {
 };
 
 struct zkr__directory;
+struct zkr__engine;
 
 /* Shared by its recipe and by the claims made in it; freed with the last. */
 struct zkr__queue {
@@ -69,6 +70,9 @@ int zkr__queue_check_data(const char *recipe,
 int zkr__queue_create(struct zkr__queue **out,
                       zkr_client *c,
                       const struct zkr__queue_spec *spec);
+/* Its directory, which it keeps. NULL: no memory. */
+struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
+                                            struct zkr__engine *engine) ZKR__LOCKED;
 /* Where it is measured; never NULL. */
 struct zkr__meter *zkr__queue_meter(struct zkr__queue *q) ZKR__LOCKED;
 void zkr__queue_unref(struct zkr__queue *q) ZKR__LOCKED;

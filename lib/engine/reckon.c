@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/claim.h"
 
 /* Watches that a client leaves on directories in one session, also on such as it uses no more. */
 enum { GUARDS_MAX = 4096 };
@@ -30,14 +29,6 @@ void zkr__reckon_end(struct zkr__directory *d)
         g->state = ZKR__UNGUARDED;
         g->asked++; /* an answer that is still to come counts no more */
         zkr__known_forget(&g->known);
-    }
-}
-
-void zkr__reckon_free(struct zkr__directory *d)
-{
-    if (d->guard) {
-        zkr__path_unwatch(&d->engine->watchers, &d->guard->watcher);
-        zkr__mem_free(d->guard);
     }
 }
 
@@ -133,10 +124,16 @@ void zkr__reckon_made(struct zkr__claim *claim)
     }
 }
 
+/* As a filter: @ctx is the directory. */
+static bool is_ours(void *ctx, const char *name) ZKR__LOCKED
+{
+    return zkr__claim_in(ctx, name) != NULL;
+}
+
 void zkr__reckon_listed(struct zkr__directory *d, const struct zkr__children *children)
 {
     if (is_guarded(d) && d->guard->known.counts) {
-        zkr__known_listed(&d->guard->known, children, zkr__directory_is_ours, d);
+        zkr__known_listed(&d->guard->known, children, is_ours, d);
     }
 }
 

@@ -14,17 +14,9 @@
 #ifndef ZKR_ENGINE_RECKON_H
 #define ZKR_ENGINE_RECKON_H
 
+#include "engine/claim.h"
 #include "engine/directory.h"
 #include "engine/rule.h"
-
-/* The watch that stays on the directory, and what is known with it. */
-struct zkr__guard {
-    enum { ZKR__UNGUARDED, ZKR__GUARD_ASKED, ZKR__GUARDED } state;
-    unsigned asked; /* times */
-    struct zkr__directory *directory;
-    struct zkr__path_watcher watcher;
-    struct zkr__known known;
-};
 
 /* A node of ours is about to be made: see that the directory is guarded, if it pays. */
 void zkr__reckon_begin(struct zkr__directory *d) ZKR__LOCKED;
@@ -46,7 +38,5 @@ void zkr__reckon_listed(struct zkr__directory *d,
 void zkr__reckon_forget(struct zkr__directory *d) ZKR__LOCKED;
 /* The guard is gone: after a re-connect, and with the session. */
 void zkr__reckon_end(struct zkr__directory *d) ZKR__LOCKED;
-/* At the end of the directory's memory. */
-void zkr__reckon_free(struct zkr__directory *d) ZKR__LOCKED;
 
 #endif

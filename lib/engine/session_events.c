@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "engine/claim_run.h"
 #include "engine/directory.h"
+#include "engine/lists.h"
 #include "engine/probe.h"
 
 /* --- the session --- */
@@ -40,14 +41,14 @@ static void tell_listeners(struct zkr__engine *engine,
 
 static void on_connected(void *ctx) ZKR__LOCKED
 {
-    zkr__directories_connected(ctx);
+    zkr__lists_connected(ctx);
     run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
     tell_listeners(ctx, ZKR__CHANGE_CONNECTED);
 }
 
 static void on_session_over(void *ctx) ZKR__LOCKED
 {
-    zkr__directories_session_over(ctx);
+    zkr__lists_session_over(ctx);
     run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
     tell_listeners(ctx, ZKR__CHANGE_OVER);
 }

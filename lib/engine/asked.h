@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tag of a claim's request, by which its answer is known. */
+#ifndef ZKR_ENGINE_ASKED_H
+#define ZKR_ENGINE_ASKED_H
+
+#include <stdbool.h>
+
+/* What a claim has asked. */
+enum zkr__asked {
+    ZKR__ASKED_CREATE,
+    ZKR__ASKED_LIST,
+    ZKR__ASKED_OWN,
+    ZKR__ASKED_AHEAD,
+    ZKR__ASKED_PROVE,
+    ZKR__ASKED_REMOVE,
+    ZKR__ASKED_DOWNGRADE,
+    ZKR__ASKED_RESTORE
+};
+
+/* The tag of a request: what was asked, and in which round. */
+static inline unsigned zkr__asked_tag(enum zkr__asked asked, unsigned round)
+{
+    return round << 3 | asked;
+}
+
+static inline enum zkr__asked zkr__asked_of(unsigned tag)
+{
+    return (enum zkr__asked)(tag & 7);
+}
+
+static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
+{
+    return tag >> 3 == (round & (~0U >> 3));
+}
+
+#endif
