@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [--json] [--seconds S] [MEASUREMENT...]: an optimised build, then the measurements, on
-# a private ZooKeeper or on $ZKR_SERVERS. Takes everything it started or made with it, however
-# it ends. The build is in build/bench, or in $ZKR_BENCH_BUILD.
+# run.sh [ARGUMENT...]: an optimised build, then bench.py.
+# run.sh --micro [--json] [--seconds S] [MEASUREMENT...]: parts of one client, one by one, on a private
+# ZooKeeper or on $ZKR_SERVERS. Takes everything it started or made with it, however it ends.
+# The build is in build/bench, or in $ZKR_BENCH_BUILD.
 set -euo pipefail
 export LC_ALL=C
 
@@ -33,7 +34,30 @@ at_end() {
 # shellcheck source=tools/server.sh
 . "$root/tools/server.sh"
 
-# ---- run ----------------------------------------------------------------------------
+make_programs() { # TARGET...
+    local log=$build/build.log
+    say "release build in $build"
+    mkdir -p "$build"
+    if ! {
+        cmake -S "$root" -B "$build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release \
+            -DZKR_BUILD_BENCH=ON -DZKR_BUILD_TOOLS=ON -DZKR_BUILD_TESTS=OFF &&
+            cmake --build "$build" --target "$@"
+    } >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        die 70 "the build has failed; $log has all"
+    fi
+}
+
+# ---- peers --------------------------------------------------------------------------
+
+if [ "${1:-}" != --micro ]; then
+    make_programs bench zkr
+    trap - EXIT HUP INT TERM
+    exec /usr/bin/python3 -B "$root/bench/bench.py" --build="$build" "$@"
+fi
+shift
+
+# ---- parts of one client ------------------------------------------------------------
 
 options=()
 while [[ ${1:-} == --* ]]; do
@@ -49,10 +73,7 @@ while [[ ${1:-} == --* ]]; do
     shift
 done
 
-say "release build in $build"
-cmake -S "$root" -B "$build" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release \
-    -DZKR_BUILD_BENCH=ON -DZKR_BUILD_TOOLS=ON -DZKR_BUILD_TESTS=OFF >&2
-cmake --build "$build" --target bench_mutex zkr >&2
+make_programs bench_mutex zkr
 
 tmp=$(mktemp -d)
 if [ -n "${ZKR_SERVERS:-}" ]; then

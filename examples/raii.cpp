@@ -61,7 +61,7 @@ class Hold
         zkr_ticket *t = nullptr;
         must(zkr_mutex_request(&m, patience.count(), nullptr, nullptr, &t));
         ticket_.reset(t);
-        must(zkr_ticket_wait(t, ZKR_FOREVER)); /* the request has the time-out */
+        must(zkr_ticket_wait(t, ZKR_FOREVER)); /* the request has the timeout */
         must(zkr_ticket_fencing_token(t, &token_));
     }
     std::int64_t token() const

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fresh.sh [--chroot] [demo|test|package]: runs both commands of the README, or one, or tries the
-# packages, each on a bare Debian 12 of its own, with nothing in it but the tree as it is and the packages of the
-# distribution that the command installs: in a container where a Docker engine answers, else in
-# a root that is changed to. A test that is left out for want of a package is a failure. Logs of
-# a command that failed are kept in build/fresh; nothing else stays, however this ends.
+# fresh.sh [--chroot] [demo|test|install|package]: runs both commands of the README, or one; or installs as the README
+# says; or builds the packages in one bare root, and tries them in the next. Each on a bare Debian 12 of its own, with
+# nothing in it but the tree as it is and the packages of the distribution that the command installs: in a container
+# where a Docker engine answers, else in a root that is changed to. A test that is left out for want of a package is a
+# failure. Logs of a command that failed are kept in build/fresh; nothing else stays, however this ends.
 set -euo pipefail
 export LC_ALL=C
 
@@ -173,7 +173,7 @@ in_root() { # LOG COMMAND...
     "in_$engine" "$@" 2>&1 | tee "$log"
 }
 
-# What ctest and ./run have written, as a tar archive.
+# What was built, and what ctest and ./run have written, as a tar archive.
 logs_inside() {
     if [ "$engine" = docker ]; then
         docker cp "$container:/zkrecipes/build" -
@@ -182,7 +182,7 @@ logs_inside() {
     fi
 }
 
-keep_logs() { # VERB
+keep_logs() { # NAME
     logs_inside 2>/dev/null | tar -x -C "$logs/$1" --strip-components=1 --wildcards \
         'build/log/*' 'build/*/Testing/Temporary/*' 2>/dev/null || true
     say "==> logs are in $logs/$1"
@@ -196,26 +196,49 @@ leave_root() {
     fi
 }
 
-on_bare_root() { # VERB
-    local verb=$1 log="$logs/$1/output" start=$SECONDS status=0
-    rm -rf "${logs:?}/$verb"
-    mkdir -p "$logs/$verb"
-    printf '\n==> ./run %s on a bare Debian, %s\n' "$verb" "$engine"
+# on_bare_root NAME COMMAND...
+on_bare_root() {
+    local name=$1 log="$logs/$1/output" start=$SECONDS status=0
+    shift
+    rm -rf "${logs:?}/$name"
+    mkdir -p "$logs/$name"
+    printf '\n==> %s on a bare Debian, %s\n' "$*" "$engine"
     # shellcheck disable=SC2016 # for the shell inside
-    supervised in_root "$log" sh -c 'cd /zkrecipes && exec ./run $1' sh "$verb" || status=$?
+    supervised in_root "$log" sh -c 'cd /zkrecipes && exec "$@"' sh "$@" || status=$?
     if [ "$status" -eq 0 ] && grep '^==> left out: ' "$log"; then
         say '==> on Debian 12 nothing may be left out'
         status=1
     fi
     if [ "$status" -eq 0 ]; then
-        summary+=("ran to its end, $((SECONDS - start)) s: ./run $verb")
-        rm -rf "${logs:?}/$verb"
+        summary+=("ran to its end, $((SECONDS - start)) s: $*")
+        rm -rf "${logs:?}/$name"
+        [ "$name" != package ] || keep_packages
     else
-        summary+=("FAILED, status $status, after $((SECONDS - start)) s: ./run $verb")
+        summary+=("FAILED, status $status, after $((SECONDS - start)) s: $*")
         failed=1
-        keep_logs "$verb"
+        keep_logs "$name"
     fi
     leave_root
+    return "$status"
+}
+
+# The packages that were built inside go into the next root.
+keep_packages() {
+    as_root mkdir -p "$tmp/root/zkrecipes/build/package"
+    logs_inside | as_root tar -x -C "$tmp/root/zkrecipes" --no-same-owner --wildcards 'build/package/*.deb'
+    if [ "$engine" = docker ]; then
+        docker rmi -f "$image" >/dev/null
+        supervised import_root || die 70 "docker could not import $image"
+    fi
+}
+
+# in_turn VERB: all that it takes.
+in_turn() {
+    case $1 in
+    install) on_bare_root install bash test/install/readme.sh --here ;;
+    package) on_bare_root package ./run package && on_bare_root try ./run package try ;;
+    *) on_bare_root "$1" ./run "$1" ;;
+    esac
 }
 
 # ---- the verb -----------------------------------------------------------------------
@@ -224,7 +247,7 @@ engine_answers() {
     command -v docker >/dev/null && timeout 20 docker version >/dev/null 2>&1
 }
 
-usage='usage: ./run fresh [--chroot] [demo|test|package]'
+usage='usage: ./run fresh [--chroot] [demo|test|install|package]'
 summary=()
 
 # A function is read before it runs: the tree may change meanwhile.
@@ -236,8 +259,7 @@ main() {
     fi
     case $* in
     '') verbs=(demo test) ;;
-    demo | test) verbs=("$1") ;;
-    package) verbs=('package try') ;;
+    demo | test | install | package) verbs=("$1") ;;
     *) die 64 "$usage" ;;
     esac
     if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
@@ -258,7 +280,7 @@ main() {
     fi
 
     for verb in "${verbs[@]}"; do
-        on_bare_root "$verb"
+        in_turn "$verb" || true
     done
     printf '\n==> on a bare Debian, %s\n' "$engine"
     printf '    %s\n' "${summary[@]}"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# package.sh [try]: builds the Debian packages twice in build/package, compares the two, and has
-# lintian and reuse look at them. With "try" it installs them on this system, compiles the program of
-# README against them, and removes them without a trace; ./run fresh package does that in a bare root.
+# package.sh [try]: builds the Debian packages in build/package, has lintian and reuse look at them and at the tree,
+# and builds them again, from a copy of the tree somewhere else: the bits have to be the same. So have those of what
+# cmake --install puts where. With "try" it takes the packages that are in build/package and installs them on this
+# system, uses them, and removes them without a trace; ./run fresh package does that in a bare root.
 set -euo pipefail
 export LC_ALL=C
 
@@ -13,9 +14,20 @@ cd "$root"
 . tools/packages.sh
 # shellcheck source=tools/files.sh
 . tools/files.sh
+# shellcheck source=tools/readme.sh
+. tools/readme.sh
+# shellcheck source=tools/server.sh
+. tools/server.sh
 
 dir=$root/build/package
 log=$dir/log
+
+progress() {
+    say "==> $*"
+}
+at_end() {
+    :
+}
 
 failed() { # WORDS
     tail -n 20 "$log"
@@ -24,86 +36,132 @@ failed() { # WORDS
 
 # ---- building -----------------------------------------------------------------------
 
-build_one() { # DIR
-    local lib
-    lib=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-    cmake -S . -B "$1" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR="$lib" \
-        -DCMAKE_C_FLAGS="$(dpkg-buildflags --get CFLAGS) -ffile-prefix-map=$root=. -ffile-prefix-map=$1=build" \
-        -DCMAKE_SHARED_LINKER_FLAGS="$(dpkg-buildflags --get LDFLAGS)" \
-        -DCMAKE_EXE_LINKER_FLAGS="$(dpkg-buildflags --get LDFLAGS)" &&
-        cmake --build "$1" -j "$(nproc)" && (cd "$1" && cpack -G DEB)
+# Files of the tree, as a tarball of it would have them.
+copy_tree() { # DIR
+    mkdir -p "$1"
+    files '*' | tar -c --verbatim-files-from -T - | tar -x -C "$1"
 }
 
+# build_packages TREE BUILD: in BUILD of TREE, with the flags of Debian's packages.
 build_packages() {
-    local each name
+    local lib
+    lib=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+    cd "$1"
+    cmake -S . -B "$2" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR="$lib" \
+        -DCMAKE_C_FLAGS="$(dpkg-buildflags --get CFLAGS) -ffile-prefix-map=$2=build" \
+        -DCMAKE_SHARED_LINKER_FLAGS="$(dpkg-buildflags --get LDFLAGS)" \
+        -DCMAKE_EXE_LINKER_FLAGS="$(dpkg-buildflags --get LDFLAGS)" &&
+        cmake --build "$2" -j "$(nproc)" && (cd "$2" && cpack -G DEB)
+}
+
+# install_plain TREE STAGE: a build with no option, below STAGE.
+install_plain() {
+    cd "$1"
+    cmake -B build && cmake --build build -j "$(nproc)" && DESTDIR=$2 cmake --install build
+}
+
+build_twice() {
+    local one=$tmp/here two=$tmp/some/other/place each name count=0
     # The clock stands still at the day of the release.
     SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^set(ZKR_DATE \(.*\))$/\1/p' CMakeLists.txt)" +%s)
-    export SOURCE_DATE_EPOCH
+    # What a cache remembers would prove nothing.
+    export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
     rm -rf "$dir"
     mkdir -p "$dir"
-    for each in one two; do
-        say "==> building the packages, $each of two"
-        build_one "$dir/$each" >>"$log" 2>&1 || failed 'the packages do not build'
+    for each in "$one" "$two"; do
+        progress "building in ${each#"$tmp/"}"
+        copy_tree "$each"
+        (build_packages "$each" "$each/build-deb") >>"$log" 2>&1 || failed 'the packages do not build'
+        (install_plain "$each" "$each/stage") >>"$log" 2>&1 || failed 'a build without options does not install'
     done
-    for each in "$dir"/one/*.deb; do
+    for each in "$one"/build-deb/*.deb; do
         name=$(basename "$each")
-        cmp "$each" "$dir/two/$name" || die 1 "$name is not the same when it is built again"
+        cmp "$each" "$two/build-deb/$name" || die 1 "$name is not the same when it is built somewhere else"
         cp "$each" "$dir/$name"
+        count=$((count + 1))
     done
-    rm -rf "$dir/one" "$dir/two"
+    diff -r "$one/stage" "$two/stage" || die 1 'what is installed is not the same when it is built somewhere else'
+    progress "the same bits: $count packages, $(find "$one/stage" -type f | wc -l) installed files"
 }
 
 # ---- looking at them ----------------------------------------------------------------
 
 # REUSE wants licences in a folder of that name, which this tree does not have.
 lint_licences() {
-    local tree status=0
-    tree=$(mktemp -d)
-    files '*' | tar -c --verbatim-files-from -T - | tar -x -C "$tree"
+    local tree=$tmp/reuse
+    copy_tree "$tree"
     mkdir "$tree/LICENSES"
     cp LICENSE "$tree/LICENSES/Apache-2.0.txt"
-    (cd "$tree" && reuse lint) >>"$log" 2>&1 || status=$?
-    rm -rf "$tree"
-    [ "$status" -eq 0 ] || failed 'reuse lint'
+    (cd "$tree" && reuse lint) >>"$log" 2>&1 || failed 'reuse lint'
 }
 
 look() {
-    say '==> lintian, reuse'
+    progress 'lintian, reuse'
     lintian --allow-root --fail-on error,warning "$dir"/*.deb || die 1 'lintian'
     lint_licences
 }
 
 # ---- trying them --------------------------------------------------------------------
 
+# All there is, but for what packages' managers and the kernel keep for themselves.
+inventory() {
+    find / -xdev \( -path "$root" -o -path "$tmp" -o -path /proc -o -path /sys -o -path /dev -o -path /var/cache \
+        -o -path /var/log -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path '/tmp/hsperfdata_*' \) -prune -o \
+        -print | sort
+}
+
+# What a project with CMake does.
+consumer_by_cmake() {
+    cmake -S test/install/consumer -B "$tmp/consumer" -DZKR_LANGUAGE=C -DZKR_SOURCE=consumer.c \
+        -DZKR_TARGET=zkrecipes::zkrecipes && cmake --build "$tmp/consumer" && "$tmp/consumer/consumer"
+}
+
 try() {
-    local name before="$dir/before" after="$dir/after" names=()
-    say '==> installing the packages, building against them, removing them'
-    find / -xdev \( -path "$root" -o -path /proc -o -path /var -o -path /tmp \) -prune -o -print | sort >"$before"
-    apt install -y "$dir"/*.deb >>"$log" 2>&1 || failed 'the packages do not install'
-    zkr --version
-    man -w zkr zkr_mutex_acquire zkrecipes >>"$log" 2>&1 || failed 'a page of the manual is missing'
-    # shellcheck disable=SC2046 # flags are words
-    cc -o "$dir/first" examples/first.c $(pkg-config --cflags --libs zkrecipes) >>"$log" 2>&1 ||
-        failed 'the program of README does not build'
-    ! "$dir/first" 127.0.0.1:1 2>"$dir/said" || die 1 'there is no server, but the program found one'
-    grep -q '127.0.0.1:1' "$dir/said" || die 1 "the program says: $(cat "$dir/said")"
+    local name names=()
     for name in "$dir"/*.deb; do
         names+=("$(dpkg-deb -f "$name" Package)")
     done
-    apt purge -y "${names[@]}" >>"$log" 2>&1 || failed 'the packages cannot be removed'
-    find / -xdev \( -path "$root" -o -path /proc -o -path /var -o -path /tmp \) -prune -o -print | sort >"$after"
-    diff "$before" "$after" || die 1 'the packages leave something behind'
+    [ ${#names[@]} -gt 0 ] || die 66 "no packages in $dir"
+    tmp=$(mktemp -d)
+    start_server 1000
+    inventory >"$tmp/before"
+
+    progress "installing ${names[*]}"
+    apt install -y --no-install-recommends "$dir"/*.deb >>"$log" 2>&1 || failed 'the packages do not install'
+    zkr --version
+    man -w zkr zkrecipes zkr_mutex_acquire >>"$log" 2>&1 || failed 'a page of the manual is missing'
+    # shellcheck disable=SC1091 # of the package
+    (. /usr/share/bash-completion/completions/zkr && complete -p zkr) >>"$log" || failed 'no completion for zkr'
+    [ -s /usr/lib/systemd/system/zkr@.service ] || die 1 'no unit for systemd'
+
+    progress "the first program of README, and zkr, on $servers"
+    readme_block 'A first program' 1 >"$tmp/first.c"
+    name=$(readme_block 'A first program' 2 | with_server "$servers")
+    (cd "$tmp" && bash -ec "$name") >"$tmp/said" 2>&1 || die 1 "the first program: $(cat "$tmp/said")"
+    cat "$tmp/said"
+    grep -q '^held by this thread' "$tmp/said" || die 1 'the first program does not say that it holds the lock'
+    [ "$(zkr -z "$servers" lock -w 10 /locks/backup echo it ran)" = 'it ran' ] || die 1 'zkr lock runs nothing'
+    consumer_by_cmake >>"$log" 2>&1 || failed 'a program by CMake does not build or run'
+
+    progress 'removing them'
+    apt purge -y --auto-remove "${names[@]}" >>"$log" 2>&1 || failed 'the packages cannot be removed'
+    inventory >"$tmp/after"
+    diff "$tmp/before" "$tmp/after" || die 1 'the packages leave something behind, or take something along'
+    ! dpkg -l "${names[@]}" 2>/dev/null | grep -v '^un' | grep zkrecipes || die 1 'the packages are not quite gone'
 }
 
 case $* in
-'' | try) ;;
+'')
+    need gcc libc6-dev cmake make pkg-config libzookeeper-mt-dev uthash-dev perl dpkg-dev file lintian reuse
+    tmp=$(mktemp -d)
+    build_twice
+    look
+    ls "$dir"/*.deb
+    ;;
+try)
+    need gcc libc6-dev cmake make pkg-config man-db zookeeper default-jre-headless
+    try
+    progress 'installed, used, and gone without a trace'
+    ;;
 *) die 64 'usage: ./run package' ;;
 esac
-need gcc libc6-dev cmake make pkg-config libzookeeper-mt-dev uthash-dev perl dpkg-dev file lintian reuse
-build_packages
-look
-if [ "$*" = try ]; then
-    need man-db
-    try
-fi
-ls "$dir"/*.deb

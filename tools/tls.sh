@@ -114,5 +114,5 @@ need gcc make libssl-dev openssl dpkg-dev xz-utils stunnel4
 make_library
 make_certificates
 say '==> tests over TLS'
-ZKT_TLS=$dir/certs ZKT_CLASSPATH=$classpath LD_LIBRARY_PATH=$dir/lib \
+ZKT_TLS=$dir/certs ZKR_TEST_CLASSPATH=$classpath LD_LIBRARY_PATH=$dir/lib \
     ctest --test-dir build/plain -C tls -R '^tls\.' --output-on-failure --no-tests=error

@@ -3,9 +3,9 @@
  * @file error.h
  * Error codes and their detail.
  *
- * Every function that can fail returns ZKR_OK (0) or one of the negative codes below; a
- * function that takes an `out` pointer writes it only on success. zkr_last_error() adds the
- * circumstances of the calling thread's last failure.
+ * Every function that can fail returns ZKR_OK (0) or one of the negative codes below. A
+ * function that takes an `out` pointer writes it only on success. zkr_last_error() has the
+ * details of the calling thread's last failure.
  */
 #ifndef ZKR_ERROR_H
 #define ZKR_ERROR_H
@@ -19,10 +19,10 @@ extern "C" {
 #endif
 
 /**
- * All codes: name, value, may the same call succeed if made again, text. Codes are only
- * ever appended.
+ * All codes: name, value, whether the same call may succeed if it is made again, text. New codes are
+ * only appended.
  *
- * Of an acquire ZKR_ETIMEDOUT says that another holds, ZKR_ENOANSWER that no server has said who
+ * An acquire returns ZKR_ETIMEDOUT if another holds the lock, and ZKR_ENOANSWER if no server has said who
  * does: not connected, or no answer in time. All other waits end with ZKR_ETIMEDOUT.
  */
 #define ZKR_ERROR_MAP(X)                                                               \
@@ -54,11 +54,11 @@ enum zkr_code {
 /** Any other answer of ZooKeeper, kept as it is: ZKR_EZK(ZNOTEMPTY) == -1111. */
 #define ZKR_EZK(rc) ((rc)-1000)
 
-/** What is known about a thread's last failure. Fixed size; strings are cut, never absent. */
+/** What is known about a thread's last failure. Fixed size; long strings are cut, none is NULL. */
 typedef struct zkr_error {
-    int code;          /**< a ZKR_E… code, 0 when nothing failed yet */
-    int zk_rc;         /**< ZooKeeper's own code, 0 when none was involved */
-    int sys_errno;     /**< errno, 0 when no system call was involved */
+    int code;          /**< a ZKR_E… code; 0 = nothing has failed yet */
+    int zk_rc;         /**< ZooKeeper's own code; 0 = none was involved */
+    int sys_errno;     /**< errno; 0 = no system call was involved */
     char path[256];    /**< the ZooKeeper path concerned, or "" */
     char message[256]; /**< one line for people: what happened and what to do */
 } zkr_error;
@@ -66,7 +66,7 @@ typedef struct zkr_error {
 /**
  * The text of a code.
  *
- * @code  any int; codes of ZKR_EZK() and unknown ones have a text too.
+ * @code  any int; codes of ZKR_EZK() and unknown codes have a text, too.
  *
  * Returns a constant, never NULL.
  *
@@ -79,7 +79,7 @@ ZKR_API const char *zkr_strerror(int code);
 /**
  * The name of a code, such as "ZKR_ETIMEDOUT".
  *
- * @code  any int; "ZKR_EZK" for answers of ZooKeeper without a code of ours, "ZKR_E?" for others.
+ * @code  any int. The name is "ZKR_EZK" for answers of ZooKeeper without a code of ours, "ZKR_E?" for others.
  *
  * Returns a constant, never NULL.
  *
@@ -108,7 +108,7 @@ ZKR_API bool zkr_err_retriable(int code);
  *
  * @code  a code as returned by this library.
  *
- * Returns the ZOO_ERRORS value, or 0 when @code is not of that kind.
+ * Returns the ZOO_ERRORS value, or 0 if @code is not of that kind.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -119,8 +119,8 @@ ZKR_API int zkr_err_zk(int code);
 /**
  * The detail of the last failed call of the calling thread.
  *
- * Returns a pointer to memory of the calling thread, valid until its next failing call or its
- * end; never NULL. A successful call leaves it as it was.
+ * Returns a pointer to memory of the calling thread, never NULL. It is valid until the thread's next failing
+ * call, or its end. A successful call does not change it.
  *
  * Blocks:   no.
  * Threads:  each thread sees its own.
@@ -128,6 +128,24 @@ ZKR_API int zkr_err_zk(int code);
  * Curator:  Throwable.getMessage.   Since: 0.1.
  */
 ZKR_API const zkr_error *zkr_last_error(void);
+
+/**
+ * Record a failure of the calling thread for zkr_last_error(): for libraries that are built on this one, as
+ * zkr/testing.h is.
+ *
+ * @code       a ZKR_E… code.
+ * @sys_errno  errno, whose text is put behind the message; 0 = none.
+ * @path       the ZooKeeper path concerned; copied; NULL = none.
+ * @message    one line for people; copied, and cut to fit; NULL = zkr_strerror() of @code.
+ *
+ * Returns @code.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int
+zkr_error_set(int code, int sys_errno, const char *path, const char *message);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file guard.h
- * Writes to ZooKeeper that only happen while the lock is held.
+ * Writes to ZooKeeper that succeed only while the lock is held.
  *
- * Apart from the other headers because it needs <zookeeper/zookeeper.h>.
+ * This header is not part of zkr.h because it needs <zookeeper/zookeeper.h>.
  */
 #ifndef ZKR_GUARD_H
 #define ZKR_GUARD_H
@@ -22,9 +22,9 @@ extern "C" {
  * Fill @op with a check that fails unless the lock node of the calling thread's hold exists.
  *
  * Put it first into a zoo_multi() or zoo_amulti() of your own, on any handle with the same
- * chroot: the whole multi fails with ZNONODE once the hold is over, whatever the clocks say. Have
- * its answer before you release: to the next thread of the same client the lock goes at once,
- * while the node of this hold is still being deleted.
+ * chroot. Once the hold is over, the whole multi fails with ZNONODE, whatever the clocks say. Wait for
+ * its answer before you release: the next thread of the same client gets the lock at once, while the
+ * node of this hold is still being deleted.
  *
  * @m   borrowed.
  * @op  filled on success. It points to a path that lives until the calling thread releases
@@ -59,31 +59,35 @@ ZKR_API int zkr_mutex_guard(zkr_mutex *m, struct zoo_op *op);
 ZKR_API int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op);
 
 /**
- * Write while the calling thread holds @m, and only then: zoo_multi() on the client's own session, with the check of
- * zkr_mutex_guard() ahead of the operations.
+ * Write only while the calling thread holds @m: a zoo_multi() on the client's own session, with the check of
+ * zkr_mutex_guard() before the operations.
  *
- * All are done, or none. What is written is there before a later release is, so that the next holder sees it.
+ * All operations are done, or none. The writes come before a later release, so the next holder sees them.
  *
  * @m           borrowed.
- * @count       of the operations; 0 = only ask the servers whether the hold is there.
+ * @count       number of operations; 0 = only ask the servers whether the hold still exists.
  * @ops         made with zoo_create_op_init(), zoo_delete_op_init(), zoo_set_op_init() and zoo_check_op_init();
- *              borrowed during the call, with all they point to. Paths are the client's, below its chroot.
- * @results     one for each of @ops, filled with the buffers and Stats that @ops name when the servers have answered;
+ *              borrowed during the call, with everything they point to. Paths are relative to the client's chroot.
+ * @results     one for each of @ops, with the buffers and Stats that @ops name, filled when the servers have answered;
  *              NULL = not wanted.
- * @timeout_ms  milliseconds for the whole call; ZKR_FOREVER = no limit; 0 = a try, as zkr_mutex_acquire() has it.
+ * @timeout_ms  milliseconds for the whole call; ZKR_FOREVER = no limit; 0 = one try, as in zkr_mutex_acquire().
  *
- * Returns ZKR_OK; nothing was written: ZKR_ENOTOWNER, ZKR_ESESSION (the hold is over), ZKR_ENOANSWER (no connection in
- * time), ZKR_EINVAL (also for operations that libzookeeper cannot do in a multi, as creations of containers), ZKR_ENOMEM,
- * ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child), or the code of the first of @ops that failed: ZKR_ENONODE,
- * ZKR_EEXIST, ZKR_EAUTH, ZKR_EZK() of others; not known: ZKR_ECONNLOSS (the connection or the time went before the
- * answer), ZKR_ECLOSED (zkr_client_shutdown(); of a later call nothing was written).
+ * Returns ZKR_OK (all was written).
  *
- * A release that follows while an answer is still missing does not hand the lock over at once: the next one has
- * it when the servers are through with both.
+ * Returns one of these if nothing was written: ZKR_ENOTOWNER, ZKR_ESESSION (the hold is over), ZKR_ENOANSWER (no
+ * connection in time), ZKR_EINVAL (also for operations that libzookeeper cannot do in a multi, such as creating
+ * containers), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child), or the code of the first of @ops
+ * that failed: ZKR_ENONODE, ZKR_EEXIST, ZKR_EAUTH, ZKR_EZK() for others.
+ *
+ * Returns one of these if it is unknown whether it was written: ZKR_ECONNLOSS (the connection was lost or the time was
+ * over before the answer), ZKR_ECLOSED (zkr_client_shutdown(); calls that begin after that have written nothing).
+ *
+ * If you release while an answer is outstanding, the lock is not handed over at once: the next contender gets it
+ * when the servers have done both.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  the thread that holds @m.
- * Session:  a session that ends takes the hold along; ZKR_ECONNLOSS when something was on the way.
+ * Session:  the hold ends with the session; ZKR_ECONNLOSS if a request was in flight.
  * Cost:     1 round trip, which also proves the lease.
  * Curator:  none (CURATOR-689 asks for it).   Since: 0.1.
  */
@@ -94,13 +98,13 @@ ZKR_API int zkr_mutex_multi(zkr_mutex *m,
                             int64_t timeout_ms);
 
 /**
- * Write and release, in one transaction: zkr_mutex_multi(), which deletes the node of the hold as well.
+ * Write and release in one transaction: zkr_mutex_multi(), which also deletes the node of the hold.
  *
  * @m, @count, @ops, @results, @timeout_ms  as there.
  *
- * Returns as zkr_mutex_multi(), and ZKR_ESTATE also when @m is held more than once. @m is released by ZKR_OK, by
- * ZKR_ESESSION, and when it is not known what was written: then the node goes in the background. After all others it
- * is held as before.
+ * Returns as zkr_mutex_multi(), and ZKR_ESTATE also if @m is held more than once. @m is released after ZKR_OK, after
+ * ZKR_ESESSION, and if it is unknown what was written: then the node is deleted in the background. After any other
+ * code it is held as before.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  the thread that holds @m.
@@ -117,13 +121,13 @@ ZKR_API int zkr_mutex_release_multi(zkr_mutex *m,
 /**
  * zkr_mutex_multi() for a ticket.
  *
- * @t                                   borrowed; not to be destroyed before this returns.
+ * @t                                   borrowed; do not destroy it before this returns.
  * @count, @ops, @results, @timeout_ms  as there.
  *
- * Returns as zkr_mutex_multi(), but ZKR_ESTATE when @t is not held.
+ * Returns as zkr_mutex_multi(), but ZKR_ESTATE if @t is not held.
  *
  * Blocks:   yes, with no internal lock held.
- * Threads:  any number at once; in the order of their calls.
+ * Threads:  any number at once; the writes happen in the order of the calls.
  * Session:  as zkr_mutex_multi().
  * Cost:     1 round trip.
  * Curator:  none.   Since: 0.1.
@@ -137,10 +141,10 @@ ZKR_API int zkr_ticket_multi(zkr_ticket *t,
 /**
  * zkr_mutex_release_multi() for a ticket, which still has to be destroyed.
  *
- * @t                                   borrowed; not to be destroyed before this returns.
+ * @t                                   borrowed; do not destroy it before this returns.
  * @count, @ops, @results, @timeout_ms  as there.
  *
- * Returns as zkr_mutex_release_multi(), but ZKR_ESTATE when @t is not held.
+ * Returns as zkr_mutex_release_multi(), but ZKR_ESTATE if @t is not held.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any.

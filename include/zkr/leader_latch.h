@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file leader_latch.h
- * Leader election: one of all started latches on a path leads, until it stops or is lost.
+ * Leader election: of all started latches on a path one leads, until it stops or loses its leadership.
  *
  * Mirrors Curator's LeaderLatch and shares its paths: each candidate is one protected
  * ephemeral-sequential node `_c_<uuid>-latch-NNNNNNNNNN` with the id as its data, and the lowest
- * number leads. On one path the lowest number of all comes first, whatever the prefix: latches, leader
- * selectors and mutexes there exclude each other, so give each election a path of its own.
+ * number leads. On one path only the number counts, not the prefix: latches, leader selectors and
+ * mutexes there exclude each other. So give each election a path of its own.
  *
- * **Candidacy.** A started latch joins by itself as soon as a server is there, keeps its place
- * over a re-connect in the same session, and joins again at the tail when its node is gone. Passing
- * faults are retried for ever. One that cannot pass (no right, no chroot, sequence numbers used
- * up) ends the candidacy: zkr_leader_latch_await() and zkr_leader_latch_state() return its code and
+ * **Candidacy.** A started latch joins by itself as soon as a server is there. It keeps its place
+ * over a re-connect in the same session. When its node is gone, it joins again at the tail. Transient
+ * errors are retried for ever. A permanent error (not authorised, no chroot, sequence numbers used
+ * up) ends the candidacy: zkr_leader_latch_await() and zkr_leader_latch_state() return its code, and
  * on_failed is called. zkr_leader_latch_start() tries again.
  *
- * **Loss.** Leadership is sure until the lease bound at the latest (zkr_client_valid_for_ms()),
- * also with every server out of reach; then it is lost. Its node stays: should the session prove
- * to be alive after all, the latch leads again in its old place and with its old token, as nobody
- * can have led in between. Check zkr_leader_latch_valid_for_ms() before each irreversible step
- * and hand the fencing token, the term number of an election, to what the leader writes to.
+ * **Loss.** The latch leads until its lease ends (zkr_client_valid_for_ms()), even if no server can be
+ * reached. Then leadership is lost, but the node stays: if the session turns out to be alive, the latch
+ * leads again with its old place and its old token, because nobody can have led in between. Check
+ * zkr_leader_latch_valid_for_ms() before each step that cannot be undone. Pass the fencing token, which
+ * is the number of the term, to whatever the leader writes to.
  *
- * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held, and may
- * call every function that does not say "Blocks: yes". on_gain and on_loss strictly take turns,
- * gain first. A gain is told only while it is true; so a term that ends before its turn to be
- * told has come is not told at all, and neither is a gap that is closed by then within one term.
+ * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call
+ * every function that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain
+ * is called only while the latch leads: a term that ends before its on_gain could run causes no
+ * callback at all. Nor does an interruption within a term that is over before its on_loss could run.
  *
- * **Revocation.** A latch is not revocable: zkr_mutex_revoke() on its path changes nothing but that
- * its id is written back.
+ * **Revocation.** A latch cannot be revoked: after zkr_mutex_revoke() on its path it writes its id back
+ * into its node, and goes on.
  *
  * A latch needs no thread of its own and less than 4 KiB of memory.
  */
@@ -56,16 +56,16 @@ enum zkr_leader_latch_states {
 
 /** How to stop. */
 enum zkr_leader_latch_mode {
-    ZKR_LATCH_SILENT = 0, /**< a leader that stops is not told */
-    ZKR_LATCH_NOTIFY = 1  /**< on_loss is called, with ZKR_LOST_STOPPED */
+    ZKR_LATCH_SILENT = 0, /**< on_loss is not called */
+    ZKR_LATCH_NOTIFY = 1  /**< a leader's on_loss is called, with ZKR_LOST_STOPPED */
 };
 
-/** Called when the latch leads. @fencing_token is this term's. */
+/** Called when the latch has become the leader. @fencing_token is that of this term. */
 typedef void (*zkr_leader_latch_gain_fn)(zkr_leader_latch *l,
                                          int64_t fencing_token,
                                          void *ctx);
 
-/** Called when the term told by the last on_gain is over. */
+/** Called when the term that the last on_gain began is over. */
 typedef void (*zkr_leader_latch_loss_fn)(zkr_leader_latch *l,
                                          const zkr_lost *lost,
                                          void *ctx);
@@ -73,7 +73,7 @@ typedef void (*zkr_leader_latch_loss_fn)(zkr_leader_latch *l,
 /** Called once when a candidacy ends for good; @code is a ZKR_E… code. */
 typedef void (*zkr_leader_latch_failed_fn)(zkr_leader_latch *l, int code, void *ctx);
 
-/** Called after contenders of any process came or went. Several changes may be told by one call. */
+/** Called after candidates of any process came or went. One call may stand for several changes. */
 typedef void (*zkr_leader_latch_contenders_fn)(zkr_leader_latch *l, void *ctx);
 
 /** Options of zkr_leader_latch_create(). Zero in a field means its default. */
@@ -97,7 +97,7 @@ typedef struct zkr_leader_latch_options {
     }
 
 /**
- * Make a latch, which can observe at once and takes part when started.
+ * Make a latch. It can observe at once, and takes part when started.
  *
  * @out      the latch on success; end it with zkr_leader_latch_destroy().
  * @c        borrowed until then.
@@ -124,8 +124,8 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
  *
  * @l  borrowed.
  *
- * Returns ZKR_OK, ZKR_ESTATE (is a candidate already; in a forked child), ZKR_EINVAL, ZKR_ENOMEM,
- * ZKR_ESYS. Faults of servers come later, through state, await and on_failed.
+ * Returns ZKR_OK, ZKR_ESTATE (it is a candidate already; in a forked child), ZKR_EINVAL, ZKR_ENOMEM,
+ * ZKR_ESYS. Errors of servers are reported later, by state, await and on_failed.
  *
  * Blocks:   no; no server need be there.
  * Threads:  any.
@@ -136,17 +136,17 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
 ZKR_API int zkr_leader_latch_start(zkr_leader_latch *l);
 
 /**
- * Leave, giving leadership up. Also before the start has found a server, and more than once.
+ * Leave the election, and give leadership up. May be called before a server was found, and more than once.
  *
- * Afterwards no on_gain, on_loss or on_failed of this candidacy runs or follows, but in a
- * callback, where with ZKR_LATCH_NOTIFY on_loss follows once that callback has returned.
+ * When this returns, no on_gain, on_loss or on_failed of this candidacy runs, and none follows. There is one
+ * exception: called in a callback with ZKR_LATCH_NOTIFY, on_loss follows after that callback has returned.
  *
  * @l     borrowed.
- * @mode  ZKR_LATCH_SILENT, or ZKR_LATCH_NOTIFY: on_loss is called if on_gain had been.
+ * @mode  ZKR_LATCH_SILENT, or ZKR_LATCH_NOTIFY: on_loss is called if on_gain was called.
  *
  * Returns ZKR_OK (also if it was stopped already), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
- * Blocks:   only for callbacks of @l, and not when called from a callback.
+ * Blocks:   only for running callbacks of @l, and not when called from a callback.
  * Threads:  any.
  * Session:  the delete of the node is repeated in the background until it is confirmed.
  * Cost:     0 round trips waited for; 1 request.
@@ -160,10 +160,10 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
  * @l           borrowed; started.
  * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK (it led, surely, a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
- * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or why the candidacy
- * ended: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED
- * (the client is shut down), ZKR_ENOMEM or another answer that no retry changes.
+ * Returns ZKR_OK (it surely led a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
+ * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or the error that ended the
+ * candidacy: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED
+ * (the client is shut down), ZKR_ENOMEM or another permanent error.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
@@ -174,17 +174,17 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
 ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
 
 /**
- * Does the latch lead, surely, now?
+ * Does the latch surely lead now?
  *
  * @l  borrowed.
  *
- * Returns false also for NULL and in a forked child. Once false, the term is over for good, except
- * with step_down_when_suspended, where a term goes on after a re-connect in its session.
+ * Returns true if it does; false also for NULL and in a forked child. Once false, the term is over for good,
+ * except with step_down_when_suspended: there a term goes on after a re-connect in its session.
  *
  * Blocks:   no.   Threads:  any.
- * Session:  asks the lease bound, not memory.
+ * Session:  checks the remaining lease, not a remembered state.
  * Cost:     no request.
- * Curator:  LeaderLatch.hasLeadership, which does not look.   Since: 0.1.
+ * Curator:  LeaderLatch.hasLeadership, which returns a remembered state.   Since: 0.1.
  */
 ZKR_API bool zkr_leader_latch_has_leadership(zkr_leader_latch *l);
 
@@ -193,12 +193,12 @@ ZKR_API bool zkr_leader_latch_has_leadership(zkr_leader_latch *l);
  *
  * @l  borrowed.
  *
- * Returns ZKR_LATCH_STOPPED, ZKR_LATCH_WAITING, ZKR_LATCH_LEADING; or, below 0, the code that ended
+ * Returns ZKR_LATCH_STOPPED, ZKR_LATCH_WAITING or ZKR_LATCH_LEADING; or a negative code: the error that ended
  * the candidacy, as on_failed gets it; ZKR_EINVAL for NULL, ZKR_ESTATE in a forked child.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
- * Curator:  LeaderLatch.getState, which knows no failure.   Since: 0.1.
+ * Curator:  LeaderLatch.getState, which has no state for failures.   Since: 0.1.
  */
 ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
 
@@ -221,8 +221,8 @@ ZKR_API int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token);
  *
  * @l  borrowed.
  *
- * Returns milliseconds, 0 = does not surely lead, ZKR_UNKNOWN = leads, but the client's probes
- * are turned off.
+ * Returns milliseconds; 0 = does not surely lead; ZKR_UNKNOWN = leads, but the client's probes are
+ * turned off.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  reaches 0 before another candidate can lead.
@@ -232,7 +232,7 @@ ZKR_API int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token);
 ZKR_API int64_t zkr_leader_latch_valid_for_ms(zkr_leader_latch *l);
 
 /**
- * The full path of the node by which the latch leads.
+ * The full path of the latch's node while it leads.
  *
  * @l     borrowed.
  * @buf   filled on success, always terminated.
@@ -283,11 +283,11 @@ ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
 ZKR_API int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out);
 
 /**
- * Wait until a candidate comes or goes, since the last return of this call or of participants
- * or leader on this object; with none before, since the call.
+ * Wait until a candidate comes or goes. Counted from the last return of this call, of participants or of leader
+ * on this object; if there was none, from this call.
  *
  * @l           borrowed; need not be started.
- * @timeout_ms  milliseconds; 0 = only what is known already, ZKR_FOREVER = no limit.
+ * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
  * callback, or in a forked child).
@@ -303,8 +303,8 @@ ZKR_API int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms);
 /**
  * Free a latch.
  *
- * @l  taken on success; NULL is a no-op. Callbacks that wait to be called are dropped, one that
- *     runs is waited for (except when called from it).
+ * @l  taken on success; NULL is a no-op. Pending callbacks are dropped. A running one is waited for, unless
+ *     this is called from it.
  *
  * Returns ZKR_OK, ZKR_EBUSY (started, or a thread waits in it; nothing happened), ZKR_ESTATE (in a
  * forked child).

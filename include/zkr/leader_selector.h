@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file leader_selector.h
- * Leader election by a function: it runs while this process leads, and gives leadership up by
- * returning.
+ * Leader election by a function: it runs while this process leads, and returns to give leadership up.
  *
  * Mirrors Curator's LeaderSelector and shares its paths. On the wire it is a mutex: nodes named
- * `_c_<uuid>-lock-NNNNNNNNNN` with the id as their data, so selectors exclude each other and any
+ * `_c_<uuid>-lock-NNNNNNNNNN` with the id as their data. So selectors exclude each other, and any
  * mutex on the same path.
  *
- * **Rounds.** A started selector queues up, runs take_leadership() on a thread of its own when
- * it leads, never twice at once, and leaves when that returns. With auto_requeue it then queues
- * up again at the tail, else when zkr_leader_selector_requeue() says so. Passing faults are retried
- * for ever. One that cannot pass (no right, no chroot, sequence numbers used up) ends the
- * candidacy: zkr_leader_selector_state() returns its code and on_failed is called;
+ * **Rounds.** A started selector joins the queue. When it leads, it runs take_leadership() on a thread
+ * of its own, never twice at once. When that function returns, it leaves the queue. With auto_requeue it
+ * then joins again at the tail; otherwise zkr_leader_selector_requeue() makes it do so. Transient errors
+ * are retried for ever. A permanent error (not authorised, no chroot, sequence numbers used up) ends the
+ * candidacy: zkr_leader_selector_state() returns its code, and on_failed is called.
  * zkr_leader_selector_requeue() tries again.
  *
- * **Loss.** Nothing can stop a running function from outside. It must sleep in
- * zkr_leadership_wait(), which returns at once when leadership is lost, interrupted or stopped,
- * check zkr_leadership_valid_for_ms() before each irreversible step, and hand its fencing token to
- * what it writes to.
+ * **Loss.** Nothing can stop your function from outside. So sleep only in zkr_leadership_wait(), which
+ * returns at once when leadership is lost, interrupted or stopped. Check zkr_leadership_valid_for_ms()
+ * before each step that cannot be undone, and pass the fencing token to whatever you write to.
  *
- * **Revocation.** A selector is not revocable: zkr_mutex_revoke() on its path changes nothing but
- * that its id is written back.
+ * **Revocation.** A selector cannot be revoked: after zkr_mutex_revoke() on its path it writes its id
+ * back into its node, and goes on.
  */
 #ifndef ZKR_LEADER_SELECTOR_H
 #define ZKR_LEADER_SELECTOR_H
@@ -40,13 +38,13 @@ extern "C" {
 
 typedef struct zkr_leader_selector zkr_leader_selector;
 
-/** One round of leadership; valid while take_leadership() runs, on any thread. */
+/** One round of leadership. Valid on any thread while take_leadership() runs. */
 typedef struct zkr_leadership zkr_leadership;
 
 /**
- * Runs while leader, on the selector's own thread, with no lock held. It may call every function
- * of this library, blocking ones too. Returning gives leadership up. The thread blocks all
- * signals (see client.h): what it executes should unblock them first.
+ * Runs on the selector's own thread, with no lock held, while the selector leads. It may call every function
+ * of this library, blocking ones too. To give leadership up, return. The thread blocks all signals (see
+ * client.h): a program that you start there should unblock them first.
  */
 typedef void (*zkr_take_leadership)(zkr_leadership *lead, void *ctx);
 
@@ -58,18 +56,17 @@ typedef void (*zkr_leader_selector_failed_fn)(zkr_leader_selector *s,
 /** What zkr_leader_selector_state() returns, besides codes of failures. */
 enum zkr_leader_selector_states {
     ZKR_SELECTOR_STOPPED = 1, /**< not started, or stopped */
-    ZKR_SELECTOR_IDLE, /**< started, not queued: the round is over, no requeue asked for */
+    ZKR_SELECTOR_IDLE, /**< started, not queued: the round is over, none was requested */
     ZKR_SELECTOR_QUEUED,  /**< a candidate, about to join, or within requeue_delay_ms */
     ZKR_SELECTOR_LEADING, /**< take_leadership() runs, leadership lost or not */
-    ZKR_SELECTOR_STOPPING /**< told to stop, take_leadership() has not returned yet */
+    ZKR_SELECTOR_STOPPING /**< stopping, take_leadership() has not returned yet */
 };
 
 /** Options of zkr_leader_selector_create(). Zero in a field means its default. */
 typedef struct zkr_leader_selector_options {
-    size_t size;          /**< sizeof(zkr_leader_selector_options) */
-    int64_t auto_requeue; /**< not 0: queue up again after each round */
-    int64_t
-        requeue_delay_ms; /**< and pause that long before it; a chance for the others */
+    size_t size;              /**< sizeof(zkr_leader_selector_options) */
+    int64_t auto_requeue;     /**< not 0: queue up again after each round */
+    int64_t requeue_delay_ms; /**< pause before that; gives other candidates a chance */
     zkr_leader_selector_failed_fn
         on_failed; /**< NULL = none; ctx is take_leadership()'s */
     int64_t
@@ -112,28 +109,28 @@ ZKR_API int zkr_leader_selector_create(zkr_leader_selector **out,
                                        const zkr_leader_selector_options *options);
 
 /**
- * Start the selector's thread and queue up. Possible again after each stop.
+ * Start the selector's thread and join the queue. Possible again after each stop.
  *
  * @s  borrowed.
  *
  * Returns ZKR_OK, ZKR_ESTATE (started already; a stop that timed out has not ended; in a forked
- * child), ZKR_ESYS or ZKR_ENOMEM (no thread), ZKR_EINVAL. Faults of servers come later, through
+ * child), ZKR_ESYS or ZKR_ENOMEM (no thread), ZKR_EINVAL. Errors of servers are reported later, by
  * state and on_failed.
  *
  * Blocks:   no; no server need be there.
  * Threads:  any; starts one thread, which runs until stopped.
- * Session:  queues up again in each new session.
+ * Session:  joins the queue again in each new session.
  * Cost:     1 round trip from here to leading on a free path (create and list are sent together).
  * Curator:  LeaderSelector.start, once only.   Since: 0.1.
  */
 ZKR_API int zkr_leader_selector_start(zkr_leader_selector *s);
 
 /**
- * Ask for one more round, at the tail of the queue.
+ * Request one more round, at the tail of the queue.
  *
  * @s  borrowed; started.
  *
- * Returns ZKR_OK, ZKR_EBUSY (one is asked for already, by this or by auto_requeue), ZKR_ESTATE (not
+ * Returns ZKR_OK, ZKR_EBUSY (one is requested already, by this or by auto_requeue), ZKR_ESTATE (not
  * started; in a forked child), ZKR_EINVAL.
  *
  * Blocks:   no.
@@ -157,18 +154,18 @@ ZKR_API int zkr_leader_selector_requeue(zkr_leader_selector *s);
 ZKR_API int zkr_leader_selector_interrupt(zkr_leader_selector *s);
 
 /**
- * Leave the queue, or interrupt the running take_leadership() and wait until it has returned.
+ * Leave the queue. If take_leadership() runs, interrupt it and wait until it has returned.
  *
- * The node stays until then, so that nobody else leads while the function still runs.
+ * The node stays until then, so that nobody else leads while your function still runs.
  *
  * @s           borrowed.
  * @timeout_ms  milliseconds to wait for take_leadership(); 0 = not at all, ZKR_FOREVER = no limit.
  *
  * Returns ZKR_OK (also if it was stopped already), ZKR_ETIMEDOUT (take_leadership() has not returned;
- * the stop goes on, call again to wait further), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * the stop goes on, call again to wait longer), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
- * Blocks:   yes, at most @timeout_ms while take_leadership() runs, else only until the selector's
- *           thread has ended, for which it needs nobody; in take_leadership() and in callbacks it
+ * Blocks:   yes: at most @timeout_ms while take_leadership() runs; otherwise only until the selector's
+ *           thread has ended, which depends on nobody else. In take_leadership() and in callbacks it
  *           acts as with 0.
  * Threads:  any; ends the selector's thread.
  * Session:  the delete of the node is repeated in the background until it is confirmed.
@@ -182,7 +179,7 @@ ZKR_API int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
  *
  * @s  borrowed.
  *
- * Returns one of ZKR_SELECTOR_…; or, below 0, the code that ended the candidacy, as on_failed gets
+ * Returns one of ZKR_SELECTOR_…; or a negative code: the error that ended the candidacy, as on_failed gets
  * it; ZKR_EINVAL for NULL, ZKR_ESTATE in a forked child.
  *
  * Blocks:   no.   Threads:  any.
@@ -192,16 +189,16 @@ ZKR_API int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
 
 /**
- * Does the selector lead, surely, now?
+ * Does the selector surely lead now?
  *
  * @s  borrowed.
  *
- * Returns false also for NULL and in a forked child.
+ * Returns true if it does; false also for NULL and in a forked child.
  *
  * Blocks:   no.   Threads:  any.
- * Session:  asks the lease bound, not memory.
+ * Session:  checks the remaining lease, not a remembered state.
  * Cost:     no request.
- * Curator:  LeaderSelector.hasLeadership, which does not look.   Since: 0.1.
+ * Curator:  LeaderSelector.hasLeadership, which returns a remembered state.   Since: 0.1.
  */
 ZKR_API bool zkr_leader_selector_has_leadership(zkr_leader_selector *s);
 
@@ -244,8 +241,8 @@ ZKR_API int zkr_leader_selector_participants(zkr_leader_selector *s,
 /**
  * Free a selector.
  *
- * @s  taken on success; NULL is a no-op. An on_failed that waits to be called is dropped, one
- *     that runs is waited for (except when called from it).
+ * @s  taken on success; NULL is a no-op. A pending on_failed is dropped. A running one is waited for, unless
+ *     this is called from it.
  *
  * Returns ZKR_OK, ZKR_EBUSY (not stopped, or take_leadership() has not returned yet; nothing
  * happened), ZKR_ESTATE (in a forked child).
@@ -259,29 +256,29 @@ ZKR_API int zkr_leader_selector_participants(zkr_leader_selector *s,
 ZKR_API int zkr_leader_selector_destroy(zkr_leader_selector *s);
 
 /**
- * Sleep while leader.
+ * Sleep for as long as the leadership lasts, at most @timeout_ms.
  *
  * @lead        borrowed.
  * @timeout_ms  milliseconds; 0 = only look, ZKR_FOREVER = until leadership ends.
  *
- * Returns ZKR_ETIMEDOUT (still leader, surely, now), or why leadership is over and take_leadership()
- * must return: ZKR_ESESSION (lost), ZKR_ECANCELED (interrupt or stop), ZKR_ECLOSED (the client is shut down);
+ * Returns ZKR_ETIMEDOUT (still surely the leader), or the reason why take_leadership() must return:
+ * ZKR_ESESSION (lost), ZKR_ECANCELED (interrupt or stop), ZKR_ECLOSED (the client is shut down);
  * ZKR_EINVAL, ZKR_ESTATE (on the dispatch thread, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any, the dispatch thread excepted.
- * Session:  a loss ends the wait at once, at the lease bound at the latest.
+ * Session:  a loss ends the wait at once, at the end of the lease at the latest.
  * Cost:     no request.
  * Curator:  Thread.sleep in takeLeadership, and its InterruptedException.   Since: 0.1.
  */
 ZKR_API int zkr_leadership_wait(zkr_leadership *lead, int64_t timeout_ms);
 
 /**
- * For how long from now this round's leadership is sure. See zkr_client_valid_for_ms().
+ * The remaining lease: for how long from now this round's leadership is sure. See zkr_client_valid_for_ms().
  *
  * @lead  borrowed.
  *
- * Returns milliseconds, 0 = lost or in doubt, ZKR_UNKNOWN = leads, but the client's probes are
+ * Returns milliseconds; 0 = lost or in doubt; ZKR_UNKNOWN = leads, but the client's probes are
  * turned off. An interrupt does not change it.
  *
  * Blocks:   no.   Threads:  any.

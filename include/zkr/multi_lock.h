@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file multi_lock.h
- * Several locks at once: all or none, under one deadline, with one fencing token.
+ * Several locks at once: all or none, with one deadline and one fencing token.
  *
- * Mirrors Curator's InterProcessMultiLock. On each path stands the same node that a mutex of that path
- * makes, so multi-locks, mutexes (zkr/mutex.h) and the locks of Curator, kazoo and go-zookeeper
- * exclude each other on each path that they share.
+ * Mirrors Curator's InterProcessMultiLock. On each path it makes the same node as a mutex of that path. So
+ * multi-locks, mutexes (zkr/mutex.h) and the locks of Curator, kazoo and go-zookeeper exclude each other
+ * on each path that they share.
  *
- * **No deadlock.** The nodes of all paths are made in one transaction. All multi-locks that wait for a
- * path therefore stand in the same order in every queue that they share, in whatever order each names
- * its paths: no circle of waiting can form among them. One that loses a node while it waits gives up
- * the others as well and queues anew with all. A program that takes the same locks one after the other
- * keeps no such order, and can still get into a circle with anybody: the deadline ends that. Curator's
- * multi-lock is such a program.
+ * **No deadlock.** One transaction creates the nodes on all paths. So all multi-locks stand in the same order
+ * in every queue that they share, in whatever order each names its paths, and they cannot wait for each other in
+ * a circle. A multi-lock that loses a node while it waits gives up the others as well, and queues again with
+ * all. A program that takes the same locks one after the other, as Curator's multi-lock does, keeps no such
+ * order. It can deadlock with anybody until its deadline passes.
  *
- * **A hold** is a ticket (zkr/ticket.h): it belongs to whoever has the handle, and any thread may
- * release it. It is had when all nodes are first in their queues, and lost when one of them is: the
- * others are then deleted. All nodes have one fencing token, that of each path. zkr_ticket_node() gives
- * the node of the first path, zkr_ticket_guard() fills a check of that one; zkr_ticket_multi() and
+ * **A hold** is a ticket (zkr/ticket.h): whoever has the handle owns it, and any thread may
+ * release it. It is granted when all nodes are first in their queues. It is lost when one of them is lost; the
+ * others are then deleted. One fencing token is valid on all paths. zkr_ticket_node() returns
+ * the node on the first path, and zkr_ticket_guard() checks that one; zkr_ticket_multi() and
  * zkr_ticket_release_multi() check all nodes.
  *
- * While it waits, a place that is first in one queue blocks those behind it there, held by nobody: the
- * price of all or none.
+ * While a multi-lock waits, it may be first in some of its queues. It then blocks those behind it, although
+ * nobody holds that lock. This is the price of all or none.
  */
 #ifndef ZKR_MULTI_LOCK_H
 #define ZKR_MULTI_LOCK_H
@@ -39,7 +38,7 @@ extern "C" {
 
 typedef struct zkr_multi_lock zkr_multi_lock;
 
-/** A multi-lock has so many paths at most. */
+/** The most paths of a multi-lock. */
 #define ZKR_MULTI_LOCK_MAX 1000
 
 /** Options of zkr_multi_lock_create(). Zero in a field means its default; contents are copied. */
@@ -52,8 +51,8 @@ typedef struct zkr_multi_lock_options {
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
     int64_t
-        watch_node; /**< not 0: that somebody deletes a node is noticed from the grant on,
-                           not from the first lease probe on; one or two requests more for each path */
+        watch_node; /**< not 0: notice from the grant on if somebody deletes a node; 0: from the
+                           first lease probe on. Costs one or two requests more for each path */
 } zkr_multi_lock_options;
 
 #define ZKR_MULTI_LOCK_OPTIONS_INIT                                                    \
@@ -66,10 +65,10 @@ typedef struct zkr_multi_lock_options {
  *
  * @out      the multi-lock on success; end it with zkr_multi_lock_destroy().
  * @c        borrowed until then.
- * @paths    @count of them, copied; each as that of a mutex. No two may be equal, and none may lie below
- *           another, whose lock nodes would be its neighbours.
- * @count    1 to ZKR_MULTI_LOCK_MAX. All nodes are made by one request, and servers drop connections that
- *           send more than jute.maxbuffer, 1 MiB by default: paths, data and about 100 bytes for
+ * @paths    @count paths, copied; each as for a mutex. No two may be equal, and none may lie below
+ *           another: it would be among that one's lock nodes.
+ * @count    1 to ZKR_MULTI_LOCK_MAX. One request creates all nodes, and servers drop connections that
+ *           send more than jute.maxbuffer, 1 MiB by default. So paths, data and about 100 bytes for
  *           each node must fit into 900000 bytes together.
  * @options  NULL = defaults; borrowed during the call.
  *
@@ -78,7 +77,7 @@ typedef struct zkr_multi_lock_options {
  *
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
- * Cost:     no request; about 200 bytes of memory for each path, and the path.
+ * Cost:     no request; about 200 bytes of memory for each path, plus the path.
  * Curator:  new InterProcessMultiLock(client, paths).   Since: 0.1.
  */
 ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
@@ -91,9 +90,9 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  * Acquire all, waiting at most @timeout_ms.
  *
  * @l           borrowed until the ticket is destroyed.
- * @timeout_ms  milliseconds for the whole call; ZKR_FOREVER = no limit; 0 = one try, as
- *              zkr_mutex_acquire() has it.
- * @out         the ticket, held, on success; end it with zkr_ticket_release() and
+ * @timeout_ms  milliseconds for the whole call; ZKR_FOREVER = no limit; 0 = one try, as in
+ *              zkr_mutex_acquire().
+ * @out         on success, a ticket that is held; end it with zkr_ticket_release() and
  *              zkr_ticket_destroy().
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT (one of them is held by another, and zkr_last_error() says which),
@@ -105,22 +104,22 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
- * Session:  a session that ends while waiting costs the places in all queues, and the wait goes on at
- *           their ends within the deadline.
- * Cost:     when all are free one write, and a list of each path behind it, all sent together:
- *           1 round trip, however many paths; else as zkr_mutex_acquire() for each that is not, at the same
- *           time.
+ * Session:  if the session ends during the wait, the places in all queues are lost, and the wait goes on at
+ *           their tails, within the deadline.
+ * Cost:     if all are free, one write followed by a list of each path, all sent together: 1 round trip,
+ *           however many paths. Otherwise as zkr_mutex_acquire() for each path that is not free, all at the
+ *           same time.
  * Curator:  InterProcessMultiLock.acquire.   Since: 0.1.
  */
 ZKR_API int
 zkr_multi_lock_acquire(zkr_multi_lock *l, int64_t timeout_ms, zkr_ticket **out);
 
 /**
- * Ask for all, and do not wait: as zkr_mutex_request().
+ * Request all, without waiting: as zkr_mutex_request().
  *
  * @l           borrowed until the ticket is destroyed.
- * @timeout_ms  milliseconds until the ticket fails unless it is granted; ZKR_FOREVER, 0 as above.
- * @fn          is told of the outcome; NULL = nobody.
+ * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER, 0 as above.
+ * @fn          called with the outcome; NULL = none.
  * @ctx         for @fn.
  * @out         the ticket on success; end it with zkr_ticket_destroy().
  *
@@ -130,7 +129,7 @@ zkr_multi_lock_acquire(zkr_multi_lock *l, int64_t timeout_ms, zkr_ticket **out);
  * Blocks:   no.
  * Threads:  any, callbacks included.
  * Session:  as zkr_multi_lock_acquire().
- * Cost:     the same; none is waited for. The release is one write for all nodes.
+ * Cost:     the same; the call waits for none. The release is one write for all nodes.
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_multi_lock_request(zkr_multi_lock *l,

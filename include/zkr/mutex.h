@@ -6,27 +6,27 @@
  * Mirrors Curator's InterProcessMutex and shares its lock paths: each attempt is one protected
  * ephemeral-sequential node `_c_<uuid>-lock-NNNNNNNNNN` under the path, and the lowest number
  * holds. The thread that acquired is the owner: it may acquire again, and must release as
- * often; zkr/ticket.h has holds that no thread owns. Different mutex objects exclude each other, also on one path within one thread.
+ * often. zkr/ticket.h has holds that no thread owns. Different mutex objects exclude each other, even
+ * within one thread.
  *
- * **Loss.** A hold can end before it is released: the session ended, no server confirmed it
- * until the lease bound passed, or somebody deleted the node. Then is_held turns false and
- * valid_for 0 at once, the lost callback is called once, a re-entrant acquire and the next release by the
- * owner return ZKR_ESESSION, and after that release the mutex can be acquired anew. Check
- * zkr_mutex_valid_for_ms() before each irreversible step, hand the fencing token to what the
- * lock protects, and use zkr_mutex_guard() for data in ZooKeeper.
+ * **Loss.** You can lose a hold before you release it: the session ended, the lease ended because no server
+ * confirmed it, or somebody deleted the node. Then is_held is false and valid_for is 0 at once. The lost
+ * callback is called once. A re-entrant acquire and the owner's next release return ZKR_ESESSION. After
+ * that release the mutex can be acquired again. So check zkr_mutex_valid_for_ms() before each step that
+ * cannot be undone, pass the fencing token to what the lock protects, and use zkr_mutex_multi() for data in
+ * ZooKeeper.
  *
- * No client can foresee two things. A third party that closes the session in our name (Curator's
- * test tool KillSession does) ends the hold at the servers at once, whatever valid_for said a
- * moment before. And on an ensemble that was emptied (data directories wiped, an old snapshot
- * brought back) fencing tokens start again below those handed out before: whoever empties the
- * ensemble must reset what remembers tokens, too.
+ * No client can foresee two things. A third party may close the session in our name, as Curator's
+ * test tool KillSession does: the hold then ends at the servers at once, whatever valid_for said a
+ * moment before. And if the ensemble is emptied (data directories wiped, an old snapshot restored),
+ * fencing tokens start again below those given out before: then also reset whatever remembers tokens.
  *
- * **Revocation.** Who wants the lock may ask its holder to let go: zkr_mutex_revoke(), as Curator's
- * Revoker does. The holder is told if it listens (options.on_revoke), and decides for itself.
+ * **Revocation.** Anybody who may write to the nodes can ask the holder to release: zkr_mutex_revoke(), or
+ * Curator's Revoker. The holder is notified by options.on_revoke, and decides for itself.
  *
- * A thread that ends while it holds releases by that, and the log says so. So does one that is
- * canceled: pthread_cancel() does not end a wait, but acts at the thread's next cancellation point
- * after the call, which may have acquired by then. zkr_mutex_cancel() ends a wait.
+ * When a thread ends while it holds, the hold is released, and the log says so. The same is true of a thread
+ * that is canceled. pthread_cancel() does not end a wait: it takes effect at the thread's next cancellation
+ * point after the call, which may have acquired by then. zkr_mutex_cancel() ends a wait.
  */
 #ifndef ZKR_MUTEX_H
 #define ZKR_MUTEX_H
@@ -46,16 +46,16 @@ extern "C" {
 typedef struct zkr_mutex zkr_mutex;
 
 /**
- * Called once for each hold that is lost, on the client's dispatch thread. By then the mutex may
- * have been acquired anew: compare the fencing token.
+ * Called once for each lost hold, on the client's dispatch thread. By then the mutex may have been acquired
+ * again: compare the fencing tokens.
  */
 typedef void (*zkr_mutex_lost_fn)(zkr_mutex *m, const zkr_lost *lost, void *ctx);
 
 /**
- * Called on the client's dispatch thread when a holder of @m, a thread or a ticket, is asked to let
- * go: by zkr_mutex_revoke(), or by Curator's Revoker. Once for each wish; when a hold ends first,
- * not at all. It is a wish: whether and when to release is the holder's to decide. A callback
- * cannot release what a thread holds; it tells the thread. It may release a ticket.
+ * Called on the client's dispatch thread when a holder of @m, a thread or a ticket, is asked to release: by
+ * zkr_mutex_revoke(), or by Curator's Revoker. Called once for each request, and not at all if the hold ends
+ * first. The holder decides whether and when to release. A callback cannot release what a thread holds, so
+ * notify that thread. It may release a ticket.
  */
 typedef void (*zkr_mutex_revoke_fn)(zkr_mutex *m, void *ctx);
 
@@ -71,9 +71,10 @@ typedef struct zkr_mutex_options {
         wait_on_release; /**< not 0: release returns when the node is confirmed gone */
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
-    int64_t watch_node; /**< not 0: that somebody deletes the node is noticed from the
-                           grant on, not from the first lease probe on, about a tenth of the session timeout after
-                           it; one or two requests more */
+    int64_t
+        watch_node; /**< not 0: notice from the grant on if somebody deletes the node; 0: from
+                           the first lease probe on, about a tenth of the session timeout later. Costs one
+                           or two requests more */
     zkr_mutex_revoke_fn on_revoke; /**< NULL = none; implies watch_node */
     void *on_revoke_ctx;
 } zkr_mutex_options;
@@ -112,31 +113,31 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *              0 = one try, which needs a connection and waits for one round trip, at most
  *              options.connect_timeout_ms or a third of the session timeout, whichever is less.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (no server has said by the deadline
- * who holds it; of a try, also that there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (by the deadline no server has said
+ * who holds it; for a try, also if there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
  * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first),
- * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads; without limit, also what the calling thread would
- * wait for itself for: it holds the path by another object of this client, and not both as readers),
+ * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads; with ZKR_FOREVER, also if the calling thread would
+ * wait for itself: it holds the path by another object of this client, and not both as readers),
  * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
  * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
- * a callback, or in a forked child). After any error this call holds nothing and its node is
+ * a callback, or in a forked child). After any error this call holds nothing, and its node is
  * deleted, or will be as soon as a server can be reached.
  *
- * Re-entrant: a call by the owner adds one to its depth and needs its own release.
+ * Re-entrant: a call by the owner adds one to its depth, and needs its own release.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any; the calling thread becomes the owner.
- * Session:  a session that ends while waiting costs the place in the queue, and the wait goes
- *           on at its end within the deadline. A re-connect within the session keeps the place.
+ * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
+ *           tail, within the deadline. A re-connect within the session keeps the place.
  * Cost:     1 round trip when free (create and list are sent together), 2 until parked behind
- *           others, then 0 or 1 after the event; 0 when re-entered. When only this client has used the path since
- *           its last acquire there, the number of its node tells that, and no list is asked for: one request, and one
- *           for the release. If others come after all, that costs a round trip more, once. For this the second
- *           acquire of a path in a session leaves a watch on it, by one request; it stays until the path is
- *           deleted or the session ends. Threads that come at once share lists. A hold that lasts writes since when into its node,
- *           for zkr_contender.held_since_ms: that takes the place of the check in its first lease probe, and so costs
- *           no request. Only a watch on the node that was set before, while it waited or by options.watch_node, has to
- *           be set again, and so has that of the one behind.
+ *           others, then 0 or 1 after the event; 0 when re-entered. If only this client has used the path since its
+ *           last acquire there, the number of the new node shows it, and no list is sent. If others came after all,
+ *           that costs 1 round trip more, once. The second acquire of a path in a session leaves a watch on the
+ *           path, for 1 request; the watch stays until the path is deleted or the session ends. Threads that come
+ *           at once share lists. The first lease probe of a hold also writes into
+ *           its node since when it holds, for zkr_contender.held_since_ms. That replaces the check in the probe, so it
+ *           costs no request. Only watches on the node that were set before have to be set again: its own, if it
+ *           waited or has options.watch_node, and that of the contender behind it.
  * Curator:  InterProcessMutex.acquire.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
@@ -146,7 +147,7 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  *
  * @m  borrowed.
  *
- * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (the hold had been lost; the calling thread no
+ * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (the hold was lost before; the calling thread no
  * longer owns @m, whatever its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
  * Blocks:   no; with options.wait_on_release until the node is confirmed gone or the session is.
@@ -171,21 +172,21 @@ ZKR_API int zkr_mutex_release(zkr_mutex *m);
 ZKR_API int zkr_mutex_cancel(zkr_mutex *m);
 
 /**
- * Does the calling thread hold @m, surely, now?
+ * Does the calling thread surely hold @m now?
  *
  * @m  borrowed.
  *
- * Returns false also when the hold is lost or in doubt, for NULL, and in a forked child.
+ * Returns true if it does; false also when the hold is lost or in doubt, for NULL, and in a forked child.
  *
  * Blocks:   no.   Threads:  any.
- * Session:  asks the lease bound, not memory.
+ * Session:  checks the remaining lease, not a remembered state.
  * Cost:     no request.
- * Curator:  InterProcessMutex.isOwnedByCurrentThread, which does not look.   Since: 0.1.
+ * Curator:  InterProcessMutex.isOwnedByCurrentThread, which returns a remembered state.   Since: 0.1.
  */
 ZKR_API bool zkr_mutex_is_held(zkr_mutex *m);
 
 /**
- * Does any thread of this process hold this object, surely, now? Tickets do not count.
+ * Does any thread of this process surely hold this object now? Tickets do not count.
  *
  * @m  borrowed.
  *
@@ -211,11 +212,12 @@ ZKR_API bool zkr_mutex_is_held_in_process(zkr_mutex *m);
 ZKR_API int zkr_mutex_depth(zkr_mutex *m);
 
 /**
- * For how long from now the calling thread surely holds @m. See zkr_client_valid_for_ms().
+ * The remaining lease: for how long from now the calling thread surely holds @m. See
+ * zkr_client_valid_for_ms().
  *
  * @m  borrowed.
  *
- * Returns milliseconds, 0 = not surely held by the calling thread, ZKR_UNKNOWN = held, but the
+ * Returns milliseconds; 0 = not surely held by the calling thread; ZKR_UNKNOWN = held, but the
  * client's probes are turned off.
  *
  * Blocks:   no.   Threads:  any.
@@ -228,9 +230,9 @@ ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
 /**
  * The fencing token of the calling thread's hold: the czxid of its node.
  *
- * Tokens only grow along the life of a path, from holder to holder, also when the path is
- * deleted and made again, but not over the loss of the ensemble's data. A resource that refuses tokens lower than the highest it has seen is
- * safe from holders that do not know yet that they are none. Re-entry keeps the token.
+ * Tokens grow from holder to holder, even if the path is deleted and made again, but not if the data of the
+ * ensemble is lost. A resource that refuses tokens lower than the highest it has seen is safe from holders
+ * that do not know yet that they lost the lock. Re-entry keeps the token.
  *
  * @m      borrowed.
  * @token  filled on success.
@@ -244,7 +246,7 @@ ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
 ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
 
 /**
- * The full path of the node by which the calling thread holds @m.
+ * The full path of the node with which the calling thread holds @m.
  *
  * @m     borrowed.
  * @buf   filled on success, always terminated.
@@ -260,7 +262,7 @@ ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
 ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
 
 /**
- * Who holds and who waits, in queue order, of all processes and languages.
+ * Who holds and who waits, in queue order; contenders of all processes and languages.
  *
  * @m    borrowed; need not be held.
  * @out  the list on success, empty when the path does not exist; free it with
@@ -272,17 +274,17 @@ ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
- * Cost:     2 round trips, however many contenders; nodes that go meanwhile are left out.
+ * Cost:     2 round trips, however many contenders; nodes deleted meanwhile are left out.
  * Curator:  InterProcessMutex.getParticipantNodes + getData.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
 
 /**
- * Wait until a contender comes or goes, since the last return of this call or of
- * zkr_mutex_contenders() on this object; with none before, since the call.
+ * Wait until a contender comes or goes. Counted from the last return of this call or of
+ * zkr_mutex_contenders() on this object; if there was none, from this call.
  *
  * @m           borrowed; need not be held.
- * @timeout_ms  milliseconds; 0 = only what is known already, ZKR_FOREVER = no limit.
+ * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
  * callback, or in a forked child).
@@ -296,40 +298,40 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
 ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
 
 /**
- * Ask the present holder, of any process and language, to let go.
+ * Ask the current holder, in any process and language, to release the lock.
  *
  * @m  borrowed; need not be held, and may be held by the caller.
  *
- * The node of the first in the queue gets `__REVOKE__` as its data; with a reader first, those of
- * all readers that hold. What comes of it is the holder's to decide: this library's tells
- * options.on_revoke, Curator's the listener of makeRevocable(), others do not notice. Nobody who waits is
- * told; one to whom the lock falls while it is asked is told once it holds. A holder of this library writes its
- * owner text back as it hears of the wish, revocable or not. zkr_mutex_watch() tells when it has gone.
+ * This sets the data of the first node in the queue to `__REVOKE__`; if that is a reader, the data of all readers that
+ * hold. The holder decides what to do. With this library options.on_revoke is called, with Curator the listener of
+ * makeRevocable(); other clients do not notice. Waiting contenders are not notified; one that gets the lock while
+ * it is being asked is notified once it holds. A holder of this library writes its owner text back when it notices the
+ * request, whether it has an on_revoke or not. Use zkr_mutex_watch() to see when it has gone.
  *
  * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds), ZKR_EAUTH (the credentials
- * are refused, or the node's ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms; it may have been asked), ZKR_ECONNLOSS (the
- * same), ZKR_ESESSION (the same), ZKR_ECLOSED (the client is shut down), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS,
- * ZKR_ESTATE (in a callback, or in a forked child).
+ * are refused, or the node's ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS,
+ * ZKR_ESESSION (after these three the holder may have been asked), ZKR_ECLOSED (the client is shut down), ZKR_EINVAL,
+ * ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
  * Cost:     2 round trips: a list, a write.
- * Curator:  Revoker.attemptRevoke, which has to be told the node.   Since: 0.1.
+ * Curator:  Revoker.attemptRevoke, which needs the node.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
 
 /**
- * Delete the node of a contender by force, when it does not let go and must.
+ * Delete the node of a contender by force, when it does not release by itself. Ask first: zkr_mutex_revoke().
  *
  * @m     borrowed; need not be held.
- * @node  its name, as zkr_mutex_contenders() has it.
+ * @node  its name, as zkr_mutex_contenders() returns it.
  *
- * Of a holder: the servers grant the lock to the next at once, and the one evicted goes on until it hears of that. A holder
- * of this library hears in milliseconds (ZKR_LOST_NODE), or, cut off, at its lease bound at the latest; for so
- * long two may hold. Of one that waits: it queues again at the tail. Ask first: zkr_mutex_revoke().
+ * If it holds, the next in the queue gets the lock at once, while the evicted holder goes on until it notices. A holder
+ * of this library notices within milliseconds (ZKR_LOST_NODE), or, if it is cut off, when its lease ends at the
+ * latest. Until then two may hold. A contender that waits queues again at the tail.
  *
- * Returns ZKR_OK (deleted, or gone before), ZKR_EINVAL (also: no node of a contender), ZKR_EAUTH (the credentials
- * are refused, or the path's ACL forbids it), and the other codes of zkr_mutex_revoke() but ZKR_ENONODE.
+ * Returns ZKR_OK (deleted, or gone before), ZKR_EINVAL (also: not a node of a contender), ZKR_EAUTH (the credentials
+ * are refused, or the path's ACL forbids it), and the other codes of zkr_mutex_revoke() except ZKR_ENONODE.
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
@@ -341,10 +343,10 @@ ZKR_API int zkr_mutex_evict(zkr_mutex *m, const char *node);
 /**
  * Free a mutex.
  *
- * @m  taken on success; NULL is a no-op. Callbacks of @m that wait to be called are dropped, one
- *     that runs is waited for (except when called from it).
+ * @m  taken on success; NULL is a no-op. Pending callbacks of @m are dropped. A running one is waited for,
+ *     unless this is called from it.
  *
- * Returns ZKR_OK, ZKR_EBUSY (held by a thread, waited for, or tickets of it are not destroyed yet;
+ * Returns ZKR_OK, ZKR_EBUSY (a thread holds it or waits for it, or it has tickets that are not destroyed yet;
  * nothing happened), ZKR_ESTATE (a side of a zkr_rwlock, or in a forked child).
  *
  * Blocks:   only for a running callback of @m.

@@ -8,50 +8,48 @@
  * holds when no writer has a lower number, a writer when nobody has. So readers hold together, a
  * writer holds alone, and a waiting writer is not overtaken by readers that come later.
  *
- * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() give two zkr_mutex objects. All of
- * zkr/mutex.h, zkr/guard.h and zkr/ticket.h works on either; where these say "held by another",
+ * **Two sides.** zkr_rwlock_reader() and zkr_rwlock_writer() return two zkr_mutex objects. Everything in
+ * zkr/mutex.h, zkr/guard.h and zkr/ticket.h works on both; where these say "held by another",
  * read "blocked by another". A side is borrowed from the lock: zkr_mutex_destroy() refuses it with
  * ZKR_ESTATE.
  *
- * **Both at once.** Each side is re-entrant for itself: a reader may acquire read again while a
- * writer waits. A thread that holds write may acquire read as well, at once and at no cost. While it
- * holds both, they are one hold: node, fencing token and loss are the writer's, who is the one that
- * is asked to let go, and of a loss each side is told. A thread that holds read and not write gets ZKR_EDEADLK when it
- * acquires write, whatever the timeout: it would wait for itself. Tickets are no thread's, so they
- * are not counted here: one may wait for another of the same thread.
+ * **Both at once.** Each side is re-entrant by itself: a reader may acquire read again while a
+ * writer waits. A thread that holds write may also acquire read, at once and at no cost. While it
+ * holds both, they are one hold: node, fencing token and revocation are those of the writer, and a loss is
+ * reported to each side. A thread that holds read but not write gets ZKR_EDEADLK when it
+ * acquires write, whatever the timeout: it would wait for itself. Tickets belong to no thread, so this check
+ * does not cover them: a ticket may wait for another one of the same thread.
  *
- * **Downgrade.** A thread that holds both and releases write last of its writes stays a reader,
- * with nobody in between. One transaction checks its node, makes the READ node with the same number
- * and deletes the WRIT node. The release does not wait for it, not even with
- * options.wait_on_release. It is only begun while the hold is sure; when the connection breaks
- * meanwhile, it is repeated within the session. zkr_mutex_node() gives the READ node from then on;
- * the fencing token stays the writer's, which is lower than that of each writer in the queue. (Its
- * entry in zkr_mutex_contenders() has the czxid of the READ node.) If the servers refuse the
- * transaction (a quota, say), the WRIT node stays, the log says so, and others wait for it as for a writer.
- * zkr_mutex_release_multi() is refused with ZKR_ESTATE while the thread holds both.
+ * **Downgrade.** A thread that holds both and makes its last release of write stays a reader, and nobody gets
+ * in between. One transaction checks its node, makes the READ node with the same number and deletes
+ * the WRIT node. The release does not wait for it, not even with options.wait_on_release. It is begun only
+ * while the hold is sure; if the connection breaks meanwhile, it is repeated within the session. From then
+ * on zkr_mutex_node() returns the READ node. The fencing token stays that of the writer, which is lower than that of
+ * any writer in the queue. (Its entry in zkr_mutex_contenders() has the czxid of the READ node.) If the servers
+ * refuse the transaction (because of a quota, for instance), the WRIT node stays, the log says so, and others
+ * wait for it as for a writer. zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both.
  *
  * **Shared nodes.** With options.share_readers, a thread that acquires read joins the hold of another thread of the
- * same lock object, at once and with no request, if the queue granted that less than 100 ms ago. It queues with
- * a node of its own when that hold is not sure or was asked to end (zkr_mutex_revoke()), and while a writer of this
- * client waits for the path. The client does not know of writers elsewhere: these wait up to 100 ms longer
- * than without the option. Nobody joins a ticket, or a writer that became a reader.
+ * same lock object, at once and without a request, if the queue granted that less than 100 ms ago. It queues with
+ * a node of its own if that hold is not sure, if that hold was asked to end (zkr_mutex_revoke()), or if a writer of
+ * this client waits for the path. The client does not know of writers elsewhere: these wait up to 100 ms longer
+ * than without the option. A ticket, or a writer that became a reader, is never joined.
  *
- * Each thread that shares has a hold of its own, with its depth, its release and its call of on_lost. They have
- * one node, fencing token and owner text, that of the first, and one call of on_revoke for all. The last one to
- * release deletes the node, and only that waits with options.wait_on_release. zkr_mutex_release_multi() keeps the
+ * Each thread that shares has a hold of its own, with its own depth, release and call of on_lost. They share
+ * one node, fencing token and owner text, those of the first, and one call of on_revoke. The last one to
+ * release deletes the node; with options.wait_on_release only that one waits. zkr_mutex_release_multi() keeps the
  * node while others share it.
  *
- * **Fencing tokens** rise from writer to writer, and a reader's lies between those of the writers
- * before and after it. Readers that hold together have their tokens in any order.
+ * **Fencing tokens** grow from writer to writer. The token of a reader lies between those of the writers
+ * before and after it. The tokens of readers that hold together have no order.
  *
- * **Others on the path.** Everybody counts by number: a zkr_mutex, a leader selector or Curator's
- * InterProcessMutex on the path is a writer to these readers and writers, and our mutex respects
- * them. Curator's two recipes do not see each other's nodes, nor does its InterProcessMutex see
- * readers and writers of ours, or its InterProcessReadWriteLock a mutex of ours. Names do not say
- * who made a node, so a mutex that meets a reader or a writer says in the log, once, that
- * they may not respect it. Where Curator's read-write locks take part, let all exclusive holders be
- * writers of a zkr_rwlock. Curator before 5.5 downgrades by a READ node with a number of its own: a writer
- * that waited by then comes before it, and holds beside that reader (CURATOR-621).
+ * **Others on the path.** Everybody counts by number. To these readers and writers, a zkr_mutex, a leader selector
+ * or Curator's InterProcessMutex on the path is a writer, and our mutex respects them. Curator's two recipes
+ * do not see each other's nodes. Nor does its InterProcessMutex see our readers and writers, or its
+ * InterProcessReadWriteLock our mutex. Names do not tell who made a node, so a mutex that meets a reader or a
+ * writer says in the log, once, that they may not respect it. Where Curator's read-write locks take part, let
+ * all exclusive holders be writers of a zkr_rwlock. Curator before 5.5 downgrades with a READ node that has a new
+ * number: a writer that was already waiting comes before it, and holds together with that reader (CURATOR-621).
  */
 #ifndef ZKR_RWLOCK_H
 #define ZKR_RWLOCK_H
@@ -69,7 +67,7 @@ extern "C" {
 
 typedef struct zkr_rwlock zkr_rwlock;
 
-/** Options of zkr_rwlock_create(), for both sides; as those of zkr_mutex_create(). Zero in a field
+/** Options of zkr_rwlock_create(), for both sides; like those of zkr_mutex_create(). Zero in a field
  * means its default; contents are copied. */
 typedef struct zkr_rwlock_options {
     size_t size;       /**< sizeof(zkr_rwlock_options) */
@@ -82,13 +80,14 @@ typedef struct zkr_rwlock_options {
         wait_on_release; /**< not 0: release returns when the node is confirmed gone */
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
-    int64_t watch_node; /**< not 0: that somebody deletes the node is noticed from the
-                           grant on, not from the first lease probe on; one or two requests more */
+    int64_t
+        watch_node; /**< not 0: notice from the grant on if somebody deletes the node; 0: from
+                           the first lease probe on. Costs one or two requests more */
     zkr_mutex_revoke_fn
-        on_revoke; /**< gets the side that is asked to let go; NULL = none; implies
+        on_revoke; /**< gets the side that is asked to release; NULL = none; implies
                       watch_node */
     void *on_revoke_ctx;
-    int64_t share_readers; /**< not 0: threads that read share nodes, as said above */
+    int64_t share_readers; /**< not 0: threads that read share nodes, see above */
 } zkr_rwlock_options;
 
 #define ZKR_RWLOCK_OPTIONS_INIT                                                        \
@@ -110,11 +109,10 @@ typedef struct zkr_rwlock_options {
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
  * Cost:     no request; under 2 KiB of memory. To acquire either side: 1 round trip when it is
- *           granted at once, 2 until parked, as a mutex; 0 to join a shared node. A parked reader wakes
- *           once, however many writers stand ahead; the event alone grants it when only one did, as it grants
- *           a writer behind one reader. Behind another writer it lists again, for that may have become a
- *           reader. A release by a thread of this client grants its readers, and the writer next in line, at
- *           once.
+ *           granted at once, 2 until parked, like a mutex; 0 to join a shared node. A parked reader wakes
+ *           once, however many writers are ahead. The event alone grants it if there was only one, as it grants
+ *           a writer behind one reader. A writer behind a writer lists again, because that may have become a
+ *           reader. A release by a thread of this client grants its readers, or the next writer, at once.
  * Curator:  new InterProcessReadWriteLock(client, path).   Since: 0.1.
  */
 ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
@@ -123,7 +121,7 @@ ZKR_API int zkr_rwlock_create(zkr_rwlock **out,
                               const zkr_rwlock_options *options);
 
 /**
- * The side that holds beside other readers.
+ * The side that holds together with other readers.
  *
  * @l  borrowed.
  *
@@ -151,10 +149,10 @@ ZKR_API zkr_mutex *zkr_rwlock_writer(zkr_rwlock *l);
 /**
  * Free a read-write lock and its two sides.
  *
- * @l  taken on success; NULL is a no-op. Callbacks of either side that wait to be called are
- *     dropped, one that runs is waited for (except when called from it).
+ * @l  taken on success; NULL is a no-op. Pending callbacks of either side are dropped. A running one is waited
+ *     for, unless this is called from it.
  *
- * Returns ZKR_OK, ZKR_EBUSY (a side is held by a thread or waited for, or has tickets that are not
+ * Returns ZKR_OK, ZKR_EBUSY (a thread holds or waits for a side, or a side has tickets that are not
  * destroyed yet; nothing happened), ZKR_ESTATE (in a forked child).
  *
  * Blocks:   only for a running lost callback.

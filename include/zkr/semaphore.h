@@ -4,29 +4,30 @@
  * A fair counting semaphore across threads, processes and hosts.
  *
  * Mirrors Curator's InterProcessSemaphoreV2 and shares its paths: each permit is one protected
- * ephemeral-sequential node `_c_<uuid>-lease-NNNNNNNNNN` below `PATH/leases`, and who waits for permits
- * stands in the queue `PATH/locks`. A semaphore of 1 is Curator's InterProcessSemaphoreMutex. It does not
+ * ephemeral-sequential node `_c_<uuid>-lease-NNNNNNNNNN` below `PATH/leases`. Contenders that wait for permits
+ * stand in the queue `PATH/locks`. A semaphore of 1 is Curator's InterProcessSemaphoreMutex. It does not
  * exclude a mutex at the same path.
  *
- * Permits are held by tickets: zkr/ticket.h says how one is waited for, asked, released and destroyed, from
- * any thread. A ticket holds all of its permits or none. It is granted when no more than the maximum
- * number of nodes stand below `leases` up to its own, and is lost when one of its nodes is: then its other nodes
- * are deleted, too. Of a ticket with several permits zkr_ticket_node() and zkr_ticket_guard() name the first,
- * zkr_ticket_multi() checks all. Permits do not know each other: two tickets with one permit each are as good as
- * one with two, but a thread that holds one and waits for another can wait for itself.
+ * Tickets hold the permits; zkr/ticket.h says how to wait for one, query it, release it and destroy it, from
+ * any thread. A ticket holds all of its permits or none. It is granted when at most the maximum number of nodes
+ * stand below `leases`, up to and including its own. It is lost when one of its nodes is lost; its other nodes
+ * are then deleted. For a ticket with several permits, zkr_ticket_node() and zkr_ticket_guard() use the first, and
+ * zkr_ticket_multi() checks all. Two tickets with one permit each are as good as one ticket with two. But a thread
+ * that holds one and waits for another may wait for itself.
  *
- * **Fairness.** First come, first served, whatever the number of permits: who waits for many is not passed by those
- * who want few, and who waits for more than the maximum of a moment keeps all others waiting. Only a try (a time-out of 0) does not queue: it takes what is free at that moment.
+ * **Fairness.** First come, first served, whatever the number of permits: a contender that waits for many is not
+ * overtaken by those that want few, and one that waits for more than the current maximum keeps all others waiting.
+ * Only a try (a timeout of 0) does not queue: it takes what is free at that moment.
  *
- * **The maximum** is a convention of all who use the path: it is not stored there, and nobody checks that all say the
- * same. With options.max_from it is read from a node, Curator's SharedCount, and followed live: raised, it lets in
- * who waits; lowered, it takes no permit back, and lets nobody in until enough were released. While a change is on its
- * way to a client, for a round trip, its tries have nothing.
+ * **The maximum** is a convention of all who use the path: it is not stored there, and nobody checks that all give the
+ * same number. With options.max_from it is read from a node, Curator's SharedCount, and changes are followed live. If
+ * it is raised, waiting contenders get in. If it is lowered, no permit is taken back, and nobody gets in until enough
+ * have been released. While a client reads a changed maximum, for one round trip, its tries get nothing.
  *
- * **Loss** is as mutex.h says, with one difference: the fencing token of a ticket grows from grant to grant only
- * where the maximum is 1. Elsewhere it tells the holds apart.
+ * **Loss** is as in mutex.h, with one difference: the fencing token of a ticket grows from grant to grant only
+ * if the maximum is 1. Otherwise it only tells the holds apart.
  *
- * Any other child of `PATH/leases` takes up a permit, as it does for Curator.
+ * Any other child of `PATH/leases` counts as a permit, as it does for Curator.
  */
 #ifndef ZKR_SEMAPHORE_H
 #define ZKR_SEMAPHORE_H
@@ -53,20 +54,21 @@ typedef struct zkr_semaphore_options {
     size_t size; /**< sizeof(zkr_semaphore_options) */
     /**
      * Path of a node that holds the maximum: 4 bytes, big-endian, as Curator's SharedCount writes them.
-     * As long as there is no such node, the max of zkr_semaphore_create() counts. Other data, or a
-     * number below 0, is a maximum of 0, and the log says so. NULL = the max is fixed.
+     * While there is no such node, @max of zkr_semaphore_create() counts. Other data, or a negative
+     * number, is a maximum of 0, and the log says so. NULL = the maximum is fixed.
      */
     const char *max_from;
     const char *
-        owner; /**< owner text of the nodes; default the client's. The nodes of permits have
-                            the field `max` behind it (zkr_contender_field()), as the maximum was when they were
-                            made, if it has no more than 220 bytes */
-    const void *data; /**< node data instead of owner text and fields; NULL = those */
+        owner; /**< owner text of the nodes; default the client's. If it has at most 220 bytes, the
+                            nodes of permits also have the field `max` (zkr_contender_field()): the maximum when
+                            they were made */
+    const void *data; /**< node data instead of owner text and fields; NULL = these */
     size_t data_len;  /**< bytes at data, at most 65536 */
     int64_t
         persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
-    int64_t watch_node; /**< not 0: that somebody deletes a node is noticed from the
-                           grant on, not from the first lease probe on; one or two requests more for each node */
+    int64_t
+        watch_node; /**< not 0: notice from the grant on if somebody deletes a node; 0: from the
+                           first lease probe on. Costs one or two requests more for each node */
 } zkr_semaphore_options;
 
 #define ZKR_SEMAPHORE_OPTIONS_INIT                                                     \
@@ -81,7 +83,7 @@ typedef struct zkr_semaphore_options {
  * @c        borrowed until then.
  * @path     absolute, without trailing slash, not "/"; it, `locks` and `leases` below it are created when
  *           first needed.
- * @max      permits in all, 1 to 2147483647; with options.max_from those as long as that node is missing.
+ * @max      permits in all, 1 to 2147483647; with options.max_from, only while that node is missing.
  * @options  NULL = defaults; borrowed during the call.
  *
  * Returns ZKR_OK, ZKR_EINVAL (also: @max is 0 or below), ZKR_ENOMEM, ZKR_ECLOSED (the client is being
@@ -89,7 +91,7 @@ typedef struct zkr_semaphore_options {
  *
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
- * Cost:     no request; with options.max_from 1 read now, and 1 after each change and each new session.
+ * Cost:     no request; with options.max_from, 1 read now and 1 after each change and each new session.
  * Curator:  new InterProcessSemaphoreV2(client, path, maxLeases), or with a SharedCountReader.   Since: 0.1.
  */
 ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
@@ -102,14 +104,14 @@ ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
  * Acquire @n permits, all or none, waiting at most @timeout_ms.
  *
  * @s           borrowed until the ticket is destroyed.
- * @n           1 to ZKR_SEMAPHORE_PERMITS_MAX, and no more than one request has room for: n nodes, each with the data of
+ * @n           1 to ZKR_SEMAPHORE_PERMITS_MAX, and no more than fit into one request: n nodes, each with the data of
  *              the options.
- * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit; 0 = one try, as
- *              zkr_mutex_acquire() has it.
- * @out         a ticket that is held on success; give it back with zkr_ticket_release(), and end it with
- *              zkr_ticket_destroy().
+ * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit; 0 = one try, as in
+ *              zkr_mutex_acquire().
+ * @out         on success, a ticket that is held; end it with zkr_ticket_release() and zkr_ticket_destroy().
  *
- * More than a fixed maximum can never be had: ZKR_EINVAL at once. With options.max_from it is waited for.
+ * If @n is more than a fixed maximum, it returns ZKR_EINVAL at once. With options.max_from it waits until the
+ * maximum is raised.
  *
  * Returns ZKR_OK, ZKR_EINVAL, and as zkr_mutex_acquire() ZKR_ETIMEDOUT (too few were free), ZKR_ENOANSWER,
  * ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE. After any
@@ -118,35 +120,35 @@ ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
  *
  * Blocks:   yes, with no internal lock held. zkr_client_shutdown() ends it.
  * Threads:  any; no thread owns what is acquired.
- * Session:  a session that ends while waiting costs the place in the queue, and the wait goes on at its end
- *           within the deadline. A re-connect within the session keeps the place.
- * Cost:     1 round trip when free, and of a try: 1 write whatever @n is, and 2 reads. Where permits were
- *           last seen to be short: 2 when free after all, as one queues first. While it waits: 1 after each
- *           release, for the first in the queue alone.
+ * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
+ *           tail, within the deadline. A re-connect within the session keeps the place.
+ * Cost:     1 round trip if free, and for a try: 1 write, whatever @n is, and 2 reads. If permits were short when
+ *           last seen, it queues first, and takes 2 if they are free after all. While it waits: 1 after each
+ *           release, for the first in the queue only.
  * Curator:  InterProcessSemaphoreV2.acquire(qty, time, unit), which takes 5 for each permit.   Since: 0.1.
  */
 ZKR_API int
 zkr_semaphore_acquire(zkr_semaphore *s, int n, int64_t timeout_ms, zkr_ticket **out);
 
 /**
- * Ask for @n permits, and do not wait for them.
+ * Request @n permits, without waiting for them.
  *
  * @s           borrowed until the ticket is destroyed.
- * @n           as for zkr_semaphore_acquire(), as is ZKR_EINVAL for more than a fixed maximum.
- * @timeout_ms  milliseconds until the ticket fails unless it is granted; ZKR_FOREVER = no limit; 0 = one try.
- * @fn          is told of the outcome; NULL = nobody.
+ * @n           as in zkr_semaphore_acquire(); ZKR_EINVAL if it is more than a fixed maximum.
+ * @timeout_ms  milliseconds after which the ticket fails if it is not granted; ZKR_FOREVER = no limit; 0 = one try.
+ * @fn          called with the outcome; NULL = none.
  * @ctx         for @fn.
  * @out         the ticket on success; end it with zkr_ticket_destroy().
  *
- * All else is as zkr_mutex_request() has it.
+ * Everything else is as in zkr_mutex_request().
  *
  * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a forked child). On an error @fn is
  * never called.
  *
  * Blocks:   no.
- * Threads:  any, callbacks included. The owner text of the nodes names the calling one.
+ * Threads:  any, callbacks included. The owner text of the nodes names the calling thread.
  * Session:  as zkr_semaphore_acquire().
- * Cost:     as zkr_semaphore_acquire(); nothing is waited for.
+ * Cost:     as zkr_semaphore_acquire(); the call waits for none.
  * Curator:  none; asked for in CURATOR-459.   Since: 0.1.
  */
 ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
@@ -157,19 +159,19 @@ ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
                                   zkr_ticket **out);
 
 /**
- * Who holds permits, of all processes and languages.
+ * Who holds permits, in all processes and languages.
  *
  * @s    borrowed.
- * @out  the list on success, in the order of their nodes, one entry a permit, empty when there is none;
- *       free it with zkr_contenders_free(). The permits of one ticket have the same fencing token. The last ones may
- *       be those that the first in the queue waits for, or that a try is about to give back. Who else waits is not
- *       among them.
+ * @out  the list on success, in the order of the nodes, one entry for each permit, empty when there is none;
+ *       free it with zkr_contenders_free(). The permits of one ticket have the same fencing token. The last entries
+ *       may be permits that the first in the queue still waits for, or that a try is about to give back. Other
+ *       waiting contenders are not in the list.
  *
  * Returns as zkr_mutex_contenders().
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.
- * Cost:     2 round trips, however many; nodes that go meanwhile are left out.
+ * Cost:     2 round trips, however many; nodes deleted meanwhile are left out.
  * Curator:  InterProcessSemaphoreV2.getParticipantNodes + getData.   Since: 0.1.
  */
 ZKR_API int zkr_semaphore_holders(zkr_semaphore *s, zkr_contenders **out);

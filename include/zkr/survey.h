@@ -3,8 +3,8 @@
  * @file survey.h
  * All locks, elections and semaphores below a path: who holds each, since when, and how many wait.
  *
- * For tools and operators; `zkr ls` is made of it. It takes part in nothing and leaves no watch. A path is found when
- * somebody holds or waits there: a lock that nobody wants looks like any other node.
+ * For tools and operators; `zkr ls` uses it. It joins no queue and leaves no watch. It finds a path if somebody holds
+ * or waits there: a lock that nobody wants looks like any other node.
  */
 #ifndef ZKR_SURVEY_H
 #define ZKR_SURVEY_H
@@ -17,39 +17,39 @@
 extern "C" {
 #endif
 
-/** What a survey has found. */
+/** The result of a survey. */
 typedef struct zkr_survey zkr_survey;
 
 /** For zkr_survey_read(). */
 enum zkr_survey_flag {
     ZKR_SURVEY_DEEP =
-        1 /**< at any depth; else the path itself and what is right below it */
+        1 /**< at any depth; otherwise only the path itself and its children */
 };
 
 /** One lock, election or semaphore; pointers live as long as the survey. */
 typedef struct zkr_survey_entry {
     const char *path;
-    int kind; /**< ZKR_KIND_… of who holds, else of the first that waits; of a semaphore ZKR_KIND_LEASE */
+    int kind; /**< ZKR_KIND_… of the holder, or else of the first that waits; ZKR_KIND_LEASE for a semaphore */
     const zkr_contender *
-        holder; /**< the first of those who hold; NULL = nobody does, or holders changed faster than
-                                      they could be read */
-    int64_t held;    /**< contenders that hold; of a semaphore, permits */
-    int64_t max;     /**< permits of a semaphore; 0 = not known, or no semaphore */
+        holder; /**< the first holder; NULL = nobody holds, or holders changed faster than they could be
+                                      read */
+    int64_t held;    /**< number of holders; for a semaphore, of permits held */
+    int64_t max;     /**< permits of a semaphore; 0 = not known, or not a semaphore */
     int64_t waiting; /**< contenders that wait */
     int64_t
-        waiting_since_ms; /**< the first of them waits since then: server's wall clock, ms since 1970; 0 = nobody
+        waiting_since_ms; /**< since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
                                    waits, or it is not known */
 } zkr_survey_entry;
 
 /**
- * Look for locks.
+ * Find the locks at and below a path.
  *
  * @c      borrowed.
- * @path   where to look; "/" = everywhere. What is below /zookeeper is left out.
+ * @path   where to look; "/" = everywhere. /zookeeper is left out.
  * @flags  ZKR_SURVEY_… or 0.
- * @out    what was found, on success; free it with zkr_survey_free().
+ * @out    the result on success; free it with zkr_survey_free().
  *
- * Each entry is read at a moment of its own: together they are no snapshot. What may not be read is
+ * Entries are read one after the other: together they are not a snapshot. Nodes that may not be read are
  * left out and counted: zkr_survey_denied().
  *
  * Returns ZKR_OK, ZKR_ENONODE (@path does not exist), ZKR_EAUTH (it may not be read), ZKR_ETIMEDOUT
@@ -59,9 +59,9 @@ typedef struct zkr_survey_entry {
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
  * Session:  waits for one.
- * Cost:     one request for each node that is looked at, and one or two for each lock that is found. They are sent
- *           without waiting for each other, hundreds at a time, so it takes about as many round trips as it
- *           goes deep: a thousand locks take some tenths of a second.
+ * Cost:     one request for each node that is examined, and one or two for each lock that is found. They are sent
+ *           without waiting for each other, hundreds at a time. So it takes about as many round trips as the tree is
+ *           deep: some tenths of a second for a thousand locks.
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int
@@ -81,12 +81,12 @@ zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey **out
 ZKR_API size_t zkr_survey_count(const zkr_survey *s);
 
 /**
- * Entry @i, in the order of their paths.
+ * Entry @i, ordered by path.
  *
  * @s  borrowed.
  * @i  below zkr_survey_count().
  *
- * Returns the entry, owned by the survey, or NULL when there is no such entry.
+ * Returns the entry, owned by the survey, or NULL if there is no such entry.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.
@@ -95,7 +95,7 @@ ZKR_API size_t zkr_survey_count(const zkr_survey *s);
 ZKR_API const zkr_survey_entry *zkr_survey_get(const zkr_survey *s, size_t i);
 
 /**
- * How many nodes could not be looked at, as the credentials do not allow it.
+ * How many nodes could not be read because the credentials do not allow it.
  *
  * @s  borrowed; NULL has 0.
  *

@@ -107,12 +107,19 @@ int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
 
 int zkr__fail_sys(int sys_errno, const char *what)
 {
-    zkr_error *last = begin(sys_errno == ENOMEM ? ZKR_ENOMEM : ZKR_ESYS, NULL);
-    last->sys_errno = sys_errno;
+    return zkr_error_set(sys_errno == ENOMEM ? ZKR_ENOMEM : ZKR_ESYS, sys_errno, NULL,
+                         what);
+}
+
+int zkr_error_set(int code, int sys_errno, const char *path, const char *message)
+{
+    zkr_error *last = begin(code, path);
     char text[96] = "";
-    if (strerror_r(sys_errno, text, sizeof(text)) != 0) {
+    if (sys_errno != 0 && strerror_r(sys_errno, text, sizeof(text)) != 0) {
         (void)snprintf(text, sizeof(text), "errno %d", sys_errno);
     }
-    (void)snprintf(last->message, sizeof(last->message), "%s: %s", what, text);
-    return last->code;
+    last->sys_errno = sys_errno;
+    (void)snprintf(last->message, sizeof(last->message), "%s%s%s",
+                   message ? message : zkr_strerror(code), sys_errno ? ": " : "", text);
+    return code;
 }

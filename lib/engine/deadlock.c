@@ -23,10 +23,9 @@ int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms)
     while (timeout_ms < 0 && !behind && (holder = zkr__holders_next_own(holder))) {
         behind = is_behind(q, holder);
     }
-    return behind
-               ? zkr__fail(ZKR_EDEADLK, q->dir,
-                           "the calling thread holds %s by another object, and would "
-                           "wait for itself; let it release that first",
-                           q->dir)
-               : ZKR_OK;
+    return behind ? zkr__fail(ZKR_EDEADLK, q->dir,
+                              "the calling thread holds %s through another object, and "
+                              "would wait for itself; release that first",
+                              q->dir)
+                  : ZKR_OK;
 }

@@ -336,12 +336,12 @@ int zkr__place_fail(const struct zkr__place *place, int64_t timeout_ms)
         return zkr__fail(code, dir, "the wait for %s was canceled", dir);
     case ZKR_ESEQUENCE:
         return zkr__fail(code, dir,
-                         "%s has used up its sequence numbers; let it be empty for a "
+                         "the sequence numbers of %s are used up; leave it empty for a "
                          "moment and delete it, or use another path",
                          dir);
     case ZKR_ENONODE:
         return zkr__fail(code, dir,
-                         "cannot make %s: is the chroot of the server list missing?",
+                         "cannot create %s: is the chroot of the server list missing?",
                          dir);
     case ZKR_ECLOSED:
         return zkr__fail(code, dir, "the client is shut down");

@@ -17,7 +17,7 @@ int zkr__writes_check(const struct zkr__writes *writes, const char *dir)
         return rc;
     }
     if (writes->count > INT_MAX || (writes->count > 0 && !writes->ops)) {
-        return zkr__fail(ZKR_EINVAL, dir, "count does not go with the operations");
+        return zkr__fail(ZKR_EINVAL, dir, "count does not match the operations");
     }
     return zkr__zk_ops_check(writes->ops, writes->count);
 }
@@ -170,7 +170,7 @@ explain(const struct transaction *x, const char *dir, enum verdict verdict) ZKR_
     case NOT_SENT:
         return zkr__fail(x->code, dir, "cannot write: out of memory");
     case REFUSED:
-        return zkr__fail_zk(x->code, x->zk_rc, dir, "refused, and nothing is written");
+        return zkr__fail_zk(x->code, x->zk_rc, dir, "refused; nothing was written");
     case CLOSED:
         return zkr__fail(ZKR_ECLOSED, dir,
                          "the client is shut down; what was to be written may be");
@@ -201,7 +201,7 @@ await_connection(struct zkr__place *place, bool once, int64_t deadline) ZKR__LOC
         return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
     }
     if (!zkr__place_sure(place)) {
-        return zkr__fail(ZKR_ESESSION, dir, "%s is held no more; nothing is written",
+        return zkr__fail(ZKR_ESESSION, dir, "%s is no longer held; nothing was written",
                          dir);
     }
     if (c->shut && !zkr__connected(c)) {
@@ -210,7 +210,7 @@ await_connection(struct zkr__place *place, bool once, int64_t deadline) ZKR__LOC
     }
     return zkr__connected(c)
                ? ZKR_OK
-               : zkr__fail(ZKR_ENOANSWER, dir, "not connected; nothing is written: %s",
+               : zkr__fail(ZKR_ENOANSWER, dir, "not connected; nothing was written: %s",
                            c->obstacle[0] ? c->obstacle : "no session");
 }
 

@@ -197,7 +197,7 @@ int zkr__queue_evict(struct zkr__queue *q, const char *node)
     enum zkr__name_kind kind;
     int64_t sequence;
     if (!node || strchr(node, '/') || !zkr__name_parse(node, &kind, &sequence)) {
-        return zkr__fail(ZKR_EINVAL, q->dir, "%.100s is no contender's node",
+        return zkr__fail(ZKR_EINVAL, q->dir, "%.100s is not a contender's node",
                          node ? node : "NULL");
     }
     zkr__lock(q->c);

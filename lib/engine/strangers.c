@@ -38,15 +38,16 @@ static void warn_of_child(const struct zkr__queue *q,
                           const struct zkr__child *child) ZKR__LOCKED
 {
     bool shared = child->kind == ZKR__NAME_READ || child->kind == ZKR__NAME_WRITE;
-    zkr__log(q->c, ZKR_LOG_WARN,
-             ZKR__EVENT("stranger", .path = q->dir, .node = child->name,
-                        .reason =
-                            shared
-                                ? "of a read-write lock; it counts by its number, but "
-                                  "Curator's does not see ours: take the writer of a "
-                                  "zkr_rwlock"
-                                : "of another recipe; it counts by its number, but its "
-                                  "maker may not respect ours"));
+    zkr__log(
+        q->c, ZKR_LOG_WARN,
+        ZKR__EVENT("stranger", .path = q->dir, .node = child->name,
+                   .reason =
+                       shared
+                           ? "node of a read-write lock; it counts by its number, but "
+                             "Curator's does not see ours: use the writer of a "
+                             "zkr_rwlock"
+                           : "node of another recipe; it counts by its number, but its "
+                             "maker may not respect ours"));
 }
 
 void zkr__strangers_warn(struct zkr__queue *q,
@@ -65,7 +66,7 @@ void zkr__strangers_warn(struct zkr__queue *q,
         zkr__log(q->c, ZKR_LOG_WARN,
                  ZKR__EVENT("stranger", .path = q->dir,
                             .reason =
-                                "a semaphore uses this path, too; neither sees the "
-                                "other"));
+                                "a semaphore also uses this path; they do not exclude "
+                                "each other"));
     }
 }

@@ -12,13 +12,13 @@ static int why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool i
     }
     if (l->failure == ZKR_ESEQUENCE) {
         return zkr__fail(l->failure, dir,
-                         "%s has used up its sequence numbers; let it be empty for a "
+                         "the sequence numbers of %s are used up; leave it empty for a "
                          "moment and delete it, or use another path",
                          dir);
     }
     if (l->failure == ZKR_ENONODE) {
         return zkr__fail(l->failure, dir,
-                         "cannot make %s: is the chroot of the server list missing?",
+                         "cannot create %s: is the chroot of the server list missing?",
                          dir);
     }
     if (l->failure != 0) {

@@ -95,7 +95,8 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     s->waiting--;
     if (s->started && s->runs == run) {
         rc = zkr__fail(ZKR_ETIMEDOUT, dir,
-                       "take_leadership() of %s has not returned; it is told to", dir);
+                       "take_leadership() of %s has not returned yet; it was asked to",
+                       dir);
     }
     zkr__unlock(c);
     return rc;

@@ -99,8 +99,7 @@ static int why_over(zkr_leadership *lead) ZKR__LOCKED
         return zkr__fail(ZKR_ESESSION, dir, "the leadership of %s is lost", dir);
     }
     if (lead->interrupted || lead->s->stopping) {
-        return zkr__fail(ZKR_ECANCELED, dir, "the leadership of %s is to be given up",
-                         dir);
+        return zkr__fail(ZKR_ECANCELED, dir, "give the leadership of %s up", dir);
     }
     if (lead->s->c->shut) {
         return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");

@@ -211,8 +211,7 @@ int zkr__reentrant_release(struct zkr__reentrant *lock)
     } else if (holder->depth > 1 && zkr__place_sure(zkr__holder_place(holder))) {
         holder->depth--;
     } else if (let_go(lock, holder, wait)) {
-        rc = zkr__fail(ZKR_ESESSION, dir, "%s had been lost before it was released",
-                       dir);
+        rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost before it was released", dir);
     }
     zkr__unlock(c);
     return rc;
@@ -230,7 +229,7 @@ int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *
     } else if (writes->release && holder->depth > 1) {
         rc = zkr__fail(ZKR_ESTATE, dir, "%s is held more than once", dir);
     } else if (writes->release && (holder->rests_on || holder->carries)) {
-        rc = zkr__fail(ZKR_ESTATE, dir, "%s is held to read and to write", dir);
+        rc = zkr__fail(ZKR_ESTATE, dir, "%s is held for reading and for writing", dir);
     } else {
         struct zkr__writes w = *writes;
         w.keep_nodes = has_company(holder);

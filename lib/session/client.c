@@ -116,7 +116,7 @@ int zkr__client_enter_blocking(const zkr_client *c)
 int zkr__timeout_check(int64_t timeout_ms, const char *path)
 {
     return timeout_ms < ZKR_FOREVER
-               ? zkr__fail(ZKR_EINVAL, path, "a time-out of %lld ms makes no sense",
+               ? zkr__fail(ZKR_EINVAL, path, "a timeout of %lld ms is not valid",
                            (long long)timeout_ms)
                : ZKR_OK;
 }

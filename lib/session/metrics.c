@@ -157,7 +157,7 @@ static void put_paths(struct out *out, const struct reading *r)
         {"zkr_acquired", "counter", "Granted, re-entries excepted.", FIELD(acquired)},
         {"zkr_contended", "counter", "Granted after waiting behind another.",
          FIELD(contended)},
-        {"zkr_timed_out", "counter", "Given up at the time-out.", FIELD(timed_out)},
+        {"zkr_timed_out", "counter", "Given up at the timeout.", FIELD(timed_out)},
         {"zkr_canceled", "counter", "Given up by the application.", FIELD(canceled)},
         {"zkr_failed", "counter", "Given up because of an error.", FIELD(failed)},
         {"zkr_reentries", "counter", "Acquired again by who held already.",
@@ -267,7 +267,7 @@ static void put_client(struct out *out, const struct reading *r)
         put_family(out, rows[i].name, rows[i].type, rows[i].help);
         put_sample(out, rows[i].name, counter ? "_total" : "", NULL, rows[i].number);
     }
-    put_time(out, "zkr_session_timeout_seconds", "Session time-out in force.",
+    put_time(out, "zkr_session_timeout_seconds", "Session timeout in force.",
              r->session_ms);
     if (r->measured) {
         put_time(out, "zkr_lease_bound_seconds",

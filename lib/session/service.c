@@ -157,7 +157,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     /* Only a server would tell us of the end. By now any that leads has ended it. */
     int64_t end = c->suspended_at + timeout_ns(c);
     if (now >= end) {
-        zkr__session_over(c, "no server reached for a session time-out");
+        zkr__session_over(c, "no server reached for a session timeout");
         return now;
     }
     return sooner(end, next);

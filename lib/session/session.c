@@ -90,7 +90,7 @@ static void stay_out(zkr_client *c, int code) ZKR__LOCKED
         c->suspended_at = zkr__now(c);
         zkr__wake_by(c, c->suspended_at);
     } else {
-        zkr__session_over(c, "its credentials cannot be handed in");
+        zkr__session_over(c, "its credentials cannot be sent");
     }
 }
 

@@ -282,7 +282,8 @@ int zkr__zk_ops_check(const struct zoo_op *ops, size_t count)
 {
     enum { OPS_MAX = 100000 };
     if (count > OPS_MAX || (count > 0 && !ops)) {
-        return zkr__fail(ZKR_EINVAL, NULL, "%zu operations are no transaction", count);
+        return zkr__fail(ZKR_EINVAL, NULL, "a transaction cannot have %zu operations",
+                         count);
     }
     for (size_t i = 0; i < count; i++) {
         const char *fault = op_fault(&ops[i]);

@@ -235,8 +235,11 @@ static void start_servers(zkc_stage *s)
 {
     const zkt_server_options o = {.link_port = through_proxy,
                                   .link_ctx = s,
-                                  .container_check_ms = 86400000,
-                                  .java = "-Dzookeeper.forceSnapshotSync=true"};
+                                  .jvm_arguments =
+                                      "-Dzookeeper.forceSnapshotSync=true "
+                                      /* As in production, not as in tests. */
+                                      "-Dzookeeper.nio.numSelectorThreads=2 "
+                                      "-Dzookeeper.nio.numWorkerThreads=4"};
     s->ensemble = zkt_ensemble_start(ZKC_SERVERS, &o);
     for (int i = 0; i < ZKC_PROXIED; i++) {
         for (int j = 0; j < ZKC_SERVERS; j++) {
@@ -272,7 +275,7 @@ int zkc_stage_leader(const zkc_stage *s)
     int leader = -1;
     for (int i = 0; i < ZKC_SERVERS; i++) {
         const char *host = zkt_server_host(zkt_ensemble_server(s->ensemble, i));
-        enum zkt_mode mode = zkt_mode_within(host, LOOK_MS);
+        enum zkr__test_mode mode = zkt_mode_within(host, LOOK_MS);
         if (mode == ZKT_MODE_NONE || (mode == ZKT_MODE_LEADER && leader >= 0)) {
             return -1;
         }

@@ -69,9 +69,9 @@ ZKT_CASE(the_nearest_setting_counts)
 ZKT_CASE(a_mistake_in_a_file_is_named)
 {
     static const char *const texts[][2] = {
-        {"\nZKR_SERVER=x\n", ":2: there is no setting 'ZKR_SERVER'"},
+        {"\nZKR_SERVER=x\n", ":2: unknown setting 'ZKR_SERVER'"},
         {"ZKR_SERVERS\n", ":1: not ZKR_NAME=value"},
-        {"ZKR_SESSION_TIMEOUT=10s\n", ":1: ZKR_SESSION_TIMEOUT wants milliseconds"},
+        {"ZKR_SESSION_TIMEOUT=10s\n", ":1: ZKR_SESSION_TIMEOUT needs milliseconds"},
         {"ZKR_AUTH=digest:me:x\n", ":1: others may read ZKR_AUTH here"}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct file f = make_file(0644, texts[i][0]);
@@ -81,7 +81,7 @@ ZKT_CASE(a_mistake_in_a_file_is_named)
         refused_with(64, &f, "cannot read", "ZKR_CONFIG=$1 exec \"$0\" status $2");
     }
     struct file none = {""};
-    refused_with(64, &none, "ZKR_CONNECT_TIMEOUT wants seconds",
+    refused_with(64, &none, "ZKR_CONNECT_TIMEOUT needs seconds",
                  "ZKR_CONNECT_TIMEOUT=x exec \"$0\" status $2");
 }
 
@@ -138,9 +138,9 @@ ZKT_CASE(the_access_of_what_is_made_is_told)
                      77);
     assert_int_equal(
         run_with(&none, "\"$0\" --acl world:anyone:crdwa lock $2/x/y true"), 0);
-    refused_with(64, &none, "wants open, creator",
+    refused_with(64, &none, "needs open, creator",
                  "exec \"$0\" lock --acl world:anyone $2 true");
-    refused_with(64, &none, "wants credentials",
+    refused_with(64, &none, "needs credentials",
                  "exec \"$0\" lock --acl creator $2 true");
     refused_with(77, &none, "check --acl",
                  "exec \"$0\" lock --acl nosuch:x:crdwa $2/z true");
@@ -155,9 +155,9 @@ ZKT_CASE(a_path_that_cannot_be_meant_is_named)
 {
     static const char *const cases[][2] = {
         {"jobs", "a path starts with /"},
-        {"/", "/ is the root"},
+        {"/", "/ cannot be a lock"},
         {"/jobs/", "leave out the / at the end of '/jobs/'"},
-        {"/zookeeper/x", "the servers' own"}};
+        {"/zookeeper/x", "belong to the servers"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct file path = {""};
         (void)snprintf(path.name, sizeof(path.name), "%s", cases[i][0]);

@@ -225,7 +225,7 @@ ZKT_CASE(strangers_are_pointed_out)
     static const char *const cases[][2] = {
         {"x__lock__0000000002", "another recipe"},
         {"_c_0-latch-0000000002", "leaders and locks"},
-        {"leases/_c_0-lease-0000000000", "a semaphore, too"}};
+        {"leases/_c_0-lease-0000000000", "also a semaphore"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(zkt_create_path(zkt_servers(), below(cases[i][0])), 0);
         assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);

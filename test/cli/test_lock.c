@@ -186,7 +186,7 @@ ZKT_CASE(a_long_kill_after_is_cut_aloud)
 {
     static const struct {
         const char *value, *said;
-    } cases[] = {{"9", "cut to 1.000 s"}, {"1", ""}, {"auto", ""}, {"0", ""}};
+    } cases[] = {{"9", "reduced to 1.000 s"}, {"1", ""}, {"auto", ""}, {"0", ""}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cli c;
         assert_int_equal(CLI_RUN(&c, "-t", "3000", "lock", "--kill-after",

@@ -48,7 +48,9 @@ static void end(struct scene *s)
     print_message("           gap %lld us\n", (long long)gap / 1000);
     assert_true(gap > 0);
     assert_true(atomic_load(&s->beats[0].token) < atomic_load(&s->beats[1].token));
-    assert_int_equal(zkt_delete(zkt_servers(), s->path), 0);
+    int rc = zkt_delete(
+        zkt_servers(), s->path); /* the server may be first: it is an empty container */
+    assert_true(rc == ZKT_OK || rc == ZKT_NONODE);
 }
 
 struct loss {

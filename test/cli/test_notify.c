@@ -104,15 +104,15 @@ ZKT_CASE(a_service_is_ready_when_it_holds)
               (const char *const[]){"env", ear.variable, "WATCHDOG_USEC=100000",
                                     cli_zkr(), "lock", zkt_path(), "sleep", "60",
                                     NULL});
-    expect(&ear, "STATUS=waits for the lock on ");
+    expect(&ear, "STATUS=waiting for the lock on ");
     expect_alive(&ear);
     ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
     expect_alive(&ear);
     cli_stop(&other, SIGTERM);
-    expect(&ear, "READY=1\nSTATUS=has the lock on ");
+    expect(&ear, "READY=1\nSTATUS=holding the lock on ");
     expect_alive(&ear);
     assert_int_equal(kill(c.pid, SIGTERM), 0);
-    expect(&ear, "STOPPING=1\nSTATUS=gives the lock on ");
+    expect(&ear, "STOPPING=1\nSTATUS=releasing the lock on ");
     assert_int_equal(cli_wait(&c), 143);
     assert_string_equal(cli_err(&c), "");
     ear_close(&ear);
@@ -149,9 +149,9 @@ ZKT_CASE(an_election_waits_again)
               (const char *const[]){"env", ear.variable, cli_zkr(), "elect", zkt_path(),
                                     "-c", "sleep .1", NULL});
     for (int i = 0; i < 2; i++) {
-        expect(&ear, "STATUS=waits for the leadership of ");
-        expect(&ear, "READY=1\nSTATUS=has the leadership of ");
-        expect(&ear, "STATUS=gives the leadership of ");
+        expect(&ear, "STATUS=waiting for the leadership of ");
+        expect(&ear, "READY=1\nSTATUS=holding the leadership of ");
+        expect(&ear, "STATUS=releasing the leadership of ");
     }
     assert_int_equal(ear.alive_at, 0);
     cli_stop(&c, SIGTERM);

@@ -35,7 +35,7 @@ ZKT_CASE(a_holder_that_is_asked_lets_go)
     assert_true(is_free());
     assert_int_equal(cli_wait(&c), 143);
     cli_assert_one_line(&c);
-    assert_non_null(strstr(cli_err(&c), "zkr: asked to let go of "));
+    assert_non_null(strstr(cli_err(&c), "zkr: asked to release "));
 }
 
 /* Not before its group has gone; and who waits comes next. */
@@ -144,7 +144,7 @@ ZKT_CASE(status_keeps_the_owner)
     assert_int_equal(zkt_create_path(zkt_servers(), path), 0);
     assert_int_equal(CLI("revoke", zkt_path()), 0);
     assert_int_equal(CLI_RUN(&s, "status", zkt_path()), 0);
-    assert_non_null(strstr(cli_out(&s), "(asked to let go)"));
+    assert_non_null(strstr(cli_out(&s), "(asked to release)"));
     assert_int_equal(CLI_RUN(&s, "status", "--json", zkt_path()), 0);
     assert_non_null(strstr(cli_out(&s), "\"asked\":true"));
     assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);

@@ -59,7 +59,7 @@ ZKT_CASE(the_network_was_cut)
     expect(&c,
            " was in doubt: there is no connection to a server; the last write that was "
            "answered",
-           "; see to the servers and the network; ");
+           "; check the servers and the network; ");
 }
 
 /* Connected, which proves nothing. */
@@ -69,7 +69,7 @@ ZKT_CASE(the_servers_were_silent)
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     hold(&c, zkt_proxy_host(proxy));
     zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
-    expect(&c, " was in doubt: ", "; see to the servers and the network; ");
+    expect(&c, " was in doubt: ", "; check the servers and the network; ");
 }
 
 ZKT_CASE(the_process_was_stopped)
@@ -77,7 +77,7 @@ ZKT_CASE(the_process_was_stopped)
     struct cli c;
     hold(&c, zkt_servers());
     assert_int_equal(kill(c.pid, SIGSTOP), 0);
-    expect(&c, " was in doubt: zkr was stopped, or the machine stood still; ",
+    expect(&c, " was in doubt: zkr was stopped, or the machine was frozen; ",
            "; see what stopped it; ");
 }
 

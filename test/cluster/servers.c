@@ -58,7 +58,7 @@ static int survey(int but, int *serving)
 
     *serving = 0;
     for (int i = 0; i < CLUSTER_SIZE; i++) {
-        enum zkt_mode mode =
+        enum zkr__test_mode mode =
             i == but ? ZKT_MODE_NONE : zkt_mode_within(cluster_host(i), LOOK_MS);
         *serving += mode != ZKT_MODE_NONE;
         leader = mode == ZKT_MODE_LEADER ? i : leader;

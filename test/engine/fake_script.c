@@ -500,12 +500,9 @@ static void lose(struct session *s, const char *what, char *words[4])
 
 static void expire_real(zkr_client *c)
 {
-    int64_t id;
-    unsigned char password[16];
-    zkt_door_session(c, &id, password);
     zkt_expire_session(script_cluster() ? script_cluster_host(SCRIPT_LEADER)
                                         : zkt_servers(),
-                       id, password);
+                       zkr_client_session_id(c));
 }
 
 static void end(struct session *s, bool close)

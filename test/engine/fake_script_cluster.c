@@ -85,7 +85,7 @@ static bool serves(bool real, int role)
     if (!real) {
         return zkf_serves(servers[role]);
     }
-    enum zkt_mode mode = zkt_mode(script_cluster_host(role));
+    enum zkr__test_mode mode = zkt_mode(script_cluster_host(role));
     return mode == ZKT_MODE_LEADER || mode == ZKT_MODE_FOLLOWER;
 }
 

@@ -1,50 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kazoo under remote control: a line in, a line out. Arguments: servers, path."""
+"""kazoo under remote control, see peer.h. Argument: servers."""
 import logging
+import os
 import sys
+import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
+
+# As the README has it: nodes with Curator's names.
 from kazoo.recipe.lock import Lock
 
 
 class CuratorLock(Lock):
-    """As the README has it: nodes with Curator's names."""
-
     _NODE_NAME = "-lock-"
     _EXCLUDE_NAMES = ["-lock-"]
 
 
-def make(kind):
-    """A lock as it comes, the subclass, or one that is told of Curator's names."""
-    if kind == "subclass":
-        return CuratorLock(client, path)
-    if kind == "patterns":
-        return Lock(client, path, extra_lock_patterns=["-lock-"])
-    return Lock(client, path)
+class Peer:
+    client = path = kind = lock = None
 
+    def begin(self, number, path, session_ms):
+        self.end()
+        self.path = path
+        self.client = KazooClient(sys.argv[1], timeout=int(session_ms) / 1000)
+        self.client.start(timeout=30)
+        return "ready " + number
 
-def acquire(timeout_ms):
-    try:
-        return lock.acquire(timeout=timeout_ms / 1000)
-    except LockTimeout:
-        return False
+    def end(self):
+        if self.client:
+            self.client.stop()
+            self.client.close()
+        self.client = None
+        return "ok"
+
+    def make(self):
+        """A lock as it comes, the subclass, or one that is told of Curator's names."""
+        if self.kind == "subclass":
+            return CuratorLock(self.client, self.path)
+        if self.kind == "patterns":
+            return Lock(self.client, self.path, extra_lock_patterns=["-lock-"])
+        return Lock(self.client, self.path)
+
+    def kind_of_lock(self, kind):
+        self.kind = kind
+        return "ok"
+
+    def acquire(self, ms):
+        self.lock = self.make()
+        try:
+            return str(self.lock.acquire(timeout=int(ms) / 1000)).lower()
+        except LockTimeout:
+            return "false"
+
+    def release(self):
+        return "ok" if self.lock.release() else "error"
+
+    def add(self, name):
+        with open(name) as f:
+            n = int(f.read())
+        time.sleep(0.001)  # for others to come between
+        with open(name, "w") as f:
+            f.write(f"{n + 1}\n")
+        return "ok"
+
+    def soak(self, name):
+        count = 0
+        while not os.path.exists(name + "-end"):
+            if self.acquire(60000) != "true":
+                return "error"
+            self.add(name)
+            self.release()
+            count += 1
+        return count
 
 
 logging.disable(logging.CRITICAL)
-servers, path = sys.argv[1:3]
-client = KazooClient(servers, timeout=10)
-client.start(timeout=30)
-lock = None
-print("ready", flush=True)
+peer = Peer()
+words = {"lock": peer.kind_of_lock}
 for line in sys.stdin:
-    word = line.split()
-    if word[0] == "kind":
-        lock = make(word[1])
-        print("ok", flush=True)
-    elif word[0] == "acquire":
-        print("true" if acquire(int(word[1])) else "false", flush=True)
-    elif word[0] == "release":
-        lock.release()
-        print("ok", flush=True)
-client.stop()
+    word, *rest = line.split()
+    print(words.get(word) and words[word](*rest) or getattr(peer, word)(*rest), flush=True)
+peer.end()

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "peer.h"
 
-#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +12,29 @@
 #include "fixture.h"
 #include "keep.h"
 
-enum { PATIENCE_MS = 30000 };
+enum { PATIENCE_MS = 40000, SESSION_MS = 10000, MOST = 2, SKIPPED = 77, USAGE = 64 };
 
 #define JARS "/usr/share/java/"
 static const char CLASSPATH[] = JARS
     "bsh.jar:" JARS "curator-recipes.jar:" JARS "curator-framework.jar:" JARS
     "curator-client.jar:" JARS "zookeeper.jar:" JARS "guava.jar:" JARS "slf4j-nop.jar";
 
-/* Of the arguments of this program, by the ends of their names. */
-static const char *scripts[PEERS];
+struct peer {
+    enum peer_kind kind;
+    pid_t pid; /* 0 = it was killed */
+    int in[2], out[2];
+};
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t size = strlen(text), least = strlen(end);
-    return size >= least && strcmp(text + size - least, end) == 0;
-}
+/* From the arguments: the script of each, by the end of its name, and zkr; ours needs none. */
+static const char *const ends[PEERS] = {NULL, ".sh", ".bsh", "go_peer", ".py"};
+static const char *script[PEERS], *zkr;
+static bool there[PEERS] = {[OURS] = true};
+static int of_each = 1;
+
+static struct peer peers[PEERS][MOST];
+static int taken[PEERS]; /* by the present case */
+
+/* --- what is there --- */
 
 static const char *first_missing_jar(void)
 {
@@ -40,114 +50,244 @@ static const char *first_missing_jar(void)
     return NULL;
 }
 
-/* Of what the scripts need; NULL = all is there. */
-static const char *missing(void)
+/* Of what its script needs; NULL = all is there. */
+static const char *missing(enum peer_kind kind)
 {
-    if (scripts[KAZOO] &&
+    if (kind == CURATOR) {
+        return first_missing_jar();
+    }
+    if (kind == GO && access(script[GO], X_OK) != 0) {
+        return "go-zookeeper, or a compiler for Go,";
+    }
+    if (kind == KAZOO &&
         system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") != 0) {
         return "kazoo for Python";
     }
-    return first_missing_jar();
+    return NULL;
+}
+
+static enum peer_kind kind_of(const char *argument)
+{
+    unsigned kind = COMMAND;
+    for (; kind < PEERS; kind++) {
+        size_t size = strlen(argument), least = strlen(ends[kind]);
+        if (size >= least && strcmp(argument + size - least, ends[kind]) == 0) {
+            break;
+        }
+    }
+    return (enum peer_kind)kind;
+}
+
+static bool some_left_out(void)
+{
+    for (int kind = 0; kind < PEERS; kind++) {
+        if (script[kind] && !there[kind]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Without the language or the library of a script ctest says "Skipped", and nothing worse. */
 static int look_at_arguments(char **argv, int *status)
 {
     int i = 0;
-    for (; argv[i] && ends_with(argv[i], ".bsh"); i++) {
-        scripts[CURATOR] = argv[i];
+    if (argv[0] && strcmp(argv[0], "--two") == 0) {
+        of_each = MOST;
+        i++;
     }
-    for (; argv[i] && ends_with(argv[i], ".py"); i++) {
-        scripts[KAZOO] = argv[i];
+    for (enum peer_kind kind; argv[i] && (kind = kind_of(argv[i])) != PEERS; i++) {
+        script[kind] = argv[i];
+        const char *lacks = missing(kind);
+        there[kind] = !lacks;
+        if (lacks) {
+            (void)printf("left out: %s is not installed\n", lacks);
+        }
+        if (kind == COMMAND) {
+            zkr = argv[++i];
+        }
     }
-    enum { USAGE = 64, SKIPPED = 77 };
-    const char *lacks = missing();
-    if (lacks) {
-        (void)printf("left out: %s is not installed\n", lacks);
+    const bool skipped = of_each == 1 && some_left_out();
+    *status = skipped ? SKIPPED : USAGE;
+    return i > 0 && !skipped ? i : -1;
+}
+
+bool peer_is_there(enum peer_kind kind)
+{
+    return there[kind];
+}
+
+/* --- the processes --- */
+
+static int run(void *peer)
+{
+    const struct peer *p = peer;
+    const char *self = script[p->kind], *servers = zkt_servers();
+    (void)setpgid(0, 0);
+    if (dup2(p->in[0], STDIN_FILENO) < 0 || dup2(p->out[1], STDOUT_FILENO) < 0 ||
+        close_range(STDERR_FILENO + 1, ~0U, 0) != 0) {
+        return 1;
     }
-    *status = lacks ? SKIPPED : USAGE;
-    return scripts[CURATOR] && !lacks ? i : -1;
+    switch (p->kind) {
+    case OURS:
+        return ours_live(servers);
+    case COMMAND:
+        execl("/bin/sh", "sh", self, servers, zkr, (char *)NULL);
+        break;
+    case CURATOR:
+        execlp("java", "java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", CLASSPATH,
+               "bsh.Interpreter", self, servers, (char *)NULL);
+        break;
+    case GO:
+        execl(self, self, servers, (char *)NULL);
+        break;
+    case KAZOO:
+        execl("/usr/bin/python3", "python3", self, servers, (char *)NULL);
+        break;
+    case PEERS:
+        break;
+    }
+    return 127;
+}
+
+static void start_all(void)
+{
+    for (int kind = 0; kind < PEERS; kind++) {
+        for (int i = 0; i < of_each && (script[kind] || of_each > 1); i++) {
+            struct peer *p = &peers[kind][i];
+            if (there[kind]) {
+                p->kind = (enum peer_kind)kind;
+                zkt_pipe(p->in);
+                zkt_pipe(p->out);
+                p->pid = zkt_fork(run, p);
+                (void)close(p->in[0]); /* so that its end is seen */
+                (void)close(p->out[1]);
+            }
+        }
+    }
+}
+
+static int end_all(void)
+{
+    for (int i = 0; i < PEERS * MOST; i++) {
+        struct peer *p = &peers[i / MOST][i % MOST];
+        if (p->pid) {
+            (void)kill(-p->pid, SIGKILL); /* each case has seen it end its session */
+            (void)zkt_join(p->pid, PATIENCE_MS);
+            (void)close(p->in[1]);
+            (void)close(p->out[0]);
+        }
+    }
+    return some_left_out() ? SKIPPED : 0;
 }
 
 __attribute__((constructor)) static void register_it(void)
 {
     zkt_at_start(look_at_arguments);
+    zkt_around_cases(start_all, end_all);
 }
 
-struct peer {
-    enum peer_kind kind;
-    pid_t pid;
-    int in[2], out[2];
-};
+/* --- what they say --- */
 
-static int run(void *arg)
+void peer_say(struct peer *p, const char *text)
 {
-    struct peer *j = arg;
-    if (dup2(j->in[0], STDIN_FILENO) < 0 || dup2(j->out[1], STDOUT_FILENO) < 0) {
-        return 1;
-    }
-    const char *script = scripts[j->kind];
-    if (j->kind == KAZOO) {
-        execlp("/usr/bin/python3", "python3", script, zkt_servers(), zkt_path(),
-               (char *)NULL);
-    } else {
-        execlp("java", "java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", CLASSPATH,
-               "bsh.Interpreter", script, zkt_servers(), zkt_path(), (char *)NULL);
-    }
-    return 127;
-}
-
-void peer_say(struct peer *j, const char *text)
-{
-    char line[128];
+    char line[PATH_MAX + 64];
     int len = snprintf(line, sizeof(line), "%s\n", text);
-    assert_int_equal(write(j->in[1], line, (size_t)len), len);
+    assert_int_equal(write(p->in[1], line, (size_t)len), len);
 }
 
-void peer_expect(struct peer *j, const char *answer)
+const char *peer_hear(struct peer *p)
 {
-    char line[128] = "";
+    static char line[256];
     size_t len = 0;
     int byte;
-    while ((byte = zkt_get_byte(j->out[0], PATIENCE_MS)) >= 0 && byte != '\n' &&
+    while ((byte = zkt_get_byte(p->out[0], PATIENCE_MS)) >= 0 && byte != '\n' &&
            len + 1 < sizeof(line)) {
         line[len++] = (char)byte;
     }
-    assert_string_equal(line, answer);
+    line[len] = '\0';
+    if (byte < 0) {
+        zkt_fail("%s: %s, after \"%s\"", p->kind == OURS ? "ours" : script[p->kind],
+                 byte == -1 ? "no answer" : "it has ended", line);
+    }
+    return line;
 }
 
-void peer_ask(struct peer *j, const char *line, const char *answer)
+void peer_expect(struct peer *p, const char *answer)
 {
-    peer_say(j, line);
-    peer_expect(j, answer);
+    assert_string_equal(peer_hear(p), answer);
 }
 
-bool peer_is_silent(const struct peer *j)
+void peer_ask(struct peer *p, const char *line, const char *answer)
+{
+    peer_say(p, line);
+    peer_expect(p, answer);
+}
+
+static bool speaks_within(const struct peer *p, int ms)
+{
+    struct pollfd fd = {.fd = p->out[0], .events = POLLIN};
+    return poll(&fd, 1, ms) != 0;
+}
+
+bool peer_has_answered(const struct peer *p)
+{
+    return speaks_within(p, 0);
+}
+
+bool peer_is_silent(const struct peer *p)
 {
     enum { WHILE_MS = 300 };
-    return zkt_get_byte(j->out[0], WHILE_MS) == -1;
+    return !speaks_within(p, WHILE_MS);
 }
+
+/* --- in a case --- */
 
 static void end(void *peer)
 {
-    struct peer *j = peer;
-    close(j->in[1]); /* the end of its input */
-    j->in[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    assert_int_equal(zkt_join(j->pid, PATIENCE_MS), 0);
-    zkt_pipe_close(j->in);
-    zkt_pipe_close(j->out);
-    free(j);
+    struct peer *p = peer;
+    taken[p->kind]--;
+    if (p->pid) {
+        peer_ask(p, "end", "ok");
+    }
+}
+
+void peer_end(struct peer *p)
+{
+    zkt_unkeep(p);
+    end(p);
+}
+
+/* What it still had to say to a case that failed is passed over. */
+static void begin(struct peer *p, int session_ms)
+{
+    static int count;
+    char line[256], ready[32];
+    (void)snprintf(ready, sizeof(ready), "ready %d.%d", (int)getpid(), ++count);
+    (void)snprintf(line, sizeof(line), "begin %s %s %d", ready + strlen("ready "),
+                   zkt_path(), session_ms);
+    peer_say(p, line);
+    while (strcmp(peer_hear(p), ready) != 0) {
+    }
+}
+
+struct peer *peer_start_with(enum peer_kind kind, int session_ms)
+{
+    assert_true(taken[kind] < of_each);
+    struct peer *p = &peers[kind][taken[kind]++];
+    assert_int_not_equal(p->pid, 0);
+    zkt_keep(p, end);
+    begin(p, session_ms);
+    return p;
 }
 
 struct peer *peer_start(enum peer_kind kind)
 {
-    struct peer *j = calloc(1, sizeof(*j));
-    assert_non_null(j);
-    j->kind = kind;
-    zkt_pipe(j->in);
-    zkt_pipe(j->out);
-    j->pid = zkt_fork(run, j);
-    zkt_keep(j, end);
-    peer_expect(j, "ready");
-    return j;
+    return peer_start_with(kind, SESSION_MS);
+}
+
+void peer_kill(struct peer *p)
+{
+    assert_int_equal(kill(-p->pid, SIGKILL), 0);
+    p->pid = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Apache Curator and we on one path, in both directions. Argument: curator.bsh. */
+/* What Apache Curator and we share besides the lock itself: elections, revocation, long holds. Argument: curator_peer.bsh. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,58 +9,6 @@
 #include "peer.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
-
-/* Curator holds: a try fails, and a wait ends with its release. */
-ZKT_CASE(we_respect_curator)
-{
-    struct peer *j = peer_start(CURATOR);
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    peer_ask(j, "acquire 5000", "true");
-    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    struct zkt_actor actor;
-    zkt_actor_queue(&actor, c, m, NULL);
-    peer_ask(j, "release", "ok");
-    zkt_actor_is_served(&actor);
-}
-
-/* We hold: Curator's time-out passes, and a wait of it ends with our release. */
-ZKT_CASE(curator_respects_us)
-{
-    struct peer *j = peer_start(CURATOR);
-    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    peer_ask(j, "acquire 300", "false");
-    peer_say(j, "acquire 20000");
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_release(m));
-    peer_expect(j, "true");
-    peer_ask(j, "release", "ok");
-}
-
-/* First come, first served, whatever the language. */
-ZKT_CASE(the_queue_is_one)
-{
-    struct peer *j = peer_start(CURATOR);
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    peer_say(j, "acquire 20000");
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    struct zkt_actor actor;
-    zkt_actor_queue(&actor, c, m, NULL);
-    zkr_contenders *list = NULL;
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
-    assert_int_equal(zkr_contenders_count(list), 3);
-    assert_int_not_equal(zkr_contenders_get(list, 1)->session_id,
-                         zkr_client_session_id(c));
-    zkr_contenders_free(list);
-    ZKT_MUST(zkr_mutex_release(m));
-    peer_expect(j, "true");
-    assert_int_equal(zkt_waiting(c), 1);
-    peer_ask(j, "release", "ok");
-    zkt_actor_is_served(&actor);
-}
 
 /* One leader among latches of both, each of which can name the other. */
 ZKT_CASE(latches_elect_together)
@@ -86,6 +34,47 @@ ZKT_CASE(latches_elect_together)
     peer_ask(j, "leads 10000", "true");
     peer_ask(j, "stop", "ok");
     ZKT_MUST(zkr_leader_latch_destroy(l));
+}
+
+static void lead_until_told(zkr_leadership *lead, void *ctx)
+{
+    (void)ctx;
+    ZKT_RC(zkr_leadership_wait(lead, ZKR_FOREVER), ZKR_ECANCELED);
+}
+
+/* The same among selectors, each of which leads for a while, and queues up again behind the other. */
+ZKT_CASE(selectors_elect_together)
+{
+    struct peer *j = peer_start(CURATOR);
+    char id[64];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = NULL;
+    ZKT_MUST(zkr_leader_selector_create(&s, c, zkt_path(), "ours", lead_until_told,
+                                        NULL, NULL));
+    peer_ask(j, "select theirs", "ok");
+    peer_ask(j, "elected 20000", "true");
+    for (int turn = 0; turn < 3; turn++) {
+        if (turn == 0) {
+            ZKT_MUST(zkr_leader_selector_start(s));
+        } else {
+            ZKT_MUST(zkr_leader_selector_requeue(s));
+            ZKT_MUST(zkr_leader_selector_interrupt(s));
+            peer_ask(j, "elected 20000", "true");
+        }
+        ZKT_BECOMES(zkt_waiting(c), 1, PATIENCE_MS);
+        assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_QUEUED);
+        ZKT_MUST(zkr_leader_selector_leader(s, id, sizeof(id)));
+        assert_string_equal(id, "theirs");
+        peer_ask(j, "resign", "ok");
+        ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_LEADING, PATIENCE_MS);
+        ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+        peer_ask(j, "elected 300", "false");
+        peer_ask(j, "chosen", "ours");
+        assert_true(zkr_leader_selector_has_leadership(s));
+    }
+    ZKT_MUST(zkr_leader_selector_stop(s, PATIENCE_MS));
+    peer_ask(j, "elected 20000", "true");
+    ZKT_MUST(zkr_leader_selector_destroy(s));
 }
 
 static void count(zkr_mutex *m, void *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curator's read-write lock and ours on one path, in both directions. Argument: curator.bsh. */
+/* Curator's read-write lock and ours on one path, in both directions. Argument: curator_peer.bsh. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +158,7 @@ ZKT_CASE(we_respect_curators_downgrade)
 
 /* --- together --- */
 
-enum { OURS = 3, CYCLES = 40, KILLS = 4, SHORT_MS = 6000 };
+enum { FORKED = 3, CYCLES = 40, KILLS = 4, SHORT_MS = 6000 };
 
 static char counter[256];
 
@@ -177,7 +177,7 @@ static bool add_one(void)
     return zkt_set(zkt_servers(), counter, text) == 0 && number() == seen + 1;
 }
 
-/* The same as curator.bsh's, and a downgrade at times; for ever when it is to be killed. */
+/* The same as curator_peer.bsh's, and a downgrade at times; for ever when it is to be killed. */
 static int soak(void *for_ever)
 {
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
@@ -208,16 +208,16 @@ ZKT_CASE(both_count_exactly_while_holders_are_killed)
 {
     static int for_ever = 1;
     char line[300];
-    pid_t ours[OURS];
+    pid_t ours[FORKED];
     zkt_stat stat;
     (void)snprintf(counter, sizeof(counter), "%s", zkt_unique_path("counter"));
     assert_int_equal(zkt_create_path(zkt_servers(), counter), 0);
     assert_int_equal(zkt_set(zkt_servers(), counter, "1"), 0);
     struct peer *p = peer_start(CURATOR);
-    for (int i = 0; i < OURS; i++) {
+    for (int i = 0; i < FORKED; i++) {
         ours[i] = zkt_fork(soak, NULL);
     }
-    (void)snprintf(line, sizeof(line), "soak %d %s", CYCLES, counter);
+    (void)snprintf(line, sizeof(line), "read-write %d %s", CYCLES, counter);
     peer_say(p, line);
     for (int i = 0; i < KILLS; i++) {
         int before = number();
@@ -227,7 +227,7 @@ ZKT_CASE(both_count_exactly_while_holders_are_killed)
         assert_int_equal(kill(doomed, SIGKILL), 0);
         assert_int_equal(zkt_join(doomed, PATIENCE_MS), 128 + SIGKILL);
     }
-    for (int i = 0; i < OURS; i++) {
+    for (int i = 0; i < FORKED; i++) {
         assert_int_equal(zkt_join(ours[i], 3 * PATIENCE_MS), 0);
     }
     peer_expect(p, "true");

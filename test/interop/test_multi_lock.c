@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our multi-lock, and Curator's locks on the same paths, in both directions. Argument: curator.bsh. */
+/* Our multi-lock, and Curator's locks on the same paths, in both directions. Argument: curator_peer.bsh. */
 #include <stdio.h>
 
 #include "fixture.h"
@@ -67,7 +67,7 @@ static void curator_waits(struct both *b)
 ZKT_CASE(a_multi_lock_of_curators)
 {
     struct both b;
-    begin(&b, "kind multi");
+    begin(&b, "lock multi");
     we_wait(&b);
     curator_waits(&b);
     end(&b);
@@ -77,7 +77,7 @@ ZKT_CASE(a_multi_lock_of_curators)
 ZKT_CASE(a_mutex_of_curators_on_one_of_the_paths)
 {
     struct both b;
-    begin(&b, "kind mutex-a");
+    begin(&b, "lock mutex-a");
     we_wait(&b);
     curator_waits(&b);
     end(&b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curator's semaphores and ours on one path, in both directions. Argument: curator.bsh. */
+/* Curator's semaphores and ours on one path, in both directions. Argument: curator_peer.bsh. */
 #include <signal.h>
 
 #include "../recipes/semaphores.h"

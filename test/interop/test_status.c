@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr status of a lock that Curator holds or waits for. Arguments: curator.bsh, zkr. */
+/* zkr status of a lock that Curator holds or waits for. Arguments: curator_peer.bsh, zkr. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

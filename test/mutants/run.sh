@@ -6,7 +6,7 @@
 # survives, or fits no more, is an error. --chaos: the judge of the chaos run sees those that are meant for it,
 # within a minute, by the violations they are meant for.
 #
-# NAME.mutant: a line "# what it does"; "# by TEST" when another test than engine.search is meant
+# NAME.mutant: a line "# what it does"; the licence; "# by TEST" when another test than engine.search is meant
 # to see it; "# chaos WORDS" when the chaos run shall, too, by violations that match WORDS, an extended regular
 # expression; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>".
 # The text must be there exactly once.

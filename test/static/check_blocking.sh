@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # check_blocking.sh ROOT: a function whose header says "Blocks: yes" is in the table of test/engine/test_callbacks.c,
-# which shows that callbacks cannot call it.
+# which shows that callbacks cannot call it. Those of testing.h are no part of the library.
 set -eu
 
 table=$1/test/engine/test_callbacks.c
 failed=0
+headers=$(find "$1/include/zkr" -name '*.h' ! -name testing.h)
+# shellcheck disable=SC2086 # a list of files
 blocking=$(awk '
 /\/\*\*/ { blocks = 0 }
 /Blocks: *yes/ { blocks = 1 }
@@ -14,7 +16,7 @@ blocks && /^ZKR_API/ { declares = 1 }
 declares && match($0, /zkr_[a-z_]+\(/) {
     print substr($0, RSTART, RLENGTH - 1)
     blocks = declares = 0
-}' "$1"/include/zkr/*.h)
+}' $headers)
 [ -n "$blocking" ] || failed=1
 for name in $blocking; do
     grep -qw "$name" "$table" || {

@@ -53,7 +53,8 @@ machine() {
         case \$1 in
         import) cat >/dev/null ;;
         run) show '$tmp'/room/*/root && $enter ;;
-        cp) cd '$tmp' && mkdir -p build/log && : >build/log/gcc && tar -c build ;;
+        cp) cd '$tmp' && mkdir -p build/log build/package && : >build/log/gcc &&
+            : >build/package/made.deb && tar -c build ;;
         esac"
     echo 'exit 0' >"$tmp/inside"
 }
@@ -138,6 +139,27 @@ stub docker 'exit 1'
 says 0 fresh demo
 has 'did: unshare' 'ran to its end.*demo$'
 hasnt 'test$'
+
+# Packages are built in one root and tried in the next, which has them and nothing that building them took.
+for how in '' --chroot; do
+    machine 0
+    [ -z "$how" ] || echo 'mkdir -p zkrecipes/build/package && : >zkrecipes/build/package/made.deb
+        : >zkrecipes/tool' >"$tmp/inside"
+    # shellcheck disable=SC2086 # none, or one
+    says 0 fresh $how package
+    has '/run package on a bare' 'there: zkrecipes/run$' 'package try on a bare' \
+        'there: zkrecipes/build/package/made.deb$' 'ran to its end.*run package$' 'ran to its end.*run package try$'
+    hasnt 'there: zkrecipes/tool$'
+    machine 0
+    echo 'exit 3' >"$tmp/inside"
+    # shellcheck disable=SC2086 # none, or one
+    says 1 fresh $how package
+    has 'FAILED, status 3, .*run package$'
+    hasnt 'package try'
+done
+machine 0
+says 0 fresh install
+has 'did: docker run .*readme.sh --here$' 'ran to its end.*readme.sh --here$'
 
 # Apt in the root reaches the archive as outside.
 has 'source: deb http://archive/ bookworm main$' 'option: Acquire::http::Proxy "http://proxy";'

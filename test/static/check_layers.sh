@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # check_layers.sh ROOT: who may include whom. Floors, bottom to top: base, session, engine,
-# recipes. A line is printed for each include that breaks a rule.
+# recipes. lib/testing stands beside them: it uses the library as anybody would, and nobody in lib/ uses it.
+# A line is printed for each include that breaks a rule.
 set -eu
 cd "$1"
 
@@ -35,7 +36,9 @@ function recipe(path,    name, line) {
 
 # Headers of ours, <zkr/...>: lower floors do not see those of the recipes.
 function check_public(floor, name) {
-    if (floor == "base" && name !~ /^zkr\/(error|version|export)\.h$/)
+    if (name == "zkr/testing.h" && floor != "testing")
+        bad("testing stands alone")
+    else if (floor == "base" && name !~ /^zkr\/(error|version|export)\.h$/)
         bad("base sees only zkr/error.h, version.h and export.h")
     else if (name == "zkr/guard.h" && FILENAME == "lib/session/zk_value.c")
         return
@@ -54,7 +57,7 @@ function check_lib_angle(floor, name) {
     } else if (name ~ /^ut[a-z]+\.h$/) {
         if (FILENAME != "lib/base/table.h")
             bad("uthash is wrapped by lib/base/table.h")
-    } else if (name ~ /^(base|session|engine|recipes)\//)
+    } else if (name ~ /^(base|session|engine|recipes|testing)\//)
         bad("internal headers are written in quotes")
 }
 
@@ -68,7 +71,10 @@ function check_lib_quoted(floor, name,    target) {
         bad("write \"floor/file.h\"")
         return
     }
-    if (level[target] > level[floor])
+    if (floor == "testing" || target == "testing") {
+        if (floor != target)
+            bad("testing stands alone")
+    } else if (level[target] > level[floor])
         bad(target " is above " floor)
     else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|log|state|zk_multi|zk_value)\.h$/)
         bad("of session, recipes see only bound, client, log, state, zk_multi and zk_value")
@@ -90,7 +96,7 @@ function check(kind, name,    floor) {
             check_lib_angle(floor, name)
         else
             check_lib_quoted(floor, name)
-    } else if (name ~ /^(base|session|engine|recipes)\//) {
+    } else if (name ~ /^(base|session|engine|recipes|testing)\//) {
         bad("internals are for lib/ and test/")
     } else if (FILENAME ~ /^include\//) {
         if (kind == "\"")
@@ -107,6 +113,7 @@ BEGIN {
     shared["reentrant"]; shared["ticket"]
     made_of["rwlock"] = "mutex" # its two sides are objects of that
     level["base"] = 1; level["session"] = 2; level["engine"] = 3; level["recipes"] = 4
+    level["testing"] = 5
 }
 
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_manual.sh ROOT: section 3 of the manual can be made, has a page for each public function, and no page has a
-# fault that mandoc knows of.
+# check_manual.sh ROOT: section 3 of the manual can be made, has a page for each public function, section 7
+# has no code of its own, and no page has a fault that mandoc knows of.
 set -eu
 cd "$1"
 tmp=$(mktemp -d)
@@ -10,10 +10,17 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 
 perl tools/docs/man3.pl "$tmp/man3" 0.0.0 2000-01-31 include/zkr/*.h
-sed 's/@DATE@/2000-01-31/; s/@VERSION@/0.0.0/' tools/docs/zkrecipes.7.in >"$tmp/zkrecipes.7"
+for page in zkrecipes zkrecipes-guide; do
+    tools/docs/man7.sh "tools/docs/$page.7.in" 0.0.0 2000-01-31 "$tmp/$page.7" || failed=1
+done
 
-cat include/zkr/*.h | tr '\n' ' ' | grep -o 'ZKR_API [^;(]*[ *]zkr_[a-z0-9_]*(' |
-    sed 's/.*[ *]\(zkr_[a-z0-9_]*\)($/\1/' | LC_ALL=C sort -u >"$tmp/names"
+# Code of the guide comes from examples/, where it is compiled or run.
+if grep -nE '^\.(nf|EX)' tools/docs/zkrecipes-guide.7.in; then
+    echo 'tools/docs/zkrecipes-guide.7.in: code that no test compiles or runs: take it from examples/'
+    failed=1
+fi
+
+sh tools/names.sh include/zkr >"$tmp/names"
 while IFS= read -r name; do
     page=$(sed -n 's,^\.so man3/,,p' "$tmp/man3/$name.3" 2>/dev/null) || page=
     page=${page:-$name.3}
@@ -23,9 +30,19 @@ while IFS= read -r name; do
     }
 done <"$tmp/names"
 
-for page in tools/zkr/zkr.1 "$tmp/zkrecipes.7" $(grep -L '^\.so ' "$tmp"/man3/*.3); do
+# Types, too, can be looked up by their names.
+sed -n 's/^} \(zkr_[a-z_]*\);$/\1/p' include/zkr/*.h >"$tmp/types"
+while IFS= read -r name; do
+    page=$(sed -n 's,^\.so man3/,,p' "$tmp/man3/$name.3" 2>/dev/null) || page=
+    grep -q "^\.SS $name\$" "$tmp/man3/${page:-$name.3}" 2>/dev/null || {
+        echo "$name: no page of the manual describes it"
+        failed=1
+    }
+done <"$tmp/types"
+
+for page in tools/zkr/zkr.1 "$tmp"/*.7 $(grep -L '^\.so ' "$tmp"/man3/*.3); do
     mandoc -Tlint "$page" || failed=1
 done
-echo "$(wc -l <"$tmp/names") functions"
+echo "$(wc -l <"$tmp/names") functions, $(wc -l <"$tmp/types") types"
 [ -s "$tmp/names" ] || failed=1
 exit "$failed"

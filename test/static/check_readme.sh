@@ -1,45 +1,98 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_readme.sh ROOT: the first C example of README.md is examples/first.c, which the build
-# compiles, without its licence line; files of the project that README.md names in backticks
-# exist, and so do those of lib/ that lib/README.md names.
+# check_readme.sh ROOT: nothing in README.md is only claimed.
+#
+# Every block of code has a language. Blocks of C, Python and configuration are lines of a file that a test
+# compiles or runs, in a row; the first of C is all of examples/first.c but its licence. Blocks of sh are run by
+# docs.readme. In blocks of text the verbs of ./run exist. The first program is on the first screen and a half.
+# Files of the project that README.md names in backticks exist, and so do those of lib/ that lib/README.md names.
 set -eu
 cd "$1"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0
 
-awk '/^```c$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md >"$tmp/shown"
-sed '1d' examples/first.c >"$tmp/compiled"
-if [ ! -s "$tmp/shown" ]; then
-    echo 'README.md: no C example'
+bad() {
+    echo "$1"
     failed=1
-elif ! diff -u --label README.md --label examples/first.c "$tmp/shown" "$tmp/compiled"; then
-    echo 'README.md: its example is not examples/first.c without its first line'
-    failed=1
-fi
+}
+
+# Each block is $tmp/LINE.LANGUAGE.
+awk -v dir="$tmp" '
+    /^ *```/ && !file {
+        sub(/^ *```/, "")
+        file = dir "/" NR "." ($0 == "" ? "none" : $0)
+        printf "" >file
+        next
+    }
+    /^ *```$/ { close(file); file = ""; next }
+    file { print >file }' README.md
+
+# holds FILE BLOCK: it has the lines of the block in a row, whatever their indentation.
+holds() {
+    awk 'function bare(line) { gsub(/^[ \t]+|[ \t]+$/, "", line); return line "\n" }
+        FNR == NR { block = block bare($0); next }
+        { all = all bare($0) }
+        END { exit index("\n" all, "\n" block) == 0 }' "$2" "$1"
+}
+
+# in_one_of BLOCK FILE...
+in_one_of() {
+    block=$1
+    shift
+    for file; do
+        ! holds "$file" "$block" || return 0
+    done
+    return 1
+}
+
+count=0
+for block in "$tmp"/*.*; do
+    name=${block##*/}
+    where="README.md:${name%%.*}"
+    count=$((count + 1))
+    case $name in
+    *.c) in_one_of "$block" examples/*.c || bad "$where: these lines are in no file of examples/" ;;
+    *.python) in_one_of "$block" test/interop/*.py || bad "$where: no test of test/interop has these lines" ;;
+    *.ini) in_one_of "$block" examples/*.conf || bad "$where: these lines are in no file of examples/" ;;
+    *.sh) ;;
+    *.text)
+        grep -oE '\./run [a-z]+' "$block" | sort -u | while read -r _ verb; do
+            ./run --help | grep -qE "^  $verb\b" || echo "$where: ./run has no $verb"
+        done >"$tmp/said"
+        [ ! -s "$tmp/said" ] || bad "$(cat "$tmp/said")"
+        rm "$tmp/said"
+        ;;
+    *) bad "$where: a block without a language that this test knows" ;;
+    esac
+done
+
+first=$(find "$tmp" -name '*.c' | sed 's,.*/,,' | sort -n | head -n 1)
+[ -n "$first" ] || bad 'README.md: no C example'
+sed 1d examples/first.c | diff -u --label README.md --label examples/first.c "$tmp/$first" - ||
+    bad 'README.md: its first example is not examples/first.c without its first line'
+
+# A screen has 50 lines.
+choose=$(grep -n '^## Choose' README.md | cut -d: -f1)
+[ "${choose:-1000}" -le 75 ] || bad "README.md: '## Choose' is on line ${choose:-none}, not on one of the first 75"
 
 awk -F '`' '{ for (i = 2; i <= NF; i += 2) print $i }' README.md |
-    grep -E '^(lib|include|test|tools|examples|bench|docker)/[A-Za-z0-9_./-]*$' |
+    grep -E '^(lib|include|test|tools|examples|bench|docker|\.github)/[A-Za-z0-9_./-]*$' |
     LC_ALL=C sort -u >"$tmp/names" || true
 while IFS= read -r name; do
-    [ -e "$name" ] || {
-        echo "README.md: $name does not exist"
-        failed=1
-    }
+    [ -e "$name" ] || bad "README.md: $name does not exist"
 done <"$tmp/names"
 
 # Names of that guide are below lib/, those without a folder in any of its floors.
 awk -F '`' '{ for (i = 2; i <= NF; i += 2) print $i }' lib/README.md |
     grep -E '^([a-z]+/)?[a-z_]+\.[ch]$' | LC_ALL=C sort -u >"$tmp/inside" || true
 while IFS= read -r name; do
-    set -- "lib/$name" lib/*/"$name" "include/zkr/$name"
+    set -- "lib/$name" lib/*/"$name" "include/zkr/$name" "include/$name"
     for file; do
         [ ! -e "$file" ] || continue 2
     done
-    echo "lib/README.md: $name does not exist"
-    failed=1
+    bad "lib/README.md: $name does not exist"
 done <"$tmp/inside"
-echo "$(wc -l <"$tmp/shown") lines of example, $(wc -l <"$tmp/names") names"
+echo "$count blocks, $(wc -l <"$tmp/names") names"
 exit "$failed"

@@ -11,7 +11,8 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 
 tree=$tmp/tree
-for file in run tools/packages.sh tools/files.sh tools/demo/demo.sh bench/run.sh test/fuzz/fuzz.sh; do
+for file in run tools/packages.sh tools/files.sh tools/readme.sh tools/server.sh tools/package.sh tools/abi/abi.sh \
+    tools/docs/docs.sh tools/demo/demo.sh bench/run.sh test/fuzz/fuzz.sh; do
     mkdir -p "$tree/$(dirname "$file")"
     cp "$root/$file" "$tree/$file"
 done
@@ -44,7 +45,7 @@ machine() {
     stub cmake 'echo "did: cmake $*"'
     stub clang 'echo 18.1.3'
     stub sudo 'echo "did: sudo"; exec "$@"'
-    for tool in clang-format-14 clang-tidy-14; do
+    for tool in clang-format-14 clang-tidy-14 pyflakes3; do
         stub "$tool" 'exit 1'
     done
 }
@@ -102,13 +103,33 @@ hasnt 'sudo'
 has 'installing packages: cmake$' 'did: apt-get .*update' 'did: apt-get .*install .* cmake$'
 
 # With neither, it names the packages and ends, whatever the verb.
-for verb in build demo bench check lint test fuzz; do
+for verb in build demo bench check lint test fuzz package docs; do
     machine 1000 gcc uthash-dev
     rm "$tmp/bin/sudo"
     says 69 "$verb"
     has 'no sudo.* gcc .*uthash-dev'
     hasnt 'did:'
 done
+machine 1000 abigail-tools
+rm "$tmp/bin/sudo"
+says 69 abi
+has 'no sudo.* abigail-tools$'
+hasnt 'did:'
+
+# A verb installs what it lacks itself, and nothing that is there or that others want. Then it comes to tools that are
+# not here.
+machine 0 lintian mandoc abigail-tools clang
+says 127 package
+has 'installing packages: lintian$'
+hasnt 'mandoc\|abigail'
+says 127 docs
+has 'installing packages: mandoc$'
+says 64 abi --what
+hasnt 'installing'
+says 127 abi
+has 'installing packages: abigail-tools$'
+says 127 abi
+hasnt 'installing'
 machine 1000
 rm "$tmp/bin/sudo" "$tmp/bin/clang-format-14"
 says 69 lint
@@ -166,8 +187,20 @@ machine 0 bsh
 says 123 test
 has 'looking for bsh' 'installing packages: bsh$' 'did: apt-get .*install .* bsh$'
 hasnt 'not to be had'
+
+# Nor does a peer of the benchmark that cannot be had keep others from being measured.
+machine 0 redis-tools python3-kazoo
+stub apt-cache "case \$2 in redis-tools) set -- '(none)' ;; *) set -- 1.0 ;; esac
+    printf 'x:\n  Candidate: %s\n' \"\$1\""
+echo 'echo "did: bench $*"' >"$tree/bench/run.sh"
+says 0 bench --quick
+has 'installing packages: python3-kazoo$' 'not to be had: redis-tools libhiredis-dev' 'did: bench --quick$'
+machine 0 redis-tools
+says 0 bench --micro
+hasnt 'redis-tools'
+
 machine 0
-for tool in clang-format-14 clang-tidy-14 shellcheck; do
+for tool in clang-format-14 clang-tidy-14 shellcheck pyflakes3; do
     stub "$tool" "echo \"did: $tool \$*\""
 done
 stub ctest 'echo "did: ctest $*"; echo "100% tests passed"

@@ -1,51 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_symbols.sh ROOT LIBRARY [NM]: the shared library exports exactly the names that the
-# public headers mark ZKR_API, and none that ZooKeeper's own C recipes export.
+# check_symbols.sh ROOT LIBRARY [NM] [SYMBOLS]: the shared library exports exactly the names that the
+# public headers mark ZKR_API, and none that ZooKeeper's own C recipes export. So does SYMBOLS, the list of
+# the Debian package, in which each name has the version that brought it. When LIBRARY is libzkrecipes-testing.a,
+# they are those of zkr/testing.h; its other names begin with zkr__test_.
 set -eu
-root=$1 library=$2 nm=${3:-nm}
+root=$1 library=$2 nm=${3:-nm} symbols=${4-}
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# Names of the declarations that start with ZKR_API, comments and directives left out.
-find "$root/include/zkr" -name '*.h' -type f -print0 | xargs -0 cat | awk '
-{
-    line = $0
-    text = ""
-    while (line != "") {
-        if (comment) {
-            i = index(line, "*/")
-            if (i == 0) { line = ""; break }
-            line = substr(line, i + 2)
-            comment = 0
-        } else {
-            i = index(line, "/*")
-            if (i == 0) { text = text line; break }
-            text = text substr(line, 1, i - 1)
-            line = substr(line, i + 2)
-            comment = 1
-        }
-    }
-    if (text !~ /^[ \t]*#/ && !(continued))
-        all = all text " "
-    continued = (text ~ /\\$/ && (text ~ /^[ \t]*#/ || continued))
-}
-END {
-    n = split(all, part, ";")
-    for (i = 1; i <= n; i++) {
-        if (!match(part[i], /(^|[^A-Za-z0-9_])ZKR_API[^A-Za-z0-9_]/))
-            continue
-        name = substr(part[i], RSTART + RLENGTH)
-        sub(/[ \t]*[(\[=].*/, "", name)
-        sub(/[ \t]+$/, "", name)
-        sub(/.*[^A-Za-z0-9_]/, "", name)
-        print name
-    }
-}' | LC_ALL=C sort -u >"$tmp/declared"
+case $library in
+*-testing.a) of=zkrecipes-testing kind=-g inner='^zkr__test_' ;;
+*) of=zkrecipes kind=-D inner='^$' ;;
+esac
+sh "$(dirname "$0")/../../tools/names.sh" "$root/include/zkr" "$of" >"$tmp/declared"
 
-"$nm" -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' |
+"$nm" "$kind" --defined-only "$library" | awk 'NF > 2 { print $NF }' | sed 's/@.*//' | grep -v "$inner" |
     LC_ALL=C sort -u >"$tmp/exported"
 
 failed=0
@@ -63,5 +35,10 @@ report "$tmp/surplus" "exported, not marked ZKR_API in a public header"
 report "$tmp/foreign" "does not start with zkr_"
 report "$tmp/taken" "a name of the C recipes that come with ZooKeeper"
 [ -s "$tmp/declared" ] || { echo "no ZKR_API found"; failed=1; }
+if [ -n "$symbols" ]; then
+    sed -n 's/^ \(zkr_[a-z0-9_]*\)@Base [0-9]*\.[0-9]*\.[0-9]*$/\1/p' "$symbols" | LC_ALL=C sort >"$tmp/packaged"
+    diff "$tmp/declared" "$tmp/packaged" >"$tmp/differ" || true
+    report "$tmp/differ" " (package's list of symbols)"
+fi
 echo "$(wc -l <"$tmp/exported") exported, $(wc -l <"$tmp/declared") declared"
 exit "$failed"

@@ -70,6 +70,7 @@ layers() {
     printf '#include <zkr/client.h>\n' | put include/zkr/leader_latch.h
     printf '#include "recipes/leader_latch_state.h"\n' | put lib/recipes/leader_latch.c
     printf '#include "recipes/leader_latch_state.h"\n' | put lib/recipes/leader_latch_query.c
+    printf '#include <zkr/testing.h>\n#include <zkr/mutex.h>\n#include "testing/net.h"\n' | put lib/testing/proxy.c
     printf '#include <zkr/zkr.h>\n#include "cmd.h"\n' | put tools/zkr/main.c
     good
     bad_include lib/base/path.c '"session/zk.h"' 'session is above base'
@@ -91,6 +92,10 @@ layers() {
     bad_include lib/engine/rule.c '"rule.h"' 'floor/file.h'
     bad_include lib/engine/rule.c '"../base/path.h"' 'no relative'
     bad_include lib/engine/rule.c '<base/path.h>' 'in quotes'
+    bad_include lib/testing/net.c '"base/path.h"' 'testing stands alone'
+    bad_include lib/recipes/mutex.c '"testing/net.h"' 'testing stands alone'
+    bad_include lib/recipes/mutex.c '<zkr/testing.h>' 'testing stands alone'
+    bad_include lib/testing/net.c '<zookeeper/zookeeper.h>' 'only lib/session/zk_'
     bad_include lib/other/file.c '<stdio.h>' 'on no floor'
     bad_include include/zkr/mutex.h '<zookeeper/zookeeper.h>' 'only zkr/guard.h'
     bad_include include/zkr/mutex.h '"zkr/client.h"' 'public headers include'
@@ -124,6 +129,7 @@ words() {
     good
     printf 'int x;\n' | bad lib/base/a.c 'no line SPDX'
     printf 'project(x)\n' | bad CMakeLists.txt 'no line SPDX'
+    printf 'no source\n' | bad test/fuzz/some.seeds 'no line SPDX'
     printf '%s\nint x;' "$spdx" | bad lib/base/a.c 'no newline'
     printf '%s\nint x; \n' "$spdx" | bad lib/base/a.c ':2: white space'
     { echo "$spdx"; yes 'int x;' | head -n 400; } | bad lib/base/a.c 'more than 400'

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the libraries, the headers, the CMake package and the pkg-config file.
+# Installs the libraries, the headers, the CMake package and the pkg-config files.
 
 include(CMakePackageConfigHelpers)
 
 set(_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zkrecipes")
 
-install(TARGETS zkrecipes zkrecipes_static
+install(TARGETS zkrecipes zkrecipes_static zkrecipes_testing
     EXPORT zkrecipesTargets
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT lib NAMELINK_COMPONENT dev
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
@@ -36,7 +36,7 @@ install(FILES
     "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake"
     DESTINATION "${_cmake_dir}" COMPONENT dev)
 
-# The .pc file finds its prefix from its own place, so the tree may be moved, unless the
+# A .pc file finds its prefix from its own place, so the tree may be moved, unless the
 # directories were given as absolute paths.
 set(_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -50,7 +50,18 @@ else()
     set(ZKR_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
     set(ZKR_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-configure_file(
-    "${CMAKE_CURRENT_LIST_DIR}/zkrecipes.pc.in"
-    "${CMAKE_CURRENT_BINARY_DIR}/zkrecipes.pc" @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/zkrecipes.pc" DESTINATION "${_pc_dir}" COMPONENT dev)
+foreach(_pc zkrecipes zkrecipes-testing)
+    configure_file("${CMAKE_CURRENT_LIST_DIR}/${_pc}.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${_pc}.pc" @ONLY)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${_pc}.pc" DESTINATION "${_pc_dir}" COMPONENT dev)
+endforeach()
+
+# Where the system looks for libraries, programs find this one at once, as after the installation of a package.
+install(CODE [[
+    if("$ENV{DESTDIR}" STREQUAL "" AND CMAKE_INSTALL_PREFIX MATCHES "^/usr(/local)?/?$")
+        execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PATH=$ENV{PATH}:/usr/sbin:/sbin" ldconfig
+            RESULT_VARIABLE _zkrecipes_failed OUTPUT_QUIET ERROR_QUIET)
+        if(NOT _zkrecipes_failed EQUAL 0)
+            message("Programs find the library once root has called ldconfig.")
+        endif()
+    endif()
+]] COMPONENT lib)

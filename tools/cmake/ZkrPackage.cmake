@@ -6,7 +6,8 @@
 set(CPACK_PACKAGE_NAME zkrecipes)
 set(ZKR_MAINTAINER "zkrecipes <zkrecipes@example.org>" CACHE STRING "of the Debian packages")
 set(CPACK_PACKAGE_CONTACT "${ZKR_MAINTAINER}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "locks and elections on ZooKeeper")
+# Not ours to say: each package has a line of its own.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${CPACK_DEFAULT_PACKAGE_DESCRIPTION_SUMMARY}")
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -30,20 +31,22 @@ set(CPACK_COMPONENTS_ALL lib dev tools)
 set(CPACK_DEBIAN_LIB_PACKAGE_NAME libzkrecipes${ZKR_SOVERSION})
 set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_LIB_DESCRIPTION "${_more}")
+set(CPACK_DEBIAN_LIB_DESCRIPTION "locks and elections on ZooKeeper - shared library\n${_more}")
 
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libzkrecipes-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libzkrecipes${ZKR_SOVERSION} (= ${PROJECT_VERSION}-${_release}), libzookeeper-mt-dev")
+# libzkrecipes-testing starts servers.
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "zookeeper, default-jre-headless")
 set(CPACK_DEBIAN_DEV_DESCRIPTION
-    "${_more}\n.\nHeaders, the static library, manual pages, pkg-config and CMake files.")
+    "locks and elections on ZooKeeper - development files\n${_more}\n.\nHeaders, the static libraries, manual pages, pkg-config and CMake files.\nlibzkrecipes-testing is for tests of programs: it runs servers and makes\nthem, their connections and their sessions fail.")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME zkrecipes-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION
-    "The command zkr runs any program while it holds a lock that hosts share, as
+    "run programs under locks and elections on ZooKeeper\nThe command zkr runs any program while it holds a lock that hosts share, as
 flock does on one host, or while it leads an election. It shows who holds a
 lock and who waits for it.")
 
@@ -60,24 +63,30 @@ file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/debian/shlibs"
     "libzkrecipes ${ZKR_SOVERSION} libzkrecipes${ZKR_SOVERSION}\n")
 file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/debian/triggers" "activate-noawait ldconfig\n")
 
-# Each public name, since the version that its header says.
-set(_lines "libzkrecipes.so.${ZKR_SOVERSION} libzkrecipes${ZKR_SOVERSION} #MINVER#\n")
-set(_names "")
+# Each public function, since the version that its comment says.
+set(_since_when "")
 file(GLOB _headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/zkr/*.h")
+list(FILTER _headers EXCLUDE REGEX "/testing\\.h$") # of a static library
 foreach(_header IN LISTS _headers)
     file(READ "${_header}" _text)
-    string(REGEX MATCHALL "ZKR_API[^;(]*[ *]zkr_[a-z0-9_]+\\(" _found "${_text}")
+    string(REGEX MATCHALL "Since: [0-9]+\\.[0-9]+|ZKR_API[^;(]*[ *\n]zkr_[a-z0-9_]+\\(" _found "${_text}")
+    set(_since "")
     foreach(_each IN LISTS _found)
-        string(REGEX MATCH "zkr_[a-z0-9_]+\\($" _name "${_each}")
-        string(REPLACE "(" "" _name "${_name}")
-        list(APPEND _names "${_name}")
+        if(_each MATCHES "^Since: (.*)$")
+            set(_since "${CMAKE_MATCH_1}.0")
+        elseif(_since STREQUAL "")
+            message(FATAL_ERROR "${_header}: no \"Since:\" in the comment of ${_each}")
+        else()
+            string(REGEX MATCH "(zkr_[a-z0-9_]+)\\($" _name "${_each}")
+            list(APPEND _since_when " ${CMAKE_MATCH_1}@Base ${_since}")
+            set(_since "")
+        endif()
     endforeach()
 endforeach()
-list(SORT _names)
-foreach(_name IN LISTS _names)
-    string(APPEND _lines " ${_name}@Base 0.1.0\n")
-endforeach()
-file(WRITE "${_symbols}" "${_lines}")
+list(SORT _since_when)
+list(JOIN _since_when "\n" _since_when)
+file(WRITE "${_symbols}"
+    "libzkrecipes.so.${ZKR_SOVERSION} libzkrecipes${ZKR_SOVERSION} #MINVER#\n${_since_when}\n")
 
 include(CPack)
 include(CPackComponent)

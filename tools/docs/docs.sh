@@ -1,30 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs.sh BUILD OUT: the manual as HTML in OUT, from the pages that a build has made. See ./run.
+# docs.sh BUILD OUT: the manual as HTML in OUT, from the pages that a build has made, with an index. See ./run.
 set -euo pipefail
 
 build=$1 out=$2
 rm -rf "$out"
 mkdir -p "$out"
-pages=("$build"/tools/docs/zkrecipes.7 "$build"/tools/zkr.1)
-[ -f "$build/tools/zkr.1" ] || pages[1]=tools/zkr/zkr.1
-mapfile -t -O 2 pages < <(grep -L '^\.so ' "$build"/tools/docs/man3/*.3)
+man3=$build/tools/docs/man3
+command=$build/tools/zkr.1
+[ -f "$command" ] || command=tools/zkr/zkr.1
 
-# page FILE: without the pages that only show another.
-page() {
-    mandoc -Thtml -O "style=style.css,man=%N.%S.html" "$1" >"$out/$(basename "$1").html"
-}
-
-for file in "${pages[@]}"; do
-    page "$file"
-done
-# Links to a function lead to the page of its header.
-grep -l '^\.so ' "$build"/tools/docs/man3/*.3 | while IFS= read -r file; do
-    name=$(basename "$file" .3)
-    target=$(sed -n 's,^\.so man3/,,p' "$file")
-    printf '<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=%s.html#%s"><title>%s</title>\n' \
-        "$target" "$name()" "$name" >"$out/$name.3.html"
+# Pages that show nothing but another one are left out: links to a function lead to the page of its header.
+mapfile -t headers < <(grep -L '^\.so ' "$man3"/*.3)
+for file in "$build"/tools/docs/*.7 "$command" "${headers[@]}"; do
+    mandoc -Thtml -O style=style.css "$file" >"$out/$(basename "$file").html"
 done
 cat >"$out/style.css" <<'CSS'
 body { max-width: 48em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 sans-serif; }
@@ -36,13 +26,58 @@ td.head-rtitle, td.foot-os { text-align: right; }
 a.permalink { color: inherit; text-decoration: none; }
 dd { margin-bottom: 0.5em; }
 CSS
+
+# entry FILE: a line of the index, with what its NAME says.
+entry() {
+    local name
+    name=$(basename "$1")
+    printf '<li><a href="%s.html">%s(%s)</a> %s</li>\n' "$name" "${name%.*}" "${name##*.}" \
+        "$(sed -n '/^\.SH NAME/,/^\.SH [^N]/s/.*\\- //p' "$1" |
+            sed -E 's/\\f[BIPR]//g; s/\\([-e])/\1/g; s/&/\&amp;/g; s/</\&lt;/g')"
+}
 {
-    printf '<!DOCTYPE html>\n<meta charset="utf-8"><title>zkrecipes</title>\n'
-    printf '<link rel="stylesheet" href="style.css"><h1>zkrecipes</h1><ul>\n'
-    for file in "${pages[@]}"; do
-        name=$(basename "$file")
-        printf '<li><a href="%s.html">%s(%s)</a>\n' "$name" "${name%.*}" "${name##*.}"
+    cat <<'HTML'
+<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>zkrecipes</title><link rel="stylesheet" href="style.css"></head>
+<body>
+<h1>zkrecipes</h1>
+<p>Distributed locks and leader election on ZooKeeper, for C programs and, with the command zkr, for any program.</p>
+<h2>Start here</h2>
+<ul>
+HTML
+    for file in "$build"/tools/docs/zkrecipes.7 "$build"/tools/docs/zkrecipes-guide.7 "$command"; do
+        entry "$file"
     done
-    printf '</ul>\n'
+    printf '</ul>\n<h2>Tasks</h2>\n<ul>\n'
+    grep -o '<h1 class="Sh" id="[^"]*"' "$out/zkrecipes-guide.7.html" | cut -d '"' -f 4 |
+        grep -vE '^(NAME|DESCRIPTION|SEE_ALSO)$' | while IFS= read -r id; do
+        printf '<li><a href="zkrecipes-guide.7.html#%s">%s</a></li>\n' "$id" "${id//_/ }"
+    done
+    printf '</ul>\n<h2>Headers</h2>\n<ul>\n'
+    for file in "${headers[@]}"; do
+        entry "$file"
+    done
+    printf '</ul>\n</body>\n</html>\n'
 } >"$out/index.html"
+
+# mandoc breaks the lines of code twice, and links no page that man(7) names.
+perl -0777 -i -pe '
+    BEGIN {
+        my ($out, $man3) = splice @ARGV, 0, 2;
+        for (glob "$out/*.html") { m{([^/]+)\.(\d)\.html$} and $page{"$1($2)"} = "$1.$2.html" }
+        for (glob "$man3/*.3") {
+            my ($name) = m{([^/]+)\.3$};
+            open my $in, "<", $_ or die;
+            $page{"$name(3)"} //= "$1.html#$name()" if <$in> =~ m{^\.so man3/(\S+)};
+        }
+        @ARGV = grep { !m{/index\.html$} } glob "$out/*.html";
+    }
+    s{<pre>(.*?)</pre>}{ (my $code = $1) =~ s{<br/>\n}{}g; "<pre>$code</pre>" }gse;
+    s{(?:<a class="permalink" href="[^"]*">)?<b>([\w-]+)</b>\((\d)\)(?:</a>)?}{
+        my $to = $page{"$1($2)"}; $to ? qq(<a href="$to"><b>$1</b>($2)</a>) : $& }ge;
+    s{<html>}{<html lang="en">};
+    s{<body>}{<body>\n<p><a href="index.html">zkrecipes</a></p>};
+    s{<p class="Pp"></p>\n}{}g;
+' "$out" "$man3"
 echo "$out/index.html"

@@ -186,15 +186,20 @@ sub members {
     return $out;
 }
 
+sub type_name {
+    my ($code) = @_;
+    my $name = $code =~ /^#define\s+(\w+)/ ? $1
+        : $code =~ /^(?:typedef\s+)?((?:struct|enum)\s+\w+)\s*\{/ ? $1
+        : $code =~ /\(\*(\w+)\)/ ? $1
+        : $code =~ /(\w+);$/ ? $1 : die "what is declared here? $code\n";
+    $name =~ s/^struct // if $code =~ /^typedef/;
+    return $name;
+}
+
 sub type {
     my ($type) = @_;
     my $code = $type->{code};
-    my $name = $code =~ /^#define\s+(\w+)/ ? $1
-        : $code =~ /\(\*(\w+)\)/ ? $1
-        : $code =~ /^(?:typedef\s+)?((?:struct|enum)\s+\w+)\s*\{/ ? $1
-        : $code =~ /(\w+);$/ ? $1 : die "what is declared here? $code\n";
-    $name =~ s/^struct // if $code =~ /^typedef/;
-    my $out = ".SS $name\n";
+    my $out = '.SS ' . type_name($code) . "\n";
     if ($code =~ /^#define/) {
         $out .= prose($type->{comment});
         while ($code =~ /\bX\((\w+), (-?\d+), \w+, "([^"]*)"\)/g) {
@@ -209,9 +214,12 @@ sub type {
     return $out;
 }
 
-sub function_names {
+# What somebody may look up: functions, and types as they are declared with typedef.
+sub names {
     my ($page) = @_;
-    return map { $_->{code} =~ /(zkr_\w+)\(/ ? $1 : () } @{$page->{functions} || []};
+    my %seen = ($page->{name} => 1);
+    return grep { !$seen{$_}++ } map({ $_->{code} =~ /(zkr_\w+)\(/ ? $1 : () } @{$page->{functions} || []}),
+        grep({ /^zkr_\w+$/ } map { type_name($_->{code}) } @{$page->{types} || []});
 }
 
 sub page {
@@ -219,14 +227,14 @@ sub page {
     my ($summary, $about) = split /\n\s*\n|\.\n/, $page->{about}, 2;
     $summary =~ s/\s+/ /g;
     $summary =~ s/[. ]+$//;
-    my @names = function_names($page);
     my $out = ".\\\" SPDX-License-Identifier: Apache-2.0\n.\\\" Made from zkr/$page->{header}.h.\n";
     $out .= '.TH ' . uc($page->{name}) . " 3 $date \"zkrecipes $version\" \"Library Functions\"\n";
-    $out .= ".SH NAME\n" . join(",\n", $page->{name}, grep { $_ ne $page->{name} } @names)
+    $out .= ".SH NAME\n" . join(",\n", $page->{name}, names($page))
         . "\n\\- " . escaped(lcfirst $summary) . "\n";
     $out .= ".SH SYNOPSIS\n.nf\n#include <zkr/$page->{header}.h>\n";
     $out .= ".PP\n" . signature($_->{code}) for @{$page->{functions} || []};
-    $out .= ".PP\nLink with -lzkrecipes.\n.fi\n.SH DESCRIPTION\n" . prose(defined $about ? $about : "$summary.");
+    my $link = $page->{header} eq 'testing' ? '-lzkrecipes-testing -lzkrecipes' : '-lzkrecipes';
+    $out .= ".PP\nLink with $link.\n.fi\n.SH DESCRIPTION\n" . prose(defined $about ? $about : "$summary.");
     $out .= ".SH TYPES\n" . join('', map { type($_) } @{$page->{types}}) if $page->{types};
     $out .= ".SH FUNCTIONS\n" . join('', map { function($_) } @{$page->{functions}}) if $page->{functions};
     my @others = map { "\\fB$_->{name}\\fP(3)" } grep { $_ != $page } @pages;
@@ -245,5 +253,5 @@ sub put {
 read_header($_) for @pages;
 for my $page (@pages) {
     put("$page->{name}.3", page($page));
-    put("$_.3", ".so man3/$page->{name}.3\n") for grep { $_ ne $page->{name} } function_names($page);
+    put("$_.3", ".so man3/$page->{name}.3\n") for names($page);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char wanted[] =
-    "wants open, creator, or SCHEME:ID:PERMS,... with PERMS of "
+    "needs open, creator, or SCHEME:ID:PERMS,... with PERMS of "
     "the letters crdwa";
 
 void acl_end(struct acl *a)

@@ -27,7 +27,7 @@ const char *auth_add(struct auth *a, int layer, const char *text)
 {
     const char *colon = strchr(text, ':');
     if (!colon || colon == text) {
-        return "wants SCHEME:CREDENTIALS";
+        return "needs SCHEME:CREDENTIALS";
     }
     if (layer > a->layer) {
         auth_end(a);

@@ -232,7 +232,7 @@ static int win(struct elect *e)
 static int campaign(struct elect *e)
 {
     e->hold.lost = false;
-    notify_send(&e->env->notify, "STATUS=waits for the %s %.1000s", e->hold.what,
+    notify_send(&e->env->notify, "STATUS=waiting for the %s %.1000s", e->hold.what,
                 e->path);
     int rc = zkr_leader_latch_start(e->latch);
     int status = rc == ZKR_OK ? AGAIN : cli_fail_rc(rc);
@@ -271,7 +271,7 @@ static int lead(struct elect *e, bool *last)
         status = hold_run(h, e->env, e->command.argv);
         lease_end(&h->lease);
         *last = e->once || h->told || status == CLI_COMMAND || status == CLI_INTERNAL;
-        notify_send(&e->env->notify, "%sSTATUS=gives the %s %.1000s back",
+        notify_send(&e->env->notify, "%sSTATUS=releasing the %s %.1000s",
                     *last ? "STOPPING=1\n" : "", h->what, h->path);
     }
     (void)zkr_leader_latch_stop(e->latch, ZKR_LATCH_SILENT);

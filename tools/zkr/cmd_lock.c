@@ -63,7 +63,7 @@ static int connect_first(struct lock *l)
     if (!guard) {
         return cli_fail_thread();
     }
-    notify_send(&l->env->notify, "STATUS=waits for the %s %.1000s", l->hold.what,
+    notify_send(&l->env->notify, "STATUS=waiting for the %s %.1000s", l->hold.what,
                 l->o.path);
     int64_t left = cli_until(l->until), limit = l->env->globals.connect_ms;
     int status = connect_wait(l->client, &l->env->globals, left < limit ? left : limit);
@@ -204,7 +204,7 @@ static int await_start(struct lock *l)
         return no_answer(l, leave_is_done(l->client));
     case HOLD_ASKED:
         return cli_fail((int)l->o.conflict,
-                        "asked to let go of %.1000s before the command was started",
+                        "asked to release %.1000s before the command was started",
                         l->o.path);
     case HOLD_STOPPED:
         break;
@@ -243,8 +243,8 @@ static int use(struct lock *l)
                                    : hold_wait(h, l->env);
     hold_linger(h, l->env, l->granted + l->o.min_hold_ms);
     lease_end(&h->lease);
-    notify_send(&l->env->notify, "STOPPING=1\nSTATUS=gives the %s %.1000s back",
-                h->what, h->path);
+    notify_send(&l->env->notify, "STOPPING=1\nSTATUS=releasing the %s %.1000s", h->what,
+                h->path);
     grip_give_back(&l->grip);
     l->until = h->lost ? leave_lost() : CLI_NEVER;
     return status;

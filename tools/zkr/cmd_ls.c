@@ -19,7 +19,7 @@ static const char usage[] = "usage: zkr [OPTION]... ls [-r] [--json] [PATH]\n"
                             "\n"
                             "Shows the locks, elections and semaphores at PATH and "
                             "right below it that somebody\n"
-                            "holds or waits for. PATH is / unless told.\n"
+                            "holds or waits for. PATH is / by default.\n"
                             "\n"
                             "  -r, --recursive  at any depth\n"
                             "      --json       one line of JSON for each, see zkr(1)\n"
@@ -99,7 +99,7 @@ static void fill_owner(struct row *r, const zkr_survey_entry *e)
 {
     const zkr_contender *c = e->holder;
     const char *name = !c          ? "-"
-                       : c->asked  ? "(asked to let go)"
+                       : c->asked  ? "(asked to release)"
                        : *c->owner ? c->owner
                                    : "-";
     int more = e->kind == ZKR_KIND_LEASE ? 0 : (int)(e->held - 1);
@@ -231,7 +231,7 @@ static int run(struct ls *l)
         return status;
     }
     if (rc == ZKR_ENONODE) {
-        return cli_fail(CLI_HELD, "there is no %.1000s", l->path);
+        return cli_fail(CLI_HELD, "%.1000s does not exist", l->path);
     }
     return rc == ZKR_OK ? show(l) : cli_fail_rc(rc);
 }

@@ -11,11 +11,11 @@
 static const char usage[] =
     "usage: zkr [OPTION]... revoke [-w SEC [--force]] PATH\n"
     "\n"
-    "Asks the holder of the lock at PATH to let go.\n"
+    "Asks the holder of the lock at PATH to release it.\n"
     "\n"
-    "  -w, --wait SEC  wait so long until it has; status 1 when it has not\n"
-    "      --force     delete its node then: the lock is free at once, whatever the\n"
-    "                  holder still does\n"
+    "  -w, --wait SEC  wait at most this long until it has; status 1 if it has not\n"
+    "      --force     then delete its node: the next gets the lock at once, whatever\n"
+    "                  the holder still does\n"
     "  -h, --help\n"
     "  -V, --version\n";
 
@@ -37,7 +37,7 @@ static int take_option(struct revoke *r, int option, char **argv)
     case 'w':
         return cli_parse_seconds(optarg, &r->wait_ms)
                    ? OPTIONS_GO_ON
-                   : options_refuse("revoke", "-w wants seconds, not '%s'", optarg);
+                   : options_refuse("revoke", "-w needs seconds, not '%s'", optarg);
     case OPTION_FORCE:
         r->force = true;
         return OPTIONS_GO_ON;
@@ -66,8 +66,8 @@ static int take_options(struct revoke *r, int argc, char **argv)
         return rc;
     }
     if (r->force && r->wait_ms == NOT_WAITING) {
-        return options_refuse("revoke", "--force wants -w: how long the holder has to "
-                                        "let go by itself");
+        return options_refuse("revoke", "--force needs -w: how long the holder has to "
+                                        "release by itself");
     }
     r->path = argv[optind];
     return options_check_path(&r->env->globals, r->path);
@@ -142,8 +142,8 @@ static int evict_all(struct revoke *r)
             return cli_fail_rc(rc);
         }
         if (c->holds) {
-            cli_note("deleted the node of %.200s by force: the lock is free for the "
-                     "next, and until that holder hears of it two may hold it",
+            cli_note("deleted the node of %.200s by force: the next gets the lock, and "
+                     "until that holder notices two may hold it",
                      *c->owner ? c->owner : c->node);
         }
     }
@@ -181,8 +181,8 @@ static int work(struct revoke *r)
         return evict_all(r);
     }
     return cli_fail(CLI_HELD,
-                    "%.1000s is not let go of; its holder was asked, --force does not "
-                    "ask",
+                    "%.1000s is still held; its holder was asked; --force deletes its "
+                    "node",
                     r->path);
 }
 

@@ -21,7 +21,7 @@ static const char usage[] =
     "Shows who holds the lock at PATH (position 1) and who waits, in order. With -v\n"
     "also which server serves the holder's session.\n"
     "\n"
-    "  -q             say nothing: the status is 0 when it is held, else 1\n"
+    "  -q             show nothing: the status is 0 if it is held, else 1\n"
     "      --json     one line of JSON, see zkr(1)\n"
     "      --watch    again at each change, until a signal; on a terminal each second\n"
     "  -h, --help\n"
@@ -96,10 +96,9 @@ static void warn(struct status *s, const struct sight_lists *lists)
     }
     if (!s->mute_told && s->peers.mute) {
         s->mute_told = true;
-        cli_note(
-            "%.200s does not tell which sessions it serves: it allows neither cons "
-            "(4lw.commands.whitelist) nor an AdminServer on port 8080",
-            s->peers.mute);
+        cli_note("%.200s does not say which sessions it serves: it allows neither cons "
+                 "(4lw.commands.whitelist) nor an AdminServer on port 8080",
+                 s->peers.mute);
     }
 }
 

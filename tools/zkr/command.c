@@ -26,7 +26,7 @@ static void use_shell(struct command *c, char *text)
 
 int command_take(struct command *c, const char *subcommand, char **words)
 {
-    static const char one_text[] = "-c wants one text, and no command besides";
+    static const char one_text[] = "-c needs one text, and no command besides";
     if (*words && command_is_c(*words)) {
         if (!words[1] || words[2] || c->text) {
             return options_refuse(subcommand, one_text);

@@ -83,12 +83,12 @@ static int take_line(struct globals *g, char *line, struct origin *from, bool is
         if (strcmp(from->name, names[i].name) == 0) {
             return is_open && names[i].setting == SETTING_AUTH
                        ? settings_refuse(from, "others may read ZKR_AUTH here; put "
-                                               "it into a file of its own, and that "
-                                               "one's name into ZKR_AUTH_FILE")
+                                               "it into another file, and name that "
+                                               "in ZKR_AUTH_FILE")
                        : settings_take(g, names[i].setting, trim(equals + 1), from);
         }
     }
-    return settings_refuse(from, "there is no setting '%.200s'", from->name);
+    return settings_refuse(from, "unknown setting '%.200s'", from->name);
 }
 
 static int take_lines(struct globals *g, const char *file, bool is_open)

@@ -10,7 +10,7 @@ int connect_open(zkr_client **out, const struct globals *g, const char *owner)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     if (g->auth.count == 0 && acl_needs_auth(&g->acl)) {
-        return cli_fail(CLI_USAGE, "--acl creator wants credentials: --auth or "
+        return cli_fail(CLI_USAGE, "--acl creator needs credentials: --auth or "
                                    "--auth-file");
     }
     o.session_timeout_ms = g->session_ms;

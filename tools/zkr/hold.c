@@ -80,7 +80,8 @@ enum hold_start hold_await(struct hold *h,
 
 void hold_ready(const struct hold *h, const struct env *env)
 {
-    notify_send(&env->notify, "READY=1\nSTATUS=has the %s %.1000s", h->what, h->path);
+    notify_send(&env->notify, "READY=1\nSTATUS=holding the %s %.1000s", h->what,
+                h->path);
 }
 
 /* --- the command's environment --- */
@@ -167,10 +168,9 @@ static int report(const struct job *j, struct hold *h, int status)
                         "cannot start '%.1000s': %s; check the command and $PATH",
                         j->spec.argv[0], strerrordesc_np(j->start_errno));
     }
-    return j->lost
-               ? say_lost(h, "the command was killed; check what it left half done, "
-                             "then run it again")
-               : status;
+    return j->lost ? say_lost(h, "the command was killed; check what it left undone, "
+                                 "then run it again")
+                   : status;
 }
 
 static void check_kill_after(const struct lease *l)
@@ -178,9 +178,9 @@ static void check_kill_after(const struct lease *l)
     int64_t most = lease_kill_after_most(l->session_ms);
     if (l->wanted_ms > most) {
         cli_note(
-            "--kill-after is cut to %" PRId64 ".%03" PRId64
-            " s, a third of the session time-out, where the lock is in doubt; -t makes "
-            "that longer",
+            "--kill-after is reduced to %" PRId64 ".%03" PRId64
+            " s, a third of the session timeout, for when the lock is in doubt; -t "
+            "makes that longer",
             most / 1000, most % 1000);
     }
 }
@@ -249,7 +249,7 @@ static int take_signals(struct hold *h, struct env *env)
 static int lost(struct hold *h)
 {
     h->lost = true;
-    return say_lost(h, "it is given up; run it again");
+    return say_lost(h, "the hold is over; run zkr again");
 }
 
 static int print_line(const struct hold *h)
@@ -285,7 +285,7 @@ int hold_wait(struct hold *h, struct env *env)
             return cli_exit_signal(signo);
         }
         if (wish_take(&h->wish)) {
-            cli_note("asked to let go of %.1000s, which is done", h->path);
+            cli_note("asked to release %.1000s; released", h->path);
             return 0;
         }
         if (fds[2].revents && !read_on(&later)) {

@@ -28,8 +28,8 @@ static void mind_lease(struct job *j)
     if (phase != LEASE_SURE && !j->killed) {
         j->killed = true;
         if (!allowed) {
-            cli_note("not allowed to kill process group %ld; it runs on without the "
-                     "lock; run zkr itself with its rights",
+            cli_note("not allowed to kill process group %ld; it goes on without the "
+                     "lock; run zkr itself with its privileges",
                      (long)j->child.pid);
         }
     }
@@ -41,7 +41,7 @@ static void mind_lease(struct job *j)
 static void mind_wish(struct job *j)
 {
     if (wish_take(j->wish) && j->end_at == 0) {
-        cli_note("asked to let go of %.1000s: the command is told to end", j->path);
+        cli_note("asked to release %.1000s: ending the command", j->path);
         j->end_at = cli_now_ms() + lease_patience(j->lease);
         (void)child_kill(&j->child, j->kill_signal);
         (void)child_kill(&j->child, SIGCONT);

@@ -3,7 +3,7 @@
  * When to give up: from how long the hold is still sure, decides when the command is told to
  * end and when it is killed.
  *
- * While all is well the lease probes keep the bound 0.6 of a session time-out ahead at least. When it
+ * While all is well the lease probes keep the bound 0.6 of a session timeout ahead at least. When it
  * comes as near as kill_after + margin, probes have gone unanswered: the hold is in doubt. Both
  * together are so small that a pause of the servers of 0.45 is none.
  * Then the kill signal is due, and SIGKILL after kill_after, at margin before the

@@ -28,10 +28,10 @@ give_up(zkr_client *c, const struct leave *how, bool told, int status)
     stats_end(how->stats);
     int64_t session_ms = zkr_client_session_timeout_ms(c);
     if (!told) {
-        cli_note(
-            "the servers have not confirmed that our node is deleted; else it goes "
-            "when the session times out, after %" PRId64 ".%03" PRId64 " s",
-            session_ms / 1000, session_ms % 1000);
+        cli_note("the servers have not confirmed that our node is deleted; it goes at "
+                 "the latest when the session times out, after %" PRId64 ".%03" PRId64
+                 " s",
+                 session_ms / 1000, session_ms % 1000);
     }
     leave_now(status);
 }

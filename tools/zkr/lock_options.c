@@ -19,28 +19,27 @@ static const char usage[] =
     "then holds until a signal or the end of its input.\n"
     "\n"
     "  -n, --nb, --nonblock          fail rather than wait\n"
-    "  -w, --wait, --timeout SEC     wait at most so long, connecting included;\n"
+    "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
     "                                0 = -n\n"
-    "  -E, --conflict-exit-code N    exit code when it was not obtained; default 1\n"
+    "  -E, --conflict-exit-code N    exit code if it was not obtained; default 1\n"
     "  -x, -e, --exclusive           the default\n"
     "  -s, --shared                  together with others that hold it by -s\n"
-    "      --rw                      -x in the way of Curator's ReadWriteLock, see "
+    "      --rw                      -x like a writer of Curator's ReadWriteLock, see "
     "zkr(1)\n"
     "      --permits [N/]MAX         N permits, or 1, of the MAX of a semaphore\n"
-    "      --also PATH               this one, too, all or none; may be repeated\n"
-    "      --on-revoke term|ignore   when 'zkr revoke' asks: end the command and let "
-    "go,\n"
-    "                                the default, or go on\n"
+    "      --also PATH               also this lock, all or none; may be repeated\n"
+    "      --on-revoke term|ignore   on 'zkr revoke', end the command and release "
+    "(the\n"
+    "                                default), or go on\n"
     "  -c, --command TEXT            give TEXT to the shell\n"
     "  -i, --id ID                   what others see as the owner\n"
-    "      --kill-signal SIG         how the command is told to end when the lock is\n"
-    "                                in doubt; default TERM\n"
-    "      --kill-after SEC          how long after that it is killed; default auto\n"
-    "      --lock-delay SEC          wait so long before the start when the lock was\n"
-    "                                not free at once; default 0\n"
-    "      --min-hold SEC            keep the lock at least so long, though the "
-    "command\n"
-    "                                may have ended; default 0\n"
+    "      --kill-signal SIG         the signal the command gets when the lock is in\n"
+    "                                doubt; default TERM\n"
+    "      --kill-after SEC          time it then has before SIGKILL; default auto\n"
+    "      --lock-delay SEC          if the lock was not free at once, wait this long\n"
+    "                                before the start; default 0\n"
+    "      --min-hold SEC            keep the lock at least this long, even if the\n"
+    "                                command has ended; default 0\n"
     "      --stats FILE              write metrics there, for node_exporter\n"
     "      --verbose                 say how long it took and what is held\n"
     "  -o, --close                   accepted, no effect\n"
@@ -65,26 +64,26 @@ static int take_number(struct lock_options *o, int option)
     case 'w':
         return cli_parse_seconds(optarg, &o->wait_ms)
                    ? OPTIONS_GO_ON
-                   : options_refuse("lock", "-w wants seconds, not '%s'", optarg);
+                   : options_refuse("lock", "-w needs seconds, not '%s'", optarg);
     case 'E':
         return cli_parse_int(optarg, 0, 255, &o->conflict)
                    ? OPTIONS_GO_ON
-                   : options_refuse("lock", "-E wants 0 to 255, not '%s'", optarg);
+                   : options_refuse("lock", "-E needs 0 to 255, not '%s'", optarg);
     case OPTION_KILL_SIGNAL:
         return cli_parse_signal(optarg, &o->kill_signal)
                    ? OPTIONS_GO_ON
                    : options_refuse(
-                         "lock", "--kill-signal wants a signal such as TERM, not '%s'",
+                         "lock", "--kill-signal needs a signal such as TERM, not '%s'",
                          optarg);
     case OPTION_LOCK_DELAY:
         return cli_parse_seconds(optarg, &o->delay_ms)
                    ? OPTIONS_GO_ON
-                   : options_refuse("lock", "--lock-delay wants seconds, not '%s'",
+                   : options_refuse("lock", "--lock-delay needs seconds, not '%s'",
                                     optarg);
     case OPTION_MIN_HOLD:
         return cli_parse_seconds(optarg, &o->min_hold_ms)
                    ? OPTIONS_GO_ON
-                   : options_refuse("lock", "--min-hold wants seconds, not '%s'",
+                   : options_refuse("lock", "--min-hold needs seconds, not '%s'",
                                     optarg);
     default:
         if (strcmp(optarg, "auto") == 0) {
@@ -94,7 +93,7 @@ static int take_number(struct lock_options *o, int option)
         return cli_parse_seconds(optarg, &o->kill_after_ms)
                    ? OPTIONS_GO_ON
                    : options_refuse("lock",
-                                    "--kill-after wants seconds or auto, not '%s'",
+                                    "--kill-after needs seconds or auto, not '%s'",
                                     optarg);
     }
 }
@@ -113,7 +112,7 @@ static int take_permits(struct lock_options *o)
     }
     return fine ? OPTIONS_GO_ON
                 : options_refuse("lock",
-                                 "--permits wants MAX or N/MAX, N from 1 to MAX and at "
+                                 "--permits needs MAX or N/MAX, N from 1 to MAX and at "
                                  "most %d, not '%s'",
                                  ZKR_SEMAPHORE_PERMITS_MAX, optarg);
 }
@@ -124,7 +123,7 @@ static int take_on_revoke(struct lock_options *o)
     o->ignores_wishes = strcmp(optarg, "ignore") == 0;
     return o->ignores_wishes || strcmp(optarg, "term") == 0
                ? OPTIONS_GO_ON
-               : options_refuse("lock", "--on-revoke wants term or ignore, not '%s'",
+               : options_refuse("lock", "--on-revoke needs term or ignore, not '%s'",
                                 optarg);
 }
 
@@ -249,8 +248,8 @@ static int choose_kind(struct lock_options *o)
     }
     if (o->on_revoke_given && (several || o->permits_max > 0)) {
         return options_refuse("lock",
-                              "--on-revoke: who holds by --also or --permits is "
-                              "not asked to let go");
+                              "--on-revoke: a holder with --also or --permits is "
+                              "never asked to release");
     }
     o->kind = several              ? LOCK_SEVERAL
               : o->permits_max > 0 ? LOCK_PERMITS

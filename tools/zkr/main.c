@@ -17,7 +17,7 @@ static const char usage[] =
     "  elect   run a command while being the leader, or watch who is\n"
     "  status  who holds a lock, and who waits for it\n"
     "  ls      the locks below a path\n"
-    "  revoke  ask the holder of a lock to let go\n"
+    "  revoke  ask the holder of a lock to release it\n"
     "\n"
     "  -z, --servers LIST         host:port,host:port/chroot; default $ZKR_SERVERS,\n"
     "                             else 127.0.0.1:2181\n"

@@ -17,8 +17,8 @@ int options_refuse(const char *subcommand, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    return cli_fail(CLI_USAGE, "%s; 'zkr%s%s --help' shows what there is", text,
-                    *subcommand ? " " : "", subcommand);
+    return cli_fail(CLI_USAGE, "%s; see 'zkr%s%s --help'", text, *subcommand ? " " : "",
+                    subcommand);
 }
 
 /* Wipes credentials from where ps shows them. */
@@ -39,9 +39,9 @@ static int refuse_option(int option, char **argv, const char *subcommand)
                        : options_refuse(subcommand, "-%c needs an argument", optopt);
     }
     if (optopt > 0 && optopt < OPTION_CONNECT_TIMEOUT && !is_long) {
-        return options_refuse(subcommand, "there is no option -%c", optopt);
+        return options_refuse(subcommand, "unknown option -%c", optopt);
     }
-    return options_refuse(subcommand, "there is no option %s, or it takes no argument",
+    return options_refuse(subcommand, "unknown option %s, or it takes no argument",
                           word);
 }
 
@@ -102,10 +102,10 @@ int options_check_path(const struct globals *g, const char *path)
     static const char own[] = "/zookeeper";
     size_t length = strlen(path);
     if (path[0] != '/') {
-        return cli_fail(CLI_PATH, "a path starts with /, not as '%.1000s' does", path);
+        return cli_fail(CLI_PATH, "a path starts with /: '%.1000s' does not", path);
     }
     if (length == 1) {
-        return cli_fail(CLI_PATH, "/ is the root, which is no lock; take a path below");
+        return cli_fail(CLI_PATH, "/ cannot be a lock; use a path below it");
     }
     if (path[length - 1] == '/') {
         return cli_fail(CLI_PATH, "leave out the / at the end of '%.1000s'", path);
@@ -113,7 +113,7 @@ int options_check_path(const struct globals *g, const char *path)
     if (strncmp(path, own, sizeof(own) - 1) == 0 && !strchr(g->servers, '/') &&
         (path[sizeof(own) - 1] == '/' || path[sizeof(own) - 1] == '\0')) {
         return cli_fail(CLI_PATH,
-                        "%.1000s: what is below /zookeeper is the servers' own; take "
+                        "%.1000s: paths below /zookeeper belong to the servers; use "
                         "another path",
                         path);
     }

@@ -144,7 +144,7 @@ void owner_print(FILE *out,
     put_field(&l, c, "host");
     const char *timeout = zkr_contender_field(c, "session_timeout_ms");
     if (timeout) {
-        (void)fputs("session time-out ", next(&l));
+        (void)fputs("session timeout ", next(&l));
         text_print(out, timeout, 0);
         (void)fputs(" ms", out);
     }

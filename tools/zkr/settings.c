@@ -35,7 +35,7 @@ int settings_refuse(const struct origin *from, const char *format, ...)
     case ORIGIN_COMMAND:
         break;
     }
-    return cli_fail(CLI_USAGE, "%s; 'zkr%s%s --help' shows what there is", text,
+    return cli_fail(CLI_USAGE, "%s; see 'zkr%s%s --help'", text,
                     *from->subcommand ? " " : "", from->subcommand);
 }
 
@@ -43,14 +43,14 @@ static int take_session(struct globals *g, const char *value, const struct origi
 {
     return cli_parse_int(value, 1, INT32_MAX, &g->session_ms)
                ? OPTIONS_GO_ON
-               : settings_refuse(from, "%s wants milliseconds, not '%.200s'",
+               : settings_refuse(from, "%s needs milliseconds, not '%.200s'",
                                  from->name, value);
 }
 
 static int take_connect(struct globals *g, const char *value, const struct origin *from)
 {
     if (!cli_parse_seconds(value, &g->connect_ms) || g->connect_ms == 0) {
-        return settings_refuse(from, "%s wants seconds, more than 0, not '%.200s'",
+        return settings_refuse(from, "%s needs seconds, more than 0, not '%.200s'",
                                from->name, value);
     }
     g->connect_given = true;

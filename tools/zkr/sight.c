@@ -42,7 +42,7 @@ static bool add(struct sight *s, const zkr_contender *c, int64_t permits, bool h
 {
     struct sight_row *row = &s->rows[s->count];
     *row = (struct sight_row){.c = c, .permits = permits, .holds = holds};
-    row->owner = c->asked ? strdup("(asked to let go)") : strdup(c->owner);
+    row->owner = c->asked ? strdup("(asked to release)") : strdup(c->owner);
     if (!row->owner) {
         return false;
     }
@@ -135,8 +135,8 @@ bool sight_warning(const struct sight_lists *lists, char *text, size_t size)
         leaders += c->kind == ZKR_KIND_LEADER;
         if (c->kind == ZKR_KIND_OTHER) {
             (void)snprintf(text, size,
-                           "%.100s is of another recipe: it counts by its number, but "
-                           "its maker may not wait for the others",
+                           "%.100s belongs to another recipe: it counts by its number, "
+                           "but its maker may not wait for the others",
                            c->node);
             return true;
         }
@@ -144,14 +144,14 @@ bool sight_warning(const struct sight_lists *lists, char *text, size_t size)
     if (leaders > 0 && leaders < count) {
         (void)snprintf(
             text, size,
-            "leaders and locks stand in one queue: Curator's do not wait for "
-            "each other; give each a path of its own");
+            "leaders and locks are in one queue: those of Curator do not wait "
+            "for each other; give each a path of its own");
         return true;
     }
     if (count > 0 && count_of(lists->leases) + count_of(lists->gate) > 0) {
         (void)snprintf(text, size,
-                       "there is a semaphore, too: its permits are not shown, and do "
-                       "not exclude who holds the lock");
+                       "there is also a semaphore: its permits are not shown, and do "
+                       "not exclude the holder of the lock");
         return true;
     }
     return false;

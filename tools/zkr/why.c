@@ -21,7 +21,7 @@ void why_doubt(struct why *w, zkr_client *c, bool slept)
     zkr_stats stats = {.last_answer_ms = -1};
     (void)zkr_client_stats(c, &stats, sizeof(stats));
     int64_t ago = stats.last_answer_ms;
-    const char *what = slept ? "zkr was stopped, or the machine stood still"
+    const char *what = slept ? "zkr was stopped, or the machine was frozen"
                        : zkr_client_state(c) == ZKR_STATE_CONNECTED
                            ? "connected, but a majority of the servers does not answer"
                            : "there is no connection to a server";
@@ -45,5 +45,5 @@ const char *why_remedy(const struct why *w)
     if (w->stopped) {
         return "see what stopped it; -t makes the session longer";
     }
-    return "see to the servers and the network; -t makes the session longer";
+    return "check the servers and the network; -t makes the session longer";
 }

@@ -12,6 +12,9 @@ static struct zkt_case *first, **last = &first;
 static size_t count;
 static const struct zkt_case *present;
 static int (*at_start[STARTS_MAX + 1])(char **argv, int *status);
+static void (*begin_around)(void);
+static int (*end_around)(void);
+static int status_around;
 
 void zkt_add_cases(struct zkt_case *ways, unsigned long ways_count)
 {
@@ -29,6 +32,12 @@ void zkt_at_start(int (*fn)(char **argv, int *status))
         i++;
     }
     at_start[i] = fn;
+}
+
+void zkt_around_cases(void (*begin)(void), int (*end)(void))
+{
+    begin_around = begin;
+    end_around = end;
 }
 
 int zkt_way(void)
@@ -60,6 +69,21 @@ static void run_body(void **state)
     end_beyond_the_body();
 }
 
+static int begin_all(void **state)
+{
+    int rc = zkt_group_setup(state);
+    if (rc == 0 && begin_around) {
+        begin_around();
+    }
+    return rc;
+}
+
+static int end_all(void **state)
+{
+    status_around = end_around ? end_around() : 0;
+    return zkt_group_teardown(state);
+}
+
 int main(int argc, char **argv)
 {
     int status = 0, taken = 0;
@@ -75,8 +99,7 @@ int main(int argc, char **argv)
     for (struct zkt_case *c = first; c && tests; c = c->next) {
         tests[n++] = (struct CMUnitTest){c->name, run_body, enter, zkt_leave, c};
     }
-    status = zkt_run_cases(argc - taken, argv + taken, tests, n, zkt_group_setup,
-                           zkt_group_teardown);
+    status = zkt_run_cases(argc - taken, argv + taken, tests, n, begin_all, end_all);
     free(tests);
-    return status;
+    return status != 0 ? status : status_around;
 }

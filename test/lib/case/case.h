@@ -49,4 +49,11 @@ int zkt_way(void);
  */
 void zkt_at_start(int (*fn)(char **argv, int *status));
 
+/**
+ * What all cases share: @begin is called once, before the first case, when there is a server, in the process from which
+ * they are forked; @end behind the last one. That returns 0, or with what the program ends when all have passed. To be
+ * called by a constructor.
+ */
+void zkt_around_cases(void (*begin)(void), int (*end)(void));
+
 #endif

@@ -38,7 +38,10 @@ int zkt_enter(void **state)
     return 0;
 }
 
-/* Nodes of owners must be gone, parents and what a case made for itself may stay: they are deleted. */
+/*
+ * Nodes of owners must be gone; parents and what a case made for itself may stay: they are deleted. With the path the
+ * watches go that clients that live on, as those of test/interop, have left on it.
+ */
 int zkt_leave(void **state)
 {
     (void)state;
@@ -46,6 +49,7 @@ int zkt_leave(void **state)
         ZKT_EVENTUALLY(zkt_ephemerals_under(zkt_servers(), path) == 0, PATIENCE_MS);
         (void)zkt_delete_children(zkt_servers(), path);
     }
+    (void)zkt_delete(zkt_servers(), path);
     zkt_check_clean(path);
     return 0;
 }
@@ -152,10 +156,7 @@ void zkt_destroy(zkr_mutex *m)
 
 void zkt_expire_start(zkr_client *c)
 {
-    int64_t id;
-    unsigned char password[16];
-    zkt_door_session(c, &id, password);
-    zkt_expire_session(zkt_servers(), id, password);
+    zkt_expire_session(zkt_servers(), zkr_client_session_id(c));
 }
 
 void zkt_expire(zkr_client *c)
@@ -165,25 +166,22 @@ void zkt_expire(zkr_client *c)
     ZKT_EVENTUALLY(zkr_client_session_id(c) != id, PATIENCE_MS);
 }
 
-static struct {
-    int64_t id;
-    unsigned char password[16];
-} noted;
+static int64_t noted;
 
 void zkt_note_session(zkr_client *c)
 {
-    zkt_door_session(c, &noted.id, noted.password);
+    noted = zkr_client_session_id(c);
 }
 
 void zkt_expire_noted(void *unused)
 {
     (void)unused;
-    zkt_expire_session(zkt_servers(), noted.id, noted.password);
+    zkt_expire_session(zkt_servers(), noted);
 }
 
 void zkt_await_next_session(zkr_client *c)
 {
-    ZKT_EVENTUALLY(zkr_client_session_id(c) != noted.id, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkr_client_session_id(c) != noted, PATIENCE_MS);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
 }
 

@@ -285,8 +285,7 @@ static void session_is_resumed_and_expired(void **state)
     assert_int_equal(zkt_raw_exists(s, path, false, NULL), ZKT_LOST);
     assert_int_equal(zkt_raw_exists(other, child(path, "e"), false, NULL), ZKT_OK);
 
-    assert_int_equal(zkt_expire_session(hosts, zkt_raw_id(s), zkt_raw_passwd(s)),
-                     ZKT_OK);
+    assert_int_equal(zkt_expire_session(hosts, zkt_raw_id(s)), ZKT_OK);
     assert_false(zkt_exists(hosts, child(path, "e")));
     assert_int_equal(zkt_raw_exists(other, path, false, NULL), ZKT_LOST);
     assert_null(zkt_raw_resume(hosts, zkt_raw_id(s), zkt_raw_passwd(s), &rc));
@@ -334,7 +333,7 @@ static void session_is_expired_under_an_eager_owner(void **state)
         memcpy(o.passwd, zkt_raw_passwd(s), sizeof o.passwd);
         assert_int_equal(pthread_create(&thread, NULL, reconnect, &o), 0);
         ZKT_EVENTUALLY(atomic_load(&o.resumed) > 0, 5000);
-        assert_int_equal(zkt_expire_session(o.hosts, o.id, o.passwd), ZKT_OK);
+        assert_int_equal(zkt_expire_session(o.hosts, o.id), ZKT_OK);
         ZKT_EVENTUALLY(atomic_load(&o.expired), 5000);
         assert_int_equal(pthread_join(thread, NULL), 0);
         zkt_raw_abandon(s);

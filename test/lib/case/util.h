@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "testing/net.h"
+
 /* A sanitizer slows everything down: bounds of time are wider then. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ZKT_SLOWED_DOWN 1
@@ -22,10 +24,9 @@
  */
 
 /** Milliseconds of CLOCK_MONOTONIC. */
-int64_t zkt_now_ms(void);
-
+#define zkt_now_ms zkr__test_now_ms
 /** Sleep; only for the steps of a poll loop and to let measured time pass. */
-void zkt_sleep_ms(int64_t ms);
+#define zkt_sleep_ms zkr__test_sleep_ms
 
 /** Poll @cond every 2 ms. Returns true once it held, false when @timeout_ms passed. */
 bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms);
@@ -75,33 +76,15 @@ void zkt_put_byte(int fd, unsigned char byte);
 /** Returns the byte, -1 when @timeout_ms passed, -2 at the end of the stream. */
 int zkt_get_byte(int fd, int64_t timeout_ms);
 
-/** Entry @index of @hosts as "host:port". Returns false behind the last one. */
-bool zkt_host_at(const char *hosts, int index, char *out, size_t size);
+/* Of sockets: lib/testing/net.h says what they do. */
+#define zkt_host_at zkr__test_host_at
+#define zkt_chroot zkr__test_chroot
+#define zkt_connect zkr__test_connect
+#define zkt_write_all zkr__test_write_all
+#define zkt_read_all zkr__test_read_all
+#define zkt_read_some zkr__test_read_some
 
-/** The "/chroot" at the end of @hosts, or "". */
-const char *zkt_chroot(const char *hosts);
-
-/**
- * TCP connection to the first of @hosts that accepts, non-blocking and close-on-exec.
- * @deadline is a zkt_now_ms(). Returns the descriptor or -1.
- */
-int zkt_connect(const char *hosts, int64_t deadline);
-
-/** All @size bytes by @deadline, or false. */
-bool zkt_write_all(int fd, const void *data, size_t size, int64_t deadline);
-bool zkt_read_all(int fd, void *data, size_t size, int64_t deadline);
-
-/** Bytes read, 0 at the end of the stream, -1 on an error or past @deadline. */
-ssize_t zkt_read_some(int fd, void *data, size_t size, int64_t deadline);
-
-/**
- * A listening socket on a free loopback port, stored in *@port. The port lies below the
- * range for outgoing connections, so that nobody takes it while its server is down, and no
- * client that keeps trying can connect to itself.
- */
+/** A listening socket on a free loopback port, stored in *@port. */
 int zkt_listen(int *port);
-
-/** The same at a given loopback address and port. */
-int zkt_listen_at(const char *address, int port);
 
 #endif

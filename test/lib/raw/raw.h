@@ -128,12 +128,9 @@ int zkt_delete_children(const char *hosts, const char *path);
 int zkt_create_path(const char *hosts, const char *path);
 
 /**
- * End a session from outside, by taking it over and closing it; back when the server has
- * dropped it and its ephemeral nodes, settled. Its owner loses the connection and learns of the
- * expiry when it reconnects; one that reconnects while the session ends may be left with a
- * silent connection (3.8.0), and learns of it after its own read time-out. Returns ZKT_OK,
- * also when the session had ended before or the password is wrong, or ZKT_LOST.
+ * zkr_test_expire_session(), settled. Returns ZKT_OK, also when the session had ended before, or ZKT_LOST. Its owner
+ * may be left with a silent connection (3.8.0), and learns of it after its own read time-out.
  */
-int zkt_expire_session(const char *hosts, int64_t session_id, const void *passwd16);
+int zkt_expire_session(const char *hosts, int64_t session_id);
 
 #endif

@@ -4,7 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zkr/testing.h>
+
 #include "raw_impl.h"
+#include "testing/session.h"
 #include "util.h"
 
 enum { WAIT_MS = 5000, SETTLE_MS = 1000, PACKET_MAX = 4 << 20 };
@@ -113,33 +116,24 @@ void zkt_raw_put_path(const zkt_raw *s, zkt_packet *p, const char *path)
 
 static int send_connect(zkt_raw *s, int timeout_ms, int64_t deadline)
 {
-    zkt_packet p = zkt_raw_begin(0);
-    zkt_put_int(&p, 0);
-    zkt_put_long(&p, 0);
-    zkt_put_int(&p, timeout_ms);
-    zkt_put_long(&p, s->id);
-    zkt_put_buffer(&p, s->passwd, sizeof s->passwd);
-    zkt_put_bool(&p, false);
-    return send_packet(s, &p, deadline);
+    struct zkr__test_session asked = {.id = s->id, .timeout_ms = timeout_ms};
+
+    memcpy(asked.password, s->passwd, sizeof s->passwd);
+    return zkr__test_session_ask(s->fd, &asked, deadline) ? ZKT_OK : lost(s);
 }
 
 static int receive_connect(zkt_raw *s, int64_t deadline)
 {
-    zkt_packet p;
-    size_t size;
+    struct zkr__test_session got;
+    const int rc = zkr__test_session_answer(s->fd, &got, deadline);
 
-    if (zkt_raw_receive(s, &p, deadline) != ZKT_OK) {
-        return ZKT_LOST;
-    }
-    (void)zkt_take_int(&p);
-    s->negotiated_ms = zkt_take_int(&p);
-    s->id = zkt_take_long(&p);
-    const unsigned char *passwd = zkt_take_buffer(&p, &size);
-    if (p.bad || passwd == NULL || size != sizeof s->passwd) {
+    if (rc == ZKR_ECONNLOSS) {
         return lost(s);
     }
-    memcpy(s->passwd, passwd, size);
-    return s->negotiated_ms > 0 ? ZKT_OK : ZKT_EXPIRED;
+    s->negotiated_ms = (int32_t)got.timeout_ms;
+    s->id = got.id;
+    memcpy(s->passwd, got.password, sizeof s->passwd);
+    return rc == ZKR_OK ? ZKT_OK : ZKT_EXPIRED;
 }
 
 static zkt_raw *connected(const char *hosts, int64_t id, const void *passwd16)
@@ -251,43 +245,14 @@ void zkt_raw_abandon(zkt_raw *s)
     free(s);
 }
 
-/*
- * The owner comes back within milliseconds of being taken over and takes the session
- * back, so the close request goes out together with the connect request. A server may leave a
- * connection silent that lost its session in between: no try waits for long.
- */
-int zkt_expire_session(const char *hosts, int64_t session_id, const void *passwd16)
+int zkt_expire_session(const char *hosts, int64_t session_id)
 {
-    enum { TRY_MS = 1000, ALL_MS = 30000 };
-    const int64_t end = zkt_now_ms() + ALL_MS;
-
-    while (zkt_now_ms() < end) {
-        const int64_t deadline = zkt_now_ms() + TRY_MS;
-        zkt_raw *s = connected(hosts, session_id, passwd16);
-        int rc = ZKT_LOST;
-        if (s != NULL) {
-            zkt_packet reply;
-            /* A failed send makes the next one fail, too. */
-            (void)send_connect(s, 30000, deadline);
-            zkt_packet p = zkt_raw_request(s, ZKT_OP_CLOSE, 0);
-            if (send_packet(s, &p, deadline) == ZKT_OK) {
-                rc = receive_connect(s, deadline);
-            }
-            /* Its answer counts for nothing: only a refused connect is proof. */
-            if (rc == ZKT_OK) {
-                (void)zkt_raw_receive(s, &reply, deadline);
-            }
-            zkt_raw_abandon(s);
-        }
-        if (rc == ZKT_EXPIRED) {
-            zkt_settle(hosts);
-            return ZKT_OK;
-        }
-        if (rc == ZKT_LOST) {
-            zkt_sleep_ms(5);
-        }
+    const int rc = zkr_test_expire_session(hosts, session_id);
+    if (rc != ZKR_OK && rc != ZKR_ESESSION) {
+        return ZKT_LOST;
     }
-    return ZKT_LOST;
+    zkt_settle(hosts);
+    return ZKT_OK;
 }
 
 int64_t zkt_raw_id(const zkt_raw *s)

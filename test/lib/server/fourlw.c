@@ -6,50 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util.h"
 
 enum { WAIT_MS = 2000, HOST_MAX = 256 };
-
-char *zkt_4lw_text(const char *host, const char *word, int64_t timeout_ms)
-{
-    const int64_t deadline = zkt_now_ms() + timeout_ms;
-    char first[HOST_MAX];
-    size_t size = 0;
-    size_t room = 4096;
-    ssize_t n = -1;
-
-    if (!zkt_host_at(host, 0, first, sizeof first)) {
-        return NULL;
-    }
-    int fd = zkt_connect(first, deadline);
-    if (fd < 0) {
-        return NULL;
-    }
-    char *text = malloc(room);
-    if (text != NULL && zkt_write_all(fd, word, strlen(word), deadline)) {
-        while ((n = zkt_read_some(fd, text + size, room - size - 1, deadline)) > 0) {
-            size += (size_t)n;
-            if (room - size < 1024) {
-                char *grown = realloc(text, room * 2);
-                if (grown == NULL) {
-                    break;
-                }
-                text = grown;
-                room *= 2;
-            }
-        }
-    }
-    (void)close(fd);
-    /* A reset after the answer is an end as good as any. */
-    if (text == NULL || (n != 0 && size == 0)) {
-        free(text);
-        return NULL;
-    }
-    text[size] = '\0';
-    return text;
-}
 
 int zkt_4lw(const char *host, const char *word, char *buf, size_t size)
 {
@@ -80,26 +40,7 @@ int64_t zkt_mntr(const char *host, const char *key)
     return value;
 }
 
-enum zkt_mode zkt_mode_within(const char *host, int64_t timeout_ms)
-{
-    static const char *const names[] = {"", "standalone", "leader", "follower",
-                                        "observer"};
-    enum zkt_mode mode = ZKT_MODE_NONE;
-    char *text = zkt_4lw_text(host, "srvr", timeout_ms);
-    const char *at = text != NULL ? strstr(text, "Mode: ") : NULL;
-
-    if (at != NULL) {
-        for (int i = 1; i <= ZKT_MODE_OBSERVER; i++) {
-            if (strncmp(at + 6, names[i], strlen(names[i])) == 0) {
-                mode = (enum zkt_mode)i;
-            }
-        }
-    }
-    free(text);
-    return mode;
-}
-
-enum zkt_mode zkt_mode(const char *host)
+enum zkr__test_mode zkt_mode(const char *host)
 {
     return zkt_mode_within(host, WAIT_MS);
 }
@@ -188,6 +129,39 @@ int64_t zkt_watches_under(const char *hosts, const char *path)
 int64_t zkt_ephemerals_under(const char *hosts, const char *path)
 {
     return count_under(hosts, path, "dump", false);
+}
+
+/* In an answer to wchp. */
+static int64_t others_at(const char *text, const char *path, int64_t session_id)
+{
+    const size_t length = strlen(path);
+    int64_t n = 0;
+    bool inside = false;
+    for (const char *line = text; line != NULL && *line != '\0';) {
+        if (*line != '\t') {
+            inside = strncmp(line, path, length) == 0 && strchr("\r\n", line[length]);
+        } else {
+            n += inside && (int64_t)strtoull(line + 1, NULL, 16) != session_id;
+        }
+        const char *end = strchr(line, '\n');
+        line = end != NULL ? end + 1 : NULL;
+    }
+    return n;
+}
+
+int64_t zkt_watchers_but(const char *hosts, const char *path, int64_t session_id)
+{
+    char host[HOST_MAX];
+    char full[1024];
+    int64_t sum = 0;
+
+    (void)snprintf(full, sizeof full, "%s%s", zkt_chroot(hosts), path);
+    for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
+        char *text = zkt_4lw_text(host, "wchp", WAIT_MS);
+        sum += others_at(text, full, session_id);
+        free(text);
+    }
+    return sum;
 }
 
 /* The line of "cons" of one session, or of every session when the id is 0. */

@@ -5,21 +5,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "testing/net.h"
+
 /*
  * Four-letter words. "host" is the first entry of a connection string; where "hosts" is
  * named, every entry is asked. An answer takes at most 2 s, else it counts as none.
  */
 
-enum zkt_mode {
-    ZKT_MODE_NONE, /* down, frozen, or not serving */
-    ZKT_MODE_STANDALONE,
-    ZKT_MODE_LEADER,
-    ZKT_MODE_FOLLOWER,
-    ZKT_MODE_OBSERVER
-};
+#define ZKT_MODE_NONE ZKR__TEST_NONE
+#define ZKT_MODE_STANDALONE ZKR__TEST_STANDALONE
+#define ZKT_MODE_LEADER ZKR__TEST_LEADER
+#define ZKT_MODE_FOLLOWER ZKR__TEST_FOLLOWER
+#define ZKT_MODE_OBSERVER ZKR__TEST_OBSERVER
 
 /** The answer, to be freed, or NULL. */
-char *zkt_4lw_text(const char *host, const char *word, int64_t timeout_ms);
+#define zkt_4lw_text zkr__test_ask
 
 /** The answer in @buf, cut to fit. Returns its full length or -1. */
 int zkt_4lw(const char *host, const char *word, char *buf, size_t size);
@@ -27,8 +27,8 @@ int zkt_4lw(const char *host, const char *word, char *buf, size_t size);
 /** Value of a line of "mntr", such as "zk_watch_count", or -1. */
 int64_t zkt_mntr(const char *host, const char *key);
 
-enum zkt_mode zkt_mode(const char *host);
-enum zkt_mode zkt_mode_within(const char *host, int64_t timeout_ms);
+enum zkr__test_mode zkt_mode(const char *host);
+#define zkt_mode_within zkr__test_mode
 
 /** Watches set at all @hosts that answer, or -1 when none does. */
 int64_t zkt_watch_count(const char *hosts);
@@ -39,6 +39,9 @@ int64_t zkt_ephemerals(const char *hosts);
 /** The same, only those at @path (below the chroot) and under it. */
 int64_t zkt_watches_under(const char *hosts, const char *path);
 int64_t zkt_ephemerals_under(const char *hosts, const char *path);
+
+/** Sessions that watch the node at @path, without this one. */
+int64_t zkt_watchers_but(const char *hosts, const char *path, int64_t session_id);
 
 /** Sessions with a connection, at all @hosts. */
 int64_t zkt_connections(const char *hosts);

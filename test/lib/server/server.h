@@ -6,86 +6,46 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <zkr/testing.h>
+
+#include "testing/server.h"
+
 /*
- * Real ZooKeeper servers as child processes on free loopback ports, each with a directory
- * of its own under $TMPDIR or /tmp. Whatever still runs when the program exits is killed
- * and its directory removed; a program that dies takes its servers with it (directories
- * it left are removed by a later program).
- *
- * A server dies with the *thread* that launched it: launch from one that stays. Calls that
- * cannot do what they say fail the running test and show the end of the server's log.
- *
- * $ZKT_JAVA and $ZKT_CLASSPATH replace the java of $PATH and Debian's jars.
+ * zkr/testing.h, where a call that cannot do what it says fails the running test, and what a case starts is
+ * ended with it; and what only tests of the library need.
  */
 
-typedef struct zkt_server zkt_server;
-typedef struct zkt_ensemble zkt_ensemble;
+typedef zkr_test_server zkt_server;
+typedef zkr_test_ensemble zkt_ensemble;
+typedef zkr_test_server_options zkt_server_options;
 
-/** Zero means the default; NULL options are all defaults. */
-typedef struct zkt_server_options {
-    int tick_ms;            /* 500 */
-    int min_session_ms;     /* 2 ticks */
-    int max_session_ms;     /* 20 ticks */
-    int init_limit;         /* 20 ticks */
-    int sync_limit;         /* 10 ticks */
-    int container_check_ms; /* 60000: how often empty containers are swept */
-    bool fsync;             /* wait for the disk at every write */
-    const char *config;     /* more lines for zoo.cfg; outlives the server */
-    const char *java;       /* one more argument for the JVM; outlives the server */
-
-    /*
-     * Ensembles only, or NULL: the port on which server @from finds the quorum port @port
-     * of server @to (indexes from 0), for a proxy between the two. Called for every pair
-     * of different servers, and again with other ports if the start has to be repeated.
-     */
-    int (*link_port)(void *ctx, int from, int to, int port);
-    void *link_ctx;
-} zkt_server_options;
-
-/** A standalone server that serves. Never NULL. Ended with the case that starts it, as an ensemble is. */
+/** @o NULL = defaults; its size is filled in. Never NULL. Ended with the case that starts it, as an ensemble is. */
 zkt_server *zkt_server_start(const zkt_server_options *o);
-
-/** Kill it, remove its directory, free it. NULL is fine. Not for members of an ensemble. */
 void zkt_server_stop(zkt_server *s);
-
-/** "127.0.0.1:port" */
-const char *zkt_server_host(const zkt_server *s);
-const char *zkt_server_dir(const zkt_server *s);
-
-/** 0 while it does not run. */
-pid_t zkt_server_pid(const zkt_server *s);
-
-/** SIGSTOP, back when it stands still; SIGCONT. */
+#define zkt_server_host zkr_test_server_host
+#define zkt_server_dir zkr_test_server_dir
+#define zkt_server_pid zkr_test_server_pid
 void zkt_server_freeze(zkt_server *s);
 void zkt_server_thaw(zkt_server *s);
-
-/** SIGKILL, back when it is gone. */
 void zkt_server_kill(zkt_server *s);
-
-/** Kill it if it runs, @wipe its data or keep it, start it on the same port and wait. */
 void zkt_server_restart(zkt_server *s, bool wipe);
 
 /** The two halves of a start: launch, and wait until it serves. */
 void zkt_server_launch(zkt_server *s);
-bool zkt_server_wait(zkt_server *s, int64_t timeout_ms);
+#define zkt_server_wait zkr__test_server_wait
 
 /** Whether a line of what it has logged so far contains @words. */
-bool zkt_server_log_says(const zkt_server *s, const char *words);
+#define zkt_server_log_says zkr__test_server_log_says
 
 /** Session time-outs that it grants from its next start on; 0 = as before. */
 void zkt_server_limits(const zkt_server *s, int min_session_ms, int max_session_ms);
 
-/** Delete the data of a server that does not run. */
-void zkt_server_wipe(zkt_server *s);
-
 /** @n servers of which every one serves. Never NULL. */
 zkt_ensemble *zkt_ensemble_start(int n, const zkt_server_options *o);
 void zkt_ensemble_stop(zkt_ensemble *e);
-
-/** "127.0.0.1:port,127.0.0.1:port,..." in the order of the indexes */
-const char *zkt_ensemble_hosts(const zkt_ensemble *e);
+#define zkt_ensemble_hosts zkr_test_ensemble_hosts
+#define zkt_ensemble_server zkr_test_ensemble_server
 int zkt_ensemble_size(const zkt_ensemble *e);
-zkt_server *zkt_ensemble_server(const zkt_ensemble *e, int index);
 
 /** Index of the server that says it leads and is not frozen, or -1; asks once. */
 int zkt_ensemble_leader(const zkt_ensemble *e);
@@ -94,7 +54,7 @@ int zkt_ensemble_leader(const zkt_ensemble *e);
 int zkt_ensemble_wait(const zkt_ensemble *e, int64_t timeout_ms);
 
 /** Whether @pid is a server started here. */
-bool zkt_server_knows(pid_t pid);
+#define zkt_server_knows zkr__test_server_knows
 
 /**
  * Connection string of the one server the tests of a program share: $ZKR_SERVERS when set,

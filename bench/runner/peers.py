@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is measured: how a driver is built and started, and what the lock promises."""
+import dataclasses
+import os
+import shutil
+import subprocess
+
+from .servers import JARS, missing
+
+HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers")
+CURATOR_JARS = [JARS + name + ".jar" for name in (
+    "curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute",
+    "guava", "slf4j-nop")]
+GO_SOURCES = "/usr/share/gocode"
+
+
+@dataclasses.dataclass(eq=False)
+class Peer:
+    key: str
+    name: str
+    servers: str  # kind
+    command: list  # of the driver; {build} is where the programs are
+    needs: list  # programs and files; the first one that is not there is named
+    make: object = None  # builds it
+    works: tuple = ("cycle", "once", "try", "hold")
+    locks: tuple = ("mutex",)  # kinds
+    settings: tuple = ()  # arguments of the driver
+    alone: bool = False  # no lock: for the floor
+    warm: float = 0.3  # seconds until it is warm
+    jit: bool = False  # each process is cold at first, and has to be compiled
+    most_waiters: int = 100
+    survives: str = ""  # the loss of one server of three
+    fair: str = ""
+    fencing: str = ""
+    loss: str = ""  # does a holder know in time that it holds no more?
+    note: str = ""
+
+    def warm_for(self, processes):
+        """Seconds, for so many processes on these processors."""
+        return min(20.0, self.warm * max(1, processes / os.cpu_count())) if self.jit else self.warm
+
+    def argv(self, build):
+        return [word.format(build=build) for word in self.command]
+
+    def what_is_missing(self, build):
+        """None, when it can be measured."""
+        lacks = missing(self.servers)
+        if lacks:
+            return lacks
+        for need in self.needs:
+            need = need.format(build=build)
+            if not (os.path.exists(need) if "/" in need else shutil.which(need)):
+                return need
+        if self.make:
+            return self.make(build)
+        program = self.argv(build)[0]
+        return None if shutil.which(program) else f"its driver, {os.path.basename(program)}"
+
+
+def newer(target, sources):
+    return os.path.exists(target) and all(
+        os.path.getmtime(target) >= os.path.getmtime(source) for source in sources)
+
+
+def built(command, **more):
+    """None, or why not."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
+    return None if done.returncode == 0 else f"{command[0]}: {done.stderr.strip()[-200:]}"
+
+
+def make_java(build):
+    sources = [os.path.join(HERE, name) for name in ("Curator.java", "CuratorLock.java")]
+    if newer(build + "/java/CuratorLock.class", sources):
+        return None
+    return built(["javac", "-d", build + "/java", "-cp", ":".join(CURATOR_JARS), *sources])
+
+
+def go_maker(name):
+    def make(build):
+        source, place = os.path.join(HERE, name), os.path.join(build, "go", "src", "golock")
+        target = os.path.join(build, name)
+        shared = os.path.join(HERE, "golock")
+        if newer(target, [os.path.join(source, "main.go"), os.path.join(shared, "contract.go")]):
+            return None
+        shutil.copytree(shared, place, dirs_exist_ok=True)
+        print(f"bench: {name} is built; the first time takes a while", flush=True)
+        return built(["/usr/bin/go", "build", "-o", target, "."], cwd=source, env={
+            "PATH": os.environ["PATH"], "HOME": build, "GO111MODULE": "off", "GOFLAGS": "",
+            "GOPATH": build + "/go:" + GO_SOURCES, "GOCACHE": build + "/gocache"})
+    return make
+
+
+def java(main):
+    return ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+            "{build}/java:" + ":".join(CURATOR_JARS), main]
+
+
+QUORUM, SINGLE = "yes", "no"
+PEERS = [
+    Peer("zkr", "zkrecipes", "zookeeper", ["{build}/zkr-bench"], [],
+         works=("cycle", "once", "try", "hold", "lead"), most_waiters=5000,
+         locks=("mutex", "rw", "semaphore"),
+         survives=QUORUM, fair="yes", fencing="yes", loss="yes"),
+    Peer("floor", "create, delete", "zookeeper", ["{build}/floor"], [], works=("cycle",),
+         alone=True, survives="–", fair="–", fencing="–", loss="–",
+         note="locks nothing: two requests, each awaited"),
+    Peer("curator", "Curator 5.4", "zookeeper", java("Curator"),
+         ["javac", *CURATOR_JARS], make_java,
+         works=("cycle", "once", "try", "hold", "lead"), warm=2.0, jit=True, most_waiters=1000,
+         locks=("mutex", "rw", "semaphore"),
+         survives=QUORUM, fair="yes", fencing="no", loss="a listener, by the connection",
+         note="its virtual machine compiles once, not twice: better for short runs"),
+    Peer("gozk", "go-zookeeper", "zookeeper", ["{build}/gozk"],
+         ["/usr/bin/go", GO_SOURCES + "/src/github.com/samuel/go-zookeeper/zk"],
+         go_maker("gozk"), works=("cycle", "once", "hold"), most_waiters=5000,
+         survives=QUORUM, fair="yes", fencing="no", loss="no",
+         note="its lock has no try"),
+    Peer("kazoo", "kazoo 2.8", "zookeeper", ["/usr/bin/python3", HERE + "/kazoo_lock.py"],
+         ["/usr/bin/python3", "/usr/lib/python3/dist-packages/kazoo/client.py"], warm=0.5,
+         most_waiters=1000,
+         survives=QUORUM, fair="yes", fencing="no", loss="a listener, by the connection"),
+    Peer("etcd", "etcd 3.4", "etcd", ["{build}/goetcd"],
+         ["/usr/bin/go", GO_SOURCES + "/src/go.etcd.io/etcd/clientv3/concurrency/mutex.go"],
+         go_maker("goetcd"), works=("cycle", "once", "hold"), most_waiters=1000,
+         survives=QUORUM, fair="yes", fencing="yes", loss="a channel, by the lease",
+         note="its lock has no try before 3.5; each contender has a lease of its own; a watch that "
+              "begins in the past, as its lock's do, is served every 100 ms"),
+    Peer("redis", "Redis SET NX PX", "redis", ["{build}/redis"], [],
+         survives=SINGLE, fair="no", fencing="no", loss="no",
+         note="who finds it held asks again after 100 ms; not on disk"),
+    Peer("redlock", "Redlock, 3 servers", "redis3", ["{build}/redis"], [],
+         survives="yes, but for its clocks", fair="no", fencing="no", loss="the ttl, by clocks",
+         note="as above, after 50 to 150 ms"),
+    Peer("getlock", "MariaDB GET_LOCK", "mariadb", ["{build}/mariadb"], [],
+         settings=("kind=get_lock",), survives=SINGLE, fair="not promised", fencing="no",
+         loss="no", note="a connection for each contender"),
+    Peer("forupdate", "MariaDB FOR UPDATE", "mariadb", ["{build}/mariadb"], [],
+         settings=("kind=for_update",), survives=SINGLE, fair="not promised", fencing="no",
+         loss="in the transaction", note="a connection for each contender"),
+    Peer("flock", "flock(2)", "files", ["{build}/flock"], [], survives="one host", fair="no",
+         fencing="no", loss="cannot be lost", note="one host, one kernel: for scale"),
+]

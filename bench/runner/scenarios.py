@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured."""
+import dataclasses
+
+from . import figures
+
+
+@dataclasses.dataclass(eq=False)
+class Scenario:
+    key: str
+    title: str
+    kind: str = "cycle"  # which function of measure.py
+    lock: str = "mutex"  # or rw, one contender in eight a writer; or semaphore
+    permits: int = 1
+    processes: int = 1
+    sessions: int = 1  # of each process
+    threads: int = 1  # of each session
+    own: bool = False  # each contender has a lock of its own
+    hold_us: int = 20  # how long each holder is busy
+    delay_ms: int = 0
+    quick: bool = False  # part of --quick
+    count: int = 0  # waiters to drain; units of the stock
+    targets: dict = dataclasses.field(default_factory=dict)  # by peer: times as fast, at least
+
+    @property
+    def contenders(self):
+        return self.processes * self.sessions * self.threads
+
+    @property
+    def rule(self):
+        return {"mutex": figures.MUTEX, "rw": figures.READ_WRITE,
+                "semaphore": figures.semaphore(self.permits)}[self.lock]
+
+    @property
+    def locks(self):
+        return self.contenders if self.own else 1
+
+
+def drain(count, **targets):
+    return Scenario(f"drain{count}", f"drain of {count} waiters, 2 processes, 10 sessions",
+                    "drain", processes=2, sessions=5, threads=count // 10, hold_us=0, count=count, targets=targets)
+
+
+# What most look for comes first: when the time is over the rest is left out.
+SCENARIOS = [
+    Scenario("free", "free lock", own=True, hold_us=0, quick=True,
+             targets={"curator": 2, "gozk": 1.8, "floor": 1.4}),
+    Scenario("processes8", "8 processes, one lock", processes=8, quick=True,
+             targets={"gozk": 1.2}),
+    Scenario("threads8", "8 threads of one session, one lock", threads=8, quick=True,
+             targets={"gozk": 2.8}),
+    Scenario("failover", "holder or leader gone: until the next one, leases of 4 s", "failover",
+             quick=True),
+    Scenario("command", "a command under a lock, free and wanted by 8", "command", quick=True),
+    Scenario("free5ms", "free lock, 5 ms to the servers one way", own=True, hold_us=0,
+             delay_ms=5, quick=True),
+    Scenario("processes2", "2 processes, one lock", processes=2),
+    Scenario("processes32", "32 processes, one lock", processes=32),
+    drain(100),
+    drain(1000, gozk=1.1),
+    drain(5000, gozk=1.2),
+    Scenario("many", "eight locks of one session, a thread for each", threads=8, own=True,
+             hold_us=0, targets={"curator": 1.3, "gozk": 1.3}),
+    Scenario("sessions8", "8 sessions of one process, one lock", sessions=8,
+             targets={"gozk": 1.05}),
+    Scenario("processes8-5ms", "8 processes, one lock, 5 ms to the servers one way", processes=8,
+             delay_ms=5),
+    Scenario("stock", "a stock of 100 sold by 30 clients, one at a time", "stock",
+             processes=6, sessions=5, count=100),
+    Scenario("rw", "a read-write lock, 7 processes read and 1 writes", lock="rw", processes=8),
+    Scenario("semaphore", "a semaphore of 3, 8 processes", lock="semaphore", permits=3,
+             processes=8),
+    Scenario("try", "try on a lock that is held", "try"),
+    Scenario("idle", "a lock held and nothing done, leases of 10 s", "idle"),
+]

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* witness FILE: the program that commands run under a lock. It fails when another is at it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    int fd = argc == 2 ? open(argv[1], O_CREAT | O_EXCL | O_WRONLY, 0600) : -1;
+    if (fd < 0) {
+        (void)fprintf(stderr, "witness: not alone\n");
+        return 99;
+    }
+    return close(fd) != 0 || unlink(argv[1]) != 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ZKR_TESTING_PROXY_H
+#define ZKR_TESTING_PROXY_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <zkr/testing.h>
+
+/*
+ * proxy.c: the thread; proxy_control.c: what is called; proxy_flow.c: bytes and frames of one connection.
+ * Connections belong to the proxy's thread; everything else is guarded
+ * by the lock, which that thread holds except in poll() and in the hook.
+ */
+
+typedef struct chunk {
+    struct chunk *next;
+    int64_t due;
+    size_t size;
+    size_t sent;
+    unsigned char data[];
+} chunk;
+
+/* One direction of a connection. */
+typedef struct flow {
+    unsigned char *in; /* the start of a frame not complete yet */
+    size_t in_size;
+    size_t in_room;
+    chunk *head; /* what the receiver has to get */
+    chunk *last;
+    bool first_seen; /* the connect request or its answer has passed */
+    bool eof;        /* the sender has ended */
+    bool shut;       /* the receiver knows */
+} flow;
+
+/* fd[0] is the client's side, fd[1] the server's; direction d reads from fd[d]. */
+typedef struct conn {
+    struct conn *next;
+    int fd[2];
+    flow flow[2];
+    bool opaque;      /* not framed */
+    bool reset;       /* reset both sides now */
+    bool cut_client;  /* reset the client once it has got what is queued */
+    bool orphan;      /* the client is gone, the server must not know */
+    int64_t retry_at; /* connect to the server again, when not 0 */
+    int64_t give_up;  /* no more retries from then on */
+} conn;
+
+enum { ZKR__TO_SERVER, ZKR__TO_CLIENT };
+
+struct zkr_test_proxy {
+    pid_t owner;
+    pthread_mutex_t lock;
+    pthread_cond_t turned;
+    pthread_t thread;
+    int listener;
+    int wake;
+    int port;
+    char host[32];
+    bool framed;
+
+    bool stop;
+    uint64_t asked; /* turns of the loop asked for, and done */
+    uint64_t turns;
+    struct sockaddr_in target;
+    bool cut;
+    bool drop_all;
+    bool orphan;
+    bool frozen[2];
+    int64_t delay_ms[2];
+    int before;
+    int after;
+    int drop;
+    int triggered;
+    void (*hook)(void *ctx, int n, int op);
+    void *hook_ctx;
+    zkr_test_counts counts;
+    conn *conns;
+};
+
+/** Read what the sender of direction @d has sent and queue what may pass. */
+void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d);
+
+/** Send what is due in direction @d, and its end. */
+void zkr__test_flow_send(zkr_test_proxy *p, conn *c, int d);
+
+/** Whether poll() must look for input of, or room in, direction @d. */
+bool zkr__test_flow_wants_input(const zkr_test_proxy *p, const conn *c, int d);
+bool zkr__test_flow_wants_room(const zkr_test_proxy *p,
+                               const conn *c,
+                               int d,
+                               int64_t now);
+
+/**
+ * Connect to the target. Without frames a refusal is tried again for a second, as between
+ * servers: a follower often comes before its leader listens, and being accepted and then
+ * reset costs it the election, which a plain refusal does not.
+ */
+void zkr__test_conn_connect(zkr_test_proxy *p, conn *c);
+
+/** Reset one side and forget it. */
+void zkr__test_conn_reset(conn *c, int side);
+void zkr__test_conn_free(conn *c);
+
+/** The thread of the proxy. */
+void *zkr__test_proxy_run(void *arg);
+
+/* ---- what tests of this library need besides zkr/testing.h ---- */
+
+int zkr__test_proxy_port(const zkr_test_proxy *p);
+
+/** Pass nothing on in direction @d, or do again. */
+int zkr__test_proxy_freeze(zkr_test_proxy *p, int d, bool frozen);
+
+/**
+ * Reset the clients' side only, now and for new connections: the server is left with open connections that
+ * say nothing, until zkr_test_proxy_heal() closes them.
+ */
+int zkr__test_proxy_orphan(zkr_test_proxy *p);
+
+/** Pass on the replies before the @n-th, then reset the client. */
+int zkr__test_proxy_drop_reply(zkr_test_proxy *p, int n);
+
+/** How many requests or replies have been lost on purpose since the start. */
+int zkr__test_proxy_triggered(zkr_test_proxy *p);
+
+/**
+ * Call @hook in the proxy's thread before a request is passed on: @n counts from 1 since the proxy started, @op is
+ * its operation. It holds up all connections of this proxy; cut, drop and orphan in it stop this very request. NULL
+ * removes it; the old hook is then not running any more.
+ */
+int zkr__test_proxy_on_request(zkr_test_proxy *p,
+                               void (*hook)(void *ctx, int n, int op),
+                               void *ctx);
+
+#endif

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# run_blocks.sh ROOT BUILD STAGE LIBDIR CC: what the documents tell people to type, on the server in $ZKR_SERVERS: the
+# blocks of sh in README.md, the examples of zkr(1), examples/crontab and examples/backup.service. Programs that
+# they name and that are not ours are stand-ins, which say that they ran. STAGE has an installed library.
+set -euo pipefail
+root=$1 build=$2 stage=$3 libdir=$4 cc=$5
+
+tmp=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$tmp"' EXIT
+mkdir "$tmp/bin"
+for program in rsync make refresh-mirror move-it scheduler backup-all git; do
+    # shellcheck disable=SC2016 # it is the stand-in that looks at these
+    printf '#!/bin/sh\necho "${0##*/} ran under ${ZKR_LOCK_PATH-no lock}" >>"%s/ran"\n' "$tmp" >"$tmp/bin/$program"
+    chmod +x "$tmp/bin/$program"
+done
+ln -s "$build/tools/zkr" "$tmp/bin/zkr"
+PATH=$tmp/bin:$PATH
+servers=$ZKR_SERVERS
+cd "$tmp"
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# Lines as they are printed, with our server in the place of those they name.
+with_our_server() {
+    sed -e "s/zk1:2181,zk2:2181,zk3:2181/$servers/g" -e "s/127\.0\.0\.1:2181/$servers/g"
+}
+
+# line TEXT: one command, as a shell takes it.
+line() {
+    local text=$1 holder=
+    echo "+ $text"
+    case $text in
+    'zkr elect '*) text="zkr elect --once ${text#zkr elect }" ;; # else it leads until it is stopped
+    'zkr revoke '*) # somebody has to hold what is taken away
+        zkr lock "${text##* }" sleep 100 &
+        holder=$!
+        until zkr status -q "${text##* }"; do sleep 0.05; done
+        ;;
+    esac
+    bash -euc "$text" || fail "status $?: $text"
+    [ -z "$holder" ] || wait "$holder" || true
+}
+
+# ran PROGRAM PATH: it ran under the lock at PATH, and nothing else has since the last question.
+ran() {
+    [ "$(cat ran 2>/dev/null)" = "$1 ran under $2" ] || fail "wanted $1 under $2, but: $(cat ran 2>/dev/null)"
+    rm -f ran
+}
+
+# Blocks of README by their first words. A new one is an error until it has a place here.
+readme_block() {
+    local first
+    first=$(head -n 1 "$1")
+    case $first in
+    'sudo apt-get install'*)
+        # Packages and commands of the installation: tried on a bare Debian, not on the machine of the tests.
+        diff <(sed -n 2,3p "$1") - <<'SH' || fail 'README.md: another installation than the one that is tested'
+cmake -B build && cmake --build build
+sudo cmake --install build && sudo ldconfig
+SH
+        ;;
+    'cc first.c'*)
+        sed 1d "$root/examples/first.c" >first.c
+        PKG_CONFIG_PATH=$stage/$libdir/pkgconfig LD_LIBRARY_PATH=$stage/$libdir \
+            bash -euc "cc() { '$cc' \"\$@\"; }; $(with_our_server <"$1")" >said
+        grep -q '^held by this thread' said || fail "first.c: $(cat said)"
+        ;;
+    'zkr -z '*)
+        line "$(with_our_server <"$1")"
+        ran rsync /locks/backup
+        ;;
+    'export ZKR_SERVERS='*)
+        with_our_server <"$1" | sed -e 's/ *#.*//' | while IFS= read -r text; do line "$text"; done
+        diff <(sort ran) - <<'RAN' || fail 'README.md: not what its block says'
+make ran under /builds
+make ran under /mirror
+move-it ran under /a
+refresh-mirror ran under /mirror
+rsync ran under /locks/backup
+scheduler ran under /services/scheduler
+RAN
+        rm ran
+        ;;
+    'cmake -S examples'*)
+        ln -sfn "$root/examples" examples
+        CMAKE_PREFIX_PATH=$stage CC=$cc bash -euc "$(cat "$1")" >said 2>&1 || fail "$(cat said)"
+        LD_LIBRARY_PATH=$stage/$libdir build-examples/first "$servers" >said || fail "$(cat said)"
+        ;;
+    *) fail "README.md: no test knows the block that begins with: $first" ;;
+    esac
+}
+
+awk -v dir="$tmp" '
+    /^```sh$/ { file = sprintf("%s/block%03d", dir, NR); next }
+    /^```$/ { file = "" }
+    file { print >file }' "$root/README.md"
+count=0
+for block in "$tmp"/block*; do
+    readme_block "$block"
+    count=$((count + 1))
+done
+[ "$count" -ge 5 ] || fail "README.md: only $count blocks of sh"
+
+# The line of cron without its five times, twice at once as on two hosts: the job runs once.
+cron=$(grep -v '^#' "$root/examples/crontab" | sed -n 's/^\([0-9*]* \)\{5\}//p' | sed 's/--min-hold 60/--min-hold 2/')
+line "$cron" &
+line "$cron"
+wait $!
+ran backup-all /jobs/backup
+
+# The unit: what it starts, and what its file looks like to systemd where there is one.
+line "$(sed -n 's/^ExecStart=//p' "$root/examples/backup.service")"
+ran backup-all /jobs/backup
+if command -v systemd-analyze >/dev/null; then
+    mkdir units
+    sed "s,^ExecStart=zkr,ExecStart=$tmp/bin/zkr," "$root/examples/backup.service" >units/backup.service
+    said=$(systemd-analyze verify --man=no "$tmp/units/backup.service" 2>&1) || true
+    ! grep backup.service <<<"$said" || fail 'examples/backup.service: systemd has something to say'
+fi
+
+# zkr(1): the examples that are commands by themselves. A part of a script is in cli.man.
+examples=$(sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$root/tools/zkr/zkr.1" |
+    sed -n '/^\.nf/,/^\.fi/p' | grep '^zkr ' | sed -e 's/\\-/-/g' -e 's/-w 30 --force/-w 1 --force/')
+while IFS= read -r text; do
+    line "$text" </dev/null
+done <<<"$examples"
+for program in make rsync git scheduler; do
+    grep -q "^$program ran under /" ran || fail "zkr.1: $program did not run"
+done
+rm ran
+
+echo "$count blocks of README.md, $(wc -l <<<"$examples") examples of zkr(1)"

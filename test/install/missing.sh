@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# missing.sh ROOT CMAKE WORK: what the configuration says when something is not there: all that is missing,
+# and the package that has it. The system's own directories are hidden, and then given back one by one.
+set -eu
+root=$1 cmake=$2 work=$3
+failed=0
+rm -rf "$work"
+mkdir -p "$work/zk/include/zookeeper" "$work/zk/lib" "$work/cmocka" "$work/uthash"
+: >"$work/uthash/uthash.h"
+: >"$work/cmocka/cmocka.h"
+: >"$work/cmocka/libcmocka.so"
+: >"$work/zk/include/zookeeper/zookeeper.h"
+: >"$work/zk/lib/libzookeeper_mt.so"
+zookeeper="-DZooKeeper_INCLUDE_DIR=$work/zk/include -DZooKeeper_LIBRARY=$work/zk/lib/libzookeeper_mt.so"
+uthash=-DUTHASH_INCLUDE_DIR=$work/uthash
+cmocka="-DCMOCKA_INCLUDE_DIR=$work/cmocka -DCMOCKA_LIBRARY=$work/cmocka/libcmocka.so"
+
+version() { # NUMBER: of the client library that is given back
+    printf '#define ZOO_VERSION "%s"\n' "$1" >"$work/zk/include/zookeeper/zookeeper_version.h"
+}
+
+# configure ARGUMENT...: status in $status, words in $work/out. Nothing is found but what is named.
+configure() {
+    rm -f "$work/build/CMakeCache.txt" # and keep what is known of the compiler
+    status=0
+    "$cmake" -S "$root" -B "$work/build" -DCMAKE_FIND_ROOT_PATH="$work/nothing" \
+        -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY "$@" \
+        >"$work/out" 2>&1 || status=$?
+}
+
+complain() { # WORDS
+    echo "$1:"
+    sed 's/^/    /' "$work/out"
+    failed=1
+}
+
+refuses() { # PACKAGES ARGUMENT...: names these packages, and no other
+    packages=$1
+    shift
+    configure "$@"
+    [ "$status" -ne 0 ] || complain "configures without $packages"
+    grep -qE "^ *sudo apt-get install $packages\$" "$work/out" || complain "does not ask for $packages"
+}
+
+version 3.8.0
+# shellcheck disable=SC2086 # lists of options
+{
+    refuses 'libzookeeper-mt-dev uthash-dev'
+    refuses 'libzookeeper-mt-dev uthash-dev libcmocka-dev' -DZKR_BUILD_TESTS=ON
+    refuses libzookeeper-mt-dev $uthash
+    refuses uthash-dev $zookeeper
+    refuses libcmocka-dev $zookeeper $uthash -DZKR_BUILD_TESTS=ON
+    grep -q ZKR_BUILD_TESTS "$work/out" || complain 'does not say for what'
+
+    version 3.4.13
+    refuses libzookeeper-mt-dev $zookeeper $uthash
+    grep -q "libzookeeper_mt.so is 3.4.13" "$work/out" || complain 'does not say what is too old'
+
+    # With all of it no test package is looked for, and what is built is said.
+    version 3.8.0
+    configure $zookeeper $uthash -DPERL_EXECUTABLE=OFF
+    [ "$status" -eq 0 ] || complain 'does not configure with all it needs'
+    ! grep -q CMOCKA "$work/build/CMakeCache.txt" || complain 'looks for cmocka without tests'
+    grep -q 'static library, zkr and the manual; installs' "$work/out" || complain 'does not say what is built'
+    grep -q 'left out, section 3 of the manual: there is no perl' "$work/out" ||
+        complain 'does not say what is left out'
+    configure $zookeeper $uthash $cmocka -DZKR_BUILD_EXAMPLES=ON
+    grep -q 'manual, examples; installs' "$work/out" || complain 'does not say that examples are built'
+}
+[ "$failed" -eq 0 ]

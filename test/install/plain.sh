@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# plain.sh ROOT CMAKE COMPILER WORK LIBDIR: builds and installs a copy of the tree with no option but where to, as README
+# says, and looks at what is there: the library, zkr and their manual. No test package is looked for.
+set -eu
+root=$1 cmake=$2 compiler=$3 work=$4 libdir=$5
+rm -rf "$work"
+mkdir -p "$work/tree"
+cp -R "$root/CMakeLists.txt" "$root/CHANGELOG.md" "$root/include" "$root/lib" "$root/tools" "$root/examples" "$work/tree"
+cd "$work/tree"
+
+# ccache, where it is, knows the sources by another path.
+CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1 CC=$compiler
+export CCACHE_BASEDIR CCACHE_NOHASHDIR CC
+if command -v ccache >/dev/null; then
+    CMAKE_C_COMPILER_LAUNCHER=ccache
+    export CMAKE_C_COMPILER_LAUNCHER
+fi
+"$cmake" -B build >"$work/log"
+"$cmake" --build build -j 2 >>"$work/log"
+"$cmake" --install build --prefix "$work/stage" >>"$work/log"
+
+failed=0
+cd "$work/stage"
+for file in bin/zkr include/zkr/zkr.h include/zkr/testing.h \
+    "$libdir/libzkrecipes.so" "$libdir/libzkrecipes.so.0" "$libdir/libzkrecipes.a" "$libdir/libzkrecipes-testing.a" \
+    "$libdir/pkgconfig/zkrecipes.pc" "$libdir/pkgconfig/zkrecipes-testing.pc" \
+    "$libdir/cmake/zkrecipes/zkrecipesConfig.cmake" lib/systemd/system/zkr@.service \
+    share/man/man1/zkr.1 share/man/man3/zkr_mutex.3 share/man/man3/zkr_mutex_acquire.3 share/man/man7/zkrecipes.7 \
+    share/bash-completion/completions/zkr; do
+    [ -s "$file" ] || { echo "not installed: $file"; failed=1; }
+done
+bin/zkr --version
+if grep ^CMOCKA_ "$work/tree/build/CMakeCache.txt"; then
+    echo 'looks for a test package'
+    failed=1
+fi
+if grep -rlIF "$work" . | grep -v '^\./lib/systemd/'; then
+    echo 'these have the place of the build in them'
+    failed=1
+fi
+[ "$failed" -ne 0 ] || rm -rf "$work"
+exit "$failed"

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who waits for whom on one path: locks of ours and of other libraries, each pair in both directions. README.md has the
+ * table of it between its marks: a row each, compared here; ZKR_WRITE_MATRIX=1 writes it instead.
+ * Arguments: --two, and all peers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "fourlw.h"
+#include "peer.h"
+
+enum { PATIENCE_MS = 40000 };
+
+struct kind {
+    const char *row, *column; /* of the table */
+    enum peer_kind peer;
+    const char *word;    /* its name for this lock */
+    bool one_queue;      /* all of these respect each other */
+    const char *warning; /* in our log where it holds; NULL = none */
+};
+
+static const struct kind kinds[] = {
+    {"`zkr_mutex`, a thread", "mutex", OURS, "mutex", true, NULL},
+    {"`zkr_mutex`, a ticket", "ticket", OURS, "ticket", true, NULL},
+    {"`zkr lock`", "`zkr`", COMMAND, "lock", true, NULL},
+    {"Curator `InterProcessMutex`", "Curator", CURATOR, "mutex", true, NULL},
+    {"go-zookeeper `Lock`", "Go", GO, "lock", true, NULL},
+    {"kazoo `CuratorLock`, below", "kazoo, below", KAZOO, "subclass", true, NULL},
+    {"kazoo `Lock` with `extra_lock_patterns=[\"-lock-\"]`", "kazoo, patterns", KAZOO,
+     "patterns", false, "another recipe"},
+    {"kazoo `Lock` as it comes", "kazoo", KAZOO, "plain", false, "another recipe"},
+    {"`zkr_rwlock`, its writer", "rwlock", OURS, "write", false, "read-write lock"},
+    {"Curator `InterProcessReadWriteLock`, its writer", "Curator RW", CURATOR, "write",
+     false, "read-write lock"},
+};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+enum outcome { LEFT_OUT, WAITS, HOLDS_TOO, FAILS };
+static const char *const cells[] = {NULL, "yes", "**no**", "error"};
+
+/* --- a pair --- */
+
+static struct peer *with_lock(enum peer_kind peer, const char *word)
+{
+    char line[64];
+    struct peer *p = peer_start(peer);
+    (void)snprintf(line, sizeof(line), "lock %s", word);
+    peer_ask(p, line, "ok");
+    return p;
+}
+
+static void hold(struct peer *p)
+{
+    peer_ask(p, "acquire 30000", "true");
+}
+
+static void let_go(struct peer *p)
+{
+    peer_ask(p, "release", "ok");
+}
+
+/* The one node there is, and whose it is. */
+static int64_t owner_of_holder(char *node, size_t size)
+{
+    zkt_stat stat;
+    zkt_list list;
+    ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
+    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), ZKT_OK);
+    (void)snprintf(node, size, "%s/%s", zkt_path(), list.name[0]);
+    zkt_list_free(&list);
+    assert_int_equal(zkt_get(zkt_servers(), node, (char[1]){0}, 1, &stat), ZKT_OK);
+    return stat.ephemeral_owner;
+}
+
+/* @waiter comes while @holder holds. One that waits is seen to watch the node of the holder, and gets the lock then. */
+static enum outcome meet(struct peer *holder, struct peer *waiter)
+{
+    char node[256];
+    hold(holder);
+    int64_t owner = owner_of_holder(node, sizeof(node));
+    peer_say(waiter, "acquire 30000");
+    ZKT_EVENTUALLY(peer_has_answered(waiter) ||
+                       zkt_watchers_but(zkt_servers(), node, owner) > 0,
+                   PATIENCE_MS);
+    enum outcome o = WAITS;
+    if (peer_has_answered(waiter)) {
+        o = strcmp(peer_hear(waiter), "true") == 0 ? HOLDS_TOO : FAILS;
+    }
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS); /* one that fails leaves its node */
+    let_go(holder);
+    if (o == WAITS) {
+        peer_expect(waiter, "true");
+    }
+    if (o != FAILS) {
+        let_go(waiter);
+    }
+    return o;
+}
+
+/* Of a waiter that is a mutex of ours. */
+static void expect_warning(struct peer *mutex, const struct kind *holder)
+{
+    char line[64];
+    (void)snprintf(line, sizeof(line), "warnings %s",
+                   holder->warning ? holder->warning : "");
+    peer_ask(mutex, line, holder->warning ? "1 1" : "0 0");
+}
+
+static enum outcome pair(const struct kind *h, const struct kind *w)
+{
+    struct peer *holder = with_lock(h->peer, h->word);
+    struct peer *waiter = with_lock(w->peer, w->word);
+    enum outcome o = meet(holder, waiter);
+    print_message("%s holds, %s comes: %s\n", h->row, w->row, cells[o]);
+    if (h->one_queue && w->one_queue) {
+        assert_int_equal(o, WAITS);
+    }
+    if (w == &kinds[0]) {
+        expect_warning(waiter, h);
+    }
+    peer_end(waiter);
+    peer_end(holder);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+    return o;
+}
+
+/* --- the table --- */
+
+static const char begin_mark[] = "<!-- interop:begin -->\n",
+                  end_mark[] = "<!-- interop:end -->\n";
+
+static char *read_readme(void)
+{
+    enum { MOST = 1 << 20 };
+    char *text = calloc(1, MOST);
+    FILE *f = fopen(ZKR_README, "re");
+    assert_true(text && f && fread(text, 1, MOST - 1, f) > 0);
+    (void)fclose(f);
+    return text;
+}
+
+/* Where the line begins that begins with @start, between the marks; else the mark behind. */
+static char *find_line(char *text, const char *start)
+{
+    char *at = strstr(text, begin_mark), *end = strstr(text, end_mark);
+    assert_true(at && end && at < end);
+    for (at += strlen(begin_mark); at < end; at = strchr(at, '\n') + 1) {
+        if (strncmp(at, start, strlen(start)) == 0) {
+            return at;
+        }
+    }
+    return end;
+}
+
+static void write_line(char *text, char *at, const char *line)
+{
+    FILE *f = fopen(ZKR_README, "we");
+    const char *rest =
+        strncmp(at, end_mark, strlen(end_mark)) == 0 ? at : strchr(at, '\n') + 1;
+    assert_non_null(f);
+    (void)fprintf(f, "%.*s%s%s", (int)(at - text), text, line, rest);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* @line is the one of README.md that begins with @start. */
+static void compare(const char *start, const char *line)
+{
+    char *text = read_readme(), *at = find_line(text, start);
+    print_message("%s", line);
+    if (getenv("ZKR_WRITE_MATRIX")) {
+        write_line(text, at, line);
+    } else if (strncmp(at, line, strlen(line)) != 0) {
+        zkt_fail("README.md has not this line between its marks, but %.*s\n"
+                 "ZKR_WRITE_MATRIX=1 writes it",
+                 (int)strcspn(at, "\n"), at);
+    }
+    free(text);
+}
+
+/* Cell @column of the line of README.md that begins with @start: what is left out is as it was. */
+static void copy_cell(const char *start, int column, char *cell, size_t size)
+{
+    char *text = read_readme();
+    const char *at = find_line(text, start);
+    for (int i = 0; i < column + 2 && at; i++) {
+        at = strchr(at, '|');
+        at += at != NULL;
+    }
+    (void)snprintf(cell, size, "%.*s", at ? (int)strcspn(at + 1, "|\n") - 1 : 0,
+                   at + 1);
+    free(text);
+}
+
+/* --- the cases --- */
+
+ZKT_CASE(the_table_has_these_columns)
+{
+    char line[512] = "| holds, and then comes |", rule[128] = "|---|";
+    for (int i = 0; i < KINDS; i++) {
+        size_t len = strlen(line);
+        (void)snprintf(line + len, sizeof(line) - len, " %s |", kinds[i].column);
+        (void)strcat(rule, "---|");
+    }
+    (void)strcat(line, "\n");
+    (void)strcat(rule, "\n");
+    compare("| holds,", line);
+    compare("|---", rule);
+}
+
+/* This one holds, and all come, one after the other. */
+ZKT_CASE_WAYS(row,
+              {"a_mutex_holds", row, 0, NULL},
+              {"a_ticket_holds", row, 1, NULL},
+              {"the_command_holds", row, 2, NULL},
+              {"curator_holds", row, 3, NULL},
+              {"go_holds", row, 4, NULL},
+              {"kazoo_holds_with_curators_names", row, 5, NULL},
+              {"kazoo_holds_with_patterns", row, 6, NULL},
+              {"kazoo_holds_as_it_comes", row, 7, NULL},
+              {"a_writer_holds", row, 8, NULL},
+              {"a_writer_of_curators_holds", row, 9, NULL})
+{
+    const struct kind *h = &kinds[zkt_way()];
+    char start[128], line[512], cell[64];
+    if (!peer_is_there(h->peer)) {
+        print_message("%s is left out\n", h->row);
+        return;
+    }
+    (void)snprintf(start, sizeof(start), "| %s |", h->row);
+    (void)snprintf(line, sizeof(line), "%s", start);
+    for (int i = 0; i < KINDS; i++) {
+        if (peer_is_there(kinds[i].peer)) {
+            (void)snprintf(cell, sizeof(cell), "%s", cells[pair(h, &kinds[i])]);
+        } else {
+            copy_cell(start, i, cell, sizeof(cell));
+        }
+        size_t len = strlen(line);
+        (void)snprintf(line + len, sizeof(line) - len, " %s |", cell);
+    }
+    (void)strcat(line, "\n");
+    compare(start, line);
+}
+
+/* First come, first served, whatever the language: each comes right behind each other one in some queue. */
+ZKT_CASE(they_are_one_queue)
+{
+    enum { ALL = 6, PRIME = ALL + 1 };
+    struct peer *p[ALL];
+    for (int i = 0; i < ALL; i++) {
+        const struct kind *k = &kinds[i];
+        assert_true(k->one_queue);
+        p[i] = peer_is_there(k->peer) ? with_lock(k->peer, k->word) : NULL;
+    }
+    for (int step = 1; step < PRIME; step++) {
+        struct peer *queue[ALL];
+        int count = 0;
+        for (int i = 1; i < PRIME; i++) {
+            struct peer *next = p[i * step % PRIME - 1];
+            if (next) {
+                queue[count++] = next;
+                peer_say(next, "acquire 30000");
+                ZKT_BECOMES(zkt_nodes(), count, PATIENCE_MS);
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            peer_expect(queue[i], "true");
+            for (int later = i + 1; later < count; later++) {
+                assert_false(peer_has_answered(queue[later]));
+            }
+            let_go(queue[i]);
+        }
+        ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+    }
+}
+
+/* Curator's other recipes on the path of a mutex: what each makes of the other, and what the log says, once. */
+ZKT_CASE(other_recipes_and_a_mutex)
+{
+    static const struct {
+        const char *word, *we, *warning; /* whether we get it beside them */
+    } list[] = {
+        {"read", "false", "read-write lock"},
+        {"semaphore-mutex", "true", "semaphore"}, /* leaves its directories */
+    };
+    for (int i = 0; peer_is_there(CURATOR) && i < 2; i++) {
+        const struct kind as_holder = {.warning = list[i].warning};
+        struct peer *j = with_lock(CURATOR, list[i].word);
+        struct peer *ours = with_lock(OURS, "mutex");
+        hold(j);
+        for (int tries = 0; tries < 2; tries++) {
+            peer_ask(ours, "acquire 0", list[i].we);
+            if (strcmp(list[i].we, "true") == 0) {
+                let_go(ours);
+            }
+        }
+        let_go(j);
+        hold(ours);
+        hold(j);
+        let_go(j);
+        let_go(ours);
+        expect_warning(ours, &as_holder);
+        peer_end(ours);
+        peer_end(j);
+    }
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr/testing.h: holders lose their sessions and nodes. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include <zkr/testing.h>
+
+#include "fixture.h"
+#include "testing/session.h"
+
+enum { PATIENCE_MS = 20000, SECOND_MS = 1000 };
+
+/* A server of the case's own: its threads are those that zkr_test_server_start() gives it. */
+static const char *own_server(void)
+{
+    return zkt_server_host(zkt_server_start(NULL));
+}
+
+/* A session timeout that is far longer than what is waited for. */
+static zkr_client *client(const char *servers)
+{
+    return zkt_client(servers, 10000);
+}
+
+static void is_lost_within_a_second(zkr_mutex *m, int64_t since)
+{
+    while (zkr_mutex_is_held(m)) {
+        if (zkt_now_ms() - since >= SECOND_MS) {
+            zkt_fail("held for %d ms after its session had ended", SECOND_MS);
+        }
+        zkt_sleep_ms(1);
+    }
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+}
+
+/* The holder hears in less than a second each time, whoever of its connections and ours is first at the server. */
+ZKT_CASE(the_end_of_a_session_is_heard_of_within_a_second)
+{
+    const char *servers = own_server();
+    zkr_client *c = client(servers);
+    zkr_mutex *m = zkt_mutex(c);
+    for (int i = 0; i < 60; i++) {
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        const int64_t session = zkr_client_session_id(c);
+        const int64_t before = zkt_now_ms();
+        ZKT_MUST(i % 2 == 0 ? zkr_test_expire_session(servers, session)
+                            : zkr_test_expire_holder(servers, zkt_path()));
+        is_lost_within_a_second(m, before);
+        ZKT_RC(zkr_test_expire_session(servers, session), ZKR_ESESSION);
+    }
+}
+
+/* On an ensemble, through any server, the next in line has the lock. */
+ZKT_CASE(on_an_ensemble_the_next_is_granted)
+{
+    zkt_ensemble *e = zkt_ensemble_start(3, NULL);
+    const char *servers = zkt_ensemble_hosts(e);
+    zkr_mutex *first = zkt_mutex(client(servers));
+    zkr_mutex *second = zkt_mutex(client(zkt_server_host(zkt_ensemble_server(e, 1))));
+    ZKT_MUST(zkr_mutex_acquire(first, PATIENCE_MS));
+    ZKT_MUST(zkr_test_expire_holder(servers, zkt_path()));
+    ZKT_MUST(zkr_mutex_acquire(second, PATIENCE_MS));
+    ZKT_EVENTUALLY(!zkr_mutex_is_held(first), PATIENCE_MS);
+    ZKT_RC(zkr_mutex_release(first), ZKR_ESESSION);
+    ZKT_MUST(zkr_mutex_release(second));
+}
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *reason)
+{
+    (void)m;
+    __atomic_store_n((int64_t *)reason, lost->reason, __ATOMIC_SEQ_CST);
+}
+
+/* A holder whose node is deleted is told so. */
+ZKT_CASE(a_deleted_holder_is_told)
+{
+    int64_t reason = 0;
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = &reason;
+    zkr_mutex *m = zkt_mutex_with(client(zkt_servers()), &o);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_test_delete_holder(zkt_servers(), zkt_path()));
+    ZKT_BECOMES(__atomic_load_n(&reason, __ATOMIC_SEQ_CST), ZKR_LOST_NODE, PATIENCE_MS);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+}
+
+/* Whatever holds at a path: a reader, the leader of an election, permits. */
+ZKT_CASE(holders_of_all_kinds_can_be_struck)
+{
+    zkr_client *c = client(zkt_servers());
+    char path[256];
+    zkr_rwlock *lock = NULL;
+    zkr_semaphore *permits = NULL;
+    zkr_ticket *ticket = NULL;
+    zkr_leader_latch *latch = NULL;
+
+    (void)snprintf(path, sizeof path, "%s/rw", zkt_path());
+    ZKT_MUST(zkr_rwlock_create(&lock, c, path, NULL));
+    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_reader(lock), PATIENCE_MS));
+    ZKT_MUST(zkr_test_delete_holder(zkt_servers(), path));
+    ZKT_EVENTUALLY(!zkr_mutex_is_held(zkr_rwlock_reader(lock)), PATIENCE_MS);
+    ZKT_RC(zkr_mutex_release(zkr_rwlock_reader(lock)), ZKR_ESESSION);
+    ZKT_MUST(zkr_rwlock_destroy(lock));
+
+    (void)snprintf(path, sizeof path, "%s/permits", zkt_path());
+    ZKT_MUST(zkr_semaphore_create(&permits, c, path, 1, NULL));
+    ZKT_MUST(zkr_semaphore_acquire(permits, 1, PATIENCE_MS, &ticket));
+    (void)snprintf(path, sizeof path, "%s/permits/leases", zkt_path());
+    ZKT_MUST(zkr_test_delete_holder(zkt_servers(), path));
+    ZKT_BECOMES(zkr_ticket_state(ticket), ZKR_TICKET_LOST, PATIENCE_MS);
+    ZKT_RC(zkr_ticket_release(ticket), ZKR_ESESSION);
+    ZKT_MUST(zkr_ticket_destroy(ticket));
+    ZKT_MUST(zkr_semaphore_destroy(permits));
+
+    (void)snprintf(path, sizeof path, "%s/latch", zkt_path());
+    ZKT_MUST(zkr_leader_latch_create(&latch, c, path, "x", NULL));
+    ZKT_MUST(zkr_leader_latch_start(latch));
+    ZKT_MUST(zkr_leader_latch_await(latch, PATIENCE_MS));
+    const int64_t session = zkr_client_session_id(c);
+    ZKT_MUST(zkr_test_expire_holder(zkt_servers(), path));
+    ZKT_EVENTUALLY(zkr_client_session_id(c) != session,
+                   PATIENCE_MS); /* it may lead again */
+    ZKT_MUST(zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_destroy(latch));
+}
+
+/* Nobody holds, no such session, no server, no sense. */
+ZKT_CASE(what_cannot_be_struck_is_an_error)
+{
+    int port;
+    char nobody[32];
+    (void)close(zkt_listen(&port));
+    (void)snprintf(nobody, sizeof nobody, "127.0.0.1:%d", port);
+    ZKT_RC(zkr_test_expire_holder(zkt_servers(), zkt_path()), ZKR_ENONODE);
+    assert_string_equal(zkr_last_error()->path, zkt_path());
+    ZKT_RC(zkr_test_delete_holder(zkt_servers(), zkt_path()), ZKR_ENONODE);
+    ZKT_RC(zkr_test_delete_holder(zkt_servers(), "no/path"), ZKR_EINVAL);
+    ZKT_RC(zkr_test_delete_holder(zkt_servers(), NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_expire_holder(NULL, zkt_path()), ZKR_EINVAL);
+    ZKT_RC(zkr_test_expire_session(zkt_servers(), 4711), ZKR_ESESSION);
+    ZKT_RC(zkr_test_expire_session(zkt_servers(), 0), ZKR_EINVAL);
+    ZKT_RC(zkr_test_expire_session(NULL, 4711), ZKR_EINVAL);
+    ZKT_RC(zkr_test_expire_session(nobody, 4711), ZKR_ENOANSWER);
+}
+
+/* Passwords are computed as servers compute them. */
+ZKT_CASE(passwords_are_those_of_the_servers)
+{
+    for (int i = 0; i < 20; i++) {
+        zkt_raw *raw = zkt_raw_open(zkt_servers(), 10000);
+        assert_non_null(raw);
+        struct zkr__test_session s = {.id = zkt_raw_id(raw)};
+        zkr__test_session_password(&s);
+        assert_memory_equal(s.password, zkt_raw_passwd(raw), sizeof s.password);
+        assert_int_equal(zkt_raw_close(raw), ZKT_OK);
+    }
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr/testing.h: servers, what they refuse, and what they leave behind. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <zkr/testing.h>
+
+#include "fixture.h"
+#include "fourlw.h"
+
+static zkr_test_server *start(void)
+{
+    zkr_test_server *s = NULL;
+    ZKT_MUST(zkr_test_server_start(&s, NULL));
+    return s;
+}
+
+/* It refuses with @code and @words, and what it should have made is not there. */
+static void refuses(const zkr_test_server_options *o, int code, const char *words)
+{
+    zkr_test_server *s = NULL;
+    const int64_t before = zkt_now_ms();
+    ZKT_RC(zkr_test_server_start(&s, o), code);
+    assert_null(s);
+    if (strstr(zkr_last_error()->message, words) == NULL) {
+        zkt_fail("\"%s\" does not say \"%s\"", zkr_last_error()->message, words);
+    }
+    assert_in_range(zkt_now_ms() - before, 0, 15000);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* Without Java, and without ZooKeeper's jar, it says what to install. */
+ZKT_CASE(what_is_missing_is_named)
+{
+    assert_int_equal(setenv("ZKR_TEST_JAVA", "/nowhere/java", 1), 0);
+    refuses(NULL, ZKR_ESYS, "apt-get install default-jre-headless");
+    assert_int_equal(unsetenv("ZKR_TEST_JAVA"), 0);
+    assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+    refuses(NULL, ZKR_ESYS, "apt-get install default-jre-headless");
+}
+
+/* Jars without ZooKeeper in them, and a configuration that is none: what the log says is told. */
+ZKT_CASE(a_server_that_ends_at_once_is_an_error)
+{
+    zkr_test_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
+    o.config = "tickTime=nonsense";
+    refuses(&o, ZKR_ENOANSWER, "nonsense");
+    assert_int_equal(setenv("ZKR_TEST_CLASSPATH", "/nowhere/zookeeper.jar", 1), 0);
+    refuses(NULL, ZKR_ENOANSWER, "QuorumPeerMain");
+}
+
+/* No directory can be made. */
+ZKT_CASE(a_bad_directory_is_an_error)
+{
+    assert_int_equal(setenv("TMPDIR", "/nowhere", 1), 0);
+    refuses(NULL, ZKR_ESYS, "/nowhere/");
+    assert_int_equal(zkr_last_error()->sys_errno, ENOENT);
+}
+
+/* Arguments that cannot be are refused, NULL among them. */
+ZKT_CASE(bad_arguments_are_refused)
+{
+    zkr_test_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
+    zkr_test_ensemble *e = NULL;
+    o.size--;
+    refuses(&o, ZKR_EINVAL, "size");
+    ZKT_RC(zkr_test_server_start(NULL, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_ensemble_start(NULL, 1, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_ensemble_start(&e, 0, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_ensemble_start(&e, 10, NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_ensemble_start(&e, 1, &o), ZKR_EINVAL);
+    ZKT_RC(zkr_test_server_freeze(NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_server_thaw(NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_server_kill(NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_server_restart(NULL, 0), ZKR_EINVAL);
+    ZKT_RC(zkr_test_server_pid(NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_test_ensemble_leader(NULL, 0), ZKR_EINVAL);
+    assert_null(zkr_test_server_host(NULL));
+    assert_null(zkr_test_server_dir(NULL));
+    assert_null(zkr_test_ensemble_hosts(NULL));
+    assert_null(zkr_test_ensemble_server(NULL, 0));
+    ZKT_MUST(zkr_test_server_stop(NULL));
+    ZKT_MUST(zkr_test_ensemble_stop(NULL));
+}
+
+/* It takes its options, and no other one's process group; stopped twice is once too often. */
+ZKT_CASE(a_server_is_started_and_stopped)
+{
+    char dir[256];
+    char conf[2048];
+    zkr_test_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
+    zkr_test_server *s = NULL;
+    o.tick_ms = 200;
+    o.max_session_ms = 9000;
+    ZKT_MUST(zkr_test_server_start(&s, &o));
+    assert_true(zkt_4lw(zkr_test_server_host(s), "conf", conf, sizeof conf) > 0);
+    assert_non_null(strstr(conf, "tickTime=200\n"));
+    assert_non_null(strstr(conf, "maxSessionTimeout=9000\n"));
+    const pid_t pid = zkr_test_server_pid(s);
+    assert_int_equal(getpgid(pid), pid); /* Ctrl-C does not reach it */
+    (void)snprintf(dir, sizeof dir, "%s", zkr_test_server_dir(s));
+    assert_true(exists(dir));
+    ZKT_MUST(zkr_test_server_stop(s));
+    assert_int_equal(kill(pid, 0), -1);
+    assert_false(exists(dir));
+    ZKT_RC(zkr_test_server_stop(s), ZKR_EINVAL);
+    ZKT_RC(zkr_test_server_kill(s), ZKR_EINVAL);
+}
+
+/* Killed, it can be killed again but not frozen, until it is started again. */
+ZKT_CASE(a_killed_server_comes_back)
+{
+    zkr_test_server *s = start();
+    ZKT_MUST(zkr_test_server_freeze(s));
+    ZKT_MUST(zkr_test_server_thaw(s));
+    ZKT_MUST(zkr_test_server_kill(s));
+    ZKT_MUST(zkr_test_server_kill(s));
+    assert_int_equal(zkr_test_server_pid(s), 0);
+    ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
+    ZKT_RC(zkr_test_server_thaw(s), ZKR_ESTATE);
+    ZKT_MUST(zkr_test_server_restart(s, 0));
+    assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
+    ZKT_MUST(zkr_test_server_stop(s));
+}
+
+/* The program under test reaps children of its own, all of them, or has them reaped. */
+ZKT_CASE(a_server_that_others_reap_is_known_to_be_gone)
+{
+    zkr_test_server *s = start();
+    assert_int_equal(kill(zkr_test_server_pid(s), SIGKILL), 0);
+    assert_int_equal(waitpid(-1, NULL, 0), zkr_test_server_pid(s));
+    ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
+    assert_int_equal(zkr_test_server_pid(s), 0);
+    ZKT_MUST(zkr_test_server_stop(s));
+
+    assert_true(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+    s = start();
+    ZKT_MUST(zkr_test_server_kill(s));
+    ZKT_MUST(zkr_test_server_restart(s, 0));
+    ZKT_MUST(zkr_test_server_stop(s));
+    assert_true(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
+}
+
+static int use_the_parents(void *arg)
+{
+    zkr_test_server *s = arg;
+    ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
+    ZKT_RC(zkr_test_server_stop(s), ZKR_ESTATE);
+    zkr_test_server *own = start();
+    ZKT_RC(zkr_test_server_kill(s), ZKR_ESTATE);
+    (void)own; /* ended by the exit */
+    exit(3);
+}
+
+/* A child has no power over its parent's servers, and its own end with it. */
+ZKT_CASE(a_forked_child_leaves_the_parents_server_alone)
+{
+    zkr_test_server *s = start();
+    assert_int_equal(zkt_join(zkt_fork(use_the_parents, s), 30000), 3);
+    assert_true(exists(zkr_test_server_dir(s)));
+    assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
+    ZKT_MUST(zkr_test_server_stop(s));
+}
+
+static void *start_and_stop(void *gate)
+{
+    (void)pthread_barrier_wait(gate);
+    zkr_test_server *s = NULL;
+    int rc = zkr_test_server_start(&s, NULL);
+    (void)pthread_barrier_wait(gate); /* all run at once */
+    return rc == ZKR_OK && zkr_test_server_stop(s) == ZKR_OK ? gate : NULL;
+}
+
+/* Threads start servers at the same time. */
+ZKT_CASE(many_servers_run_side_by_side)
+{
+    enum { MANY = 4 };
+    pthread_t thread[MANY];
+    pthread_barrier_t gate;
+    assert_int_equal(pthread_barrier_init(&gate, NULL, MANY), 0);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(pthread_create(&thread[i], NULL, start_and_stop, &gate), 0);
+    }
+    for (int i = 0; i < MANY; i++) {
+        void *fine = NULL;
+        assert_int_equal(pthread_join(thread[i], &fine), 0);
+        assert_non_null(fine);
+    }
+    (void)pthread_barrier_destroy(&gate);
+}
+
+/* Its servers are the ensemble's; when the leader dies another one leads, and without a majority none. */
+ZKT_CASE(an_ensemble_elects_a_leader)
+{
+    zkr_test_ensemble *e = NULL;
+    ZKT_MUST(zkr_test_ensemble_start(&e, 3, NULL));
+    const int leader = zkr_test_ensemble_leader(e, 20000);
+    assert_in_range(leader, 0, 2);
+    assert_null(zkr_test_ensemble_server(e, 3));
+    assert_null(zkr_test_ensemble_server(e, -1));
+    zkr_test_server *s = zkr_test_ensemble_server(e, leader);
+    ZKT_RC(zkr_test_server_stop(s), ZKR_ESTATE);
+    ZKT_MUST(zkr_test_server_kill(s));
+    const int next = zkr_test_ensemble_leader(e, 20000);
+    assert_in_range(next, 0, 2);
+    assert_int_not_equal(next, leader);
+    ZKT_MUST(zkr_test_server_kill(zkr_test_ensemble_server(e, next)));
+    ZKT_RC(zkr_test_ensemble_leader(e, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_test_ensemble_stop(e));
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# names.sh DIR [LIBRARY]: the functions that the public headers in DIR declare with ZKR_API, one a line: of LIBRARY,
+# which is zkrecipes or zkrecipes-testing; of both, if none is named. testing.h is what the latter has.
+set -eu
+case ${2-} in
+zkrecipes) set -- "$1" ! -name testing.h ;;
+zkrecipes-testing) set -- "$1" -name testing.h ;;
+*) set -- "$1" ;;
+esac
+dir=$1
+shift
+# Comments and directives are left out.
+find "$dir" -name '*.h' -type f "$@" -print0 | xargs -0 cat | awk '
+{
+    line = $0
+    text = ""
+    while (line != "") {
+        if (comment) {
+            i = index(line, "*/")
+            if (i == 0) { line = ""; break }
+            line = substr(line, i + 2)
+            comment = 0
+        } else {
+            i = index(line, "/*")
+            if (i == 0) { text = text line; break }
+            text = text substr(line, 1, i - 1)
+            line = substr(line, i + 2)
+            comment = 1
+        }
+    }
+    if (text !~ /^[ \t]*#/ && !(continued))
+        all = all text " "
+    continued = (text ~ /\\$/ && (text ~ /^[ \t]*#/ || continued))
+}
+END {
+    n = split(all, part, ";")
+    for (i = 1; i <= n; i++) {
+        if (!match(part[i], /(^|[^A-Za-z0-9_])ZKR_API[^A-Za-z0-9_]/))
+            continue
+        name = substr(part[i], RSTART + RLENGTH)
+        sub(/[ \t]*[(\[=].*/, "", name)
+        sub(/[ \t]+$/, "", name)
+        sub(/.*[^A-Za-z0-9_]/, "", name)
+        print name
+    }
+}' | LC_ALL=C sort -u

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Sourced by scripts that stand in the root of the tree and do what README.md says.
+
+# readme_block SECTION N: the Nth block of code below that heading, as it is printed.
+readme_block() {
+    local block
+    block=$(awk -v section="## $1" -v wanted="$2" '
+        /^## / { here = $0 == section; n = 0 }
+        here && /^```/ { inside = !inside; n += inside; next }
+        here && inside && n == wanted' README.md)
+    [ -n "$block" ] || die 65 "README.md: no block $2 of code below '$1'"
+    printf '%s\n' "$block"
+}
+
+# with_server SERVERS: standard input, with them in the place of the one that README names.
+with_server() {
+    sed "s/127\.0\.0\.1:2181/$1/g"
+}
