@@ -327,8 +327,10 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
  * @node  its name, as zkr_mutex_contenders() returns it.
  *
  * If it holds, the next in the queue gets the lock at once, while the evicted holder goes on until it notices. A holder
- * of this library notices within milliseconds (ZKR_LOST_NODE), or, if it is cut off, when its lease ends at the
- * latest. Until then two may hold. A contender that waits queues again at the tail.
+ * of this library notices (ZKR_LOST_NODE) within milliseconds if it watches its node: with options.watch_node, or
+ * from its first lease probe on, a twelfth of the session timeout after the grant. Before, it notices by that probe. If
+ * it is cut off, it notices when its lease ends at the latest. Until then two may hold. A contender that waits queues
+ * again at the tail.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_EINVAL (also: not a node of a contender), ZKR_EAUTH (the credentials
  * are refused, or the path's ACL forbids it), and the other codes of zkr_mutex_revoke() except ZKR_ENONODE.
