@@ -176,6 +176,11 @@ static int take(zkr_test_server *s, const zkr_test_server_options *o)
     if (o != NULL && o->size != sizeof *o) {
         return zkr__test_fail(ZKR_EINVAL, 0, "options of another size");
     }
+    if (o != NULL && o->jvm_arguments != NULL &&
+        strlen(o->jvm_arguments) >= sizeof s->jvm_arguments) {
+        return zkr__test_fail(ZKR_EINVAL, 0, "jvm_arguments longer than %zu bytes",
+                              sizeof s->jvm_arguments - 1);
+    }
     if (o != NULL) {
         *to = *o;
     }

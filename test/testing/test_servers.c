@@ -57,6 +57,9 @@ ZKT_CASE(a_server_that_ends_at_once_is_an_error)
     zkr_test_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
     o.config = "tickTime=nonsense";
     refuses(&o, ZKR_ENOANSWER, "nonsense");
+    o.config = NULL;
+    o.jvm_arguments = "-Dfirst=1 -Dsecond=2  -XX:+NoSuchOption";
+    refuses(&o, ZKR_ENOANSWER, "fatal");
     assert_int_equal(setenv("ZKR_TEST_CLASSPATH", "/nowhere/zookeeper.jar", 1), 0);
     refuses(NULL, ZKR_ENOANSWER, "QuorumPeerMain");
 }
@@ -76,6 +79,11 @@ ZKT_CASE(bad_arguments_are_refused)
     zkr_test_ensemble *e = NULL;
     o.size--;
     refuses(&o, ZKR_EINVAL, "size");
+    char long_one[300] = "";
+    zkr_test_server_options too_long = ZKR_TEST_SERVER_OPTIONS_INIT;
+    memset(long_one, 'x', sizeof long_one - 1);
+    too_long.jvm_arguments = long_one;
+    refuses(&too_long, ZKR_EINVAL, "jvm_arguments");
     ZKT_RC(zkr_test_server_start(NULL, NULL), ZKR_EINVAL);
     ZKT_RC(zkr_test_ensemble_start(NULL, 1, NULL), ZKR_EINVAL);
     ZKT_RC(zkr_test_ensemble_start(&e, 0, NULL), ZKR_EINVAL);
