@@ -121,6 +121,8 @@ def run(options, room):
               options.rounds or (2 if options.quick else 3), 100 if options.quick else 560)
     lab.delay_ms = options.delay
     lab.servers = servers.start({peer.servers for peer in peers}, room, options.zk)
+    if "zookeeper" in lab.servers:
+        measure.warm_servers(lab, peers[0], 4 if options.quick else 12)
     results = measure_all(lab, peers, scenarios, os.path.join(options.build, "tools"), words)
     publish(options, results, missing, words)
     return 1 if any(row.void.startswith("held by") for rows in results for row in rows) else 0

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fresh.sh [--chroot] [demo|test|install|package]: runs both commands of the README, or one; or installs as the README
-# says; or builds the packages in one bare root, and tries them in the next. Each on a bare Debian 12 of its own, with
-# nothing in it but the tree as it is and the packages of the distribution that the command installs: in a container
-# where a Docker engine answers, else in a root that is changed to. A test that is left out for want of a package is a
-# failure. Logs of a command that failed are kept in build/fresh; nothing else stays, however this ends.
+# fresh.sh [--chroot] [demo|test|bench|install|package]: runs both commands of the README, or one; or the short
+# benchmark; or installs as the README says; or builds the packages in one bare root, and tries them in the next. Each
+# on a bare Debian 12 of its own, with nothing in it but the tree as it is and the packages of the distribution that the
+# command installs: in a container where a Docker engine answers, else in a root that is changed to. A test that is left
+# out for want of a package is a failure. Logs of a command that failed are kept in build/fresh; nothing else stays,
+# however this ends.
 set -euo pipefail
 export LC_ALL=C
 
@@ -236,6 +237,7 @@ keep_packages() {
 in_turn() {
     case $1 in
     install) on_bare_root install bash test/install/readme.sh --here ;;
+    bench) on_bare_root bench ./run bench --quick ;;
     package) on_bare_root package ./run package && on_bare_root try ./run package try ;;
     *) on_bare_root "$1" ./run "$1" ;;
     esac
@@ -247,7 +249,7 @@ engine_answers() {
     command -v docker >/dev/null && timeout 20 docker version >/dev/null 2>&1
 }
 
-usage='usage: ./run fresh [--chroot] [demo|test|install|package]'
+usage='usage: ./run fresh [--chroot] [demo|test|bench|install|package]'
 summary=()
 
 # A function is read before it runs: the tree may change meanwhile.
@@ -259,7 +261,7 @@ main() {
     fi
     case $* in
     '') verbs=(demo test) ;;
-    demo | test | install | package) verbs=("$1") ;;
+    demo | test | bench | install | package) verbs=("$1") ;;
     *) die 64 "$usage" ;;
     esac
     if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then

@@ -11,7 +11,7 @@
 #include "die.h"
 #include "stats.h"
 
-enum { MOST_GRANTS = 20000, PATHS = 256, STACK = 256 * 1024 };
+enum { MOST_GRANTS = 20000, PATHS = 256, STACK = 256 * 1024, MOST_THREADS = 64 };
 
 struct driver_options driver_options = {.kind = "",
                                         .lock = "mutex",
@@ -79,17 +79,23 @@ static void be_busy(void)
     }
 }
 
+static void hold(struct contender *c, struct grant *g)
+{
+    g->granted = stats_now();
+    be_busy();
+    g->released = stats_now();
+    driver.peer->unlock(c->lock);
+}
+
 static void take_turn(struct contender *c)
 {
     struct grant *g = next_grant(c);
-    bool got = driver.peer->lock(c->lock, driver.work != 't');
-    g->granted = stats_now();
-    if (got) {
-        be_busy();
-        g->released = stats_now();
-        driver.peer->unlock(c->lock);
+    if (driver.peer->lock(c->lock, driver.work != 't')) {
+        hold(c, g);
     } else if (driver.work != 't') {
         bench_die("a lock was refused");
+    } else {
+        g->granted = stats_now();
     }
 }
 
@@ -98,6 +104,39 @@ static void run_round(struct contender *c)
     do {
         take_turn(c);
     } while (driver.work != 'o' && stats_now() < driver.to && c->count < MOST_GRANTS);
+}
+
+static void one_is_done(void)
+{
+    (void)pthread_mutex_lock(&driver.mutex);
+    if (--driver.busy == 0) {
+        (void)pthread_cond_signal(&driver.done);
+    }
+    (void)pthread_mutex_unlock(&driver.mutex);
+}
+
+static void on_granted(void *contender)
+{
+    struct contender *c = contender;
+    hold(c, &c->grants[0]);
+    one_is_done();
+}
+
+/* Without a thread, all contend once. */
+static void request_all(void)
+{
+    for (int i = 0; i < driver.count; i++) {
+        struct contender *c = &driver.contenders[i];
+        c->count = 0;
+        (void)next_grant(c);
+        driver.peer->request(c->lock, on_granted, c);
+    }
+}
+
+/* As many as that wait without threads, where the peer can. */
+static bool is_crowd(void)
+{
+    return driver.peer->request && driver_options.threads > MOST_THREADS;
 }
 
 static void *contend(void *arg)
@@ -115,10 +154,8 @@ static void *contend(void *arg)
         if (c->count == MOST_GRANTS && stats_now() < driver.to) {
             driver.to = stats_now(); /* beyond this not all took part */
         }
-        if (--driver.busy == 0) {
-            (void)pthread_cond_signal(&driver.done);
-        }
         (void)pthread_mutex_unlock(&driver.mutex);
+        one_is_done();
     }
     return NULL;
 }
@@ -141,7 +178,7 @@ static void start_contenders(void)
         (void)snprintf(path, sizeof(path), "%s-%d", o->path, (o->first + i) % o->locks);
         c->lock =
             driver.peer->make(driver.sessions[i / o->threads], path, o->first + i);
-        if (pthread_create(&c->thread, &small, contend, c) != 0) {
+        if (!is_crowd() && pthread_create(&c->thread, &small, contend, c) != 0) {
             bench_die("no thread");
         }
     }
@@ -156,6 +193,11 @@ static void round_of(char work, double seconds)
     driver.busy = driver.count;
     driver.round++;
     (void)pthread_cond_broadcast(&driver.begun);
+    (void)pthread_mutex_unlock(&driver.mutex);
+    if (is_crowd()) {
+        request_all();
+    }
+    (void)pthread_mutex_lock(&driver.mutex);
     while (driver.busy > 0) {
         (void)pthread_cond_wait(&driver.done, &driver.mutex);
     }

@@ -32,6 +32,8 @@ struct driver_peer {
     void *(*make)(void *session, const char *path, int number);
     bool (*lock)(void *lock, bool wait); /* false: held by another */
     void (*unlock)(void *lock);
+    /* NULL, or: have granted(contender) called when it is got; for more contenders than one has threads for. */
+    void (*request)(void *lock, void (*granted)(void *contender), void *contender);
     void (*close)(void *session); /* NULL: the end of the process will do */
     /* NULL, or those of an election; "lead" is not understood then. */
     void (*lead)(void *session, const char *path);

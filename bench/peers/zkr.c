@@ -31,7 +31,9 @@ static void *open_client(void)
 struct lock {
     zkr_mutex *mutex;
     zkr_semaphore *semaphore;
-    zkr_ticket *ticket; /* of the semaphore */
+    zkr_ticket *ticket; /* of the semaphore, or of who waits without a thread */
+    void (*granted)(void *contender);
+    void *contender;
 };
 
 static void *make_lock(void *client, const char *path, int number)
@@ -68,12 +70,32 @@ static bool take(void *lock, bool wait)
     return true;
 }
 
+static void on_ticket(zkr_ticket *t, int state, void *ctx)
+{
+    struct lock *l = ctx;
+    if (state != ZKR_TICKET_HELD) {
+        must(zkr_ticket_error(t), "wait");
+    }
+    l->ticket = t; /* zkr_mutex_request() may not have returned yet */
+    l->granted(l->contender);
+}
+
+static void request(void *lock, void (*granted)(void *contender), void *contender)
+{
+    struct lock *l = lock;
+    l->granted = granted;
+    l->contender = contender;
+    zkr_ticket *t;
+    must(zkr_mutex_request(l->mutex, ZKR_FOREVER, on_ticket, l, &t), "request");
+}
+
 static void give_back(void *lock)
 {
     struct lock *l = lock;
-    if (l->semaphore) {
+    if (l->ticket) {
         must(zkr_ticket_release(l->ticket), "release");
         must(zkr_ticket_destroy(l->ticket), "destroy");
+        l->ticket = NULL;
     } else {
         must(zkr_mutex_release(l->mutex), "release");
     }
@@ -106,6 +128,7 @@ int main(int argc, char **argv)
                                             .make = make_lock,
                                             .lock = take,
                                             .unlock = give_back,
+                                            .request = request,
                                             .close = close_client,
                                             .lead = lead,
                                             .resign = resign};

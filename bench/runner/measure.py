@@ -9,6 +9,7 @@ from . import figures, load
 from .lab import await_ready
 from .peers import java
 from .processes import Failed, end_all
+from .scenarios import Scenario
 
 
 @contextlib.contextmanager
@@ -49,10 +50,26 @@ def in_turn(lab, rows, count, once):
                 once(row)
 
 
+def compared(rows):
+    """Those that a target is about, and ours: they have more rounds."""
+    targets = rows[0].scenario.targets if rows else {}
+    return [row for row in rows if targets and (row.peer.key == "zkr" or row.peer.key in targets)]
+
+
 def warm_up(lab, running):
     for row, drivers in running.items():
         with troubles(row):
             lab.round(row, drivers, row.peer.warm_for(len(drivers)))
+
+
+def warm_servers(lab, zkr, seconds):
+    """ZooKeeper's virtual machine compiles as it goes: who came first would pay for the others."""
+    crowd = Scenario("warm", "", sessions=8, hold_us=0)
+    drivers = lab.drivers(zkr, crowd)
+    try:
+        drivers[0].ask(f"cycle {seconds}", seconds + 30)
+    finally:
+        end_all(drivers)
 
 
 def cycle(lab, rows):
@@ -66,6 +83,7 @@ def cycle(lab, rows):
             row.rounds.append(result)
             row.cpu.append(cpu)
         in_turn(lab, list(running), lab.rounds, once)
+        in_turn(lab, compared(list(running)), lab.rounds, once)
 
 
 def stock(lab, rows):
@@ -141,9 +159,12 @@ def drain_once(lab, row, counted):
 
 
 def drain(lab, rows):
-    rounds = max(1, lab.rounds - 1) if rows[0].scenario.count < 1000 else 1
-    in_turn(lab, rows, rounds, lambda row: drain_once(lab, row, False))
-    if rows[0].scenario.count > 1000:
+    """A long one takes a while: once, but for those that are compared."""
+    scenario = rows[0].scenario
+    in_turn(lab, rows, 1 if scenario.count >= 1000 else lab.rounds,
+            lambda row: drain_once(lab, row, False))
+    in_turn(lab, compared(rows), lab.rounds - 1, lambda row: drain_once(lab, row, False))
+    if scenario.count > 1000:
         return
     countable = [row for row in rows if row.peer.servers in ("zookeeper", "etcd")]
     in_turn(lab, countable, 1, lambda row: drain_once(lab, row, True))

@@ -133,7 +133,9 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *           others, then 0 or 1 after the event; 0 when re-entered. If only this client has used the path since its
  *           last acquire there, the number of the new node shows it, and no list is sent. If others came after all,
  *           that costs 1 round trip more, once. The second acquire of a path in a session leaves a watch on the
- *           path, for 1 request; the watch stays until the path is deleted or the session ends. Threads that come
+ *           path, for 1 request; the watch stays until the path is deleted or the session ends. The same goes for
+ *           who locks again right after release: the list that granted it has shown who waits behind it, 64 at
+ *           most, so it joins behind these without another list. Threads that come
  *           at once share lists. The first lease probe of a hold also writes into
  *           its node since when it holds, for zkr_contender.held_since_ms. That replaces the check in the probe, so it
  *           costs no request. Only watches on the node that were set before have to be set again: its own, if it

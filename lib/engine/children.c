@@ -26,6 +26,7 @@ static int compare(const void *x, const void *y)
 int zkr__children_order(struct zkr__children *out,
                         const char *const *names,
                         size_t count,
+                        int64_t most,
                         zkr__child_filter dead,
                         void *ctx)
 {
@@ -41,13 +42,56 @@ int zkr__children_order(struct zkr__children *out,
         struct zkr__child *child = &out->list[out->count];
         if (!names[i] || !zkr__name_parse(names[i], &child->kind, &child->sequence)) {
             out->strays++;
-        } else if (!dead || !dead(ctx, names[i])) {
+        } else if (child->sequence <= most && (!dead || !dead(ctx, names[i]))) {
             child->name = names[i];
             out->count++;
         }
     }
-    qsort(out->list, out->count, sizeof(*out->list), compare);
+    zkr__children_sort(out);
     return ZKR_OK;
+}
+
+int zkr__children_copy(struct zkr__children *out,
+                       const struct zkr__children *from,
+                       zkr__child_filter not_these,
+                       void *ctx)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < from->count; i++) {
+        bytes += sizeof(*from->list) + strlen(from->list[i].name) + 1;
+    }
+    *out = (struct zkr__children){.strays = from->strays};
+    if (from->count == 0) {
+        return ZKR_OK;
+    }
+    out->list = zkr__mem_alloc(bytes);
+    if (!out->list) {
+        return ZKR_ENOMEM;
+    }
+    char *name = (char *)(out->list + from->count);
+    for (size_t i = 0; i < from->count; i++) {
+        if (!not_these(ctx, from->list[i].name)) {
+            struct zkr__child *child = &out->list[out->count++];
+            size_t size = strlen(from->list[i].name) + 1;
+            *child = from->list[i];
+            child->name = memcpy(name, from->list[i].name, size);
+            name += size;
+        }
+    }
+    return ZKR_OK;
+}
+
+void zkr__children_free(struct zkr__children *children)
+{
+    zkr__mem_free(children->list);
+    *children = (struct zkr__children){0};
+}
+
+void zkr__children_sort(struct zkr__children *children)
+{
+    if (children->count > 1) {
+        qsort(children->list, children->count, sizeof(*children->list), compare);
+    }
 }
 
 void zkr__children_filter(struct zkr__children *children,

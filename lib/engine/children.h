@@ -10,7 +10,7 @@
 #include "engine/names.h"
 
 struct zkr__child {
-    const char *name; /* borrowed from the answer */
+    const char *name; /* borrowed from the answer, if it is no copy */
     enum zkr__name_kind kind;
     int64_t sequence;
 };
@@ -24,15 +24,27 @@ struct zkr__children {
 /* True for a node that is as good as deleted. */
 typedef bool (*zkr__child_filter)(void *ctx, const char *name);
 
+/* However high its number is. */
+#define ZKR__ANY_NUMBER INT64_MAX
+
 /*
- * Take the sequential children out of @names, and count the others. Returns ZKR_OK or ZKR_ENOMEM; free with
- * zkr__mem_free(out->list). @dead, which may be NULL, is asked about the sequential ones.
+ * Take the sequential children up to the number @most out of @names, and count those without a number. Returns
+ * ZKR_OK or ZKR_ENOMEM; free it. @dead, which may be NULL, is asked about those that were taken.
  */
 int zkr__children_order(struct zkr__children *out,
                         const char *const *names,
                         size_t count,
+                        int64_t most,
                         zkr__child_filter dead,
                         void *ctx);
+/* The same of children with names of their own, in one piece of memory; but for those that are @not_these. */
+int zkr__children_copy(struct zkr__children *out,
+                       const struct zkr__children *from,
+                       zkr__child_filter not_these,
+                       void *ctx);
+void zkr__children_free(struct zkr__children *children);
+/* Put them in their order. */
+void zkr__children_sort(struct zkr__children *children);
 
 /* Take those that are @dead out. */
 void zkr__children_filter(struct zkr__children *children,

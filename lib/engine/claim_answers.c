@@ -127,6 +127,7 @@ static void find_own(struct zkr__claim *claim,
     }
     char *path = zkr__path_join(claim->q->dir, children->list[self].name);
     e->found = path && zkr__claim_know_node(claim, path);
+    zkr__reckon_forget(claim->directory); /* it may be among the others there */
     if (!e->found) {
         e->code = ZKR_ENOMEM;
     }
@@ -160,6 +161,13 @@ static void on_listed(struct zkr__claim *claim,
 
 /* --- a node is made --- */
 
+/* A node of another client may be gone by now: a try must not fail by it, nor be parked while a list is on its way. */
+static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
+{
+    bool doubted = claim->once || zkr__lists_wanted(claim);
+    return doubted && !zkr__claim_in(claim->directory, name);
+}
+
 /* Its number may tell all that a list would. Without memory to note whom it waits for, the list will fail. */
 static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED
@@ -167,7 +175,8 @@ static void judge_by_number(struct zkr__claim *claim,
     struct zkr__verdict verdict;
     struct zkr__children who;
     e->bare = !zkr__lists_wanted(claim);
-    e->placed = !claim->k.leaving && !e->spent && zkr__reckon(claim, &verdict, &who);
+    e->placed = !claim->k.leaving && !e->spent && zkr__reckon(claim, &verdict, &who) &&
+                (verdict.granted || !may_be_gone(claim, who.list[verdict.watch].name));
     if (e->placed) {
         zkr__strangers_warn(claim->q, &who, NULL);
         e->granted = verdict.granted;
@@ -177,6 +186,7 @@ static void judge_by_number(struct zkr__claim *claim,
         wait_as_told(claim, e, &verdict, who.list[verdict.watch].name);
         e->placed = e->code == ZKR_OK;
         e->code = ZKR_OK;
+        claim->engine->spared.behind += e->placed && e->wait == ZKR__WAIT_NODE;
     }
     claim->engine->spared.wrong += e->bare && !e->placed;
 }

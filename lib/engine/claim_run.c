@@ -278,6 +278,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     if (before != ZKR__HELD && claim->k.phase == ZKR__HELD) {
         claim->held_since_ms = zkr__clock_wall_ms();
         claim->held_at = zkr__now(c);
+        zkr__reckon_first(claim);
     }
     carry_out(claim, todo);
     settle(claim);

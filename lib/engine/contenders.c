@@ -87,8 +87,8 @@ static void free_reading(struct zkr__inquiry *asked) ZKR__LOCKED
 static int take_names(struct reading *r, const struct zkr__answer *answer)
 {
     struct zkr__children children;
-    int code =
-        zkr__children_order(&children, answer->names, answer->name_count, NULL, NULL);
+    int code = zkr__children_order(&children, answer->names, answer->name_count,
+                                   ZKR__ANY_NUMBER, NULL, NULL);
     if (code != ZKR_OK) {
         return code;
     }
@@ -103,7 +103,7 @@ static int take_names(struct reading *r, const struct zkr__answer *answer)
         result->count++;
         code = result->list[i].node ? ZKR_OK : ZKR_ENOMEM;
     }
-    zkr__mem_free(children.list);
+    zkr__children_free(&children);
     return code;
 }
 

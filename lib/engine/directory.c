@@ -66,6 +66,7 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
 {
     if (d->guard) {
         zkr__path_unwatch(&d->engine->watchers, &d->guard->watcher);
+        zkr__known_forget(&d->guard->known);
         zkr__mem_free(d->guard);
     }
     zkr__path_table_remove(&d->engine->by_directory, &d->by_path);

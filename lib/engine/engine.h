@@ -40,8 +40,12 @@ enum { ZKR__NOTES_MAX = 65536 };
 struct zkr__spared {
     int64_t shared; /* claims that had one together with another */
     int64_t guesses,
-        wrong; /* creates without a list, and such as needed one after all */
+        wrong;      /* creates without a list, and such as needed one after all */
+    int64_t behind; /* nodes placed behind one of another client by their number */
 };
+
+/* A list of no more than that is remembered: a few KiB for each directory. */
+enum { ZKR__REMEMBERED_MAX = 64 };
 
 /* A list while it is given to those who asked. */
 struct zkr__given {
@@ -67,6 +71,7 @@ struct zkr__engine {
     struct zkr__path_table by_directory;
     int64_t guards; /* watches on directories, in this session */
     struct zkr__spared spared;
+    size_t remembered_max; /* children of a list; tests remember less */
     struct zkr__given given;
     zkr__answer_fn on_list; /* gets the answers to lists, with each claim */
     struct zkr__scratch scratch;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/known.h"
 
+#include <string.h>
+
+#include <zkr/error.h>
+
 enum { QUIET = 2 };
 
 void zkr__known_begin(struct zkr__known *known)
@@ -11,6 +15,7 @@ void zkr__known_begin(struct zkr__known *known)
 void zkr__known_forget(struct zkr__known *known)
 {
     known->counts = false;
+    zkr__children_free(&known->others);
 }
 
 bool zkr__known_made(struct zkr__known *known, int64_t number)
@@ -21,6 +26,7 @@ bool zkr__known_made(struct zkr__known *known, int64_t number)
     } else {
         known->quiet = known->counts ? 0 : known->quiet;
         known->from = number;
+        zkr__children_free(&known->others);
     }
     known->next = number + 1;
     /* From there on numbers repeat. */
@@ -28,20 +34,37 @@ bool zkr__known_made(struct zkr__known *known, int64_t number)
     return next;
 }
 
-/* Of children that came behind our last node, the number of our next one will tell. */
 void zkr__known_listed(struct zkr__known *known,
                        const struct zkr__children *children,
+                       int64_t next,
                        zkr__child_filter ours,
                        void *ctx)
 {
-    known->from = ZKR__KNOWN_ALL;
-    known->strays = children->strays;
-    for (size_t i = children->count; i > 0; i--) {
-        const struct zkr__child *child = &children->list[i - 1];
-        if (child->sequence < known->next && !ours(ctx, child->name)) {
-            known->from = child->sequence + 1;
-            return;
-        }
+    /* A lower number is not of the directory that our last node is in. */
+    bool counts = next >= known->next;
+    zkr__known_forget(known);
+    if (counts && zkr__children_copy(&known->others, children, ours, ctx) == ZKR_OK) {
+        known->counts = true;
+        known->next = next;
+        known->from = ZKR__KNOWN_ALL;
+    }
+}
+
+void zkr__known_first(struct zkr__known *known, int64_t number)
+{
+    struct zkr__children *others = &known->others;
+    size_t gone = 0;
+    while (gone < others->count && others->list[gone].sequence < number) {
+        gone++;
+    }
+    others->count -= gone;
+    if (others->count == 0) {
+        size_t strays = others->strays;
+        zkr__children_free(others);
+        others->strays = strays;
+    } else if (gone > 0) {
+        memmove(others->list, others->list + gone,
+                others->count * sizeof(*others->list));
     }
 }
 

@@ -3,8 +3,9 @@
  * Who stands in a directory, as far as its numbers tell. Pure.
  *
  * Servers number the children of a directory by a count of all that were ever made there, by whomever, with a
- * number in their name or without; deletions do not move it. So when a node of ours gets the number right behind that
- * of our last one, nobody came in between, and what was known before is still all there is, but for what has gone.
+ * number in their name or without; deletions do not move it. So when a node of ours gets the number that was next,
+ * nobody came in between, and what was known before is still all there is, but for what has gone. Which number is
+ * next is known from our last node, and from the last list, which comes with that count.
  *
  * That holds for one directory. One that is deleted and made again counts from 0, so whoever keeps this has to
  * forget it when that may have happened.
@@ -14,28 +15,36 @@
 
 #include "engine/children.h"
 
-/* There is nobody else below our nodes. */
+/* There is nobody but our nodes and the others that are known. */
 #define ZKR__KNOWN_ALL INT64_MIN
 
 struct zkr__known {
-    bool counts;   /* the next two mean something */
-    int64_t next;  /* the number behind that of our last node */
-    int64_t from;  /* all children numbered from here on, up to `next`, are ours */
-    size_t strays; /* with ZKR__KNOWN_ALL: children without a number, at most */
+    bool counts;  /* the next three mean something */
+    int64_t next; /* the number of the next child */
+    int64_t
+        from; /* all children numbered from here on are ours, or others that are known */
+    /* With ZKR__KNOWN_ALL: who is there beside ours, and such as are gone by now. */
+    struct zkr__children others;
     unsigned
         quiet; /* so many nodes of ours in a row, at most two, had nobody before them */
 };
 
 void zkr__known_begin(struct zkr__known *known);
-/* The directory may be another one. */
+/* The directory may be another one. Frees what is remembered. */
 void zkr__known_forget(struct zkr__known *known);
-/* A node of ours got this number. True: nobody came in between. */
+/* A node of ours got this number. True: it was the next one, nobody came in between. */
 bool zkr__known_made(struct zkr__known *known, int64_t number);
-/* A list that was sent behind our last node has been answered. @ours is asked about the children. */
+/*
+ * A list that was sent behind our last node has been answered: all @children, and the number that was next.
+ * @ours is asked about the children.
+ */
 void zkr__known_listed(struct zkr__known *known,
                        const struct zkr__children *children,
+                       int64_t next,
                        zkr__child_filter ours,
                        void *ctx);
+/* All children with lower numbers are gone. */
+void zkr__known_first(struct zkr__known *known, int64_t number);
 /* The next node of ours is likely to have nobody before it, either. */
 bool zkr__known_quiet(const struct zkr__known *known);
 

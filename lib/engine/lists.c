@@ -43,17 +43,34 @@ int zkr__lists_children(struct zkr__directory *d, const struct zkr__children **o
     return given->code;
 }
 
+/* The highest number of those who ask: who comes behind them is nothing to them. */
+static int64_t most_wanted(const struct zkr__directory *d)
+{
+    int64_t most = INT64_MIN;
+    const struct zkr__claim *claim;
+    DL_FOREACH2(d->askers, claim, list_next)
+    {
+        bool known = claim->by_node.path != NULL;
+        int64_t number = known ? claim->sequence : ZKR__ANY_NUMBER;
+        most = number > most ? number : most;
+    }
+    return most;
+}
+
+/* A long list is not remembered, and most of it is not even looked at. */
 static void order(struct zkr__directory *d,
                   const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__given *given = &d->engine->given;
+    bool is_long = answer->name_count > d->engine->remembered_max;
     *given = (struct zkr__given){.code = answer->code, .departures = d->departures};
     if (answer->code == ZKR_OK) {
+        int64_t most = is_long ? most_wanted(d) : ZKR__ANY_NUMBER;
         given->code = zkr__children_order(&given->children, answer->names,
-                                          answer->name_count, is_dying, d);
+                                          answer->name_count, most, is_dying, d);
     }
-    if (given->code == ZKR_OK) {
-        zkr__reckon_listed(d, &given->children);
+    if (given->code == ZKR_OK && !is_long) {
+        zkr__reckon_listed(d, &given->children, answer->made);
     }
 }
 
@@ -76,7 +93,7 @@ on_list(void *ctx, unsigned era, const struct zkr__answer *answer) ZKR__LOCKED
     if (era == d->era) {
         order(d, answer);
         give(d, answer);
-        zkr__mem_free(d->engine->given.children.list);
+        zkr__children_free(&d->engine->given.children);
         d->listing = false;
         zkr__lists_send(d);
     }

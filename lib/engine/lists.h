@@ -20,7 +20,10 @@ void zkr__lists_want(struct zkr__claim *claim, zkr__answer_fn fn) ZKR__LOCKED;
 void zkr__lists_send(struct zkr__directory *d) ZKR__LOCKED;
 /* It waits for one, in this round. */
 bool zkr__lists_wanted(const struct zkr__claim *claim) ZKR__LOCKED;
-/* While an answer is given: the children but for those of ours that leave. Returns ZKR_OK or ZKR_ENOMEM. */
+/*
+ * While an answer is given: the children but for those of ours that leave, and of a long list for those behind all who
+ * asked. Returns ZKR_OK or ZKR_ENOMEM.
+ */
 int zkr__lists_children(struct zkr__directory *d,
                         const struct zkr__children **out) ZKR__LOCKED;
 

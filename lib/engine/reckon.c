@@ -103,15 +103,28 @@ static bool is_simple(const struct zkr__claim *claim)
     return !claim->k.member && !claim->k.watch_children;
 }
 
+/* So that those who stood behind it are hardly gone. */
+static bool is_leaving(const struct zkr__directory *d)
+{
+    return d->ours && zkr__claim_stage(&d->ours->ours_prev->k) == ZKR__REMOVING;
+}
+
 bool zkr__reckon_expects(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
     if (!is_guarded(d) || !is_simple(claim) || !zkr__known_quiet(&d->guard->known)) {
         return false;
     }
+    const struct zkr__known *known = &d->guard->known;
+    const struct zkr__children *others = &known->others;
     const struct zkr__claim *last = last_of(d);
-    int64_t from = d->guard->known.from;
-    return from == ZKR__KNOWN_ALL || (last && last->sequence >= from);
+    int64_t behind =
+        others->count > 0 ? others->list[others->count - 1].sequence : known->from;
+    if (last && last->sequence >= behind) {
+        return true; /* it will wait for that one */
+    }
+    return known->from == ZKR__KNOWN_ALL &&
+           (others->count == 0 || (!claim->once && is_leaving(d)));
 }
 
 /* What is known begins with what is made behind the guard. */
@@ -130,10 +143,20 @@ static bool is_ours(void *ctx, const char *name) ZKR__LOCKED
     return zkr__claim_in(ctx, name) != NULL;
 }
 
-void zkr__reckon_listed(struct zkr__directory *d, const struct zkr__children *children)
+void zkr__reckon_listed(struct zkr__directory *d,
+                        const struct zkr__children *children,
+                        int64_t next)
 {
     if (is_guarded(d) && d->guard->known.counts) {
-        zkr__known_listed(&d->guard->known, children, is_ours, d);
+        zkr__known_listed(&d->guard->known, children, next, is_ours, d);
+    }
+}
+
+void zkr__reckon_first(const struct zkr__claim *claim)
+{
+    const struct zkr__directory *d = claim->directory;
+    if (is_guarded(d) && claim->q->rule == zkr__rule_first) {
+        zkr__known_first(&d->guard->known, claim->sequence);
     }
 }
 
@@ -165,7 +188,7 @@ static void put(struct zkr__children *children, const char *node)
     children->count += zkr__name_parse(child->name, &child->kind, &child->sequence);
 }
 
-/* Of ours, who may be there, up to the claim, which is the last. False: it cannot be told. */
+/* Of those who are known, who may be there, up to the claim, which is the last. False: it cannot be told. */
 static bool line_up(const struct zkr__claim *claim,
                     struct zkr__children *who) ZKR__LOCKED
 {
@@ -174,12 +197,16 @@ static bool line_up(const struct zkr__claim *claim,
     const struct zkr__claim *one;
     size_t count;
     DL_COUNT2(d->ours, one, count, ours_next);
-    if (!make_room(&d->engine->scratch, count + 1)) {
+    const struct zkr__children *others = &d->guard->known.others;
+    if (!make_room(&d->engine->scratch, 1 + others->count + count)) {
         return false;
     }
     /* In front is room for what is not known. */
     *who = (struct zkr__children){.list = d->engine->scratch.row + 1,
-                                  .strays = d->guard->known.strays};
+                                  .strays = others->strays};
+    for (; who->count < others->count; who->count++) {
+        who->list[who->count] = others->list[who->count];
+    }
     DL_FOREACH2(d->ours, one, ours_next)
     {
         if (is_vague(one)) {
@@ -191,6 +218,9 @@ static bool line_up(const struct zkr__claim *claim,
         }
     }
     put(who, claim->node);
+    if (others->count > 0) {
+        zkr__children_sort(who);
+    }
     return true;
 }
 

@@ -7,9 +7,15 @@
  * before the answers to what was sent after. The watch stays, so it costs one request. A re-connect, a change of
  * the data of the directory and the end of the session use it up; then nothing is known until it is set again.
  *
- * What is known is who may be there, ours being those that this client has in its tables. Others may have gone
- * meanwhile, but none can have come. So a grant by it is one by a list as well; one that waits by it waits for a
- * claim of ours. All functions need the client's lock.
+ * What is known is who may be there: ours, which this client has in its tables, and others as the last list had
+ * them. Others may have gone meanwhile, but none can have come. So a grant by it is one by a list as well; one that
+ * waits by it for a node of another client asks for that with a watch, and hears if it is gone.
+ *
+ * That others are there is only counted on while the last node of ours is still being deleted: so soon after a hold
+ * those who waited behind it have hardly gone. Eight processes that lock again and again need one list a cycle by that,
+ * when they are woken, and none when they join.
+ *
+ * All functions need the client's lock.
  */
 #ifndef ZKR_ENGINE_RECKON_H
 #define ZKR_ENGINE_RECKON_H
@@ -31,9 +37,12 @@ void zkr__reckon_made(struct zkr__claim *claim) ZKR__LOCKED;
 bool zkr__reckon(const struct zkr__claim *claim,
                  struct zkr__verdict *verdict,
                  struct zkr__children *who) ZKR__LOCKED;
-/* A list that was sent behind our last node is about to be given to those who asked. */
+/* A list that was sent behind our last node is about to be given to those who asked; the number that was next then. */
 void zkr__reckon_listed(struct zkr__directory *d,
-                        const struct zkr__children *children) ZKR__LOCKED;
+                        const struct zkr__children *children,
+                        int64_t next) ZKR__LOCKED;
+/* The claim holds, and nobody stands in front of it. */
+void zkr__reckon_first(const struct zkr__claim *claim) ZKR__LOCKED;
 /* A node of ours may be there, and is in no table. */
 void zkr__reckon_forget(struct zkr__directory *d) ZKR__LOCKED;
 /* The guard is gone: after a re-connect, and with the session. */

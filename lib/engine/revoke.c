@@ -68,8 +68,8 @@ static size_t count_holders(const struct zkr__children *children)
 static int take_holders(struct asking *a, const struct zkr__answer *answer)
 {
     struct zkr__children children;
-    int code =
-        zkr__children_order(&children, answer->names, answer->name_count, NULL, NULL);
+    int code = zkr__children_order(&children, answer->names, answer->name_count,
+                                   ZKR__ANY_NUMBER, NULL, NULL);
     if (code != ZKR_OK) {
         return code;
     }
@@ -82,7 +82,7 @@ static int take_holders(struct asking *a, const struct zkr__answer *answer)
         }
         a->count++;
     }
-    zkr__mem_free(children.list);
+    zkr__children_free(&children);
     return a->paths && a->count == count ? ZKR_OK : ZKR_ENOMEM;
 }
 

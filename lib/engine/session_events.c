@@ -144,6 +144,7 @@ struct zkr__engine *zkr__engine_of(zkr_client *c)
             return NULL;
         }
         engine->c = c;
+        engine->remembered_max = ZKR__REMEMBERED_MAX;
         if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {
             engine->host[0] = '\0';
         }

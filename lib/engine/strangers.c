@@ -61,7 +61,7 @@ void zkr__strangers_warn(struct zkr__queue *q,
     if (stranger) {
         q->warned_foreign = true;
         warn_of_child(q, stranger);
-    } else if (list && has_semaphore(list)) {
+    } else if (list && children->strays > 0 && has_semaphore(list)) {
         q->warned_foreign = true;
         zkr__log(q->c, ZKR_LOG_WARN,
                  ZKR__EVENT("stranger", .path = q->dir,

@@ -222,12 +222,12 @@ static int take_names(struct zkr__survey *s,
     struct zkr__children children;
     int code = s->visits[index]->listed ? ZKR_OK : descend(s, index, answer);
     if (code == ZKR_OK) {
-        code = zkr__children_order(&children, answer->names, answer->name_count, NULL,
-                                   NULL);
+        code = zkr__children_order(&children, answer->names, answer->name_count,
+                                   ZKR__ANY_NUMBER, NULL, NULL);
     }
     if (code == ZKR_OK) {
         code = look_at_queue(s, index, &children);
-        zkr__mem_free(children.list);
+        zkr__children_free(&children);
     }
     return code;
 }

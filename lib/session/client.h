@@ -103,6 +103,8 @@ struct zkr_client {
     void *engine;
     const struct zkr__upcalls *up;
 
+    struct zkr__request *idle; /* list: memory for the next requests (request.c) */
+    unsigned idle_count;
     struct zkr__unsent *unsent, **unsent_tail; /* answers to come (request.c) */
     struct zkr__unsent *spare;                 /* for when memory runs out */
     struct zkr__unsent spares[ZKR__SPARES];

@@ -16,6 +16,7 @@ struct zkr__request {
     unsigned tag;
     enum zkr__op_kind kind;
     bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
+    bool plain;    /* without scratch, so any other such request has room in it */
     int64_t sent;
     _Alignas(16) char scratch[];
 };
@@ -38,6 +39,53 @@ static bool is_write(enum zkr__op_kind kind)
         return false;
     }
     return false;
+}
+
+/* --- memory --- */
+
+/* So many are kept for the next ones: what is usual needs no allocation. */
+enum { IDLE_MAX = 64 };
+
+static struct zkr__request *make_request(struct zkr__link *link,
+                                         const struct zkr__op *op) ZKR__LOCKED
+{
+    zkr_client *c = link->c;
+    size_t scratch = c->door->scratch ? c->door->scratch(op) : 0;
+    struct zkr__request *r = scratch == 0 ? c->idle : NULL;
+    if (r) {
+        LL_DELETE(c->idle, r);
+        c->idle_count--;
+        *r = (struct zkr__request){0};
+    } else {
+        r = zkr__mem_alloc(sizeof(*r) + scratch);
+    }
+    if (r) {
+        r->asker.scratch = r->scratch;
+        r->plain = scratch == 0;
+        r->link = link;
+        r->kind = op->kind;
+    }
+    return r;
+}
+
+static void free_request(zkr_client *c, struct zkr__request *r) ZKR__LOCKED
+{
+    if (r->plain && c->idle_count < IDLE_MAX) {
+        LL_PREPEND(c->idle, r);
+        c->idle_count++;
+    } else {
+        zkr__mem_free(r);
+    }
+}
+
+static void free_idle(zkr_client *c) ZKR__LOCKED
+{
+    while (c->idle) {
+        struct zkr__request *r = c->idle;
+        LL_DELETE(c->idle, r);
+        zkr__mem_free(r);
+    }
+    c->idle_count = 0;
 }
 
 static void unlink_request(struct zkr__request *r)
@@ -81,7 +129,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         }
         r->fn(r->ctx, r->tag, answer);
     }
-    zkr__mem_free(r);
+    free_request(c, r);
     if (c->closing && !link->pending) {
         zkr__cv_broadcast(&c->changed); /* zkr_client_close() waits for the last one */
     }
@@ -203,25 +251,10 @@ void zkr__request_finish(zkr_client *c)
     while (c->unsent) {
         free_unsent(c, take_unsent(c));
     }
+    free_idle(c);
 }
 
 /* --- submitting --- */
-
-static struct zkr__request *make_request(struct zkr__link *link,
-                                         const struct zkr__op *op)
-{
-    const struct zkr__door *door = link->c->door;
-    size_t scratch = door->scratch ? door->scratch(op) : 0;
-    struct zkr__request *r = zkr__mem_alloc(sizeof(*r) + scratch);
-    if (!r) {
-        return NULL;
-    }
-    r->asker.answer = on_answer;
-    r->asker.scratch = r->scratch;
-    r->link = link;
-    r->kind = op->kind;
-    return r;
-}
 
 int64_t zkr__patience(const zkr_client *c)
 {
@@ -258,7 +291,7 @@ static int send(zkr_client *c,
     *zk_rc = c->door->submit(link->zh, op, &r->asker, &link->owner);
     if (*zk_rc != 0) {
         unlink_request(r);
-        zkr__mem_free(r);
+        free_request(c, r);
         return refused_code(op->kind, *zk_rc);
     }
     c->stats.requests++;
@@ -278,6 +311,7 @@ void zkr__submit(zkr_client *c,
         struct zkr__request *r = make_request(c->link, op);
         failed.code = ZKR_ENOMEM;
         if (r) {
+            r->asker.answer = on_answer;
             r->fn = fn;
             r->ctx = ctx;
             r->tag = tag;

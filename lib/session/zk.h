@@ -21,7 +21,7 @@ enum zkr__op_kind {
     ZKR__OP_PARENT,   /* persistent or container, no data */
     ZKR__OP_DELETE,   /* any version */
     ZKR__OP_SET,      /* its data, if .version is that of the data there; -1 = any */
-    ZKR__OP_CHILDREN, /* answers names; may leave a watch, on success only */
+    ZKR__OP_CHILDREN, /* answers names, made; may leave a watch, on success only */
     ZKR__OP_GET,      /* answers data and stat; may leave a watch, on success only */
     ZKR__OP_SYNC,
     ZKR__OP_CHECK,  /* multi of existence checks: a quorum write that changes nothing */
@@ -85,6 +85,7 @@ struct zkr__answer {
     int64_t czxid, owner, created_ms;
     const char *const *names;
     size_t name_count;
+    int64_t made; /* CHILDREN: the number that the next child would have got then */
     const void *data;
     size_t data_len;
     int version; /* GET: of the data; 0 = as it was created */

@@ -70,13 +70,26 @@ static void done_stat(int rc, const struct Stat *stat, const void *asker)
     give(asker, &a);
 }
 
-static void done_names(int rc, const struct String_vector *names, const void *asker)
+/*
+ * Servers count the children that were ever made (PrepRequestProcessor numbers them by it), and tell twice that, less
+ * the children that there are (DataNode.copyStat), in 32 bits.
+ */
+static int64_t next_number(const struct Stat *stat)
+{
+    return (int64_t)(((uint32_t)stat->cversion + (uint32_t)stat->numChildren) / 2);
+}
+
+static void done_names(int rc,
+                       const struct String_vector *names,
+                       const struct Stat *stat,
+                       const void *asker)
 {
     struct zkr__answer a = answer_of(rc);
     if (rc == ZOK && names && names->count > 0) {
         a.names = (const char *const *)names->data;
         a.name_count = (size_t)names->count;
     }
+    a.made = rc == ZOK && stat ? next_number(stat) : 0;
     give(asker, &a);
 }
 
@@ -128,9 +141,9 @@ static int submit_op(void *handle,
         return zoo_aset(zh, op->path, op->data, (int)op->data_len, op->version,
                         done_stat, asker);
     case ZKR__OP_CHILDREN:
-        return op->watch ? zoo_awget_children(zh, op->path, on_watch, owner, done_names,
-                                              asker)
-                         : zoo_aget_children(zh, op->path, 0, done_names, asker);
+        return op->watch ? zoo_awget_children2(zh, op->path, on_watch, owner,
+                                               done_names, asker)
+                         : zoo_aget_children2(zh, op->path, 0, done_names, asker);
     case ZKR__OP_GET:
         /* Not exists(): on a missing node that leaves a watch for ever, get leaves none. */
         return op->watch ? zoo_awget(zh, op->path, on_watch, owner, done_data, asker)

@@ -54,6 +54,12 @@ class RunnerTest(unittest.TestCase):
         self.assertEqual(set(row.rounds[0].waits), {1})
         self.assertAlmostEqual(row.rounds[0].rate, 200 / 10000e-9)
 
+    def test_whoever_has_a_target_has_more_rounds(self):
+        row, = self.rows("honest")
+        row.scenario.targets = {"honest": 1}
+        measure.cycle(self.lab, [row])
+        self.assertEqual(len(row.rounds), 4)
+
     def test_violation_voids_the_row(self):
         rows = self.rows("liar", "honest")
         measure.cycle(self.lab, rows)

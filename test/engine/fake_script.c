@@ -148,6 +148,7 @@ static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
         }
         if (tag - 1 == ZKR__OP_CHILDREN && a->code == ZKR_OK) {
             say_names(s, a);
+            say(s, " next %lld", (long long)a->made);
         }
         if (tag - 1 == ZKR__OP_CREATES) {
             note_made(s, a);

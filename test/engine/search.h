@@ -107,6 +107,7 @@ struct scenario {
     int64_t number;     /* given out first, -1 = 0 */
     bool visits;        /* strangers put children beside ours */
     bool remakes;       /* directories are made again as they are empty */
+    bool forgetful;     /* clients remember short lists only */
 };
 
 struct search {
@@ -133,7 +134,7 @@ struct search {
             shared_grants, downgrades, wishes, asked, multis, multi_grants,
             permit_grants, several_permits, permits_together, resizes, numbers_spent,
             forbidden, no_memory, visits, remakes, remakes_counted_on, guesses, wrong,
-            lists_shared;
+            lists_shared, placed_behind;
     } did;
 };
 

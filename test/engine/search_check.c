@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "engine/directory.h"
 #include "search.h"
 
 void search_violation(const char *format, ...)
@@ -428,6 +429,24 @@ static void check_credentials(int client)
     }
 }
 
+/* What is ours is not among the others: it could leave, and be waited for all the same. */
+static void check_others(int client)
+{
+    const struct zkr__engine *engine = S.members[client].c->engine;
+    const struct zkr__directory *d = engine ? engine->directories : NULL;
+    zkr__lock(S.members[client].c);
+    for (; d; d = d->next) {
+        const struct zkr__children *others = d->guard ? &d->guard->known.others : NULL;
+        for (size_t i = 0; others && i < others->count; i++) {
+            if (zkr__claim_in(d, others->list[i].name)) {
+                search_violation("client %d takes its own %s for one of others", client,
+                                 others->list[i].name);
+            }
+        }
+    }
+    zkr__unlock(S.members[client].c);
+}
+
 void search_check(void)
 {
     const struct contender *holder[SEARCH_DIRS] = {NULL};
@@ -435,6 +454,7 @@ void search_check(void)
         if (S.members[i].c) {
             check_credentials(i);
             search_count_lists(i);
+            check_others(i);
             if (search_look_at_lease(i)) {
                 shorten(i);
             }
@@ -493,7 +513,8 @@ void search_check_entitled(void)
         }
     }
     struct zkr__children all;
-    if (zkr__children_order(&all, names, count, NULL, NULL) != ZKR_OK) {
+    if (zkr__children_order(&all, names, count, ZKR__ANY_NUMBER, NULL, NULL) !=
+        ZKR_OK) {
         return;
     }
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {

@@ -4,7 +4,7 @@
 
 #include "search.h"
 
-enum { STUCK_MAX = 64, PATH_ROOM = 128 };
+enum { STUCK_MAX = 512, PATH_ROOM = 128 };
 
 /* Nodes that could not be deleted. */
 static char stuck[STUCK_MAX][PATH_ROOM];
@@ -44,6 +44,7 @@ void search_choose_faults(struct scenario *s)
     s->remakes = zkf_chance(30);
     int64_t number = some_number();
     s->number = zkf_chance(12) && number >= 0 ? number : -1;
+    s->forgetful = zkf_chance(25);
 }
 
 int64_t search_skew(void)

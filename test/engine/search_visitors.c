@@ -69,13 +69,16 @@ bool search_end_visits(void)
 void search_count_lists(int client)
 {
     static struct zkr__spared last[SEARCH_CLIENTS];
+    enum { FORGETFUL = 2 };
     const zkr_client *c = S.members[client].c;
-    const struct zkr__engine *engine = c ? c->engine : NULL;
+    struct zkr__engine *engine = c ? c->engine : NULL;
     const struct zkr__spared now = engine ? engine->spared : (struct zkr__spared){0};
     if (engine) {
         S.did.guesses += now.guesses > last[client].guesses;
         S.did.wrong += now.wrong > last[client].wrong;
         S.did.lists_shared += now.shared > last[client].shared;
+        S.did.placed_behind += now.behind > last[client].behind;
+        engine->remembered_max = S.s.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
     }
     last[client] = now;
 }

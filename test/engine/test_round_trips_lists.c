@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "actor.h"
+#include "base/mem.h"
 #include "fixture.h"
 #include "proxy.h"
 #include "raw.h"
@@ -201,5 +202,210 @@ ZKT_CASE(a_directory_that_changes_is_watched_again)
     cycle(m, c);
     assert_int_equal(lists(), before);
     assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
+    zkt_destroy(m);
+}
+
+/* --- others --- */
+
+enum { QUEUE = 4 };
+
+/* Clients, each by a proxy; they have locked before, and now they hold and wait in their order. */
+struct queue {
+    zkt_proxy *p[QUEUE];
+    zkr_client *c[QUEUE];
+    zkr_mutex *m[QUEUE];
+    zkr_ticket *t[QUEUE];
+};
+
+static zkr_ticket *line_up(struct queue *q, int i)
+{
+    zkr_ticket *t = NULL;
+    int nodes = zkt_nodes();
+    ZKT_MUST(zkr_mutex_request(q->m[i], ZKR_FOREVER, NULL, NULL, &t));
+    ZKT_BECOMES(zkt_nodes(), nodes + 1, PATIENCE_MS);
+    return t;
+}
+
+static void leave(zkr_ticket *t)
+{
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+}
+
+static void begin_queue(struct queue *q)
+{
+    for (int i = 0; i < QUEUE; i++) {
+        q->p[i] = zkt_proxy_start(zkt_servers());
+        q->c[i] = zkt_client(zkt_proxy_host(q->p[i]), SESSION_MS);
+        q->m[i] = zkt_mutex(q->c[i]);
+        cycle(q->m[i], q->c[i]);
+        cycle(q->m[i], q->c[i]);
+    }
+    ZKT_MUST(zkr_mutex_request(q->m[0], ZKR_FOREVER, NULL, NULL, &q->t[0]));
+    ZKT_MUST(zkr_ticket_wait(q->t[0], PATIENCE_MS));
+    for (int i = 1; i < QUEUE; i++) {
+        q->t[i] = line_up(q, i);
+    }
+}
+
+/* Who is first lets go; its client has come again before. */
+static void turn(struct queue *q, int first, int next)
+{
+    zkr_ticket *again = line_up(q, first);
+    leave(q->t[first]);
+    q->t[first] = again;
+    ZKT_MUST(zkr_ticket_wait(q->t[next], PATIENCE_MS));
+}
+
+static void end_queue(struct queue *q)
+{
+    for (int i = 0; i < QUEUE; i++) {
+        if (q->t[i]) {
+            leave(q->t[i]);
+        }
+        ZKT_MUST(zkr_client_flush(q->c[i], PATIENCE_MS));
+        zkt_destroy(q->m[i]);
+        zkt_close(q->c[i]);
+        zkt_proxy_stop(q->p[i]);
+    }
+}
+
+/* The list that grants shows who waits behind: who lets go and comes again at once stands behind these. */
+ZKT_CASE(who_comes_again_at_once_needs_no_list_to_join)
+{
+    struct queue q;
+    begin_queue(&q);
+    for (int i = 0; i < 2 * QUEUE + 1; i++) { /* until nobody new has come twice */
+        turn(&q, i % QUEUE, (i + 1) % QUEUE);
+    }
+    zkt_door_focus(q.c[2]);
+    turn(&q, 1, 2);
+    assert_int_equal(lists(), 1);
+    zkt_proxy_freeze(q.p[2], ZKT_TO_CLIENT); /* its delete is not answered yet */
+    leave(q.t[2]);
+    ZKT_MUST(zkr_mutex_request(q.m[2], ZKR_FOREVER, NULL, NULL, &q.t[2]));
+    zkt_proxy_thaw(q.p[2], ZKT_TO_CLIENT);
+    ZKT_BECOMES(zkt_waiting(q.c[2]), 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS); /* of the last */
+    assert_int_equal(lists(), 1);
+    zkt_door_focus(q.c[2]);
+    for (int i = 3; i < 3 + QUEUE - 1; i++) { /* and it waits for all of these */
+        assert_int_equal(zkr_ticket_state(q.t[2]), ZKR_TICKET_WAITING);
+        ZKT_MUST(zkr_ticket_wait(q.t[i % QUEUE], PATIENCE_MS));
+        leave(q.t[i % QUEUE]);
+        q.t[i % QUEUE] = NULL;
+    }
+    ZKT_MUST(zkr_ticket_wait(q.t[2], PATIENCE_MS));
+    assert_int_equal(lists(), 1);
+    end_queue(&q);
+}
+
+/* One who came in between is not known by its name: the list is asked for after all. */
+ZKT_CASE(a_newcomer_in_between_costs_a_list)
+{
+    struct queue q;
+    begin_queue(&q);
+    for (int i = 0; i < 2 * QUEUE + 2; i++) {
+        turn(&q, i % QUEUE, (i + 1) % QUEUE);
+    }
+    zkr_ticket *more = line_up(&q, 3);
+    zkt_door_focus(q.c[2]);
+    zkt_proxy_freeze(q.p[2], ZKT_TO_CLIENT);
+    leave(q.t[2]);
+    ZKT_MUST(zkr_mutex_request(q.m[2], ZKR_FOREVER, NULL, NULL, &q.t[2]));
+    zkt_proxy_thaw(q.p[2], ZKT_TO_CLIENT);
+    ZKT_BECOMES(zkt_waiting(q.c[2]), 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS);
+    assert_int_equal(lists(), 1);
+    leave(q.t[3]);
+    leave(q.t[0]);
+    leave(q.t[1]);
+    q.t[3] = q.t[0] = q.t[1] = NULL;
+    ZKT_MUST(zkr_ticket_wait(more, PATIENCE_MS));
+    assert_int_equal(zkr_ticket_state(q.t[2]), ZKR_TICKET_WAITING);
+    leave(more);
+    ZKT_MUST(zkr_ticket_wait(q.t[2], PATIENCE_MS));
+    end_queue(&q);
+}
+
+/* Those who waited may have gone since: neither does a try fail by them, nor does a wait go on. */
+ZKT_CASE(who_is_known_may_be_gone)
+{
+    static const int64_t timeouts[] = {0, PATIENCE_MS};
+    for (int k = 0; k < 2; k++) {
+        struct queue q;
+        begin_queue(&q);
+        turn(&q, 0, 1);
+        turn(&q, 1, 2);
+        for (int i = 0; i < QUEUE; i++) {
+            if (i != 2) {
+                leave(q.t[i]);
+                ZKT_MUST(zkr_client_flush(q.c[i], PATIENCE_MS));
+                q.t[i] = NULL;
+            }
+        }
+        leave(q.t[2]);
+        q.t[2] = NULL;
+        ZKT_MUST(zkr_mutex_acquire(q.m[2], timeouts[k]));
+        ZKT_MUST(zkr_mutex_release(q.m[2]));
+        end_queue(&q);
+    }
+}
+
+/* The same when the one of ours leaves behind which the try would have stood. */
+ZKT_CASE(a_try_fails_by_nobody_who_may_be_gone)
+{
+    struct queue q;
+    struct zkt_actor a;
+    begin_queue(&q);
+    for (int i = 0; i < 2 * QUEUE + 2; i++) {
+        turn(&q, i % QUEUE, (i + 1) % QUEUE);
+    }
+    zkr_ticket *ours = line_up(&q, 2);
+    for (int i = 2; i < 2 + QUEUE - 1; i++) {
+        leave(q.t[i % QUEUE]);
+        q.t[i % QUEUE] = NULL;
+        ZKT_MUST(zkr_ticket_wait(q.t[(i + 1) % QUEUE], PATIENCE_MS));
+    }
+    zkt_door_focus(q.c[2]);
+    zkt_proxy_freeze(q.p[2],
+                     ZKT_TO_CLIENT); /* it does not hear that the last has gone */
+    leave(q.t[1]);
+    q.t[1] = NULL;
+    ZKT_MUST(zkr_client_flush(q.c[1], PATIENCE_MS));
+    zkt_actor_start(&a, q.m[2], 0, NULL);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), 1, PATIENCE_MS);
+    assert_int_equal(lists(), 0);
+    leave(ours);
+    zkt_proxy_thaw(q.p[2], ZKT_TO_CLIENT);
+    zkt_actor_is_served(&a);
+    end_queue(&q);
+}
+
+static atomic_long allocations;
+
+static bool count_allocation(void)
+{
+    atomic_fetch_add(&allocations, 1);
+    return true;
+}
+
+/* What a hold takes: the claim, its entry in a table, and three for the thread that holds. Requests take none. */
+ZKT_CASE(requests_take_no_memory_once_there_have_been_some)
+{
+    enum { CYCLES = 100, PER_HOLD = 5 };
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    for (int i = 0; i < 3; i++) {
+        cycle(m, c);
+    }
+    zkt_door_focus(c);
+    zkr__mem_set_gate(count_allocation);
+    for (int i = 0; i < CYCLES; i++) {
+        cycle(m, c);
+    }
+    zkr__mem_set_gate(NULL);
+    assert_int_equal(zkt_door_total(), 2 * CYCLES);
+    assert_in_range(atomic_load(&allocations), 0, PER_HOLD * CYCLES);
     zkt_destroy(m);
 }

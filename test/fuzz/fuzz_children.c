@@ -76,8 +76,8 @@ static void make_names(struct names *names, struct fuzz_input *in)
 static struct zkr__children order(char *const *names, size_t count)
 {
     struct zkr__children children;
-    FUZZ_TRUE(zkr__children_order(&children, (const char *const *)names, count, NULL,
-                                  NULL) == ZKR_OK);
+    FUZZ_TRUE(zkr__children_order(&children, (const char *const *)names, count,
+                                  ZKR__ANY_NUMBER, NULL, NULL) == ZKR_OK);
     return children;
 }
 
@@ -177,7 +177,8 @@ static void check_turns(const struct names *names, struct fuzz_input in)
         size_t granted = 0;
         gone.list[gone.count++] = (char *)(uintptr_t)before.list[end].name;
         FUZZ_TRUE(zkr__children_order(&after, (const char *const *)names->list,
-                                      names->count, is_gone, &gone) == ZKR_OK);
+                                      names->count, ZKR__ANY_NUMBER, is_gone,
+                                      &gone) == ZKR_OK);
         FUZZ_TRUE(after.count == before.count - 1);
         for (size_t self = 0; self < after.count; self++) {
             size_t was = zkr__children_find(&before, after.list[self].name);

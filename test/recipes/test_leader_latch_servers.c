@@ -266,6 +266,7 @@ ZKT_CASE(a_missing_right_ends_the_candidacy)
     }
     zkt_delete(zkt_servers(), zkt_path());
     zkt_lead(l);
+    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS); /* told, before @t is gone */
     assert_int_equal(atomic_load(&t.failures), 2);
 }
 

@@ -107,7 +107,7 @@ hasnt() { # WORDS
 
 # What it does not know it refuses, before it does anything.
 machine 0
-for arguments in bench 'demo test' 'test -R x' '--chroot bench' --docker; do
+for arguments in cluster 'demo test' 'test -R x' '--chroot cluster' --docker; do
     # shellcheck disable=SC2086 # words
     says 64 fresh $arguments
     has 'usage: ./run fresh'

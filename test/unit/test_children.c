@@ -14,7 +14,7 @@ expect_order(const char *const *names, size_t count, const char *const *wanted)
 {
     struct zkr__children c;
     size_t i = 0;
-    ZKT_MUST(zkr__children_order(&c, names, count, NULL, NULL));
+    ZKT_MUST(zkr__children_order(&c, names, count, ZKR__ANY_NUMBER, NULL, NULL));
     for (; wanted[i]; i++) {
         assert_true(i < c.count);
         assert_string_equal(c.list[i].name, wanted[i]);
@@ -93,10 +93,12 @@ static void children_without_a_number_are_counted(void **state)
                                         ""};
     const char *dead = "lock-0000000001";
     struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL));
+    ZKT_MUST(
+        zkr__children_order(&c, names, ZKT_COUNT(names), ZKR__ANY_NUMBER, NULL, NULL));
     assert_int_equal(c.strays, 4);
     zkr__mem_free(c.list);
-    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), is_named, &dead));
+    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), ZKR__ANY_NUMBER, is_named,
+                                 &dead));
     assert_int_equal(c.strays, 4);
     assert_int_equal(c.count, 0);
     zkr__mem_free(c.list);
@@ -109,7 +111,7 @@ static void the_filter_takes_a_dying_node_out(void **state)
     static const char *const names[] = {"lock-0000000002", "lock-0000000001"};
     const char *dead = "lock-0000000001";
     struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, 2, is_named, &dead));
+    ZKT_MUST(zkr__children_order(&c, names, 2, ZKR__ANY_NUMBER, is_named, &dead));
     assert_int_equal(c.count, 1);
     assert_string_equal(c.list[0].name, "lock-0000000002");
     zkr__mem_free(c.list);
@@ -129,7 +131,8 @@ static void a_child_tells_its_recipe(void **state)
         ZKR__NAME_READ, ZKR__NAME_WRITE, ZKR__NAME_LEASE,
     };
     struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), NULL, NULL));
+    ZKT_MUST(
+        zkr__children_order(&c, names, ZKT_COUNT(names), ZKR__ANY_NUMBER, NULL, NULL));
     assert_int_equal(c.count, ZKT_COUNT(kinds));
     for (size_t i = 0; i < ZKT_COUNT(kinds); i++) {
         assert_int_equal(c.list[i].kind, kinds[i]);
@@ -144,7 +147,7 @@ static void a_child_is_found_by_name_or_start(void **state)
     static const char *const names[] = {"_c_aa-lock-0000000001",
                                         "_c_ab-lock-0000000002"};
     struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, 2, NULL, NULL));
+    ZKT_MUST(zkr__children_order(&c, names, 2, ZKR__ANY_NUMBER, NULL, NULL));
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-0000000002"), 1);
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-000000000"), 2);
     assert_int_equal(zkr__children_find(&c, ""), 2);
@@ -164,7 +167,7 @@ static void equal_numbers_are_told_apart(void **state)
     static const char *const names[] = {"c-__READ__0000000002", "a-lock-0000000002",
                                         "b-lock-0000000002", "x-lock-0000000001"};
     struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, 4, NULL, NULL));
+    ZKT_MUST(zkr__children_order(&c, names, 4, ZKR__ANY_NUMBER, NULL, NULL));
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(zkr__children_find(&c, c.list[i].name), i);
     }
@@ -180,7 +183,7 @@ static void the_filter_works_later_as_well(void **state)
                                         "lock-0000000003"};
     const char *dead = "lock-0000000002";
     struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, 3, NULL, NULL));
+    ZKT_MUST(zkr__children_order(&c, names, 3, ZKR__ANY_NUMBER, NULL, NULL));
     zkr__children_filter(&c, is_named, &dead);
     assert_int_equal(c.count, 2);
     assert_string_equal(c.list[0].name, "lock-0000000001");
@@ -205,7 +208,7 @@ static void many_children_are_ordered(void **state)
         names[at] = text[i];
     }
     struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, MANY, NULL, NULL));
+    ZKT_MUST(zkr__children_order(&c, names, MANY, ZKR__ANY_NUMBER, NULL, NULL));
     assert_int_equal(c.count, MANY);
     for (int i = 0; i < MANY; i++) {
         assert_ptr_equal(c.list[i].name, text[i]);
@@ -223,11 +226,32 @@ static void order_needs_memory(void **state)
     static const char *const names[] = {"lock-0000000001"};
     struct zkr__children c = {.count = 9};
     zkt_allow_allocations(0);
-    int rc = zkr__children_order(&c, names, 1, NULL, NULL);
+    int rc = zkr__children_order(&c, names, 1, ZKR__ANY_NUMBER, NULL, NULL);
     zkt_allow_allocations(-1);
     ZKT_RC(rc, ZKR_ENOMEM);
     assert_null(c.list);
     assert_int_equal(c.count, 0);
+}
+
+/* Who is only interested in those up to a number gets these; the others without a number are counted all the same. */
+static void those_behind_can_be_left_out(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"d-lock-0000000009", "b-lock-0000000004",
+                                        "stray", "c-lock-0000000005",
+                                        "a-lock-0000000002"};
+    static const size_t left[] = {[1] = 0, [2] = 1, [3] = 1, [4] = 2, [5] = 3, [8] = 3};
+    static const int64_t most[] = {1, 2, 3, 4, 5, 8};
+    for (size_t i = 0; i < ZKT_COUNT(most); i++) {
+        struct zkr__children c;
+        ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), most[i], NULL, NULL));
+        assert_int_equal(c.count, left[most[i]]);
+        assert_int_equal(c.strays, 1);
+        if (c.count > 0) {
+            assert_string_equal(c.list[0].name, "a-lock-0000000002");
+        }
+        zkr__children_free(&c);
+    }
 }
 
 int main(int argc, char **argv)
@@ -245,6 +269,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_filter_works_later_as_well),
         cmocka_unit_test(many_children_are_ordered),
         cmocka_unit_test(order_needs_memory),
+        cmocka_unit_test(those_behind_can_be_left_out),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -17,14 +17,17 @@ static bool is_ours(void *ctx, const char *name)
     return false;
 }
 
-static void
-list(struct zkr__known *known, const char *const *names, size_t count, size_t strays)
+static void list(struct zkr__known *known,
+                 const char *const *names,
+                 size_t count,
+                 size_t strays,
+                 int64_t next)
 {
     struct zkr__children children;
-    assert_int_equal(zkr__children_order(&children, names, count, NULL, NULL), ZKR_OK);
+    ZKT_MUST(zkr__children_order(&children, names, count, ZKR__ANY_NUMBER, NULL, NULL));
     assert_int_equal(children.strays, strays);
-    zkr__known_listed(known, &children, is_ours, NULL);
-    zkr__mem_free(children.list);
+    zkr__known_listed(known, &children, next, is_ours, NULL);
+    zkr__children_free(&children);
 }
 
 /* The first number says nothing about who came before it; the next one does, and so on. */
@@ -58,34 +61,115 @@ static void what_is_forgotten_says_nothing(void **state)
     assert_int_equal(known.from, 8);
 }
 
-/* A list says from where on there are only ours; of what came behind our last one it need not know. */
-static void a_list_says_from_where_on_all_are_ours(void **state)
+/* After a list all are known: ours, and others by their names, which outlive the list. */
+static void a_list_says_who_is_there(void **state)
 {
     (void)state;
     static const struct {
-        const char *names[5];
+        const char *names[4];
         size_t count, strays;
-        int64_t from;
+        const char *others[3];
     } rows[] = {
-        {{NULL}, 0, 0, ZKR__KNOWN_ALL},
-        {{"c-lock-0000000006", "a-lock-0000000003"}, 2, 0, ZKR__KNOWN_ALL},
-        {{"c-lock-0000000006", "stray"}, 2, 1, ZKR__KNOWN_ALL},
-        {{"c-lock-0000000006", "x-lock-0000000002"}, 2, 0, 3},
-        {{"a-lock-0000000003", "x-lock-0000000004", "b-lock-0000000005"}, 3, 0, 5},
-        {{"x-lock-0000000005", "b-lock-0000000005"}, 2, 0, 6},
-        {{"x-lock-0000000006"}, 1, 0, 7},
-        {{"x-lock-0000000007", "b-lock-0000000005"}, 2, 0, ZKR__KNOWN_ALL},
+        {{NULL}, 0, 0, {NULL}},
+        {{"c-lock-0000000006", "a-lock-0000000003"}, 2, 0, {NULL}},
+        {{"c-lock-0000000006", "stray"}, 2, 1, {NULL}},
+        {{"c-lock-0000000006", "x-lock-0000000002"}, 2, 0, {"x-lock-0000000002"}},
+        {{"y-lock-0000000007", "x-lock-0000000004", "b-lock-0000000005"},
+         3,
+         0,
+         {"x-lock-0000000004", "y-lock-0000000007"}},
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        char names[4][32];
+        const char *lent[4];
+        for (size_t k = 0; k < rows[i].count; k++) {
+            lent[k] = strcpy(names[k], rows[i].names[k]);
+        }
         struct zkr__known known;
         zkr__known_begin(&known);
         (void)zkr__known_made(&known, 6);
-        list(&known, rows[i].names, rows[i].count, rows[i].strays);
-        assert_true(known.from == rows[i].from);
-        assert_int_equal(known.strays, rows[i].strays);
-        assert_true(zkr__known_made(&known, 7));
-        assert_true(known.from == rows[i].from);
+        list(&known, lent, rows[i].count, rows[i].strays, 9);
+        memset(names, 0, sizeof(names));
+        for (int more = 0; more < 2; more++) {
+            assert_true(known.from == ZKR__KNOWN_ALL);
+            assert_int_equal(known.others.strays, rows[i].strays);
+            size_t k = 0;
+            for (; k < known.others.count; k++) {
+                assert_string_equal(known.others.list[k].name, rows[i].others[k]);
+            }
+            assert_null(rows[i].others[k]);
+            assert_true(zkr__known_made(&known, 9 + more));
+        }
+        zkr__known_forget(&known);
     }
+}
+
+/* It is not the highest number that was seen which counts, but what the server says comes next. */
+static void who_came_after_a_list_is_not_known(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"c-lock-0000000006", "x-lock-0000000007"};
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    (void)zkr__known_made(&known, 6);
+    list(&known, names, 2, 0, 9); /* one that had 8 is gone by now */
+    assert_false(zkr__known_made(&known, 8));
+    assert_int_equal(known.from, 8);
+    assert_int_equal(known.others.count, 0);
+    list(&known, names, 2, 0, 9);
+    assert_false(zkr__known_made(&known, 10));
+    assert_int_equal(known.from, 10);
+    list(&known, names, 2, 0, 9); /* of a directory that has come to 9 only */
+    assert_false(known.counts);
+    assert_int_equal(known.others.count, 0);
+}
+
+/* Who holds alone has nobody in front. */
+static void those_in_front_of_a_holder_are_gone(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x-lock-0000000002", "y-lock-0000000004",
+                                        "z-lock-0000000007", "stray"};
+    static const struct {
+        int64_t first;
+        size_t left;
+    } rows[] = {{2, 3}, {3, 2}, {4, 2}, {6, 1}, {7, 1}, {8, 0}};
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        struct zkr__known known;
+        zkr__known_begin(&known);
+        (void)zkr__known_made(&known, 5);
+        list(&known, names, 4, 1, 8);
+        zkr__known_first(&known, rows[i].first);
+        assert_int_equal(known.others.count, rows[i].left);
+        assert_int_equal(known.others.strays, 1);
+        for (size_t k = 0; k < rows[i].left; k++) {
+            assert_string_equal(known.others.list[k].name, names[3 - rows[i].left + k]);
+        }
+        assert_true(known.from == ZKR__KNOWN_ALL);
+        zkr__known_forget(&known);
+    }
+}
+
+static bool no_memory(void)
+{
+    return false;
+}
+
+/* Without memory for the names nothing is known. */
+static void a_list_without_memory_says_nothing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x-lock-0000000002"};
+    struct zkr__children children;
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    (void)zkr__known_made(&known, 5);
+    ZKT_MUST(zkr__children_order(&children, names, 1, ZKR__ANY_NUMBER, NULL, NULL));
+    zkr__mem_set_gate(no_memory);
+    zkr__known_listed(&known, &children, 6, is_ours, NULL);
+    zkr__mem_set_gate(NULL);
+    assert_false(known.counts);
+    zkr__children_free(&children);
 }
 
 /* It was wrong to count on it: then two must come right before it is counted on again. */
@@ -130,7 +214,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_next_number_says_that_nobody_came),
         cmocka_unit_test(what_is_forgotten_says_nothing),
-        cmocka_unit_test(a_list_says_from_where_on_all_are_ours),
+        cmocka_unit_test(a_list_says_who_is_there),
+        cmocka_unit_test(who_came_after_a_list_is_not_known),
+        cmocka_unit_test(those_in_front_of_a_holder_are_gone),
+        cmocka_unit_test(a_list_without_memory_says_nothing),
         cmocka_unit_test(a_stranger_is_remembered_for_a_while),
         cmocka_unit_test(numbers_that_repeat_say_nothing),
     };

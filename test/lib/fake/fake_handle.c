@@ -34,6 +34,7 @@ static void hand_answer(const struct zkf__req *req, int rc)
         a.path = req->kind == ZKR__OP_CREATE ? copies[0] : NULL;
         a.names = req->name_count > 0 ? names : NULL;
         a.name_count = req->name_count;
+        a.made = req->made;
         a.data = copies[1];
         a.data_len = req->out_len;
         if (req->kind == ZKR__OP_CREATE || req->kind == ZKR__OP_GET) {

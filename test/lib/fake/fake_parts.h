@@ -77,6 +77,7 @@ struct zkf__req {
     const char *out_path;
     const char **names;
     size_t name_count;
+    int64_t made;
     const void *out_data;
     size_t out_len, bad_check;
     int out_version;

@@ -348,5 +348,6 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
         req->out_len = node->data_len;
     } else if (node && req->kind == ZKR__OP_CHILDREN) {
         list_names(&server->tree, req, node->children);
+        req->made = node->creates;
     }
 }
