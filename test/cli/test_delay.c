@@ -89,18 +89,6 @@ ZKT_CASE(a_contended_lock_starts_after_the_delay)
     assert_int_equal(cli_wait(&s.next), 0);
 }
 
-/* Full path of the one node. */
-static void only_node(char *node, size_t size)
-{
-    zkt_list list;
-    zkt_raw *s = zkt_raw_open(zkt_servers(), 5000);
-    assert_int_equal(zkt_raw_children(s, zkt_path(), false, &list), 0);
-    assert_int_equal(list.count, 1);
-    (void)snprintf(node, size, "%s/%s", zkt_path(), list.name[0]);
-    zkt_list_free(&list);
-    assert_int_equal(zkt_raw_close(s), 0);
-}
-
 /* One that is lost meanwhile starts nothing: it queues again, and waits again. */
 ZKT_CASE(a_hold_lost_during_the_delay_starts_nothing)
 {
@@ -108,11 +96,11 @@ ZKT_CASE(a_hold_lost_during_the_delay_starts_nothing)
     struct scene s;
     begin(&s, "--lock-delay=2");
     let_go(&s);
-    only_node(first, sizeof(first));
+    zkt_lone_node(first, sizeof(first));
     assert_int_equal(zkt_delete(zkt_servers(), first), 0);
     ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
     assert_string_equal(cli_out(&s.next), "");
-    only_node(second, sizeof(second));
+    zkt_lone_node(second, sizeof(second));
     assert_string_not_equal(first, second);
     assert_int_equal(cli_wait(&s.next), 0);
     assert_memory_equal(cli_out(&s.next), second, strlen(second));

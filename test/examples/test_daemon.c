@@ -82,16 +82,9 @@ ZKT_CASE(one_that_waits_can_be_stopped)
 
 static void delete_the_only_node(void)
 {
-    zkt_list list;
     char node[512];
-    zkt_raw *by = zkt_raw_open(zkt_servers(), 5000);
-    assert_non_null(by);
-    assert_int_equal(zkt_raw_children(by, zkt_path(), false, &list), 0);
-    assert_int_equal(list.count, 1);
-    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
-    zkt_list_free(&list);
-    assert_int_equal(zkt_raw_delete(by, node), 0);
-    assert_int_equal(zkt_raw_close(by), 0);
+    zkt_lone_node(node, sizeof(node));
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
 }
 
 /* It says which hold was lost, and works again under another one. */

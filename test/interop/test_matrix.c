@@ -66,11 +66,8 @@ static void let_go(struct peer *p)
 static int64_t owner_of_holder(char *node, size_t size)
 {
     zkt_stat stat;
-    zkt_list list;
     ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
-    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), ZKT_OK);
-    (void)snprintf(node, size, "%s/%s", zkt_path(), list.name[0]);
-    zkt_list_free(&list);
+    zkt_lone_node(node, size);
     assert_int_equal(zkt_get(zkt_servers(), node, (char[1]){0}, 1, &stat), ZKT_OK);
     return stat.ephemeral_owner;
 }

@@ -247,15 +247,12 @@ ZKT_CASE(elections_are_not_written_to)
     zkr_leader_latch *latch = NULL;
     char leader[64];
     zkt_stat st = {0};
-    zkt_list list;
     char node[512];
     ZKT_MUST(zkr_leader_latch_create(&latch, c, zkt_path(), "me", NULL));
     zkt_door_focus(c);
     ZKT_MUST(zkr_leader_latch_start(latch));
     ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHECK) > 3, PATIENCE_MS);
-    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), ZKT_OK);
-    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
-    zkt_list_free(&list);
+    zkt_lone_node(node, sizeof(node));
     assert_int_equal(zkt_get(zkt_servers(), node, leader, sizeof(leader), &st), ZKT_OK);
     assert_string_equal(leader, "me");
     assert_int_equal(st.version, 0);

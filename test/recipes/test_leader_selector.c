@@ -283,7 +283,6 @@ ZKT_CASE(a_loss_ends_the_wait)
     struct job j = {.wait_ms = ZKR_FOREVER};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_leader_selector_options o = plain;
-    zkt_list list;
     o.auto_requeue = 1;
     zkr_leader_selector *s = selector(c, &j, o);
     ZKT_MUST(zkr_leader_selector_start(s));
@@ -291,10 +290,7 @@ ZKT_CASE(a_loss_ends_the_wait)
     zkt_expire_start(c);
     ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
     ZKT_RC(atomic_exchange(&j.why, 0), ZKR_ESESSION);
-    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), 0);
-    assert_int_equal(list.count, 1);
-    (void)snprintf(node, sizeof(node), "%s/%s", zkt_path(), list.name[0]);
-    zkt_list_free(&list);
+    zkt_lone_node(node, sizeof(node));
     ZKT_BECOMES(atomic_load(&j.ended), RUNNING, PATIENCE_MS);
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* its own node's */
     zkt_delete(zkt_servers(), node);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "actor.h"
+#include "fourlw.h"
 #include "lock.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
@@ -68,17 +69,20 @@ ZKT_BOTH_CASE(any_lost_reply_is_survived)
     search_cycle(zkt_proxy_drop_reply);
 }
 
-static bool one_wait_through(arm_fn arm, int n, zkr_mutex *held)
+static bool one_wait_through(arm_fn arm, int n, zkr_mutex *held, int64_t holder)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actor;
+    char node[256];
     ZKT_MUST(zkt_acquire(held, PATIENCE_MS));
+    zkt_lone_node(node, sizeof(node));
     arm(p, n);
     zkt_actor_start(&actor, m, PATIENCE_MS, NULL);
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_watchers_but(zkt_servers(), node, holder) > 0, PATIENCE_MS);
     ZKT_MUST(zkt_release(held));
     ZKT_MUST(zkt_actor_acquired(&actor));
     ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
@@ -97,7 +101,7 @@ static void search_wait(arm_fn arm)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *held = zkt_mutex(c);
     for (struct zkt_strikes s = {.least = 4}; zkt_next_strike(&s);) {
-        s.struck = one_wait_through(arm, s.n, held);
+        s.struck = one_wait_through(arm, s.n, held, zkr_client_session_id(c));
     }
     zkt_destroy(held);
     zkt_close(c);

@@ -64,6 +64,15 @@ int zkt_nodes(void)
     return zkt_children_count(zkt_servers(), path);
 }
 
+void zkt_lone_node(char *node, size_t size)
+{
+    zkt_list list;
+    assert_int_equal(zkt_children(zkt_servers(), path, &list), ZKT_OK);
+    assert_int_equal(list.count, 1);
+    (void)snprintf(node, size, "%s/%s", path, list.name[0]);
+    zkt_list_free(&list);
+}
+
 int64_t zkt_watches(void)
 {
     char below[sizeof(path) + 1];

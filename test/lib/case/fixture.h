@@ -31,6 +31,9 @@ const char *zkt_path(void);
 /** Nodes at that path, as a server has them. */
 int zkt_nodes(void);
 
+/** Full path of the one node there; fails the test if there is none, or another. */
+void zkt_lone_node(char *node, size_t size);
+
 /** Watches below that path, at all of zkt_servers(). */
 int64_t zkt_watches(void);
 
