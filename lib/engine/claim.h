@@ -62,7 +62,13 @@ struct zkr__claim {
         ZKR__NO_LIST,
         ZKR__THIS_LIST,
         ZKR__NEXT_LIST
-    } list;          /* the one it waits for */
+    } list;                                   /* the one it waits for */
+    struct zkr__claim *join_prev, *join_next; /* while it is in line */
+    enum {
+        ZKR__NOT_JOINING,
+        ZKR__IN_LINE,
+        ZKR__JOINS
+    } join;          /* its node is being made, or is to be (joins.h) */
     int counted_as;  /* in the client's statistics */
     unsigned unsent; /* set of zkr__action: to go out with those of the others */
 

@@ -5,6 +5,7 @@
 #include "engine/claim_events.h"
 #include "engine/claim_requests.h"
 #include "engine/directory.h"
+#include "engine/joins.h"
 #include "engine/loss.h"
 #include "engine/reckon.h"
 #include "session/bound.h"
@@ -217,6 +218,9 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
         tell_behind(claim, ZKR__EV_AHEAD_WRITES);
     }
     set_timers(claim, todo);
+    if (todo & ZKR__DO_LINE_UP) {
+        zkr__joins_line_up(claim);
+    }
     if (todo & ZKR__DO_COUNT_LOSS) {
         claim->q->c->stats.losses++;
         zkr__loss_note(claim);
@@ -251,6 +255,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     if (zkr__claim_stage(k) == ZKR__REMOVING) {
         claim->directory->departures++;
     }
+    zkr__joins_settle(claim);
     recount(claim);
     if (gone) {
         claim->retry_at = claim->quiet_at = claim->give_up_at = claim->note_at = 0;
@@ -270,6 +275,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.connected = zkr__connected(c);
     e.sure = zkr__sure(c);
     e.ample = zkr__amply_sure(c);
+    e.crowded = zkr__joins_crowded(claim);
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     zkr__claim_ref(claim);
     enum zkr__phase before = claim->k.phase;
@@ -287,6 +293,14 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
 
 /* --- what sets it in motion --- */
 
+void zkr__claims_let_in(struct zkr__engine *engine)
+{
+    struct zkr__claim *next;
+    while ((next = zkr__joins_next(engine)) != NULL) {
+        zkr__claim_run(next, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
+    }
+}
+
 static void
 on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -294,6 +308,7 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     struct zkr__claim_event e;
     if (zkr__claim_take_answer(claim, tag, answer, &e)) {
         zkr__claim_run(claim, e);
+        zkr__claims_let_in(claim->engine);
     }
     zkr__claim_unref(claim);
 }

@@ -19,8 +19,8 @@
  * A hold by a writer's node may go on by a reader's (a downgrade): see enum zkr__downgrade.
  *
  * Each phase from CREATING to DOUBTED, but for PARKED and HELD, waits for an answer to what it asked when it was
- * entered. What cannot be asked now waits in PAUSED for the connection, or for the end of a pause; `next` is
- * the phase to enter then.
+ * entered. What cannot be asked now waits in PAUSED for the connection, for the end of a pause, or for its turn
+ * in a crowd (joins.h); `next` is the phase to enter then.
  *
  * "Leaving" is not a phase. A claim whose owner has let go still has to learn whether its node was made, and
  * then removes it.
@@ -99,6 +99,7 @@ struct zkr__claim_event {
     bool sure;      /* the lease bound lies ahead */
     bool ample;     /* and far enough for a probe to be answered before it */
     bool patient;   /* another retry is allowed */
+    bool crowded;   /* so many nodes of ours are being made that another one lines up */
     bool hopeless;  /* CREATED, ZKR_ENONODE: the parents cannot be made either */
     bool bare;      /* CREATED: no list was asked along with it */
     bool placed; /* CREATED: its number tells where it stands, as LISTED with `found` */
@@ -141,7 +142,8 @@ enum zkr__action {
     ZKR__DO_NOTIFY = 1 << 15,    /* the outcome changed: notify the owner */
     ZKR__DO_RESTORE = 1 << 16,   /* write our text over the wish told last */
     ZKR__DO_TELL_WISH = 1 << 17, /* the owner is asked to let go */
-    ZKR__DO_DOWNGRADE = 1 << 18  /* replace our node by a reader's, if it is there */
+    ZKR__DO_DOWNGRADE = 1 << 18, /* replace our node by a reader's, if it is there */
+    ZKR__DO_LINE_UP = 1 << 19    /* PAUSE_OVER when there is room to create */
 };
 
 /* A transaction that deletes our node: that the node is gone is no loss before it is answered. */

@@ -47,6 +47,9 @@ struct zkr__spared {
 /* A list of no more than that is remembered: a few KiB for each directory. */
 enum { ZKR__REMEMBERED_MAX = 64 };
 
+/* So many nodes of ours are being made at a time: a lease probe waits for no more. */
+enum { ZKR__JOINING_MAX = 64 };
+
 /* A list while it is given to those who asked. */
 struct zkr__given {
     struct zkr__children children;
@@ -66,6 +69,10 @@ struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list of all: prev, next */
     struct zkr__claim *held;   /* list: held_prev, held_next; probed in turn */
+    struct zkr__claim
+        *line;       /* list: join_prev, join_next; whose nodes are to be made */
+    int joining;     /* whose nodes are being made */
+    int joining_max; /* tests allow fewer */
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */
     struct zkr__path_table by_directory;

@@ -50,6 +50,7 @@ static void on_session_over(void *ctx) ZKR__LOCKED
 {
     zkr__lists_session_over(ctx);
     run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
+    zkr__claims_let_in(ctx);
     tell_listeners(ctx, ZKR__CHANGE_OVER);
 }
 
@@ -145,6 +146,7 @@ struct zkr__engine *zkr__engine_of(zkr_client *c)
         }
         engine->c = c;
         engine->remembered_max = ZKR__REMEMBERED_MAX;
+        engine->joining_max = ZKR__JOINING_MAX;
         if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {
             engine->host[0] = '\0';
         }

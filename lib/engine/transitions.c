@@ -20,6 +20,9 @@ unsigned zkr__enter(struct zkr__claim_state *k,
     if (!e->connected) {
         return pause_until(k, phase, 0);
     }
+    if (phase == ZKR__CREATING && e->crowded) {
+        return pause_until(k, phase, ZKR__DO_LINE_UP);
+    }
     k->phase = phase;
     switch (phase) {
     case ZKR__CREATING:

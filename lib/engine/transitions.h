@@ -7,7 +7,7 @@
 
 /* All return actions, as a set of zkr__action. */
 
-/* Enter a phase and ask what is to be asked there; without a connection, pause until there is one. */
+/* Enter a phase and ask what is to be asked there; without a connection, or in a crowd, pause until that can be. */
 unsigned zkr__enter(struct zkr__claim_state *k,
                     const struct zkr__claim_event *e,
                     enum zkr__phase phase);

@@ -108,6 +108,7 @@ struct scenario {
     bool visits;        /* strangers put children beside ours */
     bool remakes;       /* directories are made again as they are empty */
     bool forgetful;     /* clients remember short lists only */
+    bool narrow;        /* their nodes are made one at a time */
 };
 
 struct search {
@@ -134,7 +135,7 @@ struct search {
             shared_grants, downgrades, wishes, asked, multis, multi_grants,
             permit_grants, several_permits, permits_together, resizes, numbers_spent,
             forbidden, no_memory, visits, remakes, remakes_counted_on, guesses, wrong,
-            lists_shared, placed_behind;
+            lists_shared, placed_behind, lined_up;
     } did;
 };
 

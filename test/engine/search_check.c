@@ -447,6 +447,26 @@ static void check_others(int client)
     zkr__unlock(S.members[client].c);
 }
 
+/* Those whose nodes are being made are counted, and one of them is there while others stand in line. */
+static void check_joins(int client)
+{
+    const struct zkr__engine *engine = S.members[client].c->engine;
+    zkr__lock(S.members[client].c);
+    const struct zkr__claim *claim = engine ? engine->claims : NULL;
+    int joining = 0;
+    for (; claim; claim = claim->next) {
+        joining += claim->k.phase == ZKR__CREATING && !claim->k.member;
+    }
+    if (engine && engine->joining != joining) {
+        search_violation("client %d makes %d nodes, and counts %d", client, joining,
+                         engine->joining);
+    }
+    if (engine && engine->line && joining == 0) {
+        search_violation("client %d lets nobody in", client);
+    }
+    zkr__unlock(S.members[client].c);
+}
+
 void search_check(void)
 {
     const struct contender *holder[SEARCH_DIRS] = {NULL};
@@ -455,6 +475,7 @@ void search_check(void)
             check_credentials(i);
             search_count_lists(i);
             check_others(i);
+            check_joins(i);
             if (search_look_at_lease(i)) {
                 shorten(i);
             }

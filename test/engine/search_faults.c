@@ -45,6 +45,7 @@ void search_choose_faults(struct scenario *s)
     int64_t number = some_number();
     s->number = zkf_chance(12) && number >= 0 ? number : -1;
     s->forgetful = zkf_chance(25);
+    s->narrow = zkf_chance(25);
 }
 
 int64_t search_skew(void)

@@ -78,7 +78,9 @@ void search_count_lists(int client)
         S.did.wrong += now.wrong > last[client].wrong;
         S.did.lists_shared += now.shared > last[client].shared;
         S.did.placed_behind += now.behind > last[client].behind;
+        S.did.lined_up += engine->line != NULL;
         engine->remembered_max = S.s.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
+        engine->joining_max = S.s.narrow ? 1 : ZKR__JOINING_MAX;
     }
     last[client] = now;
 }

@@ -28,10 +28,10 @@ static void print_counts(void)
            S.did.isolations, S.did.crashes, S.did.hands, S.did.kills, S.did.shortened,
            S.did.wishes, S.did.asked);
     printf("lists: spared %ld, asked for after all %ld, shared %ld, behind others "
-           "%ld; visitors %ld, "
+           "%ld; in line %ld; visitors %ld, "
            "directories made again %ld, counted on %ld\n",
            S.did.guesses, S.did.wrong, S.did.lists_shared, S.did.placed_behind,
-           S.did.visits, S.did.remakes, S.did.remakes_counted_on);
+           S.did.lined_up, S.did.visits, S.did.remakes, S.did.remakes_counted_on);
     const struct zkf_counts *f = zkf_counts();
     printf("servers: elections %ld, writes late %ld, forgotten %ld, restarts %ld, "
            "wiped %ld, "
@@ -84,6 +84,7 @@ static void every_kind_of_fault_was_met(void **state)
                            S.did.wrong,
                            S.did.lists_shared,
                            S.did.placed_behind,
+                           S.did.lined_up,
                            S.did.no_memory};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);

@@ -25,10 +25,10 @@ static void print_counts(void)
         did.ends_holding, did.shutdowns, S.did.faults, S.did.cuts, S.did.stops,
         S.did.isolations, S.did.crashes, S.did.hands);
     printf("lists: spared %ld, asked for after all %ld, shared %ld, behind others "
-           "%ld; visitors %ld, "
+           "%ld; in line %ld; visitors %ld, "
            "directories made again %ld, counted on %ld\n",
            S.did.guesses, S.did.wrong, S.did.lists_shared, S.did.placed_behind,
-           S.did.visits, S.did.remakes, S.did.remakes_counted_on);
+           S.did.lined_up, S.did.visits, S.did.remakes, S.did.remakes_counted_on);
 }
 
 /* A search in which nobody held, lost or was told anything has shown nothing. */
@@ -42,7 +42,8 @@ static void everything_was_met(void **state)
         did.refused,   did.on_lost,   did.ends_holding,   did.shutdowns,
         S.did.cuts,    S.did.stops,   S.did.isolations,   S.did.crashes,
         S.did.hands,   S.did.faults,  S.did.visits,       S.did.remakes,
-        S.did.guesses, S.did.wrong,   S.did.lists_shared, S.did.placed_behind};
+        S.did.guesses, S.did.wrong,   S.did.lists_shared, S.did.placed_behind,
+        S.did.lined_up};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }
