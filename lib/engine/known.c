@@ -29,8 +29,10 @@ bool zkr__known_made(struct zkr__known *known, int64_t number)
         zkr__children_free(&known->others);
     }
     known->next = number + 1;
-    /* From there on numbers repeat. */
     known->counts = number >= 0 && number < ZKR__SEQUENCE_LIMIT;
+    if (!known->counts) { /* from there on numbers repeat */
+        zkr__known_forget(known);
+    }
     return next;
 }
 

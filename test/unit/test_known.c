@@ -207,6 +207,11 @@ static void numbers_that_repeat_say_nothing(void **state)
         assert_false(known.counts);
         assert_false(zkr__known_made(&known, spent[i]));
     }
+    static const char *const names[] = {"x-lock-0000000007"};
+    (void)zkr__known_made(&known, 8);
+    list(&known, names, 1, 0, ZKR__SEQUENCE_LIMIT);
+    assert_true(zkr__known_made(&known, ZKR__SEQUENCE_LIMIT));
+    assert_int_equal(known.others.count, 0);
 }
 
 int main(int argc, char **argv)
