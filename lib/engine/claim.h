@@ -26,7 +26,8 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    bool live; /* not GONE yet: the engine has a reference */
+    bool live;           /* not GONE yet: the engine has a reference */
+    bool joins, in_line; /* joins.h: its node is being made, or is to be */
 
     /* What the recipe reads. */
     bool canceled;
@@ -53,7 +54,7 @@ struct zkr__claim {
 
     /* The engine's lists and tables. */
     struct zkr__claim *prev, *next;
-    struct zkr__claim *held_prev, *held_next;
+    struct zkr__claim *held_prev, *held_next; /* while it is held, or stands in line */
     struct zkr__path_entry by_node;           /* while its node is known */
     struct zkr__claim *ours_prev, *ours_next; /* the same, in its directory */
     struct zkr__claim *list_prev, *list_next; /* while it waits for a list */
@@ -62,13 +63,7 @@ struct zkr__claim {
         ZKR__NO_LIST,
         ZKR__THIS_LIST,
         ZKR__NEXT_LIST
-    } list;                                   /* the one it waits for */
-    struct zkr__claim *join_prev, *join_next; /* while it is in line */
-    enum {
-        ZKR__NOT_JOINING,
-        ZKR__IN_LINE,
-        ZKR__JOINS
-    } join;          /* its node is being made, or is to be (joins.h) */
+    } list;          /* the one it waits for */
     int counted_as;  /* in the client's statistics */
     unsigned unsent; /* set of zkr__action: to go out with those of the others */
 

@@ -70,7 +70,7 @@ struct zkr__engine {
     struct zkr__claim *claims; /* list of all: prev, next */
     struct zkr__claim *held;   /* list: held_prev, held_next; probed in turn */
     struct zkr__claim
-        *line;       /* list: join_prev, join_next; whose nodes are to be made */
+        *line;       /* list: held_prev, held_next; whose nodes are to be made */
     int joining;     /* whose nodes are being made */
     int joining_max; /* tests allow fewer */
     struct zkr__path_table by_node;

@@ -8,31 +8,30 @@ static bool has_room(const struct zkr__engine *engine) ZKR__LOCKED
 
 bool zkr__joins_crowded(const struct zkr__claim *claim)
 {
-    return !claim->k.member && claim->join != ZKR__JOINS && !has_room(claim->engine);
+    return !claim->k.member && !claim->joins && !has_room(claim->engine);
 }
 
 static void leave(struct zkr__claim *claim) ZKR__LOCKED
 {
-    if (claim->join == ZKR__IN_LINE) {
-        DL_DELETE2(claim->engine->line, claim, join_prev, join_next);
+    if (claim->in_line) {
+        DL_DELETE2(claim->engine->line, claim, held_prev, held_next);
     }
-    claim->engine->joining -= claim->join == ZKR__JOINS;
-    claim->join = ZKR__NOT_JOINING;
+    claim->engine->joining -= claim->joins;
+    claim->in_line = claim->joins = false;
 }
 
 static void join(struct zkr__claim *claim) ZKR__LOCKED
 {
     leave(claim);
-    claim->join = ZKR__JOINS;
+    claim->joins = true;
     claim->engine->joining++;
 }
 
 void zkr__joins_line_up(struct zkr__claim *claim)
 {
-    if (claim->join != ZKR__IN_LINE) {
-        leave(claim);
-        claim->join = ZKR__IN_LINE;
-        DL_APPEND2(claim->engine->line, claim, join_prev, join_next);
+    if (!claim->in_line) {
+        claim->in_line = true;
+        DL_APPEND2(claim->engine->line, claim, held_prev, held_next);
     }
 }
 
@@ -40,9 +39,9 @@ void zkr__joins_settle(struct zkr__claim *claim)
 {
     const struct zkr__claim_state *k = &claim->k;
     bool joins = k->phase == ZKR__CREATING && !k->member;
-    if (joins && claim->join != ZKR__JOINS) {
+    if (joins && !claim->joins) {
         join(claim);
-    } else if (!joins && (claim->join == ZKR__JOINS || k->phase != ZKR__PAUSED)) {
+    } else if (!joins && (claim->joins || k->phase != ZKR__PAUSED)) {
         leave(claim);
     }
 }

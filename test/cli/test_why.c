@@ -19,14 +19,28 @@ static void hold(struct cli *c, const char *host)
     ZKT_BECOMES(strcmp(cli_out(c), "held\n"), 0, CLI_PATIENCE_MS);
 }
 
-/* It ends with 79, and one line that has all of these. */
-static void expect(struct cli *c, const char *why, const char *remedy)
+/* It ends with 79, and one line that has one of the reasons, and the remedy. */
+static void
+expect_either(struct cli *c, const char *why, const char *or_why, const char *remedy)
 {
     assert_int_equal(cli_wait(c), 79);
     cli_assert_one_line(c);
-    if (!strstr(cli_err(c), why) || !strstr(cli_err(c), remedy)) {
-        zkt_fail("neither '%s' nor '%s': %s", why, remedy, cli_err(c));
+    if ((!strstr(cli_err(c), why) && !strstr(cli_err(c), or_why)) ||
+        !strstr(cli_err(c), remedy)) {
+        zkt_fail("not '%s' or '%s' and '%s': %s", why, or_why, remedy, cli_err(c));
     }
+}
+
+static void expect(struct cli *c, const char *why, const char *remedy)
+{
+    expect_either(c, why, why, remedy);
+}
+
+/* zkr ends the command as its lock is in doubt. On a busy machine the lease can be over by then. */
+static void expect_doubt(struct cli *c, const char *why)
+{
+    expect_either(c, why, " was lost: lease bound passed: ",
+                  "; check the servers and the network; ");
 }
 
 ZKT_CASE(the_node_was_deleted)
@@ -60,10 +74,8 @@ ZKT_CASE(the_network_was_cut)
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     hold(&c, zkt_proxy_host(proxy));
     zkt_proxy_cut(proxy);
-    expect(&c,
-           " was in doubt: there is no connection to a server; the last write that was "
-           "answered",
-           "; check the servers and the network; ");
+    expect_doubt(&c, " was in doubt: there is no connection to a server; the last "
+                     "write that was answered");
 }
 
 /* Connected, which proves nothing. */
@@ -73,7 +85,7 @@ ZKT_CASE(the_servers_were_silent)
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     hold(&c, zkt_proxy_host(proxy));
     zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
-    expect(&c, " was in doubt: ", "; check the servers and the network; ");
+    expect_doubt(&c, " was in doubt: ");
 }
 
 ZKT_CASE(the_process_was_stopped)

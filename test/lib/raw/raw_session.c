@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,16 +281,29 @@ int zkt_raw_events(const zkt_raw *s)
     return s->events;
 }
 
+static bool is_readable(const zkt_raw *s, int64_t within_ms)
+{
+    struct pollfd fd = {.fd = s->fd, .events = POLLIN};
+    return poll(&fd, 1, (int)within_ms) != 0;
+}
+
+/* Servers can forget a write, also the end of a session, until something else arrives (ZOOKEEPER-4537). */
 bool zkt_raw_wait_event(zkt_raw *s, int64_t timeout_ms)
 {
+    enum { NUDGE_MS = 1000 };
     const int64_t deadline = zkt_now_ms() + timeout_ms;
+    const int seen = s->events;
     zkt_packet p;
 
-    while (zkt_raw_receive(s, &p, deadline) == ZKT_OK) {
-        if (zkt_take_int(&p) == ZKT_XID_EVENT) {
-            s->events++;
-            return true;
+    for (int64_t left = timeout_ms; left > 0 && s->events == seen;
+         left = deadline - zkt_now_ms()) {
+        if (!is_readable(s, left < NUDGE_MS ? left : NUDGE_MS)) {
+            (void)zkt_raw_ping(s);
+        } else if (zkt_raw_receive(s, &p, deadline) == ZKT_OK) {
+            s->events += zkt_take_int(&p) == ZKT_XID_EVENT;
+        } else {
+            break;
         }
     }
-    return false;
+    return s->events > seen;
 }
