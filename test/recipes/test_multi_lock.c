@@ -152,6 +152,7 @@ ZKT_CASE(a_neighbour_is_granted_by_the_release)
     ZKT_EVENTUALLY(zkt_watches() >= 3 * (QUEUE - 1), PATIENCE_MS);
     ZKT_MUST(zkr_ticket_wait(t[0], PATIENCE_MS));
     ZKT_BECOMES(zkt_watches(), 3 * QUEUE, PATIENCE_MS); /* its own, too */
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     zkt_door_focus(c);
     for (int i = 0; i < QUEUE; i++) {
         ZKT_MUST(zkr_ticket_wait(t[i], 0));

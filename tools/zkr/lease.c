@@ -50,6 +50,7 @@ void lease_begin(struct lease *l)
     struct sigevent wake = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
     l->phase = LEASE_SURE;
     l->slept = l->settled = false;
+    l->wake_at = 0;
     l->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &l->timer) == 0;
 }
 
@@ -78,6 +79,9 @@ enum lease_phase lease_step(struct lease *l)
 {
     if (l->phase == LEASE_OVER) {
         return l->phase;
+    }
+    if (l->phase == LEASE_SURE) {
+        l->slept = l->wake_at != 0 && cli_now_ms() >= l->wake_at;
     }
     int64_t valid = l->valid_for_ms(l->ctx);
     l->settled = l->settled || valid >= l->session_ms / 2;
@@ -108,6 +112,7 @@ static void set_timer(struct lease *l, int64_t ms)
 {
     const struct itimerspec when = {
         .it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
+    l->wake_at = ms > 0 ? cli_now_ms() + ms : 0;
     if (l->has_timer) {
         (void)timer_settime(l->timer, 0, &when, NULL);
     }

@@ -30,7 +30,8 @@ struct lease {
     int64_t session_ms;
     int64_t wanted_ms; /* kill_after asked for, negative = as is best */
     enum lease_phase phase;
-    bool slept;      /* our own timer had to wake us */
+    bool slept;      /* our own timer had to wake us, or its time has passed */
+    int64_t wake_at; /* that time, cli_now_ms(); 0 = the timer is off */
     bool settled;    /* the bound has once been half a session ahead */
     int64_t kill_at; /* when the phase becomes LEASE_OVER, cli_now_ms() */
     bool has_timer;

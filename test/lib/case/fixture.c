@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "fourlw.h"
 #include "keep.h"
+#include "session/request.h"
 
 enum { PATIENCE_MS = 20000 };
 
@@ -161,6 +162,14 @@ void zkt_destroy(zkr_mutex *m)
 {
     zkt_unkeep(m);
     end_mutex(m);
+}
+
+bool zkt_all_answered(zkr_client *c)
+{
+    zkr__lock(c);
+    bool all = zkr__link_oldest(c->link) == ZKR__NEVER;
+    zkr__unlock(c);
+    return all;
 }
 
 void zkt_expire_start(zkr_client *c)

@@ -58,6 +58,9 @@ void zkt_destroy(zkr_mutex *m);
 /** A time-out, too short perhaps for a server to have answered meanwhile. */
 #define ZKT_TIMED_OUT(rc) ((rc) == ZKR_ETIMEDOUT || (rc) == ZKR_ENOANSWER)
 
+/** No request of the client waits for its answer. Watches that a server has may still be unknown to their client. */
+bool zkt_all_answered(zkr_client *c);
+
 /** End the client's session at the server; returns when the client has noticed. */
 void zkt_expire(zkr_client *c);
 /** The same, without waiting. */
