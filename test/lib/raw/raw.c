@@ -158,16 +158,6 @@ int zkt_raw_auth(zkt_raw *s, const char *scheme, const char *cert)
     return zkt_raw_call(s, &p, ZKT_XID_AUTH, &reply);
 }
 
-int zkt_raw_ping(zkt_raw *s)
-{
-    zkt_packet p = zkt_raw_begin(0);
-    zkt_packet reply;
-
-    zkt_put_int(&p, ZKT_XID_PING);
-    zkt_put_int(&p, ZKT_OP_PING);
-    return zkt_raw_call(s, &p, ZKT_XID_PING, &reply);
-}
-
 /* ---- one-shot ---------------------------------------------------------------------- */
 
 enum { ONCE_MS = 10000 };

@@ -55,12 +55,33 @@ int zkt_raw_send(zkt_raw *s, zkt_packet *request)
     return send_packet(s, request, zkt_now_ms() + s->wait_ms);
 }
 
+static zkt_packet ping(void)
+{
+    zkt_packet p = zkt_raw_begin(0);
+    zkt_put_int(&p, ZKT_XID_PING);
+    zkt_put_int(&p, ZKT_OP_PING);
+    return p;
+}
+
+/* Servers can forget a write, also the end of a session, until something else arrives (ZOOKEEPER-4537). */
+static void nudge_while_silent(zkt_raw *s, int64_t deadline)
+{
+    enum { PATIENCE_MS = 1000 };
+    struct pollfd fd = {.fd = s->fd, .events = POLLIN};
+    while (s->fd >= 0 && zkt_now_ms() + PATIENCE_MS < deadline &&
+           poll(&fd, 1, PATIENCE_MS) == 0) {
+        zkt_packet p = ping();
+        (void)send_packet(s, &p, deadline);
+    }
+}
+
 /* The next packet; it stays valid until the next call. */
 int zkt_raw_receive(zkt_raw *s, zkt_packet *p, int64_t deadline)
 {
     unsigned char head[4];
     zkt_packet h = {.at = head, .end = head + 4};
 
+    nudge_while_silent(s, deadline);
     if (s->fd < 0 || !zkt_read_all(s->fd, head, sizeof head, deadline)) {
         return lost(s);
     }
@@ -94,6 +115,12 @@ int zkt_raw_call(zkt_raw *s, zkt_packet *request, int32_t xid, zkt_packet *reply
         }
         s->events += got == ZKT_XID_EVENT;
     }
+}
+
+int zkt_raw_ping(zkt_raw *s)
+{
+    zkt_packet p = ping(), reply;
+    return zkt_raw_call(s, &p, ZKT_XID_PING, &reply);
 }
 
 zkt_packet zkt_raw_request(zkt_raw *s, int32_t op, size_t room)
@@ -281,29 +308,16 @@ int zkt_raw_events(const zkt_raw *s)
     return s->events;
 }
 
-static bool is_readable(const zkt_raw *s, int64_t within_ms)
-{
-    struct pollfd fd = {.fd = s->fd, .events = POLLIN};
-    return poll(&fd, 1, (int)within_ms) != 0;
-}
-
-/* Servers can forget a write, also the end of a session, until something else arrives (ZOOKEEPER-4537). */
 bool zkt_raw_wait_event(zkt_raw *s, int64_t timeout_ms)
 {
-    enum { NUDGE_MS = 1000 };
     const int64_t deadline = zkt_now_ms() + timeout_ms;
-    const int seen = s->events;
     zkt_packet p;
 
-    for (int64_t left = timeout_ms; left > 0 && s->events == seen;
-         left = deadline - zkt_now_ms()) {
-        if (!is_readable(s, left < NUDGE_MS ? left : NUDGE_MS)) {
-            (void)zkt_raw_ping(s);
-        } else if (zkt_raw_receive(s, &p, deadline) == ZKT_OK) {
-            s->events += zkt_take_int(&p) == ZKT_XID_EVENT;
-        } else {
-            break;
+    while (zkt_raw_receive(s, &p, deadline) == ZKT_OK) {
+        if (zkt_take_int(&p) == ZKT_XID_EVENT) {
+            s->events++;
+            return true;
         }
     }
-    return s->events > seen;
+    return false;
 }
