@@ -69,10 +69,9 @@ struct zkr__engine {
     zkr_client *c;
     struct zkr__claim *claims; /* list of all: prev, next */
     struct zkr__claim *held;   /* list: held_prev, held_next; probed in turn */
-    struct zkr__claim
-        *line;       /* list: held_prev, held_next; whose nodes are to be made */
-    int joining;     /* whose nodes are being made */
-    int joining_max; /* tests allow fewer */
+    struct zkr__claim *line;   /* list, by the same: their nodes are to be made */
+    int joining;               /* claims whose nodes are being made */
+    int joining_max;           /* tests allow fewer */
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */
     struct zkr__path_table by_directory;

@@ -152,7 +152,7 @@ static int check_counts_and_replays(void)
 int main(int argc, char **argv)
 {
     const struct search_program program = {.name = "engine_search",
-                                           .seeds = 20000,
+                                           .seeds = 12000,
                                            .run = search_run,
                                            .violation = S.violation,
                                            .print_counts = print_counts,
