@@ -291,11 +291,11 @@ static int live_a_life(void *arg)
 }
 
 /*
- * The allocator of clang's address sanitizer, before it learned of fork(), keeps its locks as they are:
+ * The allocator of clang's sanitizers, before it learned of fork(), keeps its locks as they are:
  * a child hangs in it when another thread was allocating. There the parent is idle.
  */
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PARENT_IS_IDLE
 #endif
 #endif
