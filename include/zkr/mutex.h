@@ -136,7 +136,7 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *           path, for 1 request; the watch stays until the path is deleted or the session ends. The same goes for
  *           who locks again right after release: the list that granted it has shown who waits behind it, 64 at
  *           most, so it joins behind these without another list. Threads that come at once share lists. A client
- *           makes 64 nodes at a time, so of a larger crowd the others wait longer, in their order. The first lease
+ *           makes 64 nodes at a time; the others of a larger crowd wait for their turn first. The first lease
  *           probe of a hold also writes into its node since when it holds, for zkr_contender.held_since_ms. That
  *           replaces the check in the probe, so it costs no request. Only watches on the node that were set before
  *           have to be set again: its own, if it waited or has options.watch_node, and that of the contender behind

@@ -47,7 +47,7 @@ struct zkr__spared {
 /* A list of no more than that is remembered: a few KiB for each directory. */
 enum { ZKR__REMEMBERED_MAX = 64 };
 
-/* So many nodes of ours are being made at a time: a lease probe waits for no more. */
+/* So many nodes of ours are being made at a time. A lease probe waits for these, and for what they ask next. */
 enum { ZKR__JOINING_MAX = 64 };
 
 /* A list while it is given to those who asked. */
