@@ -269,14 +269,16 @@ status_verb() {
     status || die 1 'no quorum'
 }
 
-# The tests that use $ZKR_SERVERS, those of test/cluster, and zkr by hand. Not among them:
-# session.lease_ensemble, which cuts the links of servers of its own, and cli.deleted, which
-# compares when two clients hear of a deletion: two servers tell it at two times. Others with
-# servers of their own are cases beside some that use these.
+# What somebody wants to know of an ensemble: every recipe on it, side by side, as they mostly wait; then those of
+# test/cluster, which kill and pause its servers. Not those that start servers of their own, nor misuse and memory,
+# which are the same on any servers, nor two that cut at each of many requests in turn.
 tests() { # BUILD_DIR
-    ctest --test-dir "$1" -C cluster -L 'server|cluster' \
-        -E '^(session\.lease_ensemble|cli\.deleted)$' \
-        --output-on-failure --no-tests=error </dev/null
+    local failed=0
+    ZKT_CASE_SECONDS=180 ctest --test-dir "$1" -L recipes -LE slow -j 6 \
+        -E '_(misuse|memory)$|\.(mutex_loss|mutex_deadlines|leader_latch_servers|multi_lock_faults|semaphore_faults)$' \
+        --timeout 240 --output-on-failure --no-tests=error </dev/null || failed=1
+    ctest --test-dir "$1" -C cluster -L cluster --output-on-failure --no-tests=error </dev/null || failed=1
+    return "$failed"
 }
 
 # A lock, its holder, and its end, as a user sees them.

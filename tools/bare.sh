@@ -4,8 +4,18 @@
 # Sourced, after tools/packages.sh, by scripts that make a bare root: a system of the packages
 # of a distribution and nothing else.
 
-# What apt on this machine uses for the distribution's archive of SUITE: "URI COMPONENT" a line.
+# What apt on this machine uses for the distribution's archive of SUITE, or for that of its own release if that is
+# another one of Debian: "URI COMPONENT" a line.
 archive() { # SUITE
+    local own lines
+    # shellcheck disable=SC1091 # of the system
+    own=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") || own=$1
+    lines=$(archive_here "$1")
+    [ -n "$lines" ] || lines=$(archive_here "$own${1#"${1%%-*}"}")
+    [ -z "$lines" ] || printf '%s\n' "$lines"
+}
+
+archive_here() { # SUITE
     # shellcheck disable=SC2016 # for apt to fill in
     { apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(COMPONENT)' \
         'Created-By: Packages' "Codename: $1" 2>/dev/null || true; } |

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fresh.sh [--chroot] [demo|test|bench|install|package]: runs both commands of the README, or one; or the short
-# benchmark; or installs as the README says; or builds the packages in one bare root, and tries them in the next. Each
-# on a bare Debian 12 of its own, with nothing in it but the tree as it is and the packages of the distribution that the
-# command installs: in a container where a Docker engine answers, else in a root that is changed to. A test that is left
-# out for want of a package is a failure. Logs of a command that failed are kept in build/fresh; nothing else stays,
-# however this ends.
+# fresh.sh [--release trixie|bookworm] [--chroot] [demo|test|ci|bench|install|package]: runs both commands of the
+# README, or one; or every check; or the short benchmark; or installs as the README says; or builds the packages in one
+# bare root, and tries them in the next. Each on a bare Debian of its own, bookworm if not said, with nothing in it but
+# the tree as it is and the packages of the distribution that the command installs: in a container where a Docker engine
+# answers, else in a root that is changed to. A test that is left out for want of a package is a failure. Logs of a
+# command that failed are kept in build/fresh; nothing else stays, however this ends.
 set -euo pipefail
 export LC_ALL=C
 
@@ -203,19 +203,19 @@ on_bare_root() {
     shift
     rm -rf "${logs:?}/$name"
     mkdir -p "$logs/$name"
-    printf '\n==> %s on a bare Debian, %s\n' "$*" "$engine"
+    printf '\n==> %s on a bare Debian %s, %s\n' "$*" "$suite" "$engine"
     # shellcheck disable=SC2016 # for the shell inside
     supervised in_root "$log" sh -c 'cd /zkrecipes && exec "$@"' sh "$@" || status=$?
-    if [ "$status" -eq 0 ] && grep '^==> left out: ' "$log"; then
-        say '==> on Debian 12 nothing may be left out'
+    if [ "$status" -eq 0 ] && grep -E '^==> left out: | \(Skipped\)$' "$log"; then
+        say "==> on Debian nothing may be left out"
         status=1
     fi
     if [ "$status" -eq 0 ]; then
-        summary+=("ran to its end, $((SECONDS - start)) s: $*")
+        summary+=("ran to its end, $suite, $((SECONDS - start)) s: $*")
         rm -rf "${logs:?}/$name"
         [ "$name" != package ] || keep_packages
     else
-        summary+=("FAILED, status $status, after $((SECONDS - start)) s: $*")
+        summary+=("FAILED, $suite, status $status, after $((SECONDS - start)) s: $*")
         failed=1
         keep_logs "$name"
     fi
@@ -249,19 +249,26 @@ engine_answers() {
     command -v docker >/dev/null && timeout 20 docker version >/dev/null 2>&1
 }
 
-usage='usage: ./run fresh [--chroot] [demo|test|bench|install|package]'
+usage='usage: ./run fresh [--release trixie|bookworm] [--chroot] [demo|test|ci|bench|install|package]'
 summary=()
 
 # A function is read before it runs: the tree may change meanwhile.
 main() {
     local chroot=no verbs verb
-    if [ "${1:-}" = --chroot ]; then
-        chroot=yes
+    while [[ ${1:-} == --* ]]; do
+        case $1:${2:-} in
+        --chroot:*) chroot=yes ;;
+        --release:trixie | --release:bookworm)
+            suite=$2
+            shift
+            ;;
+        *) die 64 "$usage" ;;
+        esac
         shift
-    fi
+    done
     case $* in
     '') verbs=(demo test) ;;
-    demo | test | bench | install | package) verbs=("$1") ;;
+    demo | test | ci | bench | install | package) verbs=("$1") ;;
     *) die 64 "$usage" ;;
     esac
     if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
@@ -284,7 +291,7 @@ main() {
     for verb in "${verbs[@]}"; do
         in_turn "$verb" || true
     done
-    printf '\n==> on a bare Debian, %s\n' "$engine"
+    printf '\n==> on a bare Debian %s, %s\n' "$suite" "$engine"
     printf '    %s\n' "${summary[@]}"
     [ "$failed" -eq 0 ] || die 1 'on a bare Debian not all ran to its end'
 }

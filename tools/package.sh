@@ -42,16 +42,10 @@ copy_tree() { # DIR
     files '*' | tar -c --verbatim-files-from -T - | tar -x -C "$1"
 }
 
-# build_packages TREE BUILD: in BUILD of TREE, with the flags of Debian's packages.
+# build_packages TREE: beside it, with the flags of Debian's packages.
 build_packages() {
-    local lib
-    lib=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
     cd "$1"
-    cmake -S . -B "$2" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_INSTALL_LIBDIR="$lib" \
-        -DCMAKE_C_FLAGS="$(dpkg-buildflags --get CFLAGS) -ffile-prefix-map=$2=build" \
-        -DCMAKE_SHARED_LINKER_FLAGS="$(dpkg-buildflags --get LDFLAGS)" \
-        -DCMAKE_EXE_LINKER_FLAGS="$(dpkg-buildflags --get LDFLAGS)" &&
-        cmake --build "$2" -j "$(nproc)" && (cd "$2" && cpack -G DEB)
+    DEB_BUILD_OPTIONS="parallel=$(nproc) noautodbgsym" dpkg-buildpackage --build=binary --no-sign
 }
 
 # install_plain TREE STAGE: a build with no option, below STAGE.
@@ -62,21 +56,21 @@ install_plain() {
 
 build_twice() {
     local one=$tmp/here two=$tmp/some/other/place each name count=0
-    # The clock stands still at the day of the release.
-    SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^set(ZKR_DATE \(.*\))$/\1/p' CMakeLists.txt)" +%s)
+    # The clock stands still at the time of the release.
+    SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp)
     # What a cache remembers would prove nothing.
     export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
     rm -rf "$dir"
     mkdir -p "$dir"
     for each in "$one" "$two"; do
         progress "building in ${each#"$tmp/"}"
-        copy_tree "$each"
-        (build_packages "$each" "$each/build-deb") >>"$log" 2>&1 || failed 'the packages do not build'
-        (install_plain "$each" "$each/stage") >>"$log" 2>&1 || failed 'a build without options does not install'
+        copy_tree "$each/tree"
+        (build_packages "$each/tree") >>"$log" 2>&1 || failed 'the packages do not build'
+        (install_plain "$each/tree" "$each/stage") >>"$log" 2>&1 || failed 'a build without options does not install'
     done
-    for each in "$one"/build-deb/*.deb; do
+    for each in "$one"/*.deb; do
         name=$(basename "$each")
-        cmp "$each" "$two/build-deb/$name" || die 1 "$name is not the same when it is built somewhere else"
+        cmp "$each" "$two/$name" || die 1 "$name is not the same when it is built somewhere else"
         cp "$each" "$dir/$name"
         count=$((count + 1))
     done
@@ -152,7 +146,7 @@ try() {
 
 case $* in
 '')
-    need gcc libc6-dev cmake make pkg-config libzookeeper-mt-dev uthash-dev perl dpkg-dev file lintian reuse
+    need gcc libc6-dev cmake make pkg-config libzookeeper-mt-dev uthash-dev perl dpkg-dev debhelper lintian reuse
     tmp=$(mktemp -d)
     build_twice
     look

@@ -3,6 +3,25 @@
 #
 # Sourced by ./run and by scripts behind it: what is said, and packages of Debian and Ubuntu.
 
+# ---- what is needed for what ----------------------------------------------------------
+
+# shellcheck disable=SC2034 # for those that source this
+{
+    packages_build=(libc6-dev cmake ninja-build pkg-config libzookeeper-mt-dev uthash-dev)
+    # Any compiler will do where there is one.
+    command -v cc >/dev/null || packages_build+=(gcc)
+    # The package zookeeper starts no service; zookeeperd would.
+    packages_server=(zookeeper default-jre-headless)
+    packages_test=(libcmocka-dev "${packages_server[@]}")
+    # Other libraries on the same paths: Curator, and an interpreter that drives it without a Java compiler; kazoo;
+    # go-zookeeper, whose driver the build compiles. Not every distribution has them.
+    packages_peers=(libcurator-recipes-java bsh python3-kazoo golang-go golang-github-samuel-go-zookeeper-dev)
+    packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3)
+    # The leak sanitizer asks llvm-symbolizer about each leak that a suppression may fit, and complains on standard
+    # error where there is none.
+    packages_ci=(clang llvm valgrind libc6-dbg libuv1-dev make)
+}
+
 say() {
     printf '%s\n' "$*"
 }
@@ -78,6 +97,35 @@ want() {
         offered "$package" || return 1
     done
     need "${missing[@]}"
+}
+
+# Without the other libraries the tests that drive them are skipped.
+want_peers() {
+    want "${packages_peers[@]}" ||
+        say "==> not to be had: ${packages_peers[*]}; tests that need them will be left out"
+}
+
+# The run-time libraries of clang's sanitizers come in a package of clang's own version.
+need_sanitizers() {
+    local name version
+    for name in address undefined thread fuzzer; do
+        if ! echo 'int main(void); int LLVMFuzzerTestOneInput(const char *p, long n);
+            int main(void) { return 0; }
+            int LLVMFuzzerTestOneInput(const char *p, long n) { return !p && n; }' |
+            clang "-fsanitize=$name" -x c -o /dev/null - 2>/dev/null; then
+            version=$(clang -dumpversion)
+            need "libclang-rt-${version%%.*}-dev"
+            return
+        fi
+    done
+}
+
+# Of the version that lint.sh wants, where it can be had.
+need_lint_tools() {
+    local tool
+    for tool in clang-format-14 clang-tidy-14; do
+        command -v "$tool" >/dev/null || want "$tool" || say "==> not to be had: $tool"
+    done
 }
 
 # Another apt-get, such as the one that runs after each boot, locks the lists for some time. apt-get waits

@@ -26,6 +26,15 @@
  * In a child made by fork() they return ZKR_ESTATE (or the neutral value that each one names). Open
  * another client there.
  *
+ * **Watches.** libzookeeper names all watches of a session in one request whenever it re-connects, and servers drop a
+ * connection for a request above jute.maxbuffer (1,048,575 bytes if not set). So a client sets no more than 900,000
+ * bytes of watches: the length of each watched path, with the chroot, and 4. A third of that is for what it could do
+ * without: its own nodes, and paths that it uses again and again. What finds no room is looked at every second, or less
+ * often if there is much of it (ticket.h says how many tickets that concerns). Where servers allow less than a MiB, or
+ * for any other reason, a session may connect but get no answer. After 8 such connections in a row, and a session
+ * timeout without any answer, the client gives it up and opens the next one: the old one would never end, as each
+ * connection renews it. Now its nodes go at the end of its timeout.
+ *
  * In all functions of all headers, timeouts are milliseconds. ZKR_FOREVER (-1) is no limit, and anything
  * below that is ZKR_EINVAL.
  *
@@ -57,9 +66,9 @@ typedef struct zkr_client zkr_client;
 /** States of a client. zkr_client_state_name() gives their names. */
 enum zkr_client_states {
     ZKR_STATE_CONNECTING = 1, /**< no session yet, or none since the last one ended */
-    ZKR_STATE_CONNECTED,      /**< a server has accepted the session */
-    ZKR_STATE_SUSPENDED,      /**< disconnected; the session may still live */
-    ZKR_STATE_LOST,           /**< the session is over; the client opens a new one */
+    ZKR_STATE_CONNECTED, /**< a server has accepted the session, and credentials if there are any */
+    ZKR_STATE_SUSPENDED,   /**< disconnected; the session may still live */
+    ZKR_STATE_LOST,        /**< the session is over; the client opens a new one */
     ZKR_STATE_AUTH_FAILED, /**< credentials refused: fix them, and open a new client */
     ZKR_STATE_CLOSED       /**< zkr_client_close() has begun */
 };
@@ -132,7 +141,8 @@ typedef void (*zkr_state_fn)(zkr_client *c, int state, void *ctx);
  * The library logs one line for each event. A line consists of `key=value` pairs separated by spaces: `event`; `path`
  * and `node`, if it is about one; `session` and `epoch`; what belongs to the event; `reason`. A value that is not a
  * plain word is in double quotes, with `\\`, `\"` and `\n` as in C. Lines have no time: add it when you print them.
- * Lines of libzookeeper about this client's connections are passed on unchanged. With more than 16 clients, the first
+ * Lines of libzookeeper about this client's connections are passed on unchanged; of those that say the same again,
+ * as all do while there is no server, one a minute until the next connection. With more than 16 clients, the first
  * client gets the lines of those beyond the 16th.
  */
 typedef void (*zkr_log_fn)(int level, const char *line, void *ctx);
@@ -177,7 +187,9 @@ typedef struct zkr_auth {
 typedef struct zkr_client_options {
     size_t size; /**< sizeof(zkr_client_options) */
     int64_t
-        session_timeout_ms; /**< to request, at least 100; servers clamp it; default 10000 */
+        session_timeout_ms; /**< to request, at least 100; servers clamp it; default 10000. A
+                               server that grants less than 100, or more than a day, is not
+                               believed: there is no session then */
     int64_t
         connect_timeout_ms; /**< limit for calls that wait for a server and have no timeout of
                                      their own (try, contenders); default 15000 */
@@ -187,8 +199,8 @@ typedef struct zkr_client_options {
                                      ZKR_ECONNLOSS; 0 = only its deadline ends it (default) */
     int64_t
         lease_probe_ms; /**< approximate pause between the lease probes while anything
-                                     is held; 0 = session timeout / 12 (default); at most a
-                                     quarter of it; negative = no probes, and valid_for
+                                     is held; 0 = session timeout / 12 (default); more than
+                                     a quarter of it counts as that; negative = no probes, and valid_for
                                      then returns ZKR_UNKNOWN. A shorter pause costs more
                                      writes and leaves a longer lease at the worst moment: of
                                      the session timeout, 0.2 with a quarter, 0.55 with a
@@ -204,7 +216,8 @@ typedef struct zkr_client_options {
                                      everyone, even if credentials are given */
     int64_t
         log_level; /**< default ZKR_LOG_WARN; also applies to the lines of libzookeeper about this
-                            client's connections, which go to the same callback */
+                            client's connections, which go to the same callback: up to
+                            ZKR_LOG_INFO, as its debug lines read freed memory (ZOOKEEPER-4809) */
     zkr_log_fn log; /**< NULL = no log at all */
     void *log_ctx;
     zkr_state_fn on_state; /**< NULL = none */
@@ -236,7 +249,7 @@ typedef struct zkr_client_options {
                                      be one for TLS (secureClientPort). The files are read again
                                      for each connection. Needs a libzookeeper that was built
                                      with OpenSSL; Debian's was not. Otherwise ZKR_EINVAL: use
-                                     stunnel. libzookeeper 3.8 accepts any server whose
+                                     stunnel. libzookeeper accepts any server whose
                                      certificate is signed by that CA or by one that this machine
                                      trusts; it does not compare names */
 } zkr_client_options;
@@ -282,7 +295,11 @@ typedef struct zkr_stats {
  *
  * Blocks:   no; names are resolved and servers reached in the background.
  * Threads:  any. Starts two threads, or one with options.dispatch_by_application; libzookeeper starts two.
- *           If @servers has names, one more runs while they are resolved.
+ *           If @servers has names, one more runs while they are resolved. libzookeeper aborts the program
+ *           when it cannot start its two, for each session anew. So the client starts and ends two of its own
+ *           before that, and if it cannot, tries again later. The risk that is left: others of the same user
+ *           take that room in the same moment. Do not run close to the limit of threads (RLIMIT_NPROC,
+ *           pids.max).
  * Session:  requests options.session_timeout_ms.
  * Cost:     no round trip before it returns.
  * Curator:  CuratorFrameworkFactory.newClient + start.   Since: 0.1.
@@ -302,7 +319,7 @@ ZKR_API int zkr_client_open(zkr_client **out,
  *
  * Blocks:   yes, until connected or @timeout_ms.
  * Threads:  any.
- * Cost:     no request of its own; with credentials, one round trip in each session.
+ * Cost:     no request of its own; with credentials, one round trip at each connection.
  * Curator:  CuratorFramework.blockUntilConnected.   Since: 0.1.
  */
 ZKR_API int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms);
@@ -348,15 +365,20 @@ ZKR_API const char *zkr_client_state_name(int state);
 ZKR_API int64_t zkr_client_session_id(zkr_client *c);
 
 /**
- * The session timeout in force, as negotiated with the servers.
+ * The session timeout that counts: the shortest that servers have granted to the current session so far.
+ *
+ * Each connection negotiates it anew. Where servers differ in their limits, or were restarted with others, this value
+ * becomes shorter within a session, and never longer: the next leader will know only what was granted at the creation
+ * of the session. All that the library measures by the session timeout, the lease first of all, goes by this value.
+ * While a longer one is in force, libzookeeper notices a dead connection later than the lease ends, and an idle
+ * client sends a small read every third of this value.
  *
  * @c  borrowed.
  *
  * Returns milliseconds; before the first connection the requested value; 0 for NULL.
  *
  * Blocks:   no.   Threads:  any.
- * Session:  negotiated at each connection: it changes within a session if servers were restarted with
- *           other limits or another tickTime.
+ * Session:  each begins with what the server that creates it grants.
  * Cost:     no request.
  * Curator:  ZooKeeper.getSessionTimeout.   Since: 0.1.
  */
@@ -374,15 +396,13 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  * - The clocks of client and servers run at the same rate within options.lease_margin_ppm, 0.1 %
  *   unless set. A clock daemon may slew by more (chrony: by 8 % unless maxslewrate is set).
  * - The machine is not frozen with its clock standing still, as a hypervisor can do.
- * - The session timeout is at least two ticks of the servers. It is, unless somebody has set
+ * - Every session timeout that a server grants is at least two ticks. It is, unless somebody has set
  *   minSessionTimeout. With options.server_tick_ms the library checks this; below two ticks the lease is 0.
  * - All servers of the ensemble have the same tickTime. Their limits of the session timeout may differ,
- *   and may change at a restart.
- * - A server that granted a shorter session timeout reports the session as alive to the leader no later
- *   than one such timeout after the client has left it.
+ *   and may change at a restart: the lease counts with zkr_client_session_timeout_ms(), whatever is in force.
  * - The server is not an observer that is served by another observer or follower (observerMasterPort).
  * - Nobody ends the session from outside (Curator's KillSession, an administrator).
- * - When a server grants a shorter session timeout at a re-connect, the client reads that answer: the
+ * - When a server grants a shorter session timeout at a re-connect than any before, the client reads that answer: the
  *   process does not stop, and the connection does not break, at that very moment.
  * - Until three writes have been answered, the last a quarter of the session timeout after the first,
  *   one write alone counts as a stopgap: 0.4 of the timeout. This also assumes that neither this process
@@ -390,6 +410,11 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *   options.lease_no_stopgap turns it off.
  *
  * If one of these does not hold, the fencing token protects you.
+ *
+ * It is the lease of the session, and of no single node. That servers refuse to show or to change a node that is held (an
+ * ACL, a quota, a server that is too busy) neither ends that hold nor any other: the session is proven without it, and
+ * whether it is there, and whose it is, is asked now and then. Servers from 3.8.4 and 3.9.2 on do not tell the latter to
+ * who may not read it.
  *
  * If a third party closes the session in our name, with its id and password, as Curator's test tool
  * KillSession does, the servers give the locks away at once. The lease is then wrong until the client
@@ -412,7 +437,10 @@ ZKR_API int64_t zkr_client_valid_for_ms(zkr_client *c);
  * @c           borrowed.
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on), ZKR_ECLOSED (the client is shut down; the deletes go on),
+ * A delete that the servers refuse, for want of permission, is repeated with growing pauses for as long as the
+ * session lives; until then its node is not gone.
+ *
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on; when one was refused, zk_rc of zkr_last_error() is ZNOAUTH), ZKR_ECLOSED (the client is shut down; the deletes go on),
  * ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, until confirmed or @timeout_ms.
@@ -436,7 +464,8 @@ ZKR_API int zkr_client_flush(zkr_client *c, int64_t timeout_ms);
  * @c    borrowed.
  * @max  run at most this many; 0 = all that are pending now.
  *
- * Returns how many have run, or ZKR_EINVAL (@max below 0), ZKR_ESTATE (without the option, in a
+ * Returns how many have run, not counting those that had nothing to say any more, for instance of a ticket that was
+ * released; or ZKR_EINVAL (@max below 0), ZKR_ESTATE (without the option, in a
  * callback of the same client, or in a forked child), ZKR_EBUSY (another thread is running callbacks
  * of the client; if some are left when it is done, the descriptor becomes readable).
  *

@@ -103,8 +103,8 @@ ZKR_API int zkr_mutex_multi(zkr_mutex *m,
  * @m, @count, @ops, @results, @timeout_ms  as there.
  *
  * Returns as zkr_mutex_multi(), and ZKR_ESTATE also if @m is held more than once. @m is released after ZKR_OK, after
- * ZKR_ESESSION, and if it is unknown what was written: then the node is deleted in the background. After any other
- * code it is held as before.
+ * ZKR_ESESSION, after ZKR_ECLOSED, and if it is unknown what was written: then the node is deleted in the background.
+ * After any other code it is held as before.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  the thread that holds @m.

@@ -25,8 +25,8 @@
  * is called only while the latch leads: a term that ends before its on_gain could run causes no
  * callback at all. Nor does an interruption within a term that is over before its on_loss could run.
  *
- * **Revocation.** A latch cannot be revoked: after zkr_mutex_revoke() on its path it writes its id back
- * into its node, and goes on.
+ * **Revocation.** A latch cannot be revoked: zkr_mutex_revoke() on its path fails, and whatever others write into its
+ * node, it goes on. It never writes to its node itself.
  *
  * A latch needs no thread of its own and less than 4 KiB of memory.
  */
@@ -178,8 +178,10 @@ ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
  *
  * @l  borrowed.
  *
- * Returns true if it does; false also for NULL and in a forked child. Once false, the term is over for good,
- * except with step_down_when_suspended: there a term goes on after a re-connect in its session.
+ * Returns true if it does; false also for NULL and in a forked child. False when the lease bound has passed: what had to
+ * be led must have stopped by then. It may still turn true again in the same term, when a late answer moves the bound
+ * before the loss is told, and with step_down_when_suspended after a re-connect in its session. Once on_loss has told
+ * a loss, that term is over for good without that option.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  checks the remaining lease, not a remembered state.
@@ -271,9 +273,9 @@ ZKR_API int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
  * @out  the list on success, empty when the path does not exist; free it with
  *       zkr_contenders_free().
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms of the client), ZKR_ECONNLOSS,
- * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a
- * callback, or a forked child).
+ * Returns ZKR_OK, ZKR_ENONODE (the chroot is missing), ZKR_ETIMEDOUT (options.connect_timeout_ms of the client),
+ * ZKR_ECONNLOSS, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE
+ * (in a callback, or a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.

@@ -226,9 +226,9 @@ ZKR_API int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t
  * @out  the list on success, empty when the path does not exist; free it with
  *       zkr_contenders_free().
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms of the client), ZKR_ECONNLOSS,
- * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a
- * callback, or a forked child).
+ * Returns ZKR_OK, ZKR_ENONODE (the chroot is missing), ZKR_ETIMEDOUT (options.connect_timeout_ms of the client),
+ * ZKR_ECONNLOSS, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE
+ * (in a callback, or a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms of the client.
  * Threads:  any.

@@ -108,7 +108,8 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  *           their tails, within the deadline.
  * Cost:     if all are free, one write followed by a list of each path, all sent together: 1 round trip,
  *           however many paths. Otherwise as zkr_mutex_acquire() for each path that is not free, all at the
- *           same time.
+ *           same time. A try first looks at those paths, for one round trip more, that were not free when this
+ *           client saw them last; if one still is not, it makes no node, and is in nobody's way on the others.
  * Curator:  InterProcessMultiLock.acquire.   Since: 0.1.
  */
 ZKR_API int

@@ -110,8 +110,9 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *
  * @m           borrowed.
  * @timeout_ms  milliseconds for the whole call, re-connecting included; ZKR_FOREVER = no limit;
- *              0 = one try, which needs a connection and waits for one round trip, at most
- *              options.connect_timeout_ms or a third of the session timeout, whichever is less.
+ *              0 = one try, which needs a connection and waits for one round trip (a writer of a zkr_rwlock for
+ *              two at times), at most options.connect_timeout_ms or a third of the session timeout, whichever
+ *              is less.
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (by the deadline no server has said
  * who holds it; for a try, also if there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
@@ -153,7 +154,8 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (the hold was lost before; the calling thread no
  * longer owns @m, whatever its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *
- * Blocks:   no; with options.wait_on_release until the node is confirmed gone or the session is.
+ * Blocks:   no; with options.wait_on_release until the node is confirmed gone or the session is, or the servers refuse to
+ *           delete it, which is tried again: zkr_client_flush().
  * Threads:  the owner.
  * Session:  the delete is repeated in the background until it is confirmed.
  * Cost:     0 round trips waited for; 1 request.
@@ -271,8 +273,8 @@ ZKR_API int zkr_mutex_node(zkr_mutex *m, char *buf, size_t size);
  * @out  the list on success, empty when the path does not exist; free it with
  *       zkr_contenders_free().
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ECLOSED (the client
- * is shut down), ZKR_EAUTH,
+ * Returns ZKR_OK, ZKR_ENONODE (the chroot is missing), ZKR_ETIMEDOUT (options.connect_timeout_ms),
+ * ZKR_ECONNLOSS, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH,
  * ZKR_ESESSION, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
@@ -311,17 +313,38 @@ ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
  * it is being asked is notified once it holds. A holder of this library writes its owner text back when it notices the
  * request, whether it has an on_revoke or not. Use zkr_mutex_watch() to see when it has gone.
  *
- * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds), ZKR_EAUTH (the credentials
- * are refused, or the node's ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS,
- * ZKR_ESESSION (after these three the holder may have been asked), ZKR_ECLOSED (the client is shut down), ZKR_EINVAL,
+ * Leader latches are not asked: a write to the leader's node would make the candidates of Curator behind it miss their
+ * turn.
+ *
+ * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds), ZKR_EINVAL (also: a leader latch is first),
+ * ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms),
+ * ZKR_ECONNLOSS, ZKR_ESESSION (after these three the holder may have been asked), ZKR_ECLOSED (the client is shut down),
  * ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
  * Cost:     2 round trips: a list, a write.
- * Curator:  Revoker.attemptRevoke, which needs the node.   Since: 0.1.
+ * Curator:  Revoker.attemptRevoke, which needs the node: zkr_mutex_revoke_node().   Since: 0.1.
  */
 ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
+
+/**
+ * Ask one contender to release the lock, as zkr_mutex_revoke() asks whoever holds at that moment.
+ *
+ * @m     borrowed; need not be held.
+ * @node  its name, as zkr_mutex_contenders() returns it.
+ *
+ * So nobody else is asked when that contender has gone meanwhile. One that waits is notified once it holds.
+ *
+ * Returns ZKR_OK (asked, or gone before), ZKR_EINVAL (also: not a node of a contender, or that of a leader latch), and the
+ * other codes of zkr_mutex_revoke() except ZKR_ENONODE.
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms.
+ * Threads:  any.
+ * Cost:     1 round trip.
+ * Curator:  Revoker.attemptRevoke.   Since: 0.2.
+ */
+ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
 
 /**
  * Delete the node of a contender by force, when it does not release by itself. Ask first: zkr_mutex_revoke().
@@ -332,8 +355,9 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
  * If it holds, the next in the queue gets the lock at once, while the evicted holder goes on until it notices. A holder
  * of this library notices (ZKR_LOST_NODE) within milliseconds if it watches its node: with options.watch_node, or
  * from its first lease probe on, a twelfth of the session timeout after the grant. Before, it notices by that probe. If
- * it is cut off, it notices when its lease ends at the latest. Until then two may hold. A contender that waits queues
- * again at the tail.
+ * it is cut off, it notices when its lease ends, or with its next connection, whichever comes first, also when a node of
+ * the same name has been made meanwhile. If it may not read its node, it notices within four session timeouts. Until
+ * then two may hold. A contender that waits queues again at the tail.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_EINVAL (also: not a node of a contender), ZKR_EAUTH (the credentials
  * are refused, or the path's ACL forbids it), and the other codes of zkr_mutex_revoke() except ZKR_ENONODE.

@@ -40,6 +40,9 @@
  * release deletes the node; with options.wait_on_release only that one waits. zkr_mutex_release_multi() keeps the
  * node while others share it.
  *
+ * **Tries.** A writer's try (a timeout of 0) first looks whether the path is empty, for one round trip more, unless it
+ * was when this client saw it last. If it is not, no node is made: a writer that tries in vain is in no reader's way.
+ *
  * **Fencing tokens** grow from writer to writer. The token of a reader lies between those of the writers
  * before and after it. The tokens of readers that hold together have no order.
  *

@@ -17,7 +17,10 @@
  *
  * **Fairness.** First come, first served, whatever the number of permits: a contender that waits for many is not
  * overtaken by those that want few, and one that waits for more than the current maximum keeps all others waiting.
- * Only a try (a timeout of 0) does not queue: it takes what is free at that moment.
+ * A contender that finds others waiting has come when it has joined their queue. Of those that come while the path is
+ * being made, for the first time or after the servers have swept it, a later one may be first. Only a try (a timeout of 0) does not
+ * queue: it takes what is free at that moment. Not free is what is held, what one who waits has its nodes for, and
+ * what others take at that very moment. A try that finds too few free makes no node, so other tries do not notice.
  *
  * **The maximum** is a convention of all who use the path: it is not stored there, and nobody checks that all give the
  * same number. With options.max_from it is read from a node, Curator's SharedCount, and changes are followed live. If
@@ -122,9 +125,10 @@ ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
  * Threads:  any; no thread owns what is acquired.
  * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
  *           tail, within the deadline. A re-connect within the session keeps the place.
- * Cost:     1 round trip if free, and for a try: 1 write, whatever @n is, and 2 reads. If permits were short when
- *           last seen, it queues first, and takes 2 if they are free after all. While it waits: 1 after each
- *           release, for the first in the queue only.
+ * Cost:     1 round trip if free: 1 write, whatever @n is, and 2 reads. If permits were short when last seen, it
+ *           queues first, and takes 2 if they are free after all. While it waits: 1 after each release, for the
+ *           first in the queue and those who came before there was one. A try: 1 write and 1 read if this client
+ *           has last seen enough free; else 1 read, and that is all if there are too few.
  * Curator:  InterProcessSemaphoreV2.acquire(qty, time, unit), which takes 5 for each permit.   Since: 0.1.
  */
 ZKR_API int
@@ -164,7 +168,8 @@ ZKR_API int zkr_semaphore_request(zkr_semaphore *s,
  * @s    borrowed.
  * @out  the list on success, in the order of the nodes, one entry for each permit, empty when there is none;
  *       free it with zkr_contenders_free(). The permits of one ticket have the same fencing token. The last entries
- *       may be permits that the first in the queue still waits for, or that a try is about to give back. Other
+ *       may be nodes of the first in the queue, which still waits for these permits: their `holds` is false. For a
+ *       moment there may also be permits that somebody is about to give back, as not all were free that it wants. Other
  *       waiting contenders are not in the list.
  *
  * Returns as zkr_mutex_contenders().

@@ -59,9 +59,9 @@ typedef struct zkr_survey_entry {
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
  * Session:  waits for one.
- * Cost:     one request for each node that is examined, and one or two for each lock that is found. They are sent
- *           without waiting for each other, hundreds at a time. So it takes about as many round trips as the tree is
- *           deep: some tenths of a second for a thousand locks.
+ * Cost:     one request for each node that is examined, and one or two for each lock that is found, or one for each
+ *           permit of a semaphore. They are sent without waiting for each other, hundreds at a time. So it takes about as
+ *           many round trips as the tree is deep: some tenths of a second for a thousand locks.
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int

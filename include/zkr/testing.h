@@ -29,8 +29,8 @@
  *
  * **Servers** are child processes. Each listens on free ports of 127.0.0.1, and has a directory of its own below
  * $TMPDIR or /tmp, with its log. Both are removed by stop, and when your process exits. If your process is killed, its
- * servers die, too, and the next program that starts a server removes the directory. Any number of programs can run
- * servers at the same time. A server starts in about a second. It needs Java and ZooKeeper's jar: on Debian and
+ * servers die, too, and the first program that starts a server ten minutes later or more removes the directory. Any
+ * number of programs can run servers at the same time. A server starts in about a second. It needs Java and ZooKeeper's jar: on Debian and
  * Ubuntu the packages default-jre-headless and zookeeper. Set $ZKR_TEST_JAVA to use another java, and
  * $ZKR_TEST_CLASSPATH to use other jars: "DIR/zookeeper.jar:DIR/lib/...", as for Java's -cp.
  *
@@ -94,9 +94,9 @@ typedef struct zkr_test_server_options {
  * @out      on success, a server that is ready; end it with zkr_test_server_stop().
  * @options  NULL = defaults.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ENOANSWER (it ended, or was not ready within a minute; the message quotes
- * its log), ZKR_ESYS (no Java, no jar of ZooKeeper, no directory, no port, no process). After an error nothing is
- * left.
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ENOANSWER (it ended, as it does if $ZKR_TEST_CLASSPATH names a jar that
+ * is not there, or was not ready within a minute; the message quotes its log), ZKR_ESYS (neither $ZKR_TEST_CLASSPATH nor
+ * Debian's jar of ZooKeeper, no Java, no directory, no port, no process). After an error nothing is left.
  *
  * Blocks:   yes, about a second.
  * Threads:  one that lives as long as the server is needed.
@@ -164,7 +164,7 @@ ZKR_API int zkr_test_server_pid(const zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (it does not run, or in a forked child).
+ * Returns ZKR_OK, also when it was frozen; ZKR_EINVAL, ZKR_ESTATE (it does not run, or in a forked child).
  *
  * Blocks:   until it is frozen.   Threads:  any.
  * Cost:     no request.

@@ -12,7 +12,7 @@
 #include <zkr/export.h>
 
 #define ZKR_VERSION_MAJOR 0
-#define ZKR_VERSION_MINOR 1
+#define ZKR_VERSION_MINOR 2
 #define ZKR_VERSION_PATCH 0
 
 #define ZKR_VERSION_TEXT_(a, b, c) #a "." #b "." #c

@@ -79,6 +79,18 @@ const char *zkr__path_fault(const char *path)
     return NULL;
 }
 
+bool zkr__path_is_name(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)name[i];
+        if (byte < 0x20 || byte == 0x7f || byte == '/') {
+            return false;
+        }
+    }
+    return name && !segment_fault(name, len);
+}
+
 char *zkr__path_join(const char *dir, const char *name)
 {
     size_t size = strlen(dir) + 1 + strlen(name) + 1;

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -15,6 +16,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool key_made;
+static atomic_bool unloaded;
 static atomic_uint generation;
 static atomic_uint_fast64_t last_id;
 
@@ -54,6 +56,17 @@ static void prepare(void)
 {
     (void)pthread_atfork(NULL, NULL, count_fork);
     key_made = pthread_key_create(&key, end_thread) == 0;
+}
+
+/*
+ * A plugin with the static library in it is unloaded, or the process ends. Threads that used the library may end
+ * later, when end_thread() is no longer there, and a key that stays would be lost to the process.
+ */
+__attribute__((destructor)) static void give_back_key(void)
+{
+    if (key_made && !atomic_exchange(&unloaded, true)) {
+        (void)pthread_key_delete(key);
+    }
 }
 
 /* --- start --- */
@@ -115,6 +128,58 @@ void zkr__thread_detach(pthread_t thread)
     (void)pthread_detach(thread);
 }
 
+/* --- room for two more --- */
+
+struct trial {
+    pthread_mutex_t *gate;
+    pthread_t thread;
+    long id;
+};
+
+static void *wait_at_gate(void *arg)
+{
+    struct trial *trial = arg;
+    trial->id = zkr__thread_os_id();
+    (void)pthread_mutex_lock(trial->gate);
+    (void)pthread_mutex_unlock(trial->gate);
+    return NULL;
+}
+
+/* One that was joined counts for the limits of the system until it is gone there, too. */
+static bool await_end(struct trial *trial)
+{
+    enum { PATIENCE = 1000 }; /* times a tenth of a millisecond */
+    const struct timespec pause = {.tv_nsec = 100000};
+    int tries = 0;
+    zkr__thread_join(trial->thread);
+    while (syscall(SYS_tgkill, getpid(), trial->id, 0) == 0) {
+        if (tries++ == PATIENCE) {
+            return false;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+int zkr__thread_try_two(void)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    struct trial trials[2] = {{.gate = &gate}, {.gate = &gate}};
+    int started = 0, error = 0;
+    (void)pthread_mutex_lock(&gate);
+    while (started < 2 && error == 0) {
+        struct trial *trial = &trials[started];
+        error = zkr__thread_start(&trial->thread, "zkr-service", wait_at_gate, trial);
+        started += error == 0;
+    }
+    (void)pthread_mutex_unlock(&gate);
+    while (started-- > 0) {
+        error = await_end(&trials[started]) || error != 0 ? error : EAGAIN;
+    }
+    (void)pthread_mutex_destroy(&gate);
+    return error;
+}
+
 /* --- identity --- */
 
 bool zkr__thread_is_self(pthread_t thread)
@@ -147,7 +212,7 @@ bool zkr__thread_duty_add(struct zkr__thread_duty *duty)
 {
     (void)pthread_once(&once, prepare);
     /* Any value but NULL makes the destructor run. */
-    if (!key_made || pthread_setspecific(key, &key) != 0) {
+    if (!key_made || (pthread_setspecific(key, &key) != 0 && !atomic_load(&unloaded))) {
         return false;
     }
     duty->next = self.duties;

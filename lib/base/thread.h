@@ -40,6 +40,12 @@ void zkr__thread_join(pthread_t thread);
 void zkr__thread_detach(pthread_t thread);
 bool zkr__thread_is_self(pthread_t thread);
 
+/*
+ * Whether two more threads could be started right now, as far as can be known: two are, and have ended when this
+ * returns. 0 or errno.
+ */
+int zkr__thread_try_two(void);
+
 /* Never reused within a process, unlike pthread_t: no thread inherits a dead one's lock. Not 0. */
 uint64_t zkr__thread_id(void);
 

@@ -14,23 +14,26 @@ enum zkr__asked {
     ZKR__ASKED_PROVE,
     ZKR__ASKED_REMOVE,
     ZKR__ASKED_DOWNGRADE,
-    ZKR__ASKED_RESTORE
+    ZKR__ASKED_RESTORE,
+    ZKR__ASKED_OWNER
 };
+
+enum { ZKR__ASKED_BITS = 4 };
 
 /* The tag of a request: what was asked, and in which round. */
 static inline unsigned zkr__asked_tag(enum zkr__asked asked, unsigned round)
 {
-    return round << 3 | asked;
+    return round << ZKR__ASKED_BITS | asked;
 }
 
 static inline enum zkr__asked zkr__asked_of(unsigned tag)
 {
-    return (enum zkr__asked)(tag & 7);
+    return (enum zkr__asked)(tag & ((1U << ZKR__ASKED_BITS) - 1));
 }
 
 static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
 {
-    return tag >> 3 == (round & (~0U >> 3));
+    return tag >> ZKR__ASKED_BITS == (round & (~0U >> ZKR__ASKED_BITS));
 }
 
 #endif

@@ -89,7 +89,7 @@ on_proved(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     static const struct zkr__answer unknown = {.code = ZKR_ECONNLOSS};
     struct joint *j = ctx;
     (void)tag;
-    bool missing = answer->code == ZKR_ENONODE;
+    bool missing = answer->code == ZKR_ENONODE && answer->bad_check < j->count;
     if (missing) {
         tell(j, answer->bad_check, answer);
     }
@@ -206,12 +206,15 @@ static bool wants_node(const struct zkr__batch *batch, uint32_t i) ZKR__LOCKED
            (claim->unsent & ZKR__DO_CREATE);
 }
 
-/* It is paused before its create, or the answer to the last one is still to come. */
+/* It is paused before its create, or looks first, or the answer to the last one is still to come. */
 static bool is_behind(const struct zkr__batch *batch, uint32_t i) ZKR__LOCKED
 {
     const struct zkr__claim *claim = batch->claims[i];
-    return claim && zkr__claim_stage(&claim->k) == ZKR__CREATING && !claim->k.leaving &&
-           !wants_node(batch, i);
+    if (!claim || claim->k.leaving) {
+        return false;
+    }
+    return claim->k.phase == ZKR__LOOKING ||
+           (zkr__claim_stage(&claim->k) == ZKR__CREATING && !wants_node(batch, i));
 }
 
 /* How many creates there are to send; 0 also while one of the claims is not as far. */
@@ -281,6 +284,7 @@ static bool create(struct zkr__batch *batch, size_t due, zkr__answer_fn fn) ZKR_
             join(j, claim, ZKR__ASKED_CREATE);
         }
     }
+    done = done && c;
     if (done) {
         const struct zkr__op op = {.kind = ZKR__OP_CREATES,
                                    .creations = creations,

@@ -137,14 +137,3 @@ size_t zkr__children_find(const struct zkr__children *children, const char *name
     }
     return children->count;
 }
-
-size_t zkr__children_find_start(const struct zkr__children *children,
-                                const char *start,
-                                size_t len)
-{
-    size_t i = 0;
-    while (i < children->count && strncmp(children->list[i].name, start, len) != 0) {
-        i++;
-    }
-    return i;
-}

@@ -51,10 +51,7 @@ void zkr__children_filter(struct zkr__children *children,
                           zkr__child_filter dead,
                           void *ctx);
 
-/* Index of the child called @name, or of the one that starts with the @len bytes at @start; count if missing. */
+/* Index of the child called @name; count if missing. */
 size_t zkr__children_find(const struct zkr__children *children, const char *name);
-size_t zkr__children_find_start(const struct zkr__children *children,
-                                const char *start,
-                                size_t len);
 
 #endif

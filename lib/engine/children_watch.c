@@ -7,6 +7,9 @@
 #include "session/log.h"
 #include "session/request.h"
 
+/* Without room for a watch it looks again after so long. */
+enum { LOOK_MS = 1000 };
+
 struct zkr__children_watch {
     zkr_client *c;
     struct zkr__engine *engine;
@@ -140,7 +143,10 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
     } else if (asked == ZKR__OP_EXISTS && answer->code == ZKR_OK) {
         ask(w, ZKR__OP_CHILDREN); /* made a moment ago */
     } else if (answer->code == ZKR_OK || missing) {
-        w->armed = true;
+        w->armed = !answer->unwatched;
+        if (answer->unwatched) {
+            zkr__engine_timer(w->engine, &w->retry, zkr__now(w->c) + LOOK_MS * ZKR__MS);
+        }
         take_names(w, answer);
     } else {
         fail(w, answer->code);

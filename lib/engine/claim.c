@@ -123,12 +123,22 @@ static bool enter_node(struct zkr__claim *claim) ZKR__LOCKED
     return added;
 }
 
-bool zkr__claim_know_node(struct zkr__claim *claim, const char *path)
+bool zkr__claim_is_node(const struct zkr__claim *claim,
+                        const char *name,
+                        enum zkr__name_kind kind)
 {
-    enum zkr__name_kind kind;
-    /* Our own name fits; anything longer is not ours. */
-    if (!path || strlen(path) >= node_room(claim->q) ||
-        !zkr__name_parse(zkr__path_name(path), &kind, &claim->sequence)) {
+    int64_t unused;
+    return zkr__name_grew(name, zkr__path_name(claim->node), kind, &unused);
+}
+
+bool zkr__claim_know_node(struct zkr__claim *claim,
+                          const char *path,
+                          enum zkr__name_kind kind)
+{
+    const char *name = zkr__path_name(claim->node);
+    size_t before = (size_t)(name - claim->node); /* of the directory, and a slash */
+    if (!path || strncmp(path, claim->node, before) != 0 ||
+        !zkr__name_grew(path + before, name, kind, &claim->sequence)) {
         return false;
     }
     zkr__claim_forget_node(claim);
@@ -243,4 +253,27 @@ struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim)
         unlink_behind(behind);
     }
     return behind;
+}
+
+/* --- without a watch --- */
+
+/*
+ * One that has no watch, as there was no room for it, looks again after so long, and for each other that does so later
+ * by up to so much: a client that looks takes no more than some 500 requests a second for it.
+ */
+enum { LOOK_MS = 1000, LOOK_EACH_MS = 4 };
+
+int64_t zkr__claim_look_pause(const struct zkr__claim *claim)
+{
+    zkr_client *c = claim->q->c;
+    int64_t others = claim->engine->looking * LOOK_EACH_MS * ZKR__MS;
+    uint64_t later = zkr__retry_random(&c->random) % (uint64_t)(others + 1);
+    return LOOK_MS * ZKR__MS + (int64_t)later;
+}
+
+void zkr__claim_count_look(struct zkr__claim *claim)
+{
+    bool looks = zkr__claim_looks(&claim->k);
+    claim->engine->looking += looks - claim->looks;
+    claim->looks = looks;
 }

@@ -27,19 +27,27 @@ struct zkr__claim {
     struct zkr__directory *directory;
     int refs;
     bool live;           /* not GONE yet: the engine has a reference */
+    bool looks;          /* counted in the engine's looking */
     bool joins, in_line; /* joins.h: its node is being made, or is to be */
 
     /* What the recipe reads. */
     bool canceled;
-    bool once;       /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
-    bool taken;      /* the owner has been told of the hold */
-    bool metered;    /* it measures itself, from @since on: it waits, or is held */
-    bool written;    /* FINDING: the write ahead of the list has been answered */
+    bool once;    /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    bool taken;   /* the owner has been told of the hold */
+    bool metered; /* it measures itself, from @since on: it waits, or is held */
+    bool written; /* FINDING: the write ahead of the list has been answered */
+    enum zkr__hand_over came : 8; /* how it got from PARKED on, last */
+    enum {
+        ZKR__NO_LIST,
+        ZKR__THIS_LIST,
+        ZKR__NEXT_LIST
+    } list : 8;               /* the one it waits for */
+    unsigned char counted_as; /* in the client's statistics */
+    bool counted_refused;
     int detail;      /* ZooKeeper's code of a failure */
     int parent_code; /* why the parents cannot be made */
     unsigned epoch;  /* of the session that the node belongs to */
     unsigned wishes; /* that it lets go, of which its owner is not told yet */
-    enum zkr__hand_over came; /* how it got from PARKED on, last */
     int64_t sequence;
     int64_t czxid;
     int64_t held_since_ms; /* by the wall's clock, ms since 1970; 0 = not held yet */
@@ -59,12 +67,6 @@ struct zkr__claim {
     struct zkr__claim *ours_prev, *ours_next; /* the same, in its directory */
     struct zkr__claim *list_prev, *list_next; /* while it waits for a list */
     unsigned list_tag;
-    enum {
-        ZKR__NO_LIST,
-        ZKR__THIS_LIST,
-        ZKR__NEXT_LIST
-    } list;          /* the one it waits for */
-    int counted_as;  /* in the client's statistics */
     unsigned unsent; /* set of zkr__action: to go out with those of the others */
 
     /* PARKED: behind another claim of this client, or a path. */
@@ -93,14 +95,24 @@ void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Write the path to ask for, under a new GUID, where the path that we get will stand. 0 or errno. */
 int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
+/* Until it looks again, for want of a watch. */
+int64_t zkr__claim_look_pause(const struct zkr__claim *claim) ZKR__LOCKED;
+/* It has made a step: count it among those that look, or not. */
+void zkr__claim_count_look(struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Tell the owner of the wishes, if it has been told of the hold. */
 void zkr__claim_tell_wishes(struct zkr__claim *claim) ZKR__LOCKED;
 
+/* Is this the name of the node that was asked for, or, while that has a name, of the same as @kind? */
+bool zkr__claim_is_node(const struct zkr__claim *claim,
+                        const char *name,
+                        enum zkr__name_kind kind) ZKR__LOCKED;
 /* Our node is at @path, which comes from the server. False: it cannot be ours, or no memory. */
-bool zkr__claim_know_node(struct zkr__claim *claim, const char *path) ZKR__LOCKED;
+bool zkr__claim_know_node(struct zkr__claim *claim,
+                          const char *path,
+                          enum zkr__name_kind kind) ZKR__LOCKED;
 /* From now on our node is to be of @kind, READ or WRITE, with the number it has. */
 void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind) ZKR__LOCKED;
 /* Out of the table; the text stays. */

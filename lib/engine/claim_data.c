@@ -15,12 +15,17 @@ enum { NUMBER_ROOM = sizeof("-9223372036854775808") };
 enum { ARG_ROOM = sizeof("\n" ZKR__FIELD_MAX "=") + NUMBER_ROOM };
 enum { NOTE_ROOM = sizeof(NOTE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
 
-static bool fits(const char *owner)
+/* As much of it as leaves room for the field, whole lines if there are several: fields are to stay fields. */
+static size_t fitting(const char *owner)
 {
-    return strlen(owner) + ARG_ROOM <= ZKR__OWNER_TEXT_MAX;
+    size_t most = strnlen(owner, ZKR__OWNER_TEXT_MAX - ARG_ROOM), len = most;
+    while (owner[most] != '\0' && len > 0 && owner[len] != '\n') {
+        len--;
+    }
+    return len > 0 ? len : most;
 }
 
-/* @owner fits; NULL = host/pid/thread. Returns the length. */
+/* @owner: NULL = host/pid/thread. Returns the length. */
 static size_t write_owner(const struct zkr__claim *claim,
                           const char *owner,
                           char text[ZKR__OWNER_TEXT_MAX])
@@ -31,7 +36,8 @@ static size_t write_owner(const struct zkr__claim *claim,
         (void)snprintf(arg, sizeof(arg), "\n" ZKR__FIELD_MAX "=%lld",
                        (long long)q->rule_arg);
     }
-    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%s%s", owner, arg)
+    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%.*s%s", (int)fitting(owner),
+                               owner, arg)
                     : snprintf(text, ZKR__OWNER_TEXT_MAX, "%s/%ld/%ld%s",
                                claim->engine->host, (long)getpid(), claim->thread, arg);
     return len < 0                     ? 0
@@ -49,7 +55,7 @@ void zkr__claim_fill_data(const struct zkr__claim *claim,
     if (q->data) {
         creation->data = q->data;
         creation->data_len = q->data_len;
-    } else if (owner && !(q->tells_arg && fits(owner))) {
+    } else if (owner && !q->tells_arg) {
         creation->data = owner;
         creation->data_len = strlen(owner);
     } else {
@@ -66,6 +72,9 @@ char *zkr__claim_noted_data(const struct zkr__claim *claim, size_t *len)
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation plain;
     zkr__claim_fill_data(claim, &plain, text);
+    if (plain.data_len > ZKR__PROBE_BYTES / 2) {
+        return NULL; /* with more a request might be too long for a server */
+    }
     char *data = zkr__mem_alloc(plain.data_len + NOTE_ROOM);
     if (!data) {
         return NULL;

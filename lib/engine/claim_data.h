@@ -11,7 +11,8 @@
 
 #include "engine/claim.h"
 
-enum { ZKR__OWNER_TEXT_MAX = 256 };
+/* Room for an owner text with a field behind it; a longer one of a semaphore is cut. */
+enum { ZKR__OWNER_TEXT_MAX = 1024 };
 
 /* As a node is made; @text is room for it. Fills in all of @creation. */
 void zkr__claim_fill_data(const struct zkr__claim *claim,

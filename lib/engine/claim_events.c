@@ -56,14 +56,20 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     }
     k->phase = ZKR__PARKED;
     k->waited = true;
-    k->failures = 0;
+    k->standstill =
+        e->wait == ZKR__WAIT_NODE && e->ahead >= k->ahead ? k->standstill + 1 : 0;
+    k->ahead = e->ahead;
+    k->failures = k->standstill > QUICK_RETRIES ? k->failures : 0;
     k->then = e->then;
-    unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD : 0;
+    k->blind = e->wait == ZKR__WAIT_CHILDREN && e->unwatched;
+    unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD
+                     : k->blind                ? ZKR__DO_LOOK
+                                               : 0;
     ahead |= k->member ? ZKR__DO_NOTIFY : 0;
     if (e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR) {
         return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
     }
-    return ahead | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
+    return ahead | zkr__look_later(k);
 }
 
 static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -98,8 +104,33 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
     return zkr__retry_or_fail(k, e, ZKR__CREATING);
 }
 
+/* A list may lie, or speak of another path than that of our node: what is not in it may be there. */
+static unsigned look_for_own(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->failures >= QUICK_RETRIES) {
+        return zkr__retry_in(k, e, ZKR__ADOPTING);
+    }
+    k->failures++;
+    return zkr__enter(k, e, ZKR__ADOPTING);
+}
+
+/* Without the directory there is room, too. */
+static unsigned on_looked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
+        k->phase = ZKR__CREATING;
+        return zkr__retry_or_fail(k, e, ZKR__CREATING);
+    }
+    return e->wary ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+                   : zkr__enter(k, e, ZKR__CREATING);
+}
+
 static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
+    if (k->phase == ZKR__LOOKING) {
+        return on_looked(k, e);
+    }
     if (k->phase == ZKR__CREATING) {
         /* It was not sent, and the create is not answered: as if both replies were lost. */
         return zkr__retry_in(k, e, ZKR__FINDING);
@@ -115,7 +146,7 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
         return 0;
     }
     if (e->code == ZKR_ENONODE || (e->code == ZKR_OK && !e->found)) {
-        return zkr__requeue(k, e);
+        return look_for_own(k, e);
     }
     if (e->code != ZKR_OK) {
         return zkr__retry_or_fail(k, e, ZKR__LISTING);
@@ -132,22 +163,33 @@ on_ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool
     }
     bool ours =
         k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
-    if (ours && k->own == ZKR__OWN_SET) {
-        /* Events come in order: had our node been deleted before, we would know. */
+    if (ours && k->own == ZKR__OWN_SET && (e->connected || held)) {
+        /* Events come in order: had our node been deleted before, we would know. Those that a re-connection brings do
+           not, and they come before the claims are told of it when the credentials are to be taken first. */
         return zkr__grant(k, e);
     }
     if (ours && k->own == ZKR__OWN_ASKED) {
         k->phase = ZKR__CONFIRMING;
         return 0;
     }
-    return zkr__enter(k, e, ZKR__LISTING);
+    if (ours && k->own == ZKR__OWN_SEEN && e->connected) {
+        unsigned get = zkr__watch_own(k, e);
+        k->phase = ZKR__CONFIRMING;
+        return get;
+    }
+    return k->standstill > QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__LISTING)
+                                         : zkr__enter(k, e, ZKR__LISTING);
 }
 
 static unsigned on_got_ahead(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
-    if (k->phase != ZKR__PARKED || e->code == ZKR_OK) {
+    if (k->phase != ZKR__PARKED) {
         return 0;
+    }
+    if (e->code == ZKR_OK) {
+        k->blind = e->unwatched;
+        return k->blind ? ZKR__DO_LOOK : 0;
     }
     return e->code == ZKR_ENONODE ? on_ahead_gone(k, e, false)
                                   : zkr__retry_or_fail(k, e, ZKR__LISTING);
@@ -184,9 +226,9 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
     if (k->phase != ZKR__REMOVING) {
         return 0;
     }
-    /* What we may not delete now we never may: claim_answers.c says so in the log. */
-    if (e->code != ZKR_OK && e->code != ZKR_ENONODE && e->code != ZKR_EAUTH) {
-        k->leaving = true; /* no limit to retries any more */
+    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
+        k->leaving = true;                 /* no limit to retries any more */
+        k->refused = e->code == ZKR_EAUTH; /* claim_answers.c says so in the log */
         return zkr__retry_in(k, e, ZKR__REMOVING);
     }
     k->phase = ZKR__GONE;
@@ -198,22 +240,24 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
 static unsigned on_connected(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
-    if (k->phase == ZKR__PAUSED) {
-        return zkr__enter(k, e, k->next);
-    }
-    if (k->downgrade != ZKR__SETTLED) {
+    if (k->phase != ZKR__PAUSED && k->downgrade != ZKR__SETTLED) {
         return zkr__downgrade_again(k, e);
     }
+    k->standstill = 0;
     /*
-     * Its time to watch its own node may have come while there was no connection. And what happened meanwhile
-     * is told in no order, so a watch of before vouches for nothing.
+     * What happened while there was no connection is told in no order, and of a node that was deleted and made again
+     * only that it has changed; of one that was not watched, nothing. So a watch of before vouches for nothing, nor
+     * does a list or a check of the path, which knows no owner: whoever has a node gets it first. What it asks next is
+     * answered behind that. So is the first probe (session_events.c): the server has answered whose node it
+     * was, with a watch, tells what the watch sees in the order in which it happened, and only then that the probe is
+     * written. A check of the version would not do in place of the get. The node of another has version 0 as
+     * ours had before its note, and any wish would refuse the probe.
      */
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
-    if (k->phase == ZKR__READY) {
-        return zkr__watch_own(k, e);
-    }
-    bool settled = k->phase == ZKR__PARKED || k->phase == ZKR__HELD;
-    return settled && k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0;
+    unsigned todo = k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
+    bool has_node = zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD;
+    todo |= k->phase == ZKR__PARKED && k->blind ? ZKR__DO_LOOK : 0;
+    return has_node ? todo | zkr__watch_own(k, e) : todo;
 }
 
 static unsigned on_lease_expired(struct zkr__claim_state *k,
@@ -259,7 +303,8 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
     if (zkr__claim_waits_with_node(k)) {
         return ZKR__DO_STEP_ASIDE | zkr__remove(k, e);
     }
-    if (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING) {
+    if (zkr__claim_has_none(k)) {
+        k->round += k->phase == ZKR__LOOKING;
         k->phase = ZKR__GONE;
     }
     return 0; /* or wait for the answer: is there a node? */
@@ -291,7 +336,12 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
     case ZKR__EV_GOT_AHEAD:
         return on_got_ahead(k, e);
     case ZKR__EV_GOT_OWN:
-        return zkr__own_got(k, e);
+    case ZKR__EV_GOT_OWNER:
+    case ZKR__EV_OWN_UNCHECKED:
+    case ZKR__EV_OWN_CHANGED:
+    case ZKR__EV_NOTING:
+    case ZKR__EV_NOTED:
+        return zkr__own_event(k, e);
     case ZKR__EV_AHEAD_GONE:
     case ZKR__EV_AHEAD_RELEASED:
         return on_ahead_gone(k, e, e->kind == ZKR__EV_AHEAD_RELEASED);
@@ -301,8 +351,6 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return on_ahead_changed(k, e);
     case ZKR__EV_OWN_GONE:
         return zkr__own_gone(k, e);
-    case ZKR__EV_OWN_CHANGED:
-        return zkr__own_changed(k, e);
     case ZKR__EV_ALL_READY:
         return zkr__all_ready(k, e);
     case ZKR__EV_PROVED:
@@ -321,10 +369,6 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return zkr__writing(k, e);
     case ZKR__EV_WRITTEN:
         return zkr__written(k, e);
-    case ZKR__EV_NOTING:
-        return zkr__noting(k, e);
-    case ZKR__EV_NOTED:
-        return zkr__noted(k, e);
     case ZKR__EV_DOWNGRADE:
     case ZKR__EV_DOWNGRADED:
         return zkr__downgrade(k, e);

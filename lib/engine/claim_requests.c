@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "engine/lists.h"
 #include "engine/reckon.h"
+#include "engine/transitions.h"
 
 static void ask(struct zkr__claim *claim,
                 enum zkr__asked asked,
@@ -114,7 +115,7 @@ static void join_queue(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__
 
 /*
  * Only over the wish that was told: a newer one stays, and is seen. A text of ours that reads like a wish is
- * not written.
+ * not written, and nothing to a leader latch: see zkr__queue_revoke().
  */
 static void restore(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
 {
@@ -126,7 +127,7 @@ static void restore(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOC
                          .data = ours.data,
                          .data_len = ours.data_len,
                          .version = claim->k.told};
-    if (!zkr__is_wish(op.data, op.data_len)) {
+    if (claim->q->kind != ZKR__NAME_LATCH && !zkr__is_wish(op.data, op.data_len)) {
         ask(claim, ZKR__ASKED_RESTORE, &op, on_answer);
     }
     zkr__mem_free(noted);
@@ -147,7 +148,7 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
     if (answer->code == unimplemented) {
         claim->q->persistent_parent = true; /* a server before 3.5 */
     } else if (answer->code != ZKR_OK && !follows && answer->code != ZKR_EEXIST &&
-               answer->code != ZKR_ECONNLOSS && claim->parent_code == 0) {
+               !zkr__worth_retrying(answer->code) && claim->parent_code == 0) {
         claim->parent_code = answer->code;
         claim->detail = answer->zk_rc;
     }
@@ -215,8 +216,11 @@ void zkr__claim_request(struct zkr__claim *claim,
                         zkr__answer_fn on_answer)
 {
     const char *ahead = zkr__path_watched(&claim->ahead_watcher);
-    const struct zkr__op get_own = {
-        .kind = ZKR__OP_GET, .path = claim->node, .watch = true};
+    const struct zkr__op get_own = {.kind = ZKR__OP_GET,
+                                    .path = claim->node,
+                                    .watch = true,
+                                    .spare = !claim->q->watch_node};
+    const struct zkr__op ask_owner = {.kind = ZKR__OP_EXISTS, .path = claim->node};
     const struct zkr__op get_ahead = {
         .kind = ZKR__OP_GET, .path = ahead, .watch = true};
     const struct zkr__op prove = {.kind = ZKR__OP_CHECK,
@@ -235,6 +239,9 @@ void zkr__claim_request(struct zkr__claim *claim,
     }
     if (todo & ZKR__DO_GET_OWN) {
         ask(claim, ZKR__ASKED_OWN, &get_own, on_answer);
+    }
+    if (todo & ZKR__DO_ASK_OWNER) {
+        ask(claim, ZKR__ASKED_OWNER, &ask_owner, on_answer);
     }
     if (todo & ZKR__DO_LIST) {
         list(claim, on_answer);

@@ -8,6 +8,7 @@
 #include "engine/joins.h"
 #include "engine/loss.h"
 #include "engine/reckon.h"
+#include "engine/tries.h"
 #include "session/bound.h"
 #include "session/wake.h"
 
@@ -21,6 +22,13 @@ enum { QUIET_MS = 100 };
 static int64_t note_pause(const zkr_client *c)
 {
     return c->session_ms * ZKR__MS / 8;
+}
+
+/* Between looks at a node that servers refuse to show: a quarter of the session time-out, and up to four of them. */
+static int64_t refusal_pause(const zkr_client *c, int refusals)
+{
+    enum { TIMES = 4 };
+    return c->session_ms * ZKR__MS / 4 << (refusals <= TIMES ? refusals - 1 : TIMES);
 }
 
 /* --- counters --- */
@@ -56,7 +64,7 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 static void hurry_note(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
-    if (zkr__claim_wants_note(&claim->k)) {
+    if (zkr__claim_wants_note(&claim->k) && zkr__now(engine->c) >= engine->notes_at) {
         DL_DELETE2(engine->held, claim, held_prev, held_next);
         DL_PREPEND2(engine->held, claim, held_prev, held_next);
         zkr__probe_soon(engine->c);
@@ -113,7 +121,7 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
     if (now == before) {
         return;
     }
-    claim->counted_as = now;
+    claim->counted_as = (unsigned char)now;
     if (claim->metered) {
         measure(claim, before, now);
     }
@@ -132,6 +140,16 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
     if (before == AS_PENDING && c->stats.pending_deletes == 0) {
         zkr__cv_broadcast(&c->changed); /* zkr_client_flush() */
     }
+}
+
+static void recount_refused(struct zkr__claim *claim) ZKR__LOCKED
+{
+    bool now = claim->k.refused && claim->k.phase != ZKR__GONE;
+    if (now && !claim->counted_refused) {
+        zkr__claim_wake(claim); /* zkr__claim_leave_wait() */
+    }
+    claim->q->c->refused_deletes += now - claim->counted_refused;
+    claim->counted_refused = now;
 }
 
 /* --- timers --- */
@@ -162,6 +180,11 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
     if (todo & ZKR__DO_PACE) {
         claim->retry_at = zkr__probe_due(c);
+    }
+    if (todo & (ZKR__DO_LOOK | ZKR__DO_LOOK_LATER)) {
+        bool seen = todo & ZKR__DO_LOOK;
+        claim->quiet_at = zkr__now(c) + (seen ? zkr__claim_look_pause(claim)
+                                              : refusal_pause(c, claim->k.refusals));
     }
     if (todo & ZKR__DO_QUIET) {
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY);
@@ -243,7 +266,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
         zkr__claim_forget_ahead(claim);
     }
     bool found = zkr__claim_stage(k) != ZKR__FINDING;
-    if (gone || !found || (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING)) {
+    if (gone || !found || zkr__claim_has_none(k)) {
         zkr__claim_forget_node(claim);
     }
     if (!zkr__claim_awaits_list(k)) {
@@ -255,8 +278,10 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     if (zkr__claim_stage(k) == ZKR__REMOVING) {
         claim->directory->departures++;
     }
+    zkr__claim_count_look(claim);
     zkr__joins_settle(claim);
     recount(claim);
+    recount_refused(claim);
     if (gone) {
         claim->retry_at = claim->quiet_at = claim->give_up_at = claim->note_at = 0;
     }
@@ -276,15 +301,20 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.sure = zkr__sure(c);
     e.ample = zkr__amply_sure(c);
     e.crowded = zkr__joins_crowded(claim);
+    e.wary = zkr__try_is_wary(claim);
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     zkr__claim_ref(claim);
-    enum zkr__phase before = claim->k.phase;
+    enum zkr__phase before = claim->k.phase, stage = zkr__claim_stage(&claim->k);
+    if (e.kind == ZKR__EV_AHEAD_GONE ||
+        (e.kind == ZKR__EV_GOT_AHEAD && e.code == ZKR_ENONODE)) {
+        zkr__reckon_gone(claim);
+    }
     unsigned todo = zkr__claim_step(&claim->k, &e);
     note_hand_over(claim, before, e.kind);
+    zkr__try_count(claim, stage);
     if (before != ZKR__HELD && claim->k.phase == ZKR__HELD) {
         claim->held_since_ms = zkr__clock_wall_ms();
         claim->held_at = zkr__now(c);
-        zkr__reckon_first(claim);
     }
     carry_out(claim, todo);
     settle(claim);

@@ -14,6 +14,9 @@
  *     |  |                           |  a write is  |
  *     +--+-- our node gone -- any    |    answered  |
  *            that waits              +--> PROVING --+
+ *
+ * A node of ours that a list lacks is ADOPTED again: only a get tells that it is gone. And from one list to the next the
+ * one ahead is further ahead, or the servers contradict themselves: then the lists pause.
  *                                                       release, any time: REMOVING --> GONE
  *
  * A hold by a writer's node may go on by a reader's (a downgrade): see enum zkr__downgrade.
@@ -24,6 +27,9 @@
  *
  * "Leaving" is not a phase. A claim whose owner has let go still has to learn whether its node was made, and
  * then removes it.
+ *
+ * A try that would probably make its node in vain is *wary*: it is LOOKING before it is CREATING. While the node of a
+ * try is there, others who would be granted are not, so one that fails had better make none.
  *
  * A *member* is made and granted together with others, its group (group.h). What would grant it makes it
  * READY, and all members of the group go on from there. One whose node is gone does not enter anew: it is
@@ -42,6 +48,7 @@
 
 enum zkr__phase {
     ZKR__PAUSED,   /* nothing is asked; `next` follows */
+    ZKR__LOOKING,  /* a try that is wary: is there room for its node? */
     ZKR__CREATING, /* create and list are sent together */
     ZKR__FINDING,  /* the create's reply is lost: write, list, look for our GUID */
     ZKR__ADOPTING, /* found that way: get it, with a watch, and list */
@@ -65,6 +72,7 @@ enum zkr__event_kind {
     ZKR__EV_LISTED,         /* answer to a list: code, found, verdict */
     ZKR__EV_GOT_AHEAD,      /* answer to get and watch of the one ahead: code */
     ZKR__EV_GOT_OWN,        /* answer to get and watch of our node: code, ours, spent */
+    ZKR__EV_GOT_OWNER,      /* answer to the question whose node it is: code, ours */
     ZKR__EV_AHEAD_GONE,     /* what we watch was deleted, or stopped waiting */
     ZKR__EV_AHEAD_RELEASED, /* a claim of this client; it held until now */
     /* A claim of this client; it held until now, and a write of it may still come. */
@@ -72,11 +80,12 @@ enum zkr__event_kind {
     ZKR__EV_AHEAD_CHANGED, /* what we watch changed, which used up the watch */
     ZKR__EV_OWN_GONE,      /* our node was deleted */
     ZKR__EV_OWN_CHANGED,   /* its data changed, which used up the watch */
+    ZKR__EV_OWN_UNCHECKED, /* a server has refused to look whether it is there */
     ZKR__EV_ALL_READY,     /* no member of the group is blocked */
     ZKR__EV_PROVED,        /* answer to the write of PROVING or DOUBTED: code */
     ZKR__EV_REMOVED,       /* answer to the delete: code */
     ZKR__EV_RESTORED,      /* answer to the write of our text over a wish: code */
-    ZKR__EV_QUIET,         /* parked or held for a while: time to watch our own node */
+    ZKR__EV_QUIET, /* parked or held for a while: time to watch our own node, or to look at what has no watch */
     ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
     ZKR__EV_GIVE_UP,       /* it is not to wait any more: code */
     ZKR__EV_WRITING,       /* a transaction of the owner's is sent: deletes */
@@ -95,15 +104,17 @@ enum zkr__wait { ZKR__WAIT_NODE, ZKR__WAIT_NEIGHBOUR, ZKR__WAIT_CHILDREN };
 struct zkr__claim_event {
     enum zkr__event_kind kind;
     int code;       /* of answers, and of GIVE_UP */
+    bool unwatched; /* of answers: there was no room for the watch */
     bool connected; /* requests can be sent */
     bool sure;      /* the lease bound lies ahead */
     bool ample;     /* and far enough for a probe to be answered before it */
     bool patient;   /* another retry is allowed */
     bool crowded;   /* so many nodes of ours are being made that another one lines up */
+    bool wary;      /* a try, for which there may be no room */
     bool hopeless;  /* CREATED, ZKR_ENONODE: the parents cannot be made either */
     bool bare;      /* CREATED: no list was asked along with it */
     bool placed; /* CREATED: its number tells where it stands, as LISTED with `found` */
-    bool ours;   /* GOT_OWN: the node's owner is our session */
+    bool ours;   /* GOT_OWN, GOT_OWNER: the node's owner is our session */
     bool spent;  /* CREATED, GOT_OWN: the sequence number is at its limit */
     bool
         refused; /* DOWNGRADED: the node stays what it was; NOTED: for its data, not for another node */
@@ -116,6 +127,7 @@ struct zkr__claim_event {
     bool granted; /* LISTED, placed: the rule's verdict, as are the next */
     enum zkr__wait wait;
     enum zkr__then then;
+    int64_t ahead; /* WAIT_NODE: the number of that node */
 };
 
 /* What is to be done, in this order. */
@@ -139,11 +151,15 @@ enum zkr__action {
     ZKR__DO_PACE = 1 << 12,  /* PAUSE_OVER when another write can prove more */
     ZKR__DO_QUIET = 1 << 13, /* QUIET after a while */
     ZKR__DO_COUNT_LOSS = 1 << 14,
-    ZKR__DO_NOTIFY = 1 << 15,    /* the outcome changed: notify the owner */
-    ZKR__DO_RESTORE = 1 << 16,   /* write our text over the wish told last */
-    ZKR__DO_TELL_WISH = 1 << 17, /* the owner is asked to let go */
-    ZKR__DO_DOWNGRADE = 1 << 18, /* replace our node by a reader's, if it is there */
-    ZKR__DO_LINE_UP = 1 << 19    /* PAUSE_OVER when there is room to create */
+    ZKR__DO_NOTIFY = 1 << 15,     /* the outcome changed: notify the owner */
+    ZKR__DO_RESTORE = 1 << 16,    /* write our text over the wish told last */
+    ZKR__DO_TELL_WISH = 1 << 17,  /* the owner is asked to let go */
+    ZKR__DO_DOWNGRADE = 1 << 18,  /* replace our node by a reader's, if it is there */
+    ZKR__DO_LINE_UP = 1 << 19,    /* PAUSE_OVER when there is room to create */
+    ZKR__DO_ASK_OWNER = 1 << 20,  /* whose node it is */
+    ZKR__DO_LOOK_LATER = 1 << 21, /* QUIET after a while that grows with `refusals` */
+    ZKR__DO_LOOK =
+        1 << 22 /* QUIET after a longer while: there is no room for a watch */
 };
 
 /* A transaction that deletes our node: that the node is gone is no loss before it is answered. */
@@ -163,34 +179,42 @@ enum zkr__downgrade {
 /* Since when it is held, a hold that lasts writes into its node, once (claim_data.h). */
 enum zkr__note { ZKR__UNNOTED, ZKR__NOTING, ZKR__NOTED };
 
-enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET };
+/* SEEN: it was there, and there was no room for a watch. */
+enum zkr__own_watch { ZKR__OWN_NONE, ZKR__OWN_ASKED, ZKR__OWN_SET, ZKR__OWN_SEEN };
 
 struct zkr__claim_state {
-    enum zkr__phase phase;
-    enum zkr__phase next; /* PAUSED: the phase to enter */
-    enum zkr__own_watch own;
-    enum zkr__then then; /* PARKED: from the verdict */
+    enum zkr__phase phase : 8; /* thousands may wait: small fields stand together */
+    enum zkr__phase next : 8;  /* PAUSED: the phase to enter */
+    enum zkr__own_watch own : 8;
+    enum zkr__then then : 8; /* PARKED: from the verdict */
+    enum zkr__departure departure : 8;
+    enum zkr__downgrade downgrade : 8;
+    enum zkr__note note : 8;
+    bool notes;     /* it is to have a note when it is held */
+    bool leaving;   /* the owner has let go */
+    bool refused;   /* REMOVING: we may not delete it, at present */
+    bool unchecked; /* HELD: servers refuse to look at our node; probes leave it out */
+    bool keeps_place; /* past the lease bound it is DOUBTED, else it is lost */
+    bool
+        watch_children; /* its rule waits for the directory: lists leave a watch there */
+    bool waited;        /* it has been PARKED */
+    bool made_parents;
+    bool member : 1; /* of a group */
+    bool
+        displaced : 1; /* outcome of a member: its node is gone before all were granted */
+    bool blind : 1; /* PARKED: there was no room for the watch on what it waits for */
     unsigned round;
     unsigned holds;   /* how often it became HELD */
     unsigned writing; /* transactions of the owner's without an answer */
-    enum zkr__departure departure;
-    enum zkr__downgrade downgrade;
     int failure;      /* outcome: ZKR_E…, and nothing is held */
+    int lost;         /* outcome: ZKR_LOST_…, after it was held */
+    int refusals;     /* of @unchecked, in a row */
     int64_t failures; /* in a row */
-    bool leaving;     /* the owner has let go */
-    bool keeps_place; /* past the lease bound it is DOUBTED, else it is lost */
-    /* Its rule waits for the directory, so lists leave a watch there. */
-    bool watch_children;
-    bool waited; /* it has been PARKED */
-    bool made_parents;
-    bool notes; /* it is to have a note when it is held */
-    enum zkr__note note;
-    int version;    /* of our data, for the note; -1 = not known */
-    int wish;       /* as last seen, and not heeded yet */
-    int told;       /* the last wish that the owner was told of */
-    bool member;    /* of a group */
-    bool displaced; /* outcome of a member: its node is gone before all were granted */
-    int lost;       /* outcome: ZKR_LOST_…, after it was held */
+    int64_t ahead;    /* PARKED: the number of the node ahead */
+    int standstill;   /* so often in a row it was no lower than the last one */
+    int version;      /* of our data, for the note; -1 = not known */
+    int wish;         /* as last seen, and not heeded yet */
+    int told;         /* the last wish that the owner was told of */
 };
 
 /* The phase it is in, or will be in when a pause is over. */
@@ -215,8 +239,25 @@ static inline bool zkr__claim_wants_note(const struct zkr__claim_state *k)
 /* The answer to a list is still to come, or was asked for by now. */
 static inline bool zkr__claim_awaits_list(const struct zkr__claim_state *k)
 {
-    return k->phase == ZKR__CREATING || k->phase == ZKR__FINDING ||
-           k->phase == ZKR__ADOPTING || k->phase == ZKR__LISTING;
+    return k->phase == ZKR__LOOKING || k->phase == ZKR__CREATING ||
+           k->phase == ZKR__FINDING || k->phase == ZKR__ADOPTING ||
+           k->phase == ZKR__LISTING;
+}
+
+/* Nothing of it was sent that could make its node. */
+static inline bool zkr__claim_has_none(const struct zkr__claim_state *k)
+{
+    return k->phase == ZKR__LOOKING ||
+           (k->phase == ZKR__PAUSED && k->next == ZKR__CREATING);
+}
+
+/* It has to look again now and then, for want of a watch. */
+static inline bool zkr__claim_looks(const struct zkr__claim_state *k)
+{
+    bool settled =
+        k->phase == ZKR__PARKED || k->phase == ZKR__READY || k->phase == ZKR__HELD;
+    return settled &&
+           (k->own == ZKR__OWN_SEEN || (k->phase == ZKR__PARKED && k->blind));
 }
 
 /* It has a node, and does not hold: it waits, or must prove that it may hold. */
@@ -232,6 +273,7 @@ static inline bool zkr__claim_waits_with_node(const struct zkr__claim_state *k)
     case ZKR__DOUBTED:
         return true;
     case ZKR__PAUSED:
+    case ZKR__LOOKING:
     case ZKR__CREATING:
     case ZKR__FINDING:
     case ZKR__HELD:

@@ -99,7 +99,7 @@ void zkr__claim_leave_wait(struct zkr__claim *claim)
 {
     zkr__claim_let_go(claim);
     bool in_time = true;
-    while (claim->k.phase != ZKR__GONE && in_time) {
+    while (claim->k.phase != ZKR__GONE && !claim->k.refused && in_time) {
         in_time = sleep_on(claim, ZKR__NEVER);
     }
     zkr__claim_unref(claim);

@@ -11,10 +11,36 @@
 
 /* --- text --- */
 
-static bool is_control(char ch)
+/* Bytes of the character at @s: 1 for a byte that begins none of UTF-8. */
+static size_t char_len(const unsigned char *s, size_t left)
 {
-    unsigned char byte = (unsigned char)ch;
-    return byte < 0x20 || byte == 0x7f;
+    size_t len = s[0] < 0xc2 || s[0] > 0xf4 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < len; i++) {
+        if (i >= left || (s[i] & 0xc0) != 0x80) {
+            return 1;
+        }
+    }
+    return len;
+}
+
+/* Of either set, and the second in UTF-8 or alone. */
+static bool is_control(const unsigned char *s, size_t len)
+{
+    unsigned char last = s[len - 1];
+    return len == 1 ? last < 0x20 || (last >= 0x7f && last < 0xa0)
+                    : len == 2 && s[0] == 0xc2 && last < 0xa0;
+}
+
+static void hide_controls(char *text, size_t len, bool zeros)
+{
+    size_t step;
+    for (size_t i = 0; i < len; i += step) {
+        const unsigned char *s = (const unsigned char *)text + i;
+        step = char_len(s, len - i);
+        if (is_control(s, step) && (zeros || *s != '\0')) {
+            memset(text + i, '?', step);
+        }
+    }
 }
 
 static char *copy_data(const void *data, size_t len)
@@ -29,10 +55,8 @@ static char *copy_data(const void *data, size_t len)
 char *zkr__contenders_text(const void *data, size_t len)
 {
     char *text = copy_data(data, len);
-    for (size_t i = 0; text && i < len; i++) {
-        if (is_control(text[i])) {
-            text[i] = '?';
-        }
+    if (text) {
+        hide_controls(text, len, true);
     }
     return text;
 }
@@ -85,8 +109,7 @@ const char *zkr_contender_field(const zkr_contender *c, const char *key)
     return NULL;
 }
 
-/* 0 when there is no such field, or no number in it. */
-static int64_t number_of(const zkr_contender *entry, const char *key)
+int64_t zkr__contender_number(const zkr_contender *entry, const char *key)
 {
     const char *value = zkr_contender_field(entry, key);
     char *end = NULL;
@@ -108,15 +131,6 @@ int zkr__contender_kind(enum zkr__name_kind kind)
     return kinds[kind];
 }
 
-static void hide_controls(char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] != '\0' && is_control(text[i])) {
-            text[i] = '?';
-        }
-    }
-}
-
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
 {
     entry->asked = zkr__is_wish(answer->data, answer->data_len);
@@ -128,12 +142,12 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
         return ZKR_ENOMEM;
     }
     entry->fields = split(text, len);
-    hide_controls(text, len);
+    hide_controls(text, len, false);
     entry->owner = text;
     entry->session_id = answer->owner;
     entry->created_ms = answer->created_ms;
     entry->fencing_token = answer->czxid;
-    entry->held_since_ms = number_of(entry, ZKR__FIELD_HELD_SINCE);
+    entry->held_since_ms = zkr__contender_number(entry, ZKR__FIELD_HELD_SINCE);
     return ZKR_OK;
 }
 

@@ -17,13 +17,13 @@
 int zkr__contender_kind(enum zkr__name_kind kind);
 /* Fill in what a successful GET of its node has told. ZKR_OK or ZKR_ENOMEM. */
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
-/* ZKR_KIND_… */
-int zkr__contender_kind(enum zkr__name_kind kind);
+/* The number in a field; 0 when there is none that is positive. */
+int64_t zkr__contender_number(const zkr_contender *entry, const char *key);
 /* Free what it points to; NULLs are fine. */
 void zkr__contender_drop(zkr_contender *entry);
 
 /*
- * The data of a node as text, allocated, or NULL: as many bytes as @len, ASCII controls, zeros
+ * The data of a node as text, allocated, or NULL: as many bytes as @len, controls of either set, zeros
  * among them, as '?'. It need not be UTF-8. Behind it stand two zeros.
  */
 char *zkr__contenders_text(const void *data, size_t len);

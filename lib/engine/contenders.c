@@ -8,7 +8,9 @@
 #include "base/path.h"
 #include "engine/children.h"
 #include "engine/inquiry.h"
+#include "engine/permits.h"
 #include "engine/session_events.h"
+#include "session/resolve.h"
 
 /* --- lists --- */
 
@@ -48,6 +50,16 @@ static void leave_out_vanished(zkr_contenders *list)
     list->count = kept;
 }
 
+/* Of those who hold permits; @gate: see zkr__permits_held(). */
+static void mark_permits(zkr_contenders *list, const zkr_contender *gate)
+{
+    int64_t max;
+    size_t held = zkr__permits_held(list->list, list->count, gate, &max);
+    for (size_t i = 0; i < held; i++) {
+        list->list[i].holds = true;
+    }
+}
+
 /* The first, and those who hold beside it. */
 static void mark_holders(zkr_contenders *list)
 {
@@ -68,8 +80,14 @@ static void mark_holders(zkr_contenders *list)
 struct reading {
     struct zkr__inquiry asked;
     struct zkr__queue *q;
+    struct zkr__queue *gate; /* NULL: this is no semaphore */
+    bool missing;            /* the directory */
     zkr_contenders *result;
+    zkr_contenders *first; /* at the gate, at most one */
 };
+
+/* What is asked; the tags of requests. */
+enum { OF_QUEUE, OF_GATE };
 
 static struct reading *reading_of(struct zkr__inquiry *asked)
 {
@@ -80,11 +98,17 @@ static void free_reading(struct zkr__inquiry *asked) ZKR__LOCKED
 {
     struct reading *r = reading_of(asked);
     zkr_contenders_free(r->result);
+    zkr_contenders_free(r->first);
     zkr__queue_unref(r->q);
+    if (r->gate) {
+        zkr__queue_unref(r->gate);
+    }
     zkr__mem_free(r);
 }
 
-static int take_names(struct reading *r, const struct zkr__answer *answer)
+/* At most so @many of the first ones. */
+static int
+take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t many)
 {
     struct zkr__children children;
     int code = zkr__children_order(&children, answer->names, answer->name_count,
@@ -92,11 +116,12 @@ static int take_names(struct reading *r, const struct zkr__answer *answer)
     if (code != ZKR_OK) {
         return code;
     }
+    size_t count = children.count < many ? children.count : many;
     zkr_contenders *result =
-        zkr__mem_alloc(sizeof(*result) + children.count * sizeof(*result->list));
-    r->result = result;
+        zkr__mem_alloc(sizeof(*result) + count * sizeof(*result->list));
+    *out = result;
     code = result ? ZKR_OK : ZKR_ENOMEM;
-    for (size_t i = 0; code == ZKR_OK && i < children.count; i++) {
+    for (size_t i = 0; code == ZKR_OK && i < count; i++) {
         result->list[i].node = zkr__mem_string(children.list[i].name);
         result->list[i].sequence = children.list[i].sequence;
         result->list[i].kind = zkr__contender_kind(children.list[i].kind);
@@ -111,11 +136,34 @@ static void
 on_names(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct reading *r = reading_of(ctx);
-    (void)tag;
     bool missing = answer->code == ZKR_ENONODE;
-    zkr__inquiry_answered(&r->asked, answer->code == ZKR_OK || missing
-                                         ? take_names(r, answer)
-                                         : answer->code);
+    int code = answer->code;
+    if (tag == OF_QUEUE) {
+        r->missing = missing;
+    }
+    if (code == ZKR_OK || missing) {
+        code = tag == OF_QUEUE ? take_names(&r->result, answer, SIZE_MAX)
+                               : take_names(&r->first, answer, 1);
+    }
+    zkr__inquiry_answered(&r->asked, code);
+}
+
+static void
+on_root(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    (void)tag;
+    zkr__inquiry_answered(ctx, answer->code);
+}
+
+/* Below a chroot that is not there everything is missing: that is no empty queue. */
+static int look_at_root(struct reading *r, int64_t deadline) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    if (!r->missing || *zkr__servers_chroot(r->q->c->servers) == '\0') {
+        return ZKR_OK;
+    }
+    zkr__inquiry_ask(&r->asked, &op, on_root, 0);
+    return zkr__inquiry_await(&r->asked, deadline);
 }
 
 static void
@@ -129,29 +177,65 @@ on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&r->asked, code);
 }
 
+static void
+on_first(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct reading *r = reading_of(ctx);
+    int code = answer->code == ZKR_ENONODE ? ZKR_OK : answer->code;
+    if (answer->code == ZKR_OK) {
+        code = zkr__contender_take(&r->first->list[tag], answer);
+    }
+    zkr__inquiry_answered(&r->asked, code);
+}
+
+static void
+ask_names(struct reading *r, const struct zkr__queue *q, unsigned of) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = q->dir};
+    zkr__inquiry_ask(&r->asked, &op, on_names, of);
+}
+
+static void ask_data(struct reading *r,
+                     const struct zkr__queue *q,
+                     const zkr_contenders *list,
+                     zkr__answer_fn fn) ZKR__LOCKED
+{
+    for (size_t i = 0; r->asked.code == ZKR_OK && i < list->count; i++) {
+        char *path = zkr__path_join(q->dir, list->list[i].node);
+        const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path};
+        zkr__inquiry_ask(&r->asked, &op, fn, (unsigned)i);
+        zkr__mem_free(path);
+    }
+}
+
 static int read_all(struct reading *r, int64_t deadline) ZKR__LOCKED
 {
     int rc = zkr__inquiry_await_session(&r->asked, deadline);
     if (rc != ZKR_OK) {
         return rc;
     }
-    struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = r->q->dir};
-    zkr__inquiry_ask(&r->asked, &op, on_names, 0);
+    ask_names(r, r->q, OF_QUEUE);
+    if (r->gate) {
+        ask_names(r, r->gate, OF_GATE);
+    }
     rc = zkr__inquiry_await(&r->asked, deadline);
+    if (rc == ZKR_OK) {
+        rc = look_at_root(r, deadline);
+    }
     if (rc != ZKR_OK) {
         return rc;
     }
-    for (size_t i = 0; r->asked.code == ZKR_OK && i < r->result->count; i++) {
-        char *path = zkr__path_join(r->q->dir, r->result->list[i].node);
-        op = (struct zkr__op){.kind = ZKR__OP_GET, .path = path};
-        zkr__inquiry_ask(&r->asked, &op, on_data, (unsigned)i);
-        zkr__mem_free(path);
+    ask_data(r, r->q, r->result, on_data);
+    if (r->gate) {
+        ask_data(r, r->gate, r->first, on_first);
     }
     return zkr__inquiry_await(&r->asked, deadline);
 }
 
-/* ZKR_OK, ZKR_ETIMEDOUT, ZKR_ENOMEM, ZKR_ESYS, or what ZooKeeper said. */
-static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
+/* ZKR_OK, ZKR_ENONODE (no chroot), ZKR_ETIMEDOUT, ZKR_ENOMEM, ZKR_ESYS, or what ZooKeeper said. */
+static int read_queue(zkr_contenders **out,
+                      struct zkr__queue *q,
+                      struct zkr__queue *gate) ZKR__LOCKED
 {
     zkr_client *c = q->c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
@@ -168,10 +252,19 @@ static int read_queue(zkr_contenders **out, struct zkr__queue *q) ZKR__LOCKED
     }
     r->q = q;
     q->refs++;
+    if (gate) {
+        r->gate = gate;
+        gate->refs++;
+    }
     int rc = read_all(r, deadline);
     if (rc == ZKR_OK) {
         leave_out_vanished(r->result);
-        mark_holders(r->result);
+        if (gate) {
+            leave_out_vanished(r->first);
+            mark_permits(r->result, zkr_contenders_get(r->first, 0));
+        } else {
+            mark_holders(r->result);
+        }
         *out = r->result;
         r->result = NULL;
     }
@@ -211,22 +304,48 @@ copy_text(char *buf, size_t size, const char *text, const char *what, const char
     return ZKR_OK;
 }
 
+static int refuse(const struct zkr__queue *q)
+{
+    return zkr__fail(ZKR_EINVAL, q->dir, "there is no room for the result");
+}
+
+static int report(int rc, const struct zkr__queue *q)
+{
+    return rc == ZKR_OK
+               ? rc
+               : zkr__fail(rc, q->dir, "cannot read the contenders of %s: %s", q->dir,
+                           rc == ZKR_ENONODE
+                               ? "the chroot of the server list is missing"
+                               : zkr_strerror(rc));
+}
+
 int zkr__contenders_list(zkr_contenders **out,
                          struct zkr__queue *q,
                          struct zkr__children_watch **watch)
 {
     if (!out) {
-        return zkr__fail(ZKR_EINVAL, q->dir, "there is no room for the result");
+        return refuse(q);
     }
     zkr__lock(q->c);
-    int rc = read_queue(out, q);
+    int rc = read_queue(out, q, NULL);
     if (rc == ZKR_OK && watch && need_watch(q, watch) == ZKR_OK) {
         watch_from(*watch, *out);
     }
     zkr__unlock(q->c);
-    return rc == ZKR_OK ? rc
-                        : zkr__fail(rc, q->dir, "cannot read the contenders of %s: %s",
-                                    q->dir, zkr_strerror(rc));
+    return report(rc, q);
+}
+
+int zkr__contenders_permits(zkr_contenders **out,
+                            struct zkr__queue *leases,
+                            struct zkr__queue *gate)
+{
+    if (!out) {
+        return refuse(leases);
+    }
+    zkr__lock(leases->c);
+    int rc = read_queue(out, leases, gate);
+    zkr__unlock(leases->c);
+    return report(rc, leases);
 }
 
 int zkr__contenders_first(char *buf,

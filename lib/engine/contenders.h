@@ -19,14 +19,19 @@
 /*
  * All contenders of @q in their order, read in two round trips within
  * options.connect_timeout_ms. A node that is deleted meanwhile is left out; a missing directory
- * gives an empty list. zkr__contenders_await_change() then reports what differs from this list;
+ * gives an empty list, a missing chroot ZKR_ENONODE. zkr__contenders_await_change() then reports what differs from this list;
  * for an object that is never asked that, @watch itself is NULL.
  */
 int zkr__contenders_list(zkr_contenders **out,
                          struct zkr__queue *q,
                          struct zkr__children_watch **watch);
 
-/* The text of the first one; ZKR_ENONODE when there is none, ZKR_EINVAL when it does not fit. */
+/* The nodes in @leases of a semaphore, marked as zkr__permits_held() judges with the first at the @gate. */
+int zkr__contenders_permits(zkr_contenders **out,
+                            struct zkr__queue *leases,
+                            struct zkr__queue *gate);
+
+/* The text of the first one; ZKR_ENONODE when there is none or no chroot, ZKR_EINVAL when it does not fit. */
 int zkr__contenders_first(char *buf,
                           size_t size,
                           struct zkr__queue *q,

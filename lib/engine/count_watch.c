@@ -62,7 +62,7 @@ on_answer(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCK
 
 static void ask(struct zkr__count_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
 {
-    struct zkr__op op = {.kind = kind, .path = w->path, .watch = true};
+    struct zkr__op op = {.kind = kind, .path = w->path, .watch = true, .vital = true};
     w->asking = true;
     w->stale = false;
     zkr__submit(w->engine->c, &op, on_answer, w, kind);

@@ -39,6 +39,7 @@ static struct zkr__directory *make(struct zkr__engine *engine, char *path)
     }
     d->path = path;
     d->engine = engine;
+    d->seen = -1;
     if (!zkr__path_table_add(&engine->by_directory, &d->by_path, d->path)) {
         zkr__mem_free(d);
         return NULL;
@@ -62,6 +63,14 @@ void zkr__directory_ref(struct zkr__directory *d)
     d->refs++;
 }
 
+struct zkr__line *zkr__directory_line(struct zkr__directory *d)
+{
+    if (!d->line) {
+        d->line = zkr__mem_alloc(sizeof(*d->line));
+    }
+    return d->line;
+}
+
 static void free_directory(struct zkr__directory *d) ZKR__LOCKED
 {
     if (d->guard) {
@@ -71,6 +80,7 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
     }
     zkr__path_table_remove(&d->engine->by_directory, &d->by_path);
     DL_DELETE(d->engine->directories, d);
+    zkr__mem_free(d->line);
     if (d->owns_path) {
         zkr__mem_free(d->path);
     }

@@ -74,7 +74,7 @@ unsigned zkr__downgrade_seen(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (e->code == ZKR_OK && e->ours) {
-        k->own = ZKR__OWN_SET;
+        k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
         settle(k);
         k->wish = e->wish;
         return zkr__heed(k, e);

@@ -31,10 +31,11 @@ struct zkr__session_listener {
                       enum zkr__session_change change);
 };
 
-/* A lease probe checks so many nodes at most. */
-enum { ZKR__PROBE_MAX = 128 };
-/* Its notes are no longer than that together, but for a single one: servers limit a request to a MiB. */
-enum { ZKR__NOTES_MAX = 65536 };
+/*
+ * A lease probe checks so many nodes at most, and so many bytes of paths and notes, but for a single path: servers
+ * drop the connection by which a request of more than jute.maxbuffer comes, a MiB by default.
+ */
+enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 
 /* Lists that were not asked for. */
 struct zkr__spared {
@@ -75,7 +76,7 @@ struct zkr__engine {
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */
     struct zkr__path_table by_directory;
-    int64_t guards; /* watches on directories, in this session */
+    int64_t looking; /* claims that look again now and then, for want of a watch */
     struct zkr__spared spared;
     size_t remembered_max; /* children of a list; tests remember less */
     struct zkr__given given;
@@ -85,6 +86,8 @@ struct zkr__engine {
     struct zkr__timers timers;
     struct zkr__session_listener *listeners; /* list */
     int64_t probe_sent;                      /* zkr__now() */
+    /* One was refused for the sake of a node, or a note: no checks, no notes before this. zkr__now() */
+    int64_t checks_at, notes_at;
     size_t probed_count;
     struct zkr__claim *probed[ZKR__PROBE_MAX]; /* by the probe in flight */
     bool noted[ZKR__PROBE_MAX]; /* for each of them: its note goes with it */

@@ -61,13 +61,13 @@ int zkr__inquiry_await_session(struct zkr__inquiry *inquiry, int64_t deadline)
 {
     zkr_client *c = inquiry->c;
     bool in_time = true;
-    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
+    while (!zkr__connected(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
            in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
     return c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH
            : c->shut                         ? ZKR_ECLOSED
-           : zkr__admitted(c)                ? ZKR_OK
+           : zkr__connected(c)               ? ZKR_OK
                                              : ZKR_ETIMEDOUT;
 }
 

@@ -52,21 +52,14 @@ void zkr__known_listed(struct zkr__known *known,
     }
 }
 
-void zkr__known_first(struct zkr__known *known, int64_t number)
+void zkr__known_gone(struct zkr__known *known, const char *name)
 {
     struct zkr__children *others = &known->others;
-    size_t gone = 0;
-    while (gone < others->count && others->list[gone].sequence < number) {
-        gone++;
-    }
-    others->count -= gone;
-    if (others->count == 0) {
-        size_t strays = others->strays;
-        zkr__children_free(others);
-        others->strays = strays;
-    } else if (gone > 0) {
-        memmove(others->list, others->list + gone,
-                others->count * sizeof(*others->list));
+    size_t gone = zkr__children_find(others, name);
+    if (gone < others->count) {
+        others->count--;
+        memmove(others->list + gone, others->list + gone + 1,
+                (others->count - gone) * sizeof(*others->list));
     }
 }
 

@@ -7,6 +7,15 @@
  * nobody came in between, and what was known before is still all there is, but for what has gone. Which number is
  * next is known from our last node, and from the last list, which comes with that count.
  *
+ * The count says who came, and not where they stand: whoever names its child whole, digits and all, chooses its number,
+ * above the count as well as below. So the others that are known stand in front of ours or behind them by their own
+ * numbers, as in a list. No recipe chooses numbers, and two things are left to chance for who does:
+ * - One above the count that is not known comes to stand among ours, which are known not to have others in between. It is
+ *   passed when one of ours hands over to the next.
+ * - One that is put in front of those in line is passed by them: they go by whom they found. Whoever comes after it does
+ *   not get the number that was next, and so asks for a list, which has it.
+ * Neither makes anybody wait who would not by a list.
+ *
  * That holds for one directory. One that is deleted and made again counts from 0, so whoever keeps this has to
  * forget it when that may have happened.
  */
@@ -21,8 +30,8 @@
 struct zkr__known {
     bool counts;  /* the next three mean something */
     int64_t next; /* the number of the next child */
-    int64_t
-        from; /* all children numbered from here on are ours, or others that are known */
+    /* All children numbered from here on are ours, but for those whose makers chose the number. */
+    int64_t from;
     /* With ZKR__KNOWN_ALL: who is there beside ours, and such as are gone by now. */
     struct zkr__children others;
     unsigned
@@ -43,8 +52,8 @@ void zkr__known_listed(struct zkr__known *known,
                        int64_t next,
                        zkr__child_filter ours,
                        void *ctx);
-/* All children with lower numbers are gone. */
-void zkr__known_first(struct zkr__known *known, int64_t number);
+/* The child of this name is gone. */
+void zkr__known_gone(struct zkr__known *known, const char *name);
 /* The next node of ours is likely to have nobody before it, either. */
 bool zkr__known_quiet(const struct zkr__known *known);
 

@@ -69,6 +69,11 @@ static void order(struct zkr__directory *d,
         given->code = zkr__children_order(&given->children, answer->names,
                                           answer->name_count, most, is_dying, d);
     }
+    bool all = !is_long || most_wanted(d) == ZKR__ANY_NUMBER;
+    d->seen = answer->code == ZKR_ENONODE    ? 0
+              : given->code == ZKR_OK && all ? (int64_t)given->children.count
+                                             : -1;
+    d->seen_strays = (int)given->children.strays;
     if (given->code == ZKR_OK && !is_long) {
         zkr__reckon_listed(d, &given->children, answer->made);
     }
@@ -146,7 +151,7 @@ void zkr__lists_session_over(struct zkr__engine *engine)
         d->listing = false;
         d->era++;
         d->used = false;
+        d->seen = -1;
         zkr__reckon_end(d);
     }
-    engine->guards = 0;
 }

@@ -52,8 +52,11 @@ static double seconds(int64_t ms)
     return (double)ms / 1000;
 }
 
+/* What was answered a moment ago is no silence. */
+enum { SILENCE_MS = 100 };
+
 /* Why the session, or the proof of it, came to its end. */
-static void explain(const struct zkr__observed *o, char *text, size_t size)
+static void explain(const struct zkr__observed *o, int reason, char *text, size_t size)
 {
     if (o->stopped_ms > 0) {
         (void)snprintf(text, size, "this process did not run for %.1f s",
@@ -61,9 +64,11 @@ static void explain(const struct zkr__observed *o, char *text, size_t size)
     } else if (o->disconnected_ms > 0) {
         (void)snprintf(text, size, "no connection for %.1f s",
                        seconds(o->disconnected_ms));
-    } else if (o->silent_ms > 0) {
+    } else if (o->silent_ms >= SILENCE_MS) {
         (void)snprintf(text, size, "connected, but no answer from a quorum for %.1f s",
                        seconds(o->silent_ms));
+    } else if (reason == ZKR_LOST_LEASE) {
+        (void)snprintf(text, size, "connected, but the servers took no write");
     } else {
         (void)snprintf(text, size, "the servers ended it");
     }
@@ -77,7 +82,7 @@ static void put_words(const struct zkr__loss *loss, int reason, char *text, size
         (void)snprintf(text, size, "%s", name);
         return;
     }
-    explain(&loss->seen, why, sizeof(why));
+    explain(&loss->seen, reason, why, sizeof(why));
     if (loss->seen.last_write_ms < 0) {
         (void)snprintf(text, size, "%s: %s", name, why);
     } else {

@@ -40,11 +40,15 @@ static enum zkr__name_kind kind_of(const char *name, size_t len)
     return ZKR__NAME_OTHER;
 }
 
-/* A minus before the digits is a sign where it cannot be the separator of "x-<id>-N". */
+/*
+ * A minus before the digits is a sign where it cannot be the separator of "x-<id>-N", and only of a number that servers
+ * give out: one that is made up, as in "job-2512312359", must not stand ahead of everybody for ever.
+ */
 static bool is_sign(const char *name, size_t minus, int64_t magnitude)
 {
-    return magnitude > ZKR__SEQUENCE_LIMIT || minus == 0 || name[minus - 1] == '-' ||
-           name[minus - 1] == '_';
+    const int64_t least = ZKR__SEQUENCE_LIMIT + 1; /* of the negative ones */
+    bool alone = minus == 0 || name[minus - 1] == '-' || name[minus - 1] == '_';
+    return magnitude == least || (magnitude < least && alone);
 }
 
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence)
@@ -69,6 +73,20 @@ bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *seque
         *sequence = -value;
     }
     return true;
+}
+
+bool zkr__name_grew(const char *name,
+                    const char *mine,
+                    enum zkr__name_kind kind,
+                    int64_t *sequence)
+{
+    enum zkr__name_kind is;
+    size_t len = strlen(name), asked = ZKR__PROTECTED_LEN + strlen(prefixes[kind]);
+    if (strncmp(name, mine, ZKR__PROTECTED_LEN) != 0 ||
+        !zkr__name_parse(name, &is, sequence) || is != kind) {
+        return false;
+    }
+    return len == asked + DIGITS || (len == asked + 1 + DIGITS && name[asked] == '-');
 }
 
 bool zkr__is_wish(const void *data, size_t len)

@@ -49,9 +49,18 @@ void zkr__name_turn(char *name, enum zkr__name_kind kind);
 
 /*
  * The number of a sequential child, whoever made it: its last ten digits, after a minus in a count that ran
- * over. False when it has none: no contender. A prefix of ours counts when the number stands right behind it.
+ * over. It may be higher than any that servers give out. False when it has none: no contender. A prefix of ours counts when the number stands right behind it.
  */
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
+
+/*
+ * Is @name what servers make of a name of @kind with the protection of @mine, which may be the same: that, its number,
+ * and nothing else?
+ */
+bool zkr__name_grew(const char *name,
+                    const char *mine,
+                    enum zkr__name_kind kind,
+                    int64_t *sequence);
 
 /* These data say ZKR__WISH, and no more. */
 bool zkr__is_wish(const void *data, size_t len);

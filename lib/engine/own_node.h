@@ -7,14 +7,12 @@
 
 /* All return actions, as a set of zkr__action. */
 
-/* The answer to the get. */
-unsigned zkr__own_got(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/*
+ * The answer to the get, or to the question whose node it is, where one of another session, or nobody's, is as if ours was
+ * deleted; its data changed, which used up the watch; a probe was refused for its sake; a note is on its way, or answered.
+ */
+unsigned zkr__own_event(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* It was deleted. */
 unsigned zkr__own_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e);
-/* Its data changed, which used up the watch. */
-unsigned zkr__own_changed(struct zkr__claim_state *k, const struct zkr__claim_event *e);
-/* A note is on its way; it was answered. */
-unsigned zkr__noting(struct zkr__claim_state *k, const struct zkr__claim_event *e);
-unsigned zkr__noted(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 
 #endif

@@ -19,7 +19,7 @@ int64_t zkr__place_try_ms(const zkr_client *c)
 static bool granted(const struct zkr__place *place) ZKR__LOCKED
 {
     return place->group ? place->group->state == ZKR__GROUP_HELD
-                        : place->claim->k.phase == ZKR__HELD;
+                        : place->claim && place->claim->k.phase == ZKR__HELD;
 }
 
 static int failure(const struct zkr__place *place) ZKR__LOCKED
@@ -31,7 +31,7 @@ static int failure(const struct zkr__place *place) ZKR__LOCKED
 static bool parked(const struct zkr__place *place) ZKR__LOCKED
 {
     const struct zkr__group *group = place->group;
-    bool is = !group && place->claim->k.phase == ZKR__PARKED;
+    bool is = !group && place->claim && place->claim->k.phase == ZKR__PARKED;
     for (uint32_t i = 0; group && i < group->spec.count; i++) {
         is = is || zkr__group_member(group, i) == ZKR__MEMBER_PARKED;
     }
@@ -43,6 +43,13 @@ static bool sure(const struct zkr__place *place) ZKR__LOCKED
     return granted(place) && zkr__claim_sure(place->claim);
 }
 
+static void has_told(const struct zkr__place_queues *queues) ZKR__LOCKED
+{
+    if (queues->on_told) {
+        queues->on_told(queues);
+    }
+}
+
 static void leave_all(struct zkr__place *place, bool wait) ZKR__LOCKED
 {
     struct zkr__claim *claim = place->claim;
@@ -51,6 +58,7 @@ static void leave_all(struct zkr__place *place, bool wait) ZKR__LOCKED
     place->group = NULL;
     if (group) {
         zkr__group_leave(group);
+        has_told(place->queues);
     } else if (claim && wait) {
         zkr__claim_leave_wait(claim);
     } else if (claim) {
@@ -74,6 +82,7 @@ static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 static void on_group(struct zkr__group *group, void *ctx) ZKR__LOCKED
 {
     struct zkr__place *place = ctx;
+    const struct zkr__place_queues *queues = place->queues;
     place->claim = group->claim;
     if (group->failed_in) {
         place->queue = group->failed_in;
@@ -83,6 +92,7 @@ static void on_group(struct zkr__group *group, void *ctx) ZKR__LOCKED
     } else if (place->on_change) {
         place->on_change(place);
     }
+    has_told(queues);
 }
 
 static void on_step(struct zkr__group *group, void *ctx) ZKR__LOCKED
@@ -142,7 +152,8 @@ void zkr__place_enter(struct zkr__place *place, int64_t timeout_ms, int64_t star
     place->deadline =
         zkr__clock_deadline(started, place->once ? zkr__place_try_ms(c) : timeout_ms);
     zkr__place_meter_wait(place);
-    if (place->once && !zkr__connected(c) && !c->shut) {
+    bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED; /* which it says */
+    if (place->once && !zkr__connected(c) && !refused) {
         give_up(place, ZKR_ENOANSWER);
     } else {
         join(place, 0);

@@ -55,7 +55,7 @@ bool zkr__place_leave(struct zkr__place *place, bool wait) ZKR__LOCKED;
  */
 void zkr__place_move(struct zkr__place *from, struct zkr__place *to) ZKR__LOCKED;
 
-/* A try needs no more than a round trip, and ends when one has not been answered for so long. */
+/* A try needs no more than two round trips, and ends when one has not been answered for so long. */
 int64_t zkr__place_try_ms(const zkr_client *c);
 
 /* Note why it has failed as the thread's last error; returns the code. */

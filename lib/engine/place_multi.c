@@ -38,7 +38,8 @@ struct transaction {
 
 enum verdict { WRITTEN, REFUSED, NO_HOLD, NOT_SENT, UNKNOWN, CLOSED };
 
-/* @checks: our checks are the first operations. */
+/* @checks: our checks are the first operations. One that is refused for another reason than that it finds no node, an ACL,
+ * is no end of a hold. */
 static enum verdict judge(int code, size_t failed_at, size_t checks)
 {
     if (code == ZKR_OK) {
@@ -47,7 +48,7 @@ static enum verdict judge(int code, size_t failed_at, size_t checks)
     if (failed_at == SIZE_MAX) {
         return code == ZKR_ENOMEM ? NOT_SENT : UNKNOWN;
     }
-    return failed_at < checks ? NO_HOLD : REFUSED;
+    return failed_at < checks && code == ZKR_ENONODE ? NO_HOLD : REFUSED;
 }
 
 /* What the answer says of one of the claims. */
@@ -198,15 +199,12 @@ await_connection(struct zkr__place *place, bool once, int64_t deadline) ZKR__LOC
         in_time = zkr__wait(c, &c->changed, deadline);
     }
     if (c->shut) {
-        return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
+        return zkr__fail(ZKR_ECLOSED, dir,
+                         "the client is shut down; nothing is written");
     }
     if (!zkr__place_sure(place)) {
         return zkr__fail(ZKR_ESESSION, dir, "%s is no longer held; nothing was written",
                          dir);
-    }
-    if (c->shut && !zkr__connected(c)) {
-        return zkr__fail(ZKR_ECLOSED, dir,
-                         "the client is shut down; nothing is written");
     }
     return zkr__connected(c)
                ? ZKR_OK
@@ -238,7 +236,7 @@ int zkr__place_multi(struct zkr__place *place,
     const char *dir = place->queue->dir;
     int64_t deadline = deadline_of(c, writes->timeout_ms);
     int rc = await_connection(place, writes->timeout_ms == 0, deadline);
-    *over = rc == ZKR_ESESSION && writes->release;
+    *over = writes->release && (rc == ZKR_ESESSION || rc == ZKR_ECLOSED);
     struct transaction *x = rc == ZKR_OK ? send(place, writes, &rc) : NULL;
     if (!x) {
         return rc;

@@ -20,6 +20,8 @@ struct zkr__place_queues {
     uint32_t first; /* as in struct zkr__group_spec */
     void (*on_step)(struct zkr__group *group,
                     void *ctx); /* @ctx: the place; NULL = none */
+    /* The place's owner has been told of the group, or it has left; NULL = nobody is told. */
+    void (*on_told)(const struct zkr__place_queues *queues);
     /* The ticket that had them is destroyed; NULL = nobody is told. */
     void (*on_free)(const struct zkr__place_queues *queues);
 };

@@ -4,9 +4,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 
-/* Watches that a client leaves on directories in one session, also on such as it uses no more. */
-enum { GUARDS_MAX = 4096 };
-
 /* --- the guard --- */
 
 static bool is_guarded(const struct zkr__directory *d)
@@ -25,7 +22,6 @@ void zkr__reckon_end(struct zkr__directory *d)
 {
     struct zkr__guard *g = d->guard;
     if (g) {
-        d->engine->guards -= is_guarded(d);
         g->state = ZKR__UNGUARDED;
         g->asked++; /* an answer that is still to come counts no more */
         zkr__known_forget(&g->known);
@@ -45,9 +41,8 @@ on_guard(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKE
 {
     struct zkr__directory *d = ctx;
     if (asked == d->guard->asked) {
-        bool set = answer->code == ZKR_OK;
+        bool set = answer->code == ZKR_OK && !answer->unwatched;
         d->guard->state = set ? ZKR__GUARDED : ZKR__UNGUARDED;
-        d->engine->guards += set;
     }
     zkr__directory_answered(d);
 }
@@ -74,11 +69,12 @@ static bool make_guard(struct zkr__directory *d) ZKR__LOCKED
 
 void zkr__reckon_begin(struct zkr__directory *d)
 {
-    if (!d->used || d->engine->guards >= GUARDS_MAX || !make_guard(d) ||
-        d->guard->state != ZKR__UNGUARDED) {
+    const struct zkr__op op = {
+        .kind = ZKR__OP_GET, .path = d->path, .watch = true, .spare = true};
+    if (!d->used || !make_guard(d) || d->guard->state != ZKR__UNGUARDED ||
+        !zkr__watch_fits(d->engine->c, &op)) {
         return;
     }
-    const struct zkr__op op = {.kind = ZKR__OP_GET, .path = d->path, .watch = true};
     d->guard->state = ZKR__GUARD_ASKED;
     d->guard->asked++;
     d->requests++;
@@ -132,6 +128,7 @@ void zkr__reckon_made(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
     d->used = true;
+    d->seen += d->seen >= 0;
     if (is_guarded(d)) {
         (void)zkr__known_made(&d->guard->known, claim->sequence);
     }
@@ -152,11 +149,12 @@ void zkr__reckon_listed(struct zkr__directory *d,
     }
 }
 
-void zkr__reckon_first(const struct zkr__claim *claim)
+void zkr__reckon_gone(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
-    if (is_guarded(d) && claim->q->rule == zkr__rule_first) {
-        zkr__known_first(&d->guard->known, claim->sequence);
+    const char *path = zkr__path_watched(&claim->ahead_watcher);
+    if (is_guarded(d) && path) {
+        zkr__known_gone(&d->guard->known, zkr__path_name(path));
     }
 }
 
@@ -188,9 +186,10 @@ static void put(struct zkr__children *children, const char *node)
     children->count += zkr__name_parse(child->name, &child->kind, &child->sequence);
 }
 
-/* Of those who are known, who may be there, up to the claim, which is the last. False: it cannot be told. */
+/* Of those who are known, who may be there, and which is the claim. False: it cannot be told. */
 static bool line_up(const struct zkr__claim *claim,
-                    struct zkr__children *who) ZKR__LOCKED
+                    struct zkr__children *who,
+                    size_t *self) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
     int64_t from = d->guard->known.from;
@@ -221,17 +220,19 @@ static bool line_up(const struct zkr__claim *claim,
     if (others->count > 0) {
         zkr__children_sort(who);
     }
-    return true;
+    *self = zkr__children_find(who, zkr__path_name(claim->node));
+    return *self < who->count;
 }
 
 /* What is not known is as one in front who blocks. */
 static bool judge_behind_others(const struct zkr__claim *claim,
                                 struct zkr__verdict *verdict,
-                                const struct zkr__children *who) ZKR__LOCKED
+                                const struct zkr__children *who,
+                                size_t self) ZKR__LOCKED
 {
     struct zkr__children all = {.list = who->list - 1, .count = who->count + 1};
     all.list[0] = (struct zkr__child){.name = "", .kind = ZKR__NAME_OTHER};
-    *verdict = claim->q->rule(&all, who->count, claim->q->rule_arg);
+    *verdict = claim->q->rule(&all, self + 1, claim->q->rule_arg);
     if (verdict->granted || verdict->watch == 0 ||
         verdict->watch == ZKR__ALL_CHILDREN) {
         return false;
@@ -245,13 +246,14 @@ bool zkr__reckon(const struct zkr__claim *claim,
                  struct zkr__children *who)
 {
     const struct zkr__directory *d = claim->directory;
+    size_t self;
     if (!is_guarded(d) || !is_simple(claim) || !d->guard->known.counts ||
-        !line_up(claim, who)) {
+        !line_up(claim, who, &self)) {
         return false;
     }
     if (d->guard->known.from != ZKR__KNOWN_ALL) {
-        return judge_behind_others(claim, verdict, who);
+        return judge_behind_others(claim, verdict, who, self);
     }
-    *verdict = claim->q->rule(who, who->count - 1, claim->q->rule_arg);
+    *verdict = claim->q->rule(who, self, claim->q->rule_arg);
     return verdict->granted || verdict->watch != ZKR__ALL_CHILDREN;
 }

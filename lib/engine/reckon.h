@@ -41,8 +41,8 @@ bool zkr__reckon(const struct zkr__claim *claim,
 void zkr__reckon_listed(struct zkr__directory *d,
                         const struct zkr__children *children,
                         int64_t next) ZKR__LOCKED;
-/* The claim holds, and nobody stands in front of it. */
-void zkr__reckon_first(const struct zkr__claim *claim) ZKR__LOCKED;
+/* The node that the claim watches, if it does watch one, is gone. */
+void zkr__reckon_gone(const struct zkr__claim *claim) ZKR__LOCKED;
 /* A node of ours may be there, and is in no table. */
 void zkr__reckon_forget(struct zkr__directory *d) ZKR__LOCKED;
 /* The guard is gone: after a re-connect, and with the session. */

@@ -38,6 +38,7 @@ struct asking {
     struct zkr__queue *q;
     char **paths; /* of those who hold */
     size_t count;
+    bool leads; /* the first is a leader, who is not asked */
 };
 
 static struct asking *asking_of(struct zkr__inquiry *asked)
@@ -73,7 +74,8 @@ static int take_holders(struct asking *a, const struct zkr__answer *answer)
     if (code != ZKR_OK) {
         return code;
     }
-    size_t count = count_holders(&children);
+    a->leads = children.count > 0 && children.list[0].kind == ZKR__NAME_LATCH;
+    size_t count = a->leads ? 0 : count_holders(&children);
     a->paths = zkr__mem_alloc((count + 1) * sizeof(*a->paths));
     while (a->paths && a->count < count) {
         a->paths[a->count] = zkr__path_join(a->q->dir, children.list[a->count].name);
@@ -154,8 +156,9 @@ static struct asking *begin(struct zkr__queue *q) ZKR__LOCKED
     return a;
 }
 
-/* @node: to be deleted; NULL: all who hold are asked. */
-static int act(struct zkr__queue *q, const char *node) ZKR__LOCKED
+/* @kind is done to @node; NULL: to all who hold. */
+static int
+act(struct zkr__queue *q, const char *node, enum zkr__op_kind kind) ZKR__LOCKED
 {
     zkr_client *c = q->c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
@@ -168,9 +171,9 @@ static int act(struct zkr__queue *q, const char *node) ZKR__LOCKED
         rc = node ? take_node(a, node) : find_holders(a, deadline);
     }
     if (rc == ZKR_OK) {
-        rc = a->count == 0
-                 ? ZKR_ENONODE
-                 : write_to_all(a, node ? ZKR__OP_DELETE : ZKR__OP_SET, deadline);
+        rc = a->leads        ? ZKR_EINVAL
+             : a->count == 0 ? ZKR_ENONODE
+                             : write_to_all(a, kind, deadline);
     }
     zkr__inquiry_end(&a->asked, q->c->engine);
     return rc;
@@ -183,25 +186,58 @@ static int fail(int rc, const struct zkr__queue *q, const char *what)
                                     zkr_strerror(rc));
 }
 
+static int refuse_leader(const struct zkr__queue *q)
+{
+    return zkr__fail(ZKR_EINVAL, q->dir,
+                     "%s is an election: a leader cannot be asked; stop it on its host",
+                     q->dir);
+}
+
 int zkr__queue_revoke(struct zkr__queue *q)
 {
     zkr__lock(q->c);
-    int rc = act(q, NULL);
+    int rc = act(q, NULL, ZKR__OP_SET);
     zkr__unlock(q->c);
-    return rc == ZKR_ENONODE ? zkr__fail(rc, q->dir, "nobody holds %s", q->dir)
-                             : fail(rc, q, "ask the holder");
+    return rc == ZKR_ENONODE  ? zkr__fail(rc, q->dir, "nobody holds %s", q->dir)
+           : rc == ZKR_EINVAL ? refuse_leader(q)
+                              : fail(rc, q, "ask the holder");
+}
+
+static bool is_contender(const char *node, enum zkr__name_kind *kind)
+{
+    int64_t sequence;
+    return node && !strchr(node, '/') && zkr__name_parse(node, kind, &sequence);
+}
+
+static int refuse_node(const struct zkr__queue *q, const char *node)
+{
+    return zkr__fail(ZKR_EINVAL, q->dir, "%.100s is not a contender's node",
+                     node ? node : "NULL");
+}
+
+int zkr__queue_revoke_node(struct zkr__queue *q, const char *node)
+{
+    enum zkr__name_kind kind;
+    if (!is_contender(node, &kind)) {
+        return refuse_node(q, node);
+    }
+    if (kind == ZKR__NAME_LATCH) {
+        return refuse_leader(q);
+    }
+    zkr__lock(q->c);
+    int rc = act(q, node, ZKR__OP_SET);
+    zkr__unlock(q->c);
+    return fail(rc, q, "ask a contender");
 }
 
 int zkr__queue_evict(struct zkr__queue *q, const char *node)
 {
     enum zkr__name_kind kind;
-    int64_t sequence;
-    if (!node || strchr(node, '/') || !zkr__name_parse(node, &kind, &sequence)) {
-        return zkr__fail(ZKR_EINVAL, q->dir, "%.100s is not a contender's node",
-                         node ? node : "NULL");
+    if (!is_contender(node, &kind)) {
+        return refuse_node(q, node);
     }
     zkr__lock(q->c);
-    int rc = act(q, node);
+    int rc = act(q, node, ZKR__OP_DELETE);
     zkr__unlock(q->c);
     return fail(rc, q, "delete a node");
 }

@@ -10,9 +10,12 @@
 
 /*
  * Ask those who hold in @q: the first, and if it holds beside others, those behind it that do, too. Blocks
- * without the lock, as zkr_mutex_revoke() says.
+ * without the lock, as zkr_mutex_revoke() says. A leader latch is never written to: those of Curator watch the data of
+ * the one ahead, and do not look again after a write.
  */
 int zkr__queue_revoke(struct zkr__queue *q);
+/* Ask the child @node, as zkr_mutex_revoke_node() says. */
+int zkr__queue_revoke_node(struct zkr__queue *q, const char *node);
 /* Delete the child @node, as zkr_mutex_evict() says. */
 int zkr__queue_evict(struct zkr__queue *q, const char *node);
 

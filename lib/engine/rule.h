@@ -28,7 +28,8 @@ struct zkr__verdict {
 /*
  * @self: index of our own child. @arg: the recipe's.
  *
- * A child that comes later stands behind us. A rule for which that does not settle it (a node may be put in
+ * A child that comes later stands behind us, unless its maker chose its number: then it has to let those pass who are in
+ * line. A rule for which that does not settle it (a node may be put in
  * between, a later child may hold with us) must say ZKR__THEN_LOOK.
  */
 typedef struct zkr__verdict (*zkr__rule)(const struct zkr__children *children,

@@ -39,9 +39,25 @@ static void tell_listeners(struct zkr__engine *engine,
     }
 }
 
+/*
+ * What is held asks for its node ahead of all that others write now, the first probe among that: see on_connected() in
+ * claim_events.c.
+ */
+static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
+{
+    struct zkr__claim *claim, *next;
+    DL_FOREACH_SAFE2(engine->held, claim, next, held_next)
+    {
+        if (claim->k.downgrade == ZKR__SETTLED) {
+            zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
+        }
+    }
+}
+
 static void on_connected(void *ctx) ZKR__LOCKED
 {
     zkr__lists_connected(ctx);
+    hold_on(ctx);
     run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
     tell_listeners(ctx, ZKR__CHANGE_CONNECTED);
 }

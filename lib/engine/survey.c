@@ -9,12 +9,13 @@
 #include "engine/engine.h"
 #include "engine/session_events.h"
 #include "session/client.h"
+#include "session/resolve.h"
 
 /* So many requests are in flight, and few more; what was not asked of a visit by then waits. */
 enum { WINDOW = 500, TRIES = 4 };
 
-/* What is asked of a visit; with its index, the tag of the request. */
-enum asked { NAMES, HOLDER, WAITER, ASKED };
+/* What is asked of a visit; with its index, or that of a lease, the tag of the request. */
+enum asked { NAMES, HOLDER, WAITER, LEASE, ASKED };
 
 static struct zkr__survey *survey_of(struct zkr__inquiry *asked)
 {
@@ -23,9 +24,21 @@ static struct zkr__survey *survey_of(struct zkr__inquiry *asked)
 
 /* --- visits --- */
 
+static void forget_queue(struct zkr__visit *v)
+{
+    for (size_t i = 0; v->leases_read && i < v->contenders; i++) {
+        zkr__contender_drop(&v->leases_read[i]);
+    }
+    zkr__mem_free(v->leases_read);
+    zkr__contender_drop(&v->holder);
+    v->leases_read = NULL;
+    v->contenders = v->held = 0;
+    v->waiting_since_ms = 0;
+}
+
 static void free_visit(struct zkr__visit *v)
 {
-    zkr__contender_drop(&v->holder);
+    forget_queue(v);
     zkr__mem_free(v->path);
     zkr__mem_free(v);
 }
@@ -37,24 +50,33 @@ static void free_survey(struct zkr__inquiry *asked) ZKR__LOCKED
         free_visit(s->visits[i]);
     }
     zkr__mem_free(s->visits);
+    zkr__mem_free(s->leases);
     zkr__mem_free(s);
+}
+
+/* For one more behind @count of @size bytes each at @list. NULL: no memory, and nothing has changed. */
+static void *grow(void *list, size_t count, size_t *room, size_t size)
+{
+    if (count < *room) {
+        return list;
+    }
+    size_t more = *room * 2 + 16;
+    void *grown = zkr__mem_alloc(more * size);
+    if (grown && count > 0) {
+        memcpy(grown, list, count * size);
+    }
+    if (grown) {
+        zkr__mem_free(list);
+        *room = more;
+    }
+    return grown;
 }
 
 static bool make_room(struct zkr__survey *s)
 {
-    if (s->count < s->room) {
-        return true;
-    }
-    size_t room = s->room * 2 + 16;
-    struct zkr__visit **visits = zkr__mem_alloc(room * sizeof(struct zkr__visit *));
-    if (visits && s->count > 0) {
-        memcpy(visits, s->visits, s->count * sizeof(struct zkr__visit *));
-    }
-    if (visits) {
-        zkr__mem_free(s->visits);
-        s->visits = visits;
-        s->room = room;
-    }
+    struct zkr__visit **visits =
+        grow(s->visits, s->count, &s->room, sizeof(struct zkr__visit *));
+    s->visits = visits ? visits : s->visits;
     return visits != NULL;
 }
 
@@ -72,6 +94,12 @@ static struct zkr__visit *add_visit(struct zkr__survey *s, char *path)
 }
 
 /* --- asking --- */
+
+/* What is below the root begins with one slash. */
+static char *join(const char *dir, const char *name)
+{
+    return zkr__path_join(strcmp(dir, "/") == 0 ? "" : dir, name);
+}
 
 static void
 on_names(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED;
@@ -91,15 +119,14 @@ static void ask_names(struct zkr__survey *s, size_t index) ZKR__LOCKED
 }
 
 static void ask_data(struct zkr__survey *s,
-                     size_t index,
+                     struct zkr__visit *v,
                      const char *node,
-                     enum asked what) ZKR__LOCKED
+                     unsigned tag) ZKR__LOCKED
 {
-    struct zkr__visit *v = s->visits[index];
-    char *path = zkr__path_join(v->path, node);
+    char *path = join(v->path, node);
     const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path};
     v->pending++;
-    zkr__inquiry_ask(&s->asked, &op, on_data, tag_of(index, what));
+    zkr__inquiry_ask(&s->asked, &op, on_data, tag);
     zkr__mem_free(path);
 }
 
@@ -127,12 +154,6 @@ is_wanted(const struct zkr__survey *s, const struct zkr__visit *v, const char *n
         return false;
     }
     return s->deep || v->depth == 0 || (v->depth == 1 && is_part(name));
-}
-
-/* What is below the root begins with one slash. */
-static char *join(const char *dir, const char *name)
-{
-    return zkr__path_join(strcmp(dir, "/") == 0 ? "" : dir, name);
 }
 
 static int add_below(struct zkr__survey *s, size_t index, const char *name) ZKR__LOCKED
@@ -174,17 +195,45 @@ static int descend(struct zkr__survey *s,
     return code;
 }
 
-/* The first, and those who hold beside it. */
+/* The first, and readers that hold beside it. */
 static size_t count_holders(const struct zkr__children *children)
 {
-    enum zkr__name_kind kind = children->list[0].kind;
     size_t held = 1;
-    if (kind == ZKR__NAME_READ || kind == ZKR__NAME_LEASE) {
-        while (held < children->count && children->list[held].kind == kind) {
+    if (children->list[0].kind == ZKR__NAME_READ) {
+        while (held < children->count && children->list[held].kind == ZKR__NAME_READ) {
             held++;
         }
     }
     return held;
+}
+
+static zkr_contender contender_of(const struct zkr__child *child)
+{
+    return (zkr_contender){.node = zkr__mem_string(child->name),
+                           .sequence = child->sequence,
+                           .kind = zkr__contender_kind(child->kind),
+                           .holds = true};
+}
+
+static int look_at_leases(struct zkr__survey *s,
+                          size_t index,
+                          const struct zkr__children *children) ZKR__LOCKED
+{
+    struct zkr__visit *v = s->visits[index];
+    v->leases_read = zkr__mem_alloc(children->count * sizeof(*v->leases_read));
+    for (size_t i = 0; v->leases_read && i < children->count; i++) {
+        struct zkr__survey_lease *leases =
+            grow(s->leases, s->lease_count, &s->lease_room, sizeof(*leases));
+        zkr_contender *entry = &v->leases_read[i];
+        *entry = contender_of(&children->list[i]);
+        if (!leases || !entry->node) {
+            return ZKR_ENOMEM;
+        }
+        s->leases = leases;
+        s->leases[s->lease_count] = (struct zkr__survey_lease){index, i};
+        ask_data(s, v, entry->node, tag_of(s->lease_count++, LEASE));
+    }
+    return v->leases_read ? ZKR_OK : ZKR_ENOMEM;
 }
 
 static int look_at_queue(struct zkr__survey *s,
@@ -192,25 +241,23 @@ static int look_at_queue(struct zkr__survey *s,
                          const struct zkr__children *children) ZKR__LOCKED
 {
     struct zkr__visit *v = s->visits[index];
-    v->contenders = children->count;
-    v->held = 0;
-    v->waiting_since_ms = 0;
-    zkr__contender_drop(&v->holder);
+    forget_queue(v);
     if (children->count == 0) {
         return ZKR_OK;
     }
+    v->contenders = children->count;
     v->kind = children->list[0].kind;
+    if (v->kind == ZKR__NAME_LEASE) {
+        return look_at_leases(s, index, children);
+    }
     v->held = count_holders(children);
-    v->holder = (zkr_contender){.node = zkr__mem_string(children->list[0].name),
-                                .sequence = children->list[0].sequence,
-                                .kind = zkr__contender_kind(v->kind),
-                                .holds = true};
+    v->holder = contender_of(&children->list[0]);
     if (!v->holder.node) {
         return ZKR_ENOMEM;
     }
-    ask_data(s, index, v->holder.node, HOLDER);
+    ask_data(s, v, v->holder.node, tag_of(index, HOLDER));
     if (v->held < v->contenders) {
-        ask_data(s, index, children->list[v->held].name, WAITER);
+        ask_data(s, v, children->list[v->held].name, tag_of(index, WAITER));
     }
     return ZKR_OK;
 }
@@ -250,26 +297,37 @@ static void on_names(void *ctx, unsigned tag, const struct zkr__answer *answer)
 
 /* --- data --- */
 
-static int
-take_data(struct zkr__visit *v, enum asked what, const struct zkr__answer *answer)
+/* The visit that a request was about. */
+static size_t visit_of(const struct zkr__survey *s, unsigned tag)
 {
-    if (what == WAITER) {
+    return tag % ASKED == LEASE ? s->leases[tag / ASKED].visit : tag / ASKED;
+}
+
+static int take_data(const struct zkr__survey *s,
+                     struct zkr__visit *v,
+                     unsigned tag,
+                     const struct zkr__answer *answer)
+{
+    if (tag % ASKED == WAITER) {
         v->waiting_since_ms = answer->created_ms;
         return ZKR_OK;
     }
-    return zkr__contender_take(&v->holder, answer);
+    zkr_contender *entry = tag % ASKED == LEASE
+                               ? &v->leases_read[s->leases[tag / ASKED].number]
+                               : &v->holder;
+    return zkr__contender_take(entry, answer);
 }
 
 /* When somebody has come or gone meanwhile, it is looked at again. */
 static void on_data(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
     struct zkr__survey *s = survey_of(ctx);
-    size_t index = tag / ASKED;
+    size_t index = visit_of(s, tag);
     struct zkr__visit *v = s->visits[index];
     int code = answer->code;
     v->pending--;
     if (code == ZKR_OK) {
-        code = take_data(v, (enum asked)(tag % ASKED), answer);
+        code = take_data(s, v, tag, answer);
     } else if (code == ZKR_ENONODE) {
         v->vanished = true;
         code = ZKR_OK;
@@ -298,7 +356,8 @@ int zkr__survey_begin(struct zkr__survey **out,
         return ZKR_ENOMEM;
     }
     s->deep = deep;
-    s->spare_own = !strchr(c->servers, '/'); /* below a chroot it is somebody's */
+    /* Below a chroot it is somebody's. */
+    s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
     s->asked.c = c;
     s->asked.free = free_survey;
     if (!add_visit(s, zkr__mem_string(path))) {

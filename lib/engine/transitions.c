@@ -20,6 +20,11 @@ unsigned zkr__enter(struct zkr__claim_state *k,
     if (!e->connected) {
         return pause_until(k, phase, 0);
     }
+    if (phase == ZKR__CREATING && e->wary) {
+        k->round++;
+        k->phase = ZKR__LOOKING;
+        return ZKR__DO_LIST;
+    }
     if (phase == ZKR__CREATING && e->crowded) {
         return pause_until(k, phase, ZKR__DO_LINE_UP);
     }
@@ -30,6 +35,8 @@ unsigned zkr__enter(struct zkr__claim_state *k,
         k->own = ZKR__OWN_NONE;
         k->wish = k->told = k->version = 0;
         k->note = ZKR__UNNOTED;
+        k->ahead = INT64_MAX;
+        k->standstill = 0;
         return ZKR__DO_CREATE;
     case ZKR__FINDING:
         return ZKR__DO_FIND;
@@ -44,6 +51,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
     case ZKR__REMOVING:
         return ZKR__DO_REMOVE;
     case ZKR__PAUSED:
+    case ZKR__LOOKING:
     case ZKR__PARKED:
     case ZKR__READY:
     case ZKR__CONFIRMING:
@@ -82,7 +90,7 @@ zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, in
         k->failure = code;
     }
     enum zkr__phase stage = zkr__claim_stage(k);
-    if (stage == ZKR__CREATING) {
+    if (stage == ZKR__CREATING || stage == ZKR__LOOKING) {
         k->round++;
         k->phase = ZKR__GONE;
         return notify;
@@ -179,7 +187,14 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
     bool proved = e->kind == ZKR__EV_PROVED;
     if (k->member && !proved && e->kind != ZKR__EV_ALL_READY) {
         k->phase = ZKR__READY;
-        return ZKR__DO_NOTIFY | (k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0);
+        return ZKR__DO_NOTIFY | zkr__look_later(k);
+    }
+    if (k->own == ZKR__OWN_ASKED && k->phase == ZKR__DOUBTED) {
+        return zkr__enter(k, e, ZKR__DOUBTED); /* behind that answer */
+    }
+    if (k->own == ZKR__OWN_ASKED) { /* it has changed meanwhile: is it still ours? */
+        k->phase = ZKR__CONFIRMING;
+        return 0;
     }
     if (proved && !e->sure) {
         return pause_until(k, k->phase, ZKR__DO_PACE);
@@ -189,9 +204,9 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
     }
     k->phase = ZKR__HELD;
     k->holds++;
-    k->failures = 0;
-    unsigned quiet = k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET : 0;
-    return ZKR__DO_NOTIFY | quiet | zkr__heed(k, e);
+    k->failures = k->refusals = 0;
+    k->unchecked = false;
+    return ZKR__DO_NOTIFY | zkr__look_later(k) | zkr__heed(k, e);
 }
 
 unsigned
@@ -215,22 +230,36 @@ unsigned zkr__doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e
     if (k->told != 0) { /* is our text back? If it is held again, that is looked at */
         k->own = ZKR__OWN_NONE;
     }
-    return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
+    unsigned todo = zkr__enter(k, e, ZKR__DOUBTED) | zkr__watch_own(k, e);
+    return todo | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
 unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    if (k->own != ZKR__OWN_NONE || !e->connected || k->downgrade != ZKR__SETTLED) {
+    bool asked = k->own == ZKR__OWN_ASKED || k->own == ZKR__OWN_SET;
+    if (asked || !e->connected || k->downgrade != ZKR__SETTLED) {
         return 0;
     }
     k->own = ZKR__OWN_ASKED;
     return ZKR__DO_GET_OWN;
 }
 
+unsigned zkr__look_later(const struct zkr__claim_state *k)
+{
+    return k->own == ZKR__OWN_NONE ? ZKR__DO_QUIET
+           : zkr__claim_looks(k)   ? ZKR__DO_LOOK
+                                   : 0;
+}
+
 unsigned zkr__quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool stands = k->phase == ZKR__PARKED || k->phase == ZKR__READY;
-    return stands || k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+    unsigned own = stands || k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+    if (k->phase != ZKR__PARKED || !k->blind || !e->connected) {
+        return own;
+    }
+    return own |
+           (k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD);
 }
 
 unsigned zkr__start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -257,7 +286,8 @@ unsigned zkr__session_gone(struct zkr__claim_state *k)
     bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
     bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
     /* Which members are to be made first, the group says. */
-    bool displaced = k->member && !held && !ends && stage != ZKR__CREATING;
+    bool made = stage != ZKR__CREATING && stage != ZKR__LOOKING;
+    bool displaced = k->member && !held && !ends && made;
     unsigned todo = held || displaced ? ZKR__DO_NOTIFY : 0;
     todo |= stage == ZKR__HELD ? ZKR__DO_COUNT_LOSS : 0;
     k->lost = held ? ZKR_LOST_SESSION : k->lost;

@@ -46,7 +46,9 @@ unsigned zkr__session_gone(struct zkr__claim_state *k);
 unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* Our text is written, or is not: then see the wish again. */
 unsigned zkr__restored(struct zkr__claim_state *k, const struct zkr__claim_event *e);
-/* It has stood where it is for a while: get our node with a watch. */
+/* When to ask again for what it has no watch on. */
+unsigned zkr__look_later(const struct zkr__claim_state *k);
+/* It has stood where it is for a while: get our node with a watch, and look at what has none. */
 unsigned zkr__quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* Begin. The group of a member may have entered before, in vain. */
 unsigned zkr__start(struct zkr__claim_state *k, const struct zkr__claim_event *e);

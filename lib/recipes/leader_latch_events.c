@@ -38,7 +38,7 @@ static zkr_leader_latch *latch_of(struct zkr__call *call)
     return ZKR__OWNER_OF(call, zkr_leader_latch, call);
 }
 
-/* --- on the dispatch thread --- */
+/* --- on the dispatch thread: true when the application was called --- */
 
 static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reported)
 {
@@ -52,7 +52,7 @@ static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reporte
     return reported == l->claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
 }
 
-static void report_loss(zkr_leader_latch *l) ZKR__LOCKED
+static bool report_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr_client *c = l->c;
     struct zkr__claim *reported = l->reported;
@@ -69,14 +69,15 @@ static void report_loss(zkr_leader_latch *l) ZKR__LOCKED
         zkr__lock(c);
     }
     zkr__claim_unref(reported);
+    return l->o.on_loss != NULL;
 }
 
-static void report_gain(zkr_leader_latch *l) ZKR__LOCKED
+static bool report_gain(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr_client *c = l->c;
     struct zkr__claim *lead = zkr__latch_sure_lead(l);
     if (!lead) {
-        return;
+        return false;
     }
     int64_t token = lead->czxid;
     l->reported = lead;
@@ -88,9 +89,10 @@ static void report_gain(zkr_leader_latch *l) ZKR__LOCKED
         l->o.on_gain(l, token, l->o.ctx);
         zkr__lock(c);
     }
+    return l->o.on_gain != NULL;
 }
 
-static void report_failed(zkr_leader_latch *l) ZKR__LOCKED
+static bool report_failed(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr_client *c = l->c;
     int code = l->failure;
@@ -100,36 +102,39 @@ static void report_failed(zkr_leader_latch *l) ZKR__LOCKED
         l->o.on_failed(l, code, l->o.ctx);
         zkr__lock(c);
     }
+    return l->o.on_failed != NULL;
 }
 
-static void report_contenders(zkr_leader_latch *l) ZKR__LOCKED
+static bool report_contenders(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr_client *c = l->c;
     l->contenders_due = false;
     zkr__unlock(c);
     l->o.on_contenders(l, l->o.ctx);
     zkr__lock(c);
+    return true;
 }
 
-static void run_call(struct zkr__call *call)
+static bool run_call(struct zkr__call *call)
 {
     zkr_leader_latch *l = latch_of(call);
     zkr_client *c = l->c;
     zkr__lock(c);
     l->posted = false;
     l->running = true;
+    bool called = false;
     switch (next_callback(l)) {
     case ON_LOSS:
-        report_loss(l);
+        called = report_loss(l);
         break;
     case ON_GAIN:
-        report_gain(l);
+        called = report_gain(l);
         break;
     case ON_FAILED:
-        report_failed(l);
+        called = report_failed(l);
         break;
     case ON_CONTENDERS:
-        report_contenders(l);
+        called = report_contenders(l);
         break;
     case NONE:
         break;
@@ -142,6 +147,7 @@ static void run_call(struct zkr__call *call)
     if (dead) {
         zkr__latch_free(l);
     }
+    return called;
 }
 
 void zkr__latch_init_callbacks(zkr_leader_latch *l)

@@ -6,7 +6,7 @@
 
 /* --- the end of a candidacy --- */
 
-static void run_failed(struct zkr__call *call)
+static bool run_failed(struct zkr__call *call)
 {
     zkr_leader_selector *s = ZKR__OWNER_OF(call, zkr_leader_selector, failed);
     zkr_client *c = s->c;
@@ -25,6 +25,7 @@ static void run_failed(struct zkr__call *call)
     if (dead) {
         zkr__selector_free(s);
     }
+    return code != 0;
 }
 
 static void end_candidacy(zkr_leader_selector *s, int code) ZKR__LOCKED

@@ -17,7 +17,7 @@ static void on_wish(struct zkr__queue *q) ZKR__LOCKED
 }
 
 /* On the dispatch thread. The callback may end the mutex. */
-static void run(struct zkr__call *call)
+static bool run(struct zkr__call *call)
 {
     zkr_mutex *m = ZKR__OWNER_OF(call, zkr_mutex, revoke);
     zkr_client *c = m->c;
@@ -33,6 +33,7 @@ static void run(struct zkr__call *call)
     if (asked) {
         fn(m, ctx);
     }
+    return asked;
 }
 
 void zkr__mutex_make_revocable(zkr_mutex *m, zkr_mutex_revoke_fn fn, void *ctx)
@@ -48,6 +49,12 @@ int zkr_mutex_revoke(zkr_mutex *m)
 {
     int rc = zkr__mutex_enter_blocking(m);
     return rc == ZKR_OK ? zkr__queue_revoke(m->lock.queue) : rc;
+}
+
+int zkr_mutex_revoke_node(zkr_mutex *m, const char *node)
+{
+    int rc = zkr__mutex_enter_blocking(m);
+    return rc == ZKR_OK ? zkr__queue_revoke_node(m->lock.queue, node) : rc;
 }
 
 int zkr_mutex_evict(zkr_mutex *m, const char *node)

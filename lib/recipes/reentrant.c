@@ -31,7 +31,7 @@ static void end_lost_call(struct zkr__holder *holder)
     zkr__unlock(c);
 }
 
-static void run_lost(struct zkr__call *call)
+static bool run_lost(struct zkr__call *call)
 {
     struct zkr__holder *holder = holder_of(call);
     struct zkr__reentrant *lock = holder->lock;
@@ -42,6 +42,7 @@ static void run_lost(struct zkr__call *call)
     zkr__unlock(lock->c);
     lock->on_lost(lock, &lost);
     end_lost_call(holder);
+    return true;
 }
 
 static void drop_lost(struct zkr__call *call)

@@ -2,7 +2,6 @@
 /* What a walk through the nodes has found, as locks, elections and semaphores. */
 #include "engine/survey.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "engine/permits.h"
 #include "session/client.h"
 #include "session/state.h"
 
@@ -77,17 +77,8 @@ static bool is_part_of_semaphore(const struct zkr__survey *s, size_t index)
            is_semaphore(s, parent);
 }
 
-static int64_t max_of(const zkr_contender *c)
-{
-    const char *text = zkr_contender_field(c, ZKR__FIELD_MAX);
-    char *end = NULL;
-    errno = 0;
-    long long max = text ? strtoll(text, &end, 10) : 0;
-    return text && *end == '\0' && errno == 0 && max > 0 ? max : 0;
-}
-
-/* A new entry, which takes what was read of the holder. NULL: out of memory. */
-static zkr_survey_entry *add(zkr_survey *out, const char *path, struct zkr__visit *v)
+/* A new entry, which takes what was read of the @holder, if anything. NULL: out of memory. */
+static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *holder)
 {
     struct entry *e = &out->list[out->count];
     e->shown.path = zkr__mem_string(path);
@@ -95,41 +86,45 @@ static zkr_survey_entry *add(zkr_survey *out, const char *path, struct zkr__visi
         return NULL;
     }
     out->count++;
-    if (v && v->holder.owner) {
-        e->holder = v->holder;
+    if (holder && holder->owner) {
+        e->holder = *holder;
         e->shown.holder = &e->holder;
-        v->holder = (zkr_contender){.node = NULL};
+        *holder = (zkr_contender){.node = NULL};
     }
     return &e->shown;
 }
 
 static bool add_queue(zkr_survey *out, struct zkr__visit *v)
 {
-    zkr_survey_entry *e = add(out, v->path, v);
+    /* Leases of no semaphore: all are as good as held. */
+    bool leases = v->leases_read != NULL;
+    zkr_survey_entry *e = add(out, v->path, leases ? v->leases_read : &v->holder);
     if (e) {
         e->kind = zkr__contender_kind(v->kind);
-        e->held = (int64_t)v->held;
-        e->waiting = (int64_t)(v->contenders - v->held);
+        size_t held = leases ? v->contenders : v->held;
+        e->held = (int64_t)held;
+        e->waiting = (int64_t)(v->contenders - held);
         e->waiting_since_ms = v->waiting_since_ms;
     }
     return e != NULL;
 }
 
-/* Leases beyond the maximum are those of the first that waits: it is at the gate, too. */
 static bool
 add_semaphore(zkr_survey *out, const struct zkr__survey *s, const struct zkr__visit *v)
 {
-    struct zkr__visit *leases = below(s, v->leases), *gate = below(s, v->gate);
-    zkr_survey_entry *e = add(out, v->path, leases);
+    const struct zkr__visit *leases = below(s, v->leases), *gate = below(s, v->gate);
+    const zkr_contender *first =
+        gate && gate->contenders > 0 && gate->holder.owner ? &gate->holder : NULL;
+    int64_t max = 0;
+    size_t held =
+        zkr__permits_held(leases->leases_read, leases->contenders, first, &max);
+    zkr_survey_entry *e = add(out, v->path, held > 0 ? leases->leases_read : NULL);
     if (!e) {
         return false;
     }
     e->kind = ZKR_KIND_LEASE;
-    e->max = max_of(e->holder);
-    e->held = (int64_t)leases->held;
-    if (e->max > 0 && e->held > e->max) {
-        e->held = e->max;
-    }
+    e->max = max;
+    e->held = (int64_t)held;
     if (gate && gate->contenders > 0) {
         e->waiting = (int64_t)gate->contenders;
         e->waiting_since_ms = gate->holder.created_ms;

@@ -63,7 +63,7 @@ static void wake(zkr_ticket *t) ZKR__LOCKED
 }
 
 /* On the dispatch thread. The callback may end the ticket. */
-static void run(struct zkr__call *call)
+static bool run(struct zkr__call *call)
 {
     zkr_ticket *t = ZKR__OWNER_OF(call, zkr_ticket, call);
     zkr_client *c = t->c;
@@ -81,6 +81,7 @@ static void run(struct zkr__call *call)
     if (report != 0) {
         fn(t, report, ctx);
     }
+    return report != 0;
 }
 
 static void on_change(struct zkr__place *place) ZKR__LOCKED

@@ -32,8 +32,14 @@ int64_t zkr__valid_for_ms(zkr_client *c)
 
 void zkr__probe_done(zkr_client *c, bool answered)
 {
+    enum { MOST = 3 };
     c->probing = false;
-    c->probe_after = answered ? 0 : c->door->boot() + c->session_ms * ZKR__MS / 32;
+    c->probe_failures = answered                   ? 0
+                        : c->probe_failures < MOST ? c->probe_failures + 1
+                                                   : MOST;
+    /* After the first failure S/32, then S/16 and S/8. */
+    int64_t pause = c->session_ms * ZKR__MS / 64 << c->probe_failures;
+    c->probe_after = answered ? 0 : c->door->boot() + pause;
     zkr__wake_by(c, zkr__now(c));
 }
 

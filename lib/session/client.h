@@ -20,6 +20,7 @@
 #include "base/table.h"
 #include "session/dispatch.h"
 #include "session/lease.h"
+#include "session/log_echo.h"
 #include "session/meter.h"
 #include "session/retry.h"
 #include "session/upcalls.h"
@@ -40,9 +41,13 @@ struct zkr__unsent {
 
 enum { ZKR__SPARES = 64 };
 
+/* A session timeout that may be asked for, or granted. libzookeeper gives a connection attempt a part of it. */
+enum { ZKR__SESSION_LEAST_MS = 100, ZKR__SESSION_MOST_MS = 86400000 };
+
 /* What the resolver said last (lookup.h). */
 struct zkr__lookup {
     bool under_way, here;
+    int64_t enough_at; /* when what needs no resolver will do */
     int code;
     char *servers, why[200];
 };
@@ -83,8 +88,10 @@ struct zkr_client {
     struct zkr__listener *listeners; /* list */
     struct zkr__link *link;          /* present one, or NULL between sessions */
     struct zkr__link *dead;          /* to be closed by the service */
-    int64_t session_id, session_ms;
-    unsigned epoch; /* sessions begun so far */
+    int64_t session_id;
+    int64_t session_ms; /* the shortest that was granted to it, as the lease counts */
+    int64_t granted_ms; /* the one in force, by which libzookeeper pings */
+    unsigned epoch;     /* sessions begun so far */
     int64_t open_at, open_failures;
     int64_t suspended_at;
     struct zkr__lookup lookup;
@@ -93,10 +100,16 @@ struct zkr_client {
     struct zkr__lease lease;
     bool probing;
     bool probe_wanted; /* before it is due */
-    bool overrun;  /* no memory to keep an answer, or to name the node of an event */
-    bool admitted; /* in this session, no credentials were needed or ours were taken */
+    bool overrun; /* no memory to keep an answer, or to name the node of an event */
+    int64_t
+        watch_most; /* bytes of watches of a handle (watches.h); tests allow fewer */
+    int64_t connections; /* of the present handle */
+    int64_t unheard;     /* the last so many of them brought no answer to any request */
+    int64_t heard_at;    /* when there was one, or the session began */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
+    int probe_failures;  /* in a row, as far as they lengthen the pause */
     int64_t round_trip;  /* smoothed; 0 = not known yet */
+    int64_t sent_at; /* CLOCK_BOOTTIME; by the present connection, last; 0 = nothing */
     int64_t nudge_after; /* no nudge before this */
     int64_t nudge_pause; /* after the next one; 0 = the last was answered */
 
@@ -111,6 +124,7 @@ struct zkr_client {
 
     int64_t recipes; /* objects on this client */
     zkr_stats stats;
+    int64_t refused_deletes; /* of those pending, for want of permission */
     struct zkr__meters meters;
     struct zkr__histogram probe_trips;
 
@@ -125,9 +139,12 @@ struct zkr_client {
     int64_t service_at; /* when the service wakes by itself */
 
     struct zkr__dispatch dispatch;
-    int64_t log_queued, log_dropped; /* atomic: lines come with and without the lock */
-    int log_slot;                    /* of libzookeeper's lines about it */
-    zkr_client *next_log; /* in the list of clients that take libzookeeper's log */
+    /* atomic, of a size that every machine has: lines come with and without the lock */
+    long log_queued, log_dropped;
+    int log_slot;              /* of libzookeeper's lines about it */
+    unsigned log_connected;    /* atomic: how often it has been */
+    struct zkr__echo log_echo; /* of those lines */
+    zkr_client *next_log;      /* in the list of clients that take libzookeeper's log */
 };
 
 /* A client of which nothing is set but locks and memory, kept once. 0 or errno. */
@@ -171,12 +188,6 @@ static inline int64_t zkr__now(const zkr_client *c)
 static inline bool zkr__connected(const zkr_client *c)
 {
     return c->state == ZKR_STATE_CONNECTED;
-}
-
-/* The same, and the servers have not refused our credentials, nor will they. */
-static inline bool zkr__admitted(const zkr_client *c)
-{
-    return zkr__connected(c) && c->admitted;
 }
 
 /* --- for public functions: first thing, before any lock --- */

@@ -37,8 +37,7 @@ static void close_link(zkr_client *c)
     while (dead) {
         struct zkr__link *link = dead;
         dead = link->next;
-        c->door->close(link->zh);
-        zkr__link_free(link);
+        zkr__link_close(link);
     }
 }
 

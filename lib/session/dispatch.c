@@ -98,26 +98,34 @@ take_first(struct zkr__dispatch *d, const void *owner, bool anybody) ZKR__NEEDS(
     return call;
 }
 
-static void run_call(struct zkr__dispatch *d, struct zkr__call *call)
+/* True: the application was called. */
+static bool run_call(struct zkr__dispatch *d, struct zkr__call *call)
 {
     struct zkr__thread *self = zkr__thread_self();
     const struct frame frame = {.d = d, .outer = self->calls};
     self->calls = &frame;
-    call->run(call);
+    bool called = call->run(call);
     self->calls = frame.outer;
     zkr__mu_lock(&d->mu);
     d->running = NULL;
     zkr__cv_broadcast(&d->idle);
     zkr__mu_unlock(&d->mu);
+    return called;
 }
 
-bool zkr__dispatch_run_one(struct zkr__dispatch *d)
+static struct zkr__call *take_next(struct zkr__dispatch *d)
 {
     zkr__mu_lock(&d->mu);
     struct zkr__call *call = take_first(d, NULL, true);
     zkr__mu_unlock(&d->mu);
+    return call;
+}
+
+bool zkr__dispatch_run_one(struct zkr__dispatch *d)
+{
+    struct zkr__call *call = take_next(d);
     if (call) {
-        run_call(d, call);
+        (void)run_call(d, call);
     }
     return call != NULL;
 }
@@ -135,11 +143,10 @@ static void end_turn(struct zkr__dispatch *d)
     zkr__mu_unlock(&d->mu);
 }
 
-static int count_calls(const struct zkr__dispatch *d, int max) ZKR__NEEDS(d->mu)
+static int count_calls(const struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     int count = 0;
-    for (const struct zkr__call *call = d->head; call && (max == 0 || count < max);
-         call = call->next) {
+    for (const struct zkr__call *call = d->head; call; call = call->next) {
         count++;
     }
     return count;
@@ -150,17 +157,18 @@ int zkr__dispatch_run(struct zkr__dispatch *d, int max)
     zkr__mu_lock(&d->mu);
     bool mine = !d->taken;
     d->taken = true;
-    int count = count_calls(d, max);
+    int left = count_calls(d);
     zkr__mu_unlock(&d->mu);
     if (!mine) {
         return -1;
     }
-    int ran = 0;
-    while (ran < count && zkr__dispatch_run_one(d)) {
-        ran++;
+    int told = 0;
+    while (left-- > 0 && (max == 0 || told < max)) {
+        struct zkr__call *call = take_next(d);
+        told += call && run_call(d, call);
     }
     end_turn(d);
-    return ran;
+    return told;
 }
 
 void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner)
@@ -173,7 +181,7 @@ void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner)
     struct zkr__call *call;
     while ((call = take_first(d, owner, false)) != NULL) {
         zkr__mu_unlock(&d->mu);
-        run_call(d, call);
+        (void)run_call(d, call);
         zkr__mu_lock(&d->mu);
     }
     zkr__mu_unlock(&d->mu);

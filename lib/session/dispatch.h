@@ -15,8 +15,8 @@
 /* Embedded in what it is about; belongs to the queue from post until run() or cancel(). */
 struct zkr__call {
     struct zkr__call *next;
-    const void *owner; /* for zkr__dispatch_cancel() */
-    void (*run)(struct zkr__call *call);
+    const void *owner;                   /* for zkr__dispatch_cancel() */
+    bool (*run)(struct zkr__call *call); /* true: the application was called */
     void (*drop)(
         struct zkr__call *call); /* instead of run() when canceled; may be NULL */
 };
@@ -46,8 +46,8 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner);
 /* Run the first queued call in the calling thread; false when there is none. */
 bool zkr__dispatch_run_one(struct zkr__dispatch *d);
 /*
- * By hand: run up to @max of the calls that wait now, 0 = all of them. Returns how many, or -1 when
- * another thread has the turn.
+ * By hand: run the calls that wait now until the application was called @max times; 0 = all of them. Returns how
+ * often it was, or -1 when another thread has the turn.
  */
 int zkr__dispatch_run(struct zkr__dispatch *d, int max);
 /* By hand: wait for the turn, then run the calls of @owner that are queued. */

@@ -28,16 +28,13 @@ static int64_t sure_span(const struct zkr__lease *l)
 
 static void extend(struct zkr__lease *l, int64_t heard)
 {
-    if (heard >= l->since) {
-        l->until = later(l->until, heard + sure_span(l));
-    }
+    l->until = later(l->until, heard + sure_span(l));
 }
 
-/* @session: the one in force at the servers, which may not count for the bound yet. */
-static void set_pace(struct zkr__lease *l, int64_t session)
+static void set_pace(struct zkr__lease *l)
 {
-    int64_t tick = l->terms.tick > 0 ? l->terms.tick : session / 2;
-    int64_t pause = l->terms.pause > 0 ? l->terms.pause : session / 12;
+    int64_t tick = l->terms.tick > 0 ? l->terms.tick : l->session / 2;
+    int64_t pause = l->terms.pause > 0 ? l->terms.pause : l->session / 12;
     /* The part is for the leader's ping loop, which never wakes early but may be late; and our clock may be fast. */
     l->gap = tick / 2 + tick / 32;
     l->gap += l->gap / 1000 * (margin(l) > MARGIN_PPM ? margin(l) : 0) / 1000;
@@ -48,27 +45,23 @@ static void set_pace(struct zkr__lease *l, int64_t session)
 
 void zkr__lease_begin(struct zkr__lease *l,
                       const struct zkr__lease_terms *terms,
-                      int64_t session,
+                      int64_t granted,
                       int64_t opened)
 {
-    *l = (struct zkr__lease){.terms = *terms, .session = session};
+    *l = (struct zkr__lease){.terms = *terms, .session = granted};
     l->last = (struct zkr__write){opened, opened};
-    set_pace(l, session);
+    set_pace(l);
     extend(l, opened);
 }
 
-void zkr__lease_reconnected(struct zkr__lease *l, int64_t session, int64_t now)
+void zkr__lease_reconnected(struct zkr__lease *l, int64_t granted)
 {
     l->count = 0;
-    l->grown = l->since = 0;
-    if (session > l->session) {
-        l->grown = session;
-        l->grow_at = now + l->session;
-    } else {
-        l->session = session;
+    if (granted < l->session) {
+        l->session = granted;
         l->until = sooner(l->until, l->last.sent + sure_span(l));
+        set_pace(l);
     }
-    set_pace(l, session);
 }
 
 void zkr__lease_end(struct zkr__lease *l)
@@ -112,11 +105,8 @@ void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
     if (l->session == 0) {
         return;
     }
-    if (l->grown != 0 && sent >= l->grow_at) {
-        l->session = l->grown;
-        l->since = l->grow_at;
-        l->grown = 0;
-        l->count = 0;
+    if (l->count == 0) {
+        extend(l, l->last.sent); /* the handshake came after it */
     }
     if (!l->terms.no_stopgap && answered - sent <= l->session / 12) {
         extend(l, sent - l->session / 3 - l->gap);

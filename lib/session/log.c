@@ -16,18 +16,19 @@ struct line {
     char text[];
 };
 
-static void count_queued(zkr_client *c, int64_t by)
+static void count_queued(zkr_client *c, long by)
 {
     (void)__atomic_add_fetch(&c->log_queued, by, __ATOMIC_RELAXED);
 }
 
-static void run_line(struct zkr__call *call)
+static bool run_line(struct zkr__call *call)
 {
     struct line *line = (struct line *)call;
     zkr_client *c = line->c;
     c->options.log(line->level, line->text, c->options.log_ctx);
     count_queued(c, -1);
     zkr__mem_free(line);
+    return true;
 }
 
 void zkr__log_line(zkr_client *c, int level, const char *text)

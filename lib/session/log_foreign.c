@@ -51,7 +51,10 @@ void zkr__log_foreign(int slot, int level, const char *text)
 {
     (void)pthread_mutex_lock(&foreign_mu);
     zkr_client *c = taker_of(slot);
-    if (c && level <= c->options.log_level) {
+    if (c && level <= c->options.log_level &&
+        zkr__echo_passes(&c->log_echo,
+                         __atomic_load_n(&c->log_connected, __ATOMIC_RELAXED), text,
+                         zkr__clock_now())) {
         zkr__log_line(c, level, text);
     }
     (void)pthread_mutex_unlock(&foreign_mu);
@@ -66,6 +69,7 @@ static int free_slot(void)
     return slot;
 }
 
+/* Never DEBUG: as it closes a handle, one line of it reads what was freed (ZOOKEEPER-4809). */
 static void set_level(void)
 {
     int64_t level = 0;
@@ -73,7 +77,7 @@ static void set_level(void)
         level = c->options.log_level > level ? c->options.log_level : level;
     }
     if (level > 0) {
-        zkr__zk_log_level((int)level);
+        zkr__zk_log_level((int)(level < ZKR_LOG_INFO ? level : ZKR_LOG_INFO));
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of libzookeeper's own log: each client gets those of its handles, up to its own level. libzookeeper makes
+ * The lines of libzookeeper's own log: each client gets those of its handles, up to its own level, and few that say
+ * the same again (log_echo.h). libzookeeper makes
  * them up to the highest level of all clients. Of clients beyond ZKR__LOG_SLOTS they go to the first that joined.
  */
 #ifndef ZKR_SESSION_LOG_FOREIGN_H

@@ -9,6 +9,9 @@
 #include "session/resolve.h"
 #include "session/wake.h"
 
+/* So long names have, when there are addresses beside them. */
+enum { PATIENCE_MS = 500 };
+
 static void answer(struct zkr__lookup *l, int code, char *servers, const char *why)
 {
     l->under_way = false;
@@ -40,6 +43,7 @@ static void *run(void *arg)
     int code = resolve(q->servers, &servers, why, sizeof(why));
     zkr__lock(c);
     if (q->list == c->list) {
+        zkr__lookup_drop(c);
         answer(&c->lookup, code, servers, why);
         zkr__wake_by(c, zkr__now(c));
     } else {
@@ -75,6 +79,7 @@ static void start(zkr_client *c) ZKR__LOCKED
     int error = zkr__thread_start(&thread, "zkr-resolve", run, q);
     if (error == 0) {
         c->lookup.under_way = true;
+        c->lookup.enough_at = zkr__now(c) + PATIENCE_MS * ZKR__MS;
         zkr__thread_detach(thread);
     } else {
         zkr__client_free(c); /* not the last one to have it */
@@ -98,6 +103,20 @@ bool zkr__lookup(zkr_client *c)
     int code = resolve(c->servers, &servers, why, sizeof(why));
     answer(l, code, servers, why);
     return true;
+}
+
+bool zkr__lookup_addresses(zkr_client *c, int64_t now, int64_t *next)
+{
+    struct zkr__lookup *l = &c->lookup;
+    char *servers = NULL;
+    *next = l->under_way && now < l->enough_at ? l->enough_at : ZKR__NEVER;
+    if (l->under_way && now >= l->enough_at &&
+        zkr__servers_addresses(c->servers, &servers) == ZKR_OK) {
+        answer(l, ZKR_OK, servers, "");
+        l->under_way = true;
+        return true;
+    }
+    return false;
 }
 
 int zkr__lookup_take(zkr_client *c, char **servers, char *why, size_t why_size)

@@ -17,6 +17,12 @@
 /* Ask, unless that was done. Is the answer here? If not, the service is woken when it is. */
 bool zkr__lookup(zkr_client *c) ZKR__LOCKED;
 
+/*
+ * While the names' answer is late: are there addresses beside them? They are the answer for now, and that of the names
+ * replaces it. If not, *next is when to ask again.
+ */
+bool zkr__lookup_addresses(zkr_client *c, int64_t now, int64_t *next) ZKR__LOCKED;
+
 /* Take the answer that is here: as of zkr__servers_resolve(), and another one may be asked for. */
 int zkr__lookup_take(zkr_client *c, char **servers, char *why, size_t why_size)
     ZKR__LOCKED;

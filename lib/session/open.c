@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/open.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -16,10 +17,13 @@
 
 ZKR__OPTIONS_CHECK(zkr_client_options, 26, tls_cert);
 
-/* libzookeeper gives a connection attempt a part of what is asked for. */
-enum { LEAST_SESSION_MS = 100 };
 enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000, DEFAULT_BASE_MS = 50 };
-enum { DEFAULT_MAX_MS = 5000, DAY_MS = 86400000, OWNER_MAX = 65536, AUTH_MAX = 1000 };
+enum {
+    DEFAULT_MAX_MS = 5000,
+    DAY_MS = ZKR__SESSION_MOST_MS,
+    OWNER_MAX = 65536,
+    AUTH_MAX = 1000
+};
 enum { MARGIN_MAX = 500000 };
 
 static int64_t or_default(int64_t value, int64_t fallback)
@@ -27,11 +31,12 @@ static int64_t or_default(int64_t value, int64_t fallback)
     return value == 0 ? fallback : value;
 }
 
-static int check_range(const char *name, int64_t value, int64_t least)
+static int check_range(const char *name, int64_t value, int64_t least, int64_t most)
 {
-    if (value < least || value > DAY_MS) {
-        return zkr__fail(ZKR_EINVAL, NULL, "option %s = %lld is not within %lld and %d",
-                         name, (long long)value, (long long)least, DAY_MS);
+    if (value < least || value > most) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "option %s = %lld is not within %lld and %lld", name,
+                         (long long)value, (long long)least, (long long)most);
     }
     return ZKR_OK;
 }
@@ -72,28 +77,27 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
     o->log_level = or_default(o->log_level, ZKR_LOG_WARN);
     const struct {
         const char *name;
-        int64_t value, least;
+        int64_t value, least, most;
     } ranges[] = {
-        {"server_tick_ms", o->server_tick_ms, 0},
+        {"server_tick_ms", o->server_tick_ms, 0, DAY_MS},
         {"session_timeout_ms", o->session_timeout_ms,
-         o->server_tick_ms > LEAST_SESSION_MS / 2 ? 2 * o->server_tick_ms
-                                                  : LEAST_SESSION_MS},
-        {"connect_timeout_ms", o->connect_timeout_ms, 1},
-        {"retry_base_ms", o->retry_base_ms, 1},
-        {"retry_max_ms", o->retry_max_ms, o->retry_base_ms},
-        {"retry_attempts", o->retry_attempts, 0},
-        {"log_level", o->log_level, ZKR_LOG_ERROR},
+         o->server_tick_ms > ZKR__SESSION_LEAST_MS / 2 ? 2 * o->server_tick_ms
+                                                       : ZKR__SESSION_LEAST_MS,
+         DAY_MS},
+        {"connect_timeout_ms", o->connect_timeout_ms, 1, DAY_MS},
+        {"retry_base_ms", o->retry_base_ms, 1, DAY_MS},
+        {"retry_max_ms", o->retry_max_ms, o->retry_base_ms, DAY_MS},
+        {"retry_attempts", o->retry_attempts, 0, DAY_MS},
+        {"log_level", o->log_level, ZKR_LOG_ERROR, ZKR_LOG_DEBUG},
+        {"lease_margin_ppm", o->lease_margin_ppm, 0, MARGIN_MAX},
     };
     for (size_t i = 0; rc == ZKR_OK && i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-        rc = check_range(ranges[i].name, ranges[i].value, ranges[i].least);
+        rc = check_range(ranges[i].name, ranges[i].value, ranges[i].least,
+                         ranges[i].most);
     }
     if (rc == ZKR_OK && !are_credentials(o)) {
         rc = zkr__fail(ZKR_EINVAL, NULL,
                        "scheme, cert and cert_len of credentials do not match");
-    }
-    if (rc == ZKR_OK && (o->lease_margin_ppm < 0 || o->lease_margin_ppm > MARGIN_MAX)) {
-        rc = zkr__fail(ZKR_EINVAL, NULL,
-                       "option lease_margin_ppm is not within 0 and %d", MARGIN_MAX);
     }
     if (rc == ZKR_OK && o->owner && strlen(o->owner) > OWNER_MAX) {
         rc = zkr__fail(ZKR_EINVAL, NULL, "option owner is longer than %d bytes",
@@ -164,6 +168,7 @@ static void set_fields(zkr_client *c, const struct zkr__env *env)
                                    .attempts = c->options.retry_attempts};
     c->random = (uint64_t)c->door->boot() | 1;
     c->session_ms = c->options.session_timeout_ms;
+    c->watch_most = ZKR__WATCH_BYTES;
     c->state = ZKR_STATE_CONNECTING;
     zkr__request_begin(c);
 }
@@ -214,7 +219,9 @@ int zkr__client_open(zkr_client **out,
     if (error != 0) {
         zkr__log_leave(c);
         zkr__client_free(c);
-        return zkr__fail_sys(error, "zkr_client_open: cannot start a thread");
+        return zkr__fail_sys(error, error == EMFILE || error == ENFILE
+                                        ? "zkr_client_open: cannot open a descriptor"
+                                        : "zkr_client_open: cannot start a thread");
     }
     *out = c;
     return ZKR_OK;

@@ -20,13 +20,13 @@ int zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms)
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
     bool in_time = timeout_ms != 0;
-    while (!zkr__admitted(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
+    while (!zkr__connected(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
            in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
     if (c->shut) {
         rc = zkr__fail(ZKR_ECLOSED, NULL, "the client is shut down");
-    } else if (zkr__admitted(c)) {
+    } else if (zkr__connected(c)) {
         rc = ZKR_OK;
     } else if (c->state == ZKR_STATE_AUTH_FAILED) {
         rc = zkr__fail(ZKR_EAUTH, NULL,
@@ -105,7 +105,10 @@ int zkr_client_flush(zkr_client *c, int64_t timeout_ms)
     while (c->stats.pending_deletes > 0 && !c->shut && in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
-    if (c->stats.pending_deletes > 0) {
+    if (c->stats.pending_deletes > 0 && c->refused_deletes > 0 && !c->shut) {
+        enum { NO_AUTH = -102 };
+        rc = zkr__fail_zk(ZKR_ETIMEDOUT, NO_AUTH, NULL, "a node may not be deleted");
+    } else if (c->stats.pending_deletes > 0) {
         rc = zkr__fail(c->shut ? ZKR_ECLOSED : ZKR_ETIMEDOUT, NULL,
                        "%lld nodes are not yet confirmed gone",
                        (long long)c->stats.pending_deletes);

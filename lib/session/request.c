@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
+#include "session/credible.h"
+#include "session/log.h"
+#include "session/unsent.h"
 #include "session/wake.h"
 #include "session/zk_value.h"
 
@@ -13,10 +17,12 @@ struct zkr__request {
     struct zkr__link *link;
     zkr__answer_fn fn;
     void *ctx;
-    unsigned tag;
+    unsigned tag, ups; /* ups: of the link, as it was sent */
     enum zkr__op_kind kind;
     bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
     bool plain;    /* without scratch, so any other such request has room in it */
+    bool unwatched;
+    uint32_t watch; /* room that was taken for its watch; 0 = none */
     int64_t sent;
     _Alignas(16) char scratch[];
 };
@@ -112,13 +118,47 @@ static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
     c->nudge_pause = 0;
 }
 
+/* What was done is not known then, as when the answer is lost. One line for each session will do. */
+static void disbelieve(struct zkr__link *link) ZKR__LOCKED
+{
+    if (!link->doubted) {
+        link->doubted = true;
+        zkr__log(link->c, ZKR_LOG_ERROR,
+                 ZKR__EVENT("answer_impossible",
+                            .reason = "no server answers so; it counts as lost"));
+    }
+}
+
+static void settle_watch(const struct zkr__request *r, int code)
+{
+    bool set = code == ZKR_OK || (r->kind == ZKR__OP_EXISTS && code == ZKR_ENONODE);
+    if (r->watch != 0) {
+        zkr__watches_answered(&r->link->watches, r->watch, set);
+    }
+}
+
 static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
+    static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS,
+                                            .failed_at = SIZE_MAX};
     struct zkr__request *r = ZKR__OWNER_OF(asker, struct zkr__request, asker);
     struct zkr__link *link = r->link;
     zkr_client *c = link->c;
     zkr__lock(c);
     unlink_request(r);
+    settle_watch(r, answer->code);
+    link->timed = r->ups == link->ups ? r->ups : link->timed;
+    if (!r->answered && !zkr__credible(r->kind, answer, c->session_id)) {
+        disbelieve(link);
+        answer = &lost;
+    }
+    struct zkr__answer told = *answer;
+    told.unwatched = r->unwatched;
+    if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION &&
+        link == c->link) {
+        c->unheard = 0;
+        c->heard_at = zkr__now(c);
+    }
     if (!r->answered) {
         int64_t boot = c->door->boot();
         if (answer->code == ZKR_OK) {
@@ -127,20 +167,13 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         if (is_write(r->kind) && answer->code == ZKR_OK) {
             zkr__lease_answered(&c->lease, r->sent, boot);
         }
-        r->fn(r->ctx, r->tag, answer);
+        r->fn(r->ctx, r->tag, &told);
     }
     free_request(c, r);
     if (c->closing && !link->pending) {
         zkr__cv_broadcast(&c->changed); /* zkr_client_close() waits for the last one */
     }
     zkr__unlock(c);
-}
-
-/* Something that had to be told is lost. */
-static void give_up_soon(zkr_client *c) ZKR__LOCKED
-{
-    c->overrun = true;
-    zkr__wake_by(c, zkr__now(c));
 }
 
 void zkr__link_node(struct zkr__handle_owner *owner,
@@ -150,107 +183,21 @@ void zkr__link_node(struct zkr__handle_owner *owner,
     struct zkr__link *link = ZKR__OWNER_OF(owner, struct zkr__link, owner);
     zkr_client *c = link->c;
     zkr__lock(c);
+    if (path) {
+        zkr__watches_event(&link->watches, path, event);
+    }
     if (!link->over && !path) {
-        give_up_soon(c);
+        zkr__give_up_soon(c);
     } else if (!link->over && c->up) {
         c->up->node_event(c->engine, path, event);
     }
     zkr__unlock(c);
 }
 
-/* --- answers to what was not sent --- */
-
-void zkr__request_begin(zkr_client *c)
-{
-    c->unsent_tail = &c->unsent;
-    for (size_t i = 0; i < ZKR__SPARES; i++) {
-        c->spares[i].spare = true;
-        LL_PREPEND(c->spare, &c->spares[i]);
-    }
-}
-
-static struct zkr__unsent *make_unsent(zkr_client *c) ZKR__LOCKED
-{
-    struct zkr__unsent *u = zkr__mem_alloc(sizeof(*u));
-    if (!u && c->spare) {
-        u = c->spare;
-        LL_DELETE(c->spare, u);
-    }
-    return u;
-}
-
-static void free_unsent(zkr_client *c, struct zkr__unsent *u) ZKR__LOCKED
-{
-    if (u->spare) {
-        LL_PREPEND(c->spare, u);
-    } else {
-        zkr__mem_free(u);
-    }
-}
-
-static struct zkr__unsent *take_unsent(zkr_client *c) ZKR__LOCKED
-{
-    struct zkr__unsent *u = c->unsent;
-    c->unsent = u->next;
-    if (!c->unsent) {
-        c->unsent_tail = &c->unsent;
-    }
-    return u;
-}
-
-static void keep_answer(zkr_client *c,
-                        const struct zkr__answer *answer,
-                        zkr__answer_fn fn,
-                        void *ctx,
-                        unsigned tag) ZKR__LOCKED
-{
-    struct zkr__unsent *u = make_unsent(c);
-    if (u) {
-        u->next = NULL;
-        u->fn = fn;
-        u->ctx = ctx;
-        u->tag = tag;
-        u->code = answer->code;
-        u->zk_rc = answer->zk_rc;
-        *c->unsent_tail = u;
-        c->unsent_tail = &u->next;
-        zkr__wake_by(c, zkr__now(c));
-    } else {
-        give_up_soon(c);
-    }
-}
-
-void zkr__answer_later(zkr_client *c,
-                       int code,
-                       zkr__answer_fn fn,
-                       void *ctx,
-                       unsigned tag)
-{
-    const struct zkr__answer answer = {.code = code};
-    keep_answer(c, &answer, fn, ctx, tag);
-}
-
-void zkr__request_deliver(zkr_client *c)
-{
-    size_t count = 0;
-    for (const struct zkr__unsent *u = c->unsent; u; u = u->next) {
-        count++;
-    }
-    for (; count > 0 && c->unsent; count--) {
-        struct zkr__unsent *u = take_unsent(c);
-        const struct zkr__answer answer = {
-            .code = u->code, .zk_rc = u->zk_rc, .failed_at = SIZE_MAX};
-        u->fn(u->ctx, u->tag, &answer);
-        free_unsent(c, u);
-    }
-}
-
 void zkr__request_finish(zkr_client *c)
 {
     zkr__request_deliver(c);
-    while (c->unsent) {
-        free_unsent(c, take_unsent(c));
-    }
+    zkr__unsent_drop(c);
     free_idle(c);
 }
 
@@ -270,11 +217,25 @@ int64_t zkr__patience(const zkr_client *c)
     return patience < most ? patience : most;
 }
 
-/* Our own paths are valid. What libzookeeper found no room for, with the chroot before it, it calls a bad argument. */
-static int refused_code(enum zkr__op_kind kind, int zk_rc)
+static bool has_valid_paths(const struct zkr__op *op)
+{
+    bool valid = !op->path || strcmp(op->path, "/") == 0 || !zkr__path_fault(op->path);
+    for (size_t i = 0; valid && i < op->path_count; i++) {
+        valid = !zkr__path_fault(op->paths[i]);
+    }
+    for (size_t i = 0; valid && i < op->creation_count; i++) {
+        valid = !zkr__path_fault(op->creations[i].path);
+    }
+    return valid;
+}
+
+/* What libzookeeper found no room for, with the chroot before it, it calls a bad argument as well. */
+static int refused_code(const struct zkr__op *op, int zk_rc)
 {
     int code = zkr__zk_code(zk_rc);
-    return code == ZKR_EINVAL && kind != ZKR__OP_MULTI ? ZKR_ENOMEM : code;
+    bool no_room =
+        code == ZKR_EINVAL && op->kind != ZKR__OP_MULTI && has_valid_paths(op);
+    return no_room ? ZKR_ENOMEM : code;
 }
 
 /* 0, or why it was not sent: a ZooKeeper code in @zk_rc, and ours returned. */
@@ -287,17 +248,43 @@ static int send(zkr_client *c,
     r->link_at = link->pending_tail;
     *link->pending_tail = r;
     link->pending_tail = &r->next;
-    r->sent = c->door->boot();
-    *zk_rc = c->door->submit(link->zh, op, &r->asker, &link->owner);
+    r->sent = c->sent_at = c->door->boot();
+    r->ups = link->ups;
+    struct zkr__op sent = *op;
+    r->watch = op->watch ? zkr__watches_take(&link->watches, op) : 0;
+    sent.watch = r->watch != 0;
+    r->unwatched = op->watch && !sent.watch;
+    *zk_rc = c->door->submit(link->zh, &sent, &r->asker, &link->owner);
     if (*zk_rc != 0) {
+        settle_watch(r, ZKR_ECONNLOSS);
         unlink_request(r);
         free_request(c, r);
-        return refused_code(op->kind, *zk_rc);
+        return refused_code(op, *zk_rc);
     }
     c->stats.requests++;
     /* A server may forget a lone write until something else arrives (ZOOKEEPER-4537). */
     zkr__wake_by(c, zkr__now(c) + zkr__patience(c));
     return ZKR_OK;
+}
+
+void zkr__submit_early(zkr_client *c,
+                       const struct zkr__op *op,
+                       zkr__answer_fn fn,
+                       void *ctx,
+                       unsigned tag)
+{
+    struct zkr__answer failed = {.code = ZKR_ENOMEM};
+    struct zkr__request *r = make_request(c->link, op);
+    if (r) {
+        r->asker.answer = on_answer;
+        r->fn = fn;
+        r->ctx = ctx;
+        r->tag = tag;
+        failed.code = send(c, op, r, &failed.zk_rc);
+    }
+    if (failed.code != ZKR_OK) {
+        zkr__unsent_keep(c, &failed, fn, ctx, tag);
+    }
 }
 
 void zkr__submit(zkr_client *c,
@@ -306,21 +293,17 @@ void zkr__submit(zkr_client *c,
                  void *ctx,
                  unsigned tag)
 {
-    struct zkr__answer failed = {.code = ZKR_ECONNLOSS};
+    static const struct zkr__answer cut_off = {.code = ZKR_ECONNLOSS};
     if (c->link && zkr__connected(c)) {
-        struct zkr__request *r = make_request(c->link, op);
-        failed.code = ZKR_ENOMEM;
-        if (r) {
-            r->asker.answer = on_answer;
-            r->fn = fn;
-            r->ctx = ctx;
-            r->tag = tag;
-            failed.code = send(c, op, r, &failed.zk_rc);
-        }
+        zkr__submit_early(c, op, fn, ctx, tag);
+    } else {
+        zkr__unsent_keep(c, &cut_off, fn, ctx, tag);
     }
-    if (failed.code != ZKR_OK) {
-        keep_answer(c, &failed, fn, ctx, tag);
-    }
+}
+
+bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op)
+{
+    return !c->link || zkr__watches_fit(&c->link->watches, op);
 }
 
 /* --- links --- */
@@ -337,6 +320,16 @@ void zkr__link_fail(struct zkr__link *link)
     }
 }
 
+void zkr__link_close(struct zkr__link *link)
+{
+    const struct zkr__door *door = link->c->door;
+    if (link->abandoned) {
+        (void)door->set_servers(link->zh, ZKR__NOWHERE, false);
+    }
+    door->close(link->zh);
+    zkr__link_free(link);
+}
+
 void zkr__link_free(struct zkr__link *link)
 {
     while (link->pending) {
@@ -344,6 +337,7 @@ void zkr__link_free(struct zkr__link *link)
         unlink_request(r);
         zkr__mem_free(r);
     }
+    zkr__watches_free(&link->watches);
     zkr__mem_free(link->servers);
     zkr__mem_free(link);
 }

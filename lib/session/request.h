@@ -12,6 +12,7 @@
 #define ZKR_SESSION_REQUEST_H
 
 #include "session/client.h"
+#include "session/watches.h"
 
 struct zkr__request;
 
@@ -24,12 +25,17 @@ struct zkr__link {
     enum zkr__session_event early[2]; /* told before that, and to be carried out then */
     unsigned early_count;
     bool was_up;
+    unsigned ups,
+        timed; /* how often it came up; the last of these whose timeout is known */
     size_t
         authorized; /* so many of our credentials the handle has; it repeats them at each connection */
+    bool abandoned;   /* its session is left to the servers to end */
+    bool doubted;     /* it has answered what cannot be */
     bool over;        /* ended: answers and events are dropped, to be closed */
     char *servers;    /* numeric */
     int64_t begun;    /* CLOCK_BOOTTIME before it was opened */
     int64_t check_at; /* when to ask for addresses, still without a connection */
+    struct zkr__watches watches;
     struct zkr__request *pending, **pending_tail; /* oldest first */
     struct zkr__link *next;                       /* in client.dead */
 };
@@ -57,12 +63,21 @@ void zkr__submit(zkr_client *c,
                  zkr__answer_fn fn,
                  void *ctx,
                  unsigned tag) ZKR__LOCKED;
+/* The same as soon as there is a session, before the client counts as connected. */
+void zkr__submit_early(zkr_client *c,
+                       const struct zkr__op *op,
+                       zkr__answer_fn fn,
+                       void *ctx,
+                       unsigned tag) ZKR__LOCKED;
 /* The same for a request that its maker could not even make: @fn gets @code. */
 void zkr__answer_later(zkr_client *c,
                        int code,
                        zkr__answer_fn fn,
                        void *ctx,
                        unsigned tag) ZKR__LOCKED;
+
+/* Is there room for the watch that this is to leave? Without it is sent without, and the answer says so. */
+bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op) ZKR__LOCKED;
 
 /* Prepare a new client for the above. */
 void zkr__request_begin(zkr_client *c);
@@ -77,7 +92,9 @@ void zkr__link_node(struct zkr__handle_owner *owner,
                     enum zkr__node_event event);
 /* Call back all that wait with ZKR_ESESSION; later answers are dropped. */
 void zkr__link_fail(struct zkr__link *link) ZKR__LOCKED;
-/* After its handle was closed. */
+/* Close its handle, which blocks, and free it. Without the client's lock. */
+void zkr__link_close(struct zkr__link *link);
+/* The same for one without a handle. */
 void zkr__link_free(struct zkr__link *link);
 /* When the oldest request was sent (CLOCK_BOOTTIME), ZKR__NEVER when none is pending. */
 int64_t zkr__link_oldest(const struct zkr__link *link);

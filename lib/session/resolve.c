@@ -162,12 +162,12 @@ static int look_up(const struct server *server, int flags, struct addrinfo **fou
     return getaddrinfo(server->host, server->port, &hints, found);
 }
 
-/* Append all addresses of one server; a getaddrinfo() code, EAI_MEMORY included. */
-static int resolve_one(const struct server *server, struct list *list)
+/* Append all addresses of one server; a getaddrinfo() code, EAI_MEMORY included. @ask: also of one that is a name. */
+static int resolve_one(const struct server *server, struct list *list, bool ask)
 {
     struct addrinfo *found = NULL;
     int rc = look_up(server, AI_NUMERICHOST, &found);
-    if (rc == EAI_NONAME) {
+    if (rc == EAI_NONAME && ask) {
         rc = look_up(server, AI_ADDRCONFIG, &found);
     }
     for (struct addrinfo *a = found; rc == 0 && a; a = a->ai_next) {
@@ -215,7 +215,8 @@ bool zkr__servers_has(const char *servers, const char *address)
     return listed(servers, address, strlen(address));
 }
 
-int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size)
+static int
+resolve(const char *servers, bool ask, char **out, char *why, size_t why_size)
 {
     struct list list = {0};
     struct server server;
@@ -223,7 +224,7 @@ int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_
     const char *at = servers;
     int rc = 0;
     while (rc != EAI_MEMORY && next_server(&at, &server, &bad)) {
-        rc = resolve_one(&server, &list);
+        rc = resolve_one(&server, &list, ask);
         if (rc != 0) {
             (void)snprintf(why, why_size, "cannot resolve %.120s: %s", server.host,
                            gai_strerror(rc));
@@ -245,4 +246,15 @@ int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_
     }
     *out = list.text;
     return ZKR_OK;
+}
+
+int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size)
+{
+    return resolve(servers, true, out, why, why_size);
+}
+
+int zkr__servers_addresses(const char *servers, char **out)
+{
+    char why[200];
+    return resolve(servers, false, out, why, sizeof(why));
 }

@@ -18,6 +18,9 @@ bool zkr__servers_numeric(const char *servers);
  */
 int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size);
 
+/* The same of those that are addresses already, at once: ZKR_ECONNLOSS when none is. */
+int zkr__servers_addresses(const char *servers, char **out);
+
 /* From the slash on; "" when there is none. */
 const char *zkr__servers_chroot(const char *servers);
 

@@ -14,6 +14,7 @@
 #include "session/lookup.h"
 #include "session/observed.h"
 #include "session/request.h"
+#include "session/resolve.h"
 #include "session/session.h"
 #include "session/state.h"
 
@@ -22,31 +23,15 @@ static int64_t sooner(int64_t x, int64_t y)
     return x < y ? x : y;
 }
 
-static int64_t timeout_ns(const zkr_client *c)
-{
-    return c->session_ms * ZKR__MS;
-}
-
 static void close_dead(zkr_client *c) ZKR__LOCKED
 {
     while (c->dead) {
         struct zkr__link *link = c->dead;
         c->dead = link->next;
         zkr__unlock(c);
-        c->door->close(link->zh);
-        zkr__link_free(link);
+        zkr__link_close(link);
         zkr__lock(c);
     }
-}
-
-static void open_failed(zkr_client *c, const char *why) ZKR__LOCKED
-{
-    int64_t pause =
-        zkr__retry_pause(&c->retry, c->open_failures++, zkr__retry_random(&c->random));
-    c->open_at = zkr__now(c) + pause;
-    (void)snprintf(c->obstacle, sizeof(c->obstacle), "%s", why);
-    zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("no_session", .reason = why),
-                  "again_in_ms=%lld", (long long)(pause / ZKR__MS));
 }
 
 static void *open_handle(zkr_client *c, struct zkr__link *link)
@@ -82,6 +67,8 @@ static struct zkr__link *make_link(zkr_client *c, char *why, size_t size) ZKR__L
     link->c = c;
     link->servers = servers;
     link->pending_tail = &link->pending;
+    link->watches.most = c->watch_most;
+    link->watches.prefix = strlen(zkr__servers_chroot(servers));
     link->begun = c->door->boot();
     zkr__follow_begin(link);
     return link;
@@ -93,7 +80,7 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     char why[sizeof(c->obstacle)];
     struct zkr__link *link = make_link(c, why, sizeof(why));
     if (!link) {
-        open_failed(c, why);
+        zkr__open_later(c, why);
         return;
     }
     c->link = link;
@@ -112,7 +99,7 @@ static void open_link(zkr_client *c) ZKR__LOCKED
     (void)snprintf(why, sizeof(why), "cannot open a handle for %.100s: errno %d",
                    link->servers, error);
     zkr__link_free(link);
-    open_failed(c, why);
+    zkr__open_later(c, why);
 }
 
 static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
@@ -120,12 +107,13 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
     if (now < c->open_at) {
         return c->open_at;
     }
-    if (!zkr__lookup(c)) {
+    int64_t next = ZKR__NEVER;
+    if (!zkr__lookup(c) && !zkr__lookup_addresses(c, now, &next)) {
         if (c->obstacle[0] == '\0') {
             (void)snprintf(c->obstacle, sizeof(c->obstacle),
                            "no answer from the resolver for %.140s", c->servers);
         }
-        return ZKR__NEVER; /* the answer wakes us */
+        return next; /* the answer wakes us */
     }
     if (!c->closing) {
         open_link(c);
@@ -154,8 +142,8 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
     if (!c->link || !c->link->was_up) {
         return next;
     }
-    /* Only a server would tell us of the end. By now any that leads has ended it. */
-    int64_t end = c->suspended_at + timeout_ns(c);
+    /* Only a server would tell us of the end. By now one that leads has ended it. */
+    int64_t end = c->suspended_at + c->granted_ms * ZKR__MS;
     if (now >= end) {
         zkr__session_over(c, "no server reached for a session timeout");
         return now;
@@ -219,9 +207,25 @@ static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
     struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
     int64_t pause = c->nudge_pause > 0 ? c->nudge_pause : zkr__patience(c);
     c->nudge_after = now + pause;
-    c->nudge_pause = sooner(2 * pause, timeout_ns(c) / 10);
+    c->nudge_pause = sooner(2 * pause, c->session_ms * ZKR__MS / 10);
     zkr__submit(c, &op, ignore_answer, NULL, 0);
     return c->nudge_after;
+}
+
+/* libzookeeper pings by the timeout in force. Rule 3 of the lease needs that as often as the one that it counts with asks. */
+static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
+{
+    if (!zkr__connected(c) || c->granted_ms <= c->session_ms) {
+        return ZKR__NEVER;
+    }
+    int64_t pause = c->session_ms * ZKR__MS / 3;
+    int64_t at = zkr__from_boot(c, c->sent_at) + pause;
+    if (now < at) {
+        return at;
+    }
+    struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    zkr__submit(c, &op, ignore_answer, NULL, 0);
+    return now + pause;
 }
 
 /* The contract of zkr__submit() asks for an end when an answer cannot be kept. */
@@ -249,6 +253,7 @@ int64_t zkr__service_run(zkr_client *c)
         next = sooner(next, run_lease(c));
     }
     next = sooner(next, run_nudge(c, zkr__now(c)));
+    next = sooner(next, run_ping(c, zkr__now(c)));
     zkr__service_rests(c, next);
     return next;
 }

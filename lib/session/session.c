@@ -25,9 +25,10 @@ static void session_begins(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     c->epoch++;
     c->stats.sessions++;
     c->open_failures = 0;
-    c->admitted = c->auth_count == 0;
+    c->connections = c->unheard = 0;
+    c->heard_at = c->suspended_at = zkr__now(c);
     c->session_id = c->door->session_id(link->zh);
-    c->session_ms = c->door->timeout_ms(link->zh);
+    c->session_ms = c->granted_ms = c->door->timeout_ms(link->zh);
     const struct zkr__lease_terms terms = lease_terms(&c->options);
     zkr__lease_begin(&c->lease, &terms, c->session_ms * ZKR__MS, link->begun);
 }
@@ -35,37 +36,18 @@ static void session_begins(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 /* Limits of the servers may have changed, and each connection negotiates the time-out anew. */
 static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LOCKED
 {
-    int64_t before = c->session_ms;
+    int64_t before = c->granted_ms;
     c->stats.reconnects++;
-    c->session_ms = c->door->timeout_ms(link->zh);
-    zkr__lease_reconnected(&c->lease, c->session_ms * ZKR__MS, c->door->boot());
-    if (c->session_ms != before) {
+    c->connections++;
+    c->unheard++;
+    c->granted_ms = c->door->timeout_ms(link->zh);
+    zkr__lease_reconnected(&c->lease, c->granted_ms * ZKR__MS);
+    c->session_ms = c->lease.session / ZKR__MS;
+    if (c->granted_ms != before) {
         zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("session_timeout_changed"),
                       "session_timeout_ms=%lld before_ms=%lld",
-                      (long long)c->session_ms, (long long)before);
+                      (long long)c->granted_ms, (long long)before);
     }
-}
-
-static void
-on_admitted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
-{
-    zkr_client *c = ctx;
-    (void)tag;
-    if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION &&
-        answer->code != ZKR_EAUTH) {
-        c->admitted = true;
-        zkr__cv_broadcast(&c->changed);
-    }
-}
-
-/*
- * A server that takes credentials says nothing of its own; one that refuses them says so and answers
- * nothing that was sent behind. So any answer tells.
- */
-static void ask_admission(zkr_client *c) ZKR__LOCKED
-{
-    struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
-    zkr__submit(c, &op, on_admitted, c, 0);
 }
 
 /*
@@ -94,12 +76,122 @@ static void stay_out(zkr_client *c, int code) ZKR__LOCKED
     }
 }
 
+/*
+ * Why there is none, whatever was answered; NULL: there may be one. With another time-out there would be no pause between
+ * requests, or no end; and what is nobody's has owner 0. The lease has to know what each connection was granted.
+ *
+ * We read the timeout of a connection when we are told that it is up. By then libzookeeper may have the next one, and shows
+ * that one's. It had not if a request that was made after the reading is completed before we are told of the next, be
+ * it with an answer or because the connection ended: what is told comes in the order in which it happened.
+ */
+static const char *session_fault(const zkr_client *c, const struct zkr__link *link)
+{
+    int timeout = c->door->timeout_ms(link->zh);
+    return timeout < ZKR__SESSION_LEAST_MS || timeout > ZKR__SESSION_MOST_MS
+               ? "what answers grants a session timeout that cannot be"
+           : c->door->session_id(link->zh) == 0 ? "what answers grants no session"
+           : link->ups > link->timed + 1
+               ? "what timeout a connection before was granted is not known"
+               : NULL;
+}
+
+void zkr__open_later(zkr_client *c, const char *why)
+{
+    int64_t pause =
+        zkr__retry_pause(&c->retry, c->open_failures++, zkr__retry_random(&c->random));
+    c->open_at = zkr__now(c) + pause;
+    (void)snprintf(c->obstacle, sizeof(c->obstacle), "%s", why);
+    zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("no_session", .reason = why),
+                  "again_in_ms=%lld", (long long)(pause / ZKR__MS));
+}
+
+/*
+ * Its handle is given up, too: libzookeeper already works with what it was told. But the session may live at the servers,
+ * and what is held in it may be relied upon for as long as was promised. So we end it only if nothing is held.
+ */
+static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
+{
+    if (c->link->was_up) {
+        c->link->abandoned = c->stats.held > 0;
+        zkr__session_over(c, why);
+    } else {
+        zkr__session_end(c, ZKR_STATE_CONNECTING);
+    }
+    zkr__open_later(c, why);
+}
+
+/* From here on there is a connection for all others. */
+static void come_up(zkr_client *c) ZKR__LOCKED
+{
+    c->obstacle[0] = '\0';
+    zkr__set_state(c, ZKR_STATE_CONNECTED);
+    zkr__request_deliver(c); /* they tell of the time before */
+    if (c->up) {
+        c->up->connected(c->engine);
+    }
+    zkr__wake_by(c, zkr__now(c));
+}
+
+static void on_first_answer(void *ctx,
+                            unsigned connection,
+                            const struct zkr__answer *answer) ZKR__LOCKED
+{
+    enum { API_ERROR = -100, REFUSED = -115 /* ZAUTHFAILED: an event says so, too */ };
+    zkr_client *c = ctx;
+    bool over = answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
+    bool late = !c->link || connection != (unsigned)c->connections || zkr__connected(c);
+    if (late || over || answer->zk_rc == REFUSED) {
+        return;
+    }
+    if (answer->code == ZKR_OK || answer->zk_rc < API_ERROR) {
+        come_up(c);
+    } else {
+        zkr__session_over(c, "its credentials cannot be checked");
+    }
+}
+
+/*
+ * A server that takes credentials may say nothing of its own; one that refuses them says so and answers
+ * nothing that was sent behind. So any answer tells. It tells as well that the timeout of this connection was read in
+ * time: session_fault().
+ */
+static void ask_first(zkr_client *c) ZKR__LOCKED
+{
+    struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    zkr__submit_early(c, &op, on_first_answer, c, (unsigned)c->connections);
+}
+
+/*
+ * A server, or what stands before it, takes our connections and drops each of them for what libzookeeper sends first,
+ * or for no reason that we know. Each of them renews the session, so it would never end.
+ */
+static bool is_unheard(const zkr_client *c)
+{
+    enum { UNHEARD_MOST = 8 };
+    return c->unheard >= UNHEARD_MOST &&
+           zkr__now(c) - c->heard_at >= c->granted_ms * ZKR__MS;
+}
+
+/*
+ * Until the credentials are taken nothing else is sent: a refusal ends the handle at any moment, and libzookeeper
+ * does not survive that while it packs a transaction (zk_multi.c). An open_handle may have handed in some of its own.
+ */
 static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
+    const char *fault = session_fault(c, link);
+    if (fault) {
+        no_session(c, fault);
+        return;
+    }
     if (link->was_up) {
         session_goes_on(c, link);
     } else {
         session_begins(c, link);
+    }
+    c->sent_at = 0; /* when the handshake was sent is not known */
+    if (is_unheard(c)) {
+        no_session(c, "connected again and again without an answer");
+        return;
     }
     int code = hand_in_credentials(c, link);
     if (code != ZKR_OK) {
@@ -114,16 +206,19 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
                                      "can be proven"),
                       "session_timeout_ms=%lld", (long long)c->session_ms);
     }
-    c->obstacle[0] = '\0';
-    zkr__set_state(c, ZKR_STATE_CONNECTED);
-    if (!c->admitted) {
-        ask_admission(c);
+    bool credentials = c->auth_count > 0 || c->options.open_handle;
+    if (credentials) {
+        zkr__session_down(c); /* a handle can come up again without a word of that */
     }
-    zkr__request_deliver(c); /* they tell of the time before */
-    if (c->up) {
-        c->up->connected(c->engine);
+    if (credentials || c->unheard > 0) {
+        ask_first(c);
     }
-    zkr__wake_by(c, zkr__now(c));
+    if (!credentials) {
+        come_up(c);
+    }
+    if (c->sent_at == 0) {
+        ask_first(c);
+    }
 }
 
 void zkr__no_answer_yet(zkr_client *c)
@@ -154,6 +249,7 @@ void zkr__session_end(zkr_client *c, int state)
     zkr__observe_end(c);
     c->session_id = 0;
     c->probing = c->probe_wanted = false;
+    c->probe_failures = 0;
     zkr__lease_end(&c->lease);
     zkr__set_state(c, state);
     if (c->up) {
@@ -228,6 +324,7 @@ void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event 
     struct zkr__link *link = ZKR__OWNER_OF(owner, struct zkr__link, owner);
     zkr_client *c = link->c;
     zkr__lock(c);
+    link->ups += event == ZKR__SESSION_UP;
     if (link->opened) {
         carry_out(link, event);
     } else {

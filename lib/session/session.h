@@ -12,6 +12,8 @@ void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event 
 void zkr__link_opened(struct zkr__link *link) ZKR__LOCKED;
 /* What zkr_client_wait_connected() says of a handle that gets no answer. */
 void zkr__no_answer_yet(zkr_client *c) ZKR__LOCKED;
+/* There is no session, and none is to be opened before a pause, which grows. */
+void zkr__open_later(zkr_client *c, const char *why) ZKR__LOCKED;
 /* There is no connection any more; the session may still live. */
 void zkr__session_down(zkr_client *c) ZKR__LOCKED;
 /* The present session is over, or given up; the service opens the next. */

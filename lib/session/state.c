@@ -18,11 +18,12 @@ struct state_call {
     int state;
 };
 
-static void run_state(struct zkr__call *call)
+static bool run_state(struct zkr__call *call)
 {
     struct state_call *s = (struct state_call *)call;
     s->c->options.on_state(s->c, s->state, s->c->options.on_state_ctx);
     zkr__mem_free(s);
+    return true;
 }
 
 void zkr__set_state(zkr_client *c, int state)
@@ -31,6 +32,8 @@ void zkr__set_state(zkr_client *c, int state)
         return;
     }
     c->state = state;
+    __atomic_fetch_add(&c->log_connected, state == ZKR_STATE_CONNECTED,
+                       __ATOMIC_RELAXED);
     zkr__cv_broadcast(&c->changed);
     zkr__log_more(c, ZKR_LOG_INFO, ZKR__EVENT("state"), "state=%s",
                   zkr_client_state_name(state));

@@ -21,6 +21,14 @@ static int refuse_form(void)
                      "\"CA,CERTIFICATE,KEY,PASSWORD\"");
 }
 
+static int refuse_alone(void)
+{
+    return zkr__fail(
+        ZKR_EINVAL, NULL,
+        "option tls_cert: a CA alone works from libzookeeper 3.10 on; name "
+        "a certificate and a key, too");
+}
+
 static int check_file(const char *name, size_t len)
 {
     char *path = zkr__mem_copy(name, len);
@@ -55,7 +63,9 @@ int zkr__tls_check(const char *cert)
         }
         rc = i < FILES ? check_file(cert, len) : ZKR_OK;
         if (cert[len] == '\0') {
-            return rc == ZKR_OK && i < FILES - 1 ? refuse_form() : rc;
+            return rc != ZKR_OK || i >= FILES - 1 ? rc
+                   : i == 0                       ? refuse_alone()
+                                                  : refuse_form();
         }
         cert += len + 1;
     }

@@ -24,8 +24,8 @@ enum zkr__op_kind {
     ZKR__OP_CHILDREN, /* answers names, made; may leave a watch, on success only */
     ZKR__OP_GET,      /* answers data and stat; may leave a watch, on success only */
     ZKR__OP_SYNC,
-    ZKR__OP_CHECK,  /* multi of existence checks: a quorum write that changes nothing */
-    ZKR__OP_EXISTS, /* a cheap read; may leave a watch, on a missing node too */
+    ZKR__OP_CHECK, /* multi of existence checks, or of none: a quorum write that changes nothing */
+    ZKR__OP_EXISTS, /* a cheap read; answers stat; may leave a watch, on a missing node too */
     /*
      * A transaction, a quorum write as well: all of it is done or nothing. In this order: checks that
      * the nodes of .paths exist, the creation of the ephemeral node .makes, the caller's
@@ -64,8 +64,10 @@ struct zkr__op {
         *makes;                   /* MULTI: made under this very name, NULL = nothing */
     const struct ACL_vector *acl; /* CREATE, CREATES, PARENT, MULTI that makes a node */
     bool container;               /* PARENT */
-    bool watch;                   /* GET, CHILDREN, EXISTS */
-    const char *const *paths;     /* CHECK, MULTI */
+    bool watch;               /* GET, CHILDREN, EXISTS: if there is room (watches.h) */
+    bool spare;               /* and little is lost without it */
+    bool vital;               /* there is always room for it */
+    const char *const *paths; /* CHECK, MULTI */
     size_t path_count;
     const struct zkr__edit *
         edits; /* CHECK: one for each path, of which those with data are set instead; NULL = none */
@@ -88,7 +90,8 @@ struct zkr__answer {
     int64_t made; /* CHILDREN: the number that the next child would have got then */
     const void *data;
     size_t data_len;
-    int version; /* GET: of the data; 0 = as it was created */
+    int version;    /* GET: of the data; 0 = as it was created */
+    bool unwatched; /* there was no room for the watch; not said by the door */
     size_t
         bad_check; /* CHECK refused: index of the first node that is missing, or has another version */
     /* CHECK, MULTI, CREATES refused by a server: index of the operation that failed, in the order above over all
@@ -98,8 +101,8 @@ struct zkr__answer {
     const struct zoo_op_result *results;
 };
 
-/* CHANGED: its data, its children, or that it exists now; whichever was watched. */
-enum zkr__node_event { ZKR__NODE_DELETED, ZKR__NODE_CHANGED };
+/* CHANGED: its data, or that it exists now; CHILDREN: which it has. */
+enum zkr__node_event { ZKR__NODE_DELETED, ZKR__NODE_CHANGED, ZKR__NODE_CHILDREN };
 
 enum zkr__session_event {
     ZKR__SESSION_UP,
@@ -136,6 +139,9 @@ struct zkr__open_args {
     void (*on_log)(int slot, int level, const char *line);
     int log_slot;
 };
+
+/* For set_servers(): nobody is there, which shows at once. A handle that is closed there ends no session. */
+#define ZKR__NOWHERE "127.255.255.254:9"
 
 struct zkr__door {
     void *(*open)(const struct zkr__open_args *args); /* NULL and errno */

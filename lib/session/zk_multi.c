@@ -75,6 +75,9 @@ static void copy_ops(struct multi *m, const struct zkr__op *op, zoo_op_t *to)
     }
 }
 
+/* Said of the whole by a server that does not look at it; newer headers name it. */
+enum { THROTTLED = -127 };
+
 /*
  * Has a server looked at the operations? Without that libzookeeper gives all of them the code of the
  * whole. What follows the one that failed has ZRUNTIMEINCONSISTENCY otherwise.
@@ -83,8 +86,8 @@ static bool looked_at(const struct multi *m, int rc)
 {
     int code = zkr__zk_code(rc);
     bool alike = m->count > 1 && m->results[0].err == rc && m->results[1].err == rc;
-    return rc == ZOK ||
-           (rc <= ZAPIERROR && code != ZKR_ECONNLOSS && code != ZKR_ESESSION && !alike);
+    return rc == ZOK || (rc <= ZAPIERROR && rc != THROTTLED && code != ZKR_ECONNLOSS &&
+                         code != ZKR_ESESSION && !alike);
 }
 
 static size_t failed_at(const struct multi *m)
@@ -98,12 +101,34 @@ static size_t failed_at(const struct multi *m)
     return SIZE_MAX;
 }
 
+/* libzookeeper takes fewer results than operations, and leaves the others as they were. */
+static void expect_results(struct multi *m)
+{
+    for (int i = 0; i < m->count; i++) {
+        m->results[i].err = ZRUNTIMEINCONSISTENCY;
+    }
+}
+
+/* Of the whole. It is done only when each of its operations is. */
+static struct zkr__answer answer_of(const struct multi *m, int rc)
+{
+    struct zkr__answer a = {
+        .code = zkr__zk_code(rc), .zk_rc = rc, .failed_at = SIZE_MAX};
+    for (int i = 0; rc == ZOK && i < m->count; i++) {
+        if (m->results[i].err != ZOK) {
+            a.code = ZKR_ECONNLOSS;
+            a.zk_rc = ZRUNTIMEINCONSISTENCY;
+        }
+    }
+    return a;
+}
+
 static void on_done(int rc, const void *data)
 {
     struct zkr__asker *asker = (void *)(uintptr_t)data;
     const struct multi *m = asker->scratch;
-    struct zkr__answer a = {
-        .code = zkr__zk_code(rc), .zk_rc = rc, .failed_at = SIZE_MAX};
+    struct zkr__answer a = answer_of(m, rc);
+    rc = a.zk_rc;
     if (looked_at(m, rc)) {
         a.failed_at = failed_at(m);
         a.bad_check = a.failed_at;
@@ -159,13 +184,12 @@ static void on_made(int rc, const void *data)
     struct zkr__asker *asker = (void *)(uintptr_t)data;
     struct multi *m = asker->scratch;
     const struct made *made = made_of(m);
-    struct zkr__answer a = {
-        .code = zkr__zk_code(rc), .zk_rc = rc, .failed_at = SIZE_MAX};
-    if (rc == ZOK) {
+    struct zkr__answer a = answer_of(m, rc);
+    if (a.code == ZKR_OK) {
         a.names = made->paths;
         a.name_count = made->count;
         a.czxid = made->stamp.mzxid;
-    } else if (looked_at(m, rc)) {
+    } else if (looked_at(m, a.zk_rc)) {
         a.failed_at = failed_at(m);
     }
     asker->answer(asker, &a);
@@ -194,16 +218,19 @@ static int submit_creates(void *zh, const struct zkr__op *op, struct zkr__asker 
     zoo_create_op_init(&ops[count], stamp, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     zoo_set_op_init(&ops[count + 1], stamp, NULL, -1, -1, &made->stamp);
     zoo_delete_op_init(&ops[count + 2], stamp, -1);
+    expect_results(m);
     return zoo_amulti(zh, m->count, ops, m->results, on_made, asker);
 }
 
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 {
     /*
-     * With a session that is over an operation is refused, and for each behind it libzookeeper frees a
-     * pointer that it has not set. So it must not get there. A session ends by a word of a server to one
+     * With a handle that has ended an operation is refused, and for each behind it libzookeeper frees a
+     * pointer that it has not set. So it must not get there. Credentials that are refused end a handle that is
+     * connected: session.c has nothing sent before they are taken. A session ends by a word of a server to one
      * who connects, so a handle that is connected is some round trips away from that: longer than it
-     * takes to pack the operations.
+     * takes to pack the operations, unless this thread is held up in between. That, and a handle that has connected
+     * anew before anybody was told of it, with credentials that were good until then, is what is left of it.
      */
     if (zoo_state(zh) != ZOO_CONNECTED_STATE) {
         return is_unrecoverable(zh) ? ZINVALIDSTATE : ZCONNECTIONLOSS;
@@ -213,7 +240,7 @@ int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *
     }
     struct multi *m = asker->scratch;
     size_t count = total(op);
-    zoo_op_t *ops = zkr__mem_alloc(count * sizeof(*ops));
+    zoo_op_t *ops = zkr__mem_alloc((count + 1) * sizeof(*ops)); /* it may be empty */
     if (!ops) {
         return ZMARSHALLINGERROR;
     }
@@ -239,6 +266,7 @@ int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *
     for (size_t i = 0; i < op->deleted_count; i++) {
         zoo_delete_op_init(&ops[count - op->deleted_count + i], op->deleted[i], -1);
     }
+    expect_results(m);
     int rc = zoo_amulti(zh, m->count, ops, m->results, on_done, asker);
     zkr__mem_free(ops);
     return rc;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "session/resolve.h"
 #include "session/zk_log.h"
 #include "session/zk_multi.h"
@@ -63,10 +64,17 @@ static void done_void(int rc, const void *asker)
     give(asker, &a);
 }
 
-static void done_stat(int rc, const struct Stat *stat, const void *asker)
+static void done_set(int rc, const struct Stat *stat, const void *asker)
 {
     (void)stat;
     struct zkr__answer a = answer_of(rc);
+    give(asker, &a);
+}
+
+static void done_exists(int rc, const struct Stat *stat, const void *asker)
+{
+    struct zkr__answer a = answer_of(rc);
+    add_stat(&a, rc == ZOK ? stat : NULL);
     give(asker, &a);
 }
 
@@ -117,7 +125,9 @@ static void on_watch(zhandle_t *zh, int type, int state, const char *path, void 
     }
     struct zkr__handle_owner *owner = ctx;
     owner->node(owner, path,
-                type == ZOO_DELETED_EVENT ? ZKR__NODE_DELETED : ZKR__NODE_CHANGED);
+                type == ZOO_DELETED_EVENT ? ZKR__NODE_DELETED
+                : type == ZOO_CHILD_EVENT ? ZKR__NODE_CHILDREN
+                                          : ZKR__NODE_CHANGED);
 }
 
 static int submit_op(void *handle,
@@ -139,7 +149,7 @@ static int submit_op(void *handle,
         return zoo_adelete(zh, op->path, -1, done_void, asker);
     case ZKR__OP_SET:
         return zoo_aset(zh, op->path, op->data, (int)op->data_len, op->version,
-                        done_stat, asker);
+                        done_set, asker);
     case ZKR__OP_CHILDREN:
         return op->watch ? zoo_awget_children2(zh, op->path, on_watch, owner,
                                                done_names, asker)
@@ -155,8 +165,9 @@ static int submit_op(void *handle,
     case ZKR__OP_CREATES:
         return zkr__zk_multi_submit(zh, op, asker);
     case ZKR__OP_EXISTS:
-        return op->watch ? zoo_awexists(zh, op->path, on_watch, owner, done_stat, asker)
-                         : zoo_aexists(zh, op->path, 0, done_stat, asker);
+        return op->watch
+                   ? zoo_awexists(zh, op->path, on_watch, owner, done_exists, asker)
+                   : zoo_aexists(zh, op->path, 0, done_exists, asker);
     }
     return ZBADARGUMENTS;
 }
@@ -202,6 +213,12 @@ static void *open_real(const struct zkr__open_args *args)
 {
     log_callback_fn log = zkr__zk_log_to(args->on_log, args->log_slot);
     zhandle_t *zh;
+    /* libzookeeper ends the program when it cannot start its two. */
+    int error = zkr__thread_try_two();
+    if (error != 0) {
+        errno = error;
+        return NULL;
+    }
     if (args->open_handle) {
         zh = args->open_handle(args->servers, on_session, args->timeout_ms, args->owner,
                                args->open_handle_ctx);
@@ -275,8 +292,7 @@ static bool set_servers_real(void *zh, const char *servers, bool anew)
         return false; /* asked again later */
     }
     if (anew) {
-        (void)zoo_set_servers(
-            zh, "127.255.255.254:9"); /* none of both lists; refuses at once */
+        (void)zoo_set_servers(zh, ZKR__NOWHERE); /* none of both lists */
     }
     (void)zoo_set_servers(zh, addresses);
     zkr__mem_free(addresses);

@@ -36,7 +36,9 @@ int zkr__zk_code(int rc)
             return codes[i].code;
         }
     }
-    return ZKR_EZK(rc);
+    /* A code that is none says nothing; among those of ours it could mean anything. */
+    enum { LEAST = -1000 };
+    return rc < ZOK && rc > LEAST ? ZKR_EZK(rc) : ZKR_ECONNLOSS;
 }
 
 void zkr__zk_guard(struct zoo_op *op, const char *path)

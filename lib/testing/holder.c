@@ -26,11 +26,11 @@ static int end_holder(zkr_mutex *m, const char *servers, const char *path, end_f
     zkr_contenders *list = NULL;
     int rc = zkr_mutex_contenders(m, &list);
 
-    if (rc == ZKR_OK && holder(list) == NULL) {
+    const zkr_contender *who = rc == ZKR_OK ? holder(list) : NULL;
+    if (who != NULL) {
+        rc = end(m, who, servers);
+    } else if (rc == ZKR_OK) {
         rc = zkr_error_set(ZKR_ENONODE, 0, path, "nobody holds");
-    }
-    if (rc == ZKR_OK) {
-        rc = end(m, holder(list), servers);
     }
     zkr_contenders_free(list);
     return rc;

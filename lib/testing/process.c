@@ -174,17 +174,33 @@ bool zkr__test_server_wait(zkr_test_server *s, int64_t timeout_ms)
     return true;
 }
 
-int zkr__test_server_signal(zkr_test_server *s, int number, int options)
+/* It stays to be waited for: one that is stopped already can be waited for again. */
+static void await_stop(pid_t pid)
+{
+    siginfo_t unused;
+    while (waitid(P_PID, (id_t)pid, &unused, WSTOPPED | WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR) {
+    }
+}
+
+static void reap(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+int zkr__test_server_signal(zkr_test_server *s, int number)
 {
     if (zkr__test_server_has_ended(s)) {
         return zkr__test_fail(ZKR_ESTATE, 0, "%s does not run", s->host);
     }
     (void)pthread_mutex_lock(&zkr__test_servers);
     (void)kill(s->pid, number);
-    while (options >= 0 && waitpid(s->pid, NULL, options) < 0 && errno == EINTR) {
-    }
     s->frozen = number == SIGSTOP;
-    if (number == SIGKILL) {
+    if (number == SIGSTOP) {
+        await_stop(s->pid);
+    } else if (number == SIGKILL) {
+        reap(s->pid);
         s->pid = 0;
     }
     (void)pthread_mutex_unlock(&zkr__test_servers);

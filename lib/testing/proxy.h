@@ -47,9 +47,17 @@ typedef struct conn {
     bool orphan;      /* the client is gone, the server must not know */
     int64_t retry_at; /* connect to the server again, when not 0 */
     int64_t give_up;  /* no more retries from then on */
+    int32_t ops[256]; /* of the last requests, by their xids */
 } conn;
 
 enum { ZKR__TO_SERVER, ZKR__TO_CLIENT };
+
+/*
+ * May change the answer to operation @op, 0 = the connect request, whole with its length; @room: bytes for it. Returns
+ * its size, 0 = it never comes.
+ */
+typedef size_t (
+    *zkr__test_edit)(void *ctx, int op, unsigned char *frame, size_t size, size_t room);
 
 struct zkr_test_proxy {
     pid_t owner;
@@ -77,6 +85,8 @@ struct zkr_test_proxy {
     int triggered;
     void (*hook)(void *ctx, int n, int op);
     void *hook_ctx;
+    zkr__test_edit edit;
+    void *edit_ctx;
     zkr_test_counts counts;
     conn *conns;
 };
@@ -135,5 +145,8 @@ int zkr__test_proxy_triggered(zkr_test_proxy *p);
 int zkr__test_proxy_on_request(zkr_test_proxy *p,
                                void (*hook)(void *ctx, int n, int op),
                                void *ctx);
+
+/** Let @edit see each answer, in the proxy's thread; it calls nothing of the proxy. NULL removes it. */
+int zkr__test_proxy_edit(zkr_test_proxy *p, zkr__test_edit edit, void *ctx);
 
 #endif

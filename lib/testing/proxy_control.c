@@ -306,3 +306,14 @@ int zkr__test_proxy_on_request(zkr_test_proxy *p,
     p->hook_ctx = ctx;
     return commit(p);
 }
+
+int zkr__test_proxy_edit(zkr_test_proxy *p, zkr__test_edit edit, void *ctx)
+{
+    int rc = begin(p);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    p->edit = edit;
+    p->edit_ctx = ctx;
+    return commit(p);
+}

@@ -130,6 +130,11 @@ static void cut_client_now(conn *c)
     c->flow[ZKR__TO_SERVER].eof = true;
 }
 
+static int32_t *op_of(conn *c, int32_t xid)
+{
+    return &c->ops[(uint32_t)xid % (sizeof c->ops / sizeof *c->ops)];
+}
+
 /* Whether a request may pass and the connection goes on. */
 static bool pass_request(zkr_test_proxy *p,
                          conn *c,
@@ -153,12 +158,35 @@ static bool pass_request(zkr_test_proxy *p,
         cut_client_now(c);
         return false;
     }
+    *op_of(c, be32(frame + 4)) = op;
     enqueue(p, c, ZKR__TO_SERVER, frame, size);
     if (fires(p, &p->after)) {
         cut_client_now(c);
         return false;
     }
     return true;
+}
+
+/* To the client, as the test would have it. */
+static void enqueue_edited(zkr_test_proxy *p,
+                           conn *c,
+                           int32_t op,
+                           const unsigned char *frame,
+                           size_t size)
+{
+    enum { MORE = 4096 };
+    unsigned char *edited = p->edit != NULL ? malloc(size + MORE) : NULL;
+
+    if (edited == NULL) {
+        enqueue(p, c, ZKR__TO_CLIENT, frame, size);
+        return;
+    }
+    memcpy(edited, frame, size);
+    size = p->edit(p->edit_ctx, op, edited, size, size + MORE);
+    if (size > 0) {
+        enqueue(p, c, ZKR__TO_CLIENT, edited, size);
+    }
+    free(edited);
 }
 
 static bool
@@ -173,6 +201,8 @@ pass_answer(zkr_test_proxy *p, conn *c, const unsigned char *frame, size_t size)
             c->cut_client = true;
             return false;
         }
+        enqueue_edited(p, c, *op_of(c, xid), frame, size);
+        return true;
     }
     enqueue(p, c, ZKR__TO_CLIENT, frame, size);
     return true;
@@ -184,8 +214,13 @@ pass_frame(zkr_test_proxy *p, conn *c, int d, const unsigned char *frame, size_t
     flow *f = &c->flow[d];
 
     if (!f->first_seen || size < 12) {
+        const bool answer = d == ZKR__TO_CLIENT && !f->first_seen;
         f->first_seen = true;
-        enqueue(p, c, d, frame, size);
+        if (answer) {
+            enqueue_edited(p, c, 0, frame, size);
+        } else {
+            enqueue(p, c, d, frame, size);
+        }
         return true;
     }
     if (d == ZKR__TO_CLIENT) {

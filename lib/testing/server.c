@@ -37,19 +37,19 @@ static int enter(const zkr_test_server *s)
 int zkr_test_server_freeze(zkr_test_server *s)
 {
     int rc = enter(s);
-    return rc == ZKR_OK ? zkr__test_server_signal(s, SIGSTOP, WUNTRACED) : rc;
+    return rc == ZKR_OK ? zkr__test_server_signal(s, SIGSTOP) : rc;
 }
 
 int zkr_test_server_thaw(zkr_test_server *s)
 {
     int rc = enter(s);
-    return rc == ZKR_OK ? zkr__test_server_signal(s, SIGCONT, -1) : rc;
+    return rc == ZKR_OK ? zkr__test_server_signal(s, SIGCONT) : rc;
 }
 
 static void end_process(zkr_test_server *s)
 {
     if (!zkr__test_server_has_ended(s)) {
-        (void)zkr__test_server_signal(s, SIGKILL, 0);
+        (void)zkr__test_server_signal(s, SIGKILL);
     }
 }
 

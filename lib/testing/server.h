@@ -74,8 +74,8 @@ bool zkr__test_server_wait(zkr_test_server *s, int64_t timeout_ms);
 /* Whether the process has ended by itself; it is reaped then, unless the program has done so. */
 bool zkr__test_server_has_ended(zkr_test_server *s);
 
-/* Send a signal, and wait with @options of waitpid(), unless they are -1. ZKR_ESTATE when it does not run. */
-int zkr__test_server_signal(zkr_test_server *s, int number, int options);
+/* Send a signal, and wait until it has stopped or ended it. ZKR_ESTATE when it does not run. */
+int zkr__test_server_signal(zkr_test_server *s, int number);
 
 /* ---- server.c and ensemble.c ---- */
 

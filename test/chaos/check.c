@@ -86,7 +86,7 @@ static void check_noticed(const zkc_hold *holds, size_t count, struct zkc_verdic
         if (took > (int64_t)(ZKC_SESSION_MS + ZKC_NOTICE_MS) * MS) {
             zkc_bad_add(v, ZKC_BAD_UNNOTICED,
                         "path %d: still sure %.0f ms after the deletion", h->path,
-                        (double)took / MS);
+                        (double)took / (double)MS);
         }
     }
 }
@@ -127,7 +127,7 @@ static void check_deadline(const zkc_record *all,
     most(&v->late, late);
     if (late > (int64_t)ZKC_LATE_MS * MS) {
         zkc_bad_add(v, ZKC_BAD_LATE, "client %d.%d thread %d: %.0f ms after %lld ms",
-                    r->process, r->life, r->thread, (double)late / MS,
+                    r->process, r->life, r->thread, (double)late / (double)MS,
                     (long long)r->limit);
     }
 }
@@ -178,6 +178,16 @@ static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verd
     }
 }
 
+/* It saw a node first that somebody has made there by hand, behind its own. */
+static bool saw_replaced(const zkc_record *all, size_t n, const zkc_record *r)
+{
+    bool found = false;
+    for (size_t i = 0; i < n && r->kind == ZKC_LOOKED && r->value > r->token; i++) {
+        found = found || (all[i].kind == ZKC_REPLACED && all[i].token == r->value);
+    }
+    return found;
+}
+
 static void check_records(const zkc_record *all,
                           size_t n,
                           const zkc_hold *holds,
@@ -189,7 +199,9 @@ static void check_records(const zkc_record *all,
         if (r->kind < ZKC_KINDS) {
             v->count[r->kind]++;
         }
-        check_record(r, zkc_hold_find(holds, count, r->token, r->path), v);
+        if (!saw_replaced(all, n, r)) {
+            check_record(r, zkc_hold_find(holds, count, r->token, r->path), v);
+        }
         if (r->kind == ZKC_STALLED && stood_still(all, n, r, ZKC_STOPPED) == 0) {
             most(&v->stalled, r->until - r->at);
         }

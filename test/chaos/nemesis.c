@@ -85,20 +85,14 @@ static bool restart_all(const struct strike *x)
     return true;
 }
 
-/*
- * One after the other. Sessions may be half as long from then on, or get back the time-out that the
- * clients ask for; not more, by which the judge measures how soon a loss is noticed.
- */
+/* One after the other; each has its own, or all the same. */
 static bool change_limits(const struct strike *x)
 {
-    static const int limits[][2] = {{ZKC_SESSION_MS / 2, ZKC_SESSION_MS / 2},
-                                    {ZKC_SESSION_MS / 2, ZKC_SESSION_MS},
-                                    {ZKC_SESSION_MS, ZKC_SESSION_MS}};
-    const int *chosen = limits[x->f->how % (sizeof limits / sizeof *limits)];
+    const int how = (int)(x->f->how % (2 * ZKC_SERVERS));
     for (int i = 0; i < ZKC_SERVERS; i++) {
         zkt_server *which = from_leader(x, i);
         zkt_server_kill(which);
-        zkt_server_limits(which, chosen[0], chosen[1]);
+        zkc_stage_limit(which, how < ZKC_SERVERS ? how + i : how);
         (void)pass(x, x->f->span_ms);
         zkt_server_launch(which);
         if (!wait_for(x->s, (x->leader + i) % ZKC_SERVERS, zkt_now_ms() + RECOVER_MS)) {
@@ -186,6 +180,8 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_SERVER_MOVED] = zkc_move_servers,
         [ZKC_PARENT_DELETED] = zkc_delete_parent,
         [ZKC_HOLDER_DELETED] = zkc_delete_holder,
+        [ZKC_HOLDER_REPLACED] = zkc_replace_holder,
+        [ZKC_FORBIDDEN] = zkc_forbid,
     };
     /* On a busy machine a server may have ended by itself. */
     const int leader = wait_serving(s) ? zkc_stage_wait_leader(s, RECOVER_MS) : -1;

@@ -66,7 +66,7 @@ tell_overlap(const zkc_hold *before, const zkc_hold *h, struct zkc_verdict *v)
                 " ns, client %d.%d thread %d (token %" PRIx64 ") %.1f ms before that",
                 h->path, before->process, before->life, before->thread, before->token,
                 end, h->process, h->life, h->thread, h->token,
-                (double)(end - h->granted) / MS);
+                (double)(end - h->granted) / (double)MS);
 }
 
 static bool parent_deleted(const zkc_record *all,

@@ -28,7 +28,9 @@
     X(LIMITS_CHANGED, "limits changed at restart", 200, 800)                           \
     X(SERVER_MOVED, "server moved", 1500, 4000)                                        \
     X(PARENT_DELETED, "empty lock path deleted", 4000, 5000)                           \
-    X(HOLDER_DELETED, "holder's node deleted by hand", 2000, 3000)
+    X(HOLDER_DELETED, "holder's node deleted by hand", 2000, 3000)                     \
+    X(HOLDER_REPLACED, "holder's node replaced by another's", 1500, 3000)              \
+    X(FORBIDDEN, "permissions taken away", 1500, 4000)
 
 enum zkc_fault_kind {
 #define ZKC_FAULT_ENUM_(name, text, least, most) ZKC_##name,

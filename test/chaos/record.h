@@ -37,11 +37,12 @@ enum zkc_kind {
     ZKC_GUARD_NO,      /* refused or not sent: code */
     ZKC_GUARD_UNKNOWN, /* no answer: code */
     /* by the coordinator */
-    ZKC_FAULT,   /* at..until, code = kind of fault */
-    ZKC_STOPPED, /* process was stopped at..until */
-    ZKC_DELETED, /* node of token deleted by hand, at..until; code */
-    ZKC_PARENT,  /* empty lock path deleted, at..until */
-    ZKC_CALM,    /* the nemesis has stopped and all is healed */
+    ZKC_FAULT,    /* at..until, code = kind of fault */
+    ZKC_STOPPED,  /* process was stopped at..until */
+    ZKC_DELETED,  /* node of token deleted by hand, at..until; code */
+    ZKC_REPLACED, /* made again under the same name by another, persistent: token */
+    ZKC_PARENT,   /* empty lock path deleted, at..until */
+    ZKC_CALM,     /* the nemesis has stopped and all is healed */
     ZKC_KINDS
 };
 

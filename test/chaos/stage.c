@@ -225,6 +225,15 @@ static void start_doors(zkc_stage *s, int client, int server)
                    zkt_proxy_port(doors[0]));
 }
 
+void zkc_stage_limit(zkt_server *server, int which)
+{
+    static const int limits[][2] = {{ZKC_SESSION_MS / 2, ZKC_SESSION_MS / 2},
+                                    {ZKC_SESSION_MS / 2, ZKC_SESSION_MS},
+                                    {ZKC_SESSION_MS, ZKC_SESSION_MS}};
+    const int *chosen = limits[which % (int)(sizeof limits / sizeof *limits)];
+    zkt_server_limits(server, chosen[0], chosen[1]);
+}
+
 /*
  * A server that comes back takes the leader's whole state. ZooKeeper 3.8 spoils its own when it takes only what it
  * missed while clients write: it fails half-way, logs the same transactions again, and when it is killed within that
@@ -241,6 +250,9 @@ static void start_servers(zkc_stage *s)
                                       "-Dzookeeper.nio.numSelectorThreads=2 "
                                       "-Dzookeeper.nio.numWorkerThreads=4"};
     s->ensemble = zkt_ensemble_start(ZKC_SERVERS, &o);
+    for (int i = 0; i < ZKC_SERVERS; i++) {
+        zkc_stage_limit(zkt_ensemble_server(s->ensemble, i), i);
+    }
     for (int i = 0; i < ZKC_PROXIED; i++) {
         for (int j = 0; j < ZKC_SERVERS; j++) {
             start_doors(s, i, j);

@@ -50,6 +50,12 @@ typedef struct zkc_stage {
 /** Signal that asks for the end, or 0. */
 extern volatile sig_atomic_t zkc_signaled;
 
+/**
+ * Which session time-outs a server grants from its next start on. Sessions are half as long as clients ask for, or as
+ * long, and go from one to the other as they move; never longer, by which the judge measures how soon a loss is noticed.
+ */
+void zkc_stage_limit(zkt_server *server, int which);
+
 /** Start servers and store; fails the program when it cannot. */
 void zkc_stage_open(zkc_stage *s, uint64_t seed);
 void zkc_stage_start_clients(zkc_stage *s);

@@ -25,6 +25,11 @@ bool zkc_lose_reply(const struct strike *x);
 bool zkc_move_servers(const struct strike *x);
 bool zkc_delete_parent(const struct strike *x);
 bool zkc_delete_holder(const struct strike *x);
+bool zkc_replace_holder(const struct strike *x);
+bool zkc_forbid(const struct strike *x);
+
+/** Do this to all ways of one client to the servers. */
+void zkc_doors(const struct strike *x, void (*what)(zkt_proxy *p));
 
 /**
  * Wait until whoever holds the long path is connected to server @index, so that a fault there

@@ -58,11 +58,16 @@ static zkt_proxy *door(const struct strike *x, int server)
     return zkc_stage_door(x->s, (int)(x->f->who % ZKC_PROXIED), server);
 }
 
-static void heal_doors(const struct strike *x)
+void zkc_doors(const struct strike *x, void (*what)(zkt_proxy *p))
 {
     for (int i = 0; i < ZKC_SERVERS; i++) {
-        zkt_proxy_heal(door(x, i));
+        what(door(x, i));
     }
+}
+
+static void heal_doors(const struct strike *x)
+{
+    zkc_doors(x, zkt_proxy_heal);
 }
 
 bool zkc_drop_connections(const struct strike *x)

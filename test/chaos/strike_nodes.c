@@ -109,6 +109,111 @@ bool zkc_delete_holder(const struct strike *x)
     return with_session(x, delete_first);
 }
 
+/* ---- a node that comes back as another's ----------------------------------------------- */
+
+static char replaced[384];
+
+static void tell_replaced(const struct strike *x, zkt_raw *raw)
+{
+    zkt_stat st;
+    if (zkt_raw_exists(raw, replaced, false, &st) == ZKT_OK) {
+        zkc_stage_put(x->s, (zkc_record){.kind = ZKC_REPLACED,
+                                         .at = zkc_now(),
+                                         .token = st.czxid,
+                                         .path = (uint8_t)(x->f->who % 2)});
+    }
+}
+
+static bool replace_first(const struct strike *x, zkt_raw *raw)
+{
+    zkt_stat st;
+    const zkt_node node = {.path = replaced};
+    if (!find_holder(raw, (int)(x->f->who % 2), replaced, sizeof replaced, &st)) {
+        return false;
+    }
+    zkc_record r = {.kind = ZKC_DELETED,
+                    .at = zkc_now(),
+                    .token = st.czxid,
+                    .path = (uint8_t)(x->f->who % 2)};
+    r.code = zkt_raw_delete(raw, replaced);
+    if (r.code == ZKT_OK || r.code == ZKT_LOST) {
+        zkc_stage_put(x->s, r);
+    }
+    if (r.code != ZKT_OK || zkt_raw_create(raw, &node, NULL, 0) != ZKT_OK) {
+        return false;
+    }
+    tell_replaced(x, raw);
+    return true;
+}
+
+static bool remove_replaced(const struct strike *x, zkt_raw *raw)
+{
+    (void)x;
+    int rc = zkt_raw_delete(raw, replaced);
+    return rc == ZKT_OK || rc == ZKT_NONODE;
+}
+
+/* Each other time a client is cut off meanwhile, the holder perhaps, and back before the other's node goes. */
+bool zkc_replace_holder(const struct strike *x)
+{
+    const bool cut = x->f->how % 2 == 0;
+    if (cut) {
+        zkc_doors(x, zkt_proxy_cut);
+    }
+    const bool done = with_session(x, replace_first);
+    if (cut) {
+        zkc_doors(x, zkt_proxy_heal);
+    }
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    while (!with_session(x, remove_replaced) && zkc_stage_pass(x->s, 0)) {
+    }
+    return done;
+}
+
+/* ---- permissions ------------------------------------------------------------------------ */
+
+/* On all children of a path, or on itself. */
+static bool set_acl(zkt_raw *raw, const struct strike *x, bool children, int perms)
+{
+    char dir[64];
+    char node[384];
+    zkt_list list = {0};
+    (void)snprintf(dir, sizeof dir, "%s/%d", ZKC_LOCKS, (int)(x->f->who % 2));
+    int rc = children ? zkt_raw_children(raw, dir, false, &list)
+                      : zkt_raw_set_acl(raw, dir, perms);
+    bool done = rc == ZKT_OK || rc == ZKT_NONODE;
+    for (int i = 0; i < list.count && done; i++) {
+        (void)snprintf(node, sizeof node, "%s/%s", dir, list.name[i]);
+        rc = zkt_raw_set_acl(raw, node, perms);
+        done = rc == ZKT_OK || rc == ZKT_NONODE;
+    }
+    zkt_list_free(&list);
+    return done;
+}
+
+static bool forbid(const struct strike *x, zkt_raw *raw)
+{
+    static const int kept[] = {ZKT_ALL & ~ZKT_READ, ZKT_ALL & ~ZKT_WRITE,
+                               ZKT_ALL & ~(ZKT_READ | ZKT_WRITE)};
+    return x->f->how % 2 == 0 ? set_acl(raw, x, true, kept[x->f->how / 2 % 3])
+                              : set_acl(raw, x, false, ZKT_ALL & ~ZKT_DELETE);
+}
+
+static bool permit(const struct strike *x, zkt_raw *raw)
+{
+    return set_acl(raw, x, x->f->how % 2 == 0, ZKT_ALL);
+}
+
+/* To see or to change all nodes there, or to delete any: nobody loses a hold by it, and what was released goes later. */
+bool zkc_forbid(const struct strike *x)
+{
+    const bool done = with_session(x, forbid);
+    (void)zkc_stage_pass(x->s, x->f->span_ms);
+    while (!with_session(x, permit) && zkc_stage_pass(x->s, 0)) {
+    }
+    return done;
+}
+
 void zkc_aim(const struct strike *x, int index, int64_t ms)
 {
     const char *host = zkt_server_host(zkt_ensemble_server(x->s->ensemble, index));

@@ -290,6 +290,19 @@ static void a_multi_lock_without_one_of_its_nodes_is_seen(void **state)
     expect_good();
 }
 
+/* But for a node that was made there by hand, under the name of one that was deleted. */
+static void a_node_made_by_hand_is_first_for_nobody(void **state)
+{
+    (void)state;
+    zkc_record *first = visit_both(1);
+    zkc_record *made = add(ZKC_REPLACED, 0, ZKC_RARE_PATH, 0);
+    made->token = first[VISIT + 1].value = first[GRANT].token + 1;
+    calm();
+    expect_good();
+    made->token++;
+    expect_only(ZKC_BAD_NOT_ALL);
+}
+
 /* ---- all of them -------------------------------------------------------------------- */
 
 /* Each kind of lock has to have been granted, looked at, and downgraded. */
@@ -347,6 +360,7 @@ int main(int argc, char **argv)
         TEST(the_number_of_a_multi_lock_is_that_of_its_first_path),
         TEST(half_a_multi_lock_excludes_while_it_is_sure),
         TEST(a_multi_lock_without_one_of_its_nodes_is_seen),
+        TEST(a_node_made_by_hand_is_first_for_nobody),
         TEST(a_run_without_one_of_the_locks_is_seen),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);

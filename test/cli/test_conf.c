@@ -65,12 +65,83 @@ ZKT_CASE(the_nearest_setting_counts)
     assert_int_equal(unlink(f.name), 0);
 }
 
+/* What is overridden is not even looked at: it may not be for us. */
+ZKT_CASE(what_is_overridden_is_not_looked_at)
+{
+    struct file f = make_file(0644, "ZKR_AUTH_FILE=/no/such/file\n"
+                                    "ZKR_SESSION_TIMEOUT=soon\nZKR_ACL=nonsense\n");
+    static const char none[] = "ZKR_CONFIG=$1 exec \"$0\" status -t 5000 --acl open $2";
+    refused_with(64, &f, ":1: ZKR_AUTH_FILE names a file that cannot be read", none);
+    static const char *const ways[] = {
+        "ZKR_CONFIG=$1 \"$0\" --auth digest:a:b -t 5000 --acl open status $2",
+        "ZKR_CONFIG=$1 \"$0\" ls --auth digest:a:b -t 5000 --acl open",
+        "ZKR_AUTH=digest:a:b ZKR_SESSION_TIMEOUT=5000 ZKR_ACL=open ZKR_CONFIG=$1 "
+        "\"$0\" status $2",
+        "ZKR_AUTH=nonsense ZKR_SESSION_TIMEOUT=soon ZKR_ACL= ZKR_CONFIG=$1 "
+        "\"$0\" lock -t 5000 --auth digest:a:b --acl open $2 true"};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        assert_int_equal(run_with(&f, ways[i]), 0);
+    }
+    assert_int_equal(unlink(f.name), 0);
+}
+
+/* A list of servers that is none is named like any other setting. */
+ZKT_CASE(a_bad_server_list_is_named)
+{
+    struct file f = make_file(0644, "\nZKR_SERVERS=host:port:x\n");
+    refused_with(64, &f, ":2: 'host:port:x' is not host:port",
+                 "ZKR_SERVERS= ZKR_CONFIG=$1 exec \"$0\" status $2");
+    refused_with(64, &f, "is not host:port[,host:port][/chroot] in the environment",
+                 "ZKR_SERVERS=a:b:c exec \"$0\" status $2");
+    assert_int_equal(unlink(f.name), 0);
+}
+
+/* As little as may be seen of them: neither in what is said nor in the list of processes. */
+ZKT_CASE(secrets_are_not_repeated)
+{
+    static const char *const texts[] = {"ZKR_AUTH digest:me:secret\n",
+                                        "digest:me:secret\n", "digest:me:secret=\n",
+                                        "ZKR_TLS=ca,cert,key,secret\n"};
+    struct cli c;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct file f = make_file(0644, texts[i]);
+        const char *const argv[] = {
+            "sh",       "-c", "ZKR_CONFIG=$1 exec \"$0\" status $2", cli_zkr(), f.name,
+            zkt_path(), NULL};
+        cli_spawn(&c, false, argv);
+        assert_int_equal(cli_wait(&c), 64);
+        assert_non_null(strstr(cli_err(&c), ":1: "));
+        assert_null(strstr(cli_err(&c), "secret"));
+        assert_int_equal(unlink(f.name), 0);
+    }
+    assert_int_equal(CLI_RUN(&c, "status", "--auht=digest:me:secret", zkt_path()), 64);
+    assert_null(strstr(cli_err(&c), "secret"));
+    assert_int_equal(CLI_RUN(&c, "status", zkt_path(), "--auth=digest:me:secret"), 64);
+    assert_null(strstr(cli_err(&c), "secret"));
+    struct file f = make_file(0644, "ZKR_TLS=ca,cert,key,secret\n");
+    refused_with(64, &f, "others may read the password in ZKR_TLS",
+                 "ZKR_CONFIG=$1 exec \"$0\" status $2");
+    assert_int_equal(unlink(f.name), 0);
+}
+
+/* --- pipes, which nobody may ever write to --- */
+
+ZKT_CASE(no_pipe_is_waited_for)
+{
+    struct file f = make_file(0600, "");
+    assert_int_equal(unlink(f.name), 0);
+    assert_int_equal(mkfifo(f.name, 0600), 0);
+    refused_with(64, &f, "nor a pipe", "exec \"$0\" --auth-file $1 lock -w 1 $2 true");
+    assert_int_equal(run_with(&f, "ZKR_CONFIG=$1 \"$0\" status $2"), 0);
+    assert_int_equal(unlink(f.name), 0);
+}
+
 /* It names the file and the line, and help is to be had all the same. */
 ZKT_CASE(a_mistake_in_a_file_is_named)
 {
     static const char *const texts[][2] = {
         {"\nZKR_SERVER=x\n", ":2: unknown setting 'ZKR_SERVER'"},
-        {"ZKR_SERVERS\n", ":1: not ZKR_NAME=value"},
+        {"ZKR_SERVERS\n", ":1: this line is not ZKR_NAME=value"},
         {"ZKR_SESSION_TIMEOUT=10s\n", ":1: ZKR_SESSION_TIMEOUT needs milliseconds"},
         {"ZKR_AUTH=digest:me:x\n", ":1: others may read ZKR_AUTH here"}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -158,6 +229,9 @@ ZKT_CASE(a_path_that_cannot_be_meant_is_named)
         {"/", "/ cannot be a lock"},
         {"/jobs/", "leave out the / at the end of '/jobs/'"},
         {"/zookeeper/x", "belong to the servers"}};
+    struct file none = {""};
+    refused_with(65, &none, "belong to the servers",
+                 "exec \"$0\" -z 127.0.0.1:1/ lock /zookeeper/x true");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct file path = {""};
         (void)snprintf(path.name, sizeof(path.name), "%s", cases[i][0]);

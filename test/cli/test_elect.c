@@ -55,6 +55,21 @@ ZKT_CASE(it_leads_again_until_told_to_stop)
     assert_int_equal(cli_queue(), 0);
 }
 
+/* Also after a command that ends with a status that zkr has itself. */
+ZKT_CASE(it_leads_again_whatever_the_status)
+{
+    static const char *const scripts[] = {"echo; exit 69", "echo; exit 70",
+                                          "echo; exit 75"};
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        struct cli c;
+        CLI_START(&c, "elect", zkt_path(), "sh", "-c", scripts[i]);
+        ZKT_EVENTUALLY(strlen(cli_out(&c)) >= 2, CLI_PATIENCE_MS);
+        assert_int_equal(kill(c.pid, SIGTERM), 0);
+        (void)cli_wait(&c); /* that of a command, or of the signal */
+        assert_int_equal(cli_queue(), 0);
+    }
+}
+
 /* One command runs at a time; the next candidate takes over from one that is killed. */
 ZKT_CASE(the_next_candidate_takes_over)
 {
@@ -119,6 +134,9 @@ ZKT_CASE(a_waiting_candidate_can_be_told_to_stop)
     struct cli a, b;
     CLI_QUEUE(&a, "elect", zkt_path(), "sleep", "60");
     CLI_QUEUE(&b, "elect", zkt_path(), "echo", "never");
+    assert_int_equal(kill(b.pid, SIGUSR1), 0); /* these are for the command alone */
+    assert_int_equal(kill(b.pid, SIGUSR2), 0);
+    zkt_sleep_ms(100);
     cli_stop(&b, SIGHUP);
     assert_int_equal(cli_queue(), 1);
     assert_string_equal(cli_out(&b), "");

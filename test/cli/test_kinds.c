@@ -132,6 +132,95 @@ ZKT_CASE(permits_are_counted)
     empty();
 }
 
+/* What ls says of the path of the test. */
+static bool lists(const char *text)
+{
+    return strstr(CLI_SAYS("ls", zkt_path()), text) != NULL;
+}
+
+/* Whoever looks: the permits of one who waits are not held, and how long its command is does not matter. */
+ZKT_CASE(who_waits_for_permits_does_not_hold_them)
+{
+    static const char text[] = "echo held; exec sleep 60 # a long command line, "
+                               "as people write them, with all that they want to be "
+                               "done on one line, so that the owner text is more than "
+                               "two hundred and fifty-six bytes long: here they are. ";
+    struct cli one, two, third;
+    const char *path = zkt_path();
+    CLI_START(&one, "lock", "--permits", "1/2", path, "-c", text);
+    wait_held(&one);
+    CLI_START(&two, "lock", "--permits", "2/2", path, "-c", text);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), below("leases")), 3, CLI_PATIENCE_MS);
+    assert_true(shows(path, "1 of 2 permits held, 1 wait\n"));
+    assert_true(json_shows(path, "\"waiting\":1,\"permits\":1,\"max\":2,"));
+    assert_int_equal(CLI("status", "-q", path), 0);
+    assert_true(lists("permit 1/2"));
+    CLI_REFUSED(65, "revoke", path);
+    CLI_REFUSED(65, "revoke", "-w", "1", "--force", path);
+
+    /* A lower maximum frees nothing. */
+    end(&two);
+    CLI_START(&two, "lock", "--permits", "2/3", path, "-c", text);
+    wait_held(&two);
+    CLI_START(&third, "lock", "--permits", "1", path, "-c", text);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), below("leases")), 4, CLI_PATIENCE_MS);
+    assert_true(shows(path, "3 of 1 permits held, 1 wait\n"));
+    assert_int_equal(CLI("status", "-q", path), 0);
+    assert_true(lists("permit 3/1"));
+    end(&third);
+    end(&two);
+    end(&one);
+    empty();
+}
+
+/* Those of Curator tell no maximum. */
+ZKT_CASE(who_waits_for_permits_of_curator_does_not_hold_them)
+{
+    const char *path = zkt_path();
+    assert_int_equal(zkt_create_path(zkt_servers(), below("leases")), 0);
+    assert_int_equal(zkt_create_path(zkt_servers(), below("locks")), 0);
+    zkt_raw *holder = zkt_raw_open(zkt_servers(), 30000),
+            *waiter = zkt_raw_open(zkt_servers(), 30000);
+    const struct {
+        zkt_raw *s;
+        const char *name, *data;
+    } nodes[] = {{holder, "leases/_c_0-lease-0000000000", "holder"},
+                 {waiter, "locks/_c_1-lock-0000000001", "waiter"},
+                 {waiter, "leases/_c_2-lease-0000000001", "waiter"}};
+    for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+        const zkt_node node = {.path = below(nodes[i].name),
+                               .data = nodes[i].data,
+                               .data_len = strlen(nodes[i].data),
+                               .flags = ZKT_EPHEMERAL};
+        assert_int_equal(zkt_raw_create(nodes[i].s, &node, NULL, 0), 0);
+    }
+    assert_true(shows(path, "1 permits held, 1 wait\n"));
+    assert_true(shows(path, "\n1    holder "));
+    assert_true(shows(path, "\n2    waiter "));
+    assert_true(lists("permit 1 "));
+    assert_int_equal(zkt_raw_close(holder), 0);
+    assert_int_equal(CLI("status", "-q", path), 1);
+    assert_int_equal(zkt_raw_close(waiter), 0);
+    empty();
+}
+
+/* Plain locks whose names are those of the parts of a semaphore. */
+ZKT_CASE(locks_below_make_no_semaphore)
+{
+    static const char *const names[] = {"locks", "leases"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct cli c;
+        CLI_HOLD(&c, below(names[i]));
+        wait_held(&c);
+        assert_true(shows(zkt_path(), "no lock; 1 below, see zkr ls\n"));
+        assert_int_equal(CLI("status", "-q", zkt_path()), 1);
+        assert_true(json_shows(zkt_path(), "\"kind\":null,"));
+        CLI_REFUSED(1, "revoke", zkt_path());
+        end(&c);
+    }
+    empty();
+}
+
 /* All of several paths or none; each is an ordinary lock. */
 ZKT_CASE(several_paths_are_locked_at_once)
 {

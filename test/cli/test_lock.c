@@ -84,6 +84,14 @@ ZKT_CASE(a_missing_chroot_is_65)
     (void)snprintf(servers, sizeof(servers), "%s%s/none", zkt_servers(), zkt_path());
     CLI_REFUSED(65, "-z", servers, "lock", "/p", "true");
     CLI_REFUSED(65, "-z", servers, "lock", "-n", "/p", "true");
+    CLI_REFUSED(65, "-z", servers, "elect", "/p", "true");
+    CLI_REFUSED(65, "-z", servers, "elect", "-l", "/p");
+    CLI_REFUSED(65, "-z", servers, "status", "/p");
+    CLI_REFUSED(65, "-z", servers, "status", "-q", "/p");
+    CLI_REFUSED(65, "-z", servers, "status", "--json", "/p");
+    CLI_REFUSED(65, "-z", servers, "revoke", "/p");
+    CLI_REFUSED(65, "-z", servers, "ls");
+    CLI_REFUSED(65, "-z", servers, "ls", "-r", "/p");
 }
 
 ZKT_CASE(a_command_that_cannot_start_is_69)

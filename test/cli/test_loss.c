@@ -193,3 +193,50 @@ ZKT_CASE(a_holder_without_a_command_gives_up_in_time)
     assert_true(zkt_now_ms() - started < SESSION_MS + 2000);
     cli_assert_one_line(&c);
 }
+
+/* --- the output of one without a command --- */
+
+/* The line that tells of the hold, and a mark when the output ends, as a guard would see it. */
+static const char guard[] = "\"$0\" -z \"$1\" -t " SESSION " lock \"$2\" | "
+                            "{ read -r line && echo \"$line\"; read -r none; "
+                            "shift 2; exec \"$@\"; }";
+
+static void begin_guarded(struct scene *s, int number)
+{
+    (void)snprintf(s->path, sizeof(s->path), "%s/%d", zkt_path(), number);
+    s->proxy = zkt_proxy_start(zkt_servers());
+    s->beats = cli_beats(2);
+    const char *const argv[] = {"sh",
+                                "-c",
+                                guard,
+                                cli_zkr(),
+                                zkt_proxy_host(s->proxy),
+                                s->path,
+                                CLI_BEAT(&s->beats[0], "once"),
+                                NULL};
+    cli_spawn(&s->holder, true, argv);
+    ZKT_EVENTUALLY(strstr(cli_out(&s->holder), "node="), CLI_PATIENCE_MS);
+    CLI_START(&s->next, "-t", SESSION, "lock", s->path, CLI_BEAT(&s->beats[1], "once"));
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), s->path), 2, CLI_PATIENCE_MS);
+}
+
+/* Whoever reads it, as the guard in the man page does, stops in time. */
+ZKT_CASE(without_a_command_the_output_ends_before_another_holds)
+{
+    enum { SCENES = 3 };
+    struct scene scenes[SCENES];
+    for (int i = 0; i < SCENES; i++) {
+        begin_guarded(&scenes[i], i);
+    }
+    silence(&scenes[0]);
+    resets(&scenes[1]);
+    silence_from_the_server(&scenes[2]);
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(cli_wait(&scenes[i].next), 0);
+        assert_int_equal(cli_wait(&scenes[i].holder), 0);
+        cli_assert_one_line(&scenes[i].holder);
+        int64_t gap = cli_gap(&scenes[i].beats[0], &scenes[i].beats[1]);
+        print_message("           gap %lld us\n", (long long)gap / 1000);
+        assert_true(gap > 0);
+    }
+}

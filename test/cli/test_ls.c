@@ -117,6 +117,23 @@ ZKT_CASE(what_is_not_there_is_said)
     empty();
 }
 
+/* The root may have children with numbers, and a chroot may be a lock. */
+ZKT_CASE(the_root_may_be_a_lock)
+{
+    struct cli c;
+    char servers[512];
+    put("job-0000000003", "first");
+    put("job-0000000004", "second");
+    put("a/x-lock-0000000000", "below");
+    (void)snprintf(servers, sizeof(servers), "%s%s", zkt_servers(), zkt_path());
+    assert_int_equal(CLI_RUN(&c, "-z", servers, "ls", "-r", "/"), 0);
+    assert_non_null(strstr(cli_out(&c), "\n/     other        first"));
+    assert_non_null(strstr(cli_out(&c), "\n/a    lock         below"));
+    assert_string_equal(cli_err(&c), "");
+    assert_int_equal(CLI_RUN(&c, "-z", servers, "ls"), 0);
+    empty();
+}
+
 /* A status of a directory says so; one with nobody in it says no more. */
 ZKT_CASE(status_points_to_what_is_below)
 {

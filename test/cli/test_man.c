@@ -23,20 +23,6 @@ static void run(const char *script)
     }
 }
 
-/* Each long option that a --help names. */
-ZKT_CASE(options_are_in_the_page_and_in_the_completion)
-{
-    run("for sub in '' lock elect status ls revoke; do\n"
-        "  for option in $(\"$0\" $sub --help | grep -oE -- '--[a-z][a-z-]+'); do\n"
-        "    grep -qF -- \"$(printf %s \"$option\" | sed 's/-/\\\\-/g')\" \"$1/zkr.1\" "
-        "||\n"
-        "      { echo \"$option is not in zkr.1\"; exit 1; }\n"
-        "    grep -qE -- \"(^|[ '])$option([ ')\\\"]|\\$)\" \"$1/zkr.bash\" ||\n"
-        "      { echo \"$option is not in zkr.bash\"; exit 1; }\n"
-        "  done\n"
-        "done");
-}
-
 /* As bash would ask: zkr ls --re<TAB>, zkr lock --acl <TAB>. */
 ZKT_CASE(words_are_completed)
 {
@@ -50,7 +36,34 @@ ZKT_CASE(words_are_completed)
         "completes --recursive ls --rec\n"
         "completes 'open creator' lock --acl ''\n"
         "completes --min-hold --auth-file x lock --min\n"
-        "completes --command elect --id x --com");
+        "completes --command elect --id x --com\n"
+        "bin=$(mktemp -d); : >$bin/zkt-tool; chmod +x $bin/zkt-tool; "
+        "PATH=$bin:$PATH\n"
+        "completes zkt-tool lock /p zkt-to\n"
+        "completes zkt-tool elect -i x /p zkt-to\n"
+        "rm -r $bin\n"
+        "completes '-c --command' lock /p -\n"
+        "completes --command elect /p --c\n"
+        "completes '' status /p -\n"
+        "completes '' ls /p --js\n"
+        "completes '' revoke /p --fo");
+}
+
+/* The demo takes no servers but its own, or those that it is told of: $ZKR_SERVERS may be those of real locks. */
+ZKT_CASE(the_demo_takes_no_servers_by_itself)
+{
+    run("b=$(mktemp -d); trap 'rm -r $b' EXIT; mkdir $b/examples $b/tools\n"
+        "for f in examples/hold examples/scheduler examples/stock tools/zkr; do\n"
+        "  printf '#!/bin/sh\\nexit 1\\n' >$b/$f; chmod +x $b/$f\n"
+        "done\n"
+        "demo() { ZKR_SERVERS=127.0.0.1:1 bash \"$1/../demo/demo.sh\" $b \"${@:2}\" "
+        "2>&1; }\n"
+        "out=$(demo \"$1\" || :)\n"
+        "case $out in *127.0.0.1:1[\\ ,]*) echo \"$out\"; exit 1 ;; esac\n"
+        "case $out in *'private ZooKeeper'*) ;; *) echo \"$out\"; exit 2 ;; esac\n"
+        "out=$(demo \"$1\" --servers 127.0.0.1:2 || :)\n"
+        "case $out in *'ZooKeeper at 127.0.0.1:2,'*'to be had at 127.0.0.1:2 '*) ;;\n"
+        "*) echo \"$out\"; exit 3 ;; esac");
 }
 
 /* The example for a part of a script, as it is printed; what it does there is $WORK. */

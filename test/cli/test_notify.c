@@ -118,6 +118,28 @@ ZKT_CASE(a_service_is_ready_when_it_holds)
     ear_close(&ear);
 }
 
+/* One that holds and does not start yet waits, too. */
+ZKT_CASE(a_delayed_start_is_alive)
+{
+    struct ear ear;
+    struct cli other, c;
+    ear_open(&ear, true);
+    cli_hold(&other);
+    cli_spawn(&c, false,
+              (const char *const[]){"env", ear.variable, "WATCHDOG_USEC=100000",
+                                    cli_zkr(), "lock", "--lock-delay=60", zkt_path(),
+                                    "true", NULL});
+    expect(&ear, "STATUS=waiting for the lock on ");
+    ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
+    cli_stop(&other, SIGTERM);
+    ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
+    for (int i = 0; i < 5; i++) {
+        expect_alive(&ear);
+    }
+    cli_stop(&c, SIGTERM);
+    ear_close(&ear);
+}
+
 /* A sign of life says that the bound is ample: none comes when the servers have fallen silent. */
 ZKT_CASE(signs_of_life_end_before_the_lock_does)
 {

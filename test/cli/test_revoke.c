@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr revoke, and what becomes of the one that is asked. */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,6 +149,159 @@ ZKT_CASE(status_keeps_the_owner)
     assert_int_equal(CLI_RUN(&s, "status", "--json", zkt_path()), 0);
     assert_non_null(strstr(cli_out(&s), "\"asked\":true"));
     assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+}
+
+/* --- whom --- */
+
+enum { OP_SET = 5, OP_LIST = 8, OP_LIST2 = 12 };
+
+struct race {
+    char first[300];
+    atomic_int lists;
+    atomic_bool gone;
+};
+
+/* The holder goes when it has been seen to hold, before it can be asked. */
+static void on_request(void *ctx, int n, int op)
+{
+    struct race *r = ctx;
+    (void)n;
+    bool again =
+        (op == OP_LIST || op == OP_LIST2) && atomic_fetch_add(&r->lists, 1) == 1;
+    if ((again || op == OP_SET) && !atomic_exchange(&r->gone, true)) {
+        (void)zkt_delete(zkt_servers(), r->first);
+    }
+}
+
+static void put(const char *name, const char *owner, int perms)
+{
+    char path[300];
+    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), name);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 5000);
+    const zkt_node node = {.path = path,
+                           .data = owner,
+                           .data_len = strlen(owner),
+                           .perms = perms,
+                           .scheme = "world",
+                           .id = "anyone"};
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+    assert_int_equal(zkt_raw_close(s), 0);
+}
+
+static int32_t version(const char *path);
+
+/* Nobody who has got the lock meanwhile is asked in its place. */
+ZKT_CASE(who_was_seen_to_hold_is_asked)
+{
+    struct race race = {.first = ""};
+    struct cli r;
+    char second[300];
+    put("a-lock-0000000001", "first", ZKT_ALL);
+    put("b-lock-0000000002", "second", ZKT_ALL);
+    (void)snprintf(race.first, sizeof(race.first), "%s/a-lock-0000000001", zkt_path());
+    (void)snprintf(second, sizeof(second), "%s/b-lock-0000000002", zkt_path());
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkt_proxy_on_request(proxy, on_request, &race);
+    assert_int_equal(
+        CLI_RUN(&r, "-z", zkt_proxy_host(proxy), "revoke", "-w", "5", zkt_path()), 0);
+    zkt_proxy_stop(proxy);
+    assert_true(atomic_load(&race.gone));
+    assert_int_equal(version(second), 0);
+    assert_int_equal(strncmp(cli_out(&r), "asked first, token ", 19), 0);
+    assert_non_null(strstr(cli_out(&r), "\nreleased\n"));
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+}
+
+/* Only the holder of that token. */
+ZKT_CASE(a_token_says_who_is_meant)
+{
+    struct cli c, r;
+    char token[32];
+    hold(&c, "-x", "echo held; echo $ZKR_FENCING_TOKEN; exec sleep 60");
+    ZKT_EVENTUALLY(strchr(cli_out(&c) + 5, '\n'), CLI_PATIENCE_MS);
+    (void)snprintf(token, sizeof(token), "%.*s", (int)strcspn(cli_out(&c) + 5, "\n"),
+                   cli_out(&c) + 5);
+    CLI_REFUSED(1, "revoke", "-w", "5", "--token", "1", zkt_path());
+    CLI_REFUSED(1, "revoke", "-w", "0", "--force", "--token", "1", zkt_path());
+    CLI_REFUSED(64, "revoke", "--token", "x", zkt_path());
+    assert_int_equal(cli_queue(), 1);
+    assert_string_equal(cli_err(&c), "");
+    assert_int_equal(CLI_RUN(&r, "revoke", "-w", "20", "--token", token, zkt_path()),
+                     0);
+    assert_non_null(strstr(cli_out(&r), "asked holder, token "));
+    assert_non_null(strstr(cli_out(&r), token));
+    assert_int_equal(cli_wait(&c), 143);
+}
+
+/* One that may not be written to cannot be asked, and can go all the same. */
+ZKT_CASE(force_reaches_what_may_not_be_written)
+{
+    struct cli r;
+    put("a-lock-0000000001", "closed", ZKT_READ);
+    CLI_REFUSED(77, "revoke", "-w", ".1", zkt_path());
+    assert_int_equal(CLI_RUN(&r, "revoke", "-w", ".1", "--force", zkt_path()), 0);
+    assert_non_null(strstr(cli_err(&r), "closed cannot be asked"));
+    assert_non_null(strstr(cli_err(&r), "by force"));
+    assert_int_equal(cli_queue(), 0);
+}
+
+/* The terminal of an operator does not obey what a holder has written. */
+ZKT_CASE(owner_texts_are_made_harmless)
+{
+    static const char data[] = "me\x9b"
+                               "2J\xc2\x9b"
+                               "3\xe2\x80\xae"
+                               "4\xe2\x80\xac\xff.";
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/a-lock-0000000009", zkt_path());
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_create(zkt_servers(), path, data, 0), 0);
+    struct cli r;
+    assert_int_equal(CLI_RUN(&r, "revoke", "--force", "-w", "0", zkt_path()), 0);
+    assert_non_null(strstr(cli_err(&r), "by force"));
+    for (const char *s = cli_err(&r); *s; s++) {
+        assert_true(((unsigned char)*s >= ' ' && (unsigned char)*s < 0x7f) ||
+                    *s == '\n');
+    }
+}
+
+/* The only contender's node. */
+static const char *node(void)
+{
+    static char path[512];
+    zkt_list list;
+    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), ZKT_OK);
+    assert_int_equal(list.count, 1);
+    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), list.name[0]);
+    zkt_list_free(&list);
+    return path;
+}
+
+static int32_t version(const char *path)
+{
+    char text[256];
+    zkt_stat st;
+    assert_int_equal(zkt_get(zkt_servers(), path, text, sizeof(text), &st), ZKT_OK);
+    return st.version;
+}
+
+/* The candidates of Curator's LeaderLatch would miss their turn: nobody writes to a leader, and a leader to nothing. */
+ZKT_CASE(a_leader_is_never_written_to)
+{
+    enum { PROBES_MS = 1000 };
+    struct cli c;
+    CLI_START(&c, "-t", "3000", "elect", zkt_path(), "sh", "-c", SLEEPS);
+    ZKT_EVENTUALLY(strstr(cli_out(&c), "held\n"), CLI_PATIENCE_MS);
+    CLI_REFUSED(65, "revoke", zkt_path());
+    CLI_REFUSED(65, "revoke", "-w", "5", "--force", zkt_path());
+    zkt_sleep_ms(PROBES_MS); /* those of a lock write */
+    assert_int_equal(version(node()), 0);
+    assert_int_equal(zkt_set(zkt_servers(), node(), "__REVOKE__"), ZKT_OK);
+    zkt_sleep_ms(PROBES_MS); /* a lock is restored */
+    assert_int_equal(version(node()), 1);
+    assert_string_equal(cli_err(&c), "");
+    end(&c, SIGTERM);
 }
 
 ZKT_CASE(what_cannot_be_asked_says_so)

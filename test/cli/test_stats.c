@@ -127,3 +127,20 @@ ZKT_CASE(a_file_that_cannot_be_written_is_named)
     CLI_REFUSED(64, "lock", "--stats", "/nosuch/x.prom", zkt_path(), "true");
     CLI_REFUSED(64, "lock", "--stats", "/tmp", zkt_path(), "true");
 }
+
+/* What is no file would be replaced by one: as root, /dev/null. */
+ZKT_CASE(what_is_no_file_is_not_replaced)
+{
+    struct place p = make_place();
+    struct stat st;
+    assert_int_equal(mkfifo(p.file, 0600), 0);
+    CLI_REFUSED(64, "lock", "--stats", p.file, zkt_path(), "true");
+    assert_int_equal(stat(p.file, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(unlink(p.file), 0);
+    assert_int_equal(symlink("elsewhere", p.file), 0);
+    CLI_REFUSED(64, "lock", "--stats", p.file, zkt_path(), "true");
+    assert_int_equal(lstat(p.file, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    remove_place(&p);
+}

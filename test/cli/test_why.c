@@ -68,6 +68,50 @@ ZKT_CASE(the_session_was_ended)
     }
 }
 
+/* What cannot be asked for is not to be asked for. */
+ZKT_CASE(the_advice_fits_what_was_held)
+{
+    static const char *const ways[][4] = {{"lock", "--permits", "2", "/leases"},
+                                          {"lock", "--also", "/t/other", ""},
+                                          {"elect", "-i", "me", ""}};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct cli c;
+        char path[300];
+        CLI_START(&c, ways[i][0], ways[i][1], ways[i][2], zkt_path(), "sh", "-c",
+                  "echo held; sleep 60");
+        ZKT_EVENTUALLY(strstr(cli_out(&c), "held\n"), CLI_PATIENCE_MS);
+        (void)snprintf(path, sizeof(path), "%s%s", zkt_path(), ways[i][3]);
+        assert_int_equal(zkt_delete_children(zkt_servers(), path), 0);
+        ZKT_EVENTUALLY(strstr(cli_err(&c), "deleted its node"), CLI_PATIENCE_MS);
+        assert_null(strstr(cli_err(&c), "zkr revoke"));
+        if (strcmp(ways[i][0], "elect") == 0) {
+            assert_int_equal(kill(c.pid, SIGTERM), 0);
+        }
+        (void)cli_wait(&c);
+        (void)zkt_delete_children(zkt_servers(), zkt_path());
+    }
+    (void)zkt_delete(zkt_servers(), "/t/other");
+}
+
+/* Out of descriptors: that is what is named. */
+ZKT_CASE(what_has_run_out_is_named)
+{
+    enum { LEAST = 5, MOST = 16 };
+    for (int i = LEAST; i <= MOST; i++) {
+        struct cli c;
+        char text[128];
+        (void)snprintf(text, sizeof(text),
+                       "ulimit -n %d; exec \"$0\" --connect-timeout 1 lock -n $1 true",
+                       i);
+        const char *const argv[] = {"sh", "-c", text, cli_zkr(), zkt_path(), NULL};
+        cli_spawn(&c, false, argv);
+        int status = cli_wait(&c);
+        if (status != 0 && strstr(cli_err(&c), "thread")) {
+            zkt_fail("%d: %s", i, cli_err(&c));
+        }
+    }
+}
+
 ZKT_CASE(the_network_was_cut)
 {
     struct cli c;

@@ -46,6 +46,7 @@ void search_choose(uint64_t seed)
     s->permits = s->locks && zkf_chance(35);
     s->max = 1 + zkf_below(3);
     s->resizes = s->permits && zkf_chance(40);
+    s->rush = s->permits && zkf_chance(40);
     search_choose_faults(s);
     s->free = !s->split && !s->limits && zkf_chance(20);
     if (s->free) {
@@ -58,6 +59,16 @@ void search_choose(uint64_t seed)
         s->tick = s->session / 8;
         s->longest_stop = s->session * 2;
         s->length = s->session * (2 + zkf_below(3));
+    }
+    s->grows = (s->limits || s->peace) && seed % 3 != 0 && zkf_chance(60);
+    if (s->grows && s->peace) { /* delays are short beside the shortest time-out */
+        s->sit = s->locks = true;
+        s->latches = false; /* some step down without a connection */
+        s->attempts = 0;
+        s->session *= 4;
+        s->tick = s->session / 8;
+        s->length = s->session * (2 + zkf_below(3));
+        s->fault_pace = s->session;
     }
 }
 
@@ -80,6 +91,20 @@ static void wait_at_door(int client, int64_t span)
     m->waits = m->service.busy = false;
     m->waited_at = zkf_now();
     zkf_enter(client);
+}
+
+/* A node whose name the client does not know is found by its GUID alone. Permits also look at lists without a node in them. */
+static bool may_hide(int client)
+{
+    const struct zkr__engine *engine = S.members[client].c->engine;
+    const struct zkr__claim *claim;
+    DL_FOREACH(engine->claims, claim)
+    {
+        if (zkr__claim_stage(&claim->k) == ZKR__FINDING) {
+            return false;
+        }
+    }
+    return !S.s.permits;
 }
 
 static bool may_allocate(void)
@@ -108,6 +133,7 @@ static void begin(uint64_t seed, bool trace)
                   .on_deleting = search_on_deleting,
                   .on_shortened = search_on_shortened,
                   .on_refused = search_on_refused,
+                  .may_hide = may_hide,
                   .wait = wait_at_door,
                   .act = act},
     };
@@ -124,6 +150,7 @@ static void begin(uint64_t seed, bool trace)
         zkf_chance(70) || config.servers > 1 ? S.s.session / 20 : S.s.session / 2;
     config.slow = S.s.peace ? 30 * ZKR__MS : config.slow;
     config.stalls = !S.s.peace;
+    config.exists_asks = seed / 3 % 2 == 0;
     config.seed = ~seed;
     zkf_begin(&config);
     search_begin_faults();
@@ -351,6 +378,7 @@ bool search_run(uint64_t seed, bool trace)
     zkr__mem_set_gate(may_allocate);
     memset(S.last_token, 0, sizeof(S.last_token));
     memset(S.last_alone, 0, sizeof(S.last_alone));
+    memset(S.lines, 0, sizeof(S.lines));
     memset(S.contenders, 0, sizeof(S.contenders));
     begin(seed, trace);
     search_begin_permits();
@@ -358,8 +386,9 @@ bool search_run(uint64_t seed, bool trace)
         add_member(i);
     }
     int64_t first = zkf_now() + zkf_below(S.s.fault_pace);
+    bool none = S.s.peace && !S.s.grows && !S.s.forbids;
     S.faults =
-        (struct zkf_actor){.due = S.s.peace ? ZKR__NEVER : first, .act = search_fault};
+        (struct zkf_actor){.due = none ? ZKR__NEVER : first, .act = search_fault};
     zkf_actor_add(&S.faults);
     int64_t end = zkf_now() + S.s.length;
     while (step(end)) {

@@ -23,6 +23,13 @@ enum { SEARCH_CLIENTS = 4, SEARCH_CONTENDERS = 15, SEARCH_DIRS = 5 };
 /* Those of DIR_PERMITS are tickets of a semaphore. */
 enum { DIR_LOCK, DIR_LATCH, DIR_SECOND, DIR_THIRD, DIR_PERMITS };
 
+/* What was there when a contender asked; that it is still there says that nothing took its place away. */
+struct setting {
+    bool connected;
+    int64_t session, reconnects;
+    int64_t gate, leases; /* czxid of the directories; 0 = missing */
+};
+
 /* Someone who wants to hold: a claim, or a latch or ticket with one claim after another. */
 struct contender {
     int client, dir;
@@ -32,17 +39,21 @@ struct contender {
     zkr_ticket *ticket;
     /* One contender for each path of a multi-lock, all with this and the ticket. NULL = no part. */
     zkr_multi_lock *multi;
-    bool asking;      /* a part whose ticket is not known yet */
-    int permits;      /* that its ticket is for; 0 = none */
-    bool once;        /* its ticket is a try */
-    int64_t gate;     /* czxid of its last node at the gate */
+    bool asking; /* a part whose ticket is not known yet */
+    int permits; /* that its ticket is for; 0 = none */
+    struct setting asked_in;
+    bool once;    /* its ticket is a try */
+    int64_t gate; /* czxid of its last node at the gate */
+    int64_t
+        beside_gate; /* since then it waits for permits with no place there; 0 = it does not */
     int ticket_told;  /* the state that its callback was told last; 0 = none */
     int64_t deadline; /* of the ticket, true time; 0 = none */
     bool reader;      /* it holds beside other readers */
     bool downgraded;  /* it was a writer */
     const struct zkf_node *node; /* the last one made, while it is there */
-    bool ended;                  /* a claim that has failed or was lost: to be left */
-    bool holding;                /* was sure, and has not been told otherwise */
+    int64_t made_at;
+    bool ended;   /* a claim that has failed or was lost: to be left */
+    bool holding; /* was sure, and has not been told otherwise */
     bool excused; /* somebody took its node or its session away by hand */
     int64_t excused_at;
     bool told; /* latch: between on_gain and on_loss */
@@ -74,6 +85,10 @@ struct member {
         shortened; /* the servers count with this time-out, of which it has not heard; 0 = no */
     int64_t reconnects; /* it had made by then */
     int64_t timeout_ms; /* at the last look */
+    int64_t moved_at;   /* to another server, on purpose */
+    int64_t shrunk_at;  /* it was longer at the look before */
+    int64_t write_seen; /* when the last one was answered, at the last look */
+    int64_t written_at; /* true time of that */
     long wishes, asked; /* written to nodes of its tickets; told */
 };
 
@@ -89,6 +104,8 @@ struct scenario {
     bool free;  /* one client uses the lock again and again, others seldom */
     bool split; /* servers cut off, one after the other, and little else */
     bool isolations, hands, kills, tries, latches, locks, limits;
+    bool
+        grows; /* one server grants short time-outs, another long ones; sessions go to and fro */
     bool shared;   /* a read-write lock */
     bool wishes;   /* holders are asked to let go */
     bool counting; /* whose readers watch the whole directory */
@@ -96,19 +113,25 @@ struct scenario {
     bool permits;  /* a semaphore, of so many: */
     int64_t max;   /* as long as there is no count */
     bool resizes;  /* there may be one */
+    bool rush;     /* a client asks for several at once */
     int64_t attempts;
     int64_t epoch;      /* of the first leader */
     int64_t margin_ppm; /* by which clocks may differ, 0 = as it is by default */
     bool disasters;     /* all servers killed, or emptied */
-    bool forbids;       /* permissions come and go */
+    bool forbids;       /* permissions come and go, with peace, too */
+    bool replaces;      /* nodes that are deleted by hand come back as another's */
+    bool throttles;     /* servers are too busy at times */
     bool auth;          /* credentials are handed in, and refused at times */
     bool door;          /* libzookeeper fails */
     bool starved;       /* memory is short at times */
     int64_t number;     /* given out first, -1 = 0 */
     bool visits;        /* strangers put children beside ours */
+    bool named;         /* some of them by numbers of their own */
     bool remakes;       /* directories are made again as they are empty */
     bool forgetful;     /* clients remember short lists only */
     bool narrow;        /* their nodes are made one at a time */
+    bool lies;          /* servers answer what cannot be */
+    int64_t watch_most; /* room for watches of a session; 0 = as much as is usual */
 };
 
 struct search {
@@ -127,6 +150,12 @@ struct search {
     int64_t last_token[SEARCH_DIRS];
     int64_t last_alone[SEARCH_DIRS]; /* of those that hold alone */
     int last_label[SEARCH_DIRS];
+    struct search_line {
+        int client;
+        int64_t token;
+        const struct zkf_node *node; /* of the last grant, while it is there */
+        int64_t gone_at;
+    } lines[SEARCH_DIRS]; /* see first_in_line() in search_check.c */
     char violation[400];
     /* What went on, over all seeds. */
     struct {
@@ -134,8 +163,10 @@ struct search {
             cuts, isolations, crashes, hands, kills, latch_gains, shortened, tickets,
             shared_grants, downgrades, wishes, asked, multis, multi_grants,
             permit_grants, several_permits, permits_together, resizes, numbers_spent,
-            forbidden, no_memory, visits, remakes, remakes_counted_on, guesses, wrong,
-            lists_shared, placed_behind, lined_up;
+            forbidden, nodes_forbidden, replaced, no_memory, visits, visits_named,
+            remakes, remakes_counted_on, guesses, wrong, lists_shared, placed_behind,
+            lined_up, looked, moves, leaderless;
+        long permits_in_turn;
     } did;
 };
 
@@ -171,11 +202,13 @@ void search_check_multis(void);
 void search_begin_permits(void);
 void search_open_permits(struct member *m);
 void search_ask_permits(struct contender *k);
-/* The contender that @claim is for, or NULL. */
-struct contender *search_asker_of(const struct zkr__claim *claim);
+/* The contender that @claim is for, or NULL. The claim's node is asked for just now. */
+struct contender *search_ask_sent(const struct zkr__claim *claim);
+/* A lease, not a node at the gate. */
+bool search_is_lease(const struct zkf_node *node);
 void search_on_permit_node(struct contender *k, const struct zkf_node *node);
-/* Who waits for permits is the first at the gate: no two do, and one list follows a release. */
-void search_check_inside(const struct contender *k);
+/* Who waits for permits stands at the gate, so that others come behind, and do not all look after each release. */
+void search_check_inside(struct contender *k) ZKR__LOCKED;
 void search_check_permits(const struct contender *k, int64_t token);
 /* Nodes by which it holds. */
 int search_leases_of(const struct contender *k);
@@ -204,9 +237,7 @@ void search_begin_faults(void);
 /* By how much a client's clock is faster, in parts of a million. */
 int64_t search_skew(void);
 void search_on_refused(int label, const char *deleted);
-/* It was to be deleted, and may not be. */
-bool search_is_stuck(const char *path);
-/* What was forbidden is allowed, and what could not be deleted is. */
+/* What was forbidden is allowed, and strangers leave. */
 void search_clean_up(void);
 void search_fault(void *unused);
 void search_calm(void);
@@ -214,7 +245,11 @@ void search_calm(void);
 /* search_visitors.c */
 void search_begin_visitors(void);
 void search_visit(void);
-/* All leave. False: some cannot yet. */
+/* One with this very name, for @owner as zkf_stranger_create_for() has it. */
+bool search_visit_as(const char *path, int64_t owner);
+/* A stranger that named itself by a number which the servers had yet to come to. */
+bool search_is_ahead_of_count(const struct zkf_node *node);
+/* All leave who may be in the way. False: some cannot yet. */
 bool search_end_visits(void);
 /* A client sends it: if it makes a node in a directory that is empty, that may be made again. */
 void search_on_create(const struct zkr__op *op);
@@ -237,6 +272,8 @@ void search_on_shortened(int client, int64_t session, int64_t timeout);
 bool search_look_at_lease(int client);
 /* What it promises now may be more than it can know. */
 bool search_leans(int client);
+/* Its session shrank before a write of it was answered. */
+bool search_shrank_early(const struct contender *k);
 
 /* search_check.c */
 void search_check(void);

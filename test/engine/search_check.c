@@ -66,7 +66,7 @@ int search_on_submit(int client, const struct zkr__op *op)
     {
         if (claim->node == made) {
             const struct contender *part = search_part_of(claim);
-            part = part ? part : search_asker_of(claim);
+            part = part ? part : search_ask_sent(claim);
             for (int i = 0; i < SEARCH_CONTENDERS && !part; i++) {
                 const struct contender *k = &S.contenders[i];
                 const void *ctx = claim->on_change_ctx;
@@ -91,8 +91,10 @@ void search_on_created(const struct zkf_node *node)
     }
     k->refusals = 0;
     if (node->owner == S.members[k->client].c->session_id) {
-        k->excused = false;
+        /* One that has leases may join the gate behind them. */
+        k->excused = k->excused && k->permits > 0 && !search_is_lease(node);
         k->node = node;
+        k->made_at = zkf_now();
         k->wishes = 0;
         if (k->permits > 0) {
             search_on_permit_node(k, node);
@@ -117,6 +119,12 @@ void search_on_deleting(const struct zkf_node *node)
 {
     struct contender *k = search_by_label(node->label);
     /* The token of a reader that was a writer is still that one's. */
+    for (int i = 0; i < SEARCH_DIRS; i++) {
+        if (S.lines[i].node == node) {
+            S.lines[i].node = NULL;
+            S.lines[i].gone_at = zkf_now();
+        }
+    }
     bool by_this = k && (k->downgraded ? k->node == node : k->token == node->czxid);
     if (k && k->node == node) {
         k->node = NULL;
@@ -129,6 +137,8 @@ void search_on_deleting(const struct zkf_node *node)
     }
 }
 
+#define NO_NUMBER INT64_MIN
+
 static int64_t sequence_of(const struct zkf_node *node, int dir)
 {
     static uint32_t dirs[SEARCH_DIRS];
@@ -140,7 +150,7 @@ static int64_t sequence_of(const struct zkf_node *node, int dir)
     if (node->parent_hash != dirs[dir] ||
         (sequence < 0 &&
          !zkr__name_parse(zkr__path_name(node->path), &kind, &sequence))) {
-        return -1;
+        return NO_NUMBER;
     }
     return sequence;
 }
@@ -161,19 +171,25 @@ static bool is_to_read(const struct contender *k, const struct zkf_node *node)
     return false;
 }
 
-/* Is it in the queue of @k, and in the way of it once it is ahead? Its number, or -1. */
+/* One of ours that has a number below 0 may not hold, and goes. */
+static bool is_spent(const struct zkf_node *node, int64_t sequence)
+{
+    return node->label != 0 && sequence < 0;
+}
+
+/* Is it in the queue of @k, and in the way of it once it is ahead? Its number, or NO_NUMBER. */
 static int64_t number_in_the_way(const struct contender *k, const struct zkf_node *node)
 {
     int64_t sequence = sequence_of(node, k->dir);
-    bool reads = k->reader && sequence >= 0 &&
+    bool reads = k->reader && sequence != NO_NUMBER &&
                  (strstr(node->path, "__READ__") || is_to_read(k, node));
-    return reads ? -1 : sequence;
+    return reads || is_spent(node, sequence) ? NO_NUMBER : sequence;
 }
 
 static const struct zkf_node *node_ahead(const struct contender *k,
                                          const struct zkf_node *node)
 {
-    int64_t mine = sequence_of(node, k->dir), best = -1;
+    int64_t mine = sequence_of(node, k->dir), best = NO_NUMBER;
     const struct zkf_node *ahead = NULL;
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t sequence = number_in_the_way(k, n);
@@ -202,7 +218,9 @@ void search_excuse(const struct zkf_node *node)
         return;
     }
     const struct zkf_node *ahead = k->permits > 0 ? NULL : node_ahead(k, node);
-    if (k->holding || !ahead || ahead->owner == node->owner) {
+    /* One ahead that was made later came by its name; whom it waited for has gone, and that is on the way. */
+    if (k->holding || !ahead || ahead->owner == node->owner ||
+        ahead->czxid > node->czxid) {
         k->excused = true;
         k->excused_at = zkf_now();
     }
@@ -217,6 +235,7 @@ void search_excuse_all(void)
     memset(S.last_token, 0, sizeof(S.last_token));
     memset(S.last_alone, 0, sizeof(S.last_alone));
     memset(S.last_label, 0, sizeof(S.last_label));
+    memset(S.lines, 0, sizeof(S.lines));
     search_begin_permits();
 }
 
@@ -251,21 +270,52 @@ bool search_is_leaving(const struct contender *k, const struct zkf_node *node)
 {
     const struct zkr__engine *engine = S.members[k->client].c->engine;
     struct zkr__path_entry *at = zkr__path_table_find(&engine->by_node, node->path);
+    const struct contender *other = search_by_label(node->label);
+    if (k->reader && other && other->downgraded && other->client == k->client) {
+        return true; /* it reads beside us; servers may have refused to change its node */
+    }
     bool leaves =
         at && zkr__claim_stage(&ZKR__OWNER_OF(at, struct zkr__claim, by_node)->k) ==
                   ZKR__REMOVING;
-    return leaves || is_looked_for(engine, zkr__path_name(node->path)) ||
-           (node->owner == S.members[k->client].c->session_id &&
-            search_is_stuck(node->path));
+    return leaves || is_looked_for(engine, zkr__path_name(node->path));
+}
+
+/*
+ * One that named itself and may be passed: put in front of one that was there, who goes by whom it found there; or
+ * ahead of the count, so that it came to stand among those who wait for others of their client (engine/known.h).
+ */
+static bool may_be_passed(const struct zkf_node *node, int64_t token)
+{
+    return node->label == 0 && (node->czxid > token || search_is_ahead_of_count(node));
+}
+
+/*
+ * The token of the first of those who hold one after the other, handed on within their client: who was put in front of
+ * them later is passed by all.
+ */
+static int64_t first_in_line(const struct contender *k)
+{
+    struct search_line *line = &S.lines[k->dir];
+    bool handed_on = line->client == k->client && line->token != 0 &&
+                     (line->gone_at == 0 || line->gone_at >= k->made_at);
+    if (!handed_on) {
+        line->token = k->token;
+    }
+    line->client = k->client;
+    line->node = k->node;
+    line->gone_at = 0;
+    return line->token;
 }
 
 /* Those in front must be on their way out, by this very client. */
-static void check_order(const struct contender *k, const struct zkf_node *node)
+static void
+check_order(const struct contender *k, const struct zkf_node *node, int64_t first)
 {
     int64_t mine = sequence_of(node, k->dir);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t other = number_in_the_way(k, n);
-        if (other >= 0 && other < mine && !search_is_leaving(k, n)) {
+        if (other != NO_NUMBER && other < mine && !may_be_passed(n, first) &&
+            !search_is_leaving(k, n)) {
             search_violation("contender %d of client %d is granted by %s past %s",
                              k->label, k->client, zkr__path_name(node->path),
                              zkr__path_name(n->path));
@@ -292,10 +342,13 @@ static void check_parked(const struct contender *k, const struct zkr__claim *cla
     if (mine == ZKR__SEQUENCE_LIMIT) { /* one of several, and none may hold */
         return;
     }
-    int64_t watched = strtoll(ahead + strlen(ahead) - 10, NULL, 10);
+    enum zkr__name_kind kind;
+    int64_t watched = NO_NUMBER;
+    (void)zkr__name_parse(zkr__path_name(ahead), &kind, &watched);
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         int64_t other = number_in_the_way(k, n);
-        if (other > watched && other < mine && !search_is_leaving(k, n)) {
+        if (other > watched && other < mine && !may_be_passed(n, claim->czxid) &&
+            !search_is_leaving(k, n)) {
             search_violation("contender %d of client %d (%s) watches %s past %s",
                              k->label, k->client, zkr__path_name(node->path),
                              zkr__path_name(ahead), zkr__path_name(n->path));
@@ -312,6 +365,10 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
     S.did.multi_grants += k->multi != NULL;
     zkf_trace("client %d: contender %d holds %s, token %" PRId64, k->client, k->label,
               zkr__path_name(claim->node), claim->czxid);
+    if (k->excused && !k->node) {
+        return; /* it has not heard yet that its node is gone */
+    }
+    int64_t first = first_in_line(k);
     if (k->excused || leans(k)) {
         return;
     }
@@ -352,7 +409,7 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
     if (!k->reader) {
         S.last_alone[k->dir] = claim->czxid;
     }
-    check_order(k, node);
+    check_order(k, node, first);
 }
 
 struct zkr__claim *search_claim(const struct contender *k)
@@ -405,7 +462,7 @@ static void look(struct contender *k)
     } else if (k->holding) {
         k->holding = false;
         k->until = 0;
-        if (S.s.peace) {
+        if (S.s.peace && !search_shrank_early(k)) {
             search_violation("contender %d is lost without a fault", k->label);
         }
         S.did.losses++;
@@ -423,7 +480,18 @@ static bool believes(const struct contender *k)
 /* What is sent without them may be refused, for good. */
 static void check_credentials(int client)
 {
+    static long hasty, too_long;
     const zkr_client *c = S.members[client].c;
+    const struct zkf_counts *f = zkf_counts();
+    if (f->hasty != hasty) {
+        hasty = f->hasty;
+        search_violation(
+            "client %d sends a transaction before its credentials are taken", client);
+    }
+    if (f->too_many_watches != too_long) {
+        too_long = f->too_many_watches;
+        search_violation("client %d has more watches than can be set again", client);
+    }
     if (zkr__connected(c) && zkf_credentials(c->link->zh) < (int)c->auth_count) {
         search_violation("client %d works without its credentials", client);
     }
@@ -529,7 +597,7 @@ void search_check_entitled(void)
     const char *names[MOST];
     size_t count = 0;
     for (const struct zkf_node *n = zkf_nodes(); n && count < MOST; n = n->next) {
-        if (sequence_of(n, DIR_LOCK) >= 0) {
+        if (sequence_of(n, DIR_LOCK) != NO_NUMBER) {
             names[count++] = zkr__path_name(n->path);
         }
     }

@@ -4,11 +4,7 @@
 
 #include "search.h"
 
-enum { STUCK_MAX = 512, PATH_ROOM = 128 };
-
-/* Nodes that could not be deleted. */
-static char stuck[STUCK_MAX][PATH_ROOM];
-static int stuck_count;
+enum { PATH_ROOM = 128 };
 
 /* --- what the seed chooses --- */
 
@@ -32,11 +28,13 @@ void search_choose_faults(struct scenario *s)
         s->peace = s->kills = s->hands = false;
         s->longest_stop = 2 * s->session;
     }
+    s->forbids = zkf_chance(s->peace ? 60 : 10);
     if (s->peace) {
         return;
     }
     s->disasters = !s->split && zkf_chance(12);
-    s->forbids = zkf_chance(10);
+    s->replaces = s->hands && zkf_chance(60);
+    s->throttles = zkf_chance(8);
     s->auth = zkf_chance(8);
     s->door = zkf_chance(12);
     s->starved = zkf_chance(6);
@@ -46,6 +44,9 @@ void search_choose_faults(struct scenario *s)
     s->number = zkf_chance(12) && number >= 0 ? number : -1;
     s->forgetful = zkf_chance(25);
     s->narrow = zkf_chance(25);
+    s->lies = zkf_chance(10);
+    s->named = s->visits && zkf_chance(50);
+    s->watch_most = zkf_chance(15) ? zkf_below(900) : 0;
 }
 
 int64_t search_skew(void)
@@ -78,26 +79,45 @@ static void some_limits(int64_t *least, int64_t *most)
     *most = *least + S.s.tick * zkf_below(8);
 }
 
+/* A session lasts 8 ticks at most: a server that grants few, one that grants all, and one between. */
+static void unequal_limits(void)
+{
+    for (int i = 0; i < S.s.servers; i++) {
+        int64_t few = S.s.tick * (2 + zkf_below(2));
+        int64_t least = i == 0 ? few : i == 1 ? S.s.session : few + zkf_below(few);
+        zkf_limits(i, least, i == 0 ? few : S.s.session);
+    }
+}
+
+/* What a client has to watch in any case, as the count of a semaphore. */
+enum { VITAL_WATCHES = 100 };
+
 void search_begin_faults(void)
 {
-    stuck_count = 0;
     search_begin_visitors();
     if (S.s.number >= 0) {
         S.did.numbers_spent++;
         begin_numbers();
     }
-    for (int i = 0; i < S.s.servers && S.s.limits && zkf_chance(70); i++) {
+    if (S.s.grows) {
+        unequal_limits();
+    }
+    for (int i = 0; i < S.s.servers && S.s.limits && !S.s.grows && zkf_chance(70);
+         i++) {
         int64_t least, most;
         some_limits(&least, &most);
         zkf_limits(i, least, most); /* each has its own */
     }
     const struct zkf_door_faults door = {.open = S.s.door ? 6 : 0,
                                          .submit = S.s.door ? 150 : 0,
+                                         .throttle = S.s.throttles ? 60 : 0,
+                                         .lie = S.s.lies ? 15 : 0,
                                          .slow = S.s.door ? 3 : 0,
                                          .span = S.s.session / 2,
                                          .add_auth = S.s.auth ? 6 : 0,
                                          .refuse_auth = S.s.auth ? 12 : 0};
     zkf_door_faults(&door);
+    zkf_most_watches(S.s.watch_most > 0 ? S.s.watch_most + VITAL_WATCHES : 0);
 }
 
 /* --- one after the other --- */
@@ -146,6 +166,32 @@ static void delete_two(const struct zkf_node *node)
     }
 }
 
+/* Under its name there is one of somebody else then; its client is told of neither, or in whichever way. */
+static void replace(const struct zkf_node *node)
+{
+    char path[PATH_ROOM];
+    struct contender *k = search_by_label(node->label);
+    const struct zkf_node *other = some_node();
+    int64_t owner = zkf_chance(50) && other->owner != node->owner ? other->owner : 0;
+    if (node->owner == 0 || strlen(node->path) >= sizeof(path)) {
+        return;
+    }
+    memcpy(path, node->path, strlen(node->path) + 1);
+    if (k && zkf_chance(60)) {
+        (void)zkf_cut(k->client, (enum zkf_cut)zkf_below(3));
+    }
+    /* A list knows no owner: who stands for less than a moment, and has no watch yet, may be granted by it once more. */
+    const struct zkr__claim *claim = k ? search_claim(k) : NULL;
+    bool watched =
+        claim && claim->k.own == ZKR__OWN_SET && strcmp(claim->node, path) == 0;
+    delete_by_hand(node);
+    S.did.replaced += search_visit_as(path, owner);
+    if (k && !watched) {
+        k->excused = true;
+        k->excused_at = zkf_now();
+    }
+}
+
 static void by_hand(void)
 {
     const struct zkf_node *node = some_node();
@@ -153,7 +199,9 @@ static void by_hand(void)
         return;
     }
     S.did.hands++;
-    if (zkf_chance(25)) {
+    if (S.s.replaces && zkf_chance(40)) {
+        replace(node);
+    } else if (zkf_chance(25)) {
         delete_two(node);
     } else if (zkf_chance(40)) {
         search_touch(node);
@@ -217,6 +265,38 @@ static void change_limits(void)
     }
 }
 
+static int some_holder(void)
+{
+    int64_t count = 0;
+    int chosen = some_client();
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        if (S.contenders[i].holding && zkf_below(++count) == 0) {
+            chosen = S.contenders[i].client;
+        }
+    }
+    return chosen;
+}
+
+/* A session goes to another server, whose limits are others; or nobody hears of it, and the leader is killed. */
+static void move_or_forget(void)
+{
+    enum { SOON_MS = 1000 };
+    int at = some_holder();
+    if (S.s.peace && zkf_now() < S.members[at].moved_at + SOON_MS * ZKR__MS) {
+        return; /* a connection that ends before it is answered would be a fault */
+    }
+    S.members[at].moved_at = zkf_now();
+    if (S.s.peace || zkf_chance(70)) {
+        zkf_direct(at, (int)zkf_below(S.s.servers));
+        S.did.moves += zkf_cut(at, ZKF_CUT_ANSWERS);
+    } else if (zkf_leader() >= 0) {
+        zkf_blackhole(at, true);
+        search_stalled(at, true);
+        zkf_crash(zkf_leader());
+        S.did.leaderless++;
+    }
+}
+
 static void servers(void)
 {
     if (zkf_chance(S.s.split && !zkf_isolated() ? 0 : 30)) {
@@ -251,31 +331,24 @@ static void permissions(void)
         zkf_permit_all();
         return;
     }
+    const struct zkf_node *node = some_node();
+    if (node && zkf_chance(50)) {
+        static const unsigned sets[] = {ZKF_READ, ZKF_WRITE, ZKF_READ | ZKF_WRITE};
+        S.did.nodes_forbidden += zkf_forbid(node->path, sets[zkf_below(3)]);
+        return;
+    }
     const char *path = zkf_chance(30) ? parents[zkf_below(3)]
                                       : search_dir((int)zkf_below(SEARCH_DIRS));
-    static const enum zkf_perm perms[] = {ZKF_READ, ZKF_CREATE, ZKF_DELETE};
+    static const unsigned perms[] = {ZKF_READ, ZKF_CREATE, ZKF_DELETE, ZKF_QUOTA};
     S.did.forbidden +=
-        zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(3)]
+        zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(4)]
                                         : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
-}
-
-bool search_is_stuck(const char *path)
-{
-    for (int i = 0; i < stuck_count; i++) {
-        if (strcmp(stuck[i], path) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void search_on_refused(int label, const char *deleted)
 {
     if (!deleted) {
         search_refused(label);
-    } else if (!search_is_stuck(deleted) && stuck_count < STUCK_MAX &&
-               strlen(deleted) < PATH_ROOM) {
-        memcpy(stuck[stuck_count++], deleted, strlen(deleted) + 1);
     }
 }
 
@@ -285,11 +358,6 @@ void search_clean_up(void)
         zkf_permit_all();
     }
     (void)search_end_visits();
-    for (int i = stuck_count - 1; i >= 0; i--) {
-        if (!zkf_find(stuck[i]) || zkf_stranger_delete(stuck[i])) {
-            memmove(stuck[i], stuck[--stuck_count], PATH_ROOM);
-        }
-    }
 }
 
 static void strangers(void)
@@ -310,8 +378,19 @@ void search_fault(void *unused)
     S.faults.due = zkf_now() + zkf_below(split ? S.s.fault_pace / (S.s.split ? 1 : 4)
                                                : S.s.fault_pace);
     S.did.faults++;
+    if (S.s.grows && ((S.s.peace && !S.s.forbids) || zkf_chance(40))) {
+        move_or_forget();
+        return;
+    }
+    if (S.s.peace) { /* but for these */
+        permissions();
+        return;
+    }
     if (search_remake()) {
         return;
+    }
+    if (S.s.replaces && zkf_chance(15)) {
+        (void)search_end_visits();
     }
     if (S.s.visits && zkf_chance(30)) {
         search_visit();
@@ -329,7 +408,7 @@ void search_fault(void *unused)
         permissions();
         return;
     }
-    if (S.s.limits && zkf_chance(30)) {
+    if (S.s.limits && !S.s.grows && zkf_chance(30)) {
         change_limits();
         S.did.crashes++;
         return;
@@ -356,10 +435,11 @@ void search_calm(void)
     zkf_heal();
     zkf_slow(30 * ZKR__MS);
     zkf_door_faults(NULL);
-    S.s.starved = S.s.visits = S.s.remakes = false;
+    S.s.starved = S.s.visits = S.s.remakes = S.s.replaces = false;
     search_clean_up();
     for (int i = 0; i < S.s.clients; i++) {
         zkf_blackhole(i, false);
+        zkf_direct(i, -1);
         zkf_client_stop(i, false);
         search_stalled(i, false);
     }

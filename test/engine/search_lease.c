@@ -42,7 +42,18 @@ static bool look_at_timeout(struct member *m)
     }
     bool shorter = m->c->session_ms < m->timeout_ms;
     m->timeout_ms = m->c->session_ms;
+    m->shrunk_at = shorter ? zkf_now() : m->shrunk_at;
     return shorter;
+}
+
+/*
+ * A short hold costs no probe: it goes by writes from before, for a sixteenth of the session. With a shorter time-out
+ * these may be too old (lease.h). Those of a hold that has been probed are not: here none shrinks to less than a quarter.
+ */
+bool search_shrank_early(const struct contender *k)
+{
+    const struct member *m = &S.members[k->client];
+    return m->shrunk_at >= k->held_at && m->written_at <= k->held_at;
 }
 
 bool search_look_at_lease(int client)
@@ -50,6 +61,10 @@ bool search_look_at_lease(int client)
     struct member *m = &S.members[client];
     const struct zkr__lease *l = &m->c->lease;
     bool shorter = look_at_timeout(m);
+    if (l->last.answered != m->write_seen) {
+        m->write_seen = l->last.answered;
+        m->written_at = zkf_now();
+    }
     if (l->until != m->lease_seen) {
         int64_t margin = S.s.margin_ppm > 0 ? S.s.margin_ppm : 1000;
         int64_t alone = l->last.sent - l->session / 3 - l->gap;

@@ -134,7 +134,8 @@ static void on_change(struct zkr__claim *claim, void *ctx)
     k->ended = true;
     k->holding = false;
     S.did.failed += claim->k.failure != 0;
-    if (S.s.peace && claim->k.failure != ZKR_ETIMEDOUT) {
+    bool refused = S.s.forbids && claim->k.failure != 0;
+    if (S.s.peace && claim->k.failure != ZKR_ETIMEDOUT && !refused) {
         search_violation("contender %d fails (%d, lost %d) without a fault", k->label,
                          claim->k.failure, claim->k.lost);
     }
@@ -172,7 +173,7 @@ static void on_failed(zkr_leader_latch *latch, int code, void *ctx)
     zkf_trace("client %d: contender %d: on_failed, %d", k->client, k->label, code);
     k->ended = true;
     S.did.failed++;
-    if (S.s.peace) {
+    if (S.s.peace && !S.s.forbids) {
         search_violation("the latch of contender %d fails (%d) without a fault",
                          k->label, code);
     }
@@ -234,6 +235,19 @@ static int some_dir(bool latch)
     return latch ? DIR_LATCH : S.s.multis ? dirs[zkf_below(3)] : DIR_LOCK;
 }
 
+/* One, or several at once. */
+static void enter_permits(int at)
+{
+    int64_t count = S.s.rush ? 1 + zkf_below(4) : 1;
+    struct contender *k;
+    while (count-- > 0 && (k = free_place(S.contenders)) != NULL) {
+        *k = (struct contender){
+            .client = at, .dir = DIR_PERMITS, .label = ++S.labels, .since = zkf_now()};
+        S.did.entered++;
+        search_ask_permits(k);
+    }
+}
+
 static void enter(int at)
 {
     struct contender *k = free_place(S.contenders);
@@ -246,10 +260,7 @@ static void enter(int at)
     }
     struct member *m = &S.members[at];
     if (S.s.permits && zkf_chance(60)) {
-        *k = (struct contender){
-            .client = at, .dir = DIR_PERMITS, .label = ++S.labels, .since = zkf_now()};
-        S.did.entered++;
-        search_ask_permits(k);
+        enter_permits(at);
         return;
     }
     bool latch = S.s.latches && (!S.s.locks || zkf_chance(30));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contenders for the permits of a semaphore, and its maximum. */
 #include <inttypes.h>
+#include <string.h>
 
+#include "engine/directory.h"
 #include "search.h"
 #include "util.h"
 
@@ -103,6 +105,22 @@ size_t search_count_watches(void)
 
 /* --- what the applications do --- */
 
+static int64_t made_at(const char *dir)
+{
+    const struct zkf_node *node = zkf_find(dir);
+    return node ? node->czxid : 0;
+}
+
+static struct setting setting_of(const struct contender *k)
+{
+    const zkr_client *c = S.members[k->client].c;
+    return (struct setting){.connected = zkr__connected(c),
+                            .session = c->session_id,
+                            .reconnects = c->stats.reconnects,
+                            .gate = made_at(GATE),
+                            .leases = made_at(search_dir(DIR_PERMITS))};
+}
+
 void search_open_permits(struct member *m)
 {
     zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
@@ -117,6 +135,7 @@ void search_ask_permits(struct contender *k)
     int64_t timeout_ms = search_timeout(k);
     k->permits = 1 + (int)zkf_below(S.s.resizes ? PERMITS_MAX : S.s.max);
     k->once = timeout_ms == 0;
+    k->asked_in = setting_of(k);
     S.did.tickets++;
     S.requesting = k->label;
     zkf_trace("client %d: contender %d asks for %d permits", k->client, k->label,
@@ -129,7 +148,7 @@ void search_ask_permits(struct contender *k)
     S.requesting = 0;
 }
 
-struct contender *search_asker_of(const struct zkr__claim *claim)
+struct contender *search_ask_sent(const struct zkr__claim *claim)
 {
     for (int i = 0; i < SEARCH_CONTENDERS && claim->batch; i++) {
         struct contender *k = &S.contenders[i];
@@ -146,13 +165,6 @@ struct contender *search_asker_of(const struct zkr__claim *claim)
 static bool is_in(const struct zkf_node *node, const char *dir)
 {
     return node->parent_hash == zkf_hash(dir);
-}
-
-void search_on_permit_node(struct contender *k, const struct zkf_node *node)
-{
-    if (is_in(node, GATE)) {
-        k->gate = node->czxid;
-    }
 }
 
 int search_leases_of(const struct contender *k)
@@ -176,17 +188,74 @@ static int64_t rank_of(const struct contender *k)
     return rank;
 }
 
-void search_check_inside(const struct contender *k)
+void search_check_inside(struct contender *k)
 {
     const struct zkr__group *group = k->ticket ? k->ticket->place.group : NULL;
-    if (!group || group->state != ZKR__GROUP_WAITING) {
-        return;
+    if (!zkr__sure(S.members[k->client].c)) {
+        k->asked_in.connected =
+            false; /* a grant may come to nothing, and it comes anew */
     }
-    const struct zkr__claim *last = group->members[k->permits - 1];
-    if (last && last->k.phase == ZKR__PARKED && !group->members[k->permits]) {
+    const struct zkr__claim *last =
+        group && group->state == ZKR__GROUP_WAITING && !group->members[k->permits]
+            ? group->members[k->permits - 1]
+            : NULL;
+    if (!last || last->k.phase != ZKR__PARKED) {
+        k->beside_gate = 0;
+    } else if (k->beside_gate == 0) {
+        k->beside_gate = zkf_now();
+    } else if (S.s.peace && !S.s.forbids && zkf_now() > k->beside_gate + S.s.session) {
         search_violation("contender %d of client %d waits inside, and not at the gate",
                          k->label, k->client);
     }
+}
+
+/* Nothing can have cost it its place since it asked. */
+static bool kept_place(const struct contender *k)
+{
+    struct setting now = setting_of(k), then = k->asked_in;
+    return then.connected && then.session == now.session &&
+           then.reconnects == now.reconnects && then.gate != 0 &&
+           then.gate == now.gate && then.leases != 0 && then.leases == now.leases &&
+           !S.s.hands && !S.s.remakes && !S.s.forbids && !S.s.starved && !S.s.door &&
+           !S.s.throttles;
+}
+
+bool search_is_lease(const struct zkf_node *node)
+{
+    return is_in(node, search_dir(DIR_PERMITS));
+}
+
+void search_on_permit_node(struct contender *k, const struct zkf_node *node)
+{
+    if (is_in(node, GATE)) {
+        k->asked_in.connected = k->asked_in.connected && k->gate == 0; /* or anew */
+        k->gate = node->czxid;
+    }
+}
+
+/* Of this client, whoever asked before it has been served, or has given up. */
+static void check_own(const struct contender *k)
+{
+    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
+        const struct contender *q = &S.contenders[i];
+        if (q->label == 0 || q->label >= k->label || q->client != k->client ||
+            q->permits == 0 || q->once || !q->ticket || !q->ticket->place.group) {
+            continue;
+        }
+        S.did.permits_in_turn++;
+        if (q->ticket->place.group->state == ZKR__GROUP_WAITING && kept_place(q)) {
+            search_violation("contender %d of client %d gets permits past contender "
+                             "%d, which asked before it",
+                             k->label, k->client, q->label);
+        }
+    }
+}
+
+/* One of the same client that asked later: that it came to the gate first does not count. */
+static bool asked_later(const struct contender *k, int label)
+{
+    const struct contender *q = search_by_label(label);
+    return q && q->client == k->client && q->label > k->label;
 }
 
 /* Whoever came to the gate before it is through, or on the way out. */
@@ -195,7 +264,7 @@ static void check_gate(const struct contender *k)
     int64_t came = k->gate != 0 && k->gate < k->token ? k->gate : k->token;
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         if (n->czxid < came && n->label != k->label && is_in(n, GATE) &&
-            !search_is_leaving(k, n)) {
+            !asked_later(k, n->label) && !search_is_leaving(k, n)) {
             search_violation("contender %d of client %d gets permits past %s", k->label,
                              k->client, n->path);
         }
@@ -220,6 +289,7 @@ void search_check_permits(const struct contender *k, int64_t token)
     }
     if (!k->once) {
         check_gate(k);
+        check_own(k);
     }
     if (S.s.max == 1 && !S.s.resizes) {
         if (token <= S.last_token[DIR_PERMITS] &&

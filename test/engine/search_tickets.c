@@ -19,7 +19,8 @@ void search_on_ticket(zkr_ticket *ticket, int state, void *ctx)
     if (state == ZKR_TICKET_FAILED) {
         int error = zkr_ticket_error(ticket);
         S.did.failed++;
-        if (S.s.peace && error != ZKR_ETIMEDOUT && error != ZKR_ENOANSWER) {
+        if (S.s.peace && !S.s.forbids && error != ZKR_ETIMEDOUT &&
+            error != ZKR_ENOANSWER) {
             search_violation("the ticket of contender %d fails (%d) without a fault",
                              k->label, error);
         }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strangers in the directories: children of theirs, with a number and without, and directories deleted while they are empty,
- * and a create is on its way to them, and made again, with a stranger in them, so that numbers go on as if nothing had been.
+ * Strangers in the directories: children of theirs, with a number that the servers gave, without one, and with one that
+ * they chose themselves; and directories deleted while they are empty, and a create is on its way to them, and made again,
+ * with a stranger in them, so that numbers go on as if nothing had been.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +13,14 @@
 
 enum { VISITORS = 8, PATH_ROOM = 128, VISITED = 4 };
 
-static char visitors[VISITORS][PATH_ROOM];
+/* Nobody of ours comes to a number so high: nobody ever stands behind it. */
+#define FAR INT64_C(100000)
+
+static struct visitor {
+    char path[PATH_ROOM];
+    bool ahead; /* of the count when it came */
+    bool far;
+} visitors[VISITORS];
 static int visitor_count;
 static int empty; /* directory that is to be made again, and one; 0 = none */
 
@@ -24,8 +33,8 @@ void search_begin_visitors(void)
 
 static void leave(int at)
 {
-    if (!zkf_find(visitors[at]) || zkf_stranger_delete(visitors[at])) {
-        memmove(visitors[at], visitors[--visitor_count], PATH_ROOM);
+    if (!zkf_find(visitors[at].path) || zkf_stranger_delete(visitors[at].path)) {
+        visitors[at] = visitors[--visitor_count];
     }
 }
 
@@ -43,25 +52,101 @@ static void come(const char *dir, bool numbered)
         return;
     }
     S.did.visits++;
-    (void)snprintf(visitors[visitor_count++], PATH_ROOM,
+    struct visitor *v = &visitors[visitor_count++];
+    v->ahead = v->far = false;
+    (void)snprintf(v->path, PATH_ROOM,
                    numbered ? "%s/visitor-lock-%010d" : "%s/visitor", dir, number);
+}
+
+/* Above all numbers that the servers have given out, below, the same as one, or negative; @next comes next. */
+static int64_t some_number(int64_t next)
+{
+    static const int64_t most[] = {INT32_MAX, INT32_MAX + INT64_C(2), 2026112100,
+                                   9999999999};
+    switch (zkf_below(6)) {
+    case 0:
+        return most[zkf_below(4)];
+    case 1:
+        return next + FAR + zkf_below(500000);
+    case 2:
+        return -1 - zkf_below(10);
+    case 3:
+        return next > 0 ? next - 1 - zkf_below(next < 8 ? next : 8) : 0;
+    default:
+        return next + zkf_below(6); /* they come to it soon */
+    }
+}
+
+/* A child whose maker says its whole name, as no recipe does. */
+static void come_named(const char *dir)
+{
+    /* Each sorts before our own names, or behind them. */
+    static const char *const names[] = {"backup-", "X-",       "visitor-lock-", "",
+                                        "0000",    "__READ__", "__WRIT__"};
+    const struct zkf_node *parent = zkf_find(dir);
+    if (!parent || visitor_count == VISITORS) {
+        return;
+    }
+    int64_t number = some_number(parent->creates);
+    struct visitor *v = &visitors[visitor_count];
+    v->ahead = number >= parent->creates;
+    v->far = number >= parent->creates + FAR;
+    (void)snprintf(v->path, PATH_ROOM, "%s/%s%010" PRId64, dir,
+                   number < 0 ? "visitor--" : names[zkf_below(7)],
+                   number < 0 ? -number : number);
+    if (zkf_stranger_create(v->path, false)) {
+        S.did.visits_named++;
+        visitor_count++;
+    }
+}
+
+bool search_visit_as(const char *path, int64_t owner)
+{
+    bool came = visitor_count < VISITORS && strlen(path) < PATH_ROOM &&
+                zkf_stranger_create_for(path, owner);
+    if (came) {
+        struct visitor *v = &visitors[visitor_count++];
+        v->ahead = v->far = false;
+        memcpy(v->path, path, strlen(path) + 1);
+    }
+    return came;
 }
 
 void search_visit(void)
 {
+    const char *dir = search_dir((int)zkf_below(VISITED));
     if (visitor_count > 0 && zkf_chance(50)) {
         leave((int)zkf_below(visitor_count));
-    } else if (S.s.number < 0) {
-        come(search_dir((int)zkf_below(VISITED)), zkf_chance(80));
+    } else if (S.s.number >= 0) {
+        return;
+    } else if (S.s.named && zkf_chance(70)) {
+        come_named(dir);
+    } else {
+        come(dir, zkf_chance(80));
     }
+}
+
+bool search_is_ahead_of_count(const struct zkf_node *node)
+{
+    for (int i = 0; i < visitor_count; i++) {
+        if (visitors[i].ahead && strcmp(visitors[i].path, node->path) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool search_end_visits(void)
 {
+    bool out = true;
     for (int i = visitor_count - 1; i >= 0; i--) {
-        leave(i);
+        if (!visitors[i].far) {
+            int before = visitor_count;
+            leave(i);
+            out = out && visitor_count < before;
+        }
     }
-    return visitor_count == 0;
+    return out;
 }
 
 /* --- lists that were not asked for --- */
@@ -81,6 +166,10 @@ void search_count_lists(int client)
         S.did.lined_up += engine->line != NULL;
         engine->remembered_max = S.s.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
         engine->joining_max = S.s.narrow ? 1 : ZKR__JOINING_MAX;
+        S.did.looked += engine->looking > 0;
+    }
+    if (c && c->link && S.s.watch_most > 0) {
+        c->link->watches.most = S.s.watch_most;
     }
     last[client] = now;
 }

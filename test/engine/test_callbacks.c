@@ -82,6 +82,11 @@ static int mutex_revoke(void)
     return zkr_mutex_revoke(m);
 }
 
+static int mutex_revoke_node(void)
+{
+    return zkr_mutex_revoke_node(m, "x-lock-0000000000");
+}
+
 static int mutex_evict(void)
 {
     return zkr_mutex_evict(m, "x-lock-0000000000");
@@ -177,6 +182,7 @@ static const struct {
     {"zkr_mutex_contenders", mutex_contenders},
     {"zkr_mutex_watch", mutex_watch},
     {"zkr_mutex_revoke", mutex_revoke},
+    {"zkr_mutex_revoke_node", mutex_revoke_node},
     {"zkr_mutex_evict", mutex_evict},
     {"zkr_mutex_multi", mutex_multi},
     {"zkr_mutex_release_multi", mutex_release_multi},

@@ -94,6 +94,25 @@ SCRIPT(time_outs_are_negotiated,
        "- limits follower 1000 10000",
        "- limits other 1000 10000");
 
+/* The next leader gives a session the time-out of its creation, whatever was granted since. Who is there gets more. */
+SCRIPT(growth_is_forgotten,
+       "a time-out",
+       "a parent /q",
+       "- limits other 40000 60000",
+       "a at other",
+       "a time-out",
+       "a create /q/n-",
+       "b time-out",
+       "b create /q/n-",
+       "- pass 9000",
+       "b get $0",
+       "a away",
+       "- cut leader",
+       "- pass 9000",
+       "b get $0",
+       "b get $1",
+       "- heal");
+
 /* Of permissions all servers say the same. */
 SCRIPT(permissions_are_asked,
        "a parent /q",
@@ -123,6 +142,14 @@ static void a_stale_leader_answers_alike(void **state)
     script_cluster_stop();
 }
 
+static void growth_is_forgotten_alike(void **state)
+{
+    (void)state;
+    script_cluster_start(4000);
+    run("growth_is_forgotten", growth_is_forgotten);
+    script_cluster_stop();
+}
+
 static void the_same_scripts_end_alike(void **state)
 {
     (void)state;
@@ -146,6 +173,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stale_leader_answers_alike),
+        cmocka_unit_test(growth_is_forgotten_alike),
         cmocka_unit_test(the_same_scripts_end_alike),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);

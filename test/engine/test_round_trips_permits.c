@@ -53,7 +53,7 @@ ZKT_CASE(free_permits_cost_one_wait)
     }
 }
 
-/* A try asks for nothing but its leases. */
+/* A try asks for nothing but its leases; with too few free it makes none. */
 ZKT_CASE(a_try_costs_one_list)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_SESSION_MS);
@@ -65,8 +65,25 @@ ZKT_CASE(a_try_costs_one_list)
     zkr_ticket *two = take(s, 2);
     zkt_door_focus(c);
     expect(try(s, 2), ZKR_ETIMEDOUT);
-    counted(1, 1, 0, 1);
+    counted(0, 1, 0, 0);
     end(two);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    zkt_door_focus(c);
+    ZKT_MUST(try(s, 2)); /* by what the client knows it is free again */
+    counted(1, 1, 0, 1);
+}
+
+/* The first try of a client looks before it makes leases. */
+ZKT_CASE(a_try_by_a_stranger_looks_first)
+{
+    zkr_client *c = zkt_client(zkt_servers(), LONG_SESSION_MS);
+    zkr_client *d = zkt_client(zkt_servers(), LONG_SESSION_MS);
+    zkr_semaphore *s = semaphore(c, 3), *z = semaphore(d, 3);
+    warm(s, c);
+    zkt_door_focus(d);
+    ZKT_MUST(try(z, 2));
+    counted(1, 2, 0, 1);
+    ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
 }
 
 /* One who waits inside lists once after a release, whatever the number of its permits; those behind do nothing. */

@@ -18,35 +18,39 @@ static void print_counts(void)
            "tickets %ld, readers together %ld, downgrades %ld, multi-locks %ld, their "
            "paths granted "
            "%ld\n"
-           "permits granted %ld, several %ld, together %ld, resized %ld\n"
+           "permits granted %ld, several %ld, together %ld, in turn %ld, resized %ld\n"
            "faults %ld: cuts %ld, stops %ld, isolations %ld, crashes %ld, by hand %ld, "
            "kills %ld, shortened %ld; wishes %ld, told to tickets %ld\n",
            S.did.steps, S.did.entered, S.did.grants, S.did.losses, S.did.failed,
            S.did.latch_gains, S.did.tickets, S.did.shared_grants, S.did.downgrades,
            S.did.multis, S.did.multi_grants, S.did.permit_grants, S.did.several_permits,
-           S.did.permits_together, S.did.resizes, S.did.faults, S.did.cuts, S.did.stops,
-           S.did.isolations, S.did.crashes, S.did.hands, S.did.kills, S.did.shortened,
-           S.did.wishes, S.did.asked);
+           S.did.permits_together, S.did.permits_in_turn, S.did.resizes, S.did.faults,
+           S.did.cuts, S.did.stops, S.did.isolations, S.did.crashes, S.did.hands,
+           S.did.kills, S.did.shortened, S.did.wishes, S.did.asked);
     printf("lists: spared %ld, asked for after all %ld, shared %ld, behind others "
-           "%ld; in line %ld; visitors %ld, "
+           "%ld; in line %ld; without a watch %ld; visitors %ld, by numbers of their "
+           "own %ld, "
            "directories made again %ld, counted on %ld\n",
            S.did.guesses, S.did.wrong, S.did.lists_shared, S.did.placed_behind,
-           S.did.lined_up, S.did.visits, S.did.remakes, S.did.remakes_counted_on);
+           S.did.lined_up, S.did.looked, S.did.visits, S.did.visits_named,
+           S.did.remakes, S.did.remakes_counted_on);
     const struct zkf_counts *f = zkf_counts();
-    printf("servers: elections %ld, writes late %ld, forgotten %ld, restarts %ld, "
-           "wiped %ld, "
-           "clients too new %ld, refused %ld, forbidden %ld\n"
-           "time-outs: clamped %ld, shortened %ld, lengthened %ld; numbers: spent %ld, "
-           "equal "
-           "%ld, negative %ld\n"
-           "the door: opens failed %ld, submits %ld, no memory %ld, slow %ld, "
-           "credentials lost "
-           "%ld, refused %ld\n",
-           f->elections, f->late_writes, f->cut_off_writes, f->restarts, f->wipes,
-           f->too_new, f->refused, S.did.forbidden, f->clamped, f->shortened,
-           f->lengthened, S.did.numbers_spent, f->stuck_numbers, f->negative_numbers,
-           f->opens_failed, f->submits_failed, S.did.no_memory, f->slow_calls,
-           f->auths_failed, f->auths_refused);
+    printf(
+        "servers: elections %ld, writes late %ld, forgotten %ld, restarts %ld, "
+        "wiped %ld, "
+        "clients too new %ld, refused %ld, forbidden %ld, of nodes %ld, over quota "
+        "%ld, throttled %ld; nodes replaced %ld\n"
+        "time-outs: clamped %ld, shortened %ld, lengthened %ld; moves %ld, leaderless "
+        "%ld; numbers: spent %ld, equal %ld, negative %ld\n"
+        "the door: opens failed %ld, submits %ld, no memory %ld, slow %ld, "
+        "credentials lost "
+        "%ld, refused %ld; lies %ld\n",
+        f->elections, f->late_writes, f->cut_off_writes, f->restarts, f->wipes,
+        f->too_new, f->refused, S.did.forbidden, S.did.nodes_forbidden, f->over_quota,
+        f->throttled, S.did.replaced, f->clamped, f->shortened, f->lengthened,
+        S.did.moves, S.did.leaderless, S.did.numbers_spent, f->stuck_numbers,
+        f->negative_numbers, f->opens_failed, f->submits_failed, S.did.no_memory,
+        f->slow_calls, f->auths_failed, f->auths_refused, f->lies);
 }
 
 /* A search that never lost, cut or stopped anything has shown nothing. */
@@ -74,10 +78,14 @@ static void every_kind_of_fault_was_met(void **state)
                            S.did.permit_grants,
                            S.did.several_permits,
                            S.did.permits_together,
+                           S.did.permits_in_turn,
                            S.did.resizes,
                            S.did.forbidden,
+                           S.did.nodes_forbidden,
+                           S.did.replaced,
                            S.did.numbers_spent,
                            S.did.visits,
+                           S.did.visits_named,
                            S.did.remakes,
                            S.did.remakes_counted_on,
                            S.did.guesses,
@@ -85,17 +93,20 @@ static void every_kind_of_fault_was_met(void **state)
                            S.did.lists_shared,
                            S.did.placed_behind,
                            S.did.lined_up,
+                           S.did.moves,
+                           S.did.leaderless,
+                           S.did.looked,
                            S.did.no_memory};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }
     const struct zkf_counts *f = zkf_counts();
-    const long of_servers[] = {f->elections,     f->late_writes,    f->cut_off_writes,
-                               f->restarts,      f->wipes,          f->too_new,
-                               f->refused,       f->clamped,        f->shortened,
-                               f->lengthened,    f->stuck_numbers,  f->negative_numbers,
-                               f->opens_failed,  f->submits_failed, f->auths_failed,
-                               f->auths_refused, f->slow_calls};
+    const long of_servers[] = {
+        f->elections,    f->late_writes,    f->cut_off_writes, f->restarts,
+        f->wipes,        f->too_new,        f->refused,        f->clamped,
+        f->shortened,    f->lengthened,     f->stuck_numbers,  f->negative_numbers,
+        f->opens_failed, f->submits_failed, f->auths_failed,   f->auths_refused,
+        f->slow_calls,   f->throttled,      f->over_quota,     f->lies};
     for (size_t i = 0; i < sizeof(of_servers) / sizeof(of_servers[0]); i++) {
         assert_true(of_servers[i] > 0);
     }

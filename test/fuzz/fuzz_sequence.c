@@ -31,11 +31,16 @@ static enum zkr__name_kind kind_at(const char *name, size_t length)
     return (enum zkr__name_kind)kind;
 }
 
-/* "x-<id>-N" has no sign there, "__lock__-N" and "x-<id>--N" have one; and so has what is beyond the limit. */
+/*
+ * "x-<id>-N" has no sign there, "__lock__-N" and "x-<id>--N" have one; and so has the least that there is, but nothing
+ * beyond it.
+ */
 static bool is_signed(const char *name, const char *minus)
 {
-    return minus == name || minus[-1] == '-' || minus[-1] == '_' ||
-           strtoimax(minus + 1, NULL, DIGITS) > ZKR__SEQUENCE_LIMIT;
+    intmax_t beyond =
+        strtoimax(minus + 1, NULL, DIGITS) - (intmax_t)ZKR__SEQUENCE_LIMIT - 1;
+    bool alone = minus == name || minus[-1] == '-' || minus[-1] == '_';
+    return beyond == 0 || (beyond < 0 && alone);
 }
 
 static void check_found(const char *name, enum zkr__name_kind kind, int64_t sequence)

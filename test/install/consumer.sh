@@ -13,8 +13,8 @@ case $kind in
 *) name=consumer package=zkrecipes ;;
 esac
 case $language in
-C) source=$name.c standard=c11 ;;
-CXX) source=$name.cpp standard=c++17 ;;
+C) source=$name.c standards=c11 ;;
+CXX) source=$name.cpp standards='c++2b c++20 c++17' ;;
 *) echo "unknown language: $language" && exit 64 ;;
 esac
 rm -rf "$work"
@@ -40,8 +40,10 @@ with_pkg_config() { # [--static]
         # Ours static, the system's libraries as they come.
         flags=$(printf '%s' "$flags" | sed 's/-lzkrecipes/-l:libzkrecipes.a/')
     fi
-    # shellcheck disable=SC2086 # a list of flags
-    "$compiler" "-std=$standard" -Wall -Wextra -Werror -o "$program" "$here/consumer/$source" $flags
+    for standard in $standards; do
+        # shellcheck disable=SC2086 # a list of flags
+        "$compiler" "-std=$standard" -Wall -Wextra -Werror -o "$program" "$here/consumer/$source" $flags
+    done
 }
 
 case $kind in

@@ -12,7 +12,8 @@ mkdir -p "$work/zk/include/zookeeper" "$work/zk/lib" "$work/cmocka" "$work/uthas
 : >"$work/cmocka/cmocka.h"
 : >"$work/cmocka/libcmocka.so"
 : >"$work/zk/include/zookeeper/zookeeper.h"
-: >"$work/zk/lib/libzookeeper_mt.so"
+printf '\0zoo_get_children\0' >"$work/zk/lib/libzookeeper_mt.so"
+: >"$work/zk/lib/libzookeeper_st.so"
 zookeeper="-DZooKeeper_INCLUDE_DIR=$work/zk/include -DZooKeeper_LIBRARY=$work/zk/lib/libzookeeper_mt.so"
 uthash=-DUTHASH_INCLUDE_DIR=$work/uthash
 cmocka="-DCMOCKA_INCLUDE_DIR=$work/cmocka -DCMOCKA_LIBRARY=$work/cmocka/libcmocka.so"
@@ -57,6 +58,22 @@ version 3.8.0
     version 3.4.13
     refuses libzookeeper-mt-dev $zookeeper $uthash
     grep -q "libzookeeper_mt.so is 3.4.13" "$work/out" || complain 'does not say what is too old'
+
+    version 3.8.0
+    refuses libzookeeper-mt-dev $zookeeper $uthash "-DZooKeeper_LIBRARY=$work/zk/lib/libzookeeper_st.so"
+    grep -q "libzookeeper_st.so is single-threaded" "$work/out" || complain 'does not say that it has no threads'
+
+    # As CMake's build of it, vcpkg and Conan install it.
+    mkdir -p "$work/vcpkg/lib"
+    cp -R "$work/zk/include" "$work/vcpkg"
+    cp "$work/zk/lib/libzookeeper_mt.so" "$work/vcpkg/lib/libzookeeper.a"
+    : >"$work/vcpkg/lib/libhashtable.a"
+    configure $uthash -DPERL_EXECUTABLE=OFF -DZooKeeper_ROOT="$work/vcpkg" -DCMAKE_FIND_ROOT_PATH="$work" \
+        -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=BOTH -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=BOTH
+    [ "$status" -eq 0 ] || complain 'does not find libzookeeper.a of vcpkg'
+    grep -q "ZooKeeper_LIBRARY:FILEPATH=$work/vcpkg/lib/libzookeeper.a" "$work/build/CMakeCache.txt" ||
+        complain 'finds another libzookeeper'
+    grep -rq hashtable "$work/build/zkrecipes.pc" || complain 'pkg-config would leave hashtable out'
 
     # With all of it no test package is looked for, and what is built is said.
     version 3.8.0

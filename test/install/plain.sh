@@ -18,12 +18,16 @@ if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER
 fi
 "$cmake" -B build >"$work/log"
-"$cmake" --build build -j 2 >>"$work/log"
+"$cmake" --build build -j 2 >>"$work/log" 2>&1
 "$cmake" --install build --prefix "$work/stage" >>"$work/log"
 
 failed=0
+if grep 'warning:' "$work/log"; then
+    echo 'a build with no option has warnings'
+    failed=1
+fi
 cd "$work/stage"
-for file in bin/zkr include/zkr/zkr.h include/zkr/testing.h \
+for file in bin/zkr include/zkr/zkr.h include/zkr/zkr.hpp include/zkr/testing.h \
     "$libdir/libzkrecipes.so" "$libdir/libzkrecipes.so.0" "$libdir/libzkrecipes.a" "$libdir/libzkrecipes-testing.a" \
     "$libdir/pkgconfig/zkrecipes.pc" "$libdir/pkgconfig/zkrecipes-testing.pc" \
     "$libdir/cmake/zkrecipes/zkrecipesConfig.cmake" lib/systemd/system/zkr@.service \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # run.sh [--list | --chaos] [NAME...]: breaks the library in one way after the other, in copies, and shows that
-# the tests see each, as ./run test runs them: a mutant that is seen beyond that is not seen. One that
+# the tests see each, as ./run ci runs them: a mutant that is seen beyond that is not seen. One that
 # survives, or fits no more, is an error. --chaos: the judge of the chaos run sees those that are meant for it,
 # within a minute, by the violations they are meant for.
 #
@@ -148,7 +148,7 @@ restore() { # FILE COPY
     done < <(sed -n 's/^@@ //p' "$1")
 }
 
-# passes COPY TEST...: as ./run test would run them.
+# passes COPY TEST...: as ./run ci would run them.
 passes() {
     local copy=$1 names
     shift

@@ -507,3 +507,32 @@ ZKT_BOTH_CASE(a_shutdown_ends_writes)
         zkt_proxy_stop(p);
     }
 }
+
+/* One that begins after it writes nothing, and releases as any release does, connected or not. */
+ZKT_BOTH_CASE(a_release_after_a_shutdown_writes_nothing)
+{
+    for (int cut = 0; cut < 2; cut++) {
+        zkt_proxy *p = zkt_proxy_start(zkt_servers());
+        make_resource();
+        zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+        struct stage s = {.c = c, .m = make_mutex(c, 0)};
+        ZKT_MUST(zkt_acquire(s.m, PATIENCE_MS));
+        if (cut) {
+            zkt_proxy_cut(p);
+            ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+        }
+        ZKT_MUST(zkr_client_shutdown(c));
+        expect_code(write_text(s.m, "new", ZKR_FOREVER, false), ZKR_ECLOSED);
+        assert_true(zkt_is_held(s.m));
+        expect_code(write_text(s.m, "newer", ZKR_FOREVER, true), ZKR_ECLOSED);
+        assert_false(zkt_is_held(s.m));
+        if (cut) {
+            zkt_proxy_heal(p);
+        }
+        ZKT_BECOMES(contenders(), 0, PATIENCE_MS);
+        (void)zkt_release(s.m); /* a ticket still has to be destroyed */
+        assert_true(is_written("old"));
+        finish(&s);
+        zkt_proxy_stop(p);
+    }
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ten thousand tickets that wait in one process with an event loop: the threads and the memory
- * that they take. Memory is what the library itself has allocated: the program is linked with
+ * that they take; and as many as libzookeeper cannot name in one request when it connects again. Memory is what the library itself has allocated: the program is linked with
  * --wrap=calloc and --wrap=free, which do not reach into libzookeeper.
  */
 #include <inttypes.h>
@@ -15,8 +15,11 @@
 
 #include "fixture.h"
 #include "session/meter.h"
+#include "session/watches.h"
 
 enum { TICKETS = 10000, APART = 3000, SESSION_MS = 20000, CHUNK = 500 };
+enum { WATCH_MOST = 22 }; /* what a client keeps of each watch */
+enum { SPARE_BYTES = ZKR__WATCH_BYTES / 3, NAME_LEN = 55 };
 enum { PATIENCE_MS = 120000, TICKET_MOST = 1024, METER_MOST = 560, PATH_SIZE = 256 };
 
 void *__real_calloc(size_t count, size_t size);
@@ -51,6 +54,8 @@ struct shape {
     const char *name;
     int paths, each;
     bool apart; /* another client has those that hold */
+    bool cut;   /* the connection of those that wait is to break */
+    int length; /* of a path, if longer than what it takes; 0 = as in practice */
 };
 
 struct crowd;
@@ -64,6 +69,8 @@ struct place {
 struct crowd {
     const struct shape *shape;
     zkr_client *c, *holder;
+    zkt_proxy
+        *proxy; /* between c and the servers; it would spoil the count of memory */
     zkr_mutex *mutexes[TICKETS], *held[TICKETS];
     struct place places[2 * TICKETS];
     int next[TICKETS]; /* whose turn it is */
@@ -139,11 +146,34 @@ static int64_t watches(void)
     return count;
 }
 
-/* All that is to be asked has been asked when all watches are set. */
+/* So long that a node's full path has 95 bytes or more, as they have in practice. */
+static void path_of(char path[PATH_SIZE], const struct shape *shape, int i)
+{
+    enum { USUAL = 32, LEAST = 5, MOST = 64 };
+    char digits[MOST + 1];
+    int count = USUAL;
+    if (shape->length > 0) {
+        count = shape->length - (int)strlen(zkt_path()) - 1;
+        count = count < LEAST ? LEAST : count > MOST ? MOST : count;
+    }
+    (void)snprintf(digits, sizeof(digits), "%064d", i);
+    (void)snprintf(path, PATH_SIZE, "%s/%s", zkt_path(), digits + MOST - count);
+}
+
+/* So many of @count nodes of a client are watched, of those that it can do without watching. */
+static int64_t spare_watches(const struct crowd *k, int64_t count)
+{
+    char path[PATH_SIZE];
+    path_of(path, k->shape, 0);
+    int64_t room = SPARE_BYTES / (int64_t)(strlen(path) + 1 + NAME_LEN + 4);
+    return count < room ? count : room;
+}
+
+/* All that is to be asked has been asked when all watches are set that there is room for. */
 static void loop_until_watched(struct crowd *k, int64_t count)
 {
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
-    while (watches() != count) { /* one that was told of a change is set again */
+    while (watches() < count) { /* one that was told of a change is set again */
         assert_true(zkt_now_ms() < end);
         loop_for(k, 200);
     }
@@ -157,19 +187,13 @@ static int64_t waiting(const struct crowd *k)
     return stats.waiting;
 }
 
-/* So long that a node's full path has 95 bytes or more, as they have in practice. */
-static void path_of(char path[PATH_SIZE], int i)
-{
-    (void)snprintf(path, PATH_SIZE, "%s/%032d", zkt_path(), i);
-}
-
-static zkr_client *open_client(void)
+static zkr_client *open_client(const char *servers)
 {
     zkr_client *c = NULL;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = SESSION_MS;
     o.dispatch_by_application = 1;
-    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+    ZKT_MUST(zkr_client_open(&c, servers, &o));
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     return c;
 }
@@ -179,10 +203,11 @@ static void set_up(struct crowd *k, const struct shape *shape)
     char path[PATH_SIZE];
     memset(k, 0, sizeof(*k));
     k->shape = shape;
-    k->c = open_client();
-    k->holder = shape->apart ? open_client() : k->c;
+    k->proxy = shape->cut ? zkt_proxy_start(zkt_servers()) : NULL;
+    k->c = open_client(k->proxy ? zkt_proxy_host(k->proxy) : zkt_servers());
+    k->holder = shape->apart ? open_client(zkt_servers()) : k->c;
     for (int i = 0; i < shape->paths; i++) {
-        path_of(path, i);
+        path_of(path, k->shape, i);
         ZKT_MUST(zkr_mutex_create(&k->mutexes[i], k->c, path, NULL));
         ZKT_MUST(zkr_mutex_create(&k->held[i], k->holder, path, NULL));
     }
@@ -194,7 +219,7 @@ static void delete_paths(const struct crowd *k)
     zkt_raw *by = zkt_raw_open(zkt_servers(), SESSION_MS);
     assert_non_null(by);
     for (int i = 0; i < k->shape->paths; i++) {
-        path_of(path, i);
+        path_of(path, k->shape, i);
         int rc = zkt_raw_delete(by, path);
         assert_true(rc == ZKT_OK ||
                     rc == ZKT_NONODE); /* reaped, if it is a container */
@@ -234,7 +259,7 @@ static void hold_all(struct crowd *k)
         }
     }
     loop_until_granted(k, k->shape->paths);
-    loop_until_watched(k, k->shape->paths);
+    loop_until_watched(k, spare_watches(k, k->shape->paths));
 }
 
 /* They take no thread and at most 1 KiB each; and then each is granted, in the order of requests. */
@@ -251,13 +276,15 @@ static void they_wait(const struct shape *shape)
             request(k, i, turn);
         }
     }
-    /* The paths that a client uses more than once are watched, too. */
-    loop_until_watched(k, nodes + (shape->apart ? tickets : shape->paths));
+    /* Of another client, each node that one waits for is watched. */
+    int64_t ahead = shape->apart ? tickets + spare_watches(k, shape->paths) : 0;
+    loop_until_watched(k, ahead + spare_watches(k, shape->apart ? tickets : nodes));
     assert_int_equal(waiting(k), tickets);
     /* What a client keeps for its metrics is of its first paths, not of its tickets. */
     int metered = shape->paths < ZKR__METERS ? shape->paths : ZKR__METERS;
     int64_t meters = shape->apart ? (int64_t)metered * METER_MOST : 0;
-    int64_t each = (atomic_load(&allocated) - before - meters) / tickets;
+    int64_t kept = meters + (shape->apart ? 2 : 1) * (int64_t)tickets * WATCH_MOST;
+    int64_t each = (atomic_load(&allocated) - before - kept) / tickets;
     print_message("%s: %" PRId64 " bytes for each ticket that waits\n", shape->name,
                   each);
     assert_int_equal(k->granted, shape->paths);
@@ -284,4 +311,90 @@ ZKT_CASE(those_of_another_client_take_as_little)
     static const struct shape shape = {
         .name = "behind another client", .paths = APART, .each = 1, .apart = true};
     they_wait(&shape);
+}
+
+/* --- more than can be watched --- */
+
+static zkr_stats stats_of(const struct crowd *k)
+{
+    zkr_stats stats = {0};
+    ZKT_MUST(zkr_client_stats(k->c, &stats, sizeof(stats)));
+    return stats;
+}
+
+/* One connection breaks. A session that could not go on would be over, or connect for ever, well within this time. */
+static void break_connection(struct crowd *k)
+{
+    int64_t before = stats_of(k).reconnects;
+    zkt_proxy_drop_connections(k->proxy);
+    const int64_t end = zkt_now_ms() + PATIENCE_MS;
+    while (stats_of(k).reconnects == before) {
+        assert_true(zkt_now_ms() < end);
+        loop_once(k);
+    }
+    loop_for(k, SESSION_MS);
+    zkr_stats stats = stats_of(k);
+    assert_int_equal(stats.reconnects, before + 1);
+    assert_true(stats.expirations == 0 && stats.losses == 0);
+    assert_int_equal(zkr_client_state(k->c), ZKR_STATE_CONNECTED);
+}
+
+/* Held tickets on long paths: their nodes' paths have more bytes than a request may. */
+ZKT_CASE(ten_thousand_hold_through_a_broken_connection)
+{
+    static const struct shape shape = {
+        .name = "held", .paths = TICKETS, .cut = true, .length = 80};
+    struct crowd *k = &crowd;
+    set_up(k, &shape);
+    hold_all(k);
+    break_connection(k);
+    for (int i = 0; i < shape.paths; i++) {
+        struct place *p = place_at(k, i, 0);
+        assert_int_equal(zkr_ticket_state(p->ticket), ZKR_TICKET_HELD);
+        ZKT_MUST(zkr_ticket_release(p->ticket));
+    }
+    tear_down(k);
+}
+
+static void they_wait_through_a_cut(const struct shape *shape)
+{
+    struct crowd *k = &crowd;
+    set_up(k, shape);
+    hold_all(k);
+    for (int turn = 1; turn <= shape->each; turn++) {
+        for (int i = 0; i < shape->paths; i++) {
+            request(k, i, turn);
+        }
+    }
+    loop_for(k, SESSION_MS / 2);
+    break_connection(k);
+    assert_int_equal(waiting(k), shape->paths * shape->each);
+    k->pass_on = true;
+    for (int i = 0; i < shape->paths; i++) {
+        ZKT_MUST(zkr_ticket_release(place_at(k, i, 0)->ticket));
+    }
+    loop_until_granted(k, shape->paths * (1 + shape->each));
+    tear_down(k);
+}
+
+ZKT_CASE(six_thousand_wait_on_as_many_paths_through_a_broken_connection)
+{
+    static const struct shape shape = {.name = "apart",
+                                       .paths = 6000,
+                                       .each = 1,
+                                       .apart = true,
+                                       .cut = true,
+                                       .length = 30};
+    they_wait_through_a_cut(&shape);
+}
+
+ZKT_CASE(ten_thousand_wait_in_line_through_a_broken_connection)
+{
+    static const struct shape shape = {.name = "in line",
+                                       .paths = 1,
+                                       .each = TICKETS,
+                                       .apart = true,
+                                       .cut = true,
+                                       .length = 30};
+    they_wait_through_a_cut(&shape);
 }

@@ -142,7 +142,11 @@ ZKT_CASE(a_session_that_ends_takes_all)
 ZKT_CASE(a_neighbour_is_granted_by_the_release)
 {
     enum { QUEUE = 5 };
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.lease_probe_ms =
+        -1; /* the note that comes with one would be looked at in between */
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
     zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
     zkr_ticket *t[QUEUE];
     int64_t last = 0, token;

@@ -186,3 +186,38 @@ ZKT_CASE(a_deadline_holds_without_a_server)
     }
     expect_nothing_left(c, PATHS);
 }
+
+/* --- the credentials --- */
+
+/*
+ * A refusal ends the handle at any moment, and libzookeeper does not survive that while it packs a transaction. So none
+ * is sent before the credentials are taken.
+ */
+ZKT_CASE(refused_credentials_end_large_requests)
+{
+    enum { RUNS = 30, TICKETS = 10, LARGE = 20 };
+    const char *paths[LARGE];
+    for (int i = 0; i < LARGE; i++) {
+        paths[i] = path_of(i);
+    }
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.auth_scheme = "no-such-scheme";
+    o.auth_cert = "x";
+    o.auth_cert_len = 1;
+    for (int run = 0; run < RUNS; run++) {
+        zkr_client *c = NULL;
+        zkr_ticket *tickets[TICKETS];
+        ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+        zkr_multi_lock *l = NULL;
+        ZKT_MUST(zkr_multi_lock_create(&l, c, paths, LARGE, NULL));
+        for (int i = 0; i < TICKETS; i++) {
+            tickets[i] = ask(l, PATIENCE_MS, NULL);
+        }
+        for (int i = 0; i < TICKETS; i++) {
+            ZKT_RC(zkr_ticket_wait(tickets[i], PATIENCE_MS), ZKR_EAUTH);
+            ZKT_MUST(zkr_ticket_destroy(tickets[i]));
+        }
+        ZKT_MUST(zkr_multi_lock_destroy(l));
+        zkt_close(c);
+    }
+}

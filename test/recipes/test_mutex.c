@@ -333,6 +333,40 @@ ZKT_BOTH_CASE(strangers_without_a_number_are_ignored)
     ZKT_MUST(zkt_release(m));
 }
 
+static void take_turns(zkr_mutex *m, zkr_client *other, zkr_mutex *others)
+{
+    enum { TURNS = 5 };
+    struct zkt_actor actor;
+    for (int i = 0; i < TURNS; i++) {
+        ZKT_MUST(zkt_acquire(m, 5000));
+        ZKT_MUST(zkt_release(m));
+    }
+    for (int i = 0; i < TURNS; i++) {
+        ZKT_MUST(zkt_acquire(m, 5000));
+        zkt_actor_queue(&actor, other, others, NULL);
+        ZKT_MUST(zkt_release(m));
+        zkt_actor_is_served(&actor);
+    }
+}
+
+/* So is one whose number is higher than any that the servers give out, however often we come. */
+ZKT_BOTH_CASE(strangers_with_a_higher_number_are_ignored)
+{
+    static const char *const names[] = {"backup-2026112100", "x-0000500000",
+                                        "job-2512312359", "x-2147483647",
+                                        "_c_x-lock-9999999999"};
+    char child[256];
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c), *others = zkt_mutex(other);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)snprintf(child, sizeof(child), "%s/%s", zkt_path(), names[i]);
+        assert_int_equal(zkt_create(zkt_servers(), child, "", 0), 0);
+        take_turns(m, other, others);
+    }
+}
+
 /* A numbered child of another recipe that is ahead of us is waited for. */
 ZKT_BOTH_CASE(strangers_with_a_lower_number_are_waited_for)
 {

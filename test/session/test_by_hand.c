@@ -12,7 +12,7 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 /* What callbacks saw. Only the thread that dispatches touches it. */
 struct seen {
     pthread_t thread;
-    int states, gains, losses, losts, elsewhere;
+    int states, gains, losses, losts, tickets, elsewhere;
     int nested, blocking, closing;
 };
 
@@ -143,6 +143,33 @@ ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
     assert_int_equal(s.losses, 1);
     assert_int_equal(s.elsewhere, 0);
     ZKT_MUST(zkr_leader_latch_destroy(l));
+    zkt_close(c);
+}
+
+static void on_ticket(zkr_ticket *t, int state, void *ctx)
+{
+    struct seen *s = ctx;
+    (void)t;
+    (void)state;
+    s->tickets++;
+}
+
+/* What a released ticket was to tell is not told, and not counted. */
+ZKT_CASE(only_what_was_told_is_counted)
+{
+    struct seen s;
+    zkr_client *c = open_client(&s);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *t = NULL;
+    assert_int_equal(zkr_client_dispatch(c, 0), 1); /* connected */
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, on_ticket, &s, &t));
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    assert_true(readable(c));
+    ZKT_MUST(zkr_ticket_release(t));
+    assert_int_equal(zkr_client_dispatch(c, 0), s.tickets);
+    assert_int_equal(s.tickets, 0);
+    ZKT_MUST(zkr_ticket_destroy(t));
+    zkt_destroy(m);
     zkt_close(c);
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the client's threads mean for the process they live in. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,4 +103,97 @@ static int await_signal(void *arg)
 ZKT_CASE(a_signal_blocked_late_reaches_who_waits)
 {
     assert_int_equal(zkt_join(zkt_fork(await_signal, NULL), PATIENCE_MS), 0);
+}
+
+/* --- a limit of threads --- */
+
+/* Root has none. */
+static void become_nobody(void)
+{
+    enum { FIRST = 61000, MANY = 4000 }; /* whom nobody else is */
+    if (geteuid() == 0) {
+        assert_int_equal(setuid((uid_t)(FIRST + getpid() % MANY)), 0);
+    }
+}
+
+/* Up to so many threads of this user; 0 = as many as may be. */
+static void limit_threads(int count)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NPROC, &limit), 0);
+    limit.rlim_cur = count > 0 ? (rlim_t)count : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &limit), 0);
+}
+
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
+static void no_thread_starts(void)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, do_nothing, NULL), EAGAIN);
+}
+
+static bool has_tried(zkr_client *c)
+{
+    return zkr_client_wait_connected(c, 50) != ZKR_OK &&
+           strstr(zkr_last_error()->message, "errno 11") != NULL;
+}
+
+static int expire_without_threads(void *arg)
+{
+    (void)arg;
+    become_nobody();
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    limit_threads(1);
+    no_thread_starts();
+    zkt_expire_start(c);
+    ZKT_EVENTUALLY(has_tried(c), PATIENCE_MS);
+    limit_threads(zkt_thread_count() + 1); /* of the two that it needs */
+    for (int i = 0; i < 5; i++) {
+        ZKT_EVENTUALLY(has_tried(c), PATIENCE_MS); /* and nothing else comes of it */
+    }
+    limit_threads(0);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+    return 0;
+}
+
+/* libzookeeper would end it: the next session comes when there are threads for it. */
+ZKT_CASE(a_program_without_threads_to_spare_lives_on)
+{
+    assert_int_equal(zkt_join(zkt_fork(expire_without_threads, NULL), PATIENCE_MS), 0);
+}
+
+static int expire_with_just_enough(void *arg)
+{
+    enum { TIMES = 10 };
+    (void)arg;
+    become_nobody();
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    limit_threads(zkt_thread_count());
+    no_thread_starts();
+    for (int i = 0; i < TIMES; i++) {
+        zkt_expire(c);
+        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    }
+    no_thread_starts();
+    limit_threads(0);
+    zkt_close(c);
+    return 0;
+}
+
+/* The threads of the last session leave the room that those of the next one need. */
+ZKT_CASE(a_program_with_just_enough_threads_keeps_its_client)
+{
+    if (geteuid() != 0) {
+        zkt_skip("the limit counts all threads of this user, not only those here");
+    }
+    assert_int_equal(zkt_join(zkt_fork(expire_with_just_enough, NULL), PATIENCE_MS), 0);
 }

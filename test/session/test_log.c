@@ -11,12 +11,19 @@
 #include "session/log_foreign.h"
 #include "session/zk_log.h"
 
-enum { PATIENCE_MS = 30000, CHILD_MS = 15000, CHILDREN = 96, AT_ONCE = 4, READERS = 2 };
+enum {
+    SESSION_MS = 10000,
+    PATIENCE_MS = 30000,
+    CHILD_MS = 15000,
+    CHILDREN = 96,
+    AT_ONCE = 4,
+    READERS = 2
+};
 
 /* --- what a callback sees --- */
 
 struct lines {
-    atomic_int ours, theirs, broken, other_thread;
+    atomic_int ours, theirs, debug, broken, other_thread;
     pthread_t thread;
     atomic_bool known;
     atomic_bool held_up; /* the callback does not return while set */
@@ -32,6 +39,7 @@ static void take_line(int level, const char *line, void *ctx)
     atomic_fetch_add(&l->other_thread, !pthread_equal(l->thread, pthread_self()));
     atomic_fetch_add(&l->broken, strchr(line, '\n') != NULL || *line == '\0');
     atomic_fetch_add(strstr(line, ":ZOO_") ? &l->theirs : &l->ours, 1);
+    atomic_fetch_add(&l->debug, strstr(line, ":ZOO_DEBUG@") != NULL);
     while (atomic_load(&l->held_up)) {
         zkt_sleep_ms(1);
     }
@@ -81,6 +89,44 @@ ZKT_CASE(each_client_gets_its_own_lines)
     zkt_close(c);
     assert_int_equal(atomic_load(&quiet.theirs), 0);
     assert_int_equal(atomic_load(&quiet.ours), 0);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+}
+
+/* libzookeeper is never asked for its debug lines: as it closes, one reads what was freed (ZOOKEEPER-4809). */
+ZKT_CASE(libzookeepers_debug_lines_are_not_made)
+{
+    struct lines l = {0};
+    zkr_client *c = logging_client(&l, ZKR_LOG_DEBUG);
+    zkt_expire(c);
+    ZKT_EVENTUALLY(atomic_load(&l.theirs) > 2, PATIENCE_MS);
+    zkt_close(c);
+    assert_true(atomic_load(&l.ours) > 1);
+    assert_int_equal(atomic_load(&l.debug), 0);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+}
+
+/* Without a server it says the same again and again: that is passed on once, and again after a connection. */
+ZKT_CASE(what_libzookeeper_repeats_is_passed_on_once)
+{
+    enum { WHILE_MS = 1000, TEXTS = 2 };
+    struct lines l = {0};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.log = take_line;
+    o.log_ctx = &l;
+    zkr_client *c = zkt_client_with(zkt_proxy_host(proxy), &o);
+    int before = 0;
+    for (int i = 0; i < 2; i++) {
+        zkt_proxy_cut(proxy);
+        ZKT_EVENTUALLY(atomic_load(&l.theirs) > before, PATIENCE_MS);
+        zkt_sleep_ms(WHILE_MS);
+        assert_true(atomic_load(&l.theirs) <= before + 2 * TEXTS);
+        zkt_proxy_heal(proxy);
+        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+        before = atomic_load(&l.theirs);
+    }
+    zkt_close(c);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 }
 
@@ -214,6 +260,7 @@ static void *log_on(void *arg)
     struct worker *w = arg;
     while (!atomic_load(w->stop)) {
         zkr__log_foreign(0, ZKR_LOG_ERROR, "a line");
+        zkr__log_line(w->c, ZKR_LOG_ERROR, "a line of ours");
     }
     return NULL;
 }

@@ -253,6 +253,28 @@ ZKT_CASE(a_hanging_resolver_delays_no_loss_and_no_close)
     zkt_proxy_stop(h.here);
 }
 
+/* A name that gets no answer does not keep a server with an address from us, whichever stands first. */
+ZKT_CASE(a_name_without_an_answer_blocks_no_address)
+{
+    const char *port = strrchr(zkt_servers(), ':') + 1;
+    atomic_store(&most_asking, 0);
+    atomic_store(&address, HERE);
+    for (int i = 0; i < 2; i++) {
+        char servers[128];
+        zkr_client *c = NULL;
+        (void)snprintf(servers, sizeof(servers), "%s:%s,%s:%s", i ? HERE : NAME, port,
+                       i ? NAME : HERE, port);
+        atomic_store(&hangs, true);
+        ZKT_MUST(zkr_client_open(&c, servers, NULL));
+        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+        int64_t session = zkr_client_session_id(c);
+        resolver_comes_back(); /* which changes nothing */
+        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+        assert_true(zkr_client_session_id(c) == session);
+        close_in_time(c);
+    }
+}
+
 /* It hangs from the start: said, not waited for, and its late answer is good. */
 ZKT_CASE(a_resolver_may_hang_at_the_opening)
 {

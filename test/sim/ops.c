@@ -75,7 +75,7 @@ static bool is_possible(const struct process *p, int rc)
     case ZKR_ESYS:
         return scene.no_threads || S.s.door;
     default:
-        return S.s.door; /* whatever libzookeeper says */
+        return S.s.door || S.s.throttles; /* whatever libzookeeper or a server says */
     }
 }
 

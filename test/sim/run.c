@@ -114,8 +114,8 @@ bool sim_run(uint64_t seed, bool trace)
         sim_process_start(i);
     }
     int64_t first = zkf_now() + zkf_below(S.s.fault_pace);
-    S.faults =
-        (struct zkf_actor){.due = S.s.peace ? ZKR__NEVER : first, .act = search_fault};
+    S.faults = (struct zkf_actor){.due = S.s.peace && !S.s.forbids ? ZKR__NEVER : first,
+                                  .act = search_fault};
     zkf_actor_add(&S.faults);
     int64_t end = zkf_now() + S.s.length;
     while (!is_over() && step(end)) {

@@ -52,6 +52,11 @@ bool zkr__thread_is_self(pthread_t thread)
     return thread_of(thread) == sim_self();
 }
 
+int zkr__thread_try_two(void)
+{
+    return sim_no_thread() ? EAGAIN : 0;
+}
+
 uint64_t zkr__thread_id(void)
 {
     return zkr__thread_self()->id;

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_ilp32.sh ROOT COMPILER [ARG...]: each file of the library compiles where pointers and size_t
-# have 32 bits. Nothing is linked, so the headers of the 64-bit system will do; the one file
-# that they lack is made here.
+# check_ilp32.sh ROOT NM COMPILER [ARG...]: each file of the library compiles where pointers and size_t
+# have 32 bits, and needs no libatomic there. Nothing is linked, so the headers of the 64-bit system will do; the one
+# file that they lack is made here.
 set -eu
-root=$1
-shift
+root=$1 nm=$2
+shift 2
 
 headers=$(mktemp -d)
 trap 'rm -rf "$headers"' EXIT
 mkdir "$headers/gnu"
 : >"$headers/gnu/stubs-32.h"
-multiarch=$("$1" -print-multiarch 2>/dev/null || "$1" -dumpmachine)
+system=$(echo '#include <bits/wordsize.h>' | "$1" -E -x c - | sed -n 's|.*"\(/.*\)/bits/wordsize\.h".*|\1|p' | head -n 1)
 
 failed=0 count=0
 for file in "$root"/lib/*/*.c; do
@@ -20,12 +20,15 @@ for file in "$root"/lib/*/*.c; do
     */testing/*) posix=-D_GNU_SOURCE ;;
     *) posix=-D_POSIX_C_SOURCE=200809L ;;
     esac
-    "$@" -m32 -std=c11 "$posix" -fsyntax-only -Wall -Wextra -Werror \
+    if ! "$@" -m32 -std=c11 "$posix" -c -o "$headers/object" -Wall -Wextra -Werror \
         -I "$root/lib" -I "$root/include" -isystem "$headers" \
-        -idirafter "/usr/include/$multiarch" "$file" || {
+        -idirafter "$system" "$file"; then
         echo "${file#"$root"/}: does not compile with 32 bits"
         failed=1
-    }
+    elif "$nm" -u "$headers/object" | grep ' __atomic_'; then
+        echo "${file#"$root"/}: needs libatomic with 32 bits"
+        failed=1
+    fi
     count=$((count + 1))
 done
 echo "$count files with 32 bits"

@@ -43,6 +43,14 @@ done <"$tmp/types"
 for page in tools/zkr/zkr.1 "$tmp"/*.7 $(grep -L '^\.so ' "$tmp"/man3/*.3); do
     mandoc -Tlint "$page" || failed=1
 done
+
+# Pictures and tables are lines as they stand: a terminal of 80 columns has room for them. Programs are wider.
+grep -v '^@FILE' tools/docs/zkrecipes.7.in >"$tmp/pictures.7"
+for page in tools/zkr/zkr.1 "$tmp/pictures.7"; do
+    mandoc -Tascii -Owidth=80 "$page" | sed 's/.\x08//g' | awk -v page="${page##*/}" '
+        length > 80 { print page ": wider than 80 columns: " $0; bad = 1 }
+        END { exit bad }' || failed=1
+done
 echo "$(wc -l <"$tmp/names") functions, $(wc -l <"$tmp/types") types"
 [ -s "$tmp/names" ] || failed=1
 exit "$failed"

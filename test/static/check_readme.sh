@@ -3,7 +3,7 @@
 #
 # check_readme.sh ROOT: nothing in README.md is only claimed.
 #
-# Every block of code has a language. Blocks of C, Python and configuration are lines of a file that a test
+# Every block of code has a language. Blocks of C, C++, Python and configuration are lines of a file that a test
 # compiles or runs, in a row; the first of C is all of examples/first.c but its licence. Blocks of sh are run by
 # docs.readme. In blocks of text the verbs of ./run exist. The first program is on the first screen and a half.
 # Files of the project that README.md names in backticks exist, and so do those of lib/ that lib/README.md names.
@@ -54,6 +54,7 @@ for block in "$tmp"/*.*; do
     count=$((count + 1))
     case $name in
     *.c) in_one_of "$block" examples/*.c || bad "$where: these lines are in no file of examples/" ;;
+    *.cpp) in_one_of "$block" examples/*.cpp || bad "$where: these lines are in no file of examples/" ;;
     *.python) in_one_of "$block" test/interop/*.py || bad "$where: no test of test/interop has these lines" ;;
     *.ini) in_one_of "$block" examples/*.conf || bad "$where: these lines are in no file of examples/" ;;
     *.sh) ;;

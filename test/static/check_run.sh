@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_run.sh ROOT: what ./run does about missing packages, with stand-ins for the package
-# tools, for sudo and for who we are, in a tree of its scripts and little else, as out of a
-# tarball: there is no git. Nothing is installed, nothing is built.
+# check_run.sh ROOT: what ./run does about missing packages, and in which order it does things, with stand-ins for the
+# package tools, for sudo, for who we are and for what builds and tests, in a tree of its scripts and little else, as
+# out of a tarball: there is no git. Nothing is installed, nothing is built.
 set -eu
 root=$1
 tmp=$(mktemp -d)
@@ -11,12 +11,11 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 
 tree=$tmp/tree
-for file in run tools/packages.sh tools/files.sh tools/readme.sh tools/server.sh tools/package.sh tools/abi/abi.sh \
-    tools/docs/docs.sh tools/demo/demo.sh bench/run.sh test/fuzz/fuzz.sh; do
-    mkdir -p "$tree/$(dirname "$file")"
-    cp "$root/$file" "$tree/$file"
-done
-mkdir -p "$tree/lib" "$tree/build/plain"
+mkdir -p "$tree/test/fuzz" "$tree/lib" "$tree/build/plain" "$tree/bench"
+cp -R "$root/run" "$root/tools" "$tree" && rm -r "$tree/tools/zkr"
+echo 'echo "did: bench $*"' >"$tree/bench/run.sh"
+printf '#!/bin/sh\n' >"$tree/test/fuzz/fuzz.sh"
+chmod +x "$tree/test/fuzz/fuzz.sh"
 touch "$tree/lib/ours.c" "$tree/build/plain/made.c" "$tree/build/plain/compile_commands.json"
 
 stub() { # NAME TEXT: a program on the machine
@@ -29,7 +28,7 @@ stub() { # NAME TEXT: a program on the machine
 machine() {
     rm -rf "${tmp:?}/bin" "${tmp:?}/installed"
     mkdir "$tmp/bin" "$tmp/installed"
-    for tool in bash cat cut dirname env find grep head mkdir paste readlink rm sed seq sh sort tail tee tr \
+    for tool in bash cat cut dirname env find grep head mkdir nproc paste readlink rm sed seq sh sort tail tee tr \
         uname xargs; do
         ln -s "$(command -v "$tool")" "$tmp/bin/$tool"
     done
@@ -42,12 +41,16 @@ machine() {
     stub apt-cache 'printf "x:\n  Candidate: 1.0\n"; exec seq 100000'
     stub apt-get "echo \"did: apt-get \$*\"
         for name; do case \$name in [!-]*) : >'$tmp/installed/'\$name ;; esac; done"
-    stub cmake 'echo "did: cmake $*"'
-    stub clang 'echo 18.1.3'
     stub sudo 'echo "did: sudo"; exec "$@"'
-    for tool in clang-format-14 clang-tidy-14 pyflakes3; do
-        stub "$tool" 'exit 1'
+    stub clang 'echo 18.1.3'
+    stub gcc 'echo 12.2.0'
+    for tool in cmake clang-format-14 clang-tidy-14 shellcheck pyflakes3; do
+        stub "$tool" "echo \"did: $tool \$*\""
     done
+    stub ctest 'echo "did: ctest $*"; case "$*" in
+        *" -N"*) printf "  Test  #1: unit.path\n  Test #2: chaos.short\n" ;;
+        *) echo "100% tests passed"; printf "\t 92 - interop.peer (Skipped)\n" ;;
+        esac'
 }
 
 says() { # STATUS ARGUMENT...: ./run ends like this; its words are in $tmp/out
@@ -57,6 +60,12 @@ says() { # STATUS ARGUMENT...: ./run ends like this; its words are in $tmp/out
     status=0
     env -i PATH="$tmp/bin" HOME="$tmp" "$tmp/bin/bash" "$tree/run" "$@" >"$tmp/out" 2>&1 || status=$?
     [ "$status" -eq "$wanted" ] || complain "status $status, not $wanted"
+}
+
+# shellcheck disable=SC1091 # of the system
+here=$(. /etc/os-release && echo "${VERSION_CODENAME:-another system}")
+tools_of() { # RELEASE: whose tools count
+    sed -i "s/^release=.*/release='$1'/" "$tree/tools/lint.sh"
 }
 
 complain() { # WORDS
@@ -81,60 +90,34 @@ hasnt() { # WORDS
     ! grep -q -e "$1" "$tmp/out" || complain "says: $1"
 }
 
+# ---- packages -----------------------------------------------------------------------
+
 # With all there is to be had, nobody touches apt, and no sudo is needed.
 machine 1000
 rm "$tmp/bin/sudo"
 says 0 build
 hasnt 'apt-get'
 hasnt 'installing'
-has 'did: cmake'
+has 'did: cmake --preset release'
 
 # It says first what it installs; then, when not root, it does so with sudo.
 machine 1000 ninja-build uthash-dev
 says 0 build
-has 'installing packages: ninja-build uthash-dev$' \
-    'did: sudo' 'did: apt-get .*update' \
+has 'installing packages: ninja-build uthash-dev$' 'did: sudo' 'did: apt-get .*update' \
     'did: sudo' 'did: apt-get .*install .*ninja-build uthash-dev$' 'did: cmake'
 
-# Root needs no sudo.
+# Root needs no sudo. With neither, it names the packages and ends, whatever the verb.
 machine 0 cmake
 says 0 build
 hasnt 'sudo'
 has 'installing packages: cmake$' 'did: apt-get .*update' 'did: apt-get .*install .* cmake$'
-
-# With neither, it names the packages and ends, whatever the verb.
-for verb in build demo bench check lint test fuzz package docs; do
-    machine 1000 gcc uthash-dev
+for verb in build demo bench check lint test ci fuzz package docs; do
+    machine 1000 libc6-dev gcc mandoc
     rm "$tmp/bin/sudo"
     says 69 "$verb"
-    has 'no sudo.* gcc .*uthash-dev'
+    has 'no sudo.* \(libc6-dev\|gcc\)'
     hasnt 'did:'
 done
-machine 1000 abigail-tools
-rm "$tmp/bin/sudo"
-says 69 abi
-has 'no sudo.* abigail-tools$'
-hasnt 'did:'
-
-# A verb installs what it lacks itself, and nothing that is there or that others want. Then it comes to tools that are
-# not here.
-machine 0 lintian mandoc abigail-tools clang
-says 127 package
-has 'installing packages: lintian$'
-hasnt 'mandoc\|abigail'
-says 127 docs
-has 'installing packages: mandoc$'
-says 64 abi --what
-hasnt 'installing'
-says 127 abi
-has 'installing packages: abigail-tools$'
-says 127 abi
-hasnt 'installing'
-machine 1000
-rm "$tmp/bin/sudo" "$tmp/bin/clang-format-14"
-says 69 lint
-has 'no sudo.* clang-format-14'
-hasnt 'did:'
 
 # It waits for another apt-get, and only for that.
 machine 0 cmake
@@ -162,53 +145,54 @@ has 'could not install: cmake$'
 # The run-time libraries of clang's sanitizers are those of the clang at hand.
 machine 0 libclang-rt-18-dev
 stub clang 'case "$*" in -dumpversion) echo 18.1.3 ;; *) exit 1 ;; esac'
-says 64 fuzz --seconds 1 none
-has 'installing packages: libclang-rt-18-dev$'
+says 0 fuzz --seconds 1
+has 'installing packages: libclang-rt-18-dev$' 'clang 18: warnings are no errors' 'cmake --preset fuzz .*WERROR=OFF'
 
-# What formats is of one version where that can be had, else of any.
-machine 0 clang-format-14
-rm "$tmp/bin/clang-format-14"
-says 127 lint
-has 'looking for clang-format-14' 'update' 'install .*clang-format-14$'
-machine 0 clang-format-14 clang-format
-rm "$tmp/bin/clang-format-14"
-stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
-says 127 lint
-has 'looking for clang-format-14' 'update' 'install .* clang-format$'
-
-# Without the packages of other libraries all goes on, and the tests that were left out for that are named at
-# the end.
-machine 0 bsh
-stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
-says 123 test
-has 'not to be had: .* bsh' 'lint: clang-format'
-hasnt 'did: apt-get .*install'
-machine 0 bsh
-says 123 test
-has 'looking for bsh' 'installing packages: bsh$' 'did: apt-get .*install .* bsh$'
-hasnt 'not to be had'
-
-# Nor does a peer of the benchmark that cannot be had keep others from being measured.
+# A peer of the benchmark that cannot be had does not keep others from being measured.
 machine 0 redis-tools python3-kazoo
 stub apt-cache "case \$2 in redis-tools) set -- '(none)' ;; *) set -- 1.0 ;; esac
     printf 'x:\n  Candidate: %s\n' \"\$1\""
-echo 'echo "did: bench $*"' >"$tree/bench/run.sh"
 says 0 bench --quick
 has 'installing packages: python3-kazoo$' 'not to be had: redis-tools libhiredis-dev' 'did: bench --quick$'
-machine 0 redis-tools
-says 0 bench --micro
-hasnt 'redis-tools'
 
-machine 0
-for tool in clang-format-14 clang-tidy-14 shellcheck pyflakes3; do
-    stub "$tool" "echo \"did: $tool \$*\""
-done
-stub ctest 'echo "did: ctest $*"; echo "100% tests passed"
-    case "$*" in *build/plain\ *) printf "\t 92 - interop.peer (Skipped)\n\t 7 - interop.other (Skipped)\n" ;; esac'
-printf '#!/bin/sh\n' >"$tree/test/fuzz/fuzz.sh"
-chmod +x "$tree/test/fuzz/fuzz.sh"
+# On another system it takes what it needs for granted.
+machine 1000
+rm "$tmp/bin/dpkg-query" "$tmp/bin/apt-get" "$tmp/bin/apt-cache" "$tmp/bin/sudo"
+says 0 build
+has 'not a Debian system' 'did: cmake'
+
+# ---- test: one build, and its tests ----------------------------------------------------
+
+machine 0 clang valgrind bsh shellcheck gcc
+stub cc ''
 says 0 test
-has "==> all stages" '92 - interop.peer' 'left out: interop.other interop.peer;' '==> all passed'
+has 'did: cmake --preset test .*WERROR=OFF' 'did: cmake --build build/test' 'did: ctest --preset test -j'
+hasnt 'did: apt-get'
+hasnt 'clang\|shellcheck\|plain'
+[ "$(tail -n 1 "$tmp/out")" = "$(printf '\t 92 - interop.peer (Skipped)')" ] || complain 'ctest has not the last word'
+machine 0 gcc
+says 0 test
+has 'installing packages: gcc$'
+machine 0 bsh
+stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
+says 0 test --all
+has 'not to be had: .* bsh' 'did: ctest --preset all'
+says 0 test -R some
+has 'did: cmake --build build/test .*--target chaos test_unit_path with_server$' 'did: ctest --preset all .*-R some$'
+stub ctest 'exit 8'
+says 8 test
+stub ctest ''
+says 66 test -R none
+has 'no test is called like none'
+says 64 test some
+has 'usage: ./run test'
+
+# ---- ci and check: much at once --------------------------------------------------------
+
+machine 0 bsh
+says 0 ci
+has 'installing packages: bsh$' 'did: clang-format-14' 'did: cmake --preset plain .*WERROR=ON' 'begins: tests, gcc' \
+    '==> all stages' '92 - interop.peer' 'left out: interop.peer;' '==> all passed'
 
 # Files of the project, with git and without.
 has 'did: clang-format-14 .* lib/ours.c$'
@@ -216,34 +200,44 @@ hasnt 'made.c'
 stub git "case \"\$*\" in ls-files*.c*) printf 'lib/ours.c\nlib/gone.c\n' ;; esac"
 says 0 lint
 has 'did: clang-format-14 .* lib/ours.c$'
+hasnt 'gone.c'
 
-# Stages go on beside each other. When one fails the others come to their end, what needs it does not
-# begin, and what it said is repeated.
+# What formats and warns is of one version; where that cannot be had it is left out, and said.
+machine 0 clang-tidy-14
+rm "$tmp/bin/clang-tidy-14"
+says 0 lint
+has 'installing packages: clang-tidy-14$' 'not run: clang-tidy;'
+
+# When one fails the others come to their end, what needs it does not begin, and what it said is repeated.
+machine 0
 printf '"%s/lib/ours.c"\n' "$tree" >"$tree/build/plain/compile_commands.json"
+tools_of "$here"
 stub clang-tidy-14 'echo "ours.c: a warning"; exit 1'
-says 123 test
+says 1 ci
 has 'tidy: ours.c: a warning' '^==> FAILED: lint: clang-tidy' 'begins: tests, valgrind' 'begins: fuzz' \
-    '^ours.c: a warning' '^==> all stages' 'tests, valgrind$' '100% tests passed' 'left out' \
-    '^==> FAILED: tidy; '
-: >"$tree/build/plain/compile_commands.json"
-stub ctest 'case "$*" in
-    *--test-dir\ build/asan*) echo "50% tests passed, 1 tests failed out of 2"; echo "  7 - unit.bad (Failed)"; exit 8 ;;
-    esac
-    echo "100% tests passed"'
-says 8 test
-has '==> FAILED: tests, address' '==> all stages' 'tests, address$' '50% tests passed' '7 - unit.bad (Failed)' \
-    '==> FAILED: address; '
-has 'done: fuzz'
-stub ctest 'echo "did: ctest $*"; echo "100% tests passed"'
-
+    '^ours.c: a warning' '^==> all stages' 'tests, valgrind$' '100% tests passed' '^==> FAILED: tidy; '
+tools_of another
+says 0 ci
+has 'tidy: ours.c: a warning' 'not counted: tidy' '^==> all passed'
 stub cmake 'case "$*" in *--build\ build/asan*) exit 3 ;; esac'
-says 3 test
+says 3 ci
 has 'FAILED: build with clang, address' 'begins: tests, thread' 'tests, address$' 'did not run' \
     '==> FAILED: address-build; '
 hasnt 'begins: tests, address'
-stub cmake 'echo "did: cmake $*"'
+
+# With -R no more is built and run than it takes, and what matches nothing is an error.
+machine 0
+says 0 ci -R some
+has 'did: cmake --build build/plain .*--target with_server chaos test_unit_path$' 'did: ctest .*-R some' \
+    'tests, gcc' 'tests, valgrind' '==> all passed'
+hasnt 'clang-tidy'
+stub ctest ''
+says 66 ci -R none
+has 'no test is called like none'
 
 # Each change is checked with what it concerns; a lint that fails hides no test.
+machine 0
+tools_of "$here"
 stub git "case \"\$*\" in
     ls-files\ -o*) ;;
     ls-files*) printf 'lib/ours.c\nlib/theirs.c\n' ;;
@@ -256,34 +250,11 @@ for program in test_engine_search test_sim_search; do
     printf '#!/bin/sh\n' >"$tree/build/plain/test/$program"
     chmod +x "$tree/build/plain/test/$program"
 done
-says 123 check
+says 1 check
 has 'did: clang-format-14 .* lib/ours.c$' '100% tests passed' '==> FAILED: lint; '
 hasnt 'theirs.c'
 stub clang-format-14 'echo "did: clang-format-14 $*"'
 says 0 check
 has 'begins: a short search' '==> all passed'
-rm "$tmp/bin/git"
-
-# With -R no more is built and run than it takes, and what matches nothing is an error.
-stub ctest 'echo "did: ctest $*"; case "$*" in
-    *asan*-N* | *tsan*-N*) ;;
-    *-N*-L\ unit*) ;;
-    *-N*) printf "  Test  #1: unit.path\n  Test #2: chaos.short\n" ;;
-    *) echo "100% tests passed" ;;
-    esac'
-says 0 test -R some
-has 'did: cmake --build build/plain .*--target chaos test_unit_path$' 'did: ctest .*-R some' \
-    'tests, gcc' '==> all passed'
-hasnt 'clang-tidy'
-hasnt 'did: cmake --build build/[at]san'
-stub ctest 'echo "did: ctest $*"'
-says 66 test -R none
-has 'no test is called like none'
-
-# On another system it takes what it needs for granted.
-machine 1000
-rm "$tmp/bin/dpkg-query" "$tmp/bin/apt-get" "$tmp/bin/apt-cache" "$tmp/bin/sudo"
-says 0 build
-has 'not a Debian system' 'did: cmake'
 
 [ "$failed" -eq 0 ]

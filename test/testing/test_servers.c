@@ -41,6 +41,20 @@ static bool exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+/* As in /proc/PID/stat; 'T' = stopped. */
+static int state_of(pid_t pid)
+{
+    char path[64], text[256] = "";
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    (void)fread(text, 1, sizeof(text) - 1, file);
+    (void)fclose(file);
+    const char *end = strrchr(text, ')'); /* of the name */
+    assert_non_null(end);
+    return end[2];
+}
+
 /* Without Java, and without ZooKeeper's jar, it says what to install. */
 ZKT_CASE(what_is_missing_is_named)
 {
@@ -140,6 +154,23 @@ ZKT_CASE(a_killed_server_comes_back)
     ZKT_RC(zkr_test_server_thaw(s), ZKR_ESTATE);
     ZKT_MUST(zkr_test_server_restart(s, 0));
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
+    ZKT_MUST(zkr_test_server_stop(s));
+}
+
+/* Twice is as good as once, also when others have let it go on in the meantime. */
+ZKT_CASE(a_frozen_server_can_be_frozen_again)
+{
+    zkr_test_server *s = start();
+    ZKT_MUST(zkr_test_server_freeze(s));
+    ZKT_MUST(zkr_test_server_freeze(s));
+    assert_int_equal(state_of(zkr_test_server_pid(s)), 'T');
+    assert_int_equal(kill(zkr_test_server_pid(s), SIGCONT), 0);
+    ZKT_MUST(zkr_test_server_freeze(s));
+    assert_int_equal(state_of(zkr_test_server_pid(s)), 'T');
+    ZKT_MUST(zkr_test_server_thaw(s));
+    assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
+    ZKT_MUST(zkr_test_server_thaw(s));
+    ZKT_MUST(zkr_test_server_freeze(s));
     ZKT_MUST(zkr_test_server_stop(s));
 }
 

@@ -56,10 +56,11 @@ static bool has_node(const struct zkr__claim_state *k)
            stage == ZKR__REMOVING;
 }
 
-/* This says that the node is not there, or is no more ours than anybody's, or will never be deleted by us. */
-static bool takes_node(const struct zkr__claim_event *e, enum zkr__phase before)
+/* This says that the node is not there, or is no more ours than anybody's. */
+static bool takes_node(const struct zkr__claim_event *e)
 {
     enum zkr__event_kind kind = e->kind;
+    bool is_look = kind == ZKR__EV_GOT_OWN || kind == ZKR__EV_GOT_OWNER;
     if (kind == ZKR__EV_SESSION_OVER || kind == ZKR__EV_OWN_GONE ||
         (kind == ZKR__EV_WRITTEN && e->deletes)) {
         return true;
@@ -68,16 +69,14 @@ static bool takes_node(const struct zkr__claim_event *e, enum zkr__phase before)
         return e->deletes || e->code == ZKR_ENONODE;
     }
     if (e->code == ZKR_ENONODE) {
-        return kind == ZKR__EV_LISTED || kind == ZKR__EV_GOT_OWN ||
-               kind == ZKR__EV_PROVED || kind == ZKR__EV_REMOVED ||
-               kind == ZKR__EV_WRITTEN;
+        return kind == ZKR__EV_LISTED || is_look || kind == ZKR__EV_PROVED ||
+               kind == ZKR__EV_REMOVED || kind == ZKR__EV_WRITTEN;
     }
     if (e->code == ZKR_OK) {
         return kind == ZKR__EV_REMOVED || (kind == ZKR__EV_LISTED && !e->found) ||
-               (kind == ZKR__EV_GOT_OWN && !e->ours &&
-                (before == ZKR__ADOPTING || before == ZKR__HELD));
+               (is_look && !e->ours);
     }
-    return e->code == ZKR_EAUTH && kind == ZKR__EV_REMOVED;
+    return false;
 }
 
 /* This says that the node is there. */
@@ -100,8 +99,7 @@ static void check_node(const struct zkr__claim_state *before,
 {
     bool looked_for =
         before->downgrade != ZKR__SETTLED && zkr__claim_stage(after) == ZKR__FINDING;
-    must(!has_node(before) || has_node(after) || takes_node(e, before->phase) ||
-             looked_for,
+    must(!has_node(before) || has_node(after) || takes_node(e) || looked_for,
          "gone, but for a node");
     must(after->downgrade == ZKR__SETTLED || after->phase == ZKR__HELD,
          "downgraded, but not held");
@@ -142,6 +140,8 @@ static void check_safety(const struct zkr__claim_state *before,
              same_news(before, after),
          "not told");
     must(after->phase != ZKR__READY || after->member, "ready for nobody");
+    must(before->phase != ZKR__LOOKING || !e->wary || !(actions & ZKR__DO_CREATE),
+         "a node in vain");
     must(!after->displaced || (after->member && after->phase == ZKR__GONE),
          "displaced");
     must(!after->member || before->phase == ZKR__HELD || after->phase != ZKR__HELD ||
@@ -178,13 +178,13 @@ static const struct {
     {ZKR__DO_FIND, ZKR__EV_LISTED},         {ZKR__DO_LIST, ZKR__EV_LISTED},
     {ZKR__DO_GET_AHEAD, ZKR__EV_GOT_AHEAD}, {ZKR__DO_PROVE, ZKR__EV_PROVED},
     {ZKR__DO_REMOVE, ZKR__EV_REMOVED},      {ZKR__DO_DOWNGRADE, ZKR__EV_DOWNGRADED},
-    {ZKR__DO_RESTORE, ZKR__EV_RESTORED},
+    {ZKR__DO_RESTORE, ZKR__EV_RESTORED},    {ZKR__DO_ASK_OWNER, ZKR__EV_GOT_OWNER},
 };
 
 static const unsigned sending = ZKR__DO_PARENTS | ZKR__DO_CREATE | ZKR__DO_FIND |
                                 ZKR__DO_GET_OWN | ZKR__DO_LIST | ZKR__DO_GET_AHEAD |
                                 ZKR__DO_PROVE | ZKR__DO_REMOVE | ZKR__DO_DOWNGRADE |
-                                ZKR__DO_RESTORE;
+                                ZKR__DO_RESTORE | ZKR__DO_ASK_OWNER;
 
 static const int codes[] = {ZKR_OK,     ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ENONODE,
                             ZKR_ENOMEM, ZKR_EAUTH,     ZKR_EZK(-127)};
@@ -217,6 +217,7 @@ static void check_progress(void)
         must(w.count > 0 || w.ahead, "parked behind nobody");
         must(k->own != ZKR__OWN_ASKED || w.count > 0, "own watch asked for by nobody");
         break;
+    case ZKR__LOOKING:
     case ZKR__CREATING:
     case ZKR__FINDING:
     case ZKR__ADOPTING:
@@ -277,7 +278,7 @@ static void after_step(const struct zkr__claim_event *e, unsigned actions)
     }
     send_requests(actions);
     w.retry = w.retry || (actions & (ZKR__DO_RETRY | ZKR__DO_PACE));
-    w.quiet = w.quiet || (actions & ZKR__DO_QUIET);
+    w.quiet = w.quiet || (actions & (ZKR__DO_QUIET | ZKR__DO_LOOK_LATER));
     if (e->kind == ZKR__EV_AHEAD_GONE || e->kind == ZKR__EV_AHEAD_RELEASED ||
         e->kind == ZKR__EV_AHEAD_CHANGED || k->phase != ZKR__PARKED) {
         w.ahead = false;
@@ -322,6 +323,7 @@ static void happens(struct zkr__claim_event e)
     e.sure = !chance(8);
     e.ample = e.sure && !chance(8);
     e.patient = !chance(16);
+    e.wary = w.once && chance(2);
     step(&e);
     w.reached[w.k.leaving][w.k.phase]++;
 }

@@ -37,7 +37,7 @@ static void end(struct zkr__dispatch *d)
     zkr__dispatch_destroy(d);
 }
 
-static void note(struct zkr__call *call)
+static bool note(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     assert_true(zkr__dispatch_is_self(c->d));
@@ -45,6 +45,7 @@ static void note(struct zkr__call *call)
     if (c->next) {
         zkr__dispatch_post(c->d, &c->next->call);
     }
+    return true;
 }
 
 static void post(struct zkr__dispatch *d, struct call *c, int number, const void *owner)
@@ -102,6 +103,36 @@ static void a_run_leaves_what_is_posted_meanwhile(void **state)
     end(&d);
 }
 
+/* One who finds that there is nothing to say any more. */
+static bool say_nothing(struct zkr__call *call)
+{
+    (void)call;
+    return false;
+}
+
+/* Who says nothing is not counted, nor does it use up the maximum. */
+static void what_says_nothing_is_not_counted(void **state)
+{
+    (void)state;
+    static struct call calls[5];
+    struct zkr__dispatch d;
+    begin(&d);
+    for (int i = 0; i < 5; i++) {
+        calls[i].call.run = i % 2 == 0 ? say_nothing : note;
+        post(&d, &calls[i], i, &d);
+    }
+    assert_int_equal(zkr__dispatch_run(&d, 1), 1);
+    assert_int_equal(ran_count, 1);
+    assert_true(readable(&d));
+    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
+    assert_int_equal(ran_count, 2);
+    assert_false(readable(&d));
+    post(&d, &calls[0], 0, &d);
+    assert_int_equal(zkr__dispatch_run(&d, 1), 0);
+    assert_false(readable(&d));
+    end(&d);
+}
+
 static bool edge(int epoll)
 {
     struct epoll_event e;
@@ -150,11 +181,11 @@ static void a_cancel_makes_it_unreadable(void **state)
 
 static sem_t started, over;
 
-static void stay(struct zkr__call *call)
+static bool stay(struct zkr__call *call)
 {
     (void)sem_post(&started);
     (void)sem_wait(&over);
-    note(call);
+    return note(call);
 }
 
 static void *run_all(void *d)
@@ -216,20 +247,22 @@ static void the_calls_of_one_owner_can_be_run(void **state)
     assert_int_equal(ran_count, 3);
 }
 
-static void run_other(struct zkr__call *call)
+static bool run_other(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     assert_int_equal(zkr__dispatch_run(c->next->d, 0), 1);
     assert_true(zkr__dispatch_is_self(c->d));
     assert_false(zkr__dispatch_is_self(c->next->d));
+    return true;
 }
 
-static void look_out(struct zkr__call *call)
+static bool look_out(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     assert_true(zkr__dispatch_is_self(c->d));
     assert_true(zkr__dispatch_is_self(c->next->d)); /* of the one that runs this one */
     ran_count++;
+    return true;
 }
 
 /* A callback of one client may run those of another, and is inside both then. */
@@ -257,6 +290,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_descriptor_is_readable_while_calls_wait),
         cmocka_unit_test(a_run_leaves_what_is_posted_meanwhile),
+        cmocka_unit_test(what_says_nothing_is_not_counted),
         cmocka_unit_test(each_post_is_an_edge),
         cmocka_unit_test(a_cancel_makes_it_unreadable),
         cmocka_unit_test(one_thread_has_the_turn),

@@ -140,8 +140,8 @@ static void a_child_tells_its_recipe(void **state)
     zkr__mem_free(c.list);
 }
 
-/* A child is found by its whole name or by how it starts, a missing one at the end. */
-static void a_child_is_found_by_name_or_start(void **state)
+/* A child is found by its whole name, a missing one at the end. */
+static void a_child_is_found_by_its_name(void **state)
 {
     (void)state;
     static const char *const names[] = {"_c_aa-lock-0000000001",
@@ -151,13 +151,8 @@ static void a_child_is_found_by_name_or_start(void **state)
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-0000000002"), 1);
     assert_int_equal(zkr__children_find(&c, "_c_ab-lock-000000000"), 2);
     assert_int_equal(zkr__children_find(&c, ""), 2);
-    assert_int_equal(zkr__children_find_start(&c, "_c_ab-", strlen("_c_ab-")), 1);
-    assert_int_equal(zkr__children_find_start(&c, "_c_a", strlen("_c_a")), 0);
-    assert_int_equal(zkr__children_find_start(&c, "_c_b", strlen("_c_b")), 2);
     zkr__mem_free(c.list);
     assert_int_equal(zkr__children_find(&(struct zkr__children){0}, "x"), 0);
-    assert_int_equal(
-        zkr__children_find_start(&(struct zkr__children){0}, "x", strlen("x")), 0);
 }
 
 /* Of several with one number it is the one of that name. */
@@ -264,7 +259,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(children_without_a_number_are_counted),
         cmocka_unit_test(the_filter_takes_a_dying_node_out),
         cmocka_unit_test(a_child_tells_its_recipe),
-        cmocka_unit_test(a_child_is_found_by_name_or_start),
+        cmocka_unit_test(a_child_is_found_by_its_name),
         cmocka_unit_test(equal_numbers_are_told_apart),
         cmocka_unit_test(the_filter_works_later_as_well),
         cmocka_unit_test(many_children_are_ordered),

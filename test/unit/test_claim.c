@@ -42,7 +42,7 @@ static const struct {
     {"FINDING", "LOST-REPLY: pause-over > FINDING find"},
     {"ADOPTING", "FINDING: listed found > ADOPTING get-own list"},
     {"PROVING", "LISTING: listed unsure found first > PROVING prove"},
-    {"DOUBTED", "keeps-place HELD: lease-over unsure > DOUBTED prove count-loss notify"},
+    {"DOUBTED", "keeps-place HELD: lease-over unsure > DOUBTED get-own prove count-loss notify"},
     {"REMOVING", "LISTING: leave > REMOVING remove step-aside anew"},
     {"GONE", "REMOVING: removed > GONE"},
     {"READY", "member LISTING: listed found first > READY quiet notify"},
@@ -64,7 +64,7 @@ static const char *const examples[] = {
     "member CREATING: created placed first > READY quiet notify",
     /* It was made in the hope of that, without a list, and the number does not: list now. */
     "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
-    "CREATING: created bare down > PAUSED-LISTING; connected > LISTING list",
+    "CREATING: created bare down > PAUSED-LISTING; connected > LISTING get-own list",
     "CREATING: created bare spent > REMOVING remove step-aside notify anew failed=ESEQUENCE",
     "GIVEN-UP: created bare > REMOVING remove anew",
     /* Free: create and list together; the answer to the list grants. */
@@ -76,7 +76,7 @@ static const char *const examples[] = {
     /* The event about the only one ahead grants by itself when the own watch is set and silent. */
     "PARKED: ahead-gone > HELD notify",
     /* After a re-connect the events of what happened meanwhile come in no order: it must look. */
-    "PARKED: connected > PARKED quiet; ahead-gone > LISTING list",
+    "PARKED: connected > PARKED get-own; ahead-gone > CONFIRMING",
     /* While the own watch is still on its way the grant waits for that answer, and for nothing more. */
     "CONFIRMING: got-own ours > HELD notify",
     /* The one ahead may be gone before its watch is set: that is the same. */
@@ -96,15 +96,22 @@ static const char *const examples[] = {
         "listed found first > HELD notify",
     /* Somebody writes into the node ahead: that used the watch up. */
     "PARKED: ahead-changed > PARKED get-ahead; got-ahead ENONODE > HELD notify; ahead-changed > same",
+    /* A try for which there may be no room looks first, and makes a node only if there is. */
+    "start wary > LOOKING list anew; listed once wary > GONE notify anew failed=ETIMEDOUT",
+    "start wary > LOOKING list anew; listed once ENONODE > CREATING create anew",
+    "start wary > LOOKING list anew; listed wary ECONNLOSS > PAUSED-CREATING retry anew; "
+        "pause-over wary > LOOKING list anew; leave > GONE anew",
+    "start wary > LOOKING list anew; session-over down > PAUSED-CREATING anew",
     /* A try that is not first fails at once and takes its node away. */
     "LISTING: listed found once > REMOVING remove step-aside notify anew failed=ETIMEDOUT; removed > GONE",
     /* The time to watch the own node that came while there was no connection is made up for. */
-    "DEEPER: quiet down > same; connected > PARKED quiet; quiet > PARKED get-own; connected > same",
+    "DEEPER: quiet down > same; connected > PARKED get-own; quiet > same; connected > same",
     /* The verdict, how the one ahead ended, and what is known of the own node, together say what to do. */
     "BEHIND-UNKNOWN: ahead-gone|ahead-released > LISTING list",
     "BEHIND-UNKNOWN: got-own ours > same; ahead-gone|ahead-released > LISTING list",
-    "BEHIND-UNKNOWN, DEEPER-BEHIND-OURS, BEHIND-OURS: got-own ours > same; connected > PARKED quiet; "
-        "ahead-gone|ahead-released > LISTING list",
+    "BEHIND-UNKNOWN: got-own ours > same; connected > PARKED get-own; ahead-gone|ahead-released > LISTING list",
+    "DEEPER-BEHIND-OURS: got-own ours > same; connected > PARKED get-own; ahead-gone > LISTING list",
+    "BEHIND-OURS: got-own ours > same; connected > PARKED get-own; ahead-gone|ahead-released > CONFIRMING",
     "DEEPER-BEHIND-OURS: ahead-gone > LISTING list",
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-gone > LISTING list",
     "DEEPER-BEHIND-OURS: ahead-released > CONFIRMING",
@@ -113,8 +120,8 @@ static const char *const examples[] = {
     /* When nothing blocks any more the own node decides, whatever the one ahead still does. */
     "CONFIRMING: ahead-gone > same; ahead-released > same; ahead-changed > same; "
         "got-ahead ENONODE > same; got-ahead EAUTH > same; quiet > same; pause-over > same; "
-        "lease-over > same; connected > same; got-own > HELD notify",
-    "CONFIRMING: got-own unsure > PROVING prove",
+        "lease-over > same; connected > same; got-own ours > HELD notify",
+    "CONFIRMING: got-own ours unsure > PROVING prove",
     "CONFIRMING: got-own down ECONNLOSS > PAUSED-LISTING retry anew",
     "CONFIRMING: own-gone > CREATING create step-aside anew",
     "CONFIRMING: got-own EAUTH > REMOVING remove step-aside notify anew failed=EAUTH",
@@ -122,9 +129,9 @@ static const char *const examples[] = {
        to look. */
     "LISTING: listed found children > LISTING list; listed found children > PARKED quiet; "
         "ahead-changed > LISTING list; listed found children > PARKED quiet; "
-        "ahead-changed down > PAUSED-LISTING; connected > LISTING list; "
-        "listed found children > PARKED quiet; ahead-gone > LISTING list; "
-        "listed found first > HELD quiet notify",
+        "ahead-changed down > PAUSED-LISTING; connected > LISTING get-own list; got-own ours > same; "
+        "listed found children > PARKED; ahead-gone > LISTING list; "
+        "listed found first > HELD notify",
     /* A pause that is over means nothing to who does not pause: its own watch stays good. */
     "CREATING, FINDING, ADOPTING, LISTING, PARKED, PROVING, HELD, DOUBTED, REMOVING, GONE: pause-over > same",
     /* Without a connection nothing is sent; the first connection sends it. */
@@ -155,7 +162,7 @@ static const char *const examples[] = {
     "FINDING: listed ENONODE > CREATING create step-aside anew; created > LISTING; "
         "listed found first > HELD quiet notify",
     /* A node found under our GUID that belongs to another session is no more ours than anybody's. */
-    "ADOPTING: got-own > CREATING create step-aside anew",
+    "ADOPTING: got-own > CREATING create let-look anew",
     /* The search itself may be lost, as often as retries are allowed; then the owner is told. */
     "FINDING: listed down ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; "
         "listed last ECONNLOSS > PAUSED-FINDING retry notify anew failed=ECONNLOSS; "
@@ -221,13 +228,38 @@ static const char *const examples[] = {
         "removed last ECONNLOSS > PAUSED-REMOVING retry anew; pause-over > REMOVING remove; "
         "removed last ECONNLOSS > PAUSED-REMOVING retry anew; leave > same; connected > REMOVING remove; "
         "removed > GONE",
-    /* An answer to a delete that says neither gone nor forbidden is no end. */
-    "REMOVING: removed ESYS|EINVAL|ENOMEM|EZK-5 > PAUSED-REMOVING retry anew; "
-        "pause-over > REMOVING remove; removed OK|EAUTH > GONE",
+    /* An answer to a delete that does not say it is gone is no end. */
+    "REMOVING: removed ESYS|EINVAL|ENOMEM|EAUTH|EZK-5 > PAUSED-REMOVING retry anew; "
+        "pause-over > REMOVING remove; removed > GONE",
     /* Our node goes while we wait: back to the tail of the queue, and whoever is behind must look. */
     "PARKED: own-gone > CREATING create step-aside anew; created > LISTING; "
-        "listed > CREATING create step-aside anew; created > LISTING; "
-        "listed found then-ours-if-held > PARKED get-ahead quiet",
+        "listed OK|ENONODE > ADOPTING get-own list; got-own ENONODE > CREATING create step-aside anew; "
+        "created > LISTING; listed found then-ours-if-held > PARKED get-ahead quiet",
+    /* It is there, and lists lack it: it stays the only one, and is asked for with pauses. */
+    "LISTING: listed > ADOPTING get-own list; got-own ours > LISTING; "
+        "listed > ADOPTING get-own list; got-own ours > LISTING; "
+        "listed ENONODE > ADOPTING get-own list; got-own ours > LISTING; "
+        "listed > PAUSED-ADOPTING retry anew; pause-over > ADOPTING get-own list; got-own ours > LISTING; "
+        "listed > PAUSED-ADOPTING retry anew; pause-over > ADOPTING get-own list; got-own ours > LISTING; "
+        "listed found first > HELD notify",
+    /* Lists name one ahead who is not there when it is read: asked for again, with pauses. Each who is further
+       ahead is news. */
+    "DEEPER: got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead quiet; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead quiet; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead quiet; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead quiet; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead quiet; "
+        "ahead-gone > PAUSED-LISTING retry anew; pause-over > LISTING list; "
+        "listed found ahead=1 then-ours-if-held > PARKED get-ahead quiet; "
+        "got-ahead ENONODE > PAUSED-LISTING retry anew; pause-over > LISTING list; "
+        "listed found ahead=-2 then-ours-if-held > PARKED get-ahead quiet; "
+        "ahead-gone > LISTING list; listed found first > HELD quiet notify",
+    "DEEPER: got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
+        "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
+        "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
+        "connected > PARKED get-own; "
+        "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
+        "got-ahead ENONODE > LISTING list",
     /* When that happens again and again there are pauses, and without retries an end. */
     "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
@@ -242,8 +274,8 @@ static const char *const examples[] = {
         "lease-over down > same; leave down > same; connected > REMOVING remove; removed > GONE",
     /* With a queue that keeps its place: told as lost, and held again once that is proved. */
     "keeps-place HELD: lease-over down > PAUSED-DOUBTED count-loss notify; lease-over down > same; "
-        "connected unsure > DOUBTED prove; proved unsure > PAUSED-DOUBTED pace; "
-        "pause-over unsure > DOUBTED prove; proved > HELD quiet notify",
+        "connected unsure > DOUBTED get-own prove; got-own ours > same; proved unsure > PAUSED-DOUBTED pace; "
+        "pause-over unsure > DOUBTED prove; proved > HELD notify",
     /* In doubt, and then the node or the session is gone: lost for good, never quietly queued again. */
     "DOUBTED: proved ENONODE > GONE step-aside notify anew lost=node",
     "DOUBTED: own-gone > GONE step-aside notify anew lost=node",
@@ -283,7 +315,7 @@ static const char *const examples[] = {
     "HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish",
     /* The same wish, seen again after a break, is told once; another is told, too. */
     "HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
-        "restored down ECONNLOSS > HELD quiet; connected > HELD quiet; quiet > HELD get-own; "
+        "restored down ECONNLOSS > HELD quiet; connected > HELD get-own; "
         "got-own ours wish=1 > HELD restore; restored EZK-103 > same; own-changed > HELD get-own; "
         "got-own ours wish=2 > HELD restore tell-wish",
     /* A server too busy for the write is asked again; one that forbids it is not. */
@@ -293,7 +325,7 @@ static const char *const examples[] = {
     /* A holder that had no memory for a moment looks after its node again. */
     "HELD: quiet > HELD get-own; got-own ENOMEM|ESYS > HELD quiet; quiet > HELD get-own; "
         "got-own ours wish=1 > HELD restore tell-wish; restored ENOMEM|ESYS > HELD quiet; "
-        "quiet > HELD get-own; got-own EAUTH > same",
+        "quiet > HELD get-own; got-own EAUTH > HELD ask-owner look-later",
     /* Who waits is not told, and writes nothing; what was meant for a holder is told with the grant. */
     "PARKED: own-changed > PARKED get-own; got-own ours wish=1 > same; "
         "ahead-gone > HELD notify restore tell-wish",
@@ -307,12 +339,12 @@ static const char *const examples[] = {
         "got-own ours wish=1 > HELD restore tell-wish",
     /* Granted by a release of this client while the connection is down: told now, written later. */
     "BEHIND-OURS: got-own ours > same; own-changed > PARKED get-own; got-own ours wish=1 > same; "
-        "ahead-released down > HELD notify tell-wish; connected > HELD quiet; quiet > HELD get-own; "
+        "ahead-released down > HELD notify tell-wish; connected > HELD get-own; "
         "got-own ours wish=1 > HELD restore",
     /* The answer to the write gets lost in a doubt: held again, it looks whether its text is there. */
     "keeps-place HELD: quiet > HELD get-own; got-own ours wish=1 > HELD restore tell-wish; "
-        "lease-over unsure > DOUBTED prove count-loss notify; restored EZK-127 > same; "
-        "proved > HELD quiet notify; quiet > HELD get-own; got-own ours wish=1 > HELD restore",
+        "lease-over unsure > DOUBTED get-own prove count-loss notify; restored EZK-127 > same; "
+        "got-own ours wish=1 > same; proved > HELD notify restore",
     /* Who has let go is not asked to, any more. */
     "HELD: quiet > HELD get-own; leave > REMOVING hand-over remove anew; got-own ours wish=1 > same; "
         "removed > GONE",
@@ -408,6 +440,22 @@ static const char *const examples[] = {
     "READY: session-over down > GONE notify anew displaced",
     "member CREATING: session-over down > PAUSED-CREATING anew",
     "READY: all-ready > HELD quiet notify; own-gone > GONE step-aside count-loss notify anew lost=node",
+    /* A node of another under our name is the end of ours, wherever that is seen; those behind look for themselves. */
+    "HELD: quiet > HELD get-own; got-own > GONE let-look count-loss notify anew lost=node",
+    "PARKED: own-changed > PARKED get-own; got-own > CREATING create let-look anew",
+    "CONFIRMING: got-own > CREATING create let-look anew",
+    "DOUBTED: got-own > GONE let-look notify anew lost=node",
+    "PARKED: connected > PARKED get-own; ahead-gone > CONFIRMING; got-own > CREATING create let-look anew",
+    /* A grant waits for the answer that is on its way. */
+    "LISTING: connected > LISTING get-own; listed found first > CONFIRMING; got-own ours > HELD notify",
+    "DOUBTED: proved > DOUBTED prove; got-own ours > same; proved > HELD notify",
+    /* What may not be read is held all the same; whose it is, is asked, and then it is tried again. */
+    "HELD: quiet > HELD get-own; got-own EAUTH|EZK-125 > HELD ask-owner look-later; got-owner ours > same; "
+        "got-owner ECONNLOSS > same; quiet > HELD get-own; got-own ours > same",
+    "WATCHED: own-unchecked > HELD ask-owner look-later; got-owner > GONE let-look count-loss notify anew lost=node",
+    "WATCHED: own-unchecked > HELD ask-owner look-later; "
+        "got-owner ENONODE > GONE step-aside count-loss notify anew lost=node",
+    "PARKED, DOUBTED, REMOVING, GONE, DOWNGRADING: own-unchecked > same; got-owner > same",
 };
 // clang-format on
 
@@ -426,6 +474,8 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_AHEAD_RELEASED] = "ahead-released",
     [ZKR__EV_AHEAD_WRITES] = "ahead-writes",
     [ZKR__EV_AHEAD_CHANGED] = "ahead-changed",
+    [ZKR__EV_GOT_OWNER] = "got-owner",
+    [ZKR__EV_OWN_UNCHECKED] = "own-unchecked",
     [ZKR__EV_OWN_GONE] = "own-gone",
     [ZKR__EV_OWN_CHANGED] = "own-changed",
     [ZKR__EV_ALL_READY] = "all-ready",
@@ -445,13 +495,14 @@ static const char *const events[ZKR__EV_KINDS] = {
 };
 
 static const char *const phases[] = {
-    "PAUSED",     "CREATING", "FINDING", "ADOPTING", "LISTING",  "PARKED", "READY",
-    "CONFIRMING", "PROVING",  "HELD",    "DOUBTED",  "REMOVING", "GONE"};
+    "PAUSED", "LOOKING",    "CREATING", "FINDING", "ADOPTING", "LISTING",  "PARKED",
+    "READY",  "CONFIRMING", "PROVING",  "HELD",    "DOUBTED",  "REMOVING", "GONE"};
 
 static const char *const actions[] = {
-    "parents",    "create", "find",       "get-own",   "list",     "get-ahead", "prove",
-    "hand-over",  "remove", "step-aside", "let-look",  "retry",    "pace",      "quiet",
-    "count-loss", "notify", "restore",    "tell-wish", "downgrade"};
+    "parents",   "create",    "find",       "get-own",    "list",     "get-ahead",
+    "prove",     "hand-over", "remove",     "step-aside", "let-look", "retry",
+    "pace",      "quiet",     "count-loss", "notify",     "restore",  "tell-wish",
+    "downgrade", "line-up",   "ask-owner",  "look-later"};
 
 static const char *const reasons[] = {"", "session", "lease", "node"};
 
@@ -464,11 +515,17 @@ static const struct {
     const char *word;
     size_t field; /* is set to true */
 } details[] = {
-    WORD(hopeless), WORD(ours),
-    WORD(spent),    WORD(refused),
-    WORD(deletes),  WORD(found),
-    WORD(once),     WORD(bare),
-    WORD(placed),   {"first", offsetof(struct zkr__claim_event, granted)},
+    WORD(hopeless),
+    WORD(ours),
+    WORD(spent),
+    WORD(refused),
+    WORD(deletes),
+    WORD(found),
+    WORD(once),
+    WORD(bare),
+    WORD(placed),
+    WORD(wary),
+    {"first", offsetof(struct zkr__claim_event, granted)},
 };
 
 static int index_of(const char *word, const char *const *list, size_t count)
@@ -529,6 +586,8 @@ static void add_detail(struct zkr__claim_event *e, const char *word)
         e->then = ZKR__THEN_OURS;
     } else if (strcmp(word, "then-ours-if-held") == 0) {
         e->then = ZKR__THEN_OURS_IF_HELD;
+    } else if (strncmp(word, "ahead=", 6) == 0) {
+        e->ahead = (int)strtol(word + 6, NULL, 10);
     } else if (strncmp(word, "wish=", 5) == 0) {
         e->wish = (int)strtol(word + 5, NULL, 10);
     } else {

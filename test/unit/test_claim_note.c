@@ -48,8 +48,9 @@ static void a_hold_is_noted_once(void **state)
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTING), ZKR__DO_GET_OWN);
     assert_false(zkr__claim_wants_note(&k));
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED), 0);
-    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 1, .noted = true),
-                     0);
+    assert_int_equal(
+        HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1, .noted = true),
+        0);
     assert_false(zkr__claim_wants_note(&k));
     assert_int_equal(k.phase, ZKR__HELD);
 }
@@ -72,12 +73,13 @@ static void a_watch_is_set_again(void **state)
     (void)state;
     struct zkr__claim_state k = held();
     (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
-    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true);
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTING), 0);
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED), ZKR__DO_GET_OWN);
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED), 0);
-    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 1, .noted = true),
-                     0);
+    assert_int_equal(
+        HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1, .noted = true),
+        0);
     assert_int_equal(k.own, ZKR__OWN_SET);
 }
 
@@ -91,11 +93,13 @@ static void another_version_is_no_loss(void **state)
     assert_int_equal(k.phase, ZKR__HELD);
     assert_int_equal(k.lost, 0);
     assert_false(zkr__claim_wants_note(&k)); /* until the version is known */
-    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 1, .wish = 1),
-                     ZKR__DO_TELL_WISH | ZKR__DO_RESTORE);
+    assert_int_equal(
+        HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1, .wish = 1),
+        ZKR__DO_TELL_WISH | ZKR__DO_RESTORE);
     assert_false(zkr__claim_wants_note(&k)); /* the text goes with it */
     (void)HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED);
-    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 2, .noted = false);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 2,
+                  .noted = false);
     assert_true(zkr__claim_wants_note(&k)); /* it did not */
 }
 
@@ -105,10 +109,10 @@ static void the_version_is_the_one_seen_last(void **state)
     (void)state;
     struct zkr__claim_state k = held();
     (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
-    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true);
     (void)HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED);
     assert_false(zkr__claim_wants_note(&k));
-    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 5);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 5);
     assert_true(zkr__claim_wants_note(&k));
     assert_int_equal(k.version, 5);
 }
@@ -143,7 +147,8 @@ static void another_node_is_another_note(void **state)
     (void)state;
     struct zkr__claim_state k = waiting();
     k.notes = true;
-    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .version = 4, .noted = true);
+    (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 4,
+                  .noted = true);
     (void)HAPPENS(&k, .kind = ZKR__EV_OWN_GONE);
     assert_int_equal(k.phase, ZKR__CREATING);
     (void)HAPPENS(&k, .kind = ZKR__EV_CREATED, .ours = true);

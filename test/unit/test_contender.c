@@ -78,6 +78,11 @@ static void text_is_made_harmless(void **state)
     assert_string_equal(entry.owner, "o?");
     expect_field(&entry, "key", "?");
     zkr__contender_drop(&entry);
+    static const char second[] =
+        "\302\233o\233\303\233\351\342\200\233"; /* a letter in Latin-1 */
+    entry = taken(second, sizeof(second) - 1);
+    assert_string_equal(entry.owner, "??o?\303\233\351\342\200\233");
+    zkr__contender_drop(&entry);
     entry = taken("o\n", 2);
     assert_string_equal(entry.owner, "o");
     expect_field(&entry, "key", NULL);

@@ -40,7 +40,7 @@ static void end(struct zkr__dispatch *d)
     zkr__dispatch_destroy(d);
 }
 
-static void note(struct zkr__call *call)
+static bool note(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     c->on_dispatch_thread = zkr__dispatch_is_self(c->d);
@@ -48,6 +48,7 @@ static void note(struct zkr__call *call)
     if (c->next) {
         zkr__dispatch_post(c->d, &c->next->call);
     }
+    return true;
 }
 
 static void note_drop(struct zkr__call *call)
@@ -178,7 +179,7 @@ static bool queue_is_empty(struct zkr__dispatch *d)
 }
 
 /* Goes on until the cancel has emptied the queue, and then some. */
-static void run_until_canceled(struct zkr__call *call)
+static bool run_until_canceled(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     (void)sem_post(&started);
@@ -189,6 +190,7 @@ static void run_until_canceled(struct zkr__call *call)
         (void)sched_yield();
     }
     finished = true;
+    return true;
 }
 
 /* A cancel returns only when the owner's running call has returned. */
@@ -213,10 +215,11 @@ static void a_cancel_waits_for_a_running_call(void **state)
 }
 
 /* Runs until the other owner's cancel is over: had it waited for this, that would be never. */
-static void run_until_told(struct zkr__call *call)
+static bool run_until_told(struct zkr__call *call)
 {
     (void)call;
     (void)sem_wait(&started);
+    return true;
 }
 
 /* A cancel does not wait for the running call of another owner. */
@@ -238,12 +241,13 @@ static void a_cancel_waits_for_no_other_owner(void **state)
     (void)sem_destroy(&started);
 }
 
-static void cancel_own(struct zkr__call *call)
+static bool cancel_own(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     (void)sem_wait(&started); /* until all is posted */
     zkr__dispatch_cancel(c->d, call->owner);
     queue_was_empty = queue_is_empty(c->d);
+    return true;
 }
 
 /* A call may cancel its own owner: that drops the rest and does not wait for itself. */
@@ -268,12 +272,13 @@ static void a_call_may_cancel_its_own_owner(void **state)
 
 static sem_t over;
 
-static void cancel_own_and_stay(struct zkr__call *call)
+static bool cancel_own_and_stay(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
     zkr__dispatch_cancel(c->d, call->owner);
     (void)sem_post(&started);
     (void)sem_wait(&over);
+    return true;
 }
 
 /* Once it has, its owner is no more: what comes to live at that address need not wait for it. */

@@ -8,8 +8,9 @@
  *
  * The model grants the client as little as it can. The session ends to the nanosecond when the
  * timeout of the connection by which the leader last heard of it has passed. Only ping answers touch
- * it: writes do not. A move to another follower negotiates the timeout anew, and touches it or not: a
- * stale leader may have answered.
+ * it: writes do not. A move to another follower negotiates the timeout anew, and touches it; or a stale leader
+ * has answered, to whom nothing of that connection counts. A follower that the client has left may go on naming it, with the timeout that it
+ * had granted. A new leader starts with the timeout of the creation, whatever was granted since.
  */
 #include <stdlib.h>
 
@@ -29,10 +30,13 @@ enum kind {
     WRITE_AT_LEADER,
     COMMIT_AT_LEADER,
     ANSWER_AT_LEADER, /* to a ping; arg: our timeout if it names us, else 0 */
+    HANDSHAKE_AT_LEADER,
     ANSWER_AT_CLIENT,
+    CONNECTED_AT_CLIENT,
     WRITE_DUE,
     TOUCH_DUE,
-    MOVE_DUE /* to the next follower */
+    MOVE_DUE,  /* to the next follower */
+    LEADER_DUE /* another, which the followers beyond this one find */
 };
 
 struct event {
@@ -47,6 +51,7 @@ struct follower {
     int64_t session; /* timeout it has granted */
     bool touched;    /* since the last ping answer */
     bool up_cut;     /* nothing arrives at the leader any more */
+    bool stale;      /* nor ever did: it follows another */
     bool down_cut;
     /* When the last message arrives: they stay in order. */
     int64_t up, down, from_client, to_client;
@@ -60,9 +65,11 @@ struct world {
     size_t events;
     struct follower followers[FOLLOWERS];
     int at;      /* the client's follower */
+    int ruled;   /* the first that the leader of now has heard of */
     bool calm;   /* delays are short */
     bool steady; /* writes come as the lease asks for them, one at a time */
     bool planned;
+    bool connected;
     bool limits;  /* followers grant different timeouts */
     int64_t rate; /* by which the client's clock is faster, in parts of a million */
     bool trace;
@@ -134,12 +141,21 @@ static int64_t bound(const struct world *w)
 /* --- the story of a run --- */
 
 static const char *const words[] = {
-    [PING_DUE] = "the leader pings",        [PING_AT_FOLLOWER] = "ping",
-    [TOUCH_AT_FOLLOWER] = "touch",          [WRITE_AT_FOLLOWER] = "write",
-    [COMMIT_AT_FOLLOWER] = "commit",        [WRITE_AT_LEADER] = "write",
-    [COMMIT_AT_LEADER] = "a quorum has it", [ANSWER_AT_LEADER] = "ping answer",
-    [ANSWER_AT_CLIENT] = "answer",          [WRITE_DUE] = "sends a write",
-    [TOUCH_DUE] = "sends a ping",           [MOVE_DUE] = "moves on",
+    [PING_DUE] = "the leader pings",
+    [PING_AT_FOLLOWER] = "ping",
+    [TOUCH_AT_FOLLOWER] = "touch",
+    [WRITE_AT_FOLLOWER] = "write",
+    [COMMIT_AT_FOLLOWER] = "commit",
+    [WRITE_AT_LEADER] = "write",
+    [COMMIT_AT_LEADER] = "a quorum has it",
+    [ANSWER_AT_LEADER] = "ping answer",
+    [HANDSHAKE_AT_LEADER] = "handshake",
+    [ANSWER_AT_CLIENT] = "answer",
+    [CONNECTED_AT_CLIENT] = "is connected",
+    [WRITE_DUE] = "sends a write",
+    [TOUCH_DUE] = "sends a ping",
+    [MOVE_DUE] = "moves on",
+    [LEADER_DUE] = "is new",
 };
 
 /* Times in thousandths of the session timeout. */
@@ -150,13 +166,14 @@ static double in_s(int64_t t)
 
 static void tell(const struct world *w, const struct event *e, bool lost)
 {
-    const char *at = e->kind == PING_DUE             ? "leader"
-                     : e->kind <= COMMIT_AT_FOLLOWER ? "follower"
-                     : e->kind <= ANSWER_AT_LEADER   ? "leader"
-                                                     : "client";
+    bool leads = e->kind == PING_DUE || e->kind == LEADER_DUE;
+    const char *at = leads                            ? "leader"
+                     : e->kind <= COMMIT_AT_FOLLOWER  ? "follower"
+                     : e->kind <= HANDSHAKE_AT_LEADER ? "leader"
+                                                      : "client";
     printf("%9.3f  %-8s %d: %s", in_s(w->now), at, e->follower, words[e->kind]);
     if (e->kind >= WRITE_AT_FOLLOWER && e->kind <= ANSWER_AT_CLIENT &&
-        e->kind != ANSWER_AT_LEADER) {
+        e->kind != ANSWER_AT_LEADER && e->kind != HANDSHAKE_AT_LEADER) {
         printf(" of %.3f", in_s(e->arg));
     } else if (e->kind == ANSWER_AT_LEADER) {
         printf(e->arg != 0 ? ", names us" : ", does not name us");
@@ -201,7 +218,7 @@ static void plan_write(struct world *w)
         at = w->now + zkt_below(&w->seed, S / 4);
     }
     push(w, (struct event){.at = later(w->now, at), .kind = WRITE_DUE});
-    if (!w->steady && zkt_below(&w->seed, 4) == 0) {
+    if (!w->steady && w->connected && zkt_below(&w->seed, 4) == 0) {
         send_write(w);
     }
 }
@@ -238,20 +255,55 @@ static void propose(struct world *w, const struct event *e)
     }
 }
 
-/* Some write is the last that the leader hears of this follower. */
+/* Some write is the last that the leader hears of this follower; at times it was the leader's last of all. */
 static void cut_after(struct world *w, struct follower *f)
 {
     if (--f->writes_left == 0) {
         f->up_cut = true;
         f->down_cut = zkt_below(&w->seed, 4) == 0;
         w->end = w->now + S / 2;
+        if (zkt_below(&w->seed, 4) == 0) {
+            push(w, (struct event){.at = w->now + zkt_below(&w->seed, S / 4),
+                                   .kind = LEADER_DUE});
+        }
+    }
+}
+
+/* The others elect it. What the old one has not committed is gone, and so is all that it knew of time. */
+static void new_leader(struct world *w)
+{
+    for (int i = 0; i <= w->at; i++) {
+        w->followers[i].up_cut = true;
+    }
+    w->ruled = w->at + 1;
+    if (!expired(w)) {
+        w->ends = w->now + S;
+    }
+}
+
+/* Of a shorter timeout the client is assumed to learn at once: lease.h. */
+static void welcome(struct world *w, const struct event *e)
+{
+    struct follower *f = &w->followers[e->follower];
+    bool shorter = f->session < w->lease.session;
+    if (!f->up_cut && !shorter && !expired(w)) {
+        w->ends = w->now + f->session;
+    }
+    if (!f->up_cut || f->stale) {
+        send(w, &f->to_client, CONNECTED_AT_CLIENT, e->follower,
+             shorter && !f->stale ? f->session : 0);
     }
 }
 
 static void on_leader(struct world *w, const struct event *e)
 {
     struct follower *f = &w->followers[e->follower];
-    if (e->kind == COMMIT_AT_LEADER) {
+    if (e->kind == COMMIT_AT_LEADER && e->follower < w->ruled) {
+        return;
+    }
+    if (e->kind == HANDSHAKE_AT_LEADER) {
+        welcome(w, e);
+    } else if (e->kind == COMMIT_AT_LEADER) {
         send(w, &f->down, COMMIT_AT_FOLLOWER, e->follower, e->arg);
     } else if (f->up_cut) {
         return;
@@ -294,36 +346,61 @@ static void on_answer(struct world *w, const struct event *e)
     }
 }
 
-/* To the next follower, which may have other limits. */
+/* To the next follower, which may have other limits, or follow a leader that is none any more. */
 static void move(struct world *w)
 {
     struct follower *f = &w->followers[w->at + 1];
     f->session = w->followers[w->at].session;
-    if (w->limits && !expired(w)) {
+    if (w->limits) {
         static const int64_t timeouts[] = {S / 2, S, 2 * S};
         f->session = timeouts[zkt_below(&w->seed, ZKT_COUNT(timeouts))];
     }
-    if (w->limits && !expired(w) && zkt_below(&w->seed, 2) != 0) {
-        w->ends = w->now + f->session;
+    if (w->connected && zkt_below(&w->seed, 4) == 0) {
+        /* It was frozen, and finds an old request of ours. */
+        push(w, (struct event){.at = w->now + zkt_below(&w->seed, 3 * S),
+                               .kind = TOUCH_AT_FOLLOWER,
+                               .follower = w->at});
     }
     w->at++;
-    zkr__lease_reconnected(&w->lease, f->session, local(w, w->now));
-    push(w, (struct event){.at = w->now, .kind = WRITE_DUE});
+    w->connected = false;
+    f->stale = f->up_cut = zkt_below(&w->seed, 4) == 0;
+    send(w, &f->from_client, HANDSHAKE_AT_LEADER, w->at, 0);
     push(w, (struct event){.at = w->now + zkt_below(&w->seed, S), .kind = MOVE_DUE});
+}
+
+static void connected(struct world *w, const struct event *e)
+{
+    if (e->follower == w->at) {
+        w->ends = e->arg != 0 && !expired(w) ? w->now + e->arg : w->ends;
+        w->connected = true;
+        zkr__lease_reconnected(&w->lease, w->followers[w->at].session);
+        push(w, (struct event){.at = w->now, .kind = WRITE_DUE});
+    }
+}
+
+static void write_some(struct world *w)
+{
+    w->planned = false;
+    if (w->connected) {
+        send_write(w);
+        if (!w->steady && zkt_below(&w->seed, 3) == 0) {
+            send_write(w); /* right behind it */
+        }
+    }
 }
 
 static void on_client(struct world *w, const struct event *e)
 {
     if (e->kind == ANSWER_AT_CLIENT) {
         on_answer(w, e);
+    } else if (e->kind == CONNECTED_AT_CLIENT) {
+        connected(w, e);
     } else if (e->kind == WRITE_DUE) {
-        w->planned = false;
-        send_write(w);
-        if (!w->steady && zkt_below(&w->seed, 3) == 0) {
-            send_write(w); /* right behind it */
-        }
+        write_some(w);
     } else if (e->kind == TOUCH_DUE) {
-        send(w, &w->followers[w->at].from_client, TOUCH_AT_FOLLOWER, w->at, 0);
+        if (w->connected) {
+            send(w, &w->followers[w->at].from_client, TOUCH_AT_FOLLOWER, w->at, 0);
+        }
         push(w, (struct event){.at = w->now + 1 + zkt_below(&w->seed, S),
                                .kind = TOUCH_DUE});
     } else if (w->at + 1 < FOLLOWERS) {
@@ -338,7 +415,8 @@ static bool is_lost(const struct world *w, const struct event *e)
 {
     const struct follower *f = &w->followers[e->follower];
     bool from_leader = e->kind == PING_AT_FOLLOWER || e->kind == COMMIT_AT_FOLLOWER;
-    bool to_leader = e->kind == WRITE_AT_LEADER || e->kind == ANSWER_AT_LEADER;
+    bool to_leader = e->kind == WRITE_AT_LEADER || e->kind == ANSWER_AT_LEADER ||
+                     e->kind == HANDSHAKE_AT_LEADER;
     return (from_leader && f->down_cut) || (to_leader && f->up_cut);
 }
 
@@ -376,12 +454,16 @@ static void begin(struct world *w, uint64_t seed, bool trace)
         push(w, (struct event){.at = w->now, .kind = TOUCH_DUE});
     }
     w->followers[0].session = S;
+    w->connected = true;
     w->limits = zkt_below(&w->seed, 4) == 0;
     if (w->limits && w->rate == 0) {
         w->half_tick = S / 8; /* two ticks in the shortest timeout */
     }
     if (w->limits || zkt_below(&w->seed, 4) == 0) {
         push(w, (struct event){.at = zkt_below(&w->seed, 2 * S), .kind = MOVE_DUE});
+    }
+    if (zkt_below(&w->seed, 4) == 0) {
+        push(w, (struct event){.at = zkt_below(&w->seed, 4 * S), .kind = LEADER_DUE});
     }
 }
 
@@ -394,6 +476,8 @@ static void run(struct world *w, uint64_t seed, bool trace)
         bool lost = is_lost(w, &e);
         if (e.kind == PING_DUE) {
             ping_all(w);
+        } else if (e.kind == LEADER_DUE) {
+            new_leader(w);
         } else if (e.kind >= ANSWER_AT_CLIENT) {
             on_client(w, &e);
         } else if (e.kind >= WRITE_AT_LEADER) {

@@ -96,6 +96,12 @@ static const struct {
     {"x-12--0000000005", ZKR__NAME_OTHER, -5},
     {"-0000000005", ZKR__NAME_OTHER, -5},
     {"lock-9999999999", ZKR__NAME_LOCK, 9999999999},
+    /* and beyond them */
+    {"x-12-2147483649", ZKR__NAME_OTHER, 2147483649},
+    {"x-12--2147483649", ZKR__NAME_OTHER, 2147483649},
+    {"job-2512312359", ZKR__NAME_OTHER, 2512312359},
+    {HEX32 "__lock__-9999999999", ZKR__NAME_OTHER, 9999999999},
+    {"-9999999999", ZKR__NAME_OTHER, 9999999999},
     /* the last prefix counts */
     {"_c_lock-lock-" UUID "-lock-0000000047", ZKR__NAME_LOCK, 47},
     {"lock-0000000001-lock-0000000002", ZKR__NAME_LOCK, 2},
@@ -161,6 +167,52 @@ static void what_has_no_number_is_no_contender(void **state)
     }
 }
 
+/* What was asked for, its number, and no more. */
+static void a_node_has_the_name_that_was_asked_for(void **state)
+{
+    (void)state;
+    static const char mine[] = "_c_01234567-89ab-4def-8123-456789abcde0-__WRIT__";
+#define MINE "_c_01234567-89ab-4def-8123-456789abcde0-"
+    static const struct {
+        const char *name;
+        bool writer, reader;
+    } rows[] = {
+        {MINE "__WRIT__0000000007", true, false},
+        {MINE "__WRIT__-2147483648", true, false},
+        {MINE "__READ__0000000007", false, true},
+        {MINE "lock-0000000007", false, false},
+        {MINE "__WRIT__00000000071", false, false},
+        {MINE "__WRIT__--0000000007", false, false},
+        {MINE "__WRIT__ 0000000007", false, false},
+        {MINE "__WRIT__000000007", false, false},
+        {MINE "x__WRIT__0000000007", false, false},
+        {MINE "__WRIT____WRIT__0000000007", false, false},
+        {MINE "/__WRIT__0000000007", false, false},
+        {MINE "__WRIT__", false, false},
+        {MINE "0000000007", false, false},
+        {MINE, false, false},
+        {"_c_01234567-89ab-4def-8123-456789abcde1-__WRIT__0000000007", false, false},
+        {"__WRIT__0000000007", false, false},
+        {"0000000007", false, false},
+        {"", false, false},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        int64_t sequence = 0;
+        char *tight = strdup(rows[i].name); /* a sanitizer sees each step beyond it */
+        assert_non_null(tight);
+        assert_int_equal(zkr__name_grew(tight, mine, ZKR__NAME_WRITE, &sequence),
+                         rows[i].writer);
+        assert_int_equal(zkr__name_grew(tight, mine, ZKR__NAME_READ, &sequence),
+                         rows[i].reader);
+        assert_false(zkr__name_grew(tight, mine, ZKR__NAME_LATCH, &sequence));
+        free(tight);
+    }
+    int64_t sequence = 0;
+    assert_true(zkr__name_grew(rows[1].name, rows[0].name, ZKR__NAME_WRITE, &sequence));
+    assert_int_equal(sequence, INT64_C(-2147483648));
+#undef MINE
+}
+
 static size_t random_name(uint64_t *seed, char *name, size_t room)
 {
     static const char *const pieces[] = {"lock-", "-",          "__",     "0000000001",
@@ -216,6 +268,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_made_name_is_read_again),
         cmocka_unit_test(a_sequence_is_read_from_the_names_of_all_recipes),
         cmocka_unit_test(what_has_no_number_is_no_contender),
+        cmocka_unit_test(a_node_has_the_name_that_was_asked_for),
         cmocka_unit_test(random_names_neither_crash_nor_give_made_up_numbers),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);

@@ -41,6 +41,15 @@ static void what_a_terminal_obeys_is_not_shown(void **state)
     }
 }
 
+/* The same in place; controls leave a space. */
+static void text_is_cleaned_in_place(void **state)
+{
+    (void)state;
+    char text[] = "a\tb\302\233c\342\200\256d\233\377 schl\303\274ssel\303";
+    text_clean(text);
+    assert_string_equal(text, "a b??c???d?? schl\303\274ssel?");
+}
+
 /* A byte that is part of no character is one column. */
 static void bytes_that_are_no_text_are_not_shown(void **state)
 {
@@ -86,6 +95,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_are_shown),
         cmocka_unit_test(what_a_terminal_obeys_is_not_shown),
+        cmocka_unit_test(text_is_cleaned_in_place),
         cmocka_unit_test(bytes_that_are_no_text_are_not_shown),
         cmocka_unit_test(short_text_is_filled_up),
         cmocka_unit_test(an_age_is_short),

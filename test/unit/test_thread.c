@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/thread.h"
+#include "clean.h"
 #include "unit.h"
 
 enum { THREADS = 1000, AT_ONCE = 8 };
@@ -60,6 +61,20 @@ static void a_thread_is_started_with_name_and_mask(void **state)
     for (int signo = 1; signo <= SIGRTMAX; signo++) {
         assert_int_equal(sigismember(&before, signo), sigismember(&after, signo));
     }
+}
+
+/* Two can be started as a rule, and have ended then; without memory none. */
+static void two_threads_are_tried(void **state)
+{
+    (void)state;
+    int before = zkt_thread_count();
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(zkr__thread_try_two(), 0);
+        assert_int_equal(zkt_thread_count(), before);
+    }
+    zkr__mem_set_gate(no_memory);
+    assert_int_equal(zkr__thread_try_two(), ENOMEM);
+    zkr__mem_set_gate(NULL);
 }
 
 /* --- identity --- */
@@ -245,6 +260,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_is_started_with_name_and_mask),
+        cmocka_unit_test(two_threads_are_tried),
         cmocka_unit_test(an_id_is_never_used_again),
         cmocka_unit_test(the_first_thread_has_the_process_id),
         cmocka_unit_test(duties_are_done_at_the_end_of_the_thread),

@@ -1,13 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds the multi-threaded C client of ZooKeeper: the target ZooKeeper::zookeeper_mt.
-# Result variables: ZooKeeper_FOUND, ZooKeeper_VERSION, ZooKeeper_INCLUDE_DIR,
-# ZooKeeper_LIBRARY. Hint: ZooKeeper_ROOT.
+# Finds the multi-threaded C client of ZooKeeper: the target ZooKeeper::zookeeper_mt. Distributions and its own
+# makefiles call it zookeeper_mt; its CMake build, and so vcpkg and Conan, zookeeper, a static library beside hashtable.
+# Result variables: ZooKeeper_FOUND, ZooKeeper_VERSION, ZooKeeper_INCLUDE_DIR, ZooKeeper_LIBRARY,
+# ZooKeeper_SINGLE_THREADED (what was found has no threads). Hint: ZooKeeper_ROOT.
 
 find_path(ZooKeeper_INCLUDE_DIR zookeeper/zookeeper.h
     DOC "the directory above zookeeper/zookeeper.h (Debian: libzookeeper-mt-dev)")
-find_library(ZooKeeper_LIBRARY zookeeper_mt
+find_library(ZooKeeper_LIBRARY NAMES zookeeper_mt zookeeper NAMES_PER_DIR
     DOC "libzookeeper_mt (Debian: libzookeeper-mt-dev)")
+find_library(ZooKeeper_HASHTABLE hashtable
+    DOC "of a static libzookeeper")
+
+# Only with threads it has the synchronous functions.
+set(ZooKeeper_SINGLE_THREADED FALSE)
+set(_zk_threaded "${ZooKeeper_LIBRARY}")
+if(ZooKeeper_LIBRARY)
+    file(STRINGS "${ZooKeeper_LIBRARY}" _zk_sync REGEX "^zoo_get_children$" LIMIT_COUNT 1)
+    if(NOT _zk_sync)
+        set(ZooKeeper_SINGLE_THREADED TRUE)
+        set(_zk_threaded "")
+    endif()
+    unset(_zk_sync)
+endif()
 
 if(ZooKeeper_INCLUDE_DIR)
     # 3.8 has the number in one string in zookeeper_version.h, older ones in three parts.
@@ -25,13 +40,20 @@ endif()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(ZooKeeper
-    REQUIRED_VARS ZooKeeper_LIBRARY ZooKeeper_INCLUDE_DIR
-    VERSION_VAR ZooKeeper_VERSION)
-mark_as_advanced(ZooKeeper_INCLUDE_DIR ZooKeeper_LIBRARY)
+    REQUIRED_VARS _zk_threaded ZooKeeper_INCLUDE_DIR
+    VERSION_VAR ZooKeeper_VERSION
+    REASON_FAILURE_MESSAGE "it has to be a library with threads")
+unset(_zk_threaded)
+mark_as_advanced(ZooKeeper_INCLUDE_DIR ZooKeeper_LIBRARY ZooKeeper_HASHTABLE)
 
 if(ZooKeeper_FOUND AND NOT TARGET ZooKeeper::zookeeper_mt)
     add_library(ZooKeeper::zookeeper_mt UNKNOWN IMPORTED)
     set_target_properties(ZooKeeper::zookeeper_mt PROPERTIES
         IMPORTED_LOCATION "${ZooKeeper_LIBRARY}"
         INTERFACE_INCLUDE_DIRECTORIES "${ZooKeeper_INCLUDE_DIR}")
+    if(ZooKeeper_LIBRARY MATCHES "/libzookeeper\\.a$" AND ZooKeeper_HASHTABLE)
+        find_package(Threads REQUIRED)
+        set_target_properties(ZooKeeper::zookeeper_mt PROPERTIES
+            INTERFACE_LINK_LIBRARIES "${ZooKeeper_HASHTABLE};Threads::Threads")
+    endif()
 endif()

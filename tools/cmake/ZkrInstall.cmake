@@ -12,7 +12,7 @@ install(TARGETS zkrecipes zkrecipes_static zkrecipes_testing
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 install(DIRECTORY include/zkr
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
-    FILES_MATCHING PATTERN "*.h")
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 install(EXPORT zkrecipesTargets
     NAMESPACE zkrecipes::
@@ -49,6 +49,10 @@ else()
     set(ZKR_PC_PREFIX "\${pcfiledir}/${_up}")
     set(ZKR_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
     set(ZKR_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+set(ZKR_PC_ZOOKEEPER -lzookeeper_mt)
+if(ZooKeeper_LIBRARY MATCHES "/libzookeeper\\.[a-z]+$")
+    set(ZKR_PC_ZOOKEEPER "-lzookeeper -lhashtable -lpthread")
 endif()
 foreach(_pc zkrecipes zkrecipes-testing)
     configure_file("${CMAKE_CURRENT_LIST_DIR}/${_pc}.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${_pc}.pc" @ONLY)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# demo.sh BUILD_DIR: shows the recipes at work, with real processes, on a private ZooKeeper
-# or on $ZKR_SERVERS, and checks what it shows. Ends non-zero if anything was wrong; takes
+# demo.sh BUILD_DIR [--servers LIST]: shows the recipes at work, with real processes, on a private ZooKeeper
+# or on these servers, and checks what it shows. Ends non-zero if anything was wrong; takes
 # everything it started or made with it, however it ends.
 set -euo pipefail
 export LC_ALL=C
@@ -422,7 +422,12 @@ show_election() {
 
 # ---- all ----------------------------------------------------------------------------
 
-[ $# -eq 1 ] || die 64 'usage: demo.sh BUILD_DIR'
+given=
+case $# in
+1) ;;
+3) [ "$2" != --servers ] || given=$3 ;;
+esac
+[ $# -eq 1 ] || [ -n "$given" ] || die 64 'usage: demo.sh BUILD_DIR [--servers LIST]'
 build=$1
 for name in examples/{hold,scheduler,stock} tools/zkr; do
     [ -x "$build/$name" ] ||
@@ -431,9 +436,9 @@ done
 
 tmp=$(mktemp -d)
 base=/zkr-demo-$$-$RANDOM
-if [ -n "${ZKR_SERVERS:-}" ]; then
-    servers=$ZKR_SERVERS
-    line "ZooKeeper at $servers (\$ZKR_SERVERS), below $base"
+if [ -n "$given" ]; then
+    servers=$given
+    line "ZooKeeper at $servers, below $base"
 else
     start_server 500 "${jvm[@]}" -Dzookeeper.preAllocSize=1024
     line "private ZooKeeper $version on $servers, tick 500 ms"
@@ -443,7 +448,7 @@ new_path hello
 hold hello 0
 await 15 said_or_gone hello released || true
 said hello released || give_up "no lock to be had at $servers within 15 s"
-[ -z "${ZKR_SERVERS:-}" ] || external=yes
+[ -z "$given" ] || external=yes
 
 show_stock
 show_order

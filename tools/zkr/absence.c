@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "absence.h"
 
+#include <string.h>
+
 #include <zkr/survey.h>
 
 #include "cli.h"
@@ -28,6 +30,11 @@ int absence_look(struct absence *a,
     int rc = connect_try(c, g, read_survey, &l, &status);
     a->missing = rc == ZKR_ENONODE;
     a->below = zkr_survey_count(l.found);
+    for (size_t i = 0; i < a->below; i++) {
+        const zkr_survey_entry *e = zkr_survey_get(l.found, i);
+        a->semaphore =
+            a->semaphore || (e->kind == ZKR_KIND_LEASE && strcmp(e->path, path) == 0);
+    }
     zkr_survey_free(l.found);
     return status != 0 || rc == ZKR_OK || a->missing ? status : cli_fail_rc(rc);
 }

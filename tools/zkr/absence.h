@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to say of a path where nobody is. */
+/* What there is at a path, and what to say of one where nobody is. */
 #ifndef ZKR_CLI_ABSENCE_H
 #define ZKR_CLI_ABSENCE_H
 
@@ -8,8 +8,9 @@
 #include "connect.h"
 
 struct absence {
-    bool missing; /* there is no such node */
-    size_t below; /* locks right below it */
+    bool missing;   /* there is no such node */
+    size_t below;   /* locks right below it */
+    bool semaphore; /* it is one */
 };
 
 /** Looks what is there instead. Returns 0 or an exit code, reported. */

@@ -23,15 +23,11 @@ void auth_end(struct auth *a)
     *a = (struct auth){.list = NULL};
 }
 
-const char *auth_add(struct auth *a, int layer, const char *text)
+const char *auth_add(struct auth *a, const char *text)
 {
     const char *colon = strchr(text, ':');
     if (!colon || colon == text) {
         return "needs SCHEME:CREDENTIALS";
-    }
-    if (layer > a->layer) {
-        auth_end(a);
-        a->layer = layer;
     }
     zkr_auth *list = reallocarray(a->list, a->count + 1, sizeof(*list));
     if (!list) {
@@ -51,8 +47,8 @@ const char *auth_add(struct auth *a, int layer, const char *text)
 static const char *look_at(int fd, char *buf, size_t size)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
-        return "names a file, not a directory";
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return "names what is no file: not a directory, nor a pipe";
     }
     if ((st.st_mode & (S_IRWXO | S_IWGRP)) == 0) {
         return NULL;
@@ -63,8 +59,7 @@ static const char *look_at(int fd, char *buf, size_t size)
     return buf;
 }
 
-static const char *
-add_lines(struct auth *a, int layer, FILE *in, char *buf, size_t size)
+static const char *add_lines(struct auth *a, FILE *in, char *buf, size_t size)
 {
     char *line = NULL;
     const char *fault = NULL;
@@ -76,7 +71,7 @@ add_lines(struct auth *a, int layer, FILE *in, char *buf, size_t size)
             continue;
         }
         found++;
-        if (auth_add(a, layer, line)) {
+        if (auth_add(a, line)) {
             (void)snprintf(buf, size,
                            "names a file whose line %zu is not "
                            "SCHEME:CREDENTIALS",
@@ -91,10 +86,10 @@ add_lines(struct auth *a, int layer, FILE *in, char *buf, size_t size)
     return fault || found > 0 ? fault : "names a file without credentials";
 }
 
-const char *
-auth_add_file(struct auth *a, int layer, const char *file, char *buf, size_t size)
+const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size)
 {
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    int fd =
+        open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no writer */
     if (fd < 0) {
         (void)snprintf(buf, size, "names a file that cannot be read: %.100s: %s", file,
                        strerrordesc_np(errno));
@@ -108,7 +103,7 @@ auth_add_file(struct auth *a, int layer, const char *file, char *buf, size_t siz
     }
     char own[BUFSIZ]; /* so that it can be wiped */
     (void)setvbuf(in, own, _IOFBF, sizeof(own));
-    fault = add_lines(a, layer, in, buf, size);
+    fault = add_lines(a, in, buf, size);
     (void)fclose(in);
     explicit_bzero(own, sizeof(own));
     return fault;

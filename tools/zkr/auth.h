@@ -10,20 +10,16 @@
 struct auth {
     zkr_auth *list;
     size_t count;
-    int layer; /* of those in the list */
 };
 
-/**
- * One more; those of a lower @layer are dropped. Returns NULL, or what is wrong, as in "--auth wants ...".
- */
-const char *auth_add(struct auth *a, int layer, const char *text);
+/** One more. Returns NULL, or what is wrong, as in "--auth wants ...". */
+const char *auth_add(struct auth *a, const char *text);
 
 /**
  * All of a file, one a line; lines that are empty or start with # are none. It must be closed to others. Returns NULL,
  * or what is wrong, perhaps in @buf.
  */
-const char *
-auth_add_file(struct auth *a, int layer, const char *file, char *buf, size_t size);
+const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
 
 /** Wipes them. */
 void auth_end(struct auth *a);

@@ -15,6 +15,8 @@
 
 #include <zkr/zkr.h>
 
+#include "text.h"
+
 enum { LINE_SIZE = PIPE_BUF, PATIENCE_MS = 1000 };
 
 /*
@@ -23,11 +25,8 @@ enum { LINE_SIZE = PIPE_BUF, PATIENCE_MS = 1000 };
  */
 static void write_line(char *line, size_t length, int patience_ms)
 {
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f) {
-            line[i] = ' ';
-        }
-    }
+    line[length] = '\0';
+    text_clean(line);
     line[length++] = '\n';
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&out, 1, patience_ms) > 0 && write(STDERR_FILENO, line, length) < 0) {
@@ -88,14 +87,26 @@ static void stamp(char *buf, size_t size)
     (void)snprintf(buf + used, size - used, ".%03dZ", (int)(now.tv_nsec / NS_PER_MS));
 }
 
+/* A line of libzookeeper without the time, process and thread that it begins with; NULL: it is not one. */
+static const char *foreign_text(const char *line)
+{
+    enum { MOST = 80 };
+    const char *mark = strstr(line, ":ZOO_");
+    return mark && mark - line < MOST ? mark + 1 : NULL;
+}
+
 void cli_log(int level, const char *line, void *ctx)
 {
     static const char *const names[] = {"", "error", "warning", "info", "debug"};
-    (void)ctx;
+    const int *most = ctx;
+    const char *foreign = foreign_text(line);
+    if (foreign && level >= ZKR_LOG_INFO && *most < ZKR_LOG_DEBUG) {
+        return;
+    }
     char time[STAMP];
     stamp(time, sizeof(time));
     say_now("%s: time=%s %s", names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0],
-            time, line);
+            time, foreign ? foreign : line);
 }
 
 /* Answers of ZooKeeper itself that the library passes on. */
@@ -145,8 +156,17 @@ static const char *remedy(int rc)
 
 int cli_fail_thread(void)
 {
-    return cli_fail(CLI_INTERNAL,
-                    "cannot start a thread; raise the limit of processes (ulimit -u)");
+    int why = errno;
+    if (why == EMFILE || why == ENFILE) {
+        return cli_fail(CLI_INTERNAL,
+                        "cannot open a descriptor: %s; raise the limit of open files "
+                        "(ulimit -n)",
+                        strerrordesc_np(why));
+    }
+    return cli_fail(
+        CLI_INTERNAL,
+        "cannot start a thread: %s; raise the limit of processes (ulimit -u)",
+        strerrordesc_np(why));
 }
 
 int cli_fail_rc(int rc)

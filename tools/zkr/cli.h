@@ -35,13 +35,16 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
 /** The same for what is no failure. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** A line of the library's log; dropped when nobody reads fast enough. */
+/**
+ * A line of the library's log; dropped when nobody reads fast enough. @ctx: int, the highest level asked for; below
+ * ZKR_LOG_DEBUG libzookeeper's own lines are left out, but for errors and warnings.
+ */
 void cli_log(int level, const char *line, void *ctx);
 
 /** The exit code for a ZKR_E… code that is no conflict. */
 int cli_exit_of(int rc);
 
-/** Reports that no thread can be started. Returns its exit code. */
+/** Reports that no thread, or descriptor for one, can be had: errno says why. Returns its exit code. */
 int cli_fail_thread(void);
 
 /** Reports the last failure of the library. Returns its exit code. */

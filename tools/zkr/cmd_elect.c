@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "command.h"
 #include "commands.h"
+#include "config.h"
 #include "connect.h"
 #include "hold.h"
 #include "leave.h"
@@ -113,7 +114,8 @@ static int take_options(struct elect *e, int argc, char **argv)
         return options_refuse("elect", !e->command.argv ? "which COMMAND?"
                                                         : "--json goes with -l");
     }
-    return options_check_path(&e->env->globals, e->path);
+    rc = config_take(&e->env->globals);
+    return rc == OPTIONS_GO_ON ? options_check_path(&e->env->globals, e->path) : rc;
 }
 
 /* --- the latch --- */
@@ -249,7 +251,7 @@ static int rest_until(const struct elect *e, int64_t until)
     do {
         struct pollfd fd = {.fd = e->env->signals.fd, .events = POLLIN};
         left = cli_until(until);
-        (void)poll(&fd, 1, left);
+        (void)poll(&fd, 1, signals_pulse(&e->env->signals, left));
         signo = signals_stop(&e->env->signals);
     } while (left > 0 && signo == 0);
     return signo ? cli_exit_signal(signo) : 0;
@@ -270,7 +272,7 @@ static int lead(struct elect *e, bool *last)
         lease_begin(&h->lease);
         status = hold_run(h, e->env, e->command.argv);
         lease_end(&h->lease);
-        *last = e->once || h->told || status == CLI_COMMAND || status == CLI_INTERNAL;
+        *last = e->once || h->told || h->failed;
         notify_send(&e->env->notify, "%sSTATUS=releasing the %s %.1000s",
                     *last ? "STOPPING=1\n" : "", h->what, h->path);
     }
@@ -357,6 +359,7 @@ int cmd_elect(struct env *env, int argc, char **argv)
     if (status != OPTIONS_GO_ON) {
         return status;
     }
+    env->signals.users_ignored = !e.listen;
     status = open_all(&e);
     if (status == 0) {
         status = e.listen ? listen_on(&e) : take_part(&e);

@@ -44,6 +44,7 @@ static int open_all(struct lock *l)
     int rc = grip_begin(&l->grip, l->client, &l->o);
     h->client = l->client;
     h->what = l->o.kind == LOCK_PERMITS ? "permits of" : "lock on";
+    h->revocable = l->o.kind != LOCK_PERMITS && l->o.kind != LOCK_SEVERAL;
     h->kill_signal = l->o.kill_signal;
     h->lease.wanted_ms = l->o.command.argv ? l->o.kill_after_ms : 0;
     h->lease.notify = &l->env->notify;

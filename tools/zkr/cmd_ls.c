@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "commands.h"
+#include "config.h"
 #include "connect.h"
 #include "json.h"
 #include "owner.h"
@@ -66,12 +67,15 @@ static int take_options(struct ls *l, int argc, char **argv)
         }
     }
     l->path = "/";
-    if (optind == argc || strcmp(argv[optind], "/") == 0) {
-        return argc - optind > 1 ? options_alone("ls", argv + optind) : OPTIONS_GO_ON;
+    int rc = optind < argc ? options_alone("ls", argv + optind) : OPTIONS_GO_ON;
+    if (rc == OPTIONS_GO_ON) {
+        rc = config_take(&l->env->globals);
+    }
+    if (optind == argc || strcmp(argv[optind], "/") == 0 || rc != OPTIONS_GO_ON) {
+        return rc;
     }
     l->path = argv[optind];
-    int rc = options_alone("ls", argv + optind);
-    return rc == OPTIONS_GO_ON ? options_check_path(&l->env->globals, l->path) : rc;
+    return options_check_path(&l->env->globals, l->path);
 }
 
 /* --- for people --- */
@@ -214,6 +218,27 @@ static int show(const struct ls *l)
     return cli_flush();
 }
 
+static int read_list(void *mutex, zkr_contenders **out)
+{
+    return zkr_mutex_contenders(mutex, out);
+}
+
+/* The path, or all of the chroot: lists of contenders know the difference. */
+static int missing(const struct ls *l)
+{
+    zkr_contenders *list = NULL;
+    zkr_mutex *mutex = NULL;
+    int rc = strcmp(l->path, "/") == 0
+                 ? ZKR_ENONODE
+                 : zkr_mutex_create(&mutex, l->client, l->path, NULL);
+    int status = rc == ZKR_OK ? connect_read(l->client, &l->env->globals, read_list,
+                                             mutex, &list)
+                              : cli_fail_rc(rc);
+    zkr_contenders_free(list);
+    (void)zkr_mutex_destroy(mutex);
+    return status == 0 ? cli_fail(CLI_HELD, "%.1000s does not exist", l->path) : status;
+}
+
 static int run(struct ls *l)
 {
     int status = connect_open(&l->client, &l->env->globals, NULL);
@@ -226,14 +251,11 @@ static int run(struct ls *l)
         return cli_fail_thread();
     }
     int rc = connect_try(l->client, &l->env->globals, read_survey, l, &status);
+    if (status == 0 && rc != ZKR_OK) {
+        status = rc == ZKR_ENONODE ? missing(l) : cli_fail_rc(rc);
+    }
     (void)signals_guard_end(guard);
-    if (status != 0) {
-        return status;
-    }
-    if (rc == ZKR_ENONODE) {
-        return cli_fail(CLI_HELD, "%.1000s does not exist", l->path);
-    }
-    return rc == ZKR_OK ? show(l) : cli_fail_rc(rc);
+    return status == 0 ? show(l) : status;
 }
 
 int cmd_ls(struct env *env, int argc, char **argv)

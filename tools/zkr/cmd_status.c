@@ -10,6 +10,7 @@
 #include "absence.h"
 #include "cli.h"
 #include "commands.h"
+#include "config.h"
 #include "connect.h"
 #include "peers.h"
 #include "table.h"
@@ -42,6 +43,7 @@ struct status {
     bool screen; /* is cleared for each picture */
     zkr_client *client;
     zkr_mutex *mutexes[LISTS];    /* to ask: the path, and a semaphore's below it */
+    zkr_semaphore *semaphore;     /* knows which leases are held */
     zkr_contenders *lists[LISTS]; /* as last read */
     struct absence absence;       /* when nobody is there */
     struct peers peers;
@@ -82,7 +84,8 @@ static int take_options(struct status *s, int argc, char **argv)
         return options_refuse("status", "-q shows nothing: no --json or --watch");
     }
     s->path = argv[optind];
-    return options_check_path(&s->env->globals, s->path);
+    rc = config_take(&s->env->globals);
+    return rc == OPTIONS_GO_ON ? options_check_path(&s->env->globals, s->path) : rc;
 }
 
 /* --- showing --- */
@@ -157,13 +160,41 @@ static int read_list(void *mutex, zkr_contenders **out)
     return zkr_mutex_contenders(mutex, out);
 }
 
+static int read_leases(void *semaphore, zkr_contenders **out)
+{
+    return zkr_semaphore_holders(semaphore, out);
+}
+
+static void forget_list(struct status *s, int list)
+{
+    zkr_contenders_free(s->lists[list]);
+    s->lists[list] = NULL;
+}
+
 static void forget(struct status *s)
 {
     for (int i = 0; i < LISTS; i++) {
-        zkr_contenders_free(s->lists[i]);
-        s->lists[i] = NULL;
+        forget_list(s, i);
     }
     peers_end(&s->peers);
+}
+
+/* Others may have locks of these names below the path. Returns 0 or an exit code, reported. */
+static int check_semaphore(struct status *s)
+{
+    const zkr_contender *lease = zkr_contenders_get(s->lists[LEASES], 0);
+    bool is_one = lease && lease->kind == ZKR_KIND_LEASE;
+    struct absence found = {.missing = false};
+    int status = 0;
+    if (!lease && zkr_contenders_count(s->lists[GATE]) > 0) {
+        status = absence_look(&found, s->client, &s->env->globals, s->path);
+        is_one = found.semaphore;
+    }
+    if (!is_one) {
+        forget_list(s, LEASES);
+        forget_list(s, GATE);
+    }
+    return status;
 }
 
 static int read_all(struct status *s)
@@ -171,8 +202,15 @@ static int read_all(struct status *s)
     int status = 0;
     size_t count = 0;
     for (int i = 0; i < LISTS && status == 0; i++) {
-        status = connect_read(s->client, &s->env->globals, read_list, s->mutexes[i],
-                              &s->lists[i]);
+        status = i == LEASES ? connect_read(s->client, &s->env->globals, read_leases,
+                                            s->semaphore, &s->lists[i])
+                             : connect_read(s->client, &s->env->globals, read_list,
+                                            s->mutexes[i], &s->lists[i]);
+    }
+    if (status == 0) {
+        status = check_semaphore(s);
+    }
+    for (int i = 0; i < LISTS; i++) {
         count += zkr_contenders_count(s->lists[i]);
     }
     s->absence = (struct absence){.missing = false};
@@ -222,7 +260,12 @@ static int make_mutexes(struct status *s)
     if (status == 0) {
         status = make_mutex_below(s, LEASES, "leases");
     }
-    return status == 0 ? make_mutex_below(s, GATE, "locks") : status;
+    if (status == 0) {
+        status = make_mutex_below(s, GATE, "locks");
+    }
+    rc = status == 0 ? zkr_semaphore_create(&s->semaphore, s->client, s->path, 1, NULL)
+                     : ZKR_OK;
+    return rc == ZKR_OK ? status : cli_fail_rc(rc);
 }
 
 static int run(struct status *s)
@@ -259,6 +302,7 @@ int cmd_status(struct env *env, int argc, char **argv)
     for (int i = 0; i < LISTS; i++) {
         (void)zkr_mutex_destroy(s.mutexes[i]);
     }
+    (void)zkr_semaphore_destroy(s.semaphore);
     (void)zkr_client_close(s.client);
     return status;
 }

@@ -71,21 +71,52 @@ static char *trim(char *text)
     return text;
 }
 
+/* Nothing of a line that is no setting is repeated: it may be a secret. */
+static bool is_name(const char *text)
+{
+    return *text != '\0' &&
+           strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
+}
+
+static bool has_secret(enum setting setting, const char *value)
+{
+    int commas = 0;
+    for (; setting == SETTING_TLS && *value; value++) {
+        commas += *value == ',';
+    }
+    return setting == SETTING_AUTH || commas >= TLS_FILES;
+}
+
+static int take_value(struct globals *g,
+                      enum setting setting,
+                      const char *value,
+                      const struct origin *from,
+                      bool is_open)
+{
+    if (!is_open || !has_secret(setting, value) ||
+        settings_is_overridden(g, setting, from->kind)) {
+        return settings_take(g, setting, value, from);
+    }
+    return setting == SETTING_AUTH
+               ? settings_refuse(from, "others may read ZKR_AUTH here; put it into "
+                                       "another file, and name that in ZKR_AUTH_FILE")
+               : settings_refuse(from, "others may read the password in ZKR_TLS here; "
+                                       "chmod 600 mends that, or a key without one");
+}
+
 static int take_line(struct globals *g, char *line, struct origin *from, bool is_open)
 {
     char *equals = strchr(line, '=');
-    if (!equals) {
-        return settings_refuse(from, "not ZKR_NAME=value: '%.200s'", line);
+    if (equals) {
+        *equals = '\0';
+        from->name = trim(line);
     }
-    *equals = '\0';
-    from->name = trim(line);
+    if (!equals || !is_name(from->name)) {
+        return settings_refuse(from, "this line is not ZKR_NAME=value");
+    }
     for (size_t i = 0; i < NAMES; i++) {
         if (strcmp(from->name, names[i].name) == 0) {
-            return is_open && names[i].setting == SETTING_AUTH
-                       ? settings_refuse(from, "others may read ZKR_AUTH here; put "
-                                               "it into another file, and name that "
-                                               "in ZKR_AUTH_FILE")
-                       : settings_take(g, names[i].setting, trim(equals + 1), from);
+            return take_value(g, names[i].setting, trim(equals + 1), from, is_open);
         }
     }
     return settings_refuse(from, "unknown setting '%.200s'", from->name);
@@ -108,12 +139,14 @@ static int take_lines(struct globals *g, const char *file, bool is_open)
 static int take_file(struct globals *g)
 {
     const char *told = variable("ZKR_CONFIG"), *file = told ? told : usual;
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    int fd =
+        open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no writer */
     if (fd < 0) {
         return errno == ENOENT && !told ? OPTIONS_GO_ON : cannot_read(file, errno);
     }
-    struct stat st;
-    bool is_open = fstat(fd, &st) != 0 || (st.st_mode & S_IRWXO) != 0;
+    struct stat st = {.st_mode = S_IRWXO};
+    (void)fstat(fd, &st);
+    bool is_open = (st.st_mode & S_IRWXO) != 0;
     g->config = read_all(fd);
     int why = errno;
     (void)close(fd);
@@ -124,11 +157,11 @@ static int take_file(struct globals *g)
 
 int config_take(struct globals *g)
 {
-    int rc = take_file(g);
+    int rc = OPTIONS_GO_ON;
     for (size_t i = 0; i < NAMES && rc == OPTIONS_GO_ON; i++) {
         const struct origin from = {.kind = ORIGIN_ENVIRONMENT, .name = names[i].name};
         const char *value = variable(names[i].name);
         rc = value ? settings_take(g, names[i].setting, value, &from) : OPTIONS_GO_ON;
     }
-    return rc;
+    return rc == OPTIONS_GO_ON ? take_file(g) : rc;
 }

@@ -5,7 +5,9 @@
 
 #include "settings.h"
 
-/** The file, then the environment, which counts more. Returns OPTIONS_GO_ON or an exit code, reported. */
+/**
+ * The environment, then the file, which counts less; the command line has been taken. Returns OPTIONS_GO_ON or an exit code, reported.
+ */
 int config_take(struct globals *g);
 
 #endif

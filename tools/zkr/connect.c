@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "connect.h"
 
+#include <string.h>
+
 #include <zkr/error.h>
 
 #include "cli.h"
@@ -24,10 +26,14 @@ int connect_open(zkr_client **out, const struct globals *g, const char *owner)
     if (g->log_level > 0) {
         o.log_level = g->log_level;
         o.log = cli_log;
+        o.log_ctx = (void *)(uintptr_t)&g->log_level;
     }
     int rc = zkr_client_open(out, g->servers, &o);
     if (rc == ZKR_EINVAL) {
-        return cli_fail(CLI_USAGE, "%s", zkr_last_error()->message);
+        const char *fault = zkr_last_error()->message;
+        return strncmp(fault, "option ", strlen("option ")) == 0
+                   ? cli_fail(CLI_USAGE, "%s", fault)
+                   : settings_refuse(&g->servers_from, "%s", fault);
     }
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }

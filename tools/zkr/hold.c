@@ -2,6 +2,7 @@
 #include "hold.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -69,8 +70,9 @@ enum hold_start hold_await(struct hold *h,
         if (delay == 0 && cli_until(until) == 0) {
             return HOLD_LATE;
         }
+        int rest = delay > 0 ? (int)lesser(delay, valid) : PROBE_MS;
         (void)poll(fds, sizeof(fds) / sizeof(fds[0]),
-                   delay > 0 ? (int)lesser(delay, valid) : PROBE_MS);
+                   signals_pulse(&env->signals, rest));
         *signo = signals_stop(&env->signals);
         if (*signo) {
             return HOLD_STOPPED;
@@ -158,7 +160,8 @@ static int say_lost(struct hold *h, const char *rest)
     bool known = loss_why(&h->loss, &why);
     why = known ? why : h->doubt;
     return cli_fail(CLI_LOST, "the %s %.1000s was %s: %s; %s; %s", h->what, h->path,
-                    known ? "lost" : "in doubt", why.text, rest, why_remedy(&why));
+                    known ? "lost" : "in doubt", why.text, rest,
+                    why_remedy(&why, h->revocable));
 }
 
 static int report(const struct job *j, struct hold *h, int status)
@@ -189,7 +192,8 @@ int hold_run(struct hold *h, struct env *env, char **command)
 {
     struct environment vars;
     struct terminal terminal;
-    if (!environment_make(&vars, h)) {
+    h->failed = !environment_make(&vars, h);
+    if (h->failed) {
         return cli_fail(CLI_INTERNAL, "out of memory");
     }
     check_kill_after(&h->lease);
@@ -211,7 +215,8 @@ int hold_run(struct hold *h, struct env *env, char **command)
     environment_free(&vars);
     h->lost = job.lost;
     h->told = job.told || job.interrupted || job.end_at != 0;
-    h->used = job.start_errno == 0;
+    h->failed = job.start_errno != 0;
+    h->used = !h->failed;
     /* ^C reached the command alone: a script in whose group we are must learn of it. */
     if (job.interrupted && !job.lost && getpid() != getpgrp()) {
         env->die_of = status - cli_exit_signal(0);
@@ -246,8 +251,21 @@ static int take_signals(struct hold *h, struct env *env)
     return 0;
 }
 
+/* Whoever reads it learns at once that the hold is over. The descriptor itself stays in use. */
+static void end_output(void)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0) {
+        (void)close(STDOUT_FILENO);
+    }
+    if (null >= 0) {
+        (void)close(null);
+    }
+}
+
 static int lost(struct hold *h)
 {
+    end_output();
     h->lost = true;
     return say_lost(h, "the hold is over; run zkr again");
 }

@@ -20,11 +20,13 @@ struct hold {
     struct loss loss;   /* begun */
     struct why doubt;   /* when the lease came to its end */
     struct wish wish;   /* begun */
+    bool revocable;     /* it can be asked for */
     int kill_signal;
     bool lost; /* before its end, and that was said */
     bool
         told; /* the end came after we, or the command, had been told to stop or asked to let go */
-    bool used; /* a command was started, or there is none */
+    bool used;   /* a command was started, or there is none */
+    bool failed; /* it could not be started: the exit code is ours */
 };
 
 /** Room for its node, below @path. False: out of memory. hold_end() may follow all the same. */
@@ -66,7 +68,7 @@ int hold_run(struct hold *h, struct env *env, char **command);
  */
 void hold_linger(struct hold *h, const struct env *env, int64_t until);
 
-/** Print the holder line, then hold until a signal or the end of the input. */
+/** Print the holder line, then hold until a signal or the end of the input. When it is lost, the output ends first. */
 int hold_wait(struct hold *h, struct env *env);
 
 #endif

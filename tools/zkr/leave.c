@@ -76,18 +76,25 @@ int64_t leave_lost(void)
 
 int leave(zkr_client *c, const struct leave *how, int status)
 {
-    enum { LOOK_UP_MS = 50, SAY_MS = 1000 };
+    enum { LOOK_UP_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
     int64_t now = cli_now_ms(), say = now + SAY_MS, until = how->until;
     if (until != CLI_NEVER) {
         until = (until > now ? until : now) + LEAVE_GRACE_MS;
     }
     while (c && zkr_client_flush(c, LOOK_UP_MS) == ZKR_ETIMEDOUT) {
         int signo = signals_stop(how->signals);
+        (void)signals_pulse(how->signals, LOOK_UP_MS);
         if (signo) {
             give_up(c, how, false, cli_exit_signal(signo));
         }
         if (cli_until(until) == 0) {
             give_up(c, how, how->told, status);
+        }
+        bool refused = zkr_last_error()->zk_rc == NO_AUTH;
+        if (cli_until(say) == 0 && refused) {
+            cli_note("we may not delete our node any more; it goes with our session, "
+                     "which ends now");
+            break;
         }
         if (cli_until(say) == 0) {
             say = CLI_NEVER;

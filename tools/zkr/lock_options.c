@@ -8,6 +8,7 @@
 #include <zkr/semaphore.h>
 
 #include "cli.h"
+#include "config.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
@@ -229,6 +230,9 @@ static int take_operands(struct lock_options *o, char **operands)
     int rc = command_take(&o->command, "lock", operands + 1);
     o->paths[0] = o->path;
     o->path_count++;
+    if (rc == OPTIONS_GO_ON) {
+        rc = config_take(o->globals);
+    }
     for (size_t i = 0; i < o->path_count && rc == OPTIONS_GO_ON; i++) {
         rc = options_check_path(o->globals, o->paths[i]);
     }

@@ -7,7 +7,6 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "config.h"
 #include "options.h"
 
 static const char usage[] =
@@ -29,9 +28,10 @@ static const char usage[] =
     "      --acl ACL              of what is made: open, creator or "
     "SCHEME:ID:PERMS,...;\n"
     "                             default $ZKR_ACL, else open\n"
-    "      --tls CA,CERT,KEY      connect by TLS with these PEM files; default "
+    "      --tls CA,CERT,KEY[,PASSWORD]\n"
+    "                             connect by TLS with these PEM files; default "
     "$ZKR_TLS\n"
-    "  -v                         log on stderr; twice: more\n"
+    "  -v                         log on stderr; twice: libzookeeper's as well\n"
     "      --verbose              say how long it took\n"
     "  -h, --help                 this text; after a subcommand, its own\n"
     "  -V, --version\n"
@@ -58,29 +58,13 @@ static int dispatch(struct env *env, int argc, char **argv)
     return options_refuse("", "there is no subcommand '%s'", argv[0]);
 }
 
-/* "zkr --help", "zkr lock -V": whatever the settings are. */
-static bool asks_for_help(int argc, char **argv)
-{
-    static const char *const words[] = {"-h", "--help", "-V", "--version"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if ((argc == 2 || argc == 3) && strcmp(argv[argc - 1], words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int run(struct env *env, int argc, char **argv)
 {
     static const struct option table[] = {OPTIONS_ROWS, {NULL, 0, NULL, 0}};
     static char name[] = "zkr";
     argv[0] = name;
     opterr = 0;
-    int rc = asks_for_help(argc, argv) ? OPTIONS_GO_ON : config_take(&env->globals);
-    if (rc != OPTIONS_GO_ON) {
-        return rc;
-    }
-    int option;
+    int rc, option;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
     while ((option = getopt_long(argc, argv, "+:" OPTIONS_LETTERS, table, NULL)) !=
            -1) {

@@ -21,13 +21,22 @@ int options_refuse(const char *subcommand, const char *format, ...)
                     subcommand);
 }
 
-/* Wipes credentials from where ps shows them. */
-static void wipe(char *argument)
+/* Wipes a secret from where ps shows it: what follows the @nth @mark. */
+static void wipe(char *argument, char mark, int nth)
 {
-    char *colon = strchr(argument, ':');
-    if (colon) {
-        memset(colon + 1, 'x', strlen(colon + 1));
+    for (; argument && nth > 0; nth--) {
+        argument = strchr(argument, mark);
+        argument = argument ? argument + 1 : NULL;
     }
+    if (argument) {
+        memset(argument, 'x', strlen(argument));
+    }
+}
+
+/* An option without its value, which may be a secret. */
+static int name_length(const char *word)
+{
+    return (int)strcspn(word, "=");
 }
 
 static int refuse_option(int option, char **argv, const char *subcommand)
@@ -41,8 +50,8 @@ static int refuse_option(int option, char **argv, const char *subcommand)
     if (optopt > 0 && optopt < OPTION_CONNECT_TIMEOUT && !is_long) {
         return options_refuse(subcommand, "unknown option -%c", optopt);
     }
-    return options_refuse(subcommand, "unknown option %s, or it takes no argument",
-                          word);
+    return options_refuse(subcommand, "unknown option %.*s, or it takes no argument",
+                          name_length(word), word);
 }
 
 static int take_setting(struct globals *g,
@@ -54,7 +63,9 @@ static int take_setting(struct globals *g,
         .kind = ORIGIN_COMMAND, .name = name, .subcommand = subcommand};
     int rc = settings_take(g, setting, optarg, &from);
     if (setting == SETTING_AUTH) {
-        wipe(optarg);
+        wipe(optarg, ':', 1);
+    } else if (setting == SETTING_TLS) {
+        wipe(optarg, ',', TLS_FILES);
     }
     return rc;
 }
@@ -110,7 +121,9 @@ int options_check_path(const struct globals *g, const char *path)
     if (path[length - 1] == '/') {
         return cli_fail(CLI_PATH, "leave out the / at the end of '%.1000s'", path);
     }
-    if (strncmp(path, own, sizeof(own) - 1) == 0 && !strchr(g->servers, '/') &&
+    const char *chroot = strchr(g->servers, '/');
+    bool at_root = !chroot || chroot[1] == '\0';
+    if (at_root && strncmp(path, own, sizeof(own) - 1) == 0 &&
         (path[sizeof(own) - 1] == '/' || path[sizeof(own) - 1] == '\0')) {
         return cli_fail(CLI_PATH,
                         "%.1000s: paths below /zookeeper belong to the servers; use "
@@ -127,7 +140,8 @@ bool options_is_late(const char *word)
 
 int options_refuse_late(const char *subcommand, const char *word)
 {
-    return options_refuse(subcommand, "options come before PATH: '%.200s'", word);
+    return options_refuse(subcommand, "options come before PATH: '%.*s'",
+                          name_length(word), word);
 }
 
 int options_alone(const char *subcommand, char *const *operands)

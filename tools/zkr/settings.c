@@ -4,20 +4,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
 void settings_begin(struct globals *g)
 {
     enum { CONNECT_MS = 15000 };
-    *g = (struct globals){.connect_ms = CONNECT_MS, .servers = "127.0.0.1:2181"};
+    *g = (struct globals){.connect_ms = CONNECT_MS,
+                          .servers = "127.0.0.1:2181",
+                          .servers_from = {.kind = ORIGIN_COMMAND, .subcommand = ""}};
+}
+
+static void free_secret(char *text)
+{
+    if (text) {
+        explicit_bzero(text, strlen(text));
+    }
+    free(text);
 }
 
 void settings_end(struct globals *g)
 {
     auth_end(&g->auth);
     acl_end(&g->acl);
-    free(g->config);
+    free_secret(g->tls_cert);
+    free_secret(g->config);
 }
 
 int settings_refuse(const struct origin *from, const char *format, ...)
@@ -57,6 +69,27 @@ static int take_connect(struct globals *g, const char *value, const struct origi
     return OPTIONS_GO_ON;
 }
 
+static int take_tls(struct globals *g, const char *value, const struct origin *from)
+{
+    free_secret(g->tls_cert);
+    g->tls_cert = strdup(value);
+    return g->tls_cert ? OPTIONS_GO_ON
+                       : settings_refuse(from, "%s needs more memory than there is",
+                                         from->name);
+}
+
+static enum setting one_for(enum setting setting)
+{
+    return setting == SETTING_AUTH_FILE ? SETTING_AUTH : setting;
+}
+
+bool settings_is_overridden(const struct globals *g,
+                            enum setting setting,
+                            enum origin_kind kind)
+{
+    return g->said[one_for(setting)] > kind;
+}
+
 int settings_take(struct globals *g,
                   enum setting setting,
                   const char *value,
@@ -64,25 +97,31 @@ int settings_take(struct globals *g,
 {
     const char *fault = NULL;
     char text[256];
+    if (settings_is_overridden(g, setting, from->kind)) {
+        return OPTIONS_GO_ON;
+    }
+    g->said[one_for(setting)] = from->kind;
     switch (setting) {
     case SETTING_SERVERS:
         g->servers = value;
+        g->servers_from = *from;
         break;
     case SETTING_SESSION:
         return take_session(g, value, from);
     case SETTING_CONNECT:
         return take_connect(g, value, from);
     case SETTING_AUTH:
-        fault = auth_add(&g->auth, (int)from->kind, value);
+        fault = auth_add(&g->auth, value);
         break;
     case SETTING_AUTH_FILE:
-        fault = auth_add_file(&g->auth, (int)from->kind, value, text, sizeof(text));
+        fault = auth_add_file(&g->auth, value, text, sizeof(text));
         break;
     case SETTING_TLS:
-        g->tls_cert = value;
-        break;
+        return take_tls(g, value, from);
     case SETTING_ACL:
         fault = acl_take(&g->acl, value);
+        break;
+    case SETTINGS:
         break;
     }
     return fault ? settings_refuse(from, "%s %s", from->name, fault) : OPTIONS_GO_ON;

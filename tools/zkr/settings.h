@@ -12,20 +12,6 @@
 #include "acl.h"
 #include "auth.h"
 
-struct globals {
-    char *
-        config; /* the text of the file, into which others point; NULL = there is none */
-    const char *servers;
-    int64_t session_ms; /* 0 = the library's default */
-    int64_t connect_ms;
-    bool connect_given;   /* it is not the default */
-    const char *tls_cert; /* NULL = no TLS */
-    struct auth auth;
-    struct acl acl;
-    int log_level; /* 0 = no log */
-    bool verbose;
-};
-
 enum setting {
     SETTING_SERVERS,
     SETTING_SESSION,
@@ -33,10 +19,11 @@ enum setting {
     SETTING_AUTH,
     SETTING_AUTH_FILE,
     SETTING_ACL,
-    SETTING_TLS
+    SETTING_TLS,
+    SETTINGS
 };
 
-/** Where a setting is said; the later counts. */
+/** Where a setting is said; the nearest to the command counts. */
 enum origin_kind { ORIGIN_FILE = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND };
 
 struct origin {
@@ -47,12 +34,36 @@ struct origin {
     int line;
 };
 
+struct globals {
+    char *
+        config; /* the text of the file, into which others point; NULL = there is none */
+    enum origin_kind said[SETTINGS]; /* the nearest that said it yet, 0 = none has */
+    const char *servers;
+    struct origin servers_from;
+    int64_t session_ms; /* 0 = the library's default */
+    int64_t connect_ms;
+    bool connect_given; /* it is not the default */
+    char *tls_cert;     /* NULL = no TLS */
+    struct auth auth;
+    struct acl acl;
+    int log_level; /* 0 = no log */
+    bool verbose;
+};
+
+/** In what is said of TLS, the name of so many files; a password may follow. */
+enum { TLS_FILES = 3 };
+
 /** The caller goes on with the next option. */
 enum { OPTIONS_GO_ON = -1 };
 
+/** Has a nearer place said it than one of @kind? Credentials and a file of them are one setting. */
+bool settings_is_overridden(const struct globals *g,
+                            enum setting setting,
+                            enum origin_kind kind);
+
 /**
- * Takes one. @value: borrowed for as long as @g is used; credentials are copied. Returns OPTIONS_GO_ON or an exit code,
- * reported.
+ * Takes one; the nearest come first, and one that is overridden is not even looked at. @value: borrowed for as long as @g
+ * is used; secrets are copied. Returns OPTIONS_GO_ON or an exit code, reported.
  */
 int settings_take(struct globals *g,
                   enum setting setting,

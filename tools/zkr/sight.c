@@ -51,7 +51,7 @@ static bool add(struct sight *s, const zkr_contender *c, int64_t permits, bool h
     return true;
 }
 
-/* Permits of one holder were made in one transaction, so they have one token. */
+/* Permits of one holder were made in one transaction, so they have one token. The last ones may be waited for yet. */
 static bool add_leases(struct sight *s, const zkr_contenders *leases)
 {
     size_t count = count_of(leases);
@@ -62,14 +62,10 @@ static bool add_leases(struct sight *s, const zkr_contenders *leases)
                zkr_contenders_get(leases, next)->fencing_token == c->fencing_token) {
             next++;
         }
-        int64_t permits = (int64_t)(next - i);
-        if (s->max > 0 && s->permits + permits > s->max) {
-            return true; /* those of the first who waits: it is at the gate, too */
-        }
-        if (!add(s, c, permits, true)) {
+        if (c->holds && !add(s, c, (int64_t)(next - i), true)) {
             return false;
         }
-        s->permits += permits;
+        s->permits += c->holds ? (int64_t)(next - i) : 0;
     }
     return true;
 }

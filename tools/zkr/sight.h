@@ -11,9 +11,10 @@
 
 /** Borrowed. */
 struct sight_lists {
-    const zkr_contenders *queue;  /* at the path */
-    const zkr_contenders *leases; /* below it, of a semaphore: NULL or empty = none */
-    const zkr_contenders *gate;   /* who waits for permits */
+    const zkr_contenders *queue; /* at the path */
+    const zkr_contenders *
+        leases; /* of a semaphore below it, which say who holds: NULL or empty = none */
+    const zkr_contenders *gate; /* who waits for permits */
 };
 
 struct sight_row {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "signals.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,6 +35,7 @@ bool signals_begin(struct signals *s)
 {
     sigset_t held_back;
     s->pulse = NULL;
+    s->users_ignored = false;
     (void)sigemptyset(&s->taken);
     for (int i = 0; i < FORWARDED; i++) {
         if (!is_ignored(forwarded[i])) {
@@ -83,14 +85,26 @@ bool signals_next(const struct signals *s, int *signo, bool *timer)
     return true;
 }
 
+static bool tells_to_stop(const struct signals *s, int signo)
+{
+    return signals_is_forwarded(signo) &&
+           !(s->users_ignored && (signo == SIGUSR1 || signo == SIGUSR2));
+}
+
 int signals_stop(const struct signals *s)
 {
     int signo, stop = 0;
     bool timer;
     while (signals_next(s, &signo, &timer)) {
-        stop = stop == 0 && signals_is_forwarded(signo) ? signo : stop;
+        stop = stop == 0 && tells_to_stop(s, signo) ? signo : stop;
     }
     return stop;
+}
+
+int signals_pulse(const struct signals *s, int ms)
+{
+    int64_t next = s->pulse ? s->pulse(s->pulse_ctx) : ms;
+    return next < ms ? (int)next : ms;
 }
 
 void signals_restore(const struct signals *s)
@@ -121,9 +135,8 @@ struct signals_guard {
 static int pulse(const struct signals_guard *g, bool due)
 {
     enum { AGAIN_MS = 10 };
-    int left = cli_until(g->late);
-    int64_t next = g->s->pulse ? g->s->pulse(g->s->pulse_ctx) : left;
-    return due ? AGAIN_MS : next < left ? (int)next : left;
+    int next = signals_pulse(g->s, cli_until(g->late));
+    return due ? AGAIN_MS : next;
 }
 
 /* Cancels until the main thread is out: one call may come just before the wait begins. */
@@ -160,11 +173,13 @@ struct signals_guard *signals_guard_begin(const struct signals *s,
     g->late = late;
     g->how = how;
     g->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (g->done < 0 || pthread_create(&g->thread, NULL, mind, g) != 0) {
+    int why = g->done < 0 ? errno : pthread_create(&g->thread, NULL, mind, g);
+    if (why != 0) {
         if (g->done >= 0) {
             (void)close(g->done);
         }
         free(g);
+        errno = why;
         return NULL;
     }
     /* Until there is a command to stop with us, ^Z has its usual effect. */

@@ -8,13 +8,15 @@
 #include <stdint.h>
 
 struct signals {
-    int fd;                     /* signalfd */
-    sigset_t mask;              /* as it was at our start */
-    sigset_t taken;             /* what arrives at fd */
-    bool stop_ignored;          /* SIGTSTP was ignored at our start */
+    int fd;            /* signalfd */
+    sigset_t mask;     /* as it was at our start */
+    sigset_t taken;    /* what arrives at fd */
+    bool stop_ignored; /* SIGTSTP was ignored at our start */
+    bool
+        users_ignored; /* USR1 and USR2 are for a command alone: without one they tell nobody to stop */
     struct sigaction old_child; /* the dispositions we had to change */
     struct sigaction old_cont;
-    /* Called by a guard now and then: does what is due, and says in how many ms to call it again. NULL: none. */
+    /* Called now and then by whatever waits: does what is due, and says in how many ms to call it again. NULL: none. */
     int64_t (*pulse)(void *ctx);
     void *pulse_ctx;
 };
@@ -38,6 +40,9 @@ bool signals_next(const struct signals *s, int *signo, bool *timer);
 /** The first of those that wait that tells us to stop, 0 = none does; all are taken. */
 int signals_stop(const struct signals *s);
 
+/** Does what is due by the pulse. Returns for how long one may sleep before it is due again, @ms at most. */
+int signals_pulse(const struct signals *s, int ms);
+
 /** In the child, just before exec: all as it was at our start. */
 void signals_restore(const struct signals *s);
 
@@ -59,7 +64,7 @@ struct signals_cancel {
  * @how: NULL: nothing has been asked of a server, and a signal ends the process at once. Else a signal cancels,
  * one that is waiting already too. Borrowed until the end.
  *
- * NULL: no thread could be made.
+ * NULL: no thread could be made, or no descriptor for it; errno says why.
  */
 struct signals_guard *signals_guard_begin(const struct signals *s,
                                           int64_t late,

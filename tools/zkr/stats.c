@@ -113,13 +113,22 @@ int stats_begin(struct stats *s)
     if (!s->file) {
         return 0;
     }
+    struct stat st;
+    if (lstat(s->file, &st) == 0 &&
+        !S_ISREG(st.st_mode)) { /* a link would be replaced, too */
+        return cli_fail(CLI_USAGE,
+                        "--stats %.1000s is no file, and would be replaced by "
+                        "one; name a file",
+                        s->file);
+    }
     int why = write_once(s);
     if (why != 0) {
         return cli_fail(CLI_USAGE, "cannot write --stats %.1000s: %s", s->file,
                         strerrordesc_np(why));
     }
     s->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->started = s->news >= 0 && pthread_create(&s->thread, NULL, work, s) == 0;
+    errno = s->news < 0 ? errno : pthread_create(&s->thread, NULL, work, s);
+    s->started = errno == 0;
     return s->started ? 0 : cli_fail_thread();
 }
 

@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static size_t length_of(unsigned char first)
 {
@@ -76,6 +77,18 @@ void text_print(FILE *out, const char *s, int width)
     }
     if (width > 0) {
         (void)fprintf(out, "%*s", width, "");
+    }
+}
+
+void text_clean(char *s)
+{
+    while (*s) {
+        bool shown, control = (unsigned char)*s < ' ' || *s == 0x7f;
+        size_t length = next_column(s, &shown);
+        if (!shown) {
+            memset(s, control ? ' ' : '?', length);
+        }
+        s += length;
     }
 }
 

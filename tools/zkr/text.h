@@ -17,6 +17,9 @@ size_t text_decode(const char *s, uint32_t *point);
 /** Writes @s, each byte that is no printable character as '?', then spaces up to @width. */
 void text_print(FILE *out, const char *s, int width);
 
+/** In place: controls as spaces, all else that text_print() does not show as '?'. */
+void text_clean(char *s);
+
 /** Columns that text_print() takes, double-wide characters aside. */
 int text_width(const char *s);
 

@@ -37,10 +37,11 @@ void why_doubt(struct why *w, zkr_client *c, bool slept)
     }
 }
 
-const char *why_remedy(const struct why *w)
+const char *why_remedy(const struct why *w, bool revocable)
 {
     if (w->reason == ZKR_LOST_NODE) {
-        return "to free a lock 'zkr revoke' does no harm";
+        return revocable ? "to free a lock 'zkr revoke' does no harm"
+                         : "to free it, TERM to its zkr does no harm";
     }
     if (w->stopped) {
         return "see what stopped it; -t makes the session longer";

@@ -20,7 +20,7 @@ void why_take(struct why *w, const zkr_lost *lost);
 /** The lease bound is near. @slept: this process has been stopped until then. */
 void why_doubt(struct why *w, zkr_client *c, bool slept);
 
-/** Advice for a person. */
-const char *why_remedy(const struct why *w);
+/** Advice for a person. @revocable: who holds can be asked to let go. */
+const char *why_remedy(const struct why *w, bool revocable);
 
 #endif

@@ -16,7 +16,7 @@ _zkr() {
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --auth-file | \
             --acl | --tls | -w | --wait | --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke)
+            --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         -*) ;;
@@ -36,6 +36,17 @@ _zkr() {
             return
         fi
     done
+
+    # Options stand before PATH: behind it there is a command, or nothing.
+    if [ "$operands" -ge 1 ]; then
+        if [[ $subcommand = @(lock|elect) ]]; then
+            mapfile -t COMPREPLY < <(
+                compgen -W '-c --command' -- "$current"
+                compgen -c -- "$current"
+            )
+        fi
+        return
+    fi
 
     case $previous in
     --kill-signal)
@@ -59,7 +70,7 @@ _zkr() {
         return
         ;;
     -z | --servers | -t | --session-timeout | --connect-timeout | --auth | -w | --wait | \
-        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --min-hold | --permits | --also)
+        --timeout | -E | --conflict-exit-code | -i | --id | --lock-delay | --min-hold | --permits | --also | --token)
         return
         ;;
     esac
@@ -84,14 +95,9 @@ _zkr() {
         words="$global -r --recursive --json"
         ;;
     revoke)
-        words="$global -w --wait --force"
+        words="$global -w --wait --force --token"
         ;;
     esac
-    if [ "$operands" -ge 1 ] && [[ $subcommand != @(status|ls|revoke) ]]; then
-        words='-c --command'
-        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current" && compgen -c -- "$current")
-        return
-    fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }
 

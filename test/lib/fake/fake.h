@@ -57,6 +57,8 @@ struct zkf_hooks {
     /* The leader has refused, for want of permission, to make a node with this label; or to delete
      * @deleted, else NULL. */
     void (*on_refused)(int label, const char *deleted);
+    /* A list for this client may lack nodes of its own now: it does not look for one that may not have been made. */
+    bool (*may_hide)(int client);
     /* A call of the library at the door of client @client takes this long: let time pass. */
     void (*wait)(int client, int64_t span);
 };
@@ -69,9 +71,10 @@ struct zkf_config {
     int64_t slow;     /* ns, the longest usual delay of a message */
     int64_t
         epoch; /* of the first leader: the upper half of zxids; each election adds one */
-    bool calm;   /* no delays: for scripts */
-    bool stalls; /* followers forget a write at times, as before 3.8.1 */
-    bool trace;  /* to stdout */
+    bool calm;        /* no delays: for scripts */
+    bool stalls;      /* followers forget a write at times, as before 3.8.1 */
+    bool exists_asks; /* exists() wants READ, as since 3.8.4 and 3.9.2 */
+    bool trace;       /* to stdout */
     struct zkf_hooks hooks;
 };
 
@@ -161,7 +164,12 @@ void zkf_lag(int server, bool on);
 void zkf_expire(int64_t session);
 /* The leader deletes containers without children. */
 void zkf_reap(void);
+/* A server breaks a connection that begins with watches of more bytes than this, as real ones do with any request above
+ * jute.maxbuffer; 0 = none does. */
+void zkf_most_watches(int64_t bytes);
 enum zkf_perm { ZKF_READ = 1, ZKF_WRITE = 2, ZKF_CREATE = 4, ZKF_DELETE = 8 };
+/* No data may be written to children of it, nor may any be made: -125, as with a quota that is enforced. */
+enum { ZKF_QUOTA = 16 };
 /* From now on nobody may do this to the node, or to children of it; 0 = all may. */
 bool zkf_forbid(const char *path, unsigned perms);
 void zkf_permit_all(void);
@@ -171,16 +179,20 @@ void zkf_count_from(const char *path, int number);
 
 /* What goes wrong at the door itself, once in so many calls; 0 = never. */
 struct zkf_door_faults {
-    int open;        /* fails, with errno */
-    int submit;      /* fails for want of memory */
-    int add_auth;    /* fails for want of memory */
-    int refuse_auth; /* the server refuses the credentials */
-    int slow;        /* open and close take up to @span */
+    int open;     /* fails, with errno */
+    int submit;   /* fails for want of memory */
+    int add_auth; /* fails for want of memory */
+    int refuse_auth; /* the server refuses the credentials, then or at a later connection */
+    int throttle; /* a server is too busy for the request, and says so */
+    int slow;     /* open and close take up to @span */
     int64_t span;
+    int lie; /* it answers what cannot be */
 };
 void zkf_door_faults(const struct zkf_door_faults *faults); /* NULL: none */
 /* As a stranger, through the leader; false when refused. */
 bool zkf_stranger_create(const char *path, bool sequential);
+/* Under this very name: for a session that is alive, or persistent with 0. */
+bool zkf_stranger_create_for(const char *path, int64_t owner);
 bool zkf_stranger_delete(const char *path);
 bool zkf_stranger_touch(const char *path); /* sets its data */
 bool zkf_stranger_set(const char *path, const void *data, size_t len);
@@ -208,6 +220,11 @@ struct zkf_counts {
         lengthened; /* session time-outs: at first, and at re-connects */
     long stuck_numbers, negative_numbers, refused;
     long opens_failed, submits_failed, auths_failed, auths_refused, slow_calls;
+    long throttled, over_quota;
+    long lies;
+    long too_many_watches; /* connections broken for that */
+    long
+        hasty; /* transactions sent before the credentials were taken, which libzookeeper may not survive */
 };
 const struct zkf_counts *zkf_counts(void);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The door of the fake: what the library calls. */
+#include <string.h>
+
 #include "fake_impl.h"
 
 static struct zkf__client *client_of(const struct zkf__handle *h)
@@ -60,6 +62,10 @@ static int submit(void *zh,
     if (h->state == ZKF__DEAD) {
         return h->refused ? ZKF__AUTHFAILED : ZKF__INVALIDSTATE;
     }
+    bool is_multi = op->kind == ZKR__OP_CHECK || op->kind == ZKR__OP_MULTI ||
+                    op->kind == ZKR__OP_CREATES;
+    /* That it has another connection by now the library cannot know. */
+    zkf__did.hasty += is_multi && h->unsure && h->told == h->conn;
     if (zkf__fails(zkf__w.door.submit)) {
         static const int codes[] = {ZKF__SYSTEM, ZKF__MARSHALLING, ZKF__BADARG};
         zkf__did.submits_failed++;
@@ -77,6 +83,7 @@ static int submit(void *zh,
     req->version = op->kind == ZKR__OP_SET ? op->version : -1;
     req->watch = op->watch;
     req->asker = asker;
+    req->failed_at = SIZE_MAX;
     (void)owner; /* the handle's */
     copy_paths(req, op);
     if (zkf__w.config.hooks.on_submit) {
@@ -140,20 +147,28 @@ static bool connected_to(void *zh, const char *servers)
 
 static bool set_servers(void *zh, const char *servers, bool anew)
 {
+    struct zkf__handle *h = zh;
     (void)anew;
-    (void)zh;
-    (void)servers;
-    return false;
+    if (strcmp(servers, ZKR__NOWHERE) != 0) {
+        return false;
+    }
+    zkf__handle_drop(h);
+    h->state = ZKF__DOWN;
+    h->attempt_at = ZKR__NEVER;
+    zkf__handle_rearm(h);
+    return true;
 }
 
 static int64_t session_id(void *zh)
 {
-    return ((const struct zkf__handle *)zh)->session;
+    const struct zkf__handle *h = zh;
+    return h->lie == ZKF__NO_SESSION ? 0 : h->session;
 }
 
 static int timeout_ms(void *zh)
 {
-    return (int)(((const struct zkf__handle *)zh)->timeout / ZKR__MS);
+    const struct zkf__handle *h = zh;
+    return h->lie == ZKF__NO_TIMEOUT ? h->told_ms : (int)(h->timeout / ZKR__MS);
 }
 
 static int64_t clock_now(void)

@@ -15,9 +15,12 @@ static struct zkf__client *client_of(const struct zkf__handle *h)
 
 /* --- to the library --- */
 
-static void hand_answer(const struct zkf__req *req, int rc)
+static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req, int rc)
 {
-    struct zkr__answer a = {.code = zkr__zk_code(rc), .zk_rc = rc};
+    struct zkr__answer a = {.code = zkr__zk_code(rc),
+                            .zk_rc = rc,
+                            .bad_check = SIZE_MAX,
+                            .failed_at = SIZE_MAX};
     char *copies[2] = {NULL, NULL};
     const char **names = NULL;
     if (rc == ZKF__OK) {
@@ -37,15 +40,19 @@ static void hand_answer(const struct zkf__req *req, int rc)
         a.made = req->made;
         a.data = copies[1];
         a.data_len = req->out_len;
-        if (req->kind == ZKR__OP_CREATE || req->kind == ZKR__OP_GET) {
+        if (req->kind == ZKR__OP_CREATE || req->kind == ZKR__OP_GET ||
+            req->kind == ZKR__OP_EXISTS) {
             a.czxid = req->czxid;
             a.owner = req->owner;
             a.created_ms = req->created_ms;
             a.version = req->out_version;
         }
     }
-    a.bad_check = req->bad_check;
+    if (rc == req->rc && rc != ZKF__OK) {
+        a.bad_check = a.failed_at = req->failed_at;
+    }
     void *results = zkf__is_multi(req) ? zkf__multi_answer(req, rc, &a) : NULL;
+    zkf__lie(h, req, &a);
     req->asker->answer(req->asker, &a);
     free(results);
     free(copies[0]);
@@ -58,22 +65,24 @@ static const char *const session_words[] = {"up", "down", "over", "auth failed"}
 static void hand_over(void *ctx, const struct zkf__item *item)
 {
     struct zkf__handle *h = ctx;
-    const struct zkf__req *req = item->p;
+    const struct zkf__req *req = item->kind == ZKF__ANSWERED ? item->p : NULL;
     zkf_enter(h->client);
     switch (item->kind) {
     case ZKF__ANSWERED:
         zkf_trace("client %d: answer %d to %d %s", h->client, item->code, req->kind,
                   req->path ? req->path : "");
-        hand_answer(req, item->code);
+        hand_answer(h, req, item->code);
         break;
     case ZKF__NODE_EVENT:
         zkf_trace("client %d: event %d %s", h->client, item->code, item->path);
         h->owner->node(h->owner, item->path,
                        item->code == ZKF__EV_DELETED ? ZKR__NODE_DELETED
+                       : item->code == ZKF__EV_CHILD ? ZKR__NODE_CHILDREN
                                                      : ZKR__NODE_CHANGED);
         break;
     default:
         zkf_trace("client %d: session %s", h->client, session_words[item->code]);
+        h->told = item->p;
         h->owner->session(h->owner, (enum zkr__session_event)item->code);
         break;
     }
@@ -89,8 +98,9 @@ static void finish(struct zkf__handle *h, struct zkf__req *req, int rc)
 
 static void tell_session(struct zkf__handle *h, enum zkr__session_event event)
 {
-    zkf__channel_put(&h->done,
-                     (struct zkf__item){.kind = ZKF__SESSION, .code = (int)event});
+    zkf__channel_put(
+        &h->done,
+        (struct zkf__item){.kind = ZKF__SESSION, .code = (int)event, .p = h->conn});
 }
 
 /* --- timers --- */
@@ -181,6 +191,7 @@ void zkf__handle_send_auth(struct zkf__handle *h)
         struct zkf__req *req = zkf__alloc(sizeof(*req));
         req->kind = ZKF__AUTH;
         req->rc = h->bad_auth ? ZKF__AUTHFAILED : ZKF__OK;
+        h->unsure = true;
         zkf__handle_send(h, req);
     }
 }
@@ -239,6 +250,11 @@ static void connected(struct zkf__handle *h, const struct zkf__req *req)
     h->state = ZKF__UP;
     h->session = req->session;
     h->timeout = req->timeout;
+    zkf__lie_of_session(h);
+    if (h->credentials > 0 && !h->bad_auth) {
+        h->bad_auth = zkf__fails(zkf__w.door.refuse_auth);
+        zkf__did.auths_refused += h->bad_auth;
+    }
     zkf__handle_send_auth(h); /* ahead of all else */
     if (h->watches) {
         struct zkf__req *set = zkf__alloc(sizeof(*set));
@@ -352,6 +368,7 @@ static void on_reply(struct zkf__handle *h, struct zkf__req *req)
         ended(h, ZKR__SESSION_AUTH_FAILED, ZKF__AUTHFAILED);
         return;
     }
+    h->unsure = false;
     h->seen = req->zxid > h->seen ? req->zxid : h->seen;
     if (req->kind == ZKF__PING || req->kind == ZKF__SET_WATCHES) {
         return;

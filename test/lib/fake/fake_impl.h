@@ -45,9 +45,13 @@ struct zkf__handle {
     struct zkr__handle_owner *owner;
     struct zkf__conn *conn;
     int64_t session, timeout; /* ns; as asked for, then as negotiated last */
+    enum { ZKF__TRUTH, ZKF__NO_TIMEOUT, ZKF__NO_SESSION } lie; /* of its session */
+    int told_ms;
     int credentials;
-    bool bad_auth; /* one of them is refused */
-    bool refused;  /* DEAD by that */
+    bool bad_auth;                /* one of them is refused */
+    bool refused;                 /* DEAD by that */
+    bool unsure;                  /* no answer to anything that was sent behind them */
+    const struct zkf__conn *told; /* of which the library has heard last */
     int64_t last_sent, last_heard, attempt_at;
     int64_t seen; /* last zxid in an answer */
     struct zkf__req *sent, **sent_tail, *unsent, **unsent_tail;
@@ -87,6 +91,7 @@ struct zkf__world {
     struct zkf__txn **log;
     size_t log_len, log_room;
     int64_t zxid, epoch, next_session;
+    int64_t most_watches;
     struct zkf__pending *pending; /* what a leader has proposed that is cut off */
     size_t pending_len, pending_room;
     int pending_of; /* that leader; -1 = none */
@@ -119,6 +124,13 @@ int64_t zkf__delay(void);
 bool zkf__fails(int once_in);
 /* A call at the door may last. */
 void zkf__take_time(int client);
+
+/* --- lies (fake_lies.c), if one is due --- */
+void zkf__lie(const struct zkf__handle *h,
+              const struct zkf__req *req,
+              struct zkr__answer *a);
+/* As it connects. */
+void zkf__lie_of_session(struct zkf__handle *h);
 
 /* --- trees (fake_tree.c) --- */
 struct zkf_node *

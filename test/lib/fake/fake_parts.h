@@ -24,7 +24,9 @@ enum {
     ZKF__NOAUTH = -102,
     ZKF__EXPIRED = -112,
     ZKF__AUTHFAILED = -115,
-    ZKF__MOVED = -118
+    ZKF__MOVED = -118,
+    ZKF__QUOTA_EXCEEDED = -125,
+    ZKF__THROTTLED = -127
 };
 
 /* What travels besides enum zkr__op_kind. */
@@ -64,7 +66,7 @@ struct zkf__req {
     size_t path_count;
     struct zkf__req *parts;             /* MULTI */
     size_t part_count, first, op_count; /* among them those of the caller */
-    size_t failed_at;                   /* MULTI refused; else SIZE_MAX */
+    size_t failed_at;                   /* MULTI, CHECK refused; else SIZE_MAX */
     struct zkf__watch *watches;         /* SET_WATCHES */
     int64_t seen;                       /* SET_WATCHES, CONNECT: last zxid */
     int64_t timeout;                    /* CONNECT: asked for, then granted */
@@ -72,6 +74,7 @@ struct zkf__req {
     struct zkr__asker *asker;
     /* At the server: the answer can be given; set by the leader. */
     bool ready;
+    bool throttled; /* answered without a look at it */
     int rc;
     int64_t zxid, czxid, owner, created_ms;
     const char *out_path;
@@ -79,7 +82,7 @@ struct zkf__req {
     size_t name_count;
     int64_t made;
     const void *out_data;
-    size_t out_len, bad_check;
+    size_t out_len;
     int out_version;
 };
 

@@ -21,6 +21,13 @@ may(const struct zkf_node *node, enum zkf_perm perm, const struct zkf__req *req)
     return !node || (node->forbidden & perm) == 0 || req->session == ZKF__STRANGER;
 }
 
+static bool fits(const struct zkf_node *parent, const struct zkf__req *req)
+{
+    bool over = parent && (parent->forbidden & ZKF_QUOTA) != 0;
+    zkf__did.over_quota += over && req->session != ZKF__STRANGER;
+    return !over || req->session == ZKF__STRANGER;
+}
+
 static struct zkf__txn *refuse(struct zkf__req *req, int label, const char *deleted)
 {
     zkf__did.refused++;
@@ -38,6 +45,9 @@ static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__re
     }
     if (!may(parent, ZKF_CREATE, req)) {
         return refuse(req, req->label, NULL);
+    }
+    if (!fits(parent, req)) {
+        return nothing(req, ZKF__QUOTA_EXCEEDED);
     }
     const char *path = req->path;
     int number = zkf__next_number(parent);
@@ -114,6 +124,9 @@ static struct zkf__txn *prepare_set(const struct zkf__tree *t, struct zkf__req *
     if (!may(node, ZKF_WRITE, req)) {
         return refuse(req, 0, NULL);
     }
+    if (node && !fits(zkf__tree_parent(t, req->path), req)) {
+        return nothing(req, ZKF__QUOTA_EXCEEDED);
+    }
     struct zkf__txn *txn = nothing(req, req->rc);
     if (node) {
         txn->kind = ZKF__T_SET;
@@ -129,7 +142,7 @@ static struct zkf__txn *prepare_checks(const struct zkf__tree *t, struct zkf__re
     for (size_t i = 0; i < req->path_count; i++) {
         const char *path = req->paths[i];
         const struct zkf_node *node = zkf__tree_find(t, path, zkf_hash(path));
-        req->bad_check = i;
+        req->failed_at = i;
         if (!node) {
             return nothing(req, ZKF__NONODE);
         }
@@ -137,7 +150,7 @@ static struct zkf__txn *prepare_checks(const struct zkf__tree *t, struct zkf__re
             return refuse(req, 0, NULL);
         }
     }
-    req->bad_check = 0;
+    req->failed_at = SIZE_MAX;
     return nothing(req, ZKF__OK);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One server of the fake: connections, requests in their order, what the leader tells. */
+#include <string.h>
+
 #include "fake_impl.h"
 
 static struct zkf__server *server_of(const struct zkf__conn *conn)
@@ -91,7 +93,7 @@ static void reply(struct zkf__conn *conn, struct zkf__req *req)
         zkf__set_watches(server, req);
     } else if (req->kind == ZKF__PING) {
         req->zxid = server->tree.zxid;
-    } else if (!needs_leader(req)) {
+    } else if (!needs_leader(req) && !req->throttled) {
         zkf__read(server, req);
     }
     if (req->kind == ZKF__CONNECT && req->rc == ZKF__OK) {
@@ -152,6 +154,17 @@ static void take_credentials(struct zkf__conn *conn, struct zkf__req *req)
     }
 }
 
+/* As libzookeeper packs them, all in one request. */
+static bool is_too_long(const struct zkf__req *req)
+{
+    int64_t bytes = 0;
+    for (const struct zkf__watch *w = req->watches; w; w = w->next) {
+        bytes += (int64_t)strlen(w->path) + 4;
+    }
+    return req->kind == ZKF__SET_WATCHES && zkf__w.most_watches > 0 &&
+           bytes > zkf__w.most_watches;
+}
+
 void zkf__server_request(void *ctx, const struct zkf__item *item)
 {
     struct zkf__conn *conn = ctx;
@@ -162,6 +175,11 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
         return;
     }
     if (item->kind == ZKF__END || (req->kind == ZKF__CONNECT && !welcome(conn, req))) {
+        zkf__conn_close_at_server(conn);
+        return;
+    }
+    if (is_too_long(req)) {
+        zkf__did.too_many_watches++;
         zkf__conn_close_at_server(conn);
         return;
     }
@@ -177,7 +195,13 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     }
     *conn->inbox_tail = req;
     conn->inbox_tail = &req->inbox_next;
-    if (needs_leader(req)) {
+    bool may_wait = req->kind < ZKF__PING; /* what the library asks for */
+    if (may_wait && zkf__fails(zkf__w.door.throttle)) {
+        zkf_trace("fault: server %d is too busy for %d", server->id, req->kind);
+        zkf__did.throttled++;
+        req->ready = req->throttled = true;
+        req->rc = ZKF__THROTTLED;
+    } else if (needs_leader(req)) {
         zkf__forward(server, req);
     }
     zkf__server_pump(conn);

@@ -328,7 +328,8 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
     struct zkf__watch watch = {.path = req->path, .hash = req->hash};
     req->zxid = server->tree.zxid;
     req->rc = node ? ZKF__OK : ZKF__NONODE;
-    if (node && (node->forbidden & ZKF_READ) && req->kind != ZKR__OP_EXISTS) {
+    if (node && (node->forbidden & ZKF_READ) &&
+        (req->kind != ZKR__OP_EXISTS || zkf__w.config.exists_asks)) {
         req->rc = ZKF__NOAUTH;
         zkf__did.refused++;
         return;
@@ -339,12 +340,14 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
     if (req->watch && (node || req->kind == ZKR__OP_EXISTS)) {
         add_watch(server, req->conn, &watch);
     }
-    if (node && req->kind == ZKR__OP_GET) {
+    if (node && (req->kind == ZKR__OP_GET || req->kind == ZKR__OP_EXISTS)) {
         req->czxid = node->czxid;
         req->owner = node->owner;
         req->created_ms = node->created_ms;
-        req->out_data = node->data;
         req->out_version = node->version;
+    }
+    if (node && req->kind == ZKR__OP_GET) {
+        req->out_data = node->data;
         req->out_len = node->data_len;
     } else if (node && req->kind == ZKR__OP_CHILDREN) {
         list_names(&server->tree, req, node->children);

@@ -180,7 +180,8 @@ static bool can_write(void)
     return zkf__w.leader >= 0 && !zkf__w.servers[zkf__w.leader].isolated;
 }
 
-static bool stranger_writes(int kind, const char *path)
+/* @owner: of what is made under this very name; -1 = as @kind says. */
+static bool stranger_makes(int kind, const char *path, int64_t owner)
 {
     if (!can_write()) {
         return false;
@@ -197,9 +198,21 @@ static bool stranger_writes(int kind, const char *path)
     if (req->rc != ZKF__OK) {
         return false;
     }
+    txn->node.owner = owner >= 0 ? owner : txn->node.owner;
     zkf_trace("stranger: %d %s", kind, req->out_path ? req->out_path : path);
     zkf__log_append(txn);
     return true;
+}
+
+static bool stranger_writes(int kind, const char *path)
+{
+    return stranger_makes(kind, path, -1);
+}
+
+bool zkf_stranger_create_for(const char *path, int64_t owner)
+{
+    return (owner == 0 || zkf_session_alive(owner)) &&
+           stranger_makes(ZKR__OP_PARENT, path, owner);
 }
 
 bool zkf_stranger_create(const char *path, bool sequential)
@@ -298,6 +311,11 @@ const struct zkf_node *zkf_nodes(void)
 const struct zkf_node *zkf_find(const char *path)
 {
     return zkf__tree_find(&zkf__w.head, path, zkf_hash(path));
+}
+
+void zkf_most_watches(int64_t bytes)
+{
+    zkf__w.most_watches = bytes;
 }
 
 size_t zkf_watch_count(void)

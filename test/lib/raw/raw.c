@@ -109,6 +109,20 @@ int zkt_raw_set(zkt_raw *s, const char *path, const void *data, size_t size)
     return zkt_raw_call(s, &p, s->xid, &reply);
 }
 
+int zkt_raw_set_acl(zkt_raw *s, const char *path, int perms)
+{
+    zkt_packet p = zkt_raw_request(s, ZKT_OP_SET_ACL, strlen(path));
+    zkt_packet reply;
+
+    zkt_raw_put_path(s, &p, path);
+    zkt_put_int(&p, 1);
+    zkt_put_int(&p, perms);
+    zkt_put_text(&p, "world");
+    zkt_put_text(&p, "anyone");
+    zkt_put_int(&p, -1);
+    return zkt_raw_call(s, &p, s->xid, &reply);
+}
+
 int zkt_raw_children(zkt_raw *s, const char *path, bool watch, zkt_list *list)
 {
     zkt_packet reply;
@@ -187,6 +201,12 @@ int zkt_set(const char *hosts, const char *path, const char *data)
 {
     zkt_raw *s = zkt_raw_open(hosts, ONCE_MS);
     return s == NULL ? ZKT_LOST : done(s, zkt_raw_set(s, path, data, strlen(data)));
+}
+
+int zkt_set_acl(const char *hosts, const char *path, int perms)
+{
+    zkt_raw *s = zkt_raw_open(hosts, ONCE_MS);
+    return s == NULL ? ZKT_LOST : done(s, zkt_raw_set_acl(s, path, perms));
 }
 
 bool zkt_exists(const char *hosts, const char *path)

@@ -94,6 +94,8 @@ int zkt_raw_exists(zkt_raw *s, const char *path, bool watch, zkt_stat *st);
 /** @size in: room in @data; out: bytes stored. @st may be NULL. */
 int zkt_raw_get(zkt_raw *s, const char *path, void *data, size_t *size, zkt_stat *st);
 int zkt_raw_set(zkt_raw *s, const char *path, const void *data, size_t size);
+/** From now on world:anyone has these rights on the node, and nobody else has any. */
+int zkt_raw_set_acl(zkt_raw *s, const char *path, int perms);
 
 /** Free the list with zkt_list_free(), also after an error. */
 int zkt_raw_children(zkt_raw *s, const char *path, bool watch, zkt_list *list);
@@ -112,6 +114,7 @@ bool zkt_raw_wait_event(zkt_raw *s, int64_t timeout_ms);
 int zkt_create(const char *hosts, const char *path, const char *data, int flags);
 int zkt_delete(const char *hosts, const char *path);
 int zkt_set(const char *hosts, const char *path, const char *data);
+int zkt_set_acl(const char *hosts, const char *path, int perms);
 bool zkt_exists(const char *hosts, const char *path);
 
 /** Data as text, cut to fit. @st may be NULL. */

@@ -15,6 +15,7 @@ enum {
     ZKT_OP_EXISTS = 3,
     ZKT_OP_GET = 4,
     ZKT_OP_SET = 5,
+    ZKT_OP_SET_ACL = 7,
     ZKT_OP_CHILDREN = 8,
     ZKT_OP_PING = 11,
     ZKT_OP_CREATE_CONTAINER = 19,

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file zkr.hpp
+ * The library for C++17 and later: values that clean up after themselves, durations of std::chrono, exceptions.
+ *
+ * Header only. What it wraps is explained in the C headers, and get() returns the C handle for all that is not here.
+ *
+ * **Errors** are exceptions of type zkr::error; their code() compares with ZKR_E… codes by zkr::make_error_code() and with
+ * std::errc. Destructors and unlock() throw nothing: a hold that was lost is reported by release(), on_lost and valid_for().
+ *
+ * **Callbacks** are std::functions and run on the client's dispatch thread. An exception that leaves one ends the program,
+ * as one that leaves a std::thread does: a holder that could not be told of its loss must not go on.
+ *
+ * **Lifetime.** A client outlives what was made with it, and a lock outlives its holds.
+ */
+#ifndef ZKR_ZKR_HPP
+#define ZKR_ZKR_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <zkr/zkr.h>
+
+namespace zkr
+{
+
+using std::chrono::milliseconds;
+
+/** A wait without a limit. */
+inline constexpr milliseconds forever = milliseconds::max();
+/** Returned by valid_for() when the client's probes are turned off. It is negative, so no work fits into it. */
+inline constexpr milliseconds unknown{ZKR_UNKNOWN};
+
+/** The category of ZKR_E… codes. */
+inline const std::error_category &category() noexcept
+{
+    struct zkr_category final : std::error_category {
+        const char *name() const noexcept override { return "zkr"; }
+        std::string message(int code) const override { return zkr_strerror(code); }
+        std::error_condition default_error_condition(int code) const noexcept override
+        {
+            return code == ZKR_ETIMEDOUT ? std::errc::timed_out
+                   : code == ZKR_EAUTH   ? std::errc::permission_denied
+                   : code == ZKR_EINVAL  ? std::errc::invalid_argument
+                   : code == ZKR_ENOMEM  ? std::errc::not_enough_memory
+                                         : std::error_condition(code, *this);
+        }
+    };
+    static const zkr_category it;
+    return it;
+}
+
+/** @code  one of ZKR_E…. */
+inline std::error_code make_error_code(int code) noexcept
+{
+    return {code, category()};
+}
+
+/** A call has failed. what() is the library's line for people: what happened, and what to do. */
+class error : public std::system_error
+{
+  public:
+    explicit error(int code)
+        : std::system_error(make_error_code(code)), text_(zkr_last_error()->message)
+    {
+    }
+    const char *what() const noexcept override { return text_.what(); }
+
+  private:
+    std::runtime_error text_; /* copies without throwing */
+};
+
+/** How long a call may take: any duration. It is rounded up; 0 and less is a try, a thousand years are without limit. */
+struct limit {
+    template <typename Rep, typename Period>
+    limit(const std::chrono::duration<Rep, Period> &time)
+        : ms(time <= time.zero() ? 0
+             : std::chrono::duration<double, std::milli>(time).count() > 3e13
+                 ? ZKR_FOREVER
+                 : std::chrono::ceil<milliseconds>(time).count())
+    {
+    }
+    std::int64_t ms;
+};
+
+namespace detail
+{
+
+inline void must(int rc)
+{
+    if (rc != ZKR_OK) {
+        throw error(rc);
+    }
+}
+
+/* An acquire ends without the lock: by another's hold, or by its time. */
+inline bool obtained(int rc)
+{
+    if (rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER) {
+        return false;
+    }
+    must(rc);
+    return true;
+}
+
+template <typename Handle>
+std::int64_t token_of(int (*get)(Handle *, std::int64_t *), Handle *handle)
+{
+    std::int64_t token = 0;
+    must(get(handle, &token));
+    return token;
+}
+
+/* Paths and ids of any length that the library has. */
+template <typename Handle>
+std::string text_of(int (*get)(Handle *, char *, std::size_t), Handle *handle)
+{
+    std::string text(1 << 17, '\0');
+    must(get(handle, text.data(), text.size()));
+    text.resize(std::char_traits<char>::length(text.c_str()));
+    return text;
+}
+
+template <typename T, typename Create, typename... Args>
+T *made(Create create, Args... args)
+{
+    T *object = nullptr;
+    must(create(&object, args...));
+    return object;
+}
+
+/* Deletes by a function of the library. */
+template <auto Destroy> struct deleter {
+    template <typename T> void operator()(T *object) const noexcept
+    {
+        (void)Destroy(object);
+    }
+};
+
+/* Calls a callback of the options at @options. */
+template <typename Options, typename Fn, typename... Args>
+void call(void *options, Fn Options::*member, const Args &...args) noexcept
+{
+    if (const Fn &fn = static_cast<Options *>(options)->*member) {
+        fn(args...);
+    }
+}
+
+/* The options of a lock in C, with callbacks of C++. */
+template <typename Options> struct lock_options : Options {
+    explicit lock_options(const Options &init) : Options(init) {}
+    std::function<void(const zkr_lost &)> on_lost;
+    std::function<void()> on_revoke; /* if set, the node is watched */
+
+    const Options *wired() noexcept
+    {
+        using self = lock_options;
+        this->on_lost_ctx = this->on_revoke_ctx = this;
+        Options::on_lost = [](zkr_mutex *, const zkr_lost *lost, void *o) noexcept {
+            call(o, &self::on_lost, *lost);
+        };
+        zkr_mutex_revoke_fn revoke = [](zkr_mutex *, void *o) noexcept {
+            call(o, &self::on_revoke);
+        };
+        Options::on_revoke = on_revoke ? revoke : nullptr;
+        return this;
+    }
+};
+
+} // namespace detail
+
+/** zkr_client_options with callbacks of C++. */
+struct client_options : zkr_client_options {
+    client_options() : zkr_client_options ZKR_CLIENT_OPTIONS_INIT {}
+    std::function<void(int state)> on_state;
+    std::function<void(int level, const char *line)> log;
+
+    const zkr_client_options *wired() noexcept
+    {
+        using self = client_options;
+        on_state_ctx = log_ctx = this;
+        zkr_client_options::on_state = [](zkr_client *, int state, void *o) noexcept {
+            detail::call(o, &self::on_state, state);
+        };
+        zkr_log_fn write = [](int level, const char *line, void *o) noexcept {
+            detail::call(o, &self::log, level, line);
+        };
+        zkr_client_options::log = log ? write : nullptr;
+        return this;
+    }
+};
+
+/** A connection that outlives its sessions. It may be moved. */
+class client
+{
+  public:
+    /** Does not wait for a server. @servers as in zkr_client_open(). */
+    explicit client(const std::string &servers, client_options options = {})
+        : options_(std::make_unique<client_options>(std::move(options))),
+          client_(detail::made<zkr_client>(zkr_client_open,
+                                           servers.c_str(),
+                                           options_->wired()))
+    {
+    }
+
+    zkr_client *get() const noexcept { return client_.get(); }
+    /** For how long from now the session is surely alive. */
+    milliseconds valid_for() const
+    {
+        return milliseconds(zkr_client_valid_for_ms(get()));
+    }
+    /** Wait until all that was released is confirmed gone. False: not in time. */
+    bool flush(limit time)
+    {
+        return detail::obtained(zkr_client_flush(get(), time.ms));
+    }
+    /** End every wait on the client, and keep what is held. */
+    void shutdown() { detail::must(zkr_client_shutdown(get())); }
+
+  private:
+    std::unique_ptr<client_options> options_; /* outlives the callbacks */
+    std::unique_ptr<zkr_client, detail::deleter<zkr_client_close>> client_;
+};
+
+/** What a thread can lock: a mutex, a side of a shared_mutex, or a handle of C, borrowed. Meets TimedLockable. */
+class lockable
+{
+  public:
+    explicit lockable(zkr_mutex *m) noexcept : mutex_(m) {}
+    lockable(const lockable &) = delete;
+    lockable &operator=(const lockable &) = delete;
+
+    void lock() { detail::must(zkr_mutex_acquire(mutex_, ZKR_FOREVER)); }
+    bool try_lock() { return try_lock_for(milliseconds::zero()); }
+    /** False: held by another, or no server said in time who holds. */
+    bool try_lock_for(limit time)
+    {
+        return detail::obtained(zkr_mutex_acquire(mutex_, time.ms));
+    }
+    template <typename Clock, typename Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &deadline)
+    {
+        return try_lock_for(deadline - Clock::now());
+    }
+    void unlock() noexcept { (void)zkr_mutex_release(mutex_); }
+    /** unlock() that throws: ZKR_ESESSION if the hold had been lost. Call std::unique_lock::release() first. */
+    void release() { detail::must(zkr_mutex_release(mutex_)); }
+
+    /** Of the calling thread's hold, as the next two. 0 = not surely held. */
+    milliseconds valid_for() const noexcept
+    {
+        return milliseconds(zkr_mutex_valid_for_ms(mutex_));
+    }
+    bool is_held() const noexcept { return zkr_mutex_is_held(mutex_); }
+    std::int64_t fencing_token() const
+    {
+        return detail::token_of(zkr_mutex_fencing_token, mutex_);
+    }
+    std::string node() const { return detail::text_of(zkr_mutex_node, mutex_); }
+    zkr_mutex *get() const noexcept { return mutex_; }
+
+  protected:
+    zkr_mutex *mutex_;
+};
+
+/** zkr_mutex_options with callbacks of C++. */
+struct mutex_options : detail::lock_options<zkr_mutex_options> {
+    mutex_options() : lock_options(zkr_mutex_options ZKR_MUTEX_OPTIONS_INIT) {}
+};
+
+/** A fair, re-entrant mutex across threads, processes and hosts: for std::unique_lock, std::lock_guard, std::scoped_lock. */
+class mutex : public lockable
+{
+  public:
+    mutex(client &c, const std::string &path, mutex_options options = {})
+        : lockable(nullptr), options_(std::move(options))
+    {
+        mutex_ = detail::made<zkr_mutex>(zkr_mutex_create, c.get(), path.c_str(),
+                                         options_.wired());
+    }
+    ~mutex() { (void)zkr_mutex_destroy(mutex_); }
+
+  private:
+    mutex_options options_;
+};
+
+/** zkr_rwlock_options with callbacks of C++. */
+struct shared_mutex_options : detail::lock_options<zkr_rwlock_options> {
+    shared_mutex_options() : lock_options(zkr_rwlock_options ZKR_RWLOCK_OPTIONS_INIT) {}
+};
+
+/** A fair read-write lock: the writer is locked by std::unique_lock and the like, the reader by std::shared_lock. */
+class shared_mutex : public lockable
+{
+  public:
+    shared_mutex(client &c, const std::string &path, shared_mutex_options options = {})
+        : lockable(nullptr), options_(std::move(options)),
+          lock_(detail::made<zkr_rwlock>(zkr_rwlock_create,
+                                         c.get(),
+                                         path.c_str(),
+                                         options_.wired())),
+          reader_(zkr_rwlock_reader(lock_.get()))
+    {
+        mutex_ = zkr_rwlock_writer(lock_.get());
+    }
+    /** The side of the readers; the shared_mutex itself is that of the writer. */
+    lockable &reader() noexcept { return reader_; }
+
+    void lock_shared() { reader_.lock(); }
+    bool try_lock_shared() { return reader_.try_lock(); }
+    bool try_lock_shared_for(limit time) { return reader_.try_lock_for(time); }
+    template <typename Clock, typename Duration>
+    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &deadline)
+    {
+        return reader_.try_lock_until(deadline);
+    }
+    void unlock_shared() noexcept { reader_.unlock(); }
+
+  private:
+    shared_mutex_options options_;
+    std::unique_ptr<zkr_rwlock, detail::deleter<zkr_rwlock_destroy>> lock_;
+    lockable reader_;
+};
+
+/** A hold that no thread owns: it moves between threads, and the end of its scope releases it. */
+class hold
+{
+  public:
+    /** Throws with ZKR_ETIMEDOUT or ZKR_ENOANSWER if @lock is not obtained within @patience. */
+    explicit hold(lockable &lock, limit patience = forever)
+    {
+        zkr_ticket *ticket = nullptr;
+        detail::must(
+            zkr_mutex_request(lock.get(), patience.ms, nullptr, nullptr, &ticket));
+        ticket_.reset(ticket);
+        detail::must(
+            zkr_ticket_wait(ticket, ZKR_FOREVER)); /* the request has the limit */
+    }
+    /** Takes a ticket over, of a semaphore or a multi-lock for instance. */
+    explicit hold(zkr_ticket *ticket) noexcept : ticket_(ticket) {}
+
+    /** 0 = not surely held. */
+    milliseconds valid_for() const noexcept
+    {
+        return milliseconds(zkr_ticket_valid_for_ms(get()));
+    }
+    std::int64_t fencing_token() const
+    {
+        return detail::token_of(zkr_ticket_fencing_token, get());
+    }
+    std::string node() const { return detail::text_of(zkr_ticket_node, get()); }
+    /** The end of the scope does this, too, but cannot say that the hold had been lost (ZKR_ESESSION). */
+    void release() { detail::must(zkr_ticket_release(get())); }
+    zkr_ticket *get() const noexcept { return ticket_.get(); }
+
+  private:
+    struct give_up {
+        void operator()(zkr_ticket *t) const noexcept
+        {
+            (void)zkr_ticket_release(t);
+            (void)zkr_ticket_destroy(t);
+        }
+    };
+    std::unique_ptr<zkr_ticket, give_up> ticket_;
+};
+
+/** zkr_leader_latch_options with callbacks of C++. */
+struct leader_latch_options : zkr_leader_latch_options {
+    leader_latch_options() : zkr_leader_latch_options ZKR_LEADER_LATCH_OPTIONS_INIT {}
+    std::function<void(std::int64_t fencing_token)> on_gain;
+    std::function<void(const zkr_lost &)> on_loss;
+    std::function<void(std::error_code)> on_failed;
+
+    const zkr_leader_latch_options *wired() noexcept
+    {
+        using self = leader_latch_options;
+        using c = zkr_leader_latch_options;
+        ctx = this;
+        c::on_gain = [](zkr_leader_latch *, std::int64_t token, void *o) noexcept {
+            detail::call(o, &self::on_gain, token);
+        };
+        c::on_loss = [](zkr_leader_latch *, const zkr_lost *lost, void *o) noexcept {
+            detail::call(o, &self::on_loss, *lost);
+        };
+        c::on_failed = [](zkr_leader_latch *, int code, void *o) noexcept {
+            detail::call(o, &self::on_failed, make_error_code(code));
+        };
+        return this;
+    }
+};
+
+/** A candidate of an election; leaves it at the end of its scope. */
+class leader_latch
+{
+  public:
+    leader_latch(client &c,
+                 const std::string &path,
+                 const std::string &id,
+                 leader_latch_options options = {})
+        : options_(std::move(options)),
+          latch_(detail::made<zkr_leader_latch>(zkr_leader_latch_create,
+                                                c.get(),
+                                                path.c_str(),
+                                                id.c_str(),
+                                                options_.wired()))
+    {
+    }
+    leader_latch(const leader_latch &) = delete;
+    leader_latch &operator=(const leader_latch &) = delete;
+    ~leader_latch()
+    {
+        (void)zkr_leader_latch_stop(latch_, ZKR_LATCH_SILENT);
+        (void)zkr_leader_latch_destroy(latch_);
+    }
+
+    /** A candidate from here on; it may be stopped and started again. */
+    void start() { detail::must(zkr_leader_latch_start(latch_)); }
+    void stop(bool notify = false)
+    {
+        detail::must(zkr_leader_latch_stop(latch_, notify ? ZKR_LATCH_NOTIFY
+                                                          : ZKR_LATCH_SILENT));
+    }
+    /** False: it does not lead yet. */
+    bool await(limit time)
+    {
+        return detail::obtained(zkr_leader_latch_await(latch_, time.ms));
+    }
+    bool has_leadership() const noexcept
+    {
+        return zkr_leader_latch_has_leadership(latch_);
+    }
+    /** 0 = does not surely lead. */
+    milliseconds valid_for() const noexcept
+    {
+        return milliseconds(zkr_leader_latch_valid_for_ms(latch_));
+    }
+    std::int64_t fencing_token() const
+    {
+        return detail::token_of(zkr_leader_latch_fencing_token, latch_);
+    }
+    /** The id of the leader, whichever process it is in. */
+    std::string leader() const
+    {
+        return detail::text_of(zkr_leader_latch_leader, latch_);
+    }
+    zkr_leader_latch *get() const noexcept { return latch_; }
+
+  private:
+    leader_latch_options options_;
+    zkr_leader_latch *latch_;
+};
+
+} // namespace zkr
+
+#endif

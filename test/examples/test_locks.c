@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_locks PROGRAM: locks.cpp, which tests zkr/zkr.hpp from inside. */
+#include "cli.h"
+
+ZKT_CASE(everything_of_the_header_for_cpp_works)
+{
+    struct cli c;
+    cli_spawn(&c, false,
+              (const char *const[]){cli_zkr(), zkt_servers(), zkt_path(), NULL});
+    int status = cli_wait(&c);
+    assert_string_equal(cli_out(&c), "");
+    assert_string_equal(cli_err(&c), "");
+    assert_int_equal(status, 0);
+}

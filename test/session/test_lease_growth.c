@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lease of a session whose timeout grows as it moves to a server with a larger minSessionTimeout. No hold is lost
+ * by that. And the longer timeout counts for nothing: the next leader starts with what was granted at the creation.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "fourlw.h"
+
+enum { SERVERS = 3, SHORT_MS = 4000, LONG_MS = 12000, PATIENCE_MS = 30000 };
+
+/* One that holds behind a proxy, and one that waits behind it, at the server that grants what it is asked for. */
+struct pair {
+    const char *path;
+    zkt_proxy *proxy;
+    zkr_client *c;
+    zkr_mutex *m;
+    zkr_ticket *next;
+    int64_t held_ms; /* up to here it was sure to hold; the next holds from then on */
+    int64_t next_ms;
+};
+
+struct cluster {
+    zkt_ensemble *e;
+    zkt_server *leader, *plain, *generous;
+};
+
+static void start(struct cluster *k)
+{
+    const zkt_server_options o = {.max_session_ms = 2 * PATIENCE_MS};
+    k->e = zkt_ensemble_start(SERVERS, &o);
+    int leader = zkt_ensemble_wait(k->e, PATIENCE_MS);
+    k->leader = zkt_ensemble_server(k->e, leader);
+    k->plain = zkt_ensemble_server(k->e, (leader + 1) % SERVERS);
+    k->generous = zkt_ensemble_server(k->e, (leader + 2) % SERVERS);
+    zkt_server_limits(k->generous, LONG_MS, 2 * PATIENCE_MS);
+    zkt_server_restart(k->generous, false);
+}
+
+static void open_pair(struct cluster *k, struct pair *p)
+{
+    p->proxy = zkt_proxy_start(zkt_server_host(k->plain));
+    p->c = zkt_client(zkt_proxy_host(p->proxy), SHORT_MS);
+    p->m = zkt_mutex_at(p->c, p->path, NULL);
+    assert_int_equal(zkr_client_session_timeout_ms(p->c), SHORT_MS);
+}
+
+/* As the server says that has its connection; 0: it has none. */
+static long timeout_at(const zkt_server *server, zkr_client *c)
+{
+    char sid[40];
+    (void)snprintf(sid, sizeof(sid), ",sid=0x%llx,",
+                   (unsigned long long)zkr_client_session_id(c));
+    char *cons = zkt_4lw_text(zkt_server_host(server), "cons", PATIENCE_MS);
+    const char *at = cons ? strstr(cons, sid) : NULL;
+    at = at ? strstr(at, ",to=") : NULL;
+    long timeout = at ? strtol(at + strlen(",to="), NULL, 10) : 0;
+    free(cons);
+    return timeout;
+}
+
+static void move_to_generous(struct cluster *k, struct pair *p)
+{
+    zkt_proxy_target(p->proxy, zkt_server_host(k->generous));
+    zkt_proxy_drop_connections(p->proxy);
+    ZKT_BECOMES(timeout_at(k->generous, p->c), LONG_MS, PATIENCE_MS);
+}
+
+static void expect_held_for(struct pair *p, int count, int64_t ms)
+{
+    for (int64_t end = zkt_now_ms() + ms; zkt_now_ms() < end; zkt_sleep_ms(5)) {
+        for (int i = 0; i < count; i++) {
+            assert_true(zkr_mutex_is_held(p[i].m));
+        }
+    }
+}
+
+static void put_next_in_line(struct cluster *k, struct pair *p)
+{
+    zkr_client *c = zkt_client(zkt_server_host(k->plain), 2 * PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_request(zkt_mutex_at(c, p->path, NULL), ZKR_FOREVER, NULL, NULL,
+                               &p->next));
+    ZKT_BECOMES(zkr_ticket_state(p->next), ZKR_TICKET_WAITING, PATIENCE_MS);
+}
+
+/* False: both are over, the hold and the wait. */
+static bool watch(struct pair *p)
+{
+    int64_t left = zkr_mutex_valid_for_ms(p->m), now = zkt_now_ms();
+    p->held_ms = left > 0 && now + left > p->held_ms ? now + left : p->held_ms;
+    if (p->next_ms == 0 && zkr_ticket_state(p->next) == ZKR_TICKET_HELD) {
+        p->next_ms = now;
+    }
+    return left > 0 || p->next_ms == 0;
+}
+
+static void expect_one_holder(struct pair *p, int count)
+{
+    const int64_t end = zkt_now_ms() + 2 * PATIENCE_MS;
+    for (bool go_on = true; go_on; zkt_sleep_ms(1)) {
+        go_on = false;
+        for (int i = 0; i < count; i++) {
+            go_on = watch(&p[i]) || go_on;
+        }
+        assert_true(zkt_now_ms() < end);
+    }
+    for (int i = 0; i < count; i++) {
+        print_message("%s: sure until %lld ms before the next held\n", p[i].path,
+                      (long long)(p[i].next_ms - p[i].held_ms));
+    }
+    for (int i = 0; i < count; i++) {
+        assert_true(p[i].held_ms <= p[i].next_ms);
+    }
+}
+
+static void end(struct pair *p)
+{
+    ZKT_MUST(zkr_ticket_release(p->next));
+    ZKT_MUST(zkr_ticket_destroy(p->next));
+    ZKT_RC(zkr_mutex_release(p->m), ZKR_ESESSION);
+    zkt_proxy_heal(p->proxy);
+}
+
+/* One holds already as it moves, the other takes its lock there. Then nobody hears of them, and the leader dies. */
+ZKT_CASE(growth_costs_no_hold_and_counts_for_none)
+{
+    enum { MOVES = 2 };
+    struct pair p[MOVES] = {{.path = "/held"}, {.path = "/taken"}};
+    struct cluster k;
+    start(&k);
+    for (int i = 0; i < MOVES; i++) {
+        open_pair(&k, &p[i]);
+    }
+    ZKT_MUST(zkr_mutex_acquire(p[0].m, PATIENCE_MS));
+    for (int i = 0; i < MOVES; i++) {
+        move_to_generous(&k, &p[i]);
+    }
+    expect_held_for(p, 1, SHORT_MS + SHORT_MS / 4);
+    ZKT_MUST(zkr_mutex_acquire(p[1].m, PATIENCE_MS));
+    expect_held_for(p, MOVES, 2 * SHORT_MS);
+    for (int i = 0; i < MOVES; i++) {
+        put_next_in_line(&k, &p[i]);
+        assert_true(zkr_mutex_is_held(p[i].m));
+    }
+    for (int i = 0; i < MOVES; i++) {
+        assert_int_equal(zkr_client_session_timeout_ms(p[i].c), SHORT_MS);
+        zkt_proxy_blackhole(p[i].proxy);
+    }
+    zkt_server_kill(k.leader);
+    expect_one_holder(p, MOVES);
+    for (int i = 0; i < MOVES; i++) {
+        end(&p[i]);
+    }
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What answers in a server's place is not believed: the real libzookeeper, and answers that cannot be. None crashes the
+ * program, none keeps a processor busy, none is a grant; and with the truth all is well again.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include <zkr/guard.h>
+
+#include "fixture.h"
+#include "lies.h"
+#include "multi_locks.h"
+
+/* A while, and how many requests or connections it may take: far less than a loop without a pause makes. */
+enum { WHILE_MS = 500, FEW = 60 };
+
+static zkt_proxy *liar(void)
+{
+    return zkt_proxy_start(zkt_servers());
+}
+
+static int64_t requests_of(zkr_client *c)
+{
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    return stats.requests;
+}
+
+/* All is as it should be: one node while it is held, none afterwards. */
+static void acquire_and_release(zkr_mutex *m)
+{
+    int64_t token = 0;
+    char real[200], node[200] = "";
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    zkt_lone_node(real, sizeof(real));
+    assert_string_equal(node, real);
+    zkt_stat stat;
+    char data[200];
+    assert_int_equal(zkt_get(zkt_servers(), real, data, sizeof(data), &stat), ZKT_OK);
+    assert_int_equal(token, stat.czxid);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+}
+
+/* --- sessions --- */
+
+static const int64_t no_timeouts[] = {0, -1, INT32_MIN, 1, INT32_MAX};
+enum { NO_TIMEOUTS = sizeof(no_timeouts) / sizeof(no_timeouts[0]) };
+
+/* A session without a time-out, or with one that is absurd, is none: calls end in time, and few connections are made. */
+ZKT_CASE(a_timeout_that_cannot_be_is_no_session)
+{
+    for (int i = 0; i < NO_TIMEOUTS; i++) {
+        struct zkt_lie lie = {.kind = ZKT_LIE_TIMEOUT, .number = no_timeouts[i]};
+        zkt_proxy *proxy = liar();
+        zkt_proxy_lie(proxy, &lie);
+        zkr_client *c = NULL;
+        ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(proxy), NULL));
+        zkr_mutex *m = zkt_mutex(c);
+        ZKT_RC(zkr_mutex_acquire(m, WHILE_MS), ZKR_ENOANSWER);
+        ZKT_EVENTUALLY(lie.told > 1, PATIENCE_MS);
+        assert_true(lie.told < FEW);
+        assert_int_equal(zkr_client_session_id(c), 0);
+        zkt_proxy_lie(proxy, NULL);
+        acquire_and_release(m);
+        zkt_destroy(m);
+        ZKT_MUST(zkr_client_close(c));
+        zkt_proxy_stop(proxy);
+    }
+}
+
+/*
+ * The same at a re-connection: the hold is lost, and another session follows. But nobody else gets the lock for as long as
+ * the hold was promised.
+ */
+ZKT_CASE(a_timeout_that_cannot_be_ends_the_session)
+{
+    enum { SHORT_MS = 3000 };
+    for (int i = 0; i < NO_TIMEOUTS; i += 2) {
+        struct zkt_lie lie = {.kind = ZKT_LIE_TIMEOUT, .number = no_timeouts[i]};
+        zkt_proxy *proxy = liar();
+        zkr_client *c = zkt_client(zkt_proxy_host(proxy), SHORT_MS);
+        zkr_mutex *m = zkt_mutex(c);
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        int64_t until = zkt_now_ms() + zkr_mutex_valid_for_ms(m);
+        zkt_proxy_lie(proxy, &lie);
+        zkt_proxy_drop_connections(proxy);
+        ZKT_BECOMES(zkr_mutex_is_held(m), false, SESSION_MS);
+        zkt_sleep_ms(WHILE_MS);
+        assert_true(lie.told < FEW);
+        zkt_proxy_lie(proxy, NULL);
+        ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+        ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+        assert_true(zkt_now_ms() >= until);
+        acquire_and_release(m);
+        zkt_destroy(m);
+        zkt_close(c);
+        zkt_proxy_stop(proxy);
+    }
+}
+
+/* Nobody's nodes have owner 0, and would be ours. */
+ZKT_CASE(a_session_0_is_none)
+{
+    struct zkt_lie lie = {.kind = ZKT_LIE_SESSION, .number = 0};
+    zkt_proxy *proxy = liar();
+    zkt_proxy_lie(proxy, &lie);
+    zkr_client *c = NULL;
+    ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(proxy), NULL));
+    ZKT_RC(zkr_client_wait_connected(c, WHILE_MS), ZKR_ETIMEDOUT);
+    assert_true(lie.told < FEW);
+    zkt_proxy_lie(proxy, NULL);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_close(c));
+}
+
+/* --- what was made --- */
+
+/* Told once, or each time: our node is found by its GUID, and no other is touched. */
+static void lie_of_a_create(struct zkt_lie lie)
+{
+    for (int times = 0; times <= 1; times++) {
+        lie.times = times;
+        zkt_proxy *proxy = liar();
+        zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
+        zkr_mutex *m = zkt_mutex(c);
+        zkt_proxy_lie(proxy, &lie);
+        acquire_and_release(m);
+        acquire_and_release(m);
+        assert_true(lie.told > 0);
+        zkt_proxy_lie(proxy, NULL);
+        acquire_and_release(m);
+        zkt_destroy(m);
+        zkt_close(c);
+        zkt_proxy_stop(proxy);
+        atomic_store(&lie.told, 0);
+    }
+}
+
+/* Only what was asked for, with its number, is the path of our node. */
+ZKT_CASE(another_path_is_not_that_of_our_node)
+{
+    static const char *const paths[] = {
+        "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
+        "",
+        "/",
+        "0000000001",
+        "/0000000001",
+        "/x/0000000001",
+        "/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
+        "/x\n/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
+    };
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        lie_of_a_create(
+            (struct zkt_lie){.kind = ZKT_LIE_PATH, .text = paths[i], .number = 0});
+    }
+}
+
+/* Its directory is the right one, its name is not; and a stranger's node of that name is left alone. */
+ZKT_CASE(another_name_is_not_that_of_our_node)
+{
+    static const char *const names[] = {
+        "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
+        "0000000001",
+        "\n0000000001",
+        "",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[300];
+        (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), names[i]);
+        lie_of_a_create((struct zkt_lie){.kind = ZKT_LIE_PATH, .text = path});
+    }
+}
+
+/* By none but our session, in a transaction that has a number. */
+ZKT_CASE(what_nobody_made_is_not_ours)
+{
+    static const struct {
+        enum zkt_lie_kind kind;
+        int64_t number;
+    } lies[] = {
+        {ZKT_LIE_CZXID, 0}, {ZKT_LIE_CZXID, -1},   {ZKT_LIE_CZXID, INT64_MIN},
+        {ZKT_LIE_OWNER, 0}, {ZKT_LIE_OWNER, 4711},
+    };
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        lie_of_a_create(
+            (struct zkt_lie){.kind = lies[i].kind, .number = lies[i].number});
+    }
+}
+
+/* A code that is none says nothing: 1000 would be ZKR_OK. */
+ZKT_CASE(a_code_that_is_none_is_no_answer)
+{
+    static const int64_t codes[] = {1, 1000, 1007, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        lie_of_a_create((struct zkt_lie){.kind = ZKT_LIE_CODE, .number = codes[i]});
+    }
+}
+
+/* A transaction with too few results is not done, as far as anybody knows: what it made is looked for. */
+ZKT_CASE(a_transaction_without_its_results_grants_nothing)
+{
+    for (int times = 0; times <= 1; times++) {
+        struct zkt_lie lie = {.kind = ZKT_LIE_FEW, .times = times};
+        zkt_proxy *proxy = liar();
+        zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
+        zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
+        zkt_proxy_lie(proxy, &lie);
+        zkr_ticket *t = NULL;
+        ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
+        assert_true(lie.told > 0 && lie.told < FEW);
+        int64_t token = 0;
+        ZKT_MUST(zkr_ticket_fencing_token(t, &token));
+        assert_true(token > 0);
+        zkt_proxy_lie(proxy, NULL);
+        end(t);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        for (int i = 0; i < 3; i++) {
+            ZKT_BECOMES(nodes_at(i), 0, PATIENCE_MS);
+        }
+    }
+}
+
+/* A guarded write without its results is one of which nothing is known. */
+ZKT_CASE(a_write_without_its_results_is_unknown)
+{
+    struct zkt_lie lie = {.kind = ZKT_LIE_FEW};
+    zkt_proxy *proxy = liar();
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_proxy_host(proxy), SESSION_MS));
+    zoo_op_t op;
+    zoo_op_result_t result = {.err = ZOK};
+    zoo_set_op_init(&op, zkt_path(), "x", 1, -1, NULL);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_proxy_lie(proxy, &lie);
+    ZKT_RC(zkr_mutex_multi(m, 1, &op, &result, PATIENCE_MS), ZKR_ECONNLOSS);
+    assert_int_not_equal(result.err, ZOK);
+    zkt_proxy_lie(proxy, NULL);
+    ZKT_MUST(zkr_mutex_multi(m, 1, &op, &result, PATIENCE_MS));
+    assert_int_equal(result.err, ZOK);
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+/* --- who is there --- */
+
+/* A name that cannot be is no part of a path. */
+ZKT_CASE(a_list_of_what_cannot_be_is_no_list)
+{
+    static const char *const names[] = {
+        "",
+        "/",
+        "..",
+        "a/0000000001",
+        "/0000000001",
+        "\n0000000001",
+        ("x\x1f"
+         "0000000001"),
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct zkt_lie lie = {.kind = ZKT_LIE_NAMES, .text = names[i]};
+        zkt_proxy *proxy = liar();
+        zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
+        zkr_mutex *m = zkt_mutex(c);
+        zkt_proxy_lie(proxy, &lie);
+        int64_t before = requests_of(c);
+        ZKT_RC(zkr_mutex_acquire(m, WHILE_MS), ZKR_ENOANSWER);
+        assert_true(requests_of(c) - before < FEW);
+        zkr_contenders *list = NULL;
+        int rc = zkr_mutex_contenders(m, &list);
+        assert_true(rc == ZKR_ECONNLOSS);
+        zkt_proxy_lie(proxy, NULL);
+        acquire_and_release(m);
+        zkt_destroy(m);
+        zkt_close(c);
+        zkt_proxy_stop(proxy);
+    }
+}
+
+/* The nearest ahead, of two, is listed and not there when it is read: asked for again with pauses. */
+ZKT_CASE(one_who_is_listed_and_denied_keeps_nobody_busy)
+{
+    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    zkr_ticket *second = queue(held, NULL);
+    zkt_proxy *proxy = liar();
+    zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_lie lie = {.kind = ZKT_LIE_NO_STRANGER,
+                          .number = zkr_client_session_id(c)};
+    zkt_proxy_lie(proxy, &lie);
+    zkr_ticket *t = request(m, PATIENCE_MS, NULL);
+    ZKT_EVENTUALLY(lie.told > 0, PATIENCE_MS);
+    int64_t before = requests_of(c);
+    zkt_sleep_ms(WHILE_MS);
+    assert_true(requests_of(c) - before < FEW);
+    zkt_proxy_lie(proxy, NULL);
+    ZKT_MUST(zkr_mutex_release(held));
+    ZKT_MUST(zkr_ticket_wait(second, PATIENCE_MS));
+    end(second);
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    end(t);
+}
+
+/* Our node is there and in no list: it is asked for with pauses, and stays the only one. */
+ZKT_CASE(one_who_is_there_and_not_listed_makes_no_other_node)
+{
+    zkt_proxy *proxy = liar();
+    zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_lie lie = {.kind = ZKT_LIE_NO_NAMES};
+    zkt_proxy_lie(proxy, &lie);
+    zkr_ticket *t = request(m, PATIENCE_MS, NULL);
+    ZKT_EVENTUALLY(lie.told > 3, PATIENCE_MS);
+    int64_t before = requests_of(c);
+    zkt_sleep_ms(WHILE_MS);
+    assert_true(requests_of(c) - before < FEW);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    assert_int_equal(zkt_nodes(), 1);
+    zkt_proxy_lie(proxy, NULL);
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    end(t);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+}

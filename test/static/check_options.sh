@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# check_options.sh ROOT ZKR: the options that zkr takes, those in its --help, in zkr.1 and in the completion are the same, for
+# each subcommand and for all of them ('').
+set -euo pipefail
+root=$1 zkr=$2
+cd "$root/tools/zkr"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tools/zkr/zkr.bash
+. ./zkr.bash
+failed=0
+
+# As they stand in a line of options, one a line; -h and -V are everywhere, and so is --verbose.
+options() {
+    grep -oE -- '(^|[ ,"])--?[A-Za-z][a-z-]*' | sed 's/^[ ,"]*//' |
+        grep -vxE -- '--(help|version|verbose)|-[hVv]' | LC_ALL=C sort -u
+}
+
+# What getopt_long() is given, but for what is refused.
+taken() { # FILE
+    {
+        sed -n '/struct option table/,/NULL, 0, NULL/p; /define OPTIONS_ROWS/,/version/p' "$1" |
+            sed -nE "s/.*\\{?\"([a-z-]+)\", .*/ --\\1/p"
+        sed -nE 's/.*getopt_long\(argc, argv, "([^"]*)".*/\1/p; s/.*define OPTIONS_LETTERS "([^"]*)".*/\1/p' "$1" |
+            grep -oE '[A-Za-z]' | sed 's/^/ -/'
+    } | options | grep -vxE -- '-[uF]|--unlock|--no-fork'
+}
+
+helped() { # SUBCOMMAND
+    # shellcheck disable=SC2086 # none for all of them
+    "$zkr" $1 --help | sed -nE 's/^  ((-[A-Za-z]|    +--)[A-Za-z, -]*).*/ \1/p' | options
+}
+
+# The lines under .TP.
+in_page() { # SECTION
+    awk -v section="$1" '/^\.SH/ { in_it = $0 == ".SH " section }
+        in_it && heading && /^\.B/ { print }
+        { heading = /^\.TP/ }' zkr.1 | sed -e 's/\\-/-/g' -e 's/\\f[A-Z][^"]*//g' -e 's/[" ,]\{1,\}/ /g' |
+        options
+}
+
+completed() { # WORD...
+    COMP_WORDS=(zkr "$@" -) COMP_CWORD=$(($# + 1))
+    _zkr
+    printf ' %s\n' "${COMPREPLY[@]}" | options
+}
+
+same() { # SUBCOMMAND WHAT: as $tmp/taken
+    diff -u --label "zkr $1: taken" --label "zkr $1: $2" "$tmp/taken" - || failed=1
+}
+
+taken options.h >"$tmp/taken"
+helped '' | same '' '--help'
+in_page 'GLOBAL OPTIONS' | same '' 'zkr.1'
+completed >"$tmp/global"
+same '' completion <"$tmp/global"
+for sub in lock elect status ls revoke; do
+    file=cmd_$sub.c
+    [ $sub != lock ] || file=lock_options.c
+    taken "$file" >"$tmp/taken"
+    [ -s "$tmp/taken" ] || { echo "zkr $sub: no options found in $file"; failed=1; }
+    helped $sub | same $sub '--help'
+    in_page "OPTIONS OF $(printf %s $sub | tr '[:lower:]' '[:upper:]')" | same $sub 'zkr.1'
+    completed $sub | LC_ALL=C comm -23 - "$tmp/global" | same $sub completion
+done
+exit "$failed"

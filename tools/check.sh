@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# check.sh: half a minute for each change.
+set -euo pipefail
+
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+# shellcheck source=tools/packages.sh
+. tools/packages.sh
+# shellcheck source=tools/stages.sh
+. tools/stages.sh
+
+checked=(-R '^(unit|static)\.|^(engine\.fake_is_real|recipes\.mutex)$')
+
+build() {
+    local targets
+    tools/build.sh plain - && mapfile -t targets < <(tools/ctest.sh --needs plain "${checked[@]}") &&
+        tools/build.sh plain test_engine_search test_sim_search with_server "${targets[@]}"
+}
+
+search() {
+    build/plain/test/test_engine_search --seeds 2000 --seconds 0 &&
+        build/plain/test/test_sim_search --seeds 4000 --seconds 0
+}
+
+[ $# -eq 0 ] || die 64 'usage: ./run check'
+need "${packages_build[@]}" "${packages_test[@]}" "${packages_lint[@]}"
+need_lint_tools
+no_logs
+begin lint 'lint of what changed: clang-format, shellcheck, pyflakes' tools/lint.sh --changed format shell python
+begin build 'build with gcc' build
+while [ ${#lane[@]} -gt 0 ]; do
+    await_one
+    [ "$ended" = build ] || continue
+    begin gcc 'static and unit tests, the fake, the mutex' tools/ctest.sh plain -j 3 "${checked[@]}"
+    begin search 'a short search of schedules' search
+    begin tidy 'lint of what changed: clang-tidy' tools/lint.sh --changed tidy
+done
+end_of_stages gcc

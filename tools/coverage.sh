@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# coverage.sh: which lines and branches of lib/ the tests run, by file; too few are an error.
+set -euo pipefail
+
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+# shellcheck source=tools/packages.sh
+. tools/packages.sh
+# shellcheck source=tools/stages.sh
+. tools/stages.sh
+
+build() {
+    tools/build.sh coverage && find build/coverage -name '*.gcda' -delete
+}
+
+table() {
+    gcovr --root . --filter lib/ --json build/coverage/report.json -j "$(nproc)" \
+        build/coverage/CMakeFiles/zkr_objects.dir &&
+        python3 test/coverage/table.py build/coverage/report.json test/coverage/exceptions \
+            build/coverage/uncovered
+}
+
+[ $# -eq 0 ] || die 64 'usage: ./run coverage'
+need "${packages_build[@]}" "${packages_test[@]}" gcc gcovr
+want_peers
+no_logs
+stage 'build with gcc, coverage of lib/' build
+begin coverage 'tests, gcc' tools/ctest.sh coverage -j 3
+await_all
+[ "$failed_status" -eq 0 ] || end_of_stages coverage
+stage 'coverage' table
+end_of_stages coverage

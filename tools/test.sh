@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test.sh [--all | -R REGEX]: does it work here? One build with the compiler that is there, and the tests that answer
+# in a few minutes; or all that one build can run; or those of these names.
+set -euo pipefail
+
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+# shellcheck source=tools/packages.sh
+. tools/packages.sh
+
+preset=test targets=() only=()
+case ${1:-}:$# in
+:0) ;;
+--all:1) preset=all ;;
+-R:2) preset=all only=(-R "$2") ;;
+*) die 64 'usage: ./run test [--all | -R REGEX]' ;;
+esac
+
+need "${packages_build[@]}" "${packages_test[@]}"
+[ "$preset" = test ] || want_peers
+if [ ${#only[@]} -gt 0 ]; then
+    tools/build.sh test -
+    mapfile -t targets < <(tools/ctest.sh --needs all "${only[@]}")
+    [ ${#targets[@]} -gt 0 ] || die 66 "no test is called like $2"
+    targets+=(with_server)
+fi
+say "==> build in build/test"
+tools/build.sh test "${targets[@]}"
+say '==> tests'
+# They mostly wait, for sessions to end and for time to pass.
+exec tools/ctest.sh "$preset" -j $((3 * $(nproc))) "${only[@]}"
