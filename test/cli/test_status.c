@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr status. */
 #include <ctype.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "fourlw.h"
 
 /* --- a strict reader of JSON, which shares nothing with the writer --- */
 
@@ -151,12 +156,13 @@ ZKT_CASE(a_path_that_does_not_exist_has_nobody)
     char expected[400];
     (void)snprintf(expected, sizeof(expected), "nobody; there is no %s\n", zkt_path());
     assert_string_equal(CLI_SAYS("status", zkt_path()), expected);
-    (void)snprintf(expected, sizeof(expected),
-                   "{\"path\":\"%s\",\"kind\":null,\"owner\":null,\"session\":null,"
-                   "\"held_since\":null,\"user\":null,\"host\":null,\"command\":null,"
-                   "\"session_timeout_ms\":null,\"waiting\":0,\"permits\":null,"
-                   "\"max\":null,\"exists\":false,\"contenders\":[]}\n",
-                   zkt_path());
+    (void)snprintf(
+        expected, sizeof(expected),
+        "{\"path\":\"%s\",\"kind\":null,\"owner\":null,\"session\":null,"
+        "\"held_since\":null,\"user\":null,\"host\":null,\"command\":null,"
+        "\"session_timeout_ms\":null,\"waiting\":0,\"permits\":null,"
+        "\"max\":null,\"exists\":false,\"contenders\":[],\"servers\":null}\n",
+        zkt_path());
     assert_string_equal(CLI_SAYS("status", "--json", zkt_path()), expected);
 }
 
@@ -302,13 +308,142 @@ ZKT_CASE(watching_survives_a_reconnect)
     struct cli w, a;
     CLI_START(&w, "-z", zkt_proxy_host(proxy), "status", "--watch", "--json",
               zkt_path());
-    ZKT_EVENTUALLY(shows(&w, "[]}\n"), CLI_PATIENCE_MS);
+    ZKT_EVENTUALLY(shows(&w, "[],\"servers\":null}\n"), CLI_PATIENCE_MS);
     zkt_proxy_cut(proxy);
     hold(&a, "unseen");
     zkt_proxy_heal(proxy);
     ZKT_EVENTUALLY(strstr(cli_out(&w), "unseen"), CLI_PATIENCE_MS);
     assert_true(zkt_proxy_counters(proxy).connections > 1);
     end(&a, 143);
-    ZKT_EVENTUALLY(shows(&w, "[]}\n"), CLI_PATIENCE_MS);
+    ZKT_EVENTUALLY(shows(&w, "[],\"servers\":null}\n"), CLI_PATIENCE_MS);
     end(&w, 143);
+}
+
+/* --- what servers say of themselves --- */
+
+/* The line or member that tells of one. */
+static void expect(const char *in, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void expect(const char *in, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (!strstr(in, text)) {
+        zkt_fail("no '%s' in: %s", text, in);
+    }
+}
+
+/* The word that all servers allow by default is enough, and one that is down is named. */
+ZKT_CASE(versions_are_named_by_default)
+{
+    const zkt_server_options o = {.config = "4lw.commands.whitelist=srvr\n"};
+    const char *host = zkt_server_host(zkt_server_start(&o));
+    char servers[80], said[1024], version[16];
+    struct cli c;
+    (void)snprintf(servers, sizeof(servers), "%s,127.0.0.1:1", host);
+    assert_true(zkt_4lw(host, "srvr", said, sizeof(said)) > 0);
+    assert_int_equal(sscanf(said, "Zookeeper version: %15[0-9.]", version), 1);
+    assert_int_equal(CLI_RUN(&c, "-z", servers, "status", "-v", zkt_path()), 0);
+    expect(cli_out(&c), "\nserver %s: version %s\nserver 127.0.0.1:1 does not answer\n",
+           host, version);
+    assert_non_null(strstr(cli_err(&c), "does not allow cons"));
+    assert_int_equal(CLI_RUN(&c, "-z", servers, "status", "-v", "--json", zkt_path()),
+                     0);
+    assert_json_line(cli_out(&c));
+    expect(cli_out(&c), "\"servers\":[{\"server\":\"%s\",\"version\":\"%s\",", host,
+           version);
+    expect(cli_out(&c), ",{\"server\":\"127.0.0.1:1\",\"version\":null,"
+                        "\"note\":\"does not answer\"}]}\n");
+    assert_null(strstr(CLI_SAYS("-z", servers, "status", zkt_path()), "server"));
+}
+
+/* Says one thing to "srvr", and nothing to whoever wants a session. */
+struct sham {
+    const char *version, *warning;
+    char host[32];
+    int listens;
+    pthread_t thread;
+};
+
+static void *answer(void *arg)
+{
+    const struct sham *s = arg;
+    char word[4], text[128];
+    int length =
+        snprintf(text, sizeof(text), "Zookeeper version: %s-0, built\n", s->version);
+    struct pollfd in = {.fd = s->listens, .events = POLLIN};
+    for (int fd; poll(&in, 1, -1) == 1 && (fd = accept(in.fd, NULL, NULL)) >= 0;
+         (void)close(fd)) {
+        if (recv(fd, word, sizeof(word), MSG_WAITALL) == sizeof(word) &&
+            memcmp(word, "srvr", sizeof(word)) == 0) {
+            (void)send(fd, text, (size_t)length, MSG_NOSIGNAL);
+        }
+    }
+    return NULL;
+}
+
+ZKT_CASE(bad_versions_are_warned_of)
+{
+    static struct sham all[] = {
+        {.version = "3.7.2"},
+        {.version = "3.8.0",
+         .warning = "(ZOOKEEPER-4394, ZOOKEEPER-4712): run 3.9.4 or later"},
+        {.version = "3.8.6",
+         .warning = "(ZOOKEEPER-4394, ZOOKEEPER-4712): run 3.9.4 or later"},
+        {.version = "3.8.7"},
+        {.version = "3.9.2",
+         .warning = "(ZOOKEEPER-4394, ZOOKEEPER-4712): run 3.9.4 or later"},
+        {.version = "3.9.3",
+         .warning = "can lose data (ZOOKEEPER-4925): run 3.9.4 or later"},
+        {.version = "3.9.4"},
+        {.version = "3.10.0"},
+    };
+    enum { SHAMS = sizeof(all) / sizeof(all[0]) };
+    char servers[400];
+    int length = snprintf(servers, sizeof(servers), "%s", zkt_servers()), port;
+    for (int i = 0; i < SHAMS; i++) {
+        all[i].listens = zkt_listen(&port);
+        (void)snprintf(all[i].host, sizeof(all[i].host), "127.0.0.1:%d", port);
+        length += snprintf(servers + length, sizeof(servers) - (size_t)length, ",%s",
+                           all[i].host);
+        assert_int_equal(pthread_create(&all[i].thread, NULL, answer, &all[i]), 0);
+    }
+    struct cli c;
+    assert_int_equal(CLI_RUN(&c, "-z", servers, "status", "-v", zkt_path()), 0);
+    for (int i = 0; i < SHAMS; i++) {
+        (void)shutdown(all[i].listens, SHUT_RDWR);
+        assert_int_equal(pthread_join(all[i].thread, NULL), 0);
+        (void)close(all[i].listens);
+        expect(cli_out(&c), "\nserver %s: version %s\n", all[i].host, all[i].version);
+        const char *err = cli_err(&c);
+        char line[80];
+        (void)snprintf(line, sizeof(line), "server %s has version %s, which ",
+                       all[i].host, all[i].version);
+        if (!strstr(err, line) != !all[i].warning) {
+            zkt_fail("of %s: %s", all[i].version, err);
+        }
+        if (all[i].warning) {
+            err = strstr(err, line);
+            assert_true(strstr(err, all[i].warning) < strchr(err, '\n'));
+            assert_non_null(strstr(err, all[i].warning));
+        }
+    }
+}
+
+/* One that accepts and says nothing, as a frozen one does. */
+ZKT_CASE(a_silent_server_is_not_waited_for)
+{
+    char servers[80], silent[32];
+    int port, fd = zkt_listen(&port);
+    struct cli c;
+    (void)snprintf(silent, sizeof(silent), "127.0.0.1:%d", port);
+    (void)snprintf(servers, sizeof(servers), "%s,%s", zkt_servers(), silent);
+    CLI_START(&c, "-z", servers, "status", "-v", zkt_path());
+    ZKT_EVENTUALLY(strstr(cli_out(&c), " does not answer\n"), CLI_PATIENCE_MS);
+    assert_int_equal(cli_wait(&c), 0);
+    expect(cli_out(&c), "\nserver %s does not answer\n", silent);
+    (void)close(fd);
 }

@@ -214,6 +214,9 @@ ZKT_CASE(zkr_locks_over_tls)
     assert_int_equal(CLI("-z", secure, "--tls", files("ca", "client.key"), "lock",
                          zkt_path(), "sh", "-c", "exit 3"),
                      3);
+    assert_non_null(strstr(CLI_SAYS("-z", secure, "--tls", files("ca", "client.key"),
+                                    "status", "-v", zkt_path()),
+                           " was not asked: its port is one for TLS\n"));
     CLI_REFUSED(75, "-z", secure, "--tls", files("other", "client.key"),
                 "--connect-timeout", "2", "lock", zkt_path(), "true");
 }

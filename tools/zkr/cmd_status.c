@@ -20,7 +20,7 @@ static const char usage[] =
     "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n"
     "\n"
     "Shows who holds the lock at PATH (position 1) and who waits, in order. With -v\n"
-    "also which server serves the holder's session.\n"
+    "also the servers' versions, and which serves the holder's session.\n"
     "\n"
     "  -q             show nothing: the status is 0 if it is held, else 1\n"
     "      --json     one line of JSON, see zkr(1)\n"
@@ -39,7 +39,7 @@ struct status {
     bool json;
     bool watch;
     bool quiet;
-    bool warned, mute_told;
+    bool warned;
     bool screen; /* is cleared for each picture */
     zkr_client *client;
     zkr_mutex *mutexes[LISTS];    /* to ask: the path, and a semaphore's below it */
@@ -97,12 +97,7 @@ static void warn(struct status *s, const struct sight_lists *lists)
         s->warned = true;
         cli_note("%.1000s: %s", s->path, text);
     }
-    if (!s->mute_told && s->peers.mute) {
-        s->mute_told = true;
-        cli_note("%.200s does not say which sessions it serves: it allows neither cons "
-                 "(4lw.commands.whitelist) nor an AdminServer on port 8080",
-                 s->peers.mute);
-    }
+    peers_warn(&s->peers);
 }
 
 static int show(const struct status *s, const struct sight *sight)
@@ -114,11 +109,14 @@ static int show(const struct status *s, const struct sight *sight)
         (void)fputs("\033[H\033[2J", stdout);
     }
     if (s->json) {
-        table_json(stdout, s->path, sight, !s->absence.missing);
+        table_json(stdout, s->path, sight, !s->absence.missing, &s->peers);
     } else if (sight->count == 0) {
         absence_print(&s->absence, stdout, s->path);
     } else {
         table_print(stdout, sight);
+    }
+    if (!s->json) {
+        peers_print(&s->peers, stdout);
     }
     if (s->watch && !s->json && !s->screen) {
         (void)fputc('\n', stdout);
@@ -217,8 +215,8 @@ static int read_all(struct status *s)
     if (status == 0 && count == 0 && !s->quiet) {
         status = absence_look(&s->absence, s->client, &s->env->globals, s->path);
     }
-    if (status == 0 && count > 0 && s->env->globals.log_level > 0) {
-        peers_ask(&s->peers, s->env->globals.servers);
+    if (status == 0 && !s->quiet && s->env->globals.log_level > 0) {
+        peers_ask(&s->peers, s->env->globals.servers, s->env->globals.tls_cert);
     }
     return status;
 }

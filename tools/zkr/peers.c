@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "text.h"
 
 /* --- one question --- */
 
@@ -67,12 +68,11 @@ static char *converse(int fd, const char *question, int64_t until)
     return text;
 }
 
-static char *ask(const char *host, const char *port, const char *question)
+static char *
+ask(const char *host, const char *port, const char *question, int64_t until)
 {
-    enum { PATIENCE_MS = 1000 };
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *all = NULL;
-    int64_t until = cli_now_ms() + PATIENCE_MS;
     char *text = NULL;
     if (getaddrinfo(host, port, &hints, &all) != 0) {
         return NULL;
@@ -100,14 +100,50 @@ static char *keep_if(char *text, const char *mark)
     return NULL;
 }
 
-static char *ask_server(const char *host, const char *port)
+/* @port NULL: it understands no command. */
+static char *ask_sessions(const char *host, const char *port, int64_t until)
 {
     static const char admin_port[] = "8080";
-    char *text = keep_if(ask(host, port, "cons"), "[");
-    return text ? text
-                : keep_if(ask(host, admin_port,
-                              "GET /commands/connections HTTP/1.0\r\n\r\n"),
-                          "\"session_id\"");
+    static const char get[] = "GET /commands/connections HTTP/1.0\r\n\r\n";
+    char *text = port ? keep_if(ask(host, port, "cons", until), "[") : NULL;
+    return text ? text : keep_if(ask(host, admin_port, get, until), "\"session_id\"");
+}
+
+/* What is wrong with a version, or NULL. */
+static const char *fault_of(const char *version)
+{
+#define REMEDY ": run 3.9.4 or later"
+    static const char stale[] = "can keep nodes of sessions that have ended "
+                                "(ZOOKEEPER-4394, ZOOKEEPER-4712)" REMEDY;
+    static const char loss[] = "can lose data (ZOOKEEPER-4925)" REMEDY;
+    static const struct {
+        const char *release;
+        int first, last;
+        const char *fault;
+    } bad[] = {{"3.8.", 0, 6, stale}, {"3.9.", 0, 2, stale}, {"3.9.", 3, 3, loss}};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        size_t length = strlen(bad[i].release);
+        int64_t patch;
+        if (strncmp(version, bad[i].release, length) == 0 &&
+            cli_parse_int(version + length, 0, INT32_MAX, &patch) &&
+            bad[i].first <= patch && patch <= bad[i].last) {
+            return bad[i].fault;
+        }
+    }
+    return NULL;
+}
+
+/* @said: by "srvr", NULL: nothing. */
+static void take_version(struct peer *p, const char *said)
+{
+    static const char key[] = "Zookeeper version: ";
+    const char *at = said ? strstr(said, key) : NULL;
+    at = at ? at + strlen(key) : "";
+    (void)snprintf(p->version, sizeof(p->version), "%.*s",
+                   (int)strspn(at, "0123456789."), at);
+    p->note = !said          ? "does not answer"
+              : !*p->version ? "does not say its version"
+                             : fault_of(p->version);
 }
 
 /* Splits "host:port", "[::1]:port" or "host"; *port is NULL when there is none. */
@@ -126,31 +162,38 @@ static char *split(char *address, char **port)
     return address;
 }
 
-static void ask_peer(struct peer *p, const char *address)
+static void ask_peer(struct peer *p, char *address, bool tls)
 {
+    enum { PATIENCE_MS = 2000 };
     static char usual[] = "2181";
-    char *copy = strdup(address), *port;
-    p->name = strdup(address);
-    if (copy && p->name) {
-        const char *host = split(copy, &port);
-        p->text = ask_server(host, port ? port : usual);
+    int64_t until = cli_now_ms() + PATIENCE_MS;
+    char *port;
+    const char *host = split(address, &port);
+    port = port ? port : usual;
+    if (tls) {
+        p->note = "was not asked: its port is one for TLS";
+        p->sessions = ask_sessions(host, NULL, until);
+        return;
     }
-    free(copy);
+    char *said = ask(host, port, "srvr", until);
+    take_version(p, said);
+    p->sessions = said ? ask_sessions(host, port, until) : NULL;
+    free(said);
 }
 
 /* --- all --- */
 
-void peers_ask(struct peers *p, const char *servers)
+void peers_ask(struct peers *p, const char *servers, bool tls)
 {
     char *copy = strndup(servers, strcspn(servers, "/"));
-    *p = (struct peers){.mute = NULL};
     p->list = calloc(strlen(servers) + 1, sizeof(*p->list));
     for (char *rest = copy; rest && p->list;) {
-        const char *address = strsep(&rest, ", ");
-        if (*address) {
-            struct peer *one = &p->list[p->count++];
-            ask_peer(one, address);
-            p->mute = p->mute || one->text ? p->mute : one->name;
+        char *address = strsep(&rest, ", ");
+        struct peer *one = &p->list[p->count];
+        one->name = *address ? strdup(address) : NULL;
+        if (one->name) {
+            p->count++;
+            ask_peer(one, address, tls);
         }
     }
     free(copy);
@@ -161,7 +204,7 @@ const char *peers_find(const struct peers *p, int64_t session_id)
     char id[24];
     int length = snprintf(id, sizeof(id), "0x%" PRIx64, (uint64_t)session_id);
     for (size_t i = 0; i < p->count; i++) {
-        const char *at = p->list[i].text;
+        const char *at = p->list[i].sessions;
         while (at && (at = strstr(at, id))) {
             at += length;
             if (!isxdigit((unsigned char)*at)) {
@@ -172,12 +215,63 @@ const char *peers_find(const struct peers *p, int64_t session_id)
     return NULL;
 }
 
+/* --- showing --- */
+
+void peers_print(const struct peers *p, FILE *out)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const struct peer *one = &p->list[i];
+        (void)fputs("server ", out);
+        text_print(out, one->name, 0);
+        (void)fprintf(out, *one->version ? ": version %s\n" : " %s\n",
+                      *one->version ? one->version : one->note);
+    }
+}
+
+void peers_json(const struct peers *p, struct json *j)
+{
+    json_key(j, "servers");
+    if (!p->list) {
+        json_null(j);
+        return;
+    }
+    json_open(j, '[');
+    for (size_t i = 0; i < p->count; i++) {
+        const struct peer *one = &p->list[i];
+        json_open(j, '{');
+        json_text(j, "server", one->name);
+        json_text(j, "version", *one->version ? one->version : NULL);
+        json_text(j, "note", one->note);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+void peers_warn(struct peers *p)
+{
+    const struct peer *mute = NULL;
+    for (size_t i = 0; i < p->count && !p->warned; i++) {
+        const struct peer *one = &p->list[i];
+        if (*one->version && one->note) {
+            cli_note("server %.200s has version %s, which %s", one->name, one->version,
+                     one->note);
+        }
+        mute = mute || one->sessions || !*one->version ? mute : one;
+    }
+    if (mute) {
+        cli_note("server %.200s does not say which sessions it serves: "
+                 "4lw.commands.whitelist does not allow cons",
+                 mute->name);
+    }
+    p->warned = p->warned || p->count > 0;
+}
+
 void peers_end(struct peers *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         free(p->list[i].name);
-        free(p->list[i].text);
+        free(p->list[i].sessions);
     }
     free(p->list);
-    *p = (struct peers){.list = NULL};
+    *p = (struct peers){.warned = p->warned};
 }

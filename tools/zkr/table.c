@@ -145,7 +145,11 @@ void table_holder_json(struct json *j, const zkr_contender *c, const char *owner
     fields_json(j, c);
 }
 
-void table_json(FILE *out, const char *path, const struct sight *s, bool exists)
+void table_json(FILE *out,
+                const char *path,
+                const struct sight *s,
+                bool exists,
+                const struct peers *peers)
 {
     struct json j = {.out = out};
     const struct sight_row *first = s->rows; /* holders stand first */
@@ -161,6 +165,7 @@ void table_json(FILE *out, const char *path, const struct sight *s, bool exists)
     json_key(&j, "exists");
     json_bool(&j, exists);
     rows_json(&j, s);
+    peers_json(peers, &j);
     json_close(&j, '}');
     (void)fputc('\n', out);
 }

@@ -6,13 +6,18 @@
 #include <stdio.h>
 
 #include "json.h"
+#include "peers.h"
 #include "sight.h"
 
 /** Somebody is there. */
 void table_print(FILE *out, const struct sight *s);
 
 /** One line; its format is part of the interface, see zkr.1. */
-void table_json(FILE *out, const char *path, const struct sight *s, bool exists);
+void table_json(FILE *out,
+                const char *path,
+                const struct sight *s,
+                bool exists,
+                const struct peers *peers);
 
 /** Members that tell of the first holder; @c NULL: there is none. @owner: NULL: its own. */
 void table_holder_json(struct json *j, const zkr_contender *c, const char *owner);
