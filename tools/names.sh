@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # names.sh DIR [LIBRARY]: the functions that the public headers in DIR declare with ZKR_API, one a line: of LIBRARY,
-# which is zkrecipes or zkrecipes-testing; of both, if none is named. testing.h is what the latter has.
+# which is zkrecipes or zkrecipes-testing; of both, if none is named. testing.h and test_*.h are what the latter has.
 set -eu
 case ${2-} in
-zkrecipes) set -- "$1" ! -name testing.h ;;
-zkrecipes-testing) set -- "$1" -name testing.h ;;
+zkrecipes) set -- "$1" ! -name 'test*.h' ;;
+zkrecipes-testing) set -- "$1" -name 'test*.h' ;;
 *) set -- "$1" ;;
 esac
 dir=$1

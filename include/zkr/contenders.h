@@ -31,16 +31,16 @@ enum zkr_kind {
 /** One contender; pointers live as long as the list. */
 typedef struct zkr_contender {
     const char *node; /**< name below the path */
-    const char *
-        owner; /**< first line of the node data as text, unprintable bytes as '?'; "" = none, or `asked` */
+    /** First line of the node data as text, unprintable bytes as '?'; "" = none, or `asked`. */
+    const char *owner;
     int64_t session_id; /**< owner session; 0 = the node is not ephemeral */
-    int64_t
-        created_ms; /**< when it joined the queue, by the server's wall clock, ms since 1970 */
+    /** When it joined the queue, by the server's wall clock, ms since 1970. */
+    int64_t created_ms;
     int64_t fencing_token; /**< its czxid */
     int64_t sequence;      /**< its sequence number: the lowest holds */
     int kind;              /**< ZKR_KIND_… */
-    bool
-        holds; /**< it is the first, or a reader in a row of readers that begins with the first */
+    /** It is the first, or a reader in a row of readers that begins with the first. */
+    bool holds;
     /** It has been asked to release: zkr_mutex_revoke(). The request replaces its owner text. A holder of this
      * library writes the text back; those of Curator do not. */
     bool asked;

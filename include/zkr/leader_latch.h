@@ -84,11 +84,13 @@ typedef struct zkr_leader_latch_options {
     zkr_leader_latch_failed_fn on_failed;
     zkr_leader_latch_contenders_fn on_contenders; /**< from create on, started or not */
     void *ctx;                                    /**< for all of them */
-    int64_t
-        step_down_when_suspended; /**< not 0: leads only while connected, as with Curator's
-                                           standard policy; 0: up to the lease bound */
-    int64_t persistent_parent;    /**< not 0: missing parents become persistent, not
-                                           container, nodes */
+    /**
+     * Not 0: leads only while connected, as with Curator's standard policy; 0: up to the lease
+     * bound.
+     */
+    int64_t step_down_when_suspended;
+    /** Not 0: missing parents become persistent, not container, nodes. */
+    int64_t persistent_parent;
 } zkr_leader_latch_options;
 
 #define ZKR_LEADER_LATCH_OPTIONS_INIT                                                  \

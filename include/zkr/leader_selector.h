@@ -56,7 +56,8 @@ typedef void (*zkr_leader_selector_failed_fn)(zkr_leader_selector *s,
 /** What zkr_leader_selector_state() returns, besides codes of failures. */
 enum zkr_leader_selector_states {
     ZKR_SELECTOR_STOPPED = 1, /**< not started, or stopped */
-    ZKR_SELECTOR_IDLE, /**< started, not queued: the round is over, none was requested */
+    /** Started, not queued: the round is over, none was requested. */
+    ZKR_SELECTOR_IDLE,
     ZKR_SELECTOR_QUEUED,  /**< a candidate, about to join, or within requeue_delay_ms */
     ZKR_SELECTOR_LEADING, /**< take_leadership() runs, leadership lost or not */
     ZKR_SELECTOR_STOPPING /**< stopping, take_leadership() has not returned yet */
@@ -67,13 +68,15 @@ typedef struct zkr_leader_selector_options {
     size_t size;              /**< sizeof(zkr_leader_selector_options) */
     int64_t auto_requeue;     /**< not 0: queue up again after each round */
     int64_t requeue_delay_ms; /**< pause before that; gives other candidates a chance */
-    zkr_leader_selector_failed_fn
-        on_failed; /**< NULL = none; ctx is take_leadership()'s */
-    int64_t
-        step_down_when_suspended; /**< not 0: a disconnect ends the round, as with Curator's
-                                           LeaderSelectorListenerAdapter; 0: the lease bound */
-    int64_t persistent_parent; /**< not 0: missing parents become persistent, not
-                                           container, nodes */
+    /** NULL = none; ctx is take_leadership()'s. */
+    zkr_leader_selector_failed_fn on_failed;
+    /**
+     * Not 0: a disconnect ends the round, as with Curator's LeaderSelectorListenerAdapter; 0: the
+     * lease bound.
+     */
+    int64_t step_down_when_suspended;
+    /** Not 0: missing parents become persistent, not container, nodes. */
+    int64_t persistent_parent;
 } zkr_leader_selector_options;
 
 #define ZKR_LEADER_SELECTOR_OPTIONS_INIT                                               \

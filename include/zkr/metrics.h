@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file metrics.h
- * Metrics of a client, as text for Prometheus and everything else that reads OpenMetrics.
+ * Counters of a client, in a struct; and its metrics, as text for Prometheus and everything else that reads
+ * OpenMetrics.
  *
  * Everything is always counted; there is nothing to turn on. All names begin with `zkr_`, and times are in
  * seconds. These have the label `path`, one series for each path that the client has used:
@@ -45,13 +46,50 @@
 #define ZKR_METRICS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#include <zkr/client.h>
+#include <zkr/client_options.h>
 #include <zkr/export.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Counters of a client since it was opened, for monitoring. New fields are only appended. */
+typedef struct zkr_stats {
+    int64_t sessions;   /**< sessions established */
+    int64_t reconnects; /**< connections made again within a session */
+    int64_t requests;   /**< requests sent to ZooKeeper, pings excepted */
+    int64_t probes;     /**< of these, lease probes */
+    int64_t grants;     /**< locks granted (leaderships too), re-entries excepted */
+    int64_t losses;     /**< holds lost before they were released */
+    int64_t held;       /**< held now */
+    int64_t waiting;    /**< in a queue now */
+    int64_t pending_deletes; /**< released or given up, node not yet confirmed gone */
+    int64_t dropped_log;     /**< log lines dropped because the callback was too slow */
+    /** Of the grants, those that had to wait for another contender. */
+    int64_t contended;
+    /** Sessions that ended otherwise than by zkr_client_close(). */
+    int64_t expirations;
+    /** How long ago the last write that a quorum answered was sent; -1 = none in this session. */
+    int64_t last_answer_ms;
+} zkr_stats;
+
+/**
+ * Read the counters.
+ *
+ * @c     borrowed.
+ * @out   filled.
+ * @size  sizeof(zkr_stats) of the caller; a smaller (older) one is filled as far as it goes, the
+ *        rest of a larger one is zeroed.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  TracerDriver, in part.   Since: 0.1.
+ */
+ZKR_API int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size);
 
 /**
  * Write all metrics of a client as OpenMetrics text (version 1.0.0).

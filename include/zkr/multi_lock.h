@@ -45,14 +45,16 @@ typedef struct zkr_multi_lock zkr_multi_lock;
 typedef struct zkr_multi_lock_options {
     size_t size;       /**< sizeof(zkr_multi_lock_options) */
     const char *owner; /**< owner text of the nodes; default the client's */
-    const void
-        *data; /**< data of each node instead of an owner text; NULL = owner text */
+    /** Data of each node instead of an owner text; NULL = owner text. */
+    const void *data;
     size_t data_len; /**< bytes at data, at most 65536 */
-    int64_t
-        persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
-    int64_t
-        watch_node; /**< not 0: notice from the grant on if somebody deletes a node; 0: from the
-                           first lease probe on. Costs one or two requests more for each path */
+    /** Not 0: missing parents become persistent, not container, nodes. */
+    int64_t persistent_parent;
+    /**
+     * Not 0: notice from the grant on if somebody deletes a node; 0: from the first lease probe on.
+     * Costs one or two requests more for each path.
+     */
+    int64_t watch_node;
 } zkr_multi_lock_options;
 
 #define ZKR_MULTI_LOCK_OPTIONS_INIT                                                    \

@@ -79,16 +79,17 @@ typedef struct zkr_rwlock_options {
     size_t data_len;   /**< bytes at data, at most 65536 */
     zkr_mutex_lost_fn on_lost; /**< gets the side that was lost; NULL = none */
     void *on_lost_ctx;
-    int64_t
-        wait_on_release; /**< not 0: release returns when the node is confirmed gone */
-    int64_t
-        persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
-    int64_t
-        watch_node; /**< not 0: notice from the grant on if somebody deletes the node; 0: from
-                           the first lease probe on. Costs one or two requests more */
-    zkr_mutex_revoke_fn
-        on_revoke; /**< gets the side that is asked to release; NULL = none; implies
-                      watch_node */
+    /** Not 0: release returns when the node is confirmed gone. */
+    int64_t wait_on_release;
+    /** Not 0: missing parents become persistent, not container, nodes. */
+    int64_t persistent_parent;
+    /**
+     * Not 0: notice from the grant on if somebody deletes the node; 0: from the first lease probe
+     * on. Costs one or two requests more.
+     */
+    int64_t watch_node;
+    /** Gets the side that is asked to release; NULL = none; implies watch_node. */
+    zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
     int64_t share_readers; /**< not 0: threads that read share nodes, see above */
 } zkr_rwlock_options;

@@ -61,17 +61,20 @@ typedef struct zkr_semaphore_options {
      * number, is a maximum of 0, and the log says so. NULL = the maximum is fixed.
      */
     const char *max_from;
-    const char *
-        owner; /**< owner text of the nodes; default the client's. If it has at most 220 bytes, the
-                            nodes of permits also have the field `max` (zkr_contender_field()): the maximum when
-                            they were made */
+    /**
+     * Owner text of the nodes; default the client's. If it has at most 220 bytes, the nodes of
+     * permits also have the field `max` (zkr_contender_field()): the maximum when they were made.
+     */
+    const char *owner;
     const void *data; /**< node data instead of owner text and fields; NULL = these */
     size_t data_len;  /**< bytes at data, at most 65536 */
-    int64_t
-        persistent_parent; /**< not 0: missing parents become persistent, not container, nodes */
-    int64_t
-        watch_node; /**< not 0: notice from the grant on if somebody deletes a node; 0: from the
-                           first lease probe on. Costs one or two requests more for each node */
+    /** Not 0: missing parents become persistent, not container, nodes. */
+    int64_t persistent_parent;
+    /**
+     * Not 0: notice from the grant on if somebody deletes a node; 0: from the first lease probe on.
+     * Costs one or two requests more for each node.
+     */
+    int64_t watch_node;
 } zkr_semaphore_options;
 
 #define ZKR_SEMAPHORE_OPTIONS_INIT                                                     \

@@ -22,23 +22,27 @@ typedef struct zkr_survey zkr_survey;
 
 /** For zkr_survey_read(). */
 enum zkr_survey_flag {
-    ZKR_SURVEY_DEEP =
-        1 /**< at any depth; otherwise only the path itself and its children */
+    /** At any depth; otherwise only the path itself and its children. */
+    ZKR_SURVEY_DEEP = 1
 };
 
 /** One lock, election or semaphore; pointers live as long as the survey. */
 typedef struct zkr_survey_entry {
     const char *path;
-    int kind; /**< ZKR_KIND_… of the holder, or else of the first that waits; ZKR_KIND_LEASE for a semaphore */
-    const zkr_contender *
-        holder; /**< the first holder; NULL = nobody holds, or holders changed faster than they could be
-                                      read */
+    /**
+     * ZKR_KIND_… of the holder, or else of the first that waits; ZKR_KIND_LEASE for a semaphore.
+     */
+    int kind;
+    /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
+    const zkr_contender *holder;
     int64_t held;    /**< number of holders; for a semaphore, of permits held */
     int64_t max;     /**< permits of a semaphore; 0 = not known, or not a semaphore */
     int64_t waiting; /**< contenders that wait */
-    int64_t
-        waiting_since_ms; /**< since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
-                                   waits, or it is not known */
+    /**
+     * Since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
+     * waits, or it is not known.
+     */
+    int64_t waiting_since_ms;
 } zkr_survey_entry;
 
 /**

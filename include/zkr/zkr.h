@@ -7,11 +7,15 @@
 #define ZKR_ZKR_H
 
 #include <zkr/client.h>
+#include <zkr/client_options.h>
 #include <zkr/contenders.h>
+#include <zkr/dispatch.h>
 #include <zkr/error.h>
 #include <zkr/export.h>
 #include <zkr/leader_latch.h>
 #include <zkr/leader_selector.h>
+#include <zkr/lease.h>
+#include <zkr/loss.h>
 #include <zkr/metrics.h>
 #include <zkr/multi_lock.h>
 #include <zkr/mutex.h>

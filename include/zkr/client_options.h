@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file client_options.h
+ * What a client is opened with: its options and the callbacks among them.
+ */
+#ifndef ZKR_CLIENT_OPTIONS_H
+#define ZKR_CLIENT_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_client zkr_client;
+
+/** Wait without limit. */
+#define ZKR_FOREVER ((int64_t)-1)
+/** Levels for zkr_client_options.log_level. */
+enum zkr_log_level {
+    ZKR_LOG_ERROR = 1,
+    ZKR_LOG_WARN = 2,
+    ZKR_LOG_INFO = 3,
+    ZKR_LOG_DEBUG = 4
+};
+
+/** Called at each change of state, on the dispatch thread. */
+typedef void (*zkr_state_fn)(zkr_client *c, int state, void *ctx);
+
+/**
+ * Called for each line of the log, on the dispatch thread; @line has no newline.
+ *
+ * The library logs one line for each event. A line consists of `key=value` pairs separated by spaces: `event`; `path`
+ * and `node`, if it is about one; `session` and `epoch`; what belongs to the event; `reason`. A value that is not a
+ * plain word is in double quotes, with `\\`, `\"` and `\n` as in C. Lines have no time: add it when you print them.
+ * Lines of libzookeeper about this client's connections are passed on unchanged; of those that say the same again,
+ * as all do while there is no server, one a minute until the next connection. With more than 16 clients, the first
+ * client gets the lines of those beyond the 16th.
+ */
+typedef void (*zkr_log_fn)(int level, const char *line, void *ctx);
+
+struct _zhandle;   /* zhandle_t of <zookeeper/zookeeper.h> */
+struct ACL_vector; /* of <zookeeper/zookeeper.jute.h> */
+
+/** ZooKeeper's watcher_fn. */
+typedef void (*zkr_watcher_fn)(struct _zhandle *zh,
+                               int type,
+                               int state,
+                               const char *path,
+                               void *watcher_ctx);
+
+/**
+ * Opens a ZooKeeper handle, for TLS, SASL or other initialisation that only the application
+ * knows. Called on the service thread for each new session, with numeric addresses.
+ *
+ * It must call a variant of zookeeper_init with exactly these arguments and no client id. It returns the
+ * handle, which then belongs to the client, or NULL with errno set. It may wait for the handle to connect;
+ * timers and new sessions are delayed meanwhile. A handle that it does not return it must close with
+ * zookeeper_close(). When the servers have moved, the client gives the handle the new addresses by
+ * zoo_set_servers().
+ */
+typedef struct _zhandle *(*zkr_open_handle_fn)(const char *servers,
+                                               zkr_watcher_fn watcher,
+                                               int session_timeout_ms,
+                                               void *watcher_ctx,
+                                               void *ctx);
+
+/** Credentials for zkr_client_options.more_auth. */
+typedef struct zkr_auth {
+    const char *scheme; /**< such as "digest" */
+    const void *cert;   /**< such as "user:password" */
+    size_t cert_len;    /**< bytes at cert */
+} zkr_auth;
+
+/**
+ * Options of zkr_client_open(). Start from ZKR_CLIENT_OPTIONS_INIT; zero in a field means its
+ * default. Everything pointed to is copied, except the contexts.
+ */
+typedef struct zkr_client_options {
+    size_t size; /**< sizeof(zkr_client_options) */
+    /**
+     * To request, at least 100; servers clamp it; default 10000. A server that grants less than
+     * 100, or more than a day, is not believed: there is no session then.
+     */
+    int64_t session_timeout_ms;
+    /**
+     * Limit for calls that wait for a server and have no timeout of their own (try, contenders);
+     * default 15000.
+     */
+    int64_t connect_timeout_ms;
+    int64_t retry_base_ms; /**< first pause of the exponential back-off; default 50 */
+    int64_t retry_max_ms;  /**< longest pause; default 5000 */
+    /**
+     * Failures in a row after which an acquire gives up with ZKR_ECONNLOSS; 0 = only its deadline
+     * ends it (default).
+     */
+    int64_t retry_attempts;
+    /**
+     * Approximate pause between the lease probes while anything is held; 0 = session timeout / 12
+     * (default); more than a quarter of it counts as that; negative = no probes, and valid_for then
+     * returns ZKR_UNKNOWN. A shorter pause costs more writes and leaves a longer lease at the worst
+     * moment: of the session timeout, 0.2 with a quarter, 0.55 with a twelfth, 0.6 with a
+     * fifteenth.
+     */
+    int64_t lease_probe_ms;
+    /**
+     * Owner text of our nodes; default "host/pid/thread". Lines after the first are fields,
+     * `key=value`: see zkr_contender_field().
+     */
+    const char *owner;
+    const char *auth_scheme; /**< such as "digest"; NULL = none */
+    const void *auth_cert;   /**< such as "user:password" */
+    size_t auth_cert_len;    /**< bytes at auth_cert */
+    /**
+     * ACL of all nodes that are created, missing parents included; NULL = open to everyone, even if
+     * credentials are given.
+     */
+    const struct ACL_vector *acl;
+    /**
+     * Default ZKR_LOG_WARN; also applies to the lines of libzookeeper about this client's
+     * connections, which go to the same callback: up to ZKR_LOG_INFO, as its debug lines read freed
+     * memory (ZOOKEEPER-4809).
+     */
+    int64_t log_level;
+    zkr_log_fn log; /**< NULL = no log at all */
+    void *log_ctx;
+    zkr_state_fn on_state; /**< NULL = none */
+    void *on_state_ctx;
+    zkr_open_handle_fn open_handle; /**< NULL = zookeeper_init() */
+    void *open_handle_ctx;
+    /**
+     * tickTime of the servers, if you know it: the lease then lasts longer for fewer probes.
+     * Default: assumed to be half the session timeout, the most that minSessionTimeout allows
+     * unless somebody has set it. session_timeout_ms must be two ticks or more.
+     */
+    int64_t server_tick_ms;
+    /**
+     * By how many parts per million the clocks of this machine and of a server may differ in rate,
+     * at most 500000; default 1000.
+     */
+    int64_t lease_margin_ppm;
+    /**
+     * Not 0: one answered write alone does not count for the lease (see zkr_client_valid_for_ms());
+     * an acquire after an idle period then takes about a quarter of the session timeout longer.
+     */
+    int64_t lease_no_stopgap;
+    /** Not 0: no dispatch thread; callbacks run in zkr_client_dispatch(). */
+    int64_t dispatch_by_application;
+    /**
+     * Credentials besides auth_scheme and auth_cert, in this order: a session may have several;
+     * NULL = none.
+     */
+    const zkr_auth *more_auth;
+    int64_t more_auth_count; /**< entries of more_auth */
+    /**
+     * Connect by TLS, with these PEM files: "CA,CERTIFICATE,KEY", and ",PASSWORD" if the key has
+     * one; NULL = no TLS. The port must be one for TLS (secureClientPort). The files are read again
+     * for each connection. Needs a libzookeeper that was built with OpenSSL; Debian's was not.
+     * Otherwise ZKR_EINVAL: use stunnel. libzookeeper accepts any server whose certificate is
+     * signed by that CA or by one that this machine trusts; it does not compare names.
+     */
+    const char *tls_cert;
+} zkr_client_options;
+
+#define ZKR_CLIENT_OPTIONS_INIT                                                        \
+    {                                                                                  \
+        sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0, 0, 0, 0, 0                                                     \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file lease.h
+ * The session of a client, and its lease: for how long no server can have ended it.
+ *
+ * All holds of a client live in its session. zkr_mutex_valid_for_ms() and its like tell the lease of one hold.
+ */
+#ifndef ZKR_LEASE_H
+#define ZKR_LEASE_H
+
+#include <stdint.h>
+
+#include <zkr/client_options.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Returned by the valid_for functions when the lease is not measured (lease_probe_ms < 0). */
+#define ZKR_UNKNOWN ((int64_t)-2)
+
+/**
+ * ZooKeeper's id of the current session.
+ *
+ * @c  borrowed.
+ *
+ * Returns the id, or 0 when there is no session now.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  changes with each epoch.
+ * Cost:     no request.
+ * Curator:  ZooKeeper.getSessionId.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_client_session_id(zkr_client *c);
+
+/**
+ * The session timeout that counts: the shortest that servers have granted to the current session so far.
+ *
+ * Each connection negotiates it anew. Where servers differ in their limits, or were restarted with others, this value
+ * becomes shorter within a session, and never longer: the next leader will know only what was granted at the creation
+ * of the session. All that the library measures by the session timeout, the lease first of all, goes by this value.
+ * While a longer one is in force, libzookeeper notices a dead connection later than the lease ends, and an idle
+ * client sends a small read every third of this value.
+ *
+ * @c  borrowed.
+ *
+ * Returns milliseconds; before the first connection the requested value; 0 for NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  each begins with what the server that creates it grants.
+ * Cost:     no request.
+ * Curator:  ZooKeeper.getSessionTimeout.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
+
+/**
+ * The remaining lease: for how long from now no server can have ended the current session.
+ *
+ * It is computed only from the times at which answered quorum writes were sent, on CLOCK_BOOTTIME. So it is
+ * correct however long this process was stopped, behind a follower that is cut off, and with a stale leader.
+ * It is renewed only while something is held.
+ *
+ * It assumes the following, and nothing else:
+ *
+ * - The clocks of client and servers run at the same rate within options.lease_margin_ppm, 0.1 %
+ *   unless set. A clock daemon may slew by more (chrony: by 8 % unless maxslewrate is set).
+ * - The machine is not frozen with its clock standing still, as a hypervisor can do.
+ * - Every session timeout that a server grants is at least two ticks. It is, unless somebody has set
+ *   minSessionTimeout. With options.server_tick_ms the library checks this; below two ticks the lease is 0.
+ * - All servers of the ensemble have the same tickTime. Their limits of the session timeout may differ,
+ *   and may change at a restart: the lease counts with zkr_client_session_timeout_ms(), whatever is in force.
+ * - The server is not an observer that is served by another observer or follower (observerMasterPort).
+ * - Nobody ends the session from outside (Curator's KillSession, an administrator).
+ * - When a server grants a shorter session timeout at a re-connect than any before, the client reads that answer: the
+ *   process does not stop, and the connection does not break, at that very moment.
+ * - Until three writes have been answered, the last a quarter of the session timeout after the first,
+ *   one write alone counts as a stopgap: 0.4 of the timeout. This also assumes that neither this process
+ *   nor its connection was stalled right before, and that the servers' pings were not held up.
+ *   options.lease_no_stopgap turns it off.
+ *
+ * If one of these does not hold, the fencing token protects you.
+ *
+ * It is the lease of the session, and of no single node. That servers refuse to show or to change a node that is held (an
+ * ACL, a quota, a server that is too busy) neither ends that hold nor any other: the session is proven without it, and
+ * whether it is there, and whose it is, is asked now and then. Servers from 3.8.4 and 3.9.2 on do not tell the latter to
+ * who may not read it.
+ *
+ * If a third party closes the session in our name, with its id and password, as Curator's test tool
+ * KillSession does, the servers give the locks away at once. The lease is then wrong until the client
+ * is notified.
+ *
+ * @c  borrowed.
+ *
+ * Returns milliseconds; 0 = not sure now; ZKR_UNKNOWN = probes are turned off.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  0 from the end of the session on.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int64_t zkr_client_valid_for_ms(zkr_client *c);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

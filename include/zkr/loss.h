@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file loss.h
+ * What a lost callback is told: which hold was lost, why, and what the client had seen.
+ */
+#ifndef ZKR_LOSS_H
+#define ZKR_LOSS_H
+
+#include <stdint.h>
+
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Why a hold was lost. */
+enum zkr_lost_reason {
+    ZKR_LOST_SESSION = 1, /**< the session ended */
+    ZKR_LOST_LEASE,       /**< the lease ended without an answer from a quorum */
+    /**
+     * The lock node was deleted: by a person or program, or by the server as it ended the session,
+     * if the client noticed that first.
+     */
+    ZKR_LOST_NODE,
+    ZKR_LOST_STOPPED = 101, /**< leader latches: stopped with ZKR_LATCH_NOTIFY */
+    /** Leader latches: disconnected, with step_down_when_suspended. */
+    ZKR_LOST_SUSPENDED
+};
+
+/**
+ * The argument of the lost callback: which hold was lost, why, and what the client had observed. Times are
+ * milliseconds. Pointers are valid during the callback. New fields are only appended.
+ */
+typedef struct zkr_lost {
+    int64_t reason;        /**< ZKR_LOST_… */
+    int64_t fencing_token; /**< of the hold that was lost */
+    const char *node;      /**< its node */
+    int64_t session_id;    /**< of the session that had it */
+    int64_t held_ms;       /**< from the grant to the loss */
+    /**
+     * Time from sending the last write that a quorum answered to the loss; -1 = there was none in
+     * this session.
+     */
+    int64_t last_write_ms;
+    /**
+     * Time from sending the oldest unanswered request to the loss; 0 = there was none. Much longer
+     * than the usual round trip, while connected: the quorum is lost, or the server hangs.
+     */
+    int64_t silent_ms;
+    /** Time from the loss of the connection to the loss; 0 = connected. */
+    int64_t disconnected_ms;
+    /**
+     * For how long this process did not run although its service thread was due: stopped by a
+     * signal or a debugger, or the machine was asleep or overloaded; 0 = it ran. Set if that was a
+     * quarter of the session timeout or more, and ended no longer than one timeout ago.
+     */
+    int64_t stopped_ms;
+    /**
+     * The above in one line for people, such as "lease bound passed: this process did not run for
+     * 12.3 s".
+     */
+    const char *text;
+} zkr_lost;
+
+/**
+ * The name of a reason, such as "session expired".
+ *
+ * @reason  any int.
+ *
+ * Returns a constant, "?" for unknown values; never NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API const char *zkr_lost_reason_name(int reason);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file test_proxy.h
+ * Faults of connections, between a client and a server or between two servers. testing.h has the overview.
+ */
+#ifndef ZKR_TEST_PROXY_H
+#define ZKR_TEST_PROXY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/error.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct zkr_test_proxy zkr_test_proxy;
+
+/** Directions through a proxy; may be combined. */
+enum zkr_test_way {
+    ZKR_TEST_TO_SERVER = 1, /**< from clients to the server */
+    ZKR_TEST_TO_CLIENT = 2, /**< from the server to clients */
+    ZKR_TEST_BOTH_WAYS = 3  /**< both */
+};
+
+/** How to start a proxy. A field that is zero has its default. */
+typedef struct zkr_test_proxy_options {
+    size_t size;         /**< sizeof(zkr_test_proxy_options) */
+    const char *address; /**< IPv4 address to listen at; "127.0.0.1" */
+    int64_t port;        /**< port to listen at; a free one */
+    /**
+     * Not 0: for links between servers. Bytes are passed on; requests and replies are not
+     * recognised.
+     */
+    int64_t raw;
+} zkr_test_proxy_options;
+
+#define ZKR_TEST_PROXY_OPTIONS_INIT                                                    \
+    {                                                                                  \
+        sizeof(zkr_test_proxy_options), 0, 0, 0                                        \
+    }
+
+/** What has passed a proxy. A request is a message that has an answer of its own, pings excepted. */
+typedef struct zkr_test_counts {
+    int64_t connections; /**< accepted so far */
+    int64_t open;        /**< of them, with a client now */
+    int64_t requests;    /**< of clients */
+    int64_t replies;     /**< to requests */
+    int64_t events;      /**< of watches */
+    int64_t pings;       /**< of clients */
+    int64_t bytes[2];    /**< to the server, to clients */
+} zkr_test_counts;
+
+/**
+ * Start a proxy: clients that connect to it reach a server, and each fault below affects them.
+ *
+ * @out      the proxy on success; end it with zkr_test_proxy_stop().
+ * @target   "host:port" of the server, IPv4; the first if there are several. It need not run yet.
+ * @options  NULL = defaults.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL (also: no such host), ZKR_ENOMEM, ZKR_ESYS (the port is taken, no thread).
+ *
+ * Blocks:   for the lookup of the name.   Threads:  any.
+ * Cost:     a thread, which blocks all signals.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_start(zkr_test_proxy **out,
+                                 const char *target,
+                                 const zkr_test_proxy_options *options);
+
+/**
+ * Close all connections, and end the proxy.
+ *
+ * @p  taken on success; NULL is a no-op.
+ *
+ * Returns ZKR_OK, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   until its thread has ended.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_stop(zkr_test_proxy *p);
+
+/**
+ * Where it listens: "127.0.0.1:PORT". Open the client under test with this.
+ *
+ * @p  borrowed.
+ *
+ * Returns the text, which lives as long as the proxy; NULL for NULL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API const char *zkr_test_proxy_host(const zkr_test_proxy *p);
+
+/**
+ * Lead future connections to another server.
+ *
+ * @p       borrowed.
+ * @target  as for zkr_test_proxy_start().
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   for the lookup of the name.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_target(zkr_test_proxy *p, const char *target);
+
+/**
+ * Cut the clients off: reset all connections, and each new one, until zkr_test_proxy_heal().
+ *
+ * @p  borrowed.
+ *
+ * Returns ZKR_OK when that has happened; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   for one turn of the proxy's thread, like all functions below.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_cut(zkr_test_proxy *p);
+
+/**
+ * Reset all connections. New ones work.
+ *
+ * @p  borrowed.
+ *
+ * Returns as zkr_test_proxy_cut().
+ *
+ * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_drop(zkr_test_proxy *p);
+
+/**
+ * Pass nothing on: connections stay open but silent until zkr_test_proxy_heal(). What was held back is passed on
+ * then.
+ *
+ * @p     borrowed.
+ * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both. With TO_CLIENT alone, the servers execute requests that the
+ *        client believes to be lost.
+ *
+ * Returns as zkr_test_proxy_cut().
+ *
+ * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_silence(zkr_test_proxy *p, int ways);
+
+/**
+ * Delay everything that is sent from now on. The order is kept.
+ *
+ * @p     borrowed.
+ * @ways  ZKR_TEST_TO_SERVER, ZKR_TEST_TO_CLIENT or both; with both, a round trip takes twice @ms longer.
+ * @ms    milliseconds; 0 ends it.
+ *
+ * Returns as zkr_test_proxy_cut().
+ *
+ * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_delay(zkr_test_proxy *p, int ways, int64_t ms);
+
+/**
+ * End every fault of this proxy, including those that wait for a request.
+ *
+ * @p  borrowed.
+ *
+ * Returns as zkr_test_proxy_cut().
+ *
+ * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_heal(zkr_test_proxy *p);
+
+/**
+ * Break the connection right before a request reaches the server: it is never executed. Once; new connections work.
+ *
+ * @p  borrowed.
+ * @n  which request from now on, of all clients: 1 = the next; 0 = none after all.
+ *
+ * Returns as zkr_test_proxy_cut().
+ *
+ * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_lose_request(zkr_test_proxy *p, int n);
+
+/**
+ * Break the connection right after a request has been passed on: the server executes it, and the client gets no
+ * answer. Once; new connections work.
+ *
+ * @p  borrowed.
+ * @n  which request from now on, of all clients: 1 = the next; 0 = none after all.
+ *
+ * Returns as zkr_test_proxy_cut().
+ *
+ * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_lose_reply(zkr_test_proxy *p, int n);
+
+/**
+ * What has passed.
+ *
+ * @p     borrowed.
+ * @out   receives the counts.
+ * @size  sizeof(zkr_test_counts).
+ *
+ * Returns ZKR_OK, ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.1.
+ */
+ZKR_API int zkr_test_proxy_counts(zkr_test_proxy *p, zkr_test_counts *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
