@@ -28,6 +28,7 @@ static void drop(struct zkr__group *group, uint32_t i) ZKR__LOCKED
         /* It waits for the answer to a create that is not sent. */
         zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_CREATED,
                                                         .code = ZKR_ENONODE});
+        zkr__claims_let_in(claim->engine);
     }
     zkr__claim_unref(claim);
 }

@@ -4,7 +4,8 @@
  * sent, so a lease probe, and the delete of a hold, wait for all that went out before. A crowd that joins at once
  * stands in line here instead: each answer to a create lets the next one go.
  *
- * Members of a group, which are made together in one transaction, do not line up.
+ * Members of a group stand in line side by side, and go when there is room for all of them, or nothing else is being
+ * made. One that joins others which are made, or are being made, does not wait.
  *
  * All functions need the client's lock.
  */
@@ -15,7 +16,7 @@
 
 /* The claim may not create its node now: it is to line up. */
 bool zkr__joins_crowded(const struct zkr__claim *claim) ZKR__LOCKED;
-/* To the end of the line, unless it stands in it. */
+/* It stands in line. */
 void zkr__joins_line_up(struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim has made a step: see that it is counted, or in line, only as its phase says. */
 void zkr__joins_settle(struct zkr__claim *claim) ZKR__LOCKED;

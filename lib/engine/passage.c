@@ -155,13 +155,16 @@ on_gate_listed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__L
     unref(p);
 }
 
-/* Behind the making of the leases, which is @round. */
+/* Behind the making of the leases, which is @round: those that stand in line are made in another. */
 static void list_gate(struct zkr__passage *p) ZKR__LOCKED
 {
     struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = p->gate->locks->dir};
     p->seen = NOT_SEEN;
     p->asked++;
     p->round = p->group->members[0]->k.round;
+    if (p->group->members[0]->in_line) {
+        return;
+    }
     p->refs++;
     zkr__submit(p->gate->locks->c, &op, on_gate_listed, p, p->asked);
 }
@@ -275,17 +278,16 @@ static void get_in_line(struct zkr__passage *p) ZKR__LOCKED
 /* Those of a client take their places in the order in which they came. */
 static void step_straight(struct zkr__passage *p) ZKR__LOCKED
 {
-    if (p != first_undecided(p->line)) {
-        return;
-    }
+    bool first = p == first_undecided(p->line);
     bool listed = all_ready(p) || is_refused(p);
     bool anew = listed && p->group->members[0]->k.round != p->round;
     bool empty = p->seen == SEEN_EMPTY && listed && !anew;
-    if (p->line->closed || p->seen == SEEN_BUSY || (empty && is_too_many(p))) {
+    bool queues = p->line->closed || p->seen == SEEN_BUSY;
+    if (first && (queues || (empty && is_too_many(p)))) {
         go_to_gate(p);
-    } else if (anew) {
+    } else if (anew && !queues) {
         list_gate(p); /* who came in between is ahead of us */
-    } else if (empty) {
+    } else if (first && empty) {
         get_in_line(p);
     }
 }

@@ -523,7 +523,7 @@ static void check_joins(int client)
     const struct zkr__claim *claim = engine ? engine->claims : NULL;
     int joining = 0;
     for (; claim; claim = claim->next) {
-        joining += claim->k.phase == ZKR__CREATING && !claim->k.member;
+        joining += claim->k.phase == ZKR__CREATING;
     }
     if (engine && engine->joining != joining) {
         search_violation("client %d makes %d nodes, and counts %d", client, joining,

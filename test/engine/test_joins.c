@@ -1,28 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A crowd that joins at once through one session: so many nodes are made at a time, and the others stand in line. */
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/engine.h"
 #include "fixture.h"
+#include "keep.h"
 #include "proxy.h"
 
 enum { SESSION_MS = 30000, PATIENCE_MS = 20000, CROWD = 100 };
 enum { LEAVES = 80 }; /* in line */
+enum { TOGETHER = 5 };
 
 static zkt_proxy *proxy;
 static zkr_client *client;
 static zkr_mutex *held, *wanted;
+static zkr_multi_lock *several;
+static zkr_semaphore *permits;
 static zkr_ticket *tickets[CROWD];
 
 static int creates(void)
 {
-    return zkt_door_count(ZKR__OP_CREATE);
+    return zkt_door_count(ZKR__OP_CREATE) + zkt_door_count(ZKR__OP_CREATES);
 }
 
-static zkr_ticket *request(zkr_mutex *m)
+static zkr_ticket *request_one(void)
 {
     zkr_ticket *t = NULL;
-    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
+    ZKT_MUST(zkr_mutex_request(wanted, ZKR_FOREVER, NULL, NULL, &t));
+    return t;
+}
+
+static zkr_ticket *request_several(void)
+{
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_multi_lock_request(several, ZKR_FOREVER, NULL, NULL, &t));
+    return t;
+}
+
+static zkr_ticket *request_permits(void)
+{
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_semaphore_request(permits, TOGETHER, ZKR_FOREVER, NULL, NULL, &t));
     return t;
 }
 
@@ -32,39 +51,81 @@ static void end(zkr_ticket *t)
     ZKT_MUST(zkr_ticket_destroy(t));
 }
 
+/* The directory is there, so that no create is refused for want of it. */
+static const char *make_path(const char *name)
+{
+    static char paths[16][300];
+    static size_t next;
+    char *path = paths[next++ % (sizeof(paths) / sizeof(paths[0]))];
+    (void)snprintf(path, sizeof(paths[0]), "%s%s", zkt_path(), name);
+    assert_int_equal(zkt_create_path(zkt_servers(), path), 0);
+    return path;
+}
+
+static void end_several(void *unused)
+{
+    (void)unused;
+    ZKT_MUST(zkr_multi_lock_destroy(several));
+}
+
+static void end_permits(void *unused)
+{
+    (void)unused;
+    ZKT_MUST(zkr_semaphore_destroy(permits));
+}
+
+/* What the crowd is to ask for. */
+static void make_wanted(zkr_ticket *(*request)(void))
+{
+    if (request == request_one) {
+        wanted = zkt_mutex(client);
+        (void)make_path("");
+    } else if (request == request_several) {
+        const char *const paths[TOGETHER] = {make_path("/0"), make_path("/1"),
+                                             make_path("/2"), make_path("/3"),
+                                             make_path("/4")};
+        ZKT_MUST(zkr_multi_lock_create(&several, client, paths, TOGETHER, NULL));
+        zkt_keep(&several, end_several);
+    } else {
+        (void)make_path("/locks");
+        (void)make_path("/leases");
+        ZKT_MUST(
+            zkr_semaphore_create(&permits, client, zkt_path(), CROWD * TOGETHER, NULL));
+        zkt_keep(&permits, end_permits);
+    }
+}
+
 /* No answer comes any more. */
-static void crowd_without_answers(void)
+static void set_up(zkr_ticket *(*request)(void))
 {
     proxy = zkt_proxy_start(zkt_servers());
     client = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
     held = zkt_mutex_at(client, "/held", NULL);
-    wanted = zkt_mutex(client);
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    make_wanted(request);
     ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
     zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
     zkt_door_focus(client);
-    for (int i = 0; i < CROWD; i++) {
-        tickets[i] = request(wanted);
-    }
-    assert_int_equal(creates(), ZKR__JOINING_MAX);
 }
 
-static void go(void)
+/* So many nodes go @together. */
+static void crowd_without_answers(zkr_ticket *(*request)(void), int together)
 {
-    zkt_destroy(wanted);
-    zkt_destroy(held);
-    zkt_close(client);
-    zkt_proxy_stop(proxy);
+    set_up(request);
+    for (int i = 0; i < CROWD; i++) {
+        tickets[i] = request();
+    }
+    assert_int_equal(creates(), ZKR__JOINING_MAX / together);
+    assert_true(zkt_door_count(ZKR__OP_CHILDREN) <= ZKR__JOINING_MAX);
 }
 
 /* A hold is given back at once, and who leaves the line has made no node; the others come in their order. */
-ZKT_CASE(a_release_overtakes_a_crowd_that_keeps_its_order)
+static void a_release_overtakes(zkr_ticket *(*request)(void), int together)
 {
-    crowd_without_answers();
+    crowd_without_answers(request, together);
     ZKT_MUST(zkr_mutex_release(held));
     assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
     end(tickets[LEAVES]);
-    assert_int_equal(creates(), ZKR__JOINING_MAX);
+    assert_int_equal(creates(), ZKR__JOINING_MAX / together);
     zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
     for (int i = 0; i < CROWD; i++) {
         if (i != LEAVES) {
@@ -73,16 +134,49 @@ ZKT_CASE(a_release_overtakes_a_crowd_that_keeps_its_order)
         }
     }
     assert_int_equal(creates(), CROWD - 1);
-    go();
+}
+
+ZKT_CASE(a_release_overtakes_a_crowd_that_keeps_its_order)
+{
+    a_release_overtakes(request_one, 1);
+}
+
+ZKT_CASE(a_release_overtakes_a_crowd_of_multi_locks)
+{
+    a_release_overtakes(request_several, TOGETHER);
+}
+
+ZKT_CASE(a_release_overtakes_a_crowd_that_asks_for_permits)
+{
+    a_release_overtakes(request_permits, TOGETHER);
+}
+
+/* There is room for one node, and not for all of a group: who comes later stands behind it. */
+ZKT_CASE(a_group_in_line_is_not_overtaken)
+{
+    enum { FEWER = ZKR__JOINING_MAX - TOGETHER + 1, ALL = FEWER + 2 };
+    set_up(request_several);
+    wanted = held;
+    for (int i = 0; i < ALL; i++) {
+        tickets[i] = i == FEWER ? request_several() : request_one();
+    }
+    assert_int_equal(creates(), FEWER);
+    ZKT_MUST(zkr_mutex_release(held));
+    zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
+    for (int i = 0; i < ALL; i++) {
+        ZKT_MUST(zkr_ticket_wait(tickets[i], PATIENCE_MS));
+        end(tickets[i]);
+    }
 }
 
 /* The answers to some creates are lost: nobody is left standing, and nobody has two nodes. */
-ZKT_CASE(a_crowd_survives_a_cut)
+static void a_crowd_survives(zkr_ticket *(*request)(void), int together)
 {
-    crowd_without_answers();
+    crowd_without_answers(request, together);
     zkt_proxy_drop_connections(proxy);
     zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
-    ZKT_BECOMES(zkt_nodes(), CROWD, PATIENCE_MS);
+    const char *path = together > 1 ? make_path("/0") : zkt_path();
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), path), CROWD, PATIENCE_MS);
     for (int left = CROWD; left > 0;) {
         for (int i = 0; i < CROWD; i++) {
             if (tickets[i] && zkr_ticket_state(tickets[i]) == ZKR_TICKET_HELD) {
@@ -94,5 +188,14 @@ ZKT_CASE(a_crowd_survives_a_cut)
         zkt_sleep_ms(1);
     }
     ZKT_MUST(zkr_mutex_release(held));
-    go();
+}
+
+ZKT_CASE(a_crowd_survives_a_cut)
+{
+    a_crowd_survives(request_one, 1);
+}
+
+ZKT_CASE(a_crowd_of_multi_locks_survives_a_cut)
+{
+    a_crowd_survives(request_several, TOGETHER);
 }
