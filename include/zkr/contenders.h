@@ -31,7 +31,7 @@ enum zkr_kind {
 /** One contender; pointers live as long as the list. */
 typedef struct zkr_contender {
     const char *node; /**< name below the path */
-    /** First line of the node data as text, unprintable bytes as '?'; "" = none, or `asked`. */
+    /** First line of the node data as text, unprintable bytes as '?'; "" = none, or `asked`. Gzip is "compressed data". */
     const char *owner;
     int64_t session_id; /**< owner session; 0 = the node is not ephemeral */
     /** When it joined the queue, by the server's wall clock, ms since 1970. */

@@ -57,8 +57,8 @@ typedef struct zkr_semaphore_options {
     size_t size; /**< sizeof(zkr_semaphore_options) */
     /**
      * Path of a node that holds the maximum: 4 bytes, big-endian, as Curator's SharedCount writes them.
-     * While there is no such node, @max of zkr_semaphore_create() counts. Other data, or a negative
-     * number, is a maximum of 0, and the log says so. NULL = the maximum is fixed.
+     * While there is no such node, @max of zkr_semaphore_create() counts. Other data, also
+     * compressed ones, or a negative number are a maximum of 0, and the log says so. NULL = the maximum is fixed.
      */
     const char *max_from;
     /**

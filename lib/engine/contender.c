@@ -134,10 +134,12 @@ int zkr__contender_kind(enum zkr__name_kind kind)
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
 {
     entry->asked = zkr__is_wish(answer->data, answer->data_len);
-    size_t len = entry->asked ? 0 : answer->data_len;
-    char *text = memchr(answer->data ? answer->data : "", '\0', len)
-                     ? zkr__contenders_text(answer->data, len)
-                     : copy_data(answer->data, len);
+    static const char compressed[] = "compressed data";
+    bool legible = !zkr__is_compressed(answer->data, answer->data_len);
+    const void *data = legible ? answer->data : compressed;
+    size_t len = entry->asked ? 0 : legible ? answer->data_len : sizeof(compressed) - 1;
+    char *text = memchr(data ? data : "", '\0', len) ? zkr__contenders_text(data, len)
+                                                     : copy_data(data, len);
     if (!text) {
         return ZKR_ENOMEM;
     }

@@ -2,6 +2,7 @@
 #include "engine/count_watch.h"
 
 #include "base/mem.h"
+#include "engine/names.h"
 #include "engine/session_events.h"
 #include "session/log.h"
 #include "session/request.h"
@@ -47,10 +48,12 @@ static void take_data(struct zkr__count_watch *w,
 {
     int64_t count = number_in(answer);
     if (count == ZKR__COUNT_BAD && w->count != ZKR__COUNT_BAD) {
-        zkr__log(
-            w->engine->c, ZKR_LOG_WARN,
-            ZKR__EVENT("no_count", .path = w->path,
-                       .reason = "a count is 4 bytes, big-endian, and not below 0"));
+        const char *reason =
+            zkr__is_compressed(answer->data, answer->data_len)
+                ? "it is compressed: Curator's enableCompression() is not supported"
+                : "a count is 4 bytes, big-endian, and not below 0";
+        zkr__log(w->engine->c, ZKR_LOG_WARN,
+                 ZKR__EVENT("no_count", .path = w->path, .reason = reason));
     }
     take(w, count);
 }

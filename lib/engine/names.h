@@ -62,7 +62,10 @@ bool zkr__name_grew(const char *name,
                     enum zkr__name_kind kind,
                     int64_t *sequence);
 
-/* These data say ZKR__WISH, and no more. */
+/* These data say ZKR__WISH, and no more; compressed they say it, too. */
 bool zkr__is_wish(const void *data, size_t len);
+
+/* They are gzip, as Curator from 5.8 on may write them. */
+bool zkr__is_compressed(const void *data, size_t len);
 
 #endif

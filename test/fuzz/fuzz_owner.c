@@ -128,11 +128,12 @@ static const zkr_contenders *all(void)
 static void show(FILE *out, const char *path, bool permits, bool json)
 {
     struct sight s;
+    const struct peers nobody = {.list = NULL};
     const struct sight_lists lists = {.queue = permits ? NULL : all(),
                                       .leases = permits ? all() : NULL};
     FUZZ_TRUE(sight_begin(&s, &lists));
     if (json) {
-        table_json(out, path, &s, true);
+        table_json(out, path, &s, true, &nobody);
     } else {
         table_print(out, &s);
     }

@@ -54,6 +54,18 @@ static bool shows(zkr_mutex *m, size_t i, const char *owner, bool is_asked)
     return same;
 }
 
+/* As Curator writes it with enableCompression(). */
+static void wish_compressed(const char *node)
+{
+    static const char gzip[] =
+        "\x1f\x8b\x08\0\0\0\0\0\0\xff\x8b\x8f\x0f\x72\x0d\xf3\xf7\x76"
+        "\x8d\x8f\x07\0\xea\x2c\x89\xfb\x0a\0\0";
+    zkt_raw *raw = zkt_raw_open(zkt_servers(), SESSION_MS);
+    assert_non_null(raw);
+    assert_int_equal(zkt_raw_set(raw, node, gzip, sizeof(gzip)), 0);
+    assert_int_equal(zkt_raw_close(raw), 0);
+}
+
 static void wish(const char *node)
 {
     assert_int_equal(zkt_set(zkt_servers(), node, "__REVOKE__"), 0);
@@ -107,6 +119,9 @@ ZKT_CASE(a_stranger_may_ask)
     assert_true(shows(two.theirs, 0, "__REVOKE_", false));
     wish(two.node);
     ZKT_BECOMES(two.asked.times, 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
+    wish_compressed(two.node);
+    ZKT_BECOMES(two.asked.times, 2, PATIENCE_MS);
     ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(two.m));
 }

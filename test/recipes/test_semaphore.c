@@ -313,7 +313,14 @@ ZKT_CASE(a_count_that_is_none_lets_nobody_in)
         const char *bytes;
         size_t size;
     } none[] = {
-        {"", 0}, {"7", 1}, {"\0\0\0\0\1", 5}, {"\377\377\377\377", 4}, {"\0\0\0\0", 4}};
+        {"", 0},
+        {"7", 1},
+        {"\0\0\0\0\1", 5},
+        {"\377\377\377\377", 4},
+        {"\0\0\0\0", 4},
+        /* five, by Java's GZIPOutputStream */
+        {"\x1f\x8b\x08\0\0\0\0\0\0\xff\x63\x60\x60\x60\x05\0\x93\x2b\x2e\x51\x04\0\0\0",
+         24}};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     set_bytes(none[0].bytes, none[0].size);
     zkr_semaphore *s = resizable(c, 5);

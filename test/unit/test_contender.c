@@ -119,6 +119,68 @@ static void a_wish_has_neither_owner_nor_fields(void **state)
     zkr__contender_drop(&entry); /* nothing is left of it */
 }
 
+/* Of Java, of Python with a file name and stored, and of gzip -1. */
+static const struct {
+    const char *data;
+    size_t len;
+} wishes[] = {
+#define WISH_END "\xea\x2c\x89\xfb\x0a\0\0\0"
+#define WISH_DEFLATED "\x8b\x8f\x0f\x72\x0d\xf3\xf7\x76\x8d\x8f\x07\0" WISH_END
+#define ROW(text)                                                                      \
+    {                                                                                  \
+        text, sizeof(text) - 1                                                         \
+    }
+    ROW("\x1f\x8b\x08\0\0\0\0\0\0\xff" WISH_DEFLATED),
+    ROW("\x1f\x8b\x08\0\0\0\0\0\0\0" WISH_DEFLATED),
+    ROW("\x1f\x8b\x08\x08\0\xf1\x53\x65\x02\xffname\0" WISH_DEFLATED),
+    ROW("\x1f\x8b\x08\0\0\0\0\0\0\xff\x01\x0a\0\xf5\xff__REVOKE__" WISH_END),
+    ROW("\x1f\x8b\x08\0\0\0\0\0\x04\x03" WISH_DEFLATED),
+};
+
+static void a_wish_may_be_compressed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ZKT_COUNT(wishes); i++) {
+        zkr_contender entry = taken(wishes[i].data, wishes[i].len);
+        assert_true(entry.asked);
+        assert_string_equal(entry.owner, "");
+        zkr__contender_drop(&entry);
+    }
+}
+
+/* No bytes of it are shown: "10.0.0.7" and "__REVOKE_!" of Java, a wish that is cut, and what is none. */
+static void what_is_compressed_is_not_shown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data;
+        size_t len;
+    } rows[] = {
+        ROW("\x1f\x8b\x08\0\0\0\0\0\0\xff\x33\x34\xd0\x03\x41\x73\0"
+            "\xa6\x64\x9d\xcf\x08\0\0\0"),
+        ROW("\x1f\x8b\x08\0\0\0\0\0\0\xff\x8b\x8f\x0f\x72\x0d\xf3\xf7\x76\x8d\x57"
+            "\x04\0\xd1\x70\x34\x4c\x0a\0\0\0"),
+        {"\x1f\x8b\x08\0\0\0\0\0\0\xff" WISH_DEFLATED, 29},
+        ROW("\x1f\x8b\x08\0\0\0\0\0" WISH_END),
+        ROW("\x1f\x8b" WISH_END),
+        ROW("\x1f\x8b\nmax=3"),
+        ROW("\x1f\x8b"),
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        zkr_contender entry = taken(rows[i].data, rows[i].len);
+        assert_false(entry.asked);
+        assert_string_equal(entry.owner, "compressed data");
+        expect_field(&entry, "max", NULL);
+        zkr__contender_drop(&entry);
+    }
+    zkr_contender entry = taken("\x1f", 1);
+    assert_string_equal(entry.owner, "?");
+    zkr__contender_drop(&entry);
+    entry = taken("\x1f_compressed" WISH_END, 20);
+    assert_false(entry.asked);
+    zkr__contender_drop(&entry);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +189,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(text_is_made_harmless),
         cmocka_unit_test(nonsense_is_no_time),
         cmocka_unit_test(a_wish_has_neither_owner_nor_fields),
+        cmocka_unit_test(a_wish_may_be_compressed),
+        cmocka_unit_test(what_is_compressed_is_not_shown),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);
 }
