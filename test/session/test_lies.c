@@ -176,6 +176,21 @@ ZKT_CASE(another_name_is_not_that_of_our_node)
     }
 }
 
+/* Ten digits, or a minus sign and ten, follow what was asked for, and nothing else. */
+ZKT_CASE(other_digits_are_no_number_of_ours)
+{
+#define LONG "lock-lock-lock-lock-lock-lock-lock-lock-lock-lock-"
+    static const char *const digits[] = {
+        "000000001",
+        "00000000001",
+        "--0000000001",
+        LONG LONG LONG "0000000001",
+    };
+    for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
+        lie_of_a_create((struct zkt_lie){.kind = ZKT_LIE_DIGITS, .text = digits[i]});
+    }
+}
+
 /* By none but our session, in a transaction that has a number. */
 ZKT_CASE(what_nobody_made_is_not_ours)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lies.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "expect.h"
@@ -51,6 +52,19 @@ static size_t put_path(unsigned char *frame, size_t size, size_t room, const cha
     zkt_put_text(&p, text);
     zkt_put(&p, stat, STAT);
     return size_of(&p);
+}
+
+/* In place of the ten digits at the end of the path. */
+static size_t
+put_digits(unsigned char *frame, size_t size, size_t room, const char *text)
+{
+    enum { DIGITS = 10 };
+    char path[1024];
+    zkt_packet p = part(frame, BODY, size);
+    size_t length;
+    const char *made = (const char *)zkt_take_buffer(&p, &length);
+    (void)snprintf(path, sizeof(path), "%.*s%s", (int)length - DIGITS, made, text);
+    return put_path(frame, size, room, path);
 }
 
 /* @text: NULL = none. */
@@ -106,6 +120,8 @@ tell(const struct zkt_lie *lie, int op, unsigned char *frame, size_t size, size_
                                                                                  : 0;
     case ZKT_LIE_PATH:
         return made ? put_path(frame, size, room, lie->text) : 0;
+    case ZKT_LIE_DIGITS:
+        return made ? put_digits(frame, size, room, lie->text) : 0;
     case ZKT_LIE_CZXID:
         return made && put_number(frame, size - STAT + STAT_CZXID, lie->number, true)
                    ? size

@@ -12,6 +12,7 @@ enum zkt_lie_kind {
     ZKT_LIE_TIMEOUT,  /* a connection has this session time-out: number */
     ZKT_LIE_SESSION,  /* this session: number */
     ZKT_LIE_PATH,     /* what was made is at this path: text */
+    ZKT_LIE_DIGITS,   /* its number reads so: text */
     ZKT_LIE_CZXID,    /* it was made by this transaction: number */
     ZKT_LIE_OWNER,    /* it belongs to this session: number */
     ZKT_LIE_CODE,     /* the create has failed with this code: number */
