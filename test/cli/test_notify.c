@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "fourlw.h"
 
 /* --- the other side --- */
 
@@ -158,6 +159,40 @@ ZKT_CASE(signs_of_life_end_before_the_lock_does)
     expect(&ear, "STOPPING=1\n");
     assert_true(zkt_now_ms() - ear.alive_at >= 4000 / 3 - 4000 / 12 - 4000 / 30 - 400);
     assert_int_equal(cli_wait(&c), 79);
+    ear_close(&ear);
+}
+
+/* All is measured by the session timeout of now: at a server with a fourth of it the bound is ample again soon. */
+ZKT_CASE(a_shorter_session_is_as_alive)
+{
+    enum { LONG_MS = 120000, SHORT_MS = 30000, SIGNS = 20 };
+    const zkt_server_options o = {.tick_ms = 500, .max_session_ms = LONG_MS};
+    zkt_ensemble *e = zkt_ensemble_start(3, &o);
+    int leader = zkt_ensemble_wait(e, CLI_PATIENCE_MS);
+    zkt_server *strict = zkt_ensemble_server(e, (leader + 1) % 3);
+    struct ear ear;
+    struct cli c;
+    zkt_server_kill(strict);
+    zkt_server_limits(strict, SHORT_MS, SHORT_MS);
+    zkt_server_restart(strict, false);
+    zkt_proxy *proxy = zkt_proxy_start(zkt_server_host(zkt_ensemble_server(e, leader)));
+    ear_open(&ear, false);
+    cli_spawn(&c, false,
+              (const char *const[]){"env", ear.variable, "WATCHDOG_USEC=100000",
+                                    cli_zkr(), "-z", zkt_proxy_host(proxy), "-t",
+                                    "120000", "lock", zkt_path(), "sleep", "60", NULL});
+    expect(&ear, "STATUS=");
+    expect(&ear, "READY=1\n");
+    expect_alive(&ear);
+    zkt_proxy_target(proxy, zkt_server_host(strict));
+    zkt_proxy_drop_connections(proxy);
+    ZKT_BECOMES(zkt_connections(zkt_server_host(strict)) > 0, true, CLI_PATIENCE_MS);
+    for (int i = 0; i < SIGNS; i++) {
+        expect_alive(&ear);
+    }
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    expect(&ear, "STOPPING=1\n");
+    assert_int_equal(cli_wait(&c), 143);
     ear_close(&ear);
 }
 

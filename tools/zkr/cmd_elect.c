@@ -166,6 +166,7 @@ static int open_all(struct elect *e)
     e->hold.client = e->client;
     e->hold.kill_signal = SIGTERM;
     e->hold.lease.notify = &e->env->notify;
+    e->hold.lease.client = e->client;
     e->hold.lease.valid_for_ms = valid_for;
     e->hold.lease.ctx = e;
     e->hold.lease.wanted_ms = -1;
@@ -195,7 +196,6 @@ static bool read_hold(struct elect *e)
 {
     struct hold *h = &e->hold;
     h->session_id = zkr_client_session_id(e->client);
-    h->lease.session_ms = zkr_client_session_timeout_ms(e->client);
     loss_reset(&h->loss);
     if (zkr_leader_latch_fencing_token(e->latch, &h->token) != ZKR_OK ||
         zkr_leader_latch_node(e->latch, h->node, h->node_size) != ZKR_OK) {

@@ -48,6 +48,7 @@ static int open_all(struct lock *l)
     h->kill_signal = l->o.kill_signal;
     h->lease.wanted_ms = l->o.command.argv ? l->o.kill_after_ms : 0;
     h->lease.notify = &l->env->notify;
+    h->lease.client = l->client;
     h->lease.valid_for_ms = grip_valid_for_ms;
     h->lease.ctx = &l->grip;
     l->stats.client = l->client;
@@ -93,7 +94,6 @@ static int read_hold(struct lock *l)
     struct hold *h = &l->hold;
     l->granted = cli_now_ms();
     h->session_id = zkr_client_session_id(l->client);
-    h->lease.session_ms = zkr_client_session_timeout_ms(l->client);
     int rc = zkr_ticket_node(l->grip.ticket, h->node, h->node_size);
     if (rc == ZKR_OK) {
         rc = zkr_ticket_fencing_token(l->grip.ticket, &h->token);

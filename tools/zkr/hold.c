@@ -178,7 +178,7 @@ static int report(const struct job *j, struct hold *h, int status)
 
 static void check_kill_after(const struct lease *l)
 {
-    int64_t most = lease_kill_after_most(l->session_ms);
+    int64_t most = lease_kill_after_most(l);
     if (l->wanted_ms > most) {
         cli_note(
             "--kill-after is reduced to %" PRId64 ".%03" PRId64

@@ -15,34 +15,39 @@ static int64_t greater(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Anew each time: a server with a smaller limit shortens it. */
+static int64_t session_ms(const struct lease *l)
+{
+    return zkr_client_session_timeout_ms(l->client);
+}
+
 /* For SIGKILL to land and for us to be late. */
 static int64_t margin(const struct lease *l)
 {
     enum { LEAST_MS = 20 };
-    return greater(l->session_ms / 30, LEAST_MS);
+    return greater(session_ms(l) / 30, LEAST_MS);
 }
 
-int64_t lease_probe_pause(int64_t session_ms)
+int64_t lease_probe_pause(int64_t requested_ms)
 {
-    return session_ms / 15;
+    return requested_ms / 15;
 }
 
-int64_t lease_kill_after_most(int64_t session_ms)
+int64_t lease_kill_after_most(const struct lease *l)
 {
-    return session_ms / 3;
+    return session_ms(l) / 3;
 }
 
 /* Time between kill signal and SIGKILL. A hold that was long waited for has little lease at first. */
 static int64_t kill_after(const struct lease *l)
 {
-    int64_t most =
-        l->settled ? lease_kill_after_most(l->session_ms) : l->session_ms / 10;
-    return l->wanted_ms < 0 ? l->session_ms / 12 : lesser(l->wanted_ms, most);
+    int64_t most = l->settled ? lease_kill_after_most(l) : session_ms(l) / 10;
+    return l->wanted_ms < 0 ? session_ms(l) / 12 : lesser(l->wanted_ms, most);
 }
 
 int64_t lease_patience(const struct lease *l)
 {
-    return l->wanted_ms < 0 ? l->session_ms / 12 : l->wanted_ms;
+    return l->wanted_ms < 0 ? session_ms(l) / 12 : l->wanted_ms;
 }
 
 void lease_begin(struct lease *l)
@@ -56,7 +61,7 @@ void lease_begin(struct lease *l)
 
 bool lease_is_ample(const struct lease *l, int64_t valid)
 {
-    return valid >= l->session_ms / 3;
+    return valid >= session_ms(l) / 3;
 }
 
 /* The hold is to be trusted no more. */
@@ -84,7 +89,7 @@ enum lease_phase lease_step(struct lease *l)
         l->slept = l->wake_at != 0 && cli_now_ms() >= l->wake_at;
     }
     int64_t valid = l->valid_for_ms(l->ctx);
-    l->settled = l->settled || valid >= l->session_ms / 2;
+    l->settled = l->settled || valid >= session_ms(l) / 2;
     if (valid <= margin(l) || (l->phase == LEASE_DOUBT && cli_now_ms() >= l->kill_at)) {
         leave_sure(l, LEASE_OVER);
     } else if (l->phase == LEASE_SURE && valid <= kill_after(l) + margin(l)) {

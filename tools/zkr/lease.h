@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include <zkr/client.h>
+
 #include "notify.h"
 
 enum lease_phase { LEASE_SURE, LEASE_DOUBT, LEASE_OVER };
@@ -27,8 +29,8 @@ struct lease {
                      bool slept); /* told once, when it is sure no more; NULL: nobody */
     void *on_doubt_ctx;
     struct notify *notify; /* gets signs of life while the bound is ample */
-    int64_t session_ms;
-    int64_t wanted_ms; /* kill_after asked for, negative = as is best */
+    zkr_client *client;    /* whose session timeout counts */
+    int64_t wanted_ms;     /* kill_after asked for, negative = as is best */
     enum lease_phase phase;
     bool slept;      /* our own timer had to wake us, or its time has passed */
     int64_t wake_at; /* that time, cli_now_ms(); 0 = the timer is off */
@@ -39,13 +41,13 @@ struct lease {
 };
 
 /** The pause between the lease probes that this counts on. */
-int64_t lease_probe_pause(int64_t session_ms);
+int64_t lease_probe_pause(int64_t requested_ms);
+
+/** Set valid_for_ms, ctx, notify, client and wanted_ms before. */
+void lease_begin(struct lease *l);
 
 /** The longest time between kill signal and SIGKILL. */
-int64_t lease_kill_after_most(int64_t session_ms);
-
-/** Set valid_for_ms, ctx, notify, session_ms and wanted_ms before. */
-void lease_begin(struct lease *l);
+int64_t lease_kill_after_most(const struct lease *l);
 
 /** With so much left, is the bound comfortably far for the start of a command? */
 bool lease_is_ample(const struct lease *l, int64_t valid);
