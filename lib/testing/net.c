@@ -41,7 +41,8 @@ void zkr__test_sleep_ms(int64_t ms)
     if (ms <= 0) {
         return;
     }
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
+    struct timespec t = {.tv_sec = (time_t)(ms / 1000),
+                         .tv_nsec = (long)(ms % 1000) * 1000000};
     while (nanosleep(&t, &t) != 0 && errno == EINTR) {
     }
 }

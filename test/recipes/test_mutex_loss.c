@@ -277,6 +277,7 @@ struct child {
     bool asks_by_acquire; /* the first call is a re-entrant acquire, else is_held */
     pid_t pid;
     atomic_int held;  /* it holds */
+    atomic_int over;  /* its session, while it is stopped: the next call is the first */
     atomic_int first; /* what it saw first after it was continued: 1 held, 2 not */
     atomic_int after; /* code of its release */
 };
@@ -294,10 +295,7 @@ static int hold_and_watch(void *arg)
         return 1;
     }
     atomic_store(&k->held, 1);
-    /* Stopped between two looks at the clock, whichever: then the next call is the first one. */
-    int64_t last = zkt_now_ms();
-    for (int64_t now = last; now - last <= SESSION_MS; now = zkt_now_ms()) {
-        last = now;
+    while (!atomic_load(&k->over)) {
     }
     bool refused =
         k->asks_by_acquire ? zkt_acquire(m, 0) == ZKR_ESESSION : !zkt_is_held(m);
@@ -310,6 +308,7 @@ static void expect_it_knew(struct child *k, zkr_client *c)
 {
     zkr_mutex *m = zkt_mutex_at(c, below(k->asks_by_acquire), NULL);
     ZKT_MUST(zkt_acquire(m, PATIENCE_MS)); /* when the session is over */
+    atomic_store(&k->over, 1);
     kill(k->pid, SIGCONT);
     ZKT_EVENTUALLY(atomic_load(&k->first) != 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&k->first), 2);

@@ -11,7 +11,7 @@ struct block {
     size_t mark;
 };
 
-static const size_t LIVE = 0x5a6b4d454d;
+static const size_t LIVE = 0x5a6b4d45;
 static long blocks;
 
 long sim_blocks(void)

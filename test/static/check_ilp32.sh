@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_ilp32.sh ROOT NM COMPILER [ARG...]: each file of the library compiles where pointers and size_t
-# have 32 bits, and needs no libatomic there. Nothing is linked, so the headers of the 64-bit system will do; the one
-# file that they lack is made here.
+# check_ilp32.sh ROOT NM COMPILER [ARG...]: each file of the library and of zkr compiles where pointers, size_t
+# and time_t have 32 bits, and needs no libatomic there. Nothing is linked, so the headers of the 64-bit system will do;
+# the one file that they lack is made here.
 set -eu
 root=$1 nm=$2
 shift 2
@@ -15,12 +15,12 @@ mkdir "$headers/gnu"
 system=$(echo '#include <bits/wordsize.h>' | "$1" -E -x c - | sed -n 's|.*"\(/.*\)/bits/wordsize\.h".*|\1|p' | head -n 1)
 
 failed=0 count=0
-for file in "$root"/lib/*/*.c; do
+for file in "$root"/lib/*/*.c "$root"/tools/zkr/*.c; do
     case $file in
-    */testing/*) posix=-D_GNU_SOURCE ;;
+    */testing/* | */zkr/*) posix=-D_GNU_SOURCE ;;
     *) posix=-D_POSIX_C_SOURCE=200809L ;;
     esac
-    if ! "$@" -m32 -std=c11 "$posix" -c -o "$headers/object" -Wall -Wextra -Werror \
+    if ! "$@" -m32 -std=c11 "$posix" -c -o "$headers/object" -Wall -Wextra -Wconversion -Wsign-conversion -Werror \
         -I "$root/lib" -I "$root/include" -isystem "$headers" \
         -idirafter "$system" "$file"; then
         echo "${file#"$root"/}: does not compile with 32 bits"

@@ -116,7 +116,8 @@ void lease_lost(struct lease *l)
 static void set_timer(struct lease *l, int64_t ms)
 {
     const struct itimerspec when = {
-        .it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
+        .it_value = {.tv_sec = (time_t)(ms / 1000),
+                     .tv_nsec = (long)(ms % 1000) * 1000000}};
     l->wake_at = ms > 0 ? cli_now_ms() + ms : 0;
     if (l->has_timer) {
         (void)timer_settime(l->timer, 0, &when, NULL);
