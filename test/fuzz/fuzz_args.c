@@ -5,6 +5,7 @@
  * and the settings are words that were given; credentials are wiped from where ps shows them;
  * and the second time gives what the first gave.
  */
+#include <getopt.h>
 #include <unistd.h>
 
 #include <zkr/leader_latch.h>
@@ -12,8 +13,6 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "config.h"
-#include "connect.h"
 #include "fuzz.h"
 
 enum { WORDS_MAX = 24, SAID_MAX = 4096 };
@@ -40,13 +39,12 @@ bool __wrap_fds_begin(struct fds *f);
 void __wrap_fds_end(struct fds *f);
 bool __wrap_signals_begin(struct signals *s);
 void __wrap_signals_end(struct signals *s);
-int __wrap_config_take(struct globals *g);
-const char *__wrap_auth_add_file(struct auth *a,
-                                 int layer,
-                                 const char *file,
-                                 char *buf,
-                                 size_t size);
-int __wrap_connect_open(zkr_client **out, const struct globals *g, const char *owner);
+int __wrap_settings_take_rest(struct globals *g);
+const char *
+__wrap_auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
+int __wrap_zkr_client_open(zkr_client **out,
+                           const char *servers,
+                           const zkr_client_options *o);
 struct signals_guard *__wrap_signals_guard_begin(const struct signals *s,
                                                  int64_t late,
                                                  const struct signals_cancel *how);
@@ -105,46 +103,45 @@ void __wrap_signals_end(struct signals *s)
 }
 
 /* No file is read. */
-int __wrap_config_take(struct globals *g)
+int __wrap_settings_take_rest(struct globals *g)
 {
     (void)g;
     return OPTIONS_GO_ON;
 }
 
-const char *__wrap_auth_add_file(struct auth *a,
-                                 int layer,
-                                 const char *file,
-                                 char *buf,
-                                 size_t size)
+const char *
+__wrap_auth_add_file(struct auth *a, const char *file, char *buf, size_t size)
 {
     (void)a;
-    (void)layer;
     (void)file;
     (void)buf;
     (void)size;
     return NULL;
 }
 
-int __wrap_connect_open(zkr_client **out, const struct globals *g, const char *owner)
+int __wrap_zkr_client_open(zkr_client **out,
+                           const char *servers,
+                           const zkr_client_options *o)
 {
     (void)out;
     outcome.opened = true;
-    outcome.servers = g->servers;
-    outcome.session_ms = g->session_ms;
-    outcome.connect_ms = g->connect_ms;
-    outcome.id =
-        owner && strstr(owner, "\nhost=") ? NULL : owner; /* made for want of one */
-    for (size_t i = 0; i < g->auth.count; i++) {
-        const zkr_auth *auth = &g->auth.list[i];
+    outcome.servers = servers;
+    outcome.session_ms = o->session_timeout_ms;
+    outcome.connect_ms = o->connect_timeout_ms;
+    outcome.id = o->owner && strstr(o->owner, "\nhost=")
+                     ? NULL
+                     : o->owner; /* made for want of one */
+    for (int64_t i = 0; i < o->more_auth_count; i++) {
+        const zkr_auth *auth = &o->more_auth[i];
         FUZZ_TRUE(*auth->scheme && !strchr(auth->scheme, ':'));
         FUZZ_TRUE(strlen(auth->cert) == auth->cert_len);
         outcome.secret_len = auth->cert_len;
     }
-    for (int32_t i = 0; i < g->acl.list.count; i++) {
-        const struct ACL *entry = &g->acl.list.data[i];
+    for (int32_t i = 0; o->acl && i < o->acl->count; i++) {
+        const struct ACL *entry = &o->acl->data[i];
         FUZZ_TRUE(*entry->id.scheme && entry->id.id && entry->perms > 0);
     }
-    return 0;
+    return ZKR_OK;
 }
 
 /* zkr ls makes nothing, and so gets a little further. */

@@ -18,14 +18,11 @@ options() {
         grep -vxE -- '--(help|version|verbose)|-[hVv]' | LC_ALL=C sort -u
 }
 
-# What getopt_long() is given, but for what is refused.
+# The rows of options, but for what is refused; those of all settings have a variable in front.
 taken() { # FILE
-    {
-        sed -n '/struct option table/,/NULL, 0, NULL/p; /define OPTIONS_ROWS/,/version/p' "$1" |
-            sed -nE "s/.*\\{?\"([a-z-]+)\", .*/ --\\1/p"
-        sed -nE 's/.*getopt_long\(argc, argv, "([^"]*)".*/\1/p; s/.*define OPTIONS_LETTERS "([^"]*)".*/\1/p' "$1" |
-            grep -oE '[A-Za-z]' | sed 's/^/ -/'
-    } | options | grep -vxE -- '-[uF]|--unlock|--no-fork'
+    sed -n '/struct option_row rows/,/OPTIONS_END/p; /struct setting_name setting_names/,/};/p' "$1" |
+        sed -nE "s/.*\{(\"ZKR_[A-Z_]+\", )?(\"([a-z-]+)\"|NULL), ('([A-Za-z])'|0),(.*)/--\3 -\5 \6/p" |
+        grep -v '^--[a-z-]* -[A-Za-z]*  NULL' | grep -oE '^--[a-z-]+ |-[A-Za-z] ' | sed 's/^/ /' | options
 }
 
 helped() { # SUBCOMMAND
@@ -51,14 +48,13 @@ same() { # SUBCOMMAND WHAT: as $tmp/taken
     diff -u --label "zkr $1: taken" --label "zkr $1: $2" "$tmp/taken" - || failed=1
 }
 
-taken options.h >"$tmp/taken"
+taken settings.c >"$tmp/taken"
 helped '' | same '' '--help'
 in_page 'GLOBAL OPTIONS' | same '' 'zkr.1'
 completed >"$tmp/global"
 same '' completion <"$tmp/global"
 for sub in lock elect status ls revoke; do
     file=cmd_$sub.c
-    [ $sub != lock ] || file=lock_options.c
     taken "$file" >"$tmp/taken"
     [ -s "$tmp/taken" ] || { echo "zkr $sub: no options found in $file"; failed=1; }
     helped $sub | same $sub '--help'

@@ -23,8 +23,9 @@ enum { LINE_SIZE = PIPE_BUF, PATIENCE_MS = 1000 };
  * At most PIPE_BUF bytes in one go: when poll() says there is room, write() does not block. A
  * reader that has stalled must not keep us from minding the lock.
  */
-static void write_line(char *line, size_t length, int patience_ms)
+static void write_line(char *line, int printed, int patience_ms)
 {
+    size_t length = printed < LINE_SIZE - 2 ? (size_t)printed : LINE_SIZE - 2;
     line[length] = '\0';
     text_clean(line);
     line[length++] = '\n';
@@ -34,43 +35,16 @@ static void write_line(char *line, size_t length, int patience_ms)
     }
 }
 
-static void __attribute__((format(printf, 2, 0)))
-say(int patience_ms, const char *format, va_list args)
-{
-    char line[LINE_SIZE] = "zkr: ";
-    size_t used = strlen(line);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the callers have started it */
-    int more = vsnprintf(line + used, sizeof(line) - used - 1, format, args);
-    used += more > 0 ? (size_t)more : 0;
-    if (used > sizeof(line) - 2) {
-        used = sizeof(line) - 2;
-    }
-    write_line(line, used, patience_ms);
-}
-
 int cli_fail(int status, const char *format, ...)
 {
+    enum { PREFIX = sizeof("zkr: ") - 1 };
+    char line[LINE_SIZE] = "zkr: ";
     va_list args;
     va_start(args, format);
-    say(PATIENCE_MS, format, args);
+    int printed = vsnprintf(line + PREFIX, sizeof(line) - PREFIX, format, args);
     va_end(args);
+    write_line(line, PREFIX + (printed > 0 ? printed : 0), PATIENCE_MS);
     return status;
-}
-
-void cli_note(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say(PATIENCE_MS, format, args);
-    va_end(args);
-}
-
-static void __attribute__((format(printf, 1, 2))) say_now(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say(0, format, args);
-    va_end(args);
 }
 
 enum { STAMP = 32 };
@@ -103,10 +77,12 @@ void cli_log(int level, const char *line, void *ctx)
     if (foreign && level >= ZKR_LOG_INFO && *most < ZKR_LOG_DEBUG) {
         return;
     }
-    char time[STAMP];
+    char time[STAMP], text[LINE_SIZE];
     stamp(time, sizeof(time));
-    say_now("%s: time=%s %s", names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0],
-            time, foreign ? foreign : line);
+    const char *name = names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0];
+    int printed = snprintf(text, sizeof(text), "zkr: %s: time=%s %s", name, time,
+                           foreign ? foreign : line);
+    write_line(text, printed, 0);
 }
 
 /* Answers of ZooKeeper itself that the library passes on. */
@@ -191,6 +167,13 @@ int cli_flush(void)
                : cli_fail(CLI_INTERNAL, "cannot write: %s", strerrordesc_np(errno));
 }
 
+const char *cli_variable(const char *name)
+{
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
 /* Digits only. Returns what follows them, or NULL when the number is too large. */
 static const char *take_digits(const char *text, int64_t most, int64_t *value)
 {
@@ -266,4 +249,17 @@ bool cli_parse_signal(const char *text, int *signo)
         }
     }
     return false;
+}
+
+int64_t cli_now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int cli_until(int64_t at)
+{
+    int64_t left = at == CLI_NEVER ? INT_MAX : at - cli_now_ms();
+    return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all subcommands share: exit codes, messages, numbers. */
+/* What all subcommands share: exit codes, messages, numbers, the clock. */
 #ifndef ZKR_CLI_H
 #define ZKR_CLI_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "clock.h"
 
 /** Exit codes; part of the interface, see zkr.1. */
 enum cli_exit {
@@ -33,7 +31,7 @@ static inline int cli_exit_signal(int signo)
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** The same for what is no failure. */
-void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define cli_note(...) ((void)cli_fail(0, __VA_ARGS__))
 
 /**
  * A line of the library's log; dropped when nobody reads fast enough. @ctx: int, the highest level asked for; below
@@ -56,6 +54,9 @@ int cli_fail_rc(int rc);
  */
 int cli_flush(void);
 
+/** A variable of the environment; NULL = not set, or empty. */
+const char *cli_variable(const char *name);
+
 /** Decimal seconds such as "1.5", rounded up to milliseconds. False: not a number in range. */
 bool cli_parse_seconds(const char *text, int64_t *ms);
 
@@ -64,5 +65,14 @@ bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value
 
 /** "TERM", "SIGTERM" or "15". */
 bool cli_parse_signal(const char *text, int *signo);
+
+/** A moment that does not come. */
+#define CLI_NEVER INT64_MAX
+
+/** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps: the clock of all deadlines. */
+int64_t cli_now_ms(void);
+
+/** Milliseconds from now until @at, 0 when it has passed; for poll(). */
+int cli_until(int64_t at);
 
 #endif

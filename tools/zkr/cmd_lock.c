@@ -1,144 +1,360 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: run a command while holding a lock. */
+#include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <zkr/zkr.h>
 
 #include "cli.h"
-#include "commands.h"
-#include "connect.h"
-#include "grip.h"
-#include "hold.h"
-#include "leave.h"
-#include "lock_options.h"
+#include "held.h"
 #include "owner.h"
 
-struct lock {
-    struct env *env;
-    struct lock_options o;
-    int64_t started;
-    int64_t until; /* when -w is over, or what -n may take; or CLI_NEVER */
-    int64_t granted;
+static const char usage[] =
+    "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
+    "       zkr [OPTION]... lock [OPTION]... PATH -c 'SHELL TEXT'\n"
+    "       zkr [OPTION]... lock [OPTION]... PATH\n"
+    "\n"
+    "Runs COMMAND while holding the lock at PATH. Without one: prints the holder "
+    "line,\n"
+    "then holds until a signal or the end of its input.\n"
+    "\n"
+    "  -n, --nb, --nonblock          fail rather than wait\n"
+    "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
+    "                                0 = -n\n"
+    "  -E, --conflict-exit-code N    exit code if it was not obtained; default 1\n"
+    "  -x, -e, --exclusive           the default\n"
+    "  -s, --shared                  together with others that hold it by -s\n"
+    "      --rw                      -x like a writer of Curator's ReadWriteLock, see "
+    "zkr(1)\n"
+    "      --permits [N/]MAX         N permits, or 1, of the MAX of a semaphore\n"
+    "      --also PATH               also this lock, all or none; may be repeated\n"
+    "      --on-revoke term|ignore   on 'zkr revoke', end the command and release "
+    "(the\n"
+    "                                default), or go on\n"
+    "  -c, --command TEXT            give TEXT to the shell\n"
+    "  -i, --id ID                   what others see as the owner\n"
+    "      --kill-signal SIG         the signal the command gets when the lock is in\n"
+    "                                doubt; default TERM\n"
+    "      --kill-after SEC          time it then has before SIGKILL; default auto\n"
+    "      --lock-delay SEC          if the lock was not free at once, wait this long\n"
+    "                                before the start; default 0\n"
+    "      --min-hold SEC            keep the lock at least this long, even if the\n"
+    "                                command has ended; default 0\n"
+    "      --stats FILE              write metrics there, for node_exporter\n"
+    "      --verbose                 say how long it took and what is held\n"
+    "  -o, --close                   accepted, no effect\n"
+    "  -h, --help\n"
+    "  -V, --version\n";
 
-    zkr_client *client;
-    struct grip grip;
-    struct hold hold;
-    struct stats stats;
+enum lock_kind {
+    LOCK_PLAIN,
+    LOCK_READ,
+    LOCK_WRITE,   /* the exclusive side of a read-write lock */
+    LOCK_PERMITS, /* of a semaphore */
+    LOCK_SEVERAL  /* all of several paths */
 };
 
-static int open_all(struct lock *l)
+struct lock {
+    enum lock_kind kind;
+    const char **paths; /* it and those of --also */
+    size_t path_count;
+    int64_t permits, permits_max; /* 0: not asked for */
+    bool shared, rw;              /* -s, --rw */
+    const char *on_revoke;        /* NULL: not given */
+    struct command command;
+    const char *id;
+    int64_t wait_ms; /* 0: no wait; or ZKR_FOREVER */
+    int64_t conflict;
+
+    zkr_mutex *mutex; /* whatever its kind; borrowed from rwlock when there is one */
+    zkr_rwlock *rwlock;
+    zkr_semaphore *semaphore;
+    zkr_multi_lock *multi;
+    zkr_ticket *ticket; /* NULL: none is asked for */
+    struct held held;
+};
+
+/* --- options --- */
+
+static bool take_no_wait(void *wait_ms, char *value)
 {
-    struct hold *h = &l->hold;
-    if (!hold_begin(h, l->o.path)) {
-        return cli_fail(CLI_INTERNAL,
-                        "out of memory or descriptors; raise the limits (ulimit)");
-    }
-    char *owner = l->o.id ? NULL : owner_text(l->o.command.argv);
-    int status = connect_open(&l->client, &l->env->globals, owner ? owner : l->o.id);
-    free(owner);
-    if (status != 0) {
-        return status;
-    }
-    l->grip.loss = &h->loss;
-    l->grip.wish = l->o.ignores_wishes ? NULL : &h->wish;
-    int rc = grip_begin(&l->grip, l->client, &l->o);
-    h->client = l->client;
-    h->what = l->o.kind == LOCK_PERMITS ? "permits of" : "lock on";
-    h->revocable = l->o.kind != LOCK_PERMITS && l->o.kind != LOCK_SEVERAL;
-    h->kill_signal = l->o.kill_signal;
-    h->lease.wanted_ms = l->o.command.argv ? l->o.kill_after_ms : 0;
-    h->lease.notify = &l->env->notify;
-    h->lease.client = l->client;
-    h->lease.valid_for_ms = grip_valid_for_ms;
-    h->lease.ctx = &l->grip;
-    l->stats.client = l->client;
-    l->stats.file = l->o.stats;
-    l->stats.path = l->o.path;
-    return rc == ZKR_OK ? stats_begin(&l->stats) : cli_fail_rc(rc);
+    (void)value;
+    *(int64_t *)wait_ms = 0;
+    return true;
 }
 
-/* Nothing has been asked of a server yet. */
-static int connect_first(struct lock *l)
+static bool take_exit_code(void *to, char *value)
 {
-    struct signals_guard *guard =
-        signals_guard_begin(&l->env->signals, CLI_NEVER, NULL);
-    if (!guard) {
-        return cli_fail_thread();
-    }
-    notify_send(&l->env->notify, "STATUS=waiting for the %s %.1000s", l->hold.what,
-                l->o.path);
-    int64_t left = cli_until(l->until), limit = l->env->globals.connect_ms;
-    int status = connect_wait(l->client, &l->env->globals, left < limit ? left : limit);
-    (void)signals_guard_end(guard);
-    if (status == CLI_SERVER) {
-        l->until = LEAVE_NOW;
-    }
-    return status;
+    return cli_parse_int(value, 0, 255, to);
 }
 
-/* --- getting it --- */
-
-/* For the library. A try is for -n alone: it may last as long as the servers are silent. */
-static int64_t time_left(const struct lock *l)
+static bool take_signal(void *to, char *value)
 {
-    if (l->o.wait_ms <= 0) {
-        return l->o.wait_ms;
-    }
-    int left = cli_until(l->until);
-    return left > 0 ? left : 1;
+    return cli_parse_signal(value, to);
 }
 
-/* What is held; a code of the library when the hold is over already. */
-static int read_hold(struct lock *l)
+/* Negative: auto. */
+static bool take_kill_after(void *to, char *value)
 {
-    struct hold *h = &l->hold;
-    l->granted = cli_now_ms();
-    h->session_id = zkr_client_session_id(l->client);
-    int rc = zkr_ticket_node(l->grip.ticket, h->node, h->node_size);
-    if (rc == ZKR_OK) {
-        rc = zkr_ticket_fencing_token(l->grip.ticket, &h->token);
+    *(int64_t *)to = -1;
+    return strcmp(value, "auto") == 0 || cli_parse_seconds(value, to);
+}
+
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+static const char permits_needs[] =
+    "MAX or N/MAX, N from 1 to MAX and at most " TEXT(ZKR_SEMAPHORE_PERMITS_MAX);
+
+static bool take_permits(void *lock, char *value)
+{
+    struct lock *l = lock;
+    char *slash = strchr(value, '/');
+    bool fine = cli_parse_int(slash ? slash + 1 : value, 1, INT32_MAX, &l->permits_max);
+    l->permits = 1;
+    if (slash && fine) {
+        *slash = '\0';
+        fine = cli_parse_int(value, 1, ZKR_SEMAPHORE_PERMITS_MAX, &l->permits) &&
+               l->permits <= l->permits_max;
+        *slash = '/';
+    }
+    return fine;
+}
+
+static bool take_also(void *lock, char *value)
+{
+    struct lock *l = lock;
+    l->paths[++l->path_count] = value; /* the first is PATH */
+    return true;
+}
+
+static bool take_on_revoke(void *to, char *value)
+{
+    *(const char **)to = value;
+    return strcmp(value, "ignore") == 0 || strcmp(value, "term") == 0;
+}
+
+static int take_options(struct lock *l, int argc, char **argv)
+{
+    struct held *h = &l->held;
+    const struct option_row rows[] = {
+        {"exclusive", 'x', option_off, &l->shared, NULL},
+        {NULL, 'e', option_off, &l->shared, NULL},
+        {"shared", 's', option_on, &l->shared, NULL},
+        {"unlock", 'u', NULL, NULL, "a lock ends with its zkr; send that a signal"},
+        {"no-fork", 'F', NULL, NULL, "zkr has to stay, to mind the session"},
+        {"close", 'o', option_ignored, NULL, NULL},
+        {"nb", 'n', take_no_wait, &l->wait_ms, NULL},
+        {"nonblock", 'n', take_no_wait, &l->wait_ms, NULL},
+        {"wait", 'w', option_seconds, &l->wait_ms, "seconds"},
+        {"timeout", 'w', option_seconds, &l->wait_ms, "seconds"},
+        {"conflict-exit-code", 'E', take_exit_code, &l->conflict, "0 to 255"},
+        {"command", 'c', option_text, &l->command.text, "a text"},
+        {"id", 'i', option_text, &l->id, "a text"},
+        {"kill-signal", 0, take_signal, &h->kill_signal, "a signal such as TERM"},
+        {"kill-after", 0, take_kill_after, &h->lease.wanted_ms, "seconds or auto"},
+        {"lock-delay", 0, option_seconds, &h->delay_ms, "seconds"},
+        {"min-hold", 0, option_seconds, &h->min_hold_ms, "seconds"},
+        {"stats", 0, option_text, &h->stats.file, "a file"},
+        {"rw", 0, option_on, &l->rw, NULL},
+        {"permits", 0, take_permits, l, permits_needs},
+        {"also", 0, take_also, l, "a path"},
+        {"on-revoke", 0, take_on_revoke, &l->on_revoke, "term or ignore"},
+        OPTIONS_END};
+    return options_take(&h->env->globals, usage, rows, argc, argv);
+}
+
+/* What stands behind the options: PATH and the command. */
+static int take_operands(struct lock *l, char **operands)
+{
+    int rc = options_command(&l->command, "lock", operands);
+    l->paths[0] = l->held.path = operands[0];
+    l->path_count++;
+    if (rc == OPTIONS_GO_ON) {
+        rc = settings_take_rest(&l->held.env->globals);
+    }
+    for (size_t i = 0; i < l->path_count && rc == OPTIONS_GO_ON; i++) {
+        rc = options_check_path(&l->held.env->globals, l->paths[i]);
     }
     return rc;
 }
 
-/* Out of the queue; what is still said of this hold is not meant for the next. */
+/* Which lock it is; some options do not go together. */
+static int choose_kind(struct lock *l)
+{
+    bool sided = l->shared || l->rw, several = l->path_count > 1;
+    if (several && (sided || l->permits_max > 0)) {
+        return options_refuse("lock", "--also takes exclusive locks alone: no -s, --rw "
+                                      "or --permits");
+    }
+    if (l->permits_max > 0 && sided) {
+        return options_refuse("lock", "--permits goes with neither -s nor --rw");
+    }
+    if (l->on_revoke && (several || l->permits_max > 0)) {
+        return options_refuse("lock",
+                              "--on-revoke: a holder with --also or --permits is "
+                              "never asked to release");
+    }
+    l->kind = several              ? LOCK_SEVERAL
+              : l->permits_max > 0 ? LOCK_PERMITS
+              : l->shared          ? LOCK_READ
+              : l->rw              ? LOCK_WRITE
+                                   : LOCK_PLAIN;
+    return OPTIONS_GO_ON;
+}
+
+static int take_arguments(struct lock *l, int argc, char **argv)
+{
+    enum { NO_WAIT_CONNECT_MS = 5000 };
+    struct globals *g = &l->held.env->globals;
+    int rc = take_options(l, argc, argv);
+    if (rc == OPTIONS_GO_ON) {
+        rc = take_operands(l, argv + optind);
+    }
+    if (rc == OPTIONS_GO_ON) {
+        rc = choose_kind(l);
+    }
+    if (l->wait_ms == 0 && !g->connect_given) {
+        g->connect_ms = NO_WAIT_CONNECT_MS;
+    }
+    return rc;
+}
+
+/* --- the ticket --- */
+
+/* On a thread of the library, as is the next. */
+static void on_ticket(zkr_ticket *t, int state, void *ctx)
+{
+    struct lock *l = ctx;
+    zkr_lost lost = {.reason = ZKR_LOST_LEASE};
+    if (state == ZKR_TICKET_LOST) {
+        (void)zkr_ticket_lost(t, &lost, sizeof(lost));
+        held_tell_lost(&l->held, &lost);
+    }
+}
+
+static void on_revoke(zkr_mutex *m, void *ctx)
+{
+    struct lock *l = ctx;
+    (void)m;
+    held_tell_asked(&l->held);
+}
+
+static int create_mutex(struct lock *l, zkr_client *c)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    bool ignored = l->on_revoke && strcmp(l->on_revoke, "ignore") == 0;
+    o.watch_node = 1;
+    o.on_revoke = ignored ? NULL : on_revoke;
+    o.on_revoke_ctx = l;
+    if (l->kind == LOCK_PLAIN) {
+        return zkr_mutex_create(&l->mutex, c, l->held.path, &o);
+    }
+    zkr_rwlock_options both = ZKR_RWLOCK_OPTIONS_INIT;
+    both.watch_node = o.watch_node;
+    both.on_revoke = o.on_revoke;
+    both.on_revoke_ctx = o.on_revoke_ctx;
+    int rc = zkr_rwlock_create(&l->rwlock, c, l->held.path, &both);
+    l->mutex = l->kind == LOCK_READ ? zkr_rwlock_reader(l->rwlock)
+                                    : zkr_rwlock_writer(l->rwlock);
+    return rc;
+}
+
+/* Nothing is sent yet. */
+static int create(struct lock *l)
+{
+    zkr_client *c = l->held.env->client;
+    zkr_semaphore_options permits = ZKR_SEMAPHORE_OPTIONS_INIT;
+    zkr_multi_lock_options several = ZKR_MULTI_LOCK_OPTIONS_INIT;
+    permits.watch_node = several.watch_node = 1;
+    return l->kind == LOCK_PERMITS
+               ? zkr_semaphore_create(&l->semaphore, c, l->held.path, l->permits_max,
+                                      &permits)
+           : l->kind == LOCK_SEVERAL
+               ? zkr_multi_lock_create(&l->multi, c, l->paths, l->path_count, &several)
+               : create_mutex(l, c);
+}
+
+/* Joins the queue, and returns at once. A try is for -n alone: it may last as long as the servers are silent. */
+static int ask(struct lock *l)
+{
+    int64_t ms = l->wait_ms;
+    if (ms > 0) {
+        int left = cli_until(l->held.until);
+        ms = left > 0 ? left : 1;
+    }
+    return l->semaphore ? zkr_semaphore_request(l->semaphore, (int)l->permits, ms,
+                                                on_ticket, l, &l->ticket)
+           : l->multi   ? zkr_multi_lock_request(l->multi, ms, on_ticket, l, &l->ticket)
+                        : zkr_mutex_request(l->mutex, ms, on_ticket, l, &l->ticket);
+}
+
+static int wait_for_grant(void *lock)
+{
+    return zkr_ticket_wait(((struct lock *)lock)->ticket, ZKR_FOREVER);
+}
+
+static void cancel(void *lock)
+{
+    (void)zkr_ticket_release(((struct lock *)lock)->ticket);
+}
+
+static int read_grant(void *lock, struct held *h)
+{
+    const struct lock *l = lock;
+    int rc = zkr_ticket_node(l->ticket, h->node, h->node_size);
+    return rc == ZKR_OK ? zkr_ticket_fencing_token(l->ticket, &h->token) : rc;
+}
+
+static int64_t valid_for_ms(void *lock)
+{
+    const struct lock *l = lock;
+    return l->ticket ? zkr_ticket_valid_for_ms(l->ticket) : 0;
+}
+
+/* Out of the queue. Nothing is told of it any more. */
 static void give_back(struct lock *l)
 {
-    grip_give_back(&l->grip);
-    loss_reset(&l->hold.loss);
-    (void)wish_take(&l->hold.wish);
+    if (l->ticket) {
+        (void)zkr_ticket_release(l->ticket);
+        (void)zkr_ticket_destroy(l->ticket); /* waits for a call that runs */
+        l->ticket = NULL;
+    }
 }
+
+/* --- getting it --- */
 
 /* The line is dark. If what was asked of the servers is never answered, there is no use in staying. */
 static int no_answer(struct lock *l, bool done)
 {
     const char *rest =
         done ? "" : "; what it may have left there goes with the session";
-    int status = l->o.wait_ms == 0 ? CLI_SERVER : (int)l->o.conflict;
+    int status = l->wait_ms == 0 ? CLI_SERVER : (int)l->conflict;
     (void)cli_fail(
         status,
         "no server answers in time about %.1000s%s; try again later, or check "
         "-z and the servers",
-        l->o.path, rest);
+        l->held.path, rest);
     if (!done) {
-        stats_end(&l->stats);
-        leave_now(status);
+        stats_end(&l->held.stats);
+        client_exit(status);
     }
     return status;
 }
 
 static int conflict(const struct lock *l)
 {
-    return cli_fail((int)l->o.conflict,
-                    l->o.kind == LOCK_PERMITS
+    return cli_fail((int)l->conflict,
+                    l->kind == LOCK_PERMITS
                         ? "too few permits of %.1000s are free; 'zkr status %.1000s' "
                           "shows who has them"
-                    : l->o.kind == LOCK_SEVERAL
+                    : l->kind == LOCK_SEVERAL
                         ? "%.1000s, or a path of --also, is held by another; 'zkr "
                           "status %.1000s' and so on show by whom"
                         : "%.1000s is held by another; 'zkr status %.1000s' shows by "
                           "whom",
-                    l->o.path, l->o.path);
+                    l->held.path, l->held.path);
 }
 
 /* Is it somebody who holds it, or nobody who answers? */
@@ -148,137 +364,115 @@ static int refuse(struct lock *l, int rc)
     if (!held && rc != ZKR_ENOANSWER && rc != ZKR_ECANCELED && rc != ZKR_ECONNLOSS) {
         return cli_fail_rc(rc);
     }
-    if (held && l->o.wait_ms == 0) { /* a list has just said so */
+    if (held && l->wait_ms == 0) { /* a list has just said so */
         return conflict(l);
     }
-    bool done = leave_is_done(l->client);
+    bool done = client_is_done(l->held.env);
     return held && done ? conflict(l) : no_answer(l, done);
 }
 
 enum { HELD = -1, AGAIN = -2 }; /* besides exit codes; that of -E may be 0 */
 
 /* Joins the queue and waits. Returns HELD, AGAIN, or an exit code, reported. */
-static int queue(struct lock *l)
+static int try_once(struct lock *l)
 {
-    int64_t late = l->o.wait_ms == 0 ? l->until : CLI_NEVER;
-    const struct signals_cancel how = {grip_cancel, &l->grip};
-    int rc = grip_ask(&l->grip, time_left(l));
+    struct held *h = &l->held;
+    int code, rc = ask(l);
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    struct signals_guard *guard = signals_guard_begin(&l->env->signals, late, &how);
-    if (!guard) {
-        return cli_fail_thread();
-    }
-    rc = grip_wait(&l->grip);
-    int signo = signals_guard_end(guard);
-    if (rc != ZKR_OK) {
-        return signo ? cli_exit_signal(signo) : refuse(l, rc);
-    }
-    if (signo) {
-        return cli_exit_signal(signo);
-    }
-    return read_hold(l) == ZKR_OK ? HELD : AGAIN;
-}
-
-/* Was anybody ahead of us, now or before a hold that was lost again? */
-static bool was_contended(const struct lock *l)
-{
-    zkr_stats stats = {.contended = 0};
-    (void)zkr_client_stats(l->client, &stats, sizeof(stats));
-    return stats.contended > 0;
-}
-
-/* Returns as queue(). */
-static int await_start(struct lock *l)
-{
-    int signo = 0;
-    int64_t from = was_contended(l) ? l->granted + l->o.delay_ms : l->granted;
-    int64_t until = l->until == CLI_NEVER ? CLI_NEVER : l->until + LEAVE_GRACE_MS;
-    switch (hold_await(&l->hold, l->env, from, until, &signo)) {
-    case HOLD_START:
+    switch (held_obtain(h, l->wait_ms == 0 ? h->until : CLI_NEVER, &code)) {
+    case HELD_START:
         return HELD;
-    case HOLD_OVER:
+    case HELD_OVER:
         return AGAIN;
-    case HOLD_LATE:
+    case HELD_REFUSED:
+        return refuse(l, code);
+    case HELD_LATE:
         give_back(l);
-        return no_answer(l, leave_is_done(l->client));
-    case HOLD_ASKED:
-        return cli_fail((int)l->o.conflict,
+        return no_answer(l, client_is_done(h->env));
+    case HELD_ASKED:
+        return cli_fail((int)l->conflict,
                         "asked to release %.1000s before the command was started",
-                        l->o.path);
-    case HOLD_STOPPED:
+                        h->path);
+    case HELD_ENDED:
         break;
     }
-    return cli_exit_signal(signo);
+    return code;
 }
 
 /* A hold that is lost before the command starts is no loss: it queues again. */
 static int get(struct lock *l)
 {
-    int status;
-    do {
-        status = queue(l);
-        if (status == HELD) {
-            status = await_start(l);
-        }
+    int status = AGAIN;
+    while (status == AGAIN) {
+        status = try_once(l);
         if (status != HELD) {
             give_back(l);
+            held_reset(&l->held);
         }
-    } while (status == AGAIN);
+    }
     return status;
 }
 
-/* --- holding it --- */
-
-static int use(struct lock *l)
+static int begin(struct lock *l)
 {
-    struct hold *h = &l->hold;
-    if (l->env->globals.verbose) {
-        hold_note(h, l->granted - l->started);
+    struct held *h = &l->held;
+    int64_t wait = l->wait_ms == 0 ? h->env->globals.connect_ms : l->wait_ms;
+    h->until = wait == ZKR_FOREVER ? CLI_NEVER : h->started + wait;
+    h->what = l->kind == LOCK_PERMITS ? "permits of" : "lock on";
+    h->revocable = l->kind != LOCK_PERMITS && l->kind != LOCK_SEVERAL;
+    h->lease.wanted_ms = l->command.argv ? h->lease.wanted_ms : 0;
+    char *owner = l->id ? NULL : owner_text(l->command.argv);
+    int status = held_begin(h, owner ? owner : l->id);
+    free(owner);
+    if (status != 0) {
+        return status;
     }
-    hold_ready(h, l->env);
-    stats_news(&l->stats);
-    lease_begin(&h->lease);
-    int status = l->o.command.argv ? hold_run(h, l->env, l->o.command.argv)
-                                   : hold_wait(h, l->env);
-    hold_linger(h, l->env, l->granted + l->o.min_hold_ms);
-    lease_end(&h->lease);
-    notify_send(&l->env->notify, "STOPPING=1\nSTATUS=releasing the %s %.1000s", h->what,
-                h->path);
-    grip_give_back(&l->grip);
-    l->until = h->lost ? leave_lost() : CLI_NEVER;
-    return status;
+    int rc = create(l);
+    return rc == ZKR_OK ? stats_begin(&h->stats) : cli_fail_rc(rc);
+}
+
+static int run(struct lock *l)
+{
+    int status = begin(l);
+    if (status == 0) {
+        held_say_waiting(&l->held);
+        status = held_connect(&l->held);
+    }
+    if (status == 0) {
+        status = get(l);
+    }
+    if (status == HELD) {
+        status = held_use(&l->held, l->command.argv);
+    }
+    give_back(l);
+    (void)zkr_multi_lock_destroy(l->multi);
+    (void)zkr_semaphore_destroy(l->semaphore);
+    (void)zkr_rwlock_destroy(l->rwlock);
+    (void)zkr_mutex_destroy(l->rwlock ? NULL : l->mutex);
+    return held_end(&l->held, status);
 }
 
 int cmd_lock(struct env *env, int argc, char **argv)
 {
-    struct lock l = {
-        .env = env, .started = cli_now_ms(), .hold.loss.fd = -1, .hold.wish.fd = -1};
-    int status = lock_options_take(&l.o, &env->globals, argc, argv);
-    if (status != OPTIONS_GO_ON) {
-        lock_options_end(&l.o);
-        return status;
+    static const struct held_grantor ticket = {wait_for_grant, cancel, read_grant};
+    struct lock l = {.wait_ms = ZKR_FOREVER, .conflict = CLI_HELD};
+    l.held = (struct held){.env = env,
+                           .grantor = &ticket,
+                           .ctx = &l,
+                           .once = true,
+                           .kill_signal = SIGTERM,
+                           .started = cli_now_ms(),
+                           .lease = {.valid_for_ms = valid_for_ms, .wanted_ms = -1}};
+    l.paths = calloc((size_t)argc + 1, sizeof(*l.paths));
+    if (!l.paths) {
+        return cli_fail(CLI_INTERNAL, "out of memory");
     }
-    int64_t wait = l.o.wait_ms == 0 ? env->globals.connect_ms : l.o.wait_ms;
-    l.until = wait == ZKR_FOREVER ? CLI_NEVER : l.started + wait;
-    status = open_all(&l);
-    if (status == 0) {
-        status = connect_first(&l);
+    int status = take_arguments(&l, argc, argv);
+    if (status == OPTIONS_GO_ON) {
+        status = run(&l);
     }
-    if (status == 0) {
-        status = get(&l);
-    }
-    if (status == HELD) {
-        status = use(&l);
-    }
-    grip_end(&l.grip);
-    const struct leave how = {.signals = &env->signals,
-                              .until = l.until,
-                              .stats = &l.stats,
-                              .told = l.hold.lost};
-    status = leave(l.client, &how, status);
-    hold_end(&l.hold);
-    lock_options_end(&l.o);
+    free(l.paths);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr ls: the locks below a path. */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +8,7 @@
 #include <zkr/zkr.h>
 
 #include "cli.h"
-#include "commands.h"
-#include "config.h"
-#include "connect.h"
+#include "client.h"
 #include "json.h"
 #include "owner.h"
 #include "sight.h"
@@ -27,55 +26,29 @@ static const char usage[] = "usage: zkr [OPTION]... ls [-r] [--json] [PATH]\n"
                             "  -h, --help\n"
                             "  -V, --version\n";
 
-enum { OPTION_JSON = OPTION_OWN };
-
 struct ls {
     struct env *env;
     const char *path;
     bool json, deep;
-    zkr_client *client;
     zkr_survey *found;
 };
 
-static int take_option(struct ls *l, int option, char **argv)
+static int take_arguments(struct ls *l, int argc, char **argv)
 {
-    switch (option) {
-    case OPTION_JSON:
-        l->json = true;
-        return OPTIONS_GO_ON;
-    case 'r':
-        l->deep = true;
-        return OPTIONS_GO_ON;
-    default:
-        return options_take(&l->env->globals, option, argv, usage);
+    struct globals *g = &l->env->globals;
+    const struct option_row rows[] = {{"json", 0, option_on, &l->json, NULL},
+                                      {"recursive", 'r', option_on, &l->deep, NULL},
+                                      OPTIONS_END};
+    int rc = options_take(g, usage, rows, argc, argv);
+    if (rc == OPTIONS_GO_ON && optind < argc) {
+        rc = options_alone("ls", argv + optind);
     }
-}
-
-static int take_options(struct ls *l, int argc, char **argv)
-{
-    static const struct option table[] = {{"json", no_argument, NULL, OPTION_JSON},
-                                          {"recursive", no_argument, NULL, 'r'},
-                                          OPTIONS_ROWS,
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((option = getopt_long(argc, argv, "+:r" OPTIONS_LETTERS, table, NULL)) !=
-           -1) {
-        int rc = take_option(l, option, argv);
-        if (rc != OPTIONS_GO_ON) {
-            return rc;
-        }
-    }
-    l->path = "/";
-    int rc = optind < argc ? options_alone("ls", argv + optind) : OPTIONS_GO_ON;
-    if (rc == OPTIONS_GO_ON) {
-        rc = config_take(&l->env->globals);
-    }
-    if (optind == argc || strcmp(argv[optind], "/") == 0 || rc != OPTIONS_GO_ON) {
+    if (rc != OPTIONS_GO_ON) {
         return rc;
     }
-    l->path = argv[optind];
-    return options_check_path(&l->env->globals, l->path);
+    l->path = optind < argc ? argv[optind] : "/";
+    return strcmp(l->path, "/") == 0 ? settings_take_rest(g)
+                                     : options_settle(g, l->path);
 }
 
 /* --- for people --- */
@@ -195,11 +168,10 @@ static void print_json(const zkr_survey_entry *e)
 
 /* --- running it --- */
 
-static int read_survey(void *ctx)
+static int ask_survey(void *ls, void *out)
 {
-    struct ls *l = ctx;
-    return zkr_survey_read(l->client, l->path, l->deep ? ZKR_SURVEY_DEEP : 0,
-                           &l->found);
+    const struct ls *l = ls;
+    return zkr_survey_read(l->env->client, l->path, l->deep ? ZKR_SURVEY_DEEP : 0, out);
 }
 
 static int show(const struct ls *l)
@@ -218,11 +190,6 @@ static int show(const struct ls *l)
     return cli_flush();
 }
 
-static int read_list(void *mutex, zkr_contenders **out)
-{
-    return zkr_mutex_contenders(mutex, out);
-}
-
 /* The path, or all of the chroot: lists of contenders know the difference. */
 static int missing(const struct ls *l)
 {
@@ -230,43 +197,39 @@ static int missing(const struct ls *l)
     zkr_mutex *mutex = NULL;
     int rc = strcmp(l->path, "/") == 0
                  ? ZKR_ENONODE
-                 : zkr_mutex_create(&mutex, l->client, l->path, NULL);
-    int status = rc == ZKR_OK ? connect_read(l->client, &l->env->globals, read_list,
-                                             mutex, &list)
+                 : zkr_mutex_create(&mutex, l->env->client, l->path, NULL);
+    int status = rc == ZKR_OK ? client_list(l->env, client_list_mutex, mutex, &list)
                               : cli_fail_rc(rc);
     zkr_contenders_free(list);
     (void)zkr_mutex_destroy(mutex);
     return status == 0 ? cli_fail(CLI_HELD, "%.1000s does not exist", l->path) : status;
 }
 
-static int run(struct ls *l)
+static int read_survey(void *ctx)
 {
-    int status = connect_open(&l->client, &l->env->globals, NULL);
-    if (status != 0) {
-        return status;
-    }
-    struct signals_guard *guard =
-        signals_guard_begin(&l->env->signals, CLI_NEVER, NULL);
-    if (!guard) {
-        return cli_fail_thread();
-    }
-    int rc = connect_try(l->client, &l->env->globals, read_survey, l, &status);
-    if (status == 0 && rc != ZKR_OK) {
-        status = rc == ZKR_ENONODE ? missing(l) : cli_fail_rc(rc);
-    }
-    (void)signals_guard_end(guard);
-    return status == 0 ? show(l) : status;
+    struct ls *l = ctx;
+    int status;
+    int rc = client_ask(l->env, ask_survey, l, &l->found, &status);
+    return status != 0 || rc == ZKR_OK ? status
+           : rc == ZKR_ENONODE         ? missing(l)
+                                       : cli_fail_rc(rc);
 }
 
 int cmd_ls(struct env *env, int argc, char **argv)
 {
     struct ls l = {.env = env};
-    int status = take_options(&l, argc, argv);
+    int status = take_arguments(&l, argc, argv);
     if (status != OPTIONS_GO_ON) {
         return status;
     }
-    status = run(&l);
+    status = client_open(env, NULL);
+    if (status == 0) {
+        status = client_work(env, read_survey, &l);
+    }
+    if (status == 0) {
+        status = show(&l);
+    }
     zkr_survey_free(l.found);
-    (void)zkr_client_close(l.client);
+    (void)zkr_client_close(env->client);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr revoke: ask the holder of a lock to let go, and perhaps make it. */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +8,7 @@
 #include <zkr/zkr.h>
 
 #include "cli.h"
-#include "commands.h"
-#include "config.h"
-#include "connect.h"
+#include "client.h"
 #include "text.h"
 
 static const char usage[] =
@@ -24,7 +23,7 @@ static const char usage[] =
     "  -h, --help\n"
     "  -V, --version\n";
 
-enum { OPTION_FORCE = OPTION_OWN, OPTION_TOKEN, NOT_WAITING = -1 };
+enum { NOT_WAITING = -1 };
 
 struct revoke {
     struct env *env;
@@ -32,49 +31,26 @@ struct revoke {
     int64_t wait_ms; /* or NOT_WAITING */
     bool force;
     int64_t token; /* of the one who is meant, 0 = all who hold */
-    zkr_client *client;
     zkr_mutex *mutex;
     zkr_contenders *before; /* who held when it was asked, and who waited */
 };
 
-static int take_option(struct revoke *r, int option, char **argv)
+static bool take_token(void *to, char *value)
 {
-    switch (option) {
-    case 'w':
-        return cli_parse_seconds(optarg, &r->wait_ms)
-                   ? OPTIONS_GO_ON
-                   : options_refuse("revoke", "-w needs seconds, not '%s'", optarg);
-    case OPTION_FORCE:
-        r->force = true;
-        return OPTIONS_GO_ON;
-    case OPTION_TOKEN:
-        return cli_parse_int(optarg, 1, INT64_MAX, &r->token)
-                   ? OPTIONS_GO_ON
-                   : options_refuse("revoke", "--token needs a fencing token, not '%s'",
-                                    optarg);
-    default:
-        return options_take(&r->env->globals, option, argv, usage);
-    }
+    return cli_parse_int(value, 1, INT64_MAX, to);
 }
 
-static int take_options(struct revoke *r, int argc, char **argv)
+static int take_arguments(struct revoke *r, int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"wait", required_argument, NULL, 'w'},
-        {"force", no_argument, NULL, OPTION_FORCE},
-        {"token", required_argument, NULL, OPTION_TOKEN},
-        OPTIONS_ROWS,
-        {NULL, 0, NULL, 0}};
-    int option;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((option = getopt_long(argc, argv, "+:w:" OPTIONS_LETTERS, table, NULL)) !=
-           -1) {
-        int rc = take_option(r, option, argv);
-        if (rc != OPTIONS_GO_ON) {
-            return rc;
-        }
+    const struct option_row rows[] = {
+        {"wait", 'w', option_seconds, &r->wait_ms, "seconds"},
+        {"force", 0, option_on, &r->force, NULL},
+        {"token", 0, take_token, &r->token, "a fencing token"},
+        OPTIONS_END};
+    int rc = options_take(&r->env->globals, usage, rows, argc, argv);
+    if (rc == OPTIONS_GO_ON) {
+        rc = options_alone("revoke", argv + optind);
     }
-    int rc = options_alone("revoke", argv + optind);
     if (rc != OPTIONS_GO_ON) {
         return rc;
     }
@@ -83,26 +59,10 @@ static int take_options(struct revoke *r, int argc, char **argv)
                                         "release by itself");
     }
     r->path = argv[optind];
-    rc = config_take(&r->env->globals);
-    return rc == OPTIONS_GO_ON ? options_check_path(&r->env->globals, r->path) : rc;
+    return options_settle(&r->env->globals, r->path);
 }
 
 /* --- the holders --- */
-
-static int read_list(void *mutex, zkr_contenders **out)
-{
-    return zkr_mutex_contenders(mutex, out);
-}
-
-static int read_leases(void *semaphore, zkr_contenders **out)
-{
-    return zkr_semaphore_holders(semaphore, out);
-}
-
-static int read_contenders(struct revoke *r, zkr_contenders **out)
-{
-    return connect_read(r->client, &r->env->globals, read_list, r->mutex, out);
-}
 
 /* Who is to let go. */
 static bool is_meant(const struct revoke *r, const zkr_contender *c)
@@ -144,7 +104,7 @@ static int await_end(struct revoke *r, bool *freed)
     int64_t until = cli_now_ms() + r->wait_ms;
     for (;;) {
         zkr_contenders *now = NULL;
-        int status = read_contenders(r, &now);
+        int status = client_list(r->env, client_list_mutex, r->mutex, &now);
         if (status != 0) {
             return status;
         }
@@ -185,12 +145,11 @@ static int nobody(const struct revoke *r)
 {
     zkr_semaphore *semaphore;
     zkr_contenders *leases = NULL;
-    int rc = zkr_semaphore_create(&semaphore, r->client, r->path, 1, NULL);
+    int rc = zkr_semaphore_create(&semaphore, r->env->client, r->path, 1, NULL);
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    int status =
-        connect_read(r->client, &r->env->globals, read_leases, semaphore, &leases);
+    int status = client_list(r->env, client_list_semaphore, semaphore, &leases);
     const zkr_contender *first = zkr_contenders_get(leases, 0);
     bool permits = first && first->kind == ZKR_KIND_LEASE;
     zkr_contenders_free(leases);
@@ -232,7 +191,7 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
 static int ask(struct revoke *r)
 {
     size_t meant = 0;
-    int status = read_contenders(r, &r->before);
+    int status = client_list(r->env, client_list_mutex, r->mutex, &r->before);
     const zkr_contender *first = zkr_contenders_get(r->before, 0);
     if (status == 0 && !first) {
         return nobody(r);
@@ -252,8 +211,9 @@ static int ask(struct revoke *r)
                           r->path, r->token, name_of(first), first->fencing_token);
 }
 
-static int work(struct revoke *r)
+static int work(void *ctx)
 {
+    struct revoke *r = ctx;
     bool freed = false;
     int status = ask(r);
     if (status != 0 || r->wait_ms == NOT_WAITING) {
@@ -276,37 +236,20 @@ static int work(struct revoke *r)
                     r->path);
 }
 
-/* A signal ends us at once: we have nothing there. */
-static int run(struct revoke *r)
-{
-    int status = connect_open(&r->client, &r->env->globals, NULL);
-    if (status != 0) {
-        return status;
-    }
-    int rc = zkr_mutex_create(&r->mutex, r->client, r->path, NULL);
-    if (rc != ZKR_OK) {
-        return cli_fail_rc(rc);
-    }
-    struct signals_guard *guard =
-        signals_guard_begin(&r->env->signals, CLI_NEVER, NULL);
-    if (!guard) {
-        return cli_fail_thread();
-    }
-    status = work(r);
-    (void)signals_guard_end(guard);
-    return status;
-}
-
 int cmd_revoke(struct env *env, int argc, char **argv)
 {
     struct revoke r = {.env = env, .wait_ms = NOT_WAITING};
-    int status = take_options(&r, argc, argv);
+    int status = take_arguments(&r, argc, argv);
     if (status != OPTIONS_GO_ON) {
         return status;
     }
-    status = run(&r);
+    status = client_open(env, NULL);
+    if (status == 0) {
+        int rc = zkr_mutex_create(&r.mutex, env->client, r.path, NULL);
+        status = rc == ZKR_OK ? client_work(env, work, &r) : cli_fail_rc(rc);
+    }
     zkr_contenders_free(r.before);
     (void)zkr_mutex_destroy(r.mutex);
-    (void)zkr_client_close(r.client);
+    (void)zkr_client_close(env->client);
     return status;
 }

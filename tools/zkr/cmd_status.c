@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr status: who holds a lock, and who waits for it. */
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +8,11 @@
 
 #include <zkr/zkr.h>
 
-#include "absence.h"
 #include "cli.h"
-#include "commands.h"
-#include "config.h"
-#include "connect.h"
+#include "client.h"
 #include "peers.h"
 #include "table.h"
-#include "watch.h"
+#include "text.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n"
@@ -28,10 +26,15 @@ static const char usage[] =
     "  -h, --help\n"
     "  -V, --version\n";
 
-enum { OPTION_JSON = OPTION_OWN, OPTION_WATCH };
-
 /* Who is there: in the queue, with permits, and waiting for those. */
 enum { QUEUE, LEASES, GATE, LISTS };
+
+/* What there is at a path where nobody is. */
+struct absence {
+    bool missing;   /* there is no such node */
+    size_t below;   /* locks right below it */
+    bool semaphore; /* it is one */
+};
 
 struct status {
     struct env *env;
@@ -40,8 +43,7 @@ struct status {
     bool watch;
     bool quiet;
     bool warned;
-    bool screen; /* is cleared for each picture */
-    zkr_client *client;
+    bool screen;                  /* is cleared for each picture */
     zkr_mutex *mutexes[LISTS];    /* to ask: the path, and a semaphore's below it */
     zkr_semaphore *semaphore;     /* knows which leases are held */
     zkr_contenders *lists[LISTS]; /* as last read */
@@ -49,34 +51,17 @@ struct status {
     struct peers peers;
 };
 
-static int take_options(struct status *s, int argc, char **argv)
+static int take_arguments(struct status *s, int argc, char **argv)
 {
-    static const struct option table[] = {{"json", no_argument, NULL, OPTION_JSON},
-                                          {"watch", no_argument, NULL, OPTION_WATCH},
-                                          OPTIONS_ROWS,
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((option = getopt_long(argc, argv, "+:q" OPTIONS_LETTERS, table, NULL)) !=
-           -1) {
-        if (option == OPTION_JSON) {
-            s->json = true;
-            continue;
-        }
-        if (option == 'q') {
-            s->quiet = true;
-            continue;
-        }
-        if (option == OPTION_WATCH) {
-            s->watch = true;
-            continue;
-        }
-        int rc = options_take(&s->env->globals, option, argv, usage);
-        if (rc != OPTIONS_GO_ON) {
-            return rc;
-        }
+    struct globals *g = &s->env->globals;
+    const struct option_row rows[] = {{NULL, 'q', option_on, &s->quiet, NULL},
+                                      {"json", 0, option_on, &s->json, NULL},
+                                      {"watch", 0, option_on, &s->watch, NULL},
+                                      OPTIONS_END};
+    int rc = options_take(g, usage, rows, argc, argv);
+    if (rc == OPTIONS_GO_ON) {
+        rc = options_alone("status", argv + optind);
     }
-    int rc = options_alone("status", argv + optind);
     if (rc != OPTIONS_GO_ON) {
         return rc;
     }
@@ -84,8 +69,7 @@ static int take_options(struct status *s, int argc, char **argv)
         return options_refuse("status", "-q shows nothing: no --json or --watch");
     }
     s->path = argv[optind];
-    rc = config_take(&s->env->globals);
-    return rc == OPTIONS_GO_ON ? options_check_path(&s->env->globals, s->path) : rc;
+    return options_settle(g, s->path);
 }
 
 /* --- showing --- */
@@ -100,6 +84,20 @@ static void warn(struct status *s, const struct sight_lists *lists)
     peers_warn(&s->peers);
 }
 
+static void print_absence(const struct absence *a, const char *path)
+{
+    if (a->below > 0) {
+        (void)printf("no lock; %zu below, see zkr ls\n", a->below);
+        return;
+    }
+    (void)fputs("nobody", stdout);
+    if (a->missing) {
+        (void)fputs("; there is no ", stdout);
+        text_print(stdout, path, 0);
+    }
+    (void)fputc('\n', stdout);
+}
+
 static int show(const struct status *s, const struct sight *sight)
 {
     if (s->quiet) {
@@ -111,7 +109,7 @@ static int show(const struct status *s, const struct sight *sight)
     if (s->json) {
         table_json(stdout, s->path, sight, !s->absence.missing, &s->peers);
     } else if (sight->count == 0) {
-        absence_print(&s->absence, stdout, s->path);
+        print_absence(&s->absence, s->path);
     } else {
         table_print(stdout, sight);
     }
@@ -153,16 +151,6 @@ static int draw(void *ctx)
 
 /* --- reading --- */
 
-static int read_list(void *mutex, zkr_contenders **out)
-{
-    return zkr_mutex_contenders(mutex, out);
-}
-
-static int read_leases(void *semaphore, zkr_contenders **out)
-{
-    return zkr_semaphore_holders(semaphore, out);
-}
-
 static void forget_list(struct status *s, int list)
 {
     zkr_contenders_free(s->lists[list]);
@@ -177,6 +165,29 @@ static void forget(struct status *s)
     peers_end(&s->peers);
 }
 
+static int ask_survey(void *status, void *out)
+{
+    const struct status *s = status;
+    return zkr_survey_read(s->env->client, s->path, 0, out);
+}
+
+/* Looks what is there instead. Returns 0 or an exit code, reported. */
+static int look_below(struct status *s, struct absence *a)
+{
+    zkr_survey *found = NULL;
+    int status;
+    int rc = client_ask(s->env, ask_survey, s, &found, &status);
+    *a = (struct absence){.missing = rc == ZKR_ENONODE,
+                          .below = zkr_survey_count(found)};
+    for (size_t i = 0; i < a->below; i++) {
+        const zkr_survey_entry *e = zkr_survey_get(found, i);
+        a->semaphore = a->semaphore ||
+                       (e->kind == ZKR_KIND_LEASE && strcmp(e->path, s->path) == 0);
+    }
+    zkr_survey_free(found);
+    return status != 0 || rc == ZKR_OK || a->missing ? status : cli_fail_rc(rc);
+}
+
 /* Others may have locks of these names below the path. Returns 0 or an exit code, reported. */
 static int check_semaphore(struct status *s)
 {
@@ -185,7 +196,7 @@ static int check_semaphore(struct status *s)
     struct absence found = {.missing = false};
     int status = 0;
     if (!lease && zkr_contenders_count(s->lists[GATE]) > 0) {
-        status = absence_look(&found, s->client, &s->env->globals, s->path);
+        status = look_below(s, &found);
         is_one = found.semaphore;
     }
     if (!is_one) {
@@ -200,10 +211,10 @@ static int read_all(struct status *s)
     int status = 0;
     size_t count = 0;
     for (int i = 0; i < LISTS && status == 0; i++) {
-        status = i == LEASES ? connect_read(s->client, &s->env->globals, read_leases,
-                                            s->semaphore, &s->lists[i])
-                             : connect_read(s->client, &s->env->globals, read_list,
-                                            s->mutexes[i], &s->lists[i]);
+        bool leases = i == LEASES;
+        status =
+            client_list(s->env, leases ? client_list_semaphore : client_list_mutex,
+                        leases ? (void *)s->semaphore : s->mutexes[i], &s->lists[i]);
     }
     if (status == 0) {
         status = check_semaphore(s);
@@ -213,7 +224,7 @@ static int read_all(struct status *s)
     }
     s->absence = (struct absence){.missing = false};
     if (status == 0 && count == 0 && !s->quiet) {
-        status = absence_look(&s->absence, s->client, &s->env->globals, s->path);
+        status = look_below(s, &s->absence);
     }
     if (status == 0 && !s->quiet && s->env->globals.log_level > 0) {
         peers_ask(&s->peers, s->env->globals.servers, s->env->globals.tls_cert);
@@ -240,58 +251,44 @@ static int wait_change(void *ctx, int64_t timeout_ms)
     return rc;
 }
 
-static int make_mutex_below(struct status *s, int list, const char *name)
+static int create(struct status *s)
 {
-    char *path;
-    if (asprintf(&path, "%s/%s", s->path, name) < 0) {
-        return cli_fail(CLI_INTERNAL, "out of memory");
+    static const char *const below[] = {[LEASES] = "leases", [GATE] = "locks"};
+    zkr_client *c = s->env->client;
+    int rc = zkr_mutex_create(&s->mutexes[QUEUE], c, s->path, NULL);
+    for (int i = LEASES; i < LISTS && rc == ZKR_OK; i++) {
+        char *path;
+        if (asprintf(&path, "%s/%s", s->path, below[i]) < 0) {
+            return cli_fail(CLI_INTERNAL, "out of memory");
+        }
+        rc = zkr_mutex_create(&s->mutexes[i], c, path, NULL);
+        free(path);
     }
-    int rc = zkr_mutex_create(&s->mutexes[list], s->client, path, NULL);
-    free(path);
+    if (rc == ZKR_OK) {
+        rc = zkr_semaphore_create(&s->semaphore, c, s->path, 1, NULL);
+    }
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
-}
-
-static int make_mutexes(struct status *s)
-{
-    int rc = zkr_mutex_create(&s->mutexes[QUEUE], s->client, s->path, NULL);
-    int status = rc == ZKR_OK ? 0 : cli_fail_rc(rc);
-    if (status == 0) {
-        status = make_mutex_below(s, LEASES, "leases");
-    }
-    if (status == 0) {
-        status = make_mutex_below(s, GATE, "locks");
-    }
-    rc = status == 0 ? zkr_semaphore_create(&s->semaphore, s->client, s->path, 1, NULL)
-                     : ZKR_OK;
-    return rc == ZKR_OK ? status : cli_fail_rc(rc);
 }
 
 static int run(struct status *s)
 {
-    int status = connect_open(&s->client, &s->env->globals, NULL);
-    if (status != 0) {
-        return status;
-    }
-    status = make_mutexes(s);
-    if (status != 0) {
-        return status;
-    }
-    struct signals_guard *guard =
-        signals_guard_begin(&s->env->signals, CLI_NEVER, NULL);
-    if (!guard) {
-        return cli_fail_thread();
-    }
     s->screen = s->watch && !s->json && isatty(STDOUT_FILENO);
-    const struct watch how = {wait_change, read_and_show, s->screen ? draw : NULL};
-    status = read_and_show(s);
-    (void)signals_guard_end(guard);
-    return status == 0 && s->watch ? watch_run(&s->env->signals, &how, s) : status;
+    const struct client_watch how = {wait_change, read_and_show,
+                                     s->screen ? draw : NULL};
+    int status = client_open(s->env, NULL);
+    if (status == 0) {
+        status = create(s);
+    }
+    if (status == 0) {
+        status = client_work(s->env, read_and_show, s);
+    }
+    return status == 0 && s->watch ? client_watch(s->env, &how, s) : status;
 }
 
 int cmd_status(struct env *env, int argc, char **argv)
 {
     struct status s = {.env = env};
-    int status = take_options(&s, argc, argv);
+    int status = take_arguments(&s, argc, argv);
     if (status != OPTIONS_GO_ON) {
         return status;
     }
@@ -301,6 +298,6 @@ int cmd_status(struct env *env, int argc, char **argv)
         (void)zkr_mutex_destroy(s.mutexes[i]);
     }
     (void)zkr_semaphore_destroy(s.semaphore);
-    (void)zkr_client_close(s.client);
+    (void)zkr_client_close(env->client);
     return status;
 }

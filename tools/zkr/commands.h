@@ -3,7 +3,9 @@
 #ifndef ZKR_CLI_COMMANDS_H
 #define ZKR_CLI_COMMANDS_H
 
-#include "fds.h"
+#include <zkr/client.h>
+
+#include "child.h"
 #include "notify.h"
 #include "options.h"
 #include "signals.h"
@@ -13,7 +15,8 @@ struct env {
     struct fds fds;
     struct signals signals;
     struct notify notify;
-    int die_of; /* end with this signal instead of an exit code, 0 = do not */
+    zkr_client *client; /* once it is opened */
+    int die_of;         /* end with this signal instead of an exit code, 0 = do not */
 };
 
 int cmd_lock(struct env *env, int argc, char **argv);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr: locks of ZooKeeper for the command line. See zkr.1. */
+#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,6 @@
 
 #include "cli.h"
 #include "commands.h"
-#include "options.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... SUBCOMMAND [ARGUMENT]...\n"
@@ -60,18 +60,13 @@ static int dispatch(struct env *env, int argc, char **argv)
 
 static int run(struct env *env, int argc, char **argv)
 {
-    static const struct option table[] = {OPTIONS_ROWS, {NULL, 0, NULL, 0}};
+    static const struct option_row none[] = {OPTIONS_END};
     static char name[] = "zkr";
     argv[0] = name;
     opterr = 0;
-    int rc, option;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((option = getopt_long(argc, argv, "+:" OPTIONS_LETTERS, table, NULL)) !=
-           -1) {
-        rc = options_take(&env->globals, option, argv, usage);
-        if (rc != OPTIONS_GO_ON) {
-            return rc;
-        }
+    int rc = options_take(&env->globals, usage, none, argc, argv);
+    if (rc != OPTIONS_GO_ON) {
+        return rc;
     }
     if (optind >= argc) {
         return options_refuse("",

@@ -4,24 +4,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
 
-/* NULL: it is not set, or empty. */
-static const char *variable(const char *name)
-{
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
 /* A path, or @ and the name of an abstract socket. */
 static void read_socket(struct notify *n)
 {
-    const char *name = variable("NOTIFY_SOCKET");
+    const char *name = cli_variable("NOTIFY_SOCKET");
     size_t length = name ? strlen(name) : 0;
     if (length < 2 || length >= sizeof(n->to.sun_path) || !strchr("/@", name[0])) {
         return;
@@ -37,7 +28,8 @@ static void read_socket(struct notify *n)
 /* Twice as often as it has to be. */
 static void read_watchdog(struct notify *n)
 {
-    const char *usec = variable("WATCHDOG_USEC"), *pid = variable("WATCHDOG_PID");
+    const char *usec = cli_variable("WATCHDOG_USEC"),
+               *pid = cli_variable("WATCHDOG_PID");
     int64_t every, whose = getpid();
     if (usec && cli_parse_int(usec, 1, INT64_MAX, &every) &&
         (!pid || cli_parse_int(pid, 1, INT64_MAX, &whose)) && whose == getpid()) {

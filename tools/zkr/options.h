@@ -1,57 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line: the options that every subcommand understands, also before its name, and PATH. */
+/* The command line: options, a subcommand's own and those that all understand, PATH and COMMAND. */
 #ifndef ZKR_CLI_OPTIONS_H
 #define ZKR_CLI_OPTIONS_H
 
-#include <getopt.h>
-
 #include "settings.h"
 
-/** Codes of the options that have no letter. A subcommand's own ones start at OPTION_OWN. */
-enum {
-    OPTION_CONNECT_TIMEOUT = 256,
-    OPTION_AUTH,
-    OPTION_AUTH_FILE,
-    OPTION_ACL,
-    OPTION_TLS,
-    OPTION_VERBOSE,
-    OPTION_OWN
+/** One option of a subcommand. */
+struct option_row {
+    const char *name; /* long, without its dashes; NULL = there is none */
+    int letter;       /* 0 = there is none */
+    /* Takes the value, NULL for an option without one. False: it is not what is needed. NULL: the option is refused. */
+    bool (*take)(void *to, char *value);
+    void *to;
+    const char
+        *needs; /* its value, for messages; NULL = it has none. Why it is refused */
 };
-
-/** For getopt_long(): their letters, and the rows of their table. */
-#define OPTIONS_LETTERS "z:t:vhV"
-#define OPTIONS_ROWS                                                                   \
-    {"servers", required_argument, NULL, 'z'},                                         \
-        {"session-timeout", required_argument, NULL, 't'},                             \
-        {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},          \
-        {"auth", required_argument, NULL, OPTION_AUTH},                                \
-        {"auth-file", required_argument, NULL, OPTION_AUTH_FILE},                      \
-        {"acl", required_argument, NULL, OPTION_ACL},                                  \
-        {"tls", required_argument, NULL, OPTION_TLS},                                  \
-        {"verbose", no_argument, NULL, OPTION_VERBOSE},                                \
-        {"help", no_argument, NULL, 'h'},                                              \
+#define OPTIONS_END                                                                    \
     {                                                                                  \
-        "version", no_argument, NULL, 'V'                                              \
+        .name = NULL                                                                   \
     }
 
-/**
- * What a subcommand does not know itself: a global option, or a mistake, as returned by getopt_long(). Returns OPTIONS_GO_ON or
- * an exit code.
- */
-int options_take(struct globals *g, int option, char **argv, const char *usage);
+/** For a row: to bool, which becomes true or false; to const char *; to int64_t, in milliseconds; to nothing. */
+bool option_on(void *to, char *value);
+bool option_off(void *to, char *value);
+bool option_text(void *to, char *value);
+bool option_seconds(void *to, char *value);
+bool option_ignored(void *to, char *value);
 
-/** "zkr: X; try 'zkr SUBCOMMAND --help'" and CLI_USAGE. */
-int options_refuse(const char *subcommand, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/**
+ * Takes all options, those of @rows and those of all subcommands; optind is then at the first word behind them. Returns
+ * OPTIONS_GO_ON or an exit code, reported.
+ */
+int options_take(struct globals *g,
+                 const char *usage,
+                 const struct option_row *rows,
+                 int argc,
+                 char **argv);
+
+/** "zkr: X; see 'zkr SUBCOMMAND --help'" and CLI_USAGE. */
+#define options_refuse(command, ...)                                                   \
+    settings_refuse(                                                                   \
+        &(const struct origin){.kind = ORIGIN_COMMAND, .subcommand = (command)},       \
+        __VA_ARGS__)
 
 /** Is @operands, what follows the options, PATH alone? Returns OPTIONS_GO_ON or CLI_USAGE, reported. */
 int options_alone(const char *subcommand, char *const *operands);
 
-/** Is it an option, where none may stand? */
-bool options_is_late(const char *word);
-int options_refuse_late(const char *subcommand, const char *word);
-
-/** May it be locked? Returns OPTIONS_GO_ON or CLI_PATH, reported. */
+/** The settings that were not on the command line, then the path: may it be locked? Returns as options_take(). */
+int options_settle(struct globals *g, const char *path);
 int options_check_path(const struct globals *g, const char *path);
+
+/** COMMAND, or the text of -c. It must not move: it points into itself. */
+struct command {
+    const char *text; /* of a -c ahead of PATH; NULL = none */
+    char **argv;      /* NULL: there is none */
+    char *shell[4];   /* what argv is with -c */
+};
+
+/** @operands: PATH, and perhaps a command. Returns OPTIONS_GO_ON or an exit code, reported. */
+int options_command(struct command *c, const char *subcommand, char **operands);
 
 #endif

@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
+
+const struct setting_name setting_names[SETTINGS] = {
+    [SETTING_SERVERS] = {"ZKR_SERVERS", "servers", 'z', "-z"},
+    [SETTING_SESSION] = {"ZKR_SESSION_TIMEOUT", "session-timeout", 't', "-t"},
+    [SETTING_CONNECT] = {"ZKR_CONNECT_TIMEOUT", "connect-timeout", 0,
+                         "--connect-timeout"},
+    [SETTING_AUTH] = {"ZKR_AUTH", "auth", 0, "--auth"},
+    [SETTING_AUTH_FILE] = {"ZKR_AUTH_FILE", "auth-file", 0, "--auth-file"},
+    [SETTING_ACL] = {"ZKR_ACL", "acl", 0, "--acl"},
+    [SETTING_TLS] = {"ZKR_TLS", "tls", 0, "--tls"}};
 
 void settings_begin(struct globals *g)
 {
@@ -51,43 +66,10 @@ int settings_refuse(const struct origin *from, const char *format, ...)
                     *from->subcommand ? " " : "", from->subcommand);
 }
 
-static int take_session(struct globals *g, const char *value, const struct origin *from)
+/* Credentials and a file of them are one setting. */
+static enum origin_kind *said(struct globals *g, enum setting setting)
 {
-    return cli_parse_int(value, 1, INT32_MAX, &g->session_ms)
-               ? OPTIONS_GO_ON
-               : settings_refuse(from, "%s needs milliseconds, not '%.200s'",
-                                 from->name, value);
-}
-
-static int take_connect(struct globals *g, const char *value, const struct origin *from)
-{
-    if (!cli_parse_seconds(value, &g->connect_ms) || g->connect_ms == 0) {
-        return settings_refuse(from, "%s needs seconds, more than 0, not '%.200s'",
-                               from->name, value);
-    }
-    g->connect_given = true;
-    return OPTIONS_GO_ON;
-}
-
-static int take_tls(struct globals *g, const char *value, const struct origin *from)
-{
-    free_secret(g->tls_cert);
-    g->tls_cert = strdup(value);
-    return g->tls_cert ? OPTIONS_GO_ON
-                       : settings_refuse(from, "%s needs more memory than there is",
-                                         from->name);
-}
-
-static enum setting one_for(enum setting setting)
-{
-    return setting == SETTING_AUTH_FILE ? SETTING_AUTH : setting;
-}
-
-bool settings_is_overridden(const struct globals *g,
-                            enum setting setting,
-                            enum origin_kind kind)
-{
-    return g->said[one_for(setting)] > kind;
+    return &g->said[setting == SETTING_AUTH_FILE ? SETTING_AUTH : setting];
 }
 
 int settings_take(struct globals *g,
@@ -95,21 +77,26 @@ int settings_take(struct globals *g,
                   const char *value,
                   const struct origin *from)
 {
-    const char *fault = NULL;
+    const char *fault = NULL, *wanted = NULL; /* of a number */
     char text[256];
-    if (settings_is_overridden(g, setting, from->kind)) {
+    if (*said(g, setting) > from->kind) {
         return OPTIONS_GO_ON;
     }
-    g->said[one_for(setting)] = from->kind;
+    *said(g, setting) = from->kind;
     switch (setting) {
     case SETTING_SERVERS:
         g->servers = value;
         g->servers_from = *from;
         break;
     case SETTING_SESSION:
-        return take_session(g, value, from);
+        wanted =
+            cli_parse_int(value, 1, INT32_MAX, &g->session_ms) ? NULL : "milliseconds";
+        break;
     case SETTING_CONNECT:
-        return take_connect(g, value, from);
+        g->connect_given =
+            cli_parse_seconds(value, &g->connect_ms) && g->connect_ms > 0;
+        wanted = g->connect_given ? NULL : "seconds, more than 0";
+        break;
     case SETTING_AUTH:
         fault = auth_add(&g->auth, value);
         break;
@@ -117,12 +104,152 @@ int settings_take(struct globals *g,
         fault = auth_add_file(&g->auth, value, text, sizeof(text));
         break;
     case SETTING_TLS:
-        return take_tls(g, value, from);
+        free_secret(g->tls_cert);
+        g->tls_cert = strdup(value);
+        fault = g->tls_cert ? NULL : "needs more memory than there is";
+        break;
     case SETTING_ACL:
         fault = acl_take(&g->acl, value);
         break;
     case SETTINGS:
         break;
     }
+    if (wanted) {
+        return settings_refuse(from, "%s needs %s, not '%.200s'", from->name, wanted,
+                               value);
+    }
     return fault ? settings_refuse(from, "%s %s", from->name, fault) : OPTIONS_GO_ON;
+}
+
+/* --- the file --- */
+
+static int cannot_read(const char *file, int why)
+{
+    return cli_fail(CLI_USAGE, "cannot read %.1000s: %s", file, strerrordesc_np(why));
+}
+
+/* All of it, with a zero behind it; NULL and errno. */
+static char *read_all(int fd)
+{
+    enum { MOST = 65536 };
+    char *text = calloc(1, MOST + 1);
+    size_t used = 0;
+    ssize_t n = 1;
+    while (text && n > 0 && used < MOST) {
+        n = read(fd, text + used, MOST - used);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (n < 0 || used == MOST) {
+        free(text);
+        errno = n < 0 ? errno : EFBIG;
+        return NULL;
+    }
+    return text;
+}
+
+static char *trim(char *text)
+{
+    text += strspn(text, " \t");
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1])) {
+        length--;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+/* Nothing of a line that is no setting is repeated: it may be a secret. */
+static bool is_name(const char *text)
+{
+    return *text != '\0' &&
+           strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
+}
+
+static bool has_secret(enum setting setting, const char *value)
+{
+    int commas = 0;
+    for (; setting == SETTING_TLS && *value; value++) {
+        commas += *value == ',';
+    }
+    return setting == SETTING_AUTH || commas >= TLS_FILES;
+}
+
+static int take_value(struct globals *g,
+                      enum setting setting,
+                      const char *value,
+                      const struct origin *from,
+                      bool is_open)
+{
+    if (!is_open || !has_secret(setting, value) || *said(g, setting) > from->kind) {
+        return settings_take(g, setting, value, from);
+    }
+    return setting == SETTING_AUTH
+               ? settings_refuse(from, "others may read ZKR_AUTH here; put it into "
+                                       "another file, and name that in ZKR_AUTH_FILE")
+               : settings_refuse(from, "others may read the password in ZKR_TLS here; "
+                                       "chmod 600 mends that, or a key without one");
+}
+
+static int take_line(struct globals *g, char *line, struct origin *from, bool is_open)
+{
+    char *equals = strchr(line, '=');
+    if (equals) {
+        *equals = '\0';
+        from->name = trim(line);
+    }
+    if (!equals || !is_name(from->name)) {
+        return settings_refuse(from, "this line is not ZKR_NAME=value");
+    }
+    for (size_t i = 0; i < SETTINGS; i++) {
+        if (strcmp(from->name, setting_names[i].variable) == 0) {
+            return take_value(g, (enum setting)i, trim(equals + 1), from, is_open);
+        }
+    }
+    return settings_refuse(from, "unknown setting '%.200s'", from->name);
+}
+
+static int take_lines(struct globals *g, const char *file, bool is_open)
+{
+    struct origin from = {.kind = ORIGIN_FILE, .file = file};
+    int rc = OPTIONS_GO_ON;
+    for (char *rest = g->config; rest && rc == OPTIONS_GO_ON;) {
+        char *line = trim(strsep(&rest, "\n"));
+        from.line++;
+        if (*line && *line != '#') {
+            rc = take_line(g, line, &from, is_open);
+        }
+    }
+    return rc;
+}
+
+static int take_file(struct globals *g)
+{
+    const char *told = cli_variable("ZKR_CONFIG");
+    const char *file = told ? told : "/etc/zkr.conf";
+    int fd =
+        open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no writer */
+    if (fd < 0) {
+        return errno == ENOENT && !told ? OPTIONS_GO_ON : cannot_read(file, errno);
+    }
+    struct stat st = {.st_mode = S_IRWXO};
+    (void)fstat(fd, &st);
+    bool is_open = (st.st_mode & S_IRWXO) != 0;
+    g->config = read_all(fd);
+    int why = errno;
+    (void)close(fd);
+    return g->config ? take_lines(g, file, is_open) : cannot_read(file, why);
+}
+
+/* --- the environment --- */
+
+int settings_take_rest(struct globals *g)
+{
+    int rc = OPTIONS_GO_ON;
+    for (size_t i = 0; i < SETTINGS && rc == OPTIONS_GO_ON; i++) {
+        const struct origin from = {.kind = ORIGIN_ENVIRONMENT,
+                                    .name = setting_names[i].variable};
+        const char *value = cli_variable(setting_names[i].variable);
+        rc = value ? settings_take(g, (enum setting)i, value, &from) : OPTIONS_GO_ON;
+    }
+    return rc == OPTIONS_GO_ON ? take_file(g) : rc;
 }

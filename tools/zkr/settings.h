@@ -7,10 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <zkr/client.h>
-
-#include "acl.h"
-#include "auth.h"
+#include "access.h"
 
 enum setting {
     SETTING_SERVERS,
@@ -22,6 +19,15 @@ enum setting {
     SETTING_TLS,
     SETTINGS
 };
+
+/** How each is called. */
+struct setting_name {
+    const char *variable; /* in the environment and in the file */
+    const char *name;     /* of the long option */
+    int letter;           /* of the short one, 0 = there is none */
+    const char *option;   /* in messages */
+};
+extern const struct setting_name setting_names[SETTINGS];
 
 /** Where a setting is said; the nearest to the command counts. */
 enum origin_kind { ORIGIN_FILE = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND };
@@ -35,8 +41,7 @@ struct origin {
 };
 
 struct globals {
-    char *
-        config; /* the text of the file, into which others point; NULL = there is none */
+    char *config;                    /* text of the file, into which others point */
     enum origin_kind said[SETTINGS]; /* the nearest that said it yet, 0 = none has */
     const char *servers;
     struct origin servers_from;
@@ -50,16 +55,14 @@ struct globals {
     bool verbose;
 };
 
-/** In what is said of TLS, the name of so many files; a password may follow. */
+/** In what is said of TLS, the names of so many files; a password may follow. */
 enum { TLS_FILES = 3 };
 
 /** The caller goes on with the next option. */
 enum { OPTIONS_GO_ON = -1 };
 
-/** Has a nearer place said it than one of @kind? Credentials and a file of them are one setting. */
-bool settings_is_overridden(const struct globals *g,
-                            enum setting setting,
-                            enum origin_kind kind);
+void settings_begin(struct globals *g);
+void settings_end(struct globals *g);
 
 /**
  * Takes one; the nearest come first, and one that is overridden is not even looked at. @value: borrowed for as long as @g
@@ -70,11 +73,14 @@ int settings_take(struct globals *g,
                   const char *value,
                   const struct origin *from);
 
+/**
+ * The environment, then the file, /etc/zkr.conf or $ZKR_CONFIG, which counts less; the command line has been taken.
+ * Returns OPTIONS_GO_ON or an exit code, reported.
+ */
+int settings_take_rest(struct globals *g);
+
 /** Says what is wrong with a setting, and where it stands. Returns CLI_USAGE. */
 int settings_refuse(const struct origin *from, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-void settings_begin(struct globals *g);
-void settings_end(struct globals *g);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "auth.h"
+#include "access.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const char no_memory[] = "needs more memory than there is";
+
+/* --- credentials --- */
 
 void auth_end(struct auth *a)
 {
@@ -31,17 +35,15 @@ const char *auth_add(struct auth *a, const char *text)
     }
     zkr_auth *list = reallocarray(a->list, a->count + 1, sizeof(*list));
     if (!list) {
-        return "needs more memory than there is";
+        return no_memory;
     }
     a->list = list;
     zkr_auth *one = &list[a->count++];
     one->scheme = strndup(text, (size_t)(colon - text));
     one->cert_len = strlen(colon + 1);
     one->cert = strdup(colon + 1);
-    return one->scheme && one->cert ? NULL : "needs more memory than there is";
+    return one->scheme && one->cert ? NULL : no_memory;
 }
-
-/* --- files --- */
 
 /* Those of the group may read it: a service has one of its own. NULL: it is fine. */
 static const char *look_at(int fd, char *buf, size_t size)
@@ -99,7 +101,7 @@ const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t si
     FILE *in = fault ? NULL : fdopen(fd, "re");
     if (!in) {
         (void)close(fd);
-        return fault ? fault : "needs more memory than there is";
+        return fault ? fault : no_memory;
     }
     char own[BUFSIZ]; /* so that it can be wiped */
     (void)setvbuf(in, own, _IOFBF, sizeof(own));
@@ -107,4 +109,83 @@ const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t si
     (void)fclose(in);
     explicit_bzero(own, sizeof(own));
     return fault;
+}
+
+/* --- the ACL --- */
+
+void acl_end(struct acl *a)
+{
+    free(a->list.data);
+    free(a->text);
+    *a = (struct acl){.text = NULL};
+}
+
+/* As ZooKeeper numbers them. 0: they are none. */
+static int32_t parse_perms(const char *letters)
+{
+    static const char order[] = "rwcda";
+    int32_t perms = 0;
+    for (; *letters; letters++) {
+        const char *at = strchr(order, *letters);
+        if (!at) {
+            return 0;
+        }
+        perms |= 1 << (at - order);
+    }
+    return perms;
+}
+
+/* The id may have colons in it. */
+static bool parse_entry(struct ACL *entry, char *text)
+{
+    char *first = strchr(text, ':'), *last = strrchr(text, ':');
+    if (!first || first == text || last == first) {
+        return false;
+    }
+    *first = *last = '\0';
+    entry->id.scheme = text;
+    entry->id.id = first + 1;
+    entry->perms = parse_perms(last + 1);
+    return entry->perms != 0;
+}
+
+static size_t count_commas(const char *text)
+{
+    size_t commas = 0;
+    for (; *text; text++) {
+        commas += *text == ',';
+    }
+    return commas;
+}
+
+const char *acl_take(struct acl *a, const char *text)
+{
+    acl_end(a);
+    if (strcmp(text, "open") == 0) {
+        return NULL;
+    }
+    a->text = strdup(strcmp(text, "creator") == 0 ? "auth::cdrwa" : text);
+    a->list.data = calloc(count_commas(text) + 1, sizeof(*a->list.data));
+    if (!a->text || !a->list.data) {
+        return no_memory;
+    }
+    for (char *rest = a->text; rest;) {
+        char *entry = strsep(&rest, ",");
+        if (!parse_entry(&a->list.data[a->list.count++], entry)) {
+            acl_end(a);
+            return "needs open, creator, or SCHEME:ID:PERMS,... with PERMS of the "
+                   "letters crdwa";
+        }
+    }
+    return NULL;
+}
+
+bool acl_needs_auth(const struct acl *a)
+{
+    for (int32_t i = 0; i < a->list.count; i++) {
+        if (strcmp(a->list.data[i].id.scheme, "auth") == 0) {
+            return true;
+        }
+    }
+    return false;
 }

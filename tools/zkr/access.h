@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Credentials, each "scheme:cred", and the ACL of the nodes that are made. */
+#ifndef ZKR_CLI_ACCESS_H
+#define ZKR_CLI_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <zookeeper/zookeeper.jute.h>
+
+#include <zkr/client.h>
+
+struct auth {
+    zkr_auth *list;
+    size_t count;
+};
+
+/** One more. Returns NULL, or what is wrong, as in "--auth wants ...". */
+const char *auth_add(struct auth *a, const char *text);
+
+/**
+ * All of a file, one a line; lines that are empty or start with # are none. It must be closed to others. Returns NULL,
+ * or what is wrong, perhaps in @buf.
+ */
+const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
+
+/** Wipes them. */
+void auth_end(struct auth *a);
+
+struct acl {
+    struct ACL_vector list; /* none: open to everyone */
+    char *text;             /* into which it points */
+};
+
+/** "open", "creator", or SCHEME:ID:PERMS,... with PERMS of the letters crdwa. Returns as auth_add(). */
+const char *acl_take(struct acl *a, const char *text);
+
+/** Does it speak of whoever has credentials? */
+bool acl_needs_auth(const struct acl *a);
+
+void acl_end(struct acl *a);
+
+#endif

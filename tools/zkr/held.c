@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "held.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <zkr/error.h>
+
+#include "cli.h"
+
+/* --- news, from threads of the library --- */
+
+static void tell(int event)
+{
+    const uint64_t one = 1;
+    (void)!write(event, &one, sizeof(one));
+}
+
+/* False: nobody has told. */
+static bool take(int event)
+{
+    uint64_t count;
+    return read(event, &count, sizeof(count)) == sizeof(count);
+}
+
+void held_tell_asked(struct held *h)
+{
+    tell(h->asked_fd);
+}
+
+void held_tell_lost(struct held *h, const zkr_lost *lost)
+{
+    const char *text = lost->text ? lost->text : "";
+    (void)pthread_mutex_lock(&h->mu);
+    child_deny(&h->permit);
+    h->loss.reason = (int)lost->reason;
+    h->loss.stopped = lost->stopped_ms > 0;
+    (void)snprintf(h->loss.text, sizeof(h->loss.text), "%.200s",
+                   lost->reason == ZKR_LOST_NODE ? "somebody deleted its node" : text);
+    (void)pthread_mutex_unlock(&h->mu);
+    tell(h->lost_fd);
+}
+
+static struct held_reason loss_of(struct held *h)
+{
+    (void)pthread_mutex_lock(&h->mu);
+    struct held_reason loss = h->loss;
+    (void)pthread_mutex_unlock(&h->mu);
+    return loss;
+}
+
+static bool is_lost(struct held *h)
+{
+    return loss_of(h).reason != 0;
+}
+
+void held_reset(struct held *h)
+{
+    (void)pthread_mutex_lock(&h->mu);
+    h->loss.reason = 0;
+    (void)pthread_mutex_unlock(&h->mu);
+    (void)take(h->lost_fd);
+    (void)take(h->asked_fd);
+    child_allow(&h->permit);
+}
+
+/* The lease bound is near. @slept: this process has been stopped until then. */
+static void on_doubt(void *ctx, bool slept)
+{
+    struct held *h = ctx;
+    zkr_client *c = h->env->client;
+    struct held_reason *r = &h->doubt;
+    zkr_stats stats = {.last_answer_ms = -1};
+    (void)zkr_client_stats(c, &stats, sizeof(stats));
+    int64_t ago = stats.last_answer_ms;
+    const char *what = slept ? "zkr was stopped, or the machine was frozen"
+                       : zkr_client_state(c) == ZKR_STATE_CONNECTED
+                           ? "connected, but a majority of the servers does not answer"
+                           : "there is no connection to a server";
+    r->reason = ZKR_LOST_LEASE;
+    r->stopped = slept;
+    if (slept || ago < 0) { /* answers have come since it woke up */
+        (void)snprintf(r->text, sizeof(r->text), "%s", what);
+    } else {
+        (void)snprintf(r->text, sizeof(r->text),
+                       "%s; the last write that was answered was sent %" PRId64
+                       ".%03" PRId64 " s ago",
+                       what, ago / 1000, ago % 1000);
+    }
+}
+
+static const char *remedy(const struct held_reason *r, bool revocable)
+{
+    if (r->reason == ZKR_LOST_NODE) {
+        return revocable ? "to free a lock 'zkr revoke' does no harm"
+                         : "to free it, TERM to its zkr does no harm";
+    }
+    return r->stopped
+               ? "see what stopped it; -t makes the session longer"
+               : "check the servers and the network; -t makes the session longer";
+}
+
+/* Which of the three it was: the node, the session, or the bound. Returns CLI_LOST. */
+static int say_lost(struct held *h, const char *rest)
+{
+    struct held_reason loss = loss_of(h);
+    bool known = loss.reason != 0;
+    const struct held_reason *r = known ? &loss : &h->doubt;
+    h->lost = true;
+    return cli_fail(CLI_LOST, "the %s %.1000s was %s: %s; %s; %s", h->what, h->path,
+                    known ? "lost" : "in doubt", r->text, rest,
+                    remedy(r, h->revocable));
+}
+
+/* --- the wait for it --- */
+
+int held_begin(struct held *h, const char *owner)
+{
+    enum { NAME_ROOM = 128 }; /* a slash, "_c_", a GUID, a prefix, the digits */
+    h->node_size = strlen(h->path) + NAME_ROOM;
+    h->node = calloc(1, h->node_size);
+    (void)pthread_mutex_init(&h->mu, NULL);
+    (void)pthread_mutex_init(&h->permit.mu, NULL);
+    h->lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    h->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!h->node || h->lost_fd < 0 || h->asked_fd < 0) {
+        return cli_fail(CLI_INTERNAL,
+                        "out of memory or descriptors; raise the limits (ulimit)");
+    }
+    h->lease.ctx = h->ctx;
+    h->lease.on_doubt = on_doubt;
+    h->lease.on_doubt_ctx = h;
+    h->lease.notify = &h->env->notify;
+    int status = client_open(h->env, owner);
+    h->lease.client = h->stats.client = h->env->client;
+    h->stats.path = h->path;
+    return status;
+}
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int connect_by(void *ctx)
+{
+    const struct held *h = ctx;
+    int64_t left = cli_until(h->until);
+    return client_wait(h->env, lesser(left, h->env->globals.connect_ms));
+}
+
+int held_connect(struct held *h)
+{
+    int status = client_work(h->env, connect_by, h);
+    if (status == CLI_SERVER) {
+        h->until = CLIENT_NOW;
+    }
+    return status;
+}
+
+/* Was anybody ahead of us, now or before a hold that was lost again? */
+static bool was_contended(const struct held *h)
+{
+    zkr_stats stats = {.contended = 0};
+    (void)zkr_client_stats(h->env->client, &stats, sizeof(stats));
+    return stats.contended > 0;
+}
+
+/* Sleeps until a signal, a loss, a request to release it, or @other. True: @other is readable. */
+static bool sleep_on(const struct held *h, int other, int64_t ms)
+{
+    struct pollfd fds[] = {
+        {.fd = h->env->signals.fd, .events = POLLIN},
+        {.fd = h->lease.phase == LEASE_OVER ? -1 : h->lost_fd, .events = POLLIN},
+        {.fd = h->asked_fd, .events = POLLIN},
+        {.fd = other, .events = POLLIN}};
+    (void)poll(fds, sizeof(fds) / sizeof(fds[0]), (int)ms);
+    return fds[3].revents != 0;
+}
+
+static enum held_start await_start(struct held *h, int *code)
+{
+    enum { PROBE_MS = 2 };
+    int64_t from = h->granted + (was_contended(h) ? h->delay_ms : 0);
+    int64_t until = h->until == CLI_NEVER ? CLI_NEVER : h->until + CLIENT_GRACE_MS;
+    for (;;) {
+        int64_t valid = h->lease.valid_for_ms(h->ctx);
+        if (is_lost(h) || valid <= 0) {
+            return HELD_OVER;
+        }
+        if (take(h->asked_fd)) {
+            return HELD_ASKED;
+        }
+        int delay = cli_until(from);
+        if (delay == 0 && lease_is_ample(&h->lease, valid)) {
+            return HELD_START;
+        }
+        if (delay == 0 && cli_until(until) == 0) {
+            return HELD_LATE;
+        }
+        int rest = delay > 0 ? (int)lesser(delay, valid) : PROBE_MS;
+        (void)sleep_on(h, -1, signals_pulse(&h->env->signals, rest));
+        int signo = signals_stop(&h->env->signals);
+        if (signo) {
+            *code = cli_exit_signal(signo);
+            return HELD_ENDED;
+        }
+    }
+}
+
+enum held_start held_obtain(struct held *h, int64_t late, int *code)
+{
+    const struct signals_cancel how = {h->grantor->cancel, h->ctx};
+    struct signals_guard *guard = signals_guard_begin(&h->env->signals, late, &how);
+    if (!guard) {
+        *code = cli_fail_thread();
+        return HELD_ENDED;
+    }
+    int rc = h->grantor->wait(h->ctx);
+    int signo = signals_guard_end(guard);
+    *code = signo ? cli_exit_signal(signo) : rc;
+    if (signo || rc != ZKR_OK) {
+        return signo ? HELD_ENDED : HELD_REFUSED;
+    }
+    h->granted = cli_now_ms();
+    h->session_id = zkr_client_session_id(h->env->client);
+    return h->grantor->read(h->ctx, h) == ZKR_OK ? await_start(h, code) : HELD_OVER;
+}
+
+/* --- the command's environment --- */
+
+enum { OURS = 4 };
+static const char *const our_names[OURS] = {
+    "ZKR_LOCK_PATH=", "ZKR_LOCK_NODE=", "ZKR_FENCING_TOKEN=", "ZKR_SESSION_ID="};
+
+struct environment {
+    char **vars;
+    char *ours[OURS];
+};
+
+static bool is_ours(const char *var)
+{
+    for (int i = 0; i < OURS; i++) {
+        if (strncmp(var, our_names[i], strlen(our_names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void environment_free(struct environment *e)
+{
+    for (int i = 0; i < OURS; i++) {
+        free(e->ours[i]);
+    }
+    free(e->vars);
+}
+
+/* Ours replace those of a zkr that runs us. */
+static bool environment_make(struct environment *e, const struct held *h)
+{
+    size_t count = 0, n = 0;
+    while (environ[count]) {
+        count++;
+    }
+    *e = (struct environment){.vars = calloc(count + OURS + 1, sizeof(*e->vars))};
+    bool ok = e->vars && asprintf(&e->ours[0], "%s%s", our_names[0], h->path) > 0 &&
+              asprintf(&e->ours[1], "%s%s", our_names[1], h->node) > 0 &&
+              asprintf(&e->ours[2], "%s%" PRId64, our_names[2], h->token) > 0 &&
+              asprintf(&e->ours[3], "%s0x%" PRIx64, our_names[3],
+                       (uint64_t)h->session_id) > 0;
+    if (!ok) {
+        environment_free(e);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ours(environ[i])) {
+            e->vars[n++] = environ[i];
+        }
+    }
+    for (int i = 0; i < OURS; i++) {
+        e->vars[n++] = e->ours[i];
+    }
+    return true;
+}
+
+/* --- with a command --- */
+
+struct run {
+    struct held *h;
+    struct child child;
+    bool over;        /* it was lost before the command had ended */
+    bool killed;      /* the kill signal has been sent */
+    bool told;        /* INT, TERM, HUP or QUIT came and was forwarded */
+    bool interrupted; /* it died of the terminal's ^C or ^\, which only its group got */
+    bool resume;      /* somebody continued us */
+    bool stop;        /* somebody wants us to stop */
+    int64_t end_at;   /* asked to release it: SIGKILL is due then; 0 = not asked */
+};
+
+/* Returns false when that is not allowed. */
+static bool send_kill_signal(const struct run *r)
+{
+    bool allowed = child_kill(&r->child, r->h->kill_signal);
+    (void)child_kill(&r->child, SIGCONT);
+    return allowed;
+}
+
+/* Before everything else, above all when we have been asleep. */
+static void mind_lease(struct run *r)
+{
+    if (is_lost(r->h)) {
+        lease_lost(&r->h->lease);
+    }
+    enum lease_phase phase = lease_step(&r->h->lease);
+    bool allowed = true;
+    if (phase == LEASE_OVER) {
+        allowed = child_kill(&r->child, SIGKILL);
+    } else if (phase == LEASE_DOUBT && !r->killed) {
+        allowed = send_kill_signal(r);
+    }
+    if (phase != LEASE_SURE && !r->killed) {
+        r->killed = true;
+        if (!allowed) {
+            cli_note("not allowed to kill process group %ld; it goes on without the "
+                     "lock; run zkr itself with its privileges",
+                     (long)r->child.pid);
+        }
+    }
+}
+
+/* It is released when the group has gone. Asked again, no sooner than that. */
+static void mind_request(struct run *r)
+{
+    if (take(r->h->asked_fd) && r->end_at == 0) {
+        cli_note("asked to release %.1000s: ending the command", r->h->path);
+        r->end_at = cli_now_ms() + lease_patience(&r->h->lease);
+        (void)send_kill_signal(r);
+    }
+    if (r->end_at != 0 && cli_until(r->end_at) == 0) {
+        (void)child_kill(&r->child, SIGKILL);
+    }
+}
+
+static void forward_signals(struct run *r)
+{
+    int signo;
+    bool timer;
+    while (signals_next(&r->h->env->signals, &signo, &timer)) {
+        if (signals_is_forwarded(signo)) {
+            (void)child_kill(&r->child, signo);
+            r->told = r->told || (signo != SIGUSR1 && signo != SIGUSR2);
+        } else if (signo == SIGCONT && timer) {
+            lease_doubt(&r->h->lease); /* we have been stopped for too long */
+        } else if (signo == SIGCONT) {
+            r->resume = true;
+        } else if (signo == SIGTSTP) {
+            r->stop = true;
+            (void)child_kill(&r->child, SIGTSTP);
+        }
+    }
+}
+
+/*
+ * Stops our own group, the way the terminal would have, so that the shell sees the job stop. Back
+ * when continued, or at once when there is no shell that could do that.
+ */
+static void stop_ourselves(struct run *r)
+{
+    sigset_t stop;
+    (void)sigemptyset(&stop);
+    (void)sigaddset(&stop, SIGTSTP);
+    (void)lease_rest(&r->h->lease);
+    (void)kill(0, SIGTSTP);
+    if (!r->h->env->signals.stop_ignored) {
+        (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+        (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
+    }
+    r->stop = false;
+    r->resume = true;
+}
+
+static void mind_group(struct run *r)
+{
+    struct child *c = &r->child;
+    child_read_exec(c);
+    child_reap(c);
+    bool sure = r->h->lease.phase == LEASE_SURE;
+    if (r->resume && sure) {
+        child_resume(c);
+    }
+    r->resume = false;
+    if (c->stopped_by && !c->reaped && sure && child_stop(c, r->stop)) {
+        stop_ourselves(r);
+    }
+}
+
+static void wait_for_news(const struct run *r)
+{
+    enum { LAST_ONES_MS = 20 };
+    int64_t rest = lease_rest(&r->h->lease);
+    if (r->child.reaped) { /* of orphans that are no children of ours nobody tells us */
+        rest = lesser(rest, LAST_ONES_MS);
+    }
+    if (r->end_at != 0) {
+        int64_t left = cli_until(r->end_at);
+        rest = lesser(rest, left > LAST_ONES_MS ? left : LAST_ONES_MS);
+    }
+    (void)sleep_on(r->h, r->child.exec_fd, rest);
+}
+
+/* From its start until its whole group has gone. Returns why it could not be started, an errno, or 0. */
+static int run_child(struct run *r, const struct child_spec *spec)
+{
+    struct held *h = r->h;
+    signals_take_stop(&h->env->signals);
+    /* Sets the timer: we may be stopped as soon as there is a child. */
+    (void)lease_rest(&h->lease);
+    if (!child_start(&r->child, spec)) {
+        r->over = errno == ECANCELED;
+        return r->over ? 0 : errno;
+    }
+    for (;;) {
+        mind_lease(r);
+        mind_request(r);
+        mind_group(r);
+        if (r->child.gone) {
+            break;
+        }
+        if (!r->resume) {
+            wait_for_news(r);
+        }
+        forward_signals(r);
+    }
+    /* Sure now means sure all the time. */
+    r->over = lease_step(&h->lease) == LEASE_OVER || r->killed;
+    child_read_exec(&r->child);
+    r->interrupted = child_end(&r->child);
+    return r->child.exec_errno;
+}
+
+static void check_kill_after(const struct lease *l)
+{
+    int64_t most = lease_kill_after_most(l);
+    if (l->wanted_ms > most) {
+        cli_note(
+            "--kill-after is reduced to %" PRId64 ".%03" PRId64
+            " s, a third of the session timeout, for when the lock is in doubt; -t "
+            "makes that longer",
+            most / 1000, most % 1000);
+    }
+}
+
+static int run_command(struct held *h, char **command)
+{
+    struct environment vars;
+    h->failed = !environment_make(&vars, h);
+    if (h->failed) {
+        return cli_fail(CLI_INTERNAL, "out of memory");
+    }
+    check_kill_after(&h->lease);
+    const struct child_spec spec = {.argv = command,
+                                    .envp = vars.vars,
+                                    .fds = &h->env->fds,
+                                    .signals = &h->env->signals,
+                                    .permit = &h->permit};
+    struct run r = {.h = h};
+    int fault = run_child(&r, &spec), status;
+    environment_free(&vars);
+    h->lost = r.over;
+    h->told = r.told || r.interrupted || r.end_at != 0;
+    h->failed = fault != 0;
+    h->used = !h->failed;
+    if (h->failed) {
+        return cli_fail(CLI_COMMAND,
+                        "cannot start '%.1000s': %s; check the command and $PATH",
+                        command[0], strerrordesc_np(fault));
+    }
+    if (h->lost) {
+        return say_lost(h, "the command was killed; check what it left undone, "
+                           "then run it again");
+    }
+    status = child_exit(&r.child);
+    /* ^C reached the command alone: a script in whose group we are must learn of it. */
+    if (r.interrupted && getpid() != getpgrp()) {
+        h->env->die_of = status - cli_exit_signal(0);
+    }
+    return status;
+}
+
+/* --- without a command --- */
+
+/* False: there is no more input. In the background input of the terminal must wait. */
+static bool read_on(bool *later)
+{
+    char waste[4096];
+    ssize_t n = read(STDIN_FILENO, waste, sizeof(waste));
+    *later = n < 0 && errno == EIO && isatty(STDIN_FILENO);
+    return n > 0 || *later || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* The first signal to stop that has come, 0 = none. */
+static int take_signals(struct held *h)
+{
+    int signo;
+    bool timer;
+    while (signals_next(&h->env->signals, &signo, &timer)) {
+        if (signals_is_forwarded(signo)) {
+            return signo;
+        }
+        if (timer) {
+            lease_doubt(&h->lease);
+        }
+    }
+    return 0;
+}
+
+/* Whoever reads it learns at once that the hold is over. The descriptor itself stays in use. */
+static void end_output(void)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null < 0 || dup2(null, STDOUT_FILENO) < 0) {
+        (void)close(STDOUT_FILENO);
+    }
+    if (null >= 0) {
+        (void)close(null);
+    }
+}
+
+static int end_lost(struct held *h)
+{
+    end_output();
+    return say_lost(h, "the hold is over; run zkr again");
+}
+
+static int wait_for_end(struct held *h)
+{
+    enum { LATER_MS = 500 };
+    bool later = false;
+    (void)printf("node=%s token=%" PRId64 " session=0x%" PRIx64 "\n", h->node, h->token,
+                 (uint64_t)h->session_id);
+    int status = cli_flush();
+    h->used = true;
+    while (status == 0) {
+        if (is_lost(h) || lease_step(&h->lease) != LEASE_SURE) {
+            return end_lost(h);
+        }
+        int64_t rest = lease_rest(&h->lease);
+        bool input = sleep_on(h, later ? -1 : STDIN_FILENO,
+                              later ? lesser(rest, LATER_MS) : rest);
+        int signo = take_signals(h);
+        later = false;
+        if (is_lost(h)) {
+            return end_lost(h);
+        }
+        bool asked = take(h->asked_fd);
+        h->told = signo != 0 || asked;
+        if (signo) {
+            return cli_exit_signal(signo);
+        }
+        if (asked) {
+            cli_note("asked to release %.1000s; released", h->path);
+            return 0;
+        }
+        if (input && !read_on(&later)) {
+            return 0;
+        }
+    }
+    return status;
+}
+
+/* --- from the grant to the release --- */
+
+void held_say_waiting(const struct held *h)
+{
+    notify_send(&h->env->notify, "STATUS=waiting for the %s %.1000s", h->what, h->path);
+}
+
+/* Keeps what was used until @until, if it still is held and nobody has told us to stop. A loss is reported. */
+static void linger(struct held *h, int64_t until)
+{
+    bool over = h->lost || h->told || !h->used;
+    while (!over && cli_until(until) > 0) {
+        if (is_lost(h) || lease_step(&h->lease) != LEASE_SURE) {
+            (void)say_lost(h, "the command had ended, but --min-hold was not over");
+            return;
+        }
+        (void)sleep_on(h, -1, lesser(cli_until(until), lease_rest(&h->lease)));
+        over = signals_stop(&h->env->signals) != 0 || take(h->asked_fd);
+    }
+}
+
+int held_use(struct held *h, char **command)
+{
+    int64_t ms = h->granted - h->started;
+    if (h->env->globals.verbose) {
+        cli_note("got the %s %s after %" PRId64 ".%03" PRId64
+                 " s: node=%s token=%" PRId64 " session=0x%" PRIx64,
+                 h->what, h->path, ms / 1000, ms % 1000, h->node, h->token,
+                 (uint64_t)h->session_id);
+    }
+    notify_send(&h->env->notify, "READY=1\nSTATUS=holding the %s %.1000s", h->what,
+                h->path);
+    stats_news(&h->stats);
+    lease_begin(&h->lease);
+    int status = command ? run_command(h, command) : wait_for_end(h);
+    linger(h, h->granted + h->min_hold_ms);
+    lease_end(&h->lease);
+    h->last = h->once || h->told || h->failed;
+    h->until = CLI_NEVER;
+    notify_send(&h->env->notify, "%sSTATUS=releasing the %s %.1000s",
+                h->last ? "STOPPING=1\n" : "", h->what, h->path);
+    return status;
+}
+
+int held_end(struct held *h, int status)
+{
+    enum { LOST_MS = 750 }; /* its session is as good as over */
+    const struct client_end how = {.until = h->lost ? cli_now_ms() + LOST_MS : h->until,
+                                   .stats = &h->stats,
+                                   .told = h->lost};
+    status = client_end(h->env, &how, status);
+    (void)close(h->lost_fd);
+    (void)close(h->asked_fd);
+    free(h->node);
+    return status;
+}
