@@ -8,9 +8,8 @@
 #include "engine/contender.h"
 #include "fuzz.h"
 #include "json_check.h"
-#include "sight.h"
-#include "table.h"
 #include "utf8.h"
+#include "view.h"
 
 enum { MOST = 8 };
 
@@ -127,17 +126,17 @@ static const zkr_contenders *all(void)
 
 static void show(FILE *out, const char *path, bool permits, bool json)
 {
-    struct sight s;
+    struct view v;
     const struct peers nobody = {.list = NULL};
-    const struct sight_lists lists = {.queue = permits ? NULL : all(),
-                                      .leases = permits ? all() : NULL};
-    FUZZ_TRUE(sight_begin(&s, &lists));
+    const struct view_lists lists = {.queue = permits ? NULL : all(),
+                                     .leases = permits ? all() : NULL};
+    FUZZ_TRUE(view_begin(&v, &lists, &nobody));
     if (json) {
-        table_json(out, path, &s, true, &nobody);
+        view_json(out, path, &v, true);
     } else {
-        table_print(out, &s);
+        view_print(out, &v);
     }
-    sight_end(&s);
+    view_end(&v);
 }
 
 static void print_table(FILE *out, const char *path)
@@ -158,12 +157,12 @@ static void print_permits_json(FILE *out, const char *path)
 static void print_leader(FILE *out, const char *path)
 {
     (void)path;
-    table_leader_print(out, all());
+    view_leader_print(out, all());
 }
 
 static void print_leader_json(FILE *out, const char *path)
 {
-    table_leader_json(out, path, all());
+    view_leader_json(out, path, all());
 }
 
 static const char *owner_of(size_t i)

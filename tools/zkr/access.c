@@ -45,8 +45,8 @@ const char *auth_add(struct auth *a, const char *text)
     return one->scheme && one->cert ? NULL : no_memory;
 }
 
-/* Those of the group may read it: a service has one of its own. NULL: it is fine. */
-static const char *look_at(int fd, char *buf, size_t size)
+/* Members of the group may read the file: a service has a group of its own. Returns NULL when the file is fine. */
+static const char *check_file(int fd, char *buf, size_t size)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -90,20 +90,20 @@ static const char *add_lines(struct auth *a, FILE *in, char *buf, size_t size)
 
 const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size)
 {
-    int fd =
-        open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no writer */
+    int fd = open(file, O_RDONLY | O_CLOEXEC |
+                            O_NONBLOCK); /* a pipe without a writer must not block */
     if (fd < 0) {
         (void)snprintf(buf, size, "names a file that cannot be read: %.100s: %s", file,
                        strerrordesc_np(errno));
         return buf;
     }
-    const char *fault = look_at(fd, buf, size);
+    const char *fault = check_file(fd, buf, size);
     FILE *in = fault ? NULL : fdopen(fd, "re");
     if (!in) {
         (void)close(fd);
         return fault ? fault : no_memory;
     }
-    char own[BUFSIZ]; /* so that it can be wiped */
+    char own[BUFSIZ]; /* a buffer that can be wiped */
     (void)setvbuf(in, own, _IOFBF, sizeof(own));
     fault = add_lines(a, in, buf, size);
     (void)fclose(in);
@@ -120,7 +120,7 @@ void acl_end(struct acl *a)
     *a = (struct acl){.text = NULL};
 }
 
-/* As ZooKeeper numbers them. 0: they are none. */
+/* Permission bits of ZooKeeper; 0: not a permission. */
 static int32_t parse_perms(const char *letters)
 {
     static const char order[] = "rwcda";

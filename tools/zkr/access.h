@@ -14,27 +14,27 @@ struct auth {
     size_t count;
 };
 
-/** One more. Returns NULL, or what is wrong, as in "--auth wants ...". */
+/** Adds one. Returns NULL, or what is wrong, such as "needs SCHEME:CREDENTIALS". */
 const char *auth_add(struct auth *a, const char *text);
 
 /**
- * All of a file, one a line; lines that are empty or start with # are none. It must be closed to others. Returns NULL,
- * or what is wrong, perhaps in @buf.
+ * Adds each line of a file, except lines that are empty or start with #. Others must have no access to the file. Returns
+ * NULL, or what is wrong, perhaps in @buf.
  */
 const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
 
-/** Wipes them. */
+/** Wipes the credentials. */
 void auth_end(struct auth *a);
 
 struct acl {
     struct ACL_vector list; /* none: open to everyone */
-    char *text;             /* into which it points */
+    char *text;             /* list points into this copy */
 };
 
-/** "open", "creator", or SCHEME:ID:PERMS,... with PERMS of the letters crdwa. Returns as auth_add(). */
+/** "open", "creator", or SCHEME:ID:PERMS,... with PERMS of the letters crdwa. Returns like auth_add(). */
 const char *acl_take(struct acl *a, const char *text);
 
-/** Does it speak of whoever has credentials? */
+/** Does the ACL need credentials of this client? */
 bool acl_needs_auth(const struct acl *a);
 
 void acl_end(struct acl *a);

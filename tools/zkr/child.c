@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When we are killed with SIGKILL the kernel must end the command for us, and no second process
- * shall have to watch for that. PR_SET_PDEATHSIG does it for the child alone. Its children
- * are covered by the bond: a pair of connected sockets, each set to send SIGKILL to the group
- * as its "something happened" signal. We hold both and never use them; when we die the kernel
- * closes one first, which is an event on the other.
+ * If zkr is killed by SIGKILL, the kernel has to end the command; there is no second process to do that. PR_SET_PDEATHSIG
+ * covers the child itself. Its descendants are covered by a pair of connected sockets, here called the bond. Each socket is
+ * set to send SIGKILL to the group as its I/O signal. zkr holds both and never uses them: when zkr dies, the kernel closes
+ * one of them first, which is an event on the other.
  */
 #include "child.h"
 
@@ -30,7 +29,8 @@ static void fill_closed_stdio(void)
 {
     for (int fd = 0; fd < FIRST; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
-            (void)open("/dev/null", O_RDWR | O_CLOEXEC); /* takes the lowest: fd */
+            (void)open("/dev/null",
+                       O_RDWR | O_CLOEXEC); /* the lowest free number: fd */
         }
     }
 }
@@ -129,7 +129,7 @@ static void terminal_begin(struct terminal *t)
     }
 }
 
-/* Are we the job in the foreground? */
+/* Is zkr in the foreground? */
 static bool terminal_is_ours(const struct terminal *t)
 {
     return t->fd >= 0 && tcgetpgrp(t->fd) == getpgrp();
@@ -142,15 +142,15 @@ static bool is_pipe(int fd)
 }
 
 /*
- * Whether the command gets the terminal at once. In a pipeline it does not: the terminal goes to one group, and others of the
- * pipeline may need it; there it gets it when it asks.
+ * Does the command get the terminal at once? Not in a pipeline: only one group can have the terminal, and another process
+ * of the pipeline may need it. There the command gets the terminal when it first reads from it.
  */
 static bool terminal_wanted(const struct terminal *t)
 {
     return terminal_is_ours(t) && !is_pipe(STDIN_FILENO) && !is_pipe(STDOUT_FILENO);
 }
 
-/* Hands it to a group. SIGTTOU is blocked. */
+/* Hands the terminal to @group. SIGTTOU is blocked. */
 static void terminal_lend(struct terminal *t, pid_t group)
 {
     if (tcsetpgrp(t->fd, group) == 0) {
@@ -158,7 +158,7 @@ static void terminal_lend(struct terminal *t, pid_t group)
     }
 }
 
-/* Takes it back if @group has it. True: it had. */
+/* Takes the terminal back from @group. False: @group did not have it. */
 static bool terminal_take(struct terminal *t, pid_t group)
 {
     if (t->fd < 0 || tcgetpgrp(t->fd) != group) {
@@ -167,7 +167,7 @@ static bool terminal_take(struct terminal *t, pid_t group)
     return tcsetpgrp(t->fd, getpgrp()) == 0;
 }
 
-/* After the command was killed: the modes of our start. */
+/* After the command was killed: restores the modes of our start. */
 static void terminal_reset(const struct terminal *t)
 {
     if (t->lent && t->has_modes && terminal_is_ours(t)) {
@@ -195,29 +195,29 @@ static void bind_to_group(const int bond[2])
     }
 }
 
-struct birth {
+struct child_setup {
     const int *bond;
-    int tell;     /* where to write why exec failed */
-    pid_t parent; /* must still be there */
-    int terminal; /* to take; -1: none */
+    int report;   /* where to write why exec failed */
+    pid_t parent; /* has to be alive still */
+    int terminal; /* to take over; -1: none */
 };
 
-static _Noreturn void become(const struct child_spec *spec, const struct birth *b)
+static _Noreturn void become(const struct child_spec *spec, const struct child_setup *s)
 {
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != b->parent) {
-        _exit(CLI_COMMAND); /* it died before prctl() */
+    if (getppid() != s->parent) {
+        _exit(CLI_COMMAND); /* the parent died before prctl() */
     }
-    bind_to_group(b->bond);
-    if (b->terminal >= 0) {
-        (void)tcsetpgrp(b->terminal, getpid());
+    bind_to_group(s->bond);
+    if (s->terminal >= 0) {
+        (void)tcsetpgrp(s->terminal, getpid());
     }
     signals_restore(spec->signals);
     hide_fds(spec->fds);
     (void)execvpe(spec->argv[0], spec->argv, spec->envp);
-    int why = errno;
-    while (write(b->tell, &why, sizeof(why)) < 0 && errno == EINTR) {
+    int error = errno;
+    while (write(s->report, &error, sizeof(error)) < 0 && errno == EINTR) {
     }
     _exit(CLI_COMMAND);
 }
@@ -228,7 +228,7 @@ void child_deny(struct child_permit *p)
 {
     (void)pthread_mutex_lock(&p->mu);
     if (p->group > 0) {
-        (void)kill(-p->group, SIGKILL); /* not allowed: who minds it will say so */
+        (void)kill(-p->group, SIGKILL); /* the main thread reports a failure */
     }
     p->denied = true;
     (void)pthread_mutex_unlock(&p->mu);
@@ -241,22 +241,23 @@ void child_allow(struct child_permit *p)
     (void)pthread_mutex_unlock(&p->mu);
 }
 
-/* fork() into a process group of its own; -1 with errno ECANCELED: it is denied. */
+/* fork() into a new process group; -1 with errno ECANCELED: denied. */
 static pid_t fork_if_allowed(struct child_permit *p)
 {
     (void)pthread_mutex_lock(&p->mu);
     errno = ECANCELED;
     pid_t pid = p->denied ? -1 : fork();
     if (pid == 0) {
-        return 0; /* the lock stays behind */
+        return 0; /* the mutex is of no use to the child */
     }
     if (pid > 0) {
-        (void)setpgid(pid, pid); /* both sides do this, as either may come first */
+        (void)setpgid(pid,
+                      pid); /* parent and child both do this: either may be first */
         p->group = pid;
     }
-    int why = errno;
+    int error = errno;
     (void)pthread_mutex_unlock(&p->mu);
-    errno = why;
+    errno = error;
     return pid;
 }
 
@@ -270,35 +271,35 @@ static void close_pair(const int fd[2])
 
 static bool start(struct child *c, const struct child_spec *spec)
 {
-    int tell[2];
-    if (pipe2(tell, O_CLOEXEC) != 0) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) {
         return false;
     }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->bond) != 0) {
-        close_pair(tell);
+        close_pair(report);
         return false;
     }
     bool lend = terminal_wanted(&c->terminal);
-    const struct birth birth = {.bond = c->bond,
-                                .tell = tell[1],
-                                .parent = getpid(),
-                                .terminal = lend ? c->terminal.fd : -1};
+    const struct child_setup setup = {.bond = c->bond,
+                                      .report = report[1],
+                                      .parent = getpid(),
+                                      .terminal = lend ? c->terminal.fd : -1};
     c->pid = fork_if_allowed(c->permit);
     if (c->pid == 0) {
-        become(spec, &birth);
+        become(spec, &setup);
     }
-    int why = errno;
-    (void)close(tell[1]);
+    int error = errno;
+    (void)close(report[1]);
     if (c->pid < 0) {
-        (void)close(tell[0]);
+        (void)close(report[0]);
         close_pair(c->bond);
-        errno = why;
+        errno = error;
         return false;
     }
     if (lend) {
         terminal_lend(&c->terminal, c->pid);
     }
-    c->exec_fd = tell[0];
+    c->exec_fd = report[0];
     return true;
 }
 
@@ -306,35 +307,35 @@ bool child_start(struct child *c, const struct child_spec *spec)
 {
     *c = (struct child){.exec_fd = -1, .bond = {-1, -1}, .permit = spec->permit};
     terminal_begin(&c->terminal);
-    /* Orphans of the group become our children, so that we learn of their end. */
+    /* Orphans of the group become children of zkr, which then learns of their end. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     bool started = start(c, spec);
-    int why = errno;
+    int error = errno;
     if (!started) {
         terminal_end(&c->terminal);
     }
-    errno = why;
+    errno = error;
     return started;
 }
 
 void child_read_exec(struct child *c)
 {
-    int why;
+    int error;
     if (c->exec_fd < 0) {
         return;
     }
-    ssize_t n = read(c->exec_fd, &why, sizeof(why));
+    ssize_t n = read(c->exec_fd, &error, sizeof(error));
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return;
     }
-    if (n == (ssize_t)sizeof(why)) {
-        c->exec_errno = why;
+    if (n == (ssize_t)sizeof(error)) {
+        c->exec_errno = error;
     }
     (void)close(c->exec_fd);
     c->exec_fd = -1;
 }
 
-/* No group is killed meanwhile whose number may be in use again. */
+/* Under the mutex: child_deny() must not kill a group whose number is in use again. */
 void child_reap(struct child *c)
 {
     int status;
@@ -381,18 +382,18 @@ void child_resume(struct child *c)
     go_on(c);
 }
 
-bool child_stop(struct child *c, bool told)
+bool child_stop(struct child *c, bool requested)
 {
     struct terminal *t = &c->terminal;
     int by = c->stopped_by;
     bool asks = by == SIGTTIN || by == SIGTTOU;
-    if (asks && !told && terminal_is_ours(t)) {
+    if (asks && !requested && terminal_is_ours(t)) {
         terminal_lend(t, c->pid);
         go_on(c);
         return false;
     }
     bool had = terminal_take(t, c->pid);
-    return had || told || (t->fd >= 0 && (asks || by == SIGTSTP));
+    return had || requested || (t->fd >= 0 && (asks || by == SIGTSTP));
 }
 
 int child_exit(const struct child *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command: a process group of its own that cannot outlive us, with our descriptors and our terminal. */
+/* The command, in a process group of its own that cannot outlive zkr. */
 #ifndef ZKR_CLI_CHILD_H
 #define ZKR_CLI_CHILD_H
 
@@ -11,30 +11,30 @@
 
 #include "signals.h"
 
-/* Which descriptors are the caller's, and which ones only ours. */
+/* The descriptors that the command inherits: all but those that zkr has opened. */
 struct fds {
     int *inherited; /* from 3 on, ascending */
     size_t count;
 };
 
 /**
- * First thing in main(): notes what is open, and fills a closed stdin, stdout or stderr with
- * a placeholder, so that no socket of ours gets its number. The child finds it closed. False: out of memory.
+ * First thing in main(): notes what is open, and replaces a closed stdin, stdout or stderr by
+ * a placeholder, so that no socket of zkr gets its number. In the child it is closed again. False: out of memory.
  */
 bool fds_begin(struct fds *f);
 void fds_end(struct fds *f);
 
 /*
- * Whether a command may run, for other threads: whoever deletes a lock node by hand lets the next one in at once, so the
- * thread that hears of it kills the command there and then.
+ * Whether a command may run, decided by any thread. When somebody deletes the lock node, the next client gets the lock at
+ * once: the thread that learns of it kills the command without waiting for the main thread.
  */
 struct child_permit {
     pthread_mutex_t mu;
-    pid_t group; /* of the command, 0 = there is none */
+    pid_t group; /* of the command, 0 = none */
     bool denied;
 };
 
-/** From any thread: kills the group, and lets none start any more until it is allowed again. */
+/** From any thread: kills the group, and prevents new commands until child_allow(). */
 void child_deny(struct child_permit *p);
 void child_allow(struct child_permit *p);
 
@@ -46,7 +46,7 @@ struct child_spec {
     struct child_permit *permit;
 };
 
-/* The controlling terminal, lent to the group as a shell would. */
+/* The controlling terminal, which the command gets as from a shell. */
 struct terminal {
     int fd; /* -1: there is none */
     bool lent;
@@ -55,43 +55,43 @@ struct terminal {
 };
 
 struct child {
-    pid_t pid;      /* also the group's id */
+    pid_t pid;      /* also the number of the group */
     int exec_fd;    /* becomes readable when exec has worked or failed; -1: known */
-    int exec_errno; /* why it failed, 0 = it did not */
+    int exec_errno; /* why exec failed, or 0 */
     int bond[2];    /* see child.c */
     bool reaped;
     bool gone;      /* no process of the group is left */
     int status;     /* of waitpid(), once reaped */
-    int stopped_by; /* signal, 0 = it is not stopped */
+    int stopped_by; /* a signal, 0 = not stopped */
     struct child_permit *permit;
     struct terminal terminal;
 };
 
 /**
- * Start it, from the main thread: the kernel kills it when the thread that forked ends. False:
- * errno says why, ECANCELED: it is denied.
+ * Starts the command, from the main thread: the kernel kills the command when the thread that forked ends. False:
+ * errno says why, ECANCELED: denied.
  */
 bool child_start(struct child *c, const struct child_spec *spec);
 
-/** exec_fd is readable. */
+/** Reads the outcome of exec from exec_fd, if there is one. */
 void child_read_exec(struct child *c);
 
-/** Collect what has ended or stopped, orphans of the group too. */
+/** Collects processes of the group that have ended or stopped, orphans included. */
 void child_reap(struct child *c);
 
-/** To the whole group. False: not allowed (a set-user-ID program). */
+/** Sends a signal to the whole group. False: not permitted (a set-user-ID program). */
 bool child_kill(const struct child *c, int signo);
 
-/** It may have been stopped: it goes on, in the foreground if we are. */
+/** Continues the group, in the foreground if zkr is there. */
 void child_resume(struct child *c);
 
-/** It has stopped; @told: we were told to. True: we stop as well. False: it goes on, or nobody could make us go on. */
-bool child_stop(struct child *c, bool told);
+/** The command has stopped; @requested: zkr got SIGTSTP. True: zkr has to stop as well. */
+bool child_stop(struct child *c, bool requested);
 
-/** Its exit status, or 128 + N. */
+/** The exit status of the command, or 128 + N for signal N. */
 int child_exit(const struct child *c);
 
-/** Only when it is gone. True: it died of the terminal's ^C or ^\, which only its group got. */
+/** Only when the group is gone. True: ^C or ^\ of the terminal, which only the group got, ended the command. */
 bool child_end(struct child *c);
 
 #endif

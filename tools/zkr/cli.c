@@ -20,8 +20,8 @@
 enum { LINE_SIZE = PIPE_BUF, PATIENCE_MS = 1000 };
 
 /*
- * At most PIPE_BUF bytes in one go: when poll() says there is room, write() does not block. A
- * reader that has stalled must not keep us from minding the lock.
+ * Writes at most PIPE_BUF bytes at once: when poll() reports room, write() does not block. A stalled reader of stderr must
+ * not keep zkr from watching the lock.
  */
 static void write_line(char *line, int printed, int patience_ms)
 {
@@ -31,7 +31,7 @@ static void write_line(char *line, int printed, int patience_ms)
     line[length++] = '\n';
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&out, 1, patience_ms) > 0 && write(STDERR_FILENO, line, length) < 0) {
-        return; /* nobody is left to tell */
+        return; /* nobody reads stderr */
     }
 }
 
@@ -61,7 +61,7 @@ static void stamp(char *buf, size_t size)
     (void)snprintf(buf + used, size - used, ".%03dZ", (int)(now.tv_nsec / NS_PER_MS));
 }
 
-/* A line of libzookeeper without the time, process and thread that it begins with; NULL: it is not one. */
+/* A log line of libzookeeper without its time, process and thread; NULL: the line is not from libzookeeper. */
 static const char *foreign_text(const char *line)
 {
     enum { MOST = 80 };
@@ -85,7 +85,7 @@ void cli_log(int level, const char *line, void *ctx)
     write_line(text, printed, 0);
 }
 
-/* Answers of ZooKeeper itself that the library passes on. */
+/* Error codes of ZooKeeper that the library passes on. */
 enum {
     ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
     ZK_INVALID_ACL = -114,
@@ -132,27 +132,27 @@ static const char *remedy(int rc)
 
 int cli_fail_thread(void)
 {
-    int why = errno;
-    if (why == EMFILE || why == ENFILE) {
+    int error = errno;
+    if (error == EMFILE || error == ENFILE) {
         return cli_fail(CLI_INTERNAL,
                         "cannot open a descriptor: %s; raise the limit of open files "
                         "(ulimit -n)",
-                        strerrordesc_np(why));
+                        strerrordesc_np(error));
     }
     return cli_fail(
         CLI_INTERNAL,
         "cannot start a thread: %s; raise the limit of processes (ulimit -u)",
-        strerrordesc_np(why));
+        strerrordesc_np(error));
 }
 
 int cli_fail_rc(int rc)
 {
     const zkr_error *e = zkr_last_error();
-    bool told = e->code == rc && e->message[0] != '\0';
-    if (told && e->zk_rc == ZK_INVALID_ACL) {
+    bool known = e->code == rc && e->message[0] != '\0';
+    if (known && e->zk_rc == ZK_INVALID_ACL) {
         return cli_fail(CLI_DENIED, "%s; check --acl", e->message);
     }
-    return cli_fail(cli_exit_of(rc), "%s%s", told ? e->message : zkr_strerror(rc),
+    return cli_fail(cli_exit_of(rc), "%s%s", known ? e->message : zkr_strerror(rc),
                     remedy(rc));
 }
 
@@ -194,7 +194,7 @@ bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value
     return end && end != text && *end == '\0' && *value >= least;
 }
 
-/* The digits behind the point: thousandths, the rest rounded up. */
+/* The digits behind the point, as milliseconds, rounded up. */
 static const char *take_fraction(const char *text, int64_t *ms)
 {
     int64_t weight = 100;

@@ -25,36 +25,33 @@ static inline int cli_exit_signal(int signo)
 }
 
 /**
- * "zkr: ..." as one line on stderr, unprintable characters replaced. Returns @status, for
- * `return cli_fail(...)`. Waits a second at most for a reader that is slow.
+ * Writes "zkr: ..." as one line on stderr, with unprintable characters replaced. Returns @status, for
+ * `return cli_fail(...)`. Waits at most a second for a slow reader.
  */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** The same for what is no failure. */
+/** The same message for an event that is no failure. */
 #define cli_note(...) ((void)cli_fail(0, __VA_ARGS__))
 
 /**
- * A line of the library's log; dropped when nobody reads fast enough. @ctx: int, the highest level asked for; below
- * ZKR_LOG_DEBUG libzookeeper's own lines are left out, but for errors and warnings.
+ * Writes a line of the library's log, or drops it when the reader is too slow. @ctx: an int, the highest level asked for;
+ * below ZKR_LOG_DEBUG only errors and warnings of libzookeeper itself are written.
  */
 void cli_log(int level, const char *line, void *ctx);
 
-/** The exit code for a ZKR_E… code that is no conflict. */
+/** The exit code for a ZKR_E… code other than a conflict. */
 int cli_exit_of(int rc);
 
-/** Reports that no thread, or descriptor for one, can be had: errno says why. Returns its exit code. */
+/** Reports that a thread, or a descriptor for one, could not be made; errno says why. Returns the exit code. */
 int cli_fail_thread(void);
 
-/** Reports the last failure of the library. Returns its exit code. */
+/** Reports the last failure of the library. Returns the exit code. */
 int cli_fail_rc(int rc);
 
-/**
- * Flushes stdout. Returns 0 or an exit code, reported; a reader that has had enough is no failure
- * worth words.
- */
+/** Flushes stdout. Returns 0 or an exit code. Failures are reported, except a reader that closed its end. */
 int cli_flush(void);
 
-/** A variable of the environment; NULL = not set, or empty. */
+/** An environment variable; NULL = not set, or empty. */
 const char *cli_variable(const char *name);
 
 /** Decimal seconds such as "1.5", rounded up to milliseconds. False: not a number in range. */
@@ -66,7 +63,7 @@ bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value
 /** "TERM", "SIGTERM" or "15". */
 bool cli_parse_signal(const char *text, int *signo);
 
-/** A moment that does not come. */
+/** A deadline that never comes. */
 #define CLI_NEVER INT64_MAX
 
 /** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps: the clock of all deadlines. */

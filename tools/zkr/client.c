@@ -2,10 +2,7 @@
 #include "client.h"
 
 #include <inttypes.h>
-#include <poll.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <zkr/zkr.h>
@@ -111,15 +108,15 @@ int client_list_semaphore(void *semaphore, void *out)
 /* --- showing it again --- */
 
 /*
- * Sleeps on the watch until a change; now and then looks up for signals, and each second ticks, neither of which costs
- * the servers anything. *status: what ends it besides.
+ * Waits until the watch reports a change; checks for signals in between, and calls tick() each second. Neither costs the
+ * servers anything. Sets *status when a signal or tick() ends the wait.
  */
 static int wait_or_stop(const struct signals *s,
                         const struct client_watch *how,
                         void *ctx,
                         int *status)
 {
-    enum { LOOK_UP_MS = 100, TICK_MS = 1000 };
+    enum { CHECK_MS = 100, TICK_MS = 1000 };
     int64_t tick_at = how->tick ? cli_now_ms() + TICK_MS : CLI_NEVER;
     int rc = ZKR_ETIMEDOUT;
     while (rc == ZKR_ETIMEDOUT && *status == 0) {
@@ -130,7 +127,7 @@ static int wait_or_stop(const struct signals *s,
             tick_at = cli_now_ms() + TICK_MS;
             *status = how->tick(ctx);
         } else {
-            rc = how->wait(ctx, LOOK_UP_MS);
+            rc = how->wait(ctx, CHECK_MS);
         }
     }
     return rc;
@@ -163,11 +160,11 @@ bool client_is_done(const struct env *env)
 }
 
 static _Noreturn void
-give_up(zkr_client *c, const struct client_end *how, bool told, int status)
+give_up(zkr_client *c, const struct client_end *how, bool silent, int status)
 {
     stats_end(how->stats);
     int64_t session_ms = zkr_client_session_timeout_ms(c);
-    if (!told) {
+    if (!silent) {
         cli_note("the servers have not confirmed that our node is deleted; it goes at "
                  "the latest when the session times out, after %" PRId64 ".%03" PRId64
                  " s",
@@ -176,50 +173,39 @@ give_up(zkr_client *c, const struct client_end *how, bool told, int status)
     client_exit(status);
 }
 
-struct closing {
-    zkr_client *c;
-    int done; /* eventfd */
-};
-
-static void *close_client(void *ctx)
+static void exit_late(void *status)
 {
-    const uint64_t one = 1;
-    struct closing *k = ctx;
-    (void)zkr_client_close(k->c);
-    (void)!write(k->done, &one, sizeof(one));
-    return NULL;
+    client_exit(*(const int *)status);
 }
 
-/* A silent server can keep it for 2.5 s; there is nothing left to lose. */
-static void close_until(zkr_client *c, int64_t until, int status)
+/* zkr_client_close() can wait 2.5 s for a silent server; zkr need not. */
+static void close_until(const struct env *env, int64_t until, int status)
 {
-    pthread_t thread;
-    struct closing k = {.c = c, .done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    struct pollfd done = {.fd = k.done, .events = POLLIN};
-    if (k.done < 0 || pthread_create(&thread, NULL, close_client, &k) != 0 ||
-        poll(&done, 1, cli_until(until)) <= 0) {
+    const struct signals_cancel how = {exit_late, &status};
+    struct signals_guard *guard = signals_guard_begin(&env->signals, until, &how);
+    if (!guard) {
         client_exit(status);
     }
-    (void)pthread_join(thread, NULL);
-    (void)close(k.done);
+    (void)zkr_client_close(env->client);
+    (void)signals_guard_end(guard);
 }
 
 int client_end(const struct env *env, const struct client_end *how, int status)
 {
     zkr_client *c = env->client;
-    enum { LOOK_UP_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
+    enum { CHECK_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
     int64_t now = cli_now_ms(), say = now + SAY_MS, until = how->until;
     if (until != CLI_NEVER) {
         until = (until > now ? until : now) + CLIENT_GRACE_MS;
     }
-    while (c && zkr_client_flush(c, LOOK_UP_MS) == ZKR_ETIMEDOUT) {
+    while (c && zkr_client_flush(c, CHECK_MS) == ZKR_ETIMEDOUT) {
         int signo = signals_stop(&env->signals);
-        (void)signals_pulse(&env->signals, LOOK_UP_MS);
+        (void)signals_pulse(&env->signals, CHECK_MS);
         if (signo) {
             give_up(c, how, false, cli_exit_signal(signo));
         }
         if (cli_until(until) == 0) {
-            give_up(c, how, how->told, status);
+            give_up(c, how, how->silent, status);
         }
         bool refused = zkr_last_error()->zk_rc == NO_AUTH;
         if (cli_until(say) == 0 && refused) {
@@ -235,7 +221,7 @@ int client_end(const struct env *env, const struct client_end *how, int status)
     }
     stats_end(how->stats);
     if (c && until != CLI_NEVER) {
-        close_until(c, until, status);
+        close_until(env, until, status);
     } else {
         (void)zkr_client_close(c);
     }

@@ -10,7 +10,7 @@
 
 #include "cli.h"
 #include "held.h"
-#include "table.h"
+#include "view.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... elect [-i ID] [--once] PATH COMMAND [ARGUMENT]...\n"
@@ -36,8 +36,8 @@ struct elect {
 
     zkr_leader_latch *latch;
     struct held held;
-    _Atomic(int64_t) token; /* of the term in use, for on_loss() */
-    int64_t shown;          /* -l: token of the leader last printed, 0 = nobody */
+    _Atomic(int64_t) token; /* of the current term, for on_loss() */
+    int64_t shown;          /* -l: token of the leader printed last, 0 = nobody */
 };
 
 static int take_arguments(struct elect *e, int argc, char **argv)
@@ -74,8 +74,9 @@ static void on_loss(zkr_leader_latch *latch, const zkr_lost *lost, void *ctx)
 {
     struct elect *e = ctx;
     (void)latch;
-    if (lost->fencing_token == atomic_load(&e->token)) { /* not an earlier term */
-        held_tell_lost(&e->held, lost);
+    if (lost->fencing_token ==
+        atomic_load(&e->token)) { /* not that of an earlier term */
+        held_lost(&e->held, lost);
     }
 }
 
@@ -103,7 +104,7 @@ static int read_grant(void *elect, struct held *h)
     return rc;
 }
 
-/* A latch joins again by itself: a later term of it is not the one we use. */
+/* The latch queues again by itself, so its valid time may be that of a later term. */
 static int64_t valid_for_ms(void *elect)
 {
     const struct elect *e = elect;
@@ -135,7 +136,7 @@ static int begin(struct elect *e)
 
 enum { WON = -1, AGAIN = -2 }; /* besides exit codes */
 
-/* Waits for a term that can be used. Returns WON, AGAIN, or an exit code, reported. */
+/* Waits for one term. Returns WON, AGAIN if that was lost at once, or an exit code, reported. */
 static int win(struct elect *e)
 {
     int code;
@@ -166,7 +167,7 @@ static int lead(struct elect *e)
     return status;
 }
 
-/* A command that ends at once must not keep the servers busy. Exit code of a signal, or 0. */
+/* A command that ends at once must not keep the servers busy. Returns the exit code of a signal, or 0. */
 static int rest_until(const struct env *env, int64_t until)
 {
     int signo, left;
@@ -179,7 +180,7 @@ static int rest_until(const struct env *env, int64_t until)
     return signo ? cli_exit_signal(signo) : 0;
 }
 
-/* Later terms wait for a server as long as it takes. */
+/* Only the first term needs a server within the connect timeout. */
 static int take_part(struct elect *e)
 {
     enum { LEAST_TERM_MS = 1000 };
@@ -215,9 +216,9 @@ static int show(void *ctx)
     if (token != e->shown) {
         e->shown = token;
         if (e->json) {
-            table_leader_json(stdout, e->held.path, list);
+            view_leader_json(stdout, e->held.path, list);
         } else {
-            table_leader_print(stdout, list);
+            view_leader_print(stdout, list);
         }
         status = cli_flush();
     }
@@ -234,7 +235,7 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 static int listen_on(struct elect *e)
 {
     static const struct client_watch how = {wait_change, show, NULL};
-    e->shown = -1; /* of nobody */
+    e->shown = -1; /* nothing yet */
     int status = client_work(e->held.env, show, e);
     return status == 0 ? client_watch(e->held.env, &how, e) : status;
 }

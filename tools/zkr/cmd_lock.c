@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: run a command while holding a lock. */
 #include <getopt.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <zkr/zkr.h>
 
 #include "cli.h"
 #include "held.h"
-#include "owner.h"
+#include "text.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
@@ -58,9 +61,9 @@ enum lock_kind {
 
 struct lock {
     enum lock_kind kind;
-    const char **paths; /* it and those of --also */
+    const char **paths; /* PATH and those of --also */
     size_t path_count;
-    int64_t permits, permits_max; /* 0: not asked for */
+    int64_t permits, permits_max; /* 0: no --permits */
     bool shared, rw;              /* -s, --rw */
     const char *on_revoke;        /* NULL: not given */
     struct command command;
@@ -68,11 +71,11 @@ struct lock {
     int64_t wait_ms; /* 0: no wait; or ZKR_FOREVER */
     int64_t conflict;
 
-    zkr_mutex *mutex; /* whatever its kind; borrowed from rwlock when there is one */
+    zkr_mutex *mutex; /* borrowed from rwlock if there is one */
     zkr_rwlock *rwlock;
     zkr_semaphore *semaphore;
     zkr_multi_lock *multi;
-    zkr_ticket *ticket; /* NULL: none is asked for */
+    zkr_ticket *ticket; /* NULL: not in the queue */
     struct held held;
 };
 
@@ -95,7 +98,7 @@ static bool take_signal(void *to, char *value)
     return cli_parse_signal(value, to);
 }
 
-/* Negative: auto. */
+/* A negative time means auto. */
 static bool take_kill_after(void *to, char *value)
 {
     *(int64_t *)to = -1;
@@ -165,7 +168,7 @@ static int take_options(struct lock *l, int argc, char **argv)
     return options_take(&h->env->globals, usage, rows, argc, argv);
 }
 
-/* What stands behind the options: PATH and the command. */
+/* PATH and the command, which follow the options. */
 static int take_operands(struct lock *l, char **operands)
 {
     int rc = options_command(&l->command, "lock", operands);
@@ -180,7 +183,7 @@ static int take_operands(struct lock *l, char **operands)
     return rc;
 }
 
-/* Which lock it is; some options do not go together. */
+/* The kind of lock; some options exclude each other. */
 static int choose_kind(struct lock *l)
 {
     bool sided = l->shared || l->rw, several = l->path_count > 1;
@@ -223,14 +226,14 @@ static int take_arguments(struct lock *l, int argc, char **argv)
 
 /* --- the ticket --- */
 
-/* On a thread of the library, as is the next. */
+/* Called by a thread of the library, like on_revoke(). */
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
     struct lock *l = ctx;
     zkr_lost lost = {.reason = ZKR_LOST_LEASE};
     if (state == ZKR_TICKET_LOST) {
         (void)zkr_ticket_lost(t, &lost, sizeof(lost));
-        held_tell_lost(&l->held, &lost);
+        held_lost(&l->held, &lost);
     }
 }
 
@@ -238,7 +241,7 @@ static void on_revoke(zkr_mutex *m, void *ctx)
 {
     struct lock *l = ctx;
     (void)m;
-    held_tell_asked(&l->held);
+    held_revoked(&l->held);
 }
 
 static int create_mutex(struct lock *l, zkr_client *c)
@@ -261,7 +264,7 @@ static int create_mutex(struct lock *l, zkr_client *c)
     return rc;
 }
 
-/* Nothing is sent yet. */
+/* Sends nothing yet. */
 static int create(struct lock *l)
 {
     zkr_client *c = l->held.env->client;
@@ -276,7 +279,7 @@ static int create(struct lock *l)
                : create_mutex(l, c);
 }
 
-/* Joins the queue, and returns at once. A try is for -n alone: it may last as long as the servers are silent. */
+/* Joins the queue, and returns at once. Only -n makes a single try, which has no time limit in the library. */
 static int ask(struct lock *l)
 {
     int64_t ms = l->wait_ms;
@@ -313,19 +316,81 @@ static int64_t valid_for_ms(void *lock)
     return l->ticket ? zkr_ticket_valid_for_ms(l->ticket) : 0;
 }
 
-/* Out of the queue. Nothing is told of it any more. */
+/* Leaves the queue. No callback of the ticket runs afterwards. */
 static void give_back(struct lock *l)
 {
     if (l->ticket) {
         (void)zkr_ticket_release(l->ticket);
-        (void)zkr_ticket_destroy(l->ticket); /* waits for a call that runs */
+        (void)zkr_ticket_destroy(l->ticket); /* waits for a running callback */
         l->ticket = NULL;
     }
 }
 
+/* --- what others see as the owner --- */
+
+/* The command on one line, cut off when it is long. */
+static void put_command(FILE *out, char *const *command)
+{
+    enum { MOST = 256 };
+    bool is_text = command[0] && command[1] && strcmp(command[1], "-c") == 0;
+    int left = MOST;
+    for (char *const *word = is_text ? command + 2 : command; *word; word++) {
+        for (const char *s = *word; *s && left > 0;) {
+            uint32_t point;
+            size_t length = text_decode(s, &point);
+            bool plain = length > 0 && point >= ' ' && point != 0x7f;
+            left -= (int)(length > 0 ? length : 1);
+            (void)fwrite(plain ? s : " ", 1, plain ? length : 1, out);
+            s += length > 0 ? length : 1;
+        }
+        if (left <= 0) {
+            (void)fputs("...", out);
+            return;
+        }
+        (void)fputs(word[1] ? " " : "", out);
+    }
+}
+
+static void put_user(FILE *out)
+{
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    const struct passwd *user = getpwuid(geteuid());
+    if (user) {
+        (void)fprintf(out, "\nuser=%s", user->pw_name);
+    } else {
+        (void)fprintf(out, "\nuser=%ld", (long)geteuid());
+    }
+}
+
+/* "host/pid/thread", and fields that tell host, user and command. Allocated; NULL: out of memory. */
+static char *owner_text(char *const *command)
+{
+    enum { HOST_ROOM = 256 };
+    char host[HOST_ROOM] = "";
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) {
+        return NULL;
+    }
+    (void)gethostname(host, sizeof(host) - 1);
+    (void)fprintf(out, "%s/%ld/%ld\nhost=%s", host, (long)getpid(), (long)gettid(),
+                  host);
+    put_user(out);
+    if (command) {
+        (void)fputs("\ncommand=", out);
+        put_command(out, command);
+    }
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 /* --- getting it --- */
 
-/* The line is dark. If what was asked of the servers is never answered, there is no use in staying. */
+/* No server answers. @done: all nodes are known to be gone; otherwise zkr exits at once. */
 static int no_answer(struct lock *l, bool done)
 {
     const char *rest =
@@ -357,14 +422,14 @@ static int conflict(const struct lock *l)
                     l->held.path, l->held.path);
 }
 
-/* Is it somebody who holds it, or nobody who answers? */
+/* Reports whether another client holds the lock, or no server answers. */
 static int refuse(struct lock *l, int rc)
 {
     bool held = rc == ZKR_ETIMEDOUT;
     if (!held && rc != ZKR_ENOANSWER && rc != ZKR_ECANCELED && rc != ZKR_ECONNLOSS) {
         return cli_fail_rc(rc);
     }
-    if (held && l->wait_ms == 0) { /* a list has just said so */
+    if (held && l->wait_ms == 0) { /* the try has just read the queue */
         return conflict(l);
     }
     bool done = client_is_done(l->held.env);
@@ -391,7 +456,7 @@ static int try_once(struct lock *l)
     case HELD_LATE:
         give_back(l);
         return no_answer(l, client_is_done(h->env));
-    case HELD_ASKED:
+    case HELD_REVOKED:
         return cli_fail((int)l->conflict,
                         "asked to release %.1000s before the command was started",
                         h->path);
@@ -401,7 +466,7 @@ static int try_once(struct lock *l)
     return code;
 }
 
-/* A hold that is lost before the command starts is no loss: it queues again. */
+/* A lock that is lost before the command starts is queued for again. */
 static int get(struct lock *l)
 {
     int status = AGAIN;

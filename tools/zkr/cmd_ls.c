@@ -9,11 +9,8 @@
 
 #include "cli.h"
 #include "client.h"
-#include "json.h"
-#include "owner.h"
-#include "sight.h"
-#include "table.h"
 #include "text.h"
+#include "view.h"
 
 static const char usage[] = "usage: zkr [OPTION]... ls [-r] [--json] [PATH]\n"
                             "\n"
@@ -63,7 +60,7 @@ struct row {
 static void fill_kind(struct row *r, const zkr_survey_entry *e)
 {
     if (e->kind != ZKR_KIND_LEASE) {
-        (void)snprintf(r->kind, sizeof(r->kind), "%s", sight_kind(e->kind));
+        (void)snprintf(r->kind, sizeof(r->kind), "%s", view_kind(e->kind));
     } else if (e->max > 0) {
         (void)snprintf(r->kind, sizeof(r->kind), "permit %" PRId64 "/%" PRId64, e->held,
                        e->max);
@@ -93,11 +90,11 @@ static struct row row_of(const zkr_survey_entry *e)
     fill_kind(&r, e);
     fill_owner(&r, e);
     if (e->holder) {
-        owner_held(r.held, sizeof(r.held), e->holder);
+        view_held(r.held, sizeof(r.held), e->holder);
     }
     (void)snprintf(r.waiting, sizeof(r.waiting), "%" PRId64, e->waiting);
     if (e->waiting_since_ms > 0) {
-        text_age(r.oldest, sizeof(r.oldest), owner_now_ms() - e->waiting_since_ms);
+        view_age(r.oldest, sizeof(r.oldest), e->waiting_since_ms);
     }
     return r;
 }
@@ -151,13 +148,11 @@ static void print_json(const zkr_survey_entry *e)
 {
     struct json j = {.out = stdout};
     bool semaphore = e->kind == ZKR_KIND_LEASE;
-    json_open(&j, '{');
-    json_key(&j, "path");
-    json_string(&j, e->path);
-    json_key(&j, "kind");
-    json_string(&j, sight_kind(e->kind));
-    table_holder_json(&j, e->holder, NULL);
-    json_number(&j, "waiting", true, e->waiting);
+    json_open(&j, NULL, '{');
+    json_text(&j, "path", e->path);
+    json_text(&j, "kind", view_kind(e->kind));
+    view_holder_json(&j, e->holder);
+    json_int(&j, "waiting", e->waiting);
     json_number(&j, "waiting_since", e->waiting_since_ms > 0, e->waiting_since_ms);
     json_number(&j, "holders", !semaphore, e->held);
     json_number(&j, "permits", semaphore, e->held);
@@ -190,7 +185,7 @@ static int show(const struct ls *l)
     return cli_flush();
 }
 
-/* The path, or all of the chroot: lists of contenders know the difference. */
+/* Only PATH may be missing, or the chroot; reading the queue of PATH tells which. */
 static int missing(const struct ls *l)
 {
     zkr_contenders *list = NULL;

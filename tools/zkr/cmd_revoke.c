@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr revoke: ask the holder of a lock to let go, and perhaps make it. */
+/* zkr revoke: ask the holder of a lock to release it, or delete its node. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,9 +30,9 @@ struct revoke {
     const char *path;
     int64_t wait_ms; /* or NOT_WAITING */
     bool force;
-    int64_t token; /* of the one who is meant, 0 = all who hold */
+    int64_t token; /* of the holder that is meant, 0 = all holders */
     zkr_mutex *mutex;
-    zkr_contenders *before; /* who held when it was asked, and who waited */
+    zkr_contenders *before; /* the queue before the request */
 };
 
 static bool take_token(void *to, char *value)
@@ -64,7 +64,7 @@ static int take_arguments(struct revoke *r, int argc, char **argv)
 
 /* --- the holders --- */
 
-/* Who is to let go. */
+/* Is this a holder that has to release the lock? */
 static bool is_meant(const struct revoke *r, const zkr_contender *c)
 {
     return c->holds && (r->token == 0 || c->fencing_token == r->token);
@@ -85,7 +85,7 @@ static bool is_in(const zkr_contenders *list, const char *node)
     return false;
 }
 
-/* The first of those who held that is still there; NULL: none is. */
+/* The first of the holders meant that still holds; NULL: none. */
 static const zkr_contender *still_there(const struct revoke *r,
                                         const zkr_contenders *now)
 {
@@ -98,7 +98,7 @@ static const zkr_contender *still_there(const struct revoke *r,
     return NULL;
 }
 
-/* Until all who held have gone, or the time is over. *freed says which. Returns 0, or an exit code, reported. */
+/* Waits until all holders meant have gone (*freed), or the time is over. Returns 0, or an exit code, reported. */
 static int await_end(struct revoke *r, bool *freed)
 {
     int64_t until = cli_now_ms() + r->wait_ms;
@@ -140,7 +140,7 @@ static int evict_all(struct revoke *r)
     return 0;
 }
 
-/* Permits may be held there. */
+/* Nobody is in the queue: reports whether PATH is a semaphore. */
 static int nobody(const struct revoke *r)
 {
     zkr_semaphore *semaphore;
@@ -176,7 +176,7 @@ static int print(const char *what, const zkr_contender *c)
     return cli_flush();
 }
 
-/* Those that were listed, and nobody who has got it since. With --force one that we may not write to can go all the same. */
+/* Asks this holder, and no later one. With --force a node that may not be written is deleted later. */
 static int ask_one(const struct revoke *r, const zkr_contender *c)
 {
     int rc = zkr_mutex_revoke_node(r->mutex, c->node);

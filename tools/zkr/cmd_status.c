@@ -10,9 +10,8 @@
 
 #include "cli.h"
 #include "client.h"
-#include "peers.h"
-#include "table.h"
 #include "text.h"
+#include "view.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n"
@@ -26,14 +25,14 @@ static const char usage[] =
     "  -h, --help\n"
     "  -V, --version\n";
 
-/* Who is there: in the queue, with permits, and waiting for those. */
+/* The queue at PATH, the holders of permits, and the queue for permits. */
 enum { QUEUE, LEASES, GATE, LISTS };
 
-/* What there is at a path where nobody is. */
+/* What is at PATH when nobody holds or waits. */
 struct absence {
     bool missing;   /* there is no such node */
     size_t below;   /* locks right below it */
-    bool semaphore; /* it is one */
+    bool semaphore; /* PATH is a semaphore */
 };
 
 struct status {
@@ -43,9 +42,9 @@ struct status {
     bool watch;
     bool quiet;
     bool warned;
-    bool screen;                  /* is cleared for each picture */
-    zkr_mutex *mutexes[LISTS];    /* to ask: the path, and a semaphore's below it */
-    zkr_semaphore *semaphore;     /* knows which leases are held */
+    bool screen;                  /* clear the screen each time */
+    zkr_mutex *mutexes[LISTS];    /* of PATH and of the queues of a semaphore */
+    zkr_semaphore *semaphore;     /* tells which leases hold permits */
     zkr_contenders *lists[LISTS]; /* as last read */
     struct absence absence;       /* when nobody is there */
     struct peers peers;
@@ -74,10 +73,10 @@ static int take_arguments(struct status *s, int argc, char **argv)
 
 /* --- showing --- */
 
-static void warn(struct status *s, const struct sight_lists *lists)
+static void warn(struct status *s, const struct view_lists *lists)
 {
     char text[256];
-    if (!s->warned && sight_warning(lists, text, sizeof(text))) {
+    if (!s->warned && view_warning(lists, text, sizeof(text))) {
         s->warned = true;
         cli_note("%.1000s: %s", s->path, text);
     }
@@ -98,20 +97,20 @@ static void print_absence(const struct absence *a, const char *path)
     (void)fputc('\n', stdout);
 }
 
-static int show(const struct status *s, const struct sight *sight)
+static int show(const struct status *s, const struct view *view)
 {
     if (s->quiet) {
-        return sight->holders > 0 ? 0 : CLI_HELD;
+        return view->holders > 0 ? 0 : CLI_HELD;
     }
     if (s->screen) {
         (void)fputs("\033[H\033[2J", stdout);
     }
     if (s->json) {
-        table_json(stdout, s->path, sight, !s->absence.missing, &s->peers);
-    } else if (sight->count == 0) {
+        view_json(stdout, s->path, view, !s->absence.missing);
+    } else if (view->count == 0) {
         print_absence(&s->absence, s->path);
     } else {
-        table_print(stdout, sight);
+        view_print(stdout, view);
     }
     if (!s->json) {
         peers_print(&s->peers, stdout);
@@ -122,30 +121,22 @@ static int show(const struct status *s, const struct sight *sight)
     return cli_flush();
 }
 
-static void find_servers(const struct status *s, struct sight *sight)
-{
-    for (size_t i = 0; i < sight->count; i++) {
-        const char *server = peers_find(&s->peers, sight->rows[i].c->session_id);
-        sight->rows[i].server = server ? strdup(server) : NULL;
-    }
-}
-
-/* What was read last, with ages as of now. */
+/* Shows the lists last read, with the ages of now. */
 static int draw(void *ctx)
 {
     struct status *s = ctx;
-    const struct sight_lists all = {s->lists[QUEUE], s->lists[LEASES], s->lists[GATE]};
-    struct sight sight;
-    int status =
-        sight_begin(&sight, &all) ? 0 : cli_fail(CLI_INTERNAL, "out of memory");
+    const struct view_lists all = {s->lists[QUEUE], s->lists[LEASES], s->lists[GATE]};
+    struct view view;
+    int status = view_begin(&view, &all, &s->peers)
+                     ? 0
+                     : cli_fail(CLI_INTERNAL, "out of memory");
     if (status == 0) {
-        find_servers(s, &sight);
-        status = show(s, &sight);
+        status = show(s, &view);
         if (!s->quiet) {
             warn(s, &all);
         }
     }
-    sight_end(&sight);
+    view_end(&view);
     return status;
 }
 
@@ -171,7 +162,7 @@ static int ask_survey(void *status, void *out)
     return zkr_survey_read(s->env->client, s->path, 0, out);
 }
 
-/* Looks what is there instead. Returns 0 or an exit code, reported. */
+/* Returns 0 or an exit code, reported. */
 static int look_below(struct status *s, struct absence *a)
 {
     zkr_survey *found = NULL;
@@ -188,7 +179,7 @@ static int look_below(struct status *s, struct absence *a)
     return status != 0 || rc == ZKR_OK || a->missing ? status : cli_fail_rc(rc);
 }
 
-/* Others may have locks of these names below the path. Returns 0 or an exit code, reported. */
+/* Drops the lists of permits if PATH is no semaphore but has locks with those names below it. Returns 0 or an exit code, reported. */
 static int check_semaphore(struct status *s)
 {
     const zkr_contender *lease = zkr_contenders_get(s->lists[LEASES], 0);
@@ -240,7 +231,7 @@ static int read_and_show(void *ctx)
     return status == 0 ? draw(s) : status;
 }
 
-/* In all lists; what has changed in one while another is looked at is still news then. */
+/* Waits for each list in turn; a change while another list is waited for is reported later. */
 static int wait_change(void *ctx, int64_t timeout_ms)
 {
     const struct status *s = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subcommands, one a file. Each gets its arguments from its own name on. */
+/* The subcommands, one a file. argv[0] is the name of the subcommand. */
 #ifndef ZKR_CLI_COMMANDS_H
 #define ZKR_CLI_COMMANDS_H
 
@@ -15,7 +15,7 @@ struct env {
     struct fds fds;
     struct signals signals;
     struct notify notify;
-    zkr_client *client; /* once it is opened */
+    zkr_client *client; /* set by client_open() */
     int die_of;         /* end with this signal instead of an exit code, 0 = do not */
 };
 

@@ -15,27 +15,27 @@
 
 #include "cli.h"
 
-/* --- news, from threads of the library --- */
+/* --- loss and revocation, reported by threads of the library --- */
 
-static void tell(int event)
+static void set_event(int event)
 {
     const uint64_t one = 1;
     (void)!write(event, &one, sizeof(one));
 }
 
-/* False: nobody has told. */
-static bool take(int event)
+/* Resets the event. False: it was not set. */
+static bool take_event(int event)
 {
     uint64_t count;
     return read(event, &count, sizeof(count)) == sizeof(count);
 }
 
-void held_tell_asked(struct held *h)
+void held_revoked(struct held *h)
 {
-    tell(h->asked_fd);
+    set_event(h->revoked_fd);
 }
 
-void held_tell_lost(struct held *h, const zkr_lost *lost)
+void held_lost(struct held *h, const zkr_lost *lost)
 {
     const char *text = lost->text ? lost->text : "";
     (void)pthread_mutex_lock(&h->mu);
@@ -45,7 +45,7 @@ void held_tell_lost(struct held *h, const zkr_lost *lost)
     (void)snprintf(h->loss.text, sizeof(h->loss.text), "%.200s",
                    lost->reason == ZKR_LOST_NODE ? "somebody deleted its node" : text);
     (void)pthread_mutex_unlock(&h->mu);
-    tell(h->lost_fd);
+    set_event(h->lost_fd);
 }
 
 static struct held_reason loss_of(struct held *h)
@@ -66,12 +66,12 @@ void held_reset(struct held *h)
     (void)pthread_mutex_lock(&h->mu);
     h->loss.reason = 0;
     (void)pthread_mutex_unlock(&h->mu);
-    (void)take(h->lost_fd);
-    (void)take(h->asked_fd);
+    (void)take_event(h->lost_fd);
+    (void)take_event(h->revoked_fd);
     child_allow(&h->permit);
 }
 
-/* The lease bound is near. @slept: this process has been stopped until then. */
+/* The lease bound is near. @slept: zkr was stopped until now. */
 static void on_doubt(void *ctx, bool slept)
 {
     struct held *h = ctx;
@@ -86,7 +86,7 @@ static void on_doubt(void *ctx, bool slept)
                            : "there is no connection to a server";
     r->reason = ZKR_LOST_LEASE;
     r->stopped = slept;
-    if (slept || ago < 0) { /* answers have come since it woke up */
+    if (slept || ago < 0) { /* after a stop answers have come already */
         (void)snprintf(r->text, sizeof(r->text), "%s", what);
     } else {
         (void)snprintf(r->text, sizeof(r->text),
@@ -107,7 +107,7 @@ static const char *remedy(const struct held_reason *r, bool revocable)
                : "check the servers and the network; -t makes the session longer";
 }
 
-/* Which of the three it was: the node, the session, or the bound. Returns CLI_LOST. */
+/* Reports the loss of the node, of the session, or a lease in doubt. Returns CLI_LOST. */
 static int say_lost(struct held *h, const char *rest)
 {
     struct held_reason loss = loss_of(h);
@@ -129,8 +129,8 @@ int held_begin(struct held *h, const char *owner)
     (void)pthread_mutex_init(&h->mu, NULL);
     (void)pthread_mutex_init(&h->permit.mu, NULL);
     h->lost_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    h->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (!h->node || h->lost_fd < 0 || h->asked_fd < 0) {
+    h->revoked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!h->node || h->lost_fd < 0 || h->revoked_fd < 0) {
         return cli_fail(CLI_INTERNAL,
                         "out of memory or descriptors; raise the limits (ulimit)");
     }
@@ -165,7 +165,7 @@ int held_connect(struct held *h)
     return status;
 }
 
-/* Was anybody ahead of us, now or before a hold that was lost again? */
+/* Was another client ahead of this one, now or before an earlier grant that was lost? */
 static bool was_contended(const struct held *h)
 {
     zkr_stats stats = {.contended = 0};
@@ -173,13 +173,13 @@ static bool was_contended(const struct held *h)
     return stats.contended > 0;
 }
 
-/* Sleeps until a signal, a loss, a request to release it, or @other. True: @other is readable. */
+/* Sleeps until a signal, a loss, a revocation, or input from @other. True: @other is readable. */
 static bool sleep_on(const struct held *h, int other, int64_t ms)
 {
     struct pollfd fds[] = {
         {.fd = h->env->signals.fd, .events = POLLIN},
         {.fd = h->lease.phase == LEASE_OVER ? -1 : h->lost_fd, .events = POLLIN},
-        {.fd = h->asked_fd, .events = POLLIN},
+        {.fd = h->revoked_fd, .events = POLLIN},
         {.fd = other, .events = POLLIN}};
     (void)poll(fds, sizeof(fds) / sizeof(fds[0]), (int)ms);
     return fds[3].revents != 0;
@@ -195,8 +195,8 @@ static enum held_start await_start(struct held *h, int *code)
         if (is_lost(h) || valid <= 0) {
             return HELD_OVER;
         }
-        if (take(h->asked_fd)) {
-            return HELD_ASKED;
+        if (take_event(h->revoked_fd)) {
+            return HELD_REVOKED;
         }
         int delay = cli_until(from);
         if (delay == 0 && lease_is_ample(&h->lease, valid)) {
@@ -263,7 +263,7 @@ static void environment_free(struct environment *e)
     free(e->vars);
 }
 
-/* Ours replace those of a zkr that runs us. */
+/* Our variables replace those of an outer zkr. */
 static bool environment_make(struct environment *e, const struct held *h)
 {
     size_t count = 0, n = 0;
@@ -296,16 +296,16 @@ static bool environment_make(struct environment *e, const struct held *h)
 struct run {
     struct held *h;
     struct child child;
-    bool over;        /* it was lost before the command had ended */
+    bool lost;        /* before the command had ended */
     bool killed;      /* the kill signal has been sent */
-    bool told;        /* INT, TERM, HUP or QUIT came and was forwarded */
-    bool interrupted; /* it died of the terminal's ^C or ^\, which only its group got */
-    bool resume;      /* somebody continued us */
-    bool stop;        /* somebody wants us to stop */
-    int64_t end_at;   /* asked to release it: SIGKILL is due then; 0 = not asked */
+    bool stopping;    /* INT, TERM, HUP or QUIT was forwarded */
+    bool interrupted; /* by ^C or ^\ of the terminal, which only its group got */
+    bool resume;      /* zkr got SIGCONT */
+    bool stop;        /* zkr got SIGTSTP */
+    int64_t end_at;   /* after a revocation: when SIGKILL is due; 0 = none */
 };
 
-/* Returns false when that is not allowed. */
+/* False: not permitted. */
 static bool send_kill_signal(const struct run *r)
 {
     bool allowed = child_kill(&r->child, r->h->kill_signal);
@@ -313,8 +313,8 @@ static bool send_kill_signal(const struct run *r)
     return allowed;
 }
 
-/* Before everything else, above all when we have been asleep. */
-static void mind_lease(struct run *r)
+/* Comes before everything else, above all after zkr was stopped. */
+static void check_lease(struct run *r)
 {
     if (is_lost(r->h)) {
         lease_lost(&r->h->lease);
@@ -336,10 +336,10 @@ static void mind_lease(struct run *r)
     }
 }
 
-/* It is released when the group has gone. Asked again, no sooner than that. */
-static void mind_request(struct run *r)
+/* The lock is released when the group has gone, also when revoked again. */
+static void check_revocation(struct run *r)
 {
-    if (take(r->h->asked_fd) && r->end_at == 0) {
+    if (take_event(r->h->revoked_fd) && r->end_at == 0) {
         cli_note("asked to release %.1000s: ending the command", r->h->path);
         r->end_at = cli_now_ms() + lease_patience(&r->h->lease);
         (void)send_kill_signal(r);
@@ -356,9 +356,9 @@ static void forward_signals(struct run *r)
     while (signals_next(&r->h->env->signals, &signo, &timer)) {
         if (signals_is_forwarded(signo)) {
             (void)child_kill(&r->child, signo);
-            r->told = r->told || (signo != SIGUSR1 && signo != SIGUSR2);
+            r->stopping = r->stopping || (signo != SIGUSR1 && signo != SIGUSR2);
         } else if (signo == SIGCONT && timer) {
-            lease_doubt(&r->h->lease); /* we have been stopped for too long */
+            lease_doubt(&r->h->lease); /* zkr was stopped for too long */
         } else if (signo == SIGCONT) {
             r->resume = true;
         } else if (signo == SIGTSTP) {
@@ -369,25 +369,22 @@ static void forward_signals(struct run *r)
 }
 
 /*
- * Stops our own group, the way the terminal would have, so that the shell sees the job stop. Back
- * when continued, or at once when there is no shell that could do that.
+ * Stops the group of zkr as the terminal would, so that the shell sees the job stop. Returns
+ * when continued, or at once when there is no shell to do that.
  */
 static void stop_ourselves(struct run *r)
 {
-    sigset_t stop;
-    (void)sigemptyset(&stop);
-    (void)sigaddset(&stop, SIGTSTP);
     (void)lease_rest(&r->h->lease);
     (void)kill(0, SIGTSTP);
     if (!r->h->env->signals.stop_ignored) {
-        (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
-        (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
+        signals_mask_stop(SIG_UNBLOCK);
+        signals_mask_stop(SIG_BLOCK);
     }
     r->stop = false;
     r->resume = true;
 }
 
-static void mind_group(struct run *r)
+static void check_group(struct run *r)
 {
     struct child *c = &r->child;
     child_read_exec(c);
@@ -402,45 +399,46 @@ static void mind_group(struct run *r)
     }
 }
 
-static void wait_for_news(const struct run *r)
+static void wait_for_event(const struct run *r)
 {
-    enum { LAST_ONES_MS = 20 };
+    enum { ORPHANS_MS = 20 };
     int64_t rest = lease_rest(&r->h->lease);
-    if (r->child.reaped) { /* of orphans that are no children of ours nobody tells us */
-        rest = lesser(rest, LAST_ONES_MS);
+    if (r->child
+            .reaped) { /* no signal reports the end of processes that are not our children */
+        rest = lesser(rest, ORPHANS_MS);
     }
     if (r->end_at != 0) {
         int64_t left = cli_until(r->end_at);
-        rest = lesser(rest, left > LAST_ONES_MS ? left : LAST_ONES_MS);
+        rest = lesser(rest, left > ORPHANS_MS ? left : ORPHANS_MS);
     }
     (void)sleep_on(r->h, r->child.exec_fd, rest);
 }
 
-/* From its start until its whole group has gone. Returns why it could not be started, an errno, or 0. */
+/* Runs the command until its whole group has gone. Returns 0, or the errno of a failed start. */
 static int run_child(struct run *r, const struct child_spec *spec)
 {
     struct held *h = r->h;
     signals_take_stop(&h->env->signals);
-    /* Sets the timer: we may be stopped as soon as there is a child. */
+    /* Sets the timer: zkr may be stopped as soon as there is a child. */
     (void)lease_rest(&h->lease);
     if (!child_start(&r->child, spec)) {
-        r->over = errno == ECANCELED;
-        return r->over ? 0 : errno;
+        r->lost = errno == ECANCELED;
+        return r->lost ? 0 : errno;
     }
     for (;;) {
-        mind_lease(r);
-        mind_request(r);
-        mind_group(r);
+        check_lease(r);
+        check_revocation(r);
+        check_group(r);
         if (r->child.gone) {
             break;
         }
         if (!r->resume) {
-            wait_for_news(r);
+            wait_for_event(r);
         }
         forward_signals(r);
     }
-    /* Sure now means sure all the time. */
-    r->over = lease_step(&h->lease) == LEASE_OVER || r->killed;
+    /* A lease that is sure now was sure all the time. */
+    r->lost = lease_step(&h->lease) == LEASE_OVER || r->killed;
     child_read_exec(&r->child);
     r->interrupted = child_end(&r->child);
     return r->child.exec_errno;
@@ -474,8 +472,8 @@ static int run_command(struct held *h, char **command)
     struct run r = {.h = h};
     int fault = run_child(&r, &spec), status;
     environment_free(&vars);
-    h->lost = r.over;
-    h->told = r.told || r.interrupted || r.end_at != 0;
+    h->lost = r.lost;
+    h->ended = r.stopping || r.interrupted || r.end_at != 0;
     h->failed = fault != 0;
     h->used = !h->failed;
     if (h->failed) {
@@ -488,7 +486,7 @@ static int run_command(struct held *h, char **command)
                            "then run it again");
     }
     status = child_exit(&r.child);
-    /* ^C reached the command alone: a script in whose group we are must learn of it. */
+    /* ^C reached the command alone: a script that runs zkr has to learn of it. */
     if (r.interrupted && getpid() != getpgrp()) {
         h->env->die_of = status - cli_exit_signal(0);
     }
@@ -497,8 +495,8 @@ static int run_command(struct held *h, char **command)
 
 /* --- without a command --- */
 
-/* False: there is no more input. In the background input of the terminal must wait. */
-static bool read_on(bool *later)
+/* False: end of the input. *later: zkr is in the background and cannot read from the terminal. */
+static bool read_input(bool *later)
 {
     char waste[4096];
     ssize_t n = read(STDIN_FILENO, waste, sizeof(waste));
@@ -506,7 +504,7 @@ static bool read_on(bool *later)
     return n > 0 || *later || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* The first signal to stop that has come, 0 = none. */
+/* The first pending signal that tells zkr to stop, or 0. */
 static int take_signals(struct held *h)
 {
     int signo;
@@ -522,7 +520,7 @@ static int take_signals(struct held *h)
     return 0;
 }
 
-/* Whoever reads it learns at once that the hold is over. The descriptor itself stays in use. */
+/* The reader learns at once that the lock is lost. The descriptor stays open. */
 static void end_output(void)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -560,8 +558,8 @@ static int wait_for_end(struct held *h)
         if (is_lost(h)) {
             return end_lost(h);
         }
-        bool asked = take(h->asked_fd);
-        h->told = signo != 0 || asked;
+        bool asked = take_event(h->revoked_fd);
+        h->ended = signo != 0 || asked;
         if (signo) {
             return cli_exit_signal(signo);
         }
@@ -569,7 +567,7 @@ static int wait_for_end(struct held *h)
             cli_note("asked to release %.1000s; released", h->path);
             return 0;
         }
-        if (input && !read_on(&later)) {
+        if (input && !read_input(&later)) {
             return 0;
         }
     }
@@ -583,17 +581,17 @@ void held_say_waiting(const struct held *h)
     notify_send(&h->env->notify, "STATUS=waiting for the %s %.1000s", h->what, h->path);
 }
 
-/* Keeps what was used until @until, if it still is held and nobody has told us to stop. A loss is reported. */
+/* --min-hold: keeps the lock until @until, unless it is lost, which is reported, revoked, or zkr is told to stop. */
 static void linger(struct held *h, int64_t until)
 {
-    bool over = h->lost || h->told || !h->used;
+    bool over = h->lost || h->ended || !h->used;
     while (!over && cli_until(until) > 0) {
         if (is_lost(h) || lease_step(&h->lease) != LEASE_SURE) {
             (void)say_lost(h, "the command had ended, but --min-hold was not over");
             return;
         }
         (void)sleep_on(h, -1, lesser(cli_until(until), lease_rest(&h->lease)));
-        over = signals_stop(&h->env->signals) != 0 || take(h->asked_fd);
+        over = signals_stop(&h->env->signals) != 0 || take_event(h->revoked_fd);
     }
 }
 
@@ -608,12 +606,12 @@ int held_use(struct held *h, char **command)
     }
     notify_send(&h->env->notify, "READY=1\nSTATUS=holding the %s %.1000s", h->what,
                 h->path);
-    stats_news(&h->stats);
+    stats_wake(&h->stats);
     lease_begin(&h->lease);
     int status = command ? run_command(h, command) : wait_for_end(h);
     linger(h, h->granted + h->min_hold_ms);
     lease_end(&h->lease);
-    h->last = h->once || h->told || h->failed;
+    h->last = h->once || h->ended || h->failed;
     h->until = CLI_NEVER;
     notify_send(&h->env->notify, "%sSTATUS=releasing the %s %.1000s",
                 h->last ? "STOPPING=1\n" : "", h->what, h->path);
@@ -622,13 +620,13 @@ int held_use(struct held *h, char **command)
 
 int held_end(struct held *h, int status)
 {
-    enum { LOST_MS = 750 }; /* its session is as good as over */
+    enum { LOST_MS = 750 }; /* the session is about to end anyway */
     const struct client_end how = {.until = h->lost ? cli_now_ms() + LOST_MS : h->until,
                                    .stats = &h->stats,
-                                   .told = h->lost};
+                                   .silent = h->lost};
     status = client_end(h->env, &how, status);
     (void)close(h->lost_fd);
-    (void)close(h->asked_fd);
+    (void)close(h->revoked_fd);
     free(h->node);
     return status;
 }

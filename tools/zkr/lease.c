@@ -15,13 +15,13 @@ static int64_t greater(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Anew each time: a server with a smaller limit shortens it. */
+/* Read each time: a server with a smaller limit can shorten the session. */
 static int64_t session_ms(const struct lease *l)
 {
     return zkr_client_session_timeout_ms(l->client);
 }
 
-/* For SIGKILL to land and for us to be late. */
+/* Time for SIGKILL to take effect, and for zkr to be late. */
 static int64_t margin(const struct lease *l)
 {
     enum { LEAST_MS = 20 };
@@ -38,7 +38,7 @@ int64_t lease_kill_after_most(const struct lease *l)
     return session_ms(l) / 3;
 }
 
-/* Time between kill signal and SIGKILL. A hold that was long waited for has little lease at first. */
+/* Time between kill signal and SIGKILL. After a long wait there is little lease at first. */
 static int64_t kill_after(const struct lease *l)
 {
     int64_t most = l->settled ? lease_kill_after_most(l) : session_ms(l) / 10;
@@ -64,7 +64,7 @@ bool lease_is_ample(const struct lease *l, int64_t valid)
     return valid >= session_ms(l) / 3;
 }
 
-/* The hold is to be trusted no more. */
+/* The lock is not surely held any more. */
 static void leave_sure(struct lease *l, enum lease_phase phase)
 {
     bool was_sure = l->phase == LEASE_SURE;
@@ -136,7 +136,7 @@ int64_t lease_rest(struct lease *l)
                        ? lesser(l->kill_at - cli_now_ms(), valid - margin(l))
                        : valid - kill_after(l) - margin(l);
     rest = greater(rest, 1);
-    /* Whoever is awake is faster: the timer comes later than the sleep ends, within what is left. */
+    /* The timer fires after the sleep has ended, so it only acts when zkr is stopped. */
     int64_t later = l->phase == LEASE_DOUBT ? margin(l) / 2 : margin(l);
     set_timer(l, rest + later);
     return l->phase == LEASE_SURE && lease_is_ample(l, valid)

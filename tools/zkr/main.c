@@ -77,7 +77,7 @@ static int run(struct env *env, int argc, char **argv)
     return dispatch(env, argc - skip, argv + skip);
 }
 
-/* As if the signal had ended us: a script that runs us then ends as well. */
+/* Ends like a process killed by the signal, so that a script that runs zkr ends as well. */
 static void die_of(int signo)
 {
     sigset_t set;

@@ -25,7 +25,7 @@ static void read_socket(struct notify *n)
     n->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
 }
 
-/* Twice as often as it has to be. */
+/* Twice as often as necessary. */
 static void read_watchdog(struct notify *n)
 {
     const char *usec = cli_variable("WATCHDOG_USEC"),

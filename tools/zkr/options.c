@@ -46,7 +46,7 @@ bool option_ignored(void *to, char *value)
 
 /* --- all of them --- */
 
-/* What getopt_long() returns for an option without a letter, and more: its place in a table. */
+/* What getopt_long() returns for an option without a letter: one of these codes plus the index in its table. */
 enum { OWN_CODE = 256, VERBOSE_CODE = 384, SETTING_CODE = 512 };
 
 struct parser {
@@ -135,7 +135,7 @@ static int take_row(const struct parser *p, const struct option_row *row)
                                 row->needs, optarg);
 }
 
-/* An option without its value, which may be a secret. */
+/* The length of an option without its value, which may be a secret. */
 static int name_length(const char *word)
 {
     return (int)strcspn(word, "=");
@@ -239,8 +239,8 @@ int options_settle(struct globals *g, const char *path)
     return rc == OPTIONS_GO_ON ? options_check_path(g, path) : rc;
 }
 
-/* Is it an option, where none may stand? */
-static bool is_late(const char *word)
+/* Is @word, which follows PATH, an option? */
+static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0;
 }
@@ -257,15 +257,15 @@ int options_alone(const char *subcommand, char *const *operands)
         return options_refuse(subcommand, "which PATH?");
     }
     if (operands[1]) {
-        return is_late(operands[1]) ? refuse_late(subcommand, operands[1])
-                                    : options_refuse(subcommand, "one PATH, please");
+        return is_option(operands[1]) ? refuse_late(subcommand, operands[1])
+                                      : options_refuse(subcommand, "one PATH, please");
     }
     return OPTIONS_GO_ON;
 }
 
 /* --- COMMAND --- */
 
-/* As flock does: $SHELL -c TEXT. */
+/* Like flock: $SHELL -c TEXT. */
 static int use_shell(struct command *c, const char *text)
 {
     static char sh[] = "/bin/sh", dash_c[] = "-c";
@@ -277,7 +277,7 @@ static int use_shell(struct command *c, const char *text)
     return OPTIONS_GO_ON;
 }
 
-/* -c may follow PATH, too. */
+/* Like flock, zkr takes -c after PATH as well. */
 static bool is_dash_c(const char *word)
 {
     return word && (strcmp(word, "-c") == 0 || strcmp(word, "--command") == 0);
@@ -290,7 +290,7 @@ int options_command(struct command *c, const char *subcommand, char **operands)
         return options_refuse(subcommand, "which PATH?");
     }
     bool after = is_dash_c(*words);
-    if (*words && is_late(*words) && !after) {
+    if (*words && is_option(*words) && !after) {
         return refuse_late(subcommand, *words);
     }
     if (after ? !words[1] || words[2] || c->text : c->text && *words) {

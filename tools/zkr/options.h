@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line: options, a subcommand's own and those that all understand, PATH and COMMAND. */
+/* The command line: options of one subcommand or of all, PATH and COMMAND. */
 #ifndef ZKR_CLI_OPTIONS_H
 #define ZKR_CLI_OPTIONS_H
 
@@ -9,18 +9,17 @@
 struct option_row {
     const char *name; /* long, without its dashes; NULL = there is none */
     int letter;       /* 0 = there is none */
-    /* Takes the value, NULL for an option without one. False: it is not what is needed. NULL: the option is refused. */
+    /* Takes the value, NULL for an option without one. False: the value is wrong. NULL: the option is always refused. */
     bool (*take)(void *to, char *value);
     void *to;
-    const char
-        *needs; /* its value, for messages; NULL = it has none. Why it is refused */
+    const char *needs; /* the value, for messages, or why refused; NULL = no value */
 };
 #define OPTIONS_END                                                                    \
     {                                                                                  \
         .name = NULL                                                                   \
     }
 
-/** For a row: to bool, which becomes true or false; to const char *; to int64_t, in milliseconds; to nothing. */
+/** For take, with a target of: bool, set to true or false; const char *; int64_t, in milliseconds; none. */
 bool option_on(void *to, char *value);
 bool option_off(void *to, char *value);
 bool option_text(void *to, char *value);
@@ -43,18 +42,18 @@ int options_take(struct globals *g,
         &(const struct origin){.kind = ORIGIN_COMMAND, .subcommand = (command)},       \
         __VA_ARGS__)
 
-/** Is @operands, what follows the options, PATH alone? Returns OPTIONS_GO_ON or CLI_USAGE, reported. */
+/** Checks that PATH alone follows the options. Returns OPTIONS_GO_ON or CLI_USAGE, reported. */
 int options_alone(const char *subcommand, char *const *operands);
 
-/** The settings that were not on the command line, then the path: may it be locked? Returns as options_take(). */
+/** Takes the settings of the environment and the file, then checks that PATH can be locked. Returns like options_take(). */
 int options_settle(struct globals *g, const char *path);
 int options_check_path(const struct globals *g, const char *path);
 
-/** COMMAND, or the text of -c. It must not move: it points into itself. */
+/** COMMAND, or the text of -c. Must not be moved: argv may point into the structure. */
 struct command {
-    const char *text; /* of a -c ahead of PATH; NULL = none */
-    char **argv;      /* NULL: there is none */
-    char *shell[4];   /* what argv is with -c */
+    const char *text; /* of -c before PATH; NULL = none */
+    char **argv;      /* NULL: no command */
+    char *shell[4];   /* argv when -c is used */
 };
 
 /** @operands: PATH, and perhaps a command. Returns OPTIONS_GO_ON or an exit code, reported. */

@@ -37,7 +37,7 @@ static int dial(const struct addrinfo *at, int64_t until)
     return fd;
 }
 
-/* All that it says until it hangs up. False: it does not in time. */
+/* Reads until the server closes the connection. False: not in time. */
 static bool read_all(int fd, FILE *to, int64_t until)
 {
     struct pollfd in = {.fd = fd, .events = POLLIN};
@@ -52,7 +52,7 @@ static bool read_all(int fd, FILE *to, int64_t until)
     return false;
 }
 
-/* Allocated, or NULL. */
+/* The answer, allocated, or NULL. */
 static char *converse(int fd, const char *question, int64_t until)
 {
     char *text = NULL;
@@ -90,7 +90,7 @@ ask(const char *host, const char *port, const char *question, int64_t until)
 
 /* --- one server --- */
 
-/* Of either way: a list that has our own session in it, or any; not a refusal. */
+/* Keeps @text if @mark shows that it is a list of sessions and not a refusal. */
 static char *keep_if(char *text, const char *mark)
 {
     if (text && strstr(text, mark)) {
@@ -100,7 +100,7 @@ static char *keep_if(char *text, const char *mark)
     return NULL;
 }
 
-/* @port NULL: it understands no command. */
+/* @port: NULL = the server takes no commands there. */
 static char *ask_sessions(const char *host, const char *port, int64_t until)
 {
     static const char admin_port[] = "8080";
@@ -133,7 +133,7 @@ static const char *fault_of(const char *version)
     return NULL;
 }
 
-/* @said: by "srvr", NULL: nothing. */
+/* @said: the answer to "srvr"; NULL: none. */
 static void take_version(struct peer *p, const char *said)
 {
     static const char key[] = "Zookeeper version: ";
@@ -230,15 +230,14 @@ void peers_print(const struct peers *p, FILE *out)
 
 void peers_json(const struct peers *p, struct json *j)
 {
-    json_key(j, "servers");
     if (!p->list) {
-        json_null(j);
+        json_text(j, "servers", NULL);
         return;
     }
-    json_open(j, '[');
+    json_open(j, "servers", '[');
     for (size_t i = 0; i < p->count; i++) {
         const struct peer *one = &p->list[i];
-        json_open(j, '{');
+        json_open(j, NULL, '{');
         json_text(j, "server", one->name);
         json_text(j, "version", *one->version ? one->version : NULL);
         json_text(j, "note", one->note);

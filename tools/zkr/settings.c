@@ -67,9 +67,9 @@ int settings_refuse(const struct origin *from, const char *format, ...)
 }
 
 /* Credentials and a file of them are one setting. */
-static enum origin_kind *said(struct globals *g, enum setting setting)
+static enum origin_kind *origin_of(struct globals *g, enum setting setting)
 {
-    return &g->said[setting == SETTING_AUTH_FILE ? SETTING_AUTH : setting];
+    return &g->from[setting == SETTING_AUTH_FILE ? SETTING_AUTH : setting];
 }
 
 int settings_take(struct globals *g,
@@ -77,25 +77,25 @@ int settings_take(struct globals *g,
                   const char *value,
                   const struct origin *from)
 {
-    const char *fault = NULL, *wanted = NULL; /* of a number */
+    const char *fault = NULL, *number = NULL; /* the kind of number that is needed */
     char text[256];
-    if (*said(g, setting) > from->kind) {
+    if (*origin_of(g, setting) > from->kind) {
         return OPTIONS_GO_ON;
     }
-    *said(g, setting) = from->kind;
+    *origin_of(g, setting) = from->kind;
     switch (setting) {
     case SETTING_SERVERS:
         g->servers = value;
         g->servers_from = *from;
         break;
     case SETTING_SESSION:
-        wanted =
+        number =
             cli_parse_int(value, 1, INT32_MAX, &g->session_ms) ? NULL : "milliseconds";
         break;
     case SETTING_CONNECT:
         g->connect_given =
             cli_parse_seconds(value, &g->connect_ms) && g->connect_ms > 0;
-        wanted = g->connect_given ? NULL : "seconds, more than 0";
+        number = g->connect_given ? NULL : "seconds, more than 0";
         break;
     case SETTING_AUTH:
         fault = auth_add(&g->auth, value);
@@ -114,8 +114,8 @@ int settings_take(struct globals *g,
     case SETTINGS:
         break;
     }
-    if (wanted) {
-        return settings_refuse(from, "%s needs %s, not '%.200s'", from->name, wanted,
+    if (number) {
+        return settings_refuse(from, "%s needs %s, not '%.200s'", from->name, number,
                                value);
     }
     return fault ? settings_refuse(from, "%s %s", from->name, fault) : OPTIONS_GO_ON;
@@ -123,12 +123,12 @@ int settings_take(struct globals *g,
 
 /* --- the file --- */
 
-static int cannot_read(const char *file, int why)
+static int cannot_read(const char *file, int error)
 {
-    return cli_fail(CLI_USAGE, "cannot read %.1000s: %s", file, strerrordesc_np(why));
+    return cli_fail(CLI_USAGE, "cannot read %.1000s: %s", file, strerrordesc_np(error));
 }
 
-/* All of it, with a zero behind it; NULL and errno. */
+/* The whole file as a string; NULL and errno on failure. */
 static char *read_all(int fd)
 {
     enum { MOST = 65536 };
@@ -158,7 +158,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* Nothing of a line that is no setting is repeated: it may be a secret. */
+/* A line that is no setting may be a secret, so no part of such a line is shown. */
 static bool is_name(const char *text)
 {
     return *text != '\0' &&
@@ -180,7 +180,8 @@ static int take_value(struct globals *g,
                       const struct origin *from,
                       bool is_open)
 {
-    if (!is_open || !has_secret(setting, value) || *said(g, setting) > from->kind) {
+    if (!is_open || !has_secret(setting, value) ||
+        *origin_of(g, setting) > from->kind) {
         return settings_take(g, setting, value, from);
     }
     return setting == SETTING_AUTH
@@ -224,20 +225,20 @@ static int take_lines(struct globals *g, const char *file, bool is_open)
 
 static int take_file(struct globals *g)
 {
-    const char *told = cli_variable("ZKR_CONFIG");
-    const char *file = told ? told : "/etc/zkr.conf";
+    const char *given = cli_variable("ZKR_CONFIG");
+    const char *file = given ? given : "/etc/zkr.conf";
     int fd =
         open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no writer */
     if (fd < 0) {
-        return errno == ENOENT && !told ? OPTIONS_GO_ON : cannot_read(file, errno);
+        return errno == ENOENT && !given ? OPTIONS_GO_ON : cannot_read(file, errno);
     }
     struct stat st = {.st_mode = S_IRWXO};
     (void)fstat(fd, &st);
     bool is_open = (st.st_mode & S_IRWXO) != 0;
     g->config = read_all(fd);
-    int why = errno;
+    int error = errno;
     (void)close(fd);
-    return g->config ? take_lines(g, file, is_open) : cannot_read(file, why);
+    return g->config ? take_lines(g, file, is_open) : cannot_read(file, error);
 }
 
 /* --- the environment --- */

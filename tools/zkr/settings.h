@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for all subcommands, wherever it is said: a file, the environment, the command line. */
+/* The settings of all subcommands, from a file, the environment or the command line. */
 #ifndef ZKR_CLI_SETTINGS_H
 #define ZKR_CLI_SETTINGS_H
 
@@ -20,7 +20,7 @@ enum setting {
     SETTINGS
 };
 
-/** How each is called. */
+/** The names of a setting. */
 struct setting_name {
     const char *variable; /* in the environment and in the file */
     const char *name;     /* of the long option */
@@ -29,25 +29,25 @@ struct setting_name {
 };
 extern const struct setting_name setting_names[SETTINGS];
 
-/** Where a setting is said; the nearest to the command counts. */
+/** Where a setting is given. A later kind overrides an earlier one. */
 enum origin_kind { ORIGIN_FILE = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND };
 
 struct origin {
     enum origin_kind kind;
-    const char *name;       /* as it is called there, such as "-t" */
-    const char *subcommand; /* of ORIGIN_COMMAND; "" = ahead of it */
+    const char *name;       /* of the setting there, such as "-t" */
+    const char *subcommand; /* of ORIGIN_COMMAND; "" = before the subcommand */
     const char *file;       /* of ORIGIN_FILE */
     int line;
 };
 
 struct globals {
-    char *config;                    /* text of the file, into which others point */
-    enum origin_kind said[SETTINGS]; /* the nearest that said it yet, 0 = none has */
+    char *config;                    /* text of the file; other members point into it */
+    enum origin_kind from[SETTINGS]; /* where each was given, 0 = nowhere yet */
     const char *servers;
     struct origin servers_from;
     int64_t session_ms; /* 0 = the library's default */
     int64_t connect_ms;
-    bool connect_given; /* it is not the default */
+    bool connect_given; /* connect_ms is not the default */
     char *tls_cert;     /* NULL = no TLS */
     struct auth auth;
     struct acl acl;
@@ -55,7 +55,7 @@ struct globals {
     bool verbose;
 };
 
-/** In what is said of TLS, the names of so many files; a password may follow. */
+/** The TLS setting names so many files; a password may follow. */
 enum { TLS_FILES = 3 };
 
 /** The caller goes on with the next option. */
@@ -65,8 +65,8 @@ void settings_begin(struct globals *g);
 void settings_end(struct globals *g);
 
 /**
- * Takes one; the nearest come first, and one that is overridden is not even looked at. @value: borrowed for as long as @g
- * is used; secrets are copied. Returns OPTIONS_GO_ON or an exit code, reported.
+ * Takes one setting. The command line comes first, then the environment, then the file; an overridden value is not even
+ * checked. @value: borrowed for as long as @g is used; secrets are copied. Returns OPTIONS_GO_ON or an exit code, reported.
  */
 int settings_take(struct globals *g,
                   enum setting setting,
@@ -74,12 +74,12 @@ int settings_take(struct globals *g,
                   const struct origin *from);
 
 /**
- * The environment, then the file, /etc/zkr.conf or $ZKR_CONFIG, which counts less; the command line has been taken.
- * Returns OPTIONS_GO_ON or an exit code, reported.
+ * After the command line: takes the environment, then the file, /etc/zkr.conf or $ZKR_CONFIG. Returns OPTIONS_GO_ON or an
+ * exit code, reported.
  */
 int settings_take_rest(struct globals *g);
 
-/** Says what is wrong with a setting, and where it stands. Returns CLI_USAGE. */
+/** Reports what is wrong with a setting, and where the setting is given. Returns CLI_USAGE. */
 int settings_refuse(const struct origin *from, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -62,12 +62,17 @@ bool signals_begin(struct signals *s)
     return s->fd >= 0;
 }
 
-void signals_take_stop(struct signals *s)
+void signals_mask_stop(int how)
 {
     sigset_t stop;
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGTSTP);
-    (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
+    (void)pthread_sigmask(how, &stop, NULL);
+}
+
+void signals_take_stop(struct signals *s)
+{
+    signals_mask_stop(SIG_BLOCK);
     if (!s->stop_ignored) {
         (void)sigaddset(&s->taken, SIGTSTP);
         (void)signalfd(s->fd, &s->taken, 0);
@@ -131,7 +136,7 @@ struct signals_guard {
     atomic_int caught;
 };
 
-/* How long it may sleep now; *due: it is to call again and again. */
+/* How long the guard may sleep now. @due: it has to cancel again soon. */
 static int pulse(const struct signals_guard *g, bool due)
 {
     enum { AGAIN_MS = 10 };
@@ -139,8 +144,8 @@ static int pulse(const struct signals_guard *g, bool due)
     return due ? AGAIN_MS : next;
 }
 
-/* Cancels until the main thread is out: one call may come just before the wait begins. */
-static void *mind(void *ctx)
+/* Cancels repeatedly until the main thread has returned: a first call may come just before the wait begins. */
+static void *guard(void *ctx)
 {
     struct signals_guard *g = ctx;
     struct pollfd fds[2] = {{.fd = g->done, .events = POLLIN},
@@ -173,21 +178,18 @@ struct signals_guard *signals_guard_begin(const struct signals *s,
     g->late = late;
     g->how = how;
     g->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int why = g->done < 0 ? errno : pthread_create(&g->thread, NULL, mind, g);
-    if (why != 0) {
+    int error = g->done < 0 ? errno : pthread_create(&g->thread, NULL, guard, g);
+    if (error != 0) {
         if (g->done >= 0) {
             (void)close(g->done);
         }
         free(g);
-        errno = why;
+        errno = error;
         return NULL;
     }
-    /* Until there is a command to stop with us, ^Z has its usual effect. */
-    sigset_t stop;
-    (void)sigemptyset(&stop);
-    (void)sigaddset(&stop, SIGTSTP);
+    /* Without a command to be stopped as well, ^Z has its usual effect. */
     if (!sigismember(&s->mask, SIGTSTP)) {
-        (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+        signals_mask_stop(SIG_UNBLOCK);
     }
     return g;
 }

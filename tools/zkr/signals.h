@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals arrive through a descriptor, in no thread but the one that asks. */
+/* Signals, read from a descriptor by one thread at a time. */
 #ifndef ZKR_CLI_SIGNALS_H
 #define ZKR_CLI_SIGNALS_H
 
@@ -12,11 +12,11 @@ struct signals {
     sigset_t mask;     /* as it was at our start */
     sigset_t taken;    /* what arrives at fd */
     bool stop_ignored; /* SIGTSTP was ignored at our start */
-    bool
-        users_ignored; /* USR1 and USR2 are for a command alone: without one they tell nobody to stop */
+    /* USR1 and USR2 are only forwarded to a command: they do not stop zkr itself. */
+    bool users_ignored;
     struct sigaction old_child; /* the dispositions we had to change */
     struct sigaction old_cont;
-    /* Called now and then by whatever waits: does what is due, and says in how many ms to call it again. NULL: none. */
+    /* Called by every wait: does what is due, and returns in how many ms to call it again. NULL: none. */
     int64_t (*pulse)(void *ctx);
     void *pulse_ctx;
 };
@@ -26,51 +26,54 @@ bool signals_is_forwarded(int signo);
 
 /**
  * Before any thread is made. From now on the forwarded signals, CHLD and CONT arrive at fd,
- * unless they were ignored at our start: those stay ignored. PIPE, TTIN and TTOU are held back.
+ * except for those that were ignored at our start. PIPE, TTIN and TTOU are blocked.
  * False: no descriptor.
  */
 bool signals_begin(struct signals *s);
 
+/** Blocks or unblocks TSTP in this thread. @how: SIG_BLOCK or SIG_UNBLOCK. */
+void signals_mask_stop(int how);
+
 /** From now on TSTP, too, arrives at fd. */
 void signals_take_stop(struct signals *s);
 
-/** One that waits at fd. False: none does. @timer: our own timer sent it. */
+/** Takes the next pending signal. False: there is none. @timer: our own timer has sent the signal. */
 bool signals_next(const struct signals *s, int *signo, bool *timer);
 
-/** The first of those that wait that tells us to stop, 0 = none does; all are taken. */
+/** Takes all pending signals. Returns the first that tells zkr to stop, or 0. */
 int signals_stop(const struct signals *s);
 
-/** Does what is due by the pulse. Returns for how long one may sleep before it is due again, @ms at most. */
+/** Calls the pulse. Returns how long to sleep until the next call, @ms at most. */
 int signals_pulse(const struct signals *s, int ms);
 
-/** In the child, just before exec: all as it was at our start. */
+/** In the child, just before exec: restores mask and dispositions of our start. */
 void signals_restore(const struct signals *s);
 
 void signals_end(struct signals *s);
 
 /*
- * While the main thread connects or waits for its turn, a thread of its own minds the signals.
+ * A thread that handles signals while the main thread waits in the library.
  */
 struct signals_guard;
 
-/** How to make the main thread return from what it waits in; may be called early and often. */
+/** Makes the wait of the main thread return. May be called before the wait, and repeatedly. */
 struct signals_cancel {
     void (*call)(void *ctx);
     void *ctx;
 };
 
 /**
- * @late: when it cancels, signal or not; or CLI_NEVER.
- * @how: NULL: nothing has been asked of a server, and a signal ends the process at once. Else a signal cancels,
- * one that is waiting already too. Borrowed until the end.
+ * @late: when to cancel without a signal; or CLI_NEVER.
+ * @how: how a signal, also one that is pending already, cancels the wait; borrowed until the end. NULL: no node is being
+ * made, and a signal ends the process at once.
  *
- * NULL: no thread could be made, or no descriptor for it; errno says why.
+ * Returns NULL when no thread, or no descriptor for it, could be made; errno says why.
  */
 struct signals_guard *signals_guard_begin(const struct signals *s,
                                           int64_t late,
                                           const struct signals_cancel *how);
 
-/** The signal that told us to stop, 0 = none. */
+/** Returns the signal that told zkr to stop, or 0. */
 int signals_guard_end(struct signals_guard *g);
 
 #endif

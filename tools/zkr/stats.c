@@ -97,7 +97,7 @@ static void put_metrics(FILE *out, const char *text, const char *path)
 
 /* --- writing --- */
 
-/* Allocated, or NULL and errno. */
+/* The metrics as text, allocated; NULL and errno on failure. */
 static char *metrics_text(zkr_client *c)
 {
     enum { MORE = 1024 };
@@ -118,15 +118,15 @@ static char *metrics_text(zkr_client *c)
     return text;
 }
 
-/* Readable as a file that a shell makes: who collects is another user. */
-static void open_mode(int fd)
+/* With the mode that a shell gives to a new file: the collector is another user. */
+static void set_mode(int fd)
 {
     mode_t mask = umask(0);
     (void)umask(mask);
     (void)fchmod(fd, 0666 & ~mask);
 }
 
-/* All of it, or nothing: into a file beside it, which takes its place. False and errno. */
+/* Writes a new file beside the old one and renames it. False: errno says why. */
 static bool put_file(const struct stats *s, const char *text, char *beside)
 {
     int fd = mkostemp(beside, O_CLOEXEC);
@@ -134,14 +134,14 @@ static bool put_file(const struct stats *s, const char *text, char *beside)
     if (!out) {
         return false;
     }
-    open_mode(fd);
+    set_mode(fd);
     put_metrics(out, text, s->path);
     bool whole = !ferror(out);
     whole = fclose(out) == 0 && whole && rename(beside, s->file) == 0;
     if (!whole) {
-        int why = errno;
+        int error = errno;
         (void)unlink(beside);
-        errno = why;
+        errno = error;
     }
     return whole;
 }
@@ -152,19 +152,19 @@ static int write_once(const struct stats *s)
     char *beside = NULL, *text = metrics_text(s->client);
     bool done = text && asprintf(&beside, "%s.XXXXXX", s->file) > 0 &&
                 put_file(s, text, beside);
-    int why = done ? 0 : errno;
+    int error = done ? 0 : errno;
     free(beside);
     free(text);
-    return why;
+    return error;
 }
 
-/* From then on a failure is no reason to let go. */
+/* After the first time a failure is reported once, and is no reason to release the lock. */
 static void write_again(struct stats *s)
 {
-    int why = write_once(s);
-    if (why != 0 && !s->failed) {
+    int error = write_once(s);
+    if (error != 0 && !s->failed) {
         s->failed = true;
-        cli_note("cannot write --stats %.1000s: %s", s->file, strerrordesc_np(why));
+        cli_note("cannot write --stats %.1000s: %s", s->file, strerrordesc_np(error));
     }
 }
 
@@ -174,11 +174,11 @@ static void *work(void *ctx)
 {
     enum { PAUSE_MS = 5000 };
     struct stats *s = ctx;
-    struct pollfd news = {.fd = s->news, .events = POLLIN};
+    struct pollfd wake = {.fd = s->wake, .events = POLLIN};
     uint64_t count;
     while (!atomic_load(&s->over)) {
-        (void)poll(&news, 1, PAUSE_MS);
-        (void)!read(s->news, &count, sizeof(count));
+        (void)poll(&wake, 1, PAUSE_MS);
+        (void)!read(s->wake, &count, sizeof(count));
         if (!atomic_load(&s->over)) {
             write_again(s);
         }
@@ -193,28 +193,28 @@ int stats_begin(struct stats *s)
     }
     struct stat st;
     if (lstat(s->file, &st) == 0 &&
-        !S_ISREG(st.st_mode)) { /* a link would be replaced, too */
+        !S_ISREG(st.st_mode)) { /* rename() would replace a link or a device */
         return cli_fail(CLI_USAGE,
                         "--stats %.1000s is no file, and would be replaced by "
                         "one; name a file",
                         s->file);
     }
-    int why = write_once(s);
-    if (why != 0) {
+    int error = write_once(s);
+    if (error != 0) {
         return cli_fail(CLI_USAGE, "cannot write --stats %.1000s: %s", s->file,
-                        strerrordesc_np(why));
+                        strerrordesc_np(error));
     }
-    s->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    errno = s->news < 0 ? errno : pthread_create(&s->thread, NULL, work, s);
+    s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    errno = s->wake < 0 ? errno : pthread_create(&s->thread, NULL, work, s);
     s->started = errno == 0;
     return s->started ? 0 : cli_fail_thread();
 }
 
-void stats_news(struct stats *s)
+void stats_wake(struct stats *s)
 {
     const uint64_t one = 1;
     if (s->started) {
-        (void)!write(s->news, &one, sizeof(one));
+        (void)!write(s->wake, &one, sizeof(one));
     }
 }
 
@@ -222,10 +222,10 @@ void stats_end(struct stats *s)
 {
     if (s->started) {
         atomic_store(&s->over, true);
-        stats_news(s);
+        stats_wake(s);
         (void)pthread_join(s->thread, NULL);
         write_again(s);
-        (void)close(s->news);
+        (void)close(s->wake);
         s->started = false;
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that others wrote, made safe for a terminal and for JSON. */
+/* Text that others wrote, made safe for a terminal, and as JSON on one line. */
 #ifndef ZKR_CLI_TEXT_H
 #define ZKR_CLI_TEXT_H
 
@@ -9,21 +9,43 @@
 #include <stdio.h>
 
 /**
- * Decodes one character of UTF-8 at @s. Returns its bytes; 0 when they are none: overlong, a surrogate, cut
- * off, not UTF-8 at all.
+ * Decodes one character of UTF-8 at @s. Returns its length in bytes; 0 when it is overlong, a surrogate, cut
+ * off, or not UTF-8 at all.
  */
 size_t text_decode(const char *s, uint32_t *point);
 
-/** Writes @s, each byte that is no printable character as '?', then spaces up to @width. */
+/** Writes @s with '?' for each unprintable byte or character, then spaces up to @width. */
 void text_print(FILE *out, const char *s, int width);
 
-/** In place: controls as spaces, all else that text_print() does not show as '?'. */
+/** Replaces in place: control characters by spaces, other unprintable bytes by '?'. */
 void text_clean(char *s);
 
-/** Columns that text_print() takes, double-wide characters aside. */
+/** The columns that text_print() needs, if no character is double-wide. */
 int text_width(const char *s);
 
-/** "3s", "2m05s", "4h07m", "9d02h" */
+/** An age such as "3s", "2m05s", "4h07m" or "9d02h". */
 void text_age(char *buf, size_t size, int64_t ms);
+
+/* A writer of JSON, which adds commas; the caller closes all brackets. @key: NULL in an array and at the top. */
+struct json {
+    FILE *out;
+    bool comma; /* before the next value */
+};
+
+/** @bracket: '{' or '['. */
+void json_open(struct json *j, const char *key, char bracket);
+void json_close(struct json *j, char bracket);
+
+/** @text: any bytes; those that are not UTF-8 become U+FFFD, control characters are escaped. NULL: null. */
+void json_text(struct json *j, const char *key, const char *text);
+
+void json_bool(struct json *j, const char *key, bool value);
+void json_int(struct json *j, const char *key, int64_t value);
+
+/** The value, or null if not @known. */
+void json_number(struct json *j, const char *key, bool known, int64_t value);
+
+/** A session id, as a string "0x...": 64 bits are too many for some readers. */
+void json_session(struct json *j, bool known, int64_t id);
 
 #endif

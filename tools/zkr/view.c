@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+
+/* --- words --- */
+
+const char *view_kind(int kind)
+{
+    static const char *const words[] = {
+        [ZKR_KIND_LOCK] = "lock",    [ZKR_KIND_READ] = "read",
+        [ZKR_KIND_WRITE] = "write",  [ZKR_KIND_LEADER] = "leader",
+        [ZKR_KIND_LEASE] = "permit", [ZKR_KIND_OTHER] = "other",
+    };
+    return kind >= ZKR_KIND_LOCK && kind <= ZKR_KIND_OTHER ? words[kind] : "other";
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void view_age(char *buf, size_t size, int64_t since_ms)
+{
+    text_age(buf, size, now_ms() - since_ms);
+}
+
+void view_held(char *buf, size_t size, const zkr_contender *c)
+{
+    enum { ROUND_UP_MS = 999 };
+    if (c->held_since_ms > 0) {
+        view_age(buf, size, c->held_since_ms);
+    } else {
+        *buf = '<';
+        view_age(buf + 1, size - 1, c->created_ms - ROUND_UP_MS);
+    }
+}
+
+/* --- rows --- */
+
+/* The maximum that the newest lease names. */
+static int64_t read_max(const zkr_contenders *leases)
+{
+    int64_t max = 0;
+    for (size_t i = zkr_contenders_count(leases); i > 0 && max == 0; i--) {
+        const char *text =
+            zkr_contender_field(zkr_contenders_get(leases, i - 1), "max");
+        max = text && cli_parse_int(text, 1, INT32_MAX, &max) ? max : 0;
+    }
+    return max;
+}
+
+static void add(struct view *v, const zkr_contender *c, int64_t permits, bool holds)
+{
+    v->rows[v->count++] =
+        (struct view_row){.c = c,
+                          .owner = c->asked ? "(asked to release)" : c->owner,
+                          .permits = permits,
+                          .holds = holds};
+    v->holders += holds;
+}
+
+/* The permits of one holder were made in one transaction, so they share a token. The last permits may not be granted yet. */
+static void add_leases(struct view *v, const zkr_contenders *leases)
+{
+    size_t count = zkr_contenders_count(leases);
+    for (size_t i = 0, next; i < count; i = next) {
+        const zkr_contender *c = zkr_contenders_get(leases, i);
+        next = i + 1;
+        while (next < count &&
+               zkr_contenders_get(leases, next)->fencing_token == c->fencing_token) {
+            next++;
+        }
+        if (c->holds) {
+            add(v, c, (int64_t)(next - i), true);
+            v->permits += (int64_t)(next - i);
+        }
+    }
+}
+
+/* @wait: nobody in this queue holds. */
+static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
+{
+    for (size_t i = 0; i < zkr_contenders_count(queue); i++) {
+        const zkr_contender *c = zkr_contenders_get(queue, i);
+        add(v, c, 0, c->holds && !wait);
+    }
+}
+
+bool view_begin(struct view *v,
+                const struct view_lists *lists,
+                const struct peers *peers)
+{
+    size_t below =
+        zkr_contenders_count(lists->leases) + zkr_contenders_count(lists->gate);
+    size_t queue = zkr_contenders_count(lists->queue);
+    *v = (struct view){.semaphore = queue == 0 && below > 0, .peers = peers};
+    v->rows = calloc(queue + below + 1, sizeof(*v->rows));
+    if (!v->rows) {
+        return false;
+    }
+    if (v->semaphore) {
+        v->kind = view_kind(ZKR_KIND_LEASE);
+        v->max = read_max(lists->leases);
+        add_leases(v, lists->leases);
+        add_queue(v, lists->gate, true);
+    } else if (queue > 0) {
+        v->kind = view_kind(zkr_contenders_get(lists->queue, 0)->kind);
+        add_queue(v, lists->queue, false);
+    }
+    for (size_t i = 0; i < v->count; i++) {
+        v->rows[i].server = peers_find(peers, v->rows[i].c->session_id);
+    }
+    return true;
+}
+
+void view_end(struct view *v)
+{
+    free(v->rows);
+    v->rows = NULL;
+}
+
+/* --- for people --- */
+
+/* A line with more about a holder; nothing is printed when nothing is known. */
+struct line {
+    FILE *out;
+    bool begun;
+    const char *name;
+};
+
+static FILE *next(struct line *l)
+{
+    if (!l->begun) {
+        l->begun = true;
+        (void)fputs("holder ", l->out);
+        text_print(l->out, l->name, 0);
+        (void)fputs(": ", l->out);
+    } else {
+        (void)fputs(", ", l->out);
+    }
+    return l->out;
+}
+
+static void put_field(struct line *l, const zkr_contender *c, const char *key)
+{
+    const char *value = zkr_contender_field(c, key);
+    if (value) {
+        (void)fprintf(next(l), "%s ", key);
+        text_print(l->out, value, 0);
+    }
+}
+
+static void put_since(struct line *l, int64_t ms)
+{
+    enum { STAMP = 32 };
+    char stamp[STAMP];
+    struct tm tm;
+    time_t seconds = (time_t)(ms / 1000);
+    if (gmtime_r(&seconds, &tm) &&
+        strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm) > 0) {
+        (void)fprintf(next(l), "since %s UTC", stamp);
+    }
+}
+
+static void print_holder(FILE *out, const struct view_row *row)
+{
+    const zkr_contender *c = row->c;
+    struct line l = {.out = out, .name = row->owner};
+    if (c->held_since_ms > 0) {
+        put_since(&l, c->held_since_ms);
+    }
+    put_field(&l, c, "user");
+    put_field(&l, c, "host");
+    const char *timeout = zkr_contender_field(c, "session_timeout_ms");
+    if (timeout) {
+        (void)fputs("session timeout ", next(&l));
+        text_print(out, timeout, 0);
+        (void)fputs(" ms", out);
+    }
+    if (row->server) {
+        (void)fputs("session served by ", next(&l));
+        text_print(out, row->server, 0);
+    }
+    put_field(&l, c, "command");
+    if (l.begun) {
+        (void)fputc('\n', out);
+    }
+}
+
+enum { LEAST_OWNER = 5, MOST_OWNER = 60, CELL = 32 };
+
+static int owner_width(const struct view *v)
+{
+    int width = LEAST_OWNER;
+    for (size_t i = 0; i < v->count; i++) {
+        int w = text_width(v->rows[i].owner);
+        width = w > width ? w : width;
+    }
+    return width < MOST_OWNER ? width : MOST_OWNER;
+}
+
+/* All who hold together have position 1. */
+static void print_row(FILE *out, const struct view *v, size_t i, int width)
+{
+    const struct view_row *row = &v->rows[i];
+    const zkr_contender *c = row->c;
+    char age[CELL], held[CELL] = "-", kind[CELL];
+    view_age(age, sizeof(age), c->created_ms);
+    if (row->holds) {
+        view_held(held, sizeof(held), c);
+    }
+    (void)snprintf(kind, sizeof(kind), "%s",
+                   v->semaphore ? "permit" : view_kind(c->kind));
+    if (row->permits > 1) {
+        (void)snprintf(kind, sizeof(kind), "%" PRId64 " permits", row->permits);
+    }
+    (void)fprintf(out, "%-3zu  ", row->holds ? 1 : i + 1);
+    text_print(out, *row->owner ? row->owner : "-", width);
+    (void)fprintf(out, "  0x%-16" PRIx64 "  %7s  %7s  %12" PRId64 "  %-7s  ",
+                  (uint64_t)c->session_id, age, held, c->fencing_token, kind);
+    text_print(out, c->node, 0);
+    (void)fputc('\n', out);
+}
+
+static void print_permits(FILE *out, const struct view *v)
+{
+    (void)fprintf(out, "%" PRId64, v->permits);
+    if (v->max > 0) {
+        (void)fprintf(out, " of %" PRId64, v->max);
+    }
+    (void)fprintf(out, " permits held, %zu wait\n", v->count - v->holders);
+}
+
+void view_print(FILE *out, const struct view *v)
+{
+    if (v->semaphore) {
+        print_permits(out, v);
+    }
+    int width = owner_width(v);
+    (void)fprintf(out, "%-3s  %-*s  %-18s  %7s  %7s  %12s  %-7s  %s\n", "POS", width,
+                  "OWNER", "SESSION", "AGE", "HELD", "TOKEN", "KIND", "NODE");
+    for (size_t i = 0; i < v->count; i++) {
+        print_row(out, v, i, width);
+    }
+    for (size_t i = 0; i < v->count && v->rows[i].holds; i++) {
+        print_holder(out, &v->rows[i]);
+    }
+}
+
+/* --- for programs --- */
+
+/* The fields of a node, besides its owner. */
+static void fields_json(struct json *j, const zkr_contender *c)
+{
+    static const char *const keys[] = {"user", "host", "command"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        json_text(j, keys[i], zkr_contender_field(c, keys[i]));
+    }
+    const char *timeout = zkr_contender_field(c, "session_timeout_ms");
+    int64_t ms = 0;
+    bool known = timeout && cli_parse_int(timeout, 1, INT64_MAX, &ms);
+    json_number(j, "session_timeout_ms", known, ms);
+}
+
+static void contender_json(struct json *j, const zkr_contender *c, size_t i, bool holds)
+{
+    int64_t age = now_ms() - c->created_ms;
+    json_int(j, "position", (int64_t)i + 1);
+    json_bool(j, "holder", holds);
+    json_text(j, "node", c->node);
+    json_text(j, "owner", c->asked ? "" : c->owner);
+    json_session(j, true, c->session_id);
+    json_int(j, "created_ms", c->created_ms);
+    json_int(j, "age_ms", age > 0 ? age : 0);
+    json_int(j, "fencing_token", c->fencing_token);
+    json_int(j, "sequence", c->sequence);
+    json_text(j, "kind", view_kind(c->kind));
+    json_bool(j, "asked", c->asked);
+    json_number(j, "held_since_ms", c->held_since_ms > 0, c->held_since_ms);
+    fields_json(j, c);
+}
+
+static void rows_json(struct json *j, const struct view *v)
+{
+    json_open(j, "contenders", '[');
+    for (size_t i = 0; i < v->count; i++) {
+        const struct view_row *row = &v->rows[i];
+        json_open(j, NULL, '{');
+        contender_json(j, row->c, i, row->holds);
+        json_text(j, "server", row->server);
+        if (v->semaphore) {
+            json_int(j, "permits", row->permits);
+        }
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+void view_holder_json(struct json *j, const zkr_contender *c)
+{
+    int64_t since = c ? c->held_since_ms : 0;
+    json_text(j, "owner", !c ? NULL : c->asked ? "" : c->owner);
+    json_session(j, c != NULL, c ? c->session_id : 0);
+    json_number(j, "held_since", since > 0, since);
+    fields_json(j, c);
+}
+
+void view_json(FILE *out, const char *path, const struct view *v, bool exists)
+{
+    struct json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_text(&j, "path", path);
+    json_text(&j, "kind", v->kind);
+    view_holder_json(&j, v->holders > 0 ? v->rows[0].c : NULL);
+    json_int(&j, "waiting", (int64_t)(v->count - v->holders));
+    json_number(&j, "permits", v->semaphore, v->permits);
+    json_number(&j, "max", v->max > 0, v->max);
+    json_bool(&j, "exists", exists);
+    rows_json(&j, v);
+    peers_json(v->peers, &j);
+    json_close(&j, '}');
+    (void)fputc('\n', out);
+}
+
+/* --- leaders --- */
+
+void view_leader_print(FILE *out, const zkr_contenders *list)
+{
+    const zkr_contender *c = zkr_contenders_get(list, 0);
+    if (!c) {
+        (void)fputs("nobody\n", out);
+        return;
+    }
+    (void)fputs("node=", out);
+    text_print(out, c->node, 0);
+    (void)fprintf(out, " token=%" PRId64 " session=0x%" PRIx64 " id=", c->fencing_token,
+                  (uint64_t)c->session_id);
+    text_print(out, c->owner, 0);
+    (void)fputc('\n', out);
+}
+
+void view_leader_json(FILE *out, const char *path, const zkr_contenders *list)
+{
+    struct json j = {.out = out};
+    const zkr_contender *c = zkr_contenders_get(list, 0);
+    json_open(&j, NULL, '{');
+    json_text(&j, "path", path);
+    if (c) {
+        json_open(&j, "leader", '{');
+        contender_json(&j, c, 0, true);
+        json_close(&j, '}');
+    } else {
+        json_text(&j, "leader", NULL);
+    }
+    json_close(&j, '}');
+    (void)fputc('\n', out);
+}
+
+/* --- warnings --- */
+
+bool view_warning(const struct view_lists *lists, char *text, size_t size)
+{
+    size_t count = zkr_contenders_count(lists->queue), leaders = 0;
+    for (size_t i = 0; i < count; i++) {
+        const zkr_contender *c = zkr_contenders_get(lists->queue, i);
+        leaders += c->kind == ZKR_KIND_LEADER;
+        if (c->kind == ZKR_KIND_OTHER) {
+            (void)snprintf(text, size,
+                           "%.100s belongs to another recipe: it counts by its number, "
+                           "but its maker may not wait for the others",
+                           c->node);
+            return true;
+        }
+    }
+    if (leaders > 0 && leaders < count) {
+        (void)snprintf(
+            text, size,
+            "leaders and locks are in one queue: those of Curator do not wait "
+            "for each other; give each a path of its own");
+        return true;
+    }
+    if (count > 0 &&
+        zkr_contenders_count(lists->leases) + zkr_contenders_count(lists->gate) > 0) {
+        (void)snprintf(text, size,
+                       "there is also a semaphore: its permits are not shown, and do "
+                       "not exclude the holder of the lock");
+        return true;
+    }
+    return false;
+}
