@@ -41,6 +41,7 @@ int cli_fail(int status, const char *format, ...)
     char line[LINE_SIZE] = "zkr: ";
     va_list args;
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
     int printed = vsnprintf(line + PREFIX, sizeof(line) - PREFIX, format, args);
     va_end(args);
     write_line(line, PREFIX + (printed > 0 ? printed : 0), PATIENCE_MS);

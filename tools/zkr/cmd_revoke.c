@@ -85,17 +85,15 @@ static bool is_in(const zkr_contenders *list, const char *node)
     return false;
 }
 
-/* The first of the holders meant that still holds; NULL: none. */
-static const zkr_contender *still_there(const struct revoke *r,
-                                        const zkr_contenders *now)
+/* Does one of the holders meant still hold? */
+static bool is_held(const struct revoke *r, const zkr_contenders *now)
 {
+    bool held = false;
     for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
         const zkr_contender *c = zkr_contenders_get(r->before, i);
-        if (is_meant(r, c) && is_in(now, c->node)) {
-            return c;
-        }
+        held = held || (is_meant(r, c) && is_in(now, c->node));
     }
-    return NULL;
+    return held;
 }
 
 /* Waits until all holders meant have gone (*freed), or the time is over. Returns 0, or an exit code, reported. */
@@ -108,7 +106,7 @@ static int await_end(struct revoke *r, bool *freed)
         if (status != 0) {
             return status;
         }
-        *freed = still_there(r, now) == NULL;
+        *freed = !is_held(r, now);
         zkr_contenders_free(now);
         int left = cli_until(until);
         if (*freed || left == 0) {
@@ -168,14 +166,6 @@ static int nobody(const struct revoke *r)
                     r->path, r->path);
 }
 
-static int print(const char *what, const zkr_contender *c)
-{
-    (void)printf("%s ", what);
-    text_print(stdout, name_of(c), 0);
-    (void)printf(", token %" PRId64 "\n", c->fencing_token);
-    return cli_flush();
-}
-
 /* Asks this holder, and no later one. With --force a node that may not be written is deleted later. */
 static int ask_one(const struct revoke *r, const zkr_contender *c)
 {
@@ -185,7 +175,13 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
                  name_of(c));
         return 0;
     }
-    return rc == ZKR_OK ? print("asked", c) : cli_fail_rc(rc);
+    if (rc != ZKR_OK) {
+        return cli_fail_rc(rc);
+    }
+    (void)fputs("asked ", stdout);
+    text_print(stdout, name_of(c), 0);
+    (void)printf(", token %" PRId64 "\n", c->fencing_token);
+    return cli_flush();
 }
 
 static int ask(struct revoke *r)

@@ -240,11 +240,6 @@ enum { OURS = 4 };
 static const char *const our_names[OURS] = {
     "ZKR_LOCK_PATH=", "ZKR_LOCK_NODE=", "ZKR_FENCING_TOKEN=", "ZKR_SESSION_ID="};
 
-struct environment {
-    char **vars;
-    char *ours[OURS];
-};
-
 static bool is_ours(const char *var)
 {
     for (int i = 0; i < OURS; i++) {
@@ -255,40 +250,39 @@ static bool is_ours(const char *var)
     return false;
 }
 
-static void environment_free(struct environment *e)
+static void free_environment(char **vars)
 {
-    for (int i = 0; i < OURS; i++) {
-        free(e->ours[i]);
+    for (char **var = vars; var && *var; var++) {
+        if (is_ours(*var)) {
+            free(*var);
+        }
     }
-    free(e->vars);
+    free(vars);
 }
 
-/* Our variables replace those of an outer zkr. */
-static bool environment_make(struct environment *e, const struct held *h)
+/* Our variables replace those of an outer zkr. NULL: out of memory. */
+static char **make_environment(const struct held *h)
 {
     size_t count = 0, n = 0;
     while (environ[count]) {
         count++;
     }
-    *e = (struct environment){.vars = calloc(count + OURS + 1, sizeof(*e->vars))};
-    bool ok = e->vars && asprintf(&e->ours[0], "%s%s", our_names[0], h->path) > 0 &&
-              asprintf(&e->ours[1], "%s%s", our_names[1], h->node) > 0 &&
-              asprintf(&e->ours[2], "%s%" PRId64, our_names[2], h->token) > 0 &&
-              asprintf(&e->ours[3], "%s0x%" PRIx64, our_names[3],
-                       (uint64_t)h->session_id) > 0;
-    if (!ok) {
-        environment_free(e);
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
+    char **vars = calloc(count + OURS + 1, sizeof(*vars));
+    for (size_t i = 0; vars && i < count; i++) {
         if (!is_ours(environ[i])) {
-            e->vars[n++] = environ[i];
+            vars[n++] = environ[i];
         }
     }
-    for (int i = 0; i < OURS; i++) {
-        e->vars[n++] = e->ours[i];
+    bool made = vars && asprintf(&vars[n], "%s%s", our_names[0], h->path) > 0 &&
+                asprintf(&vars[n + 1], "%s%s", our_names[1], h->node) > 0 &&
+                asprintf(&vars[n + 2], "%s%" PRId64, our_names[2], h->token) > 0 &&
+                asprintf(&vars[n + 3], "%s0x%" PRIx64, our_names[3],
+                         (uint64_t)h->session_id) > 0;
+    if (!made) {
+        free_environment(vars);
+        return NULL;
     }
-    return true;
+    return vars;
 }
 
 /* --- with a command --- */
@@ -458,20 +452,20 @@ static void check_kill_after(const struct lease *l)
 
 static int run_command(struct held *h, char **command)
 {
-    struct environment vars;
-    h->failed = !environment_make(&vars, h);
+    char **vars = make_environment(h);
+    h->failed = !vars;
     if (h->failed) {
         return cli_fail(CLI_INTERNAL, "out of memory");
     }
     check_kill_after(&h->lease);
     const struct child_spec spec = {.argv = command,
-                                    .envp = vars.vars,
+                                    .envp = vars,
                                     .fds = &h->env->fds,
                                     .signals = &h->env->signals,
                                     .permit = &h->permit};
     struct run r = {.h = h};
     int fault = run_child(&r, &spec), status;
-    environment_free(&vars);
+    free_environment(vars);
     h->lost = r.lost;
     h->ended = r.stopping || r.interrupted || r.end_at != 0;
     h->failed = fault != 0;

@@ -100,8 +100,7 @@ int main(int argc, char **argv)
                         "out of memory or descriptors; raise the limits (ulimit)");
     }
     notify_begin(&env.notify);
-    env.signals.pulse = notify_pulse;
-    env.signals.pulse_ctx = &env.notify;
+    env.signals.notify = &env.notify;
     settings_begin(&env.globals);
     int status = run(&env, argc, argv);
     settings_end(&env.globals);

@@ -74,12 +74,6 @@ void notify_alive(struct notify *n)
     }
 }
 
-int64_t notify_pulse(void *notify)
-{
-    notify_alive(notify);
-    return notify_rest(notify, INT32_MAX);
-}
-
 int64_t notify_rest(const struct notify *n, int64_t ms)
 {
     int64_t left = n->every_ms > 0 ? cli_until(n->next) : ms;

@@ -24,9 +24,6 @@ void notify_send(const struct notify *n, const char *format, ...)
 /** Sends a keep-alive message if one is due. */
 void notify_alive(struct notify *n);
 
-/** The same; returns in how many ms to call again. @notify: struct notify. */
-int64_t notify_pulse(void *notify);
-
 /** How long until the next keep-alive message is due, or @ms if that is less. */
 int64_t notify_rest(const struct notify *n, int64_t ms);
 

@@ -195,14 +195,14 @@ int options_take(struct globals *g,
                  char **argv)
 {
     struct parser p = {.globals = g, .usage = usage, .rows = rows, .argv = argv};
-    int code, rc = OPTIONS_GO_ON;
+    int code, rc;
     p.subcommand = strcmp(argv[0], "zkr") == 0 ? "" : argv[0];
     add_all(&p);
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while (rc == OPTIONS_GO_ON &&
-           (code = getopt_long(argc, argv, p.letters, p.table, NULL)) != -1) {
-        rc = take(&p, code);
-    }
+    do {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+        code = getopt_long(argc, argv, p.letters, p.table, NULL);
+        rc = code != -1 ? take(&p, code) : OPTIONS_GO_ON;
+    } while (code != -1 && rc == OPTIONS_GO_ON);
     return rc;
 }
 

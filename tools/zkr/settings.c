@@ -52,6 +52,7 @@ int settings_refuse(const struct origin *from, const char *format, ...)
     char text[512];
     va_list args;
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     switch (from->kind) {

@@ -34,7 +34,7 @@ static bool is_ignored(int signo)
 bool signals_begin(struct signals *s)
 {
     sigset_t held_back;
-    s->pulse = NULL;
+    s->notify = NULL;
     s->users_ignored = false;
     (void)sigemptyset(&s->taken);
     for (int i = 0; i < FORWARDED; i++) {
@@ -108,8 +108,11 @@ int signals_stop(const struct signals *s)
 
 int signals_pulse(const struct signals *s, int ms)
 {
-    int64_t next = s->pulse ? s->pulse(s->pulse_ctx) : ms;
-    return next < ms ? (int)next : ms;
+    if (!s->notify) {
+        return ms;
+    }
+    notify_alive(s->notify);
+    return (int)notify_rest(s->notify, ms);
 }
 
 void signals_restore(const struct signals *s)

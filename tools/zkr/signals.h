@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "notify.h"
+
 struct signals {
     int fd;            /* signalfd */
     sigset_t mask;     /* as it was at our start */
@@ -16,9 +18,8 @@ struct signals {
     bool users_ignored;
     struct sigaction old_child; /* the dispositions we had to change */
     struct sigaction old_cont;
-    /* Called by every wait: does what is due, and returns in how many ms to call it again. NULL: none. */
-    int64_t (*pulse)(void *ctx);
-    void *pulse_ctx;
+    struct notify
+        *notify; /* gets keep-alive messages during waits; NULL: nobody does */
 };
 
 /** Is it one of INT TERM HUP QUIT USR1 USR2? */
@@ -43,7 +44,7 @@ bool signals_next(const struct signals *s, int *signo, bool *timer);
 /** Takes all pending signals. Returns the first that tells zkr to stop, or 0. */
 int signals_stop(const struct signals *s);
 
-/** Calls the pulse. Returns how long to sleep until the next call, @ms at most. */
+/** Sends a keep-alive message if one is due. Returns how long to sleep until the next, @ms at most. */
 int signals_pulse(const struct signals *s, int ms);
 
 /** In the child, just before exec: restores mask and dispositions of our start. */

@@ -63,6 +63,7 @@ static void add(struct view *v, const zkr_contender *c, int64_t permits, bool ho
     v->rows[v->count++] =
         (struct view_row){.c = c,
                           .owner = c->asked ? "(asked to release)" : c->owner,
+                          .server = peers_find(v->peers, c->session_id),
                           .permits = permits,
                           .holds = holds};
     v->holders += holds;
@@ -115,9 +116,6 @@ bool view_begin(struct view *v,
     } else if (queue > 0) {
         v->kind = view_kind(zkr_contenders_get(lists->queue, 0)->kind);
         add_queue(v, lists->queue, false);
-    }
-    for (size_t i = 0; i < v->count; i++) {
-        v->rows[i].server = peers_find(peers, v->rows[i].c->session_id);
     }
     return true;
 }
