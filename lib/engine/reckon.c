@@ -43,7 +43,6 @@ on_guard(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKE
     if (asked == d->guard->asked) {
         bool set = answer->code == ZKR_OK && !answer->unwatched;
         d->guard->state = set ? ZKR__GUARDED : ZKR__UNGUARDED;
-        d->guard->doubts_at = zkr__engine_doubts_at(d->engine);
     }
     zkr__directory_answered(d);
 }
@@ -72,9 +71,6 @@ void zkr__reckon_begin(struct zkr__directory *d)
 {
     const struct zkr__op op = {
         .kind = ZKR__OP_GET, .path = d->path, .watch = true, .spare = true};
-    if (is_guarded(d) && zkr__now(d->engine->c) >= d->guard->doubts_at) {
-        zkr__reckon_end(d);
-    }
     if (!d->used || !make_guard(d) || d->guard->state != ZKR__UNGUARDED ||
         !zkr__watch_fits(d->engine->c, &op)) {
         return;
@@ -171,16 +167,12 @@ static bool is_vague(const struct zkr__claim *claim)
 
 static bool make_room(struct zkr__scratch *scratch, size_t count)
 {
-    if (count <= scratch->row_room) {
-        return true;
-    }
-    struct zkr__child *row = zkr__mem_alloc(2 * count * sizeof(*row));
-    if (row) {
+    if (count > scratch->row_room) {
         zkr__mem_free(scratch->row);
-        scratch->row = row;
-        scratch->row_room = 2 * count;
+        scratch->row = zkr__mem_alloc(2 * count * sizeof(*scratch->row));
+        scratch->row_room = scratch->row ? 2 * count : 0;
     }
-    return row != NULL;
+    return scratch->row != NULL;
 }
 
 static void put(struct zkr__children *children, const char *node)
@@ -190,33 +182,38 @@ static void put(struct zkr__children *children, const char *node)
     children->count += zkr__name_parse(child->name, &child->kind, &child->sequence);
 }
 
-/* Of those who are known, who may be there, and which is the claim. False: it cannot be told. */
+/* Who is known and may be there, from the number *from on; @most of ours before the claim. False: it cannot be told. */
 static bool line_up(const struct zkr__claim *claim,
+                    size_t most,
                     struct zkr__children *who,
-                    size_t *self) ZKR__LOCKED
+                    int64_t *from) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
-    int64_t from = d->guard->known.from;
-    const struct zkr__claim *one;
-    size_t count;
-    DL_COUNT2(d->ours, one, count, ours_next);
     const struct zkr__children *others = &d->guard->known.others;
-    if (!make_room(&d->engine->scratch, 1 + others->count + count)) {
+    const struct zkr__claim *one = claim;
+    size_t count = 0;
+    *from = d->guard->known.from;
+    for (; count < most && one != d->ours && one->ours_prev->sequence >= *from;
+         count++) {
+        one = one->ours_prev;
+        if (is_vague(one)) {
+            return false;
+        }
+    }
+    *from = count < most ? *from : one->sequence;
+    if (!make_room(&d->engine->scratch, 2 + others->count + count)) {
         return false;
     }
     /* In front is room for what is not known. */
     *who = (struct zkr__children){.list = d->engine->scratch.row + 1,
                                   .strays = others->strays};
-    for (; who->count < others->count; who->count++) {
-        who->list[who->count] = others->list[who->count];
-    }
-    DL_FOREACH2(d->ours, one, ours_next)
-    {
-        if (is_vague(one)) {
-            return false;
+    for (size_t i = 0; i < others->count; i++) {
+        if (others->list[i].sequence >= *from) {
+            who->list[who->count++] = others->list[i];
         }
-        if (one->sequence >= from && one != claim &&
-            zkr__claim_stage(&one->k) != ZKR__REMOVING) {
+    }
+    for (; one != claim; one = one->ours_next) {
+        if (zkr__claim_stage(&one->k) != ZKR__REMOVING) {
             put(who, one->node);
         }
     }
@@ -224,40 +221,40 @@ static bool line_up(const struct zkr__claim *claim,
     if (others->count > 0) {
         zkr__children_sort(who);
     }
-    *self = zkr__children_find(who, zkr__path_name(claim->node));
-    return *self < who->count;
+    return true;
 }
 
 /* What is not known is as one in front who blocks. */
-static bool judge_behind_others(const struct zkr__claim *claim,
-                                struct zkr__verdict *verdict,
-                                const struct zkr__children *who,
-                                size_t self) ZKR__LOCKED
+static bool judge(const struct zkr__claim *claim,
+                  size_t most,
+                  struct zkr__verdict *verdict,
+                  struct zkr__children *who) ZKR__LOCKED
 {
-    struct zkr__children all = {.list = who->list - 1, .count = who->count + 1};
-    all.list[0] = (struct zkr__child){.name = "", .kind = ZKR__NAME_OTHER};
-    *verdict = claim->q->rule(&all, self + 1, claim->q->rule_arg);
-    if (verdict->granted || verdict->watch == 0 ||
-        verdict->watch == ZKR__ALL_CHILDREN) {
+    int64_t from;
+    if (!line_up(claim, most, who, &from)) {
         return false;
     }
-    verdict->watch--;
-    return true;
+    size_t self = zkr__children_find(who, zkr__path_name(claim->node));
+    bool unknown = from != ZKR__KNOWN_ALL;
+    struct zkr__children all = {.list = who->list - unknown,
+                                .count = who->count + unknown,
+                                .strays = who->strays};
+    who->list[-1] = (struct zkr__child){.name = "", .kind = ZKR__NAME_OTHER};
+    *verdict = claim->q->rule(&all, self + unknown, claim->q->rule_arg);
+    if (verdict->granted || verdict->watch == ZKR__ALL_CHILDREN) {
+        return verdict->granted && !unknown;
+    }
+    bool known = verdict->watch >= unknown;
+    verdict->watch -= unknown;
+    return known;
 }
 
 bool zkr__reckon(const struct zkr__claim *claim,
                  struct zkr__verdict *verdict,
                  struct zkr__children *who)
 {
+    enum { NEAR = 16 }; /* thousands may stand in front of these, and seldom matter */
     const struct zkr__directory *d = claim->directory;
-    size_t self;
-    if (!is_guarded(d) || !is_simple(claim) || !d->guard->known.counts ||
-        !line_up(claim, who, &self)) {
-        return false;
-    }
-    if (d->guard->known.from != ZKR__KNOWN_ALL) {
-        return judge_behind_others(claim, verdict, who, self);
-    }
-    *verdict = claim->q->rule(who, self, claim->q->rule_arg);
-    return verdict->granted || verdict->watch != ZKR__ALL_CHILDREN;
+    return is_guarded(d) && is_simple(claim) && d->guard->known.counts &&
+           (judge(claim, NEAR, verdict, who) || judge(claim, SIZE_MAX, verdict, who));
 }

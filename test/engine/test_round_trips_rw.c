@@ -44,6 +44,31 @@ ZKT_CASE(a_free_cycle_of_either_side_costs_two_requests)
     }
 }
 
+/* However many readers stand between it and the writer. */
+ZKT_CASE(readers_behind_a_writer_of_the_client_need_no_list)
+{
+    enum { MANY = 40 };
+    zkr_ticket *t[MANY];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    warm(&s, c);
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    zkt_door_focus(c);
+    for (int i = 0; i < MANY; i++) {
+        ZKT_MUST(zkr_mutex_request(s.r, ZKR_FOREVER, NULL, NULL, &t[i]));
+    }
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), MANY, PATIENCE_MS); /* of its own node */
+    expect(MANY, 0, MANY, 0);
+    assert_int_equal(zkt_waiting(c), MANY);
+    ZKT_MUST(zkr_mutex_release(s.w));
+    for (int i = 0; i < MANY; i++) {
+        ZKT_MUST(zkr_ticket_wait(t[i], PATIENCE_MS));
+        ZKT_MUST(zkr_ticket_release(t[i]));
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 0);
+}
+
 /* A reader behind other readers: as if it were free. */
 ZKT_CASE(a_reader_among_readers_costs_as_much)
 {

@@ -76,26 +76,13 @@ static bool take_watch(struct zkf__watch **at, const char *path, uint32_t hash)
     return true;
 }
 
-/*
- * Those of @type on @node are told and gone; not twice the same connection for a deletion. With the mend of CVE-2024-23944
- * those who may not read it are gone as well, but not told: WatchManager.triggerWatch() takes them out of its table, and
- * NIOServerCnxn.process(event, znodeAcl) drops the event. What setWatches() tells is not looked at so.
- */
-static void fire(struct zkf__server *server,
-                 enum zkf__watch_type type,
-                 int event,
-                 const struct zkf_node *node)
+/* Those of @type on @path are told and gone; not twice the same connection for a deletion. */
+static void
+fire(struct zkf__server *server, enum zkf__watch_type type, int event, const char *path)
 {
     if (!server) {
         return;
     }
-    const char *path = node->path;
-    bool lapses = zkf__w.lapses != 0 &&
-                  (zkf__w.lapses == node->hash || zkf__w.lapses == node->parent_hash);
-    /* For the end of a directory there is no remedy: see reckon.h. */
-    bool its_end = event == ZKF__EV_DELETED && node->creates > 0;
-    bool hushed =
-        zkf__w.config.hushes && !its_end && (lapses || (node->forbidden & ZKF_READ));
     struct zkf__watch **at = &server->watches;
     uint32_t hash = zkf_hash(path);
     struct zkf__conn *told[8];
@@ -113,10 +100,7 @@ static void fire(struct zkf__server *server,
         }
         if (!again && count < sizeof(told) / sizeof(told[0])) {
             told[count++] = w->conn;
-            zkf__did.hushed += hushed;
-            if (!hushed) {
-                send_event(w->conn, event, path);
-            }
+            send_event(w->conn, event, path);
         }
     }
 }
@@ -199,8 +183,8 @@ static void apply_create(struct zkf__tree *t,
     }
     count_create(parent);
     parent->children++;
-    fire(server, ZKF__DATA, ZKF__EV_CREATED, node);
-    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent);
+    fire(server, ZKF__DATA, ZKF__EV_CREATED, node->path);
+    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
     if (t == &zkf__w.head && zkf__w.config.hooks.on_created) {
         zkf__w.config.hooks.on_created(node);
     }
@@ -219,13 +203,14 @@ static void apply_delete(struct zkf__tree *t,
         at = &(*at)->next;
     }
     *at = node->next;
-    struct zkf_node *parent = zkf__tree_parent(t, node->path);
+    const char *path = node->path;
+    struct zkf_node *parent = zkf__tree_parent(t, path);
     parent->children--;
     parent->pzxid = txn->zxid;
     node->next = t->spare;
     t->spare = node;
-    fire(server, ZKF__DATA, ZKF__EV_DELETED, node);
-    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent);
+    fire(server, ZKF__DATA, ZKF__EV_DELETED, path);
+    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
 }
 
 /* Each server deletes the nodes of a session in an order of its own. */
@@ -290,8 +275,8 @@ void zkf__apply(struct zkf__tree *t,
             node->version++;
             node->data = txn->node.data ? txn->node.data : node->data;
             node->data_len = txn->node.data ? txn->node.data_len : node->data_len;
-            fire(server, ZKF__DATA, ZKF__EV_CHANGED, node);
         }
+        fire(server, ZKF__DATA, ZKF__EV_CHANGED, txn->node.path);
         break;
     case ZKF__T_CLOSE:
         apply_close(t, txn, server);
