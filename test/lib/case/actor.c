@@ -6,7 +6,8 @@
 #include "lock.h"
 #include "util.h"
 
-enum { PATIENCE_MS = 30000 };
+/* A thousand stacks of the usual size do not fit into 32 bits of addresses. */
+enum { PATIENCE_MS = 30000, STACK_BYTES = 1 << 20 };
 
 static void *act(void *arg)
 {
@@ -39,9 +40,13 @@ void zkt_actor_start(struct zkt_actor *a,
     a->turn = turn;
     atomic_store(&a->acquired, ZKT_NOT_YET);
     atomic_store(&a->released, ZKT_NOT_YET);
-    if (pthread_create(&a->thread, NULL, act, a) != 0) {
+    pthread_attr_t small;
+    (void)pthread_attr_init(&small);
+    (void)pthread_attr_setstacksize(&small, STACK_BYTES);
+    if (pthread_create(&a->thread, &small, act, a) != 0) {
         zkt_fail("cannot start a thread");
     }
+    (void)pthread_attr_destroy(&small);
 }
 
 int64_t zkt_waiting(zkr_client *c)
