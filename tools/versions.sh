@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# versions.sh servers SUITE: the tests that servers decide, with this machine's libzookeeper on the servers of another
+#                            release of Debian
+# versions.sh i386:          the tests of ./run test in a root of i386
+# versions.sh arm64:         cross-compiled, under qemu-user: the unit tests, and schedules
+# What stands in "Tested with" of README.md beyond a machine of one's own; ./run fresh does Debian 12 and 13. As root.
+set -euo pipefail
+
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+# shellcheck source=tools/packages.sh
+. tools/packages.sh
+# shellcheck source=tools/files.sh
+. tools/files.sh
+
+tmp=$(mktemp -d -p /var/tmp)
+root=$tmp/root
+trap 'rm -rf --one-file-system "$tmp"' EXIT
+
+system() { # VARIANT ARCHITECTURE SUITE PACKAGE...
+    need mmdebstrap debian-archive-keyring
+    mmdebstrap --quiet --variant="$1" --architectures="$2" --include="${*:4}" "$3" "$root" \
+        http://deb.debian.org/debian
+}
+
+# The manifest of the servers names its jars by paths of this machine, so they come before it.
+class_path() {
+    local jar
+    unzip -p "$root/usr/share/java/zookeeper.jar" META-INF/MANIFEST.MF | tr -d '\r' |
+        sed ':a;N;$!ba;s/\n //g' | sed -n 's/^Class-Path: //p' | tr ' ' '\n' |
+        while IFS= read -r jar; do printf '%s:' "$root$jar"; done
+    echo "$root/usr/share/java/slf4j-simple.jar:$root/usr/share/java/zookeeper.jar"
+}
+
+servers() { # SUITE
+    need unzip "${packages_build[@]}" "${packages_test[@]}"
+    system extract "$(dpkg --print-architecture)" "$1" zookeeper
+    tools/build.sh test
+    ZKR_TEST_CLASSPATH=$(class_path) tools/ctest.sh all -j 4 \
+        -R '^(recipes|session|testing|engine)\.|^chaos\.short$' -E '\.search$'
+}
+
+i386() {
+    system minbase i386 bookworm gcc "${packages_build[@]}" "${packages_test[@]}"
+    mkdir "$root/zkrecipes"
+    files '*' | tar -c --verbatim-files-from -T - | tar -x --no-same-owner -C "$root/zkrecipes"
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --mount --pid --fork --kill-child sh -c '
+        mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" &&
+            setarch i686 chroot "$1" sh -c "cd /zkrecipes && tools/build.sh test && tools/ctest.sh test -j 4"' i386 "$root"
+}
+
+arm64() {
+    local only=(-R '^unit\.|\.search$') targets
+    need qemu-user-static gcc-aarch64-linux-gnu "${packages_build[@]}"
+    system extract arm64 bookworm libzookeeper-mt-dev libcmocka-dev libc6-dev uthash-dev
+    cmake -G Ninja -B build/arm64 --log-level=WARNING -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+        -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc "-DCMAKE_SYSROOT=$root" \
+        -DCMAKE_LIBRARY_ARCHITECTURE=aarch64-linux-gnu -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=NEVER \
+        -DCMAKE_BUILD_TYPE=Debug '-DCMAKE_C_FLAGS_DEBUG=-O2 -g' -DZKR_BUILD_TESTS=ON
+    mapfile -t targets < <(ctest --test-dir build/arm64 -N "${only[@]}" |
+        sed -n 's/^ *Test *#[0-9]*: \([a-z]*\)\./test_\1_/p')
+    cmake --build build/arm64 --target "${targets[@]}"
+    export QEMU_LD_PREFIX=$root ZKR_TEST_WRAPPER=qemu-aarch64-static ZKT_SEEDS=1000
+    ctest --test-dir build/arm64 -j "$(nproc)" "${only[@]}" --output-on-failure
+}
+
+case $*:$# in
+servers\ *:2 | i386:1 | arm64:1) "$@" ;;
+*) die 64 'usage: tools/versions.sh servers SUITE | i386 | arm64' ;;
+esac
