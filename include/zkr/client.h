@@ -35,6 +35,15 @@
  * timeout without any answer, the client gives it up and opens the next one: the old one would never end, as each
  * connection renews it. Now its nodes go at the end of its timeout.
  *
+ * **Permissions.** Servers from 3.8.4 and 3.9.2 on, and Debian 12's, do not tell a client what happens to a node while
+ * it may not read that node, nor of new and deleted children while it may not read their parent; and the watch is spent
+ * (CVE-2024-23944). So nobody relies on watches alone: after four to eight session timeouts without news, and again and
+ * again, one read looks at the node ahead of a waiter, at the permits or the contenders that somebody waits for, at a
+ * maximum, and, with options.watch_node or on_revoke, at a node that is held. A node ahead that may not be read for a
+ * while is still waited for. If the servers refuse to list the path, an acquire fails with ZKR_EAUTH.
+ * Do not take READ of a lock's path from clients that use it: if the path is deleted meanwhile, and made again, they
+ * count on for up to eight session timeouts with numbers of the old one, and if others have come as often, two hold.
+ *
  * In all functions of all headers, timeouts are milliseconds. ZKR_FOREVER (-1) is no limit, and anything
  * below that is ZKR_EINVAL.
  *

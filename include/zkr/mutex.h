@@ -132,7 +132,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
  *           tail, within the deadline. A re-connect within the session keeps the place.
  * Cost:     1 round trip when free (create and list are sent together), 2 until parked behind
- *           others, then 0 or 1 after the event; 0 when re-entered. If only this client has used the path since its
+ *           others, then 0 or 1 after the event; 0 when re-entered. Each four to eight session timeouts of a wait cost
+ *           one read, of which nobody waits for the answer (client.h, Permissions). If only this client has used the path since its
  *           last acquire there, the number of the new node shows it, and no list is sent. If others came after all,
  *           that costs 1 round trip more, once. The second acquire of a path in a session leaves a watch on the
  *           path, for 1 request; the watch stays until the path is deleted or the session ends. The same goes for
@@ -357,8 +358,10 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  * of this library notices (ZKR_LOST_NODE) within milliseconds if it watches its node: with options.watch_node, or
  * from its first lease probe on, a twelfth of the session timeout after the grant. Before, it notices by that probe. If
  * it is cut off, it notices when its lease ends, or with its next connection, whichever comes first, also when a node of
- * the same name has been made meanwhile. If it may not read its node, it notices within four session timeouts. Until
- * then two may hold. A contender that waits queues again at the tail.
+ * the same name has been made meanwhile. If it may not read its node, it notices within four session timeouts; but
+ * servers from 3.8.4 and 3.9.2 on do not tell it that a node of the same name is another's, unless it may read that one.
+ * Until then two may hold. A contender that waits queues again at the tail. If it may not read its node at that moment,
+ * those servers do not tell it: it finds out when it comes first, at the latest by its first lease probe.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_EINVAL (also: not a node of a contender), ZKR_EAUTH (the credentials
  * are refused, or the path's ACL forbids it), and the other codes of zkr_mutex_revoke() except ZKR_ENONODE.

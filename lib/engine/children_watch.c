@@ -105,6 +105,14 @@ static void fail(struct zkr__children_watch *w, int code) ZKR__LOCKED
              ZKR__EVENT("watch_failed", .path = w->dir, .reason = zkr_strerror(code)));
 }
 
+static void look_later(struct zkr__children_watch *w) ZKR__LOCKED
+{
+    bool blind = !w->armed && w->code == 0;
+    zkr__engine_timer(w->engine, &w->retry,
+                      blind ? zkr__now(w->c) + LOOK_MS * ZKR__MS
+                            : zkr__engine_doubts_at(w->engine));
+}
+
 static void
 on_answer(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKED;
 
@@ -117,8 +125,8 @@ static void ask(struct zkr__children_watch *w, enum zkr__op_kind kind) ZKR__LOCK
 
 static void look(struct zkr__children_watch *w) ZKR__LOCKED
 {
-    zkr__timer_stop(&w->engine->timers, &w->retry);
     if (!w->armed && !w->asking) {
+        zkr__timer_stop(&w->engine->timers, &w->retry);
         w->code = 0;
         ask(w, ZKR__OP_CHILDREN);
     }
@@ -144,12 +152,13 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
         ask(w, ZKR__OP_CHILDREN); /* made a moment ago */
     } else if (answer->code == ZKR_OK || missing) {
         w->armed = !answer->unwatched;
-        if (answer->unwatched) {
-            zkr__engine_timer(w->engine, &w->retry, zkr__now(w->c) + LOOK_MS * ZKR__MS);
-        }
+        look_later(w);
         take_names(w, answer);
     } else {
         fail(w, answer->code);
+        if (answer->code == ZKR_EAUTH && zkr__connected(w->c)) {
+            look_later(w); /* it may be allowed again */
+        }
     }
 }
 
@@ -216,8 +225,11 @@ static void on_event(struct zkr__path_watcher *watcher,
 
 static void on_retry(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
 {
+    struct zkr__children_watch *w =
+        ZKR__OWNER_OF(timer, struct zkr__children_watch, retry);
     (void)now;
-    look_if_wanted(ZKR__OWNER_OF(timer, struct zkr__children_watch, retry));
+    w->armed = false;
+    look_if_wanted(w);
 }
 
 /* --- life --- */

@@ -271,9 +271,15 @@ int64_t zkr__claim_look_pause(const struct zkr__claim *claim)
     return LOOK_MS * ZKR__MS + (int64_t)later;
 }
 
-void zkr__claim_count_look(struct zkr__claim *claim)
+void zkr__claim_settle_look(struct zkr__claim *claim)
 {
     bool looks = zkr__claim_looks(&claim->k);
     claim->engine->looking += looks - claim->looks;
     claim->looks = looks;
+    bool heeds = claim->k.phase == ZKR__HELD && claim->q->watch_node;
+    if (!heeds && !zkr__path_watched(&claim->ahead_watcher)) {
+        claim->doubt_at = 0;
+    } else if (claim->doubt_at == 0) {
+        claim->doubt_at = zkr__engine_doubts_at(claim->engine);
+    }
 }

@@ -77,8 +77,8 @@ struct zkr__claim {
 
     struct zkr__batch *batch; /* made with others, NULL = alone */
 
-    struct zkr__timer timer;                         /* for the first of these */
-    int64_t retry_at, quiet_at, give_up_at, note_at; /* 0 = off */
+    struct zkr__timer timer; /* for the first of these */
+    int64_t retry_at, quiet_at, doubt_at, give_up_at, note_at; /* 0 = off */
 
     long thread; /* that asked for it */
     /* Full path: the one asked for, and from the answer on that of our node. "" = none yet. */
@@ -97,8 +97,8 @@ void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
 int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
 /* Until it looks again, for want of a watch. */
 int64_t zkr__claim_look_pause(const struct zkr__claim *claim) ZKR__LOCKED;
-/* It has made a step: count it among those that look, or not. */
-void zkr__claim_count_look(struct zkr__claim *claim) ZKR__LOCKED;
+/* It has made a step: count it among those that look, or not; and has it a watch to doubt some day? */
+void zkr__claim_settle_look(struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
 

@@ -61,6 +61,7 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     k->ahead = e->ahead;
     k->failures = k->standstill > QUICK_RETRIES ? k->failures : 0;
     k->then = e->then;
+    k->saw_ahead = false;
     k->blind = e->wait == ZKR__WAIT_CHILDREN && e->unwatched;
     unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD
                      : k->blind                ? ZKR__DO_LOOK
@@ -188,8 +189,12 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
         return 0;
     }
     if (e->code == ZKR_OK) {
+        k->saw_ahead = true;
         k->blind = e->unwatched;
         return k->blind ? ZKR__DO_LOOK : 0;
+    }
+    if (e->code == ZKR_EAUTH && k->saw_ahead) {
+        return 0; /* it is there, and so are we: UNHEARD follows */
     }
     return e->code == ZKR_ENONODE ? on_ahead_gone(k, e, false)
                                   : zkr__retry_or_fail(k, e, ZKR__LISTING);
@@ -361,6 +366,8 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return zkr__restored(k, e);
     case ZKR__EV_QUIET:
         return zkr__quiet(k, e);
+    case ZKR__EV_UNHEARD:
+        return zkr__unheard(k, e);
     case ZKR__EV_LEASE_EXPIRED:
         return on_lease_expired(k, e);
     case ZKR__EV_GIVE_UP:

@@ -38,13 +38,10 @@ enum { AS_NOTHING, AS_WAITING, AS_HELD, AS_PENDING };
 
 static int count_as(const struct zkr__claim_state *k)
 {
-    if (k->phase == ZKR__HELD) {
-        return AS_HELD;
-    }
-    if (k->phase == ZKR__GONE) {
-        return AS_NOTHING;
-    }
-    return k->leaving || zkr__claim_decided(k) ? AS_PENDING : AS_WAITING;
+    return k->phase == ZKR__HELD                 ? AS_HELD
+           : k->phase == ZKR__GONE               ? AS_NOTHING
+           : k->leaving || zkr__claim_decided(k) ? AS_PENDING
+                                                 : AS_WAITING;
 }
 
 static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
@@ -163,6 +160,7 @@ static void arm(struct zkr__claim *claim) ZKR__LOCKED
 {
     int64_t at = sooner(sooner(claim->retry_at, claim->quiet_at),
                         sooner(claim->give_up_at, claim->note_at));
+    at = sooner(at, claim->doubt_at);
     if (at == 0) {
         zkr__timer_stop(&claim->engine->timers, &claim->timer);
     } else if (at != claim->timer.at) {
@@ -278,7 +276,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     if (zkr__claim_stage(k) == ZKR__REMOVING) {
         claim->directory->departures++;
     }
-    zkr__claim_count_look(claim);
+    zkr__claim_settle_look(claim);
     zkr__joins_settle(claim);
     recount(claim);
     recount_refused(claim);
@@ -363,6 +361,7 @@ static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
         struct zkr__claim_event e;
     } rows[] = {
         {&claim->quiet_at, {.kind = ZKR__EV_QUIET}},
+        {&claim->doubt_at, {.kind = ZKR__EV_UNHEARD}},
         {&claim->retry_at, {.kind = ZKR__EV_PAUSE_OVER}},
         {&claim->give_up_at,
          {.kind = ZKR__EV_GIVE_UP, .code = parked ? ZKR_ETIMEDOUT : ZKR_ENOANSWER}},

@@ -86,6 +86,7 @@ enum zkr__event_kind {
     ZKR__EV_REMOVED,       /* answer to the delete: code */
     ZKR__EV_RESTORED,      /* answer to the write of our text over a wish: code */
     ZKR__EV_QUIET, /* parked or held for a while: time to watch our own node, or to look at what has no watch */
+    ZKR__EV_UNHEARD, /* nothing came of its watch for long: zkr__engine_doubts_at() */
     ZKR__EV_LEASE_EXPIRED, /* the lease bound has passed */
     ZKR__EV_GIVE_UP,       /* it is not to wait any more: code */
     ZKR__EV_WRITING,       /* a transaction of the owner's is sent: deletes */
@@ -203,6 +204,7 @@ struct zkr__claim_state {
     bool
         displaced : 1; /* outcome of a member: its node is gone before all were granted */
     bool blind : 1; /* PARKED: there was no room for the watch on what it waits for */
+    bool saw_ahead : 1; /* PARKED: the node ahead could be read */
     unsigned round;
     unsigned holds;   /* how often it became HELD */
     unsigned writing; /* transactions of the owner's without an answer */

@@ -106,6 +106,7 @@ static void take_answer(struct zkr__count_watch *w,
         fail(w, answer->code);
         return;
     }
+    zkr__engine_timer(w->engine, &w->retry, zkr__engine_doubts_at(w->engine));
     w->failures = 0;
     if (asked == ZKR__OP_GET && answer->code == ZKR_OK) {
         take_data(w, answer);

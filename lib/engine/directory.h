@@ -15,7 +15,8 @@ struct zkr__passage;
 /* The watch that stays on the directory, and what is known with it. */
 struct zkr__guard {
     enum { ZKR__UNGUARDED, ZKR__GUARD_ASKED, ZKR__GUARDED } state;
-    unsigned asked; /* times */
+    unsigned asked;    /* times */
+    int64_t doubts_at; /* GUARDED: it is asked for anew from then on */
     struct zkr__directory *directory;
     struct zkr__path_watcher watcher;
     struct zkr__known known;

@@ -105,4 +105,13 @@ void zkr__engine_timer(struct zkr__engine *engine,
                        struct zkr__timer *timer,
                        int64_t at) ZKR__LOCKED;
 
+/*
+ * When to look at what a watch has said nothing of since now: in four session timeouts, and for each up to eight, so that
+ * thousands do not look at once. A watch may be spent without a word. Servers with the mend of CVE-2024-23944 (3.8.4,
+ * 3.9.2 and later, and those of distributions) drop the event for a client that may not read the node at that moment;
+ * of a child watch, the parent: NIOServerCnxn.process(event, znodeAcl), behind WatchManager.triggerWatch(), which has
+ * taken the watch away. libzookeeper believes that it is set, and nothing tells that the node may be read again.
+ */
+int64_t zkr__engine_doubts_at(const struct zkr__engine *engine) ZKR__LOCKED;
+
 #endif

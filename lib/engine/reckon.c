@@ -43,6 +43,7 @@ on_guard(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKE
     if (asked == d->guard->asked) {
         bool set = answer->code == ZKR_OK && !answer->unwatched;
         d->guard->state = set ? ZKR__GUARDED : ZKR__UNGUARDED;
+        d->guard->doubts_at = zkr__engine_doubts_at(d->engine);
     }
     zkr__directory_answered(d);
 }
@@ -71,6 +72,9 @@ void zkr__reckon_begin(struct zkr__directory *d)
 {
     const struct zkr__op op = {
         .kind = ZKR__OP_GET, .path = d->path, .watch = true, .spare = true};
+    if (is_guarded(d) && zkr__now(d->engine->c) >= d->guard->doubts_at) {
+        zkr__reckon_end(d);
+    }
     if (!d->used || !make_guard(d) || d->guard->state != ZKR__UNGUARDED ||
         !zkr__watch_fits(d->engine->c, &op)) {
         return;

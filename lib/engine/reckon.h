@@ -5,7 +5,9 @@
  *
  * From its second node in a session on, a directory is guarded by a watch, which tells when it is deleted: events come
  * before the answers to what was sent after. The watch stays, so it costs one request. A re-connect, a change of
- * the data of the directory and the end of the session use it up; then nothing is known until it is set again.
+ * the data of the directory and the end of the session use it up; then nothing is known until it is set again. So it is
+ * now and then, as its event may have been kept from us (zkr__engine_doubts_at()). That is the one event for which there
+ * is no remedy: a create whose number fits is believed until then.
  *
  * What is known is who may be there: ours, which this client has in its tables, and others as the last list had
  * them. Others may have gone meanwhile, but none can have come. So a grant by it is one by a list as well; one that

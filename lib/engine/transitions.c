@@ -262,6 +262,19 @@ unsigned zkr__quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e
            (k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD);
 }
 
+unsigned zkr__unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
+        k->downgrade == ZKR__SETTLED) {
+        k->own = ZKR__OWN_NONE;
+        return zkr__watch_own(k, e);
+    }
+    if (k->phase != ZKR__PARKED || !e->connected) {
+        return 0;
+    }
+    return k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD;
+}
+
 unsigned zkr__start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     return k->failures > QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__CREATING)

@@ -50,6 +50,8 @@ unsigned zkr__restored(struct zkr__claim_state *k, const struct zkr__claim_event
 unsigned zkr__look_later(const struct zkr__claim_state *k);
 /* It has stood where it is for a while: get our node with a watch, and look at what has none. */
 unsigned zkr__quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e);
+/* Its watch may be spent: look at what it waits for; who holds, at its own node. */
+unsigned zkr__unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* Begin. The group of a member may have entered before, in vain. */
 unsigned zkr__start(struct zkr__claim_state *k, const struct zkr__claim_event *e);
 /* A member goes on, for all others are as far as it is. */

@@ -151,6 +151,7 @@ static void begin(uint64_t seed, bool trace)
     config.slow = S.s.peace ? 30 * ZKR__MS : config.slow;
     config.stalls = !S.s.peace;
     config.exists_asks = seed / 3 % 2 == 0;
+    config.hushes = S.s.lapses || seed / 7 % 2 == 0;
     config.seed = ~seed;
     zkf_begin(&config);
     search_begin_faults();
@@ -348,7 +349,8 @@ static void finish(void)
     search_calm();
     if (S.s.shared) {
         S.still = true;
-        int64_t end = zkf_now() + 6 * S.s.session;
+        bool hushed = S.s.lapses || S.s.forbids; /* who was not told looks in the end */
+        int64_t end = zkf_now() + (hushed ? 12 : 6) * S.s.session;
         while (step(end)) {
         }
         search_check_entitled();

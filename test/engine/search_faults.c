@@ -29,6 +29,7 @@ void search_choose_faults(struct scenario *s)
         s->longest_stop = 2 * s->session;
     }
     s->forbids = zkf_chance(s->peace ? 60 : 10);
+    s->lapses = s->seed % 6 == 3;
     if (s->peace) {
         return;
     }
@@ -345,6 +346,14 @@ static void permissions(void)
                                         : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
 }
 
+/* Of a node, or of a directory and all in it: whoever has a watch there hears nothing. */
+static void lapse(void)
+{
+    const struct zkf_node *node = some_node();
+    zkf_lapse(node && zkf_chance(60) ? node->path
+                                     : search_dir((int)zkf_below(SEARCH_DIRS)));
+}
+
 void search_on_refused(int label, const char *deleted)
 {
     if (!deleted) {
@@ -408,6 +417,10 @@ void search_fault(void *unused)
         permissions();
         return;
     }
+    if (S.s.lapses && zkf_chance(40)) {
+        lapse();
+        return;
+    }
     if (S.s.limits && !S.s.grows && zkf_chance(30)) {
         change_limits();
         S.did.crashes++;
@@ -435,6 +448,7 @@ void search_calm(void)
     zkf_heal();
     zkf_slow(30 * ZKR__MS);
     zkf_door_faults(NULL);
+    zkf_lapse(NULL);
     S.s.starved = S.s.visits = S.s.remakes = S.s.replaces = false;
     search_clean_up();
     for (int i = 0; i < S.s.clients; i++) {

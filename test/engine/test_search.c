@@ -38,19 +38,19 @@ static void print_counts(void)
     printf(
         "servers: elections %ld, writes late %ld, forgotten %ld, restarts %ld, "
         "wiped %ld, "
-        "clients too new %ld, refused %ld, forbidden %ld, of nodes %ld, over quota "
-        "%ld, throttled %ld; nodes replaced %ld\n"
+        "clients too new %ld, refused %ld, forbidden %ld, of nodes %ld, not told "
+        "%ld, over quota %ld, throttled %ld; nodes replaced %ld\n"
         "time-outs: clamped %ld, shortened %ld, lengthened %ld; moves %ld, leaderless "
         "%ld; numbers: spent %ld, equal %ld, negative %ld\n"
         "the door: opens failed %ld, submits %ld, no memory %ld, slow %ld, "
         "credentials lost "
         "%ld, refused %ld; lies %ld\n",
         f->elections, f->late_writes, f->cut_off_writes, f->restarts, f->wipes,
-        f->too_new, f->refused, S.did.forbidden, S.did.nodes_forbidden, f->over_quota,
-        f->throttled, S.did.replaced, f->clamped, f->shortened, f->lengthened,
-        S.did.moves, S.did.leaderless, S.did.numbers_spent, f->stuck_numbers,
-        f->negative_numbers, f->opens_failed, f->submits_failed, S.did.no_memory,
-        f->slow_calls, f->auths_failed, f->auths_refused, f->lies);
+        f->too_new, f->refused, S.did.forbidden, S.did.nodes_forbidden, f->hushed,
+        f->over_quota, f->throttled, S.did.replaced, f->clamped, f->shortened,
+        f->lengthened, S.did.moves, S.did.leaderless, S.did.numbers_spent,
+        f->stuck_numbers, f->negative_numbers, f->opens_failed, f->submits_failed,
+        S.did.no_memory, f->slow_calls, f->auths_failed, f->auths_refused, f->lies);
 }
 
 /* A search that never lost, cut or stopped anything has shown nothing. */
@@ -101,12 +101,13 @@ static void every_kind_of_fault_was_met(void **state)
         assert_true(counts[i] > 0);
     }
     const struct zkf_counts *f = zkf_counts();
-    const long of_servers[] = {
-        f->elections,    f->late_writes,    f->cut_off_writes, f->restarts,
-        f->wipes,        f->too_new,        f->refused,        f->clamped,
-        f->shortened,    f->lengthened,     f->stuck_numbers,  f->negative_numbers,
-        f->opens_failed, f->submits_failed, f->auths_failed,   f->auths_refused,
-        f->slow_calls,   f->throttled,      f->over_quota,     f->lies};
+    const long of_servers[] = {f->elections,     f->late_writes,    f->cut_off_writes,
+                               f->restarts,      f->wipes,          f->too_new,
+                               f->refused,       f->clamped,        f->shortened,
+                               f->lengthened,    f->stuck_numbers,  f->negative_numbers,
+                               f->opens_failed,  f->submits_failed, f->auths_failed,
+                               f->auths_refused, f->slow_calls,     f->throttled,
+                               f->over_quota,    f->lies,           f->hushed};
     for (size_t i = 0; i < sizeof(of_servers) / sizeof(of_servers[0]); i++) {
         assert_true(of_servers[i] > 0);
     }

@@ -9,6 +9,7 @@
 
 #include "actor.h"
 #include "fixture.h"
+#include "fourlw.h"
 
 enum { SESSION_MS = 4000, PATIENCE_MS = 30000 };
 enum { BLIND = ZKT_ALL & ~ZKT_READ };
@@ -104,6 +105,31 @@ ZKT_CASE(an_unreadable_node_of_another_is_known)
     ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
     assert_true(!asks || zkt_delete(zkt_servers(), node) == ZKT_OK);
+}
+
+/*
+ * Newer servers do not tell of its end those who may not read it (CVE-2024-23944), and take their watches away. Who waits
+ * behind it holds in the end.
+ */
+ZKT_CASE(an_unreadable_node_ahead_blocks_nobody_for_ever)
+{
+    enum { SHORT_MS = 1000 };
+    char node[256];
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
+    zkr_client *d = zkt_client(zkt_servers(), SHORT_MS);
+    zkr_mutex *m = zkt_mutex(c), *behind = zkt_mutex(d);
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_request(behind, ZKR_FOREVER, NULL, NULL, &t));
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    ZKT_BECOMES(zkt_watchers_but(zkt_servers(), node, zkr_client_session_id(c)), 1,
+                PATIENCE_MS);
+    assert_int_equal(zkt_set_acl(zkt_servers(), node, BLIND), ZKT_OK);
+    assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
 /* A downgrade of a node that may not be read is refused: it is held as before, and gone after the release. */

@@ -128,6 +128,7 @@ void sim_choose(uint64_t seed, bool trace)
     config.patience = S.s.session * 2;
     config.slow = S.s.peace ? 30 * ZKR__MS : S.s.session / 20;
     config.stalls = !S.s.peace;
+    config.hushes = S.s.lapses;
     config.seed = ~seed;
     config.hooks = (struct zkf_hooks){.act = sim_act,
                                       .on_submit = search_on_submit,

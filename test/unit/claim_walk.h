@@ -283,8 +283,9 @@ static void after_step(const struct zkr__claim_event *e, unsigned actions)
         e->kind == ZKR__EV_AHEAD_CHANGED || k->phase != ZKR__PARKED) {
         w.ahead = false;
     }
-    if (e->kind == ZKR__EV_GOT_AHEAD && e->code == ZKR_OK && k->phase == ZKR__PARKED) {
-        w.ahead = true;
+    if (e->kind == ZKR__EV_GOT_AHEAD && k->phase == ZKR__PARKED &&
+        (e->code == ZKR_OK || e->code == ZKR_EAUTH)) {
+        w.ahead = true; /* of what may not be read any more, UNHEARD comes */
     }
     if (e->kind == ZKR__EV_LISTED && k->phase == ZKR__PARKED) {
         /* Only a list that was sent with a watch leaves one at the directory. */
@@ -444,7 +445,10 @@ static void begin_claim(void)
 
 static void rare(void)
 {
-    switch (zkt_below(&w.seed, 8)) {
+    switch (zkt_below(&w.seed, 9)) {
+    case 8:
+        news(ZKR__EV_UNHEARD);
+        break;
     case 0:
         news(ZKR__EV_LEAVE);
         break;

@@ -132,6 +132,20 @@ static const char *const examples[] = {
         "ahead-changed down > PAUSED-LISTING; connected > LISTING get-own list; got-own ours > same; "
         "listed found children > PARKED; ahead-gone > LISTING list; "
         "listed found first > HELD notify",
+    /* A watch may be spent in silence: then a look tells what the event would have told. */
+    "PARKED: unheard > PARKED get-ahead; got-ahead > same; unheard > PARKED get-ahead; "
+        "got-ahead ENONODE > HELD notify",
+    "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING list",
+    "LISTING: listed found children > LISTING list; listed found children > PARKED quiet; "
+        "unheard > LISTING list; listed found first > HELD quiet notify",
+    "HELD: quiet > HELD get-own; unheard > same; got-own ours > same; unheard > HELD get-own; "
+        "got-own ours wish=1 > HELD restore tell-wish",
+    "PARKED, HELD: unheard down > same",
+    "CREATING, FINDING, ADOPTING, LISTING, CONFIRMING, PROVING, DOUBTED, REMOVING, GONE: unheard > same",
+    /* One ahead that may not be read any more is there. One that never could be is no one to wait for. */
+    "SECOND: got-ahead > same; ahead-changed > PARKED get-ahead; got-ahead EAUTH > same; "
+        "unheard > PARKED get-ahead; got-ahead ENONODE > CONFIRMING",
+    "SECOND: got-ahead EAUTH > REMOVING remove step-aside notify anew failed=EAUTH",
     /* A pause that is over means nothing to who does not pause: its own watch stays good. */
     "CREATING, FINDING, ADOPTING, LISTING, PARKED, PROVING, HELD, DOUBTED, REMOVING, GONE: pause-over > same",
     /* Without a connection nothing is sent; the first connection sends it. */
@@ -483,6 +497,7 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_REMOVED] = "removed",
     [ZKR__EV_RESTORED] = "restored",
     [ZKR__EV_QUIET] = "quiet",
+    [ZKR__EV_UNHEARD] = "unheard",
     [ZKR__EV_LEASE_EXPIRED] = "lease-over",
     [ZKR__EV_GIVE_UP] = "give-up",
     [ZKR__EV_WRITING] = "writing",

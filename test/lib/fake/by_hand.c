@@ -51,7 +51,8 @@ zkr_client *zkf_open(const struct zkr__door *door, const zkr_client_options *mor
                                       .servers = 1,
                                       .tick = 2 * SECOND * ZKR__MS,
                                       .patience = 10 * SECOND * ZKR__MS,
-                                      .calm = true};
+                                      .calm = true,
+                                      .hushes = true};
     const struct zkr__env env = {.door = door ? door : &zkf_door, .no_threads = true};
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     zkr_client *c = NULL;

@@ -74,6 +74,7 @@ struct zkf_config {
     bool calm;        /* no delays: for scripts */
     bool stalls;      /* followers forget a write at times, as before 3.8.1 */
     bool exists_asks; /* exists() wants READ, as since 3.8.4 and 3.9.2 */
+    bool hushes;      /* who may not read a node is not told of it, as since then */
     bool trace;       /* to stdout */
     struct zkf_hooks hooks;
 };
@@ -173,6 +174,8 @@ enum { ZKF_QUOTA = 16 };
 /* From now on nobody may do this to the node, or to children of it; 0 = all may. */
 bool zkf_forbid(const char *path, unsigned perms);
 void zkf_permit_all(void);
+/* From now on nobody may read this node, or a child of it, just when something happens to it; NULL: no node is like that. */
+void zkf_lapse(const char *path);
 /* The next number that is given out below @path, as if so many children had been there. Past
  * 2147483647 they are as real servers give them out: equal, or negative. */
 void zkf_count_from(const char *path, int number);
@@ -223,6 +226,7 @@ struct zkf_counts {
     long throttled, over_quota;
     long lies;
     long too_many_watches; /* connections broken for that */
+    long hushed;           /* events that were not told, for want of READ */
     long
         hasty; /* transactions sent before the credentials were taken, which libzookeeper may not survive */
 };

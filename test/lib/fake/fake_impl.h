@@ -92,6 +92,7 @@ struct zkf__world {
     size_t log_len, log_room;
     int64_t zxid, epoch, next_session;
     int64_t most_watches;
+    uint32_t lapses;              /* zkf_hash() of the path; 0 = none */
     struct zkf__pending *pending; /* what a leader has proposed that is cut off */
     size_t pending_len, pending_room;
     int pending_of; /* that leader; -1 = none */

@@ -76,13 +76,26 @@ static bool take_watch(struct zkf__watch **at, const char *path, uint32_t hash)
     return true;
 }
 
-/* Those of @type on @path are told and gone; not twice the same connection for a deletion. */
-static void
-fire(struct zkf__server *server, enum zkf__watch_type type, int event, const char *path)
+/*
+ * Those of @type on @node are told and gone; not twice the same connection for a deletion. With the mend of CVE-2024-23944
+ * those who may not read it are gone as well, but not told: WatchManager.triggerWatch() takes them out of its table, and
+ * NIOServerCnxn.process(event, znodeAcl) drops the event. What setWatches() tells is not looked at so.
+ */
+static void fire(struct zkf__server *server,
+                 enum zkf__watch_type type,
+                 int event,
+                 const struct zkf_node *node)
 {
     if (!server) {
         return;
     }
+    const char *path = node->path;
+    bool lapses = zkf__w.lapses != 0 &&
+                  (zkf__w.lapses == node->hash || zkf__w.lapses == node->parent_hash);
+    /* For the end of a directory there is no remedy: see reckon.h. */
+    bool its_end = event == ZKF__EV_DELETED && node->creates > 0;
+    bool hushed =
+        zkf__w.config.hushes && !its_end && (lapses || (node->forbidden & ZKF_READ));
     struct zkf__watch **at = &server->watches;
     uint32_t hash = zkf_hash(path);
     struct zkf__conn *told[8];
@@ -100,7 +113,10 @@ fire(struct zkf__server *server, enum zkf__watch_type type, int event, const cha
         }
         if (!again && count < sizeof(told) / sizeof(told[0])) {
             told[count++] = w->conn;
-            send_event(w->conn, event, path);
+            zkf__did.hushed += hushed;
+            if (!hushed) {
+                send_event(w->conn, event, path);
+            }
         }
     }
 }
@@ -183,8 +199,8 @@ static void apply_create(struct zkf__tree *t,
     }
     count_create(parent);
     parent->children++;
-    fire(server, ZKF__DATA, ZKF__EV_CREATED, node->path);
-    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
+    fire(server, ZKF__DATA, ZKF__EV_CREATED, node);
+    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent);
     if (t == &zkf__w.head && zkf__w.config.hooks.on_created) {
         zkf__w.config.hooks.on_created(node);
     }
@@ -203,14 +219,13 @@ static void apply_delete(struct zkf__tree *t,
         at = &(*at)->next;
     }
     *at = node->next;
-    const char *path = node->path;
-    struct zkf_node *parent = zkf__tree_parent(t, path);
+    struct zkf_node *parent = zkf__tree_parent(t, node->path);
     parent->children--;
     parent->pzxid = txn->zxid;
     node->next = t->spare;
     t->spare = node;
-    fire(server, ZKF__DATA, ZKF__EV_DELETED, path);
-    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent->path);
+    fire(server, ZKF__DATA, ZKF__EV_DELETED, node);
+    fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent);
 }
 
 /* Each server deletes the nodes of a session in an order of its own. */
@@ -275,8 +290,8 @@ void zkf__apply(struct zkf__tree *t,
             node->version++;
             node->data = txn->node.data ? txn->node.data : node->data;
             node->data_len = txn->node.data ? txn->node.data_len : node->data_len;
+            fire(server, ZKF__DATA, ZKF__EV_CHANGED, node);
         }
-        fire(server, ZKF__DATA, ZKF__EV_CHANGED, txn->node.path);
         break;
     case ZKF__T_CLOSE:
         apply_close(t, txn, server);

@@ -313,6 +313,12 @@ const struct zkf_node *zkf_find(const char *path)
     return zkf__tree_find(&zkf__w.head, path, zkf_hash(path));
 }
 
+void zkf_lapse(const char *path)
+{
+    zkf_trace("stranger: lapses of %s", path ? path : "none");
+    zkf__w.lapses = path ? zkf_hash(path) : 0;
+}
+
 void zkf_most_watches(int64_t bytes)
 {
     zkf__w.most_watches = bytes;
