@@ -365,6 +365,11 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
     S.did.multi_grants += k->multi != NULL;
     zkf_trace("client %d: contender %d holds %s, token %" PRId64, k->client, k->label,
               zkr__path_name(claim->node), claim->czxid);
+    if (!k->node && (S.s.lapses || S.s.forbids)) {
+        /* It was not told that somebody took its node, and finds out by its first probe. */
+        k->excused = true;
+        k->excused_at = zkf_now();
+    }
     if (k->excused && !k->node) {
         return; /* it has not heard yet that its node is gone */
     }
