@@ -43,6 +43,7 @@ servers() { # SUITE
 
 i386() {
     system minbase i386 bookworm gcc "${packages_build[@]}" "${packages_test[@]}"
+    cp /etc/hosts "$root/etc/"
     mkdir "$root/zkrecipes"
     files '*' | tar -c --verbatim-files-from -T - | tar -x --no-same-owner -C "$root/zkrecipes"
     # shellcheck disable=SC2016 # for the inner shell
