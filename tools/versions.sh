@@ -48,7 +48,7 @@ i386() {
     files '*' | tar -c --verbatim-files-from -T - | tar -x --no-same-owner -C "$root/zkrecipes"
     # shellcheck disable=SC2016 # for the inner shell
     unshare --mount --pid --fork --kill-child sh -c '
-        mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" &&
+        mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" && mount -t devpts devpts "$1/dev/pts" &&
             setarch i686 chroot "$1" sh -c "cd /zkrecipes && tools/build.sh test && tools/ctest.sh test -j 4"' i386 "$root"
 }
 

@@ -141,9 +141,8 @@ ZKT_CASE(a_shorter_session_timeout_is_told_and_counts)
 /* Without the stopgap a hold after an idle time is proven by three writes before it is told. */
 ZKT_CASE(without_the_stopgap_a_hold_is_proven_first)
 {
-    enum {
-        SHORT_MS = 6000
-    }; /* a new session would be proof enough: a busy machine costs none */
+    /* A new session would be proof enough: a busy machine costs none. */
+    enum { SHORT_MS = 6000 };
     zkr_client *c[2];
     for (int strict = 0; strict <= 1; strict++) {
         zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
