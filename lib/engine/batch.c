@@ -2,7 +2,7 @@
 #include "engine/batch.h"
 
 #include "base/mem.h"
-#include "engine/claim_requests.h"
+#include "engine/claim_io.h"
 #include "engine/lists.h"
 
 /* A claim that waits for an answer, with a reference, and the tag of what it asked. */

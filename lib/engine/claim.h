@@ -28,7 +28,7 @@ struct zkr__claim {
     int refs;
     bool live;           /* not GONE yet: the engine has a reference */
     bool looks;          /* counted in the engine's looking */
-    bool joins, in_line; /* joins.h: its node is being made, or is to be */
+    bool joins, in_line; /* claim_run.h: its node is being made, or is to be */
 
     /* What the recipe reads. */
     bool canceled;

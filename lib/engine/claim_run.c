@@ -1,16 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/claim_run.h"
 
-#include "engine/claim_answers.h"
-#include "engine/claim_events.h"
-#include "engine/claim_requests.h"
+#include "engine/claim_io.h"
+#include "engine/claim_step.h"
 #include "engine/directory.h"
-#include "engine/joins.h"
+#include "engine/lists.h"
 #include "engine/loss.h"
-#include "engine/reckon.h"
-#include "engine/tries.h"
 #include "session/bound.h"
 #include "session/wake.h"
+
+/*
+ * --- Tries that look before they make a node. While the node of a try is there, others have to wait for it who could be
+ * granted at once beside those who hold: for other permits, as readers beside readers, for one path of several. So a
+ * try of which that is true makes none while this client knows of a reason why it would fail, and asks when it
+ * does not know.
+ *
+ * If all seems free it goes ahead, and costs one round trip. What the client knows may be old: then it is wrong once,
+ * for its own list tells.
+ */
+
+/* Those of a group that are to stand in one directory. */
+static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    int64_t count = 0;
+    const struct zkr__batch *batch = claim->batch; /* NULL: it has left its group */
+    for (uint32_t i = 0; batch && i < batch->count; i++) {
+        const struct zkr__claim *other = batch->claims[i];
+        count += other && other->directory == claim->directory;
+    }
+    return count;
+}
+
+/* The claim is such a try, and there may be no room for its node. */
+static bool try_is_wary(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__queue *q = claim->q;
+    const struct zkr__directory *d = claim->directory;
+    bool in_the_way =
+        claim->k.member ? q->rule != zkr__rule_any : q->kind == ZKR__NAME_WRITE;
+    if (!claim->once || !in_the_way) {
+        return false;
+    }
+    return d->seen < 0 ||
+           (q->rule == zkr__rule_permits
+                ? d->seen + d->seen_strays + count_beside(claim) > q->rule_arg
+                : d->seen > 0);
+}
+
+/* The claim, which was in the phase @before, or about to be, has made a step: one that leaves makes room. */
+static void try_count(const struct zkr__claim *claim,
+                      enum zkr__phase before) ZKR__LOCKED
+{
+    struct zkr__directory *d = claim->directory;
+    bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
+    d->seen -= leaves && before != ZKR__REMOVING && d->seen > 0;
+}
+
+/*
+ * --- How many of our nodes are being made at a time. A session's requests are answered in the order in which they were
+ * sent, so a lease probe, and the delete of a hold, wait for all that went out before. A crowd that joins at once
+ * stands in line here instead: each answer to a create lets the next one go.
+ *
+ * Members of a group stand in line side by side, and go when there is room for all of them, or nothing else is being
+ * made. One that joins others which are made, or are being made, does not wait.
+ */
+
+/* How many nodes are to be made with that of the claim; 0: the others are there, or under way. */
+static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__batch *batch = claim->batch; /* NULL: alone */
+    int due = !batch;
+    for (uint32_t i = 0; batch && i < batch->count; i++) {
+        const struct zkr__claim *member = batch->claims[i];
+        if (member && (member->joins || !zkr__claim_has_none(&member->k))) {
+            return 0;
+        }
+        due += member != NULL;
+    }
+    return due;
+}
+
+static bool has_room(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__engine *engine = claim->engine;
+    int due = count_due(claim);
+    bool first = !engine->line || engine->line == claim;
+    bool fits = engine->joining == 0 || engine->joining + due <= engine->joining_max;
+    return due == 0 || (first && fits);
+}
+
+/* The claim may not create its node now: it is to line up. */
+static bool joins_crowded(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    return !claim->joins && !has_room(claim);
+}
+
+static void leave(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->in_line) {
+        DL_DELETE2(claim->engine->line, claim, held_prev, held_next);
+    }
+    claim->engine->joining -= claim->joins;
+    claim->in_line = claim->joins = false;
+}
+
+static void join(struct zkr__claim *claim) ZKR__LOCKED
+{
+    leave(claim);
+    claim->joins = true;
+    claim->engine->joining++;
+}
+
+/* One of its group that stands in line; NULL: none. */
+static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__claim *beside = NULL;
+    for (uint32_t i = 0; claim->batch && i < claim->batch->count; i++) {
+        struct zkr__claim *member = claim->batch->claims[i];
+        beside = member && member->in_line ? member : beside;
+    }
+    return beside;
+}
+
+/* It stands in line. */
+static void joins_line_up(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->in_line) {
+        return;
+    }
+    struct zkr__claim *beside = find_beside(claim);
+    if (beside) {
+        DL_APPEND_ELEM2(claim->engine->line, beside, claim, held_prev, held_next);
+    } else {
+        DL_APPEND2(claim->engine->line, claim, held_prev, held_next);
+    }
+    claim->in_line = true;
+}
+
+/* The claim has made a step: see that it is counted, or in line, only as its phase says. */
+static void joins_settle(struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__claim_state *k = &claim->k;
+    bool joins = k->phase == ZKR__CREATING;
+    if (joins && !claim->joins) {
+        join(claim);
+    } else if (!joins && (claim->joins || k->phase != ZKR__PAUSED)) {
+        leave(claim);
+    }
+}
+
+/* The first in line, which is counted from now on until it settles otherwise. NULL: none, or there is no room. */
+static struct zkr__claim *joins_next(struct zkr__engine *engine) ZKR__LOCKED
+{
+    struct zkr__claim *first = engine->line;
+    if (!first || !has_room(first)) {
+        return NULL;
+    }
+    join(first);
+    return first;
+}
+
+/* --- an event in, and what follows from it --- */
 
 /* Parked or held for so long: the own node gets a watch, too. */
 enum { QUIET_MS = 100 };
@@ -240,7 +390,7 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
     set_timers(claim, todo);
     if (todo & ZKR__DO_LINE_UP) {
-        zkr__joins_line_up(claim);
+        joins_line_up(claim);
     }
     if (todo & ZKR__DO_COUNT_LOSS) {
         claim->q->c->stats.losses++;
@@ -277,7 +427,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
         claim->directory->departures++;
     }
     zkr__claim_settle_look(claim);
-    zkr__joins_settle(claim);
+    joins_settle(claim);
     recount(claim);
     recount_refused(claim);
     if (gone) {
@@ -298,8 +448,8 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.connected = zkr__connected(c);
     e.sure = zkr__sure(c);
     e.ample = zkr__amply_sure(c);
-    e.crowded = zkr__joins_crowded(claim);
-    e.wary = zkr__try_is_wary(claim);
+    e.crowded = joins_crowded(claim);
+    e.wary = try_is_wary(claim);
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     zkr__claim_ref(claim);
     enum zkr__phase before = claim->k.phase, stage = zkr__claim_stage(&claim->k);
@@ -309,7 +459,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     }
     unsigned todo = zkr__claim_step(&claim->k, &e);
     note_hand_over(claim, before, e.kind);
-    zkr__try_count(claim, stage);
+    try_count(claim, stage);
     if (before != ZKR__HELD && claim->k.phase == ZKR__HELD) {
         claim->held_since_ms = zkr__clock_wall_ms();
         claim->held_at = zkr__now(c);
@@ -324,7 +474,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
 void zkr__claims_let_in(struct zkr__engine *engine)
 {
     struct zkr__claim *next;
-    while ((next = zkr__joins_next(engine)) != NULL) {
+    while ((next = joins_next(engine)) != NULL) {
         zkr__claim_run(next, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
     }
 }

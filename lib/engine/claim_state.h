@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The life of a claim, which is one node of ours in a queue: its phases, what happens to it, what it asks
- * for. claim_events.h moves it. All of it is pure: no I/O, no lock, no clock, no memory.
+ * for. claim_step.h moves it. All of it is pure: no I/O, no lock, no clock, no memory.
  *
  *             create and list                 not first
  *   CREATING ------------------> LISTING ------------------> PARKED <--+
@@ -23,7 +23,7 @@
  *
  * Each phase from CREATING to DOUBTED, but for PARKED and HELD, waits for an answer to what it asked when it was
  * entered. What cannot be asked now waits in PAUSED for the connection, for the end of a pause, or for its turn
- * in a crowd (joins.h); `next` is the phase to enter then.
+ * in a crowd (claim_run.h); `next` is the phase to enter then.
  *
  * "Leaving" is not a phase. A claim whose owner has let go still has to learn whether its node was made, and
  * then removes it.

@@ -2,7 +2,7 @@
 /*
  * Follow the number in a node: 4 bytes, big-endian, as Curator's SharedCount writes them.
  *
- * The node is read with a watch. While it is missing, the watch is one on its appearance; see children_watch.h for
+ * The node is read with a watch. While it is missing, the watch is one on its appearance; see contenders.h for
  * what that costs. A number that has changed counts no more, though the new one is still to be read. The same holds
  * when the session ends: what has changed in between nobody knows.
  */

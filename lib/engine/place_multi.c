@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "engine/claim_run.h"
-#include "engine/place_meter.h"
+#include "engine/place.h"
 #include "session/request.h"
 #include "session/zk_multi.h"
 

@@ -41,7 +41,7 @@ static void tell_listeners(struct zkr__engine *engine,
 
 /*
  * What is held asks for its node ahead of all that others write now, the first probe among that: see on_connected() in
- * claim_events.c.
+ * claim_step.c.
  */
 static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
 {

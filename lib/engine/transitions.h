@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transitions of a claim, of which claim_events.c makes its answer to each event. Pure. */
+/* The transitions of a claim, of which claim_step.c makes its answer to each event. Pure. */
 #ifndef ZKR_ENGINE_TRANSITIONS_H
 #define ZKR_ENGINE_TRANSITIONS_H
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
-#include "engine/deadlock.h"
+#include "recipes/reentrant.h"
 #include "recipes/ticket.h"
 
 ZKR__OPTIONS_CHECK(zkr_multi_lock_options, 6, watch_node);

@@ -2,13 +2,144 @@
 #include "recipes/reentrant.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/deadlock.h"
 #include "engine/loss.h"
 #include "session/log.h"
+
+/* --- a hold of several threads --- */
+
+struct zkr__shared_hold *
+zkr__shared_hold_make(struct zkr__place *from, void *lock, int64_t open_ms)
+{
+    struct zkr__shared_hold *shared = zkr__mem_alloc(sizeof(*shared));
+    if (!shared) {
+        return NULL;
+    }
+    shared->lock = lock;
+    shared->members = 1;
+    shared->closes_at = zkr__clock_deadline(zkr__now(from->queue->c), open_ms);
+    shared->place.queue = from->queue;
+    zkr__place_move(from, &shared->place);
+    return shared;
+}
+
+/* Somebody of this client who is not to hold beside a reader. */
+static bool writer_waits(const struct zkr__queue *q) ZKR__LOCKED
+{
+    const struct zkr__engine *engine = q->c->engine;
+    const struct zkr__claim *claim;
+    if (q->c->stats.waiting == 0) {
+        return false;
+    }
+    DL_FOREACH(engine->claims, claim)
+    {
+        bool waits = !claim->k.leaving && !zkr__claim_decided(&claim->k);
+        if (waits && claim->q->kind != q->kind && strcmp(claim->q->dir, q->dir) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool zkr__shared_hold_join(struct zkr__shared_hold *shared)
+{
+    struct zkr__place *place = &shared->place;
+    const zkr_client *c = place->queue->c;
+    bool open = zkr__place_sure(place) && zkr__now(c) < shared->closes_at && !c->shut;
+    bool asked_to_end = open && place->claim->k.told != 0;
+    if (!open || asked_to_end || writer_waits(place->queue)) {
+        return false;
+    }
+    shared->members++;
+    return true;
+}
+
+bool zkr__shared_hold_leave(struct zkr__shared_hold *shared, bool wait)
+{
+    if (--shared->members > 0) {
+        return zkr__place_look(&shared->place) == ZKR__PLACE_LOST;
+    }
+    bool lost = zkr__place_leave(&shared->place, wait);
+    zkr__mem_free(shared);
+    return lost;
+}
+
+/* --- the table of threads --- */
+
+struct zkr__place *zkr__holder_place(struct zkr__holder *holder)
+{
+    return holder->rests_on ? &holder->rests_on->place
+           : holder->shared ? &holder->shared->place
+                            : &holder->place;
+}
+
+struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
+{
+    uint64_t thread = zkr__thread_id();
+    struct zkr__holder *holder;
+    HASH_FIND(hh, table, &thread, sizeof(thread), holder);
+    return holder;
+}
+
+/* Only holders are duties of threads. */
+struct zkr__holder *zkr__holders_next_own(struct zkr__holder *holder)
+{
+    struct zkr__thread_duty *duty =
+        holder ? holder->duty.next : zkr__thread_self()->duties;
+    return duty ? ZKR__OWNER_OF(duty, struct zkr__holder, duty) : NULL;
+}
+
+bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder)
+{
+    holder->thread = zkr__thread_id();
+    HASH_ADD(hh, *table, thread, sizeof(holder->thread), holder);
+    if (!holder->hh.tbl) {
+        return false;
+    }
+    if (!zkr__thread_duty_add(&holder->duty)) {
+        HASH_DEL(*table, holder);
+        return false;
+    }
+    return true;
+}
+
+void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder)
+{
+    zkr__thread_duty_drop(&holder->duty);
+    HASH_DEL(*table, holder);
+}
+
+/* --- a thread that would wait for itself --- */
+
+static bool is_behind(const struct zkr__queue *q,
+                      struct zkr__holder *holder) ZKR__LOCKED
+{
+    const struct zkr__queue *held = holder->place.queue;
+    bool readers = q->kind == ZKR__NAME_READ && held->kind == ZKR__NAME_READ;
+    return held->c == q->c && holder->depth > 0 && !readers &&
+           strcmp(held->dir, q->dir) == 0 &&
+           zkr__place_look(zkr__holder_place(holder)) == ZKR__PLACE_HELD;
+}
+
+int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms)
+{
+    struct zkr__holder *holder = NULL;
+    bool behind = false;
+    while (timeout_ms < 0 && !behind && (holder = zkr__holders_next_own(holder))) {
+        behind = is_behind(q, holder);
+    }
+    return behind ? zkr__fail(ZKR_EDEADLK, q->dir,
+                              "the calling thread holds %s through another object, and "
+                              "would wait for itself; release that first",
+                              q->dir)
+                  : ZKR_OK;
+}
+
+/* --- acquire and release --- */
 
 /* --- loss --- */
 
@@ -382,4 +513,46 @@ void zkr__reentrant_cancel(struct zkr__reentrant *lock)
         zkr__place_cancel(&holder->place);
     }
     zkr__unlock(lock->c);
+}
+
+/* --- questions --- */
+
+/* What a lock that threads own can be asked. */
+
+int zkr__reentrant_depth(const struct zkr__reentrant *lock)
+{
+    const struct zkr__holder *holder = zkr__holders_find(lock->holders);
+    return holder ? holder->depth : 0;
+}
+
+const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock, int *rc)
+{
+    const char *dir = lock->queue->dir;
+    struct zkr__holder *holder = zkr__holders_find(lock->holders);
+    if (!holder) {
+        *rc =
+            zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
+        return NULL;
+    }
+    if (!zkr__place_sure(zkr__holder_place(holder))) {
+        *rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir);
+        return NULL;
+    }
+    return zkr__holder_place(holder)->claim;
+}
+
+bool zkr__reentrant_is_held(const struct zkr__reentrant *lock)
+{
+    struct zkr__holder *holder = zkr__holders_find(lock->holders);
+    return holder && zkr__place_sure(zkr__holder_place(holder));
+}
+
+bool zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock)
+{
+    bool held = false;
+    struct zkr__holder *holder, *next;
+    HASH_ITER (hh, lock->holders, holder, next) {
+        held = held || zkr__place_sure(zkr__holder_place(holder));
+    }
+    return held;
 }

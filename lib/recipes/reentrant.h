@@ -6,8 +6,87 @@
 #ifndef ZKR_RECIPES_REENTRANT_H
 #define ZKR_RECIPES_REENTRANT_H
 
-#include "engine/holders.h"
+#include <stdint.h>
+
+#include "base/table.h"
+#include "base/thread.h"
+#include "engine/place.h"
 #include "engine/place_multi.h"
+#include "engine/queue.h"
+
+/*
+ * A hold of several threads by one place, and so by one node. One thread has waited for it, others join; whoever comes
+ * last leaves the queue. Freed with that. All functions need the client's lock.
+ *
+ * Others may join for a fixed time only. Writers of other clients that wait behind the node are not known here, and
+ * without a bound readers that overlap would keep them waiting for ever.
+ */
+
+struct zkr__shared_hold {
+    struct zkr__place place;
+    void *lock; /* whose threads share it */
+    int64_t members;
+    int64_t closes_at; /* nobody joins from then on */
+};
+
+/*
+ * Of the hold @from, which it takes over, with one member; others may join for @open_ms from now. The caller sets the
+ * place's on_change. NULL: no memory, and @from stays.
+ */
+struct zkr__shared_hold *
+zkr__shared_hold_make(struct zkr__place *from, void *lock, int64_t open_ms) ZKR__LOCKED;
+
+/*
+ * One more member. False: it may not join. The time is over, the hold is not sure, or was asked to end, or the client is
+ * shut down or has somebody else than a reader waiting for the path.
+ */
+bool zkr__shared_hold_join(struct zkr__shared_hold *shared) ZKR__LOCKED;
+
+/*
+ * A member leaves; true: the hold had been lost. The last one leaves the queue, as zkr__place_leave() with @wait says,
+ * and frees it; nobody may join meanwhile.
+ */
+bool zkr__shared_hold_leave(struct zkr__shared_hold *shared, bool wait) ZKR__LOCKED;
+
+/* Which threads hold a re-entrant lock or wait for it, how often, and where. Needs the client's
+ * lock. */
+
+struct zkr__holder {
+    uint64_t thread; /* zkr__thread_id(): never reused */
+    int depth;       /* 0 = it waits */
+    struct zkr__place place;
+    /* A read hold of a thread that holds write has no place of its own; and the reverse. NULL = none. */
+    struct zkr__holder *rests_on, *carries;
+    /* Nor has one that is shared with other threads. NULL = none. */
+    struct zkr__shared_hold *shared;
+    void *lock;                   /* whose table it is */
+    struct zkr__thread_duty duty; /* release when the thread ends */
+    struct zkr__call lost;        /* tells the application, on the dispatch thread */
+    /* Reported by that call, to which this belongs until then; NULL = none. */
+    struct zkr__claim *lost_claim;
+    UT_hash_handle hh;
+};
+
+/* By which it holds, or waits. */
+struct zkr__place *zkr__holder_place(struct zkr__holder *holder);
+
+/* The calling thread's entry, or NULL. */
+struct zkr__holder *zkr__holders_find(struct zkr__holder *table);
+/* Of the calling thread, in whichever table, the one behind @holder; NULL: the first. NULL: there is none. */
+struct zkr__holder *zkr__holders_next_own(struct zkr__holder *holder);
+/* Enter @holder for the calling thread; false: no memory. */
+bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder);
+/* Take it out; by its thread, or at that thread's end. */
+void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder);
+
+/* A thread that is about to wait for what it holds itself, by another object. */
+
+/*
+ * ZKR_EDEADLK, with the thread's last error, when the calling thread is to wait in @q without limit, and holds its path by a
+ * re-entrant lock of this client: then it would wait for itself, for ever. A reader beside a reader is none such. What was
+ * lost is held no more; tickets are nobody's. Else ZKR_OK.
+ */
+int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms) ZKR__LOCKED;
 
 struct zkr__reentrant {
     zkr_client *c;

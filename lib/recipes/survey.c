@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/permits.h"
+#include "engine/contender.h"
 #include "session/client.h"
 #include "session/state.h"
 

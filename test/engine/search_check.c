@@ -282,7 +282,7 @@ bool search_is_leaving(const struct contender *k, const struct zkf_node *node)
 
 /*
  * One that named itself and may be passed: put in front of one that was there, who goes by whom it found there; or
- * ahead of the count, so that it came to stand among those who wait for others of their client (engine/known.h).
+ * ahead of the count, so that it came to stand among those who wait for others of their client (engine/directory.h).
  */
 static bool may_be_passed(const struct zkf_node *node, int64_t token)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/reckon.h"
+#include "engine/lists.h"
 #include "search.h"
 
 enum { VISITORS = 8, PATH_ROOM = 128, VISITED = 4 };

@@ -9,7 +9,7 @@
 
 #include <zkr/client.h>
 
-#include "engine/claim_events.h"
+#include "engine/claim_step.h"
 #include "unit.h"
 
 /* ---- what is true of each step, whatever happens ------------------------------------ */

@@ -18,7 +18,7 @@
 
 #include <zkr/client.h>
 
-#include "engine/claim_events.h"
+#include "engine/claim_step.h"
 #include "unit.h"
 
 // clang-format off

@@ -2,7 +2,7 @@
 /* Which threads hold a re-entrant lock. */
 #include <pthread.h>
 
-#include "engine/holders.h"
+#include "recipes/reentrant.h"
 #include "unit.h"
 
 enum { THREADS = 8, MANY = 200 };

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "engine/contender.h"
-#include "engine/permits.h"
 #include "unit.h"
 
 enum { LEASES_MAX = 6 };

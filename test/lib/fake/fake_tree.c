@@ -92,7 +92,7 @@ static void fire(struct zkf__server *server,
     const char *path = node->path;
     bool lapses = zkf__w.lapses != 0 &&
                   (zkf__w.lapses == node->hash || zkf__w.lapses == node->parent_hash);
-    /* For the end of a directory there is no remedy: see reckon.h. */
+    /* For the end of a directory there is no remedy: see lists.h. */
     bool its_end = event == ZKF__EV_DELETED && node->creates > 0;
     bool hushed =
         zkf__w.config.hushes && !its_end && (lapses || (node->forbidden & ZKF_READ));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each event makes of a claim. Pure. */
-#ifndef ZKR_ENGINE_CLAIM_EVENTS_H
-#define ZKR_ENGINE_CLAIM_EVENTS_H
+#ifndef ZKR_ENGINE_CLAIM_STEP_H
+#define ZKR_ENGINE_CLAIM_STEP_H
 
 #include "engine/claim_state.h"
 

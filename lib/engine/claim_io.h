@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests to ZooKeeper that a claim's actions stand for. */
-#ifndef ZKR_ENGINE_CLAIM_REQUESTS_H
-#define ZKR_ENGINE_CLAIM_REQUESTS_H
+/* What a claim asks ZooKeeper: the requests that its actions stand for, and the events that answers stand for. */
+#ifndef ZKR_ENGINE_CLAIM_IO_H
+#define ZKR_ENGINE_CLAIM_IO_H
 
-#include "engine/asked.h"
+#include "engine/claim.h"
 #include "engine/claim_data.h"
+#include "engine/lists.h"
 #include "session/request.h"
 
 /* What makes its node, under a new GUID; @text is room for the owner's. 0 or errno. */
@@ -20,5 +21,14 @@ int zkr__claim_creation(struct zkr__claim *claim,
 void zkr__claim_request(struct zkr__claim *claim,
                         unsigned todo,
                         zkr__answer_fn on_answer) ZKR__LOCKED;
+
+/*
+ * The event that the answer to @tag stands for; the claim takes note of its node, and of whom it stands behind.
+ * False: of an earlier round, to be dropped.
+ */
+bool zkr__claim_take_answer(struct zkr__claim *claim,
+                            unsigned tag,
+                            const struct zkr__answer *answer,
+                            struct zkr__claim_event *e) ZKR__LOCKED;
 
 #endif

@@ -1,11 +1,256 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/claim_events.h"
+#include "engine/claim_step.h"
 
 #include <zkr/client.h>
 
-#include "engine/downgrade.h"
-#include "engine/own_node.h"
 #include "engine/transitions.h"
+
+/* All functions that take an event return actions, as a set of zkr__action. */
+
+/* --- a writer becomes a reader --- */
+
+/*
+ * The downgrade may have been asked in vain: ask again, if there is a connection. What was asked before counts no more:
+ * it was about the WRIT node, or the downgrade is done by then.
+ */
+static unsigned downgrade_again(struct zkr__claim_state *k,
+                                const struct zkr__claim_event *e)
+{
+    k->round++;
+    k->own = ZKR__OWN_NONE;
+    k->downgrade = e->connected ? ZKR__DOWNGRADING : ZKR__DOWNGRADE_OWED;
+    return e->connected ? ZKR__DO_DOWNGRADE : 0;
+}
+
+/*
+ * Those of this client behind us hear at once. A reader may hold from now on: whoever else is not to hold beside
+ * it stays behind our node, under whichever name. A writer lists, behind the transaction.
+ */
+static unsigned begin(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->leaving || k->downgrade != ZKR__SETTLED) {
+        return 0;
+    }
+    return downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
+}
+
+/* The node is another one, whose data nobody has changed yet. */
+static void settle(struct zkr__claim_state *k)
+{
+    k->downgrade = ZKR__SETTLED;
+    k->wish = k->told = k->version = 0;
+    k->note = ZKR__NOTED; /* as it was made */
+}
+
+static unsigned owe(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->own = ZKR__OWN_NONE;
+    k->downgrade = ZKR__DOWNGRADE_OWED;
+    return e->connected ? ZKR__DO_RETRY
+                        : 0; /* else it is asked on the next connection */
+}
+
+static unsigned answered(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
+        return 0;
+    }
+    if (e->refused) {
+        k->round++;
+        k->downgrade = ZKR__SETTLED; /* the node is the one that it was */
+        return ZKR__DO_QUIET;
+    }
+    if (e->code == ZKR_OK) {
+        k->round++;
+        settle(k);
+        return ZKR__DO_QUIET;
+    }
+    if (e->code == ZKR_ENONODE && e->connected) {
+        k->own = ZKR__OWN_ASKED; /* done by an earlier one, or our node was deleted */
+        return ZKR__DO_GET_OWN;
+    }
+    return owe(k, e);
+}
+
+/*
+ * DOWNGRADE: the owner goes on as a reader; only of a hold. DOWNGRADED: that is answered; ZKR_ENONODE: the WRIT node
+ * was gone already.
+ */
+static unsigned downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return e->kind == ZKR__EV_DOWNGRADED ? answered(k, e) : begin(k, e);
+}
+
+/* After that: the answer to the get of the READ node. */
+static unsigned downgrade_seen(struct zkr__claim_state *k,
+                               const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_OK && e->ours) {
+        k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
+        settle(k);
+        k->wish = e->wish;
+        return zkr__heed(k, e);
+    }
+    bool gone = e->code == ZKR_OK || e->code == ZKR_ENONODE;
+    return gone ? zkr__lose(k, e, ZKR_LOST_NODE) : owe(k, e);
+}
+
+/* --- news of our own node, which a get leaves a watch on --- */
+
+/* It was deleted. */
+static unsigned own_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__HELD && k->downgrade != ZKR__SETTLED) {
+        return 0; /* the answer to that tells */
+    }
+    k->own = ZKR__OWN_NONE;
+    if (k->phase == ZKR__HELD && k->departure != ZKR__STAYS) {
+        k->departure = ZKR__DEPARTS_AND_GONE;
+        return 0;
+    }
+    if (k->phase == ZKR__HELD) {
+        return zkr__lose(k, e, ZKR_LOST_NODE);
+    }
+    return zkr__claim_waits_with_node(k) ? zkr__requeue(k, e) : 0;
+}
+
+/*
+ * Ours is gone, and under its name stands one of somebody else, or of a session of ours that is ending. Those behind
+ * us look, as that one may be in their way.
+ */
+static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    unsigned todo = own_gone(k, e);
+    bool aside = (todo & ZKR__DO_STEP_ASIDE) != 0;
+    return (todo & ~(unsigned)ZKR__DO_STEP_ASIDE) | (aside ? ZKR__DO_LET_LOOK : 0);
+}
+
+static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (!e->ours) {
+        return replaced(k, e);
+    }
+    if (k->phase == ZKR__ADOPTING) {
+        if (e->spent) {
+            return zkr__fail_claim(k, e, ZKR_ESEQUENCE);
+        }
+        k->phase = ZKR__LISTING; /* its answer is next */
+    }
+    k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
+    k->unchecked = false;
+    k->refusals = 0;
+    k->version = e->version;
+    if (k->note != ZKR__NOTING) {
+        k->note = e->noted ? ZKR__NOTED : ZKR__UNNOTED;
+    }
+    k->wish = e->wish; /* one that comes before the grant is told with it */
+    return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
+           : k->phase == ZKR__HELD     ? zkr__heed(k, e) | zkr__look_later(k)
+                                       : zkr__look_later(k);
+}
+
+/*
+ * We may not read it, or its server is too busy, or whatever else: a hold is not lost by that, for the session lives.
+ * Whose node it is older servers tell anybody, newer ones those who may read it (ZOOKEEPER-2590); and now and then it
+ * is tried whether it can be watched again.
+ */
+static unsigned unseen(struct zkr__claim_state *k)
+{
+    k->own = ZKR__OWN_NONE;
+    k->refusals++;
+    return ZKR__DO_ASK_OWNER | ZKR__DO_LOOK_LATER;
+}
+
+static unsigned unchecked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->downgrade != ZKR__SETTLED || !e->connected) {
+        return 0;
+    }
+    k->unchecked = true;
+    return unseen(k);
+}
+
+static unsigned got_owner(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool ours = e->code != ZKR_OK && e->code != ZKR_ENONODE;
+    ours = ours || (e->code == ZKR_OK && e->ours);
+    if (ours || k->phase != ZKR__HELD || k->downgrade != ZKR__SETTLED) {
+        return 0;
+    }
+    return e->code == ZKR_OK ? replaced(k, e) : own_gone(k, e);
+}
+
+static unsigned got(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (!zkr__claim_waits_with_node(k) && k->phase != ZKR__HELD) {
+        return 0;
+    }
+    if (k->downgrade != ZKR__SETTLED) {
+        return downgrade_seen(k, e);
+    }
+    if (e->code == ZKR_ENONODE) {
+        return own_gone(k, e);
+    }
+    if (e->code == ZKR_OK) {
+        return seen(k, e);
+    }
+    k->own = ZKR__OWN_NONE;
+    enum zkr__phase stage = zkr__claim_stage(k);
+    if (stage == ZKR__HELD) {
+        return zkr__worth_repeating(e->code) ? ZKR__DO_QUIET : unseen(k);
+    }
+    bool again = stage == ZKR__ADOPTING || stage == ZKR__DOUBTED;
+    return zkr__retry_or_fail(k, e, again ? stage : ZKR__LISTING);
+}
+
+static unsigned changed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->own = ZKR__OWN_NONE;
+    k->version = -1;
+    return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
+                                                                  : 0;
+}
+
+/* --- the note --- */
+
+/* Right behind the write, so that the watch is not used up by it. */
+static unsigned noting(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->note = ZKR__NOTING;
+    return k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+}
+
+/*
+ * Another version: somebody has asked us to let go, of which the watch tells. For any other reason, as an ACL, it would
+ * be refused again, and with it each probe.
+ */
+static unsigned noted(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    static const int other_version = ZKR_EZK(-103);
+    if (k->note != ZKR__NOTING) {
+        return 0;
+    }
+    bool other = e->refused && e->code == other_version;
+    k->note = e->code == ZKR_OK || (e->refused && !other) ? ZKR__NOTED : ZKR__UNNOTED;
+    k->version = other ? -1 : k->version;
+    return other && k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+}
+
+/*
+ * The answer to the get, or to the question whose node it is, where one of another session, or nobody's, is as if ours was
+ * deleted; its data changed, which used up the watch; a probe was refused for its sake; a note is on its way, or answered.
+ */
+static unsigned own_event(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return e->kind == ZKR__EV_GOT_OWN         ? got(k, e)
+           : e->kind == ZKR__EV_GOT_OWNER     ? got_owner(k, e)
+           : e->kind == ZKR__EV_OWN_UNCHECKED ? unchecked(k, e)
+           : e->kind == ZKR__EV_OWN_CHANGED   ? changed(k, e)
+           : e->kind == ZKR__EV_NOTING        ? noting(k, e)
+                                              : noted(k, e);
+}
+
+/* --- the step --- */
 
 enum { QUICK_RETRIES = 3 };
 
@@ -233,7 +478,7 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
     }
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
         k->leaving = true;                 /* no limit to retries any more */
-        k->refused = e->code == ZKR_EAUTH; /* claim_answers.c says so in the log */
+        k->refused = e->code == ZKR_EAUTH; /* claim_io.c says so in the log */
         return zkr__retry_in(k, e, ZKR__REMOVING);
     }
     k->phase = ZKR__GONE;
@@ -246,7 +491,7 @@ static unsigned on_connected(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->phase != ZKR__PAUSED && k->downgrade != ZKR__SETTLED) {
-        return zkr__downgrade_again(k, e);
+        return downgrade_again(k, e);
     }
     k->standstill = 0;
     /*
@@ -319,7 +564,7 @@ static unsigned on_pause_over(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {
     return k->phase == ZKR__PAUSED               ? zkr__enter(k, e, k->next)
-           : k->downgrade == ZKR__DOWNGRADE_OWED ? zkr__downgrade_again(k, e)
+           : k->downgrade == ZKR__DOWNGRADE_OWED ? downgrade_again(k, e)
                                                  : 0;
 }
 
@@ -346,7 +591,7 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
     case ZKR__EV_OWN_CHANGED:
     case ZKR__EV_NOTING:
     case ZKR__EV_NOTED:
-        return zkr__own_event(k, e);
+        return own_event(k, e);
     case ZKR__EV_AHEAD_GONE:
     case ZKR__EV_AHEAD_RELEASED:
         return on_ahead_gone(k, e, e->kind == ZKR__EV_AHEAD_RELEASED);
@@ -355,7 +600,7 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
     case ZKR__EV_AHEAD_CHANGED:
         return on_ahead_changed(k, e);
     case ZKR__EV_OWN_GONE:
-        return zkr__own_gone(k, e);
+        return own_gone(k, e);
     case ZKR__EV_ALL_READY:
         return zkr__all_ready(k, e);
     case ZKR__EV_PROVED:
@@ -378,7 +623,7 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return zkr__written(k, e);
     case ZKR__EV_DOWNGRADE:
     case ZKR__EV_DOWNGRADED:
-        return zkr__downgrade(k, e);
+        return downgrade(k, e);
     case ZKR__EV_LEAVE:
         return on_leave(k, e);
     case ZKR__EV_KINDS:
