@@ -78,9 +78,14 @@ static void forget_promises(int client, int dir)
 /* By hand: its owner cannot know at once. */
 void search_excuse(const struct zkf_node *node)
 {
-    if (excused_count < EXCUSED) {
-        (void)snprintf(excused[excused_count].path, PATH, "%s", node->path);
-        excused[excused_count++].at = zkf_now();
+    int at = 0; /* a delete of before may have been refused */
+    while (at < excused_count && strcmp(excused[at].path, node->path) != 0) {
+        at++;
+    }
+    if (at < EXCUSED) {
+        (void)snprintf(excused[at].path, PATH, "%s", node->path);
+        excused[at].at = zkf_now();
+        excused_count += at == excused_count;
     }
     if (node->label > 0) {
         /* A multi-lock is lost as a whole. */
