@@ -111,6 +111,21 @@ ZKT_CASE(a_lost_leader_queues_again)
     cli_assert_one_line(&a);
 }
 
+/* Somebody deletes the node of a leader: its command is killed, and the next term has a command of its own. */
+ZKT_CASE(a_deleted_leader_leads_again)
+{
+    struct cli c;
+    CLI_START(&c, "elect", zkt_path(), "sh", "-c",
+              "echo $ZKR_FENCING_TOKEN; exec sleep 60");
+    ZKT_EVENTUALLY(strchr(cli_out(&c), '\n'), CLI_PATIENCE_MS);
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+    ZKT_EVENTUALLY(strchr(strchr(cli_out(&c), '\n') + 1, '\n'), CLI_PATIENCE_MS);
+    long long first, second;
+    assert_int_equal(sscanf(cli_out(&c), "%lld %lld", &first, &second), 2);
+    assert_true(first < second);
+    cli_stop(&c, SIGTERM);
+}
+
 /* --connect-timeout is for the first term: a cut that lasts longer does not end it later. */
 ZKT_CASE(a_candidate_outlasts_a_long_cut)
 {

@@ -131,64 +131,45 @@ void view_end(struct view *v)
 /* A line with more about a holder; nothing is printed when nothing is known. */
 struct line {
     FILE *out;
-    bool begun;
     const char *name;
+    bool begun;
 };
 
-static FILE *next(struct line *l)
+/* @value: NULL = not known. */
+static void
+add_part(struct line *l, const char *label, const char *value, const char *unit)
 {
+    if (!value) {
+        return;
+    }
+    (void)fputs(l->begun ? ", " : "holder ", l->out);
     if (!l->begun) {
         l->begun = true;
-        (void)fputs("holder ", l->out);
         text_print(l->out, l->name, 0);
         (void)fputs(": ", l->out);
-    } else {
-        (void)fputs(", ", l->out);
     }
-    return l->out;
-}
-
-static void put_field(struct line *l, const zkr_contender *c, const char *key)
-{
-    const char *value = zkr_contender_field(c, key);
-    if (value) {
-        (void)fprintf(next(l), "%s ", key);
-        text_print(l->out, value, 0);
-    }
-}
-
-static void put_since(struct line *l, int64_t ms)
-{
-    enum { STAMP = 32 };
-    char stamp[STAMP];
-    struct tm tm;
-    time_t seconds = (time_t)(ms / 1000);
-    if (gmtime_r(&seconds, &tm) &&
-        strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm) > 0) {
-        (void)fprintf(next(l), "since %s UTC", stamp);
-    }
+    (void)fputs(label, l->out);
+    text_print(l->out, value, 0);
+    (void)fputs(unit, l->out);
 }
 
 static void print_holder(FILE *out, const struct view_row *row)
 {
+    enum { STAMP = 32 };
     const zkr_contender *c = row->c;
     struct line l = {.out = out, .name = row->owner};
-    if (c->held_since_ms > 0) {
-        put_since(&l, c->held_since_ms);
-    }
-    put_field(&l, c, "user");
-    put_field(&l, c, "host");
-    const char *timeout = zkr_contender_field(c, "session_timeout_ms");
-    if (timeout) {
-        (void)fputs("session timeout ", next(&l));
-        text_print(out, timeout, 0);
-        (void)fputs(" ms", out);
-    }
-    if (row->server) {
-        (void)fputs("session served by ", next(&l));
-        text_print(out, row->server, 0);
-    }
-    put_field(&l, c, "command");
+    char stamp[STAMP];
+    struct tm tm;
+    time_t seconds = (time_t)(c->held_since_ms / 1000);
+    bool known = c->held_since_ms > 0 && gmtime_r(&seconds, &tm) &&
+                 strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm) > 0;
+    add_part(&l, "since ", known ? stamp : NULL, " UTC");
+    add_part(&l, "user ", zkr_contender_field(c, "user"), "");
+    add_part(&l, "host ", zkr_contender_field(c, "host"), "");
+    add_part(&l, "session timeout ", zkr_contender_field(c, "session_timeout_ms"),
+             " ms");
+    add_part(&l, "session served by ", row->server, "");
+    add_part(&l, "command ", zkr_contender_field(c, "command"), "");
     if (l.begun) {
         (void)fputc('\n', out);
     }
