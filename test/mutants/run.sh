@@ -115,32 +115,6 @@ program_of() { # TEST...
     done
 }
 
-# apply FILE COPY: edits the copy, or says why not.
-apply() {
-    perl - "$@" <<'PERL'
-use strict;
-use warnings;
-my ($mutant, $copy) = @ARGV;
-local $/;
-open(my $in, '<', $mutant) or die "$mutant: $!\n";
-my $text = <$in>;
-my $edits = 0;
-while ($text =~ /^@@ (\S+)\n<<<<\n(.*?)\n====\n(.*?)\n?>>>>\n/msg) {
-    my ($file, $old, $new) = ("$copy/$1", $2, $3);
-    open(my $source, '<', $file) or die "$1: $!\n";
-    my $code = <$source>;
-    my $count = () = $code =~ /\Q$old\E/g;
-    die "its text is $count times in $1\n" if $count != 1;
-    $code =~ s/\Q$old\E/$new/;
-    open(my $out, '>', $file) or die "$1: $!\n";
-    print $out $code;
-    close($out) or die "$1: $!\n";
-    $edits++;
-}
-die "no edits in it\n" if $edits == 0;
-PERL
-}
-
 restore() { # FILE COPY
     local file
     while read -r file; do
@@ -184,7 +158,7 @@ try() {
     local mutant=$1 copy=$2 name test why caught=1 start=$SECONDS
     name=$(basename "$mutant" .mutant)
     test=$(field "$mutant" by)
-    if ! why=$(apply "$mutant" "$copy" 2>&1); then
+    if ! why=$(perl "$here/apply.pl" "$copy" "$mutant" 2>&1); then
         why="DOES NOT APPLY: $why"
     elif ! compile "$copy" "$(program_of "$test")"; then
         why="DOES NOT COMPILE: $(grep -m 1 error: "$copy/log" || true)"
@@ -239,8 +213,8 @@ passes "$tmp/1" "${needed[@]}" || {
 }
 
 printf '==> %d mutants\n' "${#mutants[@]}"
-export tmp root jobs chaos
-export -f by_luck work next try apply restore compile program_of passes said field
+export tmp root here jobs chaos
+export -f by_luck work next try restore compile program_of passes said field
 : >"$tmp/missed"
 printf '%s\n' "${mutants[@]}" >"$tmp/queue"
 exec 3<"$tmp/queue"
