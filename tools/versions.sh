@@ -20,8 +20,7 @@ trap 'rm -rf --one-file-system "$tmp"' EXIT
 
 system() { # VARIANT ARCHITECTURE SUITE PACKAGE...
     need mmdebstrap debian-archive-keyring
-    mmdebstrap --quiet --variant="$1" --architectures="$2" --include="${*:4}" "$3" "$root" \
-        http://deb.debian.org/debian
+    mmdebstrap --quiet --variant="$1" --architectures="$2" --include="${*:4}" "$3" "$root"
 }
 
 # The manifest of the servers names its jars by paths of this machine, so they come before it.
