@@ -238,7 +238,8 @@ static unsigned noted(struct zkr__claim_state *k, const struct zkr__claim_event 
 
 /*
  * The answer to the get, or to the question whose node it is, where one of another session, or nobody's, is as if ours was
- * deleted; its data changed, which used up the watch; a probe was refused for its sake; a note is on its way, or answered.
+ * deleted; its data changed, which used up the watch; it was deleted; a probe was
+ * refused for its sake; a note is on its way, or answered.
  */
 static unsigned own_event(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -246,6 +247,7 @@ static unsigned own_event(struct zkr__claim_state *k, const struct zkr__claim_ev
            : e->kind == ZKR__EV_GOT_OWNER     ? got_owner(k, e)
            : e->kind == ZKR__EV_OWN_UNCHECKED ? unchecked(k, e)
            : e->kind == ZKR__EV_OWN_CHANGED   ? changed(k, e)
+           : e->kind == ZKR__EV_OWN_GONE      ? own_gone(k, e)
            : e->kind == ZKR__EV_NOTING        ? noting(k, e)
                                               : noted(k, e);
 }
@@ -589,6 +591,7 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
     case ZKR__EV_GOT_OWNER:
     case ZKR__EV_OWN_UNCHECKED:
     case ZKR__EV_OWN_CHANGED:
+    case ZKR__EV_OWN_GONE:
     case ZKR__EV_NOTING:
     case ZKR__EV_NOTED:
         return own_event(k, e);
@@ -599,8 +602,6 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         return k->phase == ZKR__PARKED ? zkr__enter(k, e, ZKR__LISTING) : 0;
     case ZKR__EV_AHEAD_CHANGED:
         return on_ahead_changed(k, e);
-    case ZKR__EV_OWN_GONE:
-        return own_gone(k, e);
     case ZKR__EV_ALL_READY:
         return zkr__all_ready(k, e);
     case ZKR__EV_PROVED:

@@ -60,11 +60,11 @@ void a_mutex_is_locked(zkr::client &client, const std::string &path)
         EXPECT(mutex.try_lock()); /* re-entrant */
         mutex.release();
         EXPECT(!elsewhere([&] { return mutex.try_lock(); }));
-        EXPECT(!elsewhere([&] { return mutex.try_lock_for(50ms); }));
+        EXPECT(!elsewhere([&] { return mutex.try_lock_for(500ms); }));
         EXPECT(!elsewhere([&] {
-            return mutex.try_lock_until(std::chrono::steady_clock::now() + 50ms);
+            return mutex.try_lock_until(std::chrono::steady_clock::now() + 500ms);
         }));
-        EXPECT(thrown([&] { zkr::hold(mutex, 50ms); }) == std::errc::timed_out);
+        EXPECT(thrown([&] { zkr::hold(mutex, 500ms); }) == std::errc::timed_out);
     }
     EXPECT(mutex.valid_for() == 0ms);
     EXPECT(thrown([&] { (void)mutex.fencing_token(); }) ==
@@ -84,13 +84,13 @@ void readers_share(zkr::client &client, const std::string &path)
     std::shared_lock reader(rw);
     EXPECT(rw.reader().valid_for() > 0ms);
     EXPECT(elsewhere([&] { return std::shared_lock(rw, 10s).owns_lock(); }));
-    EXPECT(!elsewhere([&] { return std::unique_lock(rw, 50ms).owns_lock(); }));
+    EXPECT(!elsewhere([&] { return std::unique_lock(rw, 500ms).owns_lock(); }));
     EXPECT(thrown([&] { rw.lock(); }) == zkr::make_error_code(ZKR_EDEADLK));
     reader.unlock();
     std::unique_lock writer(rw);
     EXPECT(rw.fencing_token() > 0);
     EXPECT(!elsewhere([&] { return rw.try_lock_shared(); }));
-    EXPECT(!elsewhere([&] { return rw.try_lock_shared_for(50ms); }));
+    EXPECT(!elsewhere([&] { return rw.try_lock_shared_for(500ms); }));
 }
 
 void a_hold_moves(zkr::client &client, const std::string &path)
@@ -142,7 +142,7 @@ void a_latch_leads(zkr::client &client, const std::string &path)
     EXPECT(latch.leader() == "host-17");
     zkr::leader_latch second(client, path, "host-18");
     second.start();
-    EXPECT(!second.await(50ms));
+    EXPECT(!second.await(500ms));
     latch.stop(true);
     EXPECT(over);
     EXPECT(second.await(10s));
