@@ -105,10 +105,13 @@ ZKT_CASE(libzookeepers_debug_lines_are_not_made)
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 }
 
-/* Without a server it says the same again and again: that is passed on once, and again after a connection. */
+/*
+ * Without a server it says the same again and again, some forty lines a second: that is passed on once, and again after a
+ * connection. A connection that is reset ends in one of several texts, by how far it had come.
+ */
 ZKT_CASE(what_libzookeeper_repeats_is_passed_on_once)
 {
-    enum { WHILE_MS = 1000, TEXTS = 2 };
+    enum { WHILE_MS = 1000, TEXTS = 8 };
     struct lines l = {0};
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -121,7 +124,7 @@ ZKT_CASE(what_libzookeeper_repeats_is_passed_on_once)
         zkt_proxy_cut(proxy);
         ZKT_EVENTUALLY(atomic_load(&l.theirs) > before, PATIENCE_MS);
         zkt_sleep_ms(WHILE_MS);
-        assert_true(atomic_load(&l.theirs) <= before + 2 * TEXTS);
+        assert_true(atomic_load(&l.theirs) <= before + TEXTS);
         zkt_proxy_heal(proxy);
         ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
         before = atomic_load(&l.theirs);
