@@ -278,11 +278,12 @@ static int beat(char *name, const char *mode)
     (void)alarm(BEAT_S); /* should nobody be left to end it */
     struct cli_beat *b = &beats[strtol(colon + 1, NULL, 10)];
     const char *token = getenv("ZKR_FENCING_TOKEN");
-    atomic_store(&b->token, token ? atoll(token) : 0);
-    atomic_store(&b->pid, getpid());
     if (strcmp(mode, "deaf") == 0 || strcmp(mode, "grand") == 0) {
         ignore_signals();
     }
+    atomic_store(&b->pid, getpid());
+    atomic_store(&b->token,
+                 token ? atoll(token) : 0); /* who sees it may rely on the above */
     atomic_store(&b->last, cli_now_ns());
     atomic_store(&b->first, atomic_load(&b->last));
     if (strcmp(mode, "once") == 0) {

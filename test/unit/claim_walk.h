@@ -447,7 +447,9 @@ static void rare(void)
 {
     switch (zkt_below(&w.seed, 9)) {
     case 8:
-        news(ZKR__EV_UNHEARD);
+        if (w.count == 0) { /* after some session timeouts: all is answered by then */
+            news(ZKR__EV_UNHEARD);
+        }
         break;
     case 0:
         news(ZKR__EV_LEAVE);
