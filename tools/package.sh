@@ -146,7 +146,7 @@ try() {
 
 case $* in
 '')
-    need gcc libc6-dev cmake make pkg-config libzookeeper-mt-dev uthash-dev perl dpkg-dev debhelper lintian reuse
+    need build-essential gcc libc6-dev cmake pkg-config libzookeeper-mt-dev uthash-dev perl debhelper lintian reuse
     tmp=$(mktemp -d)
     build_twice
     look
