@@ -158,8 +158,8 @@ ZKR_API const char *zkr_client_state_name(int state);
  * A delete that the servers refuse, for want of permission, is repeated with growing pauses for as long as the
  * session lives; until then its node is not gone.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on; when one was refused, zk_rc of zkr_last_error() is ZNOAUTH), ZKR_ECLOSED (the client is shut down; the deletes go on),
- * ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a forked child).
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on; when one was refused, zk_rc of zkr_last_error() is ZNOAUTH),
+ * ZKR_ECLOSED (the client is shut down; the deletes go on), ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, until confirmed or @timeout_ms.
  * Threads:  any.

@@ -133,8 +133,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *           tail, within the deadline. A re-connect within the session keeps the place.
  * Cost:     1 round trip when free (create and list are sent together), 2 until parked behind
  *           others, then 0 or 1 after the event; 0 when re-entered. Each four to eight session timeouts of a wait cost
- *           one read, of which nobody waits for the answer (client.h, Permissions). If only this client has used the path since its
- *           last acquire there, the number of the new node shows it, and no list is sent. If others came after all,
+ *           one read, and nobody waits for its answer (client.h, Permissions). If only this client has used the path
+ *           since its last acquire there, the number of the new node shows it, and no list is sent. If others came after all,
  *           that costs 1 round trip more, once. The second acquire of a path in a session leaves a watch on the
  *           path, for 1 request; the watch stays until the path is deleted or the session ends. The same goes for
  *           who locks again right after release: the list that granted it has shown who waits behind it, 64 at

@@ -294,8 +294,6 @@ void zkr__children_watch_end(struct zkr__children_watch *w)
 
 /* --- lists of contenders --- */
 
-/* --- lists --- */
-
 struct zkr_contenders {
     size_t count;
     zkr_contender list[];
