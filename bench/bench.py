@@ -44,7 +44,8 @@ def arguments():
 
 def chosen(options):
     peers = [peer for peer in PEERS
-             if not options.peer or peer.key in options.peer or peer.key == "zkr"]
+             if peer.key in options.peer or peer.key == "zkr"
+             or not options.peer and not peer.asked_for]
     if options.scenario:
         return peers, [s for s in SCENARIOS if s.key in options.scenario]
     return peers, [s for s in SCENARIOS if s.quick or not options.quick]
@@ -115,6 +116,7 @@ def run(options, room):
     words = about(options, seed)
     say(words[0])
     programs = os.path.join(options.build, "bench")
+    os.environ["ZKR_GUARDIAN_PATH"] = os.path.join(options.build, "tools/guardian/zkr-guardian")
     peers, scenarios = chosen(options)
     peers, missing = look_for(peers, programs)
     lab = Lab(programs, room, seed, options.seconds or (0.4 if options.quick else 0.5),

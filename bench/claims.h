@@ -30,8 +30,8 @@ struct claims_answer {
 struct claims_worker {
     char dir[BENCH_PATH - 16];
     int count;
-    bool
-        apart; /* each on a path of its own below dir, held by somebody else; else all on dir */
+    /* Each on a path of its own below dir, held by somebody else; else all on dir. */
+    bool apart;
     int commands[2], answers[2]; /* pipes: to the worker, and from it */
 };
 

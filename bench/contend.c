@@ -145,8 +145,8 @@ struct crowd {
     zkr_mutex *shared;
     int cycles;
     long hold_us;
-    bool
-        hand_overs; /* measure these, from release to the next holder; else whole cycles */
+    /* Measure these, from release to the next holder; else whole cycles. */
+    bool hand_overs;
     /* Of the round. */
     pthread_barrier_t start;
     atomic_int_fast64_t released_at;

@@ -149,6 +149,15 @@ static int open_with_tls(zkr_client **client)
     return zkr_client_open(client, "zk1.example.com:2281", &options);
 }
 
+/* ---- a guardian ----------------------------------------------------------------- */
+
+static int open_guarded(zkr_client **client, const char *servers)
+{
+    zkr_client_options options = ZKR_CLIENT_OPTIONS_INIT;
+    options.guardian = ZKR_GUARDIAN_TRY; /* or ..._REQUIRED: it must have one */
+    return zkr_client_open(client, servers, &options);
+}
+
 int main(int argc, char **argv)
 {
     zkr_client *client = NULL;
@@ -162,7 +171,7 @@ int main(int argc, char **argv)
         zkr_client_close(client);
     }
     snprintf(path, sizeof(path), "%s/mutex", argv[2]);
-    expect_ok("open", zkr_client_open(&client, argv[1], NULL));
+    expect_ok("open", open_guarded(&client, argv[1]));
     expect_ok("create", zkr_mutex_create(&mutex, client, path, NULL));
     expect_ok("acquire", zkr_mutex_acquire(mutex, 10000));
     guarded_write(mutex, "/stock/apples", "12");

@@ -24,7 +24,7 @@ search() {
 }
 
 [ $# -eq 0 ] || die 64 'usage: ./run check'
-need "${packages_build[@]}" "${packages_test[@]}" "${packages_lint[@]}"
+need "${packages_build[@]}" "${packages_test[@]}" "${packages_lint[@]}" "${packages_proof[@]}"
 need_lint_tools
 no_logs
 begin lint 'lint of what changed: clang-format, shellcheck, pyflakes' tools/lint.sh --changed format shell python
@@ -34,6 +34,7 @@ while [ ${#lane[@]} -gt 0 ]; do
     [ "$ended" = build ] || continue
     begin gcc 'static and unit tests, the fake, the mutex' tools/ctest.sh plain -j 3 "${checked[@]}"
     begin search 'a short search of schedules' search
+    begin proof 'the lease, proved' tools/proof.sh --quick
     begin tidy 'lint of what changed: clang-tidy' tools/lint.sh --changed tidy
 done
 end_of_stages gcc

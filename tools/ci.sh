@@ -11,10 +11,10 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 # shellcheck source=tools/stages.sh
 . tools/stages.sh
 
-# Three builds at once; the first has by far the most tests, without a sanitizer each.
+# Most tests wait most of the time, those of the first build more than those with a sanitizer.
 tests() { # PRESET [ARGUMENT...]
-    local jobs=3
-    [ "$1" != plain ] || jobs=4
+    local jobs=4
+    [ "$1" != plain ] || jobs=6
     tools/ctest.sh "$1" -j "$jobs" "${@:2}"
 }
 
@@ -23,7 +23,7 @@ tests() { # PRESET [ARGUMENT...]
 valgrind_tests() { # [ARGUMENT...]
     local wrapper='valgrind -q --leak-check=full --show-leak-kinds=definite,possible'
     wrapper+=' --errors-for-leak-kinds=definite,possible --error-exitcode=99'
-    ZKR_TEST_WRAPPER=$wrapper ctest --test-dir build/plain/test -L unit -LE slow -j 3 --output-on-failure \
+    ZKT_CASE_SECONDS=600 ZKR_TEST_WRAPPER=$wrapper ctest --test-dir build/plain/test -L unit -LE slow -j 3 --output-on-failure \
         --no-tests=error "$@"
 }
 
@@ -36,25 +36,37 @@ idly() {
     "$@"
 }
 
-# The tests of a build begin as soon as it is made; the next one is made beside them, and what needs nobody's
-# attention comes last.
+# Two things go on at a time: the tests of one build after the other, since some of them measure time; and beside them, at
+# the lowest priority, what only computes: the other builds, then what needs nobody's attention.
 everything() {
+    local testing=yes
+    local -A built=()
     stage 'lint: clang-format, shellcheck, pyflakes, man pages, gofmt' tools/lint.sh texts
     stage 'build with gcc' tools/build.sh plain
     begin gcc 'tests, gcc' tests plain
-    begin address-build 'build with clang, address and undefined sanitizers' tools/build.sh asan
+    begin address-build 'build with clang, address and undefined sanitizers' idly tools/build.sh asan
     while [ ${#lane[@]} -gt 0 ]; do
         await_one
         case $ended in
-        address-build) begin address 'tests, address and undefined sanitizers' tests asan ;;
-        thread-build) begin thread 'tests, thread sanitizer' tests tsan ;;
+        address-build) built[address]=yes ;;
+        thread-build) built[thread]=yes ;;
         esac
         case $over in
-        address-build) begin thread-build 'build with clang, thread sanitizer' tools/build.sh tsan ;;
+        gcc | address | thread) testing=no ;;
+        address-build) begin thread-build 'build with clang, thread sanitizer' idly tools/build.sh tsan ;;
         thread-build) begin tidy 'lint: clang-tidy' idly tools/lint.sh tidy ;;
-        tidy) begin valgrind 'tests, valgrind' idly valgrind_tests ;;
+        tidy) begin valgrind 'tests, valgrind' valgrind_tests ;;
         valgrind) begin fuzz 'fuzz, 3 s each' idly fuzz ;;
+        fuzz) begin proof 'the lease, proved' idly tools/proof.sh lease ;;
+        proof) begin claims 'every state of claims' idly tools/proof.sh claims ;;
         esac
+        if [ "$testing${built[address]:-}" = noyes ]; then
+            begin address 'tests, address and undefined sanitizers' tests asan
+            testing=yes built[address]=
+        elif [ "$testing${built[thread]:-}" = noyes ]; then
+            begin thread 'tests, thread sanitizer' tests tsan
+            testing=yes built[thread]=
+        fi
     done
     end_of_stages gcc address thread valgrind
 }
@@ -92,7 +104,7 @@ case ${1:-}:$# in
 -R:2) regex=$2 ;;
 *) die 64 'usage: ./run ci [-R REGEX | --fresh]' ;;
 esac
-need "${packages_build[@]}" "${packages_test[@]}" "${packages_lint[@]}" "${packages_ci[@]}"
+need "${packages_build[@]}" "${packages_test[@]}" "${packages_lint[@]}" "${packages_ci[@]}" "${packages_proof[@]}"
 need_lint_tools
 need_sanitizers
 want_peers

@@ -126,6 +126,7 @@ try() {
     man -w zkr zkrecipes zkr_mutex_acquire >>"$log" 2>&1 || failed 'a page of the manual is missing'
     # shellcheck disable=SC1091 # of the package
     (. /usr/share/bash-completion/completions/zkr && complete -p zkr) >>"$log" || failed 'no completion for zkr'
+    [ -x /usr/libexec/zkr-guardian ] || die 1 'no zkr-guardian where the library looks for it'
     [ -s /usr/lib/systemd/system/zkr@.service ] || die 1 'no unit for systemd'
 
     progress "the first program of README, and zkr, on $servers"

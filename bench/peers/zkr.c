@@ -17,11 +17,21 @@ static void must(int rc, const char *what)
     }
 }
 
+/* What is the default for the library is one of these by turns: beside it they show whether it chooses well. */
+static int64_t look_ahead(void)
+{
+    bool never = strcmp(driver_options.kind, "never_ahead") == 0;
+    return never ? -1 : strcmp(driver_options.kind, "always_ahead") == 0;
+}
+
 static void *open_client(void)
 {
     zkr_client *c = NULL;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = driver_options.ttl_ms;
+    o.look_ahead = look_ahead();
+    o.guardian =
+        strcmp(driver_options.kind, "guarded") == 0 ? ZKR_GUARDIAN_REQUIRED : 0;
     must(zkr_client_open(&c, driver_options.servers, &o), "open");
     must(zkr_client_wait_connected(c, 15000), "connect");
     return c;
@@ -35,6 +45,15 @@ struct lock {
     void (*granted)(void *contender);
     void *contender;
 };
+
+static zkr_mutex *make_mutex(zkr_client *c, const char *path)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.keep_ms = strcmp(driver_options.kind, "keeper") == 0 ? 100 : 0;
+    zkr_mutex *m = NULL;
+    must(zkr_mutex_create(&m, c, path, &o), "create a mutex");
+    return m;
+}
 
 static void *make_lock(void *client, const char *path, int number)
 {
@@ -52,7 +71,7 @@ static void *make_lock(void *client, const char *path, int number)
                                   NULL),
              "create a semaphore");
     } else {
-        must(zkr_mutex_create(&l->mutex, client, path, NULL), "create a mutex");
+        l->mutex = make_mutex(client, path);
     }
     return l;
 }

@@ -8,7 +8,7 @@ import time
 from . import figures, load
 from .lab import await_ready
 from .peers import java
-from .processes import Failed, end_all
+from .processes import Failed, Process, end_all
 from .scenarios import Scenario
 
 
@@ -192,21 +192,21 @@ def try_held(lab, rows):
                 end_all(both)
 
 
-FAILOVER_MS = 4000
-
-
 def failover(lab, rows):
     """After a clean stop one by one; after a kill, which is mostly waiting, all at once."""
+    guarded = [row for row in rows if "die" in row.peer.works]
+    rows = [row for row in rows if row not in guarded]
     waiting = {}
     try:
         for row in rows:
-            take, give = ("lead", "resign") if "lead" in row.peer.works else ("hold", "release")
+            take = "lead" if "lead" in row.peer.works else "hold"
             with troubles(row):
                 for after in ("stop", "kill"):
                     path = lab.path(row.peer, row.scenario)
                     pair = waiting[row, after] = []
                     for _ in range(2):
-                        pair += lab.drivers(row.peer, row.scenario, path, ttl_ms=FAILOVER_MS)
+                        pair += lab.drivers(row.peer, row.scenario, path,
+                                            ttl_ms=row.scenario.ttl_ms)
                     pair[0].ask(take, 30)
                     pair[1].say(take)
         time.sleep(1)
@@ -223,10 +223,52 @@ def failover(lab, rows):
                 pair[0].kill()
         for row, gone in killed.items():
             with troubles(row):
-                next_one = waiting[row, "kill"][1].hear_json(30)["at"]
+                patience = 30 + row.scenario.ttl_ms / 1000
+                next_one = waiting[row, "kill"][1].hear_json(patience)["at"]
                 row.values["kill"] = (next_one - gone) / 1e6
     finally:
         end_all(driver for pair in waiting.values() for driver in pair)
+    for row in guarded:
+        with troubles(row):
+            kill_in_a_row(lab, row)
+
+
+def start_taker(lab, row, path):
+    """A process that wants the lock, and a function that waits until it has it, and says since when."""
+    ttl_ms = row.scenario.ttl_ms
+    if row.peer.key != "zkr-lock":
+        driver = lab.drivers(row.peer, row.scenario, path, ttl_ms=ttl_ms)[0]
+        driver.say("hold")
+        return driver, lambda: driver.hear_json(30)["at"]
+    words = [*row.peer.argv(lab.build), "-z", lab.address(row.peer), "-t", str(ttl_ms), "lock",
+             path, "sh", "-c", "echo has it; exec sleep 600"]
+    zkr = Process(words, f"{lab.room}/{row.peer.key}.log")
+
+    def taken():
+        zkr.hear(30)
+        return time.monotonic_ns()
+    return zkr, taken
+
+
+def kill_in_a_row(lab, row, kills=50, queued=0.2):
+    """The holder is killed, and the next one is the holder, again and again."""
+    path = lab.path(row.peer, row.scenario)
+    times = row.values["kill"] = []
+    processes = []
+    try:
+        holder, taken = start_taker(lab, row, path)
+        processes.append(holder)
+        taken()
+        while len(times) < kills and not lab.time_is_up():
+            waiter, taken = start_taker(lab, row, path)
+            processes.append(waiter)
+            time.sleep(queued)
+            gone = time.monotonic_ns()
+            holder.kill()
+            times.append((taken() - gone) / 1e6)
+            holder = waiter
+    finally:
+        end_all(processes)
 
 
 def idle(lab, rows, seconds=3):
@@ -311,7 +353,9 @@ NEEDS = {"cycle": "cycle", "stock": "cycle", "drain": "once", "try": "try", "fai
 
 def why_not(peer, scenario):
     """Why a peer does not take part, or None."""
-    if NEEDS[scenario.kind] not in peer.works or \
+    if "die" in peer.works and scenario.kind != "failover":
+        return "they differ in how soon a killed holder is followed"
+    if NEEDS[scenario.kind] not in (*peer.works, "hold" if "die" in peer.works else "") or \
             peer.alone and (scenario.kind != "cycle" or scenario.contenders > 1):
         return "they have none"
     if scenario.lock not in peer.locks:

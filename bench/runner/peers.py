@@ -26,6 +26,7 @@ class Peer:
     locks: tuple = ("mutex",)  # kinds
     settings: tuple = ()  # arguments of the driver
     alone: bool = False  # no lock: for the floor
+    asked_for: bool = False  # measured only with --peer
     warm: float = 0.3  # seconds until it is warm
     jit: bool = False  # each process is cold at first, and has to be compiled
     most_waiters: int = 100
@@ -101,6 +102,22 @@ PEERS = [
          works=("cycle", "once", "try", "hold", "lead"), most_waiters=5000,
          locks=("mutex", "rw", "semaphore"),
          survives=QUORUM, fair="yes", fencing="yes", loss="yes"),
+    Peer("never-ahead", "zkrecipes, look_ahead -1", "zookeeper", ["{build}/zkr-bench"], [],
+         settings=("kind=never_ahead",), works=("cycle",), asked_for=True,
+         survives=QUORUM, fair="yes", fencing="yes", loss="yes"),
+    Peer("always-ahead", "zkrecipes, look_ahead 1", "zookeeper", ["{build}/zkr-bench"], [],
+         settings=("kind=always_ahead",), works=("cycle",), asked_for=True,
+         survives=QUORUM, fair="yes", fencing="yes", loss="yes"),
+    Peer("keeper", "zkrecipes, keep_ms 100", "zookeeper", ["{build}/zkr-bench"], [],
+         settings=("kind=keeper",), works=("cycle",), asked_for=True,
+         survives=QUORUM, fair="within a client", fencing="with pass", loss="yes"),
+    Peer("guarded", "zkrecipes, guardian", "zookeeper", ["{build}/zkr-bench"], [],
+         settings=("kind=guarded",), works=("die",),
+         survives=QUORUM, fair="yes", fencing="yes", loss="yes",
+         note="as above, but for a holder that is killed: a process beside it ends its session"),
+    Peer("zkr-lock", "zkr lock", "zookeeper", ["{build}/../tools/zkr"], [], works=("die",),
+         survives=QUORUM, fair="yes", fencing="yes", loss="yes",
+         note="as above, with a command under the lock, which is dead before the next one starts"),
     Peer("floor", "create, delete", "zookeeper", ["{build}/floor"], [], works=("cycle",),
          alone=True, survives="–", fair="–", fencing="–", loss="–",
          note="locks nothing: two requests, each awaited"),

@@ -58,6 +58,14 @@ def value(name):
     return read
 
 
+def worst(name):
+    """Of those that were measured again and again."""
+    def read(row, _ours):
+        known = row.values.get(name)
+        return figures.at(known, 0.9) if isinstance(known, list) and known else None
+    return read
+
+
 WAIT = [(f"wait, {label} (us)", lambda row, ours, share=share: figures.at(waits(row), share))
         for label, share in zip(("median", "p90", "p99"), SHARES)]
 COLUMNS = {
@@ -74,7 +82,8 @@ COLUMNS = {
     "try": [("median (us)", lambda row, ours: figures.at(waits(row), 0.5)),
             ("p99 (us)", lambda row, ours: figures.at(waits(row), 0.99))],
     "failover": [("after a clean stop (ms)", value("stop")),
-                 ("after a kill (ms)", value("kill"))],
+                 ("after a kill (ms)", value("kill")),
+                 ("p90 of 50 kills (ms)", worst("kill"))],
     "idle": [("requests a second", value("requests")), ("client CPU (ms a second)", value("cpu"))],
     "command": [("runs a second, one", value("one")), ("eight at once", value("eight"))],
 }
@@ -106,7 +115,7 @@ def left_out_lines(rows):
     """Why who is not in a table; of what is no lock it goes without saying."""
     why = {}
     for row in rows:
-        if row.left_out and not row.peer.alone:
+        if row.left_out and not row.peer.alone and "die" not in row.peer.works:
             why.setdefault(row.left_out, []).append(row.peer.name)
     return ["", *(f"Left out, {reason}: {', '.join(names)}." for reason, names in why.items())] \
         if why else []
@@ -152,8 +161,7 @@ def summary(results, missing):
               lambda row: 1e6 / rate(row) if rate(row) else None),
              ("processes8", "8 processes (a second)", rate),
              ("processes8", "least / most of them", fairness),
-             ("failover", "after a kill (s)",
-              lambda row: row.values["kill"] / 1e3 if "kill" in row.values else None)]
+             ("failover", "after a kill (ms)", lambda row: value("kill")(row, None))]
     by_peer = {(row.scenario.key, row.peer.key): row for rows in results for row in rows}
     measured = {row.scenario.key for rows in results for row in rows}
     picks = [pick for pick in picks if pick[0] in measured]

@@ -20,6 +20,7 @@ class Scenario:
     delay_ms: int = 0
     quick: bool = False  # part of --quick
     count: int = 0  # waiters to drain; units of the stock
+    ttl_ms: int = 4000  # of the lease, for failover
     targets: dict = dataclasses.field(default_factory=dict)  # by peer: times as fast, at least
 
     @property
@@ -63,13 +64,19 @@ SCENARIOS = [
              hold_us=0, targets={"curator": 1.3, "gozk": 1.3}),
     Scenario("sessions8", "8 sessions of one process, one lock", sessions=8,
              targets={"gozk": 1.05}),
+    Scenario("processes8-1ms", "8 processes, one lock, 1 ms to the servers one way", processes=8,
+             delay_ms=1, targets={"gozk": 1.8}),
     Scenario("processes8-5ms", "8 processes, one lock, 5 ms to the servers one way", processes=8,
-             delay_ms=5),
+             delay_ms=5, quick=True, targets={"gozk": 1.9}),
+    Scenario("sessions8-5ms", "8 sessions of one process, one lock, 5 ms to the servers one way",
+             sessions=8, delay_ms=5, targets={"gozk": 1.9}),
     Scenario("stock", "a stock of 100 sold by 30 clients, one at a time", "stock",
              processes=6, sessions=5, count=100),
     Scenario("rw", "a read-write lock, 7 processes read and 1 writes", lock="rw", processes=8),
     Scenario("semaphore", "a semaphore of 3, 8 processes", lock="semaphore", permits=3,
              processes=8),
+    Scenario("failover30", "holder or leader gone: until the next one, leases of 30 s", "failover",
+             ttl_ms=30000),
     Scenario("try", "try on a lock that is held", "try"),
     Scenario("idle", "a lock held and nothing done, leases of 10 s", "idle"),
 ]

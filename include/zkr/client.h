@@ -61,6 +61,7 @@
 #include <zkr/dispatch.h>
 #include <zkr/error.h>
 #include <zkr/export.h>
+#include <zkr/guardian.h>
 #include <zkr/lease.h>
 #include <zkr/loss.h>
 #include <zkr/metrics.h>
@@ -90,9 +91,11 @@ enum zkr_client_states {
  * @options  NULL = defaults; borrowed during the call.
  *
  * Returns ZKR_OK, ZKR_EINVAL (server list, chroot, an option out of range or unknown, a file of
- * options.tls_cert that cannot be read, no TLS in libzookeeper), ZKR_ENOMEM, ZKR_ESYS (no thread could be started).
+ * options.tls_cert that cannot be read, no TLS in libzookeeper, ZKR_GUARDIAN_REQUIRED with open_handle),
+ * ZKR_ENOMEM, ZKR_ESYS (no thread could be started, or no guardian that is required).
  *
- * Blocks:   no; names are resolved and servers reached in the background.
+ * Blocks:   no; names are resolved and servers reached in the background. With ZKR_GUARDIAN_REQUIRED
+ *           the first waits for the start of a process, at most 10 s.
  * Threads:  any. Starts two threads, or one with options.dispatch_by_application; libzookeeper starts two.
  *           If @servers has names, one more runs while they are resolved. libzookeeper aborts the program
  *           when it cannot start its two, for each session anew. So the client starts and ends two of its own

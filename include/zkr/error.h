@@ -144,8 +144,10 @@ ZKR_API const zkr_error *zkr_last_error(void);
  * Cost:     no request.
  * Curator:  none.   Since: 0.1.
  */
-ZKR_API int
-zkr_error_set(int code, int sys_errno, const char *path, const char *message);
+ZKR_API int zkr_error_set(int code,
+                          int sys_errno,
+                          const char *path,
+                          const char *message);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,8 @@ extern "C" {
  * Put it first into a zoo_multi() or zoo_amulti() of your own, on any handle with the same
  * chroot. Once the hold is over, the whole multi fails with ZNONODE, whatever the clocks say. Wait for
  * its answer before you release: the next thread of the same client gets the lock at once, while the
- * node of this hold is still being deleted.
+ * node of this hold is still being deleted. With options.keep_ms the node outlives the hold: the check fails once the
+ * lock has left the client.
  *
  * @m   borrowed.
  * @op  filled on success. It points to a path that lives until the calling thread releases

@@ -71,6 +71,9 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  * - All servers of the ensemble have the same tickTime. Their limits of the session timeout may differ,
  *   and may change at a restart: the lease counts with zkr_client_session_timeout_ms(), whatever is in force.
  * - The server is not an observer that is served by another observer or follower (observerMasterPort).
+ * - The thread of the leader that pings the servers is never late by 3 % of a tick while its other threads go on. The
+ *   room is 0.265 of the session timeout less half a tick, unless options.server_tick_ms is set: 1.6 seconds for a
+ *   session timeout of 10 seconds and a tick of 2.
  * - Nobody ends the session from outside (Curator's KillSession, an administrator).
  * - When a server grants a shorter session timeout at a re-connect than any before, the client reads that answer: the
  *   process does not stop, and the connection does not break, at that very moment.

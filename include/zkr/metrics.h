@@ -18,7 +18,7 @@
  * | `zkr_failed_total` | counter | given up because of an error |
  * | `zkr_lost_total` | counter | lost while held, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum until the lease ended), `stopped` (the same, because this process did not run) |
  * | `zkr_reentries_total` | counter | acquired again by a thread that held already, or joined by another reader |
- * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `event` (the event about the node ahead was enough), `list` (the children were listed again) |
+ * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `event` (the event about the node ahead was enough), `prepared` (the same, as the client had looked ahead), `list` (the children were listed again) |
  * | `zkr_wait_seconds` | histogram | from the request to the grant, if granted |
  * | `zkr_hold_seconds` | histogram | from the grant to the release or the loss |
  *
@@ -39,7 +39,7 @@
  * | `zkr_requests_total` | counter | sent to ZooKeeper, pings excepted |
  * | `zkr_probes_total` | counter | of these, lease probes |
  * | `zkr_probe_round_trip_seconds` | histogram | of answered probes |
- * | `zkr_pending_deletes` | gauge | nodes released or given up, and not yet confirmed gone |
+ * | `zkr_pending_deletes` | gauge | nodes released or given up, and not yet confirmed gone; kept ones, too |
  * | `zkr_dropped_log_lines_total` | counter | dropped because the log callback was too slow |
  */
 #ifndef ZKR_METRICS_H
@@ -65,8 +65,9 @@ typedef struct zkr_stats {
     int64_t losses;     /**< holds lost before they were released */
     int64_t held;       /**< held now */
     int64_t waiting;    /**< in a queue now */
-    int64_t pending_deletes; /**< released or given up, node not yet confirmed gone */
-    int64_t dropped_log;     /**< log lines dropped because the callback was too slow */
+    /** Released or given up, and the node is not yet confirmed gone; or the node is kept. */
+    int64_t pending_deletes;
+    int64_t dropped_log; /**< log lines dropped because the callback was too slow */
     /** Of the grants, those that had to wait for another contender. */
     int64_t contended;
     /** Sessions that ended otherwise than by zkr_client_close(). */

@@ -114,8 +114,9 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  *           client saw them last; if one still is not, it makes no node, and is in nobody's way on the others.
  * Curator:  InterProcessMultiLock.acquire.   Since: 0.1.
  */
-ZKR_API int
-zkr_multi_lock_acquire(zkr_multi_lock *l, int64_t timeout_ms, zkr_ticket **out);
+ZKR_API int zkr_multi_lock_acquire(zkr_multi_lock *l,
+                                   int64_t timeout_ms,
+                                   zkr_ticket **out);
 
 /**
  * Request all, without waiting: as zkr_mutex_request().

@@ -24,6 +24,27 @@
  * **Revocation.** Anybody who may write to the nodes can ask the holder to release: zkr_mutex_revoke(), or
  * Curator's Revoker. The holder is notified by options.on_revoke, and decides for itself.
  *
+ * **Keeping.** With options.keep_ms a lock that nobody else wants stays with its client. At the last release, when no
+ * other contender is known, the node stays for up to keep_ms; the next acquire of the same client at the same path,
+ * in any thread, by a ticket, or through another mutex with the option, checks the lease and holds at once. Threads and
+ * tickets that wait meanwhile make no nodes: they hold by that node one after the other, in their order. News of another
+ * contender ends it: the node is deleted at once if nobody holds by it, else at the next release, and the threads and
+ * tickets that wait here join the queue behind the contender. The node is deleted likewise when the holder is asked to
+ * release, and when keep_ms have passed since the first release, however busy threads are; then the first that waits makes
+ * a new one. zkr_mutex_release_multi() always deletes it. A mutex that others wanted within the last second is not kept.
+ * A try without a connection fails as without the option.
+ * The prices:
+ * - The fencing token is that of the node, so it no longer differs between holds of one client. The pair
+ *   (token, zkr_mutex_pass()) grows from holder to holder.
+ * - A check of the node (guard.h) holds for each holder of the client, one after the other, not for one of them.
+ * - An idle client blocks others as a holder does when it is cut off or stands still: until its session ends.
+ *   zkr_contenders and `zkr status` show it as the holder. What the node says, of its owner and
+ *   since when it is held, is of its first hold.
+ * - The place of another client counts from when this one hears of it, a moment after its node was made; and a
+ *   contender has to wait for that news and the delete.
+ * zkr_stats counts a node that is only kept in pending_deletes, not in held. zkr_client_flush(), zkr_client_shutdown() and
+ * zkr_mutex_destroy() of the mutex that held last delete it. Its loss is nobody's: no callback, and no count.
+ *
  * When a thread ends while it holds, the hold is released, and the log says so. The same is true of a thread
  * that is canceled. pthread_cancel() does not end a wait: it takes effect at the thread's next cancellation
  * point after the call, which may have acquired by then. zkr_mutex_cancel() ends a wait.
@@ -78,11 +99,23 @@ typedef struct zkr_mutex_options {
     int64_t watch_node;
     zkr_mutex_revoke_fn on_revoke; /**< NULL = none; implies watch_node */
     void *on_revoke_ctx;
+    /**
+     * Milliseconds for which the node may stay after a release, while no other client wants the lock, but no longer than
+     * four to eight session timeouts; 0 = it is deleted at once. See Keeping, above. Not together with wait_on_release.
+     */
+    int64_t keep_ms;
+    /**
+     * Whoever would have to wait behind so many waiting contenders, of any client, fails at once with ZKR_EBUSY; 0 = the
+     * queue has no bound. Costs one list in each acquire. Not together with keep_ms.
+     */
+    int64_t max_waiters;
+    /** Not 0: the callback of a ticket that has to wait is called with ZKR_TICKET_QUEUED first. */
+    int64_t tell_queued;
 } zkr_mutex_options;
 
 #define ZKR_MUTEX_OPTIONS_INIT                                                         \
     {                                                                                  \
-        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                        \
+        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0               \
     }
 
 /**
@@ -120,7 +153,7 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first),
  * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads; with ZKR_FOREVER, also if the calling thread would
  * wait for itself: it holds the path by another object of this client, and not both as readers),
- * ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
+ * ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
  * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
  * a callback, or in a forked child). After any error this call holds nothing, and its node is
  * deleted, or will be as soon as a server can be reached.
@@ -131,7 +164,7 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Threads:  any; the calling thread becomes the owner.
  * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
  *           tail, within the deadline. A re-connect within the session keeps the place.
- * Cost:     1 round trip when free (create and list are sent together), 2 until parked behind
+ * Cost:     none when it is kept: see Keeping. 1 round trip when free (create and list are sent together), 2 until parked behind
  *           others, then 0 or 1 after the event; 0 when re-entered. Each four to eight session timeouts of a wait cost
  *           one read, and nobody waits for its answer (client.h, Permissions). If only this client has used the path
  *           since its last acquire there, the number of the new node shows it, and no list is sent. If others came after all,
@@ -160,7 +193,8 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  *           delete it, which is tried again: zkr_client_flush().
  * Threads:  the owner.
  * Session:  the delete is repeated in the background until it is confirmed.
- * Cost:     0 round trips waited for; 1 request.
+ * Cost:     0 round trips waited for; 1 request. With options.keep_ms the first release of a node sends one list with a
+ *           watch instead, and later ones send nothing.
  * Curator:  InterProcessMutex.release.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_release(zkr_mutex *m);
@@ -239,7 +273,8 @@ ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
  *
  * Tokens grow from holder to holder, even if the path is deleted and made again, but not if the data of the
  * ensemble is lost. A resource that refuses tokens lower than the highest it has seen is safe from holders
- * that do not know yet that they lost the lock. Re-entry keeps the token.
+ * that do not know yet that they lost the lock. Re-entry keeps the token. With options.keep_ms holds of one client
+ * may share a token: see zkr_mutex_pass().
  *
  * @m      borrowed.
  * @token  filled on success.
@@ -251,6 +286,24 @@ ZKR_API int64_t zkr_mutex_valid_for_ms(zkr_mutex *m);
  * Curator:  none (CURATOR-537, CURATOR-637 ask for it).   Since: 0.1.
  */
 ZKR_API int zkr_mutex_fencing_token(zkr_mutex *m, int64_t *token);
+
+/**
+ * The number of the calling thread's hold among those by one node: 1 for the first, more than 1 only with
+ * options.keep_ms.
+ *
+ * The pair (token, pass) grows from holder to holder, compared as a pair: the token first. A resource that is to
+ * refuse an earlier holder of the same client, too, compares both. Re-entry keeps the pass. A pass may be left out.
+ *
+ * @m     borrowed.
+ * @pass  filled on success.
+ *
+ * Returns as zkr_mutex_fencing_token().
+ *
+ * Blocks:   no.   Threads:  the owner.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_mutex_pass(zkr_mutex *m, int64_t *pass);
 
 /**
  * The full path of the node with which the calling thread holds @m.
@@ -293,8 +346,8 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
  * @m           borrowed; need not be held.
  * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a
- * callback, or in a forked child).
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS,
+ * ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
@@ -303,6 +356,23 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
+
+/**
+ * Wait until nobody holds @m or waits for it, without taking it. Others may take it before this call returns.
+ *
+ * @m           borrowed; not held by the calling thread, which would wait for itself.
+ * @timeout_ms  milliseconds; 0 = look once, ZKR_FOREVER = no limit.
+ *
+ * Returns ZKR_OK (there was such a moment), ZKR_ETIMEDOUT (there was none), ZKR_ENOANSWER (no server has told), and
+ * as zkr_mutex_watch().
+ *
+ * Blocks:   yes, with no internal lock held; looking once, at most options.connect_timeout_ms.
+ * Threads:  any number at once.
+ * Session:  waits across sessions.
+ * Cost:     1 round trip, and 1 each time that a contender comes or goes.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
 
 /**
  * Ask the current holder, in any process and language, to release the lock.

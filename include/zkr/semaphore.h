@@ -134,8 +134,10 @@ ZKR_API int zkr_semaphore_create(zkr_semaphore **out,
  *           has last seen enough free; else 1 read, and that is all if there are too few.
  * Curator:  InterProcessSemaphoreV2.acquire(qty, time, unit), which takes 5 for each permit.   Since: 0.1.
  */
-ZKR_API int
-zkr_semaphore_acquire(zkr_semaphore *s, int n, int64_t timeout_ms, zkr_ticket **out);
+ZKR_API int zkr_semaphore_acquire(zkr_semaphore *s,
+                                  int n,
+                                  int64_t timeout_ms,
+                                  zkr_ticket **out);
 
 /**
  * Request @n permits, without waiting for them.

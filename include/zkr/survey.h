@@ -68,8 +68,10 @@ typedef struct zkr_survey_entry {
  *           many round trips as the tree is deep: some tenths of a second for a thousand locks.
  * Curator:  none.   Since: 0.1.
  */
-ZKR_API int
-zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey **out);
+ZKR_API int zkr_survey_read(zkr_client *c,
+                            const char *path,
+                            int64_t flags,
+                            zkr_survey **out);
 
 /**
  * The number of entries.

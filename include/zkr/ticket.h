@@ -49,15 +49,17 @@ typedef struct zkr_ticket zkr_ticket;
 enum zkr_ticket_state {
     ZKR_TICKET_WAITING = 1, /**< in the queue, or on its way into it */
     ZKR_TICKET_HELD = 2,
-    ZKR_TICKET_FAILED = 3,  /**< not granted: zkr_ticket_error() says why */
-    ZKR_TICKET_LOST = 4,    /**< it was held, and was lost */
-    ZKR_TICKET_RELEASED = 5 /**< after zkr_ticket_release() */
+    ZKR_TICKET_FAILED = 3,   /**< not granted: zkr_ticket_error() says why */
+    ZKR_TICKET_LOST = 4,     /**< it was held, and was lost */
+    ZKR_TICKET_RELEASED = 5, /**< after zkr_ticket_release() */
+    ZKR_TICKET_QUEUED = 6    /**< for callbacks alone: WAITING, behind others */
 };
 
 /**
  * Called on the client's dispatch thread: once with ZKR_TICKET_HELD or ZKR_TICKET_FAILED, and
  * after ZKR_TICKET_HELD at most once more, with ZKR_TICKET_LOST. HELD means that the ticket surely held
- * at that moment, or that another function had already said so.
+ * at that moment, or that another function had already said so. With options.tell_queued of the mutex one call with
+ * ZKR_TICKET_QUEUED may come before these, when others are in front: zkr_ticket_position() says how many.
  *
  * It may call every function that does not block, and it may release and destroy @t. After
  * zkr_ticket_release() no call begins; one that has begun may still run.
@@ -147,6 +149,25 @@ ZKR_API int zkr_ticket_release(zkr_ticket *t);
 ZKR_API int zkr_ticket_state(zkr_ticket *t);
 
 /**
+ * How many contenders are in front of a ticket, by what the client has seen when it last looked at the queue.
+ *
+ * @t      borrowed.
+ * @ahead  filled on success: 0 = held, 1 = next.
+ *
+ * The number may be out of date: a client looks when it enters the queue, and when its turn comes near. Until then those
+ * that leave in the middle are counted on; nobody comes in front. Of a multi-lock it is the longest of its queues, of
+ * permits the number of requests in front at the gate.
+ *
+ * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
+ * child), ZKR_EINVAL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
+
+/**
  * Why a ticket is not held.
  *
  * @t  borrowed.
@@ -189,6 +210,20 @@ ZKR_API int64_t zkr_ticket_valid_for_ms(zkr_ticket *t);
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token);
+
+/**
+ * The number of the hold among those by one node. See zkr_mutex_pass(); 1 for tickets of other recipes.
+ *
+ * @t     borrowed.
+ * @pass  filled on success.
+ *
+ * Returns as zkr_ticket_fencing_token().
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_ticket_pass(zkr_ticket *t, int64_t *pass);
 
 /**
  * Why the hold of a ticket was lost, and what the client had observed.

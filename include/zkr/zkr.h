@@ -12,6 +12,7 @@
 #include <zkr/dispatch.h>
 #include <zkr/error.h>
 #include <zkr/export.h>
+#include <zkr/guardian.h>
 #include <zkr/leader_latch.h>
 #include <zkr/leader_selector.h>
 #include <zkr/lease.h>

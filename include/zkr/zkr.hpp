@@ -262,6 +262,7 @@ class lockable
     {
         return detail::token_of(zkr_mutex_fencing_token, mutex_);
     }
+    std::int64_t pass() const { return detail::token_of(zkr_mutex_pass, mutex_); }
     std::string node() const { return detail::text_of(zkr_mutex_node, mutex_); }
     zkr_mutex *get() const noexcept { return mutex_; }
 
@@ -354,6 +355,7 @@ class hold
     {
         return detail::token_of(zkr_ticket_fencing_token, get());
     }
+    std::int64_t pass() const { return detail::token_of(zkr_ticket_pass, get()); }
     std::string node() const { return detail::text_of(zkr_ticket_node, get()); }
     /** The end of the scope does this, too, but cannot say that the hold had been lost (ZKR_ESESSION). */
     void release() { detail::must(zkr_ticket_release(get())); }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks in nanoseconds, and deadlines made from the time-outs of public calls. */
+/* Clocks in nanoseconds; deadlines made from the timeouts of public calls; pauses between attempts. */
 #ifndef ZKR_BASE_CLOCK_H
 #define ZKR_BASE_CLOCK_H
 
@@ -9,17 +9,43 @@
 #define ZKR__MS INT64_C(1000000)
 #define ZKR__NEVER INT64_MAX
 
-/* CLOCK_MONOTONIC: deadlines and timers. */
+/* CLOCK_MONOTONIC, for deadlines and timers. */
 int64_t zkr__clock_now(void);
-/* CLOCK_BOOTTIME, which goes on while the machine is suspended: the lease. */
+/* CLOCK_BOOTTIME, which goes on while the machine is suspended, for the lease. */
 int64_t zkr__clock_boot(void);
-
-/* CLOCK_REALTIME in milliseconds: for people. */
+/* CLOCK_REALTIME in milliseconds, for people. */
 int64_t zkr__clock_wall_ms(void);
-
-/* @now + @timeout_ms, ZKR__NEVER when that is negative (forever) or out of range. */
+/* @now + @timeout_ms. ZKR__NEVER for a negative timeout (forever), and for a deadline out of range. */
 int64_t zkr__clock_deadline(int64_t now, int64_t timeout_ms);
-
 struct timespec zkr__clock_timespec(int64_t ns);
+
+/*@ assigns \nothing;
+    ensures \result == (x < y ? x : y); */
+static inline int64_t zkr__sooner(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+/*@ assigns \nothing;
+    ensures \result == (x > y ? x : y); */
+static inline int64_t zkr__later(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+/* --- pauses between attempts: exponential back-off with jitter. Pure --- */
+
+struct zkr__retry {
+    int64_t base, max; /* ns */
+    int64_t attempts;  /* 0 = no limit */
+};
+
+/*
+ * The pause before retry @n, which counts from 0: a part of base * 2^n, at most of max. @random, any number,
+ * chooses the part, from a half to the whole.
+ */
+int64_t zkr__retry_pause(const struct zkr__retry *r, int64_t n, uint64_t random);
+/* The next pseudo-random number; @state must not be 0. */
+uint64_t zkr__retry_random(uint64_t *state);
 
 #endif

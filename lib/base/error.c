@@ -41,29 +41,22 @@ static const struct row *find(int code)
 const char *zkr_strerror(int code)
 {
     const struct row *row = find(code);
-    if (row) {
-        return row->text;
-    }
-    return zkr_err_zk(code) ? "ZooKeeper refused the request" : "unknown error";
+    return row                ? row->text
+           : zkr_err_zk(code) ? "ZooKeeper refused the request"
+                              : "unknown error";
 }
 
 const char *zkr_err_name(int code)
 {
     const struct row *row = find(code);
-    if (row) {
-        return row->name;
-    }
-    return zkr_err_zk(code) ? "ZKR_EZK" : "ZKR_E?";
+    return row ? row->name : zkr_err_zk(code) ? "ZKR_EZK" : "ZKR_E?";
 }
 
 bool zkr_err_retriable(int code)
 {
     const struct row *row = find(code);
-    if (row) {
-        return row->retriable;
-    }
     int rc = zkr_err_zk(code);
-    return rc == ZK_SESSION_MOVED || rc == ZK_THROTTLED;
+    return row ? row->retriable : rc == ZK_SESSION_MOVED || rc == ZK_THROTTLED;
 }
 
 int zkr_err_zk(int code)
@@ -98,10 +91,9 @@ int zkr__fail(int code, const char *path, const char *format, ...)
 
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
 {
-    zkr_error *last = begin(code, path);
-    last->zk_rc = zk_rc;
-    (void)snprintf(last->message, sizeof(last->message), "%s: %s (ZooKeeper code %d)",
-                   what, zkr_strerror(code), zk_rc);
+    (void)zkr__fail(code, path, "%s: %s (ZooKeeper code %d)", what, zkr_strerror(code),
+                    zk_rc);
+    zkr__thread_self()->error.zk_rc = zk_rc;
     return code;
 }
 

@@ -7,7 +7,7 @@
 
 /* Zeroed memory, or NULL. */
 void *zkr__mem_alloc(size_t size);
-/* A copy of @size bytes and a terminating zero, or NULL. */
+/* A copy of @size bytes with a zero byte behind it, or NULL. */
 void *zkr__mem_copy(const void *from, size_t size);
 char *zkr__mem_string(const char *text);
 void zkr__mem_free(void *p);
@@ -16,7 +16,7 @@ void zkr__mem_free(void *p);
 #define ZKR__OWNER_OF(at, type, member)                                                \
     ((type *)(void *)((char *)(at)-offsetof(type, member)))
 
-/* Tests only: asked before each allocation; false makes it fail. NULL = never fail. */
+/* For tests: the gate is asked before each allocation, and says false to make it fail. NULL = no gate. */
 typedef _Bool (*zkr__mem_gate)(void);
 void zkr__mem_set_gate(zkr__mem_gate gate);
 

@@ -17,14 +17,16 @@ int zkr__options_take(void *to, size_t size, const void *from, const char *what)
     memcpy(&theirs, from, sizeof(theirs));
     if (theirs < sizeof(size_t) || theirs > LARGEST || theirs % sizeof(size_t) != 0) {
         return zkr__fail(ZKR_EINVAL, NULL,
-                         "%s: size %zu is not that of the struct; start from %s", what,
-                         theirs, "its INIT macro");
+                         "options of a %s: size %zu is not that of the struct; start "
+                         "from its INIT macro",
+                         what, theirs);
     }
     for (size_t i = size; i < theirs; i++) {
         if (((const char *)from)[i] != 0) {
-            return zkr__fail(
-                ZKR_EINVAL, NULL,
-                "%s: an option is set that this library is too old to know", what);
+            return zkr__fail(ZKR_EINVAL, NULL,
+                             "options of a %s: an option is set that this library is "
+                             "too old to know",
+                             what);
         }
     }
     memcpy(to, from, theirs < size ? theirs : size);

@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /*
- * Every option struct is checked with this. An option added later must begin where the struct
- * ended before, or an older caller's padding would be read as that option. And where all members
- * are 8 bytes wide, there is no padding in between either.
+ * For every option struct: it has no padding. An option added later begins where the struct ended before, so an older
+ * caller's padding would be read as that option.
  */
 #define ZKR__OPTIONS_CHECK(type, count, last)                                          \
     _Static_assert(offsetof(type, last) + sizeof(((type *)0)->last) == sizeof(type),   \
@@ -18,9 +17,8 @@
                    #type " has padding")
 
 /*
- * Copy the part of @from that both sides know into @to (@size bytes, first member size_t size)
- * and zero the rest; @from NULL means all defaults. Returns ZKR_OK, or ZKR_EINVAL when the size
- * tag is absurd or a newer caller set a field this library does not know.
+ * Copy the part of @from that both sides know into @to (@size bytes, first member size_t size) and zero the rest. @from
+ * NULL: all defaults. ZKR_EINVAL for an impossible size, and for an option that this library does not know.
  */
 int zkr__options_take(void *to, size_t size, const void *from, const char *what);
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 enum {
-    /* A server takes packets of 1 MB less a byte: this, our name below it, the data, the ACL. */
+    /* A server takes packets of 1 MB less a byte, for the path, the name of our node below it, the data, the ACL. */
     PATH_LIMIT = 1024 * 1024 - 1024
 };
 
@@ -18,8 +18,8 @@ static bool continues(unsigned char byte)
 }
 
 /*
- * Bytes of the UTF-8 character at @p, 0 when servers refuse it (ZooKeeper: PathUtils): control
- * characters, U+D800 to U+F8FF, by which also all beyond U+FFFF, U+FFF0 and up; and what is none.
+ * The length of the UTF-8 character at @p. 0: it is none, or one that servers refuse (ZooKeeper: PathUtils), which are
+ * control characters, U+D800 to U+F8FF, and all from U+FFF0 on.
  */
 static size_t character_length(const unsigned char *p)
 {

@@ -8,35 +8,33 @@
 
 enum { FEWEST_SLOTS = 4, CROWDED = 4 }; /* entries for each slot, on average */
 
-struct zkr__path_slot {
-    struct zkr__path_entry *first;
-};
-
 /* The number of slots is a power of 2. */
-static struct zkr__path_slot *slot_of(const struct zkr__path_table *table,
-                                      const char *path)
+static struct zkr__path_entry **slot_of(const struct zkr__path_table *table,
+                                        const char *path)
 {
     return &table->slots[zkr__table_hash(path, strlen(path)) & (table->slot_count - 1)];
 }
 
 static void put(struct zkr__path_table *table, struct zkr__path_entry *entry)
 {
-    LL_PREPEND(slot_of(table, entry->path)->first, entry);
+    struct zkr__path_entry **slot = slot_of(table, entry->path);
+    entry->next = *slot;
+    *slot = entry;
 }
 
-/* Without memory for more slots those that there are will do. */
+/* Without memory for more slots, the present slots will do. */
 static bool grow(struct zkr__path_table *table)
 {
     struct zkr__path_table bigger = {.count = table->count};
     bigger.slot_count = table->slots ? 2 * table->slot_count : FEWEST_SLOTS;
-    bigger.slots = zkr__mem_alloc(bigger.slot_count * sizeof(*bigger.slots));
+    bigger.slots = zkr__mem_alloc(bigger.slot_count * sizeof(void *));
     if (!bigger.slots) {
         return table->slots != NULL;
     }
     for (size_t i = 0; table->slots && i < table->slot_count; i++) {
         struct zkr__path_entry *entry, *next;
-        LL_FOREACH_SAFE(table->slots[i].first, entry, next)
-        {
+        for (entry = table->slots[i]; entry; entry = next) {
+            next = entry->next;
             put(&bigger, entry);
         }
     }
@@ -64,7 +62,11 @@ void zkr__path_table_remove(struct zkr__path_table *table,
     if (!entry->path) {
         return;
     }
-    LL_DELETE(slot_of(table, entry->path)->first, entry);
+    struct zkr__path_entry **at = slot_of(table, entry->path);
+    while (*at != entry) {
+        at = &(*at)->next;
+    }
+    *at = entry->next;
     *entry = (struct zkr__path_entry){.next = NULL};
     if (--table->count == 0) {
         zkr__mem_free(table->slots);
@@ -78,7 +80,7 @@ struct zkr__path_entry *zkr__path_table_find(const struct zkr__path_table *table
     if (!table->slots) {
         return NULL;
     }
-    struct zkr__path_entry *entry = slot_of(table, path)->first;
+    struct zkr__path_entry *entry = *slot_of(table, path);
     while (entry && strcmp(entry->path, path) != 0) {
         entry = entry->next;
     }

@@ -6,24 +6,18 @@
 
 #include "base/clock.h"
 
-int zkr__mu_init(struct zkr__mu *mu)
+void zkr__mu_init(struct zkr__mu *mu)
 {
-    return pthread_mutex_init(&mu->m, NULL);
+    (void)pthread_mutex_init(&mu->m, NULL);
 }
 
-int zkr__cv_init(struct zkr__cv *cv)
+void zkr__cv_init(struct zkr__cv *cv)
 {
     pthread_condattr_t attr;
-    int rc = pthread_condattr_init(&attr);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    if (rc == 0) {
-        rc = pthread_cond_init(&cv->c, &attr);
-    }
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&cv->c, &attr);
     (void)pthread_condattr_destroy(&attr);
-    return rc;
 }
 
 void zkr__mu_destroy(struct zkr__mu *mu)
@@ -77,7 +71,7 @@ void zkr__cv_broadcast(struct zkr__cv *cv)
 
 bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
 {
-    int before = mu->cancel_state; /* others hold the lock meanwhile */
+    int before = mu->cancel_state; /* other threads hold the lock meanwhile */
     int rc;
     if (deadline == ZKR__NEVER) {
         rc = pthread_cond_wait(&cv->c, &mu->m);

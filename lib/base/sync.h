@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mutex and condition variable, annotated for clang's thread safety analysis. Conditions wait
- * on CLOCK_MONOTONIC.
+ * Mutex and condition variable, annotated for clang's thread safety analysis.
  *
- * A thread is not canceled while it holds a lock, nor while it waits on a condition: it would end
- * with the lock held. A cancellation stays pending, and acts at the first cancellation point after
- * the outermost unlock. Locks are released in the reverse order of their taking.
+ * A thread that holds a lock or waits on a condition is not canceled, as it would end with the lock held. The
+ * cancellation stays pending until the first cancellation point after the outermost unlock. Locks are released in
+ * the reverse order of their taking.
  */
 #ifndef ZKR_BASE_SYNC_H
 #define ZKR_BASE_SYNC_H
@@ -27,29 +26,30 @@
 
 struct ZKR__CAPABILITY zkr__mu {
     pthread_mutex_t m;
-    int cancel_state; /* of the thread that holds it, before */
+    int cancel_state; /* that the holding thread had before */
 };
 
 struct zkr__cv {
     pthread_cond_t c;
 };
 
-int zkr__mu_init(struct zkr__mu *mu); /* 0 or errno, as the next */
-int zkr__cv_init(struct zkr__cv *cv);
+/* Neither can fail: no C library of Linux allocates memory for them. */
+void zkr__mu_init(struct zkr__mu *mu);
+void zkr__cv_init(struct zkr__cv *cv);
 void zkr__mu_destroy(struct zkr__mu *mu);
 void zkr__cv_destroy(struct zkr__cv *cv);
 
 void zkr__mu_lock(struct zkr__mu *mu) ZKR__ACQUIRES(mu);
 void zkr__mu_unlock(struct zkr__mu *mu) ZKR__RELEASES(mu);
 
-/* The same for what blocks without a lock. Returns what to restore. */
+/* No cancellation of a thread that blocks without a lock. Returns the state to restore. */
 int zkr__cancel_hold(void);
 void zkr__cancel_restore(int cancel_state);
 
 void zkr__cv_signal(struct zkr__cv *cv);
 void zkr__cv_broadcast(struct zkr__cv *cv);
 
-/* Sleep until woken or @deadline (zkr__clock_now(), ZKR__NEVER = none); false once it passed. */
+/* Sleep until woken or until @deadline (zkr__clock_now(); ZKR__NEVER = none). False: the deadline has passed. */
 bool zkr__cv_wait(struct zkr__cv *cv, struct zkr__mu *mu, int64_t deadline)
     ZKR__NEEDS(mu);
 

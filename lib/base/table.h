@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only include of uthash, with its defaults mended: no exit() when memory runs out. */
+/* The only include of uthash, which by default calls exit() without memory. */
 #ifndef ZKR_BASE_TABLE_H
 #define ZKR_BASE_TABLE_H
 

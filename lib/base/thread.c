@@ -59,8 +59,8 @@ static void prepare(void)
 }
 
 /*
- * A plugin with the static library in it is unloaded, or the process ends. Threads that used the library may end
- * later, when end_thread() is no longer there, and a key that stays would be lost to the process.
+ * A plugin with the static library in it is unloaded, or the process ends. A thread that used the library may end
+ * later, when end_thread() is no longer mapped; and a key that stays would be lost to the process.
  */
 __attribute__((destructor)) static void give_back_key(void)
 {
@@ -105,10 +105,9 @@ int zkr__thread_start(pthread_t *thread,
         return ENOMEM;
     }
     *errand = (struct errand){.name = name, .fn = fn, .arg = arg};
-    sigset_t blocked;
-    sigset_t before;
+    sigset_t blocked, before;
     fill_blocked(&blocked);
-    /* The mask is inherited: a signal that came first would find the new thread without one. */
+    /* The mask is inherited: set in the new thread, it would be too late for a signal that comes at once. */
     (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int rc = pthread_create(thread, NULL, run, errand);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -145,7 +144,7 @@ static void *wait_at_gate(void *arg)
     return NULL;
 }
 
-/* One that was joined counts for the limits of the system until it is gone there, too. */
+/* A joined thread counts for the system's limits until the system has removed it. */
 static bool await_end(struct trial *trial)
 {
     enum { PATIENCE = 1000 }; /* times a tenth of a millisecond */

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Of two heaps make one. Either may be NULL. */
+/* One heap of two, each of which may be NULL. */
 static struct zkr__timer *merge(struct zkr__timer *a, struct zkr__timer *b)
 {
     if (!a || !b) {
@@ -20,7 +20,7 @@ static struct zkr__timer *merge(struct zkr__timer *a, struct zkr__timer *b)
     return first;
 }
 
-/* Of a list of heaps make one: in pairs from left to right, then all from right to left. */
+/* One heap of a list of heaps: merged in pairs from left to right, and the pairs from right to left. */
 static struct zkr__timer *merge_all(struct zkr__timer *list)
 {
     struct zkr__timer *pairs = NULL;

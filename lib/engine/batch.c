@@ -2,10 +2,10 @@
 #include "engine/batch.h"
 
 #include "base/mem.h"
+#include "engine/children_cache.h"
 #include "engine/claim_io.h"
-#include "engine/lists.h"
 
-/* A claim that waits for an answer, with a reference, and the tag of what it asked. */
+/* A claim that waits for an answer, referenced, and the tag of its request. */
 struct ask {
     struct zkr__claim *claim;
     unsigned tag;
@@ -13,7 +13,6 @@ struct ask {
 
 /* One request for several claims. */
 struct joint {
-    zkr__answer_fn fn;
     size_t count;
     struct ask asks[];
 };
@@ -31,13 +30,13 @@ unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo)
         joint |= ZKR__DO_REMOVE | ZKR__DO_PROVE;
     }
     if (claim->k.failure != 0 || claim->k.lost != 0) {
-        joint |= ZKR__DO_REMOVE; /* the others are about to leave for that */
+        joint |= ZKR__DO_REMOVE; /* the other members are about to leave, too */
     }
     claim->unsent |= todo & joint;
     for (uint32_t i = 1; i < batch->count; i++) {
         if (batch->claims[i] == claim && batch->claims[i - 1] &&
             share_dir(batch->claims[i - 1], claim)) {
-            joint |= ZKR__DO_PARENTS; /* made for its neighbour */
+            joint |= ZKR__DO_PARENTS; /* the neighbour has the same parents made */
         }
     }
     return todo & ~joint;
@@ -48,22 +47,32 @@ unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo)
 static void
 tell(const struct joint *j, size_t i, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    j->fn(j->asks[i].claim, j->asks[i].tag, answer);
+    struct zkr__claim *claim = j->asks[i].claim;
+    claim->engine->on_answer(claim, j->asks[i].tag, answer);
 }
 
-/* The one that it failed for first: what that says decides for all. */
-static void tell_refusal(const struct joint *j,
-                         size_t failed,
-                         const struct zkr__answer *answer) ZKR__LOCKED
+/* Ask for this claim alone. */
+static void send_to(const struct ask *ask, const struct zkr__op *op) ZKR__LOCKED
 {
-    if (failed < j->count) {
-        tell(j, failed, answer);
+    zkr__submit(ask->claim->q->c, op, ask->claim->engine->on_answer, ask->claim,
+                ask->tag);
+}
+
+/* Tell claim @first, if there is one, before the others: what becomes of the claim at fault decides for all. */
+static void tell_all(struct joint *j,
+                     size_t first,
+                     const struct zkr__answer *answer,
+                     const struct zkr__answer *others) ZKR__LOCKED
+{
+    if (first < j->count) {
+        tell(j, first, answer);
     }
     for (size_t i = 0; i < j->count; i++) {
-        if (i != failed) {
-            tell(j, i, answer);
+        if (i != first) {
+            tell(j, i, others);
         }
     }
+    zkr__mem_free(j);
 }
 
 static void
@@ -72,9 +81,10 @@ on_created(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
     struct joint *j = ctx;
     (void)tag;
     if (answer->code != ZKR_OK) {
-        tell_refusal(j, answer->failed_at, answer);
+        tell_all(j, answer->failed_at, answer, answer);
+        return;
     }
-    for (size_t i = 0; i < j->count && answer->code == ZKR_OK; i++) {
+    for (size_t i = 0; i < j->count; i++) {
         struct zkr__answer own = *answer;
         own.path = i < answer->name_count ? answer->names[i] : NULL;
         tell(j, i, &own);
@@ -82,7 +92,7 @@ on_created(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
     zkr__mem_free(j);
 }
 
-/* Nothing is proved for the others: they ask again, if they are still to. */
+/* A missing node proves nothing about the other nodes: their claims ask again if they still need to. */
 static void
 on_proved(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -90,15 +100,8 @@ on_proved(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     struct joint *j = ctx;
     (void)tag;
     bool missing = answer->code == ZKR_ENONODE && answer->bad_check < j->count;
-    if (missing) {
-        tell(j, answer->bad_check, answer);
-    }
-    for (size_t i = 0; i < j->count; i++) {
-        if (!missing || i != answer->bad_check) {
-            tell(j, i, missing ? &unknown : answer);
-        }
-    }
-    zkr__mem_free(j);
+    tell_all(j, missing ? answer->bad_check : SIZE_MAX, answer,
+             missing ? &unknown : answer);
 }
 
 static void
@@ -111,7 +114,7 @@ on_removed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
         struct zkr__claim *claim = j->asks[i].claim;
         const struct zkr__op one = {.kind = ZKR__OP_DELETE, .path = claim->node};
         if (refused && zkr__asked_in_round(j->asks[i].tag, claim->k.round)) {
-            zkr__submit(claim->q->c, &one, j->fn, claim, j->asks[i].tag);
+            send_to(&j->asks[i], &one);
         } else {
             tell(j, i, answer);
         }
@@ -121,13 +124,9 @@ on_removed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 
 /* --- requests --- */
 
-static struct joint *make_joint(size_t count, zkr__answer_fn fn)
+static struct joint *make_joint(size_t count)
 {
-    struct joint *j = zkr__mem_alloc(sizeof(*j) + count * sizeof(struct ask));
-    if (j) {
-        j->fn = fn;
-    }
-    return j;
+    return zkr__mem_alloc(sizeof(struct joint) + count * sizeof(struct ask));
 }
 
 static void
@@ -138,30 +137,15 @@ join(struct joint *j, struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCK
         (struct ask){.claim = claim, .tag = zkr__asked_tag(asked, claim->k.round)};
 }
 
-/* It could not even be asked. */
-static void refuse(struct zkr__claim *claim,
-                   enum zkr__asked asked,
-                   int code,
-                   zkr__answer_fn fn) ZKR__LOCKED
-{
-    zkr__claim_ref(claim);
-    zkr__answer_later(claim->q->c, code, fn, claim,
-                      zkr__asked_tag(asked, claim->k.round));
-}
-
 /* --- deletes, checks --- */
 
-static void send_nodes(struct zkr__batch *batch,
+static void send_nodes(const struct zkr__batch *batch,
                        unsigned action,
-                       enum zkr__asked asked,
-                       zkr__answer_fn fn) ZKR__LOCKED
+                       enum zkr__asked asked) ZKR__LOCKED
 {
-    struct joint *j = NULL;
     const char **nodes = zkr__mem_alloc(batch->count * sizeof(*nodes));
+    struct joint *j = nodes ? make_joint(batch->count) : NULL;
     zkr_client *c = NULL;
-    if (nodes) {
-        j = make_joint(batch->count, fn);
-    }
     for (uint32_t i = 0; i < batch->count; i++) {
         struct zkr__claim *claim = batch->claims[i];
         if (!claim || !(claim->unsent & action)) {
@@ -173,26 +157,23 @@ static void send_nodes(struct zkr__batch *batch,
             nodes[j->count] = claim->node;
             join(j, claim, asked);
         } else {
-            refuse(claim, asked, ZKR_ENOMEM, fn);
+            zkr__claim_refuse(claim, asked, ZKR_ENOMEM);
         }
     }
-    struct zkr__op op = {.kind = ZKR__OP_CHECK};
-    if (c && action == ZKR__DO_REMOVE && j->count == 1) {
-        op.kind = ZKR__OP_DELETE;
-        op.path = nodes[0];
-        zkr__submit(c, &op, fn, j->asks[0].claim, j->asks[0].tag);
+    if (!c) {
         zkr__mem_free(j);
-    } else if (c && action == ZKR__DO_PROVE) {
-        op.paths = nodes;
-        op.path_count = j->count;
+    } else if (action == ZKR__DO_PROVE) {
+        const struct zkr__op op = {
+            .kind = ZKR__OP_CHECK, .paths = nodes, .path_count = j->count};
         zkr__submit(c, &op, on_proved, j, 0);
-    } else if (c) {
-        op.kind = ZKR__OP_MULTI;
-        op.deleted = nodes;
-        op.deleted_count = j->count;
-        zkr__submit(c, &op, on_removed, j, 0);
-    } else {
+    } else if (j->count == 1) {
+        const struct zkr__op op = {.kind = ZKR__OP_DELETE, .path = nodes[0]};
+        send_to(&j->asks[0], &op);
         zkr__mem_free(j);
+    } else {
+        const struct zkr__op op = {
+            .kind = ZKR__OP_MULTI, .deleted = nodes, .deleted_count = j->count};
+        zkr__submit(c, &op, on_removed, j, 0);
     }
     zkr__mem_free(nodes);
 }
@@ -206,7 +187,7 @@ static bool wants_node(const struct zkr__batch *batch, uint32_t i) ZKR__LOCKED
            (claim->unsent & ZKR__DO_CREATE);
 }
 
-/* It is paused before its create, or looks first, or the answer to the last one is still to come. */
+/* The claim is paused before its create, or looks first, or awaits the answer to its last create. */
 static bool is_behind(const struct zkr__batch *batch, uint32_t i) ZKR__LOCKED
 {
     const struct zkr__claim *claim = batch->claims[i];
@@ -217,7 +198,7 @@ static bool is_behind(const struct zkr__batch *batch, uint32_t i) ZKR__LOCKED
            (zkr__claim_stage(&claim->k) == ZKR__CREATING && !wants_node(batch, i));
 }
 
-/* How many creates there are to send; 0 also while one of the claims is not as far. */
+/* The number of creates to send; 0 while a claim is not ready for its create. */
 static size_t creates_due(const struct zkr__batch *batch) ZKR__LOCKED
 {
     size_t due = 0;
@@ -230,50 +211,11 @@ static size_t creates_due(const struct zkr__batch *batch) ZKR__LOCKED
     return due;
 }
 
-/* One list for the claims of one directory from @i on. Returns the index behind them. */
-static uint32_t
-list(struct zkr__batch *batch, uint32_t i, zkr__answer_fn fn) ZKR__LOCKED
-{
-    struct zkr__claim *first = batch->claims[i];
-    for (; i < batch->count && batch->claims[i] && share_dir(batch->claims[i], first);
-         i++) {
-        if (wants_node(batch, i)) {
-            zkr__lists_want(batch->claims[i], fn);
-        }
-    }
-    zkr__lists_send(first->directory);
-    return i;
-}
-
-/* A node alone needs no transaction. */
-static bool create_one(struct zkr__batch *batch, zkr__answer_fn fn) ZKR__LOCKED
-{
-    char text[ZKR__OWNER_TEXT_MAX];
-    struct zkr__creation creation;
-    uint32_t i = 0;
-    while (!wants_node(batch, i)) {
-        i++;
-    }
-    struct zkr__claim *claim = batch->claims[i];
-    if (zkr__claim_creation(claim, &creation, text) != 0) {
-        return false;
-    }
-    const struct zkr__op op = {.kind = ZKR__OP_CREATE,
-                               .path = creation.path,
-                               .data = creation.data,
-                               .data_len = creation.data_len,
-                               .acl = claim->q->c->acl};
-    zkr__claim_ref(claim);
-    zkr__submit(claim->q->c, &op, fn, claim,
-                zkr__asked_tag(ZKR__ASKED_CREATE, claim->k.round));
-    return true;
-}
-
-static bool create(struct zkr__batch *batch, size_t due, zkr__answer_fn fn) ZKR__LOCKED
+static bool create(const struct zkr__batch *batch, size_t due) ZKR__LOCKED
 {
     char text[ZKR__OWNER_TEXT_MAX]; /* the same for all */
     struct zkr__creation *creations = zkr__mem_alloc(due * sizeof(*creations));
-    struct joint *j = make_joint(due, fn);
+    struct joint *j = make_joint(due);
     bool done = creations && j;
     zkr_client *c = NULL;
     for (uint32_t i = 0; i < batch->count && done; i++) {
@@ -301,34 +243,52 @@ static bool create(struct zkr__batch *batch, size_t due, zkr__answer_fn fn) ZKR_
     return done;
 }
 
-void zkr__batch_create(struct zkr__batch *batch, zkr__answer_fn on_answer)
+/* Create the only node that is due: it needs no transaction. */
+static void create_one(const struct zkr__batch *batch) ZKR__LOCKED
+{
+    uint32_t i = 0;
+    while (!wants_node(batch, i)) {
+        i++;
+    }
+    zkr__claim_create(batch->claims[i]);
+}
+
+void zkr__batch_create(const struct zkr__batch *batch)
 {
     size_t due = batch->gathering ? 0 : creates_due(batch);
     if (due == 0) {
         return;
     }
-    bool created =
-        due == 1 ? create_one(batch, on_answer) : create(batch, due, on_answer);
-    for (uint32_t i = 0; i < batch->count;) {
-        if (!wants_node(batch, i)) {
-            i++;
-        } else if (created) {
-            i = list(batch, i, on_answer);
-        } else {
-            refuse(batch->claims[i++], ZKR__ASKED_CREATE, ZKR_ENOMEM, on_answer);
+    bool created = true;
+    if (due == 1) {
+        create_one(batch);
+    } else {
+        created = create(batch, due);
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (wants_node(batch, i) && created) {
+            zkr__list_want(batch->claims[i]);
+        } else if (wants_node(batch, i)) {
+            zkr__claim_refuse(batch->claims[i], ZKR__ASKED_CREATE, ZKR_ENOMEM);
         }
     }
     for (uint32_t i = 0; i < batch->count; i++) {
         if (wants_node(batch, i)) {
+            zkr__list_send(batch->claims[i]->directory);
             batch->claims[i]->unsent &= ~(unsigned)ZKR__DO_CREATE;
         }
     }
 }
 
-void zkr__batch_send(struct zkr__batch *batch, zkr__answer_fn on_answer)
+void zkr__batch_gather(struct zkr__batch *batch)
+{
+    batch->gathering = true;
+}
+
+void zkr__batch_send(struct zkr__batch *batch)
 {
     batch->gathering = false;
-    zkr__batch_create(batch, on_answer);
-    send_nodes(batch, ZKR__DO_REMOVE, ZKR__ASKED_REMOVE, on_answer);
-    send_nodes(batch, ZKR__DO_PROVE, ZKR__ASKED_PROVE, on_answer);
+    zkr__batch_create(batch);
+    send_nodes(batch, ZKR__DO_REMOVE, ZKR__ASKED_REMOVE);
+    send_nodes(batch, ZKR__DO_PROVE, ZKR__ASKED_PROVE);
 }

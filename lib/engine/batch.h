@@ -12,15 +12,17 @@
 struct zkr__batch {
     bool gathering; /* nothing is sent before zkr__batch_send() */
     uint32_t count;
-    struct zkr__claim **claims; /* NULL = not in; those of one queue stand together */
+    /* NULL = no member; the claims of one queue stand together. */
+    struct zkr__claim **claims;
 };
 
-/* Of @todo, a set of zkr__action, keep in claim->unsent what is to go out with others; returns the rest. */
+/* Keep in claim->unsent the actions of @todo that go out with those of other claims. Returns the others. */
 unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
 
-/* Send the creates that are kept, unless it is gathering, or a claim that is to have a node is not as far. */
-void zkr__batch_create(struct zkr__batch *batch, zkr__answer_fn on_answer) ZKR__LOCKED;
-/* Send all that is kept. */
-void zkr__batch_send(struct zkr__batch *batch, zkr__answer_fn on_answer) ZKR__LOCKED;
+/* Send the kept creates, unless the batch is gathering, or a claim that needs a node is not ready to create it. */
+void zkr__batch_create(const struct zkr__batch *batch) ZKR__LOCKED;
+/* Begin to keep what the claims ask for; send all that is kept. */
+void zkr__batch_gather(struct zkr__batch *batch) ZKR__LOCKED;
+void zkr__batch_send(struct zkr__batch *batch) ZKR__LOCKED;
 
 #endif

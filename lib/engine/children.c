@@ -107,7 +107,7 @@ void zkr__children_filter(struct zkr__children *children,
     children->count = kept;
 }
 
-/* Index of the first with this number or a higher one. */
+/* Index of the first child with this number or a higher one. */
 static size_t find_number(const struct zkr__children *children, int64_t sequence)
 {
     size_t low = 0, high = children->count;

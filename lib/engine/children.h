@@ -10,7 +10,7 @@
 #include "engine/names.h"
 
 struct zkr__child {
-    const char *name; /* borrowed from the answer, if it is no copy */
+    const char *name; /* borrowed from the answer, unless this is a copy */
     enum zkr__name_kind kind;
     int64_t sequence;
 };
@@ -18,7 +18,7 @@ struct zkr__child {
 struct zkr__children {
     struct zkr__child *list; /* by sequence, readers last, then by name */
     size_t count;
-    size_t strays; /* children beside them, which have no number */
+    size_t strays; /* how many other children there are, without a number */
 };
 
 /* True for a node that is as good as deleted. */
@@ -28,8 +28,8 @@ typedef bool (*zkr__child_filter)(void *ctx, const char *name);
 #define ZKR__ANY_NUMBER INT64_MAX
 
 /*
- * Take the sequential children up to the number @most out of @names, and count those without a number. Returns
- * ZKR_OK or ZKR_ENOMEM; free it. @dead, which may be NULL, is asked about those that were taken.
+ * The children among @names that have a number up to @most, but for the @dead (NULL = none is), and the count of children
+ * without a number. Returns ZKR_OK or ZKR_ENOMEM; free @out.
  */
 int zkr__children_order(struct zkr__children *out,
                         const char *const *names,
@@ -37,16 +37,15 @@ int zkr__children_order(struct zkr__children *out,
                         int64_t most,
                         zkr__child_filter dead,
                         void *ctx);
-/* The same of children with names of their own, in one piece of memory; but for those that are @not_these. */
+/* A copy with its own names, in one piece of memory, but for children that are @not_these. */
 int zkr__children_copy(struct zkr__children *out,
                        const struct zkr__children *from,
                        zkr__child_filter not_these,
                        void *ctx);
 void zkr__children_free(struct zkr__children *children);
-/* Put them in their order. */
 void zkr__children_sort(struct zkr__children *children);
 
-/* Take those that are @dead out. */
+/* Take the @dead children out. */
 void zkr__children_filter(struct zkr__children *children,
                           zkr__child_filter dead,
                           void *ctx);

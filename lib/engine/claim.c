@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/claim.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/directory.h"
+#include "session/bound.h"
 
 /* --- memory --- */
 
@@ -17,27 +20,24 @@ static size_t node_room(const struct zkr__queue *q)
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q, struct zkr__engine *engine)
 {
     struct zkr__directory *directory = zkr__queue_directory(q, engine);
+    bool ready = directory && (q->keep_ms == 0 || zkr__directory_keeps(directory));
     struct zkr__claim *claim =
-        directory ? zkr__mem_alloc(sizeof(*claim) + node_room(q)) : NULL;
+        ready ? zkr__mem_alloc(sizeof(*claim) + node_room(q)) : NULL;
     if (!claim) {
         return NULL;
     }
-    zkr__directory_ref(directory);
     claim->directory = directory;
+    /* The queue of a claim may change by a downgrade, and the new one may know no directory yet. */
+    directory->refs++;
     claim->q = q;
     q->refs++;
     claim->engine = engine;
     claim->refs = 2;
     claim->live = true;
     claim->k.keeps_place = q->keeps_place;
-    claim->k.notes = q->notes_hold && q->c->options.lease_probe_ms >= 0;
+    claim->k.has_metadata = q->writes_metadata && q->c->options.lease_probe_ms >= 0;
     DL_APPEND(engine->claims, claim);
     return claim;
-}
-
-void zkr__claim_ref(struct zkr__claim *claim)
-{
-    claim->refs++;
 }
 
 void zkr__claim_unref(struct zkr__claim *claim)
@@ -58,6 +58,15 @@ void zkr__claim_unref(struct zkr__claim *claim)
     zkr__mem_free(claim);
 }
 
+bool zkr__claim_is_behind(const struct zkr__claim *claim)
+{
+    const struct zkr__claim *first = claim->in_line ? claim->directory->ours : NULL;
+    while (first && first->k.phase != ZKR__HELD) {
+        first = first->ours_next;
+    }
+    return first || claim->k.phase == ZKR__PARKED || claim->k.phase == ZKR__READY;
+}
+
 void zkr__claim_wake(struct zkr__claim *claim)
 {
     if (claim->sleeper) {
@@ -65,31 +74,17 @@ void zkr__claim_wake(struct zkr__claim *claim)
     }
 }
 
-void zkr__claim_tell_wishes(struct zkr__claim *claim)
+void zkr__claim_tell_revocations(struct zkr__claim *claim)
 {
     struct zkr__queue *q = claim->q;
-    if (claim->wishes > 0 && claim->taken && q->on_wish) {
-        q->on_wish(q);
+    if (claim->revocations > 0 && claim->taken && q->on_revocation) {
+        q->on_revocation(q);
     }
 }
 
-/* --- our node --- */
+/* --- in its directory --- */
 
-int zkr__claim_new_name(struct zkr__claim *claim)
-{
-    zkr__claim_forget_node(claim);
-    char guid[ZKR__GUID_LEN + 1];
-    int rc = zkr__guid_make(guid);
-    if (rc == 0) {
-        size_t dir_len = strlen(claim->q->dir);
-        memcpy(claim->node, claim->q->dir, dir_len);
-        claim->node[dir_len] = '/';
-        zkr__name_make(claim->node + dir_len + 1, claim->q->kind, guid);
-    }
-    return rc;
-}
-
-/* Most have the highest number so far. */
+/* Most claims that enter have the highest number so far. */
 static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__directory *d = claim->directory;
@@ -106,29 +101,88 @@ static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
 
 static void leave_directory(struct zkr__claim *claim) ZKR__LOCKED
 {
-    struct zkr__directory *d = claim->directory;
     if (claim->ours_prev) {
-        DL_DELETE2(d->ours, claim, ours_prev, ours_next);
+        DL_DELETE2(claim->directory->ours, claim, ours_prev, ours_next);
         claim->ours_prev = claim->ours_next = NULL;
     }
 }
 
-static bool enter_node(struct zkr__claim *claim) ZKR__LOCKED
+struct zkr__claim *zkr__claim_in(const struct zkr__directory *d, const char *name)
 {
-    bool added =
-        zkr__path_table_add(&claim->engine->by_node, &claim->by_node, claim->node);
-    if (added) {
-        enter_directory(claim);
+    size_t dir_len = strlen(d->path), len = strlen(name);
+    char *path = d->engine->scratch.path;
+    if (len >= ZKR__NAME_ROOM) { /* longer than any of ours */
+        return NULL;
     }
-    return added;
+    memcpy(path, d->path, dir_len);
+    path[dir_len] = '/';
+    memcpy(path + dir_len + 1, name, len + 1);
+    return zkr__claim_at(d->engine, path);
 }
 
-bool zkr__claim_is_node(const struct zkr__claim *claim,
-                        const char *name,
-                        enum zkr__name_kind kind)
+void zkr__claim_drop_list(struct zkr__claim *claim)
 {
-    int64_t unused;
-    return zkr__name_grew(name, zkr__path_name(claim->node), kind, &unused);
+    struct zkr__directory *d = claim->directory;
+    if (claim->list == ZKR__THIS_LIST) {
+        DL_DELETE2(d->askers, claim, list_prev, list_next);
+    } else if (claim->list == ZKR__NEXT_LIST) {
+        DL_DELETE2(d->later, claim, list_prev, list_next);
+    }
+    claim->list = ZKR__NO_LIST;
+}
+
+/* --- our node --- */
+
+/* A random version 4 UUID, the way java.util.UUID prints it. 0 or errno: there is no weaker source. */
+static int make_guid(char text[ZKR__GUID_LEN + 1])
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char raw[16];
+    if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw)) {
+        return errno ? errno : EIO;
+    }
+    raw[6] = (unsigned char)((raw[6] & 0x0f) | 0x40); /* version 4 */
+    raw[8] = (unsigned char)((raw[8] & 0x3f) | 0x80); /* variant 1 */
+    char *to = text;
+    for (size_t i = 0; i < sizeof(raw); i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            *to++ = '-';
+        }
+        *to++ = hex[raw[i] >> 4];
+        *to++ = hex[raw[i] & 0x0f];
+    }
+    *to = '\0';
+    return 0;
+}
+
+int zkr__claim_new_name(struct zkr__claim *claim)
+{
+    zkr__claim_forget_node(claim);
+    struct zkr__guard *guard = claim->directory->guard;
+    char random[ZKR__GUID_LEN + 1] = "";
+    char *guid = guard ? guard->guid : random;
+    int rc = 0;
+    if (guid[0] != '\0') {
+        zkr__guid_advance(guid);
+    } else {
+        rc = make_guid(guid);
+    }
+    if (rc == 0) {
+        size_t dir_len = strlen(claim->q->dir);
+        memcpy(claim->node, claim->q->dir, dir_len);
+        claim->node[dir_len] = '/';
+        zkr__name_make(claim->node + dir_len + 1, claim->q->kind, guid);
+    }
+    return rc;
+}
+
+static bool enter_node(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (!zkr__path_table_add(&claim->engine->by_node, &claim->by_node, claim->node)) {
+        return false;
+    }
+    enter_directory(claim);
+    return true;
 }
 
 bool zkr__claim_know_node(struct zkr__claim *claim,
@@ -136,9 +190,9 @@ bool zkr__claim_know_node(struct zkr__claim *claim,
                           enum zkr__name_kind kind)
 {
     const char *name = zkr__path_name(claim->node);
-    size_t before = (size_t)(name - claim->node); /* of the directory, and a slash */
-    if (!path || strncmp(path, claim->node, before) != 0 ||
-        !zkr__name_grew(path + before, name, kind, &claim->sequence)) {
+    size_t dir_len = (size_t)(name - claim->node); /* with a slash */
+    if (!path || strncmp(path, claim->node, dir_len) != 0 ||
+        !zkr__name_grew(path + dir_len, name, kind, &claim->sequence)) {
         return false;
     }
     zkr__claim_forget_node(claim);
@@ -160,65 +214,72 @@ void zkr__claim_forget_node(struct zkr__claim *claim)
     leave_directory(claim);
 }
 
-struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine, const char *path)
+/* --- the node ahead --- */
+
+static void part(struct zkr__claim *ahead, struct zkr__claim *behind)
 {
-    struct zkr__path_entry *entry = zkr__path_table_find(&engine->by_node, path);
-    return entry ? ZKR__OWNER_OF(entry, struct zkr__claim, by_node) : NULL;
+    DL_DELETE2(ahead->behind, behind, behind_prev, behind_next);
+    behind->ahead = NULL;
 }
 
-/* A longer name is not ours. */
-struct zkr__claim *zkr__claim_in(const struct zkr__directory *d, const char *name)
+static void forget_before(struct zkr__claim *claim) ZKR__LOCKED
 {
-    size_t dir_len = strlen(d->path), len = strlen(name);
-    char *path = d->engine->scratch.path;
-    if (len >= ZKR__NAME_ROOM) {
-        return NULL;
+    if (claim->before) {
+        zkr__path_unwatch(&claim->engine->watchers, &claim->before->watcher);
+        zkr__mem_free(claim->before);
+        claim->before = NULL;
     }
-    memcpy(path, d->path, dir_len);
-    path[dir_len] = '/';
-    memcpy(path + dir_len + 1, name, len + 1);
-    return zkr__claim_at(d->engine, path);
-}
-
-void zkr__claim_drop_list(struct zkr__claim *claim)
-{
-    struct zkr__directory *d = claim->directory;
-    if (claim->list == ZKR__THIS_LIST) {
-        DL_DELETE2(d->askers, claim, list_prev, list_next);
-    } else if (claim->list == ZKR__NEXT_LIST) {
-        DL_DELETE2(d->later, claim, list_prev, list_next);
-    }
-    claim->list = ZKR__NO_LIST;
-}
-
-/* --- whom it stands behind --- */
-
-static void link_behind(struct zkr__claim *claim, struct zkr__claim *ahead)
-{
-    claim->ahead = ahead;
-    claim->behind_next = ahead->behind;
-    claim->behind_link = &ahead->behind;
-    if (claim->behind_next) {
-        claim->behind_next->behind_link = &claim->behind_next;
-    }
-    ahead->behind = claim;
-}
-
-static void unlink_behind(struct zkr__claim *claim)
-{
-    *claim->behind_link = claim->behind_next;
-    if (claim->behind_next) {
-        claim->behind_next->behind_link = claim->behind_link;
-    }
-    claim->ahead = NULL;
 }
 
 void zkr__claim_forget_ahead(struct zkr__claim *claim)
 {
     if (claim->ahead) {
-        unlink_behind(claim);
+        part(claim->ahead, claim);
     }
-    zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
+    if (zkr__path_watches(&claim->ahead_watcher)) {
+        zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
+    }
+    forget_before(claim);
+}
+
+int64_t zkr__claim_place(const struct zkr__claim *claim)
+{
+    int64_t ours = 0;
+    while (claim->k.phase == ZKR__PARKED && claim->ahead) {
+        claim = claim->ahead;
+        ours++;
+    }
+    return claim->k.phase == ZKR__PARKED ? ours + claim->place : ours;
+}
+
+bool zkr__claim_stands_behind(const struct zkr__claim *claim, const char *name)
+{
+    const char *path = zkr__path_watched(&claim->ahead_watcher);
+    return path && strcmp(zkr__path_name(path), name) == 0;
+}
+
+bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name)
+{
+    forget_before(claim);
+    struct zkr__before *before = zkr__mem_alloc(sizeof(*before));
+    char *path = zkr__path_join(claim->q->dir, name);
+    if (before) {
+        before->claim = claim;
+        before->watcher.on_event = claim->engine->on_before;
+    }
+    if (before && path &&
+        zkr__path_watch(&claim->engine->watchers, &before->watcher, path)) {
+        claim->before = before;
+    } else {
+        zkr__mem_free(before);
+    }
+    zkr__mem_free(path);
+    return claim->before != NULL;
+}
+
+const char *zkr__claim_before(const struct zkr__claim *claim)
+{
+    return claim->before ? zkr__path_watched(&claim->before->watcher) : NULL;
 }
 
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name)
@@ -231,7 +292,8 @@ bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name)
     bool done = true;
     struct zkr__claim *neighbour = zkr__claim_at(claim->engine, path);
     if (neighbour) {
-        link_behind(claim, neighbour);
+        claim->ahead = neighbour;
+        DL_PREPEND2(neighbour->behind, claim, behind_prev, behind_next);
     } else {
         done = zkr__path_watch(&claim->engine->watchers, &claim->ahead_watcher, path);
     }
@@ -250,16 +312,74 @@ struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim)
 {
     struct zkr__claim *behind = claim->behind;
     if (behind) {
-        unlink_behind(behind);
+        part(claim, behind);
     }
     return behind;
+}
+
+/* --- looking ahead --- */
+
+/* A look in vain counts as many waits as IN_VAIN. From VAIN_ENOUGH on no claim looks ahead. */
+enum { IN_VAIN = 4, VAIN_MOST = 16, VAIN_ENOUGH = 8, LATELY_MS = 1000 };
+
+/*
+ * Looking ahead costs two requests more for each wait, and saves the next holder a round trip. That pays where round trips
+ * are long; where they are short, it pays while the client waits for one lock at a time, as requests for several locks
+ * queue up. It does not pay where waiters often give up.
+ */
+bool zkr__claim_looks_ahead(const struct zkr__claim *claim)
+{
+    zkr_client *c = claim->q->c;
+    const struct zkr__engine *engine = claim->engine;
+    const struct zkr__directory *d = claim->directory;
+    bool far = c->shortest_trip >= ZKR__MS / 2;
+    bool one = (!engine->contended || engine->contended == d) &&
+               zkr__now(c) >= engine->several_until;
+    bool pays = (far || one) && d->vain < VAIN_ENOUGH;
+    return c->options.look_ahead > 0 || (c->options.look_ahead == 0 && pays);
+}
+
+void zkr__claim_has_looked(struct zkr__claim *claim)
+{
+    struct zkr__directory *d = claim->directory;
+    if (claim->k.look != ZKR__PREPARED) {
+        int vain = d->vain + IN_VAIN;
+        d->vain = (signed char)(vain < VAIN_MOST ? vain : VAIN_MOST);
+    }
+}
+
+void zkr__claim_settle_look_ahead(struct zkr__claim *claim)
+{
+    zkr_client *c = claim->q->c;
+    struct zkr__engine *engine = claim->engine;
+    struct zkr__directory *d = claim->directory;
+    bool parked = claim->k.phase == ZKR__PARKED;
+    if (parked && !claim->parked) {
+        if (engine->contended && engine->contended != d) {
+            engine->several_until = zkr__now(c) + LATELY_MS * ZKR__MS;
+        }
+        engine->contended = d;
+        d->vain = (signed char)(d->vain - (d->vain > 0));
+    }
+    claim->parked = parked;
+    bool keeps_lease = zkr__claim_keeps_lease(&claim->k);
+    if (keeps_lease && !claim->keeps_lease) {
+        /* As for a hold: a short wait costs no probe, unless there is little left. */
+        int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
+        zkr__wake_by(c, zkr__now(c) + pause);
+    }
+    c->prepared += keeps_lease - claim->keeps_lease;
+    claim->keeps_lease = keeps_lease;
+    if (!zkr__claim_watches_before(&claim->k)) {
+        forget_before(claim);
+    }
 }
 
 /* --- without a watch --- */
 
 /*
- * One that has no watch, as there was no room for it, looks again after so long, and for each other that does so later
- * by up to so much: a client that looks takes no more than some 500 requests a second for it.
+ * A claim for whose watch there was no room looks again after LOOK_MS, and up to LOOK_EACH_MS later for each claim that
+ * does so. So a client sends no more than some 500 requests a second for that.
  */
 enum { LOOK_MS = 1000, LOOK_EACH_MS = 4 };
 
@@ -277,7 +397,7 @@ void zkr__claim_settle_look(struct zkr__claim *claim)
     claim->engine->looking += looks - claim->looks;
     claim->looks = looks;
     bool heeds = claim->k.phase == ZKR__HELD && claim->q->watch_node;
-    if (!heeds && !zkr__path_watched(&claim->ahead_watcher)) {
+    if (!heeds && !zkr__path_watches(&claim->ahead_watcher)) {
         claim->doubt_at = 0;
     } else if (claim->doubt_at == 0) {
         claim->doubt_at = zkr__engine_doubts_at(claim->engine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim: one node of ours in a queue. Here are its memory, the name of its node, and whom it stands behind;
+ * A claim: one node of ours in a queue. Here are its memory, the name of its node, and the node that it stands behind;
  * claim_state.h has its life. All functions need the client's lock.
  */
 #ifndef ZKR_ENGINE_CLAIM_H
@@ -14,10 +14,12 @@
 
 struct zkr__batch;
 struct zkr__directory;
+struct zkr__loss;
 
-struct zkr__loss {
-    struct zkr__observed seen;
-    int64_t held_ms;
+/* Few of thousands of waiting claims look ahead. */
+struct zkr__before {
+    struct zkr__path_watcher watcher;
+    struct zkr__claim *claim;
 };
 
 struct zkr__claim {
@@ -26,114 +28,137 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    bool live;           /* not GONE yet: the engine has a reference */
-    bool looks;          /* counted in the engine's looking */
-    bool joins, in_line; /* claim_run.h: its node is being made, or is to be */
+    bool live; /* not GONE yet: the engine has a reference */
+    /* Counted in the engine's looking, in the client's prepared; it has begun to wait behind others. */
+    bool looks : 1, keeps_lease : 1, parked : 1;
+    bool stands : 1, in_line : 1; /* in its directory: keep.h */
+    bool guessed : 1; /* PARKED: behind a newcomer that was not seen yet: directory.h */
+    /* Its node is being made, or waits until fewer are: claim_run.c. */
+    bool admitted : 1, awaits_admission : 1;
+    bool written : 1; /* FINDING: the write ahead of the list has been answered */
+    bool counted_refused : 1;
 
     /* What the recipe reads. */
-    bool canceled;
-    bool once;    /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
-    bool taken;   /* the owner has been told of the hold */
-    bool metered; /* it measures itself, from @since on: it waits, or is held */
-    bool written; /* FINDING: the write ahead of the list has been answered */
-    enum zkr__hand_over came : 8; /* how it got from PARKED on, last */
-    enum {
-        ZKR__NO_LIST,
-        ZKR__THIS_LIST,
-        ZKR__NEXT_LIST
-    } list : 8;               /* the one it waits for */
+    bool canceled : 1;
+    bool once : 1;  /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    bool taken : 1; /* the owner has been told of the hold */
+    enum zkr__hand_over came : 4; /* how the claim last got out of PARKED */
+    /* The list that the claim waits for. */
+    enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
     unsigned char counted_as; /* in the client's statistics */
-    bool counted_refused;
+    unsigned place;  /* contenders in front when the claim last looked; 0 = not known */
     int detail;      /* ZooKeeper's code of a failure */
     int parent_code; /* why the parents cannot be made */
     unsigned epoch;  /* of the session that the node belongs to */
-    unsigned wishes; /* that it lets go, of which its owner is not told yet */
+    unsigned revocations; /* requests of which the owner has not been told yet */
     int64_t sequence;
     int64_t czxid;
-    int64_t held_since_ms; /* by the wall's clock, ms since 1970; 0 = not held yet */
-    int64_t held_at;       /* zkr__now() of the same */
-    struct zkr__loss
-        *loss; /* of the last hold that was lost; NULL = none was, or no memory */
-    int64_t since;
+    int64_t held_since_ms;  /* by the wall's clock, ms since 1970; 0 = not held yet */
+    int64_t held_at;        /* zkr__now() of the same */
+    struct zkr__loss *loss; /* loss.h; NULL = nothing was lost, or no memory */
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *on_change_ctx;
-    struct zkr__cv
-        *sleeper; /* of the thread that waits for the outcome, NULL = none does */
+    /* Of the thread that waits for the outcome. NULL = none does. */
+    struct zkr__cv *sleeper;
 
     /* The engine's lists and tables. */
     struct zkr__claim *prev, *next;
-    struct zkr__claim *held_prev, *held_next; /* while it is held, or stands in line */
+    struct zkr__claim *held_prev, *held_next; /* while held, or in line to be made */
     struct zkr__path_entry by_node;           /* while its node is known */
     struct zkr__claim *ours_prev, *ours_next; /* the same, in its directory */
     struct zkr__claim *list_prev, *list_next; /* while it waits for a list */
     unsigned list_tag;
-    unsigned unsent; /* set of zkr__action: to go out with those of the others */
+    unsigned unsent; /* set of zkr__action: to go out with those of other members */
 
     /* PARKED: behind another claim of this client, or a path. */
     struct zkr__claim *ahead;
-    struct zkr__claim *behind;                     /* list: those behind us */
-    struct zkr__claim *behind_next, **behind_link; /* of the one ahead */
+    struct zkr__claim *behind;                    /* list: the claims behind this one */
+    struct zkr__claim *behind_prev, *behind_next; /* in the list of the claim ahead */
     struct zkr__path_watcher ahead_watcher;
+    /* The watcher of the node before the node ahead. NULL = that node is not watched. */
+    struct zkr__before *before;
 
-    struct zkr__batch *batch; /* made with others, NULL = alone */
+    struct zkr__batch *batch; /* of its group; NULL = none */
 
     struct zkr__timer timer; /* for the first of these */
-    int64_t retry_at, quiet_at, doubt_at, give_up_at, note_at; /* 0 = off */
+    int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
 
-    long thread; /* that asked for it */
+    long thread; /* that asked for the claim */
     /* Full path: the one asked for, and from the answer on that of our node. "" = none yet. */
     char node[];
 };
 
-/* A claim with two references: its owner's, and the engine's until it is GONE. NULL: no memory. */
+/* A claim with two references: its owner's, and the engine's until the claim is GONE. NULL: no memory. */
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
                                    struct zkr__engine *engine) ZKR__LOCKED;
 /* A reference keeps the memory, and the text of the node. */
-void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED;
-/* The last one frees it. */
+static inline void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED
+{
+    claim->refs++;
+}
+
+/* The last one frees the claim. */
 void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Write the path to ask for, under a new GUID, where the path that we get will stand. 0 or errno. */
-int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
-/* Until it looks again, for want of a watch. */
-int64_t zkr__claim_look_pause(const struct zkr__claim *claim) ZKR__LOCKED;
-/* It has made a step: count it among those that look, or not; and has it a watch to doubt some day? */
-void zkr__claim_settle_look(struct zkr__claim *claim) ZKR__LOCKED;
+/* The claim waits behind a holder, by a node or in the line of its directory: not for an answer. */
+bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
+/* Tell the owner of revocation requests, if the owner has been told of the hold. */
+void zkr__claim_tell_revocations(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Tell the owner of the wishes, if it has been told of the hold. */
-void zkr__claim_tell_wishes(struct zkr__claim *claim) ZKR__LOCKED;
-
-/* Is this the name of the node that was asked for, or, while that has a name, of the same as @kind? */
-bool zkr__claim_is_node(const struct zkr__claim *claim,
-                        const char *name,
-                        enum zkr__name_kind kind) ZKR__LOCKED;
+/* Write the path to ask for, under a new GUID, where the path of our node will stand. 0 or errno. */
+int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
 /* Our node is at @path, which comes from the server. False: it cannot be ours, or no memory. */
 bool zkr__claim_know_node(struct zkr__claim *claim,
                           const char *path,
                           enum zkr__name_kind kind) ZKR__LOCKED;
 /* From now on our node is to be of @kind, READ or WRITE, with the number it has. */
 void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind) ZKR__LOCKED;
-/* Out of the table; the text stays. */
+/* Out of the tables; the text stays. */
 void zkr__claim_forget_node(struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim of this client whose node is at @path, or NULL. */
-struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine,
-                                 const char *path) ZKR__LOCKED;
+static inline struct zkr__claim *zkr__claim_at(const struct zkr__engine *engine,
+                                               const char *path) ZKR__LOCKED
+{
+    struct zkr__path_entry *entry = zkr__path_table_find(&engine->by_node, path);
+    return entry ? ZKR__OWNER_OF(entry, struct zkr__claim, by_node) : NULL;
+}
 
-/* The one of this client whose node in @d has this name, or NULL. */
+/* The claim of this client whose node in @d has this name, or NULL. */
 struct zkr__claim *zkr__claim_in(const struct zkr__directory *d,
                                  const char *name) ZKR__LOCKED;
-/* It waits for a list no more. */
+/* The claim waits for no list any more: children_cache.h. */
 void zkr__claim_drop_list(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Stand behind the child @name: a claim of this client, or a path. False: no memory. */
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
+/* How many contenders are in front of a claim that waits, as far as is known; 0 = not known. */
+int64_t zkr__claim_place(const struct zkr__claim *claim) ZKR__LOCKED;
+/* The claim watches the path of the child @name already, as the node ahead. */
+bool zkr__claim_stands_behind(const struct zkr__claim *claim,
+                              const char *name) ZKR__LOCKED;
 /* Watch the directory. False: no memory. */
 bool zkr__claim_watch_children(struct zkr__claim *claim) ZKR__LOCKED;
+/* Watch the child @name, which is before the node ahead. False: no memory. */
+bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
+/* The path of that child, or NULL. */
+const char *zkr__claim_before(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__claim_forget_ahead(struct zkr__claim *claim) ZKR__LOCKED;
-/* One of those behind us, which is behind us no more; NULL: there is none. */
+/* One of the claims behind this one, which is taken from there; NULL: there is none. */
 struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* The claim is to look ahead, if it can: claim_state.h. */
+bool zkr__claim_looks_ahead(const struct zkr__claim *claim) ZKR__LOCKED;
+/* The claim looked ahead by a list, and is prepared; or in vain, for others were still there. */
+void zkr__claim_has_looked(struct zkr__claim *claim) ZKR__LOCKED;
+/* The claim has made a step: note whether it waits, and whether the lease is to be kept for it. */
+void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* How long a claim without a watch waits before it looks again. */
+int64_t zkr__claim_look_pause(const struct zkr__claim *claim) ZKR__LOCKED;
+/* The claim has made a step: note whether it looks again and again, and when its watch is to be doubted. */
+void zkr__claim_settle_look(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* What a claim has asked. */
 enum zkr__asked {
@@ -145,7 +170,8 @@ enum zkr__asked {
     ZKR__ASKED_REMOVE,
     ZKR__ASKED_DOWNGRADE,
     ZKR__ASKED_RESTORE,
-    ZKR__ASKED_OWNER
+    ZKR__ASKED_OWNER,
+    ZKR__ASKED_BEFORE
 };
 
 enum { ZKR__ASKED_BITS = 4 };

@@ -5,21 +5,27 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/lists.h"
+#include "engine/children_cache.h"
 #include "engine/queue.h"
-#include "engine/transitions.h"
 #include "session/log.h"
 
 /* --- requests --- */
 
+/* Send @op: engine->on_answer gets the answer. */
 static void ask(struct zkr__claim *claim,
                 enum zkr__asked asked,
-                const struct zkr__op *op,
-                zkr__answer_fn on_answer) ZKR__LOCKED
+                const struct zkr__op *op) ZKR__LOCKED
 {
     zkr__claim_ref(claim);
-    zkr__submit(claim->q->c, op, on_answer, claim,
+    zkr__submit(claim->q->c, op, claim->engine->on_answer, claim,
                 zkr__asked_tag(asked, claim->k.round));
+}
+
+void zkr__claim_refuse(struct zkr__claim *claim, enum zkr__asked asked, int code)
+{
+    zkr__claim_ref(claim);
+    zkr__answer_later(claim->q->c, code, claim->engine->on_answer, claim,
+                      zkr__asked_tag(asked, claim->k.round));
 }
 
 /* --- create --- */
@@ -35,54 +41,49 @@ int zkr__claim_creation(struct zkr__claim *claim,
     return error;
 }
 
-static void create(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+void zkr__claim_create(struct zkr__claim *claim)
 {
-    const struct zkr__queue *q = claim->q;
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation creation;
     if (zkr__claim_creation(claim, &creation, text) != 0) {
-        zkr__claim_ref(claim);
-        zkr__answer_later(claim->q->c, ZKR_ESYS, on_answer, claim,
-                          zkr__asked_tag(ZKR__ASKED_CREATE, claim->k.round));
+        zkr__claim_refuse(claim, ZKR__ASKED_CREATE, ZKR_ESYS);
         return;
     }
-    struct zkr__op op = {.kind = ZKR__OP_CREATE,
-                         .path = creation.path,
-                         .data = creation.data,
-                         .data_len = creation.data_len,
-                         .acl = q->c->acl};
-    ask(claim, ZKR__ASKED_CREATE, &op, on_answer);
+    const struct zkr__op op = {.kind = ZKR__OP_CREATE,
+                               .path = creation.path,
+                               .data = creation.data,
+                               .data_len = creation.data_len,
+                               .acl = claim->q->c->acl};
+    ask(claim, ZKR__ASKED_CREATE, &op);
 }
 
-/* What a hold's node is to say: with the note, if there is one. Returns what is to be freed behind it. */
-static char *fill_noted(const struct zkr__claim *claim,
-                        struct zkr__creation *creation,
-                        char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
+/* The data of a hold's node, with holder metadata if there are any. Returns memory that is to be freed after use. */
+static char *fill_metadata(const struct zkr__claim *claim,
+                           struct zkr__creation *creation,
+                           char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
 {
     zkr__claim_fill_data(claim, creation, text);
     size_t len = 0;
-    char *noted = zkr__claim_noted_data(claim, &len);
-    if (noted) {
-        creation->data = noted;
+    char *metadata = zkr__claim_metadata(claim, &len);
+    if (metadata) {
+        creation->data = metadata;
         creation->data_len = len;
     }
-    return noted;
+    return metadata;
 }
 
-/* Our node has its new name already; the old one is to go. */
-static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+/* claim->node is the name of the READ node already; the WRIT node is to be deleted. */
+static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
 {
     char *writer = zkr__mem_string(claim->node);
     if (!writer) {
-        zkr__claim_ref(claim);
-        zkr__answer_later(claim->q->c, ZKR_ENOMEM, on_answer, claim,
-                          zkr__asked_tag(ZKR__ASKED_DOWNGRADE, claim->k.round));
+        zkr__claim_refuse(claim, ZKR__ASKED_DOWNGRADE, ZKR_ENOMEM);
         return;
     }
     zkr__name_turn(writer, ZKR__NAME_WRITE);
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation reader;
-    char *noted = fill_noted(claim, &reader, text);
+    char *metadata = fill_metadata(claim, &reader, text);
     struct zkr__op op = {.kind = ZKR__OP_MULTI,
                          .paths = (const char *const[]){writer},
                          .path_count = 1,
@@ -90,58 +91,59 @@ static void downgrade(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__L
                          .deleted = (const char *const[]){writer},
                          .deleted_count = 1,
                          .acl = claim->q->c->acl};
-    ask(claim, ZKR__ASKED_DOWNGRADE, &op, on_answer);
-    zkr__mem_free(noted);
+    ask(claim, ZKR__ASKED_DOWNGRADE, &op);
+    zkr__mem_free(metadata);
     zkr__mem_free(writer);
 }
 
-static void list(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+static void list(struct zkr__claim *claim) ZKR__LOCKED
 {
-    zkr__lists_want(claim, on_answer);
-    zkr__lists_send(claim->directory);
+    zkr__list_want(claim);
+    zkr__list_send(claim->directory);
 }
 
-/* With a list behind it, unless its number will probably do. */
-static void join_queue(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+/* Create our node, with a list behind the create, unless the number of the node will probably do. */
+static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
 {
-    zkr__reckon_begin(claim->directory);
-    bool bare = zkr__reckon_expects(claim);
-    create(claim, on_answer);
+    zkr__cache_begin(claim->directory);
+    bool bare = zkr__cache_expects(claim);
+    zkr__claim_create(claim);
     if (bare) {
         zkr__claim_drop_list(claim);
         claim->engine->spared.guesses++;
     } else {
-        list(claim, on_answer);
+        list(claim);
     }
 }
 
-/* --- after a wish --- */
+/* --- after a revocation request --- */
 
 /*
- * Only over the wish that was told: a newer one stays, and is seen. A text of ours that reads like a wish is
- * not written, and nothing to a leader latch: see zkr__queue_revoke().
+ * Write our text only over the request that the owner was told of: a newer request stays, and is seen. Nothing is
+ * written to the node of a leader latch (zkr__queue_revoke()), nor a text of ours that reads like a request.
  */
-static void restore(struct zkr__claim *claim, zkr__answer_fn on_answer) ZKR__LOCKED
+static void restore(struct zkr__claim *claim) ZKR__LOCKED
 {
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation ours;
-    char *noted = fill_noted(claim, &ours, text);
+    char *metadata = fill_metadata(claim, &ours, text);
     struct zkr__op op = {.kind = ZKR__OP_SET,
                          .path = claim->node,
                          .data = ours.data,
                          .data_len = ours.data_len,
                          .version = claim->k.told};
-    if (claim->q->kind != ZKR__NAME_LATCH && !zkr__is_wish(op.data, op.data_len)) {
-        ask(claim, ZKR__ASKED_RESTORE, &op, on_answer);
+    if (claim->q->kind != ZKR__NAME_LATCH &&
+        !zkr__is_revocation(op.data, op.data_len)) {
+        ask(claim, ZKR__ASKED_RESTORE, &op);
     }
-    zkr__mem_free(noted);
+    zkr__mem_free(metadata);
 }
 
 /* --- parents --- */
 
 /*
- * @level: 0 = the first, above which only a chroot can be missing. One further down lacks what the level above has
- * answered for, or what was reaped since.
+ * @level: 0 = the first, above which only a chroot can be missing. "No node" at a lower level says no more than the
+ * answer of the level above, or that this was reaped since.
  */
 static void
 on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
@@ -159,7 +161,7 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
     zkr__claim_unref(claim);
 }
 
-/* All levels at once: those that exist say so. The create behind them tells whether that was enough. */
+/* All levels at once: it is no error that a level exists. The create behind them tells whether that was enough. */
 static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__queue *q = claim->q;
@@ -199,10 +201,10 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 }
 
 /*
- * The list that follows must show our node if it was ever made, now or later. A sync is not enough for that: a
- * leader that has been replaced and does not know answers it. A write is answered by the one that leads, which from
- * now on refuses what comes by our old connection. What it says does not matter, but that it is answered does: a list
- * without it is not believed.
+ * The list that follows must show our node if the node was made, or ever will be. A sync is not enough for that: a leader
+ * that was replaced and does not know it answers a sync. A write is answered by the present leader, which from then on
+ * refuses what comes by our old connection. The answer's code does not matter, but a list without the answer is not
+ * believed.
  */
 static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -215,18 +217,21 @@ static void write_first(struct zkr__claim *claim) ZKR__LOCKED
                 zkr__asked_tag(ZKR__ASKED_PROVE, claim->k.round));
 }
 
-void zkr__claim_request(struct zkr__claim *claim,
-                        unsigned todo,
-                        zkr__answer_fn on_answer)
+static void get(struct zkr__claim *claim,
+                enum zkr__asked asked,
+                const char *path,
+                bool spare) ZKR__LOCKED
 {
-    const char *ahead = zkr__path_watched(&claim->ahead_watcher);
-    const struct zkr__op get_own = {.kind = ZKR__OP_GET,
-                                    .path = claim->node,
-                                    .watch = true,
-                                    .spare = !claim->q->watch_node};
+    const struct zkr__op op = {
+        .kind = ZKR__OP_GET, .path = path, .watch = true, .spare = spare};
+    if (path) {
+        ask(claim, asked, &op);
+    }
+}
+
+void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
+{
     const struct zkr__op ask_owner = {.kind = ZKR__OP_EXISTS, .path = claim->node};
-    const struct zkr__op get_ahead = {
-        .kind = ZKR__OP_GET, .path = ahead, .watch = true};
     const struct zkr__op prove = {.kind = ZKR__OP_CHECK,
                                   .paths = (const char *const[]){claim->node},
                                   .path_count = 1};
@@ -235,59 +240,58 @@ void zkr__claim_request(struct zkr__claim *claim,
         create_parents(claim);
     }
     if (todo & ZKR__DO_CREATE) {
-        join_queue(claim, on_answer);
+        join_queue(claim);
     }
     if (todo & ZKR__DO_FIND) {
         write_first(claim);
-        list(claim, on_answer);
+        list(claim);
     }
     if (todo & ZKR__DO_GET_OWN) {
-        ask(claim, ZKR__ASKED_OWN, &get_own, on_answer);
+        get(claim, ZKR__ASKED_OWN, claim->node, !claim->q->watch_node);
     }
     if (todo & ZKR__DO_ASK_OWNER) {
-        ask(claim, ZKR__ASKED_OWNER, &ask_owner, on_answer);
+        ask(claim, ZKR__ASKED_OWNER, &ask_owner);
     }
     if (todo & ZKR__DO_LIST) {
-        list(claim, on_answer);
+        list(claim);
     }
-    if ((todo & ZKR__DO_GET_AHEAD) && ahead) {
-        ask(claim, ZKR__ASKED_AHEAD, &get_ahead, on_answer);
+    if (todo & ZKR__DO_GET_AHEAD) {
+        get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher), false);
+    }
+    if (todo & ZKR__DO_GET_BEFORE) {
+        get(claim, ZKR__ASKED_BEFORE, zkr__claim_before(claim), true);
     }
     if (todo & ZKR__DO_PROVE) {
-        ask(claim, ZKR__ASKED_PROVE, &prove, on_answer);
+        ask(claim, ZKR__ASKED_PROVE, &prove);
     }
     if (todo & ZKR__DO_DOWNGRADE) {
-        downgrade(claim, on_answer);
+        downgrade(claim);
     }
     if (todo & ZKR__DO_RESTORE) {
-        restore(claim, on_answer);
+        restore(claim);
     }
     if (todo & ZKR__DO_REMOVE) {
-        ask(claim, ZKR__ASKED_REMOVE, &remove, on_answer);
+        ask(claim, ZKR__ASKED_REMOVE, &remove);
     }
 }
 
-/* --- others on our path who may not respect us, or cannot see us at all: the log says so --- */
+/* --- nodes on our path whose makers may not respect ours, or cannot see them: the log says so --- */
 
-/* Directories of Curator's semaphores, whose path is this one. */
-static bool is_of_semaphore(const char *name)
-{
-    return strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0;
-}
-
+/* The directories of Curator's semaphore, whose path is this one. */
 static bool has_semaphore(const struct zkr__answer *list)
 {
     for (size_t i = 0; i < list->name_count; i++) {
-        if (list->names[i] && is_of_semaphore(list->names[i])) {
+        const char *name = list->names[i];
+        if (name && (strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0)) {
             return true;
         }
     }
     return false;
 }
 
-/* The first child of a recipe that this one does not expect beside itself, or NULL. */
-static const struct zkr__child *find_stranger(const struct zkr__queue *q,
-                                              const struct zkr__children *children)
+/* The first child of a recipe that this queue does not expect beside itself, or NULL. */
+static const struct zkr__child *find_foreign(const struct zkr__queue *q,
+                                             const struct zkr__children *children)
 {
     unsigned expected = q->other_kinds | 1U << q->kind;
     for (size_t i = 0; i < children->count; i++) {
@@ -298,60 +302,50 @@ static const struct zkr__child *find_stranger(const struct zkr__queue *q,
     return NULL;
 }
 
-static void warn_of_child(const struct zkr__queue *q,
-                          const struct zkr__child *child) ZKR__LOCKED
+/* Warn once for each queue. @list has @children in order; NULL = none was asked for. */
+static void warn_of_foreign(struct zkr__queue *q,
+                            const struct zkr__children *children,
+                            const struct zkr__answer *list) ZKR__LOCKED
 {
-    bool shared = child->kind == ZKR__NAME_READ || child->kind == ZKR__NAME_WRITE;
-    zkr__log(
-        q->c, ZKR_LOG_WARN,
-        ZKR__EVENT("stranger", .path = q->dir, .node = child->name,
-                   .reason =
-                       shared
-                           ? "node of a read-write lock; it counts by its number, but "
-                             "Curator's does not see ours: use the writer of a "
-                             "zkr_rwlock"
-                           : "node of another recipe; it counts by its number, but its "
-                             "maker may not respect ours"));
-}
-
-/* Look at a list, whose children in order are @children, and warn once for each queue. */
-static void strangers_warn(struct zkr__queue *q,
-                           const struct zkr__children *children,
-                           const struct zkr__answer *list) ZKR__LOCKED
-{
-    if (q->warned_foreign) {
-        return;
-    }
-    const struct zkr__child *stranger = find_stranger(q, children);
+    const struct zkr__child *stranger =
+        q->warned_foreign ? NULL : find_foreign(q, children);
+    const char *reason = NULL;
     if (stranger) {
-        q->warned_foreign = true;
-        warn_of_child(q, stranger);
-    } else if (list && children->strays > 0 && has_semaphore(list)) {
+        bool shared =
+            stranger->kind == ZKR__NAME_READ || stranger->kind == ZKR__NAME_WRITE;
+        reason = shared ? "node of a read-write lock; it counts by its number, but "
+                          "Curator's does not see ours: use the writer of a zkr_rwlock"
+                        : "node of another recipe; it counts by its number, but its "
+                          "maker may not respect ours";
+    } else if (!q->warned_foreign && list && children->strays > 0 &&
+               has_semaphore(list)) {
+        reason = "a semaphore also uses this path; they do not exclude each other";
+    }
+    if (reason) {
         q->warned_foreign = true;
         zkr__log(q->c, ZKR_LOG_WARN,
                  ZKR__EVENT("stranger", .path = q->dir,
-                            .reason =
-                                "a semaphore also uses this path; they do not exclude "
-                                "each other"));
+                            .node = stranger ? stranger->name : NULL,
+                            .reason = reason));
     }
 }
 
 /* --- answers: our node --- */
 
-static bool is_spent(const struct zkr__claim *claim)
+static bool is_exhausted(const struct zkr__claim *claim)
 {
     return claim->sequence < 0 || claim->sequence >= ZKR__SEQUENCE_LIMIT;
 }
 
-/* A node of ours has been seen. */
-static void note_node(struct zkr__claim *claim,
-                      struct zkr__claim_event *e,
-                      const struct zkr__answer *answer) ZKR__LOCKED
+/* Our node was seen. */
+static void learn_node(struct zkr__claim *claim,
+                       struct zkr__claim_event *e,
+                       const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__queue *q = claim->q;
     claim->czxid = answer->czxid;
     claim->epoch = q->c->epoch;
-    e->spent = is_spent(claim);
+    e->exhausted = is_exhausted(claim);
     if (claim->sequence >= ZKR__SEQUENCE_WARN && !q->warned_sequence) {
         q->warned_sequence = true;
         zkr__log_more(q->c, ZKR_LOG_WARN,
@@ -365,16 +359,16 @@ static void note_node(struct zkr__claim *claim,
 }
 
 /*
- * Names are ours alone, so under ours another session never made a node but to replace one. The owner tells; the czxid
- * would tell no more, and that of a reader's node that was a writer's is not known.
+ * Nobody else uses our names, but another session may have made a node in place of ours. The session of the node tells;
+ * the czxid would tell no more, and the czxid of a READ node that replaced our WRIT node is not known.
  */
-static void whose(struct zkr__claim *claim,
-                  struct zkr__claim_event *e,
-                  const struct zkr__answer *answer) ZKR__LOCKED
+static void on_owner(struct zkr__claim *claim,
+                     struct zkr__claim_event *e,
+                     const struct zkr__answer *answer) ZKR__LOCKED
 {
     e->ours = answer->code == ZKR_OK && answer->owner == claim->q->c->session_id;
     if (answer->code == ZKR_OK && !e->ours) {
-        zkr__reckon_forget(claim->directory); /* it is among the others there */
+        zkr__cache_forget(claim->directory); /* it has that node among ours */
         zkr__log(
             claim->q->c, ZKR_LOG_WARN,
             ZKR__EVENT("node_replaced", .path = claim->q->dir,
@@ -387,19 +381,21 @@ static void on_own(struct zkr__claim *claim,
                    struct zkr__claim_event *e,
                    const struct zkr__answer *answer) ZKR__LOCKED
 {
-    if (answer->code == ZKR_OK) {
-        whose(claim, e, answer);
-        e->version = answer->version;
-        e->wish = zkr__is_wish(answer->data, answer->data_len) ? answer->version : 0;
-        e->noted = zkr__is_noted(answer->data, answer->data_len);
+    if (answer->code != ZKR_OK) {
+        return;
     }
-    if (answer->code == ZKR_OK && claim->k.phase == ZKR__ADOPTING) {
-        note_node(claim, e, answer);
-        e->code = claim->czxid > 0 ? ZKR_OK : ZKR_ECONNLOSS; /* nobody made it */
+    on_owner(claim, e, answer);
+    e->version = answer->version;
+    e->revocation =
+        zkr__is_revocation(answer->data, answer->data_len) ? answer->version : 0;
+    e->with_metadata = zkr__has_metadata(answer->data, answer->data_len);
+    if (claim->k.phase == ZKR__ADOPTING) {
+        learn_node(claim, e, answer);
+        /* No server gives another czxid. */
+        e->code = claim->czxid > 0 ? ZKR_OK : ZKR_ECONNLOSS;
     }
 }
 
-/* Refused for another reason than that our node is gone: then it is there, and no reader's was made. */
 static void on_downgraded(struct zkr__claim *claim,
                           struct zkr__claim_event *e,
                           const struct zkr__answer *answer) ZKR__LOCKED
@@ -411,9 +407,10 @@ static void on_downgraded(struct zkr__claim *claim,
     e->refused = !gone && answer->failed_at != SIZE_MAX;
     e->code = gone ? ZKR_ENONODE : ZKR_ECONNLOSS;
     if (e->refused) {
+        /* The server rejected the downgrade although our WRIT node exists; no READ node was created. */
         zkr__claim_turn(claim, ZKR__NAME_WRITE);
-        zkr__reckon_forget(
-            claim->directory); /* a list meanwhile took it for another's */
+        /* A list meanwhile took our node for another client's. */
+        zkr__cache_forget(claim->directory);
         zkr__log_more(claim->q->c, ZKR_LOG_WARN,
                       ZKR__EVENT("downgrade_refused", .path = claim->q->dir,
                                  .node = zkr__path_name(claim->node),
@@ -424,36 +421,72 @@ static void on_downgraded(struct zkr__claim *claim,
 
 /* --- lists --- */
 
-/* Note what the verdict says to wait for. */
+/* How far the claim is to look ahead of the node that it waits for. */
+static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
+                                       const struct zkr__verdict *verdict,
+                                       const struct zkr__children *children) ZKR__LOCKED
+{
+    /* Below that, there are numbers for a billion nodes to come. */
+    bool may_begin_anew = claim->sequence >= ZKR__SEQUENCE_WARN;
+    if (claim->k.member || may_begin_anew || !zkr__claim_looks_ahead(claim)) {
+        return ZKR__LOOKS_NOT;
+    }
+    if (verdict->then == ZKR__THEN_OURS) {
+        return ZKR__BEHIND_FIRST;
+    }
+    bool known = verdict->before != ZKR__NOBODY &&
+                 zkr__claim_watch_before(claim, children->list[verdict->before].name);
+    return !known ? ZKR__LOOKS_NOT : verdict->last ? ZKR__BEHIND_TWO : ZKR__BEHIND_MORE;
+}
+
+/* What the verdict says to wait for. */
 static void wait_as_told(struct zkr__claim *claim,
                          struct zkr__claim_event *e,
                          const struct zkr__verdict *verdict,
                          const struct zkr__children *children) ZKR__LOCKED
 {
-    bool noted;
+    bool known;
+    claim->guessed = false;
     if (verdict->watch == ZKR__ALL_CHILDREN) {
         e->wait = ZKR__WAIT_CHILDREN;
-        noted = zkr__claim_watch_children(claim);
+        known = zkr__claim_watch_children(claim);
     } else {
         const struct zkr__child *ahead = &children->list[verdict->watch];
-        noted = zkr__claim_stand_behind(claim, ahead->name);
+        e->same = zkr__claim_stands_behind(claim, ahead->name);
+        known = e->same || zkr__claim_stand_behind(claim, ahead->name);
         e->wait = claim->ahead ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_NODE;
         e->ahead = ahead->sequence;
+        e->look = known && !claim->ahead ? look_ahead(claim, verdict, children)
+                                         : ZKR__LOOKS_NOT;
     }
     e->then = verdict->then;
-    if (!noted) {
+    if (!known) {
         e->code = ZKR_ENOMEM;
     }
 }
 
-/* A writer may have become a reader, or may not have yet. */
+static void note_verdict(struct zkr__claim *claim,
+                         struct zkr__claim_event *e,
+                         const struct zkr__verdict *verdict,
+                         const struct zkr__children *children) ZKR__LOCKED
+{
+    e->granted = verdict->granted;
+    e->once = claim->once;
+    if (!e->granted && !e->once && !e->full) {
+        wait_as_told(claim, e, verdict, children);
+    }
+}
+
+/* By its name, the child may be our node. A writer may have become a reader, or may not have yet. */
 static bool may_be_own(const struct zkr__claim *claim,
                        const struct zkr__child *child) ZKR__LOCKED
 {
     const unsigned shared = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE;
     unsigned kind = 1U << claim->q->kind, is = 1U << child->kind;
     bool may_be = is == kind || ((is & shared) && (kind & shared));
-    return may_be && zkr__claim_is_node(claim, child->name, child->kind);
+    int64_t unused;
+    return may_be && zkr__name_grew(child->name, zkr__path_name(claim->node),
+                                    child->kind, &unused);
 }
 
 static void find_own(struct zkr__claim *claim,
@@ -470,7 +503,7 @@ static void find_own(struct zkr__claim *claim,
     const struct zkr__child *own = &children->list[self];
     char *path = zkr__path_join(claim->q->dir, own->name);
     e->found = path && zkr__claim_know_node(claim, path, own->kind);
-    zkr__reckon_forget(claim->directory); /* it may be among the others there */
+    zkr__cache_forget(claim->directory); /* it may have our node among the others */
     if (!e->found) {
         e->code = ZKR_ENOMEM;
     }
@@ -484,17 +517,16 @@ static void judge(struct zkr__claim *claim,
     const struct zkr__queue *q = claim->q;
     size_t self = zkr__children_find(children, zkr__path_name(claim->node));
     e->found = self < children->count;
-    if (!e->found) { /* gone, or of another number than we were told */
+    if (!e->found) { /* our node is gone, or has another number than we were told */
         find_own(claim, e, children);
         e->found = false;
         return;
     }
+    /* The first holds. A claim that has waited, and lost its place with its session, waits again. */
+    e->full = q->max_waiters > 0 && !claim->k.waited && self > (uint64_t)q->max_waiters;
+    claim->place = (unsigned)self;
     struct zkr__verdict verdict = q->rule(children, self, q->rule_arg);
-    e->granted = verdict.granted;
-    e->once = claim->once;
-    if (!verdict.granted && !claim->once) {
-        wait_as_told(claim, e, &verdict, children);
-    }
+    note_verdict(claim, e, &verdict, children);
 }
 
 static void on_listed(struct zkr__claim *claim,
@@ -510,11 +542,11 @@ static void on_listed(struct zkr__claim *claim,
         return;
     }
     const struct zkr__children *children;
-    e->code = zkr__lists_children(claim->directory, &children);
+    e->code = zkr__list_children(claim->directory, &children);
     if (e->code != ZKR_OK) {
         return;
     }
-    strangers_warn(claim->q, children, answer);
+    warn_of_foreign(claim->q, children, answer);
     if (claim->k.phase == ZKR__LOOKING) {
         return;
     }
@@ -527,34 +559,38 @@ static void on_listed(struct zkr__claim *claim,
 
 /* --- a node is made --- */
 
-/* A node of another client may be gone by now: a try must not fail by it, nor be parked while a list is on its way. */
+/* The node of another client may be gone by now: no try may fail by it, nor be parked while a list is on its way. */
 static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
 {
-    bool doubted = claim->once || zkr__lists_wanted(claim);
+    bool doubted = claim->once || zkr__list_wanted(claim);
     return doubted && !zkr__claim_in(claim->directory, name);
 }
 
-/* Its number may tell all that a list would. Without memory to note whom it waits for, the list will fail. */
+/* The number of our node may tell all that a list would. Without memory for the node to wait for, list. */
 static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED
 {
     struct zkr__verdict verdict;
-    struct zkr__children who;
-    e->bare = !zkr__lists_wanted(claim);
-    e->placed = !claim->k.leaving && !e->spent && zkr__reckon(claim, &verdict, &who) &&
-                (verdict.granted || !may_be_gone(claim, who.list[verdict.watch].name));
+    struct zkr__children children;
+    bool guessed = false;
+    e->bare = !zkr__list_wanted(claim);
+    e->placed =
+        !claim->k.leaving && !e->exhausted &&
+        zkr__cache_decide(claim, &verdict, &children, &guessed) &&
+        (verdict.granted || !may_be_gone(claim, children.list[verdict.watch].name));
     if (e->placed) {
-        strangers_warn(claim->q, &who, NULL);
-        e->granted = verdict.granted;
-        e->once = claim->once;
-    }
-    if (e->placed && !verdict.granted && !claim->once) {
-        wait_as_told(claim, e, &verdict, &who);
+        warn_of_foreign(claim->q, &children, NULL);
+        claim->place =
+            (unsigned)zkr__children_find(&children, zkr__path_name(claim->node));
+        note_verdict(claim, e, &verdict, &children);
+        claim->guessed = guessed;
         e->placed = e->code == ZKR_OK;
         e->code = ZKR_OK;
-        claim->engine->spared.behind += e->placed && e->wait == ZKR__WAIT_NODE;
+        bool waits = e->placed && !e->granted && !e->once;
+        claim->engine->spared.behind += waits && e->wait == ZKR__WAIT_NODE;
     }
     claim->engine->spared.wrong += e->bare && !e->placed;
+    zkr__cache_settle(claim);
 }
 
 static void on_created(struct zkr__claim *claim,
@@ -563,17 +599,29 @@ static void on_created(struct zkr__claim *claim,
 {
     if (answer->code == ZKR_OK &&
         zkr__claim_know_node(claim, answer->path, claim->q->kind)) {
-        note_node(claim, e, answer);
-        zkr__reckon_made(claim);
+        learn_node(claim, e, answer);
+        zkr__cache_made(claim);
         judge_by_number(claim, e);
     } else if (answer->code == ZKR_OK) {
-        /* Another path than ours, or no memory for the table. The node is found by its GUID. */
+        /* Not a path of ours, or no memory for the table. Our node is found by its GUID. */
         e->code = ZKR_ECONNLOSS;
     } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
                claim->parent_code != 0) {
         e->code = claim->parent_code;
         e->hopeless = true;
     }
+}
+
+/* That a newcomer is missing says nothing: another node may stand at its number. */
+static void on_ahead(struct zkr__claim *claim,
+                     struct zkr__claim_event *e,
+                     const struct zkr__answer *answer) ZKR__LOCKED
+{
+    if (claim->guessed && answer->code == ZKR_ENONODE) {
+        zkr__cache_misguessed(claim->directory);
+        e->kind = ZKR__EV_AHEAD_MISSING;
+    }
+    claim->guessed = claim->guessed && answer->code != ZKR_OK;
 }
 
 /* --- the end --- */
@@ -591,15 +639,17 @@ on_deleted_parent(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR
 }
 
 static void on_removed(struct zkr__claim *claim,
+                       struct zkr__claim_event *e,
                        const struct zkr__answer *answer) ZKR__LOCKED
 {
+    (void)e;
     zkr_client *c = claim->q->c;
     if (answer->code == ZKR_OK && claim->sequence >= ZKR__SEQUENCE_WARN) {
         /* Refused while others wait, which is as well. */
         struct zkr__op op = {.kind = ZKR__OP_DELETE, .path = claim->q->dir};
         zkr__submit(c, &op, on_deleted_parent, c, 0);
     } else if (answer->code == ZKR_EAUTH && !claim->k.refused) {
-        zkr__reckon_forget(claim->directory);
+        zkr__cache_forget(claim->directory);
         zkr__log(c, ZKR_LOG_ERROR,
                  ZKR__EVENT("delete_refused", .path = claim->q->dir,
                             .node = zkr__path_name(claim->node),
@@ -613,49 +663,35 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
                             const struct zkr__answer *answer,
                             struct zkr__claim_event *e)
 {
-    static const enum zkr__event_kind kinds[] = {
-        [ZKR__ASKED_CREATE] = ZKR__EV_CREATED,
-        [ZKR__ASKED_LIST] = ZKR__EV_LISTED,
-        [ZKR__ASKED_OWN] = ZKR__EV_GOT_OWN,
-        [ZKR__ASKED_AHEAD] = ZKR__EV_GOT_AHEAD,
-        [ZKR__ASKED_PROVE] = ZKR__EV_PROVED,
-        [ZKR__ASKED_REMOVE] = ZKR__EV_REMOVED,
-        [ZKR__ASKED_DOWNGRADE] = ZKR__EV_DOWNGRADED,
-        [ZKR__ASKED_RESTORE] = ZKR__EV_RESTORED,
-        [ZKR__ASKED_OWNER] = ZKR__EV_GOT_OWNER,
+    static const struct {
+        enum zkr__event_kind kind;
+        void (*take)(struct zkr__claim *,
+                     struct zkr__claim_event *,
+                     const struct zkr__answer *);
+    } events[] = {
+        [ZKR__ASKED_CREATE] = {ZKR__EV_CREATED, on_created},
+        [ZKR__ASKED_LIST] = {ZKR__EV_LISTED, on_listed},
+        [ZKR__ASKED_OWN] = {ZKR__EV_GOT_OWN, on_own},
+        [ZKR__ASKED_AHEAD] = {ZKR__EV_GOT_AHEAD, on_ahead},
+        [ZKR__ASKED_PROVE] = {ZKR__EV_PROVED, NULL},
+        [ZKR__ASKED_REMOVE] = {ZKR__EV_REMOVED, on_removed},
+        [ZKR__ASKED_DOWNGRADE] = {ZKR__EV_DOWNGRADED, on_downgraded},
+        [ZKR__ASKED_RESTORE] = {ZKR__EV_RESTORED, NULL},
+        [ZKR__ASKED_OWNER] = {ZKR__EV_GOT_OWNER, on_owner},
+        [ZKR__ASKED_BEFORE] = {ZKR__EV_GOT_BEFORE, NULL},
     };
     if (!zkr__asked_in_round(tag, claim->k.round)) {
         return false;
     }
     enum zkr__asked asked = zkr__asked_of(tag);
-    *e = (struct zkr__claim_event){
-        .kind = kinds[asked], .code = answer->code, .unwatched = answer->unwatched};
+    *e = (struct zkr__claim_event){.kind = events[asked].kind,
+                                   .code = answer->code,
+                                   .unwatched = answer->unwatched};
     if (answer->code != ZKR_OK) {
         claim->detail = answer->zk_rc;
     }
-    switch (asked) {
-    case ZKR__ASKED_CREATE:
-        on_created(claim, e, answer);
-        break;
-    case ZKR__ASKED_LIST:
-        on_listed(claim, e, answer);
-        break;
-    case ZKR__ASKED_OWN:
-        on_own(claim, e, answer);
-        break;
-    case ZKR__ASKED_OWNER:
-        whose(claim, e, answer);
-        break;
-    case ZKR__ASKED_REMOVE:
-        on_removed(claim, answer);
-        break;
-    case ZKR__ASKED_DOWNGRADE:
-        on_downgraded(claim, e, answer);
-        break;
-    case ZKR__ASKED_AHEAD:
-    case ZKR__ASKED_PROVE:
-    case ZKR__ASKED_RESTORE:
-        break;
+    if (events[asked].take) {
+        events[asked].take(claim, e, answer);
     }
     return true;
 }

@@ -4,26 +4,26 @@
 #define ZKR_ENGINE_CLAIM_IO_H
 
 #include "engine/claim.h"
-#include "engine/claim_data.h"
-#include "engine/lists.h"
+#include "engine/contender.h"
 #include "session/request.h"
 
-/* What makes its node, under a new GUID; @text is room for the owner's. 0 or errno. */
+/* To a request that could not be made: engine->on_answer gets @code as the answer. */
+void zkr__claim_refuse(struct zkr__claim *claim,
+                       enum zkr__asked asked,
+                       int code) ZKR__LOCKED;
+
+/* Create its node, under a new GUID. */
+void zkr__claim_create(struct zkr__claim *claim) ZKR__LOCKED;
+/* What creates it; @text is room for the owner's text. 0 or errno. */
 int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
 
-/*
- * Send what @todo, a set of zkr__action, asks for; other actions are left alone. @on_answer gets each answer, with
- * the claim and the tag, and a reference that it drops. What goes out with others' requests (batch.h) is noted
- * in claim->unsent instead.
- */
-void zkr__claim_request(struct zkr__claim *claim,
-                        unsigned todo,
-                        zkr__answer_fn on_answer) ZKR__LOCKED;
+/* Send what @todo, a set of zkr__action, asks for; other actions are left alone. */
+void zkr__claim_request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
 
 /*
- * The event that the answer to @tag stands for; the claim takes note of its node, and of whom it stands behind.
+ * The event that the answer to @tag stands for; the claim takes note of its node, and of the node ahead.
  * False: of an earlier round, to be dropped.
  */
 bool zkr__claim_take_answer(struct zkr__claim *claim,

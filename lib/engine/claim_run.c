@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/claim_run.h"
 
+#include "engine/children_cache.h"
 #include "engine/claim_io.h"
 #include "engine/claim_step.h"
-#include "engine/directory.h"
-#include "engine/lists.h"
 #include "engine/loss.h"
 #include "session/bound.h"
-#include "session/wake.h"
+#include "session/client.h"
 
 /*
- * --- Tries that look before they make a node. While the node of a try is there, others have to wait for it who could be
- * granted at once beside those who hold: for other permits, as readers beside readers, for one path of several. So a
- * try of which that is true makes none while this client knows of a reason why it would fail, and asks when it
- * does not know.
+ * --- Tries that look before they make a node. While the node of a try is there, other claims have to wait for it that
+ * could be granted at once beside the holders: for other permits, as readers beside readers, for one path of several.
+ * So such a try makes no node while this client knows of a reason why the try would fail, and lists when the client does
+ * not know.
  *
- * If all seems free it goes ahead, and costs one round trip. What the client knows may be old: then it is wrong once,
- * for its own list tells.
+ * If all seems free the try goes ahead, and costs one round trip. What the client knows may be old: then the try is wrong
+ * once, for its own list tells.
  */
 
-/* Those of a group that are to stand in one directory. */
+/* The members of the group that are to stand in the claim's directory. */
 static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     int64_t count = 0;
@@ -47,22 +46,13 @@ static bool try_is_wary(const struct zkr__claim *claim) ZKR__LOCKED
                 : d->seen > 0);
 }
 
-/* The claim, which was in the phase @before, or about to be, has made a step: one that leaves makes room. */
-static void try_count(const struct zkr__claim *claim,
-                      enum zkr__phase before) ZKR__LOCKED
-{
-    struct zkr__directory *d = claim->directory;
-    bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
-    d->seen -= leaves && before != ZKR__REMOVING && d->seen > 0;
-}
-
 /*
- * --- How many of our nodes are being made at a time. A session's requests are answered in the order in which they were
- * sent, so a lease probe, and the delete of a hold, wait for all that went out before. A crowd that joins at once
- * stands in line here instead: each answer to a create lets the next one go.
+ * --- Admission: how many of our nodes are being made at a time. A session's requests are answered in the order in which
+ * they were sent, so a lease probe, and the delete of a hold, wait for all that went out before. A crowd that joins at
+ * once stands in line here instead: each answer to a create admits the next claim.
  *
- * Members of a group stand in line side by side, and go when there is room for all of them, or nothing else is being
- * made. One that joins others which are made, or are being made, does not wait.
+ * Members of a group stand in line side by side, and are admitted when there is room for all of them, or nothing else is
+ * being made. A member does not wait when nodes of its group are made, or are being made.
  */
 
 /* How many nodes are to be made with that of the claim; 0: the others are there, or under way. */
@@ -72,7 +62,7 @@ static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
     int due = !batch;
     for (uint32_t i = 0; batch && i < batch->count; i++) {
         const struct zkr__claim *member = batch->claims[i];
-        if (member && (member->joins || !zkr__claim_has_none(&member->k))) {
+        if (member && (member->admitted || !zkr__claim_has_none(&member->k))) {
             return 0;
         }
         due += member != NULL;
@@ -89,43 +79,62 @@ static bool has_room(const struct zkr__claim *claim) ZKR__LOCKED
     return due == 0 || (first && fits);
 }
 
-/* The claim may not create its node now: it is to line up. */
-static bool joins_crowded(const struct zkr__claim *claim) ZKR__LOCKED
+/* The claim is to have no node of its own while another claim of this client stands in the directory: keep.h. */
+static bool is_to_share(const struct zkr__claim *claim) ZKR__LOCKED
 {
-    return !claim->joins && !has_room(claim);
+    const struct zkr__keep *keep = claim->directory->keep;
+    if (claim->q->keep_ms == 0 || claim->stands) {
+        return false;
+    }
+    bool next = keep->standing == 0 && (!keep->line || keep->line == claim);
+    return !next && zkr__now(claim->q->c) >= keep->contended_until;
+}
+
+/* The claim may not create its node now: it is to line up. */
+static bool is_to_line_up(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    return !claim->admitted && (is_to_share(claim) || !has_room(claim));
 }
 
 static void leave(struct zkr__claim *claim) ZKR__LOCKED
 {
-    if (claim->in_line) {
+    if (claim->awaits_admission) {
         DL_DELETE2(claim->engine->line, claim, held_prev, held_next);
+    } else if (claim->in_line) {
+        DL_DELETE2(claim->directory->keep->line, claim, held_prev, held_next);
     }
-    claim->engine->joining -= claim->joins;
-    claim->in_line = claim->joins = false;
+    claim->engine->joining -= claim->admitted;
+    claim->awaits_admission = claim->admitted = claim->in_line = false;
 }
 
 static void join(struct zkr__claim *claim) ZKR__LOCKED
 {
     leave(claim);
-    claim->joins = true;
+    claim->admitted = true;
     claim->engine->joining++;
 }
 
-/* One of its group that stands in line; NULL: none. */
+/* The last member of the claim's group that stands in line; NULL: none. */
 static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__claim *beside = NULL;
     for (uint32_t i = 0; claim->batch && i < claim->batch->count; i++) {
         struct zkr__claim *member = claim->batch->claims[i];
-        beside = member && member->in_line ? member : beside;
+        beside = member && member->awaits_admission ? member : beside;
     }
     return beside;
 }
 
-/* It stands in line. */
-static void joins_line_up(struct zkr__claim *claim) ZKR__LOCKED
+static void await_admission(struct zkr__claim *claim) ZKR__LOCKED
 {
-    if (claim->in_line) {
+    bool shares = is_to_share(claim);
+    if (shares ? claim->in_line : claim->awaits_admission) {
+        return;
+    }
+    leave(claim);
+    if (shares) {
+        DL_APPEND2(claim->directory->keep->line, claim, held_prev, held_next);
+        claim->in_line = true;
         return;
     }
     struct zkr__claim *beside = find_beside(claim);
@@ -134,42 +143,31 @@ static void joins_line_up(struct zkr__claim *claim) ZKR__LOCKED
     } else {
         DL_APPEND2(claim->engine->line, claim, held_prev, held_next);
     }
-    claim->in_line = true;
+    claim->awaits_admission = true;
 }
 
-/* The claim has made a step: see that it is counted, or in line, only as its phase says. */
-static void joins_settle(struct zkr__claim *claim) ZKR__LOCKED
+/* The claim has made a step: see that its phase says whether it is counted, or in line. */
+static void settle_admission(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
     bool joins = k->phase == ZKR__CREATING;
-    if (joins && !claim->joins) {
+    if (joins && !claim->admitted) {
         join(claim);
-    } else if (!joins && (claim->joins || k->phase != ZKR__PAUSED)) {
+    } else if (!joins && (claim->admitted || k->phase != ZKR__PAUSED)) {
         leave(claim);
     }
 }
 
-/* The first in line, which is counted from now on until it settles otherwise. NULL: none, or there is no room. */
-static struct zkr__claim *joins_next(struct zkr__engine *engine) ZKR__LOCKED
-{
-    struct zkr__claim *first = engine->line;
-    if (!first || !has_room(first)) {
-        return NULL;
-    }
-    join(first);
-    return first;
-}
-
 /* --- an event in, and what follows from it --- */
 
-/* Parked or held for so long: the own node gets a watch, too. */
+/* After so long in one place a claim watches its own node, too. */
 enum { QUIET_MS = 100 };
 
 /*
- * By then the first lease probe of a hold has gone out, if others' writes do not keep the lease anyway; and with it the
- * note, which would use up a watch that is there before it.
+ * By then the first lease probe of a hold has gone out, unless other writes keep the lease, and the metadata with it.
+ * That write uses up a watch on the node, so the watch is set behind it.
  */
-static int64_t note_pause(const zkr_client *c)
+static int64_t metadata_pause(const zkr_client *c)
 {
     return c->session_ms * ZKR__MS / 8;
 }
@@ -183,12 +181,17 @@ static int64_t refusal_pause(const zkr_client *c, int refusals)
 
 /* --- counters --- */
 
-/* How the client's statistics see a claim. */
-enum { AS_NOTHING, AS_WAITING, AS_HELD, AS_PENDING };
+/* How the client's statistics see a claim. KEPT: as one that is released. */
+enum { AS_NOTHING, AS_WAITING, AS_HELD, AS_KEPT, AS_PENDING };
+
+static bool is_held(int as)
+{
+    return as == AS_HELD || as == AS_KEPT;
+}
 
 static int count_as(const struct zkr__claim_state *k)
 {
-    return k->phase == ZKR__HELD                 ? AS_HELD
+    return k->phase == ZKR__HELD                 ? (k->kept ? AS_KEPT : AS_HELD)
            : k->phase == ZKR__GONE               ? AS_NOTHING
            : k->leaving || zkr__claim_decided(k) ? AS_PENDING
                                                  : AS_WAITING;
@@ -198,70 +201,54 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr_client *c = claim->q->c;
     DL_APPEND2(claim->engine->held, claim, held_prev, held_next);
-    c->stats.grants++;
-    c->stats.contended += claim->k.waited;
     /* A short hold costs no probe, unless there is little left. */
     int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
     int64_t now = zkr__now(c);
     zkr__wake_by(c, now + pause);
-    claim->note_at = claim->k.notes ? now + note_pause(c) : 0;
+    claim->metadata_at = claim->k.has_metadata ? now + metadata_pause(c) : 0;
 }
 
-/* The next probe is its own. */
-static void hurry_note(struct zkr__claim *claim) ZKR__LOCKED
+/* Let the next probe write the metadata of this hold. */
+static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
-    if (zkr__claim_wants_note(&claim->k) && zkr__now(engine->c) >= engine->notes_at) {
+    if (zkr__claim_wants_metadata(&claim->k) &&
+        zkr__now(engine->c) >= engine->metadata_from) {
         DL_DELETE2(engine->held, claim, held_prev, held_next);
         DL_PREPEND2(engine->held, claim, held_prev, held_next);
         zkr__probe_soon(engine->c);
     }
 }
 
-/* One that no place measures. */
-static void measure(struct zkr__claim *claim, int before, int now) ZKR__LOCKED
-{
-    struct zkr__meter *m = zkr__queue_meter(claim->q);
-    int64_t at = zkr__now(claim->q->c), took = at - claim->since;
-    claim->since = at;
-    if (before == AS_WAITING && now == AS_HELD) {
-        zkr__meter_grant(m, took, claim->k.waited);
-    } else if (before == AS_WAITING && claim->k.lost != 0) {
-        m->n.waiting--; /* a hold in doubt, which has been counted */
-    } else if (before == AS_WAITING) {
-        zkr__meter_fail(m, claim->k.failure ? claim->k.failure : ZKR_ECANCELED);
-    } else if (before == AS_HELD && (claim->k.lost != 0 || now == AS_WAITING)) {
-        zkr__meter_lose(m, took, zkr__loss_metered(claim));
-    } else if (before == AS_HELD) {
-        zkr__meter_release(m, took);
-    }
-    if (now == AS_WAITING) {
-        zkr__meter_wait(m);
-    }
-}
-
-/* From @before on: what got a waiter out of its place? */
-static void note_hand_over(struct zkr__claim *claim,
-                           enum zkr__phase before,
-                           enum zkr__event_kind by) ZKR__LOCKED
+/* What got a waiter out of its place, and to its hold? @before, @look: of the state before the event @by. */
+static void record_hand_over(struct zkr__claim *claim,
+                             enum zkr__phase before,
+                             enum zkr__look_ahead look,
+                             enum zkr__event_kind by) ZKR__LOCKED
 {
     enum zkr__phase now = claim->k.phase;
+    bool listed = now == ZKR__LISTING || by == ZKR__EV_LISTED;
     if (before == ZKR__PARKED && now != ZKR__PARKED) {
-        claim->came = now == ZKR__LISTING            ? ZKR__BY_LIST
+        claim->came = listed                         ? ZKR__BY_LIST
                       : by == ZKR__EV_AHEAD_RELEASED ? ZKR__BY_NEIGHBOUR
+                      : look == ZKR__PREPARED        ? ZKR__BY_PREPARATION
                                                      : ZKR__BY_EVENT;
     }
     if (before != ZKR__HELD && now == ZKR__HELD && claim->k.waited) {
         zkr__queue_meter(claim->q)->n.hand_overs[claim->came]++;
+        claim->engine->spared.prepared += claim->came == ZKR__BY_PREPARATION;
     }
 }
 
 static void recount(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr_client *c = claim->q->c;
+    int64_t nothing = 0;
     int64_t *const counters[] = {
+        [AS_NOTHING] = &nothing,
         [AS_WAITING] = &c->stats.waiting,
         [AS_HELD] = &c->stats.held,
+        [AS_KEPT] = &c->stats.pending_deletes,
         [AS_PENDING] = &c->stats.pending_deletes,
     };
     int before = claim->counted_as, now = count_as(&claim->k);
@@ -269,22 +256,19 @@ static void recount(struct zkr__claim *claim) ZKR__LOCKED
         return;
     }
     claim->counted_as = (unsigned char)now;
-    if (claim->metered) {
-        measure(claim, before, now);
-    }
-    if (before != AS_NOTHING) {
-        (*counters[before])--;
-    }
-    if (now != AS_NOTHING) {
-        (*counters[now])++;
-    }
-    if (before == AS_HELD) {
+    (*counters[before])--;
+    (*counters[now])++;
+    if (is_held(before) && !is_held(now)) {
         DL_DELETE2(claim->engine->held, claim, held_prev, held_next);
     }
     if (now == AS_HELD) {
+        c->stats.grants++;
+        c->stats.contended += claim->k.waited;
+    }
+    if (is_held(now) && !is_held(before)) {
         begin_hold(claim);
     }
-    if (before == AS_PENDING && c->stats.pending_deletes == 0) {
+    if ((before == AS_PENDING || before == AS_KEPT) && c->stats.pending_deletes == 0) {
         zkr__cv_broadcast(&c->changed); /* zkr_client_flush() */
     }
 }
@@ -306,11 +290,20 @@ static int64_t sooner(int64_t x, int64_t y)
     return x == 0 || (y != 0 && y < x) ? y : x;
 }
 
+/* 0 = its node is not kept, nor was. */
+static int64_t keep_until(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    bool holds = claim->stands && claim->k.phase == ZKR__HELD;
+    int64_t until = holds ? claim->directory->keep->until : 0;
+    return until > ZKR__KEEP_NO_MORE ? until : 0;
+}
+
 static void arm(struct zkr__claim *claim) ZKR__LOCKED
 {
     int64_t at = sooner(sooner(claim->retry_at, claim->quiet_at),
-                        sooner(claim->give_up_at, claim->note_at));
+                        sooner(claim->give_up_at, claim->metadata_at));
     at = sooner(at, claim->doubt_at);
+    at = sooner(at, keep_until(claim));
     if (at == 0) {
         zkr__timer_stop(&claim->engine->timers, &claim->timer);
     } else if (at != claim->timer.at) {
@@ -336,14 +329,12 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
     if (todo & ZKR__DO_QUIET) {
         bool at_once = claim->q->watch_node && (todo & ZKR__DO_NOTIFY);
-        int64_t note = zkr__claim_wants_note(&claim->k) ? note_pause(c) : 0;
-        claim->quiet_at = zkr__now(c) + (at_once ? 0 : note + QUIET_MS * ZKR__MS);
+        int64_t pause = zkr__claim_wants_metadata(&claim->k) ? metadata_pause(c) : 0;
+        claim->quiet_at = zkr__now(c) + (at_once ? 0 : pause + QUIET_MS * ZKR__MS);
     }
 }
 
 /* --- one step --- */
-
-static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer);
 
 static void notify(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -353,7 +344,7 @@ static void notify(struct zkr__claim *claim) ZKR__LOCKED
     zkr__claim_wake(claim);
 }
 
-/* Ends after one step: a claim that moves by this tells those behind it of a release only when it held. */
+/* The recursion ends after one step: a claim that moves by this event did not hold, so it hands nothing over. */
 // NOLINTNEXTLINE(misc-no-recursion)
 static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED
 {
@@ -363,13 +354,13 @@ static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR
     }
 }
 
-/* What is made with others goes out with them. */
+/* Keep what goes out with requests of the other members. */
 static void request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
 {
     unsigned alone = claim->batch ? zkr__batch_keep(claim, todo) : todo;
-    zkr__claim_request(claim, alone, on_answer);
+    zkr__claim_request(claim, alone);
     if ((todo & ZKR__DO_CREATE) && claim->batch) {
-        zkr__batch_create(claim->batch, on_answer);
+        zkr__batch_create(claim->batch);
     }
 }
 
@@ -390,22 +381,120 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
     set_timers(claim, todo);
     if (todo & ZKR__DO_LINE_UP) {
-        joins_line_up(claim);
+        await_admission(claim);
     }
     if (todo & ZKR__DO_COUNT_LOSS) {
         claim->q->c->stats.losses++;
-        zkr__loss_note(claim);
+        zkr__loss_record(claim);
     }
     if (todo & ZKR__DO_NOTIFY) {
         notify(claim);
     }
-    if (todo & ZKR__DO_TELL_WISH) {
-        claim->wishes++;
-        zkr__claim_tell_wishes(claim);
+    if (todo & ZKR__DO_TELL_REVOCATION) {
+        claim->revocations++;
+        zkr__claim_tell_revocations(claim);
     }
 }
 
-/* Drop what its phase needs no more. */
+/* --- nodes that are kept --- */
+
+static void count_standing(struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__claim_state *k = &claim->k;
+    enum zkr__phase stage = zkr__claim_stage(k);
+    bool out = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE ||
+               (zkr__claim_has_none(k) && !claim->awaits_admission);
+    struct zkr__keep *keep = claim->directory->keep;
+    if (claim->q->keep_ms > 0) {
+        keep->standing += !out - claim->stands;
+        keep->until = keep->standing > 0 ? keep->until : 0;
+        claim->stands = !out;
+    }
+}
+
+/* Behind a node of another client. */
+static void note_contention(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->q->keep_ms > 0 && claim->k.phase == ZKR__PARKED &&
+        zkr__path_watches(&claim->ahead_watcher)) {
+        zkr__keep_contended(claim->directory->keep);
+    }
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): the inner ones find that somebody does it
+static void move_up(struct zkr__keep *keep) ZKR__LOCKED
+{
+    struct zkr__claim *first;
+    if (!keep || keep->moving_up) {
+        return;
+    }
+    keep->moving_up = true;
+    while ((first = keep->line) && !is_to_share(first)) {
+        zkr__claim_ref(first);
+        zkr__claim_run(first, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
+        if (first->in_line) { /* there is no connection */
+            leave(first);
+        }
+        zkr__claim_unref(first);
+    }
+    keep->moving_up = false;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): a claim that is not kept any more
+static void end_keeping(struct zkr__claim *claim) ZKR__LOCKED
+{
+    claim->directory->keep->until = ZKR__KEEP_NO_MORE;
+    if (claim->k.kept) {
+        zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_LEAVE});
+        zkr__claim_unref(claim); /* which its owner has left behind */
+    }
+}
+
+void zkr__claims_end_keeping(struct zkr__engine *engine, const struct zkr__queue *q)
+{
+    struct zkr__claim *claim, *next;
+    DL_FOREACH_SAFE2(engine->held, claim, next, held_next)
+    {
+        if (claim->k.kept && (!q || claim->q == q)) {
+            end_keeping(claim);
+        }
+    }
+}
+
+/* One at most: it is the only one that stands. */
+static struct zkr__claim *find_kept(const struct zkr__directory *d) ZKR__LOCKED
+{
+    struct zkr__claim *claim = d->ours;
+    while (claim && keep_until(claim) == 0) {
+        claim = claim->ours_next;
+    }
+    return claim;
+}
+
+void zkr__claims_contended(struct zkr__directory *d)
+{
+    struct zkr__claim *claim = find_kept(d);
+    if (claim) {
+        zkr__keep_contended(d->keep);
+        end_keeping(claim);
+        move_up(d->keep);
+    }
+}
+
+/* A kept one is asked to let go, or is over; or one in line has come too late to take it. */
+// NOLINTNEXTLINE(misc-no-recursion): see end_keeping()
+static void settle_keeping(struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__claim *kept = claim->in_line ? find_kept(claim->directory) : claim;
+    if (kept && kept->k.kept &&
+        (kept != claim || kept->k.phase != ZKR__HELD || kept->k.told != 0)) {
+        end_keeping(kept);
+    }
+}
+
+/* --- one step, and what follows --- */
+
+/* The claim has made a step: drop what its phase does not need any more, count it, set its timer. */
 static void settle(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -421,17 +510,19 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
         zkr__claim_drop_list(claim);
     }
     if (!found) {
-        zkr__reckon_forget(claim->directory);
+        zkr__cache_forget(claim->directory);
     }
     if (zkr__claim_stage(k) == ZKR__REMOVING) {
         claim->directory->departures++;
     }
     zkr__claim_settle_look(claim);
-    joins_settle(claim);
+    zkr__claim_settle_look_ahead(claim);
+    settle_admission(claim);
+    count_standing(claim);
     recount(claim);
     recount_refused(claim);
     if (gone) {
-        claim->retry_at = claim->quiet_at = claim->give_up_at = claim->note_at = 0;
+        claim->retry_at = claim->quiet_at = claim->give_up_at = claim->metadata_at = 0;
     }
     arm(claim);
     if (gone && claim->live) {
@@ -448,24 +539,40 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.connected = zkr__connected(c);
     e.sure = zkr__sure(c);
     e.ample = zkr__amply_sure(c);
-    e.crowded = joins_crowded(claim);
+    e.crowded = is_to_line_up(claim);
     e.wary = try_is_wary(claim);
+    e.announces = claim->q->tells_queued;
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     zkr__claim_ref(claim);
     enum zkr__phase before = claim->k.phase, stage = zkr__claim_stage(&claim->k);
+    enum zkr__look_ahead look = claim->k.look;
     if (e.kind == ZKR__EV_AHEAD_GONE ||
         (e.kind == ZKR__EV_GOT_AHEAD && e.code == ZKR_ENONODE)) {
-        zkr__reckon_gone(claim);
+        zkr__cache_gone(claim);
+    }
+    note_contention(claim);
+    if (e.kind == ZKR__EV_WRITTEN && e.code != ZKR_OK && claim->stands) {
+        /* The write may still come. The delete of the node comes behind it, a hold by the same node does not. */
+        claim->directory->keep->until = ZKR__KEEP_NO_MORE;
     }
     unsigned todo = zkr__claim_step(&claim->k, &e);
-    note_hand_over(claim, before, e.kind);
-    try_count(claim, stage);
+    record_hand_over(claim, before, look, e.kind);
+    if (before == ZKR__PARKED && e.kind == ZKR__EV_LISTED) {
+        zkr__claim_has_looked(claim);
+    }
+    /* A claim that begins to leave makes room. */
+    bool leaves = zkr__claim_stage(&claim->k) == ZKR__REMOVING;
+    claim->directory->seen -=
+        leaves && stage != ZKR__REMOVING && claim->directory->seen > 0;
     if (before != ZKR__HELD && claim->k.phase == ZKR__HELD) {
         claim->held_since_ms = zkr__clock_wall_ms();
         claim->held_at = zkr__now(c);
     }
     carry_out(claim, todo);
+    note_contention(claim);
     settle(claim);
+    settle_keeping(claim);
+    move_up(claim->directory->keep);
     zkr__claim_unref(claim);
 }
 
@@ -473,14 +580,14 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
 
 void zkr__claims_let_in(struct zkr__engine *engine)
 {
-    struct zkr__claim *next;
-    while ((next = joins_next(engine)) != NULL) {
-        zkr__claim_run(next, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
+    while (engine->line && has_room(engine->line)) {
+        struct zkr__claim *first = engine->line;
+        join(first); /* counted until its step settles otherwise */
+        zkr__claim_run(first, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
     }
 }
 
-static void
-on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
     struct zkr__claim *claim = ctx;
     struct zkr__claim_event e;
@@ -491,21 +598,10 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__claim_unref(claim);
 }
 
-void zkr__claims_gather(struct zkr__batch *batch)
-{
-    batch->gathering = true;
-}
-
-void zkr__claims_send(struct zkr__batch *batch)
-{
-    batch->gathering = false;
-    zkr__batch_send(batch, on_answer);
-}
-
 static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
 {
     struct zkr__claim *claim = ZKR__OWNER_OF(timer, struct zkr__claim, timer);
-    bool parked = claim->k.phase == ZKR__PARKED || claim->k.phase == ZKR__READY;
+    bool parked = zkr__claim_is_behind(claim);
     const struct {
         int64_t *at;
         struct zkr__claim_event e;
@@ -523,9 +619,12 @@ static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
             zkr__claim_run(claim, rows[i].e);
         }
     }
-    if (claim->note_at != 0 && claim->note_at <= now) {
-        claim->note_at = 0;
-        hurry_note(claim);
+    if (claim->metadata_at != 0 && claim->metadata_at <= now) {
+        claim->metadata_at = 0;
+        hurry_metadata(claim);
+    }
+    if (keep_until(claim) != 0 && keep_until(claim) <= now) {
+        end_keeping(claim);
     }
     arm(claim);
     zkr__claim_unref(claim);
@@ -539,6 +638,16 @@ static void on_ahead(struct zkr__path_watcher *watcher,
                    (struct zkr__claim_event){.kind = event == ZKR__NODE_DELETED
                                                          ? ZKR__EV_AHEAD_GONE
                                                          : ZKR__EV_AHEAD_CHANGED});
+}
+
+void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_event event)
+{
+    struct zkr__claim *claim =
+        ZKR__OWNER_OF(watcher, struct zkr__before, watcher)->claim;
+    bool gone = event == ZKR__NODE_DELETED;
+    zkr__claim_run(claim,
+                   (struct zkr__claim_event){.kind = gone ? ZKR__EV_BEFORE_GONE
+                                                          : ZKR__EV_BEFORE_CHANGED});
 }
 
 void zkr__claim_start(struct zkr__claim *claim)

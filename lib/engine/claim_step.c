@@ -3,302 +3,83 @@
 
 #include <zkr/client.h>
 
-#include "engine/transitions.h"
+/* --- looking ahead of our turn --- */
 
-/* All functions that take an event return actions, as a set of zkr__action. */
-
-/* --- a writer becomes a reader --- */
-
-/*
- * The downgrade may have been asked in vain: ask again, if there is a connection. What was asked before counts no more:
- * it was about the WRIT node, or the downgrade is done by then.
- */
-static unsigned downgrade_again(struct zkr__claim_state *k,
-                                const struct zkr__claim_event *e)
+/* PARKED: what the end of the node ahead will mean, and how far to look ahead of that, as the list has it. */
+static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    k->round++;
-    k->own = ZKR__OWN_NONE;
-    k->downgrade = e->connected ? ZKR__DOWNGRADING : ZKR__DOWNGRADE_OWED;
-    return e->connected ? ZKR__DO_DOWNGRADE : 0;
+    k->then = e->then;
+    k->look = e->look;
+    return zkr__claim_watches_before(k) ? ZKR__DO_GET_BEFORE : 0;
 }
 
 /*
- * Those of this client behind us hear at once. A reader may hold from now on: whoever else is not to hold beside
- * it stays behind our node, under whichever name. A writer lists, behind the transaction.
+ * PARKED: the list of a look-ahead is on its way, and will tell all there is to know: then this is LISTING, for that
+ * list. No node ahead is asked for beside it: the answer would come behind that of the list, when the claim may wait
+ * for another node.
  */
-static unsigned begin(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+static bool leave_to_list(struct zkr__claim_state *k)
 {
-    if (k->phase != ZKR__HELD || k->leaving || k->downgrade != ZKR__SETTLED) {
-        return 0;
-    }
-    return downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
+    bool asked = k->look == ZKR__LOOK_ASKED;
+    k->phase = asked ? ZKR__LISTING : k->phase;
+    return asked;
 }
 
-/* The node is another one, whose data nobody has changed yet. */
-static void settle(struct zkr__claim_state *k)
-{
-    k->downgrade = ZKR__SETTLED;
-    k->wish = k->told = k->version = 0;
-    k->note = ZKR__NOTED; /* as it was made */
-}
-
-static unsigned owe(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    k->own = ZKR__OWN_NONE;
-    k->downgrade = ZKR__DOWNGRADE_OWED;
-    return e->connected ? ZKR__DO_RETRY
-                        : 0; /* else it is asked on the next connection */
-}
-
-static unsigned answered(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
-        return 0;
-    }
-    if (e->refused) {
-        k->round++;
-        k->downgrade = ZKR__SETTLED; /* the node is the one that it was */
-        return ZKR__DO_QUIET;
-    }
-    if (e->code == ZKR_OK) {
-        k->round++;
-        settle(k);
-        return ZKR__DO_QUIET;
-    }
-    if (e->code == ZKR_ENONODE && e->connected) {
-        k->own = ZKR__OWN_ASKED; /* done by an earlier one, or our node was deleted */
-        return ZKR__DO_GET_OWN;
-    }
-    return owe(k, e);
-}
-
-/*
- * DOWNGRADE: the owner goes on as a reader; only of a hold. DOWNGRADED: that is answered; ZKR_ENONODE: the WRIT node
- * was gone already.
- */
-static unsigned downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    return e->kind == ZKR__EV_DOWNGRADED ? answered(k, e) : begin(k, e);
-}
-
-/* After that: the answer to the get of the READ node. */
-static unsigned downgrade_seen(struct zkr__claim_state *k,
+static unsigned on_before_gone(struct zkr__claim_state *k,
                                const struct zkr__claim_event *e)
 {
-    if (e->code == ZKR_OK && e->ours) {
-        k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
-        settle(k);
-        k->wish = e->wish;
-        return zkr__heed(k, e);
-    }
-    bool gone = e->code == ZKR_OK || e->code == ZKR_ENONODE;
-    return gone ? zkr__lose(k, e, ZKR_LOST_NODE) : owe(k, e);
-}
-
-/* --- news of our own node, which a get leaves a watch on --- */
-
-/* It was deleted. */
-static unsigned own_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase == ZKR__HELD && k->downgrade != ZKR__SETTLED) {
-        return 0; /* the answer to that tells */
-    }
-    k->own = ZKR__OWN_NONE;
-    if (k->phase == ZKR__HELD && k->departure != ZKR__STAYS) {
-        k->departure = ZKR__DEPARTS_AND_GONE;
+    bool last = k->look == ZKR__BEHIND_TWO;
+    if (!zkr__claim_watches_before(k)) {
         return 0;
     }
-    if (k->phase == ZKR__HELD) {
-        return zkr__lose(k, e, ZKR_LOST_NODE);
-    }
-    return zkr__claim_waits_with_node(k) ? zkr__requeue(k, e) : 0;
-}
-
-/*
- * Ours is gone, and under its name stands one of somebody else, or of a session of ours that is ending. Those behind
- * us look, as that one may be in their way.
- */
-static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    unsigned todo = own_gone(k, e);
-    bool aside = (todo & ZKR__DO_STEP_ASIDE) != 0;
-    return (todo & ~(unsigned)ZKR__DO_STEP_ASIDE) | (aside ? ZKR__DO_LET_LOOK : 0);
-}
-
-static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (!e->ours) {
-        return replaced(k, e);
-    }
-    if (k->phase == ZKR__ADOPTING) {
-        if (e->spent) {
-            return zkr__fail_claim(k, e, ZKR_ESEQUENCE);
-        }
-        k->phase = ZKR__LISTING; /* its answer is next */
-    }
-    k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
-    k->unchecked = false;
-    k->refusals = 0;
-    k->version = e->version;
-    if (k->note != ZKR__NOTING) {
-        k->note = e->noted ? ZKR__NOTED : ZKR__UNNOTED;
-    }
-    k->wish = e->wish; /* one that comes before the grant is told with it */
-    return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
-           : k->phase == ZKR__HELD     ? zkr__heed(k, e) | zkr__look_later(k)
-                                       : zkr__look_later(k);
-}
-
-/*
- * We may not read it, or its server is too busy, or whatever else: a hold is not lost by that, for the session lives.
- * Whose node it is older servers tell anybody, newer ones those who may read it (ZOOKEEPER-2590); and now and then it
- * is tried whether it can be watched again.
- */
-static unsigned unseen(struct zkr__claim_state *k)
-{
-    k->own = ZKR__OWN_NONE;
-    k->refusals++;
-    return ZKR__DO_ASK_OWNER | ZKR__DO_LOOK_LATER;
-}
-
-static unsigned unchecked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__HELD || k->downgrade != ZKR__SETTLED || !e->connected) {
+    if (!e->connected) { /* what a re-connection brings comes in no order */
+        k->look = ZKR__LOOKS_NOT;
         return 0;
     }
-    k->unchecked = true;
-    return unseen(k);
+    k->then = last ? ZKR__THEN_OURS : k->then;
+    k->look = last ? ZKR__PREPARED : ZKR__LOOK_ASKED;
+    return zkr__watch_own(k, e) | (last ? 0 : ZKR__DO_LIST);
 }
 
-static unsigned got_owner(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+static unsigned on_got_before(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
 {
-    bool ours = e->code != ZKR_OK && e->code != ZKR_ENONODE;
-    ours = ours || (e->code == ZKR_OK && e->ours);
-    if (ours || k->phase != ZKR__HELD || k->downgrade != ZKR__SETTLED) {
-        return 0;
-    }
-    return e->code == ZKR_OK ? replaced(k, e) : own_gone(k, e);
-}
-
-static unsigned got(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (!zkr__claim_waits_with_node(k) && k->phase != ZKR__HELD) {
-        return 0;
-    }
-    if (k->downgrade != ZKR__SETTLED) {
-        return downgrade_seen(k, e);
-    }
     if (e->code == ZKR_ENONODE) {
-        return own_gone(k, e);
+        return on_before_gone(k, e);
     }
-    if (e->code == ZKR_OK) {
-        return seen(k, e);
+    if (zkr__claim_watches_before(k) && (e->code != ZKR_OK || e->unwatched)) {
+        k->look = ZKR__LOOKS_NOT;
     }
-    k->own = ZKR__OWN_NONE;
-    enum zkr__phase stage = zkr__claim_stage(k);
-    if (stage == ZKR__HELD) {
-        return zkr__worth_repeating(e->code) ? ZKR__DO_QUIET : unseen(k);
-    }
-    bool again = stage == ZKR__ADOPTING || stage == ZKR__DOUBTED;
-    return zkr__retry_or_fail(k, e, again ? stage : ZKR__LISTING);
+    return 0;
 }
 
-static unsigned changed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+static unsigned on_before_changed(struct zkr__claim_state *k,
+                                  const struct zkr__claim_event *e)
 {
-    k->own = ZKR__OWN_NONE;
-    k->version = -1;
-    return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
-                                                                  : 0;
-}
-
-/* --- the note --- */
-
-/* Right behind the write, so that the watch is not used up by it. */
-static unsigned noting(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    k->note = ZKR__NOTING;
-    return k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
-}
-
-/*
- * Another version: somebody has asked us to let go, of which the watch tells. For any other reason, as an ACL, it would
- * be refused again, and with it each probe.
- */
-static unsigned noted(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    static const int other_version = ZKR_EZK(-103);
-    if (k->note != ZKR__NOTING) {
+    if (!zkr__claim_watches_before(k)) {
         return 0;
     }
-    bool other = e->refused && e->code == other_version;
-    k->note = e->code == ZKR_OK || (e->refused && !other) ? ZKR__NOTED : ZKR__UNNOTED;
-    k->version = other ? -1 : k->version;
-    return other && k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+    k->look = e->connected ? k->look : ZKR__LOOKS_NOT;
+    return e->connected ? ZKR__DO_GET_BEFORE : 0;
 }
 
-/*
- * The answer to the get, or to the question whose node it is, where one of another session, or nobody's, is as if ours was
- * deleted; its data changed, which used up the watch; it was deleted; a probe was
- * refused for its sake; a note is on its way, or answered.
- */
-static unsigned own_event(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+/* A re-connection: of the nodes ahead, only what lists have said counts on. */
+static void look_no_further(struct zkr__claim_state *k)
 {
-    return e->kind == ZKR__EV_GOT_OWN         ? got(k, e)
-           : e->kind == ZKR__EV_GOT_OWNER     ? got_owner(k, e)
-           : e->kind == ZKR__EV_OWN_UNCHECKED ? unchecked(k, e)
-           : e->kind == ZKR__EV_OWN_CHANGED   ? changed(k, e)
-           : e->kind == ZKR__EV_OWN_GONE      ? own_gone(k, e)
-           : e->kind == ZKR__EV_NOTING        ? noting(k, e)
-                                              : noted(k, e);
-}
-
-/* --- the step --- */
-
-enum { QUICK_RETRIES = 3 };
-
-static bool reply_lost(int code)
-{
-    return code == ZKR_ECONNLOSS || code == ZKR_ESESSION;
-}
-
-/* --- making the node --- */
-
-/* The parent never was, or was reaped a moment ago: make it, as often as it takes. */
-static unsigned make_parents(struct zkr__claim_state *k,
-                             const struct zkr__claim_event *e)
-{
-    if (k->made_parents && k->failures >= QUICK_RETRIES) {
-        k->made_parents = false; /* and make them again after the pause */
-        return zkr__retry_in(k, e, ZKR__CREATING);
+    if (k->look == ZKR__PREPARED) {
+        k->then = ZKR__THEN_OURS_IF_HELD;
     }
-    k->failures += k->made_parents;
-    k->made_parents = true;
-    return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
+    if (k->look != ZKR__BEHIND_FIRST) {
+        k->look = ZKR__LOOKS_NOT;
+    }
 }
 
-static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
-        return k->leaving ? zkr__retry_in(k, e, ZKR__FINDING)
-                          : zkr__retry_or_fail(k, e, ZKR__FINDING);
-    }
-    /*
-     * A create that is not seen behind that write will never be. Servers drop what comes of a session that has
-     * moved, and the same server takes our requests in order.
-     */
-    if (!e->found) {
-        return zkr__requeue(k, e);
-    }
-    return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
-}
-
-/* --- waiting --- */
+/* --- a place in the queue --- */
 
 static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->wait == ZKR__WAIT_CHILDREN && !k->watch_children) {
-        k->watch_children =
-            true; /* from now on each list leaves a watch, so nothing is missed */
+        k->watch_children = true; /* each list leaves a watch: nothing is missed */
         return zkr__enter(k, e, ZKR__LISTING);
     }
     k->phase = ZKR__PARKED;
@@ -306,15 +87,16 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
     k->standstill =
         e->wait == ZKR__WAIT_NODE && e->ahead >= k->ahead ? k->standstill + 1 : 0;
     k->ahead = e->ahead;
-    k->failures = k->standstill > QUICK_RETRIES ? k->failures : 0;
-    k->then = e->then;
+    k->failures = k->standstill > ZKR__QUICK_RETRIES ? k->failures : 0;
     k->saw_ahead = false;
     k->blind = e->wait == ZKR__WAIT_CHILDREN && e->unwatched;
     unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD
                      : k->blind                ? ZKR__DO_LOOK
                                                : 0;
-    ahead |= k->member ? ZKR__DO_NOTIFY : 0;
-    if (e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR) {
+    ahead |= k->member || e->announces ? ZKR__DO_NOTIFY : 0;
+    ahead |= look_ahead(k, e);
+    if (e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
+        k->look == ZKR__BEHIND_TWO) {
         return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
     }
     return ahead | zkr__look_later(k);
@@ -324,7 +106,21 @@ static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_e
 {
     return e->granted ? zkr__grant(k, e)
            : e->once  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+           : e->full  ? zkr__fail_claim(k, e, ZKR_EBUSY)
                       : park(k, e);
+}
+
+/* The parent never was, or was reaped a moment ago: make it, as often as it takes. */
+static unsigned make_parents(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->made_parents && k->failures >= ZKR__QUICK_RETRIES) {
+        k->made_parents = false; /* and make them again after the pause */
+        return zkr__retry_in(k, e, ZKR__CREATING);
+    }
+    k->failures += k->made_parents;
+    k->made_parents = true;
+    return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
 }
 
 static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -333,14 +129,14 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
         return 0;
     }
     if (e->code == ZKR_OK) {
-        k->phase = ZKR__LISTING; /* its answer is next */
-        return k->leaving  ? zkr__remove(k, e)
-               : e->spent  ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
-               : e->placed ? take_place(k, e)
-               : e->bare   ? zkr__enter(k, e, ZKR__LISTING)
-                           : 0;
+        k->phase = ZKR__LISTING; /* the answer to the list is next */
+        return k->leaving     ? zkr__remove(k, e)
+               : e->exhausted ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
+               : e->placed    ? take_place(k, e)
+               : e->bare      ? zkr__enter(k, e, ZKR__LISTING)
+                              : 0;
     }
-    if (reply_lost(e->code)) {
+    if (e->code == ZKR_ECONNLOSS || e->code == ZKR_ESESSION) {
         return zkr__retry_in(k, e, ZKR__FINDING);
     }
     if (k->leaving) {
@@ -352,18 +148,59 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
     return zkr__retry_or_fail(k, e, ZKR__CREATING);
 }
 
-/* A list may lie, or speak of another path than that of our node: what is not in it may be there. */
+/* The list of FINDING. */
+static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
+        return k->leaving ? zkr__retry_in(k, e, ZKR__FINDING)
+                          : zkr__retry_or_fail(k, e, ZKR__FINDING);
+    }
+    /*
+     * A node that is not seen behind that write will never be made. Servers drop what comes of a session that has
+     * moved, and the same server takes our requests in order.
+     */
+    if (!e->found) {
+        return zkr__requeue(k, e);
+    }
+    return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
+}
+
+/* A list may lie, or speak of another path than that of our node: the node may be there though the list lacks it. */
 static unsigned look_for_own(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
-    if (k->failures >= QUICK_RETRIES) {
+    if (k->failures >= ZKR__QUICK_RETRIES) {
         return zkr__retry_in(k, e, ZKR__ADOPTING);
     }
     k->failures++;
     return zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* Without the directory there is room, too. */
+/* The list of a look-ahead. Without it the end of the node ahead is followed by a list. */
+static unsigned on_foreseen(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_OK && !e->found) {
+        return look_for_own(k, e);
+    }
+    if (e->code == ZKR_ENOMEM) { /* the watch on the node ahead may have got lost */
+        return zkr__retry_in(k, e, ZKR__LISTING);
+    }
+    if (e->code != ZKR_OK) {
+        k->look = ZKR__LOOKS_NOT;
+        return 0;
+    }
+    if (e->granted || !e->same) {
+        return take_place(k, e); /* the node ahead was gone as well */
+    }
+    unsigned todo = look_ahead(k, e);
+    if (k->then == ZKR__THEN_OURS) {
+        k->look = ZKR__PREPARED;
+    }
+    return todo;
+}
+
+/* The list of LOOKING. Without the directory there is room, too. */
 static unsigned on_looked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
@@ -380,15 +217,18 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
         return on_looked(k, e);
     }
     if (k->phase == ZKR__CREATING) {
-        /* It was not sent, and the create is not answered: as if both replies were lost. */
+        /* The list was not sent, and the create is not answered: as if both replies were lost. */
         return zkr__retry_in(k, e, ZKR__FINDING);
     }
     if (k->phase == ZKR__FINDING) {
         return on_found(k, e);
     }
     if (k->phase == ZKR__ADOPTING) {
-        /* The get of our node was not sent: whose it is, we do not know yet. */
+        /* The get of our node was not sent: we do not know yet whose node it is. */
         return zkr__retry_in(k, e, ZKR__ADOPTING);
+    }
+    if (k->phase == ZKR__PARKED && k->look == ZKR__LOOK_ASKED) {
+        return on_foreseen(k, e);
     }
     if (k->phase != ZKR__LISTING) {
         return 0;
@@ -402,9 +242,11 @@ static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_ev
     return take_place(k, e);
 }
 
-/* @held: the one ahead held until now. */
+/* --- the node ahead --- */
+
+/* @held: the claim ahead held until now. */
 static unsigned
-on_ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
+ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
 {
     if (k->phase != ZKR__PARKED) {
         return 0;
@@ -412,7 +254,7 @@ on_ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool
     bool ours =
         k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
     if (ours && k->own == ZKR__OWN_SET && (e->connected || held)) {
-        /* Events come in order: had our node been deleted before, we would know. Those that a re-connection brings do
+        /* Events come in order: had our node been deleted before, we would know. Events that a re-connection brings do
            not, and they come before the claims are told of it when the credentials are to be taken first. */
         return zkr__grant(k, e);
     }
@@ -425,8 +267,23 @@ on_ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool
         k->phase = ZKR__CONFIRMING;
         return get;
     }
-    return k->standstill > QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__LISTING)
-                                         : zkr__enter(k, e, ZKR__LISTING);
+    if (leave_to_list(k)) {
+        return 0;
+    }
+    return k->standstill > ZKR__QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__LISTING)
+                                              : zkr__enter(k, e, ZKR__LISTING);
+}
+
+static unsigned on_ahead_gone(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    return ahead_gone(k, e, e->kind == ZKR__EV_AHEAD_RELEASED);
+}
+
+static unsigned on_list_again(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    return k->phase == ZKR__PARKED ? zkr__enter(k, e, ZKR__LISTING) : 0;
 }
 
 static unsigned on_got_ahead(struct zkr__claim_state *k,
@@ -441,9 +298,9 @@ static unsigned on_got_ahead(struct zkr__claim_state *k,
         return k->blind ? ZKR__DO_LOOK : 0;
     }
     if (e->code == ZKR_EAUTH && k->saw_ahead) {
-        return 0; /* it is there, and so are we: UNHEARD follows */
+        return 0; /* the node is there, and so is ours: UNHEARD follows */
     }
-    return e->code == ZKR_ENONODE ? on_ahead_gone(k, e, false)
+    return e->code == ZKR_ENONODE ? ahead_gone(k, e, false)
                                   : zkr__retry_or_fail(k, e, ZKR__LISTING);
 }
 
@@ -453,13 +310,51 @@ static unsigned on_ahead_changed(struct zkr__claim_state *k,
     if (k->phase != ZKR__PARKED) {
         return 0;
     }
+    if (leave_to_list(k)) {
+        return 0;
+    }
     if (k->watch_children) {
         return zkr__enter(k, e, ZKR__LISTING);
     }
     return e->connected ? ZKR__DO_GET_AHEAD : zkr__retry_in(k, e, ZKR__LISTING);
 }
 
+/* PARKED: look at what the claim waits for. */
+static unsigned look_again(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PARKED || !e->connected || leave_to_list(k)) {
+        return 0;
+    }
+    return k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD;
+}
+
+static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool stands =
+        k->phase == ZKR__PARKED || k->phase == ZKR__READY || k->phase == ZKR__HELD;
+    unsigned own = stands ? zkr__watch_own(k, e) : 0;
+    return own | (k->blind ? look_again(k, e) : 0);
+}
+
+/* Of a hold it is the watch on our own node. */
+static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
+        k->downgrade == ZKR__SETTLED) {
+        k->own = ZKR__OWN_NONE;
+        return zkr__watch_own(k, e);
+    }
+    return look_again(k, e);
+}
+
 /* --- granted, removed --- */
+
+/* A member goes on, for all others are as far as it is. */
+static unsigned on_all_ready(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    return k->phase == ZKR__READY ? zkr__grant(k, e) : 0;
+}
 
 static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
@@ -489,21 +384,29 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
 
 /* --- the session, the owner --- */
 
+/* The group of a member may have entered before, in vain. */
+static unsigned on_start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return k->failures > ZKR__QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__CREATING)
+                                            : zkr__enter(k, e, ZKR__CREATING);
+}
+
 static unsigned on_connected(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->phase != ZKR__PAUSED && k->downgrade != ZKR__SETTLED) {
-        return downgrade_again(k, e);
+        return zkr__downgrade_again(k, e);
     }
     k->standstill = 0;
+    look_no_further(k);
     /*
-     * What happened while there was no connection is told in no order, and of a node that was deleted and made again
-     * only that it has changed; of one that was not watched, nothing. So a watch of before vouches for nothing, nor
-     * does a list or a check of the path, which knows no owner: whoever has a node gets it first. What it asks next is
-     * answered behind that. So is the first probe (session_events.c): the server has answered whose node it
-     * was, with a watch, tells what the watch sees in the order in which it happened, and only then that the probe is
-     * written. A check of the version would not do in place of the get. The node of another has version 0 as
-     * ours had before its note, and any wish would refuse the probe.
+     * What happened while there was no connection is told in no order: of a node that was deleted and made again, only
+     * that it has changed; of a node that was not watched, nothing. So a claim that has a node gets it first, with a
+     * watch. An older watch vouches for nothing, nor does a list or a check of the path, which knows no owner. What the
+     * claim asks next is answered behind the get. So is the first probe (engine.c): by then the server has
+     * answered whose node it was, and has told what the watch saw before it tells that the probe is written. A check of
+     * the version would not do in place of the get: the node of another client has version 0, as ours had before its
+     * metadata, and any revocation request would refuse the probe.
      */
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
     unsigned todo = k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
@@ -512,18 +415,45 @@ static unsigned on_connected(struct zkr__claim_state *k,
     return has_node ? todo | zkr__watch_own(k, e) : todo;
 }
 
+static unsigned on_session_over(struct zkr__claim_state *k,
+                                const struct zkr__claim_event *e)
+{
+    (void)e;
+    enum zkr__phase stage = zkr__claim_stage(k);
+    bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
+    bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
+    /* Which members are to be made first, the group says. */
+    bool made = stage != ZKR__CREATING && stage != ZKR__LOOKING;
+    bool place_lost = k->member && !held && !ends && made;
+    unsigned todo = held || place_lost ? ZKR__DO_NOTIFY : 0;
+    todo |= stage == ZKR__HELD && !k->kept ? ZKR__DO_COUNT_LOSS : 0;
+    k->lost = held ? ZKR_LOST_SESSION : k->lost;
+    k->round++;
+    k->own = ZKR__OWN_NONE;
+    k->downgrade = ZKR__SETTLED;
+    k->made_parents = false;
+    k->failures = 0;
+    k->place_lost = k->place_lost || place_lost;
+    k->phase = held || ends || place_lost ? ZKR__GONE : ZKR__PAUSED;
+    k->next = ZKR__CREATING;
+    return todo;
+}
+
+/* A hold that keeps its place is over for now, and is ours again when its node proves to be there still. */
 static unsigned on_lease_expired(struct zkr__claim_state *k,
                                  const struct zkr__claim_event *e)
 {
     if (k->phase != ZKR__HELD) {
         return 0;
     }
-    return k->keeps_place ? zkr__doubt(k, e) : zkr__lose(k, e, ZKR_LOST_LEASE);
-}
-
-static bool may_have_node(const struct zkr__claim_state *k)
-{
-    return k->phase == ZKR__CREATING || zkr__claim_stage(k) == ZKR__FINDING;
+    if (!k->keeps_place) {
+        return zkr__lose(k, e, ZKR_LOST_LEASE);
+    }
+    if (k->told != 0) { /* is our text back? If it is held again, that is looked at */
+        k->own = ZKR__OWN_NONE;
+    }
+    unsigned todo = zkr__enter(k, e, ZKR__DOUBTED) | zkr__watch_own(k, e);
+    return todo | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
 /* A hold, also one in doubt, stays. */
@@ -533,22 +463,43 @@ static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_e
     if (k->leaving || zkr__claim_decided(k) || stage == ZKR__DOUBTED) {
         return 0;
     }
-    if (may_have_node(k)) { /* the answer tells, then it is removed */
-        k->failure = e->code;
+    if (k->phase == ZKR__CREATING || stage == ZKR__FINDING) {
+        k->failure = e->code; /* the answer tells of a node, which is removed then */
         k->leaving = true;
         return ZKR__DO_NOTIFY;
     }
     return zkr__fail_claim(k, e, e->code);
 }
 
+static unsigned on_kept(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    (void)e;
+    k->kept = k->phase == ZKR__HELD && !k->leaving;
+    return 0;
+}
+
+static unsigned on_taken(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->kept) {
+        k->kept = false;
+        k->waited = e->passed;
+        k->holds++;
+        /* Metadata are of the first hold by a node. */
+        k->metadata =
+            k->metadata == ZKR__METADATA_DUE ? ZKR__METADATA_WRITTEN : k->metadata;
+    }
+    return 0;
+}
+
 static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
+    k->kept = false;
     if (k->leaving) {
         return 0;
     }
     k->leaving = true;
     if (k->phase == ZKR__HELD) {
-        /* What is on its way is written before the answer to a list that the next one sends behind it. */
+        /* What is on its way is written before the answer to a list that the next claim sends behind it. */
         bool look = k->writing > 0 || k->downgrade != ZKR__SETTLED;
         return (look ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER) | zkr__remove(k, e);
     }
@@ -566,69 +517,50 @@ static unsigned on_pause_over(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {
     return k->phase == ZKR__PAUSED               ? zkr__enter(k, e, k->next)
-           : k->downgrade == ZKR__DOWNGRADE_OWED ? downgrade_again(k, e)
+           : k->downgrade == ZKR__DOWNGRADE_OWED ? zkr__downgrade_again(k, e)
                                                  : 0;
 }
 
 unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    switch (e->kind) {
-    case ZKR__EV_START:
-        return zkr__start(k, e);
-    case ZKR__EV_CONNECTED:
-        return on_connected(k, e);
-    case ZKR__EV_PAUSE_OVER:
-        return on_pause_over(k, e);
-    case ZKR__EV_SESSION_OVER:
-        return zkr__session_gone(k);
-    case ZKR__EV_CREATED:
-        return on_created(k, e);
-    case ZKR__EV_LISTED:
-        return on_listed(k, e);
-    case ZKR__EV_GOT_AHEAD:
-        return on_got_ahead(k, e);
-    case ZKR__EV_GOT_OWN:
-    case ZKR__EV_GOT_OWNER:
-    case ZKR__EV_OWN_UNCHECKED:
-    case ZKR__EV_OWN_CHANGED:
-    case ZKR__EV_OWN_GONE:
-    case ZKR__EV_NOTING:
-    case ZKR__EV_NOTED:
-        return own_event(k, e);
-    case ZKR__EV_AHEAD_GONE:
-    case ZKR__EV_AHEAD_RELEASED:
-        return on_ahead_gone(k, e, e->kind == ZKR__EV_AHEAD_RELEASED);
-    case ZKR__EV_AHEAD_WRITES:
-        return k->phase == ZKR__PARKED ? zkr__enter(k, e, ZKR__LISTING) : 0;
-    case ZKR__EV_AHEAD_CHANGED:
-        return on_ahead_changed(k, e);
-    case ZKR__EV_ALL_READY:
-        return zkr__all_ready(k, e);
-    case ZKR__EV_PROVED:
-        return on_proved(k, e);
-    case ZKR__EV_REMOVED:
-        return on_removed(k, e);
-    case ZKR__EV_RESTORED:
-        return zkr__restored(k, e);
-    case ZKR__EV_QUIET:
-        return zkr__quiet(k, e);
-    case ZKR__EV_UNHEARD:
-        return zkr__unheard(k, e);
-    case ZKR__EV_LEASE_EXPIRED:
-        return on_lease_expired(k, e);
-    case ZKR__EV_GIVE_UP:
-        return on_give_up(k, e);
-    case ZKR__EV_WRITING:
-        return zkr__writing(k, e);
-    case ZKR__EV_WRITTEN:
-        return zkr__written(k, e);
-    case ZKR__EV_DOWNGRADE:
-    case ZKR__EV_DOWNGRADED:
-        return downgrade(k, e);
-    case ZKR__EV_LEAVE:
-        return on_leave(k, e);
-    case ZKR__EV_KINDS:
-        break;
-    }
-    return 0;
+    static zkr__step *const on[ZKR__EV_KINDS] = {
+        [ZKR__EV_START] = on_start,
+        [ZKR__EV_CONNECTED] = on_connected,
+        [ZKR__EV_PAUSE_OVER] = on_pause_over,
+        [ZKR__EV_SESSION_OVER] = on_session_over,
+        [ZKR__EV_CREATED] = on_created,
+        [ZKR__EV_LISTED] = on_listed,
+        [ZKR__EV_GOT_AHEAD] = on_got_ahead,
+        [ZKR__EV_GOT_OWN] = zkr__on_got_own,
+        [ZKR__EV_GOT_OWNER] = zkr__on_got_owner,
+        [ZKR__EV_AHEAD_GONE] = on_ahead_gone,
+        [ZKR__EV_AHEAD_RELEASED] = on_ahead_gone,
+        [ZKR__EV_AHEAD_WRITES] = on_list_again,
+        [ZKR__EV_AHEAD_MISSING] = on_list_again,
+        [ZKR__EV_AHEAD_CHANGED] = on_ahead_changed,
+        [ZKR__EV_GOT_BEFORE] = on_got_before,
+        [ZKR__EV_BEFORE_GONE] = on_before_gone,
+        [ZKR__EV_BEFORE_CHANGED] = on_before_changed,
+        [ZKR__EV_OWN_GONE] = zkr__on_own_gone,
+        [ZKR__EV_OWN_CHANGED] = zkr__on_own_changed,
+        [ZKR__EV_OWN_UNCHECKED] = zkr__on_own_unchecked,
+        [ZKR__EV_ALL_READY] = on_all_ready,
+        [ZKR__EV_PROVED] = on_proved,
+        [ZKR__EV_REMOVED] = on_removed,
+        [ZKR__EV_RESTORED] = zkr__on_restored,
+        [ZKR__EV_QUIET] = on_quiet,
+        [ZKR__EV_UNHEARD] = on_unheard,
+        [ZKR__EV_LEASE_EXPIRED] = on_lease_expired,
+        [ZKR__EV_GIVE_UP] = on_give_up,
+        [ZKR__EV_WRITING] = zkr__on_writing,
+        [ZKR__EV_WRITTEN] = zkr__on_written,
+        [ZKR__EV_METADATA_SENT] = zkr__on_metadata_sent,
+        [ZKR__EV_NOTED] = zkr__on_noted,
+        [ZKR__EV_DOWNGRADE] = zkr__on_downgrade,
+        [ZKR__EV_DOWNGRADED] = zkr__on_downgraded,
+        [ZKR__EV_KEPT] = on_kept,
+        [ZKR__EV_TAKEN] = on_taken,
+        [ZKR__EV_LEAVE] = on_leave,
+    };
+    return on[e->kind](k, e);
 }

@@ -2,16 +2,29 @@
 #include "engine/contender.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <zkr/error.h>
 
 #include "base/mem.h"
+#include "engine/claim.h"
+
+/* Fields that the library itself writes, and reads. */
+#define FIELD_MAX "max"
+#define FIELD_HELD_SINCE "held_since_ms"
+#define HELD_SINCE "\n" FIELD_HELD_SINCE "="
+#define TIMEOUT "\nsession_timeout_ms="
+
+enum { NUMBER_ROOM = sizeof("-9223372036854775808") };
+enum { ARG_ROOM = sizeof("\n" FIELD_MAX "=") + NUMBER_ROOM };
+enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
 
 /* --- text --- */
 
-/* Bytes of the character at @s: 1 for a byte that begins none of UTF-8. */
+/* Bytes of the character at @s; 1 for a byte that is no UTF-8. */
 static size_t char_len(const unsigned char *s, size_t left)
 {
     size_t len = s[0] < 0xc2 || s[0] > 0xf4 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -23,7 +36,7 @@ static size_t char_len(const unsigned char *s, size_t left)
     return len;
 }
 
-/* Of either set, and the second in UTF-8 or alone. */
+/* A control of either set: C0 is one byte; C1 is one byte, or two in UTF-8. */
 static bool is_control(const unsigned char *s, size_t len)
 {
     unsigned char last = s[len - 1];
@@ -31,6 +44,7 @@ static bool is_control(const unsigned char *s, size_t len)
                     : len == 2 && s[0] == 0xc2 && last < 0xa0;
 }
 
+/* Put '?' for controls of either set, with @zeros for these, too. The text need not be UTF-8. */
 static void hide_controls(char *text, size_t len, bool zeros)
 {
     size_t step;
@@ -43,20 +57,12 @@ static void hide_controls(char *text, size_t len, bool zeros)
     }
 }
 
+/* Allocated, or NULL. Two zeros stand behind the copy. */
 static char *copy_data(const void *data, size_t len)
 {
     char *text = zkr__mem_alloc(len + 2);
     if (text && data && len > 0) {
         memcpy(text, data, len);
-    }
-    return text;
-}
-
-char *zkr__contenders_text(const void *data, size_t len)
-{
-    char *text = copy_data(data, len);
-    if (text) {
-        hide_controls(text, len, true);
     }
     return text;
 }
@@ -68,12 +74,12 @@ static size_t key_len(const char *line)
     return strspn(line, "abcdefghijklmnopqrstuvwxyz_");
 }
 
-/* @text has two zeros behind its @len bytes. */
+/* Two zeros stand behind the @len bytes of @text. */
 static bool has_fields(const char *text, size_t len)
 {
     const char *line = memchr(text, '\n', len);
     bool all = line != NULL;
-    while (line && all && line[1] != '\0') { /* the last line may end, too */
+    while (line && all && line[1] != '\0') { /* the last line may have its newline */
         size_t key = key_len(line + 1);
         all = key > 0 && line[1 + key] == '=';
         line = memchr(line + 1, '\n', len - (size_t)(line + 1 - text));
@@ -81,7 +87,7 @@ static bool has_fields(const char *text, size_t len)
     return all;
 }
 
-/* Lines become strings, and what is behind the first of them the fields. */
+/* Make strings of lines. Returns the strings behind the first line, which are the fields. NULL: there are none. */
 static const char *split(char *text, size_t len)
 {
     if (!has_fields(text, len)) {
@@ -109,7 +115,8 @@ const char *zkr_contender_field(const zkr_contender *c, const char *key)
     return NULL;
 }
 
-int64_t zkr__contender_number(const zkr_contender *entry, const char *key)
+/* The number in a field; 0 unless the number is positive. */
+static int64_t number_in(const zkr_contender *entry, const char *key)
 {
     const char *value = zkr_contender_field(entry, key);
     char *end = NULL;
@@ -131,17 +138,27 @@ int zkr__contender_kind(enum zkr__name_kind kind)
     return kinds[kind];
 }
 
+int zkr__contender_begin(zkr_contender *entry, const struct zkr__child *child)
+{
+    *entry = (zkr_contender){.node = zkr__mem_string(child->name),
+                             .sequence = child->sequence,
+                             .kind = zkr__contender_kind(child->kind)};
+    return entry->node ? ZKR_OK : ZKR_ENOMEM;
+}
+
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
 {
-    entry->asked = zkr__is_wish(answer->data, answer->data_len);
+    entry->asked = zkr__is_revocation(answer->data, answer->data_len);
     static const char compressed[] = "compressed data";
     bool legible = !zkr__is_compressed(answer->data, answer->data_len);
     const void *data = legible ? answer->data : compressed;
     size_t len = entry->asked ? 0 : legible ? answer->data_len : sizeof(compressed) - 1;
-    char *text = memchr(data ? data : "", '\0', len) ? zkr__contenders_text(data, len)
-                                                     : copy_data(data, len);
+    char *text = copy_data(data, len);
     if (!text) {
         return ZKR_ENOMEM;
+    }
+    if (memchr(text, '\0', len)) { /* no text: newlines make no fields either */
+        hide_controls(text, len, true);
     }
     entry->fields = split(text, len);
     hide_controls(text, len, false);
@@ -149,7 +166,7 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
     entry->session_id = answer->owner;
     entry->created_ms = answer->created_ms;
     entry->fencing_token = answer->czxid;
-    entry->held_since_ms = zkr__contender_number(entry, ZKR__FIELD_HELD_SINCE);
+    entry->held_since_ms = number_in(entry, FIELD_HELD_SINCE);
     return ZKR_OK;
 }
 
@@ -160,18 +177,104 @@ void zkr__contender_drop(zkr_contender *entry)
     entry->node = entry->owner = entry->fields = NULL;
 }
 
-/* --- who holds permits --- */
+/* --- the data of our own nodes --- */
+
+/* Bytes of @owner that leave room for a field behind them: of several lines, whole ones, so that fields stay fields. */
+static size_t fitting(const char *owner)
+{
+    size_t most = strnlen(owner, ZKR__OWNER_TEXT_MAX - ARG_ROOM), len = most;
+    while (owner[most] != '\0' && len > 0 && owner[len] != '\n') {
+        len--;
+    }
+    return len > 0 ? len : most;
+}
+
+/* @owner: NULL = host/pid/thread. Returns the length. */
+static size_t write_owner(const struct zkr__claim *claim,
+                          const char *owner,
+                          char text[ZKR__OWNER_TEXT_MAX])
+{
+    const struct zkr__queue *q = claim->q;
+    char arg[ARG_ROOM] = "";
+    if (q->tells_arg && q->rule_arg > 0) {
+        (void)snprintf(arg, sizeof(arg), "\n" FIELD_MAX "=%lld",
+                       (long long)q->rule_arg);
+    }
+    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%.*s%s", (int)fitting(owner),
+                               owner, arg)
+                    : snprintf(text, ZKR__OWNER_TEXT_MAX, "%s/%ld/%ld%s",
+                               claim->engine->host, (long)getpid(), claim->thread, arg);
+    return len < 0                     ? 0
+           : len < ZKR__OWNER_TEXT_MAX ? (size_t)len
+                                       : ZKR__OWNER_TEXT_MAX - 1;
+}
+
+void zkr__claim_fill_data(const struct zkr__claim *claim,
+                          struct zkr__creation *creation,
+                          char text[ZKR__OWNER_TEXT_MAX])
+{
+    const struct zkr__queue *q = claim->q;
+    const char *owner = q->owner ? q->owner : q->c->owner;
+    creation->path = claim->node;
+    if (q->data) {
+        creation->data = q->data;
+        creation->data_len = q->data_len;
+    } else if (owner && !q->tells_arg) {
+        creation->data = owner;
+        creation->data_len = strlen(owner);
+    } else {
+        creation->data = text;
+        creation->data_len = write_owner(claim, owner, text);
+    }
+}
+
+char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len)
+{
+    if (!claim->k.has_metadata || claim->held_since_ms == 0) {
+        return NULL;
+    }
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation plain;
+    zkr__claim_fill_data(claim, &plain, text);
+    if (plain.data_len > ZKR__PROBE_BYTES / 2) {
+        return NULL; /* the request might become too long for a server */
+    }
+    char *data = zkr__mem_alloc(plain.data_len + METADATA_ROOM);
+    if (!data) {
+        return NULL;
+    }
+    if (plain.data_len > 0) {
+        memcpy(data, plain.data, plain.data_len);
+    }
+    int more =
+        snprintf(data + plain.data_len, METADATA_ROOM, HELD_SINCE "%lld" TIMEOUT "%lld",
+                 (long long)claim->held_since_ms, (long long)claim->q->c->session_ms);
+    *len = plain.data_len + (more > 0 ? (size_t)more : 0);
+    return data;
+}
+
+bool zkr__has_metadata(const void *data, size_t len)
+{
+    const char *text = data;
+    bool found = false;
+    for (size_t i = 0; !found && i + sizeof(HELD_SINCE) - 1 <= len; i++) {
+        found = memcmp(text + i, HELD_SINCE, sizeof(HELD_SINCE) - 1) == 0;
+    }
+    return found;
+}
+
+/* --- which leases hold permits --- */
 
 static int64_t read_max(const zkr_contender *leases, size_t count)
 {
     int64_t max = 0;
     for (size_t i = count; i > 0 && max == 0; i--) {
-        max = zkr__contender_number(&leases[i - 1], ZKR__FIELD_MAX);
+        max = number_in(&leases[i - 1], FIELD_MAX);
     }
     return max;
 }
 
-/* For one that does not say of how many: it is the first at the gate, and made its lease after its node there. */
+/* A lease that tells no maximum is waited for if its maker is first at the gate, and made the lease after its node there. */
 static bool is_waited_for(const zkr_contender *newest, const zkr_contender *gate)
 {
     return gate && newest->session_id != 0 && newest->session_id == gate->session_id &&
@@ -187,7 +290,7 @@ size_t zkr__permits_held(const zkr_contender *leases,
     *max = read_max(leases, count);
     while (held < count) {
         const zkr_contender *first = &leases[held];
-        int64_t own = zkr__contender_number(first, ZKR__FIELD_MAX);
+        int64_t own = number_in(first, FIELD_MAX);
         int64_t most = own > *max ? own : *max;
         size_t end = held + 1;
         while (end < count && leases[end].fencing_token == first->fencing_token) {

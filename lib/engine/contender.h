@@ -1,46 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One contender, as the data and the Stat of its node tell of it. */
+/*
+ * A contender, as the name, the data and the Stat of its node tell; and the data of our own nodes.
+ *
+ * The data are the owner text, or what the application gave, with fields behind it: lines of a key, '=', a value. *Holder
+ * metadata* are the fields that say since when a lock is held, and with which session timeout. A hold that lasts gets them
+ * by its first lease probe (probe.c), in place of the check there. A write over a revocation request, and a new node of a
+ * hold, have them, too.
+ */
 #ifndef ZKR_ENGINE_CONTENDER_H
 #define ZKR_ENGINE_CONTENDER_H
 
 #include <zkr/contenders.h>
 
-#include "engine/names.h"
-#include "session/zk.h"
-
-/* Fields of node data, which the library itself writes. */
-#define ZKR__FIELD_MAX "max"
-#define ZKR__FIELD_HELD_SINCE "held_since_ms"
-#define ZKR__FIELD_SESSION_TIMEOUT "session_timeout_ms"
+#include "engine/children.h"
+#include "session/client.h"
 
 /* ZKR_KIND_… */
 int zkr__contender_kind(enum zkr__name_kind kind);
-/* Fill in what a successful GET of its node has told. ZKR_OK or ZKR_ENOMEM. */
+/* Fill in what the name tells. ZKR_OK or ZKR_ENOMEM. */
+int zkr__contender_begin(zkr_contender *entry, const struct zkr__child *child);
+/* Fill in what a successful GET of the node tells. ZKR_OK or ZKR_ENOMEM. */
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
-/* The number in a field; 0 when there is none that is positive. */
-int64_t zkr__contender_number(const zkr_contender *entry, const char *key);
-/* Free what it points to; NULLs are fine. */
+/* Free what the entry points to; NULLs are fine. */
 void zkr__contender_drop(zkr_contender *entry);
 
-/*
- * The data of a node as text, allocated, or NULL: as many bytes as @len, controls of either set, zeros
- * among them, as '?'. It need not be UTF-8. Behind it stand two zeros.
- */
-char *zkr__contenders_text(const void *data, size_t len);
+struct zkr__claim;
+
+/* Room for an owner text with a field behind it. A longer owner text is cut if it has a field to get. */
+enum { ZKR__OWNER_TEXT_MAX = 1024 };
+
+/* The data with which the node of @claim is made: fills in all of @creation. @text is room for them. */
+void zkr__claim_fill_data(const struct zkr__claim *claim,
+                          struct zkr__creation *creation,
+                          char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
+/* The same with holder metadata, allocated. NULL: there are none to write, or no memory. */
+char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len) ZKR__LOCKED;
+/* These data have holder metadata. */
+bool zkr__has_metadata(const void *data, size_t len);
 
 /*
- * Who holds permits of a semaphore, to somebody who looks at its nodes: those in `leases`, one a permit, and the first
- * in the queue at its gate, `locks`. Pure.
+ * Which contenders hold permits of a semaphore, as its nodes show. Pure.
  *
- * The permits of one request are made in one transaction, and so have one token. They are granted when there are no more
- * leases up to them than the maximum, and nobody comes before them later: those beyond it are waited for. Each says with
- * which maximum it was made, as that may be lowered while they are held. One of Curator does not: it waits with its last
- * lease, first at the gate.
+ * The permits of one request are made in one transaction, so their leases have one fencing token. They are held when there
+ * are no more leases up to them than the maximum, and no lease is ever put before them; leases beyond the maximum are waited
+ * for. Each lease of ours tells the maximum it was made with, as the maximum may be lowered while permits are held. A lease
+ * of Curator does not: Curator waits with its last lease, first at the gate.
  */
 
 /*
- * How many of the @count @leases, from the first on, are held; those behind them are waited for. The leases are in their
- * order. @gate: the first there, NULL = nobody. *max: as the newest lease that knows it says, 0 = none does.
+ * How many of the @count @leases are held, from the first on; the others are waited for. @leases are in their order.
+ * @gate: the first contender at the gate, NULL = none. *max: what the newest lease that tells it says, 0 = none tells.
  */
 size_t zkr__permits_held(const zkr_contender *leases,
                          size_t count,

@@ -3,32 +3,54 @@
 
 #include <string.h>
 
-#include <zkr/error.h>
-
 #include "base/mem.h"
 #include "engine/names.h"
 
-/* --- what numbers tell --- */
+/* --- what the numbers tell --- */
 
 enum { QUIET = 2 };
 
 void zkr__known_begin(struct zkr__known *known)
 {
-    *known = (struct zkr__known){.quiet = QUIET};
+    *known = (struct zkr__known){.quiet = QUIET, .foretells = true};
 }
 
 void zkr__known_forget(struct zkr__known *known)
 {
-    known->counts = false;
+    known->counts = known->guessing = false;
+    known->left[0] = known->newcomer[0] = '\0';
     zkr__children_free(&known->others);
+}
+
+void zkr__known_settle(struct zkr__known *known, int64_t number)
+{
+    if (known->guessing) {
+        known->guessing = false;
+        known->from = number;
+        known->newcomer[0] = known->left[0] = '\0';
+        zkr__children_free(&known->others);
+    }
+}
+
+/* The number that was next went to a node that we have not seen. */
+static bool guess(struct zkr__known *known, int64_t number)
+{
+    bool one = known->counts && known->from == ZKR__KNOWN_ALL &&
+               number == known->next + 1 && known->left[0] != '\0' &&
+               zkr__name_successor(known->newcomer, known->left, known->next);
+    if (!one) {
+        known->newcomer[0] = '\0';
+    }
+    return one && known->foretells;
 }
 
 bool zkr__known_made(struct zkr__known *known, int64_t number)
 {
     bool next = known->counts && number == known->next;
+    known->guessing = guess(known, number);
     if (next) {
         known->quiet += known->quiet < QUIET;
-    } else {
+    } else if (!known->guessing) {
         known->quiet = known->counts ? 0 : known->quiet;
         known->from = number;
         zkr__children_free(&known->others);
@@ -49,6 +71,10 @@ void zkr__known_listed(struct zkr__known *known,
 {
     /* A lower number is not of the directory that our last node is in. */
     bool counts = next >= known->next;
+    if (known->newcomer[0] != '\0') {
+        known->foretells =
+            zkr__children_find(children, known->newcomer) < children->count;
+    }
     zkr__known_forget(known);
     if (counts && zkr__children_copy(&known->others, children, ours, ctx) == ZKR_OK) {
         known->counts = true;
@@ -66,6 +92,10 @@ void zkr__known_gone(struct zkr__known *known, const char *name)
         memmove(others->list + gone, others->list + gone + 1,
                 (others->count - gone) * sizeof(*others->list));
     }
+    size_t size = strlen(name) + 1;
+    if (size <= sizeof(known->left)) {
+        memcpy(known->left, name, size);
+    }
 }
 
 bool zkr__known_quiet(const struct zkr__known *known)
@@ -75,18 +105,10 @@ bool zkr__known_quiet(const struct zkr__known *known)
 
 /* --- directories --- */
 
-/* --- life --- */
-
-static struct zkr__directory *find(const struct zkr__engine *engine, const char *path)
+/* For the path of a node of ours. */
+static bool make_path_room(struct zkr__scratch *scratch, size_t dir_len)
 {
-    struct zkr__path_entry *entry = zkr__path_table_find(&engine->by_directory, path);
-    return entry ? ZKR__OWNER_OF(entry, struct zkr__directory, by_path) : NULL;
-}
-
-/* Room for the path of a node of ours. */
-static bool make_room(struct zkr__scratch *scratch, size_t len)
-{
-    size_t need = len + 1 + ZKR__NAME_ROOM;
+    size_t need = dir_len + 1 + ZKR__NAME_ROOM;
     if (need > scratch->path_room) {
         char *path = zkr__mem_alloc(need);
         if (!path) {
@@ -99,45 +121,31 @@ static bool make_room(struct zkr__scratch *scratch, size_t len)
     return true;
 }
 
-static struct zkr__directory *make(struct zkr__engine *engine, char *path)
+struct zkr__directory *zkr__directory_of(struct zkr__engine *engine, const char *path)
 {
-    struct zkr__directory *d =
-        make_room(&engine->scratch, strlen(path)) ? zkr__mem_alloc(sizeof(*d)) : NULL;
+    struct zkr__path_entry *entry = zkr__path_table_find(&engine->by_directory, path);
+    if (entry) {
+        struct zkr__directory *found =
+            ZKR__OWNER_OF(entry, struct zkr__directory, by_path);
+        found->refs++;
+        return found;
+    }
+    struct zkr__directory *d = make_path_room(&engine->scratch, strlen(path))
+                                   ? zkr__mem_alloc(sizeof(*d))
+                                   : NULL;
     if (!d) {
         return NULL;
     }
     d->path = path;
     d->engine = engine;
     d->seen = -1;
+    d->refs = 1;
     if (!zkr__path_table_add(&engine->by_directory, &d->by_path, d->path)) {
         zkr__mem_free(d);
         return NULL;
     }
     DL_APPEND(engine->directories, d);
     return d;
-}
-
-struct zkr__directory *zkr__directory_of(struct zkr__engine *engine, char *path)
-{
-    struct zkr__directory *d = find(engine, path);
-    d = d ? d : make(engine, path);
-    if (d) {
-        d->refs++;
-    }
-    return d;
-}
-
-void zkr__directory_ref(struct zkr__directory *d)
-{
-    d->refs++;
-}
-
-struct zkr__line *zkr__directory_line(struct zkr__directory *d)
-{
-    if (!d->line) {
-        d->line = zkr__mem_alloc(sizeof(*d->line));
-    }
-    return d->line;
 }
 
 static void free_directory(struct zkr__directory *d) ZKR__LOCKED
@@ -149,38 +157,34 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
     }
     zkr__path_table_remove(&d->engine->by_directory, &d->by_path);
     DL_DELETE(d->engine->directories, d);
-    zkr__mem_free(d->line);
-    if (d->owns_path) {
-        zkr__mem_free(d->path);
+    if (d->keep) {
+        zkr__path_unwatch(&d->engine->watchers, &d->keep->news);
+        zkr__mem_free(d->keep);
     }
+    zkr__mem_free(d->order);
+    zkr__mem_free((void *)(uintptr_t)d->path);
     zkr__mem_free(d);
 }
 
-static void free_unused(struct zkr__directory *d) ZKR__LOCKED
+bool zkr__directory_keeps(struct zkr__directory *d)
 {
-    if (d->refs == 0 && d->requests == 0) {
-        free_directory(d);
+    if (!d->keep && (d->keep = zkr__mem_alloc(sizeof(*d->keep)))) {
+        d->keep->directory = d;
     }
+    return d->keep;
+}
+
+void zkr__keep_contended(struct zkr__keep *keep)
+{
+    enum { LATELY_MS = 1000 };
+    keep->contended_until = zkr__now(keep->directory->engine->c) + LATELY_MS * ZKR__MS;
 }
 
 void zkr__directory_unref(struct zkr__directory *d)
 {
-    d->refs--;
-    free_unused(d);
-}
-
-bool zkr__directory_part(struct zkr__directory *d, const char *path)
-{
-    bool keeps = d->path == path;
-    d->owns_path = d->owns_path || keeps;
-    zkr__directory_unref(d);
-    return keeps;
-}
-
-void zkr__directory_answered(struct zkr__directory *d)
-{
-    d->requests--;
-    free_unused(d);
+    if (--d->refs == 0) {
+        free_directory(d);
+    }
 }
 
 void zkr__directories_free(struct zkr__engine *engine)

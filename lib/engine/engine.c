@@ -1,33 +1,161 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/engine.h"
 
-#include "base/table.h"
-#include "session/retry.h"
-#include "session/wake.h"
+#include <unistd.h>
 
-void zkr__engine_timer(struct zkr__engine *engine, struct zkr__timer *timer, int64_t at)
+#include "base/mem.h"
+#include "engine/children_cache.h"
+#include "engine/claim_run.h"
+
+/* --- the session --- */
+
+/* Running a claim may free it and other claims, so the walk keeps a reference to the claim that it stands on. */
+static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__LOCKED
 {
-    zkr__timer_set(&engine->timers, timer, at);
-    zkr__wake_by(engine->c, at);
+    struct zkr__claim *claim = engine->claims;
+    if (claim) {
+        zkr__claim_ref(claim);
+    }
+    while (claim) {
+        zkr__claim_run(claim, e);
+        struct zkr__claim *next = claim->next;
+        if (next) {
+            zkr__claim_ref(next);
+        }
+        zkr__claim_unref(claim);
+        claim = next;
+    }
 }
 
-int64_t zkr__engine_doubts_at(const struct zkr__engine *engine)
+/* Holds ask for their nodes ahead of all writes, the first lease probe among these: see on_connected() in claim_step.c. */
+static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
 {
-    enum { TIMES = 4 };
-    zkr_client *c = engine->c;
-    int64_t least = TIMES * c->session_ms * ZKR__MS;
-    uint64_t later = zkr__retry_random(&c->random) % (uint64_t)(least + 1);
-    return zkr__now(c) + least + (int64_t)later;
+    struct zkr__claim *claim, *next;
+    DL_FOREACH_SAFE2(engine->held, claim, next, held_next)
+    {
+        if (claim->k.downgrade == ZKR__SETTLED) {
+            zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
+        }
+    }
 }
 
-void zkr__engine_listen(struct zkr__engine *engine,
-                        struct zkr__session_listener *listener)
+static void on_connected(void *ctx) ZKR__LOCKED
 {
-    DL_APPEND(engine->listeners, listener);
+    zkr__caches_connected(ctx);
+    hold_on(ctx);
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
 }
 
-void zkr__engine_unlisten(struct zkr__engine *engine,
-                          struct zkr__session_listener *listener)
+static void on_session_over(void *ctx) ZKR__LOCKED
 {
-    DL_DELETE(engine->listeners, listener);
+    zkr__caches_session_over(ctx);
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
+    zkr__claims_let_in(ctx);
+}
+
+static void on_auth_refused(void *ctx) ZKR__LOCKED
+{
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_EAUTH});
+}
+
+static bool is_hold(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    enum zkr__phase stage = zkr__claim_stage(&claim->k);
+    return stage == ZKR__HELD || stage == ZKR__DOUBTED;
+}
+
+/* Holds stay, also those in doubt. Their owners are notified all the same, as a thread may wait for a hold in doubt. */
+static void on_shutdown(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    zkr__claims_end_keeping(engine, NULL);
+    run_all(ctx,
+            (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ECLOSED});
+    struct zkr__claim *claim;
+    DL_FOREACH(engine->claims, claim)
+    {
+        if (is_hold(claim) && claim->on_change) {
+            claim->on_change(claim, claim->on_change_ctx);
+        }
+    }
+}
+
+static void on_flush(void *ctx) ZKR__LOCKED
+{
+    zkr__claims_end_keeping(ctx, NULL);
+}
+
+static void on_lease_expired(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    while (engine->held) { /* the event ends each hold */
+        zkr__claim_run(engine->held,
+                       (struct zkr__claim_event){.kind = ZKR__EV_LEASE_EXPIRED});
+    }
+}
+
+/* Our own node comes first: a claim of ours that waits behind that node is granted only if it is there. */
+static void
+on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    struct zkr__claim *own = zkr__claim_at(engine, path);
+    if (own) {
+        bool gone = event == ZKR__NODE_DELETED;
+        zkr__claim_run(own, (struct zkr__claim_event){
+                                .kind = gone ? ZKR__EV_OWN_GONE : ZKR__EV_OWN_CHANGED});
+    }
+    zkr__path_event(&engine->watchers, path, event);
+}
+
+static int64_t run_timers(void *ctx, int64_t now) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    zkr__timers_fire(&engine->timers, now);
+    return zkr__timers_next(&engine->timers);
+}
+
+/* --- life --- */
+
+/* All sessions are over by now, and all requests answered or dropped. */
+static void free_engine(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    while (engine->claims) {
+        engine->claims->refs = 1;
+        zkr__claim_unref(engine->claims);
+    }
+    zkr__directories_free(engine);
+    zkr__mem_free(engine);
+}
+
+struct zkr__engine *zkr__engine_make(zkr_client *c)
+{
+    static const struct zkr__upcalls upcalls = {
+        .connected = on_connected,
+        .session_over = on_session_over,
+        .auth_refused = on_auth_refused,
+        .lease_expired = on_lease_expired,
+        .node_event = on_node_event,
+        .send_probe = zkr__probe_send,
+        .run_timers = run_timers,
+        .flush = on_flush,
+        .shutdown = on_shutdown,
+        .free = free_engine,
+    };
+    struct zkr__engine *engine = zkr__mem_alloc(sizeof(*engine));
+    if (!engine) {
+        return NULL;
+    }
+    engine->c = c;
+    engine->on_answer = zkr__claim_on_answer;
+    engine->on_before = zkr__claim_on_before;
+    engine->remembered_max = ZKR__REMEMBERED_MAX;
+    engine->joining_max = ZKR__JOINING_MAX;
+    if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {
+        engine->host[0] = '\0';
+    }
+    c->engine = engine;
+    c->up = &upcalls;
+    return engine;
 }

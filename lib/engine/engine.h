@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the engine of one client keeps: its claims, found by their nodes; who watches which path; timers; and who
- * wants to hear of the session. Data alone: claim_run.c and session_events.c work on it, with the client's lock.
+ * What the engine of one client keeps: its claims, found by their nodes; the watchers of each path; and timers. All of it
+ * needs the client's lock.
+ *
+ * engine.c makes the engine, and brings the news of the session to claims and watchers. It stands above the claims.
  */
 #ifndef ZKR_ENGINE_ENGINE_H
 #define ZKR_ENGINE_ENGINE_H
 
+#include "base/clock.h"
 #include "base/path_table.h"
+#include "base/table.h"
 #include "base/timers.h"
 #include "engine/children.h"
 #include "engine/path_watchers.h"
@@ -16,33 +20,19 @@
 struct zkr__claim;
 struct zkr__directory;
 
-enum zkr__session_change {
-    ZKR__CHANGE_CONNECTED, /* connected, or connected again */
-    ZKR__CHANGE_OVER,      /* the session ended */
-    ZKR__CHANGE_REFUSED,   /* authentication failed for good */
-    ZKR__CHANGE_SHUTDOWN   /* nobody is to wait any more */
-};
-
-/* Embedded in what wants to hear of the session. */
-struct zkr__session_listener {
-    struct zkr__session_listener *prev, *next;
-    /* Must neither block, nor add or remove listeners. */
-    void (*on_change)(struct zkr__session_listener *listener,
-                      enum zkr__session_change change);
-};
-
 /*
- * A lease probe checks so many nodes at most, and so many bytes of paths and notes, but for a single path: servers
- * drop the connection by which a request of more than jute.maxbuffer comes, a MiB by default.
+ * The most nodes that a lease probe checks, and the most bytes of paths and metadata in it, unless a single path is
+ * longer. A server drops the connection that sends it more than jute.maxbuffer in one request, a MiB by default.
  */
 enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 
-/* Lists that were not asked for. */
+/* Lists that were not asked for, or for which no claim waited. */
 struct zkr__spared {
     int64_t shared; /* claims that had one together with another */
     int64_t guesses,
-        wrong;      /* creates without a list, and such as needed one after all */
-    int64_t behind; /* nodes placed behind one of another client by their number */
+        wrong; /* creates without a list, and how many of these needed one after all */
+    int64_t behind;   /* nodes placed behind one of another client by their number */
+    int64_t prepared; /* grants for which a look ahead was enough */
 };
 
 /* A list of no more than that is remembered: a few KiB for each directory. */
@@ -51,7 +41,7 @@ enum { ZKR__REMEMBERED_MAX = 64 };
 /* So many nodes of ours are being made at a time. A lease probe waits for these, and for what they ask next. */
 enum { ZKR__JOINING_MAX = 64 };
 
-/* A list while it is given to those who asked. */
+/* A list while it is given to the claims that asked. */
 struct zkr__given {
     struct zkr__children children;
     int code;            /* ZKR_OK, or why it could not be ordered */
@@ -77,41 +67,66 @@ struct zkr__engine {
     struct zkr__directory *directories; /* list */
     struct zkr__path_table by_directory;
     int64_t looking; /* claims that look again now and then, for want of a watch */
+    /* The directory in which a claim of ours began to wait behind others last; NULL = none did. Never followed. */
+    const struct zkr__directory *contended;
+    int64_t
+        several_until; /* until then claims of ours count as waiting in several directories */
     struct zkr__spared spared;
     size_t remembered_max; /* children of a list; tests remember less */
     struct zkr__given given;
-    zkr__answer_fn on_list; /* gets the answers to lists, with each claim */
+    /* Of claim_run.h: gets the answers to what claims ask, with the claim, the tag, and a reference that it drops. */
+    zkr__answer_fn on_answer;
+    /* Of claim_run.h: gets the events of the node before the node ahead, for each claim that watches it. */
+    void (*on_before)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
     struct zkr__scratch scratch;
     struct zkr__path_watchers watchers;
     struct zkr__timers timers;
-    struct zkr__session_listener *listeners; /* list */
-    int64_t probe_sent;                      /* zkr__now() */
-    /* One was refused for the sake of a node, or a note: no checks, no notes before this. zkr__now() */
-    int64_t checks_at, notes_at;
+    int64_t probe_sent; /* zkr__now() */
+    /* A probe was refused because of a node, or of metadata: no checks, or no metadata, before then. zkr__now() */
+    int64_t checks_at, metadata_from;
     size_t probed_count;
-    struct zkr__claim *probed[ZKR__PROBE_MAX]; /* by the probe in flight */
-    bool noted[ZKR__PROBE_MAX]; /* for each of them: its note goes with it */
+    struct zkr__claim *probed[ZKR__PROBE_MAX]; /* in the probe in flight */
+    bool with_metadata[ZKR__PROBE_MAX]; /* the probe writes metadata of probed[i] */
     char host[64];
 };
 
-/* Hear of the session from now on, until. */
-void zkr__engine_listen(struct zkr__engine *engine,
-                        struct zkr__session_listener *listener) ZKR__LOCKED;
-void zkr__engine_unlisten(struct zkr__engine *engine,
-                          struct zkr__session_listener *listener) ZKR__LOCKED;
+/* Make the engine of @c, which hears of the session from then on. NULL: no memory. */
+struct zkr__engine *zkr__engine_make(zkr_client *c) ZKR__LOCKED;
+/* The engine of @c, made when it is first needed. NULL: no memory. */
+static inline struct zkr__engine *zkr__engine_of(zkr_client *c) ZKR__LOCKED
+{
+    return c->engine ? c->engine : zkr__engine_make(c);
+}
+
+/* In probe.c, for struct zkr__upcalls. @ctx: the engine. */
+void zkr__probe_send(void *ctx) ZKR__LOCKED;
 
 /* Set a timer, and see that the service is awake by then. */
-void zkr__engine_timer(struct zkr__engine *engine,
-                       struct zkr__timer *timer,
-                       int64_t at) ZKR__LOCKED;
+static inline void zkr__engine_timer(struct zkr__engine *engine,
+                                     struct zkr__timer *timer,
+                                     int64_t at) ZKR__LOCKED
+{
+    zkr__timer_set(&engine->timers, timer, at);
+    zkr__wake_by(engine->c, at);
+}
 
 /*
- * When to look at what a watch has said nothing of since now: in four session timeouts, and for each up to eight, so that
- * thousands do not look at once. A watch may be spent without a word. Servers with the mend of CVE-2024-23944 (3.8.4,
- * 3.9.2 and later, and those of distributions) drop the event for a client that may not read the node at that moment;
- * of a child watch, the parent: NIOServerCnxn.process(event, znodeAcl), behind WatchManager.triggerWatch(), which has
- * taken the watch away. libzookeeper believes that it is set, and nothing tells that the node may be read again.
+ * When to read again what is watched from now on, if the watch stays silent: after four session timeouts, and a random time
+ * up to four more, so that thousands do not read at once.
+ *
+ * A watch may be spent without an event. Servers with the fix of CVE-2024-23944 (3.8.4, 3.9.2 and later, and those of
+ * distributions) drop the event for a client that may not read the node at that moment; for a child watch, the parent. See
+ * NIOServerCnxn.process(event, znodeAcl), behind WatchManager.triggerWatch(), which has taken the watch away. libzookeeper
+ * believes that the watch is set, and nothing tells that the node may be read again.
  */
-int64_t zkr__engine_doubts_at(const struct zkr__engine *engine) ZKR__LOCKED;
+static inline int64_t
+zkr__engine_doubts_at(const struct zkr__engine *engine) ZKR__LOCKED
+{
+    enum { TIMES = 4 };
+    zkr_client *c = engine->c;
+    int64_t least = TIMES * c->session_ms * ZKR__MS;
+    uint64_t later = zkr__retry_random(&c->random) % (uint64_t)(least + 1);
+    return zkr__now(c) + least + (int64_t)later;
+}
 
 #endif

@@ -9,27 +9,50 @@ static void drop(struct zkr__inquiry *inquiry) ZKR__LOCKED
     }
 }
 
-static void on_session(struct zkr__session_listener *listener,
-                       enum zkr__session_change change)
+static void on_state(struct zkr__listener *listener, int state)
 {
-    (void)change;
+    (void)state;
     zkr__cv_signal(&ZKR__OWNER_OF(listener, struct zkr__inquiry, listener)->done);
 }
 
-int zkr__inquiry_begin(struct zkr__inquiry *inquiry, struct zkr__engine *engine)
+/* ZKR_EAUTH and ZKR_ECLOSED come first. */
+static int outcome(const struct zkr__inquiry *inquiry, int code) ZKR__LOCKED
 {
-    if (zkr__cv_init(&inquiry->done) != 0) {
-        return ZKR_ESYS;
-    }
-    inquiry->refs = 1;
-    inquiry->listener.on_change = on_session;
-    zkr__engine_listen(engine, &inquiry->listener);
-    return ZKR_OK;
+    const zkr_client *c = inquiry->c;
+    return c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH : c->shut ? ZKR_ECLOSED : code;
 }
 
-void zkr__inquiry_end(struct zkr__inquiry *inquiry, struct zkr__engine *engine)
+static int await_session(struct zkr__inquiry *inquiry) ZKR__LOCKED
 {
-    zkr__engine_unlisten(engine, &inquiry->listener);
+    zkr_client *c = inquiry->c;
+    bool in_time = true;
+    while (!zkr__connected(c) && outcome(inquiry, ZKR_OK) == ZKR_OK && in_time) {
+        in_time = zkr__wait(c, &c->changed, inquiry->deadline);
+    }
+    return outcome(inquiry, zkr__connected(c) ? ZKR_OK : ZKR_ETIMEDOUT);
+}
+
+int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
+                       zkr_client *c,
+                       void (*free)(struct zkr__inquiry *inquiry))
+{
+    zkr__cv_init(&inquiry->done);
+    inquiry->c = c;
+    inquiry->free = free;
+    inquiry->deadline = zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
+    inquiry->refs = 1;
+    inquiry->listener.on_state = on_state;
+    zkr__listen(c, &inquiry->listener);
+    int rc = await_session(inquiry);
+    if (rc != ZKR_OK) {
+        zkr__inquiry_end(inquiry);
+    }
+    return rc;
+}
+
+void zkr__inquiry_end(struct zkr__inquiry *inquiry)
+{
+    zkr__unlisten(inquiry->c, &inquiry->listener);
     drop(inquiry);
 }
 
@@ -57,29 +80,12 @@ void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
     }
 }
 
-int zkr__inquiry_await_session(struct zkr__inquiry *inquiry, int64_t deadline)
-{
-    zkr_client *c = inquiry->c;
-    bool in_time = true;
-    while (!zkr__connected(c) && c->state != ZKR_STATE_AUTH_FAILED && !c->shut &&
-           in_time) {
-        in_time = zkr__wait(c, &c->changed, deadline);
-    }
-    return c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH
-           : c->shut                         ? ZKR_ECLOSED
-           : zkr__connected(c)               ? ZKR_OK
-                                             : ZKR_ETIMEDOUT;
-}
-
-int zkr__inquiry_await(struct zkr__inquiry *inquiry, int64_t deadline)
+int zkr__inquiry_await(struct zkr__inquiry *inquiry)
 {
     zkr_client *c = inquiry->c;
     bool in_time = true;
     while (inquiry->in_flight > 0 && !c->shut && in_time) {
-        in_time = zkr__wait(c, &inquiry->done, deadline);
+        in_time = zkr__wait(c, &inquiry->done, inquiry->deadline);
     }
-    return c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH
-           : c->shut                         ? ZKR_ECLOSED
-           : inquiry->in_flight > 0          ? ZKR_ETIMEDOUT
-                                             : inquiry->code;
+    return outcome(inquiry, inquiry->in_flight > 0 ? ZKR_ETIMEDOUT : inquiry->code);
 }

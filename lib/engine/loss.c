@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "session/bound.h"
 #include "session/log.h"
-#include "session/observed.h"
 
 const char *zkr_lost_reason_name(int reason)
 {
@@ -26,7 +26,12 @@ const char *zkr_lost_reason_name(int reason)
     }
 }
 
-void zkr__loss_note(struct zkr__claim *claim)
+struct zkr__loss {
+    zkr_lost seen; /* with the reason that `text` explains; 0 = none yet */
+    char text[200];
+};
+
+void zkr__loss_record(struct zkr__claim *claim)
 {
     zkr_client *c = claim->q->c;
     if (!claim->loss) {
@@ -34,15 +39,14 @@ void zkr__loss_note(struct zkr__claim *claim)
     }
     if (claim->loss) {
         claim->loss->seen = zkr__observe(c);
-        claim->loss->held_ms = (zkr__now(c) - claim->held_at) / ZKR__MS;
+        claim->loss->seen.held_ms = (zkr__now(c) - claim->held_at) / ZKR__MS;
     }
 }
 
-/* Without memory for it nothing is known. */
-static const struct zkr__loss *loss_of(const struct zkr__claim *claim)
+/* Nothing is known if there was no memory to remember it. */
+static zkr_lost seen_of(const struct zkr__claim *claim)
 {
-    static const struct zkr__loss unknown = {.seen.last_write_ms = -1};
-    return claim->loss ? claim->loss : &unknown;
+    return claim->loss ? claim->loss->seen : (zkr_lost){.last_write_ms = -1};
 }
 
 /* --- in words --- */
@@ -52,21 +56,21 @@ static double seconds(int64_t ms)
     return (double)ms / 1000;
 }
 
-/* What was answered a moment ago is no silence. */
+/* A shorter silence explains nothing. */
 enum { SILENCE_MS = 100 };
 
-/* Why the session, or the proof of it, came to its end. */
-static void explain(const struct zkr__observed *o, int reason, char *text, size_t size)
+/* Why the session, or the proof that it lives, has ended. */
+static void explain(const zkr_lost *seen, int reason, char *text, size_t size)
 {
-    if (o->stopped_ms > 0) {
+    if (seen->stopped_ms > 0) {
         (void)snprintf(text, size, "this process did not run for %.1f s",
-                       seconds(o->stopped_ms));
-    } else if (o->disconnected_ms > 0) {
+                       seconds(seen->stopped_ms));
+    } else if (seen->disconnected_ms > 0) {
         (void)snprintf(text, size, "no connection for %.1f s",
-                       seconds(o->disconnected_ms));
-    } else if (o->silent_ms >= SILENCE_MS) {
+                       seconds(seen->disconnected_ms));
+    } else if (seen->silent_ms >= SILENCE_MS) {
         (void)snprintf(text, size, "connected, but no answer from a quorum for %.1f s",
-                       seconds(o->silent_ms));
+                       seconds(seen->silent_ms));
     } else if (reason == ZKR_LOST_LEASE) {
         (void)snprintf(text, size, "connected, but the servers took no write");
     } else {
@@ -74,63 +78,60 @@ static void explain(const struct zkr__observed *o, int reason, char *text, size_
     }
 }
 
-static void put_words(const struct zkr__loss *loss, int reason, char *text, size_t size)
+static void put_words(struct zkr__loss *loss, int reason)
 {
-    char why[ZKR__LOSS_TEXT_MAX / 2];
+    enum { PART = sizeof(loss->text) / 2 };
+    char why[PART];
     const char *name = zkr_lost_reason_name(reason);
     if (reason != ZKR_LOST_LEASE && reason != ZKR_LOST_SESSION) {
-        (void)snprintf(text, size, "%s", name);
+        (void)snprintf(loss->text, sizeof(loss->text), "%s", name);
         return;
     }
     explain(&loss->seen, reason, why, sizeof(why));
     if (loss->seen.last_write_ms < 0) {
-        (void)snprintf(text, size, "%s: %s", name, why);
+        (void)snprintf(loss->text, sizeof(loss->text), "%s: %s", name, why);
     } else {
-        (void)snprintf(text, size,
+        (void)snprintf(loss->text, sizeof(loss->text),
                        "%s: %s; the last answered write was sent %.1f s ago", name, why,
                        seconds(loss->seen.last_write_ms));
     }
 }
 
-zkr_lost zkr__loss_tell(const struct zkr__claim *claim,
-                        int reason,
-                        char text[ZKR__LOSS_TEXT_MAX])
+/* The text is written once for each reason: the application may be reading it. */
+zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason)
 {
-    const struct zkr__loss *loss = loss_of(claim);
-    const struct zkr__observed *o = &loss->seen;
-    put_words(loss, reason, text, ZKR__LOSS_TEXT_MAX);
-    return (zkr_lost){.reason = reason,
-                      .fencing_token = claim->czxid,
-                      .node = claim->node,
-                      .session_id = o->session_id,
-                      .held_ms = loss->held_ms,
-                      .last_write_ms = o->last_write_ms,
-                      .silent_ms = o->silent_ms,
-                      .disconnected_ms = o->disconnected_ms,
-                      .stopped_ms = o->stopped_ms,
-                      .text = text};
+    struct zkr__loss *loss = claim->loss;
+    if (loss && loss->seen.reason != reason) {
+        put_words(loss, reason);
+        loss->seen.reason = reason;
+    }
+    zkr_lost lost = seen_of(claim);
+    lost.reason = reason;
+    lost.fencing_token = claim->czxid;
+    lost.node = claim->node;
+    lost.text = loss ? loss->text : zkr_lost_reason_name(reason);
+    return lost;
 }
 
 enum zkr__metered_loss zkr__loss_metered(const struct zkr__claim *claim)
 {
-    return claim->k.lost == ZKR_LOST_SESSION     ? ZKR__METERED_SESSION
-           : claim->k.lost == ZKR_LOST_NODE      ? ZKR__METERED_NODE
-           : loss_of(claim)->seen.stopped_ms > 0 ? ZKR__METERED_STOPPED
-                                                 : ZKR__METERED_LEASE;
+    return claim->k.lost == ZKR_LOST_SESSION ? ZKR__METERED_SESSION
+           : claim->k.lost == ZKR_LOST_NODE  ? ZKR__METERED_NODE
+           : seen_of(claim).stopped_ms > 0   ? ZKR__METERED_STOPPED
+                                             : ZKR__METERED_LEASE;
 }
 
 void zkr__loss_log(const struct zkr__claim *claim, int reason)
 {
-    const struct zkr__loss *loss = loss_of(claim);
-    const struct zkr__observed *o = &loss->seen;
+    const zkr_lost seen = seen_of(claim);
     zkr__log_more(claim->q->c, ZKR_LOG_WARN,
                   ZKR__EVENT("lost", .path = claim->q->dir,
                              .node = zkr__path_name(claim->node),
                              .reason = zkr_lost_reason_name(reason),
-                             .session_id = o->session_id, .epoch = o->epoch),
+                             .session_id = seen.session_id, .epoch = claim->epoch),
                   "token=%lld held_ms=%lld last_write_ms=%lld silent_ms=%lld "
                   "disconnected_ms=%lld stopped_ms=%lld",
-                  (long long)claim->czxid, (long long)loss->held_ms,
-                  (long long)o->last_write_ms, (long long)o->silent_ms,
-                  (long long)o->disconnected_ms, (long long)o->stopped_ms);
+                  (long long)claim->czxid, (long long)seen.held_ms,
+                  (long long)seen.last_write_ms, (long long)seen.silent_ms,
+                  (long long)seen.disconnected_ms, (long long)seen.stopped_ms);
 }

@@ -19,6 +19,41 @@ void zkr__name_make(char *out,
     (void)snprintf(out, ZKR__NAME_ROOM, ZKR__PROTECTED "%s-%s", guid, prefixes[kind]);
 }
 
+void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1])
+{
+    static const char hex[] = "0123456789abcdef";
+    enum { COUNT = 12 };
+    for (size_t i = 1; i <= COUNT; i++) {
+        char *digit = &guid[ZKR__GUID_LEN - i];
+        const char *is = strchr(hex, *digit);
+        if (is && is[1] != '\0') {
+            *digit = is[1];
+            return;
+        }
+        *digit = '0';
+    }
+}
+
+bool zkr__name_successor(char *out, const char *name, int64_t sequence)
+{
+    enum { PROTECTED = sizeof(ZKR__PROTECTED) - 1 };
+    enum zkr__name_kind kind;
+    int64_t number;
+    if (strncmp(name, ZKR__PROTECTED, PROTECTED) != 0 ||
+        !zkr__name_parse(name, &kind, &number) || kind == ZKR__NAME_OTHER ||
+        !zkr__name_grew(name, name, kind, &number)) {
+        return false;
+    }
+    char guid[ZKR__GUID_LEN + 1] = "";
+    memcpy(guid, name + PROTECTED, ZKR__GUID_LEN);
+    zkr__guid_advance(guid);
+    zkr__name_make(out, kind, guid);
+    size_t len = strlen(out);
+    (void)snprintf(out + len, ZKR__NAME_ROOM - len, "%0*lld", DIGITS,
+                   (long long)sequence);
+    return true;
+}
+
 _Static_assert(sizeof("__READ__") == sizeof("__WRIT__"), "turned in place");
 
 void zkr__name_turn(char *name, enum zkr__name_kind kind)
@@ -95,17 +130,18 @@ bool zkr__is_compressed(const void *data, size_t len)
 }
 
 /* By what gzip ends with: checksum and length of the text. Nothing is inflated. */
-static bool is_compressed_wish(const unsigned char *data, size_t len)
+static bool is_compressed_revocation(const unsigned char *data, size_t len)
 {
     enum { HEAD = 10 };
-    static const unsigned char end[] = {0xea, 0x2c, 0x89, 0xfb, sizeof(ZKR__WISH) - 1,
-                                        0,    0,    0};
+    static const unsigned char end[] = {
+        0xea, 0x2c, 0x89, 0xfb, sizeof(ZKR__REVOKE_DATA) - 1, 0, 0, 0};
     return len > HEAD + sizeof(end) && zkr__is_compressed(data, len) &&
            memcmp(data + len - sizeof(end), end, sizeof(end)) == 0;
 }
 
-bool zkr__is_wish(const void *data, size_t len)
+bool zkr__is_revocation(const void *data, size_t len)
 {
-    return (len == sizeof(ZKR__WISH) - 1 && memcmp(data, ZKR__WISH, len) == 0) ||
-           is_compressed_wish(data, len);
+    return (len == sizeof(ZKR__REVOKE_DATA) - 1 &&
+            memcmp(data, ZKR__REVOKE_DATA, len) == 0) ||
+           is_compressed_revocation(data, len);
 }

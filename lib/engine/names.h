@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of lock nodes: "_c_" GUID "-" PREFIX NUMBER, as Curator writes them, and what others write beside
- * them. Pure; every input is safe.
+ * Names of lock nodes: "_c_" GUID "-" PREFIX NUMBER, as Curator writes them, and any other names beside them. Pure; every
+ * input is safe.
  */
 #ifndef ZKR_ENGINE_NAMES_H
 #define ZKR_ENGINE_NAMES_H
@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/guid.h"
-
 /* The recipe of a node, by its prefix. */
 enum zkr__name_kind {
     ZKR__NAME_LOCK,  /* "lock-": mutex, leader selector */
@@ -19,22 +17,23 @@ enum zkr__name_kind {
     ZKR__NAME_WRITE, /* "__WRIT__" */
     ZKR__NAME_LATCH, /* "latch-" */
     ZKR__NAME_LEASE, /* "lease-": semaphore */
-    ZKR__NAME_OTHER  /* of somebody else */
+    ZKR__NAME_OTHER  /* any other */
 };
 
 /* Curator's protection: "_c_" GUID "-". */
 #define ZKR__PROTECTED "_c_"
+#define ZKR__GUID_LEN 36
 #define ZKR__PROTECTED_LEN (sizeof(ZKR__PROTECTED) - 1 + ZKR__GUID_LEN + 1)
 
 /* What a node's data are set to when its holder is asked to let go (Curator: Revoker). */
-#define ZKR__WISH "__REVOKE__"
+#define ZKR__REVOKE_DATA "__REVOKE__"
 
 /* Bytes for the longest name of any kind, and its end. */
 enum {
     ZKR__NAME_ROOM = ZKR__PROTECTED_LEN + sizeof("__READ__") - 1 + sizeof("-2147483648")
 };
 
-/* Servers number children with a signed 32-bit count that sticks here; then numbers repeat. */
+/* Servers number children with a signed 32-bit count that stops here; then numbers repeat. */
 #define ZKR__SEQUENCE_LIMIT INT64_C(2147483647)
 /* From here on we warn, and restart the count when a path is left empty. */
 #define ZKR__SEQUENCE_WARN (INT64_C(1) << 30)
@@ -44,28 +43,37 @@ void zkr__name_make(char *out,
                     enum zkr__name_kind kind,
                     const char guid[ZKR__GUID_LEN + 1]);
 
+/*
+ * The GUID that follows: its last twelve digits are a count. The nodes that a client makes in a directory have GUIDs
+ * that follow one another, so that other clients can tell the name of a node before they see it.
+ */
+void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1]);
+/*
+ * The name that the maker of @name gives to the next node in this directory, if that gets the number @sequence: into
+ * @out of ZKR__NAME_ROOM bytes. False: @name is not protected, or of no recipe.
+ */
+bool zkr__name_successor(char *out, const char *name, int64_t sequence);
+
 /* Turn the name, or path, of a writer's node into that of the reader with its number, or back. */
 void zkr__name_turn(char *name, enum zkr__name_kind kind);
 
 /*
- * The number of a sequential child, whoever made it: its last ten digits, after a minus in a count that ran
- * over. It may be higher than any that servers give out. False when it has none: no contender. A prefix of ours counts when the number stands right behind it.
+ * The number of a sequential child of any client: the last ten digits of its name, after a minus in a count that ran over.
+ * It may be higher than any number that servers give out. False: no number, so the child is no contender. @kind is that of
+ * the prefix right before the number.
  */
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
 
-/*
- * Is @name what servers make of a name of @kind with the protection of @mine, which may be the same: that, its number,
- * and nothing else?
- */
+/* Is @name what servers make of a name of @kind with the protection of @mine: that name and a number, no more? */
 bool zkr__name_grew(const char *name,
                     const char *mine,
                     enum zkr__name_kind kind,
                     int64_t *sequence);
 
-/* These data say ZKR__WISH, and no more; compressed they say it, too. */
-bool zkr__is_wish(const void *data, size_t len);
+/* These data say ZKR__REVOKE_DATA, and no more; compressed they say it, too. */
+bool zkr__is_revocation(const void *data, size_t len);
 
-/* They are gzip, as Curator from 5.8 on may write them. */
+/* The data are gzip, as Curator from 5.8 on may write them. */
 bool zkr__is_compressed(const void *data, size_t len);
 
 #endif

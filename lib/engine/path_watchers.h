@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is notified of what happens to a path. The watches at the server are left by requests (zk.h); this is only
- * the list of those concerned, found by the path. Needs the client's lock.
+ * The watchers of each path, which are notified of events there. Requests leave the watches at the server (zk.h); this
+ * table finds the watchers by the path of an event. It needs the client's lock.
  */
 #ifndef ZKR_ENGINE_PATH_WATCHERS_H
 #define ZKR_ENGINE_PATH_WATCHERS_H
@@ -13,7 +13,7 @@
 
 struct zkr__watched_path;
 
-/* Embedded in what is concerned. Zeroed except for on_event: watches nothing. */
+/* Embedded in the object that is notified. Zeroed except for on_event: watches nothing. */
 struct zkr__path_watcher {
     void (*on_event)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
     struct zkr__watched_path *path; /* NULL = none */
@@ -24,19 +24,21 @@ struct zkr__path_watchers {
     struct zkr__path_table paths;
 };
 
-/* Watch @path instead of any before. False: no memory, and nothing is watched. */
+/* Watch @path, and no other path any more. False: no memory, and nothing is watched. */
 bool zkr__path_watch(struct zkr__path_watchers *all,
                      struct zkr__path_watcher *watcher,
                      const char *path);
-/* A no-op when nothing is watched. */
+/* A no-op when @watcher watches nothing. */
 void zkr__path_unwatch(struct zkr__path_watchers *all,
                        struct zkr__path_watcher *watcher);
 /* The path, or NULL. */
 const char *zkr__path_watched(const struct zkr__path_watcher *watcher);
+static inline bool zkr__path_watches(const struct zkr__path_watcher *watcher)
+{
+    return watcher->path != NULL;
+}
 
-/*
- * Notify all who watch @path now, each once. They may come and go meanwhile, and take others along.
- */
+/* Notify all watchers that @path has now, each once. Any watcher may come or go meanwhile. */
 void zkr__path_event(struct zkr__path_watchers *all,
                      const char *path,
                      enum zkr__node_event event);

@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/probe.h"
-
+/*
+ * The lease probe: one write that checks the nodes of holds. By it, a hold that lasts writes its holder metadata
+ * (contender.h).
+ */
 #include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/claim_data.h"
 #include "engine/claim_run.h"
+#include "engine/contender.h"
 #include "session/bound.h"
 #include "session/log.h"
 #include "session/request.h"
 
 /* --- the answer --- */
 
-/* A server has found fault with one of the nodes, or with what was to be written there. */
+/* The server refuses one of the nodes, or the metadata for it. */
 static bool refused(const struct zkr__answer *answer)
 {
     return answer->code == ZKR_ENONODE ||
            (answer->code != ZKR_OK && answer->failed_at != SIZE_MAX);
 }
 
-/* For the sake of this node, which is there. Others must not suffer for it, and the next probe goes out at once. */
+/*
+ * The server refuses to look at the node of @claim, which is there. Other claims must not suffer: probes check this node
+ * no more. They check no node at all for a while, so that the next probe succeeds.
+ */
 static void leave_out(struct zkr__claim *claim,
                       const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -41,13 +46,13 @@ static void leave_out(struct zkr__claim *claim,
 }
 
 static void tell(struct zkr__claim *claim,
-                 bool noted,
+                 bool with_metadata,
                  const struct zkr__answer *answer,
                  bool fault) ZKR__LOCKED
 {
     if (fault && answer->code == ZKR_ENONODE) {
         zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_OWN_GONE});
-    } else if (noted) {
+    } else if (with_metadata) {
         zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_NOTED,
                                                         .code = answer->code,
                                                         .refused = fault});
@@ -56,10 +61,10 @@ static void tell(struct zkr__claim *claim,
     }
 }
 
-/* What refuses one note may refuse all: so many probes in a row would prove nothing. */
-static void pause_notes(struct zkr__engine *engine) ZKR__LOCKED
+/* A server that refuses metadata may refuse them for each node; one probe after the other would prove nothing. */
+static void pause_metadata(struct zkr__engine *engine) ZKR__LOCKED
 {
-    engine->notes_at = zkr__now(engine->c) + engine->c->session_ms * ZKR__MS;
+    engine->metadata_from = zkr__now(engine->c) + engine->c->session_ms * ZKR__MS;
 }
 
 static void
@@ -73,10 +78,10 @@ on_probed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     for (size_t i = 0; i < count; i++) {
         struct zkr__claim *claim = engine->probed[i];
         bool fault = is_refused && i == answer->bad_check;
-        if (fault && engine->noted[i]) {
-            pause_notes(engine);
+        if (fault && engine->with_metadata[i]) {
+            pause_metadata(engine);
         }
-        tell(claim, engine->noted[i], answer, fault);
+        tell(claim, engine->with_metadata[i], answer, fault);
         zkr__claim_unref(claim);
     }
     if (answer->code == ZKR_OK || is_refused) {
@@ -93,32 +98,33 @@ struct probe {
     bool edited;
     const char *paths[ZKR__PROBE_MAX];
     struct zkr__edit edits[ZKR__PROBE_MAX];
-    char *notes[ZKR__PROBE_MAX];
+    char *metadata[ZKR__PROBE_MAX];
 };
 
-/* Its note, if it is to go with this one. */
+/* The metadata of @claim, if this probe is to write them. */
 static char *
-take_note(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOCKED
+take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOCKED
 {
     const struct zkr__engine *engine = claim->engine;
-    char *note = NULL;
-    if (zkr__claim_wants_note(&claim->k) && zkr__now(engine->c) >= engine->notes_at) {
-        note = zkr__claim_noted_data(claim, len);
+    char *metadata = NULL;
+    if (zkr__claim_wants_metadata(&claim->k) &&
+        zkr__now(engine->c) >= engine->metadata_from) {
+        metadata = zkr__claim_metadata(claim, len);
     }
-    if (note && *len > room) {
-        zkr__mem_free(note); /* with another one */
-        note = NULL;
+    if (metadata && *len > room) {
+        zkr__mem_free(metadata); /* another probe has room */
+        metadata = NULL;
     }
-    return note;
+    return metadata;
 }
 
 static bool is_checked(const struct zkr__claim *claim) ZKR__LOCKED
 {
-    /* In a downgrade, at which path the node is shows in the answer to that. */
+    /* During a downgrade only the answer to it tells at which path the node is. */
     return !claim->k.unchecked && claim->k.downgrade == ZKR__SETTLED;
 }
 
-/* False: it does not fit in. */
+/* False: the probe is full. */
 static bool
 add(struct zkr__engine *engine, struct probe *p, struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -126,21 +132,22 @@ add(struct zkr__engine *engine, struct probe *p, struct zkr__claim *claim) ZKR__
     if (p->count == ZKR__PROBE_MAX || (p->count > 0 && path_len > room)) {
         return false;
     }
-    char *note = path_len < room ? take_note(claim, room - path_len, &len) : NULL;
-    if (note) {
+    char *metadata =
+        path_len < room ? take_metadata(claim, room - path_len, &len) : NULL;
+    if (metadata) {
         p->edits[p->count] = (struct zkr__edit){
-            .data = note, .data_len = len, .version = claim->k.version};
+            .data = metadata, .data_len = len, .version = claim->k.version};
     }
-    p->edited = p->edited || note;
+    p->edited = p->edited || metadata;
     p->bytes += path_len + len < room ? path_len + len : room;
-    p->notes[p->count] = note;
+    p->metadata[p->count] = metadata;
     engine->probed[p->count] = claim;
-    engine->noted[p->count] = note != NULL;
+    engine->with_metadata[p->count] = metadata != NULL;
     p->paths[p->count++] = claim->node;
     return true;
 }
 
-/* What is probed now comes last the next time. */
+/* Claims that are probed now come last in the next probe. */
 static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
 {
     struct zkr__claim *claim;
@@ -159,7 +166,7 @@ static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
     }
 }
 
-/* Without anything to check it proves as much of the session, and only of that. */
+/* A probe that checks nothing proves as much of the session. */
 void zkr__probe_send(void *ctx)
 {
     struct zkr__engine *engine = ctx;
@@ -174,10 +181,10 @@ void zkr__probe_send(void *ctx)
     engine->probe_sent = zkr__now(engine->c);
     zkr__submit(engine->c, &op, on_probed, engine, 0);
     for (size_t i = 0; i < p.count; i++) {
-        zkr__mem_free(p.notes[i]);
-        if (engine->noted[i]) {
+        zkr__mem_free(p.metadata[i]);
+        if (engine->with_metadata[i]) {
             zkr__claim_run(engine->probed[i],
-                           (struct zkr__claim_event){.kind = ZKR__EV_NOTING});
+                           (struct zkr__claim_event){.kind = ZKR__EV_METADATA_SENT});
         }
     }
 }

@@ -30,39 +30,30 @@ int zkr__queue_check_data(const char *recipe,
 
 static void free_queue(struct zkr__queue *q)
 {
-    zkr__mem_free(q->dir);
-    zkr__mem_free(q->meter_path);
-    zkr__mem_free(q->owner);
-    zkr__mem_free(q->data);
-    zkr__mem_free(q);
+    const void *const copies[] = {q->dir, q->meter_path, q->owner, q->data, q};
+    for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+        zkr__mem_free((void *)(uintptr_t)copies[i]);
+    }
 }
 
 int zkr__queue_create(struct zkr__queue **out,
                       zkr_client *c,
-                      const struct zkr__queue_spec *spec)
+                      const struct zkr__queue *chosen)
 {
     struct zkr__queue *q = zkr__mem_alloc(sizeof(*q));
     if (!q) {
         return ZKR_ENOMEM;
     }
+    *q = *chosen;
     q->c = c;
     q->refs = 1;
-    q->kind = spec->kind;
-    q->other_kinds = spec->other_kinds;
-    q->rule = spec->rule;
-    q->rule_arg = spec->rule_arg;
-    q->tells_arg = spec->tells_arg;
-    q->data_len = spec->data_len;
-    q->persistent_parent = spec->persistent_parent;
-    q->keeps_place = spec->keeps_place;
-    q->watch_node = spec->watch_node;
-    q->notes_hold = spec->notes_hold && !spec->data;
-    q->dir = zkr__mem_string(spec->dir);
-    q->owner = spec->owner ? zkr__mem_string(spec->owner) : NULL;
-    q->data = spec->data ? zkr__mem_copy(spec->data, spec->data_len) : NULL;
-    q->meter_path = spec->meter ? zkr__mem_string(spec->meter) : NULL;
-    if (!q->dir || (spec->meter && !q->meter_path) || (spec->owner && !q->owner) ||
-        (spec->data && !q->data)) {
+    q->writes_metadata = chosen->writes_metadata && !chosen->data;
+    q->dir = zkr__mem_string(chosen->dir);
+    q->owner = chosen->owner ? zkr__mem_string(chosen->owner) : NULL;
+    q->data = chosen->data ? zkr__mem_copy(chosen->data, chosen->data_len) : NULL;
+    q->meter_path = chosen->meter_path ? zkr__mem_string(chosen->meter_path) : NULL;
+    if (!q->dir || (chosen->meter_path && !q->meter_path) ||
+        (chosen->owner && !q->owner) || (chosen->data && !q->data)) {
         free_queue(q);
         return ZKR_ENOMEM;
     }
@@ -89,10 +80,13 @@ struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
 
 void zkr__queue_unref(struct zkr__queue *q)
 {
-    if (--q->refs == 0) {
-        if (q->directory && zkr__directory_part(q->directory, q->dir)) {
-            q->dir = NULL;
-        }
-        free_queue(q);
+    if (--q->refs > 0) {
+        return;
     }
+    if (q->directory) {
+        bool parted = q->directory->path == q->dir;
+        zkr__directory_unref(q->directory);
+        q->dir = parted ? NULL : q->dir;
+    }
+    free_queue(q);
 }

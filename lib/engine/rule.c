@@ -6,6 +6,22 @@ bool zkr__holds_alone(const struct zkr__child *child)
     return child->kind != ZKR__NAME_READ && child->kind != ZKR__NAME_LEASE;
 }
 
+size_t zkr__rule_holders(const struct zkr__children *children)
+{
+    size_t held = children->count > 0;
+    bool alone = held > 0 && zkr__holds_alone(&children->list[0]);
+    while (!alone && held < children->count &&
+           children->list[held].kind == children->list[0].kind) {
+        held++;
+    }
+    return held;
+}
+
+static bool may_become_reader(const struct zkr__child *child)
+{
+    return child->kind == ZKR__NAME_WRITE;
+}
+
 /* @last: nothing else blocks. */
 static struct zkr__verdict
 wait_for(const struct zkr__children *children, size_t ahead, bool last)
@@ -14,7 +30,8 @@ wait_for(const struct zkr__children *children, size_t ahead, bool last)
     return (struct zkr__verdict){.watch = ahead,
                                  .then = last    ? ZKR__THEN_OURS
                                          : alone ? ZKR__THEN_OURS_IF_HELD
-                                                 : ZKR__THEN_LOOK};
+                                                 : ZKR__THEN_LOOK,
+                                 .before = ZKR__NOBODY};
 }
 
 struct zkr__verdict
@@ -25,8 +42,14 @@ zkr__rule_first(const struct zkr__children *children, size_t self, int64_t unuse
         return (struct zkr__verdict){.granted = true};
     }
     size_t ahead = self - 1;
-    bool may_stay = children->list[ahead].kind == ZKR__NAME_WRITE; /* as a reader */
-    return wait_for(children, ahead, ahead == 0 && !may_stay);
+    bool may_stay = may_become_reader(&children->list[ahead]);
+    struct zkr__verdict verdict = wait_for(children, ahead, ahead == 0 && !may_stay);
+    if (verdict.then == ZKR__THEN_OURS_IF_HELD && !may_stay) {
+        verdict.before = ahead - 1;
+        /* A READ node may have taken the place of a WRIT node: only a list tells. */
+        verdict.last = ahead == 1 && !may_become_reader(&children->list[0]);
+    }
+    return verdict;
 }
 
 struct zkr__verdict
@@ -58,6 +81,8 @@ zkr__rule_permits(const struct zkr__children *children, size_t self, int64_t per
 {
     size_t taken = children->strays + self + 1;
     bool enough = permits > 0 && taken <= (uint64_t)permits;
-    return (struct zkr__verdict){
-        .granted = enough, .watch = ZKR__ALL_CHILDREN, .then = ZKR__THEN_LOOK};
+    return (struct zkr__verdict){.granted = enough,
+                                 .watch = ZKR__ALL_CHILDREN,
+                                 .then = ZKR__THEN_LOOK,
+                                 .before = ZKR__NOBODY};
 }

@@ -1,30 +1,111 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/survey.h"
-
+/*
+ * A walk through a tree of nodes, and the locks, elections and semaphores that it finds.
+ *
+ * Nodes are listed as they become known, many at a time. The walk reads, besides, the data of a queue's first holder and
+ * first waiter, and of all leases of a semaphore.
+ */
+#include <stdlib.h>
 #include <string.h>
 
+#include <zkr/survey.h>
+
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/children.h"
-#include "engine/engine.h"
-#include "engine/session_events.h"
+#include "engine/contender.h"
+#include "engine/inquiry.h"
+#include "engine/rule.h"
 #include "session/client.h"
 #include "session/resolve.h"
 
-/* So many requests are in flight, and few more; what was not asked of a visit by then waits. */
-enum { WINDOW = 500, TRIES = 4 };
+/* --- a survey --- */
 
-/* What is asked of a visit; with its index, or that of a lease, the tag of the request. */
-enum asked { NAMES, HOLDER, WAITER, LEASE, ASKED };
+struct entry {
+    zkr_survey_entry shown;
+    zkr_contender holder; /* shown.holder points here, or is NULL; see sort() */
+};
 
-static struct zkr__survey *survey_of(struct zkr__inquiry *asked)
+struct zkr_survey {
+    size_t count, denied;
+    struct entry list[];
+};
+
+size_t zkr_survey_count(const zkr_survey *s)
 {
-    return ZKR__OWNER_OF(asked, struct zkr__survey, asked);
+    return s ? s->count : 0;
+}
+
+const zkr_survey_entry *zkr_survey_get(const zkr_survey *s, size_t i)
+{
+    return s && i < s->count ? &s->list[i].shown : NULL;
+}
+
+size_t zkr_survey_denied(const zkr_survey *s)
+{
+    return s ? s->denied : 0;
+}
+
+void zkr_survey_free(zkr_survey *s)
+{
+    for (size_t i = 0; s && i < s->count; i++) {
+        zkr__contender_drop(&s->list[i].holder);
+        zkr__mem_free((void *)(uintptr_t)s->list[i].shown.path);
+    }
+    zkr__mem_free(s);
 }
 
 /* --- visits --- */
 
-static void forget_queue(struct zkr__visit *v)
+/* No further node is listed while so many requests are in flight. */
+enum { WINDOW = 500 };
+/* How often a visit is repeated because a contender has gone meanwhile. */
+enum { TRIES = 4 };
+
+/* What is asked. The tag of a request is made of that and the index of the visit, or of the lease. */
+enum asked { NAMES, HOLDER, WAITER, LEASE, ASKED };
+
+/* One node that was looked at. */
+struct visit {
+    char *path;
+    size_t parent; /* index */
+    unsigned depth;
+    /* Children of a semaphore, by their names: index, 0 = there is none, as the root is no child. */
+    size_t leases, gate;
+    size_t others; /* children that are no contenders */
+    /* The queue, if contenders > 0. Of leases, zkr__permits_held() tells how many are held. */
+    size_t contenders, held;
+    enum zkr__name_kind kind;   /* of the first */
+    zkr_contender holder;       /* without an owner: it was not read */
+    zkr_contender *leases_read; /* if they are leases: all contenders */
+    int64_t waiting_since_ms;
+    bool listed, vanished;
+    unsigned pending, tries;
+};
+
+/* A lease whose data are asked for. */
+struct lease {
+    size_t visit, number;
+};
+
+struct walk {
+    struct zkr__inquiry asked;
+    bool deep;
+    bool spare_own; /* leave out /zookeeper */
+    size_t denied;
+    struct visit **visits; /* the first is where the walk begins */
+    size_t count, room;
+    size_t next; /* to be listed */
+    struct lease *leases;
+    size_t lease_count, lease_room;
+};
+
+static struct walk *walk_of(struct zkr__inquiry *asked)
+{
+    return ZKR__OWNER_OF(asked, struct walk, asked);
+}
+
+static void forget_queue(struct visit *v)
 {
     for (size_t i = 0; v->leases_read && i < v->contenders; i++) {
         zkr__contender_drop(&v->leases_read[i]);
@@ -36,16 +117,16 @@ static void forget_queue(struct zkr__visit *v)
     v->waiting_since_ms = 0;
 }
 
-static void free_visit(struct zkr__visit *v)
+static void free_visit(struct visit *v)
 {
     forget_queue(v);
     zkr__mem_free(v->path);
     zkr__mem_free(v);
 }
 
-static void free_survey(struct zkr__inquiry *asked) ZKR__LOCKED
+static void free_walk(struct zkr__inquiry *asked) ZKR__LOCKED
 {
-    struct zkr__survey *s = survey_of(asked);
+    struct walk *s = walk_of(asked);
     for (size_t i = 0; i < s->count; i++) {
         free_visit(s->visits[i]);
     }
@@ -54,7 +135,7 @@ static void free_survey(struct zkr__inquiry *asked) ZKR__LOCKED
     zkr__mem_free(s);
 }
 
-/* For one more behind @count of @size bytes each at @list. NULL: no memory, and nothing has changed. */
+/* Room in @list for one more than @count entries of @size bytes. NULL: no memory, and nothing has changed. */
 static void *grow(void *list, size_t count, size_t *room, size_t size)
 {
     if (count < *room) {
@@ -72,18 +153,12 @@ static void *grow(void *list, size_t count, size_t *room, size_t size)
     return grown;
 }
 
-static bool make_room(struct zkr__survey *s)
+/* Takes over @path. NULL: no memory. */
+static struct visit *add_visit(struct walk *s, char *path)
 {
-    struct zkr__visit **visits =
-        grow(s->visits, s->count, &s->room, sizeof(struct zkr__visit *));
+    struct visit **visits = grow(s->visits, s->count, &s->room, sizeof(struct visit *));
+    struct visit *v = path && visits ? zkr__mem_alloc(sizeof(*v)) : NULL;
     s->visits = visits ? visits : s->visits;
-    return visits != NULL;
-}
-
-/* Takes @path. NULL: out of memory. */
-static struct zkr__visit *add_visit(struct zkr__survey *s, char *path)
-{
-    struct zkr__visit *v = path && make_room(s) ? zkr__mem_alloc(sizeof(*v)) : NULL;
     if (!v) {
         zkr__mem_free(path);
         return NULL;
@@ -95,7 +170,7 @@ static struct zkr__visit *add_visit(struct zkr__survey *s, char *path)
 
 /* --- asking --- */
 
-/* What is below the root begins with one slash. */
+/* A path below the root begins with one slash. */
 static char *join(const char *dir, const char *name)
 {
     return zkr__path_join(strcmp(dir, "/") == 0 ? "" : dir, name);
@@ -111,17 +186,15 @@ static unsigned tag_of(size_t index, enum asked what)
     return (unsigned)(index * ASKED) + (unsigned)what;
 }
 
-static void ask_names(struct zkr__survey *s, size_t index) ZKR__LOCKED
+static void ask_names(struct walk *s, size_t index) ZKR__LOCKED
 {
     const struct zkr__op op = {.kind = ZKR__OP_CHILDREN,
                                .path = s->visits[index]->path};
     zkr__inquiry_ask(&s->asked, &op, on_names, tag_of(index, NAMES));
 }
 
-static void ask_data(struct zkr__survey *s,
-                     struct zkr__visit *v,
-                     const char *node,
-                     unsigned tag) ZKR__LOCKED
+static void
+ask_data(struct walk *s, struct visit *v, const char *node, unsigned tag) ZKR__LOCKED
 {
     char *path = join(v->path, node);
     const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path};
@@ -130,10 +203,11 @@ static void ask_data(struct zkr__survey *s,
     zkr__mem_free(path);
 }
 
-static void answered(struct zkr__survey *s, int code) ZKR__LOCKED
+static void answered(struct walk *s, int code) ZKR__LOCKED
 {
-    while (code == ZKR_OK && s->asked.code == ZKR_OK && s->next < s->count &&
-           s->asked.in_flight < WINDOW) {
+    bool goes_on =
+        code == ZKR_OK && s->asked.code == ZKR_OK && zkr__inquiry_wanted(&s->asked);
+    while (goes_on && s->next < s->count && s->asked.in_flight < WINDOW) {
         ask_names(s, s->next++);
     }
     zkr__inquiry_answered(&s->asked, code);
@@ -141,43 +215,43 @@ static void answered(struct zkr__survey *s, int code) ZKR__LOCKED
 
 /* --- names --- */
 
-/* Children of a semaphore are looked at with it. */
-static bool is_part(const char *name)
+/* Where to note the index of a directory that is part of a semaphore; NULL: @name is none. */
+static size_t *part_of(struct visit *v, const char *name)
 {
-    return strcmp(name, "leases") == 0 || strcmp(name, "locks") == 0;
+    return strcmp(name, "leases") == 0  ? &v->leases
+           : strcmp(name, "locks") == 0 ? &v->gate
+                                        : NULL;
 }
 
-static bool
-is_wanted(const struct zkr__survey *s, const struct zkr__visit *v, const char *name)
+/* The two directories of a semaphore are looked at with it. */
+static bool is_wanted(const struct walk *s, struct visit *v, const char *name)
 {
     if (s->spare_own && strcmp(v->path, "/") == 0 && strcmp(name, "zookeeper") == 0) {
         return false;
     }
-    return s->deep || v->depth == 0 || (v->depth == 1 && is_part(name));
+    return s->deep || v->depth == 0 || (v->depth == 1 && part_of(v, name));
 }
 
-static int add_below(struct zkr__survey *s, size_t index, const char *name) ZKR__LOCKED
+static int add_below(struct walk *s, size_t index, const char *name) ZKR__LOCKED
 {
-    struct zkr__visit *v = s->visits[index];
-    struct zkr__visit *below = add_visit(s, join(v->path, name));
+    struct visit *v = s->visits[index];
+    struct visit *below = add_visit(s, join(v->path, name));
+    size_t *part = part_of(v, name);
     if (!below) {
         return ZKR_ENOMEM;
     }
     below->parent = index;
     below->depth = v->depth + 1;
-    if (strcmp(name, "leases") == 0) {
-        v->leases = s->count - 1;
-    } else if (strcmp(name, "locks") == 0) {
-        v->gate = s->count - 1;
+    if (part) {
+        *part = s->count - 1;
     }
     return ZKR_OK;
 }
 
-static int descend(struct zkr__survey *s,
-                   size_t index,
-                   const struct zkr__answer *answer) ZKR__LOCKED
+static int
+descend(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct zkr__visit *v = s->visits[index];
+    struct visit *v = s->visits[index];
     int code = ZKR_OK;
     v->listed = true;
     for (size_t i = 0; i < answer->name_count && code == ZKR_OK; i++) {
@@ -195,52 +269,32 @@ static int descend(struct zkr__survey *s,
     return code;
 }
 
-/* The first, and readers that hold beside it. */
-static size_t count_holders(const struct zkr__children *children)
-{
-    size_t held = 1;
-    if (children->list[0].kind == ZKR__NAME_READ) {
-        while (held < children->count && children->list[held].kind == ZKR__NAME_READ) {
-            held++;
-        }
-    }
-    return held;
-}
-
-static zkr_contender contender_of(const struct zkr__child *child)
-{
-    return (zkr_contender){.node = zkr__mem_string(child->name),
-                           .sequence = child->sequence,
-                           .kind = zkr__contender_kind(child->kind),
-                           .holds = true};
-}
-
-static int look_at_leases(struct zkr__survey *s,
+static int look_at_leases(struct walk *s,
                           size_t index,
                           const struct zkr__children *children) ZKR__LOCKED
 {
-    struct zkr__visit *v = s->visits[index];
+    struct visit *v = s->visits[index];
     v->leases_read = zkr__mem_alloc(children->count * sizeof(*v->leases_read));
     for (size_t i = 0; v->leases_read && i < children->count; i++) {
-        struct zkr__survey_lease *leases =
+        struct lease *leases =
             grow(s->leases, s->lease_count, &s->lease_room, sizeof(*leases));
         zkr_contender *entry = &v->leases_read[i];
-        *entry = contender_of(&children->list[i]);
-        if (!leases || !entry->node) {
+        if (!leases || zkr__contender_begin(entry, &children->list[i]) != ZKR_OK) {
             return ZKR_ENOMEM;
         }
+        entry->holds = true;
         s->leases = leases;
-        s->leases[s->lease_count] = (struct zkr__survey_lease){index, i};
+        s->leases[s->lease_count] = (struct lease){index, i};
         ask_data(s, v, entry->node, tag_of(s->lease_count++, LEASE));
     }
     return v->leases_read ? ZKR_OK : ZKR_ENOMEM;
 }
 
-static int look_at_queue(struct zkr__survey *s,
+static int look_at_queue(struct walk *s,
                          size_t index,
                          const struct zkr__children *children) ZKR__LOCKED
 {
-    struct zkr__visit *v = s->visits[index];
+    struct visit *v = s->visits[index];
     forget_queue(v);
     if (children->count == 0) {
         return ZKR_OK;
@@ -250,11 +304,11 @@ static int look_at_queue(struct zkr__survey *s,
     if (v->kind == ZKR__NAME_LEASE) {
         return look_at_leases(s, index, children);
     }
-    v->held = count_holders(children);
-    v->holder = contender_of(&children->list[0]);
-    if (!v->holder.node) {
+    v->held = zkr__rule_holders(children);
+    if (zkr__contender_begin(&v->holder, &children->list[0]) != ZKR_OK) {
         return ZKR_ENOMEM;
     }
+    v->holder.holds = true;
     ask_data(s, v, v->holder.node, tag_of(index, HOLDER));
     if (v->held < v->contenders) {
         ask_data(s, v, children->list[v->held].name, tag_of(index, WAITER));
@@ -262,9 +316,8 @@ static int look_at_queue(struct zkr__survey *s,
     return ZKR_OK;
 }
 
-static int take_names(struct zkr__survey *s,
-                      size_t index,
-                      const struct zkr__answer *answer) ZKR__LOCKED
+static int
+take_names(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__children children;
     int code = s->visits[index]->listed ? ZKR_OK : descend(s, index, answer);
@@ -279,8 +332,8 @@ static int take_names(struct zkr__survey *s,
     return code;
 }
 
-/* Below the beginning, what has gone or is closed to us is no error. */
-static int bear(struct zkr__survey *s, size_t index, int code)
+/* Below the beginning of the walk, a node that has gone, or that we may not read, is no error. */
+static int bear(struct walk *s, size_t index, int code)
 {
     bool borne = index > 0 && (code == ZKR_ENONODE || code == ZKR_EAUTH);
     s->denied += borne && code == ZKR_EAUTH;
@@ -289,7 +342,7 @@ static int bear(struct zkr__survey *s, size_t index, int code)
 
 static void on_names(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
-    struct zkr__survey *s = survey_of(ctx);
+    struct walk *s = walk_of(ctx);
     size_t index = tag / ASKED;
     answered(s, answer->code == ZKR_OK ? take_names(s, index, answer)
                                        : bear(s, index, answer->code));
@@ -297,14 +350,14 @@ static void on_names(void *ctx, unsigned tag, const struct zkr__answer *answer)
 
 /* --- data --- */
 
-/* The visit that a request was about. */
-static size_t visit_of(const struct zkr__survey *s, unsigned tag)
+/* The index of the visit that a request was about. */
+static size_t visit_of(const struct walk *s, unsigned tag)
 {
     return tag % ASKED == LEASE ? s->leases[tag / ASKED].visit : tag / ASKED;
 }
 
-static int take_data(const struct zkr__survey *s,
-                     struct zkr__visit *v,
+static int take_data(const struct walk *s,
+                     struct visit *v,
                      unsigned tag,
                      const struct zkr__answer *answer)
 {
@@ -318,12 +371,11 @@ static int take_data(const struct zkr__survey *s,
     return zkr__contender_take(entry, answer);
 }
 
-/* When somebody has come or gone meanwhile, it is looked at again. */
 static void on_data(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
-    struct zkr__survey *s = survey_of(ctx);
+    struct walk *s = walk_of(ctx);
     size_t index = visit_of(s, tag);
-    struct zkr__visit *v = s->visits[index];
+    struct visit *v = s->visits[index];
     int code = answer->code;
     v->pending--;
     if (code == ZKR_OK) {
@@ -343,48 +395,180 @@ static void on_data(void *ctx, unsigned tag, const struct zkr__answer *answer)
     answered(s, code);
 }
 
-/* --- a walk --- */
+/* --- from visits to entries --- */
 
-int zkr__survey_begin(struct zkr__survey **out,
-                      zkr_client *c,
-                      const char *path,
-                      bool deep)
+static struct visit *below(const struct walk *s, size_t index)
 {
-    struct zkr__engine *engine = zkr__engine_of(c);
-    struct zkr__survey *s = engine ? zkr__mem_alloc(sizeof(*s)) : NULL;
+    return index > 0 ? s->visits[index] : NULL;
+}
+
+/* A semaphore has two directories, one of which may be empty. Other applications may have directories of these names. */
+static bool is_semaphore(const struct walk *s, const struct visit *v)
+{
+    const struct visit *leases = below(s, v->leases), *gate = below(s, v->gate);
+    if (!leases) {
+        return false;
+    }
+    if (leases->contenders > 0) {
+        return leases->kind == ZKR__NAME_LEASE;
+    }
+    return gate && gate->contenders > 0 && gate->kind == ZKR__NAME_LOCK &&
+           leases->others == 0;
+}
+
+static bool is_part_of_semaphore(const struct walk *s, size_t index)
+{
+    const struct visit *parent = s->visits[s->visits[index]->parent];
+    return index > 0 && (index == parent->leases || index == parent->gate) &&
+           is_semaphore(s, parent);
+}
+
+/* A new entry. It takes over @holder, if that was read. NULL: no memory. */
+static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *holder)
+{
+    struct entry *e = &out->list[out->count];
+    e->shown.path = zkr__mem_string(path);
+    if (!e->shown.path) {
+        return NULL;
+    }
+    out->count++;
+    if (holder && holder->owner) {
+        e->holder = *holder;
+        *holder = (zkr_contender){.node = NULL};
+    }
+    return &e->shown;
+}
+
+static bool add_queue(zkr_survey *out, struct visit *v)
+{
+    /* Leases outside a semaphore: all count as held. */
+    bool leases = v->leases_read != NULL;
+    zkr_survey_entry *e = add(out, v->path, leases ? v->leases_read : &v->holder);
+    if (e) {
+        e->kind = zkr__contender_kind(v->kind);
+        size_t held = leases ? v->contenders : v->held;
+        e->held = (int64_t)held;
+        e->waiting = (int64_t)(v->contenders - held);
+        e->waiting_since_ms = v->waiting_since_ms;
+    }
+    return e != NULL;
+}
+
+static bool add_semaphore(zkr_survey *out, const struct walk *s, const struct visit *v)
+{
+    const struct visit *leases = below(s, v->leases), *gate = below(s, v->gate);
+    const zkr_contender *first =
+        gate && gate->contenders > 0 && gate->holder.owner ? &gate->holder : NULL;
+    int64_t max = 0;
+    size_t held =
+        zkr__permits_held(leases->leases_read, leases->contenders, first, &max);
+    zkr_survey_entry *e = add(out, v->path, held > 0 ? leases->leases_read : NULL);
+    if (!e) {
+        return false;
+    }
+    e->kind = ZKR_KIND_LEASE;
+    e->max = max;
+    e->held = (int64_t)held;
+    if (gate && gate->contenders > 0) {
+        e->waiting = (int64_t)gate->contenders;
+        e->waiting_since_ms = gate->holder.created_ms;
+    }
+    return true;
+}
+
+/* --- the result --- */
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->shown.path,
+                  ((const struct entry *)b)->shown.path);
+}
+
+/* Sorting moves the holders. */
+static void sort(zkr_survey *out)
+{
+    qsort(out->list, out->count, sizeof(out->list[0]), by_path);
+    for (size_t i = 0; i < out->count; i++) {
+        struct entry *e = &out->list[i];
+        e->shown.holder = e->holder.owner ? &e->holder : NULL;
+    }
+}
+
+/* A visit makes two entries at most. */
+static int make_result(zkr_survey **out, const struct walk *s)
+{
+    zkr_survey *result =
+        zkr__mem_alloc(sizeof(*result) + 2 * s->count * sizeof(result->list[0]));
+    bool whole = result != NULL;
+    for (size_t i = 0; whole && i < s->count; i++) {
+        struct visit *v = s->visits[i];
+        if (!s->deep && v->depth > 1) {
+            continue;
+        }
+        if (is_semaphore(s, v)) {
+            whole = add_semaphore(result, s, v);
+        }
+        if (whole && v->contenders > 0 && !is_part_of_semaphore(s, i)) {
+            whole = add_queue(result, v);
+        }
+    }
+    if (!whole) {
+        zkr_survey_free(result);
+        return ZKR_ENOMEM;
+    }
+    result->denied = s->denied;
+    sort(result);
+    *out = result;
+    return ZKR_OK;
+}
+
+static int
+read_survey(zkr_client *c, const char *path, bool deep, zkr_survey **out) ZKR__LOCKED
+{
+    struct walk *s = zkr__mem_alloc(sizeof(*s));
     if (!s) {
         return ZKR_ENOMEM;
     }
     s->deep = deep;
-    /* Below a chroot it is somebody's. */
+    /* Below a chroot such a node is an application's. */
     s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
-    s->asked.c = c;
-    s->asked.free = free_survey;
     if (!add_visit(s, zkr__mem_string(path))) {
-        zkr__mem_free(s->visits);
-        zkr__mem_free(s);
+        free_walk(&s->asked);
         return ZKR_ENOMEM;
     }
-    if (zkr__inquiry_begin(&s->asked, engine) != ZKR_OK) {
-        free_survey(&s->asked);
-        return ZKR_ESYS;
+    int rc = zkr__inquiry_begin(&s->asked, c, free_walk);
+    if (rc != ZKR_OK) {
+        return rc;
     }
-    *out = s;
-    return ZKR_OK;
-}
-
-int zkr__survey_walk(struct zkr__survey *s, int64_t deadline)
-{
-    int rc = zkr__inquiry_await_session(&s->asked, deadline);
+    s->next = 1;
+    ask_names(s, 0);
+    rc = zkr__inquiry_await(&s->asked);
     if (rc == ZKR_OK) {
-        s->next = 1;
-        ask_names(s, 0);
-        rc = zkr__inquiry_await(&s->asked, deadline);
+        rc = make_result(out, s);
     }
+    zkr__inquiry_end(&s->asked);
     return rc;
 }
 
-void zkr__survey_end(struct zkr__survey *s)
+int zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey **out)
 {
-    zkr__inquiry_end(&s->asked, zkr__engine_of(s->asked.c));
+    int rc = zkr__client_enter_blocking(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!out || !path || (flags & ~(int64_t)ZKR_SURVEY_DEEP) != 0) {
+        return zkr__fail(ZKR_EINVAL, path,
+                         "a survey wants a path, flags that are known, "
+                         "and room for the result");
+    }
+    const char *fault = strcmp(path, "/") == 0 ? NULL : zkr__path_fault(path);
+    if (fault) {
+        return zkr__fail(ZKR_EINVAL, path, "the path of a survey %s", fault);
+    }
+    zkr__lock(c);
+    rc = read_survey(c, path, flags != 0, out);
+    zkr__unlock(c);
+    return rc == ZKR_OK
+               ? rc
+               : zkr__fail(rc, path, "cannot survey %s: %s", path, zkr_strerror(rc));
 }

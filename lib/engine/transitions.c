@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/transitions.h"
-
 #include <zkr/client.h>
 
-enum { QUICK_RETRIES = 3 };
+#include "engine/claim_step.h"
 
 static unsigned
 pause_until(struct zkr__claim_state *k, enum zkr__phase next, unsigned action)
@@ -33,14 +31,17 @@ unsigned zkr__enter(struct zkr__claim_state *k,
     case ZKR__CREATING:
         k->round++;
         k->own = ZKR__OWN_NONE;
-        k->wish = k->told = k->version = 0;
-        k->note = ZKR__UNNOTED;
+        k->revocation = k->told = k->version = 0;
+        k->metadata = ZKR__METADATA_DUE;
         k->ahead = INT64_MAX;
         k->standstill = 0;
         return ZKR__DO_CREATE;
     case ZKR__FINDING:
         return ZKR__DO_FIND;
     case ZKR__ADOPTING:
+        if (k->own == ZKR__OWN_ASKED) {
+            return ZKR__DO_LIST; /* a get is on its way */
+        }
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN | ZKR__DO_LIST;
     case ZKR__LISTING:
@@ -73,7 +74,7 @@ unsigned zkr__remove(struct zkr__claim_state *k, const struct zkr__claim_event *
     return zkr__enter(k, e, ZKR__REMOVING);
 }
 
-/* What is in flight counts no more. */
+/* Answers to what is in flight do not count any more. */
 static unsigned pause_for_retry(struct zkr__claim_state *k, enum zkr__phase next)
 {
     k->round++;
@@ -86,7 +87,7 @@ unsigned
 zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, int code)
 {
     unsigned notify = k->leaving ? 0 : ZKR__DO_NOTIFY;
-    if (k->failure == 0) { /* else it has given up before, and said why */
+    if (k->failure == 0) { /* else the claim has given up before, and said why */
         k->failure = code;
     }
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -96,7 +97,7 @@ zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, in
         return notify;
     }
     if (stage == ZKR__FINDING) {
-        /* The owner knows all it needs. Whether there is a node to delete we do not yet. */
+        /* The owner has its answer, but we do not know yet whether there is a node to delete. */
         k->leaving = true;
         return notify | pause_for_retry(k, ZKR__FINDING);
     }
@@ -114,12 +115,8 @@ unsigned zkr__retry_in(struct zkr__claim_state *k,
     return pause_for_retry(k, phase);
 }
 
-bool zkr__worth_retrying(int code)
-{
-    return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
-}
-
-bool zkr__worth_repeating(int code)
+/* zkr__worth_retrying(), of what a hold asks: a moment without memory must not make the hold deaf. */
+static bool worth_repeating(int code)
 {
     return zkr__worth_retrying(code) || code == ZKR_ENOMEM || code == ZKR_ESYS;
 }
@@ -145,40 +142,31 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
     }
     if (k->member) {
         k->failures++;
-        k->displaced = true;
+        k->place_lost = true;
         k->phase = ZKR__GONE;
         return ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY;
     }
-    if (k->failures >= QUICK_RETRIES) {
+    if (k->failures >= ZKR__QUICK_RETRIES) {
         return zkr__retry_in(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
     }
     k->failures++;
     return zkr__enter(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
 }
 
-unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+/* While we hold: tell the owner of a revocation request, once, and write our text over it. */
+static unsigned heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    int wish = k->wish;
-    k->wish = 0;
-    if (wish == 0) {
+    int revocation = k->revocation;
+    k->revocation = 0;
+    if (revocation == 0) {
         return 0;
     }
-    /* Without a connection it will be seen again, as the watch is set anew. */
+    /* Without a connection the request will be seen again, as the watch is set anew. The write has the metadata. */
     unsigned todo = e->connected ? ZKR__DO_RESTORE : 0;
-    k->note = e->connected ? ZKR__NOTED : k->note; /* by the same write */
-    todo |= wish != k->told ? ZKR__DO_TELL_WISH : 0;
-    k->told = wish;
+    k->metadata = e->connected ? ZKR__METADATA_WRITTEN : k->metadata;
+    todo |= revocation != k->told ? ZKR__DO_TELL_REVOCATION : 0;
+    k->told = revocation;
     return todo;
-}
-
-unsigned zkr__restored(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__HELD || !zkr__worth_repeating(e->code) ||
-        k->own == ZKR__OWN_ASKED) { /* what was asked will show the wish */
-        return 0;
-    }
-    k->own = ZKR__OWN_NONE;
-    return ZKR__DO_QUIET;
 }
 
 unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -190,9 +178,9 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
         return ZKR__DO_NOTIFY | zkr__look_later(k);
     }
     if (k->own == ZKR__OWN_ASKED && k->phase == ZKR__DOUBTED) {
-        return zkr__enter(k, e, ZKR__DOUBTED); /* behind that answer */
+        return zkr__enter(k, e, ZKR__DOUBTED); /* behind the answer to the get */
     }
-    if (k->own == ZKR__OWN_ASKED) { /* it has changed meanwhile: is it still ours? */
+    if (k->own == ZKR__OWN_ASKED) { /* our node has changed: is it still ours? */
         k->phase = ZKR__CONFIRMING;
         return 0;
     }
@@ -206,7 +194,7 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
     k->holds++;
     k->failures = k->refusals = 0;
     k->unchecked = false;
-    return ZKR__DO_NOTIFY | zkr__look_later(k) | zkr__heed(k, e);
+    return ZKR__DO_NOTIFY | zkr__look_later(k) | heed(k, e);
 }
 
 unsigned
@@ -214,7 +202,7 @@ zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reas
 {
     /* A hold in doubt has been counted. */
     unsigned todo = ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY |
-                    (k->phase == ZKR__HELD ? ZKR__DO_COUNT_LOSS : 0);
+                    (k->phase == ZKR__HELD && !k->kept ? ZKR__DO_COUNT_LOSS : 0);
     k->lost = reason;
     if (reason == ZKR_LOST_NODE) {
         k->round++;
@@ -223,15 +211,6 @@ zkr__lose(struct zkr__claim_state *k, const struct zkr__claim_event *e, int reas
         return todo;
     }
     return todo | zkr__remove(k, e);
-}
-
-unsigned zkr__doubt(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->told != 0) { /* is our text back? If it is held again, that is looked at */
-        k->own = ZKR__OWN_NONE;
-    }
-    unsigned todo = zkr__enter(k, e, ZKR__DOUBTED) | zkr__watch_own(k, e);
-    return todo | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
 unsigned zkr__watch_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -251,78 +230,263 @@ unsigned zkr__look_later(const struct zkr__claim_state *k)
                                    : 0;
 }
 
-unsigned zkr__quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+/*
+ * Our node is gone, and under its name stands a node of another client, or of a session of ours that is ending. The
+ * claims behind us list, as that node may be in their way.
+ */
+static unsigned not_past(unsigned todo)
 {
-    bool stands = k->phase == ZKR__PARKED || k->phase == ZKR__READY;
-    unsigned own = stands || k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
-    if (k->phase != ZKR__PARKED || !k->blind || !e->connected) {
-        return own;
-    }
-    return own |
-           (k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD);
+    bool aside = (todo & ZKR__DO_STEP_ASIDE) != 0;
+    return (todo & ~(unsigned)ZKR__DO_STEP_ASIDE) | (aside ? ZKR__DO_LET_LOOK : 0);
 }
 
-unsigned zkr__unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
-        k->downgrade == ZKR__SETTLED) {
-        k->own = ZKR__OWN_NONE;
-        return zkr__watch_own(k, e);
-    }
-    if (k->phase != ZKR__PARKED || !e->connected) {
-        return 0;
-    }
-    return k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD;
-}
+/* --- a writer becomes a reader --- */
 
-unsigned zkr__start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+/*
+ * An earlier request may have been in vain: ask again, if there is a connection. Answers to what was asked before do not
+ * count: they are about the WRIT node, or the downgrade is done by then.
+ */
+unsigned zkr__downgrade_again(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
 {
-    return k->failures > QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__CREATING)
-                                       : zkr__enter(k, e, ZKR__CREATING);
-}
-
-unsigned zkr__all_ready(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__READY) {
-        return 0;
-    }
-    if (k->own == ZKR__OWN_ASKED) {
-        k->phase = ZKR__CONFIRMING;
-        return 0;
-    }
-    return zkr__grant(k, e); /* watched, or seen a moment ago */
-}
-
-unsigned zkr__session_gone(struct zkr__claim_state *k)
-{
-    enum zkr__phase stage = zkr__claim_stage(k);
-    bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
-    bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
-    /* Which members are to be made first, the group says. */
-    bool made = stage != ZKR__CREATING && stage != ZKR__LOOKING;
-    bool displaced = k->member && !held && !ends && made;
-    unsigned todo = held || displaced ? ZKR__DO_NOTIFY : 0;
-    todo |= stage == ZKR__HELD ? ZKR__DO_COUNT_LOSS : 0;
-    k->lost = held ? ZKR_LOST_SESSION : k->lost;
     k->round++;
     k->own = ZKR__OWN_NONE;
-    k->downgrade = ZKR__SETTLED;
-    k->made_parents = false;
-    k->failures = 0;
-    k->displaced = k->displaced || displaced;
-    k->phase = held || ends || displaced ? ZKR__GONE : ZKR__PAUSED;
-    k->next = ZKR__CREATING;
-    return todo;
+    k->downgrade = e->connected ? ZKR__DOWNGRADING : ZKR__DOWNGRADE_OWED;
+    return e->connected ? ZKR__DO_DOWNGRADE : 0;
 }
 
-unsigned zkr__writing(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+/*
+ * The claims of this client behind us hear at once. A reader may hold from now on. A claim that may not hold beside a
+ * reader stays behind our node, under whichever name; a writer lists, behind the transaction.
+ */
+unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->leaving || k->downgrade != ZKR__SETTLED) {
+        return 0;
+    }
+    return zkr__downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
+}
+
+/* Our node is the READ node by now, whose data no other client has changed yet. */
+static void end_downgrade(struct zkr__claim_state *k)
+{
+    k->downgrade = ZKR__SETTLED;
+    k->revocation = k->told = k->version = 0;
+    k->metadata = ZKR__METADATA_WRITTEN; /* by the create */
+}
+
+/* Without a connection the downgrade is asked on the next one. */
+static unsigned owe_downgrade(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    k->own = ZKR__OWN_NONE;
+    k->downgrade = ZKR__DOWNGRADE_OWED;
+    return e->connected ? ZKR__DO_RETRY : 0;
+}
+
+unsigned zkr__on_downgraded(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
+        return 0;
+    }
+    if (e->code == ZKR_OK || e->refused) {
+        k->round++;
+        if (e->refused) { /* our node is still the WRIT node */
+            k->downgrade = ZKR__SETTLED;
+        } else {
+            end_downgrade(k);
+        }
+        return ZKR__DO_QUIET;
+    }
+    if (e->code == ZKR_ENONODE && e->connected) {
+        /* No WRIT node: an earlier request was carried out, or our node was deleted. */
+        k->own = ZKR__OWN_ASKED;
+        return ZKR__DO_GET_OWN;
+    }
+    return owe_downgrade(k, e);
+}
+
+/* The answer to that get, of the READ node. */
+static unsigned downgrade_seen(struct zkr__claim_state *k,
+                               const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_OK && e->ours) {
+        k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
+        end_downgrade(k);
+        k->revocation = e->revocation;
+        return heed(k, e);
+    }
+    if (e->code == ZKR_OK) {
+        return not_past(zkr__lose(k, e, ZKR_LOST_NODE));
+    }
+    return e->code == ZKR_ENONODE ? zkr__lose(k, e, ZKR_LOST_NODE)
+                                  : owe_downgrade(k, e);
+}
+
+/* --- our own node, which a get leaves a watch on --- */
+
+unsigned zkr__on_own_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__HELD && k->downgrade != ZKR__SETTLED) {
+        return 0; /* the answer to the downgrade tells */
+    }
+    k->own = ZKR__OWN_NONE;
+    if (k->phase == ZKR__HELD && k->departure != ZKR__STAYS) {
+        k->departure = ZKR__DEPARTS_AND_GONE;
+        return 0;
+    }
+    if (k->phase == ZKR__HELD) {
+        return zkr__lose(k, e, ZKR_LOST_NODE);
+    }
+    return zkr__claim_waits_with_node(k) ? zkr__requeue(k, e) : 0;
+}
+
+static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return not_past(zkr__on_own_gone(k, e));
+}
+
+static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (!e->ours) {
+        return replaced(k, e);
+    }
+    if (k->phase == ZKR__ADOPTING) {
+        if (e->exhausted) {
+            return zkr__fail_claim(k, e, ZKR_ESEQUENCE);
+        }
+        k->phase = ZKR__LISTING; /* the answer to the list is next */
+    }
+    k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
+    k->unchecked = false;
+    k->refusals = 0;
+    k->version = e->version;
+    if (k->metadata != ZKR__METADATA_ASKED) {
+        k->metadata = e->with_metadata ? ZKR__METADATA_WRITTEN : ZKR__METADATA_DUE;
+    }
+    k->revocation = e->revocation; /* a request before the grant is told with it */
+    return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
+           : k->phase == ZKR__HELD     ? heed(k, e) | zkr__look_later(k)
+                                       : zkr__look_later(k);
+}
+
+/*
+ * We may not read our node, or its server is too busy. A hold is not lost by that, for the session lives. Older servers
+ * tell any client whose node it is, newer ones those that may read it (ZOOKEEPER-2590). Now and then the claim tries to
+ * watch its node again.
+ */
+static unsigned unseen(struct zkr__claim_state *k)
+{
+    k->own = ZKR__OWN_NONE;
+    k->refusals++;
+    return ZKR__DO_ASK_OWNER | ZKR__DO_LOOK_LATER;
+}
+
+unsigned zkr__on_own_unchecked(struct zkr__claim_state *k,
+                               const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->downgrade != ZKR__SETTLED || !e->connected) {
+        return 0;
+    }
+    k->unchecked = true;
+    return k->own == ZKR__OWN_ASKED
+               ? 0
+               : unseen(k); /* a get is on its way, and will tell */
+}
+
+unsigned zkr__on_got_owner(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool answered = e->code == ZKR_OK || e->code == ZKR_ENONODE;
+    bool ours = e->code == ZKR_OK && e->ours;
+    if (!answered || ours || k->phase != ZKR__HELD || k->downgrade != ZKR__SETTLED) {
+        return 0;
+    }
+    return e->code == ZKR_OK ? replaced(k, e) : zkr__on_own_gone(k, e);
+}
+
+unsigned zkr__on_got_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (!zkr__claim_waits_with_node(k) && k->phase != ZKR__HELD) {
+        return 0;
+    }
+    if (k->downgrade != ZKR__SETTLED) {
+        return downgrade_seen(k, e);
+    }
+    if (e->code == ZKR_ENONODE) {
+        return zkr__on_own_gone(k, e);
+    }
+    if (e->code == ZKR_OK) {
+        return seen(k, e);
+    }
+    k->own = ZKR__OWN_NONE;
+    enum zkr__phase stage = zkr__claim_stage(k);
+    if (stage == ZKR__HELD) {
+        return worth_repeating(e->code) ? ZKR__DO_QUIET : unseen(k);
+    }
+    bool again = stage == ZKR__ADOPTING || stage == ZKR__DOUBTED;
+    return zkr__retry_or_fail(k, e, again ? stage : ZKR__LISTING);
+}
+
+unsigned zkr__on_own_changed(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    k->version = -1;
+    if (k->own == ZKR__OWN_ASKED) {
+        return 0; /* the answer comes behind the event, and so tells of the change */
+    }
+    k->own = ZKR__OWN_NONE;
+    return zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD ? zkr__watch_own(k, e)
+                                                                  : 0;
+}
+
+/* --- what a hold writes into its node --- */
+
+/* Get our node right behind the write, so that the write does not use up the watch. */
+unsigned zkr__on_metadata_sent(struct zkr__claim_state *k,
+                               const struct zkr__claim_event *e)
+{
+    k->metadata = ZKR__METADATA_ASKED;
+    return k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+}
+
+/*
+ * Another version: another client has asked us to let go, of which the watch tells. After any other refusal, as by an
+ * ACL, the metadata count as written: they would be refused again, and each probe with them.
+ */
+unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    static const int other_version = ZKR_EZK(-103);
+    if (k->metadata != ZKR__METADATA_ASKED) {
+        return 0;
+    }
+    bool other = e->refused && e->code == other_version;
+    k->metadata = e->code == ZKR_OK || (e->refused && !other) ? ZKR__METADATA_WRITTEN
+                                                              : ZKR__METADATA_DUE;
+    k->version = other ? -1 : k->version;
+    return other && k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
+}
+
+/* Our text is not written over the request: see the request again, unless a get is on its way that will show it. */
+unsigned zkr__on_restored(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || !worth_repeating(e->code) ||
+        k->own == ZKR__OWN_ASKED) {
+        return 0;
+    }
+    k->own = ZKR__OWN_NONE;
+    return ZKR__DO_QUIET;
+}
+
+unsigned zkr__on_writing(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->writing++;
     k->departure = e->deletes ? ZKR__DEPARTS : k->departure;
     return 0;
 }
 
-unsigned zkr__written(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+/* ZKR_ENONODE: there is no node of ours. */
+unsigned zkr__on_written(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     bool gone = e->code == ZKR_ENONODE;
     k->writing -= k->writing > 0;

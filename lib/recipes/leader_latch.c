@@ -1,64 +1,271 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The leader latch: one claim in the queue at its path, made again whenever it is lost. */
-#include <string.h>
+#include "recipes/leader_latch.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "base/path.h"
 #include "engine/loss.h"
-#include "recipes/leader_latch_events.h"
+#include "recipes/recipe.h"
+#include "session/bound.h"
 #include "session/log.h"
-#include "session/state.h"
+
+static int enter(const zkr_leader_latch *l)
+{
+    return zkr__recipe_enter(l ? l->c : NULL, "leader latch");
+}
+
+static int enter_blocking(const zkr_leader_latch *l)
+{
+    return zkr__recipe_enter_blocking(l ? l->c : NULL, "leader latch");
+}
+
+struct zkr__claim *zkr__latch_lead(const zkr_leader_latch *l)
+{
+    bool leads = l->hold.state == ZKR__HOLD_HELD &&
+                 (!l->o.step_down_when_suspended || zkr__connected(l->c));
+    return leads ? l->hold.claim : NULL;
+}
+
+/* The same, if it is sure now. A hold that is not sure is declared lost. */
+static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
+{
+    return zkr__hold_sure(&l->hold) ? zkr__latch_lead(l) : NULL;
+}
+
+/* Free a latch that the client does not know any more. */
+static void free_latch(zkr_leader_latch *l)
+{
+    zkr__cv_destroy(&l->changed);
+    zkr__mem_free(l);
+}
+
+/* --- callbacks --- */
+
+/*
+ * This is no queue of events. When the latch's turn on the dispatch thread comes, it compares what is with what was
+ * reported, and reports the difference. So gains and losses alternate, nothing outdated is reported, and the memory
+ * needed is fixed.
+ */
+
+enum callback { NONE, ON_LOSS, ON_GAIN, ON_FAILED, ON_CONTENDERS };
+
+/* The callback that is due next. A loss is reported before the next gain. */
+static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
+{
+    const struct zkr__claim *lead = zkr__latch_lead(l);
+    if (l->reported &&
+        (l->reported != lead || l->reported->k.holds != l->reported_hold)) {
+        return ON_LOSS;
+    }
+    if (lead && !l->reported) {
+        return ON_GAIN;
+    }
+    return l->failure_due ? ON_FAILED : l->contenders_due ? ON_CONTENDERS : NONE;
+}
+
+static void post(zkr_leader_latch *l) ZKR__LOCKED
+{
+    if (!l->posted && !l->dead && next_callback(l) != NONE) {
+        l->posted = true;
+        zkr__dispatch_post(&l->c->dispatch, &l->call);
+    }
+}
+
+/* Something may have changed: wake the threads that wait, and post the callback that is due. */
+static void changed(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr__cv_broadcast(&l->changed);
+    post(l);
+}
+
+/* --- on the dispatch thread: true when the application was called --- */
+
+static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reported)
+{
+    if (reported->k.lost != 0) {
+        return reported->k.lost;
+    }
+    if (zkr__claim_stage(&reported->k) == ZKR__DOUBTED ||
+        reported->k.holds != l->reported_hold) {
+        return ZKR_LOST_LEASE;
+    }
+    return reported == l->hold.claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
+}
+
+static bool report_loss(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr_client *c = l->c;
+    struct zkr__claim *reported = l->reported;
+    int reason = reason_of(l, reported);
+    if (reason == ZKR_LOST_STOPPED || reason == ZKR_LOST_SUSPENDED) {
+        zkr__loss_record(reported); /* it is no loss to the engine */
+    }
+    zkr_lost lost = zkr__loss_tell(reported, reason);
+    l->reported = NULL;
+    if (l->o.on_loss) {
+        zkr__unlock(c);
+        l->o.on_loss(l, &lost, l->o.ctx);
+        zkr__lock(c);
+    }
+    zkr__claim_unref(reported);
+    return l->o.on_loss != NULL;
+}
+
+static bool report_gain(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr_client *c = l->c;
+    struct zkr__claim *lead = sure_lead(l);
+    if (!lead) {
+        return false;
+    }
+    int64_t token = lead->czxid;
+    l->reported = lead;
+    l->reported_hold = lead->k.holds;
+    l->gains++;
+    zkr__claim_ref(lead);
+    if (l->o.on_gain) {
+        zkr__unlock(c);
+        l->o.on_gain(l, token, l->o.ctx);
+        zkr__lock(c);
+    }
+    return l->o.on_gain != NULL;
+}
+
+static bool report_failed(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr_client *c = l->c;
+    int code = l->failure;
+    l->failure_due = false;
+    if (l->o.on_failed) {
+        zkr__unlock(c);
+        l->o.on_failed(l, code, l->o.ctx);
+        zkr__lock(c);
+    }
+    return l->o.on_failed != NULL;
+}
+
+static bool report_contenders(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr_client *c = l->c;
+    l->contenders_due = false;
+    zkr__unlock(c);
+    l->o.on_contenders(l, l->o.ctx);
+    zkr__lock(c);
+    return true;
+}
+
+static bool run_call(struct zkr__call *call)
+{
+    zkr_leader_latch *l = ZKR__OWNER_OF(call, zkr_leader_latch, call);
+    static bool (*const reports[])(zkr_leader_latch *) = {
+        [ON_LOSS] = report_loss,
+        [ON_GAIN] = report_gain,
+        [ON_FAILED] = report_failed,
+        [ON_CONTENDERS] = report_contenders,
+    };
+    zkr_client *c = l->c;
+    zkr__lock(c);
+    l->posted = false;
+    l->running = true;
+    enum callback next = next_callback(l);
+    bool called = next != NONE && reports[next](l);
+    l->running = false;
+    l->runs++;
+    bool dead = l->dead;
+    changed(l);
+    zkr__unlock(c);
+    if (dead) {
+        free_latch(l);
+    }
+    return called;
+}
+
+/* --- for stop --- */
+
+/* Forget the gain that was reported last: on_loss is not called for it. */
+static void skip_loss(zkr_leader_latch *l) ZKR__LOCKED
+{
+    struct zkr__claim *reported = l->reported;
+    l->reported = NULL;
+    if (reported) {
+        zkr__claim_unref(reported);
+    }
+}
+
+/* Sleep until something changes. Where the application dispatches, it may be this thread that has to. */
+static void await_change(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr_client *c = l->c;
+    if (l->posted && zkr__dispatch_by_hand(&c->dispatch)) {
+        zkr__unlock(c);
+        zkr__dispatch_run_owner(&c->dispatch, l);
+        zkr__lock(c);
+    } else {
+        (void)zkr__wait(c, &l->changed, ZKR__NEVER);
+    }
+}
+
+/*
+ * Sleep until the loss that is due has been reported and no callback that began before this call runs. Returns at once
+ * on the dispatch thread.
+ */
+static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
+{
+    if (zkr__dispatch_is_self(&l->c->dispatch)) {
+        return;
+    }
+    l->waiting++;
+    uint64_t gains = l->gains;
+    while (l->reported && l->gains == gains) {
+        await_change(l);
+    }
+    uint64_t runs = l->runs;
+    while (l->running && l->runs == runs) {
+        await_change(l);
+    }
+    l->waiting--;
+}
 
 ZKR__OPTIONS_CHECK(zkr_leader_latch_options, 8, persistent_parent);
-
-enum { ID_MAX = 65536 };
 
 /* --- candidacy --- */
 
 static void join(zkr_leader_latch *l) ZKR__LOCKED;
 
-static void end_candidacy(zkr_leader_latch *l, int code, int detail) ZKR__LOCKED
+static void end_candidacy(zkr_leader_latch *l) ZKR__LOCKED
 {
-    l->failure = code;
-    l->failure_detail = detail;
+    l->failure = l->hold.failure;
     l->failure_due = true;
     zkr__log(l->c, ZKR_LOG_ERROR,
              ZKR__EVENT("candidacy_over", .path = l->queue->dir,
-                        .reason = zkr_strerror(code)));
+                        .reason = zkr_strerror(l->failure)));
 }
 
-/* With the lock held. A claim that can bring us nothing any more makes way for the next. */
-// NOLINTNEXTLINE(misc-no-recursion): a claim that is refused at once ends it
-static void on_change(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
+/* A lost or failed hold makes way for a new one, unless a retry cannot help. */
+// NOLINTNEXTLINE(misc-no-recursion): a hold that is refused at once ends it
+static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
-    zkr_leader_latch *l = ctx;
-    int failure = claim->k.failure;
-    int detail = claim->detail;
-    if (claim->k.lost != 0) {
-        zkr__loss_log(claim, claim->k.lost);
+    zkr_leader_latch *l = ZKR__OWNER_OF(hold, zkr_leader_latch, hold);
+    enum zkr__hold_state state = zkr__hold_look(hold);
+    if (state == ZKR__HOLD_LOST ||
+        (state == ZKR__HOLD_FAILED && zkr_err_retriable(hold->failure))) {
+        zkr__hold_leave(hold, false);
+        join(l);
+    } else if (state == ZKR__HOLD_FAILED) {
+        zkr__hold_leave(hold, false);
+        end_candidacy(l);
     }
-    if (failure != 0 || claim->k.lost != 0) {
-        l->claim = NULL;
-        zkr__claim_leave(claim);
-        if (failure == 0 || zkr_err_retriable(failure)) {
-            join(l);
-        } else {
-            end_candidacy(l, failure, detail);
-        }
-    }
-    zkr__latch_changed(l);
+    changed(l);
 }
 
+/* A hold that is refused calls on_change() before this returns. */
 // NOLINTNEXTLINE(misc-no-recursion): see on_change()
 static void join(zkr_leader_latch *l)
 {
-    /* Into the latch at once: a claim that is refused calls on_change() before this returns. */
-    const struct zkr__entry entry = {.metered = true, .on_change = on_change, .ctx = l};
-    int rc = zkr__claim_enter(&l->claim, l->queue, &entry);
-    if (rc != ZKR_OK) {
-        end_candidacy(l, rc, 0);
+    zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->c));
+    if (l->hold.state == ZKR__HOLD_FAILED) { /* for want of memory */
+        end_candidacy(l);
     }
 }
 
@@ -66,27 +273,25 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
 {
     zkr_leader_latch *l = ZKR__OWNER_OF(listener, zkr_leader_latch, listener);
     (void)state;
-    zkr__latch_changed(l);
+    changed(l);
 }
 
 int zkr_leader_latch_start(zkr_leader_latch *l)
 {
-    int rc = zkr__latch_enter(l);
+    int rc = enter(l);
     if (rc != ZKR_OK) {
         return rc;
     }
     const char *dir = l->queue->dir;
     zkr__lock(l->c);
-    if (l->claim) {
+    if (l->hold.claim) {
         rc = zkr__fail(ZKR_ESTATE, dir, "the latch on %s is started already", dir);
     } else {
         l->failure = 0;
         l->failure_due = false;
-        const struct zkr__entry entry = {
-            .metered = true, .on_change = on_change, .ctx = l};
-        rc = zkr__claim_enter(&l->claim, l->queue, &entry);
-        if (rc != ZKR_OK) {
-            (void)zkr__fail(rc, dir, "cannot join %s: out of resources", dir);
+        zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->c));
+        if (l->hold.state == ZKR__HOLD_FAILED) {
+            rc = zkr__hold_fail(&l->hold, ZKR_FOREVER);
         }
     }
     zkr__unlock(l->c);
@@ -95,7 +300,7 @@ int zkr_leader_latch_start(zkr_leader_latch *l)
 
 int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
 {
-    int rc = zkr__latch_enter(l);
+    int rc = enter(l);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -103,29 +308,26 @@ int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
         return zkr__fail(ZKR_EINVAL, l->queue->dir, "there is no mode %d", mode);
     }
     zkr__lock(l->c);
-    struct zkr__claim *claim = l->claim;
-    l->claim = NULL;
+    zkr__hold_leave(&l->hold, false);
     l->failure = 0;
     l->failure_due = false;
-    if (claim) {
-        zkr__claim_leave(claim);
-    }
     if (mode == ZKR_LATCH_SILENT) {
-        zkr__latch_skip_loss(l);
+        skip_loss(l);
     }
-    zkr__latch_changed(l);
-    zkr__latch_await_callbacks(l);
+    changed(l);
+    await_callbacks(l);
     zkr__unlock(l->c);
     return ZKR_OK;
 }
 
 /* --- create, destroy --- */
 
-static void on_contenders_change(void *ctx) ZKR__LOCKED
+static void on_contenders_change(void *ctx, int64_t sum) ZKR__LOCKED
 {
+    (void)sum;
     zkr_leader_latch *l = ctx;
     l->contenders_due = true;
-    zkr__latch_changed(l);
+    changed(l);
 }
 
 /* The client is told of a new latch only here, where nothing can fail any more but its watch. */
@@ -135,7 +337,8 @@ static int attach(zkr_leader_latch *l) ZKR__LOCKED
     const char *dir = l->queue->dir;
     int rc = zkr__client_enlist(c, dir);
     if (rc == ZKR_OK && l->o.on_contenders) {
-        rc = zkr__children_watch_create(&l->watch, c, dir, on_contenders_change, l);
+        rc = zkr__node_watch_create(&l->watch, c, dir, ZKR__FOLLOW_CONTENDERS,
+                                    on_contenders_change, l);
         c->recipes -= rc != ZKR_OK;
     }
     if (rc != ZKR_OK) {
@@ -151,7 +354,7 @@ static int attach(zkr_leader_latch *l) ZKR__LOCKED
 
 static int make_latch(zkr_leader_latch **out,
                       zkr_client *c,
-                      const struct zkr__queue_spec *spec,
+                      const struct zkr__queue *chosen,
                       const zkr_leader_latch_options *o)
 {
     zkr_leader_latch *l = zkr__mem_alloc(sizeof(*l));
@@ -160,19 +363,18 @@ static int make_latch(zkr_leader_latch **out,
     }
     l->c = c;
     l->o = *o;
-    zkr__latch_init_callbacks(l);
-    if (zkr__cv_init(&l->changed) != 0) {
-        zkr__mem_free(l);
-        return ZKR_ESYS;
-    }
-    int rc = zkr__queue_create(&l->queue, c, spec);
+    l->call = (struct zkr__call){.owner = l, .run = run_call};
+    zkr__cv_init(&l->changed);
+    int rc = zkr__queue_create(&l->queue, c, chosen);
     if (rc == ZKR_OK) {
+        l->hold.queue = l->queue;
+        l->hold.on_change = on_change;
         zkr__lock(c);
         rc = attach(l);
         zkr__unlock(c);
     }
     if (rc != ZKR_OK) {
-        zkr__latch_free(l);
+        free_latch(l);
         return rc;
     }
     *out = l;
@@ -185,23 +387,15 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
                             const char *id,
                             const zkr_leader_latch_options *options)
 {
-    int rc = zkr__client_enter(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    const char *fault = out ? zkr__path_fault(path) : "cannot be stored: out is NULL";
-    if (fault) {
-        return zkr__fail(ZKR_EINVAL, path, "the path of a leader latch %s", fault);
-    }
-    if (id && strlen(id) > ID_MAX) {
-        return zkr__fail(ZKR_EINVAL, path, "the id is longer than %d bytes", ID_MAX);
-    }
     zkr_leader_latch_options o;
-    rc = zkr__options_take(&o, sizeof(o), options, "zkr_leader_latch_options");
+    int rc = zkr__recipe_create(c, out, "leader latch", &o, sizeof(o), options);
+    if (rc == ZKR_OK) {
+        rc = zkr__recipe_check_candidate("leader latch", path, id);
+    }
     if (rc != ZKR_OK) {
         return rc;
     }
-    const struct zkr__queue_spec spec = {
+    const struct zkr__queue chosen = {
         .dir = path,
         .kind = ZKR__NAME_LATCH,
         .rule = zkr__rule_first,
@@ -210,7 +404,7 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
         .persistent_parent = o.persistent_parent != 0,
         .keeps_place = true,
     };
-    rc = make_latch(out, c, &spec, &o);
+    rc = make_latch(out, c, &chosen, &o);
     return rc == ZKR_OK || rc == ZKR_ECLOSED
                ? rc
                : zkr__fail(rc, path, "zkr_leader_latch_create: out of resources");
@@ -218,22 +412,19 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
 
 int zkr_leader_latch_destroy(zkr_leader_latch *l)
 {
-    if (!l) {
-        return ZKR_OK;
-    }
-    int rc = zkr__latch_enter(l);
-    if (rc != ZKR_OK) {
+    int rc = l ? enter(l) : ZKR_OK;
+    if (!l || rc != ZKR_OK) {
         return rc;
     }
     zkr_client *c = l->c;
     const char *dir = l->queue->dir;
     zkr__lock(c);
-    if (l->claim || l->waiting > 0 || zkr__children_watch_busy(l->watch)) {
+    if (l->hold.claim || l->waiting > 0 || zkr__node_watch_busy(l->watch)) {
         rc = zkr__fail(ZKR_EBUSY, dir, "the latch on %s is started or waited for", dir);
         zkr__unlock(c);
         return rc;
     }
-    zkr__children_watch_end(l->watch);
+    zkr__node_watch_end(l->watch);
     l->watch = NULL;
     if (l->o.step_down_when_suspended) {
         zkr__unlisten(c, &l->listener);
@@ -241,14 +432,152 @@ int zkr_leader_latch_destroy(zkr_leader_latch *l)
     zkr__unlock(c);
     zkr__dispatch_cancel(&c->dispatch, l);
     zkr__lock(c);
-    zkr__latch_skip_loss(l);
+    skip_loss(l);
     zkr__queue_unref(l->queue);
     c->recipes--;
     l->dead = l->running; /* by this very thread */
     bool dead = l->dead;
     zkr__unlock(c);
     if (!dead) {
-        zkr__latch_free(l);
+        free_latch(l);
     }
     return ZKR_OK;
+}
+
+/* --- what it can be asked --- */
+
+static int
+why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR__LOCKED
+{
+    const char *dir = l->queue->dir;
+    if (l->c->shut) {
+        return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
+    }
+    if (l->failure == ZKR_ESEQUENCE || l->failure == ZKR_ENONODE) {
+        return zkr__hold_fail(&l->hold, ZKR_FOREVER);
+    }
+    if (l->failure != 0) {
+        return zkr__fail_zk(l->failure, l->hold.detail, dir, "no candidate");
+    }
+    if (!was_candidate) {
+        return zkr__fail(ZKR_ESTATE, dir, "the latch on %s is not started", dir);
+    }
+    if (!l->hold.claim) {
+        return zkr__fail(ZKR_ECANCELED, dir, "the latch on %s was stopped", dir);
+    }
+    return in_time
+               ? ZKR_OK
+               : zkr__fail(ZKR_ETIMEDOUT, dir, "not the leader of %s in time: %s", dir,
+                           l->hold.claim->k.phase == ZKR__PARKED
+                               ? "another one leads"
+                               : "no answer from a server");
+}
+
+int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms)
+{
+    int rc = enter_blocking(l);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    rc = zkr__timeout_check(timeout_ms, l->queue->dir);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr_client *c = l->c;
+    int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
+    zkr__lock(c);
+    bool candidate = l->hold.claim != NULL;
+    bool in_time = timeout_ms != 0;
+    bool leads = sure_lead(l) != NULL;
+    l->waiting++;
+    while (l->hold.claim && !leads && !c->shut && in_time) {
+        in_time = zkr__wait(c, &l->changed, deadline);
+        leads = sure_lead(l) != NULL;
+    }
+    l->waiting--;
+    if (!leads) {
+        rc = why_not_leading(l, candidate, in_time);
+    }
+    zkr__unlock(c);
+    return rc;
+}
+
+bool zkr_leader_latch_has_leadership(zkr_leader_latch *l)
+{
+    return zkr_leader_latch_state(l) == ZKR_LATCH_LEADING;
+}
+
+int zkr_leader_latch_state(zkr_leader_latch *l)
+{
+    int rc = enter(l);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(l->c);
+    bool leads = sure_lead(l) != NULL;
+    int state = leads             ? ZKR_LATCH_LEADING
+                : l->hold.claim   ? ZKR_LATCH_WAITING
+                : l->failure != 0 ? l->failure
+                                  : ZKR_LATCH_STOPPED;
+    zkr__unlock(l->c);
+    return state;
+}
+
+int64_t zkr_leader_latch_valid_for_ms(zkr_leader_latch *l)
+{
+    if (enter(l) != ZKR_OK) {
+        return 0;
+    }
+    zkr__lock(l->c);
+    int64_t left = sure_lead(l) ? zkr__valid_for_ms(l->c) : 0;
+    zkr__unlock(l->c);
+    return left;
+}
+
+/* What @getter says of a sure hold, into @out. */
+static int get(zkr_leader_latch *l, zkr__hold_getter getter, void *out, size_t size)
+{
+    int rc = enter(l);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    const char *dir = l->queue->dir;
+    if (!out) {
+        return zkr__fail(ZKR_EINVAL, dir, "there is no room for the result");
+    }
+    zkr__lock(l->c);
+    const struct zkr__claim *claim = sure_lead(l);
+    rc = claim ? getter(claim, out, size)
+               : zkr__fail(ZKR_ENOTOWNER, dir, "the latch does not lead %s", dir);
+    zkr__unlock(l->c);
+    return rc;
+}
+
+int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token)
+{
+    return get(l, zkr__hold_get_token, token, sizeof(*token));
+}
+
+int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size)
+{
+    return get(l, zkr__hold_get_node, buf, size);
+}
+
+int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
+{
+    int rc = enter_blocking(l);
+    return rc == ZKR_OK ? zkr__contenders_first(buf, size, l->queue, &l->watch) : rc;
+}
+
+int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out)
+{
+    int rc = enter_blocking(l);
+    return rc == ZKR_OK ? zkr__contenders_list(out, l->queue, &l->watch) : rc;
+}
+
+int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms)
+{
+    int rc = enter_blocking(l);
+    return rc == ZKR_OK ? zkr__contenders_await_change(l->queue, &l->watch, timeout_ms)
+                        : rc;
 }

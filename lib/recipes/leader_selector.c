@@ -1,18 +1,157 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The leader selector: its thread, from start to stop. */
-#include <string.h>
+/* The leader selector: a thread that contends, leads, and contends again, as often as it is asked to. */
+#include "recipes/leader_selector.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "base/path.h"
 #include "base/thread.h"
-#include "recipes/leader_selector_rounds.h"
-#include "session/state.h"
+#include "recipes/recipe.h"
+#include "session/bound.h"
+#include "session/log.h"
+
+static int enter(const zkr_leader_selector *s)
+{
+    return zkr__recipe_enter(s ? s->c : NULL, "leader selector");
+}
+
+static int enter_blocking(const zkr_leader_selector *s)
+{
+    return zkr__recipe_enter_blocking(s ? s->c : NULL, "leader selector");
+}
+
+/* Is this round's leadership sure now? A hold that is not sure is declared lost. */
+static bool is_sure(struct zkr_leadership *lead) ZKR__LOCKED
+{
+    return zkr__hold_sure(&lead->s->hold) && !lead->suspended;
+}
+
+/* Free a selector that the client does not know any more. */
+static void free_selector(zkr_leader_selector *s)
+{
+    zkr__cv_destroy(&s->changed);
+    zkr__mem_free(s);
+}
+
+/* --- the end of a candidacy --- */
+
+static bool run_failed(struct zkr__call *call)
+{
+    zkr_leader_selector *s = ZKR__OWNER_OF(call, zkr_leader_selector, failed);
+    zkr_client *c = s->c;
+    zkr__lock(c);
+    int code = s->failure;
+    s->posted = false;
+    s->running = true;
+    zkr__unlock(c);
+    if (code != 0) {
+        s->o.on_failed(s, code, s->ctx);
+    }
+    zkr__lock(c);
+    s->running = false;
+    bool dead = s->dead;
+    zkr__unlock(c);
+    if (dead) {
+        free_selector(s);
+    }
+    return code != 0;
+}
+
+static void end_candidacy(zkr_leader_selector *s, int code) ZKR__LOCKED
+{
+    s->queued = false;
+    s->failure = code;
+    zkr__log(s->c, ZKR_LOG_ERROR,
+             ZKR__EVENT("candidacy_over", .path = s->queue->dir,
+                        .reason = zkr_strerror(code)));
+    if (s->o.on_failed && !s->posted) {
+        s->posted = true;
+        zkr__dispatch_post(&s->c->dispatch, &s->failed);
+    }
+}
+
+/* --- rounds, on the selector's thread --- */
+
+static void on_change(struct zkr__hold *hold) ZKR__LOCKED
+{
+    zkr__cv_broadcast(&ZKR__OWNER_OF(hold, zkr_leader_selector, hold)->changed);
+}
+
+static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
+{
+    zkr_leader_selector *s = ZKR__OWNER_OF(listener, zkr_leader_selector, listener);
+    if (state != ZKR_STATE_CONNECTED) {
+        s->lead.suspended = true;
+        zkr__cv_broadcast(&s->changed);
+    }
+}
+
+/* Queue up and wait. ZKR_ESESSION: granted, but over before we woke up. */
+static int contend(zkr_leader_selector *s) ZKR__LOCKED
+{
+    zkr__hold_enter(&s->hold, ZKR_FOREVER, zkr__now(s->c));
+    enum zkr__hold_state state = zkr__hold_await(&s->hold);
+    s->lead = (struct zkr_leadership){
+        .s = s,
+        .suspended = s->o.step_down_when_suspended && !zkr__connected(s->c),
+    };
+    if (!s->stopping && is_sure(&s->lead)) {
+        return ZKR_OK;
+    }
+    zkr__hold_leave(&s->hold, false);
+    return s->stopping                 ? ZKR_ECANCELED
+           : state == ZKR__HOLD_FAILED ? s->hold.failure
+                                       : ZKR_ESESSION;
+}
+
+static void lead(zkr_leader_selector *s) ZKR__LOCKED
+{
+    zkr_client *c = s->c;
+    s->leading = true;
+    s->queued = s->o.auto_requeue != 0;
+    zkr__unlock(c);
+    s->take(&s->lead, s->ctx);
+    zkr__lock(c);
+    s->leading = false;
+    zkr__hold_leave(&s->hold, false);
+}
+
+static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
+{
+    zkr_client *c = s->c;
+    int64_t deadline = zkr__clock_deadline(zkr__now(c), s->o.requeue_delay_ms);
+    bool in_time = s->o.auto_requeue && s->o.requeue_delay_ms > 0;
+    while (!s->stopping && in_time) {
+        in_time = zkr__wait(c, &s->changed, deadline);
+    }
+}
+
+/* The thread's function, with the selector. Ends, with `ended` set, when `stopping` is. */
+static void *run_rounds(void *arg)
+{
+    zkr_leader_selector *s = arg;
+    zkr_client *c = s->c;
+    zkr__lock(c);
+    while (!s->stopping) {
+        if (!s->queued) {
+            (void)zkr__wait(c, &s->changed, ZKR__NEVER);
+            continue;
+        }
+        int rc = contend(s);
+        if (rc == ZKR_OK) {
+            lead(s);
+            pause_between(s);
+        } else if (rc != ZKR_ECANCELED && !zkr_err_retriable(rc)) {
+            end_candidacy(s, rc);
+        }
+    }
+    s->ended = true;
+    zkr__cv_broadcast(&s->changed);
+    zkr__unlock(c);
+    return NULL;
+}
 
 ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
-
-enum { ID_MAX = 65536 };
 
 /* --- start, stop --- */
 
@@ -37,7 +176,7 @@ static void reap(zkr_leader_selector *s) ZKR__LOCKED
 
 int zkr_leader_selector_start(zkr_leader_selector *s)
 {
-    int rc = zkr__selector_enter(s);
+    int rc = enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -48,7 +187,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
         rc = zkr__fail(ZKR_ESTATE, dir, "the selector on %s is %s", dir,
                        s->stopping ? "still stopping" : "started already");
     } else {
-        int error = zkr__thread_start(&s->thread, "zkr-selector", zkr__selector_run, s);
+        int error = zkr__thread_start(&s->thread, "zkr-selector", run_rounds, s);
         s->started = s->queued = error == 0;
         rc = error == 0 ? ZKR_OK : zkr__fail_sys(error, "zkr_leader_selector_start");
     }
@@ -56,7 +195,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
     return rc;
 }
 
-/* Must the calling thread not wait for the selector's? */
+/* Would the calling thread wait for itself? */
 static bool is_inside(const zkr_leader_selector *s) ZKR__LOCKED
 {
     bool own = s->started && !s->ended && zkr__thread_is_self(s->thread);
@@ -65,7 +204,7 @@ static bool is_inside(const zkr_leader_selector *s) ZKR__LOCKED
 
 int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 {
-    int rc = zkr__selector_enter(s);
+    int rc = enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -78,9 +217,7 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
     s->stopping = s->started;
-    if (s->claim && !s->leading) {
-        zkr__claim_cancel(s->claim);
-    }
+    zkr__hold_cancel(&s->hold);
     zkr__cv_broadcast(&s->changed);
     bool in_time = timeout_ms != 0 && !is_inside(s);
     uint64_t run = s->runs;
@@ -104,25 +241,24 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 
 /* --- create, destroy --- */
 
-static int make_selector(zkr_leader_selector **out,
-                         zkr_client *c,
-                         const struct zkr__queue_spec *spec)
+static int
+make_selector(zkr_leader_selector **out, zkr_client *c, const struct zkr__queue *chosen)
 {
     zkr_leader_selector *s = zkr__mem_alloc(sizeof(*s));
     if (!s) {
         return ZKR_ENOMEM;
     }
     s->c = c;
-    zkr__selector_init_callbacks(s);
-    if (zkr__cv_init(&s->changed) != 0) {
-        zkr__mem_free(s);
-        return ZKR_ESYS;
-    }
-    int rc = zkr__queue_create(&s->queue, c, spec);
+    s->failed = (struct zkr__call){.owner = s, .run = run_failed};
+    s->listener.on_state = on_state;
+    s->hold.on_change = on_change;
+    zkr__cv_init(&s->changed);
+    int rc = zkr__queue_create(&s->queue, c, chosen);
     if (rc != ZKR_OK) {
-        zkr__selector_free(s);
+        free_selector(s);
         return rc;
     }
+    s->hold.queue = s->queue;
     *out = s;
     return ZKR_OK;
 }
@@ -132,19 +268,12 @@ static int check_arguments(const char *path,
                            zkr_take_leadership take,
                            const zkr_leader_selector_options *o)
 {
-    const char *fault = zkr__path_fault(path);
-    if (fault) {
-        return zkr__fail(ZKR_EINVAL, path, "the path of a leader selector %s", fault);
-    }
     if (!take) {
         return zkr__fail(ZKR_EINVAL, path, "take_leadership is NULL");
     }
-    if (id && strlen(id) > ID_MAX) {
-        return zkr__fail(ZKR_EINVAL, path, "the id is longer than %d bytes", ID_MAX);
-    }
     return o->requeue_delay_ms < 0
                ? zkr__fail(ZKR_EINVAL, path, "option requeue_delay_ms is negative")
-               : ZKR_OK;
+               : zkr__recipe_check_candidate("leader selector", path, id);
 }
 
 // NOLINTNEXTLINE(readability-function-size): one parameter more than most
@@ -156,22 +285,15 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
                                void *ctx,
                                const zkr_leader_selector_options *options)
 {
-    int rc = zkr__client_enter(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    if (!out) {
-        return zkr__fail(ZKR_EINVAL, path, "zkr_leader_selector_create: out is NULL");
-    }
     zkr_leader_selector_options o;
-    rc = zkr__options_take(&o, sizeof(o), options, "zkr_leader_selector_options");
+    int rc = zkr__recipe_create(c, out, "leader selector", &o, sizeof(o), options);
     if (rc == ZKR_OK) {
         rc = check_arguments(path, id, take_leadership, &o);
     }
     if (rc != ZKR_OK) {
         return rc;
     }
-    const struct zkr__queue_spec spec = {
+    const struct zkr__queue chosen = {
         .dir = path,
         .kind = ZKR__NAME_LOCK /* a mutex on the wire, as Curator's */,
         .rule = zkr__rule_first,
@@ -179,7 +301,7 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
         .persistent_parent = o.persistent_parent != 0,
     };
     zkr_leader_selector *s;
-    rc = make_selector(&s, c, &spec);
+    rc = make_selector(&s, c, &chosen);
     if (rc != ZKR_OK) {
         return zkr__fail(rc, path, "zkr_leader_selector_create: out of resources");
     }
@@ -188,28 +310,23 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
     s->o = o;
     zkr__lock(c);
     rc = zkr__client_enlist(c, path);
-    if (rc == ZKR_OK && o.step_down_when_suspended) {
-        zkr__listen(c, &s->listener);
-    }
     if (rc != ZKR_OK) {
         zkr__queue_unref(s->queue);
+        free_selector(s);
+    } else {
+        *out = s;
+        if (o.step_down_when_suspended) {
+            zkr__listen(c, &s->listener);
+        }
     }
     zkr__unlock(c);
-    if (rc != ZKR_OK) {
-        zkr__selector_free(s);
-        return rc;
-    }
-    *out = s;
-    return ZKR_OK;
+    return rc;
 }
 
 int zkr_leader_selector_destroy(zkr_leader_selector *s)
 {
-    if (!s) {
-        return ZKR_OK;
-    }
-    int rc = zkr__selector_enter(s);
-    if (rc != ZKR_OK) {
+    int rc = s ? enter(s) : ZKR_OK;
+    if (!s || rc != ZKR_OK) {
         return rc;
     }
     zkr_client *c = s->c;
@@ -233,7 +350,173 @@ int zkr_leader_selector_destroy(zkr_leader_selector *s)
     bool dead = s->dead;
     zkr__unlock(c);
     if (!dead) {
-        zkr__selector_free(s);
+        free_selector(s);
     }
     return ZKR_OK;
+}
+
+/* --- what it can be asked and told --- */
+
+int zkr_leader_selector_state(zkr_leader_selector *s)
+{
+    int rc = enter(s);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(s->c);
+    int state = !s->started || s->ended ? ZKR_SELECTOR_STOPPED
+                : s->stopping           ? ZKR_SELECTOR_STOPPING
+                : s->leading            ? ZKR_SELECTOR_LEADING
+                : s->failure != 0       ? s->failure
+                : s->queued             ? ZKR_SELECTOR_QUEUED
+                                        : ZKR_SELECTOR_IDLE;
+    zkr__unlock(s->c);
+    return state;
+}
+
+bool zkr_leader_selector_has_leadership(zkr_leader_selector *s)
+{
+    if (enter(s) != ZKR_OK) {
+        return false;
+    }
+    zkr__lock(s->c);
+    bool leads = s->leading && is_sure(&s->lead);
+    zkr__unlock(s->c);
+    return leads;
+}
+
+int zkr_leader_selector_requeue(zkr_leader_selector *s)
+{
+    int rc = enter(s);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    const char *dir = s->queue->dir;
+    zkr__lock(s->c);
+    if (!s->started || s->stopping) {
+        rc = zkr__fail(ZKR_ESTATE, dir, "the selector on %s is not started", dir);
+    } else if (s->queued) {
+        rc = zkr__fail(ZKR_EBUSY, dir, "the selector is in the queue of %s already",
+                       dir);
+    } else {
+        s->queued = true;
+        s->failure = 0;
+        zkr__cv_broadcast(&s->changed);
+    }
+    zkr__unlock(s->c);
+    return rc;
+}
+
+int zkr_leader_selector_interrupt(zkr_leader_selector *s)
+{
+    int rc = enter(s);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    const char *dir = s->queue->dir;
+    zkr__lock(s->c);
+    if (s->leading) {
+        s->lead.interrupted = true;
+        zkr__cv_broadcast(&s->changed);
+    } else {
+        rc = zkr__fail(ZKR_ENOTOWNER, dir, "the selector does not lead %s", dir);
+    }
+    zkr__unlock(s->c);
+    return rc;
+}
+
+int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t size)
+{
+    int rc = enter_blocking(s);
+    return rc == ZKR_OK ? zkr__contenders_first(buf, size, s->queue, NULL) : rc;
+}
+
+int zkr_leader_selector_participants(zkr_leader_selector *s, zkr_contenders **out)
+{
+    int rc = enter_blocking(s);
+    return rc == ZKR_OK ? zkr__contenders_list(out, s->queue, NULL) : rc;
+}
+
+/* --- for take_leadership() --- */
+
+static zkr_leader_selector *selector_of(const zkr_leadership *lead)
+{
+    return lead ? lead->s : NULL;
+}
+
+/* ZKR_ETIMEDOUT: not over. */
+static int why_over(zkr_leadership *lead) ZKR__LOCKED
+{
+    const char *dir = lead->s->queue->dir;
+    if (!is_sure(lead)) {
+        return zkr__fail(ZKR_ESESSION, dir, "the leadership of %s is lost", dir);
+    }
+    if (lead->interrupted || lead->s->stopping) {
+        return zkr__fail(ZKR_ECANCELED, dir, "give the leadership of %s up", dir);
+    }
+    if (lead->s->c->shut) {
+        return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
+    }
+    return ZKR_ETIMEDOUT;
+}
+
+int zkr_leadership_wait(zkr_leadership *lead, int64_t timeout_ms)
+{
+    zkr_leader_selector *s = selector_of(lead);
+    int rc = enter_blocking(s);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    rc = zkr__timeout_check(timeout_ms, s->queue->dir);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr_client *c = s->c;
+    int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
+    zkr__lock(c);
+    bool in_time = timeout_ms != 0;
+    rc = why_over(lead);
+    while (rc == ZKR_ETIMEDOUT && in_time) {
+        in_time = zkr__wait(c, &s->changed, deadline);
+        rc = why_over(lead);
+    }
+    zkr__unlock(c);
+    return rc;
+}
+
+int64_t zkr_leadership_valid_for_ms(zkr_leadership *lead)
+{
+    zkr_leader_selector *s = selector_of(lead);
+    if (enter(s) != ZKR_OK) {
+        return 0;
+    }
+    zkr__lock(s->c);
+    int64_t left = is_sure(lead) ? zkr__valid_for_ms(s->c) : 0;
+    zkr__unlock(s->c);
+    return left;
+}
+
+int64_t zkr_leadership_fencing_token(zkr_leadership *lead)
+{
+    zkr_leader_selector *s = selector_of(lead);
+    if (enter(s) != ZKR_OK) {
+        return 0;
+    }
+    zkr__lock(s->c);
+    int64_t token = s->hold.claim->czxid;
+    zkr__unlock(s->c);
+    return token;
+}
+
+int zkr_leadership_node(zkr_leadership *lead, char *buf, size_t size)
+{
+    zkr_leader_selector *s = selector_of(lead);
+    int rc = enter(s);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(s->c);
+    rc = zkr__hold_get_node(s->hold.claim, buf, size);
+    zkr__unlock(s->c);
+    return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The multi-lock: tickets, each a place in the queues of all its paths, where the first holds. */
+/* The multi-lock: tickets, each a hold in the queues of all its paths, where the first holds. */
 #include <string.h>
 
 #include <zkr/multi_lock.h>
@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
+#include "recipes/recipe.h"
 #include "recipes/reentrant.h"
 #include "recipes/ticket.h"
 
@@ -16,7 +17,7 @@ ZKR__OPTIONS_CHECK(zkr_multi_lock_options, 6, watch_node);
 struct zkr_multi_lock {
     zkr_client *c;
     int64_t tickets; /* that exist */
-    struct zkr__place_queues queues;
+    struct zkr__hold_queues queues;
     struct zkr__queue *list[];
 };
 
@@ -52,9 +53,10 @@ static int check_paths(const char *const *paths, size_t count, size_t data_len)
                          bytes, ZKR__REQUEST_BYTES);
     }
     int rc = ZKR_OK;
-    for (size_t i = 0; i < count * count && rc == ZKR_OK; i++) {
-        rc = i / count == i % count ? ZKR_OK
-                                    : check_pair(paths[i / count], paths[i % count]);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < count && rc == ZKR_OK; k++) {
+            rc = i == k ? ZKR_OK : check_pair(paths[i], paths[k]);
+        }
     }
     return rc;
 }
@@ -92,7 +94,7 @@ static zkr_multi_lock *make(zkr_client *c,
 {
     zkr_multi_lock *l =
         zkr__mem_alloc(sizeof(*l) + count * sizeof(struct zkr__queue *));
-    struct zkr__queue_spec spec = {
+    struct zkr__queue chosen = {
         .kind = ZKR__NAME_LOCK,
         .rule = zkr__rule_first,
         .owner = o->owner,
@@ -100,7 +102,7 @@ static zkr_multi_lock *make(zkr_client *c,
         .data_len = o->data_len,
         .persistent_parent = o->persistent_parent != 0,
         .watch_node = o->watch_node != 0,
-        .notes_hold = true,
+        .writes_metadata = true,
     };
     if (!l) {
         return NULL;
@@ -108,8 +110,8 @@ static zkr_multi_lock *make(zkr_client *c,
     l->c = c;
     l->queues.list = l->list;
     for (size_t i = 0; i < count; i++) {
-        spec.dir = paths[i];
-        if (zkr__queue_create(&l->list[i], c, &spec) != ZKR_OK) {
+        chosen.dir = paths[i];
+        if (zkr__queue_create(&l->list[i], c, &chosen) != ZKR_OK) {
             free_lock(l);
             return NULL;
         }
@@ -124,16 +126,8 @@ int zkr_multi_lock_create(zkr_multi_lock **out,
                           size_t count,
                           const zkr_multi_lock_options *options)
 {
-    int rc = zkr__client_enter(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    if (!out) {
-        return zkr__fail(ZKR_EINVAL, NULL,
-                         "the multi-lock cannot be stored: out is NULL");
-    }
     zkr_multi_lock_options o;
-    rc = zkr__options_take(&o, sizeof(o), options, "zkr_multi_lock_options");
+    int rc = zkr__recipe_create(c, out, "multi-lock", &o, sizeof(o), options);
     if (rc == ZKR_OK) {
         rc = check(paths, count, c, &o);
     }
@@ -155,8 +149,7 @@ int zkr_multi_lock_create(zkr_multi_lock **out,
 
 static int enter(const zkr_multi_lock *l)
 {
-    return l ? zkr__client_enter(l->c)
-             : zkr__fail(ZKR_EINVAL, NULL, "the multi-lock is NULL");
+    return zkr__recipe_enter(l ? l->c : NULL, "multi-lock");
 }
 
 int zkr_multi_lock_destroy(zkr_multi_lock *l)
@@ -181,6 +174,15 @@ int zkr_multi_lock_destroy(zkr_multi_lock *l)
 
 /* --- use --- */
 
+static struct zkr__request_args args_of(zkr_multi_lock *l, int64_t timeout_ms)
+{
+    return (struct zkr__request_args){
+        .queue = l->list[0],
+        .queues = l->queues.count > 1 ? &l->queues : NULL, /* else as a mutex */
+        .tickets = &l->tickets,
+        .timeout_ms = timeout_ms};
+}
+
 int zkr_multi_lock_request(zkr_multi_lock *l,
                            int64_t timeout_ms,
                            zkr_ticket_fn fn,
@@ -191,35 +193,23 @@ int zkr_multi_lock_request(zkr_multi_lock *l,
     if (rc != ZKR_OK) {
         return rc;
     }
-    const struct zkr__request_args args = {
-        .queue = l->list[0],
-        .queues = l->queues.count > 1 ? &l->queues : NULL, /* else as a mutex */
-        .tickets = &l->tickets,
-        .timeout_ms = timeout_ms,
-        .fn = fn,
-        .ctx = ctx};
+    struct zkr__request_args args = args_of(l, timeout_ms);
+    args.fn = fn;
+    args.ctx = ctx;
     return zkr__ticket_request(out, &args);
 }
 
 int zkr_multi_lock_acquire(zkr_multi_lock *l, int64_t timeout_ms, zkr_ticket **out)
 {
-    zkr_ticket *t = NULL;
-    int rc = enter(l);
-    if (rc == ZKR_OK) {
-        rc = zkr__client_enter_blocking(l->c);
-    }
+    int rc = zkr__recipe_enter_blocking(l ? l->c : NULL, "multi-lock");
     if (rc != ZKR_OK) {
         return rc;
-    }
-    if (!out) {
-        return zkr__fail(ZKR_EINVAL, l->list[0]->dir,
-                         "the ticket cannot be stored: out is NULL");
     }
     zkr__lock(l->c);
     for (uint32_t i = 0; i < l->queues.count && rc == ZKR_OK; i++) {
         rc = zkr__deadlock_check(l->list[i], timeout_ms);
     }
     zkr__unlock(l->c);
-    rc = rc == ZKR_OK ? zkr_multi_lock_request(l, timeout_ms, NULL, NULL, &t) : rc;
-    return rc == ZKR_OK ? zkr__ticket_acquire(out, t) : rc;
+    const struct zkr__request_args args = args_of(l, timeout_ms);
+    return rc == ZKR_OK ? zkr__ticket_acquire(out, &args) : rc;
 }

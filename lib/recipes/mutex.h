@@ -11,8 +11,9 @@
 struct zkr_mutex {
     zkr_client *c;
     struct zkr__reentrant lock;
-    int64_t tickets;                     /* that exist */
-    struct zkr__children_watch *lookout; /* NULL = nobody watched yet */
+    int64_t tickets;                 /* that exist */
+    struct zkr__node_watch *lookout; /* of the contenders; NULL = not needed yet */
+    int64_t awaiting;                /* threads that wait until it is free */
     zkr_mutex_lost_fn on_lost;
     void *on_lost_ctx;
     zkr_mutex_revoke_fn on_revoke;
@@ -40,13 +41,5 @@ int zkr__mutex_make(zkr_mutex **out,
 int zkr__mutex_busy(const zkr_mutex *m) ZKR__LOCKED;
 /* Free one that is not busy; waits for a running callback. */
 void zkr__mutex_free(zkr_mutex *m);
-
-/* First thing in each public function: as zkr__client_enter(). */
-int zkr__mutex_enter(const zkr_mutex *m);
-/* As zkr__client_enter_blocking(). */
-int zkr__mutex_enter_blocking(const zkr_mutex *m);
-
-/* A new mutex with its queue: from now on wishes are told. @fn may be NULL. */
-void zkr__mutex_make_revocable(zkr_mutex *m, zkr_mutex_revoke_fn fn, void *ctx);
 
 #endif

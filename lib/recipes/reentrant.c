@@ -8,12 +8,17 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/loss.h"
+#include "session/bound.h"
 #include "session/log.h"
 
 /* --- a hold of several threads --- */
 
-struct zkr__shared_hold *
-zkr__shared_hold_make(struct zkr__place *from, void *lock, int64_t open_ms)
+/*
+ * Make a shared hold of the hold @from, which it takes over, with one member. Threads may join for @open_ms from now. The
+ * caller sets the on_change of that hold. NULL: no memory, and @from stays.
+ */
+static struct zkr__shared_hold *
+make_shared(struct zkr__hold *from, void *lock, int64_t open_ms) ZKR__LOCKED
 {
     struct zkr__shared_hold *shared = zkr__mem_alloc(sizeof(*shared));
     if (!shared) {
@@ -22,12 +27,12 @@ zkr__shared_hold_make(struct zkr__place *from, void *lock, int64_t open_ms)
     shared->lock = lock;
     shared->members = 1;
     shared->closes_at = zkr__clock_deadline(zkr__now(from->queue->c), open_ms);
-    shared->place.queue = from->queue;
-    zkr__place_move(from, &shared->place);
+    shared->hold.queue = from->queue;
+    zkr__hold_move(from, &shared->hold);
     return shared;
 }
 
-/* Somebody of this client who is not to hold beside a reader. */
+/* A claim of this client, not a reader, waits for the path. */
 static bool writer_waits(const struct zkr__queue *q) ZKR__LOCKED
 {
     const struct zkr__engine *engine = q->c->engine;
@@ -45,36 +50,45 @@ static bool writer_waits(const struct zkr__queue *q) ZKR__LOCKED
     return false;
 }
 
-bool zkr__shared_hold_join(struct zkr__shared_hold *shared)
+/*
+ * One more member. False: none may join, as the time is over, the hold is not sure or was asked to end, the client is shut
+ * down, or a writer waits.
+ */
+static bool join_shared(struct zkr__shared_hold *shared) ZKR__LOCKED
 {
-    struct zkr__place *place = &shared->place;
-    const zkr_client *c = place->queue->c;
-    bool open = zkr__place_sure(place) && zkr__now(c) < shared->closes_at && !c->shut;
-    bool asked_to_end = open && place->claim->k.told != 0;
-    if (!open || asked_to_end || writer_waits(place->queue)) {
+    struct zkr__hold *hold = &shared->hold;
+    const zkr_client *c = hold->queue->c;
+    bool open = zkr__hold_sure(hold) && zkr__now(c) < shared->closes_at && !c->shut;
+    bool asked_to_end = open && hold->claim->k.told != 0;
+    if (!open || asked_to_end || writer_waits(hold->queue)) {
         return false;
     }
     shared->members++;
     return true;
 }
 
-bool zkr__shared_hold_leave(struct zkr__shared_hold *shared, bool wait)
+/*
+ * A member leaves. True: the hold had been lost. The last member leaves the queue, as zkr__hold_leave() with @wait says,
+ * and frees the hold; no thread may join meanwhile.
+ */
+static bool leave_shared(struct zkr__shared_hold *shared, bool wait) ZKR__LOCKED
 {
     if (--shared->members > 0) {
-        return zkr__place_look(&shared->place) == ZKR__PLACE_LOST;
+        return zkr__hold_look(&shared->hold) == ZKR__HOLD_LOST;
     }
-    bool lost = zkr__place_leave(&shared->place, wait);
+    bool lost = zkr__hold_leave(&shared->hold, wait);
     zkr__mem_free(shared);
     return lost;
 }
 
 /* --- the table of threads --- */
 
-struct zkr__place *zkr__holder_place(struct zkr__holder *holder)
+/* The hold by which @holder holds, or waits. */
+static struct zkr__hold *hold_of(struct zkr__holder *holder)
 {
-    return holder->rests_on ? &holder->rests_on->place
-           : holder->shared ? &holder->shared->place
-                            : &holder->place;
+    return holder->rests_on ? &holder->rests_on->hold
+           : holder->shared ? &holder->shared->hold
+                            : &holder->hold;
 }
 
 struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
@@ -85,8 +99,8 @@ struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
     return holder;
 }
 
-/* Only holders are duties of threads. */
-struct zkr__holder *zkr__holders_next_own(struct zkr__holder *holder)
+/* The next entry of the calling thread, in any table. @holder: the one before it, NULL = begin. NULL: no more. */
+static struct zkr__holder *next_own(struct zkr__holder *holder)
 {
     struct zkr__thread_duty *duty =
         holder ? holder->duty.next : zkr__thread_self()->duties;
@@ -118,18 +132,18 @@ void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder)
 static bool is_behind(const struct zkr__queue *q,
                       struct zkr__holder *holder) ZKR__LOCKED
 {
-    const struct zkr__queue *held = holder->place.queue;
+    const struct zkr__queue *held = holder->hold.queue;
     bool readers = q->kind == ZKR__NAME_READ && held->kind == ZKR__NAME_READ;
     return held->c == q->c && holder->depth > 0 && !readers &&
            strcmp(held->dir, q->dir) == 0 &&
-           zkr__place_look(zkr__holder_place(holder)) == ZKR__PLACE_HELD;
+           zkr__hold_look(hold_of(holder)) == ZKR__HOLD_HELD;
 }
 
 int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms)
 {
     struct zkr__holder *holder = NULL;
     bool behind = false;
-    while (timeout_ms < 0 && !behind && (holder = zkr__holders_next_own(holder))) {
+    while (timeout_ms < 0 && !behind && (holder = next_own(holder))) {
         behind = is_behind(q, holder);
     }
     return behind ? zkr__fail(ZKR_EDEADLK, q->dir,
@@ -139,8 +153,6 @@ int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms)
                   : ZKR_OK;
 }
 
-/* --- acquire and release --- */
-
 /* --- loss --- */
 
 static struct zkr__holder *holder_of(struct zkr__call *call)
@@ -148,12 +160,14 @@ static struct zkr__holder *holder_of(struct zkr__call *call)
     return ZKR__OWNER_OF(call, struct zkr__holder, lost);
 }
 
-/* The call is done with the holder; its thread may have let go long ago. */
-static void end_lost_call(struct zkr__holder *holder)
+/*
+ * The call needs the holder no more. Its thread may have released it long ago, the callback may have destroyed the lock,
+ * and the queue of the claim may change: see zkr__hold_move().
+ */
+static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
 {
-    struct zkr__claim *claim = holder->lost_claim;
-    zkr_client *c = claim->q->c;
     zkr__lock(c);
+    struct zkr__claim *claim = holder->lost_claim;
     holder->lost_claim = NULL;
     if (holder->depth == 0) {
         zkr__mem_free(holder);
@@ -166,19 +180,22 @@ static bool run_lost(struct zkr__call *call)
 {
     struct zkr__holder *holder = holder_of(call);
     struct zkr__reentrant *lock = holder->lock;
-    char text[ZKR__LOSS_TEXT_MAX];
-    zkr__lock(lock->c);
+    zkr_client *c = lock->c;
+    zkr__lock(c);
     const zkr_lost lost =
-        zkr__loss_tell(holder->lost_claim, holder->lost_claim->k.lost, text);
-    zkr__unlock(lock->c);
+        zkr__loss_tell(holder->lost_claim, holder->lost_claim->k.lost);
+    zkr__unlock(c);
     lock->on_lost(lock, &lost);
-    end_lost_call(holder);
+    end_lost_call(holder, c);
     return true;
 }
 
+/* The lock exists: its destruction drops the calls first. */
 static void drop_lost(struct zkr__call *call)
 {
-    end_lost_call(holder_of(call));
+    struct zkr__holder *holder = holder_of(call);
+    const struct zkr__reentrant *lock = holder->lock;
+    end_lost_call(holder, lock->c);
 }
 
 static void tell_lost(struct zkr__holder *holder, struct zkr__claim *claim) ZKR__LOCKED
@@ -191,56 +208,55 @@ static void tell_lost(struct zkr__holder *holder, struct zkr__claim *claim) ZKR_
     }
 }
 
-/* Before the acquire has returned there is nothing to tell anybody. */
-static void on_change(struct zkr__place *place) ZKR__LOCKED
+/* A hold is lost only after its thread has taken the grant. */
+static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
-    struct zkr__holder *holder = ZKR__OWNER_OF(place, struct zkr__holder, place);
-    if (place->state == ZKR__PLACE_LOST) {
-        tell_lost(holder, place->claim);
+    struct zkr__holder *holder = ZKR__OWNER_OF(hold, struct zkr__holder, hold);
+    if (hold->state == ZKR__HOLD_LOST) {
+        tell_lost(holder, hold->claim);
         if (holder->carries) {
-            tell_lost(holder->carries, place->claim);
+            tell_lost(holder->carries, hold->claim);
         }
     }
 }
 
 /* --- a hold that threads share --- */
 
-/* Its place has changed. */
-static void on_shared_change(struct zkr__place *place) ZKR__LOCKED
+static void on_shared_change(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__shared_hold *shared =
-        ZKR__OWNER_OF(place, struct zkr__shared_hold, place);
+        ZKR__OWNER_OF(hold, struct zkr__shared_hold, hold);
     const struct zkr__reentrant *lock = shared->lock;
     struct zkr__holder *holder, *next;
-    if (place->state != ZKR__PLACE_LOST) {
+    if (hold->state != ZKR__HOLD_LOST) {
         return;
     }
     HASH_ITER (hh, lock->holders, holder, next) {
         if (holder->shared == shared) {
-            tell_lost(holder, place->claim);
+            tell_lost(holder, hold->claim);
         }
     }
 }
 
-/* By a hold of other threads. False: there is none to join. */
+/* Join a hold of other threads. False: there is none to join. */
 static bool join(struct zkr__reentrant *lock, struct zkr__holder *holder) ZKR__LOCKED
 {
-    if (lock->open && !zkr__shared_hold_join(lock->open)) {
+    if (lock->open && !join_shared(lock->open)) {
         lock->open = NULL;
     }
     holder->shared = lock->open;
     return holder->shared != NULL;
 }
 
-/* Others may join a new hold. Without memory for that, they wait for nodes of their own. */
+/* From now on threads may join the hold of @holder. If memory is short, they wait for nodes of their own. */
 static void let_others_join(struct zkr__reentrant *lock,
                             struct zkr__holder *holder) ZKR__LOCKED
 {
     if (lock->share_ms > 0) {
-        holder->shared = zkr__shared_hold_make(&holder->place, lock, lock->share_ms);
+        holder->shared = make_shared(&holder->hold, lock, lock->share_ms);
     }
     if (holder->shared) {
-        holder->shared->place.on_change = on_shared_change;
+        holder->shared->hold.on_change = on_shared_change;
         lock->open = holder->shared;
     }
 }
@@ -250,7 +266,7 @@ static bool has_company(const struct zkr__holder *holder)
     return holder->shared && holder->shared->members > 1;
 }
 
-/* It is about to end, if it is nobody else's: nobody may join any more. */
+/* If no other thread shares the hold, it is about to end: no thread may join any more. */
 static void prepare_to_end(struct zkr__reentrant *lock,
                            const struct zkr__holder *holder) ZKR__LOCKED
 {
@@ -273,36 +289,36 @@ static void separate(struct zkr__holder *reader)
     reader->rests_on = NULL;
 }
 
-/* The writer is let go, the reader stays. True: the hold had been lost. */
+/* The thread releases the writer, and keeps the reader. True: the hold had been lost. */
 static bool pass_on(struct zkr__holder *writer) ZKR__LOCKED
 {
     struct zkr__holder *reader = writer->carries;
-    bool sure = zkr__place_sure(&writer->place);
+    bool sure = zkr__hold_sure(&writer->hold);
     separate(reader);
-    zkr__place_move(&writer->place, &reader->place);
+    zkr__hold_move(&writer->hold, &reader->hold);
     if (sure) {
-        zkr__claim_downgrade(reader->place.claim);
+        zkr__claim_downgrade(reader->hold.claim);
     }
     return !sure;
 }
 
 /* --- release --- */
 
-/* The thread lets go of its hold for good. True: it had been lost. */
+/* The thread releases its hold for good. True: the hold had been lost. */
 static bool
 let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__LOCKED
 {
     bool lost;
     if (holder->rests_on) {
-        lost = zkr__place_look(zkr__holder_place(holder)) == ZKR__PLACE_LOST;
+        lost = zkr__hold_look(hold_of(holder)) == ZKR__HOLD_LOST;
         separate(holder);
     } else if (holder->carries) {
         lost = pass_on(holder);
     } else if (holder->shared) {
         prepare_to_end(lock, holder);
-        lost = zkr__shared_hold_leave(holder->shared, wait);
+        lost = leave_shared(holder->shared, wait);
     } else {
-        lost = zkr__place_leave(&holder->place, wait);
+        lost = zkr__hold_leave(&holder->hold, wait);
     }
     zkr__holders_remove(&lock->holders, holder);
     holder->depth = 0;
@@ -324,7 +340,7 @@ static void abandon(struct zkr__thread_duty *duty)
     zkr__lock(c);
     zkr__log(c, ZKR_LOG_WARN,
              ZKR__EVENT("released", .path = lock->queue->dir,
-                        .node = zkr__path_name(zkr__holder_place(holder)->claim->node),
+                        .node = zkr__path_name(hold_of(holder)->claim->node),
                         .reason = "its thread has ended"));
     (void)let_go(lock, holder, false);
     zkr__unlock(c);
@@ -340,7 +356,7 @@ int zkr__reentrant_release(struct zkr__reentrant *lock)
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
     if (!holder) {
         rc = zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
-    } else if (holder->depth > 1 && zkr__place_sure(zkr__holder_place(holder))) {
+    } else if (holder->depth > 1 && zkr__hold_sure(hold_of(holder))) {
         holder->depth--;
     } else if (let_go(lock, holder, wait)) {
         rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost before it was released", dir);
@@ -368,7 +384,7 @@ int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *
         if (w.release) {
             prepare_to_end(lock, holder);
         }
-        rc = zkr__place_multi(zkr__holder_place(holder), &w, &over);
+        rc = zkr__hold_write(hold_of(holder), &w, &over);
     }
     if (over) {
         (void)let_go(lock, holder, false);
@@ -384,7 +400,7 @@ static int no_memory(const struct zkr__reentrant *lock)
     return zkr__fail(ZKR_ENOMEM, lock->queue->dir, "cannot acquire: out of memory");
 }
 
-/* In the table, for the calling thread; NULL: no memory. */
+/* An entry in the table for the calling thread; NULL: no memory. */
 static struct zkr__holder *make_holder(struct zkr__reentrant *lock) ZKR__LOCKED
 {
     struct zkr__holder *holder = zkr__mem_alloc(sizeof(*holder));
@@ -395,8 +411,8 @@ static struct zkr__holder *make_holder(struct zkr__reentrant *lock) ZKR__LOCKED
     holder->lost =
         (struct zkr__call){.owner = lock->owner, .run = run_lost, .drop = drop_lost};
     holder->duty.at_exit = abandon;
-    holder->place.queue = lock->queue;
-    holder->place.on_change = on_change;
+    holder->hold.queue = lock->queue;
+    holder->hold.on_change = on_change;
     if (!zkr__holders_add(&lock->holders, holder)) {
         zkr__mem_free(holder);
         return NULL;
@@ -421,13 +437,13 @@ static int acquire_anew(struct zkr__reentrant *lock,
         zkr__queue_meter(lock->queue)->n.reentries++;
         return ZKR_OK;
     }
-    zkr__place_enter(&holder->place, timeout_ms, started);
-    if (zkr__place_await(&holder->place) == ZKR__PLACE_HELD) {
+    zkr__hold_enter(&holder->hold, timeout_ms, started);
+    if (zkr__hold_await(&holder->hold) == ZKR__HOLD_HELD) {
         holder->depth = 1;
         let_others_join(lock, holder);
         return ZKR_OK;
     }
-    rc = zkr__place_fail(&holder->place, timeout_ms);
+    rc = zkr__hold_fail(&holder->hold, timeout_ms);
     zkr__holders_remove(&lock->holders, holder);
     zkr__mem_free(holder);
     return rc;
@@ -439,11 +455,11 @@ static int lost_before(const char *dir)
                      dir);
 }
 
-/* To read, by a thread that holds @writer. */
+/* The calling thread holds @writer, and wants to read. */
 static int acquire_beside(struct zkr__reentrant *lock,
                           struct zkr__holder *writer) ZKR__LOCKED
 {
-    if (zkr__place_look(&writer->place) != ZKR__PLACE_HELD) {
+    if (zkr__hold_look(&writer->hold) != ZKR__HOLD_HELD) {
         return lost_before(lock->queue->dir);
     }
     struct zkr__holder *holder = make_holder(lock);
@@ -456,12 +472,12 @@ static int acquire_beside(struct zkr__reentrant *lock,
     return ZKR_OK;
 }
 
-/* To write, by a thread that is a @reader only. */
+/* The calling thread holds @reader only, and wants to write. */
 static int refuse_to_wait(const struct zkr__reentrant *lock,
                           struct zkr__holder *reader) ZKR__LOCKED
 {
     const char *dir = lock->queue->dir;
-    if (zkr__place_look(zkr__holder_place(reader)) != ZKR__PLACE_HELD) {
+    if (zkr__hold_look(hold_of(reader)) != ZKR__HOLD_HELD) {
         return lost_before(dir);
     }
     return zkr__fail(ZKR_EDEADLK, dir,
@@ -474,7 +490,7 @@ static int acquire_again(const struct zkr__reentrant *lock,
                          struct zkr__holder *holder) ZKR__LOCKED
 {
     const char *dir = lock->queue->dir;
-    if (zkr__place_look(zkr__holder_place(holder)) != ZKR__PLACE_HELD) {
+    if (zkr__hold_look(hold_of(holder)) != ZKR__HOLD_HELD) {
         return lost_before(dir);
     }
     if (holder->depth == INT_MAX) {
@@ -485,7 +501,7 @@ static int acquire_again(const struct zkr__reentrant *lock,
     return ZKR_OK;
 }
 
-static struct zkr__holder *hold_of(const struct zkr__reentrant *side)
+static struct zkr__holder *find_own(const struct zkr__reentrant *side)
 {
     return side ? zkr__holders_find(side->holders) : NULL;
 }
@@ -496,7 +512,8 @@ int zkr__reentrant_acquire(struct zkr__reentrant *lock, int64_t timeout_ms)
     int64_t started = zkr__now(c);
     zkr__lock(c);
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    struct zkr__holder *writer = hold_of(lock->writer), *reader = hold_of(lock->reader);
+    struct zkr__holder *writer = find_own(lock->writer),
+                       *reader = find_own(lock->reader);
     int rc = holder   ? acquire_again(lock, holder)
              : writer ? acquire_beside(lock, writer)
              : reader ? refuse_to_wait(lock, reader)
@@ -510,20 +527,12 @@ void zkr__reentrant_cancel(struct zkr__reentrant *lock)
     struct zkr__holder *holder, *next;
     zkr__lock(lock->c);
     HASH_ITER (hh, lock->holders, holder, next) {
-        zkr__place_cancel(&holder->place);
+        zkr__hold_cancel(&holder->hold);
     }
     zkr__unlock(lock->c);
 }
 
 /* --- questions --- */
-
-/* What a lock that threads own can be asked. */
-
-int zkr__reentrant_depth(const struct zkr__reentrant *lock)
-{
-    const struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    return holder ? holder->depth : 0;
-}
 
 const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock, int *rc)
 {
@@ -534,25 +543,36 @@ const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock, 
             zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
         return NULL;
     }
-    if (!zkr__place_sure(zkr__holder_place(holder))) {
+    if (!zkr__hold_sure(hold_of(holder))) {
         *rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir);
         return NULL;
     }
-    return zkr__holder_place(holder)->claim;
+    return hold_of(holder)->claim;
 }
 
-bool zkr__reentrant_is_held(const struct zkr__reentrant *lock)
+int64_t zkr__reentrant_is_held(const struct zkr__reentrant *lock)
 {
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    return holder && zkr__place_sure(zkr__holder_place(holder));
+    return holder && zkr__hold_sure(hold_of(holder));
 }
 
-bool zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock)
+int64_t zkr__reentrant_valid_for_ms(const struct zkr__reentrant *lock)
+{
+    return zkr__reentrant_is_held(lock) ? zkr__valid_for_ms(lock->c) : 0;
+}
+
+int64_t zkr__reentrant_depth(const struct zkr__reentrant *lock)
+{
+    const struct zkr__holder *holder = zkr__holders_find(lock->holders);
+    return holder ? holder->depth : 0;
+}
+
+int64_t zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock)
 {
     bool held = false;
     struct zkr__holder *holder, *next;
     HASH_ITER (hh, lock->holders, holder, next) {
-        held = held || zkr__place_sure(zkr__holder_place(holder));
+        held = held || zkr__hold_sure(hold_of(holder));
     }
     return held;
 }

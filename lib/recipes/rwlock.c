@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The read-write lock: two mutex objects over one path, whose threads know of each other. */
+/* The read-write lock: two mutex objects over one path, each of which knows which threads hold the other. */
 #include <zkr/rwlock.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
 #include "recipes/mutex.h"
+#include "recipes/recipe.h"
 
 ZKR__OPTIONS_CHECK(zkr_rwlock_options, 12, share_readers);
 
@@ -14,10 +15,10 @@ struct zkr_rwlock {
     zkr_mutex *reader, *writer;
 };
 
-/* A burst of threads that read comes together within a few; and each is one that a writer may wait longer. */
+/* Readers of one burst come within a few milliseconds; with each millisecond more, a writer may wait longer. */
 enum { SHARE_MS = 100 };
 
-/* Our mutex respects both sides by number, and they it. */
+/* A mutex on the same path queues with both sides, by sequence numbers, as they do with the mutex. */
 enum { KINDS = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE | 1U << ZKR__NAME_LOCK };
 
 static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options *from)
@@ -64,16 +65,8 @@ int zkr_rwlock_create(zkr_rwlock **out,
                       const char *path,
                       const zkr_rwlock_options *options)
 {
-    int rc = zkr__client_enter(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    if (!out) {
-        return zkr__fail(ZKR_EINVAL, path,
-                         "the read-write lock cannot be stored: out is NULL");
-    }
     zkr_rwlock_options o;
-    rc = zkr__options_take(&o, sizeof(o), options, "zkr_rwlock_options");
+    int rc = zkr__recipe_create(c, out, "read-write lock", &o, sizeof(o), options);
     if (rc != ZKR_OK) {
         return rc;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphore: tickets for permits. A ticket's nodes are leases, and it queues at the gate; see passage.h. */
+/* The semaphore: tickets for permits. A ticket's nodes are leases, and it queues at the gate; see semaphore_steps.h. */
 #include <string.h>
 
 #include <zkr/semaphore.h>
@@ -9,8 +9,8 @@
 #include "base/options.h"
 #include "base/path.h"
 #include "engine/contenders.h"
-#include "engine/count_watch.h"
-#include "engine/passage.h"
+#include "engine/semaphore_steps.h"
+#include "recipes/recipe.h"
 #include "recipes/ticket.h"
 
 ZKR__OPTIONS_CHECK(zkr_semaphore_options, 7, watch_node);
@@ -19,19 +19,23 @@ struct zkr_semaphore {
     zkr_client *c;
     struct zkr__gate gate;
     int64_t max;
-    struct zkr__count_watch *count; /* NULL: max is fixed */
-    int64_t tickets;                /* that exist */
+    struct zkr__node_watch *count; /* NULL: max is fixed */
+    int64_t tickets;               /* that exist */
 };
 
 static int enter(const zkr_semaphore *s)
 {
-    return s ? zkr__client_enter(s->c)
-             : zkr__fail(ZKR_EINVAL, NULL, "the semaphore is NULL");
+    return zkr__recipe_enter(s ? s->c : NULL, "semaphore");
+}
+
+static int enter_blocking(const zkr_semaphore *s)
+{
+    return zkr__recipe_enter_blocking(s ? s->c : NULL, "semaphore");
 }
 
 /* --- the maximum --- */
 
-/* Raised, it may let in who waits: they look again. */
+/* A raised maximum may let waiting requests in: they look again. */
 static void set_max(zkr_semaphore *s, int64_t max) ZKR__LOCKED
 {
     struct zkr__queue *leases = s->gate.leases;
@@ -53,6 +57,10 @@ static void on_count(void *ctx, int64_t count) ZKR__LOCKED
 
 static int check(const char *path, int64_t max, const zkr_semaphore_options *o)
 {
+    const char *fault = zkr__path_fault(path);
+    if (fault) {
+        return zkr__fail(ZKR_EINVAL, path, "the path of a semaphore %s", fault);
+    }
     if (max <= 0 || max > INT32_MAX) {
         return zkr__fail(ZKR_EINVAL, path, "a semaphore of %lld permits: 1 to %d",
                          (long long)max, INT32_MAX);
@@ -61,7 +69,7 @@ static int check(const char *path, int64_t max, const zkr_semaphore_options *o)
     if (rc != ZKR_OK) {
         return rc;
     }
-    const char *fault = o->max_from ? zkr__path_fault(o->max_from) : NULL;
+    fault = o->max_from ? zkr__path_fault(o->max_from) : NULL;
     return fault ? zkr__fail(ZKR_EINVAL, o->max_from,
                              "zkr_semaphore_options: max_from %s", fault)
                  : ZKR_OK;
@@ -69,13 +77,13 @@ static int check(const char *path, int64_t max, const zkr_semaphore_options *o)
 
 static bool make_queue(struct zkr__queue **out,
                        zkr_client *c,
-                       struct zkr__queue_spec *spec,
+                       struct zkr__queue *chosen,
                        const char *path,
                        const char *below)
 {
     char *dir = zkr__path_join(path, below);
-    spec->dir = dir;
-    bool made = dir && zkr__queue_create(out, c, spec) == ZKR_OK;
+    chosen->dir = dir;
+    bool made = dir && zkr__queue_create(out, c, chosen) == ZKR_OK;
     zkr__mem_free(dir);
     return made;
 }
@@ -86,21 +94,21 @@ static bool make_queues(struct zkr__gate *gate,
                         int64_t max,
                         const zkr_semaphore_options *o)
 {
-    struct zkr__queue_spec locks = {.meter = path,
-                                    .kind = ZKR__NAME_LOCK,
-                                    .rule = zkr__rule_first,
-                                    .owner = o->owner,
-                                    .data = o->data,
-                                    .data_len = o->data_len,
-                                    .persistent_parent = o->persistent_parent != 0};
-    struct zkr__queue_spec leases = locks;
+    struct zkr__queue locks = {.meter_path = path,
+                               .kind = ZKR__NAME_LOCK,
+                               .rule = zkr__rule_first,
+                               .owner = o->owner,
+                               .data = o->data,
+                               .data_len = o->data_len,
+                               .persistent_parent = o->persistent_parent != 0};
+    struct zkr__queue leases = locks;
     leases.kind = ZKR__NAME_LEASE;
     leases.rule = zkr__rule_permits;
     leases.rule_arg = o->max_from ? 0 : max;
     leases.tells_arg = true;
     leases.watch_node = o->watch_node != 0;
-    leases.notes_hold = true;
-    struct zkr__queue_spec lower = leases;
+    leases.writes_metadata = true;
+    struct zkr__queue lower = leases;
     lower.rule = zkr__rule_any;
     return make_queue(&gate->locks, c, &locks, path, "locks") &&
            make_queue(&gate->leases, c, &leases, path, "leases") &&
@@ -119,8 +127,9 @@ static void free_queues(struct zkr__gate *gate) ZKR__LOCKED
 
 static void end(zkr_semaphore *s) ZKR__LOCKED
 {
-    zkr__count_watch_end(s->count);
+    zkr__node_watch_end(s->count);
     free_queues(&s->gate);
+    zkr__mem_free(s);
 }
 
 /* Into the client's count of recipes, and watching. */
@@ -131,7 +140,8 @@ begin(zkr_semaphore *s, const char *path, const zkr_semaphore_options *o) ZKR__L
     if (rc != ZKR_OK || !o->max_from) {
         return rc;
     }
-    rc = zkr__count_watch_create(&s->count, s->c, o->max_from, on_count, s);
+    rc = zkr__node_watch_create(&s->count, s->c, o->max_from, ZKR__FOLLOW_COUNT,
+                                on_count, s);
     if (rc != ZKR_OK) {
         s->c->recipes--;
         return zkr__fail(rc, path, "zkr_semaphore_create: out of memory");
@@ -145,16 +155,8 @@ int zkr_semaphore_create(zkr_semaphore **out,
                          int64_t max,
                          const zkr_semaphore_options *options)
 {
-    int rc = zkr__client_enter(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    const char *fault = out ? zkr__path_fault(path) : "cannot be stored: out is NULL";
-    if (fault) {
-        return zkr__fail(ZKR_EINVAL, path, "the path of a semaphore %s", fault);
-    }
     zkr_semaphore_options o;
-    rc = zkr__options_take(&o, sizeof(o), options, "zkr_semaphore_options");
+    int rc = zkr__recipe_create(c, out, "semaphore", &o, sizeof(o), options);
     if (rc == ZKR_OK) {
         rc = check(path, max, &o);
     }
@@ -171,25 +173,19 @@ int zkr_semaphore_create(zkr_semaphore **out,
     } else {
         rc = zkr__fail(ZKR_ENOMEM, path, "zkr_semaphore_create: out of memory");
     }
-    if (rc != ZKR_OK && s) {
+    if (rc == ZKR_OK) {
+        *out = s;
+    } else if (s) {
         end(s);
     }
     zkr__unlock(c);
-    if (rc != ZKR_OK) {
-        zkr__mem_free(s);
-        return rc;
-    }
-    *out = s;
-    return ZKR_OK;
+    return rc;
 }
 
 int zkr_semaphore_destroy(zkr_semaphore *s)
 {
-    if (!s) {
-        return ZKR_OK;
-    }
-    int rc = enter(s);
-    if (rc != ZKR_OK) {
+    int rc = s ? enter(s) : ZKR_OK;
+    if (!s || rc != ZKR_OK) {
         return rc;
     }
     zkr_client *c = s->c;
@@ -203,9 +199,6 @@ int zkr_semaphore_destroy(zkr_semaphore *s)
         c->recipes--;
     }
     zkr__unlock(c);
-    if (rc == ZKR_OK) {
-        zkr__mem_free(s);
-    }
     return rc;
 }
 
@@ -237,35 +230,19 @@ static int check_permits(const zkr_semaphore *s, int n)
     return ZKR_OK;
 }
 
-static int request(zkr_semaphore *s,
-                   int n,
-                   int64_t timeout_ms,
-                   zkr_ticket_fn fn,
-                   void *ctx,
-                   zkr_ticket **out)
+/* What a request for @n permits is made of, into @args. */
+static int prepare(zkr_semaphore *s, int n, struct zkr__request_args *args)
 {
     int rc = check_permits(s, n);
     if (rc != ZKR_OK) {
         return rc;
     }
-    const struct zkr__place_queues *queues = zkr__passage_make(&s->gate, (uint32_t)n);
-    if (!queues) {
-        return zkr__fail(ZKR_ENOMEM, s->gate.leases->dir,
-                         "cannot make a ticket: out of memory");
-    }
-    const struct zkr__request_args args = {.queue = s->gate.leases,
-                                           .queues = queues,
-                                           .tickets = &s->tickets,
-                                           .timeout_ms = timeout_ms,
-                                           .fn = fn,
-                                           .ctx = ctx};
-    rc = zkr__ticket_request(out, &args);
-    if (rc != ZKR_OK) {
-        zkr__lock(s->c);
-        zkr__passage_drop(queues);
-        zkr__unlock(s->c);
-    }
-    return rc;
+    args->queue = s->gate.leases;
+    args->queues = zkr__permits_ask(&s->gate, (uint32_t)n);
+    args->tickets = &s->tickets;
+    return args->queues ? ZKR_OK
+                        : zkr__fail(ZKR_ENOMEM, args->queue->dir,
+                                    "cannot make a ticket: out of memory");
 }
 
 int zkr_semaphore_request(zkr_semaphore *s,
@@ -275,29 +252,22 @@ int zkr_semaphore_request(zkr_semaphore *s,
                           void *ctx,
                           zkr_ticket **out)
 {
+    struct zkr__request_args args = {.timeout_ms = timeout_ms, .fn = fn, .ctx = ctx};
     int rc = enter(s);
-    return rc == ZKR_OK ? request(s, n, timeout_ms, fn, ctx, out) : rc;
-}
-
-static int enter_blocking(const zkr_semaphore *s)
-{
-    int rc = enter(s);
-    return rc == ZKR_OK ? zkr__client_enter_blocking(s->c) : rc;
+    if (rc == ZKR_OK) {
+        rc = prepare(s, n, &args);
+    }
+    return rc == ZKR_OK ? zkr__ticket_request(out, &args) : rc;
 }
 
 int zkr_semaphore_acquire(zkr_semaphore *s, int n, int64_t timeout_ms, zkr_ticket **out)
 {
-    zkr_ticket *t = NULL;
+    struct zkr__request_args args = {.timeout_ms = timeout_ms};
     int rc = enter_blocking(s);
-    if (rc != ZKR_OK) {
-        return rc;
+    if (rc == ZKR_OK) {
+        rc = prepare(s, n, &args);
     }
-    if (!out) {
-        return zkr__fail(ZKR_EINVAL, s->gate.leases->dir,
-                         "the ticket cannot be stored: out is NULL");
-    }
-    rc = request(s, n, timeout_ms, NULL, NULL, &t);
-    return rc == ZKR_OK ? zkr__ticket_acquire(out, t) : rc;
+    return rc == ZKR_OK ? zkr__ticket_acquire(out, &args) : rc;
 }
 
 int zkr_semaphore_holders(zkr_semaphore *s, zkr_contenders **out)

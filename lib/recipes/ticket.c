@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A place in a queue that no thread owns, and those who hear of it: a callback and waiters. */
+/* A hold that no thread owns. A callback and waiting threads hear of it. */
 #include "recipes/ticket.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <zkr/guard.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/hold_write.h"
+#include "engine/loss.h"
+#include "recipes/recipe.h"
+#include "session/bound.h"
 
 /* On the stack of a thread in zkr_ticket_wait(). */
 struct zkr__ticket_waiter {
@@ -11,38 +20,44 @@ struct zkr__ticket_waiter {
     struct zkr__cv wake;
 };
 
-int zkr__ticket_enter(const zkr_ticket *t)
+static int enter(const zkr_ticket *t)
 {
-    return t ? zkr__client_enter(t->c)
-             : zkr__fail(ZKR_EINVAL, NULL, "the ticket is NULL");
+    return zkr__recipe_enter(t ? t->c : NULL, "ticket");
 }
 
-const char *zkr__ticket_dir(zkr_ticket *t)
+static int enter_blocking(const zkr_ticket *t)
+{
+    return zkr__recipe_enter_blocking(t ? t->c : NULL, "ticket");
+}
+
+/* The path that errors name: of several, the one where the hold failed. Takes the client's lock. */
+static const char *dir_of(zkr_ticket *t)
 {
     zkr__lock(t->c);
-    const char *dir = t->place.queue->dir;
+    const char *dir = t->hold.queue->dir;
     zkr__unlock(t->c);
     return dir;
 }
 
 /* --- reporting --- */
 
-/* What the callback is to hear next; 0 = nothing, as of one released. HELD may turn out to be over
- * by then. */
+/* What the callback is told next; 0 = nothing, as of a released ticket. When it is told HELD, the hold may be over. */
 static int next_report(const zkr_ticket *t) ZKR__LOCKED
 {
     if (!t->fn || !t->announced) {
         return 0;
     }
-    enum zkr__place_state state = t->place.state;
-    if (t->reported == 0) {
-        return zkr__place_granted(&t->place) || state == ZKR__PLACE_LOST
-                   ? ZKR_TICKET_HELD
-               : state == ZKR__PLACE_FAILED ? ZKR_TICKET_FAILED
-                                            : 0;
+    enum zkr__hold_state state = t->hold.state;
+    if (t->reported == 0 || t->reported == ZKR_TICKET_QUEUED) {
+        bool queued = t->reported == 0 && t->hold.queue->tells_queued &&
+                      zkr__hold_place(&t->hold) > 0;
+        return zkr__hold_granted(&t->hold) || state == ZKR__HOLD_LOST ? ZKR_TICKET_HELD
+               : state == ZKR__HOLD_FAILED ? ZKR_TICKET_FAILED
+               : queued                    ? ZKR_TICKET_QUEUED
+                                           : 0;
     }
-    return t->reported == ZKR_TICKET_HELD && state == ZKR__PLACE_LOST ? ZKR_TICKET_LOST
-                                                                      : 0;
+    return t->reported == ZKR_TICKET_HELD && state == ZKR__HOLD_LOST ? ZKR_TICKET_LOST
+                                                                     : 0;
 }
 
 static void post_report(zkr_ticket *t) ZKR__LOCKED
@@ -62,6 +77,33 @@ static void wake(zkr_ticket *t) ZKR__LOCKED
     }
 }
 
+/* The state now, a ZKR_TICKET_ number. A grant is taken by this call. */
+static int look(zkr_ticket *t) ZKR__LOCKED
+{
+    if (t->released) {
+        return ZKR_TICKET_RELEASED;
+    }
+    enum zkr__hold_state before = t->hold.state;
+    if (zkr__hold_look(&t->hold) != before) {
+        wake(t);
+        post_report(t);
+    }
+    switch (t->hold.state) {
+    case ZKR__HOLD_HELD:
+        return ZKR_TICKET_HELD;
+    case ZKR__HOLD_LOST:
+        return ZKR_TICKET_LOST;
+    case ZKR__HOLD_FAILED:
+        return ZKR_TICKET_FAILED;
+    case ZKR__HOLD_NONE: /* released, the caller does not know yet */
+        return ZKR_TICKET_RELEASED;
+    case ZKR__HOLD_WAITING:
+    case ZKR__HOLD_DOUBTED: /* no ticket's queue keeps places */
+        break;
+    }
+    return ZKR_TICKET_WAITING;
+}
+
 /* On the dispatch thread. The callback may end the ticket. */
 static bool run(struct zkr__call *call)
 {
@@ -70,12 +112,12 @@ static bool run(struct zkr__call *call)
     zkr_ticket_fn fn = t->fn;
     void *ctx = t->ctx;
     zkr__lock(c);
-    (void)zkr__ticket_look(t);
+    (void)look(t);
     t->posted = false;
     int report = next_report(t);
     if (report != 0) {
         t->reported = report;
-        post_report(t); /* of the loss, when it was over by now */
+        post_report(t); /* of what has happened since */
     }
     zkr__unlock(c);
     if (report != 0) {
@@ -84,72 +126,50 @@ static bool run(struct zkr__call *call)
     return report != 0;
 }
 
-static void on_change(struct zkr__place *place) ZKR__LOCKED
+static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
-    zkr_ticket *t = ZKR__OWNER_OF(place, zkr_ticket, place);
-    (void)zkr__place_follow(place);
+    zkr_ticket *t = ZKR__OWNER_OF(hold, zkr_ticket, hold);
+    (void)zkr__hold_follow(hold);
     wake(t);
     post_report(t);
 }
 
 /* --- asking --- */
 
-int zkr__ticket_look(zkr_ticket *t)
-{
-    if (t->released) {
-        return ZKR_TICKET_RELEASED;
-    }
-    enum zkr__place_state before = t->place.state;
-    if (zkr__place_look(&t->place) != before) {
-        wake(t);
-        post_report(t);
-    }
-    switch (t->place.state) {
-    case ZKR__PLACE_HELD:
-        return ZKR_TICKET_HELD;
-    case ZKR__PLACE_LOST:
-        return ZKR_TICKET_LOST;
-    case ZKR__PLACE_FAILED:
-        return ZKR_TICKET_FAILED;
-    case ZKR__PLACE_NONE: /* released, the caller does not know yet */
-        return ZKR_TICKET_RELEASED;
-    case ZKR__PLACE_WAITING:
-        break;
-    }
-    return ZKR_TICKET_WAITING;
-}
-
 static int say(const zkr_ticket *t, int code) ZKR__LOCKED
 {
-    const char *dir = t->place.queue->dir;
+    const char *dir = t->hold.queue->dir;
     return code == ZKR_ESESSION ? zkr__fail(code, dir, "%s was lost while held", dir)
            : code == ZKR_ECANCELED
                ? zkr__fail(code, dir, "the ticket of %s was released", dir)
-               : zkr__place_fail(&t->place, t->timeout_ms);
+               : zkr__hold_fail(&t->hold, t->timeout_ms);
 }
 
-int zkr__ticket_why(const zkr_ticket *t)
+/* Why it is not held, with the last error. ZKR_OK: it is held, or waits. */
+static int why(const zkr_ticket *t) ZKR__LOCKED
 {
-    int code = t->released                           ? t->end
-               : t->place.state == ZKR__PLACE_LOST   ? ZKR_ESESSION
-               : t->place.state == ZKR__PLACE_FAILED ? t->place.failure
-                                                     : ZKR_OK;
+    int code = t->released                         ? t->end
+               : t->hold.state == ZKR__HOLD_LOST   ? ZKR_ESESSION
+               : t->hold.state == ZKR__HOLD_FAILED ? t->hold.failure
+                                                   : ZKR_OK;
     return code == ZKR_OK ? ZKR_OK : say(t, code);
 }
 
-bool zkr__ticket_is_sure(zkr_ticket *t)
+/* Held, and surely so now. */
+static bool is_sure(zkr_ticket *t) ZKR__LOCKED
 {
-    return zkr__ticket_look(t) == ZKR_TICKET_HELD && zkr__place_sure(&t->place);
+    return look(t) == ZKR_TICKET_HELD && zkr__hold_sure(&t->hold);
 }
 
-const struct zkr__claim *zkr__ticket_hold(zkr_ticket *t, int *rc)
+/* The claim by which it surely holds, or NULL and a code. */
+static const struct zkr__claim *sure_claim(zkr_ticket *t, int *rc) ZKR__LOCKED
 {
-    const char *dir = t->place.queue->dir;
-    if (zkr__ticket_is_sure(t)) {
-        return t->place.claim;
+    const char *dir = t->hold.queue->dir;
+    if (is_sure(t)) {
+        return t->hold.claim;
     }
-    *rc = t->place.state == ZKR__PLACE_LOST
-              ? zkr__ticket_why(t)
+    *rc = t->hold.state == ZKR__HOLD_LOST
+              ? why(t)
               : zkr__fail(ZKR_ESTATE, dir, "the ticket of %s is not held", dir);
     return NULL;
 }
@@ -166,15 +186,15 @@ static zkr_ticket *make(const struct zkr__request_args *args)
         t->timeout_ms = args->timeout_ms;
         t->tickets = args->tickets;
         t->call = (struct zkr__call){.owner = t, .run = run};
-        t->place.queue = args->queue;
-        t->place.queues = args->queues;
-        t->place.timed = true;
-        t->place.on_change = on_change;
+        t->hold.queue = args->queue;
+        t->hold.queues = args->queues;
+        t->hold.timed = true;
+        t->hold.on_change = on_change;
     }
     return t;
 }
 
-int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args)
+static int request(zkr_ticket **out, const struct zkr__request_args *args)
 {
     zkr_client *c = args->queue->c;
     const char *dir = args->queue->dir;
@@ -191,9 +211,9 @@ int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args)
         return zkr__fail(ZKR_ENOMEM, dir, "cannot make a ticket: out of memory");
     }
     zkr__lock(c);
-    zkr__place_enter(&t->place, args->timeout_ms, started);
-    if (t->place.failure == ZKR_ENOMEM || t->place.failure == ZKR_ESYS) {
-        rc = zkr__place_fail(&t->place, args->timeout_ms);
+    zkr__hold_enter(&t->hold, args->timeout_ms, started);
+    if (t->hold.failure == ZKR_ENOMEM || t->hold.failure == ZKR_ESYS) {
+        rc = zkr__hold_fail(&t->hold, args->timeout_ms);
     } else {
         /* Before the lock is let go, and so before anybody can be told. */
         *out = t;
@@ -208,10 +228,29 @@ int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args)
     return rc;
 }
 
-void zkr__ticket_let_go(zkr_ticket *t, int end)
+static void drop_queues(const struct zkr__hold_queues *queues) ZKR__LOCKED
+{
+    if (queues && queues->on_free) {
+        queues->on_free(queues);
+    }
+}
+
+int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args)
+{
+    int rc = request(out, args);
+    if (rc != ZKR_OK) {
+        zkr__lock(args->queue->c);
+        drop_queues(args->queues);
+        zkr__unlock(args->queue->c);
+    }
+    return rc;
+}
+
+/* Leave the queue, unless the ticket was released before. @end: why it is not held. */
+static void let_go(zkr_ticket *t, int end) ZKR__LOCKED
 {
     if (!t->released) {
-        (void)zkr__place_leave(&t->place, false);
+        (void)zkr__hold_leave(&t->hold, false);
         t->released = true;
         t->end = end;
         wake(t);
@@ -220,26 +259,21 @@ void zkr__ticket_let_go(zkr_ticket *t, int end)
 
 int zkr_ticket_release(zkr_ticket *t)
 {
-    int rc = zkr__ticket_enter(t);
+    int rc = enter(t);
     if (rc != ZKR_OK) {
         return rc;
     }
     zkr__lock(t->c);
-    switch (t->released ? ZKR__PLACE_NONE : zkr__place_follow(&t->place)) {
-    case ZKR__PLACE_WAITING:
-        zkr__ticket_let_go(t, ZKR_ECANCELED);
-        break;
-    case ZKR__PLACE_FAILED:
-        zkr__ticket_let_go(t, t->place.failure);
-        break;
-    case ZKR__PLACE_HELD:
-    case ZKR__PLACE_LOST:
-        (void)zkr__place_look(&t->place);
-        zkr__ticket_let_go(t,
-                           t->place.state == ZKR__PLACE_LOST ? ZKR_ESESSION : ZKR_OK);
-        break;
-    case ZKR__PLACE_NONE:
-        break;
+    enum zkr__hold_state state =
+        t->released ? ZKR__HOLD_NONE : zkr__hold_follow(&t->hold);
+    if (state == ZKR__HOLD_HELD) {
+        state = zkr__hold_look(&t->hold);
+    }
+    if (state != ZKR__HOLD_NONE) {
+        let_go(t, state == ZKR__HOLD_WAITING  ? ZKR_ECANCELED
+                  : state == ZKR__HOLD_FAILED ? t->hold.failure
+                  : state == ZKR__HOLD_LOST   ? ZKR_ESESSION
+                                              : ZKR_OK);
     }
     if (t->end == ZKR_ESESSION) {
         rc = say(t, t->end);
@@ -250,19 +284,16 @@ int zkr_ticket_release(zkr_ticket *t)
 
 int zkr_ticket_destroy(zkr_ticket *t)
 {
-    if (!t) {
-        return ZKR_OK;
-    }
-    int rc = zkr__ticket_enter(t);
-    if (rc != ZKR_OK) {
+    int rc = t ? enter(t) : ZKR_OK;
+    if (!t || rc != ZKR_OK) {
         return rc;
     }
     zkr_client *c = t->c;
     zkr__lock(c);
-    int state = zkr__ticket_look(t);
+    int state = look(t);
     if (t->waiters || t->writing > 0 || state == ZKR_TICKET_WAITING ||
         state == ZKR_TICKET_HELD) {
-        const char *dir = t->place.queue->dir;
+        const char *dir = t->hold.queue->dir;
         rc = zkr__fail(ZKR_EBUSY, dir, "the ticket of %s is held or waited for", dir);
     }
     zkr__unlock(c);
@@ -271,13 +302,13 @@ int zkr_ticket_destroy(zkr_ticket *t)
     }
     zkr__dispatch_cancel(&c->dispatch, t);
     zkr__lock(c);
-    (void)zkr__place_leave(&t->place, false);
+    (void)zkr__hold_leave(&t->hold, false);
     (*t->tickets)--;
-    if (t->place.queues && t->place.queues->on_free) {
-        t->place.queues->on_free(t->place.queues);
+    if (t->told) {
+        zkr__claim_unref(t->told);
     }
+    drop_queues(t->hold.queues);
     zkr__unlock(c);
-    zkr__mem_free(t->lost_text);
     zkr__mem_free(t);
     return ZKR_OK;
 }
@@ -287,7 +318,7 @@ int zkr_ticket_destroy(zkr_ticket *t)
 /* The ticket's own time-out ends the wait as well, though the service thread be busy with a handle. */
 static bool sleep_on(zkr_ticket *t, struct zkr__cv *wake, int64_t deadline) ZKR__LOCKED
 {
-    int64_t own = t->place.deadline;
+    int64_t own = t->hold.deadline;
     return zkr__wait(t->c, wake, own < deadline ? own : deadline);
 }
 
@@ -295,17 +326,14 @@ static int wait_for(zkr_ticket *t, int64_t timeout_ms) ZKR__LOCKED
 {
     struct zkr__ticket_waiter self;
     int64_t deadline = zkr__clock_deadline(zkr__now(t->c), timeout_ms);
-    int state = zkr__ticket_look(t);
+    int state = look(t);
     if (state == ZKR_TICKET_WAITING && timeout_ms != 0) {
-        int error = zkr__cv_init(&self.wake);
-        if (error != 0) {
-            return zkr__fail_sys(error, "cannot wait");
-        }
+        zkr__cv_init(&self.wake);
         bool in_time = true;
         DL_APPEND(t->waiters, &self);
         while (state == ZKR_TICKET_WAITING && in_time) {
             in_time = sleep_on(t, &self.wake, deadline);
-            state = zkr__ticket_look(t);
+            state = look(t);
         }
         DL_DELETE(t->waiters, &self);
         zkr__cv_destroy(&self.wake);
@@ -314,22 +342,19 @@ static int wait_for(zkr_ticket *t, int64_t timeout_ms) ZKR__LOCKED
         return ZKR_OK;
     }
     if (state == ZKR_TICKET_WAITING) {
-        return zkr__fail(ZKR_ETIMEDOUT, t->place.queue->dir,
+        return zkr__fail(ZKR_ETIMEDOUT, t->hold.queue->dir,
                          "%s is not granted after %lld ms; the ticket still waits",
-                         t->place.queue->dir, (long long)timeout_ms);
+                         t->hold.queue->dir, (long long)timeout_ms);
     }
-    int why = zkr__ticket_why(t);
-    return why == ZKR_OK ? say(t, ZKR_ECANCELED) : why;
+    int rc = why(t);
+    return rc == ZKR_OK ? say(t, ZKR_ECANCELED) : rc;
 }
 
 int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms)
 {
-    int rc = zkr__ticket_enter(t);
+    int rc = enter_blocking(t);
     if (rc == ZKR_OK) {
-        rc = zkr__client_enter_blocking(t->c);
-    }
-    if (rc == ZKR_OK) {
-        rc = zkr__timeout_check(timeout_ms, zkr__ticket_dir(t));
+        rc = zkr__timeout_check(timeout_ms, dir_of(t));
     }
     if (rc != ZKR_OK) {
         return rc;
@@ -340,9 +365,14 @@ int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms)
     return rc;
 }
 
-int zkr__ticket_acquire(zkr_ticket **out, zkr_ticket *t)
+int zkr__ticket_acquire(zkr_ticket **out, const struct zkr__request_args *args)
 {
-    int rc = zkr_ticket_wait(t, ZKR_FOREVER);
+    zkr_ticket *t = NULL;
+    int rc = zkr__ticket_request(out ? &t : NULL, args);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    rc = zkr_ticket_wait(t, ZKR_FOREVER);
     if (rc == ZKR_OK) {
         *out = t;
     } else {
@@ -350,4 +380,182 @@ int zkr__ticket_acquire(zkr_ticket **out, zkr_ticket *t)
         (void)zkr_ticket_destroy(t);
     }
     return rc;
+}
+
+/* --- what it can be asked --- */
+
+int zkr_ticket_state(zkr_ticket *t)
+{
+    int state = enter(t);
+    if (state == ZKR_OK) {
+        zkr__lock(t->c);
+        state = look(t);
+        zkr__unlock(t->c);
+    }
+    return state;
+}
+
+int zkr_ticket_position(zkr_ticket *t, int64_t *ahead)
+{
+    int rc = enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(t->c);
+    const char *dir = t->hold.queue->dir;
+    int state = look(t);
+    int64_t place = zkr__hold_place(&t->hold);
+    if (!ahead) {
+        rc = zkr__fail(ZKR_EINVAL, dir, "the position cannot be stored: ahead is NULL");
+    } else if (state == ZKR_TICKET_HELD || (state == ZKR_TICKET_WAITING && place > 0)) {
+        *ahead = place;
+    } else if (state == ZKR_TICKET_WAITING) {
+        rc = zkr__fail(ZKR_ENOANSWER, dir,
+                       "no server has told yet who is in front at %s", dir);
+    } else {
+        rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s does not wait", dir);
+    }
+    zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr_ticket_error(zkr_ticket *t)
+{
+    int rc = enter(t);
+    if (rc == ZKR_OK) {
+        zkr__lock(t->c);
+        (void)look(t);
+        rc = why(t);
+        zkr__unlock(t->c);
+    }
+    return rc;
+}
+
+int64_t zkr_ticket_valid_for_ms(zkr_ticket *t)
+{
+    if (enter(t) != ZKR_OK) {
+        return 0;
+    }
+    zkr__lock(t->c);
+    int64_t left = is_sure(t) ? zkr__valid_for_ms(t->c) : 0;
+    zkr__unlock(t->c);
+    return left;
+}
+
+static int no_room(zkr_ticket *t)
+{
+    return zkr__fail(ZKR_EINVAL, dir_of(t), "there is no room for the result");
+}
+
+/* What @getter says of a sure hold, into @out. */
+static int get(zkr_ticket *t, zkr__hold_getter getter, void *out, size_t size)
+{
+    int rc = enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!out) {
+        return no_room(t);
+    }
+    zkr__lock(t->c);
+    const struct zkr__claim *claim = sure_claim(t, &rc);
+    rc = claim ? getter(claim, out, size) : rc;
+    zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token)
+{
+    return get(t, zkr__hold_get_token, token, sizeof(*token));
+}
+
+int zkr_ticket_pass(zkr_ticket *t, int64_t *pass)
+{
+    return get(t, zkr__hold_get_pass, pass, sizeof(*pass));
+}
+
+int zkr_ticket_node(zkr_ticket *t, char *buf, size_t size)
+{
+    return get(t, zkr__hold_get_node, buf, size);
+}
+
+int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op)
+{
+    return get(t, zkr__hold_get_guard, op, 0);
+}
+
+int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size)
+{
+    int rc = enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!out || size == 0 || size > INT_MAX) {
+        return no_room(t);
+    }
+    zkr__lock(t->c);
+    const char *dir = t->hold.queue->dir;
+    if (look(t) != ZKR_TICKET_LOST) {
+        rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s was not lost", dir);
+    } else {
+        if (!t->told) {
+            t->told = t->hold.claim;
+            zkr__claim_ref(t->told);
+        }
+        const zkr_lost lost = zkr__loss_tell(t->told, t->told->k.lost);
+        memset(out, 0, size);
+        memcpy(out, &lost, size < sizeof(lost) ? size : sizeof(lost));
+    }
+    zkr__unlock(t->c);
+    return rc;
+}
+
+/* --- writes of the application while it is held --- */
+
+static int write(zkr_ticket *t, const struct zkr__writes *writes)
+{
+    int rc = enter_blocking(t);
+    if (rc == ZKR_OK) {
+        rc = zkr__writes_check(writes, dir_of(t));
+    }
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(t->c);
+    if (sure_claim(t, &rc)) {
+        bool over;
+        t->writing++;
+        rc = zkr__hold_write(&t->hold, writes, &over);
+        t->writing--;
+        if (over) {
+            let_go(t, rc == ZKR_ESESSION ? ZKR_ESESSION : ZKR_OK);
+        }
+    }
+    zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr_ticket_multi(zkr_ticket *t,
+                     int count,
+                     const zoo_op_t *ops,
+                     zoo_op_result_t *results,
+                     int64_t timeout_ms)
+{
+    return write(t, &(struct zkr__writes){.count = (size_t)count,
+                                          .ops = ops,
+                                          .results = results,
+                                          .timeout_ms = timeout_ms});
+}
+
+int zkr_ticket_release_multi(zkr_ticket *t,
+                             int count,
+                             const zoo_op_t *ops,
+                             zoo_op_result_t *results,
+                             int64_t timeout_ms)
+{
+    return write(t, &(struct zkr__writes){.count = (size_t)count,
+                                          .ops = ops,
+                                          .results = results,
+                                          .timeout_ms = timeout_ms,
+                                          .release = true});
 }

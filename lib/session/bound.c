@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/bound.h"
 
-#include "session/wake.h"
+#include "session/request.h"
+
+static int64_t session_ns(const zkr_client *c)
+{
+    return c->session_ms * ZKR__MS;
+}
+
+/* --- the lease bound --- */
 
 int64_t zkr__from_boot(const zkr_client *c, int64_t boot)
 {
@@ -16,9 +23,8 @@ bool zkr__sure(zkr_client *c)
 
 bool zkr__amply_sure(zkr_client *c)
 {
-    int64_t margin = c->session_ms * ZKR__MS / 6;
     return c->options.lease_probe_ms < 0 ||
-           zkr__lease_alive(&c->lease, c->door->boot() + margin);
+           zkr__lease_alive(&c->lease, c->door->boot() + session_ns(c) / 6);
 }
 
 int64_t zkr__valid_for_ms(zkr_client *c)
@@ -26,21 +32,12 @@ int64_t zkr__valid_for_ms(zkr_client *c)
     if (c->options.lease_probe_ms < 0) {
         return c->session_id != 0 ? ZKR_UNKNOWN : 0;
     }
-    int64_t left = (c->lease.until - c->door->boot()) / ZKR__MS;
-    return left > 0 ? left : 0;
+    return zkr__later((c->lease.until - c->door->boot()) / ZKR__MS, 0);
 }
 
-void zkr__probe_done(zkr_client *c, bool answered)
+int64_t zkr__probe_due(const zkr_client *c)
 {
-    enum { MOST = 3 };
-    c->probing = false;
-    c->probe_failures = answered                   ? 0
-                        : c->probe_failures < MOST ? c->probe_failures + 1
-                                                   : MOST;
-    /* After the first failure S/32, then S/16 and S/8. */
-    int64_t pause = c->session_ms * ZKR__MS / 64 << c->probe_failures;
-    c->probe_after = answered ? 0 : c->door->boot() + pause;
-    zkr__wake_by(c, zkr__now(c));
+    return zkr__from_boot(c, zkr__lease_probe_at(&c->lease));
 }
 
 void zkr__probe_soon(zkr_client *c)
@@ -49,7 +46,76 @@ void zkr__probe_soon(zkr_client *c)
     zkr__wake_by(c, zkr__now(c));
 }
 
-int64_t zkr__probe_due(const zkr_client *c)
+void zkr__probe_done(zkr_client *c, bool answered)
 {
-    return zkr__from_boot(c, zkr__lease_probe_at(&c->lease));
+    enum { MOST = 3 };
+    c->probing = false;
+    c->probe_after = 0;
+    if (answered) {
+        c->probe_failures = 0;
+    } else {
+        /* After the first failure S/32, then S/16 and S/8. */
+        c->probe_failures += c->probe_failures < MOST;
+        c->probe_after = c->door->boot() + (session_ns(c) / 64 << c->probe_failures);
+    }
+    zkr__wake_by(c, zkr__now(c));
+}
+
+/* --- loss diagnostics --- */
+
+/* A service that is late by this part of the session timeout was not just busy. */
+enum { STOP_PART = 4 };
+
+static int64_t lateness(const zkr_client *c, int64_t boot) ZKR__LOCKED
+{
+    int64_t late = c->due != 0 ? boot - c->due : 0;
+    return late >= session_ns(c) / STOP_PART ? late : 0;
+}
+
+void zkr__service_runs(zkr_client *c)
+{
+    int64_t boot = c->door->boot();
+    int64_t late = lateness(c, boot);
+    if (late > 0) {
+        c->stopped = late;
+        c->stopped_until = boot;
+    }
+    c->due = 0;
+}
+
+void zkr__service_rests(zkr_client *c, int64_t at)
+{
+    c->due = at == ZKR__NEVER ? 0 : c->door->boot() + (at - zkr__now(c));
+}
+
+/* For how long the process has stood still lately, also when the service has not run since. */
+static int64_t stopped(const zkr_client *c, int64_t boot) ZKR__LOCKED
+{
+    int64_t late = lateness(c, boot);
+    bool lately = c->stopped > 0 && boot - c->stopped_until <= session_ns(c);
+    return late > 0 ? late : lately ? c->stopped : 0;
+}
+
+/* Rounded down, but not to 0. */
+static int64_t to_ms(int64_t ns)
+{
+    return ns <= 0 ? 0 : ns < ZKR__MS ? 1 : ns / ZKR__MS;
+}
+
+static zkr_lost look(const zkr_client *c) ZKR__LOCKED
+{
+    int64_t boot = c->door->boot();
+    int64_t oldest = c->link ? zkr__link_oldest(c->link) : ZKR__NEVER;
+    return (zkr_lost){
+        .session_id = c->session_id,
+        .last_write_ms = c->lease.session != 0 ? to_ms(boot - c->lease.last.sent) : -1,
+        .silent_ms = oldest != ZKR__NEVER ? to_ms(boot - oldest) : 0,
+        .disconnected_ms = zkr__connected(c) ? 0 : to_ms(zkr__now(c) - c->suspended_at),
+        .stopped_ms = to_ms(stopped(c, boot)),
+    };
+}
+
+zkr_lost zkr__observe(const zkr_client *c)
+{
+    return c->session_id != 0 ? look(c) : c->at_end;
 }

@@ -1,23 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lease bound of a client: until when its session is surely alive. lease.h computes it. */
+/*
+ * What a client knows of its session: the lease bound, until when the session is surely alive (lease.h); and loss
+ * diagnostics, which tell what was observed before the session or a hold was lost.
+ */
 #ifndef ZKR_SESSION_BOUND_H
 #define ZKR_SESSION_BOUND_H
 
 #include "session/client.h"
 
-/* Is what we hold in this session surely ours, now? Always, when probes are turned off. */
+/* Are the holds of this session surely ours now? Always when probes are turned off. */
 bool zkr__sure(zkr_client *c) ZKR__LOCKED;
-/* The same, and long enough for a holder to send a probe and have it answered. */
+/* The same, for long enough that a holder can send a probe and get the answer. */
 bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;
 int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
-/* When another quorum write can prove more than those answered do. */
+
+/* When the next probe is due. */
 int64_t zkr__probe_due(const zkr_client *c) ZKR__LOCKED;
-/* Something is to go out with a probe: the next one is due at once. */
+/* The next probe is due at once, as it has something to carry. */
 void zkr__probe_soon(zkr_client *c) ZKR__LOCKED;
 /* The probe was answered, or could not be sent. */
 void zkr__probe_done(zkr_client *c, bool answered) ZKR__LOCKED;
 
-/* A moment on the lease's clock (CLOCK_BOOTTIME) on the timers' clock. ZKR__NEVER stays. */
+/* A time of the lease's clock (CLOCK_BOOTTIME) in the timers' clock. ZKR__NEVER stays. */
 int64_t zkr__from_boot(const zkr_client *c, int64_t boot) ZKR__LOCKED;
+
+/* --- loss diagnostics --- */
+
+/*
+ * What is told of a loss, but for what only the hold knows. As of now; without a session, as the last session ended.
+ */
+zkr_lost zkr__observe(const zkr_client *c) ZKR__LOCKED;
+
+/* The service runs. When it is late, the process has stood still. */
+void zkr__service_runs(zkr_client *c) ZKR__LOCKED;
+/* The service will run again at @at (zkr__now()), or when it is woken. */
+void zkr__service_rests(zkr_client *c, int64_t at) ZKR__LOCKED;
 
 #endif

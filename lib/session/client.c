@@ -1,59 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/client.h"
 
-#include <errno.h>
-
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "session/log.h"
 #include "session/zk_value.h"
 
-static int init_sync(zkr_client *c)
-{
-    int rc = zkr__mu_init(&c->mu);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = zkr__cv_init(&c->changed);
-    if (rc != 0) {
-        goto no_changed;
-    }
-    rc = zkr__cv_init(&c->service_cv);
-    if (rc != 0) {
-        goto no_service_cv;
-    }
-    rc = zkr__dispatch_init(&c->dispatch);
-    if (rc == 0) {
-        return 0;
-    }
-    zkr__cv_destroy(&c->service_cv);
-no_service_cv:
-    zkr__cv_destroy(&c->changed);
-no_changed:
-    zkr__mu_destroy(&c->mu);
-    return rc;
-}
-
-int zkr__client_new(zkr_client **out)
+zkr_client *zkr__client_new(const zkr_client_options *options)
 {
     zkr_client *c = zkr__mem_alloc(sizeof(*c));
-    if (!c) {
-        return ENOMEM;
+    if (c) {
+        zkr__mu_init(&c->mu);
+        zkr__cv_init(&c->changed);
+        zkr__cv_init(&c->service_cv);
+        zkr__dispatch_init(&c->dispatch);
+        c->options = *options;
+        c->holders = 1;
+        c->service_at = ZKR__NEVER;
+        c->fork_generation = zkr__fork_generation();
     }
-    int rc = init_sync(c);
-    if (rc != 0) {
-        zkr__mem_free(c);
-        return rc;
-    }
-    c->holders = 1;
-    c->service_at = ZKR__NEVER;
-    c->fork_generation = zkr__fork_generation();
-    *out = c;
-    return 0;
+    return c;
 }
 
-static void free_memory(zkr_client *c)
+void zkr__client_keep(zkr_client *c)
 {
+    (void)__atomic_add_fetch(&c->holders, 1, __ATOMIC_RELAXED);
+}
+
+void zkr__client_free(zkr_client *c)
+{
+    if (!c || __atomic_sub_fetch(&c->holders, 1, __ATOMIC_ACQ_REL) > 0) {
+        return;
+    }
+    zkr__dispatch_destroy(&c->dispatch);
+    zkr__cv_destroy(&c->service_cv);
+    zkr__cv_destroy(&c->changed);
+    zkr__mu_destroy(&c->mu);
     for (size_t i = 0; i < c->auth_count; i++) {
         zkr__mem_free((void *)(uintptr_t)c->auths[i].scheme);
         zkr__mem_free((void *)(uintptr_t)c->auths[i].cert);
@@ -64,30 +47,10 @@ static void free_memory(zkr_client *c)
     zkr__mem_free(c->lookup.servers);
     zkr__mem_free(c->owner);
     zkr__mem_free(c->tls_cert);
+    zkr__mem_free(c->guardian_tls);
     zkr__zk_acl_free(c->acl);
     zkr__meters_free(&c->meters);
     zkr__mem_free(c);
-}
-
-static void destroy_sync(zkr_client *c)
-{
-    zkr__dispatch_destroy(&c->dispatch);
-    zkr__cv_destroy(&c->service_cv);
-    zkr__cv_destroy(&c->changed);
-    zkr__mu_destroy(&c->mu);
-}
-
-void zkr__client_keep(zkr_client *c)
-{
-    (void)__atomic_add_fetch(&c->holders, 1, __ATOMIC_RELAXED);
-}
-
-void zkr__client_free(zkr_client *c)
-{
-    if (__atomic_sub_fetch(&c->holders, 1, __ATOMIC_ACQ_REL) == 0) {
-        destroy_sync(c);
-        free_memory(c);
-    }
 }
 
 int zkr__client_enter(const zkr_client *c)
@@ -129,4 +92,76 @@ int zkr__client_enlist(zkr_client *c, const char *path)
     }
     c->recipes++;
     return ZKR_OK;
+}
+
+/* --- states --- */
+
+const char *zkr_client_state_name(int state)
+{
+    static const char *const names[] = {"?",    "CONNECTING",  "CONNECTED", "SUSPENDED",
+                                        "LOST", "AUTH_FAILED", "CLOSED"};
+    bool known = state > 0 && state < (int)(sizeof(names) / sizeof(names[0]));
+    return names[known ? state : 0];
+}
+
+struct state_call {
+    struct zkr__call call;
+    zkr_client *c;
+    int state;
+};
+
+static bool run_state(struct zkr__call *call)
+{
+    struct state_call *s = (struct state_call *)call;
+    s->c->options.on_state(s->c, s->state, s->c->options.on_state_ctx);
+    zkr__mem_free(s);
+    return true;
+}
+
+void zkr__tell_listeners(zkr_client *c)
+{
+    struct zkr__listener *listener;
+    DL_FOREACH(c->listeners, listener)
+    {
+        listener->on_state(listener, c->state);
+    }
+}
+
+void zkr__set_state(zkr_client *c, int state)
+{
+    if (c->state == state) {
+        return;
+    }
+    c->state = state;
+    __atomic_fetch_add(&c->log_connected, state == ZKR_STATE_CONNECTED,
+                       __ATOMIC_RELAXED);
+    zkr__cv_broadcast(&c->changed);
+    zkr__log_more(c, ZKR_LOG_INFO, ZKR__EVENT("state"), "state=%s",
+                  zkr_client_state_name(state));
+    zkr__tell_listeners(c);
+    struct state_call *s = c->options.on_state ? zkr__mem_alloc(sizeof(*s)) : NULL;
+    if (s) {
+        s->c = c;
+        s->state = state;
+        s->call.run = run_state;
+        zkr__dispatch_post(&c->dispatch, &s->call);
+    }
+}
+
+void zkr__listen(zkr_client *c, struct zkr__listener *listener)
+{
+    DL_APPEND(c->listeners, listener);
+}
+
+void zkr__unlisten(zkr_client *c, struct zkr__listener *listener)
+{
+    DL_DELETE(c->listeners, listener);
+}
+
+void zkr__wake_by(zkr_client *c, int64_t at)
+{
+    if (at < c->service_at) {
+        c->service_at = at;
+        zkr__cv_signal(&c->service_cv);
+    }
 }

@@ -2,10 +2,9 @@
 /*
  * A client: what all files of this floor share, and the floors above may use.
  *
- * One lock per client, `mu`, covers client, session, engine and recipes. It is held for short
- * computations and for submitting requests. It is never held across a wait, a callback of the
- * application or a zoo_* call that can block. ZooKeeper's threads take it to deliver, and hold
- * none of libzookeeper's locks then.
+ * One lock per client, `mu`, covers client, session, engine and recipes. It is held for short computations and to
+ * submit requests, and never across a wait, a callback of the application or a zoo_* call that can block.
+ * libzookeeper's threads take it to deliver, and hold none of libzookeeper's locks then.
  */
 #ifndef ZKR_SESSION_CLIENT_H
 #define ZKR_SESSION_CLIENT_H
@@ -14,22 +13,45 @@
 #include <stdint.h>
 
 #include <zkr/client.h>
+#include <zkr/loss.h>
 
 #include "base/clock.h"
 #include "base/sync.h"
 #include "base/table.h"
 #include "session/dispatch.h"
 #include "session/lease.h"
-#include "session/log_echo.h"
 #include "session/meter.h"
-#include "session/retry.h"
-#include "session/upcalls.h"
 #include "session/zk.h"
+#include "session/zk_log.h"
 
+struct zkr__guardian;
 struct zkr__link;
-struct zkr__listener;
 
-/* An answer to a request that was not sent (request.h). */
+/* What this floor tells the engine, with the client's lock held. No function may block. */
+struct zkr__upcalls {
+    void (*connected)(void *engine);     /* for the first time, or again */
+    void (*session_over)(void *engine);  /* and its nodes with it */
+    void (*auth_refused)(void *engine);  /* no session will follow */
+    void (*lease_expired)(void *engine); /* no hold is sure any more */
+    void (*node_event)(void *engine, const char *path, enum zkr__node_event event);
+    void (*send_probe)(void *engine); /* one quorum write, then zkr__probe_done() */
+    /* Do what is due at @now. Returns when to call next, or ZKR__NEVER. */
+    int64_t (*run_timers)(void *engine, int64_t now);
+    /* Delete the nodes that are only kept for later. May be NULL. */
+    void (*flush)(void *engine);
+    /* Called once: end all waits with ZKR_ECLOSED. May be NULL. */
+    void (*shutdown)(void *engine);
+    void (*free)(void *engine);
+};
+
+/* Is told each state that the client enters, and of its shutdown, with the lock held. Embedded in its object. */
+struct zkr__listener {
+    struct zkr__listener *prev, *next;
+    /* Must not block, nor add or remove listeners. After the shutdown the state is as before, and client.shut is set. */
+    void (*on_state)(struct zkr__listener *listener, int state);
+};
+
+/* The answer to a request that was not sent (request.h). */
 struct zkr__unsent {
     struct zkr__unsent *next;
     void (*fn)(void *ctx, unsigned tag, const struct zkr__answer *answer);
@@ -41,122 +63,132 @@ struct zkr__unsent {
 
 enum { ZKR__SPARES = 64 };
 
-/* A session timeout that may be asked for, or granted. libzookeeper gives a connection attempt a part of it. */
+/* Session timeouts that may be asked for, or granted. */
 enum { ZKR__SESSION_LEAST_MS = 100, ZKR__SESSION_MOST_MS = 86400000 };
 
-/* What the resolver said last (lookup.h). */
+/* What the resolver said last (servers.h). */
 struct zkr__lookup {
     bool under_way, here;
-    int64_t enough_at; /* when what needs no resolver will do */
-    int code;
-    char *servers, why[200];
+    int64_t enough_at; /* from then on the addresses beside the names suffice */
+    char *servers;     /* NULL = none */
+    char why[200];     /* why there are none */
 };
 
-/* What is known of a session: observed.h. */
-struct zkr__observed {
-    int64_t session_id;
-    unsigned epoch;
-    int64_t last_write_ms, silent_ms, disconnected_ms, stopped_ms; /* as in zkr_lost */
-};
-
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the fields stand by subject
 struct zkr_client {
     struct zkr__mu mu;
-    struct zkr__cv changed; /* state, flush */
+    /* The state, the number of pending deletes; or the last answer before the close is here. */
+    struct zkr__cv changed;
     const struct zkr__door *door;
     unsigned fork_generation;
-    int holders; /* atomic: who needs this memory; the program, and a lookup under way */
+    int holders; /* atomic: of this memory, which are the program and a lookup under way */
 
-    char *servers;
-    unsigned list;      /* times that it was replaced */
-    bool numeric;       /* these are addresses */
-    bool new_list;      /* which the present handle does not have yet */
-    char *next_servers; /* the same, resolved; NULL = not yet */
-    int64_t list_at;    /* no look at it before this */
-    int64_t list_by;    /* leave the connection by then, whatever is in flight */
-    int64_t list_pause; /* before the handle is told again */
-    char *owner;        /* NULL = default text */
-    zkr_auth *auths;    /* all credentials, in order */
+    /* --- options --- */
+    zkr_client_options options; /* but for the pointers, of which copies follow */
+    char *owner;                /* NULL = default text */
+    zkr_auth *auths;            /* all credentials, in order */
     size_t auth_count;
     char *tls_cert; /* NULL = no TLS */
     struct ACL_vector *acl;
-    zkr_client_options
-        options; /* numbers, callbacks and contexts; no borrowed pointers */
     struct zkr__retry retry;
     uint64_t random;
 
+    /* --- servers (servers.h) --- */
+    char *servers;
+    bool numeric;       /* these are addresses */
+    unsigned list;      /* updates of the server list so far */
+    bool new_list;      /* the present handle does not have the last update yet */
+    char *next_servers; /* the last update, resolved; NULL = not yet */
+    int64_t list_at;    /* no look at the update before this */
+    int64_t list_by;    /* leave the connection by then, whatever is in flight */
+    int64_t list_pause; /* before the handle is told again */
+    struct zkr__lookup lookup;
+
+    /* --- session --- */
     int state;
     struct zkr__listener *listeners; /* list */
-    struct zkr__link *link;          /* present one, or NULL between sessions */
-    struct zkr__link *dead;          /* to be closed by the service */
+    struct zkr__link *link;          /* NULL between sessions */
+    struct zkr__link *dead;          /* list: to be closed by the service */
     int64_t session_id;
-    int64_t session_ms; /* the shortest that was granted to it, as the lease counts */
-    int64_t granted_ms; /* the one in force, by which libzookeeper pings */
+    int64_t session_ms; /* the shortest timeout granted to the session, for the lease */
+    int64_t granted_ms; /* the timeout in force, by which libzookeeper pings */
     unsigned epoch;     /* sessions begun so far */
     int64_t open_at, open_failures;
     int64_t suspended_at;
-    struct zkr__lookup lookup;
     char obstacle[200]; /* why there is no connection, for people */
 
+    /* --- connections of the present handle --- */
+    int64_t connections;
+    int64_t unheard;       /* how many of the last ones brought no answer */
+    int64_t heard_at;      /* when an answer came last, or the session began */
+    int64_t round_trip;    /* smoothed; 0 = not known yet */
+    int64_t shortest_trip; /* of this connection; 0 = not known yet */
+    int64_t sent_at; /* CLOCK_BOOTTIME of this connection's last request; 0 = none */
+    int64_t nudge_after; /* no nudge before this */
+    int64_t nudge_pause; /* after the next nudge; 0 = the last was answered */
+
+    /* --- lease (bound.h) --- */
     struct zkr__lease lease;
     bool probing;
-    bool probe_wanted; /* before it is due */
-    bool overrun; /* no memory to keep an answer, or to name the node of an event */
-    int64_t
-        watch_most; /* bytes of watches of a handle (watches.h); tests allow fewer */
-    int64_t connections; /* of the present handle */
-    int64_t unheard;     /* the last so many of them brought no answer to any request */
-    int64_t heard_at;    /* when there was one, or the session began */
+    bool probe_wanted;   /* before it is due */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
     int probe_failures;  /* in a row, as far as they lengthen the pause */
-    int64_t round_trip;  /* smoothed; 0 = not known yet */
-    int64_t sent_at; /* CLOCK_BOOTTIME; by the present connection, last; 0 = nothing */
-    int64_t nudge_after; /* no nudge before this */
-    int64_t nudge_pause; /* after the next one; 0 = the last was answered */
+    int64_t prepared; /* claims that the next event may grant: probed, as holds are */
+    int64_t due; /* CLOCK_BOOTTIME by which the service will have run; 0 = not known */
+    int64_t stopped, stopped_until; /* how long, until when the process stood still */
+    zkr_lost at_end; /* what was observed of the last session as it ended (bound.h) */
 
+    /* --- engine and recipes --- */
     void *engine;
     const struct zkr__upcalls *up;
-
-    struct zkr__request *idle; /* list: memory for the next requests (request.c) */
-    unsigned idle_count;
-    struct zkr__unsent *unsent, **unsent_tail; /* answers to come (request.c) */
-    struct zkr__unsent *spare;                 /* for when memory runs out */
-    struct zkr__unsent spares[ZKR__SPARES];
-
-    int64_t recipes; /* objects on this client */
+    int64_t recipes; /* objects that use this client */
     zkr_stats stats;
-    int64_t refused_deletes; /* of those pending, for want of permission */
+    int64_t refused_deletes; /* pending deletes for which permission was refused */
     struct zkr__meters meters;
     struct zkr__histogram probe_trips;
 
-    int64_t due; /* CLOCK_BOOTTIME at which the service will have run; 0 = not known */
-    int64_t stopped, stopped_until; /* for so long the process did not run, lately */
-    struct zkr__observed at_end;    /* of the last session */
+    /* --- requests (request.h) --- */
+    struct zkr__request *idle; /* list: memory for the next requests */
+    unsigned idle_count;
+    struct zkr__unsent *unsent, **unsent_tail; /* list: answers to come */
+    struct zkr__unsent *spare;                 /* list: for when memory runs out */
+    struct zkr__unsent spares[ZKR__SPARES];
+    bool overrun;       /* an answer or an event was lost for want of memory */
+    int64_t watch_most; /* bytes of a handle's watches (watches.h); tests allow fewer */
 
+    /* --- guardian (guardian.h) --- */
+    struct zkr__guardian *guardian; /* NULL = none */
+    uint64_t ward;                  /* the client's number, for the guardian */
+    char *guardian_tls;             /* tls_cert with absolute names */
+    bool unguarded;                 /* that was logged */
+    int guardian_looks;             /* so many, for its first word */
+    int64_t guardian_look_at;
+
+    /* --- threads --- */
     pthread_t service;
     bool service_started, closing;
-    bool shut; /* zkr_client_shutdown() was called: waits end, and none begins */
+    int flushing; /* calls of zkr_client_flush() that wait */
+    bool shut;    /* by zkr_client_shutdown(): waits end, and none begins */
     struct zkr__cv service_cv;
     int64_t service_at; /* when the service wakes by itself */
-
     struct zkr__dispatch dispatch;
-    /* atomic, of a size that every machine has: lines come with and without the lock */
-    long log_queued, log_dropped;
-    int log_slot;              /* of libzookeeper's lines about it */
-    unsigned log_connected;    /* atomic: how often it has been */
-    struct zkr__echo log_echo; /* of those lines */
-    zkr_client *next_log;      /* in the list of clients that take libzookeeper's log */
+
+    /* --- log --- */
+    long log_queued, log_dropped; /* atomic: lines come with and without the lock */
+    unsigned log_connected;       /* atomic: how often the client has been connected */
+    int log_slot; /* and the rest: for libzookeeper's lines (zk_log.h) */
+    struct zkr__echo log_echo;
+    zkr_client *next_log;
 };
 
-/* A client of which nothing is set but locks and memory, kept once. 0 or errno. */
-int zkr__client_new(zkr_client **out);
-/* Free the memory with the last one that has it: once for the making, once for each keep. */
-void zkr__client_free(zkr_client *c);
+/* A client with @options, and nothing else set but its locks. NULL: no memory. */
+zkr_client *zkr__client_new(const zkr_client_options *options);
+/* Keep the memory for one more free(). */
 void zkr__client_keep(zkr_client *c);
+/* Give the memory back, which the last holder frees. NULL is allowed. */
+void zkr__client_free(zkr_client *c);
 
-/*
- * The client's lock. clang's analysis cannot follow which client a pointer leads to, so one
- * capability, which is never defined, stands for the lock of any client.
- */
+/* Stands for the lock of any client, as clang cannot tell which client a pointer leads to. Never defined. */
 extern struct zkr__mu zkr__any_client;
 #define ZKR__LOCKED ZKR__NEEDS(zkr__any_client)
 
@@ -196,10 +228,20 @@ static inline bool zkr__connected(const zkr_client *c)
 int zkr__client_enter(const zkr_client *c);
 /* The same, and ZKR_ESTATE on the dispatch thread. */
 int zkr__client_enter_blocking(const zkr_client *c);
-/* ZKR_EINVAL for less than ZKR_FOREVER; @path may be NULL. */
+/* ZKR_EINVAL for a timeout below ZKR_FOREVER. @path may be NULL. */
 int zkr__timeout_check(int64_t timeout_ms, const char *path);
-/* One recipe more on the client, which takes c->recipes-- to end; ZKR_ECLOSED: too late,
- * it is shut down or being closed. */
+/* Count one more object on the client, until c->recipes--. ZKR_ECLOSED for a client that is shut down or closing. */
 int zkr__client_enlist(zkr_client *c, const char *path) ZKR__LOCKED;
+
+/* --- state and service --- */
+
+/* Enter a state: tell waits, listeners, the log, and options.on_state. */
+void zkr__set_state(zkr_client *c, int state) ZKR__LOCKED;
+void zkr__tell_listeners(zkr_client *c) ZKR__LOCKED;
+void zkr__listen(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
+void zkr__unlisten(zkr_client *c, struct zkr__listener *listener) ZKR__LOCKED;
+
+/* The service (service.h) is to run by @at (zkr__now()). */
+void zkr__wake_by(zkr_client *c, int64_t at) ZKR__LOCKED;
 
 #endif

@@ -2,17 +2,17 @@
 /* The end of a client: shutdown, then close. */
 #include "base/error.h"
 #include "session/client.h"
-#include "session/log_foreign.h"
+#include "session/guardian.h"
 #include "session/request.h"
 #include "session/service.h"
 #include "session/session.h"
-#include "session/state.h"
+#include "session/zk_log.h"
 
 enum { QUIESCE_MS = 1000 };
 
 /*
- * zookeeper_close() closes the socket with answers still unread in it, and the reset that follows
- * can overtake what was sent last, the end of the session included. So let the answers come first.
+ * zookeeper_close() closes the socket with answers unread, and the reset that follows can overtake what was sent last,
+ * which is the end of the session. So let the answers come first.
  */
 static void await_answers(zkr_client *c) ZKR__LOCKED
 {
@@ -28,20 +28,14 @@ static void close_link(zkr_client *c)
     zkr__lock(c);
     await_answers(c);
     if (c->link) {
-        zkr__session_end(c, ZKR_STATE_CLOSED);
+        zkr__session_end(c, ZKR_STATE_CLOSED, NULL);
     }
     zkr__set_state(c, ZKR_STATE_CLOSED);
-    struct zkr__link *dead = c->dead;
-    c->dead = NULL;
+    (void)zkr__close_dead(c, ZKR__NEVER);
     zkr__unlock(c);
-    while (dead) {
-        struct zkr__link *link = dead;
-        dead = link->next;
-        zkr__link_close(link);
-    }
 }
 
-/* From here on no recipe can be made on it, by a callback for one. */
+/* From here on no recipe can be made on the client, not even by a callback. */
 static int begin_closing(zkr_client *c)
 {
     zkr__lock(c);
@@ -70,8 +64,9 @@ int zkr_client_close(zkr_client *c)
     int cancel_state = zkr__cancel_hold();
     zkr__service_stop(c);
     close_link(c);
+    zkr__guardian_leave(c);
     zkr__log_leave(c);
-    /* A callback that runs may keep a claim, also when it has destroyed its recipe. */
+    /* A callback that runs may keep a claim, even when it has destroyed its recipe. */
     zkr__dispatch_stop(&c->dispatch);
     zkr__lock(c);
     zkr__request_finish(c);
@@ -97,6 +92,7 @@ int zkr_client_shutdown(zkr_client *c)
         if (c->up && c->up->shutdown) {
             c->up->shutdown(c->engine);
         }
+        zkr__tell_listeners(c);
     }
     zkr__unlock(c);
     return ZKR_OK;

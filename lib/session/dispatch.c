@@ -7,47 +7,25 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "base/thread.h"
 
-/* The queues of which the calling thread runs a call now: a call may run those of another client. */
+/* The queues of which a thread runs a call now: a call may run calls of another client. */
 struct frame {
     const struct zkr__dispatch *d;
     const struct frame *outer;
 };
 
-int zkr__dispatch_init(struct zkr__dispatch *d)
+void zkr__dispatch_init(struct zkr__dispatch *d)
 {
-    *d = (struct zkr__dispatch){0};
-    d->tail = &d->head;
-    d->event_fd = -1;
-    int rc = zkr__mu_init(&d->mu);
-    if (rc != 0) {
-        return rc;
-    }
-    rc = zkr__cv_init(&d->work);
-    if (rc == 0) {
-        rc = zkr__cv_init(&d->idle);
-        if (rc != 0) {
-            zkr__cv_destroy(&d->work);
-        }
-    }
-    if (rc != 0) {
-        zkr__mu_destroy(&d->mu);
-    }
-    return rc;
-}
-
-static void close_event(struct zkr__dispatch *d)
-{
-    if (d->event_fd >= 0) {
-        (void)close(d->event_fd);
-        d->event_fd = -1;
-    }
+    *d = (struct zkr__dispatch){.tail = &d->head, .event_fd = -1};
+    zkr__mu_init(&d->mu);
+    zkr__cv_init(&d->work);
+    zkr__cv_init(&d->idle);
 }
 
 void zkr__dispatch_destroy(struct zkr__dispatch *d)
 {
-    close_event(d);
     zkr__cv_destroy(&d->idle);
     zkr__cv_destroy(&d->work);
     zkr__mu_destroy(&d->mu);
@@ -59,7 +37,7 @@ int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d)
     return d->event_fd < 0 ? errno : 0;
 }
 
-/* A write is news also to who waits for edges. A count that is full is readable all the same. */
+/* Each write is an event for an edge-triggered poll. A count that is full is readable all the same. */
 static void raise_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     const uint64_t one = 1;
@@ -78,12 +56,12 @@ static void clear_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
     }
 }
 
-/* Take the first call of @owner, or of anybody, off the queue; NULL when there is none. */
-static struct zkr__call *
-take_first(struct zkr__dispatch *d, const void *owner, bool anybody) ZKR__NEEDS(d->mu)
+/* Take the first call of @owner, or with @any the first of all, off the queue. NULL: there is none. */
+static struct zkr__call *take(struct zkr__dispatch *d, const void *owner, bool any)
+    ZKR__NEEDS(d->mu)
 {
     struct zkr__call **at = &d->head;
-    while (*at && !anybody && (*at)->owner != owner) {
+    while (*at && !any && (*at)->owner != owner) {
         at = &(*at)->next;
     }
     struct zkr__call *call = *at;
@@ -92,7 +70,6 @@ take_first(struct zkr__dispatch *d, const void *owner, bool anybody) ZKR__NEEDS(
         if (!call->next) {
             d->tail = at;
         }
-        d->running = call->owner;
         clear_event(d);
     }
     return call;
@@ -116,7 +93,10 @@ static bool run_call(struct zkr__dispatch *d, struct zkr__call *call)
 static struct zkr__call *take_next(struct zkr__dispatch *d)
 {
     zkr__mu_lock(&d->mu);
-    struct zkr__call *call = take_first(d, NULL, true);
+    struct zkr__call *call = take(d, NULL, true);
+    if (call) {
+        d->running = call->owner;
+    }
     zkr__mu_unlock(&d->mu);
     return call;
 }
@@ -137,7 +117,7 @@ static void end_turn(struct zkr__dispatch *d)
     zkr__mu_lock(&d->mu);
     d->taken = false;
     if (d->head) {
-        raise_event(d); /* what is left is news to who waits for edges */
+        raise_event(d); /* for an edge-triggered poll: calls are left */
     }
     zkr__cv_broadcast(&d->idle);
     zkr__mu_unlock(&d->mu);
@@ -179,7 +159,8 @@ void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner)
     }
     d->taken = true;
     struct zkr__call *call;
-    while ((call = take_first(d, owner, false)) != NULL) {
+    while ((call = take(d, owner, false)) != NULL) {
+        d->running = owner;
         zkr__mu_unlock(&d->mu);
         (void)run_call(d, call);
         zkr__mu_lock(&d->mu);
@@ -227,7 +208,10 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
     while (zkr__dispatch_run_one(d)) {
     }
     zkr__mu_lock(&d->mu);
-    close_event(d);
+    if (d->event_fd >= 0) {
+        (void)close(d->event_fd);
+        d->event_fd = -1;
+    }
     zkr__mu_unlock(&d->mu);
 }
 
@@ -242,36 +226,29 @@ void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call)
     zkr__mu_unlock(&d->mu);
 }
 
-/* Take the calls of @owner off the queue, onto @taken. */
-static void take(struct zkr__dispatch *d, const void *owner, struct zkr__call **taken)
-    ZKR__NEEDS(d->mu)
+/* Take all calls of @owner off the queue, onto @taken. */
+static void take_all(struct zkr__dispatch *d,
+                     const void *owner,
+                     struct zkr__call **taken) ZKR__NEEDS(d->mu)
 {
-    struct zkr__call **at = &d->head;
-    while (*at) {
-        struct zkr__call *call = *at;
-        if (call->owner == owner) {
-            *at = call->next;
-            call->next = *taken;
-            *taken = call;
-        } else {
-            at = &call->next;
-        }
+    struct zkr__call *call;
+    while ((call = take(d, owner, false)) != NULL) {
+        LL_PREPEND(*taken, call);
     }
-    d->tail = at;
-    clear_event(d);
 }
 
 void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
 {
     struct zkr__call *dropped = NULL;
     zkr__mu_lock(&d->mu);
-    take(d, owner, &dropped);
+    take_all(d, owner, &dropped);
     if (d->running == owner && zkr__dispatch_is_self(d)) {
-        d->running = NULL; /* it ends its owner, whose address may be another's soon */
+        /* The call ends its owner, whose address may soon be that of another owner. */
+        d->running = NULL;
     }
     while (d->running == owner) {
         (void)zkr__cv_wait(&d->idle, &d->mu, ZKR__NEVER);
-        take(d, owner, &dropped); /* what the running one has posted */
+        take_all(d, owner, &dropped); /* which the running call has posted */
     }
     zkr__mu_unlock(&d->mu);
     while (dropped) {

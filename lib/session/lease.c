@@ -3,76 +3,160 @@
 
 #include <stddef.h>
 
+#include "base/clock.h"
+
 enum { MARGIN_PPM = 1000 };
 
-static int64_t later(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
-}
+/*
+ * Contracts, which Frama-C proves (test/proof/README.md): nothing overflows, indices are in bounds, and the bound is
+ * what the formulas say. A moment is within 126 years of the start of the machine, a span a day at most. What is
+ * admitted is what an assignment of structs does.
+ */
+/*@
+  predicate moment(integer t) = 0 <= t <= 4000000000000000000;
+  predicate span(integer t) = 0 <= t <= 86400000000000;
 
-static int64_t sooner(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
+  logic integer later(integer x, integer y) = x > y ? x : y;
+  logic integer sooner(integer x, integer y) = x < y ? x : y;
 
+  predicate terms(struct zkr__lease *l) =
+      span(l->terms.tick) && 0 <= l->terms.pause && 0 <= l->terms.margin_ppm <= 1000000;
+  predicate fits(struct zkr__lease *l) =
+      terms(l) && span(l->session) && 0 <= l->gap <= 2 * 86400000000000 &&
+      0 <= l->pause <= 3 * 86400000000000 && l->count < 9223372036854775807 &&
+      0 <= l->until <= 4000000000000000000 + 86400000000000 &&
+      moment(l->last.sent) && moment(l->last.answered) &&
+      (\forall integer i; 0 <= i < ZKR__LEASE_WRITES ==>
+          moment(l->writes[i].sent) && moment(l->writes[i].answered));
+
+  logic integer rate(struct zkr__lease *l) =
+      l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
+  logic integer sure(struct zkr__lease *l) =
+      l->session - l->session / 1000 * rate(l) / 1000;
+  logic integer plain_gap(integer tick) = tick / 2 + tick / 32;
+  logic integer gap(struct zkr__lease *l) =
+      \let g = plain_gap(l->terms.tick > 0 ? l->terms.tick : l->session / 2);
+      g + g / 1000 * (rate(l) > MARGIN_PPM ? rate(l) : 0) / 1000;
+
+  // A, number i, and B, number j, are remembered, and C may be sent now.
+  predicate chain(struct zkr__lease *l, integer i, integer j, integer now) =
+      0 <= i < j < l->count && l->count - i <= ZKR__LEASE_WRITES &&
+      l->writes[j % ZKR__LEASE_WRITES].answered <= now &&
+      l->writes[i % ZKR__LEASE_WRITES].answered <= l->writes[j % ZKR__LEASE_WRITES].sent - l->gap;
+
+  lemma products: \forall integer a, b, c, d; 0 <= a <= c && 0 <= b <= d ==> 0 <= a * b <= c * d;
+  lemma quotients: \forall integer a, b; 0 <= a && 1 <= b ==> 0 <= a / b <= a;
+*/
+
+/*@ requires \valid_read(l) && fits(l);
+    assigns \nothing;
+    ensures \result == rate(l) && 0 < \result <= 1000000; */
 static int64_t margin(const struct zkr__lease *l)
 {
     return l->terms.margin_ppm > 0 ? l->terms.margin_ppm : MARGIN_PPM;
 }
 
-/* How long a session lives for sure, by our clock, after the leader heard of it. */
+/* For how long a session surely lives, by our clock, after the leader has heard of it. */
+/*@ requires \valid_read(l) && fits(l);
+    assigns \nothing;
+    ensures \result == sure(l) && 0 <= \result <= l->session; */
 static int64_t sure_span(const struct zkr__lease *l)
 {
     return l->session - l->session / 1000 * margin(l) / 1000;
 }
 
+/*@ requires \valid(l) && fits(l) && -4 * 86400000000000 <= heard <= 4000000000000000000;
+    assigns l->until;
+    ensures l->until == later(\old(l->until), heard + sure(l));
+    ensures fits(l); */
 static void extend(struct zkr__lease *l, int64_t heard)
 {
-    l->until = later(l->until, heard + sure_span(l));
+    l->until = zkr__later(l->until, heard + sure_span(l));
 }
 
+/*@ requires \valid(l) && fits(l);
+    assigns l->gap, l->pause;
+    ensures l->gap == gap(l);
+    ensures fits(l); */
 static void set_pace(struct zkr__lease *l)
 {
     int64_t tick = l->terms.tick > 0 ? l->terms.tick : l->session / 2;
     int64_t pause = l->terms.pause > 0 ? l->terms.pause : l->session / 12;
-    /* The part is for the leader's ping loop, which never wakes early but may be late; and our clock may be fast. */
+    /* The leader's ping loop never wakes early, but may be late; and our clock may be fast. */
     l->gap = tick / 2 + tick / 32;
+    /*@ assert 0 <= l->gap <= 86400000000000; */
     l->gap += l->gap / 1000 * (margin(l) > MARGIN_PPM ? margin(l) : 0) / 1000;
+    /*@ assert 0 <= l->gap <= 2 * 86400000000000; */
     int64_t n = pause > 0 ? l->gap / pause + (l->gap % pause > pause / 2) : 1;
-    n = n < 1 ? 1 : sooner(n, ZKR__LEASE_WRITES / 4);
+    n = n < 1 ? 1 : zkr__sooner(n, ZKR__LEASE_WRITES / 4);
+    /*@ assert 1 <= n <= ZKR__LEASE_WRITES / 4; */
     l->pause = (l->gap + n - 1) / n;
 }
 
+/*@ requires \valid(l) && \valid_read(terms) && \separated(l, terms) && span(granted) && moment(opened);
+    requires span(terms->tick) && 0 <= terms->pause && 0 <= terms->margin_ppm <= 1000000;
+    assigns *l;
+    ensures l->session == granted && l->gap == gap(l) && l->count == 0;
+    ensures l->last.sent == opened;
+    ensures l->until == later(0, opened + sure(l));
+    ensures fits(l); */
 void zkr__lease_begin(struct zkr__lease *l,
                       const struct zkr__lease_terms *terms,
                       int64_t granted,
                       int64_t opened)
 {
     *l = (struct zkr__lease){.terms = *terms, .session = granted};
+    /*@ admit l->session == granted && l->gap == 0 && l->pause == 0 && l->until == 0 && l->count == 0 &&
+            l->terms.tick == terms->tick && l->terms.pause == terms->pause &&
+            l->terms.margin_ppm == terms->margin_ppm && l->terms.no_stopgap == terms->no_stopgap &&
+            (\forall integer i; 0 <= i < ZKR__LEASE_WRITES ==>
+                l->writes[i].sent == 0 && l->writes[i].answered == 0); */
     l->last = (struct zkr__write){opened, opened};
+    /*@ admit l->last.sent == opened && l->last.answered == opened; */
     set_pace(l);
     extend(l, opened);
 }
 
+/*@ requires \valid(l) && fits(l) && span(granted);
+    assigns l->count, l->session, l->until, l->gap, l->pause;
+    ensures l->count == 0 && l->session == sooner(\old(l->session), granted);
+    ensures granted >= \old(l->session) ==>
+        l->until == \old(l->until) && l->gap == \old(l->gap) && l->pause == \old(l->pause);
+    ensures granted < \old(l->session) ==>
+        l->until == sooner(\old(l->until), l->last.sent + sure(l)) && l->gap == gap(l);
+    ensures fits(l); */
 void zkr__lease_reconnected(struct zkr__lease *l, int64_t granted)
 {
     l->count = 0;
     if (granted < l->session) {
         l->session = granted;
-        l->until = sooner(l->until, l->last.sent + sure_span(l));
+        l->until = zkr__sooner(l->until, l->last.sent + sure_span(l));
         set_pace(l);
     }
 }
 
+/*@ requires \valid(l);
+    assigns *l;
+    ensures l->session == 0 && l->until == 0; */
 void zkr__lease_end(struct zkr__lease *l)
 {
     *l = (struct zkr__lease){0};
+    /*@ admit l->session == 0 && l->until == 0; */
 }
 
-/* The latest remembered write answered by @by, among those before number *@at; NULL: none. */
+/* The latest write answered by @by of the remembered ones before number *@at, which becomes its number. NULL: none. */
+/*@ requires \valid_read(l) && fits(l) && \valid(at) && \separated(l, at) && *at <= l->count;
+    assigns *at;
+    ensures 0 <= *at <= \old(*at);
+    ensures \result == \null ||
+        *at < \old(*at) && l->count - *at <= ZKR__LEASE_WRITES &&
+        \result == &l->writes[*at % ZKR__LEASE_WRITES] && \result->answered <= by; */
 static const struct zkr__write *
-find(const struct zkr__lease *l, unsigned *at, int64_t by)
+find(const struct zkr__lease *l, uint64_t *at, int64_t by)
 {
+    /*@ loop invariant 0 <= *at <= \at(*at, Pre);
+        loop assigns *at;
+        loop variant *at; */
     while (*at > 0 && l->count - *at < ZKR__LEASE_WRITES) {
         const struct zkr__write *w = &l->writes[--*at % ZKR__LEASE_WRITES];
         if (w->answered <= by) {
@@ -82,15 +166,24 @@ find(const struct zkr__lease *l, unsigned *at, int64_t by)
     return NULL;
 }
 
-/* When A was sent, of the best chain that ends with a C sent at @sent; 0 = no chain. */
+/* When the A of the best chain was sent, with a C sent at @sent; 0 = no chain. */
+/*@ requires \valid_read(l) && fits(l) && moment(sent);
+    assigns \nothing;
+    ensures moment(\result);
+    ensures \result == 0 || \exists integer i, j;
+        chain(l, i, j, sent) && \result == l->writes[i % ZKR__LEASE_WRITES].sent; */
 static int64_t chain_to(const struct zkr__lease *l, int64_t sent)
 {
-    unsigned at = l->count;
+    uint64_t at = l->count;
     const struct zkr__write *b = find(l, &at, sent);
     const struct zkr__write *a = b ? find(l, &at, b->sent - l->gap) : NULL;
     return a ? a->sent : 0;
 }
 
+/*@ requires \valid(l) && fits(l) && l->count < 9223372036854775806 && moment(w.sent) && moment(w.answered);
+    assigns l->count, l->writes[0 .. ZKR__LEASE_WRITES - 1];
+    ensures l->count == \old(l->count) || l->count == \old(l->count) + 1;
+    ensures fits(l); */
 static void remember(struct zkr__lease *l, struct zkr__write w)
 {
     const struct zkr__write *newest =
@@ -100,11 +193,21 @@ static void remember(struct zkr__lease *l, struct zkr__write w)
     }
 }
 
-void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
+/* The rules of lease.h. */
+/*@ requires \valid(l) && fits(l) && moment(sent) && moment(answered);
+    assigns l->until;
+    ensures \old(l->until) <= l->until && fits(l);
+    ensures l->count == 0 ==> l->until >= l->last.sent + sure(l);
+    ensures !l->terms.no_stopgap && answered - sent <= l->session / 12 ==>
+        l->until >= sent - l->session / 3 - l->gap + sure(l);
+    ensures l->until == \old(l->until) ||
+        l->count == 0 && l->until == l->last.sent + sure(l) ||
+        !l->terms.no_stopgap && answered - sent <= l->session / 12 &&
+            l->until == sent - l->session / 3 - l->gap + sure(l) ||
+        (\exists integer i, j; chain(l, i, j, sent) &&
+            l->until == l->writes[i % ZKR__LEASE_WRITES].sent + sure(l)); */
+static void learn(struct zkr__lease *l, int64_t sent, int64_t answered)
 {
-    if (l->session == 0) {
-        return;
-    }
     if (l->count == 0) {
         extend(l, l->last.sent); /* the handshake came after it */
     }
@@ -115,20 +218,38 @@ void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
     if (heard != 0) {
         extend(l, heard);
     }
-    l->last = (struct zkr__write){sent, answered};
+}
+
+/*@ requires \valid(l) && fits(l) && l->count < 9223372036854775806 && moment(sent) && moment(answered);
+    assigns l->until, l->last, l->count, l->writes[0 .. ZKR__LEASE_WRITES - 1];
+    ensures l->until >= \old(l->until);
+    ensures l->session == 0 ==> l->until == \old(l->until);
+    ensures l->session > 0 ==> l->last.sent == sent && l->last.answered == answered;
+    ensures fits(l); */
+void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
+{
+    if (l->session == 0) {
+        return;
+    }
+    learn(l, sent, answered);
+    l->last.sent = sent;
+    l->last.answered = answered;
     remember(l, l->last);
 }
 
+/*@ requires \valid_read(l) && fits(l);
+    assigns \nothing; */
 int64_t zkr__lease_probe_at(const struct zkr__lease *l)
 {
     if (l->count == 0) {
         return l->last.sent; /* at once */
     }
-    /* It would be a C that gives much: the first after a time without writes. */
+    /* The first C after a time without writes: it gives much. */
     int64_t heard = chain_to(l, l->last.answered);
     if (heard != 0 && heard + sure_span(l) > l->until + l->gap) {
         return l->last.answered;
     }
-    int64_t urgent = later(l->until - l->session / 3, l->last.sent + l->session / 32);
-    return sooner(l->last.answered + l->pause, urgent);
+    int64_t urgent =
+        zkr__later(l->until - l->session / 3, l->last.sent + l->session / 32);
+    return zkr__sooner(l->last.answered + l->pause, urgent);
 }

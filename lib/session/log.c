@@ -16,17 +16,12 @@ struct line {
     char text[];
 };
 
-static void count_queued(zkr_client *c, long by)
-{
-    (void)__atomic_add_fetch(&c->log_queued, by, __ATOMIC_RELAXED);
-}
-
 static bool run_line(struct zkr__call *call)
 {
     struct line *line = (struct line *)call;
     zkr_client *c = line->c;
     c->options.log(line->level, line->text, c->options.log_ctx);
-    count_queued(c, -1);
+    (void)__atomic_sub_fetch(&c->log_queued, 1, __ATOMIC_RELAXED);
     zkr__mem_free(line);
     return true;
 }
@@ -48,9 +43,8 @@ void zkr__log_line(zkr_client *c, int level, const char *text)
     memcpy(line->text, text, len);
     line->c = c;
     line->level = level;
-    line->call.owner = NULL;
     line->call.run = run_line;
-    count_queued(c, 1);
+    (void)__atomic_add_fetch(&c->log_queued, 1, __ATOMIC_RELAXED);
     zkr__dispatch_post(&c->dispatch, &line->call);
 }
 
@@ -109,38 +103,9 @@ static void put_field(struct text *t, const char *key, const char *value)
     }
 }
 
-static void put_session(struct text *t, int64_t id, unsigned epoch)
-{
-    char words[64];
-    int len = snprintf(words, sizeof(words), " session=0x%llx epoch=%u",
-                       (unsigned long long)id, epoch);
-    put(t, words, len > 0 ? (size_t)len : 0);
-}
-
-static void
-put_event(struct text *t, const zkr_client *c, const struct zkr__event *e) ZKR__LOCKED
-{
-    bool present = e->session_id == 0;
-    put_field(t, "event", e->name);
-    put_field(t, "path", e->path);
-    put_field(t, "node", e->node);
-    put_session(t, present ? c->session_id : e->session_id,
-                present ? c->epoch : e->epoch);
-}
-
-static bool wanted(const zkr_client *c, int level)
-{
-    return c->options.log && level <= c->options.log_level;
-}
-
 void zkr__log(zkr_client *c, int level, const struct zkr__event *event)
 {
-    if (wanted(c, level)) {
-        struct text t = {0};
-        put_event(&t, c, event);
-        put_field(&t, "reason", event->reason);
-        zkr__log_line(c, level, t.text);
-    }
+    zkr__log_more(c, level, event, "%s", "");
 }
 
 void zkr__log_more(zkr_client *c,
@@ -149,18 +114,25 @@ void zkr__log_more(zkr_client *c,
                    const char *format,
                    ...)
 {
-    if (!wanted(c, level)) {
+    if (!c->options.log || level > c->options.log_level) {
         return;
     }
-    char more[LINE_MAX_LEN];
+    char more[LINE_MAX_LEN], session[64];
     va_list args;
     va_start(args, format);
-    int len = vsnprintf(more, sizeof(more), format, args);
+    (void)vsnprintf(more, sizeof(more), format, args);
     va_end(args);
+    bool present = event->session_id == 0;
+    (void)snprintf(session, sizeof(session), " session=0x%llx epoch=%u",
+                   (unsigned long long)(present ? c->session_id : event->session_id),
+                   present ? c->epoch : event->epoch);
     struct text t = {0};
-    put_event(&t, c, event);
-    put(&t, " ", 1);
-    put(&t, more, len > 0 ? strnlen(more, sizeof(more)) : 0);
+    put_field(&t, "event", event->name);
+    put_field(&t, "path", event->path);
+    put_field(&t, "node", event->node);
+    put(&t, session, strlen(session));
+    put(&t, " ", more[0] != '\0');
+    put(&t, more, strlen(more));
     put_field(&t, "reason", event->reason);
     zkr__log_line(c, level, t.text);
 }

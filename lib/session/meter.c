@@ -3,9 +3,44 @@
 
 #include <string.h>
 
-#include <zkr/error.h>
-
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/table.h"
+
+/* --- durations --- */
+
+#define US INT64_C(1000)
+#define S INT64_C(1000000000)
+
+static const struct {
+    int64_t ns;
+    const char *text;
+} bounds[ZKR__BOUNDS] = {
+    {1000 * US, "0.001"}, {2500 * US, "0.0025"}, {5000 * US, "0.005"},
+    {10000 * US, "0.01"}, {25000 * US, "0.025"}, {50000 * US, "0.05"},
+    {100000 * US, "0.1"}, {250000 * US, "0.25"}, {500000 * US, "0.5"},
+    {S, "1.0"},           {5 * S / 2, "2.5"},    {5 * S, "5.0"},
+    {10 * S, "10.0"},     {60 * S, "60.0"},      {600 * S, "600.0"},
+    {3600 * S, "3600.0"},
+};
+
+void zkr__histogram_add(struct zkr__histogram *h, int64_t ns)
+{
+    ns = zkr__later(ns, 0);
+    int i = 0;
+    while (i < ZKR__BOUNDS && ns > bounds[i].ns) {
+        i++;
+    }
+    h->counts[i]++;
+    h->sum_ns += ns;
+}
+
+const char *zkr__histogram_bound(int i)
+{
+    return i < ZKR__BOUNDS ? bounds[i].text : "+Inf";
+}
+
+/* --- meters --- */
 
 static struct zkr__meter *make(struct zkr__meters *meters, const char *path)
 {
@@ -21,11 +56,7 @@ static struct zkr__meter *make(struct zkr__meters *meters, const char *path)
         zkr__mem_free(m);
         return NULL;
     }
-    if (!meters->tail) {
-        meters->tail = &meters->first;
-    }
-    *meters->tail = m;
-    meters->tail = &m->next;
+    DL_APPEND(meters->list, m);
     meters->count++;
     return m;
 }
@@ -37,52 +68,16 @@ struct zkr__meter *zkr__meter_of(struct zkr__meters *meters, const char *path)
         return ZKR__OWNER_OF(entry, struct zkr__meter, by_path);
     }
     struct zkr__meter *m = meters->count < ZKR__METERS ? make(meters, path) : NULL;
-    meters->other.path = "other"; /* also without memory for its own */
+    meters->other.path = "other"; /* also without memory for one more */
     return m ? m : &meters->other;
 }
 
 void zkr__meters_free(struct zkr__meters *meters)
 {
-    while (meters->first) {
-        struct zkr__meter *m = meters->first;
-        meters->first = m->next;
+    while (meters->list) {
+        struct zkr__meter *m = meters->list;
+        DL_DELETE(meters->list, m);
         zkr__path_table_remove(&meters->by_path, &m->by_path);
         zkr__mem_free(m);
     }
-}
-
-void zkr__meter_wait(struct zkr__meter *m)
-{
-    m->n.waiting++;
-}
-
-void zkr__meter_grant(struct zkr__meter *m, int64_t waited, bool contended)
-{
-    m->n.waiting--;
-    m->n.held++;
-    m->n.acquired++;
-    m->n.contended += contended;
-    zkr__histogram_add(&m->n.wait, waited);
-}
-
-void zkr__meter_fail(struct zkr__meter *m, int code)
-{
-    bool late = code == ZKR_ETIMEDOUT || code == ZKR_ENOANSWER;
-    bool canceled = code == ZKR_ECANCELED || code == ZKR_ECLOSED;
-    m->n.waiting--;
-    m->n.timed_out += late;
-    m->n.canceled += canceled;
-    m->n.failed += !late && !canceled;
-}
-
-void zkr__meter_release(struct zkr__meter *m, int64_t held)
-{
-    m->n.held--;
-    zkr__histogram_add(&m->n.hold, held);
-}
-
-void zkr__meter_lose(struct zkr__meter *m, int64_t held, enum zkr__metered_loss why)
-{
-    zkr__meter_release(m, held);
-    m->n.lost[why]++;
 }

@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is measured at each path: who waits and who holds, what became of it, how long it took. metrics.c makes a text of
- * it. A meter lives as long as its client, so counters never go back; beyond ZKR__METERS paths one serves all others.
- * All functions need the client's lock.
+ * What is measured at each path: waits and holds, their outcomes and durations. A meter lives as long as its client, so
+ * counters never go back; beyond ZKR__METERS paths one meter serves all others. All functions need the client's lock.
  */
 #ifndef ZKR_SESSION_METER_H
 #define ZKR_SESSION_METER_H
 
-#include "base/histogram.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/path_table.h"
+
+/* --- durations: counts between fixed bounds, from a millisecond to an hour --- */
+
+enum { ZKR__BOUNDS = 16 };
+
+struct zkr__histogram {
+    int64_t sum_ns;
+    /* Each is of durations above the bound before, up to its own; the last of durations above all bounds. */
+    int64_t counts[ZKR__BOUNDS + 1];
+};
+
+/* Below 0 counts as 0. */
+void zkr__histogram_add(struct zkr__histogram *h, int64_t ns);
+/* The upper bound of counts[@i], as text in seconds, such as "0.25"; "+Inf" for the last. */
+const char *zkr__histogram_bound(int i);
+
+/* --- meters --- */
 
 enum { ZKR__METERS = 1000 };
 
-/* As zkr_lost_reason, but a lease that ended since the process did not run is LOST_STOPPED. */
+/* As zkr_lost_reason; STOPPED is a lease that ended as the process stood still. */
 enum zkr__metered_loss {
     ZKR__METERED_SESSION,
     ZKR__METERED_NODE,
@@ -21,8 +39,14 @@ enum zkr__metered_loss {
     ZKR__METERED_LOSSES
 };
 
-/* How it came that one who waited was granted: metrics.h has the words. */
-enum zkr__hand_over { ZKR__BY_NEIGHBOUR, ZKR__BY_EVENT, ZKR__BY_LIST, ZKR__HAND_OVERS };
+/* What ended a wait with a grant: metrics.h has the words. */
+enum zkr__hand_over {
+    ZKR__BY_NEIGHBOUR,
+    ZKR__BY_EVENT,
+    ZKR__BY_PREPARATION,
+    ZKR__BY_LIST,
+    ZKR__HAND_OVERS
+};
 
 struct zkr__counts {
     int64_t waiting, held;
@@ -34,27 +58,20 @@ struct zkr__counts {
 
 struct zkr__meter {
     struct zkr__counts n;
-    struct zkr__meter *next;
+    struct zkr__meter *prev, *next;
     struct zkr__path_entry by_path;
     const char *path;
 };
 
 struct zkr__meters {
     struct zkr__path_table by_path;
-    struct zkr__meter *first, **tail; /* tail NULL: none yet */
+    struct zkr__meter *list; /* oldest first */
     size_t count;
     struct zkr__meter other;
 };
 
-/* The one of @path, which is made when there is none. */
+/* The meter of @path, made when there is none. */
 struct zkr__meter *zkr__meter_of(struct zkr__meters *meters, const char *path);
 void zkr__meters_free(struct zkr__meters *meters);
-
-/* The steps of one that asks, in this order: it waits, then is granted or fails; a hold is released or lost. Times in ns. */
-void zkr__meter_wait(struct zkr__meter *m);
-void zkr__meter_grant(struct zkr__meter *m, int64_t waited, bool contended);
-void zkr__meter_fail(struct zkr__meter *m, int code);
-void zkr__meter_release(struct zkr__meter *m, int64_t held);
-void zkr__meter_lose(struct zkr__meter *m, int64_t held, enum zkr__metered_loss why);
 
 #endif

@@ -10,50 +10,42 @@
 #include "base/mem.h"
 #include "session/bound.h"
 
-/* --- text, of which no more is kept than fits --- */
+/* --- text, cut off where the buffer ends --- */
 
 struct out {
     char *buf;
     size_t size, len;
 };
 
-static void put_bytes(struct out *out, const char *from, size_t len)
+__attribute__((format(printf, 2, 3))) static void
+put(struct out *out, const char *format, ...)
 {
-    if (out->len < out->size) {
-        size_t room = out->size - out->len;
-        memcpy(out->buf + out->len, from, len < room ? len : room);
-    }
-    out->len += len;
-}
-
-static void put(struct out *out, const char *text)
-{
-    put_bytes(out, text, strlen(text));
-}
-
-static void put_number(struct out *out, int64_t number)
-{
-    char text[24];
-    (void)snprintf(text, sizeof(text), "%lld", (long long)number);
-    put(out, text);
+    bool room = out->len < out->size;
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(room ? out->buf + out->len : NULL,
+                        room ? out->size - out->len : 0, format, args);
+    va_end(args);
+    out->len += len > 0 ? (size_t)len : 0;
 }
 
 /* Without floating point: the program's locale may write a comma. */
 static void put_seconds(struct out *out, int64_t ns)
 {
-    enum { DIGITS = 9 };
-    char text[32];
     const int64_t second = 1000 * ZKR__MS;
-    (void)snprintf(text, sizeof(text), "%lld.%0*lld", (long long)(ns / second), DIGITS,
-                   (long long)(ns % second));
-    put(out, text);
+    put(out, "%lld.%09lld\n", (long long)(ns / second), (long long)(ns % second));
 }
 
 static void put_escaped(struct out *out, const char *value)
 {
-    for (; *value != '\0'; value++) {
-        put(out, *value == '\n' ? "\\n" : *value == '"' || *value == '\\' ? "\\" : "");
-        put_bytes(out, value, *value != '\n');
+    for (;; value++) {
+        size_t plain = strcspn(value, "\n\"\\");
+        put(out, "%.*s", (int)plain, value);
+        value += plain;
+        if (*value == '\0') {
+            return;
+        }
+        put(out, "\\%c", *value == '\n' ? 'n' : *value);
     }
 }
 
@@ -62,58 +54,42 @@ put_family(struct out *out, const char *name, const char *type, const char *help
 {
     static const char unit[] = "_seconds";
     size_t len = strlen(name), unit_len = sizeof(unit) - 1;
-    const char *const head[] = {"# TYPE ", name, " ", type, "\n"};
-    for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++) {
-        put(out, head[i]);
-    }
+    put(out, "# TYPE %s %s\n", name, type);
     if (len > unit_len && strcmp(name + len - unit_len, unit) == 0) {
-        put(out, "# UNIT ");
-        put(out, name);
-        put(out, " seconds\n");
+        put(out, "# UNIT %s seconds\n", name);
     }
-    put(out, "# HELP ");
-    put(out, name);
-    put(out, " ");
-    put(out, help);
-    put(out, "\n");
+    put(out, "# HELP %s %s\n", name, help);
 }
 
-/* "name{path="…",key="value"} ", or as much of it as there is. */
-static void put_name(struct out *out,
-                     const char *name,
-                     const char *suffix,
-                     const char *path,
-                     const char *key,
-                     const char *value)
+/* Each NULL = none; @key and @value go together. */
+struct labels {
+    const char *path, *key, *value;
+};
+
+/* "name{path="…",key="value"} " */
+static void
+put_name(struct out *out, const char *name, const char *suffix, struct labels l)
 {
-    put(out, name);
-    put(out, suffix);
-    if (path || key) {
-        put(out, "{");
-    }
-    if (path) {
+    put(out, "%s%s%s", name, suffix, l.path || l.key ? "{" : "");
+    if (l.path) {
         put(out, "path=\"");
-        put_escaped(out, path);
-        put(out, key ? "\"," : "\"");
+        put_escaped(out, l.path);
+        put(out, "\"%s", l.key ? "," : "");
     }
-    if (key) {
-        put(out, key);
-        put(out, "=\"");
-        put(out, value);
-        put(out, "\"");
+    if (l.key) {
+        put(out, "%s=\"%s\"", l.key, l.value);
     }
-    put(out, path || key ? "} " : " ");
+    put(out, l.path || l.key ? "} " : " ");
 }
 
 static void put_sample(struct out *out,
                        const char *name,
                        const char *suffix,
-                       const char *path,
+                       struct labels labels,
                        int64_t number)
 {
-    put_name(out, name, suffix, path, NULL, NULL);
-    put_number(out, number);
-    put(out, "\n");
+    put_name(out, name, suffix, labels);
+    put(out, "%lld\n", (long long)number);
 }
 
 static void put_histogram(struct out *out,
@@ -124,14 +100,12 @@ static void put_histogram(struct out *out,
     int64_t count = 0;
     for (int i = 0; i <= ZKR__BOUNDS; i++) {
         count += h->counts[i];
-        put_name(out, name, "_bucket", path, "le", zkr__histogram_bound(i));
-        put_number(out, count);
-        put(out, "\n");
+        put_sample(out, name, "_bucket",
+                   (struct labels){path, "le", zkr__histogram_bound(i)}, count);
     }
-    put_sample(out, name, "_count", path, count);
-    put_name(out, name, "_sum", path, NULL, NULL);
+    put_sample(out, name, "_count", (struct labels){.path = path}, count);
+    put_name(out, name, "_sum", (struct labels){.path = path});
     put_seconds(out, h->sum_ns);
-    put(out, "\n");
 }
 
 /* --- what is told --- */
@@ -145,84 +119,68 @@ struct reading {
     struct zkr__meter *meters; /* copies; their paths live as long as the client */
 };
 
-static void put_paths(struct out *out, const struct reading *r)
+static bool is_counter(const char *type)
 {
-#define FIELD(member) offsetof(struct zkr__counts, member)
-    static const struct {
-        const char *name, *type, *help;
-        size_t offset;
-    } rows[] = {
-        {"zkr_waiting", "gauge", "Waiting in the queue now.", FIELD(waiting)},
-        {"zkr_held", "gauge", "Held now.", FIELD(held)},
-        {"zkr_acquired", "counter", "Granted, re-entries excepted.", FIELD(acquired)},
-        {"zkr_contended", "counter", "Granted after waiting behind another.",
-         FIELD(contended)},
-        {"zkr_timed_out", "counter", "Given up at the timeout.", FIELD(timed_out)},
-        {"zkr_canceled", "counter", "Given up by the application.", FIELD(canceled)},
-        {"zkr_failed", "counter", "Given up because of an error.", FIELD(failed)},
-        {"zkr_reentries", "counter", "Acquired again by who held already.",
-         FIELD(reentries)},
-    };
-#undef FIELD
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        bool counter = strcmp(rows[i].type, "counter") == 0;
-        put_family(out, rows[i].name, rows[i].type, rows[i].help);
-        for (size_t p = 0; p < r->count; p++) {
-            const char *base = (const char *)&r->meters[p].n;
+    return strcmp(type, "counter") == 0;
+}
+
+static const char *const reasons[] = {[ZKR__METERED_SESSION] = "session",
+                                      [ZKR__METERED_NODE] = "node",
+                                      [ZKR__METERED_LEASE] = "lease",
+                                      [ZKR__METERED_STOPPED] = "stopped"};
+static const char *const ways[] = {[ZKR__BY_NEIGHBOUR] = "local",
+                                   [ZKR__BY_EVENT] = "event",
+                                   [ZKR__BY_PREPARATION] = "prepared",
+                                   [ZKR__BY_LIST] = "list"};
+
+/* Numbers of each path: one, or with @key one for each of its @count values. */
+static const struct family {
+    const char *name, *type, *help;
+    size_t offset, count;
+    const char *key;
+    const char *const *values;
+} families[] = {
+#define AT(member) offsetof(struct zkr__counts, member)
+#define ONE(member) AT(member), 1, NULL, NULL
+    {"zkr_waiting", "gauge", "Waiting in the queue now.", ONE(waiting)},
+    {"zkr_held", "gauge", "Held now.", ONE(held)},
+    {"zkr_acquired", "counter", "Granted, re-entries excepted.", ONE(acquired)},
+    {"zkr_contended", "counter", "Granted after waiting behind another.",
+     ONE(contended)},
+    {"zkr_timed_out", "counter", "Given up at the timeout.", ONE(timed_out)},
+    {"zkr_canceled", "counter", "Given up by the application.", ONE(canceled)},
+    {"zkr_failed", "counter", "Given up because of an error.", ONE(failed)},
+    {"zkr_reentries", "counter", "Acquired again by who held already.", ONE(reentries)},
+    {"zkr_lost", "counter", "Lost while held.", AT(lost), ZKR__METERED_LOSSES, "reason",
+     reasons},
+    {"zkr_hand_overs", "counter", "Grants after a wait.", AT(hand_overs),
+     ZKR__HAND_OVERS, "kind", ways},
+#undef ONE
+#undef AT
+};
+
+static void
+put_numbers(struct out *out, const struct reading *r, const struct family *f)
+{
+    put_family(out, f->name, f->type, f->help);
+    for (size_t p = 0; p < r->count; p++) {
+        const char *numbers = (const char *)&r->meters[p].n + f->offset;
+        for (size_t i = 0; i < f->count; i++) {
+            struct labels labels = {r->meters[p].path, f->key,
+                                    f->key ? f->values[i] : NULL};
             int64_t number;
-            memcpy(&number, base + rows[i].offset, sizeof(number));
-            put_sample(out, rows[i].name, counter ? "_total" : "", r->meters[p].path,
+            memcpy(&number, numbers + i * sizeof(number), sizeof(number));
+            put_sample(out, f->name, is_counter(f->type) ? "_total" : "", labels,
                        number);
         }
     }
 }
 
-/* Counters of each path by kinds: an array of struct zkr__counts. */
-struct kinds {
-    const char *name, *help, *key;
-    const char *const *kinds;
-    size_t count, offset;
-};
-
-static void put_kinds(struct out *out, const struct reading *r, const struct kinds *f)
+static void put_paths(struct out *out, const struct reading *r)
 {
-    put_family(out, f->name, "counter", f->help);
-    for (size_t p = 0; p < r->count; p++) {
-        const char *numbers = (const char *)&r->meters[p].n + f->offset;
-        for (size_t k = 0; k < f->count; k++) {
-            int64_t number;
-            memcpy(&number, numbers + k * sizeof(number), sizeof(number));
-            put_name(out, f->name, "_total", r->meters[p].path, f->key, f->kinds[k]);
-            put_number(out, number);
-            put(out, "\n");
-        }
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        put_numbers(out, r, &families[i]);
     }
-}
-
-static void put_by_kind(struct out *out, const struct reading *r)
-{
-    static const char *const reasons[] = {
-        [ZKR__METERED_SESSION] = "session",
-        [ZKR__METERED_NODE] = "node",
-        [ZKR__METERED_LEASE] = "lease",
-        [ZKR__METERED_STOPPED] = "stopped",
-    };
-    static const char *const ways[] = {[ZKR__BY_NEIGHBOUR] = "local",
-                                       [ZKR__BY_EVENT] = "event",
-                                       [ZKR__BY_LIST] = "list"};
-    static const struct kinds lost = {
-        "zkr_lost", "Lost while held.",  "reason",
-        reasons,    ZKR__METERED_LOSSES, offsetof(struct zkr__counts, lost)};
-    static const struct kinds hand_overs = {
-        "zkr_hand_overs", "Grants after a wait.",
-        "kind",           ways,
-        ZKR__HAND_OVERS,  offsetof(struct zkr__counts, hand_overs)};
-    put_kinds(out, r, &lost);
-    put_kinds(out, r, &hand_overs);
-}
-
-static void put_times(struct out *out, const struct reading *r)
-{
     put_family(out, "zkr_wait_seconds", "histogram", "From asking to the grant.");
     for (size_t p = 0; p < r->count; p++) {
         put_histogram(out, "zkr_wait_seconds", r->meters[p].path, &r->meters[p].n.wait);
@@ -237,10 +195,8 @@ static void put_times(struct out *out, const struct reading *r)
 static void put_time(struct out *out, const char *name, const char *help, int64_t ms)
 {
     put_family(out, name, "gauge", help);
-    put(out, name);
-    put(out, " ");
+    put(out, "%s ", name);
     put_seconds(out, ms * ZKR__MS);
-    put(out, "\n");
 }
 
 static void put_client(struct out *out, const struct reading *r)
@@ -263,9 +219,9 @@ static void put_client(struct out *out, const struct reading *r)
         {"zkr_dropped_log_lines", "counter", "Log lines dropped.", r->dropped_log},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        bool counter = strcmp(rows[i].type, "counter") == 0;
         put_family(out, rows[i].name, rows[i].type, rows[i].help);
-        put_sample(out, rows[i].name, counter ? "_total" : "", NULL, rows[i].number);
+        put_sample(out, rows[i].name, is_counter(rows[i].type) ? "_total" : "",
+                   (struct labels){0}, rows[i].number);
     }
     put_time(out, "zkr_session_timeout_seconds", "Session timeout in force.",
              r->session_ms);
@@ -296,7 +252,7 @@ static bool read_all(zkr_client *c, struct reading *r) ZKR__LOCKED
     if (!r->meters) {
         return false;
     }
-    for (const struct zkr__meter *m = meters->first; m; m = m->next) {
+    for (const struct zkr__meter *m = meters->list; m; m = m->next) {
         r->meters[r->count++] = *m;
     }
     if (others) {
@@ -323,10 +279,9 @@ int zkr_client_metrics(zkr_client *c, char *buf, size_t size, size_t *needed)
     }
     struct out out = {.buf = buf, .size = size};
     put_paths(&out, &r);
-    put_by_kind(&out, &r);
-    put_times(&out, &r);
     put_client(&out, &r);
-    put_bytes(&out, "# EOF\n", sizeof("# EOF\n"));
+    put(&out, "# EOF\n");
+    out.len++; /* the terminating zero */
     zkr__mem_free(r.meters);
     if (needed) {
         *needed = out.len;

@@ -2,43 +2,31 @@
 #include "session/open.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "session/log_foreign.h"
+#include "session/guardian.h"
 #include "session/request.h"
 #include "session/resolve.h"
 #include "session/service.h"
-#include "session/tls.h"
-#include "session/zk_real.h"
+#include "session/zk.h"
+#include "session/zk_log.h"
 #include "session/zk_value.h"
 
-ZKR__OPTIONS_CHECK(zkr_client_options, 26, tls_cert);
+ZKR__OPTIONS_CHECK(zkr_client_options, 28, guardian);
 
-enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000, DEFAULT_BASE_MS = 50 };
-enum {
-    DEFAULT_MAX_MS = 5000,
-    DAY_MS = ZKR__SESSION_MOST_MS,
-    OWNER_MAX = 65536,
-    AUTH_MAX = 1000
-};
+enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000 };
+enum { DEFAULT_BASE_MS = 50, DEFAULT_MAX_MS = 5000 };
+enum { DAY_MS = ZKR__SESSION_MOST_MS, OWNER_MAX = 65536, AUTH_MAX = 1000 };
 enum { MARGIN_MAX = 500000 };
 
 static int64_t or_default(int64_t value, int64_t fallback)
 {
     return value == 0 ? fallback : value;
-}
-
-static int check_range(const char *name, int64_t value, int64_t least, int64_t most)
-{
-    if (value < least || value > most) {
-        return zkr__fail(ZKR_EINVAL, NULL,
-                         "option %s = %lld is not within %lld and %lld", name,
-                         (long long)value, (long long)least, (long long)most);
-    }
-    return ZKR_OK;
 }
 
 static bool is_credential(const zkr_auth *auth, bool needed)
@@ -47,26 +35,83 @@ static bool is_credential(const zkr_auth *auth, bool needed)
            (auth->cert || auth->cert_len == 0);
 }
 
-static zkr_auth first_auth(const zkr_client_options *o)
+/* The credentials count from 0; there may be none with number 0. */
+static zkr_auth auth_at(const zkr_client_options *o, int64_t i)
 {
-    return (zkr_auth){o->auth_scheme, o->auth_cert, o->auth_cert_len};
+    return i > 0 ? o->more_auth[i - 1]
+                 : (zkr_auth){o->auth_scheme, o->auth_cert, o->auth_cert_len};
 }
 
 static bool are_credentials(const zkr_client_options *o)
 {
-    const zkr_auth first = first_auth(o);
-    bool fine = is_credential(&first, false) && o->more_auth_count >= 0 &&
-                o->more_auth_count <= AUTH_MAX &&
+    bool fine = o->more_auth_count >= 0 && o->more_auth_count <= AUTH_MAX &&
                 (o->more_auth || o->more_auth_count == 0);
-    for (int64_t i = 0; fine && i < o->more_auth_count; i++) {
-        fine = is_credential(&o->more_auth[i], true);
+    for (int64_t i = 0; fine && i <= o->more_auth_count; i++) {
+        const zkr_auth auth = auth_at(o, i);
+        fine = is_credential(&auth, i > 0);
     }
     return fine;
 }
 
+/* --- option tls_cert --- */
+
+enum { FILES = 3, FIELDS = 4 };
+
+static int refuse_tls(const char *why)
+{
+    return zkr__fail(ZKR_EINVAL, NULL, "option tls_cert%s", why);
+}
+
+static int check_file(const char *name, size_t len)
+{
+    char *path = zkr__mem_copy(name, len);
+    if (!path) {
+        return zkr__fail(ZKR_ENOMEM, NULL, "option tls_cert: out of memory");
+    }
+    int rc = ZKR_OK;
+    if (access(path, R_OK) != 0) {
+        char why[80];
+        if (strerror_r(errno, why, sizeof(why)) != 0) {
+            (void)snprintf(why, sizeof(why), "unreadable");
+        }
+        rc = zkr__fail(ZKR_EINVAL, NULL, "option tls_cert: %.120s: %s", path, why);
+    }
+    zkr__mem_free(path);
+    return rc;
+}
+
+/* "CA,CERTIFICATE,KEY[,PASSWORD]" of readable files. libzookeeper would only fail, at each connection. */
+static int check_tls(const char *cert)
+{
+    static const char bad_form[] =
+        " is not \"CA,CERTIFICATE,KEY\" or \"CA,CERTIFICATE,KEY,PASSWORD\"";
+    if (!zkr__zk_has_tls()) {
+        return refuse_tls(": this libzookeeper was built without TLS; use one that was "
+                          "built with OpenSSL, or stunnel");
+    }
+    int rc = ZKR_OK;
+    for (int i = 0; rc == ZKR_OK; i++) {
+        size_t len = strcspn(cert, ",");
+        if (len == 0 || i == FIELDS) {
+            return refuse_tls(bad_form);
+        }
+        rc = i < FILES ? check_file(cert, len) : ZKR_OK;
+        if (cert[len] == '\0') {
+            return rc != ZKR_OK || i >= FILES - 1 ? rc
+                   : i > 0                        ? refuse_tls(bad_form)
+                           : refuse_tls(": a CA alone works from libzookeeper 3.10 on; "
+                                        "name a certificate and a key, too");
+        }
+        cert += len + 1;
+    }
+    return rc;
+}
+
+/* --- all options --- */
+
 static int take_options(zkr_client_options *o, const zkr_client_options *from)
 {
-    int rc = zkr__options_take(o, sizeof(*o), from, "zkr_client_options");
+    int rc = zkr__options_take(o, sizeof(*o), from, "client");
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -90,26 +135,30 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
         {"retry_attempts", o->retry_attempts, 0, DAY_MS},
         {"log_level", o->log_level, ZKR_LOG_ERROR, ZKR_LOG_DEBUG},
         {"lease_margin_ppm", o->lease_margin_ppm, 0, MARGIN_MAX},
+        {"look_ahead", o->look_ahead, -1, 1},
+        {"guardian", o->guardian, 0, ZKR_GUARDIAN_TRY},
     };
-    for (size_t i = 0; rc == ZKR_OK && i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-        rc = check_range(ranges[i].name, ranges[i].value, ranges[i].least,
-                         ranges[i].most);
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (ranges[i].value < ranges[i].least || ranges[i].value > ranges[i].most) {
+            return zkr__fail(ZKR_EINVAL, NULL,
+                             "option %s = %lld is not within %lld and %lld",
+                             ranges[i].name, (long long)ranges[i].value,
+                             (long long)ranges[i].least, (long long)ranges[i].most);
+        }
     }
-    if (rc == ZKR_OK && !are_credentials(o)) {
-        rc = zkr__fail(ZKR_EINVAL, NULL,
-                       "scheme, cert and cert_len of credentials do not match");
+    if (!are_credentials(o)) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "scheme, cert and cert_len of credentials do not match");
     }
-    if (rc == ZKR_OK && o->owner && strlen(o->owner) > OWNER_MAX) {
-        rc = zkr__fail(ZKR_EINVAL, NULL, "option owner is longer than %d bytes",
-                       OWNER_MAX);
+    if (o->owner && strlen(o->owner) > OWNER_MAX) {
+        return zkr__fail(ZKR_EINVAL, NULL, "option owner is longer than %d bytes",
+                         OWNER_MAX);
     }
-    if (rc == ZKR_OK && o->tls_cert) {
-        rc = o->open_handle
-                 ? zkr__fail(ZKR_EINVAL, NULL,
-                             "options tls_cert and open_handle exclude each other")
-                 : zkr__tls_check(o->tls_cert);
+    if (o->tls_cert && o->open_handle) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "options tls_cert and open_handle exclude each other");
     }
-    return rc;
+    return o->tls_cert ? check_tls(o->tls_cert) : ZKR_OK;
 }
 
 static bool copy_string(char **to, const char *from)
@@ -118,23 +167,18 @@ static bool copy_string(char **to, const char *from)
     return !from || *to;
 }
 
-static bool copy_credential(zkr_client *c, const zkr_auth *from)
-{
-    zkr_auth *to = &c->auths[c->auth_count++];
-    to->scheme = zkr__mem_string(from->scheme);
-    to->cert = from->cert ? zkr__mem_copy(from->cert, from->cert_len) : NULL;
-    to->cert_len = from->cert_len;
-    return to->scheme && (!from->cert || to->cert);
-}
-
 static bool copy_credentials(zkr_client *c)
 {
     const zkr_client_options *o = &c->options;
-    const zkr_auth first = first_auth(o);
     c->auths = zkr__mem_alloc(((size_t)o->more_auth_count + 1) * sizeof(*c->auths));
-    bool whole = c->auths && (!first.scheme || copy_credential(c, &first));
-    for (int64_t i = 0; whole && i < o->more_auth_count; i++) {
-        whole = copy_credential(c, &o->more_auth[i]);
+    bool whole = c->auths != NULL;
+    for (int64_t i = o->auth_scheme ? 0 : 1; whole && i <= o->more_auth_count; i++) {
+        const zkr_auth from = auth_at(o, i);
+        zkr_auth *to = &c->auths[c->auth_count++];
+        to->scheme = zkr__mem_string(from.scheme);
+        to->cert = from.cert ? zkr__mem_copy(from.cert, from.cert_len) : NULL;
+        to->cert_len = from.cert_len;
+        whole = to->scheme && (!from.cert || to->cert);
     }
     return whole;
 }
@@ -143,13 +187,10 @@ static bool copy_credentials(zkr_client *c)
 static bool copy_pointers(zkr_client *c, const char *servers)
 {
     zkr_client_options *o = &c->options;
-    bool whole = copy_string(&c->servers, servers) &&
+    c->acl = zkr__zk_acl_copy(o->acl);
+    bool whole = c->acl && copy_string(&c->servers, servers) &&
                  copy_string(&c->owner, o->owner) &&
                  copy_string(&c->tls_cert, o->tls_cert) && copy_credentials(c);
-    if (whole && o->acl) {
-        c->acl = zkr__zk_acl_copy(o->acl);
-        whole = c->acl != NULL;
-    }
     o->owner = NULL;
     o->auth_scheme = NULL;
     o->tls_cert = NULL;
@@ -203,20 +244,22 @@ int zkr__client_open(zkr_client **out,
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c;
-    int error = zkr__client_new(&c);
-    if (error != 0) {
-        return zkr__fail_sys(error, "zkr_client_open");
-    }
-    c->options = o;
-    if (!copy_pointers(c, servers)) {
+    zkr_client *c = zkr__client_new(&o);
+    if (!c || !copy_pointers(c, servers)) {
         zkr__client_free(c);
         return zkr__fail(ZKR_ENOMEM, NULL, "zkr_client_open: out of memory");
     }
     set_fields(c, env);
     zkr__log_join(c);
-    error = env && env->no_threads ? 0 : start_threads(c);
+    rc = zkr__guardian_join(c);
+    if (rc != ZKR_OK) {
+        zkr__log_leave(c);
+        zkr__client_free(c);
+        return rc;
+    }
+    int error = env && env->no_threads ? 0 : start_threads(c);
     if (error != 0) {
+        zkr__guardian_leave(c);
         zkr__log_leave(c);
         zkr__client_free(c);
         return zkr__fail_sys(error, error == EMFILE || error == ENFILE

@@ -5,9 +5,9 @@
 
 #include "session/client.h"
 
-/* Parts that a test replaces; NULL = libzookeeper and threads. */
+/* What a test replaces. */
 struct zkr__env {
-    const struct zkr__door *door;
+    const struct zkr__door *door; /* NULL = libzookeeper */
     bool no_threads; /* the test calls zkr__service_run() and zkr__dispatch_run_one() */
 };
 

@@ -5,58 +5,49 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "session/credible.h"
+#include "session/guardian.h"
 #include "session/log.h"
-#include "session/unsent.h"
-#include "session/wake.h"
+#include "session/zk_log.h"
 #include "session/zk_value.h"
 
 struct zkr__request {
-    struct zkr__asker asker; /* the door knows the request by it */
-    struct zkr__request *next, **link_at;
+    struct zkr__asker asker;          /* the door knows the request by it */
+    struct zkr__request *prev, *next; /* of the link's pending requests */
     struct zkr__link *link;
     zkr__answer_fn fn;
     void *ctx;
     unsigned tag, ups; /* ups: of the link, as it was sent */
     enum zkr__op_kind kind;
     bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
-    bool plain;    /* without scratch, so any other such request has room in it */
+    bool plain;    /* without scratch, so the memory will do for another such request */
     bool unwatched;
-    uint32_t watch; /* room that was taken for its watch; 0 = none */
+    uint32_t watch; /* key of the room taken for its watch; 0 = none */
     int64_t sent;
     _Alignas(16) char scratch[];
 };
 
 static bool is_write(enum zkr__op_kind kind)
 {
-    switch (kind) {
-    case ZKR__OP_CREATE:
-    case ZKR__OP_PARENT:
-    case ZKR__OP_DELETE:
-    case ZKR__OP_SET:
-    case ZKR__OP_CHECK:
-    case ZKR__OP_MULTI:
-    case ZKR__OP_CREATES:
-        return true;
-    case ZKR__OP_CHILDREN:
-    case ZKR__OP_GET:
-    case ZKR__OP_SYNC:
-    case ZKR__OP_EXISTS:
-        return false;
-    }
-    return false;
+    return kind != ZKR__OP_CHILDREN && kind != ZKR__OP_GET && kind != ZKR__OP_SYNC &&
+           kind != ZKR__OP_EXISTS;
+}
+
+static bool is_transaction(enum zkr__op_kind kind)
+{
+    return kind == ZKR__OP_CHECK || kind == ZKR__OP_MULTI || kind == ZKR__OP_CREATES;
 }
 
 /* --- memory --- */
 
-/* So many are kept for the next ones: what is usual needs no allocation. */
+/* The memory of so many requests is kept, so that usual requests need no allocation. */
 enum { IDLE_MAX = 64 };
 
 static struct zkr__request *make_request(struct zkr__link *link,
                                          const struct zkr__op *op) ZKR__LOCKED
 {
     zkr_client *c = link->c;
-    size_t scratch = c->door->scratch ? c->door->scratch(op) : 0;
+    bool needs = is_transaction(op->kind) && c->door->scratch;
+    size_t scratch = needs ? c->door->scratch(op) : 0;
     struct zkr__request *r = scratch == 0 ? c->idle : NULL;
     if (r) {
         LL_DELETE(c->idle, r);
@@ -94,31 +85,146 @@ static void free_idle(zkr_client *c) ZKR__LOCKED
     c->idle_count = 0;
 }
 
-static void unlink_request(struct zkr__request *r)
+/* --- answers to what was not sent --- */
+
+/* An answer or an event is lost: the service is to end the session. */
+static void give_up_soon(zkr_client *c) ZKR__LOCKED
 {
-    *r->link_at = r->next;
-    if (r->next) {
-        r->next->link_at = r->link_at;
-    } else {
-        r->link->pending_tail = r->link_at;
+    c->overrun = true;
+    zkr__wake_by(c, zkr__now(c));
+}
+
+void zkr__request_begin(zkr_client *c)
+{
+    c->unsent_tail = &c->unsent;
+    for (size_t i = 0; i < ZKR__SPARES; i++) {
+        c->spares[i].spare = true;
+        LL_PREPEND(c->spare, &c->spares[i]);
     }
+}
+
+static void free_unsent(zkr_client *c, struct zkr__unsent *u) ZKR__LOCKED
+{
+    if (u->spare) {
+        LL_PREPEND(c->spare, u);
+    } else {
+        zkr__mem_free(u);
+    }
+}
+
+static struct zkr__unsent *take_unsent(zkr_client *c) ZKR__LOCKED
+{
+    struct zkr__unsent *u = c->unsent;
+    c->unsent = u->next;
+    if (!c->unsent) {
+        c->unsent_tail = &c->unsent;
+    }
+    return u;
+}
+
+static void keep_unsent(zkr_client *c,
+                        int code,
+                        int zk_rc,
+                        zkr__answer_fn fn,
+                        void *ctx,
+                        unsigned tag) ZKR__LOCKED
+{
+    struct zkr__unsent *u = zkr__mem_alloc(sizeof(*u));
+    if (!u && c->spare) {
+        u = c->spare;
+        LL_DELETE(c->spare, u);
+    }
+    if (!u) {
+        give_up_soon(c);
+        return;
+    }
+    *u = (struct zkr__unsent){.fn = fn,
+                              .ctx = ctx,
+                              .tag = tag,
+                              .code = code,
+                              .zk_rc = zk_rc,
+                              .spare = u->spare};
+    *c->unsent_tail = u;
+    c->unsent_tail = &u->next;
+    zkr__wake_by(c, zkr__now(c));
+}
+
+void zkr__answer_later(zkr_client *c,
+                       int code,
+                       zkr__answer_fn fn,
+                       void *ctx,
+                       unsigned tag)
+{
+    keep_unsent(c, code, 0, fn, ctx, tag);
+}
+
+void zkr__request_deliver(zkr_client *c)
+{
+    size_t count = 0;
+    for (const struct zkr__unsent *u = c->unsent; u; u = u->next) {
+        count++;
+    }
+    for (; count > 0 && c->unsent; count--) {
+        struct zkr__unsent *u = take_unsent(c);
+        const struct zkr__answer answer = {
+            .code = u->code, .zk_rc = u->zk_rc, .failed_at = SIZE_MAX};
+        u->fn(u->ctx, u->tag, &answer);
+        free_unsent(c, u);
+    }
+}
+
+void zkr__request_finish(zkr_client *c)
+{
+    zkr__request_deliver(c);
+    while (c->unsent) {
+        free_unsent(c, take_unsent(c));
+    }
+    free_idle(c);
 }
 
 /* --- what comes back --- */
 
-/* One slow answer is no new usage: a stall must not make us patient with the next. */
+static bool are_children(const struct zkr__answer *answer)
+{
+    for (size_t i = 0; i < answer->name_count; i++) {
+        if (!zkr__path_is_name(answer->names[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool zkr__credible(enum zkr__op_kind kind,
+                   const struct zkr__answer *answer,
+                   int64_t session_id)
+{
+    if (answer->code != ZKR_OK) {
+        return true;
+    }
+    if (kind == ZKR__OP_CREATE) {
+        return answer->czxid > 0 && answer->owner == session_id;
+    }
+    if (kind == ZKR__OP_CREATES) {
+        return answer->czxid > 0;
+    }
+    return kind != ZKR__OP_CHILDREN || are_children(answer);
+}
+
+/* One slow answer counts little: a stall must not make us patient with the next. */
 static void note_round_trip(zkr_client *c, int64_t took) ZKR__LOCKED
 {
     enum { SMOOTHING = 8 };
     if (c->round_trip == 0) {
         c->round_trip = took;
     }
-    int64_t most = 2 * c->round_trip + ZKR__MS;
-    c->round_trip += ((took < most ? took : most) - c->round_trip) / SMOOTHING;
+    int64_t counted = zkr__sooner(took, 2 * c->round_trip + ZKR__MS);
+    c->round_trip += (counted - c->round_trip) / SMOOTHING;
+    c->shortest_trip =
+        c->shortest_trip == 0 ? took : zkr__sooner(took, c->shortest_trip);
     c->nudge_pause = 0;
 }
 
-/* What was done is not known then, as when the answer is lost. One line for each session will do. */
+/* What was done is unknown, as when an answer is lost. One log line for each handle will do. */
 static void disbelieve(struct zkr__link *link) ZKR__LOCKED
 {
     if (!link->doubted) {
@@ -145,7 +251,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     struct zkr__link *link = r->link;
     zkr_client *c = link->c;
     zkr__lock(c);
-    unlink_request(r);
+    DL_DELETE(link->pending, r);
     settle_watch(r, answer->code);
     link->timed = r->ups == link->ups ? r->ups : link->timed;
     if (!r->answered && !zkr__credible(r->kind, answer, c->session_id)) {
@@ -171,7 +277,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     }
     free_request(c, r);
     if (c->closing && !link->pending) {
-        zkr__cv_broadcast(&c->changed); /* zkr_client_close() waits for the last one */
+        zkr__cv_broadcast(&c->changed); /* for zkr_client_close() */
     }
     zkr__unlock(c);
 }
@@ -187,18 +293,11 @@ void zkr__link_node(struct zkr__handle_owner *owner,
         zkr__watches_event(&link->watches, path, event);
     }
     if (!link->over && !path) {
-        zkr__give_up_soon(c);
+        give_up_soon(c);
     } else if (!link->over && c->up) {
         c->up->node_event(c->engine, path, event);
     }
     zkr__unlock(c);
-}
-
-void zkr__request_finish(zkr_client *c)
-{
-    zkr__request_deliver(c);
-    zkr__unsent_drop(c);
-    free_idle(c);
 }
 
 /* --- submitting --- */
@@ -206,15 +305,9 @@ void zkr__request_finish(zkr_client *c)
 int64_t zkr__patience(const zkr_client *c)
 {
     enum { USUAL_TIMES = 8, LEAST_MS = 20 };
-    int64_t patience = USUAL_TIMES * c->round_trip;
+    int64_t usual = zkr__later(USUAL_TIMES * c->round_trip, LEAST_MS * ZKR__MS);
     int64_t most = c->session_ms * ZKR__MS / 10; /* rule 3 of the lease leans on it */
-    if (c->round_trip == 0) {
-        return most;
-    }
-    if (patience < LEAST_MS * ZKR__MS) {
-        patience = LEAST_MS * ZKR__MS;
-    }
-    return patience < most ? patience : most;
+    return c->round_trip > 0 ? zkr__sooner(usual, most) : most;
 }
 
 static bool has_valid_paths(const struct zkr__op *op)
@@ -229,7 +322,7 @@ static bool has_valid_paths(const struct zkr__op *op)
     return valid;
 }
 
-/* What libzookeeper found no room for, with the chroot before it, it calls a bad argument as well. */
+/* libzookeeper reports a bad argument, too, when it has no memory for the path with the chroot before it. */
 static int refused_code(const struct zkr__op *op, int zk_rc)
 {
     int code = zkr__zk_code(zk_rc);
@@ -238,16 +331,14 @@ static int refused_code(const struct zkr__op *op, int zk_rc)
     return no_room ? ZKR_ENOMEM : code;
 }
 
-/* 0, or why it was not sent: a ZooKeeper code in @zk_rc, and ours returned. */
+/* ZKR_OK; or why it was not sent, with ZooKeeper's code in @zk_rc. */
 static int send(zkr_client *c,
                 const struct zkr__op *op,
                 struct zkr__request *r,
                 int *zk_rc) ZKR__LOCKED
 {
     struct zkr__link *link = r->link;
-    r->link_at = link->pending_tail;
-    *link->pending_tail = r;
-    link->pending_tail = &r->next;
+    DL_APPEND(link->pending, r);
     r->sent = c->sent_at = c->door->boot();
     r->ups = link->ups;
     struct zkr__op sent = *op;
@@ -257,12 +348,12 @@ static int send(zkr_client *c,
     *zk_rc = c->door->submit(link->zh, &sent, &r->asker, &link->owner);
     if (*zk_rc != 0) {
         settle_watch(r, ZKR_ECONNLOSS);
-        unlink_request(r);
+        DL_DELETE(link->pending, r);
         free_request(c, r);
         return refused_code(op, *zk_rc);
     }
     c->stats.requests++;
-    /* A server may forget a lone write until something else arrives (ZOOKEEPER-4537). */
+    /* For the nudge, if the answer is late. */
     zkr__wake_by(c, zkr__now(c) + zkr__patience(c));
     return ZKR_OK;
 }
@@ -273,17 +364,17 @@ void zkr__submit_early(zkr_client *c,
                        void *ctx,
                        unsigned tag)
 {
-    struct zkr__answer failed = {.code = ZKR_ENOMEM};
+    int code = ZKR_ENOMEM, zk_rc = 0;
     struct zkr__request *r = make_request(c->link, op);
     if (r) {
         r->asker.answer = on_answer;
         r->fn = fn;
         r->ctx = ctx;
         r->tag = tag;
-        failed.code = send(c, op, r, &failed.zk_rc);
+        code = send(c, op, r, &zk_rc);
     }
-    if (failed.code != ZKR_OK) {
-        zkr__unsent_keep(c, &failed, fn, ctx, tag);
+    if (code != ZKR_OK) {
+        keep_unsent(c, code, zk_rc, fn, ctx, tag);
     }
 }
 
@@ -293,11 +384,10 @@ void zkr__submit(zkr_client *c,
                  void *ctx,
                  unsigned tag)
 {
-    static const struct zkr__answer cut_off = {.code = ZKR_ECONNLOSS};
     if (c->link && zkr__connected(c)) {
         zkr__submit_early(c, op, fn, ctx, tag);
     } else {
-        zkr__unsent_keep(c, &cut_off, fn, ctx, tag);
+        zkr__answer_later(c, ZKR_ECONNLOSS, fn, ctx, tag);
     }
 }
 
@@ -323,10 +413,11 @@ void zkr__link_fail(struct zkr__link *link)
 void zkr__link_close(struct zkr__link *link)
 {
     const struct zkr__door *door = link->c->door;
-    if (link->abandoned) {
-        (void)door->set_servers(link->zh, ZKR__NOWHERE, false);
-    }
     door->close(link->zh);
+    if (link->close_at > 0) {
+        zkr__log_slow(-1);
+    }
+    zkr__guardian_over(link->c, link->guarded);
     zkr__link_free(link);
 }
 
@@ -334,7 +425,7 @@ void zkr__link_free(struct zkr__link *link)
 {
     while (link->pending) {
         struct zkr__request *r = link->pending;
-        unlink_request(r);
+        DL_DELETE(link->pending, r);
         zkr__mem_free(r);
     }
     zkr__watches_free(&link->watches);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests, and the link they go by. Each request gets exactly one answer, with the client's lock
- * held, and never from inside the call that submits it.
+ * Requests, and the link by which they go. Each request gets exactly one answer, with the client's lock held, and never
+ * from inside the call that submits it.
  *
- * A request lives until its answer came, or until the close of its handle has returned; the link
- * lives as long as its handle. libzookeeper may lose completions at close, call late after an expiry,
- * and never again afterwards. Its contexts point to requests and, of all watches, to the link, so
- * nothing dangles.
+ * A request lives until its answer, or until the close of its handle has returned; the link lives as long as its
+ * handle. libzookeeper may lose completions as a handle is closed, and may call late after an expiry, but not after
+ * the close. Its contexts point to requests and, for watches, to the link, so nothing dangles.
  */
 #ifndef ZKR_SESSION_REQUEST_H
 #define ZKR_SESSION_REQUEST_H
@@ -22,22 +21,22 @@ struct zkr__link {
     zkr_client *c;
     void *zh;                         /* NULL while it is being opened */
     bool opened;                      /* zh is final */
-    enum zkr__session_event early[2]; /* told before that, and to be carried out then */
+    enum zkr__session_event early[2]; /* told before that, and carried out then */
     unsigned early_count;
     bool was_up;
-    unsigned ups,
-        timed; /* how often it came up; the last of these whose timeout is known */
-    size_t
-        authorized; /* so many of our credentials the handle has; it repeats them at each connection */
-    bool abandoned;   /* its session is left to the servers to end */
-    bool doubted;     /* it has answered what cannot be */
-    bool over;        /* ended: answers and events are dropped, to be closed */
-    char *servers;    /* numeric */
-    int64_t begun;    /* CLOCK_BOOTTIME before it was opened */
-    int64_t check_at; /* when to ask for addresses, still without a connection */
+    unsigned ups;      /* how often it came up */
+    unsigned timed;    /* the last of these connections whose timeout is known */
+    size_t authorized; /* how many credentials it has, and repeats as it connects */
+    bool doubted;      /* it has answered what cannot be */
+    bool over;         /* answers and events are dropped; the service will close it */
+    int64_t close_at;  /* not before that, by zkr__now() */
+    char *servers;     /* numeric */
+    int64_t guarded;   /* the session that the guardian knows; 0 = none */
+    int64_t begun;     /* CLOCK_BOOTTIME before it was opened */
+    int64_t check_at;  /* when to ask for addresses, still without a connection */
     struct zkr__watches watches;
-    struct zkr__request *pending, **pending_tail; /* oldest first */
-    struct zkr__link *next;                       /* in client.dead */
+    struct zkr__request *pending; /* list, oldest first */
+    struct zkr__link *next;       /* in client.dead */
 };
 
 typedef void (*zkr__answer_fn)(void *ctx,
@@ -45,60 +44,64 @@ typedef void (*zkr__answer_fn)(void *ctx,
                                const struct zkr__answer *answer);
 
 /*
- * Ask. Cannot fail: @fn gets one answer, later. It is ZooKeeper's, or ZKR_ESESSION when the session
- * ended first. For a request that was not sent it is ZKR_ECONNLOSS without a connection, ZKR_ENOMEM
- * without memory, or the code with which libzookeeper refused. Such an answer comes with the next
- * turn of the service, which is woken, or with the end of the session. Answers of that kind keep
- * their order among each other.
+ * Ask. Cannot fail: @fn gets one answer, later. It is ZooKeeper's, or ZKR_ESESSION when the session ended first. For a
+ * request that was not sent it is ZKR_ECONNLOSS without a connection, ZKR_ENOMEM without memory, or the code with which
+ * libzookeeper refused; such answers come in order, at the next turn of the service, which is woken, or at the end of
+ * the session. What was not sent counts neither in stats.requests nor for the lease.
  *
- * When there is no memory even to keep the answer, the spares of the client are used. When these are
- * used up as well, the session is given up at the next turn of the service, and the answer dropped:
- * the engine is told of the end of the session instead. At the end of the client, answers to what
- * was submitted by an answer are dropped.
- *
- * What was not sent counts neither in stats.requests nor for the lease.
+ * Without memory to keep such an answer, a spare of the client is used. Without a spare the answer is dropped, and the
+ * service gives up the session at its next turn: the engine is told of that end instead. At the end of the client,
+ * answers to what was submitted by an answer are dropped.
  */
 void zkr__submit(zkr_client *c,
                  const struct zkr__op *op,
                  zkr__answer_fn fn,
                  void *ctx,
                  unsigned tag) ZKR__LOCKED;
-/* The same as soon as there is a session, before the client counts as connected. */
+/* Ask as soon as there is a session, before the client counts as connected. */
 void zkr__submit_early(zkr_client *c,
                        const struct zkr__op *op,
                        zkr__answer_fn fn,
                        void *ctx,
                        unsigned tag) ZKR__LOCKED;
-/* The same for a request that its maker could not even make: @fn gets @code. */
+/* For a request that could not even be made: @fn gets @code, in the same way. */
 void zkr__answer_later(zkr_client *c,
                        int code,
                        zkr__answer_fn fn,
                        void *ctx,
                        unsigned tag) ZKR__LOCKED;
 
-/* Is there room for the watch that this is to leave? Without it is sent without, and the answer says so. */
+/* Is there room for the watch of @op? If not, the request is sent without the watch, and its answer says so. */
 bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op) ZKR__LOCKED;
 
-/* Prepare a new client for the above. */
+/* Prepare a new client for requests. */
 void zkr__request_begin(zkr_client *c);
-/* Give the answers that wait for it. Those that come up meanwhile wait for the next time. */
+/* Deliver the answers to what was not sent. Answers that come up meanwhile wait for the next time. */
 void zkr__request_deliver(zkr_client *c) ZKR__LOCKED;
 /* The same at the end of the client, and drop what comes up meanwhile. */
 void zkr__request_finish(zkr_client *c) ZKR__LOCKED;
 
-/* zkr__handle_owner.node of links: the engine is told, unless the link is over. */
+/* zkr__handle_owner.node of links: tells the engine, unless the link is over. */
 void zkr__link_node(struct zkr__handle_owner *owner,
                     const char *path,
                     enum zkr__node_event event);
-/* Call back all that wait with ZKR_ESESSION; later answers are dropped. */
+/* Answer all pending requests with ZKR_ESESSION; their real answers will be dropped. */
 void zkr__link_fail(struct zkr__link *link) ZKR__LOCKED;
-/* Close its handle, which blocks, and free it. Without the client's lock. */
+/* Close the handle, which blocks, and free the link. Without the client's lock. */
 void zkr__link_close(struct zkr__link *link);
-/* The same for one without a handle. */
+/* Free a link that has no handle. */
 void zkr__link_free(struct zkr__link *link);
-/* When the oldest request was sent (CLOCK_BOOTTIME), ZKR__NEVER when none is pending. */
+/* When the oldest pending request was sent (CLOCK_BOOTTIME); ZKR__NEVER: there is none. */
 int64_t zkr__link_oldest(const struct zkr__link *link);
-/* For how long an answer may stay away before it is nudged: a few usual round trips. */
+/* How long an answer may take until a nudge: a few usual round trips. */
 int64_t zkr__patience(const zkr_client *c) ZKR__LOCKED;
+
+/*
+ * Can @answer be true, to a request of @kind in session @session_id? False: it says nothing. Whether the path of a
+ * node is the one that was asked for, only the caller of zkr__submit() knows. Pure.
+ */
+bool zkr__credible(enum zkr__op_kind kind,
+                   const struct zkr__answer *answer,
+                   int64_t session_id);
 
 #endif

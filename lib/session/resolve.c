@@ -27,7 +27,7 @@ static bool port_valid(const char *port)
            strtol(port, NULL, 10) >= 1 && strtol(port, NULL, 10) <= 65535;
 }
 
-/* One "host:port", "host", "[v6]:port", "[v6]" of @len bytes. */
+/* A "host:port", "host", "[v6]:port" or "[v6]" of @len bytes. */
 static bool parse_server(const char *text, size_t len, struct server *out)
 {
     const char *host = text;
@@ -56,7 +56,7 @@ static bool parse_server(const char *text, size_t len, struct server *out)
     return strpbrk(out->host, " \t\r\n") == NULL && port_valid(out->port);
 }
 
-/* Take one server off the list at *@at; false at its end, *@bad when it is malformed. */
+/* Take one server off the list at *@at. False: the list has ended. *@bad: the server is malformed. */
 static bool next_server(const char **at, struct server *out, bool *bad)
 {
     if (**at == '\0' || **at == '/') {
@@ -98,31 +98,18 @@ int zkr__servers_check(const char *servers)
     return ZKR_OK;
 }
 
-struct list {
-    char *text;
-    size_t len, size;
-    size_t count;
-};
-
-static bool append(struct list *list, const char *address)
+/* Append to a list, which is NULL at first. False: no memory. */
+static bool append(char **list, const char *separator, const char *text)
 {
-    size_t need = strlen(address) + 2;
-    if (list->len + need > list->size) {
-        size_t size = (list->len + need) * 2;
-        char *text = zkr__mem_alloc(size);
-        if (!text) {
-            return false;
-        }
-        memcpy(text, list->text ? list->text : "", list->len);
-        zkr__mem_free(list->text);
-        list->text = text;
-        list->size = size;
+    const char *before = *list ? *list : "";
+    size_t size = strlen(before) + strlen(separator) + strlen(text) + 1;
+    char *longer = zkr__mem_alloc(size);
+    if (longer) {
+        (void)snprintf(longer, size, "%s%s%s", before, separator, text);
+        zkr__mem_free(*list);
+        *list = longer;
     }
-    int n = snprintf(list->text + list->len, list->size - list->len, "%s%s",
-                     list->count > 0 ? "," : "", address);
-    list->len += (size_t)n;
-    list->count++;
-    return true;
+    return longer != NULL;
 }
 
 static bool listed(const char *list, const char *address, size_t len)
@@ -149,6 +136,11 @@ static bool all_listed(const char *list, const char *addresses)
     return true;
 }
 
+bool zkr__servers_has(const char *servers, const char *address)
+{
+    return listed(servers, address, strlen(address));
+}
+
 bool zkr__servers_same(const char *one, const char *other)
 {
     return all_listed(one, other) && all_listed(other, one);
@@ -162,8 +154,8 @@ static int look_up(const struct server *server, int flags, struct addrinfo **fou
     return getaddrinfo(server->host, server->port, &hints, found);
 }
 
-/* Append all addresses of one server; a getaddrinfo() code, EAI_MEMORY included. @ask: also of one that is a name. */
-static int resolve_one(const struct server *server, struct list *list, bool ask)
+/* Append all addresses of one server, with @ask also of a name. Returns a code of getaddrinfo(), such as EAI_MEMORY. */
+static int resolve_one(const struct server *server, char **list, bool ask)
 {
     struct addrinfo *found = NULL;
     int rc = look_up(server, AI_NUMERICHOST, &found);
@@ -178,8 +170,8 @@ static int resolve_one(const struct server *server, struct list *list, bool ask)
         if (rc == 0) {
             /* libzookeeper splits at the last colon: no brackets around IPv6. */
             (void)snprintf(address, sizeof(address), "%s:%s", host, server->port);
-            bool known = listed(list->text, address, strlen(address));
-            rc = known || append(list, address) ? 0 : EAI_MEMORY;
+            bool known = zkr__servers_has(*list, address);
+            rc = known || append(list, *list ? "," : "", address) ? 0 : EAI_MEMORY;
         }
     }
     if (found) {
@@ -210,19 +202,18 @@ const char *zkr__servers_chroot(const char *servers)
     return strcmp(chroot, "/") == 0 ? "" : chroot;
 }
 
-bool zkr__servers_has(const char *servers, const char *address)
+int zkr__servers_resolve(const char *servers,
+                         bool ask,
+                         char **out,
+                         char *why,
+                         size_t why_size)
 {
-    return listed(servers, address, strlen(address));
-}
-
-static int
-resolve(const char *servers, bool ask, char **out, char *why, size_t why_size)
-{
-    struct list list = {0};
+    char *list = NULL;
     struct server server;
     bool bad = false;
     const char *at = servers;
     int rc = 0;
+    (void)snprintf(why, why_size, "out of memory");
     while (rc != EAI_MEMORY && next_server(&at, &server, &bad)) {
         rc = resolve_one(&server, &list, ask);
         if (rc != 0) {
@@ -230,31 +221,13 @@ resolve(const char *servers, bool ask, char **out, char *why, size_t why_size)
                            gai_strerror(rc));
         }
     }
-    if (rc != EAI_MEMORY && list.count > 0 && *at == '/' && at[1] != '\0') {
-        char *text = zkr__mem_alloc(list.len + strlen(at) + 1);
-        if (text) {
-            (void)snprintf(text, list.len + strlen(at) + 1, "%s%s", list.text, at);
-        } else {
-            rc = EAI_MEMORY;
-        }
-        zkr__mem_free(list.text);
-        list.text = text;
+    if (rc != EAI_MEMORY && list && !append(&list, "", zkr__servers_chroot(at))) {
+        rc = EAI_MEMORY;
     }
-    if (rc == EAI_MEMORY || list.count == 0) {
-        zkr__mem_free(list.text);
-        return rc == EAI_MEMORY ? ZKR_ENOMEM : ZKR_ECONNLOSS;
+    if (rc == EAI_MEMORY) {
+        zkr__mem_free(list);
+        list = NULL;
     }
-    *out = list.text;
-    return ZKR_OK;
-}
-
-int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size)
-{
-    return resolve(servers, true, out, why, why_size);
-}
-
-int zkr__servers_addresses(const char *servers, char **out)
-{
-    char why[200];
-    return resolve(servers, false, out, why, sizeof(why));
+    *out = list;
+    return list ? ZKR_OK : rc == EAI_MEMORY ? ZKR_ENOMEM : ZKR_ECONNLOSS;
 }

@@ -9,25 +9,27 @@
 /* ZKR_OK, or ZKR_EINVAL with the thread's error detail saying what is wrong. */
 int zkr__servers_check(const char *servers);
 
-/* Addresses and no names: nobody has to be asked. */
+/* Only addresses, no names? */
 bool zkr__servers_numeric(const char *servers);
 
 /*
- * The same list with numeric addresses, as libzookeeper takes it. Blocks while the resolver does.
- * Names that cannot be resolved are left out; ZKR_ECONNLOSS with @why filled when none can.
+ * The same list with numeric addresses, as libzookeeper takes it. With @ask the resolver is asked for the addresses of
+ * the names, which may take long; names that cannot be resolved are left out. ZKR_ECONNLOSS without any address, and
+ * ZKR_ENOMEM; @out is NULL then, and @why says why.
  */
-int zkr__servers_resolve(const char *servers, char **out, char *why, size_t why_size);
+int zkr__servers_resolve(const char *servers,
+                         bool ask,
+                         char **out,
+                         char *why,
+                         size_t why_size);
 
-/* The same of those that are addresses already, at once: ZKR_ECONNLOSS when none is. */
-int zkr__servers_addresses(const char *servers, char **out);
-
-/* From the slash on; "" when there is none. */
+/* From the slash on; "" without a chroot. */
 const char *zkr__servers_chroot(const char *servers);
 
-/* Is "host:port", without brackets around IPv6, one of a resolved list? */
+/* Has a resolved list, which may be NULL, this "host:port"? IPv6 stands without brackets. */
 bool zkr__servers_has(const char *servers, const char *address);
 
-/* Do two resolved lists have the same addresses, in any order? */
+/* Have two resolved lists the same addresses, in any order? */
 bool zkr__servers_same(const char *one, const char *other);
 
 #endif

@@ -8,30 +8,32 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "session/bound.h"
-#include "session/follow.h"
+#include "session/guardian.h"
 #include "session/log.h"
-#include "session/log_foreign.h"
-#include "session/lookup.h"
-#include "session/observed.h"
 #include "session/request.h"
 #include "session/resolve.h"
+#include "session/servers.h"
 #include "session/session.h"
-#include "session/state.h"
 
-static int64_t sooner(int64_t x, int64_t y)
+int64_t zkr__close_dead(zkr_client *c, int64_t by)
 {
-    return x < y ? x : y;
-}
-
-static void close_dead(zkr_client *c) ZKR__LOCKED
-{
-    while (c->dead) {
-        struct zkr__link *link = c->dead;
-        c->dead = link->next;
+    int64_t next = ZKR__NEVER;
+    struct zkr__link **at = &c->dead;
+    while (*at) {
+        struct zkr__link *link = *at;
+        if (link->close_at > by) {
+            next = zkr__sooner(next, link->close_at);
+            at = &link->next;
+            continue;
+        }
+        *at = link->next;
         zkr__unlock(c);
         zkr__link_close(link);
         zkr__lock(c);
+        next = ZKR__NEVER;
+        at = &c->dead; /* others may have come */
     }
+    return next;
 }
 
 static void *open_handle(zkr_client *c, struct zkr__link *link)
@@ -43,30 +45,23 @@ static void *open_handle(zkr_client *c, struct zkr__link *link)
         .open_handle_ctx = c->options.open_handle_ctx,
         .tls_cert = c->tls_cert,
         .owner = &link->owner,
-        .on_log = c->options.log ? zkr__log_foreign : NULL,
         .log_slot = c->log_slot,
     };
     errno = 0;
     return c->door->open(&args);
 }
 
-static struct zkr__link *make_link(zkr_client *c, char *why, size_t size) ZKR__LOCKED
+/* NULL: no memory. */
+static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
 {
-    char *servers = NULL;
-    if (zkr__lookup_take(c, &servers, why, size) != ZKR_OK) {
-        return NULL;
-    }
     struct zkr__link *link = zkr__mem_alloc(sizeof(*link));
     if (!link) {
-        (void)snprintf(why, size, "out of memory");
-        zkr__mem_free(servers);
         return NULL;
     }
     link->owner.session = zkr__link_session;
     link->owner.node = zkr__link_node;
     link->c = c;
     link->servers = servers;
-    link->pending_tail = &link->pending;
     link->watches.most = c->watch_most;
     link->watches.prefix = strlen(zkr__servers_chroot(servers));
     link->begun = c->door->boot();
@@ -74,13 +69,14 @@ static struct zkr__link *make_link(zkr_client *c, char *why, size_t size) ZKR__L
     return link;
 }
 
-/* May block, so the lock is dropped meanwhile; the link exists before its first event can. */
+/* Opening may block, so the lock is dropped meanwhile. The link exists before its first event. */
 static void open_link(zkr_client *c) ZKR__LOCKED
 {
-    char why[sizeof(c->obstacle)];
-    struct zkr__link *link = make_link(c, why, sizeof(why));
+    char *servers = zkr__lookup_take(c);
+    struct zkr__link *link = servers ? make_link(c, servers) : NULL;
     if (!link) {
-        zkr__open_later(c, why);
+        zkr__open_later(c, servers ? "out of memory" : c->lookup.why);
+        zkr__mem_free(servers);
         return;
     }
     c->link = link;
@@ -96,6 +92,7 @@ static void open_link(zkr_client *c) ZKR__LOCKED
         return;
     }
     c->link = NULL;
+    char why[sizeof(c->obstacle)];
     (void)snprintf(why, sizeof(why), "cannot open a handle for %.100s: errno %d",
                    link->servers, error);
     zkr__link_free(link);
@@ -123,7 +120,6 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
 
 static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
 {
-    close_dead(c);
     if (c->state == ZKR_STATE_AUTH_FAILED) {
         return ZKR__NEVER;
     }
@@ -138,40 +134,42 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
         zkr__lookup_drop(c);
         return next;
     }
-    next = sooner(next, zkr__follow_names(c, now));
+    next = zkr__sooner(next, zkr__follow_names(c, now));
     if (!c->link || !c->link->was_up) {
         return next;
     }
-    /* Only a server would tell us of the end. By now one that leads has ended it. */
+    /* No server tells us, but by now the leader has ended the session. */
     int64_t end = c->suspended_at + c->granted_ms * ZKR__MS;
     if (now >= end) {
         zkr__session_over(c, "no server reached for a session timeout");
         return now;
     }
-    return sooner(end, next);
+    return zkr__sooner(end, next);
 }
 
 static int64_t run_lease(zkr_client *c) ZKR__LOCKED
 {
-    if (c->stats.held == 0 || c->options.lease_probe_ms < 0) {
-        return ZKR__NEVER;
-    }
     int64_t boot = c->door->boot();
-    if (!zkr__lease_alive(&c->lease, boot)) {
-        c->up->lease_expired(c->engine);
+    if (c->options.lease_probe_ms < 0) {
         return ZKR__NEVER;
     }
-    int64_t next = c->lease.until;
+    if (c->stats.held > 0 && !zkr__lease_alive(&c->lease, boot)) {
+        c->up->lease_expired(c->engine); /* nothing is held afterwards */
+    }
+    if (c->stats.held == 0 && c->prepared == 0) {
+        return ZKR__NEVER;
+    }
+    int64_t next = c->stats.held > 0 ? c->lease.until : ZKR__NEVER;
     if (zkr__connected(c) && !c->probing) {
         int64_t at = c->probe_wanted ? boot : zkr__lease_probe_at(&c->lease);
-        at = at > c->probe_after ? at : c->probe_after;
+        at = zkr__later(at, c->probe_after);
         if (boot >= at) {
             c->probing = true;
             c->probe_wanted = false;
             c->stats.probes++;
             c->up->send_probe(c->engine);
         } else {
-            next = sooner(next, at);
+            next = zkr__sooner(next, at);
         }
     }
     return zkr__from_boot(c, next);
@@ -184,35 +182,36 @@ static void ignore_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     (void)answer;
 }
 
+static void keep_alive(zkr_client *c) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    zkr__submit(c, &op, ignore_answer, NULL, 0);
+}
+
 /*
- * See ZOOKEEPER-4537 in zkr__submit(). And while a request waits libzookeeper sends no pings, so this
- * is also what keeps the session alive, and what rule 3 of the lease leans on.
+ * The nudge, a read behind a request whose answer is late: a server may forget a lone write until something else
+ * arrives (ZOOKEEPER-4537). And while a request waits libzookeeper sends no pings, which the session needs and rule 3
+ * of the lease leans on.
  */
 static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 {
-    if (!zkr__connected(c)) {
-        return ZKR__NEVER;
-    }
-    int64_t oldest = zkr__link_oldest(c->link);
+    int64_t oldest = zkr__connected(c) ? zkr__link_oldest(c->link) : ZKR__NEVER;
     if (oldest == ZKR__NEVER) {
         return ZKR__NEVER;
     }
     int64_t at = zkr__from_boot(c, oldest) + zkr__patience(c);
-    if (at < c->nudge_after) {
-        at = c->nudge_after;
-    }
+    at = zkr__later(at, c->nudge_after);
     if (now < at) {
         return at;
     }
-    struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
     int64_t pause = c->nudge_pause > 0 ? c->nudge_pause : zkr__patience(c);
     c->nudge_after = now + pause;
-    c->nudge_pause = sooner(2 * pause, c->session_ms * ZKR__MS / 10);
-    zkr__submit(c, &op, ignore_answer, NULL, 0);
+    c->nudge_pause = zkr__sooner(2 * pause, c->session_ms * ZKR__MS / 10);
+    keep_alive(c);
     return c->nudge_after;
 }
 
-/* libzookeeper pings by the timeout in force. Rule 3 of the lease needs that as often as the one that it counts with asks. */
+/* libzookeeper pings by the timeout in force, and rule 3 of the lease needs pings by the shortest timeout. */
 static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     if (!zkr__connected(c) || c->granted_ms <= c->session_ms) {
@@ -223,12 +222,11 @@ static int64_t run_ping(zkr_client *c, int64_t now) ZKR__LOCKED
     if (now < at) {
         return at;
     }
-    struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
-    zkr__submit(c, &op, ignore_answer, NULL, 0);
+    keep_alive(c);
     return now + pause;
 }
 
-/* The contract of zkr__submit() asks for an end when an answer cannot be kept. */
+/* An answer could not be kept: see zkr__submit(). */
 static void give_up(zkr_client *c) ZKR__LOCKED
 {
     c->overrun = false;
@@ -246,14 +244,15 @@ int64_t zkr__service_run(zkr_client *c)
     }
     zkr__request_deliver(c);
     zkr__service_runs(c);
-    int64_t now = zkr__now(c);
-    int64_t next = run_session(c, now);
+    int64_t next = zkr__close_dead(c, zkr__now(c));
+    next = zkr__sooner(next, run_session(c, zkr__now(c)));
     if (c->up) {
-        next = sooner(next, c->up->run_timers(c->engine, zkr__now(c)));
-        next = sooner(next, run_lease(c));
+        next = zkr__sooner(next, c->up->run_timers(c->engine, zkr__now(c)));
+        next = zkr__sooner(next, run_lease(c));
     }
-    next = sooner(next, run_nudge(c, zkr__now(c)));
-    next = sooner(next, run_ping(c, zkr__now(c)));
+    next = zkr__sooner(next, run_nudge(c, zkr__now(c)));
+    next = zkr__sooner(next, run_ping(c, zkr__now(c)));
+    next = zkr__sooner(next, zkr__guardian_look(c, zkr__now(c)));
     zkr__service_rests(c, next);
     return next;
 }
@@ -265,8 +264,8 @@ static void *run(void *arg)
     while (!c->closing) {
         c->service_at = ZKR__NEVER;
         int64_t next = zkr__service_run(c);
-        /* What came up meanwhile, the lock being dropped at times, may be sooner. */
-        c->service_at = sooner(c->service_at, next);
+        /* The lock was dropped at times, and what came up meanwhile may be due sooner. */
+        c->service_at = zkr__sooner(c->service_at, next);
         while (!c->closing && zkr__now(c) < c->service_at) {
             (void)zkr__wait(c, &c->service_cv, c->service_at);
         }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The service thread: opens sessions, closes handles, sends lease probes, delivers answers of
- * requests that were not sent, tells the engine the time. It sleeps until the earliest thing due;
- * with nothing held, queued or in flight that is never.
+ * The service thread: opens sessions, closes handles, sends lease probes, delivers the answers to requests that were
+ * not sent, tells the engine the time. It sleeps until something is due, which may be never.
  */
 #ifndef ZKR_SESSION_SERVICE_H
 #define ZKR_SESSION_SERVICE_H
@@ -10,9 +9,11 @@
 #include "session/client.h"
 
 int zkr__service_start(zkr_client *c); /* 0 or errno */
-/* End the thread, and wait for that. */
+/* End the thread, and wait for its end. */
 void zkr__service_stop(zkr_client *c);
-/* One turn: all that is due. Returns when to call again. */
+/* Close the handles of dead links that are due by @by, and return when the next is. The lock is dropped meanwhile. */
+int64_t zkr__close_dead(zkr_client *c, int64_t by) ZKR__LOCKED;
+/* One turn: do all that is due. Returns when to call again. */
 int64_t zkr__service_run(zkr_client *c) ZKR__LOCKED;
 
 #endif

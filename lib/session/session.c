@@ -3,21 +3,11 @@
 
 #include <stdio.h>
 
+#include "session/bound.h"
+#include "session/guardian.h"
 #include "session/log.h"
-#include "session/observed.h"
-#include "session/state.h"
-#include "session/wake.h"
+#include "session/zk_log.h"
 #include "session/zk_value.h"
-
-static struct zkr__lease_terms lease_terms(const zkr_client_options *o)
-{
-    return (struct zkr__lease_terms){
-        .tick = o->server_tick_ms * ZKR__MS,
-        .pause = o->lease_probe_ms > 0 ? o->lease_probe_ms * ZKR__MS : 0,
-        .margin_ppm = o->lease_margin_ppm,
-        .no_stopgap = o->lease_no_stopgap != 0,
-    };
-}
 
 static void session_begins(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -25,20 +15,27 @@ static void session_begins(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     c->epoch++;
     c->stats.sessions++;
     c->open_failures = 0;
-    c->connections = c->unheard = 0;
+    c->connections = c->unheard = c->shortest_trip = 0;
     c->heard_at = c->suspended_at = zkr__now(c);
     c->session_id = c->door->session_id(link->zh);
     c->session_ms = c->granted_ms = c->door->timeout_ms(link->zh);
-    const struct zkr__lease_terms terms = lease_terms(&c->options);
+    const zkr_client_options *o = &c->options;
+    const struct zkr__lease_terms terms = {
+        .tick = o->server_tick_ms * ZKR__MS,
+        .pause = o->lease_probe_ms > 0 ? o->lease_probe_ms * ZKR__MS : 0,
+        .margin_ppm = o->lease_margin_ppm,
+        .no_stopgap = o->lease_no_stopgap != 0,
+    };
     zkr__lease_begin(&c->lease, &terms, c->session_ms * ZKR__MS, link->begun);
 }
 
-/* Limits of the servers may have changed, and each connection negotiates the time-out anew. */
+/* Each connection negotiates the timeout anew, and the servers' limits may have changed. */
 static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LOCKED
 {
     int64_t before = c->granted_ms;
     c->stats.reconnects++;
     c->connections++;
+    c->shortest_trip = 0;
     c->unheard++;
     c->granted_ms = c->door->timeout_ms(link->zh);
     zkr__lease_reconnected(&c->lease, c->granted_ms * ZKR__MS);
@@ -51,8 +48,8 @@ static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LO
 }
 
 /*
- * They go out ahead of all that follows, and a refusal comes as a session event. libzookeeper does not take them
- * when the connection has gone again since we were told of it.
+ * Credentials go out ahead of all later requests, and a refusal comes as a session event. libzookeeper does not take
+ * them when the connection has gone again since we were told of it.
  */
 static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -65,10 +62,10 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
     return zkr__zk_code(rc);
 }
 
-/* Without credentials nothing may be sent: what is refused then counts as refused for good. */
+/* Without its credentials a handle may send nothing: a request refused then would count as refused for good. */
 static void stay_out(zkr_client *c, int code) ZKR__LOCKED
 {
-    if (code == ZKR_ECONNLOSS) { /* told in a moment, and then up again */
+    if (code == ZKR_ECONNLOSS) { /* a session event says so in a moment */
         c->suspended_at = zkr__now(c);
         zkr__wake_by(c, c->suspended_at);
     } else {
@@ -77,12 +74,13 @@ static void stay_out(zkr_client *c, int code) ZKR__LOCKED
 }
 
 /*
- * Why there is none, whatever was answered; NULL: there may be one. With another time-out there would be no pause between
- * requests, or no end; and what is nobody's has owner 0. The lease has to know what each connection was granted.
+ * Why this cannot be a session; NULL: it can be. With another timeout requests would come without a pause, or waits
+ * would not end. A session id of 0 would be the owner of each node that is not ephemeral. And the lease has to know
+ * the timeout of each connection.
  *
- * We read the timeout of a connection when we are told that it is up. By then libzookeeper may have the next one, and shows
- * that one's. It had not if a request that was made after the reading is completed before we are told of the next, be
- * it with an answer or because the connection ended: what is told comes in the order in which it happened.
+ * We read the timeout of a connection when we are told that it is up. By then libzookeeper may have the next
+ * connection, and show its timeout. It does not if a request made after the reading completes, by an answer or by the
+ * end of the connection, before we hear of the next connection: we are told of events in their order.
  */
 static const char *session_fault(const zkr_client *c, const struct zkr__link *link)
 {
@@ -106,26 +104,30 @@ void zkr__open_later(zkr_client *c, const char *why)
 }
 
 /*
- * Its handle is given up, too: libzookeeper already works with what it was told. But the session may live at the servers,
- * and what is held in it may be relied upon for as long as was promised. So we end it only if nothing is held.
+ * The handle is given up, too, as libzookeeper already works with what it was told. To close it ends the session, which
+ * may live at the servers, and whose holds are relied upon for as long as was promised. So it stays until then.
  */
 static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
 {
-    if (c->link->was_up) {
-        c->link->abandoned = c->stats.held > 0;
+    struct zkr__link *link = c->link;
+    if (link->was_up) {
+        if (c->stats.held > 0) {
+            link->close_at = zkr__from_boot(c, c->lease.until);
+            zkr__log_slow(1);
+        }
         zkr__session_over(c, why);
     } else {
-        zkr__session_end(c, ZKR_STATE_CONNECTING);
+        zkr__session_end(c, ZKR_STATE_CONNECTING, NULL);
     }
     zkr__open_later(c, why);
 }
 
-/* From here on there is a connection for all others. */
+/* From here on requests may be sent. */
 static void come_up(zkr_client *c) ZKR__LOCKED
 {
     c->obstacle[0] = '\0';
     zkr__set_state(c, ZKR_STATE_CONNECTED);
-    zkr__request_deliver(c); /* they tell of the time before */
+    zkr__request_deliver(c); /* answers of the time before */
     if (c->up) {
         c->up->connected(c->engine);
     }
@@ -151,9 +153,8 @@ static void on_first_answer(void *ctx,
 }
 
 /*
- * A server that takes credentials may say nothing of its own; one that refuses them says so and answers
- * nothing that was sent behind. So any answer tells. It tells as well that the timeout of this connection was read in
- * time: session_fault().
+ * A server that takes credentials may not say so. A server that refuses them does, and answers no request behind them.
+ * So any answer shows that they were taken. It also shows that the timeout was read in time: session_fault().
  */
 static void ask_first(zkr_client *c) ZKR__LOCKED
 {
@@ -162,8 +163,8 @@ static void ask_first(zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * A server, or what stands before it, takes our connections and drops each of them for what libzookeeper sends first,
- * or for no reason that we know. Each of them renews the session, so it would never end.
+ * A server, or a proxy before it, takes our connections and drops each, for what libzookeeper sends first or for no
+ * known reason. Each connection renews the session, so the session would never end.
  */
 static bool is_unheard(const zkr_client *c)
 {
@@ -173,8 +174,8 @@ static bool is_unheard(const zkr_client *c)
 }
 
 /*
- * Until the credentials are taken nothing else is sent: a refusal ends the handle at any moment, and libzookeeper
- * does not survive that while it packs a transaction (zk_multi.c). An open_handle may have handed in some of its own.
+ * Until the credentials are taken nothing else is sent: a refusal ends the handle at any moment, and libzookeeper does
+ * not survive that while it packs a transaction (zk_multi.c). An open_handle may have added credentials of its own.
  */
 static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -188,6 +189,7 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     } else {
         session_begins(c, link);
     }
+    link->guarded = zkr__guardian_session(c, link->zh, link->servers);
     c->sent_at = 0; /* when the handshake was sent is not known */
     if (is_unheard(c)) {
         no_session(c, "connected again and again without an answer");
@@ -208,7 +210,7 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     }
     bool credentials = c->auth_count > 0 || c->options.open_handle;
     if (credentials) {
-        zkr__session_down(c); /* a handle can come up again without a word of that */
+        zkr__session_down(c); /* a handle can come up again without having gone down */
     }
     if (credentials || c->unheard > 0) {
         ask_first(c);
@@ -238,15 +240,23 @@ void zkr__session_down(zkr_client *c)
     }
 }
 
-/* The order matters: the engine forgets the session first, so late answers find nothing to do. */
-void zkr__session_end(zkr_client *c, int state)
+/* The engine forgets the session first, so that late answers find nothing to do. */
+void zkr__session_end(zkr_client *c, int state, const char *why)
 {
     struct zkr__link *link = c->link;
+    c->at_end = zkr__observe(c);
+    if (why) {
+        const zkr_lost *seen = &c->at_end;
+        zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("session_over", .reason = why),
+                      "last_write_ms=%lld silent_ms=%lld disconnected_ms=%lld "
+                      "stopped_ms=%lld",
+                      (long long)seen->last_write_ms, (long long)seen->silent_ms,
+                      (long long)seen->disconnected_ms, (long long)seen->stopped_ms);
+    }
     c->link = NULL;
     link->over = true;
     link->next = c->dead;
     c->dead = link;
-    zkr__observe_end(c);
     c->session_id = 0;
     c->probing = c->probe_wanted = false;
     c->probe_failures = 0;
@@ -263,14 +273,9 @@ void zkr__session_end(zkr_client *c, int state)
 
 void zkr__session_over(zkr_client *c, const char *why)
 {
-    const struct zkr__observed o = zkr__observe(c);
-    zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("session_over", .reason = why),
-                  "last_write_ms=%lld silent_ms=%lld disconnected_ms=%lld "
-                  "stopped_ms=%lld",
-                  (long long)o.last_write_ms, (long long)o.silent_ms,
-                  (long long)o.disconnected_ms, (long long)o.stopped_ms);
-    c->stats.expirations += c->link->was_up;
-    zkr__session_end(c, c->link->was_up ? ZKR_STATE_LOST : ZKR_STATE_CONNECTING);
+    bool was_up = c->link->was_up;
+    c->stats.expirations += was_up;
+    zkr__session_end(c, was_up ? ZKR_STATE_LOST : ZKR_STATE_CONNECTING, why);
 }
 
 static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
@@ -293,7 +298,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
         zkr__log(
             c, ZKR_LOG_ERROR,
             ZKR__EVENT("auth_failed", .reason = "the servers refuse the credentials"));
-        zkr__session_end(c, ZKR_STATE_AUTH_FAILED);
+        zkr__session_end(c, ZKR_STATE_AUTH_FAILED, NULL);
         if (c->up) {
             c->up->auth_refused(c->engine);
         }
@@ -301,7 +306,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
     }
 }
 
-/* That it came up, and what became of it then: the rest makes no difference. */
+/* That the session came up, and its last event after that; other events make no difference. */
 static void remember(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
 {
     bool came_up = link->early_count > 0 && link->early[0] == ZKR__SESSION_UP;
@@ -318,7 +323,7 @@ void zkr__link_opened(struct zkr__link *link)
     }
 }
 
-/* Never waits: whoever opens the handle may be waiting for this thread, to close it again. */
+/* Never waits: the thread that opens the handle may close it again, and wait for this thread. */
 void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event event)
 {
     struct zkr__link *link = ZKR__OWNER_OF(owner, struct zkr__link, owner);

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/table.h"
 
-/* A watched path, by its hash: of ten thousand paths two are alike once in a hundred times, and then some bytes of
- * the room are missed. There are two for each claim that waits. */
+/* A watched path, known by its hash. Among ten thousand paths two share a hash once in a hundred times; then some bytes
+ * go uncounted. */
 struct zkr__watch_cell {
     uint32_t key;   /* 0 = empty */
-    uint16_t bytes; /* of longer paths none is watched */
+    uint16_t bytes; /* a longer path is not watched */
     uint8_t asked;  /* requests without an answer */
     bool set : 1, spare : 1;
 };
@@ -18,11 +19,8 @@ enum { LEAST_ROOM = 64, LENGTH_BYTES = 4 };
 
 static uint32_t key_of(const char *path, bool children)
 {
-    uint32_t hash = UINT32_C(2166136261); /* FNV-1a */
-    for (const char *p = path; *p; p++) {
-        hash = (hash ^ (unsigned char)*p) * UINT32_C(16777619);
-    }
-    hash = (hash ^ children) * UINT32_C(16777619);
+    uint32_t hash =
+        (zkr__table_hash(path, strlen(path)) ^ children) * UINT32_C(16777619);
     return hash != 0 ? hash : 1;
 }
 
@@ -33,7 +31,7 @@ static size_t home_of(uint32_t key, size_t room)
     return (key ^ key >> 16) & (room - 1);
 }
 
-/* Where that key is, or belongs. */
+/* Where @key is, or belongs. */
 static size_t place_of(const struct zkr__watch_cell *cells, size_t room, uint32_t key)
 {
     size_t at = home_of(key, room);
@@ -73,7 +71,7 @@ static bool grow(struct zkr__watches *w)
     return true;
 }
 
-/* Those behind it move up, so that none is cut off from where its search begins. */
+/* Cells behind it move up, so that none is cut off from where the search for it begins. */
 static void empty(struct zkr__watches *w, struct zkr__watch_cell *cell)
 {
     size_t hole = (size_t)(cell - w->cells), mask = w->room - 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watches that a handle has, and their bytes. At each re-connection libzookeeper names all of them to the server,
- * in one request (send_set_watches() in its zookeeper.c); a server drops the connection for a request of more than
- * jute.maxbuffer, which is 1,048,575 bytes unless somebody sets it, and with the next connection it all begins again.
- * So there are only so many: what finds no room is asked without a watch, and has to be asked again.
+ * The watches of a handle, and their bytes. At each re-connection libzookeeper names all watches to the server in one
+ * request (send_set_watches() in its zookeeper.c). For a request of more than jute.maxbuffer, by default 1,048,575
+ * bytes, a server drops the connection, and with the next connection it all begins again. So the bytes are bounded: a
+ * request whose watch finds no room is sent without the watch, and has to be repeated.
  *
- * libzookeeper keeps each path once for its data (or that it is made) and once for its children, until it is told of
- * a change. An event comes behind the answer to what set the watch.
+ * libzookeeper keeps each path once for data and existence and once for children, until an event. An event comes
+ * after the answer to the request that set the watch.
  */
 #ifndef ZKR_SESSION_WATCHES_H
 #define ZKR_SESSION_WATCHES_H
@@ -17,30 +17,27 @@
 
 #include "session/zk.h"
 
-/*
- * Room for all of a handle but the vital ones, which are few: for these there is what is left up to jute.maxbuffer. A
- * third of it is for those that can be done without.
- */
+/* Room for all watches but the vital ones, which are few and may go beyond. Spare watches get a third of it. */
 enum { ZKR__WATCH_BYTES = 900000 };
 
 struct zkr__watch_cell;
 
-/* Zeroed but for .most and .prefix: none, and takes no memory. */
+/* Zeroed but for .most and .prefix: no watches, and no memory. */
 struct zkr__watches {
     struct zkr__watch_cell *cells;
     size_t room, count;
     int64_t bytes, most; /* of all */
-    int64_t spare_bytes; /* of those that can be done without */
-    size_t prefix; /* length of the chroot, which libzookeeper puts before each path */
+    int64_t spare_bytes; /* of spare watches */
+    size_t prefix;       /* length of the chroot, which stands before each path */
 };
 
 /* Is there room for the watch that @op is to leave? */
 bool zkr__watches_fit(const struct zkr__watches *w, const struct zkr__op *op);
-/* Take that room. Returns what its answer is told by; 0: there is none, or no memory. */
+/* Take that room. Returns a key for the answer; 0: no room, or no memory. */
 uint32_t zkr__watches_take(struct zkr__watches *w, const struct zkr__op *op);
-/* The answer to one for which room was taken: is it @set? */
+/* The request with @key was answered: is the watch @set? */
 void zkr__watches_answered(struct zkr__watches *w, uint32_t key, bool set);
-/* It has fired. */
+/* The watches of @path that this event fires are gone. */
 void zkr__watches_event(struct zkr__watches *w,
                         const char *path,
                         enum zkr__node_event event);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one door to ZooKeeper. zk_real.c puts libzookeeper behind it; tests put a fake, or the real
- * one with faults, behind the same table.
+ * The one door to ZooKeeper. zk_real.c puts libzookeeper behind it; tests put a fake behind it, or libzookeeper with
+ * faults.
  *
- * Only asynchronous requests exist. A door calls nobody by name: answers, events of nodes, session
- * changes and lines of its log go to functions that it is given. It calls them on any thread, with
- * no lock of ours held. For one handle it calls one at a time, in ZooKeeper's order.
+ * All requests are asynchronous. Answers, events of nodes and changes of the session go to functions that the door is
+ * given. It calls them on any thread, with no lock of ours held; for one handle one at a time, in ZooKeeper's order.
  */
 #ifndef ZKR_SESSION_ZK_H
 #define ZKR_SESSION_ZK_H
@@ -20,20 +19,19 @@ enum zkr__op_kind {
     ZKR__OP_CREATE,   /* ephemeral-sequential; answers path, czxid, owner */
     ZKR__OP_PARENT,   /* persistent or container, no data */
     ZKR__OP_DELETE,   /* any version */
-    ZKR__OP_SET,      /* its data, if .version is that of the data there; -1 = any */
+    ZKR__OP_SET,      /* data, if .version is that of the data there; -1 = any */
     ZKR__OP_CHILDREN, /* answers names, made; may leave a watch, on success only */
     ZKR__OP_GET,      /* answers data and stat; may leave a watch, on success only */
     ZKR__OP_SYNC,
-    ZKR__OP_CHECK, /* multi of existence checks, or of none: a quorum write that changes nothing */
     ZKR__OP_EXISTS, /* a cheap read; answers stat; may leave a watch, on a missing node too */
+    /* A transaction of checks that .paths exist, or of none: a quorum write that changes nothing, but for .edits. */
+    ZKR__OP_CHECK,
     /*
-     * A transaction, a quorum write as well: all of it is done or nothing. In this order: checks that
-     * the nodes of .paths exist, the creation of the ephemeral node .makes, the caller's
-     * .ops, the deletion of .deleted. Each part may be empty. zk_multi.h has what goes with it.
+     * A transaction, of which all is done or nothing: checks that .paths exist, the creation of the ephemeral node
+     * .makes, the caller's .ops, the deletion of .deleted, in this order. Each part may be empty. See zk_multi.h.
      */
     ZKR__OP_MULTI,
-    /* CREATE of all .creations in one transaction. Answers names: their paths, in order; and czxid,
-     * which is one for all. */
+    /* CREATE of all .creations in one transaction. Answers names, the paths in order; and the czxid of all. */
     ZKR__OP_CREATES
 };
 
@@ -43,11 +41,11 @@ struct zkr__creation {
     size_t data_len;
 };
 
-/* Of a node that a CHECK looks at. */
+/* A node that a CHECK sets instead of checking it, if the data there has this version. */
 struct zkr__edit {
-    const void *data; /* NULL: none */
+    const void *data; /* NULL: the node is checked */
     size_t data_len;
-    int version; /* that the data there must have */
+    int version;
 };
 
 struct zoo_op;
@@ -59,19 +57,17 @@ struct zkr__op {
     const char *path;
     const void *data; /* CREATE, SET */
     size_t data_len;
-    int version; /* SET */
-    const struct zkr__creation
-        *makes;                   /* MULTI: made under this very name, NULL = nothing */
+    int version;                       /* SET */
+    const struct zkr__creation *makes; /* MULTI: under this very name; NULL = nothing */
     const struct ACL_vector *acl; /* CREATE, CREATES, PARENT, MULTI that makes a node */
     bool container;               /* PARENT */
-    bool watch;               /* GET, CHILDREN, EXISTS: if there is room (watches.h) */
-    bool spare;               /* and little is lost without it */
-    bool vital;               /* there is always room for it */
+    bool watch; /* GET, CHILDREN, EXISTS: if there is room for the watch (watches.h) */
+    bool spare; /* little is lost without the watch */
+    bool vital; /* there is always room for the watch */
     const char *const *paths; /* CHECK, MULTI */
     size_t path_count;
-    const struct zkr__edit *
-        edits; /* CHECK: one for each path, of which those with data are set instead; NULL = none */
-    const struct zoo_op *ops; /* MULTI, and all it points to */
+    const struct zkr__edit *edits; /* CHECK: one for each path; NULL = none */
+    const struct zoo_op *ops;      /* MULTI */
     size_t op_count;
     const char *const *deleted; /* MULTI */
     size_t deleted_count;
@@ -79,7 +75,7 @@ struct zkr__op {
     size_t creation_count;
 };
 
-/* Strings and arrays are borrowed during the call. Members not named for the kind are zero. */
+/* Strings and arrays are borrowed during the call. Members that do not go with the kind are zero. */
 struct zkr__answer {
     int code; /* ZKR_OK or ZKR_E… */
     int zk_rc;
@@ -87,21 +83,20 @@ struct zkr__answer {
     int64_t czxid, owner, created_ms;
     const char *const *names;
     size_t name_count;
-    int64_t made; /* CHILDREN: the number that the next child would have got then */
+    int64_t made; /* CHILDREN: the number that the next child would have got */
     const void *data;
     size_t data_len;
     int version;    /* GET: of the data; 0 = as it was created */
     bool unwatched; /* there was no room for the watch; not said by the door */
-    size_t
-        bad_check; /* CHECK refused: index of the first node that is missing, or has another version */
-    /* CHECK, MULTI, CREATES refused by a server: index of the operation that failed, in the order above over all
-     * its parts. SIZE_MAX when no server said. */
+    /* CHECK refused: index of the first node that is missing, or has another version. */
+    size_t bad_check;
+    /* CHECK, MULTI, CREATES refused: index of the operation that failed, over all parts; SIZE_MAX: no server said. */
     size_t failed_at;
-    /* MULTI: one for each of .ops; NULL when there are none, or no server answered. */
+    /* MULTI: for each of .ops; NULL without .ops, and when no server answered. */
     const struct zoo_op_result *results;
 };
 
-/* CHANGED: its data, or that it exists now; CHILDREN: which it has. */
+/* CHANGED: the data, or the node exists now. CHILDREN: their names. */
 enum zkr__node_event { ZKR__NODE_DELETED, ZKR__NODE_CHANGED, ZKR__NODE_CHILDREN };
 
 enum zkr__session_event {
@@ -111,15 +106,14 @@ enum zkr__session_event {
     ZKR__SESSION_AUTH_FAILED
 };
 
-/* A request in flight. Embedded in what the caller knows about it. */
+/* A request in flight. Embedded in the caller's own object. */
 struct zkr__asker {
     /* Called once, unless the handle is closed first. */
     void (*answer)(struct zkr__asker *asker, const struct zkr__answer *answer);
-    void *scratch; /* zeroed memory for the door's own use, as much as it asked for */
+    void *scratch; /* zeroed memory, as much as the door asked for */
 };
 
-/* Who has a handle open, and is told of its session and of the nodes that are watched by it. Embedded
- * in what the caller knows about the handle. */
+/* The owner of a handle is told of its session and of its watched nodes. Embedded in the caller's own object. */
 struct zkr__handle_owner {
     void (*session)(struct zkr__handle_owner *owner, enum zkr__session_event event);
     /* @path is borrowed during the call. NULL: there was no memory for it. */
@@ -135,23 +129,17 @@ struct zkr__open_args {
     void *open_handle_ctx;
     const char *tls_cert; /* NULL = no TLS */
     struct zkr__handle_owner *owner;
-    /* A line of libzookeeper's own log, with the slot (zk_log.h); NULL = drop them. */
-    void (*on_log)(int slot, int level, const char *line);
-    int log_slot;
+    int log_slot; /* for the lines of the handle: zk_log.h */
 };
-
-/* For set_servers(): nobody is there, which shows at once. A handle that is closed there ends no session. */
-#define ZKR__NOWHERE "127.255.255.254:9"
 
 struct zkr__door {
     void *(*open)(const struct zkr__open_args *args); /* NULL and errno */
     void (*close)(void *zh); /* blocks; nothing comes back afterwards */
-    /* Bytes of scratch memory that a request like @op needs. NULL = none ever does. */
+    /* Bytes of scratch memory for @op, a transaction. NULL = never any. */
     size_t (*scratch)(const struct zkr__op *op);
     /*
-     * Send. @asker gets the answer; @owner, who opened the handle, the event of the watch. 0, or a
-     * ZooKeeper code, and then neither hears of it. @op is borrowed during the call, @asker until the
-     * answer.
+     * Send. @asker gets the answer, and @owner, which is the handle's, the event of the watch. After a code of
+     * ZooKeeper, instead of 0, neither hears of the request. @op is borrowed during the call, @asker until the answer.
      */
     int (*submit)(void *zh,
                   const struct zkr__op *op,
@@ -161,16 +149,21 @@ struct zkr__door {
     /* Is it connected to one of these? */
     bool (*connected_to)(void *zh, const char *servers);
     /*
-     * Other addresses, for a handle that has been up; the session goes on. Without @anew the handle is
-     * not up now, and a list in which only ports differ may change nothing. With @anew it may be up, best
-     * with nothing in flight, and leaves its connection. True: it was up and has left, of which no
-     * event comes.
+     * Other addresses, for a handle that has been up; the session goes on. Without @anew the handle is not up now, and
+     * a list in which only ports differ may change nothing. With @anew the handle may be up, best with nothing in
+     * flight, and leaves its connection. True: it was up and has left; no event tells of that.
      */
     bool (*set_servers)(void *zh, const char *servers, bool anew);
     int64_t (*session_id)(void *zh);
+    void (*password)(void *zh, unsigned char password[16]); /* of the session */
     int (*timeout_ms)(void *zh);
     int64_t (*now)(void);  /* as zkr__clock_now() */
     int64_t (*boot)(void); /* as zkr__clock_boot() */
 };
+
+/* The door to ZooKeeper: libzookeeper_mt. */
+extern const struct zkr__door zkr__zk_real;
+/* Was the libzookeeper that this process has loaded built with TLS? */
+bool zkr__zk_has_tls(void);
 
 #endif

@@ -1,28 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of libzookeeper. Its level is one for the process, and its lines carry no handle; but each handle has a
- * callback of its own, without a context. So there are some of them, slots, and a slot serves one client at a time.
+ * The lines of libzookeeper's own log. Each client gets the lines of its handles, up to its level, and few lines that
+ * repeat another.
+ *
+ * libzookeeper has one level for the process, and its lines name no handle. But each handle has its own log callback,
+ * without a context. So there is a callback for each of ZKR__LOG_SLOTS slots, and a slot serves one client. One more
+ * callback serves the clients for which no slot was free: its lines go to the client that joined first.
  */
 #ifndef ZKR_SESSION_ZK_LOG_H
 #define ZKR_SESSION_ZK_LOG_H
 
-/* One more than these is for all who found none free. */
-enum { ZKR__LOG_SLOTS = 16 };
+#include <stdbool.h>
+#include <stdint.h>
 
-typedef void (*zkr__zk_log_fn)(int slot, int level, const char *line);
+#include <zkr/client.h>
 
-/* What a handle is to do with its lines: pass them to @receiver with @slot, or drop them when that is NULL. */
-void (*zkr__zk_log_to(zkr__zk_log_fn receiver, int slot))(const char *line);
+enum { ZKR__LOG_SLOTS = 16, ZKR__LOG_NO_SLOT = -1 };
 
-/* Make lines up to this ZKR_LOG_... level. */
-void zkr__zk_log_level(int level);
+/* Take lines from now on, until the leave. Without options.log this only prepares for forks. */
+void zkr__log_join(zkr_client *c);
+void zkr__log_leave(zkr_client *c);
+
+/* The log callback for a handle with @slot. ZKR__LOG_NO_SLOT: one that drops the lines. */
+void (*zkr__log_callback(int slot))(const char *line);
+/* A handle with @slot has logged a line. On any thread. */
+void zkr__log_foreign(int slot, int level, const char *line);
 
 /*
- * Around a fork. libzookeeper stamps its lines with localtime_r(), whose lock a child inherits: one
- * that was held at the fork stays locked there for ever. So no line is begun between the two, and
- * those that have been begun are given the time to get past that lock.
+ * @more handles, or less, are given up but not closed yet. Such a handle may have been told a session timeout that makes
+ * each attempt to connect fail at once. While there is one, each error that libzookeeper logs takes its thread 50 ms.
  */
-void zkr__zk_log_pause(void);
-void zkr__zk_log_resume(void);
+void zkr__log_slow(int more);
+
+/*
+ * Between the two calls libzookeeper logs nothing, and no other thread is between them. Forks need it: libzookeeper
+ * stamps its lines with localtime_r(), and a child inherits the lock in there as it was at the fork. A change of the
+ * server list needs it, too: zoo_set_servers() frees the text of the old list, which the IO thread may be writing into
+ * a line.
+ */
+void zkr__log_hush(void);
+void zkr__log_speak(void);
+
+/* --- repeated lines: without a server libzookeeper logs the same some twenty times a second. Pure --- */
+
+enum { ZKR__ECHOES = 16 };
+
+/* The lines since the client was connected last. Zeroed at first. */
+struct zkr__echo {
+    uint64_t said[ZKR__ECHOES];
+    unsigned count;
+    unsigned connected; /* @connected of the last line */
+    int64_t passed_at;
+};
+
+/*
+ * Is @line to be passed on? The first ZKR__ECHOES lines that differ by more than time, process, thread and durations
+ * are; of the others one a minute. @connected: how often the client has been connected.
+ */
+bool zkr__echo_passes(struct zkr__echo *e,
+                      unsigned connected,
+                      const char *line,
+                      int64_t now);
 
 #endif

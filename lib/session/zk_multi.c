@@ -7,31 +7,55 @@
 #include <zookeeper/zookeeper.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "session/zk_value.h"
 
-/* Scratch memory of a request: this, a Stat for each of the caller's operations, and buffers. */
+/*
+ * A create in a transaction answers no Stat, so none of the nodes of a CREATES tells its czxid. Therefore its last
+ * three operations make a node, set it and delete it again: nobody ever sees it, and the set answers a Stat whose
+ * mzxid is the transaction's zxid.
+ */
+enum { STAMP_OPS = 3 };
+
+/*
+ * Scratch memory of a request: this, the operations, and then for a MULTI a Stat for each of the caller's operations
+ * and their buffers; for a CREATES struct made.
+ */
 struct multi {
     int count;              /* of results */
     size_t first, op_count; /* the caller's among them */
+    struct made *made;      /* CREATES */
     zoo_op_result_t results[];
 };
 
-static bool makes(const struct zkr__op *op)
+/* Behind it stands the text of the paths, as the answer gives them. */
+struct made {
+    struct Stat stamp;
+    size_t count;
+    const char *paths[];
+};
+
+static zoo_op_t *ops_of(struct multi *m)
 {
-    return op->kind == ZKR__OP_MULTI && op->makes;
+    return (void *)&m->results[m->count];
 }
 
 /* Index of the caller's first operation. */
 static size_t first(const struct zkr__op *op)
 {
-    return op->path_count + (makes(op) ? 1 : 0);
+    return op->path_count + (op->makes ? 1 : 0);
 }
 
 static size_t total(const struct zkr__op *op)
 {
-    return first(op) + op->op_count + op->deleted_count;
+    return op->kind == ZKR__OP_CREATES ? op->creation_count + STAMP_OPS
+                                       : first(op) + op->op_count + op->deleted_count;
+}
+
+static size_t made_room(const struct zkr__creation *creation)
+{
+    enum { SEQUENCE_LEN = 11 };
+    return strlen(creation->path) + SEQUENCE_LEN + 1;
 }
 
 static size_t buffer_size(const zoo_op_t *op)
@@ -40,27 +64,28 @@ static size_t buffer_size(const zoo_op_t *op)
     return wanted && op->create_op.buflen > 0 ? (size_t)op->create_op.buflen : 0;
 }
 
-static size_t creates_scratch(const struct zkr__op *op);
-
-size_t zkr__zk_multi_scratch(const struct zkr__op *op)
+size_t zkr__zk_scratch(const struct zkr__op *op)
 {
-    if (op->kind == ZKR__OP_CREATES) {
-        return creates_scratch(op);
-    }
-    size_t size = sizeof(struct multi) + total(op) * sizeof(zoo_op_result_t) +
-                  op->op_count * sizeof(struct Stat);
+    size_t size = sizeof(struct multi) +
+                  total(op) * (sizeof(zoo_op_result_t) + sizeof(zoo_op_t)) +
+                  op->op_count * sizeof(struct Stat) +
+                  (op->kind == ZKR__OP_CREATES ? sizeof(struct made) : 0);
     for (size_t i = 0; i < op->op_count; i++) {
         size += buffer_size(&op->ops[i]);
+    }
+    for (size_t i = 0; i < op->creation_count; i++) {
+        size += sizeof(char *) + made_room(&op->creations[i]);
     }
     return size;
 }
 
 /* --- sending --- */
 
-/* The caller's operations, with what they say to be filled replaced by our own. */
-static void copy_ops(struct multi *m, const struct zkr__op *op, zoo_op_t *to)
+/* The caller's operations, which fill our buffers and Stats instead of the caller's. */
+static void put_caller_ops(struct multi *m, const struct zkr__op *op)
 {
-    struct Stat *stats = (void *)&m->results[m->count];
+    zoo_op_t *to = ops_of(m) + m->first;
+    struct Stat *stats = (void *)(ops_of(m) + m->count);
     char *buffers = (char *)(stats + op->op_count);
     for (size_t i = 0; i < op->op_count; i++) {
         to[i] = op->ops[i];
@@ -75,12 +100,12 @@ static void copy_ops(struct multi *m, const struct zkr__op *op, zoo_op_t *to)
     }
 }
 
-/* Said of the whole by a server that does not look at it; newer headers name it. */
+/* A server's code for a transaction at which it does not look; newer headers name it. */
 enum { THROTTLED = -127 };
 
 /*
- * Has a server looked at the operations? Without that libzookeeper gives all of them the code of the
- * whole. What follows the one that failed has ZRUNTIMEINCONSISTENCY otherwise.
+ * Has a server looked at the operations? If not, libzookeeper gives all of them the code of the whole; else operations
+ * behind the one that failed have ZRUNTIMEINCONSISTENCY.
  */
 static bool looked_at(const struct multi *m, int rc)
 {
@@ -101,7 +126,7 @@ static size_t failed_at(const struct multi *m)
     return SIZE_MAX;
 }
 
-/* libzookeeper takes fewer results than operations, and leaves the others as they were. */
+/* For results that the answer leaves out, at which libzookeeper would leave the field as it is. */
 static void expect_results(struct multi *m)
 {
     for (int i = 0; i < m->count; i++) {
@@ -109,7 +134,7 @@ static void expect_results(struct multi *m)
     }
 }
 
-/* Of the whole. It is done only when each of its operations is. */
+/* Of the whole, which is done only when each of its operations is. */
 static struct zkr__answer answer_of(const struct multi *m, int rc)
 {
     struct zkr__answer a = {
@@ -128,123 +153,46 @@ static void on_done(int rc, const void *data)
     struct zkr__asker *asker = (void *)(uintptr_t)data;
     const struct multi *m = asker->scratch;
     struct zkr__answer a = answer_of(m, rc);
-    rc = a.zk_rc;
-    if (looked_at(m, rc)) {
-        a.failed_at = failed_at(m);
-        a.bad_check = a.failed_at;
+    if (looked_at(m, a.zk_rc)) {
+        a.failed_at = a.bad_check = failed_at(m);
         a.results = m->op_count > 0 ? &m->results[m->first] : NULL;
     }
-    asker->answer(asker, &a);
-}
-
-/* --- nodes made together --- */
-
-/*
- * A create in a transaction answers no Stat, so none of the nodes tells its czxid. Therefore the last three
- * operations make a node, set it and delete it again: nobody ever sees it, and the set answers a Stat
- * whose mzxid is the transaction's zxid.
- */
-enum { STAMP_OPS = 3 };
-
-/*
- * Scratch memory of such a request: struct multi, this, the paths as the answer gives them, their text. The
- * operations stand in it too: that there is no memory for them is known before anything is sent.
- */
-struct made {
-    struct Stat stamp;
-    size_t count;
-    const char *paths[];
-};
-
-static size_t made_room(const struct zkr__creation *creation)
-{
-    enum { SEQUENCE_LEN = 11 };
-    return strlen(creation->path) + SEQUENCE_LEN + 1;
-}
-
-static size_t creates_scratch(const struct zkr__op *op)
-{
-    size_t size = sizeof(struct multi) +
-                  (op->creation_count + STAMP_OPS) * sizeof(zoo_op_result_t) +
-                  (op->creation_count + STAMP_OPS) * sizeof(zoo_op_t) +
-                  sizeof(struct made) + op->creation_count * sizeof(char *);
-    for (size_t i = 0; i < op->creation_count; i++) {
-        size += made_room(&op->creations[i]);
-    }
-    return size;
-}
-
-static struct made *made_of(struct multi *m)
-{
-    return (void *)((zoo_op_t *)(void *)&m->results[m->count] + m->count);
-}
-
-static void on_made(int rc, const void *data)
-{
-    struct zkr__asker *asker = (void *)(uintptr_t)data;
-    struct multi *m = asker->scratch;
-    const struct made *made = made_of(m);
-    struct zkr__answer a = answer_of(m, rc);
-    if (a.code == ZKR_OK) {
-        a.names = made->paths;
-        a.name_count = made->count;
-        a.czxid = made->stamp.mzxid;
-    } else if (looked_at(m, a.zk_rc)) {
-        a.failed_at = failed_at(m);
+    if (m->made && a.code == ZKR_OK) {
+        a.names = m->made->paths;
+        a.name_count = m->made->count;
+        a.czxid = m->made->stamp.mzxid;
     }
     asker->answer(asker, &a);
 }
 
-static int submit_creates(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
+static void put_creates(struct multi *m, const struct zkr__op *op)
 {
-    struct multi *m = asker->scratch;
     size_t count = op->creation_count;
-    m->count = (int)(count + STAMP_OPS);
-    zoo_op_t *ops = (void *)&m->results[m->count];
-    struct made *made = made_of(m);
-    made->count = count;
+    zoo_op_t *ops = ops_of(m);
+    struct made *made = (void *)(ops + m->count);
     char *text = (char *)&made->paths[count];
-    const struct ACL_vector *acl = op->acl ? op->acl : &ZOO_OPEN_ACL_UNSAFE;
+    m->made = made;
+    made->count = count;
     for (size_t i = 0; i < count; i++) {
         const struct zkr__creation *creation = &op->creations[i];
         size_t room = made_room(creation);
         zoo_create_op_init(&ops[i], creation->path, creation->data,
-                           (int)creation->data_len, acl, ZOO_EPHEMERAL_SEQUENTIAL, text,
-                           (int)room);
+                           (int)creation->data_len, op->acl, ZOO_EPHEMERAL_SEQUENTIAL,
+                           text, (int)room);
         made->paths[i] = text;
         text += room;
     }
-    const char *stamp = op->creations[0].path; /* without a number it is nobody's */
+    /* No node has this name without a number. */
+    const char *stamp = op->creations[0].path;
     zoo_create_op_init(&ops[count], stamp, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     zoo_set_op_init(&ops[count + 1], stamp, NULL, -1, -1, &made->stamp);
     zoo_delete_op_init(&ops[count + 2], stamp, -1);
-    expect_results(m);
-    return zoo_amulti(zh, m->count, ops, m->results, on_made, asker);
 }
 
-int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
+/* A CHECK or a MULTI. */
+static void put_parts(struct multi *m, const struct zkr__op *op)
 {
-    /*
-     * With a handle that has ended an operation is refused, and for each behind it libzookeeper frees a
-     * pointer that it has not set. So it must not get there. Credentials that are refused end a handle that is
-     * connected: session.c has nothing sent before they are taken. A session ends by a word of a server to one
-     * who connects, so a handle that is connected is some round trips away from that: longer than it
-     * takes to pack the operations, unless this thread is held up in between. That, and a handle that has connected
-     * anew before anybody was told of it, with credentials that were good until then, is what is left of it.
-     */
-    if (zoo_state(zh) != ZOO_CONNECTED_STATE) {
-        return is_unrecoverable(zh) ? ZINVALIDSTATE : ZCONNECTIONLOSS;
-    }
-    if (op->kind == ZKR__OP_CREATES) {
-        return submit_creates(zh, op, asker);
-    }
-    struct multi *m = asker->scratch;
-    size_t count = total(op);
-    zoo_op_t *ops = zkr__mem_alloc((count + 1) * sizeof(*ops)); /* it may be empty */
-    if (!ops) {
-        return ZMARSHALLINGERROR;
-    }
-    m->count = (int)count;
+    zoo_op_t *ops = ops_of(m);
     m->first = first(op);
     m->op_count = op->op_count;
     for (size_t i = 0; i < op->path_count; i++) {
@@ -256,20 +204,37 @@ int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *
             zoo_check_op_init(&ops[i], op->paths[i], -1);
         }
     }
-    if (makes(op)) {
-        const struct zkr__creation *made = op->makes;
-        zoo_create_op_init(&ops[op->path_count], made->path, made->data,
-                           (int)made->data_len, zkr__zk_acl_or_open(op->acl),
-                           ZOO_EPHEMERAL, NULL, 0);
+    if (op->makes) {
+        zoo_create_op_init(&ops[op->path_count], op->makes->path, op->makes->data,
+                           (int)op->makes->data_len, op->acl, ZOO_EPHEMERAL, NULL, 0);
     }
-    copy_ops(m, op, ops + m->first);
+    put_caller_ops(m, op);
     for (size_t i = 0; i < op->deleted_count; i++) {
-        zoo_delete_op_init(&ops[count - op->deleted_count + i], op->deleted[i], -1);
+        zoo_delete_op_init(&ops[m->first + m->op_count + i], op->deleted[i], -1);
     }
+}
+
+/*
+ * A handle that has ended refuses an operation, and for each operation behind it libzookeeper frees a pointer that it
+ * has not set. So a transaction must not get there. Refused credentials end a connected handle: session.c sends
+ * nothing before they are taken. A server ends a session only while the handle connects, so a connected handle is some
+ * round trips away from that, longer than it takes to pack the operations. Two cases are left: this thread is held up
+ * in between; or the handle has connected anew, unheard so far, and its credentials no longer hold.
+ */
+int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
+{
+    if (zoo_state(zh) != ZOO_CONNECTED_STATE) {
+        return is_unrecoverable(zh) ? ZINVALIDSTATE : ZCONNECTIONLOSS;
+    }
+    struct multi *m = asker->scratch;
+    m->count = (int)total(op);
     expect_results(m);
-    int rc = zoo_amulti(zh, m->count, ops, m->results, on_done, asker);
-    zkr__mem_free(ops);
-    return rc;
+    if (op->kind == ZKR__OP_CREATES) {
+        put_creates(m, op);
+    } else {
+        put_parts(m, op);
+    }
+    return zoo_amulti(zh, m->count, ops_of(m), m->results, on_done, asker);
 }
 
 /* --- what the caller gave and gets --- */

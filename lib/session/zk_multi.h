@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transactions: ZKR__OP_CHECK, ZKR__OP_MULTI and ZKR__OP_CREATES of the real door, and what goes with
- * them.
+ * Transactions: ZKR__OP_CHECK, ZKR__OP_MULTI and ZKR__OP_CREATES of the real door, and what goes with them.
  *
- * libzookeeper writes results, names of nodes made and Stats when the answer comes, to where the
- * submission said. The caller may have given up by then. So they go to the request's scratch memory,
- * and zkr__zk_results() copies them while the caller is there.
+ * When the answer comes, libzookeeper writes results, names of new nodes and Stats to where the submission said. The
+ * caller may have given up by then. So they go to the request's scratch memory, and zkr__zk_results() copies them for a
+ * caller that still waits.
  */
 #ifndef ZKR_SESSION_ZK_MULTI_H
 #define ZKR_SESSION_ZK_MULTI_H
 
 #include "session/zk.h"
 
-struct zoo_op;
-struct zoo_op_result;
-
 /*
- * Before a submission: ZKR_OK, or ZKR_EINVAL with the thread's error detail for operations on which
- * libzookeeper would abort or leak: with bad paths, creations of containers and of nodes with a time
- * to live, and all but create, delete, set and check.
+ * Before a submission: ZKR_OK; or ZKR_EINVAL, with the thread's error detail, for operations on which libzookeeper
+ * would abort or leak: bad paths, creations of containers and of nodes with a time to live, and all but create,
+ * delete, set and check.
  */
 int zkr__zk_ops_check(const struct zoo_op *ops, size_t count);
 
 /*
- * During an answer to a ZKR__OP_MULTI, for a caller that still waits: fill @results, one for each of
- * @ops, and the buffers and Stats that these name. After an answer that no server gave, all have the
- * same code.
+ * During an answer to a ZKR__OP_MULTI: fill @results, one for each of @ops, and the buffers and Stats of @ops. When no
+ * server answered, all results have the same code.
  */
 void zkr__zk_results(const struct zkr__answer *answer,
                      const struct zoo_op *ops,
@@ -34,9 +29,9 @@ void zkr__zk_results(const struct zkr__answer *answer,
 
 /* --- for the door --- */
 
-/* Bytes of scratch memory for @op, which is one of these. */
-size_t zkr__zk_multi_scratch(const struct zkr__op *op);
-/* Send it by @zh, a zhandle_t. 0 or ZooKeeper's code. */
+/* Bytes of scratch memory for @op, a transaction. */
+size_t zkr__zk_scratch(const struct zkr__op *op);
+/* Send @op by @zh, a zhandle_t. 0 or ZooKeeper's code. */
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker);
 
 #endif

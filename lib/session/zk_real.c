@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/zk_real.h"
+#include "session/zk.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -15,72 +15,64 @@
 #include "session/resolve.h"
 #include "session/zk_log.h"
 #include "session/zk_multi.h"
-#include "session/zk_tls.h"
 #include "session/zk_value.h"
 
 /* Since 3.7; see the reason in open_real(). Weak, so that older libraries load. */
 #pragma weak zoo_set_servers_resolution_delay
 
-static struct zkr__answer answer_of(int rc)
+/* --- answers: a Stat counts with success only --- */
+
+static struct zkr__answer answer_of(int rc, const struct Stat *stat)
 {
-    return (struct zkr__answer){.code = zkr__zk_code(rc), .zk_rc = rc};
+    struct zkr__answer a = {.code = zkr__zk_code(rc), .zk_rc = rc};
+    if (rc == ZOK && stat) {
+        a.czxid = stat->czxid;
+        a.owner = stat->ephemeralOwner;
+        a.created_ms = stat->ctime;
+        a.version = stat->version;
+    }
+    return a;
 }
 
-static void give(const void *data, const struct zkr__answer *answer)
+static void give(const void *data, struct zkr__answer answer)
 {
     struct zkr__asker *asker = (void *)(uintptr_t)data;
-    asker->answer(asker, answer);
-}
-
-static void add_stat(struct zkr__answer *a, const struct Stat *stat)
-{
-    if (stat) {
-        a->czxid = stat->czxid;
-        a->owner = stat->ephemeralOwner;
-        a->created_ms = stat->ctime;
-        a->version = stat->version;
-    }
+    asker->answer(asker, &answer);
 }
 
 static void
 done_created(int rc, const char *path, const struct Stat *stat, const void *asker)
 {
-    struct zkr__answer a = answer_of(rc);
+    struct zkr__answer a = answer_of(rc, stat);
     a.path = path;
-    add_stat(&a, rc == ZOK ? stat : NULL);
-    give(asker, &a);
+    give(asker, a);
 }
 
 static void done_string(int rc, const char *value, const void *asker)
 {
     (void)value;
-    struct zkr__answer a = answer_of(rc);
-    give(asker, &a);
+    give(asker, answer_of(rc, NULL));
 }
 
 static void done_void(int rc, const void *asker)
 {
-    struct zkr__answer a = answer_of(rc);
-    give(asker, &a);
+    give(asker, answer_of(rc, NULL));
 }
 
 static void done_set(int rc, const struct Stat *stat, const void *asker)
 {
     (void)stat;
-    struct zkr__answer a = answer_of(rc);
-    give(asker, &a);
+    give(asker, answer_of(rc, NULL));
 }
 
 static void done_exists(int rc, const struct Stat *stat, const void *asker)
 {
-    struct zkr__answer a = answer_of(rc);
-    add_stat(&a, rc == ZOK ? stat : NULL);
-    give(asker, &a);
+    give(asker, answer_of(rc, stat));
 }
 
 /*
- * Servers count the children that were ever made (PrepRequestProcessor numbers them by it), and tell twice that, less
- * the children that there are (DataNode.copyStat), in 32 bits.
+ * Servers count the children that were ever made, and number them by that (PrepRequestProcessor). They tell twice the
+ * count, less the number of children that there are (DataNode.copyStat), in 32 bits.
  */
 static int64_t next_number(const struct Stat *stat)
 {
@@ -92,13 +84,13 @@ static void done_names(int rc,
                        const struct Stat *stat,
                        const void *asker)
 {
-    struct zkr__answer a = answer_of(rc);
+    struct zkr__answer a = answer_of(rc, NULL);
     if (rc == ZOK && names && names->count > 0) {
         a.names = (const char *const *)names->data;
         a.name_count = (size_t)names->count;
     }
     a.made = rc == ZOK && stat ? next_number(stat) : 0;
-    give(asker, &a);
+    give(asker, a);
 }
 
 static void done_data(int rc,
@@ -107,13 +99,12 @@ static void done_data(int rc,
                       const struct Stat *stat,
                       const void *asker)
 {
-    struct zkr__answer a = answer_of(rc);
+    struct zkr__answer a = answer_of(rc, stat);
     if (rc == ZOK && value && len > 0) {
         a.data = value;
         a.data_len = (size_t)len;
     }
-    add_stat(&a, rc == ZOK ? stat : NULL);
-    give(asker, &a);
+    give(asker, a);
 }
 
 static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
@@ -121,7 +112,7 @@ static void on_watch(zhandle_t *zh, int type, int state, const char *path, void 
     (void)zh;
     (void)state;
     if (type == ZOO_SESSION_EVENT) {
-        return; /* a copy for those who watch; the handle's own watcher has it too */
+        return; /* on_session() gets it, too */
     }
     struct zkr__handle_owner *owner = ctx;
     owner->node(owner, path,
@@ -136,13 +127,13 @@ static int submit_op(void *handle,
                      struct zkr__handle_owner *owner)
 {
     zhandle_t *zh = handle;
+    watcher_fn watcher = op->watch ? on_watch : NULL; /* NULL leaves no watch */
     switch (op->kind) {
     case ZKR__OP_CREATE:
-        return zoo_acreate2(zh, op->path, op->data, (int)op->data_len,
-                            zkr__zk_acl_or_open(op->acl), ZOO_EPHEMERAL_SEQUENTIAL,
-                            done_created, asker);
+        return zoo_acreate2(zh, op->path, op->data, (int)op->data_len, op->acl,
+                            ZOO_EPHEMERAL_SEQUENTIAL, done_created, asker);
     case ZKR__OP_PARENT:
-        return zoo_acreate(zh, op->path, "", 0, zkr__zk_acl_or_open(op->acl),
+        return zoo_acreate(zh, op->path, "", 0, op->acl,
                            op->container ? ZOO_CONTAINER : ZOO_PERSISTENT, done_string,
                            asker);
     case ZKR__OP_DELETE:
@@ -151,13 +142,10 @@ static int submit_op(void *handle,
         return zoo_aset(zh, op->path, op->data, (int)op->data_len, op->version,
                         done_set, asker);
     case ZKR__OP_CHILDREN:
-        return op->watch ? zoo_awget_children2(zh, op->path, on_watch, owner,
-                                               done_names, asker)
-                         : zoo_aget_children2(zh, op->path, 0, done_names, asker);
+        return zoo_awget_children2(zh, op->path, watcher, owner, done_names, asker);
     case ZKR__OP_GET:
-        /* Not exists(): on a missing node that leaves a watch for ever, get leaves none. */
-        return op->watch ? zoo_awget(zh, op->path, on_watch, owner, done_data, asker)
-                         : zoo_aget(zh, op->path, 0, done_data, asker);
+        /* Where exists() would leave a watch for ever, on a missing node, get() leaves none. */
+        return zoo_awget(zh, op->path, watcher, owner, done_data, asker);
     case ZKR__OP_SYNC:
         return zoo_async(zh, op->path, done_string, asker);
     case ZKR__OP_CHECK:
@@ -165,18 +153,9 @@ static int submit_op(void *handle,
     case ZKR__OP_CREATES:
         return zkr__zk_multi_submit(zh, op, asker);
     case ZKR__OP_EXISTS:
-        return op->watch
-                   ? zoo_awexists(zh, op->path, on_watch, owner, done_exists, asker)
-                   : zoo_aexists(zh, op->path, 0, done_exists, asker);
+        return zoo_awexists(zh, op->path, watcher, owner, done_exists, asker);
     }
     return ZBADARGUMENTS;
-}
-
-static size_t scratch_real(const struct zkr__op *op)
-{
-    bool multi = op->kind == ZKR__OP_CHECK || op->kind == ZKR__OP_MULTI ||
-                 op->kind == ZKR__OP_CREATES;
-    return multi ? zkr__zk_multi_scratch(op) : 0;
 }
 
 static int submit_real(void *zh,
@@ -185,7 +164,7 @@ static int submit_real(void *zh,
                        struct zkr__handle_owner *owner)
 {
     int rc = submit_op(zh, op, asker, owner);
-    /* The session event that says so comes later. */
+    /* The session event comes later. */
     bool refused = rc == ZINVALIDSTATE && zoo_state(zh) == ZOO_AUTH_FAILED_STATE;
     return refused ? ZAUTHFAILED : rc;
 }
@@ -209,11 +188,42 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path, voi
     owner->session(owner, event);
 }
 
+/* ZooKeeper's header declares it only beside headers of OpenSSL. Weak, as most libraries do not have it. */
+zhandle_t *zookeeper_init_ssl(const char *host,
+                              const char *cert,
+                              watcher_fn watcher,
+                              int recv_timeout,
+                              const clientid_t *clientid,
+                              void *context,
+                              int flags) __attribute__((weak));
+
+bool zkr__zk_has_tls(void)
+{
+    return zookeeper_init_ssl != NULL;
+}
+
+/*
+ * zookeeper_init_ssl() takes its argument apart with strtok(), so it runs in one thread at a time. And it takes no log
+ * callback, so until the handle has one its lines would go to stderr.
+ */
+static zhandle_t *open_tls(const struct zkr__open_args *args, log_callback_fn log)
+{
+    zkr__log_hush();
+    zhandle_t *zh =
+        zookeeper_init_ssl(args->servers, args->tls_cert, on_session, args->timeout_ms,
+                           NULL, args->owner, ZOO_NO_LOG_CLIENTENV);
+    if (zh) {
+        zoo_set_log_callback(zh, log);
+    }
+    zkr__log_speak();
+    return zh;
+}
+
 static void *open_real(const struct zkr__open_args *args)
 {
-    log_callback_fn log = zkr__zk_log_to(args->on_log, args->log_slot);
+    log_callback_fn log = zkr__log_callback(args->log_slot);
     zhandle_t *zh;
-    /* libzookeeper ends the program when it cannot start its two. */
+    /* libzookeeper ends the program when it cannot start its two threads. */
     int error = zkr__thread_try_two();
     if (error != 0) {
         errno = error;
@@ -226,14 +236,14 @@ static void *open_real(const struct zkr__open_args *args)
             zoo_set_log_callback(zh, log);
         }
     } else if (args->tls_cert) {
-        zh = zkr__zk_open_tls(args, on_session, log);
+        zh = open_tls(args, log);
     } else {
         zh = zookeeper_init2(args->servers, on_session, args->timeout_ms, NULL,
                              args->owner, ZOO_NO_LOG_CLIENTENV, log);
     }
     /*
-     * By default names are resolved again on every turn of the IO loop: half the throughput, and
-     * an outage of DNS loses the session. We pass numbers and resolve before each session.
+     * By default libzookeeper resolves names again on each turn of its IO loop, which halves the throughput and loses
+     * the session in an outage of DNS. We pass numeric addresses, resolved before each session.
      */
     if (zh && zoo_set_servers_resolution_delay) {
         (void)zoo_set_servers_resolution_delay(zh, -1);
@@ -248,8 +258,7 @@ static void close_real(void *zh)
 
 static int add_auth_real(void *zh, const char *scheme, const void *cert, size_t len)
 {
-    /* No completion: it would run on the IO thread under the handle's lock. A refusal comes as a
-       session event. */
+    /* No completion, as it would run with the handle's lock. A refusal comes as a session event. */
     return zoo_add_auth(zh, scheme, cert, (int)len, NULL, NULL);
 }
 
@@ -275,14 +284,14 @@ static bool connected_to_real(void *zh, const char *servers)
     return zkr__servers_has(servers, address);
 }
 
+#define NOWHERE "127.255.255.254:9" /* no server is there, which shows at once */
+
 /*
- * libzookeeper keeps the chroot, and does not look at ports: to make it take a list in which only these
- * differ, it is given another one in between. A connected handle whose server is not
- * in the new list closes its connection in this thread, while its IO thread may be using it, and
- * tells nobody: neither those who use it nor the requests in flight. These fail with the next answer
- * on the new connection, which is not theirs. Its IO thread reads the list at times without the lock
- * that guards it (ZOOKEEPER-4699, for one). To call this rarely, and when nothing is in flight, is all
- * that can be done.
+ * libzookeeper keeps the chroot, and does not look at ports: to make it take a list in which only ports differ, it is
+ * given another list in between. A connected handle whose server is not in the new list closes its connection in this
+ * thread, while its IO thread may be using it, and tells nobody. The requests in flight fail with the next answer on
+ * the new connection, which is not theirs. At times the IO thread reads the list without the lock that guards it
+ * (ZOOKEEPER-4699, for one). All that can be done is to call this rarely, and when nothing is in flight.
  */
 static bool set_servers_real(void *zh, const char *servers, bool anew)
 {
@@ -291,13 +300,15 @@ static bool set_servers_real(void *zh, const char *servers, bool anew)
     if (!addresses) {
         return false; /* asked again later */
     }
+    zkr__log_hush(); /* a line of the IO thread may name the list that is freed now */
     if (anew) {
-        (void)zoo_set_servers(zh, ZKR__NOWHERE); /* none of both lists */
+        (void)zoo_set_servers(zh, NOWHERE);
     }
     (void)zoo_set_servers(zh, addresses);
+    zkr__log_speak();
     zkr__mem_free(addresses);
     bool left = zoo_state(zh) != ZOO_CONNECTED_STATE;
-    /* The IO thread may go on staring at a socket that was closed just now: wake it up. */
+    /* The IO thread may be waiting on a socket that was closed just now: wake it up. */
     (void)zoo_aexists(zh, "/", 0, ignore_stat, NULL);
     return left;
 }
@@ -305,6 +316,11 @@ static bool set_servers_real(void *zh, const char *servers, bool anew)
 static int64_t session_id_real(void *zh)
 {
     return zoo_client_id(zh)->client_id;
+}
+
+static void password_real(void *zh, unsigned char password[16])
+{
+    memcpy(password, zoo_client_id(zh)->passwd, sizeof(zoo_client_id(zh)->passwd));
 }
 
 static int timeout_real(void *zh)
@@ -315,12 +331,13 @@ static int timeout_real(void *zh)
 const struct zkr__door zkr__zk_real = {
     .open = open_real,
     .close = close_real,
-    .scratch = scratch_real,
+    .scratch = zkr__zk_scratch,
     .submit = submit_real,
     .add_auth = add_auth_real,
     .connected_to = connected_to_real,
     .set_servers = set_servers_real,
     .session_id = session_id_real,
+    .password = password_real,
     .timeout_ms = timeout_real,
     .now = zkr__clock_now,
     .boot = zkr__clock_boot,

@@ -36,7 +36,7 @@ int zkr__zk_code(int rc)
             return codes[i].code;
         }
     }
-    /* A code that is none says nothing; among those of ours it could mean anything. */
+    /* A code that ZooKeeper cannot have says nothing, and must not be taken for one of ours. */
     enum { LEAST = -1000 };
     return rc < ZOK && rc > LEAST ? ZKR_EZK(rc) : ZKR_ECONNLOSS;
 }
@@ -48,6 +48,7 @@ void zkr__zk_guard(struct zoo_op *op, const char *path)
 
 struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl)
 {
+    acl = acl ? acl : &ZOO_OPEN_ACL_UNSAFE;
     struct ACL_vector *copy = zkr__mem_alloc(sizeof(*copy));
     size_t n = (size_t)acl->count;
     struct ACL *rows = zkr__mem_alloc((n + 1) * sizeof(*rows));
@@ -71,11 +72,6 @@ struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl)
         return NULL;
     }
     return copy;
-}
-
-const struct ACL_vector *zkr__zk_acl_or_open(const struct ACL_vector *acl)
-{
-    return acl ? acl : &ZOO_OPEN_ACL_UNSAFE;
 }
 
 void zkr__zk_acl_free(struct ACL_vector *acl)

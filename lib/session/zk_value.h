@@ -8,12 +8,9 @@ struct zoo_op;
 
 /* ZooKeeper's code as one of ours: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
 int zkr__zk_code(int rc);
-
-struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl); /* NULL: no memory */
-void zkr__zk_acl_free(struct ACL_vector *acl);                     /* NULL is allowed */
-/* @acl, or for NULL the one that allows everything. */
-const struct ACL_vector *zkr__zk_acl_or_open(const struct ACL_vector *acl);
-
+/* A copy; of NULL, one that allows everything. NULL: no memory. */
+struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl);
+void zkr__zk_acl_free(struct ACL_vector *acl); /* NULL is allowed */
 /* Fill @op with a check that @path exists, at any version. @path is borrowed. */
 void zkr__zk_guard(struct zoo_op *op, const char *path);
 

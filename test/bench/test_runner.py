@@ -129,7 +129,7 @@ class RunnerTest(unittest.TestCase):
     def test_every_peer_has_all_that_the_table_says(self):
         for peer in peers.PEERS:
             self.assertTrue(all((peer.survives, peer.fair, peer.fencing, peer.loss)), peer.name)
-            self.assertTrue(set(peer.works) <= {"cycle", "once", "try", "hold", "lead"})
+            self.assertTrue(set(peer.works) <= {"cycle", "once", "try", "hold", "lead", "die"})
 
     def test_target_is_met_or_missed(self):
         rows = self.rows("zkr", "slower", "slow")

@@ -298,6 +298,7 @@ int main(int argc, char **argv)
     uint64_t seed = (uint64_t)zkc_now() / 1000 % 1000000000;
     bool plan = false;
     bool kept = false;
+    (void)setenv("ZKR_GUARDIAN_PATH", ZKT_GUARDIAN, 0);
     if (argc == 7 && strcmp(argv[1], "client") == 0) {
         (void)prctl(PR_SET_NAME, "chaos client"); /* ps would say "exe" */
         return client_main(argv + 2);

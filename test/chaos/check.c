@@ -165,6 +165,7 @@ static void check_record(const zkc_record *r, const zkc_hold *h, struct zkc_verd
     if (r->kind == ZKC_GRANT && r->by < ZKC_BYS && r->as < ZKC_ASES) {
         v->granted[r->by]++;
         v->granted_as[r->as]++;
+        v->kept += r->path == ZKC_KEPT_PATH && r->code == ZKR_OK && r->value < 0;
     }
     if (r->kind == ZKC_FAIL) {
         v->tickets_canceled += r->code == ZKR_ECANCELED && r->by != ZKC_BY_THREAD;
@@ -262,6 +263,9 @@ static void check_moves(int64_t seconds, struct zkc_verdict *v)
         if (v->granted_as[i] == 0) {
             zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no grant of kind %d of lock", i);
         }
+    }
+    if (v->kept == 0) {
+        zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no lock stayed with its client");
     }
     if (v->tickets_canceled == 0) {
         zkc_bad_add(v, ZKC_BAD_NO_MOVES, "no ticket was released while it waited");

@@ -66,6 +66,7 @@ typedef struct zkc_hold {
     int64_t deleted_until;
     int64_t other_deleted; /* the other node of a multi-lock, likewise */
     int64_t downgraded;    /* from then on it is a reader's; 0: not */
+    bool killed;           /* it was sure no longer than it lived */
     int release_code;
     int lost_calls;
     int process, life, thread, path;
@@ -90,6 +91,7 @@ struct zkc_verdict {
     int64_t timed_out, canceled, refused; /* acquires; refused: any other code */
     int64_t granted[ZKC_BYS];
     int64_t granted_as[ZKC_ASES];
+    int64_t kept;                       /* grants by a node that was there */
     int64_t permits_most, readers_most; /* surely held at once */
     int64_t tickets_canceled;           /* of those canceled */
     int64_t store_refused;              /* writes by their token */
@@ -100,10 +102,10 @@ struct zkc_verdict {
     int64_t late;        /* acquires behind their deadlines */
     int64_t stalled;     /* a client by the machine, not by the nemesis */
     int64_t calm;        /* until all had every lock after the nemesis */
-    int64_t
-        hand_overlap; /* next holder sure before the promise of a deleted one ended */
-    int64_t noticed;  /* a deletion by hand */
-    int64_t margin;   /* least time from a lost hold's end to the next holder; -1 */
+    /* Next holder sure before the promise of a deleted one ended. */
+    int64_t hand_overlap;
+    int64_t noticed; /* a deletion by hand */
+    int64_t margin;  /* least time from a lost hold's end to the next holder; -1 */
 };
 
 /** Holds by rising token; to be freed. NULL: no memory. */

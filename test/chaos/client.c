@@ -80,6 +80,7 @@ static int open_client(struct zkc_process *p)
     o.session_timeout_ms = ZKC_SESSION_MS;
     o.connect_timeout_ms = 3000;
     o.retry_max_ms = 500;
+    o.guardian = zkc_is_guarded(p->args->index) ? ZKR_GUARDIAN_REQUIRED : 0;
     o.log_level = ZKR_LOG_WARN;
     o.log = on_log;
     o.log_ctx = p;

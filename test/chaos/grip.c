@@ -28,10 +28,22 @@ void zkc_grip_put(const struct zkc_grip *g, const zkc_record *r)
     zkc_put(g->w->process->history, r);
 }
 
-/* The number at the end of the node's name, or -1. */
+/* The number of the hold among those by its node; 0: it is lost. */
+static int64_t pass_of(const struct zkc_grip *g)
+{
+    int64_t pass = 0;
+    (void)(g->ticket != NULL ? zkr_ticket_pass(g->ticket, &pass)
+                             : zkr_mutex_pass(g->mutex, &pass));
+    return pass;
+}
+
+/* The number at the end of the node's name; -1: not known, or that of the hold before. */
 static int64_t sequence_of(const struct zkc_grip *g)
 {
     char node[256];
+    if (g->want.path == ZKC_KEPT_PATH && pass_of(g) > 1) {
+        return -1;
+    }
     int rc = g->ticket != NULL ? zkr_ticket_node(g->ticket, node, sizeof node)
                                : zkr_mutex_node(g->mutex, node, sizeof node);
     if (rc != ZKR_OK || strlen(node) < 10) {
@@ -40,10 +52,15 @@ static int64_t sequence_of(const struct zkc_grip *g)
     return strtoll(node + strlen(node) - 10, NULL, 10);
 }
 
-static int read_token(struct zkc_grip *g)
+int zkc_grip_token(const struct zkc_grip *g, int64_t *out)
 {
-    return g->ticket != NULL ? zkr_ticket_fencing_token(g->ticket, &g->token)
-                             : zkr_mutex_fencing_token(g->mutex, &g->token);
+    int64_t token = 0;
+    const int rc = g->ticket != NULL ? zkr_ticket_fencing_token(g->ticket, &token)
+                                     : zkr_mutex_fencing_token(g->mutex, &token);
+    if (rc == ZKR_OK) {
+        *out = zkc_token(g->want.path, token, pass_of(g));
+    }
+    return rc;
 }
 
 void zkc_grip_granted(struct zkc_grip *g,
@@ -52,7 +69,7 @@ void zkc_grip_granted(struct zkc_grip *g,
                       int64_t limit_ms)
 {
     const int64_t sequence = sequence_of(g);
-    const int code = read_token(g); /* fails if it is lost already */
+    const int code = zkc_grip_token(g, &g->token); /* fails if it is lost already */
     zkc_record r = zkc_grip_record(g, ZKC_GRANT);
     r.at = asked;
     r.until = granted;
@@ -88,7 +105,7 @@ void zkc_grip_downgrade(struct zkc_grip *g)
     g->want = read;
     r = zkc_grip_record(g, ZKC_DOWNGRADED);
     r.value = g->token;
-    r.code = zkr_mutex_fencing_token(reader, &r.token);
+    r.code = zkc_grip_token(g, &r.token);
     zkc_grip_put(g, &r);
 }
 

@@ -27,8 +27,8 @@ struct zkc_grip {
     zkr_ticket *ticket; /* NULL: the calling thread holds */
     enum zkc_by by;
     int64_t token;
-    bool
-        guard_unsure; /* a guarded write may still happen: make no other in this hold */
+    /* A guarded write may still happen: make no other in this hold. */
+    bool guard_unsure;
 };
 
 /** One that holds nothing yet. */
@@ -38,6 +38,9 @@ zkc_grip_begin(struct zkc_worker *w, const struct zkc_want *want, enum zkc_by by
 /** A record of it with the time and nothing else filled in. */
 zkc_record zkc_grip_record(const struct zkc_grip *g, enum zkc_kind kind);
 void zkc_grip_put(const struct zkc_grip *g, const zkc_record *r);
+
+/** The token of it, as a history has it. Returns ZKR_OK or why there is none. */
+int zkc_grip_token(const struct zkc_grip *g, int64_t *out);
 
 /** It was asked for at @asked and is held since @granted: find out its token, and tell. */
 void zkc_grip_granted(struct zkc_grip *g,

@@ -68,6 +68,10 @@ int64_t zkc_hold_end(const zkc_hold *h)
     if (h->deleted != 0 && h->deleted < end) {
         end = h->deleted;
     }
+    /* When it died is not known, but what it wrote down it wrote before that. */
+    if (h->killed) {
+        end = h->last_sure > h->granted ? h->last_sure : h->granted;
+    }
     /* It gives this path away once it notices; as long as it is sure it has not. */
     const int64_t unnoticed =
         h->last_sure > h->other_deleted ? h->last_sure : h->other_deleted;
@@ -121,6 +125,15 @@ static void add_to_all(zkc_hold *holds, size_t count, const zkc_record *r)
     }
 }
 
+static void end_life(zkc_hold *holds, size_t count, const zkc_record *killed)
+{
+    for (size_t i = 0; i < count; i++) {
+        zkc_hold *h = &holds[i];
+        h->killed = h->killed || (h->process == killed->process &&
+                                  h->life == killed->life && h->released == 0);
+    }
+}
+
 static zkc_hold hold_on(const zkc_record *r, int path)
 {
     return (zkc_hold){
@@ -157,6 +170,11 @@ zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count)
         qsort(holds, *count, sizeof *holds, by_token);
         for (size_t i = 0; i < n; i++) {
             add_to_all(holds, *count, &all[i]);
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (all[i].kind == ZKC_KILLED) {
+                end_life(holds, *count, &all[i]);
+            }
         }
     }
     return holds;

@@ -7,7 +7,7 @@
 #include "grip.h"
 #include "worker.h"
 
-enum { NAME = 64 };
+enum { NAME = 64, KEEP_MS = 700 };
 
 struct path_context {
     struct zkc_process *process;
@@ -38,6 +38,7 @@ static int make_mutex(struct zkc_locks *l, const struct zkc_process *p, int path
     char name[NAME];
     o.on_lost = on_lost;
     o.on_lost_ctx = &contexts[path];
+    o.keep_ms = path == ZKC_KEPT_PATH ? KEEP_MS : 0;
     return zkr_mutex_create(&l->mutexes[path], p->client, name_of(path, name), &o);
 }
 

@@ -34,12 +34,12 @@ zkc_record *visit(int who, int path)
         add(kinds[i], who, path, i + 1)->token = token;
     }
     set_as(first,
-           path == ZKC_PERMITS_PATH                   ? ZKC_AS_PERMITS
-           : path == ZKC_RW_PATH && t.visits % 2 == 0 ? ZKC_AS_READER
-           : path == ZKC_RW_PATH                      ? ZKC_AS_WRITER
-                                                      : ZKC_AS_MUTEX,
+           path == ZKC_PERMITS_PATH                       ? ZKC_AS_PERMITS
+           : path == ZKC_RW_PATH && t.visits / 2 % 2 == 0 ? ZKC_AS_READER
+           : path == ZKC_RW_PATH                          ? ZKC_AS_WRITER
+                                                          : ZKC_AS_MUTEX,
            path == ZKC_PERMITS_PATH ? ZKC_PERMITS_MAX : 0);
-    first[GRANT].value = t.sequence++;
+    first[GRANT].value = path == ZKC_KEPT_PATH ? -1 : t.sequence++;
     first[GRANT].by = (uint8_t)(t.visits++ % ZKC_BYS);
     first[GRANT].limit = -1;
     first[SURE].value = PROMISE_MS;

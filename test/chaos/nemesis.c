@@ -168,6 +168,7 @@ bool zkc_nemesis_strike(zkc_stage *s, const zkc_fault *fault)
         [ZKC_CLIENT_PAUSED] = zkc_freeze_clients,
         [ZKC_CLIENT_STOPPED] = zkc_freeze_clients,
         [ZKC_CLIENT_KILLED] = zkc_kill_client,
+        [ZKC_GUARDIAN_KILLED] = zkc_kill_guardian,
         [ZKC_CLIENT_DROPPED] = zkc_drop_connections,
         [ZKC_CLIENT_CUT_OFF] = zkc_cut_off,
         [ZKC_CLIENT_REFUSED] = zkc_refuse,

@@ -17,6 +17,7 @@
     X(CLIENT_PAUSED, "client stopped, less than a session", 300, 1500)                 \
     X(CLIENT_STOPPED, "client stopped, more than a session", 2600, 4500)               \
     X(CLIENT_KILLED, "client killed and restarted", 0, 0)                              \
+    X(GUARDIAN_KILLED, "guardian killed, perhaps with its client", 0, 0)               \
     X(CLIENT_DROPPED, "client's connections dropped", 100, 600)                        \
     X(CLIENT_CUT_OFF, "client cut off in silence", 600, 4500)                          \
     X(CLIENT_REFUSED, "client's connections reset", 600, 4500)                         \

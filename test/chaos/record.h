@@ -2,6 +2,7 @@
 #ifndef ZKC_RECORD_H
 #define ZKC_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,9 @@ enum zkc_kind {
     ZKC_GUARD_NO,      /* refused or not sent: code */
     ZKC_GUARD_UNKNOWN, /* no answer: code */
     /* by the coordinator */
-    ZKC_FAULT,    /* at..until, code = kind of fault */
-    ZKC_STOPPED,  /* process was stopped at..until */
+    ZKC_FAULT,   /* at..until, code = kind of fault */
+    ZKC_STOPPED, /* process was stopped at..until */
+    ZKC_KILLED, /* process with a guardian has ended by SIGKILL: its promises ended with it */
     ZKC_DELETED,  /* node of token deleted by hand, at..until; code */
     ZKC_REPLACED, /* made again under the same name by another, persistent: token */
     ZKC_PARENT,   /* empty lock path deleted, at..until */
@@ -67,12 +69,13 @@ enum zkc_by {
 
 /*
  * The paths: one for throughput, one whose holders are there when something happens, one often
- * empty; a read-write lock; a semaphore.
+ * empty; one that stays with its client for a while; a read-write lock; a semaphore.
  */
 enum {
     ZKC_SHORT_PATH,
     ZKC_LONG_PATH,
     ZKC_RARE_PATH,
+    ZKC_KEPT_PATH,
     ZKC_RW_PATH,
     ZKC_PERMITS_PATH,
     ZKC_PATHS
@@ -100,6 +103,22 @@ typedef struct zkc_record {
 } zkc_record;
 
 _Static_assert(sizeof(zkc_record) == 64, "a record never crosses a page");
+
+/*
+ * What a history calls the token: on ZKC_KEPT_PATH many holds share a fencing token, so the number of the hold by its node
+ * stands behind it.
+ */
+static inline int64_t zkc_token(int path, int64_t token, int64_t pass)
+{
+    enum { PASS_BITS = 16 };
+    return path == ZKC_KEPT_PATH ? token << PASS_BITS | pass : token;
+}
+
+/** Has the client a guardian? Every other one has. */
+static inline bool zkc_is_guarded(int process)
+{
+    return process % 2 == 1;
+}
 
 int64_t zkc_now(void);
 

@@ -102,6 +102,7 @@ static void counts(const struct zkc_outcome_text *o)
     number("most permits surely held at once", v->permits_most);
     number("grants of a multi-lock", v->granted_as[ZKC_AS_BOTH]);
     number("looks at a path of it while it is held", v->count[ZKC_LOOKED]);
+    number("grants by a node that had been kept", v->kept);
     number("re-entries", v->count[ZKC_AGAIN]);
     number("losses", v->count[ZKC_LOST]);
     number("acquires timed out, tries that failed", v->timed_out);

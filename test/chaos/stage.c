@@ -121,6 +121,11 @@ static void bury(zkc_stage *s, int index, int status)
     struct zkc_client *c = &s->clients[index];
     char who[32];
     c->pid = 0;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && zkc_is_guarded(index)) {
+        zkc_stage_put(s, (zkc_record){.kind = ZKC_KILLED,
+                                      .process = (uint8_t)index,
+                                      .life = (uint16_t)c->life});
+    }
     c->again_at = zkt_now_ms() + zkc_between(&s->random, 0, 800);
     if (WIFEXITED(status) && WEXITSTATUS(status) == ZKC_STATUS_CALM) {
         c->ended = true;

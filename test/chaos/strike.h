@@ -16,6 +16,7 @@ struct strike {
  * again excepted. False: it had no effect.
  */
 bool zkc_kill_client(const struct strike *x);
+bool zkc_kill_guardian(const struct strike *x);
 bool zkc_freeze_clients(const struct strike *x);
 bool zkc_drop_connections(const struct strike *x);
 bool zkc_cut_off(const struct strike *x);

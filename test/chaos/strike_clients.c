@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of clients and of their connections. */
+#include <dirent.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "strike.h"
 #include "util.h"
@@ -22,6 +27,51 @@ bool zkc_kill_client(const struct strike *x)
 {
     const struct zkc_client *c = running(x, x->f->who);
     return c != NULL && kill(c->pid, SIGKILL) == 0;
+}
+
+/* The child of @pid with this name, or 0. */
+static pid_t child_of(pid_t pid, const char *name)
+{
+    DIR *dir = opendir("/proc");
+    const struct dirent *entry;
+    pid_t found = 0;
+    while (dir != NULL && found == 0 && (entry = readdir(dir)) != NULL) {
+        char path[300];
+        char text[256] = "";
+        (void)snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *file = fopen(path, "re");
+        if (file != NULL) {
+            (void)!fgets(text, sizeof text, file);
+            (void)fclose(file);
+        }
+        const char *end = strrchr(text, ')');
+        if (end != NULL && strstr(text, name) != NULL &&
+            strtol(end + 4, NULL, 10) == pid) {
+            found = (pid_t)strtol(entry->d_name, NULL, 10);
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+    }
+    return found;
+}
+
+/* The guardian alone; or its client right before it, or right behind it. */
+bool zkc_kill_guardian(const struct strike *x)
+{
+    const struct zkc_client *c = running(x, x->f->who | 1);
+    const pid_t guardian = c != NULL ? child_of(c->pid, "(zkr-guardian)") : 0;
+    if (guardian == 0) {
+        return false;
+    }
+    if (x->f->how % 3 == 1) {
+        (void)kill(c->pid, SIGKILL);
+    }
+    const bool done = kill(guardian, SIGKILL) == 0;
+    if (x->f->how % 3 == 2) {
+        (void)kill(c->pid, SIGKILL);
+    }
+    return done;
 }
 
 /* One or two at once. */

@@ -60,6 +60,25 @@ static void a_promise_that_has_run_out_is_no_overlap(void **state)
     assert_true(t.verdict.margin < 100 * MS);
 }
 
+/* Who had a guardian is sure no longer than it lived, and it lived when it said that it was sure. */
+static void a_life_that_has_ended_is_no_promise(void **state)
+{
+    (void)state;
+    zkc_record *first = visit(1, 0);
+    keep_on(first);
+    zkc_record *killed = add(ZKC_KILLED, 1, 0, 0);
+    t.now += ROUND_MS * (int64_t)MS;
+    visit(2, 0);
+    calm();
+    expect_good();
+    killed->life++;
+    expect_only(ZKC_BAD_OVERLAP);
+    killed->life--;
+    first[SURE].at = first[SURE].until = t.now;
+    judge();
+    assert_true(t.verdict.bad[ZKC_BAD_OVERLAP] > 0);
+}
+
 /* A hold that had been lost when acquire returned says nothing about the order. */
 static void a_grant_that_was_never_sure_is_no_overlap(void **state)
 {
@@ -353,6 +372,7 @@ int main(int argc, char **argv)
         TEST(two_that_are_sure_at_once_are_seen),
         TEST(an_overlap_with_an_earlier_holder_is_seen),
         TEST(a_promise_that_has_run_out_is_no_overlap),
+        TEST(a_life_that_has_ended_is_no_promise),
         TEST(a_grant_that_was_never_sure_is_no_overlap),
         TEST(a_deletion_by_hand_ends_a_promise),
         TEST(a_deletion_noticed_too_late_is_seen),

@@ -31,7 +31,7 @@ static void tell(const zkc_ticket *t, enum zkc_kind kind, int code)
 
 static void on_held(zkc_ticket *t)
 {
-    (void)zkr_ticket_fencing_token(t->grip.ticket, &t->token);
+    (void)zkc_grip_token(&t->grip, &t->token);
     if (t->brief) {
         zkc_grip_granted(&t->grip, t->asked, t->told_at, t->limit_ms);
         (void)zkc_grip_sure(&t->grip);

@@ -69,6 +69,8 @@ static void begin(struct scene *s, const char *delay)
     cli_hold(&s->holder);
     CLI_QUEUE(&s->next, "-t", "4000", "lock", "-w", "30", delay, zkt_path(), "sh", "-c",
               "echo $ZKR_LOCK_NODE");
+    /* The holder watches its own node; with another watch the next one waits. Else the lock may be free when it looks. */
+    ZKT_EVENTUALLY(zkt_watches() >= 2, CLI_PATIENCE_MS);
 }
 
 static void let_go(struct scene *s)

@@ -25,6 +25,7 @@ ZKT_CASE(options_have_two_spellings)
         {"--conflict-exit-code=3", "-E3"},
         {"--id=me", "-ime"},
         {"--kill-signal=SIGINT", "--kill-signal=2"},
+        {"--kill-signal=WINCH", "--kill-signal=28"},
         {"--kill-after=.1", "--nb"},
         {"--session-timeout=4000", "-t4000"},
         {"--connect-timeout=9", "-x"},

@@ -19,8 +19,8 @@ struct ear {
     int fd;
     char variable[160]; /* NOTIFY_SOCKET=... */
     char file[64];      /* "" = abstract */
-    int64_t
-        alive_at; /* when WATCHDOG=1 came last, 0 = never; not among what is heard */
+    /* When WATCHDOG=1 came last, 0 = never; not among what is heard. */
+    int64_t alive_at;
 };
 
 static void ear_open(struct ear *e, bool abstract)

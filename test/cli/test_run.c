@@ -86,16 +86,16 @@ ZKT_CASE(arguments_are_kept_byte_for_byte)
     assert_string_equal(cli_out(&c), "[-n][--][][a b][\xff\n\t'\"$x*][-w][9]");
 }
 
-/* Its parent is the zkr that was started, which has no other child. */
-ZKT_CASE(there_is_one_process_beside_the_command)
+/* Its parent is the zkr that was started, which has no other child but its guardian. */
+ZKT_CASE(zkr_is_the_parent_of_the_command_and_its_guardian_alone)
 {
     struct cli c;
     char expected[40];
     assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "sh", "-c",
-                             "[ $(cat /proc/$PPID/task/*/children) = $$ ] && "
-                             "echo $PPID"),
+                             "for p in $(cat /proc/$PPID/task/*/children); do "
+                             "[ $p = $$ ] || cat /proc/$p/comm; done; echo $PPID"),
                      0);
-    (void)snprintf(expected, sizeof(expected), "%d\n", (int)c.pid);
+    (void)snprintf(expected, sizeof(expected), "zkr-guardian\n%d\n", (int)c.pid);
     assert_string_equal(cli_out(&c), expected);
 }
 

@@ -137,3 +137,68 @@ ZKT_CASE(thirty_processes_leave_seventy)
     (void)close(fd);
     assert_string_equal(text, "70\n");
 }
+
+/* --- a bounded queue --- */
+
+ZKT_CASE(a_full_queue_is_a_conflict)
+{
+    struct cli holder, waiter;
+    hold(&holder);
+    CLI_QUEUE(&waiter, "lock", "--max-queue=1", zkt_path(), "echo", "mine");
+    CLI_REFUSED(1, "lock", "--max-queue", "1", zkt_path(), "true");
+    CLI_REFUSED(7, "lock", "--max-queue=1", "-E7", "-w", "60", zkt_path(), "true");
+    CLI_REFUSED(64, "lock", "--max-queue=0", zkt_path(), "true");
+    CLI_REFUSED(64, "lock", "--max-queue=1", "-s", zkt_path(), "true");
+    CLI_REFUSED(64, "lock", "--max-queue=1", "--permits=3", zkt_path(), "true");
+    assert_int_equal(cli_queue(), 2);
+    end(&holder);
+    assert_int_equal(cli_wait(&waiter), 0);
+    assert_string_equal(cli_out(&waiter), "mine\n");
+}
+
+/* With -v, by what the client knows. */
+ZKT_CASE(the_place_in_the_queue_is_said)
+{
+    struct cli holder, first, second;
+    hold(&holder);
+    CLI_QUEUE(&first, "lock", zkt_path(), "true");
+    CLI_QUEUE(&second, "-v", "lock", zkt_path(), "true");
+    ZKT_EVENTUALLY(strstr(cli_err(&second), ": 2 in front when last seen\n"),
+                   CLI_PATIENCE_MS);
+    end(&holder);
+    assert_int_equal(cli_wait(&first), 0);
+    assert_int_equal(cli_wait(&second), 0);
+}
+
+/* --- zkr wait: until it is free --- */
+
+ZKT_CASE(wait_ends_when_nobody_is_there)
+{
+    struct cli holder, waiter, wait;
+    assert_int_equal(CLI("wait", zkt_path()), 0);
+    hold(&holder);
+    CLI_REFUSED(1, "wait", "-w", "0", zkt_path());
+    CLI_REFUSED(1, "wait", "--wait=0.3", zkt_path());
+    CLI_QUEUE(&waiter, "lock", zkt_path(), "true");
+    CLI_START(&wait, "wait", zkt_path());
+    end(&holder);
+    assert_int_equal(cli_wait(&waiter), 0);
+    assert_int_equal(cli_wait(&wait), 0);
+    assert_string_equal(cli_out(&wait), "");
+    assert_string_equal(cli_err(&wait), "");
+    assert_int_equal(CLI("wait", "-w0", zkt_path()), 0);
+}
+
+ZKT_CASE(wait_refuses_what_it_cannot_wait_for)
+{
+    struct cli holder;
+    CLI_START(&holder, "lock", "--permits=2", zkt_path(), "sh", "-c",
+              "echo held; exec sleep 60");
+    ZKT_EVENTUALLY(strstr(cli_out(&holder), "held\n"), CLI_PATIENCE_MS);
+    CLI_REFUSED(65, "wait", "-w0", zkt_path());
+    CLI_REFUSED(64, "wait");
+    CLI_REFUSED(64, "wait", "-w", "soon", zkt_path());
+    CLI_REFUSED(65, "wait", "here");
+    CLI_REFUSED(75, "-z", "127.0.0.1:1", "wait", "-w", "0.2", zkt_path());
+    end(&holder);
+}

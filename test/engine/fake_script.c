@@ -11,11 +11,11 @@
 #include "fake_script_multi.h"
 #include "fixture.h"
 #include "fourlw.h"
+#include "session/client.h"
 #include "session/open.h"
 #include "session/request.h"
 #include "session/service.h"
-#include "session/state.h"
-#include "session/zk_real.h"
+#include "session/zk.h"
 
 enum { SESSIONS = 2, NAMES = 16, ZXIDS = 64, LOG = 16384, PATIENCE_MS = 20000 };
 
@@ -284,10 +284,12 @@ static bool is_answered(struct session *s)
 
 static void ask(struct session *s, const struct zkr__op *op, unsigned tag)
 {
+    struct zkr__op with_acl = *op;
+    with_acl.acl = s->c->acl;
     zkf_enter(s->letter - 'a');
     zkr__lock(s->c);
     s->unanswered++;
-    zkr__submit(s->c, op, on_answer, s, tag);
+    zkr__submit(s->c, &with_acl, on_answer, s, tag);
     zkr__unlock(s->c);
 }
 

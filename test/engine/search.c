@@ -42,6 +42,9 @@ void search_choose(uint64_t seed)
     s->shared = zkf_chance(30);
     s->counting = s->shared && zkf_chance(30);
     s->wishes = seed % 5 == 4;
+    s->look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
+    s->keep_ms =
+        seed % 9 < 3 ? 1 + (int64_t)(seed / 9 % 9) * s->session / 4 / ZKR__MS : 0;
     s->multis = s->locks && zkf_chance(35);
     s->permits = s->locks && zkf_chance(35);
     s->max = 1 + zkf_below(3);
@@ -254,7 +257,7 @@ static bool step(int64_t end)
 /* By the meters, nobody waits and nobody holds. */
 static bool meters_rest(const zkr_client *c)
 {
-    const struct zkr__meter *m = c->meters.first;
+    const struct zkr__meter *m = c->meters.list;
     while (m && m->n.waiting == 0 && m->n.held == 0) {
         m = m->next;
     }
@@ -297,7 +300,10 @@ static bool all_out(void)
             return false;
         }
     }
-    return zkf_watch_count() <= search_count_watches() + guards();
+    /* One on the children may stay, if a node was gone before it was set, or if its event is kept back. */
+    bool stays = S.s.keep_ms > 0 || S.s.lapses;
+    size_t keeps = stays ? (size_t)S.s.clients * SEARCH_DIRS : 0;
+    return zkf_watch_count() <= search_count_watches() + guards() + keeps;
 }
 
 static bool all_closed(void)
@@ -312,6 +318,7 @@ static void print_all(void)
         zkf_trace("node %s, owner %lld, contender %d", n->path, (long long)n->owner,
                   n->label);
     }
+    zkf_trace_watches();
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         const struct contender *k = &S.contenders[i];
         const struct zkr__claim *claim = search_claim(k);

@@ -11,7 +11,7 @@
 
 #include "engine/contend.h"
 #include "fake.h"
-#include "recipes/leader_latch_state.h"
+#include "recipes/leader_latch.h"
 #include "recipes/ticket.h"
 #include "session/bound.h"
 #include "session/open.h"
@@ -44,8 +44,8 @@ struct contender {
     struct setting asked_in;
     bool once;    /* its ticket is a try */
     int64_t gate; /* czxid of its last node at the gate */
-    int64_t
-        beside_gate; /* since then it waits for permits with no place there; 0 = it does not */
+    /* Since then it has waited for permits with no place there; 0 = it has not. */
+    int64_t beside_gate;
     int ticket_told;  /* the state that its callback was told last; 0 = none */
     int64_t deadline; /* of the ticket, true time; 0 = none */
     bool reader;      /* it holds beside other readers */
@@ -81,8 +81,8 @@ struct member {
     int64_t stalled_at; /* last time of that */
     int64_t lease_seen; /* the bound at the last look */
     bool alone;         /* it comes from one write alone */
-    int64_t
-        shortened; /* the servers count with this time-out, of which it has not heard; 0 = no */
+    /* The servers count with this time-out, of which it has not heard; 0 = no. */
+    int64_t shortened;
     int64_t reconnects; /* it had made by then */
     int64_t timeout_ms; /* at the last look */
     int64_t moved_at;   /* to another server, on purpose */
@@ -90,6 +90,8 @@ struct member {
     int64_t write_seen; /* when the last one was answered, at the last look */
     int64_t written_at; /* true time of that */
     long wishes, asked; /* written to nodes of its tickets; told */
+    int64_t taken_away[SEARCH_DIRS]; /* czxid of nodes by which nobody held */
+    unsigned taken_count;
 };
 
 /* What the seed has chosen. */
@@ -104,8 +106,8 @@ struct scenario {
     bool free;  /* one client uses the lock again and again, others seldom */
     bool split; /* servers cut off, one after the other, and little else */
     bool isolations, hands, kills, tries, latches, locks, limits;
-    bool
-        grows; /* one server grants short time-outs, another long ones; sessions go to and fro */
+    /* One server grants short time-outs, another long ones; sessions go to and fro. */
+    bool grows;
     bool shared;   /* a read-write lock */
     bool wishes;   /* holders are asked to let go */
     bool counting; /* whose readers watch the whole directory */
@@ -133,6 +135,8 @@ struct scenario {
     bool narrow;        /* their nodes are made one at a time */
     bool lies;          /* servers answer what cannot be */
     int64_t watch_most; /* room for watches of a session; 0 = as much as is usual */
+    int64_t look_ahead; /* the option of that name */
+    int64_t keep_ms;    /* of the mutexes for tickets */
 };
 
 struct search {
@@ -149,6 +153,7 @@ struct search {
     long steps;     /* of this run */
     int requesting; /* label of the contender that requests a ticket right now; 0 = none */
     int64_t last_token[SEARCH_DIRS];
+    int64_t last_pass[SEARCH_DIRS];
     int64_t last_alone[SEARCH_DIRS]; /* of those that hold alone */
     int last_label[SEARCH_DIRS];
     struct search_line {
@@ -166,7 +171,7 @@ struct search {
             permit_grants, several_permits, permits_together, resizes, numbers_spent,
             forbidden, nodes_forbidden, replaced, no_memory, visits, visits_named,
             remakes, remakes_counted_on, guesses, wrong, lists_shared, placed_behind,
-            lined_up, looked, moves, leaderless;
+            lined_up, looked, moves, leaderless, prepared, kept;
         long permits_in_turn;
     } did;
 };

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/directory.h"
+#include "engine/children_cache.h"
 #include "search.h"
 
 void search_violation(const char *format, ...)
@@ -70,8 +70,9 @@ int search_on_submit(int client, const struct zkr__op *op)
             for (int i = 0; i < SEARCH_CONTENDERS && !part; i++) {
                 const struct contender *k = &S.contenders[i];
                 const void *ctx = claim->on_change_ctx;
-                if (k->label != 0 && (ctx == k || (k->latch && ctx == k->latch) ||
-                                      (k->ticket && ctx == &k->ticket->place))) {
+                if (k->label != 0 &&
+                    (ctx == k || (k->latch && ctx == &k->latch->hold) ||
+                     (k->ticket && ctx == &k->ticket->hold))) {
                     return k->label;
                 }
             }
@@ -172,7 +173,7 @@ static bool is_to_read(const struct contender *k, const struct zkf_node *node)
 }
 
 /* One of ours that has a number below 0 may not hold, and goes. */
-static bool is_spent(const struct zkf_node *node, int64_t sequence)
+static bool is_exhausted(const struct zkf_node *node, int64_t sequence)
 {
     return node->label != 0 && sequence < 0;
 }
@@ -183,7 +184,7 @@ static int64_t number_in_the_way(const struct contender *k, const struct zkf_nod
     int64_t sequence = sequence_of(node, k->dir);
     bool reads = k->reader && sequence != NO_NUMBER &&
                  (strstr(node->path, "__READ__") || is_to_read(k, node));
-    return reads || is_spent(node, sequence) ? NO_NUMBER : sequence;
+    return reads || is_exhausted(node, sequence) ? NO_NUMBER : sequence;
 }
 
 static const struct zkf_node *node_ahead(const struct contender *k,
@@ -214,6 +215,12 @@ const struct zkf_node *search_ahead(const struct zkf_node *node)
 void search_excuse(const struct zkf_node *node)
 {
     struct contender *k = search_by_label(node->label);
+    for (int i = 0; i < S.s.clients; i++) {
+        struct member *m = &S.members[i];
+        if (m->c && node->owner == m->c->session_id) {
+            m->taken_away[m->taken_count++ % SEARCH_DIRS] = node->czxid;
+        }
+    }
     if (!k) {
         return;
     }
@@ -228,6 +235,11 @@ void search_excuse(const struct zkf_node *node)
 
 void search_excuse_all(void)
 {
+    memset(S.last_pass, 0, sizeof(S.last_pass));
+    for (int i = 0; i < SEARCH_CLIENTS; i++) {
+        S.members[i].taken_count = 0;
+        S.members[i].taken_away[0] = -1;
+    }
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         S.contenders[i].excused = true;
         S.contenders[i].excused_at = zkf_now();
@@ -282,7 +294,7 @@ bool search_is_leaving(const struct contender *k, const struct zkf_node *node)
 
 /*
  * One that named itself and may be passed: put in front of one that was there, who goes by whom it found there; or
- * ahead of the count, so that it came to stand among those who wait for others of their client (engine/directory.h).
+ * ahead of the count, so that it came to stand among those who wait for others of their client (engine/children_cache.h).
  */
 static bool may_be_passed(const struct zkf_node *node, int64_t token)
 {
@@ -356,8 +368,41 @@ static void check_parked(const struct contender *k, const struct zkr__claim *cla
     }
 }
 
+/* Whether it knows or not. */
+static bool was_taken_away(const struct contender *k, int64_t czxid)
+{
+    const struct member *m = &S.members[k->client];
+    bool was = false;
+    for (int i = 0; i < SEARCH_DIRS; i++) {
+        was = was || m->taken_away[i] == czxid || m->taken_away[i] == -1;
+    }
+    return was;
+}
+
+/* By the node of one before it, which was kept. */
+static void take_over(struct contender *k, const struct zkr__claim *claim)
+{
+    const struct zkf_node *node = zkf_find(claim->node);
+    if (node && node->czxid == claim->czxid) {
+        zkf_give(node, k->label);
+        k->node = node;
+        k->made_at = zkf_now();
+        /* One may have come before, and another before the first one was read and written over. */
+        k->wishes = claim->revocations + 2;
+    } else {
+        k->node = NULL;
+        k->excused = was_taken_away(k, claim->czxid);
+        k->excused_at = zkf_now();
+    }
+}
+
 static void check_grant(struct contender *k, const struct zkr__claim *claim)
 {
+    if (S.s.keep_ms > 0 && k->ticket && claim->k.holds > 1 &&
+        k->token != claim->czxid) {
+        take_over(k, claim);
+        S.did.kept++;
+    }
     k->holding = true;
     k->held_at = zkf_now();
     k->token = claim->czxid;
@@ -401,6 +446,9 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
         k->label == S.last_label[k->dir] && claim->czxid == S.last_token[k->dir];
     /* Readers that hold together may hear of it in any order. */
     int64_t *last = k->reader ? S.last_alone : S.last_token;
+    again = again || (claim->czxid == S.last_token[k->dir] &&
+                      claim->k.holds > S.last_pass[k->dir]);
+    S.last_pass[k->dir] = claim->k.holds;
     /* A writer that became a reader, and was in doubt meanwhile. */
     again = again || (k->downgraded && claim->czxid == last[k->dir]);
     if (claim->czxid <= last[k->dir] && !again) {
@@ -419,9 +467,9 @@ static void check_grant(struct contender *k, const struct zkr__claim *claim)
 
 struct zkr__claim *search_claim(const struct contender *k)
 {
-    return k->latch    ? k->latch->claim
+    return k->latch    ? k->latch->hold.claim
            : k->multi  ? search_part_claim(k)
-           : k->ticket ? k->ticket->place.claim
+           : k->ticket ? k->ticket->hold.claim
                        : k->claim;
 }
 
@@ -447,7 +495,7 @@ static void look(struct contender *k)
     }
     bool sure = claim && claim->k.phase == ZKR__HELD && zkr__claim_sure(claim) &&
                 (!k->multi || search_all_held(k)) &&
-                (k->permits == 0 || zkr__place_granted(&k->ticket->place));
+                (k->permits == 0 || zkr__hold_granted(&k->ticket->hold));
     if (sure) {
         if (!k->holding || k->token != claim->czxid) {
             check_grant(k, claim);
@@ -533,6 +581,13 @@ static void check_joins(int client)
     if (engine && engine->joining != joining) {
         search_violation("client %d makes %d nodes, and counts %d", client, joining,
                          engine->joining);
+    }
+    const struct zkr__directory *d = engine ? engine->directories : NULL;
+    for (; d; d = d->next) {
+        if (d->keep && d->keep->line && d->keep->standing == 0) {
+            search_violation("client %d has a line in %s, and nobody in front of it",
+                             client, d->path);
+        }
     }
     if (engine && engine->line && joining == 0) {
         search_violation("client %d lets nobody in", client);

@@ -2,11 +2,13 @@
 #include "search_main.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "session/retry.h"
+#include "base/clock.h"
 #include "util.h"
 
 enum { ENOUGH = 1000 }; /* schedules, to have met everything */
@@ -17,9 +19,20 @@ struct options {
 };
 
 static const struct search_program *program;
+static char running[100]; /* how to replay the schedule that runs */
+
+/* A schedule that crashes tells its seed as well. */
+static void on_crash(int signo)
+{
+    (void)!write(STDOUT_FILENO, running, strlen(running));
+    (void)raise(signo);
+}
 
 static bool run_one(uint64_t seed)
 {
+    (void)snprintf(running, sizeof(running),
+                   "crashed; replay: test_%s --seed %" PRIu64 " --trace\n",
+                   program->name, seed);
     bool fine = program->run(seed, false);
     if (!fine) {
         printf("seed %" PRIu64 ": %s\nreplay: test_%s --seed %" PRIu64 " --trace\n",
@@ -129,8 +142,12 @@ static uint64_t at_most(uint64_t seeds)
 int search_main(int argc, char **argv, const struct search_program *with)
 {
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    const struct sigaction crash = {.sa_handler = on_crash,
+                                    .sa_flags = (int)SA_RESETHAND};
     struct options o = {.seeds = with->seeds, .from = 1, .seconds = 3};
     program = with;
+    (void)sigaction(SIGSEGV, &crash, NULL);
+    (void)sigaction(SIGABRT, &crash, NULL);
     if (!take_options(&o, argc, argv)) {
         (void)fprintf(
             stderr,

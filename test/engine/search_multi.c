@@ -56,7 +56,8 @@ struct contender *search_part_of(const struct zkr__claim *claim)
     }
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         struct contender *k = &S.contenders[i];
-        const struct zkr__group *group = k->multi ? k->ticket->place.group : NULL;
+        const struct zkr__group *group =
+            k->multi && k->ticket ? k->ticket->hold.group : NULL;
         bool same = k->asking || (group && claim->batch == &group->batch);
         if (k->label != 0 && same && strcmp(claim->q->dir, search_dir(k->dir)) == 0) {
             return k;
@@ -67,7 +68,7 @@ struct contender *search_part_of(const struct zkr__claim *claim)
 
 struct zkr__claim *search_part_claim(const struct contender *k)
 {
-    const struct zkr__group *group = k->ticket->place.group;
+    const struct zkr__group *group = k->ticket->hold.group;
     for (uint32_t i = 0; group && i < group->spec.count; i++) {
         struct zkr__claim *claim = group->members[i];
         if (claim && strcmp(claim->q->dir, search_dir(k->dir)) == 0) {
@@ -79,7 +80,7 @@ struct zkr__claim *search_part_claim(const struct contender *k)
 
 bool search_all_held(const struct contender *k)
 {
-    const struct zkr__group *group = k->ticket->place.group;
+    const struct zkr__group *group = k->ticket->hold.group;
     if (!group || group->state != ZKR__GROUP_HELD) {
         return false;
     }

@@ -28,6 +28,7 @@ void search_open(int at)
     o.session_timeout_ms = S.s.session / ZKR__MS;
     o.retry_attempts = S.s.attempts;
     o.lease_margin_ppm = S.s.margin_ppm;
+    o.look_ahead = S.s.look_ahead;
     if (S.s.auth) {
         o.auth_scheme = "digest";
         o.auth_cert = "user:word";
@@ -39,7 +40,7 @@ void search_open(int at)
     if (zkr__client_open(&m->c, "127.0.0.1:1", &o, &env) != ZKR_OK) {
         zkt_fail("no client");
     }
-    struct zkr__queue_spec spec = {
+    struct zkr__queue chosen = {
         .dir = search_dir(DIR_LOCK),
         .kind = S.s.shared ? ZKR__NAME_WRITE : ZKR__NAME_LOCK,
         .rule = zkr__rule_first,
@@ -47,11 +48,12 @@ void search_open(int at)
     zkr_mutex_options mutex = ZKR_MUTEX_OPTIONS_INIT;
     mutex.on_revoke = S.s.wishes ? search_on_revoke : NULL;
     mutex.on_revoke_ctx = m;
+    mutex.keep_ms = S.s.keep_ms;
     m->wishes = m->asked = 0;
-    int rc = zkr__queue_create(&m->lock, m->c, &spec);
-    spec.kind = ZKR__NAME_READ;
-    spec.rule = S.s.counting ? counting_reader_rule : zkr__rule_reader;
-    if (rc != ZKR_OK || zkr__queue_create(&m->readers, m->c, &spec) != ZKR_OK) {
+    int rc = zkr__queue_create(&m->lock, m->c, &chosen);
+    chosen.kind = ZKR__NAME_READ;
+    chosen.rule = S.s.counting ? counting_reader_rule : zkr__rule_reader;
+    if (rc != ZKR_OK || zkr__queue_create(&m->readers, m->c, &chosen) != ZKR_OK) {
         zkt_fail("no queue");
     }
     for (int dir = 0; dir < SEARCH_DIRS; dir++) {
@@ -274,7 +276,7 @@ static void enter(int at)
         enter_latch(k, m->c);
         return;
     }
-    if (zkf_chance(30) || k->dir != DIR_LOCK) {
+    if (zkf_chance(S.s.keep_ms > 0 ? 90 : 30) || k->dir != DIR_LOCK) {
         search_request(k, m->mutexes[k->dir]);
         return;
     }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/directory.h"
+#include "engine/children_cache.h"
 #include "search.h"
 #include "util.h"
 
@@ -152,8 +152,8 @@ struct contender *search_ask_sent(const struct zkr__claim *claim)
 {
     for (int i = 0; i < SEARCH_CONTENDERS && claim->batch; i++) {
         struct contender *k = &S.contenders[i];
-        if (k->permits > 0 && k->ticket && k->ticket->place.group &&
-            claim->batch == &k->ticket->place.group->batch) {
+        if (k->permits > 0 && k->ticket && k->ticket->hold.group &&
+            claim->batch == &k->ticket->hold.group->batch) {
             return k;
         }
     }
@@ -190,7 +190,7 @@ static int64_t rank_of(const struct contender *k)
 
 void search_check_inside(struct contender *k)
 {
-    const struct zkr__group *group = k->ticket ? k->ticket->place.group : NULL;
+    const struct zkr__group *group = k->ticket ? k->ticket->hold.group : NULL;
     if (!zkr__sure(S.members[k->client].c)) {
         k->asked_in.connected =
             false; /* a grant may come to nothing, and it comes anew */
@@ -239,11 +239,11 @@ static void check_own(const struct contender *k)
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         const struct contender *q = &S.contenders[i];
         if (q->label == 0 || q->label >= k->label || q->client != k->client ||
-            q->permits == 0 || q->once || !q->ticket || !q->ticket->place.group) {
+            q->permits == 0 || q->once || !q->ticket || !q->ticket->hold.group) {
             continue;
         }
         S.did.permits_in_turn++;
-        if (q->ticket->place.group->state == ZKR__GROUP_WAITING && kept_place(q)) {
+        if (q->ticket->hold.group->state == ZKR__GROUP_WAITING && kept_place(q)) {
             search_violation("contender %d of client %d gets permits past contender "
                              "%d, which asked before it",
                              k->label, k->client, q->label);
@@ -283,7 +283,7 @@ void search_check_permits(const struct contender *k, int64_t token)
         search_violation("contender %d holds permit %" PRId64 " of %" PRId64, k->label,
                          rank_of(k), highest_since(token));
     }
-    if (k->ticket->place.group->members[k->permits]) {
+    if (k->ticket->hold.group->members[k->permits]) {
         search_violation("contender %d has its permits, and still stands at the gate",
                          k->label);
     }

@@ -64,9 +64,10 @@ void search_hand_in(struct contender *k)
 
 void search_check_ticket(struct contender *k)
 {
-    /* The client's clock is off by at most this, and so late is its service at times. */
-    const int64_t slack =
-        S.s.session / 100 + S.s.margin_ppm * 2 * (S.s.session / 1000000) + 30 * ZKR__MS;
+    /* By a clock that is slower by the margin, the longest time limit takes so much longer; and service may be late. */
+    const int64_t slower =
+        2 * S.s.session / (1000000 - S.s.margin_ppm) * S.s.margin_ppm;
+    const int64_t slack = S.s.session / 100 + slower + 30 * ZKR__MS;
     int state = zkr_ticket_state(k->ticket);
     if (state == ZKR_TICKET_FAILED || state == ZKR_TICKET_LOST) {
         k->ended = true;
@@ -76,7 +77,7 @@ void search_check_ticket(struct contender *k)
         zkf_now() > S.members[k->client].stalled_at + slack &&
         !S.members[k->client].waits &&
         zkf_now() > S.members[k->client].waited_at + slack) {
-        search_violation("the ticket of contender %d waits past its deadline",
-                         k->label);
+        search_violation("the ticket of contender %d waits %.1f ms past its deadline",
+                         k->label, (double)(zkf_now() - k->deadline) / ZKR__MS);
     }
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/lists.h"
+#include "engine/children_cache.h"
 #include "search.h"
 
 enum { VISITORS = 8, PATH_ROOM = 128, VISITED = 4 };
@@ -163,6 +163,7 @@ void search_count_lists(int client)
         S.did.wrong += now.wrong > last[client].wrong;
         S.did.lists_shared += now.shared > last[client].shared;
         S.did.placed_behind += now.behind > last[client].behind;
+        S.did.prepared += now.prepared > last[client].prepared;
         S.did.lined_up += engine->line != NULL;
         engine->remembered_max = S.s.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
         engine->joining_max = S.s.narrow ? 1 : ZKR__JOINING_MAX;

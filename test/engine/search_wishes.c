@@ -6,8 +6,8 @@
 
 static bool stands(const struct zkf_node *node)
 {
-    return node->data_len == strlen(ZKR__WISH) &&
-           memcmp(node->data, ZKR__WISH, strlen(ZKR__WISH)) == 0;
+    return node->data_len == strlen(ZKR__REVOKE_DATA) &&
+           memcmp(node->data, ZKR__REVOKE_DATA, strlen(ZKR__REVOKE_DATA)) == 0;
 }
 
 static const struct zkf_node *first_of(int dir)
@@ -32,7 +32,7 @@ void search_wish(void)
     }
     struct contender *k = node ? search_by_label(node->label) : NULL;
     if (k && k->node == node &&
-        zkf_stranger_set(node->path, ZKR__WISH, sizeof(ZKR__WISH) - 1)) {
+        zkf_stranger_set(node->path, ZKR__REVOKE_DATA, sizeof(ZKR__REVOKE_DATA) - 1)) {
         k->wishes++;
         k->wish_at = zkf_now();
         S.members[k->client].wishes += k->ticket != NULL;
@@ -65,7 +65,7 @@ void search_on_revoke(zkr_mutex *mutex, void *ctx)
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         const struct contender *k = &S.contenders[i];
         due = due || (k->ticket && S.members + k->client == m &&
-                      k->ticket->place.state == ZKR__PLACE_HELD);
+                      k->ticket->hold.state == ZKR__HOLD_HELD);
     }
     if (!due) {
         search_violation("one that does not hold is asked to let go");
@@ -80,9 +80,9 @@ void search_check_wishes(const struct contender *k, const struct zkr__claim *cla
     if (claim->k.told != 0 && claim->k.holds == 0) {
         search_violation("contender %d waits, and is asked to let go", k->label);
     }
-    if (claim->wishes > k->wishes) {
+    if (claim->revocations > k->wishes) {
         search_violation("contender %d is told of %u wishes of %u", k->label,
-                         claim->wishes, k->wishes);
+                         claim->revocations, k->wishes);
     }
     const int64_t since[] = {k->wish_at, k->held_at, S.members[k->client].stalled_at};
     bool late = k->holding && !S.s.forbids && !S.members[k->client].stalled;
@@ -91,7 +91,10 @@ void search_check_wishes(const struct contender *k, const struct zkr__claim *cla
     for (size_t i = 0; i < sizeof(since) / sizeof(since[0]); i++) {
         late = late && zkf_now() > since[i] + 2 * S.s.session + look;
     }
-    if (late && claim->k.notes && k->node->version == 0) {
+    /* After a refusal no node of the client is written to for a while. */
+    bool writes = zkr__now(claim->q->c) > claim->engine->metadata_from + S.s.session;
+    if (late && writes && claim->k.has_metadata && claim->k.holds == 1 &&
+        k->node->version == 0) {
         search_violation("contender %d does not say since when it holds", k->label);
     }
     bool hears = claim->q->watch_node || !S.s.lapses;

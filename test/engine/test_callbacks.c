@@ -14,7 +14,7 @@
 
 #include "by_hand.h"
 #include "expect.h"
-#include "recipes/leader_selector_state.h"
+#include "recipes/leader_selector.h"
 #include "runner.h"
 
 enum { SECOND = 1000 };
@@ -70,6 +70,11 @@ static int mutex_try(void)
 static int mutex_contenders(void)
 {
     return zkr_mutex_contenders(m, &list);
+}
+
+static int mutex_await_free(void)
+{
+    return zkr_mutex_await_free(m, SECOND);
 }
 
 static int mutex_watch(void)
@@ -181,6 +186,7 @@ static const struct {
     {"zkr_survey_read", survey_read},
     {"zkr_mutex_contenders", mutex_contenders},
     {"zkr_mutex_watch", mutex_watch},
+    {"zkr_mutex_await_free", mutex_await_free},
     {"zkr_mutex_revoke", mutex_revoke},
     {"zkr_mutex_revoke_node", mutex_revoke_node},
     {"zkr_mutex_evict", mutex_evict},

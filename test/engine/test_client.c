@@ -561,7 +561,7 @@ static void connect_twice(zkr_client *c, bool late)
 
 /*
  * What a server grants is read when we are told of the connection. When libzookeeper had the next one by then, it may
- * have been that one's, be it the same or not. What is held then is promised, so its session is not closed.
+ * have been that one's, be it the same or not. What is held then is promised, so its session is closed after that.
  */
 static void a_session_of_unknown_timeout_is_given_up(void **state)
 {
@@ -573,14 +573,20 @@ static void a_session_of_unknown_timeout_is_given_up(void **state)
         zkf_pass(c, SECOND);
         const int64_t first = zkr_client_session_id(c);
         zkr_ticket *t = held ? hold(c, m) : NULL;
+        const int64_t until = held ? zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t) : 0;
         connect_twice(c, late);
+        const int64_t promised = until - zkf_now() / ZKR__MS;
         assert_true((zkr_client_session_id(c) == first) == !late);
         assert_true(zkf_session_alive(first) == (!late || held));
         if (held) {
             assert_int_equal(zkr_ticket_state(t),
                              late ? ZKR_TICKET_LOST : ZKR_TICKET_HELD);
+            zkf_pass(c, promised);
+            assert_true(zkf_session_alive(first));
             end(t);
         }
+        zkf_pass(c, SECOND);
+        assert_true(zkf_session_alive(first) == !late);
         zkf_pass(c, 2 * ZKF_SESSION_MS);
         end(hold(c, m));
         assert_int_equal(stats_of(c).sessions, late ? 2 : 1);

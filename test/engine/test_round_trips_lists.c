@@ -236,7 +236,10 @@ static void begin_queue(struct queue *q)
 {
     for (int i = 0; i < QUEUE; i++) {
         q->p[i] = zkt_proxy_start(zkt_servers());
-        q->c[i] = zkt_client(zkt_proxy_host(q->p[i]), SESSION_MS);
+        zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+        o.session_timeout_ms = SESSION_MS;
+        o.look_ahead = -1; /* the list of a look ahead has not who comes behind it */
+        q->c[i] = zkt_client_with(zkt_proxy_host(q->p[i]), &o);
         q->m[i] = zkt_mutex(q->c[i]);
         cycle(q->m[i], q->c[i]);
         cycle(q->m[i], q->c[i]);

@@ -30,10 +30,11 @@ static void print_counts(void)
     printf("lists: spared %ld, asked for after all %ld, shared %ld, behind others "
            "%ld; in line %ld; without a watch %ld; visitors %ld, by numbers of their "
            "own %ld, "
-           "directories made again %ld, counted on %ld\n",
+           "directories made again %ld, counted on %ld; granted as prepared %ld, by "
+           "kept nodes %ld\n",
            S.did.guesses, S.did.wrong, S.did.lists_shared, S.did.placed_behind,
            S.did.lined_up, S.did.looked, S.did.visits, S.did.visits_named,
-           S.did.remakes, S.did.remakes_counted_on);
+           S.did.remakes, S.did.remakes_counted_on, S.did.prepared, S.did.kept);
     const struct zkf_counts *f = zkf_counts();
     printf(
         "servers: elections %ld, writes late %ld, forgotten %ld, restarts %ld, "
@@ -96,6 +97,8 @@ static void every_kind_of_fault_was_met(void **state)
                            S.did.moves,
                            S.did.leaderless,
                            S.did.looked,
+                           S.did.prepared,
+                           S.did.kept,
                            S.did.no_memory};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "actor.h"
+#include "engine/claim.h"
 #include "fixture.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SEAL = 13 };
@@ -187,6 +188,43 @@ ZKT_CASE(a_high_count_starts_again_when_the_path_is_empty)
     zkt_destroy(m);
     zkt_close(c);
     zkt_server_stop(s);
+}
+
+static enum zkr__look_ahead look_of(zkr_client *c)
+{
+    zkr__lock(c);
+    const struct zkr__engine *engine = c->engine;
+    enum zkr__look_ahead look = engine->claims->k.look;
+    zkr__unlock(c);
+    return look;
+}
+
+/* Numbers may begin anew while somebody waits: whoever has a high one lists behind the event, whatever it has seen. */
+ZKT_CASE(with_a_high_count_nobody_looks_ahead)
+{
+    enum { COUNT = 3 };
+    for (int high = 0; high < 2; high++) {
+        zkt_server *s = server_with_count((1U << 30) - (high ? 2 : 3));
+        zkr_client *clients[COUNT];
+        zkr_mutex *mutexes[COUNT];
+        struct zkt_actor actors[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+            o.session_timeout_ms = SESSION_MS;
+            o.look_ahead = 1;
+            clients[i] = zkt_client_with(zkt_server_host(s), &o);
+            mutexes[i] = zkt_mutex(clients[i]);
+            zkt_actor_queue(&actors[i], clients[i], mutexes[i], NULL);
+        }
+        assert_int_equal(look_of(clients[1]), ZKR__BEHIND_FIRST);
+        assert_int_equal(look_of(clients[2]), high ? ZKR__LOOKS_NOT : ZKR__BEHIND_TWO);
+        for (int i = 0; i < COUNT; i++) {
+            ZKT_MUST(zkt_actor_end(&actors[i]));
+            zkt_destroy(mutexes[i]);
+            zkt_close(clients[i]);
+        }
+        zkt_server_stop(s);
+    }
 }
 
 /* At the limit numbers repeat: refused, with the remedy, while the holder is safe; and the

@@ -12,7 +12,7 @@
 #include <zkr/zkr.h>
 
 #include "cli.h"
-#include "commands.h"
+#include "client.h"
 #include "fuzz.h"
 
 enum { WORDS_MAX = 24, SAID_MAX = 4096 };
@@ -45,9 +45,11 @@ __wrap_auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
 int __wrap_zkr_client_open(zkr_client **out,
                            const char *servers,
                            const zkr_client_options *o);
-struct signals_guard *__wrap_signals_guard_begin(const struct signals *s,
-                                                 int64_t late,
-                                                 const struct signals_cancel *how);
+bool __wrap_signals_guard_begin(struct signals_guard *g,
+                                const struct signals *s,
+                                int64_t late,
+                                void (*cancel)(void *ctx),
+                                void *ctx);
 int __wrap_signals_guard_end(struct signals_guard *g);
 int __wrap_zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms);
 int __wrap_zkr_survey_read(zkr_client *c,
@@ -145,13 +147,18 @@ int __wrap_zkr_client_open(zkr_client **out,
 }
 
 /* zkr ls makes nothing, and so gets a little further. */
-struct signals_guard *__wrap_signals_guard_begin(const struct signals *s,
-                                                 int64_t late,
-                                                 const struct signals_cancel *how)
+bool __wrap_signals_guard_begin(struct signals_guard *g,
+                                const struct signals *s,
+                                int64_t late,
+                                void (*cancel)(void *ctx),
+                                void *ctx)
 {
+    (void)g;
+    (void)s;
     (void)late;
-    (void)how;
-    return (struct signals_guard *)(uintptr_t)s;
+    (void)cancel;
+    (void)ctx;
+    return true;
 }
 
 int __wrap_signals_guard_end(struct signals_guard *g)

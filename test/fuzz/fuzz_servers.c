@@ -156,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_TRUE(good == is_good(list));
     if (good) {
         names_asked = 0;
-        int rc = zkr__servers_resolve(list, &resolved, why, sizeof(why));
+        int rc = zkr__servers_resolve(list, true, &resolved, why, sizeof(why));
         FUZZ_TRUE(rc == ZKR_OK || rc == ZKR_ECONNLOSS);
         FUZZ_TRUE((rc == ZKR_OK) == (resolved != NULL));
         FUZZ_TRUE(rc == ZKR_OK || (names_asked > 0 && *why));

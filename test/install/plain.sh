@@ -27,7 +27,7 @@ if grep 'warning:' "$work/log"; then
     failed=1
 fi
 cd "$work/stage"
-for file in bin/zkr include/zkr/zkr.h include/zkr/zkr.hpp include/zkr/testing.h \
+for file in bin/zkr libexec/zkr-guardian include/zkr/zkr.h include/zkr/zkr.hpp include/zkr/testing.h \
     "$libdir/libzkrecipes.so" "$libdir/libzkrecipes.so.0" "$libdir/libzkrecipes.a" "$libdir/libzkrecipes-testing.a" \
     "$libdir/pkgconfig/zkrecipes.pc" "$libdir/pkgconfig/zkrecipes-testing.pc" \
     "$libdir/cmake/zkrecipes/zkrecipesConfig.cmake" lib/systemd/system/zkr@.service \

@@ -16,6 +16,12 @@ sub read_file {
     return <$in>;
 }
 
+# Matches $old however the formatter breaks its lines.
+sub pattern {
+    my $pattern = join('\s*', map { quotemeta } $_[0] =~ /\w+|[^\w\s]/g);
+    return qr/$pattern/;
+}
+
 # The files that it edits, with what they contain then.
 sub edited {
     my ($mutant) = @_;
@@ -24,9 +30,10 @@ sub edited {
     while ($text =~ /^@@ (\S+)\n<<<<\n(.*?)\n====\n(.*?)\n?>>>>\n/msg) {
         my ($file, $old, $new) = ($1, $2, $3);
         $code{$file} //= read_file("$copy/$file", $file);
-        my $count = () = $code{$file} =~ /\Q$old\E/g;
+        my $pattern = pattern($old);
+        my $count = () = $code{$file} =~ /$pattern/g;
         die "its text is $count times in $file\n" if $count != 1;
-        $code{$file} =~ s/\Q$old\E/$new/;
+        $code{$file} =~ s/$pattern/$new/;
     }
     die "no edits in it\n" if !%code;
     return %code;

@@ -9,7 +9,7 @@
 # NAME.mutant: a line "# what it does"; the licence; "# by TEST" when another test than engine.search is meant
 # to see it; "# chaos WORDS" when the chaos run shall, too, by violations that match WORDS, an extended regular
 # expression; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>".
-# The text must be there exactly once.
+# The text must be there exactly once, with whatever line breaks and blanks.
 set -euo pipefail
 
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)

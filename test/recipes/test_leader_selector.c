@@ -13,8 +13,8 @@ enum { RUNNING = 1, STUBBORN_MS = 300 };
 /* What take_leadership() does, and what it saw. */
 struct job {
     zkr_leader_selector *s;
-    int64_t
-        wait_ms; /* 0: returns at once; else waits that long, ZKR_FOREVER until told */
+    /* 0: returns at once; else waits that long, ZKR_FOREVER until told. */
+    int64_t wait_ms;
     int64_t ignore_ms;  /* told or not, stays that much longer */
     atomic_int *shared; /* more than one job runs */
     atomic_int runs;    /* begun */
@@ -36,6 +36,7 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
     bad += token <= atomic_exchange(&j->token, token);
     bad += zkr_leadership_valid_for_ms(lead) <= 0;
     bad += zkr_leadership_node(lead, node, sizeof(node)) != ZKR_OK;
+    bad += zkr_leadership_node(lead, NULL, sizeof(node)) != ZKR_EINVAL;
     bad += strncmp(node, zkt_path(), strlen(zkt_path())) != 0;
     atomic_fetch_add(&j->bad, bad);
     atomic_store(&j->begun_at_ms, zkt_now_ms());

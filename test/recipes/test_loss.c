@@ -226,10 +226,14 @@ ZKT_CASE(a_ticket_can_be_asked)
     ZKT_MUST(
         zkr_ticket_lost(t, &lost, offsetof(zkr_lost, node))); /* of an older program */
     assert_string_equal(lost.node, "untouched");
+    ZKT_MUST(zkr_ticket_lost(t, &lost, sizeof(lost)));
     ZKT_RC(zkr_ticket_lost(t, NULL, sizeof(lost)), ZKR_EINVAL);
     ZKT_RC(zkr_ticket_lost(t, &lost, 0), ZKR_EINVAL);
     ZKT_RC(zkr_ticket_lost(NULL, &lost, sizeof(lost)), ZKR_EINVAL);
     ZKT_RC(zkr_ticket_release(t), ZKR_ESESSION);
+    /* What was told lives as long as the ticket. */
+    assert_string_equal(lost.node, node);
+    assert_string_equal(lost.text, "node deleted");
     ZKT_RC(zkr_ticket_lost(t, &lost, sizeof(lost)), ZKR_ESTATE);
     ZKT_MUST(zkr_ticket_destroy(t));
 }

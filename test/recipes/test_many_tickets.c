@@ -20,7 +20,7 @@
 enum { TICKETS = 10000, APART = 3000, SESSION_MS = 20000, CHUNK = 500 };
 enum { WATCH_MOST = 22 }; /* what a client keeps of each watch */
 enum { SPARE_BYTES = ZKR__WATCH_BYTES / 3, NAME_LEN = 55 };
-enum { PATIENCE_MS = 120000, TICKET_MOST = 1024, METER_MOST = 560, PATH_SIZE = 256 };
+enum { PATIENCE_MS = 120000, TICKET_MOST = 1024, METER_MOST = 576, PATH_SIZE = 256 };
 
 void *__real_calloc(size_t count, size_t size);
 void __real_free(void *p);
@@ -103,10 +103,14 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     bool good =
         state == ZKR_TICKET_HELD && p->turn == turn && rc == ZKR_OK && token > last;
     if (!good && k->unexpected[0] == '\0') {
-        (void)snprintf(
-            k->unexpected, sizeof(k->unexpected),
-            "path %d: %d instead of %d, state %d, rc %d, token %lld after %lld",
-            p->path, p->turn, turn, state, rc, (long long)token, (long long)last);
+        zkr_lost lost = {0};
+        (void)zkr_ticket_lost(t, &lost, sizeof(lost));
+        (void)snprintf(k->unexpected, sizeof(k->unexpected),
+                       "path %d: %d instead of %d, state %d, rc %d, token %lld after "
+                       "%lld, lost by %lld, last write %lld ms ago",
+                       p->path, p->turn, turn, state, rc, (long long)token,
+                       (long long)last, (long long)lost.reason,
+                       (long long)lost.last_write_ms);
     }
 }
 

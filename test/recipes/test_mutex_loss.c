@@ -385,7 +385,10 @@ ZKT_BOTH_CASE(what_is_not_held_is_lost_at_the_release)
 /* Granted when the waiter's own bound has all but come: it starts with a new one. */
 ZKT_BOTH_CASE(a_grant_never_comes_with_its_end)
 {
-    zkr_client *b = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.look_ahead = -1; /* which would see that there is always enough left */
+    zkr_client *b = zkt_client_with(zkt_servers(), &o);
     zkr_mutex *ma = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS)),
               *mb = zkt_mutex(b);
     struct zkt_actor waiter;

@@ -246,3 +246,87 @@ ZKT_CASE(a_waiting_ticket_outlives_its_session)
     ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     end(told.t);
 }
+
+/* --- the place in the queue --- */
+
+static int64_t ahead_of(zkr_ticket *t)
+{
+    int64_t ahead = -1;
+    int rc = zkr_ticket_position(t, &ahead);
+    return rc == ZKR_OK ? ahead : -1;
+}
+
+/* Of two clients in turn: behind a neighbour it follows, behind another client it is what was seen last. */
+ZKT_CASE(a_ticket_knows_how_many_are_in_front)
+{
+    enum { MANY = 6 };
+    zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
+                        zkt_client(zkt_servers(), SESSION_MS)};
+    zkr_mutex *m[2] = {zkt_mutex(c[0]), zkt_mutex(c[1])};
+    zkr_ticket *t[MANY];
+    int64_t ahead;
+    for (int i = 0; i < MANY; i++) {
+        t[i] = queue(m[i % 4 / 2], NULL); /* 0 0 1 1 0 0 */
+        ZKT_BECOMES(ahead_of(t[i]), i, PATIENCE_MS);
+    }
+    ZKT_MUST(zkr_ticket_release(t[0]));
+    ZKT_BECOMES(ahead_of(t[1]), 0, PATIENCE_MS);
+    assert_in_range(ahead_of(t[3]), 2, 3);
+    ZKT_MUST(zkr_ticket_release(t[1]));
+    ZKT_BECOMES(ahead_of(t[2]), 0, PATIENCE_MS);
+    ZKT_BECOMES(ahead_of(t[3]), 1, PATIENCE_MS);
+    ZKT_RC(zkr_ticket_position(t[0], &ahead), ZKR_ESTATE);
+    ZKT_RC(zkr_ticket_position(t[1], NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_ticket_position(NULL, &ahead), ZKR_EINVAL);
+    for (int i = 0; i < MANY; i++) {
+        ZKT_MUST(zkr_ticket_release(t[i]));
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+}
+
+struct queued {
+    atomic_int calls, state[4]; /* in their order */
+    int64_t ahead;
+};
+
+static void note_queued(zkr_ticket *t, int state, void *ctx)
+{
+    struct queued *q = ctx;
+    if (state == ZKR_TICKET_QUEUED) {
+        q->ahead = ahead_of(t);
+    }
+    q->state[q->calls] = state;
+    q->calls++;
+}
+
+/* Only who has asked for it is told, and only of a wait. */
+ZKT_CASE(a_callback_hears_that_it_has_to_wait)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.tell_queued = 1;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex_at(c, zkt_path(), &o), *theirs = zkt_mutex(other);
+    struct queued first = {0}, second = {0}, quiet = {0};
+    zkr_ticket *t[3];
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, note_queued, &first, &t[0]));
+    ZKT_BECOMES(first.calls, 1, PATIENCE_MS);
+    assert_int_equal(first.state[0], ZKR_TICKET_HELD);
+    ZKT_MUST(zkr_mutex_request(theirs, ZKR_FOREVER, note_queued, &quiet, &t[1]));
+    ZKT_BECOMES(ahead_of(t[1]), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, note_queued, &second, &t[2]));
+    ZKT_BECOMES(second.calls, 1, PATIENCE_MS);
+    assert_int_equal(second.state[0], ZKR_TICKET_QUEUED);
+    assert_int_equal(second.ahead, 2);
+    assert_int_equal(zkr_ticket_state(t[2]), ZKR_TICKET_WAITING);
+    ZKT_MUST(zkr_ticket_release(t[0]));
+    ZKT_BECOMES(quiet.calls, 1, PATIENCE_MS);
+    assert_int_equal(quiet.state[0], ZKR_TICKET_HELD);
+    ZKT_MUST(zkr_ticket_release(t[1]));
+    ZKT_BECOMES(second.calls, 2, PATIENCE_MS);
+    assert_int_equal(second.state[1], ZKR_TICKET_HELD);
+    for (int i = 0; i < 3; i++) {
+        ZKT_MUST(zkr_ticket_release(t[i]));
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+}

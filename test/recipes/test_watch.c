@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor.h"
 #include "fixture.h"
 #include "fourlw.h"
 #include "keep.h"
@@ -179,4 +180,48 @@ ZKT_CASE(a_missing_right_is_reported)
     ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
     ZKT_RC(zkr_mutex_watch(m, -2), ZKR_EINVAL);
     ZKT_RC(zkr_mutex_watch(NULL, 0), ZKR_EINVAL);
+}
+
+/* --- until it is free --- */
+
+static void *await_free(void *m)
+{
+    ZKT_MUST(zkr_mutex_await_free(m, PATIENCE_MS));
+    return NULL;
+}
+
+/* Free is when nobody holds and nobody waits, of whatever client. */
+ZKT_CASE(it_is_free_when_the_last_has_left)
+{
+    struct zkt_actor holder, waiter;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c), *theirs = zkt_mutex(other);
+    pthread_t thread;
+    ZKT_MUST(zkr_mutex_await_free(m, 0)); /* nobody was there ever */
+    zkt_actor_queue(&holder, other, theirs, NULL);
+    zkt_actor_queue(&waiter, other, theirs, NULL);
+    ZKT_RC(zkr_mutex_await_free(m, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_await_free(m, SHORT_MS), ZKR_ETIMEDOUT);
+    assert_int_equal(pthread_create(&thread, NULL, await_free, m), 0);
+    ZKT_MUST(zkt_actor_end(&holder));
+    ZKT_MUST(zkt_actor_acquired(&waiter));
+    ZKT_RC(zkr_mutex_await_free(m, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkt_actor_end(&waiter));
+    pthread_join(thread, NULL);
+    ZKT_MUST(zkr_mutex_await_free(m, 0)); /* the directory is there, and empty */
+}
+
+/* What is refused is said; no answer is no news. */
+ZKT_CASE(what_cannot_be_seen_is_not_free)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_proxy_host(p), SESSION_MS));
+    ZKT_MUST(zkr_mutex_await_free(m, 0));
+    zkt_proxy_blackhole(p);
+    ZKT_RC(zkr_mutex_await_free(m, SHORT_MS), ZKR_ENOANSWER);
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkr_mutex_await_free(m, PATIENCE_MS));
+    ZKT_RC(zkr_mutex_await_free(m, -2), ZKR_EINVAL);
+    ZKT_RC(zkr_mutex_await_free(NULL, 0), ZKR_EINVAL);
 }

@@ -8,7 +8,6 @@
 
 #include "fixture.h"
 #include "session/log.h"
-#include "session/log_foreign.h"
 #include "session/zk_log.h"
 
 enum {

@@ -77,6 +77,7 @@ ZKT_CASE(all_is_there_from_the_start)
                                        "zkr_lost_total{PATH,reason=\"stopped\"}",
                                        "zkr_hand_overs_total{PATH,kind=\"local\"}",
                                        "zkr_hand_overs_total{PATH,kind=\"event\"}",
+                                       "zkr_hand_overs_total{PATH,kind=\"prepared\"}",
                                        "zkr_hand_overs_total{PATH,kind=\"list\"}",
                                        "zkr_wait_seconds_count{PATH}",
                                        "zkr_hold_seconds_bucket{PATH,le=\"+Inf\"}"};
@@ -146,10 +147,16 @@ ZKT_CASE(each_way_to_give_up_has_its_counter)
     EXPECT(c, "zkr_failed_total{PATH}", 0);
 }
 
-/* From one of ours; by the event of the first; by a list, when one in the middle was there. */
-ZKT_CASE(hand_overs_are_told_apart)
+/*
+ * From one of ours; by the event of the first; when one in the middle was there, by that of the middle, or, without
+ * looking ahead, by a list.
+ */
+static void hand_overs(int64_t look_ahead)
 {
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.look_ahead = look_ahead;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
     zkr_mutex *m = zkt_mutex(c),
               *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     zkr_ticket *first = NULL, *second = NULL, *third = NULL;
@@ -171,18 +178,29 @@ ZKT_CASE(hand_overs_are_told_apart)
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &third));
     ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_watches() >= 4, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_watches() >= 4 + (look_ahead > 0), PATIENCE_MS);
     ZKT_MUST(zkr_ticket_release(second));
     ZKT_MUST(zkr_ticket_wait(middle, PATIENCE_MS));
     ZKT_MUST(zkr_ticket_release(middle));
     ZKT_MUST(zkr_ticket_wait(third, PATIENCE_MS));
-    EXPECT(c, "zkr_hand_overs_total{PATH,kind=\"list\"}", 1);
+    EXPECT(c, "zkr_hand_overs_total{PATH,kind=\"list\"}", look_ahead < 0);
+    EXPECT(c, "zkr_hand_overs_total{PATH,kind=\"prepared\"}", look_ahead > 0);
     EXPECT(c, "zkr_contended_total{PATH}", 3);
     ZKT_MUST(zkr_ticket_release(third));
     zkr_ticket *const all[] = {first, second, third, middle};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         ZKT_MUST(zkr_ticket_destroy(all[i]));
     }
+}
+
+ZKT_CASE(hand_overs_are_told_apart)
+{
+    hand_overs(1);
+}
+
+ZKT_CASE(a_hand_over_by_a_list_is_counted_as_such)
+{
+    hand_overs(-1);
 }
 
 /* By a deleted node, by the end of the session; and a leadership as well as a lock. */
@@ -245,6 +263,38 @@ ZKT_CASE(a_semaphore_is_one_path)
         (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), below[i]);
         (void)zkt_delete(zkt_servers(), path);
     }
+}
+
+/* Past the lease bound a leader is lost, and waits; it is one or the other, whether its session goes on or ends. */
+ZKT_CASE(a_leader_in_doubt_waits)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_leader_latch *l = NULL;
+    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "a", NULL));
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    for (int losses = 1; losses <= 2; losses++) {
+        EXPECT(c, "zkr_held{PATH}", 1);
+        EXPECT(c, "zkr_waiting{PATH}", 0);
+        zkt_proxy_blackhole(p);
+        ZKT_BECOMES(zkr_leader_latch_state(l), ZKR_LATCH_WAITING, PATIENCE_MS);
+        EXPECT(c, "zkr_held{PATH}", 0);
+        EXPECT(c, "zkr_waiting{PATH}", 1);
+        if (losses == 2) {
+            ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+        }
+        zkt_proxy_heal(p);
+        ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+        assert_int_equal((int)value(c, "zkr_lost_total{PATH,reason=\"lease\"}"),
+                         losses);
+    }
+    EXPECT(c, "zkr_held{PATH}", 1);
+    EXPECT(c, "zkr_waiting{PATH}", 0);
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
+    EXPECT(c, "zkr_held{PATH}", 0);
+    EXPECT(c, "zkr_waiting{PATH}", 0);
+    ZKT_MUST(zkr_leader_latch_destroy(l));
 }
 
 /* Beyond a thousand paths there is one label for all others. */

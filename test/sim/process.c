@@ -40,6 +40,7 @@ static void make_mutexes(struct process *p)
     o.wait_on_release = scene.wait_on_release;
     o.watch_node = scene.watch_node;
     for (int lock = LOCK_A; lock <= LOCK_C; lock++) {
+        o.keep_ms = lock == LOCK_A2 && S.s.seed % 3 == 0 ? 0 : scene.keep_ms;
         if (lock == LOCK_A || zkf_chance(40)) {
             int rc = zkr_mutex_create(&p->locks[lock], p->c,
                                       sim_dir(sim_lock_dir((enum sim_lock)lock)), &o);
@@ -236,6 +237,7 @@ static bool open_client(struct process *p)
     o.session_timeout_ms = S.s.session / ZKR__MS;
     o.retry_attempts = S.s.attempts;
     o.lease_margin_ppm = S.s.margin_ppm;
+    o.look_ahead = S.s.look_ahead;
     o.on_state = sim_on_state;
     o.on_state_ctx = p;
     o.dispatch_by_application = scene.by_hand;

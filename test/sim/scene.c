@@ -121,6 +121,9 @@ void sim_choose(uint64_t seed, bool trace)
     choose_recipes(&scene);
     choose_manners(&scene);
     crowd_readers(&S.s);
+    S.s.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
+    bool keeps = seed % 5 < 2 && !scene.wait_on_release;
+    scene.keep_ms = keeps ? 1 + (int64_t)(seed / 5 % 8) * S.s.session / 4 / ZKR__MS : 0;
     zkf_end();
     config.servers = S.s.servers;
     config.tick = S.s.tick;

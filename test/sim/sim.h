@@ -48,7 +48,8 @@ struct scene {
     bool rush; /* one call follows the other */
     bool timeouts, tries, cancels, shutdowns, early_ends, misuse, no_threads;
     bool shares, wait_on_release, by_hand, watch_node;
-    int64_t max; /* permits */
+    int64_t keep_ms; /* of mutexes; 0 = their nodes are not kept */
+    int64_t max;     /* permits */
     int64_t rounds;
 };
 

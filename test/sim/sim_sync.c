@@ -29,16 +29,14 @@ static struct condition *condition_of(struct zkr__cv *cv)
     return (struct condition *)(void *)&cv->c;
 }
 
-int zkr__mu_init(struct zkr__mu *mu)
+void zkr__mu_init(struct zkr__mu *mu)
 {
     *lock_of(mu) = (struct lock){.alive = true};
-    return 0;
 }
 
-int zkr__cv_init(struct zkr__cv *cv)
+void zkr__cv_init(struct zkr__cv *cv)
 {
     *condition_of(cv) = (struct condition){.alive = true};
-    return 0;
 }
 
 void zkr__mu_destroy(struct zkr__mu *mu)

@@ -26,27 +26,26 @@ static void print_counts(void)
         S.did.isolations, S.did.crashes, S.did.hands);
     printf("lists: spared %ld, asked for after all %ld, shared %ld, behind others "
            "%ld; in line %ld; visitors %ld, by numbers of their own %ld, "
-           "directories made again %ld, counted on %ld; events not told %ld\n",
+           "directories made again %ld, counted on %ld; granted as prepared %ld; "
+           "events not told %ld\n",
            S.did.guesses, S.did.wrong, S.did.lists_shared, S.did.placed_behind,
            S.did.lined_up, S.did.visits, S.did.visits_named, S.did.remakes,
-           S.did.remakes_counted_on, zkf_counts()->hushed);
+           S.did.remakes_counted_on, S.did.prepared, zkf_counts()->hushed);
 }
 
 /* A search in which nobody held, lost or was told anything has shown nothing. */
 static void everything_was_met(void **state)
 {
     (void)state;
-    const long counts[] = {did.acquired,        did.timed_out,       did.lost,
-                           did.wakes,           did.tickets,         did.permits,
-                           did.multis,          did.downgrades,      did.joined,
-                           did.gains,           did.terms,           did.callbacks,
-                           did.refused,         did.on_lost,         did.ends_holding,
-                           did.shutdowns,       S.did.cuts,          S.did.stops,
-                           S.did.isolations,    S.did.crashes,       S.did.hands,
-                           S.did.faults,        S.did.visits,        S.did.visits_named,
-                           S.did.remakes,       S.did.guesses,       S.did.wrong,
-                           S.did.lists_shared,  S.did.placed_behind, S.did.lined_up,
-                           zkf_counts()->hushed};
+    const long counts[] = {
+        did.acquired,        did.timed_out,  did.lost,         did.wakes,
+        did.tickets,         did.permits,    did.multis,       did.downgrades,
+        did.joined,          did.gains,      did.terms,        did.callbacks,
+        did.refused,         did.on_lost,    did.ends_holding, did.shutdowns,
+        S.did.cuts,          S.did.stops,    S.did.isolations, S.did.crashes,
+        S.did.hands,         S.did.faults,   S.did.visits,     S.did.visits_named,
+        S.did.remakes,       S.did.guesses,  S.did.wrong,      S.did.lists_shared,
+        S.did.placed_behind, S.did.lined_up, S.did.prepared,   zkf_counts()->hushed};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }

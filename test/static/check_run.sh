@@ -11,12 +11,17 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 
 tree=$tmp/tree
-mkdir -p "$tree/test/fuzz" "$tree/lib" "$tree/build/plain" "$tree/bench"
-cp -R "$root/run" "$root/tools" "$tree" && rm -r "$tree/tools/zkr"
+mkdir -p "$tree/test/fuzz" "$tree/test/proof" "$tree/lib" "$tree/build/plain" "$tree/bench"
+cp -R "$root/run" "$root/tools" "$tree" && rm -r "$tree/tools/zkr" "$tree/tools/guardian"
 echo 'echo "did: bench $*"' >"$tree/bench/run.sh"
+echo 'echo "did: contracts"' >"$tree/test/proof/code.sh"
 printf '#!/bin/sh\n' >"$tree/test/fuzz/fuzz.sh"
 chmod +x "$tree/test/fuzz/fuzz.sh"
 touch "$tree/lib/ours.c" "$tree/build/plain/made.c" "$tree/build/plain/compile_commands.json"
+
+mkdir -p "$tree/build/plain/test"
+printf '#!/bin/sh\necho "did: proof_claims"\n' >"$tree/build/plain/test/proof_claims"
+chmod +x "$tree/build/plain/test/proof_claims"
 
 stub() { # NAME TEXT: a program on the machine
     printf '#!/bin/sh\n%s\n' "$2" >"$tmp/bin/$1"
@@ -44,7 +49,7 @@ machine() {
     stub sudo 'echo "did: sudo"; exec "$@"'
     stub clang 'echo 18.1.3'
     stub gcc 'echo 12.2.0'
-    for tool in cmake clang-format-14 clang-tidy-14 shellcheck pyflakes3; do
+    for tool in cmake clang-format-14 clang-tidy-14 shellcheck pyflakes3 python3; do
         stub "$tool" "echo \"did: $tool \$*\""
     done
     stub ctest 'echo "did: ctest $*"; case "$*" in
@@ -245,7 +250,6 @@ stub git "case \"\$*\" in
     esac"
 touch "$tree/lib/theirs.c"
 stub clang-format-14 'echo "did: clang-format-14 $*"; exit 1'
-mkdir -p "$tree/build/plain/test"
 for program in test_engine_search test_sim_search; do
     printf '#!/bin/sh\n' >"$tree/build/plain/test/$program"
     chmod +x "$tree/build/plain/test/$program"
@@ -256,5 +260,22 @@ hasnt 'theirs.c'
 stub clang-format-14 'echo "did: clang-format-14 $*"'
 says 0 check
 has 'begins: a short search' '==> all passed'
+has 'proof: did: python3 test/proof/lease.py --quick'
+
+# ---- proof ----------------------------------------------------------------------------
+
+machine 0 python3-z3
+stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
+says 0 proof lease
+has 'installing packages: python3-z3$' 'did: python3 test/proof/lease.py '
+machine 0 frama-c-base
+stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
+says 0 proof
+has 'did: python3 test/proof/lease.py ' 'did: cmake --build build/plain .*proof_claims' 'did: proof_claims' 'not to be had: frama-c-base .* left out$'
+machine 0 frama-c-base
+says 0 proof code
+has 'installing packages: frama-c-base$' 'did: contracts'
+says 64 proof some
+has 'usage: ./run proof'
 
 [ "$failed" -eq 0 ]

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A claim among all that can happen to it: requests in flight, answered in their order with whatever code, news,
- * timers, a connection that comes and goes. Each step keeps the promises below and leaves something that will go on.
+ * timers, a connection that comes and goes. Each step keeps its promises and leaves something that will go on.
  * Who chooses what happens: zkt_below(), for the test at random, for the fuzz target by its input.
  */
 #ifndef ZKT_CLAIM_WALK_H
 #define ZKT_CLAIM_WALK_H
 
-#include <zkr/client.h>
-
-#include "engine/claim_step.h"
+#include "claim_promises.h"
 #include "unit.h"
 
-/* ---- what is true of each step, whatever happens ------------------------------------ */
+/* ---- what is true of each step: a broken promise ------------------------------------- */
 
 static struct zkr__claim_state last_k; /* for the report */
 static struct zkr__claim_event last_e;
@@ -31,160 +29,27 @@ static void must(bool fine, const char *what)
     }
 }
 
-static bool same_outcome(const struct zkr__claim_state *x,
-                         const struct zkr__claim_state *y)
-{
-    return (x->phase == ZKR__HELD) == (y->phase == ZKR__HELD) &&
-           x->failure == y->failure && x->lost == y->lost &&
-           x->displaced == y->displaced;
-}
-
-/* A group hears of its members also where they stand. */
-static bool same_news(const struct zkr__claim_state *x,
-                      const struct zkr__claim_state *y)
-{
-    bool moved =
-        x->phase != y->phase && (y->phase == ZKR__PARKED || y->phase == ZKR__READY);
-    return same_outcome(x, y) && !(x->member && moved);
-}
-
-/* The server has its node, as far as it knows. */
-static bool has_node(const struct zkr__claim_state *k)
-{
-    enum zkr__phase stage = zkr__claim_stage(k);
-    return zkr__claim_waits_with_node(k) || stage == ZKR__HELD ||
-           stage == ZKR__REMOVING;
-}
-
-/* This says that the node is not there, or is no more ours than anybody's. */
-static bool takes_node(const struct zkr__claim_event *e)
-{
-    enum zkr__event_kind kind = e->kind;
-    bool is_look = kind == ZKR__EV_GOT_OWN || kind == ZKR__EV_GOT_OWNER;
-    if (kind == ZKR__EV_SESSION_OVER || kind == ZKR__EV_OWN_GONE ||
-        (kind == ZKR__EV_WRITTEN && e->deletes)) {
-        return true;
-    }
-    if (kind == ZKR__EV_WRITTEN) { /* with the node, or after it was seen to be gone */
-        return e->deletes || e->code == ZKR_ENONODE;
-    }
-    if (e->code == ZKR_ENONODE) {
-        return kind == ZKR__EV_LISTED || is_look || kind == ZKR__EV_PROVED ||
-               kind == ZKR__EV_REMOVED || kind == ZKR__EV_WRITTEN;
-    }
-    if (e->code == ZKR_OK) {
-        return kind == ZKR__EV_REMOVED || (kind == ZKR__EV_LISTED && !e->found) ||
-               (is_look && !e->ours);
-    }
-    return false;
-}
-
-/* This says that the node is there. */
-static bool brings_node(const struct zkr__claim_event *e)
-{
-    return (e->kind == ZKR__EV_CREATED && e->code == ZKR_OK) ||
-           (e->kind == ZKR__EV_LISTED && e->found);
-}
-
-static bool may_pause(enum zkr__phase next)
-{
-    return next == ZKR__CREATING || next == ZKR__FINDING || next == ZKR__ADOPTING ||
-           next == ZKR__LISTING || next == ZKR__PROVING || next == ZKR__DOUBTED ||
-           next == ZKR__REMOVING;
-}
-
-static void check_node(const struct zkr__claim_state *before,
-                       const struct zkr__claim_event *e,
-                       const struct zkr__claim_state *after)
-{
-    bool looked_for =
-        before->downgrade != ZKR__SETTLED && zkr__claim_stage(after) == ZKR__FINDING;
-    must(!has_node(before) || has_node(after) || takes_node(e) || looked_for,
-         "gone, but for a node");
-    must(after->downgrade == ZKR__SETTLED || after->phase == ZKR__HELD,
-         "downgraded, but not held");
-    must(has_node(before) || !has_node(after) || brings_node(e), "a node from nowhere");
-}
-
-static void check_doubt(const struct zkr__claim_state *before,
-                        const struct zkr__claim_state *after,
-                        unsigned actions)
-{
-    enum zkr__phase was = zkr__claim_stage(before), is = zkr__claim_stage(after);
-    /* Who loses a hold in a downgrade has to find its node first, for nobody. */
-    bool left = before->downgrade == ZKR__SETTLED ? after->leaving : after->lost == 0;
-    bool lost = was == ZKR__HELD && is != ZKR__HELD && !left;
-    must(is != ZKR__DOUBTED || before->keeps_place, "kept");
-    must(is != ZKR__DOUBTED || was == ZKR__DOUBTED || was == ZKR__HELD,
-         "doubted, but never held");
-    must(was != ZKR__DOUBTED || is == ZKR__DOUBTED || is == ZKR__HELD ||
-             is == ZKR__REMOVING || is == ZKR__GONE,
-         "quietly queued again");
-    must(lost == ((actions & ZKR__DO_COUNT_LOSS) != 0), "losses counted wrongly");
-}
-
-/* Whatever happens, asked for or not. */
-static void check_safety(const struct zkr__claim_state *before,
-                         const struct zkr__claim_event *e,
-                         const struct zkr__claim_state *after,
-                         unsigned actions)
-{
-    must(after->phase <= ZKR__GONE, "no such phase");
-    must(after->phase != ZKR__PAUSED || may_pause(after->next), "nothing to do next");
-    must(!(before->leaving && after->phase == ZKR__HELD), "held by nobody");
-    must(!(before->leaving && !after->leaving), "came back");
-    must(!(before->phase == ZKR__GONE && after->phase != ZKR__GONE), "came back");
-    must(!(actions & ZKR__DO_NOTIFY) || !same_news(before, after), "told for nothing");
-    must(!(actions & ZKR__DO_NOTIFY) || !before->leaving, "told nobody");
-    must((actions & ZKR__DO_NOTIFY) || before->leaving || after->leaving ||
-             same_news(before, after),
-         "not told");
-    must(after->phase != ZKR__READY || after->member, "ready for nobody");
-    must(before->phase != ZKR__LOOKING || !e->wary || !(actions & ZKR__DO_CREATE),
-         "a node in vain");
-    must(!after->displaced || (after->member && after->phase == ZKR__GONE),
-         "displaced");
-    must(!after->member || before->phase == ZKR__HELD || after->phase != ZKR__HELD ||
-             e->kind == ZKR__EV_ALL_READY || e->kind == ZKR__EV_PROVED,
-         "held before the others");
-    must(!zkr__claim_decided(before) || before->phase == ZKR__HELD ||
-             (after->failure == before->failure && after->lost == before->lost) ||
-             before->leaving,
-         "decided twice");
-    must(before->failure == 0 || after->failure == before->failure, "another reason");
-    must(!(after->failure != 0 && after->lost != 0), "failed and lost");
-    must(!(actions & (ZKR__DO_TELL_WISH | ZKR__DO_RESTORE)) ||
-             after->phase == ZKR__HELD,
-         "asked to let go of nothing");
-    /* The node of a downgrade is another one. */
-    bool another = before->downgrade != after->downgrade;
-    must(!(actions & ZKR__DO_TELL_WISH) || after->told != before->told || another,
-         "told twice");
-    must(after->phase != ZKR__HELD || after->wish == 0, "a wish is kept from a holder");
-    check_node(before, e, after);
-    check_doubt(before, after, actions);
-}
-
 /* ---- the world of a claim ------------------------------------------------------------ */
 
-enum { IN_FLIGHT_MAX = 6, FAILURES_MAX = 3, CALM_STEPS = 60 };
+enum { IN_FLIGHT_MAX = 8, FAILURES_MAX = 3, CALM_STEPS = 60 };
 
 /* What a claim asks for comes back as this event. */
 static const struct {
     unsigned action;
     enum zkr__event_kind answer;
 } requests[] = {
-    {ZKR__DO_CREATE, ZKR__EV_CREATED},      {ZKR__DO_GET_OWN, ZKR__EV_GOT_OWN},
-    {ZKR__DO_FIND, ZKR__EV_LISTED},         {ZKR__DO_LIST, ZKR__EV_LISTED},
-    {ZKR__DO_GET_AHEAD, ZKR__EV_GOT_AHEAD}, {ZKR__DO_PROVE, ZKR__EV_PROVED},
-    {ZKR__DO_REMOVE, ZKR__EV_REMOVED},      {ZKR__DO_DOWNGRADE, ZKR__EV_DOWNGRADED},
-    {ZKR__DO_RESTORE, ZKR__EV_RESTORED},    {ZKR__DO_ASK_OWNER, ZKR__EV_GOT_OWNER},
+    {ZKR__DO_CREATE, ZKR__EV_CREATED},        {ZKR__DO_GET_OWN, ZKR__EV_GOT_OWN},
+    {ZKR__DO_FIND, ZKR__EV_LISTED},           {ZKR__DO_LIST, ZKR__EV_LISTED},
+    {ZKR__DO_GET_AHEAD, ZKR__EV_GOT_AHEAD},   {ZKR__DO_PROVE, ZKR__EV_PROVED},
+    {ZKR__DO_REMOVE, ZKR__EV_REMOVED},        {ZKR__DO_DOWNGRADE, ZKR__EV_DOWNGRADED},
+    {ZKR__DO_RESTORE, ZKR__EV_RESTORED},      {ZKR__DO_ASK_OWNER, ZKR__EV_GOT_OWNER},
+    {ZKR__DO_GET_BEFORE, ZKR__EV_GOT_BEFORE},
 };
 
-static const unsigned sending = ZKR__DO_PARENTS | ZKR__DO_CREATE | ZKR__DO_FIND |
-                                ZKR__DO_GET_OWN | ZKR__DO_LIST | ZKR__DO_GET_AHEAD |
-                                ZKR__DO_PROVE | ZKR__DO_REMOVE | ZKR__DO_DOWNGRADE |
-                                ZKR__DO_RESTORE | ZKR__DO_ASK_OWNER;
+static const unsigned sending =
+    ZKR__DO_PARENTS | ZKR__DO_CREATE | ZKR__DO_FIND | ZKR__DO_GET_OWN | ZKR__DO_LIST |
+    ZKR__DO_GET_AHEAD | ZKR__DO_PROVE | ZKR__DO_REMOVE | ZKR__DO_DOWNGRADE |
+    ZKR__DO_RESTORE | ZKR__DO_ASK_OWNER | ZKR__DO_GET_BEFORE;
 
 static const int codes[] = {ZKR_OK,     ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ENONODE,
                             ZKR_ENOMEM, ZKR_EAUTH,     ZKR_EZK(-127)};
@@ -197,13 +62,26 @@ struct world {
     bool connected;
     bool retry, quiet; /* timers */
     bool ahead;        /* its end will be told: a watch, or it is of this client */
+    bool before;       /* the end of the one before that will be told: a watch */
+    int others;        /* so many may be ahead of it, as far as it can know; 3 = more */
+    bool foreseen;     /* others than one were, by the last list */
     bool once;         /* not to wait */
     bool bare;         /* no list went out with the create */
     long reached[2][ZKR__GONE + 1]; /* not left, left */
     long decided;
+    long looks[ZKR__BEHIND_FIRST + 1]; /* steps that ended so far ahead */
 };
 
 static struct world w;
+
+static bool is_asked(enum zkr__event_kind answer)
+{
+    bool found = false;
+    for (size_t i = 0; i < w.count; i++) {
+        found = found || w.in_flight[i] == answer;
+    }
+    return found;
+}
 
 /* When it is in its place, too. */
 static void check_progress(void)
@@ -216,6 +94,9 @@ static void check_progress(void)
     case ZKR__PARKED:
         must(w.count > 0 || w.ahead, "parked behind nobody");
         must(k->own != ZKR__OWN_ASKED || w.count > 0, "own watch asked for by nobody");
+        must(k->look != ZKR__LOOK_ASKED || is_asked(ZKR__EV_LISTED), "looks for ever");
+        must(!zkr__claim_watches_before(k) || w.before || is_asked(ZKR__EV_GOT_BEFORE),
+             "watches nobody before");
         break;
     case ZKR__LOOKING:
     case ZKR__CREATING:
@@ -239,8 +120,13 @@ static void check_progress(void)
     }
 }
 
+static void drop_list(void);
+
 static void send_requests(unsigned actions)
 {
+    if (actions & ZKR__DO_LIST) {
+        drop_list();
+    }
     for (size_t i = 0; i < ZKT_COUNT(requests); i++) {
         if (actions & requests[i].action) {
             must(w.count + 1 < IN_FLIGHT_MAX, "too many requests");
@@ -287,7 +173,8 @@ static void after_step(const struct zkr__claim_event *e, unsigned actions)
         (e->code == ZKR_OK || e->code == ZKR_EAUTH)) {
         w.ahead = true; /* of what may not be read any more, UNHEARD comes */
     }
-    if (e->kind == ZKR__EV_LISTED && k->phase == ZKR__PARKED) {
+    if (e->kind == ZKR__EV_LISTED && k->phase == ZKR__PARKED &&
+        (last_k.phase != ZKR__PARKED || (e->code == ZKR_OK && !e->same))) {
         /* Only a list that was sent with a watch leaves one at the directory. */
         w.ahead = e->wait == ZKR__WAIT_NEIGHBOUR ||
                   (e->wait == ZKR__WAIT_CHILDREN && last_k.watch_children);
@@ -295,9 +182,45 @@ static void after_step(const struct zkr__claim_event *e, unsigned actions)
     if (e->placed && k->phase == ZKR__PARKED) {
         w.ahead = true;
     }
+    if (e->kind == ZKR__EV_GOT_BEFORE) {
+        w.before = e->code == ZKR_OK && !e->unwatched;
+    }
+    w.before = w.before && zkr__claim_watches_before(k) &&
+               e->kind != ZKR__EV_BEFORE_GONE && e->kind != ZKR__EV_BEFORE_CHANGED;
     if (k->phase == ZKR__GONE) {
         w.retry = w.quiet = false;
     }
+}
+
+/* What a list, or a number, has told, and what was deleted since. */
+static void count_others(const struct zkr__claim_event *e)
+{
+    bool told = e->placed || (e->kind == ZKR__EV_LISTED && e->code == ZKR_OK);
+    bool gone = e->kind == ZKR__EV_BEFORE_GONE ||
+                (e->kind == ZKR__EV_GOT_BEFORE && e->code == ZKR_ENONODE);
+    if (told && w.k.phase == ZKR__PARKED) {
+        w.foreseen =
+            (last_k.phase == ZKR__PARKED && e->same) || e->then != ZKR__THEN_OURS;
+        w.others = e->then == ZKR__THEN_OURS ? 1 : e->look == ZKR__BEHIND_TWO ? 2 : 3;
+    } else if (gone && w.others == 2) {
+        w.others = 1;
+    } else if (e->kind == ZKR__EV_CONNECTED && w.foreseen) {
+        w.others = 3;
+    }
+}
+
+/* An event grants only who knows of all others that they are gone, and of itself that it is not; and is surely alive. */
+static void check_grant(const struct zkr__claim_event *e)
+{
+    bool gone = e->kind == ZKR__EV_AHEAD_GONE ||
+                (e->kind == ZKR__EV_GOT_AHEAD && e->code == ZKR_ENONODE);
+    bool held = last_k.phase != ZKR__HELD && w.k.phase == ZKR__HELD;
+    bool moved = held || w.k.phase == ZKR__CONFIRMING;
+    if (last_k.phase == ZKR__PARKED && gone && moved) {
+        must(w.others == 1, "granted before others");
+        must(!held || (last_k.own == ZKR__OWN_SET && e->connected), "granted blindly");
+    }
+    must(!held || e->ample || e->kind == ZKR__EV_PROVED, "granted with little left");
 }
 
 static void step(const struct zkr__claim_event *e)
@@ -307,6 +230,11 @@ static void step(const struct zkr__claim_event *e)
     unsigned actions = zkr__claim_step(&w.k, e);
     check_safety(&last_k, e, &w.k, actions);
     must(w.connected || !(actions & sending), "sent without a connection");
+    check_grant(e);
+    count_others(e);
+    bool about = (actions & (ZKR__DO_GET_AHEAD | ZKR__DO_GET_BEFORE)) != 0;
+    must(!about || !zkr__claim_awaits_list(&w.k),
+         "an answer that may be about another");
     after_step(e, actions);
     check_progress();
 }
@@ -327,6 +255,7 @@ static void happens(struct zkr__claim_event e)
     e.wary = w.once && chance(2);
     step(&e);
     w.reached[w.k.leaving][w.k.phase]++;
+    w.looks[w.k.look] += w.k.phase == ZKR__PARKED;
 }
 
 static void news(enum zkr__event_kind kind)
@@ -352,18 +281,26 @@ static void answer(void)
     e.ours = !chance(8);
     e.found = !chance(8);
     e.refused = chance(4);
+    e.unwatched = e.kind == ZKR__EV_GOT_BEFORE && chance(8);
     if (e.code == ZKR_OK) { /* what lists and nodes say counts only with success */
-        e.wish = chance(4) ? (int)zkt_below(&w.seed, 3) : 0;
-        e.spent = chance(16);
+        e.revocation = chance(4) ? (int)zkt_below(&w.seed, 3) : 0;
+        e.exhausted = chance(16);
         e.granted = chance(3);
         e.wait = (enum zkr__wait)zkt_below(&w.seed, 3);
         e.then = (enum zkr__then)zkt_below(&w.seed, 3);
     }
     if (e.kind == ZKR__EV_CREATED) {
         e.bare = w.bare;
-        e.placed = e.code == ZKR_OK && !e.spent && !w.k.leaving && chance(2);
+        e.placed = e.code == ZKR_OK && !e.exhausted && !w.k.leaving && chance(2);
         e.wait = e.placed ? ZKR__WAIT_NEIGHBOUR : e.wait;
     }
+    if (e.code == ZKR_OK && e.wait == ZKR__WAIT_NODE && !w.k.member && !chance(4)) {
+        e.look = e.then == ZKR__THEN_OURS     ? ZKR__BEHIND_FIRST
+                 : e.then == ZKR__THEN_LOOK   ? ZKR__LOOKS_NOT
+                 : zkt_below(&w.seed, 2) == 0 ? ZKR__BEHIND_TWO
+                                              : ZKR__BEHIND_MORE;
+    }
+    e.same = w.k.phase == ZKR__PARKED && e.wait == ZKR__WAIT_NODE && !chance(4);
     happens(e);
 }
 
@@ -380,7 +317,7 @@ static void ahead_changes(void)
 {
     static const enum zkr__event_kind kinds[] = {
         ZKR__EV_AHEAD_GONE, ZKR__EV_AHEAD_RELEASED, ZKR__EV_AHEAD_CHANGED,
-        ZKR__EV_AHEAD_WRITES};
+        ZKR__EV_AHEAD_WRITES, ZKR__EV_AHEAD_MISSING};
     if (w.ahead) {
         news(kinds[zkt_below(&w.seed, ZKT_COUNT(kinds))]);
     }
@@ -425,8 +362,8 @@ static void out_of_place(void)
                             (e.kind == ZKR__EV_GIVE_UP && e.code == ZKR_OK);
     struct zkr__claim_state k = w.k;
     e.ample = e.sure;
-    e.granted = e.spent = e.code == ZKR_OK && chance(2);
-    e.wish = e.granted;
+    e.granted = e.exhausted = e.code == ZKR_OK && chance(2);
+    e.revocation = e.granted;
     if (!no_meaning) {
         last_k = w.k;
         last_e = e;
@@ -439,7 +376,7 @@ static void begin_claim(void)
     w.k = (struct zkr__claim_state){.keeps_place = chance(2), .member = chance(4)};
     w.once = chance(8);
     w.count = 0;
-    w.retry = w.quiet = w.ahead = false;
+    w.retry = w.quiet = w.ahead = w.before = false;
     news(ZKR__EV_START);
 }
 
@@ -479,6 +416,10 @@ static void anything(void)
     const int64_t what = zkt_below(&w.seed, 32);
     if (w.k.phase == ZKR__GONE) {
         begin_claim();
+    } else if (w.before && chance(2)) { /* rare enough */
+        news(chance(4) ? ZKR__EV_BEFORE_CHANGED : ZKR__EV_BEFORE_GONE);
+    } else if (w.k.phase == ZKR__PARKED && w.k.look != ZKR__LOOKS_NOT && chance(4)) {
+        ahead_changes();
     } else if (what < 16 && w.count > 0) {
         answer();
     } else if (what < 20) {
@@ -548,7 +489,8 @@ static void check_ends(void)
     const struct world here = w;
     const struct zkr__claim_event leave = {
         .kind = ZKR__EV_LEAVE, .connected = w.connected, .sure = true};
-    const bool over = w.k.leaving || w.k.failure != 0 || w.k.lost != 0 || w.k.displaced;
+    const bool over =
+        w.k.leaving || w.k.failure != 0 || w.k.lost != 0 || w.k.place_lost;
     const enum zkr__phase end = end_of(&here, true);
     must(end == (over ? ZKR__GONE : ZKR__HELD), "it waits");
     w = here;

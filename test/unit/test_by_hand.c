@@ -24,7 +24,7 @@ static int ran_count;
 static struct zkr__dispatch *begin(struct zkr__dispatch *d)
 {
     ran_count = 0;
-    assert_int_equal(zkr__dispatch_init(d), 0);
+    zkr__dispatch_init(d);
     assert_false(zkr__dispatch_by_hand(d));
     assert_int_equal(zkr__dispatch_begin_by_hand(d), 0);
     assert_true(zkr__dispatch_by_hand(d));

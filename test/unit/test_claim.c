@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a claim does, by example. A row says what happens, and behind each ">" what must follow: the phase and the
- * actions, in the words of claim_state.h.
+ * actions, in the words of claim_step.h.
  *
  *     "CREATING: created > LISTING; listed found first > HELD quiet notify"
  *
@@ -9,7 +9,7 @@
  * and events may be several, "EAUTH|EINVAL", of which each is tried; CODE is the one tried. "same" is the phase as
  * it was, and no action.
  * PAUSED-X is a pause, after which X is entered; "anew" is a new round, so that answers to what is in flight count
- * no more; "failed=", "lost=" and "displaced" are outcomes.
+ * no more; "failed=", "lost=" and "place_lost" are outcomes.
  *
  * An event comes with a connection, a lease that is sure for long, and a retry left, but for: "down", without a
  * connection; "unsure", past the bound of the lease; "barely", right before it; "last", without a retry.
@@ -37,6 +37,10 @@ static const struct {
     {"BEHIND-UNKNOWN", "LISTING: listed found neighbour > PARKED get-own"},
     {"DEEPER", "LISTING: listed found then-ours-if-held > PARKED get-ahead quiet"},
     {"DEEPER-BEHIND-OURS", "LISTING: listed found neighbour then-ours-if-held > PARKED get-own"},
+    {"MORE", "LISTING: listed found then-ours-if-held more > PARKED get-ahead quiet get-before"},
+    {"TWO", "LISTING: listed found then-ours-if-held two > PARKED get-own get-ahead get-before"},
+    {"LOOKING", "MORE: before-gone > PARKED get-own list"},
+    {"PREPARED", "LOOKING: got-own ours > PARKED; listed found still-ahead then-ours only > PARKED"},
     {"GIVEN-UP", "CREATING: give-up ETIMEDOUT > CREATING notify failed=ETIMEDOUT"},
     {"LOST-REPLY", "CREATING: created down ECONNLOSS > PAUSED-FINDING retry anew"},
     {"FINDING", "LOST-REPLY: pause-over > FINDING find"},
@@ -65,7 +69,7 @@ static const char *const examples[] = {
     /* It was made in the hope of that, without a list, and the number does not: list now. */
     "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
     "CREATING: created bare down > PAUSED-LISTING; connected > LISTING get-own list",
-    "CREATING: created bare spent > REMOVING remove step-aside notify anew failed=ESEQUENCE",
+    "CREATING: created bare exhausted > REMOVING remove step-aside notify anew failed=ESEQUENCE",
     "GIVEN-UP: created bare > REMOVING remove anew",
     /* Free: create and list together; the answer to the list grants. */
     "LISTING: listed found first > HELD quiet notify",
@@ -87,13 +91,79 @@ static const char *const examples[] = {
     /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
     /* A passed lock without an own watch asks the server first. */
-    "BEHIND-OURS: own-changed > PARKED get-own; ahead-released > CONFIRMING; "
+    "BEHIND-OURS: ahead-released > CONFIRMING; got-own ENONODE > CREATING create step-aside anew",
+    /* What happens to the node while it is asked for, the answer tells. */
+    "BEHIND-OURS: own-changed > same; ahead-released > CONFIRMING; "
         "got-own ENONODE > CREATING create step-aside anew",
     "DEEPER: ahead-released > LISTING list",
     /* When not the first was watched, its end means: look again. */
     "DEEPER: ahead-gone > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
         "quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; "
         "listed found first > HELD notify",
+    /* It looks ahead: when the one before the one ahead is gone, it lists, and knows that only one is left. */
+    "PREPARED: ahead-gone > HELD notify",
+    "MORE: got-before ENONODE > PARKED get-own list; listed found still-ahead then-ours only > same; "
+        "got-own ours > same; ahead-gone > HELD notify",
+    /* When it has all but its own watch it waits for that answer, and for nothing more. */
+    "LOOKING: listed found still-ahead then-ours only > same; ahead-gone > CONFIRMING; got-own ours > HELD notify",
+    /* When there were but two, no list is needed, whichever way it hears that one is gone. */
+    "TWO: got-own ours > same; before-gone > same; ahead-gone > HELD notify",
+    "TWO: got-own ours > same; got-before ENONODE > same; ahead-gone > HELD notify",
+    "TWO: before-gone > same; ahead-gone > CONFIRMING; got-own ENONODE > CREATING create step-aside anew",
+    /* The one ahead leaves early: look, as ever. */
+    "MORE: ahead-gone > LISTING list; before-gone > same; listed found then-ours only > PARKED get-own get-ahead",
+    "TWO: ahead-gone > LISTING list; before-gone > same; listed found then-ours only > PARKED get-ahead",
+    /* There are others still: it watches the next one of them. */
+    "LOOKING: got-own ours > same; listed found still-ahead then-ours-if-held more > PARKED get-before; "
+        "before-gone > PARKED list; listed found still-ahead then-ours-if-held two > PARKED get-before; "
+        "before-gone > same; ahead-gone > HELD notify",
+    "LOOKING: got-own ours > same; listed found still-ahead then-ours-if-held > same; ahead-gone > LISTING list",
+    /* The list has it already that the one ahead is gone as well, or that another stands there. */
+    "LOOKING: got-own ours > same; listed found first > HELD notify; ahead-gone > same",
+    "LOOKING: got-own ours > same; listed found then-ours only > PARKED get-ahead; ahead-gone > HELD notify",
+    /* The list is on its way when the one ahead goes: it is waited for, and decides. */
+    "LOOKING: ahead-gone > LISTING; got-own ours > same; listed found first > HELD notify",
+    "LOOKING: ahead-gone > LISTING; got-own ours > same; "
+        "listed found then-ours-if-held two > PARKED get-ahead get-before",
+    "LOOKING: ahead-gone > LISTING; got-own ours > same; listed ECONNLOSS > PAUSED-LISTING retry anew",
+    /* Nor is the one ahead asked for beside that list: another may be ahead when it is answered. */
+    "LOOKING: got-own ours > same; ahead-changed|unheard > LISTING; "
+        "listed found then-ours only > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
+    /* It fails: the end of the one ahead is followed by another. */
+    "LOOKING: got-own ours > same; listed ECONNLOSS|EAUTH|ENONODE > same; ahead-gone > LISTING list",
+    "LOOKING: got-own ours > same; listed ENOMEM > PAUSED-LISTING retry anew; pause-over > LISTING list",
+    /* Our node is not in it. */
+    "LOOKING: got-own ours > same; listed > ADOPTING get-own list",
+    "LOOKING: listed > ADOPTING list; got-own ours > LISTING; listed found first > HELD notify",
+    /* A change of the data is no end, of either. */
+    "TWO: got-own ours > same; before-changed > PARKED get-before; got-before > same; ahead-gone > LISTING list",
+    "MORE: before-changed > PARKED get-before; got-before > same; ahead-gone > LISTING list",
+    "PREPARED: ahead-changed > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
+    /* Without a watch there is no looking ahead, nor when the node may not be read. */
+    "TWO: got-own ours > same; got-before unwatched|EAUTH|ECONNLOSS > same; before-gone > same; "
+        "ahead-gone > LISTING list",
+    /* Without room for a watch on its own node, it is asked for when the one ahead has gone. */
+    "LOOKING: got-own ours unwatched > PARKED look; listed found still-ahead then-ours only > same; "
+        "ahead-gone > CONFIRMING get-own; got-own ours unwatched > HELD notify look",
+    /* Our own node changed, or was deleted meanwhile. */
+    "PREPARED: own-changed > PARKED get-own; ahead-gone > CONFIRMING; got-own ours > HELD notify",
+    "PREPARED, TWO, LOOKING: own-gone > CREATING create step-aside anew; before-gone|ahead-gone > same",
+    /* A re-connection ends it: look again then. */
+    "PREPARED: connected > PARKED get-own; got-own ours > same; ahead-gone > LISTING list",
+    "PREPARED: connected > PARKED get-own; ahead-gone > LISTING list",
+    "TWO: got-own ours > same; connected > PARKED get-own; before-gone > same; ahead-gone > LISTING list",
+    "TWO: got-own ours > same; before-gone down > same; ahead-gone > LISTING list",
+    "MORE: before-changed|before-gone down > same; ahead-gone > LISTING list",
+    "LOOKING: listed down ECONNLOSS > same; connected > same; ahead-gone > LISTING list",
+    "PREPARED: ahead-gone down > PAUSED-LISTING",
+    /* What the one ahead alone will grant needs no look ahead, and keeps its place over a re-connection. */
+    "LISTING: listed found then-ours only > PARKED get-own get-ahead; got-own ours > same; "
+        "connected > PARKED get-own; got-own ours > same; ahead-gone > HELD notify",
+    /* Prepared or not, it needs a lease that is there for long. */
+    "PREPARED: ahead-gone barely|unsure > PROVING prove; proved > HELD notify",
+    /* Who leaves or loses its place looks no further. */
+    "LOOKING: leave > REMOVING remove step-aside anew; listed found still-ahead then-ours only > same",
+    "PREPARED: session-over down > PAUSED-CREATING anew; ahead-gone > same",
     /* Somebody writes into the node ahead: that used the watch up. */
     "PARKED: ahead-changed > PARKED get-ahead; got-ahead ENONODE > HELD notify; ahead-changed > same",
     /* A try for which there may be no room looks first, and makes a node only if there is. */
@@ -161,8 +231,8 @@ static const char *const examples[] = {
     "CREATING: created EAUTH|EINVAL|ENOMEM|ESYS|EEXIST|EZK-108 > GONE notify anew failed=CODE",
     "CREATING: created ENONODE hopeless > GONE notify anew failed=ENONODE",
     /* A number at the limit is given back: servers would hand it out twice. */
-    "CREATING: created spent > REMOVING remove step-aside notify anew failed=ESEQUENCE; removed > GONE",
-    "ADOPTING: got-own ours spent > REMOVING remove step-aside notify anew failed=ESEQUENCE; "
+    "CREATING: created exhausted > REMOVING remove step-aside notify anew failed=ESEQUENCE; removed > GONE",
+    "ADOPTING: got-own ours exhausted > REMOVING remove step-aside notify anew failed=ESEQUENCE; "
         "removed > GONE",
     /* A list that could not be sent along with the create: as if both replies were lost. */
     "CREATING: listed ENOMEM > PAUSED-FINDING retry anew; created > same; pause-over > FINDING find; "
@@ -412,6 +482,8 @@ static const char *const examples[] = {
     "DOWNGRADING: downgraded down ECONNLOSS > same; connected > HELD downgrade anew; "
         "downgraded ENONODE > HELD get-own; "
         "got-own ENONODE ours > GONE step-aside count-loss notify anew lost=node",
+    /* Those behind do not go past the node of another that stands there. */
+    "DOWNGRADING: downgraded ENONODE > HELD get-own; got-own > GONE let-look count-loss notify anew lost=node",
     /* It was not sent, for want of memory: after a pause. */
     "DOWNGRADING: downgraded ECONNLOSS > HELD retry; pause-over > HELD downgrade anew; "
         "pause-over > same; downgraded > HELD quiet anew",
@@ -450,8 +522,8 @@ static const char *const examples[] = {
     "READY: quiet > READY get-own; all-ready > CONFIRMING; got-own ours > READY notify; all-ready > HELD notify",
     "member LISTING: listed found then-ours > PARKED get-own get-ahead notify",
     /* One whose node is gone, or whose session, is made again with the others, not alone. */
-    "READY: own-gone > GONE step-aside notify anew displaced",
-    "READY: session-over down > GONE notify anew displaced",
+    "READY: own-gone > GONE step-aside notify anew place_lost",
+    "READY: session-over down > GONE notify anew place_lost",
     "member CREATING: session-over down > PAUSED-CREATING anew",
     "READY: all-ready > HELD quiet notify; own-gone > GONE step-aside count-loss notify anew lost=node",
     /* A node of another under our name is the end of ours, wherever that is seen; those behind look for themselves. */
@@ -469,6 +541,7 @@ static const char *const examples[] = {
     "WATCHED: own-unchecked > HELD ask-owner look-later; got-owner > GONE let-look count-loss notify anew lost=node",
     "WATCHED: own-unchecked > HELD ask-owner look-later; "
         "got-owner ENONODE > GONE step-aside count-loss notify anew lost=node",
+    "HELD: quiet > HELD get-own; own-unchecked > same; got-own EAUTH > HELD ask-owner look-later",
     "PARKED, DOUBTED, REMOVING, GONE, DOWNGRADING: own-unchecked > same; got-owner > same",
 };
 // clang-format on
@@ -487,7 +560,11 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_AHEAD_GONE] = "ahead-gone",
     [ZKR__EV_AHEAD_RELEASED] = "ahead-released",
     [ZKR__EV_AHEAD_WRITES] = "ahead-writes",
+    [ZKR__EV_AHEAD_MISSING] = "ahead-missing",
     [ZKR__EV_AHEAD_CHANGED] = "ahead-changed",
+    [ZKR__EV_GOT_BEFORE] = "got-before",
+    [ZKR__EV_BEFORE_GONE] = "before-gone",
+    [ZKR__EV_BEFORE_CHANGED] = "before-changed",
     [ZKR__EV_GOT_OWNER] = "got-owner",
     [ZKR__EV_OWN_UNCHECKED] = "own-unchecked",
     [ZKR__EV_OWN_GONE] = "own-gone",
@@ -502,7 +579,7 @@ static const char *const events[ZKR__EV_KINDS] = {
     [ZKR__EV_GIVE_UP] = "give-up",
     [ZKR__EV_WRITING] = "writing",
     [ZKR__EV_WRITTEN] = "written",
-    [ZKR__EV_NOTING] = "noting",
+    [ZKR__EV_METADATA_SENT] = "noting",
     [ZKR__EV_NOTED] = "noted",
     [ZKR__EV_DOWNGRADE] = "downgrade",
     [ZKR__EV_DOWNGRADED] = "downgraded",
@@ -517,7 +594,7 @@ static const char *const actions[] = {
     "parents",   "create",    "find",       "get-own",    "list",     "get-ahead",
     "prove",     "hand-over", "remove",     "step-aside", "let-look", "retry",
     "pace",      "quiet",     "count-loss", "notify",     "restore",  "tell-wish",
-    "downgrade", "line-up",   "ask-owner",  "look-later"};
+    "downgrade", "line-up",   "ask-owner",  "look-later", "look",     "get-before"};
 
 static const char *const reasons[] = {"", "session", "lease", "node"};
 
@@ -532,7 +609,7 @@ static const struct {
 } details[] = {
     WORD(hopeless),
     WORD(ours),
-    WORD(spent),
+    WORD(exhausted),
     WORD(refused),
     WORD(deletes),
     WORD(found),
@@ -540,6 +617,7 @@ static const struct {
     WORD(bare),
     WORD(placed),
     WORD(wary),
+    {"still-ahead", offsetof(struct zkr__claim_event, same)},
     {"first", offsetof(struct zkr__claim_event, granted)},
 };
 
@@ -601,10 +679,18 @@ static void add_detail(struct zkr__claim_event *e, const char *word)
         e->then = ZKR__THEN_OURS;
     } else if (strcmp(word, "then-ours-if-held") == 0) {
         e->then = ZKR__THEN_OURS_IF_HELD;
+    } else if (strcmp(word, "unwatched") == 0) {
+        e->unwatched = true;
+    } else if (strcmp(word, "more") == 0) {
+        e->look = ZKR__BEHIND_MORE;
+    } else if (strcmp(word, "two") == 0) {
+        e->look = ZKR__BEHIND_TWO;
+    } else if (strcmp(word, "only") == 0) {
+        e->look = ZKR__BEHIND_FIRST;
     } else if (strncmp(word, "ahead=", 6) == 0) {
         e->ahead = (int)strtol(word + 6, NULL, 10);
     } else if (strncmp(word, "wish=", 5) == 0) {
-        e->wish = (int)strtol(word + 5, NULL, 10);
+        e->revocation = (int)strtol(word + 5, NULL, 10);
     } else {
         e->code = code_of(word);
     }
@@ -651,7 +737,7 @@ static void tell(const struct zkr__claim_state *before,
     if (k->lost != before->lost) {
         (void)fprintf(f, " lost=%s", reasons[k->lost]);
     }
-    (void)fprintf(f, "%s", k->displaced != before->displaced ? " displaced" : "");
+    (void)fprintf(f, "%s", k->place_lost != before->place_lost ? " place_lost" : "");
     (void)fclose(f);
 }
 

@@ -35,7 +35,7 @@ static struct zkr__claim_state waiting(void)
 static struct zkr__claim_state held(void)
 {
     struct zkr__claim_state k = listed((struct zkr__claim_event){.granted = true});
-    k.notes = true;
+    k.has_metadata = true;
     return k;
 }
 
@@ -44,14 +44,14 @@ static void a_hold_is_noted_once(void **state)
 {
     (void)state;
     struct zkr__claim_state k = held();
-    assert_true(zkr__claim_wants_note(&k));
-    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTING), ZKR__DO_GET_OWN);
-    assert_false(zkr__claim_wants_note(&k));
+    assert_true(zkr__claim_wants_metadata(&k));
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_METADATA_SENT), ZKR__DO_GET_OWN);
+    assert_false(zkr__claim_wants_metadata(&k));
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED), 0);
-    assert_int_equal(
-        HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1, .noted = true),
-        0);
-    assert_false(zkr__claim_wants_note(&k));
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1,
+                             .with_metadata = true),
+                     0);
+    assert_false(zkr__claim_wants_metadata(&k));
     assert_int_equal(k.phase, ZKR__HELD);
 }
 
@@ -60,11 +60,11 @@ static void only_holds_are_noted(void **state)
 {
     (void)state;
     struct zkr__claim_state k = waiting();
-    k.notes = true;
-    assert_false(zkr__claim_wants_note(&k));
+    k.has_metadata = true;
+    assert_false(zkr__claim_wants_metadata(&k));
     k = held();
-    k.notes = false;
-    assert_false(zkr__claim_wants_note(&k));
+    k.has_metadata = false;
+    assert_false(zkr__claim_wants_metadata(&k));
 }
 
 /* A watch that was there is used up by our own write, and set again. */
@@ -74,12 +74,12 @@ static void a_watch_is_set_again(void **state)
     struct zkr__claim_state k = held();
     (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true);
-    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTING), 0);
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_METADATA_SENT), 0);
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED), ZKR__DO_GET_OWN);
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED), 0);
-    assert_int_equal(
-        HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1, .noted = true),
-        0);
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1,
+                             .with_metadata = true),
+                     0);
     assert_int_equal(k.own, ZKR__OWN_SET);
 }
 
@@ -88,19 +88,19 @@ static void another_version_is_no_loss(void **state)
 {
     (void)state;
     struct zkr__claim_state k = held();
-    (void)HAPPENS(&k, .kind = ZKR__EV_NOTING);
+    (void)HAPPENS(&k, .kind = ZKR__EV_METADATA_SENT);
     (void)HAPPENS(&k, .kind = ZKR__EV_NOTED, .code = BADVERSION, .refused = true);
     assert_int_equal(k.phase, ZKR__HELD);
     assert_int_equal(k.lost, 0);
-    assert_false(zkr__claim_wants_note(&k)); /* until the version is known */
-    assert_int_equal(
-        HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1, .wish = 1),
-        ZKR__DO_TELL_WISH | ZKR__DO_RESTORE);
-    assert_false(zkr__claim_wants_note(&k)); /* the text goes with it */
+    assert_false(zkr__claim_wants_metadata(&k)); /* until the version is known */
+    assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 1,
+                             .revocation = 1),
+                     ZKR__DO_TELL_REVOCATION | ZKR__DO_RESTORE);
+    assert_false(zkr__claim_wants_metadata(&k)); /* the text goes with it */
     (void)HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED);
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 2,
-                  .noted = false);
-    assert_true(zkr__claim_wants_note(&k)); /* it did not */
+                  .with_metadata = false);
+    assert_true(zkr__claim_wants_metadata(&k)); /* it did not */
 }
 
 /* Whoever else changed the data: with the version that is there it is tried again. */
@@ -111,9 +111,9 @@ static void the_version_is_the_one_seen_last(void **state)
     (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true);
     (void)HAPPENS(&k, .kind = ZKR__EV_OWN_CHANGED);
-    assert_false(zkr__claim_wants_note(&k));
+    assert_false(zkr__claim_wants_metadata(&k));
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 5);
-    assert_true(zkr__claim_wants_note(&k));
+    assert_true(zkr__claim_wants_metadata(&k));
     assert_int_equal(k.version, 5);
 }
 
@@ -132,11 +132,11 @@ static void a_note_that_is_forbidden_is_given_up(void **state)
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
         struct zkr__claim_state k = held();
-        (void)HAPPENS(&k, .kind = ZKR__EV_NOTING);
+        (void)HAPPENS(&k, .kind = ZKR__EV_METADATA_SENT);
         assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_NOTED, .code = rows[i].code,
                                  .refused = rows[i].refused),
                          0);
-        assert_int_equal(zkr__claim_wants_note(&k), rows[i].again);
+        assert_int_equal(zkr__claim_wants_metadata(&k), rows[i].again);
         assert_int_equal(k.phase, ZKR__HELD);
     }
 }
@@ -146,14 +146,14 @@ static void another_node_is_another_note(void **state)
 {
     (void)state;
     struct zkr__claim_state k = waiting();
-    k.notes = true;
+    k.has_metadata = true;
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 4,
-                  .noted = true);
+                  .with_metadata = true);
     (void)HAPPENS(&k, .kind = ZKR__EV_OWN_GONE);
     assert_int_equal(k.phase, ZKR__CREATING);
     (void)HAPPENS(&k, .kind = ZKR__EV_CREATED, .ours = true);
     (void)HAPPENS(&k, .kind = ZKR__EV_LISTED, .found = true, .granted = true);
-    assert_true(zkr__claim_wants_note(&k));
+    assert_true(zkr__claim_wants_metadata(&k));
     assert_int_equal(k.version, 0);
 }
 

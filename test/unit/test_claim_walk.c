@@ -2,7 +2,7 @@
 /* A claim on a long random walk. */
 #include "claim_walk.h"
 
-enum { STEPS = 400000 };
+enum { STEPS = 2000000 };
 
 /* Nothing that can happen breaks a promise, and from wherever it is, calm brings it to its end. */
 static void a_claim_is_right_on_a_long_random_walk(void **state)
@@ -14,6 +14,9 @@ static void a_claim_is_right_on_a_long_random_walk(void **state)
         check_ends();
     }
     assert_true(w.decided > STEPS / 4); /* it did get around */
+    for (int look = 0; look <= ZKR__BEHIND_FIRST; look++) {
+        assert_true(w.looks[look] > 50);
+    }
     for (enum zkr__phase phase = ZKR__PAUSED; phase <= ZKR__GONE; phase++) {
         const bool stays = phase == ZKR__PAUSED || phase == ZKR__CREATING ||
                            phase == ZKR__FINDING || phase == ZKR__REMOVING ||

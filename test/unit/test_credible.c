@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a server says, and whether it can be. */
 #include "base/path.h"
-#include "session/credible.h"
+#include "session/request.h"
 #include "session/zk_value.h"
 #include "unit.h"
 

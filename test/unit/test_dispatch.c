@@ -27,7 +27,7 @@ static struct zkr__dispatch *begin(struct zkr__dispatch *d, bool thread)
 {
     ran_count = 0;
     dropped_count = 0;
-    assert_int_equal(zkr__dispatch_init(d), 0);
+    zkr__dispatch_init(d);
     if (thread) {
         assert_int_equal(zkr__dispatch_start(d), 0);
     }

@@ -291,6 +291,19 @@ static void a_timeout_that_comes_back_stays_short(void **state)
     assert_int_equal(l.gap, GAP / 2);
 }
 
+/* However many writes a connection has had, the next one is not its first. */
+static void the_first_write_of_a_connection_comes_once(void **state)
+{
+    (void)state;
+    struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
+    int64_t end = chain(&l, OPENED + S / 10);
+    l.count = UINT32_MAX;
+    zkr__lease_answered(&l, end, end + 2 * S);
+    int64_t bound = l.until;
+    zkr__lease_answered(&l, end + 2 * S, end + 4 * S);
+    assert_int_equal(l.until, bound);
+}
+
 /* When the session is over nothing is sure, and late answers do not change that. */
 static void the_end_of_the_session_ends_the_bound(void **state)
 {
@@ -438,6 +451,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_slightly_shorter_timeout_leaves_the_bound),
         cmocka_unit_test(a_longer_timeout_changes_nothing),
         cmocka_unit_test(a_timeout_that_comes_back_stays_short),
+        cmocka_unit_test(the_first_write_of_a_connection_comes_once),
         cmocka_unit_test(the_end_of_the_session_ends_the_bound),
         cmocka_unit_test(the_bound_never_decreases),
         cmocka_unit_test(probes_follow_each_other_by_the_pause),

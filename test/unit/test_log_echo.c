@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "session/log_echo.h"
+#include "session/zk_log.h"
 #include "unit.h"
 
 enum { MINUTE = 60000, SHORT = 50 };

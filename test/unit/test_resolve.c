@@ -120,7 +120,7 @@ static char why[200];
 static void expect_addresses(const char *list, const char *wanted)
 {
     char *out = NULL;
-    ZKT_MUST(zkr__servers_resolve(list, &out, why, sizeof(why)));
+    ZKT_MUST(zkr__servers_resolve(list, true, &out, why, sizeof(why)));
     assert_string_equal(out, wanted);
     zkr__mem_free(out);
 }
@@ -155,7 +155,7 @@ static void a_name_becomes_numeric_addresses(void **state)
 {
     (void)state;
     char *out = NULL;
-    ZKT_MUST(zkr__servers_resolve("localhost:2183/a", &out, why, sizeof(why)));
+    ZKT_MUST(zkr__servers_resolve("localhost:2183/a", true, &out, why, sizeof(why)));
     assert_true(strstr(out, "127.0.0.1:2183") || strstr(out, "::1:2183"));
     assert_null(strstr(out, "localhost"));
     assert_string_equal(out + strlen(out) - 2, "/a");
@@ -170,7 +170,8 @@ static void a_name_that_cannot_be_resolved_is_left_out(void **state)
     expect_addresses("no..host,127.0.0.1", "127.0.0.1:2181");
     expect_addresses("127.0.0.1,no..host/a", "127.0.0.1:2181/a");
     why[0] = '\0';
-    int rc = zkr__servers_resolve("no..host,no..host:1/a", &out, why, sizeof(why));
+    int rc =
+        zkr__servers_resolve("no..host,no..host:1/a", true, &out, why, sizeof(why));
     ZKT_RC(rc, ZKR_ECONNLOSS);
     assert_null(out);
     assert_non_null(strstr(why, "cannot resolve no..host: "));
@@ -187,8 +188,8 @@ static void resolving_needs_memory(void **state)
         ZKT_RC(rc, ZKR_ENOMEM);
         assert_null(out);
         zkt_allow_allocations(failures++);
-        rc = zkr__servers_resolve("10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4/a", &out, why,
-                                  sizeof(why));
+        rc = zkr__servers_resolve("10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4/a", true, &out,
+                                  why, sizeof(why));
         zkt_allow_allocations(-1);
     }
     assert_true(failures > 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pauses between attempts. */
-#include "session/retry.h"
+#include "base/clock.h"
 #include "unit.h"
 
 /* Without jitter the pause doubles up to its limit and stays there. */

@@ -37,6 +37,36 @@ static void only_the_second_in_line_waits_for_one_node_alone(void **state)
     }
 }
 
+/*
+ * Who looks ahead: all from the third on, and no list is needed when the two ahead are all there are. Not where the one
+ * ahead may become a reader, or holds beside others; and a writer that is first may leave a reader where it was.
+ */
+static void the_third_needs_the_end_of_two(void **state)
+{
+    (void)state;
+    for (size_t self = 0; self < QUEUE_MAX; self++) {
+        struct zkr__verdict v = judge(QUEUE_MAX, self);
+        assert_true(self == 0 || v.before == (self == 1 ? ZKR__NOBODY : self - 2));
+        assert_int_equal(v.last, self == 2);
+    }
+    for (size_t ahead = 0; ahead <= ZKR__NAME_OTHER; ahead++) {
+        for (size_t before = 0; before <= ZKR__NAME_OTHER; before++) {
+            struct zkr__child list[] = {{.kind = (enum zkr__name_kind)before},
+                                        {.kind = (enum zkr__name_kind)ahead},
+                                        {.kind = ZKR__NAME_LOCK}};
+            const struct zkr__children all = {.list = list, .count = 3};
+            struct zkr__verdict v = zkr__rule_first(&all, 2, 0);
+            bool looks = ahead != ZKR__NAME_WRITE && ahead != ZKR__NAME_READ &&
+                         ahead != ZKR__NAME_LEASE;
+            assert_true(v.before == (looks ? 0 : ZKR__NOBODY));
+            assert_int_equal(v.last, looks && before != ZKR__NAME_WRITE);
+            struct zkr__verdict reader = zkr__rule_reader(&all, 2, 0);
+            assert_true(reader.granted || reader.before == ZKR__NOBODY);
+            assert_true(zkr__rule_permits(&all, 2, 1).before == ZKR__NOBODY);
+        }
+    }
+}
+
 /* --- read-write locks --- */
 
 /* Every short queue of mutex nodes, readers and writers: @code in base 3. */
@@ -209,6 +239,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_holds_and_the_others_watch_the_one_ahead),
         cmocka_unit_test(only_the_second_in_line_waits_for_one_node_alone),
+        cmocka_unit_test(the_third_needs_the_end_of_two),
         cmocka_unit_test(readers_hold_together_and_writers_alone),
         cmocka_unit_test(the_nearest_that_blocks_is_watched),
         cmocka_unit_test(the_end_alone_grants_only_when_nothing_can_be_left),

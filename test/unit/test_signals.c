@@ -34,13 +34,15 @@ static void count(void *ctx)
 static int cancels(const struct signals *s)
 {
     atomic_int calls = 0;
-    const struct signals_cancel how = {count, &calls};
     (void)kill(getpid(), SIGTERM);
-    struct signals_guard *guard = signals_guard_begin(s, CLI_NEVER, &how);
+    struct signals_guard guard;
+    if (!signals_guard_begin(&guard, s, CLI_NEVER, count, &calls)) {
+        return 1;
+    }
     while (atomic_load(&calls) < 2) { /* again and again: the wait may not have begun */
         (void)usleep(1000);
     }
-    return signals_guard_end(guard) == SIGTERM ? CODE_ENDED : 1;
+    return signals_guard_end(&guard) == SIGTERM ? CODE_ENDED : 1;
 }
 
 /* In a queue already, the process must not end before its node is deleted. */

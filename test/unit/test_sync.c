@@ -19,8 +19,8 @@ static int state_now(void)
 
 static void init(void)
 {
-    assert_int_equal(zkr__mu_init(&mu), 0);
-    assert_int_equal(zkr__cv_init(&cv), 0);
+    zkr__mu_init(&mu);
+    zkr__cv_init(&cv);
     ready = go = false;
 }
 
@@ -36,7 +36,7 @@ static void a_lock_holds_cancellation_off(void **state)
     (void)state;
     struct zkr__mu inner;
     init();
-    assert_int_equal(zkr__mu_init(&inner), 0);
+    zkr__mu_init(&inner);
     assert_int_equal(state_now(), PTHREAD_CANCEL_ENABLE);
     zkr__mu_lock(&mu);
     zkr__mu_lock(&inner);

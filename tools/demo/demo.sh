@@ -320,14 +320,28 @@ show_loss() {
     now
     since=$now
     kill_hard "${pids[b]}"
-    expect c acquired stopwatch "$since" "it is killed with SIGKILL"
+    expect c acquired stopwatch "$since" "it is killed with SIGKILL, and has no guardian"
     took=$((at - since))
-    line "it is killed with SIGKILL: $(ms "$took"), with a session time-out of $limit ms"
+    line "it is killed with SIGKILL, and has no guardian: $(ms "$took"), with a session time-out of $limit ms"
     # The server counts from the last sign of life, and in steps of its tick.
     check 'not before the session can have ended' [ "$took" -gt $((limit * 1000 / 2)) ]
     check 'soon after the session has ended' [ "$took" -lt $((limit * 1500 + 1000000)) ]
+
+    run_locked d -x bash -c "$shared" d "$tmp/never"
+    sleep 0.5
     kill -TERM "${pids[c]}"
-    expect c released
+    expect d acquired
+    hold e -1 "$asked"
+    sleep 0.5
+    now
+    since=$now
+    kill_hard "${pids[d]}"
+    expect e acquired stopwatch "$since" "zkr is killed with SIGKILL, and has a guardian"
+    took=$((at - since))
+    line "zkr is killed with SIGKILL, and has a guardian: $(ms "$took"), its command included"
+    check 'long before its session would have ended' [ "$took" -lt 3000000 ]
+    kill -TERM "${pids[e]}"
+    expect e released
 }
 
 # ---- 4: election --------------------------------------------------------------------

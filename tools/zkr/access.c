@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "access.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static const char no_memory[] = "needs more memory than there is";
+#include "cli.h"
+#include "options.h"
+
+const char option_no_memory[] = "needs more memory than there is";
 
 /* --- credentials --- */
 
@@ -35,79 +34,59 @@ const char *auth_add(struct auth *a, const char *text)
     }
     zkr_auth *list = reallocarray(a->list, a->count + 1, sizeof(*list));
     if (!list) {
-        return no_memory;
+        return option_no_memory;
     }
     a->list = list;
     zkr_auth *one = &list[a->count++];
     one->scheme = strndup(text, (size_t)(colon - text));
     one->cert_len = strlen(colon + 1);
     one->cert = strdup(colon + 1);
-    return one->scheme && one->cert ? NULL : no_memory;
+    return one->scheme && one->cert ? NULL : option_no_memory;
 }
 
 /* Members of the group may read the file: a service has a group of its own. Returns NULL when the file is fine. */
-static const char *check_file(int fd, char *buf, size_t size)
+static const char *check_mode(mode_t mode, char *buf, size_t size)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (!S_ISREG(mode)) {
         return "names what is no file: not a directory, nor a pipe";
     }
-    if ((st.st_mode & (S_IRWXO | S_IWGRP)) == 0) {
+    if ((mode & (S_IRWXO | S_IWGRP)) == 0) {
         return NULL;
     }
     (void)snprintf(buf, size,
                    "names a file that others may use (mode %04o); chmod 600 mends that",
-                   (unsigned)st.st_mode & 07777U);
+                   (unsigned)mode & 07777U);
     return buf;
 }
 
-static const char *add_lines(struct auth *a, FILE *in, char *buf, size_t size)
+static const char *add_lines(struct auth *a, char *text, char *buf, size_t size)
 {
-    char *line = NULL;
-    const char *fault = NULL;
-    size_t room = 0, number = 0, found = 0;
-    while (!fault && getline(&line, &room, in) >= 0) {
-        number++;
-        line[strcspn(line, "\r\n")] = '\0';
-        if (*line == '\0' || *line == '#') {
-            continue;
-        }
-        found++;
-        if (auth_add(a, line)) {
+    size_t before = a->count;
+    for (int number = 1; text; number++) {
+        char *line = strsep(&text, "\n");
+        line[strcspn(line, "\r")] = '\0';
+        if (*line != '\0' && *line != '#' && auth_add(a, line)) {
             (void)snprintf(buf, size,
-                           "names a file whose line %zu is not "
-                           "SCHEME:CREDENTIALS",
+                           "names a file whose line %d is not SCHEME:CREDENTIALS",
                            number);
-            fault = buf;
+            return buf;
         }
     }
-    if (line) {
-        explicit_bzero(line, room);
-    }
-    free(line);
-    return fault || found > 0 ? fault : "names a file without credentials";
+    return a->count > before ? NULL : "names a file without credentials";
 }
 
 const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size)
 {
-    int fd = open(file, O_RDONLY | O_CLOEXEC |
-                            O_NONBLOCK); /* a pipe without a writer must not block */
-    if (fd < 0) {
+    mode_t mode;
+    char *text = cli_read_file(file, &mode);
+    if (!text && (mode == 0 || S_ISREG(mode))) {
         (void)snprintf(buf, size, "names a file that cannot be read: %.100s: %s", file,
                        strerrordesc_np(errno));
         return buf;
     }
-    const char *fault = check_file(fd, buf, size);
-    FILE *in = fault ? NULL : fdopen(fd, "re");
-    if (!in) {
-        (void)close(fd);
-        return fault ? fault : no_memory;
-    }
-    char own[BUFSIZ]; /* a buffer that can be wiped */
-    (void)setvbuf(in, own, _IOFBF, sizeof(own));
-    fault = add_lines(a, in, buf, size);
-    (void)fclose(in);
-    explicit_bzero(own, sizeof(own));
+    const char *fault = check_mode(mode, buf, size);
+    fault = fault ? fault : add_lines(a, text, buf, size);
+    cli_free_file(text);
     return fault;
 }
 
@@ -149,15 +128,6 @@ static bool parse_entry(struct ACL *entry, char *text)
     return entry->perms != 0;
 }
 
-static size_t count_commas(const char *text)
-{
-    size_t commas = 0;
-    for (; *text; text++) {
-        commas += *text == ',';
-    }
-    return commas;
-}
-
 const char *acl_take(struct acl *a, const char *text)
 {
     acl_end(a);
@@ -165,9 +135,9 @@ const char *acl_take(struct acl *a, const char *text)
         return NULL;
     }
     a->text = strdup(strcmp(text, "creator") == 0 ? "auth::cdrwa" : text);
-    a->list.data = calloc(count_commas(text) + 1, sizeof(*a->list.data));
+    a->list.data = calloc(strlen(text) + 1, sizeof(*a->list.data));
     if (!a->text || !a->list.data) {
-        return no_memory;
+        return option_no_memory;
     }
     for (char *rest = a->text; rest;) {
         char *entry = strsep(&rest, ",");

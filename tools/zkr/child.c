@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * If zkr is killed by SIGKILL, the kernel has to end the command; there is no second process to do that. PR_SET_PDEATHSIG
- * covers the child itself. Its descendants are covered by a pair of connected sockets, here called the bond. Each socket is
- * set to send SIGKILL to the group as its I/O signal. zkr holds both and never uses them: when zkr dies, the kernel closes
- * one of them first, which is an event on the other.
+ * If zkr is killed by SIGKILL, the kernel ends the command. PR_SET_PDEATHSIG covers the child itself. Its descendants are
+ * covered by a pair of connected sockets, here called the bond. Each socket is set to send SIGKILL to the group as its I/O
+ * signal. zkr holds both and never uses them: when zkr dies, the kernel closes one of them first, which is an event on the
+ * other. The guardian then waits until all of the group are gone, and ends the session. So the command must not start
+ * before the guardian knows the group: the child waits at a pipe, here called the gate.
  */
-#include "child.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "held.h"
 
 /* --- descriptors --- */
 
@@ -29,8 +34,8 @@ static void fill_closed_stdio(void)
 {
     for (int fd = 0; fd < FIRST; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
-            (void)open("/dev/null",
-                       O_RDWR | O_CLOEXEC); /* the lowest free number: fd */
+            /* The new descriptor has the lowest free number, which is fd. */
+            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
         }
     }
 }
@@ -60,12 +65,6 @@ static bool add_from_proc(struct fds *f, DIR *dir)
     return true;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 bool fds_begin(struct fds *f)
 {
     *f = (struct fds){NULL, 0};
@@ -80,37 +79,20 @@ bool fds_begin(struct fds *f)
             ok = fcntl(fd, F_GETFD) < 0 || add_fd(f, fd);
         }
     }
-    if (f->count > 1) {
-        qsort(f->inherited, f->count, sizeof(f->inherited[0]), ascending);
-    }
     return ok;
 }
 
 /* Only calls that are safe after a fork among threads. */
-static void hide_range(unsigned first, unsigned last)
-{
-    if (first > last || close_range(first, last, CLOSE_RANGE_CLOEXEC) == 0) {
-        return;
-    }
-    for (unsigned fd = first; fd <= last && fd < WITHOUT_CLOSE_RANGE; fd++) {
-        int flags = fcntl((int)fd, F_GETFD);
-        if (flags >= 0) {
-            (void)fcntl((int)fd, F_SETFD, flags | FD_CLOEXEC);
-        }
-    }
-}
-
 static void hide_fds(const struct fds *f)
 {
-    unsigned first = FIRST;
-    for (size_t i = 0; i < f->count; i++) {
-        unsigned fd = (unsigned)f->inherited[i];
-        if (fd > first) {
-            hide_range(first, fd - 1);
+    if (close_range(FIRST, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) {
+        for (int fd = FIRST; fd < WITHOUT_CLOSE_RANGE; fd++) {
+            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
         }
-        first = fd + 1;
     }
-    hide_range(first, UINT_MAX);
+    for (size_t i = 0; i < f->count; i++) {
+        (void)fcntl(f->inherited[i], F_SETFD, 0);
+    }
 }
 
 void fds_end(struct fds *f)
@@ -120,6 +102,14 @@ void fds_end(struct fds *f)
 }
 
 /* --- the terminal --- */
+
+/* The controlling terminal, which the command gets as from a shell. */
+struct terminal {
+    int fd; /* -1: there is none */
+    bool lent;
+    bool has_modes;
+    struct termios modes; /* as they were at our start */
+};
 
 static void terminal_begin(struct terminal *t)
 {
@@ -175,15 +165,78 @@ static void terminal_reset(const struct terminal *t)
     }
 }
 
-static void terminal_end(struct terminal *t)
+/* --- the environment --- */
+
+enum { OURS = 4 };
+
+/* Is it one of our variables, which replace those of an outer zkr? */
+static bool is_ours(const char *var)
 {
-    if (t->fd >= 0) {
-        (void)close(t->fd);
-        t->fd = -1;
+    static const char *const names[OURS] = {
+        "ZKR_LOCK_PATH=", "ZKR_LOCK_NODE=", "ZKR_FENCING_TOKEN=", "ZKR_SESSION_ID="};
+    for (int i = 0; i < OURS; i++) {
+        if (strncmp(var, names[i], strlen(names[i])) == 0) {
+            return true;
+        }
     }
+    return false;
 }
 
-/* --- in the child: only calls that are safe after a fork among threads --- */
+/* Our variables come first. */
+static void free_environment(char **vars)
+{
+    for (int i = 0; vars && i < OURS; i++) {
+        free(vars[i]);
+    }
+    free(vars);
+}
+
+/* NULL: out of memory. */
+static char **make_environment(const struct held *h)
+{
+    size_t count = 0, n = OURS;
+    while (environ[count]) {
+        count++;
+    }
+    char **vars = calloc(OURS + count + 1, sizeof(*vars));
+    if (!vars || asprintf(&vars[0], "ZKR_LOCK_PATH=%s", h->path) < 0 ||
+        asprintf(&vars[1], "ZKR_LOCK_NODE=%s", h->node) < 0 ||
+        asprintf(&vars[2], "ZKR_FENCING_TOKEN=%" PRId64, h->token) < 0 ||
+        asprintf(&vars[3], "ZKR_SESSION_ID=0x%" PRIx64, (uint64_t)h->session_id) < 0) {
+        free_environment(vars);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ours(environ[i])) {
+            vars[n++] = environ[i];
+        }
+    }
+    return vars;
+}
+
+/* --- the start --- */
+
+struct child {
+    struct held *h;
+    char **envp;
+    pid_t pid; /* also the number of the group */
+    int report
+        [2]; /* a pipe that tells why exec failed, and ends when exec has worked */
+    int exec_errno;
+    int bond[2]; /* see above */
+    int gate[2]; /* see above: a byte opens it */
+    struct terminal terminal;
+    bool reaped;
+    bool gone;        /* no process of the group is left */
+    int status;       /* of waitpid(), once reaped */
+    int stopped_by;   /* a signal, 0 = not stopped */
+    bool killed;      /* the kill signal has been sent, because of the lease */
+    bool stopping;    /* INT, TERM, HUP or QUIT was forwarded */
+    bool interrupted; /* by ^C or ^\ of the terminal, which only its group got */
+    bool resume;      /* zkr got SIGCONT */
+    bool stop;        /* zkr got SIGTSTP */
+    int64_t end_at;   /* after a revocation: when SIGKILL is due; 0 = none */
+};
 
 static void bind_to_group(const int bond[2])
 {
@@ -195,185 +248,246 @@ static void bind_to_group(const int bond[2])
     }
 }
 
-struct child_setup {
-    const int *bond;
-    int report;   /* where to write why exec failed */
-    pid_t parent; /* has to be alive still */
-    int terminal; /* to take over; -1: none */
-};
-
-static _Noreturn void become(const struct child_spec *spec, const struct child_setup *s)
+/* The end of the pipe without a byte: zkr has died, or the guardian cannot be told. */
+static void await_gate(const int gate[2])
 {
+    char byte;
+    ssize_t n;
+    (void)close(gate[1]);
+    do {
+        n = read(gate[0], &byte, 1);
+    } while (n < 0 && errno == EINTR);
+    if (n != 1) {
+        _exit(CLI_COMMAND);
+    }
+}
+
+/* In the child: only calls that are safe after a fork among threads. @lend: the command takes the terminal over. */
+static _Noreturn void become(const struct child *c, pid_t parent, bool lend)
+{
+    char **command = c->h->env->globals.command;
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != s->parent) {
+    if (getppid() != parent) {
         _exit(CLI_COMMAND); /* the parent died before prctl() */
     }
-    bind_to_group(s->bond);
-    if (s->terminal >= 0) {
-        (void)tcsetpgrp(s->terminal, getpid());
+    bind_to_group(c->bond);
+    await_gate(c->gate);
+    if (lend) {
+        (void)tcsetpgrp(c->terminal.fd, getpid());
     }
-    signals_restore(spec->signals);
-    hide_fds(spec->fds);
-    (void)execvpe(spec->argv[0], spec->argv, spec->envp);
+    signals_restore(&c->h->env->signals);
+    hide_fds(&c->h->env->fds);
+    (void)execvpe(command[0], command, c->envp);
     int error = errno;
-    while (write(s->report, &error, sizeof(error)) < 0 && errno == EINTR) {
+    while (write(c->report[1], &error, sizeof(error)) < 0 && errno == EINTR) {
     }
     _exit(CLI_COMMAND);
 }
 
-/* --- the permit --- */
-
-void child_deny(struct child_permit *p)
+/* fork() into a new process group, unless the lock is lost. -1: errno says why, ECANCELED: lost. */
+static pid_t fork_unless_lost(struct held *h)
 {
-    (void)pthread_mutex_lock(&p->mu);
-    if (p->group > 0) {
-        (void)kill(-p->group, SIGKILL); /* the main thread reports a failure */
-    }
-    p->denied = true;
-    (void)pthread_mutex_unlock(&p->mu);
-}
-
-void child_allow(struct child_permit *p)
-{
-    (void)pthread_mutex_lock(&p->mu);
-    p->denied = false;
-    (void)pthread_mutex_unlock(&p->mu);
-}
-
-/* fork() into a new process group; -1 with errno ECANCELED: denied. */
-static pid_t fork_if_allowed(struct child_permit *p)
-{
-    (void)pthread_mutex_lock(&p->mu);
+    (void)pthread_mutex_lock(&h->mu);
     errno = ECANCELED;
-    pid_t pid = p->denied ? -1 : fork();
+    pid_t pid = h->loss.reason != 0 ? -1 : fork();
     if (pid == 0) {
         return 0; /* the mutex is of no use to the child */
     }
-    if (pid > 0) {
-        (void)setpgid(pid,
-                      pid); /* parent and child both do this: either may be first */
-        p->group = pid;
-    }
     int error = errno;
-    (void)pthread_mutex_unlock(&p->mu);
+    if (pid > 0) {
+        (void)setpgid(pid, pid); /* as the child does: either may be first */
+        h->group = pid;
+    }
+    (void)pthread_mutex_unlock(&h->mu);
     errno = error;
     return pid;
 }
 
-/* --- in the parent --- */
-
-static void close_pair(const int fd[2])
+static void close_fd(int *fd)
 {
-    (void)close(fd[0]);
-    (void)close(fd[1]);
+    if (*fd >= 0) {
+        (void)close(*fd);
+    }
+    *fd = -1;
 }
 
-static bool start(struct child *c, const struct child_spec *spec)
+static void close_all(struct child *c)
 {
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) {
-        return false;
+    for (int i = 0; i < 2; i++) {
+        close_fd(&c->report[i]);
+        close_fd(&c->bond[i]);
+        close_fd(&c->gate[i]);
     }
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->bond) != 0) {
-        close_pair(report);
-        return false;
-    }
-    bool lend = terminal_wanted(&c->terminal);
-    const struct child_setup setup = {.bond = c->bond,
-                                      .report = report[1],
-                                      .parent = getpid(),
-                                      .terminal = lend ? c->terminal.fd : -1};
-    c->pid = fork_if_allowed(c->permit);
-    if (c->pid == 0) {
-        become(spec, &setup);
-    }
-    int error = errno;
-    (void)close(report[1]);
-    if (c->pid < 0) {
-        (void)close(report[0]);
-        close_pair(c->bond);
-        errno = error;
-        return false;
-    }
-    if (lend) {
-        terminal_lend(&c->terminal, c->pid);
-    }
-    c->exec_fd = report[0];
-    return true;
+    close_fd(&c->terminal.fd);
 }
 
-bool child_start(struct child *c, const struct child_spec *spec)
+/* Lets the child start the command when the guardian, if there is one, knows its group. 0 or errno. */
+static int open_gate(struct child *c)
 {
-    *c = (struct child){.exec_fd = -1, .bond = {-1, -1}, .permit = spec->permit};
+    int rc = zkr_client_guard_group(c->h->env->client, c->pid);
+    int error = rc == ZKR_OK || rc == ZKR_ESTATE ? 0 : zkr_last_error()->sys_errno;
+    if (error == 0 && write(c->gate[1], "", 1) != 1) {
+        error = errno;
+    }
+    close_fd(&c->gate[0]);
+    close_fd(&c->gate[1]);
+    return error;
+}
+
+/* The child, which has not become the command. */
+static void give_up(struct child *c)
+{
+    (void)pthread_mutex_lock(&c->h->mu);
+    (void)kill(c->pid, SIGKILL);
+    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    c->h->group = 0;
+    (void)pthread_mutex_unlock(&c->h->mu);
+}
+
+/* False: errno says why, ECANCELED: the lock is lost. */
+static bool start(struct child *c)
+{
     terminal_begin(&c->terminal);
     /* Orphans of the group become children of zkr, which then learns of their end. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    bool started = start(c, spec);
-    int error = errno;
-    if (!started) {
-        terminal_end(&c->terminal);
+    bool made = pipe2(c->report, O_CLOEXEC) == 0 && pipe2(c->gate, O_CLOEXEC) == 0 &&
+                socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->bond) == 0;
+    bool lend = terminal_wanted(&c->terminal);
+    pid_t parent = getpid();
+    c->pid = made ? fork_unless_lost(c->h) : -1;
+    if (c->pid == 0) {
+        become(c, parent, lend);
     }
-    errno = error;
-    return started;
+    int error = c->pid < 0 ? errno : open_gate(c);
+    if (error != 0) {
+        if (c->pid > 0) {
+            give_up(c);
+        }
+        close_all(c);
+        errno = error;
+        return false;
+    }
+    close_fd(&c->report[1]);
+    if (lend) {
+        terminal_lend(&c->terminal, c->pid);
+    }
+    return true;
 }
 
-void child_read_exec(struct child *c)
+/* Reads the outcome of exec, if it is not known yet. */
+static void read_exec(struct child *c)
 {
-    int error;
-    if (c->exec_fd < 0) {
-        return;
-    }
-    ssize_t n = read(c->exec_fd, &error, sizeof(error));
+    int error = 0;
+    ssize_t n = c->report[0] >= 0 ? read(c->report[0], &error, sizeof(error)) : 0;
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return;
     }
     if (n == (ssize_t)sizeof(error)) {
         c->exec_errno = error;
     }
-    (void)close(c->exec_fd);
-    c->exec_fd = -1;
+    close_fd(&c->report[0]);
 }
 
-/* Under the mutex: child_deny() must not kill a group whose number is in use again. */
-void child_reap(struct child *c)
+/* --- its end --- */
+
+/*
+ * Collects processes of the group that have ended or stopped, orphans included. Under the mutex, as a loss kills the group
+ * from another thread, and must not kill a group whose number is in use again.
+ */
+static void reap(struct child *c)
 {
     int status;
     pid_t pid;
-    (void)pthread_mutex_lock(&c->permit->mu);
+    (void)pthread_mutex_lock(&c->h->mu);
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         if (pid != c->pid) {
             continue;
         }
-        if (WIFSTOPPED(status)) {
-            c->stopped_by = WSTOPSIG(status);
-            continue;
-        }
-        c->stopped_by = 0;
-        if (!WIFCONTINUED(status)) {
+        c->stopped_by = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+        if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) {
             c->reaped = true;
             c->status = status;
         }
     }
     c->gone = c->reaped && kill(-c->pid, 0) != 0 && errno == ESRCH;
     if (c->gone) {
-        c->permit->group = 0;
+        c->h->group = 0;
     }
-    (void)pthread_mutex_unlock(&c->permit->mu);
+    (void)pthread_mutex_unlock(&c->h->mu);
 }
 
-bool child_kill(const struct child *c, int signo)
+/* Sends a signal to the whole group. False: not permitted (a set-user-ID program). */
+static bool send_signal(const struct child *c, int signo)
 {
     return kill(-c->pid, signo) == 0 || errno != EPERM;
 }
 
+static bool send_kill_signal(const struct child *c)
+{
+    bool allowed = send_signal(c, c->h->kill_signal);
+    (void)send_signal(c, SIGCONT);
+    return allowed;
+}
+
+/* The lease is looked at before anything else, above all after zkr was stopped. */
+static void check_lease(struct child *c)
+{
+    enum lease_phase phase = held_step(c->h);
+    bool allowed = true;
+    if (phase == LEASE_OVER) {
+        allowed = send_signal(c, SIGKILL);
+    } else if (phase == LEASE_DOUBT && !c->killed) {
+        allowed = send_kill_signal(c);
+    }
+    if (phase != LEASE_SURE && !c->killed) {
+        c->killed = true;
+        if (!allowed) {
+            cli_note("not allowed to kill process group %ld; it goes on without the "
+                     "lock; run zkr itself with its privileges",
+                     (long)c->pid);
+        }
+    }
+}
+
+/* The lock is released when the group has gone, also when revoked again. */
+static void check_revocation(struct child *c)
+{
+    if (held_is_revoked(c->h) && c->end_at == 0) {
+        cli_note("asked to release %.1000s: ending the command", c->h->path);
+        c->end_at = cli_now_ms() + held_patience(c->h);
+        (void)send_kill_signal(c);
+    }
+    if (c->end_at != 0 && cli_until(c->end_at) == 0) {
+        (void)send_signal(c, SIGKILL);
+    }
+}
+
+/* The group is gone. Notes whether ^C or ^\ of the terminal, which only the group got, ended the command. */
+static void end(struct child *c)
+{
+    bool had = terminal_take(&c->terminal, c->pid);
+    int by = WIFSIGNALED(c->status) ? WTERMSIG(c->status) : 0;
+    if (by) {
+        terminal_reset(&c->terminal);
+    }
+    read_exec(c);
+    close_all(c);
+    (void)zkr_client_guard_group(c->h->env->client, 0);
+    c->interrupted = had && (by == SIGINT || by == SIGQUIT);
+}
+
+/* --- stop and continue --- */
+
 static void go_on(struct child *c)
 {
     c->stopped_by = 0;
-    (void)child_kill(c, SIGCONT);
+    (void)send_signal(c, SIGCONT);
 }
 
-void child_resume(struct child *c)
+/* Continues the group, in the foreground if zkr is there. */
+static void resume(struct child *c)
 {
     struct terminal *t = &c->terminal;
     if (terminal_wanted(t) || (t->lent && terminal_is_ours(t))) {
@@ -382,38 +496,144 @@ void child_resume(struct child *c)
     go_on(c);
 }
 
-bool child_stop(struct child *c, bool requested)
+/* The command has stopped. Does zkr have to stop as well? */
+static bool stops_us(struct child *c)
 {
     struct terminal *t = &c->terminal;
     int by = c->stopped_by;
     bool asks = by == SIGTTIN || by == SIGTTOU;
-    if (asks && !requested && terminal_is_ours(t)) {
+    if (asks && !c->stop && terminal_is_ours(t)) {
         terminal_lend(t, c->pid);
         go_on(c);
         return false;
     }
     bool had = terminal_take(t, c->pid);
-    return had || requested || (t->fd >= 0 && (asks || by == SIGTSTP));
+    return had || c->stop || (t->fd >= 0 && (asks || by == SIGTSTP));
 }
 
-int child_exit(const struct child *c)
+/*
+ * Stops the group of zkr as the terminal would, so that the shell sees the job stop. Returns
+ * when continued, or at once when there is no shell to do that.
+ */
+static void stop_ourselves(struct child *c)
 {
-    return WIFSIGNALED(c->status) ? cli_exit_signal(WTERMSIG(c->status))
-                                  : WEXITSTATUS(c->status);
+    (void)held_rest(c->h);
+    (void)kill(0, SIGTSTP);
+    if (!c->h->env->signals.stop_ignored) {
+        signals_mask_stop(SIG_UNBLOCK);
+        signals_mask_stop(SIG_BLOCK);
+    }
+    c->stop = false;
+    c->resume = true;
 }
 
-bool child_end(struct child *c)
+static void check_group(struct child *c)
 {
-    bool had = terminal_take(&c->terminal, c->pid);
-    int by = WIFSIGNALED(c->status) ? WTERMSIG(c->status) : 0;
-    if (by) {
-        terminal_reset(&c->terminal);
+    read_exec(c);
+    reap(c);
+    bool sure = c->h->phase == LEASE_SURE;
+    if (c->resume && sure) {
+        resume(c);
     }
-    terminal_end(&c->terminal);
-    if (c->exec_fd >= 0) {
-        (void)close(c->exec_fd);
-        c->exec_fd = -1;
+    c->resume = false;
+    if (c->stopped_by && !c->reaped && sure && stops_us(c)) {
+        stop_ourselves(c);
     }
-    close_pair(c->bond);
-    return had && (by == SIGINT || by == SIGQUIT);
+}
+
+/* --- running it --- */
+
+static void forward_signals(struct child *c)
+{
+    int signo;
+    while ((signo = signals_next(&c->h->env->signals)) != 0) {
+        if (signals_is_forwarded(signo)) {
+            (void)send_signal(c, signo);
+            c->stopping = c->stopping || (signo != SIGUSR1 && signo != SIGUSR2);
+        } else if (signo == SIGNALS_TIMER) {
+            held_doubt(c->h); /* zkr was stopped for too long */
+        } else if (signo == SIGCONT) {
+            c->resume = true;
+        } else if (signo == SIGTSTP) {
+            c->stop = true;
+            (void)send_signal(c, SIGTSTP);
+        }
+    }
+}
+
+static void wait_for_event(const struct child *c)
+{
+    enum { ORPHANS_MS = 20 };
+    int64_t rest = held_rest(c->h);
+    if (c->reaped) { /* no signal tells of the end of others than our children */
+        rest = cli_lesser(rest, ORPHANS_MS);
+    }
+    if (c->end_at != 0) {
+        int64_t left = cli_until(c->end_at);
+        rest = cli_lesser(rest, left > ORPHANS_MS ? left : ORPHANS_MS);
+    }
+    (void)held_sleep(c->h, c->report[0], rest);
+}
+
+/* Returns 0, or the errno of a failed start. */
+static int run(struct child *c)
+{
+    struct held *h = c->h;
+    signals_take_stop(&h->env->signals);
+    /* Sets the timer: zkr may be stopped as soon as there is a child. */
+    (void)held_rest(h);
+    if (!start(c)) {
+        h->lost = errno == ECANCELED;
+        return h->lost ? 0 : errno;
+    }
+    for (;;) {
+        check_lease(c);
+        check_revocation(c);
+        check_group(c);
+        if (c->gone) {
+            break;
+        }
+        if (!c->resume) {
+            wait_for_event(c);
+        }
+        forward_signals(c);
+    }
+    /* A lease that is sure now was sure all the time. */
+    h->lost = held_step(h) == LEASE_OVER || c->killed;
+    end(c);
+    return c->exec_errno;
+}
+
+int child_run(struct held *h)
+{
+    struct child c = {.h = h,
+                      .envp = make_environment(h),
+                      .report = {-1, -1},
+                      .bond = {-1, -1},
+                      .gate = {-1, -1}};
+    h->failed = true;
+    if (!c.envp) {
+        return cli_fail_memory();
+    }
+    int fault = run(&c);
+    free_environment(c.envp);
+    h->ended = c.stopping || c.interrupted || c.end_at != 0;
+    h->failed = fault != 0;
+    if (h->failed) {
+        return cli_fail(CLI_COMMAND,
+                        "cannot start '%.1000s': %s; check the command and $PATH",
+                        h->env->globals.command[0], strerrordesc_np(fault));
+    }
+    if (h->lost) {
+        return held_say_lost(h, "the command was killed; check what it left undone, "
+                                "then run it again");
+    }
+    if (!WIFSIGNALED(c.status)) {
+        return WEXITSTATUS(c.status);
+    }
+    /* ^C reached the command alone: a script that runs zkr has to learn of it. */
+    if (c.interrupted && getpid() != getpgrp()) {
+        h->env->die_of = WTERMSIG(c.status);
+    }
+    return cli_exit_signal(WTERMSIG(c.status));
 }

@@ -2,14 +2,19 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,8 +53,6 @@ int cli_fail(int status, const char *format, ...)
     return status;
 }
 
-enum { STAMP = 32 };
-
 /* UTC, as 2026-01-31T23:59:59.123Z. */
 static void stamp(char *buf, size_t size)
 {
@@ -78,7 +81,7 @@ void cli_log(int level, const char *line, void *ctx)
     if (foreign && level >= ZKR_LOG_INFO && *most < ZKR_LOG_DEBUG) {
         return;
     }
-    char time[STAMP], text[LINE_SIZE];
+    char time[32], text[LINE_SIZE];
     stamp(time, sizeof(time));
     const char *name = names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0];
     int printed = snprintf(text, sizeof(text), "zkr: %s: time=%s %s", name, time,
@@ -93,7 +96,8 @@ enum {
     ZK_NOT_READ_ONLY = -119
 };
 
-int cli_exit_of(int rc)
+/* The exit code for a ZKR_E… code other than a conflict. */
+static int exit_of(int rc)
 {
     switch (rc) {
     case ZKR_EINVAL:
@@ -119,7 +123,7 @@ static const char *remedy(int rc)
     if (rc == ZKR_ENONODE) {
         return "; create it first, or leave it out of -z";
     }
-    switch (cli_exit_of(rc)) {
+    switch (exit_of(rc)) {
     case CLI_DENIED:
         return "; check --auth, and the ACL of the path";
     case CLI_SERVER:
@@ -133,17 +137,22 @@ static const char *remedy(int rc)
 
 int cli_fail_thread(void)
 {
-    int error = errno;
-    if (error == EMFILE || error == ENFILE) {
-        return cli_fail(CLI_INTERNAL,
-                        "cannot open a descriptor: %s; raise the limit of open files "
-                        "(ulimit -n)",
-                        strerrordesc_np(error));
-    }
-    return cli_fail(
-        CLI_INTERNAL,
-        "cannot start a thread: %s; raise the limit of processes (ulimit -u)",
-        strerrordesc_np(error));
+    bool files = errno == EMFILE || errno == ENFILE;
+    return cli_fail(CLI_INTERNAL, "cannot %s: %s; raise the limit of %s",
+                    files ? "open a descriptor" : "start a thread",
+                    strerrordesc_np(errno),
+                    files ? "open files (ulimit -n)" : "processes (ulimit -u)");
+}
+
+int cli_fail_memory(void)
+{
+    return cli_fail(CLI_INTERNAL, "out of memory");
+}
+
+int cli_fail_limits(void)
+{
+    return cli_fail(CLI_INTERNAL,
+                    "out of memory or descriptors; raise the limits (ulimit)");
 }
 
 int cli_fail_rc(int rc)
@@ -153,8 +162,52 @@ int cli_fail_rc(int rc)
     if (known && e->zk_rc == ZK_INVALID_ACL) {
         return cli_fail(CLI_DENIED, "%s; check --acl", e->message);
     }
-    return cli_fail(cli_exit_of(rc), "%s%s", known ? e->message : zkr_strerror(rc),
+    return cli_fail(exit_of(rc), "%s%s", known ? e->message : zkr_strerror(rc),
                     remedy(rc));
+}
+
+/* --- files with secrets --- */
+
+enum { FILE_MOST = 262144 };
+
+void cli_free_file(char *text)
+{
+    if (text) {
+        explicit_bzero(text, FILE_MOST);
+    }
+    free(text);
+}
+
+/* False: errno says why. */
+static bool read_all(int fd, char *text)
+{
+    size_t used = 0;
+    ssize_t n = 1;
+    while (n > 0 && used < FILE_MOST) {
+        n = read(fd, text + used, FILE_MOST - used);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    errno = n < 0 ? errno : EFBIG;
+    return n == 0;
+}
+
+char *cli_read_file(const char *file, mode_t *mode)
+{
+    struct stat st = {.st_mode = 0};
+    /* A pipe without a writer must not block. */
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = fd >= 0 && fstat(fd, &st) == 0 ? calloc(1, FILE_MOST + 1) : NULL;
+    bool whole = text && read_all(fd, text);
+    int error = errno;
+    if (!whole) {
+        cli_free_file(text);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    *mode = st.st_mode;
+    errno = error;
+    return whole ? text : NULL;
 }
 
 int cli_flush(void)
@@ -168,6 +221,86 @@ int cli_flush(void)
                : cli_fail(CLI_INTERNAL, "cannot write: %s", strerrordesc_np(errno));
 }
 
+/* --- messages to a service manager --- */
+
+static struct {
+    struct sockaddr_un to;
+    socklen_t length; /* of that address; 0: no service manager listens */
+    int64_t every_ms; /* between two keep-alive messages; 0: no watchdog */
+    int64_t next;     /* when the next one is due */
+} manager;
+
+/* A path, or @ and the name of an abstract socket. */
+static void read_socket(void)
+{
+    const char *name = cli_variable("NOTIFY_SOCKET");
+    size_t length = name ? strlen(name) : 0;
+    if (length < 2 || length >= sizeof(manager.to.sun_path) || !strchr("/@", name[0])) {
+        return;
+    }
+    manager.to.sun_family = AF_UNIX;
+    memcpy(manager.to.sun_path, name, length);
+    if (name[0] == '@') {
+        manager.to.sun_path[0] = '\0';
+    }
+    manager.length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+}
+
+/* Twice as often as necessary. */
+static void read_watchdog(void)
+{
+    const char *usec = cli_variable("WATCHDOG_USEC"),
+               *pid = cli_variable("WATCHDOG_PID");
+    int64_t every, whose = getpid();
+    if (usec && cli_parse_int(usec, 1, INT64_MAX, &every) &&
+        (!pid || cli_parse_int(pid, 1, INT64_MAX, &whose)) && whose == getpid()) {
+        manager.every_ms = every / 2000 > 0 ? every / 2000 : 1;
+    }
+}
+
+void cli_notify_begin(void)
+{
+    read_socket();
+    if (manager.length > 0) {
+        read_watchdog();
+    }
+}
+
+void cli_notify(const char *format, ...)
+{
+    enum { LINES = 2048, PATIENCE_US = 200000 };
+    const struct timeval patience = {.tv_usec = PATIENCE_US};
+    char text[LINES];
+    va_list args;
+    int fd = manager.length > 0 ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+    if (fd < 0) {
+        return;
+    }
+    va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    (void)!sendto(fd, text, strlen(text), MSG_NOSIGNAL,
+                  (const struct sockaddr *)&manager.to, manager.length);
+    (void)close(fd);
+}
+
+void cli_alive(void)
+{
+    if (manager.every_ms > 0 && cli_until(manager.next) == 0) {
+        manager.next = cli_now_ms() + manager.every_ms;
+        cli_notify("WATCHDOG=1");
+    }
+}
+
+int64_t cli_alive_rest(int64_t ms)
+{
+    return manager.every_ms > 0 ? cli_lesser(cli_until(manager.next), ms) : ms;
+}
+
+/* --- variables and numbers --- */
+
 const char *cli_variable(const char *name)
 {
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
@@ -175,66 +308,41 @@ const char *cli_variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* Digits only. Returns what follows them, or NULL when the number is too large. */
-static const char *take_digits(const char *text, int64_t most, int64_t *value)
+bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value)
 {
-    *value = 0;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        int64_t digit = *text - '0';
+    const char *at = text;
+    for (*value = 0; *at >= '0' && *at <= '9'; at++) {
+        int64_t digit = *at - '0';
         if (*value > (most - digit) / 10) {
-            return NULL;
+            return false;
         }
         *value = *value * 10 + digit;
     }
-    return text;
-}
-
-bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value)
-{
-    const char *end = take_digits(text, most, value);
-    return end && end != text && *end == '\0' && *value >= least;
-}
-
-/* The digits behind the point, as milliseconds, rounded up. */
-static const char *take_fraction(const char *text, int64_t *ms)
-{
-    int64_t weight = 100;
-    bool rest = false;
-    for (; *text >= '0' && *text <= '9'; text++) {
-        *ms += (*text - '0') * weight;
-        rest = rest || (weight == 0 && *text != '0');
-        weight /= 10;
-    }
-    *ms += rest ? 1 : 0;
-    return text;
+    return at != text && *at == '\0' && *value >= least;
 }
 
 bool cli_parse_seconds(const char *text, int64_t *ms)
 {
-    enum { MOST = 1000000000 };
-    int64_t whole, part = 0;
-    const char *end = take_digits(text, MOST, &whole);
-    if (!end) {
-        return false;
+    enum { MOST = 1000000000, MS = 1000 };
+    int64_t seconds = 0, part = 0, unit = MS; /* of the digit read last, in ms */
+    const char *from = text;
+    bool more = false; /* than part tells */
+    for (; *text >= '0' && *text <= '9' && seconds <= MOST; text++) {
+        seconds = seconds * 10 + (*text - '0');
     }
-    bool digits = end != text;
-    if (*end == '.') {
-        const char *point = end;
-        end = take_fraction(point + 1, &part);
-        digits = digits || end > point + 1;
+    bool digits = text > from, point = *text == '.';
+    for (text += point; point && *text >= '0' && *text <= '9'; text++) {
+        unit /= 10;
+        part += unit * (*text - '0');
+        more = more || (unit == 0 && *text > '0');
+        digits = true;
     }
-    *ms = whole * 1000 + part;
-    return digits && *end == '\0';
+    *ms = seconds * MS + part + more;
+    return digits && *text == '\0' && seconds <= MOST;
 }
 
 bool cli_parse_signal(const char *text, int *signo)
 {
-    static const struct {
-        const char *name;
-        int signo;
-    } names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},
-                 {"ABRT", SIGABRT}, {"KILL", SIGKILL}, {"USR1", SIGUSR1},
-                 {"USR2", SIGUSR2}, {"ALRM", SIGALRM}, {"TERM", SIGTERM}};
     int64_t number;
     if (cli_parse_int(text, 1, SIGRTMAX, &number)) {
         *signo = (int)number;
@@ -243,9 +351,10 @@ bool cli_parse_signal(const char *text, int *signo)
     if (strncasecmp(text, "SIG", 3) == 0) {
         text += 3;
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcasecmp(text, names[i].name) == 0) {
-            *signo = names[i].signo;
+    for (int i = 1; i < SIGRTMIN; i++) {
+        const char *name = sigabbrev_np(i);
+        if (name && strcasecmp(text, name) == 0) {
+            *signo = i;
             return true;
         }
     }

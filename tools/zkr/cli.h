@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /** Exit codes; part of the interface, see zkr.1. */
 enum cli_exit {
@@ -39,27 +40,39 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
  */
 void cli_log(int level, const char *line, void *ctx);
 
-/** The exit code for a ZKR_E… code other than a conflict. */
-int cli_exit_of(int rc);
-
 /** Reports that a thread, or a descriptor for one, could not be made; errno says why. Returns the exit code. */
 int cli_fail_thread(void);
-
+/** The same for memory, and for memory or descriptors. */
+int cli_fail_memory(void);
+int cli_fail_limits(void);
 /** Reports the last failure of the library. Returns the exit code. */
 int cli_fail_rc(int rc);
-
+/** A whole file as a string. *mode: its mode, 0 = not known. NULL: errno says why. */
+char *cli_read_file(const char *file, mode_t *mode);
+/** Wipes and frees what cli_read_file() returned. */
+void cli_free_file(char *text);
 /** Flushes stdout. Returns 0 or an exit code. Failures are reported, except a reader that closed its end. */
 int cli_flush(void);
 
+/* --- sd_notify(3) without its library, from one thread at a time, to whatever sets $NOTIFY_SOCKET --- */
+
+/** Reads $NOTIFY_SOCKET and $WATCHDOG_USEC. */
+void cli_notify_begin(void);
+/** Sends one datagram, or drops it when the socket is full. */
+void cli_notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Sends a keep-alive message if one is due. */
+void cli_alive(void);
+/** How long until the next keep-alive message is due, or @ms if that is less. */
+int64_t cli_alive_rest(int64_t ms);
+
+/* --- variables, numbers, the clock --- */
+
 /** An environment variable; NULL = not set, or empty. */
 const char *cli_variable(const char *name);
-
 /** Decimal seconds such as "1.5", rounded up to milliseconds. False: not a number in range. */
 bool cli_parse_seconds(const char *text, int64_t *ms);
-
 /** A decimal integer from @least to @most. */
 bool cli_parse_int(const char *text, int64_t least, int64_t most, int64_t *value);
-
 /** "TERM", "SIGTERM" or "15". */
 bool cli_parse_signal(const char *text, int *signo);
 
@@ -68,8 +81,12 @@ bool cli_parse_signal(const char *text, int *signo);
 
 /** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps: the clock of all deadlines. */
 int64_t cli_now_ms(void);
-
 /** Milliseconds from now until @at, 0 when it has passed; for poll(). */
 int cli_until(int64_t at);
+
+static inline int64_t cli_lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 #endif

@@ -1,16 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client.h"
 
-#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <zkr/zkr.h>
-
 #include "cli.h"
-#include "lease.h"
 
-int client_open(struct env *env, const char *owner)
+/* --- opening --- */
+
+static const char guardian_variable[] = "ZKR_GUARDIAN_PATH";
+
+/*
+ * The guardian is near zkr, wherever that was moved to: as both are installed, as both are built, or beside zkr. Says so
+ * to the library. False: it is not.
+ */
+static bool find_guardian(void)
+{
+    static const char *const near[] = {"/../libexec/zkr-guardian",
+                                       "/guardian/zkr-guardian", "/zkr-guardian"};
+    char path[PATH_MAX], *slash;
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = '\0';
+    slash = strrchr(path, '/');
+    for (size_t i = 0; slash && i < sizeof(near) / sizeof(near[0]); i++) {
+        size_t room = sizeof(path) - (size_t)(slash - path);
+        bool fits = snprintf(slash, room, "%s", near[i]) < (int)room;
+        if (fits && access(path, X_OK) == 0) {
+            /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+            return setenv(guardian_variable, path, 1) == 0;
+        }
+    }
+    return false;
+}
+
+/* What is said to the library is not for the command. */
+static int open_it(struct env *env, const zkr_client_options *o)
+{
+    bool said = o->guardian != 0 && !cli_variable(guardian_variable) && find_guardian();
+    int rc = zkr_client_open(&env->client, env->globals.servers, o);
+    if (said) {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nor do threads of the library read it */
+        (void)unsetenv(guardian_variable);
+    }
+    return rc;
+}
+
+int client_open(struct env *env, const char *owner, bool guarded)
 {
     const struct globals *g = &env->globals;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
@@ -20,7 +58,7 @@ int client_open(struct env *env, const char *owner)
     }
     o.session_timeout_ms = g->session_ms;
     o.connect_timeout_ms = g->connect_ms;
-    o.lease_probe_ms = lease_probe_pause(g->session_ms);
+    o.lease_probe_ms = g->session_ms / 15; /* held.h tells why so many */
     o.owner = owner;
     o.tls_cert = g->tls_cert;
     o.more_auth = g->auth.list;
@@ -31,7 +69,8 @@ int client_open(struct env *env, const char *owner)
         o.log = cli_log;
         o.log_ctx = (void *)(uintptr_t)&g->log_level;
     }
-    int rc = zkr_client_open(&env->client, g->servers, &o);
+    o.guardian = guarded ? ZKR_GUARDIAN_TRY : 0;
+    int rc = open_it(env, &o);
     if (rc == ZKR_EINVAL) {
         const char *fault = zkr_last_error()->message;
         return strncmp(fault, "option ", strlen("option ")) == 0
@@ -40,6 +79,8 @@ int client_open(struct env *env, const char *owner)
     }
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
+
+/* --- waiting, asking --- */
 
 int client_wait(const struct env *env, int64_t ms)
 {
@@ -58,89 +99,93 @@ int client_wait(const struct env *env, int64_t ms)
 
 int client_work(const struct env *env, client_work_fn work, void *ctx)
 {
-    struct signals_guard *guard = signals_guard_begin(&env->signals, CLI_NEVER, NULL);
-    if (!guard) {
+    struct signals_guard guard;
+    if (!signals_guard_begin(&guard, &env->signals, CLI_NEVER, NULL, NULL)) {
         return cli_fail_thread();
     }
     int status = work(ctx);
-    (void)signals_guard_end(guard);
+    (void)signals_guard_end(&guard);
     return status;
 }
 
-int client_ask(const struct env *env,
-               client_ask_fn ask,
-               void *object,
-               void *out,
-               int *status)
+bool client_try(const struct env *env, struct client_try *t)
 {
     enum { ATTEMPTS = 3 };
-    int rc = ZKR_ECONNLOSS;
-    for (int i = 0; i < ATTEMPTS && (rc == ZKR_ECONNLOSS || rc == ZKR_ESESSION); i++) {
-        *status = client_wait(env, env->globals.connect_ms);
-        if (*status != 0) {
-            return rc;
-        }
-        rc = ask(object, out);
+    bool broken = t->rc == ZKR_ECONNLOSS || t->rc == ZKR_ESESSION;
+    bool again = t->attempts == 0 || (t->attempts < ATTEMPTS && broken);
+    t->attempts++;
+    t->status = again             ? client_wait(env, env->globals.connect_ms)
+                : t->rc != ZKR_OK ? cli_fail_rc(t->rc)
+                                  : 0;
+    return again && t->status == 0;
+}
+
+int client_list(const struct env *env, zkr_mutex *mutex, zkr_contenders **out)
+{
+    struct client_try t = {0};
+    while (client_try(env, &t)) {
+        t.rc = zkr_mutex_contenders(mutex, out);
     }
-    return rc;
+    return t.status;
 }
 
-int client_list(const struct env *env,
-                client_ask_fn ask,
-                void *object,
-                zkr_contenders **out)
+int client_holders(const struct env *env, zkr_semaphore *s, zkr_contenders **out)
 {
-    int status;
-    int rc = client_ask(env, ask, object, out, &status);
-    return status != 0 || rc == ZKR_OK ? status : cli_fail_rc(rc);
+    struct client_try t = {0};
+    while (client_try(env, &t)) {
+        t.rc = zkr_semaphore_holders(s, out);
+    }
+    return t.status;
 }
 
-int client_list_mutex(void *mutex, void *out)
+int client_has_permits(const struct env *env, const char *path, bool *out)
 {
-    return zkr_mutex_contenders(mutex, out);
+    zkr_semaphore *semaphore;
+    zkr_contenders *leases = NULL;
+    int rc = zkr_semaphore_create(&semaphore, env->client, path, 1, NULL);
+    if (rc != ZKR_OK) {
+        return cli_fail_rc(rc);
+    }
+    int status = client_holders(env, semaphore, &leases);
+    const zkr_contender *first = zkr_contenders_get(leases, 0);
+    *out = first && first->kind == ZKR_KIND_LEASE;
+    zkr_contenders_free(leases);
+    (void)zkr_semaphore_destroy(semaphore);
+    return status;
 }
 
-int client_list_semaphore(void *semaphore, void *out)
+int client_survey(const struct env *env, const char *path, bool deep, zkr_survey **out)
 {
-    return zkr_semaphore_holders(semaphore, out);
+    struct client_try t = {0};
+    while (client_try(env, &t)) {
+        int rc = zkr_survey_read(env->client, path, deep ? ZKR_SURVEY_DEEP : 0, out);
+        t.rc = rc == ZKR_ENONODE ? ZKR_OK : rc;
+    }
+    return t.status;
 }
 
 /* --- showing it again --- */
 
-/*
- * Waits until the watch reports a change; checks for signals in between, and calls tick() each second. Neither costs the
- * servers anything. Sets *status when a signal or tick() ends the wait.
- */
-static int wait_or_stop(const struct signals *s,
-                        const struct client_watch *how,
-                        void *ctx,
-                        int *status)
-{
-    enum { CHECK_MS = 100, TICK_MS = 1000 };
-    int64_t tick_at = how->tick ? cli_now_ms() + TICK_MS : CLI_NEVER;
-    int rc = ZKR_ETIMEDOUT;
-    while (rc == ZKR_ETIMEDOUT && *status == 0) {
-        int signo = signals_stop(s);
-        if (signo) {
-            *status = cli_exit_signal(signo);
-        } else if (how->tick && cli_until(tick_at) == 0) {
-            tick_at = cli_now_ms() + TICK_MS;
-            *status = how->tick(ctx);
-        } else {
-            rc = how->wait(ctx, CHECK_MS);
-        }
-    }
-    return rc;
-}
-
+/* Neither the wait nor tick() costs the servers anything. */
 int client_watch(const struct env *env, const struct client_watch *how, void *ctx)
 {
-    int status = 0;
-    while (status == 0) {
-        int rc = wait_or_stop(&env->signals, how, ctx, &status);
-        if (status == 0) {
-            status = rc == ZKR_OK || zkr_err_retriable(rc) ? how->show(ctx)
-                                                           : cli_fail_rc(rc);
+    enum { CHECK_MS = 100, TICK_MS = 1000 };
+    int status = client_work(env, how->show, ctx);
+    int64_t tick_at = cli_now_ms() + TICK_MS;
+    while (status == 0 && how->wait) {
+        int rc = how->wait(ctx, CHECK_MS), signo = signals_stop(&env->signals);
+        if (signo) {
+            return cli_exit_signal(signo);
+        }
+        client_work_fn draw = how->show;
+        if (rc == ZKR_ETIMEDOUT) {
+            draw = cli_until(tick_at) == 0 ? how->tick : NULL;
+        } else if (rc != ZKR_OK && !zkr_err_retriable(rc)) {
+            return cli_fail_rc(rc);
+        }
+        if (draw) {
+            status = draw(ctx);
+            tick_at = cli_now_ms() + TICK_MS;
         }
     }
     return status;
@@ -150,6 +195,7 @@ int client_watch(const struct env *env, const struct client_watch *how, void *ct
 
 void client_exit(int status)
 {
+    stats_end();
     (void)cli_flush();
     _exit(status);
 }
@@ -159,16 +205,12 @@ bool client_is_done(const struct env *env)
     return zkr_client_flush(env->client, CLIENT_GRACE_MS) == ZKR_OK;
 }
 
-static _Noreturn void
-give_up(zkr_client *c, const struct client_end *how, bool silent, int status)
+static _Noreturn void give_up(zkr_client *c, bool silent, int status)
 {
-    stats_end(how->stats);
-    int64_t session_ms = zkr_client_session_timeout_ms(c);
     if (!silent) {
         cli_note("the servers have not confirmed that our node is deleted; it goes at "
-                 "the latest when the session times out, after %" PRId64 ".%03" PRId64
-                 " s",
-                 session_ms / 1000, session_ms % 1000);
+                 "the latest when the session times out, after %.3f s",
+                 (double)zkr_client_session_timeout_ms(c) / 1000);
     }
     client_exit(status);
 }
@@ -181,49 +223,51 @@ static void exit_late(void *status)
 /* zkr_client_close() can wait 2.5 s for a silent server; zkr need not. */
 static void close_until(const struct env *env, int64_t until, int status)
 {
-    const struct signals_cancel how = {exit_late, &status};
-    struct signals_guard *guard = signals_guard_begin(&env->signals, until, &how);
-    if (!guard) {
+    struct signals_guard guard;
+    if (!signals_guard_begin(&guard, &env->signals, until, exit_late, &status)) {
         client_exit(status);
     }
     (void)zkr_client_close(env->client);
-    (void)signals_guard_end(guard);
+    (void)signals_guard_end(&guard);
 }
 
-int client_end(const struct env *env, const struct client_end *how, int status)
+int client_end(struct env *env, int64_t until, bool silent, int status)
 {
-    zkr_client *c = env->client;
     enum { CHECK_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
-    int64_t now = cli_now_ms(), say = now + SAY_MS, until = how->until;
+    zkr_client *c = env->client;
+    int64_t now = cli_now_ms(), say = now + SAY_MS;
     if (until != CLI_NEVER) {
         until = (until > now ? until : now) + CLIENT_GRACE_MS;
     }
     while (c && zkr_client_flush(c, CHECK_MS) == ZKR_ETIMEDOUT) {
         int signo = signals_stop(&env->signals);
-        (void)signals_pulse(&env->signals, CHECK_MS);
+        bool refused = zkr_last_error()->zk_rc == NO_AUTH;
+        cli_alive();
         if (signo) {
-            give_up(c, how, false, cli_exit_signal(signo));
+            give_up(c, false, cli_exit_signal(signo));
         }
         if (cli_until(until) == 0) {
-            give_up(c, how, how->silent, status);
-        }
-        bool refused = zkr_last_error()->zk_rc == NO_AUTH;
-        if (cli_until(say) == 0 && refused) {
-            cli_note("we may not delete our node any more; it goes with our session, "
-                     "which ends now");
-            break;
+            give_up(c, silent, status);
         }
         if (cli_until(say) == 0) {
             say = CLI_NEVER;
-            cli_note("waiting for the servers to confirm that our node is deleted, or "
-                     "for the end of the session; a signal ends this");
+            cli_note("%s", refused
+                               ? "we may not delete our node any more; it goes with "
+                                 "our session, which ends now"
+                               : "waiting for the servers to confirm that our node "
+                                 "is deleted, or for the end of the session; a "
+                                 "signal ends this");
+            if (refused) {
+                break;
+            }
         }
     }
-    stats_end(how->stats);
+    stats_end();
     if (c && until != CLI_NEVER) {
         close_until(env, until, status);
     } else {
         (void)zkr_client_close(c);
     }
+    env->client = NULL;
     return status;
 }

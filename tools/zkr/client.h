@@ -1,58 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client of a subcommand: opened from the settings, used to ask the servers, and closed. */
+/* What a subcommand works with, above all its client: opened from the settings, used to ask the servers, and closed. */
 #ifndef ZKR_CLI_CLIENT_H
 #define ZKR_CLI_CLIENT_H
 
-#include <zkr/contenders.h>
+#include <zkr/zkr.h>
 
-#include "commands.h"
-#include "stats.h"
+#include "child.h"
+#include "options.h"
+#include "signals.h"
 
-/** Part of a subcommand. Returns 0 or an exit code, reported. */
+struct env {
+    struct globals globals;
+    struct fds fds;
+    struct signals signals;
+    zkr_client *client; /* set by client_open() */
+    int die_of;         /* end with this signal instead of an exit code, 0 = do not */
+};
+
+/** The subcommands, one a file. Each returns an exit code, reported. */
+int cmd_lock(struct env *env);
+int cmd_elect(struct env *env);
+int cmd_status(struct env *env);
+int cmd_ls(struct env *env);
+int cmd_revoke(struct env *env);
+int cmd_wait(struct env *env);
+
+/** Part of a subcommand. As all that returns 0 or an exit code, it has reported a failure. */
 typedef int (*client_work_fn)(void *ctx);
 
-/** Opens env->client, which connects in the background. @owner: NULL = the library's default. Returns 0 or an exit code, reported. */
-int client_open(struct env *env, const char *owner);
-
-/** Waits for the session, at most @ms. Returns 0 or an exit code, reported. */
+/**
+ * Opens env->client, which connects in the background. @owner: NULL = the library's default. @guarded: with a guardian, if
+ * there can be one.
+ */
+int client_open(struct env *env, const char *owner, bool guarded);
+/** Waits for the session, at most @ms. */
 int client_wait(const struct env *env, int64_t ms);
-
 /** Calls @work, which makes no node: a signal meanwhile ends the process at once. Returns what @work returns. */
 int client_work(const struct env *env, client_work_fn work, void *ctx);
 
-/** Asks the servers about an object. Returns a code of the library. */
-typedef int (*client_ask_fn)(void *object, void *out);
+/** A question to the servers, asked again if the connection breaks. Zeroed at first. */
+struct client_try {
+    int attempts;
+    int rc;     /* of the last attempt; set by the caller */
+    int status; /* when there are no more attempts: 0 or an exit code */
+};
 
-/**
- * Waits for the session, asks, and asks again if the connection breaks. Returns a code of the library. @status: 0, or an
- * exit code, reported, when there is no session.
- */
-int client_ask(const struct env *env,
-               client_ask_fn ask,
-               void *object,
-               void *out,
-               int *status);
-
-/** The same for a list of contenders. Returns 0 or an exit code, reported. */
-int client_list(const struct env *env,
-                client_ask_fn ask,
-                void *object,
-                zkr_contenders **out);
-
+/** Waits for the session. while (client_try(env, &t)) { t.rc = ...; } return t.status; */
+bool client_try(const struct env *env, struct client_try *t);
 /** The queue of a mutex, and the holders of permits of a semaphore. */
-int client_list_mutex(void *mutex, void *out);
-int client_list_semaphore(void *semaphore, void *out);
+int client_list(const struct env *env, zkr_mutex *mutex, zkr_contenders **out);
+int client_holders(const struct env *env, zkr_semaphore *s, zkr_contenders **out);
+/** Is @path a semaphore of which permits are held? */
+int client_has_permits(const struct env *env, const char *path, bool *out);
+/** The locks at and below @path. *out: NULL when there is no such node. */
+int client_survey(const struct env *env, const char *path, bool deep, zkr_survey **out);
 
-/** How to show a lock again at each change. */
+/** How to show a lock, and again at each change. */
 struct client_watch {
-    /* ZKR_OK: changed since last read; ZKR_ETIMEDOUT: not yet. */
+    /* ZKR_OK: changed since it was read; ZKR_ETIMEDOUT: not yet. NULL: show it once. */
     int (*wait)(void *ctx, int64_t timeout_ms);
     client_work_fn show; /* reads the lock and shows it */
     client_work_fn tick; /* shows it again each second, unchanged; NULL: never */
 };
 
-/** Until a signal, or what show() or tick() returns, ends it. Returns an exit code, reported. */
+/** Until a signal, or what show() or tick() returns, ends it. Returns an exit code. */
 int client_watch(const struct env *env, const struct client_watch *how, void *ctx);
+
+/* --- stats.c: --stats, a file with the client's metrics, which a thread rewrites from time to time --- */
+
+/** Writes @file for the first time. @path: of the lock. All are borrowed. Returns 0 or an exit code. */
+int stats_begin(zkr_client *client, const char *file, const char *path);
+/** Has the file rewritten soon, after a change. */
+void stats_wake(void);
+/** Writes the file for the last time, before the client is closed. A no-op without stats_begin(), or after a first call. */
+void stats_end(void);
 
 /* --- the end of a subcommand that has made nodes, which have to be deleted first --- */
 
@@ -61,20 +82,14 @@ enum { CLIENT_GRACE_MS = 250, CLIENT_NOW = 0 };
 
 /** Have the servers confirmed within CLIENT_GRACE_MS that our nodes are deleted? */
 bool client_is_done(const struct env *env);
-
 /** Flushes stdout and ends the process without closing the client. */
 _Noreturn void client_exit(int status);
 
-struct client_end {
-    int64_t until;       /* when to give up, plus CLIENT_GRACE_MS; or CLI_NEVER */
-    struct stats *stats; /* ended before the client */
-    bool silent;         /* giving up needs no message */
-};
-
 /**
  * Waits until the servers have confirmed that our nodes are deleted, or the session has ended; then closes the client. Says
- * so when that takes longer than a second. A signal, or the end of the time, ends the process with a message. Returns @status.
+ * so when that takes longer than a second. A signal, or the time @until plus CLIENT_GRACE_MS, ends the process, with a
+ * message unless that time is over and @silent. Returns @status.
  */
-int client_end(const struct env *env, const struct client_end *how, int status);
+int client_end(struct env *env, int64_t until, bool silent, int status);
 
 #endif

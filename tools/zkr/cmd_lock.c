@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: run a command while holding a lock. */
-#include <getopt.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <zkr/zkr.h>
 
 #include "cli.h"
 #include "held.h"
@@ -17,25 +14,22 @@
 static const char usage[] =
     "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
     "       zkr [OPTION]... lock [OPTION]... PATH -c 'SHELL TEXT'\n"
-    "       zkr [OPTION]... lock [OPTION]... PATH\n"
-    "\n"
-    "Runs COMMAND while holding the lock at PATH. Without one: prints the holder "
-    "line,\n"
-    "then holds until a signal or the end of its input.\n"
-    "\n"
+    "       zkr [OPTION]... lock [OPTION]... PATH\n\n"
+    "Runs COMMAND while holding the lock at PATH. Without one: prints the holder\n"
+    "line, then holds until a signal or the end of its input.\n\n"
     "  -n, --nb, --nonblock          fail rather than wait\n"
     "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
     "                                0 = -n\n"
+    "      --max-queue N             fail if so many wait already\n"
     "  -E, --conflict-exit-code N    exit code if it was not obtained; default 1\n"
     "  -x, -e, --exclusive           the default\n"
     "  -s, --shared                  together with others that hold it by -s\n"
-    "      --rw                      -x like a writer of Curator's ReadWriteLock, see "
-    "zkr(1)\n"
+    "      --rw                      -x like a writer of Curator's ReadWriteLock, see\n"
+    "                                zkr(1)\n"
     "      --permits [N/]MAX         N permits, or 1, of the MAX of a semaphore\n"
     "      --also PATH               also this lock, all or none; may be repeated\n"
-    "      --on-revoke term|ignore   on 'zkr revoke', end the command and release "
-    "(the\n"
-    "                                default), or go on\n"
+    "      --on-revoke term|ignore   on 'zkr revoke', end the command and release\n"
+    "                                (the default), or go on\n"
     "  -c, --command TEXT            give TEXT to the shell\n"
     "  -i, --id ID                   what others see as the owner\n"
     "      --kill-signal SIG         the signal the command gets when the lock is in\n"
@@ -46,36 +40,28 @@ static const char usage[] =
     "      --min-hold SEC            keep the lock at least this long, even if the\n"
     "                                command has ended; default 0\n"
     "      --stats FILE              write metrics there, for node_exporter\n"
+    "      --no-guardian             if zkr is killed by KILL, the lock is free when "
+    "the\n"
+    "                                session has timed out, not at once\n"
     "      --verbose                 say how long it took and what is held\n"
-    "  -o, --close                   accepted, no effect\n"
-    "  -h, --help\n"
-    "  -V, --version\n";
-
-enum lock_kind {
-    LOCK_PLAIN,
-    LOCK_READ,
-    LOCK_WRITE,   /* the exclusive side of a read-write lock */
-    LOCK_PERMITS, /* of a semaphore */
-    LOCK_SEVERAL  /* all of several paths */
-};
+    "  -o, --close                   accepted, no effect\n";
 
 struct lock {
-    enum lock_kind kind;
-    const char **paths; /* PATH and those of --also */
+    const char **paths; /* PATH and those of --also: all of them or none */
     size_t path_count;
     int64_t permits, permits_max; /* 0: no --permits */
     bool shared, rw;              /* -s, --rw */
     const char *on_revoke;        /* NULL: not given */
-    struct command command;
     const char *id;
-    int64_t wait_ms; /* 0: no wait; or ZKR_FOREVER */
+    const char *stats; /* a file; NULL: no --stats */
+    int64_t wait_ms;   /* 0: no wait; or ZKR_FOREVER */
+    int64_t max_queue; /* 0: no --max-queue */
     int64_t conflict;
 
     zkr_mutex *mutex; /* borrowed from rwlock if there is one */
     zkr_rwlock *rwlock;
     zkr_semaphore *semaphore;
     zkr_multi_lock *multi;
-    zkr_ticket *ticket; /* NULL: not in the queue */
     struct held held;
 };
 
@@ -91,6 +77,11 @@ static bool take_no_wait(void *wait_ms, char *value)
 static bool take_exit_code(void *to, char *value)
 {
     return cli_parse_int(value, 0, 255, to);
+}
+
+static bool take_max_queue(void *to, char *value)
+{
+    return cli_parse_int(value, 1, INT32_MAX, to);
 }
 
 static bool take_signal(void *to, char *value)
@@ -138,86 +129,74 @@ static bool take_on_revoke(void *to, char *value)
     return strcmp(value, "ignore") == 0 || strcmp(value, "term") == 0;
 }
 
-static int take_options(struct lock *l, int argc, char **argv)
+static int take_options(struct lock *l)
 {
+    bool ignored;
     struct held *h = &l->held;
+    struct globals *g = &h->env->globals;
     const struct option_row rows[] = {
         {"exclusive", 'x', option_off, &l->shared, NULL},
         {NULL, 'e', option_off, &l->shared, NULL},
         {"shared", 's', option_on, &l->shared, NULL},
         {"unlock", 'u', NULL, NULL, "a lock ends with its zkr; send that a signal"},
         {"no-fork", 'F', NULL, NULL, "zkr has to stay, to mind the session"},
-        {"close", 'o', option_ignored, NULL, NULL},
+        {"close", 'o', option_on, &ignored, NULL},
         {"nb", 'n', take_no_wait, &l->wait_ms, NULL},
         {"nonblock", 'n', take_no_wait, &l->wait_ms, NULL},
         {"wait", 'w', option_seconds, &l->wait_ms, "seconds"},
         {"timeout", 'w', option_seconds, &l->wait_ms, "seconds"},
         {"conflict-exit-code", 'E', take_exit_code, &l->conflict, "0 to 255"},
-        {"command", 'c', option_text, &l->command.text, "a text"},
+        {"max-queue", 0, take_max_queue, &l->max_queue, "a number from 1 on"},
+        {"command", 'c', option_text, &g->text, "a text"},
         {"id", 'i', option_text, &l->id, "a text"},
         {"kill-signal", 0, take_signal, &h->kill_signal, "a signal such as TERM"},
-        {"kill-after", 0, take_kill_after, &h->lease.wanted_ms, "seconds or auto"},
+        {"kill-after", 0, take_kill_after, &h->kill_after_ms, "seconds or auto"},
         {"lock-delay", 0, option_seconds, &h->delay_ms, "seconds"},
         {"min-hold", 0, option_seconds, &h->min_hold_ms, "seconds"},
-        {"stats", 0, option_text, &h->stats.file, "a file"},
+        {"stats", 0, option_text, &l->stats, "a file"},
+        {"no-guardian", 0, option_on, &h->no_guardian, NULL},
         {"rw", 0, option_on, &l->rw, NULL},
         {"permits", 0, take_permits, l, permits_needs},
         {"also", 0, take_also, l, "a path"},
         {"on-revoke", 0, take_on_revoke, &l->on_revoke, "term or ignore"},
         OPTIONS_END};
-    return options_take(&h->env->globals, usage, rows, argc, argv);
-}
-
-/* PATH and the command, which follow the options. */
-static int take_operands(struct lock *l, char **operands)
-{
-    int rc = options_command(&l->command, "lock", operands);
-    l->paths[0] = l->held.path = operands[0];
+    int rc = options_command(g, usage, rows);
+    l->paths[0] = h->path = g->path;
     l->path_count++;
-    if (rc == OPTIONS_GO_ON) {
-        rc = settings_take_rest(&l->held.env->globals);
-    }
-    for (size_t i = 0; i < l->path_count && rc == OPTIONS_GO_ON; i++) {
-        rc = options_check_path(&l->held.env->globals, l->paths[i]);
-    }
     return rc;
 }
 
-/* The kind of lock; some options exclude each other. */
-static int choose_kind(struct lock *l)
+/* Some options exclude each other. */
+static int check_kind(struct lock *l)
 {
     bool sided = l->shared || l->rw, several = l->path_count > 1;
-    if (several && (sided || l->permits_max > 0)) {
-        return options_refuse("lock", "--also takes exclusive locks alone: no -s, --rw "
-                                      "or --permits");
+    bool permits = l->permits_max > 0;
+    const char *fault = NULL;
+    if (several && (sided || permits)) {
+        fault = "--also takes exclusive locks alone: no -s, --rw or --permits";
+    } else if (permits && sided) {
+        fault = "--permits goes with neither -s nor --rw";
+    } else if (l->max_queue > 0 && (several || sided || permits)) {
+        fault =
+            "--max-queue goes with exclusive locks alone: no -s, --rw, --permits or "
+            "--also";
+    } else if (l->on_revoke && (several || permits)) {
+        fault = "--on-revoke: a holder with --also or --permits is never asked to "
+                "release";
     }
-    if (l->permits_max > 0 && sided) {
-        return options_refuse("lock", "--permits goes with neither -s nor --rw");
-    }
-    if (l->on_revoke && (several || l->permits_max > 0)) {
-        return options_refuse("lock",
-                              "--on-revoke: a holder with --also or --permits is "
-                              "never asked to release");
-    }
-    l->kind = several              ? LOCK_SEVERAL
-              : l->permits_max > 0 ? LOCK_PERMITS
-              : l->shared          ? LOCK_READ
-              : l->rw              ? LOCK_WRITE
-                                   : LOCK_PLAIN;
-    return OPTIONS_GO_ON;
+    return fault ? options_refuse(&l->held.env->globals, "%s", fault) : OPTIONS_GO_ON;
 }
 
-static int take_arguments(struct lock *l, int argc, char **argv)
+static int take_arguments(struct lock *l)
 {
     enum { NO_WAIT_CONNECT_MS = 5000 };
     struct globals *g = &l->held.env->globals;
-    int rc = take_options(l, argc, argv);
-    if (rc == OPTIONS_GO_ON) {
-        rc = take_operands(l, argv + optind);
+    int rc = take_options(l);
+    rc = rc == OPTIONS_GO_ON ? settings_take_rest(g) : rc;
+    for (size_t i = 0; i < l->path_count && rc == OPTIONS_GO_ON; i++) {
+        rc = options_check_path(g, l->paths[i]);
     }
-    if (rc == OPTIONS_GO_ON) {
-        rc = choose_kind(l);
-    }
+    rc = rc == OPTIONS_GO_ON ? check_kind(l) : rc;
     if (l->wait_ms == 0 && !g->connect_given) {
         g->connect_ms = NO_WAIT_CONNECT_MS;
     }
@@ -226,41 +205,20 @@ static int take_arguments(struct lock *l, int argc, char **argv)
 
 /* --- the ticket --- */
 
-/* Called by a thread of the library, like on_revoke(). */
-static void on_ticket(zkr_ticket *t, int state, void *ctx)
-{
-    struct lock *l = ctx;
-    zkr_lost lost = {.reason = ZKR_LOST_LEASE};
-    if (state == ZKR_TICKET_LOST) {
-        (void)zkr_ticket_lost(t, &lost, sizeof(lost));
-        held_lost(&l->held, &lost);
-    }
-}
-
-static void on_revoke(zkr_mutex *m, void *ctx)
-{
-    struct lock *l = ctx;
-    (void)m;
-    held_revoked(&l->held);
-}
-
 static int create_mutex(struct lock *l, zkr_client *c)
 {
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_rwlock_options both = ZKR_RWLOCK_OPTIONS_INIT;
     bool ignored = l->on_revoke && strcmp(l->on_revoke, "ignore") == 0;
-    o.watch_node = 1;
-    o.on_revoke = ignored ? NULL : on_revoke;
-    o.on_revoke_ctx = l;
-    if (l->kind == LOCK_PLAIN) {
+    o.watch_node = both.watch_node = 1;
+    o.max_waiters = l->max_queue;
+    o.on_revoke = both.on_revoke = ignored ? NULL : held_on_revoke;
+    o.on_revoke_ctx = both.on_revoke_ctx = &l->held;
+    if (!l->shared && !l->rw) {
         return zkr_mutex_create(&l->mutex, c, l->held.path, &o);
     }
-    zkr_rwlock_options both = ZKR_RWLOCK_OPTIONS_INIT;
-    both.watch_node = o.watch_node;
-    both.on_revoke = o.on_revoke;
-    both.on_revoke_ctx = o.on_revoke_ctx;
     int rc = zkr_rwlock_create(&l->rwlock, c, l->held.path, &both);
-    l->mutex = l->kind == LOCK_READ ? zkr_rwlock_reader(l->rwlock)
-                                    : zkr_rwlock_writer(l->rwlock);
+    l->mutex = l->shared ? zkr_rwlock_reader(l->rwlock) : zkr_rwlock_writer(l->rwlock);
     return rc;
 }
 
@@ -271,10 +229,9 @@ static int create(struct lock *l)
     zkr_semaphore_options permits = ZKR_SEMAPHORE_OPTIONS_INIT;
     zkr_multi_lock_options several = ZKR_MULTI_LOCK_OPTIONS_INIT;
     permits.watch_node = several.watch_node = 1;
-    return l->kind == LOCK_PERMITS
-               ? zkr_semaphore_create(&l->semaphore, c, l->held.path, l->permits_max,
-                                      &permits)
-           : l->kind == LOCK_SEVERAL
+    return l->permits_max > 0 ? zkr_semaphore_create(&l->semaphore, c, l->held.path,
+                                                     l->permits_max, &permits)
+           : l->path_count > 1
                ? zkr_multi_lock_create(&l->multi, c, l->paths, l->path_count, &several)
                : create_mutex(l, c);
 }
@@ -282,47 +239,27 @@ static int create(struct lock *l)
 /* Joins the queue, and returns at once. Only -n makes a single try, which has no time limit in the library. */
 static int ask(struct lock *l)
 {
+    struct held *h = &l->held;
     int64_t ms = l->wait_ms;
     if (ms > 0) {
-        int left = cli_until(l->held.until);
+        int left = cli_until(h->until);
         ms = left > 0 ? left : 1;
     }
     return l->semaphore ? zkr_semaphore_request(l->semaphore, (int)l->permits, ms,
-                                                on_ticket, l, &l->ticket)
-           : l->multi   ? zkr_multi_lock_request(l->multi, ms, on_ticket, l, &l->ticket)
-                        : zkr_mutex_request(l->mutex, ms, on_ticket, l, &l->ticket);
-}
-
-static int wait_for_grant(void *lock)
-{
-    return zkr_ticket_wait(((struct lock *)lock)->ticket, ZKR_FOREVER);
-}
-
-static void cancel(void *lock)
-{
-    (void)zkr_ticket_release(((struct lock *)lock)->ticket);
-}
-
-static int read_grant(void *lock, struct held *h)
-{
-    const struct lock *l = lock;
-    int rc = zkr_ticket_node(l->ticket, h->node, h->node_size);
-    return rc == ZKR_OK ? zkr_ticket_fencing_token(l->ticket, &h->token) : rc;
-}
-
-static int64_t valid_for_ms(void *lock)
-{
-    const struct lock *l = lock;
-    return l->ticket ? zkr_ticket_valid_for_ms(l->ticket) : 0;
+                                                held_on_ticket, h, &h->ticket)
+           : l->multi
+               ? zkr_multi_lock_request(l->multi, ms, held_on_ticket, h, &h->ticket)
+               : zkr_mutex_request(l->mutex, ms, held_on_ticket, h, &h->ticket);
 }
 
 /* Leaves the queue. No callback of the ticket runs afterwards. */
 static void give_back(struct lock *l)
 {
-    if (l->ticket) {
-        (void)zkr_ticket_release(l->ticket);
-        (void)zkr_ticket_destroy(l->ticket); /* waits for a running callback */
-        l->ticket = NULL;
+    zkr_ticket *t = l->held.ticket;
+    if (t) {
+        (void)zkr_ticket_release(t);
+        (void)zkr_ticket_destroy(t); /* waits for a running callback */
+        l->held.ticket = NULL;
     }
 }
 
@@ -355,10 +292,9 @@ static void put_user(FILE *out)
 {
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
     const struct passwd *user = getpwuid(geteuid());
-    if (user) {
-        (void)fprintf(out, "\nuser=%s", user->pw_name);
-    } else {
-        (void)fprintf(out, "\nuser=%ld", (long)geteuid());
+    (void)fprintf(out, "\nuser=%s", user ? user->pw_name : "");
+    if (!user) {
+        (void)fprintf(out, "%ld", (long)geteuid());
     }
 }
 
@@ -393,16 +329,14 @@ static char *owner_text(char *const *command)
 /* No server answers. @done: all nodes are known to be gone; otherwise zkr exits at once. */
 static int no_answer(struct lock *l, bool done)
 {
-    const char *rest =
-        done ? "" : "; what it may have left there goes with the session";
     int status = l->wait_ms == 0 ? CLI_SERVER : (int)l->conflict;
     (void)cli_fail(
         status,
         "no server answers in time about %.1000s%s; try again later, or check "
         "-z and the servers",
-        l->held.path, rest);
+        l->held.path,
+        done ? "" : "; what it may have left there goes with the session");
     if (!done) {
-        stats_end(&l->held.stats);
         client_exit(status);
     }
     return status;
@@ -411,10 +345,10 @@ static int no_answer(struct lock *l, bool done)
 static int conflict(const struct lock *l)
 {
     return cli_fail((int)l->conflict,
-                    l->kind == LOCK_PERMITS
+                    l->permits_max > 0
                         ? "too few permits of %.1000s are free; 'zkr status %.1000s' "
                           "shows who has them"
-                    : l->kind == LOCK_SEVERAL
+                    : l->path_count > 1
                         ? "%.1000s, or a path of --also, is held by another; 'zkr "
                           "status %.1000s' and so on show by whom"
                         : "%.1000s is held by another; 'zkr status %.1000s' shows by "
@@ -422,59 +356,49 @@ static int conflict(const struct lock *l)
                     l->held.path, l->held.path);
 }
 
+static int full(const struct lock *l)
+{
+    return cli_fail((int)l->conflict,
+                    "%lld wait for %.1000s already; 'zkr status %.1000s' shows them",
+                    (long long)l->max_queue, l->held.path, l->held.path);
+}
+
 /* Reports whether another client holds the lock, or no server answers. */
 static int refuse(struct lock *l, int rc)
 {
     bool held = rc == ZKR_ETIMEDOUT;
+    if (rc == ZKR_OK) {
+        return cli_fail((int)l->conflict,
+                        "asked to release %.1000s before the command was started",
+                        l->held.path);
+    }
+    if (rc == ZKR_EBUSY) {
+        return full(l);
+    }
     if (!held && rc != ZKR_ENOANSWER && rc != ZKR_ECANCELED && rc != ZKR_ECONNLOSS) {
         return cli_fail_rc(rc);
     }
     if (held && l->wait_ms == 0) { /* the try has just read the queue */
         return conflict(l);
     }
+    give_back(l);
     bool done = client_is_done(l->held.env);
     return held && done ? conflict(l) : no_answer(l, done);
 }
 
-enum { HELD = -1, AGAIN = -2 }; /* besides exit codes; that of -E may be 0 */
-
-/* Joins the queue and waits. Returns HELD, AGAIN, or an exit code, reported. */
-static int try_once(struct lock *l)
-{
-    struct held *h = &l->held;
-    int code, rc = ask(l);
-    if (rc != ZKR_OK) {
-        return cli_fail_rc(rc);
-    }
-    switch (held_obtain(h, l->wait_ms == 0 ? h->until : CLI_NEVER, &code)) {
-    case HELD_START:
-        return HELD;
-    case HELD_OVER:
-        return AGAIN;
-    case HELD_REFUSED:
-        return refuse(l, code);
-    case HELD_LATE:
-        give_back(l);
-        return no_answer(l, client_is_done(h->env));
-    case HELD_REVOKED:
-        return cli_fail((int)l->conflict,
-                        "asked to release %.1000s before the command was started",
-                        h->path);
-    case HELD_ENDED:
-        break;
-    }
-    return code;
-}
-
-/* A lock that is lost before the command starts is queued for again. */
+/* Joins the queue and waits. A lock that is lost before the command starts is queued for again. */
 static int get(struct lock *l)
 {
-    int status = AGAIN;
-    while (status == AGAIN) {
-        status = try_once(l);
-        if (status != HELD) {
+    struct held *h = &l->held;
+    int status = HELD_AGAIN;
+    while (status == HELD_AGAIN) {
+        int rc = ask(l);
+        status = rc == ZKR_OK ? held_obtain(h, l->wait_ms == 0 ? h->until : CLI_NEVER)
+                              : cli_fail_rc(rc);
+        status = status == HELD_REFUSED ? refuse(l, h->refusal) : status;
+        if (status != HELD_START) {
             give_back(l);
-            held_reset(&l->held);
+            held_reset(h);
         }
     }
     return status;
@@ -485,17 +409,20 @@ static int begin(struct lock *l)
     struct held *h = &l->held;
     int64_t wait = l->wait_ms == 0 ? h->env->globals.connect_ms : l->wait_ms;
     h->until = wait == ZKR_FOREVER ? CLI_NEVER : h->started + wait;
-    h->what = l->kind == LOCK_PERMITS ? "permits of" : "lock on";
-    h->revocable = l->kind != LOCK_PERMITS && l->kind != LOCK_SEVERAL;
-    h->lease.wanted_ms = l->command.argv ? h->lease.wanted_ms : 0;
-    char *owner = l->id ? NULL : owner_text(l->command.argv);
+    h->what = l->permits_max > 0 ? "permits of" : "lock on";
+    h->revocable = l->permits_max == 0 && l->path_count == 1;
+    h->kill_after_ms = h->env->globals.command ? h->kill_after_ms : 0;
+    char *owner = l->id ? NULL : owner_text(h->env->globals.command);
     int status = held_begin(h, owner ? owner : l->id);
     free(owner);
     if (status != 0) {
         return status;
     }
     int rc = create(l);
-    return rc == ZKR_OK ? stats_begin(&h->stats) : cli_fail_rc(rc);
+    if (rc != ZKR_OK) {
+        return cli_fail_rc(rc);
+    }
+    return l->stats ? stats_begin(h->env->client, l->stats, h->path) : 0;
 }
 
 static int run(struct lock *l)
@@ -505,12 +432,8 @@ static int run(struct lock *l)
         held_say_waiting(&l->held);
         status = held_connect(&l->held);
     }
-    if (status == 0) {
-        status = get(l);
-    }
-    if (status == HELD) {
-        status = held_use(&l->held, l->command.argv);
-    }
+    status = status == 0 ? get(l) : status;
+    status = status == HELD_START ? held_use(&l->held, child_run) : status;
     give_back(l);
     (void)zkr_multi_lock_destroy(l->multi);
     (void)zkr_semaphore_destroy(l->semaphore);
@@ -519,22 +442,19 @@ static int run(struct lock *l)
     return held_end(&l->held, status);
 }
 
-int cmd_lock(struct env *env, int argc, char **argv)
+int cmd_lock(struct env *env)
 {
-    static const struct held_grantor ticket = {wait_for_grant, cancel, read_grant};
     struct lock l = {.wait_ms = ZKR_FOREVER, .conflict = CLI_HELD};
     l.held = (struct held){.env = env,
-                           .grantor = &ticket,
-                           .ctx = &l,
                            .once = true,
                            .kill_signal = SIGTERM,
-                           .started = cli_now_ms(),
-                           .lease = {.valid_for_ms = valid_for_ms, .wanted_ms = -1}};
-    l.paths = calloc((size_t)argc + 1, sizeof(*l.paths));
+                           .kill_after_ms = -1,
+                           .started = cli_now_ms()};
+    l.paths = calloc((size_t)env->globals.argc + 1, sizeof(*l.paths));
     if (!l.paths) {
-        return cli_fail(CLI_INTERNAL, "out of memory");
+        return cli_fail_memory();
     }
-    int status = take_arguments(&l, argc, argv);
+    int status = take_arguments(&l);
     if (status == OPTIONS_GO_ON) {
         status = run(&l);
     }

@@ -1,51 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr ls: the locks below a path. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <zkr/zkr.h>
 
 #include "cli.h"
 #include "client.h"
 #include "text.h"
 #include "view.h"
 
-static const char usage[] = "usage: zkr [OPTION]... ls [-r] [--json] [PATH]\n"
-                            "\n"
-                            "Shows the locks, elections and semaphores at PATH and "
-                            "right below it that somebody\n"
-                            "holds or waits for. PATH is / by default.\n"
-                            "\n"
-                            "  -r, --recursive  at any depth\n"
-                            "      --json       one line of JSON for each, see zkr(1)\n"
-                            "  -h, --help\n"
-                            "  -V, --version\n";
+static const char usage[] =
+    "usage: zkr [OPTION]... ls [-r] [--json] [PATH]\n\n"
+    "Shows the locks, elections and semaphores at PATH and right below it that\n"
+    "somebody holds or waits for. PATH is / by default.\n\n"
+    "  -r, --recursive  at any depth\n"
+    "      --json       one line of JSON for each, see zkr(1)\n";
 
 struct ls {
     struct env *env;
-    const char *path;
     bool json, deep;
     zkr_survey *found;
 };
 
-static int take_arguments(struct ls *l, int argc, char **argv)
+static int take_arguments(struct ls *l)
 {
     struct globals *g = &l->env->globals;
     const struct option_row rows[] = {{"json", 0, option_on, &l->json, NULL},
                                       {"recursive", 'r', option_on, &l->deep, NULL},
                                       OPTIONS_END};
-    int rc = options_take(g, usage, rows, argc, argv);
-    if (rc == OPTIONS_GO_ON && optind < argc) {
-        rc = options_alone("ls", argv + optind);
-    }
-    if (rc != OPTIONS_GO_ON) {
-        return rc;
-    }
-    l->path = optind < argc ? argv[optind] : "/";
-    return strcmp(l->path, "/") == 0 ? settings_take_rest(g)
-                                     : options_settle(g, l->path);
+    g->path = "/";
+    int rc = options_path(g, usage, rows);
+    return rc != OPTIONS_GO_ON         ? rc
+           : strcmp(g->path, "/") == 0 ? settings_take_rest(g)
+                                       : options_settle(g);
 }
 
 /* --- for people --- */
@@ -72,10 +59,7 @@ static void fill_kind(struct row *r, const zkr_survey_entry *e)
 static void fill_owner(struct row *r, const zkr_survey_entry *e)
 {
     const zkr_contender *c = e->holder;
-    const char *name = !c          ? "-"
-                       : c->asked  ? "(asked to release)"
-                       : *c->owner ? c->owner
-                                   : "-";
+    const char *name = c && *view_owner(c) ? view_owner(c) : "-";
     int more = e->kind == ZKR_KIND_LEASE ? 0 : (int)(e->held - 1);
     if (more > 0) {
         (void)snprintf(r->owner, sizeof(r->owner), "%.150s and %d more", name, more);
@@ -135,10 +119,9 @@ static void print_table(const struct ls *l)
         print_row(&r, path_width, owner_width);
     }
     if (count == 0) {
-        (void)fputs(l->deep ? "no lock at or below " : "no lock at or right below ",
-                    stdout);
-        text_print(stdout, l->path, 0);
-        (void)fputc('\n', stdout);
+        text_line(stdout,
+                  l->deep ? "no lock at or below " : "no lock at or right below ",
+                  l->env->globals.path);
     }
 }
 
@@ -148,8 +131,7 @@ static void print_json(const zkr_survey_entry *e)
 {
     struct json j = {.out = stdout};
     bool semaphore = e->kind == ZKR_KIND_LEASE;
-    json_open(&j, NULL, '{');
-    json_text(&j, "path", e->path);
+    json_begin(&j, e->path);
     json_text(&j, "kind", view_kind(e->kind));
     view_holder_json(&j, e->holder);
     json_int(&j, "waiting", e->waiting);
@@ -157,17 +139,10 @@ static void print_json(const zkr_survey_entry *e)
     json_number(&j, "holders", !semaphore, e->held);
     json_number(&j, "permits", semaphore, e->held);
     json_number(&j, "max", e->max > 0, e->max);
-    json_close(&j, '}');
-    (void)fputc('\n', stdout);
+    json_end(&j);
 }
 
 /* --- running it --- */
-
-static int ask_survey(void *ls, void *out)
-{
-    const struct ls *l = ls;
-    return zkr_survey_read(l->env->client, l->path, l->deep ? ZKR_SURVEY_DEEP : 0, out);
-}
 
 static int show(const struct ls *l)
 {
@@ -190,34 +165,32 @@ static int missing(const struct ls *l)
 {
     zkr_contenders *list = NULL;
     zkr_mutex *mutex = NULL;
-    int rc = strcmp(l->path, "/") == 0
+    int rc = strcmp(l->env->globals.path, "/") == 0
                  ? ZKR_ENONODE
-                 : zkr_mutex_create(&mutex, l->env->client, l->path, NULL);
-    int status = rc == ZKR_OK ? client_list(l->env, client_list_mutex, mutex, &list)
-                              : cli_fail_rc(rc);
+                 : zkr_mutex_create(&mutex, l->env->client, l->env->globals.path, NULL);
+    int status = rc == ZKR_OK ? client_list(l->env, mutex, &list) : cli_fail_rc(rc);
     zkr_contenders_free(list);
     (void)zkr_mutex_destroy(mutex);
-    return status == 0 ? cli_fail(CLI_HELD, "%.1000s does not exist", l->path) : status;
+    return status == 0
+               ? cli_fail(CLI_HELD, "%.1000s does not exist", l->env->globals.path)
+               : status;
 }
 
 static int read_survey(void *ctx)
 {
     struct ls *l = ctx;
-    int status;
-    int rc = client_ask(l->env, ask_survey, l, &l->found, &status);
-    return status != 0 || rc == ZKR_OK ? status
-           : rc == ZKR_ENONODE         ? missing(l)
-                                       : cli_fail_rc(rc);
+    int status = client_survey(l->env, l->env->globals.path, l->deep, &l->found);
+    return status == 0 && !l->found ? missing(l) : status;
 }
 
-int cmd_ls(struct env *env, int argc, char **argv)
+int cmd_ls(struct env *env)
 {
     struct ls l = {.env = env};
-    int status = take_arguments(&l, argc, argv);
+    int status = take_arguments(&l);
     if (status != OPTIONS_GO_ON) {
         return status;
     }
-    status = client_open(env, NULL);
+    status = client_open(env, NULL, false);
     if (status == 0) {
         status = client_work(env, read_survey, &l);
     }
@@ -225,6 +198,5 @@ int cmd_ls(struct env *env, int argc, char **argv)
         status = show(&l);
     }
     zkr_survey_free(l.found);
-    (void)zkr_client_close(env->client);
     return status;
 }

@@ -1,36 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr revoke: ask the holder of a lock to release it, or delete its node. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <zkr/zkr.h>
 
 #include "cli.h"
 #include "client.h"
 #include "text.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... revoke [-w SEC [--force]] [--token N] PATH\n"
-    "\n"
-    "Asks the holder of the lock at PATH to release it, and says whom it asked.\n"
-    "\n"
+    "usage: zkr [OPTION]... revoke [-w SEC [--force]] [--token N] PATH\n\n"
+    "Asks the holder of the lock at PATH to release it, and says whom it asked.\n\n"
     "  -w, --wait SEC  wait at most this long until it has; status 1 if it has not\n"
     "      --force     then delete its node: the next gets the lock at once, whatever\n"
     "                  the holder still does\n"
-    "      --token N   only if its fencing token is N, and nobody who comes after it\n"
-    "  -h, --help\n"
-    "  -V, --version\n";
+    "      --token N   only if its fencing token is N, and nobody who comes after it\n";
 
 enum { NOT_WAITING = -1 };
 
 struct revoke {
     struct env *env;
-    const char *path;
     int64_t wait_ms; /* or NOT_WAITING */
     bool force;
     int64_t token; /* of the holder that is meant, 0 = all holders */
+    const char *path;
     zkr_mutex *mutex;
     zkr_contenders *before; /* the queue before the request */
 };
@@ -40,26 +33,21 @@ static bool take_token(void *to, char *value)
     return cli_parse_int(value, 1, INT64_MAX, to);
 }
 
-static int take_arguments(struct revoke *r, int argc, char **argv)
+static int take_arguments(struct revoke *r)
 {
+    struct globals *g = &r->env->globals;
     const struct option_row rows[] = {
         {"wait", 'w', option_seconds, &r->wait_ms, "seconds"},
         {"force", 0, option_on, &r->force, NULL},
         {"token", 0, take_token, &r->token, "a fencing token"},
         OPTIONS_END};
-    int rc = options_take(&r->env->globals, usage, rows, argc, argv);
-    if (rc == OPTIONS_GO_ON) {
-        rc = options_alone("revoke", argv + optind);
+    int rc = options_path(g, usage, rows);
+    r->path = g->path;
+    if (rc == OPTIONS_GO_ON && r->force && r->wait_ms == NOT_WAITING) {
+        return options_refuse(g, "--force needs -w: how long the holder has to release "
+                                 "by itself");
     }
-    if (rc != OPTIONS_GO_ON) {
-        return rc;
-    }
-    if (r->force && r->wait_ms == NOT_WAITING) {
-        return options_refuse("revoke", "--force needs -w: how long the holder has to "
-                                        "release by itself");
-    }
-    r->path = argv[optind];
-    return options_settle(&r->env->globals, r->path);
+    return rc == OPTIONS_GO_ON ? options_settle(g) : rc;
 }
 
 /* --- the holders --- */
@@ -75,25 +63,18 @@ static const char *name_of(const zkr_contender *c)
     return *c->owner ? c->owner : c->node;
 }
 
-static bool is_in(const zkr_contenders *list, const char *node)
-{
-    for (size_t i = 0; i < zkr_contenders_count(list); i++) {
-        if (strcmp(zkr_contenders_get(list, i)->node, node) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Does one of the holders meant still hold? */
 static bool is_held(const struct revoke *r, const zkr_contenders *now)
 {
-    bool held = false;
     for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
         const zkr_contender *c = zkr_contenders_get(r->before, i);
-        held = held || (is_meant(r, c) && is_in(now, c->node));
+        for (size_t k = 0; is_meant(r, c) && k < zkr_contenders_count(now); k++) {
+            if (strcmp(zkr_contenders_get(now, k)->node, c->node) == 0) {
+                return true;
+            }
+        }
     }
-    return held;
+    return false;
 }
 
 /* Waits until all holders meant have gone (*freed), or the time is over. Returns 0, or an exit code, reported. */
@@ -102,7 +83,7 @@ static int await_end(struct revoke *r, bool *freed)
     int64_t until = cli_now_ms() + r->wait_ms;
     for (;;) {
         zkr_contenders *now = NULL;
-        int status = client_list(r->env, client_list_mutex, r->mutex, &now);
+        int status = client_list(r->env, r->mutex, &now);
         if (status != 0) {
             return status;
         }
@@ -125,15 +106,16 @@ static int evict_all(struct revoke *r)
 {
     for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
         const zkr_contender *c = zkr_contenders_get(r->before, i);
-        int rc = is_meant(r, c) ? zkr_mutex_evict(r->mutex, c->node) : ZKR_OK;
+        if (!is_meant(r, c)) {
+            continue;
+        }
+        int rc = zkr_mutex_evict(r->mutex, c->node);
         if (rc != ZKR_OK) {
             return cli_fail_rc(rc);
         }
-        if (is_meant(r, c)) {
-            cli_note("deleted the node of %.200s by force: the next gets the lock, and "
-                     "until that holder notices two may hold it",
-                     name_of(c));
-        }
+        cli_note("deleted the node of %.200s by force: the next gets the lock, and "
+                 "until that holder notices two may hold it",
+                 name_of(c));
     }
     return 0;
 }
@@ -141,29 +123,17 @@ static int evict_all(struct revoke *r)
 /* Nobody is in the queue: reports whether PATH is a semaphore. */
 static int nobody(const struct revoke *r)
 {
-    zkr_semaphore *semaphore;
-    zkr_contenders *leases = NULL;
-    int rc = zkr_semaphore_create(&semaphore, r->env->client, r->path, 1, NULL);
-    if (rc != ZKR_OK) {
-        return cli_fail_rc(rc);
-    }
-    int status = client_list(r->env, client_list_semaphore, semaphore, &leases);
-    const zkr_contender *first = zkr_contenders_get(leases, 0);
-    bool permits = first && first->kind == ZKR_KIND_LEASE;
-    zkr_contenders_free(leases);
-    (void)zkr_semaphore_destroy(semaphore);
-    if (status != 0) {
-        return status;
-    }
-    if (permits) {
-        return cli_fail(
-            CLI_PATH,
-            "%.1000s is a semaphore: who holds permits cannot be asked; stop "
-            "one of 'zkr status %.1000s' on its host",
-            r->path, r->path);
-    }
-    return cli_fail(CLI_HELD, "nobody holds %.1000s; 'zkr status %.1000s' shows more",
-                    r->path, r->path);
+    bool permits = false;
+    int status = client_has_permits(r->env, r->path, &permits);
+    return status != 0 ? status
+           : permits
+               ? cli_fail(CLI_PATH,
+                          "%.1000s is a semaphore: who holds permits cannot be asked; "
+                          "stop one of 'zkr status %.1000s' on its host",
+                          r->path, r->path)
+               : cli_fail(CLI_HELD,
+                          "nobody holds %.1000s; 'zkr status %.1000s' shows more",
+                          r->path, r->path);
 }
 
 /* Asks this holder, and no later one. With --force a node that may not be written is deleted later. */
@@ -187,7 +157,7 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
 static int ask(struct revoke *r)
 {
     size_t meant = 0;
-    int status = client_list(r->env, client_list_mutex, r->mutex, &r->before);
+    int status = client_list(r->env, r->mutex, &r->before);
     const zkr_contender *first = zkr_contenders_get(r->before, 0);
     if (status == 0 && !first) {
         return nobody(r);
@@ -212,40 +182,36 @@ static int work(void *ctx)
     struct revoke *r = ctx;
     bool freed = false;
     int status = ask(r);
-    if (status != 0 || r->wait_ms == NOT_WAITING) {
-        return status;
+    if (status == 0 && r->wait_ms != NOT_WAITING) {
+        status = await_end(r, &freed);
     }
-    status = await_end(r, &freed);
-    if (status != 0) {
+    if (status != 0 || r->wait_ms == NOT_WAITING) {
         return status;
     }
     if (freed) {
         (void)printf("released\n");
         return cli_flush();
     }
-    if (r->force) {
-        return evict_all(r);
-    }
-    return cli_fail(CLI_HELD,
-                    "%.1000s is still held; its holder was asked; --force deletes its "
-                    "node",
-                    r->path);
+    return r->force ? evict_all(r)
+                    : cli_fail(CLI_HELD,
+                               "%.1000s is still held; its holder was asked; --force "
+                               "deletes its node",
+                               r->path);
 }
 
-int cmd_revoke(struct env *env, int argc, char **argv)
+int cmd_revoke(struct env *env)
 {
     struct revoke r = {.env = env, .wait_ms = NOT_WAITING};
-    int status = take_arguments(&r, argc, argv);
+    int status = take_arguments(&r);
     if (status != OPTIONS_GO_ON) {
         return status;
     }
-    status = client_open(env, NULL);
+    status = client_open(env, NULL, false);
     if (status == 0) {
         int rc = zkr_mutex_create(&r.mutex, env->client, r.path, NULL);
         status = rc == ZKR_OK ? client_work(env, work, &r) : cli_fail_rc(rc);
     }
     zkr_contenders_free(r.before);
     (void)zkr_mutex_destroy(r.mutex);
-    (void)zkr_client_close(env->client);
     return status;
 }

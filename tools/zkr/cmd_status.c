@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr status: who holds a lock, and who waits for it. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <zkr/zkr.h>
 
 #include "cli.h"
 #include "client.h"
@@ -14,26 +11,16 @@
 #include "view.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n"
-    "\n"
+    "usage: zkr [OPTION]... status [-q | --json] [--watch] PATH\n\n"
     "Shows who holds the lock at PATH (position 1) and who waits, in order. With -v\n"
-    "also the servers' versions, and which serves the holder's session.\n"
-    "\n"
+    "also the servers' versions, and which serves the holder's session.\n\n"
     "  -q             show nothing: the status is 0 if it is held, else 1\n"
     "      --json     one line of JSON, see zkr(1)\n"
-    "      --watch    again at each change, until a signal; on a terminal each second\n"
-    "  -h, --help\n"
-    "  -V, --version\n";
+    "      --watch    again at each change, until a signal; on a terminal each "
+    "second\n";
 
 /* The queue at PATH, the holders of permits, and the queue for permits. */
 enum { QUEUE, LEASES, GATE, LISTS };
-
-/* What is at PATH when nobody holds or waits. */
-struct absence {
-    bool missing;   /* there is no such node */
-    size_t below;   /* locks right below it */
-    bool semaphore; /* PATH is a semaphore */
-};
 
 struct status {
     struct env *env;
@@ -46,55 +33,36 @@ struct status {
     zkr_mutex *mutexes[LISTS];    /* of PATH and of the queues of a semaphore */
     zkr_semaphore *semaphore;     /* tells which leases hold permits */
     zkr_contenders *lists[LISTS]; /* as last read */
-    struct absence absence;       /* when nobody is there */
+    bool missing; /* there is no PATH; this and below are read when nobody is there */
+    size_t below; /* locks right below it */
     struct peers peers;
 };
 
-static int take_arguments(struct status *s, int argc, char **argv)
+static int take_arguments(struct status *s)
 {
     struct globals *g = &s->env->globals;
     const struct option_row rows[] = {{NULL, 'q', option_on, &s->quiet, NULL},
                                       {"json", 0, option_on, &s->json, NULL},
                                       {"watch", 0, option_on, &s->watch, NULL},
                                       OPTIONS_END};
-    int rc = options_take(g, usage, rows, argc, argv);
-    if (rc == OPTIONS_GO_ON) {
-        rc = options_alone("status", argv + optind);
+    int rc = options_path(g, usage, rows);
+    s->path = g->path;
+    if (rc == OPTIONS_GO_ON && s->quiet && (s->json || s->watch)) {
+        return options_refuse(g, "-q shows nothing: no --json or --watch");
     }
-    if (rc != OPTIONS_GO_ON) {
-        return rc;
-    }
-    if (s->quiet && (s->json || s->watch)) {
-        return options_refuse("status", "-q shows nothing: no --json or --watch");
-    }
-    s->path = argv[optind];
-    return options_settle(g, s->path);
+    return rc == OPTIONS_GO_ON ? options_settle(g) : rc;
 }
 
 /* --- showing --- */
 
-static void warn(struct status *s, const struct view_lists *lists)
+static void print_absence(const struct status *s)
 {
-    char text[256];
-    if (!s->warned && view_warning(lists, text, sizeof(text))) {
-        s->warned = true;
-        cli_note("%.1000s: %s", s->path, text);
+    if (s->below > 0) {
+        (void)printf("no lock; %zu below, see zkr ls\n", s->below);
+    } else {
+        text_line(stdout, s->missing ? "nobody; there is no " : "nobody",
+                  s->missing ? s->path : "");
     }
-    peers_warn(&s->peers);
-}
-
-static void print_absence(const struct absence *a, const char *path)
-{
-    if (a->below > 0) {
-        (void)printf("no lock; %zu below, see zkr ls\n", a->below);
-        return;
-    }
-    (void)fputs("nobody", stdout);
-    if (a->missing) {
-        (void)fputs("; there is no ", stdout);
-        text_print(stdout, path, 0);
-    }
-    (void)fputc('\n', stdout);
 }
 
 static int show(const struct status *s, const struct view *view)
@@ -106,9 +74,9 @@ static int show(const struct status *s, const struct view *view)
         (void)fputs("\033[H\033[2J", stdout);
     }
     if (s->json) {
-        view_json(stdout, s->path, view, !s->absence.missing);
+        view_json(stdout, s->path, view, !s->missing);
     } else if (view->count == 0) {
-        print_absence(&s->absence, s->path);
+        print_absence(s);
     } else {
         view_print(stdout, view);
     }
@@ -127,14 +95,13 @@ static int draw(void *ctx)
     struct status *s = ctx;
     const struct view_lists all = {s->lists[QUEUE], s->lists[LEASES], s->lists[GATE]};
     struct view view;
-    int status = view_begin(&view, &all, &s->peers)
-                     ? 0
-                     : cli_fail(CLI_INTERNAL, "out of memory");
-    if (status == 0) {
-        status = show(s, &view);
-        if (!s->quiet) {
-            warn(s, &all);
-        }
+    if (!view_begin(&view, &all, &s->peers)) {
+        return cli_fail_memory();
+    }
+    int status = show(s, &view);
+    if (!s->quiet) {
+        s->warned = s->warned || view_warn(s->path, &all);
+        peers_warn(&s->peers);
     }
     view_end(&view);
     return status;
@@ -156,41 +123,30 @@ static void forget(struct status *s)
     peers_end(&s->peers);
 }
 
-static int ask_survey(void *status, void *out)
-{
-    const struct status *s = status;
-    return zkr_survey_read(s->env->client, s->path, 0, out);
-}
-
-/* Returns 0 or an exit code, reported. */
-static int look_below(struct status *s, struct absence *a)
+/* *semaphore: PATH is one. */
+static int look_below(struct status *s, bool *semaphore)
 {
     zkr_survey *found = NULL;
-    int status;
-    int rc = client_ask(s->env, ask_survey, s, &found, &status);
-    *a = (struct absence){.missing = rc == ZKR_ENONODE,
-                          .below = zkr_survey_count(found)};
-    for (size_t i = 0; i < a->below; i++) {
+    int status = client_survey(s->env, s->path, false, &found);
+    s->missing = status == 0 && !found;
+    s->below = zkr_survey_count(found);
+    for (size_t i = 0; i < s->below; i++) {
         const zkr_survey_entry *e = zkr_survey_get(found, i);
-        a->semaphore = a->semaphore ||
-                       (e->kind == ZKR_KIND_LEASE && strcmp(e->path, s->path) == 0);
+        *semaphore =
+            *semaphore || (e->kind == ZKR_KIND_LEASE && strcmp(e->path, s->path) == 0);
     }
     zkr_survey_free(found);
-    return status != 0 || rc == ZKR_OK || a->missing ? status : cli_fail_rc(rc);
+    return status;
 }
 
-/* Drops the lists of permits if PATH is no semaphore but has locks with those names below it. Returns 0 or an exit code, reported. */
+/* Drops the lists of permits if PATH is no semaphore but has locks with those names below it. */
 static int check_semaphore(struct status *s)
 {
     const zkr_contender *lease = zkr_contenders_get(s->lists[LEASES], 0);
-    bool is_one = lease && lease->kind == ZKR_KIND_LEASE;
-    struct absence found = {.missing = false};
-    int status = 0;
-    if (!lease && zkr_contenders_count(s->lists[GATE]) > 0) {
-        status = look_below(s, &found);
-        is_one = found.semaphore;
-    }
-    if (!is_one) {
+    bool semaphore = lease && lease->kind == ZKR_KIND_LEASE;
+    bool unclear = !lease && zkr_contenders_count(s->lists[GATE]) > 0;
+    int status = unclear ? look_below(s, &semaphore) : 0;
+    if (!semaphore) {
         forget_list(s, LEASES);
         forget_list(s, GATE);
     }
@@ -201,11 +157,10 @@ static int read_all(struct status *s)
 {
     int status = 0;
     size_t count = 0;
+    bool semaphore = false;
     for (int i = 0; i < LISTS && status == 0; i++) {
-        bool leases = i == LEASES;
-        status =
-            client_list(s->env, leases ? client_list_semaphore : client_list_mutex,
-                        leases ? (void *)s->semaphore : s->mutexes[i], &s->lists[i]);
+        status = i == LEASES ? client_holders(s->env, s->semaphore, &s->lists[i])
+                             : client_list(s->env, s->mutexes[i], &s->lists[i]);
     }
     if (status == 0) {
         status = check_semaphore(s);
@@ -213,9 +168,9 @@ static int read_all(struct status *s)
     for (int i = 0; i < LISTS; i++) {
         count += zkr_contenders_count(s->lists[i]);
     }
-    s->absence = (struct absence){.missing = false};
+    s->missing = false;
     if (status == 0 && count == 0 && !s->quiet) {
-        status = look_below(s, &s->absence);
+        status = look_below(s, &semaphore);
     }
     if (status == 0 && !s->quiet && s->env->globals.log_level > 0) {
         peers_ask(&s->peers, s->env->globals.servers, s->env->globals.tls_cert);
@@ -231,7 +186,7 @@ static int read_and_show(void *ctx)
     return status == 0 ? draw(s) : status;
 }
 
-/* Waits for each list in turn; a change while another list is waited for is reported later. */
+/* Waits for each list in turn. A change of another list meanwhile is reported by its own wait. */
 static int wait_change(void *ctx, int64_t timeout_ms)
 {
     const struct status *s = ctx;
@@ -250,7 +205,7 @@ static int create(struct status *s)
     for (int i = LEASES; i < LISTS && rc == ZKR_OK; i++) {
         char *path;
         if (asprintf(&path, "%s/%s", s->path, below[i]) < 0) {
-            return cli_fail(CLI_INTERNAL, "out of memory");
+            return cli_fail_memory();
         }
         rc = zkr_mutex_create(&s->mutexes[i], c, path, NULL);
         free(path);
@@ -264,31 +219,24 @@ static int create(struct status *s)
 static int run(struct status *s)
 {
     s->screen = s->watch && !s->json && isatty(STDOUT_FILENO);
-    const struct client_watch how = {wait_change, read_and_show,
+    const struct client_watch how = {s->watch ? wait_change : NULL, read_and_show,
                                      s->screen ? draw : NULL};
-    int status = client_open(s->env, NULL);
+    int status = client_open(s->env, NULL, false);
     if (status == 0) {
         status = create(s);
     }
-    if (status == 0) {
-        status = client_work(s->env, read_and_show, s);
+    status = status == 0 ? client_watch(s->env, &how, s) : status;
+    forget(s);
+    for (int i = 0; i < LISTS; i++) {
+        (void)zkr_mutex_destroy(s->mutexes[i]);
     }
-    return status == 0 && s->watch ? client_watch(s->env, &how, s) : status;
+    (void)zkr_semaphore_destroy(s->semaphore);
+    return status;
 }
 
-int cmd_status(struct env *env, int argc, char **argv)
+int cmd_status(struct env *env)
 {
     struct status s = {.env = env};
-    int status = take_arguments(&s, argc, argv);
-    if (status != OPTIONS_GO_ON) {
-        return status;
-    }
-    status = run(&s);
-    forget(&s);
-    for (int i = 0; i < LISTS; i++) {
-        (void)zkr_mutex_destroy(s.mutexes[i]);
-    }
-    (void)zkr_semaphore_destroy(s.semaphore);
-    (void)zkr_client_close(env->client);
-    return status;
+    int status = take_arguments(&s);
+    return status == OPTIONS_GO_ON ? run(&s) : status;
 }

@@ -1,104 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock or a leadership, from the queue to the release: the wait, the command that runs meanwhile, and a loss. */
+/*
+ * A lock or a leadership, from the queue to the release: the wait, the use, and a loss.
+ *
+ * The lease is the time for which the lock is still surely held. Normally the lease probes keep its end at least 0.6 of a
+ * session timeout ahead. When the end is no further ahead than kill_after + margin, probes have gone unanswered, and the lock
+ * is in doubt. Both together leave room for a pause of the servers of 0.45 of a session timeout. In doubt the command gets
+ * the kill signal, and SIGKILL after kill_after, or margin before the end if that is earlier. Doubt is final.
+ */
 #ifndef ZKR_CLI_HELD_H
 #define ZKR_CLI_HELD_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "client.h"
-#include "lease.h"
 
-struct held;
-
-/** What grants it: the ticket of a lock, or a leader latch. */
-struct held_grantor {
-    int (*wait)(void *ctx);    /* until granted; a code of the library */
-    void (*cancel)(void *ctx); /* ends the wait; from any thread, any number of times */
-    int (*read)(void *ctx, struct held *h); /* node and token; fails when lost */
-};
-
-/** Why it is lost, or in doubt. */
+/** Why the lock is lost, or in doubt. */
 struct held_reason {
     int reason;     /* ZKR_LOST_…; also ZKR_LOST_LEASE for doubt; 0 = neither */
     char text[256]; /* what was observed */
     bool stopped;   /* zkr itself was stopped */
 };
 
+/** Is the lock surely held? */
+enum lease_phase { LEASE_SURE, LEASE_DOUBT, LEASE_OVER };
+
 struct held {
     struct env *env;
-    const struct held_grantor *grantor;
-    void *ctx; /* of the grantor and of lease.valid_for_ms() */
+    zkr_leader_latch *latch; /* grants a leadership; NULL: it is a lock */
+    zkr_ticket *ticket;      /* grants the lock; NULL: not in the queue */
     const char *path;
     const char *what; /* "lock on", for messages */
     bool revocable;   /* zkr revoke can ask for it */
     bool once;        /* do not queue again afterwards */
+    bool no_guardian; /* nobody ends the session when zkr is killed */
     int kill_signal;
-    int64_t delay_ms;    /* from a grant after a wait to the start of the command */
-    int64_t min_hold_ms; /* from the grant to the release */
-    int64_t started;     /* when the wait began */
-    int64_t until;       /* deadline of the wait, then of the end; or CLI_NEVER */
-    struct lease lease;  /* its wanted_ms is set before */
-    struct stats stats;  /* its file is set before */
+    int64_t kill_after_ms; /* as given; negative = auto */
+    int64_t delay_ms;      /* from a grant after a wait to the start of the command */
+    int64_t min_hold_ms;   /* from the grant to the release */
+    int64_t started;       /* when the wait began */
+    int64_t until;         /* deadline of the wait, then of the end; or CLI_NEVER */
 
+    int refusal; /* HELD_REFUSED: why */
     char *node;
     size_t node_size;
-    int64_t token;
+    _Atomic(int64_t) token;
     int64_t session_id;
     int64_t granted;
     bool lost;   /* and that was reported */
     bool ended;  /* by a signal to zkr or the command, or by a revocation */
-    bool used;   /* the command was started, or there is none */
     bool failed; /* the command could not be started */
     bool last;   /* do not queue again */
 
-    int lost_fd;                /* readable once lost */
-    int revoked_fd;             /* readable after a revocation */
-    struct child_permit permit; /* denied once lost */
-    pthread_mutex_t mu;
-    struct held_reason loss;  /* under mu */
+    enum lease_phase phase;
+    bool slept;         /* our timer had to continue zkr, or its time has passed */
+    bool settled;       /* the lease was half a session long at least once */
+    int64_t wake_at;    /* the time of the timer, by cli_now_ms(); 0 = off */
+    int64_t stepped_at; /* held_step() looked at the clock */
+    int64_t kill_at;    /* when the phase becomes LEASE_OVER, by cli_now_ms() */
+    bool has_timer;
+    timer_t timer;
     struct held_reason doubt; /* set when the lease is in doubt */
+
+    int news_fd; /* readable after a loss or a revocation */
+    pthread_mutex_t mu;
+    struct held_reason loss; /* under mu, like the next two */
+    bool revoked;
+    pid_t group; /* of the command, 0 = none */
 };
 
 /** Opens the client. Set the first part of the structure before; call held_end() in any case. Returns 0 or an exit code, reported. */
 int held_begin(struct held *h, const char *owner);
-
 /** Waits for the first session. Returns 0 or an exit code, reported. */
 int held_connect(struct held *h);
-
-enum held_start {
-    HELD_START,   /* granted, and the command may start */
-    HELD_OVER,    /* granted, but lost before the start */
-    HELD_REFUSED, /* the wait failed: *code is a code of the library */
-    HELD_LATE,    /* granted, but the lease was not renewed in time */
-    HELD_REVOKED, /* revoked before the start */
-    HELD_ENDED    /* a signal, or a failure that is reported: *code is the exit code */
-};
+/**
+ * Besides exit codes: granted, and the command may start; granted, but lost before the start; not granted, with
+ * held.refusal a code of the library, not reported yet, ZKR_OK: revoked before the start.
+ */
+enum { HELD_START = -1, HELD_AGAIN = -2, HELD_REFUSED = -3 };
 
 /**
  * Waits for the grant, then for the delay, and then until there is enough of a lease to start a command: after a long wait
- * there may be little left, until a probe is answered. @late: when the wait for the grant is canceled; or CLI_NEVER.
+ * there may be little left, until a probe is answered. @late: when the wait for the grant is canceled; or CLI_NEVER. Returns
+ * one of these, or an exit code, reported.
  */
-enum held_start held_obtain(struct held *h, int64_t late, int *code);
-
+int held_obtain(struct held *h, int64_t late);
 /** Tells the service manager that zkr waits. */
 void held_say_waiting(const struct held *h);
 
 /**
- * Runs the command, or without one prints the holder line and waits for a signal or the end of the input. Returns an exit
- * code, reported. The caller releases the lock afterwards.
+ * Runs the command by @run, which is child_run(). Without a command prints the holder line, and waits for a signal or the
+ * end of the input. Returns an exit code, reported. The caller releases the lock afterwards.
  */
-int held_use(struct held *h, char **command);
+int held_use(struct held *h, int (*run)(struct held *h));
 
-/** From any thread: it is lost. Kills the command, and prevents a start. */
-void held_lost(struct held *h, const zkr_lost *lost);
+/* Callbacks of the library, with the hold as ctx. */
 
-/** From any thread: another client asks to release it. */
-void held_revoked(struct held *h);
+void held_on_ticket(zkr_ticket *t, int state, void *held);
+void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held);
+void held_on_revoke(zkr_mutex *m, void *held);
 
 /** Forgets a loss and a revocation, before the next grant. */
 void held_reset(struct held *h);
-
 /** Closes the client; see client_end(). Returns @status. */
 int held_end(struct held *h, int status);
+
+/* --- while it is used --- */
+
+/** Updates and returns the phase. */
+enum lease_phase held_step(struct held *h);
+
+/** zkr was stopped for too long: the lock is in doubt, whatever the lease is. */
+void held_doubt(struct held *h);
+
+/**
+ * How long to sleep before the next step, in ms. Also sets a timer: if zkr is stopped (SIGSTOP) at that time, the timer
+ * sends SIGCONT, which continues zkr.
+ */
+int64_t held_rest(struct held *h);
+/** Sleeps until a signal, a loss, a revocation, or input from @other. True: @other is readable. */
+bool held_sleep(const struct held *h, int other, int64_t ms);
+/** Takes note of a revocation. False: there is none that is new. */
+bool held_is_revoked(struct held *h);
+/** How long a command may take to end after the kill signal while the lock is surely held. */
+int64_t held_patience(const struct held *h);
+/** Reports the loss of the node or of the session, or a lease in doubt. Returns CLI_LOST. */
+int held_say_lost(struct held *h, const char *rest);
 
 #endif

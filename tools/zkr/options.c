@@ -37,24 +37,15 @@ bool option_seconds(void *to, char *value)
     return cli_parse_seconds(value, to);
 }
 
-bool option_ignored(void *to, char *value)
-{
-    (void)to;
-    (void)value;
-    return true;
-}
-
 /* --- all of them --- */
 
 /* What getopt_long() returns for an option without a letter: one of these codes plus the index in its table. */
 enum { OWN_CODE = 256, VERBOSE_CODE = 384, SETTING_CODE = 512 };
 
 struct parser {
-    struct globals *globals;
+    struct globals *g;
     const char *usage;
     const struct option_row *rows;
-    char **argv;
-    const char *subcommand; /* "" = ahead of it */
     struct option table[64];
     size_t count;
     char letters[64];
@@ -111,8 +102,8 @@ static int take_setting(const struct parser *p, enum setting setting)
 {
     const struct origin from = {.kind = ORIGIN_COMMAND,
                                 .name = setting_names[setting].option,
-                                .subcommand = p->subcommand};
-    int rc = settings_take(p->globals, setting, optarg, &from);
+                                .subcommand = p->g->subcommand};
+    int rc = settings_take(p->g, setting, optarg, &from);
     if (setting == SETTING_AUTH) {
         wipe(optarg, ':', 1);
     } else if (setting == SETTING_TLS) {
@@ -127,11 +118,11 @@ static int take_row(const struct parser *p, const struct option_row *row)
     const char *dashes = row->letter ? "" : "--";
     const char *name = row->letter ? letter : row->name;
     if (!row->take) {
-        return options_refuse(p->subcommand, "%s%s: %s", dashes, name, row->needs);
+        return options_refuse(p->g, "%s%s: %s", dashes, name, row->needs);
     }
     return row->take(row->to, optarg)
                ? OPTIONS_GO_ON
-               : options_refuse(p->subcommand, "%s%s needs %s, not '%s'", dashes, name,
+               : options_refuse(p->g, "%s%s needs %s, not '%s'", dashes, name,
                                 row->needs, optarg);
 }
 
@@ -143,16 +134,16 @@ static int name_length(const char *word)
 
 static int refuse_option(const struct parser *p, int code)
 {
-    const char *word = p->argv[optind > 0 ? optind - 1 : 0];
+    const char *word = p->g->argv[optind > 0 ? optind - 1 : 0];
     bool is_long = strncmp(word, "--", 2) == 0;
     if (code == ':') {
-        return is_long ? options_refuse(p->subcommand, "%s needs an argument", word)
-                       : options_refuse(p->subcommand, "-%c needs an argument", optopt);
+        return is_long ? options_refuse(p->g, "%s needs an argument", word)
+                       : options_refuse(p->g, "-%c needs an argument", optopt);
     }
     if (optopt > 0 && optopt < OWN_CODE && !is_long) {
-        return options_refuse(p->subcommand, "unknown option -%c", optopt);
+        return options_refuse(p->g, "unknown option -%c", optopt);
     }
-    return options_refuse(p->subcommand, "unknown option %.*s, or it takes no argument",
+    return options_refuse(p->g, "unknown option %.*s, or it takes no argument",
                           name_length(word), word);
 }
 
@@ -170,15 +161,15 @@ static int take(const struct parser *p, int code)
     }
     switch (code) {
     case 'v':
-        p->globals->log_level =
-            p->globals->log_level == 0 ? ZKR_LOG_INFO : ZKR_LOG_DEBUG;
-        p->globals->verbose = true;
+        p->g->log_level = p->g->log_level == 0 ? ZKR_LOG_INFO : ZKR_LOG_DEBUG;
+        p->g->verbose = true;
         return OPTIONS_GO_ON;
     case VERBOSE_CODE:
-        p->globals->verbose = true;
+        p->g->verbose = true;
         return OPTIONS_GO_ON;
     case 'h':
         (void)fputs(p->usage, stdout);
+        (void)fputs(*p->g->subcommand ? "  -h, --help\n  -V, --version\n" : "", stdout);
         return cli_flush();
     case 'V':
         (void)printf("zkr %s\n", zkr_version());
@@ -188,19 +179,14 @@ static int take(const struct parser *p, int code)
     }
 }
 
-int options_take(struct globals *g,
-                 const char *usage,
-                 const struct option_row *rows,
-                 int argc,
-                 char **argv)
+int options_take(struct globals *g, const char *usage, const struct option_row *rows)
 {
-    struct parser p = {.globals = g, .usage = usage, .rows = rows, .argv = argv};
+    struct parser p = {.g = g, .usage = usage, .rows = rows};
     int code, rc;
-    p.subcommand = strcmp(argv[0], "zkr") == 0 ? "" : argv[0];
     add_all(&p);
     do {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-        code = getopt_long(argc, argv, p.letters, p.table, NULL);
+        code = getopt_long(g->argc, g->argv, p.letters, p.table, NULL);
         rc = code != -1 ? take(&p, code) : OPTIONS_GO_ON;
     } while (code != -1 && rc == OPTIONS_GO_ON);
     return rc;
@@ -233,32 +219,38 @@ int options_check_path(const struct globals *g, const char *path)
     return OPTIONS_GO_ON;
 }
 
-int options_settle(struct globals *g, const char *path)
+int options_settle(struct globals *g)
 {
     int rc = settings_take_rest(g);
-    return rc == OPTIONS_GO_ON ? options_check_path(g, path) : rc;
+    return rc == OPTIONS_GO_ON ? options_check_path(g, g->path) : rc;
 }
 
 /* Is @word, which follows PATH, an option? */
 static bool is_option(const char *word)
 {
-    return word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0;
+    return word && word[0] == '-' && word[1] != '\0' && strcmp(word, "--") != 0;
 }
 
-static int refuse_late(const char *subcommand, const char *word)
+static int refuse_late(const struct globals *g, const char *word)
 {
-    return options_refuse(subcommand, "options come before PATH: '%.*s'",
-                          name_length(word), word);
+    return options_refuse(g, "options come before PATH: '%.*s'", name_length(word),
+                          word);
 }
 
-int options_alone(const char *subcommand, char *const *operands)
+int options_path(struct globals *g, const char *usage, const struct option_row *rows)
 {
-    if (!operands[0]) {
-        return options_refuse(subcommand, "which PATH?");
+    int rc = options_take(g, usage, rows);
+    char **words = g->argv + optind;
+    if (rc != OPTIONS_GO_ON || (!words[0] && g->path)) {
+        return rc;
     }
-    if (operands[1]) {
-        return is_option(operands[1]) ? refuse_late(subcommand, operands[1])
-                                      : options_refuse(subcommand, "one PATH, please");
+    g->path = words[0];
+    if (!words[0]) {
+        return options_refuse(g, "which PATH?");
+    }
+    if (words[1]) {
+        return is_option(words[1]) ? refuse_late(g, words[1])
+                                   : options_refuse(g, "one PATH, please");
     }
     return OPTIONS_GO_ON;
 }
@@ -266,42 +258,43 @@ int options_alone(const char *subcommand, char *const *operands)
 /* --- COMMAND --- */
 
 /* Like flock: $SHELL -c TEXT. */
-static int use_shell(struct command *c, const char *text)
+static void use_shell(struct globals *g, const char *text)
 {
     static char sh[] = "/bin/sh", dash_c[] = "-c";
     const char *shell = cli_variable("SHELL");
-    c->shell[0] = shell ? (char *)(uintptr_t)shell : sh;
-    c->shell[1] = dash_c;
-    c->shell[2] = (char *)(uintptr_t)text;
-    c->argv = c->shell;
-    return OPTIONS_GO_ON;
+    g->shell[0] = shell ? (char *)(uintptr_t)shell : sh;
+    g->shell[1] = dash_c;
+    g->shell[2] = (char *)(uintptr_t)text;
+    g->command = g->shell;
 }
 
-/* Like flock, zkr takes -c after PATH as well. */
-static bool is_dash_c(const char *word)
+int options_command(struct globals *g, const char *usage, const struct option_row *r)
 {
-    return word && (strcmp(word, "-c") == 0 || strcmp(word, "--command") == 0);
-}
-
-int options_command(struct command *c, const char *subcommand, char **operands)
-{
-    char **words = operands + 1;
-    if (!operands[0]) {
-        return options_refuse(subcommand, "which PATH?");
+    int rc = options_take(g, usage, r);
+    if (rc != OPTIONS_GO_ON) {
+        return rc;
     }
-    bool after = is_dash_c(*words);
-    if (*words && is_option(*words) && !after) {
-        return refuse_late(subcommand, *words);
+    g->path = g->argv[optind];
+    if (!g->path) {
+        return options_refuse(g, "which PATH?");
     }
-    if (after ? !words[1] || words[2] || c->text : c->text && *words) {
-        return options_refuse(subcommand, "-c needs one text, and no command besides");
+    char **words = g->argv + optind + 1;
+    /* Like flock, zkr takes -c after PATH as well. */
+    bool after =
+        *words && (strcmp(*words, "-c") == 0 || strcmp(*words, "--command") == 0);
+    if (is_option(*words) && !after) {
+        return refuse_late(g, *words);
     }
-    if (after || c->text) {
-        return use_shell(c, after ? words[1] : c->text);
+    if (after ? !words[1] || words[2] || g->text : g->text && *words) {
+        return options_refuse(g, "-c needs one text, and no command besides");
+    }
+    if (after || g->text) {
+        use_shell(g, after ? words[1] : g->text);
+        return OPTIONS_GO_ON;
     }
     if (*words && strcmp(*words, "--") == 0) {
         words++;
     }
-    c->argv = *words ? words : NULL;
+    g->command = *words ? words : NULL;
     return OPTIONS_GO_ON;
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "peers.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "text.h"
+#include "view.h"
 
 /* --- one question --- */
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "settings.h"
-
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "options.h"
 
 const struct setting_name setting_names[SETTINGS] = {
     [SETTING_SERVERS] = {"ZKR_SERVERS", "servers", 'z', "-z"},
@@ -28,6 +25,7 @@ void settings_begin(struct globals *g)
     enum { CONNECT_MS = 15000 };
     *g = (struct globals){.connect_ms = CONNECT_MS,
                           .servers = "127.0.0.1:2181",
+                          .subcommand = "",
                           .servers_from = {.kind = ORIGIN_COMMAND, .subcommand = ""}};
 }
 
@@ -44,7 +42,7 @@ void settings_end(struct globals *g)
     auth_end(&g->auth);
     acl_end(&g->acl);
     free_secret(g->tls_cert);
-    free_secret(g->config);
+    cli_free_file(g->config);
 }
 
 int settings_refuse(const struct origin *from, const char *format, ...)
@@ -78,7 +76,7 @@ int settings_take(struct globals *g,
                   const char *value,
                   const struct origin *from)
 {
-    const char *fault = NULL, *number = NULL; /* the kind of number that is needed */
+    const char *fault = NULL, *needs = NULL; /* a fault does not show the value */
     char text[256];
     if (*origin_of(g, setting) > from->kind) {
         return OPTIONS_GO_ON;
@@ -90,13 +88,13 @@ int settings_take(struct globals *g,
         g->servers_from = *from;
         break;
     case SETTING_SESSION:
-        number =
+        needs =
             cli_parse_int(value, 1, INT32_MAX, &g->session_ms) ? NULL : "milliseconds";
         break;
     case SETTING_CONNECT:
         g->connect_given =
             cli_parse_seconds(value, &g->connect_ms) && g->connect_ms > 0;
-        number = g->connect_given ? NULL : "seconds, more than 0";
+        needs = g->connect_given ? NULL : "seconds, more than 0";
         break;
     case SETTING_AUTH:
         fault = auth_add(&g->auth, value);
@@ -107,7 +105,7 @@ int settings_take(struct globals *g,
     case SETTING_TLS:
         free_secret(g->tls_cert);
         g->tls_cert = strdup(value);
-        fault = g->tls_cert ? NULL : "needs more memory than there is";
+        fault = g->tls_cert ? NULL : option_no_memory;
         break;
     case SETTING_ACL:
         fault = acl_take(&g->acl, value);
@@ -115,38 +113,13 @@ int settings_take(struct globals *g,
     case SETTINGS:
         break;
     }
-    if (number) {
-        return settings_refuse(from, "%s needs %s, not '%.200s'", from->name, number,
-                               value);
-    }
-    return fault ? settings_refuse(from, "%s %s", from->name, fault) : OPTIONS_GO_ON;
+    return needs ? settings_refuse(from, "%s needs %s, not '%.200s'", from->name, needs,
+                                   value)
+           : fault ? settings_refuse(from, "%s %s", from->name, fault)
+                   : OPTIONS_GO_ON;
 }
 
 /* --- the file --- */
-
-static int cannot_read(const char *file, int error)
-{
-    return cli_fail(CLI_USAGE, "cannot read %.1000s: %s", file, strerrordesc_np(error));
-}
-
-/* The whole file as a string; NULL and errno on failure. */
-static char *read_all(int fd)
-{
-    enum { MOST = 65536 };
-    char *text = calloc(1, MOST + 1);
-    size_t used = 0;
-    ssize_t n = 1;
-    while (text && n > 0 && used < MOST) {
-        n = read(fd, text + used, MOST - used);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (n < 0 || used == MOST) {
-        free(text);
-        errno = n < 0 ? errno : EFBIG;
-        return NULL;
-    }
-    return text;
-}
 
 static char *trim(char *text)
 {
@@ -166,30 +139,20 @@ static bool is_name(const char *text)
            strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
 }
 
-static bool has_secret(enum setting setting, const char *value)
+/* Why a file that others may read must not have this value, or NULL. */
+static const char *exposed(enum setting setting, const char *value)
 {
     int commas = 0;
+    if (setting == SETTING_AUTH) {
+        return "others may read ZKR_AUTH here; put it into another file, and name that "
+               "in ZKR_AUTH_FILE";
+    }
     for (; setting == SETTING_TLS && *value; value++) {
         commas += *value == ',';
     }
-    return setting == SETTING_AUTH || commas >= TLS_FILES;
-}
-
-static int take_value(struct globals *g,
-                      enum setting setting,
-                      const char *value,
-                      const struct origin *from,
-                      bool is_open)
-{
-    if (!is_open || !has_secret(setting, value) ||
-        *origin_of(g, setting) > from->kind) {
-        return settings_take(g, setting, value, from);
-    }
-    return setting == SETTING_AUTH
-               ? settings_refuse(from, "others may read ZKR_AUTH here; put it into "
-                                       "another file, and name that in ZKR_AUTH_FILE")
-               : settings_refuse(from, "others may read the password in ZKR_TLS here; "
-                                       "chmod 600 mends that, or a key without one");
+    return commas >= TLS_FILES ? "others may read the password in ZKR_TLS here; chmod "
+                                 "600 mends that, or a key without one"
+                               : NULL;
 }
 
 static int take_line(struct globals *g, char *line, struct origin *from, bool is_open)
@@ -202,12 +165,19 @@ static int take_line(struct globals *g, char *line, struct origin *from, bool is
     if (!equals || !is_name(from->name)) {
         return settings_refuse(from, "this line is not ZKR_NAME=value");
     }
-    for (size_t i = 0; i < SETTINGS; i++) {
-        if (strcmp(from->name, setting_names[i].variable) == 0) {
-            return take_value(g, (enum setting)i, trim(equals + 1), from, is_open);
-        }
+    enum setting setting = 0;
+    while (setting < SETTINGS &&
+           strcmp(from->name, setting_names[setting].variable) != 0) {
+        setting++;
     }
-    return settings_refuse(from, "unknown setting '%.200s'", from->name);
+    if (setting == SETTINGS) {
+        return settings_refuse(from, "unknown setting '%.200s'", from->name);
+    }
+    const char *value = trim(equals + 1);
+    const char *fault = is_open ? exposed(setting, value) : NULL;
+    return fault && *origin_of(g, setting) <= from->kind
+               ? settings_refuse(from, "%s", fault)
+               : settings_take(g, setting, value, from);
 }
 
 static int take_lines(struct globals *g, const char *file, bool is_open)
@@ -228,30 +198,30 @@ static int take_file(struct globals *g)
 {
     const char *given = cli_variable("ZKR_CONFIG");
     const char *file = given ? given : "/etc/zkr.conf";
-    int fd =
-        open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe may have no writer */
-    if (fd < 0) {
-        return errno == ENOENT && !given ? OPTIONS_GO_ON : cannot_read(file, errno);
+    mode_t mode;
+    g->config = cli_read_file(file, &mode);
+    if (!g->config) {
+        return errno == ENOENT && !given
+                   ? OPTIONS_GO_ON
+                   : cli_fail(CLI_USAGE, "cannot read %.1000s: %s", file,
+                              strerrordesc_np(errno));
     }
-    struct stat st = {.st_mode = S_IRWXO};
-    (void)fstat(fd, &st);
-    bool is_open = (st.st_mode & S_IRWXO) != 0;
-    g->config = read_all(fd);
-    int error = errno;
-    (void)close(fd);
-    return g->config ? take_lines(g, file, is_open) : cannot_read(file, error);
+    return take_lines(g, file, (mode & S_IRWXO) != 0);
 }
 
 /* --- the environment --- */
 
 int settings_take_rest(struct globals *g)
 {
-    int rc = OPTIONS_GO_ON;
-    for (size_t i = 0; i < SETTINGS && rc == OPTIONS_GO_ON; i++) {
+    for (size_t i = 0; i < SETTINGS; i++) {
         const struct origin from = {.kind = ORIGIN_ENVIRONMENT,
                                     .name = setting_names[i].variable};
-        const char *value = cli_variable(setting_names[i].variable);
-        rc = value ? settings_take(g, (enum setting)i, value, &from) : OPTIONS_GO_ON;
+        const char *value = cli_variable(from.name);
+        int rc =
+            value ? settings_take(g, (enum setting)i, value, &from) : OPTIONS_GO_ON;
+        if (rc != OPTIONS_GO_ON) {
+            return rc;
+        }
     }
-    return rc == OPTIONS_GO_ON ? take_file(g) : rc;
+    return take_file(g);
 }

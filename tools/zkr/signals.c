@@ -3,9 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -34,7 +31,6 @@ static bool is_ignored(int signo)
 bool signals_begin(struct signals *s)
 {
     sigset_t held_back;
-    s->notify = NULL;
     s->users_ignored = false;
     (void)sigemptyset(&s->taken);
     for (int i = 0; i < FORWARDED; i++) {
@@ -79,40 +75,23 @@ void signals_take_stop(struct signals *s)
     }
 }
 
-bool signals_next(const struct signals *s, int *signo, bool *timer)
+int signals_next(const struct signals *s)
 {
     struct signalfd_siginfo info;
     if (read(s->fd, &info, sizeof(info)) != (ssize_t)sizeof(info)) {
-        return false;
+        return 0;
     }
-    *signo = (int)info.ssi_signo;
-    *timer = info.ssi_code == SI_TIMER;
-    return true;
-}
-
-static bool tells_to_stop(const struct signals *s, int signo)
-{
-    return signals_is_forwarded(signo) &&
-           !(s->users_ignored && (signo == SIGUSR1 || signo == SIGUSR2));
+    return info.ssi_code == SI_TIMER ? SIGNALS_TIMER : (int)info.ssi_signo;
 }
 
 int signals_stop(const struct signals *s)
 {
     int signo, stop = 0;
-    bool timer;
-    while (signals_next(s, &signo, &timer)) {
-        stop = stop == 0 && tells_to_stop(s, signo) ? signo : stop;
+    while ((signo = signals_next(s)) != 0) {
+        bool spared = s->users_ignored && (signo == SIGUSR1 || signo == SIGUSR2);
+        stop = stop == 0 && signals_is_forwarded(signo) && !spared ? signo : stop;
     }
     return stop;
-}
-
-int signals_pulse(const struct signals *s, int ms)
-{
-    if (!s->notify) {
-        return ms;
-    }
-    notify_alive(s->notify);
-    return (int)notify_rest(s->notify, ms);
 }
 
 void signals_restore(const struct signals *s)
@@ -130,71 +109,52 @@ void signals_end(struct signals *s)
 
 /* --- the guard --- */
 
-struct signals_guard {
-    const struct signals *s;
-    pthread_t thread;
-    int64_t late;
-    int done; /* eventfd */
-    const struct signals_cancel *how;
-    atomic_int caught;
-};
-
-/* How long the guard may sleep now. @due: it has to cancel again soon. */
-static int pulse(const struct signals_guard *g, bool due)
-{
-    enum { AGAIN_MS = 10 };
-    int next = signals_pulse(g->s, cli_until(g->late));
-    return due ? AGAIN_MS : next;
-}
-
 /* Cancels repeatedly until the main thread has returned: a first call may come just before the wait begins. */
 static void *guard(void *ctx)
 {
+    enum { AGAIN_MS = 10 };
     struct signals_guard *g = ctx;
     struct pollfd fds[2] = {{.fd = g->done, .events = POLLIN},
                             {.fd = g->s->fd, .events = POLLIN}};
-    bool due = false;
-    while (poll(fds, 2, pulse(g, due)) >= 0 && !fds[0].revents) {
+    int rest = (int)cli_alive_rest(cli_until(g->late));
+    while (poll(fds, 2, rest) >= 0 && !fds[0].revents) {
         if (fds[1].revents && !atomic_load(&g->caught)) {
             atomic_store(&g->caught, signals_stop(g->s));
         }
-        if (!g->how && atomic_load(&g->caught)) {
+        if (!g->cancel && atomic_load(&g->caught)) {
             _exit(cli_exit_signal(atomic_load(&g->caught)));
         }
-        due = atomic_load(&g->caught) || cli_until(g->late) == 0;
-        if (g->how && due) {
-            g->how->call(g->how->ctx);
+        bool due = atomic_load(&g->caught) || cli_until(g->late) == 0;
+        if (g->cancel && due) {
+            g->cancel(g->ctx);
         }
+        cli_alive();
+        rest = due ? AGAIN_MS : (int)cli_alive_rest(cli_until(g->late));
     }
     return NULL;
 }
 
-struct signals_guard *signals_guard_begin(const struct signals *s,
-                                          int64_t late,
-                                          const struct signals_cancel *how)
+bool signals_guard_begin(struct signals_guard *g,
+                         const struct signals *s,
+                         int64_t late,
+                         void (*cancel)(void *ctx),
+                         void *ctx)
 {
-    struct signals_guard *g = calloc(1, sizeof(*g));
-    if (!g) {
-        return NULL;
-    }
-    g->s = s;
-    g->late = late;
-    g->how = how;
+    *g = (struct signals_guard){.s = s, .late = late, .cancel = cancel, .ctx = ctx};
     g->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int error = g->done < 0 ? errno : pthread_create(&g->thread, NULL, guard, g);
-    if (error != 0) {
-        if (g->done >= 0) {
-            (void)close(g->done);
-        }
-        free(g);
-        errno = error;
-        return NULL;
+    if (g->done < 0) {
+        return false;
+    }
+    errno = pthread_create(&g->thread, NULL, guard, g);
+    if (errno != 0) {
+        (void)close(g->done);
+        return false;
     }
     /* Without a command to be stopped as well, ^Z has its usual effect. */
     if (!sigismember(&s->mask, SIGTSTP)) {
         signals_mask_stop(SIG_UNBLOCK);
     }
-    return g;
+    return true;
 }
 
 int signals_guard_end(struct signals_guard *g)
@@ -203,8 +163,6 @@ int signals_guard_end(struct signals_guard *g)
     while (write(g->done, &one, sizeof(one)) < 0) {
     }
     (void)pthread_join(g->thread, NULL);
-    int caught = atomic_load(&g->caught);
     (void)close(g->done);
-    free(g);
-    return caught;
+    return atomic_load(&g->caught);
 }

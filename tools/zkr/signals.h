@@ -3,11 +3,11 @@
 #ifndef ZKR_CLI_SIGNALS_H
 #define ZKR_CLI_SIGNALS_H
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "notify.h"
 
 struct signals {
     int fd;            /* signalfd */
@@ -18,8 +18,6 @@ struct signals {
     bool users_ignored;
     struct sigaction old_child; /* the dispositions we had to change */
     struct sigaction old_cont;
-    struct notify
-        *notify; /* gets keep-alive messages during waits; NULL: nobody does */
 };
 
 /** Is it one of INT TERM HUP QUIT USR1 USR2? */
@@ -31,49 +29,44 @@ bool signals_is_forwarded(int signo);
  * False: no descriptor.
  */
 bool signals_begin(struct signals *s);
-
 /** Blocks or unblocks TSTP in this thread. @how: SIG_BLOCK or SIG_UNBLOCK. */
 void signals_mask_stop(int how);
-
 /** From now on TSTP, too, arrives at fd. */
 void signals_take_stop(struct signals *s);
 
-/** Takes the next pending signal. False: there is none. @timer: our own timer has sent the signal. */
-bool signals_next(const struct signals *s, int *signo, bool *timer);
+enum { SIGNALS_TIMER = -1 };
 
+/** Takes the next pending signal. Returns its number, SIGNALS_TIMER for the SIGCONT of our own timer, or 0: none. */
+int signals_next(const struct signals *s);
 /** Takes all pending signals. Returns the first that tells zkr to stop, or 0. */
 int signals_stop(const struct signals *s);
-
-/** Sends a keep-alive message if one is due. Returns how long to sleep until the next, @ms at most. */
-int signals_pulse(const struct signals *s, int ms);
-
 /** In the child, just before exec: restores mask and dispositions of our start. */
 void signals_restore(const struct signals *s);
 
 void signals_end(struct signals *s);
-
-/*
- * A thread that handles signals while the main thread waits in the library.
- */
-struct signals_guard;
-
-/** Makes the wait of the main thread return. May be called before the wait, and repeatedly. */
-struct signals_cancel {
-    void (*call)(void *ctx);
+/** A thread that handles signals while the main thread waits in the library. */
+struct signals_guard {
+    const struct signals *s;
+    pthread_t thread;
+    int64_t late;
+    int done; /* eventfd */
+    void (*cancel)(void *ctx);
     void *ctx;
+    atomic_int caught;
 };
 
 /**
- * @late: when to cancel without a signal; or CLI_NEVER.
- * @how: how a signal, also one that is pending already, cancels the wait; borrowed until the end. NULL: no node is being
- * made, and a signal ends the process at once.
+ * A signal, also one that is pending already, calls @cancel, and so does the time @late, or CLI_NEVER. @cancel makes the wait
+ * of the main thread return. It may come before the wait, and comes repeatedly. NULL: no node is being made, and a signal
+ * ends the process at once.
  *
- * Returns NULL when no thread, or no descriptor for it, could be made; errno says why.
+ * False: no thread, or no descriptor for it, could be made; errno says why.
  */
-struct signals_guard *signals_guard_begin(const struct signals *s,
-                                          int64_t late,
-                                          const struct signals_cancel *how);
-
+bool signals_guard_begin(struct signals_guard *g,
+                         const struct signals *s,
+                         int64_t late,
+                         void (*cancel)(void *ctx),
+                         void *ctx);
 /** Returns the signal that told zkr to stop, or 0. */
 int signals_guard_end(struct signals_guard *g);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stats.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,9 @@
 #include <zkr/metrics.h>
 
 #include "cli.h"
+#include "client.h"
 
 /* --- the format --- */
-
-/* The family that a line "# TYPE zkr_x counter" begins. */
-struct family {
-    const char *name; /* not terminated */
-    size_t length;
-    bool counter;
-};
 
 static bool starts(const char *line, const char *with)
 {
@@ -47,33 +41,24 @@ static void put_sample(FILE *out, const char *line, size_t length, const char *p
     size_t name = strcspn(line, "{ ");
     const char *rest = line + name;
     (void)fwrite(line, 1, name, out);
-    if (*rest == ' ') {
+    bool bare = *rest == ' ';
+    if (bare || !starts(rest, "{path=")) {
         (void)fputc('{', out);
         put_label(out, path);
-        (void)fputc('}', out);
-    } else if (!starts(rest, "{path=")) {
-        (void)fputc('{', out);
-        put_label(out, path);
-        (void)fputc(',', out);
-        rest++;
+        (void)fputc(bare ? '}' : ',', out);
+        rest += bare ? 0 : 1;
     }
     (void)fwrite(rest, 1, length - (size_t)(rest - line), out);
 }
 
-/* "# TYPE name ..." and "# HELP name ...". */
-static void put_about(FILE *out, const char *line, size_t length, struct family *f)
+/* "# TYPE name ..." or "# HELP name ...". */
+static void put_about(FILE *out, const char *line, size_t length, bool counter)
 {
-    enum { WORD = sizeof("# TYPE ") - 1 };
-    const char *name = line + WORD;
-    size_t name_length = strcspn(name, " \n");
-    if (starts(line, "# TYPE ")) {
-        *f = (struct family){name, name_length,
-                             starts(name + name_length, " counter\n")};
-    }
-    bool same = name_length == f->length && memcmp(name, f->name, name_length) == 0;
-    (void)fwrite(line, 1, WORD + name_length, out);
-    (void)fputs(same && f->counter ? "_total" : "", out);
-    (void)fwrite(name + name_length, 1, length - WORD - name_length, out);
+    size_t head = strlen("# TYPE ");
+    head += strcspn(line + head, " \n");
+    (void)fwrite(line, 1, head, out);
+    (void)fputs(counter ? "_total" : "", out);
+    (void)fwrite(line + head, 1, length - head, out);
 }
 
 /*
@@ -83,12 +68,15 @@ static void put_about(FILE *out, const char *line, size_t length, struct family 
  */
 static void put_metrics(FILE *out, const char *text, const char *path)
 {
-    struct family family = {.name = ""};
+    static const char kind[] = " counter\n";
+    bool counter = false; /* the family is one, by its line "# TYPE name counter" */
     for (size_t length; *text; text += length) {
         length = strcspn(text, "\n");
         length += text[length] == '\n';
-        if (starts(text, "# TYPE ") || starts(text, "# HELP ")) {
-            put_about(out, text, length, &family);
+        bool type = starts(text, "# TYPE ");
+        counter = type ? starts(text + length - strlen(kind), kind) : counter;
+        if (type || starts(text, "# HELP ")) {
+            put_about(out, text, length, counter);
         } else if (*text != '#') {
             put_sample(out, text, length, path);
         }
@@ -97,19 +85,30 @@ static void put_metrics(FILE *out, const char *text, const char *path)
 
 /* --- writing --- */
 
+static struct {
+    zkr_client *client;
+    const char *file;
+    const char *path; /* of the lock */
+    int wake;         /* eventfd: write now */
+    bool started;
+    bool failed; /* and that was reported */
+    pthread_t thread;
+    atomic_bool over;
+} stats;
+
 /* The metrics as text, allocated; NULL and errno on failure. */
-static char *metrics_text(zkr_client *c)
+static char *metrics_text(void)
 {
     enum { MORE = 1024 };
     size_t size = 0, needed = 0;
     char *text = NULL;
-    int rc = ZKR_EINVAL;
-    while (rc == ZKR_EINVAL && needed >= size) {
+    int rc;
+    do {
         size = needed + MORE;
         free(text);
         text = malloc(size);
-        rc = text ? zkr_client_metrics(c, text, size, &needed) : ZKR_ENOMEM;
-    }
+        rc = text ? zkr_client_metrics(stats.client, text, size, &needed) : ZKR_ENOMEM;
+    } while (rc == ZKR_EINVAL && needed >= size);
     if (rc != ZKR_OK) {
         free(text);
         errno = ENOMEM;
@@ -118,26 +117,21 @@ static char *metrics_text(zkr_client *c)
     return text;
 }
 
-/* With the mode that a shell gives to a new file: the collector is another user. */
-static void set_mode(int fd)
-{
-    mode_t mask = umask(0);
-    (void)umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
-}
-
 /* Writes a new file beside the old one and renames it. False: errno says why. */
-static bool put_file(const struct stats *s, const char *text, char *beside)
+static bool put_file(const char *text, char *beside)
 {
     int fd = mkostemp(beside, O_CLOEXEC);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!out) {
         return false;
     }
-    set_mode(fd);
-    put_metrics(out, text, s->path);
+    /* The mode that a shell gives to a new file: the collector is another user. */
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    (void)fchmod(fd, 0666 & ~mask);
+    put_metrics(out, text, stats.path);
     bool whole = !ferror(out);
-    whole = fclose(out) == 0 && whole && rename(beside, s->file) == 0;
+    whole = fclose(out) == 0 && whole && rename(beside, stats.file) == 0;
     if (!whole) {
         int error = errno;
         (void)unlink(beside);
@@ -147,11 +141,11 @@ static bool put_file(const struct stats *s, const char *text, char *beside)
 }
 
 /* 0 or errno. */
-static int write_once(const struct stats *s)
+static int write_once(void)
 {
-    char *beside = NULL, *text = metrics_text(s->client);
-    bool done = text && asprintf(&beside, "%s.XXXXXX", s->file) > 0 &&
-                put_file(s, text, beside);
+    char *beside = NULL, *text = metrics_text();
+    bool done = text && asprintf(&beside, "%s.XXXXXX", stats.file) > 0 &&
+                put_file(text, beside);
     int error = done ? 0 : errno;
     free(beside);
     free(text);
@@ -159,12 +153,13 @@ static int write_once(const struct stats *s)
 }
 
 /* After the first time a failure is reported once, and is no reason to release the lock. */
-static void write_again(struct stats *s)
+static void write_again(void)
 {
-    int error = write_once(s);
-    if (error != 0 && !s->failed) {
-        s->failed = true;
-        cli_note("cannot write --stats %.1000s: %s", s->file, strerrordesc_np(error));
+    int error = write_once();
+    if (error != 0 && !stats.failed) {
+        stats.failed = true;
+        cli_note("cannot write --stats %.1000s: %s", stats.file,
+                 strerrordesc_np(error));
     }
 }
 
@@ -173,59 +168,58 @@ static void write_again(struct stats *s)
 static void *work(void *ctx)
 {
     enum { PAUSE_MS = 5000 };
-    struct stats *s = ctx;
-    struct pollfd wake = {.fd = s->wake, .events = POLLIN};
+    struct pollfd wake = {.fd = stats.wake, .events = POLLIN};
     uint64_t count;
-    while (!atomic_load(&s->over)) {
+    while (!atomic_load(&stats.over)) {
         (void)poll(&wake, 1, PAUSE_MS);
-        (void)!read(s->wake, &count, sizeof(count));
-        if (!atomic_load(&s->over)) {
-            write_again(s);
+        (void)!read(stats.wake, &count, sizeof(count));
+        if (!atomic_load(&stats.over)) {
+            write_again();
         }
     }
-    return NULL;
+    return ctx;
 }
 
-int stats_begin(struct stats *s)
+int stats_begin(zkr_client *client, const char *file, const char *path)
 {
-    if (!s->file) {
-        return 0;
-    }
     struct stat st;
-    if (lstat(s->file, &st) == 0 &&
-        !S_ISREG(st.st_mode)) { /* rename() would replace a link or a device */
+    stats.client = client;
+    stats.file = file;
+    stats.path = path;
+    /* rename() would replace a link or a device. */
+    if (lstat(file, &st) == 0 && !S_ISREG(st.st_mode)) {
         return cli_fail(CLI_USAGE,
                         "--stats %.1000s is no file, and would be replaced by "
                         "one; name a file",
-                        s->file);
+                        file);
     }
-    int error = write_once(s);
+    int error = write_once();
     if (error != 0) {
-        return cli_fail(CLI_USAGE, "cannot write --stats %.1000s: %s", s->file,
+        return cli_fail(CLI_USAGE, "cannot write --stats %.1000s: %s", file,
                         strerrordesc_np(error));
     }
-    s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    errno = s->wake < 0 ? errno : pthread_create(&s->thread, NULL, work, s);
-    s->started = errno == 0;
-    return s->started ? 0 : cli_fail_thread();
+    stats.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    errno = stats.wake < 0 ? errno : pthread_create(&stats.thread, NULL, work, NULL);
+    stats.started = errno == 0;
+    return stats.started ? 0 : cli_fail_thread();
 }
 
-void stats_wake(struct stats *s)
+void stats_wake(void)
 {
     const uint64_t one = 1;
-    if (s->started) {
-        (void)!write(s->wake, &one, sizeof(one));
+    if (stats.started) {
+        (void)!write(stats.wake, &one, sizeof(one));
     }
 }
 
-void stats_end(struct stats *s)
+void stats_end(void)
 {
-    if (s->started) {
-        atomic_store(&s->over, true);
-        stats_wake(s);
-        (void)pthread_join(s->thread, NULL);
-        write_again(s);
-        (void)close(s->wake);
-        s->started = false;
+    if (stats.started) {
+        atomic_store(&stats.over, true);
+        stats_wake();
+        (void)pthread_join(stats.thread, NULL);
+        write_again();
+        (void)close(stats.wake);
+        stats.started = false;
     }
 }

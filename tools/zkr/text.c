@@ -80,6 +80,13 @@ void text_print(FILE *out, const char *s, int width)
     }
 }
 
+void text_line(FILE *out, const char *label, const char *s)
+{
+    (void)fputs(label, out);
+    text_print(out, s, 0);
+    (void)fputc('\n', out);
+}
+
 void text_clean(char *s)
 {
     while (*s) {
@@ -95,15 +102,15 @@ void text_clean(char *s)
 void text_age(char *buf, size_t size, int64_t ms)
 {
     int64_t s = ms < 0 ? 0 : ms / 1000;
-    if (s < 60) {
+    int64_t m = s / 60, h = m / 60, d = h / 24;
+    if (m == 0) {
         (void)snprintf(buf, size, "%" PRId64 "s", s);
-    } else if (s < 3600) {
-        (void)snprintf(buf, size, "%" PRId64 "m%02" PRId64 "s", s / 60, s % 60);
-    } else if (s < 86400) {
-        (void)snprintf(buf, size, "%" PRId64 "h%02" PRId64 "m", s / 3600, s / 60 % 60);
+    } else if (h == 0) {
+        (void)snprintf(buf, size, "%" PRId64 "m%02" PRId64 "s", m, s % 60);
+    } else if (d == 0) {
+        (void)snprintf(buf, size, "%" PRId64 "h%02" PRId64 "m", h, m % 60);
     } else {
-        (void)snprintf(buf, size, "%" PRId64 "d%02" PRId64 "h", s / 86400,
-                       s / 3600 % 24);
+        (void)snprintf(buf, size, "%" PRId64 "d%02" PRId64 "h", d, h % 24);
     }
 }
 
@@ -162,6 +169,18 @@ void json_close(struct json *j, char bracket)
 {
     (void)fputc(bracket, j->out);
     j->comma = true;
+}
+
+void json_begin(struct json *j, const char *path)
+{
+    json_open(j, NULL, '{');
+    json_text(j, "path", path);
+}
+
+void json_end(struct json *j)
+{
+    json_close(j, '}');
+    (void)fputc('\n', j->out);
 }
 
 void json_text(struct json *j, const char *key, const char *text)

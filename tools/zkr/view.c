@@ -21,6 +21,11 @@ const char *view_kind(int kind)
     return kind >= ZKR_KIND_LOCK && kind <= ZKR_KIND_OTHER ? words[kind] : "other";
 }
 
+const char *view_owner(const zkr_contender *c)
+{
+    return c->asked ? "(asked to release)" : c->owner;
+}
+
 static int64_t now_ms(void)
 {
     struct timespec now;
@@ -46,14 +51,20 @@ void view_held(char *buf, size_t size, const zkr_contender *c)
 
 /* --- rows --- */
 
+/* The number in a field, from 1 to @most; else 0. */
+static int64_t field_number(const zkr_contender *c, const char *key, int64_t most)
+{
+    const char *text = zkr_contender_field(c, key);
+    int64_t number;
+    return text && cli_parse_int(text, 1, most, &number) ? number : 0;
+}
+
 /* The maximum that the newest lease names. */
 static int64_t read_max(const zkr_contenders *leases)
 {
     int64_t max = 0;
     for (size_t i = zkr_contenders_count(leases); i > 0 && max == 0; i--) {
-        const char *text =
-            zkr_contender_field(zkr_contenders_get(leases, i - 1), "max");
-        max = text && cli_parse_int(text, 1, INT32_MAX, &max) ? max : 0;
+        max = field_number(zkr_contenders_get(leases, i - 1), "max", INT32_MAX);
     }
     return max;
 }
@@ -61,11 +72,7 @@ static int64_t read_max(const zkr_contenders *leases)
 static void add(struct view *v, const zkr_contender *c, int64_t permits, bool holds)
 {
     v->rows[v->count++] =
-        (struct view_row){.c = c,
-                          .owner = c->asked ? "(asked to release)" : c->owner,
-                          .server = peers_find(v->peers, c->session_id),
-                          .permits = permits,
-                          .holds = holds};
+        (struct view_row){c, peers_find(v->peers, c->session_id), permits, holds};
     v->holders += holds;
 }
 
@@ -96,14 +103,12 @@ static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
     }
 }
 
-bool view_begin(struct view *v,
-                const struct view_lists *lists,
-                const struct peers *peers)
+bool view_begin(struct view *v, const struct view_lists *lists, const struct peers *p)
 {
     size_t below =
         zkr_contenders_count(lists->leases) + zkr_contenders_count(lists->gate);
     size_t queue = zkr_contenders_count(lists->queue);
-    *v = (struct view){.semaphore = queue == 0 && below > 0, .peers = peers};
+    *v = (struct view){.semaphore = queue == 0 && below > 0, .peers = p};
     v->rows = calloc(queue + below + 1, sizeof(*v->rows));
     if (!v->rows) {
         return false;
@@ -129,50 +134,38 @@ void view_end(struct view *v)
 /* --- for people --- */
 
 /* A line with more about a holder; nothing is printed when nothing is known. */
-struct line {
-    FILE *out;
-    const char *name;
-    bool begun;
-};
-
-/* @value: NULL = not known. */
-static void
-add_part(struct line *l, const char *label, const char *value, const char *unit)
-{
-    if (!value) {
-        return;
-    }
-    (void)fputs(l->begun ? ", " : "holder ", l->out);
-    if (!l->begun) {
-        l->begun = true;
-        text_print(l->out, l->name, 0);
-        (void)fputs(": ", l->out);
-    }
-    (void)fputs(label, l->out);
-    text_print(l->out, value, 0);
-    (void)fputs(unit, l->out);
-}
-
 static void print_holder(FILE *out, const struct view_row *row)
 {
     enum { STAMP = 32 };
     const zkr_contender *c = row->c;
-    struct line l = {.out = out, .name = row->owner};
     char stamp[STAMP];
     struct tm tm;
     time_t seconds = (time_t)(c->held_since_ms / 1000);
     bool known = c->held_since_ms > 0 && gmtime_r(&seconds, &tm) &&
                  strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm) > 0;
-    add_part(&l, "since ", known ? stamp : NULL, " UTC");
-    add_part(&l, "user ", zkr_contender_field(c, "user"), "");
-    add_part(&l, "host ", zkr_contender_field(c, "host"), "");
-    add_part(&l, "session timeout ", zkr_contender_field(c, "session_timeout_ms"),
-             " ms");
-    add_part(&l, "session served by ", row->server, "");
-    add_part(&l, "command ", zkr_contender_field(c, "command"), "");
-    if (l.begun) {
-        (void)fputc('\n', out);
+    const struct {
+        const char *label, *value, *unit; /* value NULL: not known */
+    } parts[] = {
+        {"since ", known ? stamp : NULL, " UTC"},
+        {"user ", zkr_contender_field(c, "user"), ""},
+        {"host ", zkr_contender_field(c, "host"), ""},
+        {"session timeout ", zkr_contender_field(c, "session_timeout_ms"), " ms"},
+        {"session served by ", row->server, ""},
+        {"command ", zkr_contender_field(c, "command"), ""},
+    };
+    bool begun = false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!parts[i].value) {
+            continue;
+        }
+        (void)fputs(begun ? ", " : "holder ", out);
+        text_print(out, begun ? "" : view_owner(c), 0);
+        (void)fprintf(out, "%s%s", begun ? "" : ": ", parts[i].label);
+        text_print(out, parts[i].value, 0);
+        (void)fputs(parts[i].unit, out);
+        begun = true;
     }
+    (void)fputs(begun ? "\n" : "", out);
 }
 
 enum { LEAST_OWNER = 5, MOST_OWNER = 60, CELL = 32 };
@@ -181,7 +174,7 @@ static int owner_width(const struct view *v)
 {
     int width = LEAST_OWNER;
     for (size_t i = 0; i < v->count; i++) {
-        int w = text_width(v->rows[i].owner);
+        int w = text_width(view_owner(v->rows[i].c));
         width = w > width ? w : width;
     }
     return width < MOST_OWNER ? width : MOST_OWNER;
@@ -203,11 +196,10 @@ static void print_row(FILE *out, const struct view *v, size_t i, int width)
         (void)snprintf(kind, sizeof(kind), "%" PRId64 " permits", row->permits);
     }
     (void)fprintf(out, "%-3zu  ", row->holds ? 1 : i + 1);
-    text_print(out, *row->owner ? row->owner : "-", width);
+    text_print(out, *view_owner(c) ? view_owner(c) : "-", width);
     (void)fprintf(out, "  0x%-16" PRIx64 "  %7s  %7s  %12" PRId64 "  %-7s  ",
                   (uint64_t)c->session_id, age, held, c->fencing_token, kind);
-    text_print(out, c->node, 0);
-    (void)fputc('\n', out);
+    text_line(out, "", c->node);
 }
 
 static void print_permits(FILE *out, const struct view *v)
@@ -244,10 +236,8 @@ static void fields_json(struct json *j, const zkr_contender *c)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         json_text(j, keys[i], zkr_contender_field(c, keys[i]));
     }
-    const char *timeout = zkr_contender_field(c, "session_timeout_ms");
-    int64_t ms = 0;
-    bool known = timeout && cli_parse_int(timeout, 1, INT64_MAX, &ms);
-    json_number(j, "session_timeout_ms", known, ms);
+    int64_t ms = field_number(c, "session_timeout_ms", INT64_MAX);
+    json_number(j, "session_timeout_ms", ms > 0, ms);
 }
 
 static void contender_json(struct json *j, const zkr_contender *c, size_t i, bool holds)
@@ -296,8 +286,7 @@ void view_holder_json(struct json *j, const zkr_contender *c)
 void view_json(FILE *out, const char *path, const struct view *v, bool exists)
 {
     struct json j = {.out = out};
-    json_open(&j, NULL, '{');
-    json_text(&j, "path", path);
+    json_begin(&j, path);
     json_text(&j, "kind", v->kind);
     view_holder_json(&j, v->holders > 0 ? v->rows[0].c : NULL);
     json_int(&j, "waiting", (int64_t)(v->count - v->holders));
@@ -306,8 +295,7 @@ void view_json(FILE *out, const char *path, const struct view *v, bool exists)
     json_bool(&j, "exists", exists);
     rows_json(&j, v);
     peers_json(v->peers, &j);
-    json_close(&j, '}');
-    (void)fputc('\n', out);
+    json_end(&j);
 }
 
 /* --- leaders --- */
@@ -321,18 +309,16 @@ void view_leader_print(FILE *out, const zkr_contenders *list)
     }
     (void)fputs("node=", out);
     text_print(out, c->node, 0);
-    (void)fprintf(out, " token=%" PRId64 " session=0x%" PRIx64 " id=", c->fencing_token,
+    (void)fprintf(out, " token=%" PRId64 " session=0x%" PRIx64, c->fencing_token,
                   (uint64_t)c->session_id);
-    text_print(out, c->owner, 0);
-    (void)fputc('\n', out);
+    text_line(out, " id=", c->owner);
 }
 
 void view_leader_json(FILE *out, const char *path, const zkr_contenders *list)
 {
     struct json j = {.out = out};
     const zkr_contender *c = zkr_contenders_get(list, 0);
-    json_open(&j, NULL, '{');
-    json_text(&j, "path", path);
+    json_begin(&j, path);
     if (c) {
         json_open(&j, "leader", '{');
         contender_json(&j, c, 0, true);
@@ -340,39 +326,34 @@ void view_leader_json(FILE *out, const char *path, const zkr_contenders *list)
     } else {
         json_text(&j, "leader", NULL);
     }
-    json_close(&j, '}');
-    (void)fputc('\n', out);
+    json_end(&j);
 }
 
 /* --- warnings --- */
 
-bool view_warning(const struct view_lists *lists, char *text, size_t size)
+bool view_warn(const char *path, const struct view_lists *lists)
 {
     size_t count = zkr_contenders_count(lists->queue), leaders = 0;
     for (size_t i = 0; i < count; i++) {
         const zkr_contender *c = zkr_contenders_get(lists->queue, i);
         leaders += c->kind == ZKR_KIND_LEADER;
         if (c->kind == ZKR_KIND_OTHER) {
-            (void)snprintf(text, size,
-                           "%.100s belongs to another recipe: it counts by its number, "
-                           "but its maker may not wait for the others",
-                           c->node);
+            cli_note("%.1000s: %.100s belongs to another recipe: it counts by its "
+                     "number, but its maker may not wait for the others",
+                     path, c->node);
             return true;
         }
     }
-    if (leaders > 0 && leaders < count) {
-        (void)snprintf(
-            text, size,
-            "leaders and locks are in one queue: those of Curator do not wait "
-            "for each other; give each a path of its own");
-        return true;
+    bool mixed = leaders > 0 && leaders < count;
+    size_t below =
+        zkr_contenders_count(lists->leases) + zkr_contenders_count(lists->gate);
+    bool both = count > 0 && below > 0;
+    if (mixed || both) {
+        cli_note("%.1000s: %s", path,
+                 mixed ? "leaders and locks are in one queue: those of Curator do not "
+                         "wait for each other; give each a path of its own"
+                       : "there is also a semaphore: its permits are not shown, and "
+                         "do not exclude the holder of the lock");
     }
-    if (count > 0 &&
-        zkr_contenders_count(lists->leases) + zkr_contenders_count(lists->gate) > 0) {
-        (void)snprintf(text, size,
-                       "there is also a semaphore: its permits are not shown, and do "
-                       "not exclude the holder of the lock");
-        return true;
-    }
-    return false;
+    return mixed || both;
 }

@@ -1,11 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contenders, shown as tables or as JSON. */
+/* Contenders and servers, shown as tables or as JSON. */
 #ifndef ZKR_CLI_VIEW_H
 #define ZKR_CLI_VIEW_H
 
 #include <zkr/contenders.h>
 
-#include "peers.h"
+#include "text.h"
+
+/*
+ * Version and sessions of each server of the list. The version is the answer to the command "srvr", which servers allow by
+ * default. The sessions come from "cons", or else from the AdminServer, if there is one. No ZooKeeper session is needed.
+ */
+
+struct peer {
+    char *name;       /* host:port */
+    char *sessions;   /* as answered; NULL: no answer */
+    char version[16]; /* such as "3.9.4"; "" = not known */
+    const char *note; /* why not known, or what is wrong with it; NULL: nothing */
+};
+
+struct peers {
+    struct peer *list;
+    size_t count;
+    bool warned; /* peers_warn() was called */
+};
+
+/** Waits at most two seconds for each server. @tls: the servers only speak TLS. */
+void peers_ask(struct peers *p, const char *servers, bool tls);
+/** The server of a session; NULL: not known. */
+const char *peers_find(const struct peers *p, int64_t session_id);
+/** Prints a line for each server. */
+void peers_print(const struct peers *p, FILE *out);
+/** The member "servers"; null when nobody was asked. */
+void peers_json(const struct peers *p, struct json *j);
+/** Warns on stderr, once, of bad versions and of a server that does not tell its sessions. */
+void peers_warn(struct peers *p);
+/** peers_ask() may follow again. */
+void peers_end(struct peers *p);
+
+/* --- contenders --- */
 
 /** The lists read at a path; a view borrows them. */
 struct view_lists {
@@ -16,7 +49,6 @@ struct view_lists {
 
 struct view_row {
     const zkr_contender *c;
-    const char *owner;  /* for people */
     const char *server; /* of its session; NULL: not known */
     int64_t permits;    /* number of permits held, or 0 */
     bool holds;
@@ -34,33 +66,25 @@ struct view {
 };
 
 /** False: out of memory. Call view_end() in any case. */
-bool view_begin(struct view *v,
-                const struct view_lists *lists,
-                const struct peers *peers);
+bool view_begin(struct view *v, const struct view_lists *lists, const struct peers *p);
 void view_end(struct view *v);
-
 /** Prints a table; there is at least one row. */
 void view_print(FILE *out, const struct view *v);
-
 /** One line; its format is part of the interface, see zkr.1. */
 void view_json(FILE *out, const char *path, const struct view *v, bool exists);
-
-/** A warning about the contenders, for people. False: none. */
-bool view_warning(const struct view_lists *lists, char *text, size_t size);
-
+/** Warns on stderr about the contenders. False: there is nothing to say. */
+bool view_warn(const char *path, const struct view_lists *lists);
 /** The first of the list, as a line of text or of JSON. */
 void view_leader_print(FILE *out, const zkr_contenders *list);
 void view_leader_json(FILE *out, const char *path, const zkr_contenders *list);
-
 /** The members about the first holder; @c NULL: nobody holds. */
 void view_holder_json(struct json *j, const zkr_contender *c);
-
+/** The owner, for people. */
+const char *view_owner(const zkr_contender *c);
 /** The word for a ZKR_KIND_. */
 const char *view_kind(int kind);
-
 /** For how long it has been held, such as "2m05s", or "<3m10s" when only a limit of it is known. */
 void view_held(char *buf, size_t size, const zkr_contender *c);
-
 /** The time since @since_ms, in milliseconds since 1970, such as "2m05s". */
 void view_age(char *buf, size_t size, int64_t since_ms);
 

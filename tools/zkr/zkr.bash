@@ -16,7 +16,7 @@ _zkr() {
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --auth-file | \
             --acl | --tls | -w | --wait | --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
+            --max-queue | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         -*) ;;
@@ -29,7 +29,7 @@ _zkr() {
             ;;
         esac
         # Behind PATH comes a command: its words are completed as if it stood alone.
-        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|ls|revoke) ]]; then
+        if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|ls|wait|revoke) ]]; then
             if declare -F _command_offset >/dev/null && [[ ${COMP_WORDS[i + 1]} != -c ]]; then
                 _command_offset $((i + 1))
             fi
@@ -78,21 +78,25 @@ _zkr() {
     local words=''
     case $subcommand in
     '')
-        words="$global lock elect status ls revoke"
+        words="$global lock elect status ls wait revoke"
         ;;
     lock)
         words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e
             --exclusive -s --shared --rw --permits --also --on-revoke -c --command -i --id
-            --kill-signal --kill-after --lock-delay --min-hold --stats -o --close"
+            --kill-signal --kill-after --max-queue --lock-delay --min-hold --stats --no-guardian
+            -o --close"
         ;;
     elect)
-        words="$global -i --id -c --command --once -l --listen --json"
+        words="$global -i --id -c --command --once --no-guardian -l --listen --json"
         ;;
     status)
         words="$global -q --json --watch"
         ;;
     ls)
         words="$global -r --recursive --json"
+        ;;
+    wait)
+        words="$global -w --wait"
         ;;
     revoke)
         words="$global -w --wait --force --token"

@@ -63,7 +63,7 @@ int64_t zkt_reconnects(zkr_client *c)
     return stats.reconnects;
 }
 
-/* In the queue at the server: nodes of its session. Those of others may show later there. */
+/* Nodes of the session in the queue at the server. Nodes of other sessions may show there later. */
 static int64_t contenders(zkr_client *c, zkr_mutex *m)
 {
     zkr_contenders *list = NULL;

@@ -8,44 +8,44 @@
 
 #include <zkr/zkr.h>
 
-/* A thread that acquires a mutex, holds it until told, and releases. */
+/* A thread that acquires a mutex, holds it until it is told to release, and ends. */
 struct zkt_actor {
     zkr_mutex *m;
     int64_t timeout_ms;
     pthread_t thread;
-    atomic_int acquired; /* 1 = not back yet, else the code */
+    atomic_int acquired; /* 1 = not yet, else the code */
     atomic_int released; /* 1 = not yet, else the code */
     atomic_bool let_go;
-    atomic_int *turn; /* shared by several: counts grants */
-    int granted_as;   /* its number by that count, from 1 */
+    atomic_int *turn; /* counts the grants of several actors; may be NULL */
+    int granted_as;   /* number of the actor's grant by that count, from 1 */
     int64_t token;
     char node[256];
 };
 
 enum { ZKT_NOT_YET = 1 };
 
-/** Start; @turn may be NULL. */
+/** Start. */
 void zkt_actor_start(struct zkt_actor *a,
                      zkr_mutex *m,
                      int64_t timeout_ms,
                      atomic_int *turn);
-/** Start, and wait until its claim is queued, behind others or as the first. */
+/** Start, and wait until the claim is in the queue, first or behind others. */
 void zkt_actor_queue(struct zkt_actor *a,
                      zkr_client *c,
                      zkr_mutex *m,
                      atomic_int *turn);
-/** Wait for the acquire to return; its code. */
+/** Wait for the acquire to return. Returns its code. */
 int zkt_actor_acquired(struct zkt_actor *a);
-/** It is granted; then it releases, and ends. */
+/** The acquire succeeds; the actor releases, and ends. */
 void zkt_actor_is_served(struct zkt_actor *a);
-/** Its acquire fails with @code, and it ends. */
+/** The acquire fails with @code, and the actor ends. */
 void zkt_actor_is_refused(struct zkt_actor *a, int code);
-/** Tell it to release; returns the code of that once the thread has ended. */
+/** Tell the actor to release. Returns the code of the release when the thread has ended. */
 int zkt_actor_end(struct zkt_actor *a);
 
 /** Claims of @c that wait now. */
 int64_t zkt_waiting(zkr_client *c);
-/** How often it has connected again within a session. */
+/** How often @c has connected again within a session. */
 int64_t zkt_reconnects(zkr_client *c);
 
 #endif

@@ -52,12 +52,12 @@ static int enter(void **state)
     return zkt_enter(state);
 }
 
-/* A callback that comes meanwhile may still write to variables of the body: its part of the stack is left alone. */
+/* A callback may still write to variables of the body: its part of the stack is left alone. */
 __attribute__((noinline)) static void end_beyond_the_body(void)
 {
     enum { ROOM = 1 << 19 };
     char room[ROOM];
-    __asm__ volatile("" : : "r"(room) : "memory"); /* it is not left out */
+    __asm__ volatile("" : : "r"(room) : "memory"); /* keep it */
     zkt_keep_end();
     __asm__ volatile("" : : "r"(room) : "memory");
 }

@@ -15,19 +15,19 @@
  *         ZKT_MUST(zkr_mutex_release(m));
  *     }
  *
- * They run in the order in which they stand. main() is in the library, and so is what comes before and
- * after each case: fixture.h has that.
+ * Cases run in the order in which they stand. main() is in the library; what comes before and after each case is in
+ * fixture.h.
  */
 struct zkt_case {
     const char *name;
     void (*body)(void);
-    int way; /* of those that run a body more than once: which */
+    int way; /* which one, of several cases with one body */
     struct zkt_case *next;
 };
 
 #define ZKT_CASE(name) ZKT_CASE_WAYS(name, {#name, name, 0, 0})
 
-/** The same body several times: {name, body, way, 0}, ...; it asks zkt_way(). */
+/** Several cases with one body, which asks zkt_way(): {name, body, way, 0}, ... */
 #define ZKT_CASE_WAYS(name, ...)                                                       \
     static void name(void);                                                            \
     __attribute__((constructor)) static void name##_is_a_case(void)                    \
@@ -43,16 +43,16 @@ void zkt_add_cases(struct zkt_case *ways, unsigned long count);
 int zkt_way(void);
 
 /**
- * A program with arguments of its own: before any case runs @fn is called with what comes behind those of
- * others, NULL at the end. It returns how many of them it takes, or -1: the program ends with *@status. To
- * be called by a constructor. What is left over names cases, see runner.h.
+ * For a program with arguments of its own, to be called by a constructor. Before any case runs, @fn is called with the
+ * arguments that no @fn before has taken, NULL at the end. It returns how many it takes, or -1 to end the program with
+ * *@status. Arguments that are left over name cases, see runner.h.
  */
 void zkt_at_start(int (*fn)(char **argv, int *status));
 
 /**
- * What all cases share: @begin is called once, before the first case, when there is a server, in the process from which
- * they are forked; @end behind the last one. That returns 0, or with what the program ends when all have passed. To be
- * called by a constructor.
+ * What all cases share, to be called by a constructor. @begin is called once, when there is a server, in the process
+ * from which the cases are forked; @end after the last case. @end returns the status of a program whose cases have all
+ * passed, usually 0.
  */
 void zkt_around_cases(void (*begin)(void), int (*end)(void));
 

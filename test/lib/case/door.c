@@ -7,7 +7,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "session/request.h"
-#include "session/zk_real.h"
+#include "session/zk.h"
 
 enum { KINDS = ZKR__OP_CREATES + 1 };
 
@@ -154,6 +154,11 @@ static int64_t session_id(void *zh)
     return zkr__zk_real.session_id(zh);
 }
 
+static void password(void *zh, unsigned char out[16])
+{
+    zkr__zk_real.password(zh, out);
+}
+
 static int timeout_ms(void *zh)
 {
     return zkr__zk_real.timeout_ms(zh);
@@ -181,6 +186,7 @@ const struct zkr__door zkt_door = {
     .connected_to = connected_to,
     .set_servers = set_servers,
     .session_id = session_id,
+    .password = password,
     .timeout_ms = timeout_ms,
     .now = zkr__clock_now,
     .boot = boot,

@@ -8,26 +8,23 @@
 #include "session/open.h"
 
 /*
- * The real door to ZooKeeper, watched: counts the requests of one client and can interfere at
- * the n-th. For clients opened with zkr__client_open() and {.door = &zkt_door}.
+ * The real door to ZooKeeper, which counts the requests of one client and can interfere at the n-th. For clients opened
+ * with zkr__client_open() and {.door = &zkt_door}.
  */
 extern const struct zkr__door zkt_door;
 
-/** Count (from zero) and interfere for this client from now on; NULL = for none. */
+/** From now on count, from zero, and interfere for this client; NULL = for none. */
 void zkt_door_focus(const zkr_client *c);
 
 int zkt_door_total(void);
 int zkt_door_count(enum zkr__op_kind kind);
 
-/**
- * Nudges, which do not count as requests: an ensemble of 3.8.0 can stall a lone write until
- * one comes (ZOOKEEPER-4537), after a tenth of the session.
- */
+/** Nudges, which do not count as requests: with 3.8.0 a lone write can wait for one (ZOOKEEPER-4537). */
 int zkt_door_nudges(void);
 
 /**
- * Call @fn just before the @n-th request from now (1 = the next) is sent. It runs with the
- * client's lock held: it must not call zkr_ functions.
+ * Call @fn just before the @n-th request from now (1 = the next) is sent. @fn runs with the client's lock held, so it
+ * must not call zkr_ functions.
  */
 void zkt_door_before(int n, void (*fn)(void *ctx), void *ctx);
 bool zkt_door_fired(void);

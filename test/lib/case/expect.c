@@ -16,7 +16,7 @@ void zkt_on_failure(void (*tell)(void))
 static _Noreturn void failed(const char *file, int line)
 {
     void (*tell)(void) = tell_more;
-    tell_more = NULL; /* it may fail itself */
+    tell_more = NULL; /* it may fail, too */
     if (tell != NULL) {
         tell();
     }
@@ -42,7 +42,7 @@ void zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line)
     failed(file, line);
 }
 
-/* "5", or the name of a code where @text, what the test says, is one. */
+/* "5"; or the name of a code, where the test's own @text is one. */
 static const char *named(int64_t value, const char *text, char out[32])
 {
     if (strncmp(text, "ZKR_E", 5) == 0 || strcmp(text, "ZKR_OK") == 0) {

@@ -14,16 +14,16 @@
 #include "util.h"
 
 /*
- * Checks that cmocka lacks: codes by their names, and what comes in time. One that fails says
- * what was called, what came and what was wanted; runner.h adds which lines led there.
+ * Checks that cmocka lacks: codes by their names, and values that come in time. A failed check says what was called,
+ * what came and what was wanted; runner.h adds the lines that led there.
  */
 
-/** @call returns @wanted, one of ZKR_OK and ZKR_E...; else its code and the thread's last error are told. */
+/** @call returns @wanted, which is ZKR_OK or a ZKR_E...; if not, its code and the thread's last error are told. */
 #define ZKT_RC(call, wanted) zkt_check_rc((call), (wanted), #call, __FILE__, __LINE__)
 #define ZKT_MUST(call) ZKT_RC(call, ZKR_OK)
 void zkt_check_rc(int rc, int wanted, const char *call, const char *file, int line);
 
-/** As ZKT_EVENTUALLY() of util.h, until @value, a number or a code, is @wanted; tells the last one. */
+/** As ZKT_EVENTUALLY() of util.h, until @value, a number or a code, is @wanted; tells the last value. */
 #define ZKT_BECOMES(value, wanted, ms)                                                 \
     do {                                                                               \
         const int64_t zkt_end_ = zkt_now_ms() + (ms);                                  \
@@ -49,7 +49,7 @@ _Noreturn void zkt_never(int64_t value,
                          const char *file,
                          int line);
 
-/** @tell is called when one of these or ZKT_EVENTUALLY() has failed: it prints what else helps. NULL = nothing. */
+/** @tell is called after a failed check of these or ZKT_EVENTUALLY(), to print what else helps. NULL = nothing. */
 void zkt_on_failure(void (*tell)(void));
 
 #endif

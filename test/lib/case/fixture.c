@@ -40,8 +40,8 @@ int zkt_enter(void **state)
 }
 
 /*
- * Nodes of owners must be gone; parents and what a case made for itself may stay: they are deleted. With the path the
- * watches go that clients that live on, as those of test/interop, have left on it.
+ * Ephemeral nodes must be gone; parents and other nodes may stay, and are deleted. With them go the watches of clients
+ * that live on, as in test/interop.
  */
 int zkt_leave(void **state)
 {

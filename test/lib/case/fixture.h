@@ -15,8 +15,8 @@
 #include "util.h"
 
 /*
- * One server a program, one path a case, and nothing left after each: no child, watch, thread,
- * descriptor or process. What a case opens by functions that say "kept" is ended with it, newest first.
+ * One server for a program, one path for a case, and nothing left after a case: no child, watch, thread, descriptor or
+ * process. What a case opens by functions that say "kept" is ended with it, newest first.
  */
 
 /** For a program with a main() of its own. */
@@ -28,20 +28,20 @@ int zkt_leave(void **state);
 /** The path of the present test, which need not exist. */
 const char *zkt_path(void);
 
-/** Nodes at that path, as a server has them. */
+/** How many nodes a server has there. */
 int zkt_nodes(void);
 
-/** Full path of the one node there; fails the test if there is none, or another. */
+/** Full path of the one node there; fails the test unless there is exactly one. */
 void zkt_lone_node(char *node, size_t size);
 
-/** Watches below that path, at all of zkt_servers(). */
+/** How many watches all of zkt_servers() have there. */
 int64_t zkt_watches(void);
 
-/** A connected client, through zkt_door, with this session time-out; fails the test if it cannot. Kept. */
+/** A connected client through zkt_door, with this session timeout; fails the test if it cannot. Kept. */
 zkr_client *zkt_client(const char *hosts, int64_t session_ms);
 /** The same with more options. */
 zkr_client *zkt_client_with(const char *hosts, const zkr_client_options *options);
-/** One with default options, or NULL: there was no memory for it. */
+/** A client with default options. NULL: no memory. */
 zkr_client *zkt_client_if_memory(void);
 /** Close now, and check. */
 void zkt_close(zkr_client *c);
@@ -55,18 +55,18 @@ zkt_mutex_at(zkr_client *c, const char *where, const zkr_mutex_options *options)
 /** Destroy now, and check. */
 void zkt_destroy(zkr_mutex *m);
 
-/** A time-out, too short perhaps for a server to have answered meanwhile. */
+/** ZKR_ETIMEDOUT; or ZKR_ENOANSWER, as a server may not have answered in so short a time. */
 #define ZKT_TIMED_OUT(rc) ((rc) == ZKR_ETIMEDOUT || (rc) == ZKR_ENOANSWER)
 
-/** No request of the client waits for its answer. Watches that a server has may still be unknown to their client. */
+/** No request of the client waits for its answer. A server may have watches of which the client does not know yet. */
 bool zkt_all_answered(zkr_client *c);
 
-/** End the client's session at the server; returns when the client has noticed. */
+/** End the client's session at the server, and wait until the client has noticed. */
 void zkt_expire(zkr_client *c);
 /** The same, without waiting. */
 void zkt_expire_start(zkr_client *c);
 
-/** Note the session of @c for zkt_expire_noted(), which ends it and may be called by the door. */
+/** Note the session of @c for zkt_expire_noted(), which ends the session and may be called by the door. */
 void zkt_note_session(zkr_client *c);
 void zkt_expire_noted(void *unused);
 /** Wait until @c has left that session behind. */
@@ -77,8 +77,8 @@ void zkt_await_next_session(zkr_client *c);
  *
  *     for (struct zkt_strikes s = {.least = 3}; zkt_next_strike(&s);) { ... s.struck = ...; }
  *
- * arms it for request s.n, from the first one on, and says whether it struck; the first turn in which it did not is the
- * last. Fails the test when it struck less than .least times: then there was no fault to survive.
+ * arms the fault for request s.n, which counts from 1, and says whether it struck; the first turn in which it did not
+ * strike is the last. Fails the test when it struck less than .least times.
  */
 struct zkt_strikes {
     int least;
@@ -87,16 +87,13 @@ struct zkt_strikes {
 };
 bool zkt_next_strike(struct zkt_strikes *s);
 
-/** The @n-th allocation of the library from now on fails, 1 = the next; and ends that, saying whether it failed. */
+/** From now on the library's @n-th allocation fails, 1 = the next. zkt_was_denied() ends that: has it failed? */
 void zkt_deny_allocation(int n);
 bool zkt_was_denied(void);
-/** Each allocation of @life fails once, and one life has none that fails; there are @least of them. */
+/** Run @life with each of its allocations failing once, of which there are @least or more, and once with none. */
 void zkt_each_allocation_fails(int least, void (*life)(void));
 
-/**
- * Ask again and again until the mutex of the calling thread is not sure any more: how far, in
- * zkt_now_ms(), it ever claimed to be.
- */
+/** Ask until the calling thread's mutex is not sure any more. Returns until when, in zkt_now_ms(), it ever was sure. */
 int64_t zkt_latest_claim(zkr_mutex *m);
 
 #endif

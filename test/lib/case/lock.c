@@ -50,7 +50,7 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     }
 }
 
-/* --- those of the calling thread --- */
+/* --- tickets of the calling thread --- */
 
 static struct kept *find(zkr_mutex *m)
 {
@@ -87,7 +87,7 @@ static void forget(struct kept *k)
     free(k);
 }
 
-/* From here on a cancel reaches it. True: there was one already. */
+/* From here on a cancel reaches the ticket. True: it was canceled already. */
 static bool begin_wait(struct kept *k, zkr_ticket *t)
 {
     (void)pthread_mutex_lock(&list_lock);
@@ -105,10 +105,10 @@ static void end_wait(struct kept *k)
     (void)pthread_mutex_unlock(&list_lock);
 }
 
-/* Free the ticket, whose wait ended with @waited, and look at what it was told. */
+/* Free the ticket, whose wait ended with @waited, and check the calls of its callback. */
 static int let_go(struct kept *k, int waited)
 {
-    bool canceled = waited == ZKR_ECANCELED; /* perhaps just after it was told */
+    bool canceled = waited == ZKR_ECANCELED; /* perhaps right after the callback */
     int rc = zkr_ticket_release(k->t);
     if (zkr_ticket_destroy(k->t) != ZKR_OK) {
         zkt_fail("a released ticket cannot be destroyed");

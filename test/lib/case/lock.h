@@ -7,10 +7,8 @@
 #include "fixture.h"
 
 /*
- * One suite for all ways to hold a mutex: the cases acquire and release with the functions below, which
- * take it for the calling thread, or by a ticket that this thread asks for and keeps. Both must keep
- * every promise that a case is about.
- * Each case is run both ways.
+ * One suite for both ways to hold a mutex: by the calling thread, or by a ticket that the thread asks for and keeps.
+ * Each case is run both ways, and acquires and releases with the functions below.
  */
 #define ZKT_BOTH_CASE(name)                                                            \
     ZKT_CASE_WAYS(name, {#name ", by a thread", name, 0, 0},                           \
@@ -20,9 +18,9 @@
 bool zkt_by_ticket(void);
 
 /**
- * As the functions of zkr_mutex of these names, for the calling thread. With tickets, zkt_acquire() of
- * what the thread holds says so in the words of a mutex, as it is not re-entrant: ZKR_ESESSION when it was
- * lost, else ZKR_EBUSY. A ticket that was not told of as it should be fails the test.
+ * As the functions of zkr_mutex of these names. Tickets are not re-entrant: with tickets, zkt_acquire() of what the
+ * thread holds returns ZKR_ESESSION when the hold was lost, else ZKR_EBUSY. A ticket whose callback was not called as
+ * it should be fails the test.
  */
 int zkt_acquire(zkr_mutex *m, int64_t timeout_ms);
 int zkt_release(zkr_mutex *m);
@@ -30,7 +28,7 @@ bool zkt_is_held(zkr_mutex *m);
 int64_t zkt_valid_for_ms(zkr_mutex *m);
 int zkt_fencing_token(zkr_mutex *m, int64_t *token);
 int zkt_node_of(zkr_mutex *m, char *buf, size_t size);
-/** The ticket by which the calling thread holds; NULL = by none. */
+/** The ticket by which the calling thread holds, or NULL. */
 zkr_ticket *zkt_ticket_of(zkr_mutex *m);
 /** With @release, as zkr_mutex_release_multi(). */
 int zkt_multi(zkr_mutex *m,
@@ -39,10 +37,10 @@ int zkt_multi(zkr_mutex *m,
               zoo_op_result_t *results,
               int64_t timeout_ms,
               bool release);
-/** Every wait for @m of this process ends with ZKR_ECANCELED. */
+/** All waits for @m in this process end with ZKR_ECANCELED. */
 int zkt_cancel(zkr_mutex *m);
 
-/** Called for each hold by a ticket that is lost, as a mutex's on_lost is; reason is 0. NULL = nobody. */
+/** Called for each lost hold of a ticket, as a mutex's on_lost; reason is 0. NULL = nothing is called. */
 void zkt_on_ticket_lost(zkr_mutex_lost_fn fn, void *ctx);
 
 #endif

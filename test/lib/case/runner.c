@@ -60,7 +60,7 @@ static bool is_named(const char *name, int count, char **names)
     return count == 0;
 }
 
-/* Whether each of the arguments names a case. */
+/* Does each of the arguments name a case? */
 static bool
 all_known(int count, char **names, const struct CMUnitTest *tests, size_t tests_count)
 {
@@ -93,7 +93,7 @@ static void call(CMFixtureFunction fixture, void **state, const char *what)
     }
 }
 
-/* In the process of the case. exit() as sanitizers look then for what was not freed. */
+/* In the process of the case. exit() lets sanitizers look for leaks. */
 static _Noreturn void live(const struct CMUnitTest *t, void *state)
 {
     state = t->initial_state != NULL ? t->initial_state : state;
@@ -111,7 +111,7 @@ static pid_t begin(const struct CMUnitTest *t, void *state)
     if (pid < 0) {
         zkt_fail("fork: %s", strerror(errno));
     }
-    (void)setpgid(pid, pid); /* here and there: whoever comes first */
+    (void)setpgid(pid, pid); /* in both processes, as either may be the first */
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) {
@@ -123,8 +123,8 @@ static pid_t begin(const struct CMUnitTest *t, void *state)
 }
 
 /*
- * Waits for the end, ever less often: most cases are over at once. One that is late is first asked
- * where it is: at SIGABRT it prints its stack.
+ * Waits for the end, and looks ever less often, as most cases are over at once. A case that is late is first made to
+ * print its stack, by SIGABRT.
  */
 static struct outcome outcome_of(pid_t pid, int seconds)
 {
@@ -144,7 +144,7 @@ static struct outcome outcome_of(pid_t pid, int seconds)
         (void)nanosleep(&(struct timespec){.tv_nsec = pause_us * 1000}, NULL);
         pause_us = pause_us < 4000 ? pause_us * 5 / 4 : pause_us;
     }
-    (void)kill(-pid, SIGKILL); /* processes it has left */
+    (void)kill(-pid, SIGKILL); /* processes that it has left */
     o.ms = zkt_now_ms() - start;
     return o;
 }
@@ -240,6 +240,7 @@ int zkt_run_cases(int argc,
     }
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     (void)setenv("CMOCKA_TEST_ABORT", "1", 1);
+    (void)setenv("ZKR_GUARDIAN_PATH", ZKT_GUARDIAN, 0);
     zkt_stack_at_failure();
     call(setup, &state, "set-up of the group");
     for (size_t i = 0; i < count; i++) {

@@ -14,7 +14,7 @@
 
 enum { DEPTH = 40, SECONDS = 20 };
 
-/* What ends a process; a sanitizer that has taken one of them keeps it. */
+/* Signals that end a process. A sanitizer that handles one keeps it. */
 static const int deaths[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 /* The program itself comes first. */
@@ -59,7 +59,7 @@ static bool ends_with(const char *path, const char *end)
     return length >= strlen(end) && strcmp(path + length - strlen(end), end) == 0;
 }
 
-/* Whether the line is of what only leads to the printing. */
+/* Does the line only lead to the printing? */
 static bool is_ours(const char *where, const char *name)
 {
     return ends_with(where, "test/lib/case/stack.c") ||
@@ -77,7 +77,7 @@ static bool print_frame(char *text)
     char *at = strstr(name, " at /");
     char *colon = at != NULL ? strrchr(at, ':') : NULL;
     if (colon == NULL) {
-        return true; /* of a library */
+        return true; /* in a library */
     }
     *at = '\0';
     *colon = '\0';
@@ -104,7 +104,7 @@ static void print_stack(void)
     int used = snprintf(command, sizeof command, "addr2line -ifpe /proc/%d/exe",
                         (int)getpid());
     for (int i = 0; i < count; i++) {
-        /* A return address is behind its call, perhaps in the next function. */
+        /* A return address stands behind its call, perhaps in the next function. */
         used += snprintf(command + used, sizeof command - (size_t)used, " %jx",
                          (uintmax_t)((uintptr_t)at[i] - base - 1));
     }
@@ -123,7 +123,7 @@ static void die(int number)
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
         (void)signal(deaths[i], SIG_DFL);
     }
-    (void)alarm(SECONDS); /* should it hang: popen() of a broken heap may */
+    (void)alarm(SECONDS); /* popen() may hang on a broken heap */
     print_stack();
     (void)raise(number);
 }

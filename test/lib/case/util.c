@@ -26,10 +26,7 @@
 #endif
 
 #ifdef ZKT_TSAN
-/*
- * Forked test processes start threads of their own, which TSan refuses by default; and one that dies
- * prints its stack from the signal's handler.
- */
+/* Forked test processes start threads, which TSan refuses by default, and print their stack in a signal handler. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {

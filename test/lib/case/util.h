@@ -19,19 +19,19 @@
 #endif
 
 /*
- * Small things every test needs: time, waiting for a condition, forked processes, shared
- * memory, sockets. "hosts" is a connection string: "host:port[,host:port...][/chroot]".
+ * Time, waiting for a condition, forked processes, shared memory, sockets. "hosts" is a connection string,
+ * "host:port[,host:port...][/chroot]".
  */
 
 /** Milliseconds of CLOCK_MONOTONIC. */
 #define zkt_now_ms zkr__test_now_ms
-/** Sleep; only for the steps of a poll loop and to let measured time pass. */
+/** Sleep, in a poll loop or to let measured time pass; for nothing else. */
 #define zkt_sleep_ms zkr__test_sleep_ms
 
-/** Poll @cond every 2 ms. Returns true once it held, false when @timeout_ms passed. */
+/** Poll @cond every 2 ms until it holds. False: @timeout_ms have passed. */
 bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms);
 
-/** Poll @expr every 2 ms until true; after @ms fail the test with its text. expect.h has more. */
+/** Poll @expr every 2 ms until it is true; after @ms fail the test with its text. expect.h has more. */
 #define ZKT_EVENTUALLY(expr, ms)                                                       \
     do {                                                                               \
         const int64_t zkt_end_ = zkt_now_ms() + (ms);                                  \
@@ -46,22 +46,18 @@ bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms);
 _Noreturn void
 zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line);
 
-/** Fail the running cmocka test (outside of one: end the program) with a text. */
+/** Fail the running test with a text; outside of a test, end the program. */
 #define zkt_fail(...) zkt_fail_at(__FILE__, __LINE__, __VA_ARGS__)
 _Noreturn void zkt_fail_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
- * Run @fn(@arg) in a forked process, which ends with its return value as exit status and
- * never outlives this one. A failed cmocka assertion in it aborts it (status 128 + SIGABRT).
- * It dies when the calling *thread* ends: call it from a thread that stays.
+ * Run @fn(@arg) in a forked process, whose exit status is the value returned. A failed check there aborts the process
+ * (status 128 + SIGABRT). The process dies when the calling *thread* ends.
  */
 pid_t zkt_fork(int (*fn)(void *arg), void *arg);
 
-/**
- * Reap @pid. Returns its exit status, 128 + N when it died of signal N, or -1 when
- * @timeout_ms passed: it has then been killed with SIGKILL and reaped.
- */
+/** Reap @pid. Returns its exit status, or 128 + N for signal N. -1: @timeout_ms have passed, and it was killed. */
 int zkt_join(pid_t pid, int64_t timeout_ms);
 
 /** Zeroed memory shared with processes forked later; use C11 atomics in it. */
@@ -73,7 +69,7 @@ void zkt_pipe(int fd[2]);
 void zkt_pipe_close(int fd[2]);
 void zkt_put_byte(int fd, unsigned char byte);
 
-/** Returns the byte, -1 when @timeout_ms passed, -2 at the end of the stream. */
+/** Returns the byte; -1: @timeout_ms have passed; -2: the end of the stream. */
 int zkt_get_byte(int fd, int64_t timeout_ms);
 
 /* Of sockets: lib/testing/net.h says what they do. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client on one fake server, in one thread and virtual time: the test runs the client's threads by
- * hand, so nothing that blocks can be called.
+ * One client on one fake server, in one thread and virtual time. The test runs what the client's threads would run, so
+ * it can call nothing that blocks.
  */
 #ifndef ZKF_BY_HAND_H
 #define ZKF_BY_HAND_H
@@ -13,14 +13,13 @@
 
 enum { ZKF_SESSION_MS = 10000 };
 
-/* Begin a world, and open a client that is connected when this returns. @door NULL: the fake's own. @more
- * NULL: defaults, with the session time-out above. */
+/* Begin a world with a connected client. @door NULL: the fake's. @more NULL: defaults, with the timeout above. */
 zkr_client *zkf_open(const struct zkr__door *door, const zkr_client_options *more);
-/* Time goes on: answers, events and timers, but no callback of the application. */
+/* Time goes on, with answers, events and timers, but without callbacks of the application. */
 void zkf_pass(zkr_client *c, int64_t ms);
-/* The callbacks that wait. */
+/* Run the callbacks that wait. */
 void zkf_call_back(zkr_client *c);
-/* Close it, on which nothing may be held or waited for any more, and end the world. */
+/* Close the client, on which nothing is held or waited for, and end the world. */
 void zkf_close(zkr_client *c);
 
 #endif

@@ -64,7 +64,7 @@ static int submit(void *zh,
     }
     bool is_multi = op->kind == ZKR__OP_CHECK || op->kind == ZKR__OP_MULTI ||
                     op->kind == ZKR__OP_CREATES;
-    /* That it has another connection by now the library cannot know. */
+    /* The library cannot know that there is another connection by now. */
     zkf__did.hasty += is_multi && h->unsure && h->told == h->conn;
     if (zkf__fails(zkf__w.door.submit)) {
         static const int codes[] = {ZKF__SYSTEM, ZKF__MARSHALLING, ZKF__BADARG};
@@ -137,7 +137,7 @@ static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
     return 0;
 }
 
-/* Addresses are numbers here, and stay what they are. */
+/* Addresses are numbers here, and do not change. */
 static bool connected_to(void *zh, const char *servers)
 {
     (void)zh;
@@ -147,16 +147,10 @@ static bool connected_to(void *zh, const char *servers)
 
 static bool set_servers(void *zh, const char *servers, bool anew)
 {
-    struct zkf__handle *h = zh;
+    (void)zh;
+    (void)servers;
     (void)anew;
-    if (strcmp(servers, ZKR__NOWHERE) != 0) {
-        return false;
-    }
-    zkf__handle_drop(h);
-    h->state = ZKF__DOWN;
-    h->attempt_at = ZKR__NEVER;
-    zkf__handle_rearm(h);
-    return true;
+    return false;
 }
 
 static int64_t session_id(void *zh)

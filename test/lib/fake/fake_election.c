@@ -17,7 +17,7 @@ static void join(struct zkf__server *server)
     block_links(server, false);
 }
 
-/* It can take part in an election, and follow. */
+/* Can the server take part in an election, and follow? */
 static bool is_up(const struct zkf__server *server)
 {
     return !server->dead && !server->isolated;
@@ -28,7 +28,7 @@ static int quorum(void)
     return zkf__w.config.servers / 2 + 1;
 }
 
-/* All that are up look for a leader, and find one as soon as they are enough. */
+/* All servers that are up look for a leader, and find one as soon as they are enough. */
 static void look_for_leader(void)
 {
     struct zkf__world *w = &zkf__w;
@@ -45,7 +45,7 @@ static void look_for_leader(void)
     zkf__rearm_expiry();
 }
 
-/* Who has logged most wins: a leader with writes that it could not commit, if it takes part. */
+/* The server that has logged most wins: a leader with writes that it could not commit, if it takes part. */
 static struct zkf__server *winner(void)
 {
     struct zkf__world *w = &zkf__w;
@@ -74,7 +74,7 @@ static void begin_epoch(void)
     }
 }
 
-/* The others elect one of them, and give every session all its time again. */
+/* The other servers elect one of themselves, which gives every session all its time again. */
 void zkf__elect(void *ctx)
 {
     (void)ctx;
@@ -108,7 +108,7 @@ void zkf__elect(void *ctx)
     zkf__rearm_expiry();
 }
 
-/* Serving: it gives up. Else: it is back, and joins the others when it can. */
+/* A server that serves gives up. Another is back, and joins the others when it can. */
 void zkf__server_timer(void *ctx)
 {
     struct zkf__server *server = ctx;
@@ -127,7 +127,7 @@ void zkf__server_timer(void *ctx)
     }
 }
 
-/* Enough of them are left, or the leader gives up. */
+/* The leader gives up when too few servers are left. */
 static void check_quorum(void)
 {
     struct zkf__world *w = &zkf__w;
@@ -165,7 +165,7 @@ void zkf_isolate(int id)
     }
 }
 
-/* A leader that has not been replaced yet goes on; or all vote, and it has logged most. */
+/* A leader that has not been replaced yet goes on; or all vote, and the leader has logged most. */
 static void heal_leader(struct zkf__server *server)
 {
     struct zkf__world *w = &zkf__w;

@@ -24,7 +24,7 @@ static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req,
     char *copies[2] = {NULL, NULL};
     const char **names = NULL;
     if (rc == ZKF__OK) {
-        /* Borrowed during the call only: in memory that is gone afterwards. */
+        /* In memory that is gone after the call, as the answer is only borrowed. */
         copies[0] = req->out_path ? strdup(req->out_path) : NULL;
         copies[1] = req->out_len > 0 ? malloc(req->out_len) : NULL;
         if (copies[1]) {
@@ -159,7 +159,7 @@ void zkf__handle_drop(struct zkf__handle *h)
     }
 }
 
-/* The connection is gone: all that waits fails, nothing is sent again. */
+/* The connection is gone: all pending requests fail, and none is sent again. */
 void zkf__handle_lost(struct zkf__handle *h, int rc)
 {
     bool was_up = h->state == ZKF__UP;
@@ -184,7 +184,7 @@ static void ended(struct zkf__handle *h, enum zkr__session_event event, int rc)
     zkf__handle_rearm(h);
 }
 
-/* Once the handle has been given credentials each connection begins with them. */
+/* When the handle has credentials, each connection begins with them. */
 void zkf__handle_send_auth(struct zkf__handle *h)
 {
     if (h->credentials > 0) {
@@ -334,7 +334,7 @@ static bool concerns(const struct zkf__watch *w, int event)
     }
 }
 
-/* Whoever watches @path is the owner of the handle, and told once. */
+/* All watches of @path are the owner's, who is told once. */
 static void on_event(struct zkf__handle *h, int event, const char *path)
 {
     uint32_t hash = zkf_hash(path);

@@ -7,7 +7,7 @@
 
 enum { ZKF__TOUCHED = 64 };
 
-/* Whom a server has heard from, and the time-out of the connection. */
+/* A session from which a server has heard, and the timeout of the connection. */
 struct zkf__touch {
     int64_t session, timeout;
 };
@@ -21,7 +21,7 @@ struct zkf__server {
     struct zkf__tree tree;
     size_t applied; /* of the log */
     struct zkf__channel from_leader, to_leader;
-    int64_t least, most; /* time-outs that it grants */
+    int64_t least, most; /* timeouts that it grants */
     struct zkf__touch touched[ZKF__TOUCHED];
     size_t touched_count;
     struct zkf__watch *watches;
@@ -31,7 +31,7 @@ struct zkf__server {
 
 struct zkf__session {
     struct zkf__session *next;
-    int64_t id, created_with; /* its first time-out, which a new leader knows */
+    int64_t id, created_with; /* its first timeout, which a new leader knows */
     int64_t timeout, touched, slack;
     struct zkf__conn *owner;
     size_t from, until; /* of the log: where it begins and ends */
@@ -48,10 +48,10 @@ struct zkf__handle {
     enum { ZKF__TRUTH, ZKF__NO_TIMEOUT, ZKF__NO_SESSION } lie; /* of its session */
     int told_ms;
     int credentials;
-    bool bad_auth;                /* one of them is refused */
-    bool refused;                 /* DEAD by that */
-    bool unsure;                  /* no answer to anything that was sent behind them */
-    const struct zkf__conn *told; /* of which the library has heard last */
+    bool bad_auth; /* a credential is refused */
+    bool refused;  /* DEAD by that */
+    bool unsure;   /* nothing sent behind the credentials is answered yet */
+    const struct zkf__conn *told; /* the connection of which the library heard last */
     int64_t last_sent, last_heard, attempt_at;
     int64_t seen; /* last zxid in an answer */
     struct zkf__req *sent, **sent_tail, *unsent, **unsent_tail;
@@ -63,9 +63,9 @@ struct zkf__handle {
 struct zkf__client {
     int64_t offset, skew;
     bool stopped, killed, blackhole;
-    int direct;                 /* to this server, and one; 0 = to any */
+    int direct;                 /* connects only to server .direct - 1; 0 = to any */
     struct zkf__handle *handle; /* the latest */
-    struct zkf__conn *conns;    /* all that ever were */
+    struct zkf__conn *conns;    /* all that it ever had */
 };
 
 /* A write that waits for a quorum. */
@@ -93,7 +93,7 @@ struct zkf__world {
     int64_t zxid, epoch, next_session;
     int64_t most_watches;
     uint32_t lapses;              /* zkf_hash() of the path; 0 = none */
-    struct zkf__pending *pending; /* what a leader has proposed that is cut off */
+    struct zkf__pending *pending; /* proposals of a leader that is cut off */
     size_t pending_len, pending_room;
     int pending_of; /* that leader; -1 = none */
     struct zkf_door_faults door;
@@ -121,29 +121,29 @@ void zkf__channel_block(struct zkf__channel *ch, bool blocked);
 void zkf__channel_truncate(struct zkf__channel *ch, size_t keep);
 size_t zkf__channel_count(const struct zkf__channel *ch);
 int64_t zkf__delay(void);
-/* One of so many, and it is this one. */
+/* Does it happen now, as once in so many times? */
 bool zkf__fails(int once_in);
-/* A call at the door may last. */
+/* A call at the door may take time. */
 void zkf__take_time(int client);
 
-/* --- lies (fake_lies.c), if one is due --- */
+/* --- lies (fake_lies.c), when one is due --- */
 void zkf__lie(const struct zkf__handle *h,
               const struct zkf__req *req,
               struct zkr__answer *a);
-/* As it connects. */
+/* While the handle connects. */
 void zkf__lie_of_session(struct zkf__handle *h);
 
 /* --- trees (fake_tree.c) --- */
 struct zkf_node *
 zkf__tree_find(const struct zkf__tree *t, const char *path, uint32_t hash);
-/* That the leader gives to a child of @parent. */
+/* The number that the leader gives to a child of @parent. */
 int zkf__next_number(const struct zkf_node *parent);
 struct zkf_node *zkf__tree_parent(const struct zkf__tree *t, const char *path);
-/* What the leader makes of a write, for its own tree; then put it into the log. */
+/* What the leader makes of a write, by its own tree; then the log gets it. */
 struct zkf__txn *zkf__prepare(struct zkf__req *req);
-/* The same for one that is no multi, on a tree of its own. */
+/* The same for a write that is no multi, by the tree given. */
 struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req);
-/* Apply; @server fires its watches, NULL: the leader's own tree, with hooks. */
+/* Apply at @server, which fires its watches. NULL: to the leader's own tree, with hooks. */
 void zkf__apply(struct zkf__tree *t,
                 const struct zkf__txn *txn,
                 struct zkf__server *server);
@@ -163,7 +163,7 @@ struct zkf__txn *zkf__prepare_multi(struct zkf__req *req);
 void zkf__apply_multi(struct zkf__tree *t,
                       const struct zkf__txn *txn,
                       struct zkf__server *server);
-/* Into the answer @rc; what it returns is to be freed after the answer. */
+/* Fill the answer @rc. What it returns is to be freed after the answer. */
 void *zkf__multi_answer(const struct zkf__req *req, int rc, struct zkr__answer *a);
 
 /* --- servers (fake_server.c, fake_leader.c, fake_election.c) --- */
@@ -175,7 +175,7 @@ void zkf__server_pump(struct zkf__conn *conn);
 void zkf__forward(struct zkf__server *server, struct zkf__req *req);
 void zkf__touch(struct zkf__server *server, struct zkf__touch touch);
 void zkf__log_append(struct zkf__txn *txn);
-/* All is gone, at all servers as soon as they are back. None serves now. */
+/* All data are gone, at all servers as soon as they are back. None serves now. */
 void zkf__log_wipe(void);
 void zkf__server_apply(struct zkf__server *server, size_t upto);
 void zkf__from_leader(void *server, const struct zkf__item *item);
@@ -189,7 +189,7 @@ void zkf__drop_pending(void);
 void zkf__server_reset(struct zkf__server *server);
 void zkf__server_timer(void *server);
 void zkf__rearm_expiry(void);
-/* Does this server see a quorum, through itself or its leader? */
+/* Does this server see a quorum, as the leader or through it? */
 bool zkf__leads(const struct zkf__server *server);
 
 /* --- handles (fake_handle.c) --- */

@@ -235,8 +235,8 @@ void zkf__drop_pending(void)
 }
 
 /*
- * A leader without followers: it does not know, and answers what needs no quorum. When it has not
- * been replaced, what it says of sessions counts later on, too, and what it has logged may commit.
+ * A leader without followers, which does not know that, answers what needs no quorum. If it is not replaced, what it
+ * says of sessions counts later on, too, and what it has logged may commit.
  */
 static void take_alone(struct zkf__server *from, struct zkf__req *req)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers that cannot be. Those that can, as that another's node is gone, are not told: who could doubt them? */
+/* Answers that cannot be. A lie that could be true, such as that another's node is gone, nobody could doubt. */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static int64_t some_czxid(void)
     return none[zkf_below(3)];
 }
 
-/* One more than there are, or one of them turned. */
+/* One name more than there are, or one of them changed. */
 static void add_name(struct zkr__answer *a)
 {
     static const char *const texts[] = {"",  "/", "..", "a/0000000000", "\n0000000000",
@@ -48,7 +48,7 @@ static void add_name(struct zkr__answer *a)
     a->names = names;
 }
 
-/* Nodes of the client's own are not there. */
+/* The client's own nodes are missing. */
 static void hide_names(const struct zkf__handle *h,
                        const struct zkf__req *req,
                        struct zkr__answer *a)

@@ -78,7 +78,7 @@ void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
     }
 }
 
-/* As the real door makes them: behind the nodes one that is made, set and deleted. */
+/* As the real door: after the nodes, one node is made, set and deleted. */
 void zkf__creates_take(struct zkf__req *req, int client, const struct zkr__op *op)
 {
     req->failed_at = SIZE_MAX;

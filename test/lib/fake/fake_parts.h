@@ -33,7 +33,7 @@ enum {
 enum { ZKF__PING = 100, ZKF__CONNECT, ZKF__CLOSE, ZKF__SET_WATCHES, ZKF__AUTH };
 /* Parts of a multi that are no requests of their own. */
 enum { ZKF__CHECK_ONE = 110 };
-/* The session that strangers write in. */
+/* The session of strangers. */
 enum { ZKF__STRANGER = 1 };
 
 struct zkf__conn;
@@ -50,7 +50,7 @@ struct zkf__watch {
 };
 
 struct zkf__req {
-    struct zkf__req *next; /* in the handle's list of unanswered */
+    struct zkf__req *next; /* in the handle's list of unanswered requests */
     struct zkf__req *inbox_next;
     struct zkf__conn *conn;
     int kind;
@@ -65,7 +65,7 @@ struct zkf__req {
     const char *const *paths;
     size_t path_count;
     struct zkf__req *parts;             /* MULTI */
-    size_t part_count, first, op_count; /* among them those of the caller */
+    size_t part_count, first, op_count; /* first, op_count: the caller's parts */
     size_t failed_at;                   /* MULTI, CHECK refused; else SIZE_MAX */
     struct zkf__watch *watches;         /* SET_WATCHES */
     int64_t seen;                       /* SET_WATCHES, CONNECT: last zxid */
@@ -74,7 +74,7 @@ struct zkf__req {
     struct zkr__asker *asker;
     /* At the server: the answer can be given; set by the leader. */
     bool ready;
-    bool throttled; /* answered without a look at it */
+    bool throttled; /* answered without being looked at */
     int rc;
     int64_t zxid, czxid, owner, created_ms;
     const char *out_path;
@@ -86,7 +86,7 @@ struct zkf__req {
     int out_version;
 };
 
-/* Things on their way, in order. */
+/* Messages on their way, in order. */
 struct zkf__item {
     struct zkf__item *next;
     int64_t ready;

@@ -14,7 +14,7 @@ static struct zkf__txn *nothing(struct zkf__req *req, int rc)
     return txn;
 }
 
-/* Strangers may do all. */
+/* Strangers may do anything. */
 static bool
 may(const struct zkf_node *node, enum zkf_perm perm, const struct zkf__req *req)
 {
@@ -86,7 +86,7 @@ static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__re
     return txn;
 }
 
-/* NULL: there is no such node, or not of that version; and then the code is in @req. */
+/* NULL: there is no such node, or not of that version, and @req has the code. */
 static const struct zkf_node *wanted(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *node = zkf__tree_find(t, req->path, req->hash);

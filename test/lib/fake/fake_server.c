@@ -30,7 +30,7 @@ void zkf__conn_close_at_server(struct zkf__conn *conn)
     zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
 }
 
-/* The same session again by another connection here: the old one counts no more. */
+/* The session has another connection here: the old connection counts no more. */
 static void close_older(const struct zkf__conn *conn, int64_t session)
 {
     struct zkf__conn *next;
@@ -109,7 +109,7 @@ static void reply(struct zkf__conn *conn, struct zkf__req *req)
     }
 }
 
-/* Answers go out in the order of the requests: what comes behind a write waits for it. */
+/* Answers go out in the order of the requests, so a read behind a write waits for the write. */
 void zkf__server_pump(struct zkf__conn *conn)
 {
     while (conn->at_server && conn->inbox &&
@@ -145,7 +145,7 @@ static void grant_timeout(struct zkf__conn *conn, struct zkf__req *req)
     zkf__did.clamped += req->session == 0 && req->timeout != wanted;
 }
 
-/* At once, past whatever waits for the leader. Of those that it takes it says nothing that we could hear. */
+/* Credentials pass whatever waits for the leader. That they are taken is not told. */
 static void take_credentials(struct zkf__conn *conn, struct zkf__req *req)
 {
     if (req->rc != ZKF__OK) {
@@ -154,7 +154,7 @@ static void take_credentials(struct zkf__conn *conn, struct zkf__req *req)
     }
 }
 
-/* As libzookeeper packs them, all in one request. */
+/* All watches in one request, as libzookeeper packs them. */
 static bool is_too_long(const struct zkf__req *req)
 {
     int64_t bytes = 0;
@@ -195,7 +195,7 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     }
     *conn->inbox_tail = req;
     conn->inbox_tail = &req->inbox_next;
-    bool may_wait = req->kind < ZKF__PING; /* what the library asks for */
+    bool may_wait = req->kind < ZKF__PING; /* a request of the library */
     if (may_wait && zkf__fails(zkf__w.door.throttle)) {
         zkf_trace("fault: server %d is too busy for %d", server->id, req->kind);
         zkf__did.throttled++;
@@ -277,7 +277,7 @@ void zkf__from_leader(void *ctx, const struct zkf__item *item)
 
 /* --- going down and coming up --- */
 
-/* It has lost its leader, or dies: so do its connections, and what was under way. */
+/* The server has lost its leader, or dies; its connections and what was under way are gone. */
 void zkf__server_reset(struct zkf__server *server)
 {
     while (server->conns) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "fake_impl.h"
 #include "util.h"
@@ -77,6 +78,16 @@ uint64_t zkf_random(void)
     return z ^ (z >> 31);
 }
 
+/* In front of the C library's: the GUIDs are of the seed, too, and equal sequence numbers go by them. */
+ssize_t getrandom(void *buffer, size_t size, unsigned flags)
+{
+    (void)flags;
+    for (size_t i = 0; i < size; i++) {
+        ((unsigned char *)buffer)[i] = (unsigned char)(zkf_random() >> 56);
+    }
+    return (ssize_t)size;
+}
+
 int64_t zkf_below(int64_t n)
 {
     return n < 2 ? 0 : (int64_t)(zkf_random() % (uint64_t)n);
@@ -102,7 +113,7 @@ void zkf__take_time(int client)
     }
 }
 
-/* Mostly none, so that many things are due at once and any of them may come first. */
+/* Mostly no delay, so that many actors are due at once and any may come first. */
 int64_t zkf__delay(void)
 {
     if (zkf__w.config.calm) {

@@ -77,9 +77,10 @@ static bool take_watch(struct zkf__watch **at, const char *path, uint32_t hash)
 }
 
 /*
- * Those of @type on @node are told and gone; not twice the same connection for a deletion. With the mend of CVE-2024-23944
- * those who may not read it are gone as well, but not told: WatchManager.triggerWatch() takes them out of its table, and
- * NIOServerCnxn.process(event, znodeAcl) drops the event. What setWatches() tells is not looked at so.
+ * Watches of @type on @node fire and are gone; for a deletion, a connection is told once. Since the mend of
+ * CVE-2024-23944 the event of a node that the client may not read is not sent, though the watch is gone:
+ * WatchManager.triggerWatch() takes it out of its table, and NIOServerCnxn.process(event, znodeAcl) drops the event.
+ * Events told by setWatches() are not checked so.
  */
 static void fire(struct zkf__server *server,
                  enum zkf__watch_type type,
@@ -92,7 +93,7 @@ static void fire(struct zkf__server *server,
     const char *path = node->path;
     bool lapses = zkf__w.lapses != 0 &&
                   (zkf__w.lapses == node->hash || zkf__w.lapses == node->parent_hash);
-    /* For the end of a directory there is no remedy: see lists.h. */
+    /* For the end of a directory there is no remedy: see children_cache.h. */
     bool its_end = event == ZKF__EV_DELETED && node->creates > 0;
     bool hushed =
         zkf__w.config.hushes && !its_end && (lapses || (node->forbidden & ZKF_READ));
@@ -133,7 +134,7 @@ void zkf__drop_watches(struct zkf__server *server, const struct zkf__conn *conn)
     }
 }
 
-/* A client is back: what changed since it last heard fires now, the rest is set again. */
+/* A client is back: watches of what has changed meanwhile fire now, the others are set again. */
 void zkf__set_watches(struct zkf__server *server, const struct zkf__req *req)
 {
     for (const struct zkf__watch *w = req->watches; w; w = w->next) {
@@ -172,8 +173,8 @@ int zkf__next_number(const struct zkf_node *parent)
 }
 
 /*
- * The number of the next one. Servers only ever raise it, so past the largest it stands still; but the leader counts
- * on over those that are not applied yet, and wraps.
+ * The number of the next child. Servers only ever raise it, so past the largest it stands still; but for children that
+ * are not applied yet the leader counts on, and wraps.
  */
 static void count_create(struct zkf_node *parent)
 {
@@ -324,7 +325,7 @@ void zkf__apply(struct zkf__tree *t,
 static void list_names(const struct zkf__tree *t, struct zkf__req *req, int children)
 {
     size_t len = strlen(req->path);
-    len -= len == 1; /* the root ends in its slash */
+    len -= len == 1; /* the root is its slash */
     req->names = zkf__alloc((size_t)children * sizeof(*req->names));
     /* Servers list in no order. */
     size_t turn = (size_t)zkf_below(children);

@@ -124,7 +124,7 @@ bool zkf_cut(int client, enum zkf_cut cut)
         break;
     }
     zkf_trace("fault: client %d is cut (%d)", client, (int)cut);
-    /* Nothing more comes down. What goes up still does, and then the end of it. */
+    /* Nothing more comes down. What is on its way up arrives, and then the end of the connection. */
     zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
     return true;
 }
@@ -137,7 +137,7 @@ void zkf_blackhole(int client, bool on)
     }
     zkf_trace("fault: client %d hears %s", client, on ? "nothing" : "again");
     c->blackhole = on;
-    /* Of old connections, too, what was sent arrives when the network is back. */
+    /* What was sent by old connections arrives, too, when the network is back. */
     for (struct zkf__conn *conn = c->conns; conn; conn = conn->previous) {
         zkf__channel_block(&conn->up, on);
         zkf__channel_block(&conn->down, on);
@@ -180,7 +180,7 @@ static bool can_write(void)
     return zkf__w.leader >= 0 && !zkf__w.servers[zkf__w.leader].isolated;
 }
 
-/* @owner: of what is made under this very name; -1 = as @kind says. */
+/* @owner: of a node made under this very name; -1 = as @kind says. */
 static bool stranger_makes(int kind, const char *path, int64_t owner)
 {
     if (!can_write()) {
@@ -293,7 +293,7 @@ void zkf_reap(void)
         next = node->next;
         if (node->container && node->creates > 0 && node->children == 0) {
             (void)zkf_stranger_delete(node->path);
-            next = zkf__w.head.first; /* the rest may have moved */
+            next = zkf__w.head.first; /* others may have moved */
         }
         if (!can_write()) {
             return;
@@ -311,6 +311,11 @@ const struct zkf_node *zkf_nodes(void)
 const struct zkf_node *zkf_find(const char *path)
 {
     return zkf__tree_find(&zkf__w.head, path, zkf_hash(path));
+}
+
+void zkf_give(const struct zkf_node *node, int label)
+{
+    zkf__tree_find(&zkf__w.head, node->path, node->hash)->label = label;
 }
 
 void zkf_lapse(const char *path)
@@ -344,6 +349,16 @@ size_t zkf_watches_on(const char *path)
         }
     }
     return n;
+}
+
+void zkf_trace_watches(void)
+{
+    for (int i = 0; i < zkf__w.config.servers; i++) {
+        for (const struct zkf__watch *w = zkf__w.servers[i].watches; w; w = w->next) {
+            zkf_trace("watch of session %lld, type %d, on %s",
+                      (long long)w->conn->session, (int)w->type, w->path);
+        }
+    }
 }
 
 size_t zkf_log_length(void)

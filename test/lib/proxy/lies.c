@@ -8,7 +8,7 @@
 #include "raw_impl.h"
 
 enum { OP_CONNECT = 0, OP_MULTI = 14, OP_CREATE2 = 15, OP_CHILDREN2 = 12 };
-/* Where things stand in a frame: behind its length, in the answer to a connect request, and behind a header. */
+/* Offsets in a frame: behind its length, in the answer to a connect request, and behind a header. */
 enum { LENGTH = 4, TIMEOUT = 8, SESSION = 12, CODE = 16, BODY = 20 };
 /* In a Stat. */
 enum { STAT = 68, STAT_CZXID = 0, STAT_OWNER = 44 };
@@ -82,7 +82,7 @@ put_names(unsigned char *frame, size_t size, size_t room, const char *text)
     return size_of(&p);
 }
 
-/* The end behind the first result, which is that of a create, an error, or of what answers nothing else. */
+/* The end of the first result, which is of a create, an error, or of an operation that answers nothing else. */
 static size_t put_end(unsigned char *frame, size_t size)
 {
     enum { HEADER = 9 };
@@ -101,7 +101,7 @@ static size_t put_end(unsigned char *frame, size_t size)
     return size_of(&p);
 }
 
-/* The new size; 0 = it is no answer to lie about. */
+/* Returns the new size; 0 = not an answer to lie about. */
 static size_t
 tell(const struct zkt_lie *lie, int op, unsigned char *frame, size_t size, size_t room)
 {

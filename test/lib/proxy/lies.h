@@ -6,20 +6,20 @@
 
 #include "proxy.h"
 
-/* A proxy whose server lies: what it answers is changed so that it cannot be, on its way to the real libzookeeper. */
+/* A proxy whose server lies: answers are changed, on their way to libzookeeper, into what cannot be. */
 
 enum zkt_lie_kind {
-    ZKT_LIE_TIMEOUT,  /* a connection has this session time-out: number */
-    ZKT_LIE_SESSION,  /* this session: number */
-    ZKT_LIE_PATH,     /* what was made is at this path: text */
-    ZKT_LIE_DIGITS,   /* its number reads so: text */
-    ZKT_LIE_CZXID,    /* it was made by this transaction: number */
-    ZKT_LIE_OWNER,    /* it belongs to this session: number */
+    ZKT_LIE_TIMEOUT,  /* a connection has this session timeout: number */
+    ZKT_LIE_SESSION,  /* a connection has this session: number */
+    ZKT_LIE_PATH,     /* the new node is at this path: text */
+    ZKT_LIE_DIGITS,   /* the number of the new node reads so: text */
+    ZKT_LIE_CZXID,    /* the new node was made by this transaction: number */
+    ZKT_LIE_OWNER,    /* the new node belongs to this session: number */
     ZKT_LIE_CODE,     /* the create has failed with this code: number */
     ZKT_LIE_FEW,      /* a transaction has but one result */
     ZKT_LIE_NAMES,    /* the only child is this: text */
     ZKT_LIE_NO_NAMES, /* there are no children */
-    ZKT_LIE_NO_STRANGER /* what belongs to another session than number is not there when it is read */
+    ZKT_LIE_NO_STRANGER /* a node of another session is not there when it is read; ours: number */
 };
 
 struct zkt_lie {
@@ -30,7 +30,7 @@ struct zkt_lie {
     atomic_int told; /* so far */
 };
 
-/** From now on; @lie lives as long. NULL = the truth. */
+/** Tell @lie from now on; @lie lives as long as it is told. NULL = the truth. */
 void zkt_proxy_lie(zkt_proxy *p, struct zkt_lie *lie);
 
 #endif

@@ -7,24 +7,24 @@
 #include "testing/proxy.h"
 
 /*
- * The proxy of zkr/testing.h, where a call that cannot do what it says fails the running test; and what only tests of
+ * The proxy of zkr/testing.h, where a call that cannot do what it says fails the running test, and more that tests of
  * the library need. Calls are allowed from any thread, and all but zkt_proxy_stop() also from the hook.
  *
- * A connection of a client counts as: connect request, then requests, whose xid is > 0;
- * pings, auth and set-watches are passed on but are no requests. Closing a session is one.
+ * Requests of a client have an xid above 0; closing a session is a request. The connect request, pings, auth and
+ * set-watches are passed on but do not count.
  */
 typedef zkr_test_proxy zkt_proxy;
 typedef zkr_test_counts zkt_proxy_counts;
 
 enum { ZKT_TO_SERVER = ZKR__TO_SERVER, ZKT_TO_CLIENT = ZKR__TO_CLIENT };
 
-/** On a free loopback port, for connections to @target, "host:port". Ended with the case. */
+/** A proxy on a free loopback port for connections to @target, "host:port". Ended with the case. */
 zkt_proxy *zkt_proxy_start(const char *target);
 
-/** The same for a protocol that is not the clients'. */
+/** The same for another protocol than that of clients. */
 zkt_proxy *zkt_proxy_start_raw(const char *target);
 
-/** At a loopback address and port of the caller's choice, which must be free. */
+/** The same at a loopback address and port that are free. */
 zkt_proxy *zkt_proxy_start_at(const char *address, int port, const char *target);
 
 void zkt_proxy_stop(zkt_proxy *p);

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 /*
- * ZooKeeper's protocol by hand over one blocking socket: an observer that shares no code
- * with what is tested. Every call has 5 s, unless zkt_raw_timeout() says otherwise.
+ * ZooKeeper's protocol by hand over one blocking socket: an observer that shares no code with the library. A call has
+ * 5 s, unless zkt_raw_timeout() says otherwise.
  *
- * Results are the server's codes: 0, ZKT_NONODE and so on, and ZKT_LOST when the connection
- * broke or the time ran out; after that the session object only serves to be freed.
- * Paths are below the chroot of the connection string. One thread per session.
+ * Results are the server's codes: 0, ZKT_NONODE and so on; and ZKT_LOST when the connection broke or the time ran out,
+ * after which the session object can only be freed. Paths are below the chroot of the connection string. One thread for
+ * a session.
  */
 
 enum {
@@ -60,7 +60,7 @@ typedef struct zkt_node {
 /** A new session with at most @timeout_ms, or NULL. */
 zkt_raw *zkt_raw_open(const char *hosts, int timeout_ms);
 
-/** Take over a session. NULL with *@rc ZKT_EXPIRED when it ended, else ZKT_LOST. */
+/** Take over a session. NULL: *@rc is ZKT_EXPIRED when the session has ended, else ZKT_LOST. */
 zkt_raw *
 zkt_raw_resume(const char *hosts, int64_t session_id, const void *passwd16, int *rc);
 
@@ -70,10 +70,7 @@ int zkt_raw_close(zkt_raw *s);
 /** Close the socket only, so that the session lives until it times out; free. */
 void zkt_raw_abandon(zkt_raw *s);
 
-/**
- * Where @hosts names several servers: back when each of them that answers has applied every
- * write acknowledged so far by any. Else nothing.
- */
+/** With several servers in @hosts, wait until each that answers has applied every write that any has acknowledged. */
 void zkt_settle(const char *hosts);
 
 int64_t zkt_raw_id(const zkt_raw *s);
@@ -86,15 +83,15 @@ void zkt_raw_timeout(zkt_raw *s, int64_t ms);
 /** @made, which may be NULL, receives the name of the node with its sequence number. */
 int zkt_raw_create(zkt_raw *s, const zkt_node *node, char *made, size_t size);
 
-/** Send the request and do not wait: the reply is skipped by the next call. */
+/** Send the request and do not wait. The next call skips the reply. */
 int zkt_raw_post_create(zkt_raw *s, const zkt_node *node);
 int zkt_raw_delete(zkt_raw *s, const char *path);
 int zkt_raw_exists(zkt_raw *s, const char *path, bool watch, zkt_stat *st);
 
-/** @size in: room in @data; out: bytes stored. @st may be NULL. */
+/** @size: the room in @data, and then the bytes stored. @st may be NULL. */
 int zkt_raw_get(zkt_raw *s, const char *path, void *data, size_t *size, zkt_stat *st);
 int zkt_raw_set(zkt_raw *s, const char *path, const void *data, size_t size);
-/** From now on world:anyone has these rights on the node, and nobody else has any. */
+/** Give world:anyone these rights on the node, and nobody else any. */
 int zkt_raw_set_acl(zkt_raw *s, const char *path, int perms);
 
 /** Free the list with zkt_list_free(), also after an error. */
@@ -106,7 +103,7 @@ int zkt_raw_ping(zkt_raw *s);
 /** Watch events received so far, while waiting for replies or for an event. */
 int zkt_raw_events(const zkt_raw *s);
 
-/** Wait until one more event arrived. */
+/** Wait for one more event. */
 bool zkt_raw_wait_event(zkt_raw *s, int64_t timeout_ms);
 
 /* ---- one-shot: connect, do, disconnect, zkt_settle() ---- */
@@ -121,7 +118,7 @@ bool zkt_exists(const char *hosts, const char *path);
 int zkt_get(const char *hosts, const char *path, char *text, size_t size, zkt_stat *st);
 int zkt_children(const char *hosts, const char *path, zkt_list *list);
 
-/** 0 too when the path is missing; -1 when the server cannot be asked. */
+/** 0 also without the path; -1: the server cannot be asked. */
 int zkt_children_count(const char *hosts, const char *path);
 
 /** Everything below @path, not @path itself. */
@@ -131,8 +128,8 @@ int zkt_delete_children(const char *hosts, const char *path);
 int zkt_create_path(const char *hosts, const char *path);
 
 /**
- * zkr_test_expire_session(), settled. Returns ZKT_OK, also when the session had ended before, or ZKT_LOST. Its owner
- * may be left with a silent connection (3.8.0), and learns of it after its own read time-out.
+ * zkr_test_expire_session(), settled. Returns ZKT_OK, also when the session had ended before, or ZKT_LOST. With 3.8.0
+ * the client may be left with a silent connection, and learns of the end only after its own read timeout.
  */
 int zkt_expire_session(const char *hosts, int64_t session_id);
 

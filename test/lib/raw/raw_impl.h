@@ -24,7 +24,7 @@ enum {
 };
 enum { ZKT_XID_EVENT = -1, ZKT_XID_PING = -2, ZKT_XID_AUTH = -4 };
 
-/* A packet being written or read: position and end; @bad once it ran over. */
+/* A packet that is written or read: position and end. @bad: it ran over. */
 typedef struct zkt_packet {
     unsigned char *at;
     unsigned char *end;
@@ -147,10 +147,10 @@ static inline void zkt_take_stat(zkt_packet *p, zkt_stat *out)
 /** Begin a request; its xid is s->xid. @room: bytes of paths and data it will need. */
 zkt_packet zkt_raw_request(zkt_raw *s, int32_t op, size_t room);
 
-/** Begin a packet whose xid and operation the caller puts. */
+/** Begin a packet; the caller writes xid and operation. */
 zkt_packet zkt_raw_begin(size_t room);
 
-/** Append @path, behind the chroot. */
+/** Append the chroot and @path. */
 void zkt_raw_put_path(const zkt_raw *s, zkt_packet *p, const char *path);
 
 /**
@@ -159,7 +159,7 @@ void zkt_raw_put_path(const zkt_raw *s, zkt_packet *p, const char *path);
  */
 int zkt_raw_call(zkt_raw *s, zkt_packet *request, int32_t xid, zkt_packet *reply);
 
-/** Send @request and leave its reply to be skipped. */
+/** Send @request. Its reply will be skipped. */
 int zkt_raw_send(zkt_raw *s, zkt_packet *request);
 
 /** The next packet, whatever it is. */

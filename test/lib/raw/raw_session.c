@@ -63,7 +63,7 @@ static zkt_packet ping(void)
     return p;
 }
 
-/* Servers can forget a write, also the end of a session, until something else arrives (ZOOKEEPER-4537). */
+/* Servers can forget a write, or the end of a session, until something else arrives (ZOOKEEPER-4537). */
 static void nudge_while_silent(zkt_raw *s, int64_t deadline)
 {
     enum { PATIENCE_MS = 1000 };

@@ -71,7 +71,7 @@ int64_t zkt_ephemerals(const char *hosts)
     return most;
 }
 
-/* Whether the line at @line is @root or a path below it. */
+/* Is the line at @line @root, or a path below it? */
 static bool below(const char *line, const char *root)
 {
     const size_t length = strlen(root);
@@ -80,10 +80,7 @@ static bool below(const char *line, const char *root)
             (length > 0 && root[length - 1] == '/'));
 }
 
-/*
- * Lines of one 4lw answer that count: with @owners, the indented lines that follow a path
- * (wchp), else the indented paths themselves (dump).
- */
+/* Counts lines of an answer: with @owners the indented lines behind a path (wchp), else indented paths (dump). */
 static int64_t count_lines(const char *text, const char *root, bool owners)
 {
     int64_t n = 0;
@@ -101,7 +98,7 @@ static int64_t count_lines(const char *text, const char *root, bool owners)
     return n;
 }
 
-/* Of @owners each server has its own, and the sum counts; else all have the same in time. */
+/* With @owners each server has its own, and the sum counts; else all servers have the same in time. */
 static int64_t
 count_under(const char *hosts, const char *path, const char *word, bool owners)
 {
@@ -164,7 +161,7 @@ int64_t zkt_watchers_but(const char *hosts, const char *path, int64_t session_id
     return sum;
 }
 
-/* The line of "cons" of one session, or of every session when the id is 0. */
+/* The line of "cons" for a session; for 0, of every session. */
 static int64_t cons(const char *hosts, int64_t session_id, const char *field)
 {
     char host[HOST_MAX];

@@ -7,10 +7,8 @@
 
 #include "testing/net.h"
 
-/*
- * Four-letter words. "host" is the first entry of a connection string; where "hosts" is
- * named, every entry is asked. An answer takes at most 2 s, else it counts as none.
- */
+/* Four-letter words. @host is the first entry of a connection string; of @hosts every entry is asked. An answer may
+ * take 2 s. */
 
 #define ZKT_MODE_NONE ZKR__TEST_NONE
 #define ZKT_MODE_STANDALONE ZKR__TEST_STANDALONE
@@ -24,32 +22,31 @@
 /** The answer in @buf, cut to fit. Returns its full length or -1. */
 int zkt_4lw(const char *host, const char *word, char *buf, size_t size);
 
-/** Value of a line of "mntr", such as "zk_watch_count", or -1. */
+/** The value of a line of "mntr", such as "zk_watch_count", or -1. */
 int64_t zkt_mntr(const char *host, const char *key);
 
 enum zkr__test_mode zkt_mode(const char *host);
 #define zkt_mode_within zkr__test_mode
 
-/** Watches set at all @hosts that answer, or -1 when none does. */
+/** Watches at all @hosts that answer; -1: none does. */
 int64_t zkt_watch_count(const char *hosts);
 
-/** Ephemeral nodes: the most that any of @hosts knows, or -1. */
+/** The most ephemeral nodes that any of @hosts has, or -1. */
 int64_t zkt_ephemerals(const char *hosts);
 
-/** The same, only those at @path (below the chroot) and under it. */
+/** The same, only at @path (below the chroot) and under it. */
 int64_t zkt_watches_under(const char *hosts, const char *path);
 int64_t zkt_ephemerals_under(const char *hosts, const char *path);
 
-/** Sessions that watch the node at @path, without this one. */
+/** Sessions that watch the node at @path, but for this one. */
 int64_t zkt_watchers_but(const char *hosts, const char *path, int64_t session_id);
 
 /** Sessions with a connection, at all @hosts. */
 int64_t zkt_connections(const char *hosts);
 
 /**
- * Packets received from / sent to the connection of one session, counted from its connect
- * request on, pings included; -1 when no server has a connection for it. A reconnect
- * starts at zero again.
+ * Packets received from, or sent to, the present connection of a session, with its connect request and pings; -1: no
+ * server has a connection of the session.
  */
 int64_t zkt_cons_received(const char *hosts, int64_t session_id);
 int64_t zkt_cons_sent(const char *hosts, int64_t session_id);

@@ -12,7 +12,7 @@
 static zkt_server *shared;
 static char shared_hosts[1024];
 
-/* Nothing goes by itself, unless a case asks for that: between two looks of a case a path may be empty. */
+/* Containers stay unless a case asks otherwise, as a path may be empty between two looks of a case. */
 static zkt_server_options sized(const zkt_server_options *o)
 {
     enum { DAY_MS = 86400000 };
@@ -129,7 +129,7 @@ const char *zkt_servers(void)
             (void)snprintf(shared_hosts, sizeof shared_hosts, "%s", env);
         } else {
             shared = zkt_server_start(NULL);
-            zkt_unkeep(shared); /* it is every case's */
+            zkt_unkeep(shared); /* all cases share it */
             (void)snprintf(shared_hosts, sizeof shared_hosts, "%s",
                            zkt_server_host(shared));
         }

@@ -11,15 +11,15 @@
 #include "testing/server.h"
 
 /*
- * zkr/testing.h, where a call that cannot do what it says fails the running test, and what a case starts is
- * ended with it; and what only tests of the library need.
+ * zkr/testing.h, where a call that cannot do what it says fails the running test and a server ends with its case; and
+ * more that tests of the library need.
  */
 
 typedef zkr_test_server zkt_server;
 typedef zkr_test_ensemble zkt_ensemble;
 typedef zkr_test_server_options zkt_server_options;
 
-/** @o NULL = defaults; its size is filled in. Never NULL. Ended with the case that starts it, as an ensemble is. */
+/** @o NULL = defaults; its size is filled in. Never returns NULL. Ended with the case, as an ensemble is. */
 zkt_server *zkt_server_start(const zkt_server_options *o);
 void zkt_server_stop(zkt_server *s);
 #define zkt_server_host zkr_test_server_host
@@ -30,48 +30,45 @@ void zkt_server_thaw(zkt_server *s);
 void zkt_server_kill(zkt_server *s);
 void zkt_server_restart(zkt_server *s, bool wipe);
 
-/** The two halves of a start: launch, and wait until it serves. */
+/** The two halves of a start: launch, and wait until the server serves. */
 void zkt_server_launch(zkt_server *s);
 #define zkt_server_wait zkr__test_server_wait
 
-/** Whether a line of what it has logged so far contains @words. */
+/** Does a line of its log contain @words? */
 #define zkt_server_log_says zkr__test_server_log_says
 
-/** Session time-outs that it grants from its next start on; 0 = as before. */
+/** Session timeouts that the server grants from its next start on; 0 = as before. */
 void zkt_server_limits(const zkt_server *s, int min_session_ms, int max_session_ms);
 
-/** @n servers of which every one serves. Never NULL. */
+/** An ensemble whose @n servers all serve. Never NULL. */
 zkt_ensemble *zkt_ensemble_start(int n, const zkt_server_options *o);
 void zkt_ensemble_stop(zkt_ensemble *e);
 #define zkt_ensemble_hosts zkr_test_ensemble_hosts
 #define zkt_ensemble_server zkr_test_ensemble_server
 int zkt_ensemble_size(const zkt_ensemble *e);
 
-/** Index of the server that says it leads and is not frozen, or -1; asks once. */
+/** Index of the server that says that it leads and is not frozen, or -1. Asks once. */
 int zkt_ensemble_leader(const zkt_ensemble *e);
 
-/** Wait until one leads and, with it, a majority serves. Returns the leader's index. */
+/** Wait until a leader and a majority serve. Returns the leader's index. */
 int zkt_ensemble_wait(const zkt_ensemble *e, int64_t timeout_ms);
 
-/** Whether @pid is a server started here. */
+/** Was the server @pid started here? */
 #define zkt_server_knows zkr__test_server_knows
 
-/**
- * Connection string of the one server the tests of a program share: $ZKR_SERVERS when set,
- * else a standalone server started at the first call.
- */
+/** Connection string of the program's shared server: $ZKR_SERVERS, else a server that is started at the first call. */
 const char *zkt_servers(void);
 
-/** What zkt_servers() returned before, or NULL when it was not called yet. */
+/** What zkt_servers() has returned; NULL: it was not called yet. */
 const char *zkt_servers_known(void);
 
-/** Whether nobody else uses zkt_servers(): false with $ZKR_SERVERS. */
+/** Does nobody else use zkt_servers()? False with $ZKR_SERVERS. */
 bool zkt_servers_private(void);
 
-/** Restart it without data, where it is private and runs: after a case that has left sessions there. */
+/** Restart the shared server without data, if it is private and runs, after a case that has left sessions there. */
 void zkt_servers_anew(void);
 
-/** Group fixtures for cmocka: zkt_servers() and zkt_baseline(); stop it. */
+/** Group fixtures for cmocka: zkt_servers() and zkt_baseline(); and the stop of the server. */
 int zkt_group_setup(void **state);
 int zkt_group_teardown(void **state);
 

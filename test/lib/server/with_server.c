@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * with_server COMMAND [ARGUMENT...]: runs it with a server of its own in $ZKR_SERVERS, which all the
- * test programs under it share, unless it is set already. Ends with its status, and so does the
- * server. Most of what a test program costs alone is the start of a server.
+ * with_server COMMAND [ARGUMENT...]: runs the command with a server in $ZKR_SERVERS, unless that is set already. All
+ * test programs of the command share the server, whose start is most of what a test program costs alone. The server
+ * ends with the command, and the status is the command's.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file guardian.h
+ * A process that ends a client's sessions when its own process has died: options.guardian.
+ *
+ * A process that is killed cannot close its session. Without a guardian its locks stay until the servers have
+ * waited for the session timeout. The kernel of its machine knows sooner. With a guardian the next holder has the lock
+ * in milliseconds after SIGKILL, a crash, an abort(), or an exit() without zkr_client_close().
+ *
+ * **What it is.** The first zkr_client_open() with options.guardian starts the program `zkr-guardian`, by
+ * posix_spawn(), and all clients of the process share it. It is told the id, the password, the servers and the timeout
+ * of each session by a socket pair, never by its arguments or its environment. It ends with the last of these clients,
+ * or when it has done its work, or when the session timeout has passed since the process died. It is a child of the
+ * process: a program that waits for any child (waitpid(-1)) may see its end, and may take it. It is in a session of
+ * its own (setsid), in /, ignores the signals that can be ignored, and has no descriptor but its socket and its own.
+ * So whoever kills the process group of your program does not kill the guardian. If the guardian itself is killed, and
+ * with what kills a whole control group or container, it is as without one, and a line of the log says so at the next
+ * connection.
+ *
+ * **When it acts.** When the process has ended, with all its threads, which a pidfd tells. Nothing else counts: not a
+ * process that is stopped, frozen or in a debugger, not a main thread that has ended before others, not a descriptor
+ * that was closed. A process that may still act keeps its session. After exec() the old program is gone, but its
+ * process goes on. Then nobody ends the session, and the servers wait for its timeout. If the program closes the
+ * guardian's socket (closefrom()), the guardian goes, after the session timeout.
+ *
+ * **What the process had already sent** may arrive after its death, at a server or on a disk of the network. Until now
+ * the session timeout lay between the death of a holder and the next holder; with a guardian it is milliseconds. Pass
+ * the fencing token to what the lock protects: see README.md, "What loss means".
+ *
+ * **Children** that act under a lock of this process outlive it. Name their process group by zkr_client_guard_group():
+ * the guardian kills the group, and ends the sessions when all of the group are gone.
+ *
+ * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into another
+ * PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the guardian
+ * connects by itself, with options.tls_cert if that is given, without credentials. If servers close connections
+ * without credentials (enforce.auth.enabled), it can do nothing, and it is as without one. The program is where it was
+ * installed with the library, or what $ZKR_GUARDIAN_PATH names; programs with raised privileges (AT_SECURE) do not
+ * heed that variable.
+ */
+#ifndef ZKR_GUARDIAN_H
+#define ZKR_GUARDIAN_H
+
+#include <stdint.h>
+
+#include <zkr/client_options.h>
+#include <zkr/error.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Name the process group that acts under the holds of this client.
+ *
+ * When this process has died, the guardian kills the group by SIGKILL, and closes the sessions of the client only when
+ * no process of the group is left. Processes that have left the group (setsid(), setpgid()) escape it. A group that
+ * cannot be killed, as a process of another user in it or in an uninterruptible sleep, keeps the sessions open until
+ * they expire.
+ *
+ * Name the group before its processes act: for instance, let a forked child wait for a byte in a pipe before it calls
+ * exec(). And name 0 when the group is gone.
+ *
+ * @c      borrowed.
+ * @group  its number, while its leader has not been waited for; 0 = none any more. Replaces the one before.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL (no such group, 1, or that of this process), ZKR_ESTATE (the client has no guardian: none
+ * was asked for or could be started, or it has ended; or in a forked child), ZKR_ESYS (the guardian cannot be told: do
+ * not start what would act under the holds, as it would not be ended first).
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_client_guard_group(zkr_client *c, int64_t group);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a leader selector consists of. */
+#ifndef ZKR_RECIPES_LEADER_SELECTOR_H
+#define ZKR_RECIPES_LEADER_SELECTOR_H
+
+#include <zkr/leader_selector.h>
+
+#include "engine/contenders.h"
+#include "engine/hold.h"
+#include "session/client.h"
+
+struct zkr_leadership {
+    zkr_leader_selector *s;
+    bool interrupted;
+    bool suspended; /* with step_down_when_suspended */
+};
+
+struct zkr_leader_selector {
+    zkr_client *c;
+    struct zkr__queue *queue;
+    zkr_take_leadership take;
+    void *ctx;
+    zkr_leader_selector_options o;
+    struct zkr__listener listener; /* with step_down_when_suspended */
+    struct zkr__cv changed;
+    int64_t waiting; /* threads in stop */
+    uint64_t runs;   /* of the thread, that are over */
+
+    pthread_t thread;
+    bool started;  /* from start until the thread was joined */
+    bool stopping; /* the thread is to end */
+    bool ended;    /* it has done its last work here, and can be joined */
+    bool joining;
+
+    bool queued;           /* a round is asked for */
+    bool leading;          /* take_leadership() runs */
+    struct zkr__hold hold; /* of this round */
+    struct zkr_leadership lead;
+    int failure; /* why the candidacy ended, 0 = it did not */
+
+    struct zkr__call failed; /* calls on_failed */
+    bool posted, running;
+    bool dead; /* destroyed by on_failed: free it when that returns */
+};
+
+#endif

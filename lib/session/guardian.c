@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* POSIX_SPAWN_SETSID, F_SETSIG, secure_getenv() */
+
+#include "session/guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "session/guardian_wire.h"
+#include "session/log.h"
+
+#ifndef ZKR_GUARDIAN_PROGRAM /* where the build installs it */
+#define ZKR_GUARDIAN_PROGRAM "/usr/libexec/zkr-guardian"
+#endif
+
+extern char **environ;
+
+struct zkr__guardian {
+    int fd;
+    dev_t
+        dev; /* what fd is: the application may have closed it, and use its number again */
+    ino_t ino;
+    pid_t pid;
+    int users;     /* under mu */
+    uint64_t last; /* the number of the last client; under mu */
+};
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t forks = PTHREAD_ONCE_INIT;
+static struct zkr__guardian *current; /* of the next client; NULL = none yet */
+
+/* --- its socket --- */
+
+static bool is_ours(const struct zkr__guardian *g)
+{
+    struct stat st;
+    return fstat(g->fd, &st) == 0 && st.st_dev == g->dev && st.st_ino == g->ino;
+}
+
+/* 0 or errno. EPIPE: it has ended. */
+static int send_message(const struct zkr__guardian *g, const struct msghdr *message)
+{
+    if (!is_ours(g)) {
+        return EBADF;
+    }
+    ssize_t n;
+    do {
+        n = sendmsg(g->fd, message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (n < 0 && errno == EINTR);
+    return n >= 0 ? 0 : errno == ECONNRESET || errno == ENOTCONN ? EPIPE : errno;
+}
+
+static int send_record(const struct zkr__guardian *g,
+                       struct zkr__guardian_record *record)
+{
+    record->version = ZKR__GUARDIAN_VERSION;
+    struct iovec part = {.iov_base = record, .iov_len = sizeof(*record)};
+    const struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    return send_message(g, &message);
+}
+
+/* --- its start --- */
+
+static const char *program(void)
+{
+    const char *path = secure_getenv("ZKR_GUARDIAN_PATH");
+    return path && path[0] != '\0' ? path : ZKR_GUARDIAN_PROGRAM;
+}
+
+static int refuse(int code, const char *why)
+{
+    return zkr__fail(code, NULL, "zkr_client_open: no guardian: %.200s: %s", program(),
+                     why);
+}
+
+static int refuse_errno(int error)
+{
+    char what[320];
+    (void)snprintf(what, sizeof(what), "zkr_client_open: no guardian: %.200s%s",
+                   program(),
+                   error == ENOENT ? ", which $ZKR_GUARDIAN_PATH may name" : "");
+    return zkr__fail_sys(error, what);
+}
+
+static int
+fill_spawn(posix_spawnattr_t *attr, posix_spawn_file_actions_t *files, int fd)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    /* Blocked until the guardian ignores them. */
+    int error = posix_spawnattr_setsigmask(attr, &all);
+    error = error != 0 ? error : posix_spawnattr_setsigdefault(attr, &all);
+    error = error != 0 ? error
+                       : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
+                                                            POSIX_SPAWN_SETSIGDEF |
+                                                            POSIX_SPAWN_SETSID);
+    return error != 0 ? error
+                      : posix_spawn_file_actions_adddup2(files, fd, ZKR__GUARDIAN_FD);
+}
+
+/* A session of its own: who kills the group of the process, or its terminal, leaves the guardian be. 0 or errno. */
+static int spawn(struct zkr__guardian *g, int fd)
+{
+    char name[] = "zkr-guardian";
+    char *const argv[] = {name, NULL};
+    posix_spawnattr_t attr;
+    posix_spawn_file_actions_t files;
+    int error = posix_spawnattr_init(&attr);
+    if (error != 0) {
+        return error;
+    }
+    error = posix_spawn_file_actions_init(&files);
+    if (error == 0) {
+        error = fill_spawn(&attr, &files, fd);
+        error = error != 0
+                    ? error
+                    : posix_spawn(&g->pid, program(), &files, &attr, argv, environ);
+        (void)posix_spawn_file_actions_destroy(&files);
+    }
+    (void)posix_spawnattr_destroy(&attr);
+    return error;
+}
+
+/* Our end is none of the standard descriptors, to which the application may write. 0 or errno. */
+static int connect_to(struct zkr__guardian *g, int *theirs)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        return errno;
+    }
+    g->fd = fcntl(pair[0], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = g->fd < 0 ? errno : 0;
+    (void)close(pair[0]);
+    struct stat st;
+    if (error != 0 || fstat(g->fd, &st) != 0) {
+        error = error != 0 ? error : errno;
+        (void)close(pair[1]);
+        return error;
+    }
+    g->dev = st.st_dev;
+    g->ino = st.st_ino;
+    *theirs = pair[1];
+    return 0;
+}
+
+static bool poll_until(int fd, int events, int ms)
+{
+    struct pollfd p = {.fd = fd, .events = (short)events};
+    int64_t deadline = zkr__clock_deadline(zkr__clock_now(), ms);
+    int rc;
+    do {
+        int64_t left = (deadline - zkr__clock_now()) / ZKR__MS;
+        rc = poll(&p, 1, left > 0 ? (int)left : 0);
+    } while (rc < 0 && errno == EINTR);
+    return rc > 0;
+}
+
+static int judge(const struct zkr__guardian_record *record)
+{
+    if (record->version != ZKR__GUARDIAN_VERSION) {
+        return refuse(ZKR_ESYS, "it is of another version of the library");
+    }
+    if (record->kind == ZKR__GUARDIAN_READY) {
+        return ZKR_OK;
+    }
+    return record->value == ZKR__GUARDIAN_NO_PARENT
+               ? refuse(ZKR_ESYS,
+                        "it cannot see this process, which has put its children into "
+                        "another PID namespace")
+           : record->value == ENOSYS || record->value == EPERM
+               ? refuse(ZKR_ESYS,
+                        "the system has no pidfd_open(): that needs Linux 5.3, and a "
+                        "container that allows it")
+               : refuse_errno((int)record->value);
+}
+
+/* Does it watch this process? What it says of that it says once, and stays in the socket, for all who ask. */
+static int verdict(const struct zkr__guardian *g, int ms)
+{
+    struct zkr__guardian_record record;
+    if (!is_ours(g)) {
+        return refuse(ZKR_ESYS, "its socket was closed");
+    }
+    if (!poll_until(g->fd, POLLIN, ms)) {
+        return refuse(ZKR_ESYS, "it does not answer");
+    }
+    ssize_t n;
+    do { /* a record that it has not read is an error once */
+        n = recv(g->fd, &record, sizeof(record), MSG_DONTWAIT | MSG_PEEK);
+    } while (n < 0 && errno == ECONNRESET);
+    return n == (ssize_t)sizeof(record)
+               ? judge(&record)
+               : refuse(ZKR_ESYS, "it ended at once; start it by hand to see why");
+}
+
+/* The guardian ends by itself when its socket is closed. One that is stopped stays, until the end of this process. */
+static void end_guardian(struct zkr__guardian *g)
+{
+    enum { END_MS = 1000 };
+    struct zkr__guardian_record bye = {.kind = ZKR__GUARDIAN_BYE};
+    (void)send_record(g, &bye);
+    if (is_ours(g)) {
+        bool ended = poll_until(g->fd, 0, END_MS); /* POLLHUP */
+        (void)close(g->fd);
+        while (waitpid(g->pid, NULL, ended ? 0 : WNOHANG) < 0 && errno == EINTR) {
+        }
+    }
+    zkr__mem_free(g);
+}
+
+static int start(struct zkr__guardian **out)
+{
+    struct zkr__guardian *g = zkr__mem_alloc(sizeof(*g));
+    int theirs = -1, error = g ? connect_to(g, &theirs) : ENOMEM;
+    if (error != 0) {
+        zkr__mem_free(g);
+        return refuse_errno(error);
+    }
+    error = spawn(g, theirs);
+    (void)close(theirs);
+    if (error != 0) {
+        (void)close(g->fd);
+        zkr__mem_free(g);
+        return refuse_errno(error);
+    }
+    *out = g;
+    return ZKR_OK;
+}
+
+/* --- fork: the child has no guardian, and does not keep its parent's socket --- */
+
+static void before_fork(void)
+{
+    (void)pthread_mutex_lock(&mu);
+}
+
+static void after_fork(void)
+{
+    (void)pthread_mutex_unlock(&mu);
+}
+
+static void begin_child(void)
+{
+    if (current && is_ours(current)) {
+        (void)close(current->fd);
+    }
+    current = NULL;
+    (void)pthread_mutex_init(&mu, NULL);
+}
+
+static void prepare_for_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, begin_child);
+}
+
+/* --- joining and leaving --- */
+
+/* Does it live, as far as its socket tells? */
+static bool is_alive(const struct zkr__guardian *g)
+{
+    return is_ours(g) && !poll_until(g->fd, 0, 0);
+}
+
+/* The guardian of the process, else @fresh, which may be NULL. */
+static struct zkr__guardian *take(zkr_client *c, struct zkr__guardian *fresh)
+{
+    (void)pthread_mutex_lock(&mu);
+    if (!current || !is_alive(current)) {
+        current = fresh;
+    }
+    struct zkr__guardian *g = current;
+    if (g) {
+        g->users++;
+        c->ward = ++g->last;
+    }
+    (void)pthread_mutex_unlock(&mu);
+    return g;
+}
+
+/* The files of option tls_cert with absolute names: the guardian is in another directory. */
+static int name_files(zkr_client *c)
+{
+    enum { FILES = 3, PATH_ROOM = 4096 };
+    char cwd[PATH_ROOM];
+    if (!c->tls_cert) {
+        return ZKR_OK;
+    }
+    if (!getcwd(cwd, sizeof(cwd))) {
+        return refuse_errno(errno);
+    }
+    char *to = zkr__mem_alloc(strlen(c->tls_cert) + FILES * (strlen(cwd) + 1) + 1);
+    if (!to) {
+        return refuse_errno(ENOMEM);
+    }
+    c->guardian_tls = to;
+    const char *from = c->tls_cert;
+    for (int i = 0; *from != '\0'; i++) {
+        size_t len = strcspn(from, ",");
+        len += from[len] == ',';
+        if (i < FILES && from[0] != '/') {
+            to = stpcpy(stpcpy(to, cwd), "/");
+        }
+        memcpy(to, from, len);
+        to += len;
+        from += len;
+    }
+    return ZKR_OK;
+}
+
+static int join(zkr_client *c)
+{
+    if (c->options.open_handle) {
+        return refuse(ZKR_EINVAL, "it has no option open_handle, and cannot connect as "
+                                  "this client does");
+    }
+    (void)pthread_once(&forks, prepare_for_forks);
+    int rc = name_files(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    c->guardian = take(c, NULL);
+    struct zkr__guardian *fresh = NULL;
+    if (!c->guardian) {
+        rc = start(&fresh);
+    }
+    if (fresh) {
+        c->guardian = take(c, fresh);
+        if (c->guardian != fresh) { /* another thread was first */
+            end_guardian(fresh);
+        }
+    }
+    return rc;
+}
+
+/* The guardian needs some milliseconds to start. Who can do without it goes on meanwhile. */
+static int require(zkr_client *c)
+{
+    enum { START_MS = 10000 };
+    int rc = verdict(c->guardian, START_MS);
+    if (rc != ZKR_OK) {
+        const zkr_error why = zkr__thread_self()->error;
+        c->unguarded = true; /* no line besides */
+        zkr__guardian_leave(c);
+        zkr__thread_self()->error = why;
+    }
+    return rc;
+}
+
+int zkr__guardian_join(zkr_client *c)
+{
+    if (c->options.guardian == 0) {
+        return ZKR_OK;
+    }
+    int rc = join(c);
+    if (rc == ZKR_OK && c->options.guardian == ZKR_GUARDIAN_REQUIRED) {
+        return require(c);
+    }
+    if (rc != ZKR_OK && c->options.guardian == ZKR_GUARDIAN_TRY) {
+        zkr__lock(c);
+        zkr__log(c, ZKR_LOG_WARN,
+                 ZKR__EVENT("no_guardian", .reason = zkr_last_error()->message));
+        zkr__unlock(c);
+        rc = ZKR_OK;
+    }
+    return rc;
+}
+
+static void say_unguarded(zkr_client *c, const char *why) ZKR__LOCKED
+{
+    if (!c->unguarded) {
+        c->unguarded = true;
+        zkr__log(c, ZKR_LOG_WARN, ZKR__EVENT("no_guardian", .reason = why));
+    }
+}
+
+/* Has the guardian said that it does not watch us? Then that is logged. */
+static bool look(zkr_client *c) ZKR__LOCKED
+{
+    bool said = is_ours(c->guardian) && poll_until(c->guardian->fd, POLLIN, 0);
+    if (said && verdict(c->guardian, 0) != ZKR_OK) {
+        say_unguarded(c, zkr_last_error()->message);
+    }
+    return c->unguarded;
+}
+
+int64_t zkr__guardian_look(zkr_client *c, int64_t now)
+{
+    enum { LOOK_MS = 100, LOOKS = 50 };
+    if (!c->guardian || c->guardian_looks == LOOKS) {
+        return ZKR__NEVER;
+    }
+    if (now >= c->guardian_look_at) {
+        bool known =
+            look(c) || (is_ours(c->guardian) && poll_until(c->guardian->fd, POLLIN, 0));
+        c->guardian_looks = known ? LOOKS : c->guardian_looks + 1;
+        c->guardian_look_at = now + LOOK_MS * ZKR__MS;
+    }
+    return c->guardian_looks == LOOKS ? ZKR__NEVER : c->guardian_look_at;
+}
+
+void zkr__guardian_leave(zkr_client *c)
+{
+    struct zkr__guardian *g = c->guardian;
+    if (!g) {
+        return;
+    }
+    zkr__lock(c);
+    (void)look(c);
+    c->guardian = NULL;
+    zkr__unlock(c);
+    (void)pthread_mutex_lock(&mu);
+    bool last = --g->users == 0;
+    if (last && current == g) {
+        current = NULL;
+    }
+    (void)pthread_mutex_unlock(&mu);
+    if (last) {
+        end_guardian(g);
+    }
+}
+
+/* --- sessions --- */
+
+int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
+{
+    if (!c->guardian) {
+        return 0;
+    }
+    struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
+                                          .kind = ZKR__GUARDIAN_SESSION,
+                                          .client = c->ward,
+                                          .session = c->session_id,
+                                          .value = c->granted_ms};
+    const char *tls = c->guardian_tls ? c->guardian_tls : "";
+    c->door->password(zh, record.password);
+    struct iovec parts[] = {
+        {.iov_base = &record, .iov_len = sizeof(record)},
+        {.iov_base = (void *)(uintptr_t)servers, .iov_len = strlen(servers) + 1},
+        {.iov_base = (void *)(uintptr_t)tls, .iov_len = strlen(tls) + 1}};
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+    bool fits = parts[1].iov_len + parts[2].iov_len <= ZKR__GUARDIAN_TEXT_MAX;
+    int error = fits ? send_message(c->guardian, &message) : EMSGSIZE;
+    explicit_bzero(record.password, sizeof(record.password));
+    if (error != 0 && !look(c)) {
+        say_unguarded(c, error == EPIPE ? "it has ended"
+                                        : "it cannot be told of the session");
+    }
+    return error == 0 ? c->session_id : 0;
+}
+
+void zkr__guardian_over(const zkr_client *c, int64_t session)
+{
+    struct zkr__guardian_record record = {
+        .kind = ZKR__GUARDIAN_OVER, .client = c->ward, .session = session};
+    if (c->guardian && session != 0) {
+        (void)send_record(c->guardian, &record);
+    }
+}
+
+/* --- process groups --- */
+
+/* A pipe that kills @group: see guardian_wire.h. 0 or errno. */
+static int bind_to_group(int64_t group, int fds[ZKR__GROUP_FDS])
+{
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return errno;
+    }
+    int reader = fds[ZKR__GROUP_READER];
+    bool bound = fcntl(reader, F_SETOWN, (int)-group) == 0 &&
+                 fcntl(reader, F_SETSIG, SIGKILL) == 0 &&
+                 fcntl(reader, F_SETFL, O_NONBLOCK | O_ASYNC) == 0;
+    int error = bound ? 0 : errno;
+    if (!bound) {
+        (void)close(fds[0]);
+        (void)close(fds[1]);
+    }
+    return error;
+}
+
+static int tell_group(const zkr_client *c, int64_t group)
+{
+    struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
+                                          .kind = ZKR__GUARDIAN_GROUP,
+                                          .client = c->ward,
+                                          .value = group};
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(ZKR__GROUP_FDS * sizeof(int))];
+    } control = {.room = {0}};
+    int fds[ZKR__GROUP_FDS];
+    struct iovec part = {.iov_base = &record, .iov_len = sizeof(record)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (group == 0) {
+        return send_message(c->guardian, &message);
+    }
+    int error = bind_to_group(group, fds);
+    if (error != 0) {
+        return error;
+    }
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(sizeof(fds));
+    memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
+    message.msg_control = control.room;
+    message.msg_controllen = sizeof(control.room);
+    error = send_message(c->guardian, &message);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    return error;
+}
+
+int zkr_client_guard_group(zkr_client *c, int64_t group)
+{
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (group < 0 || group > INT32_MAX || group == 1 || group == getpgrp()) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "zkr_client_guard_group: %lld is not a process group that can "
+                         "be killed",
+                         (long long)group);
+    }
+    int error = c->guardian ? tell_group(c, group) : EPIPE;
+    return error == 0 ? ZKR_OK
+           : error == ESRCH
+               ? zkr__fail(ZKR_EINVAL, NULL,
+                           "zkr_client_guard_group: there is no process group %lld",
+                           (long long)group)
+           : error == EPIPE
+               ? zkr__fail(ZKR_ESTATE, NULL,
+                           "zkr_client_guard_group: the client has no guardian")
+               : zkr__fail_sys(error, "zkr_client_guard_group");
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The guardian: a process beside this one that ends our sessions when this process has died without closing them.
+ *
+ * One guardian serves all clients of a process that ask for it. It is a child of the process, made by posix_spawn(), a
+ * program of its own (tools/guardian/). It watches its parent by a pidfd, which tells of the end of the whole process:
+ * neither closed descriptors nor exec() nor the end of a thread look like that. All that it needs is told by a socket
+ * before it may be needed: a session before any node is made in it, a process group before its command is started.
+ *
+ * What is told never waits: a guardian that does not read is given up. A guardian that was given up, or has died, is
+ * not replaced for its clients: the new one would not know their process groups, and could end a session too early.
+ */
+#ifndef ZKR_SESSION_GUARDIAN_H
+#define ZKR_SESSION_GUARDIAN_H
+
+#include "session/client.h"
+
+/*
+ * Find or start the guardian that c->options.guardian asks for, before the first session. Without one, for
+ * ZKR_GUARDIAN_TRY, only a line is logged. Not with the client's lock.
+ */
+int zkr__guardian_join(zkr_client *c);
+/* After the last session. The last client lets the guardian end, and waits for that. Not with the client's lock. */
+void zkr__guardian_leave(zkr_client *c);
+
+/* A part of a turn of the service: does the guardian do its work? Returns when to call it again. */
+int64_t zkr__guardian_look(zkr_client *c, int64_t now) ZKR__LOCKED;
+
+/*
+ * The client has this session, by the handle @zh, on these servers, which are numeric: tell of it before anything is
+ * done in it, and again when the timeout or the servers have changed. Returns the session, or 0 when the guardian does
+ * not know it.
+ */
+int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers) ZKR__LOCKED;
+/* The handle of that session was closed. */
+void zkr__guardian_over(const zkr_client *c, int64_t session);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process and its guardian tell each other, over a pair of connected sockets that keep the bounds of records
+ * (SOCK_SEQPACKET). The guardian's socket is its descriptor 0. A record that was sent arrives, also when the sender
+ * has died since. Both sides run on one machine, but may be of different versions of the library.
+ */
+#ifndef ZKR_SESSION_GUARDIAN_WIRE_H
+#define ZKR_SESSION_GUARDIAN_WIRE_H
+
+#include <stdint.h>
+
+enum { ZKR__GUARDIAN_VERSION = 1, ZKR__GUARDIAN_FD = 0 };
+
+enum zkr__guardian_kind {
+    /* From the guardian, once: it watches its parent; or it cannot, for this errno or ZKR__GUARDIAN_… in value. */
+    ZKR__GUARDIAN_READY = 1,
+    ZKR__GUARDIAN_REFUSES,
+    /* From the process. A session is there, or its servers or its timeout have changed; it is over. */
+    ZKR__GUARDIAN_SESSION,
+    ZKR__GUARDIAN_OVER,
+    /* From the process: .value is a process group that acts under the client's holds, 0 = none any more. */
+    ZKR__GUARDIAN_GROUP,
+    /* From the process: nothing is left to be watched. */
+    ZKR__GUARDIAN_BYE
+};
+
+/* Why a guardian refuses: its parent is not the process that has made the sockets, or is in another PID namespace. */
+enum { ZKR__GUARDIAN_NO_PARENT = -1 };
+
+enum { ZKR__PASSWORD_SIZE = 16, ZKR__GUARDIAN_TEXT_MAX = 65536 };
+
+/*
+ * Two strings may follow, each with its zero byte: the servers, numeric, with the chroot; the files for TLS, with
+ * absolute names, or "". A GROUP other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER.
+ */
+struct zkr__guardian_record {
+    uint32_t version;
+    uint32_t kind;
+    uint64_t client; /* which of the process */
+    int64_t session;
+    int64_t value; /* SESSION: its timeout in milliseconds */
+    unsigned char password[ZKR__PASSWORD_SIZE];
+};
+
+/*
+ * A process group as a descriptor. The reading end of the pipe has the group as its owner (F_SETOWN), and SIGKILL as
+ * its signal (F_SETSIG): a byte into the writing end kills the group. The number of a group may be in use again by
+ * others when the group is gone. The descriptor knows the group itself, so it never kills others.
+ */
+enum { ZKR__GROUP_READER, ZKR__GROUP_WRITER, ZKR__GROUP_FDS };
+
+#endif

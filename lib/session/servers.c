@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/servers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "session/guardian.h"
+#include "session/log.h"
+#include "session/resolve.h"
+#include "session/session.h"
+
+/* --- asking --- */
+
+/* How long names may take when there are addresses beside them. */
+enum { PATIENCE_MS = 500 };
+
+/* @servers: NULL when none was found, for the reason @why. */
+static void answer(struct zkr__lookup *l, char *servers, const char *why)
+{
+    l->under_way = false;
+    l->here = true;
+    l->servers = servers;
+    (void)snprintf(l->why, sizeof(l->why), "%s", why);
+}
+
+/* For the thread. */
+struct question {
+    zkr_client *c;
+    unsigned list; /* client.list */
+    char servers[];
+};
+
+static void *run(void *arg)
+{
+    struct question *q = arg;
+    zkr_client *c = q->c;
+    char why[sizeof(c->lookup.why)];
+    char *servers;
+    (void)zkr__servers_resolve(q->servers, true, &servers, why, sizeof(why));
+    zkr__lock(c);
+    if (q->list == c->list) {
+        zkr__lookup_drop(c);
+        answer(&c->lookup, servers, why);
+        zkr__wake_by(c, zkr__now(c));
+    } else {
+        zkr__mem_free(servers);
+    }
+    zkr__unlock(c);
+    zkr__client_free(c);
+    zkr__mem_free(q);
+    return NULL;
+}
+
+static void start(zkr_client *c) ZKR__LOCKED
+{
+    size_t size = strlen(c->servers) + 1;
+    struct question *q = zkr__mem_alloc(sizeof(*q) + size);
+    if (!q) {
+        answer(&c->lookup, NULL, "out of memory");
+        return;
+    }
+    q->c = c;
+    q->list = c->list;
+    memcpy(q->servers, c->servers, size);
+    zkr__client_keep(c);
+    pthread_t thread;
+    int error = zkr__thread_start(&thread, "zkr-resolve", run, q);
+    if (error == 0) {
+        c->lookup.under_way = true;
+        c->lookup.enough_at = zkr__now(c) + PATIENCE_MS * ZKR__MS;
+        zkr__thread_detach(thread);
+    } else {
+        zkr__client_free(c); /* the program still has it */
+        zkr__mem_free(q);
+        answer(&c->lookup, NULL, "no thread for the resolver");
+    }
+}
+
+bool zkr__lookup(zkr_client *c)
+{
+    struct zkr__lookup *l = &c->lookup;
+    if (l->here || l->under_way) {
+        return l->here;
+    }
+    if (!c->numeric) {
+        start(c);
+        return l->here;
+    }
+    char why[sizeof(l->why)];
+    char *servers;
+    (void)zkr__servers_resolve(c->servers, true, &servers, why, sizeof(why));
+    answer(l, servers, why);
+    return true;
+}
+
+bool zkr__lookup_addresses(zkr_client *c, int64_t now, int64_t *next)
+{
+    struct zkr__lookup *l = &c->lookup;
+    char why[sizeof(l->why)];
+    char *servers;
+    *next = l->under_way && now < l->enough_at ? l->enough_at : ZKR__NEVER;
+    if (l->under_way && now >= l->enough_at &&
+        zkr__servers_resolve(c->servers, false, &servers, why, sizeof(why)) == ZKR_OK) {
+        answer(l, servers, "");
+        l->under_way = true;
+        return true;
+    }
+    return false;
+}
+
+char *zkr__lookup_take(zkr_client *c)
+{
+    char *servers = c->lookup.servers;
+    c->lookup.servers = NULL;
+    c->lookup.here = false;
+    return servers;
+}
+
+void zkr__lookup_drop(zkr_client *c)
+{
+    zkr__mem_free(zkr__lookup_take(c));
+}
+
+/* --- following --- */
+
+/* Pauses between look-ups while there is no connection. */
+enum { CHECK_LEAST_MS = 1000, CHECK_MOST_MS = 5000 };
+/* How long a connection is kept because requests are in flight, and how often these are looked at. */
+enum { QUIET_MS = 1000, QUIET_LOOK_MS = 5 };
+/* After what pause a handle is told of an update again. */
+enum { AGAIN_MS = 500 };
+
+static void forget_list(zkr_client *c) ZKR__LOCKED
+{
+    zkr__mem_free(c->next_servers);
+    c->next_servers = NULL;
+    c->new_list = false;
+    c->list_at = 0;
+}
+
+void zkr__follow_begin(struct zkr__link *link)
+{
+    zkr_client *c = link->c;
+    forget_list(c);
+    link->check_at = zkr__now(c) + CHECK_MOST_MS * ZKR__MS;
+}
+
+/* A handle without a session is given up: the next one has the new addresses at once. */
+static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    if (!link->was_up) {
+        zkr__mem_free(servers);
+        zkr__session_over(c, "the servers have other addresses now");
+        return;
+    }
+    zkr__log(c, ZKR_LOG_INFO, ZKR__EVENT("servers_moved", .reason = servers));
+    zkr__mem_free(link->servers);
+    link->servers = servers;
+    bool left = c->door->set_servers(link->zh, servers, anew);
+    (void)zkr__guardian_session(c, link->zh, servers);
+    if (!zkr__connected(c)) {
+        zkr__no_answer_yet(c);
+    } else if (left) {
+        zkr__session_down(c);
+    }
+}
+
+int64_t zkr__follow_names(zkr_client *c, int64_t now)
+{
+    struct zkr__link *link = c->link;
+    if (c->numeric) {
+        return ZKR__NEVER;
+    }
+    if (now < link->check_at) {
+        return link->check_at;
+    }
+    if (!zkr__lookup(c)) {
+        return ZKR__NEVER; /* the answer wakes us */
+    }
+    int64_t pause = zkr__later(c->session_ms / 10, CHECK_LEAST_MS);
+    pause = link->was_up ? zkr__sooner(pause, CHECK_MOST_MS) : CHECK_MOST_MS;
+    link->check_at = now + pause * ZKR__MS;
+    char *servers = zkr__lookup_take(c);
+    if (servers && !zkr__servers_same(servers, link->servers)) {
+        move(c, servers, false);
+    } else {
+        zkr__mem_free(servers);
+    }
+    return c->link == link ? link->check_at : now;
+}
+
+/* False: the answer is not here yet, or none of the names can be resolved. */
+static bool resolve_list(zkr_client *c, int64_t now) ZKR__LOCKED
+{
+    c->list_at = ZKR__NEVER; /* the answer wakes us */
+    if (!zkr__lookup(c)) {
+        return false;
+    }
+    c->next_servers = zkr__lookup_take(c);
+    if (!c->next_servers) {
+        c->list_at = now + CHECK_LEAST_MS * ZKR__MS;
+        zkr__log(c, ZKR_LOG_WARN,
+                 ZKR__EVENT("new_servers_unknown", .reason = c->lookup.why));
+        return false;
+    }
+    c->list_by = now + QUIET_MS * ZKR__MS;
+    c->list_at = now;
+    c->list_pause = AGAIN_MS * ZKR__MS;
+    return true;
+}
+
+/*
+ * The update is kept until the handle is connected to one of its servers: told of it while it connects, libzookeeper
+ * can go on with a server of the old list, and is told again.
+ */
+int64_t zkr__follow_list(zkr_client *c, int64_t now)
+{
+    struct zkr__link *link = c->link;
+    if (!c->new_list) {
+        return ZKR__NEVER;
+    }
+    if (!c->next_servers) {
+        bool early = now < c->list_at && !c->lookup.here;
+        if (early || !resolve_list(c, now)) {
+            return c->list_at;
+        }
+    }
+    bool known = zkr__servers_same(c->next_servers, link->servers);
+    if (zkr__connected(c) && c->door->connected_to(link->zh, c->next_servers)) {
+        if (known) {
+            forget_list(c);
+        }
+        return ZKR__NEVER; /* else until that connection breaks */
+    }
+    if (known && now < c->list_at) {
+        return c->list_at;
+    }
+    if (zkr__connected(c) && link->pending && now < c->list_by) {
+        return now + QUIET_LOOK_MS * ZKR__MS;
+    }
+    char *servers = zkr__mem_string(c->next_servers);
+    c->list_at = now + c->list_pause;
+    c->list_pause *= 2; /* a slow network must not be cut off each time */
+    if (servers) {
+        move(c, servers, true);
+    }
+    return c->list_at;
+}
+
+static int replace_list(zkr_client *c, char **servers, bool numeric) ZKR__LOCKED
+{
+    if (strcmp(zkr__servers_chroot(c->servers), zkr__servers_chroot(*servers)) != 0) {
+        return zkr__fail(ZKR_EINVAL, NULL,
+                         "a client cannot change its chroot, which is '%s'",
+                         zkr__servers_chroot(c->servers));
+    }
+    char *old = c->servers;
+    c->servers = *servers;
+    *servers = old;
+    c->numeric = numeric;
+    c->list++;
+    zkr__lookup_drop(c);
+    c->lookup.under_way = false; /* the answer would be of the old list */
+    forget_list(c);
+    c->new_list = true;
+    c->open_at = zkr__now(c);
+    c->open_failures = 0;
+    zkr__wake_by(c, c->open_at);
+    return ZKR_OK;
+}
+
+int zkr_client_set_servers(zkr_client *c, const char *servers)
+{
+    int rc = zkr__client_enter(c);
+    if (rc == ZKR_OK) {
+        rc = zkr__servers_check(servers);
+    }
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    char *copy = zkr__mem_string(servers);
+    if (!copy) {
+        return zkr__fail(ZKR_ENOMEM, NULL, "zkr_client_set_servers: out of memory");
+    }
+    bool numeric = zkr__servers_numeric(servers);
+    zkr__lock(c);
+    rc = replace_list(c, &copy, numeric);
+    zkr__unlock(c);
+    zkr__mem_free(copy);
+    return rc;
+}

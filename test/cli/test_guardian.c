@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr is killed with SIGKILL: its command dies, then the lock is free, long before the session times out. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* SOON_MS: less than the session timeout of zkr. */
+enum { SOON_MS = 6000 };
+#define SESSION "10000"
+
+/* How many guardians does the process have? */
+static int guardians_of(pid_t pid)
+{
+    DIR *dir = opendir("/proc");
+    const struct dirent *entry;
+    int count = 0;
+    while ((entry = readdir(dir))) {
+        char path[300], text[256] = "";
+        (void)snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+        FILE *f = fopen(path, "re");
+        if (f) {
+            (void)!fgets(text, sizeof(text), f);
+            (void)fclose(f);
+        }
+        const char *end = strrchr(text, ')');
+        count +=
+            end && strstr(text, "(zkr-guardian)") && strtol(end + 4, NULL, 10) == pid;
+    }
+    (void)closedir(dir);
+    return count;
+}
+
+/* The next has the lock soon, and its command starts when nothing of the first is left. */
+static void next_is_soon(struct cli *killed, struct cli *next, struct cli_beat *beats)
+{
+    const int64_t begin = zkt_now_ms();
+    cli_stop(killed, SIGKILL);
+    assert_int_equal(cli_wait(next), 0);
+    print_message("           next after %lld ms\n", (long long)(zkt_now_ms() - begin));
+    assert_true(zkt_now_ms() - begin < SOON_MS);
+    assert_true(cli_gap(&beats[0], &beats[1]) > 0);
+    zkt_sleep_ms(100);
+    assert_true(cli_gap(&beats[0], &beats[1]) > 0); /* and it has not beaten since */
+    assert_true(atomic_load(&beats[0].token) < atomic_load(&beats[1].token));
+}
+
+/* The command and its child beat without a pause, and are deaf to signals. */
+ZKT_CASE(a_killed_lock_is_free_when_its_group_is_gone)
+{
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c, next;
+    CLI_START(&c, "-t", SESSION, "lock", zkt_path(), CLI_BEAT(&beats[0], "grand"));
+    cli_beat_wait(&c, &beats[0]);
+    CLI_QUEUE(&next, "lock", zkt_path(), CLI_BEAT(&beats[1], "once"));
+    next_is_soon(&c, &next, beats);
+}
+
+ZKT_CASE(a_killed_leader_has_a_successor_when_its_group_is_gone)
+{
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c, next;
+    CLI_START(&c, "-t", SESSION, "elect", zkt_path(), CLI_BEAT(&beats[0], "deaf"));
+    cli_beat_wait(&c, &beats[0]);
+    CLI_QUEUE(&next, "elect", "--once", zkt_path(), CLI_BEAT(&beats[1], "once"));
+    next_is_soon(&c, &next, beats);
+}
+
+/* The same whole group: who kills it does not kill the guardian. */
+ZKT_CASE(a_killed_group_of_zkr_frees_its_lock)
+{
+    struct cli_beat *beats = cli_beats(1);
+    struct cli c;
+    CLI_START(&c, "-t", SESSION, "lock", zkt_path(), CLI_BEAT(&beats[0], "deaf"));
+    cli_beat_wait(&c, &beats[0]);
+    assert_int_equal(guardians_of(c.pid), 1);
+    assert_int_equal(kill(-c.pid, SIGKILL), 0);
+    assert_int_equal(cli_wait(&c), 128 + SIGKILL);
+    ZKT_BECOMES(cli_queue(), 0, SOON_MS);
+}
+
+ZKT_CASE(a_killed_hold_without_a_command_is_free_soon)
+{
+    struct cli c;
+    char text[1024];
+    const char *const argv[] = {cli_zkr(), "-t", SESSION, "lock", zkt_path(), NULL};
+    cli_spawn(&c, true, argv);
+    ZKT_EVENTUALLY(strstr(cli_out(&c), "node="), CLI_PATIENCE_MS);
+    (void)snprintf(text, sizeof(text), "%s", cli_err(&c));
+    assert_string_equal(text, "");
+    cli_stop(&c, SIGKILL);
+    ZKT_BECOMES(cli_queue(), 0, SOON_MS);
+}
+
+/* A waiter that is killed does not stand in the queue either. */
+ZKT_CASE(a_killed_waiter_is_gone_soon)
+{
+    struct cli holder, waiter;
+    cli_hold(&holder);
+    CLI_QUEUE(&waiter, "-t", SESSION, "lock", zkt_path(), "true");
+    cli_stop(&waiter, SIGKILL);
+    ZKT_BECOMES(cli_queue(), 1, SOON_MS);
+    cli_stop(&holder, SIGTERM);
+}
+
+ZKT_CASE(who_wants_no_guardian_has_none)
+{
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c;
+    CLI_START(&c, "-t", "2000", "lock", "--no-guardian", zkt_path(),
+              CLI_BEAT(&beats[0], "plain"));
+    cli_beat_wait(&c, &beats[0]);
+    assert_int_equal(guardians_of(c.pid), 0);
+    cli_stop(&c, SIGKILL);
+    CLI_START(&c, "-t", "2000", "elect", "--no-guardian", zkt_path(),
+              CLI_BEAT(&beats[1], "plain"));
+    cli_beat_wait(&c, &beats[1]);
+    assert_int_equal(guardians_of(c.pid), 0);
+    cli_stop(&c, SIGTERM);
+    CLI_REFUSED(64, "elect", "-l", "--no-guardian", zkt_path());
+}
+
+/* Without the program zkr does its work all the same, and -v says why there is none. */
+ZKT_CASE(a_missing_guardian_is_no_obstacle)
+{
+    struct cli c;
+    (void)setenv("ZKR_GUARDIAN_PATH", "/nowhere/zkr-guardian", 1);
+    assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "true"), 0);
+    assert_string_equal(cli_err(&c), "");
+    assert_int_equal(CLI_RUN(&c, "-v", "lock", zkt_path(), "true"), 0);
+    assert_non_null(strstr(cli_err(&c), "/nowhere/zkr-guardian"));
+}
+
+/* zkr finds its guardian nearby, and its command does not learn of that. */
+ZKT_CASE(the_command_has_the_environment_of_zkr)
+{
+    (void)unsetenv("ZKR_GUARDIAN_PATH");
+    assert_string_equal(
+        CLI_SAYS("lock", zkt_path(), "sh", "-c", "echo ${ZKR_GUARDIAN_PATH-unset}"),
+        "unset\n");
+    struct cli_beat *beats = cli_beats(1);
+    struct cli c;
+    CLI_START(&c, "lock", zkt_path(), CLI_BEAT(&beats[0], "plain"));
+    cli_beat_wait(&c, &beats[0]);
+    assert_int_equal(guardians_of(c.pid), 1);
+    cli_stop(&c, SIGTERM);
+}

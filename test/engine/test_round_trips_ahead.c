@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a hand-over costs who looks ahead, and what it costs to look: counted at the door. */
+#include "actor.h"
+#include "engine/children_cache.h"
+#include "engine/claim.h"
+#include "fixture.h"
+#include "session/client.h"
+
+enum { SESSION_MS = 30000, DEEPEST = 100, PATIENCE_MS = 20000 };
+
+/* Only short sessions have lease probes: on a busy machine one of them would be counted with a hand-over. */
+static zkr_client *client(int64_t session_ms, int64_t look_ahead)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = session_ms;
+    o.lease_probe_ms = session_ms == SESSION_MS ? -1 : 0;
+    o.look_ahead = look_ahead;
+    return zkt_client_with(zkt_servers(), &o);
+}
+
+/* The next event grants: all that it takes has been asked for, and answered. */
+static bool is_prepared(zkr_client *c)
+{
+    bool is = false;
+    zkr__lock(c);
+    const struct zkr__engine *engine = c->engine;
+    const struct zkr__claim *claim;
+    DL_FOREACH(engine->claims, claim)
+    {
+        bool looks =
+            claim->k.look == ZKR__PREPARED || claim->k.look == ZKR__BEHIND_FIRST;
+        is = is || (claim->k.phase == ZKR__PARKED && looks && claim->k.saw_ahead &&
+                    claim->k.own == ZKR__OWN_SET);
+    }
+    zkr__unlock(c);
+    return is && zkt_all_answered(c);
+}
+
+struct line {
+    int depth;
+    zkr_client *clients[DEEPEST + 1];
+    zkr_mutex *mutexes[DEEPEST + 1];
+    struct zkt_actor actors[DEEPEST + 1];
+};
+
+static void line_up(struct line *l, int depth, int64_t session_ms, int64_t look_ahead)
+{
+    l->depth = depth;
+    for (int i = 0; i <= depth; i++) {
+        l->clients[i] = client(session_ms, look_ahead);
+        l->mutexes[i] = zkt_mutex(l->clients[i]);
+        zkt_actor_queue(&l->actors[i], l->clients[i], l->mutexes[i], NULL);
+    }
+}
+
+/* The holder lets go; what the next one asks for until it holds. */
+static int pass(struct line *l, int to)
+{
+    zkt_door_focus(l->clients[to]);
+    atomic_store(&l->actors[to - 1].let_go, true);
+    ZKT_MUST(zkt_actor_acquired(&l->actors[to]));
+    return zkt_door_total();
+}
+
+static void disperse(struct line *l)
+{
+    for (int i = 0; i <= l->depth; i++) {
+        ZKT_MUST(zkt_actor_end(&l->actors[i]));
+        zkt_destroy(l->mutexes[i]);
+        zkt_close(l->clients[i]);
+    }
+}
+
+/* At any depth one event is enough. */
+static void drain(int depth)
+{
+    static struct line l;
+    line_up(&l, depth, SESSION_MS, 0);
+    for (int i = 1; i <= depth; i++) {
+        ZKT_EVENTUALLY(is_prepared(l.clients[i]), PATIENCE_MS);
+        assert_int_equal(pass(&l, i), 0);
+    }
+    disperse(&l);
+}
+
+ZKT_CASE(a_hand_over_asks_for_nothing_at_depth_3)
+{
+    drain(3);
+}
+
+ZKT_CASE(a_hand_over_asks_for_nothing_at_depth_10)
+{
+    drain(10);
+}
+
+ZKT_CASE(a_hand_over_asks_for_nothing_at_depth_100)
+{
+    drain(DEEPEST);
+}
+
+/* Nor after a wait so long that the lease would be over without probes. */
+ZKT_CASE(after_a_long_wait_it_asks_for_nothing_either)
+{
+    enum { SHORT_MS = 2000, TIMES = 3 };
+    int least = INT32_MAX; /* a probe of the wait may fall in between */
+    for (int i = 0; i < TIMES && least > 0; i++) {
+        static struct line l;
+        line_up(&l, 2, SHORT_MS, 0);
+        ZKT_EVENTUALLY(is_prepared(l.clients[1]), PATIENCE_MS);
+        (void)pass(&l, 1);
+        ZKT_EVENTUALLY(is_prepared(l.clients[2]), PATIENCE_MS);
+        zkt_sleep_ms(SHORT_MS);
+        int asked = pass(&l, 2);
+        least = asked < least ? asked : least;
+        disperse(&l);
+    }
+    assert_int_equal(least, 0);
+}
+
+/* The third of three: its own watch and two more; the fourth lists once, in the background. Nobody else does. */
+ZKT_CASE(to_look_ahead_costs_two_watches_and_a_list)
+{
+    static struct line l;
+    line_up(&l, 2, SESSION_MS, 1);
+    zkr_client *c = client(SESSION_MS, 1);
+    zkr_mutex *m = zkt_mutex(c);
+    struct zkt_actor last;
+    zkt_door_focus(c);
+    zkt_actor_start(&last, m, ZKR_FOREVER, NULL);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 3,
+                PATIENCE_MS); /* its own after a while */
+    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 1);
+    ZKT_EVENTUALLY(is_prepared(l.clients[1]), PATIENCE_MS);
+    (void)pass(&l, 1);
+    ZKT_EVENTUALLY(is_prepared(l.clients[2]), PATIENCE_MS);
+    zkt_door_focus(c);
+    atomic_store(&l.actors[1].let_go, true);
+    ZKT_MUST(zkt_actor_acquired(&l.actors[2]));
+    ZKT_EVENTUALLY(is_prepared(c), PATIENCE_MS);
+    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 1);
+    assert_int_equal(zkt_door_total(), 1);
+    zkt_door_focus(c);
+    atomic_store(&l.actors[2].let_go, true);
+    ZKT_MUST(zkt_actor_acquired(&last));
+    assert_int_equal(zkt_door_total(), 0);
+    ZKT_MUST(zkt_actor_end(&last));
+    disperse(&l);
+}
+
+/* Turned off, it is as it was: a list behind the event, and no write while it waits. */
+ZKT_CASE(without_it_the_event_is_followed_by_a_list)
+{
+    static struct line l;
+    line_up(&l, 2, SESSION_MS, -1);
+    ZKT_BECOMES(zkt_watches(), 5, PATIENCE_MS);
+    assert_int_equal(l.clients[1]->prepared + l.clients[2]->prepared, 0);
+    (void)pass(&l, 1);
+    assert_int_equal(pass(&l, 2), 1);
+    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 1);
+    disperse(&l);
+}
+
+/* The claim of a client that has but one. */
+static struct zkr__claim *claim_of(zkr_client *c) ZKR__LOCKED
+{
+    const struct zkr__engine *engine = c->engine;
+    assert_non_null(engine->claims);
+    assert_null(engine->claims->next);
+    return engine->claims;
+}
+
+/* A client looks ahead where it waits for one lock alone, or where round trips are long; unless waiters give up. */
+ZKT_CASE(it_looks_ahead_where_that_pays)
+{
+    static struct line l;
+    line_up(&l, 3, SESSION_MS, 0);
+    zkr_client *c = l.clients[3];
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    zkr__lock(c);
+    struct zkr__claim *claim = claim_of(c);
+    c->shortest_trip = ZKR__MS / 10;
+    assert_ptr_equal(claim->engine->contended, claim->directory);
+    assert_int_equal(claim->k.look, ZKR__BEHIND_MORE);
+    assert_true(zkr__claim_looks_ahead(claim));
+    claim->engine->several_until = zkr__now(c) + PATIENCE_MS * ZKR__MS;
+    assert_false(zkr__claim_looks_ahead(claim));
+    c->shortest_trip = ZKR__MS;
+    assert_true(zkr__claim_looks_ahead(claim));
+    claim->engine->several_until = 0;
+    int before = claim->directory->vain;
+    assert_int_equal(before, 0);
+    zkr__unlock(c);
+    /* The second gives up, and the first holds still. */
+    ZKT_MUST(zkr_mutex_cancel(l.mutexes[1]));
+    zkt_actor_is_refused(&l.actors[1], ZKR_ECANCELED);
+    ZKT_EVENTUALLY(claim->directory->vain > before, PATIENCE_MS);
+    zkr__lock(c);
+    assert_int_equal(claim->k.look, ZKR__BEHIND_TWO);
+    claim->directory->vain = (signed char)(2 * claim->directory->vain);
+    assert_false(zkr__claim_looks_ahead(claim));
+    c->options.look_ahead = 1;
+    assert_true(zkr__claim_looks_ahead(claim));
+    zkr__unlock(c);
+    ZKT_MUST(zkt_actor_end(&l.actors[0]));
+    ZKT_MUST(zkt_actor_end(&l.actors[2]));
+    ZKT_MUST(zkt_actor_end(&l.actors[3]));
+}
+
+enum { RING = 4, CYCLES = 10 };
+
+/* The next node of the client is like one of a client whose GUIDs do not follow one another. */
+static void forget_guid(zkr_client *c)
+{
+    zkr__lock(c);
+    const struct zkr__engine *engine = c->engine;
+    struct zkr__directory *d;
+    DL_FOREACH(engine->directories, d)
+    {
+        if (d->guard) {
+            d->guard->guid[0] = '\0';
+        }
+    }
+    zkr__unlock(c);
+}
+
+/* Clients that leave a queue, and enter again at once, one after the other. The requests of one are counted. */
+static void go_round(bool known_guids)
+{
+    zkr_client *clients[RING];
+    zkr_mutex *mutexes[RING];
+    zkr_ticket *tickets[RING];
+    for (int i = 0; i < RING; i++) {
+        clients[i] = client(SESSION_MS, 1);
+        mutexes[i] = zkt_mutex(clients[i]);
+        ZKT_MUST(zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL, &tickets[i]));
+        ZKT_EVENTUALLY(zkt_all_answered(clients[i]), PATIENCE_MS);
+    }
+    for (int i = 0; i < RING * (CYCLES + 1); i++) {
+        int holder = i % RING, next = (i + 1) % RING;
+        zkr_ticket *old = tickets[holder];
+        ZKT_BECOMES(zkr_ticket_state(old), ZKR_TICKET_HELD, PATIENCE_MS);
+        ZKT_EVENTUALLY(is_prepared(clients[next]), PATIENCE_MS);
+        if (i == RING) {
+            zkt_door_focus(clients[0]);
+        }
+        if (!known_guids) {
+            forget_guid(clients[holder]);
+        }
+        ZKT_MUST(zkr_ticket_release(old));
+        ZKT_MUST(zkr_mutex_request(mutexes[holder], ZKR_FOREVER, NULL, NULL,
+                                   &tickets[holder]));
+        ZKT_MUST(zkr_ticket_destroy(old));
+        ZKT_EVENTUALLY(zkt_all_answered(clients[holder]), PATIENCE_MS);
+    }
+    for (int i = 0; i < RING; i++) {
+        ZKT_BECOMES(zkr_ticket_state(tickets[i]), ZKR_TICKET_HELD, PATIENCE_MS);
+        ZKT_MUST(zkr_ticket_release(tickets[i]));
+        ZKT_MUST(zkr_ticket_destroy(tickets[i]));
+    }
+}
+
+/* A cycle is a delete, a create, three gets with a watch and a list. To join no list is needed. */
+ZKT_CASE(a_queue_that_goes_round_lists_once_a_cycle)
+{
+    go_round(true);
+    /* A list may overtake the create that it should show: then there is one more. */
+    assert_in_range(zkt_door_count(ZKR__OP_CHILDREN), CYCLES - 1, CYCLES * 3 / 2);
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), CYCLES);
+    assert_in_range(zkt_door_count(ZKR__OP_GET), 2 * CYCLES, 3 * CYCLES);
+}
+
+/* One guess is wrong. Then each join has its list, and no node is asked for in vain. */
+ZKT_CASE(names_that_cannot_be_told_are_guessed_once)
+{
+    go_round(false);
+    assert_in_range(zkt_door_count(ZKR__OP_CHILDREN), 2 * CYCLES - 2, 2 * CYCLES + 1);
+    assert_in_range(zkt_door_count(ZKR__OP_GET), 2 * CYCLES, 3 * CYCLES + 3);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client that keeps its lock, beside the locks of other libraries. Arguments: --two, and all peers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "peer.h"
+
+enum { SESSION_MS = 10000, LONG_MS = 600000, PATIENCE_MS = 30000 };
+
+static const char *const words[PEERS] = {"mutex", "lock", "mutex", "lock", "subclass"};
+
+static void cycle(zkr_mutex *m)
+{
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+/* It is kept: with a client of its own each time, which has not seen others yet. */
+static zkr_mutex *keeper(zkr_client **c)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.keep_ms = LONG_MS;
+    *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex_with(*c, &o);
+    cycle(m);
+    assert_int_equal(zkt_nodes(), 1);
+    return m;
+}
+
+static void beside(struct peer *p)
+{
+    zkr_client *c;
+    struct zkt_actor ours;
+    zkr_mutex *m = keeper(&c);
+    peer_ask(p, "acquire 20000", "true"); /* idle: it lets go */
+    zkt_actor_start(&ours, m, ZKR_FOREVER, NULL);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    assert_int_equal(atomic_load(&ours.acquired), ZKT_NOT_YET);
+    peer_ask(p, "release", "ok");
+    zkt_actor_is_served(&ours);
+    zkt_destroy(m);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+    m = keeper(&c);
+    ZKT_MUST(zkr_mutex_acquire(m, 0));
+    peer_say(p, "acquire 20000"); /* in use: at the release */
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    assert_true(zkr_mutex_is_held(m));
+    assert_true(peer_is_silent(p));
+    ZKT_MUST(zkr_mutex_release(m));
+    peer_expect(p, "true");
+    peer_ask(p, "release", "ok");
+    cycle(m);
+}
+
+/* Curator, go-zookeeper, kazoo and ours: each has its turn, idle or not, and we wait for it. */
+ZKT_CASE(others_have_their_turn_beside_a_keeper)
+{
+    for (int kind = 0; kind < PEERS; kind++) {
+        if (peer_is_there((enum peer_kind)kind)) {
+            char line[64];
+            struct peer *p = peer_start((enum peer_kind)kind);
+            (void)snprintf(line, sizeof(line), "lock %s", words[kind]);
+            peer_ask(p, line, "ok");
+            print_message("beside %s\n", words[kind]);
+            beside(p);
+            peer_end(p);
+        }
+    }
+}

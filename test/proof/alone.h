@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One claim, and all that can happen to it.
+ *
+ * The step is the shipped one, zkr__claim_step(). Around it stands a world that knows the truth: whether the node of the
+ * claim is at the server, and which of the nodes ahead of it are. Requests are answered in their order, each with any
+ * answer that a server can give in this truth, or refused for want of memory or of permission. A connection may end at any
+ * moment: of the writes under way some are carried out then, some later, until the server takes the next write, and the
+ * others never, and no answer tells which. Nodes may be deleted, replaced and written to by hand at any moment. The
+ * session may end, the lease may be short or over, the owner may let go, and timers fire, whenever they can.
+ *
+ * Counters are cut off where the step stops looking: three quick retries, then pauses.
+ */
+#ifndef ZKP_ALONE_H
+#define ZKP_ALONE_H
+
+#include "explore.h"
+
+/* What the claim is for. Other properties of a claim change nothing about its step. */
+struct zkp_use {
+    const char *name;
+    bool once;       /* it is not to wait, and may look before it makes a node */
+    bool ahead;      /* behind up to three others, not one; it may look ahead */
+    bool children;   /* it waits for any change of the directory */
+    bool member;     /* of a group */
+    bool keeps;      /* past the lease bound the hold is in doubt, not lost */
+    bool kept;       /* the node may stay for the next owner */
+    bool downgrades; /* a writer that goes on as a reader */
+    unsigned
+        writes; /* so many transactions of its owner at a time, which may delete the node */
+    bool wishes;   /* people ask it to let go */
+    bool metadata; /* the hold writes into its node */
+};
+
+const struct zkp_model *zkp_alone(const struct zkp_use *use);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the claim does at an event, and what must be true of that. */
+#include <string.h>
+
+#include "alone_world.h"
+#include "claim_promises.h"
+
+struct alone *A;
+const struct zkp_use *alone_use;
+
+/* --- what behaves equally --- */
+
+void alone_cap(struct zkr__claim_state *k)
+{
+    k->round = k->holds = 0;
+    k->refusals = 0;
+    k->waited = k->refused = false;
+    k->failures = k->failures > 0 ? CAP : 0;
+    k->standstill = k->standstill > 0 ? CAP : 0;
+    k->ahead = k->ahead == INT64_MAX ? INT64_MAX : 1;
+    k->version = k->version < 0 ? -1 : 0;
+    k->failure = k->failure != 0;
+    k->lost = k->lost != 0;
+    if (k->phase != ZKR__PAUSED) {
+        k->next = ZKR__PAUSED;
+    }
+    if (k->phase != ZKR__PARKED) {
+        k->then = ZKR__THEN_LOOK;
+        k->look = ZKR__LOOKS_NOT;
+        k->blind = k->saw_ahead = false;
+    }
+}
+
+/* Other values where alone_cap() says that they do not matter. Of what is
+ * counted, only CAP is often. */
+static void scramble(struct zkr__claim_state *k)
+{
+    k->round += 5;
+    k->holds += 2;
+    k->refusals += 3;
+    k->waited = !k->waited;
+    k->refused = !k->refused;
+    k->failures += k->failures > 0;
+    k->standstill += k->standstill > 0;
+    k->failure *= ZKR_ETIMEDOUT;
+    k->lost *= ZKR_LOST_NODE;
+    if (k->phase != ZKR__PAUSED) {
+        k->next = ZKR__ADOPTING;
+    }
+    if (k->phase != ZKR__PARKED) {
+        k->then = ZKR__THEN_OURS;
+        k->look = ZKR__PREPARED;
+        k->blind = k->saw_ahead = true;
+    }
+}
+
+/* --- steps --- */
+
+static struct zkr__claim_state before;
+static struct zkr__claim_event event;
+
+static void must(bool fine, const char *what)
+{
+    zkp_must(fine, what);
+}
+
+static const char *const event_names[ZKR__EV_KINDS] = {
+    "START",          "CONNECTED",     "PAUSE_OVER",     "SESSION_OVER",
+    "CREATED",        "LISTED",        "GOT_AHEAD",      "GOT_OWN",
+    "GOT_OWNER",      "AHEAD_GONE",    "AHEAD_RELEASED", "AHEAD_WRITES",
+    "AHEAD_MISSING",  "AHEAD_CHANGED", "GOT_BEFORE",     "BEFORE_GONE",
+    "BEFORE_CHANGED", "OWN_GONE",      "OWN_CHANGED",    "OWN_UNCHECKED",
+    "ALL_READY",      "PROVED",        "REMOVED",        "RESTORED",
+    "QUIET",          "UNHEARD",       "LEASE_EXPIRED",  "GIVE_UP",
+    "WRITING",        "WRITTEN",       "METADATA_SENT",  "NOTED",
+    "DOWNGRADE",      "DOWNGRADED",    "KEPT",           "TAKEN",
+    "LEAVE",
+};
+
+bool alone_is_write(enum asked asked)
+{
+    return asked == CREATE || asked == REMOVE || asked == DOWNGRADE ||
+           asked == WRITE_DELETE;
+}
+
+bool alone_knows_node(void)
+{
+    return has_node(&A->k);
+}
+
+bool alone_is_there(void)
+{
+    return A->node == STRANGER || A->node == (A->reads ? READER : WRITER);
+}
+
+bool alone_is_ours(void)
+{
+    return A->node == WRITER || A->node == READER;
+}
+
+static int count_asked(enum asked asked)
+{
+    int count = 0;
+    for (int i = 0; i < A->count; i++) {
+        count += A->flight[i].asked == asked && !A->flight[i].past;
+    }
+    return count;
+}
+
+bool alone_is_asked(enum asked asked)
+{
+    return count_asked(asked) > 0;
+}
+
+void alone_ask(enum asked asked)
+{
+    must(A->connected, "asked without a connection");
+    /* Whose the node is may be asked by a refused get, and by a probe that was
+   * refused meanwhile. */
+    bool is_gone = asked == OWN && A->k.departure == ZKR__DEPARTS_AND_GONE;
+    must(count_asked(asked) <= (asked == OWNER || is_gone), "asked twice");
+    must(A->count < FLIGHT_MAX, "too much is asked");
+    if (A->count < FLIGHT_MAX) {
+        A->flight[A->count++] =
+            (struct sent){.asked = (uint8_t)asked,
+                          .at = asked == AHEAD    ? A->ahead
+                                : asked == BEFORE ? A->before
+                                                  : 0,
+                          .watching = asked == LIST && A->k.watch_children};
+    }
+}
+
+/* The answers do not count any more. What leaves nothing behind at the server
+ * is as if it had not been sent. */
+static void forget(bool all)
+{
+    int kept = 0;
+    for (int i = 0; i < A->count; i++) {
+        struct sent *sent = &A->flight[i];
+        bool list = sent->asked == LIST || sent->asked == FIND;
+        sent->past = sent->past || (sent->asked != NOTE && (all || list));
+        if (!sent->past || alone_is_write(sent->asked) || sent->asked == WRITE ||
+            sent->asked == FIND) {
+            A->flight[kept++] = *sent;
+        }
+    }
+    memset(&A->flight[kept], 0, sizeof(A->flight[0]) * (size_t)(A->count - kept));
+    A->count = (uint8_t)kept;
+}
+
+static void unlink_ahead(void)
+{
+    A->link = UNLINKED;
+    A->ahead_news = A->before_news = NO_NEWS;
+    A->before_watch = A->guessed = false;
+    A->ahead = A->before = 0;
+}
+
+/* The claim forgets what its phase does not need any more. */
+static void settle(void)
+{
+    if (A->k.phase != ZKR__PARKED) {
+        unlink_ahead();
+    }
+    if (!zkr__claim_watches_before(&A->k)) {
+        A->before_watch = false;
+        A->before_news = NO_NEWS;
+    }
+}
+
+/* @k: at the end of the step. */
+static void check_lease(const struct zkr__claim_state *k,
+                        const struct zkr__claim_event *e)
+{
+    bool granted = A->k.phase != ZKR__HELD && k->phase == ZKR__HELD;
+    must(!granted || (e->kind == ZKR__EV_PROVED ? e->sure : e->ample),
+         "held, but not surely");
+}
+
+static void check_grant(void)
+{
+    const struct zkr__claim_event *e = &event;
+    bool held = before.phase != ZKR__HELD && A->k.phase == ZKR__HELD;
+    if (held) {
+        must(A->alive == 0, "held before others");
+        bool by_client =
+            e->kind == ZKR__EV_AHEAD_RELEASED || e->kind == ZKR__EV_ALL_READY;
+        must(A->connected || by_client, "held without a connection");
+        bool knows = A->connected && e->kind != ZKR__EV_ALL_READY;
+        must(alone_is_there() || !knows, "held without a node");
+        /* A list and a check know no owner. A watch, or a get, does. */
+        bool looks = before.own == ZKR__OWN_SET || before.own == ZKR__OWN_ASKED ||
+                     e->kind == ZKR__EV_GOT_OWN;
+        must(A->node != STRANGER || !knows || !looks, "held by the node of another");
+    }
+}
+
+static void check_gone(void)
+{
+    bool made = alone_is_ours() || alone_is_asked(CREATE);
+    for (int i = 0; i < A->lates; i++) {
+        made = made || A->late[i] == CREATE;
+    }
+    for (int i = 0; i < A->count; i++) {
+        made = made || A->flight[i].asked == CREATE;
+    }
+    must(!made, "gone, and leaves a node");
+}
+
+static void send(unsigned todo)
+{
+    static const struct {
+        unsigned action;
+        enum asked asked;
+    } requests[] = {
+        {ZKR__DO_CREATE, CREATE},       {ZKR__DO_FIND, FIND},
+        {ZKR__DO_GET_OWN, OWN},         {ZKR__DO_ASK_OWNER, OWNER},
+        {ZKR__DO_LIST, LIST},           {ZKR__DO_GET_AHEAD, AHEAD},
+        {ZKR__DO_GET_BEFORE, BEFORE},   {ZKR__DO_PROVE, PROVE},
+        {ZKR__DO_DOWNGRADE, DOWNGRADE}, {ZKR__DO_RESTORE, RESTORE},
+        {ZKR__DO_REMOVE, REMOVE},
+    };
+    if (todo & ZKR__DO_CREATE) { /* a new name */
+        A->reads = A->own_watch = false;
+        A->own_news = NO_NEWS;
+    }
+    if ((todo & ZKR__DO_PARENTS) && !A->directory) {
+        A->directory = zkp_pick(2) == 0;
+    }
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        if (todo & requests[i].action) {
+            alone_ask(requests[i].asked);
+        }
+    }
+    if (todo & ZKR__DO_CREATE) {
+        A->bare = !alone_use->member && !A->k.watch_children && zkp_maybe();
+        if (!A->bare) {
+            alone_ask(LIST);
+        }
+    }
+}
+
+/* What alone_cap() makes equal makes the same step. */
+static void check_equal(const struct zkr__claim_event *e, unsigned todo)
+{
+    struct zkr__claim_state other = before, after = A->k;
+    scramble(&other);
+    must(zkr__claim_step(&other, e) == todo,
+         "what does not matter changes what is done");
+    alone_cap(&other);
+    alone_cap(&after);
+    must(memcmp(&other, &after, sizeof(other)) == 0,
+         "what does not matter changes the state");
+}
+
+/* Of sessions that are over, of groups, of nodes that are kept, and of nodes of
+ * others. */
+static void check_rest(const struct zkr__claim_event *e, unsigned todo)
+{
+    enum zkr__phase was = zkr__claim_stage(&before);
+    bool over = e->kind == ZKR__EV_SESSION_OVER, member = alone_use->member;
+    bool none = was == ZKR__CREATING || was == ZKR__LOOKING;
+    bool look = e->kind == ZKR__EV_GOT_OWN || e->kind == ZKR__EV_GOT_OWNER;
+    bool another = look && e->code == ZKR_OK && !e->ours;
+    must(!over || !has_node(&A->k), "keeps a place of a session that is over");
+    must(!over || !member || none || A->k.phase == ZKR__GONE,
+         "a member enters the next session alone");
+    must(!(todo & ZKR__DO_CREATE) || !member || none, "a member enters anew alone");
+    must(!another || !(todo & ZKR__DO_STEP_ASIDE), "others go past a node of another");
+    must(!(todo & ZKR__DO_TELL_REVOCATION) || !A->connected || (todo & ZKR__DO_RESTORE),
+         "a wish stays where the text was");
+    must(e->kind != ZKR__EV_TAKEN || A->k.holds != before.holds, "two holds are one");
+}
+
+/* All that the client may be like at the event. Of those that make the same
+ * step, one is enough. */
+static struct zkr__claim_event in_some_client(struct zkr__claim_event e)
+{
+    enum { CLIENTS = 3 * 2 * 2 * 2 };
+    struct zkr__claim_state ends[CLIENTS];
+    struct zkr__claim_event events[CLIENTS];
+    unsigned todos[CLIENTS];
+    int count = 0;
+    for (int i = 0; i < (alone_use->once ? CLIENTS : CLIENTS / 2); i++) {
+        int lease = i % 3, at = 0;
+        e.connected = A->connected;
+        e.ample = lease == 0;
+        e.sure = lease < 2;
+        e.patient = i / 3 % 2 == 0;
+        e.crowded = i / 6 % 2 == 1;
+        e.wary = i / 12 == 1;
+        ends[count] = A->k;
+        todos[count] = zkr__claim_step(&ends[count], &e);
+        check_lease(&ends[count], &e);
+        while (at < count && (todos[at] != todos[count] ||
+                              memcmp(&ends[at], &ends[count], sizeof(ends[0])) != 0)) {
+            at++;
+        }
+        events[at] = at == count ? e : events[at];
+        count += at == count;
+    }
+    return events[zkp_pick(count)];
+}
+
+/* So often that it counts? */
+static void count_on(bool *often, bool more)
+{
+    *often = *often || (more && zkp_pick(2) == 0);
+}
+
+static void count_failures(void)
+{
+    bool often = before.failures > 0, stuck = before.standstill > 0;
+    if (A->k.failures == 0) {
+        often = false;
+    }
+    if (A->k.standstill == 0) {
+        stuck = false;
+    }
+    count_on(&often, A->k.failures > before.failures);
+    count_on(&stuck, A->k.standstill > before.standstill);
+    A->k.failures = often ? CAP : 0;
+    A->k.standstill = stuck ? CAP : 0;
+}
+
+void alone_happens(struct zkr__claim_event e)
+{
+    e = in_some_client(e);
+    before = A->k;
+    event = e;
+    unsigned todo = zkr__claim_step(&A->k, &e);
+    check_equal(&e, todo);
+    zkp_say("%s code %d%s%s%s%s%s: phase %d -> %d, to do %x", event_names[e.kind],
+            e.code, e.connected ? "" : ", not connected", e.sure ? "" : ", not sure",
+            e.ample ? "" : ", not ample", e.patient ? "" : ", not patient",
+            e.crowded ? ", crowded" : "", (int)before.phase, (int)A->k.phase, todo);
+    check_safety(&before, &e, &A->k, todo);
+    check_grant();
+    count_failures();
+    if (A->k.round != before.round) {
+        forget(true);
+    } else if (!zkr__claim_awaits_list(&A->k)) {
+        forget(false);
+    }
+    settle();
+    send(todo);
+    A->retry = A->retry || (todo & (ZKR__DO_RETRY | ZKR__DO_PACE | ZKR__DO_LINE_UP));
+    A->quiet = A->quiet || (todo & (ZKR__DO_QUIET | ZKR__DO_LOOK | ZKR__DO_LOOK_LATER));
+    if (todo & ZKR__DO_GET_AHEAD) {
+        A->link = LINK_ASKED;
+    }
+    must(A->k.own != ZKR__OWN_ASKED || !has_node(&A->k) || alone_is_asked(OWN) ||
+             A->k.phase == ZKR__PAUSED || zkr__claim_stage(&A->k) == ZKR__REMOVING,
+         "waits for an answer to what was not asked");
+    if (A->k.phase == ZKR__GONE) {
+        check_gone();
+    }
+    bool sees = A->k.phase == ZKR__HELD && A->k.own == ZKR__OWN_SET && A->own_watch &&
+                !A->own_news && !alone_is_asked(OWN);
+    must(!sees || A->wish != 2 || A->k.told == 2, "a wish is not told");
+    check_rest(&e, todo);
+    must(!zkp_calm() || alone_use->once || before.leaving || before.failure != 0 ||
+             A->k.failure == 0,
+         "fails for nothing");
+}
+
+void alone_tell(enum zkr__event_kind kind)
+{
+    alone_happens((struct zkr__claim_event){.kind = kind});
+}

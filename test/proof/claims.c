@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every state that a claim can reach (alone.h), and every state of small worlds
+ * of claims (zoo.h). Without an argument all of them; else those of these
+ * names.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "alone.h"
+#include "zoo.h"
+
+static const struct zkp_use uses[] = {
+    {.name = "a mutex", .ahead = true},
+    {.name = "a try", .once = true},
+    {.name = "a node that is kept", .kept = true},
+    {.name = "a permit", .children = true},
+    {.name = "a member", .member = true},
+    {.name = "a member for permits", .member = true, .children = true},
+    {.name = "a latch", .keeps = true},
+    {.name = "wishes and metadata", .wishes = true, .metadata = true},
+    {.name = "writes", .writes = 2},
+    {.name = "writes and a downgrade", .writes = 1, .downgrades = true},
+};
+
+// clang-format off
+#define LOCK(of) .session = (of), .kind = ZKR__NAME_LOCK, .rule = zkr__rule_first
+#define READ(of) .session = (of), .kind = ZKR__NAME_READ, .rule = zkr__rule_reader
+#define WRITE(of) .session = (of), .kind = ZKR__NAME_WRITE, .rule = zkr__rule_first
+#define PERMIT(of) .session = (of), .kind = ZKR__NAME_LEASE, .rule = zkr__rule_permits, .rule_arg = 1
+#define ALL (ZKP_CUTS | ZKP_LAPSES | ZKP_DELETIONS | ZKP_SWEEPS | ZKP_CHANGES)
+
+static const struct zkp_story stories[] = {
+    {.name = "one mutex each", .sessions = 2, .claims = 2, .alike = true, .ahead = true,
+     .cast = {{LOCK(0)}, {LOCK(1)}}, .faults = 2, .kinds = ALL},
+    {.name = "two mutexes each", .sessions = 2, .claims = 4, .alike = true, .ahead = true,
+     .cast = {{LOCK(0)}, {LOCK(0)}, {LOCK(1)}, {LOCK(1)}}, .faults = 1, .kinds = ALL},
+    {.name = "three in line", .sessions = 3, .claims = 3, .alike = true, .ahead = true,
+     .cast = {{LOCK(0)}, {LOCK(1)}, {LOCK(2)}}, .faults = 1, .kinds = ALL},
+    {.name = "none looks ahead", .sessions = 2, .claims = 3,
+     .cast = {{LOCK(0)}, {LOCK(0)}, {LOCK(1)}}, .faults = 1, .kinds = ALL},
+    {.name = "one that gives up", .sessions = 2, .claims = 3, .ahead = true,
+     .cast = {{LOCK(0), .impatient = true}, {LOCK(0)}, {LOCK(1)}}, .faults = 1, .kinds = ALL},
+    {.name = "all may give up", .sessions = 2, .claims = 4, .alike = true, .ahead = true,
+     .cast = {{LOCK(0), .impatient = true}, {LOCK(0), .impatient = true},
+              {LOCK(1), .impatient = true}, {LOCK(1), .impatient = true}}},
+    {.name = "reader and writer each", .sessions = 2, .claims = 4, .alike = true, .ahead = true,
+     .cast = {{WRITE(0)}, {READ(0)}, {WRITE(1)}, {READ(1)}}},
+    {.name = "writer and two readers", .sessions = 2, .claims = 3, .ahead = true,
+     .cast = {{WRITE(0)}, {READ(0)}, {READ(1)}}, .faults = 1, .kinds = ALL},
+    {.name = "downgrade, four", .sessions = 2, .claims = 4, .ahead = true,
+     .cast = {{WRITE(0), .downgrades = true}, {READ(0)}, {WRITE(1)}, {READ(1)}}},
+    {.name = "downgrade behind a reader", .sessions = 2, .claims = 3, .ahead = true,
+     .cast = {{READ(0)}, {WRITE(0), .downgrades = true}, {WRITE(1)}}, .faults = 1, .kinds = ALL},
+    {.name = "downgrade, two faults", .sessions = 2, .claims = 2, .ahead = true,
+     .cast = {{WRITE(0), .downgrades = true}, {WRITE(1)}}, .faults = 2, .kinds = ALL},
+    {.name = "mutexes behind a downgrade", .sessions = 2, .claims = 3, .ahead = true,
+     .cast = {{WRITE(0), .downgrades = true}, {LOCK(0), .impatient = true}, {LOCK(1)}}},
+    {.name = "permits, 1 of 1, four", .sessions = 2, .claims = 4, .alike = true,
+     .cast = {{PERMIT(0)}, {PERMIT(0)}, {PERMIT(1)}, {PERMIT(1)}}},
+    {.name = "permits, 1 of 1", .sessions = 2, .claims = 2, .alike = true,
+     .cast = {{PERMIT(0)}, {PERMIT(1)}}, .faults = 2, .kinds = ALL},
+    {.name = "two paths beside a mutex", .sessions = 2, .claims = 3, .ahead = true,
+     .cast = {{LOCK(0), .member = true}, {LOCK(0), .member = true, .dir = 1}, {LOCK(1)}},
+     .faults = 2, .kinds = ALL},
+};
+// clang-format on
+
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    bool wanted = argc < 2;
+    for (int i = 1; i < argc; i++) {
+        wanted = wanted || strcmp(argv[i], name) == 0;
+    }
+    return wanted;
+}
+
+static void head(const char *of)
+{
+    printf("%-28s %6s %10s %10s %5s %7s\n", of, "faults", "states", "steps", "depth",
+           "seconds");
+}
+
+static void explore(const struct zkp_model *model, unsigned faults)
+{
+    enum { MOST = 40000000 };
+    struct zkp_result r = zkp_explore(model, MOST);
+    printf("%-28s %6.0u %10llu %10llu %5u %7.1f\n", model->name, faults,
+           (unsigned long long)r.states, (unsigned long long)r.steps, r.depth,
+           r.seconds);
+    (void)fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    head("one claim");
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        if (is_wanted(uses[i].name, argc, argv)) {
+            explore(zkp_alone(&uses[i]), 0);
+        }
+    }
+    head("claims of several clients");
+    for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++) {
+        if (is_wanted(stories[i].name, argc, argv)) {
+            explore(zkp_told(&stories[i]), stories[i].faults);
+        }
+    }
+    return 0;
+}

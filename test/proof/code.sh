@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# code.sh: lib/session/lease.c keeps its contracts, by Frama-C; and with each mutant whose proof is a contract it does
+# not.
+set -euo pipefail
+
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+out=$PWD/build/proof
+rm -rf "$out/copy" && mkdir -p "$out/copy"
+
+# The provers, as why3 finds them. Its notes of them stay here.
+export WHY3CONFIG=$out/why3.conf
+why3 config detect >"$out/why3" 2>&1 || {
+    cat "$out/why3"
+    exit 70
+}
+
+frama() { # LIB SECONDS [ARGUMENT...]
+    local lib=$1 seconds=$2
+    shift 2
+    (cd "$lib" && frama-c -wp -wp-rte -wp-prover z3,cvc4 -wp-timeout "$seconds" -wp-par "$(nproc)" \
+        -cpp-extra-args=-I. -machdep gcc_x86_64 "$@" session/lease.c) >"$out/code" 2>&1
+}
+
+# Each goal is proved. -wp-par may let provers wait for a processor, so they get some time.
+all_proved() {
+    local goals
+    goals=$(sed -n 's/^\[wp\] Proved goals: *//p' "$out/code")
+    [[ $goals =~ ^([0-9]+)\ /\ ([0-9]+)$ ]] && [ "${BASH_REMATCH[1]}" -gt 0 ] &&
+        [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
+}
+
+began=$SECONDS
+echo '==> the contracts of lib/session/lease.c, by Frama-C'
+if ! frama lib 60 || ! all_proved; then
+    grep -v ': Valid\|rte:annot' "$out/code"
+    echo '==> not proved'
+    exit 1
+fi
+sed -n 's/^\[wp\] Proved goals: */  proved    /p' "$out/code"
+missed=0
+while IFS= read -r mutant; do
+    name=$(basename "$mutant" .mutant)
+    cp -R lib "$out/copy"
+    perl test/mutants/apply.pl "$out/copy" "$mutant"
+    if frama "$out/copy/lib" 5 -wp-fct learn,zkr__lease_reconnected -wp-prop=@ensures </dev/null && all_proved; then
+        echo "  SURVIVES  $name"
+        missed=1
+    else
+        printf '  %-9s %s: %s\n' broken "$name" "$(grep -v ': Valid' "$out/code" | grep -m 1 -o 'Goal typed_[a-z_0-9]*')"
+    fi
+done < <(grep -l '^# proof contract$' test/mutants/*.mutant)
+echo "==> $((SECONDS - began)) s"
+exit "$missed"

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.max_waiters: whoever finds so many waiting does not wait. */
+#include <string.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 20000, MOST = 2 };
+
+static zkr_mutex *bounded(zkr_client *c)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.max_waiters = MOST;
+    return zkt_mutex_at(c, zkt_path(), &o);
+}
+
+/* The holder does not count; a place that becomes free is there for the next who comes. */
+ZKT_CASE(one_more_than_the_bound_is_refused_at_once)
+{
+    struct zkt_actor holder, waiters[MOST], late;
+    zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
+                        zkt_client(zkt_servers(), SESSION_MS)};
+    zkr_mutex *m[2] = {bounded(c[0]), bounded(c[1])};
+    zkt_actor_queue(&holder, c[0], m[0], NULL);
+    for (int i = 0; i < MOST; i++) {
+        zkt_actor_queue(&waiters[i], c[i % 2], m[i % 2], NULL);
+    }
+    for (int i = 0; i < 2; i++) {
+        ZKT_RC(zkr_mutex_acquire(m[i], PATIENCE_MS), ZKR_EBUSY);
+        assert_non_null(strstr(zkr_last_error()->message, "2 wait for "));
+        ZKT_RC(zkr_mutex_acquire(m[i], 0),
+               ZKR_ETIMEDOUT); /* a try does not wait anyway */
+    }
+    ZKT_MUST(zkt_actor_end(&holder));
+    ZKT_MUST(zkt_actor_acquired(&waiters[0]));
+    zkt_actor_queue(&late, c[1], m[1], NULL);
+    ZKT_RC(zkr_mutex_acquire(m[0], PATIENCE_MS), ZKR_EBUSY);
+    for (int i = 0; i < MOST; i++) {
+        zkt_actor_is_served(&waiters[i]);
+    }
+    zkt_actor_is_served(&late);
+}
+
+/* A ticket is told, and nothing is left. */
+ZKT_CASE(a_ticket_fails_with_the_same)
+{
+    struct zkt_actor holder, waiters[MOST];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = bounded(c);
+    zkr_ticket *t;
+    zkt_actor_queue(&holder, c, m, NULL);
+    for (int i = 0; i < MOST; i++) {
+        zkt_actor_queue(&waiters[i], c, m, NULL);
+    }
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
+    ZKT_RC(zkr_ticket_wait(t, ZKR_FOREVER), ZKR_EBUSY);
+    assert_int_equal(zkr_ticket_error(t), ZKR_EBUSY);
+    ZKT_MUST(zkr_ticket_destroy(t));
+    ZKT_MUST(zkt_actor_end(&holder));
+    for (int i = 0; i < MOST; i++) {
+        zkt_actor_is_served(&waiters[i]);
+    }
+}
+
+ZKT_CASE(a_bound_below_nothing_or_with_kept_nodes_is_refused)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_mutex *m;
+    o.max_waiters = -1;
+    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &o), ZKR_EINVAL);
+    o.max_waiters = 1;
+    o.keep_ms = 1;
+    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &o), ZKR_EINVAL);
+}

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A guardian ends the sessions of a process that has died, and of no other. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "keep.h"
+
+/* SOON_MS: less than the session timeout, with which the servers would end the session themselves. */
+enum { SESSION_MS = 10000, SOON_MS = 6000, PATIENCE_MS = 30000 };
+/* For what must not happen. A guardian that thought its parent dead would need some milliseconds. */
+enum { A_WHILE_MS = 700 };
+
+/* --- a process that holds the lock of the case --- */
+
+struct holder {
+    char hosts[256], path[128];
+    char other_hosts[256];          /* for @then */
+    atomic_bool wait;               /* not yet */
+    void (*then)(struct holder *h); /* once it holds; returns: wait for the end */
+    atomic_int holds;               /* so many times it has got the lock */
+    atomic_bool go, done;           /* for @then */
+    atomic_int beat;                /* of a process of the group */
+    atomic_int other;               /* number of another process or group */
+    zkr_client *c;                  /* for the process itself */
+};
+
+static zkr_client *open_guarded(const char *hosts, int64_t guardian)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.guardian = guardian;
+    zkr_client *c = NULL;
+    ZKT_MUST(zkr_client_open(&c, hosts, &o));
+    return c;
+}
+
+static int hold(void *arg)
+{
+    struct holder *h = arg;
+    ZKT_EVENTUALLY(!atomic_load(&h->wait), PATIENCE_MS);
+    h->c = open_guarded(h->hosts, ZKR_GUARDIAN_REQUIRED);
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, h->c, h->path, NULL));
+    while (zkr_mutex_acquire(m, PATIENCE_MS) == ZKR_OK) {
+        if (atomic_fetch_add(&h->holds, 1) == 0 && h->then) {
+            h->then(h);
+        }
+        while (zkr_mutex_is_held(m)) {
+            zkt_sleep_ms(2);
+        }
+        (void)zkr_mutex_release(m);
+    }
+    return 1;
+}
+
+static void drop_shared(void *h)
+{
+    zkt_shared_free(h, sizeof(struct holder));
+}
+
+/* @wait: it does nothing before .wait is cleared. */
+static struct holder *prepare(pid_t *pid, void (*then)(struct holder *h), bool wait)
+{
+    struct holder *h = zkt_shared(sizeof(*h));
+    zkt_keep(h, drop_shared);
+    h->then = then;
+    atomic_store(&h->wait, wait);
+    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", zkt_servers());
+    (void)snprintf(h->path, sizeof(h->path), "%s", zkt_path());
+    *pid = zkt_fork(hold, h);
+    return h;
+}
+
+static struct holder *start(pid_t *pid, void (*then)(struct holder *h))
+{
+    struct holder *h = prepare(pid, then, false);
+    ZKT_EVENTUALLY(atomic_load(&h->holds) > 0, PATIENCE_MS);
+    return h;
+}
+
+/* The lock was free before the servers can have ended the session. */
+static void is_free_soon(void)
+{
+    ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
+}
+
+static void stays_held(void)
+{
+    const int64_t end = zkt_now_ms() + A_WHILE_MS;
+    while (zkt_now_ms() < end) {
+        assert_int_equal(zkt_nodes(), 1);
+        zkt_sleep_ms(5);
+    }
+}
+
+static void end_session_of_holder(void)
+{
+    char node[256], text[256];
+    zkt_stat at;
+    zkt_lone_node(node, sizeof(node));
+    assert_int_equal(zkt_get(zkt_servers(), node, text, sizeof(text), &at), ZKT_OK);
+    assert_int_equal(zkt_expire_session(zkt_servers(), at.ephemeral_owner), ZKT_OK);
+}
+
+static void kill_holder(pid_t pid)
+{
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 128 + SIGKILL);
+}
+
+/* --- who guards --- */
+
+/* The parent of a process, and its name. */
+static int parent_of(int pid, char name[32])
+{
+    char path[64], line[256] = "";
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        return -1;
+    }
+    (void)!fgets(line, sizeof(line), f);
+    (void)fclose(f);
+    char *end = strrchr(line, ')');
+    const char *from = strchr(line, '(');
+    if (!end || !from) {
+        return -1;
+    }
+    *end = '\0';
+    (void)snprintf(name, 32, "%s", from + 1);
+    return (int)strtol(end + 4, NULL, 10);
+}
+
+/* The guardian of @pid; 0: there is none. */
+static pid_t guardian_of(pid_t pid)
+{
+    DIR *d = opendir("/proc");
+    const struct dirent *entry;
+    pid_t found = 0;
+    while ((entry = readdir(d))) {
+        char name[32] = "";
+        int each = (int)strtol(entry->d_name, NULL, 10);
+        if (each > 0 && parent_of(each, name) == pid &&
+            strcmp(name, "zkr-guardian") == 0) {
+            found = each;
+        }
+    }
+    (void)closedir(d);
+    return found;
+}
+
+/* Our end of the socket of the guardian. */
+static int guardian_fd(void)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        int type = 0;
+        socklen_t size = sizeof(type);
+        if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+            type == SOCK_SEQPACKET) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
+/* --- the end of the process --- */
+
+ZKT_CASE(the_lock_of_a_killed_process_is_free_soon)
+{
+    pid_t pid;
+    (void)start(&pid, NULL);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    int64_t before = zkt_now_ms();
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    ZKT_MUST(zkr_mutex_acquire(m, SOON_MS));
+    print_message("free after %lld ms\n", (long long)(zkt_now_ms() - before));
+    ZKT_MUST(zkr_mutex_release(m));
+    (void)zkt_join(pid, PATIENCE_MS);
+}
+
+static void leave(struct holder *h)
+{
+    (void)h;
+    _exit(0);
+}
+
+ZKT_CASE(a_process_that_exits_without_a_close_is_dead_too)
+{
+    pid_t pid;
+    (void)start(&pid, leave);
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    is_free_soon();
+}
+
+/* The child has copies of all descriptors of its parent, and outlives it. */
+static void leave_a_child(struct holder *h)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        atomic_store(&h->other, getpid());
+        while (!atomic_load(&h->done)) {
+            zkt_sleep_ms(2);
+        }
+        _exit(0);
+    }
+}
+
+ZKT_CASE(a_forked_child_is_not_the_process)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, leave_a_child);
+    ZKT_EVENTUALLY(atomic_load(&h->other) != 0, PATIENCE_MS);
+    kill_holder(pid);
+    is_free_soon();
+    atomic_store(&h->done, true);
+}
+
+static void open_in_a_child(struct holder *h)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        zkr_client *c = open_guarded(h->hosts, ZKR_GUARDIAN_REQUIRED);
+        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+        atomic_store(&h->other, guardian_of(getpid()));
+        ZKT_MUST(zkr_client_close(c));
+        _exit(guardian_of(getpid()) != 0);
+    }
+    atomic_store(&h->beat, zkt_join(child, PATIENCE_MS));
+    atomic_store(&h->done, true);
+}
+
+ZKT_CASE(a_forked_child_has_a_guardian_of_its_own)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, open_in_a_child);
+    ZKT_EVENTUALLY(atomic_load(&h->done), PATIENCE_MS);
+    assert_int_equal(atomic_load(&h->beat), 0);
+    assert_int_not_equal(atomic_load(&h->other), 0);
+    assert_int_not_equal(atomic_load(&h->other), guardian_of(pid));
+    stays_held();
+    kill_holder(pid);
+    is_free_soon();
+}
+
+/* --- what is no end --- */
+
+ZKT_CASE(a_stopped_process_keeps_its_lock)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, NULL);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    stays_held();
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    stays_held();
+    assert_int_equal(atomic_load(&h->holds), 1);
+    kill_holder(pid);
+    is_free_soon();
+}
+
+static void *see_main_end(void *arg)
+{
+    struct holder *h = arg;
+    zkt_sleep_ms(50);
+    atomic_store(&h->done, true);
+    while (pause() != 0) {
+    }
+    return NULL;
+}
+
+static void end_main_thread(struct holder *h)
+{
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, see_main_end, h);
+    pthread_exit(NULL);
+}
+
+/* Its first thread is a zombie then; the lock belongs to the thread that has ended, but the node stays. */
+ZKT_CASE(a_process_whose_main_thread_has_ended_keeps_its_session)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, end_main_thread);
+    ZKT_EVENTUALLY(atomic_load(&h->done), PATIENCE_MS);
+    pid_t guardian = guardian_of(pid);
+    const int64_t end = zkt_now_ms() + A_WHILE_MS;
+    while (zkt_now_ms() < end) {
+        assert_int_equal(kill(guardian, 0), 0);
+        assert_int_equal(guardian_of(pid), guardian);
+        zkt_sleep_ms(10);
+    }
+    kill_holder(pid);
+    is_free_soon();
+}
+
+static void exec_another(struct holder *h)
+{
+    (void)h;
+    (void)execl("/bin/sleep", "sleep", "100", (char *)NULL);
+    _exit(1);
+}
+
+ZKT_CASE(a_process_that_calls_exec_goes_on)
+{
+    pid_t pid;
+    char name[32] = "";
+    (void)start(&pid, exec_another);
+    ZKT_EVENTUALLY(parent_of(pid, name) > 0 && strcmp(name, "sleep") == 0, PATIENCE_MS);
+    stays_held();
+    kill_holder(pid);
+    is_free_soon(); /* the guardian waits for the end of the process as long as the session may last */
+}
+
+/* The number of the closed socket is a file's now, and the session is told again at the next connection. */
+static void close_the_socket(struct holder *h)
+{
+    int fd = guardian_fd();
+    char file[64];
+    (void)snprintf(file, sizeof(file), "/tmp/zkr-guardian-%d", getpid());
+    int other = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    (void)unlink(file);
+    (void)dup2(other, fd);
+    atomic_store(&h->other, zkr_client_guard_group(h->c, 0));
+    zkt_expire_session(h->hosts, zkr_client_session_id(h->c));
+    ZKT_EVENTUALLY(atomic_load(&h->done), PATIENCE_MS);
+    struct stat st;
+    atomic_store(&h->beat, fstat(fd, &st) == 0 && st.st_size == 0 ? 1 : 2);
+}
+
+ZKT_CASE(a_process_that_has_closed_the_socket_keeps_its_lock)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, close_the_socket);
+    ZKT_EVENTUALLY(atomic_load(&h->other) != 0, PATIENCE_MS);
+    ZKT_RC(atomic_load(&h->other), ZKR_ESYS);
+    atomic_store(&h->done, true);
+    ZKT_EVENTUALLY(atomic_load(&h->holds) > 1, PATIENCE_MS);
+    assert_int_equal(atomic_load(&h->beat), 1);
+    stays_held();
+    kill_holder(pid);
+    end_session_of_holder(); /* which the guardian does not know */
+}
+
+/* --- sessions --- */
+
+ZKT_CASE(the_next_session_is_known_too)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, NULL);
+    end_session_of_holder();
+    ZKT_EVENTUALLY(atomic_load(&h->holds) > 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
+    kill_holder(pid);
+    is_free_soon();
+}
+
+static void move(struct holder *h)
+{
+    ZKT_MUST(zkr_client_set_servers(h->c, h->other_hosts));
+}
+
+ZKT_CASE(servers_that_were_moved_to_are_known)
+{
+    pid_t pid;
+    struct holder *h = prepare(&pid, move, true);
+    zkt_proxy *before = zkt_proxy_start(zkt_servers());
+    zkt_proxy *after = zkt_proxy_start(zkt_servers());
+    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", zkt_proxy_host(before));
+    (void)snprintf(h->other_hosts, sizeof(h->other_hosts), "%s", zkt_proxy_host(after));
+    atomic_store(&h->wait, false);
+    ZKT_EVENTUALLY(atomic_load(&h->holds) > 0, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_proxy_counters(after).connections > 0, PATIENCE_MS);
+    zkt_proxy_stop(before);
+    stays_held();
+    kill_holder(pid);
+    is_free_soon();
+}
+
+ZKT_CASE(clients_share_a_guardian_and_the_last_one_ends_it)
+{
+    zkr_client *a = open_guarded(zkt_servers(), ZKR_GUARDIAN_REQUIRED);
+    pid_t guardian = guardian_of(getpid());
+    assert_int_not_equal(guardian, 0);
+    zkr_client *b = open_guarded(zkt_servers(), ZKR_GUARDIAN_TRY);
+    assert_int_equal(zkt_child_count(), 1);
+    ZKT_MUST(zkr_client_close(a));
+    assert_int_equal(guardian_of(getpid()), guardian);
+    ZKT_MUST(zkr_client_close(b));
+    assert_int_equal(zkt_child_count(), 0);
+}
+
+/* --- the guardian itself --- */
+
+ZKT_CASE(the_guardian_is_not_in_the_way)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGTSTP};
+    pid_t pid;
+    (void)start(&pid, NULL);
+    pid_t guardian = guardian_of(pid);
+    char path[64], target[256];
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        assert_int_equal(kill(guardian, signals[i]), 0);
+    }
+    assert_int_equal(getsid(guardian), guardian);
+    (void)snprintf(path, sizeof(path), "/proc/%d/cwd", guardian);
+    ssize_t n = readlink(path, target, sizeof(target) - 1);
+    assert_true(n < 0 || (n == 1 && target[0] == '/')); /* it may not be looked at */
+    (void)snprintf(path, sizeof(path), "/proc/%d/cmdline", guardian);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = read(fd, target, sizeof(target));
+    (void)close(fd);
+    assert_int_equal(n, sizeof("zkr-guardian"));
+    assert_string_equal(target, "zkr-guardian");
+    kill_holder(pid);
+    is_free_soon();
+    ZKT_EVENTUALLY(kill(guardian, 0) != 0, PATIENCE_MS);
+}
+
+static atomic_int lines_of_no_guardian;
+
+static void count_lines(int level, const char *line, void *ctx)
+{
+    (void)level;
+    (void)ctx;
+    atomic_fetch_add(&lines_of_no_guardian, strstr(line, "event=no_guardian") != NULL);
+}
+
+ZKT_CASE(a_guardian_that_is_missing_is_an_error_or_a_line)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    o.log = count_lines;
+    (void)setenv("ZKR_GUARDIAN_PATH", "/nowhere/zkr-guardian", 1);
+    o.guardian = ZKR_GUARDIAN_REQUIRED;
+    ZKT_RC(zkr_client_open(&c, zkt_servers(), &o), ZKR_ESYS);
+    assert_non_null(strstr(zkr_last_error()->message, "/nowhere/zkr-guardian"));
+    assert_int_equal(zkr_last_error()->sys_errno, ENOENT);
+    (void)setenv("ZKR_GUARDIAN_PATH", "/bin/true", 1);
+    ZKT_RC(zkr_client_open(&c, zkt_servers(), &o), ZKR_ESYS);
+    assert_int_equal(zkt_child_count(), 0);
+    assert_int_equal(atomic_load(&lines_of_no_guardian), 0);
+    o.guardian = ZKR_GUARDIAN_TRY;
+    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+    ZKT_EVENTUALLY(atomic_load(&lines_of_no_guardian) == 1, PATIENCE_MS);
+    ZKT_RC(zkr_client_guard_group(c, 0), ZKR_ESTATE);
+    ZKT_MUST(zkr_client_close(c));
+    o.guardian = ZKR_GUARDIAN_TRY + 1;
+    ZKT_RC(zkr_client_open(&c, zkt_servers(), &o), ZKR_EINVAL);
+}
+
+static struct _zhandle *open_nothing(const char *servers,
+                                     zkr_watcher_fn watcher,
+                                     int session_timeout_ms,
+                                     void *watcher_ctx,
+                                     void *ctx)
+{
+    (void)servers;
+    (void)watcher;
+    (void)session_timeout_ms;
+    (void)watcher_ctx;
+    (void)ctx;
+    return NULL;
+}
+
+ZKT_CASE(what_only_the_application_can_open_has_no_guardian)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    o.open_handle = open_nothing;
+    o.guardian = ZKR_GUARDIAN_REQUIRED;
+    ZKT_RC(zkr_client_open(&c, zkt_servers(), &o), ZKR_EINVAL);
+    assert_int_equal(zkt_child_count(), 0);
+}
+
+ZKT_CASE(a_guardian_that_was_killed_is_noticed_and_not_missed_by_the_next_client)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.log = count_lines;
+    o.guardian = ZKR_GUARDIAN_REQUIRED;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    pid_t first = guardian_of(getpid());
+    siginfo_t ended;
+    assert_int_equal(kill(first, SIGKILL), 0);
+    assert_int_equal(waitid(P_PID, (id_t)first, &ended, WEXITED | WNOWAIT), 0);
+    zkt_expire(c);
+    ZKT_EVENTUALLY(atomic_load(&lines_of_no_guardian) == 1, PATIENCE_MS);
+    ZKT_RC(zkr_client_guard_group(c, 0), ZKR_ESTATE);
+    zkr_client *next = open_guarded(zkt_servers(), ZKR_GUARDIAN_REQUIRED);
+    ZKT_EVENTUALLY(guardian_of(getpid()) != 0, PATIENCE_MS);
+    assert_int_not_equal(guardian_of(getpid()), first);
+    ZKT_MUST(zkr_client_close(next));
+    zkt_close(c);
+    assert_int_equal(zkt_child_count(), 0);
+}
+
+/* --- process groups --- */
+
+/* A process of the group counts as long as it lives; the number that it has reached is in shared memory. */
+static void start_group(struct holder *h)
+{
+    int gate[2];
+    zkt_pipe(gate);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)setpgid(0, 0);
+        (void)close(gate[1]);
+        char byte;
+        (void)!read(gate[0], &byte, 1);
+        if (fork() == 0) { /* and one that nobody waits for */
+            for (;;) {
+                (void)pause();
+            }
+        }
+        for (;;) {
+            atomic_fetch_add(&h->beat, 1);
+        }
+    }
+    (void)setpgid(child, child);
+    ZKT_RC(zkr_client_guard_group(h->c, child), ZKR_OK);
+    zkt_pipe_close(gate);
+    atomic_store(&h->other, child);
+}
+
+ZKT_CASE(a_group_that_is_guarded_dies_before_its_session)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, start_group);
+    ZKT_EVENTUALLY(atomic_load(&h->other) != 0 && atomic_load(&h->beat) > 0,
+                   PATIENCE_MS);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    stays_held();
+    kill_holder(pid);
+    ZKT_MUST(zkr_mutex_acquire(m, SOON_MS));
+    int at_grant = atomic_load(&h->beat);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_sleep_ms(A_WHILE_MS);
+    assert_int_equal(atomic_load(&h->beat), at_grant);
+}
+
+/* A group that is stopped can be killed; one in which a process cannot be waited for is gone all the same. */
+static void start_stopped_group(struct holder *h)
+{
+    start_group(h);
+    (void)kill(-atomic_load(&h->other), SIGSTOP);
+}
+
+ZKT_CASE(a_stopped_group_dies_too)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, start_stopped_group);
+    ZKT_EVENTUALLY(atomic_load(&h->other) != 0, PATIENCE_MS);
+    kill_holder(pid);
+    is_free_soon();
+}
+
+static void name_groups(struct holder *h)
+{
+    int fault = zkr_client_guard_group(h->c, -1) != ZKR_EINVAL ||
+                zkr_client_guard_group(h->c, 1) != ZKR_EINVAL ||
+                zkr_client_guard_group(h->c, getpgrp()) != ZKR_EINVAL ||
+                zkr_client_guard_group(h->c, INT32_MAX) != ZKR_EINVAL ||
+                zkr_client_guard_group(h->c, 0) != ZKR_OK;
+    start_group(h);
+    (void)kill(-atomic_load(&h->other), SIGKILL);
+    (void)waitpid(atomic_load(&h->other), NULL, 0);
+    fault = fault || zkr_client_guard_group(h->c, 0) != ZKR_OK;
+    atomic_store(&h->done, true);
+    atomic_store(&h->beat, fault);
+}
+
+ZKT_CASE(a_group_that_is_gone_holds_nothing_up)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, name_groups);
+    ZKT_EVENTUALLY(atomic_load(&h->done), PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&h->beat), 0, PATIENCE_MS);
+    kill_holder(pid);
+    is_free_soon();
+}
+
+/* --- another PID namespace --- */
+
+static int open_apart(void *arg)
+{
+    const struct holder *h = arg;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) {
+        return 77;
+    }
+    o.guardian = ZKR_GUARDIAN_REQUIRED;
+    return zkr_client_open(&c, h->hosts, &o) != ZKR_ESYS ||
+           !strstr(zkr_last_error()->message, "PID namespace");
+}
+
+ZKT_CASE(children_in_another_pid_namespace_are_refused)
+{
+    struct holder *h = zkt_shared(sizeof(*h));
+    zkt_keep(h, drop_shared);
+    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", zkt_servers());
+    int status = zkt_join(zkt_fork(open_apart, h), PATIENCE_MS);
+    if (status == 77) {
+        skip(); /* not permitted here */
+    }
+    assert_int_equal(status, 0);
+}

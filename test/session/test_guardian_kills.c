@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes with a guardian, and guardians, are killed at any moment. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "keep.h"
+
+enum { SESSION_MS = 8000, SOON_MS = 5000, PATIENCE_MS = 30000 };
+
+struct victim {
+    char hosts[256], path[128];
+    _Atomic(int64_t) session;
+    _Atomic(int64_t) sure_at; /* CLOCK_MONOTONIC in ns: it held then */
+    atomic_int holds, moment; /* what it was doing */
+    atomic_int guardian;      /* the option */
+};
+
+enum moment { OPENING, ACQUIRING, HOLDING, RELEASING, CLOSING, MOMENTS };
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Holds for a moment, and says so all the time. */
+static void hold(struct victim *v, zkr_mutex *m)
+{
+    const int64_t end = now_ns() + 500000;
+    atomic_store(&v->moment, HOLDING);
+    atomic_fetch_add(&v->holds, 1);
+    for (int64_t now = now_ns(); now < end; now = now_ns()) {
+        if (zkr_mutex_valid_for_ms(m) > 0) {
+            atomic_store(&v->sure_at, now);
+        }
+    }
+}
+
+/* Opens, holds some times, closes, and all that again, until it is killed. */
+static int live(void *arg)
+{
+    struct victim *v = arg;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.guardian = atomic_load(&v->guardian);
+    for (;;) {
+        zkr_client *c = NULL;
+        zkr_mutex *m = NULL;
+        atomic_store(&v->moment, OPENING);
+        ZKT_MUST(zkr_client_open(&c, v->hosts, &o));
+        ZKT_MUST(zkr_mutex_create(&m, c, v->path, NULL));
+        for (int i = 0; i < 5; i++) {
+            atomic_store(&v->moment, ACQUIRING);
+            ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+            atomic_store(&v->session, zkr_client_session_id(c));
+            hold(v, m);
+            atomic_store(&v->moment, RELEASING);
+            (void)zkr_mutex_release(m);
+        }
+        atomic_store(&v->moment, CLOSING);
+        ZKT_MUST(zkr_mutex_destroy(m));
+        if (zkr_client_close(c) != ZKR_OK) {
+            return 1;
+        }
+    }
+}
+
+static void drop_shared(void *v)
+{
+    zkt_shared_free(v, sizeof(struct victim));
+}
+
+static struct victim *make_victim(void)
+{
+    struct victim *v = zkt_shared(sizeof(*v));
+    zkt_keep(v, drop_shared);
+    (void)snprintf(v->hosts, sizeof(v->hosts), "%s", zkt_servers());
+    (void)snprintf(v->path, sizeof(v->path), "%s", zkt_path());
+    return v;
+}
+
+/* At any moment from its start on, now and then in a session that has just ended at the servers. */
+static void kill_at(struct victim *v, pid_t pid, int round)
+{
+    const int64_t ns = (int64_t)(round * 7919 % 1000) * 40000;
+    struct timespec pause = {.tv_nsec = (long)(ns % 1000000000)};
+    (void)nanosleep(&pause, NULL);
+    if (round % 5 == 4 && atomic_load(&v->session) != 0) {
+        (void)zkt_expire_session(v->hosts, atomic_load(&v->session));
+        pause.tv_nsec = (long)(round * 104729 % 1000) * 10000;
+        (void)nanosleep(&pause, NULL);
+    }
+    assert_int_equal(kill(pid, SIGKILL), 0);
+}
+
+/* The next holds long before a session can have timed out, and not before the victim is dead. */
+ZKT_CASE(whenever_it_is_killed_the_next_holds_soon)
+{
+    enum { ROUNDS = 100 };
+    struct victim *v = make_victim();
+    int64_t longest = 0;
+    int killed_at[MOMENTS] = {0};
+    for (int i = 0; i < ROUNDS; i++) {
+        atomic_store(&v->session, 0);
+        atomic_store(&v->sure_at, 0);
+        /* With TRY it may be killed before its guardian has started. */
+        atomic_store(&v->guardian, i % 2 ? ZKR_GUARDIAN_TRY : ZKR_GUARDIAN_REQUIRED);
+        pid_t pid = zkt_fork(live, v);
+        kill_at(v, pid, i);
+        const int64_t before = zkt_now_ms();
+        zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+        zkr_mutex *m = zkt_mutex(c);
+        if (zkr_mutex_acquire(m, SOON_MS) != ZKR_OK) {
+            zkt_fail("not free %d ms after kill %d, in moment %d", SOON_MS, i,
+                     atomic_load(&v->moment));
+        }
+        const int64_t granted = now_ns(), took = zkt_now_ms() - before;
+        assert_true(atomic_load(&v->sure_at) < granted);
+        assert_int_equal(zkt_join(pid, PATIENCE_MS), 128 + SIGKILL);
+        assert_true(atomic_load(&v->sure_at) < granted);
+        killed_at[atomic_load(&v->moment)]++;
+        longest = took > longest ? took : longest;
+        ZKT_MUST(zkr_mutex_release(m));
+        zkt_destroy(m);
+        zkt_close(c);
+    }
+    print_message(
+        "killed while opening %d, acquiring %d, holding %d, releasing %d, closing %d; "
+        "%d holds; the next after %lld ms at most\n",
+        killed_at[OPENING], killed_at[ACQUIRING], killed_at[HOLDING],
+        killed_at[RELEASING], killed_at[CLOSING], atomic_load(&v->holds),
+        (long long)longest);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What numbers tell about who stands in a directory. */
+#include "engine/directory.h"
+#include "unit.h"
+
+static const char *const ours_here[] = {"a-lock-0000000003", "b-lock-0000000005",
+                                        "c-lock-0000000006"};
+
+static bool is_ours(void *ctx, const char *name)
+{
+    (void)ctx;
+    for (size_t i = 0; i < ZKT_COUNT(ours_here); i++) {
+        if (strcmp(ours_here[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list(struct zkr__known *known,
+                 const char *const *names,
+                 size_t count,
+                 size_t strays,
+                 int64_t next)
+{
+    struct zkr__children children;
+    ZKT_MUST(zkr__children_order(&children, names, count, ZKR__ANY_NUMBER, NULL, NULL));
+    assert_int_equal(children.strays, strays);
+    zkr__known_listed(known, &children, next, is_ours, NULL);
+    zkr__children_free(&children);
+}
+
+/* The first number says nothing about who came before it; the next one does, and so on. */
+static void only_the_next_number_says_that_nobody_came(void **state)
+{
+    (void)state;
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    assert_false(zkr__known_made(&known, 7));
+    assert_true(zkr__known_made(&known, 8));
+    assert_int_equal(known.from, 7);
+    assert_false(zkr__known_made(&known, 10));
+    assert_int_equal(known.from, 10);
+    assert_false(zkr__known_made(&known, 10));
+    assert_false(zkr__known_made(&known, 0)); /* made again */
+    assert_int_equal(known.from, 0);
+    assert_true(zkr__known_made(&known, 1));
+}
+
+/* What is forgotten begins anew, with whatever number. */
+static void what_is_forgotten_says_nothing(void **state)
+{
+    (void)state;
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    (void)zkr__known_made(&known, 7);
+    zkr__known_forget(&known);
+    assert_false(known.counts);
+    assert_false(zkr__known_quiet(&known));
+    assert_false(zkr__known_made(&known, 8));
+    assert_int_equal(known.from, 8);
+}
+
+/* After a list all are known: ours, and others by their names, which outlive the list. */
+static void a_list_says_who_is_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *names[4];
+        size_t count, strays;
+        const char *others[3];
+    } rows[] = {
+        {{NULL}, 0, 0, {NULL}},
+        {{"c-lock-0000000006", "a-lock-0000000003"}, 2, 0, {NULL}},
+        {{"c-lock-0000000006", "stray"}, 2, 1, {NULL}},
+        {{"c-lock-0000000006", "x-lock-0000000002"}, 2, 0, {"x-lock-0000000002"}},
+        {{"y-lock-0000000007", "x-lock-0000000004", "b-lock-0000000005"},
+         3,
+         0,
+         {"x-lock-0000000004", "y-lock-0000000007"}},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        char names[4][32];
+        const char *lent[4];
+        for (size_t k = 0; k < rows[i].count; k++) {
+            lent[k] = strcpy(names[k], rows[i].names[k]);
+        }
+        struct zkr__known known;
+        zkr__known_begin(&known);
+        (void)zkr__known_made(&known, 6);
+        list(&known, lent, rows[i].count, rows[i].strays, 9);
+        memset(names, 0, sizeof(names));
+        for (int more = 0; more < 2; more++) {
+            assert_true(known.from == ZKR__KNOWN_ALL);
+            assert_int_equal(known.others.strays, rows[i].strays);
+            size_t k = 0;
+            for (; k < known.others.count; k++) {
+                assert_string_equal(known.others.list[k].name, rows[i].others[k]);
+            }
+            assert_null(rows[i].others[k]);
+            assert_true(zkr__known_made(&known, 9 + more));
+        }
+        zkr__known_forget(&known);
+    }
+}
+
+/* It is not the highest number that was seen which counts, but what the server says comes next. */
+static void who_came_after_a_list_is_not_known(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"c-lock-0000000006", "x-lock-0000000007"};
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    (void)zkr__known_made(&known, 6);
+    list(&known, names, 2, 0, 9); /* one that had 8 is gone by now */
+    assert_false(zkr__known_made(&known, 8));
+    assert_int_equal(known.from, 8);
+    assert_int_equal(known.others.count, 0);
+    list(&known, names, 2, 0, 9);
+    assert_false(zkr__known_made(&known, 10));
+    assert_int_equal(known.from, 10);
+    list(&known, names, 2, 0, 9); /* of a directory that has come to 9 only */
+    assert_false(known.counts);
+    assert_int_equal(known.others.count, 0);
+}
+
+/* Of others one is gone after the other, in any order; whom nobody knew may be gone, too. */
+static void who_is_gone_is_known_no_more(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x-lock-0000000002", "y-lock-0000000004",
+                                        "z-lock-0000000007", "stray"};
+    static const char *const gone[] = {"y-lock-0000000004", "y-lock-0000000002",
+                                       "stray", "z-lock-0000000007",
+                                       "x-lock-0000000002"};
+    static const size_t left[] = {2, 2, 2, 1, 0};
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    (void)zkr__known_made(&known, 5);
+    list(&known, names, 4, 1, 8);
+    for (size_t i = 0; i < ZKT_COUNT(gone); i++) {
+        zkr__known_gone(&known, gone[i]);
+        assert_int_equal(known.others.count, left[i]);
+        assert_int_equal(known.others.strays, 1);
+        if (left[i] > 0) {
+            assert_string_equal(known.others.list[0].name, names[0]);
+        }
+        assert_true(known.from == ZKR__KNOWN_ALL);
+    }
+    zkr__known_forget(&known);
+}
+
+static bool no_memory(void)
+{
+    return false;
+}
+
+/* Without memory for the names nothing is known. */
+static void a_list_without_memory_says_nothing(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x-lock-0000000002"};
+    struct zkr__children children;
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    (void)zkr__known_made(&known, 5);
+    ZKT_MUST(zkr__children_order(&children, names, 1, ZKR__ANY_NUMBER, NULL, NULL));
+    zkr__mem_set_gate(no_memory);
+    zkr__known_listed(&known, &children, 6, is_ours, NULL);
+    zkr__mem_set_gate(NULL);
+    assert_false(known.counts);
+    zkr__children_free(&children);
+}
+
+/* It was wrong to count on it: then two must come right before it is counted on again. */
+static void a_stranger_is_remembered_for_a_while(void **state)
+{
+    (void)state;
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    assert_false(zkr__known_quiet(&known));
+    (void)zkr__known_made(&known, 1);
+    assert_true(zkr__known_quiet(&known));
+    (void)zkr__known_made(&known, 3);
+    assert_false(zkr__known_quiet(&known));
+    (void)zkr__known_made(&known, 4);
+    assert_false(zkr__known_quiet(&known));
+    (void)zkr__known_made(&known, 5);
+    assert_true(zkr__known_quiet(&known));
+    zkr__known_forget(&known);
+    (void)zkr__known_made(&known, 9);
+    assert_true(zkr__known_quiet(&known));
+}
+
+/* At the limit numbers are given out twice, and behind it there are negative ones. */
+static void numbers_that_repeat_say_nothing(void **state)
+{
+    (void)state;
+    static const int64_t spent[] = {ZKR__SEQUENCE_LIMIT, -2147483647, -1};
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    assert_false(zkr__known_made(&known, ZKR__SEQUENCE_LIMIT - 2));
+    assert_true(zkr__known_made(&known, ZKR__SEQUENCE_LIMIT - 1));
+    assert_true(known.counts);
+    for (size_t i = 0; i < ZKT_COUNT(spent); i++) {
+        (void)zkr__known_made(&known, spent[i]);
+        assert_false(known.counts);
+        assert_false(zkr__known_made(&known, spent[i]));
+    }
+    static const char *const names[] = {"x-lock-0000000007"};
+    (void)zkr__known_made(&known, 8);
+    list(&known, names, 1, 0, ZKR__SEQUENCE_LIMIT);
+    assert_true(zkr__known_made(&known, ZKR__SEQUENCE_LIMIT));
+    assert_int_equal(known.others.count, 0);
+}
+
+#define GUID "_c_01234567-89ab-4def-8123-4567890000"
+
+/* Behind a list comes one node, then ours: the next one of the client that has left is expected there. */
+static void who_left_is_expected_once_behind_a_list(void **state)
+{
+    (void)state;
+    static const char *const names[] = {GUID "10-lock-0000000005",
+                                        GUID "20-lock-0000000007"};
+    static const char newcomer[] = GUID "11-lock-0000000008";
+    static const struct {
+        int64_t number;
+        bool leaves, guesses;
+    } rows[] = {
+        {8, true, false}, {9, true, true}, {9, false, false}, {10, true, false}};
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        struct zkr__known known;
+        zkr__known_begin(&known);
+        (void)zkr__known_made(&known, 6);
+        list(&known, names, 2, 0, 8);
+        if (rows[i].leaves) {
+            zkr__known_gone(&known, names[0]);
+        }
+        (void)zkr__known_made(&known, rows[i].number);
+        assert_int_equal(known.guessing, rows[i].guesses);
+        if (rows[i].guesses) {
+            assert_string_equal(known.newcomer, newcomer);
+            assert_int_equal(known.others.count, 1);
+        }
+        zkr__known_settle(&known, rows[i].number);
+        assert_false(known.guessing);
+        assert_int_equal(known.next, rows[i].number + 1);
+        assert_true(known.counts);
+        if (rows[i].number != 8) {
+            assert_int_equal(known.from, rows[i].number);
+            assert_int_equal(known.others.count, 0);
+        }
+        zkr__known_forget(&known);
+    }
+}
+
+/* One wrong guess, and no other follows until a list has shown that it would have been right. */
+static void guesses_go_on_when_they_would_be_right(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {GUID "10-lock-0000000005",
+                                        GUID "20-lock-0000000007"};
+    static const char *const right[] = {GUID "10-lock-0000000005",
+                                        GUID "11-lock-0000000008"};
+    struct zkr__known known;
+    zkr__known_begin(&known);
+    known.foretells = false;
+    for (int holds = 0; holds <= 1; holds++) {
+        (void)zkr__known_made(&known, 6);
+        list(&known, wrong, 2, 0, 8);
+        zkr__known_gone(&known, wrong[0]);
+        (void)zkr__known_made(&known, 9);
+        assert_false(known.guessing);
+        assert_int_equal(known.from, 9);
+        list(&known, holds ? right : wrong, 2, 0, 10);
+        assert_int_equal(known.foretells, holds);
+        zkr__known_forget(&known);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_next_number_says_that_nobody_came),
+        cmocka_unit_test(what_is_forgotten_says_nothing),
+        cmocka_unit_test(a_list_says_who_is_there),
+        cmocka_unit_test(who_came_after_a_list_is_not_known),
+        cmocka_unit_test(who_is_gone_is_known_no_more),
+        cmocka_unit_test(a_list_without_memory_says_nothing),
+        cmocka_unit_test(a_stranger_is_remembered_for_a_while),
+        cmocka_unit_test(numbers_that_repeat_say_nothing),
+        cmocka_unit_test(who_left_is_expected_once_behind_a_list),
+        cmocka_unit_test(guesses_go_on_when_they_would_be_right),
+    };
+    return zkt_run(argc, argv, tests, NULL, NULL);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of nodes: how ours are made, and what is read from those of all recipes. */
+#include <stdlib.h>
+
+#include "engine/names.h"
+#include "unit.h"
+
+#define UUID "01234567-89ab-4def-8123-456789abcdef"
+#define HEX32 "0123456789ab4def8123456789abcdef"
+
+/* --- making --- */
+
+/* A name is Curator's, byte for byte, and the longest fits with its number into the room it asks for. */
+static void a_name_is_made_as_curator_makes_it(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {
+        [ZKR__NAME_LOCK] = "_c_" UUID "-lock-",
+        [ZKR__NAME_READ] = "_c_" UUID "-__READ__",
+        [ZKR__NAME_WRITE] = "_c_" UUID "-__WRIT__",
+        [ZKR__NAME_LATCH] = "_c_" UUID "-latch-",
+        [ZKR__NAME_LEASE] = "_c_" UUID "-lease-",
+    };
+    assert_int_equal(ZKT_COUNT(wanted), ZKR__NAME_OTHER);
+    for (size_t kind = 0; kind < ZKT_COUNT(wanted); kind++) {
+        char out[ZKR__NAME_ROOM + 1];
+        memset(out, '#', sizeof(out));
+        zkr__name_make(out, (enum zkr__name_kind)kind, UUID);
+        assert_string_equal(out, wanted[kind]);
+        assert_int_equal(out[strlen(out) + 1], '#');
+        assert_true(strlen(out) + strlen("-2147483648") < ZKR__NAME_ROOM);
+    }
+}
+
+/* What a search looks for is how each name with that GUID starts, and no more. */
+static void the_start_of_a_name_is_its_protection(void **state)
+{
+    (void)state;
+    static const char start[] = "_c_" UUID "-";
+    assert_int_equal(strlen(start), ZKR__PROTECTED_LEN);
+    for (size_t kind = 0; kind < ZKR__NAME_OTHER; kind++) {
+        char name[ZKR__NAME_ROOM];
+        zkr__name_make(name, (enum zkr__name_kind)kind, UUID);
+        assert_memory_equal(name, start, strlen(start));
+    }
+}
+
+/* Each number that a server can give comes back from the name it makes of ours, with the recipe. */
+static void a_made_name_is_read_again(void **state)
+{
+    (void)state;
+    static const int64_t numbers[] = {
+        0, 1, 42, 2147483647, -1, -5, INT64_C(-2147483648)};
+    for (size_t i = 0; i < ZKT_COUNT(numbers) * ZKR__NAME_OTHER; i++) {
+        char name[ZKR__NAME_ROOM];
+        size_t made = i % ZKR__NAME_OTHER;
+        int64_t number = numbers[i / ZKR__NAME_OTHER], sequence = 77;
+        enum zkr__name_kind kind = ZKR__NAME_OTHER;
+        zkr__name_make(name, (enum zkr__name_kind)made, UUID);
+        size_t len = strlen(name);
+        (void)snprintf(name + len, sizeof(name) - len, "%s%010lld",
+                       number < 0 ? "-" : "", llabs((long long)number));
+        assert_true(zkr__name_parse(name, &kind, &sequence));
+        assert_int_equal(sequence, number);
+        assert_int_equal(kind, made);
+    }
+}
+
+/* --- numbers --- */
+
+static const struct {
+    const char *name;
+    enum zkr__name_kind kind;
+    int64_t sequence;
+} names[] = {
+    /* Curator, go-zookeeper, kazoo, and the Java and C recipes */
+    {"_c_" UUID "-lock-0000000042", ZKR__NAME_LOCK, 42},
+    {"_c_" UUID "-latch-0000000042", ZKR__NAME_LATCH, 42},
+    {"_c_" UUID "-__WRIT__0000000007", ZKR__NAME_WRITE, 7},
+    {"_c_" HEX32 "-lock-0000000043", ZKR__NAME_LOCK, 43},
+    {HEX32 "__lock__0000000044", ZKR__NAME_OTHER, 44},
+    {HEX32 "__rlock__0000000044", ZKR__NAME_OTHER, 44},
+    {"x-72057594037927936-0000000045", ZKR__NAME_OTHER, 45},
+    {"x-010055bc0d750000-0000000045", ZKR__NAME_OTHER, 45},
+    {"lock-0000000000", ZKR__NAME_LOCK, 0},
+    {"0000000046", ZKR__NAME_OTHER, 46},
+    /* the ends of the count */
+    {"lock-2147483647", ZKR__NAME_LOCK, 2147483647},
+    {"lock--2147483648", ZKR__NAME_LOCK, -2147483648},
+    {"lock--0000000001", ZKR__NAME_LOCK, -1},
+    {HEX32 "__lock__-2147483648", ZKR__NAME_OTHER, -2147483648},
+    {HEX32 "__lock__-0000000005", ZKR__NAME_OTHER, -5},
+    {"x-12--2147483648", ZKR__NAME_OTHER, -2147483648},
+    {"x-12-2147483647", ZKR__NAME_OTHER, 2147483647},
+    {"x-12-2147483648", ZKR__NAME_OTHER, -2147483648},
+    {"x-12--0000000005", ZKR__NAME_OTHER, -5},
+    {"-0000000005", ZKR__NAME_OTHER, -5},
+    {"lock-9999999999", ZKR__NAME_LOCK, 9999999999},
+    /* and beyond them */
+    {"x-12-2147483649", ZKR__NAME_OTHER, 2147483649},
+    {"x-12--2147483649", ZKR__NAME_OTHER, 2147483649},
+    {"job-2512312359", ZKR__NAME_OTHER, 2512312359},
+    {HEX32 "__lock__-9999999999", ZKR__NAME_OTHER, 9999999999},
+    {"-9999999999", ZKR__NAME_OTHER, 9999999999},
+    /* the last prefix counts */
+    {"_c_lock-lock-" UUID "-lock-0000000047", ZKR__NAME_LOCK, 47},
+    {"lock-0000000001-lock-0000000002", ZKR__NAME_LOCK, 2},
+    {"lock-lock-lock-0000000003", ZKR__NAME_LOCK, 3},
+    {"aaa0000000004", ZKR__NAME_OTHER, 4},
+    /* the prefix by chance: what ends like a contender counts as one */
+    {"my-lock-x-0000000048", ZKR__NAME_OTHER, 48},
+    {"lock-00000000001", ZKR__NAME_OTHER, 1},
+    {"lock--00000000001", ZKR__NAME_OTHER, 1},
+    {"lock---0000000001", ZKR__NAME_OTHER, -1},
+    /* the last ten of more digits are the number */
+    {"x-10000000012", ZKR__NAME_OTHER, 12},
+    /* of other recipes of ours, and next to a sign */
+    {"_c_" UUID "-__READ__0000000007", ZKR__NAME_READ, 7},
+    {"_c_" UUID "-lease-0000000008", ZKR__NAME_LEASE, 8},
+    {"_c_" UUID "-__READ__-0000000007", ZKR__NAME_READ, -7},
+    {"__READ__-lock-0000000007", ZKR__NAME_LOCK, 7},
+    {"LOCK-0000000007", ZKR__NAME_OTHER, 7},
+};
+
+/* The number of every known kind of child is read, and its recipe. */
+static void a_sequence_is_read_from_the_names_of_all_recipes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ZKT_COUNT(names); i++) {
+        int64_t sequence = 77;
+        enum zkr__name_kind kind = ZKR__NAME_OTHER;
+        bool has = zkr__name_parse(names[i].name, &kind, &sequence);
+        if (!has || sequence != names[i].sequence || kind != names[i].kind) {
+            fail_msg("%s: %d %d %lld", names[i].name, has, (int)kind,
+                     (long long)sequence);
+        }
+    }
+}
+
+/* Nothing else is taken for a number. */
+static void what_has_no_number_is_no_contender(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "lock-0000000001lock-",
+        "",
+        "lock-",
+        "lock--",
+        "config",
+        "lock-000000001",
+        "000000001",
+        "x-1-000000001",
+        "lock-+000000001",
+        "lock- 000000001",
+        "lock-0x00000001",
+        "lock-0000000001 ",
+        "lock-0000000001.bak",
+        "x-1-0000000001~",
+        "lock-\331\240\331\241\331\242\331\243\331\244",
+    };
+    for (size_t i = 0; i < ZKT_COUNT(others); i++) {
+        int64_t sequence = 77;
+        enum zkr__name_kind kind = ZKR__NAME_LOCK;
+        if (zkr__name_parse(others[i], &kind, &sequence)) {
+            fail_msg("%s: %d %lld", others[i], (int)kind, (long long)sequence);
+        }
+    }
+}
+
+/* What was asked for, its number, and no more. */
+static void a_node_has_the_name_that_was_asked_for(void **state)
+{
+    (void)state;
+    static const char mine[] = "_c_01234567-89ab-4def-8123-456789abcde0-__WRIT__";
+#define MINE "_c_01234567-89ab-4def-8123-456789abcde0-"
+    static const struct {
+        const char *name;
+        bool writer, reader;
+    } rows[] = {
+        {MINE "__WRIT__0000000007", true, false},
+        {MINE "__WRIT__-2147483648", true, false},
+        {MINE "__READ__0000000007", false, true},
+        {MINE "lock-0000000007", false, false},
+        {MINE "__WRIT__00000000071", false, false},
+        {MINE "__WRIT__--0000000007", false, false},
+        {MINE "__WRIT__ 0000000007", false, false},
+        {MINE "__WRIT__000000007", false, false},
+        {MINE "x__WRIT__0000000007", false, false},
+        {MINE "__WRIT____WRIT__0000000007", false, false},
+        {MINE "/__WRIT__0000000007", false, false},
+        {MINE "__WRIT__", false, false},
+        {MINE "0000000007", false, false},
+        {MINE, false, false},
+        {"_c_01234567-89ab-4def-8123-456789abcde1-__WRIT__0000000007", false, false},
+        {"__WRIT__0000000007", false, false},
+        {"0000000007", false, false},
+        {"", false, false},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        int64_t sequence = 0;
+        char *tight = strdup(rows[i].name); /* a sanitizer sees each step beyond it */
+        assert_non_null(tight);
+        assert_int_equal(zkr__name_grew(tight, mine, ZKR__NAME_WRITE, &sequence),
+                         rows[i].writer);
+        assert_int_equal(zkr__name_grew(tight, mine, ZKR__NAME_READ, &sequence),
+                         rows[i].reader);
+        assert_false(zkr__name_grew(tight, mine, ZKR__NAME_LATCH, &sequence));
+        free(tight);
+    }
+    int64_t sequence = 0;
+    assert_true(zkr__name_grew(rows[1].name, rows[0].name, ZKR__NAME_WRITE, &sequence));
+    assert_int_equal(sequence, INT64_C(-2147483648));
+#undef MINE
+}
+
+/* The last group of a GUID is a count in hex, which begins anew at its end. */
+static void a_guid_follows_another(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *last, *next;
+    } rows[] = {
+        {"000000000000", "000000000001"}, {"000000000009", "00000000000a"},
+        {"00000000000f", "000000000010"}, {"0123456789af", "0123456789b0"},
+        {"0fffffffffff", "100000000000"}, {"ffffffffffff", "000000000000"},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        char guid[ZKR__GUID_LEN + 1], next[ZKR__GUID_LEN + 1];
+        (void)snprintf(guid, sizeof(guid), "01234567-89ab-4def-8123-%s", rows[i].last);
+        (void)snprintf(next, sizeof(next), "01234567-89ab-4def-8123-%s", rows[i].next);
+        zkr__guid_advance(guid);
+        assert_string_equal(guid, next);
+    }
+}
+
+static void the_next_name_of_a_client_can_be_told(void **state)
+{
+    (void)state;
+#define HEAD "_c_01234567-89ab-4def-8123-456789abcd"
+    static const struct {
+        const char *name, *next;
+    } rows[] = {
+        {HEAD "ef-lock-0000000007", HEAD "f0-lock-0000000012"},
+        {HEAD "ff-__WRIT__0000000007",
+         "_c_01234567-89ab-4def-8123-456789abce00-__WRIT__0000000012"},
+        {HEAD "01-latch--2147483648", HEAD "02-latch-0000000012"},
+        {HEAD "ef-other-0000000007", NULL},
+        {HEAD "ef-lock-x0000000007", NULL},
+        {HEAD "e-lock-0000000007", NULL},
+        {"lock-0000000007", NULL},
+        {"_c_0000000007", NULL},
+        {"stray", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        char next[ZKR__NAME_ROOM] = "";
+        char *tight = strdup(rows[i].name);
+        assert_non_null(tight);
+        assert_int_equal(zkr__name_successor(next, tight, 12), rows[i].next != NULL);
+        if (rows[i].next) {
+            assert_string_equal(next, rows[i].next);
+        }
+        free(tight);
+    }
+#undef HEAD
+}
+
+static size_t random_name(uint64_t *seed, char *name, size_t room)
+{
+    static const char *const pieces[] = {"lock-", "-",          "__",     "0000000001",
+                                         "_c_",   "2147483648", "latch-", "__READ__"};
+    size_t len = 0;
+    size_t wanted = (size_t)zkt_below(seed, (int64_t)room - 10);
+    while (len < wanted) {
+        const char *piece = pieces[zkt_below(seed, ZKT_COUNT(pieces))];
+        int64_t kind = zkt_below(seed, 8);
+        if (kind == 0) {
+            memcpy(name + len, piece, strlen(piece));
+            len += strlen(piece);
+        } else {
+            name[len++] = (char)(kind == 1 ? 1 + zkt_below(seed, 255)
+                                           : '0' + zkt_below(seed, 10));
+        }
+    }
+    name[len] = '\0';
+    return len;
+}
+
+/* Whatever the bytes are, what is found are the last ten digits, and they are not made up. */
+static void random_names_neither_crash_nor_give_made_up_numbers(void **state)
+{
+    (void)state;
+    uint64_t seed = 20240501;
+    int64_t found = 0;
+    for (int i = 0; i < 100000; i++) {
+        char name[40];
+        int64_t sequence = 0;
+        enum zkr__name_kind kind = ZKR__NAME_OTHER;
+        size_t len = random_name(&seed, name, sizeof(name));
+        char *tight = malloc(len + 1); /* a sanitizer sees each step beyond it */
+        assert_non_null(tight);
+        memcpy(tight, name, len + 1);
+        if (zkr__name_parse(tight, &kind, &sequence)) {
+            found++;
+            assert_true(len >= 10);
+            assert_true(kind <= ZKR__NAME_OTHER);
+            assert_int_equal(strspn(tight + len - 10, "0123456789"), 10);
+            assert_int_equal(llabs(sequence), strtoll(tight + len - 10, NULL, 10));
+        }
+        free(tight);
+    }
+    assert_true(found > 1000);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_is_made_as_curator_makes_it),
+        cmocka_unit_test(the_start_of_a_name_is_its_protection),
+        cmocka_unit_test(a_made_name_is_read_again),
+        cmocka_unit_test(a_sequence_is_read_from_the_names_of_all_recipes),
+        cmocka_unit_test(what_has_no_number_is_no_contender),
+        cmocka_unit_test(a_node_has_the_name_that_was_asked_for),
+        cmocka_unit_test(a_guid_follows_another),
+        cmocka_unit_test(the_next_name_of_a_client_can_be_told),
+        cmocka_unit_test(random_names_neither_crash_nor_give_made_up_numbers),
+    };
+    return zkt_run(argc, argv, tests, NULL, NULL);
+}

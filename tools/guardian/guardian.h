@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr-guardian: what it knows of its parent's sessions and process groups, and what it does when the parent is dead. */
+#ifndef ZKR_GUARDIAN_PROGRAM_H
+#define ZKR_GUARDIAN_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "session/guardian_wire.h"
+
+/** A session to be ended. */
+struct ward {
+    struct ward *next;
+    uint64_t client;
+    int64_t session;
+    int timeout_ms;
+    unsigned char password[ZKR__PASSWORD_SIZE];
+    char *servers;
+    const char *tls; /* in the same memory; "" = no TLS */
+};
+
+/** A process group that acts under the holds of a client. */
+struct group {
+    struct group *next;
+    uint64_t client;
+    int fds[ZKR__GROUP_FDS]; /* see guardian_wire.h */
+    int64_t look_at;         /* no look at /proc before this */
+};
+
+/** All that the parent has told. */
+struct wards {
+    struct ward *wards;
+    struct group *groups;
+};
+
+/** Milliseconds of a clock that goes on while the machine sleeps. */
+int64_t now_ms(void);
+
+/** Take one record in. @fds are -1, or belong to the group. False: it is the end, or cannot be understood. */
+bool wards_take(struct wards *w,
+                const struct zkr__guardian_record *record,
+                const char *text,
+                const int fds[ZKR__GROUP_FDS]);
+/** The longest session timeout, 0 = there is no session. */
+int64_t wards_longest_ms(const struct wards *w);
+
+/** Kill the group, unless it is gone. Is it? All its processes have to be, also those that were not waited for. */
+bool group_is_gone(struct group *g);
+
+/** The parent is dead: kill its groups; end each session when its client's group is gone. Returns by @deadline. */
+void wards_end(const struct wards *w, int64_t deadline);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parent has told. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guardian.h"
+
+int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void drop_session(struct wards *w, int64_t session)
+{
+    struct ward **at = &w->wards;
+    while (*at && (*at)->session != session) {
+        at = &(*at)->next;
+    }
+    struct ward *ward = *at;
+    if (ward) {
+        *at = ward->next;
+        explicit_bzero(ward->password, sizeof(ward->password));
+        free(ward->servers);
+        free(ward);
+    }
+}
+
+static bool add_session(struct wards *w,
+                        const struct zkr__guardian_record *record,
+                        const char *text)
+{
+    size_t servers = strlen(text) + 1, tls = strlen(text + servers) + 1;
+    struct ward *ward = calloc(1, sizeof(*ward));
+    if (!ward || !(ward->servers = malloc(servers + tls))) {
+        free(ward);
+        return false;
+    }
+    memcpy(ward->servers, text, servers + tls);
+    ward->tls = ward->servers + servers;
+    ward->client = record->client;
+    ward->session = record->session;
+    ward->timeout_ms = (int)record->value;
+    memcpy(ward->password, record->password, sizeof(ward->password));
+    drop_session(w, record->session);
+    ward->next = w->wards;
+    w->wards = ward;
+    return true;
+}
+
+static void drop_group(struct wards *w, uint64_t client)
+{
+    struct group **at = &w->groups;
+    while (*at && (*at)->client != client) {
+        at = &(*at)->next;
+    }
+    struct group *group = *at;
+    if (group) {
+        *at = group->next;
+        (void)close(group->fds[ZKR__GROUP_READER]);
+        (void)close(group->fds[ZKR__GROUP_WRITER]);
+        free(group);
+    }
+}
+
+static bool add_group(struct wards *w, uint64_t client, const int fds[ZKR__GROUP_FDS])
+{
+    struct group *group = calloc(1, sizeof(*group));
+    if (!group || fds[ZKR__GROUP_READER] < 0) {
+        free(group);
+        return false;
+    }
+    group->client = client;
+    memcpy(group->fds, fds, sizeof(group->fds));
+    drop_group(w, client);
+    group->next = w->groups;
+    w->groups = group;
+    return true;
+}
+
+/* Without the memory to remember a group, its sessions may not be ended. */
+bool wards_take(struct wards *w,
+                const struct zkr__guardian_record *record,
+                const char *text,
+                const int fds[ZKR__GROUP_FDS])
+{
+    if (record->version != ZKR__GUARDIAN_VERSION) {
+        return false;
+    }
+    switch (record->kind) {
+    case ZKR__GUARDIAN_SESSION:
+        return add_session(w, record, text);
+    case ZKR__GUARDIAN_OVER:
+        drop_session(w, record->session);
+        return true;
+    case ZKR__GUARDIAN_GROUP:
+        if (record->value == 0) {
+            drop_group(w, record->client);
+            return true;
+        }
+        return add_group(w, record->client, fds);
+    default:
+        return false;
+    }
+}
+
+int64_t wards_longest_ms(const struct wards *w)
+{
+    int64_t longest = 0;
+    for (const struct ward *ward = w->wards; ward; ward = ward->next) {
+        longest = ward->timeout_ms > longest ? ward->timeout_ms : longest;
+    }
+    return longest;
+}

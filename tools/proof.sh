@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# proof.sh [--quick] [lease | claims | code]: what test/proof/README.md says is proved, or a part of it: the bound of the
+# lease, by z3; all states of claims; and the code of the lease against its contracts, by Frama-C, which not each release
+# of Debian has. --quick: only that the rules of the lease hold.
+set -euo pipefail
+
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+# shellcheck source=tools/packages.sh
+. tools/packages.sh
+
+quick=() parts=(lease claims code)
+case $*:$# in
+:0) ;;
+--quick:1) quick=(--quick) parts=(lease) ;;
+lease:1 | claims:1 | code:1) parts=("$1") ;;
+*) die 64 'usage: ./run proof [lease | claims | code]' ;;
+esac
+
+# The one of the distribution, which has its packages, where another one is in front of it.
+python() {
+    local each
+    for each in python3 /usr/bin/python3; do
+        "$each" -c 'import z3, pycparser' >/dev/null 2>&1 && break
+    done
+    "$each" "$@"
+}
+
+prove_lease() {
+    need "${packages_proof[@]}"
+    mkdir -p build/proof
+    python test/proof/lease.py "${quick[@]}" --tell build/proof/lease
+    [ ${#quick[@]} -gt 0 ] || say '    build/proof/lease has each of these runs, as a time line'
+}
+
+prove_claims() {
+    need gcc "${packages_build[@]}" "${packages_test[@]}"
+    tools/build.sh plain proof_claims
+    build/plain/test/proof_claims
+}
+
+prove_code() {
+    if want "${packages_frama_c[@]}"; then
+        bash test/proof/code.sh
+    else
+        say "==> not to be had: ${packages_frama_c[*]}; the contracts of lib/session/lease.c are left out"
+    fi
+}
+
+for part in "${parts[@]}"; do
+    "prove_$part"
+done

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr wait: until a lock is free, without taking it. */
+#include "cli.h"
+#include "client.h"
+
+static const char usage[] = "usage: zkr [OPTION]... wait [-w SEC] PATH\n\n"
+                            "Waits until nobody holds the lock at PATH or waits for "
+                            "it, and does not take it.\n\n"
+                            "  -w, --wait SEC  wait at most this long; 0 = look once. "
+                            "The status is 1 if it is\n"
+                            "                  not free then\n";
+
+struct await {
+    struct env *env;
+    int64_t wait_ms; /* or ZKR_FOREVER */
+    const char *path;
+    zkr_mutex *mutex;
+};
+
+static int take_arguments(struct await *a)
+{
+    struct globals *g = &a->env->globals;
+    const struct option_row rows[] = {
+        {"wait", 'w', option_seconds, &a->wait_ms, "seconds"}, OPTIONS_END};
+    int rc = options_path(g, usage, rows);
+    a->path = g->path;
+    rc = rc == OPTIONS_GO_ON ? options_settle(g) : rc;
+    if (a->wait_ms > 0 && a->wait_ms < g->connect_ms) {
+        g->connect_ms = a->wait_ms;
+    }
+    return rc;
+}
+
+/* The time limit includes the time to connect. */
+static int work(void *ctx)
+{
+    struct await *a = ctx;
+    bool permits = false;
+    int64_t until = a->wait_ms == ZKR_FOREVER ? CLI_NEVER : cli_now_ms() + a->wait_ms;
+    int status = client_has_permits(a->env, a->path, &permits);
+    if (status == 0 && permits) {
+        return cli_fail(CLI_PATH,
+                        "%.1000s is a semaphore: its permits are free or not "
+                        "one by one; see 'zkr status %.1000s'",
+                        a->path, a->path);
+    }
+    if (status != 0) {
+        return status;
+    }
+    int64_t left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(until);
+    int rc = zkr_mutex_await_free(a->mutex, left);
+    return rc == ZKR_ETIMEDOUT
+               ? cli_fail(CLI_HELD, "%.1000s is not free; see 'zkr status %.1000s'",
+                          a->path, a->path)
+           : rc == ZKR_OK ? 0
+                          : cli_fail_rc(rc);
+}
+
+int cmd_wait(struct env *env)
+{
+    struct await a = {.env = env, .wait_ms = ZKR_FOREVER};
+    int status = take_arguments(&a);
+    if (status != OPTIONS_GO_ON) {
+        return status;
+    }
+    status = client_open(env, NULL, false);
+    if (status == 0) {
+        int rc = zkr_mutex_create(&a.mutex, env->client, a.path, NULL);
+        status = rc == ZKR_OK ? client_work(env, work, &a) : cli_fail_rc(rc);
+    }
+    (void)zkr_mutex_destroy(a.mutex);
+    return status;
+}
