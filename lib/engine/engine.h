@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the engine of one client keeps: its claims, found by their nodes; the watchers of each path; and timers. All of it
- * needs the client's lock.
- *
- * engine.c makes the engine, and brings the news of the session to claims and watchers. It stands above the claims.
+ * needs the client's lock. session_events.h makes it.
  */
 #ifndef ZKR_ENGINE_ENGINE_H
 #define ZKR_ENGINE_ENGINE_H
@@ -89,14 +87,6 @@ struct zkr__engine {
     bool with_metadata[ZKR__PROBE_MAX]; /* the probe writes metadata of probed[i] */
     char host[64];
 };
-
-/* Make the engine of @c, which hears of the session from then on. NULL: no memory. */
-struct zkr__engine *zkr__engine_make(zkr_client *c) ZKR__LOCKED;
-/* The engine of @c, made when it is first needed. NULL: no memory. */
-static inline struct zkr__engine *zkr__engine_of(zkr_client *c) ZKR__LOCKED
-{
-    return c->engine ? c->engine : zkr__engine_make(c);
-}
 
 /* In probe.c, for struct zkr__upcalls. @ctx: the engine. */
 void zkr__probe_send(void *ctx) ZKR__LOCKED;

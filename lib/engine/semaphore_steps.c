@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "engine/directory.h"
+#include "engine/session_events.h"
 #include "session/request.h"
 
 enum stage { OUT, TRYING, DIRECT, RANKED, QUEUED, INSIDE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/engine.h"
+#include "engine/session_events.h"
 
 #include <unistd.h>
 
@@ -129,7 +129,7 @@ static void free_engine(void *ctx) ZKR__LOCKED
     zkr__mem_free(engine);
 }
 
-struct zkr__engine *zkr__engine_make(zkr_client *c)
+static struct zkr__engine *make_engine(zkr_client *c) ZKR__LOCKED
 {
     static const struct zkr__upcalls upcalls = {
         .connected = on_connected,
@@ -158,4 +158,9 @@ struct zkr__engine *zkr__engine_make(zkr_client *c)
     c->engine = engine;
     c->up = &upcalls;
     return engine;
+}
+
+struct zkr__engine *zkr__engine_of(zkr_client *c)
+{
+    return c->engine ? c->engine : make_engine(c);
 }
