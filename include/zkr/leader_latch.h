@@ -138,6 +138,27 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
 ZKR_API int zkr_leader_latch_start(zkr_leader_latch *l);
 
 /**
+ * Say whether the latch may lead. A new latch is fit. While it is not, it is no candidate, started or not; a leader steps
+ * down, and others follow. When it is fit again it joins at the tail, if it is started.
+ *
+ * So a health check can take a process out of the election for a while. Threads in zkr_leader_latch_await() stay, and
+ * zkr_leader_latch_state() is ZKR_LATCH_WAITING. End what has to be led before the leader becomes unfit: the next one may
+ * lead as soon as this returns.
+ *
+ * @l    borrowed.
+ * @fit  0: not fit.
+ *
+ * Returns ZKR_OK, also when it was so before; ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ *
+ * Blocks:   no. A leader's on_loss follows, with ZKR_LOST_STOPPED.
+ * Threads:  any.
+ * Session:  counts in all sessions; no server need be there.
+ * Cost:     0 round trips waited for; 1 request to step down, and as zkr_leader_latch_start() to join.
+ * Curator:  none (LeaderLatch.close, and a new latch).   Since: 0.2.
+ */
+ZKR_API int zkr_leader_latch_set_fit(zkr_leader_latch *l, int fit);
+
+/**
  * Leave the election, and give leadership up. May be called before a server was found, and more than once.
  *
  * When this returns, no on_gain, on_loss or on_failed of this candidacy runs, and none follows. There is one

@@ -428,6 +428,8 @@ class leader_latch
         detail::must(zkr_leader_latch_stop(latch_, notify ? ZKR_LATCH_NOTIFY
                                                           : ZKR_LATCH_SILENT));
     }
+    /** While it is not fit it is no candidate. */
+    void set_fit(bool fit) { detail::must(zkr_leader_latch_set_fit(latch_, fit)); }
     /** False: it does not lead yet. */
     bool await(limit time)
     {

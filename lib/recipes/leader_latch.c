@@ -235,6 +235,7 @@ static void join(zkr_leader_latch *l) ZKR__LOCKED;
 
 static void end_candidacy(zkr_leader_latch *l) ZKR__LOCKED
 {
+    l->started = false;
     l->failure = l->hold.failure;
     l->failure_due = true;
     zkr__log(l->c, ZKR_LOG_ERROR,
@@ -276,6 +277,16 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
     changed(l);
 }
 
+static int enter_queue(zkr_leader_latch *l) ZKR__LOCKED
+{
+    zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->c));
+    if (l->hold.state != ZKR__HOLD_FAILED) {
+        return ZKR_OK;
+    }
+    l->started = false;
+    return zkr__hold_fail(&l->hold, ZKR_FOREVER);
+}
+
 int zkr_leader_latch_start(zkr_leader_latch *l)
 {
     int rc = enter(l);
@@ -284,18 +295,36 @@ int zkr_leader_latch_start(zkr_leader_latch *l)
     }
     const char *dir = l->queue->dir;
     zkr__lock(l->c);
-    if (l->hold.claim) {
+    if (l->started) {
         rc = zkr__fail(ZKR_ESTATE, dir, "the latch on %s is started already", dir);
     } else {
         l->failure = 0;
         l->failure_due = false;
-        zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->c));
-        if (l->hold.state == ZKR__HOLD_FAILED) {
-            rc = zkr__hold_fail(&l->hold, ZKR_FOREVER);
-        }
+        l->started = true;
+        rc = l->unfit ? ZKR_OK : enter_queue(l);
     }
     zkr__unlock(l->c);
     return rc;
+}
+
+int zkr_leader_latch_set_fit(zkr_leader_latch *l, int fit)
+{
+    int rc = enter(l);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(l->c);
+    bool changes = l->unfit == (fit != 0);
+    l->unfit = fit == 0;
+    if (changes && l->started && fit) {
+        join(l);
+        changed(l);
+    } else if (changes && l->started) {
+        zkr__hold_leave(&l->hold, false);
+        changed(l);
+    }
+    zkr__unlock(l->c);
+    return ZKR_OK;
 }
 
 int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
@@ -309,6 +338,7 @@ int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
     }
     zkr__lock(l->c);
     zkr__hold_leave(&l->hold, false);
+    l->started = false;
     l->failure = 0;
     l->failure_due = false;
     if (mode == ZKR_LATCH_SILENT) {
@@ -419,7 +449,7 @@ int zkr_leader_latch_destroy(zkr_leader_latch *l)
     zkr_client *c = l->c;
     const char *dir = l->queue->dir;
     zkr__lock(c);
-    if (l->hold.claim || l->waiting > 0 || zkr__node_watch_busy(l->watch)) {
+    if (l->started || l->waiting > 0 || zkr__node_watch_busy(l->watch)) {
         rc = zkr__fail(ZKR_EBUSY, dir, "the latch on %s is started or waited for", dir);
         zkr__unlock(c);
         return rc;
@@ -462,13 +492,14 @@ why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR
     if (!was_candidate) {
         return zkr__fail(ZKR_ESTATE, dir, "the latch on %s is not started", dir);
     }
-    if (!l->hold.claim) {
+    if (!l->started) {
         return zkr__fail(ZKR_ECANCELED, dir, "the latch on %s was stopped", dir);
     }
     return in_time
                ? ZKR_OK
                : zkr__fail(ZKR_ETIMEDOUT, dir, "not the leader of %s in time: %s", dir,
-                           l->hold.claim->k.phase == ZKR__PARKED
+                           l->unfit ? "it is not fit to lead"
+                           : l->hold.claim && l->hold.claim->k.phase == ZKR__PARKED
                                ? "another one leads"
                                : "no answer from a server");
 }
@@ -486,11 +517,11 @@ int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms)
     zkr_client *c = l->c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
-    bool candidate = l->hold.claim != NULL;
+    bool candidate = l->started;
     bool in_time = timeout_ms != 0;
     bool leads = sure_lead(l) != NULL;
     l->waiting++;
-    while (l->hold.claim && !leads && !c->shut && in_time) {
+    while (l->started && !leads && !c->shut && in_time) {
         in_time = zkr__wait(c, &l->changed, deadline);
         leads = sure_lead(l) != NULL;
     }
@@ -516,7 +547,7 @@ int zkr_leader_latch_state(zkr_leader_latch *l)
     zkr__lock(l->c);
     bool leads = sure_lead(l) != NULL;
     int state = leads             ? ZKR_LATCH_LEADING
-                : l->hold.claim   ? ZKR_LATCH_WAITING
+                : l->started      ? ZKR_LATCH_WAITING
                 : l->failure != 0 ? l->failure
                                   : ZKR_LATCH_STOPPED;
     zkr__unlock(l->c);

@@ -12,6 +12,7 @@
 struct zkr_leader_latch {
     zkr_client *c;
     struct zkr__queue *queue;
+    bool started, unfit;   /* a candidate if the one and not the other */
     struct zkr__hold hold; /* its claim is NULL while this latch is no candidate */
     struct zkr__node_watch *watch; /* of the contenders; NULL = not needed yet */
     zkr_leader_latch_options o;

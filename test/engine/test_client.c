@@ -573,7 +573,8 @@ static void a_session_of_unknown_timeout_is_given_up(void **state)
         zkf_pass(c, SECOND);
         const int64_t first = zkr_client_session_id(c);
         zkr_ticket *t = held ? hold(c, m) : NULL;
-        const int64_t until = held ? zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t) : 0;
+        const int64_t until =
+            held ? zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t) : 0;
         connect_twice(c, late);
         const int64_t promised = until - zkf_now() / ZKR__MS;
         assert_true((zkr_client_session_id(c) == first) == !late);

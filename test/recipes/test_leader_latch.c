@@ -156,6 +156,78 @@ ZKT_CASE(await_returns_what_happened)
     pthread_join(stopper, NULL);
 }
 
+/* --- fitness --- */
+
+/* A latch that is not fit is no candidate, before the start and after it; the time of its fitness decides its place. */
+ZKT_CASE(who_is_not_fit_is_no_candidate)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 1)); /* as it is */
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
+    ZKT_MUST(zkr_leader_latch_start(a));
+    ZKT_RC(zkr_leader_latch_start(a), ZKR_ESTATE);
+    assert_int_equal(zkr_leader_latch_state(a), ZKR_LATCH_WAITING);
+    ZKT_RC(zkr_leader_latch_await(a, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_leader_latch_await(a, SHORT_MS), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_last_error()->message, "not fit"));
+    assert_int_equal(zkt_nodes(), 0);
+    zkt_lead(b);
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 1));
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0)); /* while it waits in the queue */
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
+    ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+    assert_false(zkr_leader_latch_has_leadership(a));
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 1));
+    ZKT_MUST(zkr_leader_latch_await(a, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
+    ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 1)); /* stopped: it joins at the next start */
+    assert_int_equal(zkr_leader_latch_state(a), ZKR_LATCH_STOPPED);
+    zkt_lead(a);
+    ZKT_RC(zkr_leader_latch_set_fit(NULL, 1), ZKR_EINVAL);
+}
+
+static void *make_fit_soon(void *latch)
+{
+    zkt_sleep_ms(SHORT_MS);
+    ZKT_MUST(zkr_leader_latch_set_fit(latch, 1));
+    return NULL;
+}
+
+/* A leader that is not fit any more is told of its loss, the next one leads, and whoever waits goes on waiting. */
+ZKT_CASE(a_leader_that_is_not_fit_steps_down)
+{
+    struct zkt_told told, next;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *a = zkt_telling_latch(c, "a", &told, NULL);
+    zkr_leader_latch *b = zkt_telling_latch(c, "b", &next, NULL);
+    zkt_lead(a);
+    ZKT_BECOMES(atomic_load(&told.gains), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_start(b));
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
+    assert_false(zkr_leader_latch_has_leadership(a));
+    ZKT_BECOMES(atomic_load(&told.losses), 1, PATIENCE_MS);
+    assert_int_equal(atomic_load(&told.reason), ZKR_LOST_STOPPED);
+    ZKT_BECOMES(atomic_load(&next.gains), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, make_fit_soon, a), 0);
+    ZKT_MUST(zkr_leader_latch_await(a, PATIENCE_MS));
+    pthread_join(other, NULL);
+    ZKT_BECOMES(atomic_load(&told.gains), 2, PATIENCE_MS);
+    assert_int_equal(atomic_load(&told.bad), 0);
+    assert_int_equal(atomic_load(&told.failures), 0);
+    ZKT_RC(zkr_leader_latch_destroy(a), ZKR_EBUSY);
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
+    ZKT_RC(zkr_leader_latch_destroy(a), ZKR_EBUSY); /* it is started all the same */
+}
+
+/* --- misuse --- */
+
 /* Arguments that make no sense, and calls at the wrong time. */
 ZKT_CASE(misuse_is_refused)
 {
