@@ -224,6 +224,8 @@ ZKT_CASE(a_leader_that_is_not_fit_steps_down)
     ZKT_RC(zkr_leader_latch_destroy(a), ZKR_EBUSY);
     ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
     ZKT_RC(zkr_leader_latch_destroy(a), ZKR_EBUSY); /* it is started all the same */
+    zkt_end_latch(a);
+    zkt_end_latch(b);
 }
 
 /* --- misuse --- */
