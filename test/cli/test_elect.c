@@ -183,3 +183,128 @@ ZKT_CASE(a_listener_prints_each_leader)
     assert_int_equal(lines, 3);
     cli_stop(&b, SIGTERM);
 }
+
+/* --- health --- */
+
+ZKT_CASE(mistakes_in_health_are_refused)
+{
+    assert_int_equal(CLI("elect", "--every", "1", "/a", "true"), 64);
+    assert_int_equal(CLI("elect", "--failures", "1", "/a", "true"), 64);
+    assert_int_equal(CLI("elect", "--health", "true", "--every", "0", "/a", "true"),
+                     64);
+    assert_int_equal(CLI("elect", "--health", "true", "--failures=0", "/a", "true"),
+                     64);
+    assert_int_equal(CLI("elect", "-l", "--health", "true", "/a"), 64);
+}
+
+/* A file, which may be missing: a check that tests for it is under our control. */
+struct sign {
+    char file[64], check[80];
+};
+
+static void make_sign(struct sign *s)
+{
+    (void)snprintf(s->file, sizeof(s->file), "/tmp/zkr-test-sign-%ld", (long)getpid());
+    (void)snprintf(s->check, sizeof(s->check), "test -e %s", s->file);
+}
+
+static void put_up(const struct sign *s)
+{
+    FILE *f = fopen(s->file, "w");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Who is not healthy is no candidate. A leader gives up, the next one leads, and it queues again when it is healthy. */
+ZKT_CASE(who_is_not_healthy_does_not_lead)
+{
+    struct sign s;
+    struct cli a, b;
+    struct cli_beat *beats = cli_beats(2);
+    make_sign(&s);
+    CLI_START(&a, "elect", "--health", s.check, "--every=0.25", "--failures=2",
+              zkt_path(), CLI_BEAT(&beats[0], "plain"));
+    ZKT_EVENTUALLY(strstr(cli_err(&a), "not healthy"), CLI_PATIENCE_MS);
+    assert_non_null(strstr(cli_err(&a), "ended with status 1"));
+    assert_int_equal(cli_queue(), 0);
+    put_up(&s);
+    cli_beat_wait(&a, &beats[0]);
+    int64_t token = atomic_load(&beats[0].token);
+    CLI_QUEUE(&b, "elect", "--once", "--health", "true", zkt_path(),
+              CLI_BEAT(&beats[1], "once"));
+    assert_int_equal(unlink(s.file), 0);
+    assert_int_equal(cli_wait(&b), 0);
+    assert_true(atomic_load(&beats[0].last) < atomic_load(&beats[1].first));
+    assert_int_equal(cli_queue(), 0);
+    put_up(&s);
+    ZKT_EVENTUALLY(atomic_load(&beats[0].token) > token, CLI_PATIENCE_MS);
+    assert_int_equal(unlink(s.file), 0);
+    cli_stop(&a, SIGTERM);
+    assert_int_equal(cli_queue(), 0);
+}
+
+/* While it waits in the queue, it leaves the queue. */
+ZKT_CASE(who_is_not_healthy_leaves_the_queue)
+{
+    struct sign s;
+    struct cli a, b;
+    make_sign(&s);
+    put_up(&s);
+    CLI_QUEUE(&a, "elect", zkt_path(), "sleep", "60");
+    CLI_QUEUE(&b, "elect", "--health", s.check, "--every=0.25", zkt_path(), "true");
+    assert_int_equal(unlink(s.file), 0);
+    ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
+    put_up(&s);
+    ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
+    assert_int_equal(unlink(s.file), 0);
+    cli_stop(&b, SIGTERM);
+    cli_stop(&a, SIGTERM);
+}
+
+/* Fewer failures in a row than --failures change nothing: of three checks one fails. */
+ZKT_CASE(a_few_failures_are_borne)
+{
+    struct cli c;
+    char file[64], check[200], script[200];
+    (void)snprintf(file, sizeof(file), "/tmp/zkr-test-count-%ld", (long)getpid());
+    (void)snprintf(check, sizeof(check), "echo >> %s; [ $(($(wc -l < %s) %% 3)) != 2 ]",
+                   file, file);
+    (void)snprintf(script, sizeof(script),
+                   "while [ $(wc -l < %s) -lt 9 ]; do sleep 0.02; done", file);
+    assert_int_equal(CLI_RUN(&c, "elect", "--once", "--health", check, "--every=0.5",
+                             "--failures=3", zkt_path(), "sh", "-c", script),
+                     0);
+    assert_int_equal(unlink(file), 0);
+    assert_null(strstr(cli_err(&c), "not healthy"));
+}
+
+/* The process whose number is in @file; 0: none yet. */
+static long process_in(const char *file)
+{
+    long pid = 0;
+    FILE *f = fopen(file, "r");
+    if (f) {
+        (void)!fscanf(f, "%ld", &pid);
+        (void)fclose(f);
+    }
+    return pid;
+}
+
+/* A check that hangs has failed, and outlives neither its time nor zkr. */
+ZKT_CASE(a_check_that_hangs_has_failed)
+{
+    struct cli c;
+    char file[64], check[100];
+    (void)snprintf(file, sizeof(file), "/tmp/zkr-test-pid-%ld", (long)getpid());
+    (void)snprintf(check, sizeof(check), "echo $$ > %s; exec sleep 60", file);
+    CLI_START(&c, "elect", "--health", check, "--every=0.5", zkt_path(), "true");
+    ZKT_EVENTUALLY(process_in(file) > 0, CLI_PATIENCE_MS);
+    long first = process_in(file);
+    ZKT_EVENTUALLY(process_in(file) > first, CLI_PATIENCE_MS);
+    assert_true(kill((pid_t)first, 0) != 0);
+    assert_non_null(strstr(cli_err(&c), "did not end in time"));
+    assert_int_equal(cli_queue(), 0);
+    cli_stop(&c, SIGTERM);
+    assert_true(kill((pid_t)process_in(file), 0) != 0);
+    assert_int_equal(unlink(file), 0);
+}

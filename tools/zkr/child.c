@@ -82,8 +82,7 @@ bool fds_begin(struct fds *f)
     return ok;
 }
 
-/* Only calls that are safe after a fork among threads. */
-static void hide_fds(const struct fds *f)
+void fds_hide(const struct fds *f)
 {
     if (close_range(FIRST, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) {
         for (int fd = FIRST; fd < WITHOUT_CLOSE_RANGE; fd++) {
@@ -277,7 +276,7 @@ static _Noreturn void become(const struct child *c, pid_t parent, bool lend)
         (void)tcsetpgrp(c->terminal.fd, getpid());
     }
     signals_restore(&c->h->env->signals);
-    hide_fds(&c->h->env->fds);
+    fds_hide(&c->h->env->fds);
     (void)execvpe(command[0], command, c->envp);
     int error = errno;
     while (write(c->report[1], &error, sizeof(error)) < 0 && errno == EINTR) {
@@ -290,7 +289,7 @@ static pid_t fork_unless_lost(struct held *h)
 {
     (void)pthread_mutex_lock(&h->mu);
     errno = ECANCELED;
-    pid_t pid = h->loss.reason != 0 ? -1 : fork();
+    pid_t pid = h->loss.reason != 0 || h->unfit ? -1 : fork();
     if (pid == 0) {
         return 0; /* the mutex is of no use to the child */
     }
@@ -455,7 +454,9 @@ static void check_lease(struct child *c)
 static void check_revocation(struct child *c)
 {
     if (held_is_revoked(c->h) && c->end_at == 0) {
-        cli_note("asked to release %.1000s: ending the command", c->h->path);
+        if (!c->h->latch) {
+            cli_note("asked to release %.1000s: ending the command", c->h->path);
+        }
         c->end_at = cli_now_ms() + held_patience(c->h);
         (void)send_kill_signal(c);
     }
@@ -617,7 +618,8 @@ int child_run(struct held *h)
     }
     int fault = run(&c);
     free_environment(c.envp);
-    h->ended = c.stopping || c.interrupted || c.end_at != 0;
+    /* A leader that was not healthy leads again when it is. */
+    h->ended = c.stopping || c.interrupted || (c.end_at != 0 && !h->latch);
     h->failed = fault != 0;
     if (h->failed) {
         return cli_fail(CLI_COMMAND,

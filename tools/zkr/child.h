@@ -17,6 +17,8 @@ struct fds {
  * socket of zkr gets its number. In the child the placeholder is closed again. False: out of memory.
  */
 bool fds_begin(struct fds *f);
+/** In a child, before exec: leaves those alone. Only calls that are safe after a fork among threads. */
+void fds_hide(const struct fds *f);
 void fds_end(struct fds *f);
 
 struct held;

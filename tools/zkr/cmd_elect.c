@@ -4,18 +4,23 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "health.h"
 #include "held.h"
 #include "view.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... elect [-i ID] [--once] PATH COMMAND [ARGUMENT]...\n"
-    "       zkr [OPTION]... elect [-i ID] [--once] PATH -c 'SHELL TEXT'\n"
+    "usage: zkr [OPTION]... elect [OPTION]... PATH COMMAND [ARGUMENT]...\n"
+    "       zkr [OPTION]... elect [OPTION]... PATH -c 'SHELL TEXT'\n"
     "       zkr [OPTION]... elect -l [--json] PATH\n\n"
     "Runs COMMAND while this is the leader at PATH; when it ends, or the leadership\n"
     "does, queues again.\n\n"
     "  -i, --id ID    what others see as the candidate\n"
     "      --once     one term only\n"
     "  -c, --command TEXT  give TEXT to the shell\n"
+    "      --health TEXT  give TEXT to the shell now and then: while it fails, do not "
+    "lead\n"
+    "      --every SEC    the time between these checks, and for one; default 5\n"
+    "      --failures N   failures in a row until a leader gives up; default 3\n"
     "      --no-guardian  if zkr is killed by KILL, nobody leads until the session "
     "has\n"
     "                 timed out\n"
@@ -23,13 +28,26 @@ static const char usage[] =
     "      --json     with -l: lines of JSON, see zkr(1)\n"
     "      --verbose  say how long it took and what is held\n";
 
+enum { EVERY_MS = 5000, FAILURES = 3 };
+
 struct elect {
     const char *id;
     bool listen, json;
 
+    struct health health;
     struct held held;
     int64_t shown; /* -l: token of the leader printed last, 0 = nobody, -1 = none yet */
 };
+
+static bool take_pause(void *to, char *value)
+{
+    return option_seconds(to, value) && *(int64_t *)to > 0;
+}
+
+static bool take_failures(void *to, char *value)
+{
+    return cli_parse_int(value, 1, INT32_MAX, to);
+}
 
 static int take_arguments(struct elect *e)
 {
@@ -40,11 +58,17 @@ static int take_arguments(struct elect *e)
         {"listen", 'l', option_on, &e->listen, NULL},
         {"once", 0, option_on, &e->held.once, NULL},
         {"json", 0, option_on, &e->json, NULL},
+        {"health", 0, option_text, &e->health.check, "a text"},
+        {"every", 0, take_pause, &e->health.every_ms, "seconds, more than 0"},
+        {"failures", 0, take_failures, &e->health.failures, "a number from 1 on"},
         {"no-guardian", 0, option_on, &e->held.no_guardian, NULL},
         OPTIONS_END};
     int rc = options_command(g, usage, rows);
     e->held.path = g->path;
-    bool takes_part = g->command || e->held.once || e->id || e->held.no_guardian;
+    struct health *health = &e->health;
+    bool checks = health->every_ms > 0 || health->failures > 0;
+    bool takes_part = g->command || e->held.once || e->id || e->held.no_guardian ||
+                      health->check || checks;
     if (rc == OPTIONS_GO_ON && e->listen && takes_part) {
         return options_refuse(g, "-l goes with --json and PATH alone");
     }
@@ -52,6 +76,11 @@ static int take_arguments(struct elect *e)
         return options_refuse(g,
                               !g->command ? "which COMMAND?" : "--json goes with -l");
     }
+    if (rc == OPTIONS_GO_ON && checks && !health->check) {
+        return options_refuse(g, "--every and --failures go with --health");
+    }
+    health->every_ms = health->every_ms > 0 ? health->every_ms : EVERY_MS;
+    health->failures = health->failures > 0 ? health->failures : FAILURES;
     return rc == OPTIONS_GO_ON ? options_settle(g) : rc;
 }
 
@@ -84,6 +113,7 @@ static int lead(struct elect *e)
     h->lost = false;
     h->last = true;
     held_say_waiting(h);
+    health_apply(&e->health);
     int rc = zkr_leader_latch_start(e->held.latch);
     int status = rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
     while (status == HELD_AGAIN) {
@@ -116,6 +146,7 @@ static int take_part(struct elect *e)
     enum { LEAST_TERM_MS = 1000 };
     struct held *h = &e->held;
     int status = held_connect(h);
+    status = status == 0 ? health_begin(&e->health) : status;
     while (status == 0) {
         status = lead(e);
         if (h->last) {
@@ -165,6 +196,7 @@ int cmd_elect(struct env *env)
                            .kill_signal = SIGTERM,
                            .kill_after_ms = -1,
                            .until = CLI_NEVER};
+    e.health.held = &e.held;
     int status = take_arguments(&e);
     if (status != OPTIONS_GO_ON) {
         return status;
@@ -174,6 +206,7 @@ int cmd_elect(struct env *env)
     if (status == 0) {
         status = e.listen ? client_watch(env, &leader, &e) : take_part(&e);
     }
+    health_end(&e.health);
     (void)zkr_leader_latch_destroy(e.held.latch);
     return held_end(&e.held, status);
 }

@@ -81,6 +81,27 @@ void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
     }
 }
 
+void held_set_fit(struct held *h, bool fit)
+{
+    (void)pthread_mutex_lock(&h->mu);
+    bool runs = h->group > 0;
+    h->unfit = !fit;
+    h->revoked = !fit && runs;
+    set_news(h);
+    (void)pthread_mutex_unlock(&h->mu);
+    if (fit || !runs) {
+        (void)zkr_leader_latch_set_fit(h->latch, fit);
+    }
+}
+
+static bool is_unfit(struct held *h)
+{
+    (void)pthread_mutex_lock(&h->mu);
+    bool unfit = h->unfit;
+    (void)pthread_mutex_unlock(&h->mu);
+    return unfit;
+}
+
 static struct held_reason loss_of(struct held *h)
 {
     (void)pthread_mutex_lock(&h->mu);
@@ -359,7 +380,7 @@ static int await_start(struct held *h)
     int64_t until = h->until == CLI_NEVER ? CLI_NEVER : h->until + CLIENT_GRACE_MS;
     for (;;) {
         int64_t valid = valid_for_ms(h);
-        if (loss_of(h).reason != 0 || valid <= 0) {
+        if (loss_of(h).reason != 0 || valid <= 0 || is_unfit(h)) {
             return HELD_AGAIN;
         }
         if (held_is_revoked(h)) {

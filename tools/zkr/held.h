@@ -66,6 +66,7 @@ struct held {
     pthread_mutex_t mu;
     struct held_reason loss; /* under mu, like the next two */
     bool revoked;
+    bool unfit;  /* to lead */
     pid_t group; /* of the command, 0 = none */
 };
 
@@ -100,6 +101,11 @@ void held_on_ticket(zkr_ticket *t, int state, void *held);
 void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held);
 void held_on_revoke(zkr_mutex *m, void *held);
 
+/**
+ * Whether it may lead, by one thread at a time. If not, a command that runs is ended as by a revocation; without one the
+ * latch leaves the queue.
+ */
+void held_set_fit(struct held *h, bool fit);
 /** Forgets a loss and a revocation, before the next grant. */
 void held_reset(struct held *h);
 /** Closes the client; see client_end(). Returns @status. */

@@ -16,7 +16,7 @@ _zkr() {
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --auth-file | \
             --acl | --tls | -w | --wait | --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --max-queue | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
+            --max-queue | --health | --every | --failures | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         -*) ;;
@@ -87,7 +87,8 @@ _zkr() {
             -o --close"
         ;;
     elect)
-        words="$global -i --id -c --command --once --no-guardian -l --listen --json"
+        words="$global -i --id -c --command --once --health --every --failures
+            --no-guardian -l --listen --json"
         ;;
     status)
         words="$global -q --json --watch"
