@@ -152,6 +152,8 @@ ZKT_CASE(a_neighbour_is_granted_by_the_release)
     int64_t last = 0, token;
     for (int i = 0; i < QUEUE; i++) {
         t[i] = ask(l, ZKR_FOREVER, NULL);
+        /* Those who find no parent ask again, and may come in behind later ones. */
+        ZKT_BECOMES(nodes_of(3), 3 * (i + 1), PATIENCE_MS);
     }
     ZKT_EVENTUALLY(zkt_watches() >= 3 * (QUEUE - 1), PATIENCE_MS);
     ZKT_MUST(zkr_ticket_wait(t[0], PATIENCE_MS));
