@@ -105,14 +105,17 @@ void zkr__open_later(zkr_client *c, const char *why)
 
 /*
  * The handle is given up, too, as libzookeeper already works with what it was told. To close it ends the session, which
- * may live at the servers, and whose holds are relied upon for as long as was promised. So it stays until then.
+ * may live at the servers, and whose holds are relied upon for as long as was promised; without probes, which promise
+ * nothing, as long as the servers would wait. So it stays until then.
  */
 static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
 {
     struct zkr__link *link = c->link;
     if (link->was_up) {
         if (c->stats.held > 0) {
-            link->close_at = zkr__from_boot(c, c->lease.until);
+            bool proved = c->options.lease_probe_ms >= 0;
+            link->close_at = proved ? zkr__from_boot(c, c->lease.until)
+                                    : zkr__now(c) + c->session_ms * ZKR__MS;
             zkr__log_slow(1);
         }
         zkr__session_over(c, why);

@@ -163,6 +163,7 @@ void zkr__log_speak(void)
 static void begin_child(void)
 {
     takers = NULL;
+    slow = 0;
     (void)pthread_mutex_init(&takers_mu, NULL);
     zoo_set_debug_level(paused_at);
 }

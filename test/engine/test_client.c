@@ -566,9 +566,12 @@ static void connect_twice(zkr_client *c, bool late)
 static void a_session_of_unknown_timeout_is_given_up(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) {
-        const bool late = i % 2 == 1, held = i / 2 == 1;
-        zkr_client *c = open_with(NULL);
+    zkr_client_options unproved = ZKR_CLIENT_OPTIONS_INIT;
+    unproved.lease_probe_ms = -1;
+    unproved.session_timeout_ms = ZKF_SESSION_MS;
+    for (int i = 0; i < 6; i++) {
+        const bool late = i % 2 == 1, held = i / 2 > 0, bound = i / 2 < 2;
+        zkr_client *c = open_with(bound ? NULL : &unproved);
         zkr_mutex *m = mutex_at(c, "/lock", NULL);
         zkf_pass(c, SECOND);
         const int64_t first = zkr_client_session_id(c);
@@ -576,7 +579,8 @@ static void a_session_of_unknown_timeout_is_given_up(void **state)
         const int64_t until =
             held ? zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t) : 0;
         connect_twice(c, late);
-        const int64_t promised = until - zkf_now() / ZKR__MS;
+        const int64_t promised =
+            bound ? until - zkf_now() / ZKR__MS : ZKF_SESSION_MS - 3 * SECOND / 2;
         assert_true((zkr_client_session_id(c) == first) == !late);
         assert_true(zkf_session_alive(first) == (!late || held));
         if (held) {

@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -68,10 +69,18 @@ static int read_status(const struct health *t, int fd, int64_t until)
     return n > 0 && cli_parse_int(text, 0, 255, &status) ? (int)status : -1;
 }
 
-/* As by waitpid(), also a group: orphans are ours. Others may have reaped it before. */
-static void reap(pid_t which)
+/*
+ * Kills the group of a check that is not over, and takes its processes, of which orphans are ours, too. One that hangs in
+ * the kernel is not waited for: that it hangs has to be known.
+ */
+static void end_group(pid_t group)
 {
-    while (waitpid(which, NULL, 0) > 0 || errno == EINTR) {
+    enum { MOST_MS = 200 };
+    const struct timespec turn = {.tv_nsec = 1000000};
+    const int64_t until = cli_now_ms() + MOST_MS;
+    (void)kill(-group, SIGKILL);
+    while (waitpid(-group, NULL, WNOHANG) >= 0 && cli_until(until) > 0) {
+        (void)nanosleep(&turn, NULL);
     }
 }
 
@@ -80,24 +89,27 @@ static const char *
 run_check(const struct health *t, int64_t until, char *buf, size_t size)
 {
     int ends[2];
-    pid_t pid = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return "cannot be run: too many open files";
+    }
+    pid_t pid = fork();
     if (pid == 0) {
         become(t, ends[1]);
     }
+    (void)close(ends[1]);
     if (pid < 0) {
-        (void)snprintf(buf, size, "cannot be run: %s", strerrordesc_np(errno));
-        return buf;
+        (void)close(ends[0]);
+        return "cannot be run: too many processes, or no memory";
     }
     (void)setpgid(pid, pid); /* as the child does: either may be first */
-    (void)close(ends[1]);
     int status = read_status(t, ends[0], until);
     (void)close(ends[0]);
     if (status < 0) {
-        (void)kill(-pid, SIGKILL);
-        reap(-pid);
-        return "did not end in time";
+        end_group(pid);
+        return cli_until(until) == 0 ? "did not end in time" : "was killed";
     }
-    reap(pid);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
     (void)snprintf(buf, size, "ended with status %d", status);
     return status == 0 ? NULL : buf;
 }
