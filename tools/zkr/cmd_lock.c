@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "any.h"
 #include "cli.h"
 #include "held.h"
 #include "text.h"
@@ -14,7 +15,8 @@
 static const char usage[] =
     "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
     "       zkr [OPTION]... lock [OPTION]... PATH -c 'SHELL TEXT'\n"
-    "       zkr [OPTION]... lock [OPTION]... PATH\n\n"
+    "       zkr [OPTION]... lock [OPTION]... PATH\n"
+    "       zkr [OPTION]... lock [OPTION]... --any PATH... [-- COMMAND]\n\n"
     "Runs COMMAND while holding the lock at PATH. Without one: prints the holder\n"
     "line, then holds until a signal or the end of its input.\n\n"
     "  -n, --nb, --nonblock          fail rather than wait\n"
@@ -28,6 +30,7 @@ static const char usage[] =
     "                                zkr(1)\n"
     "      --permits [N/]MAX         N permits, or 1, of the MAX of a semaphore\n"
     "      --also PATH               also this lock, all or none; may be repeated\n"
+    "      --any                     one of several locks, the first that is free\n"
     "      --on-revoke term|ignore   on 'zkr revoke', end the command and release\n"
     "                                (the default), or go on\n"
     "  -c, --command TEXT            give TEXT to the shell\n"
@@ -47,7 +50,8 @@ static const char usage[] =
     "  -o, --close                   accepted, no effect\n";
 
 struct lock {
-    const char **paths; /* PATH and those of --also: all of them or none */
+    const char *
+        *paths; /* PATH and those of --also, all of them or none; or those of --any */
     size_t path_count;
     int64_t permits, permits_max; /* 0: no --permits */
     bool shared, rw;              /* -s, --rw */
@@ -62,6 +66,7 @@ struct lock {
     zkr_rwlock *rwlock;
     zkr_semaphore *semaphore;
     zkr_multi_lock *multi;
+    struct any any;
     struct held held;
 };
 
@@ -158,28 +163,35 @@ static int take_options(struct lock *l)
         {"rw", 0, option_on, &l->rw, NULL},
         {"permits", 0, take_permits, l, permits_needs},
         {"also", 0, take_also, l, "a path"},
+        {"any", 0, option_on, &g->several, NULL},
         {"on-revoke", 0, take_on_revoke, &l->on_revoke, "term or ignore"},
         OPTIONS_END};
     int rc = options_command(g, usage, rows);
-    l->paths[0] = h->path = g->path;
-    l->path_count++;
+    h->path = g->path;
+    if (rc == OPTIONS_GO_ON && g->several && l->path_count > 0) {
+        return options_refuse(g, "--also takes all, --any one: which of them?");
+    }
+    for (size_t i = 0; i < g->path_count; i++) { /* those of --also are behind */
+        l->paths[i] = g->paths[i];
+    }
+    l->path_count += g->path_count;
     return rc;
 }
 
 /* Some options exclude each other. */
 static int check_kind(struct lock *l)
 {
-    bool sided = l->shared || l->rw, several = l->path_count > 1;
-    bool permits = l->permits_max > 0;
+    bool sided = l->shared || l->rw, any = l->held.env->globals.several;
+    bool several = !any && l->path_count > 1, permits = l->permits_max > 0;
     const char *fault = NULL;
-    if (several && (sided || permits)) {
-        fault = "--also takes exclusive locks alone: no -s, --rw or --permits";
+    if ((any || several) && (sided || permits)) {
+        fault = "--also and --any take exclusive locks alone: no -s, --rw or --permits";
     } else if (permits && sided) {
         fault = "--permits goes with neither -s nor --rw";
-    } else if (l->max_queue > 0 && (several || sided || permits)) {
+    } else if (l->max_queue > 0 && (any || several || sided || permits)) {
         fault =
-            "--max-queue goes with exclusive locks alone: no -s, --rw, --permits or "
-            "--also";
+            "--max-queue goes with one exclusive lock alone: no -s, --rw, --permits, "
+            "--also or --any";
     } else if (l->on_revoke && (several || permits)) {
         fault = "--on-revoke: a holder with --also or --permits is never asked to "
                 "release";
@@ -205,7 +217,7 @@ static int take_arguments(struct lock *l)
 
 /* --- the ticket --- */
 
-static int create_mutex(struct lock *l, zkr_client *c)
+static int create_mutexes(struct lock *l, zkr_client *c)
 {
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     zkr_rwlock_options both = ZKR_RWLOCK_OPTIONS_INIT;
@@ -214,6 +226,9 @@ static int create_mutex(struct lock *l, zkr_client *c)
     o.max_waiters = l->max_queue;
     o.on_revoke = both.on_revoke = ignored ? NULL : held_on_revoke;
     o.on_revoke_ctx = both.on_revoke_ctx = &l->held;
+    if (l->held.env->globals.several) {
+        return any_create(&l->any, &l->held, l->paths, l->path_count, &o);
+    }
     if (!l->shared && !l->rw) {
         return zkr_mutex_create(&l->mutex, c, l->held.path, &o);
     }
@@ -231,9 +246,9 @@ static int create(struct lock *l)
     permits.watch_node = several.watch_node = 1;
     return l->permits_max > 0 ? zkr_semaphore_create(&l->semaphore, c, l->held.path,
                                                      l->permits_max, &permits)
-           : l->path_count > 1
+           : l->path_count > 1 && !l->held.env->globals.several
                ? zkr_multi_lock_create(&l->multi, c, l->paths, l->path_count, &several)
-               : create_mutex(l, c);
+               : create_mutexes(l, c);
 }
 
 /* Joins the queue, and returns at once. Only -n makes a single try, which has no time limit in the library. */
@@ -252,15 +267,10 @@ static int ask(struct lock *l)
                : zkr_mutex_request(l->mutex, ms, held_on_ticket, h, &h->ticket);
 }
 
-/* Leaves the queue. No callback of the ticket runs afterwards. */
 static void give_back(struct lock *l)
 {
-    zkr_ticket *t = l->held.ticket;
-    if (t) {
-        (void)zkr_ticket_release(t);
-        (void)zkr_ticket_destroy(t); /* waits for a running callback */
-        l->held.ticket = NULL;
-    }
+    held_leave(&l->held);
+    any_leave(&l->any);
 }
 
 /* --- what others see as the owner --- */
@@ -348,6 +358,9 @@ static int conflict(const struct lock *l)
                     l->permits_max > 0
                         ? "too few permits of %.1000s are free; 'zkr status %.1000s' "
                           "shows who has them"
+                    : l->any.count > 0
+                        ? "%.1000s and the other paths are held by others; 'zkr status "
+                          "%.1000s' and so on show by whom"
                     : l->path_count > 1
                         ? "%.1000s, or a path of --also, is held by another; 'zkr "
                           "status %.1000s' and so on show by whom"
@@ -386,15 +399,21 @@ static int refuse(struct lock *l, int rc)
     return held && done ? conflict(l) : no_answer(l, done);
 }
 
+static int obtain(struct lock *l)
+{
+    struct held *h = &l->held;
+    int rc = ask(l);
+    return rc == ZKR_OK ? held_obtain(h, l->wait_ms == 0 ? h->until : CLI_NEVER)
+                        : cli_fail_rc(rc);
+}
+
 /* Joins the queue and waits. A lock that is lost before the command starts is queued for again. */
 static int get(struct lock *l)
 {
     struct held *h = &l->held;
     int status = HELD_AGAIN;
     while (status == HELD_AGAIN) {
-        int rc = ask(l);
-        status = rc == ZKR_OK ? held_obtain(h, l->wait_ms == 0 ? h->until : CLI_NEVER)
-                              : cli_fail_rc(rc);
+        status = l->any.count > 0 ? any_obtain(&l->any, l->wait_ms) : obtain(l);
         status = status == HELD_REFUSED ? refuse(l, h->refusal) : status;
         if (status != HELD_START) {
             give_back(l);
@@ -410,7 +429,8 @@ static int begin(struct lock *l)
     int64_t wait = l->wait_ms == 0 ? h->env->globals.connect_ms : l->wait_ms;
     h->until = wait == ZKR_FOREVER ? CLI_NEVER : h->started + wait;
     h->what = l->permits_max > 0 ? "permits of" : "lock on";
-    h->revocable = l->permits_max == 0 && l->path_count == 1;
+    h->revocable =
+        l->permits_max == 0 && (h->env->globals.several || l->path_count == 1);
     h->kill_after_ms = h->env->globals.command ? h->kill_after_ms : 0;
     char *owner = l->id ? NULL : owner_text(h->env->globals.command);
     int status = held_begin(h, owner ? owner : l->id);
@@ -435,6 +455,7 @@ static int run(struct lock *l)
     status = status == 0 ? get(l) : status;
     status = status == HELD_START ? held_use(&l->held, child_run) : status;
     give_back(l);
+    any_end(&l->any);
     (void)zkr_multi_lock_destroy(l->multi);
     (void)zkr_semaphore_destroy(l->semaphore);
     (void)zkr_rwlock_destroy(l->rwlock);

@@ -65,11 +65,16 @@ static void lose(struct held *h, const zkr_lost *lost)
 
 void held_on_ticket(zkr_ticket *t, int state, void *held)
 {
+    struct held *h = held;
     zkr_lost lost = {.reason = ZKR_LOST_LEASE};
     if (state == ZKR_TICKET_LOST) {
         (void)zkr_ticket_lost(t, &lost, sizeof(lost));
-        lose(held, &lost);
+        lose(h, &lost);
+        return;
     }
+    (void)pthread_mutex_lock(&h->mu);
+    set_news(h);
+    (void)pthread_mutex_unlock(&h->mu);
 }
 
 void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
@@ -367,7 +372,7 @@ bool held_sleep(const struct held *h, int other, int64_t ms)
     return fds[2].revents != 0;
 }
 
-static int refuse(struct held *h, int rc)
+int held_refuse(struct held *h, int rc)
 {
     h->refusal = rc;
     return HELD_REFUSED;
@@ -384,14 +389,14 @@ static int await_start(struct held *h)
             return HELD_AGAIN;
         }
         if (held_is_revoked(h)) {
-            return refuse(h, ZKR_OK);
+            return held_refuse(h, ZKR_OK);
         }
         int delay = cli_until(from);
         if (delay == 0 && is_ample(h, valid)) {
             return HELD_START;
         }
         if (delay == 0 && cli_until(until) == 0) {
-            return refuse(h, ZKR_ENOANSWER);
+            return held_refuse(h, ZKR_ENOANSWER);
         }
         int rest = delay > 0 ? (int)cli_lesser(delay, valid) : PROBE_MS;
         cli_alive();
@@ -462,11 +467,18 @@ int held_obtain(struct held *h, int64_t late)
     int rc = h->latch ? zkr_leader_latch_await(h->latch, ZKR_FOREVER) : await_ticket(h);
     int signo = signals_guard_end(&guard);
     if (signo || rc != ZKR_OK) {
-        return signo ? cli_exit_signal(signo) : refuse(h, rc);
+        return signo ? cli_exit_signal(signo) : held_refuse(h, rc);
     }
     h->granted = cli_now_ms();
     h->session_id = zkr_client_session_id(h->env->client);
     return read_grant(h) ? await_start(h) : HELD_AGAIN;
+}
+
+void held_leave(struct held *h)
+{
+    (void)zkr_ticket_release(h->ticket);
+    (void)zkr_ticket_destroy(h->ticket); /* waits for a running callback */
+    h->ticket = NULL;
 }
 
 /* --- without a command --- */

@@ -86,6 +86,10 @@ enum { HELD_START = -1, HELD_AGAIN = -2, HELD_REFUSED = -3 };
  * one of these, or an exit code, reported.
  */
 int held_obtain(struct held *h, int64_t late);
+/** Sets held.refusal. Returns HELD_REFUSED. */
+int held_refuse(struct held *h, int rc);
+/** Releases the ticket, or leaves the queue. No callback of the ticket runs afterwards. */
+void held_leave(struct held *h);
 /** Tells the service manager that zkr waits. */
 void held_say_waiting(const struct held *h);
 

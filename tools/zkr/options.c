@@ -274,11 +274,16 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
     if (rc != OPTIONS_GO_ON) {
         return rc;
     }
-    g->path = g->argv[optind];
+    char **words = g->argv + optind;
+    g->paths = words;
+    g->path = *words;
     if (!g->path) {
         return options_refuse(g, "which PATH?");
     }
-    char **words = g->argv + optind + 1;
+    do {
+        words++;
+        g->path_count++;
+    } while (g->several && *words && **words == '/');
     /* Like flock, zkr takes -c after PATH as well. */
     bool after =
         *words && (strcmp(*words, "-c") == 0 || strcmp(*words, "--command") == 0);
@@ -287,6 +292,9 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
     }
     if (after ? !words[1] || words[2] || g->text : g->text && *words) {
         return options_refuse(g, "-c needs one text, and no command besides");
+    }
+    if (g->several && *words && strcmp(*words, "--") != 0 && !after) {
+        return options_refuse(g, "-- stands between the paths of --any and COMMAND");
     }
     if (after || g->text) {
         use_shell(g, after ? words[1] : g->text);

@@ -82,7 +82,7 @@ _zkr() {
         ;;
     lock)
         words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e
-            --exclusive -s --shared --rw --permits --also --on-revoke -c --command -i --id
+            --exclusive -s --shared --rw --permits --also --any --on-revoke -c --command -i --id
             --kill-signal --kill-after --max-queue --lock-delay --min-hold --stats --no-guardian
             -o --close"
         ;;
