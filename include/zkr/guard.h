@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file guard.h
- * Writes to ZooKeeper that succeed only while the lock is held.
+ * Writes to ZooKeeper that succeed only while the lock is held. zkr_client_get() (node.h) reads what earlier holders wrote.
  *
  * This header is not part of zkr.h because it needs <zookeeper/zookeeper.h>.
  */

@@ -20,6 +20,7 @@
 #include <zkr/metrics.h>
 #include <zkr/multi_lock.h>
 #include <zkr/mutex.h>
+#include <zkr/node.h>
 #include <zkr/rwlock.h>
 #include <zkr/semaphore.h>
 #include <zkr/survey.h>

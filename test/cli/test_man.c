@@ -33,6 +33,8 @@ ZKT_CASE(words_are_completed)
         "exit 1; }\n"
         "}\n"
         "completes 'lock ls' l\n"
+        "completes once o\n"
+        "completes --every once --ev\n"
         "completes --recursive ls --rec\n"
         "completes 'open creator' lock --acl ''\n"
         "completes --min-hold --auth-file x lock --min\n"

@@ -37,6 +37,12 @@ static int client_wait_connected(void)
 
 static zkr_survey *found;
 
+static int client_get(void)
+{
+    zkr_node node;
+    return zkr_client_get(c, "/", NULL, 0, &node, sizeof(node));
+}
+
 static int survey_read(void)
 {
     return zkr_survey_read(c, "/", 0, &found);
@@ -179,6 +185,7 @@ static const struct {
 } blocking[] = {
     {"zkr_client_wait_connected", client_wait_connected},
     {"zkr_client_flush", client_flush},
+    {"zkr_client_get", client_get},
     {"zkr_client_dispatch", client_dispatch},
     {"zkr_client_close", client_close},
     {"zkr_mutex_acquire", mutex_acquire},

@@ -536,3 +536,145 @@ ZKT_BOTH_CASE(a_release_after_a_shutdown_writes_nothing)
         zkt_proxy_stop(p);
     }
 }
+
+/* --- reads --- */
+
+static int read_it(zkr_client *c, char *text, size_t size, zkr_node *node)
+{
+    return zkr_client_get(c, resource, text, size, node, sizeof(*node));
+}
+
+/* Through servers that lag as they may: who holds next reads what the last one wrote. */
+ZKT_BOTH_CASE(a_holder_reads_what_the_one_before_wrote)
+{
+    enum { TURNS = 20 };
+    zkt_ensemble *e = zkt_ensemble_start(3, NULL);
+    zkr_client *clients[3];
+    zkr_mutex *mutexes[3];
+    char text[16], read[16];
+    zkr_node node;
+    (void)snprintf(resource, sizeof(resource), "%s/resource", zkt_path());
+    const char *hosts = zkt_server_host(zkt_ensemble_server(e, 0));
+    assert_int_equal(zkt_create_path(hosts, zkt_path()), 0);
+    assert_int_equal(zkt_create(hosts, resource, "0", 0), 0);
+    for (int i = 0; i < 3; i++) {
+        clients[i] = zkt_client(zkt_server_host(zkt_ensemble_server(e, i)), SESSION_MS);
+        mutexes[i] = make_mutex(clients[i], 0);
+    }
+    for (int i = 0; i < TURNS; i++) {
+        ZKT_MUST(zkt_acquire(mutexes[i % 3], PATIENCE_MS));
+        ZKT_MUST(read_it(clients[i % 3], read, sizeof(read), &node));
+        assert_int_equal(strtol(read, NULL, 10), i);
+        (void)snprintf(text, sizeof(text), "%d.", i + 1);
+        ZKT_MUST(write_text(mutexes[i % 3], text, PATIENCE_MS, i % 2 == 0));
+        (void)zkt_release(mutexes[i % 3]);
+    }
+    for (int i = 0; i < 3; i++) {
+        zkt_destroy(mutexes[i]);
+        zkt_close(clients[i]);
+    }
+    zkt_ensemble_stop(e);
+}
+
+/* As much of the data as there is room for, and the rest of what is told. */
+ZKT_CASE(what_a_read_tells)
+{
+    struct stage s = begin(zkt_servers());
+    char text[8] = "-------", path[256];
+    zkr_node node, half = {.length = 7};
+    zkt_stat st;
+    zkr_stats before = {.requests = 0}, after = before;
+    zkr_client *reader = zkt_client(zkt_servers(), SESSION_MS);
+    ZKT_EVENTUALLY(zkt_all_answered(reader), PATIENCE_MS);
+    ZKT_MUST(zkr_client_stats(reader, &before, sizeof(before)));
+    ZKT_MUST(read_it(reader, text, sizeof(text), &node));
+    ZKT_MUST(zkr_client_stats(reader, &after, sizeof(after)));
+    assert_int_equal(after.requests - before.requests, 1);
+    assert_int_equal(zkt_get(zkt_servers(), resource, path, sizeof(path), &st), 0);
+    assert_string_equal(text, "old----");
+    assert_int_equal(node.length, 3);
+    assert_int_equal(node.version, 0);
+    assert_int_equal(node.czxid, st.czxid);
+    assert_int_equal(node.created_ms, st.ctime);
+    assert_int_equal(node.owner, 0);
+    write_it(s.m, "longer than 7");
+    ZKT_MUST(zkr_client_get(s.c, resource, text, 4, &half, sizeof(half.length)));
+    assert_string_equal(text, "long---");
+    assert_int_equal(half.length, 13);
+    ZKT_MUST(read_it(s.c, NULL, 0, &node));
+    assert_int_equal(node.version, 1);
+    ZKT_MUST(zkt_node_of(s.m, path, sizeof(path)));
+    ZKT_MUST(zkr_client_get(s.c, path, NULL, 0, &node, sizeof(node)));
+    assert_int_equal(node.owner, zkr_client_session_id(s.c));
+    ZKT_MUST(zkr_client_get(s.c, "/", NULL, 0, &node, sizeof(node)));
+    ZKT_MUST(zkt_release(s.m));
+    finish(&s);
+}
+
+ZKT_CASE(reads_that_fail_say_why)
+{
+    enum { ALL = 31, ALL_BUT_READ = 30 };
+    struct stage s = begin(zkt_servers());
+    zkr_node node = {.version = -7};
+    char text[8] = "-";
+    expect_code(zkr_client_get(s.c, "/no/such", text, 8, &node, sizeof(node)),
+                ZKR_ENONODE);
+    expect_code(zkr_client_get(s.c, NULL, text, 8, &node, sizeof(node)), ZKR_EINVAL);
+    expect_code(zkr_client_get(s.c, "a", text, 8, &node, sizeof(node)), ZKR_EINVAL);
+    expect_code(zkr_client_get(s.c, resource, NULL, 8, &node, sizeof(node)),
+                ZKR_EINVAL);
+    expect_code(zkr_client_get(s.c, resource, text, 8, NULL, sizeof(node)), ZKR_EINVAL);
+    expect_code(zkr_client_get(s.c, resource, text, 8, &node, 0), ZKR_EINVAL);
+    expect_code(zkr_client_get(NULL, resource, text, 8, &node, 0), ZKR_EINVAL);
+    assert_int_equal(zkt_set_acl(zkt_servers(), resource, ALL_BUT_READ), 0);
+    expect_code(read_it(s.c, text, sizeof(text), &node), ZKR_EAUTH);
+    assert_int_equal(zkt_set_acl(zkt_servers(), resource, ALL), 0);
+    ZKT_MUST(zkr_client_shutdown(s.c));
+    expect_code(read_it(s.c, text, sizeof(text), &node), ZKR_ECLOSED);
+    assert_int_equal(node.version, -7);
+    assert_string_equal(text, "-");
+    ZKT_MUST(zkt_release(s.m));
+    finish(&s);
+}
+
+/* The answer comes when the caller has given up: nothing of the caller's is touched. */
+ZKT_CASE(a_read_gives_up_in_time)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    char text[8] = "-";
+    zkr_node node = {.version = -7};
+    o.session_timeout_ms = SESSION_MS;
+    o.connect_timeout_ms = 300;
+    make_resource();
+    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
+    zkt_proxy_freeze(p, ZKT_TO_CLIENT);
+    expect_code(read_it(c, text, sizeof(text), &node), ZKR_ETIMEDOUT);
+    zkt_proxy_thaw(p, ZKT_TO_CLIENT);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    assert_int_equal(node.version, -7);
+    assert_string_equal(text, "-");
+    zkt_close(c);
+    zkt_proxy_stop(p);
+    zkt_delete_children(zkt_servers(), zkt_path());
+}
+
+static void read_in_a_life(void)
+{
+    char text[8];
+    zkr_node node;
+    zkr_client *c = zkt_client_if_memory();
+    if (c) {
+        int rc = read_it(c, text, sizeof(text), &node);
+        assert_true(rc == ZKR_OK || rc == ZKR_ENOMEM || rc == ZKR_ETIMEDOUT ||
+                    rc == ZKR_ECONNLOSS || rc == ZKR_ESESSION);
+        zkt_close(c);
+    }
+}
+
+ZKT_CASE(a_read_without_memory_fails)
+{
+    make_resource();
+    zkt_each_allocation_fails(10, read_in_a_life);
+    zkt_delete_children(zkt_servers(), zkt_path());
+}

@@ -18,7 +18,7 @@ struct env {
 };
 
 /** The subcommands, one a file. Each returns an exit code, reported. */
-int cmd_lock(struct env *env);
+int cmd_lock(struct env *env); /* of zkr once as well */
 int cmd_elect(struct env *env);
 int cmd_status(struct env *env);
 int cmd_ls(struct env *env);

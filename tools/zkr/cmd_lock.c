@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr lock: run a command while holding a lock. */
+/* zkr lock: run a command while holding a lock. zkr once: the same, if it has not succeeded lately. */
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "any.h"
 #include "cli.h"
 #include "held.h"
+#include "once.h"
 #include "text.h"
 
 static const char usage[] =
@@ -49,9 +50,24 @@ static const char usage[] =
     "      --verbose                 say how long it took and what is held\n"
     "  -o, --close                   accepted, no effect\n";
 
+static const char once_usage[] =
+    "usage: zkr [OPTION]... once --every PERIOD [OPTION]... PATH COMMAND "
+    "[ARGUMENT]...\n"
+    "       zkr [OPTION]... once --every PERIOD [OPTION]... PATH -c 'SHELL TEXT'\n\n"
+    "Runs COMMAND while holding the lock at PATH, unless it has succeeded within the\n"
+    "PERIOD, here or on another host. When it succeeds, that is recorded at PATH.\n\n"
+    "      --every PERIOD            seconds, or with a unit: 90, 30m, 1h, 1d\n"
+    "  -n, --nb, --nonblock          fail rather than wait while it runs elsewhere\n"
+    "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
+    "                                0 = -n\n"
+    "  -E, --conflict-exit-code N    exit code if it ran elsewhere; default 1\n"
+    "  -c, --command TEXT            give TEXT to the shell\n"
+    "      --verbose                 say why it was not run\n\n"
+    "The options of zkr lock for exclusive locks are there as well.\n";
+
 struct lock {
-    const char *
-        *paths; /* PATH and those of --also, all of them or none; or those of --any */
+    /* PATH and those of --also, all of them or none; or those of --any. */
+    const char **paths;
     size_t path_count;
     int64_t permits, permits_max; /* 0: no --permits */
     bool shared, rw;              /* -s, --rw */
@@ -67,6 +83,7 @@ struct lock {
     zkr_semaphore *semaphore;
     zkr_multi_lock *multi;
     struct any any;
+    struct once once;
     struct held held;
 };
 
@@ -134,11 +151,19 @@ static bool take_on_revoke(void *to, char *value)
     return strcmp(value, "ignore") == 0 || strcmp(value, "term") == 0;
 }
 
+static bool is_once(const struct lock *l)
+{
+    return strcmp(l->held.env->globals.subcommand, "once") == 0;
+}
+
 static int take_options(struct lock *l)
 {
     bool ignored;
     struct held *h = &l->held;
     struct globals *g = &h->env->globals;
+    const struct option_row every = {"every", 0, once_take_period, &l->once.every_ms,
+                                     "a period such as 90, 30m, 1h or 1d"};
+    const struct option_row none = OPTIONS_END;
     const struct option_row rows[] = {
         {"exclusive", 'x', option_off, &l->shared, NULL},
         {NULL, 'e', option_off, &l->shared, NULL},
@@ -165,8 +190,9 @@ static int take_options(struct lock *l)
         {"also", 0, take_also, l, "a path"},
         {"any", 0, option_on, &g->several, NULL},
         {"on-revoke", 0, take_on_revoke, &l->on_revoke, "term or ignore"},
+        is_once(l) ? every : none,
         OPTIONS_END};
-    int rc = options_command(g, usage, rows);
+    int rc = options_command(g, is_once(l) ? once_usage : usage, rows);
     h->path = g->path;
     if (rc == OPTIONS_GO_ON && g->several && l->path_count > 0) {
         return options_refuse(g, "--also takes all, --any one: which of them?");
@@ -184,7 +210,13 @@ static int check_kind(struct lock *l)
     bool sided = l->shared || l->rw, any = l->held.env->globals.several;
     bool several = !any && l->path_count > 1, permits = l->permits_max > 0;
     const char *fault = NULL;
-    if ((any || several) && (sided || permits)) {
+    if (is_once(l) && (any || several || sided || permits)) {
+        fault = "one exclusive lock alone: no -s, --rw, --permits, --also or --any";
+    } else if (is_once(l) && l->once.every_ms == 0) {
+        fault = "how often? --every PERIOD says it";
+    } else if (is_once(l) && !l->held.env->globals.command) {
+        fault = "which COMMAND?";
+    } else if ((any || several) && (sided || permits)) {
         fault = "--also and --any take exclusive locks alone: no -s, --rw or --permits";
     } else if (permits && sided) {
         fault = "--permits goes with neither -s nor --rw";
@@ -224,6 +256,7 @@ static int create_mutexes(struct lock *l, zkr_client *c)
     bool ignored = l->on_revoke && strcmp(l->on_revoke, "ignore") == 0;
     o.watch_node = both.watch_node = 1;
     o.max_waiters = l->max_queue;
+    o.persistent_parent = l->once.every_ms > 0; /* for the record */
     o.on_revoke = both.on_revoke = ignored ? NULL : held_on_revoke;
     o.on_revoke_ctx = both.on_revoke_ctx = &l->held;
     if (l->held.env->globals.several) {
@@ -407,6 +440,25 @@ static int obtain(struct lock *l)
                         : cli_fail_rc(rc);
 }
 
+/* Ends what once_begin() asks. */
+static void cancel(void *held)
+{
+    (void)zkr_ticket_release(((const struct held *)held)->ticket);
+}
+
+/* Of zkr once: see once_begin(). */
+static int begin_once(struct lock *l)
+{
+    struct signals_guard guard;
+    struct held *h = &l->held;
+    if (!signals_guard_begin(&guard, &h->env->signals, CLI_NEVER, cancel, h)) {
+        return cli_fail_thread();
+    }
+    int status = once_begin(&l->once, h);
+    int signo = signals_guard_end(&guard);
+    return signo ? cli_exit_signal(signo) : status;
+}
+
 /* Joins the queue and waits. A lock that is lost before the command starts is queued for again. */
 static int get(struct lock *l)
 {
@@ -415,6 +467,9 @@ static int get(struct lock *l)
     while (status == HELD_AGAIN) {
         status = l->any.count > 0 ? any_obtain(&l->any, l->wait_ms) : obtain(l);
         status = status == HELD_REFUSED ? refuse(l, h->refusal) : status;
+        if (status == HELD_START && is_once(l)) {
+            status = begin_once(l);
+        }
         if (status != HELD_START) {
             give_back(l);
             held_reset(h);
@@ -453,7 +508,10 @@ static int run(struct lock *l)
         status = held_connect(&l->held);
     }
     status = status == 0 ? get(l) : status;
-    status = status == HELD_START ? held_use(&l->held, child_run) : status;
+    if (status == HELD_START) {
+        status = held_use(&l->held, child_run);
+        status = once_end(&l->once, &l->held, status);
+    }
     give_back(l);
     any_end(&l->any);
     (void)zkr_multi_lock_destroy(l->multi);

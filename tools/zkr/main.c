@@ -12,6 +12,7 @@
 static const char usage[] =
     "usage: zkr [OPTION]... SUBCOMMAND [ARGUMENT]...\n\n"
     "  lock    run a command while holding a lock, as flock(1) does on one host\n"
+    "  once    run a command once in a period, on whichever host comes first\n"
     "  elect   run a command while being the leader, or watch who is\n"
     "  status  who holds a lock, and who waits for it\n"
     "  ls      the locks below a path\n"
@@ -39,8 +40,9 @@ static const char usage[] =
 static const struct {
     const char *name;
     int (*run)(struct env *env);
-} commands[] = {{"lock", cmd_lock}, {"elect", cmd_elect}, {"status", cmd_status},
-                {"ls", cmd_ls},     {"wait", cmd_wait},   {"revoke", cmd_revoke}};
+} commands[] = {{"lock", cmd_lock},     {"once", cmd_lock}, {"elect", cmd_elect},
+                {"status", cmd_status}, {"ls", cmd_ls},     {"wait", cmd_wait},
+                {"revoke", cmd_revoke}};
 
 static int run(struct env *env)
 {
@@ -54,8 +56,9 @@ static int run(struct env *env)
         return rc;
     }
     if (optind >= g->argc) {
-        return options_refuse(g, "which subcommand? lock, elect, status, ls, wait or "
-                                 "revoke");
+        return options_refuse(
+            g, "which subcommand? lock, once, elect, status, ls, wait or "
+               "revoke");
     }
     g->argc -= optind;
     g->argv += optind;

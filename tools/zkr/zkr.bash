@@ -39,7 +39,7 @@ _zkr() {
 
     # Options stand before PATH: behind it there is a command, or nothing.
     if [ "$operands" -ge 1 ]; then
-        if [[ $subcommand = @(lock|elect) ]]; then
+        if [[ $subcommand = @(lock|once|elect) ]]; then
             mapfile -t COMPREPLY < <(
                 compgen -W '-c --command' -- "$current"
                 compgen -c -- "$current"
@@ -78,7 +78,12 @@ _zkr() {
     local words=''
     case $subcommand in
     '')
-        words="$global lock elect status ls wait revoke"
+        words="$global lock once elect status ls wait revoke"
+        ;;
+    once)
+        words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code --every
+            --on-revoke -c --command -i --id --kill-signal --kill-after --max-queue --lock-delay
+            --min-hold --stats --no-guardian"
         ;;
     lock)
         words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e

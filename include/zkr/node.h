@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file node.h
+ * Reading a node of ZooKeeper that a lock protects.
+ */
+#ifndef ZKR_NODE_H
+#define ZKR_NODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkr/client.h>
+#include <zkr/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What zkr_client_get() tells of a node, besides its data. */
+typedef struct zkr_node {
+    size_t length; /**< of its data, in bytes */
+    int64_t
+        version; /**< of its data, for zoo_set_op_init() (guard.h); 0 = as it was made */
+    int64_t czxid;      /**< the transaction that made it */
+    int64_t created_ms; /**< when, by the clock of the leading server, since 1970 */
+    /** The session that it ends with; 0 = none. Servers do not tell a container from a persistent node. */
+    int64_t owner;
+} zkr_node;
+
+/**
+ * Read a node on the client's own session.
+ *
+ * A holder sees what each earlier holder wrote, under the guard or otherwise, before it released: the server that told of
+ * the release had done those writes before, and a session never goes back in time, whatever server it is connected to
+ * (ZooKeeper's order of a session). A read on a handle of your own may be older.
+ *
+ * @c          borrowed.
+ * @path       absolute, relative to the client's chroot.
+ * @data       filled with the first bytes of the node's data, not terminated; NULL with size 0.
+ * @size       bytes at @data.
+ * @node       filled on success; node.length may be more than @size.
+ * @node_size  sizeof(zkr_node).
+ *
+ * Returns ZKR_OK, ZKR_ENONODE (there is no such node), ZKR_EAUTH (you may not read it), ZKR_ETIMEDOUT
+ * (options.connect_timeout_ms of the client), ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ECLOSED (the client is shut down),
+ * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child).
+ *
+ * Blocks:   yes, at most options.connect_timeout_ms of the client.
+ * Threads:  any number at once.
+ * Session:  the read is not repeated when the connection is lost.
+ * Cost:     1 round trip.
+ * Curator:  getData().storingStatIn().   Since: 0.2.
+ */
+ZKR_API int zkr_client_get(zkr_client *c,
+                           const char *path,
+                           void *data,
+                           size_t size,
+                           zkr_node *node,
+                           size_t node_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "once.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <zkr/guard.h>
+
+#include "cli.h"
+#include "held.h"
+
+/* The first line of a record; a path without one is claimed by it. */
+static const char mark[] = "zkr once\n";
+
+enum { RECORD_ROOM = 256 };
+
+struct record {
+    char text[RECORD_ROOM];
+    zkr_node node;
+};
+
+bool once_take_period(void *every_ms, char *value)
+{
+    static const struct {
+        char letter;
+        int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    size_t length = strlen(value);
+    char *last = length > 0 ? value + length - 1 : value;
+    int64_t times = 1, *to = every_ms;
+    char unit = *last;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (unit == units[i].letter) {
+            times = units[i].seconds;
+            *last = '\0';
+        }
+    }
+    bool fine = cli_parse_seconds(value, to) && *to > 0 && *to <= INT64_MAX / 2 / times;
+    *last = unit;
+    *to = fine ? *to * times : 0;
+    return fine;
+}
+
+/* --- the record --- */
+
+static int read_record(const struct held *h, struct record *r)
+{
+    int rc = zkr_client_get(h->env->client, h->path, r->text, sizeof(r->text) - 1,
+                            &r->node, sizeof(r->node));
+    size_t most = sizeof(r->text) - 1;
+    if (rc == ZKR_OK) {
+        r->text[r->node.length < most ? r->node.length : most] = '\0';
+    }
+    return rc;
+}
+
+/* A number of the record; 0 = it has none. */
+static int64_t number(const struct record *r, const char *name)
+{
+    const char *at = strstr(r->text, name);
+    int64_t value = 0;
+    return at && sscanf(at + strlen(name), "%" SCNd64, &value) == 1 ? value : 0;
+}
+
+/*
+ * A container goes away when nobody uses it, and the record with it. Servers do not tell what is one, but once makes none:
+ * others have used a path that has no record when ours is not its first node.
+ */
+static const char *fault_of(const struct record *r, const struct held *h)
+{
+    static const char first[] = "-0000000000";
+    size_t length = strlen(h->node), tail = strlen(first);
+    if (r->node.length > 0) {
+        return strncmp(r->text, mark, strlen(mark)) == 0
+                   ? NULL
+                   : "it has data of others, which the record would replace";
+    }
+    return length > tail && strcmp(h->node + length - tail, first) == 0
+               ? NULL
+               : "others have used it, so servers may remove it when it is empty";
+}
+
+/* Replaces the record, if it still has the version that is known, and the lock is held. */
+static int write_record(struct once *o, const struct held *h, const char *text)
+{
+    struct Stat stat = {.version = 0};
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_set_op_init(&op, h->path, text, (int)strlen(text), o->version, &stat);
+    int rc = zkr_ticket_multi(h->ticket, 1, &op, &result,
+                              zkr_ticket_valid_for_ms(h->ticket));
+    o->version = rc == ZKR_OK ? stat.version : o->version;
+    return rc;
+}
+
+/* May it be asked again, as the lock is still held? */
+static bool may_ask_again(const struct held *h, int rc)
+{
+    return zkr_err_retriable(rc) && zkr_ticket_valid_for_ms(h->ticket) > 0;
+}
+
+/* --- before the command --- */
+
+/*
+ * A tenth of the period is left for jobs that start early or late. A record of the future is by a clock that was wrong, and
+ * does not count.
+ */
+static bool is_due(const struct once *o, const struct record *r)
+{
+    int64_t last = number(r, "\nasked_ms="), since = o->asked_ms - last;
+    return last == 0 || since >= o->every_ms - o->every_ms / 10 || since < -o->every_ms;
+}
+
+static int look(struct once *o, const struct held *h, struct record *r)
+{
+    zkr_node own;
+    int rc = read_record(h, r);
+    if (rc == ZKR_OK) {
+        rc = zkr_client_get(h->env->client, h->node, NULL, 0, &own, sizeof(own));
+    }
+    if (rc == ZKR_OK) {
+        o->asked_ms = own.created_ms;
+        o->version = (int)r->node.version;
+    }
+    return rc;
+}
+
+int once_begin(struct once *o, struct held *h)
+{
+    struct record r;
+    int rc;
+    do {
+        rc = look(o, h, &r);
+        const char *fault = rc == ZKR_OK ? fault_of(&r, h) : NULL;
+        if (fault) {
+            return cli_fail(CLI_PATH,
+                            "%.1000s cannot have a record: %s; use another path",
+                            h->path, fault);
+        }
+        if (rc == ZKR_OK && !is_due(o, &r)) {
+            if (h->env->globals.verbose) {
+                cli_note(
+                    "not due: it succeeded at %.1000s %.3f s before this was asked",
+                    h->path, (double)(o->asked_ms - number(&r, "\nasked_ms=")) / 1000);
+            }
+            return 0;
+        }
+        rc = rc == ZKR_OK ? write_record(o, h, r.node.length > 0 ? r.text : mark) : rc;
+    } while (may_ask_again(h, rc));
+    return rc == ZKR_OK                             ? HELD_START
+           : zkr_ticket_valid_for_ms(h->ticket) > 0 ? cli_fail_rc(rc)
+                                                    : HELD_AGAIN;
+}
+
+/* --- after it --- */
+
+int once_end(struct once *o, struct held *h, int status)
+{
+    struct record r;
+    char text[RECORD_ROOM];
+    if (o->every_ms == 0 || status != 0 || h->lost || h->ended) {
+        return status;
+    }
+    (void)snprintf(text, sizeof(text), "%sasked_ms=%" PRId64 "\ntoken=%" PRId64 "\n",
+                   mark, o->asked_ms, (int64_t)h->token);
+    int rc = write_record(o, h, text);
+    while (may_ask_again(h, rc)) { /* it may have been written */
+        rc = read_record(h, &r);
+        if (rc == ZKR_OK && strcmp(r.text, text) == 0) {
+            return status;
+        }
+        if (rc == ZKR_OK) {
+            o->version = (int)r.node.version;
+            rc = write_record(o, h, text);
+        }
+    }
+    if (rc == ZKR_OK) {
+        return status;
+    }
+    h->lost = zkr_ticket_valid_for_ms(h->ticket) == 0;
+    return cli_fail(
+        h->lost ? CLI_LOST : CLI_INTERNAL,
+        "the command succeeded, but that may not be recorded at %.1000s: %s; "
+        "it may run again within the period",
+        h->path, zkr_last_error()->message);
+}
