@@ -221,6 +221,9 @@ def failover(lab, rows):
             if after == "kill" and len(pair) == 2 and not row.void:
                 killed[row] = time.monotonic_ns()
                 pair[0].kill()
+        for row in guarded:  # while the others wait
+            with troubles(row):
+                kill_in_a_row(lab, row)
         for row, gone in killed.items():
             with troubles(row):
                 patience = 30 + row.scenario.ttl_ms / 1000
@@ -228,9 +231,6 @@ def failover(lab, rows):
                 row.values["kill"] = (next_one - gone) / 1e6
     finally:
         end_all(driver for pair in waiting.values() for driver in pair)
-    for row in guarded:
-        with troubles(row):
-            kill_in_a_row(lab, row)
 
 
 def start_taker(lab, row, path):

@@ -161,7 +161,9 @@ def summary(results, missing):
               lambda row: 1e6 / rate(row) if rate(row) else None),
              ("processes8", "8 processes (a second)", rate),
              ("processes8", "least / most of them", fairness),
-             ("failover", "after a kill (ms)", lambda row: value("kill")(row, None))]
+             ("failover", "after a kill (ms)", lambda row: value("kill")(row, None)),
+             ("failover30", "after a kill, leases of 30 s (ms)",
+              lambda row: value("kill")(row, None))]
     by_peer = {(row.scenario.key, row.peer.key): row for rows in results for row in rows}
     measured = {row.scenario.key for rows in results for row in rows}
     picks = [pick for pick in picks if pick[0] in measured]

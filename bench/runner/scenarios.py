@@ -52,6 +52,8 @@ SCENARIOS = [
              targets={"gozk": 2.8}),
     Scenario("failover", "holder or leader gone: until the next one, leases of 4 s", "failover",
              quick=True),
+    Scenario("failover30", "holder or leader gone: until the next one, leases of 30 s", "failover",
+             ttl_ms=30000),
     Scenario("command", "a command under a lock, free and wanted by 8", "command", quick=True),
     Scenario("free5ms", "free lock, 5 ms to the servers one way", own=True, hold_us=0,
              delay_ms=5, quick=True),
@@ -75,8 +77,6 @@ SCENARIOS = [
     Scenario("rw", "a read-write lock, 7 processes read and 1 writes", lock="rw", processes=8),
     Scenario("semaphore", "a semaphore of 3, 8 processes", lock="semaphore", permits=3,
              processes=8),
-    Scenario("failover30", "holder or leader gone: until the next one, leases of 30 s", "failover",
-             ttl_ms=30000),
     Scenario("try", "try on a lock that is held", "try"),
     Scenario("idle", "a lock held and nothing done, leases of 10 s", "idle"),
 ]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr status of a lock that Curator holds or waits for. Arguments: curator_peer.bsh, zkr. */
+/* zkr beside Curator: status of a lock that Curator holds or waits for, elect --yield. Arguments: curator_peer.bsh, zkr. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,4 +74,28 @@ ZKT_CASE(curator_is_shown_holding_and_waiting)
     cli_stop(&ours, SIGTERM);
     peer_expect(j, "true");
     peer_ask(j, "release", "ok");
+}
+
+/* A latch of Curator gets its turn when a zkr is asked to step down. It does not step down itself, nor lose its place. */
+ZKT_CASE(curator_leads_when_zkr_yields)
+{
+    struct peer *j = peer_start(CURATOR);
+    struct cli ours, ask;
+    CLI_START(&ours, "elect", "-i", "ours", zkt_path(), "sh", "-c",
+              "echo leads; exec sleep 60");
+    ZKT_EVENTUALLY(strcmp(cli_out(&ours), "leads\n") == 0, CLI_PATIENCE_MS);
+    peer_ask(j, "start theirs", "ok");
+    ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
+    CLI_START(&ask, "elect", "--yield", zkt_path());
+    assert_int_equal(cli_wait(&ask), 0);
+    assert_non_null(strstr(cli_out(&ask), "\nleads: theirs, token "));
+    peer_ask(j, "leads 10000", "true");
+    ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
+    assert_int_equal(CLI("elect", "--yield", "-w1", "--to", "ours", zkt_path()), 1);
+    peer_ask(j, "leads 0", "true");
+    peer_ask(j, "leader", "theirs");
+    assert_string_equal(cli_out(&ours), "leads\n");
+    peer_ask(j, "stop", "ok");
+    ZKT_EVENTUALLY(strcmp(cli_out(&ours), "leads\nleads\n") == 0, CLI_PATIENCE_MS);
+    cli_stop(&ours, SIGTERM);
 }

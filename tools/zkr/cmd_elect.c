@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr elect: run a command while leading, or tell who leads. */
+/* zkr elect: run a command while leading, tell who leads, or ask the leader to step down. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -7,6 +7,7 @@
 #include "health.h"
 #include "held.h"
 #include "view.h"
+#include "yield.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... elect [OPTION]... PATH COMMAND [ARGUMENT]...\n"
@@ -25,6 +26,11 @@ static const char usage[] =
     "has\n"
     "                 timed out\n"
     "  -l, --listen   print the leader, now and at each change, without taking part\n"
+    "      --yield    ask the leader to end its command and step down, and wait until\n"
+    "                 another leads\n"
+    "      --to ID    with --yield: all others let this candidate pass\n"
+    "  -w, --wait SEC with --yield: wait at most this long; status 1 if none leads "
+    "then\n"
     "      --json     with -l: lines of JSON, see zkr(1)\n"
     "      --verbose  say how long it took and what is held\n";
 
@@ -32,9 +38,12 @@ enum { EVERY_MS = 5000, FAILURES = 3 };
 
 struct elect {
     const char *id;
-    bool listen, json;
+    bool listen, json, asks; /* asks: --yield */
+    const char *to;
+    int64_t wait_ms; /* with --yield; or ZKR_FOREVER */
 
     struct health health;
+    struct yield yield;
     struct held held;
     int64_t shown; /* -l: token of the leader printed last, 0 = nobody, -1 = none yet */
 };
@@ -62,17 +71,27 @@ static int take_arguments(struct elect *e)
         {"every", 0, take_pause, &e->health.every_ms, "seconds, more than 0"},
         {"failures", 0, take_failures, &e->health.failures, "a number from 1 on"},
         {"no-guardian", 0, option_on, &e->held.no_guardian, NULL},
+        {"yield", 0, option_on, &e->asks, NULL},
+        {"to", 0, option_text, &e->to, "the id of a candidate"},
+        {"wait", 'w', option_seconds, &e->wait_ms, "seconds"},
         OPTIONS_END};
     int rc = options_command(g, usage, rows);
     e->held.path = g->path;
     struct health *health = &e->health;
     bool checks = health->every_ms > 0 || health->failures > 0;
-    bool takes_part = g->command || e->held.once || e->id || e->held.no_guardian ||
-                      health->check || checks;
-    if (rc == OPTIONS_GO_ON && e->listen && takes_part) {
+    bool takes_part = g->command || e->held.once || e->id || health->check || checks;
+    bool asking = e->to || e->wait_ms != ZKR_FOREVER;
+    if (rc == OPTIONS_GO_ON && e->listen &&
+        (takes_part || asking || e->asks || e->held.no_guardian)) {
         return options_refuse(g, "-l goes with --json and PATH alone");
     }
-    if (rc == OPTIONS_GO_ON && !e->listen && (!g->command || e->json)) {
+    if (rc == OPTIONS_GO_ON && e->asks && (takes_part || e->json)) {
+        return options_refuse(g, "--yield goes with --to, -w and PATH alone");
+    }
+    if (rc == OPTIONS_GO_ON && asking && !e->asks) {
+        return options_refuse(g, "--to and -w go with --yield");
+    }
+    if (rc == OPTIONS_GO_ON && !e->listen && !e->asks && (!g->command || e->json)) {
         return options_refuse(g,
                               !g->command ? "which COMMAND?" : "--json goes with -l");
     }
@@ -118,11 +137,13 @@ static int lead(struct elect *e)
     int status = rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
     while (status == HELD_AGAIN) {
         status = held_obtain(h, CLI_NEVER);
+        status = status == HELD_START ? yield_look(&e->yield) : status;
     }
     status = status == HELD_REFUSED ? cli_fail_rc(h->refusal) : status;
     if (status == HELD_START) {
         status = held_use(h, child_run);
     }
+    yield_rest(&e->yield);
     (void)zkr_leader_latch_stop(e->held.latch, ZKR_LATCH_SILENT);
     return status;
 }
@@ -147,6 +168,7 @@ static int take_part(struct elect *e)
     struct held *h = &e->held;
     int status = held_connect(h);
     status = status == 0 ? health_begin(&e->health) : status;
+    status = status == 0 ? yield_begin(&e->yield) : status;
     while (status == 0) {
         status = lead(e);
         if (h->last) {
@@ -155,6 +177,19 @@ static int take_part(struct elect *e)
         status = rest_until(h, h->started + LEAST_TERM_MS);
     }
     return status;
+}
+
+/* --- asking --- */
+
+static int ask(struct elect *e)
+{
+    struct held *h = &e->held;
+    if (e->wait_ms != ZKR_FOREVER) {
+        h->until = cli_now_ms() + e->wait_ms;
+    }
+    int status = held_begin(h, NULL);
+    status = status == 0 ? held_connect(h) : status;
+    return status == 0 ? yield_ask(h, e->to) : status;
 }
 
 /* --- listening --- */
@@ -190,23 +225,24 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 int cmd_elect(struct env *env)
 {
     static const struct client_watch leader = {wait_change, show, NULL};
-    struct elect e = {.shown = -1};
+    struct elect e = {.shown = -1, .wait_ms = ZKR_FOREVER};
     e.held = (struct held){.env = env,
                            .what = "leadership of",
                            .kill_signal = SIGTERM,
                            .kill_after_ms = -1,
                            .until = CLI_NEVER};
-    e.health.held = &e.held;
+    e.health.held = e.yield.held = &e.held;
     int status = take_arguments(&e);
     if (status != OPTIONS_GO_ON) {
         return status;
     }
-    env->signals.users_ignored = !e.listen;
-    status = begin(&e);
-    if (status == 0) {
+    env->signals.users_ignored = !e.listen && !e.asks;
+    status = e.asks ? ask(&e) : begin(&e);
+    if (status == 0 && !e.asks) {
         status = e.listen ? client_watch(env, &leader, &e) : take_part(&e);
     }
     health_end(&e.health);
+    yield_end(&e.yield);
     (void)zkr_leader_latch_destroy(e.held.latch);
     return held_end(&e.held, status);
 }

@@ -86,6 +86,15 @@ void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
     }
 }
 
+void held_on_contenders(zkr_leader_latch *latch, void *held)
+{
+    struct held *h = held;
+    (void)latch;
+    (void)pthread_mutex_lock(&h->mu);
+    set_news(h);
+    (void)pthread_mutex_unlock(&h->mu);
+}
+
 void held_set_fit(struct held *h, bool fit)
 {
     (void)pthread_mutex_lock(&h->mu);

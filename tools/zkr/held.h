@@ -104,6 +104,8 @@ int held_use(struct held *h, int (*run)(struct held *h));
 void held_on_ticket(zkr_ticket *t, int state, void *held);
 void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held);
 void held_on_revoke(zkr_mutex *m, void *held);
+/** Wakes held_sleep(). */
+void held_on_contenders(zkr_leader_latch *latch, void *held);
 
 /**
  * Whether it may lead, by one thread at a time. If not, a command that runs is ended as by a revocation; without one the

@@ -16,7 +16,7 @@ _zkr() {
         case $word in
         -z | --servers | -t | --session-timeout | --connect-timeout | --auth | --auth-file | \
             --acl | --tls | -w | --wait | --timeout | -E | --conflict-exit-code | -i | --id | --kill-signal | --kill-after | \
-            --max-queue | --health | --every | --failures | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
+            --max-queue | --health | --every | --failures | --to | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
         -*) ;;
@@ -93,7 +93,7 @@ _zkr() {
         ;;
     elect)
         words="$global -i --id -c --command --once --health --every --failures
-            --no-guardian -l --listen --json"
+            --no-guardian -l --listen --json --yield --to -w --wait"
         ;;
     status)
         words="$global -q --json --watch"
