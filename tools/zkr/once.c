@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <zkr/guard.h>
@@ -59,8 +60,7 @@ static int read_record(const struct held *h, struct record *r)
 static int64_t number(const struct record *r, const char *name)
 {
     const char *at = strstr(r->text, name);
-    int64_t value = 0;
-    return at && sscanf(at + strlen(name), "%" SCNd64, &value) == 1 ? value : 0;
+    return at ? strtoll(at + strlen(name), NULL, 10) : 0;
 }
 
 /*
