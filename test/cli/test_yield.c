@@ -125,7 +125,7 @@ ZKT_CASE(the_one_that_is_named_leads)
     ZKT_BECOMES(cli_queue(), 4, CLI_PATIENCE_MS);
     assert_non_null(strstr(CLI_SAYS("elect", "--yield", "--to=d", zkt_path()),
                            "leads already: d, token "));
-    assert_int_equal(CLI("elect", "--yield", "--to", "b", zkt_path()), 0);
+    assert_int_equal(CLI("elect", "--yield", zkt_path(), "--to", "b"), 0);
     wait_leaders(&s, "adb");
     ZKT_BECOMES(cli_queue(), 4, CLI_PATIENCE_MS);
     end(&s);
@@ -242,6 +242,8 @@ ZKT_CASE(mistakes_in_requests_are_refused)
 {
     CLI_REFUSED(64, "elect", "--yield");
     CLI_REFUSED(64, "elect", "--yield", "/a", "true");
+    CLI_REFUSED(64, "elect", "--yield", "/a", "--to", "b", "true");
+    CLI_REFUSED(64, "elect", "--yield", "-c", "true", "/a");
     CLI_REFUSED(64, "elect", "--yield", "--json", "/a");
     CLI_REFUSED(64, "elect", "--yield", "-l", "/a");
     CLI_REFUSED(64, "elect", "--yield", "--once", "/a");

@@ -38,7 +38,7 @@ enum { EVERY_MS = 5000, FAILURES = 3 };
 
 struct elect {
     const char *id;
-    bool listen, json, asks; /* asks: --yield */
+    bool listen, json;
     const char *to;
     int64_t wait_ms; /* with --yield; or ZKR_FOREVER */
 
@@ -71,7 +71,7 @@ static int take_arguments(struct elect *e)
         {"every", 0, take_pause, &e->health.every_ms, "seconds, more than 0"},
         {"failures", 0, take_failures, &e->health.failures, "a number from 1 on"},
         {"no-guardian", 0, option_on, &e->held.no_guardian, NULL},
-        {"yield", 0, option_on, &e->asks, NULL},
+        {"yield", 0, option_on, &g->alone, NULL},
         {"to", 0, option_text, &e->to, "the id of a candidate"},
         {"wait", 'w', option_seconds, &e->wait_ms, "seconds"},
         OPTIONS_END};
@@ -79,19 +79,20 @@ static int take_arguments(struct elect *e)
     e->held.path = g->path;
     struct health *health = &e->health;
     bool checks = health->every_ms > 0 || health->failures > 0;
-    bool takes_part = g->command || e->held.once || e->id || health->check || checks;
+    bool takes_part =
+        g->command || g->text || e->held.once || e->id || health->check || checks;
     bool asking = e->to || e->wait_ms != ZKR_FOREVER;
     if (rc == OPTIONS_GO_ON && e->listen &&
-        (takes_part || asking || e->asks || e->held.no_guardian)) {
+        (takes_part || asking || g->alone || e->held.no_guardian)) {
         return options_refuse(g, "-l goes with --json and PATH alone");
     }
-    if (rc == OPTIONS_GO_ON && e->asks && (takes_part || e->json)) {
+    if (rc == OPTIONS_GO_ON && g->alone && (takes_part || e->json)) {
         return options_refuse(g, "--yield goes with --to, -w and PATH alone");
     }
-    if (rc == OPTIONS_GO_ON && asking && !e->asks) {
+    if (rc == OPTIONS_GO_ON && asking && !g->alone) {
         return options_refuse(g, "--to and -w go with --yield");
     }
-    if (rc == OPTIONS_GO_ON && !e->listen && !e->asks && (!g->command || e->json)) {
+    if (rc == OPTIONS_GO_ON && !e->listen && !g->alone && (!g->command || e->json)) {
         return options_refuse(g,
                               !g->command ? "which COMMAND?" : "--json goes with -l");
     }
@@ -236,9 +237,9 @@ int cmd_elect(struct env *env)
     if (status != OPTIONS_GO_ON) {
         return status;
     }
-    env->signals.users_ignored = !e.listen && !e.asks;
-    status = e.asks ? ask(&e) : begin(&e);
-    if (status == 0 && !e.asks) {
+    env->signals.users_ignored = !e.listen && !env->globals.alone;
+    status = env->globals.alone ? ask(&e) : begin(&e);
+    if (status == 0 && !env->globals.alone) {
         status = e.listen ? client_watch(env, &leader, &e) : take_part(&e);
     }
     health_end(&e.health);

@@ -280,6 +280,13 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
     if (!g->path) {
         return options_refuse(g, "which PATH?");
     }
+    if (g->alone) {
+        optind++;
+        rc = options_take(g, usage, r);
+        return rc == OPTIONS_GO_ON && g->argv[optind]
+                   ? options_refuse(g, "one PATH, please")
+                   : rc;
+    }
     do {
         words++;
         g->path_count++;

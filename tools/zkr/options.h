@@ -94,6 +94,7 @@ struct globals {
     int argc;               /* of what getopt_long() reads */
     char **argv;
     bool several; /* PATH... up to "--", instead of one */
+    bool alone;   /* PATH without COMMAND: options may follow it */
     const char *path;
     char **paths; /* the words that are the paths; the first is path */
     size_t path_count;
@@ -163,7 +164,7 @@ bool option_seconds(void *to, char *value);
 int options_take(struct globals *g, const char *usage, const struct option_row *rows);
 /** The same, and then g->path, with nothing behind it. It may be left out if it is set before. */
 int options_path(struct globals *g, const char *usage, const struct option_row *rows);
-/** The same, and then g->path, or if g->several is set now g->paths, and perhaps g->command. */
+/** The same, and then what g->several and g->alone, set by an option, ask for; else g->path and perhaps g->command. */
 int options_command(struct globals *g, const char *usage, const struct option_row *r);
 /** Takes the settings of the environment and the file, then checks that g->path can be locked. */
 int options_settle(struct globals *g);
