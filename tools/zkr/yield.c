@@ -95,20 +95,37 @@ static void set_term(struct yield *y, int64_t term, bool over)
     signal_fd(y->wake);
 }
 
-/* Looks once. False: the servers could not be asked, and have to be asked again. *told: the term for which that is said. */
+/*
+ * Looks once, on behalf of @term, which may be over meanwhile. False: the servers could not be asked, and have to be asked
+ * again. *told: the term for which it is said.
+ */
 static bool
 look(struct yield *y, zkr_leader_latch *observer, int64_t term, int64_t *told)
 {
-    bool over;
     zkr_contenders *list = NULL;
     int rc = zkr_leader_latch_participants(observer, &list);
-    if (*told != term && is_asked(list, term) && term_of(y, &over) == term) {
+    bool asked = *told != term && is_asked(list, term);
+    zkr_contenders_free(list);
+    (void)pthread_mutex_lock(&y->mu);
+    if (asked && y->term == term) {
         *told = term;
-        cli_note("asked to let another lead at %.1000s", y->held->path);
         held_on_revoke(NULL, y->held);
     }
-    zkr_contenders_free(list);
+    y->seen = zkr_err_retriable(rc) ? y->seen : term;
+    (void)pthread_mutex_unlock(&y->mu);
+    if (*told == term && asked) {
+        cli_note("asked to let another lead at %.1000s", y->held->path);
+    }
     return !zkr_err_retriable(rc);
+}
+
+/* Has the thread looked in this term? */
+static bool has_looked(struct yield *y, int64_t term)
+{
+    (void)pthread_mutex_lock(&y->mu);
+    bool looked = y->seen == term;
+    (void)pthread_mutex_unlock(&y->mu);
+    return looked;
 }
 
 /* One term after the other. Without a term nothing is asked. */
@@ -165,11 +182,12 @@ int yield_look(struct yield *y)
     struct held *h = y->held;
     bool looked = false;
     int signo = 0;
-    drain(y->looked);
     set_term(y, h->token, false);
     while (!looked && signo == 0 && zkr_leader_latch_has_leadership(h->latch)) {
         int64_t valid = zkr_leader_latch_valid_for_ms(h->latch);
-        looked = held_sleep(h, y->looked, cli_alive_rest(valid));
+        (void)held_sleep(h, y->looked, cli_alive_rest(valid));
+        drain(y->looked);
+        looked = has_looked(y, h->token);
         cli_alive();
         signo = signals_stop(&h->env->signals);
     }

@@ -25,6 +25,7 @@ struct yield {
 
     pthread_mutex_t mu; /* of the next ones */
     int64_t term;       /* token of the term; 0 = there is none */
+    int64_t seen;       /* the term for which the thread has looked */
     bool over;
 };
 
