@@ -10,7 +10,7 @@ root=$1 build=$2 stage=$3 libdir=$4 cc=$5
 tmp=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$tmp"' EXIT
 mkdir "$tmp/bin"
-for program in rsync make refresh-mirror move-it scheduler backup-all git; do
+for program in rsync make refresh-mirror move-it flash-it run-tests report scheduler backup-all git; do
     # shellcheck disable=SC2016 # it is the stand-in that looks at these
     printf '#!/bin/sh\necho "${0##*/} ran under ${ZKR_LOCK_PATH-no lock}" >>"%s/ran"\n' "$tmp" >"$tmp/bin/$program"
     chmod +x "$tmp/bin/$program"
@@ -32,9 +32,16 @@ with_our_server() {
 
 # line TEXT: one command, as a shell takes it.
 line() {
-    local text=$1 holder=
+    local text=$1 path=${1##* } holder=
     echo "+ $text"
     case $text in
+    'zkr elect --yield --to db2 '*) # somebody leads, and db2 waits
+        zkr elect --once -i db1 "$path" sleep 100 &
+        until zkr status -q "$path"; do sleep 0.05; done
+        zkr elect --once -i db2 "$path" sleep 2 &
+        holder=$!
+        until zkr status --json "$path" | grep -q '"waiting":1'; do sleep 0.05; done
+        ;;
     'zkr elect '*) text="zkr elect --once ${text#zkr elect }" ;; # else it leads until it is stopped
     'zkr revoke '*) # somebody has to hold what is taken away
         zkr lock "${text##* }" sleep 100 &
@@ -77,10 +84,12 @@ SH
     'export ZKR_SERVERS='*)
         with_our_server <"$1" | sed -e 's/ *#.*//' | while IFS= read -r text; do line "$text"; done
         diff <(sort ran) - <<'RAN' || fail 'README.md: not what its block says'
+flash-it ran under /boards/1
 make ran under /builds
 make ran under /mirror
 move-it ran under /a
 refresh-mirror ran under /mirror
+report ran under /jobs/report
 rsync ran under /locks/backup
 scheduler ran under /services/scheduler
 RAN
@@ -129,7 +138,7 @@ examples=$(sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$root/tools/zkr/zkr.1" |
 while IFS= read -r text; do
     line "$text" </dev/null
 done <<<"$examples"
-for program in make rsync git scheduler; do
+for program in make rsync git scheduler run-tests; do
     grep -q "^$program ran under /" ran || fail "zkr.1: $program did not run"
 done
 rm ran
