@@ -155,8 +155,9 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
  * @ahead  filled on success: 0 = held, 1 = next.
  *
  * The number may be out of date: a client looks when it enters the queue, and when its turn comes near. Until then those
- * that leave in the middle are counted on; nobody comes in front. Of a multi-lock it is the longest of its queues, of
- * permits the number of requests in front at the gate.
+ * that leave in the middle are counted on; nobody comes in front. With options.tell_ahead
+ * of the client, the nearest in front is known to be the only one as soon as its node says since when it holds. Of a multi-lock it is the longest of its queues, of permits the number of requests
+ * in front at the gate.
  *
  * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
  * child), ZKR_EINVAL.
@@ -166,6 +167,27 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
  * Curator:  none.   Since: 0.2.
  */
 ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
+
+/**
+ * Who is right in front of a ticket, by what the client has seen when it last looked there. Needs options.tell_ahead of the
+ * client.
+ *
+ * @t    borrowed.
+ * @out  filled on success: a list of one, owned by the caller, for zkr_contenders_free().
+ *
+ * A waiting client watches the node in front of its own, and reads it with that. It reads again when the node changes, as
+ * when its holder writes since when it holds. `holds` is true if that node was the first in the queue. Behind a ticket or
+ * thread of the same client the list tells of that one, with a `created_ms` of 0. Node data of more than 512 bytes are left
+ * out. Of a multi-lock it is the one in front in its longest queue.
+ *
+ * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet; the ticket waits for permits, and not for a node; or the client
+ * has no tell_ahead), ZKR_ESTATE (the ticket does not wait, or in a forked child), ZKR_ENOMEM, ZKR_EINVAL.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out);
 
 /**
  * Why a ticket is not held.

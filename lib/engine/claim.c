@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "engine/contender.h"
 #include "engine/directory.h"
 #include "session/bound.h"
 
@@ -239,7 +240,21 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim)
     if (zkr__path_watches(&claim->ahead_watcher)) {
         zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
     }
+    zkr__mem_free(claim->seen);
+    claim->seen = NULL;
     forget_before(claim);
+}
+
+/* A node that says since when it holds has nobody in front, unless it is a reader's. */
+static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    enum zkr__name_kind kind;
+    int64_t sequence;
+    const char *path = zkr__path_watched(&claim->ahead_watcher);
+    bool first = path && claim->seen && claim->seen->holds &&
+                 zkr__name_parse(zkr__path_name(path), &kind, &sequence) &&
+                 kind != ZKR__NAME_READ;
+    return first ? 1 : claim->place;
 }
 
 int64_t zkr__claim_place(const struct zkr__claim *claim)
@@ -249,7 +264,7 @@ int64_t zkr__claim_place(const struct zkr__claim *claim)
         claim = claim->ahead;
         ours++;
     }
-    return claim->k.phase == ZKR__PARKED ? ours + claim->place : ours;
+    return claim->k.phase == ZKR__PARKED ? ours + in_front(claim) : ours;
 }
 
 bool zkr__claim_stands_behind(const struct zkr__claim *claim, const char *name)

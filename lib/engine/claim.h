@@ -75,6 +75,8 @@ struct zkr__claim {
     struct zkr__claim *behind;                    /* list: the claims behind this one */
     struct zkr__claim *behind_prev, *behind_next; /* in the list of the claim ahead */
     struct zkr__path_watcher ahead_watcher;
+    /* What the node ahead said when it was last read; NULL = not known, or a claim of this client. */
+    struct zkr__seen *seen;
     /* The watcher of the node before the node ahead. NULL = that node is not watched. */
     struct zkr__before *before;
 

@@ -622,6 +622,8 @@ static void on_ahead(struct zkr__claim *claim,
         e->kind = ZKR__EV_AHEAD_MISSING;
     }
     claim->guessed = claim->guessed && answer->code != ZKR_OK;
+    zkr__mem_free(claim->seen);
+    claim->seen = claim->q->c->options.tell_ahead ? zkr__contender_see(answer) : NULL;
 }
 
 /* --- the end --- */

@@ -177,6 +177,25 @@ void zkr__contender_drop(zkr_contender *entry)
     entry->node = entry->owner = entry->fields = NULL;
 }
 
+struct zkr__seen *zkr__contender_see(const struct zkr__answer *answer)
+{
+    size_t len =
+        answer->data && answer->data_len <= ZKR__SEEN_MAX ? answer->data_len : 0;
+    struct zkr__seen *seen =
+        answer->code == ZKR_OK ? zkr__mem_alloc(sizeof(*seen) + len) : NULL;
+    if (seen) {
+        *seen = (struct zkr__seen){.owner = answer->owner,
+                                   .created_ms = answer->created_ms,
+                                   .czxid = answer->czxid,
+                                   .holds = zkr__has_metadata(answer->data, len),
+                                   .data_len = len};
+    }
+    if (seen && len > 0) {
+        memcpy(seen->data, answer->data, len);
+    }
+    return seen;
+}
+
 /* --- the data of our own nodes --- */
 
 /* Bytes of @owner that leave room for a field behind them: of several lines, whole ones, so that fields stay fields. */

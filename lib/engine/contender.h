@@ -24,6 +24,18 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
 /* Free what the entry points to; NULLs are fine. */
 void zkr__contender_drop(zkr_contender *entry);
 
+/* What a successful GET told. */
+struct zkr__seen {
+    int64_t owner, created_ms, czxid;
+    bool holds; /* it has holder metadata */
+    size_t data_len;
+    char data[];
+};
+
+/* Keep what @answer tells, without data of more than ZKR__SEEN_MAX bytes. NULL: it failed, or no memory. Free it. */
+enum { ZKR__SEEN_MAX = 512 };
+struct zkr__seen *zkr__contender_see(const struct zkr__answer *answer);
+
 struct zkr__claim;
 
 /* Room for an owner text with a field behind it. A longer owner text is cut if it has a field to get. */

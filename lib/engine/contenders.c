@@ -371,3 +371,60 @@ int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms)
                ? zkr__fail(rc, q->dir, "%s is not free", q->dir)
                : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, zkr_strerror(rc));
 }
+
+/* --- who is in front --- */
+
+/* The node of a claim of this client, as a GET would tell. False: no memory. */
+static bool tell_of_ours(zkr_contender *entry,
+                         const struct zkr__claim *claim) ZKR__LOCKED
+{
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation made;
+    zkr__claim_fill_data(claim, &made, text);
+    bool done = zkr__contender_take(entry, &(struct zkr__answer){
+                                               .owner = claim->q->c->session_id,
+                                               .czxid = claim->czxid,
+                                               .data = made.data,
+                                               .data_len = made.data_len,
+                                           }) == ZKR_OK;
+    entry->held_since_ms = claim->held_since_ms;
+    return done;
+}
+
+static bool tell_of_seen(zkr_contender *entry, const struct zkr__seen *seen)
+{
+    return zkr__contender_take(entry, &(struct zkr__answer){
+                                          .owner = seen->owner,
+                                          .created_ms = seen->created_ms,
+                                          .czxid = seen->czxid,
+                                          .data = seen->data,
+                                          .data_len = seen->data_len,
+                                      }) == ZKR_OK;
+}
+
+int zkr__contenders_ahead(zkr_contenders **out, const struct zkr__claim *claim)
+{
+    const char *path =
+        claim->ahead ? claim->ahead->node : zkr__path_watched(&claim->ahead_watcher);
+    struct zkr__child child = {0};
+    if (!path || !(claim->ahead || claim->seen)) {
+        return ZKR_ENOANSWER;
+    }
+    child.name = zkr__path_name(path);
+    (void)zkr__name_parse(child.name, &child.kind, &child.sequence);
+    zkr_contenders *list = zkr__mem_alloc(sizeof(*list) + sizeof(*list->list));
+    bool done = list && zkr__contender_begin(list->list, &child) == ZKR_OK;
+    if (done) {
+        list->count = 1;
+        done = claim->ahead ? tell_of_ours(list->list, claim->ahead)
+                            : tell_of_seen(list->list, claim->seen);
+    }
+    if (!done) {
+        zkr_contenders_free(list);
+        return ZKR_ENOMEM;
+    }
+    list->list[0].holds =
+        zkr__claim_place(claim) == 1 || list->list[0].held_since_ms > 0;
+    *out = list;
+    return ZKR_OK;
+}

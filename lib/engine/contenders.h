@@ -40,6 +40,13 @@ int zkr__contenders_first(char *buf,
                           struct zkr__queue *q,
                           struct zkr__node_watch **watch);
 
+/*
+ * The node right in front of a @claim that waits, as a list of one: as it was when the watch was last set on it. Does not
+ * block. ZKR_ENOANSWER: not known. The caller has the client's lock.
+ */
+int zkr__contenders_ahead(zkr_contenders **out,
+                          const struct zkr__claim *claim) ZKR__LOCKED;
+
 /* Sleep until there is no contender. A @timeout_ms of 0: look once. */
 int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms);
 

@@ -397,18 +397,29 @@ void zkr__hold_cancel(struct zkr__hold *hold)
     }
 }
 
-int64_t zkr__hold_place(const struct zkr__hold *hold)
+const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold, int64_t *place)
 {
     const struct zkr__group *group = hold->group;
+    const struct zkr__claim *last = group ? NULL : hold->claim;
+    *place = 0;
     if (hold->state != ZKR__HOLD_WAITING) {
-        return 0;
+        return NULL;
     }
-    int64_t most = !group && hold->claim ? zkr__claim_place(hold->claim) : 0;
+    *place = last ? zkr__claim_place(last) : 0;
     for (uint32_t i = 0; group && i < group->spec.count; i++) {
-        int64_t place = group->members[i] ? zkr__claim_place(group->members[i]) : 0;
-        most = place > most ? place : most;
+        const struct zkr__claim *member = group->members[i];
+        int64_t its = member ? zkr__claim_place(member) : 0;
+        last = its > *place ? member : last;
+        *place = its > *place ? its : *place;
     }
-    return most;
+    return *place > 0 ? last : NULL;
+}
+
+int64_t zkr__hold_place(const struct zkr__hold *hold)
+{
+    int64_t place;
+    (void)zkr__hold_behind(hold, &place);
+    return place;
 }
 
 bool zkr__hold_granted(const struct zkr__hold *hold)

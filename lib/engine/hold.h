@@ -81,6 +81,9 @@ void zkr__hold_cancel(struct zkr__hold *hold) ZKR__LOCKED;
 
 /* How many contenders are in front of a hold that waits; of several queues the most. 0 = not known, or it waits for none. */
 int64_t zkr__hold_place(const struct zkr__hold *hold) ZKR__LOCKED;
+/* The same in *place, and the claim that is behind them; NULL with 0. */
+const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold,
+                                          int64_t *place) ZKR__LOCKED;
 
 /* Granted, taken or not. */
 bool zkr__hold_granted(const struct zkr__hold *hold) ZKR__LOCKED;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/contenders.h"
 #include "engine/hold_write.h"
 #include "engine/loss.h"
 #include "recipes/recipe.h"
@@ -414,6 +415,32 @@ int zkr_ticket_position(zkr_ticket *t, int64_t *ahead)
                        "no server has told yet who is in front at %s", dir);
     } else {
         rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s does not wait", dir);
+    }
+    zkr__unlock(t->c);
+    return rc;
+}
+
+int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out)
+{
+    int rc = enter(t);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(t->c);
+    int64_t place;
+    const char *dir = t->hold.queue->dir;
+    int state = look(t);
+    const struct zkr__claim *claim = zkr__hold_behind(&t->hold, &place);
+    if (!out) {
+        rc = zkr__fail(ZKR_EINVAL, dir, "the list cannot be stored: out is NULL");
+    } else if (state != ZKR_TICKET_WAITING) {
+        rc = zkr__fail(ZKR_ESTATE, dir, "the ticket of %s does not wait", dir);
+    } else {
+        rc = claim ? zkr__contenders_ahead(out, claim) : ZKR_ENOANSWER;
+        rc = rc == ZKR_OK ? rc
+                          : zkr__fail(rc, dir, "who is in front at %s: %s", dir,
+                                      rc == ZKR_ENOMEM ? zkr_strerror(rc)
+                                                       : "no server has told yet");
     }
     zkr__unlock(t->c);
     return rc;

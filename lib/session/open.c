@@ -17,7 +17,7 @@
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
-ZKR__OPTIONS_CHECK(zkr_client_options, 28, guardian);
+ZKR__OPTIONS_CHECK(zkr_client_options, 29, tell_ahead);
 
 enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000 };
 enum { DEFAULT_BASE_MS = 50, DEFAULT_MAX_MS = 5000 };
@@ -137,6 +137,7 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
         {"lease_margin_ppm", o->lease_margin_ppm, 0, MARGIN_MAX},
         {"look_ahead", o->look_ahead, -1, 1},
         {"guardian", o->guardian, 0, ZKR_GUARDIAN_TRY},
+        {"tell_ahead", o->tell_ahead, 0, 1},
     };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         if (ranges[i].value < ranges[i].least || ranges[i].value > ranges[i].most) {

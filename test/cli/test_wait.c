@@ -161,12 +161,16 @@ ZKT_CASE(the_place_in_the_queue_is_said)
 {
     struct cli holder, first, second;
     hold(&holder);
-    CLI_QUEUE(&first, "lock", zkt_path(), "true");
+    CLI_QUEUE(&first, "lock", "-i", "first", zkt_path(), "sleep", "60");
     CLI_QUEUE(&second, "-v", "lock", zkt_path(), "true");
-    ZKT_EVENTUALLY(strstr(cli_err(&second), ": 2 in front when last seen\n"),
-                   CLI_PATIENCE_MS);
+    ZKT_EVENTUALLY(
+        strstr(cli_err(&second), ": 2 in front when last seen, behind first\n"),
+        CLI_PATIENCE_MS);
     end(&holder);
-    assert_int_equal(cli_wait(&first), 0);
+    ZKT_EVENTUALLY(
+        strstr(cli_err(&second), ": 1 in front when last seen, held by first for "),
+        CLI_PATIENCE_MS);
+    end(&first);
     assert_int_equal(cli_wait(&second), 0);
 }
 

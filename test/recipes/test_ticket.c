@@ -284,6 +284,62 @@ ZKT_CASE(a_ticket_knows_how_many_are_in_front)
     }
 }
 
+/* The owner text of the nearest in front, or why it is not known. */
+static const char *nearest_of(zkr_ticket *t, bool holds, bool metadata)
+{
+    static char text[64];
+    zkr_contenders *list = NULL;
+    int rc = zkr_ticket_ahead(t, &list);
+    const zkr_contender *who = zkr_contenders_get(list, 0);
+    if (!who) {
+        return zkr_err_name(rc);
+    }
+    assert_int_equal(zkr_contenders_count(list), 1);
+    bool as_told = who->holds == holds && (who->held_since_ms > 0) == metadata;
+    (void)snprintf(text, sizeof(text), "%s%s", who->owner, as_told ? "" : "?");
+    zkr_contenders_free(list);
+    return text;
+}
+
+/* Of two clients in turn, of a lock that lasts until its holder has written since when; no request is for that. */
+ZKT_CASE(a_ticket_knows_who_is_in_front)
+{
+    enum { MANY = 4 };
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_client_options co = ZKR_CLIENT_OPTIONS_INIT;
+    co.session_timeout_ms = SESSION_MS;
+    co.tell_ahead = 1;
+    zkr_client *c[2] = {zkt_client_with(zkt_servers(), &co),
+                        zkt_client_with(zkt_servers(), &co)};
+    o.owner = "here";
+    zkr_mutex *here = zkt_mutex_at(c[0], zkt_path(), &o);
+    o.owner = "there";
+    zkr_mutex *there = zkt_mutex_at(c[1], zkt_path(), &o);
+    zkr_mutex *m[MANY] = {here, there, there, here};
+    zkr_ticket *t[MANY];
+    zkr_contenders *list = NULL;
+    for (int i = 0; i < MANY; i++) {
+        t[i] = queue(m[i], NULL);
+        ZKT_BECOMES(ahead_of(t[i]), i, PATIENCE_MS);
+    }
+    ZKT_EVENTUALLY(strcmp(nearest_of(t[1], true, true), "here") == 0, PATIENCE_MS);
+    assert_string_equal(nearest_of(t[2], false, false), "there");
+    assert_string_equal(nearest_of(t[3], false, false), "there");
+    ZKT_RC(zkr_ticket_ahead(t[0], &list), ZKR_ESTATE);
+    ZKT_RC(zkr_ticket_ahead(t[1], NULL), ZKR_EINVAL);
+    ZKT_RC(zkr_ticket_ahead(NULL, &list), ZKR_EINVAL);
+    ZKT_MUST(zkr_ticket_release(t[0]));
+    ZKT_BECOMES(ahead_of(t[1]), 0, PATIENCE_MS);
+    assert_string_equal(nearest_of(t[2], true, true), "there");
+    ZKT_MUST(zkr_ticket_release(t[1]));
+    ZKT_EVENTUALLY(strcmp(nearest_of(t[3], true, true), "there") == 0, PATIENCE_MS);
+    assert_null(list);
+    for (int i = 0; i < MANY; i++) {
+        ZKT_MUST(zkr_ticket_release(t[i]));
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+}
+
 struct queued {
     atomic_int calls, state[4]; /* in their order */
     int64_t ahead;

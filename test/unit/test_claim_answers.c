@@ -16,9 +16,9 @@ static void an_answer_of_an_earlier_round_is_dropped(void **state)
             struct zkr__claim claim = {.k = {.phase = ZKR__PARKED, .round = now}};
             struct zkr__claim_event e = {.kind = ZKR__EV_KINDS};
             bool heard = zkr__claim_take_answer(
-                &claim, zkr__asked_tag(ZKR__ASKED_AHEAD, asked), &answer, &e);
+                &claim, zkr__asked_tag(ZKR__ASKED_PROVE, asked), &answer, &e);
             assert_int_equal(heard, asked == now);
-            assert_int_equal(e.kind, heard ? ZKR__EV_GOT_AHEAD : ZKR__EV_KINDS);
+            assert_int_equal(e.kind, heard ? ZKR__EV_PROVED : ZKR__EV_KINDS);
             assert_int_equal(claim.detail, heard ? answer.zk_rc : 0);
         }
     }

@@ -66,6 +66,7 @@ int client_open(struct env *env, const char *owner, bool guarded)
     o.acl = g->acl.list.count > 0 ? &g->acl.list : NULL;
     if (g->log_level > 0) {
         o.log_level = g->log_level;
+        o.tell_ahead = 1;
         o.log = cli_log;
         o.log_ctx = (void *)(uintptr_t)&g->log_level;
     }

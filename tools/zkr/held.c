@@ -15,6 +15,7 @@
 #include <zkr/error.h>
 
 #include "cli.h"
+#include "view.h"
 
 /* --- loss and revocation, reported by threads of the library --- */
 
@@ -442,22 +443,55 @@ static bool read_grant(struct held *h)
     return rc == ZKR_OK;
 }
 
-/* With -v: how many are in front, when that is news. */
-static void say_place(const struct held *h, int64_t *said)
+/* What -v has said of the wait. */
+struct said {
+    int64_t ahead;         /* how many are in front */
+    int64_t token;         /* of the nearest; 0 = not known */
+    int64_t held_since_ms; /* by the nearest; 0 = not known */
+};
+
+/* ", held by db1/4711 for 12s", or ", behind db1/4711"; "" if it is not known. */
+static void describe(char *buf, size_t size, const zkr_contender *nearest)
+{
+    char age[40] = "";
+    if (nearest->holds && (nearest->held_since_ms > 0 || nearest->created_ms > 0)) {
+        (void)snprintf(age, sizeof(age), " for ");
+        view_held(age + strlen(age), sizeof(age) - strlen(age), nearest);
+    }
+    (void)snprintf(buf, size, ", %s %.200s%s", nearest->holds ? "held by" : "behind",
+                   view_owner(nearest), age);
+}
+
+/* With -v: how many are in front, and who is the nearest, when that is news. */
+static void say_place(const struct held *h, struct said *said)
 {
     int64_t ahead;
-    if (zkr_ticket_position(h->ticket, &ahead) == ZKR_OK && ahead != *said &&
-        ahead > 0) {
-        *said = ahead;
-        cli_note("waiting for %.1000s: %lld in front when last seen", h->path,
-                 (long long)ahead);
+    char text[300] = "";
+    zkr_contenders *list = NULL;
+    if (zkr_ticket_position(h->ticket, &ahead) != ZKR_OK || ahead == 0) {
+        return;
     }
+    (void)zkr_ticket_ahead(h->ticket, &list);
+    const zkr_contender *nearest = zkr_contenders_get(list, 0);
+    struct said now = {.ahead = ahead};
+    if (nearest) {
+        now.token = nearest->fencing_token;
+        now.held_since_ms = nearest->held_since_ms;
+        describe(text, sizeof(text), nearest);
+    }
+    if (now.ahead != said->ahead || now.token != said->token ||
+        now.held_since_ms != said->held_since_ms) {
+        *said = now;
+        cli_note("waiting for %.1000s: %lld in front when last seen%s", h->path,
+                 (long long)ahead, text);
+    }
+    zkr_contenders_free(list);
 }
 
 static int await_ticket(const struct held *h)
 {
     enum { LOOK_MS = 500 };
-    int64_t said = 0;
+    struct said said = {0};
     int rc = zkr_ticket_wait(h->ticket,
                              h->env->globals.log_level > 0 ? LOOK_MS : ZKR_FOREVER);
     while (rc == ZKR_ETIMEDOUT && zkr_ticket_state(h->ticket) == ZKR_TICKET_WAITING) {
