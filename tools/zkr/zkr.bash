@@ -7,7 +7,7 @@ _zkr() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local global='-z --servers -t --session-timeout --connect-timeout --auth --auth-file --acl --tls
         -v --verbose -h --help -V --version'
-    local subcommand='' operands=0 i word
+    local subcommand='' any='' operands=0 i word
     COMPREPLY=()
 
     # Which subcommand, and how many operands before the cursor?
@@ -19,16 +19,22 @@ _zkr() {
             --max-queue | --health | --every | --failures | --to | --lock-delay | --min-hold | --stats | --permits | --also | --on-revoke | --token)
             [ "$operands" -gt 0 ] || ((i++))
             ;;
+        --any)
+            any=1
+            ;;
+        --)
+            [ -z "$any" ] || operands=1
+            ;;
         -*) ;;
         *)
             if [ -z "$subcommand" ]; then
                 subcommand=$word
-            else
+            elif [ -z "$any" ]; then
                 ((operands++))
             fi
             ;;
         esac
-        # Behind PATH comes a command: its words are completed as if it stood alone.
+        # Behind PATH, or behind the -- of --any, comes a command: its words are completed as if it stood alone.
         if [ "$operands" -ge 1 ] && ((i + 1 < COMP_CWORD)) && [[ $subcommand != @(status|ls|wait|revoke) ]]; then
             if declare -F _command_offset >/dev/null && [[ ${COMP_WORDS[i + 1]} != -c ]]; then
                 _command_offset $((i + 1))
