@@ -170,8 +170,8 @@ static void ask(struct zkr__node_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
                                .path = w->path,
                                .watch = true,
                                .vital = w->kind == ZKR__FOLLOW_COUNT};
-    w->asking = true;
-    zkr__submit(w->c, &op, on_answer, w, kind);
+    /* Without an answer to come the session ends: the next one asks. */
+    w->asking = zkr__submit(w->c, &op, on_answer, w, kind);
 }
 
 static void read_node(struct zkr__node_watch *w) ZKR__LOCKED

@@ -122,7 +122,8 @@ static struct zkr__unsent *take_unsent(zkr_client *c) ZKR__LOCKED
     return u;
 }
 
-static void keep_unsent(zkr_client *c,
+/* False: the answer is dropped. */
+static bool keep_unsent(zkr_client *c,
                         int code,
                         int zk_rc,
                         zkr__answer_fn fn,
@@ -136,7 +137,7 @@ static void keep_unsent(zkr_client *c,
     }
     if (!u) {
         give_up_soon(c);
-        return;
+        return false;
     }
     *u = (struct zkr__unsent){.fn = fn,
                               .ctx = ctx,
@@ -147,15 +148,16 @@ static void keep_unsent(zkr_client *c,
     *c->unsent_tail = u;
     c->unsent_tail = &u->next;
     zkr__wake_by(c, zkr__now(c));
+    return true;
 }
 
-void zkr__answer_later(zkr_client *c,
+bool zkr__answer_later(zkr_client *c,
                        int code,
                        zkr__answer_fn fn,
                        void *ctx,
                        unsigned tag)
 {
-    keep_unsent(c, code, 0, fn, ctx, tag);
+    return keep_unsent(c, code, 0, fn, ctx, tag);
 }
 
 void zkr__request_deliver(zkr_client *c)
@@ -358,7 +360,7 @@ static int send(zkr_client *c,
     return ZKR_OK;
 }
 
-void zkr__submit_early(zkr_client *c,
+bool zkr__submit_early(zkr_client *c,
                        const struct zkr__op *op,
                        zkr__answer_fn fn,
                        void *ctx,
@@ -373,22 +375,18 @@ void zkr__submit_early(zkr_client *c,
         r->tag = tag;
         code = send(c, op, r, &zk_rc);
     }
-    if (code != ZKR_OK) {
-        keep_unsent(c, code, zk_rc, fn, ctx, tag);
-    }
+    return code == ZKR_OK || keep_unsent(c, code, zk_rc, fn, ctx, tag);
 }
 
-void zkr__submit(zkr_client *c,
+bool zkr__submit(zkr_client *c,
                  const struct zkr__op *op,
                  zkr__answer_fn fn,
                  void *ctx,
                  unsigned tag)
 {
-    if (c->link && zkr__connected(c)) {
-        zkr__submit_early(c, op, fn, ctx, tag);
-    } else {
-        zkr__answer_later(c, ZKR_ECONNLOSS, fn, ctx, tag);
-    }
+    return c->link && zkr__connected(c)
+               ? zkr__submit_early(c, op, fn, ctx, tag)
+               : zkr__answer_later(c, ZKR_ECONNLOSS, fn, ctx, tag);
 }
 
 bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op)

@@ -44,28 +44,28 @@ typedef void (*zkr__answer_fn)(void *ctx,
                                const struct zkr__answer *answer);
 
 /*
- * Ask. Cannot fail: @fn gets one answer, later. It is ZooKeeper's, or ZKR_ESESSION when the session ended first. For a
+ * Ask. @fn gets one answer, later. It is ZooKeeper's, or ZKR_ESESSION when the session ended first. For a
  * request that was not sent it is ZKR_ECONNLOSS without a connection, ZKR_ENOMEM without memory, or the code with which
  * libzookeeper refused; such answers come in order, at the next turn of the service, which is woken, or at the end of
  * the session. What was not sent counts neither in stats.requests nor for the lease.
  *
  * Without memory to keep such an answer, a spare of the client is used. Without a spare the answer is dropped, and the
- * service gives up the session at its next turn: the engine is told of that end instead. At the end of the client,
- * answers to what was submitted by an answer are dropped.
+ * service gives up the session at its next turn: the engine is told of that end instead. Returns false then. At the end
+ * of the client, answers to what was submitted by an answer are dropped.
  */
-void zkr__submit(zkr_client *c,
+bool zkr__submit(zkr_client *c,
                  const struct zkr__op *op,
                  zkr__answer_fn fn,
                  void *ctx,
                  unsigned tag) ZKR__LOCKED;
 /* Ask as soon as there is a session, before the client counts as connected. */
-void zkr__submit_early(zkr_client *c,
+bool zkr__submit_early(zkr_client *c,
                        const struct zkr__op *op,
                        zkr__answer_fn fn,
                        void *ctx,
                        unsigned tag) ZKR__LOCKED;
 /* For a request that could not even be made: @fn gets @code, in the same way. */
-void zkr__answer_later(zkr_client *c,
+bool zkr__answer_later(zkr_client *c,
                        int code,
                        zkr__answer_fn fn,
                        void *ctx,

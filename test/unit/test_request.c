@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "engine/node_watch.h"
 #include "session/open.h"
 #include "session/request.h"
 #include "session/service.h"
@@ -13,7 +14,8 @@
 static struct {
     struct zkr__handle_owner *owner;
     struct zkr__asker *asker;
-    int closed, submitted, refusal; /* ZooKeeper's code, 0 = take it */
+    int closed, submitted, lists;
+    int refusal; /* ZooKeeper's code, 0 = take it */
 } door;
 
 static void *open_kept(const struct zkr__open_args *args)
@@ -34,12 +36,12 @@ static int submit_kept(void *zh,
                        struct zkr__handle_owner *owner)
 {
     (void)zh;
-    (void)op;
     (void)owner;
     if (door.refusal != 0) {
         return door.refusal;
     }
     door.submitted++;
+    door.lists += op->kind == ZKR__OP_CHILDREN;
     door.asker = asker;
     return 0;
 }
@@ -256,6 +258,44 @@ static void an_answer_that_cannot_be_kept_ends_the_session(void **state)
     ZKT_MUST(zkr_client_close(c));
 }
 
+/* A watch that has somebody to tell asks by itself. */
+static void ignore_number(void *ctx, int64_t number)
+{
+    (void)ctx;
+    (void)number;
+}
+
+/* Nor may it leave a watch of a node deaf: the next session asks again. */
+static void a_watch_whose_answer_was_dropped_asks_in_the_next_session(void **state)
+{
+    (void)state;
+    zkr_client *c = open_client();
+    struct zkr__node_watch *watch = NULL;
+    struct answers a = {0};
+    turn(c);
+    zkr__lock(c);
+    ZKT_MUST(zkr__node_watch_create(&watch, c, "/x", ZKR__FOLLOW_CONTENDERS,
+                                    ignore_number, NULL));
+    zkr__unlock(c);
+    zkt_allow_allocations(0);
+    for (unsigned i = 0; i < ZKR__SPARES; i++) {
+        ask(c, &a, i);
+    }
+    door.owner->session(door.owner, ZKR__SESSION_UP);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    assert_true(c->overrun);
+    assert_int_equal(door.lists, 0);
+    zkt_allow_allocations(-1);
+    turn(c); /* gives up the session */
+    turn(c);
+    door.owner->session(door.owner, ZKR__SESSION_UP);
+    assert_int_equal(door.lists, 1);
+    zkr__lock(c);
+    zkr__node_watch_end(watch);
+    zkr__unlock(c);
+    ZKT_MUST(zkr_client_close(c));
+}
+
 static void count(void *engine)
 {
     ++*(int *)engine;
@@ -420,6 +460,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_was_not_sent_is_answered_at_the_close),
         cmocka_unit_test(answers_are_kept_without_memory),
         cmocka_unit_test(an_answer_that_cannot_be_kept_ends_the_session),
+        cmocka_unit_test(a_watch_whose_answer_was_dropped_asks_in_the_next_session),
         cmocka_unit_test(a_shutdown_ends_waits),
         cmocka_unit_test(event_of_a_session_given_up_meets_nobody),
         cmocka_unit_test(an_event_that_cannot_be_told_ends_the_session),
