@@ -64,22 +64,14 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
     return l->failure_due ? ON_FAILED : l->contenders_due ? ON_CONTENDERS : NONE;
 }
 
-static void post(zkr_leader_latch *l) ZKR__LOCKED
-{
-    if (!l->posted && !l->dead && next_callback(l) != NONE) {
-        l->posted = true;
-        zkr__dispatch_post(&l->c->dispatch, &l->call);
-    }
-}
-
-/* Something may have changed: wake the threads that wait, and post the callback that is due. */
+/* Something may have changed: wake the threads that wait, and see that the callback that is due is called. */
 static void changed(zkr_leader_latch *l) ZKR__LOCKED
 {
     zkr__cv_broadcast(&l->changed);
-    post(l);
+    if (next_callback(l) != NONE) {
+        zkr__dispatch_post(&l->c->dispatch, &l->call);
+    }
 }
-
-/* --- on the dispatch thread: true when the application was called --- */
 
 static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reported)
 {
@@ -93,90 +85,71 @@ static int reason_of(const zkr_leader_latch *l, const struct zkr__claim *reporte
     return reported == l->hold.claim ? ZKR_LOST_SUSPENDED : ZKR_LOST_STOPPED;
 }
 
-static bool report_loss(zkr_leader_latch *l) ZKR__LOCKED
+/* What on_loss is told. Its claim is no longer the reported one, and keeps the reference. */
+static zkr_lost take_loss(zkr_leader_latch *l) ZKR__LOCKED
 {
-    zkr_client *c = l->c;
     struct zkr__claim *reported = l->reported;
     int reason = reason_of(l, reported);
     if (reason == ZKR_LOST_STOPPED || reason == ZKR_LOST_SUSPENDED) {
         zkr__loss_record(reported); /* it is no loss to the engine */
     }
-    zkr_lost lost = zkr__loss_tell(reported, reason);
     l->reported = NULL;
-    if (l->o.on_loss) {
-        zkr__unlock(c);
-        l->o.on_loss(l, &lost, l->o.ctx);
-        zkr__lock(c);
-    }
-    zkr__claim_unref(reported);
-    return l->o.on_loss != NULL;
+    return zkr__loss_tell(reported, reason);
 }
 
-static bool report_gain(zkr_leader_latch *l) ZKR__LOCKED
+/* The token that on_gain is told; 0: the latch does not lead any more. */
+static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
 {
-    zkr_client *c = l->c;
     struct zkr__claim *lead = sure_lead(l);
     if (!lead) {
-        return false;
+        return 0;
     }
-    int64_t token = lead->czxid;
     l->reported = lead;
     l->reported_hold = lead->k.holds;
     l->gains++;
     zkr__claim_ref(lead);
-    if (l->o.on_gain) {
-        zkr__unlock(c);
-        l->o.on_gain(l, token, l->o.ctx);
-        zkr__lock(c);
-    }
-    return l->o.on_gain != NULL;
+    return lead->czxid;
 }
 
-static bool report_failed(zkr_leader_latch *l) ZKR__LOCKED
-{
-    zkr_client *c = l->c;
-    int code = l->failure;
-    l->failure_due = false;
-    if (l->o.on_failed) {
-        zkr__unlock(c);
-        l->o.on_failed(l, code, l->o.ctx);
-        zkr__lock(c);
-    }
-    return l->o.on_failed != NULL;
-}
-
-static bool report_contenders(zkr_leader_latch *l) ZKR__LOCKED
-{
-    zkr_client *c = l->c;
-    l->contenders_due = false;
-    zkr__unlock(c);
-    l->o.on_contenders(l, l->o.ctx);
-    zkr__lock(c);
-    return true;
-}
-
+/* On the dispatch thread. The callback may end the latch. */
 static bool run_call(struct zkr__call *call)
 {
     zkr_leader_latch *l = ZKR__OWNER_OF(call, zkr_leader_latch, call);
-    static bool (*const reports[])(zkr_leader_latch *) = {
-        [ON_LOSS] = report_loss,
-        [ON_GAIN] = report_gain,
-        [ON_FAILED] = report_failed,
-        [ON_CONTENDERS] = report_contenders,
-    };
     zkr_client *c = l->c;
     zkr__lock(c);
-    l->posted = false;
-    l->running = true;
+    const zkr_leader_latch_options o = l->o;
+    struct zkr__claim *reported = l->reported;
     enum callback next = next_callback(l);
-    bool called = next != NONE && reports[next](l);
-    l->running = false;
-    l->runs++;
-    bool dead = l->dead;
+    zkr_lost lost = {0};
+    int64_t token = 0;
+    int code = l->failure;
+    if (next == ON_LOSS) {
+        lost = take_loss(l);
+    } else if (next == ON_GAIN) {
+        token = take_gain(l);
+    } else if (next == ON_FAILED) {
+        l->failure_due = false;
+    } else {
+        l->contenders_due = false;
+    }
     changed(l);
     zkr__unlock(c);
-    if (dead) {
-        free_latch(l);
+    bool called = true;
+    if (next == ON_LOSS && o.on_loss) {
+        o.on_loss(l, &lost, o.ctx);
+    } else if (token != 0 && o.on_gain) {
+        o.on_gain(l, token, o.ctx);
+    } else if (next == ON_FAILED && o.on_failed) {
+        o.on_failed(l, code, o.ctx);
+    } else if (next == ON_CONTENDERS) {
+        o.on_contenders(l, o.ctx);
+    } else {
+        called = false;
+    }
+    if (next == ON_LOSS) {
+        zkr__lock(c);
+        zkr__claim_unref(reported);
+        zkr__unlock(c);
     }
     return called;
 }
@@ -193,37 +166,31 @@ static void skip_loss(zkr_leader_latch *l) ZKR__LOCKED
     }
 }
 
-/* Sleep until something changes. Where the application dispatches, it may be this thread that has to. */
-static void await_change(zkr_leader_latch *l) ZKR__LOCKED
-{
-    zkr_client *c = l->c;
-    if (l->posted && zkr__dispatch_by_hand(&c->dispatch)) {
-        zkr__unlock(c);
-        zkr__dispatch_run_owner(&c->dispatch, l);
-        zkr__lock(c);
-    } else {
-        (void)zkr__wait(c, &l->changed, ZKR__NEVER);
-    }
-}
-
 /*
  * Sleep until the loss that is due has been reported and no callback that began before this call runs. Returns at once
- * on the dispatch thread.
+ * on the dispatch thread. Where the application dispatches, it may be this thread that has to.
  */
 static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
 {
-    if (zkr__dispatch_is_self(&l->c->dispatch)) {
+    zkr_client *c = l->c;
+    struct zkr__dispatch *d = &c->dispatch;
+    if (zkr__dispatch_is_self(d)) {
         return;
     }
     l->waiting++;
     uint64_t gains = l->gains;
     while (l->reported && l->gains == gains) {
-        await_change(l);
+        if (zkr__dispatch_by_hand(d)) {
+            zkr__unlock(c);
+            zkr__dispatch_run_owner(d, l);
+            zkr__lock(c);
+        } else {
+            (void)zkr__wait(c, &l->changed, ZKR__NEVER);
+        }
     }
-    uint64_t runs = l->runs;
-    while (l->running && l->runs == runs) {
-        await_change(l);
-    }
+    zkr__unlock(c);
+    zkr__dispatch_await_call(d, l);
+    zkr__lock(c);
     l->waiting--;
 }
 
@@ -465,12 +432,8 @@ int zkr_leader_latch_destroy(zkr_leader_latch *l)
     skip_loss(l);
     zkr__queue_unref(l->queue);
     c->recipes--;
-    l->dead = l->running; /* by this very thread */
-    bool dead = l->dead;
     zkr__unlock(c);
-    if (!dead) {
-        free_latch(l);
-    }
+    free_latch(l);
     return ZKR_OK;
 }
 

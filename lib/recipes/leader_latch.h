@@ -29,12 +29,7 @@ struct zkr_leader_latch {
     uint64_t gains;         /* calls of on_gain */
     bool failure_due;       /* on_failed is to be called */
     bool contenders_due;    /* on_contenders is to be called */
-
-    /* One call serves all callbacks: when its turn comes it looks which is due. */
-    struct zkr__call call;
-    bool posted, running;
-    bool dead;     /* destroyed by a callback of its own: free it when that returns */
-    uint64_t runs; /* calls that have returned */
+    struct zkr__call call;  /* for whichever callback is due when its turn comes */
 };
 
 /* The claim by which the latch leads, surely or not; NULL: it does not lead. */

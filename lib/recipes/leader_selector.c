@@ -35,24 +35,15 @@ static void free_selector(zkr_leader_selector *s)
 
 /* --- the end of a candidacy --- */
 
+/* On the dispatch thread. The callback may end the selector. */
 static bool run_failed(struct zkr__call *call)
 {
     zkr_leader_selector *s = ZKR__OWNER_OF(call, zkr_leader_selector, failed);
-    zkr_client *c = s->c;
-    zkr__lock(c);
+    zkr__lock(s->c);
     int code = s->failure;
-    s->posted = false;
-    s->running = true;
-    zkr__unlock(c);
+    zkr__unlock(s->c);
     if (code != 0) {
         s->o.on_failed(s, code, s->ctx);
-    }
-    zkr__lock(c);
-    s->running = false;
-    bool dead = s->dead;
-    zkr__unlock(c);
-    if (dead) {
-        free_selector(s);
     }
     return code != 0;
 }
@@ -64,8 +55,7 @@ static void end_candidacy(zkr_leader_selector *s, int code) ZKR__LOCKED
     zkr__log(s->c, ZKR_LOG_ERROR,
              ZKR__EVENT("candidacy_over", .path = s->queue->dir,
                         .reason = zkr_strerror(code)));
-    if (s->o.on_failed && !s->posted) {
-        s->posted = true;
+    if (s->o.on_failed) {
         zkr__dispatch_post(&s->c->dispatch, &s->failed);
     }
 }
@@ -346,12 +336,8 @@ int zkr_leader_selector_destroy(zkr_leader_selector *s)
     zkr__lock(c);
     zkr__queue_unref(s->queue);
     c->recipes--;
-    s->dead = s->running; /* by this very thread */
-    bool dead = s->dead;
     zkr__unlock(c);
-    if (!dead) {
-        free_selector(s);
-    }
+    free_selector(s);
     return ZKR_OK;
 }
 

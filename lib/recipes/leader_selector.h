@@ -39,8 +39,6 @@ struct zkr_leader_selector {
     int failure; /* why the candidacy ended, 0 = it did not */
 
     struct zkr__call failed; /* calls on_failed */
-    bool posted, running;
-    bool dead; /* destroyed by on_failed: free it when that returns */
 };
 
 #endif

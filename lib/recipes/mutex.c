@@ -32,17 +32,10 @@ static int enter_blocking(const zkr_mutex *m)
 
 /* --- being asked to release --- */
 
-static void post(zkr_mutex *m) ZKR__LOCKED
-{
-    if (!m->revoke_posted) {
-        m->revoke_posted = true;
-        zkr__dispatch_post(&m->c->dispatch, &m->revoke);
-    }
-}
-
 static void on_revocation(struct zkr__queue *q) ZKR__LOCKED
 {
-    post(q->on_revocation_ctx);
+    zkr_mutex *m = q->on_revocation_ctx;
+    zkr__dispatch_post(&m->c->dispatch, &m->revoke);
 }
 
 /* On the dispatch thread. The callback may end the mutex. */
@@ -53,10 +46,9 @@ static bool run(struct zkr__call *call)
     zkr_mutex_revoke_fn fn = m->on_revoke;
     void *ctx = m->on_revoke_ctx;
     zkr__lock(c);
-    m->revoke_posted = false;
     bool more, asked = zkr__revocation_take(m->lock.queue, &more);
     if (more) {
-        post(m);
+        on_revocation(m->lock.queue);
     }
     zkr__unlock(c);
     if (asked) {

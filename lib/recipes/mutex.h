@@ -18,9 +18,8 @@ struct zkr_mutex {
     void *on_lost_ctx;
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
-    struct zkr__call revoke; /* calls it */
-    bool revoke_posted;
-    bool side; /* of a read-write lock, to which it belongs */
+    struct zkr__call revoke; /* calls on_revoke */
+    bool side;               /* of a read-write lock, to which it belongs */
 };
 
 /* What kind of contender a mutex object makes. */

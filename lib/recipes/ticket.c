@@ -63,8 +63,7 @@ static int next_report(const zkr_ticket *t) ZKR__LOCKED
 
 static void post_report(zkr_ticket *t) ZKR__LOCKED
 {
-    if (!t->posted && next_report(t) != 0) {
-        t->posted = true;
+    if (next_report(t) != 0) {
         zkr__dispatch_post(&t->c->dispatch, &t->call);
     }
 }
@@ -114,7 +113,6 @@ static bool run(struct zkr__call *call)
     void *ctx = t->ctx;
     zkr__lock(c);
     (void)look(t);
-    t->posted = false;
     int report = next_report(t);
     if (report != 0) {
         t->reported = report;

@@ -70,6 +70,7 @@ static struct zkr__call *take(struct zkr__dispatch *d, const void *owner, bool a
         if (!call->next) {
             d->tail = at;
         }
+        call->queued = false;
         clear_event(d);
     }
     return call;
@@ -85,6 +86,7 @@ static bool run_call(struct zkr__dispatch *d, struct zkr__call *call)
     self->calls = frame.outer;
     zkr__mu_lock(&d->mu);
     d->running = NULL;
+    d->ran++;
     zkr__cv_broadcast(&d->idle);
     zkr__mu_unlock(&d->mu);
     return called;
@@ -217,12 +219,15 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
 
 void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call)
 {
-    call->next = NULL;
     zkr__mu_lock(&d->mu);
-    *d->tail = call;
-    d->tail = &call->next;
-    zkr__cv_signal(&d->work);
-    raise_event(d);
+    if (!call->queued) {
+        call->queued = true;
+        call->next = NULL;
+        *d->tail = call;
+        d->tail = &call->next;
+        zkr__cv_signal(&d->work);
+        raise_event(d);
+    }
     zkr__mu_unlock(&d->mu);
 }
 
@@ -258,6 +263,16 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
             call->drop(call);
         }
     }
+}
+
+void zkr__dispatch_await_call(struct zkr__dispatch *d, const void *owner)
+{
+    zkr__mu_lock(&d->mu);
+    uint64_t ran = d->ran;
+    while (d->running == owner && d->ran == ran) {
+        (void)zkr__cv_wait(&d->idle, &d->mu, ZKR__NEVER);
+    }
+    zkr__mu_unlock(&d->mu);
 }
 
 bool zkr__dispatch_is_self(const struct zkr__dispatch *d)

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/sync.h"
 
@@ -20,6 +21,7 @@ struct zkr__call {
     bool (*run)(struct zkr__call *call);
     /* Instead of run() when canceled. May be NULL. */
     void (*drop)(struct zkr__call *call);
+    bool queued; /* in the queue, until run() or drop() begins */
 };
 
 struct zkr__dispatch {
@@ -27,6 +29,7 @@ struct zkr__dispatch {
     struct zkr__cv work, idle;
     struct zkr__call *head, **tail;
     const void *running; /* owner of the call that runs now */
+    uint64_t ran;        /* calls so far */
     pthread_t thread;
     bool started, stop;
     bool taken;   /* by hand: a thread has the turn */
@@ -41,9 +44,12 @@ int zkr__dispatch_begin_by_hand(struct zkr__dispatch *d);
 void zkr__dispatch_stop(struct zkr__dispatch *d);
 void zkr__dispatch_destroy(struct zkr__dispatch *d);
 
+/* Does nothing to a call that is in the queue already. */
 void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call);
 /* Drop the queued calls of @owner, and wait until none runs, but for a call that cancels itself. */
 void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner);
+/* Wait for the end of the call of @owner that runs now, if one does. Not for that call itself. */
+void zkr__dispatch_await_call(struct zkr__dispatch *d, const void *owner);
 /* Run the first queued call in the calling thread. False: there is none. */
 bool zkr__dispatch_run_one(struct zkr__dispatch *d);
 /*
