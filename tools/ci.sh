@@ -43,6 +43,7 @@ everything() {
     local -A built=()
     stage 'lint: clang-format, shellcheck, pyflakes, man pages, gofmt' tools/lint.sh texts
     stage 'build with gcc' tools/build.sh plain
+    stage 'build of the judge of histories' tools/build.sh plain judge
     begin gcc 'tests, gcc' tests plain
     begin address-build 'build with clang, address and undefined sanitizers' idly tools/build.sh asan
     while [ ${#lane[@]} -gt 0 ]; do

@@ -15,6 +15,7 @@ if [ "$1" = --needs ]; then
         case $name in
         static.* | install.*) echo needed_by_static ;;
         chaos.short) echo chaos ;;
+        history.*) echo judge ;;
         *) echo "test_${name//./_}" ;;
         esac
     done | sort -u
