@@ -231,7 +231,8 @@ ZKR_API int zkr_client_shutdown(zkr_client *c);
  * Threads:  any but the dispatch thread. No other call on @c may run or follow, except those of
  *           callbacks, which can make no new recipe on it (ZKR_ECLOSED).
  * Session:  closed on the server, which deletes all its nodes at once. If the server cannot be reached, or
- *           does not answer in these times, the nodes go when the session expires there. After
+ *           does not answer in these times, the nodes go when the session expires there; with a guardian, when
+ *           a server can be reached again (guardian.h). After
  *           the release of thousands of holds or tickets, call zkr_client_flush() first.
  * Cost:     1 round trip.
  * Curator:  CuratorFramework.close.   Since: 0.1.

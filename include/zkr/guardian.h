@@ -23,6 +23,10 @@
  * process goes on. Then nobody ends the session, and the servers wait for its timeout. If the program closes the
  * guardian's socket (closefrom()), the guardian goes, after the session timeout.
  *
+ * It also ends the session of a client that was closed while it had no connection, when a server can be reached again: by
+ * zkr_client_close() alone such a session lasts until the servers have waited for its timeout. If the process has no
+ * other client, the guardian does that as a process that is not its child any more.
+ *
  * **What the process had already sent** may arrive after its death, at a server or on a disk of the network. Until now
  * the session timeout lay between the death of a holder and the next holder; with a guardian it is milliseconds. Pass
  * the fencing token to what the lock protects: see README.md, "What loss means".

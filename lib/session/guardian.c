@@ -463,10 +463,12 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
     return error == 0 ? c->session_id : 0;
 }
 
-void zkr__guardian_over(const zkr_client *c, int64_t session)
+void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
 {
-    struct zkr__guardian_record record = {
-        .kind = ZKR__GUARDIAN_OVER, .client = c->ward, .session = session};
+    struct zkr__guardian_record record = {.kind = settled ? ZKR__GUARDIAN_OVER
+                                                          : ZKR__GUARDIAN_CLOSED,
+                                          .client = c->ward,
+                                          .session = session};
     if (c->guardian && session != 0) {
         (void)send_record(c->guardian, &record);
     }

@@ -21,7 +21,9 @@ enum zkr__guardian_kind {
     /* From the process: .value is a process group that acts under the client's holds, 0 = none any more. */
     ZKR__GUARDIAN_GROUP,
     /* From the process: nothing is left to be watched. */
-    ZKR__GUARDIAN_BYE
+    ZKR__GUARDIAN_BYE,
+    /* From the process: it has closed the session without a connection, so no server knows: end it. */
+    ZKR__GUARDIAN_CLOSED
 };
 
 /* Why a guardian refuses: its parent is not the process that has made the sockets, or is in another PID namespace. */

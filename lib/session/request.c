@@ -415,7 +415,7 @@ void zkr__link_close(struct zkr__link *link)
     if (link->close_at > 0) {
         zkr__log_slow(-1);
     }
-    zkr__guardian_over(link->c, link->guarded);
+    zkr__guardian_over(link->c, link->guarded, link->settled && link->close_at == 0);
     zkr__link_free(link);
 }
 

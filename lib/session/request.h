@@ -29,6 +29,7 @@ struct zkr__link {
     size_t authorized; /* how many credentials it has, and repeats as it connects */
     bool doubted;      /* it has answered what cannot be */
     bool over;         /* answers and events are dropped; the service will close it */
+    bool settled;      /* the servers have ended the session, or hear of its end */
     int64_t close_at;  /* not before that, by zkr__now() */
     char *servers;     /* numeric */
     int64_t guarded;   /* the session that the guardian knows; 0 = none */

@@ -258,6 +258,7 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     }
     c->link = NULL;
     link->over = true;
+    link->settled = link->settled || zkr__connected(c);
     link->next = c->dead;
     c->dead = link;
     c->session_id = 0;
@@ -295,6 +296,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
         zkr__session_down(c);
         break;
     case ZKR__SESSION_OVER:
+        link->settled = true;
         zkr__session_over(c, "expired");
         break;
     case ZKR__SESSION_AUTH_FAILED:

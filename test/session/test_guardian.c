@@ -402,6 +402,33 @@ ZKT_CASE(clients_share_a_guardian_and_the_last_one_ends_it)
     assert_int_equal(zkt_child_count(), 0);
 }
 
+/* Closes a client that holds while it has no connection; the session ends when a server can be reached again. */
+static void close_cut_off(zkt_proxy *p)
+{
+    zkr_client *c = open_guarded(zkt_proxy_host(p), ZKR_GUARDIAN_REQUIRED);
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), NULL));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_proxy_cut(p);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_mutex_destroy(m));
+    ZKT_MUST(zkr_client_close(c));
+    assert_int_equal(zkt_nodes(), 1);
+    zkt_proxy_heal(p);
+    is_free_soon();
+}
+
+ZKT_CASE(what_was_closed_without_a_connection_ends_too)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    close_cut_off(p); /* nobody needs the guardian any more */
+    assert_int_equal(zkt_child_count(), 0);
+    zkr_client *other = open_guarded(zkt_servers(), ZKR_GUARDIAN_REQUIRED);
+    close_cut_off(p);
+    ZKT_MUST(zkr_client_close(other));
+}
+
 /* --- the guardian itself --- */
 
 ZKT_CASE(the_guardian_is_not_in_the_way)

@@ -76,25 +76,37 @@ static void drop_shared(void *v)
     zkt_shared_free(v, sizeof(struct victim));
 }
 
-static struct victim *make_victim(void)
+static struct victim *make_victim(const char *hosts)
 {
     struct victim *v = zkt_shared(sizeof(*v));
     zkt_keep(v, drop_shared);
-    (void)snprintf(v->hosts, sizeof(v->hosts), "%s", zkt_servers());
+    (void)snprintf(v->hosts, sizeof(v->hosts), "%s", hosts);
     (void)snprintf(v->path, sizeof(v->path), "%s", zkt_path());
     return v;
 }
 
-/* At any moment from its start on, now and then in a session that has just ended at the servers. */
-static void kill_at(struct victim *v, pid_t pid, int round)
+/* Up to @most_ns, another time in each round. */
+static void pause_for(int round, int factor, int64_t most_ns)
 {
-    const int64_t ns = (int64_t)(round * 7919 % 1000) * 40000;
-    struct timespec pause = {.tv_nsec = (long)(ns % 1000000000)};
+    const struct timespec pause = {.tv_nsec =
+                                       (long)(round * factor % 1000 * most_ns / 1000)};
     (void)nanosleep(&pause, NULL);
-    if (round % 5 == 4 && atomic_load(&v->session) != 0) {
-        (void)zkt_expire_session(v->hosts, atomic_load(&v->session));
-        pause.tv_nsec = (long)(round * 104729 % 1000) * 10000;
-        (void)nanosleep(&pause, NULL);
+}
+
+/* At any moment from the start on; now and then just after its connection broke, or its session ended at the servers. */
+static void kill_at(struct victim *v, zkt_proxy *way, pid_t pid, int round)
+{
+    const bool connects_again = round % 5 == 3;
+    const bool opens_again = round % 5 == 4 && atomic_load(&v->session) != 0;
+    pause_for(round, 7919, 40000000);
+    if (connects_again) {
+        zkt_proxy_drop_connections(way);
+    }
+    if (opens_again) {
+        (void)zkt_expire_session(zkt_servers(), atomic_load(&v->session));
+    }
+    if (connects_again || opens_again) {
+        pause_for(round, 104729, 10000000);
     }
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
@@ -103,7 +115,8 @@ static void kill_at(struct victim *v, pid_t pid, int round)
 ZKT_CASE(whenever_it_is_killed_the_next_holds_soon)
 {
     enum { ROUNDS = 100 };
-    struct victim *v = make_victim();
+    zkt_proxy *way = zkt_proxy_start(zkt_servers());
+    struct victim *v = make_victim(zkt_proxy_host(way));
     int64_t longest = 0;
     int killed_at[MOMENTS] = {0};
     for (int i = 0; i < ROUNDS; i++) {
@@ -112,7 +125,7 @@ ZKT_CASE(whenever_it_is_killed_the_next_holds_soon)
         /* With TRY it may be killed before its guardian has started. */
         atomic_store(&v->guardian, i % 2 ? ZKR_GUARDIAN_TRY : ZKR_GUARDIAN_REQUIRED);
         pid_t pid = zkt_fork(live, v);
-        kill_at(v, pid, i);
+        kill_at(v, way, pid, i);
         const int64_t before = zkt_now_ms();
         zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
         zkr_mutex *m = zkt_mutex(c);

@@ -114,7 +114,7 @@ static enum sight watch_parent(int *parent)
 
 /* --- what it tells --- */
 
-enum heard { HEARD_NOTHING, HEARD_RECORD, HEARD_END };
+enum heard { HEARD_NOTHING, HEARD_RECORD, HEARD_BYE, HEARD_END };
 
 static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
 {
@@ -126,7 +126,7 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
     }
 }
 
-/* Takes one record in. The end: BYE, the end of the socket, or what cannot be understood, which may be anything. */
+/* Take one record in. */
 static enum heard hear(struct wards *w)
 {
     static struct {
@@ -157,7 +157,7 @@ static enum heard hear(struct wards *w)
     bool whole = n >= (ssize_t)sizeof(record.head) &&
                  (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
     if (whole && record.head.kind == ZKR__GUARDIAN_BYE) {
-        _exit(0);
+        return HEARD_BYE;
     }
     bool fine = whole && wards_take(w, &record.head, record.text, fds);
     explicit_bzero(&record, sizeof(record));
@@ -168,33 +168,63 @@ static enum heard hear(struct wards *w)
 }
 
 /*
- * Until the parent is dead. The end of the socket alone says nothing of that: the parent may have closed its socket,
- * or called exec(). Then nothing more can be told, and the guardian goes after the time in which the session ends if
- * nobody keeps it alive.
+ * The parent is done with us, and waits for our end. What it has closed without a connection may still have to be ended:
+ * by a process that is not its child.
  */
-static void await_end(int parent, struct wards *w)
+static void take_leave(const struct wards *w, bool ends_any)
+{
+    if (ends_any && fork() == 0) {
+        wards_forget_handles(w);
+        (void)close(ZKR__GUARDIAN_FD);
+    } else {
+        _exit(0);
+    }
+}
+
+static int rest_until(int64_t until, int rest)
+{
+    int64_t left = until - now_ms();
+    return rest > 0 ? rest : until == INT64_MAX ? -1 : left > 0 ? (int)left : 0;
+}
+
+/*
+ * Until the parent is dead or has said goodbye, and no session is left to be ended. The end of the socket alone says
+ * nothing: the parent may have closed its socket, or called exec(). Then nothing more can be told, and the guardian goes
+ * after the time in which the session ends if nobody keeps it alive.
+ */
+static void watch(int parent, struct wards *w)
 {
     int64_t until = INT64_MAX;
-    bool heard_end = false, dead = false;
-    while (!dead) {
-        struct pollfd p[] = {
-            {.fd = parent, .events = POLLIN},
-            {.fd = heard_end ? -1 : ZKR__GUARDIAN_FD, .events = POLLIN}};
-        int64_t left = until == INT64_MAX ? -1 : until - now_ms();
-        if (until != INT64_MAX && left <= 0) {
-            _exit(0);
-        }
-        if (poll(p, 2, (int)left) < 0 && errno != EINTR) {
+    bool deaf = false, over = false;
+    int rest = 0;
+    while (!over || rest > 0) {
+        struct pollfd p[] = {{.fd = over ? -1 : parent, .events = POLLIN},
+                             {.fd = deaf ? -1 : ZKR__GUARDIAN_FD, .events = POLLIN},
+                             {.fd = wards_news(), .events = POLLIN}};
+        if (poll(p, sizeof(p) / sizeof(p[0]), rest_until(until, rest)) < 0 &&
+            errno != EINTR) {
             _exit(1);
         }
-        dead = (p[0].revents & POLLIN) != 0;
+        bool dead = !over && (parent < 0 || has_ended(parent));
         enum heard heard = HEARD_RECORD;
-        while (!heard_end && heard == HEARD_RECORD) {
+        while (!deaf && heard == HEARD_RECORD) {
             heard = hear(w);
         }
-        if (heard == HEARD_END) {
-            heard_end = true;
+        rest = wards_step(w);
+        if (heard == HEARD_BYE) {
+            take_leave(w, rest > 0);
+            deaf = over = true;
+        } else if (heard == HEARD_END) {
+            deaf = true;
             until = now_ms() + wards_longest_ms(w);
+        }
+        if (dead && !over) {
+            over = true;
+            wards_begin_end(w);
+            rest = wards_step(w);
+        }
+        if (!over && now_ms() >= until) {
+            return;
         }
     }
 }
@@ -213,18 +243,13 @@ int main(void)
     ignore_signals();
     close_others();
     hide();
-    switch (watch_parent(&parent)) {
-    case SIGHT_NONE:
+    enum sight sight = watch_parent(&parent);
+    if (sight == SIGHT_NONE) {
         return 1;
-    case SIGHT_ALIVE:
-        answer(ZKR__GUARDIAN_READY, 0);
-        await_end(parent, &w);
-        break;
-    case SIGHT_DEAD:
-        while (hear(&w) == HEARD_RECORD) {
-        }
-        break;
     }
-    wards_end(&w, now_ms() + wards_longest_ms(&w));
+    if (sight == SIGHT_ALIVE) {
+        answer(ZKR__GUARDIAN_READY, 0);
+    }
+    watch(parent, &w);
     _exit(0);
 }
