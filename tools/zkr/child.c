@@ -6,11 +6,9 @@
  * other. The guardian then waits until all of the group are gone, and ends the session. So the command must not start
  * before the guardian knows the group: the child waits at a pipe, here called the gate.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,80 +23,6 @@
 
 #include "cli.h"
 #include "held.h"
-
-/* --- descriptors --- */
-
-enum { FIRST = STDERR_FILENO + 1, WITHOUT_PROC = 1024, WITHOUT_CLOSE_RANGE = 65536 };
-
-static void fill_closed_stdio(void)
-{
-    for (int fd = 0; fd < FIRST; fd++) {
-        if (fcntl(fd, F_GETFD) < 0) {
-            /* The new descriptor has the lowest free number, which is fd. */
-            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
-        }
-    }
-}
-
-static bool add_fd(struct fds *f, int fd)
-{
-    int *grown = reallocarray(f->inherited, f->count + 1, sizeof(*grown));
-    if (!grown) {
-        return false;
-    }
-    f->inherited = grown;
-    f->inherited[f->count++] = fd;
-    return true;
-}
-
-static bool add_from_proc(struct fds *f, DIR *dir)
-{
-    const struct dirent *entry;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((entry = readdir(dir))) {
-        int64_t fd;
-        if (cli_parse_int(entry->d_name, FIRST, INT_MAX, &fd) && fd != dirfd(dir) &&
-            !add_fd(f, (int)fd)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool fds_begin(struct fds *f)
-{
-    *f = (struct fds){NULL, 0};
-    fill_closed_stdio();
-    bool ok = true;
-    DIR *dir = opendir("/proc/self/fd");
-    if (dir) {
-        ok = add_from_proc(f, dir);
-        (void)closedir(dir);
-    } else {
-        for (int fd = FIRST; fd < WITHOUT_PROC && ok; fd++) {
-            ok = fcntl(fd, F_GETFD) < 0 || add_fd(f, fd);
-        }
-    }
-    return ok;
-}
-
-void fds_hide(const struct fds *f)
-{
-    if (close_range(FIRST, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) {
-        for (int fd = FIRST; fd < WITHOUT_CLOSE_RANGE; fd++) {
-            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-        }
-    }
-    for (size_t i = 0; i < f->count; i++) {
-        (void)fcntl(f->inherited[i], F_SETFD, 0);
-    }
-}
-
-void fds_end(struct fds *f)
-{
-    free(f->inherited);
-    *f = (struct fds){NULL, 0};
-}
 
 /* --- the terminal --- */
 

@@ -130,6 +130,15 @@ int client_list(const struct env *env, zkr_mutex *mutex, zkr_contenders **out)
     return t.status;
 }
 
+int client_candidates(const struct env *env, zkr_leader_latch *l, zkr_contenders **out)
+{
+    struct client_try t = {0};
+    while (client_try(env, &t)) {
+        t.rc = zkr_leader_latch_participants(l, out);
+    }
+    return t.status;
+}
+
 int client_holders(const struct env *env, zkr_semaphore *s, zkr_contenders **out)
 {
     struct client_try t = {0};

@@ -5,7 +5,6 @@
 
 #include <zkr/zkr.h>
 
-#include "child.h"
 #include "options.h"
 #include "signals.h"
 
@@ -47,8 +46,9 @@ struct client_try {
 
 /** Waits for the session. while (client_try(env, &t)) { t.rc = ...; } return t.status; */
 bool client_try(const struct env *env, struct client_try *t);
-/** The queue of a mutex, and the holders of permits of a semaphore. */
+/** The queue of a mutex, the candidates of a latch, and the holders of permits of a semaphore. */
 int client_list(const struct env *env, zkr_mutex *mutex, zkr_contenders **out);
+int client_candidates(const struct env *env, zkr_leader_latch *l, zkr_contenders **out);
 int client_holders(const struct env *env, zkr_semaphore *s, zkr_contenders **out);
 /** Is @path a semaphore of which permits are held? */
 int client_has_permits(const struct env *env, const char *path, bool *out);

@@ -4,10 +4,8 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "health.h"
 #include "held.h"
 #include "view.h"
-#include "yield.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... elect [OPTION]... PATH COMMAND [ARGUMENT]...\n"
@@ -42,8 +40,7 @@ struct elect {
     const char *to;
     int64_t wait_ms; /* with --yield; or ZKR_FOREVER */
 
-    struct health health;
-    struct yield yield;
+    struct health_options health;
     struct held held;
     int64_t shown; /* -l: token of the leader printed last, 0 = nobody, -1 = none yet */
 };
@@ -77,27 +74,27 @@ static int take_arguments(struct elect *e)
         OPTIONS_END};
     int rc = options_command(g, usage, rows);
     e->held.path = g->path;
-    struct health *health = &e->health;
+    struct health_options *health = &e->health;
     bool checks = health->every_ms > 0 || health->failures > 0;
     bool takes_part =
         g->command || g->text || e->held.once || e->id || health->check || checks;
     bool asking = e->to || e->wait_ms != ZKR_FOREVER;
-    if (rc == OPTIONS_GO_ON && e->listen &&
-        (takes_part || asking || g->alone || e->held.no_guardian)) {
-        return options_refuse(g, "-l goes with --json and PATH alone");
+    const char *fault = NULL;
+    if (e->listen && (takes_part || asking || g->alone || e->held.no_guardian)) {
+        fault = "-l goes with --json and PATH alone";
+    } else if (g->alone && (takes_part || e->json)) {
+        fault = "--yield goes with --to, -w and PATH alone";
+    } else if (asking && !g->alone) {
+        fault = "--to and -w go with --yield";
+    } else if (!e->listen && !g->alone && !g->command) {
+        fault = "which COMMAND?";
+    } else if (!e->listen && e->json) {
+        fault = "--json goes with -l";
+    } else if (checks && !health->check) {
+        fault = "--every and --failures go with --health";
     }
-    if (rc == OPTIONS_GO_ON && g->alone && (takes_part || e->json)) {
-        return options_refuse(g, "--yield goes with --to, -w and PATH alone");
-    }
-    if (rc == OPTIONS_GO_ON && asking && !g->alone) {
-        return options_refuse(g, "--to and -w go with --yield");
-    }
-    if (rc == OPTIONS_GO_ON && !e->listen && !g->alone && (!g->command || e->json)) {
-        return options_refuse(g,
-                              !g->command ? "which COMMAND?" : "--json goes with -l");
-    }
-    if (rc == OPTIONS_GO_ON && checks && !health->check) {
-        return options_refuse(g, "--every and --failures go with --health");
+    if (rc == OPTIONS_GO_ON && fault) {
+        return options_refuse(g, "%s", fault);
     }
     health->every_ms = health->every_ms > 0 ? health->every_ms : EVERY_MS;
     health->failures = health->failures > 0 ? health->failures : FAILURES;
@@ -133,18 +130,18 @@ static int lead(struct elect *e)
     h->lost = false;
     h->last = true;
     held_say_waiting(h);
-    health_apply(&e->health);
+    health_apply();
     int rc = zkr_leader_latch_start(e->held.latch);
     int status = rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
     while (status == HELD_AGAIN) {
         status = held_obtain(h, CLI_NEVER);
-        status = status == HELD_START ? yield_look(&e->yield) : status;
+        status = status == HELD_START ? yield_look() : status;
     }
     status = status == HELD_REFUSED ? cli_fail_rc(h->refusal) : status;
     if (status == HELD_START) {
         status = held_use(h, child_run);
     }
-    yield_rest(&e->yield);
+    yield_rest();
     (void)zkr_leader_latch_stop(e->held.latch, ZKR_LATCH_SILENT);
     return status;
 }
@@ -152,14 +149,12 @@ static int lead(struct elect *e)
 /* A command that ends at once must not keep the servers busy. Returns the exit code of a signal, or 0. */
 static int rest_until(const struct held *h, int64_t until)
 {
-    int signo, left;
+    int left, status;
     do {
         left = cli_until(until);
-        cli_alive();
-        (void)held_sleep(h, -1, cli_alive_rest(left));
-        signo = signals_stop(&h->env->signals);
-    } while (left > 0 && signo == 0);
-    return signo ? cli_exit_signal(signo) : 0;
+        status = held_pause(h, left);
+    } while (left > 0 && status == 0);
+    return status;
 }
 
 /* Only the first term needs a server within the connect timeout. */
@@ -168,8 +163,8 @@ static int take_part(struct elect *e)
     enum { LEAST_TERM_MS = 1000 };
     struct held *h = &e->held;
     int status = held_connect(h);
-    status = status == 0 ? health_begin(&e->health) : status;
-    status = status == 0 ? yield_begin(&e->yield) : status;
+    status = status == 0 ? health_begin(h, &e->health) : status;
+    status = status == 0 ? yield_begin(h) : status;
     while (status == 0) {
         status = lead(e);
         if (h->last) {
@@ -199,23 +194,20 @@ static int show(void *ctx)
 {
     struct elect *e = ctx;
     zkr_contenders *list = NULL;
-    struct client_try t = {0};
-    while (client_try(e->held.env, &t)) {
-        t.rc = zkr_leader_latch_participants(e->held.latch, &list);
-    }
+    int status = client_candidates(e->held.env, e->held.latch, &list);
     const zkr_contender *leader = zkr_contenders_get(list, 0);
     int64_t token = leader ? leader->fencing_token : 0;
-    if (t.status == 0 && token != e->shown) {
+    if (status == 0 && token != e->shown) {
         e->shown = token;
         if (e->json) {
             view_leader_json(stdout, e->held.path, list);
         } else {
             view_leader_print(stdout, list);
         }
-        t.status = cli_flush();
+        status = cli_flush();
     }
     zkr_contenders_free(list);
-    return t.status;
+    return status;
 }
 
 static int wait_change(void *ctx, int64_t timeout_ms)
@@ -232,7 +224,6 @@ int cmd_elect(struct env *env)
                            .kill_signal = SIGTERM,
                            .kill_after_ms = -1,
                            .until = CLI_NEVER};
-    e.health.held = e.yield.held = &e.held;
     int status = take_arguments(&e);
     if (status != OPTIONS_GO_ON) {
         return status;
@@ -242,8 +233,8 @@ int cmd_elect(struct env *env)
     if (status == 0 && !env->globals.alone) {
         status = e.listen ? client_watch(env, &leader, &e) : take_part(&e);
     }
-    health_end(&e.health);
-    yield_end(&e.yield);
+    health_end();
+    yield_end();
     (void)zkr_leader_latch_destroy(e.held.latch);
     return held_end(&e.held, status);
 }

@@ -7,10 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "any.h"
 #include "cli.h"
 #include "held.h"
-#include "once.h"
 #include "text.h"
 
 static const char usage[] =
@@ -65,6 +63,12 @@ static const char once_usage[] =
     "      --verbose                 say why it was not run\n\n"
     "The options of zkr lock for exclusive locks are there as well.\n";
 
+/* A queue that zkr is in, or may be in. */
+struct queue {
+    zkr_mutex *mutex;
+    zkr_ticket *ticket; /* NULL: not in this queue, or it is that of the hold */
+};
+
 struct lock {
     /* PATH and those of --also, all of them or none; or those of --any. */
     const char **paths;
@@ -76,14 +80,14 @@ struct lock {
     const char *stats; /* a file; NULL: no --stats */
     int64_t wait_ms;   /* 0: no wait; or ZKR_FOREVER */
     int64_t max_queue; /* 0: no --max-queue */
+    int64_t every_ms;  /* of zkr once */
     int64_t conflict;
 
-    zkr_mutex *mutex; /* borrowed from rwlock if there is one */
-    zkr_rwlock *rwlock;
+    bool any;
+    struct queue *queues; /* as many as paths; without --any the first alone is used */
+    zkr_rwlock *rwlock;   /* if there is one, the mutex is its own */
     zkr_semaphore *semaphore;
     zkr_multi_lock *multi;
-    struct any any;
-    struct once once;
     struct held held;
 };
 
@@ -161,7 +165,7 @@ static int take_options(struct lock *l)
     bool ignored;
     struct held *h = &l->held;
     struct globals *g = &h->env->globals;
-    const struct option_row every = {"every", 0, once_take_period, &l->once.every_ms,
+    const struct option_row every = {"every", 0, once_take_period, &l->every_ms,
                                      "a period such as 90, 30m, 1h or 1d"};
     const struct option_row none = OPTIONS_END;
     const struct option_row rows[] = {
@@ -194,7 +198,8 @@ static int take_options(struct lock *l)
         OPTIONS_END};
     int rc = options_command(g, is_once(l) ? once_usage : usage, rows);
     h->path = g->path;
-    if (rc == OPTIONS_GO_ON && g->several && l->path_count > 0) {
+    l->any = g->several;
+    if (rc == OPTIONS_GO_ON && l->any && l->path_count > 0) {
         return options_refuse(g, "--also takes all, --any one: which of them?");
     }
     for (size_t i = 0; i < g->path_count; i++) { /* those of --also are behind */
@@ -207,20 +212,20 @@ static int take_options(struct lock *l)
 /* Some options exclude each other. */
 static int check_kind(struct lock *l)
 {
-    bool sided = l->shared || l->rw, any = l->held.env->globals.several;
-    bool several = !any && l->path_count > 1, permits = l->permits_max > 0;
+    bool sided = l->shared || l->rw, permits = l->permits_max > 0;
+    bool several = l->path_count > 1 && !l->any;
     const char *fault = NULL;
-    if (is_once(l) && (any || several || sided || permits)) {
+    if (is_once(l) && (l->any || several || sided || permits)) {
         fault = "one exclusive lock alone: no -s, --rw, --permits, --also or --any";
-    } else if (is_once(l) && l->once.every_ms == 0) {
+    } else if (is_once(l) && l->every_ms == 0) {
         fault = "how often? --every PERIOD says it";
     } else if (is_once(l) && !l->held.env->globals.command) {
         fault = "which COMMAND?";
-    } else if ((any || several) && (sided || permits)) {
+    } else if ((l->any || several) && (sided || permits)) {
         fault = "--also and --any take exclusive locks alone: no -s, --rw or --permits";
     } else if (permits && sided) {
         fault = "--permits goes with neither -s nor --rw";
-    } else if (l->max_queue > 0 && (any || several || sided || permits)) {
+    } else if (l->max_queue > 0 && (l->any || several || sided || permits)) {
         fault =
             "--max-queue goes with one exclusive lock alone: no -s, --rw, --permits, "
             "--also or --any";
@@ -247,26 +252,29 @@ static int take_arguments(struct lock *l)
     return rc;
 }
 
-/* --- the ticket --- */
+/* --- the queue --- */
 
 static int create_mutexes(struct lock *l, zkr_client *c)
 {
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     zkr_rwlock_options both = ZKR_RWLOCK_OPTIONS_INIT;
+    struct queue *first = l->queues;
     bool ignored = l->on_revoke && strcmp(l->on_revoke, "ignore") == 0;
     o.watch_node = both.watch_node = 1;
     o.max_waiters = l->max_queue;
-    o.persistent_parent = l->once.every_ms > 0; /* for the record */
+    o.persistent_parent = l->every_ms > 0; /* for the record */
     o.on_revoke = both.on_revoke = ignored ? NULL : held_on_revoke;
     o.on_revoke_ctx = both.on_revoke_ctx = &l->held;
-    if (l->held.env->globals.several) {
-        return any_create(&l->any, &l->held, l->paths, l->path_count, &o);
+    if (l->shared || l->rw) {
+        int rc = zkr_rwlock_create(&l->rwlock, c, l->held.path, &both);
+        first->mutex =
+            l->shared ? zkr_rwlock_reader(l->rwlock) : zkr_rwlock_writer(l->rwlock);
+        return rc;
     }
-    if (!l->shared && !l->rw) {
-        return zkr_mutex_create(&l->mutex, c, l->held.path, &o);
+    int rc = ZKR_OK;
+    for (size_t i = 0; i < l->path_count && rc == ZKR_OK; i++) {
+        rc = zkr_mutex_create(&l->queues[i].mutex, c, l->paths[i], &o);
     }
-    int rc = zkr_rwlock_create(&l->rwlock, c, l->held.path, &both);
-    l->mutex = l->shared ? zkr_rwlock_reader(l->rwlock) : zkr_rwlock_writer(l->rwlock);
     return rc;
 }
 
@@ -279,31 +287,34 @@ static int create(struct lock *l)
     permits.watch_node = several.watch_node = 1;
     return l->permits_max > 0 ? zkr_semaphore_create(&l->semaphore, c, l->held.path,
                                                      l->permits_max, &permits)
-           : l->path_count > 1 && !l->held.env->globals.several
+           : l->path_count > 1 && !l->any
                ? zkr_multi_lock_create(&l->multi, c, l->paths, l->path_count, &several)
                : create_mutexes(l, c);
 }
 
-/* Joins the queue, and returns at once. Only -n makes a single try, which has no time limit in the library. */
-static int ask(struct lock *l)
-{
-    struct held *h = &l->held;
-    int64_t ms = l->wait_ms;
-    if (ms > 0) {
-        int left = cli_until(h->until);
-        ms = left > 0 ? left : 1;
-    }
-    return l->semaphore ? zkr_semaphore_request(l->semaphore, (int)l->permits, ms,
-                                                held_on_ticket, h, &h->ticket)
-           : l->multi
-               ? zkr_multi_lock_request(l->multi, ms, held_on_ticket, h, &h->ticket)
-               : zkr_mutex_request(l->mutex, ms, held_on_ticket, h, &h->ticket);
-}
-
+/* Releases what is held, and leaves the queues. */
 static void give_back(struct lock *l)
 {
     held_leave(&l->held);
-    any_leave(&l->any);
+    for (size_t i = 0; i < l->path_count; i++) {
+        (void)zkr_ticket_release(l->queues[i].ticket);
+    }
+    for (size_t i = 0; i < l->path_count; i++) {
+        (void)zkr_ticket_destroy(
+            l->queues[i].ticket); /* waits for a running callback */
+        l->queues[i].ticket = NULL;
+    }
+}
+
+static void destroy(struct lock *l)
+{
+    give_back(l);
+    for (size_t i = 0; i < l->path_count && !l->rwlock; i++) {
+        (void)zkr_mutex_destroy(l->queues[i].mutex);
+    }
+    (void)zkr_multi_lock_destroy(l->multi);
+    (void)zkr_semaphore_destroy(l->semaphore);
+    (void)zkr_rwlock_destroy(l->rwlock);
 }
 
 /* --- what others see as the owner --- */
@@ -391,7 +402,7 @@ static int conflict(const struct lock *l)
                     l->permits_max > 0
                         ? "too few permits of %.1000s are free; 'zkr status %.1000s' "
                           "shows who has them"
-                    : l->any.count > 0
+                    : l->any
                         ? "%.1000s and the other paths are held by others; 'zkr status "
                           "%.1000s' and so on show by whom"
                     : l->path_count > 1
@@ -432,13 +443,116 @@ static int refuse(struct lock *l, int rc)
     return held && done ? conflict(l) : no_answer(l, done);
 }
 
+/* Joins the queue, and waits in it. Only -n makes a single try, which has no time limit in the library. */
 static int obtain(struct lock *l)
 {
     struct held *h = &l->held;
-    int rc = ask(l);
+    int64_t ms = l->wait_ms;
+    if (ms > 0) {
+        int left = cli_until(h->until);
+        ms = left > 0 ? left : 1;
+    }
+    int rc =
+        l->semaphore ? zkr_semaphore_request(l->semaphore, (int)l->permits, ms,
+                                             held_on_ticket, h, &h->ticket)
+        : l->multi
+            ? zkr_multi_lock_request(l->multi, ms, held_on_ticket, h, &h->ticket)
+            : zkr_mutex_request(l->queues->mutex, ms, held_on_ticket, h, &h->ticket);
     return rc == ZKR_OK ? held_obtain(h, l->wait_ms == 0 ? h->until : CLI_NEVER)
                         : cli_fail_rc(rc);
 }
+
+/* --- getting one of several --- */
+
+/* Joins one queue. Returns 0 or an exit code, reported. */
+static int ask(struct lock *l, size_t i, int64_t ms)
+{
+    struct queue *q = &l->queues[i];
+    int rc = zkr_mutex_request(q->mutex, ms, held_on_ticket, &l->held, &q->ticket);
+    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
+}
+
+/* Takes the lock that is granted, and leaves the other queues. What they told meanwhile does not count. */
+static int take(struct lock *l, size_t i)
+{
+    struct held *h = &l->held;
+    zkr_ticket *granted = l->queues[i].ticket;
+    l->queues[i].ticket = NULL;
+    give_back(l);
+    h->path = l->paths[i];
+    h->ticket = granted;
+    held_reset(h);
+    return held_obtain(h, h->until);
+}
+
+/*
+ * One try at each path, in turn, so that never two are held: one that others may have at that moment is not refused to
+ * them.
+ */
+static int try_each(struct lock *l)
+{
+    struct held *h = &l->held;
+    int status = held_refuse(h, ZKR_ETIMEDOUT);
+    for (size_t i = 0; i < l->path_count; i++) {
+        int failure = ask(l, i, 0);
+        status = failure == 0 ? take(l, i) : failure;
+        if (status != HELD_REFUSED || h->refusal != ZKR_ETIMEDOUT) {
+            return status;
+        }
+        held_leave(h);
+    }
+    h->path = l->paths[0];
+    return status;
+}
+
+enum { WAIT_ON = 0 };
+
+/* The outcome of the wait, or WAIT_ON. It is over when one is granted, when one cannot be, or when all have timed out. */
+static int look(struct lock *l)
+{
+    size_t late = 0;
+    for (size_t i = 0; i < l->path_count; i++) {
+        zkr_ticket *ticket = l->queues[i].ticket;
+        int state = zkr_ticket_state(ticket);
+        int rc = state == ZKR_TICKET_FAILED ? zkr_ticket_error(ticket) : ZKR_OK;
+        bool timed_out = rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER;
+        late += timed_out;
+        if (state == ZKR_TICKET_HELD) {
+            return take(l, i);
+        }
+        if (state == ZKR_TICKET_LOST) { /* before we came to look */
+            return HELD_AGAIN;
+        }
+        if ((rc != ZKR_OK && !timed_out) || late == l->path_count) {
+            return held_refuse(&l->held, rc);
+        }
+    }
+    return WAIT_ON;
+}
+
+/* Tries the paths in turn. If all are held, waits in all queues for the first grant. */
+static int obtain_any(struct lock *l)
+{
+    struct held *h = &l->held;
+    int status = try_each(l);
+    bool again = status == HELD_REFUSED && zkr_err_retriable(h->refusal);
+    if (!again || l->wait_ms == 0) {
+        return status;
+    }
+    held_leave(h);
+    status = WAIT_ON;
+    for (size_t i = 0; i < l->path_count && status == WAIT_ON; i++) {
+        status =
+            ask(l, i, h->until == CLI_NEVER ? ZKR_FOREVER : cli_until(h->until) + 1);
+    }
+    while (status == WAIT_ON) {
+        status = look(l);
+        status = status == WAIT_ON ? held_pause(h, INT32_MAX) : status;
+    }
+    return status;
+}
+
+/* --- the hold --- */
 
 /* Ends what once_begin() asks. */
 static void cancel(void *held)
@@ -454,7 +568,7 @@ static int begin_once(struct lock *l)
     if (!signals_guard_begin(&guard, &h->env->signals, CLI_NEVER, cancel, h)) {
         return cli_fail_thread();
     }
-    int status = once_begin(&l->once, h);
+    int status = once_begin(h, l->every_ms);
     int signo = signals_guard_end(&guard);
     return signo ? cli_exit_signal(signo) : status;
 }
@@ -465,7 +579,7 @@ static int get(struct lock *l)
     struct held *h = &l->held;
     int status = HELD_AGAIN;
     while (status == HELD_AGAIN) {
-        status = l->any.count > 0 ? any_obtain(&l->any, l->wait_ms) : obtain(l);
+        status = l->any ? obtain_any(l) : obtain(l);
         status = status == HELD_REFUSED ? refuse(l, h->refusal) : status;
         if (status == HELD_START && is_once(l)) {
             status = begin_once(l);
@@ -484,8 +598,7 @@ static int begin(struct lock *l)
     int64_t wait = l->wait_ms == 0 ? h->env->globals.connect_ms : l->wait_ms;
     h->until = wait == ZKR_FOREVER ? CLI_NEVER : h->started + wait;
     h->what = l->permits_max > 0 ? "permits of" : "lock on";
-    h->revocable =
-        l->permits_max == 0 && (h->env->globals.several || l->path_count == 1);
+    h->revocable = l->permits_max == 0 && (l->any || l->path_count == 1);
     h->kill_after_ms = h->env->globals.command ? h->kill_after_ms : 0;
     char *owner = l->id ? NULL : owner_text(h->env->globals.command);
     int status = held_begin(h, owner ? owner : l->id);
@@ -510,14 +623,9 @@ static int run(struct lock *l)
     status = status == 0 ? get(l) : status;
     if (status == HELD_START) {
         status = held_use(&l->held, child_run);
-        status = once_end(&l->once, &l->held, status);
+        status = once_end(&l->held, status);
     }
-    give_back(l);
-    any_end(&l->any);
-    (void)zkr_multi_lock_destroy(l->multi);
-    (void)zkr_semaphore_destroy(l->semaphore);
-    (void)zkr_rwlock_destroy(l->rwlock);
-    (void)zkr_mutex_destroy(l->rwlock ? NULL : l->mutex);
+    destroy(l);
     return held_end(&l->held, status);
 }
 
@@ -529,14 +637,14 @@ int cmd_lock(struct env *env)
                            .kill_signal = SIGTERM,
                            .kill_after_ms = -1,
                            .started = cli_now_ms()};
-    l.paths = calloc((size_t)env->globals.argc + 1, sizeof(*l.paths));
-    if (!l.paths) {
-        return cli_fail_memory();
-    }
-    int status = take_arguments(&l);
+    size_t most = (size_t)env->globals.argc + 1;
+    l.paths = calloc(most, sizeof(*l.paths));
+    l.queues = calloc(most, sizeof(*l.queues));
+    int status = l.paths && l.queues ? take_arguments(&l) : cli_fail_memory();
     if (status == OPTIONS_GO_ON) {
         status = run(&l);
     }
     free(l.paths);
+    free(l.queues);
     return status;
 }

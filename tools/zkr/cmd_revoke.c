@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "client.h"
-#include "text.h"
+#include "view.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... revoke [-w SEC [--force]] [--token N] PATH\n\n"
@@ -148,10 +148,7 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    (void)fputs("asked ", stdout);
-    text_print(stdout, name_of(c), 0);
-    (void)printf(", token %" PRId64 "\n", c->fencing_token);
-    return cli_flush();
+    return view_tell("asked ", c);
 }
 
 static int ask(struct revoke *r)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "health.h"
-
+/* elect --health, see held.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +16,16 @@
 #include "cli.h"
 #include "held.h"
 
+static struct {
+    struct held *held;
+    struct health_options o;
+    pthread_mutex_t mu;
+    bool healthy; /* under mu */
+    bool started;
+    int stop; /* eventfd */
+    pthread_t thread;
+} health = {.mu = PTHREAD_MUTEX_INITIALIZER};
+
 /* --- one check --- */
 
 /* The status comes by descriptor 3: while a command runs, child_run() may reap the check as well. */
@@ -24,18 +33,18 @@ enum { STATUS_FD = 3 };
 static char script[] = "sh -c \"$1\" 3>&-; echo $? >&3";
 
 /* In the child: only calls that are safe after a fork among threads. */
-static _Noreturn void become(const struct health *t, int status_fd)
+static _Noreturn void become(int status_fd)
 {
     char shell[] = "sh", dash_c[] = "-c", name[] = "zkr-health";
-    char *check = (char *)(uintptr_t)t->check;
+    char *check = (char *)(uintptr_t)health.o.check;
     char *const argv[] = {shell, dash_c, script, name, check, NULL};
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     int null = open("/dev/null", O_RDONLY);
     (void)dup2(null, STDIN_FILENO);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    signals_restore(&t->held->env->signals);
-    fds_hide(&t->held->env->fds);
+    signals_restore(&health.held->env->signals);
+    fds_hide(&health.held->env->fds);
     if (status_fd == STATUS_FD) {
         (void)fcntl(STATUS_FD, F_SETFD, 0);
     } else {
@@ -47,9 +56,9 @@ static _Noreturn void become(const struct health *t, int status_fd)
 
 /* Waits for something to read at @fd, for the end of the checks, or until @until. */
 enum found { NOTHING, READABLE, STOP };
-static enum found await(const struct health *t, int fd, int64_t until)
+static enum found await(int fd, int64_t until)
 {
-    struct pollfd fds[] = {{.fd = t->stop, .events = POLLIN},
+    struct pollfd fds[] = {{.fd = health.stop, .events = POLLIN},
                            {.fd = fd, .events = POLLIN}};
     int n;
     do {
@@ -59,11 +68,11 @@ static enum found await(const struct health *t, int fd, int64_t until)
 }
 
 /* The exit status; -1: it has none in time, or was killed. */
-static int read_status(const struct health *t, int fd, int64_t until)
+static int read_status(int fd, int64_t until)
 {
     char text[8] = "";
     int64_t status;
-    bool told = await(t, fd, until) == READABLE;
+    bool told = await(fd, until) == READABLE;
     ssize_t n = told ? read(fd, text, sizeof(text) - 1) : 0;
     text[strcspn(text, "\n")] = '\0';
     return n > 0 && cli_parse_int(text, 0, 255, &status) ? (int)status : -1;
@@ -85,8 +94,7 @@ static void end_group(pid_t group)
 }
 
 /* NULL: it succeeded; else what is wrong, perhaps in @buf. */
-static const char *
-run_check(const struct health *t, int64_t until, char *buf, size_t size)
+static const char *run_check(int64_t until, char *buf, size_t size)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -94,7 +102,7 @@ run_check(const struct health *t, int64_t until, char *buf, size_t size)
     }
     pid_t pid = fork();
     if (pid == 0) {
-        become(t, ends[1]);
+        become(ends[1]);
     }
     (void)close(ends[1]);
     if (pid < 0) {
@@ -102,7 +110,7 @@ run_check(const struct health *t, int64_t until, char *buf, size_t size)
         return "cannot be run: too many processes, or no memory";
     }
     (void)setpgid(pid, pid); /* as the child does: either may be first */
-    int status = read_status(t, ends[0], until);
+    int status = read_status(ends[0], until);
     (void)close(ends[0]);
     if (status < 0) {
         end_group(pid);
@@ -116,75 +124,74 @@ run_check(const struct health *t, int64_t until, char *buf, size_t size)
 
 /* --- one check after the other --- */
 
-static void set_healthy(struct health *t, bool healthy)
+static void set_healthy(bool healthy)
 {
-    (void)pthread_mutex_lock(&t->mu);
-    t->healthy = healthy;
-    held_set_fit(t->held, healthy);
-    (void)pthread_mutex_unlock(&t->mu);
+    (void)pthread_mutex_lock(&health.mu);
+    health.healthy = healthy;
+    held_set_fit(health.held, healthy);
+    (void)pthread_mutex_unlock(&health.mu);
 }
 
 static void *run(void *arg)
 {
-    struct health *t = arg;
     char buf[100];
     int64_t failed = 0;
     bool known = false;
     int64_t next = 0;
-    while (await(t, -1, next) != STOP) {
-        next = cli_now_ms() + t->every_ms;
-        const char *wrong = run_check(t, next, buf, sizeof(buf));
-        if (await(t, -1, 0) == STOP) {
+    while (await(-1, next) != STOP) {
+        next = cli_now_ms() + health.o.every_ms;
+        const char *wrong = run_check(next, buf, sizeof(buf));
+        if (await(-1, 0) == STOP) {
             break; /* which the check may have been killed for */
         }
         failed = wrong ? failed + 1 : 0;
-        bool was = t->healthy;
+        bool was = health.healthy;
         if (!wrong && !was) {
-            cli_note("healthy: a candidate at %.1000s", t->held->path);
-            set_healthy(t, true);
-        } else if (wrong && (was ? failed >= t->failures : !known)) {
+            cli_note("healthy: a candidate at %.1000s", health.held->path);
+            set_healthy(true);
+        } else if (wrong && (was ? failed >= health.o.failures : !known)) {
             cli_note("not healthy: the check %s; no candidate at %.1000s until it "
                      "succeeds",
-                     wrong, t->held->path);
-            set_healthy(t, false);
+                     wrong, health.held->path);
+            set_healthy(false);
         }
         known = true;
     }
-    return NULL;
+    return arg;
 }
 
-int health_begin(struct health *t)
+int health_begin(struct held *h, const struct health_options *options)
 {
-    if (!t->check) {
+    health.held = h;
+    health.o = *options;
+    if (!health.o.check) {
         return 0;
     }
-    (void)pthread_mutex_init(&t->mu, NULL);
-    t->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (t->stop < 0) {
+    health.stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (health.stop < 0) {
         return cli_fail_limits();
     }
-    held_set_fit(t->held, false);
+    held_set_fit(health.held, false);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    errno = pthread_create(&t->thread, NULL, run, t);
-    t->started = errno == 0;
-    return t->started ? 0 : cli_fail_thread();
+    errno = pthread_create(&health.thread, NULL, run, NULL);
+    health.started = errno == 0;
+    return health.started ? 0 : cli_fail_thread();
 }
 
-void health_apply(struct health *t)
+void health_apply(void)
 {
-    if (t->started) {
-        (void)pthread_mutex_lock(&t->mu);
-        held_set_fit(t->held, t->healthy);
-        (void)pthread_mutex_unlock(&t->mu);
+    if (health.started) {
+        (void)pthread_mutex_lock(&health.mu);
+        held_set_fit(health.held, health.healthy);
+        (void)pthread_mutex_unlock(&health.mu);
     }
 }
 
-void health_end(struct health *t)
+void health_end(void)
 {
-    const uint64_t one = 1;
-    if (t->started) {
-        (void)!write(t->stop, &one, sizeof(one));
-        (void)pthread_join(t->thread, NULL);
-        (void)close(t->stop);
+    if (health.started) {
+        (void)eventfd_write(health.stop, 1);
+        (void)pthread_join(health.thread, NULL);
+        (void)close(health.stop);
     }
 }

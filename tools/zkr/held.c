@@ -19,20 +19,13 @@
 
 /* --- loss and revocation, reported by threads of the library --- */
 
-/* Under the mutex. */
-static void set_news(struct held *h)
-{
-    const uint64_t one = 1;
-    (void)!write(h->news_fd, &one, sizeof(one));
-}
-
 void held_on_revoke(zkr_mutex *m, void *held)
 {
     struct held *h = held;
     (void)m;
     (void)pthread_mutex_lock(&h->mu);
     h->revoked = true;
-    set_news(h);
+    (void)eventfd_write(h->news_fd, 1);
     (void)pthread_mutex_unlock(&h->mu);
 }
 
@@ -60,7 +53,7 @@ static void lose(struct held *h, const zkr_lost *lost)
     h->loss.stopped = lost->stopped_ms > 0;
     (void)snprintf(h->loss.text, sizeof(h->loss.text), "%.200s",
                    lost->reason == ZKR_LOST_NODE ? "somebody deleted its node" : text);
-    set_news(h);
+    (void)eventfd_write(h->news_fd, 1);
     (void)pthread_mutex_unlock(&h->mu);
 }
 
@@ -73,9 +66,7 @@ void held_on_ticket(zkr_ticket *t, int state, void *held)
         lose(h, &lost);
         return;
     }
-    (void)pthread_mutex_lock(&h->mu);
-    set_news(h);
-    (void)pthread_mutex_unlock(&h->mu);
+    (void)eventfd_write(h->news_fd, 1);
 }
 
 void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
@@ -89,11 +80,9 @@ void held_on_latch(zkr_leader_latch *latch, const zkr_lost *lost, void *held)
 
 void held_on_contenders(zkr_leader_latch *latch, void *held)
 {
-    struct held *h = held;
+    const struct held *h = held;
     (void)latch;
-    (void)pthread_mutex_lock(&h->mu);
-    set_news(h);
-    (void)pthread_mutex_unlock(&h->mu);
+    (void)eventfd_write(h->news_fd, 1);
 }
 
 void held_set_fit(struct held *h, bool fit)
@@ -102,7 +91,7 @@ void held_set_fit(struct held *h, bool fit)
     bool runs = h->group > 0;
     h->unfit = !fit;
     h->revoked = !fit && runs;
-    set_news(h);
+    (void)eventfd_write(h->news_fd, 1);
     (void)pthread_mutex_unlock(&h->mu);
     if (fit || !runs) {
         (void)zkr_leader_latch_set_fit(h->latch, fit);
@@ -376,10 +365,18 @@ bool held_sleep(const struct held *h, int other, int64_t ms)
     struct pollfd fds[] = {{.fd = h->env->signals.fd, .events = POLLIN},
                            {.fd = h->news_fd, .events = POLLIN},
                            {.fd = other, .events = POLLIN}};
-    uint64_t count;
+    eventfd_t count;
     (void)poll(fds, sizeof(fds) / sizeof(fds[0]), (int)ms);
-    (void)!read(h->news_fd, &count, sizeof(count));
+    (void)eventfd_read(h->news_fd, &count);
     return fds[2].revents != 0;
+}
+
+int held_pause(const struct held *h, int64_t ms)
+{
+    cli_alive();
+    (void)held_sleep(h, -1, cli_alive_rest(ms));
+    int signo = signals_stop(&h->env->signals);
+    return signo ? cli_exit_signal(signo) : 0;
 }
 
 int held_refuse(struct held *h, int rc)
@@ -408,12 +405,9 @@ static int await_start(struct held *h)
         if (delay == 0 && cli_until(until) == 0) {
             return held_refuse(h, ZKR_ENOANSWER);
         }
-        int rest = delay > 0 ? (int)cli_lesser(delay, valid) : PROBE_MS;
-        cli_alive();
-        (void)held_sleep(h, -1, cli_alive_rest(rest));
-        int signo = signals_stop(&h->env->signals);
-        if (signo) {
-            return cli_exit_signal(signo);
+        int status = held_pause(h, delay > 0 ? cli_lesser(delay, valid) : PROBE_MS);
+        if (status != 0) {
+            return status;
         }
     }
 }

@@ -132,11 +132,88 @@ void held_doubt(struct held *h);
 int64_t held_rest(struct held *h);
 /** Sleeps until a signal, a loss, a revocation, or input from @other. True: @other is readable. */
 bool held_sleep(const struct held *h, int other, int64_t ms);
+/** The same while no command runs, with messages to the service manager. Returns 0, or the exit code of a signal. */
+int held_pause(const struct held *h, int64_t ms);
 /** Takes note of a revocation. False: there is none that is new. */
 bool held_is_revoked(struct held *h);
 /** How long a command may take to end after the kill signal while the lock is surely held. */
 int64_t held_patience(const struct held *h);
 /** Reports the loss of the node or of the session, or a lease in doubt. Returns CLI_LOST. */
 int held_say_lost(struct held *h, const char *rest);
+
+/* --- child.c --- */
+
+/**
+ * For held_use(): runs env->globals.command until its whole group has gone, and ends it when the lock is lost, in doubt or
+ * revoked. From the main thread: the kernel kills the command when the thread that forked ends. Returns an exit code,
+ * reported.
+ */
+int child_run(struct held *h);
+
+/*
+ * --- once.c ---
+ *
+ * zkr once: the data of the path records when the command succeeded last. Within a period from then no host runs it.
+ *
+ * The clock is that of the servers: a run counts from when its lock node was made. The record is written before the release,
+ * and only while the lock is held, so the next holder sees it.
+ */
+
+/** For options: a time such as 90, 30m, 1.5h or 1d, in milliseconds. */
+bool once_take_period(void *every_ms, char *value);
+/**
+ * Holding the lock: is the command due? Claims the path for records, so that what is wrong with it is known before the start.
+ * Returns HELD_START, HELD_AGAIN, or an exit code, reported: 0 = not due.
+ */
+int once_begin(struct held *h, int64_t every_ms);
+/**
+ * Records a success, while the lock is still held; a no-op without once_begin(). Returns @status, that of the command; or an
+ * exit code, reported.
+ */
+int once_end(struct held *h, int status);
+
+/* --- health.c: elect --health: while a check fails, zkr is no candidate, and a leader gives up --- */
+
+struct health_options {
+    const char *check; /* for the shell; NULL: none, and all calls are no-ops */
+    int64_t every_ms;  /* from the start of a check to the next; also its time limit */
+    int64_t failures;  /* in a row, until it is not healthy any more */
+};
+
+/** Starts the checks. It is not healthy until the first one succeeds. Returns 0 or an exit code, reported. */
+int health_begin(struct held *h, const struct health_options *options);
+/** Before each term: tells the latch, which may not have been told while the command of the last term was ending. */
+void health_apply(void);
+/** Ends the checks. A check that runs is killed. */
+void health_end(void);
+
+/*
+ * --- yield.c ---
+ *
+ * elect --yield: asks the leader to step down, or all others to let one candidate pass.
+ *
+ * Nothing is written to anybody's node. The request is a candidate that does not mean to lead: its id has a field with the
+ * token of the leader that is asked, or with the id of the candidate that all others let pass. A leader looks for such
+ * candidates, before the start and at each change. Curator's LeaderLatch takes a request for a candidate as any other, and
+ * the order is that of the queue.
+ */
+
+/** Starts the thread that looks for requests while this zkr leads. Returns 0 or an exit code, reported. */
+int yield_begin(struct held *h);
+/**
+ * At the start of a term: looks, and goes on to do so. A request that is found later ends the command as a revocation.
+ * Returns HELD_START; HELD_AGAIN: it is lost, or was asked, and is now at the end of the queue; or an exit code, reported.
+ */
+int yield_look(void);
+/** The term is over. */
+void yield_rest(void);
+/** A no-op without yield_begin(), like yield_rest(). */
+void yield_end(void);
+
+/**
+ * Asks the leader at held.path to step down, and waits until held.until for another to lead. @to: the one that is to lead;
+ * NULL: any. Returns an exit code, reported. Makes held.latch.
+ */
+int yield_ask(struct held *h, const char *to);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "once.h"
-
+/* zkr once, see held.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,12 @@ struct record {
     char text[RECORD_ROOM];
     zkr_node node;
 };
+
+static struct {
+    int64_t every_ms; /* 0: nothing is recorded */
+    int64_t asked_ms; /* when our lock node was made */
+    int version;      /* of the record there is */
+} once;
 
 bool once_take_period(void *every_ms, char *value)
 {
@@ -82,15 +87,15 @@ static const char *fault_of(const struct record *r, const struct held *h)
 }
 
 /* Replaces the record, if it still has the version that is known, and the lock is held. */
-static int write_record(struct once *o, const struct held *h, const char *text)
+static int write_record(const struct held *h, const char *text)
 {
     struct Stat stat = {.version = 0};
     zoo_op_t op;
     zoo_op_result_t result;
-    zoo_set_op_init(&op, h->path, text, (int)strlen(text), o->version, &stat);
+    zoo_set_op_init(&op, h->path, text, (int)strlen(text), once.version, &stat);
     int rc = zkr_ticket_multi(h->ticket, 1, &op, &result,
                               zkr_ticket_valid_for_ms(h->ticket));
-    o->version = rc == ZKR_OK ? stat.version : o->version;
+    once.version = rc == ZKR_OK ? stat.version : once.version;
     return rc;
 }
 
@@ -106,13 +111,14 @@ static bool may_ask_again(const struct held *h, int rc)
  * A tenth of the period is left for jobs that start early or late. A record of the future is by a clock that was wrong, and
  * does not count.
  */
-static bool is_due(const struct once *o, const struct record *r)
+static bool is_due(const struct record *r)
 {
-    int64_t last = number(r, "\nasked_ms="), since = o->asked_ms - last;
-    return last == 0 || since >= o->every_ms - o->every_ms / 10 || since < -o->every_ms;
+    int64_t last = number(r, "\nasked_ms="), since = once.asked_ms - last;
+    return last == 0 || since >= once.every_ms - once.every_ms / 10 ||
+           since < -once.every_ms;
 }
 
-static int look(struct once *o, const struct held *h, struct record *r)
+static int look(const struct held *h, struct record *r)
 {
     zkr_node own;
     int rc = read_record(h, r);
@@ -120,33 +126,35 @@ static int look(struct once *o, const struct held *h, struct record *r)
         rc = zkr_client_get(h->env->client, h->node, NULL, 0, &own, sizeof(own));
     }
     if (rc == ZKR_OK) {
-        o->asked_ms = own.created_ms;
-        o->version = (int)r->node.version;
+        once.asked_ms = own.created_ms;
+        once.version = (int)r->node.version;
     }
     return rc;
 }
 
-int once_begin(struct once *o, struct held *h)
+int once_begin(struct held *h, int64_t every_ms)
 {
     struct record r;
     int rc;
+    once.every_ms = every_ms;
     do {
-        rc = look(o, h, &r);
+        rc = look(h, &r);
         const char *fault = rc == ZKR_OK ? fault_of(&r, h) : NULL;
         if (fault) {
             return cli_fail(CLI_PATH,
                             "%.1000s cannot have a record: %s; use another path",
                             h->path, fault);
         }
-        if (rc == ZKR_OK && !is_due(o, &r)) {
+        if (rc == ZKR_OK && !is_due(&r)) {
             if (h->env->globals.verbose) {
                 cli_note(
                     "not due: it succeeded at %.1000s %.3f s before this was asked",
-                    h->path, (double)(o->asked_ms - number(&r, "\nasked_ms=")) / 1000);
+                    h->path,
+                    (double)(once.asked_ms - number(&r, "\nasked_ms=")) / 1000);
             }
             return 0;
         }
-        rc = rc == ZKR_OK ? write_record(o, h, r.node.length > 0 ? r.text : mark) : rc;
+        rc = rc == ZKR_OK ? write_record(h, r.node.length > 0 ? r.text : mark) : rc;
     } while (may_ask_again(h, rc));
     return rc == ZKR_OK                             ? HELD_START
            : zkr_ticket_valid_for_ms(h->ticket) > 0 ? cli_fail_rc(rc)
@@ -155,24 +163,24 @@ int once_begin(struct once *o, struct held *h)
 
 /* --- after it --- */
 
-int once_end(struct once *o, struct held *h, int status)
+int once_end(struct held *h, int status)
 {
     struct record r;
     char text[RECORD_ROOM];
-    if (o->every_ms == 0 || status != 0 || h->lost || h->ended) {
+    if (once.every_ms == 0 || status != 0 || h->lost || h->ended) {
         return status;
     }
     (void)snprintf(text, sizeof(text), "%sasked_ms=%" PRId64 "\ntoken=%" PRId64 "\n",
-                   mark, o->asked_ms, (int64_t)h->token);
-    int rc = write_record(o, h, text);
+                   mark, once.asked_ms, (int64_t)h->token);
+    int rc = write_record(h, text);
     while (may_ask_again(h, rc)) { /* it may have been written */
         rc = read_record(h, &r);
         if (rc == ZKR_OK && strcmp(r.text, text) == 0) {
             return status;
         }
         if (rc == ZKR_OK) {
-            o->version = (int)r.node.version;
-            rc = write_record(o, h, text);
+            once.version = (int)r.node.version;
+            rc = write_record(h, text);
         }
     }
     if (rc == ZKR_OK) {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "signals.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -107,6 +111,80 @@ void signals_end(struct signals *s)
     s->fd = -1;
 }
 
+/* --- descriptors --- */
+
+enum { FIRST = STDERR_FILENO + 1, WITHOUT_PROC = 1024, WITHOUT_CLOSE_RANGE = 65536 };
+
+static void fill_closed_stdio(void)
+{
+    for (int fd = 0; fd < FIRST; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            /* The new descriptor has the lowest free number, which is fd. */
+            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+        }
+    }
+}
+
+static bool add_fd(struct fds *f, int fd)
+{
+    int *grown = reallocarray(f->inherited, f->count + 1, sizeof(*grown));
+    if (!grown) {
+        return false;
+    }
+    f->inherited = grown;
+    f->inherited[f->count++] = fd;
+    return true;
+}
+
+static bool add_from_proc(struct fds *f, DIR *dir)
+{
+    const struct dirent *entry;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
+    while ((entry = readdir(dir))) {
+        int64_t fd;
+        if (cli_parse_int(entry->d_name, FIRST, INT_MAX, &fd) && fd != dirfd(dir) &&
+            !add_fd(f, (int)fd)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool fds_begin(struct fds *f)
+{
+    *f = (struct fds){NULL, 0};
+    fill_closed_stdio();
+    bool ok = true;
+    DIR *dir = opendir("/proc/self/fd");
+    if (dir) {
+        ok = add_from_proc(f, dir);
+        (void)closedir(dir);
+    } else {
+        for (int fd = FIRST; fd < WITHOUT_PROC && ok; fd++) {
+            ok = fcntl(fd, F_GETFD) < 0 || add_fd(f, fd);
+        }
+    }
+    return ok;
+}
+
+void fds_hide(const struct fds *f)
+{
+    if (close_range(FIRST, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) {
+        for (int fd = FIRST; fd < WITHOUT_CLOSE_RANGE; fd++) {
+            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        }
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        (void)fcntl(f->inherited[i], F_SETFD, 0);
+    }
+}
+
+void fds_end(struct fds *f)
+{
+    free(f->inherited);
+    *f = (struct fds){NULL, 0};
+}
+
 /* --- the guard --- */
 
 /* Cancels repeatedly until the main thread has returned: a first call may come just before the wait begins. */
@@ -159,8 +237,7 @@ bool signals_guard_begin(struct signals_guard *g,
 
 int signals_guard_end(struct signals_guard *g)
 {
-    const uint64_t one = 1;
-    while (write(g->done, &one, sizeof(one)) < 0) {
+    while (eventfd_write(g->done, 1) != 0) {
     }
     (void)pthread_join(g->thread, NULL);
     (void)close(g->done);

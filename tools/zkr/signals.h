@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals, read from a descriptor by one thread at a time. */
+/*
+ * What a command gets as zkr itself got it: signals and descriptors. Signals are read from a descriptor, by one thread at a
+ * time.
+ */
 #ifndef ZKR_CLI_SIGNALS_H
 #define ZKR_CLI_SIGNALS_H
 
@@ -7,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct signals {
@@ -44,6 +48,22 @@ int signals_stop(const struct signals *s);
 void signals_restore(const struct signals *s);
 
 void signals_end(struct signals *s);
+
+/** The descriptors that the command inherits: all but those that zkr has opened. */
+struct fds {
+    int *inherited; /* from 3 on */
+    size_t count;
+};
+
+/**
+ * First thing in main(): notes what is open, and replaces a closed stdin, stdout or stderr by a placeholder, so that no
+ * socket of zkr gets its number. In the child the placeholder is closed again. False: out of memory.
+ */
+bool fds_begin(struct fds *f);
+/** In a child, before exec: leaves those alone. Only calls that are safe after a fork among threads. */
+void fds_hide(const struct fds *f);
+void fds_end(struct fds *f);
+
 /** A thread that handles signals while the main thread waits in the library. */
 struct signals_guard {
     const struct signals *s;

@@ -169,10 +169,10 @@ static void *work(void *ctx)
 {
     enum { PAUSE_MS = 5000 };
     struct pollfd wake = {.fd = stats.wake, .events = POLLIN};
-    uint64_t count;
+    eventfd_t count;
     while (!atomic_load(&stats.over)) {
         (void)poll(&wake, 1, PAUSE_MS);
-        (void)!read(stats.wake, &count, sizeof(count));
+        (void)eventfd_read(stats.wake, &count);
         if (!atomic_load(&stats.over)) {
             write_again();
         }
@@ -206,9 +206,8 @@ int stats_begin(zkr_client *client, const char *file, const char *path)
 
 void stats_wake(void)
 {
-    const uint64_t one = 1;
     if (stats.started) {
-        (void)!write(stats.wake, &one, sizeof(one));
+        (void)eventfd_write(stats.wake, 1);
     }
 }
 

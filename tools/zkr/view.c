@@ -300,6 +300,14 @@ void view_json(FILE *out, const char *path, const struct view *v, bool exists)
 
 /* --- leaders --- */
 
+int view_tell(const char *what, const zkr_contender *c)
+{
+    (void)fputs(what, stdout);
+    text_print(stdout, *c->owner ? c->owner : c->node, 0);
+    (void)printf(", token %" PRId64 "\n", c->fencing_token);
+    return cli_flush();
+}
+
 void view_leader_print(FILE *out, const zkr_contenders *list)
 {
     const zkr_contender *c = zkr_contenders_get(list, 0);

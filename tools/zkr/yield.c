@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "yield.h"
-
+/* elect --yield, see held.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -12,7 +11,7 @@
 
 #include "cli.h"
 #include "held.h"
-#include "text.h"
+#include "view.h"
 
 /* --- requests among the candidates --- */
 
@@ -59,92 +58,91 @@ static bool is_asked(const zkr_contenders *list, int64_t token)
 
 /* --- who leads --- */
 
-static void signal_fd(int fd)
-{
-    const uint64_t one = 1;
-    (void)!write(fd, &one, sizeof(one));
-}
+static struct {
+    struct held *held;
+    pthread_t thread;
+    bool started;
+    int wake; /* eventfd: of the thread */
 
-static void drain(int fd)
-{
-    uint64_t count;
-    (void)!read(fd, &count, sizeof(count));
-}
+    pthread_mutex_t mu; /* of what follows */
+    int64_t term;       /* token of the term; 0 = there is none */
+    int64_t seen;       /* the term for which the thread has looked */
+    bool over;
+} yield = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
-static void on_contenders(zkr_leader_latch *l, void *yield)
+static void on_contenders(zkr_leader_latch *l, void *ctx)
 {
     (void)l;
-    signal_fd(((struct yield *)yield)->wake);
+    (void)ctx;
+    (void)eventfd_write(yield.wake, 1);
 }
 
-static int64_t term_of(struct yield *y, bool *over)
+static int64_t term_of(bool *over)
 {
-    (void)pthread_mutex_lock(&y->mu);
-    int64_t term = y->term;
-    *over = y->over;
-    (void)pthread_mutex_unlock(&y->mu);
+    (void)pthread_mutex_lock(&yield.mu);
+    int64_t term = yield.term;
+    *over = yield.over;
+    (void)pthread_mutex_unlock(&yield.mu);
     return term;
 }
 
-static void set_term(struct yield *y, int64_t term, bool over)
+static void set_term(int64_t term, bool over)
 {
-    (void)pthread_mutex_lock(&y->mu);
-    y->term = term;
-    y->over = over;
-    (void)pthread_mutex_unlock(&y->mu);
-    signal_fd(y->wake);
+    (void)pthread_mutex_lock(&yield.mu);
+    yield.term = term;
+    yield.over = over;
+    (void)pthread_mutex_unlock(&yield.mu);
+    (void)eventfd_write(yield.wake, 1);
 }
 
 /*
  * Looks once, on behalf of @term, which may be over meanwhile. False: the servers could not be asked, and have to be asked
- * again. *told: the term for which it is said.
+ * again. *told: the last term for which the user was told of a request.
  */
-static bool
-look(struct yield *y, zkr_leader_latch *observer, int64_t term, int64_t *told)
+static bool look(zkr_leader_latch *observer, int64_t term, int64_t *told)
 {
     zkr_contenders *list = NULL;
     int rc = zkr_leader_latch_participants(observer, &list);
     bool asked = *told != term && is_asked(list, term);
     zkr_contenders_free(list);
-    (void)pthread_mutex_lock(&y->mu);
-    if (asked && y->term == term) {
+    (void)pthread_mutex_lock(&yield.mu);
+    if (asked && yield.term == term) {
         *told = term;
-        held_on_revoke(NULL, y->held);
+        held_on_revoke(NULL, yield.held);
     }
-    y->seen = zkr_err_retriable(rc) ? y->seen : term;
-    (void)pthread_mutex_unlock(&y->mu);
+    yield.seen = zkr_err_retriable(rc) ? yield.seen : term;
+    (void)pthread_mutex_unlock(&yield.mu);
     if (*told == term && asked) {
-        cli_note("asked to let another lead at %.1000s", y->held->path);
+        cli_note("asked to let another lead at %.1000s", yield.held->path);
     }
     return !zkr_err_retriable(rc);
 }
 
 /* Has the thread looked in this term? */
-static bool has_looked(struct yield *y, int64_t term)
+static bool has_looked(int64_t term)
 {
-    (void)pthread_mutex_lock(&y->mu);
-    bool looked = y->seen == term;
-    (void)pthread_mutex_unlock(&y->mu);
+    (void)pthread_mutex_lock(&yield.mu);
+    bool looked = yield.seen == term;
+    (void)pthread_mutex_unlock(&yield.mu);
     return looked;
 }
 
 /* One term after the other. Without a term nothing is asked. */
-static void *run(void *arg)
+static void *run(void *held)
 {
     enum { AGAIN_MS = 100 };
-    struct yield *y = arg;
-    struct held *h = y->held;
+    struct held *h = held;
+    struct pollfd fd = {.fd = yield.wake, .events = POLLIN};
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     zkr_leader_latch *observer = NULL;
     bool over, looked = true;
     int64_t term, told = 0;
+    eventfd_t count;
     o.on_contenders = on_contenders;
-    o.ctx = y;
     do {
-        struct pollfd fd = {.fd = y->wake, .events = POLLIN};
         (void)poll(&fd, 1, looked ? -1 : AGAIN_MS);
-        drain(y->wake);
-        term = term_of(y, &over);
+        (void)eventfd_read(yield.wake, &count);
+        term = term_of(&over);
         if (term == 0 || over) {
             (void)zkr_leader_latch_destroy(observer);
             observer = NULL;
@@ -156,75 +154,77 @@ static void *run(void *arg)
         }
         /* A request without a connection would hold up the end of zkr. */
         looked = observer && zkr_client_state(h->env->client) == ZKR_STATE_CONNECTED &&
-                 look(y, observer, term, &told);
+                 look(observer, term, &told);
         if (looked) {
-            signal_fd(y->looked);
+            held_on_contenders(NULL, h); /* yield_look() waits for it */
         }
     } while (!over);
     return NULL;
 }
 
-int yield_begin(struct yield *y)
+int yield_begin(struct held *h)
 {
-    (void)pthread_mutex_init(&y->mu, NULL);
-    y->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    y->looked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (y->wake < 0 || y->looked < 0) {
+    yield.held = h;
+    yield.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (yield.wake < 0) {
         return cli_fail_limits();
     }
-    errno = pthread_create(&y->thread, NULL, run, y);
-    y->started = errno == 0;
-    return y->started ? 0 : cli_fail_thread();
+    errno = pthread_create(&yield.thread, NULL, run, h);
+    yield.started = errno == 0;
+    return yield.started ? 0 : cli_fail_thread();
 }
 
-int yield_look(struct yield *y)
+/* Puts the candidate, which leads, behind all others. Returns 0 or an exit code, reported. */
+static int requeue(zkr_leader_latch *latch)
 {
-    struct held *h = y->held;
-    bool looked = false;
-    int signo = 0;
-    set_term(y, h->token, false);
-    while (!looked && signo == 0 && zkr_leader_latch_has_leadership(h->latch)) {
-        int64_t valid = zkr_leader_latch_valid_for_ms(h->latch);
-        (void)held_sleep(h, y->looked, cli_alive_rest(valid));
-        drain(y->looked);
-        looked = has_looked(y, h->token);
-        cli_alive();
-        signo = signals_stop(&h->env->signals);
-    }
-    if (signo) {
-        return cli_exit_signal(signo);
-    }
-    if (!looked || !held_is_revoked(h)) {
-        return looked ? HELD_START : HELD_AGAIN;
-    }
-    yield_rest(y);
-    (void)zkr_leader_latch_stop(h->latch, ZKR_LATCH_SILENT);
-    int rc = zkr_leader_latch_start(h->latch);
-    return rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
+    (void)zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT);
+    int rc = zkr_leader_latch_start(latch);
+    return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
-void yield_rest(struct yield *y)
+int yield_look(void)
 {
-    set_term(y, 0, false);
+    struct held *h = yield.held;
+    set_term(h->token, false);
+    while (!has_looked(h->token)) {
+        if (!zkr_leader_latch_has_leadership(h->latch)) {
+            return HELD_AGAIN;
+        }
+        int status = held_pause(h, zkr_leader_latch_valid_for_ms(h->latch));
+        if (status != 0) {
+            return status;
+        }
+    }
+    if (!held_is_revoked(h)) {
+        return HELD_START;
+    }
+    yield_rest();
+    int status = requeue(h->latch);
+    return status == 0 ? HELD_AGAIN : status;
+}
+
+void yield_rest(void)
+{
+    if (yield.started) {
+        set_term(0, false);
+    }
 }
 
 /* A question that is not answered must not keep zkr from ending at a signal. */
-void yield_end(struct yield *y)
+void yield_end(void)
 {
     enum { TURN_MS = 5 };
-    if (!y->started) {
+    if (!yield.started) {
         return;
     }
-    set_term(y, 0, true);
-    while (pthread_tryjoin_np(y->thread, NULL) != 0) {
-        (void)held_sleep(y->held, -1, TURN_MS);
-        int signo = signals_stop(&y->held->env->signals);
-        if (signo) {
-            client_exit(cli_exit_signal(signo));
+    set_term(0, true);
+    while (pthread_tryjoin_np(yield.thread, NULL) != 0) {
+        int status = held_pause(yield.held, TURN_MS);
+        if (status != 0) {
+            client_exit(status);
         }
     }
-    (void)close(y->wake);
-    (void)close(y->looked);
+    (void)close(yield.wake);
 }
 
 /* --- who asks --- */
@@ -256,23 +256,6 @@ static size_t candidates(const zkr_contenders *list)
     return count;
 }
 
-static int print(const char *what, const zkr_contender *c)
-{
-    (void)fputs(what, stdout);
-    text_print(stdout, *c->owner ? c->owner : c->node, 0);
-    (void)printf(", token %" PRId64 "\n", c->fencing_token);
-    return cli_flush();
-}
-
-static int list_them(const struct held *h, zkr_contenders **list)
-{
-    struct client_try t = {0};
-    while (client_try(h->env, &t)) {
-        t.rc = zkr_leader_latch_participants(h->latch, list);
-    }
-    return t.status;
-}
-
 /* A latch on the path: to look, or with the text of a request as its id, which tells of changes. */
 static int make_latch(struct held *h, const char *id)
 {
@@ -298,7 +281,7 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
                            "shows who is",
                            r->to, path, path);
     } else if (r->to && is_done(r, leader)) {
-        *status = print("leads already: ", leader);
+        *status = view_tell("leads already: ", leader);
     } else if (candidates(list) < 2) {
         *status = cli_fail(CLI_HELD, "there is no other candidate at %.1000s", path);
     } else {
@@ -306,7 +289,7 @@ static char *choose(struct request *r, const zkr_contenders *list, int *status)
         int n = r->to ? asprintf(&text, "zkr elect --yield\n%s=%s", field_to, r->to)
                       : asprintf(&text, "zkr elect --yield\n%s=%" PRId64, field_token,
                                  leader->fencing_token);
-        *status = n < 0 ? cli_fail_memory() : print("asked ", leader);
+        *status = n < 0 ? cli_fail_memory() : view_tell("asked ", leader);
         text = n < 0 ? NULL : text;
     }
     return text;
@@ -338,11 +321,11 @@ static int await_leader(struct request *r)
     int64_t vain_until = CLI_NEVER;
     for (;;) {
         zkr_contenders *list = NULL;
-        int status = list_them(h, &list);
+        int status = client_candidates(h->env, h->latch, &list);
         const zkr_contender *leader = next_leader(list);
         bool done = is_done(r, leader);
         int rest = rest_of_vain(is_vain(r, list), &vain_until);
-        status = status == 0 && done ? print("leads: ", leader) : status;
+        status = status == 0 && done ? view_tell("leads: ", leader) : status;
         zkr_contenders_free(list);
         if (status != 0 || done) {
             return status;
@@ -351,23 +334,18 @@ static int await_leader(struct request *r)
             return cli_fail(CLI_HELD, "the candidates at %.1000s have gone", h->path);
         }
         if (zkr_leader_latch_has_leadership(h->latch)) {
-            (void)zkr_leader_latch_stop(h->latch, ZKR_LATCH_SILENT);
-            int rc = zkr_leader_latch_start(h->latch);
-            if (rc != ZKR_OK) {
-                return cli_fail_rc(rc);
-            }
+            status = requeue(h->latch);
         }
         int left = cli_until(h->until);
-        if (left == 0) {
+        if (status == 0 && left == 0) {
             return cli_fail(CLI_HELD,
                             "in time no other leads at %.1000s; candidates that are "
                             "no zkr do not yield",
                             h->path);
         }
-        (void)held_sleep(h, -1, rest < left ? rest : left);
-        int signo = signals_stop(&h->env->signals);
-        if (signo) {
-            return cli_exit_signal(signo);
+        status = status == 0 ? held_pause(h, cli_lesser(rest, left)) : status;
+        if (status != 0) {
+            return status;
         }
     }
 }
@@ -377,7 +355,7 @@ int yield_ask(struct held *h, const char *to)
     struct request r = {.held = h, .to = to};
     zkr_contenders *list = NULL;
     int status = make_latch(h, NULL);
-    status = status == 0 ? list_them(h, &list) : status;
+    status = status == 0 ? client_candidates(h->env, h->latch, &list) : status;
     char *text = status == 0 ? choose(&r, list, &status) : NULL;
     zkr_contenders_free(list);
     if (text && status == 0) {
