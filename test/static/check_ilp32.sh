@@ -16,8 +16,8 @@ system=$(echo '#include <bits/wordsize.h>' | "$1" -E -x c - | sed -n 's|.*"\(/.*
 
 failed=0 count=0
 for file in "$root"/lib/*/*.c "$root"/tools/zkr/*.c; do
-    case $file in
-    */testing/* | */zkr/*) posix=-D_GNU_SOURCE ;;
+    case ${file#"$root"/} in
+    */testing/* | tools/zkr/*) posix=-D_GNU_SOURCE ;;
     *) posix=-D_POSIX_C_SOURCE=200809L ;;
     esac
     if ! "$@" -m32 -std=c11 "$posix" -c -o "$headers/object" -Wall -Wextra -Wconversion -Wsign-conversion -Werror \
