@@ -137,3 +137,100 @@ size_t zkr__children_find(const struct zkr__children *children, const char *name
     }
     return children->count;
 }
+
+/* --- what the numbers tell --- */
+
+enum { QUIET = 2 };
+
+void zkr__known_begin(struct zkr__known *known)
+{
+    *known = (struct zkr__known){.quiet = QUIET, .foretells = true};
+}
+
+void zkr__known_forget(struct zkr__known *known)
+{
+    known->counts = known->guessing = false;
+    known->left[0] = known->newcomer[0] = '\0';
+    zkr__children_free(&known->others);
+}
+
+void zkr__known_settle(struct zkr__known *known, int64_t number)
+{
+    if (known->guessing) {
+        known->guessing = false;
+        known->from = number;
+        known->newcomer[0] = known->left[0] = '\0';
+        zkr__children_free(&known->others);
+    }
+}
+
+/* The number that was next went to a node that we have not seen. */
+static bool guess(struct zkr__known *known, int64_t number)
+{
+    bool one = known->counts && known->from == ZKR__KNOWN_ALL &&
+               number == known->next + 1 && known->left[0] != '\0' &&
+               zkr__name_successor(known->newcomer, known->left, known->next);
+    if (!one) {
+        known->newcomer[0] = '\0';
+    }
+    return one && known->foretells;
+}
+
+bool zkr__known_made(struct zkr__known *known, int64_t number)
+{
+    bool next = known->counts && number == known->next;
+    known->guessing = guess(known, number);
+    if (next) {
+        known->quiet += known->quiet < QUIET;
+    } else if (!known->guessing) {
+        known->quiet = known->counts ? 0 : known->quiet;
+        known->from = number;
+        zkr__children_free(&known->others);
+    }
+    known->next = number + 1;
+    known->counts = number >= 0 && number < ZKR__SEQUENCE_LIMIT;
+    if (!known->counts) { /* from there on numbers repeat */
+        zkr__known_forget(known);
+    }
+    return next;
+}
+
+void zkr__known_listed(struct zkr__known *known,
+                       const struct zkr__children *children,
+                       int64_t next,
+                       zkr__child_filter ours,
+                       void *ctx)
+{
+    /* A lower number is not of the directory that our last node is in. */
+    bool counts = next >= known->next;
+    if (known->newcomer[0] != '\0') {
+        known->foretells =
+            zkr__children_find(children, known->newcomer) < children->count;
+    }
+    zkr__known_forget(known);
+    if (counts && zkr__children_copy(&known->others, children, ours, ctx) == ZKR_OK) {
+        known->counts = true;
+        known->next = next;
+        known->from = ZKR__KNOWN_ALL;
+    }
+}
+
+void zkr__known_gone(struct zkr__known *known, const char *name)
+{
+    struct zkr__children *others = &known->others;
+    size_t gone = zkr__children_find(others, name);
+    if (gone < others->count) {
+        others->count--;
+        memmove(others->list + gone, others->list + gone + 1,
+                (others->count - gone) * sizeof(*others->list));
+    }
+    size_t size = strlen(name) + 1;
+    if (size <= sizeof(known->left)) {
+        memcpy(known->left, name, size);
+    }
+}
+
+bool zkr__known_quiet(const struct zkr__known *known)
+{
+    return known->counts && known->quiet == QUIET;
+}

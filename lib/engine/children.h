@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The children of a queue in their order. Pure; hostile names are safe. */
+/* The children of a queue in their order, and what their numbers tell. Pure; hostile names are safe. */
 #ifndef ZKR_ENGINE_CHILDREN_H
 #define ZKR_ENGINE_CHILDREN_H
 
@@ -52,5 +52,73 @@ void zkr__children_filter(struct zkr__children *children,
 
 /* Index of the child called @name; count if missing. */
 size_t zkr__children_find(const struct zkr__children *children, const char *name);
+
+/*
+ * --- What the numbers tell of the children.
+ *
+ * Servers number the children of a directory by a count of all children ever created there, with a number in their
+ * name or without. Deletions do not move the count. So when a node of ours gets the number that was next, no node has
+ * come in between, and what was known before is still all there is, except for nodes that have gone. The next number
+ * is known from our last node, and from the last list, which comes with the count.
+ *
+ * The count tells which nodes came, not where they stand: a client that names its child whole, digits and all, chooses
+ * the number, above the count or below it. So known nodes of others stand before ours or behind them by their own
+ * numbers, as in a list. No recipe chooses numbers. For a client that does, two things are left to chance:
+ * - A node above the count that is not known comes to stand among ours, which are taken for neighbours. The node is
+ *   passed when one of ours hands over to the next.
+ * - A node that is put before waiting ones is passed by them: their claims go by the list that they have seen. The next
+ *   node does not get the number that was next, so its claim asks for a list, which shows the intruder.
+ * Neither makes any claim wait that would not wait by a list.
+ *
+ * In a queue whose members enter again as they leave, one node usually comes between a list and our next node: the
+ * next node of the client whose node has gone last. Its name can be told (zkr__guid_advance()), and that is what our
+ * claim needs to wait for it. The *newcomer* is a guess: nothing but an answer that shows it says that it is there, and
+ * that it is missing does not say that no node stands at its number. So it serves one claim, which waits for it, and is
+ * no part of what is known.
+ *
+ * All this holds for one directory. A directory that is deleted and created again counts from 0, so all has to be
+ * forgotten when that may have happened.
+ */
+struct zkr__known {
+    bool counts;  /* the next three mean something */
+    int64_t next; /* the number of the next child */
+    /* All children numbered from here on are ours, but for those whose makers chose the number. */
+    int64_t from;
+    /* With ZKR__KNOWN_ALL: the nodes of other clients, some of which may be gone by now. */
+    struct zkr__children others;
+    /* So many nodes of ours in a row, at most two, got the number that was next. */
+    unsigned quiet;
+    bool foretells;                /* the last newcomer was the one expected */
+    bool guessing;                 /* `newcomer` counts, until zkr__known_settle() */
+    char left[ZKR__NAME_ROOM];     /* the child that has gone last since the list */
+    char newcomer[ZKR__NAME_ROOM]; /* "" = no guess since the last node of ours */
+};
+
+/* There are no nodes but ours and `others`. */
+#define ZKR__KNOWN_ALL INT64_MIN
+
+void zkr__known_begin(struct zkr__known *known);
+/* The directory may be another one. Frees what is remembered. */
+void zkr__known_forget(struct zkr__known *known);
+/*
+ * A node of ours got this number. True: it was the next number, so no node has come in between. With `guessing` what is
+ * known is still as before the node, until zkr__known_settle().
+ */
+bool zkr__known_made(struct zkr__known *known, int64_t number);
+/* The place of the node of this number has been decided. */
+void zkr__known_settle(struct zkr__known *known, int64_t number);
+/*
+ * A list that was sent behind our last node has been answered: all @children, and the number that was next.
+ * @ours is asked about the children.
+ */
+void zkr__known_listed(struct zkr__known *known,
+                       const struct zkr__children *children,
+                       int64_t next,
+                       zkr__child_filter ours,
+                       void *ctx);
+/* The child of this name is gone. */
+void zkr__known_gone(struct zkr__known *known, const char *name);
+/* The next node of ours is likely to get the next number. */
+bool zkr__known_quiet(const struct zkr__known *known);
 
 #endif

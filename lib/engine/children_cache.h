@@ -31,7 +31,7 @@
 #define ZKR_ENGINE_CHILDREN_CACHE_H
 
 #include "engine/children.h"
-#include "engine/directory.h"
+#include "engine/engine.h"
 #include "engine/rule.h"
 
 struct zkr__claim;

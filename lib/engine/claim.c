@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/contender.h"
-#include "engine/directory.h"
+#include "engine/engine.h"
 #include "session/bound.h"
 
 /* --- memory --- */

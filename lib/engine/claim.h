@@ -32,7 +32,7 @@ struct zkr__claim {
     /* Counted in the engine's looking, in the client's prepared; it has begun to wait behind others. */
     bool looks : 1, keeps_lease : 1, parked : 1;
     bool stands : 1, in_line : 1; /* in its directory: keep.h */
-    bool guessed : 1; /* PARKED: behind a newcomer that was not seen yet: directory.h */
+    bool guessed : 1; /* PARKED: behind a newcomer that was not seen yet: children.h */
     /* Its node is being made, or waits until fewer are: claim_run.c. */
     bool admitted : 1, awaits_admission : 1;
     bool written : 1; /* FINDING: the write ahead of the list has been answered */
@@ -55,7 +55,7 @@ struct zkr__claim {
     int64_t czxid;
     int64_t held_since_ms;  /* by the wall's clock, ms since 1970; 0 = not held yet */
     int64_t held_at;        /* zkr__now() of the same */
-    struct zkr__loss *loss; /* loss.h; NULL = nothing was lost, or no memory */
+    struct zkr__loss *loss; /* loss.c; NULL = nothing was lost, or no memory */
     void (*on_change)(struct zkr__claim *claim, void *ctx);
     void *on_change_ctx;
     /* Of the thread that waits for the outcome. NULL = none does. */
@@ -193,5 +193,16 @@ static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
 {
     return tag >> ZKR__ASKED_BITS == (round & (~0U >> ZKR__ASKED_BITS));
 }
+
+/* --- loss.c: how a hold was lost, for its owner, the metrics and the log --- */
+
+/* The hold of @claim has ended just now: remember what the client has observed. */
+void zkr__loss_record(struct zkr__claim *claim) ZKR__LOCKED;
+/* What the owner is told; @reason: ZKR_LOST_…. It points into @claim, until the claim is told of for another reason. */
+zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason) ZKR__LOCKED;
+/* What the metrics count. */
+enum zkr__metered_loss zkr__loss_metered(const struct zkr__claim *claim) ZKR__LOCKED;
+/* Write it into the log. */
+void zkr__loss_log(const struct zkr__claim *claim, int reason) ZKR__LOCKED;
 
 #endif

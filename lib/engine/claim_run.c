@@ -2,9 +2,9 @@
 #include "engine/claim_run.h"
 
 #include "engine/children_cache.h"
+#include "engine/claim.h"
 #include "engine/claim_io.h"
-#include "engine/claim_step.h"
-#include "engine/loss.h"
+#include "engine/claim_state.h"
 #include "session/bound.h"
 #include "session/client.h"
 

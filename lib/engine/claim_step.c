@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/claim_step.h"
-
 #include <zkr/client.h>
+
+#include "engine/claim_state.h"
 
 /* --- looking ahead of our turn --- */
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "engine/claim_run.h"
-#include "engine/session_events.h"
+#include "engine/engine.h"
 #include "session/bound.h"
 
 /* --- one claim --- */

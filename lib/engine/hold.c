@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/directory.h"
+#include "engine/claim.h"
+#include "engine/engine.h"
 #include "engine/keep.h"
-#include "engine/loss.h"
 #include "session/zk_value.h"
 
 /* --- what becomes of the hold, counted at each of its paths --- */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/hold_write.h"
-
 #include <limits.h>
 
 #include "base/error.h"

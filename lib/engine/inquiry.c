@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/inquiry.h"
 
+#include <string.h>
+
+#include <zkr/node.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/path.h"
+
 static void drop(struct zkr__inquiry *inquiry) ZKR__LOCKED
 {
     if (--inquiry->refs == 0) {
@@ -88,4 +96,93 @@ int zkr__inquiry_await(struct zkr__inquiry *inquiry)
         in_time = zkr__wait(c, &inquiry->done, inquiry->deadline);
     }
     return outcome(inquiry, inquiry->in_flight > 0 ? ZKR_ETIMEDOUT : inquiry->code);
+}
+
+/* --- a node that the application reads --- */
+
+struct reading {
+    struct zkr__inquiry asked;
+    zkr_node node;
+    size_t size;
+    char data[]; /* the first bytes of it, as many as are wanted */
+};
+
+static void free_reading(struct zkr__inquiry *inquiry)
+{
+    zkr__mem_free(ZKR__OWNER_OF(inquiry, struct reading, asked));
+}
+
+static void
+on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct reading *r = ZKR__OWNER_OF(ctx, struct reading, asked);
+    (void)tag;
+    r->node = (zkr_node){.length = answer->data_len,
+                         .version = answer->version,
+                         .czxid = answer->czxid,
+                         .owner = answer->owner,
+                         .created_ms = answer->created_ms};
+    size_t length = answer->data_len < r->size ? answer->data_len : r->size;
+    if (length > 0) {
+        memcpy(r->data, answer->data, length);
+    }
+    zkr__inquiry_answered(&r->asked, answer->code);
+}
+
+static int read_node(zkr_client *c,
+                     const char *path,
+                     void *data,
+                     size_t size,
+                     zkr_node *node) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path};
+    struct reading *r = zkr__mem_alloc(sizeof(*r) + size);
+    if (!r) {
+        return ZKR_ENOMEM;
+    }
+    r->size = size;
+    int rc = zkr__inquiry_begin(&r->asked, c, free_reading);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__inquiry_ask(&r->asked, &op, on_data, 0);
+    rc = zkr__inquiry_await(&r->asked);
+    if (rc == ZKR_OK) {
+        *node = r->node;
+    }
+    if (rc == ZKR_OK && size > 0) {
+        memcpy(data, r->data, size < node->length ? size : node->length);
+    }
+    zkr__inquiry_end(&r->asked);
+    return rc;
+}
+
+int zkr_client_get(zkr_client *c,
+                   const char *path,
+                   void *data,
+                   size_t size,
+                   zkr_node *node,
+                   size_t node_size)
+{
+    zkr_node whole;
+    int rc = zkr__client_enter_blocking(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (!path || !node || node_size == 0 || (!data && size > 0)) {
+        return zkr__fail(ZKR_EINVAL, path, "a read wants a path and room for the node");
+    }
+    const char *fault = strcmp(path, "/") == 0 ? NULL : zkr__path_fault(path);
+    if (fault) {
+        return zkr__fail(ZKR_EINVAL, path, "the path to read %s", fault);
+    }
+    zkr__lock(c);
+    rc = read_node(c, path, data, size, &whole);
+    zkr__unlock(c);
+    if (rc != ZKR_OK) {
+        return zkr__fail(rc, path, "cannot read %s: %s", path, zkr_strerror(rc));
+    }
+    memset(node, 0, node_size);
+    memcpy(node, &whole, node_size < sizeof(whole) ? node_size : sizeof(whole));
+    return rc;
 }

@@ -5,7 +5,7 @@
 
 #include "base/thread.h"
 #include "engine/claim_run.h"
-#include "engine/directory.h"
+#include "engine/engine.h"
 
 /* --- news of others --- */
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/loss.h"
-
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "engine/claim.h"
 #include "session/bound.h"
 #include "session/log.h"
 

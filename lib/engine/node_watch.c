@@ -2,8 +2,8 @@
 #include "engine/node_watch.h"
 
 #include "base/mem.h"
+#include "engine/engine.h"
 #include "engine/names.h"
-#include "engine/session_events.h"
 #include "session/log.h"
 
 /* How often a node is read for which there is no room for a watch. */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "engine/directory.h"
+#include "engine/engine.h"
 
 enum { DATA_MAX = 65536 };
 

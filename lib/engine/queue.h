@@ -36,7 +36,7 @@ struct zkr__queue {
     int64_t keep_ms;
     /* A claim that would wait behind so many that wait fails with ZKR_EBUSY; 0 = there is no limit. */
     int64_t max_waiters;
-    /* With the lock held: the owner of a hold is asked to let go (revoke.h). NULL = no owner is told. */
+    /* With the lock held: the owner of a hold is asked to let go (contenders.h). NULL = no owner is told. */
     void (*on_revocation)(struct zkr__queue *q);
     void *on_revocation_ctx;
 

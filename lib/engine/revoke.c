@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/revoke.h"
-
 #include <string.h>
 
 #include "base/error.h"
@@ -8,6 +6,7 @@
 #include "base/path.h"
 #include "engine/children.h"
 #include "engine/claim.h"
+#include "engine/contenders.h"
 #include "engine/inquiry.h"
 
 /* --- requests to us --- */

@@ -2,8 +2,7 @@
 #include "engine/semaphore_steps.h"
 
 #include "base/mem.h"
-#include "engine/directory.h"
-#include "engine/session_events.h"
+#include "engine/engine.h"
 #include "session/request.h"
 
 enum stage { OUT, TRYING, DIRECT, RANKED, QUEUED, INSIDE };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/session_events.h"
-
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "engine/children_cache.h"
 #include "engine/claim_run.h"
+#include "engine/engine.h"
 
 /* --- the session --- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <zkr/client.h>
 
-#include "engine/claim_step.h"
+#include "engine/claim_state.h"
 
 static unsigned
 pause_until(struct zkr__claim_state *k, enum zkr__phase next, unsigned action)

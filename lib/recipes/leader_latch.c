@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "engine/loss.h"
+#include "engine/claim.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 #include "session/log.h"

@@ -13,7 +13,7 @@
 #include "base/options.h"
 #include "base/path.h"
 #include "engine/claim_run.h"
-#include "engine/revoke.h"
+#include "engine/contenders.h"
 #include "recipes/recipe.h"
 #include "recipes/ticket.h"
 #include "session/zk_multi.h"

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/loss.h"
+#include "engine/claim.h"
 #include "session/bound.h"
 #include "session/log.h"
 

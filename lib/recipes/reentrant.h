@@ -11,7 +11,6 @@
 #include "base/table.h"
 #include "base/thread.h"
 #include "engine/hold.h"
-#include "engine/hold_write.h"
 #include "engine/queue.h"
 
 /*

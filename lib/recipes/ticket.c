@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/claim.h"
 #include "engine/contenders.h"
-#include "engine/hold_write.h"
-#include "engine/loss.h"
+#include "engine/hold.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 

@@ -15,7 +15,7 @@
 #ifndef ZKP_ZOO_H
 #define ZKP_ZOO_H
 
-#include "engine/claim_step.h"
+#include "engine/claim_state.h"
 #include "explore.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a claim does, by example. A row says what happens, and behind each ">" what must follow: the phase and the
- * actions, in the words of claim_step.h.
+ * actions, in the words of claim_state.h.
  *
  *     "CREATING: created > LISTING; listed found first > HELD quiet notify"
  *
@@ -18,7 +18,7 @@
 
 #include <zkr/client.h>
 
-#include "engine/claim_step.h"
+#include "engine/claim_state.h"
 #include "unit.h"
 
 // clang-format off

@@ -2,7 +2,7 @@
 /* A hold that lasts and says since when: when it wants to, what it looks at afterwards, what may come in between. */
 #include <zkr/client.h>
 
-#include "engine/claim_step.h"
+#include "engine/claim_state.h"
 #include "unit.h"
 
 enum { BADVERSION = ZKR_EZK(-103) };
