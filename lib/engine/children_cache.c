@@ -406,6 +406,44 @@ void zkr__list_send(struct zkr__directory *d)
     zkr__submit(d->engine->c, &op, on_list, d, d->generation);
 }
 
+/*
+ * --- Tries that look before they make a node. While the node of a try is there, other claims have to wait for it that
+ * could be granted at once beside the holders: for other permits, as readers beside readers, for one path of several.
+ * So such a try makes no node while this client knows of a reason why the try would fail, and lists when the client does
+ * not know.
+ *
+ * If all seems free the try goes ahead, and costs one round trip. What the client knows may be old: then the try is wrong
+ * once, for its own list tells.
+ */
+
+/* The members of the group that are to stand in the claim's directory. */
+static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    int64_t count = 0;
+    const struct zkr__group *group = claim->group;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        const struct zkr__claim *other = group->members[i];
+        count += other && other->directory == claim->directory;
+    }
+    return count;
+}
+
+/* The claim is such a try, and there may be no room for its node. */
+bool zkr__try_is_wary(const struct zkr__claim *claim)
+{
+    const struct zkr__queue *q = claim->q;
+    const struct zkr__directory *d = claim->directory;
+    bool in_the_way =
+        claim->k.member ? q->rule != zkr__rule_any : q->kind == ZKR__NAME_WRITE;
+    if (!claim->once || !in_the_way) {
+        return false;
+    }
+    return d->seen < 0 ||
+           (q->rule == zkr__rule_permits
+                ? d->seen + d->seen_strays + count_beside(claim) > q->rule_arg
+                : d->seen > 0);
+}
+
 /* --- the session --- */
 
 void zkr__caches_connected(struct zkr__engine *engine)

@@ -73,6 +73,9 @@ bool zkr__list_wanted(const struct zkr__claim *claim) ZKR__LOCKED;
 int zkr__list_children(struct zkr__directory *d,
                        const struct zkr__children **out) ZKR__LOCKED;
 
+/* A try, and there may be no room for its node: the try is to list before it makes the node. */
+bool zkr__try_is_wary(const struct zkr__claim *claim) ZKR__LOCKED;
+
 /* The session is connected again: the events of the meantime come in no order. */
 void zkr__caches_connected(struct zkr__engine *engine) ZKR__LOCKED;
 void zkr__caches_session_over(struct zkr__engine *engine) ZKR__LOCKED;

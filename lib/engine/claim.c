@@ -2,13 +2,14 @@
 #include "engine/claim.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/contender.h"
-#include "engine/engine.h"
+#include "base/thread.h"
 #include "session/bound.h"
 
 /* --- memory --- */
@@ -18,7 +19,9 @@ static size_t node_room(const struct zkr__queue *q)
     return strlen(q->dir) + 1 + ZKR__NAME_ROOM;
 }
 
-struct zkr__claim *zkr__claim_make(struct zkr__queue *q, struct zkr__engine *engine)
+struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
+                                   struct zkr__engine *engine,
+                                   const struct zkr__entry *entry)
 {
     struct zkr__directory *directory = zkr__queue_directory(q, engine);
     bool ready = directory && (q->keep_ms == 0 || zkr__directory_keeps(directory));
@@ -35,6 +38,11 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q, struct zkr__engine *eng
     claim->engine = engine;
     claim->refs = 2;
     claim->live = true;
+    claim->once = entry->once;
+    claim->give_up_at = entry->deadline == ZKR__NEVER ? 0 : entry->deadline;
+    claim->thread = entry->thread != 0 ? entry->thread : zkr__thread_os_id();
+    claim->on_change = entry->on_change;
+    claim->on_change_ctx = entry->ctx;
     claim->k.keeps_place = q->keeps_place;
     claim->k.has_metadata = q->writes_metadata && q->c->options.lease_probe_ms >= 0;
     DL_APPEND(engine->claims, claim);
@@ -213,6 +221,89 @@ void zkr__claim_forget_node(struct zkr__claim *claim)
 {
     zkr__path_table_remove(&claim->engine->by_node, &claim->by_node);
     leave_directory(claim);
+}
+
+/* --- the data of our node --- */
+
+#define HELD_SINCE "\n" ZKR__FIELD_HELD_SINCE "="
+#define TIMEOUT "\n" ZKR__FIELD_TIMEOUT "="
+
+enum { NUMBER_ROOM = sizeof("-9223372036854775808") };
+enum { ARG_ROOM = sizeof("\n" ZKR__FIELD_MAX "=") + NUMBER_ROOM };
+enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
+
+/* Bytes of @owner that leave room for a field behind them: of several lines, whole ones, so that fields stay fields. */
+static size_t fitting(const char *owner)
+{
+    size_t most = strnlen(owner, ZKR__OWNER_TEXT_MAX - ARG_ROOM), len = most;
+    while (owner[most] != '\0' && len > 0 && owner[len] != '\n') {
+        len--;
+    }
+    return len > 0 ? len : most;
+}
+
+/* @owner: NULL = host/pid/thread. Returns the length. */
+static size_t write_owner(const struct zkr__claim *claim,
+                          const char *owner,
+                          char text[ZKR__OWNER_TEXT_MAX])
+{
+    const struct zkr__queue *q = claim->q;
+    char arg[ARG_ROOM] = "";
+    if (q->tells_arg && q->rule_arg > 0) {
+        (void)snprintf(arg, sizeof(arg), "\n" ZKR__FIELD_MAX "=%lld",
+                       (long long)q->rule_arg);
+    }
+    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%.*s%s", (int)fitting(owner),
+                               owner, arg)
+                    : snprintf(text, ZKR__OWNER_TEXT_MAX, "%s/%ld/%ld%s",
+                               claim->engine->host, (long)getpid(), claim->thread, arg);
+    return len < 0                     ? 0
+           : len < ZKR__OWNER_TEXT_MAX ? (size_t)len
+                                       : ZKR__OWNER_TEXT_MAX - 1;
+}
+
+void zkr__claim_fill_data(const struct zkr__claim *claim,
+                          struct zkr__creation *creation,
+                          char text[ZKR__OWNER_TEXT_MAX])
+{
+    const struct zkr__queue *q = claim->q;
+    const char *owner = q->owner ? q->owner : q->c->owner;
+    creation->path = claim->node;
+    if (q->data) {
+        creation->data = q->data;
+        creation->data_len = q->data_len;
+    } else if (owner && !q->tells_arg) {
+        creation->data = owner;
+        creation->data_len = strlen(owner);
+    } else {
+        creation->data = text;
+        creation->data_len = write_owner(claim, owner, text);
+    }
+}
+
+char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len)
+{
+    if (!claim->k.has_metadata || claim->held_since_ms == 0) {
+        return NULL;
+    }
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation plain;
+    zkr__claim_fill_data(claim, &plain, text);
+    if (plain.data_len > ZKR__PROBE_BYTES / 2) {
+        return NULL; /* the request might become too long for a server */
+    }
+    char *data = zkr__mem_alloc(plain.data_len + METADATA_ROOM);
+    if (!data) {
+        return NULL;
+    }
+    if (plain.data_len > 0) {
+        memcpy(data, plain.data, plain.data_len);
+    }
+    int more =
+        snprintf(data + plain.data_len, METADATA_ROOM, HELD_SINCE "%lld" TIMEOUT "%lld",
+                 (long long)claim->held_since_ms, (long long)claim->q->c->session_ms);
+    *len = plain.data_len + (more > 0 ? (size_t)more : 0);
+    return data;
 }
 
 /* --- the node ahead --- */

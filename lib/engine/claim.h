@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim: one node of ours in a queue. Here are its memory, the name of its node, and the node that it stands behind;
- * claim_state.h has its life. All functions need the client's lock.
+ * A claim: one node of ours in a queue. claim_state.h has its life. claim.c has its memory, its node, and the node that it
+ * stands behind; the other files are named below, each above what it can do. All functions need the client's lock.
  */
 #ifndef ZKR_ENGINE_CLAIM_H
 #define ZKR_ENGINE_CLAIM_H
 
 #include "base/table.h"
 #include "engine/claim_state.h"
+#include "engine/contender.h"
 #include "engine/engine.h"
 #include "engine/queue.h"
 #include "session/request.h"
 
-struct zkr__batch;
-struct zkr__directory;
+struct zkr__hold;
 struct zkr__loss;
 
 /* Few of thousands of waiting claims look ahead. */
@@ -80,7 +80,7 @@ struct zkr__claim {
     /* The watcher of the node before the node ahead. NULL = that node is not watched. */
     struct zkr__before *before;
 
-    struct zkr__batch *batch; /* of its group; NULL = none */
+    struct zkr__group *group; /* NULL = none, or it has left the group */
 
     struct zkr__timer timer; /* for the first of these */
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
@@ -90,9 +90,52 @@ struct zkr__claim {
     char node[];
 };
 
-/* A claim with two references: its owner's, and the engine's until the claim is GONE. NULL: no memory. */
+/* How to join, and who is told. */
+struct zkr__entry {
+    bool once; /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
+    /*
+     * A claim that is undecided then fails by itself: with ZKR_ETIMEDOUT behind another one, with ZKR_ENOANSWER when
+     * no server has said where it stands. For a claim on which no thread sleeps. 0 or ZKR__NEVER = none.
+     */
+    int64_t deadline;
+    long thread; /* for the owner text; 0 = the calling one */
+    /*
+     * Called with the lock held at each change of the outcome (granted, failed, lost, in doubt). It must not block,
+     * and may leave the claim. NULL = none.
+     */
+    void (*on_change)(struct zkr__claim *claim, void *ctx);
+    void *ctx;
+};
+
+enum zkr__group_state {
+    ZKR__GROUP_WAITING,
+    ZKR__GROUP_HELD,  /* all that are in hold */
+    ZKR__GROUP_LOST,  /* it was HELD; hold->claim->k.lost says how */
+    ZKR__GROUP_FAILED /* hold->failure says why; all have left */
+};
+
+/* The claims of a hold in several queues: hold.h. */
+struct zkr__group {
+    struct zkr__hold *hold;
+    enum zkr__group_state state;
+    bool waited; /* a member that has been taken out since was PARKED */
+    /* Set by on_step: more members are to come, so the group is not HELD. */
+    bool partial;
+    bool busy;               /* moving */
+    bool gathering;          /* nothing is sent before zkr__batch_send() */
+    struct zkr__entry entry; /* of each member */
+    int64_t failures;        /* in a row, of entering */
+    uint32_t count;
+    /* NULL = not in. The claims of one queue stand together. */
+    struct zkr__claim *members[];
+};
+
+/*
+ * A claim that has not begun, with two references: its owner's, and the engine's until the claim is GONE. NULL: no memory.
+ */
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
-                                   struct zkr__engine *engine) ZKR__LOCKED;
+                                   struct zkr__engine *engine,
+                                   const struct zkr__entry *entry) ZKR__LOCKED;
 /* A reference keeps the memory, and the text of the node. */
 static inline void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -108,6 +151,18 @@ bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
 /* Tell the owner of revocation requests, if the owner has been told of the hold. */
 void zkr__claim_tell_revocations(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* --- its node --- */
+
+/* Room for an owner text with a field behind it. A longer owner text is cut if it has a field to get. */
+enum { ZKR__OWNER_TEXT_MAX = 1024 };
+
+/* The data with which the node of @claim is made: fills in all of @creation. @text is room for them. */
+void zkr__claim_fill_data(const struct zkr__claim *claim,
+                          struct zkr__creation *creation,
+                          char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
+/* The same with holder metadata, allocated. NULL: there are none to write, or no memory. */
+char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len) ZKR__LOCKED;
 
 /* Write the path to ask for, under a new GUID, where the path of our node will stand. 0 or errno. */
 int zkr__claim_new_name(struct zkr__claim *claim) ZKR__LOCKED;
@@ -193,6 +248,92 @@ static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
 {
     return tag >> ZKR__ASKED_BITS == (round & (~0U >> ZKR__ASKED_BITS));
 }
+
+/* --- claim_io.c: the requests that actions stand for, and the events that answers stand for --- */
+
+/* To a request that could not be made: engine->on_answer gets @code as the answer. */
+void zkr__claim_refuse(struct zkr__claim *claim,
+                       enum zkr__asked asked,
+                       int code) ZKR__LOCKED;
+
+/* Create its node, under a new GUID. */
+void zkr__claim_create(struct zkr__claim *claim) ZKR__LOCKED;
+/* What creates it; @text is room for the owner's text. 0 or errno. */
+int zkr__claim_creation(struct zkr__claim *claim,
+                        struct zkr__creation *creation,
+                        char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
+
+/* Send what @todo, a set of zkr__action, asks for; other actions are left alone. */
+void zkr__claim_request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
+
+/*
+ * The event that the answer to @tag stands for; the claim takes note of its node, and of the node ahead.
+ * False: of an earlier round, to be dropped.
+ */
+bool zkr__claim_take_answer(struct zkr__claim *claim,
+                            unsigned tag,
+                            const struct zkr__answer *answer,
+                            struct zkr__claim_event *e) ZKR__LOCKED;
+
+/*
+ * --- group.c: requests of the members of a group that go out as one: creates in one transaction, with one list behind it
+ * for each queue; deletes in one transaction; checks of nodes in one write.
+ */
+
+/* Keep in claim->unsent the actions of @todo that go out with those of other claims. Returns the others. */
+unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
+
+/* Send the kept creates, unless the group is gathering, or a claim that needs a node is not ready to create it. */
+void zkr__batch_create(struct zkr__group *group) ZKR__LOCKED;
+/* Send all that is kept: the group is not gathering any more. */
+void zkr__batch_send(struct zkr__group *group) ZKR__LOCKED;
+
+/* --- claim_run.c: a claim in motion: events in, requests and notifications out, timers, counters --- */
+
+/* Begin, with a new claim. */
+void zkr__claim_start(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* Feed the claim an event, and carry out what follows. Of @e: the kind, and what belongs to that. May free the claim. */
+void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LOCKED;
+/* The same for an event of which there is no more to say than its @kind. */
+void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED;
+
+/* Admit claims that stand in line, as far as there is room. Without a connection all go on, and wait for that. */
+void zkr__claims_let_in(struct zkr__engine *engine) ZKR__LOCKED;
+
+/* Others contend in @d: a node that is kept there (keep.h) is kept no more, and the claims in line make their own. */
+void zkr__claims_contended(struct zkr__directory *d) ZKR__LOCKED;
+/* Delete the nodes by which nobody holds: of @q; NULL: all. */
+void zkr__claims_end_keeping(struct zkr__engine *engine,
+                             const struct zkr__queue *q) ZKR__LOCKED;
+
+/* For the engine: on_answer, on_before. */
+void zkr__claim_on_answer(void *ctx,
+                          unsigned tag,
+                          const struct zkr__answer *answer) ZKR__LOCKED;
+void zkr__claim_on_before(struct zkr__path_watcher *watcher,
+                          enum zkr__node_event event) ZKR__LOCKED;
+
+/* Sleep until the claim is decided, canceled or left, or the deadline has passed. Callers sleep for a lock here only. */
+void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED;
+
+/* Let go, from any phase. From here on the engine deletes the node, however long that takes. The reference stays. */
+void zkr__claim_let_go(struct zkr__claim *claim) ZKR__LOCKED;
+/* The same, without the reference. With @wait: sleep until the node is gone, or refused to be deleted, or the session over. */
+void zkr__claim_leave(struct zkr__claim *claim, bool wait) ZKR__LOCKED;
+
+/*
+ * A sure hold by a writer's node goes on as a hold by a reader's node with the same number. The claim has the new path
+ * at once. The engine asks the servers in the background, as often as it takes. Claims of this client that may hold
+ * beside a reader are granted.
+ */
+void zkr__claim_downgrade(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* Declare the hold lost if its lease bound has passed. */
+void zkr__claim_check(struct zkr__claim *claim) ZKR__LOCKED;
+
+/* Granted, not lost, and surely still alive. */
+bool zkr__claim_sure(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* --- loss.c: how a hold was lost, for its owner, the metrics and the log --- */
 

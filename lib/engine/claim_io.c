@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/claim_io.h"
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/children_cache.h"
+#include "engine/claim.h"
 #include "engine/queue.h"
 #include "session/log.h"
 

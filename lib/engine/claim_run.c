@@ -1,50 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/claim_run.h"
-
 #include "engine/children_cache.h"
 #include "engine/claim.h"
-#include "engine/claim_io.h"
-#include "engine/claim_state.h"
 #include "session/bound.h"
 #include "session/client.h"
-
-/*
- * --- Tries that look before they make a node. While the node of a try is there, other claims have to wait for it that
- * could be granted at once beside the holders: for other permits, as readers beside readers, for one path of several.
- * So such a try makes no node while this client knows of a reason why the try would fail, and lists when the client does
- * not know.
- *
- * If all seems free the try goes ahead, and costs one round trip. What the client knows may be old: then the try is wrong
- * once, for its own list tells.
- */
-
-/* The members of the group that are to stand in the claim's directory. */
-static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    int64_t count = 0;
-    const struct zkr__batch *batch = claim->batch; /* NULL: it has left its group */
-    for (uint32_t i = 0; batch && i < batch->count; i++) {
-        const struct zkr__claim *other = batch->claims[i];
-        count += other && other->directory == claim->directory;
-    }
-    return count;
-}
-
-/* The claim is such a try, and there may be no room for its node. */
-static bool try_is_wary(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__queue *q = claim->q;
-    const struct zkr__directory *d = claim->directory;
-    bool in_the_way =
-        claim->k.member ? q->rule != zkr__rule_any : q->kind == ZKR__NAME_WRITE;
-    if (!claim->once || !in_the_way) {
-        return false;
-    }
-    return d->seen < 0 ||
-           (q->rule == zkr__rule_permits
-                ? d->seen + d->seen_strays + count_beside(claim) > q->rule_arg
-                : d->seen > 0);
-}
 
 /*
  * --- Admission: how many of our nodes are being made at a time. A session's requests are answered in the order in which
@@ -58,10 +16,10 @@ static bool try_is_wary(const struct zkr__claim *claim) ZKR__LOCKED
 /* How many nodes are to be made with that of the claim; 0: the others are there, or under way. */
 static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
-    const struct zkr__batch *batch = claim->batch; /* NULL: alone */
-    int due = !batch;
-    for (uint32_t i = 0; batch && i < batch->count; i++) {
-        const struct zkr__claim *member = batch->claims[i];
+    const struct zkr__group *group = claim->group; /* NULL: alone */
+    int due = !group;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        const struct zkr__claim *member = group->members[i];
         if (member && (member->admitted || !zkr__claim_has_none(&member->k))) {
             return 0;
         }
@@ -118,8 +76,8 @@ static void join(struct zkr__claim *claim) ZKR__LOCKED
 static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__claim *beside = NULL;
-    for (uint32_t i = 0; claim->batch && i < claim->batch->count; i++) {
-        struct zkr__claim *member = claim->batch->claims[i];
+    for (uint32_t i = 0; claim->group && i < claim->group->count; i++) {
+        struct zkr__claim *member = claim->group->members[i];
         beside = member && member->awaits_admission ? member : beside;
     }
     return beside;
@@ -277,7 +235,7 @@ static void recount_refused(struct zkr__claim *claim) ZKR__LOCKED
 {
     bool now = claim->k.refused && claim->k.phase != ZKR__GONE;
     if (now && !claim->counted_refused) {
-        zkr__claim_wake(claim); /* zkr__claim_leave_wait() */
+        zkr__claim_wake(claim); /* zkr__claim_leave() */
     }
     claim->q->c->refused_deletes += now - claim->counted_refused;
     claim->counted_refused = now;
@@ -350,17 +308,17 @@ static void tell_behind(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR
 {
     struct zkr__claim *behind;
     while ((behind = zkr__claim_next_behind(claim)) != NULL) {
-        zkr__claim_run(behind, (struct zkr__claim_event){.kind = kind});
+        zkr__claim_tell(behind, kind);
     }
 }
 
 /* Keep what goes out with requests of the other members. */
 static void request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
 {
-    unsigned alone = claim->batch ? zkr__batch_keep(claim, todo) : todo;
+    unsigned alone = claim->group ? zkr__batch_keep(claim, todo) : todo;
     zkr__claim_request(claim, alone);
-    if ((todo & ZKR__DO_CREATE) && claim->batch) {
-        zkr__batch_create(claim->batch);
+    if ((todo & ZKR__DO_CREATE) && claim->group) {
+        zkr__batch_create(claim->group);
     }
 }
 
@@ -431,7 +389,7 @@ static void move_up(struct zkr__keep *keep) ZKR__LOCKED
     keep->moving_up = true;
     while ((first = keep->line) && !is_to_share(first)) {
         zkr__claim_ref(first);
-        zkr__claim_run(first, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
+        zkr__claim_tell(first, ZKR__EV_PAUSE_OVER);
         if (first->in_line) { /* there is no connection */
             leave(first);
         }
@@ -445,7 +403,7 @@ static void end_keeping(struct zkr__claim *claim) ZKR__LOCKED
 {
     claim->directory->keep->until = ZKR__KEEP_NO_MORE;
     if (claim->k.kept) {
-        zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_LEAVE});
+        zkr__claim_tell(claim, ZKR__EV_LEAVE);
         zkr__claim_unref(claim); /* which its owner has left behind */
     }
 }
@@ -527,7 +485,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     arm(claim);
     if (gone && claim->live) {
         claim->live = false;
-        zkr__claim_wake(claim); /* zkr__claim_leave_wait() */
+        zkr__claim_wake(claim); /* zkr__claim_leave() */
         zkr__claim_unref(claim);
     }
 }
@@ -540,7 +498,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.sure = zkr__sure(c);
     e.ample = zkr__amply_sure(c);
     e.crowded = is_to_line_up(claim);
-    e.wary = try_is_wary(claim);
+    e.wary = zkr__try_is_wary(claim);
     e.announces = claim->q->tells_queued;
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
     zkr__claim_ref(claim);
@@ -576,6 +534,11 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     zkr__claim_unref(claim);
 }
 
+void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind)
+{
+    zkr__claim_run(claim, (struct zkr__claim_event){.kind = kind});
+}
+
 /* --- what sets it in motion --- */
 
 void zkr__claims_let_in(struct zkr__engine *engine)
@@ -583,7 +546,7 @@ void zkr__claims_let_in(struct zkr__engine *engine)
     while (engine->line && has_room(engine->line)) {
         struct zkr__claim *first = engine->line;
         join(first); /* counted until its step settles otherwise */
-        zkr__claim_run(first, (struct zkr__claim_event){.kind = ZKR__EV_PAUSE_OVER});
+        zkr__claim_tell(first, ZKR__EV_PAUSE_OVER);
     }
 }
 
@@ -634,10 +597,8 @@ static void on_ahead(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
     struct zkr__claim *claim = ZKR__OWNER_OF(watcher, struct zkr__claim, ahead_watcher);
-    zkr__claim_run(claim,
-                   (struct zkr__claim_event){.kind = event == ZKR__NODE_DELETED
-                                                         ? ZKR__EV_AHEAD_GONE
-                                                         : ZKR__EV_AHEAD_CHANGED});
+    zkr__claim_tell(claim, event == ZKR__NODE_DELETED ? ZKR__EV_AHEAD_GONE
+                                                      : ZKR__EV_AHEAD_CHANGED);
 }
 
 void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_event event)
@@ -645,14 +606,84 @@ void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_even
     struct zkr__claim *claim =
         ZKR__OWNER_OF(watcher, struct zkr__before, watcher)->claim;
     bool gone = event == ZKR__NODE_DELETED;
-    zkr__claim_run(claim,
-                   (struct zkr__claim_event){.kind = gone ? ZKR__EV_BEFORE_GONE
-                                                          : ZKR__EV_BEFORE_CHANGED});
+    zkr__claim_tell(claim, gone ? ZKR__EV_BEFORE_GONE : ZKR__EV_BEFORE_CHANGED);
+}
+
+/* A code if no session will come, or the client is shut down. */
+static int hopeless(const zkr_client *c) ZKR__LOCKED
+{
+    return c->shut                             ? ZKR_ECLOSED
+           : c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH
+                                               : ZKR_OK;
 }
 
 void zkr__claim_start(struct zkr__claim *claim)
 {
     claim->timer.fire = on_timer;
     claim->ahead_watcher.on_event = on_ahead;
-    zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_START});
+    zkr__claim_tell(claim, ZKR__EV_START);
+    int code = hopeless(claim->q->c);
+    if (code != ZKR_OK) {
+        zkr__claim_run(
+            claim, (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = code});
+    }
+}
+
+/* --- what its owner asks for --- */
+
+/* False: the deadline has passed. */
+static bool sleep_on(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED
+{
+    struct zkr__cv wake;
+    zkr__cv_init(&wake);
+    claim->sleeper = &wake;
+    bool in_time = zkr__wait(claim->q->c, &wake, deadline);
+    claim->sleeper = NULL;
+    zkr__cv_destroy(&wake);
+    return in_time;
+}
+
+void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline)
+{
+    bool in_time = true;
+    while (!zkr__claim_decided(&claim->k) && !claim->canceled && !claim->k.leaving &&
+           in_time) {
+        in_time = sleep_on(claim, deadline);
+    }
+}
+
+void zkr__claim_let_go(struct zkr__claim *claim)
+{
+    claim->on_change = NULL;
+    claim->give_up_at = 0;
+    zkr__claim_tell(claim, ZKR__EV_LEAVE);
+}
+
+void zkr__claim_leave(struct zkr__claim *claim, bool wait)
+{
+    zkr__claim_let_go(claim);
+    while (wait && claim->k.phase != ZKR__GONE && !claim->k.refused) {
+        (void)sleep_on(claim, ZKR__NEVER);
+    }
+    zkr__claim_unref(claim);
+}
+
+void zkr__claim_downgrade(struct zkr__claim *claim)
+{
+    zkr__claim_turn(claim, ZKR__NAME_READ);
+    zkr__claim_tell(claim, ZKR__EV_DOWNGRADE);
+}
+
+void zkr__claim_check(struct zkr__claim *claim)
+{
+    if (claim->k.phase == ZKR__HELD && !zkr__claim_sure(claim)) {
+        zkr__claim_tell(claim, ZKR__EV_LEASE_EXPIRED);
+    }
+}
+
+bool zkr__claim_sure(struct zkr__claim *claim)
+{
+    const zkr_client *c = claim->q->c;
+    return claim->k.phase == ZKR__HELD && claim->epoch == c->epoch &&
+           zkr__sure(claim->q->c);
 }

@@ -5,22 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <zkr/error.h>
 
 #include "base/mem.h"
-#include "engine/claim.h"
 
-/* Fields that the library itself writes, and reads. */
-#define FIELD_MAX "max"
-#define FIELD_HELD_SINCE "held_since_ms"
-#define HELD_SINCE "\n" FIELD_HELD_SINCE "="
-#define TIMEOUT "\nsession_timeout_ms="
-
-enum { NUMBER_ROOM = sizeof("-9223372036854775808") };
-enum { ARG_ROOM = sizeof("\n" FIELD_MAX "=") + NUMBER_ROOM };
-enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
+#define HELD_SINCE "\n" ZKR__FIELD_HELD_SINCE "="
 
 /* --- text --- */
 
@@ -166,7 +156,7 @@ int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer)
     entry->session_id = answer->owner;
     entry->created_ms = answer->created_ms;
     entry->fencing_token = answer->czxid;
-    entry->held_since_ms = number_in(entry, FIELD_HELD_SINCE);
+    entry->held_since_ms = number_in(entry, ZKR__FIELD_HELD_SINCE);
     return ZKR_OK;
 }
 
@@ -196,82 +186,6 @@ struct zkr__seen *zkr__contender_see(const struct zkr__answer *answer)
     return seen;
 }
 
-/* --- the data of our own nodes --- */
-
-/* Bytes of @owner that leave room for a field behind them: of several lines, whole ones, so that fields stay fields. */
-static size_t fitting(const char *owner)
-{
-    size_t most = strnlen(owner, ZKR__OWNER_TEXT_MAX - ARG_ROOM), len = most;
-    while (owner[most] != '\0' && len > 0 && owner[len] != '\n') {
-        len--;
-    }
-    return len > 0 ? len : most;
-}
-
-/* @owner: NULL = host/pid/thread. Returns the length. */
-static size_t write_owner(const struct zkr__claim *claim,
-                          const char *owner,
-                          char text[ZKR__OWNER_TEXT_MAX])
-{
-    const struct zkr__queue *q = claim->q;
-    char arg[ARG_ROOM] = "";
-    if (q->tells_arg && q->rule_arg > 0) {
-        (void)snprintf(arg, sizeof(arg), "\n" FIELD_MAX "=%lld",
-                       (long long)q->rule_arg);
-    }
-    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%.*s%s", (int)fitting(owner),
-                               owner, arg)
-                    : snprintf(text, ZKR__OWNER_TEXT_MAX, "%s/%ld/%ld%s",
-                               claim->engine->host, (long)getpid(), claim->thread, arg);
-    return len < 0                     ? 0
-           : len < ZKR__OWNER_TEXT_MAX ? (size_t)len
-                                       : ZKR__OWNER_TEXT_MAX - 1;
-}
-
-void zkr__claim_fill_data(const struct zkr__claim *claim,
-                          struct zkr__creation *creation,
-                          char text[ZKR__OWNER_TEXT_MAX])
-{
-    const struct zkr__queue *q = claim->q;
-    const char *owner = q->owner ? q->owner : q->c->owner;
-    creation->path = claim->node;
-    if (q->data) {
-        creation->data = q->data;
-        creation->data_len = q->data_len;
-    } else if (owner && !q->tells_arg) {
-        creation->data = owner;
-        creation->data_len = strlen(owner);
-    } else {
-        creation->data = text;
-        creation->data_len = write_owner(claim, owner, text);
-    }
-}
-
-char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len)
-{
-    if (!claim->k.has_metadata || claim->held_since_ms == 0) {
-        return NULL;
-    }
-    char text[ZKR__OWNER_TEXT_MAX];
-    struct zkr__creation plain;
-    zkr__claim_fill_data(claim, &plain, text);
-    if (plain.data_len > ZKR__PROBE_BYTES / 2) {
-        return NULL; /* the request might become too long for a server */
-    }
-    char *data = zkr__mem_alloc(plain.data_len + METADATA_ROOM);
-    if (!data) {
-        return NULL;
-    }
-    if (plain.data_len > 0) {
-        memcpy(data, plain.data, plain.data_len);
-    }
-    int more =
-        snprintf(data + plain.data_len, METADATA_ROOM, HELD_SINCE "%lld" TIMEOUT "%lld",
-                 (long long)claim->held_since_ms, (long long)claim->q->c->session_ms);
-    *len = plain.data_len + (more > 0 ? (size_t)more : 0);
-    return data;
-}
-
 bool zkr__has_metadata(const void *data, size_t len)
 {
     const char *text = data;
@@ -288,7 +202,7 @@ static int64_t read_max(const zkr_contender *leases, size_t count)
 {
     int64_t max = 0;
     for (size_t i = count; i > 0 && max == 0; i--) {
-        max = number_in(&leases[i - 1], FIELD_MAX);
+        max = number_in(&leases[i - 1], ZKR__FIELD_MAX);
     }
     return max;
 }
@@ -309,7 +223,7 @@ size_t zkr__permits_held(const zkr_contender *leases,
     *max = read_max(leases, count);
     while (held < count) {
         const zkr_contender *first = &leases[held];
-        int64_t own = number_in(first, FIELD_MAX);
+        int64_t own = number_in(first, ZKR__FIELD_MAX);
         int64_t most = own > *max ? own : *max;
         size_t end = held + 1;
         while (end < count && leases[end].fencing_token == first->fencing_token) {

@@ -15,6 +15,11 @@
 #include "engine/children.h"
 #include "session/client.h"
 
+/* Fields that the library itself writes, and reads. */
+#define ZKR__FIELD_MAX "max"
+#define ZKR__FIELD_HELD_SINCE "held_since_ms"
+#define ZKR__FIELD_TIMEOUT "session_timeout_ms"
+
 /* ZKR_KIND_… */
 int zkr__contender_kind(enum zkr__name_kind kind);
 /* Fill in what the name tells. ZKR_OK or ZKR_ENOMEM. */
@@ -36,17 +41,6 @@ struct zkr__seen {
 enum { ZKR__SEEN_MAX = 512 };
 struct zkr__seen *zkr__contender_see(const struct zkr__answer *answer);
 
-struct zkr__claim;
-
-/* Room for an owner text with a field behind it. A longer owner text is cut if it has a field to get. */
-enum { ZKR__OWNER_TEXT_MAX = 1024 };
-
-/* The data with which the node of @claim is made: fills in all of @creation. @text is room for them. */
-void zkr__claim_fill_data(const struct zkr__claim *claim,
-                          struct zkr__creation *creation,
-                          char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
-/* The same with holder metadata, allocated. NULL: there are none to write, or no memory. */
-char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len) ZKR__LOCKED;
 /* These data have holder metadata. */
 bool zkr__has_metadata(const void *data, size_t len);
 

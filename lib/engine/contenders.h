@@ -10,7 +10,7 @@
 
 #include <zkr/contenders.h>
 
-#include "engine/contend.h"
+#include "engine/claim.h"
 #include "engine/contender.h"
 #include "engine/node_watch.h"
 #include "session/client.h"

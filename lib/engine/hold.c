@@ -1,13 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/hold.h"
 
-#include <string.h>
-
 #include "base/error.h"
-#include "engine/claim.h"
-#include "engine/engine.h"
+#include "base/mem.h"
 #include "engine/keep.h"
-#include "session/zk_value.h"
+
+/* --- one claim, or several --- */
+
+/* The places of its claims, of which each may be NULL. */
+static struct zkr__claim *const *claims_of(const struct zkr__hold *hold,
+                                           uint32_t *count) ZKR__LOCKED
+{
+    *count = hold->group ? hold->group->count : 1;
+    return hold->group ? hold->group->members : &hold->claim;
+}
+
+static bool granted(const struct zkr__hold *hold) ZKR__LOCKED
+{
+    return hold->group ? hold->group->state == ZKR__GROUP_HELD
+                       : hold->claim && hold->claim->k.phase == ZKR__HELD;
+}
+
+static int failure(const struct zkr__hold *hold) ZKR__LOCKED
+{
+    return hold->group ? hold->failure : hold->claim->k.failure;
+}
+
+/* A claim that is READY waits for other members. */
+static bool is_parked(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    return claim && zkr__claim_is_behind(claim) && claim->k.phase != ZKR__READY;
+}
+
+/* Behind another holder, so not waiting for an answer. */
+static bool parked(const struct zkr__hold *hold) ZKR__LOCKED
+{
+    uint32_t count;
+    struct zkr__claim *const *claims = claims_of(hold, &count);
+    bool is = false;
+    for (uint32_t i = 0; i < count; i++) {
+        is = is || is_parked(claims[i]);
+    }
+    return is;
+}
+
+static bool sure(const struct zkr__hold *hold) ZKR__LOCKED
+{
+    return granted(hold) && zkr__claim_sure(hold->claim);
+}
+
+/* Did it wait behind others? */
+static bool contended(const struct zkr__hold *hold) ZKR__LOCKED
+{
+    uint32_t count;
+    struct zkr__claim *const *claims = claims_of(hold, &count);
+    bool waited = hold->group && hold->group->waited;
+    for (uint32_t i = 0; i < count; i++) {
+        waited = waited || (claims[i] && claims[i]->k.waited);
+    }
+    return waited;
+}
 
 /* --- what becomes of the hold, counted at each of its paths --- */
 
@@ -16,17 +68,6 @@ enum step { WAITS, GRANTED, FAILED, RELEASED, LOST, FORGOTTEN };
 static int64_t took(const struct zkr__hold *hold) ZKR__LOCKED
 {
     return zkr__now(hold->queue->c) - hold->since;
-}
-
-/* Did it wait behind others? */
-static bool contended(const struct zkr__hold *hold) ZKR__LOCKED
-{
-    const struct zkr__group *group = hold->group;
-    bool waited = group ? group->waited : hold->claim->k.waited;
-    for (uint32_t i = 0; group && i < group->spec.count; i++) {
-        waited = waited || (group->members[i] && group->members[i]->k.waited);
-    }
-    return waited;
 }
 
 static void count_fail(struct zkr__counts *n, int code)
@@ -80,17 +121,15 @@ static void count_at(struct zkr__counts *n,
 /* @code: FAILED: why. Queues of one path, as those of a semaphore, stand together and count once. */
 static void count(struct zkr__hold *hold, enum step step, int code) ZKR__LOCKED
 {
-    const struct zkr__hold_queues *queues = hold->queues;
+    struct zkr__queue *const *list = hold->queues ? hold->queues->list : &hold->queue;
+    uint32_t queues = hold->queues ? hold->queues->count : 1;
     const struct zkr__meter *last = NULL;
-    for (uint32_t i = 0; queues && i < queues->count; i++) {
-        struct zkr__meter *m = zkr__queue_meter(queues->list[i]);
+    for (uint32_t i = 0; i < queues; i++) {
+        struct zkr__meter *m = zkr__queue_meter(list[i]);
         if (m != last) {
             count_at(&m->n, hold, step, code);
         }
         last = m;
-    }
-    if (!queues) {
-        count_at(&zkr__queue_meter(hold->queue)->n, hold, step, code);
     }
     if (step == WAITS || step == GRANTED) {
         hold->since = zkr__now(hold->queue->c);
@@ -103,66 +142,7 @@ void zkr__hold_released(struct zkr__hold *hold)
     hold->state = ZKR__HOLD_NONE;
 }
 
-/* --- the hold --- */
-
-int64_t zkr__hold_try_ms(const zkr_client *c)
-{
-    int64_t third = c->session_ms / 3;
-    return third < c->options.connect_timeout_ms ? third
-                                                 : c->options.connect_timeout_ms;
-}
-
-/* --- one claim, or several --- */
-
-static bool granted(const struct zkr__hold *hold) ZKR__LOCKED
-{
-    return hold->group ? hold->group->state == ZKR__GROUP_HELD
-                       : hold->claim && hold->claim->k.phase == ZKR__HELD;
-}
-
-static int failure(const struct zkr__hold *hold) ZKR__LOCKED
-{
-    return hold->group ? hold->group->failure : hold->claim->k.failure;
-}
-
-/* Behind another holder, so not waiting for an answer. */
-static bool parked(const struct zkr__hold *hold) ZKR__LOCKED
-{
-    const struct zkr__group *group = hold->group;
-    bool is = !group && hold->claim && zkr__claim_is_behind(hold->claim);
-    for (uint32_t i = 0; group && i < group->spec.count; i++) {
-        is = is || zkr__group_member(group, i) == ZKR__MEMBER_PARKED;
-    }
-    return is;
-}
-
-static bool sure(const struct zkr__hold *hold) ZKR__LOCKED
-{
-    return granted(hold) && zkr__claim_sure(hold->claim);
-}
-
-static void has_told(const struct zkr__hold_queues *queues) ZKR__LOCKED
-{
-    if (queues->on_told) {
-        queues->on_told(queues);
-    }
-}
-
-static void leave_all(struct zkr__hold *hold, bool wait) ZKR__LOCKED
-{
-    struct zkr__claim *claim = hold->claim;
-    struct zkr__group *group = hold->group;
-    hold->claim = NULL;
-    hold->group = NULL;
-    if (group) {
-        zkr__group_leave(group);
-        has_told(hold->queues);
-    } else if (claim && wait) {
-        zkr__claim_leave_wait(claim);
-    } else if (claim) {
-        zkr__claim_leave(claim);
-    }
-}
+/* --- what becomes of the claims --- */
 
 /* A hold in doubt is counted as lost, and as one that waits. */
 static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
@@ -173,11 +153,7 @@ static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
     if ((held || doubted) && claim->k.lost != 0) {
         hold->state = ZKR__HOLD_LOST;
         zkr__loss_log(claim, claim->k.lost);
-        if (held) {
-            count(hold, LOST, 0);
-        } else {
-            count(hold, FORGOTTEN, 0);
-        }
+        count(hold, held ? LOST : FORGOTTEN, 0);
     } else if (held && zkr__claim_stage(&claim->k) == ZKR__DOUBTED) {
         hold->state = ZKR__HOLD_DOUBTED;
         count(hold, LOST, 0);
@@ -190,36 +166,221 @@ static void follow_claim(struct zkr__hold *hold) ZKR__LOCKED
     }
 }
 
-static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
+static void tell_owner(struct zkr__hold *hold) ZKR__LOCKED
 {
-    struct zkr__hold *hold = ctx;
-    (void)claim;
-    follow_claim(hold);
+    if (hold->claim) {
+        follow_claim(hold);
+    }
     if (hold->on_change) {
         hold->on_change(hold);
     }
 }
 
-static void on_group(struct zkr__group *group, void *ctx) ZKR__LOCKED
+static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 {
-    struct zkr__hold *hold = ctx;
-    const struct zkr__hold_queues *queues = hold->queues;
-    hold->claim = group->claim;
-    if (group->failed_in) {
-        hold->queue = group->failed_in;
-    }
-    if (hold->claim) {
-        on_claim(hold->claim, hold);
-    } else if (hold->on_change) {
-        hold->on_change(hold);
-    }
-    has_told(queues);
+    (void)claim;
+    tell_owner(ctx);
 }
 
-static void on_step(struct zkr__group *group, void *ctx) ZKR__LOCKED
+/* --- what becomes of a group --- */
+
+/* A busy group looks at its members later. */
+static void on_member(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
 {
-    struct zkr__hold *hold = ctx;
-    hold->queues->on_step(group, hold);
+    struct zkr__group *group = ctx;
+    (void)claim;
+    if (!group->busy) {
+        zkr__group_step(group);
+    }
+}
+
+static void fail(struct zkr__group *group, const struct zkr__claim *by) ZKR__LOCKED
+{
+    struct zkr__hold *hold = group->hold;
+    bool late =
+        by && (by->k.failure == ZKR_ETIMEDOUT || by->k.failure == ZKR_ENOANSWER);
+    for (uint32_t i = 0; i < group->count && late; i++) {
+        if (is_parked(group->members[i])) {
+            /* Another member waits behind a holder: that is the reason, whichever timer was first. */
+            hold->failure = ZKR_ETIMEDOUT;
+            by = group->members[i];
+            late = false;
+        }
+    }
+    if (by) {
+        hold->failure = hold->failure != 0 ? hold->failure : by->k.failure;
+        hold->detail = by->detail;
+        hold->queue = by->q;
+    }
+    group->state = ZKR__GROUP_FAILED;
+    zkr__group_take_out(group, 0, group->count, NULL);
+}
+
+static void enter_anew(struct zkr__group *group, int64_t failures) ZKR__LOCKED
+{
+    zkr__group_take_out(group, 0, group->count, NULL);
+    group->partial = false;
+    group->failures = failures;
+    zkr__group_let_in(group, 0, group->hold->queues->first);
+}
+
+/* A member whose end decides for all; NULL: none. */
+static struct zkr__claim *ended(const struct zkr__group *group) ZKR__LOCKED
+{
+    struct zkr__claim *found = NULL;
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct zkr__claim *claim = group->members[i];
+        bool over = claim && (claim->k.place_lost || claim->k.lost != 0);
+        if (claim && claim->k.failure != 0) {
+            return claim;
+        }
+        found = over && !found ? claim : found;
+    }
+    return found;
+}
+
+/* True: the group still waits or holds. */
+static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
+{
+    struct zkr__claim *claim = ended(group);
+    if (group->state == ZKR__GROUP_HELD) {
+        if (claim) {
+            group->state = ZKR__GROUP_LOST;
+            zkr__group_take_out(group, 0, group->count, claim);
+        }
+        return !claim;
+    }
+    if (claim && claim->k.failure == 0 && group->hold->failure == 0) {
+        enter_anew(group, claim->k.place_lost ? claim->k.failures : 0);
+        claim = ended(group); /* a member that enters may fail at once */
+    }
+    if (claim || group->hold->failure != 0) {
+        fail(group, claim);
+    }
+    return group->state == ZKR__GROUP_WAITING;
+}
+
+static void tell_all_ready(struct zkr__group *group) ZKR__LOCKED
+{
+    group->gathering = true;
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->members[i]) {
+            zkr__claim_tell(group->members[i], ZKR__EV_ALL_READY);
+        }
+    }
+    zkr__batch_send(group);
+}
+
+/* True: something has changed, so look again. */
+static bool go_on(struct zkr__group *group) ZKR__LOCKED
+{
+    struct zkr__hold *hold = group->hold;
+    uint32_t in = 0, ready = 0, held = 0;
+    if (hold->queues->on_step) {
+        hold->queues->on_step(hold);
+        if (group->state == ZKR__GROUP_WAITING && ended(group)) {
+            return true; /* a member that was let in has failed at once */
+        }
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        in += group->members[i] != NULL;
+        ready += zkr__group_member_is(group, i, ZKR__READY);
+        held += zkr__group_member_is(group, i, ZKR__HELD);
+    }
+    bool complete = in > 0 && ready + held == in && !group->partial;
+    if (hold->failure != 0 ||
+        (complete && held == in && group->state == ZKR__GROUP_WAITING)) {
+        group->state = hold->failure == 0 ? ZKR__GROUP_HELD : group->state;
+        return true;
+    }
+    if (complete && ready > 0) {
+        tell_all_ready(group);
+        return true;
+    }
+    return false;
+}
+
+static void has_told(const struct zkr__hold_queues *queues) ZKR__LOCKED
+{
+    if (queues->on_told) {
+        queues->on_told(queues);
+    }
+}
+
+void zkr__group_step(struct zkr__group *group)
+{
+    struct zkr__hold *hold = group->hold;
+    const struct zkr__hold_queues *queues = hold->queues;
+    const struct zkr__claim *claim = hold->claim;
+    enum zkr__group_state state = group->state;
+    if (state > ZKR__GROUP_HELD) {
+        return;
+    }
+    group->busy = true;
+    while (end_or_repeat(group) && go_on(group)) {
+    }
+    group->busy = false;
+    hold->claim = zkr__group_first(group);
+    if (group->state != ZKR__GROUP_WAITING || group->state != state ||
+        hold->claim != claim) {
+        tell_owner(hold); /* who may leave */
+        has_told(queues);
+    }
+}
+
+static void free_group(struct zkr__group *group) ZKR__LOCKED
+{
+    zkr__group_take_out(group, 0, group->count, NULL);
+    zkr__mem_free(group);
+}
+
+/* @on_change, @ctx: of the claim. @thread: for the owner text; 0 = the calling one. */
+static struct zkr__entry entry_of(const struct zkr__hold *hold,
+                                  long thread,
+                                  void (*on_change)(struct zkr__claim *, void *),
+                                  void *ctx)
+{
+    return (struct zkr__entry){.once = hold->once,
+                               .deadline = hold->timed ? hold->deadline : 0,
+                               .thread = thread,
+                               .on_change = on_change,
+                               .ctx = ctx};
+}
+
+static int enter_group(struct zkr__hold *hold) ZKR__LOCKED
+{
+    const struct zkr__hold_queues *queues = hold->queues;
+    struct zkr__group *group =
+        zkr__mem_alloc(sizeof(*group) + queues->count * sizeof(struct zkr__claim *));
+    if (!group) {
+        return ZKR_ENOMEM;
+    }
+    group->hold = hold;
+    group->entry = entry_of(hold, 0, on_member, group);
+    group->count = queues->count;
+    group->busy = true;
+    zkr__group_let_in(group, 0, queues->first);
+    if (hold->failure != 0) {
+        free_group(group);
+        return hold->failure;
+    }
+    hold->group = group;
+    zkr__group_step(group);
+    return ZKR_OK;
+}
+
+static void leave_all(struct zkr__hold *hold, bool wait) ZKR__LOCKED
+{
+    struct zkr__claim *claim = hold->claim;
+    struct zkr__group *group = hold->group;
+    hold->claim = NULL;
+    hold->group = NULL;
+    if (group) {
+        free_group(group);
+        has_told(hold->queues);
+    } else if (claim) {
+        zkr__claim_leave(claim, wait);
+    }
 }
 
 static void give_up(struct zkr__hold *hold, int code) ZKR__LOCKED
@@ -227,10 +388,26 @@ static void give_up(struct zkr__hold *hold, int code) ZKR__LOCKED
     count(hold, FAILED, code);
     hold->state = ZKR__HOLD_FAILED;
     hold->failure = code;
-    hold->detail = hold->group   ? hold->group->detail
-                   : hold->claim ? hold->claim->detail
-                                 : 0;
+    if (hold->claim && !hold->group) {
+        hold->detail = hold->claim->detail;
+    }
     leave_all(hold, false);
+}
+
+/* --- enter --- */
+
+int zkr__claim_enter(struct zkr__claim **out,
+                     struct zkr__queue *q,
+                     const struct zkr__entry *entry)
+{
+    struct zkr__engine *engine = zkr__engine_of(q->c);
+    struct zkr__claim *claim = engine ? zkr__claim_make(q, engine, entry) : NULL;
+    if (!claim) {
+        return ZKR_ENOMEM;
+    }
+    *out = claim;
+    zkr__claim_start(claim);
+    return ZKR_OK;
 }
 
 /* A try does not wait in line. */
@@ -246,37 +423,23 @@ static int enter_alone(struct zkr__hold *hold,
                : zkr__claim_enter(&hold->claim, hold->queue, entry);
 }
 
-static int enter(struct zkr__hold *hold, const struct zkr__entry *entry) ZKR__LOCKED
-{
-    const struct zkr__hold_queues *queues = hold->queues;
-    if (!queues) {
-        return enter_alone(hold, entry);
-    }
-    const struct zkr__group_spec spec = {.queues = queues->list,
-                                         .count = queues->count,
-                                         .first = queues->first,
-                                         .entry = *entry,
-                                         .on_change = on_group,
-                                         .on_step = queues->on_step ? on_step : NULL,
-                                         .ctx = hold};
-    return zkr__group_enter(&hold->group, &spec);
-}
-
 /* @thread: for the owner text; 0 = the calling one. */
 static void join(struct zkr__hold *hold, long thread) ZKR__LOCKED
 {
-    bool timer = hold->timed && hold->deadline != ZKR__NEVER;
-    const struct zkr__entry entry = {.once = hold->once,
-                                     .deadline = timer ? hold->deadline : 0,
-                                     .thread = thread,
-                                     .on_change = on_claim,
-                                     .ctx = hold};
+    const struct zkr__entry entry = entry_of(hold, thread, on_claim, hold);
     hold->claim = NULL;
     hold->state = ZKR__HOLD_WAITING;
-    int rc = enter(hold, &entry);
+    int rc = hold->queues ? enter_group(hold) : enter_alone(hold, &entry);
     if (rc != ZKR_OK) {
         give_up(hold, rc);
     }
+}
+
+int64_t zkr__hold_try_ms(const zkr_client *c)
+{
+    int64_t third = c->session_ms / 3;
+    return third < c->options.connect_timeout_ms ? third
+                                                 : c->options.connect_timeout_ms;
 }
 
 void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started)
@@ -285,6 +448,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
     hold->once = timeout_ms == 0;
     hold->deadline =
         zkr__clock_deadline(started, hold->once ? zkr__hold_try_ms(c) : timeout_ms);
+    hold->failure = hold->detail = 0;
     count(hold, WAITS, 0);
     bool refused = c->shut || c->state == ZKR_STATE_AUTH_FAILED; /* joining says so */
     if (hold->once && !zkr__connected(c) && !refused) {
@@ -298,34 +462,32 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
 static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
 {
     if (hold->group) {
-        zkr__group_enter_anew(hold->group);
+        hold->group->busy = true;
+        hold->group->state = ZKR__GROUP_WAITING;
+        enter_anew(hold->group, 0);
+        zkr__group_step(hold->group);
         return;
     }
     struct zkr__claim *claim = hold->claim;
     long thread = claim->thread;
-    zkr__claim_leave(claim);
+    zkr__claim_leave(claim, false);
     join(hold, thread);
 }
 
 /* The owner is told of the hold, and then of revocation requests. */
-static void take(struct zkr__claim *claim) ZKR__LOCKED
-{
-    claim->taken = true;
-    zkr__claim_tell_revocations(claim);
-}
-
 static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 {
-    const struct zkr__group *group = hold->group;
-    for (uint32_t i = 0; group && i < group->spec.count; i++) {
-        if (group->members[i]) {
-            take(group->members[i]);
+    uint32_t count;
+    struct zkr__claim *const *claims = claims_of(hold, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (claims[i]) {
+            claims[i]->taken = true;
+            zkr__claim_tell_revocations(claims[i]);
         }
     }
-    if (!group) {
-        take(hold->claim);
-    }
 }
+
+/* --- wait --- */
 
 /* WAITING: decide what follows. @over: the deadline has passed. */
 static void move_on(struct zkr__hold *hold, bool take, bool over) ZKR__LOCKED
@@ -393,26 +555,23 @@ enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold)
 void zkr__hold_cancel(struct zkr__hold *hold)
 {
     if (hold->state == ZKR__HOLD_WAITING) {
-        zkr__claim_cancel(hold->claim);
+        hold->claim->canceled = true;
+        zkr__claim_wake(hold->claim);
     }
 }
 
 const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold, int64_t *place)
 {
-    const struct zkr__group *group = hold->group;
-    const struct zkr__claim *last = group ? NULL : hold->claim;
+    uint32_t count;
+    struct zkr__claim *const *claims = claims_of(hold, &count);
+    const struct zkr__claim *last = NULL;
     *place = 0;
-    if (hold->state != ZKR__HOLD_WAITING) {
-        return NULL;
-    }
-    *place = last ? zkr__claim_place(last) : 0;
-    for (uint32_t i = 0; group && i < group->spec.count; i++) {
-        const struct zkr__claim *member = group->members[i];
-        int64_t its = member ? zkr__claim_place(member) : 0;
-        last = its > *place ? member : last;
+    for (uint32_t i = 0; i < count && hold->state == ZKR__HOLD_WAITING; i++) {
+        int64_t its = claims[i] ? zkr__claim_place(claims[i]) : 0;
+        last = its > *place ? claims[i] : last;
         *place = its > *place ? its : *place;
     }
-    return *place > 0 ? last : NULL;
+    return last;
 }
 
 int64_t zkr__hold_place(const struct zkr__hold *hold)
@@ -438,18 +597,15 @@ bool zkr__hold_sure(struct zkr__hold *hold)
 
 uint32_t zkr__hold_claims(const struct zkr__hold *hold, struct zkr__claim **claims)
 {
-    const struct zkr__group *group = hold->group;
-    uint32_t count = 0;
-    for (uint32_t i = 0; group && i < group->spec.count; i++) {
-        if (group->members[i] && claims) {
-            claims[count] = group->members[i];
+    uint32_t count, in = 0;
+    struct zkr__claim *const *all = claims_of(hold, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (all[i] && claims) {
+            claims[in] = all[i];
         }
-        count += group->members[i] != NULL;
+        in += all[i] != NULL;
     }
-    if (!group && claims) {
-        claims[0] = hold->claim;
-    }
-    return group ? count : 1;
+    return in;
 }
 
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
@@ -479,7 +635,7 @@ static bool pass_on(struct zkr__hold *hold) ZKR__LOCKED
     if (next) {
         hold = next->on_change_ctx;
         join_anew(hold);
-        on_claim(hold->claim, hold);
+        tell_owner(hold);
     }
     return true;
 }
@@ -540,38 +696,4 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
     default:
         return zkr__fail_zk(code, hold->detail, dir, "cannot acquire");
     }
-}
-
-/* --- what is told of a sure hold --- */
-
-int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size)
-{
-    memcpy(out, &claim->czxid, size);
-    return ZKR_OK;
-}
-
-int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size)
-{
-    /* A claim that keeps no place becomes HELD once. */
-    const int64_t pass = claim->k.holds;
-    memcpy(out, &pass, size);
-    return ZKR_OK;
-}
-
-int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size)
-{
-    size_t need = strlen(claim->node) + 1;
-    if (!out || need > size) {
-        return zkr__fail(ZKR_EINVAL, claim->q->dir,
-                         "the node needs a buffer of %zu bytes", need);
-    }
-    memcpy(out, claim->node, need);
-    return ZKR_OK;
-}
-
-int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size)
-{
-    (void)size;
-    zkr__zk_guard(out, claim->node);
-    return ZKR_OK;
 }

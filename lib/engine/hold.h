@@ -15,7 +15,7 @@
 #ifndef ZKR_ENGINE_HOLD_H
 #define ZKR_ENGINE_HOLD_H
 
-#include "engine/contend.h"
+#include "engine/claim.h"
 
 enum zkr__hold_state {
     ZKR__HOLD_NONE,    /* not entered yet, or left */
@@ -26,13 +26,18 @@ enum zkr__hold_state {
     ZKR__HOLD_FAILED /* see failure; nothing is left in the queue */
 };
 
+struct zkr__hold;
+
 /* The queues of a hold in several queues. Borrowed from the recipe. */
 struct zkr__hold_queues {
     struct zkr__queue *const *list; /* equal ones stand together */
     uint32_t count;
-    uint32_t first; /* as in struct zkr__group_spec */
-    /* @ctx: the hold. NULL = none. */
-    void (*on_step)(struct zkr__group *group, void *ctx);
+    uint32_t first; /* so many claims enter at once; on_step lets the others in */
+    /*
+     * Called when a claim of a WAITING or HELD group has moved, before the state of the group is decided: the place to
+     * let claims in and take them out one after the other. NULL = none.
+     */
+    void (*on_step)(struct zkr__hold *hold);
     /* The owner of the hold has been told of the group, or the hold was left. NULL = none. */
     void (*on_told)(const struct zkr__hold_queues *queues);
     /* The ticket that had them is destroyed. NULL = none. */
@@ -53,7 +58,7 @@ struct zkr__hold {
     void (*on_change)(struct zkr__hold *hold);
     int64_t deadline; /* of the wait; ZKR__NEVER = none */
     int64_t since;    /* it waits, or is held; zkr__now() */
-    int failure;      /* FAILED: ZKR_E… */
+    int failure;      /* FAILED, or so its group will: ZKR_E… */
     int detail;       /* ZooKeeper's code of it, or 0 */
     enum zkr__hold_state state;
     bool once;  /* a try */
@@ -110,6 +115,47 @@ int64_t zkr__hold_try_ms(const zkr_client *c);
 
 /* Set the thread's last error to the reason of a FAILED hold. Returns the code. */
 int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms) ZKR__LOCKED;
+
+/*
+ * Join the queue with one claim, without a hold. A client whose credentials are refused, or that is shut down, calls
+ * on_change before this returns, with *out set. Returns ZKR_OK or ZKR_ENOMEM.
+ */
+int zkr__claim_enter(struct zkr__claim **out,
+                     struct zkr__queue *q,
+                     const struct zkr__entry *entry) ZKR__LOCKED;
+
+/*
+ * --- A group: the claims of a hold in several queues. They are made in one transaction and hold together, all or none.
+ *
+ * The members have a queue each, or share one. All that enter together get one czxid, so groups that enter so stand in
+ * the same order in every queue, and no circle of waiting forms among them. A member that loses its place before all
+ * are held makes the whole group leave and enter anew: alone it would get a later czxid. No member holds before the
+ * rules grant all.
+ */
+
+/* Call on_step and decide anew, at news that is not of a member. May call on_change of the hold. */
+void zkr__group_step(struct zkr__group *group) ZKR__LOCKED;
+
+/* Member @i is in, and in this phase. */
+static inline bool zkr__group_member_is(const struct zkr__group *group,
+                                        uint32_t i,
+                                        enum zkr__phase phase) ZKR__LOCKED
+{
+    return group->members[i] && group->members[i]->k.phase == phase;
+}
+
+/* The first member that is in; NULL = none. */
+struct zkr__claim *zkr__group_first(const struct zkr__group *group) ZKR__LOCKED;
+
+/* Members [first, first + count), all of them out, enter in one transaction. Without memory the group fails. */
+void zkr__group_let_in(struct zkr__group *group,
+                       uint32_t first,
+                       uint32_t count) ZKR__LOCKED;
+/* The members of [first, first + count) that are in leave in one transaction, but for @kept. A HELD group stays HELD. */
+void zkr__group_take_out(struct zkr__group *group,
+                         uint32_t first,
+                         uint32_t count,
+                         const struct zkr__claim *kept) ZKR__LOCKED;
 
 /* --- what is told of a sure hold, by the claim that holds --- */
 

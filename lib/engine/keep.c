@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "base/thread.h"
-#include "engine/claim_run.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 
 /* --- news of others --- */
@@ -108,7 +108,7 @@ bool zkr__claim_keep(struct zkr__claim *claim)
     }
     claim->on_change = NULL;
     claim->taken = false;
-    zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_KEPT});
+    zkr__claim_tell(claim, ZKR__EV_KEPT);
     return true;
 }
 
@@ -161,7 +161,7 @@ bool zkr__claim_take(struct zkr__claim **out,
     zkr__claim_run(claim,
                    (struct zkr__claim_event){.kind = ZKR__EV_TAKEN, .passed = passed});
     if (q->watch_node && claim->k.own == ZKR__OWN_NONE) {
-        zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_QUIET});
+        zkr__claim_tell(claim, ZKR__EV_QUIET);
     }
     return true;
 }

@@ -26,7 +26,7 @@
 #ifndef ZKR_ENGINE_KEEP_H
 #define ZKR_ENGINE_KEEP_H
 
-#include "engine/contend.h"
+#include "engine/claim.h"
 
 /*
  * In place of zkr__claim_leave(): true when the node stays. The claim is the engine's then, until it is taken. False:

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/claim_run.h"
+#include "engine/claim.h"
 #include "engine/contender.h"
 #include "session/bound.h"
 #include "session/log.h"
@@ -42,7 +42,7 @@ static void leave_out(struct zkr__claim *claim,
                                      "by hand may be noticed late"),
                       "zookeeper_code=%d", answer->zk_rc);
     }
-    zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_OWN_UNCHECKED});
+    zkr__claim_tell(claim, ZKR__EV_OWN_UNCHECKED);
 }
 
 static void tell(struct zkr__claim *claim,
@@ -51,7 +51,7 @@ static void tell(struct zkr__claim *claim,
                  bool fault) ZKR__LOCKED
 {
     if (fault && answer->code == ZKR_ENONODE) {
-        zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_OWN_GONE});
+        zkr__claim_tell(claim, ZKR__EV_OWN_GONE);
     } else if (with_metadata) {
         zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_NOTED,
                                                         .code = answer->code,
@@ -183,8 +183,7 @@ void zkr__probe_send(void *ctx)
     for (size_t i = 0; i < p.count; i++) {
         zkr__mem_free(p.metadata[i]);
         if (engine->with_metadata[i]) {
-            zkr__claim_run(engine->probed[i],
-                           (struct zkr__claim_event){.kind = ZKR__EV_METADATA_SENT});
+            zkr__claim_tell(engine->probed[i], ZKR__EV_METADATA_SENT);
         }
     }
 }

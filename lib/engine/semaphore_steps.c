@@ -25,7 +25,7 @@ struct zkr__permits_ask {
     struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: of its order */
     struct zkr__gate *gate;
     struct zkr__permits_order *order; /* NULL while OUT or TRYING */
-    const struct zkr__hold *hold;
+    struct zkr__hold *hold;
     struct zkr__group *group; /* that of the hold, until the hold leaves */
     /* Members 0 to permits - 1 are leases; the next one is at the gate. */
     uint32_t permits;
@@ -57,7 +57,7 @@ static void unref(struct zkr__permits_ask *p)
 static bool all_ready(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
     uint32_t i = 0;
-    while (i < p->permits && zkr__group_member(p->group, i) == ZKR__MEMBER_READY) {
+    while (i < p->permits && zkr__group_member_is(p->group, i, ZKR__READY)) {
         i++;
     }
     return i == p->permits;
@@ -190,7 +190,7 @@ static void queue_up(struct zkr__permits_ask *p) ZKR__LOCKED
     p->stage = QUEUED;
     p->order->queued++;
     zkr__group_let_in(p->group, p->permits, 1);
-    zkr__group_take_out(p->group, 0, p->permits);
+    zkr__group_take_out(p->group, 0, p->permits, NULL);
 }
 
 static void go_direct(struct zkr__permits_ask *p) ZKR__LOCKED
@@ -199,7 +199,7 @@ static void go_direct(struct zkr__permits_ask *p) ZKR__LOCKED
     p->stage = DIRECT;
     DL_APPEND(p->order->first, p);
     zkr__group_let_in(p->group, 0, p->permits);
-    if (p->group->failure == 0) {
+    if (p->hold->failure == 0) {
         list_gate(p);
     }
 }
@@ -232,11 +232,11 @@ static void begin(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__queue *locks = p->gate->locks;
     p->asked++;
-    p->group->partial = !p->group->spec.entry.once;
+    p->group->partial = !p->hold->once;
     if (p->stage > TRYING) {
         leave_order(p); /* the place of the request is lost */
     }
-    if (p->group->spec.entry.once) {
+    if (p->hold->once) {
         p->stage = TRYING;
         zkr__group_let_in(p->group, 0, p->permits);
         return;
@@ -245,7 +245,7 @@ static void begin(struct zkr__permits_ask *p) ZKR__LOCKED
     struct zkr__directory *d = engine ? zkr__queue_directory(locks, engine) : NULL;
     struct zkr__permits_order *order = d ? order_of(d) : NULL;
     if (!order) {
-        p->group->failure = ZKR_ENOMEM;
+        p->hold->failure = ZKR_ENOMEM;
         return;
     }
     p->order = order;
@@ -260,7 +260,7 @@ static void begin(struct zkr__permits_ask *p) ZKR__LOCKED
 static void leave_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     p->group->partial = false;
-    zkr__group_take_out(p->group, p->permits, 1);
+    zkr__group_take_out(p->group, p->permits, 1, NULL);
 }
 
 static void step_ranked(struct zkr__permits_ask *p) ZKR__LOCKED
@@ -316,7 +316,7 @@ static void step_direct(struct zkr__permits_ask *p) ZKR__LOCKED
 
 static void step_queued(struct zkr__permits_ask *p) ZKR__LOCKED
 {
-    if (zkr__group_member(p->group, p->permits) == ZKR__MEMBER_READY) {
+    if (zkr__group_member_is(p->group, p->permits, ZKR__READY)) {
         p->stage = INSIDE;
         p->order->inside = p;
         zkr__group_let_in(p->group, 0, p->permits);
@@ -342,12 +342,12 @@ static bool nobody_is_in(const struct zkr__permits_ask *p)
     return i > p->permits;
 }
 
-static void on_step(struct zkr__group *group, void *ctx) ZKR__LOCKED
+static void on_step(struct zkr__hold *hold) ZKR__LOCKED
 {
-    const struct zkr__hold *hold = ctx;
     struct zkr__permits_ask *p = ask_of(hold->queues);
+    const struct zkr__group *group = hold->group;
     p->hold = hold;
-    p->group = group;
+    p->group = hold->group;
     if (group->state != ZKR__GROUP_WAITING) {
         return;
     }

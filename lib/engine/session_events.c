@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "engine/children_cache.h"
-#include "engine/claim_run.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
 
 /* --- the session --- */
@@ -33,7 +33,7 @@ static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
     DL_FOREACH_SAFE2(engine->held, claim, next, held_next)
     {
         if (claim->k.downgrade == ZKR__SETTLED) {
-            zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
+            zkr__claim_tell(claim, ZKR__EV_CONNECTED);
         }
     }
 }
@@ -88,8 +88,7 @@ static void on_lease_expired(void *ctx) ZKR__LOCKED
 {
     struct zkr__engine *engine = ctx;
     while (engine->held) { /* the event ends each hold */
-        zkr__claim_run(engine->held,
-                       (struct zkr__claim_event){.kind = ZKR__EV_LEASE_EXPIRED});
+        zkr__claim_tell(engine->held, ZKR__EV_LEASE_EXPIRED);
     }
 }
 

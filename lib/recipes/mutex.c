@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
-#include "engine/claim_run.h"
+#include "engine/claim.h"
 #include "engine/contenders.h"
 #include "recipes/recipe.h"
 #include "recipes/ticket.h"

@@ -9,7 +9,7 @@
 #include <zkr/multi_lock.h>
 #include <zkr/semaphore.h>
 
-#include "engine/contend.h"
+#include "engine/hold.h"
 #include "fake.h"
 #include "recipes/leader_latch.h"
 #include "recipes/ticket.h"

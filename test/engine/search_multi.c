@@ -51,14 +51,14 @@ void search_drop_multi(struct contender *k)
 
 struct contender *search_part_of(const struct zkr__claim *claim)
 {
-    if (!claim->batch) {
+    if (!claim->group) {
         return NULL;
     }
     for (int i = 0; i < SEARCH_CONTENDERS; i++) {
         struct contender *k = &S.contenders[i];
         const struct zkr__group *group =
             k->multi && k->ticket ? k->ticket->hold.group : NULL;
-        bool same = k->asking || (group && claim->batch == &group->batch);
+        bool same = k->asking || (group && claim->group == group);
         if (k->label != 0 && same && strcmp(claim->q->dir, search_dir(k->dir)) == 0) {
             return k;
         }
@@ -69,7 +69,7 @@ struct contender *search_part_of(const struct zkr__claim *claim)
 struct zkr__claim *search_part_claim(const struct contender *k)
 {
     const struct zkr__group *group = k->ticket->hold.group;
-    for (uint32_t i = 0; group && i < group->spec.count; i++) {
+    for (uint32_t i = 0; group && i < group->count; i++) {
         struct zkr__claim *claim = group->members[i];
         if (claim && strcmp(claim->q->dir, search_dir(k->dir)) == 0) {
             return claim;
@@ -84,10 +84,10 @@ bool search_all_held(const struct contender *k)
     if (!group || group->state != ZKR__GROUP_HELD) {
         return false;
     }
-    for (uint32_t i = 0; i < group->spec.count; i++) {
+    for (uint32_t i = 0; i < group->count; i++) {
         const struct zkr__claim *claim = group->members[i];
         if (!claim || claim->k.phase != ZKR__HELD ||
-            claim->czxid != group->claim->czxid) {
+            claim->czxid != zkr__group_first(group)->czxid) {
             search_violation("contender %d holds, but not by all, or by two tokens",
                              k->label);
         }

@@ -86,7 +86,7 @@ static void drop(struct contender *k)
     } else {
         zkr_client *c = S.members[k->client].c;
         zkr__lock(c);
-        zkr__claim_leave(k->claim);
+        zkr__claim_leave(k->claim, false);
         zkr__unlock(c);
     }
     memset(k, 0, sizeof(*k));

@@ -150,10 +150,10 @@ void search_ask_permits(struct contender *k)
 
 struct contender *search_ask_sent(const struct zkr__claim *claim)
 {
-    for (int i = 0; i < SEARCH_CONTENDERS && claim->batch; i++) {
+    for (int i = 0; i < SEARCH_CONTENDERS && claim->group; i++) {
         struct contender *k = &S.contenders[i];
         if (k->permits > 0 && k->ticket && k->ticket->hold.group &&
-            claim->batch == &k->ticket->hold.group->batch) {
+            claim->group == k->ticket->hold.group) {
             return k;
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that come when nobody waits for them any more. */
-#include "engine/claim_io.h"
+#include "engine/claim.h"
 #include "unit.h"
 
 /* A round that was given up has no answers: what they tell was true of another node, or another session. */

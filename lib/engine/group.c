@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/batch.h"
-
 #include "base/mem.h"
 #include "engine/children_cache.h"
-#include "engine/claim_io.h"
+#include "engine/hold.h"
 
 /* A claim that waits for an answer, referenced, and the tag of its request. */
 struct ask {
@@ -24,18 +22,18 @@ static bool share_dir(const struct zkr__claim *a, const struct zkr__claim *b)
 
 unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo)
 {
-    const struct zkr__batch *batch = claim->batch;
+    const struct zkr__group *group = claim->group;
     unsigned joint = ZKR__DO_CREATE;
-    if (batch->gathering) {
+    if (group->gathering) {
         joint |= ZKR__DO_REMOVE | ZKR__DO_PROVE;
     }
     if (claim->k.failure != 0 || claim->k.lost != 0) {
         joint |= ZKR__DO_REMOVE; /* the other members are about to leave, too */
     }
     claim->unsent |= todo & joint;
-    for (uint32_t i = 1; i < batch->count; i++) {
-        if (batch->claims[i] == claim && batch->claims[i - 1] &&
-            share_dir(batch->claims[i - 1], claim)) {
+    for (uint32_t i = 1; i < group->count; i++) {
+        if (group->members[i] == claim && group->members[i - 1] &&
+            share_dir(group->members[i - 1], claim)) {
             joint |= ZKR__DO_PARENTS; /* the neighbour has the same parents made */
         }
     }
@@ -139,15 +137,15 @@ join(struct joint *j, struct zkr__claim *claim, enum zkr__asked asked) ZKR__LOCK
 
 /* --- deletes, checks --- */
 
-static void send_nodes(const struct zkr__batch *batch,
+static void send_nodes(const struct zkr__group *group,
                        unsigned action,
                        enum zkr__asked asked) ZKR__LOCKED
 {
-    const char **nodes = zkr__mem_alloc(batch->count * sizeof(*nodes));
-    struct joint *j = nodes ? make_joint(batch->count) : NULL;
+    const char **nodes = zkr__mem_alloc(group->count * sizeof(*nodes));
+    struct joint *j = nodes ? make_joint(group->count) : NULL;
     zkr_client *c = NULL;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        struct zkr__claim *claim = batch->claims[i];
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct zkr__claim *claim = group->members[i];
         if (!claim || !(claim->unsent & action)) {
             continue;
         }
@@ -180,47 +178,47 @@ static void send_nodes(const struct zkr__batch *batch,
 
 /* --- creates --- */
 
-static bool wants_node(const struct zkr__batch *batch, uint32_t i) ZKR__LOCKED
+static bool wants_node(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
-    const struct zkr__claim *claim = batch->claims[i];
+    const struct zkr__claim *claim = group->members[i];
     return claim && claim->k.phase == ZKR__CREATING && !claim->k.leaving &&
            (claim->unsent & ZKR__DO_CREATE);
 }
 
 /* The claim is paused before its create, or looks first, or awaits the answer to its last create. */
-static bool is_behind(const struct zkr__batch *batch, uint32_t i) ZKR__LOCKED
+static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
-    const struct zkr__claim *claim = batch->claims[i];
+    const struct zkr__claim *claim = group->members[i];
     if (!claim || claim->k.leaving) {
         return false;
     }
     return claim->k.phase == ZKR__LOOKING ||
-           (zkr__claim_stage(&claim->k) == ZKR__CREATING && !wants_node(batch, i));
+           (zkr__claim_stage(&claim->k) == ZKR__CREATING && !wants_node(group, i));
 }
 
 /* The number of creates to send; 0 while a claim is not ready for its create. */
-static size_t creates_due(const struct zkr__batch *batch) ZKR__LOCKED
+static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
 {
     size_t due = 0;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (is_behind(batch, i)) {
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (is_behind(group, i)) {
             return 0;
         }
-        due += wants_node(batch, i);
+        due += wants_node(group, i);
     }
     return due;
 }
 
-static bool create(const struct zkr__batch *batch, size_t due) ZKR__LOCKED
+static bool create(const struct zkr__group *group, size_t due) ZKR__LOCKED
 {
     char text[ZKR__OWNER_TEXT_MAX]; /* the same for all */
     struct zkr__creation *creations = zkr__mem_alloc(due * sizeof(*creations));
     struct joint *j = make_joint(due);
     bool done = creations && j;
     zkr_client *c = NULL;
-    for (uint32_t i = 0; i < batch->count && done; i++) {
-        if (wants_node(batch, i)) {
-            struct zkr__claim *claim = batch->claims[i];
+    for (uint32_t i = 0; i < group->count && done; i++) {
+        if (wants_node(group, i)) {
+            struct zkr__claim *claim = group->members[i];
             c = claim->q->c;
             done = zkr__claim_creation(claim, &creations[j->count], text) == 0;
             join(j, claim, ZKR__ASKED_CREATE);
@@ -244,51 +242,124 @@ static bool create(const struct zkr__batch *batch, size_t due) ZKR__LOCKED
 }
 
 /* Create the only node that is due: it needs no transaction. */
-static void create_one(const struct zkr__batch *batch) ZKR__LOCKED
+static void create_one(const struct zkr__group *group) ZKR__LOCKED
 {
     uint32_t i = 0;
-    while (!wants_node(batch, i)) {
+    while (!wants_node(group, i)) {
         i++;
     }
-    zkr__claim_create(batch->claims[i]);
+    zkr__claim_create(group->members[i]);
 }
 
-void zkr__batch_create(const struct zkr__batch *batch)
+void zkr__batch_create(struct zkr__group *group)
 {
-    size_t due = batch->gathering ? 0 : creates_due(batch);
+    size_t due = group->gathering ? 0 : creates_due(group);
     if (due == 0) {
         return;
     }
     bool created = true;
     if (due == 1) {
-        create_one(batch);
+        create_one(group);
     } else {
-        created = create(batch, due);
+        created = create(group, due);
     }
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (wants_node(batch, i) && created) {
-            zkr__list_want(batch->claims[i]);
-        } else if (wants_node(batch, i)) {
-            zkr__claim_refuse(batch->claims[i], ZKR__ASKED_CREATE, ZKR_ENOMEM);
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (wants_node(group, i) && created) {
+            zkr__list_want(group->members[i]);
+        } else if (wants_node(group, i)) {
+            zkr__claim_refuse(group->members[i], ZKR__ASKED_CREATE, ZKR_ENOMEM);
         }
     }
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (wants_node(batch, i)) {
-            zkr__list_send(batch->claims[i]->directory);
-            batch->claims[i]->unsent &= ~(unsigned)ZKR__DO_CREATE;
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (wants_node(group, i)) {
+            zkr__list_send(group->members[i]->directory);
+            group->members[i]->unsent &= ~(unsigned)ZKR__DO_CREATE;
         }
     }
 }
 
-void zkr__batch_gather(struct zkr__batch *batch)
+void zkr__batch_send(struct zkr__group *group)
 {
-    batch->gathering = true;
+    group->gathering = false;
+    zkr__batch_create(group);
+    send_nodes(group, ZKR__DO_REMOVE, ZKR__ASKED_REMOVE);
+    send_nodes(group, ZKR__DO_PROVE, ZKR__ASKED_PROVE);
 }
 
-void zkr__batch_send(struct zkr__batch *batch)
+/* --- members come and go --- */
+
+struct zkr__claim *zkr__group_first(const struct zkr__group *group)
 {
-    batch->gathering = false;
-    zkr__batch_create(batch);
-    send_nodes(batch, ZKR__DO_REMOVE, ZKR__ASKED_REMOVE);
-    send_nodes(batch, ZKR__DO_PROVE, ZKR__ASKED_PROVE);
+    uint32_t i = 0;
+    while (i < group->count && !group->members[i]) {
+        i++;
+    }
+    return i < group->count ? group->members[i] : NULL;
+}
+
+static void drop(struct zkr__group *group, uint32_t i) ZKR__LOCKED
+{
+    struct zkr__claim *claim = group->members[i];
+    group->members[i] = NULL;
+    group->waited = group->waited || claim->k.waited;
+    claim->group = NULL;
+    if ((claim->unsent & ZKR__DO_CREATE) && claim->k.phase == ZKR__CREATING) {
+        /* The claim waits for the answer to a create that is never sent. */
+        zkr__claim_run(claim, (struct zkr__claim_event){.kind = ZKR__EV_CREATED,
+                                                        .code = ZKR_ENONODE});
+        zkr__claims_let_in(claim->engine);
+    }
+    zkr__claim_unref(claim);
+}
+
+void zkr__group_take_out(struct zkr__group *group,
+                         uint32_t first,
+                         uint32_t count,
+                         const struct zkr__claim *kept)
+{
+    group->gathering = true;
+    for (uint32_t i = first; i < first + count; i++) {
+        if (group->members[i] && group->members[i] != kept) {
+            zkr__claim_let_go(group->members[i]);
+        }
+    }
+    zkr__batch_send(group);
+    for (uint32_t i = first; i < first + count; i++) {
+        if (group->members[i] && group->members[i] != kept) {
+            drop(group, i);
+        }
+    }
+}
+
+static bool make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
+{
+    struct zkr__queue *q = group->hold->queues->list[i];
+    struct zkr__engine *engine = zkr__engine_of(q->c);
+    struct zkr__claim *claim =
+        engine ? zkr__claim_make(q, engine, &group->entry) : NULL;
+    if (!claim) {
+        return false;
+    }
+    claim->group = group;
+    claim->k.member = true;
+    claim->k.next = ZKR__CREATING; /* if it ends before it has begun */
+    claim->k.failures = group->failures;
+    group->entry.thread = claim->thread;
+    group->members[i] = claim;
+    return true;
+}
+
+void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        if (!make_member(group, i)) {
+            group->hold->failure = ZKR_ENOMEM;
+            return;
+        }
+    }
+    group->gathering = true;
+    for (uint32_t i = first; i < first + count; i++) {
+        zkr__claim_start(group->members[i]);
+    }
+    zkr__batch_send(group);
 }
