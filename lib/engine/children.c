@@ -107,7 +107,7 @@ void zkr__children_filter(struct zkr__children *children,
     children->count = kept;
 }
 
-/* Index of the first child with this number or a higher one. */
+/* The index of the first child whose number is @sequence or higher. */
 static size_t find_number(const struct zkr__children *children, int64_t sequence)
 {
     size_t low = 0, high = children->count;
@@ -164,7 +164,7 @@ void zkr__known_settle(struct zkr__known *known, int64_t number)
     }
 }
 
-/* The number that was next went to a node that we have not seen. */
+/* The number that was next went to a node that is not known. */
 static bool guess(struct zkr__known *known, int64_t number)
 {
     bool one = known->counts && known->from == ZKR__KNOWN_ALL &&
@@ -201,7 +201,7 @@ void zkr__known_listed(struct zkr__known *known,
                        zkr__child_filter ours,
                        void *ctx)
 {
-    /* A lower number is not of the directory that our last node is in. */
+    /* A lower number comes from another directory than the one that has our last node. */
     bool counts = next >= known->next;
     if (known->newcomer[0] != '\0') {
         known->foretells =

@@ -21,14 +21,14 @@ struct zkr__children {
     size_t strays; /* how many other children there are, without a number */
 };
 
-/* True for a node that is as good as deleted. */
+/* Says whether a child is left out. */
 typedef bool (*zkr__child_filter)(void *ctx, const char *name);
 
 /* However high its number is. */
 #define ZKR__ANY_NUMBER INT64_MAX
 
 /*
- * The children among @names that have a number up to @most, but for the @dead (NULL = none is), and the count of children
+ * Puts the children in order that have a number up to @most and are not @dead (NULL = none is), and counts the children
  * without a number. Returns ZKR_OK or ZKR_ENOMEM; free @out.
  */
 int zkr__children_order(struct zkr__children *out,
@@ -37,7 +37,7 @@ int zkr__children_order(struct zkr__children *out,
                         int64_t most,
                         zkr__child_filter dead,
                         void *ctx);
-/* A copy with its own names, in one piece of memory, but for children that are @not_these. */
+/* Copies the children and their names into one piece of memory, except for the children that are @not_these. */
 int zkr__children_copy(struct zkr__children *out,
                        const struct zkr__children *from,
                        zkr__child_filter not_these,
@@ -64,31 +64,30 @@ size_t zkr__children_find(const struct zkr__children *children, const char *name
  * The count tells which nodes came, not where they stand: a client that names its child whole, digits and all, chooses
  * the number, above the count or below it. So known nodes of others stand before ours or behind them by their own
  * numbers, as in a list. No recipe chooses numbers. For a client that does, two things are left to chance:
- * - A node above the count that is not known comes to stand among ours, which are taken for neighbours. The node is
- *   passed when one of ours hands over to the next.
- * - A node that is put before waiting ones is passed by them: their claims go by the list that they have seen. The next
- *   node does not get the number that was next, so its claim asks for a list, which shows the intruder.
- * Neither makes any claim wait that would not wait by a list.
+ * - A node above the count that is not known comes to stand between two nodes of ours, which are taken for neighbours.
+ *   When the first of the two hands over to the second, the unknown node is passed.
+ * - A node that is put before waiting nodes is passed by these: their claims go by an older list. The next node does not
+ *   get the number that was next, so its claim asks for a list, which shows the intruder.
+ * In neither case does a claim wait that would not wait by a list.
  *
  * In a queue whose members enter again as they leave, one node usually comes between a list and our next node: the
- * next node of the client whose node has gone last. Its name can be told (zkr__guid_advance()), and that is what our
- * claim needs to wait for it. The *newcomer* is a guess: nothing but an answer that shows it says that it is there, and
- * that it is missing does not say that no node stands at its number. So it serves one claim, which waits for it, and is
- * no part of what is known.
+ * next node of the client whose node has gone last. The name of that node can be told (zkr__guid_advance()), and our
+ * claim needs no more than the name to wait for the node. The *newcomer* is a guess: only an answer that shows the node
+ * proves that it exists, and when it is missing, another node may stand at its number. So the guess serves one claim,
+ * which waits for the newcomer, and is no part of what is known.
  *
- * All this holds for one directory. A directory that is deleted and created again counts from 0, so all has to be
- * forgotten when that may have happened.
+ * A directory that is deleted and created again counts from 0. When that may have happened, everything is forgotten.
  */
 struct zkr__known {
     bool counts;  /* the next three mean something */
     int64_t next; /* the number of the next child */
-    /* All children numbered from here on are ours, but for those whose makers chose the number. */
+    /* From this number on all children are ours, except for children whose makers chose the number. */
     int64_t from;
     /* With ZKR__KNOWN_ALL: the nodes of other clients, some of which may be gone by now. */
     struct zkr__children others;
     /* So many nodes of ours in a row, at most two, got the number that was next. */
     unsigned quiet;
-    bool foretells;                /* the last newcomer was the one expected */
+    bool foretells;                /* the last guess was right */
     bool guessing;                 /* `newcomer` counts, until zkr__known_settle() */
     char left[ZKR__NAME_ROOM];     /* the child that has gone last since the list */
     char newcomer[ZKR__NAME_ROOM]; /* "" = no guess since the last node of ours */

@@ -99,7 +99,7 @@ void zkr__cache_begin(struct zkr__directory *d)
 
 /* --- a place by a number --- */
 
-/* Other claims want lists: with a watch, one for all members of a group, or one to count who waits. */
+/* Other claims need lists: with a watch, for all members of a group at once, or to count the waiters. */
 static bool is_simple(const struct zkr__claim *claim)
 {
     return !claim->k.member && !claim->k.watch_children && claim->q->max_waiters == 0;
@@ -130,7 +130,7 @@ bool zkr__cache_expects(const struct zkr__claim *claim)
     return from_a_list || (known->from == ZKR__KNOWN_ALL && others->count == 0);
 }
 
-/* What is known begins with the first node that is made behind the guard. */
+/* Knowledge begins with the first node that is made behind the guard. */
 void zkr__cache_made(struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
@@ -165,7 +165,10 @@ void zkr__cache_gone(const struct zkr__claim *claim)
     }
 }
 
-/* The claim's node may be one of two, or its owner's write may be on the way, and a list is to be sent behind that. */
+/*
+ * A downgrade is under way, so the node may have either of two names; or a write of the owner may still come, and only
+ * a list behind it tells.
+ */
 static bool is_vague(const struct zkr__claim *claim)
 {
     return claim->k.downgrade != ZKR__SETTLED ||
@@ -238,7 +241,7 @@ static bool line_up(const struct zkr__claim *claim,
     return true;
 }
 
-/* What is not known is taken for one child in front that blocks. */
+/* For nodes that may stand in front and are not known, one child is put there, which blocks. */
 static bool judge(const struct zkr__claim *claim,
                   size_t most,
                   struct zkr__verdict *verdict,
@@ -277,7 +280,7 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
                 (judge(claim, NEAR, verdict, children) ||
                  judge(claim, SIZE_MAX, verdict, children));
     *guessed = told && d->guard->known.guessing;
-    /* Any other verdict would take it for granted that the newcomer is there, and of its kind. */
+    /* Any other verdict would rely on the newcomer being there, and of the kind that was guessed. */
     return told && (!*guessed ||
                     (!verdict->granted && strcmp(children->list[verdict->watch].name,
                                                  d->guard->known.newcomer) == 0));
@@ -324,7 +327,7 @@ int zkr__list_children(struct zkr__directory *d, const struct zkr__children **ou
     return given->code;
 }
 
-/* The highest number of a claim that asks: a node behind that is nothing to any of them. */
+/* The highest number of a claim that asks. Nodes behind it do not matter to any of these claims. */
 static int64_t most_wanted(const struct zkr__directory *d)
 {
     int64_t most = INT64_MIN;
@@ -338,7 +341,7 @@ static int64_t most_wanted(const struct zkr__directory *d)
     return most;
 }
 
-/* A long list is not remembered, and most of it is not even looked at. */
+/* A long list is not remembered, and nodes behind all claims that ask are left out. */
 static void order(struct zkr__directory *d,
                   const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -366,7 +369,7 @@ static void order(struct zkr__directory *d,
     }
 }
 
-/* A claim that asks meanwhile waits for the next list: what it has heard by now may be news. */
+/* A claim that asks meanwhile waits for the next list: it may have heard of a later event. */
 static void
 on_list(void *ctx, unsigned generation, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -407,13 +410,12 @@ void zkr__list_send(struct zkr__directory *d)
 }
 
 /*
- * --- Tries that look before they make a node. While the node of a try is there, other claims have to wait for it that
- * could be granted at once beside the holders: for other permits, as readers beside readers, for one path of several.
- * So such a try makes no node while this client knows of a reason why the try would fail, and lists when the client does
- * not know.
+ * --- Tries that look before they make a node. The node of a try may hold up claims that could be granted at once beside
+ * the holders: for other permits, as readers beside readers, for one path of several. So a try makes no node while this
+ * client knows a reason why the try would fail, and lists when the client knows nothing.
  *
- * If all seems free the try goes ahead, and costs one round trip. What the client knows may be old: then the try is wrong
- * once, for its own list tells.
+ * If all seems free, the try makes its node, and costs one round trip. What the client knows may be old: then the list of
+ * the try shows that.
  */
 
 /* The members of the group that are to stand in the claim's directory. */
@@ -428,7 +430,6 @@ static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
     return count;
 }
 
-/* The claim is such a try, and there may be no room for its node. */
 bool zkr__try_is_wary(const struct zkr__claim *claim)
 {
     const struct zkr__queue *q = claim->q;

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The children of a directory, as this client knows them. Two sources tell about them: lists, and the numbers that the
- * servers give to our own nodes (struct zkr__known).
+ * What this client knows of the children of a directory. There are two sources: lists, and the numbers that the servers
+ * give to our own nodes (struct zkr__known).
  *
- * --- Lists: one at a time for each directory. A claim is served by the first list that is sent after the claim has
- * asked: behind its create, and behind all events that it has heard by then. Claims that ask while a list is on its way
- * share the next list, which is sent when the first is answered. So a crowd costs a few lists, not one for each claim.
+ * --- Lists: one at a time for each directory. A claim gets the first list that is sent after the claim has asked: behind
+ * its create, and behind all events that the client has heard by then. Claims that ask while a list is on its way share
+ * the next list, which is sent when the first is answered. So a crowd costs few lists.
  *
  * --- Numbers: the cache decides where a new node of ours stands by the node's number alone: granted, or behind a known
  * node. So a lock that only this client uses needs no lists.
  *
- * From the second node of a session on, a watch guards the directory: it tells when the directory is deleted. The
- * event comes before the answers to all that was sent later. The watch stays, so it costs one request. A re-connect,
- * a change of the directory's data and the end of the session use the watch up, and the cache knows nothing until the
- * watch is set again. The watch is also renewed now and then, as servers may withhold the event
- * (zkr__engine_doubts_at()). A withheld event is the one case without a remedy: until the renewal, a create whose
- * number fits is believed.
+ * From the second node of a session on, a watch guards the directory: it tells when the directory is deleted. The event
+ * comes before the answers to later requests. The watch stays, so it costs one request. A re-connection, a change of the
+ * directory's data and the end of the session use the watch up, and the cache knows nothing until the watch is set again.
+ * Servers may withhold the event (zkr__engine_doubts_at()), so the watch is renewed now and then. Until the renewal, a
+ * create whose number fits is believed, even in a directory that was made anew.
  *
- * The cache knows which nodes may be there: ours, from this client's tables, and others, from the last list. Other
- * nodes may have gone since, but none can have come. So what the cache grants, a list would grant. A claim that waits,
- * by the cache, for a node of another client gets that node with a watch, and hears if the node is gone.
+ * The cache knows which nodes may be there: ours, from this client's tables, and others, from the last list. Other nodes
+ * may have gone since, but none can have come. So what the cache grants, a list would grant. A claim that has to wait, by
+ * the cache, for a node of another client reads that node with a watch, and so hears when the node is gone.
  *
- * The cache counts on the nodes of other clients only while the last node of ours is still being deleted: so soon
- * after a hold, the waiters behind it have hardly gone. With this, eight processes that lock again and again need one
- * list a cycle, when they are woken, and none when they join.
+ * The cache counts on the nodes of other clients only while the last node of ours is still being deleted: so soon after a
+ * hold, the waiters behind it have hardly gone. So eight processes that lock again and again need one list a cycle, when
+ * they are woken, and none when they join.
  *
  * All functions need the client's lock.
  */

@@ -31,7 +31,7 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
         return NULL;
     }
     claim->directory = directory;
-    /* The queue of a claim may change by a downgrade, and the new one may know no directory yet. */
+    /* A downgrade gives the claim another queue, which may know no directory yet. */
     directory->refs++;
     claim->q = q;
     q->refs++;
@@ -232,7 +232,10 @@ enum { NUMBER_ROOM = sizeof("-9223372036854775808") };
 enum { ARG_ROOM = sizeof("\n" ZKR__FIELD_MAX "=") + NUMBER_ROOM };
 enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
 
-/* Bytes of @owner that leave room for a field behind them: of several lines, whole ones, so that fields stay fields. */
+/*
+ * How many bytes of @owner to take, so that there is room for a field behind them. Of several lines, whole lines:
+ * fields stay fields.
+ */
 static size_t fitting(const char *owner)
 {
     size_t most = strnlen(owner, ZKR__OWNER_TEXT_MAX - ARG_ROOM), len = most;
@@ -314,29 +317,18 @@ static void part(struct zkr__claim *ahead, struct zkr__claim *behind)
     behind->ahead = NULL;
 }
 
-static void forget_before(struct zkr__claim *claim) ZKR__LOCKED
-{
-    if (claim->before) {
-        zkr__path_unwatch(&claim->engine->watchers, &claim->before->watcher);
-        zkr__mem_free(claim->before);
-        claim->before = NULL;
-    }
-}
-
 void zkr__claim_forget_ahead(struct zkr__claim *claim)
 {
     if (claim->ahead) {
         part(claim->ahead, claim);
     }
-    if (zkr__path_watches(&claim->ahead_watcher)) {
-        zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
-    }
+    zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
     zkr__mem_free(claim->seen);
     claim->seen = NULL;
-    forget_before(claim);
+    zkr__path_unwatch(&claim->engine->watchers, &claim->before_watcher);
 }
 
-/* A node that says since when it holds has nobody in front, unless it is a reader's. */
+/* The node ahead is the first if it has holder metadata, unless it is a reader's. */
 static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
 {
     enum zkr__name_kind kind;
@@ -366,26 +358,12 @@ bool zkr__claim_stands_behind(const struct zkr__claim *claim, const char *name)
 
 bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name)
 {
-    forget_before(claim);
-    struct zkr__before *before = zkr__mem_alloc(sizeof(*before));
     char *path = zkr__path_join(claim->q->dir, name);
-    if (before) {
-        before->claim = claim;
-        before->watcher.on_event = claim->engine->on_before;
-    }
-    if (before && path &&
-        zkr__path_watch(&claim->engine->watchers, &before->watcher, path)) {
-        claim->before = before;
-    } else {
-        zkr__mem_free(before);
-    }
+    zkr__path_unwatch(&claim->engine->watchers, &claim->before_watcher);
+    bool done =
+        path && zkr__path_watch(&claim->engine->watchers, &claim->before_watcher, path);
     zkr__mem_free(path);
-    return claim->before != NULL;
-}
-
-const char *zkr__claim_before(const struct zkr__claim *claim)
-{
-    return claim->before ? zkr__path_watched(&claim->before->watcher) : NULL;
+    return done;
 }
 
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name)
@@ -429,8 +407,8 @@ struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim)
 enum { IN_VAIN = 4, VAIN_MOST = 16, VAIN_ENOUGH = 8, LATELY_MS = 1000 };
 
 /*
- * Looking ahead costs two requests more for each wait, and saves the next holder a round trip. That pays where round trips
- * are long; where they are short, it pays while the client waits for one lock at a time, as requests for several locks
+ * Looking ahead costs two more requests for each wait, and saves the next holder a round trip. That pays where round trips
+ * are long. Where they are short, it pays while the client waits for one lock at a time, for requests about several locks
  * queue up. It does not pay where waiters often give up.
  */
 bool zkr__claim_looks_ahead(const struct zkr__claim *claim)
@@ -454,6 +432,13 @@ void zkr__claim_has_looked(struct zkr__claim *claim)
     }
 }
 
+void zkr__claim_probe_later(zkr_client *c)
+{
+    enum { PART = 16 };
+    int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / PART : 0;
+    zkr__wake_by(c, zkr__now(c) + pause);
+}
+
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim)
 {
     zkr_client *c = claim->q->c;
@@ -470,14 +455,12 @@ void zkr__claim_settle_look_ahead(struct zkr__claim *claim)
     claim->parked = parked;
     bool keeps_lease = zkr__claim_keeps_lease(&claim->k);
     if (keeps_lease && !claim->keeps_lease) {
-        /* As for a hold: a short wait costs no probe, unless there is little left. */
-        int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
-        zkr__wake_by(c, zkr__now(c) + pause);
+        zkr__claim_probe_later(c);
     }
     c->prepared += keeps_lease - claim->keeps_lease;
     claim->keeps_lease = keeps_lease;
     if (!zkr__claim_watches_before(&claim->k)) {
-        forget_before(claim);
+        zkr__path_unwatch(&claim->engine->watchers, &claim->before_watcher);
     }
 }
 

@@ -16,12 +16,6 @@
 struct zkr__hold;
 struct zkr__loss;
 
-/* Few of thousands of waiting claims look ahead. */
-struct zkr__before {
-    struct zkr__path_watcher watcher;
-    struct zkr__claim *claim;
-};
-
 struct zkr__claim {
     struct zkr__claim_state k;
     struct zkr__queue *q;
@@ -29,9 +23,9 @@ struct zkr__claim {
     struct zkr__directory *directory;
     int refs;
     bool live; /* not GONE yet: the engine has a reference */
-    /* Counted in the engine's looking, in the client's prepared; it has begun to wait behind others. */
+    /* Counted in the engine's `looking`; in the client's `prepared`; the claim has begun to wait behind others. */
     bool looks : 1, keeps_lease : 1, parked : 1;
-    bool stands : 1, in_line : 1; /* in its directory: keep.h */
+    bool stands : 1, in_line : 1; /* in the directory: keep.c */
     bool guessed : 1; /* PARKED: behind a newcomer that was not seen yet: children.h */
     /* Its node is being made, or waits until fewer are: claim_run.c. */
     bool admitted : 1, awaits_admission : 1;
@@ -77,8 +71,7 @@ struct zkr__claim {
     struct zkr__path_watcher ahead_watcher;
     /* What the node ahead said when it was last read; NULL = not known, or a claim of this client. */
     struct zkr__seen *seen;
-    /* The watcher of the node before the node ahead. NULL = that node is not watched. */
-    struct zkr__before *before;
+    struct zkr__path_watcher before_watcher; /* of the node before the node ahead */
 
     struct zkr__group *group; /* NULL = none, or it has left the group */
 
@@ -86,7 +79,7 @@ struct zkr__claim {
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
 
     long thread; /* that asked for the claim */
-    /* Full path: the one asked for, and from the answer on that of our node. "" = none yet. */
+    /* The full path that was asked for, and from the answer on the path of our node. "" = none yet. */
     char node[];
 };
 
@@ -145,7 +138,7 @@ static inline void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED
 /* The last one frees the claim. */
 void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
 
-/* The claim waits behind a holder, by a node or in the line of its directory: not for an answer. */
+/* The claim waits for a holder, by a node of its own or in the line of its directory, and not for an answer. */
 bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
@@ -199,16 +192,16 @@ bool zkr__claim_stands_behind(const struct zkr__claim *claim,
 bool zkr__claim_watch_children(struct zkr__claim *claim) ZKR__LOCKED;
 /* Watch the child @name, which is before the node ahead. False: no memory. */
 bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
-/* The path of that child, or NULL. */
-const char *zkr__claim_before(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__claim_forget_ahead(struct zkr__claim *claim) ZKR__LOCKED;
-/* One of the claims behind this one, which is taken from there; NULL: there is none. */
+/* Takes one claim out of `behind`; NULL: there is none. */
 struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* The claim is to look ahead, if it can: claim_state.h. */
 bool zkr__claim_looks_ahead(const struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim looked ahead by a list, and is prepared; or in vain, for others were still there. */
 void zkr__claim_has_looked(struct zkr__claim *claim) ZKR__LOCKED;
+/* A claim needs the lease from now on. A short hold, or wait, costs no probe, unless little of the lease is left. */
+void zkr__claim_probe_later(zkr_client *c) ZKR__LOCKED;
 /* The claim has made a step: note whether it waits, and whether the lease is to be kept for it. */
 void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 
@@ -251,14 +244,14 @@ static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
 
 /* --- claim_io.c: the requests that actions stand for, and the events that answers stand for --- */
 
-/* To a request that could not be made: engine->on_answer gets @code as the answer. */
+/* The request could not be made: engine->on_answer gets @code as the answer. */
 void zkr__claim_refuse(struct zkr__claim *claim,
                        enum zkr__asked asked,
                        int code) ZKR__LOCKED;
 
-/* Create its node, under a new GUID. */
+/* Create the node of the claim, under a new GUID. */
 void zkr__claim_create(struct zkr__claim *claim) ZKR__LOCKED;
-/* What creates it; @text is room for the owner's text. 0 or errno. */
+/* The name, new as well, and the data of that node; @text is room for the owner's text. 0 or errno. */
 int zkr__claim_creation(struct zkr__claim *claim,
                         struct zkr__creation *creation,
                         char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
@@ -280,7 +273,10 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
  * for each queue; deletes in one transaction; checks of nodes in one write.
  */
 
-/* Keep in claim->unsent the actions of @todo that go out with those of other claims. Returns the others. */
+/*
+ * Keep in claim->unsent the actions of @todo that go out together with actions of other members. Returns the other
+ * actions.
+ */
 unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
 
 /* Send the kept creates, unless the group is gathering, or a claim that needs a node is not ready to create it. */
@@ -295,31 +291,32 @@ void zkr__claim_start(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Feed the claim an event, and carry out what follows. Of @e: the kind, and what belongs to that. May free the claim. */
 void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LOCKED;
-/* The same for an event of which there is no more to say than its @kind. */
+/* The same with an event that has nothing but a @kind. */
 void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED;
 
 /* Admit claims that stand in line, as far as there is room. Without a connection all go on, and wait for that. */
 void zkr__claims_let_in(struct zkr__engine *engine) ZKR__LOCKED;
 
-/* Others contend in @d: a node that is kept there (keep.h) is kept no more, and the claims in line make their own. */
+/* Others contend in @d: a node that is kept there (keep.c) is kept no more, and the claims in line make their own. */
 void zkr__claims_contended(struct zkr__directory *d) ZKR__LOCKED;
-/* Delete the nodes by which nobody holds: of @q; NULL: all. */
+/* Delete the kept nodes that have no holder: in @q; NULL: all. */
 void zkr__claims_end_keeping(struct zkr__engine *engine,
                              const struct zkr__queue *q) ZKR__LOCKED;
 
-/* For the engine: on_answer, on_before. */
+/* The engine's on_answer. */
 void zkr__claim_on_answer(void *ctx,
                           unsigned tag,
                           const struct zkr__answer *answer) ZKR__LOCKED;
-void zkr__claim_on_before(struct zkr__path_watcher *watcher,
-                          enum zkr__node_event event) ZKR__LOCKED;
 
 /* Sleep until the claim is decided, canceled or left, or the deadline has passed. Callers sleep for a lock here only. */
 void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED;
 
 /* Let go, from any phase. From here on the engine deletes the node, however long that takes. The reference stays. */
 void zkr__claim_let_go(struct zkr__claim *claim) ZKR__LOCKED;
-/* The same, without the reference. With @wait: sleep until the node is gone, or refused to be deleted, or the session over. */
+/*
+ * The same, without the reference. With @wait: sleep until the node is gone, or refused to be deleted, or the session
+ * over.
+ */
 void zkr__claim_leave(struct zkr__claim *claim, bool wait) ZKR__LOCKED;
 
 /*
@@ -335,11 +332,31 @@ void zkr__claim_check(struct zkr__claim *claim) ZKR__LOCKED;
 /* Granted, not lost, and surely still alive. */
 bool zkr__claim_sure(struct zkr__claim *claim) ZKR__LOCKED;
 
+/* --- keep.c: the node of a released hold stays for the next hold. All of these need a queue with keep_ms. --- */
+
+/*
+ * In place of zkr__claim_leave(): true when the node stays. The claim is the engine's then, until it is taken. False:
+ * nothing has changed.
+ */
+bool zkr__claim_keep(struct zkr__claim *claim) ZKR__LOCKED;
+/* The first claim in line for the node that was not canceled; NULL: there is none. */
+struct zkr__claim *zkr__claim_next_in_line(const struct zkr__directory *d) ZKR__LOCKED;
+
+/* In place of zkr__claim_enter(): take over the kept node. False: there is none. */
+bool zkr__claim_take(struct zkr__claim **out,
+                     struct zkr__queue *q,
+                     const struct zkr__entry *entry) ZKR__LOCKED;
+/* A new claim of @q would have to wait for another claim of this client. */
+bool zkr__claim_would_line_up(const struct zkr__queue *q) ZKR__LOCKED;
+
 /* --- loss.c: how a hold was lost, for its owner, the metrics and the log --- */
 
 /* The hold of @claim has ended just now: remember what the client has observed. */
 void zkr__loss_record(struct zkr__claim *claim) ZKR__LOCKED;
-/* What the owner is told; @reason: ZKR_LOST_…. It points into @claim, until the claim is told of for another reason. */
+/*
+ * What the owner is told; @reason: ZKR_LOST_…. The result points into @claim, and is valid until the next call with
+ * another reason.
+ */
 zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason) ZKR__LOCKED;
 /* What the metrics count. */
 enum zkr__metered_loss zkr__loss_metered(const struct zkr__claim *claim) ZKR__LOCKED;

@@ -56,7 +56,7 @@ void zkr__claim_create(struct zkr__claim *claim)
     ask(claim, ZKR__ASKED_CREATE, &op);
 }
 
-/* The data of a hold's node, with holder metadata if there are any. Returns memory that is to be freed after use. */
+/* The data of a hold's node, with holder metadata if there are any. The caller frees what this returns, after use. */
 static char *fill_metadata(const struct zkr__claim *claim,
                            struct zkr__creation *creation,
                            char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
@@ -141,8 +141,8 @@ static void restore(struct zkr__claim *claim) ZKR__LOCKED
 /* --- parents --- */
 
 /*
- * @level: 0 = the first, above which only a chroot can be missing. "No node" at a lower level says no more than the
- * answer of the level above, or that this was reaped since.
+ * @level: 0 = the first, above which only a chroot can be missing. "No node" at a lower level repeats the failure of the
+ * level above, or the level above was reaped a moment ago.
  */
 static void
 on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
@@ -160,7 +160,10 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
     zkr__claim_unref(claim);
 }
 
-/* All levels at once: it is no error that a level exists. The create behind them tells whether that was enough. */
+/*
+ * All levels at once; a level that exists is no error. The create of our node behind them tells whether this was
+ * enough.
+ */
 static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__queue *q = claim->q;
@@ -258,7 +261,7 @@ void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
         get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher), false);
     }
     if (todo & ZKR__DO_GET_BEFORE) {
-        get(claim, ZKR__ASKED_BEFORE, zkr__claim_before(claim), true);
+        get(claim, ZKR__ASKED_BEFORE, zkr__path_watched(&claim->before_watcher), true);
     }
     if (todo & ZKR__DO_PROVE) {
         ask(claim, ZKR__ASKED_PROVE, &prove);
@@ -271,61 +274,6 @@ void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
     }
     if (todo & ZKR__DO_REMOVE) {
         ask(claim, ZKR__ASKED_REMOVE, &remove);
-    }
-}
-
-/* --- nodes on our path whose makers may not respect ours, or cannot see them: the log says so --- */
-
-/* The directories of Curator's semaphore, whose path is this one. */
-static bool has_semaphore(const struct zkr__answer *list)
-{
-    for (size_t i = 0; i < list->name_count; i++) {
-        const char *name = list->names[i];
-        if (name && (strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The first child of a recipe that this queue does not expect beside itself, or NULL. */
-static const struct zkr__child *find_foreign(const struct zkr__queue *q,
-                                             const struct zkr__children *children)
-{
-    unsigned expected = q->other_kinds | 1U << q->kind;
-    for (size_t i = 0; i < children->count; i++) {
-        if (!(expected & 1U << children->list[i].kind)) {
-            return &children->list[i];
-        }
-    }
-    return NULL;
-}
-
-/* Warn once for each queue. @list has @children in order; NULL = none was asked for. */
-static void warn_of_foreign(struct zkr__queue *q,
-                            const struct zkr__children *children,
-                            const struct zkr__answer *list) ZKR__LOCKED
-{
-    const struct zkr__child *stranger =
-        q->warned_foreign ? NULL : find_foreign(q, children);
-    const char *reason = NULL;
-    if (stranger) {
-        bool shared =
-            stranger->kind == ZKR__NAME_READ || stranger->kind == ZKR__NAME_WRITE;
-        reason = shared ? "node of a read-write lock; it counts by its number, but "
-                          "Curator's does not see ours: use the writer of a zkr_rwlock"
-                        : "node of another recipe; it counts by its number, but its "
-                          "maker may not respect ours";
-    } else if (!q->warned_foreign && list && children->strays > 0 &&
-               has_semaphore(list)) {
-        reason = "a semaphore also uses this path; they do not exclude each other";
-    }
-    if (reason) {
-        q->warned_foreign = true;
-        zkr__log(q->c, ZKR_LOG_WARN,
-                 ZKR__EVENT("stranger", .path = q->dir,
-                            .node = stranger ? stranger->name : NULL,
-                            .reason = reason));
     }
 }
 
@@ -358,8 +306,8 @@ static void learn_node(struct zkr__claim *claim,
 }
 
 /*
- * Nobody else uses our names, but another session may have made a node in place of ours. The session of the node tells;
- * the czxid would tell no more, and the czxid of a READ node that replaced our WRIT node is not known.
+ * No other client uses our names, but an earlier session of ours may have made the node. The session of the node tells; the
+ * czxid would tell no more, and the czxid of a READ node that replaced our WRIT node is not known.
  */
 static void on_owner(struct zkr__claim *claim,
                      struct zkr__claim_event *e,
@@ -367,7 +315,7 @@ static void on_owner(struct zkr__claim *claim,
 {
     e->ours = answer->code == ZKR_OK && answer->owner == claim->q->c->session_id;
     if (answer->code == ZKR_OK && !e->ours) {
-        zkr__cache_forget(claim->directory); /* it has that node among ours */
+        zkr__cache_forget(claim->directory); /* the cache takes that node for ours */
         zkr__log(
             claim->q->c, ZKR_LOG_WARN,
             ZKR__EVENT("node_replaced", .path = claim->q->dir,
@@ -425,7 +373,7 @@ static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
                                        const struct zkr__verdict *verdict,
                                        const struct zkr__children *children) ZKR__LOCKED
 {
-    /* Below that, there are numbers for a billion nodes to come. */
+    /* Below that number there are a billion numbers left. */
     bool may_begin_anew = claim->sequence >= ZKR__SEQUENCE_WARN;
     if (claim->k.member || may_begin_anew || !zkr__claim_looks_ahead(claim)) {
         return ZKR__LOOKS_NOT;
@@ -476,7 +424,7 @@ static void note_verdict(struct zkr__claim *claim,
     }
 }
 
-/* By its name, the child may be our node. A writer may have become a reader, or may not have yet. */
+/* By its name the child may be our node. Our writer may have become a reader by now, or not yet. */
 static bool may_be_own(const struct zkr__claim *claim,
                        const struct zkr__child *child) ZKR__LOCKED
 {
@@ -502,7 +450,8 @@ static void find_own(struct zkr__claim *claim,
     const struct zkr__child *own = &children->list[self];
     char *path = zkr__path_join(claim->q->dir, own->name);
     e->found = path && zkr__claim_know_node(claim, path, own->kind);
-    zkr__cache_forget(claim->directory); /* it may have our node among the others */
+    zkr__cache_forget(
+        claim->directory); /* the cache may take our node for another client's */
     if (!e->found) {
         e->code = ZKR_ENOMEM;
     }
@@ -521,7 +470,7 @@ static void judge(struct zkr__claim *claim,
         e->found = false;
         return;
     }
-    /* The first holds. A claim that has waited, and lost its place with its session, waits again. */
+    /* The first child does not wait. A claim that has waited, and lost its place with its session, waits again. */
     e->full = q->max_waiters > 0 && !claim->k.waited && self > (uint64_t)q->max_waiters;
     claim->place = (unsigned)self;
     struct zkr__verdict verdict = q->rule(children, self, q->rule_arg);
@@ -545,7 +494,7 @@ static void on_listed(struct zkr__claim *claim,
     if (e->code != ZKR_OK) {
         return;
     }
-    warn_of_foreign(claim->q, children, answer);
+    zkr__queue_warn(claim->q, children, answer);
     if (claim->k.phase == ZKR__LOOKING) {
         return;
     }
@@ -558,14 +507,17 @@ static void on_listed(struct zkr__claim *claim,
 
 /* --- a node is made --- */
 
-/* The node of another client may be gone by now: no try may fail by it, nor be parked while a list is on its way. */
+/*
+ * The node of another client may be gone by now: no try fails because of it, nor is a claim parked while a list is to
+ * come.
+ */
 static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
 {
     bool doubted = claim->once || zkr__list_wanted(claim);
     return doubted && !zkr__claim_in(claim->directory, name);
 }
 
-/* The number of our node may tell all that a list would. Without memory for the node to wait for, list. */
+/* The number of our node may tell all that a list would. Without memory for the node to wait for, a list follows. */
 static void judge_by_number(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED
 {
@@ -578,7 +530,7 @@ static void judge_by_number(struct zkr__claim *claim,
         zkr__cache_decide(claim, &verdict, &children, &guessed) &&
         (verdict.granted || !may_be_gone(claim, children.list[verdict.watch].name));
     if (e->placed) {
-        warn_of_foreign(claim->q, &children, NULL);
+        zkr__queue_warn(claim->q, &children, NULL);
         claim->place =
             (unsigned)zkr__children_find(&children, zkr__path_name(claim->node));
         note_verdict(claim, e, &verdict, &children);
@@ -611,7 +563,7 @@ static void on_created(struct zkr__claim *claim,
     }
 }
 
-/* That a newcomer is missing says nothing: another node may stand at its number. */
+/* A newcomer that is missing proves nothing: another node may stand at its number. */
 static void on_ahead(struct zkr__claim *claim,
                      struct zkr__claim_event *e,
                      const struct zkr__answer *answer) ZKR__LOCKED

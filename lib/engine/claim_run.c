@@ -13,7 +13,7 @@
  * being made. A member does not wait when nodes of its group are made, or are being made.
  */
 
-/* How many nodes are to be made with that of the claim; 0: the others are there, or under way. */
+/* How many nodes are to be made together with the claim's; 0: the other nodes of its group exist, or are under way. */
 static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__group *group = claim->group; /* NULL: alone */
@@ -37,7 +37,7 @@ static bool has_room(const struct zkr__claim *claim) ZKR__LOCKED
     return due == 0 || (first && fits);
 }
 
-/* The claim is to have no node of its own while another claim of this client stands in the directory: keep.h. */
+/* While another claim of this client stands in the directory, the claim is to have no node: keep.c. */
 static bool is_to_share(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__keep *keep = claim->directory->keep;
@@ -104,7 +104,7 @@ static void await_admission(struct zkr__claim *claim) ZKR__LOCKED
     claim->awaits_admission = true;
 }
 
-/* The claim has made a step: see that its phase says whether it is counted, or in line. */
+/* The claim has made a step: by its phase, it is counted as joining, or in line, or neither. */
 static void settle_admission(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -118,7 +118,7 @@ static void settle_admission(struct zkr__claim *claim) ZKR__LOCKED
 
 /* --- an event in, and what follows from it --- */
 
-/* After so long in one place a claim watches its own node, too. */
+/* A claim that has been parked or held for so long watches its own node, too. */
 enum { QUIET_MS = 100 };
 
 /*
@@ -139,7 +139,7 @@ static int64_t refusal_pause(const zkr_client *c, int refusals)
 
 /* --- counters --- */
 
-/* How the client's statistics see a claim. KEPT: as one that is released. */
+/* How the client's statistics count a claim. KEPT: as a released one. */
 enum { AS_NOTHING, AS_WAITING, AS_HELD, AS_KEPT, AS_PENDING };
 
 static bool is_held(int as)
@@ -159,11 +159,8 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr_client *c = claim->q->c;
     DL_APPEND2(claim->engine->held, claim, held_prev, held_next);
-    /* A short hold costs no probe, unless there is little left. */
-    int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / 16 : 0;
-    int64_t now = zkr__now(c);
-    zkr__wake_by(c, now + pause);
-    claim->metadata_at = claim->k.has_metadata ? now + metadata_pause(c) : 0;
+    zkr__claim_probe_later(c);
+    claim->metadata_at = claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) : 0;
 }
 
 /* Let the next probe write the metadata of this hold. */
@@ -178,7 +175,7 @@ static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
     }
 }
 
-/* What got a waiter out of its place, and to its hold? @before, @look: of the state before the event @by. */
+/* Count how a waiter was granted. @before, @look: the state before the event @by. */
 static void record_hand_over(struct zkr__claim *claim,
                              enum zkr__phase before,
                              enum zkr__look_ahead look,
@@ -243,12 +240,7 @@ static void recount_refused(struct zkr__claim *claim) ZKR__LOCKED
 
 /* --- timers --- */
 
-static int64_t sooner(int64_t x, int64_t y)
-{
-    return x == 0 || (y != 0 && y < x) ? y : x;
-}
-
-/* 0 = its node is not kept, nor was. */
+/* Until when the node of the claim is kept, or would be after a release; 0 = it is not to be kept. */
 static int64_t keep_until(const struct zkr__claim *claim) ZKR__LOCKED
 {
     bool holds = claim->stands && claim->k.phase == ZKR__HELD;
@@ -256,13 +248,16 @@ static int64_t keep_until(const struct zkr__claim *claim) ZKR__LOCKED
     return until > ZKR__KEEP_NO_MORE ? until : 0;
 }
 
+/* Set the timer for the first of the claim's times. */
 static void arm(struct zkr__claim *claim) ZKR__LOCKED
 {
-    int64_t at = sooner(sooner(claim->retry_at, claim->quiet_at),
-                        sooner(claim->give_up_at, claim->metadata_at));
-    at = sooner(at, claim->doubt_at);
-    at = sooner(at, keep_until(claim));
-    if (at == 0) {
+    const int64_t times[] = {claim->retry_at,    claim->quiet_at, claim->give_up_at,
+                             claim->metadata_at, claim->doubt_at, keep_until(claim)};
+    int64_t at = ZKR__NEVER;
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        at = times[i] != 0 && times[i] < at ? times[i] : at;
+    }
+    if (at == ZKR__NEVER) {
         zkr__timer_stop(&claim->engine->timers, &claim->timer);
     } else if (at != claim->timer.at) {
         zkr__engine_timer(claim->engine, &claim->timer, at);
@@ -379,7 +374,7 @@ static void note_contention(const struct zkr__claim *claim) ZKR__LOCKED
     }
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): the inner ones find that somebody does it
+// NOLINTNEXTLINE(misc-no-recursion): an inner call finds moving_up set
 static void move_up(struct zkr__keep *keep) ZKR__LOCKED
 {
     struct zkr__claim *first;
@@ -404,7 +399,7 @@ static void end_keeping(struct zkr__claim *claim) ZKR__LOCKED
     claim->directory->keep->until = ZKR__KEEP_NO_MORE;
     if (claim->k.kept) {
         zkr__claim_tell(claim, ZKR__EV_LEAVE);
-        zkr__claim_unref(claim); /* which its owner has left behind */
+        zkr__claim_unref(claim); /* the owner's reference */
     }
 }
 
@@ -419,7 +414,7 @@ void zkr__claims_end_keeping(struct zkr__engine *engine, const struct zkr__queue
     }
 }
 
-/* One at most: it is the only one that stands. */
+/* The claim whose node is kept. There is no other claim then that stands in the directory. */
 static struct zkr__claim *find_kept(const struct zkr__directory *d) ZKR__LOCKED
 {
     struct zkr__claim *claim = d->ours;
@@ -439,7 +434,7 @@ void zkr__claims_contended(struct zkr__directory *d)
     }
 }
 
-/* A kept one is asked to let go, or is over; or one in line has come too late to take it. */
+/* A kept claim is asked to let go, or is over; or a claim stands in line that came too late to take the kept one. */
 // NOLINTNEXTLINE(misc-no-recursion): see end_keeping()
 static void settle_keeping(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -510,7 +505,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     }
     note_contention(claim);
     if (e.kind == ZKR__EV_WRITTEN && e.code != ZKR_OK && claim->stands) {
-        /* The write may still come. The delete of the node comes behind it, a hold by the same node does not. */
+        /* The write may still be made: a delete of the node comes behind the write, a hold by the same node would not. */
         claim->directory->keep->until = ZKR__KEEP_NO_MORE;
     }
     unsigned todo = zkr__claim_step(&claim->k, &e);
@@ -539,7 +534,7 @@ void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind)
     zkr__claim_run(claim, (struct zkr__claim_event){.kind = kind});
 }
 
-/* --- what sets it in motion --- */
+/* --- answers, timers, the nodes ahead --- */
 
 void zkr__claims_let_in(struct zkr__engine *engine)
 {
@@ -561,29 +556,34 @@ void zkr__claim_on_answer(void *ctx, unsigned tag, const struct zkr__answer *ans
     zkr__claim_unref(claim);
 }
 
+/* Has the time come? Then it is off. */
+static bool falls_due(int64_t *at, int64_t now)
+{
+    bool due = *at != 0 && *at <= now;
+    *at = due ? 0 : *at;
+    return due;
+}
+
 static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
 {
     struct zkr__claim *claim = ZKR__OWNER_OF(timer, struct zkr__claim, timer);
-    bool parked = zkr__claim_is_behind(claim);
-    const struct {
-        int64_t *at;
-        struct zkr__claim_event e;
-    } rows[] = {
-        {&claim->quiet_at, {.kind = ZKR__EV_QUIET}},
-        {&claim->doubt_at, {.kind = ZKR__EV_UNHEARD}},
-        {&claim->retry_at, {.kind = ZKR__EV_PAUSE_OVER}},
-        {&claim->give_up_at,
-         {.kind = ZKR__EV_GIVE_UP, .code = parked ? ZKR_ETIMEDOUT : ZKR_ENOANSWER}},
-    };
+    const struct zkr__claim_event give_up = {
+        .kind = ZKR__EV_GIVE_UP,
+        .code = zkr__claim_is_behind(claim) ? ZKR_ETIMEDOUT : ZKR_ENOANSWER};
     zkr__claim_ref(claim);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (*rows[i].at != 0 && *rows[i].at <= now) {
-            *rows[i].at = 0;
-            zkr__claim_run(claim, rows[i].e);
-        }
+    if (falls_due(&claim->quiet_at, now)) {
+        zkr__claim_tell(claim, ZKR__EV_QUIET);
     }
-    if (claim->metadata_at != 0 && claim->metadata_at <= now) {
-        claim->metadata_at = 0;
+    if (falls_due(&claim->doubt_at, now)) {
+        zkr__claim_tell(claim, ZKR__EV_UNHEARD);
+    }
+    if (falls_due(&claim->retry_at, now)) {
+        zkr__claim_tell(claim, ZKR__EV_PAUSE_OVER);
+    }
+    if (falls_due(&claim->give_up_at, now)) {
+        zkr__claim_run(claim, give_up);
+    }
+    if (falls_due(&claim->metadata_at, now)) {
         hurry_metadata(claim);
     }
     if (keep_until(claim) != 0 && keep_until(claim) <= now) {
@@ -601,12 +601,13 @@ static void on_ahead(struct zkr__path_watcher *watcher,
                                                       : ZKR__EV_AHEAD_CHANGED);
 }
 
-void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_event event)
+static void on_before(struct zkr__path_watcher *watcher,
+                      enum zkr__node_event event) ZKR__LOCKED
 {
     struct zkr__claim *claim =
-        ZKR__OWNER_OF(watcher, struct zkr__before, watcher)->claim;
-    bool gone = event == ZKR__NODE_DELETED;
-    zkr__claim_tell(claim, gone ? ZKR__EV_BEFORE_GONE : ZKR__EV_BEFORE_CHANGED);
+        ZKR__OWNER_OF(watcher, struct zkr__claim, before_watcher);
+    zkr__claim_tell(claim, event == ZKR__NODE_DELETED ? ZKR__EV_BEFORE_GONE
+                                                      : ZKR__EV_BEFORE_CHANGED);
 }
 
 /* A code if no session will come, or the client is shut down. */
@@ -621,6 +622,7 @@ void zkr__claim_start(struct zkr__claim *claim)
 {
     claim->timer.fire = on_timer;
     claim->ahead_watcher.on_event = on_ahead;
+    claim->before_watcher.on_event = on_before;
     zkr__claim_tell(claim, ZKR__EV_START);
     int code = hopeless(claim->q->c);
     if (code != ZKR_OK) {
@@ -629,7 +631,7 @@ void zkr__claim_start(struct zkr__claim *claim)
     }
 }
 
-/* --- what its owner asks for --- */
+/* --- what the owner asks for --- */
 
 /* False: the deadline has passed. */
 static bool sleep_on(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED

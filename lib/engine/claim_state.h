@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a claim, which is one node of ours in a queue: its phases, what happens to it, what it asks for.
+ * The life of a claim, which is one node of ours in a queue: phases, events, and what the claim asks for.
  * zkr__claim_step() moves it. All of it is pure: no I/O, no lock, no clock, no memory.
  *
  *             create and list                 not first
@@ -135,7 +135,7 @@ enum zkr__event_kind {
     ZKR__EV_NOTED,      /* answer to that: code, refused */
     ZKR__EV_DOWNGRADE,  /* the owner goes on as a reader */
     ZKR__EV_DOWNGRADED, /* answer to that: code, refused */
-    ZKR__EV_KEPT, /* the owner lets go of a hold, and the node stays for the next one */
+    ZKR__EV_KEPT, /* the owner lets go of a hold, and the node stays for the next hold */
     ZKR__EV_TAKEN, /* there is a next owner: passed */
     ZKR__EV_LEAVE, /* the owner lets go: released, timed out, canceled */
     ZKR__EV_KINDS
@@ -230,8 +230,8 @@ enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
 
 /*
  * HELD: a transaction deletes our WRIT node and makes a READ node with its number. From the moment that the owner
- * wants it until it is answered, our node is at one of two paths. So it is no loss that one of them is missing, and an
- * owner that lets go meanwhile has to find out first which is there.
+ * wants the downgrade until the answer, our node is at one of two paths. So it is no loss that one of the paths has no
+ * node, and an owner that lets go meanwhile has to find out first which of them has one.
  */
 enum zkr__downgrade {
     ZKR__SETTLED,
@@ -268,7 +268,7 @@ struct zkr__claim_state {
     bool place_lost : 1;
     bool blind : 1;     /* PARKED: no room for the watch on what the claim waits for */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
-    bool kept : 1;      /* HELD: by nobody, for the next owner */
+    bool kept : 1;      /* HELD: without an owner, until the next one */
     enum zkr__look_ahead look : 3;
     unsigned round;
     unsigned holds;   /* how often the claim became HELD, or was taken over then */
@@ -284,13 +284,13 @@ struct zkr__claim_state {
     int told;         /* the last request that the owner was told of */
 };
 
-/* An answer that may be another one next time. */
+/* The same request may get another answer next time. */
 static inline bool zkr__worth_retrying(int code)
 {
     return code == ZKR_ECONNLOSS || code == ZKR_ESESSION || zkr_err_retriable(code);
 }
 
-/* The phase of the claim, or the one that follows the pause. */
+/* The phase of the claim; when PAUSED, the phase that follows. */
 static inline enum zkr__phase zkr__claim_stage(const struct zkr__claim_state *k)
 {
     return k->phase == ZKR__PAUSED ? k->next : k->phase;

@@ -5,7 +5,7 @@
 
 /* --- looking ahead of our turn --- */
 
-/* PARKED: what the end of the node ahead will mean, and how far to look ahead of that, as the list has it. */
+/* PARKED: the list says what the end of the node ahead will mean, and how far to look ahead. */
 static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     k->then = e->then;
@@ -14,9 +14,9 @@ static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_e
 }
 
 /*
- * PARKED: the list of a look-ahead is on its way, and will tell all there is to know: then this is LISTING, for that
- * list. No node ahead is asked for beside it: the answer would come behind that of the list, when the claim may wait
- * for another node.
+ * PARKED: if the list of a look-ahead is on its way, the claim is LISTING, for that list, which will tell all there is to
+ * know. The node ahead is not asked for as well: that answer would come behind the list, when the claim may wait for
+ * another node.
  */
 static bool leave_to_list(struct zkr__claim_state *k)
 {
@@ -32,7 +32,7 @@ static unsigned on_before_gone(struct zkr__claim_state *k,
     if (!zkr__claim_watches_before(k)) {
         return 0;
     }
-    if (!e->connected) { /* what a re-connection brings comes in no order */
+    if (!e->connected) { /* the events of a re-connection come in no order */
         k->look = ZKR__LOOKS_NOT;
         return 0;
     }
@@ -110,12 +110,12 @@ static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_e
                       : park(k, e);
 }
 
-/* The parent never was, or was reaped a moment ago: make it, as often as it takes. */
+/* The parent was never made, or was reaped a moment ago: make the parent, as often as it takes. */
 static unsigned make_parents(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
     if (k->made_parents && k->failures >= ZKR__QUICK_RETRIES) {
-        k->made_parents = false; /* and make them again after the pause */
+        k->made_parents = false; /* make the parents again after the pause */
         return zkr__retry_in(k, e, ZKR__CREATING);
     }
     k->failures += k->made_parents;
@@ -156,8 +156,8 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
                           : zkr__retry_or_fail(k, e, ZKR__FINDING);
     }
     /*
-     * A node that is not seen behind that write will never be made. Servers drop what comes of a session that has
-     * moved, and the same server takes our requests in order.
+     * If our node is not in a list behind the write of FINDING, it will never be made: servers drop late requests of a
+     * session that has moved, and one server takes our requests in order.
      */
     if (!e->found) {
         return zkr__requeue(k, e);
@@ -165,7 +165,7 @@ static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_eve
     return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* A list may lie, or speak of another path than that of our node: the node may be there though the list lacks it. */
+/* A list may lack our node though the node is there: the server errs, or the node has another name by now. */
 static unsigned look_for_own(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -176,7 +176,7 @@ static unsigned look_for_own(struct zkr__claim_state *k,
     return zkr__enter(k, e, ZKR__ADOPTING);
 }
 
-/* The list of a look-ahead. Without it the end of the node ahead is followed by a list. */
+/* The list of a look-ahead. If that fails, a list follows the end of the node ahead. */
 static unsigned on_foreseen(struct zkr__claim_state *k,
                             const struct zkr__claim_event *e)
 {
@@ -254,8 +254,8 @@ ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool he
     bool ours =
         k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
     if (ours && k->own == ZKR__OWN_SET && (e->connected || held)) {
-        /* Events come in order: had our node been deleted before, we would know. Events that a re-connection brings do
-           not, and they come before the claims are told of it when the credentials are to be taken first. */
+        /* Events come in order: had our node been deleted before, we would know. The events of a re-connection come in no
+           order, and may come before ZKR__EV_CONNECTED. */
         return zkr__grant(k, e);
     }
     if (ours && k->own == ZKR__OWN_ASKED) {
@@ -336,7 +336,7 @@ static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_eve
     return own | (k->blind ? look_again(k, e) : 0);
 }
 
-/* Of a hold it is the watch on our own node. */
+/* A hold doubts the watch on our own node; a claim that waits, the watch on what it waits for. */
 static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
@@ -349,7 +349,7 @@ static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_e
 
 /* --- granted, removed --- */
 
-/* A member goes on, for all others are as far as it is. */
+/* Nothing blocks the other members either. */
 static unsigned on_all_ready(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
@@ -402,11 +402,11 @@ static unsigned on_connected(struct zkr__claim_state *k,
     /*
      * What happened while there was no connection is told in no order: of a node that was deleted and made again, only
      * that it has changed; of a node that was not watched, nothing. So a claim that has a node gets it first, with a
-     * watch. An older watch vouches for nothing, nor does a list or a check of the path, which knows no owner. What the
-     * claim asks next is answered behind the get. So is the first probe (engine.c): by then the server has
-     * answered whose node it was, and has told what the watch saw before it tells that the probe is written. A check of
-     * the version would not do in place of the get: the node of another client has version 0, as ours had before its
-     * metadata, and any revocation request would refuse the probe.
+     * watch. An older watch proves nothing; nor does a list or a check of the path, which does not know the owner. Later
+     * requests of the claim are answered behind the get, and so is the first probe (session_events.c): by then the server
+     * has said whose node it is, and has sent any event of the watch. A check of the version would not do in place of the
+     * get: the node of another client has version 0, as ours had before its metadata, and any revocation request would
+     * make the probe fail.
      */
     k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
     unsigned todo = k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
@@ -439,7 +439,7 @@ static unsigned on_session_over(struct zkr__claim_state *k,
     return todo;
 }
 
-/* A hold that keeps its place is over for now, and is ours again when its node proves to be there still. */
+/* A hold that keeps its place is over for now. It is ours again when a write proves that its node is still there. */
 static unsigned on_lease_expired(struct zkr__claim_state *k,
                                  const struct zkr__claim_event *e)
 {
@@ -449,14 +449,14 @@ static unsigned on_lease_expired(struct zkr__claim_state *k,
     if (!k->keeps_place) {
         return zkr__lose(k, e, ZKR_LOST_LEASE);
     }
-    if (k->told != 0) { /* is our text back? If it is held again, that is looked at */
+    if (k->told != 0) { /* our text may not be back over the request: read the node */
         k->own = ZKR__OWN_NONE;
     }
     unsigned todo = zkr__enter(k, e, ZKR__DOUBTED) | zkr__watch_own(k, e);
     return todo | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
-/* A hold, also one in doubt, stays. */
+/* A hold stays, even in doubt. */
 static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     enum zkr__phase stage = zkr__claim_stage(k);
@@ -499,7 +499,7 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
     }
     k->leaving = true;
     if (k->phase == ZKR__HELD) {
-        /* What is on its way is written before the answer to a list that the next claim sends behind it. */
+        /* A write is on its way. The next claim lists behind it, and so is granted after the write. */
         bool look = k->writing > 0 || k->downgrade != ZKR__SETTLED;
         return (look ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER) | zkr__remove(k, e);
     }
@@ -510,7 +510,7 @@ static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_eve
         k->round += k->phase == ZKR__LOOKING;
         k->phase = ZKR__GONE;
     }
-    return 0; /* or wait for the answer: is there a node? */
+    return 0; /* the answer will tell whether there is a node */
 }
 
 static unsigned on_pause_over(struct zkr__claim_state *k,

@@ -14,7 +14,7 @@
 
 /* --- text --- */
 
-/* Bytes of the character at @s; 1 for a byte that is no UTF-8. */
+/* The length of the character at @s in bytes; 1 for a byte that is no UTF-8. */
 static size_t char_len(const unsigned char *s, size_t left)
 {
     size_t len = s[0] < 0xc2 || s[0] > 0xf4 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -26,7 +26,7 @@ static size_t char_len(const unsigned char *s, size_t left)
     return len;
 }
 
-/* A control of either set: C0 is one byte; C1 is one byte, or two in UTF-8. */
+/* A control character: of C0 in one byte, or of C1 in one byte or, in UTF-8, two. */
 static bool is_control(const unsigned char *s, size_t len)
 {
     unsigned char last = s[len - 1];
@@ -207,7 +207,10 @@ static int64_t read_max(const zkr_contender *leases, size_t count)
     return max;
 }
 
-/* A lease that tells no maximum is waited for if its maker is first at the gate, and made the lease after its node there. */
+/*
+ * A lease that tells no maximum is waited for, if its maker is first at the gate and made the lease after its node at
+ * the gate.
+ */
 static bool is_waited_for(const zkr_contender *newest, const zkr_contender *gate)
 {
     return gate && newest->session_id != 0 && newest->session_id == gate->session_id &&

@@ -47,10 +47,10 @@ bool zkr__has_metadata(const void *data, size_t len);
 /*
  * Which contenders hold permits of a semaphore, as its nodes show. Pure.
  *
- * The permits of one request are made in one transaction, so their leases have one fencing token. They are held when there
- * are no more leases up to them than the maximum, and no lease is ever put before them; leases beyond the maximum are waited
- * for. Each lease of ours tells the maximum it was made with, as the maximum may be lowered while permits are held. A lease
- * of Curator does not: Curator waits with its last lease, first at the gate.
+ * The leases of one request are made in one transaction, so they have one fencing token. Leases are held when no more
+ * leases than the maximum stand up to them, and no lease is ever put before them; leases beyond the maximum are waited for.
+ * Each lease of ours tells the maximum it was made with, as the maximum may be lowered while permits are held. A lease of
+ * Curator does not. A client of Curator waits with its last lease, and is first at the gate then.
  */
 
 /*

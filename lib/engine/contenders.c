@@ -167,7 +167,7 @@ on_root(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(ctx, answer->code);
 }
 
-/* Every directory is missing below a chroot that is missing itself: such a directory is no empty queue. */
+/* Below a missing chroot each directory is missing. That is no empty queue, but an error. */
 static int look_at_root(struct reading *r) ZKR__LOCKED
 {
     const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
@@ -238,7 +238,7 @@ static int need_watch(const struct zkr__queue *q,
                                            NULL, NULL);
 }
 
-/* From here on only what differs from @list is a change. */
+/* From here on a change is what differs from @list. */
 static void watch_from(struct zkr__node_watch *watch,
                        const zkr_contenders *list) ZKR__LOCKED
 {
@@ -249,10 +249,10 @@ static void watch_from(struct zkr__node_watch *watch,
     zkr__node_watch_know(watch, sum);
 }
 
-static int list(zkr_contenders **out,
-                struct zkr__queue *q,
-                struct zkr__queue *gate,
-                struct zkr__node_watch **watch)
+int zkr__contenders_list(zkr_contenders **out,
+                         struct zkr__queue *q,
+                         struct zkr__queue *gate,
+                         struct zkr__node_watch **watch)
 {
     if (!out) {
         return zkr__fail(ZKR_EINVAL, q->dir, "there is no room for the result");
@@ -271,27 +271,13 @@ static int list(zkr_contenders **out,
                                : zkr_strerror(rc));
 }
 
-int zkr__contenders_list(zkr_contenders **out,
-                         struct zkr__queue *q,
-                         struct zkr__node_watch **watch)
-{
-    return list(out, q, NULL, watch);
-}
-
-int zkr__contenders_permits(zkr_contenders **out,
-                            struct zkr__queue *leases,
-                            struct zkr__queue *gate)
-{
-    return list(out, leases, gate, NULL);
-}
-
 int zkr__contenders_first(char *buf,
                           size_t size,
                           struct zkr__queue *q,
                           struct zkr__node_watch **watch)
 {
     zkr_contenders *all = NULL;
-    int rc = zkr__contenders_list(&all, q, watch);
+    int rc = zkr__contenders_list(&all, q, NULL, watch);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -372,7 +358,7 @@ int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms)
                : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, zkr_strerror(rc));
 }
 
-/* --- who is in front --- */
+/* --- the contender in front --- */
 
 /* The node of a claim of this client, as a GET would tell. False: no memory. */
 static bool tell_of_ours(zkr_contender *entry,

@@ -19,17 +19,15 @@
  * All contenders of @q in their order, read in two round trips within options.connect_timeout_ms. A node that is deleted
  * meanwhile is left out. A missing directory gives an empty list, a missing chroot ZKR_ENONODE.
  *
+ * @gate: the other queue of a semaphore, whose leases @q has: zkr__permits_held() tells which of them are held. Else NULL.
+ *
  * zkr__contenders_await_change() then reports what differs from this list. @watch itself may be NULL, for an object that
  * never waits for changes.
  */
 int zkr__contenders_list(zkr_contenders **out,
                          struct zkr__queue *q,
+                         struct zkr__queue *gate,
                          struct zkr__node_watch **watch);
-
-/* The nodes in @leases of a semaphore, marked by zkr__permits_held() with the first contender at the @gate. */
-int zkr__contenders_permits(zkr_contenders **out,
-                            struct zkr__queue *leases,
-                            struct zkr__queue *gate);
 
 /*
  * The owner text of the first contender. ZKR_ENONODE: there is no contender, or no chroot. ZKR_EINVAL: the text does not
@@ -41,8 +39,8 @@ int zkr__contenders_first(char *buf,
                           struct zkr__node_watch **watch);
 
 /*
- * The node right in front of a @claim that waits, as a list of one: as it was when the watch was last set on it. Does not
- * block. ZKR_ENOANSWER: not known. The caller has the client's lock.
+ * The node right in front of a @claim that waits, as a list of one contender, and as the node was when the watch was last
+ * set. Does not block. ZKR_ENOANSWER: not known. The caller has the client's lock.
  */
 int zkr__contenders_ahead(zkr_contenders **out,
                           const struct zkr__claim *claim) ZKR__LOCKED;

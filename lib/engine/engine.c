@@ -32,13 +32,13 @@ static void take(struct zkr__path_watcher *watcher)
     }
 }
 
-static struct zkr__watched_path *find(struct zkr__path_watchers *all, const char *path)
+static struct zkr__watched_path *find(struct zkr__path_table *all, const char *path)
 {
-    struct zkr__path_entry *entry = zkr__path_table_find(&all->paths, path);
+    struct zkr__path_entry *entry = zkr__path_table_find(all, path);
     return entry ? ZKR__OWNER_OF(entry, struct zkr__watched_path, entry) : NULL;
 }
 
-static struct zkr__watched_path *find_or_add(struct zkr__path_watchers *all,
+static struct zkr__watched_path *find_or_add(struct zkr__path_table *all,
                                              const char *path)
 {
     struct zkr__watched_path *found = find(all, path);
@@ -51,23 +51,22 @@ static struct zkr__watched_path *find_or_add(struct zkr__path_watchers *all,
         return NULL;
     }
     memcpy(added->text, path, len);
-    if (!zkr__path_table_add(&all->paths, &added->entry, added->text)) {
+    if (!zkr__path_table_add(all, &added->entry, added->text)) {
         zkr__mem_free(added);
         return NULL;
     }
     return added;
 }
 
-static void drop_unwatched(struct zkr__path_watchers *all,
-                           struct zkr__watched_path *path)
+static void drop_unwatched(struct zkr__path_table *all, struct zkr__watched_path *path)
 {
     if (!path->watchers && !path->notifying) {
-        zkr__path_table_remove(&all->paths, &path->entry);
+        zkr__path_table_remove(all, &path->entry);
         zkr__mem_free(path);
     }
 }
 
-bool zkr__path_watch(struct zkr__path_watchers *all,
+bool zkr__path_watch(struct zkr__path_table *all,
                      struct zkr__path_watcher *watcher,
                      const char *path)
 {
@@ -79,8 +78,7 @@ bool zkr__path_watch(struct zkr__path_watchers *all,
     return watcher->path != NULL;
 }
 
-void zkr__path_unwatch(struct zkr__path_watchers *all,
-                       struct zkr__path_watcher *watcher)
+void zkr__path_unwatch(struct zkr__path_table *all, struct zkr__path_watcher *watcher)
 {
     struct zkr__watched_path *path = watcher->path;
     if (path) {
@@ -95,7 +93,7 @@ const char *zkr__path_watched(const struct zkr__path_watcher *watcher)
     return watcher->path ? watcher->path->text : NULL;
 }
 
-void zkr__path_event(struct zkr__path_watchers *all,
+void zkr__path_event(struct zkr__path_table *all,
                      const char *path,
                      enum zkr__node_event event)
 {

@@ -33,17 +33,12 @@ struct zkr__path_watcher {
     struct zkr__path_watcher *next, **link;
 };
 
-struct zkr__path_watchers {
-    struct zkr__path_table paths;
-};
-
 /* Watch @path, and no other path any more. False: no memory, and nothing is watched. */
-bool zkr__path_watch(struct zkr__path_watchers *all,
+bool zkr__path_watch(struct zkr__path_table *all,
                      struct zkr__path_watcher *watcher,
                      const char *path);
 /* A no-op when @watcher watches nothing. */
-void zkr__path_unwatch(struct zkr__path_watchers *all,
-                       struct zkr__path_watcher *watcher);
+void zkr__path_unwatch(struct zkr__path_table *all, struct zkr__path_watcher *watcher);
 /* The path, or NULL. */
 const char *zkr__path_watched(const struct zkr__path_watcher *watcher);
 static inline bool zkr__path_watches(const struct zkr__path_watcher *watcher)
@@ -52,13 +47,13 @@ static inline bool zkr__path_watches(const struct zkr__path_watcher *watcher)
 }
 
 /* Notify all watchers that @path has now, each once. Any watcher may come or go meanwhile. */
-void zkr__path_event(struct zkr__path_watchers *all,
+void zkr__path_event(struct zkr__path_table *all,
                      const char *path,
                      enum zkr__node_event event);
 
 /*
  * --- A directory is the parent node of one queue or more. Here is what this client remembers of a directory, as long as a
- * queue, a claim or a request needs it. children_cache.h and keep.h say what is done with its guard and its kept node.
+ * queue, a claim or a request needs it. children_cache.h and keep.c say what is done with its guard and its kept node.
  */
 
 /* The watch on the directory, and what is known while it is set. */
@@ -76,7 +71,7 @@ struct zkr__guard {
 /* In place of the time: the node of the claim that stands is not to be kept. */
 enum { ZKR__KEEP_NO_MORE = 1 };
 
-/* What a directory needs once a queue there keeps nodes: keep.h. Times are by zkr__now(). */
+/* What a directory needs once a queue there keeps nodes: keep.c. Times are by zkr__now(). */
 struct zkr__keep {
     struct zkr__directory *directory;
     /* List, by held_prev and held_next: claims that wait without a node. */
@@ -97,11 +92,11 @@ struct zkr__directory {
     struct zkr__guard *guard;  /* NULL = not needed yet */
     struct zkr__keep *keep;    /* NULL = no queue keeps nodes here */
     struct zkr__claim *askers; /* list: claims that get the list on its way */
-    struct zkr__claim *later;  /* list: claims that get the next one */
+    struct zkr__claim *later;  /* list: claims that get the next list */
     struct zkr__claim *ours;   /* list: claims whose nodes are known, by number */
     /* Requests of this client for permits: semaphore_steps.h. NULL = there was none yet. */
     struct zkr__permits_order *order;
-    /* Children with a number, and without one, as far as this client knows. seen: -1 = not known. */
+    /* How many children with a number, and without a number, this client knows of. seen: -1 = not known. */
     int seen, seen_strays;
     int refs; /* of queues, claims, and requests without an answer yet */
     /* Counts the ends of the session: an answer of an earlier generation comes too late. */
@@ -113,8 +108,8 @@ struct zkr__directory {
 };
 
 /*
- * The directory at @path, with one reference more. NULL: no memory. When the directory's path is @path itself, it has
- * become the directory's, which frees it.
+ * The directory at @path, with one more reference. NULL: no memory. When the directory's path is @path itself, the
+ * directory owns that string from now on.
  */
 struct zkr__directory *zkr__directory_of(struct zkr__engine *engine,
                                          const char *path) ZKR__LOCKED;
@@ -134,12 +129,12 @@ void zkr__directories_free(struct zkr__engine *engine) ZKR__LOCKED;
  */
 enum { ZKR__PROBE_MAX = 128, ZKR__PROBE_BYTES = 262144 };
 
-/* Lists that were not asked for, or for which no claim waited. */
+/* How lists were saved; for tests and metrics. */
 struct zkr__spared {
-    int64_t shared; /* claims that had one together with another */
-    int64_t guesses,
-        wrong; /* creates without a list, and how many of these needed one after all */
-    int64_t behind;   /* nodes placed behind one of another client by their number */
+    int64_t shared;   /* claims that shared the list of another claim */
+    int64_t guesses;  /* creates without a list */
+    int64_t wrong;    /* of these, creates that needed a list after all */
+    int64_t behind;   /* nodes placed by their number behind a node of another client */
     int64_t prepared; /* grants for which a look ahead was enough */
 };
 
@@ -182,12 +177,10 @@ struct zkr__engine {
     struct zkr__spared spared;
     size_t remembered_max; /* children of a list; tests remember less */
     struct zkr__given given;
-    /* Of claim_run.h: gets the answers to what claims ask, with the claim, the tag, and a reference that it drops. */
+    /* In claim_run.c: gets the answers to what claims ask, with the claim, the tag, and a reference that it drops. */
     zkr__answer_fn on_answer;
-    /* Of claim_run.h: gets the events of the node before the node ahead, for each claim that watches it. */
-    void (*on_before)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
     struct zkr__scratch scratch;
-    struct zkr__path_watchers watchers;
+    struct zkr__path_table watchers; /* of paths */
     struct zkr__timers timers;
     int64_t probe_sent; /* zkr__now() */
     /* A probe was refused because of a node, or of metadata: no checks, or no metadata, before then. zkr__now() */

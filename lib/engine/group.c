@@ -15,11 +15,6 @@ struct joint {
     struct ask asks[];
 };
 
-static bool share_dir(const struct zkr__claim *a, const struct zkr__claim *b)
-{
-    return a->directory == b->directory;
-}
-
 unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo)
 {
     const struct zkr__group *group = claim->group;
@@ -32,9 +27,10 @@ unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo)
     }
     claim->unsent |= todo & joint;
     for (uint32_t i = 1; i < group->count; i++) {
-        if (group->members[i] == claim && group->members[i - 1] &&
-            share_dir(group->members[i - 1], claim)) {
-            joint |= ZKR__DO_PARENTS; /* the neighbour has the same parents made */
+        const struct zkr__claim *before = group->members[i - 1];
+        if (group->members[i] == claim && before &&
+            before->directory == claim->directory) {
+            joint |= ZKR__DO_PARENTS; /* @before has the same parents made */
         }
     }
     return todo & ~joint;
@@ -56,7 +52,7 @@ static void send_to(const struct ask *ask, const struct zkr__op *op) ZKR__LOCKED
                 ask->tag);
 }
 
-/* Tell claim @first, if there is one, before the others: what becomes of the claim at fault decides for all. */
+/* Claim @first, if there is one, is told before the others: what becomes of the claim at fault decides for all. */
 static void tell_all(struct joint *j,
                      size_t first,
                      const struct zkr__answer *answer,
@@ -141,9 +137,9 @@ static void send_nodes(const struct zkr__group *group,
                        unsigned action,
                        enum zkr__asked asked) ZKR__LOCKED
 {
+    zkr_client *c = group->hold->queue->c;
     const char **nodes = zkr__mem_alloc(group->count * sizeof(*nodes));
     struct joint *j = nodes ? make_joint(group->count) : NULL;
-    zkr_client *c = NULL;
     for (uint32_t i = 0; i < group->count; i++) {
         struct zkr__claim *claim = group->members[i];
         if (!claim || !(claim->unsent & action)) {
@@ -151,14 +147,13 @@ static void send_nodes(const struct zkr__group *group,
         }
         claim->unsent &= ~action;
         if (j) {
-            c = claim->q->c;
             nodes[j->count] = claim->node;
             join(j, claim, asked);
         } else {
             zkr__claim_refuse(claim, asked, ZKR_ENOMEM);
         }
     }
-    if (!c) {
+    if (!j || j->count == 0) {
         zkr__mem_free(j);
     } else if (action == ZKR__DO_PROVE) {
         const struct zkr__op op = {
@@ -178,11 +173,13 @@ static void send_nodes(const struct zkr__group *group,
 
 /* --- creates --- */
 
-static bool wants_node(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
+/* The member, if its create is due; else NULL. */
+static struct zkr__claim *due_at(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
-    const struct zkr__claim *claim = group->members[i];
-    return claim && claim->k.phase == ZKR__CREATING && !claim->k.leaving &&
-           (claim->unsent & ZKR__DO_CREATE);
+    struct zkr__claim *claim = group->members[i];
+    bool due = claim && claim->k.phase == ZKR__CREATING && !claim->k.leaving &&
+               (claim->unsent & ZKR__DO_CREATE);
+    return due ? claim : NULL;
 }
 
 /* The claim is paused before its create, or looks first, or awaits the answer to its last create. */
@@ -193,7 +190,7 @@ static bool is_behind(const struct zkr__group *group, uint32_t i) ZKR__LOCKED
         return false;
     }
     return claim->k.phase == ZKR__LOOKING ||
-           (zkr__claim_stage(&claim->k) == ZKR__CREATING && !wants_node(group, i));
+           (zkr__claim_stage(&claim->k) == ZKR__CREATING && !due_at(group, i));
 }
 
 /* The number of creates to send; 0 while a claim is not ready for its create. */
@@ -204,28 +201,27 @@ static size_t creates_due(const struct zkr__group *group) ZKR__LOCKED
         if (is_behind(group, i)) {
             return 0;
         }
-        due += wants_node(group, i);
+        due += due_at(group, i) != NULL;
     }
     return due;
 }
 
+/* Create several nodes in one transaction. False: no memory. */
 static bool create(const struct zkr__group *group, size_t due) ZKR__LOCKED
 {
     char text[ZKR__OWNER_TEXT_MAX]; /* the same for all */
     struct zkr__creation *creations = zkr__mem_alloc(due * sizeof(*creations));
     struct joint *j = make_joint(due);
     bool done = creations && j;
-    zkr_client *c = NULL;
     for (uint32_t i = 0; i < group->count && done; i++) {
-        if (wants_node(group, i)) {
-            struct zkr__claim *claim = group->members[i];
-            c = claim->q->c;
+        struct zkr__claim *claim = due_at(group, i);
+        if (claim) {
             done = zkr__claim_creation(claim, &creations[j->count], text) == 0;
             join(j, claim, ZKR__ASKED_CREATE);
         }
     }
-    done = done && c;
     if (done) {
+        zkr_client *c = group->hold->queue->c;
         const struct zkr__op op = {.kind = ZKR__OP_CREATES,
                                    .creations = creations,
                                    .creation_count = due,
@@ -241,39 +237,26 @@ static bool create(const struct zkr__group *group, size_t due) ZKR__LOCKED
     return done;
 }
 
-/* Create the only node that is due: it needs no transaction. */
-static void create_one(const struct zkr__group *group) ZKR__LOCKED
-{
-    uint32_t i = 0;
-    while (!wants_node(group, i)) {
-        i++;
-    }
-    zkr__claim_create(group->members[i]);
-}
-
 void zkr__batch_create(struct zkr__group *group)
 {
     size_t due = group->gathering ? 0 : creates_due(group);
-    if (due == 0) {
-        return;
-    }
-    bool created = true;
-    if (due == 1) {
-        create_one(group);
-    } else {
-        created = create(group, due);
-    }
-    for (uint32_t i = 0; i < group->count; i++) {
-        if (wants_node(group, i) && created) {
-            zkr__list_want(group->members[i]);
-        } else if (wants_node(group, i)) {
-            zkr__claim_refuse(group->members[i], ZKR__ASKED_CREATE, ZKR_ENOMEM);
+    bool created = due <= 1 || create(group, due);
+    for (uint32_t i = 0; i < group->count && due > 0; i++) {
+        struct zkr__claim *claim = due_at(group, i);
+        if (claim && due == 1) {
+            zkr__claim_create(claim); /* a single node needs no transaction */
+        }
+        if (claim && created) {
+            zkr__list_want(claim);
+        } else if (claim) {
+            zkr__claim_refuse(claim, ZKR__ASKED_CREATE, ZKR_ENOMEM);
         }
     }
-    for (uint32_t i = 0; i < group->count; i++) {
-        if (wants_node(group, i)) {
-            zkr__list_send(group->members[i]->directory);
-            group->members[i]->unsent &= ~(unsigned)ZKR__DO_CREATE;
+    for (uint32_t i = 0; i < group->count && due > 0; i++) {
+        struct zkr__claim *claim = due_at(group, i);
+        if (claim) {
+            zkr__list_send(claim->directory);
+            claim->unsent &= ~(unsigned)ZKR__DO_CREATE;
         }
     }
 }

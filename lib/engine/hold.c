@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "engine/keep.h"
 
 /* --- one claim, or several --- */
 
@@ -32,7 +31,7 @@ static bool is_parked(const struct zkr__claim *claim) ZKR__LOCKED
     return claim && zkr__claim_is_behind(claim) && claim->k.phase != ZKR__READY;
 }
 
-/* Behind another holder, so not waiting for an answer. */
+/* The hold waits for another holder, and not for an answer. */
 static bool parked(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -49,7 +48,7 @@ static bool sure(const struct zkr__hold *hold) ZKR__LOCKED
     return granted(hold) && zkr__claim_sure(hold->claim);
 }
 
-/* Did it wait behind others? */
+/* A claim of the hold has waited behind others. */
 static bool contended(const struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -112,7 +111,7 @@ static void count_at(struct zkr__counts *n,
         count_end(n, took(hold));
         n->lost[zkr__loss_metered(hold->claim)]++;
         break;
-    case FORGOTTEN: /* it waited in doubt */
+    case FORGOTTEN: /* a hold in doubt, which counts as waiting */
         n->waiting--;
         break;
     }
@@ -201,7 +200,7 @@ static void fail(struct zkr__group *group, const struct zkr__claim *by) ZKR__LOC
         by && (by->k.failure == ZKR_ETIMEDOUT || by->k.failure == ZKR_ENOANSWER);
     for (uint32_t i = 0; i < group->count && late; i++) {
         if (is_parked(group->members[i])) {
-            /* Another member waits behind a holder: that is the reason, whichever timer was first. */
+            /* Another member waits behind a holder: that is the reason, whichever timer fired first. */
             hold->failure = ZKR_ETIMEDOUT;
             by = group->members[i];
             late = false;
@@ -323,7 +322,7 @@ void zkr__group_step(struct zkr__group *group)
     hold->claim = zkr__group_first(group);
     if (group->state != ZKR__GROUP_WAITING || group->state != state ||
         hold->claim != claim) {
-        tell_owner(hold); /* who may leave */
+        tell_owner(hold); /* the owner may free the hold */
         has_told(queues);
     }
 }
@@ -474,7 +473,7 @@ static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
     join(hold, thread);
 }
 
-/* The owner is told of the hold, and then of revocation requests. */
+/* The owner is told of the hold now, and then of revocation requests. */
 static void take_all(struct zkr__hold *hold) ZKR__LOCKED
 {
     uint32_t count;
@@ -544,7 +543,7 @@ enum zkr__hold_state zkr__hold_await(struct zkr__hold *hold)
         bool over =
             claim == hold->claim && !zkr__claim_decided(&claim->k) && !claim->canceled;
         zkr__claim_unref(claim);
-        /* The thread that passed its node on may have ended the wait. */
+        /* A thread that passed its node on may have ended the wait. */
         if (hold->state == ZKR__HOLD_WAITING) {
             move_on(hold, true, over);
         }
@@ -623,7 +622,7 @@ void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
     zkr__claim_tell_revocations(claim);
 }
 
-/* The node stays, for the next of this client in line, or for whoever comes. False: it is to be deleted. */
+/* The node stays, for the next claim of this client in line, or for a later one. False: the node is to be deleted. */
 static bool pass_on(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__claim *claim = hold->claim;

@@ -30,7 +30,7 @@ struct zkr__hold;
 
 /* The queues of a hold in several queues. Borrowed from the recipe. */
 struct zkr__hold_queues {
-    struct zkr__queue *const *list; /* equal ones stand together */
+    struct zkr__queue *const *list; /* equal queues stand together */
     uint32_t count;
     uint32_t first; /* so many claims enter at once; on_step lets the others in */
     /*
@@ -45,7 +45,7 @@ struct zkr__hold_queues {
 };
 
 struct zkr__hold {
-    /* Of several queues the first, or the one in which the hold failed. Borrowed. */
+    /* Of several queues the first, or the queue in which the hold failed. Borrowed. */
     struct zkr__queue *queue;
     /* Of several claims the first, or the lost one. NULL = none, or failed. */
     struct zkr__claim *claim;
@@ -84,7 +84,10 @@ void zkr__hold_released(struct zkr__hold *hold) ZKR__LOCKED;
 /* The thread that sleeps, if any, gives up. */
 void zkr__hold_cancel(struct zkr__hold *hold) ZKR__LOCKED;
 
-/* How many contenders are in front of a hold that waits; of several queues the most. 0 = not known, or it waits for none. */
+/*
+ * How many contenders are in front of a hold that waits; of several queues the most. 0 = not known, or it waits for
+ * none.
+ */
 int64_t zkr__hold_place(const struct zkr__hold *hold) ZKR__LOCKED;
 /* The same in *place, and the claim that is behind them; NULL with 0. */
 const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold,
@@ -105,7 +108,7 @@ uint32_t zkr__hold_claims(const struct zkr__hold *hold,
 bool zkr__hold_leave(struct zkr__hold *hold, bool wait) ZKR__LOCKED;
 
 /*
- * The hold of @from, lost or not, becomes the hold of @to, and its claim one of @to's queue, which has the same
+ * The hold of @from, lost or not, becomes the hold of @to, and its claim becomes a claim of @to's queue, which has the same
  * directory. @to is NONE, and its queue and on_change are set.
  */
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to) ZKR__LOCKED;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "engine/hold.h"
+#include "engine/inquiry.h"
 #include "session/request.h"
 #include "session/zk_multi.h"
 #include "session/zk_value.h"
@@ -19,7 +20,6 @@ int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size)
 
 int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size)
 {
-    /* A claim that keeps no place becomes HELD once. */
     const int64_t pass = claim->k.holds;
     memcpy(out, &pass, size);
     return ZKR_OK;
@@ -57,23 +57,33 @@ int zkr__writes_check(const struct zkr__writes *writes, const char *dir)
     return zkr__zk_ops_check(writes->ops, writes->count);
 }
 
-/* A transaction under way. When the caller gives up, the answer frees the transaction. */
+/* A transaction under way. */
 struct transaction {
-    struct zkr__cv answered;
-    struct zkr__listener listener;
-    struct zkr__hold *hold; /* NULL: given up */
+    struct zkr__inquiry asked;
+    struct zkr__hold *hold; /* as long as the thread waits */
     const struct zkr__writes *writes;
     unsigned round; /* of the first claim when the transaction was sent */
-    bool deletes, done;
+    bool deletes;
     int code, zk_rc;
     size_t failed_at;
     uint32_t count;
-    struct zkr__claim *claims[]; /* their nodes are checked; referenced */
+    struct zkr__claim
+        *claims[]; /* their nodes are checked; referenced until the answer */
 };
+
+static struct transaction *transaction_of(struct zkr__inquiry *asked)
+{
+    return ZKR__OWNER_OF(asked, struct transaction, asked);
+}
+
+static void free_transaction(struct zkr__inquiry *asked)
+{
+    zkr__mem_free(transaction_of(asked));
+}
 
 enum verdict { WRITTEN, REFUSED, NO_HOLD, NOT_SENT, UNKNOWN, CLOSED };
 
-/* The first @checks operations check our nodes. Only a missing node ends the hold; a check that an ACL refuses does not. */
+/* The first @checks operations check our nodes. A missing node ends the hold; a check that an ACL refuses does not. */
 static enum verdict judge(int code, size_t failed_at, size_t checks)
 {
     if (code == ZKR_OK) {
@@ -93,34 +103,23 @@ static int code_for(enum verdict verdict, bool at_fault)
                                             : ZKR_ECONNLOSS;
 }
 
-static void end(struct transaction *x)
-{
-    zkr__cv_destroy(&x->answered);
-    zkr__mem_free(x);
-}
-
 static void
 on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct transaction *x = ctx;
+    struct transaction *x = transaction_of(ctx);
     (void)tag;
     enum verdict verdict = judge(answer->code, answer->failed_at, x->count);
-    x->done = true;
+    bool wanted = zkr__inquiry_wanted(&x->asked);
     x->code = answer->code;
     x->zk_rc = answer->zk_rc;
     x->failed_at = answer->failed_at;
-    if (x->hold && x->writes->results) {
+    if (wanted && x->writes->results) {
         zkr__zk_results(answer, x->writes->ops, x->writes->count, x->writes->results);
     }
     /* Released, or possibly released: the end of the node is no loss any more. */
     bool over = x->deletes && (verdict == WRITTEN || verdict == UNKNOWN);
-    if (x->hold && over && x->hold->state == ZKR__HOLD_HELD) {
+    if (wanted && over && x->hold->state == ZKR__HOLD_HELD) {
         zkr__hold_released(x->hold);
-    }
-    bool given_up = !x->hold;
-    if (!given_up) {
-        /* The waiting thread frees the transaction, but not before the lock is released. */
-        zkr__cv_signal(&x->answered);
     }
     /* A downgrade that was made or refused meanwhile has given the node another path. */
     bool same_nodes = x->round == x->claims[0]->k.round;
@@ -132,16 +131,7 @@ on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
                                                  .code = code_for(verdict, at_fault)});
         zkr__claim_unref(x->claims[i]);
     }
-    if (given_up) {
-        end(x);
-    }
-}
-
-/* The session or the client has ended: the waiting thread finds out which. */
-static void on_state(struct zkr__listener *listener, int state)
-{
-    (void)state;
-    zkr__cv_signal(&ZKR__OWNER_OF(listener, struct transaction, listener)->answered);
+    zkr__inquiry_answered(&x->asked, answer->code);
 }
 
 static struct transaction *
@@ -157,15 +147,16 @@ send(struct zkr__hold *hold, const struct zkr__writes *writes, int *rc) ZKR__LOC
         *rc = zkr__fail(ZKR_ENOMEM, hold->queue->dir, "cannot write: out of memory");
         return NULL;
     }
-    zkr__cv_init(&x->answered);
-    zkr_client *c = hold->queue->c;
     x->count = zkr__hold_claims(hold, x->claims);
     x->hold = hold;
     x->writes = writes;
     x->round = x->claims[0]->k.round;
     x->deletes = writes->release && !writes->keep_nodes;
-    x->listener.on_state = on_state;
-    zkr__listen(c, &x->listener);
+    *rc = zkr__inquiry_begin(&x->asked, hold->queue->c, free_transaction);
+    if (*rc != ZKR_OK) {
+        zkr__mem_free(nodes);
+        return NULL;
+    }
     for (uint32_t i = 0; i < count; i++) {
         nodes[i] = x->claims[i]->node;
         zkr__claim_ref(x->claims[i]);
@@ -179,7 +170,7 @@ send(struct zkr__hold *hold, const struct zkr__writes *writes, int *rc) ZKR__LOC
                                .op_count = writes->count,
                                .deleted = nodes,
                                .deleted_count = x->deletes ? count : 0};
-    zkr__submit(c, &op, on_answer, x, 0);
+    zkr__inquiry_ask(&x->asked, &op, on_answer, 0);
     zkr__mem_free(nodes);
     return x;
 }
@@ -242,13 +233,12 @@ await_answer(struct transaction *x, zkr_client *c, int64_t deadline) ZKR__LOCKED
 {
     int64_t session = c->session_id;
     bool in_time = true;
-    while (!x->done && in_time && !c->shut && c->session_id == session) {
-        in_time = zkr__wait(c, &x->answered, deadline);
+    while (x->asked.in_flight > 0 && in_time && !c->shut && c->session_id == session) {
+        in_time = zkr__wait(c, &x->asked.done, deadline);
     }
-    zkr__unlisten(c, &x->listener);
-    return x->done   ? judge(x->code, x->failed_at, x->count)
-           : c->shut ? CLOSED
-                     : UNKNOWN;
+    return x->asked.in_flight == 0 ? judge(x->code, x->failed_at, x->count)
+           : c->shut               ? CLOSED
+                                   : UNKNOWN;
 }
 
 int zkr__hold_write(struct zkr__hold *hold,
@@ -267,10 +257,6 @@ int zkr__hold_write(struct zkr__hold *hold,
     enum verdict verdict = await_answer(x, c, deadline);
     rc = explain(x, dir, verdict);
     *over = writes->release && verdict != REFUSED && verdict != NOT_SENT;
-    if (x->done) {
-        end(x);
-    } else {
-        x->hold = NULL;
-    }
+    zkr__inquiry_end(&x->asked);
     return rc;
 }

@@ -81,7 +81,7 @@ void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
 {
     inquiry->refs++;
     inquiry->in_flight++;
-    if (op->path) {
+    if (op->path || op->kind == ZKR__OP_MULTI) {
         zkr__submit(inquiry->c, op, fn, inquiry, tag);
     } else {
         zkr__inquiry_answered(inquiry, ZKR_ENOMEM);

@@ -34,8 +34,8 @@ int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
 void zkr__inquiry_end(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Send @op. @fn gets @inquiry, and ends with zkr__inquiry_answered(). An op without a path, for which there was no memory,
- * fails with ZKR_ENOMEM.
+ * Send @op. @fn gets @inquiry, and ends with zkr__inquiry_answered(). An op that
+ * lacks its path, for which there was no memory, fails with ZKR_ENOMEM.
  */
 void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       const struct zkr__op *op,

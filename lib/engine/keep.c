@@ -1,6 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/keep.h"
-
+/*
+ * A lock that nobody else wants stays with its client: the node of a released hold is kept for the next hold of the
+ * same client and path, which costs no request then. Opt-in: keep_ms of the queue.
+ *
+ *            released                       news, time over, asked to release
+ *   HELD <--------------> HELD and kept ------------------------------------> REMOVING
+ *            taken            |
+ *                             +-- session over, lease bound passed, node gone: as a hold, but it counts as no loss
+ *
+ * A kept claim is HELD, but has no owner. Its node is there, and is probed as that of any hold, so the next owner may rely
+ * on what any holder may rely on. From the first release on, the node serves for keep_ms. Then, or at news of another
+ * contender, the node is deleted: at once if it has no holder, else when its holder releases.
+ *
+ * News. At the first release the children are listed, with a watch. Any other node in the list is news, also a node of this
+ * client in a queue that does not keep; later, any change of the children is. If the list or its watch is refused, no
+ * contender would be heard, so that counts as news. A watch may be spent in silence, so a node is not kept for longer than
+ * zkr__engine_doubts_at() says.
+ *
+ * Order. While a claim of a path has a node, or is about to have one, further claims of this client make no nodes there, and
+ * wait in the line of the directory (claim_run.c). They may hold by that one node, one after the other. At news all of them
+ * make nodes, and so get places in the queue. For a while after news, claims make nodes at once, and no node is kept.
+ */
 #include <limits.h>
 
 #include "base/thread.h"
@@ -9,7 +29,7 @@
 
 /* --- news of others --- */
 
-/* Our deletes, too, but by then nothing is kept that is older. */
+/* Our own deletes cause events, too, but when we delete, no older node is kept. */
 static void on_event(struct zkr__path_watcher *watcher,
                      enum zkr__node_event event) ZKR__LOCKED
 {
@@ -19,7 +39,7 @@ static void on_event(struct zkr__path_watcher *watcher,
     }
 }
 
-/* Any node but the one that is kept and those that we are deleting. */
+/* The list has a node that is neither kept nor being deleted by us. */
 static bool shows_others(const struct zkr__directory *d,
                          const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -65,7 +85,7 @@ static bool listen(struct zkr__directory *d) ZKR__LOCKED
 
 /* --- kept --- */
 
-/* One of this client, whose queue does not keep, or did not when it began. */
+/* Another claim of this client stands behind this one: its queue does not keep, or did not when the claim began. */
 static bool has_one_behind(const struct zkr__claim *claim)
 {
     const struct zkr__claim *behind = claim->ours_next;
@@ -75,7 +95,7 @@ static bool has_one_behind(const struct zkr__claim *claim)
     return behind;
 }
 
-/* Nobody else wants it, as far as this client knows, and nothing of it is under way. */
+/* As far as this client knows, no other contender wants the lock, and no request about the node is under way. */
 static bool may_stay(struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__claim_state *k = &claim->k;
@@ -132,12 +152,12 @@ static struct zkr__claim *find_kept(struct zkr__queue *q) ZKR__LOCKED
     return claim;
 }
 
-/* One whose lease bound has passed is given up here, as a hold is. */
+/* A kept claim whose lease bound has passed is given up here, as a hold is. */
 bool zkr__claim_take(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry)
 {
-    bool passed = entry->thread != 0; /* it enters anew, and so it has waited */
+    bool passed = entry->thread != 0; /* the hold enters anew, and so it has waited */
     struct zkr__claim *claim = find_kept(q);
     if (claim) {
         zkr__claim_check(claim);

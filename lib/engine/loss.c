@@ -42,7 +42,7 @@ void zkr__loss_record(struct zkr__claim *claim)
     }
 }
 
-/* Nothing is known if there was no memory to remember it. */
+/* Without memory nothing was recorded. */
 static zkr_lost seen_of(const struct zkr__claim *claim)
 {
     return claim->loss ? claim->loss->seen : (zkr_lost){.last_write_ms = -1};

@@ -77,7 +77,7 @@ static enum zkr__name_kind kind_of(const char *name, size_t len)
 
 /*
  * A minus before the digits is a sign where it cannot be the separator of "x-<id>-N", and only of a number that servers
- * give out: one that is made up, as in "job-2512312359", must not stand ahead of everybody for ever.
+ * give out: a made-up number, as in "job-2512312359", must not stand ahead of all contenders for ever.
  */
 static bool is_sign(const char *name, size_t minus, int64_t magnitude)
 {

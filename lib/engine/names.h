@@ -44,8 +44,8 @@ void zkr__name_make(char *out,
                     const char guid[ZKR__GUID_LEN + 1]);
 
 /*
- * The GUID that follows: its last twelve digits are a count. The nodes that a client makes in a directory have GUIDs
- * that follow one another, so that other clients can tell the name of a node before they see it.
+ * The GUID that follows: its last twelve digits are a count. The nodes that a client makes in a directory have GUIDs in
+ * sequence, so other clients can tell the name of a node before they see the node.
  */
 void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1]);
 /*

@@ -170,7 +170,7 @@ static void ask(struct zkr__node_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
                                .path = w->path,
                                .watch = true,
                                .vital = w->kind == ZKR__FOLLOW_COUNT};
-    /* Without an answer to come the session ends: the next one asks. */
+    /* When no answer is to come, the session ends, and the next session asks. */
     w->asking = zkr__submit(w->c, &op, on_answer, w, kind);
 }
 

@@ -24,8 +24,8 @@ static bool refused(const struct zkr__answer *answer)
 }
 
 /*
- * The server refuses to look at the node of @claim, which is there. Other claims must not suffer: probes check this node
- * no more. They check no node at all for a while, so that the next probe succeeds.
+ * The server refuses to look at the node of @claim, which exists. Other claims must not suffer, so later probes leave this
+ * node out. For a while they check no node at all, so that the next probe succeeds.
  */
 static void leave_out(struct zkr__claim *claim,
                       const struct zkr__answer *answer) ZKR__LOCKED
@@ -61,7 +61,7 @@ static void tell(struct zkr__claim *claim,
     }
 }
 
-/* A server that refuses metadata may refuse them for each node; one probe after the other would prove nothing. */
+/* A server that refuses metadata may refuse them for each node. Then one probe after the other would prove nothing. */
 static void pause_metadata(struct zkr__engine *engine) ZKR__LOCKED
 {
     engine->metadata_from = zkr__now(engine->c) + engine->c->session_ms * ZKR__MS;
@@ -166,7 +166,7 @@ static void gather(struct zkr__engine *engine, struct probe *p) ZKR__LOCKED
     }
 }
 
-/* A probe that checks nothing proves as much of the session. */
+/* A probe that checks no node proves as much about the session. */
 void zkr__probe_send(void *ctx)
 {
     struct zkr__engine *engine = ctx;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "engine/engine.h"
+#include "session/log.h"
 
 enum { DATA_MAX = 65536 };
 
@@ -89,4 +90,58 @@ void zkr__queue_unref(struct zkr__queue *q)
         q->dir = parted ? NULL : q->dir;
     }
     free_queue(q);
+}
+
+/* --- foreign nodes --- */
+
+/* The children look like those of a semaphore of Curator. */
+static bool has_semaphore(const struct zkr__answer *list)
+{
+    for (size_t i = 0; i < list->name_count; i++) {
+        const char *name = list->names[i];
+        if (name && (strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first child of a recipe that this queue does not expect beside itself, or NULL. */
+static const struct zkr__child *find_foreign(const struct zkr__queue *q,
+                                             const struct zkr__children *children)
+{
+    unsigned expected = q->other_kinds | 1U << q->kind;
+    for (size_t i = 0; i < children->count; i++) {
+        if (!(expected & 1U << children->list[i].kind)) {
+            return &children->list[i];
+        }
+    }
+    return NULL;
+}
+
+void zkr__queue_warn(struct zkr__queue *q,
+                     const struct zkr__children *children,
+                     const struct zkr__answer *list)
+{
+    const struct zkr__child *stranger =
+        q->warned_foreign ? NULL : find_foreign(q, children);
+    const char *reason = NULL;
+    if (stranger) {
+        bool shared =
+            stranger->kind == ZKR__NAME_READ || stranger->kind == ZKR__NAME_WRITE;
+        reason = shared ? "node of a read-write lock; it counts by its number, but "
+                          "Curator's does not see ours: use the writer of a zkr_rwlock"
+                        : "node of another recipe; it counts by its number, but its "
+                          "maker may not respect ours";
+    } else if (!q->warned_foreign && list && children->strays > 0 &&
+               has_semaphore(list)) {
+        reason = "a semaphore also uses this path; they do not exclude each other";
+    }
+    if (reason) {
+        q->warned_foreign = true;
+        zkr__log(q->c, ZKR_LOG_WARN,
+                 ZKR__EVENT("stranger", .path = q->dir,
+                            .node = stranger ? stranger->name : NULL,
+                            .reason = reason));
+    }
 }

@@ -6,6 +6,7 @@
 #include "engine/names.h"
 #include "engine/rule.h"
 #include "session/client.h"
+#include "session/request.h"
 
 struct zkr__directory;
 struct zkr__engine;
@@ -16,7 +17,7 @@ struct zkr__queue {
     const char *dir;          /* parent; valid */
     const char *meter_path;   /* under which it is measured; NULL = dir */
     enum zkr__name_kind kind; /* of the claims made here */
-    /* Bits 1 << kind: recipes that this one expects beside itself. */
+    /* Bits 1 << kind: the kinds of node that may stand beside nodes of this recipe. */
     unsigned other_kinds;
     zkr__rule rule;
     int64_t rule_arg;
@@ -32,7 +33,7 @@ struct zkr__queue {
     /* A hold that lasts writes behind the owner text since when it is held. */
     bool writes_metadata;
     bool tells_queued; /* a claim tells, with on_change, that it waits behind others */
-    /* For so long a node may stay for the next hold (keep.h); 0 = it does not. */
+    /* For so long a node may stay for the next hold (keep.c); 0 = it does not. */
     int64_t keep_ms;
     /* A claim that would wait behind so many that wait fails with ZKR_EBUSY; 0 = there is no limit. */
     int64_t max_waiters;
@@ -69,5 +70,12 @@ struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
 /* Where it is measured; never NULL. */
 struct zkr__meter *zkr__queue_meter(struct zkr__queue *q) ZKR__LOCKED;
 void zkr__queue_unref(struct zkr__queue *q) ZKR__LOCKED;
+/*
+ * Warn, once, of foreign nodes on the path, whose makers may not respect our nodes. @list: the answer that has @children;
+ * NULL = there is none.
+ */
+void zkr__queue_warn(struct zkr__queue *q,
+                     const struct zkr__children *children,
+                     const struct zkr__answer *list) ZKR__LOCKED;
 
 #endif

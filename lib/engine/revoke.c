@@ -51,7 +51,7 @@ static void free_asking(struct zkr__inquiry *asked) ZKR__LOCKED
     zkr__mem_free(a);
 }
 
-/* A node that has gone meanwhile is as good as written to, or deleted. */
+/* A node that has gone meanwhile counts as written to, or deleted. */
 static void
 on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -154,41 +154,31 @@ int zkr__queue_revoke(struct zkr__queue *q)
                               : fail(rc, q, "ask the holder");
 }
 
-static bool is_contender(const char *node, enum zkr__name_kind *kind)
+/* Do @kind to the child @node. A leader is not asked, as it does not look. */
+static int
+act_on(struct zkr__queue *q, const char *node, enum zkr__op_kind kind, const char *what)
 {
+    enum zkr__name_kind is;
     int64_t sequence;
-    return node && !strchr(node, '/') && zkr__name_parse(node, kind, &sequence);
-}
-
-static int refuse_node(const struct zkr__queue *q, const char *node)
-{
-    return zkr__fail(ZKR_EINVAL, q->dir, "%.100s is not a contender's node",
-                     node ? node : "NULL");
+    if (!node || strchr(node, '/') || !zkr__name_parse(node, &is, &sequence)) {
+        return zkr__fail(ZKR_EINVAL, q->dir, "%.100s is not a contender's node",
+                         node ? node : "NULL");
+    }
+    if (is == ZKR__NAME_LATCH && kind == ZKR__OP_SET) {
+        return refuse_leader(q);
+    }
+    zkr__lock(q->c);
+    int rc = act(q, node, kind);
+    zkr__unlock(q->c);
+    return fail(rc, q, what);
 }
 
 int zkr__queue_revoke_node(struct zkr__queue *q, const char *node)
 {
-    enum zkr__name_kind kind;
-    if (!is_contender(node, &kind)) {
-        return refuse_node(q, node);
-    }
-    if (kind == ZKR__NAME_LATCH) {
-        return refuse_leader(q);
-    }
-    zkr__lock(q->c);
-    int rc = act(q, node, ZKR__OP_SET);
-    zkr__unlock(q->c);
-    return fail(rc, q, "ask a contender");
+    return act_on(q, node, ZKR__OP_SET, "ask a contender");
 }
 
 int zkr__queue_evict(struct zkr__queue *q, const char *node)
 {
-    enum zkr__name_kind kind;
-    if (!is_contender(node, &kind)) {
-        return refuse_node(q, node);
-    }
-    zkr__lock(q->c);
-    int rc = act(q, node, ZKR__OP_DELETE);
-    zkr__unlock(q->c);
-    return fail(rc, q, "delete a node");
+    return act_on(q, node, ZKR__OP_DELETE, "delete a node");
 }

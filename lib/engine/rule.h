@@ -19,7 +19,7 @@ enum zkr__then {
 /* The verdict watches the directory instead of a child: each change of the children is a reason to list again. */
 #define ZKR__ALL_CHILDREN SIZE_MAX
 
-/* There is no child to watch before the one that is watched. */
+/* No child is watched before the watched child. */
 #define ZKR__NOBODY SIZE_MAX
 
 struct zkr__verdict {
@@ -43,9 +43,9 @@ typedef struct zkr__verdict (*zkr__rule)(const struct zkr__children *children,
                                          size_t self,
                                          int64_t arg);
 
-/* While such a child holds, no child ahead of it does. Readers and permits hold beside others. */
+/* While such a child holds, no child ahead of it holds. Readers and permits hold beside others. */
 bool zkr__holds_alone(const struct zkr__child *child);
-/* How many of @children hold: the first, and those behind it that hold beside it. Of leases, all. */
+/* How many of @children hold: the first, and the children behind it that hold beside the first. Of leases, all. */
 size_t zkr__rule_holders(const struct zkr__children *children);
 
 /*

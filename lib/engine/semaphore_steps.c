@@ -16,7 +16,8 @@ struct zkr__permits_order {
     int64_t queued; /* requests that are QUEUED or INSIDE */
     struct zkr__permits_ask *inside;
     bool crowded; /* others waited at the last look: a new request queues at once */
-    bool closed;  /* a DIRECT request has gone to the gate: so do the ones behind it */
+    bool
+        closed; /* a DIRECT request has gone to the gate, and so do the requests behind it */
     bool moving, again;
 };
 
@@ -143,7 +144,7 @@ static bool is_next(const struct zkr__permits_ask *p, int64_t number) ZKR__LOCKE
 
 /* --- is the gate empty? --- */
 
-/* Requests of this client do not count: they came later, or are ordered before this one. */
+/* Requests of this client do not count: they came later than @p, or are ordered before it. */
 static bool is_empty(const struct zkr__permits_ask *p,
                      const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -168,7 +169,7 @@ on_gate_listed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__L
     unref(p);
 }
 
-/* The list has to follow the creates of the leases, in the same round. Leases that await admission are created in a later round. */
+/* The list has to follow the creates of the leases, in the same round. Leases that await admission have a later round. */
 static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = p->gate->locks->dir};
@@ -184,7 +185,7 @@ static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 
 /* --- steps --- */
 
-/* The node at the gate is created before the leases are deleted: a DIRECT request meets the one or the others. */
+/* The node at the gate is created before the leases are deleted, so a DIRECT request meets that node or the leases. */
 static void queue_up(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     p->stage = QUEUED;
@@ -210,7 +211,7 @@ static bool is_too_many(const struct zkr__permits_ask *p) ZKR__LOCKED
     return p->order->asked + p->permits > p->gate->leases->rule_arg;
 }
 
-/* Not while an earlier request of this client may still go to the gate: the earlier one would come behind this one. */
+/* Not while an earlier request of this client may still go to the gate: it would stand behind @p there. */
 static bool is_to_queue(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
     const struct zkr__permits_order *order = p->order;
@@ -355,7 +356,7 @@ static void on_step(struct zkr__hold *hold) ZKR__LOCKED
         begin(p); /* for the first time, or anew */
     }
     if (p->stage >= RANKED && !group->partial) {
-        return; /* granted, but for the answer that says that the nodes are there */
+        return; /* granted, and waits only for the proof that the nodes are there */
     }
     switch (p->stage) {
     case DIRECT:

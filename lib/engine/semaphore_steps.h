@@ -3,9 +3,9 @@
  * How a request for permits of a semaphore is granted: the steps of a group. Its first members are nodes in `leases`,
  * one for each permit. Its last member is a node in the queue at the gate, `locks`.
  *
- *            nobody was at the gate            enough is free: leave the gate, if a node is there
+ *            the gate was empty                enough is free: leave the gate, if a node is there
  *   DIRECT ------------------------> RANKED ------------------------------------------------------> held
- *      | somebody was: the leases leave                                                              ^
+ *      | the gate was not: the leases leave                                                          ^
  *      v         first in the queue: the leases are made                                             |
  *   QUEUED ----------------------------------------> INSIDE -----------------------------------------+
  *                                                              enough is free: leave the gate

@@ -26,7 +26,9 @@ static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__
     }
 }
 
-/* Holds ask for their nodes ahead of all writes, the first lease probe among these: see on_connected() in claim_step.c. */
+/*
+ * Holds ask for their nodes ahead of all writes, the first lease probe among these: see on_connected() in claim_step.c.
+ */
 static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
 {
     struct zkr__claim *claim, *next;
@@ -99,9 +101,8 @@ on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCK
     struct zkr__engine *engine = ctx;
     struct zkr__claim *own = zkr__claim_at(engine, path);
     if (own) {
-        bool gone = event == ZKR__NODE_DELETED;
-        zkr__claim_run(own, (struct zkr__claim_event){
-                                .kind = gone ? ZKR__EV_OWN_GONE : ZKR__EV_OWN_CHANGED});
+        zkr__claim_tell(own, event == ZKR__NODE_DELETED ? ZKR__EV_OWN_GONE
+                                                        : ZKR__EV_OWN_CHANGED);
     }
     zkr__path_event(&engine->watchers, path, event);
 }
@@ -147,7 +148,6 @@ static struct zkr__engine *make_engine(zkr_client *c) ZKR__LOCKED
     }
     engine->c = c;
     engine->on_answer = zkr__claim_on_answer;
-    engine->on_before = zkr__claim_on_before;
     engine->remembered_max = ZKR__REMEMBERED_MAX;
     engine->joining_max = ZKR__JOINING_MAX;
     if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {

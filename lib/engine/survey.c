@@ -135,7 +135,7 @@ static void free_walk(struct zkr__inquiry *asked) ZKR__LOCKED
     zkr__mem_free(s);
 }
 
-/* Room in @list for one more than @count entries of @size bytes. NULL: no memory, and nothing has changed. */
+/* Make room in @list for one entry more than @count, of @size bytes each. NULL: no memory, and nothing has changed. */
 static void *grow(void *list, size_t count, size_t *room, size_t size)
 {
     if (count < *room) {
@@ -530,7 +530,7 @@ read_survey(zkr_client *c, const char *path, bool deep, zkr_survey **out) ZKR__L
         return ZKR_ENOMEM;
     }
     s->deep = deep;
-    /* Below a chroot such a node is an application's. */
+    /* Below a chroot a node of that name belongs to an application. */
     s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
     if (!add_visit(s, zkr__mem_string(path))) {
         free_walk(&s->asked);

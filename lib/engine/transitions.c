@@ -97,7 +97,7 @@ zkr__fail_claim(struct zkr__claim_state *k, const struct zkr__claim_event *e, in
         return notify;
     }
     if (stage == ZKR__FINDING) {
-        /* The owner has its answer, but we do not know yet whether there is a node to delete. */
+        /* The owner has an answer, but it is not known yet whether there is a node to delete. */
         k->leaving = true;
         return notify | pause_for_retry(k, ZKR__FINDING);
     }
@@ -153,7 +153,7 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
     return zkr__enter(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
 }
 
-/* While we hold: tell the owner of a revocation request, once, and write our text over it. */
+/* While we hold: tell the owner of a revocation request, once, and write our text over the request. */
 static unsigned heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     int revocation = k->revocation;
@@ -171,7 +171,7 @@ static unsigned heed(struct zkr__claim_state *k, const struct zkr__claim_event *
 
 unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    /* A write answered just now is the best there is, however little it proves. */
+    /* A write answered just now is the best proof there is, even of a short lease. */
     bool proved = e->kind == ZKR__EV_PROVED;
     if (k->member && !proved && e->kind != ZKR__EV_ALL_READY) {
         k->phase = ZKR__READY;
@@ -275,7 +275,7 @@ static void end_downgrade(struct zkr__claim_state *k)
     k->metadata = ZKR__METADATA_WRITTEN; /* by the create */
 }
 
-/* Without a connection the downgrade is asked on the next one. */
+/* Without a connection the downgrade is asked for at the next connection. */
 static unsigned owe_downgrade(struct zkr__claim_state *k,
                               const struct zkr__claim_event *e)
 {
@@ -307,7 +307,7 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
     return owe_downgrade(k, e);
 }
 
-/* The answer to that get, of the READ node. */
+/* The answer to a get of the READ node, during the downgrade. */
 static unsigned downgrade_seen(struct zkr__claim_state *k,
                                const struct zkr__claim_event *e)
 {
@@ -373,8 +373,8 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
 
 /*
  * We may not read our node, or its server is too busy. A hold is not lost by that, for the session lives. Older servers
- * tell any client whose node it is, newer ones those that may read it (ZOOKEEPER-2590). Now and then the claim tries to
- * watch its node again.
+ * tell any client whose node it is, newer servers tell clients that may read it (ZOOKEEPER-2590). Now and then the claim
+ * tries to watch its node again.
  */
 static unsigned unseen(struct zkr__claim_state *k)
 {

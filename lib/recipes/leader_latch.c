@@ -566,7 +566,7 @@ int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
 int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out)
 {
     int rc = enter_blocking(l);
-    return rc == ZKR_OK ? zkr__contenders_list(out, l->queue, &l->watch) : rc;
+    return rc == ZKR_OK ? zkr__contenders_list(out, l->queue, NULL, &l->watch) : rc;
 }
 
 int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms)

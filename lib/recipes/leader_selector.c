@@ -420,7 +420,7 @@ int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t size)
 int zkr_leader_selector_participants(zkr_leader_selector *s, zkr_contenders **out)
 {
     int rc = enter_blocking(s);
-    return rc == ZKR_OK ? zkr__contenders_list(out, s->queue, NULL) : rc;
+    return rc == ZKR_OK ? zkr__contenders_list(out, s->queue, NULL, NULL) : rc;
 }
 
 /* --- for take_leadership() --- */

@@ -338,7 +338,8 @@ int zkr_mutex_guard(zkr_mutex *m, struct zoo_op *op)
 int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out)
 {
     int rc = enter_blocking(m);
-    return rc == ZKR_OK ? zkr__contenders_list(out, m->lock.queue, &m->lookout) : rc;
+    return rc == ZKR_OK ? zkr__contenders_list(out, m->lock.queue, NULL, &m->lookout)
+                        : rc;
 }
 
 int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms)

@@ -273,6 +273,6 @@ int zkr_semaphore_acquire(zkr_semaphore *s, int n, int64_t timeout_ms, zkr_ticke
 int zkr_semaphore_holders(zkr_semaphore *s, zkr_contenders **out)
 {
     int rc = enter_blocking(s);
-    return rc == ZKR_OK ? zkr__contenders_permits(out, s->gate.leases, s->gate.locks)
+    return rc == ZKR_OK ? zkr__contenders_list(out, s->gate.leases, s->gate.locks, NULL)
                         : rc;
 }

@@ -16,7 +16,7 @@ struct watcher {
     const char *event_at;  /* another event, once */
 };
 
-static struct zkr__path_watchers all;
+static struct zkr__path_table all;
 
 static void on_event(struct zkr__path_watcher *base, enum zkr__node_event event)
 {
@@ -65,8 +65,8 @@ static void end(struct watcher *w)
         zkr__path_unwatch(&all, &w[i].base); /* a no-op */
         assert_null(zkr__path_watched(&w[i].base));
     }
-    assert_int_equal(all.paths.count, 0);
-    assert_null(all.paths.slots);
+    assert_int_equal(all.count, 0);
+    assert_null(all.slots);
 }
 
 static int told(const struct watcher *w)
