@@ -292,6 +292,23 @@ static bool shows(struct cli *c, const char *text)
 }
 
 /* By a watch: between the changes the servers hear pings at most. */
+ZKT_CASE(watching_shows_permits)
+{
+    struct cli w, a, b;
+    CLI_START(&w, "status", "--watch", zkt_path());
+    ZKT_EVENTUALLY(shows(&w, "-t\n\n"), CLI_PATIENCE_MS); /* there is no such path */
+    CLI_START(&a, "lock", "--permits", "1", zkt_path(), "sleep", "60");
+    ZKT_EVENTUALLY(strstr(cli_out(&w), "\n1 of 1 permits held, 0 wait\n"),
+                   CLI_PATIENCE_MS);
+    CLI_START(&b, "lock", "--permits", "1", zkt_path(), "sleep", "60");
+    ZKT_EVENTUALLY(strstr(cli_out(&w), "\n1 of 1 permits held, 1 wait\n"),
+                   CLI_PATIENCE_MS);
+    end(&b, 143);
+    end(&a, 143);
+    ZKT_EVENTUALLY(shows(&w, "nobody\n\n"), CLI_PATIENCE_MS);
+    end(&w, 143);
+}
+
 ZKT_CASE(watching_shows_each_change)
 {
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());

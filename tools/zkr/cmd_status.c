@@ -159,6 +159,10 @@ static int read_all(struct status *s)
     size_t count = 0;
     bool semaphore = false;
     for (int i = 0; i < LISTS && status == 0; i++) {
+        if (i == LEASES && s->watch) {
+            /* Permits are not listed by the mutex that watches them: begin to watch before they are read. */
+            (void)zkr_mutex_watch(s->mutexes[i], 0);
+        }
         status = i == LEASES ? client_holders(s->env, s->semaphore, &s->lists[i])
                              : client_list(s->env, s->mutexes[i], &s->lists[i]);
     }
