@@ -60,7 +60,7 @@ int zkr__children_copy(struct zkr__children *out,
     for (size_t i = 0; i < from->count; i++) {
         bytes += sizeof(*from->list) + strlen(from->list[i].name) + 1;
     }
-    *out = (struct zkr__children){.strays = from->strays};
+    *out = (struct zkr__children){0};
     if (from->count == 0) {
         return ZKR_OK;
     }

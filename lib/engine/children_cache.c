@@ -219,8 +219,7 @@ static bool line_up(const struct zkr__claim *claim,
         return false;
     }
     /* In front is room for what is not known. */
-    *line = (struct zkr__children){.list = d->engine->scratch.row + 1,
-                                   .strays = others->strays};
+    *line = (struct zkr__children){.list = d->engine->scratch.row + 1};
     for (size_t i = 0; i < others->count; i++) {
         if (others->list[i].sequence >= *from) {
             line->list[line->count++] = others->list[i];
@@ -254,8 +253,7 @@ static bool judge(const struct zkr__claim *claim,
     size_t self = zkr__children_find(line, zkr__path_name(claim->node));
     bool unknown = from != ZKR__KNOWN_ALL;
     struct zkr__children all = {.list = line->list - unknown,
-                                .count = line->count + unknown,
-                                .strays = line->strays};
+                                .count = line->count + unknown};
     line->list[-1] = (struct zkr__child){.name = "", .kind = ZKR__NAME_OTHER};
     *verdict = claim->q->rule(&all, self + unknown, claim->q->rule_arg);
     if (verdict->granted || verdict->watch == ZKR__ALL_CHILDREN) {
