@@ -56,6 +56,21 @@ ZKT_CASE(it_leads_again_until_told_to_stop)
 }
 
 /* Also after a command that ends with a status that zkr has itself. */
+ZKT_CASE(a_signal_for_the_command_ends_no_election)
+{
+    static const char *const script =
+        "trap 'exit 3' USR1 USR2; echo leads; while :; do sleep .05; done";
+    static const int signals[] = {SIGUSR1, SIGUSR2};
+    struct cli c;
+    CLI_START(&c, "elect", zkt_path(), "sh", "-c", script);
+    for (size_t i = 0; i <= sizeof(signals) / sizeof(signals[0]); i++) {
+        ZKT_EVENTUALLY(strlen(cli_out(&c)) == (i + 1) * strlen("leads\n"),
+                       CLI_PATIENCE_MS);
+        assert_int_equal(kill(c.pid, i < 2 ? signals[i] : SIGTERM), 0);
+    }
+    assert_int_equal(cli_wait(&c), 128 + SIGTERM);
+}
+
 ZKT_CASE(it_leads_again_whatever_the_status)
 {
     static const char *const scripts[] = {"echo; exit 69", "echo; exit 70",

@@ -2,7 +2,9 @@
 /* zkr ls, and what status says where nobody is. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
 
@@ -96,6 +98,36 @@ ZKT_CASE(every_kind_is_listed)
     assert_non_null(strstr(cli_out(&c), ",\"permits\":2,\"max\":3}\n"));
     assert_int_equal(CLI_RUN(&c, "ls", "--json", below("a")), 0);
     assert_non_null(strstr(cli_out(&c), "\"user\":\"u\",\"host\":null,"));
+    empty();
+}
+
+/* A hold is as old as it says, whenever its node was made; who waits is as old as its node. */
+ZKT_CASE(ages_are_those_of_the_nodes)
+{
+    enum { HOURS = 3, HOUR_MS = 3600 * 1000 };
+    struct cli c;
+    char data[100], field[100];
+    long long now = (long long)time(NULL) * 1000, since = now - HOURS * HOUR_MS;
+    (void)snprintf(data, sizeof(data), "x\nheld_since_ms=%lld", since);
+    put("a/x-lock-0000000003", data);
+    put("a/x-lock-0000000004", "second");
+    put("a/x-lock-0000000005", "third");
+    assert_int_equal(CLI_RUN(&c, "ls", below("a")), 0);
+    assert_non_null(strstr(summary(&c), "/a lock x 3h00m 2 T \n"));
+    assert_int_equal(CLI_RUN(&c, "ls", "--json", below("a")), 0);
+    (void)snprintf(field, sizeof(field), "\"held_since\":%lld,", since);
+    assert_non_null(strstr(cli_out(&c), field));
+    const char *waiting = strstr(cli_out(&c), "\"waiting_since\":");
+    assert_non_null(waiting);
+    long long oldest = strtoll(strchr(waiting, ':') + 1, NULL, 10);
+    assert_in_range(oldest, now, now + 60000);
+    /* status says when each was made: the second is the one that waits longest. */
+    (void)snprintf(field, sizeof(field), "\"owner\":\"second\",");
+    assert_int_equal(CLI_RUN(&c, "status", "--json", below("a")), 0);
+    const char *made = strstr(strstr(cli_out(&c), field), "\"created_ms\":");
+    assert_int_equal(strtoll(strchr(made, ':') + 1, NULL, 10), oldest);
+    assert_int_equal(CLI_RUN(&c, "status", below("a")), 0);
+    assert_non_null(strstr(cli_out(&c), "  3h00m  "));
     empty();
 }
 

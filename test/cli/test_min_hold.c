@@ -26,6 +26,16 @@ ZKT_CASE(who_comes_late_finds_it_held)
     assert_string_equal(cli_err(&c), "");
 }
 
+/* It counts from the grant, not from the end of the command. */
+ZKT_CASE(the_time_of_the_command_counts)
+{
+    enum { HOLD_S = 4, LESS_MS = 7000 };
+    int64_t began = cli_now_ns();
+    assert_int_equal(CLI("lock", "--min-hold", "4", zkt_path(), "sleep", "4"), 0);
+    int64_t took_ms = (cli_now_ns() - began) / 1000000;
+    assert_in_range(took_ms, HOLD_S * 1000, LESS_MS);
+}
+
 ZKT_CASE(a_signal_ends_it_with_the_status_of_the_command)
 {
     struct cli c;

@@ -70,6 +70,17 @@ ZKT_CASE(a_command_that_does_not_end_is_killed)
     assert_non_null(strstr(cli_out(&c), "told\n"));
 }
 
+/* One that is stopped goes on, to hear of it. */
+ZKT_CASE(a_stopped_command_hears_the_kill_signal)
+{
+    struct cli c;
+    CLI_START(&c, "lock", "--kill-after=60", zkt_path(), "sh", "-c",
+              "trap 'exit 5' TERM; echo held; kill -STOP $$; sleep 60");
+    ZKT_EVENTUALLY(strstr(cli_out(&c), "held\n"), CLI_PATIENCE_MS);
+    assert_int_equal(CLI("revoke", "-w", "20", zkt_path()), 0);
+    assert_int_equal(cli_wait(&c), 5);
+}
+
 /* Without a command it ends with 0, and a line says why. */
 ZKT_CASE(one_that_just_holds_ends)
 {

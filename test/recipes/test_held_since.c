@@ -90,6 +90,26 @@ ZKT_CASE(the_owner_text_stays)
     zkt_destroy(m);
 }
 
+/* Whatever was asked for, the session timeout in the node is the one that the server has granted. */
+ZKT_CASE(the_granted_timeout_is_told)
+{
+    zkt_server_options so = ZKR_TEST_SERVER_OPTIONS_INIT;
+    so.max_session_ms = SESSION_MS;
+    zkr_client *c = zkt_client(zkt_server_host(zkt_server_start(&so)), 3 * SESSION_MS);
+    zkr_contenders *list = NULL;
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_EVENTUALLY(since(c, 0) != 0, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    const zkr_contender *entry = zkr_contenders_get(list, 0);
+    assert_string_equal(zkr_contender_field(entry, "session_timeout_ms"), "4000");
+    assert_int_equal(zkr_client_session_timeout_ms(c), SESSION_MS);
+    zkr_contenders_free(list);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+}
+
 /* A client that writes all the time needs no probes, and its long holds say so all the same. */
 ZKT_CASE(a_busy_client_says_so_too)
 {

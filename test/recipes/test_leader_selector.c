@@ -8,7 +8,7 @@
 #include "fixture.h"
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100, LONG_MS = 250 };
-enum { RUNNING = 1, STUBBORN_MS = 300 };
+enum { RUNNING = 1, STUBBORN_MS = 300, LONG_SESSION_MS = 12000 };
 
 /* What take_leadership() does, and what it saw. */
 struct job {
@@ -332,6 +332,39 @@ ZKT_CASE(a_cut_line_ends_the_wait_in_time)
     end(&j);
 }
 
+/* With the option a grant without a connection, as by a thread of the same client, is none. */
+ZKT_CASE(a_grant_while_suspended_does_not_lead)
+{
+    for (int steps_down = 0; steps_down < 2; steps_down++) {
+        struct job j = {.wait_ms = ZKR_FOREVER};
+        zkr_leader_selector_options o = plain;
+        o.step_down_when_suspended = steps_down;
+        zkt_proxy *p = zkt_proxy_start(zkt_servers());
+        zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_SESSION_MS);
+        zkr_mutex *m = zkt_mutex(c);
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkr_leader_selector_start(selector(c, &j, o)));
+        ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+        ZKT_EVENTUALLY(zkt_watches() == 1 && zkt_all_answered(c), PATIENCE_MS);
+        zkt_proxy_cut(p);
+        ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+        ZKT_MUST(zkr_mutex_release(m));
+        if (steps_down) {
+            zkt_sleep_ms(LONG_MS);
+        } else {
+            ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
+        }
+        assert_int_equal(atomic_load(&j.runs), !steps_down);
+        zkt_proxy_heal(p);
+        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+        ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
+        end(&j);
+        zkt_destroy(m);
+        zkt_close(c);
+        zkt_proxy_stop(p);
+    }
+}
+
 /* --- errors that stay --- */
 
 /* No right to create: reported once, no spinning; a requeue tries again. */
@@ -355,7 +388,13 @@ ZKT_CASE(a_missing_right_ends_the_candidacy)
     zkt_sleep_ms(SHORT_MS);
     assert_int_equal(zkt_door_total(), 0);
     zkt_delete(zkt_servers(), zkt_path());
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_requeue(s));
+    assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_QUEUED);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_QUEUED);
+    ZKT_MUST(zkr_mutex_release(m));
     ZKT_EVENTUALLY(atomic_load(&j.runs) > 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&j.failures), 1);
     end(&j);

@@ -105,6 +105,85 @@ ZKT_CASE(a_holder_is_told_once_for_each_wish)
     ZKT_MUST(zkr_mutex_release(two.m));
 }
 
+static void be_slow(struct asked *asked)
+{
+    asked->code = 1;
+    ZKT_EVENTUALLY(asked->code == 2, PATIENCE_MS);
+}
+
+/* Those that come while the callback runs are told after it, each of them. */
+ZKT_CASE(wishes_during_the_callback_are_told)
+{
+    enum { WISHES = 4 };
+    struct two two;
+    begin(&two);
+    two.asked.then = be_slow;
+    ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+    for (int i = 0; i < WISHES; i++) {
+        ZKT_MUST(zkr_mutex_revoke(two.theirs));
+        ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
+        ZKT_EVENTUALLY(two.asked.code == 1, PATIENCE_MS);
+    }
+    two.asked.then = NULL;
+    two.asked.code = 2;
+    ZKT_BECOMES(two.asked.times, WISHES, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(two.m));
+}
+
+/* The READ node of a writer that becomes a reader, and whether a wish was written to it. */
+struct reader {
+    char node[256];
+    atomic_bool wished;
+};
+
+static void wish_before_the_second(void *ctx, int n, int op)
+{
+    enum { OP_MULTI = 14 };
+    struct reader *r = ctx;
+    (void)n;
+    if (op == OP_MULTI && !r->wished) {
+        r->wished = zkt_set(zkt_servers(), r->node, "__REVOKE__") == 0;
+    }
+}
+
+/* A writer that becomes a reader is asked by its new node: after that, or before it knows, as the answer was lost. */
+ZKT_CASE(a_downgraded_holder_is_asked)
+{
+    for (int lost = 0; lost < 2; lost++) {
+        struct asked asked = {0};
+        struct reader reader = {.wished = false};
+        zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+        zkr_rwlock *lock = NULL;
+        zkt_proxy *p = zkt_proxy_start(zkt_servers());
+        zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+        zkr_mutex *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+        o.on_revoke = on_revoke;
+        o.on_revoke_ctx = &asked;
+        ZKT_MUST(zkr_rwlock_create(&lock, c, zkt_path(), &o));
+        asked.m = zkr_rwlock_reader(lock);
+        ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(lock), PATIENCE_MS));
+        ZKT_MUST(
+            zkr_mutex_node(zkr_rwlock_writer(lock), reader.node, sizeof(reader.node)));
+        (void)memcpy(strstr(reader.node, "WRIT"), "READ", 4);
+        ZKT_MUST(zkr_mutex_acquire(asked.m, PATIENCE_MS));
+        if (lost) {
+            zkt_proxy_on_request(p, wish_before_the_second, &reader);
+            zkt_proxy_drop_reply(p, 1);
+        }
+        ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(lock)));
+        ZKT_EVENTUALLY(zkt_exists(zkt_servers(), reader.node), PATIENCE_MS);
+        if (!lost) {
+            ZKT_MUST(zkr_mutex_revoke(theirs));
+        }
+        ZKT_BECOMES(asked.times, 1, PATIENCE_MS);
+        assert_int_equal(reader.wished, lost);
+        ZKT_MUST(zkr_mutex_release(asked.m));
+        ZKT_MUST(zkr_rwlock_destroy(lock));
+        zkt_destroy(theirs);
+        zkt_close(c);
+    }
+}
+
 /* The wish need not come from us: any client writes ten bytes. Bytes around them make it another word. */
 ZKT_CASE(a_stranger_may_ask)
 {
@@ -301,6 +380,25 @@ ZKT_CASE(what_cannot_be_asked_says_so)
     expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* nobody on it */
     ZKT_MUST(zkr_client_shutdown(two.other));
     expect(zkr_mutex_revoke(two.theirs), ZKR_ECLOSED);
+}
+
+/* What the servers refuse is not done. */
+ZKT_CASE(what_may_not_be_asked_says_so)
+{
+    struct two two;
+    begin(&two);
+    ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(two.m, two.node, sizeof(two.node)));
+    assert_int_equal(zkt_set_acl(zkt_servers(), two.node, ZKT_ALL & ~ZKT_WRITE), 0);
+    expect(zkr_mutex_revoke(two.theirs), ZKR_EAUTH);
+    expect(zkr_mutex_revoke_node(two.theirs, strrchr(two.node, '/') + 1), ZKR_EAUTH);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_DELETE), 0);
+    expect(zkr_mutex_evict(two.theirs, strrchr(two.node, '/') + 1), ZKR_EAUTH);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_READ), 0);
+    expect(zkr_mutex_revoke(two.theirs), ZKR_EAUTH);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), 0);
+    assert_true(zkr_mutex_is_held(two.m));
+    ZKT_MUST(zkr_mutex_release(two.m));
 }
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)

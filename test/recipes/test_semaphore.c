@@ -306,6 +306,31 @@ ZKT_CASE(the_maximum_is_followed)
     ZKT_EVENTUALLY(try(s, 2) == ZKR_ETIMEDOUT && try(s, 1) == ZKR_OK, PATIENCE_MS);
 }
 
+/* The maximum is told whatever the length of the owner text, which is cut off for it. */
+ZKT_CASE(a_long_owner_text_leaves_room_for_the_maximum)
+{
+    static const size_t lengths[] = {1, 990, 1000, 1010, 1022, 1023, 1024, 1025, 3000};
+    static char text[3001];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
+        zkr_contenders *list = NULL;
+        (void)memset(text, 'x', lengths[i]);
+        text[lengths[i]] = '\0';
+        o.owner = text;
+        zkr_semaphore *s = semaphore_with(c, INT32_MAX, &o);
+        zkr_ticket *t = take(s, 1);
+        ZKT_MUST(zkr_semaphore_holders(s, &list));
+        const zkr_contender *entry = zkr_contenders_get(list, 0);
+        assert_string_equal(zkr_contender_field(entry, "max"), "2147483647");
+        assert_memory_equal(entry->owner, text, strlen(entry->owner));
+        assert_true(strlen(entry->owner) >= (lengths[i] < 990 ? lengths[i] : 990));
+        zkr_contenders_free(list);
+        end(t);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+}
+
 /* What is no count lets nobody in, until it is one. */
 ZKT_CASE(a_count_that_is_none_lets_nobody_in)
 {

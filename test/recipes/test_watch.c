@@ -36,6 +36,13 @@ static void *watch(void *arg)
     return NULL;
 }
 
+static void *watch_once(void *arg)
+{
+    struct watcher *w = arg;
+    atomic_store(&w->code, zkr_mutex_watch(w->m, ZKR_FOREVER));
+    return NULL;
+}
+
 static void end(void *watcher)
 {
     struct watcher *w = watcher;
@@ -126,6 +133,29 @@ ZKT_CASE(nothing_is_lost_between_reading_and_waiting)
     ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
 }
 
+/* Nor is what comes late, when the wait for it is over and the list has shown it. */
+ZKT_CASE(what_the_list_has_shown_is_no_news)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_contenders *list = NULL;
+    zkt_create_path(zkt_servers(), zkt_path());
+    ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
+    zkt_proxy_freeze(p, ZKT_TO_SERVER);
+    zkt_create(zkt_servers(), child("_c_x-lock-0000000001"), "", 0);
+    ZKT_RC(zkr_mutex_watch(m, LONG_MS),
+           ZKR_ETIMEDOUT); /* the event came, and was followed by a read */
+    zkt_proxy_thaw(p, ZKT_TO_SERVER);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    assert_int_equal(zkr_contenders_count(list), 1);
+    zkr_contenders_free(list);
+    ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
+    zkt_delete(zkt_servers(), child("_c_x-lock-0000000001"));
+    ZKT_MUST(zkr_mutex_watch(m, PATIENCE_MS));
+}
+
 /* One round trip to arm, none while the watch stands, one after an event. */
 ZKT_CASE(a_watch_costs_one_round_trip)
 {
@@ -180,6 +210,39 @@ ZKT_CASE(a_missing_right_is_reported)
     ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
     ZKT_RC(zkr_mutex_watch(m, -2), ZKR_EINVAL);
     ZKT_RC(zkr_mutex_watch(NULL, 0), ZKR_EINVAL);
+}
+
+/* Credentials are refused while it waits for a connection. */
+ZKT_CASE(refused_credentials_end_the_wait)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    zkr_mutex *m = NULL;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    o.auth_scheme = "no-such-scheme";
+    o.auth_cert = "x";
+    o.auth_cert_len = 1;
+    for (int late = 0; late < 2; late++) {
+        pthread_t thread;
+        struct watcher w = {0};
+        if (!late) {
+            zkt_proxy_cut(p);
+        }
+        ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), &o));
+        ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), NULL));
+        if (late) {
+            ZKT_RC(zkr_client_wait_connected(c, PATIENCE_MS), ZKR_EAUTH);
+        }
+        w.m = m;
+        assert_int_equal(pthread_create(&thread, NULL, watch_once, &w), 0);
+        ZKT_RC(zkr_client_wait_connected(c, late ? 0 : SHORT_MS),
+               late ? ZKR_EAUTH : ZKR_ETIMEDOUT);
+        zkt_proxy_heal(p);
+        ZKT_BECOMES(atomic_load(&w.code), ZKR_EAUTH, PATIENCE_MS);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        zkt_destroy(m);
+        zkt_close(c);
+    }
 }
 
 /* --- until it is free --- */

@@ -347,6 +347,47 @@ ZKT_CASE(labels_and_numbers_are_escaped)
     zkt_close(c);
 }
 
+static int at_gate(void)
+{
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/locks", zkt_path());
+    return zkt_children_count(zkt_servers(), path);
+}
+
+/* Of three permits one is free, but the first in line wants two: who comes next waits for its turn, and leaves the gate
+ * before the grant. */
+ZKT_CASE(a_wait_at_the_gate_is_contended)
+{
+    zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
+                        zkt_client(zkt_servers(), SESSION_MS)};
+    static const int wanted[3] = {2, 2, 1};
+    zkr_semaphore *s[2];
+    zkr_ticket *t[3];
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_semaphore_create(&s[i], c[i], zkt_path(), 3, NULL));
+    }
+    for (int i = 0; i < 3; i++) {
+        ZKT_MUST(
+            zkr_semaphore_request(s[i / 2], wanted[i], ZKR_FOREVER, NULL, NULL, &t[i]));
+        ZKT_EVENTUALLY(i == 0 ? zkr_ticket_state(t[i]) == ZKR_TICKET_HELD
+                              : at_gate() == i,
+                       PATIENCE_MS);
+        ZKT_EVENTUALLY(zkt_all_answered(c[i / 2]), PATIENCE_MS);
+    }
+    EXPECT(c[0], "zkr_contended_total{PATH}", 0);
+    ZKT_MUST(zkr_ticket_release(t[1]));
+    ZKT_MUST(zkr_ticket_wait(t[2], PATIENCE_MS));
+    EXPECT(c[1], "zkr_contended_total{PATH}", 1);
+    for (int i = 0; i < 3; i++) {
+        (void)zkr_ticket_release(t[i]);
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_semaphore_destroy(s[i]));
+        ZKT_MUST(zkr_client_flush(c[i], PATIENCE_MS));
+    }
+}
+
 /* A buffer that is too small: what it needs is told, and it is a string all the same. */
 ZKT_CASE(a_small_buffer_is_refused)
 {
@@ -360,6 +401,18 @@ ZKT_CASE(a_small_buffer_is_refused)
     ZKT_RC(zkr_client_metrics(c, NULL, 0, &needed), ZKR_EINVAL);
     ZKT_RC(zkr_client_metrics(c, NULL, 5, &needed), ZKR_EINVAL);
     ZKT_RC(zkr_client_metrics(NULL, small, sizeof(small), NULL), ZKR_EINVAL);
+    /* One byte short is too small, and what it needs is enough. */
+    char *text = calloc(1, 2 * needed);
+    assert_non_null(text);
+    for (int more = -1; more <= 1;) {
+        size_t size = needed + (size_t)more;
+        (void)memset(text, 'x', size);
+        int rc = zkr_client_metrics(c, text, size, &needed);
+        ZKT_RC(rc, size < needed ? ZKR_EINVAL : ZKR_OK);
+        assert_int_equal(strnlen(text, size), (size < needed ? size : needed) - 1);
+        more += size == needed + (size_t)more; /* else the text has grown meanwhile */
+    }
+    free(text);
 }
 
 /* The reader of this test sees what is wrong. */

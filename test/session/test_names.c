@@ -27,6 +27,7 @@ enum { CLOSE_MS = 2500, BUSY_MS = 1000 };
 
 static const char *_Atomic address; /* of NAME; NULL = it cannot be resolved now */
 static atomic_bool hangs; /* nobody who asks for NAME gets an answer while set */
+static const char *_Atomic spared; /* but for one with this port; NULL = none */
 static atomic_int asking, most_asking, asked;
 
 static int answer(const char *host, const char *service, struct addrinfo **found)
@@ -67,8 +68,10 @@ int getaddrinfo(const char *host,
     if (at_once > atomic_load(&most_asking)) {
         atomic_store(&most_asking, at_once);
     }
-    while (atomic_load(&hangs)) {
+    const char *free_port = atomic_load(&spared);
+    while (atomic_load(&hangs) && !(free_port && strcmp(service, free_port) == 0)) {
         zkt_sleep_ms(1);
+        free_port = atomic_load(&spared);
     }
     const char *now = atomic_load(&address);
     atomic_fetch_add(&asked, 1);
@@ -136,8 +139,8 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-/* A lock is held through a server at NAME, which is HERE. */
-static void hold(struct hold *h, int64_t session_ms)
+/* A lock is held through a server at NAME, which is HERE; or, if it is not @named, at that address. */
+static void hold_at(struct hold *h, int64_t session_ms, bool named)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;
@@ -147,10 +150,15 @@ static void hold(struct hold *h, int64_t session_ms)
     o.session_timeout_ms = session_ms;
     mo.on_lost = on_lost;
     mo.on_lost_ctx = &h->lost;
-    h->c = zkt_client_with(h->servers, &o);
+    h->c = zkt_client_with(named ? h->servers : zkt_proxy_host(h->here), &o);
     h->session = zkr_client_session_id(h->c);
     ZKT_MUST(zkr_mutex_create(&h->m, h->c, zkt_path(), &mo));
     ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
+}
+
+static void hold(struct hold *h, int64_t session_ms)
+{
+    hold_at(h, session_ms, true);
 }
 
 /* Connected again, in the session of before, and the lock was held all the time. */
@@ -295,4 +303,42 @@ ZKT_CASE(a_resolver_may_hang_at_the_opening)
     resolver_comes_back();
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     zkt_close(c);
+}
+
+/* A question about the old list is still asked when a new list is given: its answer is none about that. */
+ZKT_CASE(a_late_answer_is_about_the_old_list)
+{
+    char servers[2][64];
+    zkt_proxy *p[2] = {zkt_proxy_start(zkt_servers()), zkt_proxy_start(zkt_servers())};
+    zkr_client *c = NULL;
+    port_of(zkt_proxy_host(p[0]), servers[0]);
+    port_of(zkt_proxy_host(p[1]), servers[1]);
+    atomic_store(&address, HERE);
+    atomic_store(&hangs, true);
+    ZKT_MUST(zkr_client_open(&c, servers[0], NULL));
+    ZKT_BECOMES(atomic_load(&asking), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_client_set_servers(c, servers[1]));
+    ZKT_BECOMES(atomic_load(&asking), 2, PATIENCE_MS);
+    atomic_store(&spared, strrchr(servers[0], ':') + 1);
+    ZKT_BECOMES(atomic_load(&asking), 1, PATIENCE_MS);
+    ZKT_RC(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
+    atomic_store(&hangs, false);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    atomic_store(&spared, NULL);
+    assert_int_equal(zkt_proxy_counters(p[0]).connections, 0);
+    assert_int_equal(zkt_proxy_counters(p[1]).connections, 1);
+    zkt_close(c);
+}
+
+/* A list of names in the place of one of addresses is resolved again and again, as if it had been there from the start. */
+ZKT_CASE(names_of_a_new_list_are_followed)
+{
+    struct hold h;
+    hold_at(&h, SESSION_MS, false);
+    ZKT_MUST(zkr_client_set_servers(h.c, h.servers));
+    int port = zkt_proxy_port(h.here);
+    zkt_proxy_stop(h.here);
+    (void)zkt_proxy_start_at(THERE, port, zkt_servers());
+    atomic_store(&address, THERE);
+    still_holds(&h);
 }

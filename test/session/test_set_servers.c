@@ -50,6 +50,40 @@ ZKT_CASE(a_move_keeps_what_is_held)
     end(c);
 }
 
+/* A read through @first of which the answer is late. It is not repeated when the connection is lost. */
+static void *read_root(void *c)
+{
+    zkr_node node;
+    int rc = zkr_client_get(c, "/", NULL, 0, &node, sizeof(node));
+    return (void *)(intptr_t)rc;
+}
+
+/* A server is left when what is in flight is answered, or after a second. */
+ZKT_CASE(requests_in_flight_are_waited_for)
+{
+    static const struct {
+        int64_t late_ms;
+        int code;
+    } rows[] = {{300, ZKR_OK}, {PATIENCE_MS, ZKR_ECONNLOSS}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        pthread_t thread;
+        void *rc;
+        zkr_client *c = begin();
+        int64_t id = zkr_client_session_id(c);
+        assert_null(read_root(c));
+        zkt_proxy_delay(first, ZKT_TO_CLIENT, rows[i].late_ms);
+        int64_t before = zkt_proxy_counters(first).requests;
+        assert_int_equal(pthread_create(&thread, NULL, read_root, c), 0);
+        ZKT_EVENTUALLY(zkt_proxy_counters(first).requests > before, PATIENCE_MS);
+        ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(second)));
+        assert_int_equal(pthread_join(thread, &rc), 0);
+        ZKT_RC((int)(intptr_t)rc, rows[i].code);
+        ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
+        assert_true(zkr_client_session_id(c) == id);
+        end(c);
+    }
+}
+
 /* One that is in the new list is not left; the list counts when its connection breaks. */
 ZKT_CASE(a_server_that_stays_is_not_left)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr/testing.h: holders lose their sessions and nodes. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <zkr/testing.h>
@@ -83,6 +84,34 @@ ZKT_CASE(a_deleted_holder_is_told)
     ZKT_MUST(zkr_test_delete_holder(zkt_servers(), zkt_path()));
     ZKT_BECOMES(__atomic_load_n(&reason, __ATOMIC_SEQ_CST), ZKR_LOST_NODE, PATIENCE_MS);
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+}
+
+/* It is the holder that is struck, not who waits behind it. */
+ZKT_CASE(who_waits_is_spared)
+{
+    int (*const strikes[])(const char *, const char *) = {zkr_test_delete_holder,
+                                                          zkr_test_expire_holder};
+    for (size_t i = 0; i < sizeof(strikes) / sizeof(strikes[0]); i++) {
+        zkr_client *c = client(zkt_servers()), *d = client(zkt_servers());
+        zkr_mutex *m = zkt_mutex(c), *next = zkt_mutex(d);
+        const int64_t session = zkr_client_session_id(d);
+        zkr_ticket *t = NULL;
+        char node[256], after[256];
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_request(next, ZKR_FOREVER, NULL, NULL, &t));
+        ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+        ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+        ZKT_MUST(strikes[i](zkt_servers(), zkt_path()));
+        ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+        ZKT_MUST(zkr_ticket_node(t, after, sizeof(after)));
+        assert_true(strcmp(strrchr(node, '-'), strrchr(after, '-')) < 0);
+        assert_int_equal(zkr_client_session_id(d), session);
+        ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
+        ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+        ZKT_MUST(zkr_ticket_release(t));
+        ZKT_MUST(zkr_ticket_destroy(t));
+        ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
+    }
 }
 
 /* Whatever holds at a path: a reader, the leader of an election, permits. */

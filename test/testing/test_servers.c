@@ -255,6 +255,13 @@ ZKT_CASE(an_ensemble_elects_a_leader)
     const int next = zkr_test_ensemble_leader(e, 20000);
     assert_in_range(next, 0, 2);
     assert_int_not_equal(next, leader);
+    /* It leads on for a while without those who followed. */
+    const int follower = 3 - leader - next;
+    ZKT_MUST(zkr_test_server_freeze(zkr_test_ensemble_server(e, follower)));
+    ZKT_RC(zkr_test_ensemble_leader(e, 0), ZKR_ETIMEDOUT);
+    assert_non_null(
+        strstr(zkr_last_error()->message, "1 of 3 servers serve, and one leads"));
+    ZKT_MUST(zkr_test_server_thaw(zkr_test_ensemble_server(e, follower)));
     ZKT_MUST(zkr_test_server_kill(zkr_test_ensemble_server(e, next)));
     ZKT_RC(zkr_test_ensemble_leader(e, 0), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_test_ensemble_stop(e));

@@ -328,9 +328,11 @@ static void orphan_leaves_the_server_alone(void **state)
 {
     (void)state;
     const int64_t id = zkt_raw_id(session);
+    assert_int_equal(zkt_proxy_counters(proxy).open, 1);
     zkt_proxy_orphan(proxy);
     assert_int_equal(look(session), ZKT_LOST);
     assert_null(zkt_raw_open(zkt_proxy_host(proxy), SESSION_MS));
+    assert_int_equal(zkt_proxy_counters(proxy).open, 0);
     zkt_sleep_ms(SHORT_MS);
     assert_true(zkt_cons_received(zkt_servers(), id) >= 1);
     zkt_proxy_heal(proxy);
