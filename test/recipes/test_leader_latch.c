@@ -16,55 +16,6 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50 };
 
 /* --- starting, leading, stopping --- */
 
-/* The first on a free path leads, until it stops; any number of times. */
-ZKT_CASE(a_latch_leads_and_stops_and_starts_again)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
-    int64_t last = 0;
-    assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_STOPPED);
-    for (int i = 0; i < 20; i++) {
-        int64_t token = 0;
-        ZKT_MUST(zkr_leader_latch_start(l));
-        ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-        assert_true(zkr_leader_latch_has_leadership(l));
-        assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_LEADING);
-        assert_true(zkr_leader_latch_valid_for_ms(l) > SESSION_MS / 4);
-        ZKT_MUST(zkr_leader_latch_fencing_token(l, &token));
-        assert_true(token > last);
-        last = token;
-        ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-        assert_false(zkr_leader_latch_has_leadership(l));
-        assert_int_equal(zkr_leader_latch_valid_for_ms(l), 0);
-    }
-}
-
-/* Leadership goes on in the order of the starts, as one stops after the other. */
-ZKT_CASE(leaders_follow_in_the_order_of_their_starts)
-{
-    enum { N = 5 };
-    zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
-                        zkt_client(zkt_servers(), SESSION_MS)};
-    zkr_leader_latch *l[N];
-    for (int i = 0; i < N; i++) {
-        l[i] = zkt_latch(c[i % 2], "x", NULL);
-        ZKT_MUST(zkr_leader_latch_start(l[i]));
-        ZKT_BECOMES(zkt_nodes(), i + 1, PATIENCE_MS);
-    }
-    for (int i = 0; i < N; i++) {
-        ZKT_MUST(zkr_leader_latch_await(l[i], PATIENCE_MS));
-        for (int k = i + 1; k < N; k++) {
-            assert_false(zkr_leader_latch_has_leadership(l[k]));
-        }
-        ZKT_MUST(zkr_leader_latch_stop(l[i], ZKR_LATCH_SILENT));
-    }
-    for (int i = 0; i < N; i++) {
-        zkt_end_latch(l[i]);
-    }
-    zkt_close(c[0]);
-    zkt_close(c[1]);
-}
-
 /* On one path the lowest number comes first, whatever the recipe. */
 ZKT_CASE(a_latch_and_a_mutex_exclude_each_other)
 {
@@ -433,49 +384,6 @@ ZKT_CASE(an_observer_is_told_who_comes_and_goes)
     assert_int_equal(atomic_load(&news), 3); /* neither is news */
     ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
     ZKT_BECOMES(atomic_load(&news), 4, PATIENCE_MS);
-}
-
-/* --- out of memory --- */
-
-static atomic_int until_failure; /* allocations that still succeed; < 0: all do */
-
-static bool gate(void)
-{
-    return atomic_load(&until_failure) < 0 || atomic_fetch_sub(&until_failure, 1) != 0;
-}
-
-/* Whichever allocation fails: the latch leads, or says why not, and a new start helps. */
-ZKT_CASE(a_failed_allocation_is_reported)
-{
-    enum { N = 30 };
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    int reported = 0;
-    zkt_create_path(zkt_servers(), zkt_path());
-    for (int i = 0; i < N; i++) {
-        atomic_int news = 0;
-        zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
-        o.on_contenders = count_news;
-        o.ctx = &news;
-        zkr_leader_latch *l = NULL;
-        atomic_store(&until_failure, i);
-        zkr__mem_set_gate(gate);
-        int rc = zkr_leader_latch_create(&l, c, zkt_path(), "short of memory", &o);
-        rc = rc == ZKR_OK ? zkr_leader_latch_start(l) : rc;
-        rc = rc == ZKR_OK ? zkr_leader_latch_await(l, PATIENCE_MS) : rc;
-        zkr__mem_set_gate(NULL);
-        assert_true(rc == ZKR_OK || rc == ZKR_ENOMEM);
-        reported += rc == ZKR_ENOMEM;
-        if (l && rc != ZKR_OK) {
-            ZKT_MUST(zkr_leader_latch_start(l));
-            ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-        }
-        if (l) {
-            zkt_end_latch(l);
-        }
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    }
-    atomic_store(&until_failure, -1);
-    assert_true(reported >= 5 && reported < N);
 }
 
 /* --- many --- */

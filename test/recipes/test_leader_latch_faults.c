@@ -16,28 +16,6 @@ static void node_of(zkr_leader_latch *l, char node[256])
 
 /* --- sessions --- */
 
-/* The end of the session is told, and the latch leads again in the next, with a higher token. */
-ZKT_CASE(a_leader_whose_session_ends_joins_again)
-{
-    struct zkt_told t;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    zkt_lead(l);
-    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS);
-    int64_t first = atomic_load(&t.token);
-    zkt_expire_start(c);
-    ZKT_BECOMES(atomic_load(&t.gains), 2, PATIENCE_MS);
-    assert_int_equal(atomic_load(&t.losses), 1);
-    /* The server deletes the node first; that event may still reach us. */
-    int reason = atomic_load(&t.reason);
-    /* A busy machine hears of it late, when the lease has run out. */
-    assert_true(reason == ZKR_LOST_SESSION || reason == ZKR_LOST_NODE ||
-                reason == ZKR_LOST_LEASE);
-    assert_true(atomic_load(&t.token) > first);
-    assert_int_equal(zkt_nodes(), 1);
-    assert_int_equal(atomic_load(&t.bad), 0);
-}
-
 /* Two sessions end in quick succession, again and again: never out of turn, one node at the end. */
 ZKT_CASE(quick_losses_of_sessions_leave_one_node)
 {
@@ -60,89 +38,7 @@ ZKT_CASE(quick_losses_of_sessions_leave_one_node)
     assert_int_equal(atomic_load(&t.bad), 0);
 }
 
-/* The other one leads then; the old leader reports one loss and gains nothing from its dead node. */
-ZKT_CASE(the_next_leads_when_a_session_ends)
-{
-    struct zkt_told ta, tb;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *a = zkt_telling_latch(c, "a", &ta, NULL);
-    zkr_leader_latch *b = zkt_telling_latch(d, "b", &tb, NULL);
-    zkt_lead(a);
-    ZKT_BECOMES(atomic_load(&ta.gains), 1, PATIENCE_MS);
-    ZKT_MUST(zkr_leader_latch_start(b));
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    zkt_expire_start(c);
-    ZKT_MUST(zkr_leader_latch_await(b, PATIENCE_MS));
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    ZKT_BECOMES(atomic_load(&tb.gains), 1, PATIENCE_MS);
-    assert_false(zkr_leader_latch_has_leadership(a));
-    ZKT_BECOMES(atomic_load(&ta.losses), 1, PATIENCE_MS);
-    assert_int_equal(atomic_load(&ta.gains), 1);
-    assert_true(atomic_load(&tb.token) > atomic_load(&ta.token));
-}
-
-/* --- the node is deleted by hand --- */
-
-ZKT_CASE(a_deleted_node_is_a_loss_and_the_latch_joins_again)
-{
-    struct zkt_told t;
-    char node[256];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    zkt_lead(l);
-    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS);
-    node_of(l, node);
-    zkt_delete(zkt_servers(), node);
-    ZKT_BECOMES(atomic_load(&t.gains), 2, PATIENCE_MS);
-    assert_int_equal(atomic_load(&t.losses), 1);
-    assert_int_equal(atomic_load(&t.reason), ZKR_LOST_NODE);
-    assert_int_equal(atomic_load(&t.bad), 0);
-}
-
-/* A candidate whose node is deleted while it waits joins again, too. */
-ZKT_CASE(a_deleted_waiter_is_back_within_a_second)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(d, "b", NULL);
-    zkr_contenders *list = NULL;
-    char path[512];
-    zkt_lead(a);
-    ZKT_MUST(zkr_leader_latch_start(b));
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    ZKT_MUST(zkr_leader_latch_participants(a, &list));
-    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(),
-                   zkr_contenders_get(list, 1)->node);
-    zkr_contenders_free(list);
-    zkt_delete(zkt_servers(), path);
-    ZKT_BECOMES(zkt_nodes(), 2, 1500);
-    ZKT_MUST(zkr_leader_latch_stop(a, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_await(b, PATIENCE_MS));
-}
-
 /* --- lines --- */
-
-/* A short cut: the same session, the same node, and by default nobody is told anything. */
-ZKT_CASE(a_short_cut_costs_neither_place_nor_term)
-{
-    struct zkt_told t;
-    char before[256], after[256];
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    zkt_lead(l);
-    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS);
-    node_of(l, before);
-    zkt_proxy_drop_connections(p);
-    ZKT_BECOMES(zkt_reconnects(c), 1, PATIENCE_MS);
-    assert_true(zkr_leader_latch_has_leadership(l)); /* up to the bound */
-    zkt_sleep_ms(SESSION_MS / 2);
-    node_of(l, after);
-    assert_string_equal(after, before);
-    assert_int_equal(atomic_load(&t.gains), 1);
-    assert_int_equal(atomic_load(&t.losses), 0);
-}
 
 /* With the option the disconnect itself is a loss, and the same term goes on afterwards. */
 ZKT_CASE(stepping_down_when_suspended_keeps_the_node)
@@ -171,32 +67,6 @@ ZKT_CASE(stepping_down_when_suspended_keeps_the_node)
     assert_string_equal(after, before);
     assert_int_equal(atomic_load(&t.token), token);
     assert_int_equal(atomic_load(&t.bad), 0);
-}
-
-/* A long cut: lost at the lease bound, before the session can end, and back when it heals. */
-ZKT_CASE(a_silent_line_is_a_loss_before_the_session_ends)
-{
-    struct zkt_told t;
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    zkr_leader_latch *next = zkt_latch(d, "b", NULL);
-    zkt_lead(l);
-    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS);
-    ZKT_MUST(zkr_leader_latch_start(next));
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    zkt_proxy_blackhole(p);
-    ZKT_MUST(zkr_leader_latch_await(next, PATIENCE_MS));
-    int64_t taken = zkt_now_ms();
-    assert_false(zkr_leader_latch_has_leadership(l));
-    assert_int_equal(atomic_load(&t.losses), 1);
-    assert_true(atomic_load(&t.lost_at_ms) < taken);
-    zkt_proxy_heal(p);
-    ZKT_MUST(zkr_leader_latch_stop(next, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    ZKT_BECOMES(atomic_load(&t.gains), 2, PATIENCE_MS);
-    assert_int_equal(zkt_nodes(), 1);
 }
 
 /* Back after the lease bound, but within the session: it leads on in its old place. */

@@ -35,21 +35,6 @@ ZKT_CASE(a_latch_may_start_before_the_server)
     zkt_close(c);
 }
 
-/* Another server, which knows nothing, in its place: the path is made again. */
-ZKT_CASE(an_empty_server_in_its_place_is_no_problem)
-{
-    struct zkt_told t;
-    zkt_server *s = zkt_server_start(NULL);
-    zkr_client *c = zkt_client(zkt_server_host(s), SESSION_MS);
-    zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    zkt_lead(l);
-    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS);
-    zkt_server_restart(s, true);
-    ZKT_BECOMES(atomic_load(&t.gains), 2, PATIENCE_MS);
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    assert_int_equal(zkt_children_count(zkt_server_host(s), zkt_path()), 1);
-}
-
 /* --- stop at a bad moment --- */
 
 /* The create is under way when the latch stops: no node stays, whatever became of the reply. */
@@ -234,74 +219,4 @@ ZKT_CASE(the_server_of_the_leader_is_killed)
         zkt_end_latch(l[i]);
         zkt_close(c[i]);
     }
-}
-
-/* --- errors that stay --- */
-
-static void forbid(const char *path, int perms)
-{
-    zkt_raw *s = zkt_raw_open(zkt_servers(), 10000);
-    struct zkt_node node = {.path = path, .perms = perms};
-    zkt_create_path(zkt_servers(), "/t");
-    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), ZKT_OK);
-    zkt_raw_close(s);
-}
-
-/* No right to create: told once, await says it, nothing spins, a new start tries again. */
-ZKT_CASE(a_missing_right_ends_the_candidacy)
-{
-    struct zkt_told t;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    forbid(zkt_path(), ZKT_READ | ZKT_DELETE);
-    for (int i = 1; i <= 2; i++) {
-        ZKT_MUST(zkr_leader_latch_start(l));
-        ZKT_RC(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_EAUTH);
-        ZKT_RC(zkr_leader_latch_state(l), ZKR_EAUTH);
-        ZKT_BECOMES(atomic_load(&t.failures), i, PATIENCE_MS);
-        ZKT_RC(atomic_load(&t.code), ZKR_EAUTH);
-        zkt_door_focus(c);
-        zkt_sleep_ms(SHORT_MS);
-        assert_int_equal(zkt_door_total(), 0);
-    }
-    zkt_delete(zkt_servers(), zkt_path());
-    zkt_lead(l);
-    ZKT_BECOMES(atomic_load(&t.gains), 1, PATIENCE_MS); /* told, before @t is gone */
-    assert_int_equal(atomic_load(&t.failures), 2);
-}
-
-/* A chroot that does not exist can never be joined. */
-ZKT_CASE(a_missing_chroot_ends_the_candidacy)
-{
-    char hosts[256];
-    (void)snprintf(hosts, sizeof(hosts), "%s/no-such-chroot", zkt_servers());
-    zkr_client *c = zkt_client(hosts, SESSION_MS);
-    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
-    ZKT_MUST(zkr_leader_latch_start(l));
-    ZKT_RC(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_ENONODE);
-    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_STOPPED);
-}
-
-/* Credentials that are refused end the candidacy as well, before or after the start. */
-ZKT_CASE(refused_credentials_end_the_candidacy)
-{
-    struct zkt_told t;
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    zkr_client *c = NULL;
-    o.auth_scheme = "no-such-scheme";
-    o.auth_cert = "x";
-    o.auth_cert_len = 1;
-    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
-    zkr_leader_latch *l = zkt_telling_latch(c, "a", &t, NULL);
-    for (int i = 1; i <= 2; i++) {
-        ZKT_MUST(zkr_leader_latch_start(l));
-        ZKT_RC(zkr_leader_latch_await(l, PATIENCE_MS), ZKR_EAUTH);
-        ZKT_BECOMES(atomic_load(&t.failures), i, PATIENCE_MS);
-        ZKT_RC(atomic_load(&t.code), ZKR_EAUTH);
-        ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    }
-    assert_int_equal(atomic_load(&t.gains), 0);
-    zkt_end_latch(l);
-    zkt_close(c);
 }

@@ -277,29 +277,6 @@ ZKT_CASE(a_waiting_selector_stops_at_once)
 
 /* --- loss --- */
 
-/* The end of the session and a deleted node end the wait at once, and the next round follows. */
-ZKT_CASE(a_loss_ends_the_wait)
-{
-    char node[256];
-    struct job j = {.wait_ms = ZKR_FOREVER};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_selector_options o = plain;
-    o.auto_requeue = 1;
-    zkr_leader_selector *s = selector(c, &j, o);
-    ZKT_MUST(zkr_leader_selector_start(s));
-    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
-    zkt_expire_start(c);
-    ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
-    ZKT_RC(atomic_exchange(&j.why, 0), ZKR_ESESSION);
-    zkt_lone_node(node, sizeof(node));
-    ZKT_BECOMES(atomic_load(&j.ended), RUNNING, PATIENCE_MS);
-    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* its own node's */
-    zkt_delete(zkt_servers(), node);
-    ZKT_BECOMES(atomic_load(&j.runs), 3, PATIENCE_MS);
-    ZKT_RC(atomic_load(&j.why), ZKR_ESESSION);
-    end(&j);
-}
-
 /* A silent line ends the wait before another one can lead; with the option, a cut does so at once. */
 ZKT_CASE(a_cut_line_ends_the_wait_in_time)
 {

@@ -11,30 +11,6 @@
 
 enum { SESSION_MS = 10000, THREADS = 10 };
 
-/* A free lock is granted, gives a token and a node, is surely held, and leaves nothing. */
-ZKT_BOTH_CASE(a_free_lock_is_granted)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    assert_false(zkt_is_held(m));
-    ZKT_MUST(zkt_acquire(m, 5000));
-    assert_true(zkt_is_held(m));
-    assert_int_equal(zkr_mutex_is_held_in_process(m), !zkt_by_ticket());
-    assert_true(zkt_valid_for_ms(m) > 0);
-    int64_t token = 0;
-    ZKT_MUST(zkt_fencing_token(m, &token));
-    assert_true(token > 0);
-    char node[256];
-    ZKT_MUST(zkt_node_of(m, node, sizeof(node)));
-    assert_memory_equal(node, zkt_path(), strlen(zkt_path()));
-    assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(zkt_release(m));
-    assert_false(zkt_is_held(m));
-    ZKT_RC(zkt_fencing_token(m, &token), ZKR_ENOTOWNER);
-    ZKT_MUST(zkr_client_flush(c, 5000));
-    assert_int_equal(zkt_nodes(), 0);
-}
-
 /* Nested calls by the holder succeed at once, keep the token, and each needs a release. */
 ZKT_CASE(the_holder_may_acquire_again)
 {
@@ -59,106 +35,6 @@ ZKT_CASE(the_holder_may_acquire_again)
     ZKT_RC(zkr_mutex_release(m), ZKR_ENOTOWNER);
 }
 
-/* A try behind another returns at once with ZKR_ETIMEDOUT and leaves no node. */
-ZKT_BOTH_CASE(a_try_behind_another_fails)
-{
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    zkr_mutex *tried = zkt_mutex(two);
-    ZKT_MUST(zkt_acquire(held, 5000));
-    ZKT_RC(zkt_acquire(tried, 0), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_client_flush(two, 5000));
-    assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(zkt_release(held));
-    ZKT_MUST(zkt_acquire(tried, 5000));
-    ZKT_MUST(zkt_release(tried));
-}
-
-/* Two objects on one path exclude each other, also within one thread. */
-ZKT_BOTH_CASE(two_objects_on_one_path_exclude_each_other)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *one = zkt_mutex(c);
-    zkr_mutex *two = zkt_mutex(c);
-    ZKT_MUST(zkt_acquire(one, 5000));
-    ZKT_RC(zkt_acquire(two, 0), ZKR_ETIMEDOUT);
-    ZKT_RC(zkt_acquire(two, 500), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkt_release(one));
-    ZKT_MUST(zkt_acquire(two, 5000));
-    ZKT_MUST(zkt_release(two));
-}
-
-/* Threads of one object are served in the order in which they queued. */
-ZKT_BOTH_CASE(threads_are_served_in_order)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    struct zkt_actor actors[THREADS];
-    atomic_int turn = 0;
-    ZKT_MUST(zkt_acquire(m, 5000));
-    for (int i = 0; i < THREADS; i++) {
-        zkt_actor_queue(&actors[i], c, m, &turn);
-    }
-    ZKT_MUST(zkt_release(m));
-    int64_t token = 0;
-    for (int i = 0; i < THREADS; i++) {
-        ZKT_MUST(zkt_actor_acquired(&actors[i]));
-        assert_int_equal(actors[i].granted_as, i + 1);
-        assert_true(actors[i].token > token);
-        token = actors[i].token;
-        ZKT_MUST(zkt_actor_end(&actors[i]));
-    }
-}
-
-/* Clients are served in the order in which they queued, also past one that gave up. */
-ZKT_BOTH_CASE(clients_are_served_in_order)
-{
-    enum { CLIENTS = 6, GIVES_UP = 2 };
-    zkr_client *clients[CLIENTS];
-    zkr_mutex *mutexes[CLIENTS];
-    struct zkt_actor actors[CLIENTS];
-    atomic_int turn = 0;
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = zkt_client(zkt_servers(), SESSION_MS);
-        mutexes[i] = zkt_mutex(clients[i]);
-    }
-    for (int i = 0; i < CLIENTS; i++) {
-        zkt_actor_queue(&actors[i], clients[i], mutexes[i], &turn);
-        if (i == 0) {
-            ZKT_MUST(zkt_actor_acquired(&actors[0]));
-        }
-    }
-    ZKT_MUST(zkt_cancel(mutexes[GIVES_UP]));
-    ZKT_RC(zkt_actor_acquired(&actors[GIVES_UP]), ZKR_ECANCELED);
-    int expected = 0;
-    for (int i = 0; i < CLIENTS; i++) {
-        if (i != GIVES_UP) {
-            ZKT_MUST(zkt_actor_acquired(&actors[i]));
-            assert_int_equal(actors[i].granted_as, ++expected);
-        }
-        (void)zkt_actor_end(&actors[i]);
-        zkt_destroy(mutexes[i]);
-        zkt_close(clients[i]);
-    }
-}
-
-/* A thread that gives up between two others of its client: the one behind it moves up. */
-ZKT_BOTH_CASE(a_neighbour_that_gives_up_is_passed_over)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    zkr_mutex *other = zkt_mutex(c);
-    struct zkt_actor gives_up, stays;
-    ZKT_MUST(zkt_acquire(m, 5000));
-    zkt_actor_queue(&gives_up, c, other, NULL);
-    zkt_actor_queue(&stays, c, m, NULL);
-    ZKT_MUST(zkt_cancel(other));
-    zkt_actor_is_refused(&gives_up, ZKR_ECANCELED);
-    ZKT_MUST(zkr_client_flush(c, 5000));
-    ZKT_MUST(zkt_release(m));
-    zkt_actor_is_served(&stays);
-}
-
 /* Cancel ends the waits of now, not those to come, and leaves no node. */
 ZKT_BOTH_CASE(cancel_ends_every_wait)
 {
@@ -181,28 +57,6 @@ ZKT_BOTH_CASE(cancel_ends_every_wait)
     ZKT_MUST(zkt_release(m));
     ZKT_MUST(zkt_acquire(m, 5000));
     ZKT_MUST(zkt_release(m));
-}
-
-static void *acquire_and_end(void *m)
-{
-    int rc = zkt_acquire(m, 5000);
-    return rc == ZKR_OK ? m : NULL;
-}
-
-/* A thread that ends while it holds releases by that. */
-ZKT_CASE(a_thread_that_ends_releases)
-{
-    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    for (int i = 0; i < 3; i++) {
-        pthread_t thread;
-        void *held = NULL;
-        assert_int_equal(pthread_create(&thread, NULL, acquire_and_end, m), 0);
-        pthread_join(thread, &held);
-        assert_non_null(held);
-        assert_false(zkr_mutex_is_held_in_process(m));
-    }
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_MUST(zkr_mutex_release(m));
 }
 
 /* Only the owner may release; the others' state is theirs. */
@@ -382,4 +236,35 @@ ZKT_BOTH_CASE(strangers_with_a_lower_number_are_waited_for)
     zkt_actor_queue(&actor, c, m, NULL);
     assert_int_equal(zkt_delete(zkt_servers(), child), 0);
     zkt_actor_is_served(&actor);
+}
+
+/*
+ * A list that was sent before a neighbour's release is answered after it, and still shows its node: that one
+ * is not waited for, however long the path is.
+ */
+ZKT_BOTH_CASE(a_node_on_its_way_out_is_known_at_any_length)
+{
+    enum { LONGEST = 1047553, ANSWER_MS = 200 };
+    static char path[LONGEST];
+    int start = snprintf(path, sizeof(path), "%s/", zkt_path());
+    memset(path + start, 'x', sizeof(path) - 1 - (size_t)start);
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = NULL;
+    struct zkt_actor actor;
+    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
+    ZKT_MUST(zkt_acquire(m, 5000));
+    zkt_door_focus(c);
+    zkt_proxy_delay(p, ZKT_TO_CLIENT, ANSWER_MS);
+    int64_t before = zkt_now_ms();
+    zkt_actor_start(&actor, m, 5000, NULL);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_CHILDREN), 1, 5000);
+    ZKT_MUST(zkt_release(m));
+    ZKT_MUST(zkt_actor_acquired(&actor));
+    assert_true(zkt_now_ms() - before >= ANSWER_MS);
+    ZKT_MUST(zkt_actor_end(&actor));
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+    assert_int_equal(zkt_delete(zkt_servers(), path), 0);
 }

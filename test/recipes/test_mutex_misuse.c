@@ -156,8 +156,8 @@ ZKT_CASE(null_is_refused_everywhere)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* A chroot that is missing, and a path we may not create: the reason, at once, nothing left. */
-ZKT_CASE(a_missing_chroot_is_said)
+/* A chroot that is missing is named as the reason, also by who only looks. */
+ZKT_CASE(a_missing_chroot_is_named)
 {
     char servers[128];
     (void)snprintf(servers, sizeof(servers), "%s/no/such/chroot", zkt_servers());
@@ -187,18 +187,6 @@ ZKT_CASE(a_chroot_is_transparent)
     ZKT_MUST(zkr_mutex_release(m));
     zkt_actor_is_served(&actor);
     zkt_destroy(m);
-}
-
-/* A parent that refuses us is an error of the acquire, not a silent retry. */
-ZKT_CASE(a_forbidden_path_is_said)
-{
-    const zkt_node node = {.path = zkt_path(), .perms = ZKT_READ};
-    zkt_raw *raw = zkt_raw_open(zkt_servers(), 5000);
-    assert_int_equal(zkt_create_path(zkt_servers(), "/t"), 0);
-    assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), 0);
-    zkt_raw_close(raw);
-    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    expect(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_EAUTH);
 }
 
 /* Credentials open a path that is closed to others. */
@@ -290,28 +278,6 @@ ZKT_CASE(the_acl_is_that_of_all_nodes)
     }
     assert_int_equal(zkt_raw_delete(raw, zkt_path()), 0);
     zkt_raw_close(raw);
-}
-
-/* Refused credentials end every wait with ZKR_EAUTH. */
-ZKT_CASE(refused_credentials_are_said)
-{
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.auth_scheme = "no-such-scheme";
-    o.auth_cert = "x";
-    o.auth_cert_len = 1;
-    zkr_client *c = NULL;
-    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
-    zkr_mutex *m = zkt_mutex(c);
-    zkr_contenders *list = NULL;
-    expect(zkr_mutex_contenders(m, &list), ZKR_EAUTH); /* refused while it reads */
-    struct zkt_actor actor;
-    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
-    zkt_actor_is_refused(&actor, ZKR_EAUTH);
-    expect(zkr_client_wait_connected(c, PATIENCE_MS), ZKR_EAUTH);
-    expect(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_EAUTH);
-    assert_int_equal(zkr_client_state(c), ZKR_STATE_AUTH_FAILED);
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /*
@@ -436,43 +402,6 @@ ZKT_CASE(a_guarded_write_needs_the_hold)
     assert_true(rc == ZNONODE || rc == ZKR_ESESSION);
     ZKT_BECOMES(write_guarded(m, resource), ZKR_ESESSION, PATIENCE_MS);
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-}
-
-/* --- no memory --- */
-
-/* Everything from open to close with the n-th allocation failing: 0 or the code that came. */
-static void one_life(void)
-{
-    zkr_client *c = zkt_client_if_memory();
-    zkr_mutex *m = NULL;
-    if (!c) {
-        return;
-    }
-    int rc = zkr_mutex_create(&m, c, zkt_path(), NULL);
-    if (rc == ZKR_OK) {
-        struct zkt_actor actor;
-        rc = zkr_mutex_acquire(m, PATIENCE_MS);
-        assert_true(rc == ZKR_OK || rc == ZKR_ENOMEM);
-        zkt_actor_start(&actor, m, rc == ZKR_OK ? 20 : PATIENCE_MS, NULL);
-        int theirs = zkt_actor_acquired(&actor);
-        assert_true(theirs == ZKR_OK || theirs == ZKR_ENOMEM || ZKT_TIMED_OUT(theirs));
-        (void)zkt_actor_end(&actor);
-        if (rc == ZKR_OK) {
-            ZKT_MUST(zkr_mutex_release(m));
-        }
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(zkt_nodes(), 0);
-        zkt_destroy(m);
-    } else {
-        ZKT_RC(rc, ZKR_ENOMEM);
-    }
-    zkt_close(c);
-}
-
-/* Each allocation fails once, by search: an error or success, no leak, no orphan. */
-ZKT_CASE(any_failing_allocation_is_survived)
-{
-    zkt_each_allocation_fails(15, one_life);
 }
 
 /* --- many times --- */

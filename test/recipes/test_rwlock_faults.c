@@ -14,70 +14,6 @@ enum { SESSION_MS = 10000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 
 typedef void (*arm_fn)(zkt_proxy *p, int n);
 
-/* To write, to read as well, no more to write, and then, later or at once, no more to read. */
-static bool one_downgrade_through(arm_fn arm, int n, bool at_once)
-{
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c), o = sides_of(other);
-    struct zkt_actor reader, writer;
-    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(s.r, 0));
-    int64_t token = token_of(s.r);
-    zkt_actor_queue(&reader, other, o.r, NULL);
-    zkt_actor_queue(&writer, other, o.w, NULL);
-    arm(p, n);
-    ZKT_MUST(zkr_mutex_release(s.w));
-    if (!at_once) {
-        ZKT_MUST(zkt_actor_acquired(&reader));
-        assert_true(zkr_mutex_is_held(s.r));
-        assert_true(token_of(s.r) == token);
-        ZKT_MUST(zkt_actor_end(&reader));
-        assert_int_equal(atomic_load(&writer.acquired), ZKT_NOT_YET);
-    }
-    ZKT_MUST(zkr_mutex_release(s.r));
-    if (at_once) {
-        ZKT_MUST(zkt_actor_end(&reader));
-    }
-    ZKT_MUST(zkt_actor_end(&writer));
-    assert_true(writer.token > token);
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
-    assert_int_equal(zkt_nodes(), 0);
-    bool struck = zkt_proxy_triggered(p) > 0;
-    end_sides(&s);
-    end_sides(&o);
-    zkt_close(c);
-    zkt_close(other);
-    zkt_proxy_stop(p);
-    return struck;
-}
-
-static void search_downgrade(arm_fn arm)
-{
-    for (int at_once = 0; at_once < 2; at_once++) {
-        for (struct zkt_strikes s = {.least = 2}; zkt_next_strike(&s);) {
-            s.struck = one_downgrade_through(arm, s.n, at_once);
-        }
-    }
-}
-
-ZKT_CASE(a_cut_before_any_request_of_a_downgrade)
-{
-    search_downgrade(zkt_proxy_cut_before_request);
-}
-
-ZKT_CASE(a_cut_after_any_request_of_a_downgrade)
-{
-    search_downgrade(zkt_proxy_cut_after_request);
-}
-
-ZKT_CASE(any_lost_reply_of_a_downgrade)
-{
-    search_downgrade(zkt_proxy_drop_reply);
-}
-
 /* Begun without a connection, it is made up for on the next one. */
 ZKT_CASE(a_downgrade_without_a_connection_is_made_up_for)
 {
@@ -107,32 +43,6 @@ ZKT_CASE(a_downgrade_without_a_connection_is_made_up_for)
         ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
         assert_int_equal(zkt_nodes(), 0);
     }
-}
-
-/* A wait for either side ends in time, with servers that say nothing, and leaves nothing. */
-ZKT_CASE(a_wait_ends_in_time_without_an_answer)
-{
-    enum { TIMEOUT_MS = 300, SLACK_MS = 2000 };
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_MS);
-    struct sides s = sides_of(c), o = sides_of(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(o.w, PATIENCE_MS));
-    zkr_mutex *const m[] = {s.r, s.w};
-    for (int dark = 0; dark < 2; dark++) {
-        if (dark) {
-            zkt_proxy_blackhole(p);
-        }
-        for (int i = 0; i < 2; i++) {
-            int64_t before = zkt_now_ms();
-            int rc = zkr_mutex_acquire(m[i], TIMEOUT_MS);
-            assert_true(dark ? rc == ZKR_ENOANSWER : ZKT_TIMED_OUT(rc));
-            assert_in_range(zkt_now_ms() - before, TIMEOUT_MS, TIMEOUT_MS + SLACK_MS);
-        }
-    }
-    zkt_proxy_heal(p);
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(zkr_mutex_release(o.w));
 }
 
 /* --- loss --- */
@@ -342,54 +252,4 @@ ZKT_CASE(past_the_lease_bound_nothing_is_downgraded)
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         end_sides(&l.s);
     }
-}
-
-/* --- no memory --- */
-
-static void use_both(const struct sides *s)
-{
-    int rc = zkr_mutex_acquire(s->w, PATIENCE_MS);
-    assert_true(rc == ZKR_OK || rc == ZKR_ENOMEM);
-    if (rc != ZKR_OK) {
-        return;
-    }
-    struct zkt_actor reader;
-    zkt_actor_start(&reader, s->r, PATIENCE_MS, NULL);
-    rc = zkr_mutex_acquire(s->r, 0);
-    assert_true(rc == ZKR_OK || rc == ZKR_ENOMEM);
-    ZKT_MUST(zkr_mutex_release(s->w));
-    int theirs = zkt_actor_acquired(&reader);
-    assert_true(theirs == ZKR_OK || theirs == ZKR_ENOMEM);
-    if (rc == ZKR_OK) {
-        assert_true(zkr_mutex_is_held(s->r));
-        ZKT_MUST(zkr_mutex_release(s->r));
-    }
-    (void)zkt_actor_end(&reader);
-}
-
-/* Everything from open to close. */
-static void one_life(void)
-{
-    zkr_client *c = zkt_client_if_memory();
-    zkr_rwlock *l = NULL;
-    if (!c) {
-        return;
-    }
-    int rc = zkr_rwlock_create(&l, c, zkt_path(), NULL);
-    if (rc == ZKR_OK) {
-        const struct sides s = {l, zkr_rwlock_reader(l), zkr_rwlock_writer(l), c};
-        use_both(&s);
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(zkt_nodes(), 0);
-        end_sides(&s);
-    } else {
-        ZKT_RC(rc, ZKR_ENOMEM);
-    }
-    zkt_close(c);
-}
-
-/* Each allocation fails once, by search: an error or success, no leak, no orphan, no hold lost. */
-ZKT_CASE(any_failing_allocation_is_survived)
-{
-    zkt_each_allocation_fails(15, one_life);
 }

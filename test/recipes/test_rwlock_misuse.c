@@ -54,24 +54,6 @@ ZKT_CASE(a_side_is_not_destroyed_by_itself)
     ZKT_MUST(zkr_mutex_release(s.r));
 }
 
-/* While a side is held, by one way or the other, or waited for, the lock stays. */
-ZKT_CASE(a_lock_in_use_is_not_destroyed)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
-    struct zkt_actor actor;
-    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-    refused(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
-    ZKT_MUST(zkr_mutex_acquire(s.r, 0));
-    ZKT_MUST(zkr_mutex_release(s.w));
-    refused(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
-    zkt_actor_queue(&actor, c, s.w, NULL);
-    ZKT_MUST(zkr_mutex_release(s.r));
-    ZKT_MUST(zkt_actor_acquired(&actor));
-    refused(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
-    ZKT_MUST(zkt_actor_end(&actor));
-}
-
 static void *hold_and_end(void *arg)
 {
     const struct sides *s = arg;

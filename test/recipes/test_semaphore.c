@@ -135,23 +135,6 @@ ZKT_CASE(the_gate_is_respected_before_its_leases_are_there)
     end(told.t);
 }
 
-/* A semaphore of one excludes, and its tokens rise. */
-ZKT_CASE(one_permit_is_a_mutex)
-{
-    int64_t last = 0;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 1);
-    for (int i = 0; i < 5; i++) {
-        int64_t token = 0;
-        zkr_ticket *t = take(s, 1);
-        ZKT_MUST(zkr_ticket_fencing_token(t, &token));
-        assert_true(token > last);
-        last = token;
-        expect(try(s, 1), ZKR_ETIMEDOUT);
-        end(t);
-    }
-}
-
 /* A wait ends in time, and leaves nothing at the gate or inside. */
 ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
 {
@@ -218,64 +201,6 @@ ZKT_CASE(a_lost_permit_takes_the_others_with_it)
     expect(zkr_ticket_error(told.t), ZKR_ESESSION);
     ZKT_RC(zkr_ticket_release(told.t), ZKR_ESESSION);
     ZKT_MUST(zkr_ticket_destroy(told.t));
-}
-
-/* A session that ends takes holds, and those who wait queue again by themselves. */
-ZKT_CASE(a_session_that_ends_costs_holds_and_places)
-{
-    struct told held = {0}, inside = {0}, queued = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 2);
-    (void)ask_for(s, 2, &held);
-    ZKT_BECOMES(held.held, 1, PATIENCE_MS);
-    (void)queue_for(s, 2, &inside);
-    (void)queue_for(s, 1, &queued);
-    ZKT_BECOMES(leases(), 4, PATIENCE_MS);
-    zkt_expire(c);
-    ZKT_BECOMES(held.lost, 1, PATIENCE_MS);
-    ZKT_EVENTUALLY(inside.held + queued.held >= 1, PATIENCE_MS);
-    ZKT_MUST(zkr_ticket_release(inside.t));
-    ZKT_MUST(zkr_ticket_release(queued.t));
-    end(held.t);
-    ZKT_BECOMES(leases(), 0, PATIENCE_MS);
-    end(inside.t);
-    end(queued.t);
-}
-
-static void delete_first(const char *below_path)
-{
-    char path[256], node[512];
-    zkt_list list = {0};
-    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), below_path);
-    assert_int_equal(zkt_children(zkt_servers(), path, &list), ZKT_OK);
-    int first = 0;
-    for (int i = 1; i < list.count; i++) {
-        size_t at = strlen(list.name[i]) - 10, best = strlen(list.name[first]) - 10;
-        first = strcmp(list.name[i] + at, list.name[first] + best) < 0 ? i : first;
-    }
-    assert_true(list.count > 0);
-    (void)snprintf(node, sizeof(node), "%s/%s", path, list.name[first]);
-    zkt_list_free(&list);
-    assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
-}
-
-/* Who loses its place at the gate, or its leases while it waits inside, queues again. */
-ZKT_CASE(one_who_waits_gets_over_a_deleted_node)
-{
-    struct told inside = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 1);
-    zkr_ticket *held = take(s, 1);
-    (void)queue_for(s, 1, &inside);
-    ZKT_BECOMES(leases(), 2, PATIENCE_MS);
-    zkt_sleep_ms(SOON_MS); /* it watches its nodes by now */
-    delete_first("locks");
-    ZKT_EVENTUALLY(at_gate() == 1 && leases() == 2, PATIENCE_MS);
-    assert_int_equal(inside.held, 0);
-    end(held);
-    ZKT_BECOMES(inside.held, 1, PATIENCE_MS);
-    ZKT_EVENTUALLY(leases() == 1 && at_gate() == 0, PATIENCE_MS);
-    end(inside.t);
 }
 
 /* --- the maximum --- */

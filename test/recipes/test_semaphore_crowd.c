@@ -121,20 +121,6 @@ ZKT_CASE(never_more_than_the_maximum)
     assert_int_equal(atomic_load(&k.most), 3);
 }
 
-/* Two who want all of two at once are both served: each has none while it waits. */
-ZKT_CASE(all_of_two_are_had_in_turn)
-{
-    struct crowd k = {.max = 2, .largest = 2};
-    gather(&k);
-}
-
-/* Of many, one each: most of the time nobody waits. */
-ZKT_CASE(few_of_many_are_had)
-{
-    struct crowd k = {.max = 10, .largest = 1};
-    gather(&k);
-}
-
 /* While the maximum goes up and down, never above its highest. */
 ZKT_CASE(a_maximum_that_moves_is_kept)
 {

@@ -81,20 +81,6 @@ ZKT_CASE(what_no_request_has_room_for_is_refused)
     ZKT_MUST(zkr_ticket_destroy(t));
 }
 
-/* While a ticket exists the semaphore does, and the client. */
-ZKT_CASE(what_is_used_is_not_destroyed)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 1);
-    zkr_ticket *t = take(s, 1);
-    expect(zkr_semaphore_destroy(s), ZKR_EBUSY);
-    expect(zkr_client_close(c), ZKR_EBUSY);
-    expect(zkr_ticket_destroy(t), ZKR_EBUSY);
-    ZKT_MUST(zkr_ticket_release(t));
-    expect(zkr_semaphore_destroy(s), ZKR_EBUSY);
-    ZKT_MUST(zkr_ticket_destroy(t));
-}
-
 static zkr_semaphore *asked; /* by the callback */
 
 static void ask_in_callback(zkr_ticket *t, int state, struct told *told)
@@ -117,53 +103,4 @@ ZKT_CASE(nothing_blocks_a_callback)
     ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     assert_true(told.code);
     end(told.t);
-}
-
-/* One that has no memory fails, and may be had the next time. */
-static zkr_ticket *acquire(zkr_semaphore *s, int n)
-{
-    zkr_ticket *t = NULL;
-    int rc = zkr_semaphore_acquire(s, n, PATIENCE_MS, &t);
-    assert_true(rc == ZKR_OK || (rc == ZKR_ENOMEM && !t));
-    return t;
-}
-
-/* At each of the places where one waits: straight in, at the gate, and inside. */
-static void one_life(zkr_client *c)
-{
-    zkr_semaphore *s = NULL;
-    zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
-    o.max_from = count_path();
-    int rc = zkr_semaphore_create(&s, c, zkt_path(), 3, &o);
-    if (rc != ZKR_OK) {
-        ZKT_RC(rc, ZKR_ENOMEM);
-        return;
-    }
-    zkr_ticket *t = acquire(s, 2), *inside = NULL, *queued = NULL;
-    (void)zkr_semaphore_request(s, 2, PATIENCE_MS, NULL, NULL, &inside);
-    (void)zkr_semaphore_request(s, 3, PATIENCE_MS, NULL, NULL, &queued);
-    zkr_ticket *tickets[] = {t, inside, queued};
-    for (size_t i = 0; tickets[0] || tickets[1] || tickets[2]; i = (i + 1) % 3) {
-        /* One that has failed to enter at first may be behind the others. */
-        if (tickets[i] && zkr_ticket_wait(tickets[i], 10) != ZKR_ETIMEDOUT) {
-            int error = zkr_ticket_error(tickets[i]);
-            assert_true(error == ZKR_OK || error == ZKR_ENOMEM);
-            end(tickets[i]);
-            tickets[i] = NULL;
-        }
-    }
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_true(leases() <= 0 && at_gate() <= 0);
-    end_semaphore(s);
-}
-
-/* Each allocation fails once: an error or success, and nothing is left. */
-ZKT_CASE(each_allocation_may_fail)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    for (struct zkt_strikes f = {.least = 40}; zkt_next_strike(&f);) {
-        zkt_deny_allocation(f.n);
-        one_life(c);
-        f.struck = zkt_was_denied();
-    }
 }

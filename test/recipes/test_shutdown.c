@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is shut down: every wait ends, what is held stays until it is released. */
+/* A client that is shut down: questions to the servers end, leaders hear of it. Of holds: test_holds_shutdown.c. */
 #include <pthread.h>
 
 #include "latches.h"
@@ -8,79 +8,23 @@
 
 enum { PROMPT_MS = 10000, LONG_MS = 60000, NOT_YET = 1 };
 
-/* --- what there is on a client --- */
+/* --- calls that wait, and threads in them --- */
 
 struct stage {
     zkr_client *c;
     zkr_mutex *m;
     zkr_leader_latch *l;
     struct zkt_told told_of_latch;
-    zkr_ticket *t; /* NULL = none */
-    struct told told_of_ticket;
-    zkr_leader_selector *s;
-    atomic_int rounds, failed_with;  /* of the selector */
-    atomic_int waited, valid, go_on; /* in take_leadership() */
 };
-
-static void take_leadership(zkr_leadership *lead, void *ctx)
-{
-    struct stage *k = ctx;
-    k->rounds++;
-    int rc = zkr_leadership_wait(lead, ZKR_FOREVER);
-    k->valid =
-        zkr_leadership_valid_for_ms(lead) > 0 && zkr_leadership_fencing_token(lead) > 0;
-    k->waited = rc;
-    while (!k->go_on) {
-        zkt_sleep_ms(1);
-    }
-}
-
-static void on_selector_failed(zkr_leader_selector *s, int code, void *ctx)
-{
-    struct stage *k = ctx;
-    (void)s;
-    k->failed_with = code;
-}
 
 static void set_up(struct stage *k, const char *hosts, int64_t session_ms)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    zkr_leader_selector_options so = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
     o.session_timeout_ms = session_ms;
     o.connect_timeout_ms = LONG_MS;
-    so.auto_requeue = 1;
-    so.on_failed = on_selector_failed;
-    *k = (struct stage){.waited = NOT_YET};
     k->c = zkt_client_with(hosts, &o);
     k->m = zkt_mutex(k->c);
     k->l = zkt_telling_latch(k->c, "me", &k->told_of_latch, NULL);
-    ZKT_MUST(zkr_leader_selector_create(&k->s, k->c, zkt_path(), "me", take_leadership,
-                                        k, &so));
-}
-
-static void tear_down(struct stage *k)
-{
-    k->go_on = 1;
-    if (k->t) {
-        end(k->t);
-    }
-    ZKT_MUST(zkr_leader_selector_stop(k->s, PATIENCE_MS));
-    ZKT_MUST(zkr_leader_selector_destroy(k->s));
-    zkt_end_latch(k->l);
-    zkt_destroy(k->m);
-    zkt_close(k->c);
-}
-
-/* --- calls that wait, and threads in them --- */
-
-static int acquire(struct stage *k)
-{
-    return zkr_mutex_acquire(k->m, ZKR_FOREVER);
-}
-
-static int wait_for_ticket(struct stage *k)
-{
-    return zkr_ticket_wait(k->t, ZKR_FOREVER);
 }
 
 static int await_leadership(struct stage *k)
@@ -162,133 +106,46 @@ static void shut_down(struct stage *k)
     ZKT_MUST(zkr_client_shutdown(k->c));
 }
 
-static void expect_ticket_failed(struct stage *k)
-{
-    ZKT_BECOMES(k->told_of_ticket.failed, 1, PROMPT_MS);
-    assert_int_equal(zkr_ticket_state(k->t), ZKR_TICKET_FAILED);
-    expect(zkr_ticket_error(k->t), ZKR_ECLOSED);
-    assert_int_equal(k->told_of_ticket.held + k->told_of_ticket.wrong, 0);
-}
-
-static void expect_nothing_left(struct stage *k, int others)
-{
-    zkr_stats stats;
-    ZKT_BECOMES(zkt_nodes(), others, PATIENCE_MS);
-    ZKT_BECOMES(zkr_client_flush(k->c, 0), ZKR_OK, PATIENCE_MS);
-    ZKT_MUST(zkr_client_stats(k->c, &stats, sizeof(stats)));
-    assert_int_equal(stats.waiting + stats.held, 0);
-}
-
-/* What would wait does not begin to. */
-static void expect_refusals(struct stage *k)
-{
-    static const int64_t limits[] = {ZKR_FOREVER, 0, LONG_MS};
-    zkr_mutex *other = NULL;
-    for (int i = 0; i < 3; i++) {
-        expect(zkr_mutex_acquire(k->m, limits[i]), ZKR_ECLOSED);
-        zkr_ticket *t = request(k->m, limits[i], NULL);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
-        expect(zkr_ticket_error(t), ZKR_ECLOSED);
-        expect(zkr_ticket_wait(t, limits[i]), ZKR_ECLOSED);
-        end(t);
-        expect(zkr_client_wait_connected(k->c, limits[i]), ZKR_ECLOSED);
-    }
-    (void)zkr_leader_latch_start(k->l);
-    expect(await_leadership(k), ZKR_ECLOSED);
-    ZKT_RC(zkr_leader_latch_state(k->l), ZKR_ECLOSED);
-    expect(watch(k), ZKR_ECLOSED);
-    expect(read_contenders(k), ZKR_ECLOSED);
-    expect(read_leader(k), ZKR_ECLOSED);
-    expect(zkr_mutex_create(&other, k->c, zkt_path(), NULL), ZKR_ECLOSED);
-}
-
-/* --- waits --- */
-
-/* Behind another client: all ways to stand in a queue at once. */
-ZKT_CASE(waits_behind_another_end)
-{
-    enum { WAITERS = 4 };
-    struct waiter w[WAITERS];
-    struct stage k;
-    zkr_mutex *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(theirs, PATIENCE_MS));
-    set_up(&k, zkt_servers(), SESSION_MS);
-    k.t = request(k.m, ZKR_FOREVER, &k.told_of_ticket);
-    ZKT_MUST(zkr_leader_latch_start(k.l));
-    ZKT_MUST(zkr_leader_selector_start(k.s));
-    begin(&w[0], &k, acquire);
-    begin(&w[1], &k, wait_for_ticket);
-    begin(&w[2], &k, wait_for_ticket);
-    begin(&w[3], &k, await_leadership);
-    ZKT_BECOMES(zkt_nodes(), 5, PATIENCE_MS);
-    expect_waiting(w, WAITERS);
-    shut_down(&k);
-    expect_closed(w, WAITERS);
-    expect_ticket_failed(&k);
-    ZKT_BECOMES(k.told_of_latch.failures, 1, PROMPT_MS);
-    ZKT_RC(k.told_of_latch.code, ZKR_ECLOSED);
-    ZKT_BECOMES(k.failed_with, ZKR_ECLOSED, PROMPT_MS);
-    ZKT_RC(zkr_leader_selector_state(k.s), ZKR_ECLOSED);
-    expect_nothing_left(&k, 1);
-    expect_refusals(&k);
-    expect_nothing_left(&k, 1);
-    ZKT_MUST(zkr_mutex_release(theirs));
-    tear_down(&k);
-}
+/* --- questions --- */
 
 static void silence_answers(zkt_proxy *p)
 {
     zkt_proxy_freeze(p, ZKT_TO_CLIENT);
 }
 
-/* Servers that say nothing, and none at all. What was sent may have made nodes: they go as well. */
-static void end_without_servers(void (*fault)(zkt_proxy *p), bool connected)
+/* To servers that hear nothing, or are not heard, and to none at all; and none is asked any more. */
+ZKT_CASE(questions_end)
 {
-    enum { WAITERS = 8 };
-    struct waiter w[WAITERS];
-    struct stage k;
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    set_up(&k, zkt_proxy_host(p), 3 * SESSION_MS);
-    ZKT_MUST(zkr_mutex_acquire(k.m, PATIENCE_MS));
-    fault(p);
-    if (!connected) {
-        ZKT_BECOMES(zkr_client_state(k.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    static void (*const faults[])(zkt_proxy * p) = {zkt_proxy_blackhole,
+                                                    silence_answers, zkt_proxy_cut};
+    static int (*const calls[])(struct stage * k) = {
+        flush, read_contenders, read_leader, watch, await_connection};
+    enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        bool connected = faults[i] != zkt_proxy_cut;
+        int waits = connected ? CALLS - 1 : CALLS;
+        struct waiter w[CALLS];
+        struct stage k;
+        zkt_proxy *p = zkt_proxy_start(zkt_servers());
+        set_up(&k, zkt_proxy_host(p), 3 * SESSION_MS);
+        ZKT_MUST(zkr_mutex_acquire(k.m, PATIENCE_MS));
+        faults[i](p);
+        if (!connected) {
+            ZKT_BECOMES(zkr_client_state(k.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+        }
+        ZKT_MUST(zkr_mutex_release(k.m)); /* for the flush to wait for */
+        for (int n = 0; n < waits; n++) {
+            begin(&w[n], &k, calls[n]);
+        }
+        expect_waiting(w, waits);
+        shut_down(&k);
+        expect_closed(w, waits);
+        for (int n = 1; n < CALLS; n++) {
+            expect(calls[n](&k), ZKR_ECLOSED);
+        }
+        zkt_proxy_heal(p);
+        ZKT_BECOMES(zkr_client_flush(k.c, 0), ZKR_OK, PATIENCE_MS);
     }
-    ZKT_MUST(zkr_mutex_release(k.m));
-    k.t = request(k.m, ZKR_FOREVER, &k.told_of_ticket);
-    ZKT_MUST(zkr_leader_latch_start(k.l));
-    begin(&w[0], &k, acquire);
-    begin(&w[1], &k, wait_for_ticket);
-    begin(&w[2], &k, wait_for_ticket);
-    begin(&w[3], &k, await_leadership);
-    begin(&w[4], &k, flush);
-    begin(&w[5], &k, read_contenders);
-    begin(&w[6], &k, read_leader);
-    begin(&w[7], &k, connected ? watch : await_connection);
-    expect_waiting(w, WAITERS);
-    shut_down(&k);
-    expect_closed(w, WAITERS);
-    expect_ticket_failed(&k);
-    expect_refusals(&k);
-    zkt_proxy_heal(p);
-    expect_nothing_left(&k, 0);
-    tear_down(&k);
-    zkt_proxy_stop(p);
-}
-
-ZKT_CASE(waits_for_silent_servers_end)
-{
-    end_without_servers(zkt_proxy_blackhole, true);
-}
-
-ZKT_CASE(waits_for_lost_answers_end)
-{
-    end_without_servers(silence_answers, true);
-}
-
-ZKT_CASE(waits_for_a_connection_end)
-{
-    end_without_servers(zkt_proxy_cut, false);
 }
 
 /* With a queue that is as it was, so that nothing but the shutdown ends it. */
@@ -302,8 +159,9 @@ ZKT_CASE(a_watch_ends)
     expect_waiting(w, 2);
     shut_down(&k);
     expect_closed(w, 2);
-    tear_down(&k);
 }
+
+/* --- leaders --- */
 
 /* A lead that is in doubt is a hold: who awaits it is told, and it goes on when it is proved. */
 ZKT_CASE(an_await_in_doubt_ends)
@@ -330,27 +188,105 @@ ZKT_CASE(an_await_in_doubt_ends)
     zkt_proxy_heal(p);
     ZKT_BECOMES(k.told_of_latch.gains, 2, PATIENCE_MS);
     assert_int_equal(zkr_client_session_id(k.c), session);
-    tear_down(&k);
+}
+
+struct leader {
+    atomic_int rounds, failed_with, waited, valid, go_on;
+};
+
+static void take_leadership(zkr_leadership *lead, void *ctx)
+{
+    struct leader *k = ctx;
+    k->rounds++;
+    int rc = zkr_leadership_wait(lead, ZKR_FOREVER);
+    k->valid =
+        zkr_leadership_valid_for_ms(lead) > 0 && zkr_leadership_fencing_token(lead) > 0;
+    k->waited = rc;
+    while (!k->go_on) {
+        zkt_sleep_ms(1);
+    }
+}
+
+static void on_selector_failed(zkr_leader_selector *s, int code, void *ctx)
+{
+    struct leader *k = ctx;
+    (void)s;
+    k->failed_with = code;
 }
 
 /* The leader is told, leads on until it returns, and queues up no more. */
 ZKT_CASE(a_wait_of_a_leader_ends)
 {
-    struct stage k;
-    set_up(&k, zkt_servers(), SESSION_MS);
-    ZKT_MUST(zkr_leader_selector_start(k.s));
+    struct leader k = {.waited = NOT_YET};
+    zkr_leader_selector *s = NULL;
+    zkr_leader_selector_options o = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    o.auto_requeue = 1;
+    o.on_failed = on_selector_failed;
+    ZKT_MUST(
+        zkr_leader_selector_create(&s, c, zkt_path(), "me", take_leadership, &k, &o));
+    ZKT_MUST(zkr_leader_selector_start(s));
     ZKT_BECOMES(k.rounds, 1, PATIENCE_MS);
     zkt_sleep_ms(50);
     assert_int_equal(k.waited, NOT_YET);
-    shut_down(&k);
+    ZKT_MUST(zkr_client_shutdown(c));
     ZKT_EVENTUALLY(k.waited != NOT_YET, PROMPT_MS);
     ZKT_RC(k.waited, ZKR_ECLOSED);
     assert_int_equal(k.valid, 1);
-    assert_true(zkr_leader_selector_has_leadership(k.s));
+    assert_true(zkr_leader_selector_has_leadership(s));
     assert_int_equal(zkt_nodes(), 1);
     k.go_on = 1;
     ZKT_BECOMES(k.failed_with, ZKR_ECLOSED, PROMPT_MS);
     assert_int_equal(k.rounds, 1);
-    expect_nothing_left(&k, 0);
-    tear_down(&k);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_selector_stop(s, PATIENCE_MS));
+    ZKT_MUST(zkr_leader_selector_destroy(s));
+}
+
+/* A lease that was lost is lost: no new claim is made for it. */
+ZKT_CASE(a_latch_that_loses_comes_not_back)
+{
+    struct zkt_told told;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = zkt_telling_latch(c, "me", &told, NULL);
+    zkt_lead(l);
+    ZKT_BECOMES(told.gains, 1, PATIENCE_MS);
+    ZKT_MUST(zkr_client_shutdown(c));
+    zkt_expire(c);
+    ZKT_EVENTUALLY(told.losses == 1 && told.failures == 1, PATIENCE_MS);
+    ZKT_RC(told.code, ZKR_ECLOSED);
+    assert_int_equal(told.bad, 0);
+    expect(zkr_leader_latch_await(l, ZKR_FOREVER), ZKR_ECLOSED);
+}
+
+/* --- from a callback --- */
+
+static zkr_client *client_of_callback;
+
+static void shut_down_inside(zkr_ticket *t, int state, struct told *told)
+{
+    zkr_client *c = client_of_callback;
+    (void)t;
+    told->code = state == ZKR_TICKET_HELD ? zkr_client_shutdown(c) : ZKR_ESTATE;
+}
+
+/* By the holder's own callback: it holds on, and who waits hears of it. */
+ZKT_CASE(a_callback_shuts_down)
+{
+    struct told told = {0}, next = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    told.then = shut_down_inside;
+    client_of_callback = c;
+    told.code = 1;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkr_ticket *t = queue(m, &told), *behind = queue(m, &next);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_BECOMES(next.failed, 1, PATIENCE_MS);
+    ZKT_MUST(told.code);
+    expect(zkr_ticket_error(behind), ZKR_ECLOSED);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_true(told.held == 1 && told.lost + told.failed + told.wrong == 0);
+    end(t);
+    end(behind);
 }

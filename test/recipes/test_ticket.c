@@ -10,37 +10,6 @@
 
 /* --- as a lock --- */
 
-/* A free lock becomes a hold, which is told once, has a token and a node, and leaves nothing. */
-ZKT_CASE(a_free_lock_becomes_a_hold)
-{
-    struct told told = {0};
-    char node[256];
-    int64_t token = 0;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    zkr_ticket *t = request(m, 5000, &told);
-    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-    ZKT_MUST(zkr_ticket_wait(t, 0));
-    ZKT_MUST(zkr_ticket_error(t));
-    assert_true(zkr_ticket_valid_for_ms(t) > 0);
-    ZKT_MUST(zkr_ticket_fencing_token(t, &token));
-    assert_true(token > 0);
-    ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
-    assert_memory_equal(node, zkt_path(), strlen(zkt_path()));
-    assert_false(zkr_mutex_is_held(m));
-    assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(zkr_ticket_release(t));
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_RELEASED);
-    assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
-    expect(zkr_ticket_fencing_token(t, &token), ZKR_ESTATE);
-    expect(zkr_ticket_node(t, node, sizeof(node)), ZKR_ESTATE);
-    ZKT_MUST(zkr_client_flush(c, 5000));
-    assert_int_equal(zkt_nodes(), 0);
-    ZKT_MUST(zkr_ticket_destroy(t));
-    assert_true(told.held == 1 && told.failed + told.lost + told.wrong == 0);
-}
-
 /* Tickets and threads of one object are served in the order in which they queued. */
 ZKT_CASE(tickets_and_threads_are_served_in_order)
 {
@@ -140,60 +109,6 @@ ZKT_CASE(many_tickets_take_turns_without_threads)
     }
 }
 
-/* --- time-outs --- */
-
-/* One that waits behind another fails at its time-out, tells so once, and leaves the queue. */
-ZKT_CASE(a_ticket_fails_at_its_time_out)
-{
-    static const int64_t limits[] = {0, 1, 300};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c),
-              *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(theirs, 5000));
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        struct told told = {0};
-        int64_t before = zkt_now_ms();
-        zkr_ticket *t = request(m, limits[i], &told);
-        ZKT_BECOMES(told.failed, 1, PATIENCE_MS);
-        assert_in_range(zkt_now_ms() - before, limits[i], limits[i] + SOON_MS);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
-        assert_true(ZKT_TIMED_OUT(zkr_ticket_error(t)));
-        assert_int_equal(zkr_ticket_wait(t, ZKR_FOREVER), zkr_ticket_error(t));
-        assert_true(limits[i] == 1 || zkr_ticket_error(t) == ZKR_ETIMEDOUT);
-        ZKT_MUST(zkr_client_flush(c, 5000));
-        assert_int_equal(zkt_nodes(), 1);
-        end(t);
-        assert_true(told.failed == 1 && told.held + told.lost + told.wrong == 0);
-    }
-    ZKT_MUST(zkr_mutex_release(theirs));
-}
-
-/* With no answer from any server it says so, by the time-out as well. */
-ZKT_CASE(a_ticket_without_an_answer_says_so)
-{
-    struct told told = {0}, tried = {0};
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    zkt_proxy_blackhole(p);
-    int64_t before = zkt_now_ms();
-    zkr_ticket *t = request(m, 400, &told);
-    ZKT_BECOMES(told.failed, 1, PATIENCE_MS);
-    assert_in_range(zkt_now_ms() - before, 400, 400 + SOON_MS);
-    expect(zkr_ticket_error(t), ZKR_ENOANSWER);
-    end(t);
-    zkt_proxy_heal(p);
-    zkt_proxy_cut(p);
-    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
-    t = request(m, 0, &tried);
-    ZKT_BECOMES(tried.failed, 1, PATIENCE_MS);
-    expect(zkr_ticket_error(t), ZKR_ENOANSWER);
-    end(t);
-    zkt_proxy_heal(p);
-    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-}
-
 /* --- loss --- */
 
 /* A hold whose node is deleted, or whose session ends, is lost: told once, and said by all. */
@@ -228,23 +143,6 @@ ZKT_CASE(a_lost_hold_is_told_once)
     zkr_ticket *again = request(m, 5000, NULL);
     ZKT_MUST(zkr_ticket_wait(again, PATIENCE_MS));
     end(again);
-}
-
-/* A session that ends while it waits costs the place and nothing else. */
-ZKT_CASE(a_waiting_ticket_outlives_its_session)
-{
-    struct told told = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c),
-              *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(theirs, 5000));
-    (void)queue(m, &told);
-    zkt_expire(c);
-    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    assert_int_equal(told.held + told.failed + told.lost, 0);
-    ZKT_MUST(zkr_mutex_release(theirs));
-    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
-    end(told.t);
 }
 
 /* --- the place in the queue --- */

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of holds, one after the other, and the table of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hold_impl.h"
+
+enum { PATIENCE_MS = 30000, PATHS = 3 };
+
+/* --- by a thread --- */
+
+static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    struct zkt_tales *tales = ctx;
+    (void)m;
+    tales->reason = (int)lost->reason;
+    tales->losses++;
+}
+
+static int make_mutex_at(struct zkt_hold *h, const char *path)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = h->tales;
+    int rc = zkr_mutex_create(&h->m, h->c, path, &o);
+    h->object = h->m;
+    return rc;
+}
+
+static int make_mutex(struct zkt_hold *h)
+{
+    return make_mutex_at(h, h->path);
+}
+
+static int unmake_mutex(struct zkt_hold *h)
+{
+    return zkr_mutex_destroy(h->object);
+}
+
+static int make_rwlock(struct zkt_hold *h, bool share)
+{
+    zkr_rwlock *l = NULL;
+    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+    o.on_lost = on_lost;
+    o.on_lost_ctx = h->tales;
+    o.share_readers = share;
+    int rc = zkr_rwlock_create(&l, h->c, h->path, &o);
+    h->object = l;
+    return rc;
+}
+
+static int make_reader(struct zkt_hold *h)
+{
+    int rc = make_rwlock(h, false);
+    h->m = rc == ZKR_OK ? zkr_rwlock_reader(h->object) : NULL;
+    return rc;
+}
+
+static int make_shared(struct zkt_hold *h)
+{
+    int rc = make_rwlock(h, true);
+    h->m = rc == ZKR_OK ? zkr_rwlock_reader(h->object) : NULL;
+    return rc;
+}
+
+static int make_writer(struct zkt_hold *h)
+{
+    int rc = make_rwlock(h, false);
+    h->m = rc == ZKR_OK ? zkr_rwlock_writer(h->object) : NULL;
+    return rc;
+}
+
+static int unmake_rwlock(struct zkt_hold *h)
+{
+    return zkr_rwlock_destroy(h->object);
+}
+
+static int acquire_mutex(struct zkt_hold *h, int64_t timeout_ms)
+{
+    return zkr_mutex_acquire(h->m, timeout_ms);
+}
+
+/* To write, to read as well, and no more to write. Lost meanwhile, the reader's release says so. */
+static int downgrade(struct zkt_hold *h, int64_t timeout_ms)
+{
+    zkr_mutex *w = zkr_rwlock_writer(h->object);
+    int rc = zkr_mutex_acquire(w, timeout_ms);
+    if (rc == ZKR_OK) {
+        rc = zkr_mutex_acquire(h->m, 0);
+        (void)zkr_mutex_release(w);
+    }
+    return rc;
+}
+
+static int release_mutex(struct zkt_hold *h)
+{
+    return zkr_mutex_release(h->m);
+}
+
+static void cancel_mutex(struct zkt_hold *h)
+{
+    (void)zkr_mutex_cancel(h->m);
+}
+
+static void cancel_downgrade(struct zkt_hold *h)
+{
+    (void)zkr_mutex_cancel(zkr_rwlock_writer(h->object));
+}
+
+static int64_t mutex_valid_for_ms(struct zkt_hold *h)
+{
+    return zkr_mutex_valid_for_ms(h->m);
+}
+
+static bool mutex_is_sure(struct zkt_hold *h)
+{
+    return zkr_mutex_is_held(h->m);
+}
+
+static int mutex_token(struct zkt_hold *h, int64_t *token)
+{
+    return zkr_mutex_fencing_token(h->m, token);
+}
+
+static int mutex_node(struct zkt_hold *h, char *buf, size_t size)
+{
+    return zkr_mutex_node(h->m, buf, size);
+}
+
+#define BY_THREAD                                                                      \
+    .release = release_mutex, .valid_for_ms = mutex_valid_for_ms,                      \
+    .is_sure = mutex_is_sure, .token = mutex_token, .node = mutex_node
+
+/* --- by a ticket --- */
+
+static void on_ticket(zkr_ticket *t, int state, void *ctx)
+{
+    struct zkt_tales *tales = ctx;
+    zkr_lost lost = {0};
+    tales->gains += state == ZKR_TICKET_HELD;
+    tales->failed += state == ZKR_TICKET_FAILED;
+    if (state == ZKR_TICKET_LOST) {
+        tales->wrong += tales->losses >= tales->gains;
+        /* Who has released it meanwhile has been told of the loss. */
+        if (zkr_ticket_lost(t, &lost, sizeof(lost)) == ZKR_OK) {
+            tales->reason = (int)lost.reason;
+        }
+        tales->losses++;
+    }
+}
+
+static int request_mutex(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket_fn fn)
+{
+    zkr_ticket *t = NULL;
+    int rc = zkr_mutex_request(h->m, timeout_ms, fn, h->tales, &t);
+    h->t = t;
+    return rc;
+}
+
+static int request_permits(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket_fn fn)
+{
+    zkr_ticket *t = NULL;
+    int rc =
+        zkr_semaphore_request(h->object, h->kind->nodes, timeout_ms, fn, h->tales, &t);
+    h->t = t;
+    return rc;
+}
+
+static int request_multi(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket_fn fn)
+{
+    zkr_ticket *t = NULL;
+    int rc = zkr_multi_lock_request(h->object, timeout_ms, fn, h->tales, &t);
+    h->t = t;
+    return rc;
+}
+
+static int release_ticket(struct zkt_hold *h)
+{
+    zkr_ticket *t = atomic_exchange(&h->t, NULL);
+    int rc = zkr_ticket_release(t);
+    ZKT_MUST(zkr_ticket_destroy(t));
+    return rc;
+}
+
+static int acquire_ticket(struct zkt_hold *h, int64_t timeout_ms)
+{
+    int rc = h->kind->request(h, timeout_ms, on_ticket);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (h->canceled) {
+        (void)zkr_ticket_release(h->t);
+    }
+    rc = zkr_ticket_wait(h->t, ZKR_FOREVER);
+    if (rc != ZKR_OK) {
+        (void)release_ticket(h);
+    }
+    return rc;
+}
+
+/* One that is not there yet is released by who has asked for it. */
+static void cancel_ticket(struct zkt_hold *h)
+{
+    zkr_ticket *t = h->t;
+    if (t) {
+        (void)zkr_ticket_release(t);
+    }
+}
+
+static int64_t ticket_valid_for_ms(struct zkt_hold *h)
+{
+    return h->t ? zkr_ticket_valid_for_ms(h->t) : 0;
+}
+
+static bool ticket_is_sure(struct zkt_hold *h)
+{
+    return h->t && zkr_ticket_state(h->t) == ZKR_TICKET_HELD;
+}
+
+static int ticket_token(struct zkt_hold *h, int64_t *token)
+{
+    return h->t ? zkr_ticket_fencing_token(h->t, token) : ZKR_ENOTOWNER;
+}
+
+static int ticket_node(struct zkt_hold *h, char *buf, size_t size)
+{
+    return h->t ? zkr_ticket_node(h->t, buf, size) : ZKR_ENOTOWNER;
+}
+
+static int make_semaphore(struct zkt_hold *h)
+{
+    zkr_semaphore *s = NULL;
+    int max = h->kind->nodes == 1 ? 1 : 3;
+    int rc = zkr_semaphore_create(&s, h->c, h->path, max, NULL);
+    h->object = s;
+    return rc;
+}
+
+static int unmake_semaphore(struct zkt_hold *h)
+{
+    return zkr_semaphore_destroy(h->object);
+}
+
+static int make_multi(struct zkt_hold *h)
+{
+    char text[PATHS][256];
+    const char *paths[PATHS];
+    zkr_multi_lock *l = NULL;
+    for (int i = 0; i < PATHS; i++) {
+        (void)snprintf(text[i], sizeof(text[i]), "%s/%d", h->path, i);
+        paths[i] = text[i];
+    }
+    int rc = zkr_multi_lock_create(&l, h->c, paths, PATHS, NULL);
+    h->object = l;
+    return rc;
+}
+
+static int unmake_multi(struct zkt_hold *h)
+{
+    return zkr_multi_lock_destroy(h->object);
+}
+
+static int make_part(struct zkt_hold *h)
+{
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/1", h->path);
+    return make_mutex_at(h, path);
+}
+
+#define BY_TICKET                                                                      \
+    .acquire = acquire_ticket, .release = release_ticket, .cancel = cancel_ticket,     \
+    .valid_for_ms = ticket_valid_for_ms, .is_sure = ticket_is_sure,                    \
+    .token = ticket_token, .node = ticket_node
+
+/* --- leaders --- */
+
+static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    struct zkt_tales *tales = ctx;
+    (void)l;
+    tales->wrong += token < tales->token;
+    tales->token = token;
+    tales->gains++;
+}
+
+static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    struct zkt_tales *tales = ctx;
+    (void)l;
+    tales->wrong += lost->fencing_token != tales->token || lost->node[0] != '/';
+    tales->reason = (int)lost->reason;
+    tales->losses++;
+}
+
+static int make_latch(struct zkt_hold *h)
+{
+    zkr_leader_latch *l = NULL;
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = on_gain;
+    o.on_loss = on_loss;
+    o.ctx = h->tales;
+    int rc = zkr_leader_latch_create(&l, h->c, h->path, "x", &o);
+    h->object = l;
+    return rc;
+}
+
+static int unmake_latch(struct zkt_hold *h)
+{
+    return zkr_leader_latch_destroy(h->object);
+}
+
+static int release_latch(struct zkt_hold *h)
+{
+    return zkr_leader_latch_stop(h->object, ZKR_LATCH_SILENT);
+}
+
+static int lead_by_latch(struct zkt_hold *h, int64_t timeout_ms)
+{
+    int rc = zkr_leader_latch_start(h->object);
+    rc = rc == ZKR_OK ? zkr_leader_latch_await(h->object, timeout_ms) : rc;
+    if (rc != ZKR_OK) {
+        (void)release_latch(h);
+    }
+    return h->canceled && rc == ZKR_ESTATE ? ZKR_ECANCELED : rc;
+}
+
+static void cancel_latch(struct zkt_hold *h)
+{
+    (void)release_latch(h);
+}
+
+static int64_t latch_valid_for_ms(struct zkt_hold *h)
+{
+    return zkr_leader_latch_valid_for_ms(h->object);
+}
+
+static bool latch_is_sure(struct zkt_hold *h)
+{
+    return zkr_leader_latch_has_leadership(h->object);
+}
+
+static int latch_token(struct zkt_hold *h, int64_t *token)
+{
+    return zkr_leader_latch_fencing_token(h->object, token);
+}
+
+static int latch_node(struct zkt_hold *h, char *buf, size_t size)
+{
+    return zkr_leader_latch_node(h->object, buf, size);
+}
+
+static void take_leadership(zkr_leadership *lead, void *ctx)
+{
+    struct zkt_tales *tales = ctx;
+    int64_t token = zkr_leadership_fencing_token(lead);
+    tales->wrong += token < tales->token;
+    tales->token = token;
+    (void)zkr_leadership_node(lead, tales->node, sizeof(tales->node));
+    tales->gains++;
+    tales->losses += zkr_leadership_wait(lead, ZKR_FOREVER) == ZKR_ESESSION;
+}
+
+static int make_selector(struct zkt_hold *h)
+{
+    zkr_leader_selector *s = NULL;
+    zkr_leader_selector_options o = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
+    o.auto_requeue = 1;
+    int rc = zkr_leader_selector_create(&s, h->c, h->path, "x", take_leadership,
+                                        h->tales, &o);
+    h->object = s;
+    return rc;
+}
+
+static int unmake_selector(struct zkt_hold *h)
+{
+    return zkr_leader_selector_destroy(h->object);
+}
+
+static int release_selector(struct zkt_hold *h)
+{
+    return zkr_leader_selector_stop(h->object, PATIENCE_MS);
+}
+
+static int lead_by_selector(struct zkt_hold *h, int64_t timeout_ms)
+{
+    int gains = h->tales->gains;
+    int rc = zkr_leader_selector_start(h->object);
+    int64_t end = zkt_now_ms() + timeout_ms;
+    while (rc == ZKR_OK && h->tales->gains == gains) {
+        int state = zkr_leader_selector_state(h->object);
+        bool late = timeout_ms != ZKR_FOREVER && zkt_now_ms() >= end;
+        rc = h->canceled ? ZKR_ECANCELED
+             : state < 0 ? state
+             : late      ? ZKR_ETIMEDOUT
+                         : rc;
+        zkt_sleep_ms(1);
+    }
+    if (rc != ZKR_OK) {
+        (void)release_selector(h);
+    }
+    return rc;
+}
+
+/* Who waits looks for that. */
+static void cancel_selector(struct zkt_hold *h)
+{
+    (void)h;
+}
+
+static int64_t selector_valid_for_ms(struct zkt_hold *h)
+{
+    return zkr_leader_selector_has_leadership(h->object) ? 1 : 0;
+}
+
+static bool selector_is_sure(struct zkt_hold *h)
+{
+    return zkr_leader_selector_has_leadership(h->object);
+}
+
+static int selector_token(struct zkt_hold *h, int64_t *token)
+{
+    *token = h->tales->token;
+    return selector_is_sure(h) ? ZKR_OK : ZKR_ENOTOWNER;
+}
+
+static int selector_node(struct zkt_hold *h, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "%s", h->tales->node);
+    return ZKR_OK;
+}
+
+const struct zkt_kind zkt_kinds[ZKT_KINDS + 1] = {
+    [ZKT_MUTEX] = {"mutex",
+                   ZKT_MUTEX,
+                   1,
+                   {""},
+                   make_mutex,
+                   unmake_mutex,
+                   acquire_mutex,
+                   .cancel = cancel_mutex,
+                   BY_THREAD},
+    [ZKT_TICKET] = {"ticket",
+                    ZKT_TICKET,
+                    1,
+                    {""},
+                    make_mutex,
+                    unmake_mutex,
+                    .request = request_mutex,
+                    BY_TICKET},
+    [ZKT_READER] = {"reader",
+                    ZKT_WRITER,
+                    1,
+                    {""},
+                    make_reader,
+                    unmake_rwlock,
+                    acquire_mutex,
+                    .cancel = cancel_mutex,
+                    BY_THREAD},
+    [ZKT_WRITER] = {"writer",
+                    ZKT_WRITER,
+                    1,
+                    {""},
+                    make_writer,
+                    unmake_rwlock,
+                    acquire_mutex,
+                    .cancel = cancel_mutex,
+                    BY_THREAD},
+    [ZKT_DOWNGRADED] = {"downgraded",
+                        ZKT_WRITER,
+                        1,
+                        {""},
+                        make_reader,
+                        unmake_rwlock,
+                        downgrade,
+                        .cancel = cancel_downgrade,
+                        BY_THREAD},
+    [ZKT_SHARED] = {"shared",
+                    ZKT_WRITER,
+                    1,
+                    {""},
+                    make_shared,
+                    unmake_rwlock,
+                    acquire_mutex,
+                    .cancel = cancel_mutex,
+                    BY_THREAD},
+    [ZKT_PERMIT] = {"permit",
+                    ZKT_PERMIT,
+                    1,
+                    {"/locks", "/leases"},
+                    make_semaphore,
+                    unmake_semaphore,
+                    .request = request_permits,
+                    BY_TICKET},
+    [ZKT_PERMITS] = {"permits",
+                     ZKT_PERMITS,
+                     2,
+                     {"/locks", "/leases"},
+                     make_semaphore,
+                     unmake_semaphore,
+                     .request = request_permits,
+                     BY_TICKET},
+    [ZKT_MULTI] = {"multi",
+                   ZKT_PART,
+                   PATHS,
+                   {"/2", "/1", "/0"},
+                   make_multi,
+                   unmake_multi,
+                   .request = request_multi,
+                   BY_TICKET},
+    [ZKT_LATCH] = {"latch",
+                   ZKT_LATCH,
+                   1,
+                   {""},
+                   make_latch,
+                   unmake_latch,
+                   lead_by_latch,
+                   release_latch,
+                   cancel_latch,
+                   latch_valid_for_ms,
+                   latch_is_sure,
+                   latch_token,
+                   latch_node,
+                   NULL},
+    [ZKT_SELECTOR] = {"selector",
+                      ZKT_SELECTOR,
+                      1,
+                      {""},
+                      make_selector,
+                      unmake_selector,
+                      lead_by_selector,
+                      release_selector,
+                      cancel_selector,
+                      selector_valid_for_ms,
+                      selector_is_sure,
+                      selector_token,
+                      selector_node,
+                      NULL},
+    [ZKT_PART] = {"part",
+                  ZKT_PART,
+                  1,
+                  {"/1"},
+                  make_part,
+                  unmake_mutex,
+                  acquire_mutex,
+                  .cancel = cancel_mutex,
+                  BY_THREAD},
+};

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many threads and processes: never two that hold, of whichever kind that holds alone; and who dies stops nobody. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "hold.h"
+
+enum { SESSION_MS = 10000, SHORT_MS = 1000, PATIENCE_MS = 60000 };
+enum { PROCESSES = 3, THREADS = 3, ROUNDS = 20 };
+
+/* Shared by all processes: what an observer of the lock sees. */
+struct crowd {
+    atomic_int inside, violations, served;
+    _Atomic int64_t last_token;
+};
+
+static void visit(struct crowd *k, struct zkt_hold *h)
+{
+    int64_t token = 0;
+    int bad = atomic_fetch_add(&k->inside, 1) != 0;
+    bad += zkt_hold_token(h, &token) != ZKR_OK;
+    bad += token <= atomic_exchange(&k->last_token, token); /* the order of grants */
+    bad += !zkt_hold_is_sure(h);
+    bad += atomic_fetch_sub(&k->inside, 1) != 1;
+    atomic_fetch_add(&k->violations, bad);
+    atomic_fetch_add(&k->served, 1);
+}
+
+struct visitor {
+    struct crowd *k;
+    struct zkt_hold *h;
+    pthread_t thread;
+};
+
+static void *visit_often(void *arg)
+{
+    struct visitor *v = arg;
+    for (int i = 0; i < ROUNDS; i++) {
+        int rc = zkt_hold_acquire(v->h, PATIENCE_MS);
+        if (rc == ZKR_OK) {
+            visit(v->k, v->h);
+            rc = zkt_hold_release(v->h);
+        }
+        atomic_fetch_add(&v->k->violations, rc != ZKR_OK);
+    }
+    return NULL;
+}
+
+static int one_process(void *arg)
+{
+    struct visitor v[THREADS];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    for (int i = 0; i < THREADS; i++) {
+        v[i] = (struct visitor){arg, i ? zkt_hold_beside(v[0].h) : zkt_hold(c), 0};
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&v[i].thread, NULL, visit_often, &v[i]), 0);
+    }
+    for (int i = THREADS - 1; i >= 0; i--) {
+        (void)pthread_join(v[i].thread, NULL);
+    }
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    for (int i = THREADS - 1; i >= 0; i--) {
+        zkt_hold_end(v[i].h);
+    }
+    zkt_close(c);
+    return 0;
+}
+
+/* Threads of several processes exclude each other, and all are served. Readers do not: rwlock_model. */
+ZKT_HOLD_CASE(a_crowd_takes_turns, ZKT_READERS)
+{
+    struct crowd *k = zkt_shared(sizeof(*k));
+    pid_t pids[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+        pids[i] = zkt_fork(one_process, k);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        assert_int_equal(zkt_join(pids[i], PATIENCE_MS), 0);
+    }
+    assert_int_equal(atomic_load(&k->violations), 0);
+    assert_int_equal(atomic_load(&k->served), PROCESSES * THREADS * ROUNDS);
+    zkt_shared_free(k, sizeof(*k));
+}
+
+/* --- processes that die --- */
+
+static void *take_for_ever(void *arg)
+{
+    struct visitor *v = arg;
+    while (zkt_hold_acquire(v->h, PATIENCE_MS) == ZKR_OK) {
+        atomic_fetch_add(&v->k->served, 1);
+        atomic_fetch_add(&v->k->violations, zkt_hold_release(v->h) != ZKR_OK);
+    }
+    return NULL;
+}
+
+/* With a shared crowd for each kind. */
+static int take_until_killed(void *arg)
+{
+    struct crowd *k = arg;
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
+    static struct visitor v[ZKT_KINDS];
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        v[kind] = (struct visitor){&k[kind], zkt_hold_of(c, (enum zkt_kinds)kind), 0};
+    }
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        (void)pthread_create(&v[kind].thread, NULL, take_for_ever, &v[kind]);
+    }
+    (void)pthread_join(v[0].thread, NULL);
+    return 1;
+}
+
+/* Killed at random moments: the others go on, with holds of every kind, and in the end nothing is left. */
+ZKT_CASE(killed_processes_do_not_stop_the_others)
+{
+    enum { VICTIMS = 4, LEAST = 5 };
+    struct crowd *k = zkt_shared(ZKT_KINDS * sizeof(*k));
+    pid_t pids[VICTIMS];
+    for (int i = 0; i < VICTIMS; i++) {
+        pids[i] = zkt_fork(take_until_killed, k);
+    }
+    for (int i = 0; i < VICTIMS; i++) {
+        for (int kind = 0; kind < ZKT_KINDS; kind++) {
+            int seen = atomic_load(&k[kind].served);
+            ZKT_EVENTUALLY(atomic_load(&k[kind].served) > seen + LEAST, PATIENCE_MS);
+            assert_int_equal(atomic_load(&k[kind].violations), 0);
+        }
+        (void)kill(pids[i], SIGKILL);
+        (void)zkt_join(pids[i], PATIENCE_MS);
+    }
+    ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
+    zkt_shared_free(k, ZKT_KINDS * sizeof(*k));
+}

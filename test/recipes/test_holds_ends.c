@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How every kind of hold ends, what is refused, and errors that stay. */
+#include <stdio.h>
+
+#include "hold.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
+
+/* --- in use --- */
+
+/* While it is held or waited for, the object stays, and the client. */
+ZKT_HOLD_CASE(what_is_used_is_not_destroyed, ZKT_NONE)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct zkt_hold *h = zkt_hold(c), *other = zkt_hold_in_the_way(c);
+    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+    ZKT_RC(zkt_hold_destroy(h), ZKR_EBUSY);
+    ZKT_RC(zkr_client_close(c), ZKR_EBUSY);
+    ZKT_MUST(zkt_hold_release(h));
+    ZKT_MUST(zkt_hold_acquire(other, PATIENCE_MS));
+    zkt_hold_queue(h);
+    ZKT_RC(zkt_hold_destroy(h), ZKR_EBUSY);
+    zkt_hold_cancel(h);
+    ZKT_RC(zkt_hold_wait(h), ZKR_ECANCELED);
+    ZKT_MUST(zkt_hold_release(other));
+    ZKT_MUST(zkt_hold_destroy(h));
+    ZKT_RC(zkr_client_close(c), ZKR_EBUSY);
+    ZKT_MUST(zkt_hold_destroy(other));
+}
+
+/* A thread that ends while it holds releases by that. The others have no thread. */
+ZKT_HOLD_CASE(a_thread_that_ends_releases, ~ZKT_BY_THREAD)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct zkt_hold *next = zkt_hold_in_the_way(c);
+    for (int i = 0; i < 3; i++) {
+        struct zkt_hold *h = zkt_hold(c);
+        ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+        zkt_hold_end_thread(h);
+        ZKT_MUST(zkt_hold_destroy(h));
+        ZKT_MUST(zkt_hold_acquire(next, PATIENCE_MS));
+        ZKT_MUST(zkt_hold_release(next));
+    }
+}
+
+/* --- from where it may not be called --- */
+
+struct asked {
+    struct zkt_hold *h;
+    atomic_int rc, told;
+};
+
+static void ask_in_callback(zkr_ticket *t, int state, void *ctx)
+{
+    struct asked *a = ctx;
+    (void)t;
+    (void)state;
+    a->rc = zkt_hold_acquire_here(a->h, 1000);
+    a->told = 1;
+}
+
+/* A callback must not wait. A selector waits in a thread of its own. */
+ZKT_HOLD_CASE(nothing_blocks_a_callback, ZKT_BIT(ZKT_SELECTOR))
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct asked a = {.h = zkt_hold(c)};
+    char beside[256];
+    (void)snprintf(beside, sizeof(beside), "%s/beside", zkt_path());
+    zkr_mutex *m = zkt_mutex_at(c, beside, NULL);
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_request(m, PATIENCE_MS, ask_in_callback, &a, &t));
+    ZKT_BECOMES(a.told, 1, PATIENCE_MS);
+    ZKT_RC(a.rc, ZKR_ESTATE);
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+}
+
+/* A forked child can do nothing, and the parent's hold stays. */
+static int use_in_child(void *arg)
+{
+    struct zkt_hold *h = arg;
+    return zkt_hold_is_refused(h) ? 0 : 1;
+}
+
+ZKT_HOLD_CASE(a_forked_child_can_do_nothing, ZKT_NONE)
+{
+    struct zkt_hold *h = zkt_hold(zkt_client(zkt_servers(), SESSION_MS));
+    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+    assert_int_equal(zkt_join(zkt_fork(use_in_child, h), PATIENCE_MS), 0);
+    assert_true(zkt_hold_is_sure(h));
+    assert_int_equal(zkt_hold_nodes(), zkt_hold_nodes_of_one());
+    ZKT_MUST(zkt_hold_release(h));
+}
+
+/* --- errors that stay --- */
+
+/* A chroot that is missing is said at once. */
+ZKT_HOLD_CASE(a_missing_chroot_is_said, ZKT_NONE)
+{
+    char servers[128];
+    (void)snprintf(servers, sizeof(servers), "%s/no/such/chroot", zkt_servers());
+    struct zkt_hold *h = zkt_hold(zkt_client(servers, SESSION_MS));
+    ZKT_RC(zkt_hold_acquire(h, PATIENCE_MS), ZKR_ENONODE);
+}
+
+/* A path that refuses us is an error, not a silent retry; and once it is open, all is well. */
+ZKT_HOLD_CASE(a_forbidden_path_is_said, ZKT_NONE)
+{
+    const zkt_node node = {.path = zkt_path(), .perms = ZKT_READ | ZKT_DELETE};
+    zkt_raw *raw = zkt_raw_open(zkt_servers(), SESSION_MS);
+    assert_int_equal(zkt_create_path(zkt_servers(), "/t"), 0);
+    assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), 0);
+    zkt_raw_close(raw);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    for (int i = 0; i < 2; i++) {
+        ZKT_RC(zkt_hold_acquire(h, PATIENCE_MS), ZKR_EAUTH);
+        zkt_door_focus(c);
+        zkt_sleep_ms(50);
+        assert_int_equal(zkt_door_total(), 0);
+    }
+    assert_int_equal(zkt_delete(zkt_servers(), zkt_path()), 0);
+    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+}
+
+/* Refused credentials end every wait, one that has begun before the refusal and one that begins later. */
+ZKT_HOLD_CASE(refused_credentials_are_said, ZKT_NONE)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    o.auth_scheme = "no-such-scheme";
+    o.auth_cert = "x";
+    o.auth_cert_len = 1;
+    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+    struct zkt_hold *h = zkt_hold(c);
+    ZKT_RC(zkt_hold_acquire(h, ZKR_FOREVER), ZKR_EAUTH);
+    ZKT_RC(zkr_client_wait_connected(c, PATIENCE_MS), ZKR_EAUTH);
+    ZKT_RC(zkt_hold_acquire(h, PATIENCE_MS), ZKR_EAUTH);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_AUTH_FAILED);
+    zkt_hold_end(h);
+    zkt_close(c);
+}

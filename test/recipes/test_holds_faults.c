@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A fault at every request of a cycle, found by search over the request's number: whatever happens, every kind of hold
+ * is had, works afterwards, and no node stays.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "hold.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
+
+/* Who asks: nobody is in the way; one who holds; or that one, and another who waits for it. */
+enum crowd { ALONE, BEHIND_ONE, BEHIND_TWO, CROWDS };
+
+struct others {
+    zkr_client *c;
+    struct zkt_hold *holds, *waits;
+};
+
+static void stand_in_the_way(struct others *o, enum crowd crowd)
+{
+    if (crowd != ALONE) {
+        ZKT_MUST(zkt_hold_acquire(o->holds, PATIENCE_MS));
+    }
+    if (crowd == BEHIND_TWO) {
+        zkt_hold_queue(o->waits);
+    }
+}
+
+/* The two behind may have changed places, when the one ahead lost its node. */
+static void get_out_of_the_way(struct others *o, enum crowd crowd, struct zkt_hold *h)
+{
+    if (crowd != ALONE) {
+        (void)zkt_hold_release(o->holds);
+    }
+    if (crowd == BEHIND_TWO) {
+        ZKT_EVENTUALLY(!zkt_hold_waits(o->waits) || !zkt_hold_waits(h), PATIENCE_MS);
+        bool second = zkt_hold_waits(o->waits);
+        if (second) {
+            ZKT_MUST(zkt_hold_wait(h));
+            (void)zkt_hold_release(h);
+        }
+        ZKT_MUST(zkt_hold_wait(o->waits));
+        (void)zkt_hold_release(o->waits);
+        if (second) {
+            zkt_hold_ask(h, PATIENCE_MS);
+        }
+    }
+}
+
+static void take_and_give_back(struct zkt_hold *h)
+{
+    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+    ZKT_MUST(zkt_hold_release(h));
+}
+
+/* --- the connection --- */
+
+typedef void (*arm_fn)(zkt_proxy *p, int n);
+
+/* From missing parents, or from a wait, to the confirmed delete. */
+static bool cycle_through(arm_fn arm, int n, struct others *o, enum crowd crowd)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    if (crowd == ALONE) {
+        (void)zkt_delete_children(zkt_servers(), zkt_path());
+    }
+    stand_in_the_way(o, crowd);
+    arm(p, n);
+    zkt_hold_queue(h);
+    if (crowd != ALONE) {
+        ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED &&
+                           zkt_all_answered(c),
+                       PATIENCE_MS);
+    }
+    get_out_of_the_way(o, crowd, h);
+    ZKT_MUST(zkt_hold_wait(h));
+    ZKT_BECOMES(zkt_hold_nodes(), zkt_hold_nodes_of_one(), PATIENCE_MS);
+    assert_true(zkt_hold_is_sure(h));
+    ZKT_MUST(zkt_hold_release(h));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(o->c, PATIENCE_MS));
+    assert_int_equal(zkt_hold_nodes(), 0);
+    bool struck = zkt_proxy_triggered(p) > 0;
+    take_and_give_back(h);
+    zkt_hold_end(h);
+    zkt_close(c);
+    zkt_proxy_stop(p);
+    return struck;
+}
+
+static struct others others_of(zkr_client *c)
+{
+    return (struct others){c, zkt_hold_in_the_way(c), zkt_hold_in_the_way(c)};
+}
+
+static void search_connection(arm_fn arm)
+{
+    struct others o = others_of(zkt_client(zkt_servers(), SESSION_MS));
+    for (enum crowd crowd = ALONE; crowd < CROWDS; crowd++) {
+        for (struct zkt_strikes s = {.least = 3}; zkt_next_strike(&s);) {
+            s.struck = cycle_through(arm, s.n, &o, crowd);
+        }
+    }
+}
+
+/* The connection is cut before the n-th request of a cycle leaves us. */
+ZKT_HOLD_CASE(a_cut_before_any_request_is_survived, ZKT_NONE)
+{
+    search_connection(zkt_proxy_cut_before_request);
+}
+
+/* It is cut when the server has got the n-th request: executed, not answered. */
+ZKT_HOLD_CASE(a_cut_after_any_request_is_survived, ZKT_NONE)
+{
+    search_connection(zkt_proxy_cut_after_request);
+}
+
+/* The n-th reply is lost, that of the create and of the delete among them. */
+ZKT_HOLD_CASE(any_lost_reply_is_survived, ZKT_NONE)
+{
+    search_connection(zkt_proxy_drop_reply);
+}
+
+/* --- at the server --- */
+
+static int effects; /* of faults at the server */
+
+static void delete_last(void *unused)
+{
+    (void)unused;
+    effects += zkt_hold_delete_last();
+}
+
+static void delete_parents(void *unused)
+{
+    (void)unused;
+    zkt_hold_delete_parents();
+    effects++;
+}
+
+static void expire(void *unused)
+{
+    zkt_expire_noted(unused);
+    effects++;
+}
+
+/* It is granted, and may be lost by now. */
+static void let_go(struct zkt_hold *h)
+{
+    ZKT_MUST(zkt_hold_wait(h));
+    int rc = zkt_hold_release(h);
+    assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);
+}
+
+static bool cycle_at_the_door(void (*fault)(void *ctx), int n, enum crowd crowd)
+{
+    struct others o = others_of(zkt_client(zkt_servers(), SESSION_MS));
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    stand_in_the_way(&o, crowd);
+    zkt_note_session(c);
+    zkt_door_focus(c);
+    zkt_door_before(n, fault, NULL);
+    zkt_hold_queue(h);
+    if (crowd != ALONE) {
+        ZKT_EVENTUALLY(zkt_door_fired() || zkt_all_answered(c), PATIENCE_MS);
+    }
+    get_out_of_the_way(&o, crowd, h);
+    let_go(h);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    bool struck = zkt_door_fired();
+    if (struck && fault == expire) {
+        zkt_await_next_session(c);
+    }
+    zkt_door_focus(NULL);
+    ZKT_MUST(zkr_client_flush(o.c, PATIENCE_MS));
+    ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
+    take_and_give_back(h);
+    zkt_hold_end(h);
+    zkt_close(c);
+    zkt_hold_end(o.waits);
+    zkt_hold_end(o.holds);
+    zkt_close(o.c);
+    (void)zkt_delete_children(zkt_servers(), zkt_path()); /* the next one makes them */
+    return struck;
+}
+
+static void search_door(void (*fault)(void *ctx))
+{
+    effects = 0;
+    for (enum crowd crowd = ALONE; crowd < CROWDS; crowd++) {
+        for (struct zkt_strikes s = {.least = 3}; zkt_next_strike(&s);) {
+            s.struck = cycle_at_the_door(fault, s.n, crowd);
+        }
+    }
+    assert_true(effects > 0);
+}
+
+/* The session ends as the n-th request is sent: the wait goes on in the next one. */
+ZKT_HOLD_CASE(an_expiry_at_any_request_is_survived, ZKT_NONE)
+{
+    search_door(expire);
+}
+
+/* The last node of the queue is deleted by hand: one that holds may lose it, one that waits goes on. */
+ZKT_HOLD_CASE(a_node_may_vanish_at_any_request, ZKT_NONE)
+{
+    search_door(delete_last);
+}
+
+/* The directories of the nodes are deleted by hand, when they are empty. */
+ZKT_HOLD_CASE(parents_may_vanish_at_any_request, ZKT_NONE)
+{
+    search_door(delete_parents);
+}
+
+/* --- the caller --- */
+
+struct canceler {
+    struct zkt_hold *h;
+    sem_t now;
+    pthread_t thread;
+};
+
+static void *cancel_when_told(void *arg)
+{
+    struct canceler *k = arg;
+    while (sem_wait(&k->now) != 0) {
+    }
+    zkt_hold_cancel(k->h);
+    return NULL;
+}
+
+static void post(void *ctx)
+{
+    sem_post(&((struct canceler *)ctx)->now);
+}
+
+/* Cancel at any request of a wait: no node stays, and the object is usable. */
+ZKT_HOLD_CASE(a_cancel_at_any_request_leaves_nothing, ZKT_NONE)
+{
+    enum { REQUESTS = 4 };
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct zkt_hold *other = zkt_hold_in_the_way(c), *h = zkt_hold(c);
+    ZKT_MUST(zkt_hold_acquire(other, PATIENCE_MS));
+    int nodes = zkt_hold_nodes();
+    for (int n = 1; n <= REQUESTS; n++) {
+        struct canceler k = {.h = h};
+        sem_init(&k.now, 0, 0);
+        assert_int_equal(pthread_create(&k.thread, NULL, cancel_when_told, &k), 0);
+        zkt_door_focus(c);
+        zkt_door_before(n, post, &k);
+        int rc = zkt_hold_acquire(h, n == REQUESTS ? 200 : PATIENCE_MS);
+        assert_true(rc == ZKR_ECANCELED || (n == REQUESTS && ZKT_TIMED_OUT(rc)));
+        sem_post(&k.now);
+        pthread_join(k.thread, NULL);
+        sem_destroy(&k.now);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        assert_int_equal(zkt_hold_nodes(), nodes);
+    }
+}
+
+/* A time-out at any moment of a wait leaves nothing. */
+ZKT_HOLD_CASE(a_time_out_at_any_moment_leaves_nothing, ZKT_NONE)
+{
+    enum { LONGEST_MS = 40, STEP_MS = 3 };
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *slow = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    struct zkt_hold *h = zkt_hold(slow);
+    struct zkt_hold *other = zkt_hold_in_the_way(zkt_client(zkt_servers(), SESSION_MS));
+    ZKT_MUST(zkt_hold_acquire(other, PATIENCE_MS));
+    int nodes = zkt_hold_nodes();
+    zkt_proxy_delay(p, ZKT_TO_SERVER, 5);
+    zkt_proxy_delay(p, ZKT_TO_CLIENT, 5);
+    for (int ms = 1; ms <= LONGEST_MS; ms += STEP_MS) {
+        int rc = zkt_hold_acquire(h, ms);
+        assert_true(ZKT_TIMED_OUT(rc));
+    }
+    ZKT_MUST(zkr_client_flush(slow, PATIENCE_MS));
+    assert_int_equal(zkt_hold_nodes(), nodes);
+}
+
+/* Closed with claims still being removed: the end of the session takes the nodes along, long before its time-out would. */
+ZKT_HOLD_CASE(a_close_takes_all_nodes_along, ZKT_NONE)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    for (int i = 0; i < 5; i++) {
+        zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+        struct zkt_hold *h = zkt_hold(c);
+        zkt_proxy_delay(p, ZKT_TO_SERVER, 2 * i);
+        zkt_proxy_delay(p, ZKT_TO_CLIENT, 2 * i);
+        (void)zkt_hold_acquire(h, (int64_t)i * 4);
+        zkt_hold_end(h);
+        zkt_close(c);
+        ZKT_BECOMES(zkt_hold_nodes(), 0, SESSION_MS / 2);
+        zkt_proxy_heal(p);
+    }
+}

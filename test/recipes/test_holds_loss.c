@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of every kind of hold, and of who waits for it, when a session, a node, a line or a server is lost. */
+#include <signal.h>
+#include <string.h>
+
+#include "actor.h"
+#include "hold.h"
+
+enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
+
+/* Told once, and said by all; then it can be had again, long before any time-out. Leaders come again by themselves. */
+static void expect_lost(struct zkt_hold *h, int gains, int64_t first_token)
+{
+    int64_t token = 0;
+    ZKT_BECOMES(zkt_hold_losses(h), 1, PATIENCE_MS);
+    if (zkt_is(ZKT_LEADERS)) {
+        ZKT_BECOMES(zkt_hold_gains(h), gains + 1, PATIENCE_MS);
+        ZKT_EVENTUALLY(zkt_hold_is_sure(h), PATIENCE_MS);
+    } else {
+        assert_false(zkt_hold_is_sure(h));
+        assert_int_equal(zkt_hold_valid_for_ms(h), 0);
+        ZKT_RC(zkt_hold_token(h, &token), ZKR_ESESSION);
+        ZKT_RC(zkt_hold_release(h), ZKR_ESESSION);
+        ZKT_MUST(zkt_hold_acquire(h, LONG_MS / 4));
+    }
+    ZKT_MUST(zkt_hold_token(h, &token));
+    assert_true(token > first_token);
+    ZKT_MUST(zkt_hold_release(h));
+    ZKT_MUST(zkr_client_flush(zkt_hold_client(h), PATIENCE_MS));
+    assert_int_equal(zkt_hold_nodes(), 0);
+    assert_int_equal(zkt_hold_losses(h), 1);
+}
+
+/* The server deletes the node first, and that event may still reach us. A selector is told no reason. */
+static bool is_reason(const struct zkt_hold *h, int reason)
+{
+    return zkt_hold_reason(h) == reason || zkt_is(ZKT_BIT(ZKT_SELECTOR)) ||
+           (reason == ZKR_LOST_SESSION && zkt_hold_reason(h) == ZKR_LOST_NODE);
+}
+
+static int hold(struct zkt_hold *h, int64_t *token)
+{
+    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+    ZKT_MUST(zkt_hold_token(h, token));
+    if (zkt_is(ZKT_LEADERS)) {
+        ZKT_BECOMES(zkt_hold_gains(h), 1, PATIENCE_MS);
+    }
+    return zkt_hold_gains(h);
+}
+
+/* The session expires. */
+ZKT_HOLD_CASE(an_expired_session_is_a_loss, ZKT_NONE)
+{
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    int64_t token;
+    int gains = hold(h, &token);
+    zkt_expire(c);
+    ZKT_BECOMES(zkt_hold_losses(h), 1, PATIENCE_MS);
+    assert_true(is_reason(h, ZKR_LOST_SESSION));
+    expect_lost(h, gains, token);
+}
+
+/* Somebody deletes a node of it: told at once, by its watch, long before any time-out. */
+ZKT_HOLD_CASE(a_deleted_node_is_a_loss, ZKT_NONE)
+{
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    int64_t token;
+    int gains = hold(h, &token);
+    ZKT_EVENTUALLY(zkt_watches() >= zkt_hold_nodes_of_one() && zkt_all_answered(c),
+                   PATIENCE_MS);
+    int64_t before = zkt_now_ms();
+    assert_true(zkt_hold_delete_last());
+    ZKT_BECOMES(zkt_hold_losses(h), 1, PATIENCE_MS);
+    assert_in_range(zkt_now_ms() - before, 0, LONG_MS / 4);
+    assert_true(is_reason(h, ZKR_LOST_NODE));
+    expect_lost(h, gains, token);
+}
+
+/* One that waits is not told of the end of its session, nor of its node: it queues again, within a second. */
+ZKT_HOLD_CASE(who_waits_gets_over_a_loss, ZKT_NONE)
+{
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    struct zkt_hold *other = zkt_hold_in_the_way(zkt_client(zkt_servers(), LONG_MS));
+    ZKT_MUST(zkt_hold_acquire(other, PATIENCE_MS));
+    zkt_hold_queue(h);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    int nodes = zkt_hold_nodes();
+    assert_true(zkt_hold_delete_last());
+    ZKT_BECOMES(zkt_hold_nodes(), nodes, 1500);
+    zkt_expire(c);
+    ZKT_BECOMES(zkt_hold_nodes(), nodes, PATIENCE_MS);
+    assert_true(zkt_hold_waits(h));
+    ZKT_MUST(zkt_hold_release(other));
+    ZKT_MUST(zkt_hold_wait(h));
+    assert_int_equal(zkt_hold_losses(h), 0);
+}
+
+/* Cut and healed within the session, a hold goes on by the same node, and who waits behind keeps its place. */
+ZKT_HOLD_CASE(a_cut_within_the_session_changes_nothing, ZKT_READERS)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_MS);
+    struct zkt_hold *h = zkt_hold(c), *behind = zkt_hold_beside(h);
+    char before[256], after[256];
+    int64_t token, same;
+    (void)hold(h, &token);
+    ZKT_MUST(zkt_hold_node(h, before, sizeof(before)));
+    zkt_hold_queue(behind);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    int nodes = zkt_hold_nodes();
+    for (int i = 0; i < 3; i++) {
+        zkt_proxy_drop_connections(p);
+        ZKT_BECOMES(zkt_reconnects(c), i + 1, PATIENCE_MS);
+        assert_true(zkt_hold_is_sure(h) && zkt_hold_waits(behind));
+        assert_int_equal(zkt_hold_nodes(), nodes);
+    }
+    ZKT_MUST(zkt_hold_node(h, after, sizeof(after)));
+    assert_string_equal(before, after);
+    ZKT_MUST(zkt_hold_token(h, &same));
+    assert_int_equal(same, token);
+    ZKT_MUST(zkt_hold_release(h));
+    ZKT_MUST(zkt_hold_wait(behind));
+    assert_int_equal(zkt_hold_losses(h), 0);
+}
+
+/* --- what takes its time: all kinds at once --- */
+
+static void hold_each(zkr_client *c, struct zkt_hold *h[ZKT_KINDS])
+{
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        h[kind] = zkt_hold_of(c, (enum zkt_kinds)kind);
+        ZKT_MUST(zkt_hold_acquire(h[kind], PATIENCE_MS));
+    }
+}
+
+static int sure_of(struct zkt_hold *h[ZKT_KINDS])
+{
+    int sure = 0;
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        sure += zkt_hold_is_sure(h[kind]);
+    }
+    return sure;
+}
+
+static bool leads(int kind)
+{
+    return (ZKT_BIT(kind) & ZKT_LEADERS) != 0;
+}
+
+static void release_each(struct zkt_hold *h[ZKT_KINDS], int wanted)
+{
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        ZKT_RC(zkt_hold_release(h[kind]), leads(kind) ? ZKR_OK : wanted);
+    }
+}
+
+/* Healthy holds stay sure for as long as they are held, past the end of a lease that nobody keeps. */
+ZKT_CASE(a_healthy_lease_never_runs_out)
+{
+    enum { HEALTHY_MS = 6000 }; /* a server may stand still for half of it */
+    struct zkt_hold *h[ZKT_KINDS];
+    hold_each(zkt_client(zkt_servers(), HEALTHY_MS), h);
+    for (int64_t end = zkt_now_ms() + HEALTHY_MS * 3 / 2; zkt_now_ms() < end;) {
+        assert_int_equal(sure_of(h), ZKT_KINDS);
+        zkt_sleep_ms(5);
+    }
+    release_each(h, ZKR_OK);
+}
+
+/* Cut off: no hold is sure any more, and all are told, before the server deletes a node. Later all can be had again. */
+ZKT_CASE(the_lease_ends_before_the_node_does)
+{
+    struct zkt_hold *h[ZKT_KINDS];
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    hold_each(c, h);
+    /* A session's first bound is its own end: wait for one of the probes. */
+    ZKT_EVENTUALLY(zkr_client_valid_for_ms(c) < SESSION_MS * 3 / 4, PATIENCE_MS);
+    assert_int_equal(sure_of(h), ZKT_KINDS);
+    zkt_proxy_blackhole(p);
+    ZKT_EVENTUALLY(zkr_client_valid_for_ms(c) <= 0, PATIENCE_MS);
+    assert_int_equal(sure_of(h), 0);
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        ZKT_BECOMES(zkt_hold_losses(h[kind]), 1, PATIENCE_MS);
+        assert_int_equal(zkt_hold_valid_for_ms(h[kind]), 0);
+    }
+    assert_int_equal(zkt_hold_nodes(), zkt_hold_nodes_of_each());
+    ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
+    zkt_proxy_heal(p);
+    release_each(h, ZKR_ESESSION);
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        ZKT_MUST(zkt_hold_acquire(h[kind], PATIENCE_MS));
+        assert_int_equal(zkt_hold_losses(h[kind]), 1);
+    }
+}
+
+/* With probes off nothing is claimed, and nothing is taken away before the session's end. */
+ZKT_CASE(without_probes_validity_is_unknown)
+{
+    zkr_client_options options = ZKR_CLIENT_OPTIONS_INIT;
+    options.session_timeout_ms = 1000;
+    options.lease_probe_ms = -1;
+    zkr_client *c = zkt_client_with(zkt_servers(), &options);
+    struct zkt_hold *h[ZKT_KINDS];
+    hold_each(c, h);
+    zkt_sleep_ms(1500);
+    for (int kind = 0; kind < ZKT_SELECTOR;
+         kind++) { /* which does not tell it outside */
+        assert_int_equal(zkt_hold_valid_for_ms(h[kind]), ZKR_UNKNOWN);
+    }
+    assert_int_equal(sure_of(h), ZKT_KINDS);
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    assert_int_equal(stats.probes, 0);
+    release_each(h, ZKR_OK);
+}
+
+struct stopped {
+    pid_t pid;
+    atomic_int holds; /* all of them */
+    atomic_int over;  /* its session, while it is stopped: the next call is the first */
+    atomic_int sure;  /* ... said so, of each kind; -1: not yet */
+};
+
+static int hold_and_watch(void *arg)
+{
+    struct stopped *k = arg;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct zkt_hold *h[ZKT_KINDS];
+    hold_each(c, h);
+    atomic_store(&k->holds, 1);
+    while (!atomic_load(&k->over)) {
+    }
+    int sure = 0;
+    for (int kind = 0; kind < ZKT_LATCH; kind++) { /* leaders may have come again */
+        sure += zkt_hold_is_sure(h[kind]);
+    }
+    atomic_store(&k->sure, sure);
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        ZKT_RC(zkt_hold_release(h[kind]), leads(kind) ? ZKR_OK : ZKR_ESESSION);
+        zkt_hold_end(h[kind]);
+    }
+    zkt_close(c);
+    return 0;
+}
+
+/* A process that is stopped past its session knows it with its first call, whichever it is. */
+ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
+{
+    struct stopped *k = zkt_shared(sizeof(*k));
+    atomic_store(&k->sure, -1);
+    k->pid = zkt_fork(hold_and_watch, k);
+    ZKT_EVENTUALLY(atomic_load(&k->holds), PATIENCE_MS);
+    (void)kill(k->pid, SIGSTOP);
+    struct zkt_hold *h[ZKT_KINDS];
+    hold_each(zkt_client(zkt_servers(), LONG_MS), h); /* when the session is over */
+    atomic_store(&k->over, 1);
+    (void)kill(k->pid, SIGCONT);
+    ZKT_EVENTUALLY(atomic_load(&k->sure) >= 0, PATIENCE_MS);
+    assert_int_equal(atomic_load(&k->sure), 0);
+    assert_int_equal(zkt_join(k->pid, PATIENCE_MS), 0);
+    release_each(h, ZKR_OK);
+    zkt_shared_free(k, sizeof(*k));
+}
+
+/* A server that comes back empty: who waits, and who holds next, goes on by itself. */
+ZKT_CASE(an_empty_server_is_gone_on_with)
+{
+    zkt_server *s = zkt_server_start(NULL);
+    zkr_client *c = zkt_client(zkt_server_host(s), 1000);
+    struct zkt_hold *h[ZKT_KINDS], *behind[ZKT_KINDS];
+    hold_each(c, h);
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        behind[kind] = zkt_hold_of(c, (enum zkt_kinds)kind);
+        zkt_hold_ask(behind[kind], ZKR_FOREVER);
+    }
+    assert_int_equal(zkt_create(zkt_server_host(s), "/forgotten", "", 0), ZKT_OK);
+    zkt_server_restart(s, true);
+    assert_false(zkt_exists(zkt_server_host(s), "/forgotten"));
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        ZKT_BECOMES(zkt_hold_losses(h[kind]), 1, PATIENCE_MS);
+    }
+    release_each(h, ZKR_ESESSION);
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        ZKT_MUST(zkt_hold_wait(behind[kind]));
+    }
+}
