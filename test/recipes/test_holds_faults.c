@@ -28,6 +28,14 @@ static void stand_in_the_way(struct others *o, enum crowd crowd)
     }
 }
 
+/* It is granted, and may be lost by now. */
+static void let_go(struct zkt_hold *h)
+{
+    int rc = zkt_hold_wait(h);
+    rc = rc == ZKR_OK ? zkt_hold_release(h) : rc;
+    assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);
+}
+
 /* The two behind may have changed places, when the one ahead lost its node. */
 static void get_out_of_the_way(struct others *o, enum crowd crowd, struct zkt_hold *h)
 {
@@ -38,11 +46,9 @@ static void get_out_of_the_way(struct others *o, enum crowd crowd, struct zkt_ho
         ZKT_EVENTUALLY(!zkt_hold_waits(o->waits) || !zkt_hold_waits(h), PATIENCE_MS);
         bool second = zkt_hold_waits(o->waits);
         if (second) {
-            ZKT_MUST(zkt_hold_wait(h));
-            (void)zkt_hold_release(h);
+            let_go(h);
         }
-        ZKT_MUST(zkt_hold_wait(o->waits));
-        (void)zkt_hold_release(o->waits);
+        let_go(o->waits);
         if (second) {
             zkt_hold_ask(h, PATIENCE_MS);
         }
@@ -146,14 +152,6 @@ static void expire(void *unused)
 {
     zkt_expire_noted(unused);
     effects++;
-}
-
-/* It is granted, and may be lost by now. */
-static void let_go(struct zkt_hold *h)
-{
-    ZKT_MUST(zkt_hold_wait(h));
-    int rc = zkt_hold_release(h);
-    assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);
 }
 
 static bool cycle_at_the_door(void (*fault)(void *ctx), int n, enum crowd crowd)

@@ -268,19 +268,28 @@ bool zkt_hold_waits(struct zkt_hold *h)
     return waits;
 }
 
-static int in_line(const struct zkt_kind *kind)
+/* The highest number of those who stand in line; others may still be on their way out of it. -1 = nobody is there. */
+static long newest_in_line(const struct zkt_hold *h)
 {
     char path[256];
-    (void)snprintf(path, sizeof(path), "%s%s", zkt_path(), kind->parents[0]);
-    int count = zkt_children_count(zkt_servers(), path);
-    return count > 0 ? count : 0;
+    zkt_list list = {0};
+    long newest = -1;
+    (void)snprintf(path, sizeof(path), "%s%s", h->path, h->kind->parents[0]);
+    (void)zkt_children(zkt_servers(), path, &list);
+    for (int i = 0; i < list.count; i++) {
+        size_t length = strlen(list.name[i]);
+        long number = length > 10 ? strtol(list.name[i] + length - 10, NULL, 10) : -1;
+        newest = number > newest ? number : newest;
+    }
+    zkt_list_free(&list);
+    return newest;
 }
 
 void zkt_hold_queue(struct zkt_hold *h)
 {
-    int before = in_line(h->kind);
+    long before = newest_in_line(h);
     zkt_hold_ask(h, ZKR_FOREVER);
-    ZKT_EVENTUALLY(in_line(h->kind) > before || !zkt_hold_waits(h), PATIENCE_MS);
+    ZKT_EVENTUALLY(newest_in_line(h) > before || !zkt_hold_waits(h), PATIENCE_MS);
 }
 
 void zkt_hold_cancel(struct zkt_hold *h)
