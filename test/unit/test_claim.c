@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a claim does, by example, where the promises of claim_walk.h do not say it. A row says what happens, and behind each ">" what must follow: the phase and the
- * actions, in the words of claim_state.h.
+ * What a claim does, by example, where the promises of claim_walk.h do not say it. A row says what happens, and behind
+ * each ">" what must follow: the phase and the actions, in the words of claim_state.h.
  *
  *     "CREATING: created > LISTING; listed found first > HELD quiet notify"
  *

@@ -65,12 +65,6 @@ static int child_hangs(void *arg)
     return 0;
 }
 
-static int child_adds(void *arg)
-{
-    atomic_fetch_add((atomic_int *)arg, 1);
-    return 0;
-}
-
 /* A forked function hands back its status, an abort, or is killed at the deadline. */
 static void forked_function_reports_how_it_ended(void **state)
 {
@@ -86,48 +80,6 @@ static void forked_function_reports_how_it_ended(void **state)
     assert_true(zkt_now_ms() - start >= 50);
     assert_int_equal(kill(pid, 0), -1);
     assert_int_equal(zkt_child_count(), 0);
-}
-
-/* Shared memory and pipes reach across a fork. */
-static void processes_share_memory_and_bytes(void **state)
-{
-    (void)state;
-    int fd[2];
-    atomic_int *count = zkt_shared(sizeof *count);
-    assert_int_equal(zkt_join(zkt_fork(child_adds, count), 5000), 0);
-    assert_int_equal(atomic_load(count), 1);
-    zkt_shared_free(count, sizeof *count);
-
-    zkt_pipe(fd);
-    assert_int_equal(zkt_get_byte(fd[0], 10), -1);
-    zkt_put_byte(fd[1], 200);
-    assert_int_equal(zkt_get_byte(fd[0], 1000), 200);
-    (void)close(fd[1]);
-    fd[1] = -1;
-    assert_int_equal(zkt_get_byte(fd[0], 1000), -2);
-    zkt_pipe_close(fd);
-}
-
-static bool third_time(void *ctx)
-{
-    return ++*(int *)ctx >= 3;
-}
-
-static bool never(void *ctx)
-{
-    (void)ctx;
-    return false;
-}
-
-/* Waiting ends with the condition, or at the deadline. */
-static void waiting_ends_with_the_condition_or_the_deadline(void **state)
-{
-    (void)state;
-    int calls = 0;
-    assert_true(zkt_wait_until(third_time, &calls, 5000));
-    assert_int_equal(calls, 3);
-    assert_false(zkt_wait_until(never, NULL, 20));
-    ZKT_BECOMES(++calls, 10, 5000);
 }
 
 static int child_waits_in_vain(void *arg)
@@ -146,89 +98,7 @@ static void eventually_fails_at_its_deadline(void **state)
                      128 + SIGABRT);
 }
 
-/* A connection string is taken apart. */
-static void hosts_are_taken_apart(void **state)
-{
-    (void)state;
-    char host[32];
-    assert_true(zkt_host_at("a:1,b:22/c", 0, host, sizeof host));
-    assert_string_equal(host, "a:1");
-    assert_true(zkt_host_at("a:1,b:22/c", 1, host, sizeof host));
-    assert_string_equal(host, "b:22");
-    assert_false(zkt_host_at("a:1,b:22/c", 2, host, sizeof host));
-    assert_string_equal(zkt_chroot("a:1,b:22/c"), "/c");
-    assert_string_equal(zkt_chroot("a:1,b:22"), "");
-}
-
 /* ---- raw and four-letter words ----------------------------------------------------- */
-
-/* Every raw request does what its name says. */
-static void raw_requests_work(void **state)
-{
-    (void)state;
-    const char *hosts = zkt_servers();
-    const char *path = zkt_unique_path("raw");
-    char text[64];
-    char made[128];
-    zkt_stat st;
-    zkt_list list;
-    size_t size = sizeof text;
-
-    assert_int_equal(zkt_children_count(hosts, path), 0);
-    assert_int_equal(zkt_create_path(hosts, path), ZKT_OK);
-    assert_int_equal(zkt_create(hosts, path, "", 0), ZKT_NODEEXISTS);
-    assert_int_equal(zkt_set(hosts, path, "hello"), ZKT_OK);
-    assert_int_equal(zkt_get(hosts, path, text, sizeof text, &st), ZKT_OK);
-    assert_string_equal(text, "hello");
-    assert_int_equal(st.version, 1);
-    assert_int_equal(st.data_length, 5);
-
-    zkt_raw *s = open_session(hosts);
-    const zkt_node node = {.path = child(path, "n-"),
-                           .data = "x",
-                           .data_len = 1,
-                           .flags = ZKT_EPHEMERAL | ZKT_SEQUENCE};
-    assert_int_equal(zkt_raw_create(s, &node, made, sizeof made), ZKT_OK);
-    assert_string_equal(made, child(path, "n-0000000000"));
-    assert_int_equal(zkt_raw_exists(s, made, false, &st), ZKT_OK);
-    assert_true(st.ephemeral_owner == zkt_raw_id(s));
-    assert_true(st.czxid > 0 && st.pzxid == st.czxid);
-    assert_int_equal(zkt_raw_get(s, made, text, &size, NULL), ZKT_OK);
-    assert_int_equal(size, 1);
-    assert_int_equal(make(s, child(path, "c"), ZKT_CONTAINER), ZKT_OK);
-    assert_int_equal(zkt_raw_children(s, path, false, &list), ZKT_OK);
-    assert_int_equal(list.count, 2);
-    zkt_list_free(&list);
-    assert_int_equal(zkt_raw_delete(s, path), ZKT_NOTEMPTY);
-    assert_int_equal(zkt_raw_delete(s, child(path, "none")), ZKT_NONODE);
-    assert_int_equal(zkt_raw_ping(s), ZKT_OK);
-    assert_int_equal(zkt_raw_close(s), ZKT_OK);
-
-    assert_false(zkt_exists(hosts, made));
-    assert_int_equal(zkt_create(hosts, child(path, "c/d"), "", 0), ZKT_OK);
-    assert_int_equal(zkt_delete_children(hosts, path), ZKT_OK);
-    assert_int_equal(zkt_delete(hosts, path), ZKT_OK);
-}
-
-/* Access rights and credentials are passed on. */
-static void raw_rights_are_kept(void **state)
-{
-    (void)state;
-    const char *path = zkt_unique_path("rights");
-    assert_int_equal(zkt_create_path(zkt_servers(), path), ZKT_OK);
-    zkt_raw *s = open_session(zkt_servers());
-    zkt_raw *other = open_session(zkt_servers());
-    const zkt_node node = {.path = child(path, "mine"), .scheme = "auth", .id = ""};
-    assert_int_equal(zkt_raw_auth(s, "digest", "user:secret"), ZKT_OK);
-    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), ZKT_OK);
-    assert_int_equal(make(other, child(path, "mine/x"), 0), ZKT_NOAUTH);
-    assert_int_equal(zkt_raw_auth(other, "digest", "user:secret"), ZKT_OK);
-    assert_int_equal(make(other, child(path, "mine/x"), 0), ZKT_OK);
-    assert_int_equal(zkt_raw_delete(s, child(path, "mine/x")), ZKT_OK);
-    assert_int_equal(zkt_raw_delete(s, child(path, "mine")), ZKT_OK);
-    assert_int_equal(zkt_raw_close(s), ZKT_OK);
-    assert_int_equal(zkt_raw_close(other), ZKT_OK);
-}
 
 /* Watches, ephemeral nodes and packets are counted by the server. */
 static void server_counts_are_read(void **state)
@@ -266,32 +136,6 @@ static void server_counts_are_read(void **state)
     const int64_t id = zkt_raw_id(s);
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
     ZKT_BECOMES(zkt_cons_received(hosts, id), -1, 5000);
-}
-
-/* A session lives on without its socket, can be taken over, and can be ended. */
-static void session_is_resumed_and_expired(void **state)
-{
-    (void)state;
-    const char *hosts = zkt_servers();
-    const char *path = zkt_unique_path("expire");
-    int rc = ZKT_OK;
-    zkt_raw *s = open_session(hosts);
-    assert_int_equal(zkt_create_path(hosts, path), ZKT_OK);
-    assert_int_equal(make(s, child(path, "e"), ZKT_EPHEMERAL), ZKT_OK);
-
-    zkt_raw *other = zkt_raw_resume(hosts, zkt_raw_id(s), zkt_raw_passwd(s), &rc);
-    assert_non_null(other);
-    assert_true(zkt_raw_id(other) == zkt_raw_id(s));
-    assert_int_equal(zkt_raw_exists(s, path, false, NULL), ZKT_LOST);
-    assert_int_equal(zkt_raw_exists(other, child(path, "e"), false, NULL), ZKT_OK);
-
-    assert_int_equal(zkt_expire_session(hosts, zkt_raw_id(s)), ZKT_OK);
-    assert_false(zkt_exists(hosts, child(path, "e")));
-    assert_int_equal(zkt_raw_exists(other, path, false, NULL), ZKT_LOST);
-    assert_null(zkt_raw_resume(hosts, zkt_raw_id(s), zkt_raw_passwd(s), &rc));
-    assert_int_equal(rc, ZKT_EXPIRED);
-    zkt_raw_abandon(other);
-    zkt_raw_abandon(s);
 }
 
 typedef struct owner {
@@ -417,17 +261,6 @@ static void check_fails_a_test_that_leaks(void **state)
     assert_int_equal(zkt_join(zkt_fork(child_leaks, NULL), 15000), 128 + SIGABRT);
 }
 
-/* Paths differ, and are absolute. */
-static void paths_are_unique(void **state)
-{
-    (void)state;
-    const char *a = zkt_unique_path("name");
-    const char *b = zkt_unique_path("name");
-    assert_int_equal(strncmp(a, "/t/", 3), 0);
-    assert_string_not_equal(a, b);
-    assert_non_null(strstr(a, "-name"));
-}
-
 static int after_each(void **state)
 {
     (void)state;
@@ -441,19 +274,12 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(forked_function_reports_how_it_ended),
-        TEST(processes_share_memory_and_bytes),
-        TEST(waiting_ends_with_the_condition_or_the_deadline),
         TEST(eventually_fails_at_its_deadline),
-        TEST(hosts_are_taken_apart),
-        TEST(raw_requests_work),
-        TEST(raw_rights_are_kept),
         TEST(server_counts_are_read),
-        TEST(session_is_resumed_and_expired),
         TEST(session_is_expired_under_an_eager_owner),
         TEST(what_a_process_leaves_is_reported),
         TEST(what_a_session_leaves_is_reported),
         TEST(check_fails_a_test_that_leaks),
-        TEST(paths_are_unique),
     };
     return zkt_run(argc, argv, tests, zkt_group_setup, zkt_group_teardown);
 }

@@ -41,90 +41,6 @@ static bool there(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* A server serves, takes its options, and leaves nothing when stopped. */
-static void server_starts_and_leaves_nothing(void **state)
-{
-    (void)state;
-    char dir[256];
-    char conf[2048];
-    const zkt_server_options o = {.tick_ms = 200,
-                                  .max_session_ms = 9000,
-                                  .container_check_ms = 100,
-                                  .config = "snapRetainCount=5"};
-    const int64_t start = zkt_now_ms();
-    zkt_server *s = zkt_server_start(&o);
-    print_message("standalone: %lld ms\n", (long long)(zkt_now_ms() - start));
-
-    const pid_t pid = zkt_server_pid(s);
-    assert_true(zkt_server_knows(pid));
-    assert_int_equal(zkt_child_count(), 0);
-    assert_int_equal(zkt_mode(zkt_server_host(s)), ZKT_MODE_STANDALONE);
-    assert_true(zkt_4lw(zkt_server_host(s), "conf", conf, sizeof conf) > 0);
-    assert_non_null(strstr(conf, "tickTime=200\n"));
-    assert_non_null(strstr(conf, "maxSessionTimeout=9000\n"));
-    (void)snprintf(dir, sizeof dir, "%s", zkt_server_dir(s));
-    assert_true(there(dir));
-
-    /* The sweep of empty containers takes one that once had a child. */
-    const char *host = zkt_server_host(s);
-    assert_int_equal(zkt_create(host, "/c", "", ZKT_CONTAINER), ZKT_OK);
-    assert_int_equal(zkt_create(host, "/c/x", "", 0), ZKT_OK);
-    assert_int_equal(zkt_delete(host, "/c/x"), ZKT_OK);
-    ZKT_EVENTUALLY(!zkt_exists(host, "/c"), 5000);
-
-    zkt_server_stop(s);
-    assert_false(there(dir));
-    assert_false(alive(pid));
-    assert_false(zkt_server_knows(pid));
-}
-
-/* Frozen it says nothing; thawed it goes on with the same session. */
-static void frozen_server_is_silent_and_goes_on(void **state)
-{
-    (void)state;
-    zkt_server *s = zkt_server_start(NULL);
-    zkt_raw *c = zkt_raw_open(zkt_server_host(s), 8000);
-    assert_non_null(c);
-    zkt_server_freeze(s);
-    assert_int_equal(zkt_mode_within(zkt_server_host(s), 100), ZKT_MODE_NONE);
-    assert_true(alive(zkt_server_pid(s)));
-    zkt_server_thaw(s);
-    assert_int_equal(zkt_raw_ping(c), ZKT_OK);
-    assert_int_equal(zkt_raw_close(c), ZKT_OK);
-    zkt_server_stop(s);
-}
-
-/* A killed server comes back on its port with its data, or without when wiped. */
-static void killed_server_comes_back_with_or_without_data(void **state)
-{
-    (void)state;
-    int rc = ZKT_OK;
-    zkt_server *s = zkt_server_start(NULL);
-    const char *host = zkt_server_host(s);
-    const pid_t first = zkt_server_pid(s);
-    zkt_raw *c = zkt_raw_open(host, 8000);
-    assert_non_null(c);
-    assert_int_equal(zkt_create(host, "/kept", "", 0), ZKT_OK);
-
-    zkt_server_kill(s);
-    assert_int_equal(zkt_server_pid(s), 0);
-    assert_false(alive(first));
-    assert_false(zkt_server_wait(s, 1000));
-    zkt_server_restart(s, false);
-    assert_true(zkt_exists(host, "/kept"));
-    zkt_raw *again = zkt_raw_resume(host, zkt_raw_id(c), zkt_raw_passwd(c), &rc);
-    assert_non_null(again);
-    zkt_raw_abandon(again);
-
-    zkt_server_freeze(s);
-    zkt_server_restart(s, true);
-    assert_false(zkt_exists(host, "/kept"));
-    assert_null(zkt_raw_resume(host, zkt_raw_id(c), zkt_raw_passwd(c), &rc));
-    assert_int_equal(rc, ZKT_EXPIRED);
-    zkt_raw_abandon(c);
-    zkt_server_stop(s);
-}
-
 typedef struct note {
     pid_t pid;
     char dir[256];
@@ -161,24 +77,6 @@ static void servers_end_with_their_program(void **state)
     assert_true(n->pid > 0);
     ZKT_EVENTUALLY(!alive(n->pid), 5000);
     zkt_shared_free(n, sizeof *n);
-}
-
-static int child_starts_nonsense(void *arg)
-{
-    (void)arg;
-    (void)close(2);
-    (void)zkt_server_start(&(zkt_server_options){.config = "tickTime=nonsense"});
-    return 0;
-}
-
-/* A server that cannot start fails the test at once, not at its deadline. */
-static void server_that_cannot_start_fails_the_test(void **state)
-{
-    (void)state;
-    const int64_t start = zkt_now_ms();
-    assert_int_equal(zkt_join(zkt_fork(child_starts_nonsense, NULL), 20000),
-                     128 + SIGABRT);
-    assert_true(zkt_now_ms() - start < 10000);
 }
 
 /* With $ZKR_SERVERS the shared server is the one named there, and not ours to judge. */
@@ -322,11 +220,7 @@ static int after_each(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(server_starts_and_leaves_nothing),
-        TEST(frozen_server_is_silent_and_goes_on),
-        TEST(killed_server_comes_back_with_or_without_data),
         TEST(servers_end_with_their_program),
-        TEST(server_that_cannot_start_fails_the_test),
         TEST(shared_server_may_be_given),
         TEST(ensemble_survives_its_leader),
     };
