@@ -67,8 +67,10 @@ static const char *const examples[] = {
         "leave > REMOVING hand-over remove anew; removed > GONE",
     /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
-    /* What happens to the node while it is asked for, the answer tells. */
     "DEEPER: ahead-released > LISTING list",
+    /* What happens to the node while it is asked for, the answer tells. */
+    "BEHIND-OURS: own-changed > same; ahead-released > CONFIRMING; "
+        "got-own ENONODE > CREATING create step-aside anew",
     /* When not the first was watched, its end means: look again. */
     "DEEPER: ahead-gone > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
         "quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; "
@@ -80,6 +82,8 @@ static const char *const examples[] = {
     "LOOKING: got-own ours > same; listed found still-ahead then-ours-if-held more > PARKED get-before; "
         "before-gone > PARKED list; listed found still-ahead then-ours-if-held two > PARKED get-before; "
         "before-gone > same; ahead-gone > HELD notify",
+    /* The list is on its way when the one ahead goes: it is waited for, and decides. */
+    "LOOKING: ahead-gone > LISTING; got-own ours > same; listed found first > HELD notify",
     /* Nor is the one ahead asked for beside that list: another may be ahead when it is answered. */
     "LOOKING: got-own ours > same; ahead-changed|unheard > LISTING; "
         "listed found then-ours only > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
