@@ -65,7 +65,10 @@ static void take_and_give_back(struct zkt_hold *h)
 
 typedef void (*arm_fn)(zkt_proxy *p, int n);
 
-/* From missing parents, or from a wait, to the confirmed delete. */
+/*
+ * From missing parents, or from a wait, to the confirmed delete. Behind one who waits for permits, it stands at the gate
+ * beside that one, and has none.
+ */
 static bool cycle_through(arm_fn arm, int n, struct others *o, enum crowd crowd)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -81,6 +84,9 @@ static bool cycle_through(arm_fn arm, int n, struct others *o, enum crowd crowd)
         ZKT_EVENTUALLY(zkr_client_state(c) == ZKR_STATE_CONNECTED &&
                            zkt_all_answered(c),
                        PATIENCE_MS);
+    }
+    if (crowd == BEHIND_TWO && zkt_is(ZKT_SEMAPHORES)) {
+        ZKT_BECOMES(zkt_hold_nodes(), 2 * zkt_hold_nodes_of_one() + 2, PATIENCE_MS);
     }
     get_out_of_the_way(o, crowd, h);
     ZKT_MUST(zkt_hold_wait(h));
