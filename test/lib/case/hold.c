@@ -440,16 +440,6 @@ zkr_client *zkt_hold_client(struct zkt_hold *h)
     return h->c;
 }
 
-void *zkt_hold_object(struct zkt_hold *h)
-{
-    return h->object;
-}
-
-zkr_ticket *zkt_hold_ticket(struct zkt_hold *h)
-{
-    return h->t;
-}
-
 /* --- its nodes --- */
 
 int zkt_hold_nodes(void)

@@ -108,9 +108,6 @@ int zkt_hold_losses(const struct zkt_hold *h);
 int zkt_hold_reason(const struct zkt_hold *h);
 
 zkr_client *zkt_hold_client(struct zkt_hold *h);
-/** Its object; a mutex for those of threads. */
-void *zkt_hold_object(struct zkt_hold *h);
-zkr_ticket *zkt_hold_ticket(struct zkt_hold *h);
 /** In the calling thread, whatever it is; a fn of zkt_hold_start() among them. */
 int zkt_hold_acquire_here(struct zkt_hold *h, int64_t timeout_ms);
 int zkt_hold_release_here(struct zkt_hold *h);

@@ -34,18 +34,6 @@ const char *__tsan_default_options(void)
 }
 #endif
 
-bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms)
-{
-    const int64_t end = zkt_now_ms() + timeout_ms;
-    while (!cond(ctx)) {
-        if (zkt_now_ms() >= end) {
-            return false;
-        }
-        zkt_sleep_ms(2);
-    }
-    return true;
-}
-
 void zkt_fail_at(const char *file, int line, const char *format, ...)
 {
     va_list args;

@@ -28,9 +28,6 @@
 /** Sleep, in a poll loop or to let measured time pass; for nothing else. */
 #define zkt_sleep_ms zkr__test_sleep_ms
 
-/** Poll @cond every 2 ms until it holds. False: @timeout_ms have passed. */
-bool zkt_wait_until(bool (*cond)(void *ctx), void *ctx, int64_t timeout_ms);
-
 /** Poll @expr every 2 ms until it is true; after @ms fail the test with its text. expect.h has more. */
 #define ZKT_EVENTUALLY(expr, ms)                                                       \
     do {                                                                               \
