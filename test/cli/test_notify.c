@@ -119,6 +119,31 @@ ZKT_CASE(a_service_is_ready_when_it_holds)
     ear_close(&ear);
 }
 
+/* Two signs of life in each period; on a busy machine, at best. */
+ZKT_CASE(there_are_two_signs_in_a_period)
+{
+    enum { PERIOD_MS = 2000, SIGNS = 6 };
+    struct ear ear;
+    struct cli c;
+    int64_t least = INT64_MAX;
+    ear_open(&ear, false);
+    cli_spawn(&c, false,
+              (const char *const[]){"env", ear.variable, "WATCHDOG_USEC=2000000",
+                                    cli_zkr(), "lock", zkt_path(), "sleep", "60",
+                                    NULL});
+    expect(&ear, "STATUS=waiting for the lock on ");
+    expect(&ear, "READY=1\nSTATUS=holding the lock on ");
+    expect_alive(&ear);
+    for (int i = 0; i < SIGNS && least > PERIOD_MS * 3 / 4; i++) {
+        int64_t before = ear.alive_at;
+        expect_alive(&ear);
+        least = ear.alive_at - before < least ? ear.alive_at - before : least;
+    }
+    assert_in_range(least, 0, PERIOD_MS * 3 / 4);
+    cli_stop(&c, SIGTERM);
+    ear_close(&ear);
+}
+
 /* One that holds and does not start yet waits, too. */
 ZKT_CASE(a_delayed_start_is_alive)
 {

@@ -168,6 +168,12 @@ ZKT_CASE(the_signal_state_is_the_callers)
                      0);
     assert_string_equal(cli_out(&c),
                         "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    /* HUP, USR1 and TERM blocked: the command starts with them blocked. */
+    assert_int_equal(
+        cli_status((const char *const[]){
+            "env", "--block-signal=HUP,USR1,TERM", cli_zkr(), "lock", zkt_path(),
+            "grep", "-q", "SigBlk:.0000000000004201", "/proc/self/status", NULL}),
+        0);
 }
 
 /* Also those the command left behind. */

@@ -149,6 +149,21 @@ static void *make_fit_soon(void *latch)
     return NULL;
 }
 
+/* To say again what is so already changes nothing. */
+ZKT_CASE(a_fit_leader_leads_on)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
+    int64_t token = 0, after = 0;
+    zkt_lead(l);
+    ZKT_MUST(zkr_leader_latch_fencing_token(l, &token));
+    ZKT_MUST(zkr_leader_latch_set_fit(l, 1));
+    assert_int_equal(zkr_leader_latch_state(l), ZKR_LATCH_LEADING);
+    ZKT_MUST(zkr_leader_latch_fencing_token(l, &after));
+    assert_true(after == token);
+    assert_int_equal(zkt_nodes(), 1);
+}
+
 /* A leader that is not fit any more is told of its loss, the next one leads, and whoever waits goes on waiting. */
 ZKT_CASE(a_leader_that_is_not_fit_steps_down)
 {

@@ -441,13 +441,22 @@ ZKT_CASE(without_an_answer_it_ends_in_time)
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.connect_timeout_ms = 300;
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
-    zkr_mutex *m = zkt_mutex(zkt_client_with(zkt_proxy_host(proxy), &o));
-    zkt_proxy_blackhole(proxy);
+    zkr_client *c = zkt_client_with(zkt_proxy_host(proxy), &o);
+    zkr_mutex *m = zkt_mutex(c);
+    struct two two;
+    begin(&two);
+    ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+    zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
     int64_t before = zkt_now_ms();
     int rc = zkr_mutex_revoke(m);
     assert_true(rc == ZKR_ETIMEDOUT || rc == ZKR_ECONNLOSS);
     assert_true(zkt_now_ms() - before < 5000);
     zkt_proxy_heal(proxy);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    zkt_sleep_ms(QUIET_MS);
+    assert_int_equal(two.asked.times,
+                     0); /* not for one who was told that it came to nothing */
+    ZKT_MUST(zkr_mutex_release(two.m));
 }
 
 /* Each allocation fails once: it is done, or said, and nobody loses anything by it. */

@@ -347,6 +347,21 @@ ZKT_CASE(labels_and_numbers_are_escaped)
     zkt_close(c);
 }
 
+/* Without probes there is no lease to tell of, and nothing is known but that there is a session. */
+ZKT_CASE(no_bound_is_told_without_probes)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    o.lease_probe_ms = -1;
+    ZKT_MUST(zkr_client_open(&c, "127.0.0.1:1", &o));
+    assert_true(zkr_client_valid_for_ms(c) == 0);
+    ZKT_MUST(zkr_client_set_servers(c, zkt_servers()));
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    assert_true(zkr_client_valid_for_ms(c) == ZKR_UNKNOWN);
+    assert_true(value(c, "zkr_lease_bound_seconds") < 0);
+    zkt_close(c);
+}
+
 static int at_gate(void)
 {
     char path[256];
