@@ -87,7 +87,7 @@ bool search_all_held(const struct contender *k)
     for (uint32_t i = 0; i < group->count; i++) {
         const struct zkr__claim *claim = group->members[i];
         if (!claim || claim->k.phase != ZKR__HELD ||
-            claim->czxid != zkr__group_first(group)->czxid) {
+            claim->czxid != k->ticket->hold.claim->czxid) {
             search_violation("contender %d holds, but not by all, or by two tokens",
                              k->label);
         }
