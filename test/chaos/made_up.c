@@ -61,12 +61,6 @@ void set_as(zkc_record *hold, enum zkc_as as, int permits)
     }
 }
 
-void keep_on(zkc_record *hold)
-{
-    strike_out(&hold[RELEASE]);
-    strike_out(&hold[RELEASED]);
-}
-
 zkc_record *visit_both(int who)
 {
     zkc_record *first = visit(who, ZKC_SHORT_PATH);
@@ -157,13 +151,4 @@ void expect_only(enum zkc_bad kind)
 void strike_out(zkc_record *r)
 {
     r->kind = ZKC_NONE;
-}
-
-void set_token(zkc_record *hold, int64_t token)
-{
-    for (int i = 0; i < VISIT; i++) {
-        hold[i].token = token;
-    }
-    hold[AGAIN].value = token;
-    hold[WRITTEN].limit = token + 5;
 }

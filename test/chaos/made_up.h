@@ -48,9 +48,6 @@ zkc_record *visit_downgraded(int who);
 
 void set_as(zkc_record *visit, enum zkc_as as, int permits);
 
-/** Nobody released it: it is sure for as long as it was told. */
-void keep_on(zkc_record *visit);
-
 /** An acquire that failed after @limit_ms. */
 zkc_record *failed(int code, int64_t limit_ms);
 
@@ -58,7 +55,6 @@ zkc_record *failed(int code, int64_t limit_ms);
 void calm(void);
 
 void strike_out(zkc_record *r);
-void set_token(zkc_record *visit, int64_t token);
 
 /** Judge and print. */
 void judge(void);

@@ -31,6 +31,7 @@ enum zkc_kind {
     ZKC_CANCEL,        /* canceled whoever waits; by a release: a ticket that waits */
     ZKC_BAD_CALL,      /* callback of a ticket out of turn: code = state */
     ZKC_STALLED,       /* the machine let the process sleep from at to until */
+    ZKC_STORE_TRY,     /* about to write behind the fence: token, value */
     ZKC_STORE,         /* fenced write, at..until: token, value, code 1 = accepted */
     ZKC_PLAIN,         /* unfenced write, likewise */
     ZKC_GUARD_TRY,     /* about to write under the guard: token, value */

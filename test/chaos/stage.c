@@ -396,8 +396,9 @@ void zkc_stage_end(zkc_stage *s)
 
 void zkc_stage_remove_dir(zkc_stage *s)
 {
-    static const char *const files[] = {ZKC_HISTORY_FILE, ZKC_CONTROL_FILE,
-                                        ZKC_STORE_FILE, ZKC_OUTPUT_FILE};
+    static const char *const files[] = {ZKC_HISTORY_FILE, ZKC_TOLD_FILE,
+                                        ZKC_CONTROL_FILE, ZKC_STORE_FILE,
+                                        ZKC_OUTPUT_FILE};
     char file[256];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         (void)unlink(zkc_stage_file(s, files[i], file, sizeof file));

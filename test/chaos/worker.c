@@ -41,6 +41,11 @@ add_one(const struct zkc_grip *g, enum zkc_store_op write, zkc_store_reply read)
     zkc_record r = zkc_grip_record(g, write == ZKC_WRITE ? ZKC_STORE : ZKC_PLAIN);
     zkc_store_reply reply = {0};
     r.value = read.value + 1;
+    if (write == ZKC_WRITE) {
+        r.kind = ZKC_STORE_TRY;
+        zkc_grip_put(g, &r);
+        r.kind = ZKC_STORE;
+    }
     if (read.accepted && !ask_store(g, write, r.value, &reply)) {
         return;
     }

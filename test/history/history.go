@@ -77,6 +77,9 @@ func gather(events []event) (*history, error) {
 	h := &history{map[int64]*hold{}, map[string][]*step{}, map[int64]bool{}, nil}
 	for i := range events {
 		e := &events[i]
+		if e.Op == "foreign" {
+			h.foreign[e.Token] = true
+		}
 		if e.Op != "acquire" {
 			continue
 		}
@@ -104,7 +107,6 @@ func (h *history) take(e *event) error {
 	}
 	switch e.Op {
 	case "foreign":
-		h.foreign[e.Token] = true
 		return nil
 	case "killed":
 		for _, of := range h.holds {
@@ -126,11 +128,15 @@ func (h *history) take(e *event) error {
 		each = &hold{event: event{Hold: e.Hold, Paths: paths}} // which nobody was granted
 	}
 	each.note(e)
-	if e.Op == "sure" {
-		return nil // the last one will do
+	if e.Op == "sure" || (e.Op == "look" && h.foreign[e.First] && e.First > each.Token) {
+		return nil // the last sure one will do; and what others made by hand says nothing
 	}
-	for _, path := range paths {
-		h.add(path, &step{event: *e, of: each, nth: each.lost})
+	for i, path := range paths {
+		s := &step{event: *e, of: each, nth: each.lost}
+		if i > 0 {
+			s.Seq = -1 // known of the first path alone
+		}
+		h.add(path, s)
 	}
 	return nil
 }

@@ -26,8 +26,13 @@ const patience = 60 * time.Second
 // waiting threads to be tried. A hold is given back no earlier than by its last write.
 func operations(steps []*step) []porcupine.Operation {
 	ops := make([]porcupine.Operation, 0, len(steps))
+	threads := map[string]int{}
 	for _, s := range steps {
-		o := porcupine.Operation{ClientId: s.Thread, Input: s, Call: s.Call, Return: s.Return}
+		who := fmt.Sprint(s.Client, " ", s.Thread)
+		if _, there := threads[who]; !there {
+			threads[who] = len(threads)
+		}
+		o := porcupine.Operation{ClientId: threads[who], Input: s, Call: s.Call, Return: s.Return}
 		if s.Op == "acquire" {
 			o.Call = s.Return
 		}

@@ -233,7 +233,7 @@ hasnt 'begins: tests, address'
 # With -R no more is built and run than it takes, and what matches nothing is an error.
 machine 0
 says 0 ci -R some
-has 'did: cmake --build build/plain .*--target with_server chaos test_unit_path$' 'did: ctest .*-R some' \
+has 'did: cmake --build build/plain .*--target with_server chaos judge test_unit_path$' 'did: ctest .*-R some' \
     'tests, gcc' 'tests, valgrind' '==> all passed'
 hasnt 'clang-tidy'
 stub ctest ''
