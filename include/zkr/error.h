@@ -43,7 +43,8 @@ extern "C" {
     X(ENONODE, -14, false, "node does not exist")                                      \
     X(EEXIST, -15, false, "node exists already")                                       \
     X(ESEQUENCE, -16, false, "sequence numbers of the path are used up")               \
-    X(ENOANSWER, -17, true, "no server answered in time")
+    X(ENOANSWER, -17, true, "no server answered in time")                              \
+    X(EOWNERDEAD, -18, false, "held, and the last holder ended without release")
 
 enum zkr_code {
 #define ZKR_ERROR_ENUM_(name, value, retriable, text) ZKR_##name = (value),

@@ -45,6 +45,19 @@
  * zkr_stats counts a node that is only kept in pending_deletes, not in held. zkr_client_flush(), zkr_client_shutdown() and
  * zkr_mutex_destroy() of the mutex that held last delete it. Its loss is nobody's: no callback, and no count.
  *
+ * **Robust.** With options.robust a holder learns that the one before it ended without release: its process died, its
+ * thread ended, its session was lost, or its node was deleted. zkr_mutex_acquire() then holds, and returns
+ * ZKR_EOWNERDEAD, once: to the first holder after that one. Mend what the lock protects, as after
+ * pthread_mutexattr_setrobust(); to release is to say that it is mended. Servers do not tell whether a node was
+ * deleted or went with its session, so holders tell each other: the data of the path says by whose token it is held, from
+ * before acquire returns until the transaction that releases. So
+ * - only holders with the option count, and all that use the path should have it;
+ * - the data of the path belongs to the mutex: other data there is refused (ZKR_EEXIST), and never replaced;
+ * - missing parents become persistent nodes, as with persistent_parent: servers remove an empty container, and its
+ *   data. They do not tell what is one, so use a path that no client without the option has made;
+ * - a holder that is not sure whether its release was done, and an acquire that failed after it was granted, may count as
+ *   ended without release.
+ *
  * When a thread ends while it holds, the hold is released, and the log says so. The same is true of a thread
  * that is canceled. pthread_cancel() does not end a wait: it takes effect at the thread's next cancellation
  * point after the call, which may have acquired by then. zkr_mutex_cancel() ends a wait.
@@ -111,11 +124,16 @@ typedef struct zkr_mutex_options {
     int64_t max_waiters;
     /** Not 0: the callback of a ticket that has to wait is called with ZKR_TICKET_QUEUED first. */
     int64_t tell_queued;
+    /**
+     * Not 0: an acquire tells that the last holder ended without release. See Robust, above. Costs two round trips more in
+     * each acquire but re-entries, and one in each release. No tickets; not together with keep_ms.
+     */
+    int64_t robust;
 } zkr_mutex_options;
 
 #define ZKR_MUTEX_OPTIONS_INIT                                                         \
     {                                                                                  \
-        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0               \
+        sizeof(zkr_mutex_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0            \
     }
 
 /**
@@ -148,14 +166,15 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *              two at times), at most options.connect_timeout_ms or a third of the session timeout, whichever
  *              is less.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (by the deadline no server has said
+ * Returns ZKR_OK, ZKR_EOWNERDEAD (options.robust: it is held, and the last holder ended without release),
+ * ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (by the deadline no server has said
  * who holds it; for a try, also if there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
  * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first),
  * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads; with ZKR_FOREVER, also if the calling thread would
  * wait for itself: it holds the path by another object of this client, and not both as readers),
  * ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
- * (use another path), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in
- * a callback, or in a forked child). After any error this call holds nothing, and its node is
+ * (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE (the chroot is missing),
+ * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error this call holds nothing, and its node is
  * deleted, or will be as soon as a server can be reached.
  *
  * Re-entrant: a call by the owner adds one to its depth, and needs its own release.
@@ -187,9 +206,10 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  * @m  borrowed.
  *
  * Returns ZKR_OK, ZKR_ENOTOWNER, ZKR_ESESSION (the hold was lost before; the calling thread no
- * longer owns @m, whatever its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
+ * longer owns @m, whatever its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child). With options.robust also the codes
+ * of zkr_mutex_release_multi(): it is released all the same, and the next holder may be told that this one was not.
  *
- * Blocks:   no; with options.wait_on_release until the node is confirmed gone or the session is, or the servers refuse to
+ * Blocks:   no; with options.robust until that is written, at most options.connect_timeout_ms; with options.wait_on_release until the node is confirmed gone or the session is, or the servers refuse to
  *           delete it, which is tried again: zkr_client_flush().
  * Threads:  the owner.
  * Session:  the delete is repeated in the background until it is confirmed.

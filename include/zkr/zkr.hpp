@@ -105,7 +105,9 @@ inline bool obtained(int rc)
     if (rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER) {
         return false;
     }
-    must(rc);
+    if (rc != ZKR_EOWNERDEAD) {
+        must(rc);
+    }
     return true;
 }
 
@@ -236,7 +238,16 @@ class lockable
     lockable(const lockable &) = delete;
     lockable &operator=(const lockable &) = delete;
 
-    void lock() { detail::must(zkr_mutex_acquire(mutex_, ZKR_FOREVER)); }
+    void lock() { (void)lock_robust(); }
+    /** lock(). True: options.robust is set, and the last holder ended without release. */
+    bool lock_robust()
+    {
+        int rc = zkr_mutex_acquire(mutex_, ZKR_FOREVER);
+        if (rc != ZKR_EOWNERDEAD) {
+            detail::must(rc);
+        }
+        return rc == ZKR_EOWNERDEAD;
+    }
     bool try_lock() { return try_lock_for(milliseconds::zero()); }
     /** False: held by another, or no server said in time who holds. */
     bool try_lock_for(limit time)

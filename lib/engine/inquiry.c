@@ -47,7 +47,10 @@ int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
     zkr__cv_init(&inquiry->done);
     inquiry->c = c;
     inquiry->free = free;
-    inquiry->deadline = zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
+    if (inquiry->deadline == 0) {
+        inquiry->deadline =
+            zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
+    }
     inquiry->refs = 1;
     inquiry->listener.on_state = on_state;
     zkr__listen(c, &inquiry->listener);
@@ -129,11 +132,12 @@ on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&r->asked, answer->code);
 }
 
-static int read_node(zkr_client *c,
-                     const char *path,
-                     void *data,
-                     size_t size,
-                     zkr_node *node) ZKR__LOCKED
+int zkr__node_read(zkr_client *c,
+                   const char *path,
+                   void *data,
+                   size_t size,
+                   zkr_node *node,
+                   int64_t deadline)
 {
     const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path};
     struct reading *r = zkr__mem_alloc(sizeof(*r) + size);
@@ -141,6 +145,7 @@ static int read_node(zkr_client *c,
         return ZKR_ENOMEM;
     }
     r->size = size;
+    r->asked.deadline = deadline;
     int rc = zkr__inquiry_begin(&r->asked, c, free_reading);
     if (rc != ZKR_OK) {
         return rc;
@@ -177,7 +182,7 @@ int zkr_client_get(zkr_client *c,
         return zkr__fail(ZKR_EINVAL, path, "the path to read %s", fault);
     }
     zkr__lock(c);
-    rc = read_node(c, path, data, size, &whole);
+    rc = zkr__node_read(c, path, data, size, &whole, 0);
     zkr__unlock(c);
     if (rc != ZKR_OK) {
         return zkr__fail(rc, path, "cannot read %s: %s", path, zkr_strerror(rc));

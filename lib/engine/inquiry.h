@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Some requests that a thread sends and waits for, with one deadline: options.connect_timeout_ms from the beginning.
+ * Some requests that a thread sends and waits for, with one deadline.
  *
  * An inquiry is embedded in what the answers fill in. That memory belongs to the asking thread and to each request in
  * flight, as answers may come when the thread has long given up. All functions need the client's lock; those that block
@@ -8,6 +8,8 @@
  */
 #ifndef ZKR_ENGINE_INQUIRY_H
 #define ZKR_ENGINE_INQUIRY_H
+
+#include <zkr/node.h>
 
 #include "session/client.h"
 #include "session/request.h"
@@ -17,15 +19,15 @@ struct zkr__inquiry {
     void (*free)(struct zkr__inquiry *inquiry);
     struct zkr__listener listener; /* until the thread is done */
     struct zkr__cv done;
-    int64_t deadline;
+    int64_t deadline;       /* 0 = options.connect_timeout_ms from the beginning */
     size_t refs, in_flight; /* a reference for each request, and one of the thread */
     int code;               /* of the first request that failed */
 };
 
 /*
- * Begin, and sleep until the client is connected. @inquiry is zeroed. @free is called when neither the thread nor a
- * request needs the inquiry any more; after a failure it has been called already. Returns ZKR_OK, ZKR_ETIMEDOUT,
- * ZKR_ECLOSED or ZKR_EAUTH.
+ * Begin, and sleep until the client is connected. @inquiry is zeroed but for its deadline. @free is called when neither the
+ * thread nor a request needs the inquiry any more; after a failure it has been called already. Returns ZKR_OK,
+ * ZKR_ETIMEDOUT, ZKR_ECLOSED or ZKR_EAUTH.
  */
 int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
                        zkr_client *c,
@@ -51,5 +53,13 @@ static inline bool zkr__inquiry_wanted(const struct zkr__inquiry *inquiry) ZKR__
 
 /* Sleep until all requests are answered. ZKR_ETIMEDOUT, ZKR_ECLOSED, ZKR_EAUTH, or the code. */
 int zkr__inquiry_await(struct zkr__inquiry *inquiry) ZKR__LOCKED;
+
+/* As zkr_client_get(), without a last error. @deadline: as that of an inquiry. */
+int zkr__node_read(zkr_client *c,
+                   const char *path,
+                   void *data,
+                   size_t size,
+                   zkr_node *node,
+                   int64_t deadline) ZKR__LOCKED;
 
 #endif

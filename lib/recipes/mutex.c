@@ -14,11 +14,12 @@
 #include "base/path.h"
 #include "engine/claim.h"
 #include "engine/contenders.h"
+#include "recipes/mutex_robust.h"
 #include "recipes/recipe.h"
 #include "recipes/ticket.h"
 #include "session/zk_multi.h"
 
-ZKR__OPTIONS_CHECK(zkr_mutex_options, 14, tell_queued);
+ZKR__OPTIONS_CHECK(zkr_mutex_options, 15, robust);
 
 static int enter(const zkr_mutex *m)
 {
@@ -77,11 +78,11 @@ check(const char *path, const zkr_mutex_options *o, const struct zkr__mutex_sort
         return zkr__fail(ZKR_EINVAL, path, "the path of a %s %s", sort->name, fault);
     }
     if (o->keep_ms < 0 || o->max_waiters < 0 ||
-        (o->keep_ms > 0 && (o->wait_on_release || o->max_waiters > 0))) {
+        (o->keep_ms > 0 && (o->wait_on_release || o->max_waiters > 0 || o->robust))) {
         return zkr__fail(
             ZKR_EINVAL, path,
             "options of a %s: keep_ms or max_waiters is negative, or keep_ms "
-            "is set together with max_waiters or wait_on_release",
+            "is set together with max_waiters, robust or wait_on_release",
             sort->name);
     }
     return zkr__queue_check_data(sort->name, o->owner, o->data, o->data_len);
@@ -106,7 +107,7 @@ static zkr_mutex *allocate(zkr_client *c,
         .owner = o->owner,
         .data = o->data,
         .data_len = o->data_len,
-        .persistent_parent = o->persistent_parent != 0,
+        .persistent_parent = o->persistent_parent != 0 || o->robust != 0,
         .watch_node = o->watch_node != 0 || o->on_revoke,
         .writes_metadata = true,
         .keep_ms = o->keep_ms,
@@ -119,6 +120,7 @@ static zkr_mutex *allocate(zkr_client *c,
         return NULL;
     }
     m->c = c;
+    m->robust = o->robust != 0;
     m->on_lost = o->on_lost;
     m->on_lost_ctx = o->on_lost_ctx;
     make_revocable(m, o->on_revoke, o->on_revoke_ctx);
@@ -228,13 +230,17 @@ int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms)
     if (rc == ZKR_OK) {
         rc = zkr__timeout_check(timeout_ms, m->lock.queue->dir);
     }
-    return rc == ZKR_OK ? zkr__reentrant_acquire(&m->lock, timeout_ms) : rc;
+    return rc != ZKR_OK ? rc
+           : m->robust  ? zkr__robust_acquire(&m->lock, timeout_ms)
+                        : zkr__reentrant_acquire(&m->lock, timeout_ms);
 }
 
 int zkr_mutex_release(zkr_mutex *m)
 {
     int rc = enter(m);
-    return rc == ZKR_OK ? zkr__reentrant_release(&m->lock) : rc;
+    return rc != ZKR_OK ? rc
+           : m->robust  ? zkr__robust_release(&m->lock)
+                        : zkr__reentrant_release(&m->lock);
 }
 
 int zkr_mutex_cancel(zkr_mutex *m)
@@ -255,6 +261,10 @@ int zkr_mutex_request(zkr_mutex *m,
     int rc = enter(m);
     if (rc != ZKR_OK) {
         return rc;
+    }
+    if (m->robust) {
+        return zkr__fail(ZKR_EINVAL, m->lock.queue->dir,
+                         "a robust mutex has no tickets: %s", m->lock.queue->dir);
     }
     const struct zkr__request_args args = {.queue = m->lock.queue,
                                            .tickets = &m->tickets,
@@ -374,7 +384,9 @@ static int write(zkr_mutex *m, const struct zkr__writes *writes)
     if (rc == ZKR_OK) {
         rc = zkr__writes_check(writes, m->lock.queue->dir);
     }
-    return rc == ZKR_OK ? zkr__reentrant_multi(&m->lock, writes) : rc;
+    return rc != ZKR_OK                   ? rc
+           : m->robust && writes->release ? zkr__robust_release_multi(&m->lock, writes)
+                                          : zkr__reentrant_multi(&m->lock, writes);
 }
 
 int zkr_mutex_multi(zkr_mutex *m,

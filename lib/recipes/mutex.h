@@ -20,6 +20,7 @@ struct zkr_mutex {
     void *on_revoke_ctx;
     struct zkr__call revoke; /* calls on_revoke */
     bool side;               /* of a read-write lock, to which it belongs */
+    bool robust;
 };
 
 /* What kind of contender a mutex object makes. */

@@ -31,6 +31,7 @@ static const struct {
     {ZKR_EEXIST, -15, false, "ZKR_EEXIST"},
     {ZKR_ESEQUENCE, -16, false, "ZKR_ESEQUENCE"},
     {ZKR_ENOANSWER, -17, true, "ZKR_ENOANSWER"},
+    {ZKR_EOWNERDEAD, -18, false, "ZKR_EOWNERDEAD"},
 };
 
 enum {
@@ -72,7 +73,7 @@ static void every_code_is_unique(void **state)
 static void unknown_codes_have_a_text_too(void **state)
 {
     (void)state;
-    static const int unknown[] = {1,     42,    -18,     -999,   -1000,
+    static const int unknown[] = {1,     42,    -19,     -999,   -1000,
                                   -2000, -5000, INT_MAX, INT_MIN};
     for (size_t i = 0; i < ZKT_COUNT(unknown); i++) {
         assert_string_equal(zkr_strerror(unknown[i]), "unknown error");

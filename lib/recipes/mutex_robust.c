@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recipes/mutex_robust.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zkr/guard.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "engine/inquiry.h"
+
+static const char mark[] = "zkr robust\nheld_by=";
+
+enum { RECORD_ROOM = 64 };
+
+struct record {
+    int64_t held_by; /* token; 0 = released */
+    int version;
+};
+
+/* --- the record --- */
+
+static void set_op(zoo_op_t *op,
+                   char text[RECORD_ROOM],
+                   const struct zkr__reentrant *lock,
+                   int64_t held_by,
+                   int version)
+{
+    (void)snprintf(text, RECORD_ROOM, "%s%" PRId64 "\n", mark, held_by);
+    zoo_set_op_init(op, lock->queue->dir, text, (int)strlen(text), version, NULL);
+}
+
+static int
+read_record(const struct zkr__reentrant *lock, struct record *r, int64_t deadline)
+{
+    char text[RECORD_ROOM] = "";
+    const char *dir = lock->queue->dir;
+    zkr_node node;
+    zkr__lock(lock->c);
+    int rc = zkr__node_read(lock->c, dir, text, sizeof(text) - 1, &node, deadline);
+    zkr__unlock(lock->c);
+    if (rc != ZKR_OK) {
+        return zkr__fail(rc == ZKR_ETIMEDOUT ? ZKR_ENOANSWER : rc, dir,
+                         "cannot tell whether the last holder of %s has released: %s",
+                         dir, zkr_strerror(rc));
+    }
+    if (node.length > 0 && strncmp(text, mark, strlen(mark)) != 0) {
+        return zkr__fail(ZKR_EEXIST, dir,
+                         "%s has data that a robust mutex would replace; use another "
+                         "path",
+                         dir);
+    }
+    r->held_by = node.length > 0 ? strtoll(text + strlen(mark), NULL, 10) : 0;
+    r->version = (int)node.version;
+    return ZKR_OK;
+}
+
+/* --- acquire --- */
+
+static int64_t ask(const struct zkr__reentrant *lock,
+                   int64_t (*question)(const struct zkr__reentrant *lock))
+{
+    zkr__lock(lock->c);
+    int64_t answer = question(lock);
+    zkr__unlock(lock->c);
+    return answer;
+}
+
+static int get_token(const struct zkr__reentrant *lock, int64_t *token)
+{
+    int rc = ZKR_OK;
+    zkr__lock(lock->c);
+    const struct zkr__claim *claim = zkr__reentrant_hold(lock, &rc);
+    rc = claim ? zkr__hold_get_token(claim, token, sizeof(*token)) : rc;
+    zkr__unlock(lock->c);
+    return rc;
+}
+
+static int64_t ms_left(const struct zkr__reentrant *lock, int64_t deadline)
+{
+    int64_t left = (deadline - zkr__now(lock->c)) / ZKR__MS;
+    return deadline == ZKR__NEVER ? ZKR_FOREVER : zkr__later(left, 1);
+}
+
+static int write_token(struct zkr__reentrant *lock,
+                       int64_t token,
+                       const struct record *over,
+                       int64_t deadline)
+{
+    char text[RECORD_ROOM];
+    zoo_op_t op;
+    zoo_op_result_t result;
+    set_op(&op, text, lock, token, over->version);
+    return zkr__reentrant_multi(
+        lock, &(struct zkr__writes){.count = 1,
+                                    .ops = &op,
+                                    .results = &result,
+                                    .timeout_ms = ms_left(lock, deadline)});
+}
+
+/* Of a hold that goes on: the answer was lost, or somebody else wrote. */
+static bool may_try_again(struct zkr__reentrant *lock, int rc, int64_t deadline)
+{
+    bool helps = zkr_err_retriable(rc) || rc == ZKR_EZK(ZBADVERSION);
+    return helps && ask(lock, zkr__reentrant_is_held) != 0 &&
+           zkr__now(lock->c) < deadline;
+}
+
+/* Put our token in place of the last holder's. ZKR_OK, ZKR_EOWNERDEAD, or why that cannot be done. */
+static int take_over(struct zkr__reentrant *lock, int64_t deadline)
+{
+    const char *dir = lock->queue->dir;
+    int64_t token, before = 0;
+    struct record r = {.held_by = 0};
+    int rc = get_token(lock, &token);
+    bool done = rc != ZKR_OK;
+    while (!done) {
+        rc = read_record(lock, &r, deadline);
+        bool written = rc == ZKR_OK && r.held_by == token; /* by an attempt before */
+        if (rc == ZKR_OK && !written) {
+            before = r.held_by;
+            rc = write_token(lock, token, &r, deadline);
+        }
+        done = rc == ZKR_OK || !may_try_again(lock, rc, deadline);
+    }
+    return rc != ZKR_OK  ? rc
+           : before == 0 ? ZKR_OK
+                         : zkr__fail(ZKR_EOWNERDEAD, dir,
+                                     "%s is held; its last holder, of token %" PRId64
+                                     ", ended without release",
+                                     dir, before);
+}
+
+/* Let go, and keep the last error. */
+static void leave(struct zkr__reentrant *lock)
+{
+    const zkr_error why = zkr__thread_self()->error;
+    (void)zkr__reentrant_release(lock);
+    zkr__thread_self()->error = why;
+}
+
+int zkr__robust_acquire(struct zkr__reentrant *lock, int64_t timeout_ms)
+{
+    int64_t limit = timeout_ms == 0 ? zkr__hold_try_ms(lock->c) : timeout_ms;
+    int64_t deadline = zkr__clock_deadline(zkr__now(lock->c), limit);
+    for (;;) {
+        int rc = zkr__reentrant_acquire(lock, timeout_ms);
+        if (rc != ZKR_OK || ask(lock, zkr__reentrant_depth) > 1) {
+            return rc;
+        }
+        rc = take_over(lock, deadline);
+        if (rc == ZKR_OK || rc == ZKR_EOWNERDEAD) {
+            return rc;
+        }
+        bool lost = ask(lock, zkr__reentrant_is_held) == 0;
+        leave(lock);
+        if (!lost) {
+            return rc;
+        }
+        if (zkr__now(lock->c) >= deadline) {
+            return zkr__fail(ZKR_ENOANSWER, lock->queue->dir,
+                             "%s was lost before it could be told who held it",
+                             lock->queue->dir);
+        }
+        timeout_ms = timeout_ms == 0 ? 0 : ms_left(lock, deadline);
+    }
+}
+
+/* --- release --- */
+
+int zkr__robust_release_multi(struct zkr__reentrant *lock,
+                              const struct zkr__writes *writes)
+{
+    char text[RECORD_ROOM];
+    struct zkr__writes all = *writes;
+    zoo_op_t *ops = zkr__mem_alloc((writes->count + 1) * sizeof(*ops));
+    zoo_op_result_t *results = zkr__mem_alloc((writes->count + 1) * sizeof(*results));
+    int rc = ZKR_ENOMEM;
+    if (ops && results) {
+        if (writes->count > 0) {
+            memcpy(ops, writes->ops, writes->count * sizeof(*ops));
+        }
+        if (writes->results) { /* what is not answered stays as it was */
+            memcpy(results, writes->results, writes->count * sizeof(*results));
+        }
+        set_op(&ops[writes->count], text, lock, 0, -1);
+        all.count++;
+        all.ops = ops;
+        all.results = results;
+        rc = zkr__reentrant_multi(lock, &all);
+    } else {
+        (void)zkr__fail(rc, lock->queue->dir, "cannot write: out of memory");
+    }
+    if (writes->results && results) {
+        memcpy(writes->results, results, writes->count * sizeof(*results));
+    }
+    zkr__mem_free(ops);
+    zkr__mem_free(results);
+    return rc;
+}
+
+int zkr__robust_release(struct zkr__reentrant *lock)
+{
+    if (ask(lock, zkr__reentrant_depth) != 1) {
+        return zkr__reentrant_release(lock);
+    }
+    const struct zkr__writes none = {.timeout_ms = lock->c->options.connect_timeout_ms,
+                                     .release = true};
+    int rc = zkr__robust_release_multi(lock, &none);
+    if (ask(lock, zkr__reentrant_depth) > 0) { /* nothing was written */
+        leave(lock);
+    }
+    return rc;
+}

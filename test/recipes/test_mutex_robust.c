@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.robust: a holder hears that the one before it ended without release. */
+#include <pthread.h>
+#include <string.h>
+
+#include <zkr/guard.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
+
+static zkr_mutex *robust(zkr_client *c)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.robust = 1;
+    return zkt_mutex_at(c, zkt_path(), &o);
+}
+
+static zkr_client *client(void)
+{
+    return zkt_client(zkt_servers(), SESSION_MS);
+}
+
+/* Holds; whether a holder has ended does not matter. */
+static void hold(zkr_mutex *m)
+{
+    int rc = zkr_mutex_acquire(m, PATIENCE_MS);
+    ZKT_RC(rc == ZKR_EOWNERDEAD ? ZKR_OK : rc, ZKR_OK);
+}
+
+/* The next acquire tells of a holder that ended, if @dead, and the one after that does not. */
+static void next_is_told(zkr_mutex *m, bool dead)
+{
+    ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), dead ? ZKR_EOWNERDEAD : ZKR_OK);
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+/* --- ends of a holder --- */
+
+static void session_ends(zkr_client *c, zkr_mutex *m)
+{
+    zkt_expire(c);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+}
+
+static void node_is_deleted(zkr_client *c, zkr_mutex *m)
+{
+    char node[256];
+    (void)c;
+    zkt_lone_node(node, sizeof(node));
+    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+    ZKT_BECOMES(zkr_mutex_is_held(m), false, PATIENCE_MS);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+}
+
+static void releases(zkr_client *c, zkr_mutex *m)
+{
+    (void)c;
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+static void releases_with_writes(zkr_client *c, zkr_mutex *m)
+{
+    zoo_op_t op;
+    zoo_op_result_t result;
+    (void)c;
+    zoo_check_op_init(&op, zkt_path(), -1);
+    ZKT_MUST(zkr_mutex_release_multi(m, 1, &op, &result, PATIENCE_MS));
+    assert_int_equal(result.err, 0);
+}
+
+static void releases_what_it_holds_twice(zkr_client *c, zkr_mutex *m)
+{
+    (void)c;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+ZKT_CASE(whatever_is_no_release_is_told_once)
+{
+    static const struct {
+        void (*end)(zkr_client *c, zkr_mutex *m);
+        bool dead;
+    } ends[] = {{session_ends, true},
+                {node_is_deleted, true},
+                {releases, false},
+                {releases_with_writes, false},
+                {releases_what_it_holds_twice, false}};
+    zkr_client *c = client();
+    zkr_mutex *m = robust(c), *next = robust(client());
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ends[i].end(c, m);
+        next_is_told(next, ends[i].dead);
+    }
+}
+
+static void *acquire_and_end(void *m)
+{
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    return NULL;
+}
+
+/* As with pthread_mutexattr_setrobust(): the waiter holds, and is told. */
+ZKT_CASE(a_waiter_is_told_that_the_thread_ahead_has_ended)
+{
+    zkr_client *c = client();
+    zkr_mutex *m = robust(c);
+    struct zkt_actor waiter;
+    pthread_t thread;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_actor_queue(&waiter, c, m, NULL);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_actor_end(&waiter));
+    assert_int_equal(pthread_create(&thread, NULL, acquire_and_end, m), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    next_is_told(m, true);
+}
+
+/* Who waited and gave up has held nothing. A try that fails has not, either. */
+ZKT_CASE(one_that_never_held_does_not_count)
+{
+    zkr_mutex *m = robust(client()), *other = robust(client());
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_RC(zkr_mutex_acquire(other, 50), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(other, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_mutex_release(m));
+    next_is_told(other, false);
+    ZKT_MUST(zkr_mutex_acquire(other, 0)); /* a try that succeeds */
+    ZKT_MUST(zkr_mutex_release(other));
+}
+
+/* --- the data of the path --- */
+
+ZKT_CASE(other_data_is_refused_and_stays)
+{
+    char data[64] = "";
+    zkr_mutex *m = robust(client());
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_set(zkt_servers(), zkt_path(), "of others"), 0);
+    ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_EEXIST);
+    assert_int_equal(zkr_mutex_depth(m), 0);
+    assert_int_equal(zkt_get(zkt_servers(), zkt_path(), data, sizeof(data), NULL), 0);
+    assert_string_equal(data, "of others");
+}
+
+ZKT_CASE(a_release_that_may_not_be_written_releases_all_the_same)
+{
+    zkr_client *c = client();
+    zkr_mutex *m = robust(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    assert_int_equal(
+        zkt_set_acl(zkt_servers(), zkt_path(), ZOO_PERM_ALL & ~ZOO_PERM_WRITE), 0);
+    ZKT_RC(zkr_mutex_release(m), ZKR_EAUTH);
+    assert_int_equal(zkr_mutex_depth(m), 0);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_nodes(), 0);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZOO_PERM_ALL), 0);
+    next_is_told(m, true);
+}
+
+/* --- faults --- */
+
+typedef void (*arm_fn)(zkt_proxy *p, int n);
+
+/* A connection that breaks at a request hides no end of a holder, and makes none up. */
+static bool is_told_in_spite_of(arm_fn arm, int n, bool dead)
+{
+    zkr_client *first = client();
+    zkr_mutex *before = robust(first);
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = robust(c);
+    hold(before);
+    if (dead) {
+        session_ends(first, before);
+    } else {
+        releases(first, before);
+    }
+    arm(p, n);
+    ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), dead ? ZKR_EOWNERDEAD : ZKR_OK);
+    int rc = zkr_mutex_release(m);
+    bool struck = zkt_proxy_triggered(p) > 0;
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_nodes(), 0);
+    if (rc == ZKR_OK) { /* else it does not know whether its release was done */
+        next_is_told(m, false);
+    }
+    zkt_destroy(m);
+    zkt_destroy(before);
+    zkt_close(c);
+    zkt_close(first);
+    return struck;
+}
+
+ZKT_CASE(a_lost_request_or_answer_hides_nothing)
+{
+    static const arm_fn ways[] = {zkt_proxy_cut_before_request,
+                                  zkt_proxy_cut_after_request};
+    for (int i = 0; i < 4; i++) {
+        for (struct zkt_strikes s = {.least = 4}; zkt_next_strike(&s);) {
+            s.struck = is_told_in_spite_of(ways[i % 2], s.n, i < 2);
+        }
+    }
+}
+
+static void live(void)
+{
+    zkr_client *c = zkt_client_if_memory();
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_mutex *m = NULL;
+    o.robust = 1;
+    if (c && zkr_mutex_create(&m, c, zkt_path(), &o) == ZKR_OK) {
+        int rc = zkr_mutex_acquire(m, PATIENCE_MS);
+        if (rc == ZKR_OK || rc == ZKR_EOWNERDEAD) {
+            (void)zkr_mutex_release(m);
+        }
+        assert_int_equal(zkr_mutex_depth(m), 0);
+        ZKT_MUST(zkr_mutex_destroy(m));
+    }
+    if (c) {
+        zkt_close(c);
+    }
+}
+
+ZKT_CASE(any_allocation_may_fail)
+{
+    zkt_each_allocation_fails(10, live);
+    zkr_mutex *m = robust(client());
+    hold(m);
+    ZKT_MUST(zkr_mutex_release(m));
+    next_is_told(m, false);
+}
+
+/* --- options, cost --- */
+
+ZKT_CASE(what_does_not_go_together_is_refused)
+{
+    zkr_client *c = client();
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    zkr_mutex *m = robust(c);
+    zkr_ticket *t;
+    ZKT_RC(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t), ZKR_EINVAL);
+    o.robust = o.keep_ms = 1;
+    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &o), ZKR_EINVAL);
+}
+
+/*
+ * A create and a list together, with the watch on the path, which the last holder's writes have spent; a read, a write. Then
+ * the write that releases.
+ */
+ZKT_CASE(a_cycle_takes_a_read_and_a_write_more)
+{
+    zkr_client *c = client();
+    zkr_mutex *m = robust(c);
+    for (int i = 0; i < 2; i++) { /* makes the path, sets the watch */
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_release(m));
+    }
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    assert_int_equal(zkt_door_total(), 5);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* again: nothing */
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkt_door_total(), 5);
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkt_door_total(), 6);
+    assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 2);
+}
