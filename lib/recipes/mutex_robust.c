@@ -39,6 +39,7 @@ read_record(const struct zkr__reentrant *lock, struct record *r, int64_t deadlin
     char text[RECORD_ROOM] = "";
     const char *dir = lock->queue->dir;
     zkr_node node;
+    *r = (struct record){.held_by = 0};
     zkr__lock(lock->c);
     int rc = zkr__node_read(lock->c, dir, text, sizeof(text) - 1, &node, deadline);
     zkr__unlock(lock->c);
@@ -113,8 +114,8 @@ static bool may_try_again(struct zkr__reentrant *lock, int rc, int64_t deadline)
 static int take_over(struct zkr__reentrant *lock, int64_t deadline)
 {
     const char *dir = lock->queue->dir;
-    int64_t token, before = 0;
-    struct record r = {.held_by = 0};
+    int64_t token = 0, before = 0;
+    struct record r;
     int rc = get_token(lock, &token);
     bool done = rc != ZKR_OK;
     while (!done) {
