@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of sessions, all at the same time, beside whatever else goes on. */
+/* The end of the sessions of a dead parent, all at the same time. */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -24,24 +24,15 @@ enum link_state { CONNECTING, CONNECTED, EXPIRED };
 
 /* One session on its way to its end. */
 struct ending {
+    const struct ward *ward;
     zhandle_t *zh;
     _Atomic(enum link_state) state; /* set by libzookeeper's thread */
-    bool after_group;               /* the group of the client has to be gone first */
     int64_t again_at;               /* when to connect next */
-    int64_t soon;                   /* until then, look often */
-    int64_t give_up_at; /* nobody has kept the session alive for its timeout */
     int closes;
+    bool over;
 };
 
-int wards_news(void)
-{
-    static int news = -1;
-    if (news < 0) {
-        zoo_set_debug_level((ZooLogLevel)0);
-        news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    }
-    return news;
-}
+static int news = -1; /* eventfd: the state of an ending has changed */
 
 static void
 on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
@@ -57,7 +48,7 @@ on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
     } else if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
         atomic_store(&e->state, EXPIRED);
     }
-    (void)eventfd_write(wards_news(), 1);
+    (void)eventfd_write(news, 1);
 }
 
 static void drop_line(const char *line)
@@ -65,9 +56,9 @@ static void drop_line(const char *line)
     (void)line;
 }
 
-static void attach(const struct ward *w)
+static void attach(struct ending *e)
 {
-    struct ending *e = w->ending;
+    const struct ward *w = e->ward;
     clientid_t id = {.client_id = w->session};
     memcpy(id.passwd, w->password, sizeof(id.passwd));
     atomic_store(&e->state, CONNECTING);
@@ -80,16 +71,25 @@ static void attach(const struct ward *w)
     }
 }
 
-bool ward_begin_end(struct ward *w, bool after_group)
+/*
+ * One step. A connected handle closes the session, and that may be lost on its way: the next connection shows whether
+ * the session has ended.
+ */
+static void step(struct ending *e)
 {
-    enum { SOON_MS = 500 };
-    w->ending = calloc(1, sizeof(*w->ending));
-    if (w->ending) {
-        w->ending->after_group = after_group;
-        w->ending->soon = now_ms() + SOON_MS;
-        w->ending->give_up_at = now_ms() + w->timeout_ms;
+    enum { AGAIN_MS = 20 };
+    enum link_state state = atomic_load(&e->state);
+    if (!e->zh) {
+        if (now_ms() >= e->again_at) {
+            attach(e);
+            e->again_at = now_ms() + AGAIN_MS;
+        }
+    } else if (state != CONNECTING) {
+        (void)zookeeper_close(e->zh);
+        e->zh = NULL;
+        e->over = state == EXPIRED;
+        e->again_at = now_ms() + (int64_t)e->closes++ * AGAIN_MS;
     }
-    return w->ending != NULL;
 }
 
 static bool has_group(const struct wards *w, uint64_t client)
@@ -102,72 +102,45 @@ static bool has_group(const struct wards *w, uint64_t client)
     return false;
 }
 
-static void detach(struct ending *e)
+static struct ending *begin(const struct wards *w, size_t *count)
 {
-    if (e->zh) {
-        (void)zookeeper_close(e->zh);
-        e->zh = NULL;
-    }
-}
-
-/*
- * A connected handle closes the session, and that may be lost on its way: the next connection shows whether the session
- * has ended. Has it?
- */
-static bool step(const struct ward *w)
-{
-    enum { AGAIN_MS = 20 };
-    struct ending *e = w->ending;
-    enum link_state state = atomic_load(&e->state);
-    if (!e->zh && now_ms() >= e->again_at) {
-        attach(w);
-        e->again_at = now_ms() + AGAIN_MS;
-    } else if (e->zh && state != CONNECTING) {
-        detach(e);
-        e->again_at = now_ms() + (int64_t)e->closes++ * AGAIN_MS;
-        return state == EXPIRED;
-    }
-    return false;
-}
-
-/* Has the session ended, or may it be left to the servers? */
-static bool is_over(const struct wards *all, const struct ward *w)
-{
-    struct ending *e = w->ending;
-    if (now_ms() >= e->give_up_at) {
-        detach(e);
-        return true;
-    }
-    bool began = e->zh || e->closes > 0;
-    bool has_to_wait = !began && e->after_group && has_group(all, w->client);
-    return !has_to_wait && step(w);
-}
-
-int wards_step(struct wards *w)
-{
-    enum { REST_MS = 2, LONG_REST_MS = 20 };
-    int rest = 0;
-    eventfd_t unused;
-    struct ward *next;
-    (void)eventfd_read(wards_news(), &unused);
-    for (struct ward *ward = w->wards; ward; ward = next) {
-        struct ending *e = ward->ending;
-        next = ward->next;
-        if (e && is_over(w, ward)) {
-            wards_drop(w, ward->session);
-            free(e);
-        } else if (e && rest != REST_MS) {
-            rest = now_ms() < e->soon ? REST_MS : LONG_REST_MS;
-        }
-    }
-    return rest;
-}
-
-void wards_forget_handles(const struct wards *w)
-{
+    size_t n = 0;
     for (const struct ward *ward = w->wards; ward; ward = ward->next) {
-        if (ward->ending) {
-            ward->ending->zh = NULL;
-        }
+        n++;
     }
+    struct ending *all = calloc(n + 1, sizeof(*all));
+    *count = all ? n : 0;
+    n = 0;
+    for (const struct ward *ward = w->wards; all && ward; ward = ward->next) {
+        all[n++].ward = ward;
+    }
+    return all;
+}
+
+void wards_end(const struct wards *w, int64_t deadline)
+{
+    enum { REST_MS = 2, LONG_REST_MS = 20, SOON_MS = 500 };
+    size_t count, left;
+    struct ending *all = begin(w, &count);
+    int64_t soon = now_ms() + SOON_MS;
+    zoo_set_debug_level((ZooLogLevel)0);
+    news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    do {
+        left = 0;
+        for (size_t i = 0; i < count; i++) {
+            struct ending *e = &all[i];
+            if (!e->over &&
+                (e->zh || e->closes > 0 || !has_group(w, e->ward->client))) {
+                step(e);
+            }
+            left += !e->over;
+        }
+        struct pollfd p = {.fd = news, .events = POLLIN};
+        eventfd_t unused;
+        if (left > 0) {
+            (void)poll(&p, 1, now_ms() < soon ? REST_MS : LONG_REST_MS);
+            (void)eventfd_read(news, &unused);
+        }
+    } while (left > 0 && now_ms() < deadline);
+    free(all);
 }

@@ -8,9 +8,7 @@
 
 #include "session/guardian_wire.h"
 
-struct ending;
-
-/** A session of the parent. */
+/** A session to be ended. */
 struct ward {
     struct ward *next;
     uint64_t client;
@@ -18,8 +16,7 @@ struct ward {
     int timeout_ms;
     unsigned char password[ZKR__PASSWORD_SIZE];
     char *servers;
-    const char *tls;       /* in the same memory; "" = no TLS */
-    struct ending *ending; /* the session is being ended; NULL = the parent has it */
+    const char *tls; /* in the same memory; "" = no TLS */
 };
 
 /** A process group that acts under the holds of a client. */
@@ -44,27 +41,15 @@ bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
                 const char *text,
                 const int fds[ZKR__GROUP_FDS]);
-void wards_drop(struct wards *w, int64_t session);
-/** The parent is dead: begin to end each session, when the group of its client is gone. */
-void wards_begin_end(const struct wards *w);
+/** NULL = there is no such session. */
+const struct ward *wards_find(const struct wards *w, int64_t session);
 /** The longest session timeout, 0 = there is no session. */
 int64_t wards_longest_ms(const struct wards *w);
 
 /** Kill the group, unless it is gone. Is it? All its processes have to be, also those that were not waited for. */
 bool group_is_gone(struct group *g);
 
-/* --- the end of sessions --- */
-
-/** Begin to end the session, which is given up after its timeout: nobody keeps it alive. False: no memory. */
-bool ward_begin_end(struct ward *w, bool after_group);
-/**
- * Go on with all that are being ended, and drop those that are over. A session that has to wait for its client's group
- * kills that group. Returns for how many milliseconds to rest at most, 0 = none is being ended any more.
- */
-int wards_step(struct wards *w);
-/** A descriptor that is readable when there is something to go on with. */
-int wards_news(void);
-/** After a fork: libzookeeper's threads are the parent's. */
-void wards_forget_handles(const struct wards *w);
+/** The parent is dead: kill its groups; end each session when its client's group is gone. Returns by @deadline. */
+void wards_end(const struct wards *w, int64_t deadline);
 
 #endif

@@ -26,8 +26,8 @@
 
 static void ignore_signals(void)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
-                                 SIGTRAP, SIGSYS, SIGABRT, SIGCHLD};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                                 SIGTRAP, SIGSYS, SIGABRT};
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -114,7 +114,7 @@ static enum sight watch_parent(int *parent)
 
 /* --- what it tells --- */
 
-enum heard { HEARD_NOTHING, HEARD_RECORD, HEARD_BYE, HEARD_END };
+enum heard { HEARD_NOTHING, HEARD_RECORD, HEARD_END };
 
 static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
 {
@@ -126,7 +126,25 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
     }
 }
 
-/* Take one record in. */
+/*
+ * End a session that the parent has closed without a connection. That takes as long as the servers are away, and the
+ * parent waits for our end when it closes its last client: so another process does it. This one has no threads yet.
+ */
+static void end_apart(const struct wards *w, int64_t session)
+{
+    const struct ward *ward = wards_find(w, session);
+    if (ward && fork() == 0) {
+        struct ward alone = *ward;
+        const struct wards one = {.wards = &alone};
+        alone.next = NULL;
+        (void)close(ZKR__GUARDIAN_FD);
+        close_others();
+        wards_end(&one, now_ms() + alone.timeout_ms);
+        _exit(0);
+    }
+}
+
+/* Takes one record in. The end: BYE, the end of the socket, or what cannot be understood, which may be anything. */
 static enum heard hear(struct wards *w)
 {
     static struct {
@@ -157,7 +175,10 @@ static enum heard hear(struct wards *w)
     bool whole = n >= (ssize_t)sizeof(record.head) &&
                  (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
     if (whole && record.head.kind == ZKR__GUARDIAN_BYE) {
-        return HEARD_BYE;
+        _exit(0);
+    }
+    if (whole && record.head.kind == ZKR__GUARDIAN_CLOSED) {
+        end_apart(w, record.head.session);
     }
     bool fine = whole && wards_take(w, &record.head, record.text, fds);
     explicit_bzero(&record, sizeof(record));
@@ -168,63 +189,33 @@ static enum heard hear(struct wards *w)
 }
 
 /*
- * The parent is done with us, and waits for our end. What it has closed without a connection may still have to be ended:
- * by a process that is not its child.
+ * Until the parent is dead. The end of the socket alone says nothing of that: the parent may have closed its socket,
+ * or called exec(). Then nothing more can be told, and the guardian goes after the time in which the session ends if
+ * nobody keeps it alive.
  */
-static void take_leave(const struct wards *w, bool ends_any)
-{
-    if (ends_any && fork() == 0) {
-        wards_forget_handles(w);
-        (void)close(ZKR__GUARDIAN_FD);
-    } else {
-        _exit(0);
-    }
-}
-
-static int rest_until(int64_t until, int rest)
-{
-    int64_t left = until - now_ms();
-    return rest > 0 ? rest : until == INT64_MAX ? -1 : left > 0 ? (int)left : 0;
-}
-
-/*
- * Until the parent is dead or has said goodbye, and no session is left to be ended. The end of the socket alone says
- * nothing: the parent may have closed its socket, or called exec(). Then nothing more can be told, and the guardian goes
- * after the time in which the session ends if nobody keeps it alive.
- */
-static void watch(int parent, struct wards *w)
+static void await_end(int parent, struct wards *w)
 {
     int64_t until = INT64_MAX;
-    bool deaf = false, over = false;
-    int rest = 0;
-    while (!over || rest > 0) {
-        struct pollfd p[] = {{.fd = over ? -1 : parent, .events = POLLIN},
-                             {.fd = deaf ? -1 : ZKR__GUARDIAN_FD, .events = POLLIN},
-                             {.fd = wards_news(), .events = POLLIN}};
-        if (poll(p, sizeof(p) / sizeof(p[0]), rest_until(until, rest)) < 0 &&
-            errno != EINTR) {
+    bool heard_end = false, dead = false;
+    while (!dead) {
+        struct pollfd p[] = {
+            {.fd = parent, .events = POLLIN},
+            {.fd = heard_end ? -1 : ZKR__GUARDIAN_FD, .events = POLLIN}};
+        int64_t left = until == INT64_MAX ? -1 : until - now_ms();
+        if (until != INT64_MAX && left <= 0) {
+            _exit(0);
+        }
+        if (poll(p, 2, (int)left) < 0 && errno != EINTR) {
             _exit(1);
         }
-        bool dead = !over && (parent < 0 || has_ended(parent));
+        dead = (p[0].revents & POLLIN) != 0;
         enum heard heard = HEARD_RECORD;
-        while (!deaf && heard == HEARD_RECORD) {
+        while (!heard_end && heard == HEARD_RECORD) {
             heard = hear(w);
         }
-        rest = wards_step(w);
-        if (heard == HEARD_BYE) {
-            take_leave(w, rest > 0);
-            deaf = over = true;
-        } else if (heard == HEARD_END) {
-            deaf = true;
+        if (heard == HEARD_END) {
+            heard_end = true;
             until = now_ms() + wards_longest_ms(w);
-        }
-        if (dead && !over) {
-            over = true;
-            wards_begin_end(w);
-            rest = wards_step(w);
-        }
-        if (!over && now_ms() >= until) {
-            return;
         }
     }
 }
@@ -243,13 +234,18 @@ int main(void)
     ignore_signals();
     close_others();
     hide();
-    enum sight sight = watch_parent(&parent);
-    if (sight == SIGHT_NONE) {
+    switch (watch_parent(&parent)) {
+    case SIGHT_NONE:
         return 1;
-    }
-    if (sight == SIGHT_ALIVE) {
+    case SIGHT_ALIVE:
         answer(ZKR__GUARDIAN_READY, 0);
+        await_end(parent, &w);
+        break;
+    case SIGHT_DEAD:
+        while (hear(&w) == HEARD_RECORD) {
+        }
+        break;
     }
-    watch(parent, &w);
+    wards_end(&w, now_ms() + wards_longest_ms(&w));
     _exit(0);
 }

@@ -14,7 +14,16 @@ int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void wards_drop(struct wards *w, int64_t session)
+const struct ward *wards_find(const struct wards *w, int64_t session)
+{
+    const struct ward *ward = w->wards;
+    while (ward && ward->session != session) {
+        ward = ward->next;
+    }
+    return ward;
+}
+
+static void drop_session(struct wards *w, int64_t session)
 {
     struct ward **at = &w->wards;
     while (*at && (*at)->session != session) {
@@ -45,20 +54,10 @@ static bool add_session(struct wards *w,
     ward->session = record->session;
     ward->timeout_ms = (int)record->value;
     memcpy(ward->password, record->password, sizeof(ward->password));
-    wards_drop(w, record->session);
+    drop_session(w, record->session);
     ward->next = w->wards;
     w->wards = ward;
     return true;
-}
-
-/* The parent has closed the session, and no server may have heard of it. */
-static bool end_closed(const struct wards *w, int64_t session)
-{
-    struct ward *ward = w->wards;
-    while (ward && ward->session != session) {
-        ward = ward->next;
-    }
-    return !ward || ward->ending || ward_begin_end(ward, false);
 }
 
 static void drop_group(struct wards *w, uint64_t client)
@@ -104,10 +103,9 @@ bool wards_take(struct wards *w,
     case ZKR__GUARDIAN_SESSION:
         return add_session(w, record, text);
     case ZKR__GUARDIAN_OVER:
-        wards_drop(w, record->session);
-        return true;
     case ZKR__GUARDIAN_CLOSED:
-        return end_closed(w, record->session);
+        drop_session(w, record->session);
+        return true;
     case ZKR__GUARDIAN_GROUP:
         if (record->value == 0) {
             drop_group(w, record->client);
@@ -116,15 +114,6 @@ bool wards_take(struct wards *w,
         return add_group(w, record->client, fds);
     default:
         return false;
-    }
-}
-
-void wards_begin_end(const struct wards *w)
-{
-    for (struct ward *ward = w->wards; ward; ward = ward->next) {
-        if (!ward->ending) {
-            (void)ward_begin_end(ward, true);
-        }
     }
 }
 
