@@ -317,6 +317,15 @@ static void part(struct zkr__claim *ahead, struct zkr__claim *behind)
     behind->ahead = NULL;
 }
 
+static void forget_before(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->before) {
+        zkr__path_unwatch(&claim->engine->watchers, &claim->before->watcher);
+        zkr__mem_free(claim->before);
+        claim->before = NULL;
+    }
+}
+
 void zkr__claim_forget_ahead(struct zkr__claim *claim)
 {
     if (claim->ahead) {
@@ -325,7 +334,7 @@ void zkr__claim_forget_ahead(struct zkr__claim *claim)
     zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
     zkr__mem_free(claim->seen);
     claim->seen = NULL;
-    zkr__path_unwatch(&claim->engine->watchers, &claim->before_watcher);
+    forget_before(claim);
 }
 
 /* The node ahead is the first if it has holder metadata, unless it is a reader's. */
@@ -358,12 +367,26 @@ bool zkr__claim_stands_behind(const struct zkr__claim *claim, const char *name)
 
 bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name)
 {
+    forget_before(claim);
+    struct zkr__before *before = zkr__mem_alloc(sizeof(*before));
     char *path = zkr__path_join(claim->q->dir, name);
-    zkr__path_unwatch(&claim->engine->watchers, &claim->before_watcher);
-    bool done =
-        path && zkr__path_watch(&claim->engine->watchers, &claim->before_watcher, path);
+    if (before) {
+        before->claim = claim;
+        before->watcher.on_event = claim->engine->on_before;
+    }
+    if (before && path &&
+        zkr__path_watch(&claim->engine->watchers, &before->watcher, path)) {
+        claim->before = before;
+    } else {
+        zkr__mem_free(before);
+    }
     zkr__mem_free(path);
-    return done;
+    return claim->before != NULL;
+}
+
+const char *zkr__claim_before(const struct zkr__claim *claim)
+{
+    return claim->before ? zkr__path_watched(&claim->before->watcher) : NULL;
 }
 
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name)
@@ -460,7 +483,7 @@ void zkr__claim_settle_look_ahead(struct zkr__claim *claim)
     c->prepared += keeps_lease - claim->keeps_lease;
     claim->keeps_lease = keeps_lease;
     if (!zkr__claim_watches_before(&claim->k)) {
-        zkr__path_unwatch(&claim->engine->watchers, &claim->before_watcher);
+        forget_before(claim);
     }
 }
 

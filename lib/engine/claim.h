@@ -71,7 +71,8 @@ struct zkr__claim {
     struct zkr__path_watcher ahead_watcher;
     /* What the node ahead said when it was last read; NULL = not known, or a claim of this client. */
     struct zkr__seen *seen;
-    struct zkr__path_watcher before_watcher; /* of the node before the node ahead */
+    /* The watcher of the node before the node ahead. NULL = that node is not watched. */
+    struct zkr__before *before;
 
     struct zkr__group *group; /* NULL = none, or it has left the group */
 
@@ -81,6 +82,12 @@ struct zkr__claim {
     long thread; /* that asked for the claim */
     /* The full path that was asked for, and from the answer on the path of our node. "" = none yet. */
     char node[];
+};
+
+/* Apart, as few of thousands of waiting claims look ahead. */
+struct zkr__before {
+    struct zkr__path_watcher watcher;
+    struct zkr__claim *claim;
 };
 
 /* How to join, and who is told. */
@@ -192,6 +199,8 @@ bool zkr__claim_stands_behind(const struct zkr__claim *claim,
 bool zkr__claim_watch_children(struct zkr__claim *claim) ZKR__LOCKED;
 /* Watch the child @name, which is before the node ahead. False: no memory. */
 bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
+/* The path of that node. NULL = none is watched. */
+const char *zkr__claim_before(const struct zkr__claim *claim) ZKR__LOCKED;
 void zkr__claim_forget_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 /* Takes one claim out of `behind`; NULL: there is none. */
 struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim) ZKR__LOCKED;
@@ -303,7 +312,9 @@ void zkr__claims_contended(struct zkr__directory *d) ZKR__LOCKED;
 void zkr__claims_end_keeping(struct zkr__engine *engine,
                              const struct zkr__queue *q) ZKR__LOCKED;
 
-/* The engine's on_answer. */
+/* The engine's on_before and on_answer. */
+void zkr__claim_on_before(struct zkr__path_watcher *watcher,
+                          enum zkr__node_event event) ZKR__LOCKED;
 void zkr__claim_on_answer(void *ctx,
                           unsigned tag,
                           const struct zkr__answer *answer) ZKR__LOCKED;

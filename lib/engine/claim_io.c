@@ -261,7 +261,7 @@ void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
         get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher), false);
     }
     if (todo & ZKR__DO_GET_BEFORE) {
-        get(claim, ZKR__ASKED_BEFORE, zkr__path_watched(&claim->before_watcher), true);
+        get(claim, ZKR__ASKED_BEFORE, zkr__claim_before(claim), true);
     }
     if (todo & ZKR__DO_PROVE) {
         ask(claim, ZKR__ASKED_PROVE, &prove);

@@ -602,11 +602,10 @@ static void on_ahead(struct zkr__path_watcher *watcher,
                                                       : ZKR__EV_AHEAD_CHANGED);
 }
 
-static void on_before(struct zkr__path_watcher *watcher,
-                      enum zkr__node_event event) ZKR__LOCKED
+void zkr__claim_on_before(struct zkr__path_watcher *watcher, enum zkr__node_event event)
 {
     struct zkr__claim *claim =
-        ZKR__OWNER_OF(watcher, struct zkr__claim, before_watcher);
+        ZKR__OWNER_OF(watcher, struct zkr__before, watcher)->claim;
     zkr__claim_tell(claim, event == ZKR__NODE_DELETED ? ZKR__EV_BEFORE_GONE
                                                       : ZKR__EV_BEFORE_CHANGED);
 }
@@ -623,7 +622,6 @@ void zkr__claim_start(struct zkr__claim *claim)
 {
     claim->timer.fire = on_timer;
     claim->ahead_watcher.on_event = on_ahead;
-    claim->before_watcher.on_event = on_before;
     zkr__claim_tell(claim, ZKR__EV_START);
     int code = hopeless(claim->q->c);
     if (code != ZKR_OK) {

@@ -179,6 +179,8 @@ struct zkr__engine {
     struct zkr__given given;
     /* In claim_run.c: gets the answers to what claims ask, with the claim, the tag, and a reference that it drops. */
     zkr__answer_fn on_answer;
+    /* In claim_run.c: gets the events of the node before the node ahead, for each claim that watches it. */
+    void (*on_before)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
     struct zkr__scratch scratch;
     struct zkr__path_table watchers; /* of paths */
     struct zkr__timers timers;

@@ -148,6 +148,7 @@ static struct zkr__engine *make_engine(zkr_client *c) ZKR__LOCKED
     }
     engine->c = c;
     engine->on_answer = zkr__claim_on_answer;
+    engine->on_before = zkr__claim_on_before;
     engine->remembered_max = ZKR__REMEMBERED_MAX;
     engine->joining_max = ZKR__JOINING_MAX;
     if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {
