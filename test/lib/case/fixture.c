@@ -167,7 +167,7 @@ void zkt_destroy(zkr_mutex *m)
 bool zkt_all_answered(zkr_client *c)
 {
     zkr__lock(c);
-    bool all = zkr__link_oldest(c->link) == ZKR__NEVER;
+    bool all = !c->link || zkr__link_oldest(c->link) == ZKR__NEVER;
     zkr__unlock(c);
     return all;
 }
