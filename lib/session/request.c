@@ -431,6 +431,15 @@ void zkr__link_free(struct zkr__link *link)
     zkr__mem_free(link);
 }
 
+bool zkr__link_awaited(const struct zkr__link *link)
+{
+    const struct zkr__request *r = link->pending;
+    while (r && !r->ctx) {
+        r = r->next;
+    }
+    return r != NULL;
+}
+
 int64_t zkr__link_oldest(const struct zkr__link *link)
 {
     return link->pending ? link->pending->sent : ZKR__NEVER;

@@ -92,6 +92,8 @@ void zkr__link_fail(struct zkr__link *link) ZKR__LOCKED;
 void zkr__link_close(struct zkr__link *link);
 /* Free a link that has no handle. */
 void zkr__link_free(struct zkr__link *link);
+/* Does anybody wait for a pending request? Nobody does for one without a ctx, a keep-alive read. */
+bool zkr__link_awaited(const struct zkr__link *link);
 /* When the oldest pending request was sent (CLOCK_BOOTTIME); ZKR__NEVER: there is none. */
 int64_t zkr__link_oldest(const struct zkr__link *link);
 /* How long an answer may take until a nudge: a few usual round trips. */

@@ -191,12 +191,13 @@ static void keep_alive(zkr_client *c) ZKR__LOCKED
 /*
  * The nudge, a read behind a request whose answer is late: a server may forget a lone write until something else
  * arrives (ZOOKEEPER-4537). And while a request waits libzookeeper sends no pings, which the session needs and rule 3
- * of the lease leans on.
+ * of the lease leans on. A connection that is left once nothing is in flight gets no more of them.
  */
 static int64_t run_nudge(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     int64_t oldest = zkr__connected(c) ? zkr__link_oldest(c->link) : ZKR__NEVER;
-    if (oldest == ZKR__NEVER) {
+    bool leaves = c->new_list && now < c->list_by;
+    if (oldest == ZKR__NEVER || (leaves && !zkr__link_awaited(c->link))) {
         return ZKR__NEVER;
     }
     int64_t at = zkr__from_boot(c, oldest) + zkr__patience(c);

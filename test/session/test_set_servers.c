@@ -58,7 +58,10 @@ static void *read_root(void *c)
     return (void *)(intptr_t)rc;
 }
 
-/* A server is left when what is in flight is answered, or after a second. */
+/*
+ * A server is left when what is in flight is answered, or after a second. Then libzookeeper takes the next answer for
+ * that of a request to the old server, and connects once more; on a slow machine that costs the session.
+ */
 ZKT_CASE(requests_in_flight_are_waited_for)
 {
     static const struct {
@@ -79,7 +82,11 @@ ZKT_CASE(requests_in_flight_are_waited_for)
         assert_int_equal(pthread_join(thread, &rc), 0);
         ZKT_RC((int)(intptr_t)rc, rows[i].code);
         ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
-        assert_true(zkr_client_session_id(c) == id);
+        if (rows[i].code == ZKR_OK) {
+            assert_null(read_root(c));
+            assert_int_equal(zkr_client_session_id(c), id);
+            assert_int_equal(zkt_reconnects(c), 1);
+        }
         end(c);
     }
 }
