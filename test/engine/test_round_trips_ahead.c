@@ -206,7 +206,7 @@ ZKT_CASE(it_looks_ahead_where_that_pays)
     ZKT_MUST(zkt_actor_end(&l.actors[3]));
 }
 
-enum { RING = 4, CYCLES = 10 };
+enum { RING = 4, CYCLES = 30 };
 
 /* The next node of the client is like one of a client whose GUIDs do not follow one another. */
 static void forget_guid(zkr_client *c)
@@ -263,8 +263,8 @@ static void go_round(bool known_guids)
 ZKT_CASE(a_queue_that_goes_round_lists_once_a_cycle)
 {
     go_round(true);
-    /* A list may overtake the create that it should show: then there is one more. */
-    assert_in_range(zkt_door_count(ZKR__OP_CHILDREN), CYCLES - 1, CYCLES * 3 / 2);
+    /* A list may overtake the create that it should show: then there is one more, but not in each cycle. */
+    assert_in_range(zkt_door_count(ZKR__OP_CHILDREN), CYCLES - 1, CYCLES * 7 / 4);
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), CYCLES);
     assert_in_range(zkt_door_count(ZKR__OP_GET), 2 * CYCLES, 3 * CYCLES);
 }
