@@ -167,6 +167,33 @@ ZKT_CASE(a_curator_latch_waits_behind_a_long_term)
     ZKT_MUST(zkr_leader_latch_destroy(l));
 }
 
+/*
+ * The record of a robust mutex is the data of the path, which Curator neither reads nor writes. So an end without
+ * release is told to the next of ours, also when Curator has held since, and an end of Curator's is not told.
+ */
+ZKT_CASE(a_robust_mutex_takes_turns_with_curator)
+{
+    struct peer *j = peer_start(CURATOR);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.robust = 1;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex_with(c, &o);
+    struct zkt_actor actor;
+    peer_ask(j, "acquire 20000", "true");
+    zkt_actor_queue(&actor, c, m, NULL);
+    peer_ask(j, "release", "ok");
+    zkt_actor_is_served(&actor);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    peer_say(j, "acquire 20000");
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    zkt_expire(c);
+    peer_expect(j, "true");
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+    peer_ask(j, "release", "ok");
+    ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_EOWNERDEAD);
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
 /* We ask Curator, which listens, and lets go. Its node says that it was asked, for it writes nothing back. */
 ZKT_CASE(we_ask_curator_to_let_go)
 {
