@@ -149,6 +149,25 @@ static void *make_fit_soon(void *latch)
     return NULL;
 }
 
+/* A latch that has failed can be started again, and then knows nothing of the failure. */
+ZKT_CASE(a_failure_is_over_with_the_next_start)
+{
+    struct zkt_told told;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *leader = zkt_latch(c, "a", NULL);
+    zkr_leader_latch *l = zkt_telling_latch(c, "b", &told, NULL);
+    zkt_lead(leader);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_CREATE),
+                     ZKT_OK);
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_BECOMES(atomic_load(&told.failures), 1, PATIENCE_MS);
+    ZKT_RC(zkr_leader_latch_await(l, 0), ZKR_EAUTH);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_RC(zkr_leader_latch_await(l, 0), ZKR_ETIMEDOUT);
+    zkt_end_latch(l);
+}
+
 /* To say again what is so already changes nothing. */
 ZKT_CASE(a_fit_leader_leads_on)
 {

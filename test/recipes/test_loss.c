@@ -16,7 +16,7 @@ enum { SESSION_MS = 3000, PATIENCE_MS = 30000 };
 struct told {
     atomic_int count, held;
     zkr_lost lost;
-    char text[256], line[1024];
+    char text[256], line[1024], metrics[32768];
 };
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
@@ -64,6 +64,14 @@ static void expect_text(const struct told *told, const char *part)
     }
 }
 
+/* The words are followed by that time. */
+static void expect_seconds(const struct told *told, const char *words, int64_t ms)
+{
+    char part[128];
+    (void)snprintf(part, sizeof(part), "%s%.1f s", words, (double)ms / 1000);
+    expect_text(told, part);
+}
+
 static void expect_line(const struct told *told, const char *part)
 {
     if (!strstr(told->line, part)) {
@@ -82,13 +90,15 @@ static void end(zkr_client *c, zkr_mutex *m)
  * The bound comes before the end of the session, unless this machine was too busy to look in between. It may have been
  * so busy that this process counts as stopped.
  */
-static void expect_why(const struct told *told, const char *why)
+static void expect_why(const struct told *told, const char *why, int64_t ms)
 {
     bool stopped = told->lost.stopped_ms > 0;
     assert_true(told->lost.reason == ZKR_LOST_LEASE ||
                 told->lost.reason == ZKR_LOST_SESSION);
     expect_text(told, zkr_lost_reason_name((int)told->lost.reason));
-    expect_text(told, stopped ? "this process did not run for " : why);
+    expect_seconds(told, stopped ? "this process did not run for " : why,
+                   stopped ? told->lost.stopped_ms : ms);
+    expect_seconds(told, "the last answered write was sent ", told->lost.last_write_ms);
 }
 
 /* By hand: no word of anything else. */
@@ -130,9 +140,11 @@ ZKT_CASE(a_silent_server)
     /* libzookeeper gives the connection up after two thirds of the session time-out. */
     assert_true(told.lost.silent_ms > 0 || told.lost.disconnected_ms > 0);
     assert_true(told.lost.last_write_ms >= SESSION_MS / 2);
-    expect_why(&told,
-               told.lost.disconnected_ms > 0 ? "no connection for" : "no answer");
-    expect_text(&told, "the last answered write was sent ");
+    if (told.lost.disconnected_ms > 0) {
+        expect_why(&told, "no connection for ", told.lost.disconnected_ms);
+    } else {
+        expect_why(&told, "no answer from a quorum for ", told.lost.silent_ms);
+    }
     zkt_proxy_heal(p);
     end(c, m);
 }
@@ -147,7 +159,7 @@ ZKT_CASE(a_cut_connection)
     zkt_proxy_cut(p);
     ZKT_BECOMES(atomic_load(&told.count), 1, PATIENCE_MS);
     assert_true(told.lost.disconnected_ms > SESSION_MS / 4);
-    expect_why(&told, "no connection for ");
+    expect_why(&told, "no connection for ", told.lost.disconnected_ms);
     zkt_proxy_heal(p);
     end(c, m);
 }
@@ -177,6 +189,7 @@ static int hold(void *arg)
         zkt_sleep_ms(10);
     }
     (void)zkr_mutex_release(m);
+    (void)zkr_client_metrics(c, told->metrics, sizeof(told->metrics), NULL);
     return zkr_mutex_destroy(m) == ZKR_OK && zkr_client_close(c) == ZKR_OK ? 0 : 2;
 }
 
@@ -195,8 +208,10 @@ ZKT_CASE(a_stopped_process)
     assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
     if (told->lost.reason !=
         ZKR_LOST_NODE) { /* the server's news may be the first that is read */
-        expect_text(told, "this process did not run for ");
+        expect_seconds(told, "this process did not run for ", told->lost.stopped_ms);
     }
+    assert_non_null(strstr(told->metrics, "\nzkr_lost_total{"));
+    assert_null(strstr(told->metrics, "reason=\"lease\"} 1"));
     assert_in_range(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
     zkt_shared_free(told, sizeof(*told));
 }
@@ -226,6 +241,12 @@ ZKT_CASE(a_ticket_can_be_asked)
     ZKT_MUST(
         zkr_ticket_lost(t, &lost, offsetof(zkr_lost, node))); /* of an older program */
     assert_string_equal(lost.node, "untouched");
+    struct {
+        zkr_lost lost;
+        int64_t more; /* of a newer program */
+    } larger = {.more = 1};
+    ZKT_MUST(zkr_ticket_lost(t, &larger.lost, sizeof(larger)));
+    assert_int_equal(larger.more, 0);
     ZKT_MUST(zkr_ticket_lost(t, &lost, sizeof(lost)));
     ZKT_RC(zkr_ticket_lost(t, NULL, sizeof(lost)), ZKR_EINVAL);
     ZKT_RC(zkr_ticket_lost(t, &lost, 0), ZKR_EINVAL);

@@ -94,9 +94,20 @@ ZKT_CASE(all_is_there_from_the_start)
             fail_msg("there is no %s", path[i]);
         }
     }
-    EXPECT(c, "zkr_connected", 1);
     EXPECT(c, "zkr_sessions_total", 1);
     EXPECT(c, "zkr_session_timeout_seconds", SESSION_MS / 1000);
+}
+
+/* A client that waits for a server is not connected, though it has a session. */
+ZKT_CASE(a_suspended_client_is_not_connected)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    EXPECT(c, "zkr_connected", 1);
+    zkt_proxy_cut(p);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    EXPECT(c, "zkr_connected", 0);
+    zkt_proxy_heal(p);
 }
 
 /* A thread that acquires, again, and releases; and its times. */
