@@ -19,8 +19,8 @@ extern "C" {
 /** What zkr_client_get() tells of a node, besides its data. */
 typedef struct zkr_node {
     size_t length; /**< of its data, in bytes */
-    int64_t
-        version; /**< of its data, for zoo_set_op_init() (guard.h); 0 = as it was made */
+    /** Of its data, for zoo_set_op_init() (guard.h); 0 = as it was made. */
+    int64_t version;
     int64_t czxid;      /**< the transaction that made it */
     int64_t created_ms; /**< when, by the clock of the leading server, since 1970 */
     /** The session that it ends with; 0 = none. Servers do not tell a container from a persistent node. */

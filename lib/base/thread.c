@@ -32,23 +32,23 @@ static void count_fork(void)
     atomic_fetch_add(&generation, 1);
 }
 
-static void unlink_duty(struct zkr__thread_duty *duty)
+static void unlink_hook(struct zkr__exit_hook *hook)
 {
-    *duty->link = duty->next;
-    if (duty->next) {
-        duty->next->link = duty->link;
+    *hook->link = hook->next;
+    if (hook->next) {
+        hook->next->link = hook->link;
     }
-    duty->next = NULL;
-    duty->link = NULL;
+    hook->next = NULL;
+    hook->link = NULL;
 }
 
 static void end_thread(void *unused)
 {
     (void)unused;
-    while (self.duties) {
-        struct zkr__thread_duty *duty = self.duties;
-        unlink_duty(duty);
-        duty->at_exit(duty);
+    while (self.exit_hooks) {
+        struct zkr__exit_hook *hook = self.exit_hooks;
+        unlink_hook(hook);
+        hook->at_exit(hook);
     }
 }
 
@@ -205,27 +205,27 @@ unsigned zkr__fork_generation(void)
     return atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
-/* --- duties --- */
+/* --- exit hooks --- */
 
-bool zkr__thread_duty_add(struct zkr__thread_duty *duty)
+bool zkr__exit_hook_add(struct zkr__exit_hook *hook)
 {
     (void)pthread_once(&once, prepare);
     /* Any value but NULL makes the destructor run. */
     if (!key_made || (pthread_setspecific(key, &key) != 0 && !atomic_load(&unloaded))) {
         return false;
     }
-    duty->next = self.duties;
-    duty->link = &self.duties;
-    if (self.duties) {
-        self.duties->link = &duty->next;
+    hook->next = self.exit_hooks;
+    hook->link = &self.exit_hooks;
+    if (self.exit_hooks) {
+        self.exit_hooks->link = &hook->next;
     }
-    self.duties = duty;
+    self.exit_hooks = hook;
     return true;
 }
 
-void zkr__thread_duty_drop(struct zkr__thread_duty *duty)
+void zkr__exit_hook_drop(struct zkr__exit_hook *hook)
 {
-    if (duty->link) {
-        unlink_duty(duty);
+    if (hook->link) {
+        unlink_hook(hook);
     }
 }

@@ -9,12 +9,12 @@
 
 #include <zkr/error.h>
 
-struct zkr__thread_duty;
+struct zkr__exit_hook;
 
 /* All that the library keeps for each thread. */
 struct zkr__thread {
     uint64_t id; /* 0 = not asked for yet */
-    struct zkr__thread_duty *duties;
+    struct zkr__exit_hook *exit_hooks;
     const void *calls; /* of the application that the thread runs now (dispatch.c) */
     zkr_error error;   /* the last one (error.c) */
 };
@@ -50,16 +50,16 @@ long zkr__thread_os_id(void);
 unsigned zkr__fork_generation(void);
 
 /* What is to be done when the thread ends. Embedded in the owner's struct. */
-struct zkr__thread_duty {
-    struct zkr__thread_duty *next, **link;
-    void (*at_exit)(struct zkr__thread_duty *duty);
+struct zkr__exit_hook {
+    struct zkr__exit_hook *next, **link;
+    void (*at_exit)(struct zkr__exit_hook *hook);
 };
 
 /*
- * Give a duty to the calling thread, or take it back, which no other thread may. False: no memory. At the thread's
- * end each duty that is left is taken from the list, and at_exit() called.
+ * Add a hook to the calling thread, or drop it, which no other thread may. False: no memory. When the thread ends, each
+ * hook that is left is taken from the thread, and at_exit() called.
  */
-bool zkr__thread_duty_add(struct zkr__thread_duty *duty);
-void zkr__thread_duty_drop(struct zkr__thread_duty *duty);
+bool zkr__exit_hook_add(struct zkr__exit_hook *hook);
+void zkr__exit_hook_drop(struct zkr__exit_hook *hook);
 
 #endif

@@ -172,8 +172,8 @@ struct zkr__engine {
     int64_t looking; /* claims that look again now and then, for want of a watch */
     /* The directory in which a claim of ours began to wait behind others last; NULL = none did. Never followed. */
     const struct zkr__directory *contended;
-    int64_t
-        several_until; /* until then claims of ours count as waiting in several directories */
+    /* Until then claims of ours count as waiting in several directories. */
+    int64_t several_until;
     struct zkr__spared spared;
     size_t remembered_max; /* children of a list; tests remember less */
     struct zkr__given given;

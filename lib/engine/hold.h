@@ -185,8 +185,8 @@ struct zkr__writes {
     struct zoo_op_result *results; /* NULL: not wanted */
     int64_t timeout_ms;
     bool release; /* the hold ends with the writes: delete its nodes, last */
-    bool
-        keep_nodes; /* with release: let the nodes stay, as other threads hold by them */
+    /* With release: let the nodes stay, as other threads hold by them. */
+    bool keep_nodes;
 };
 
 /* Can these writes be sent? Called without any lock. ZKR_OK, or ZKR_EINVAL with its text. */

@@ -102,9 +102,9 @@ struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
 /* The next entry of the calling thread, in any table. @holder: the one before it, NULL = begin. NULL: no more. */
 static struct zkr__holder *next_own(struct zkr__holder *holder)
 {
-    struct zkr__thread_duty *duty =
-        holder ? holder->duty.next : zkr__thread_self()->duties;
-    return duty ? ZKR__OWNER_OF(duty, struct zkr__holder, duty) : NULL;
+    struct zkr__exit_hook *hook =
+        holder ? holder->hook.next : zkr__thread_self()->exit_hooks;
+    return hook ? ZKR__OWNER_OF(hook, struct zkr__holder, hook) : NULL;
 }
 
 bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder)
@@ -114,7 +114,7 @@ bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder)
     if (!holder->hh.tbl) {
         return false;
     }
-    if (!zkr__thread_duty_add(&holder->duty)) {
+    if (!zkr__exit_hook_add(&holder->hook)) {
         HASH_DEL(*table, holder);
         return false;
     }
@@ -123,7 +123,7 @@ bool zkr__holders_add(struct zkr__holder **table, struct zkr__holder *holder)
 
 void zkr__holders_remove(struct zkr__holder **table, struct zkr__holder *holder)
 {
-    zkr__thread_duty_drop(&holder->duty);
+    zkr__exit_hook_drop(&holder->hook);
     HASH_DEL(*table, holder);
 }
 
@@ -329,9 +329,9 @@ let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__
 }
 
 /* The thread ends while it holds. */
-static void abandon(struct zkr__thread_duty *duty)
+static void abandon(struct zkr__exit_hook *hook)
 {
-    struct zkr__holder *holder = ZKR__OWNER_OF(duty, struct zkr__holder, duty);
+    struct zkr__holder *holder = ZKR__OWNER_OF(hook, struct zkr__holder, hook);
     struct zkr__reentrant *lock = holder->lock;
     zkr_client *c = lock->c;
     if (c->fork_generation != zkr__fork_generation()) {
@@ -410,7 +410,7 @@ static struct zkr__holder *make_holder(struct zkr__reentrant *lock) ZKR__LOCKED
     holder->lock = lock;
     holder->lost =
         (struct zkr__call){.owner = lock->owner, .run = run_lost, .drop = drop_lost};
-    holder->duty.at_exit = abandon;
+    holder->hook.at_exit = abandon;
     holder->hold.queue = lock->queue;
     holder->hold.on_change = on_change;
     if (!zkr__holders_add(&lock->holders, holder)) {

@@ -36,9 +36,9 @@ struct zkr__holder {
     struct zkr__holder *rests_on, *carries;
     /* Shared with other threads: no hold of its own either. NULL = not shared. */
     struct zkr__shared_hold *shared;
-    void *lock;                   /* whose table it is in */
-    struct zkr__thread_duty duty; /* release when the thread ends */
-    struct zkr__call lost;        /* tells the application, on the dispatch thread */
+    void *lock;                 /* whose table it is in */
+    struct zkr__exit_hook hook; /* release when the thread ends */
+    struct zkr__call lost;      /* tells the application, on the dispatch thread */
     /* The claim that this call reports, and that has a reference until then; NULL = none. */
     struct zkr__claim *lost_claim;
     UT_hash_handle hh;

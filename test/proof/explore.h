@@ -22,8 +22,8 @@
 
 struct zkp_model {
     const char *name;
-    size_t
-        size; /* of a state: a multiple of 8, no bytes but those of its fields; begins as zeros */
+    /* Of a state: a multiple of 8, no bytes but those of its fields; begins as zeros. */
+    size_t size;
     int moves;
     void (*begin)(void *state);
     /* Make the move, one of 0 ... moves - 1. False: it is not possible here. */

@@ -72,26 +72,26 @@ unsigned zkr__fork_generation(void)
     return 0;
 }
 
-bool zkr__thread_duty_add(struct zkr__thread_duty *duty)
+bool zkr__exit_hook_add(struct zkr__exit_hook *hook)
 {
     struct zkr__thread *self = zkr__thread_self();
-    duty->next = self->duties;
-    duty->link = &self->duties;
-    if (self->duties) {
-        self->duties->link = &duty->next;
+    hook->next = self->exit_hooks;
+    hook->link = &self->exit_hooks;
+    if (self->exit_hooks) {
+        self->exit_hooks->link = &hook->next;
     }
-    self->duties = duty;
+    self->exit_hooks = hook;
     return true;
 }
 
-void zkr__thread_duty_drop(struct zkr__thread_duty *duty)
+void zkr__exit_hook_drop(struct zkr__exit_hook *hook)
 {
-    if (duty->link) {
-        *duty->link = duty->next;
-        if (duty->next) {
-            duty->next->link = duty->link;
+    if (hook->link) {
+        *hook->link = hook->next;
+        if (hook->next) {
+            hook->next->link = hook->link;
         }
-        duty->next = NULL;
-        duty->link = NULL;
+        hook->next = NULL;
+        hook->link = NULL;
     }
 }

@@ -181,10 +181,10 @@ static void wake_joiner(const struct sim_thread *ended)
 
 static void end_duties(struct sim_thread *t)
 {
-    while (t->self.duties) {
-        struct zkr__thread_duty *duty = t->self.duties;
-        zkr__thread_duty_drop(duty);
-        duty->at_exit(duty);
+    while (t->self.exit_hooks) {
+        struct zkr__exit_hook *hook = t->self.exit_hooks;
+        zkr__exit_hook_drop(hook);
+        hook->at_exit(hook);
     }
 }
 

@@ -35,9 +35,9 @@ static void leave(struct zkr__holder *holder)
 }
 
 /* What a lock does when a thread ends with it. */
-static void at_exit(struct zkr__thread_duty *duty)
+static void at_exit(struct zkr__exit_hook *hook)
 {
-    struct zkr__holder *holder = ZKR__OWNER_OF(duty, struct zkr__holder, duty);
+    struct zkr__holder *holder = ZKR__OWNER_OF(hook, struct zkr__holder, hook);
     holder->depth = -1;
     leave(holder);
 }
@@ -53,7 +53,7 @@ static void an_empty_table_has_no_holder(void **state)
 static void a_thread_finds_its_own_entry(void **state)
 {
     (void)state;
-    struct zkr__holder holder = {.duty = {.at_exit = at_exit}};
+    struct zkr__holder holder = {.hook = {.at_exit = at_exit}};
     for (int i = 0; i < 2; i++) {
         assert_true(enter(&holder));
         assert_ptr_equal(find(), &holder);
@@ -61,7 +61,7 @@ static void a_thread_finds_its_own_entry(void **state)
         leave(&holder);
         assert_null(find());
         assert_null(table);
-        assert_null(holder.duty.link);
+        assert_null(holder.hook.link);
     }
 }
 
@@ -69,7 +69,7 @@ static void *hold_and_leave(void *arg)
 {
     bool *right = arg;
     for (int i = 0; i < MANY; i++) {
-        struct zkr__holder holder = {.duty = {.at_exit = at_exit}};
+        struct zkr__holder holder = {.hook = {.at_exit = at_exit}};
         if (find() || !enter(&holder) || find() != &holder) {
             return NULL;
         }
@@ -85,7 +85,7 @@ static void a_thread_sees_no_entry_of_another(void **state)
     (void)state;
     pthread_t threads[THREADS];
     bool right[THREADS] = {false};
-    struct zkr__holder mine = {.duty = {.at_exit = at_exit}};
+    struct zkr__holder mine = {.hook = {.at_exit = at_exit}};
     assert_true(enter(&mine));
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, hold_and_leave, &right[i]),
@@ -111,8 +111,8 @@ static void the_end_of_a_thread_takes_its_entry_out(void **state)
     (void)state;
     pthread_t thread;
     void *entered = NULL;
-    struct zkr__holder mine = {.depth = 1, .duty = {.at_exit = at_exit}};
-    struct zkr__holder theirs = {.depth = 1, .duty = {.at_exit = at_exit}};
+    struct zkr__holder mine = {.depth = 1, .hook = {.at_exit = at_exit}};
+    struct zkr__holder theirs = {.depth = 1, .hook = {.at_exit = at_exit}};
     assert_true(enter(&mine));
     assert_int_equal(pthread_create(&thread, NULL, hold_to_the_end, &theirs), 0);
     assert_int_equal(pthread_join(thread, &entered), 0);
@@ -124,11 +124,11 @@ static void the_end_of_a_thread_takes_its_entry_out(void **state)
     assert_int_equal(mine.depth, 1);
 }
 
-/* When memory runs out nothing is entered, no duty is left, and a later try succeeds. */
+/* When memory runs out nothing is entered, no hook is left, and a later try succeeds. */
 static void an_entry_needs_memory(void **state)
 {
     (void)state;
-    struct zkr__holder holder = {.duty = {.at_exit = at_exit}};
+    struct zkr__holder holder = {.hook = {.at_exit = at_exit}};
     int failures = 0;
     bool entered = false;
     while (!entered) {
@@ -139,7 +139,7 @@ static void an_entry_needs_memory(void **state)
         if (!entered) {
             failures++;
             assert_null(table);
-            assert_null(holder.duty.link);
+            assert_null(holder.hook.link);
         }
     }
     assert_true(failures > 0);

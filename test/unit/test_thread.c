@@ -125,30 +125,30 @@ static void the_first_thread_has_the_process_id(void **state)
     assert_int_equal(zkr__thread_os_id(), getpid());
 }
 
-/* --- duties --- */
+/* --- hooks --- */
 
-struct duty {
-    struct zkr__thread_duty duty;
+struct hook {
+    struct zkr__exit_hook hook;
     int done;
     uint64_t thread;
-    struct duty *also; /* dropped or added when done */
+    struct hook *also; /* dropped or added when done */
     bool add, refused;
 };
 
-static void do_duty(struct zkr__thread_duty *duty)
+static void run_hook(struct zkr__exit_hook *hook)
 {
-    struct duty *d = (struct duty *)duty;
+    struct hook *d = (struct hook *)hook;
     d->done++;
     d->thread = zkr__thread_id();
     if (d->also && d->add) {
-        d->refused = !zkr__thread_duty_add(&d->also->duty);
+        d->refused = !zkr__exit_hook_add(&d->also->hook);
     } else if (d->also) {
-        zkr__thread_duty_drop(&d->also->duty);
+        zkr__exit_hook_drop(&d->also->hook);
     }
 }
 
 struct errand {
-    struct duty duties[4];
+    struct hook hooks[4];
     uint64_t thread;
 };
 
@@ -156,14 +156,14 @@ static void *take_duties(void *arg)
 {
     struct errand *errand = arg;
     errand->thread = zkr__thread_id();
-    for (size_t i = 0; i < ZKT_COUNT(errand->duties); i++) {
-        errand->duties[i].duty.at_exit = do_duty;
-        if (!zkr__thread_duty_add(&errand->duties[i].duty)) {
+    for (size_t i = 0; i < ZKT_COUNT(errand->hooks); i++) {
+        errand->hooks[i].hook.at_exit = run_hook;
+        if (!zkr__exit_hook_add(&errand->hooks[i].hook)) {
             return NULL;
         }
     }
-    zkr__thread_duty_drop(&errand->duties[1].duty);
-    zkr__thread_duty_drop(&errand->duties[1].duty); /* again: nothing */
+    zkr__exit_hook_drop(&errand->hooks[1].hook);
+    zkr__exit_hook_drop(&errand->hooks[1].hook); /* again: nothing */
     return arg;
 }
 
@@ -182,44 +182,43 @@ static void duties_are_done_at_the_end_of_the_thread(void **state)
     (void)state;
     struct errand errand = {0};
     run_thread(take_duties, &errand);
-    for (size_t i = 0; i < ZKT_COUNT(errand.duties); i++) {
-        assert_int_equal(errand.duties[i].done, i != 1);
-        assert_null(errand.duties[i].duty.link);
-        assert_true(i == 1 || errand.duties[i].thread == errand.thread);
+    for (size_t i = 0; i < ZKT_COUNT(errand.hooks); i++) {
+        assert_int_equal(errand.hooks[i].done, i != 1);
+        assert_null(errand.hooks[i].hook.link);
+        assert_true(i == 1 || errand.hooks[i].thread == errand.thread);
     }
 }
 
 static void *take_linked_duties(void *arg)
 {
-    struct duty *duties = arg;
+    struct hook *hooks = arg;
     for (size_t i = 0; i < 3; i++) {
-        duties[i].duty.at_exit = do_duty;
+        hooks[i].hook.at_exit = run_hook;
     }
-    return zkr__thread_duty_add(&duties[0].duty) &&
-                   zkr__thread_duty_add(&duties[1].duty)
+    return zkr__exit_hook_add(&hooks[0].hook) && zkr__exit_hook_add(&hooks[1].hook)
                ? arg
                : NULL;
 }
 
-/* One duty may drop another or take a new one while it is done. */
+/* One hook may drop another or take a new one while it is done. */
 static void a_duty_may_drop_and_add_others(void **state)
 {
     (void)state;
     for (int first = 0; first < 2; first++) {
-        struct duty duties[3] = {{.done = 0}};
-        duties[0].also = &duties[1];
-        duties[1].also = &duties[0];
-        run_thread(take_linked_duties, duties);
-        assert_int_equal(duties[0].done + duties[1].done, 1);
+        struct hook hooks[3] = {{.done = 0}};
+        hooks[0].also = &hooks[1];
+        hooks[1].also = &hooks[0];
+        run_thread(take_linked_duties, hooks);
+        assert_int_equal(hooks[0].done + hooks[1].done, 1);
     }
-    struct duty duties[3] = {{.done = 0}};
-    duties[0].also = &duties[2];
-    duties[0].add = true;
-    run_thread(take_linked_duties, duties);
-    assert_int_equal(duties[0].done, 1);
-    assert_int_equal(duties[1].done, 1);
-    assert_int_equal(duties[2].done, 1);
-    assert_false(duties[0].refused);
+    struct hook hooks[3] = {{.done = 0}};
+    hooks[0].also = &hooks[2];
+    hooks[0].add = true;
+    run_thread(take_linked_duties, hooks);
+    assert_int_equal(hooks[0].done, 1);
+    assert_int_equal(hooks[1].done, 1);
+    assert_int_equal(hooks[2].done, 1);
+    assert_false(hooks[0].refused);
 }
 
 /* --- fork --- */
