@@ -166,16 +166,15 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *              two at times), at most options.connect_timeout_ms or a third of the session timeout, whichever
  *              is less.
  *
- * Returns ZKR_OK, ZKR_EOWNERDEAD (options.robust: it is held, and the last holder ended without release),
- * ZKR_ETIMEDOUT (held by another), ZKR_ENOANSWER (by the deadline no server has said
- * who holds it; for a try, also if there is no connection), ZKR_ECANCELED (zkr_mutex_cancel()),
- * ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling thread's earlier hold was lost: release it first),
- * ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads; with ZKR_FOREVER, also if the calling thread would
- * wait for itself: it holds the path by another object of this client, and not both as readers),
- * ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_ESEQUENCE
- * (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE (the chroot is missing),
- * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error this call holds nothing, and its node is
- * deleted, or will be as soon as a server can be reached.
+ * Returns ZKR_OK, ZKR_EOWNERDEAD (options.robust: it is held, and the last holder ended without release), ZKR_ETIMEDOUT
+ * (held by another), ZKR_ENOANSWER (by the deadline no server has said who holds it; for a try, also if there is no
+ * connection), ZKR_ECANCELED (zkr_mutex_cancel()), ZKR_ECONNLOSS (retry_attempts used up), ZKR_ESESSION (the calling
+ * thread's earlier hold was lost: release it first), ZKR_EDEADLK (the writer of a zkr_rwlock, by a thread that reads;
+ * with ZKR_FOREVER, also if the calling thread would wait for itself: it holds the path by another object of this
+ * client, and not both as readers), ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut
+ * down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE
+ * (the chroot is missing), ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other
+ * error this call holds nothing, and its node is deleted, or will be as soon as a server can be reached.
  *
  * Re-entrant: a call by the owner adds one to its depth, and needs its own release.
  *
@@ -183,19 +182,18 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * Threads:  any; the calling thread becomes the owner.
  * Session:  if the session ends during the wait, the place in the queue is lost, and the wait goes on at the
  *           tail, within the deadline. A re-connect within the session keeps the place.
- * Cost:     none when it is kept: see Keeping. 1 round trip when free (create and list are sent together), 2 until parked behind
- *           others, then 0 or 1 after the event; 0 when re-entered. Each four to eight session timeouts of a wait cost
- *           one read, and nobody waits for its answer (client.h, Permissions). If only this client has used the path
- *           since its last acquire there, the number of the new node shows it, and no list is sent. If others came after all,
- *           that costs 1 round trip more, once. The second acquire of a path in a session leaves a watch on the
- *           path, for 1 request; the watch stays until the path is deleted or the session ends. The same goes for
- *           who locks again right after release: the list that granted it has shown who waits behind it, 64 at
- *           most, so it joins behind these without another list. Threads that come at once share lists. A client
- *           makes 64 nodes at a time; the others of a larger crowd wait for their turn first. The first lease
- *           probe of a hold also writes into its node since when it holds, for zkr_contender.held_since_ms. That
- *           replaces the check in the probe, so it costs no request. Only watches on the node that were set before
- *           have to be set again: its own, if it waited or has options.watch_node, and that of the contender behind
- *           it.
+ * Cost:     none when it is kept: see Keeping. 1 round trip when free (create and list are sent together), 2 until
+ *           parked behind others, then 0 or 1 after the event; 0 when re-entered. Each four to eight session timeouts
+ *           of a wait cost one read, and nobody waits for its answer (client.h, Permissions). If only this client has
+ *           used the path since its last acquire there, the number of the new node shows it, and no list is sent. If
+ *           others came after all, that costs 1 round trip more, once. The second acquire of a path in a session leaves
+ *           a watch on the path, for 1 request; the watch stays until the path is deleted or the session ends. The same
+ *           goes for who locks again right after release: the list that granted it has shown who waits behind it, 64 at
+ *           most, so it joins behind these without another list. Threads that come at once share lists. A client makes
+ *           64 nodes at a time; the others of a larger crowd wait for their turn first. The first lease probe of a hold
+ *           also writes into its node since when it holds, for zkr_contender.held_since_ms. That replaces the check in
+ *           the probe, so it costs no request. Only watches on the node that were set before have to be set again: its
+ *           own, if it waited or has options.watch_node, and that of the contender behind it.
  * Curator:  InterProcessMutex.acquire.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
@@ -209,8 +207,9 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  * longer owns @m, whatever its depth was), ZKR_EINVAL, ZKR_ESTATE (in a forked child). With options.robust also the codes
  * of zkr_mutex_release_multi(): it is released all the same, and the next holder may be told that this one was not.
  *
- * Blocks:   no; with options.robust until that is written, at most options.connect_timeout_ms; with options.wait_on_release until the node is confirmed gone or the session is, or the servers refuse to
- *           delete it, which is tried again: zkr_client_flush().
+ * Blocks:   no; with options.robust until that is written, at most options.connect_timeout_ms; with
+ *           options.wait_on_release until the node is confirmed gone or the session is, or the servers refuse to delete
+ *           it, which is tried again: zkr_client_flush().
  * Threads:  the owner.
  * Session:  the delete is repeated in the background until it is confirmed.
  * Cost:     0 round trips waited for; 1 request. With options.keep_ms the first release of a node sends one list with a

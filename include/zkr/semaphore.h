@@ -16,11 +16,12 @@
  * that holds one and waits for another may wait for itself.
  *
  * **Fairness.** First come, first served, whatever the number of permits: a contender that waits for many is not
- * overtaken by those that want few, and one that waits for more than the current maximum keeps all others waiting.
- * A contender that finds others waiting has come when it has joined their queue. Of those that come while the path is
- * being made, for the first time or after the servers have swept it, a later one may be first. Only a try (a timeout of 0) does not
- * queue: it takes what is free at that moment. Not free is what is held, what one who waits has its nodes for, and
- * what others take at that very moment. A try that finds too few free makes no node, so other tries do not notice.
+ * overtaken by those that want few, and one that waits for more than the current maximum keeps all others waiting. A
+ * contender that finds others waiting has come when it has joined their queue. Of those that come while the path is
+ * being made, for the first time or after the servers have swept it, a later one may be first. Only a try (a timeout of
+ * 0) does not queue: it takes what is free at that moment. Not free is what is held, what one who waits has its nodes
+ * for, and what others take at that very moment. A try that finds too few free makes no node, so other tries do not
+ * notice.
  *
  * **The maximum** is a convention of all who use the path: it is not stored there, and nobody checks that all give the
  * same number. With options.max_from it is read from a node, Curator's SharedCount, and changes are followed live. If

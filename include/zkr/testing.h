@@ -30,9 +30,9 @@
  * **Servers** are child processes. Each listens on free ports of 127.0.0.1, and has a directory of its own below
  * $TMPDIR or /tmp, with its log. Both are removed by stop, and when your process exits. If your process is killed, its
  * servers die, too, and the first program that starts a server ten minutes later or more removes the directory. Any
- * number of programs can run servers at the same time. A server starts in about a second. It needs Java and ZooKeeper's jar: on Debian and
- * Ubuntu the packages default-jre-headless and zookeeper. Set $ZKR_TEST_JAVA to use another java, and
- * $ZKR_TEST_CLASSPATH to use other jars: "DIR/zookeeper.jar:DIR/lib/...", as for Java's -cp.
+ * number of programs can run servers at the same time. A server starts in about a second. It needs Java and ZooKeeper's
+ * jar: on Debian and Ubuntu the packages default-jre-headless and zookeeper. Set $ZKR_TEST_JAVA to use another java,
+ * and $ZKR_TEST_CLASSPATH to use other jars: "DIR/zookeeper.jar:DIR/lib/...", as for Java's -cp.
  *
  * On Linux, a server also dies when the **thread** that started it ends. Start servers from a thread that stays.
  *

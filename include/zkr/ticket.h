@@ -154,10 +154,10 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
  * @t      borrowed.
  * @ahead  filled on success: 0 = held, 1 = next.
  *
- * The number may be out of date: a client looks when it enters the queue, and when its turn comes near. Until then those
- * that leave in the middle are counted on; nobody comes in front. With options.tell_ahead
- * of the client, the nearest in front is known to be the only one as soon as its node says since when it holds. Of a multi-lock it is the longest of its queues, of permits the number of requests
- * in front at the gate.
+ * The number may be out of date: a client looks when it enters the queue, and when its turn comes near. Until then
+ * those that leave in the middle are counted on; nobody comes in front. With options.tell_ahead of the client, the
+ * nearest in front is known to be the only one as soon as its node says since when it holds. Of a multi-lock it is the
+ * longest of its queues, of permits the number of requests in front at the gate.
  *
  * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet), ZKR_ESTATE (the ticket neither waits nor is held, or in a forked
  * child), ZKR_EINVAL.

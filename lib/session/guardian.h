@@ -32,7 +32,10 @@ int64_t zkr__guardian_look(zkr_client *c, int64_t now) ZKR__LOCKED;
  * not know it.
  */
 int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers) ZKR__LOCKED;
-/* The handle of that session was closed. Not @settled: no server may have heard of that, and the guardian ends the session. */
+/*
+ * The handle of that session was closed. Not @settled: perhaps no server has heard of that, and the guardian ends the
+ * session.
+ */
 void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled);
 
 #endif

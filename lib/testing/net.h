@@ -43,9 +43,9 @@ bool zkr__test_read_all(int fd, void *data, size_t size, int64_t deadline);
 ssize_t zkr__test_read_some(int fd, void *data, size_t size, int64_t deadline);
 
 /*
- * A listening socket at @address, an IPv4 one; at a free port where *@port is 0, which is stored there. Such a
- * port lies below the range for outgoing connections, so that nobody takes it while its server is down, and no
- * client that keeps trying can connect to itself. Returns the descriptor, or the negative code of the failure, which is recorded.
+ * A listening socket at @address, an IPv4 one; at a free port where *@port is 0, which is stored there. Such a port
+ * lies below the range for outgoing connections, so that nobody takes it while its server is down, and no client that
+ * keeps trying can connect to itself. Returns the descriptor, or the negative code of the failure, which is recorded.
  */
 int zkr__test_listen(const char *address, int *port);
 

@@ -70,7 +70,10 @@ struct held {
     pid_t group; /* of the command, 0 = none */
 };
 
-/** Opens the client. Set the first part of the structure before; call held_end() in any case. Returns 0 or an exit code, reported. */
+/**
+ * Opens the client. Set the first part of the structure before; call held_end() in any case. Returns 0 or an exit code,
+ * reported.
+ */
 int held_begin(struct held *h, const char *owner);
 /** Waits for the first session. Returns 0 or an exit code, reported. */
 int held_connect(struct held *h);
