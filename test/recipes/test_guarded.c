@@ -112,7 +112,7 @@ ZKT_BOTH_CASE(writes_of_a_holder_go_through)
     char made[256] = "", name[300];
     struct Stat stat = {0};
     zoo_op_t ops[3];
-    zoo_op_result_t results[3];
+    zoo_op_result_t results[3] = {{.err = 1}, {.err = 1}, {.err = 1}};
     (void)snprintf(name, sizeof(name), "%s/made", zkt_path());
     zoo_set_op_init(&ops[0], resource, "new", 3, 0, &stat);
     zoo_create_op_init(&ops[1], name, "x", 1, &ZOO_OPEN_ACL_UNSAFE, 0, made,
@@ -122,7 +122,11 @@ ZKT_BOTH_CASE(writes_of_a_holder_go_through)
     assert_true(is_written("new"));
     assert_int_equal(stat.version, 1);
     assert_string_equal(made, name);
-    assert_int_equal(results[0].err, ZOK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(results[i].err, ZOK);
+    }
+    assert_ptr_equal(results[0].stat, &stat);
+    assert_ptr_equal(results[1].value, made);
     assert_true(zkt_is_held(s.m));
     ZKT_MUST(zkt_multi(s.m, 0, NULL, NULL, PATIENCE_MS, false)); /* only asks */
     ZKT_MUST(zkt_release(s.m));

@@ -81,7 +81,10 @@ ZKT_CASE(a_hold_stays_until_it_is_released)
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     zkr_mutex *other = NULL;
     ZKT_RC(zkr_mutex_create(&other, c, zkt_path(), NULL), ZKR_ECLOSED);
+    assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_mutex_release(m));
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS); /* the session goes on */
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
 }
 
 static void shut_down(zkr_client *c, int state, void *ctx)
