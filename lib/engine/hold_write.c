@@ -241,22 +241,41 @@ await_answer(struct transaction *x, zkr_client *c, int64_t deadline) ZKR__LOCKED
                                    : UNKNOWN;
 }
 
-int zkr__hold_write(struct zkr__hold *hold,
-                    const struct zkr__writes *writes,
-                    bool *over)
+/* *again: nothing was written, as a downgrade that failed has left the hold at its former node. */
+static int write_once(struct zkr__hold *hold,
+                      const struct zkr__writes *writes,
+                      int64_t deadline,
+                      bool *over,
+                      bool *again) ZKR__LOCKED
 {
     zkr_client *c = hold->queue->c;
-    const char *dir = hold->queue->dir;
-    int64_t deadline = deadline_of(c, writes->timeout_ms);
     int rc = await_connection(hold, writes->timeout_ms == 0, deadline);
+    *again = false;
     *over = writes->release && (rc == ZKR_ESESSION || rc == ZKR_ECLOSED);
     struct transaction *x = rc == ZKR_OK ? send(hold, writes, &rc) : NULL;
     if (!x) {
         return rc;
     }
     enum verdict verdict = await_answer(x, c, deadline);
-    rc = explain(x, dir, verdict);
+    if (verdict == NO_HOLD && zkr__hold_sure(hold)) {
+        *again = zkr__now(c) < deadline;
+        verdict = UNKNOWN;
+    }
+    rc = explain(x, hold->queue->dir, verdict);
     *over = writes->release && verdict != REFUSED && verdict != NOT_SENT;
     zkr__inquiry_end(&x->asked);
+    return rc;
+}
+
+int zkr__hold_write(struct zkr__hold *hold,
+                    const struct zkr__writes *writes,
+                    bool *over)
+{
+    int64_t deadline = deadline_of(hold->queue->c, writes->timeout_ms);
+    bool again;
+    int rc;
+    do {
+        rc = write_once(hold, writes, deadline, over, &again);
+    } while (again);
     return rc;
 }

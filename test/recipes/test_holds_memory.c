@@ -14,13 +14,10 @@ static bool out_of_memory(int rc)
     return rc == ZKR_ENOMEM;
 }
 
-/*
- * Leaders write nothing, and who has found no memory to downgrade may take a write's answer for a loss. Without memory in
- * libzookeeper's part we do not learn whether it was sent.
- */
+/* Leaders write nothing. Without memory in libzookeeper's part we do not learn whether it was sent. */
 static bool write_and_release(struct zkt_hold *h)
 {
-    bool gone = false, writes = !zkt_is(ZKT_LEADERS | ZKT_BIT(ZKT_DOWNGRADED));
+    bool gone = false, writes = !zkt_is(ZKT_LEADERS);
     for (int release = 0; release < 2 && writes; release++) {
         int rc = zkt_hold_write(h, resource, release);
         assert_true(rc == ZKR_OK || rc == ZKR_ECONNLOSS || out_of_memory(rc));

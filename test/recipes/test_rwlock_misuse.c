@@ -116,6 +116,40 @@ ZKT_CASE(both_sides_guard_writes)
     assert_int_equal(zkt_delete(zkt_servers(), resource), 0);
 }
 
+/* A write behind a downgrade that is refused finds no READ node. It is sent again, with the node that holds. */
+ZKT_CASE(writes_behind_a_refused_downgrade_are_made)
+{
+    const char *resource = zkt_unique_path("resource");
+    assert_int_equal(zkt_create_path(zkt_servers(), resource), ZKT_OK);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    zkt_stat st;
+    for (int release = 0; release < 2; release++) {
+        ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_acquire(s.r, 0));
+        assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_CREATE),
+                         ZKT_OK);
+        ZKT_MUST(zkr_mutex_release(s.w));
+        if (release) {
+            zoo_op_t op;
+            zoo_set_op_init(&op, resource, "y", 1, 1, NULL);
+            ZKT_MUST(zkr_mutex_release_multi(s.r, 1, &op, NULL, PATIENCE_MS));
+        } else {
+            ZKT_MUST(write_under(s.r, resource));
+            ZKT_MUST(zkr_mutex_release(s.r));
+        }
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        assert_int_equal(zkt_nodes(), 0);
+        assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
+    }
+    char text[8];
+    assert_int_equal(zkt_get(zkt_servers(), resource, text, sizeof(text), &st), ZKT_OK);
+    assert_int_equal(st.version, 2);
+    end_sides(&s);
+    zkt_close(c);
+    assert_int_equal(zkt_delete(zkt_servers(), resource), ZKT_OK);
+}
+
 /* --- strangers --- */
 
 static atomic_int warnings;
