@@ -609,17 +609,19 @@ uint32_t zkr__hold_claims(const struct zkr__hold *hold, struct zkr__claim **clai
 
 void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
 {
-    struct zkr__claim *claim = from->claim;
-    to->claim = claim;
+    int64_t held = from->state == ZKR__HOLD_HELD; /* two meters, for want of memory */
+    zkr__queue_meter(from->queue)->n.held -= held;
+    zkr__queue_meter(to->queue)->n.held += held;
+    to->claim = from->claim;
     to->state = from->state;
     to->since = from->since;
     from->claim = NULL;
     from->state = ZKR__HOLD_NONE;
-    claim->on_change_ctx = to;
+    to->claim->on_change_ctx = to;
     to->queue->refs++;
-    zkr__queue_unref(claim->q);
-    claim->q = to->queue;
-    zkr__claim_tell_revocations(claim);
+    zkr__queue_unref(to->claim->q);
+    to->claim->q = to->queue;
+    zkr__claim_tell_revocations(to->claim);
 }
 
 /* The node stays, for the next claim of this client in line, or for a later one. False: the node is to be deleted. */

@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "sim.h"
+#include "engine/children_cache.h"
+#include "ops.h"
 
-enum { HOLDS = 64, EXCUSED = 256, PATH = 200 };
+enum { HOLDS = 64, EXCUSED = 256 };
 
 /* A claim that was sure when it was looked at last. */
 struct hold {
@@ -18,7 +19,8 @@ struct hold {
     enum sim_dir dir;
     enum zkr__name_kind kind;
     int64_t token, since, until; /* the latter two in true time */
-    char path[PATH];
+    unsigned pass;
+    char path[SIM_PATH];
     const struct zkr__claim *claim;
     long seen; /* at this step */
 };
@@ -26,12 +28,23 @@ struct hold {
 static struct hold holds[HOLDS];
 static int hold_count;
 static struct {
-    char path[PATH];
+    char path[SIM_PATH];
     int64_t at;
 } excused[EXCUSED];
 static int excused_count;
 static bool wiped;
-static int64_t last_token[SIM_DIRS];
+/* The last token; and the last holders, who handed it on within their client: the token of the first of them. */
+static struct line {
+    int64_t token;
+    unsigned pass;
+    int client;
+    int64_t first, gone_at;
+    char path[SIM_PATH];
+} lines[SIM_DIRS];
+/* What guarded writes have left. */
+static struct {
+    int64_t token, pass, mzxid;
+} written[SIM_DIRS];
 
 /* --- what faults and the fake tell --- */
 
@@ -83,7 +96,7 @@ void search_excuse(const struct zkf_node *node)
         at++;
     }
     if (at < EXCUSED) {
-        (void)snprintf(excused[at].path, PATH, "%s", node->path);
+        (void)snprintf(excused[at].path, SIM_PATH, "%s", node->path);
         excused[at].at = zkf_now();
         excused_count += at == excused_count;
     }
@@ -97,6 +110,7 @@ void search_excuse(const struct zkf_node *node)
 void search_excuse_all(void)
 {
     wiped = true;
+    sim_permits_begin();
     for (int i = 0; i < S.s.clients; i++) {
         forget_promises(i, -1);
     }
@@ -135,15 +149,6 @@ const struct zkf_node *search_ahead(const struct zkf_node *node)
     return ahead;
 }
 
-void search_touch(const struct zkf_node *node)
-{
-    (void)zkf_stranger_touch(node->path);
-}
-
-void search_resize(void)
-{
-}
-
 const char *search_dir(int dir)
 {
     return sim_dir((enum sim_dir)dir);
@@ -153,16 +158,51 @@ const char *search_dir(int dir)
 int search_on_submit(int client, const struct zkr__op *op)
 {
     search_on_create(op);
+    sim_wish_sent(op);
     return client + 1;
+}
+
+/* A node whose name the client does not know is found by its GUID alone. Permits also look at lists without a node in them. */
+bool sim_may_hide(int client)
+{
+    const zkr_client *c = S.members[client].c;
+    const struct zkr__engine *engine = c ? c->engine : NULL;
+    const struct zkr__claim *claim = engine ? engine->claims : NULL;
+    for (; claim; claim = claim->next) {
+        if (zkr__claim_stage(&claim->k) == ZKR__FINDING) {
+            return false;
+        }
+    }
+    return engine && !scene.permits;
+}
+
+static bool is_trusted(int client, const char *path)
+{
+    return !wiped && !is_excused(path) && !search_leans(client);
 }
 
 static bool trusted(const struct hold *h)
 {
-    return !wiped && !is_excused(h->path) && !search_leans(h->client);
+    return is_trusted(h->client, h->path);
+}
+
+bool sim_may_judge(int client)
+{
+    return !wiped && excused_count == 0 && !search_leans(client);
+}
+
+bool sim_trusted(int client, const struct zkr__claim *claim)
+{
+    return is_trusted(client, claim->node);
 }
 
 void sim_on_deleting(const struct zkf_node *node)
 {
+    for (int dir = 0; dir < SIM_DIRS; dir++) {
+        if (strcmp(lines[dir].path, node->path) == 0) {
+            lines[dir].gone_at = zkf_now();
+        }
+    }
     for (int i = 0; i < hold_count; i++) {
         const struct hold *h = &holds[i];
         if (h->until > zkf_now() && strcmp(h->path, node->path) == 0 && trusted(h)) {
@@ -190,13 +230,13 @@ static void check_pair(const struct hold *x, const struct hold *y)
 
 static void check_permits(void)
 {
-    int64_t permits = 0;
+    int64_t held = 0, earliest = INT64_MAX;
     for (int i = 0; i < hold_count; i++) {
-        permits += holds[i].dir == AT_PERMITS && trusted(&holds[i]);
+        bool counts = holds[i].dir == AT_PERMITS && trusted(&holds[i]);
+        held += counts;
+        earliest = counts && holds[i].token < earliest ? holds[i].token : earliest;
     }
-    if (permits > scene.max) {
-        sim_violation("%" PRId64 " permits are held of %" PRId64, permits, scene.max);
-    }
+    sim_check_permits(held, earliest);
 }
 
 static void check_holds(void)
@@ -210,9 +250,9 @@ static void check_holds(void)
 }
 
 /* A node of this client that is on its way out, or on its way to be a reader's. */
-static bool makes_way(const zkr_client *c, const struct zkf_node *n, bool reads)
+bool sim_makes_way(int client, const struct zkf_node *n, bool reads)
 {
-    const struct zkr__engine *engine = c->engine;
+    const struct zkr__engine *engine = S.members[client].c->engine;
     const char *name = zkr__path_name(n->path);
     const struct zkr__claim *claim;
     DL_FOREACH(engine->claims, claim)
@@ -220,51 +260,146 @@ static bool makes_way(const zkr_client *c, const struct zkf_node *n, bool reads)
         const char *own = strrchr(claim->node, '/');
         if (own && strncmp(own + 1, name, ZKR__PROTECTED_LEN) == 0) {
             return zkr__claim_stage(&claim->k) == ZKR__REMOVING || claim->k.leaving ||
-                   (reads && strstr(own, "__READ__"));
+                   (reads && claim->q->kind == ZKR__NAME_READ);
         }
     }
     return false;
 }
 
-/* None in front but what this very client is deleting. */
-static void check_order(const struct hold *h)
+/*
+ * One in front of this claim, above the number @above, that may not be passed. One that named itself may be: put in front
+ * of one that was there, who goes by whom it found there; or ahead of the count, so that it came to stand among those who
+ * wait for others of their client (engine/children_cache.h).
+ */
+static const struct zkf_node *passed(int client,
+                                     const struct zkr__claim *claim,
+                                     enum sim_dir dir,
+                                     int64_t first,
+                                     int64_t above)
 {
-    bool reads = h->kind == ZKR__NAME_READ;
-    uint32_t parent = zkf_hash(sim_dir(h->dir));
+    bool reads = claim->q->kind == ZKR__NAME_READ;
+    uint32_t parent = zkf_hash(sim_dir(dir));
     enum zkr__name_kind kind;
     int64_t mine, other;
-    if (h->dir == AT_PERMITS ||
-        !zkr__name_parse(zkr__path_name(h->path), &kind, &mine)) {
-        return;
+    if (!zkr__name_parse(zkr__path_name(claim->node), &kind, &mine)) {
+        return NULL;
     }
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         if (n->parent_hash != parent ||
             !zkr__name_parse(zkr__path_name(n->path), &kind, &other) || other >= mine ||
-            (reads && kind == ZKR__NAME_READ)) {
+            other <= above || (reads && kind == ZKR__NAME_READ)) {
             continue;
         }
-        /* Who named itself may be put in front of those who are in line: engine.search has more of that. */
-        bool named = n->label == 0 && (n->owner == 0 || n->czxid > h->token);
-        if (!named && !makes_way(S.members[h->client].c, n, reads)) {
-            sim_violation("client %d is granted by %s past %s", h->client,
-                          zkr__path_name(h->path), zkr__path_name(n->path));
+        bool spent = n->label != 0 && other < 0; /* it may not hold, and goes */
+        bool named = n->label == 0 && (n->czxid > first || search_is_ahead_of_count(n));
+        if (!spent && !named && !sim_makes_way(client, n, reads)) {
+            return n;
         }
     }
+    return NULL;
+}
+
+/*
+ * The token of the first of those who hold one after the other, handed on within their client: who was put in front of
+ * them later is passed by all.
+ */
+static int64_t first_in_line(const struct hold *h, const struct zkf_node *node)
+{
+    struct line *line = &lines[h->dir];
+    bool handed_on =
+        line->client == h->client && line->first != 0 &&
+        (line->gone_at == 0 || line->gone_at / ZKR__MS + 1 >= node->created_ms);
+    line->first = handed_on ? line->first : h->token;
+    line->client = h->client;
+    line->gone_at = 0;
+    (void)snprintf(line->path, sizeof(line->path), "%s", h->path);
+    return line->first;
+}
+
+static void check_token(const struct hold *h)
+{
+    struct line *line = &lines[h->dir];
+    bool older =
+        h->token < line->token || (h->token == line->token && h->pass < line->pass);
+    if (older) {
+        sim_violation("token %" PRId64 " after token %" PRId64 " in %s", h->token,
+                      line->token, sim_dir(h->dir));
+    }
+    line->token = h->token;
+    line->pass = h->pass;
 }
 
 static void check_grant(const struct hold *h)
 {
+    const struct zkf_node *node = zkf_find(h->path);
+    enum zkr__name_kind kind;
+    int64_t number = 0;
+    if (!node && (S.s.lapses || S.s.forbids)) {
+        return; /* it was not told that somebody took its node, and finds out by its first probe */
+    }
     if (!trusted(h)) {
         return;
     }
-    if (alone(h->kind)) {
-        if (h->token < last_token[h->dir]) {
-            sim_violation("token %" PRId64 " after token %" PRId64 " in %s", h->token,
-                          last_token[h->dir], sim_dir(h->dir));
-        }
-        last_token[h->dir] = h->token;
+    if (!node) {
+        sim_violation("client %d holds by %s, which is no more", h->client, h->path);
+        return;
     }
-    check_order(h);
+    if (node->czxid != h->token && h->claim->q->kind != ZKR__NAME_READ) {
+        sim_violation("client %d has token %" PRId64 ", its node %" PRId64, h->client,
+                      h->token, node->czxid);
+    }
+    (void)zkr__name_parse(zkr__path_name(h->path), &kind, &number);
+    if (h->dir != AT_PERMITS && (number < 0 || number >= ZKR__SEQUENCE_LIMIT)) {
+        sim_violation("client %d is granted by the number %" PRId64, h->client, number);
+    }
+    int64_t first = first_in_line(h, node);
+    if (alone(h->kind)) {
+        check_token(h);
+    }
+    const struct zkf_node *other =
+        h->dir == AT_PERMITS ? NULL
+                             : passed(h->client, h->claim, h->dir, first, INT64_MIN);
+    if (other) {
+        sim_violation("client %d is granted by %s past %s", h->client,
+                      zkr__path_name(h->path), zkr__path_name(other->path));
+    }
+}
+
+/* No herd: one that waits watches the next in front of it, so nobody stands between. */
+static void check_parked(int client, const struct zkr__claim *claim, enum sim_dir dir)
+{
+    const char *ahead =
+        claim->ahead ? claim->ahead->node : zkr__path_watched(&claim->ahead_watcher);
+    const struct zkf_node *node = zkf_find(claim->node);
+    enum zkr__name_kind kind;
+    int64_t watched;
+    if (!ahead || !node || node->czxid != claim->czxid || node->sequence < 0 ||
+        node->sequence == ZKR__SEQUENCE_LIMIT) {
+        return;
+    }
+    if (!zkr__name_parse(zkr__path_name(ahead), &kind, &watched)) {
+        return; /* a claim of this client, whose node is being made anew */
+    }
+    const struct zkf_node *other = passed(client, claim, dir, claim->czxid, watched);
+    if (other) {
+        sim_violation("client %d waits by %s, and watches %s past %s", client,
+                      zkr__path_name(node->path), zkr__path_name(ahead),
+                      zkr__path_name(other->path));
+    }
+}
+
+/* All hold, by one transaction; of permits the one at the gate has gone. */
+static void check_group(int client, const struct zkr__group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct zkr__claim *claim = group->members[i];
+        if (claim ? claim->k.phase != ZKR__HELD ||
+                        claim->czxid != group->members[0]->czxid
+                  : i == 0 || i + 1 < group->count ||
+                        group->members[0]->q->kind != ZKR__NAME_LEASE) {
+            sim_violation("client %d holds, but not by all, or by two tokens", client);
+        }
+    }
 }
 
 static struct hold *find(int client, const struct zkr__claim *claim)
@@ -278,17 +413,55 @@ static struct hold *find(int client, const struct zkr__claim *claim)
     return NULL;
 }
 
+/* One that was taken by hand: who was not told while it waited finds out by its first probe. */
+static void check_learns(const struct hold *h)
+{
+    for (int i = 0; i < excused_count; i++) {
+        bool late = (S.s.lapses || S.s.forbids) && h->since > excused[i].at;
+        int64_t since = late ? h->since : excused[i].at;
+        if (strcmp(excused[i].path, h->path) == 0 && !zkf_find(h->path) &&
+            zkf_now() > since + 2 * S.s.session && !S.members[h->client].stalled) {
+            sim_violation("client %d does not learn that %s is gone", h->client,
+                          h->path);
+        }
+    }
+}
+
+/* A thread is about to write and release there. */
+static bool is_released(int client, enum sim_dir dir)
+{
+    bool is = false;
+    for (int i = 0; i < SIM_APPS; i++) {
+        for (int lock = 0; lock < SIM_LOCKS; lock++) {
+            is = is || (processes[client].apps[i].releasing[lock] &&
+                        sim_lock_dir((enum sim_lock)lock) == dir);
+        }
+    }
+    return is;
+}
+
 /* Nothing else runs meanwhile. */
 ZKR__TSA(no_thread_safety_analysis)
 static void look(int client, struct zkr__claim *claim)
 {
     zkr_client *c = S.members[client].c;
     int dir = dir_of(claim->node);
-    if (claim->k.phase != ZKR__HELD || !zkr__claim_sure(claim) || claim->k.leaving ||
-        dir < 0 || dir >= SIM_DIRS || hold_count == HOLDS) {
+    if (dir < 0 || dir >= SIM_DIRS) {
         return;
     }
+    bool sure = claim->k.phase == ZKR__HELD && zkr__claim_sure(claim) &&
+                !claim->k.leaving && !is_released(client, (enum sim_dir)dir);
+    if (claim->k.phase == ZKR__PARKED && !claim->k.watch_children &&
+        dir != AT_PERMITS && did.steps % 4 == 0) {
+        check_parked(client, claim, (enum sim_dir)dir);
+    }
     struct hold *h = find(client, claim);
+    if (scene.wishes) {
+        sim_check_wishes(client, claim, h ? h->since : 0);
+    }
+    if (!sure || hold_count == HOLDS) {
+        return;
+    }
     bool is_new = !h;
     if (is_new) {
         h = &holds[hold_count++];
@@ -296,6 +469,7 @@ static void look(int client, struct zkr__claim *claim)
                            .dir = (enum sim_dir)dir,
                            .claim = claim,
                            .token = claim->czxid,
+                           .pass = claim->k.holds,
                            .since = zkf_now()};
     }
     h->kind = claim->q->kind;
@@ -305,14 +479,9 @@ static void look(int client, struct zkr__claim *claim)
     if (is_new) {
         check_grant(h);
     }
-    for (int i = 0; i < excused_count; i++) {
-        /* Who was not told while it waited finds out by its first probe. */
-        bool late = S.s.lapses && h->since > excused[i].at;
-        int64_t since = late ? h->since : excused[i].at;
-        if (strcmp(excused[i].path, h->path) == 0 && !zkf_find(h->path) &&
-            zkf_now() > since + 2 * S.s.session && !S.members[client].stalled) {
-            sim_violation("client %d does not learn that %s is gone", client, h->path);
-        }
+    check_learns(h);
+    if (claim->group && claim->group->state == ZKR__GROUP_HELD && !sim_locked(&c->mu)) {
+        check_group(client, claim->group);
     }
 }
 
@@ -393,7 +562,7 @@ void sim_promise(struct process *p,
 {
     int64_t until = since + zkf_client_span(p->client, valid_ms * ZKR__MS);
     *promise = (struct promise){.until = until, .dir = dir, .shared = shared};
-    if (valid_ms == 0 || excused_count > 0 || wiped || search_leans(p->client)) {
+    if (valid_ms == 0 || !sim_may_judge(p->client)) {
         promise->until = 0;
     } else if (dir != AT_PERMITS) {
         check_within(p, promise);
@@ -407,35 +576,137 @@ void sim_check_begin(void)
     hold_count = 0;
     excused_count = 0;
     wiped = false;
-    memset(last_token, 0, sizeof(last_token));
+    memset(lines, 0, sizeof(lines));
+    memset(written, 0, sizeof(written));
+    sim_permits_begin();
+    sim_wishes_begin();
+    sim_taken_begin();
+}
+
+/* --- each client --- */
+
+/* What is sent without them may be refused, for good. */
+static void check_credentials(int client)
+{
+    static long hasty, too_long;
+    const zkr_client *c = S.members[client].c;
+    const struct zkf_counts *f = zkf_counts();
+    if (f->hasty != hasty) {
+        hasty = f->hasty;
+        sim_violation("client %d sends a transaction before its credentials are taken",
+                      client);
+    }
+    if (f->too_many_watches != too_long) {
+        too_long = f->too_many_watches;
+        sim_violation("client %d has more watches than can be set again", client);
+    }
+    if (zkr__connected(c) && zkf_credentials(c->link->zh) < (int)c->auth_count) {
+        sim_violation("client %d works without its credentials", client);
+    }
+}
+
+/* What is ours is not among the others: it could leave, and be waited for all the same. */
+static void check_others(int client, const struct zkr__directory *d)
+{
+    const struct zkr__children *others = d->guard ? &d->guard->known.others : NULL;
+    for (size_t i = 0; others && i < others->count; i++) {
+        if (zkr__claim_in(d, others->list[i].name)) {
+            sim_violation("client %d takes its own %s for one of others", client,
+                          others->list[i].name);
+        }
+    }
+    if (d->keep && d->keep->line && d->keep->standing == 0) {
+        sim_violation("client %d has a line in %s, and nobody in front of it", client,
+                      d->path);
+    }
+}
+
+/* Those whose nodes are being made are counted, and one of them is there while others stand in line. */
+static void check_engine(int client, const struct zkr__engine *engine)
+{
+    const struct zkr__claim *claim;
+    int joining = 0;
+    DL_FOREACH(engine->claims, claim)
+    {
+        joining += claim->k.phase == ZKR__CREATING;
+    }
+    if (engine->joining != joining) {
+        sim_violation("client %d makes %d nodes, and counts %d", client, joining,
+                      engine->joining);
+    }
+    if (engine->line && joining == 0) {
+        sim_violation("client %d lets nobody in", client);
+    }
+    for (const struct zkr__directory *d = engine->directories; d; d = d->next) {
+        check_others(client, d);
+    }
+}
+
+/* By hold after hold, the data that guarded writes leave are those of a later holder. */
+static void check_written(enum sim_dir dir)
+{
+    int64_t now[2];
+    const struct zkf_node *node = zkf_find(sim_written(dir));
+    if (!node || node->data_len != sizeof(now) || node->mzxid == written[dir].mzxid) {
+        return;
+    }
+    memcpy(now, node->data, sizeof(now));
+    bool older = now[0] < written[dir].token ||
+                 (now[0] == written[dir].token && now[1] < written[dir].pass);
+    /* A leader that was replaced may take the last ones with it. */
+    if (older && node->mzxid > written[dir].mzxid && !wiped) {
+        sim_violation("a write under token %" PRId64 ", pass %" PRId64
+                      " comes after one under token %" PRId64 ", pass %" PRId64,
+                      now[0], now[1], written[dir].token, written[dir].pass);
+    }
+    written[dir].token = now[0];
+    written[dir].pass = now[1];
+    written[dir].mzxid = node->mzxid;
+    did.written++;
+}
+
+ZKR__TSA(no_thread_safety_analysis)
+static void look_at_client(int client)
+{
+    zkr_client *c = S.members[client].c;
+    struct zkr__engine *engine = c->engine;
+    struct zkr__claim *claim;
+    zkf_enter(client);
+    if ((!c->link || c->link->zh) && search_look_at_lease(client)) {
+        forget_promises(client, -1);
+        for (int j = 0; j < hold_count; j++) {
+            holds[j].until = holds[j].client == client ? 0 : holds[j].until;
+        }
+    }
+    search_count_lists(client);
+    if (!engine) {
+        return;
+    }
+    DL_FOREACH(engine->claims, claim)
+    {
+        look(client, claim);
+    }
+    if (!sim_locked(&c->mu)) {
+        check_credentials(client);
+        check_engine(client, engine);
+        if (scene.permits) {
+            sim_look_at_permits(&processes[client]);
+        }
+    }
 }
 
 void sim_check(void)
 {
     for (int i = 0; i < S.s.clients; i++) {
-        const zkr_client *c = S.members[i].c;
-        if (!c || *zkf_client_stopped(i)) {
-            continue;
-        }
-        zkf_enter(i);
-        if ((!c->link || c->link->zh) && search_look_at_lease(i)) {
-            forget_promises(i, -1);
-            for (int j = 0; j < hold_count; j++) {
-                holds[j].until = holds[j].client == i ? 0 : holds[j].until;
-            }
-        }
-        search_count_lists(i);
-        const struct zkr__engine *engine = c->engine;
-        struct zkr__claim *claim;
-        if (engine) {
-            DL_FOREACH(engine->claims, claim)
-            {
-                look(i, claim);
-            }
+        if (S.members[i].c && !*zkf_client_stopped(i)) {
+            look_at_client(i);
         }
     }
     drop_unseen();
     check_holds();
+    for (int dir = AT_LOCK; dir <= AT_RW; dir++) {
+        check_written((enum sim_dir)dir);
+    }
     for (int i = 0; i < S.s.clients; i++) {
         if (S.members[i].c) {
             check_promises(&processes[i]);

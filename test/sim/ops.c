@@ -71,11 +71,15 @@ static bool is_possible(const struct process *p, int rc)
         return p->shut;
     case ZKR_ESESSION:
     case ZKR_ECONNLOSS:
-        return !S.s.peace;
+        return !sim_peace();
+    case ZKR_ENOMEM:
+        return S.s.starved || S.s.door;
+    case ZKR_ESEQUENCE:
+        return S.s.number >= 0 || S.s.named;
     case ZKR_ESYS:
         return scene.no_threads || S.s.door;
-    default:
-        return S.s.door || S.s.throttles; /* whatever libzookeeper or a server says */
+    default: /* whatever libzookeeper or a server says */
+        return S.s.door || S.s.throttles || S.s.forbids || S.s.auth;
     }
 }
 
@@ -152,7 +156,11 @@ void sim_op(struct app *a)
         void (*fn)(struct app *a);
     } ops[] = {
         {scene.mutexes || scene.rw, 30, sim_op_acquire},
-        {scene.mutexes || scene.rw, 20, sim_op_release},
+        {scene.mutexes || scene.rw, S.s.sit ? 4 : 20, sim_op_release},
+        {scene.rw, 6, sim_op_downgrade},
+        {scene.wishes, 12, sim_op_wish},
+        {(scene.mutexes || scene.rw) && scene.writes, 12, sim_op_write},
+        {scene.mutexes || scene.rw, 3, sim_op_look},
         {scene.mutexes || scene.rw, 15, sim_op_ask},
         {(scene.mutexes || scene.rw) && scene.cancels, 8, sim_op_cancel},
         {scene.tickets || scene.permits || scene.multis, 25, sim_op_request},

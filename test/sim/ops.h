@@ -35,9 +35,17 @@ int64_t sim_pause(void);
 /* ops_mutex.c */
 void sim_op_acquire(struct app *a);
 void sim_op_release(struct app *a);
+void sim_op_downgrade(struct app *a);
 void sim_op_ask(struct app *a);
 void sim_op_cancel(struct app *a);
 void sim_release_all(struct app *a);
+/* A write under a lock. */
+void sim_op_write(struct app *a);
+/* Who is there? */
+void sim_op_look(struct app *a);
+
+/* wishes.c */
+void sim_op_wish(struct app *a);
 
 /* ops_ticket.c */
 void sim_op_request(struct app *a);
@@ -53,6 +61,7 @@ void sim_take_leadership(zkr_leadership *lead, void *process);
 void sim_op_client(struct app *a);
 
 /* tell.c: callbacks */
+void sim_on_revoke(zkr_mutex *m, void *process);
 void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process);
 void sim_on_ticket(zkr_ticket *t, int state, void *pass);
 void sim_on_gain(zkr_leader_latch *l, int64_t token, void *process);

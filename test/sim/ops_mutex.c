@@ -2,11 +2,22 @@
 /* Threads and mutexes, sides of a read-write lock among them. */
 #include <string.h>
 
+#include <zkr/guard.h>
+
 #include "ops.h"
 #include "recipes/mutex.h"
 
 static const char *const names[] = {"acquire A", "acquire A again", "acquire B",
                                     "acquire C", "acquire reader",  "acquire writer"};
+
+static struct taken {
+    int64_t token, pass;
+} taken[SIM_DIRS];
+
+void sim_taken_begin(void)
+{
+    memset(taken, 0, sizeof(taken));
+}
 
 /* One that is there; SIM_LOCKS: none. */
 static enum sim_lock some_lock(const struct app *a)
@@ -155,7 +166,7 @@ static void check_wakes(const struct app *a, long signals, int rc)
 {
     long woken = a->thread->signals - signals;
     did.wakes += woken;
-    if (S.s.peace && !a->p->shut && !scene.cancels && woken > 1) {
+    if (sim_peace() && !a->p->shut && !scene.cancels && woken > 1) {
         sim_violation("a thread was woken %ld times for one acquire (%s)", woken,
                       zkr_err_name(rc));
     }
@@ -184,7 +195,8 @@ static void check_acquired(struct app *a, enum sim_lock lock, int rc)
         }
         a->lost[lock] = !first;
     }
-    if (rc == ZKR_ENOTOWNER || rc == ZKR_ESTATE || rc == ZKR_EBUSY ||
+    if (rc == ZKR_ENOTOWNER || rc == ZKR_ESTATE ||
+        (rc == ZKR_EBUSY && (lock != LOCK_C || scene.max_waiters == 0)) ||
         rc == ZKR_ENONODE || (rc == ZKR_ECANCELED && !scene.cancels)) {
         sim_violation("%s returns %s", names[lock], zkr_err_name(rc));
     }
@@ -198,12 +210,29 @@ static void check_acquired(struct app *a, enum sim_lock lock, int rc)
     did.timed_out += rc == ZKR_ETIMEDOUT;
 }
 
-void sim_op_acquire(struct app *a)
+/* By hold after hold that excludes others, the pair of token and pass grows. */
+static void check_later(struct app *a, enum sim_lock lock)
 {
-    enum sim_lock lock = some_lock(a);
-    if (lock == SIM_LOCKS) {
+    zkr_mutex *m = a->p->locks[lock];
+    struct taken *last = &taken[sim_lock_dir(lock)];
+    struct taken now = {0};
+    if (zkr_mutex_fencing_token(m, &now.token) != ZKR_OK ||
+        zkr_mutex_pass(m, &now.pass) != ZKR_OK || !zkr_mutex_is_held(m)) {
         return;
     }
+    bool later =
+        now.token > last->token || (now.token == last->token && now.pass > last->pass);
+    if (!later && sim_may_judge(a->p->client)) {
+        sim_violation(
+            "%s is held by token %lld, pass %lld, after token %lld, pass %lld",
+            sim_dir(sim_lock_dir(lock)), (long long)now.token, (long long)now.pass,
+            (long long)last->token, (long long)last->pass);
+    }
+    *last = now;
+}
+
+static void acquire(struct app *a, enum sim_lock lock)
+{
     int64_t timeout_ms = sim_timeout(a);
     long signals = a->thread->signals;
     struct call call = sim_call(a, names[lock], timeout_ms);
@@ -216,8 +245,19 @@ void sim_op_acquire(struct app *a)
     check_canceled(a);
     check_acquired(a, lock, rc);
     check_wakes(a, signals, rc);
+    if (rc == ZKR_OK && a->depth[lock] == 1 && !shared(lock)) {
+        check_later(a, lock);
+    }
     if (rc == ZKR_OK && zkf_chance(70)) {
         ask_valid(a, lock);
+    }
+}
+
+void sim_op_acquire(struct app *a)
+{
+    enum sim_lock lock = some_lock(a);
+    if (lock != SIM_LOCKS) {
+        acquire(a, lock);
     }
 }
 
@@ -263,6 +303,32 @@ void sim_op_release(struct app *a)
     }
 }
 
+/* A writer goes on as a reader, by the same token. */
+void sim_op_downgrade(struct app *a)
+{
+    int64_t before, after;
+    const struct process *p = a->p;
+    if (!p->rw || sim_held(a, READER) || sim_held(a, WRITER)) {
+        return;
+    }
+    acquire(a, WRITER);
+    if (sim_held(a, WRITER)) {
+        sim_sleep(sim_pause());
+        acquire(a, READER);
+    }
+    if (!sim_held(a, READER) ||
+        zkr_mutex_fencing_token(p->locks[WRITER], &before) != ZKR_OK) {
+        return;
+    }
+    release(a, WRITER);
+    sim_sleep(sim_pause());
+    if (zkr_mutex_fencing_token(p->locks[READER], &after) == ZKR_OK &&
+        after != before) {
+        sim_violation("token %lld of a writer is %lld of the reader that it becomes",
+                      (long long)before, (long long)after);
+    }
+}
+
 void sim_release_all(struct app *a)
 {
     for (int lock = 0; lock < SIM_LOCKS; lock++) {
@@ -270,4 +336,79 @@ void sim_release_all(struct app *a)
             release(a, (enum sim_lock)lock);
         }
     }
+}
+
+/* --- writes under a lock --- */
+
+/* It may have ended by that, or been lost; the thread knows which. */
+static void after_write(struct app *a, enum sim_lock lock, bool releases, int rc)
+{
+    struct process *p = a->p;
+    bool over =
+        rc == ZKR_OK || rc == ZKR_ESESSION || rc == ZKR_ECLOSED || rc == ZKR_ECONNLOSS;
+    if (rc == ZKR_ESESSION && S.s.peace) {
+        sim_violation("%s is lost without a fault", sim_dir(sim_lock_dir(lock)));
+    }
+    a->lost[lock] = a->lost[lock] || rc == ZKR_ESESSION;
+    if (releases && over) {
+        p->lost[lock] += rc == ZKR_ESESSION;
+        a->depth[lock] = 0;
+        a->lost[lock] = false;
+        did.write_releases += rc == ZKR_OK;
+    }
+    if (zkr_mutex_depth(p->locks[lock]) != a->depth[lock]) {
+        sim_violation("after a write (%s) the depth of %s is %d, not %d",
+                      zkr_err_name(rc), sim_dir(sim_lock_dir(lock)),
+                      zkr_mutex_depth(p->locks[lock]), a->depth[lock]);
+    }
+}
+
+void sim_op_write(struct app *a)
+{
+    int64_t by[2]; /* token, pass */
+    enum sim_lock lock = some_lock(a);
+    if (lock == SIM_LOCKS || shared(lock) || a->depth[lock] != 1 ||
+        zkr_mutex_fencing_token(a->p->locks[lock], &by[0]) != ZKR_OK ||
+        zkr_mutex_pass(a->p->locks[lock], &by[1]) != ZKR_OK) {
+        return;
+    }
+    zkr_mutex *m = a->p->locks[lock];
+    bool releases = zkf_chance(50);
+    int64_t timeout_ms = 1 + zkf_below(S.s.session / ZKR__MS);
+    zoo_op_t op;
+    zoo_set_op_init(&op, sim_written(sim_lock_dir(lock)), (const char *)by, sizeof(by),
+                    -1, NULL);
+    if (releases) {
+        a->promise[lock].until = 0;
+    }
+    struct call call =
+        sim_call(a, releases ? "write and release" : "write", timeout_ms);
+    a->releasing[lock] = releases;
+    int rc = releases ? zkr_mutex_release_multi(m, 1, &op, NULL, timeout_ms)
+                      : zkr_mutex_multi(m, 1, &op, NULL, timeout_ms);
+    /* Without a fault it is unknown what was written when the time is over. */
+    sim_called(&call, rc == ZKR_ECONNLOSS && sim_peace() ? ZKR_ETIMEDOUT : rc);
+    a->releasing[lock] = false;
+    after_write(a, lock, releases, rc);
+}
+
+/* --- looking on --- */
+
+void sim_op_look(struct app *a)
+{
+    zkr_contenders *list = NULL;
+    int64_t timeout_ms = 1 + zkf_below(S.s.session / ZKR__MS);
+    int64_t what = zkf_below(3);
+    zkr_mutex *m = a->p->locks[zkf_below(SIM_LOCKS)];
+    if (!m) {
+        return;
+    }
+    did.looks++;
+    static const char *const calls[] = {"contenders", "watch", "await free"};
+    struct call call = sim_call(a, calls[what], what == 0 ? ZKR_FOREVER : timeout_ms);
+    int rc = what == 0   ? zkr_mutex_contenders(m, &list)
+             : what == 1 ? zkr_mutex_watch(m, timeout_ms)
+                         : zkr_mutex_await_free(m, timeout_ms);
+    sim_called(&call, rc);
+    zkr_contenders_free(list);
 }

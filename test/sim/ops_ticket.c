@@ -47,7 +47,7 @@ static int request(struct app *a,
 {
     struct process *p = a->p;
     zkr_ticket_fn fn = zkf_chance(70) ? sim_on_ticket : NULL;
-    int n = 1 + (int)zkf_below(scene.max);
+    int n = 1 + (int)zkf_below(S.s.resizes ? SIM_PERMITS : scene.max);
     switch (kind) {
     case OF_MUTEX:
         pass->dir = sim_lock_dir(lock);
@@ -57,6 +57,7 @@ static int request(struct app *a,
         pass->dir = AT_PERMITS;
         pass->shared = true;
         did.permits++;
+        sim_permits_asked(pass, n, timeout_ms == 0);
         return zkr_semaphore_request(p->semaphore, n, timeout_ms, fn, pass,
                                      &pass->ticket);
     case OF_MULTI:
@@ -107,7 +108,7 @@ void sim_op_request(struct app *a)
     int rc = wait ? acquire(a, pass, kind, timeout_ms)
                   : request(a, pass, kind, lock, timeout_ms);
     sim_called(&call, rc);
-    if (!wait && rc != ZKR_OK) {
+    if (!wait && rc != ZKR_OK && !(rc == ZKR_ENOMEM && S.s.starved)) {
         sim_violation("a request is refused: %s", zkr_err_name(rc));
     }
     if (!pass->ticket) {

@@ -15,7 +15,8 @@ static void *run_app(void *arg)
     a->thread = sim_self();
     for (int64_t left = scene.ops; left > 0 && S.violation[0] == '\0'; left--) {
         sim_op(a);
-        if (sim_quiet || a->p->shut) {
+        if (sim_quiet || a->p->shut ||
+            zkr_client_state(a->p->c) == ZKR_STATE_AUTH_FAILED) {
             break;
         }
         sim_sleep(sim_pause());
@@ -39,8 +40,11 @@ static void make_mutexes(struct process *p)
     o.on_lost_ctx = p;
     o.wait_on_release = scene.wait_on_release;
     o.watch_node = scene.watch_node;
+    o.on_revoke = scene.wishes && zkf_chance(70) ? sim_on_revoke : NULL;
+    o.on_revoke_ctx = p;
     for (int lock = LOCK_A; lock <= LOCK_C; lock++) {
         o.keep_ms = lock == LOCK_A2 && S.s.seed % 3 == 0 ? 0 : scene.keep_ms;
+        o.max_waiters = lock == LOCK_C && o.keep_ms == 0 ? scene.max_waiters : 0;
         if (lock == LOCK_A || zkf_chance(40)) {
             int rc = zkr_mutex_create(&p->locks[lock], p->c,
                                       sim_dir(sim_lock_dir((enum sim_lock)lock)), &o);
@@ -58,6 +62,8 @@ static void make_rw(struct process *p)
     o.on_lost_ctx = p;
     o.wait_on_release = scene.wait_on_release;
     o.share_readers = scene.shares;
+    o.on_revoke = scene.wishes && zkf_chance(70) ? sim_on_revoke : NULL;
+    o.on_revoke_ctx = p;
     if (zkr_rwlock_create(&p->rw, p->c, sim_dir(AT_RW), &o) != ZKR_OK) {
         sim_violation("no read-write lock");
     }
@@ -105,8 +111,10 @@ static void make_all(struct process *p)
     if (scene.rw) {
         make_rw(p);
     }
+    zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
+    o.max_from = sim_max_from();
     if (scene.permits && zkr_semaphore_create(&p->semaphore, p->c, "/permits",
-                                              scene.max, NULL) != ZKR_OK) {
+                                              scene.max, &o) != ZKR_OK) {
         sim_violation("no semaphore");
     }
     if (scene.multis) {
@@ -180,6 +188,60 @@ static void check_told(struct process *p)
     }
 }
 
+/* By the meters, nobody waits and nobody holds. */
+static bool meters_rest(const zkr_client *c)
+{
+    const struct zkr__meter *m = c->meters.list;
+    while (m && m->n.waiting == 0 && m->n.held == 0) {
+        m = m->next;
+    }
+    return !m;
+}
+
+/* All is given back: no claim, no count and no node is left. */
+static bool is_out(const zkr_client *c)
+{
+    const struct zkr__engine *engine = c->engine;
+    bool out = c->stats.pending_deletes == 0 && c->stats.waiting == 0 &&
+               c->stats.held == 0 && (!engine || !engine->claims) && meters_rest(c);
+    for (const struct zkf_node *n = zkf_nodes(); n && out; n = n->next) {
+        out = n->owner == 0 || n->owner != c->session_id;
+    }
+    return out;
+}
+
+/* A candidate gets its turn, or hears why not. */
+static void await_leadership(struct process *p)
+{
+    int rc = zkr_leader_latch_start(p->latch);
+    if (rc == ZKR_OK) {
+        rc = zkr_leader_latch_await(p->latch, 30 * S.s.session / ZKR__MS);
+    }
+    if (rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER) {
+        sim_violation("client %d is a candidate for ever", p->client);
+    }
+}
+
+static void settle(struct process *p, bool killed)
+{
+    enum { PATIENCE = 40 }; /* sessions, once there are no faults */
+    int64_t calm = 0;
+    bool waits = !killed && !p->shut && zkf_chance(sim_quiet ? 100 : 30);
+    while (waits && p->c->state != ZKR_STATE_AUTH_FAILED && !is_out(p->c)) {
+        sim_sleep(20 * ZKR__MS);
+        calm = !sim_quiet ? 0 : calm == 0 ? zkf_now() : calm;
+        if (calm != 0 && zkf_now() > calm + PATIENCE * S.s.session) {
+            sim_violation(
+                "client %d leaves for ever: a claim, %d; waiting %lld, held %lld, "
+                "pending %lld; or a node, or a meter",
+                p->client, p->c->engine && ((struct zkr__engine *)p->c->engine)->claims,
+                (long long)p->c->stats.waiting, (long long)p->c->stats.held,
+                (long long)p->c->stats.pending_deletes);
+            return;
+        }
+    }
+}
+
 /* Callbacks from here on use nothing that may be gone. */
 static void end_all(struct process *p)
 {
@@ -190,9 +252,15 @@ static void end_all(struct process *p)
         p->shut = true;
         must(zkr_client_shutdown(p->c), "shutdown");
     }
+    bool killed = S.s.kills && !sim_quiet && zkf_chance(30);
+    did.kills += killed;
+    zkf_client_killed(p->client, killed);
     p->ending = true;
     while (p->calling > 0) {
         sim_sleep(ZKR__MS);
+    }
+    if (p->latch && sim_quiet && !p->shut) {
+        await_leadership(p);
     }
     if (zkf_chance(50)) {
         end_leaders(p);
@@ -204,6 +272,7 @@ static void end_all(struct process *p)
     if (zkf_chance(30)) {
         (void)zkr_client_flush(p->c, zkf_below(S.s.session / ZKR__MS));
     }
+    settle(p, killed);
     S.members[p->client].c = NULL;
     p->open = false;
     did.closes++;
@@ -241,6 +310,15 @@ static bool open_client(struct process *p)
     o.on_state = sim_on_state;
     o.on_state_ctx = p;
     o.dispatch_by_application = scene.by_hand;
+    static const zkr_auth more = {"digest", "other:word", 10};
+    if (S.s.auth) {
+        o.auth_scheme = "digest";
+        o.auth_cert = "user:word";
+        o.auth_cert_len = 9;
+        o.more_auth = &more;
+        o.more_auth_count = zkf_below(2);
+    }
+    zkf_client_killed(p->client, false);
     const struct zkr__env env = {.door = sim_door()};
     struct member fresh = {.c = NULL};
     int client = p->client;
@@ -287,6 +365,7 @@ static void live(struct process *p)
 static void *run_main(void *arg)
 {
     struct process *p = arg;
+    sim_self()->fed = true;
     for (int64_t round = 0; round < scene.rounds && S.violation[0] == '\0'; round++) {
         if (open_client(p)) {
             live(p);

@@ -71,7 +71,8 @@ static void finish(void)
     sim_quiet = true;
     int64_t end = zkf_now() + 60 * S.s.session;
     while (!is_over() && step(end)) {
-        (void)search_end_visits();
+        sim_resize_enough();
+        search_clean_up();
     }
     if (!is_over() && S.violation[0] == '\0') {
         report_stuck();

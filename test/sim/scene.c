@@ -35,6 +35,18 @@ void sim_violation(const char *format, ...)
     zkf_trace("VIOLATION: %s", S.violation);
 }
 
+bool sim_peace(void)
+{
+    return S.s.peace && !S.s.grows && !S.s.forbids;
+}
+
+const char *sim_written(enum sim_dir dir)
+{
+    static const char *const paths[] = {"/written-a", "/written-b", "/written-c",
+                                        "/written-rw"};
+    return paths[dir];
+}
+
 bool sim_no_thread(void)
 {
     return scene.no_threads && !sim_quiet && zkf_chance(20);
@@ -56,10 +68,25 @@ static void choose_faults(struct scenario *s)
     s->hands = zkf_chance(25);
     s->isolations = s->servers > 1 && zkf_chance(30);
     s->attempts = zkf_chance(15) ? 3 : 0;
+    s->kills = !s->peace && zkf_chance(40);
+    s->split = s->servers > 1 && zkf_chance(10);
+    s->sit = zkf_chance(25);
+    if (s->split) {
+        s->sit = s->isolations = true;
+        s->kills = s->hands = false;
+        s->length = s->session * (3 + zkf_below(3));
+        s->pace = s->session / 4;
+        s->fault_pace = s->session * 2;
+    }
+    s->limits = !s->split && !s->peace && zkf_chance(15);
     search_choose_faults(s);
-    /* Of what is refused for good, and of want of memory, engine.search takes care. */
-    s->forbids = s->auth = s->starved = false;
-    s->number = -1;
+    if (s->limits) {
+        s->sit = true;
+        s->tick = s->session / 8;
+        s->longest_stop = s->session * 2;
+        s->length = s->session * (2 + zkf_below(3));
+    }
+    s->grows = s->limits && zkf_chance(40);
 }
 
 static void choose_recipes(struct scene *s)
@@ -97,6 +124,12 @@ static void choose_manners(struct scene *s)
     s->watch_node = zkf_chance(20);
     s->max = 1 + zkf_below(3);
     s->rounds = zkf_chance(25) ? 2 : 1;
+    s->wishes = zkf_chance(25);
+    s->writes = zkf_chance(25);
+    s->max_waiters = zkf_chance(30) ? 1 + zkf_below(2) : 0;
+    if (S.s.sit) {
+        s->ops *= 2;
+    }
 }
 
 /* Threads that read come together within a tenth of a second, and what they share is lost. */
@@ -121,6 +154,7 @@ void sim_choose(uint64_t seed, bool trace)
     choose_recipes(&scene);
     choose_manners(&scene);
     crowd_readers(&S.s);
+    S.s.resizes = scene.permits && zkf_chance(40);
     S.s.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
     scene.keep_ms = keeps ? 1 + (int64_t)(seed / 5 % 8) * S.s.session / 4 / ZKR__MS : 0;
@@ -131,13 +165,18 @@ void sim_choose(uint64_t seed, bool trace)
     config.patience = S.s.session * 2;
     config.slow = S.s.peace ? 30 * ZKR__MS : S.s.session / 20;
     config.stalls = !S.s.peace;
-    config.hushes = S.s.lapses;
+    config.exists_asks = seed / 3 % 2 == 0;
+    config.hushes = S.s.lapses || seed / 7 % 2 == 0;
     config.seed = ~seed;
     config.hooks = (struct zkf_hooks){.act = sim_act,
                                       .on_submit = search_on_submit,
                                       .on_deleting = sim_on_deleting,
                                       .on_shortened = search_on_shortened,
+                                      .may_hide = sim_may_hide,
                                       .wait = sim_stand};
     zkf_begin(&config);
     search_begin_faults();
+    for (int dir = AT_LOCK; dir <= AT_RW; dir++) {
+        (void)zkf_stranger_create(sim_written((enum sim_dir)dir), false);
+    }
 }

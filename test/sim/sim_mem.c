@@ -24,8 +24,20 @@ void zkr__mem_set_gate(zkr__mem_gate gate)
     (void)gate;
 }
 
+/* The library's own threads, and those of the application in a call. */
+static bool is_short(void)
+{
+    bool fails = S.s.starved && !sim_quiet && sim_self() && !sim_self()->fed &&
+                 zkf_below(300) == 0;
+    did.no_memory += fails;
+    return fails;
+}
+
 void *zkr__mem_alloc(size_t size)
 {
+    if (is_short()) {
+        return NULL;
+    }
     struct block *b = calloc(1, sizeof(*b) + size);
     if (!b) {
         return NULL;

@@ -29,6 +29,11 @@ static struct condition *condition_of(struct zkr__cv *cv)
     return (struct condition *)(void *)&cv->c;
 }
 
+bool sim_locked(struct zkr__mu *mu)
+{
+    return lock_of(mu)->owner != NULL;
+}
+
 void zkr__mu_init(struct zkr__mu *mu)
 {
     *lock_of(mu) = (struct lock){.alive = true};

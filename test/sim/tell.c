@@ -82,6 +82,19 @@ static long acquiring(const struct process *p, int lock)
     return count;
 }
 
+void sim_on_revoke(zkr_mutex *m, void *process)
+{
+    struct process *p = process;
+    begin(p, "on_revoke");
+    did.asked++;
+    if (!m || ++p->asked > p->wishes) {
+        sim_violation("client %d is told of %ld wishes of %ld", p->client, p->asked,
+                      p->wishes);
+    }
+    call_back(p);
+    end(p);
+}
+
 void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process)
 {
     struct process *p = process;

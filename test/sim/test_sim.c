@@ -31,21 +31,63 @@ static void print_counts(void)
            S.did.guesses, S.did.wrong, S.did.lists_shared, S.did.placed_behind,
            S.did.lined_up, S.did.visits, S.did.visits_named, S.did.remakes,
            S.did.remakes_counted_on, S.did.prepared, zkf_counts()->hushed);
+    printf(
+        "wishes %ld, told %ld; writes under locks %ld, with the release %ld; permits: "
+        "several %ld, in turn %ld, resized %ld; looks %ld; no memory %ld, kills %ld, "
+        "forbidden %ld, numbers spent %ld\n",
+        did.wishes, did.asked, did.written, did.write_releases, did.several_permits,
+        did.permits_in_turn, did.resizes, did.looks, did.no_memory, did.kills,
+        zkf_counts()->refused, S.did.numbers_spent);
 }
 
 /* A search in which nobody held, lost or was told anything has shown nothing. */
 static void everything_was_met(void **state)
 {
     (void)state;
-    const long counts[] = {
-        did.acquired,        did.timed_out,  did.lost,         did.wakes,
-        did.tickets,         did.permits,    did.multis,       did.downgrades,
-        did.joined,          did.gains,      did.terms,        did.callbacks,
-        did.refused,         did.on_lost,    did.ends_holding, did.shutdowns,
-        S.did.cuts,          S.did.stops,    S.did.isolations, S.did.crashes,
-        S.did.hands,         S.did.faults,   S.did.visits,     S.did.visits_named,
-        S.did.remakes,       S.did.guesses,  S.did.wrong,      S.did.lists_shared,
-        S.did.placed_behind, S.did.lined_up, S.did.prepared,   zkf_counts()->hushed};
+    const long counts[] = {did.acquired,
+                           did.timed_out,
+                           did.lost,
+                           did.wakes,
+                           did.tickets,
+                           did.permits,
+                           did.multis,
+                           did.downgrades,
+                           did.joined,
+                           did.gains,
+                           did.terms,
+                           did.callbacks,
+                           did.refused,
+                           did.on_lost,
+                           did.ends_holding,
+                           did.shutdowns,
+                           S.did.cuts,
+                           S.did.stops,
+                           S.did.isolations,
+                           S.did.crashes,
+                           S.did.hands,
+                           S.did.faults,
+                           S.did.visits,
+                           S.did.visits_named,
+                           S.did.remakes,
+                           S.did.guesses,
+                           S.did.wrong,
+                           S.did.lists_shared,
+                           S.did.placed_behind,
+                           S.did.lined_up,
+                           S.did.prepared,
+                           zkf_counts()->hushed,
+                           did.wishes,
+                           did.asked,
+                           did.written,
+                           did.write_releases,
+                           did.several_permits,
+                           did.permits_in_turn,
+                           did.resizes,
+                           did.looks,
+                           did.no_memory,
+                           did.kills,
+                           zkf_counts()->refused,
+                           S.did.numbers_spent};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }

@@ -46,6 +46,7 @@ struct sim_thread {
     const void *over_on;     /* on this condition */
     bool canceled_off;       /* it cannot be canceled now */
     bool joined, detached;
+    bool fed;                 /* it gets all the memory that it wants */
     int locks;                /* that it holds */
     long signals;             /* that have woken it */
     struct zkf_actor *caller; /* of the fake, that acts in it */
