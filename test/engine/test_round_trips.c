@@ -1,120 +1,256 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each path costs, counted at the door and, where said, by a server. */
+/*
+ * What each kind of hold costs in each situation: one table, counted at the door and by a server. Then what is special to
+ * options, and to many at once. The other files of this name are about lists, and about who looks ahead.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "actor.h"
-#include "fixture.h"
 #include "fourlw.h"
+#include "hold.h"
+#include "rwlocks.h"
+#include "semaphores.h"
 
-enum { SESSION_MS = 30000 }; /* no ping, probe or nudge comes in between */
+enum { LONG_MS = 30000 }; /* a session's: no ping, probe or nudge comes in between */
 
-static void expect(int create, int list, int get, int remove)
+/* --- the table --- */
+
+enum who { NEW = 1, KNOWS = 2, ANY = 3 }; /* has its client had this lock before? */
+enum ahead {
+    NOBODY,
+    OTHER,
+    FELLOW
+}; /* who holds: another client, or another of this one */
+
+/* Those whose node alone decides; a writer behind a writer looks once, for that one may have become a reader. */
+#define ALONE                                                                          \
+    (ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_TICKET) | ZKT_BIT(ZKT_READER) |                  \
+     ZKT_BIT(ZKT_SHARED))
+#define WRITER ZKT_BIT(ZKT_WRITER)
+#define DOWNGRADED                                                                     \
+    ZKT_BIT(ZKT_DOWNGRADED) /* after the grant: to its READ node, which is watched */
+#define PERMIT ZKT_BIT(ZKT_PERMIT)
+#define PERMITS ZKT_BIT(ZKT_PERMITS)
+#define MULTI ZKT_BIT(ZKT_MULTI)
+
+/*
+ * The requests until it holds, or waits with all its watches, or has failed: before an answer, if nobody is ahead, and in
+ * all, if they are more; those until it holds that waited, with the release of a fellow; and for its release.
+ */
+static const struct row {
+    enum who who;
+    enum ahead ahead;
+    bool tries;
+    unsigned kinds;
+    const char *at_once, *enter, *granted, *leave;
+} rows[] = {
+    {NEW, NOBODY, false, ALONE | WRITER, "create, children", NULL, NULL, "delete"},
+    {NEW, NOBODY, false, DOWNGRADED, "create, children", "create, children, get, multi",
+     NULL, "delete"},
+    {NEW, NOBODY, false, PERMIT, "create, 2 children", NULL, NULL, "delete"},
+    {NEW, NOBODY, false, PERMITS, "2 children, creates", NULL, NULL, "multi"},
+    {NEW, NOBODY, false, MULTI, "3 children, creates", NULL, NULL, "multi"},
+    {NEW, NOBODY, false, ZKT_LEADERS, "create, children", "create, children, get", NULL,
+     "delete"},
+    {KNOWS, NOBODY, false, ALONE | WRITER, "create", NULL, NULL, "delete"},
+    {KNOWS, NOBODY, false, DOWNGRADED, "create, children",
+     "create, children, get, multi", NULL, "delete"},
+    {KNOWS, NOBODY, false, PERMIT, "create, 2 children", NULL, NULL, "delete"},
+    {KNOWS, NOBODY, false, PERMITS, "2 children, creates", NULL, NULL, "multi"},
+    {KNOWS, NOBODY, false, MULTI, "3 children, creates", NULL, NULL, "multi"},
+    {KNOWS, NOBODY, false, ZKT_LEADERS, "create", "create, get", NULL, "delete"},
+
+    /* A try by one that knows nothing looks first, where its node may be in the way of others. */
+    {NEW, NOBODY, true, ALONE, NULL, "create, children", NULL, "delete"},
+    {NEW, NOBODY, true, WRITER, NULL, "create, 2 children", NULL, "delete"},
+    {NEW, NOBODY, true, DOWNGRADED, NULL, "create, 2 children, get, multi", NULL,
+     "delete"},
+    {NEW, NOBODY, true, PERMIT, NULL, "create, 2 children", NULL, "delete"},
+    {NEW, NOBODY, true, PERMITS, NULL, "2 children, creates", NULL, "multi"},
+    {NEW, NOBODY, true, MULTI, NULL, "6 children, creates", NULL, "multi"},
+    {KNOWS, NOBODY, true, ALONE | WRITER, NULL, "create", NULL, "delete"},
+    {KNOWS, NOBODY, true, DOWNGRADED, NULL, "create, children, get, multi", NULL,
+     "delete"},
+    {KNOWS, NOBODY, true, PERMIT, NULL, "create, children", NULL, "delete"},
+    {KNOWS, NOBODY, true, PERMITS, NULL, "children, creates", NULL, "multi"},
+    {KNOWS, NOBODY, true, MULTI, NULL, "3 children, creates", NULL, "multi"},
+    {NEW, OTHER, true, ALONE, NULL, "create, delete, children", NULL, NULL},
+    {NEW, OTHER, true, WRITER | DOWNGRADED | ZKT_SEMAPHORES, NULL, "children", NULL,
+     NULL},
+    {NEW, OTHER, true, MULTI, NULL, "3 children", NULL, NULL},
+    {KNOWS, OTHER, true, ALONE | WRITER | DOWNGRADED | PERMIT, NULL,
+     "create, delete, children", NULL, NULL},
+    {KNOWS, OTHER, true, PERMITS, NULL, "children, multi, creates", NULL, NULL},
+    {KNOWS, OTHER, true, MULTI, NULL, "3 children, multi, creates", NULL, NULL},
+
+    /* Two watches; then the event grants. Permits wait at the gate as well, and have to be counted. */
+    {ANY, OTHER, false, ALONE | ZKT_LEADERS, NULL, "create, children, 2 get", "",
+     "delete"},
+    {ANY, OTHER, false, WRITER, NULL, "create, children, 2 get", "children", "delete"},
+    {ANY, OTHER, false, DOWNGRADED, NULL, "create, children, 2 get",
+     "children, get, multi", "delete"},
+    {ANY, OTHER, false, PERMIT, NULL, "2 create, 4 children, 2 get", "delete, children",
+     "delete"},
+    {ANY, OTHER, false, PERMITS, NULL, "create, 4 children, 3 get, creates",
+     "delete, children", "multi"},
+    {ANY, OTHER, false, MULTI, NULL, "3 children, 4 get, creates", "", "multi"},
+
+    /* One watch less; then the release grants. */
+    {KNOWS, FELLOW, false, ALONE | WRITER | ZKT_LEADERS, NULL, "create, get", "delete",
+     "delete"},
+    {KNOWS, FELLOW, false, DOWNGRADED, NULL, "create, get", "delete, get, multi",
+     "delete"},
+    {KNOWS, FELLOW, false, PERMIT, NULL, "2 create, 4 children, 2 get",
+     "2 delete, children", "delete"},
+    {KNOWS, FELLOW, false, PERMITS, NULL, "create, 4 children, 3 get, creates",
+     "delete, children, multi", "multi"},
+    {KNOWS, FELLOW, false, MULTI, NULL, "3 children, 3 get, creates", "delete",
+     "multi"},
+};
+
+static void cycle(struct zkt_hold *h)
 {
-    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), create);
-    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), list);
-    assert_int_equal(zkt_door_count(ZKR__OP_GET), get);
-    assert_int_equal(zkt_door_count(ZKR__OP_DELETE), remove);
-    assert_int_equal(zkt_door_count(ZKR__OP_SYNC), 0);
-    assert_int_equal(zkt_door_count(ZKR__OP_PARENT), 0);
+    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+    ZKT_MUST(zkt_hold_release(h));
+    ZKT_MUST(zkr_client_flush(zkt_hold_client(h), PATIENCE_MS));
 }
 
-/* The same as a server sees it: packets of this client's connection since the last look. */
-static int64_t packets(const zkr_client *c, int64_t *last)
+/* It makes the parents, and knows then that nobody holds; that nobody waits for permits, too. */
+static void get_to_know(struct zkt_hold *h)
 {
-    int64_t now = zkt_cons_received(zkt_servers(), c->session_id) - zkt_door_nudges();
-    int64_t since = now - *last;
-    *last = now;
-    return since;
+    if (zkt_is(ZKT_SEMAPHORES)) {
+        struct zkt_hold *beside = zkt_hold_beside(h);
+        ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+        zkt_hold_queue(beside);
+        zkt_hold_cancel(beside);
+        ZKT_RC(zkt_hold_wait(beside), ZKR_ECANCELED);
+        ZKT_MUST(zkt_hold_release(h));
+    }
+    cycle(h);
+    cycle(h);
 }
 
-/* Make the parents, and then the watch that stays on the directory, which would be counted. */
+struct scene {
+    zkt_proxy *p;
+    zkr_client *c;
+    struct zkt_hold *h, *ahead;
+    int64_t packets;
+};
+
+static int64_t packets(const struct scene *s)
+{
+    return zkt_cons_received(zkt_servers(), zkr_client_session_id(s->c));
+}
+
+static void begin_count(struct scene *s)
+{
+    ZKT_EVENTUALLY(zkt_all_answered(s->c), PATIENCE_MS);
+    zkt_door_focus(s->c);
+    s->packets = packets(s);
+}
+
+/* The server counts the same. */
+static void expect_cost(const struct scene *s, const char *wanted)
+{
+    ZKT_ASKS(wanted);
+    ZKT_EVENTUALLY(zkt_all_answered(s->c), PATIENCE_MS);
+    ZKT_ASKED(wanted);
+    assert_int_equal(packets(s) - s->packets - zkt_door_nudges(), zkt_door_total());
+}
+
+static void enter(struct scene *s, const struct row *r)
+{
+    begin_count(s);
+    if (r->tries) {
+        ZKT_RC(zkt_hold_acquire(s->h, 0), r->ahead == NOBODY ? ZKR_OK : ZKR_ETIMEDOUT);
+    } else if (r->ahead == NOBODY) { /* one round trip, though no answer comes */
+        zkt_proxy_freeze(s->p, ZKT_TO_CLIENT);
+        zkt_hold_ask(s->h, PATIENCE_MS);
+        ZKT_ASKS(r->at_once);
+        assert_true(zkt_hold_waits(s->h));
+        zkt_proxy_thaw(s->p, ZKT_TO_CLIENT);
+        ZKT_MUST(zkt_hold_wait(s->h));
+    } else {
+        zkt_hold_ask(s->h, ZKR_FOREVER);
+    }
+    expect_cost(s, r->enter ? r->enter : r->at_once);
+}
+
+static void be_granted(struct scene *s, const struct row *r)
+{
+    assert_true(zkt_hold_waits(s->h));
+    begin_count(s);
+    ZKT_MUST(zkt_hold_release(s->ahead));
+    ZKT_MUST(zkt_hold_wait(s->h));
+    expect_cost(s, r->granted);
+}
+
+/* No answer is waited for. */
+static void leave(struct scene *s, const struct row *r)
+{
+    begin_count(s);
+    zkt_proxy_freeze(s->p, ZKT_TO_CLIENT);
+    ZKT_MUST(zkt_hold_release(s->h));
+    ZKT_ASKED(r->leave);
+    zkt_proxy_thaw(s->p, ZKT_TO_CLIENT);
+    expect_cost(s, r->leave);
+}
+
+static void play(const struct row *r, enum who who)
+{
+    struct scene s = {.p = zkt_proxy_start(zkt_servers())};
+    zkr_client *other = zkt_client(zkt_servers(), LONG_MS);
+    s.c = zkt_client(zkt_proxy_host(s.p), LONG_MS);
+    s.h = zkt_hold(s.c);
+    s.ahead = zkt_hold_in_the_way(r->ahead == FELLOW ? s.c : other);
+    get_to_know(zkt_hold(other));
+    if (who == KNOWS) {
+        get_to_know(s.h);
+    }
+    zkt_door_focus(s.c);
+    if (r->ahead != NOBODY) {
+        ZKT_MUST(zkt_hold_acquire(s.ahead, PATIENCE_MS));
+    }
+    if (r->ahead == FELLOW) { /* which watches its nodes after a while */
+        ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), zkt_hold_nodes(), PATIENCE_MS);
+    }
+    enter(&s, r);
+    if (r->granted) {
+        be_granted(&s, r);
+    }
+    if (r->leave) {
+        leave(&s, r);
+    } else {
+        ZKT_MUST(zkt_hold_release(s.ahead));
+    }
+    ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
+}
+
+ZKT_HOLD_CASE(each_situation_costs_what_the_table_says, ZKT_NONE)
+{
+    int played = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (int who = NEW; who <= KNOWS; who++) {
+            if (zkt_is(rows[i].kinds) && ((int)rows[i].who & who) != 0) {
+                play(&rows[i], (enum who)who);
+                played++;
+            }
+        }
+    }
+    assert_int_equal(played, zkt_is(ZKT_LEADERS) ? 5 : 9); /* none is missing */
+}
+
+/* --- many at once --- */
+
 static void warm(zkr_mutex *m, zkr_client *c)
 {
-    for (int i = 0; i < 2; i++) {
-        ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    for (int i = 0; i < 2; i++) { /* the parents, and then the watch that stays there */
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_release(m));
-        ZKT_MUST(zkr_client_flush(c, 5000));
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     }
-}
-
-/* A lock that only this client uses: a create, whose number says that it is free; a delete nobody waits for. */
-ZKT_CASE(a_free_cycle_costs_two_requests)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    warm(m, c);
-    zkt_door_focus(c);
-    int64_t last = 0;
-    (void)packets(c, &last);
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    expect(1, 0, 0, 0);
-    assert_int_equal(packets(c, &last), 1);
-    ZKT_MUST(zkr_mutex_release(m));
-    expect(1, 0, 0, 1);
-    ZKT_MUST(zkr_client_flush(c, 5000));
-    assert_int_equal(packets(c, &last), 1);
-}
-
-/* With watch_node a hold is watched from the start, by one request more. */
-ZKT_CASE(a_hold_can_be_watched_from_the_start)
-{
-    enum { TRIES = 5, LATER_MS = 100 };
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.watch_node = 1;
-    zkr_mutex *m = zkt_mutex_with(c, &options);
-    warm(m, c);
-    int64_t least = INT64_MAX; /* a busy machine may be late now and then */
-    for (int i = 0; i < TRIES; i++) {
-        zkt_door_focus(c);
-        int64_t before = zkt_now_ms();
-        ZKT_MUST(zkr_mutex_acquire(m, 5000));
-        ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, 5000);
-        int64_t took = zkt_now_ms() - before;
-        least = took < least ? took : least;
-        expect(1, 0, 1, 0);
-        ZKT_MUST(zkr_mutex_release(m));
-        ZKT_MUST(zkr_client_flush(c, 5000));
-    }
-    assert_true(least < LATER_MS);
-    zkt_destroy(m);
-}
-
-static void nobody_asks(zkr_mutex *m, void *ctx)
-{
-    (void)m;
-    (void)ctx;
-}
-
-/* To be revocable costs what watch_node costs; to ask, a list and a write; to be asked, two gets and a write. */
-ZKT_CASE(a_wish_costs_two_round_trips)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = NULL, *theirs = zkt_mutex(other);
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.on_revoke = nobody_asks;
-    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &options));
-    warm(m, c);
-    zkt_door_focus(c);
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_BECOMES(zkt_watches(), 1, 5000);
-    expect(1, 0, 1, 0);
-    assert_int_equal(zkt_door_total(), 2);
-    zkt_door_focus(c);
-    ZKT_MUST(zkr_mutex_revoke(theirs));
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 2, 5000);
-    ZKT_BECOMES(zkt_watches(), 1, 5000);
-    expect(0, 0, 2, 0);
-    assert_int_equal(zkt_door_count(ZKR__OP_SET), 1);
-    zkt_door_focus(other);
-    ZKT_MUST(zkr_mutex_revoke(theirs));
-    expect(0, 1, 0, 0);
-    assert_int_equal(zkt_door_count(ZKR__OP_SET), 1);
-    assert_int_equal(zkt_door_total(), 2);
-    ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
 }
 
 /* Missing parents cost one more round trip, all levels at once. */
@@ -122,146 +258,33 @@ ZKT_CASE(missing_parents_are_made_at_once)
 {
     char path[256];
     (void)snprintf(path, sizeof(path), "%s/a/b/c", zkt_path());
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    zkr_mutex *m = zkt_mutex_at(c, path, NULL);
     zkt_door_focus(c);
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 2);
-    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 2);
-    assert_int_equal(zkt_door_count(ZKR__OP_PARENT), 5); /* /t, the test's, a, b, c */
-    assert_int_equal(zkt_door_total(), 9);
-    ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-}
-
-/* Behind a stranger: two watches more; its end is the grant, with no request. */
-ZKT_CASE(behind_a_stranger_the_event_grants)
-{
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    zkr_mutex *m = zkt_mutex(two);
-    struct zkt_actor actor;
-    ZKT_MUST(zkr_mutex_acquire(held, 5000));
-    zkt_door_focus(two);
-    int64_t last = 0;
-    (void)packets(two, &last);
-    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 2, 5000);
-    ZKT_EVENTUALLY(zkt_watches() >= 2, 5000);
-    expect(1, 1, 2, 0);
-    assert_int_equal(packets(two, &last), 4);
-    ZKT_MUST(zkr_mutex_release(held));
-    ZKT_MUST(zkt_actor_acquired(&actor));
-    expect(1, 1, 2, 0);
-    assert_int_equal(packets(two, &last), 0);
-    assert_int_equal(zkt_door_total(), 4);
-    ZKT_MUST(zkt_actor_end(&actor));
-}
-
-/* Behind a holder of the same client: one watch, on the own node; the release grants. */
-ZKT_CASE(behind_a_neighbour_the_release_grants)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    struct zkt_actor actor;
-    warm(m, c);
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_BECOMES(zkt_watches(), 1, 5000); /* the holder's own */
-    zkt_door_focus(c);
-    int64_t last = 0;
-    (void)packets(c, &last);
-    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
-    ZKT_BECOMES(zkt_watches(), 2, 5000);
-    expect(1, 0, 1, 0);
-    assert_int_equal(packets(c, &last), 2);
-    ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkt_actor_acquired(&actor));
-    expect(1, 0, 1, 1);
-    ZKT_MUST(zkt_actor_end(&actor));
-    expect(1, 0, 1, 2);
-    ZKT_MUST(zkr_client_flush(c, 5000));
-    assert_int_equal(packets(c, &last), 2);
-}
-
-static int64_t contended(zkr_client *c)
-{
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats.contended;
-}
-
-/* A grant is counted as contended when somebody was ahead, a try that failed is none. */
-ZKT_CASE(a_grant_that_was_waited_for_is_counted)
-{
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *held = zkt_mutex(one);
-    zkr_mutex *m = zkt_mutex(two);
-    struct zkt_actor actor;
-    ZKT_MUST(zkr_mutex_acquire(held, 5000));
-    assert_int_equal(contended(one), 0);
-    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    assert_int_equal(contended(two), 0);
-    zkt_actor_queue(&actor, two, m, NULL);
-    ZKT_MUST(zkr_mutex_release(held));
-    ZKT_MUST(zkt_actor_acquired(&actor));
-    assert_int_equal(contended(two), 1);
-    ZKT_MUST(zkt_actor_end(&actor));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    assert_int_equal(contended(two), 1);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_ASKED("2 create, 5 parent, 2 children"); /* /t, the test's, a, b, c */
     ZKT_MUST(zkr_mutex_release(m));
 }
 
 /* When a waiter ahead gives up, one list and one watch tell the new place. */
 ZKT_CASE(a_waiter_ahead_that_gives_up_costs_one_list)
 {
-    zkr_client *clients[3];
-    zkr_mutex *mutexes[3];
+    zkr_client *c[3];
+    zkr_mutex *m[3];
     struct zkt_actor actors[3];
     for (int i = 0; i < 3; i++) {
-        clients[i] = zkt_client(zkt_servers(), SESSION_MS);
-        mutexes[i] = zkt_mutex(clients[i]);
+        c[i] = zkt_client(zkt_servers(), LONG_MS);
+        m[i] = zkt_mutex(c[i]);
+        zkt_actor_queue(&actors[i], c[i], m[i], NULL);
     }
-    ZKT_MUST(zkr_mutex_acquire(mutexes[0], 5000));
-    zkt_actor_queue(&actors[1], clients[1], mutexes[1], NULL);
-    zkt_actor_queue(&actors[2], clients[2], mutexes[2], NULL);
-    ZKT_BECOMES(zkt_watches(), 5, 5000); /* own ones included */
-    zkt_door_focus(clients[2]);
-    int64_t last = 0;
-    (void)packets(clients[2], &last);
-    ZKT_MUST(zkr_mutex_cancel(mutexes[1]));
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, 5000);
-    expect(0, 1, 1, 0);
-    ZKT_MUST(zkr_mutex_release(mutexes[0]));
-    ZKT_MUST(zkt_actor_acquired(&actors[2]));
-    expect(0, 1, 1, 0);
-    assert_int_equal(packets(clients[2], &last), 2);
-    for (int i = 2; i >= 0; i--) {
-        if (i > 0) {
-            (void)zkt_actor_end(&actors[i]);
-        }
-        zkt_destroy(mutexes[i]);
-        zkt_close(clients[i]);
-    }
-}
-
-/* A try that fails: one round trip, and a delete nobody waits for; no watch. */
-ZKT_CASE(a_failed_try_costs_three_requests)
-{
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    zkr_mutex *m = zkt_mutex(two);
-    ZKT_MUST(zkr_mutex_acquire(held, 5000));
-    zkt_door_focus(two);
-    int64_t last = 0;
-    (void)packets(two, &last);
-    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    expect(1, 1, 0, 1);
-    assert_int_equal(zkt_door_total(), 3);
-    ZKT_MUST(zkr_client_flush(two, 5000));
-    assert_int_equal(packets(two, &last), 3);
-    ZKT_MUST(zkr_mutex_release(held));
+    ZKT_BECOMES(zkt_watches(), 5, PATIENCE_MS); /* own ones included */
+    zkt_door_focus(c[2]);
+    ZKT_MUST(zkr_mutex_cancel(m[1]));
+    zkt_actor_is_refused(&actors[1], ZKR_ECANCELED);
+    ZKT_ASKS("children, get");
+    ZKT_MUST(zkt_actor_end(&actors[0]));
+    zkt_actor_is_served(&actors[2]);
+    ZKT_ASKED("delete, children, get");
 }
 
 /* A thousand waiting threads: each hand-over costs its delete and nothing else. */
@@ -269,12 +292,11 @@ ZKT_CASE(a_thousand_waiters_drain_at_one_request_each)
 {
     enum { WAITERS = 1000 };
     static struct zkt_actor actors[WAITERS];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     zkr_mutex *m = zkt_mutex(c);
-    atomic_int turn = 0;
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     for (int i = 0; i < WAITERS; i++) {
-        zkt_actor_start(&actors[i], m, ZKR_FOREVER, &turn);
+        zkt_actor_start(&actors[i], m, ZKR_FOREVER, NULL);
         atomic_store(&actors[i].let_go, true);
     }
     ZKT_BECOMES(zkt_nodes(), WAITERS + 1, 60000);
@@ -284,47 +306,33 @@ ZKT_CASE(a_thousand_waiters_drain_at_one_request_each)
     for (int i = 0; i < WAITERS; i++) {
         ZKT_MUST(zkt_actor_end(&actors[i]));
     }
-    assert_int_equal(atomic_load(&turn), WAITERS);
-    assert_int_equal(zkt_door_count(ZKR__OP_DELETE), WAITERS + 1);
-    assert_int_equal(zkt_door_count(ZKR__OP_CREATE) + zkt_door_count(ZKR__OP_CHILDREN) +
-                         zkt_door_count(ZKR__OP_GET),
-                     0);
+    ZKT_ASKED("1001 delete");
 }
 
-/* Many locks at once: one write, and the lists behind it; the release is one write. */
+/* Many locks at once: one write, and the lists behind it; the release is one write. One is as a mutex. */
 ZKT_CASE(many_locks_cost_one_write_each_way)
 {
     enum { MOST = 100 };
-    static const int counts[] = {1, 2, 3, 10, MOST};
     static char text[MOST][256];
     const char *paths[MOST];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     for (int i = 0; i < MOST; i++) {
         (void)snprintf(text[i], sizeof(text[i]), "%s/%d", zkt_path(), i);
         paths[i] = text[i];
         assert_int_equal(zkt_create_path(zkt_servers(), paths[i]), 0);
     }
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        int k = counts[i];
-        bool one = k == 1; /* as a mutex */
+    for (int i = 0; i < 2; i++) {
         zkr_multi_lock *l = NULL;
         zkr_ticket *t = NULL;
-        ZKT_MUST(zkr_multi_lock_create(&l, c, paths, (size_t)k, NULL));
+        ZKT_MUST(zkr_multi_lock_create(&l, c, paths, i ? MOST : 1, NULL));
         zkt_door_focus(c);
-        int64_t last = 0;
-        (void)packets(c, &last);
-        ZKT_MUST(zkr_multi_lock_acquire(l, 5000, &t));
-        expect(one, k, 0, 0);
-        assert_int_equal(zkt_door_count(ZKR__OP_CREATES), !one);
-        assert_int_equal(zkt_door_total(), k + 1);
-        assert_int_equal(packets(c, &last), k + 1);
+        ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
+        ZKT_ASKED(i ? "100 children, creates" : "create, children");
+        zkt_door_focus(c);
         ZKT_MUST(zkr_ticket_release(t));
         ZKT_MUST(zkr_ticket_destroy(t));
-        expect(one, k, 0, one);
-        assert_int_equal(zkt_door_count(ZKR__OP_MULTI), !one);
-        assert_int_equal(zkt_door_total(), k + 2);
-        ZKT_MUST(zkr_client_flush(c, 5000));
-        assert_int_equal(packets(c, &last), 1);
+        ZKT_ASKED(i ? "multi" : "delete");
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         ZKT_MUST(zkr_multi_lock_destroy(l));
     }
 }
@@ -333,10 +341,125 @@ ZKT_CASE(many_locks_cost_one_write_each_way)
 ZKT_CASE(an_idle_client_sends_nothing)
 {
     zkr_client *c = zkt_client(zkt_servers(), 1000);
-    zkr_mutex *m = zkt_mutex(c);
-    warm(m, c);
+    warm(zkt_mutex(c), c);
     zkt_sleep_ms(300); /* let the last nudge timer run out */
     zkt_door_focus(c);
     zkt_sleep_ms(2000);
-    assert_int_equal(zkt_door_total(), 0);
+    ZKT_ASKED("");
+}
+
+/* --- readers and writers --- */
+
+/* However many readers stand between it and the writer of the client; the release grants them for its one delete. */
+ZKT_CASE(readers_behind_a_writer_of_the_client_need_no_list)
+{
+    enum { MANY = 40 };
+    zkr_ticket *t[MANY];
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    struct sides s = sides_of(c);
+    warm(s.w, c);
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    zkt_door_focus(c);
+    for (int i = 0; i < MANY; i++) {
+        ZKT_MUST(zkr_mutex_request(s.r, ZKR_FOREVER, NULL, NULL, &t[i]));
+    }
+    ZKT_ASKS("40 create, 40 get"); /* of its own node */
+    assert_int_equal(zkt_waiting(c), MANY);
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_release(s.w));
+    for (int i = 0; i < MANY; i++) {
+        ZKT_MUST(zkr_ticket_wait(t[i], PATIENCE_MS));
+    }
+    ZKT_ASKED("delete");
+    for (int i = 0; i < MANY; i++) {
+        ZKT_MUST(zkr_ticket_release(t[i]));
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+    ZKT_ASKED("41 delete");
+}
+
+/* A reader behind other readers: as if it were free. */
+ZKT_CASE(a_reader_among_readers_costs_as_much)
+{
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    struct sides a = sides_of(zkt_client(zkt_servers(), LONG_MS)), b = sides_of(c);
+    ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_acquire(b.r, 0));
+    ZKT_ASKED("create, children");
+    ZKT_MUST(zkr_mutex_release(b.r));
+    ZKT_MUST(zkr_mutex_release(a.r));
+}
+
+/* A reader behind k writers sleeps until the nearest goes, whatever the others do. */
+ZKT_CASE(a_reader_behind_writers_wakes_once)
+{
+    enum { WRITERS = 5 };
+    zkr_client *one = zkt_client(zkt_servers(), LONG_MS);
+    zkr_client *two = zkt_client(zkt_servers(), LONG_MS);
+    struct sides a = sides_of(one), b = sides_of(two);
+    struct zkt_actor writers[WRITERS], reader;
+    for (int i = 0; i < WRITERS; i++) {
+        zkt_actor_queue(&writers[i], one, a.w, NULL);
+    }
+    zkt_door_focus(two);
+    zkt_actor_start(&reader, b.r, ZKR_FOREVER, NULL);
+    for (int i = 0; i < WRITERS; i++) {
+        ZKT_ASKS("create, children, 2 get"); /* its own, later */
+        zkt_actor_is_served(&writers[i]);
+    }
+    ZKT_MUST(zkt_actor_acquired(&reader));
+    ZKT_ASKED("create, 2 children, 2 get");
+    ZKT_MUST(zkt_actor_end(&reader));
+}
+
+/* To read as well costs nothing, a downgrade one transaction; it grants this client's readers for nothing. */
+ZKT_CASE(a_downgrade_costs_one_transaction)
+{
+    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+    struct sides s = sides_of(c);
+    struct zkt_actor reader;
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
+    zkt_actor_start(&reader, s.r, ZKR_FOREVER, NULL);
+    ZKT_BECOMES(zkt_watches(), 2, PATIENCE_MS);
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_acquire(s.r, 0));
+    ZKT_ASKED("");
+    ZKT_MUST(zkr_mutex_release(s.w));
+    ZKT_MUST(zkt_actor_acquired(&reader));
+    ZKT_ASKS("get, multi"); /* its new node's watch, later */
+    ZKT_MUST(zkt_actor_end(&reader));
+    ZKT_MUST(zkr_mutex_release(s.r));
+}
+
+/* --- permits --- */
+
+/* One who waits inside lists once after a release, whatever the number of its permits; those behind do nothing. */
+ZKT_CASE(a_release_costs_one_list_of_the_first)
+{
+    zkr_client *c[3];
+    zkr_semaphore *s[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = zkt_client(zkt_servers(), LONG_MS);
+        s[i] = semaphore(c[i], 3);
+    }
+    zkr_ticket *one = take(s[0], 1), *two = take(s[0], 2);
+    zkr_ticket *many = queue_for(s[1], 3, NULL), *last = queue_for(s[2], 1, NULL);
+    ZKT_EVENTUALLY(zkt_watches() >= 8,
+                   PATIENCE_MS); /* their own, one ahead, and the leases */
+    zkt_sleep_ms(SOON_MS);
+    zkt_door_focus(c[1]);
+    end(one);
+    ZKT_ASKS("children");
+    ZKT_EVENTUALLY(zkt_all_answered(c[1]),
+                   PATIENCE_MS); /* else it may see both releases */
+    end(two);
+    ZKT_MUST(zkr_ticket_wait(many, PATIENCE_MS));
+    ZKT_ASKS("delete, 2 children"); /* it leaves the gate */
+    zkt_door_focus(c[2]);
+    ZKT_ASKED("");
+    end(many);
+    ZKT_MUST(zkr_ticket_wait(last, PATIENCE_MS));
+    end(last);
 }

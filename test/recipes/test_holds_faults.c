@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "actor.h"
 #include "hold.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
@@ -266,6 +267,53 @@ ZKT_HOLD_CASE(a_cancel_at_any_request_leaves_nothing, ZKT_NONE)
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_int_equal(zkt_hold_nodes(), nodes);
     }
+}
+
+/* Canceled while its first requests reach nobody, or are not answered; and the connection may break as well. */
+ZKT_HOLD_CASE(a_cancel_in_the_dark_leaves_nothing, ZKT_NONE)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    struct zkt_hold *h = zkt_hold(c);
+    for (int way = 0; way < 4; way++) {
+        int direction = way % 2 ? ZKT_TO_CLIENT : ZKT_TO_SERVER;
+        zkt_door_focus(c);
+        zkt_proxy_freeze(p, direction);
+        zkt_hold_ask(h, ZKR_FOREVER);
+        ZKT_EVENTUALLY(zkt_door_total() > 0, PATIENCE_MS);
+        zkt_hold_cancel(h);
+        ZKT_RC(zkt_hold_wait(h), ZKR_ECANCELED);
+        if (way >= 2) {
+            zkt_proxy_drop_connections(p);
+        }
+        zkt_proxy_thaw(p, direction);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
+        take_and_give_back(h);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+}
+
+/* Asked for before there is a server: had once there is one. What was canceled before never joins. */
+ZKT_HOLD_CASE(a_server_may_come_later, ZKT_NONE)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = NULL;
+    zkt_proxy_cut(p);
+    ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), NULL));
+    struct zkt_hold *h = zkt_hold(c), *canceled = zkt_hold(c);
+    zkt_hold_ask(canceled, ZKR_FOREVER);
+    ZKT_EVENTUALLY(zkt_waiting(c) > 0, PATIENCE_MS);
+    zkt_hold_cancel(canceled);
+    ZKT_RC(zkt_hold_wait(canceled), ZKR_ECANCELED);
+    zkt_hold_ask(h, ZKR_FOREVER);
+    ZKT_EVENTUALLY(zkt_waiting(c) > 0, PATIENCE_MS);
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkt_hold_wait(h));
+    ZKT_BECOMES(zkt_hold_nodes(), zkt_hold_nodes_of_one(), PATIENCE_MS);
+    zkt_hold_end(h);
+    zkt_hold_end(canceled);
+    ZKT_MUST(zkr_client_close(c));
 }
 
 /* A time-out at any moment of a wait leaves nothing. */

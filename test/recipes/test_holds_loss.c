@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "actor.h"
+#include "fourlw.h"
 #include "hold.h"
 
 enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
+enum { TICK_MS = 500, SLACK_MS = 1000 };
 
 /* Told once, and said by all; then it can be had again, long before any time-out. Leaders come again by themselves. */
 static void expect_lost(struct zkt_hold *h, int gains, int64_t first_token)
@@ -61,21 +63,26 @@ ZKT_HOLD_CASE(an_expired_session_is_a_loss, ZKT_NONE)
     expect_lost(h, gains, token);
 }
 
-/* Somebody deletes a node of it: told at once, by its watch, long before any time-out. */
+/* Somebody deletes one of its nodes, whichever: told at once, by its watch, long before any time-out; the others go. */
 ZKT_HOLD_CASE(a_deleted_node_is_a_loss, ZKT_NONE)
 {
-    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
-    struct zkt_hold *h = zkt_hold(c);
-    int64_t token;
-    int gains = hold(h, &token);
-    ZKT_EVENTUALLY(zkt_watches() >= zkt_hold_nodes_of_one() && zkt_all_answered(c),
-                   PATIENCE_MS);
-    int64_t before = zkt_now_ms();
-    assert_true(zkt_hold_delete_last());
-    ZKT_BECOMES(zkt_hold_losses(h), 1, PATIENCE_MS);
-    assert_in_range(zkt_now_ms() - before, 0, LONG_MS / 4);
-    assert_true(is_reason(h, ZKR_LOST_NODE));
-    expect_lost(h, gains, token);
+    for (int n = 0; n < zkt_hold_nodes_of_one(); n++) {
+        zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
+        struct zkt_hold *h = zkt_hold(c);
+        int64_t token;
+        int gains = hold(h, &token);
+        ZKT_EVENTUALLY(zkt_watches() >= zkt_hold_nodes_of_one() && zkt_all_answered(c),
+                       PATIENCE_MS);
+        int64_t before = zkt_now_ms();
+        assert_true(zkt_hold_delete_nth(n));
+        ZKT_BECOMES(zkt_hold_losses(h), 1, PATIENCE_MS);
+        assert_in_range(zkt_now_ms() - before, 0, LONG_MS / 4);
+        assert_true(is_reason(h, ZKR_LOST_NODE));
+        if (!zkt_is(ZKT_LEADERS)) { /* who come again */
+            ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
+        }
+        expect_lost(h, gains, token);
+    }
 }
 
 /* One that waits is not told of the end of its session, nor of its node: it queues again, within a second. */
@@ -86,10 +93,13 @@ ZKT_HOLD_CASE(who_waits_gets_over_a_loss, ZKT_NONE)
     struct zkt_hold *other = zkt_hold_in_the_way(zkt_client(zkt_servers(), LONG_MS));
     ZKT_MUST(zkt_hold_acquire(other, PATIENCE_MS));
     zkt_hold_queue(h);
-    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     int nodes = zkt_hold_nodes();
-    assert_true(zkt_hold_delete_last());
-    ZKT_BECOMES(zkt_hold_nodes(), nodes, 1500);
+    for (int n = 0; n < (zkt_is(ZKT_BIT(ZKT_MULTI)) ? zkt_hold_nodes_of_one() : 1);
+         n++) {
+        ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+        assert_true(zkt_hold_delete_nth(n));
+        ZKT_BECOMES(zkt_hold_nodes(), nodes, 1500);
+    }
     zkt_expire(c);
     ZKT_BECOMES(zkt_hold_nodes(), nodes, PATIENCE_MS);
     assert_true(zkt_hold_waits(h));
@@ -257,10 +267,12 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
         *k = (struct stopped){.asks_by_acquire = i, .sure = -1};
         k->pid = zkt_fork(hold_and_watch, k);
         ZKT_EVENTUALLY(atomic_load(&k->holds), PATIENCE_MS);
+        int64_t before = zkt_now_ms();
         (void)kill(k->pid, SIGSTOP);
         zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
         struct zkt_hold *h[ZKT_KINDS];
-        hold_each(c, h); /* when the session is over */
+        hold_each(c, h); /* when the session is over, and a tick of the server */
+        assert_in_range(zkt_now_ms() - before, 0, SESSION_MS + TICK_MS + SLACK_MS);
         atomic_store(&k->over, 1);
         (void)kill(k->pid, SIGCONT);
         ZKT_EVENTUALLY(atomic_load(&k->sure) >= 0, PATIENCE_MS);
@@ -272,6 +284,38 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
         zkt_close(c);
     }
     zkt_shared_free(k, sizeof(*k));
+}
+
+static bool has_moved(zkr_client *c)
+{
+    zkr_stats s;
+    ZKT_MUST(zkr_client_stats(c, &s, sizeof(s)));
+    return s.reconnects + s.sessions > 1;
+}
+
+/* The server that a client is connected to is killed: in its session or in another it goes on at the others. */
+ZKT_CASE(a_killed_server_is_left)
+{
+    enum { SERVERS = 3, SERVER_PATIENCE_MS = 60000 };
+    zkt_ensemble *e = zkt_ensemble_start(SERVERS, NULL);
+    zkr_client *c = zkt_client(zkt_ensemble_hosts(e), LONG_MS);
+    struct zkt_hold *h[ZKT_KINDS];
+    int killed = 0;
+    hold_each(c, h);
+    for (int i = 0; i < SERVERS && !killed; i++) {
+        zkt_server *s = zkt_ensemble_server(e, i);
+        if (zkt_cons_received(zkt_server_host(s), zkr_client_session_id(c)) >= 0) {
+            zkt_server_kill(s);
+            killed++;
+        }
+    }
+    assert_int_equal(killed, 1);
+    ZKT_EVENTUALLY(has_moved(c), SERVER_PATIENCE_MS);
+    for (int kind = 0; kind < ZKT_KINDS; kind++) {
+        int rc = zkt_hold_release(h[kind]);
+        assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);
+        ZKT_MUST(zkt_hold_acquire(h[kind], SERVER_PATIENCE_MS));
+    }
 }
 
 /* A server that comes back empty: who waits, and who holds next, goes on by itself. */

@@ -93,6 +93,7 @@ ZKT_CASE(what_is_held_stays_held)
     zkt_hold_ask(behind, ZKR_FOREVER);
     shut_down(c);
     ZKT_RC(zkt_hold_wait(behind), ZKR_ECLOSED);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     zkt_sleep_ms((int64_t)2 *
                  SHORT_SESSION_MS); /* the session would be over without a lease */
     for (int kind = 0; kind < STAY; kind++) {
@@ -106,7 +107,8 @@ ZKT_CASE(what_is_held_stays_held)
         ZKT_MUST(zkt_hold_release(h[kind]));
         assert_int_equal(zkt_hold_losses(h[kind]), 0);
     }
-    ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS); /* the session goes on */
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
 }
 
 /* --- while waits begin --- */

@@ -32,19 +32,6 @@ ZKT_CASE(a_latch_and_a_mutex_exclude_each_other)
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
 }
 
-/* Create and list travel together: one round trip. */
-ZKT_CASE(start_to_leader_is_one_round_trip)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
-    zkt_create_path(zkt_servers(), zkt_path());
-    zkt_door_focus(c);
-    ZKT_MUST(zkr_leader_latch_start(l));
-    assert_int_equal(zkt_door_total(), 2);
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    assert_int_equal(zkt_door_total(), 2);
-}
-
 /* The event alone makes the next one leader, with no request, in less than 50 ms. */
 ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
 {

@@ -74,27 +74,6 @@ ZKT_CASE(only_the_owner_may_release)
     ZKT_MUST(zkt_actor_end(&actor));
 }
 
-/* Busy objects refuse to be destroyed, and stay usable. */
-ZKT_CASE(busy_objects_refuse_to_go)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_RC(zkr_client_close(c), ZKR_EBUSY);
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    ZKT_RC(zkr_mutex_destroy(m), ZKR_EBUSY);
-    ZKT_RC(zkr_client_close(c), ZKR_EBUSY);
-    struct zkt_actor actor;
-    zkt_actor_queue(&actor, c, m, NULL);
-    ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkt_actor_acquired(&actor));
-    ZKT_RC(zkr_mutex_destroy(m), ZKR_EBUSY);
-    ZKT_MUST(zkt_actor_end(&actor));
-    zkt_destroy(m);
-    zkt_close(c);
-    ZKT_MUST(zkr_mutex_destroy(NULL));
-    ZKT_MUST(zkr_client_close(NULL));
-}
-
 /* The contenders are listed in queue order with the owners' texts and sessions. */
 ZKT_BOTH_CASE(contenders_are_listed_in_order)
 {

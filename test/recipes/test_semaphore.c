@@ -180,29 +180,6 @@ ZKT_CASE(one_that_leaves_lets_the_next_through)
 
 /* --- loss --- */
 
-/* Deleted by hand, one node takes the others with it. */
-ZKT_CASE(a_lost_permit_takes_the_others_with_it)
-{
-    char node[256];
-    struct told told = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 3);
-    (void)ask_for(s, 3, &told);
-    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
-    zkr_contenders *list = NULL;
-    ZKT_MUST(zkr_semaphore_holders(s, &list));
-    assert_int_equal(zkr_contenders_count(list), 3);
-    (void)snprintf(node, sizeof(node), "%s/leases/%s", zkt_path(),
-                   zkr_contenders_get(list, 1)->node);
-    zkr_contenders_free(list);
-    assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
-    ZKT_BECOMES(told.lost, 1, PATIENCE_MS);
-    ZKT_BECOMES(leases(), 0, PATIENCE_MS);
-    expect(zkr_ticket_error(told.t), ZKR_ESESSION);
-    ZKT_RC(zkr_ticket_release(told.t), ZKR_ESESSION);
-    ZKT_MUST(zkr_ticket_destroy(told.t));
-}
-
 /* --- the maximum --- */
 
 /* As long as there is no count, the max given counts; a count is followed up and down. */

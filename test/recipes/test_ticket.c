@@ -82,68 +82,7 @@ ZKT_CASE(the_owner_text_is_the_mutexs)
     zkt_destroy(named);
 }
 
-/* Many tickets wait without a thread each, and all have their turn, one at a time. */
-ZKT_CASE(many_tickets_take_turns_without_threads)
-{
-    enum { MANY = 300 };
-    static struct told told[MANY];
-    memset(told, 0, sizeof(told));
-    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    int threads = zkt_thread_count();
-    for (int i = 0; i < MANY; i++) {
-        (void)request(m, ZKR_FOREVER, &told[i]);
-    }
-    ZKT_BECOMES(zkt_nodes(), MANY + 1, PATIENCE_MS);
-    assert_int_equal(zkt_thread_count(), threads);
-    ZKT_MUST(zkr_mutex_release(m));
-    int64_t last = 0;
-    for (int i = 0; i < MANY; i++) {
-        int64_t token;
-        ZKT_BECOMES(told[i].held, 1, PATIENCE_MS);
-        ZKT_MUST(zkr_ticket_fencing_token(told[i].t, &token));
-        assert_true(token > last);
-        last = token;
-        assert_true(i + 1 == MANY || told[i + 1].held == 0);
-        end(told[i].t);
-    }
-}
-
 /* --- loss --- */
-
-/* A hold whose node is deleted, or whose session ends, is lost: told once, and said by all. */
-ZKT_CASE(a_lost_hold_is_told_once)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    for (int way = 0; way < 2; way++) {
-        struct told told = {0};
-        char node[256];
-        int64_t token;
-        zkr_ticket *t = request(m, 5000, &told);
-        ZKT_BECOMES(told.held, 1, PATIENCE_MS);
-        ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
-        if (way == 0) {
-            assert_int_equal(zkt_delete(zkt_servers(), node), 0);
-        } else {
-            zkt_expire(c);
-        }
-        ZKT_BECOMES(told.lost, 1, PATIENCE_MS);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
-        assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
-        expect(zkr_ticket_wait(t, PATIENCE_MS), ZKR_ESESSION);
-        expect(zkr_ticket_error(t), ZKR_ESESSION);
-        expect(zkr_ticket_fencing_token(t, &token), ZKR_ESESSION);
-        expect(zkr_ticket_release(t), ZKR_ESESSION);
-        expect(zkr_ticket_release(t), ZKR_ESESSION);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_RELEASED);
-        ZKT_MUST(zkr_ticket_destroy(t));
-        assert_true(told.held == 1 && told.lost == 1 && told.failed + told.wrong == 0);
-    }
-    zkr_ticket *again = request(m, 5000, NULL);
-    ZKT_MUST(zkr_ticket_wait(again, PATIENCE_MS));
-    end(again);
-}
 
 /* --- the place in the queue --- */
 

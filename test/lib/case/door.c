@@ -3,13 +3,23 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
 #include "session/request.h"
 #include "session/zk.h"
+#include "util.h"
 
 enum { KINDS = ZKR__OP_CREATES + 1 };
+
+static const char *const kind_names[KINDS] = {
+    [ZKR__OP_CREATE] = "create",     [ZKR__OP_PARENT] = "parent",
+    [ZKR__OP_DELETE] = "delete",     [ZKR__OP_SET] = "set",
+    [ZKR__OP_CHILDREN] = "children", [ZKR__OP_GET] = "get",
+    [ZKR__OP_SYNC] = "sync",         [ZKR__OP_EXISTS] = "exists",
+    [ZKR__OP_CHECK] = "check",       [ZKR__OP_MULTI] = "multi",
+    [ZKR__OP_CREATES] = "creates"};
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static const zkr_client *focus;
@@ -47,6 +57,38 @@ int zkt_door_total(void)
         total += zkt_door_count((enum zkr__op_kind)kind);
     }
     return total;
+}
+
+/* "create, 2 get". */
+void zkt_door_write(char *text, size_t size)
+{
+    size_t len = 0;
+    text[0] = '\0';
+    for (int kind = 0; kind < KINDS; kind++) {
+        int count = zkt_door_count((enum zkr__op_kind)kind);
+        const char *comma = len > 0 ? ", " : "";
+        if (count == 1) {
+            len += (size_t)snprintf(text + len, size - len, "%s%s", comma,
+                                    kind_names[kind]);
+        } else if (count > 1) {
+            len += (size_t)snprintf(text + len, size - len, "%s%d %s", comma, count,
+                                    kind_names[kind]);
+        }
+    }
+}
+
+void zkt_door_check(const char *wanted, int64_t within_ms, const char *file, int line)
+{
+    char text[256];
+    const int64_t end = zkt_now_ms() + within_ms;
+    zkt_door_write(text, sizeof(text));
+    while (strcmp(text, wanted) != 0 && zkt_now_ms() < end) {
+        zkt_sleep_ms(2);
+        zkt_door_write(text, sizeof(text));
+    }
+    if (strcmp(text, wanted) != 0) {
+        zkt_fail_at(file, line, "asked for '%s', not for '%s'", text, wanted);
+    }
 }
 
 int zkt_door_nudges(void)

@@ -3,6 +3,7 @@
 #define ZKT_DOOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "session/open.h"
@@ -16,8 +17,16 @@ extern const struct zkr__door zkt_door;
 /** From now on count, from zero, and interfere for this client; NULL = for none. */
 void zkt_door_focus(const zkr_client *c);
 
+/** "create, 2 get". */
+void zkt_door_write(char *text, size_t size);
 int zkt_door_total(void);
 int zkt_door_count(enum zkr__op_kind kind);
+
+/** Fails unless the requests so far are those of @wanted, as "create, 2 get": in the order of enum zkr__op_kind. */
+#define ZKT_ASKED(wanted) zkt_door_check((wanted), 0, __FILE__, __LINE__)
+/** The same, once they have become so many. */
+#define ZKT_ASKS(wanted) zkt_door_check((wanted), 20000, __FILE__, __LINE__)
+void zkt_door_check(const char *wanted, int64_t within_ms, const char *file, int line);
 
 /** Nudges, which do not count as requests: with 3.8.0 a lone write can wait for one (ZOOKEEPER-4537). */
 int zkt_door_nudges(void);

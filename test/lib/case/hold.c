@@ -461,23 +461,36 @@ int zkt_hold_nodes_of_each(void)
     return sum;
 }
 
-bool zkt_hold_delete_last(void)
+static int by_number(const void *x, const void *y)
 {
-    char path[256], node[512] = "";
-    for (const char *const *parent = present()->parents; *parent && node[0] == '\0';
-         parent++) {
+    const char *one = *(const char *const *)x, *two = *(const char *const *)y;
+    return strcmp(two + strlen(two) - 10, one + strlen(one) - 10);
+}
+
+/* Several nodes of one hold are in one queue, or each in a queue of its own. */
+bool zkt_hold_delete_nth(int n)
+{
+    bool apart = zkt_is(ZKT_BIT(ZKT_MULTI)), gone = false;
+    const char *const *parent = present()->parents + (apart ? n : 0);
+    for (; *parent && !gone; parent++) {
+        char path[256], node[512];
+        int at = apart ? 0 : n;
         zkt_list list = {0};
         (void)snprintf(path, sizeof(path), "%s%s", zkt_path(), *parent);
         (void)zkt_children(zkt_servers(), path, &list);
-        for (int i = 0; i < list.count; i++) {
-            const char *number = list.name[i] + strlen(list.name[i]) - 10;
-            if (node[0] == '\0' || strcmp(number, node + strlen(node) - 10) > 0) {
-                (void)snprintf(node, sizeof(node), "%s/%s", path, list.name[i]);
-            }
+        if (at < list.count) {
+            qsort(list.name, (size_t)list.count, sizeof(list.name[0]), by_number);
+            (void)snprintf(node, sizeof(node), "%s/%s", path, list.name[at]);
+            gone = zkt_delete(zkt_servers(), node) == ZKT_OK;
         }
         zkt_list_free(&list);
     }
-    return node[0] != '\0' && zkt_delete(zkt_servers(), node) == ZKT_OK;
+    return gone;
+}
+
+bool zkt_hold_delete_last(void)
+{
+    return zkt_hold_delete_nth(0);
 }
 
 void zkt_hold_delete_parents(void)

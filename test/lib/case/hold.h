@@ -128,8 +128,12 @@ void zkt_hold_end_thread(struct zkt_hold *h);
 int zkt_hold_nodes(void);
 int zkt_hold_nodes_of_one(void);
 int zkt_hold_nodes_of_each(void); /* of one of each kind */
-/** Delete the last node below the path where contenders of the kind stand. False: there is none. */
+/**
+ * Delete the last node below the path where contenders of the kind stand. False: there is none. The @n-th, of n = 0, 1, ...
+ * less than zkt_hold_nodes_of_one(): of those that one holds by, another each time.
+ */
 bool zkt_hold_delete_last(void);
+bool zkt_hold_delete_nth(int n);
 /** Delete the parents of its nodes, as far as they are empty. */
 void zkt_hold_delete_parents(void);
 

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What options of mutexes cost, counted at the door: a watched node, a wish, a kept node; and that a hold says since when. */
+#include <string.h>
+
+#include "actor.h"
+#include "fixture.h"
+
+enum { SESSION_MS = 30000, PROBED_MS = 4000, HOUR_MS = 3600000, PATIENCE_MS = 20000 };
+
+static void cycle(zkr_mutex *m)
+{
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+/* A mutex that has its parents, and the watch that stays on the directory. */
+static zkr_mutex *warm(zkr_client *c, const zkr_mutex_options *o)
+{
+    zkr_mutex *m = zkt_mutex_with(c, o);
+    for (int i = 0; i < 2; i++) {
+        cycle(m);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+    return m;
+}
+
+/* --- watch_node, on_revoke --- */
+
+/* With watch_node a hold is watched from the start, by one request more. */
+ZKT_CASE(a_hold_can_be_watched_from_the_start)
+{
+    enum { TRIES = 5, LATER_MS = 100 };
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.watch_node = 1;
+    zkr_mutex *m = warm(c, &o);
+    int64_t least = INT64_MAX; /* a busy machine may be late now and then */
+    for (int i = 0; i < TRIES; i++) {
+        zkt_door_focus(c);
+        int64_t before = zkt_now_ms();
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_ASKS("create, get");
+        int64_t took = zkt_now_ms() - before;
+        least = took < least ? took : least;
+        ZKT_MUST(zkr_mutex_release(m));
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+    assert_true(least < LATER_MS);
+}
+
+static void nobody_asks(zkr_mutex *m, void *ctx)
+{
+    (void)m;
+    (void)ctx;
+}
+
+/* To be revocable costs what watch_node costs; to ask, a list and a write; to be asked, two gets and a write. */
+ZKT_CASE(a_wish_costs_two_round_trips)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.on_revoke = nobody_asks;
+    zkr_mutex *m = warm(c, &o), *theirs = zkt_mutex(other);
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
+    ZKT_ASKED("create, get");
+    zkt_door_focus(c);
+    ZKT_MUST(zkr_mutex_revoke(theirs));
+    ZKT_ASKS("set, 2 get");
+    ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
+    zkt_door_focus(other);
+    ZKT_MUST(zkr_mutex_revoke(theirs));
+    ZKT_ASKED("set, children");
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+/* --- a hold says since when: that costs nothing --- */
+
+static bool is_noted(zkr_mutex *m)
+{
+    char node[256], data[512] = "";
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    assert_int_equal(zkt_get(zkt_servers(), node, data, sizeof(data), NULL), ZKT_OK);
+    return strstr(data, "\nheld_since_ms=") != NULL;
+}
+
+/* The same requests for a hold that writes since when, and for one of other data, which does not. */
+ZKT_CASE(a_lasting_hold_sends_what_it_always_did)
+{
+    for (int mine = 0; mine < 2; mine++) {
+        zkr_client *c = zkt_client(zkt_servers(), PROBED_MS);
+        zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+        o.data = mine ? "mine" : NULL;
+        o.data_len = mine ? 4 : 0;
+        zkr_mutex *m = warm(c, &o);
+        zkt_door_focus(c);
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHECK) >= 4, PATIENCE_MS);
+        ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
+        int checks = zkt_door_count(ZKR__OP_CHECK);
+        assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 1);
+        assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
+        assert_in_range(zkt_door_total() - checks, 2, 3); /* one more may just be out */
+        assert_int_equal(is_noted(m), !mine);
+        ZKT_MUST(zkr_mutex_release(m));
+        zkt_destroy(m);
+        zkt_close(c);
+    }
+}
+
+/* Released before its first probe, it has cost nothing. */
+ZKT_CASE(short_holds_write_nothing)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = warm(c, NULL);
+    zkt_door_focus(c);
+    for (int i = 0; i < 50; i++) {
+        cycle(m);
+    }
+    ZKT_ASKED("50 create, 50 delete");
+}
+
+/* The one behind looks at the node ahead once more, and waits on. */
+ZKT_CASE(the_one_behind_asks_once_more)
+{
+    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = warm(zkt_client(zkt_servers(), PROBED_MS), NULL);
+    zkr_mutex *behind = zkt_mutex(d);
+    struct zkt_actor actor;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_door_focus(d);
+    zkt_actor_start(&actor, behind, ZKR_FOREVER, NULL);
+    ZKT_EVENTUALLY(is_noted(m), PATIENCE_MS);
+    ZKT_ASKS("create, children, 3 get"); /* the one ahead twice */
+    assert_int_equal(atomic_load(&actor.acquired), ZKT_NOT_YET);
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkt_actor_acquired(&actor));
+    assert_int_equal(zkt_door_count(ZKR__OP_CHILDREN), 1);
+    ZKT_MUST(zkt_actor_end(&actor));
+}
+
+/* --- a lock that stays with its client --- */
+
+/* One that keeps its node for an hour, has done so, and has its watch; and another's. */
+struct kept {
+    zkr_client *c, *other;
+    zkr_mutex *m, *theirs;
+};
+
+static struct kept keep(void)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.keep_ms = HOUR_MS;
+    struct kept k = {.c = zkt_client(zkt_servers(), SESSION_MS),
+                     .other = zkt_client(zkt_servers(), SESSION_MS)};
+    k.m = warm(k.c, &o);
+    k.theirs = zkt_mutex(k.other);
+    zkt_door_focus(k.c);
+    cycle(k.m);
+    ZKT_EVENTUALLY(zkt_all_answered(k.c), PATIENCE_MS);
+    ZKT_ASKED("create, children"); /* the first release lists, with a watch */
+    assert_int_equal(zkt_nodes(), 1);
+    zkt_door_focus(k.c);
+    return k;
+}
+
+/* From then on nothing is asked. */
+ZKT_CASE(the_second_cycle_asks_for_nothing)
+{
+    struct kept k = keep();
+    for (int i = 0; i < 100; i++) {
+        cycle(k.m);
+    }
+    ZKT_ASKED("");
+    zkt_destroy(k.m);
+    ZKT_ASKED("delete");
+}
+
+/* Idle: one delete, and the other holds. Where others were a moment ago it is as without. */
+ZKT_CASE(news_costs_a_delete)
+{
+    struct kept k = keep();
+    ZKT_MUST(zkr_mutex_acquire(k.theirs, PATIENCE_MS));
+    ZKT_ASKED("delete");
+    ZKT_MUST(zkr_mutex_release(k.theirs));
+    ZKT_MUST(zkr_client_flush(k.other, PATIENCE_MS));
+    zkt_door_focus(k.c);
+    cycle(k.m);
+    ZKT_MUST(zkr_client_flush(k.c, PATIENCE_MS));
+    assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 1);
+    assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
+    assert_in_range(zkt_door_count(ZKR__OP_CHILDREN), 0, 1);
+    assert_in_range(zkt_door_total(), 2, 3);
+}
+
+/* In use: nothing, and a delete at the release. */
+ZKT_CASE(news_in_use_costs_a_delete_at_the_release)
+{
+    struct zkt_actor actor;
+    struct kept k = keep();
+    ZKT_MUST(zkr_mutex_acquire(k.m, PATIENCE_MS));
+    zkt_actor_queue(&actor, k.other, k.theirs, NULL);
+    ZKT_ASKED("");
+    ZKT_MUST(zkr_mutex_release(k.m));
+    ZKT_MUST(zkt_actor_acquired(&actor));
+    ZKT_ASKED("delete");
+    ZKT_MUST(zkt_actor_end(&actor));
+}
+
+/* Threads that wait stand in line without nodes, and hold by that of the first; a try does not stand there. */
+ZKT_CASE(threads_pass_it_on_for_nothing)
+{
+    enum { THREADS = 8, AT_ONCE_MS = 1500 }; /* long before the time limit of a try */
+    static struct zkt_actor actors[THREADS];
+    struct kept k = keep();
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.keep_ms = HOUR_MS;
+    zkr_mutex *beside = zkt_mutex_with(k.c, &o);
+    ZKT_MUST(zkr_mutex_acquire(k.m, PATIENCE_MS));
+    int64_t before = zkt_now_ms();
+    ZKT_RC(zkr_mutex_acquire(beside, 0), ZKR_ETIMEDOUT);
+    assert_true(zkt_now_ms() - before < AT_ONCE_MS);
+    for (int i = 0; i < THREADS; i++) {
+        zkt_actor_start(&actors[i], k.m, ZKR_FOREVER, NULL);
+        ZKT_BECOMES(zkt_waiting(k.c), i + 1, PATIENCE_MS);
+    }
+    ZKT_MUST(zkr_mutex_release(k.m));
+    for (int i = 0; i < THREADS; i++) {
+        ZKT_MUST(zkt_actor_end(&actors[i]));
+    }
+    ZKT_ASKED("");
+    assert_int_equal(zkt_nodes(), 1);
+}
