@@ -404,28 +404,6 @@ ZKT_BOTH_CASE(nonsense_is_refused)
     assert_true(is_written("old"));
 }
 
-static void write_in_callback(zkr_ticket *t, int state, struct told *told)
-{
-    zoo_op_t op;
-    (void)state;
-    zoo_set_op_init(&op, resource, "new", 3, -1, NULL);
-    told->code = zkr_ticket_multi(t, 1, &op, NULL, PATIENCE_MS) == ZKR_ESTATE
-                     ? zkr_ticket_release_multi(t, 1, &op, NULL, PATIENCE_MS)
-                     : ZKR_OK;
-}
-
-/* A callback must not wait. */
-ZKT_BOTH_CASE(a_callback_must_not_write)
-{
-    struct told told = {.then = write_in_callback};
-    struct stage s = begin(zkt_servers());
-    ZKT_MUST(zkt_release(s.m));
-    zkr_ticket *t = request(s.m, ZKR_FOREVER, &told);
-    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
-    ZKT_RC(told.code, ZKR_ESTATE);
-    end(t);
-}
-
 struct writer {
     zkr_ticket *t;
     atomic_int code;

@@ -43,38 +43,6 @@ ZKT_HOLD_CASE(a_thread_that_ends_releases, ~ZKT_BY_THREAD)
     }
 }
 
-/* --- from where it may not be called --- */
-
-struct asked {
-    struct zkt_hold *h;
-    atomic_int rc, told;
-};
-
-static void ask_in_callback(zkr_ticket *t, int state, void *ctx)
-{
-    struct asked *a = ctx;
-    (void)t;
-    (void)state;
-    a->rc = zkt_hold_acquire_here(a->h, 1000);
-    a->told = 1;
-}
-
-/* A callback must not wait. A selector waits in a thread of its own. */
-ZKT_HOLD_CASE(nothing_blocks_a_callback, ZKT_BIT(ZKT_SELECTOR))
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct asked a = {.h = zkt_hold(c)};
-    char beside[256];
-    (void)snprintf(beside, sizeof(beside), "%s/beside", zkt_path());
-    zkr_mutex *m = zkt_mutex_at(c, beside, NULL);
-    zkr_ticket *t = NULL;
-    ZKT_MUST(zkr_mutex_request(m, PATIENCE_MS, ask_in_callback, &a, &t));
-    ZKT_BECOMES(a.told, 1, PATIENCE_MS);
-    ZKT_RC(a.rc, ZKR_ESTATE);
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
-}
-
 /* A forked child can do nothing, and the parent's hold stays. */
 static int use_in_child(void *arg)
 {

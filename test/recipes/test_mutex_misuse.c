@@ -197,7 +197,9 @@ ZKT_CASE(credentials_are_used)
     o.auth_cert = "user:secret";
     o.auth_cert_len = strlen("user:secret");
     o.acl = &ZOO_CREATOR_ALL_ACL;
+    char node[256], text[64];
     zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    zkr_rwlock *l = NULL;
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkr_client *stranger = zkt_client(zkt_servers(), SESSION_MS);
@@ -205,77 +207,22 @@ ZKT_CASE(credentials_are_used)
     expect(zkr_mutex_acquire(theirs, PATIENCE_MS), ZKR_EAUTH);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_expire(c); /* the next session must show them again */
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_rwlock_create(&l, c, zkt_path(), NULL));
+    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(l), PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_reader(l), 0));
+    ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(l))); /* makes a node of another */
+    ZKT_MUST(zkr_mutex_node(zkr_rwlock_reader(l), node, sizeof(node)));
+    ZKT_BECOMES(zkt_get(zkt_servers(), node, text, sizeof(text), NULL), ZKT_NOAUTH,
+                PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(zkr_rwlock_reader(l)));
+    ZKT_MUST(zkr_rwlock_destroy(l));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     zkt_destroy(m);
     zkt_destroy(theirs);
     zkt_close(stranger);
     zkt_close(c);
     zkt_raw *raw = zkt_raw_open(zkt_servers(), 5000);
     assert_int_equal(zkt_raw_auth(raw, "digest", "user:secret"), 0);
-    assert_int_equal(zkt_raw_delete(raw, zkt_path()), 0);
-    zkt_raw_close(raw);
-}
-
-/* Neither the data of a node nor the children of a parent are anybody else's to read. */
-static void expect_closed(const char *node)
-{
-    char text[64], parent[512];
-    zkt_list list = {0};
-    assert_int_equal(zkt_get(zkt_servers(), node, text, sizeof(text), NULL),
-                     ZKT_NOAUTH);
-    (void)snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(node, '/') - node),
-                   node);
-    while (strlen(parent) >= strlen(zkt_path())) {
-        assert_int_equal(zkt_children(zkt_servers(), parent, &list), ZKT_NOAUTH);
-        zkt_list_free(&list);
-        *strrchr(parent, '/') = '\0';
-    }
-}
-
-/* The ACL is that of all nodes: parents, those made together, and one made of another. */
-ZKT_CASE(the_acl_is_that_of_all_nodes)
-{
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.auth_scheme = "digest";
-    o.auth_cert = "user:secret";
-    o.auth_cert_len = strlen("user:secret");
-    o.acl = &ZOO_CREATOR_ALL_ACL;
-    char deep[3][256], node[512], text[64];
-    static const char *const below[] = {"a/b", "a/c", "a"};
-    for (int i = 0; i < 3; i++) {
-        (void)snprintf(deep[i], sizeof(deep[i]), "%s/%s", zkt_path(), below[i]);
-    }
-    zkr_client *c = zkt_client_with(zkt_servers(), &o);
-    zkr_multi_lock *l = NULL;
-    zkr_rwlock *rw = NULL;
-    zkr_ticket *t = NULL;
-    ZKT_MUST(
-        zkr_multi_lock_create(&l, c, (const char *const[]){deep[0], deep[1]}, 2, NULL));
-    ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
-    ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
-    expect_closed(node);
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
-    ZKT_MUST(zkr_multi_lock_destroy(l));
-    ZKT_MUST(zkr_rwlock_create(&rw, c, deep[0], NULL));
-    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(rw), PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_reader(rw), PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(rw)));
-    ZKT_MUST(zkr_mutex_node(zkr_rwlock_reader(rw), node, sizeof(node)));
-    assert_non_null(strstr(node, "__READ__"));
-    ZKT_BECOMES(zkt_get(zkt_servers(), node, text, sizeof(text), NULL), ZKT_NOAUTH,
-                PATIENCE_MS);
-    expect_closed(node);
-    ZKT_MUST(zkr_mutex_release(zkr_rwlock_reader(rw)));
-    ZKT_MUST(zkr_rwlock_destroy(rw));
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    zkt_close(c);
-    zkt_raw *raw = zkt_raw_open(zkt_servers(), 5000);
-    assert_int_equal(zkt_raw_auth(raw, "digest", "user:secret"), 0);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(zkt_raw_delete(raw, deep[i]), 0);
-    }
     assert_int_equal(zkt_raw_delete(raw, zkt_path()), 0);
     zkt_raw_close(raw);
 }

@@ -358,12 +358,7 @@ static void expect(int rc, int code)
     assert_int_equal(zkr_last_error()->code, code);
 }
 
-static void ask_in_callback(struct asked *asked)
-{
-    asked->code = zkr_mutex_revoke(asked->m);
-}
-
-/* Nobody holds; no mutex; no waiting in a callback. */
+/* Nobody holds; no mutex. */
 ZKT_CASE(what_cannot_be_asked_says_so)
 {
     struct two two;
@@ -371,10 +366,6 @@ ZKT_CASE(what_cannot_be_asked_says_so)
     expect(zkr_mutex_revoke(NULL), ZKR_EINVAL);
     expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* no such path */
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
-    two.asked.then = ask_in_callback;
-    ZKT_MUST(zkr_mutex_revoke(two.m));
-    ZKT_BECOMES(two.asked.times, 1, PATIENCE_MS);
-    ZKT_RC(two.asked.code, ZKR_ESTATE);
     ZKT_MUST(zkr_mutex_release(two.m));
     ZKT_MUST(zkr_client_flush(two.c, PATIENCE_MS));
     expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* nobody on it */

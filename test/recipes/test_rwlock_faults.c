@@ -123,41 +123,28 @@ static void expect_all_lost(struct losses *l, int which)
     }
 }
 
-/* The session ends in each state: each side that is held is told once, and no READ node is made in the next. */
-ZKT_CASE(a_session_that_ends_is_a_loss_of_each_side)
+/* The session ends, or somebody deletes the node, in each state: each side that is held is told once, and no READ node is made. */
+ZKT_CASE(a_loss_is_one_of_each_side)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
-    for (int which = 0; which < STATES; which++) {
-        struct losses l;
-        lock_with(c, &l);
-        enter_state(&l.s, which);
-        zkt_expire(c);
-        ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-        zkt_door_focus(c);
-        expect_all_lost(&l, which);
-        assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
-        assert_int_equal(zkt_nodes(), 0);
-        works_again(&l.s);
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(zkt_nodes(), 0);
-        end_sides(&l.s);
-    }
-}
-
-/* Somebody deletes the node, in each state. */
-ZKT_CASE(a_deleted_node_is_a_loss_of_each_side)
-{
-    zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
-    for (int which = 0; which < STATES; which++) {
+    for (int way = 0; way < 2 * STATES; way++) {
+        const int which = way / 2;
         char node[256];
         struct losses l;
         lock_with(c, &l);
         enter_state(&l.s, which);
-        bool writes = which != READS && which != DOWNGRADED;
-        ZKT_MUST(zkr_mutex_node(writes ? l.s.w : l.s.r, node, sizeof(node)));
-        ZKT_EVENTUALLY(zkt_exists(zkt_servers(), node), PATIENCE_MS);
-        assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+        if (way % 2) {
+            ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+            zkt_lone_node(node, sizeof(node));
+            assert_int_equal(zkt_delete(zkt_servers(), node), 0);
+        } else {
+            zkt_expire(c);
+            ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+        }
+        zkt_door_focus(c);
         expect_all_lost(&l, which);
+        assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
+        assert_int_equal(zkt_nodes(), 0);
         works_again(&l.s);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_int_equal(zkt_nodes(), 0);

@@ -80,27 +80,3 @@ ZKT_CASE(what_no_request_has_room_for_is_refused)
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
 }
-
-static zkr_semaphore *asked; /* by the callback */
-
-static void ask_in_callback(zkr_ticket *t, int state, struct told *told)
-{
-    (void)t;
-    (void)state;
-    zkr_ticket *none = NULL;
-    zkr_contenders *list = NULL;
-    told->code = zkr_semaphore_acquire(asked, 1, 0, &none) == ZKR_ESTATE &&
-                 zkr_semaphore_holders(asked, &list) == ZKR_ESTATE;
-}
-
-/* What blocks is refused on the dispatch thread. */
-ZKT_CASE(nothing_blocks_a_callback)
-{
-    struct told told = {.then = ask_in_callback};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    asked = semaphore(c, 2);
-    (void)ask_for(asked, 1, &told);
-    ZKT_BECOMES(told.held, 1, PATIENCE_MS);
-    assert_true(told.code);
-    end(told.t);
-}

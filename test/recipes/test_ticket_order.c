@@ -156,20 +156,6 @@ static void a_release_overtakes_the_call(void **state)
     end(behind);
 }
 
-/* Released before the create is answered: the node goes when its name is known. */
-static void a_release_overtakes_the_create(void **state)
-{
-    (void)state;
-    struct told told = {0};
-    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
-    zkf_pass(c, SECOND);
-    zkf_call_back(c);
-    assert_null(node_at(0));
-    assert_int_equal(told.held + told.failed + told.lost, 0);
-}
-
 /* The time-out comes with the clock, by no answer and no thread, and not before. */
 static void a_time_out_is_a_timer(void **state)
 {
@@ -260,30 +246,6 @@ static void a_destroyed_ticket_calls_nobody(void **state)
     assert_int_equal(told.held + told.failed + told.lost, 0);
 }
 
-/* A lease that runs out is a loss like any other. */
-static void a_lease_that_ends_is_a_loss(void **state)
-{
-    (void)state;
-    struct told told = {0};
-    zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    zkf_pass(c, SECOND);
-    zkf_call_back(c);
-    assert_int_equal(told.held, 1);
-    zkf_blackhole(0, true);
-    while (zkr_ticket_valid_for_ms(t) > 0) {
-        assert_non_null(node_at(0));
-        zkf_pass(c, 10);
-    }
-    assert_non_null(node_at(0));
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
-    zkf_call_back(c);
-    assert_int_equal(told.lost, 1);
-    zkf_blackhole(0, false);
-    expect(zkr_ticket_release(t), ZKR_ESESSION);
-    end(t);
-    zkf_pass(c, 30 * SECOND);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
 int main(int argc, char **argv)
@@ -294,12 +256,10 @@ int main(int argc, char **argv)
         TEST(a_grant_that_somebody_heard_of_is_lost),
         TEST(without_a_callback_the_question_counts),
         TEST(a_release_overtakes_the_call),
-        TEST(a_release_overtakes_the_create),
         TEST(a_time_out_is_a_timer),
         TEST(a_question_notices_the_time_out),
         TEST(a_grant_outlives_the_time_out),
         TEST(a_destroyed_ticket_calls_nobody),
-        TEST(a_lease_that_ends_is_a_loss),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_blocking.sh ROOT: a function whose header says "Blocks: yes" is in the table of test/engine/test_callbacks.c,
-# which shows that callbacks cannot call it. Those of testing.h and test_*.h are no part of the library.
+# check_blocking.sh ROOT: a function whose header says "Blocks: yes" is called in test/engine/test_callbacks.c, which
+# shows that callbacks cannot call it. Those of testing.h and test_*.h are no part of the library.
 set -eu
 
-table=$1/test/engine/test_callbacks.c
+calls=$1/test/engine/test_callbacks.c
 failed=0
 headers=$(find "$1/include/zkr" -name '*.h' ! -name 'test*.h')
 # shellcheck disable=SC2086 # a list of files
@@ -19,8 +19,8 @@ declares && match($0, /zkr_[a-z_]+\(/) {
 }' $headers)
 [ -n "$blocking" ] || failed=1
 for name in $blocking; do
-    grep -qw "$name" "$table" || {
-        echo "$name() blocks, and is not in $table"
+    grep -qw "$name" "$calls" || {
+        echo "$name() blocks, and is not in $calls"
         failed=1
     }
 done

@@ -41,18 +41,19 @@ static bool exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* As in /proc/PID/stat; 'T' = stopped. */
+/* As in /proc/PID/stat; 'T' = stopped; 'X' = there is none. */
 static int state_of(pid_t pid)
 {
     char path[64], text[256] = "";
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "r");
-    assert_non_null(file);
+    if (!file) {
+        return 'X';
+    }
     (void)fread(text, 1, sizeof(text) - 1, file);
     (void)fclose(file);
     const char *end = strrchr(text, ')'); /* of the name */
-    assert_non_null(end);
-    return end[2];
+    return end ? end[2] : 'X';
 }
 
 /* Without Java, and without ZooKeeper's jar, it says what to install. */
@@ -192,25 +193,56 @@ ZKT_CASE(a_server_that_others_reap_is_known_to_be_gone)
     assert_true(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
 }
 
-static int use_the_parents(void *arg)
+/* Shared with a child, which has a server of its own. */
+struct family {
+    zkr_test_server *parents;
+    pid_t pid;
+    char dir[256];
+};
+
+static void use_the_parents(struct family *f)
 {
-    zkr_test_server *s = arg;
+    zkr_test_server *s = f->parents, *own = start();
     ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
     ZKT_RC(zkr_test_server_stop(s), ZKR_ESTATE);
-    zkr_test_server *own = start();
     ZKT_RC(zkr_test_server_kill(s), ZKR_ESTATE);
-    (void)own; /* ended by the exit */
+    f->pid = zkr_test_server_pid(own);
+    (void)snprintf(f->dir, sizeof f->dir, "%s", zkr_test_server_dir(own));
+}
+
+static int use_and_exit(void *arg)
+{
+    use_the_parents(arg);
     exit(3);
 }
 
-/* A child has no power over its parent's servers, and its own end with it. */
+static int use_and_die(void *arg)
+{
+    use_the_parents(arg);
+    return raise(SIGKILL);
+}
+
+/* An ended process that nobody has reaped yet is not alive. */
+static bool is_alive(pid_t pid)
+{
+    return state_of(pid) != 'X' && state_of(pid) != 'Z';
+}
+
+/* A child has no power over its parent's servers, and its own end with it, whether it exits or dies. */
 ZKT_CASE(a_forked_child_leaves_the_parents_server_alone)
 {
-    zkr_test_server *s = start();
-    assert_int_equal(zkt_join(zkt_fork(use_the_parents, s), 30000), 3);
+    struct family *f = zkt_shared(sizeof *f);
+    zkr_test_server *s = f->parents = start();
+    for (int dies = 0; dies < 2; dies++) {
+        pid_t child = zkt_fork(dies ? use_and_die : use_and_exit, f);
+        assert_int_equal(zkt_join(child, 30000), dies ? 128 + SIGKILL : 3);
+        ZKT_EVENTUALLY(!is_alive(f->pid), 5000);
+        assert_true(dies || !exists(f->dir));
+    }
     assert_true(exists(zkr_test_server_dir(s)));
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
     ZKT_MUST(zkr_test_server_stop(s));
+    zkt_shared_free(f, sizeof *f);
 }
 
 static void *start_and_stop(void *gate)

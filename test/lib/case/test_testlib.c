@@ -82,22 +82,6 @@ static void forked_function_reports_how_it_ended(void **state)
     assert_int_equal(zkt_child_count(), 0);
 }
 
-static int child_waits_in_vain(void *arg)
-{
-    (void)arg;
-    (void)close(2);
-    ZKT_EVENTUALLY(1 > 2, 10);
-    return 0;
-}
-
-/* ZKT_EVENTUALLY fails the test it stands in. */
-static void eventually_fails_at_its_deadline(void **state)
-{
-    (void)state;
-    assert_int_equal(zkt_join(zkt_fork(child_waits_in_vain, NULL), 5000),
-                     128 + SIGABRT);
-}
-
 /* ---- raw and four-letter words ----------------------------------------------------- */
 
 /* Watches, ephemeral nodes and packets are counted by the server. */
@@ -136,52 +120,6 @@ static void server_counts_are_read(void **state)
     const int64_t id = zkt_raw_id(s);
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
     ZKT_BECOMES(zkt_cons_received(hosts, id), -1, 5000);
-}
-
-typedef struct owner {
-    const char *hosts;
-    int64_t id;
-    unsigned char passwd[16];
-    atomic_int resumed;
-    atomic_bool expired;
-} owner;
-
-/* A client that takes its session back the moment it loses it. */
-static void *reconnect(void *arg)
-{
-    owner *o = arg;
-    int rc = ZKT_OK;
-    while (rc != ZKT_EXPIRED) {
-        zkt_raw *s = zkt_raw_resume(o->hosts, o->id, o->passwd, &rc);
-        if (s != NULL) {
-            atomic_fetch_add(&o->resumed, 1);
-            zkt_raw_timeout(s, 500); /* 3.8.0 may leave it connected and silent */
-            while (zkt_raw_ping(s) == ZKT_OK) {
-            }
-            zkt_raw_abandon(s);
-        }
-    }
-    atomic_store(&o->expired, true);
-    return NULL;
-}
-
-/* Expiry wins against an owner that reconnects at once. */
-static void session_is_expired_under_an_eager_owner(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 20; i++) {
-        owner o = {.hosts = zkt_servers()};
-        pthread_t thread;
-        zkt_raw *s = open_session(o.hosts);
-        o.id = zkt_raw_id(s);
-        memcpy(o.passwd, zkt_raw_passwd(s), sizeof o.passwd);
-        assert_int_equal(pthread_create(&thread, NULL, reconnect, &o), 0);
-        ZKT_EVENTUALLY(atomic_load(&o.resumed) > 0, 5000);
-        assert_int_equal(zkt_expire_session(o.hosts, o.id), ZKT_OK);
-        ZKT_EVENTUALLY(atomic_load(&o.expired), 5000);
-        assert_int_equal(pthread_join(thread, NULL), 0);
-        zkt_raw_abandon(s);
-    }
 }
 
 /* ---- clean ------------------------------------------------------------------------- */
@@ -274,9 +212,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(forked_function_reports_how_it_ended),
-        TEST(eventually_fails_at_its_deadline),
         TEST(server_counts_are_read),
-        TEST(session_is_expired_under_an_eager_owner),
         TEST(what_a_process_leaves_is_reported),
         TEST(what_a_session_leaves_is_reported),
         TEST(check_fails_a_test_that_leaks),

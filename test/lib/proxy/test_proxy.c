@@ -154,34 +154,33 @@ static int finish(call *c)
     return c->rc;
 }
 
-/* The n-th request is not executed; those before it are. */
-static void connection_is_cut_before_a_request(void **state)
+/* Of the n-th request: the one before is answered, and it is executed or not, always. */
+static void faults_strike_the_nth_request(void **state)
 {
     (void)state;
-    zkt_proxy_cut_before_request(proxy, 2);
-    assert_int_equal(zkt_raw_ping(session), ZKT_OK);
-    assert_int_equal(make("a"), ZKT_OK);
-    assert_int_equal(zkt_proxy_triggered(proxy), 0);
-    assert_int_equal(make("b"), ZKT_LOST);
-    assert_int_equal(zkt_proxy_triggered(proxy), 1);
-    resume();
-    assert_int_equal(make("c"), ZKT_OK);
-    assert_true(made("a"));
-    assert_false(made("b"));
-}
-
-/* The n-th request is executed, always, and never answered. */
-static void connection_is_cut_after_a_request(void **state)
-{
-    (void)state;
-    char name[16];
-    for (int i = 0; i < 50; i++) {
-        (void)snprintf(name, sizeof name, "n%d", i);
-        zkt_proxy_cut_after_request(proxy, 1);
-        assert_int_equal(make(name), ZKT_LOST);
-        assert_int_equal(zkt_proxy_triggered(proxy), i + 1);
-        ZKT_EVENTUALLY(made(name), 5000);
-        resume();
+    enum { ROUNDS = 20 };
+    static const struct {
+        void (*arm)(zkt_proxy *p, int n);
+        bool executed;
+    } faults[] = {{zkt_proxy_cut_before_request, false},
+                  {zkt_proxy_cut_after_request, true},
+                  {zkt_proxy_drop_reply, true}};
+    char name[2][16];
+    int struck = 0;
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        for (int k = 0; k < ROUNDS; k++) {
+            (void)snprintf(name[0], sizeof name[0], "a%zu-%d", i, k);
+            (void)snprintf(name[1], sizeof name[1], "b%zu-%d", i, k);
+            faults[i].arm(proxy, 2);
+            assert_int_equal(zkt_raw_ping(session), ZKT_OK);
+            assert_int_equal(make(name[0]), ZKT_OK);
+            assert_int_equal(zkt_proxy_triggered(proxy), struck);
+            assert_int_equal(make(name[1]), ZKT_LOST);
+            assert_int_equal(zkt_proxy_triggered(proxy), ++struck);
+            resume();
+            assert_true(made(name[0]));
+            assert_int_equal(made(name[1]), faults[i].executed);
+        }
     }
     assert_int_equal(look(session), ZKT_OK);
     ZKT_BECOMES(zkt_proxy_counters(proxy).open, 1, 5000);
@@ -209,19 +208,6 @@ static void requests_before_the_cut_reach_the_server(void **state)
         resume();
         assert_false(made(second));
     }
-}
-
-/* The n-th reply is lost, the one before is not. */
-static void reply_is_dropped(void **state)
-{
-    (void)state;
-    zkt_proxy_drop_reply(proxy, 2);
-    assert_int_equal(make("a"), ZKT_OK);
-    assert_int_equal(make("b"), ZKT_LOST);
-    assert_int_equal(zkt_proxy_triggered(proxy), 1);
-    assert_true(made("b"));
-    resume();
-    assert_int_equal(look(session), ZKT_OK);
 }
 
 /* An orphaned connection stays open at the server and ends when healed. */
@@ -307,10 +293,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(frames_are_counted),
         TEST(words_and_large_frames_pass),
-        TEST(connection_is_cut_before_a_request),
-        TEST(connection_is_cut_after_a_request),
+        TEST(faults_strike_the_nth_request),
         TEST(requests_before_the_cut_reach_the_server),
-        TEST(reply_is_dropped),
         TEST(orphan_leaves_the_server_alone),
         TEST(hook_comes_before_the_server),
     };
