@@ -29,18 +29,16 @@ static int64_t settled_packets(const zkr_client *c)
     return now;
 }
 
-static void hire_all(struct worker *w, size_t count, const struct sides *s)
+static int depth(struct zkt_hold *h, void *m)
 {
-    for (size_t i = 0; i < count; i++) {
-        hire(&w[i], s);
-    }
+    (void)h;
+    return zkr_mutex_depth(m);
 }
 
-static void dismiss_all(struct worker *w, size_t count)
+static int write_too(struct zkt_hold *h, void *m)
 {
-    for (size_t i = 0; i < count; i++) {
-        dismiss(&w[i]);
-    }
+    (void)h;
+    return zkr_mutex_acquire(m, PATIENCE_MS);
 }
 
 /* --- what it saves --- */
@@ -51,36 +49,35 @@ ZKT_CASE(threads_read_by_one_node)
     int64_t token = 0, same = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = shares_of(c, HOUR_MS, NULL);
-    struct worker w[READERS];
-    hire_all(w, READERS, &s);
+    struct zkt_hold *w[READERS];
+    readers_of(w, READERS, c, &s);
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS)); /* makes the parents */
     ZKT_MUST(zkr_mutex_release(s.w));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     zkt_door_focus(c);
-    ZKT_MUST(in(&w[0], to_read, NULL));
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* the holder's own */
     int64_t before = settled_packets(c);
-    ZKT_MUST(in(&w[0], to_tell_token, &token));
+    ZKT_MUST(zkt_hold_token(w[0], &token));
     for (int i = 1; i < READERS; i++) {
-        ZKT_MUST(in(&w[i], i % 2 ? to_read : to_try, NULL));
-        ZKT_MUST(in(&w[i], to_tell_token, &same));
+        ZKT_MUST(zkt_hold_acquire(w[i], i % 2 ? PATIENCE_MS : 0));
+        ZKT_MUST(zkt_hold_token(w[i], &same));
         assert_true(token == same);
     }
     assert_int_equal(zkt_nodes(), 1);
     for (int i = 0; i < READERS; i++) { /* the first one leaves first */
         assert_int_equal(zkt_nodes(), 1);
         for (int j = 0; j < READERS; j++) {
-            assert_int_equal(in(&w[j], to_say_held, NULL), j >= i);
+            assert_int_equal(zkt_hold_is_sure(w[j]), j >= i);
         }
         ZKT_BECOMES(packets(c), before, PATIENCE_MS);
-        ZKT_MUST(in(&w[i], to_release, NULL));
+        ZKT_MUST(zkt_hold_release(w[i]));
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     ZKT_BECOMES(packets(c), before + 1, PATIENCE_MS);
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 1);
     assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
     assert_int_equal(zkt_nodes(), 0);
-    dismiss_all(w, READERS);
 }
 
 /* Each thread counts its own acquires. */
@@ -88,39 +85,38 @@ ZKT_CASE(each_thread_has_its_depth)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = shares_of(c, HOUR_MS, NULL);
-    struct worker w[2];
-    hire_all(w, 2, &s);
-    ZKT_MUST(in(&w[0], to_read, NULL));
-    ZKT_MUST(in(&w[1], to_read, NULL));
-    ZKT_MUST(in(&w[1], to_read, NULL));
-    assert_int_equal(in(&w[0], to_say_depth, NULL), 1);
-    assert_int_equal(in(&w[1], to_say_depth, NULL), 2);
-    ZKT_MUST(in(&w[1], to_release, NULL));
-    ZKT_MUST(in(&w[0], to_release, NULL));
-    ZKT_RC(in(&w[0], to_release, NULL), ZKR_ENOTOWNER);
-    assert_int_equal(in(&w[0], to_say_depth, NULL), 0);
-    assert_int_equal(in(&w[1], to_say_held, NULL), 1);
+    struct zkt_hold *w[2];
+    readers_of(w, 2, c, &s);
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
+    ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
+    ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
+    assert_int_equal(zkt_hold_do(w[0], depth, s.r), 1);
+    assert_int_equal(zkt_hold_do(w[1], depth, s.r), 2);
+    ZKT_MUST(zkt_hold_release(w[1]));
+    ZKT_MUST(zkt_hold_release(w[0]));
+    ZKT_RC(zkt_hold_release(w[0]), ZKR_ENOTOWNER);
+    assert_int_equal(zkt_hold_do(w[0], depth, s.r), 0);
+    assert_int_equal(zkt_hold_is_sure(w[1]), 1);
     assert_false(zkr_mutex_is_held(s.r));
     assert_true(zkr_mutex_is_held_in_process(s.r));
-    ZKT_MUST(in(&w[1], to_release, NULL));
+    ZKT_MUST(zkt_hold_release(w[1]));
     assert_false(zkr_mutex_is_held_in_process(s.r));
-    dismiss_all(w, 2);
 }
 
 /* Without the option each thread has its own. */
 ZKT_CASE(it_is_an_option)
 {
-    struct sides s = sides_of(zkt_client(zkt_servers(), SESSION_MS));
-    struct worker w[READERS];
-    hire_all(w, READERS, &s);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    struct sides s = sides_of(c);
+    struct zkt_hold *w[READERS];
+    readers_of(w, READERS, c, &s);
     for (int i = 0; i < READERS; i++) {
-        ZKT_MUST(in(&w[i], to_read, NULL));
+        ZKT_MUST(zkt_hold_acquire(w[i], PATIENCE_MS));
         assert_int_equal(zkt_nodes(), i + 1);
     }
     for (int i = 0; i < READERS; i++) {
-        ZKT_MUST(in(&w[i], to_release, NULL));
+        ZKT_MUST(zkt_hold_release(w[i]));
     }
-    dismiss_all(w, READERS);
 }
 
 /* Only the last release waits for the delete; the node is gone by then. */
@@ -130,24 +126,23 @@ ZKT_CASE(the_last_release_waits)
     zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
     o.wait_on_release = 1;
     struct sides s = shares_of(c, HOUR_MS, &o);
-    struct worker w[2];
-    hire_all(w, 2, &s);
-    ZKT_MUST(in(&w[0], to_read, NULL));
-    ZKT_MUST(in(&w[1], to_read, NULL));
-    ZKT_MUST(in(&w[0], to_release, NULL));
+    struct zkt_hold *w[2];
+    readers_of(w, 2, c, &s);
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
+    ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
+    ZKT_MUST(zkt_hold_release(w[0]));
     assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(in(&w[1], to_release, NULL));
+    ZKT_MUST(zkt_hold_release(w[1]));
     assert_int_equal(zkt_nodes(), 0);
-    dismiss_all(w, 2);
 }
 
 /* --- who may join --- */
 
 /* @first holds and @next comes: by a node of its own. */
-static void expect_own_node(struct worker *next)
+static void expect_own_node(struct zkt_hold *next)
 {
     int before = zkt_nodes();
-    ZKT_MUST(in(next, to_read, NULL));
+    ZKT_MUST(zkt_hold_acquire(next, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), before + 1);
 }
 
@@ -156,14 +151,13 @@ ZKT_CASE(late_ones_have_a_node_of_their_own)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = shares_of(c, 0, NULL);
-    struct worker w[2];
-    hire_all(w, 2, &s);
-    ZKT_MUST(in(&w[0], to_read, NULL));
+    struct zkt_hold *w[2];
+    readers_of(w, 2, c, &s);
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
     zkt_sleep_ms(101);
-    expect_own_node(&w[1]);
-    ZKT_MUST(in(&w[0], to_release, NULL));
-    ZKT_MUST(in(&w[1], to_release, NULL));
-    dismiss_all(w, 2);
+    expect_own_node(w[1]);
+    ZKT_MUST(zkt_hold_release(w[0]));
+    ZKT_MUST(zkt_hold_release(w[1]));
 }
 
 /* Nor is the hold of a writer that stayed a reader joined. */
@@ -171,15 +165,14 @@ ZKT_CASE(a_downgraded_writer_is_not_joined)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = shares_of(c, HOUR_MS, NULL);
-    struct worker w;
-    hire(&w, &s);
+    struct zkt_hold *w;
+    w = zkt_hold_by(c, s.r);
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(s.r, 0));
     ZKT_MUST(zkr_mutex_release(s.w));
-    expect_own_node(&w);
+    expect_own_node(w);
     ZKT_MUST(zkr_mutex_release(s.r));
-    ZKT_MUST(in(&w, to_release, NULL));
-    dismiss(&w);
+    ZKT_MUST(zkt_hold_release(w));
 }
 
 static void count_wishes(zkr_mutex *m, void *ctx)
@@ -197,19 +190,19 @@ ZKT_CASE(a_wish_closes_the_hold)
     o.on_revoke = count_wishes;
     o.on_revoke_ctx = &wishes;
     struct sides s = shares_of(c, HOUR_MS, &o);
-    struct worker w[3];
-    hire_all(w, 3, &s);
-    ZKT_MUST(in(&w[0], to_read, NULL));
-    ZKT_MUST(in(&w[1], to_read, NULL));
+    struct zkt_hold *w[3];
+    readers_of(w, 3, c, &s);
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
+    ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 1);
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_revoke(s.r));
     ZKT_BECOMES(atomic_load(&wishes), 1, PATIENCE_MS);
-    expect_own_node(&w[2]);
+    expect_own_node(w[2]);
     for (int i = 0; i < 3; i++) {
-        ZKT_MUST(in(&w[i], to_release, NULL));
+        ZKT_MUST(zkt_hold_release(w[i]));
     }
-    dismiss_all(w, 3);
+    end_readers(w, 3);
     end_sides(&s);
     zkt_close(c);
     assert_int_equal(atomic_load(&wishes), 1);
@@ -226,30 +219,30 @@ ZKT_CASE(readers_that_overlap_do_not_keep_a_writer_waiting)
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     struct sides a = shares_of(one, 0, NULL), b = shares_of(two, 0, NULL);
-    struct worker w[2];
+    struct zkt_hold *w[2];
     struct zkt_actor writer;
-    hire_all(w, 2, &a);
-    ZKT_MUST(in(&w[0], to_read, NULL));
+    readers_of(w, 2, one, &a);
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
     zkt_actor_queue(&writer, two, b.w, NULL);
     int64_t began = zkt_now_ms();
     int turn = 0;
     for (;; turn = 1 - turn) {
-        start(&w[1 - turn], to_read, NULL);
-        ZKT_EVENTUALLY(done(&w[1 - turn]) || zkt_waiting(one) == 1, PATIENCE_MS);
+        zkt_hold_ask(w[1 - turn], PATIENCE_MS);
+        ZKT_EVENTUALLY(!zkt_hold_waits(w[1 - turn]) || zkt_waiting(one) == 1,
+                       PATIENCE_MS);
         if (zkt_waiting(one) == 1) {
             break;
         }
-        ZKT_MUST(result(&w[1 - turn]));
+        ZKT_MUST(zkt_hold_wait(w[1 - turn]));
         assert_true(zkt_now_ms() - began < PATIENCE_MS / 4);
         assert_int_equal(atomic_load(&writer.acquired), ZKT_NOT_YET);
-        ZKT_MUST(in(&w[turn], to_release, NULL));
+        ZKT_MUST(zkt_hold_release(w[turn]));
     }
-    assert_false(done(&w[1 - turn]));
-    ZKT_MUST(in(&w[turn], to_release, NULL));
+    assert_true(zkt_hold_waits(w[1 - turn]));
+    ZKT_MUST(zkt_hold_release(w[turn]));
     zkt_actor_is_served(&writer);
-    ZKT_MUST(result(&w[1 - turn]));
-    ZKT_MUST(in(&w[1 - turn], to_release, NULL));
-    dismiss_all(w, 2);
+    ZKT_MUST(zkt_hold_wait(w[1 - turn]));
+    ZKT_MUST(zkt_hold_release(w[1 - turn]));
 }
 
 enum { BY_THREAD, BY_TICKET, BY_MUTEX, WAYS };
@@ -263,32 +256,32 @@ ZKT_CASE(a_writer_of_this_client_is_not_overtaken)
         zkr_mutex *m = zkt_mutex(c);
         zkr_ticket *t = NULL;
         struct zkt_actor writer;
-        struct worker w[2];
-        hire_all(w, 2, &s);
-        ZKT_MUST(in(&w[0], to_read, NULL));
+        struct zkt_hold *w[2];
+        readers_of(w, 2, c, &s);
+        ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
         if (way == BY_TICKET) {
             ZKT_MUST(zkr_mutex_request(s.w, ZKR_FOREVER, NULL, NULL, &t));
         } else {
             zkt_actor_queue(&writer, c, way == BY_THREAD ? s.w : m, NULL);
         }
-        start(&w[1], to_read, NULL);
+        zkt_hold_ask(w[1], PATIENCE_MS);
         ZKT_BECOMES(zkt_waiting(c), 2, PATIENCE_MS);
-        ZKT_MUST(in(&w[0], to_read, NULL)); /* which it may again */
-        ZKT_MUST(in(&w[0], to_release, NULL));
-        ZKT_MUST(in(&w[0], to_release, NULL));
+        ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS)); /* which it may again */
+        ZKT_MUST(zkt_hold_release(w[0]));
+        ZKT_MUST(zkt_hold_release(w[0]));
         if (way == BY_TICKET) {
             ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
-            assert_false(done(&w[1]));
+            assert_true(zkt_hold_waits(w[1]));
             ZKT_MUST(zkr_ticket_release(t));
             ZKT_MUST(zkr_ticket_destroy(t));
         } else {
             ZKT_MUST(zkt_actor_acquired(&writer));
-            assert_false(done(&w[1]));
+            assert_true(zkt_hold_waits(w[1]));
             ZKT_MUST(zkt_actor_end(&writer));
         }
-        ZKT_MUST(result(&w[1]));
-        ZKT_MUST(in(&w[1], to_release, NULL));
-        dismiss_all(w, 2);
+        ZKT_MUST(zkt_hold_wait(w[1]));
+        ZKT_MUST(zkt_hold_release(w[1]));
+        end_readers(w, 2);
         zkt_destroy(m);
         end_sides(&s);
         zkt_close(c);
@@ -302,16 +295,16 @@ ZKT_CASE(a_thread_that_ends_leaves)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = shares_of(c, HOUR_MS, NULL);
-    struct worker w[3];
-    hire_all(w, 3, &s);
+    struct zkt_hold *w[3];
+    readers_of(w, 3, c, &s);
     for (int i = 0; i < 3; i++) {
-        ZKT_MUST(in(&w[i], to_read, NULL));
+        ZKT_MUST(zkt_hold_acquire(w[i], PATIENCE_MS));
     }
-    ZKT_MUST(in(&w[1], to_read, NULL));
+    ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
     for (int i = 0; i < 3; i++) {
         assert_int_equal(zkt_nodes(), 1);
-        assert_int_equal(in(&w[2], to_say_held, NULL), 1);
-        dismiss(&w[i]);
+        assert_int_equal(zkt_hold_is_sure(w[2]), 1);
+        zkt_hold_end_thread(w[i]);
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
@@ -322,17 +315,16 @@ ZKT_CASE(wrong_calls_are_refused)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = shares_of(c, HOUR_MS, NULL);
-    struct worker w[3];
-    hire_all(w, 3, &s);
-    ZKT_MUST(in(&w[0], to_read, NULL));
-    ZKT_MUST(in(&w[1], to_read, NULL));
-    ZKT_RC(in(&w[1], to_write, NULL), ZKR_EDEADLK);
-    ZKT_RC(in(&w[2], to_release, NULL), ZKR_ENOTOWNER);
+    struct zkt_hold *w[3];
+    readers_of(w, 3, c, &s);
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
+    ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
+    ZKT_RC(zkt_hold_do(w[1], write_too, s.w), ZKR_EDEADLK);
+    ZKT_RC(zkt_hold_release(w[2]), ZKR_ENOTOWNER);
     ZKT_MUST(zkr_mutex_cancel(s.r)); /* nobody waits */
-    ZKT_MUST(in(&w[0], to_release, NULL));
+    ZKT_MUST(zkt_hold_release(w[0]));
     ZKT_RC(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
-    ZKT_RC(in(&w[0], to_release, NULL), ZKR_ENOTOWNER);
-    assert_int_equal(in(&w[1], to_say_held, NULL), 1);
-    ZKT_MUST(in(&w[1], to_release, NULL));
-    dismiss_all(w, 3);
+    ZKT_RC(zkt_hold_release(w[0]), ZKR_ENOTOWNER);
+    assert_int_equal(zkt_hold_is_sure(w[1]), 1);
+    ZKT_MUST(zkt_hold_release(w[1]));
 }

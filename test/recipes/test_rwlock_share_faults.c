@@ -16,15 +16,15 @@ static void count_losses(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
-static int to_find_it_lost(const struct sides *s, void *arg)
+static int find_it_lost(struct zkt_hold *h, void *m)
 {
-    (void)arg;
+    (void)h;
     int64_t token;
-    bool told = !zkr_mutex_is_held(s->r) && zkr_mutex_valid_for_ms(s->r) == 0 &&
-                zkr_mutex_fencing_token(s->r, &token) == ZKR_ESESSION &&
-                zkr_mutex_acquire(s->r, 0) == ZKR_ESESSION &&
-                zkr_mutex_release(s->r) == ZKR_ESESSION &&
-                zkr_mutex_release(s->r) == ZKR_ENOTOWNER;
+    bool told = !zkr_mutex_is_held(m) && zkr_mutex_valid_for_ms(m) == 0 &&
+                zkr_mutex_fencing_token(m, &token) == ZKR_ESESSION &&
+                zkr_mutex_acquire(m, 0) == ZKR_ESESSION &&
+                zkr_mutex_release(m) == ZKR_ESESSION &&
+                zkr_mutex_release(m) == ZKR_ENOTOWNER;
     return told ? ZKR_OK : -1;
 }
 
@@ -55,36 +55,34 @@ ZKT_CASE(a_loss_is_each_threads)
         o.on_lost_ctx = &losses;
         o.watch_node = 1;
         struct sides s = shares_of(c, HOUR_MS, &o);
-        struct worker w[MEMBERS + 1], late;
-        hire(&late, &s);
+        struct zkt_hold *w[MEMBERS + 1], *late;
+        late = zkt_hold_by(c, s.r);
+        readers_of(w, MEMBERS + 1, c, &s);
         for (int i = 0; i <= MEMBERS; i++) {
-            hire(&w[i], &s);
-            ZKT_MUST(in(&w[i], to_read, NULL));
+            ZKT_MUST(zkt_hold_acquire(w[i], PATIENCE_MS));
         }
-        ZKT_MUST(in(&w[1], to_read, NULL));
-        ZKT_MUST(in(&w[MEMBERS], to_release, NULL));
+        ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
+        ZKT_MUST(zkt_hold_release(w[MEMBERS]));
         ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
         assert_int_equal(zkt_nodes(), 1);
         lose(c, p, how);
         ZKT_BECOMES(atomic_load(&losses), MEMBERS, PATIENCE_MS);
         zkt_proxy_heal(p);
-        ZKT_MUST(in(&w[0], to_find_it_lost, NULL));
-        ZKT_MUST(in(&late, to_read, NULL));
-        ZKT_MUST(in(&w[0], to_read, NULL));
+        ZKT_MUST(zkt_hold_do(w[0], find_it_lost, s.r));
+        ZKT_MUST(zkt_hold_acquire(late, PATIENCE_MS));
+        ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
         ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
         for (int i = 1; i < MEMBERS; i++) {
-            ZKT_MUST(in(&w[i], to_find_it_lost, NULL));
+            ZKT_MUST(zkt_hold_do(w[i], find_it_lost, s.r));
         }
-        assert_int_equal(in(&late, to_say_held, NULL), 1);
-        ZKT_MUST(in(&late, to_release, NULL));
-        assert_int_equal(in(&w[0], to_say_held, NULL), 1);
-        ZKT_MUST(in(&w[0], to_release, NULL));
+        assert_int_equal(zkt_hold_is_sure(late), 1);
+        ZKT_MUST(zkt_hold_release(late));
+        assert_int_equal(zkt_hold_is_sure(w[0]), 1);
+        ZKT_MUST(zkt_hold_release(w[0]));
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_int_equal(zkt_nodes(), 0);
-        for (int i = 0; i <= MEMBERS; i++) {
-            dismiss(&w[i]);
-        }
-        dismiss(&late);
+        end_readers(w, MEMBERS + 1);
+        zkt_hold_end(late);
         end_sides(&s);
         zkt_close(c);
         zkt_proxy_stop(p);
@@ -103,24 +101,23 @@ ZKT_CASE(a_loss_is_of_one_node)
     o.on_lost_ctx = &losses;
     o.watch_node = 1;
     struct sides s = shares_of(c, 1, &o);
-    struct worker w[2];
-    hire(&w[0], &s);
-    hire(&w[1], &s);
+    struct zkt_hold *w[2];
+    readers_of(w, 2, c, &s);
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_node(s.r, node, sizeof(node)));
     zkt_sleep_ms(2); /* longer than this hold can be joined */
     s.r->lock.share_ms = HOUR_MS;
-    ZKT_MUST(in(&w[0], to_read, NULL));
-    ZKT_MUST(in(&w[1], to_read, NULL));
+    ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
+    ZKT_MUST(zkt_hold_acquire(w[1], PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 2);
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
     ZKT_BECOMES(atomic_load(&losses), 1, PATIENCE_MS);
-    ZKT_MUST(to_find_it_lost(&s, NULL));
+    ZKT_MUST(find_it_lost(NULL, s.r));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(in(&w[i], to_say_held, NULL), 1);
-        ZKT_MUST(in(&w[i], to_release, NULL));
-        dismiss(&w[i]);
+        assert_int_equal(zkt_hold_is_sure(w[i]), 1);
+        ZKT_MUST(zkt_hold_release(w[i]));
     }
+    end_readers(w, 2);
     end_sides(&s);
     zkt_close(c);
     assert_int_equal(atomic_load(&losses), 1);
@@ -131,19 +128,21 @@ ZKT_CASE(a_loss_is_of_one_node)
 static char resource[256];
 
 struct writing {
+    zkr_mutex *m;
     const char *path;
     int64_t timeout_ms;
     bool release;
 };
 
-static int to_change(const struct sides *s, void *arg)
+static int change(struct zkt_hold *h, void *arg)
 {
+    (void)h;
     const struct writing *writing = arg;
     zoo_op_t op;
     zoo_set_op_init(&op, writing->path, "x", 1, -1, NULL);
     return writing->release
-               ? zkr_mutex_release_multi(s->r, 1, &op, NULL, writing->timeout_ms)
-               : zkr_mutex_multi(s->r, 1, &op, NULL, writing->timeout_ms);
+               ? zkr_mutex_release_multi(writing->m, 1, &op, NULL, writing->timeout_ms)
+               : zkr_mutex_multi(writing->m, 1, &op, NULL, writing->timeout_ms);
 }
 
 /* Two threads share a hold of a client behind a proxy, and there is something to write. */
@@ -151,7 +150,7 @@ struct two {
     zkt_proxy *p;
     zkr_client *c;
     struct sides s;
-    struct worker a, b, other;
+    struct zkt_hold *a, *b, *other;
 };
 
 static void begin(struct two *t)
@@ -161,11 +160,11 @@ static void begin(struct two *t)
     t->p = zkt_proxy_start(zkt_servers());
     t->c = zkt_client(zkt_proxy_host(t->p), SESSION_MS);
     t->s = shares_of(t->c, HOUR_MS, NULL);
-    hire(&t->a, &t->s);
-    hire(&t->b, &t->s);
-    hire(&t->other, &t->s);
-    ZKT_MUST(in(&t->a, to_read, NULL));
-    ZKT_MUST(in(&t->b, to_read, NULL));
+    t->a = zkt_hold_by(t->c, t->s.r);
+    t->b = zkt_hold_by(t->c, t->s.r);
+    t->other = zkt_hold_by(t->c, t->s.r);
+    ZKT_MUST(zkt_hold_acquire(t->a, PATIENCE_MS));
+    ZKT_MUST(zkt_hold_acquire(t->b, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 1);
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* the holder's own */
     zkt_door_focus(t->c);
@@ -174,9 +173,9 @@ static void begin(struct two *t)
 static void finish(struct two *t)
 {
     ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
-    dismiss(&t->a);
-    dismiss(&t->b);
-    dismiss(&t->other);
+    zkt_hold_end(t->a);
+    zkt_hold_end(t->b);
+    zkt_hold_end(t->other);
     end_sides(&t->s);
     zkt_close(t->c);
     zkt_proxy_stop(t->p);
@@ -191,17 +190,18 @@ ZKT_CASE(one_writes_while_another_leaves)
         for (int release = 0; release < 2; release++) {
             struct two t;
             begin(&t);
-            struct worker *writer = first ? &t.a : &t.b, *leaver = first ? &t.b : &t.a;
+            struct zkt_hold *writer = first ? t.a : t.b, *leaver = first ? t.b : t.a;
             w.release = release;
+            w.m = t.s.r;
             zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
-            start(writer, to_change, &w);
+            zkt_hold_start(writer, change, &w);
             ZKT_BECOMES(zkt_door_count(ZKR__OP_MULTI), 1, PATIENCE_MS);
-            ZKT_MUST(in(leaver, to_release, NULL));
+            ZKT_MUST(zkt_hold_release(leaver));
             assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 0);
-            assert_false(done(writer));
+            assert_true(zkt_hold_waits(writer));
             zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
-            ZKT_MUST(result(writer));
-            ZKT_RC(in(writer, to_release, NULL), release ? ZKR_ENOTOWNER : ZKR_OK);
+            ZKT_MUST(zkt_hold_finish(writer));
+            ZKT_RC(zkt_hold_release(writer), release ? ZKR_ENOTOWNER : ZKR_OK);
             assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
             finish(&t);
         }
@@ -216,11 +216,12 @@ ZKT_CASE(an_answer_may_come_after_all_have_left)
     for (int release = 0; release < 2; release++) {
         begin(&t);
         w.release = release;
+        w.m = t.s.r;
         zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
-        ZKT_RC(in(&t.b, to_change, &w), ZKR_ECONNLOSS);
-        ZKT_RC(in(&t.b, to_release, NULL), release ? ZKR_ENOTOWNER : ZKR_OK);
-        assert_int_equal(in(&t.a, to_say_held, NULL), 1);
-        ZKT_MUST(in(&t.a, to_release, NULL));
+        ZKT_RC(zkt_hold_do(t.b, change, &w), ZKR_ECONNLOSS);
+        ZKT_RC(zkt_hold_release(t.b), release ? ZKR_ENOTOWNER : ZKR_OK);
+        assert_int_equal(zkt_hold_is_sure(t.a), 1);
+        ZKT_MUST(zkt_hold_release(t.a));
         zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
         finish(&t);
     }
@@ -232,24 +233,25 @@ ZKT_CASE(who_writes_and_releases_takes_no_other_along)
     struct two t;
     struct writing w = {.path = resource, .timeout_ms = PATIENCE_MS, .release = true};
     begin(&t);
-    ZKT_MUST(in(&t.a, to_change, &w));
-    ZKT_RC(in(&t.a, to_release, NULL), ZKR_ENOTOWNER);
-    assert_int_equal(in(&t.b, to_say_held, NULL), 1);
+    w.m = t.s.r;
+    ZKT_MUST(zkt_hold_do(t.a, change, &w));
+    ZKT_RC(zkt_hold_release(t.a), ZKR_ENOTOWNER);
+    assert_int_equal(zkt_hold_is_sure(t.b), 1);
     assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(in(&t.a, to_read, NULL)); /* joins again */
-    ZKT_MUST(in(&t.a, to_release, NULL));
+    ZKT_MUST(zkt_hold_acquire(t.a, PATIENCE_MS)); /* joins again */
+    ZKT_MUST(zkt_hold_release(t.a));
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 0);
     zkt_proxy_freeze(t.p, ZKT_TO_CLIENT);
-    start(&t.b, to_change, &w);
+    zkt_hold_start(t.b, change, &w);
     ZKT_BECOMES(zkt_door_count(ZKR__OP_MULTI), 2, PATIENCE_MS);
-    start(&t.other, to_read, NULL);
+    zkt_hold_ask(t.other, PATIENCE_MS);
     ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), 1, PATIENCE_MS);
     zkt_proxy_thaw(t.p, ZKT_TO_CLIENT);
-    ZKT_MUST(result(&t.b));
-    ZKT_MUST(result(&t.other));
+    ZKT_MUST(zkt_hold_finish(t.b));
+    ZKT_MUST(zkt_hold_wait(t.other));
     assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 0);
     assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(in(&t.other, to_release, NULL));
+    ZKT_MUST(zkt_hold_release(t.other));
     finish(&t);
 }
 
@@ -260,12 +262,13 @@ ZKT_CASE(a_refused_write_releases_nothing)
     struct writing w = {
         .path = "/no/such/node", .timeout_ms = PATIENCE_MS, .release = true};
     begin(&t);
-    ZKT_RC(in(&t.a, to_change, &w), ZKR_ENONODE);
-    assert_int_equal(in(&t.a, to_say_held, NULL), 1);
-    ZKT_MUST(in(&t.b, to_release, NULL));
-    ZKT_RC(in(&t.a, to_change, &w), ZKR_ENONODE);
-    assert_int_equal(in(&t.a, to_say_held, NULL), 1);
-    ZKT_MUST(in(&t.a, to_release, NULL));
+    w.m = t.s.r;
+    ZKT_RC(zkt_hold_do(t.a, change, &w), ZKR_ENONODE);
+    assert_int_equal(zkt_hold_is_sure(t.a), 1);
+    ZKT_MUST(zkt_hold_release(t.b));
+    ZKT_RC(zkt_hold_do(t.a, change, &w), ZKR_ENONODE);
+    assert_int_equal(zkt_hold_is_sure(t.a), 1);
+    ZKT_MUST(zkt_hold_release(t.a));
     finish(&t);
 }
 
@@ -277,10 +280,10 @@ ZKT_CASE(a_client_that_is_shut_down_lets_nobody_join)
     struct two t;
     begin(&t);
     ZKT_MUST(zkr_client_shutdown(t.c));
-    ZKT_RC(in(&t.other, to_read, NULL), ZKR_ECLOSED);
-    assert_int_equal(in(&t.a, to_say_held, NULL), 1);
-    ZKT_MUST(in(&t.a, to_release, NULL));
-    assert_int_equal(in(&t.b, to_say_held, NULL), 1);
-    ZKT_MUST(in(&t.b, to_release, NULL));
+    ZKT_RC(zkt_hold_acquire(t.other, PATIENCE_MS), ZKR_ECLOSED);
+    assert_int_equal(zkt_hold_is_sure(t.a), 1);
+    ZKT_MUST(zkt_hold_release(t.a));
+    assert_int_equal(zkt_hold_is_sure(t.b), 1);
+    ZKT_MUST(zkt_hold_release(t.b));
     finish(&t);
 }

@@ -177,6 +177,14 @@ struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind)
     return h;
 }
 
+struct zkt_hold *zkt_hold_by(zkr_client *c, zkr_mutex *m)
+{
+    static struct zkt_tales tales;
+    struct zkt_hold owner = {.object = m, .m = m, .tales = &tales};
+    int rc;
+    return make(c, &zkt_kinds[ZKT_MUTEX], zkt_path(), &owner, &rc);
+}
+
 struct zkt_hold *zkt_hold_in_the_way(zkr_client *c)
 {
     return make_surely(c, &zkt_kinds[present()->waits_for]);

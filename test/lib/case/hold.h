@@ -70,6 +70,8 @@ struct zkt_hold *zkt_hold(zkr_client *c);
 struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind);
 /** Another contender by the same object, where one object has several. */
 struct zkt_hold *zkt_hold_beside(struct zkt_hold *h);
+/** A contender by @m, which is somebody else's. Kept. */
+struct zkt_hold *zkt_hold_by(zkr_client *c, zkr_mutex *m);
 /** One whose hold the present kind waits for. */
 struct zkt_hold *zkt_hold_in_the_way(zkr_client *c);
 /** On a client that is closed or shut down: NULL, and ZKR_ECLOSED. */
