@@ -100,7 +100,7 @@ typedef struct zkr_client_options {
     int64_t retry_base_ms; /**< first pause of the exponential back-off; default 50 */
     int64_t retry_max_ms;  /**< longest pause; default 5000 */
     /**
-     * Failures in a row after which an acquire gives up with ZKR_ECONNLOSS; 0 = only its deadline
+     * Retries in a row after which an acquire gives up with ZKR_ECONNLOSS; 0 = only its deadline
      * ends it (default).
      */
     int64_t retry_attempts;

@@ -407,24 +407,48 @@ static void data_are_stored(void **state)
 
 static void parents_are_of_the_kind_asked_for(void **state)
 {
+    static const char *const parents[] = {"/deep",       "/deep/lock", "/latch",
+                                          "/rw",         "/multi",     "/multi/a",
+                                          "/sem/leases", "/sem"};
+    static const char *const paths[] = {"/multi/a", "/multi/b"};
     (void)state;
     for (int persistent = 0; persistent < 2; persistent++) {
         zkr_client *c = open_with(NULL);
         zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
         zkr_leader_latch_options lo = ZKR_LEADER_LATCH_OPTIONS_INIT;
+        zkr_rwlock_options ro = ZKR_RWLOCK_OPTIONS_INIT;
+        zkr_multi_lock_options mo = ZKR_MULTI_LOCK_OPTIONS_INIT;
+        zkr_semaphore_options so = ZKR_SEMAPHORE_OPTIONS_INIT;
         zkr_leader_latch *l = NULL;
-        o.persistent_parent = lo.persistent_parent = persistent;
+        zkr_rwlock *rw = NULL;
+        zkr_multi_lock *multi = NULL;
+        zkr_semaphore *s = NULL;
+        zkr_ticket *t[4];
+        o.persistent_parent = lo.persistent_parent = ro.persistent_parent =
+            mo.persistent_parent = so.persistent_parent = persistent;
         zkr_mutex *m = mutex_at(c, "/deep/lock", &o);
-        zkr_ticket *t = hold(c, m);
         ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &lo));
+        ZKT_MUST(zkr_rwlock_create(&rw, c, "/rw", &ro));
+        ZKT_MUST(zkr_multi_lock_create(&multi, c, paths, 2, &mo));
+        ZKT_MUST(zkr_semaphore_create(&s, c, "/sem", 1, &so));
+        t[0] = ask(m, ZKR_FOREVER);
+        t[1] = ask(zkr_rwlock_reader(rw), ZKR_FOREVER);
+        ZKT_MUST(zkr_multi_lock_request(multi, ZKR_FOREVER, NULL, NULL, &t[2]));
+        ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &t[3]));
         ZKT_MUST(zkr_leader_latch_start(l));
         zkf_pass(c, SECOND);
-        assert_int_equal(zkf_find("/deep")->container, !persistent);
-        assert_int_equal(zkf_find("/deep/lock")->container, !persistent);
-        assert_int_equal(zkf_find("/latch")->container, !persistent);
-        end(t);
+        for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+            assert_int_equal(zkf_find(parents[i])->container, !persistent);
+        }
+        for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+            assert_int_equal(zkr_ticket_state(t[i]), ZKR_TICKET_HELD);
+            end(t[i]);
+        }
         ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
         ZKT_MUST(zkr_leader_latch_destroy(l));
+        ZKT_MUST(zkr_semaphore_destroy(s));
+        ZKT_MUST(zkr_multi_lock_destroy(multi));
+        ZKT_MUST(zkr_rwlock_destroy(rw));
         ZKT_MUST(zkr_mutex_destroy(m));
         zkf_close(c);
     }
@@ -689,6 +713,112 @@ static void a_forbidden_delete_is_said(void **state)
     zkf_close(c);
 }
 
+/* --- retries --- */
+
+static int lost_in_a_row;
+
+static void lose_each_list(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    if (kind == ZKR__OP_CHILDREN) {
+        lost_in_a_row++;
+        *answer = (struct zkr__answer){.code = ZKR_ECONNLOSS};
+    }
+}
+
+/* So many retries are made as are allowed, and no more. */
+static void retries_are_counted(void **state)
+{
+    (void)state;
+    for (int64_t attempts = 1; attempts <= 3; attempts++) {
+        zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+        o.retry_attempts = attempts;
+        zkr_client *c = open_with(&o);
+        zkr_mutex *m = mutex_at(c, "/lock", NULL);
+        end(hold(c, m)); /* makes the path */
+        zkf_pass(c, SECOND);
+        lost_in_a_row = 0;
+        seen.on_answer = lose_each_list;
+        zkr_ticket *t = ask(m, ZKR_FOREVER);
+        zkf_pass(c, 60 * SECOND);
+        ZKT_RC(zkr_ticket_error(t), ZKR_ECONNLOSS);
+        assert_int_equal(lost_in_a_row, 1 + attempts);
+        seen.on_answer = NULL;
+        end(t);
+        end(hold(c, m));
+        ZKT_MUST(zkr_mutex_destroy(m));
+        zkf_close(c);
+    }
+}
+
+/* --- nodes that are kept --- */
+
+enum { TURN = 10 };
+
+static zkr_mutex *keeper(zkr_client *c, int64_t keep_ms)
+{
+    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+    o.keep_ms = keep_ms;
+    return mutex_at(c, "/lock", &o);
+}
+
+/* For how long the node of a hold stays after its release. */
+static int64_t kept_for(zkr_client *c, zkr_mutex *m)
+{
+    zkr_ticket *t = ask(m, ZKR_FOREVER);
+    while (zkr_ticket_state(t) == ZKR_TICKET_WAITING) {
+        zkf_pass(c, TURN);
+    }
+    int64_t before = zkf_now();
+    end(t);
+    while (zkf_find("/lock")->children > 0) {
+        zkf_pass(c, TURN);
+    }
+    return (zkf_now() - before) / ZKR__MS;
+}
+
+/* As long as asked for, but no longer than a watch is relied on: four to eight session timeouts. */
+static void a_node_is_kept_no_longer_than_that(void **state)
+{
+    (void)state;
+    static const int64_t rows[][3] = {
+        {0, 0, SECOND / 10},
+        {500, 500, 500 + SECOND / 10},
+        {4 * ZKF_SESSION_MS, 4 * ZKF_SESSION_MS, 4 * ZKF_SESSION_MS + SECOND / 10},
+        {100 * ZKF_SESSION_MS, 4 * ZKF_SESSION_MS, 8 * ZKF_SESSION_MS + SECOND / 10}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        zkr_client *c = open_with(NULL);
+        zkr_mutex *m = keeper(c, rows[i][0]);
+        assert_in_range(kept_for(c, m), rows[i][1], rows[i][2]);
+        ZKT_MUST(zkr_mutex_destroy(m));
+        zkf_close(c);
+    }
+}
+
+/* Not within a second after somebody else wanted it. */
+static void a_node_is_not_kept_from_others(void **state)
+{
+    (void)state;
+    static const int64_t after[][2] = {{0, 0}, {800, 0}, {1100, 1}};
+    for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+        zkr_client *c = open_with(NULL);
+        zkr_mutex *m = keeper(c, 5 * SECOND);
+        zkr_ticket *t = hold(c, m);
+        end(t);
+        zkf_pass(c, SECOND); /* so that it is kept */
+        assert_int_equal(zkf_find("/lock")->children, 1);
+        assert_true(zkf_stranger_create("/lock/x-lock-", true));
+        while (zkf_find("/lock")->children > 1) {
+            zkf_pass(c, TURN);
+        }
+        const struct zkf_node *theirs = only_node("/lock");
+        assert_true(zkf_stranger_delete(theirs->path));
+        zkf_pass(c, after[i][0]);
+        assert_int_equal(kept_for(c, m) >= 5 * SECOND, after[i][1]);
+        ZKT_MUST(zkr_mutex_destroy(m));
+        zkf_close(c);
+    }
+}
+
 static int lists_lost;
 
 static void lose_lists(enum zkr__op_kind kind, struct zkr__answer *answer)
@@ -789,6 +919,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_session_of_unknown_timeout_is_given_up),
         cmocka_unit_test(an_idle_session_is_heard_of_as_the_lease_needs),
         cmocka_unit_test(a_forbidden_delete_is_said),
+        cmocka_unit_test(retries_are_counted),
+        cmocka_unit_test(a_node_is_kept_no_longer_than_that),
+        cmocka_unit_test(a_node_is_not_kept_from_others),
         cmocka_unit_test(a_lookout_looks_again),
         cmocka_unit_test(what_is_destroyed_calls_nobody),
     };
