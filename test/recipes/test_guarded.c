@@ -128,7 +128,10 @@ ZKT_BOTH_CASE(writes_of_a_holder_go_through)
     assert_ptr_equal(results[0].stat, &stat);
     assert_ptr_equal(results[1].value, made);
     assert_true(zkt_is_held(s.m));
-    ZKT_MUST(zkt_multi(s.m, 0, NULL, NULL, PATIENCE_MS, false)); /* only asks */
+    static const int64_t limits[] = {0, PATIENCE_MS, ZKR_FOREVER};
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        ZKT_MUST(zkt_multi(s.m, 0, NULL, NULL, limits[i], false)); /* only asks */
+    }
     ZKT_MUST(zkt_release(s.m));
 }
 

@@ -146,6 +146,21 @@ ZKT_CASE(the_requeue_delay_is_kept)
     end(&j);
 }
 
+/* A round that is asked for begins at once. */
+ZKT_CASE(a_requested_round_does_not_pause)
+{
+    struct job j = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector_options o = plain;
+    o.requeue_delay_ms = 2 * PATIENCE_MS;
+    zkr_leader_selector *s = selector(c, &j, o);
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_IDLE, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_selector_requeue(s));
+    ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
+    end(&j);
+}
+
 /* A mutex and a selector on one path exclude each other. */
 ZKT_CASE(a_selector_is_a_mutex_to_others)
 {

@@ -14,7 +14,7 @@ enum { SESSION_MS = 3000, PATIENCE_MS = 30000 };
 
 /* In memory that forked processes share. */
 struct told {
-    atomic_int count, held;
+    atomic_int count, held, suspended;
     zkr_lost lost;
     char text[256], line[1024], metrics[32768];
 };
@@ -166,7 +166,7 @@ ZKT_CASE(a_cut_connection)
 
 /* --- a process that is stopped --- */
 
-static char child_path[256];
+static char child_hosts[256], child_path[256];
 
 static int hold(void *arg)
 {
@@ -178,7 +178,7 @@ static int hold(void *arg)
     o.session_timeout_ms = SESSION_MS;
     mo.on_lost = on_lost;
     mo.on_lost_ctx = told;
-    if (zkr_client_open(&c, zkt_servers(), &o) != ZKR_OK ||
+    if (zkr_client_open(&c, child_hosts, &o) != ZKR_OK ||
         zkr_mutex_create(&m, c, child_path, &mo) != ZKR_OK ||
         zkr_mutex_acquire(m, PATIENCE_MS) != ZKR_OK) {
         return 1;
@@ -186,6 +186,7 @@ static int hold(void *arg)
     atomic_store(&told->held, 1);
     int64_t until = zkt_now_ms() + PATIENCE_MS;
     while (atomic_load(&told->count) == 0 && zkt_now_ms() < until) {
+        atomic_store(&told->suspended, zkr_client_state(c) == ZKR_STATE_SUSPENDED);
         zkt_sleep_ms(10);
     }
     (void)zkr_mutex_release(m);
@@ -193,19 +194,33 @@ static int hold(void *arg)
     return zkr_mutex_destroy(m) == ZKR_OK && zkr_client_close(c) == ZKR_OK ? 0 : 2;
 }
 
-/* It says so, and for how long; whatever it hears of first when it goes on. */
-ZKT_CASE(a_stopped_process)
+enum { STOP_MS = 2 * SESSION_MS };
+
+/* Stop a process that holds, until its session has ended. @server: which is gone by then; NULL = the shared one. */
+static struct told *stop_one(zkt_server *server)
 {
-    enum { STOP_MS = 2 * SESSION_MS };
     struct told *told = zkt_shared(sizeof(*told));
     (void)snprintf(child_path, sizeof(child_path), "%s", zkt_path());
+    (void)snprintf(child_hosts, sizeof(child_hosts), "%s",
+                   server ? zkt_server_host(server) : zkt_servers());
     pid_t pid = zkt_fork(hold, told);
     ZKT_BECOMES(atomic_load(&told->held), 1, PATIENCE_MS);
+    if (server) {
+        zkt_server_stop(server);
+        ZKT_BECOMES(atomic_load(&told->suspended), 1, PATIENCE_MS);
+    }
     assert_int_equal(kill(pid, SIGSTOP), 0);
     zkt_sleep_ms(STOP_MS);
     assert_int_equal(kill(pid, SIGCONT), 0);
     ZKT_BECOMES(atomic_load(&told->count), 1, PATIENCE_MS);
     assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    return told;
+}
+
+/* It says so, and for how long; whatever it hears of first when it goes on. */
+ZKT_CASE(a_stopped_process)
+{
+    struct told *told = stop_one(NULL);
     if (told->lost.reason !=
         ZKR_LOST_NODE) { /* the server's news may be the first that is read */
         expect_seconds(told, "this process did not run for ", told->lost.stopped_ms);
@@ -213,6 +228,16 @@ ZKT_CASE(a_stopped_process)
     assert_non_null(strstr(told->metrics, "\nzkr_lost_total{"));
     assert_null(strstr(told->metrics, "reason=\"lease\"} 1"));
     assert_in_range(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
+    zkt_shared_free(told, sizeof(*told));
+}
+
+/* That it has no connection either, both numbers tell; the words are of the stop. */
+ZKT_CASE(a_stopped_process_without_a_connection)
+{
+    struct told *told = stop_one(zkt_server_start(NULL));
+    assert_in_range(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
+    assert_true(told->lost.disconnected_ms >= told->lost.stopped_ms);
+    expect_seconds(told, "this process did not run for ", told->lost.stopped_ms);
     zkt_shared_free(told, sizeof(*told));
 }
 

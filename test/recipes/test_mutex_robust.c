@@ -210,6 +210,30 @@ ZKT_CASE(a_lost_request_or_answer_hides_nothing)
     }
 }
 
+static void fall_silent(void *ctx, int n, int op)
+{
+    enum { GET_DATA = 4 };
+    (void)n;
+    if (op == GET_DATA) {
+        zkt_proxy_freeze(ctx, ZKT_TO_CLIENT);
+    }
+}
+
+/* The lock is granted, but nobody answers who held it: that is not to be mistaken for a lock that is held. */
+ZKT_CASE(silence_about_the_last_holder_is_no_holder)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = robust(c);
+    zkt_proxy_on_request(p, fall_silent, p);
+    ZKT_RC(zkr_mutex_acquire(m, 300), ZKR_ENOANSWER);
+    assert_int_equal(zkr_mutex_depth(m), 0);
+    zkt_proxy_on_request(p, NULL, NULL);
+    zkt_proxy_heal(p);
+    hold(m);
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
 static void live(void)
 {
     zkr_client *c = zkt_client_if_memory();

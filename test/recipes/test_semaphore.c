@@ -233,6 +233,28 @@ ZKT_CASE(a_long_owner_text_leaves_room_for_the_maximum)
     }
 }
 
+/* Of several lines it is cut off at the end of one, so that none of its fields has a value that is not whole. */
+ZKT_CASE(a_long_owner_text_keeps_whole_lines)
+{
+    enum { LONG = 1100 };
+    static char text[16 + LONG];
+    zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
+    zkr_contenders *list = NULL;
+    (void)snprintf(text, sizeof(text), "me\na=1\nb=%0*d", LONG, 0);
+    o.owner = text;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_semaphore *s = semaphore_with(c, 1, &o);
+    zkr_ticket *t = take(s, 1);
+    ZKT_MUST(zkr_semaphore_holders(s, &list));
+    const zkr_contender *entry = zkr_contenders_get(list, 0);
+    assert_string_equal(entry->owner, "me");
+    assert_string_equal(zkr_contender_field(entry, "a"), "1");
+    assert_null(zkr_contender_field(entry, "b"));
+    assert_string_equal(zkr_contender_field(entry, "max"), "1");
+    zkr_contenders_free(list);
+    end(t);
+}
+
 /* What is no count lets nobody in, until it is one. */
 ZKT_CASE(a_count_that_is_none_lets_nobody_in)
 {

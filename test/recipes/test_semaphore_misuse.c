@@ -63,6 +63,11 @@ ZKT_CASE(a_number_that_can_never_be_had_is_refused)
     expect(zkr_semaphore_holders(s, NULL), ZKR_EINVAL);
     assert_null(t);
     ZKT_MUST(zkr_semaphore_destroy(NULL));
+    /* The most of a ticket can be had. */
+    zkr_semaphore *large = semaphore(c, ZKR_SEMAPHORE_PERMITS_MAX);
+    ZKT_MUST(zkr_semaphore_acquire(large, ZKR_SEMAPHORE_PERMITS_MAX, PATIENCE_MS, &t));
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
 }
 
 /* The nodes of a ticket must fit into one request. */

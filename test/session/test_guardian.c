@@ -595,6 +595,34 @@ ZKT_CASE(a_stopped_group_dies_too)
     is_free_soon();
 }
 
+static void replace_group(struct holder *h)
+{
+    start_group(h);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)setpgid(0, 0);
+        for (;;) {
+            (void)pause();
+        }
+    }
+    (void)setpgid(child, child);
+    ZKT_RC(zkr_client_guard_group(h->c, child), ZKR_OK);
+    atomic_store(&h->done, true);
+}
+
+/* Only the group that was named last acts under the holds. */
+ZKT_CASE(a_group_that_was_replaced_goes_on)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, replace_group);
+    ZKT_EVENTUALLY(atomic_load(&h->done) && atomic_load(&h->beat) > 0, PATIENCE_MS);
+    kill_holder(pid);
+    is_free_soon();
+    int at_end = atomic_load(&h->beat);
+    ZKT_EVENTUALLY(atomic_load(&h->beat) != at_end, PATIENCE_MS);
+    assert_int_equal(kill(-atomic_load(&h->other), SIGKILL), 0);
+}
+
 static void name_groups(struct holder *h)
 {
     int fault = zkr_client_guard_group(h->c, -1) != ZKR_EINVAL ||

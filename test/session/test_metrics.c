@@ -9,6 +9,7 @@
 #include "actor.h"
 #include "fixture.h"
 #include "openmetrics.h"
+#include "session/meter.h"
 
 enum { SESSION_MS = 4000, PATIENCE_MS = 30000 };
 
@@ -308,6 +309,19 @@ ZKT_CASE(a_leader_in_doubt_waits)
     EXPECT(c, "zkr_held{PATH}", 0);
     EXPECT(c, "zkr_waiting{PATH}", 0);
     ZKT_MUST(zkr_leader_latch_destroy(l));
+}
+
+/* The bound of a bucket is in it, as OpenMetrics has it. */
+ZKT_CASE(a_bucket_ends_with_its_bound)
+{
+    for (int i = 0; i < ZKR__BOUNDS; i++) {
+        struct zkr__histogram h = {.sum_ns = 0};
+        int64_t ns = (int64_t)(strtod(zkr__histogram_bound(i), NULL) * 1e9 + 0.5);
+        zkr__histogram_add(&h, ns);
+        assert_int_equal(h.counts[i], 1);
+        zkr__histogram_add(&h, ns + 1);
+        assert_int_equal(h.counts[i + 1], 1);
+    }
 }
 
 /* Beyond a thousand paths there is one label for all others. */
