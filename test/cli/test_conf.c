@@ -171,7 +171,7 @@ static void remove_below(const char *name)
     assert_int_equal(zkt_delete(zkt_servers(), path), 0);
 }
 
-/* Several to a file; one that others may read is refused. */
+/* Several to a file; one that others may use, or the group write, is refused. */
 ZKT_CASE(credentials_come_from_a_file)
 {
     open_path();
@@ -193,8 +193,13 @@ ZKT_CASE(credentials_come_from_a_file)
             &f,
             "ZKR_AUTH=digest:me:secret \"$0\" lock --auth digest:me:wrong $2/b true"),
         77);
-    assert_int_equal(chmod(f.name, 0644), 0);
-    refused_with(64, &f, "others may use", "exec \"$0\" --auth-file $1 status $2");
+    static const mode_t bad[] = {0644, 0604, 0602, 0601, 0620, 0660};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(chmod(f.name, bad[i]), 0);
+        refused_with(64, &f, "others may use", "exec \"$0\" --auth-file $1 status $2");
+    }
+    assert_int_equal(chmod(f.name, 0640), 0); /* of a service with a group of its own */
+    assert_int_equal(run_with(&f, "\"$0\" --auth-file $1 status $2"), 0);
     remove_below("a");
     remove_below("b");
     assert_int_equal(unlink(f.name), 0);

@@ -71,6 +71,18 @@ ZKT_CASE(a_signal_for_the_command_ends_no_election)
     assert_int_equal(cli_wait(&c), 128 + SIGTERM);
 }
 
+/* A command that ends at once keeps nobody busy: terms begin a second apart. */
+ZKT_CASE(terms_are_a_second_apart)
+{
+    struct cli c;
+    int64_t before = zkt_now_ms();
+    CLI_START(&c, "elect", zkt_path(), "echo");
+    ZKT_EVENTUALLY(strlen(cli_out(&c)) >= 3, CLI_PATIENCE_MS);
+    assert_true(zkt_now_ms() - before >= 2000);
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    (void)cli_wait(&c); /* that of a command, or of the signal */
+}
+
 ZKT_CASE(it_leads_again_whatever_the_status)
 {
     static const char *const scripts[] = {"echo; exit 69", "echo; exit 70",

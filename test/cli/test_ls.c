@@ -78,19 +78,27 @@ ZKT_CASE(every_kind_is_listed)
     put("d/locks/v-lock-0000000000", "no semaphore");
     put("e/w-latch-0000000000", "leads");
     put("f/leases/u-lock-0000000000", "none either");
+    put("g/leases/other", "");
+    put("g/locks/t-lock-0000000000", "of one who has other leases");
+    put("h/leases", "");
+    put("h/locks/s-lock-0000000000", "waits for permits");
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "ls", "-r", zkt_path()), 0);
-    assert_string_equal(summary(&c), "/a lock first T 1 T \n"
-                                     "/b/deep read reader and 1 more T 1 T \n"
-                                     "/c permit 2/3 p T 1 T \n"
-                                     "/d/locks lock no semaphore T 0 - \n"
-                                     "/e leader leads T 0 - \n"
-                                     "/f/leases lock none either T 0 - \n");
+    assert_string_equal(summary(&c),
+                        "/a lock first T 1 T \n"
+                        "/b/deep read reader and 1 more T 1 T \n"
+                        "/c permit 2/3 p T 1 T \n"
+                        "/d/locks lock no semaphore T 0 - \n"
+                        "/e leader leads T 0 - \n"
+                        "/f/leases lock none either T 0 - \n"
+                        "/g/locks lock of one who has other leases T 0 - \n"
+                        "/h permit 0 - - 1 T \n");
     assert_string_equal(cli_err(&c), "");
     assert_int_equal(CLI_RUN(&c, "ls", zkt_path()), 0);
     assert_string_equal(summary(&c), "/a lock first T 1 T \n"
                                      "/c permit 2/3 p T 1 T \n"
-                                     "/e leader leads T 0 - \n");
+                                     "/e leader leads T 0 - \n"
+                                     "/h permit 0 - - 1 T \n");
     assert_int_equal(CLI_RUN(&c, "ls", below("a")), 0);
     assert_string_equal(summary(&c), "/a lock first T 1 T \n");
     assert_int_equal(CLI_RUN(&c, "ls", "--json", below("c")), 0);
@@ -149,7 +157,7 @@ ZKT_CASE(what_is_not_there_is_said)
     empty();
 }
 
-/* The root may have children with numbers, and a chroot may be a lock. */
+/* The root may have children with numbers, a chroot may be a lock, and below it /zookeeper is a name like others. */
 ZKT_CASE(the_root_may_be_a_lock)
 {
     struct cli c;
@@ -157,10 +165,12 @@ ZKT_CASE(the_root_may_be_a_lock)
     put("job-0000000003", "first");
     put("job-0000000004", "second");
     put("a/x-lock-0000000000", "below");
+    put("zookeeper/x-lock-0000000000", "ours");
     (void)snprintf(servers, sizeof(servers), "%s%s", zkt_servers(), zkt_path());
     assert_int_equal(CLI_RUN(&c, "-z", servers, "ls", "-r", "/"), 0);
-    assert_non_null(strstr(cli_out(&c), "\n/     other        first"));
-    assert_non_null(strstr(cli_out(&c), "\n/a    lock         below"));
+    assert_non_null(strstr(cli_out(&c), "\n/           other        first"));
+    assert_non_null(strstr(cli_out(&c), "\n/a          lock         below"));
+    assert_non_null(strstr(cli_out(&c), "\n/zookeeper  lock         ours"));
     assert_string_equal(cli_err(&c), "");
     assert_int_equal(CLI_RUN(&c, "-z", servers, "ls"), 0);
     empty();
@@ -231,23 +241,30 @@ ZKT_CASE(many_locks_take_a_few_round_trips)
     empty();
 }
 
-/* Those may not be read are left out, and counted. */
+/* Those that may not be read are left out, and counted: a path with what is below it; a node, but not its lock. */
 ZKT_CASE(what_may_not_be_read_is_counted)
 {
+    put("half", "");
     put("open/x-lock-0000000000", "o");
     zkt_raw *s = zkt_raw_open(zkt_servers(), 5000);
-    const zkt_node closed = {.path = below("closed"),
-                             .perms = ZKT_ALL,
-                             .scheme = "digest",
-                             .id = "me:016djjlksVQS5RgX3M7biBGyYwY="};
-    assert_int_equal(zkt_raw_create(s, &closed, NULL, 0), 0);
+    static const char *const closed[] = {"closed", "half/x-lock-0000000000"};
+    for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++) {
+        const zkt_node node = {.path = below(closed[i]),
+                               .perms = ZKT_ALL,
+                               .scheme = "digest",
+                               .id = "me:016djjlksVQS5RgX3M7biBGyYwY="};
+        assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+    }
     assert_int_equal(zkt_raw_close(s), 0);
     struct cli c;
     assert_int_equal(CLI_RUN(&c, "ls", zkt_path()), 0);
-    assert_string_equal(summary(&c), "/open lock o T 0 - \n");
+    assert_string_equal(summary(&c), "/half lock - - 0 - \n"
+                                     "/open lock o T 0 - \n");
     cli_assert_one_line(&c);
-    assert_non_null(strstr(cli_err(&c), "1 of the nodes may not be read"));
+    assert_non_null(strstr(cli_err(&c), "2 of the nodes may not be read"));
     CLI_REFUSED(77, "ls", below("closed"));
-    assert_int_equal(zkt_delete(zkt_servers(), below("closed")), 0);
+    for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++) {
+        assert_int_equal(zkt_delete(zkt_servers(), below(closed[i])), 0);
+    }
     empty();
 }

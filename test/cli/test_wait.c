@@ -193,6 +193,14 @@ ZKT_CASE(wait_ends_when_nobody_is_there)
     assert_int_equal(CLI("wait", "-w0", zkt_path()), 0);
 }
 
+/* To connect is part of the wait. */
+ZKT_CASE(wait_connects_no_longer_than_it_may_wait)
+{
+    int64_t started = zkt_now_ms();
+    CLI_REFUSED(75, "-z", "127.0.0.1:1", "wait", "-w", "0.5", zkt_path());
+    assert_in_range(zkt_now_ms() - started, 500, 10000);
+}
+
 ZKT_CASE(wait_refuses_what_it_cannot_wait_for)
 {
     struct cli holder;
