@@ -182,6 +182,7 @@ ZKT_BOTH_CASE(a_refusal_leaves_the_hold)
     char name[300];
     (void)snprintf(name, sizeof(name), "%s/none", zkt_path());
     static const int codes[] = {ZKR_ENONODE, ZKR_EEXIST, ZKR_EZK(ZBADVERSION)};
+    static const int errs[] = {ZNONODE, ZNODEEXISTS, ZBADVERSION};
     for (int way = 0; way < 6; way++) {
         zoo_op_t ops[2];
         zoo_op_result_t results[2];
@@ -196,6 +197,8 @@ ZKT_BOTH_CASE(a_refusal_leaves_the_hold)
         }
         expect_code(zkt_multi(s.m, 2, ops, results, PATIENCE_MS, way >= 3),
                     codes[way % 3]);
+        assert_int_equal(results[0].err, ZOK);
+        assert_int_equal(results[1].err, errs[way % 3]);
         assert_true(is_written("old"));
         assert_true(zkt_is_held(s.m));
         assert_int_equal(contenders(), 1);

@@ -61,6 +61,27 @@ ZKT_HOLD_CASE(who_is_in_the_way_is_waited_for, ZKT_NONE)
     }
 }
 
+/* On one path the lowest number comes first, whatever the recipe: a mutex excludes each, and each a mutex. */
+ZKT_HOLD_CASE(a_mutex_on_the_path_excludes_it, ZKT_SEMAPHORES | ZKT_BIT(ZKT_MULTI))
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *near = zkt_mutex(c),
+              *far = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    struct zkt_hold *h = zkt_hold(c);
+    for (int i = 0; i < 2; i++) {
+        zkr_mutex *m = i ? near : far;
+        ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+        ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+        ZKT_MUST(zkt_hold_release(h));
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        zkt_hold_queue(h);
+        assert_true(zkt_hold_waits(h));
+        ZKT_MUST(zkr_mutex_release(m));
+        ZKT_MUST(zkt_hold_wait(h));
+        ZKT_MUST(zkt_hold_release(h));
+    }
+}
+
 /* A try ends at once, and leaves no node. Leaders do not try. */
 ZKT_HOLD_CASE(a_try_fails_at_once, ZKT_LEADERS)
 {

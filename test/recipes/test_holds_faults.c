@@ -304,8 +304,10 @@ ZKT_HOLD_CASE(a_server_may_come_later, ZKT_NONE)
     struct zkt_hold *h = zkt_hold(c), *canceled = zkt_hold(c);
     zkt_hold_ask(canceled, ZKR_FOREVER);
     ZKT_EVENTUALLY(zkt_waiting(c) > 0, PATIENCE_MS);
+    int64_t before = zkt_now_ms();
     zkt_hold_cancel(canceled);
     ZKT_RC(zkt_hold_wait(canceled), ZKR_ECANCELED);
+    assert_in_range(zkt_now_ms() - before, 0, 1000); /* waits for no server */
     zkt_hold_ask(h, ZKR_FOREVER);
     ZKT_EVENTUALLY(zkt_waiting(c) > 0, PATIENCE_MS);
     zkt_proxy_heal(p);

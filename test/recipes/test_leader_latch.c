@@ -16,22 +16,6 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50 };
 
 /* --- starting, leading, stopping --- */
 
-/* On one path the lowest number comes first, whatever the recipe. */
-ZKT_CASE(a_latch_and_a_mutex_exclude_each_other)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
-    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    zkt_lead(l);
-    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_leader_latch_start(l));
-    ZKT_RC(zkr_leader_latch_await(l, SHORT_MS), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-}
-
 /* The event alone makes the next one leader, with no request, in less than 50 ms. */
 ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
 {

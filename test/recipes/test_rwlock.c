@@ -260,23 +260,6 @@ ZKT_CASE(a_downgrade_may_be_released_at_once)
 
 /* --- beside others --- */
 
-/* A mutex on the path is a writer to readers and writers, and they are others to it. */
-ZKT_CASE(a_mutex_on_the_path_is_a_writer)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
-    zkr_mutex *m = zkt_mutex(c);
-    struct zkt_actor reader;
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_RC(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
-    ZKT_RC(zkr_mutex_acquire(s.w, 0), ZKR_ETIMEDOUT);
-    zkt_actor_queue(&reader, c, s.r, NULL);
-    ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkt_actor_acquired(&reader));
-    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkt_actor_end(&reader));
-}
-
 /*
  * A writer in the manner of Curator from 5.5 on: its READ node, made beside the WRIT node with the same number, and that
  * deleted then. Our readers come in, our writer stays out until that is gone.

@@ -74,50 +74,6 @@ static const char *below(const char *name, char path[NAME])
     return path;
 }
 
-/* Results, the name of what was made, and the Stat of what was set reach the caller. */
-ZKT_CASE(results_reach_the_caller)
-{
-    char made[NAME];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
-    struct outcome o = {.caller = make_caller(below("made", made), zkt_path())};
-    submit(c, zkt_path(), &o);
-    await(&o);
-    ZKT_MUST(o.code);
-    assert_true(o.failed_at == SIZE_MAX);
-    assert_int_equal(o.caller->results[0].err, ZOK);
-    assert_string_equal(o.caller->results[0].value, made);
-    assert_ptr_equal(o.caller->results[0].value, o.caller->name);
-    assert_ptr_equal(o.caller->results[1].stat, &o.caller->stat);
-    assert_int_equal(o.caller->stat.version, 1);
-    free(o.caller);
-    assert_int_equal(zkt_delete(zkt_servers(), made), ZKT_OK);
-}
-
-/* What failed is named: a check of ours, or an operation of the caller. Nothing is done then. */
-ZKT_CASE(what_failed_is_named)
-{
-    char made[NAME], none[NAME];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
-    struct outcome o = {.caller =
-                            make_caller(below("made", made), below("none", none))};
-    submit(c, zkt_path(), &o);
-    await(&o);
-    ZKT_RC(o.code, ZKR_ENONODE);
-    assert_int_equal(o.failed_at, 2);
-    assert_int_equal(o.caller->results[0].err, ZOK);
-    assert_string_equal(o.caller->name, "");
-    assert_int_equal(o.caller->results[1].err, ZNONODE);
-    atomic_store(&o.answers, 0);
-    submit(c, none, &o);
-    await(&o);
-    assert_int_equal(o.failed_at, 0);
-    assert_int_equal(o.caller->results[0].err, ZRUNTIMEINCONSISTENCY);
-    free(o.caller);
-    assert_int_equal(zkt_nodes(), 0);
-}
-
 /* The memory of a caller that has given up is not touched by the answer that comes later. */
 ZKT_CASE(an_answer_after_the_caller_has_gone_harms_nobody)
 {
