@@ -1,33 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guarded writes: by the thread that holds a mutex, and by a ticket. */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <zkr/guard.h>
+#include "hold.h"
 
-#include "actor.h"
-#include "lock.h"
-#include "tickets.h"
-
-static atomic_int losses;
-
-static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
-{
-    (void)m;
-    (void)lost;
-    (void)ctx;
-    losses++;
-}
-
-static zkr_mutex *make_mutex(zkr_client *c, int watched)
-{
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.on_lost = on_lost;
-    o.watch_node = watched;
-    zkt_on_ticket_lost(on_lost, NULL);
-    return zkt_mutex_with(c, &o);
-}
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SOON_MS = 500 };
 
 /* --- what is written --- */
 
@@ -47,17 +25,18 @@ static bool is_written(const char *text)
            strcmp(data, text) == 0;
 }
 
-static int write_text(zkr_mutex *m, const char *text, int64_t timeout_ms, bool release)
+static int
+write_text(struct zkt_hold *h, const char *text, int64_t timeout_ms, bool release)
 {
     zoo_op_t op;
     zoo_op_result_t result;
     zoo_set_op_init(&op, resource, text, (int)strlen(text), -1, NULL);
-    return zkt_multi(m, 1, &op, &result, timeout_ms, release);
+    return zkt_hold_multi(h, 1, &op, &result, timeout_ms, release);
 }
 
-static void write_it(zkr_mutex *m, const char *text)
+static void write_it(struct zkt_hold *h, const char *text)
 {
-    ZKT_MUST(write_text(m, text, PATIENCE_MS, false));
+    ZKT_MUST(write_text(h, text, PATIENCE_MS, false));
 }
 
 /* Nodes of contenders: all children but the resource. */
@@ -68,17 +47,16 @@ static int contenders(void)
 
 struct stage {
     zkr_client *c;
-    zkr_mutex *m; /* which is held */
+    struct zkt_hold *h; /* which holds */
 };
 
 static struct stage begin_with(const char *hosts, int watched)
 {
     struct stage s;
-    losses = 0;
     make_resource();
     s.c = zkt_client(hosts, SESSION_MS);
-    s.m = make_mutex(s.c, watched);
-    ZKT_MUST(zkt_acquire(s.m, PATIENCE_MS));
+    s.h = watched ? zkt_hold_watched(s.c) : zkt_hold(s.c);
+    ZKT_MUST(zkt_hold_acquire(s.h, PATIENCE_MS));
     return s;
 }
 
@@ -89,7 +67,7 @@ static struct stage begin(const char *hosts)
 
 static void finish(struct stage *s)
 {
-    zkt_destroy(s->m);
+    zkt_hold_end(s->h);
     zkt_close(s->c);
     zkt_delete_children(zkt_servers(), zkt_path());
 }
@@ -106,7 +84,7 @@ static void expect_code(int rc, int code)
 /* --- writes --- */
 
 /* All operations are done, and their results told. */
-ZKT_BOTH_CASE(writes_of_a_holder_go_through)
+ZKT_HOLD_CASE(writes_of_a_holder_go_through, ~ZKT_MUTEXES)
 {
     struct stage s = begin(zkt_servers());
     char made[256] = "", name[300];
@@ -118,7 +96,7 @@ ZKT_BOTH_CASE(writes_of_a_holder_go_through)
     zoo_create_op_init(&ops[1], name, "x", 1, &ZOO_OPEN_ACL_UNSAFE, 0, made,
                        sizeof(made));
     zoo_delete_op_init(&ops[2], name, -1);
-    ZKT_MUST(zkt_multi(s.m, 3, ops, results, PATIENCE_MS, false));
+    ZKT_MUST(zkt_hold_multi(s.h, 3, ops, results, PATIENCE_MS, false));
     assert_true(is_written("new"));
     assert_int_equal(stat.version, 1);
     assert_string_equal(made, name);
@@ -127,56 +105,58 @@ ZKT_BOTH_CASE(writes_of_a_holder_go_through)
     }
     assert_ptr_equal(results[0].stat, &stat);
     assert_ptr_equal(results[1].value, made);
-    assert_true(zkt_is_held(s.m));
+    assert_true(zkt_hold_is_sure(s.h));
     static const int64_t limits[] = {0, PATIENCE_MS, ZKR_FOREVER};
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        ZKT_MUST(zkt_multi(s.m, 0, NULL, NULL, limits[i], false)); /* only asks */
+        ZKT_MUST(zkt_hold_multi(s.h, 0, NULL, NULL, limits[i], false)); /* only asks */
     }
-    ZKT_MUST(zkt_release(s.m));
+    ZKT_MUST(zkt_hold_release(s.h));
 }
 
 /* With the node gone nothing is written, and the hold is known to be lost by that. */
-ZKT_BOTH_CASE(writes_of_no_holder_are_refused)
+ZKT_HOLD_CASE(writes_of_no_holder_are_refused, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
         char node[256];
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
         struct stage s = begin(zkt_proxy_host(p));
-        ZKT_MUST(zkt_node_of(s.m, node, sizeof(node)));
+        ZKT_MUST(zkt_hold_node(s.h, node, sizeof(node)));
         ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
         zkt_proxy_freeze(p, ZKT_TO_CLIENT); /* the news comes late */
         assert_int_equal(zkt_delete(zkt_servers(), node), 0);
-        assert_true(zkt_is_held(s.m));
+        assert_true(zkt_hold_is_sure(s.h));
         zkt_proxy_thaw(p, ZKT_TO_CLIENT);
-        expect_code(write_text(s.m, "new", PATIENCE_MS, release), ZKR_ESESSION);
+        ZKT_RC(write_text(s.h, "new", PATIENCE_MS, release), ZKR_ESESSION);
         assert_true(is_written("old"));
-        assert_false(zkt_is_held(s.m));
+        assert_false(zkt_hold_is_sure(s.h));
         if (!release ||
-            !zkt_by_ticket()) { /* of a ticket that is released nothing is told */
-            ZKT_BECOMES(losses, 1, PATIENCE_MS);
+            !zkt_is(ZKT_BIT(
+                ZKT_TICKET))) { /* of a ticket that is released nothing is told */
+            ZKT_BECOMES(zkt_hold_losses(s.h), 1, PATIENCE_MS);
         }
-        int rc = zkt_release(s.m);
-        ZKT_RC(rc, release && !zkt_by_ticket() ? ZKR_ENOTOWNER : ZKR_ESESSION);
+        int rc = zkt_hold_release(s.h);
+        ZKT_RC(rc,
+               release && !zkt_is(ZKT_BIT(ZKT_TICKET)) ? ZKR_ENOTOWNER : ZKR_ESESSION);
         finish(&s);
         zkt_proxy_stop(p);
     }
 }
 
 /* The same before anything else has noticed: is it held, and the callback, know it from the write. */
-ZKT_BOTH_CASE(a_write_is_how_a_loss_is_heard_of)
+ZKT_HOLD_CASE(a_write_is_how_a_loss_is_heard_of, ~ZKT_MUTEXES)
 {
     char node[256];
     struct stage s = begin_with(zkt_servers(), 0);
-    ZKT_MUST(zkt_node_of(s.m, node, sizeof(node)));
+    ZKT_MUST(zkt_hold_node(s.h, node, sizeof(node)));
     assert_int_equal(zkt_delete(zkt_servers(), node), 0); /* not watched yet */
-    expect_code(write_text(s.m, "new", PATIENCE_MS, false), ZKR_ESESSION);
-    assert_false(zkt_is_held(s.m));
-    ZKT_BECOMES(losses, 1, PATIENCE_MS);
-    ZKT_RC(zkt_release(s.m), ZKR_ESESSION);
+    ZKT_RC(write_text(s.h, "new", PATIENCE_MS, false), ZKR_ESESSION);
+    assert_false(zkt_hold_is_sure(s.h));
+    ZKT_BECOMES(zkt_hold_losses(s.h), 1, PATIENCE_MS);
+    ZKT_RC(zkt_hold_release(s.h), ZKR_ESESSION);
 }
 
 /* The first operation that fails says why; nothing is written, and the hold stays. */
-ZKT_BOTH_CASE(a_refusal_leaves_the_hold)
+ZKT_HOLD_CASE(a_refusal_leaves_the_hold, ~ZKT_MUTEXES)
 {
     struct stage s = begin(zkt_servers());
     char name[300];
@@ -195,23 +175,23 @@ ZKT_BOTH_CASE(a_refusal_leaves_the_hold)
         } else {
             zoo_check_op_init(&ops[1], resource, 77);
         }
-        expect_code(zkt_multi(s.m, 2, ops, results, PATIENCE_MS, way >= 3),
-                    codes[way % 3]);
+        ZKT_RC(zkt_hold_multi(s.h, 2, ops, results, PATIENCE_MS, way >= 3),
+               codes[way % 3]);
         assert_int_equal(results[0].err, ZOK);
         assert_int_equal(results[1].err, errs[way % 3]);
         assert_true(is_written("old"));
-        assert_true(zkt_is_held(s.m));
+        assert_true(zkt_hold_is_sure(s.h));
         assert_int_equal(contenders(), 1);
     }
-    write_it(s.m, "new");
-    ZKT_MUST(zkt_release(s.m));
-    assert_int_equal(losses, 0);
+    write_it(s.h, "new");
+    ZKT_MUST(zkt_hold_release(s.h));
+    assert_int_equal(zkt_hold_losses(s.h), 0);
 }
 
 /* --- write and release --- */
 
 /* Both are done at the return, in one request, and are no loss, watched or not. */
-ZKT_BOTH_CASE(a_release_goes_with_the_write)
+ZKT_HOLD_CASE(a_release_goes_with_the_write, ~ZKT_MUTEXES)
 {
     enum { ROUNDS = 30 };
     struct stage s = begin(zkt_servers());
@@ -222,40 +202,40 @@ ZKT_BOTH_CASE(a_release_goes_with_the_write)
             ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
         }
         zkt_door_focus(s.c);
-        ZKT_MUST(write_text(s.m, text, PATIENCE_MS, true));
+        ZKT_MUST(write_text(s.h, text, PATIENCE_MS, true));
         assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 1);
         assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 0);
         zkt_door_focus(NULL);
-        assert_false(zkt_is_held(s.m));
+        assert_false(zkt_hold_is_sure(s.h));
         assert_true(is_written(text));
         assert_int_equal(contenders(), 0);
-        if (zkt_by_ticket()) {
-            assert_int_equal(zkr_ticket_state(zkt_ticket_of(s.m)), ZKR_TICKET_RELEASED);
-            ZKT_MUST(zkt_release(s.m));
+        if (zkt_is(ZKT_BIT(ZKT_TICKET))) {
+            assert_int_equal(zkr_ticket_state(zkt_hold_ticket(s.h)),
+                             ZKR_TICKET_RELEASED);
+            ZKT_MUST(zkt_hold_release(s.h));
         } else {
-            expect_code(zkt_release(s.m), ZKR_ENOTOWNER);
+            ZKT_RC(zkt_hold_release(s.h), ZKR_ENOTOWNER);
         }
-        ZKT_MUST(zkt_acquire(s.m, PATIENCE_MS));
+        ZKT_MUST(zkt_hold_acquire(s.h, PATIENCE_MS));
     }
-    ZKT_MUST(zkt_release(s.m));
-    assert_int_equal(losses, 0);
+    ZKT_MUST(zkt_hold_release(s.h));
+    assert_int_equal(zkt_hold_losses(s.h), 0);
 }
 
 /* The next one, of this client or of another, has the lock by that, and sees what was written. */
-ZKT_BOTH_CASE(the_next_holder_sees_the_write)
+ZKT_HOLD_CASE(the_next_holder_sees_the_write, ~ZKT_MUTEXES)
 {
     for (int local = 0; local < 2; local++) {
         struct stage s = begin(zkt_servers());
-        struct zkt_actor actor;
         zkr_client *c = local ? s.c : zkt_client(zkt_servers(), SESSION_MS);
-        zkr_mutex *m = zkt_mutex(c);
-        zkt_actor_queue(&actor, c, m, NULL);
-        ZKT_MUST(write_text(s.m, "new", PATIENCE_MS, true));
-        ZKT_MUST(zkt_actor_acquired(&actor));
+        struct zkt_hold *next = zkt_hold(c);
+        zkt_hold_queue(next);
+        ZKT_MUST(write_text(s.h, "new", PATIENCE_MS, true));
+        ZKT_MUST(zkt_hold_wait(next));
         assert_true(is_written("new"));
-        ZKT_MUST(zkt_actor_end(&actor));
-        (void)zkt_release(s.m);
-        zkt_destroy(m);
+        ZKT_MUST(zkt_hold_release(next));
+        (void)zkt_hold_release(s.h);
+        zkt_hold_end(next);
         if (!local) {
             zkt_close(c);
         }
@@ -266,34 +246,34 @@ ZKT_BOTH_CASE(the_next_holder_sees_the_write)
 /* --- answers that stay away --- */
 
 /* Whether it was written is not known: said so, and of a release that the hold is over. */
-ZKT_BOTH_CASE(an_unknown_outcome_is_said)
+ZKT_HOLD_CASE(an_unknown_outcome_is_said, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
         struct stage s = begin(zkt_proxy_host(p));
         zkt_proxy_freeze(p, ZKT_TO_CLIENT);
         int64_t before = zkt_now_ms();
-        expect_code(write_text(s.m, "new", 300, release), ZKR_ECONNLOSS);
+        ZKT_RC(write_text(s.h, "new", 300, release), ZKR_ECONNLOSS);
         assert_in_range(zkt_now_ms() - before, 299, 300 + SOON_MS);
         assert_true(is_written("new"));
-        assert_int_equal(zkt_is_held(s.m), !release);
+        assert_int_equal(zkt_hold_is_sure(s.h), !release);
         zkt_proxy_thaw(p, ZKT_TO_CLIENT);
         if (release) {
-            (void)zkt_release(s.m);
+            (void)zkt_hold_release(s.h);
         } else {
-            write_it(s.m, "newer");
-            ZKT_MUST(zkt_release(s.m));
+            write_it(s.h, "newer");
+            ZKT_MUST(zkt_hold_release(s.h));
         }
         ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
         assert_int_equal(contenders(), 0);
-        assert_int_equal(losses, 0);
+        assert_int_equal(zkt_hold_losses(s.h), 0);
         finish(&s);
         zkt_proxy_stop(p);
     }
 }
 
 /* A cut on the way: unknown as well; the hold of a write goes on, the node of a release goes. */
-ZKT_BOTH_CASE(a_cut_on_the_way_is_an_unknown_outcome)
+ZKT_HOLD_CASE(a_cut_on_the_way_is_an_unknown_outcome, ~ZKT_MUTEXES)
 {
     for (int way = 0; way < 4; way++) {
         bool release = way % 2;
@@ -306,45 +286,44 @@ ZKT_BOTH_CASE(a_cut_on_the_way_is_an_unknown_outcome)
         } else {
             zkt_proxy_drop_reply(p, 1);
         }
-        int rc = write_text(s.m, "new", PATIENCE_MS, release);
+        int rc = write_text(s.h, "new", PATIENCE_MS, release);
         /* A probe or the watch may have been the first request. */
         assert_true(rc == ZKR_OK || rc == ZKR_ECONNLOSS);
         ZKT_BECOMES(zkr_client_state(s.c), ZKR_STATE_CONNECTED, PATIENCE_MS);
-        assert_int_equal(zkt_is_held(s.m), !release);
-        int code = zkt_release(s.m);
-        ZKT_RC(code, release && !zkt_by_ticket() ? ZKR_ENOTOWNER : ZKR_OK);
+        assert_int_equal(zkt_hold_is_sure(s.h), !release);
+        int code = zkt_hold_release(s.h);
+        ZKT_RC(code, release && !zkt_is(ZKT_BIT(ZKT_TICKET)) ? ZKR_ENOTOWNER : ZKR_OK);
         ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
         assert_int_equal(contenders(), 0);
-        assert_int_equal(losses, 0);
+        assert_int_equal(zkt_hold_losses(s.h), 0);
         finish(&s);
         zkt_proxy_stop(p);
     }
 }
 
 /* What is still on its way when its holder gives up is written before the next one holds. */
-ZKT_BOTH_CASE(a_late_write_is_not_overtaken)
+ZKT_HOLD_CASE(a_late_write_is_not_overtaken, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
         struct stage s = begin(zkt_proxy_host(p));
-        struct zkt_actor actor;
-        zkr_mutex *m = make_mutex(s.c, 1);
-        zkt_actor_queue(&actor, s.c, m, NULL);
+        struct zkt_hold *next = zkt_hold_watched(s.c);
+        zkt_hold_queue(next);
         ZKT_BECOMES(zkt_watches(), 2, PATIENCE_MS);
         zkt_proxy_delay(p, ZKT_TO_SERVER, 500);
-        expect_code(write_text(s.m, "new", 50, release), ZKR_ECONNLOSS);
-        (void)zkt_release(s.m);
-        ZKT_MUST(zkt_actor_acquired(&actor));
+        ZKT_RC(write_text(s.h, "new", 50, release), ZKR_ECONNLOSS);
+        (void)zkt_hold_release(s.h);
+        ZKT_MUST(zkt_hold_wait(next));
         assert_true(is_written("new"));
-        ZKT_MUST(zkt_actor_end(&actor));
-        zkt_destroy(m);
+        ZKT_MUST(zkt_hold_release(next));
+        zkt_hold_end(next);
         finish(&s);
         zkt_proxy_stop(p);
     }
 }
 
 /* Without a connection nothing is sent, so nothing is written; a write may wait for one. */
-ZKT_BOTH_CASE(no_connection_is_no_write)
+ZKT_HOLD_CASE(no_connection_is_no_write, ~ZKT_MUTEXES)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     struct stage s = begin(zkt_proxy_host(p));
@@ -352,31 +331,32 @@ ZKT_BOTH_CASE(no_connection_is_no_write)
     ZKT_BECOMES(zkr_client_state(s.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     for (int release = 0; release < 2; release++) {
         int64_t before = zkt_now_ms();
-        expect_code(write_text(s.m, "new", 0, release), ZKR_ENOANSWER);
+        ZKT_RC(write_text(s.h, "new", 0, release), ZKR_ENOANSWER);
         assert_in_range(zkt_now_ms() - before, 0, SOON_MS);
-        expect_code(write_text(s.m, "new", 100, release), ZKR_ENOANSWER);
+        ZKT_RC(write_text(s.h, "new", 100, release), ZKR_ENOANSWER);
     }
     assert_true(is_written("old"));
-    assert_true(zkt_is_held(s.m));
+    assert_true(zkt_hold_is_sure(s.h));
     zkt_proxy_heal(p);
-    ZKT_MUST(write_text(s.m, "new", PATIENCE_MS, true));
+    ZKT_MUST(write_text(s.h, "new", PATIENCE_MS, true));
     assert_true(is_written("new"));
-    (void)zkt_release(s.m);
+    (void)zkt_hold_release(s.h);
 }
 
 /* --- misuse --- */
 
 static int write_nowhere(const zoo_op_t *op, bool release)
 {
-    if (zkt_by_ticket()) {
+    if (zkt_is(ZKT_BIT(ZKT_TICKET))) {
         return release ? zkr_ticket_release_multi(NULL, 1, op, NULL, 0)
                        : zkr_ticket_multi(NULL, 1, op, NULL, 0);
     }
-    return zkt_multi(NULL, 1, op, NULL, 0, release);
+    return release ? zkr_mutex_release_multi(NULL, 1, op, NULL, 0)
+                   : zkr_mutex_multi(NULL, 1, op, NULL, 0);
 }
 
 /* Holds, counts, paths and times that make no sense. */
-ZKT_BOTH_CASE(nonsense_is_refused)
+ZKT_HOLD_CASE(nonsense_is_refused, ~ZKT_MUTEXES)
 {
     struct stage s = begin(zkt_servers());
     zoo_op_t op;
@@ -384,107 +364,82 @@ ZKT_BOTH_CASE(nonsense_is_refused)
     zoo_set_op_init(&op, resource, "new", 3, -1, NULL);
     for (int release = 0; release < 2; release++) {
         expect_code(write_nowhere(&op, release), ZKR_EINVAL);
-        expect_code(zkt_multi(s.m, -1, &op, &result, 0, release), ZKR_EINVAL);
-        expect_code(zkt_multi(s.m, 1, NULL, &result, 0, release), ZKR_EINVAL);
-        expect_code(zkt_multi(s.m, 1, &op, &result, -2, release), ZKR_EINVAL);
+        ZKT_RC(zkt_hold_multi(s.h, -1, &op, &result, 0, release), ZKR_EINVAL);
+        ZKT_RC(zkt_hold_multi(s.h, 1, NULL, &result, 0, release), ZKR_EINVAL);
+        ZKT_RC(zkt_hold_multi(s.h, 1, &op, &result, -2, release), ZKR_EINVAL);
         op.set_op.path = "no path";
-        expect_code(zkt_multi(s.m, 1, &op, &result, 0, release), ZKR_EINVAL);
+        ZKT_RC(zkt_hold_multi(s.h, 1, &op, &result, 0, release), ZKR_EINVAL);
         op.set_op.path = resource;
     }
-    if (!zkt_by_ticket()) {
-        ZKT_MUST(zkr_mutex_acquire(s.m, 0));
-        expect_code(write_text(s.m, "new", PATIENCE_MS, true), ZKR_ESTATE);
-        ZKT_MUST(zkr_mutex_release(s.m));
-        ZKT_MUST(zkt_release(s.m));
-        expect_code(write_text(s.m, "new", PATIENCE_MS, false), ZKR_ENOTOWNER);
-        expect_code(write_text(s.m, "new", PATIENCE_MS, true), ZKR_ENOTOWNER);
+    if (!zkt_is(ZKT_BIT(ZKT_TICKET))) {
+        ZKT_MUST(zkt_hold_acquire(s.h, 0));
+        ZKT_RC(write_text(s.h, "new", PATIENCE_MS, true), ZKR_ESTATE);
+        ZKT_MUST(zkt_hold_release(s.h));
+        ZKT_MUST(zkt_hold_release(s.h));
+        ZKT_RC(write_text(s.h, "new", PATIENCE_MS, false), ZKR_ENOTOWNER);
+        ZKT_RC(write_text(s.h, "new", PATIENCE_MS, true), ZKR_ENOTOWNER);
     } else {
-        zkr_ticket *waits = request(s.m, ZKR_FOREVER, NULL);
-        expect_code(zkr_ticket_release_multi(waits, 1, &op, &result, PATIENCE_MS),
+        struct zkt_hold *waits = zkt_hold_beside(s.h);
+        zkt_hold_queue(waits);
+        expect_code(zkr_ticket_release_multi(zkt_hold_ticket(waits), 1, &op, &result,
+                                             PATIENCE_MS),
                     ZKR_ESTATE);
-        end(waits);
-        ZKT_MUST(zkr_ticket_release(zkt_ticket_of(s.m)));
-        expect_code(write_text(s.m, "new", PATIENCE_MS, false), ZKR_ESTATE);
-        ZKT_MUST(zkt_release(s.m));
+        zkt_hold_end(waits);
+        ZKT_MUST(zkr_ticket_release(zkt_hold_ticket(s.h)));
+        ZKT_RC(write_text(s.h, "new", PATIENCE_MS, false), ZKR_ESTATE);
+        ZKT_MUST(zkt_hold_release(s.h));
     }
     assert_true(is_written("old"));
 }
 
-struct writer {
-    zkr_ticket *t;
-    atomic_int code;
-};
-
-static void *write_late(void *arg)
+static int write_and_release(struct zkt_hold *h, void *unused)
 {
-    struct writer *w = arg;
-    zoo_op_t op;
-    zoo_op_result_t result;
-    zoo_set_op_init(&op, resource, "new", 3, -1, NULL);
-    w->code = zkr_ticket_release_multi(w->t, 1, &op, &result, PATIENCE_MS);
-    return NULL;
+    (void)unused;
+    return write_text(h, "new", PATIENCE_MS, true);
 }
 
 /* A ticket that is released while one writes stays until that one is back. */
-ZKT_BOTH_CASE(a_ticket_in_a_write_refuses_to_go)
+ZKT_HOLD_CASE(a_ticket_in_a_write_refuses_to_go, ~ZKT_BIT(ZKT_TICKET))
 {
-    if (!zkt_by_ticket()) {
-        return;
-    }
-    pthread_t thread;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     struct stage s = begin(zkt_proxy_host(p));
-    struct writer w = {.t = zkt_ticket_of(s.m), .code = 1};
+    zkr_ticket *t = zkt_hold_ticket(s.h);
     zkt_proxy_freeze(p, ZKT_TO_CLIENT);
-    assert_int_equal(pthread_create(&thread, NULL, write_late, &w), 0);
+    zkt_hold_start(s.h, write_and_release, NULL);
     ZKT_EVENTUALLY(is_written("new"), PATIENCE_MS);
-    ZKT_MUST(zkr_ticket_release(w.t));
-    expect_code(zkr_ticket_destroy(w.t), ZKR_EBUSY);
+    ZKT_MUST(zkr_ticket_release(t));
+    expect_code(zkr_ticket_destroy(t), ZKR_EBUSY);
     zkt_proxy_thaw(p, ZKT_TO_CLIENT);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    ZKT_MUST(w.code);
-    ZKT_MUST(zkt_release(s.m));
+    ZKT_MUST(zkt_hold_finish(s.h));
+    ZKT_MUST(zkt_hold_release(s.h));
 }
 
 struct late {
-    zkr_mutex *m;
     bool release;
-    atomic_bool holds, go_on;
     int code, again;
 };
 
-static void *write_when_told(void *arg)
+static int write_on(struct zkt_hold *h, void *arg)
 {
     struct late *l = arg;
-    ZKT_MUST(zkt_acquire(l->m, PATIENCE_MS));
-    l->holds = true;
-    while (!l->go_on) {
-        zkt_sleep_ms(1);
-    }
-    l->code = write_text(l->m, "new", ZKR_FOREVER, l->release);
-    l->again = l->release ? ZKR_ECLOSED : write_text(l->m, "newer", ZKR_FOREVER, true);
-    (void)zkt_release(l->m);
-    return NULL;
+    l->code = write_text(h, "new", ZKR_FOREVER, l->release);
+    l->again = l->release ? ZKR_ECLOSED : write_text(h, "newer", ZKR_FOREVER, true);
+    return ZKR_OK;
 }
 
 /* A shutdown ends a write that waits for its answer; later ones are not begun. */
-ZKT_BOTH_CASE(a_shutdown_ends_writes)
+ZKT_HOLD_CASE(a_shutdown_ends_writes, ~ZKT_MUTEXES)
 {
     for (int release = 0; release < 2; release++) {
-        pthread_t thread;
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
-        make_resource();
-        zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-        struct stage s = {.c = c, .m = make_mutex(c, 1)};
-        struct late l = {.m = s.m, .release = release};
-        assert_int_equal(pthread_create(&thread, NULL, write_when_told, &l), 0);
-        ZKT_EVENTUALLY(l.holds, PATIENCE_MS);
+        struct stage s = begin(zkt_proxy_host(p));
+        struct late l = {.release = release};
         zkt_proxy_freeze(p, ZKT_TO_CLIENT);
-        l.go_on = true;
+        zkt_hold_start(s.h, write_on, &l);
         ZKT_EVENTUALLY(is_written("new"), PATIENCE_MS);
         int64_t before = zkt_now_ms();
-        ZKT_MUST(zkr_client_shutdown(c));
-        assert_int_equal(pthread_join(thread, NULL), 0);
+        ZKT_MUST(zkr_client_shutdown(s.c));
+        ZKT_MUST(zkt_hold_finish(s.h));
         assert_in_range(zkt_now_ms() - before, 0, SOON_MS);
         assert_string_equal(zkr_err_name(l.code), "ZKR_ECLOSED");
         assert_string_equal(zkr_err_name(l.again), "ZKR_ECLOSED");
@@ -497,28 +452,25 @@ ZKT_BOTH_CASE(a_shutdown_ends_writes)
 }
 
 /* One that begins after it writes nothing, and releases as any release does, connected or not. */
-ZKT_BOTH_CASE(a_release_after_a_shutdown_writes_nothing)
+ZKT_HOLD_CASE(a_release_after_a_shutdown_writes_nothing, ~ZKT_MUTEXES)
 {
     for (int cut = 0; cut < 2; cut++) {
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
-        make_resource();
-        zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-        struct stage s = {.c = c, .m = make_mutex(c, 0)};
-        ZKT_MUST(zkt_acquire(s.m, PATIENCE_MS));
+        struct stage s = begin_with(zkt_proxy_host(p), 0);
         if (cut) {
             zkt_proxy_cut(p);
-            ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+            ZKT_BECOMES(zkr_client_state(s.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
         }
-        ZKT_MUST(zkr_client_shutdown(c));
-        expect_code(write_text(s.m, "new", ZKR_FOREVER, false), ZKR_ECLOSED);
-        assert_true(zkt_is_held(s.m));
-        expect_code(write_text(s.m, "newer", ZKR_FOREVER, true), ZKR_ECLOSED);
-        assert_false(zkt_is_held(s.m));
+        ZKT_MUST(zkr_client_shutdown(s.c));
+        ZKT_RC(write_text(s.h, "new", ZKR_FOREVER, false), ZKR_ECLOSED);
+        assert_true(zkt_hold_is_sure(s.h));
+        ZKT_RC(write_text(s.h, "newer", ZKR_FOREVER, true), ZKR_ECLOSED);
+        assert_false(zkt_hold_is_sure(s.h));
         if (cut) {
             zkt_proxy_heal(p);
         }
         ZKT_BECOMES(contenders(), 0, PATIENCE_MS);
-        (void)zkt_release(s.m); /* a ticket still has to be destroyed */
+        (void)zkt_hold_release(s.h); /* a ticket still has to be destroyed */
         assert_true(is_written("old"));
         finish(&s);
         zkt_proxy_stop(p);
@@ -533,12 +485,12 @@ static int read_it(zkr_client *c, char *text, size_t size, zkr_node *node)
 }
 
 /* Through servers that lag as they may: who holds next reads what the last one wrote. */
-ZKT_BOTH_CASE(a_holder_reads_what_the_one_before_wrote)
+ZKT_HOLD_CASE(a_holder_reads_what_the_one_before_wrote, ~ZKT_MUTEXES)
 {
     enum { TURNS = 20 };
     zkt_ensemble *e = zkt_ensemble_start(3, NULL);
     zkr_client *clients[3];
-    zkr_mutex *mutexes[3];
+    struct zkt_hold *h[3];
     char text[16], read[16];
     zkr_node node;
     (void)snprintf(resource, sizeof(resource), "%s/resource", zkt_path());
@@ -547,18 +499,18 @@ ZKT_BOTH_CASE(a_holder_reads_what_the_one_before_wrote)
     assert_int_equal(zkt_create(hosts, resource, "0", 0), 0);
     for (int i = 0; i < 3; i++) {
         clients[i] = zkt_client(zkt_server_host(zkt_ensemble_server(e, i)), SESSION_MS);
-        mutexes[i] = make_mutex(clients[i], 0);
+        h[i] = zkt_hold(clients[i]);
     }
     for (int i = 0; i < TURNS; i++) {
-        ZKT_MUST(zkt_acquire(mutexes[i % 3], PATIENCE_MS));
+        ZKT_MUST(zkt_hold_acquire(h[i % 3], PATIENCE_MS));
         ZKT_MUST(read_it(clients[i % 3], read, sizeof(read), &node));
         assert_int_equal(strtol(read, NULL, 10), i);
         (void)snprintf(text, sizeof(text), "%d.", i + 1);
-        ZKT_MUST(write_text(mutexes[i % 3], text, PATIENCE_MS, i % 2 == 0));
-        (void)zkt_release(mutexes[i % 3]);
+        ZKT_MUST(write_text(h[i % 3], text, PATIENCE_MS, i % 2 == 0));
+        (void)zkt_hold_release(h[i % 3]);
     }
     for (int i = 0; i < 3; i++) {
-        zkt_destroy(mutexes[i]);
+        zkt_hold_end(h[i]);
         zkt_close(clients[i]);
     }
     zkt_ensemble_stop(e);
@@ -585,17 +537,17 @@ ZKT_CASE(what_a_read_tells)
     assert_int_equal(node.czxid, st.czxid);
     assert_int_equal(node.created_ms, st.ctime);
     assert_int_equal(node.owner, 0);
-    write_it(s.m, "longer than 7");
+    write_it(s.h, "longer than 7");
     ZKT_MUST(zkr_client_get(s.c, resource, text, 4, &half, sizeof(half.length)));
     assert_string_equal(text, "long---");
     assert_int_equal(half.length, 13);
     ZKT_MUST(read_it(s.c, NULL, 0, &node));
     assert_int_equal(node.version, 1);
-    ZKT_MUST(zkt_node_of(s.m, path, sizeof(path)));
+    ZKT_MUST(zkt_hold_node(s.h, path, sizeof(path)));
     ZKT_MUST(zkr_client_get(s.c, path, NULL, 0, &node, sizeof(node)));
     assert_int_equal(node.owner, zkr_client_session_id(s.c));
     ZKT_MUST(zkr_client_get(s.c, "/", NULL, 0, &node, sizeof(node)));
-    ZKT_MUST(zkt_release(s.m));
+    ZKT_MUST(zkt_hold_release(s.h));
     finish(&s);
 }
 
@@ -621,7 +573,7 @@ ZKT_CASE(reads_that_fail_say_why)
     expect_code(read_it(s.c, text, sizeof(text), &node), ZKR_ECLOSED);
     assert_int_equal(node.version, -7);
     assert_string_equal(text, "-");
-    ZKT_MUST(zkt_release(s.m));
+    ZKT_MUST(zkt_hold_release(s.h));
     finish(&s);
 }
 

@@ -7,7 +7,7 @@
 #include <zkr/guard.h>
 
 #include "actor.h"
-#include "lock.h"
+#include "fixture.h"
 
 enum { SESSION_MS = 10000, THREADS = 10 };
 
@@ -36,27 +36,27 @@ ZKT_CASE(the_holder_may_acquire_again)
 }
 
 /* Cancel ends the waits of now, not those to come, and leaves no node. */
-ZKT_BOTH_CASE(cancel_ends_every_wait)
+ZKT_CASE(cancel_ends_every_wait)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actors[THREADS];
-    ZKT_MUST(zkt_cancel(m));
-    ZKT_MUST(zkt_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_cancel(m));
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_start(&actors[i], m, ZKR_FOREVER, NULL);
     }
     ZKT_BECOMES(zkt_waiting(c), THREADS, 5000);
-    ZKT_MUST(zkt_cancel(m));
+    ZKT_MUST(zkr_mutex_cancel(m));
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_is_refused(&actors[i], ZKR_ECANCELED);
     }
-    assert_true(zkt_is_held(m));
+    assert_true(zkr_mutex_is_held(m));
     ZKT_MUST(zkr_client_flush(c, 5000));
     assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(zkt_release(m));
-    ZKT_MUST(zkt_acquire(m, 5000));
-    ZKT_MUST(zkt_release(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_release(m));
 }
 
 /* Only the owner may release; the others' state is theirs. */
@@ -75,7 +75,7 @@ ZKT_CASE(only_the_owner_may_release)
 }
 
 /* The contenders are listed in queue order with the owners' texts and sessions. */
-ZKT_BOTH_CASE(contenders_are_listed_in_order)
+ZKT_CASE(contenders_are_listed_in_order)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
@@ -90,8 +90,8 @@ ZKT_BOTH_CASE(contenders_are_listed_in_order)
     zkr_mutex *waiter = zkt_mutex(c);
     struct zkt_actor actor;
     int64_t token;
-    ZKT_MUST(zkt_acquire(m, 5000));
-    ZKT_MUST(zkt_fencing_token(m, &token));
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
     zkt_actor_queue(&actor, c, waiter, NULL);
     ZKT_MUST(zkr_mutex_contenders(m, &list));
     assert_int_equal(zkr_contenders_count(list), 2);
@@ -106,13 +106,13 @@ ZKT_BOTH_CASE(contenders_are_listed_in_order)
     (void)snprintf(pid, sizeof(pid), "/%ld/", (long)getpid());
     assert_non_null(strstr(second->owner, pid));
     zkr_contenders_free(list);
-    ZKT_MUST(zkt_release(m));
+    ZKT_MUST(zkr_mutex_release(m));
     (void)zkt_actor_end(&actor);
     zkt_destroy(m);
 }
 
 /* Tokens rise from hold to hold, also when the path is deleted and numbers restart. */
-ZKT_BOTH_CASE(tokens_rise_even_when_the_path_is_made_anew)
+ZKT_CASE(tokens_rise_even_when_the_path_is_made_anew)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
@@ -120,14 +120,14 @@ ZKT_BOTH_CASE(tokens_rise_even_when_the_path_is_made_anew)
     for (int i = 0; i < 6; i++) {
         int64_t token;
         char node[256];
-        ZKT_MUST(zkt_acquire(m, 5000));
-        ZKT_MUST(zkt_fencing_token(m, &token));
-        ZKT_MUST(zkt_node_of(m, node, sizeof(node)));
+        ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        ZKT_MUST(zkr_mutex_fencing_token(m, &token));
+        ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
         assert_true(token > last);
         last = token;
         assert_string_equal(node + strlen(node) - 10,
                             i % 2 ? "0000000001" : "0000000000");
-        ZKT_MUST(zkt_release(m));
+        ZKT_MUST(zkr_mutex_release(m));
         ZKT_MUST(zkr_client_flush(c, 5000));
         if (i % 2) {
             assert_int_equal(zkt_delete(zkt_servers(), zkt_path()), 0);
@@ -152,7 +152,7 @@ ZKT_CASE(a_release_can_wait_for_the_delete)
 }
 
 /* Children without a sequence number are no contenders. */
-ZKT_BOTH_CASE(strangers_without_a_number_are_ignored)
+ZKT_CASE(strangers_without_a_number_are_ignored)
 {
     static const char *const names[] = {"0", "config", "lock-", "lock-12", "\xc3\xa4"};
     char child[256];
@@ -162,8 +162,8 @@ ZKT_BOTH_CASE(strangers_without_a_number_are_ignored)
         assert_int_equal(zkt_create(zkt_servers(), child, "", 0), 0);
     }
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkt_acquire(m, 5000));
-    ZKT_MUST(zkt_release(m));
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_release(m));
 }
 
 static void take_turns(zkr_mutex *m, zkr_client *other, zkr_mutex *others)
@@ -171,19 +171,19 @@ static void take_turns(zkr_mutex *m, zkr_client *other, zkr_mutex *others)
     enum { TURNS = 5 };
     struct zkt_actor actor;
     for (int i = 0; i < TURNS; i++) {
-        ZKT_MUST(zkt_acquire(m, 5000));
-        ZKT_MUST(zkt_release(m));
+        ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        ZKT_MUST(zkr_mutex_release(m));
     }
     for (int i = 0; i < TURNS; i++) {
-        ZKT_MUST(zkt_acquire(m, 5000));
+        ZKT_MUST(zkr_mutex_acquire(m, 5000));
         zkt_actor_queue(&actor, other, others, NULL);
-        ZKT_MUST(zkt_release(m));
+        ZKT_MUST(zkr_mutex_release(m));
         zkt_actor_is_served(&actor);
     }
 }
 
 /* So is one whose number is higher than any that the servers give out, however often we come. */
-ZKT_BOTH_CASE(strangers_with_a_higher_number_are_ignored)
+ZKT_CASE(strangers_with_a_higher_number_are_ignored)
 {
     static const char *const names[] = {"backup-2026112100", "x-0000500000",
                                         "job-2512312359", "x-2147483647",
@@ -201,7 +201,7 @@ ZKT_BOTH_CASE(strangers_with_a_higher_number_are_ignored)
 }
 
 /* A numbered child of another recipe that is ahead of us is waited for. */
-ZKT_BOTH_CASE(strangers_with_a_lower_number_are_waited_for)
+ZKT_CASE(strangers_with_a_lower_number_are_waited_for)
 {
     char child[256];
     (void)snprintf(child, sizeof(child), "%s/0123456789abcdef__lock__0000000000",
@@ -210,7 +210,7 @@ ZKT_BOTH_CASE(strangers_with_a_lower_number_are_waited_for)
     assert_int_equal(zkt_create(zkt_servers(), child, "", 0), 0);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
-    ZKT_RC(zkt_acquire(m, 0), ZKR_ETIMEDOUT);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
     struct zkt_actor actor;
     zkt_actor_queue(&actor, c, m, NULL);
     assert_int_equal(zkt_delete(zkt_servers(), child), 0);
@@ -221,7 +221,7 @@ ZKT_BOTH_CASE(strangers_with_a_lower_number_are_waited_for)
  * A list that was sent before a neighbour's release is answered after it, and still shows its node: that one
  * is not waited for, however long the path is.
  */
-ZKT_BOTH_CASE(a_node_on_its_way_out_is_known_at_any_length)
+ZKT_CASE(a_node_on_its_way_out_is_known_at_any_length)
 {
     enum { LONGEST = 1047553, ANSWER_MS = 200 };
     static char path[LONGEST];
@@ -232,13 +232,13 @@ ZKT_BOTH_CASE(a_node_on_its_way_out_is_known_at_any_length)
     zkr_mutex *m = NULL;
     struct zkt_actor actor;
     ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
-    ZKT_MUST(zkt_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
     zkt_door_focus(c);
     zkt_proxy_delay(p, ZKT_TO_CLIENT, ANSWER_MS);
     int64_t before = zkt_now_ms();
     zkt_actor_start(&actor, m, 5000, NULL);
     ZKT_BECOMES(zkt_door_count(ZKR__OP_CHILDREN), 1, 5000);
-    ZKT_MUST(zkt_release(m));
+    ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkt_actor_acquired(&actor));
     assert_true(zkt_now_ms() - before >= ANSWER_MS);
     ZKT_MUST(zkt_actor_end(&actor));

@@ -4,7 +4,6 @@
 
 #include "actor.h"
 #include "fixture.h"
-#include "lock.h"
 #include "proxy.h"
 #include "session/client.h"
 
@@ -29,7 +28,7 @@ static zkr_stats stats_of(zkr_client *c)
     return stats;
 }
 
-/* What the calling thread, or a ticket of zkt_acquire(), holds by. */
+/* What a thread or a ticket holds by. */
 struct by {
     int64_t token, pass;
 };

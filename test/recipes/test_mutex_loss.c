@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "actor.h"
-#include "lock.h"
+#include "fixture.h"
 
 enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 
@@ -27,9 +27,9 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_store(&l->token, lost->fencing_token);
     atomic_store(&l->at_ms, zkt_now_ms());
     /* Calling back is legal; waiting is refused. */
-    bool held = zkt_is_held(m);
-    int waited = zkt_acquire(m, 1000);
-    int canceled = zkt_cancel(m);
+    bool held = zkr_mutex_is_held(m);
+    int waited = zkr_mutex_acquire(m, 1000);
+    int canceled = zkr_mutex_cancel(m);
     atomic_store(&l->calls_back, !held && waited == ZKR_ESTATE && canceled == ZKR_OK);
     atomic_fetch_add(&l->count, 1);
 }
@@ -40,7 +40,6 @@ static zkr_mutex *mutex_with(zkr_client *c, struct losses *l)
     options.on_lost = on_lost;
     options.on_lost_ctx = l;
     memset(l, 0, sizeof(*l));
-    zkt_on_ticket_lost(on_lost, l);
     return zkt_mutex_with(c, &options);
 }
 
@@ -51,34 +50,31 @@ static void expect_lost(zkr_mutex *m, struct losses *l, int reason, int64_t toke
     /* As a session ends the server deletes the node first; that event may still reach us. */
     bool node_of_session =
         reason == ZKR_LOST_SESSION && atomic_load(&l->reason) == ZKR_LOST_NODE;
-    assert_true(atomic_load(&l->reason) == reason || node_of_session ||
-                zkt_by_ticket());
+    assert_true(atomic_load(&l->reason) == reason || node_of_session);
     assert_int_equal(atomic_load(&l->token), token);
     assert_true(atomic_load(&l->calls_back));
-    assert_false(zkt_is_held(m));
+    assert_false(zkr_mutex_is_held(m));
     assert_false(zkr_mutex_is_held_in_process(m));
-    assert_int_equal(zkt_valid_for_ms(m), 0);
-    ZKT_RC(zkt_acquire(m, 0), ZKR_ESESSION);
-    ZKT_RC(zkt_fencing_token(m, &token), ZKR_ESESSION);
-    assert_int_equal(zkr_mutex_depth(m), zkt_by_ticket() ? 0 : 2);
-    ZKT_RC(zkt_release(m), ZKR_ESESSION);
-    ZKT_RC(zkt_release(m), ZKR_ENOTOWNER);
+    assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ESESSION);
+    ZKT_RC(zkr_mutex_fencing_token(m, &token), ZKR_ESESSION);
+    assert_int_equal(zkr_mutex_depth(m), 2);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ENOTOWNER);
     assert_int_equal(zkr_mutex_depth(m), 0);
 }
 
 static int64_t hold_twice(zkr_mutex *m)
 {
     int64_t token = 0;
-    ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
-    if (!zkt_by_ticket()) {
-        ZKT_MUST(zkt_acquire(m, 0));
-    }
-    ZKT_MUST(zkt_fencing_token(m, &token));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(m, 0));
+    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
     return token;
 }
 
 /* The session expires: what the callback is told and may call, and what becomes of a hold that was entered twice. */
-ZKT_BOTH_CASE(an_expired_session_is_a_loss_of_each_entry)
+ZKT_CASE(an_expired_session_is_a_loss_of_each_entry)
 {
     struct losses l;
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
@@ -89,20 +85,20 @@ ZKT_BOTH_CASE(an_expired_session_is_a_loss_of_each_entry)
 }
 
 /* Even before the watch is there, a lease probe notices. */
-ZKT_BOTH_CASE(a_probe_notices_a_deleted_node)
+ZKT_CASE(a_probe_notices_a_deleted_node)
 {
     struct losses l;
     char node[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = mutex_with(c, &l);
     int64_t token = hold_twice(m);
-    ZKT_MUST(zkt_node_of(m, node, sizeof(node)));
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
     expect_lost(m, &l, ZKR_LOST_NODE, token);
 }
 
 /* Held and lost are one question, also where less than a whole millisecond is left. */
-ZKT_BOTH_CASE(what_is_not_held_is_lost_at_the_release)
+ZKT_CASE(what_is_not_held_is_lost_at_the_release)
 {
     static const struct {
         int64_t left_us;
@@ -113,23 +109,23 @@ ZKT_BOTH_CASE(what_is_not_held_is_lost_at_the_release)
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     zkr_mutex *m = zkt_mutex(c);
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        ZKT_MUST(zkt_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         zkr__lock(c);
         zkt_door_stop_clock(c->lease.until - ends[i].left_us * 1000);
         zkr__unlock(c);
         if (ends[i].ask_token) {
-            ZKT_RC(zkt_fencing_token(m, &token), ZKR_ESESSION);
+            ZKT_RC(zkr_mutex_fencing_token(m, &token), ZKR_ESESSION);
         } else {
-            assert_int_equal(zkt_valid_for_ms(m), 0);
-            assert_int_equal(zkt_is_held(m), ends[i].held);
+            assert_int_equal(zkr_mutex_valid_for_ms(m), 0);
+            assert_int_equal(zkr_mutex_is_held(m), ends[i].held);
         }
         zkt_door_stop_clock(0); /* as when a probe is answered now, after all */
-        ZKT_RC(zkt_release(m), ends[i].held ? ZKR_OK : ZKR_ESESSION);
+        ZKT_RC(zkr_mutex_release(m), ends[i].held ? ZKR_OK : ZKR_ESESSION);
     }
 }
 
 /* Granted when the waiter's own bound has all but come: it starts with a new one. */
-ZKT_BOTH_CASE(a_grant_never_comes_with_its_end)
+ZKT_CASE(a_grant_never_comes_with_its_end)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = SESSION_MS;
@@ -138,10 +134,10 @@ ZKT_BOTH_CASE(a_grant_never_comes_with_its_end)
     zkr_mutex *ma = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS)),
               *mb = zkt_mutex(b);
     struct zkt_actor waiter;
-    ZKT_MUST(zkt_acquire(ma, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(ma, PATIENCE_MS));
     zkt_actor_queue(&waiter, b, mb, NULL);
     ZKT_EVENTUALLY(zkr_client_valid_for_ms(b) < SESSION_MS / 8, PATIENCE_MS);
-    ZKT_MUST(zkt_release(ma));
+    ZKT_MUST(zkr_mutex_release(ma));
     ZKT_MUST(zkt_actor_acquired(&waiter));
     assert_true(zkr_client_valid_for_ms(b) > SESSION_MS / 6);
     ZKT_MUST(zkt_actor_end(&waiter));

@@ -172,30 +172,3 @@ ZKT_CASE(only_what_was_told_is_counted)
     zkt_destroy(m);
     zkt_close(c);
 }
-
-static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
-{
-    struct seen *s = ctx;
-    (void)m;
-    (void)lost;
-    s->losts++;
-}
-
-/* Nobody waits for a callback that is never run: a mutex goes with those that wait for it. */
-ZKT_CASE(a_mutex_is_destroyed_while_its_callback_waits)
-{
-    struct seen s;
-    zkr_client *c = open_client(&s);
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.on_lost = on_lost;
-    o.on_lost_ctx = &s;
-    zkr_mutex *m = zkt_mutex_with(c, &o);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    zkt_expire(c);
-    ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
-    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-    zkt_destroy(m);
-    assert_int_equal(s.losts, 0);
-    zkt_close(c);
-    assert_int_equal(s.losts, 0);
-}

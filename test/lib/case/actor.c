@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "lock.h"
-#include "util.h"
+#include "expect.h"
 
 /* A thousand stacks of the usual size do not fit into 32 bits of addresses. */
 enum { PATIENCE_MS = 30000, STACK_BYTES = 1 << 20 };
@@ -12,18 +11,18 @@ enum { PATIENCE_MS = 30000, STACK_BYTES = 1 << 20 };
 static void *act(void *arg)
 {
     struct zkt_actor *a = arg;
-    int rc = zkt_acquire(a->m, a->timeout_ms);
+    int rc = zkr_mutex_acquire(a->m, a->timeout_ms);
     if (rc == ZKR_OK) {
         a->granted_as = a->turn ? atomic_fetch_add(a->turn, 1) + 1 : 0;
-        (void)zkt_fencing_token(a->m, &a->token);
-        (void)zkt_node_of(a->m, a->node, sizeof(a->node));
+        (void)zkr_mutex_fencing_token(a->m, &a->token);
+        (void)zkr_mutex_node(a->m, a->node, sizeof(a->node));
     }
     atomic_store(&a->acquired, rc);
     if (rc == ZKR_OK) {
         while (!atomic_load(&a->let_go)) {
             zkt_sleep_ms(1);
         }
-        rc = zkt_release(a->m);
+        rc = zkr_mutex_release(a->m);
     }
     atomic_store(&a->released, rc);
     return NULL;

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zkr/guard.h>
-
 #include "fourlw.h"
 #include "hold_impl.h"
 #include "keep.h"
@@ -86,6 +84,9 @@ void zkt_hold_start(struct zkt_hold *h,
 
 int zkt_hold_do(struct zkt_hold *h, int (*fn)(struct zkt_hold *h, void *arg), void *arg)
 {
+    if (pthread_equal(h->thread, pthread_self())) {
+        return fn(h, arg);
+    }
     zkt_hold_start(h, fn, arg);
     return zkt_hold_finish(h);
 }
@@ -122,6 +123,8 @@ static void end_kept(void *kept)
     zkt_hold_end(kept);
 }
 
+static bool watch_next;
+
 static struct zkt_hold *make(zkr_client *c,
                              const struct zkt_kind *kind,
                              const char *path,
@@ -130,6 +133,8 @@ static struct zkt_hold *make(zkr_client *c,
 {
     struct zkt_hold *h = calloc(1, sizeof(*h));
     h->kind = kind;
+    h->watched = watch_next;
+    watch_next = false;
     h->c = c;
     (void)snprintf(h->path, sizeof(h->path), "%s", path);
     h->owner = owner ? owner : h;
@@ -165,6 +170,12 @@ static struct zkt_hold *make_surely(zkr_client *c, const struct zkt_kind *kind)
 struct zkt_hold *zkt_hold(zkr_client *c)
 {
     return make_surely(c, present());
+}
+
+struct zkt_hold *zkt_hold_watched(zkr_client *c)
+{
+    watch_next = true;
+    return zkt_hold(c);
 }
 
 struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind)
@@ -403,29 +414,48 @@ int zkt_hold_node(struct zkt_hold *h, char *buf, size_t size)
 }
 
 struct writing {
-    const char *path;
+    int count;
+    const zoo_op_t *ops;
+    zoo_op_result_t *results;
+    int64_t timeout_ms;
     bool release;
 };
 
 static int write_guarded(struct zkt_hold *h, void *arg)
 {
     const struct writing *w = arg;
-    zoo_op_t op;
-    zoo_op_result_t result;
     zkr_ticket *t = atomic_load(&h->t);
-    zoo_set_op_init(&op, w->path, "x", 1, -1, NULL);
-    if (t) {
-        return w->release ? zkr_ticket_release_multi(t, 1, &op, &result, PATIENCE_MS)
-                          : zkr_ticket_multi(t, 1, &op, &result, PATIENCE_MS);
+    int rc =
+        t && w->release
+            ? zkr_ticket_release_multi(t, w->count, w->ops, w->results, w->timeout_ms)
+        : t ? zkr_ticket_multi(t, w->count, w->ops, w->results, w->timeout_ms)
+        : w->release
+            ? zkr_mutex_release_multi(h->m, w->count, w->ops, w->results, w->timeout_ms)
+            : zkr_mutex_multi(h->m, w->count, w->ops, w->results, w->timeout_ms);
+    const zkr_error *error = zkr_last_error();
+    if (rc != ZKR_OK && (error->code != rc || error->message[0] == '\0')) {
+        zkt_fail("%s without a text", zkr_err_name(rc));
     }
-    return w->release ? zkr_mutex_release_multi(h->m, 1, &op, &result, PATIENCE_MS)
-                      : zkr_mutex_multi(h->m, 1, &op, &result, PATIENCE_MS);
+    return rc;
+}
+
+int zkt_hold_multi(struct zkt_hold *h,
+                   int count,
+                   const zoo_op_t *ops,
+                   zoo_op_result_t *results,
+                   int64_t timeout_ms,
+                   bool release)
+{
+    struct writing w = {count, ops, results, timeout_ms, release};
+    return zkt_hold_do(h, write_guarded, &w);
 }
 
 int zkt_hold_write(struct zkt_hold *h, const char *path, bool release)
 {
-    struct writing w = {path, release};
-    return zkt_hold_do(h, write_guarded, &w);
+    zoo_op_t op;
+    zoo_op_result_t result;
+    zoo_set_op_init(&op, path, "x", 1, -1, NULL);
+    return zkt_hold_multi(h, 1, &op, &result, PATIENCE_MS, release);
 }
 
 int zkt_hold_gains(const struct zkt_hold *h)
@@ -446,6 +476,11 @@ int zkt_hold_reason(const struct zkt_hold *h)
 zkr_client *zkt_hold_client(struct zkt_hold *h)
 {
     return h->c;
+}
+
+zkr_ticket *zkt_hold_ticket(struct zkt_hold *h)
+{
+    return atomic_load(&h->t);
 }
 
 /* --- its nodes --- */

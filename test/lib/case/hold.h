@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 
+#include <zkr/guard.h>
+
 #include "fixture.h"
 
 /*
@@ -43,6 +45,7 @@ enum zkt_kinds {
 #define ZKT_LEADERS (ZKT_BIT(ZKT_LATCH) | ZKT_BIT(ZKT_SELECTOR))
 /** A thread holds, and its end releases. */
 #define ZKT_BY_THREAD (ZKT_READERS | ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_WRITER))
+#define ZKT_MUTEXES (ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_TICKET))
 #define ZKT_SEMAPHORES (ZKT_BIT(ZKT_PERMIT) | ZKT_BIT(ZKT_PERMITS))
 
 #define ZKT_HOLD_CASE(name, but)                                                       \
@@ -70,6 +73,8 @@ struct zkt_hold *zkt_hold(zkr_client *c);
 struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind);
 /** Another contender by the same object, where one object has several. */
 struct zkt_hold *zkt_hold_beside(struct zkt_hold *h);
+/** Of the present kind, with options.watch_node; of mutexes and their tickets. */
+struct zkt_hold *zkt_hold_watched(zkr_client *c);
 /** A contender by @m, which is somebody else's. Kept. */
 struct zkt_hold *zkt_hold_by(zkr_client *c, zkr_mutex *m);
 /** One whose hold the present kind waits for. */
@@ -101,7 +106,14 @@ bool zkt_hold_is_sure(struct zkt_hold *h);
 int64_t zkt_hold_valid_for_ms(struct zkt_hold *h);
 int zkt_hold_token(struct zkt_hold *h, int64_t *token);
 int zkt_hold_node(struct zkt_hold *h, char *buf, size_t size);
-/** A guarded write of the text "x"; with @release as zkr_mutex_release_multi(). */
+/** As zkr_mutex_multi(), with @release as zkr_mutex_release_multi(). An error has a text. */
+int zkt_hold_multi(struct zkt_hold *h,
+                   int count,
+                   const zoo_op_t *ops,
+                   zoo_op_result_t *results,
+                   int64_t timeout_ms,
+                   bool release);
+/** The same: a write of the text "x". */
 int zkt_hold_write(struct zkt_hold *h, const char *path, bool release);
 
 /** What its callbacks have told: grants, losses, and the reason of the last loss. */
@@ -110,12 +122,14 @@ int zkt_hold_losses(const struct zkt_hold *h);
 int zkt_hold_reason(const struct zkt_hold *h);
 
 zkr_client *zkt_hold_client(struct zkt_hold *h);
+/** That it has asked for, or NULL. */
+zkr_ticket *zkt_hold_ticket(struct zkt_hold *h);
 /** In the calling thread, whatever it is; a fn of zkt_hold_start() among them. */
 int zkt_hold_acquire_here(struct zkt_hold *h, int64_t timeout_ms);
 int zkt_hold_release_here(struct zkt_hold *h);
 /** All calls say ZKR_ESTATE, or that nothing is held: in a forked child. */
 bool zkt_hold_is_refused(struct zkt_hold *h);
-/** Run @fn in its thread; begin to, and wait for what comes of it. */
+/** Run @fn in its thread, which may itself call all this; begin to, and wait for what comes of it. */
 int zkt_hold_do(struct zkt_hold *h,
                 int (*fn)(struct zkt_hold *h, void *arg),
                 void *arg);

@@ -46,7 +46,7 @@ struct zkt_hold {
     _Atomic(zkr_ticket *) t;
     struct zkt_tales *tales;
     atomic_bool canceled;
-    bool holds, asked;
+    bool holds, asked, watched;
     /* its thread */
     pthread_t thread;
     pthread_mutex_t mu;

@@ -23,6 +23,7 @@ static int make_mutex_at(struct zkt_hold *h, const char *path)
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     o.on_lost = on_lost;
     o.on_lost_ctx = h->tales;
+    o.watch_node = h->watched;
     int rc = zkr_mutex_create(&h->m, h->c, path, &o);
     h->object = h->m;
     return rc;
