@@ -158,26 +158,6 @@ ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
     end(held);
 }
 
-/* One released while it waits is out of the way of the next, at the gate and inside. */
-ZKT_CASE(one_that_leaves_lets_the_next_through)
-{
-    struct told next = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 2);
-    zkr_ticket *held = take(s, 1);
-    zkr_ticket *inside = queue_for(s, 2, NULL);
-    ZKT_BECOMES(leases(), 3, PATIENCE_MS);
-    zkr_ticket *queued = queue_for(s, 2, NULL);
-    (void)queue_for(s, 1, &next);
-    end(queued);
-    zkt_sleep_ms(SOON_MS / 5);
-    assert_int_equal(next.held, 0);
-    end(inside);
-    ZKT_BECOMES(next.held, 1, PATIENCE_MS);
-    end(next.t);
-    end(held);
-}
-
 /* --- loss --- */
 
 /* --- the maximum --- */

@@ -38,28 +38,6 @@ ZKT_CASE(tickets_and_threads_are_served_in_order)
     }
 }
 
-/* Not re-entrant: a ticket waits for another one, and for the thread that asked for it. */
-ZKT_CASE(tickets_exclude_all_others)
-{
-    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    zkr_ticket *one = request(m, 5000, NULL);
-    ZKT_MUST(zkr_ticket_wait(one, PATIENCE_MS));
-    zkr_ticket *two = request(m, ZKR_FOREVER, NULL);
-    expect(zkr_ticket_wait(two, 200), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_ticket_state(two), ZKR_TICKET_WAITING);
-    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_ticket_release(one));
-    ZKT_MUST(zkr_ticket_wait(two, PATIENCE_MS));
-    ZKT_MUST(zkr_ticket_release(two));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
-    zkr_ticket *three = request(m, 0, NULL);
-    expect(zkr_ticket_wait(three, PATIENCE_MS), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_mutex_release(m));
-    end(one);
-    end(two);
-    end(three);
-}
-
 /* The owner text is the mutex's; by default it names the thread that asked. */
 ZKT_CASE(the_owner_text_is_the_mutexs)
 {

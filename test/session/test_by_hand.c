@@ -12,7 +12,7 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 /* What callbacks saw. Only the thread that dispatches touches it. */
 struct seen {
     pthread_t thread;
-    int states, gains, losses, losts, tickets, elsewhere;
+    int states, gains, losses, tickets, elsewhere;
     int nested, blocking, closing;
 };
 
