@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each kind of hold costs in each situation: one table, counted at the door and by a server. Then what is special to
- * options, and to many at once. The other files of this name are about lists, and about who looks ahead.
+ * What each kind of hold costs in each situation: one table, counted at the door and by a server. Then what many cost, and
+ * what readers, writers and permits have of their own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,33 +17,32 @@ enum { LONG_MS = 30000 }; /* a session's: no ping, probe or nudge comes in betwe
 /* --- the table --- */
 
 enum who { NEW = 1, KNOWS = 2, ANY = 3 }; /* has its client had this lock before? */
-enum ahead {
-    NOBODY,
-    OTHER,
-    FELLOW
-}; /* who holds: another client, or another of this one */
+/* Who holds: another client, or another of this one. */
+enum ahead { NOBODY, OTHER, FELLOW };
 
 /* Those whose node alone decides; a writer behind a writer looks once, for that one may have become a reader. */
 #define ALONE                                                                          \
     (ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_TICKET) | ZKT_BIT(ZKT_READER) |                  \
      ZKT_BIT(ZKT_SHARED))
 #define WRITER ZKT_BIT(ZKT_WRITER)
-#define DOWNGRADED                                                                     \
-    ZKT_BIT(ZKT_DOWNGRADED) /* after the grant: to its READ node, which is watched */
+#define DOWNGRADED ZKT_BIT(ZKT_DOWNGRADED) /* the READ node is watched anew */
 #define PERMIT ZKT_BIT(ZKT_PERMIT)
 #define PERMITS ZKT_BIT(ZKT_PERMITS)
 #define MULTI ZKT_BIT(ZKT_MULTI)
 
-/*
- * The requests until it holds, or waits with all its watches, or has failed: before an answer, if nobody is ahead, and in
- * all, if they are more; those until it holds that waited, with the release of a fellow; and for its release.
- */
 static const struct row {
     enum who who;
     enum ahead ahead;
     bool tries;
     unsigned kinds;
-    const char *at_once, *enter, *granted, *leave;
+    /* What is asked for before the first answer, if nobody is ahead. */
+    const char *at_once;
+    /* Until it holds, or waits with all its watches, or has failed. NULL: the same. */
+    const char *enter;
+    /* From the wait until it holds, with the release of a fellow. NULL: it did not wait. */
+    const char *granted;
+    /* For its release. NULL: it had nothing. */
+    const char *leave;
 } rows[] = {
     {NEW, NOBODY, false, ALONE | WRITER, "create, children", NULL, NULL, "delete"},
     {NEW, NOBODY, false, DOWNGRADED, "create, children", "create, children, get, multi",

@@ -123,18 +123,16 @@ static void end_kept(void *kept)
     zkt_hold_end(kept);
 }
 
-static bool watch_next;
-
-static struct zkt_hold *make(zkr_client *c,
-                             const struct zkt_kind *kind,
-                             const char *path,
-                             struct zkt_hold *owner,
-                             int *rc)
+static struct zkt_hold *make_with(zkr_client *c,
+                                  const struct zkt_kind *kind,
+                                  const char *path,
+                                  struct zkt_hold *owner,
+                                  bool watched,
+                                  int *rc)
 {
     struct zkt_hold *h = calloc(1, sizeof(*h));
     h->kind = kind;
-    h->watched = watch_next;
-    watch_next = false;
+    h->watched = watched;
     h->c = c;
     (void)snprintf(h->path, sizeof(h->path), "%s", path);
     h->owner = owner ? owner : h;
@@ -159,6 +157,15 @@ static struct zkt_hold *make(zkr_client *c,
     return h;
 }
 
+static struct zkt_hold *make(zkr_client *c,
+                             const struct zkt_kind *kind,
+                             const char *path,
+                             struct zkt_hold *owner,
+                             int *rc)
+{
+    return make_with(c, kind, path, owner, false, rc);
+}
+
 static struct zkt_hold *make_surely(zkr_client *c, const struct zkt_kind *kind)
 {
     int rc;
@@ -174,8 +181,10 @@ struct zkt_hold *zkt_hold(zkr_client *c)
 
 struct zkt_hold *zkt_hold_watched(zkr_client *c)
 {
-    watch_next = true;
-    return zkt_hold(c);
+    int rc;
+    struct zkt_hold *h = make_with(c, present(), zkt_path(), NULL, true, &rc);
+    ZKT_MUST(rc);
+    return h;
 }
 
 struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind)
