@@ -25,6 +25,13 @@ struct hold {
     long seen; /* at this step */
 };
 
+/* One that waits, and nobody is in front of it. */
+static struct free {
+    const struct zkr__claim *claim;
+    int64_t token, since;
+} frees[HOLDS];
+static int free_count;
+
 static struct hold holds[HOLDS];
 static int hold_count;
 static struct {
@@ -88,9 +95,32 @@ static void forget_promises(int client, int dir)
     }
 }
 
+/* One that waits behind another client: what grants it comes after this, so it must have heard of this as well. */
+static bool will_know(const struct zkf_node *node)
+{
+    enum zkr__name_kind kind, other;
+    int64_t number;
+    int dir = dir_of(node->path);
+    const struct zkf_node *ahead = search_ahead(node);
+    for (int i = 0; i < hold_count; i++) {
+        if (strcmp(holds[i].path, node->path) == 0) {
+            return false;
+        }
+    }
+    return node->label > 0 && ahead && dir >= 0 && dir < SIM_DIRS &&
+           dir != AT_PERMITS &&
+           zkr__name_parse(zkr__path_name(node->path), &kind, &number) &&
+           zkr__name_parse(zkr__path_name(ahead->path), &other, &number) &&
+           (kind != ZKR__NAME_READ || other != ZKR__NAME_READ) &&
+           ahead->owner != node->owner && ahead->czxid < node->czxid;
+}
+
 /* By hand: its owner cannot know at once. */
 void search_excuse(const struct zkf_node *node)
 {
+    if (will_know(node)) {
+        return;
+    }
     int at = 0; /* a delete of before may have been refused */
     while (at < excused_count && strcmp(excused[at].path, node->path) != 0) {
         at++;
@@ -388,6 +418,33 @@ static void check_parked(int client, const struct zkr__claim *claim, enum sim_di
     }
 }
 
+/* Without a fault, one that waits with nobody in front of it hears so. */
+static void check_hears(int client, const struct zkr__claim *claim, enum sim_dir dir)
+{
+    const struct zkf_node *node = zkf_find(claim->node);
+    int64_t look = 3 * S.s.session + (S.s.watch_most > 0 ? 4000 * ZKR__MS : 0);
+    bool free = sim_quiet && !S.s.lapses && !S.s.forbids && node &&
+                node->czxid == claim->czxid &&
+                !passed(client, claim, dir, claim->czxid, INT64_MIN);
+    int i = 0;
+    while (i < free_count && frees[i].claim != claim) {
+        i++;
+    }
+    if (i == free_count && free && free_count < HOLDS) {
+        frees[free_count++] = (struct free){.claim = claim};
+    }
+    if (i == free_count) {
+        return;
+    }
+    if (!free || frees[i].token != claim->czxid) {
+        frees[i].since = zkf_now();
+        frees[i].token = claim->czxid;
+    } else if (zkf_now() > frees[i].since + look) {
+        sim_violation("client %d may hold by %s, and does not hear of it", client,
+                      claim->node);
+    }
+}
+
 /* All hold, by one transaction; of permits the one at the gate has gone. */
 static void check_group(int client, const struct zkr__group *group)
 {
@@ -419,7 +476,9 @@ static void check_learns(const struct hold *h)
     for (int i = 0; i < excused_count; i++) {
         bool late = (S.s.lapses || S.s.forbids) && h->since > excused[i].at;
         int64_t since = late ? h->since : excused[i].at;
-        if (strcmp(excused[i].path, h->path) == 0 && !zkf_find(h->path) &&
+        const struct zkf_node *node = zkf_find(h->path);
+        bool gone = !node || node->owner != processes[h->client].c->session_id;
+        if (strcmp(excused[i].path, h->path) == 0 && gone &&
             zkf_now() > since + 2 * S.s.session && !S.members[h->client].stalled) {
             sim_violation("client %d does not learn that %s is gone", h->client,
                           h->path);
@@ -454,6 +513,7 @@ static void look(int client, struct zkr__claim *claim)
     if (claim->k.phase == ZKR__PARKED && !claim->k.watch_children &&
         dir != AT_PERMITS && did.steps % 4 == 0) {
         check_parked(client, claim, (enum sim_dir)dir);
+        check_hears(client, claim, (enum sim_dir)dir);
     }
     struct hold *h = find(client, claim);
     if (scene.wishes) {
@@ -573,7 +633,7 @@ void sim_promise(struct process *p,
 
 void sim_check_begin(void)
 {
-    hold_count = 0;
+    hold_count = free_count = 0;
     excused_count = 0;
     wiped = false;
     memset(lines, 0, sizeof(lines));

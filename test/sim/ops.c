@@ -73,7 +73,7 @@ static bool is_possible(const struct process *p, int rc)
     case ZKR_ECONNLOSS:
         return !sim_peace();
     case ZKR_ENOMEM:
-        return S.s.starved || S.s.door;
+        return scene.starved || S.s.door;
     case ZKR_ESEQUENCE:
         return S.s.number >= 0 || S.s.named;
     case ZKR_ESYS:

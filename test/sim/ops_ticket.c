@@ -87,12 +87,10 @@ static int acquire(struct app *a, struct pass *pass, enum kind kind, int64_t tim
     return rc;
 }
 
-void sim_op_request(struct app *a)
+static void ask_for(struct app *a, enum kind kind, enum sim_lock lock)
 {
-    enum kind kind = (enum kind)zkf_below(3);
-    enum sim_lock lock = (enum sim_lock)zkf_below(SIM_LOCKS);
     struct pass *pass = free_pass(a->p);
-    if (!pass || !is_there(a->p, kind, lock)) {
+    if (!pass) {
         return;
     }
     *pass = (struct pass){.p = a->p, .owner = a};
@@ -107,13 +105,31 @@ void sim_op_request(struct app *a)
     did.tickets++;
     int rc = wait ? acquire(a, pass, kind, timeout_ms)
                   : request(a, pass, kind, lock, timeout_ms);
+    pass->done = sim_permits_tick();
     sim_called(&call, rc);
-    if (!wait && rc != ZKR_OK && !(rc == ZKR_ENOMEM && S.s.starved)) {
+    if (!wait && rc != ZKR_OK && !(rc == ZKR_ENOMEM && scene.starved)) {
         sim_violation("a request is refused: %s", zkr_err_name(rc));
     }
     if (!pass->ticket) {
         pass->owner = NULL;
         a->passes--;
+    }
+}
+
+/* One, or several permits at once. */
+void sim_op_request(struct app *a)
+{
+    int first = (int)zkf_below(3);
+    enum sim_lock lock = (enum sim_lock)zkf_below(SIM_LOCKS);
+    for (int i = 0; i < 3; i++) {
+        enum kind kind = (enum kind)((first + i) % 3);
+        if (is_there(a->p, kind, lock)) {
+            int64_t count = kind == OF_PERMITS && scene.rush ? 1 + zkf_below(4) : 1;
+            while (count-- > 0) {
+                ask_for(a, kind, lock);
+            }
+            return;
+        }
     }
 }
 

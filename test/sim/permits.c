@@ -118,12 +118,17 @@ static struct setting setting_of(const struct process *p)
                             .leases = made_at(AT_PERMITS)};
 }
 
+long sim_permits_tick(void)
+{
+    static long tick;
+    return ++tick;
+}
+
 void sim_permits_asked(struct pass *pass, int n, bool once)
 {
-    static long serial;
     pass->permits = n;
     pass->once = once;
-    pass->serial = ++serial;
+    pass->asked = sim_permits_tick();
     pass->asked_in = setting_of(pass->p);
 }
 
@@ -134,7 +139,7 @@ static bool kept_place(const struct pass *pass)
     return then.connected && then.session == now.session &&
            then.reconnects == now.reconnects && then.gate != 0 &&
            then.gate == now.gate && then.leases != 0 && then.leases == now.leases &&
-           !S.s.hands && !S.s.remakes && !S.s.forbids && !S.s.starved && !S.s.door &&
+           !S.s.hands && !S.s.remakes && !S.s.forbids && !scene.starved && !S.s.door &&
            !S.s.throttles;
 }
 
@@ -148,8 +153,8 @@ static void check_own(const struct pass *pass)
 {
     for (int i = 0; i < SIM_PASSES; i++) {
         const struct pass *q = &pass->p->passes[i];
-        if (q->permits == 0 || q->serial >= pass->serial || q->once || !q->ticket ||
-            q->destroyed || !q->ticket->hold.group) {
+        if (q->permits == 0 || q->done == 0 || q->done >= pass->asked || q->once ||
+            !q->ticket || q->destroyed || !q->ticket->hold.group) {
             continue;
         }
         did.permits_in_turn++;

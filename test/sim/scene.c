@@ -154,6 +154,7 @@ void sim_choose(uint64_t seed, bool trace)
     choose_recipes(&scene);
     choose_manners(&scene);
     crowd_readers(&S.s);
+    scene.starved = S.s.starved;
     S.s.resizes = scene.permits && zkf_chance(40);
     S.s.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;

@@ -54,6 +54,7 @@ struct scene {
     bool rush; /* one call follows the other */
     bool timeouts, tries, cancels, shutdowns, early_ends, misuse, no_threads;
     bool shares, wait_on_release, by_hand, watch_node;
+    bool starved;        /* memory is short at times */
     bool wishes;         /* holders are asked to let go */
     bool writes;         /* under a lock, and with its release */
     int64_t max_waiters; /* of the third lock; 0 = any */
@@ -86,8 +87,8 @@ struct pass {
     int told;  /* by its callback; 0 = nothing yet */
     bool shared, destroyed;
     struct promise promise;
-    int permits; /* that it is for; 0 = none */
-    long serial; /* of the request for these */
+    int permits;      /* that it is for; 0 = none */
+    long asked, done; /* ticks: of the request for these, and of its return */
     bool once, granted;
     struct setting asked_in;
     int64_t gate;        /* czxid of its last node at the gate */
@@ -190,6 +191,8 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
 /* permits.c */
 void sim_permits_begin(void);
 const char *sim_max_from(void);
+/* Tells what comes after what. */
+long sim_permits_tick(void);
 void sim_permits_asked(struct pass *pass, int n, bool once);
 void sim_look_at_permits(struct process *p);
 void sim_check_permits(int64_t held, int64_t earliest);

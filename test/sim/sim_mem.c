@@ -27,7 +27,7 @@ void zkr__mem_set_gate(zkr__mem_gate gate)
 /* The library's own threads, and those of the application in a call. */
 static bool is_short(void)
 {
-    bool fails = S.s.starved && !sim_quiet && sim_self() && !sim_self()->fed &&
+    bool fails = scene.starved && !sim_quiet && sim_self() && !sim_self()->fed &&
                  zkf_below(300) == 0;
     did.no_memory += fails;
     return fails;
