@@ -15,12 +15,7 @@ checked=(-R '^(unit|static)\.|^(engine\.fake_is_real|recipes\.mutex)$')
 build() {
     local targets
     tools/build.sh plain - && mapfile -t targets < <(tools/ctest.sh --needs plain "${checked[@]}") &&
-        tools/build.sh plain test_engine_search test_sim_search with_server "${targets[@]}"
-}
-
-search() {
-    build/plain/test/test_engine_search --seeds 2000 --seconds 0 &&
-        build/plain/test/test_sim_search --seeds 4000 --seconds 0
+        tools/build.sh plain test_sim_search with_server "${targets[@]}"
 }
 
 [ $# -eq 0 ] || die 64 'usage: ./run check'
@@ -33,7 +28,7 @@ while [ ${#lane[@]} -gt 0 ]; do
     await_one
     [ "$ended" = build ] || continue
     begin gcc 'static and unit tests, the fake, the mutex' tools/ctest.sh plain -j 3 "${checked[@]}"
-    begin search 'a short search of schedules' search
+    begin search 'a short search of schedules' build/plain/test/test_sim_search --seeds 4000 --seconds 0
     begin proof 'the lease, proved' tools/proof.sh --quick
     begin tidy 'lint of what changed: clang-tidy' tools/lint.sh --changed tidy
 done

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# search.sh [--seconds N] [--seed S]: schedules nobody has run yet, half of the time of the engine, half of the whole
-# library.
+# search.sh [--seconds N] [--seed S]: schedules nobody has run yet.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -23,8 +22,5 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 need gcc "${packages_build[@]}" libcmocka-dev
-stage 'build of the searches' tools/build.sh plain test_engine_search test_sim_search
-for program in test_engine_search test_sim_search; do
-    stage "fresh schedules: $program" "build/plain/test/$program" --seeds 0 \
-        --seconds $(((seconds + 1) / 2)) "${base[@]}"
-done
+stage 'build of the search' tools/build.sh plain test_sim_search
+stage 'fresh schedules' build/plain/test/test_sim_search --seeds 0 --seconds "$seconds" "${base[@]}"

@@ -6,7 +6,7 @@
 # survives, or fits no more, is an error. --chaos: the judge of the chaos run sees those that are meant for it,
 # within a minute, by the violations they are meant for.
 #
-# NAME.mutant: a line "# what it does"; the licence; "# by TEST" when another test than engine.search is meant
+# NAME.mutant: a line "# what it does"; the licence; "# by TEST" when another test than sim.search is meant
 # to see it; "# chaos WORDS" when the chaos run shall, too, by violations that match WORDS, an extended regular
 # expression; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>".
 # The text must be there exactly once, with whatever line breaks and blanks.
@@ -25,7 +25,7 @@ field() { # FILE: what it does; FILE by: the test; FILE chaos: the words
     elif [ "${2:-}" = by ] && [ "$chaos" = yes ]; then
         echo chaos
     elif [ "${2:-}" = by ]; then
-        sed -n 's/^# by //p' "$1" | grep . || echo engine.search
+        sed -n 's/^# by //p' "$1" | grep . || echo sim.search
     else
         sed -n '1s/^# //p' "$1"
     fi

@@ -101,7 +101,7 @@ static bool will_know(const struct zkf_node *node)
     enum zkr__name_kind kind, other;
     int64_t number;
     int dir = dir_of(node->path);
-    const struct zkf_node *ahead = search_ahead(node);
+    const struct zkf_node *ahead = sim_ahead(node);
     for (int i = 0; i < hold_count; i++) {
         if (strcmp(holds[i].path, node->path) == 0) {
             return false;
@@ -116,11 +116,15 @@ static bool will_know(const struct zkf_node *node)
 }
 
 /* By hand: its owner cannot know at once. */
-void search_excuse(const struct zkf_node *node)
+void sim_excuse(const struct zkf_node *node)
 {
-    if (will_know(node)) {
-        return;
+    if (!will_know(node)) {
+        sim_excuse_always(node);
     }
+}
+
+void sim_excuse_always(const struct zkf_node *node)
+{
     int at = 0; /* a delete of before may have been refused */
     while (at < excused_count && strcmp(excused[at].path, node->path) != 0) {
         at++;
@@ -137,37 +141,16 @@ void search_excuse(const struct zkf_node *node)
 }
 
 /* All data are gone: who holds cannot know, and tokens begin anew. */
-void search_excuse_all(void)
+void sim_excuse_all(void)
 {
     wiped = true;
     sim_permits_begin();
-    for (int i = 0; i < S.s.clients; i++) {
+    for (int i = 0; i < scene.clients; i++) {
         forget_promises(i, -1);
     }
 }
 
-void search_refused(int label)
-{
-    (void)label;
-}
-
-struct contender *search_by_label(int label)
-{
-    if (label <= 0) {
-        return NULL;
-    }
-    S.contenders[label - 1].client = label - 1;
-    return &S.contenders[label - 1];
-}
-
-/* Threads have several; which holds is judged by what they were promised. */
-struct zkr__claim *search_claim(const struct contender *k)
-{
-    (void)k;
-    return NULL;
-}
-
-const struct zkf_node *search_ahead(const struct zkf_node *node)
+const struct zkf_node *sim_ahead(const struct zkf_node *node)
 {
     const struct zkf_node *ahead = NULL;
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
@@ -179,15 +162,10 @@ const struct zkf_node *search_ahead(const struct zkf_node *node)
     return ahead;
 }
 
-const char *search_dir(int dir)
-{
-    return sim_dir((enum sim_dir)dir);
-}
-
 /* Nodes say whose they are; those of faults are nobody's. */
-int search_on_submit(int client, const struct zkr__op *op)
+int sim_on_submit(int client, const struct zkr__op *op)
 {
-    search_on_create(op);
+    sim_on_create(op);
     sim_wish_sent(op);
     return client + 1;
 }
@@ -195,7 +173,7 @@ int search_on_submit(int client, const struct zkr__op *op)
 /* A node whose name the client does not know is found by its GUID alone. Permits also look at lists without a node in them. */
 bool sim_may_hide(int client)
 {
-    const zkr_client *c = S.members[client].c;
+    const zkr_client *c = processes[client].checked;
     const struct zkr__engine *engine = c ? c->engine : NULL;
     const struct zkr__claim *claim = engine ? engine->claims : NULL;
     for (; claim; claim = claim->next) {
@@ -208,7 +186,7 @@ bool sim_may_hide(int client)
 
 static bool is_trusted(int client, const char *path)
 {
-    return !wiped && !is_excused(path) && !search_leans(client);
+    return !wiped && !is_excused(path) && !sim_leans(client);
 }
 
 static bool trusted(const struct hold *h)
@@ -218,7 +196,7 @@ static bool trusted(const struct hold *h)
 
 bool sim_may_judge(int client)
 {
-    return !wiped && excused_count == 0 && !search_leans(client);
+    return !wiped && excused_count == 0 && !sim_leans(client);
 }
 
 bool sim_trusted(int client, const struct zkr__claim *claim)
@@ -282,7 +260,7 @@ static void check_holds(void)
 /* A node of this client that is on its way out, or on its way to be a reader's. */
 bool sim_makes_way(int client, const struct zkf_node *n, bool reads)
 {
-    const struct zkr__engine *engine = S.members[client].c->engine;
+    const struct zkr__engine *engine = processes[client].checked->engine;
     const char *name = zkr__path_name(n->path);
     const struct zkr__claim *claim;
     DL_FOREACH(engine->claims, claim)
@@ -321,7 +299,7 @@ static const struct zkf_node *passed(int client,
             continue;
         }
         bool spent = n->label != 0 && other < 0; /* it may not hold, and goes */
-        bool named = n->label == 0 && (n->czxid > first || search_is_ahead_of_count(n));
+        bool named = n->label == 0 && (n->czxid > first || sim_is_ahead_of_count(n));
         if (!spent && !named && !sim_makes_way(client, n, reads)) {
             return n;
         }
@@ -364,7 +342,7 @@ static void check_grant(const struct hold *h)
     const struct zkf_node *node = zkf_find(h->path);
     enum zkr__name_kind kind;
     int64_t number = 0;
-    if (!node && (S.s.lapses || S.s.forbids)) {
+    if (!node && (scene.lapses || scene.forbids)) {
         return; /* it was not told that somebody took its node, and finds out by its first probe */
     }
     if (!trusted(h)) {
@@ -418,14 +396,26 @@ static void check_parked(int client, const struct zkr__claim *claim, enum sim_di
     }
 }
 
-/* Without a fault, one that waits with nobody in front of it hears so. */
-static void check_hears(int client, const struct zkr__claim *claim, enum sim_dir dir)
+/* Nobody stands between a claim that waits and its hold. */
+static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir)
 {
     const struct zkf_node *node = zkf_find(claim->node);
-    int64_t look = 3 * S.s.session + (S.s.watch_most > 0 ? 4000 * ZKR__MS : 0);
-    bool free = sim_quiet && !S.s.lapses && !S.s.forbids && node &&
-                node->czxid == claim->czxid &&
-                !passed(client, claim, dir, claim->czxid, INT64_MIN);
+    bool there = node && node->czxid == claim->czxid;
+    if (claim->k.phase != ZKR__PARKED) {
+        return claim->k.downgrade != ZKR__SETTLED;
+    }
+    if (dir == AT_PERMITS) {
+        return there && zkf_find(sim_dir(dir))->children <= sim_max_now();
+    }
+    return there && !passed(client, claim, dir, claim->czxid, INT64_MIN);
+}
+
+/* Without a fault, one that waits with nobody in front of it hears so; and a writer that reads by now becomes a reader. */
+static void check_hears(int client, const struct zkr__claim *claim, enum sim_dir dir)
+{
+    int64_t look = sim_peace() ? scene.session / 2 : sim_patience();
+    bool calm = sim_quiet || sim_still || sim_peace();
+    bool free = calm && !scene.lapses && !scene.forbids && is_free(client, claim, dir);
     int i = 0;
     while (i < free_count && frees[i].claim != claim) {
         i++;
@@ -474,12 +464,12 @@ static struct hold *find(int client, const struct zkr__claim *claim)
 static void check_learns(const struct hold *h)
 {
     for (int i = 0; i < excused_count; i++) {
-        bool late = (S.s.lapses || S.s.forbids) && h->since > excused[i].at;
+        bool late = (scene.lapses || scene.forbids) && h->since > excused[i].at;
         int64_t since = late ? h->since : excused[i].at;
         const struct zkf_node *node = zkf_find(h->path);
         bool gone = !node || node->owner != processes[h->client].c->session_id;
         if (strcmp(excused[i].path, h->path) == 0 && gone &&
-            zkf_now() > since + 2 * S.s.session && !S.members[h->client].stalled) {
+            zkf_now() > since + 2 * scene.session && !processes[h->client].stalled) {
             sim_violation("client %d does not learn that %s is gone", h->client,
                           h->path);
         }
@@ -503,7 +493,7 @@ static bool is_released(int client, enum sim_dir dir)
 ZKR__TSA(no_thread_safety_analysis)
 static void look(int client, struct zkr__claim *claim)
 {
-    zkr_client *c = S.members[client].c;
+    zkr_client *c = processes[client].checked;
     int dir = dir_of(claim->node);
     if (dir < 0 || dir >= SIM_DIRS) {
         return;
@@ -513,6 +503,9 @@ static void look(int client, struct zkr__claim *claim)
     if (claim->k.phase == ZKR__PARKED && !claim->k.watch_children &&
         dir != AT_PERMITS && did.steps % 4 == 0) {
         check_parked(client, claim, (enum sim_dir)dir);
+    }
+    if (did.steps % 4 == 0 && !claim->k.leaving &&
+        (claim->k.phase == ZKR__PARKED || claim->k.phase == ZKR__HELD)) {
         check_hears(client, claim, (enum sim_dir)dir);
     }
     struct hold *h = find(client, claim);
@@ -561,7 +554,7 @@ static void drop_unseen(void)
 
 static void check_promise(const struct process *p, const struct promise *promise)
 {
-    if (promise->until <= zkf_now() || search_leans(p->client)) {
+    if (promise->until <= zkf_now() || sim_leans(p->client)) {
         return;
     }
     for (int i = 0; i < hold_count; i++) {
@@ -649,7 +642,7 @@ void sim_check_begin(void)
 static void check_credentials(int client)
 {
     static long hasty, too_long;
-    const zkr_client *c = S.members[client].c;
+    const zkr_client *c = processes[client].checked;
     const struct zkf_counts *f = zkf_counts();
     if (f->hasty != hasty) {
         hasty = f->hasty;
@@ -728,17 +721,17 @@ static void check_written(enum sim_dir dir)
 ZKR__TSA(no_thread_safety_analysis)
 static void look_at_client(int client)
 {
-    zkr_client *c = S.members[client].c;
+    zkr_client *c = processes[client].checked;
     struct zkr__engine *engine = c->engine;
     struct zkr__claim *claim;
     zkf_enter(client);
-    if ((!c->link || c->link->zh) && search_look_at_lease(client)) {
+    if ((!c->link || c->link->zh) && sim_look_at_lease(client)) {
         forget_promises(client, -1);
         for (int j = 0; j < hold_count; j++) {
             holds[j].until = holds[j].client == client ? 0 : holds[j].until;
         }
     }
-    search_count_lists(client);
+    sim_count_lists(client);
     if (!engine) {
         return;
     }
@@ -757,8 +750,8 @@ static void look_at_client(int client)
 
 void sim_check(void)
 {
-    for (int i = 0; i < S.s.clients; i++) {
-        if (S.members[i].c && !*zkf_client_stopped(i)) {
+    for (int i = 0; i < scene.clients; i++) {
+        if (processes[i].checked && !*zkf_client_stopped(i)) {
             look_at_client(i);
         }
     }
@@ -767,8 +760,8 @@ void sim_check(void)
     for (int dir = AT_LOCK; dir <= AT_RW; dir++) {
         check_written((enum sim_dir)dir);
     }
-    for (int i = 0; i < S.s.clients; i++) {
-        if (S.members[i].c) {
+    for (int i = 0; i < scene.clients; i++) {
+        if (processes[i].checked) {
             check_promises(&processes[i]);
         }
     }

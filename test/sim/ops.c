@@ -34,7 +34,7 @@ struct call sim_call(struct app *a, const char *name, int64_t timeout_ms)
 /* A try takes one round trip, and no more than a third of a session. */
 static int64_t limit(const struct call *call)
 {
-    return call->timeout_ms == 0 ? S.s.session / 3 : call->timeout_ms * ZKR__MS;
+    return call->timeout_ms == 0 ? scene.session / 3 : call->timeout_ms * ZKR__MS;
 }
 
 static void check_time(const struct call *call, int rc)
@@ -73,13 +73,13 @@ static bool is_possible(const struct process *p, int rc)
     case ZKR_ECONNLOSS:
         return !sim_peace();
     case ZKR_ENOMEM:
-        return scene.starved || S.s.door;
+        return scene.starved || scene.door;
     case ZKR_ESEQUENCE:
-        return S.s.number >= 0 || S.s.named;
+        return scene.number >= 0 || scene.named;
     case ZKR_ESYS:
-        return scene.no_threads || S.s.door;
+        return scene.no_threads || scene.door;
     default: /* whatever libzookeeper or a server says */
-        return S.s.door || S.s.throttles || S.s.forbids || S.s.auth;
+        return scene.door || scene.throttles || scene.forbids || scene.auth;
     }
 }
 
@@ -132,14 +132,14 @@ int64_t sim_timeout(const struct app *a)
         return 0;
     }
     bool limited = sim_owes(a) || (scene.timeouts && zkf_chance(60));
-    return limited ? 1 + zkf_below(S.s.session / ZKR__MS) : ZKR_FOREVER;
+    return limited ? 1 + zkf_below(scene.session / ZKR__MS) : ZKR_FOREVER;
 }
 
 int64_t sim_pause(void)
 {
     return zkf_chance(scene.rush ? 80 : 30)
                ? 0
-               : zkf_below(sim_quiet ? 20 * ZKR__MS : S.s.pace);
+               : zkf_below(sim_quiet ? 20 * ZKR__MS : scene.pace);
 }
 
 static void op_sleep(struct app *a)
@@ -156,7 +156,7 @@ void sim_op(struct app *a)
         void (*fn)(struct app *a);
     } ops[] = {
         {scene.mutexes || scene.rw, 30, sim_op_acquire},
-        {scene.mutexes || scene.rw, S.s.sit ? 4 : 20, sim_op_release},
+        {scene.mutexes || scene.rw, scene.sit ? 4 : 20, sim_op_release},
         {scene.rw, 6, sim_op_downgrade},
         {scene.wishes, 12, sim_op_wish},
         {(scene.mutexes || scene.rw) && scene.writes, 12, sim_op_write},

@@ -4,7 +4,7 @@
 
 static int64_t some_while(void)
 {
-    return 1 + zkf_below(S.s.session / ZKR__MS);
+    return 1 + zkf_below(scene.session / ZKR__MS);
 }
 
 static void flush(struct app *a)

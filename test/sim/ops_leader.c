@@ -5,7 +5,7 @@
 /* Nobody who holds something waits for ever, nor does anybody for a leader that may lead on. */
 static int64_t some_while(void)
 {
-    return zkf_chance(20) ? 0 : 1 + zkf_below(S.s.session / ZKR__MS);
+    return zkf_chance(20) ? 0 : 1 + zkf_below(scene.session / ZKR__MS);
 }
 
 /* --- latch --- */

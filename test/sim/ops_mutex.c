@@ -67,7 +67,7 @@ static void ask_token(struct app *a, enum sim_lock lock)
     int rc = zkr_mutex_fencing_token(a->p->locks[lock], &token);
     bool fits = !sim_held(a, lock) ? rc == ZKR_ENOTOWNER
                                    : (rc == ZKR_OK && !a->lost[lock]) ||
-                                         (rc == ZKR_ESESSION && !S.s.peace);
+                                         (rc == ZKR_ESESSION && !scene.peace);
     if (!fits) {
         sim_violation("the token of %s with depth %d: %s", sim_dir(sim_lock_dir(lock)),
                       a->depth[lock], zkr_err_name(rc));
@@ -84,7 +84,7 @@ static void ask_held(struct app *a, enum sim_lock lock)
     }
     if (!held && sim_held(a, lock)) {
         a->lost[lock] = true;
-        if (S.s.peace) {
+        if (scene.peace) {
             sim_violation("%s is lost without a fault", sim_dir(sim_lock_dir(lock)));
         }
     }
@@ -267,7 +267,7 @@ static void check_released(struct app *a, enum sim_lock lock, int rc)
 {
     bool held = a->depth[lock] > 0;
     bool fits = held ? (rc == ZKR_OK && (!a->lost[lock] || a->depth[lock] == 0)) ||
-                           (rc == ZKR_ESESSION && !S.s.peace)
+                           (rc == ZKR_ESESSION && !scene.peace)
                      : rc == ZKR_ENOTOWNER;
     if (!fits) {
         sim_violation("release of %s, depth %d, lost %d: %s",
@@ -332,7 +332,7 @@ void sim_op_downgrade(struct app *a)
 void sim_release_all(struct app *a)
 {
     for (int lock = 0; lock < SIM_LOCKS; lock++) {
-        while (a->depth[lock] > 0 && S.violation[0] == '\0') {
+        while (a->depth[lock] > 0 && sim_violated[0] == '\0') {
             release(a, (enum sim_lock)lock);
         }
     }
@@ -346,7 +346,7 @@ static void after_write(struct app *a, enum sim_lock lock, bool releases, int rc
     struct process *p = a->p;
     bool over =
         rc == ZKR_OK || rc == ZKR_ESESSION || rc == ZKR_ECLOSED || rc == ZKR_ECONNLOSS;
-    if (rc == ZKR_ESESSION && S.s.peace) {
+    if (rc == ZKR_ESESSION && scene.peace) {
         sim_violation("%s is lost without a fault", sim_dir(sim_lock_dir(lock)));
     }
     a->lost[lock] = a->lost[lock] || rc == ZKR_ESESSION;
@@ -374,7 +374,7 @@ void sim_op_write(struct app *a)
     }
     zkr_mutex *m = a->p->locks[lock];
     bool releases = zkf_chance(50);
-    int64_t timeout_ms = 1 + zkf_below(S.s.session / ZKR__MS);
+    int64_t timeout_ms = 1 + zkf_below(scene.session / ZKR__MS);
     zoo_op_t op;
     zoo_set_op_init(&op, sim_written(sim_lock_dir(lock)), (const char *)by, sizeof(by),
                     -1, NULL);
@@ -397,7 +397,7 @@ void sim_op_write(struct app *a)
 void sim_op_look(struct app *a)
 {
     zkr_contenders *list = NULL;
-    int64_t timeout_ms = 1 + zkf_below(S.s.session / ZKR__MS);
+    int64_t timeout_ms = 1 + zkf_below(scene.session / ZKR__MS);
     int64_t what = zkf_below(3);
     zkr_mutex *m = a->p->locks[zkf_below(SIM_LOCKS)];
     if (!m) {

@@ -47,7 +47,7 @@ static int request(struct app *a,
 {
     struct process *p = a->p;
     zkr_ticket_fn fn = zkf_chance(70) ? sim_on_ticket : NULL;
-    int n = 1 + (int)zkf_below(S.s.resizes ? SIM_PERMITS : scene.max);
+    int n = 1 + (int)zkf_below(scene.resizes ? SIM_PERMITS : scene.max);
     switch (kind) {
     case OF_MUTEX:
         pass->dir = sim_lock_dir(lock);
@@ -137,7 +137,7 @@ void sim_op_request(struct app *a)
 
 static void wait_for(struct app *a, struct pass *pass)
 {
-    int64_t timeout_ms = zkf_chance(30) ? 0 : 1 + zkf_below(S.s.session / ZKR__MS);
+    int64_t timeout_ms = zkf_chance(30) ? 0 : 1 + zkf_below(scene.session / ZKR__MS);
     if (!sim_owes(a) && zkf_chance(30)) {
         timeout_ms = ZKR_FOREVER;
     }
@@ -226,7 +226,7 @@ void sim_op_ticket(struct app *a)
 void sim_hand_in_all(struct app *a)
 {
     struct pass *pass;
-    while (S.violation[0] == '\0' && (pass = some_pass(a, true)) != NULL) {
+    while (sim_violated[0] == '\0' && (pass = some_pass(a, true)) != NULL) {
         end(a, pass);
     }
 }

@@ -37,7 +37,7 @@ void sim_permits_begin(void)
 
 const char *sim_max_from(void)
 {
-    return S.s.resizes ? COUNT : NULL;
+    return scene.resizes ? COUNT : NULL;
 }
 
 static int64_t max_in(const struct zkf_node *node)
@@ -74,6 +74,11 @@ static int64_t highest_since(int64_t zxid)
     return highest;
 }
 
+int64_t sim_max_now(void)
+{
+    return maxima.list[maxima.count - 1].max;
+}
+
 static void set_max(int64_t max)
 {
     const unsigned char bytes[] = {0, 0, 0, (unsigned char)max};
@@ -83,7 +88,7 @@ static void set_max(int64_t max)
     (void)zkf_stranger_set(COUNT, bytes, sizeof(bytes));
 }
 
-void search_resize(void)
+void sim_resize(void)
 {
     did.resizes++;
     if (zkf_chance(15)) {
@@ -96,7 +101,7 @@ void search_resize(void)
 void sim_resize_enough(void)
 {
     const struct zkf_node *node = zkf_find(COUNT);
-    if (S.s.resizes && (!node || max_in(node) != SIM_PERMITS)) {
+    if (scene.resizes && (!node || max_in(node) != SIM_PERMITS)) {
         set_max(SIM_PERMITS);
     }
 }
@@ -139,8 +144,8 @@ static bool kept_place(const struct pass *pass)
     return then.connected && then.session == now.session &&
            then.reconnects == now.reconnects && then.gate != 0 &&
            then.gate == now.gate && then.leases != 0 && then.leases == now.leases &&
-           !S.s.hands && !S.s.remakes && !S.s.forbids && !scene.starved && !S.s.door &&
-           !S.s.throttles;
+           !scene.hands && !scene.remakes && !scene.forbids && !scene.starved &&
+           !scene.door && !scene.throttles;
 }
 
 static bool is_in(const struct zkf_node *node, enum sim_dir dir)
@@ -210,7 +215,7 @@ static void check_inside(struct pass *pass, const struct zkr__group *group)
         pass->beside_gate = 0;
     } else if (pass->beside_gate == 0) {
         pass->beside_gate = zkf_now();
-    } else if (sim_peace() && zkf_now() > pass->beside_gate + S.s.session) {
+    } else if (sim_peace() && zkf_now() > pass->beside_gate + scene.session) {
         sim_violation("client %d waits inside, and not at the gate", pass->p->client);
     }
 }
@@ -226,6 +231,10 @@ static void look(struct pass *pass)
     if (gate && gate->czxid != 0 && gate->czxid != pass->gate) {
         pass->asked_in.connected = pass->asked_in.connected && pass->gate == 0;
         pass->gate = gate->czxid;
+    }
+    const struct zkr__claim *lease = group->members[0];
+    if (gate && lease && gate->czxid != 0 && gate->czxid == lease->czxid) {
+        sim_violation("client %d goes in with its node at the gate", pass->p->client);
     }
     if (!zkr__sure(pass->p->c)) {
         pass->asked_in.connected =

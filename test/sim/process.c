@@ -13,8 +13,11 @@ static void *run_app(void *arg)
 {
     struct app *a = arg;
     a->thread = sim_self();
-    for (int64_t left = scene.ops; left > 0 && S.violation[0] == '\0'; left--) {
+    for (int64_t left = scene.ops; left > 0 && sim_violated[0] == '\0'; left--) {
         sim_op(a);
+        while (sim_still) {
+            sim_sleep(20 * ZKR__MS);
+        }
         if (sim_quiet || a->p->shut ||
             zkr_client_state(a->p->c) == ZKR_STATE_AUTH_FAILED) {
             break;
@@ -43,7 +46,7 @@ static void make_mutexes(struct process *p)
     o.on_revoke = scene.wishes && zkf_chance(70) ? sim_on_revoke : NULL;
     o.on_revoke_ctx = p;
     for (int lock = LOCK_A; lock <= LOCK_C; lock++) {
-        o.keep_ms = lock == LOCK_A2 && S.s.seed % 3 == 0 ? 0 : scene.keep_ms;
+        o.keep_ms = lock == LOCK_A2 && scene.seed % 3 == 0 ? 0 : scene.keep_ms;
         o.max_waiters = lock == LOCK_C && o.keep_ms == 0 ? scene.max_waiters : 0;
         if (lock == LOCK_A || zkf_chance(40)) {
             int rc = zkr_mutex_create(&p->locks[lock], p->c,
@@ -214,8 +217,8 @@ static bool is_out(const zkr_client *c)
 static void await_leadership(struct process *p)
 {
     int rc = zkr_leader_latch_start(p->latch);
-    if (rc == ZKR_OK) {
-        rc = zkr_leader_latch_await(p->latch, 30 * S.s.session / ZKR__MS);
+    if (rc == ZKR_OK || rc == ZKR_ESTATE) {
+        rc = zkr_leader_latch_await(p->latch, 30 * scene.session / ZKR__MS);
     }
     if (rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER) {
         sim_violation("client %d is a candidate for ever", p->client);
@@ -230,7 +233,7 @@ static void settle(struct process *p, bool killed)
     while (waits && p->c->state != ZKR_STATE_AUTH_FAILED && !is_out(p->c)) {
         sim_sleep(20 * ZKR__MS);
         calm = !sim_quiet ? 0 : calm == 0 ? zkf_now() : calm;
-        if (calm != 0 && zkf_now() > calm + PATIENCE * S.s.session) {
+        if (calm != 0 && zkf_now() > calm + PATIENCE * scene.session) {
             sim_violation(
                 "client %d leaves for ever: a claim, %d; waiting %lld, held %lld, "
                 "pending %lld; or a node, or a meter",
@@ -252,7 +255,7 @@ static void end_all(struct process *p)
         p->shut = true;
         must(zkr_client_shutdown(p->c), "shutdown");
     }
-    bool killed = S.s.kills && !sim_quiet && zkf_chance(30);
+    bool killed = scene.kills && !sim_quiet && zkf_chance(30);
     did.kills += killed;
     zkf_client_killed(p->client, killed);
     p->ending = true;
@@ -270,10 +273,10 @@ static void end_all(struct process *p)
         end_leaders(p);
     }
     if (zkf_chance(30)) {
-        (void)zkr_client_flush(p->c, zkf_below(S.s.session / ZKR__MS));
+        (void)zkr_client_flush(p->c, zkf_below(scene.session / ZKR__MS));
     }
     settle(p, killed);
-    S.members[p->client].c = NULL;
+    p->checked = NULL;
     p->open = false;
     did.closes++;
     must(zkr_client_close(p->c), "close");
@@ -303,15 +306,15 @@ static void *run_dispatcher(void *arg)
 static bool open_client(struct process *p)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = S.s.session / ZKR__MS;
-    o.retry_attempts = S.s.attempts;
-    o.lease_margin_ppm = S.s.margin_ppm;
-    o.look_ahead = S.s.look_ahead;
+    o.session_timeout_ms = scene.session / ZKR__MS;
+    o.retry_attempts = scene.attempts;
+    o.lease_margin_ppm = scene.margin_ppm;
+    o.look_ahead = scene.look_ahead;
     o.on_state = sim_on_state;
     o.on_state_ctx = p;
     o.dispatch_by_application = scene.by_hand;
     static const zkr_auth more = {"digest", "other:word", 10};
-    if (S.s.auth) {
+    if (scene.auth) {
         o.auth_scheme = "digest";
         o.auth_cert = "user:word";
         o.auth_cert_len = 9;
@@ -320,16 +323,15 @@ static bool open_client(struct process *p)
     }
     zkf_client_killed(p->client, false);
     const struct zkr__env env = {.door = sim_door()};
-    struct member fresh = {.c = NULL};
     int client = p->client;
-    *p = (struct process){.client = client, .stopped = p->stopped};
+    *p = (struct process){.client = client,
+                          .stopped = p->stopped,
+                          .stalled = p->stalled,
+                          .stalled_at = p->stalled_at};
     int cancel_state = zkr__cancel_hold();
     int rc = zkr__client_open(&p->c, "127.0.0.1:1", &o, &env);
     zkr__cancel_restore(cancel_state);
-    fresh.stalled = S.members[client].stalled;
-    fresh.stalled_at = S.members[client].stalled_at;
-    S.members[client] = fresh;
-    S.members[client].c = p->c;
+    p->checked = p->c;
     p->open = rc == ZKR_OK;
     if (rc != ZKR_OK && !(scene.no_threads && rc == ZKR_ESYS)) {
         sim_violation("a client cannot be opened: %s", zkr_err_name(rc));
@@ -341,7 +343,7 @@ static void live(struct process *p)
 {
     struct sim_thread *threads[SIM_APPS] = {NULL}, *dispatcher = NULL;
     if (zkf_chance(40)) {
-        (void)zkr_client_wait_connected(p->c, S.s.session / ZKR__MS);
+        (void)zkr_client_wait_connected(p->c, scene.session / ZKR__MS);
     }
     make_all(p);
     if (scene.by_hand) {
@@ -366,11 +368,11 @@ static void *run_main(void *arg)
 {
     struct process *p = arg;
     sim_self()->fed = true;
-    for (int64_t round = 0; round < scene.rounds && S.violation[0] == '\0'; round++) {
+    for (int64_t round = 0; round < scene.rounds && sim_violated[0] == '\0'; round++) {
         if (open_client(p)) {
             live(p);
         }
-        sim_sleep(zkf_below(S.s.pace));
+        sim_sleep(zkf_below(scene.pace));
     }
     return NULL;
 }
@@ -379,7 +381,6 @@ void sim_process_start(int client)
 {
     struct process *p = &processes[client];
     *p = (struct process){.client = client};
-    S.members[client] = (struct member){.c = NULL};
-    zkf_client_clock(client, zkf_below(S.s.session), search_skew());
+    zkf_client_clock(client, zkf_below(scene.session), sim_skew());
     (void)sim_thread_start(client, "main", run_main, p);
 }

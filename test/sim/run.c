@@ -11,7 +11,7 @@ static void count_stops(void)
     static bool stopped[SIM_CLIENTS];
     int64_t passed = zkf_now() - last_now;
     last_now = zkf_now();
-    for (int i = 0; i < S.s.clients; i++) {
+    for (int i = 0; i < scene.clients; i++) {
         processes[i].stopped += stopped[i] ? passed : 0;
         stopped[i] = *zkf_client_stopped(i);
     }
@@ -41,7 +41,7 @@ static bool step(int64_t end)
     count_stops();
     did.steps++;
     sim_check();
-    return S.violation[0] == '\0';
+    return sim_violated[0] == '\0';
 }
 
 static bool is_over(void)
@@ -66,19 +66,24 @@ static void report_stuck(void)
 static void finish(void)
 {
     count_stops();
-    search_calm();
+    sim_calm();
     sim_threads_calm();
+    int64_t end = zkf_now() + sim_patience() + scene.session;
+    sim_still = scene.seed % 4 == 0 && !scene.peace;
+    while (sim_still && !is_over() && step(end)) {
+    }
+    sim_still = false;
     sim_quiet = true;
-    int64_t end = zkf_now() + 60 * S.s.session;
+    end = zkf_now() + 60 * scene.session;
     while (!is_over() && step(end)) {
         sim_resize_enough();
-        search_clean_up();
+        sim_clean_up();
     }
-    if (!is_over() && S.violation[0] == '\0') {
+    if (!is_over() && sim_violated[0] == '\0') {
         report_stuck();
     }
-    end = zkf_now() + 20 * S.s.session;
-    while ((!search_end_visits() || zkf_session_count() > 0 || zkf_watch_count() > 0) &&
+    end = zkf_now() + 20 * scene.session;
+    while ((!sim_end_visits() || zkf_session_count() > 0 || zkf_watch_count() > 0) &&
            step(end)) {
     }
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
@@ -94,7 +99,7 @@ static void finish(void)
 
 static void check_memory(long before)
 {
-    if (S.violation[0] == '\0' && sim_blocks() != before) {
+    if (sim_violated[0] == '\0' && sim_blocks() != before) {
         sim_violation("%ld blocks of memory are left", sim_blocks() - before);
     }
 }
@@ -102,31 +107,30 @@ static void check_memory(long before)
 bool sim_run(uint64_t seed, bool trace)
 {
     long blocks = sim_blocks();
-    S.trace = trace;
-    S.violation[0] = '\0';
+    sim_violated[0] = '\0';
     memset(processes, 0, sizeof(processes));
-    sim_quiet = false;
+    sim_quiet = sim_still = false;
     sim_choose(seed, trace);
-    sim_threads_begin(&scene.pace);
+    sim_threads_begin(&scene.turns);
     sim_check_begin();
     last_now = zkf_now();
     count_stops();
-    for (int i = 0; i < S.s.clients; i++) {
+    for (int i = 0; i < scene.clients; i++) {
         sim_process_start(i);
     }
-    int64_t first = zkf_now() + zkf_below(S.s.fault_pace);
-    S.faults = (struct zkf_actor){.due = S.s.peace && !S.s.forbids ? ZKR__NEVER : first,
-                                  .act = search_fault};
-    zkf_actor_add(&S.faults);
-    int64_t end = zkf_now() + S.s.length;
+    int64_t first = zkf_now() + zkf_below(scene.fault_pace);
+    sim_faults = (struct zkf_actor){
+        .due = scene.peace && !scene.forbids ? ZKR__NEVER : first, .act = sim_fault};
+    zkf_actor_add(&sim_faults);
+    int64_t end = zkf_now() + scene.length;
     while (!is_over() && step(end)) {
     }
-    if (S.violation[0] == '\0') {
+    if (sim_violated[0] == '\0') {
         finish();
     }
     sim_threads_end();
     check_memory(blocks);
     zkf_forget();
     zkf_end();
-    return S.violation[0] == '\0';
+    return sim_violated[0] == '\0';
 }

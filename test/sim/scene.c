@@ -4,11 +4,13 @@
 
 #include "sim.h"
 
-struct search S;
+char sim_violated[400];
+bool sim_beyond;
+struct zkf_actor sim_faults;
 struct scene scene;
 struct process processes[SIM_CLIENTS];
 struct sim_did did;
-bool sim_quiet;
+bool sim_quiet, sim_still;
 
 const char *sim_dir(enum sim_dir dir)
 {
@@ -25,19 +27,24 @@ const char *sim_dir(enum sim_dir dir)
 
 void sim_violation(const char *format, ...)
 {
-    if (S.violation[0] != '\0') {
+    if (sim_violated[0] != '\0') {
         return;
     }
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(S.violation, sizeof(S.violation), format, args);
+    (void)vsnprintf(sim_violated, sizeof(sim_violated), format, args);
     va_end(args);
-    zkf_trace("VIOLATION: %s", S.violation);
+    zkf_trace("VIOLATION: %s", sim_violated);
+}
+
+int64_t sim_patience(void)
+{
+    return 3 * scene.session + (scene.watch_most > 0 ? 4000 * ZKR__MS : 0);
 }
 
 bool sim_peace(void)
 {
-    return S.s.peace && !S.s.grows && !S.s.forbids;
+    return scene.peace && !scene.forbids;
 }
 
 const char *sim_written(enum sim_dir dir)
@@ -54,7 +61,7 @@ bool sim_no_thread(void)
 
 /* --- choosing --- */
 
-static void choose_faults(struct scenario *s)
+static void choose_world(struct scene *s)
 {
     s->clients = 1 + (zkf_chance(85) ? 1 + (int)zkf_below(SIM_CLIENTS - 1) : 0);
     s->servers = zkf_chance(35) ? 1 : 3;
@@ -79,7 +86,7 @@ static void choose_faults(struct scenario *s)
         s->fault_pace = s->session * 2;
     }
     s->limits = !s->split && !s->peace && zkf_chance(15);
-    search_choose_faults(s);
+    sim_choose_faults(s);
     if (s->limits) {
         s->sit = true;
         s->tick = s->session / 8;
@@ -104,9 +111,9 @@ static void choose_recipes(struct scene *s)
 static void choose_manners(struct scene *s)
 {
     static const int64_t switches[] = {0, 2, 5, 10, 25, 50};
-    s->pace.switches = switches[zkf_below(6)];
-    s->pace.late = zkf_chance(50) ? 0 : zkf_chance(70) ? 3 : 15;
-    s->pace.spurious = zkf_chance(70) ? 0 : 3;
+    s->turns.switches = switches[zkf_below(6)];
+    s->turns.late = zkf_chance(50) ? 0 : zkf_chance(70) ? 3 : 15;
+    s->turns.spurious = zkf_chance(70) ? 0 : 3;
     s->apps = 1 + zkf_below(SIM_APPS - 1);
     s->ops = 2 + zkf_below(8);
     s->rush = zkf_chance(25);
@@ -127,13 +134,13 @@ static void choose_manners(struct scene *s)
     s->wishes = zkf_chance(25);
     s->writes = zkf_chance(25);
     s->max_waiters = zkf_chance(30) ? 1 + zkf_below(2) : 0;
-    if (S.s.sit) {
+    if (scene.sit) {
         s->ops *= 2;
     }
 }
 
 /* Threads that read come together within a tenth of a second, and what they share is lost. */
-static void crowd_readers(struct scenario *s)
+static void crowd_readers(struct scene *s)
 {
     if (scene.shares && zkf_chance(60)) {
         scene.apps = SIM_APPS;
@@ -148,35 +155,34 @@ void sim_choose(uint64_t seed, bool trace)
 {
     struct zkf_config config = {.seed = seed, .servers = 3, .trace = trace};
     zkf_begin(&config); /* for its chance only: what follows depends on the scene */
-    S.s = (struct scenario){.seed = seed};
-    scene = (struct scene){0};
-    choose_faults(&S.s);
+    scene = (struct scene){.seed = seed};
+    choose_world(&scene);
     choose_recipes(&scene);
     choose_manners(&scene);
-    crowd_readers(&S.s);
-    scene.starved = S.s.starved;
-    S.s.resizes = scene.permits && zkf_chance(40);
-    S.s.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
+    crowd_readers(&scene);
+    scene.resizes = scene.permits && zkf_chance(40);
+    scene.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
-    scene.keep_ms = keeps ? 1 + (int64_t)(seed / 5 % 8) * S.s.session / 4 / ZKR__MS : 0;
+    scene.keep_ms =
+        keeps ? 1 + (int64_t)(seed / 5 % 8) * scene.session / 4 / ZKR__MS : 0;
     zkf_end();
-    config.servers = S.s.servers;
-    config.tick = S.s.tick;
-    config.epoch = S.s.epoch;
-    config.patience = S.s.session * 2;
-    config.slow = S.s.peace ? 30 * ZKR__MS : S.s.session / 20;
-    config.stalls = !S.s.peace;
+    config.servers = scene.servers;
+    config.tick = scene.tick;
+    config.epoch = scene.epoch;
+    config.patience = scene.session * 2;
+    config.slow = scene.peace ? 30 * ZKR__MS : scene.session / 20;
+    config.stalls = !scene.peace;
     config.exists_asks = seed / 3 % 2 == 0;
-    config.hushes = S.s.lapses || seed / 7 % 2 == 0;
+    config.hushes = scene.lapses || seed / 7 % 2 == 0;
     config.seed = ~seed;
     config.hooks = (struct zkf_hooks){.act = sim_act,
-                                      .on_submit = search_on_submit,
+                                      .on_submit = sim_on_submit,
                                       .on_deleting = sim_on_deleting,
-                                      .on_shortened = search_on_shortened,
+                                      .on_shortened = sim_on_shortened,
                                       .may_hide = sim_may_hide,
                                       .wait = sim_stand};
     zkf_begin(&config);
-    search_begin_faults();
+    sim_begin_faults();
     for (int dir = AT_LOCK; dir <= AT_RW; dir++) {
         (void)zkf_stranger_create(sim_written((enum sim_dir)dir), false);
     }

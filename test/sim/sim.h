@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The whole library, searched: processes with threads of their own call what applications call, on the
- * fake, in virtual time. A seed makes the scenario, the programs of the threads, and who goes on when.
+ * fake, in virtual time. A seed makes the scene, the programs of the threads, and who goes on when.
  *
  * Files, bottom to top; calls go down only.
  *
+ *   test_sim   the program: many seeds
  *   run        one seed from its beginning to its end
  *   process    a client, what is made on it, and its threads, from open to close
  *   ops_*      what a thread may do next: calls, and what must hold of their outcome
  *   tell       callbacks of the application
  *   check      what must hold after each step, whoever called what; wishes, permits: of these
+ *   faults     of networks, servers and people, one after the other; visitors: strangers in the directories
+ *   lease      where a promise leans on what cannot be measured
  *   scene      what the seed has chosen
  *   sim_sync, sim_thread, sim_mem, sim_door        the library's seams
  *   threads    -> coro
@@ -19,7 +22,14 @@
 
 #include <zkr/zkr.h>
 
-#include "search.h"
+#include "engine/hold.h"
+#include "fake.h"
+#include "recipes/leader_latch.h"
+#include "recipes/ticket.h"
+#include "session/bound.h"
+#include "session/open.h"
+#include "session/request.h"
+#include "session/service.h"
 #include "threads.h"
 
 enum {
@@ -46,20 +56,51 @@ enum sim_dir {
     AT_GATE = SIM_DIRS /* nobody holds anything by that */
 };
 
-/* What the seed has chosen, beside S.s. */
+/* What the seed has chosen. */
 struct scene {
-    struct sim_pace pace;
+    uint64_t seed;
+    int clients, servers;
+    int64_t session, tick; /* ns */
+    int64_t length, pace, fault_pace;
+    int64_t longest_stop;
+    bool peace; /* no faults at all */
+    bool sit;   /* who holds holds for long */
+    bool split; /* servers cut off, one after the other, and little else */
+    bool isolations, hands, kills, limits;
+    bool
+        grows; /* one server grants short time-outs, another long ones; sessions go to and fro */
+    int64_t attempts;
+    int64_t epoch;      /* of the first leader */
+    int64_t margin_ppm; /* by which clocks may differ, 0 = as it is by default */
+    bool disasters;     /* all servers killed, or emptied */
+    bool forbids;       /* permissions come and go, with peace, too */
+    bool lapses;        /* one is missing for a moment, and what happens is not told */
+    bool replaces;      /* nodes that are deleted by hand come back as another's */
+    bool throttles;     /* servers are too busy at times */
+    bool auth;          /* credentials are handed in, and refused at times */
+    bool door;          /* libzookeeper fails */
+    bool starved;       /* memory is short at times */
+    int64_t number;     /* given out first, -1 = 0 */
+    bool visits;        /* strangers put children beside ours */
+    bool named;         /* some of them by numbers of their own */
+    bool remakes;       /* directories are made again as they are empty */
+    bool forgetful;     /* clients remember short lists only */
+    bool narrow;        /* their nodes are made one at a time */
+    bool lies;          /* servers answer what cannot be */
+    int64_t watch_most; /* room for watches of a session; 0 = as much as is usual */
+    int64_t look_ahead; /* the option of that name */
+    struct sim_pace turns;
     int64_t apps, ops;
     bool mutexes, tickets, rw, permits, multis, latches, selectors;
     bool rush; /* one call follows the other */
     bool timeouts, tries, cancels, shutdowns, early_ends, misuse, no_threads;
     bool shares, wait_on_release, by_hand, watch_node;
-    bool starved;        /* memory is short at times */
-    bool wishes;         /* holders are asked to let go */
-    bool writes;         /* under a lock, and with its release */
+    bool wishes;  /* holders are asked to let go */
+    bool writes;  /* under a lock, and with its release */
+    bool resizes; /* of the semaphore, as long as there is no count: */
+    int64_t max;
     int64_t max_waiters; /* of the third lock; 0 = any */
     int64_t keep_ms;     /* of mutexes; 0 = their nodes are not kept */
-    int64_t max;         /* permits */
     int64_t rounds;
 };
 
@@ -75,6 +116,13 @@ struct promise {
     int64_t until; /* true time; 0 = none */
     enum sim_dir dir;
     bool shared;
+};
+
+/* What was there when permits were asked for; that it is still there says that nothing took the place away. */
+struct setting {
+    bool connected;
+    int64_t session, reconnects;
+    int64_t gate, leases; /* czxid of the directories; 0 = missing */
 };
 
 /* A ticket, and who is to give it back. */
@@ -113,6 +161,7 @@ struct app {
 struct process {
     int client;
     zkr_client *c;
+    zkr_client *checked; /* the same, while it is looked at after each step */
     bool open, ending, shut;
     zkr_mutex *locks[SIM_LOCKS];
     zkr_rwlock *rw;
@@ -131,21 +180,38 @@ struct process {
         told[SIM_LOCKS]; /* holds; seen; by on_lost */
     int64_t stopped;     /* true time that it stood still, in all */
     long wishes, asked;  /* written to its nodes; told */
+    /* For the one rule of the lease bound that leans on what cannot be measured. */
+    bool stalled;       /* stopped, or heard by nobody */
+    int64_t stalled_at; /* last time of that */
+    int64_t lease_seen; /* the bound at the last look */
+    bool alone;         /* it comes from one write alone */
+    /* The servers count with this time-out, of which it has not heard; 0 = no. */
+    int64_t shortened;
+    int64_t reconnects; /* it had made by then */
+    int64_t timeout_ms; /* at the last look */
 };
 
 struct sim_did {
     long steps, threads, calls, acquired, timed_out, canceled, lost, wakes, tickets,
         permits, multis, downgrades, joined, gains, terms, callbacks, refused, closes,
         ends_holding, on_lost, shutdowns, wishes, asked, written, write_releases,
-        resizes, several_permits, permits_in_turn, no_memory, kills, looks;
+        resizes, several_permits, permits_in_turn, no_memory, kills, looks, faults,
+        cuts, stops, isolations, crashes, hands, shortened, moves, leaderless,
+        numbers_spent, forbidden, nodes_forbidden, replaced, visits, visits_named,
+        remakes, remakes_counted_on, guesses, wrong, lists_shared, placed_behind,
+        lined_up, looked, prepared;
 };
 
 extern struct scene scene;
 extern struct process processes[SIM_CLIENTS];
 extern struct sim_did did;
+extern char sim_violated[400]; /* what was wrong; "" = nothing */
+extern bool sim_beyond; /* clocks differ by more than was promised, in all scenes */
+extern struct zkf_actor sim_faults;
+extern bool sim_still; /* before the end: no faults, and no thread calls anything */
 extern bool sim_quiet; /* the end: who can lets go and ends */
 
-/* run.c: run one seed. False: S.violation says what was wrong. */
+/* run.c: run one seed. False: sim_violated says what was wrong. */
 bool sim_run(uint64_t seed, bool trace);
 
 /* scene.c */
@@ -156,6 +222,8 @@ const char *sim_written(enum sim_dir dir);
 bool sim_no_thread(void);
 void sim_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* For so long one that need not wait may not know. */
+int64_t sim_patience(void);
 bool sim_peace(void); /* nothing at all goes wrong */
 
 /* sim_door.c, sim_mem.c, sim_sync.c */
@@ -163,8 +231,54 @@ const struct zkr__door *sim_door(void);
 long sim_blocks(void); /* of the library's memory */
 bool sim_locked(struct zkr__mu *mu);
 
+/* faults.c */
+/* Of the scene; zkf_chance() and the like are at hand. */
+void sim_choose_faults(struct scene *s);
+/* What stands from the beginning: limits of servers, numbers, the door. The fake runs. */
+void sim_begin_faults(void);
+/* By how much a client's clock is faster, in parts of a million. */
+int64_t sim_skew(void);
+/* What was forbidden is allowed, and strangers leave. */
+void sim_clean_up(void);
+void sim_fault(void *unused);
+void sim_calm(void);
+
+/* visitors.c */
+void sim_begin_visitors(void);
+void sim_visit(void);
+/* One with this very name, for @owner as zkf_stranger_create_for() has it. */
+bool sim_visit_as(const char *path, int64_t owner);
+/* A stranger that named itself by a number which the servers had yet to come to. */
+bool sim_is_ahead_of_count(const struct zkf_node *node);
+/* All leave who may be in the way. False: some cannot yet. */
+bool sim_end_visits(void);
+/* A client sends it: if it makes a node in a directory that is empty, that may be made again. */
+void sim_on_create(const struct zkr__op *op);
+/* Steps of this client in which it asked for no list, asked for one after all, had one with others. */
+void sim_count_lists(int client);
+/* Do so, if one is to be. False: none is. */
+bool sim_remake(void);
+
+/* lease.c */
+/* The client was, or is no more, kept from its servers. */
+void sim_stalled(int client, bool stalled);
+void sim_on_shortened(int client, int64_t session, int64_t timeout);
+/* True: from now on it promises less than it did. */
+bool sim_look_at_lease(int client);
+/* What it promises now may be more than it can know. */
+bool sim_leans(int client);
+
 /* check.c */
 void sim_check_begin(void);
+int sim_on_submit(int client, const struct zkr__op *op);
+/* @node is about to be deleted by hand, or its session ended. */
+void sim_excuse(const struct zkf_node *node);
+/* The same, of one that may not hear of it. */
+void sim_excuse_always(const struct zkf_node *node);
+/* All data are about to go, and with them all that was promised. */
+void sim_excuse_all(void);
+/* The node in front of this one, or NULL. */
+const struct zkf_node *sim_ahead(const struct zkf_node *node);
 void sim_check(void);
 void sim_on_deleting(const struct zkf_node *node);
 bool sim_may_hide(int client);
@@ -185,6 +299,7 @@ void sim_promise(struct process *p,
 
 /* wishes.c */
 void sim_wishes_begin(void);
+void sim_touch(const struct zkf_node *node);
 void sim_wish_sent(const struct zkr__op *op);
 void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_at);
 
@@ -193,9 +308,11 @@ void sim_permits_begin(void);
 const char *sim_max_from(void);
 /* Tells what comes after what. */
 long sim_permits_tick(void);
+int64_t sim_max_now(void);
 void sim_permits_asked(struct pass *pass, int n, bool once);
 void sim_look_at_permits(struct process *p);
 void sim_check_permits(int64_t held, int64_t earliest);
+void sim_resize(void);
 /* Everybody can be served. */
 void sim_resize_enough(void);
 

@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search of the whole library as a program; search_main.h has its options. */
+/*
+ * The search of schedules as a program:
+ *
+ *   PROGRAM [--seeds N] [--from S]       seeds that once failed, then N from S on
+ *           [--seconds N] [--base B]     and then others, for so long; from where is said, if not chosen
+ *   PROGRAM --seed S [--trace]           one again, and say what happens in it
+ *   PROGRAM --beyond ...                 with clocks that differ by more than they may
+ */
+#include <inttypes.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "search_main.h"
+#include "base/clock.h"
 #include "sim.h"
+#include "util.h"
+
+enum {
+    SEEDS = 30000, /* usually */
+    ENOUGH = 1000  /* schedules, to have met everything */
+};
+
+/* --- what was met --- */
 
 static void print_counts(void)
 {
@@ -22,22 +42,22 @@ static void print_counts(void)
         did.steps, did.threads, did.calls, did.acquired, did.timed_out, did.lost,
         did.wakes, did.tickets, did.permits, did.multis, did.downgrades, did.joined,
         did.gains, did.terms, did.callbacks, did.refused, did.on_lost, did.closes,
-        did.ends_holding, did.shutdowns, S.did.faults, S.did.cuts, S.did.stops,
-        S.did.isolations, S.did.crashes, S.did.hands);
+        did.ends_holding, did.shutdowns, did.faults, did.cuts, did.stops,
+        did.isolations, did.crashes, did.hands);
     printf("lists: spared %ld, asked for after all %ld, shared %ld, behind others "
            "%ld; in line %ld; visitors %ld, by numbers of their own %ld, "
            "directories made again %ld, counted on %ld; granted as prepared %ld; "
            "events not told %ld\n",
-           S.did.guesses, S.did.wrong, S.did.lists_shared, S.did.placed_behind,
-           S.did.lined_up, S.did.visits, S.did.visits_named, S.did.remakes,
-           S.did.remakes_counted_on, S.did.prepared, zkf_counts()->hushed);
+           did.guesses, did.wrong, did.lists_shared, did.placed_behind, did.lined_up,
+           did.visits, did.visits_named, did.remakes, did.remakes_counted_on,
+           did.prepared, zkf_counts()->hushed);
     printf(
         "wishes %ld, told %ld; writes under locks %ld, with the release %ld; permits: "
         "several %ld, in turn %ld, resized %ld; looks %ld; no memory %ld, kills %ld, "
         "forbidden %ld, numbers spent %ld\n",
         did.wishes, did.asked, did.written, did.write_releases, did.several_permits,
         did.permits_in_turn, did.resizes, did.looks, did.no_memory, did.kills,
-        zkf_counts()->refused, S.did.numbers_spent);
+        zkf_counts()->refused, did.numbers_spent);
 }
 
 /* A search in which nobody held, lost or was told anything has shown nothing. */
@@ -60,21 +80,21 @@ static void everything_was_met(void **state)
                            did.on_lost,
                            did.ends_holding,
                            did.shutdowns,
-                           S.did.cuts,
-                           S.did.stops,
-                           S.did.isolations,
-                           S.did.crashes,
-                           S.did.hands,
-                           S.did.faults,
-                           S.did.visits,
-                           S.did.visits_named,
-                           S.did.remakes,
-                           S.did.guesses,
-                           S.did.wrong,
-                           S.did.lists_shared,
-                           S.did.placed_behind,
-                           S.did.lined_up,
-                           S.did.prepared,
+                           did.cuts,
+                           did.stops,
+                           did.isolations,
+                           did.crashes,
+                           did.hands,
+                           did.faults,
+                           did.visits,
+                           did.visits_named,
+                           did.remakes,
+                           did.guesses,
+                           did.wrong,
+                           did.lists_shared,
+                           did.placed_behind,
+                           did.lined_up,
+                           did.prepared,
                            zkf_counts()->hushed,
                            did.wishes,
                            did.asked,
@@ -87,7 +107,7 @@ static void everything_was_met(void **state)
                            did.no_memory,
                            did.kills,
                            zkf_counts()->refused,
-                           S.did.numbers_spent};
+                           did.numbers_spent};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         assert_true(counts[i] > 0);
     }
@@ -113,22 +133,186 @@ static void a_seed_replays(void **state)
     }
 }
 
+/* Clocks that differ by more than the lease allows break what is promised, and the search sees it. */
+static void clocks_beyond_their_margin_are_seen(void **state)
+{
+    (void)state;
+    enum { ENOUGH_BEYOND = 3000 };
+    uint64_t seed = 1;
+    sim_beyond = true;
+    while (seed <= ENOUGH_BEYOND && sim_run(seed, false)) {
+        seed++;
+    }
+    sim_beyond = false;
+    if (seed > ENOUGH_BEYOND) {
+        zkt_fail("slow clocks, and nothing seen");
+    }
+    printf("seed %" PRIu64 ", by slow clocks: %s\n", seed, sim_violated);
+}
+
 static int check_counts_and_replays(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_was_met),
         cmocka_unit_test(a_seed_replays),
+        cmocka_unit_test(clocks_beyond_their_margin_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
+/* --- seeds --- */
+
+struct options {
+    uint64_t seeds, from, seconds, base, seed;
+    bool one, trace;
+};
+
+static char running[100]; /* how to replay the schedule that runs */
+
+/* A schedule that crashes tells its seed as well. */
+static void on_crash(int signo)
+{
+    (void)!write(STDOUT_FILENO, running, strlen(running));
+    (void)raise(signo);
+}
+
+static bool run_one(uint64_t seed)
+{
+    (void)snprintf(running, sizeof(running),
+                   "crashed; replay: test_sim_search --seed %" PRIu64 " --trace\n",
+                   seed);
+    bool fine = sim_run(seed, false);
+    if (!fine) {
+        printf("seed %" PRIu64 ": %s\nreplay: test_sim_search --seed %" PRIu64
+               " --trace\n",
+               seed, sim_violated, seed);
+    }
+    return fine;
+}
+
+/* Lines "SEED MUTANT REASON". */
+static bool run_kept(void)
+{
+    char line[400];
+    int count = 0;
+    bool fine = true;
+    FILE *kept = fopen(KEPT_SEEDS, "re");
+    if (!kept) {
+        printf("no %s\n", KEPT_SEEDS);
+        return false;
+    }
+    while (fine && fgets(line, sizeof(line), kept)) {
+        uint64_t seed = strtoull(line, NULL, 10);
+        if (seed > 0) {
+            fine = run_one(seed);
+            count++;
+        }
+    }
+    (void)fclose(kept);
+    printf("%d seeds that once failed\n", count);
+    return fine;
+}
+
+static bool run_fixed(const struct options *o)
+{
+    bool fine = true;
+    printf("%" PRIu64 " schedules from seed %" PRIu64 "\n", o->seeds, o->from);
+    for (uint64_t seed = o->from; fine && seed - o->from < o->seeds; seed++) {
+        fine = run_one(seed);
+    }
+    return fine;
+}
+
+/* Each run looks where nobody has looked before. */
+static bool run_fresh(const struct options *o)
+{
+    enum { ROOM = 1000000 };
+    uint64_t state = (uint64_t)zkt_now_ms(), base = o->base, count = 0;
+    int64_t end = zkt_now_ms() + (int64_t)o->seconds * 1000;
+    bool fine = true;
+    if (base == 0) {
+        base = zkr__retry_random(&state) % ROOM * ROOM + ROOM;
+    }
+    while (fine && zkt_now_ms() < end) {
+        fine = run_one(base + count++);
+    }
+    printf("%" PRIu64 " fresh schedules in %" PRIu64 " s, from seed %" PRIu64 "\n",
+           count, o->seconds, base);
+    return fine;
+}
+
+static int replay(const struct options *o)
+{
+    bool fine = sim_run(o->seed, o->trace);
+    print_counts();
+    printf("seed %" PRIu64 ": %s\n", o->seed, fine ? "nothing wrong" : sim_violated);
+    return fine ? 0 : 1;
+}
+
+static bool take_options(struct options *o, int argc, char **argv)
+{
+    const struct {
+        const char *name;
+        uint64_t *value;
+    } numbers[] = {{"--seeds", &o->seeds},
+                   {"--from", &o->from},
+                   {"--seconds", &o->seconds},
+                   {"--base", &o->base},
+                   {"--seed", &o->seed}};
+    enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+    for (int i = 1; i < argc; i++) {
+        size_t at = 0;
+        while (at < NUMBERS && strcmp(argv[i], numbers[at].name) != 0) {
+            at++;
+        }
+        if (strcmp(argv[i], "--trace") == 0) {
+            o->trace = true;
+        } else if (strcmp(argv[i], "--beyond") == 0) {
+            sim_beyond = true;
+        } else if (at < NUMBERS && i + 1 < argc) {
+            o->one = o->one || numbers[at].value == &o->seed;
+            *numbers[at].value = strtoull(argv[++i], NULL, 10);
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* $ZKT_SEEDS: a newcomer's question wants fewer of them. */
+static uint64_t at_most(uint64_t seeds)
+{
+    const char *text = getenv("ZKT_SEEDS");
+    const uint64_t most = text ? strtoull(text, NULL, 10) : UINT64_MAX;
+    return seeds < most ? seeds : most;
+}
+
 int main(int argc, char **argv)
 {
-    const struct search_program program = {.name = "sim_search",
-                                           .seeds = 30000,
-                                           .run = sim_run,
-                                           .violation = S.violation,
-                                           .print_counts = print_counts,
-                                           .after = check_counts_and_replays};
-    return search_main(argc, argv, &program);
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    const struct sigaction crash = {.sa_handler = on_crash,
+                                    .sa_flags = (int)SA_RESETHAND};
+    struct options o = {.seeds = SEEDS, .from = 1, .seconds = 3};
+    (void)sigaction(SIGSEGV, &crash, NULL);
+    (void)sigaction(SIGABRT, &crash, NULL);
+    if (!take_options(&o, argc, argv)) {
+        (void)fprintf(stderr,
+                      "usage: %s [--seeds N] [--from S] [--seconds N] [--base B] "
+                      "[--beyond] | --seed S "
+                      "[--trace]\n",
+                      argv[0]);
+        return 64;
+    }
+    if (o.one) {
+        return replay(&o);
+    }
+    o.seeds = at_most(o.seeds);
+    if (o.seeds > 0 && !(run_kept() && run_fixed(&o))) {
+        return 1;
+    }
+    if (o.seconds > 0 && !run_fresh(&o)) {
+        return 1;
+    }
+    print_counts();
+    return o.seeds >= ENOUGH ? check_counts_and_replays() : 0;
 }

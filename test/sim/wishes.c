@@ -65,7 +65,7 @@ void sim_wish_sent(const struct zkr__op *op)
 }
 
 /* Written again with what it says: a wish that stands there is another one then. */
-void search_touch(const struct zkf_node *node)
+void sim_touch(const struct zkf_node *node)
 {
     if (is_wish(node->data, node->data_len)) {
         note(node->path);
@@ -107,7 +107,7 @@ void sim_op_wish(struct app *a)
 
 void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_at)
 {
-    const struct member *m = &S.members[client];
+    const struct process *m = &processes[client];
     const struct zkf_node *node = zkf_find(claim->node);
     const struct wish *w = of(claim->node);
     if (!node || node->czxid != claim->czxid) {
@@ -122,18 +122,18 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
                       claim->revocations, w ? w->count : 0);
     }
     int64_t look =
-        2 * S.s.session + (S.s.lapses ? 8 * S.s.session : 0) +
-        (S.s.watch_most > 0 ? 4000 * ZKR__MS : 0); /* twice, without a watch */
-    bool late = held_at != 0 && !S.s.forbids && !m->stalled &&
+        2 * scene.session + (scene.lapses ? 8 * scene.session : 0) +
+        (scene.watch_most > 0 ? 4000 * ZKR__MS : 0); /* twice, without a watch */
+    bool late = held_at != 0 && !scene.forbids && !m->stalled &&
                 zkf_now() > held_at + look && zkf_now() > m->stalled_at + look;
     /* After a refusal no node of the client is written to for a while. */
-    bool writes = zkr__now(claim->q->c) > claim->engine->metadata_from + S.s.session;
+    bool writes = zkr__now(claim->q->c) > claim->engine->metadata_from + scene.session;
     if (late && writes && claim->k.has_metadata && claim->k.holds == 1 &&
         node->version == 0) {
         sim_violation("client %d does not say since when it holds %s", client,
                       claim->node);
     }
-    bool hears = claim->q->watch_node || !S.s.lapses;
+    bool hears = claim->q->watch_node || !scene.lapses;
     if (late && w && zkf_now() > w->at + look && hears &&
         claim->q->kind != ZKR__NAME_LATCH && is_wish(node->data, node->data_len)) {
         sim_violation("client %d does not write its text over a wish at %s", client,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults, one after the other, as the scenario allows. */
+/* Faults, one after the other, as the scene allows. */
 #include <string.h>
 
-#include "search.h"
+#include "sim.h"
 
-enum { PATH_ROOM = 128 };
+enum { BEGUN_DIRS = AT_PERMITS + 1 };
 
 /* --- what the seed chooses --- */
 
@@ -15,7 +15,7 @@ static int64_t some_number(void)
     return near[zkf_below(4)] - zkf_below(zkf_chance(50) ? 4 : 40) + 2;
 }
 
-void search_choose_faults(struct scenario *s)
+void sim_choose_faults(struct scene *s)
 {
     s->epoch = zkf_chance(25) ? 0 : 1 + zkf_below(zkf_chance(50) ? 100 : INT32_MAX / 2);
     s->number = -1;
@@ -23,7 +23,7 @@ void search_choose_faults(struct scenario *s)
                     : zkf_chance(30) ? 100000
                     : zkf_chance(50) ? 20000
                                      : 100 + zkf_below(5000);
-    if (S.beyond) { /* who holds stands still, or behind a server that is cut off */
+    if (sim_beyond) { /* who holds stands still, or behind a server that is cut off */
         s->sit = s->isolations = true;
         s->peace = s->kills = s->hands = false;
         s->longest_stop = 2 * s->session;
@@ -50,10 +50,10 @@ void search_choose_faults(struct scenario *s)
     s->watch_most = zkf_chance(15) ? zkf_below(900) : 0;
 }
 
-int64_t search_skew(void)
+int64_t sim_skew(void)
 {
-    int64_t margin = S.s.margin_ppm > 0 ? S.s.margin_ppm : 1000;
-    if (S.beyond) {
+    int64_t margin = scene.margin_ppm > 0 ? scene.margin_ppm : 1000;
+    if (sim_beyond) {
         return -margin - 200000;
     }
     return zkf_chance(30) ? (zkf_chance(50) ? margin : -margin)
@@ -67,65 +67,65 @@ static void begin_numbers(void)
     for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
         (void)zkf_stranger_create(above[i], false);
     }
-    for (int i = 0; i < SEARCH_DIRS; i++) {
-        if (zkf_stranger_create(search_dir(i), false)) {
-            zkf_count_from(search_dir(i), (int)S.s.number);
+    for (int i = 0; i < BEGUN_DIRS; i++) {
+        if (zkf_stranger_create(sim_dir((enum sim_dir)i), false)) {
+            zkf_count_from(sim_dir((enum sim_dir)i), (int)scene.number);
         }
     }
 }
 
 static void some_limits(int64_t *least, int64_t *most)
 {
-    *least = S.s.tick * (2 + zkf_below(3));
-    *most = *least + S.s.tick * zkf_below(8);
+    *least = scene.tick * (2 + zkf_below(3));
+    *most = *least + scene.tick * zkf_below(8);
 }
 
 /* A session lasts 8 ticks at most: a server that grants few, one that grants all, and one between. */
 static void unequal_limits(void)
 {
-    for (int i = 0; i < S.s.servers; i++) {
-        int64_t few = S.s.tick * (2 + zkf_below(2));
-        int64_t least = i == 0 ? few : i == 1 ? S.s.session : few + zkf_below(few);
-        zkf_limits(i, least, i == 0 ? few : S.s.session);
+    for (int i = 0; i < scene.servers; i++) {
+        int64_t few = scene.tick * (2 + zkf_below(2));
+        int64_t least = i == 0 ? few : i == 1 ? scene.session : few + zkf_below(few);
+        zkf_limits(i, least, i == 0 ? few : scene.session);
     }
 }
 
 /* What a client has to watch in any case, as the count of a semaphore. */
 enum { VITAL_WATCHES = 100 };
 
-void search_begin_faults(void)
+void sim_begin_faults(void)
 {
-    search_begin_visitors();
-    if (S.s.number >= 0) {
-        S.did.numbers_spent++;
+    sim_begin_visitors();
+    if (scene.number >= 0) {
+        did.numbers_spent++;
         begin_numbers();
     }
-    if (S.s.grows) {
+    if (scene.grows) {
         unequal_limits();
     }
-    for (int i = 0; i < S.s.servers && S.s.limits && !S.s.grows && zkf_chance(70);
+    for (int i = 0; i < scene.servers && scene.limits && !scene.grows && zkf_chance(70);
          i++) {
         int64_t least, most;
         some_limits(&least, &most);
         zkf_limits(i, least, most); /* each has its own */
     }
-    const struct zkf_door_faults door = {.open = S.s.door ? 6 : 0,
-                                         .submit = S.s.door ? 150 : 0,
-                                         .throttle = S.s.throttles ? 60 : 0,
-                                         .lie = S.s.lies ? 15 : 0,
-                                         .slow = S.s.door ? 3 : 0,
-                                         .span = S.s.session / 2,
-                                         .add_auth = S.s.auth ? 6 : 0,
-                                         .refuse_auth = S.s.auth ? 12 : 0};
+    const struct zkf_door_faults door = {.open = scene.door ? 6 : 0,
+                                         .submit = scene.door ? 150 : 0,
+                                         .throttle = scene.throttles ? 60 : 0,
+                                         .lie = scene.lies ? 15 : 0,
+                                         .slow = scene.door ? 3 : 0,
+                                         .span = scene.session / 2,
+                                         .add_auth = scene.auth ? 6 : 0,
+                                         .refuse_auth = scene.auth ? 12 : 0};
     zkf_door_faults(&door);
-    zkf_most_watches(S.s.watch_most > 0 ? S.s.watch_most + VITAL_WATCHES : 0);
+    zkf_most_watches(scene.watch_most > 0 ? scene.watch_most + VITAL_WATCHES : 0);
 }
 
 /* --- one after the other --- */
 
 static int some_client(void)
 {
-    return (int)zkf_below(S.s.clients);
+    return (int)zkf_below(scene.clients);
 }
 
 static const struct zkf_node *some_node(void)
@@ -142,24 +142,19 @@ static const struct zkf_node *some_node(void)
 
 static void delete_by_hand(const struct zkf_node *node)
 {
-    struct contender *k = search_by_label(node->label);
-    const struct contender before = k ? *k : (struct contender){0};
-    search_excuse(node);
-    if (!zkf_stranger_delete(node->path) && k) {
-        k->excused = before.excused;
-    }
+    sim_excuse(node);
+    (void)zkf_stranger_delete(node->path);
 }
 
 /* One who waits, and whom it waits for; its watch on itself is used up first. */
 static void delete_two(const struct zkf_node *node)
 {
-    const struct zkf_node *ahead = search_ahead(node);
-    const struct contender *k = search_by_label(node->label);
-    if (k && zkf_chance(50)) {
-        (void)zkf_cut(k->client,
-                      ZKF_CUT_ANSWERS); /* it learns of both when it is back */
+    const struct zkf_node *ahead = sim_ahead(node);
+    if (zkf_chance(50)) {
+        /* It learns of both when it is back. */
+        (void)zkf_cut(node->label - 1, ZKF_CUT_ANSWERS);
     } else {
-        search_touch(node);
+        sim_touch(node);
     }
     delete_by_hand(node);
     if (ahead) {
@@ -170,27 +165,20 @@ static void delete_two(const struct zkf_node *node)
 /* Under its name there is one of somebody else then; its client is told of neither, or in whichever way. */
 static void replace(const struct zkf_node *node)
 {
-    char path[PATH_ROOM];
-    struct contender *k = search_by_label(node->label);
+    char path[SIM_PATH];
     const struct zkf_node *other = some_node();
     int64_t owner = zkf_chance(50) && other->owner != node->owner ? other->owner : 0;
     if (node->owner == 0 || strlen(node->path) >= sizeof(path)) {
         return;
     }
     memcpy(path, node->path, strlen(node->path) + 1);
-    if (k && zkf_chance(60)) {
-        (void)zkf_cut(k->client, (enum zkf_cut)zkf_below(3));
+    if (zkf_chance(60)) {
+        (void)zkf_cut(node->label - 1, (enum zkf_cut)zkf_below(3));
     }
     /* A list knows no owner: who stands for less than a moment, and has no watch yet, may be granted by it once more. */
-    const struct zkr__claim *claim = k ? search_claim(k) : NULL;
-    bool watched =
-        claim && claim->k.own == ZKR__OWN_SET && strcmp(claim->node, path) == 0;
-    delete_by_hand(node);
-    S.did.replaced += search_visit_as(path, owner);
-    if (k && !watched) {
-        k->excused = true;
-        k->excused_at = zkf_now();
-    }
+    sim_excuse_always(node);
+    (void)zkf_stranger_delete(path);
+    did.replaced += sim_visit_as(path, owner);
 }
 
 static void by_hand(void)
@@ -199,19 +187,19 @@ static void by_hand(void)
     if (!node) {
         return;
     }
-    S.did.hands++;
-    if (S.s.replaces && zkf_chance(40)) {
+    did.hands++;
+    if (scene.replaces && zkf_chance(40)) {
         replace(node);
     } else if (zkf_chance(25)) {
         delete_two(node);
     } else if (zkf_chance(40)) {
-        search_touch(node);
+        sim_touch(node);
     } else if (zkf_chance(70)) {
         delete_by_hand(node);
     } else if (zkf_session_alive(node->owner) && !zkf_isolated() && zkf_leader() >= 0) {
         for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
             if (n->owner == node->owner) {
-                search_excuse(n);
+                sim_excuse(n);
             }
         }
         zkf_expire(node->owner);
@@ -222,13 +210,13 @@ static void stop_one(void)
 {
     int at = some_client();
     bool stopped = *zkf_client_stopped(at);
-    if (!stopped && S.s.longest_stop == 0) {
+    if (!stopped && scene.longest_stop == 0) {
         return;
     }
     zkf_trace("fault: client %d is %s", at, stopped ? "going on" : "stopped");
     zkf_client_stop(at, !stopped);
-    search_stalled(at, !stopped);
-    S.did.stops += !stopped;
+    sim_stalled(at, !stopped);
+    did.stops += !stopped;
 }
 
 static void network(void)
@@ -237,17 +225,17 @@ static void network(void)
     switch (zkf_below(4)) {
     case 0:
     case 1:
-        S.did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
+        did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
         break;
     case 2:
         at = some_client();
         zkf_blackhole(at, true);
-        search_stalled(at, true);
+        sim_stalled(at, true);
         break;
     default:
-        for (int i = 0; i < S.s.clients; i++) {
+        for (int i = 0; i < scene.clients; i++) {
             zkf_blackhole(i, false);
-            search_stalled(i, *zkf_client_stopped(i));
+            sim_stalled(i, *zkf_client_stopped(i));
         }
         break;
     }
@@ -258,70 +246,53 @@ static void change_limits(void)
 {
     int64_t least, most;
     some_limits(&least, &most);
-    int first = (int)zkf_below(S.s.servers);
-    int last = zkf_chance(50) ? first : first + S.s.servers - 1;
+    int first = (int)zkf_below(scene.servers);
+    int last = zkf_chance(50) ? first : first + scene.servers - 1;
     for (int i = first; i <= last; i++) {
-        zkf_limits(i % S.s.servers, least, most);
-        zkf_crash(i % S.s.servers);
+        zkf_limits(i % scene.servers, least, most);
+        zkf_crash(i % scene.servers);
     }
-}
-
-static int some_holder(void)
-{
-    int64_t count = 0;
-    int chosen = some_client();
-    for (int i = 0; i < SEARCH_CONTENDERS; i++) {
-        if (S.contenders[i].holding && zkf_below(++count) == 0) {
-            chosen = S.contenders[i].client;
-        }
-    }
-    return chosen;
 }
 
 /* A session goes to another server, whose limits are others; or nobody hears of it, and the leader is killed. */
 static void move_or_forget(void)
 {
-    enum { SOON_MS = 1000 };
-    int at = some_holder();
-    if (S.s.peace && zkf_now() < S.members[at].moved_at + SOON_MS * ZKR__MS) {
-        return; /* a connection that ends before it is answered would be a fault */
-    }
-    S.members[at].moved_at = zkf_now();
-    if (S.s.peace || zkf_chance(70)) {
-        zkf_direct(at, (int)zkf_below(S.s.servers));
-        S.did.moves += zkf_cut(at, ZKF_CUT_ANSWERS);
+    int at = some_client();
+    if (zkf_chance(70)) {
+        zkf_direct(at, (int)zkf_below(scene.servers));
+        did.moves += zkf_cut(at, ZKF_CUT_ANSWERS);
     } else if (zkf_leader() >= 0) {
         zkf_blackhole(at, true);
-        search_stalled(at, true);
+        sim_stalled(at, true);
         zkf_crash(zkf_leader());
-        S.did.leaderless++;
+        did.leaderless++;
     }
 }
 
 static void servers(void)
 {
-    if (zkf_chance(S.s.split && !zkf_isolated() ? 0 : 30)) {
+    if (zkf_chance(scene.split && !zkf_isolated() ? 0 : 30)) {
         zkf_heal();
-    } else if (zkf_chance(75) && S.s.isolations) {
-        zkf_isolate((int)zkf_below(S.s.servers));
-        S.did.isolations++;
+    } else if (zkf_chance(75) && scene.isolations) {
+        zkf_isolate((int)zkf_below(scene.servers));
+        did.isolations++;
     } else {
-        zkf_crash((int)zkf_below(S.s.servers));
-        S.did.crashes++;
+        zkf_crash((int)zkf_below(scene.servers));
+        did.crashes++;
     }
 }
 
 static void disaster(void)
 {
     if (zkf_chance(25)) {
-        search_excuse_all();
+        sim_excuse_all();
         zkf_wipe();
     } else if (zkf_chance(50)) {
         zkf_restart_all();
     } else {
-        int first = (int)zkf_below(S.s.servers);
+        int first = (int)zkf_below(scene.servers);
         zkf_crash(first);
-        zkf_crash((first + 1) % S.s.servers);
+        zkf_crash((first + 1) % scene.servers);
     }
 }
 
@@ -335,13 +306,13 @@ static void permissions(void)
     const struct zkf_node *node = some_node();
     if (node && zkf_chance(50)) {
         static const unsigned sets[] = {ZKF_READ, ZKF_WRITE, ZKF_READ | ZKF_WRITE};
-        S.did.nodes_forbidden += zkf_forbid(node->path, sets[zkf_below(3)]);
+        did.nodes_forbidden += zkf_forbid(node->path, sets[zkf_below(3)]);
         return;
     }
     const char *path = zkf_chance(30) ? parents[zkf_below(3)]
-                                      : search_dir((int)zkf_below(SEARCH_DIRS));
+                                      : sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS));
     static const unsigned perms[] = {ZKF_READ, ZKF_CREATE, ZKF_DELETE, ZKF_QUOTA};
-    S.did.forbidden +=
+    did.forbidden +=
         zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(4)]
                                         : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
 }
@@ -351,22 +322,15 @@ static void lapse(void)
 {
     const struct zkf_node *node = some_node();
     zkf_lapse(node && zkf_chance(60) ? node->path
-                                     : search_dir((int)zkf_below(SEARCH_DIRS)));
+                                     : sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS)));
 }
 
-void search_on_refused(int label, const char *deleted)
+void sim_clean_up(void)
 {
-    if (!deleted) {
-        search_refused(label);
-    }
-}
-
-void search_clean_up(void)
-{
-    if (S.s.forbids) {
+    if (scene.forbids) {
         zkf_permit_all();
     }
-    (void)search_end_visits();
+    (void)sim_end_visits();
 }
 
 static void strangers(void)
@@ -375,87 +339,88 @@ static void strangers(void)
         zkf_reap();
     } else {
         /* Only when it is empty. */
-        (void)zkf_stranger_delete(search_dir((int)zkf_below(SEARCH_DIRS)));
+        (void)zkf_stranger_delete(sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS)));
     }
 }
 
-void search_fault(void *unused)
+void sim_fault(void *unused)
 {
     (void)unused;
     /* While the servers disagree, a client that changes between them is worth the most. */
     bool split = zkf_isolated();
-    S.faults.due = zkf_now() + zkf_below(split ? S.s.fault_pace / (S.s.split ? 1 : 4)
-                                               : S.s.fault_pace);
-    S.did.faults++;
-    if (S.s.grows && ((S.s.peace && !S.s.forbids) || zkf_chance(40))) {
+    sim_faults.due =
+        zkf_now() +
+        zkf_below(split ? scene.fault_pace / (scene.split ? 1 : 4) : scene.fault_pace);
+    did.faults++;
+    if (scene.grows && zkf_chance(40)) {
         move_or_forget();
         return;
     }
-    if (S.s.peace) { /* but for these */
+    if (scene.peace) { /* but for these */
         permissions();
         return;
     }
-    if (search_remake()) {
+    if (sim_remake()) {
         return;
     }
-    if (S.s.replaces && zkf_chance(15)) {
-        (void)search_end_visits();
+    if (scene.replaces && zkf_chance(15)) {
+        (void)sim_end_visits();
     }
-    if (S.s.visits && zkf_chance(30)) {
-        search_visit();
+    if (scene.visits && zkf_chance(30)) {
+        sim_visit();
         return;
     }
-    if (S.s.resizes && zkf_chance(25)) {
-        search_resize();
+    if (scene.resizes && zkf_chance(25)) {
+        sim_resize();
     }
     int64_t what = zkf_below(100);
-    if (S.s.disasters && zkf_chance(15)) {
+    if (scene.disasters && zkf_chance(15)) {
         disaster();
         return;
     }
-    if (S.s.forbids && zkf_chance(25)) {
+    if (scene.forbids && zkf_chance(25)) {
         permissions();
         return;
     }
-    if (S.s.lapses && zkf_chance(40)) {
+    if (scene.lapses && zkf_chance(40)) {
         lapse();
         return;
     }
-    if (S.s.limits && !S.s.grows && zkf_chance(30)) {
+    if (scene.limits && !scene.grows && zkf_chance(30)) {
         change_limits();
-        S.did.crashes++;
+        did.crashes++;
         return;
     }
-    if (S.s.split && zkf_chance(70)) {
+    if (scene.split && zkf_chance(70)) {
         servers();
     } else if (split && zkf_chance(50)) {
-        S.did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
+        did.cuts += zkf_cut(some_client(), (enum zkf_cut)zkf_below(3));
     } else if (what < 40) {
         network();
     } else if (what < 60) {
         servers();
     } else if (what < 72) {
         stop_one();
-    } else if (what < 92 && S.s.hands) {
+    } else if (what < 92 && scene.hands) {
         by_hand();
     } else {
         strangers();
     }
 }
 
-void search_calm(void)
+void sim_calm(void)
 {
     zkf_heal();
     zkf_slow(30 * ZKR__MS);
     zkf_door_faults(NULL);
     zkf_lapse(NULL);
-    S.s.starved = S.s.visits = S.s.remakes = S.s.replaces = false;
-    search_clean_up();
-    for (int i = 0; i < S.s.clients; i++) {
+    scene.visits = scene.remakes = scene.replaces = false;
+    sim_clean_up();
+    for (int i = 0; i < scene.clients; i++) {
         zkf_blackhole(i, false);
         zkf_direct(i, -1);
         zkf_client_stop(i, false);
-        search_stalled(i, false);
+        sim_stalled(i, false);
     }
-    S.faults.due = ZKR__NEVER;
+    sim_faults.due = ZKR__NEVER;
 }

@@ -9,22 +9,22 @@
 #include <string.h>
 
 #include "engine/children_cache.h"
-#include "search.h"
+#include "sim.h"
 
-enum { VISITORS = 8, PATH_ROOM = 128, VISITED = 4 };
+enum { VISITORS = 8, VISITED = 4 };
 
 /* Nobody of ours comes to a number so high: nobody ever stands behind it. */
 #define FAR INT64_C(100000)
 
 static struct visitor {
-    char path[PATH_ROOM];
+    char path[SIM_PATH];
     bool ahead; /* of the count when it came */
     bool far;
 } visitors[VISITORS];
 static int visitor_count;
 static int empty; /* directory that is to be made again, and one; 0 = none */
 
-void search_begin_visitors(void)
+void sim_begin_visitors(void)
 {
     visitor_count = empty = 0;
 }
@@ -44,18 +44,18 @@ static void come(const char *dir, bool numbered)
     if (!parent || visitor_count == VISITORS) {
         return;
     }
-    char path[PATH_ROOM];
+    char path[SIM_PATH];
     int number = parent->creates;
     (void)snprintf(path, sizeof(path), numbered ? "%s/visitor-lock-" : "%s/visitor",
                    dir);
     if (!zkf_stranger_create(path, numbered)) {
         return;
     }
-    S.did.visits++;
+    did.visits++;
     struct visitor *v = &visitors[visitor_count++];
     v->ahead = v->far = false;
-    (void)snprintf(v->path, PATH_ROOM,
-                   numbered ? "%s/visitor-lock-%010d" : "%s/visitor", dir, number);
+    (void)snprintf(v->path, SIM_PATH, numbered ? "%s/visitor-lock-%010d" : "%s/visitor",
+                   dir, number);
 }
 
 /* Above all numbers that the servers have given out, below, the same as one, or negative; @next comes next. */
@@ -91,18 +91,18 @@ static void come_named(const char *dir)
     struct visitor *v = &visitors[visitor_count];
     v->ahead = number >= parent->creates;
     v->far = number >= parent->creates + FAR;
-    (void)snprintf(v->path, PATH_ROOM, "%s/%s%010" PRId64, dir,
+    (void)snprintf(v->path, SIM_PATH, "%s/%s%010" PRId64, dir,
                    number < 0 ? "visitor--" : names[zkf_below(7)],
                    number < 0 ? -number : number);
     if (zkf_stranger_create(v->path, false)) {
-        S.did.visits_named++;
+        did.visits_named++;
         visitor_count++;
     }
 }
 
-bool search_visit_as(const char *path, int64_t owner)
+bool sim_visit_as(const char *path, int64_t owner)
 {
-    bool came = visitor_count < VISITORS && strlen(path) < PATH_ROOM &&
+    bool came = visitor_count < VISITORS && strlen(path) < SIM_PATH &&
                 zkf_stranger_create_for(path, owner);
     if (came) {
         struct visitor *v = &visitors[visitor_count++];
@@ -112,21 +112,21 @@ bool search_visit_as(const char *path, int64_t owner)
     return came;
 }
 
-void search_visit(void)
+void sim_visit(void)
 {
-    const char *dir = search_dir((int)zkf_below(VISITED));
+    const char *dir = sim_dir((enum sim_dir)zkf_below(VISITED));
     if (visitor_count > 0 && zkf_chance(50)) {
         leave((int)zkf_below(visitor_count));
-    } else if (S.s.number >= 0) {
+    } else if (scene.number >= 0) {
         return;
-    } else if (S.s.named && zkf_chance(70)) {
+    } else if (scene.named && zkf_chance(70)) {
         come_named(dir);
     } else {
         come(dir, zkf_chance(80));
     }
 }
 
-bool search_is_ahead_of_count(const struct zkf_node *node)
+bool sim_is_ahead_of_count(const struct zkf_node *node)
 {
     for (int i = 0; i < visitor_count; i++) {
         if (visitors[i].ahead && strcmp(visitors[i].path, node->path) == 0) {
@@ -136,7 +136,7 @@ bool search_is_ahead_of_count(const struct zkf_node *node)
     return false;
 }
 
-bool search_end_visits(void)
+bool sim_end_visits(void)
 {
     bool out = true;
     for (int i = visitor_count - 1; i >= 0; i--) {
@@ -151,26 +151,26 @@ bool search_end_visits(void)
 
 /* --- lists that were not asked for --- */
 
-void search_count_lists(int client)
+void sim_count_lists(int client)
 {
-    static struct zkr__spared last[SEARCH_CLIENTS];
+    static struct zkr__spared last[SIM_CLIENTS];
     enum { FORGETFUL = 2 };
-    const zkr_client *c = S.members[client].c;
+    const zkr_client *c = processes[client].checked;
     struct zkr__engine *engine = c ? c->engine : NULL;
     const struct zkr__spared now = engine ? engine->spared : (struct zkr__spared){0};
     if (engine) {
-        S.did.guesses += now.guesses > last[client].guesses;
-        S.did.wrong += now.wrong > last[client].wrong;
-        S.did.lists_shared += now.shared > last[client].shared;
-        S.did.placed_behind += now.behind > last[client].behind;
-        S.did.prepared += now.prepared > last[client].prepared;
-        S.did.lined_up += engine->line != NULL;
-        engine->remembered_max = S.s.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
-        engine->joining_max = S.s.narrow ? 1 : ZKR__JOINING_MAX;
-        S.did.looked += engine->looking > 0;
+        did.guesses += now.guesses > last[client].guesses;
+        did.wrong += now.wrong > last[client].wrong;
+        did.lists_shared += now.shared > last[client].shared;
+        did.placed_behind += now.behind > last[client].behind;
+        did.prepared += now.prepared > last[client].prepared;
+        did.lined_up += engine->line != NULL;
+        engine->remembered_max = scene.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
+        engine->joining_max = scene.narrow ? 1 : ZKR__JOINING_MAX;
+        did.looked += engine->looking > 0;
     }
-    if (c && c->link && S.s.watch_most > 0) {
-        c->link->watches.most = S.s.watch_most;
+    if (c && c->link && scene.watch_most > 0) {
+        c->link->watches.most = scene.watch_most;
     }
     last[client] = now;
 }
@@ -180,8 +180,8 @@ void search_count_lists(int client)
 /* Does a client count on the numbers of this directory to go on, right now? */
 static bool is_counted_on(const char *dir)
 {
-    for (int i = 0; i < S.s.clients; i++) {
-        const zkr_client *c = S.members[i].c;
+    for (int i = 0; i < scene.clients; i++) {
+        const zkr_client *c = processes[i].checked;
         const struct zkr__engine *engine = c ? c->engine : NULL;
         const struct zkr__claim *claim = engine ? engine->claims : NULL;
         for (; claim; claim = claim->next) {
@@ -197,23 +197,23 @@ static bool is_counted_on(const char *dir)
 }
 
 /* While the create is on its way. */
-void search_on_create(const struct zkr__op *op)
+void sim_on_create(const struct zkr__op *op)
 {
-    for (int i = 0; i < VISITED && S.s.remakes && op->kind == ZKR__OP_CREATE; i++) {
-        const char *dir = search_dir(i);
+    for (int i = 0; i < VISITED && scene.remakes && op->kind == ZKR__OP_CREATE; i++) {
+        const char *dir = sim_dir((enum sim_dir)i);
         size_t len = strlen(dir);
         const struct zkf_node *node = zkf_find(dir);
         if (node && node->children == 0 && node->creates > 0 && zkf_chance(40) &&
             strncmp(op->path, dir, len) == 0 && op->path[len] == '/') {
             empty = i + 1;
-            S.faults.due = zkf_now();
+            sim_faults.due = zkf_now();
         }
     }
 }
 
-bool search_remake(void)
+bool sim_remake(void)
 {
-    const char *dir = empty > 0 ? search_dir(empty - 1) : NULL;
+    const char *dir = empty > 0 ? sim_dir((enum sim_dir)(empty - 1)) : NULL;
     const struct zkf_node *node = dir ? zkf_find(dir) : NULL;
     int number = node ? node->creates : 0;
     empty = 0;
@@ -222,8 +222,8 @@ bool search_remake(void)
     }
     bool counted_on = is_counted_on(dir);
     if (zkf_stranger_create(dir, false)) {
-        S.did.remakes++;
-        S.did.remakes_counted_on += counted_on;
+        did.remakes++;
+        did.remakes_counted_on += counted_on;
         zkf_count_from(dir, number - (number > 0));
         come(dir, true);
     }

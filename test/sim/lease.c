@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a promise of the lease leans on what cannot be measured: holes that are known. */
+#include "sim.h"
+
+void sim_stalled(int at, bool stalled)
+{
+    struct process *m = &processes[at];
+    if (m->stalled) {
+        m->stalled_at = zkf_now();
+    }
+    m->stalled = stalled;
+}
+
+/* Between a server's handshake and our hearing of it we count with the old time-out: lease.h. */
+void sim_on_shortened(int client, int64_t session, int64_t timeout)
+{
+    struct process *m = &processes[client];
+    if (m->checked && m->checked->session_id == session &&
+        timeout < m->checked->session_ms * ZKR__MS) {
+        m->shortened = timeout;
+        m->reconnects = m->checked->stats.reconnects;
+        did.shortened++;
+    }
+}
+
+/*
+ * One write alone proves less than the library makes of it when the client was stalled just before
+ * (lease.h, rule 3, says so). That hole is known, so it is not reported.
+ */
+bool sim_leans(int client)
+{
+    const struct process *m = &processes[client];
+    return m->shortened != 0 || (scene.servers > 1 && m->alone &&
+                                 zkf_now() - m->stalled_at < 2 * scene.session);
+}
+
+static bool look_at_timeout(struct process *m)
+{
+    bool heard =
+        m->checked->session_id != 0 && m->checked->stats.reconnects > m->reconnects &&
+        m->checked->door->timeout_ms(m->checked->link->zh) * ZKR__MS <= m->shortened;
+    if (m->checked->session_id == 0 || heard) {
+        m->shortened = 0;
+    }
+    bool shorter = m->checked->session_ms < m->timeout_ms;
+    m->timeout_ms = m->checked->session_ms;
+    return shorter;
+}
+
+bool sim_look_at_lease(int client)
+{
+    struct process *m = &processes[client];
+    const struct zkr__lease *l = &m->checked->lease;
+    bool shorter = look_at_timeout(m);
+    if (l->until != m->lease_seen) {
+        int64_t margin = scene.margin_ppm > 0 ? scene.margin_ppm : 1000;
+        int64_t alone = l->last.sent - l->session / 3 - l->gap;
+        if (l->until > m->lease_seen) {
+            m->alone =
+                l->until == alone + l->session - l->session / 1000 * margin / 1000;
+        }
+        m->lease_seen = l->until;
+    }
+    return shorter;
+}
