@@ -277,7 +277,7 @@ bool sim_makes_way(int client, const struct zkf_node *n, bool reads)
 /*
  * One in front of this claim, above the number @above, that may not be passed. One that named itself may be: put in front
  * of one that was there, who goes by whom it found there; or ahead of the count, so that it came to stand among those who
- * wait for others of their client (engine/children_cache.h).
+ * wait for others of their client (engine/children_cache.h). With @first INT64_MAX none may.
  */
 static const struct zkf_node *passed(int client,
                                      const struct zkr__claim *claim,
@@ -299,7 +299,8 @@ static const struct zkf_node *passed(int client,
             continue;
         }
         bool spent = n->label != 0 && other < 0; /* it may not hold, and goes */
-        bool named = n->label == 0 && (n->czxid > first || sim_is_ahead_of_count(n));
+        bool named = n->label == 0 && first < INT64_MAX &&
+                     (n->czxid > first || sim_is_ahead_of_count(n));
         if (!spent && !named && !sim_makes_way(client, n, reads)) {
             return n;
         }
@@ -396,7 +397,7 @@ static void check_parked(int client, const struct zkr__claim *claim, enum sim_di
     }
 }
 
-/* Nobody stands between a claim that waits and its hold. */
+/* Nobody stands between a claim that waits and its hold, or its node is gone. */
 static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir)
 {
     const struct zkf_node *node = zkf_find(claim->node);
@@ -404,10 +405,13 @@ static bool is_free(int client, const struct zkr__claim *claim, enum sim_dir dir
     if (claim->k.phase != ZKR__PARKED) {
         return claim->k.downgrade != ZKR__SETTLED;
     }
+    if (!there && !claim->in_line) {
+        return true; /* its node is gone, and it is to make another one */
+    }
     if (dir == AT_PERMITS) {
         return there && zkf_find(sim_dir(dir))->children <= sim_max_now();
     }
-    return there && !passed(client, claim, dir, claim->czxid, INT64_MIN);
+    return there && !passed(client, claim, dir, INT64_MAX, INT64_MIN);
 }
 
 /* Without a fault, one that waits with nobody in front of it hears so; and a writer that reads by now becomes a reader. */
@@ -718,6 +722,17 @@ static void check_written(enum sim_dir dir)
     did.written++;
 }
 
+/* In doubt, a leader hears that its claim has failed. */
+static void check_leader(const struct process *p)
+{
+    const struct zkr__hold *hold = p->latch && !p->ending ? &p->latch->hold : NULL;
+    if (hold && hold->state == ZKR__HOLD_DOUBTED && hold->claim &&
+        hold->claim->k.failure != 0) {
+        sim_violation("the latch of client %d does not hear that it has failed",
+                      p->client);
+    }
+}
+
 ZKR__TSA(no_thread_safety_analysis)
 static void look_at_client(int client)
 {
@@ -740,6 +755,7 @@ static void look_at_client(int client)
         look(client, claim);
     }
     if (!sim_locked(&c->mu)) {
+        check_leader(&processes[client]);
         check_credentials(client);
         check_engine(client, engine);
         if (scene.permits) {

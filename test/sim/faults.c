@@ -56,8 +56,11 @@ int64_t sim_skew(void)
     if (sim_beyond) {
         return -margin - 200000;
     }
-    return zkf_chance(30) ? (zkf_chance(50) ? margin : -margin)
-                          : zkf_below(2 * margin) - margin;
+    if (zkf_chance(30)) {
+        did.drifts++;
+        return zkf_chance(50) ? margin : -margin;
+    }
+    return zkf_below(2 * margin) - margin;
 }
 
 /* The directories have been used before. */
@@ -231,6 +234,7 @@ static void network(void)
         at = some_client();
         zkf_blackhole(at, true);
         sim_stalled(at, true);
+        did.silences++;
         break;
     default:
         for (int i = 0; i < scene.clients; i++) {
@@ -271,6 +275,12 @@ static void move_or_forget(void)
 
 static void servers(void)
 {
+    int at = (int)zkf_below(scene.servers);
+    if (scene.lags && zkf_chance(30)) {
+        did.lags += at != zkf_leader();
+        zkf_lag(at, at != zkf_leader());
+        return;
+    }
     if (zkf_chance(scene.split && !zkf_isolated() ? 0 : 30)) {
         zkf_heal();
     } else if (zkf_chance(75) && scene.isolations) {
@@ -336,7 +346,7 @@ void sim_clean_up(void)
 static void strangers(void)
 {
     if (zkf_chance(60)) {
-        zkf_reap();
+        did.swept += zkf_reap();
     } else {
         /* Only when it is empty. */
         (void)zkf_stranger_delete(sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS)));
@@ -410,6 +420,9 @@ void sim_fault(void *unused)
 
 void sim_calm(void)
 {
+    for (int i = 0; i < scene.servers; i++) {
+        zkf_lag(i, false);
+    }
     zkf_heal();
     zkf_slow(30 * ZKR__MS);
     zkf_door_faults(NULL);

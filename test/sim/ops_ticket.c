@@ -162,18 +162,18 @@ static void ask(struct app *a, struct pass *pass)
         (rc != ZKR_OK && rc != ZKR_ESTATE && rc != ZKR_ESESSION)) {
         sim_violation("a ticket is in state %d, its token %s", state, zkr_err_name(rc));
     }
-    if (pass->owner) {
+    if (pass->owner && !pass->released) { /* else it was told so before */
         sim_promise(pass->p, &pass->promise, pass->dir, pass->shared, since, valid);
     }
 }
 
 static void give_back(struct app *a, struct pass *pass)
 {
+    pass->released = true;
     pass->promise.until = 0;
     struct call call = sim_call(a, "ticket release", ZKR_FOREVER);
     int rc = zkr_ticket_release(pass->ticket);
     sim_called(&call, rc);
-    pass->promise.until = 0; /* who asked meanwhile may have been told so before */
     if (rc != ZKR_OK && rc != ZKR_ESESSION) {
         sim_violation("a ticket cannot be released: %s", zkr_err_name(rc));
     }

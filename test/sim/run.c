@@ -111,6 +111,7 @@ bool sim_run(uint64_t seed, bool trace)
     memset(processes, 0, sizeof(processes));
     sim_quiet = sim_still = false;
     sim_choose(seed, trace);
+    sim_habits_begin();
     sim_threads_begin(&scene.turns);
     sim_check_begin();
     last_now = zkf_now();
@@ -128,6 +129,7 @@ bool sim_run(uint64_t seed, bool trace)
     if (sim_violated[0] == '\0') {
         finish();
     }
+    sim_habits_end();
     sim_threads_end();
     check_memory(blocks);
     zkf_forget();

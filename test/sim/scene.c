@@ -74,6 +74,7 @@ static void choose_world(struct scene *s)
     s->longest_stop = zkf_chance(40) ? s->session * 2 : 0;
     s->hands = zkf_chance(25);
     s->isolations = s->servers > 1 && zkf_chance(30);
+    s->lags = s->servers > 1 && !s->peace && zkf_chance(20);
     s->attempts = zkf_chance(15) ? 3 : 0;
     s->kills = !s->peace && zkf_chance(40);
     s->split = s->servers > 1 && zkf_chance(10);

@@ -12,6 +12,7 @@
  *   tell       callbacks of the application
  *   check      what must hold after each step, whoever called what; wishes, permits: of these
  *   faults     of networks, servers and people, one after the other; visitors: strangers in the directories
+ *   habits     of the world: which of them took effect, and which together
  *   lease      where a promise leans on what cannot be measured
  *   scene      what the seed has chosen
  *   sim_sync, sim_thread, sim_mem, sim_door        the library's seams
@@ -66,7 +67,7 @@ struct scene {
     bool peace; /* no faults at all */
     bool sit;   /* who holds holds for long */
     bool split; /* servers cut off, one after the other, and little else */
-    bool isolations, hands, kills, limits;
+    bool isolations, lags, hands, kills, limits;
     bool
         grows; /* one server grants short time-outs, another long ones; sessions go to and fro */
     int64_t attempts;
@@ -133,7 +134,7 @@ struct pass {
     enum sim_dir dir;
     int users; /* threads in a call on it */
     int told;  /* by its callback; 0 = nothing yet */
-    bool shared, destroyed;
+    bool shared, released, destroyed;
     struct promise promise;
     int permits;      /* that it is for; 0 = none */
     long asked, done; /* ticks: of the request for these, and of its return */
@@ -199,7 +200,7 @@ struct sim_did {
         cuts, stops, isolations, crashes, hands, shortened, moves, leaderless,
         numbers_spent, forbidden, nodes_forbidden, replaced, visits, visits_named,
         remakes, remakes_counted_on, guesses, wrong, lists_shared, placed_behind,
-        lined_up, looked, prepared;
+        lined_up, looked, prepared, swept, lags, silences, drifts;
 };
 
 extern struct scene scene;
@@ -258,6 +259,12 @@ void sim_on_create(const struct zkr__op *op);
 void sim_count_lists(int client);
 /* Do so, if one is to be. False: none is. */
 bool sim_remake(void);
+
+/* habits.c */
+void sim_habits_begin(void);
+void sim_habits_end(void);
+/* What took effect how often. Returns how many pairs never did within one run. */
+int sim_habits_print(void);
 
 /* lease.c */
 /* The client was, or is no more, kept from its servers. */

@@ -129,9 +129,9 @@ void sim_on_ticket(zkr_ticket *t, int state, void *ctx)
     }
     pass->told = state;
     if (zkf_chance(15)) {
+        pass->released = true;
         pass->promise.until = 0;
         (void)zkr_ticket_release(t);
-        pass->promise.until = 0;
     }
     call_back(p);
     if (t != pass->ticket) {

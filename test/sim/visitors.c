@@ -167,7 +167,7 @@ void sim_count_lists(int client)
         did.lined_up += engine->line != NULL;
         engine->remembered_max = scene.forgetful ? FORGETFUL : ZKR__REMEMBERED_MAX;
         engine->joining_max = scene.narrow ? 1 : ZKR__JOINING_MAX;
-        did.looked += engine->looking > 0;
+        did.looked += scene.watch_most > 0 && engine->looking > 0;
     }
     if (c && c->link && scene.watch_most > 0) {
         c->link->watches.most = scene.watch_most;

@@ -161,8 +161,8 @@ void zkf_direct(int client, int server);
 void zkf_lag(int server, bool on);
 /* End a session now, as if by an administrator. */
 void zkf_expire(int64_t session);
-/* The leader deletes containers without children. */
-void zkf_reap(void);
+/* The leader deletes containers without children. Returns how many. */
+long zkf_reap(void);
 /* Servers break a connection that begins with watches of more bytes than this, as they do for any request above
  * jute.maxbuffer; 0 = they do not. */
 void zkf_most_watches(int64_t bytes);
@@ -217,6 +217,7 @@ int zkf_credentials(const void *zh);
 
 /* How often each of these has happened since the process began. */
 struct zkf_counts {
+    long cut_transactions; /* connections cut with one on its way, or its answer */
     long elections, late_writes, cut_off_writes, restarts, wipes;
     long too_new; /* clients refused because they know more than the server */
     /* Session timeouts: at first, and at re-connects. */

@@ -111,6 +111,11 @@ bool zkf_cut(int client, enum zkf_cut cut)
         return false;
     }
     struct zkf__conn *conn = h->conn;
+    const struct zkf__req *req = h->sent;
+    while (req && !zkf__is_multi(req)) {
+        req = req->next;
+    }
+    zkf__did.cut_transactions += req != NULL;
     switch (cut) {
     case ZKF_CUT_REQUESTS:
         zkf__channel_truncate(&conn->up, 0);
@@ -286,19 +291,21 @@ bool zkf_stranger_touch(const char *path)
     return zkf_stranger_set(path, NULL, 0);
 }
 
-void zkf_reap(void)
+long zkf_reap(void)
 {
+    long count = 0;
     const struct zkf_node *next;
     for (const struct zkf_node *node = zkf__w.head.first; node; node = next) {
         next = node->next;
         if (node->container && node->creates > 0 && node->children == 0) {
-            (void)zkf_stranger_delete(node->path);
+            count += zkf_stranger_delete(node->path);
             next = zkf__w.head.first; /* others may have moved */
         }
         if (!can_write()) {
-            return;
+            break;
         }
     }
+    return count;
 }
 
 /* --- the leader's view --- */

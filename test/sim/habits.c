@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The habits of the world: what servers, networks, machines and people do to a client. Two of them that never took effect
+ * within one run have not been searched together.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+enum { HABITS = 32, FEW = 20 };
+
+struct habit {
+    const char *name;
+    bool on;    /* the seed's switch */
+    long count; /* how often it took effect, in all runs */
+};
+
+static struct habit
+    last[HABITS];       /* at the end of the last run; with the switches of this one */
+static long on[HABITS]; /* runs */
+static long
+    met[HABITS]
+       [HABITS]; /* runs in which both took effect; with itself, in which it did */
+
+static int look(struct habit *habits)
+{
+    const struct zkf_counts *f = zkf_counts();
+    const struct habit all[] = {
+        {"time-outs shrink", scene.limits, did.shortened},
+        {"time-outs grow", scene.limits, f->lengthened},
+        {"servers are cut off", scene.isolations, did.isolations},
+        {"followers lag", scene.lags, did.lags},
+        {"servers are killed", !scene.peace, did.crashes},
+        {"all restart, or are emptied", scene.disasters, f->restarts + f->wipes},
+        {"writes commit late", scene.servers > 1, f->late_writes},
+        {"answers that cannot be", scene.lies, f->lies},
+        {"permissions are refused", scene.forbids, f->refused},
+        {"quotas are full", scene.forbids, f->over_quota},
+        {"requests are throttled", scene.throttles, f->throttled},
+        {"credentials are refused", scene.auth, f->auths_refused},
+        {"no room for watches", scene.watch_most > 0, did.looked},
+        {"events are not told", scene.lapses || scene.forbids, f->hushed},
+        {"nodes are deleted or changed by hand", scene.hands, did.hands},
+        {"nodes come back as another's", scene.replaces, did.replaced},
+        {"containers are swept", !scene.peace, did.swept},
+        {"directories are made again", scene.remakes, did.remakes},
+        {"strangers come", scene.visits || scene.remakes, did.visits},
+        {"strangers choose their numbers", scene.named, did.visits_named},
+        {"numbers are nearly spent", scene.number >= 0, did.numbers_spent},
+        {"connections are cut", !scene.peace, did.cuts},
+        {"connections are cut in a transaction", !scene.peace, f->cut_transactions},
+        {"nobody hears", !scene.peace, did.silences},
+        {"libzookeeper fails", scene.door, f->opens_failed + f->submits_failed},
+        {"clocks drift to their margin", true, did.drifts},
+        {"processes stand still", scene.longest_stop > 0, did.stops},
+        {"processes vanish", scene.kills, did.kills},
+        {"memory is short", scene.starved, did.no_memory},
+        {"holders are asked to let go", scene.wishes, did.wishes},
+    };
+    enum { COUNT = sizeof(all) / sizeof(all[0]) };
+    _Static_assert(sizeof(all) <= HABITS * sizeof(all[0]), "no room");
+    memcpy(habits, all, sizeof(all));
+    return COUNT;
+}
+
+void sim_habits_begin(void)
+{
+    struct habit now[HABITS];
+    int count = look(now);
+    for (int i = 0; i < count; i++) {
+        last[i].on = now[i].on;
+        on[i] += now[i].on;
+    }
+}
+
+void sim_habits_end(void)
+{
+    struct habit now[HABITS];
+    bool took[HABITS];
+    int count = look(now);
+    for (int i = 0; i < count; i++) {
+        took[i] = now[i].count > last[i].count;
+        if (took[i] && !last[i].on) {
+            sim_violation("%s, though the seed does not want it", now[i].name);
+        }
+        for (int j = 0; j <= i; j++) {
+            met[i][j] += took[i] && took[j];
+        }
+    }
+    memcpy(last, now, sizeof(last));
+}
+
+int sim_habits_print(void)
+{
+    struct habit now[HABITS];
+    int count = look(now), pairs = 0, apart = 0;
+    for (int i = 0; i < count; i++) {
+        printf("%s: %ld times in %ld runs of %ld\n", now[i].name, now[i].count,
+               met[i][i], on[i]);
+        pairs += i;
+        for (int j = 0; j < i; j++) {
+            apart += met[i][j] == 0;
+        }
+    }
+    printf("%d habits; of %d pairs %d met within a run", count, pairs, pairs - apart);
+    for (int i = 0; i < count && apart <= FEW; i++) {
+        for (int j = 0; j < i; j++) {
+            if (met[i][j] == 0) {
+                printf("; never: %s, and %s", now[j].name, now[i].name);
+            }
+        }
+    }
+    printf("\n");
+    return apart;
+}
