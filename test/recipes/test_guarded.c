@@ -5,7 +5,8 @@
 
 #include "hold.h"
 
-enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SOON_MS = 500 };
+/* Soon: a busy machine may be late, but an answer would not come at all. */
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SOON_MS = 3000 };
 
 /* --- what is written --- */
 
