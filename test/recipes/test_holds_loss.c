@@ -85,6 +85,39 @@ ZKT_HOLD_CASE(a_deleted_node_is_a_loss, ZKT_NONE)
     }
 }
 
+/* With options.watch_node it is missed at once; without, in about a tenth of the session timeout. */
+ZKT_CASE(a_watched_node_is_missed)
+{
+    enum { LONGER_MS = 40000, SOON_MS = LONGER_MS / 12, QUIET_MS = 200 };
+    zkt_server_options so = ZKR_TEST_SERVER_OPTIONS_INIT;
+    so.max_session_ms = LONGER_MS;
+    const char *const servers = zkt_server_host(zkt_server_start(&so));
+    zkr_client *c = zkt_client(servers, LONGER_MS);
+    assert_int_equal(zkr_client_session_timeout_ms(c), LONGER_MS);
+    for (int i = 0; i < 2 * ZKT_LATCH; i++) { /* leaders always watch */
+        const enum zkt_kinds kind = (enum zkt_kinds)(i / 2);
+        const bool watched = i % 2;
+        char node[256];
+        if (kind == ZKT_DOWNGRADED && !watched) {
+            continue; /* its node is watched with the downgrade */
+        }
+        struct zkt_hold *h =
+            watched ? zkt_hold_of_watched(c, kind) : zkt_hold_of(c, kind);
+        ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
+        ZKT_MUST(zkt_hold_node(h, node, sizeof(node)));
+        ZKT_EVENTUALLY(zkt_delete(servers, node) == ZKT_OK, PATIENCE_MS);
+        if (watched) {
+            ZKT_BECOMES(zkt_hold_losses(h), 1, SOON_MS);
+        } else {
+            zkt_sleep_ms(QUIET_MS);
+            assert_true(zkt_hold_is_sure(h));
+        }
+        ZKT_RC(zkt_hold_release(h), watched ? ZKR_ESESSION : ZKR_OK);
+        zkt_hold_end(h);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+}
+
 /* One that waits is not told of the end of its session, nor of its node: it queues again, within a second. */
 ZKT_HOLD_CASE(who_waits_gets_over_a_loss, ZKT_NONE)
 {

@@ -7,7 +7,7 @@
 #include "actor.h"
 #include "fixture.h"
 
-enum { SESSION_MS = 6000, PATIENCE_MS = 30000, QUIET_MS = 200 };
+enum { SESSION_MS = 6000, PATIENCE_MS = 30000 };
 
 struct told {
     atomic_int count, reason;
@@ -115,75 +115,4 @@ ZKT_CASE(a_waiter_that_was_cut_off_enters_anew)
     assert_string_not_equal(now, node);
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
-}
-
-/* --- options.watch_node of each recipe --- */
-
-enum { MUTEX, WRITER, READER, PERMIT, SEVERAL, RECIPES };
-
-/* A hold by ticket. *object: to be destroyed after it. */
-static zkr_ticket *hold_by(int recipe, zkr_client *c, int64_t watch_node, void **object)
-{
-    zkr_ticket *t = NULL;
-    zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_rwlock_options ro = ZKR_RWLOCK_OPTIONS_INIT;
-    zkr_semaphore_options so = ZKR_SEMAPHORE_OPTIONS_INIT;
-    zkr_multi_lock_options lo = ZKR_MULTI_LOCK_OPTIONS_INIT;
-    const char *const path = zkt_path();
-    mo.watch_node = ro.watch_node = so.watch_node = lo.watch_node = watch_node;
-    if (recipe == PERMIT) {
-        ZKT_MUST(zkr_semaphore_create((zkr_semaphore **)object, c, path, 1, &so));
-        ZKT_MUST(zkr_semaphore_acquire(*object, 1, PATIENCE_MS, &t));
-    } else if (recipe == SEVERAL) {
-        ZKT_MUST(zkr_multi_lock_create((zkr_multi_lock **)object, c, &path, 1, &lo));
-        ZKT_MUST(zkr_multi_lock_acquire(*object, PATIENCE_MS, &t));
-    } else if (recipe == MUTEX) {
-        ZKT_MUST(zkr_mutex_create((zkr_mutex **)object, c, path, &mo));
-        ZKT_MUST(zkr_mutex_request(*object, ZKR_FOREVER, NULL, NULL, &t));
-    } else {
-        ZKT_MUST(zkr_rwlock_create((zkr_rwlock **)object, c, path, &ro));
-        ZKT_MUST(zkr_mutex_request(recipe == READER ? zkr_rwlock_reader(*object)
-                                                    : zkr_rwlock_writer(*object),
-                                   ZKR_FOREVER, NULL, NULL, &t));
-    }
-    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
-    return t;
-}
-
-static void destroy(int recipe, void *object)
-{
-    ZKT_MUST(recipe == PERMIT    ? zkr_semaphore_destroy(object)
-             : recipe == SEVERAL ? zkr_multi_lock_destroy(object)
-             : recipe == MUTEX   ? zkr_mutex_destroy(object)
-                                 : zkr_rwlock_destroy(object));
-}
-
-/* With the option it is missed at once; without, in about a tenth of the session timeout. */
-ZKT_CASE(a_watched_node_is_missed_by_every_recipe)
-{
-    enum { LONG_MS = 40000, SOON_MS = LONG_MS / 12 };
-    zkt_server_options so = ZKR_TEST_SERVER_OPTIONS_INIT;
-    so.max_session_ms = LONG_MS;
-    const char *const servers = zkt_server_host(zkt_server_start(&so));
-    zkr_client *c = zkt_client(servers, LONG_MS);
-    assert_int_equal(zkr_client_session_timeout_ms(c), LONG_MS);
-    for (int recipe = 0; recipe < RECIPES; recipe++) {
-        for (int watched = 0; watched < 2; watched++) {
-            void *object = NULL;
-            char node[256];
-            zkr_ticket *t = hold_by(recipe, c, watched, &object);
-            ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
-            assert_int_equal(zkt_delete(servers, node), ZKT_OK);
-            if (watched) {
-                ZKT_BECOMES(zkr_ticket_state(t), ZKR_TICKET_LOST, SOON_MS);
-            } else {
-                zkt_sleep_ms(QUIET_MS);
-                assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-            }
-            ZKT_RC(zkr_ticket_release(t), watched ? ZKR_ESESSION : ZKR_OK);
-            ZKT_MUST(zkr_ticket_destroy(t));
-            destroy(recipe, object);
-            ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        }
-    }
 }

@@ -187,14 +187,24 @@ struct zkt_hold *zkt_hold_watched(zkr_client *c)
     return h;
 }
 
-struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind)
+static struct zkt_hold *make_of(zkr_client *c, enum zkt_kinds kind, bool watched)
 {
     char path[192];
     int rc;
     (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), zkt_kinds[kind].name);
-    struct zkt_hold *h = make(c, &zkt_kinds[kind], path, NULL, &rc);
+    struct zkt_hold *h = make_with(c, &zkt_kinds[kind], path, NULL, watched, &rc);
     ZKT_MUST(rc);
     return h;
+}
+
+struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind)
+{
+    return make_of(c, kind, false);
+}
+
+struct zkt_hold *zkt_hold_of_watched(zkr_client *c, enum zkt_kinds kind)
+{
+    return make_of(c, kind, true);
 }
 
 struct zkt_hold *zkt_hold_by(zkr_client *c, zkr_mutex *m)

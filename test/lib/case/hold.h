@@ -71,10 +71,11 @@ struct zkt_hold;
 struct zkt_hold *zkt_hold(zkr_client *c);
 /** One of any kind, on a path of the kind's own below that of the case: for what takes its time, with all kinds at once. */
 struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind);
+/** The same two with options.watch_node, which leaders do not have. */
+struct zkt_hold *zkt_hold_watched(zkr_client *c);
+struct zkt_hold *zkt_hold_of_watched(zkr_client *c, enum zkt_kinds kind);
 /** Another contender by the same object, where one object has several. */
 struct zkt_hold *zkt_hold_beside(struct zkt_hold *h);
-/** Of the present kind, with options.watch_node; of mutexes and their tickets. */
-struct zkt_hold *zkt_hold_watched(zkr_client *c);
 /** A contender by @m, which is somebody else's. Kept. */
 struct zkt_hold *zkt_hold_by(zkr_client *c, zkr_mutex *m);
 /** One whose hold the present kind waits for. */

@@ -46,6 +46,7 @@ static int make_rwlock(struct zkt_hold *h, bool share)
     o.on_lost = on_lost;
     o.on_lost_ctx = h->tales;
     o.share_readers = share;
+    o.watch_node = h->watched;
     int rc = zkr_rwlock_create(&l, h->c, h->path, &o);
     h->object = l;
     return rc;
@@ -232,8 +233,10 @@ static int ticket_node(struct zkt_hold *h, char *buf, size_t size)
 static int make_semaphore(struct zkt_hold *h)
 {
     zkr_semaphore *s = NULL;
+    zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
     int max = h->kind->nodes == 1 ? 1 : 3;
-    int rc = zkr_semaphore_create(&s, h->c, h->path, max, NULL);
+    o.watch_node = h->watched;
+    int rc = zkr_semaphore_create(&s, h->c, h->path, max, &o);
     h->object = s;
     return rc;
 }
@@ -248,11 +251,13 @@ static int make_multi(struct zkt_hold *h)
     char text[PATHS][256];
     const char *paths[PATHS];
     zkr_multi_lock *l = NULL;
+    zkr_multi_lock_options o = ZKR_MULTI_LOCK_OPTIONS_INIT;
+    o.watch_node = h->watched;
     for (int i = 0; i < PATHS; i++) {
         (void)snprintf(text[i], sizeof(text[i]), "%s/%d", h->path, i);
         paths[i] = text[i];
     }
-    int rc = zkr_multi_lock_create(&l, h->c, paths, PATHS, NULL);
+    int rc = zkr_multi_lock_create(&l, h->c, paths, PATHS, &o);
     h->object = l;
     return rc;
 }
