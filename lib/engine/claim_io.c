@@ -71,21 +71,34 @@ static char *fill_metadata(const struct zkr__claim *claim,
     return metadata;
 }
 
-/* claim->node is the name of the READ node already; the WRIT node is to be deleted. */
-static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
+/* During a downgrade claim->node is the READ node. The WRIT node has the same number. NULL: no memory. */
+static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
 {
     char *writer = zkr__mem_string(claim->node);
+    if (writer) {
+        zkr__name_turn(writer, ZKR__NAME_WRITE);
+    }
+    return writer;
+}
+
+/*
+ * The WRIT node is deleted as it was last seen: a transaction that would delete a revocation request, too, is refused, if
+ * the version of the data is known. See ZKR__DOWNGRADE_READS.
+ */
+static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
+{
+    char *writer = writer_node(claim);
     if (!writer) {
         zkr__claim_refuse(claim, ZKR__ASKED_DOWNGRADE, ZKR_ENOMEM);
         return;
     }
-    zkr__name_turn(writer, ZKR__NAME_WRITE);
     char text[ZKR__OWNER_TEXT_MAX];
     struct zkr__creation reader;
     char *metadata = fill_metadata(claim, &reader, text);
     struct zkr__op op = {.kind = ZKR__OP_MULTI,
                          .paths = (const char *const[]){writer},
                          .path_count = 1,
+                         .versions = claim->k.unchecked ? NULL : &claim->k.version,
                          .makes = &reader,
                          .deleted = (const char *const[]){writer},
                          .deleted_count = 1,
@@ -231,6 +244,21 @@ static void get(struct zkr__claim *claim,
     }
 }
 
+static void get_own(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->k.downgrade != ZKR__DOWNGRADE_READS) {
+        get(claim, ZKR__ASKED_OWN, claim->node, !claim->q->watch_node);
+        return;
+    }
+    char *writer = writer_node(claim);
+    if (writer) {
+        get(claim, ZKR__ASKED_OWN, writer, true);
+    } else {
+        zkr__claim_refuse(claim, ZKR__ASKED_OWN, ZKR_ENOMEM);
+    }
+    zkr__mem_free(writer);
+}
+
 void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
 {
     const struct zkr__op ask_owner = {.kind = ZKR__OP_EXISTS, .path = claim->node};
@@ -249,7 +277,7 @@ void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
         list(claim);
     }
     if (todo & ZKR__DO_GET_OWN) {
-        get(claim, ZKR__ASKED_OWN, claim->node, !claim->q->watch_node);
+        get_own(claim);
     }
     if (todo & ZKR__DO_ASK_OWNER) {
         ask(claim, ZKR__ASKED_OWNER, &ask_owner);
@@ -351,9 +379,12 @@ static void on_downgraded(struct zkr__claim *claim,
         return;
     }
     bool gone = answer->failed_at == 0 && answer->code == ZKR_ENONODE;
+    bool changed = answer->code == ZKR__OTHER_VERSION;
     e->refused = !gone && answer->failed_at != SIZE_MAX;
-    e->code = gone ? ZKR_ENONODE : ZKR_ECONNLOSS;
-    if (e->refused) {
+    e->code = gone                    ? ZKR_ENONODE
+              : changed && e->refused ? ZKR__OTHER_VERSION
+                                      : ZKR_ECONNLOSS;
+    if (e->refused && !changed) {
         /* The server rejected the downgrade although our WRIT node exists; no READ node was created. */
         zkr__claim_turn(claim, ZKR__NAME_WRITE);
         /* A list meanwhile took our node for another client's. */

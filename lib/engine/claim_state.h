@@ -235,9 +235,13 @@ enum zkr__departure { ZKR__STAYS, ZKR__DEPARTS, ZKR__DEPARTS_AND_GONE };
  */
 enum zkr__downgrade {
     ZKR__SETTLED,
-    ZKR__DOWNGRADING,   /* asked */
+    ZKR__DOWNGRADING, /* asked */
+    ZKR__DOWNGRADE_READS, /* the data of the WRIT node had changed: they are read, then it is asked again */
     ZKR__DOWNGRADE_OWED /* to be asked, or asked again */
 };
+
+/* The code of a refusal, as the data have another version. */
+enum { ZKR__OTHER_VERSION = ZKR_EZK(-103) };
 
 /* A hold that lasts writes into its node, once, since when it is held (contender.h). */
 enum zkr__metadata { ZKR__METADATA_DUE, ZKR__METADATA_ASKED, ZKR__METADATA_WRITTEN };

@@ -242,6 +242,14 @@ static unsigned not_past(unsigned todo)
 
 /* --- a writer becomes a reader --- */
 
+/* The data of the WRIT node may be a revocation request, which the downgrade would delete. */
+static unsigned read_writer(struct zkr__claim_state *k)
+{
+    k->downgrade = ZKR__DOWNGRADE_READS;
+    k->own = ZKR__OWN_ASKED;
+    return ZKR__DO_GET_OWN;
+}
+
 /*
  * An earlier request may have been in vain: ask again, if there is a connection. Answers to what was asked before do not
  * count: they are about the WRIT node, or the downgrade is done by then.
@@ -251,8 +259,15 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
 {
     k->round++;
     k->own = ZKR__OWN_NONE;
-    k->downgrade = e->connected ? ZKR__DOWNGRADING : ZKR__DOWNGRADE_OWED;
-    return e->connected ? ZKR__DO_DOWNGRADE : 0;
+    if (!e->connected) {
+        k->downgrade = ZKR__DOWNGRADE_OWED;
+        return 0;
+    }
+    if (k->version < 0 && !k->unchecked) {
+        return read_writer(k);
+    }
+    k->downgrade = ZKR__DOWNGRADING;
+    return ZKR__DO_DOWNGRADE;
 }
 
 /*
@@ -290,6 +305,9 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
     if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
         return 0;
     }
+    if (e->refused && e->code == ZKR__OTHER_VERSION && e->connected) {
+        return read_writer(k);
+    }
     if (e->code == ZKR_OK || e->refused) {
         k->round++;
         if (e->refused) { /* our node is still the WRIT node */
@@ -322,6 +340,24 @@ static unsigned downgrade_seen(struct zkr__claim_state *k,
     }
     return e->code == ZKR_ENONODE ? zkr__lose(k, e, ZKR_LOST_NODE)
                                   : owe_downgrade(k, e);
+}
+
+/* The answer to a get of the WRIT node. If servers refuse to show it, it is deleted whatever its data are. */
+static unsigned writer_read(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_ENONODE || (e->code == ZKR_OK && !e->ours)) {
+        unsigned todo = zkr__lose(k, e, ZKR_LOST_NODE);
+        return e->code == ZKR_OK ? not_past(todo) : todo;
+    }
+    k->unchecked = !worth_repeating(e->code) && e->code != ZKR_OK;
+    if (e->code != ZKR_OK) {
+        return owe_downgrade(k, e);
+    }
+    k->version = e->version;
+    k->revocation = e->revocation;
+    unsigned told = heed(k, e) & ~(unsigned)ZKR__DO_RESTORE;
+    return told | zkr__downgrade_again(k, e);
 }
 
 /* --- our own node, which a get leaves a watch on --- */
@@ -410,6 +446,9 @@ unsigned zkr__on_got_own(struct zkr__claim_state *k, const struct zkr__claim_eve
     if (!zkr__claim_waits_with_node(k) && k->phase != ZKR__HELD) {
         return 0;
     }
+    if (k->downgrade == ZKR__DOWNGRADE_READS) {
+        return writer_read(k, e);
+    }
     if (k->downgrade != ZKR__SETTLED) {
         return downgrade_seen(k, e);
     }
@@ -431,6 +470,9 @@ unsigned zkr__on_got_own(struct zkr__claim_state *k, const struct zkr__claim_eve
 unsigned zkr__on_own_changed(struct zkr__claim_state *k,
                              const struct zkr__claim_event *e)
 {
+    if (k->downgrade != ZKR__SETTLED) {
+        return 0; /* a downgrade on its way is refused then */
+    }
     k->version = -1;
     if (k->own == ZKR__OWN_ASKED) {
         return 0; /* the answer comes behind the event, and so tells of the change */
@@ -456,14 +498,13 @@ unsigned zkr__on_metadata_sent(struct zkr__claim_state *k,
  */
 unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    static const int other_version = ZKR_EZK(-103);
     if (k->metadata != ZKR__METADATA_ASKED) {
         return 0;
     }
-    bool other = e->refused && e->code == other_version;
+    bool other = e->refused && e->code == ZKR__OTHER_VERSION;
     k->metadata = e->code == ZKR_OK || (e->refused && !other) ? ZKR__METADATA_WRITTEN
                                                               : ZKR__METADATA_DUE;
-    k->version = other ? -1 : k->version;
+    k->version = other && k->downgrade == ZKR__SETTLED ? -1 : k->version;
     return other && k->phase == ZKR__HELD ? zkr__watch_own(k, e) : 0;
 }
 

@@ -66,6 +66,8 @@ struct zkr__op {
     bool vital; /* there is always room for the watch */
     const char *const *paths; /* CHECK, MULTI */
     size_t path_count;
+    const int
+        *versions; /* MULTI: of the data of each of .paths, -1 = any; NULL = any */
     const struct zkr__edit *edits; /* CHECK: one for each path; NULL = none */
     const struct zoo_op *ops;      /* MULTI */
     size_t op_count;

@@ -201,7 +201,8 @@ static void put_parts(struct multi *m, const struct zkr__op *op)
             zoo_set_op_init(&ops[i], op->paths[i], edit->data, (int)edit->data_len,
                             edit->version, NULL);
         } else {
-            zoo_check_op_init(&ops[i], op->paths[i], -1);
+            zoo_check_op_init(&ops[i], op->paths[i],
+                              op->versions ? op->versions[i] : -1);
         }
     }
     if (op->makes) {

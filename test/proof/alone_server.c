@@ -16,14 +16,35 @@ static void make_node(void)
     A->near = (uint8_t)(alone_use->children ? 0 : zkp_pick(alone_use->ahead ? 3 : 2));
 }
 
+/* A request to let go that the claim has not read is in the data. */
+static bool has_unread_wish(void)
+{
+    return A->wish == 2 && A->k.told != 2;
+}
+
+/* The downgrade names the version of the data that the claim has read, if it has. */
+static bool is_changed(void)
+{
+    return has_unread_wish() && A->k.version >= 0 && !A->k.unchecked;
+}
+
+static void downgrade(void)
+{
+    if ((A->node == WRITER || A->node == STRANGER) && !is_changed()) {
+        zkp_must(!has_unread_wish() || A->k.unchecked, "a wish is deleted unread");
+        A->node = READER;
+        A->wish = 0;
+    }
+}
+
 void alone_carry_out(enum asked asked)
 {
     if (asked == CREATE && A->directory) {
         make_node();
     } else if ((asked == REMOVE || asked == WRITE_DELETE) && alone_is_there()) {
         A->node = NO_NODE;
-    } else if (asked == DOWNGRADE && (A->node == WRITER || A->node == STRANGER)) {
-        A->node = READER;
+    } else if (asked == DOWNGRADE) {
+        downgrade();
     }
 }
 
@@ -219,7 +240,11 @@ static void on_own(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_GOT_OWN, .code = refuse()};
     (void)sent;
-    if (e.code == ZKR_OK && !alone_is_there()) {
+    bool reads = A->reads;
+    A->reads = A->reads && A->k.downgrade != ZKR__DOWNGRADE_READS;
+    bool is_there = alone_is_there();
+    A->reads = reads;
+    if (e.code == ZKR_OK && !is_there) {
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK) {
         e.ours = alone_is_ours();
@@ -307,11 +332,14 @@ static void on_downgrade(struct sent sent)
         e.refused = refused == 1 && !is_gone;
     } else if (is_gone) {
         e.code = ZKR_ENONODE;
+    } else if (is_changed()) {
+        e.code = ZKR__OTHER_VERSION;
+        e.refused = true;
     } else {
-        alone_carry_out(DOWNGRADE);
+        downgrade();
     }
     if (!sent.past) {
-        A->reads = e.refused ? false : A->reads;
+        A->reads = A->reads && !(e.refused && e.code == ZKR_ECONNLOSS);
         alone_happens(e);
     }
 }

@@ -267,7 +267,8 @@ static void check_rest(const struct zkr__claim_event *e, unsigned todo)
          "a member enters the next session alone");
     must(!(todo & ZKR__DO_CREATE) || !member || none, "a member enters anew alone");
     must(!another || !(todo & ZKR__DO_STEP_ASIDE), "others go past a node of another");
-    must(!(todo & ZKR__DO_TELL_REVOCATION) || !A->connected || (todo & ZKR__DO_RESTORE),
+    must(!(todo & ZKR__DO_TELL_REVOCATION) || !A->connected ||
+             (todo & (ZKR__DO_RESTORE | ZKR__DO_DOWNGRADE)),
          "a wish stays where the text was");
     must(e->kind != ZKR__EV_TAKEN || A->k.holds != before.holds, "two holds are one");
 }

@@ -21,6 +21,7 @@ static const struct zkp_use uses[] = {
     {.name = "wishes and metadata", .wishes = true, .metadata = true},
     {.name = "writes", .writes = 2},
     {.name = "writes and a downgrade", .writes = 1, .downgrades = true},
+    {.name = "wishes and a downgrade", .wishes = true, .downgrades = true},
 };
 
 // clang-format off

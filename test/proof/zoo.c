@@ -62,15 +62,20 @@ static void tell(zkp_id node, enum zkp_asked news)
 
 /* --- nodes --- */
 
-zkp_id zkp_own(unsigned claim)
+static zkp_id find(unsigned claim, unsigned kind)
 {
     for (unsigned i = 0; i < Z->count; i++) {
         const struct zkp_node *n = &Z->nodes[i];
-        if (n->alive && n->claim == claim && n->kind == Z->claims[claim].kind) {
+        if (n->alive && n->claim == claim && n->kind == kind) {
             return (zkp_id)(i + 1);
         }
     }
     return 0;
+}
+
+zkp_id zkp_own(unsigned claim)
+{
+    return find(claim, Z->claims[claim].kind);
 }
 
 static uint16_t insert_bit(uint16_t set, unsigned place)
@@ -215,7 +220,9 @@ static void carry_out(unsigned session, struct zkp_message *m)
         s->dirs |= m->watching && !m->missing ? 1U << dir : 0;
         break;
     case ZKP_OWN:
-        m->node = zkp_own(m->claim);
+        m->node = Z->claims[m->claim].k.downgrade == ZKR__DOWNGRADE_READS
+                      ? find(m->claim, ZKR__NAME_WRITE)
+                      : zkp_own(m->claim);
         m->missing = m->node == 0;
         s->watches |= m->missing ? 0 : bit(m->node);
         break;

@@ -130,13 +130,13 @@ ZKT_CASE(wishes_during_the_callback_are_told)
     ZKT_MUST(zkr_mutex_release(two.m));
 }
 
-/* The READ node of a writer that becomes a reader, and whether a wish was written to it. */
+/* A node of a writer that becomes a reader, and whether a wish was written to it. */
 struct reader {
     char node[256];
     atomic_bool wished;
 };
 
-static void wish_before_the_second(void *ctx, int n, int op)
+static void wish_at_a_transaction(void *ctx, int n, int op)
 {
     enum { OP_MULTI = 14 };
     struct reader *r = ctx;
@@ -167,7 +167,7 @@ ZKT_CASE(a_downgraded_holder_is_asked)
         (void)memcpy(strstr(reader.node, "WRIT"), "READ", 4);
         ZKT_MUST(zkr_mutex_acquire(asked.m, PATIENCE_MS));
         if (lost) {
-            zkt_proxy_on_request(p, wish_before_the_second, &reader);
+            zkt_proxy_on_request(p, wish_at_a_transaction, &reader);
             zkt_proxy_drop_reply(p, 1);
         }
         ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(lock)));
@@ -182,6 +182,34 @@ ZKT_CASE(a_downgraded_holder_is_asked)
         zkt_destroy(theirs);
         zkt_close(c);
     }
+}
+
+/* A wish that is written to the WRIT node while its downgrade is on the way is not deleted with the node. */
+ZKT_CASE(a_wish_is_not_lost_in_a_downgrade)
+{
+    struct asked asked = {0};
+    struct reader writer = {.wished = false};
+    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
+    zkr_rwlock *lock = NULL;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    o.on_revoke = on_revoke;
+    o.on_revoke_ctx = &asked;
+    ZKT_MUST(zkr_rwlock_create(&lock, c, zkt_path(), &o));
+    asked.m = zkr_rwlock_reader(lock);
+    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(lock), PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_node(zkr_rwlock_writer(lock), writer.node, sizeof(writer.node)));
+    ZKT_MUST(zkr_mutex_acquire(asked.m, PATIENCE_MS));
+    zkt_proxy_on_request(p, wish_at_a_transaction, &writer);
+    ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(lock)));
+    ZKT_BECOMES(asked.times, 1, PATIENCE_MS);
+    assert_true(writer.wished);
+    ZKT_EVENTUALLY(!zkt_exists(zkt_servers(), writer.node), PATIENCE_MS);
+    (void)memcpy(strstr(writer.node, "WRIT"), "READ", 4);
+    ZKT_EVENTUALLY(zkt_exists(zkt_servers(), writer.node), PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(asked.m));
+    ZKT_MUST(zkr_rwlock_destroy(lock));
+    zkt_close(c);
 }
 
 /* The wish need not come from us: any client writes ten bytes. Bytes around them make it another word. */

@@ -51,8 +51,9 @@ static const unsigned sending =
     ZKR__DO_GET_AHEAD | ZKR__DO_PROVE | ZKR__DO_REMOVE | ZKR__DO_DOWNGRADE |
     ZKR__DO_RESTORE | ZKR__DO_ASK_OWNER | ZKR__DO_GET_BEFORE;
 
-static const int codes[] = {ZKR_OK,     ZKR_ECONNLOSS, ZKR_ESESSION, ZKR_ENONODE,
-                            ZKR_ENOMEM, ZKR_EAUTH,     ZKR_EZK(-127)};
+static const int codes[] = {ZKR_OK,        ZKR_ECONNLOSS,     ZKR_ESESSION,
+                            ZKR_ENONODE,   ZKR_ENOMEM,        ZKR_EAUTH,
+                            ZKR_EZK(-127), ZKR__OTHER_VERSION};
 
 struct world {
     uint64_t seed;
@@ -112,6 +113,8 @@ static void check_progress(void)
     case ZKR__READY:
     case ZKR__HELD:
         must(k->downgrade != ZKR__DOWNGRADING || w.count > 0, "asked by nobody");
+        must(k->downgrade != ZKR__DOWNGRADE_READS || is_asked(ZKR__EV_GOT_OWN),
+             "read by nobody");
         must(k->downgrade != ZKR__DOWNGRADE_OWED || w.retry || !w.connected,
              "owed for ever");
         break;

@@ -54,7 +54,8 @@ void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
                             sizeof(struct zkf__req));
     for (size_t i = 0; i < op->path_count; i++) {
         const struct zkr__edit *edit = op->edits ? &op->edits[i] : NULL;
-        struct zkf__req p = part(req, ZKF__CHECK_ONE, op->paths[i], -1);
+        struct zkf__req p = part(req, ZKF__CHECK_ONE, op->paths[i],
+                                 op->versions ? op->versions[i] : -1);
         if (edit && edit->data) {
             p.kind = ZKR__OP_SET;
             p.version = edit->version;
