@@ -662,7 +662,11 @@ static void check_credentials(int client)
     }
 }
 
-/* What is ours is not among the others: it could leave, and be waited for all the same. */
+/*
+ * What is ours is not among the others: it could leave, and be waited for all the same. All threads stand still, so no lock
+ * is needed.
+ */
+ZKR__TSA(no_thread_safety_analysis)
 static void check_others(int client, const struct zkr__directory *d)
 {
     const struct zkr__children *others = d->guard ? &d->guard->known.others : NULL;

@@ -39,10 +39,11 @@ void sim_choose_faults(struct scene *s)
     s->auth = zkf_chance(8);
     s->door = zkf_chance(12);
     s->starved = zkf_chance(6);
-    s->visits = zkf_chance(20);
     s->remakes = zkf_chance(30);
     int64_t number = some_number();
     s->number = zkf_chance(12) && number >= 0 ? number : -1;
+    s->visits =
+        s->number < 0 && zkf_chance(20); /* strangers would use the numbers up */
     s->forgetful = zkf_chance(25);
     s->narrow = zkf_chance(25);
     s->lies = zkf_chance(10);

@@ -10,6 +10,9 @@
 
 enum { HABITS = 32, FEW = 20 };
 
+/* A pair that should have met so often by chance, and never did, is one that the seeds keep apart. */
+enum { OFTEN = 8 };
+
 struct habit {
     const char *name;
     bool on;    /* the seed's switch */
@@ -17,8 +20,9 @@ struct habit {
 };
 
 static struct habit
-    last[HABITS];       /* at the end of the last run; with the switches of this one */
-static long on[HABITS]; /* runs */
+    last[HABITS]; /* at the end of the last run; with the switches of this one */
+static long on[HABITS]
+              [HABITS]; /* runs with both switches; with itself, with this one */
 static long
     met[HABITS]
        [HABITS]; /* runs in which both took effect; with itself, in which it did */
@@ -70,7 +74,9 @@ void sim_habits_begin(void)
     int count = look(now);
     for (int i = 0; i < count; i++) {
         last[i].on = now[i].on;
-        on[i] += now[i].on;
+        for (int j = 0; j <= i; j++) {
+            on[i][j] += now[i].on && now[j].on;
+        }
     }
 }
 
@@ -91,26 +97,36 @@ void sim_habits_end(void)
     memcpy(last, now, sizeof(last));
 }
 
+/* How often both would have taken effect in one run, if the one had nothing to do with the other. */
+static double expected(int i, int j)
+{
+    double often = on[i][i] > 0 ? (double)met[i][i] / (double)on[i][i] : 0;
+    double other = on[j][j] > 0 ? (double)met[j][j] / (double)on[j][j] : 0;
+    return (double)on[i][j] * often * other;
+}
+
 int sim_habits_print(void)
 {
     struct habit now[HABITS];
-    int count = look(now), pairs = 0, apart = 0;
+    int count = look(now), pairs = 0, apart = 0, kept_apart = 0;
     for (int i = 0; i < count; i++) {
         printf("%s: %ld times in %ld runs of %ld\n", now[i].name, now[i].count,
-               met[i][i], on[i]);
+               met[i][i], on[i][i]);
         pairs += i;
         for (int j = 0; j < i; j++) {
             apart += met[i][j] == 0;
+            kept_apart += met[i][j] == 0 && expected(i, j) >= OFTEN;
         }
     }
     printf("%d habits; of %d pairs %d met within a run", count, pairs, pairs - apart);
     for (int i = 0; i < count && apart <= FEW; i++) {
         for (int j = 0; j < i; j++) {
             if (met[i][j] == 0) {
-                printf("; never: %s, and %s", now[j].name, now[i].name);
+                printf("; never, where %.1f times were to be expected: %s, and %s",
+                       expected(i, j), now[j].name, now[i].name);
             }
         }
     }
     printf("\n");
-    return apart;
+    return kept_apart;
 }

@@ -263,7 +263,7 @@ bool sim_remake(void);
 /* habits.c */
 void sim_habits_begin(void);
 void sim_habits_end(void);
-/* What took effect how often. Returns how many pairs never did within one run. */
+/* What took effect how often. Returns how many pairs never did within one run, though chance would have it. */
 int sim_habits_print(void);
 
 /* lease.c */

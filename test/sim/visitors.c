@@ -117,8 +117,6 @@ void sim_visit(void)
     const char *dir = sim_dir((enum sim_dir)zkf_below(VISITED));
     if (visitor_count > 0 && zkf_chance(50)) {
         leave((int)zkf_below(visitor_count));
-    } else if (scene.number >= 0) {
-        return;
     } else if (scene.named && zkf_chance(70)) {
         come_named(dir);
     } else {
