@@ -278,7 +278,7 @@ bool zkr__claim_take_answer(struct zkr__claim *claim,
                             struct zkr__claim_event *e) ZKR__LOCKED;
 
 /*
- * --- group.c: requests of the members of a group that go out as one: creates in one transaction, with one list behind it
+ * --- batch.c: requests of the members of a group that go out as one: creates in one transaction, with one list behind it
  * for each queue; deletes in one transaction; checks of nodes in one write.
  */
 
