@@ -55,7 +55,7 @@ ZKT_CASE(the_first_that_is_free_is_taken)
     assert_false(zkt_exists(zkt_servers(), c));
     assert_int_equal(queue(a), 1);
     CLI_REFUSED(1, "lock", "-n", "--any", a, b, "--", "true");
-    CLI_REFUSED(9, "lock", "-E9", "-w0.3", "--any", a, b, "--", "true");
+    CLI_REFUSED(9, "lock", "-E9", "-w2.3", "--any", a, b, "--", "true");
     assert_int_equal(queue(a) + queue(b), 2);
     cli_stop(&one, SIGTERM);
     cli_stop(&two, SIGTERM);

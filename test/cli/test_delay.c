@@ -9,12 +9,8 @@
 
 enum { QUEUE = 12 };
 
-/* The least of eleven: a start takes a few ms, with sanitizers on a busy machine many more. */
-#ifdef ZKT_SLOWED_DOWN
+/* The least of eleven: a start takes a few ms, on a busy machine many more. */
 enum { START_MS = 500 };
-#else
-enum { START_MS = 50 };
-#endif
 
 /* --- none --- */
 

@@ -21,7 +21,7 @@ ZKT_CASE(options_have_two_spellings)
         {"--nb", "-n"},
         {"--nonblock", "-n"},
         {"--wait=5", "-w5"},
-        {"--timeout=5", "-w.5"},
+        {"--timeout=5.5", "-w5.5"},
         {"--conflict-exit-code=3", "-E3"},
         {"--id=me", "-ime"},
         {"--kill-signal=SIGINT", "--kill-signal=2"},

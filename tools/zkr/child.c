@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * If zkr is killed by SIGKILL, the kernel ends the command. PR_SET_PDEATHSIG covers the child itself. Its descendants are
- * covered by a pair of connected sockets, here called the bond. Each socket is set to send SIGKILL to the group as its I/O
- * signal. zkr holds both and never uses them: when zkr dies, the kernel closes one of them first, which is an event on the
- * other. The guardian then waits until all of the group are gone, and ends the session. So the command must not start
- * before the guardian knows the group: the child waits at a pipe, here called the gate.
+ * When zkr is killed, the kernel kills the command: the child by PR_SET_PDEATHSIG, its group by a pair of connected sockets,
+ * here called the bond. Each is set to send SIGKILL to the group as its I/O signal. zkr holds both and never uses them: when
+ * it dies, the kernel closes one of them first, which is an event on the other. The command must not start before the
+ * guardian knows the group: the child waits until it is told to go on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,22 +89,19 @@ static void terminal_reset(const struct terminal *t)
 
 /* --- the environment --- */
 
-enum { OURS = 4 };
+enum { OURS = 4 }; /* our variables, which come first */
 
-/* Is it one of our variables, which replace those of an outer zkr? */
-static bool is_ours(const char *var)
+/* Does one of ours replace this variable of an outer zkr? */
+static bool is_ours(const char *var, char *const *ours)
 {
-    static const char *const names[OURS] = {
-        "ZKR_LOCK_PATH=", "ZKR_LOCK_NODE=", "ZKR_FENCING_TOKEN=", "ZKR_SESSION_ID="};
     for (int i = 0; i < OURS; i++) {
-        if (strncmp(var, names[i], strlen(names[i])) == 0) {
+        if (strncmp(var, ours[i], strcspn(ours[i], "=") + 1) == 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Our variables come first. */
 static void free_environment(char **vars)
 {
     for (int i = 0; vars && i < OURS; i++) {
@@ -130,7 +126,7 @@ static char **make_environment(const struct held *h)
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!is_ours(environ[i])) {
+        if (!is_ours(environ[i], vars)) {
             vars[n++] = environ[i];
         }
     }
@@ -143,11 +139,10 @@ struct child {
     struct held *h;
     char **envp;
     pid_t pid; /* also the number of the group */
-    int report
-        [2]; /* a pipe that tells why exec failed, and ends when exec has worked */
+    /* Sockets of parent and child: a byte lets the child go on; it answers with why exec failed, or with the end. */
+    int talk[2];
     int exec_errno;
     int bond[2]; /* see above */
-    int gate[2]; /* see above: a byte opens it */
     struct terminal terminal;
     bool reaped;
     bool gone;        /* no process of the group is left */
@@ -171,14 +166,14 @@ static void bind_to_group(const int bond[2])
     }
 }
 
-/* The end of the pipe without a byte: zkr has died, or the guardian cannot be told. */
-static void await_gate(const int gate[2])
+/* The end without a byte: zkr has died, or the guardian cannot be told. */
+static void await_word(const int talk[2])
 {
     char byte;
     ssize_t n;
-    (void)close(gate[1]);
+    (void)close(talk[0]);
     do {
-        n = read(gate[0], &byte, 1);
+        n = read(talk[1], &byte, 1);
     } while (n < 0 && errno == EINTR);
     if (n != 1) {
         _exit(CLI_COMMAND);
@@ -195,15 +190,15 @@ static _Noreturn void become(const struct child *c, pid_t parent, bool lend)
         _exit(CLI_COMMAND); /* the parent died before prctl() */
     }
     bind_to_group(c->bond);
-    await_gate(c->gate);
+    await_word(c->talk);
     if (lend) {
         (void)tcsetpgrp(c->terminal.fd, getpid());
     }
     signals_restore(&c->h->env->signals);
-    fds_hide(&c->h->env->fds);
+    fds_hide();
     (void)execvpe(command[0], command, c->envp);
     int error = errno;
-    while (write(c->report[1], &error, sizeof(error)) < 0 && errno == EINTR) {
+    while (write(c->talk[1], &error, sizeof(error)) < 0 && errno == EINTR) {
     }
     _exit(CLI_COMMAND);
 }
@@ -238,23 +233,20 @@ static void close_fd(int *fd)
 static void close_all(struct child *c)
 {
     for (int i = 0; i < 2; i++) {
-        close_fd(&c->report[i]);
+        close_fd(&c->talk[i]);
         close_fd(&c->bond[i]);
-        close_fd(&c->gate[i]);
     }
     close_fd(&c->terminal.fd);
 }
 
 /* Lets the child start the command when the guardian, if there is one, knows its group. 0 or errno. */
-static int open_gate(struct child *c)
+static int let_go(const struct child *c)
 {
     int rc = zkr_client_guard_group(c->h->env->client, c->pid);
     int error = rc == ZKR_OK || rc == ZKR_ESTATE ? 0 : zkr_last_error()->sys_errno;
-    if (error == 0 && write(c->gate[1], "", 1) != 1) {
+    if (error == 0 && write(c->talk[0], "", 1) != 1) {
         error = errno;
     }
-    close_fd(&c->gate[0]);
-    close_fd(&c->gate[1]);
     return error;
 }
 
@@ -275,7 +267,7 @@ static bool start(struct child *c)
     terminal_begin(&c->terminal);
     /* Orphans of the group become children of zkr, which then learns of their end. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    bool made = pipe2(c->report, O_CLOEXEC) == 0 && pipe2(c->gate, O_CLOEXEC) == 0 &&
+    bool made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->talk) == 0 &&
                 socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->bond) == 0;
     bool lend = terminal_wanted(&c->terminal);
     pid_t parent = getpid();
@@ -283,7 +275,7 @@ static bool start(struct child *c)
     if (c->pid == 0) {
         become(c, parent, lend);
     }
-    int error = c->pid < 0 ? errno : open_gate(c);
+    int error = c->pid < 0 ? errno : let_go(c);
     if (error != 0) {
         if (c->pid > 0) {
             give_up(c);
@@ -292,7 +284,7 @@ static bool start(struct child *c)
         errno = error;
         return false;
     }
-    close_fd(&c->report[1]);
+    close_fd(&c->talk[1]);
     if (lend) {
         terminal_lend(&c->terminal, c->pid);
     }
@@ -303,14 +295,14 @@ static bool start(struct child *c)
 static void read_exec(struct child *c)
 {
     int error = 0;
-    ssize_t n = c->report[0] >= 0 ? read(c->report[0], &error, sizeof(error)) : 0;
+    ssize_t n = c->talk[0] >= 0 ? read(c->talk[0], &error, sizeof(error)) : 0;
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return;
     }
     if (n == (ssize_t)sizeof(error)) {
         c->exec_errno = error;
     }
-    close_fd(&c->report[0]);
+    close_fd(&c->talk[0]);
 }
 
 /* --- its end --- */
@@ -497,7 +489,7 @@ static void wait_for_event(const struct child *c)
         int64_t left = cli_until(c->end_at);
         rest = cli_lesser(rest, left > ORPHANS_MS ? left : ORPHANS_MS);
     }
-    (void)held_sleep(c->h, c->report[0], rest);
+    (void)held_sleep(c->h, c->talk[0], rest);
 }
 
 /* Returns 0, or the errno of a failed start. */
@@ -531,11 +523,8 @@ static int run(struct child *c)
 
 int child_run(struct held *h)
 {
-    struct child c = {.h = h,
-                      .envp = make_environment(h),
-                      .report = {-1, -1},
-                      .bond = {-1, -1},
-                      .gate = {-1, -1}};
+    struct child c = {
+        .h = h, .envp = make_environment(h), .talk = {-1, -1}, .bond = {-1, -1}};
     h->failed = true;
     if (!c.envp) {
         return cli_fail_memory();

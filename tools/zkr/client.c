@@ -98,10 +98,23 @@ int client_wait(const struct env *env, int64_t ms)
                               : "and that a server runs");
 }
 
-int client_work(const struct env *env, client_work_fn work, void *ctx)
+static void stop_work(void *ctx)
 {
+    const struct signals_guard *guard = ctx;
+    int signo = atomic_load(&guard->caught);
+    if (signo) {
+        _exit(cli_exit_signal(signo));
+    }
+    client_exit(cli_fail(CLI_SERVER, "no answer from the servers in time; try again "
+                                     "later, or check -z and the servers"));
+}
+
+int client_work(const struct env *env, int64_t until, client_work_fn work, void *ctx)
+{
+    enum { GRACE_MS = 1000 };
     struct signals_guard guard;
-    if (!signals_guard_begin(&guard, &env->signals, CLI_NEVER, NULL, NULL)) {
+    int64_t late = until == CLI_NEVER ? CLI_NEVER : until + GRACE_MS;
+    if (!signals_guard_begin(&guard, &env->signals, late, stop_work, &guard)) {
         return cli_fail_thread();
     }
     int status = work(ctx);
@@ -121,29 +134,13 @@ bool client_try(const struct env *env, struct client_try *t)
     return again && t->status == 0;
 }
 
-int client_list(const struct env *env, zkr_mutex *mutex, zkr_contenders **out)
+int client_list(const struct env *env, struct client_source of, zkr_contenders **out)
 {
     struct client_try t = {0};
     while (client_try(env, &t)) {
-        t.rc = zkr_mutex_contenders(mutex, out);
-    }
-    return t.status;
-}
-
-int client_candidates(const struct env *env, zkr_leader_latch *l, zkr_contenders **out)
-{
-    struct client_try t = {0};
-    while (client_try(env, &t)) {
-        t.rc = zkr_leader_latch_participants(l, out);
-    }
-    return t.status;
-}
-
-int client_holders(const struct env *env, zkr_semaphore *s, zkr_contenders **out)
-{
-    struct client_try t = {0};
-    while (client_try(env, &t)) {
-        t.rc = zkr_semaphore_holders(s, out);
+        t.rc = of.mutex   ? zkr_mutex_contenders(of.mutex, out)
+               : of.latch ? zkr_leader_latch_participants(of.latch, out)
+                          : zkr_semaphore_holders(of.semaphore, out);
     }
     return t.status;
 }
@@ -156,7 +153,8 @@ int client_has_permits(const struct env *env, const char *path, bool *out)
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }
-    int status = client_holders(env, semaphore, &leases);
+    int status =
+        client_list(env, (struct client_source){.semaphore = semaphore}, &leases);
     const zkr_contender *first = zkr_contenders_get(leases, 0);
     *out = first && first->kind == ZKR_KIND_LEASE;
     zkr_contenders_free(leases);
@@ -180,7 +178,7 @@ int client_survey(const struct env *env, const char *path, bool deep, zkr_survey
 int client_watch(const struct env *env, const struct client_watch *how, void *ctx)
 {
     enum { CHECK_MS = 100, TICK_MS = 1000 };
-    int status = client_work(env, how->show, ctx);
+    int status = client_work(env, CLI_NEVER, how->show, ctx);
     int64_t tick_at = cli_now_ms() + TICK_MS;
     while (status == 0 && how->wait) {
         int rc = how->wait(ctx, CHECK_MS), signo = signals_stop(&env->signals);

@@ -10,7 +10,6 @@
 
 struct env {
     struct globals globals;
-    struct fds fds;
     struct signals signals;
     zkr_client *client; /* set by client_open() */
     int die_of;         /* end with this signal instead of an exit code, 0 = do not */
@@ -34,8 +33,11 @@ typedef int (*client_work_fn)(void *ctx);
 int client_open(struct env *env, const char *owner, bool guarded);
 /** Waits for the session, at most @ms. */
 int client_wait(const struct env *env, int64_t ms);
-/** Calls @work, which makes no node: a signal meanwhile ends the process at once. Returns what @work returns. */
-int client_work(const struct env *env, client_work_fn work, void *ctx);
+/**
+ * Calls @work, which makes no node: a signal meanwhile ends the process at once. Returns what @work returns. When that is not
+ * there a second after @until, or CLI_NEVER, the servers are silent, and the process ends with CLI_SERVER.
+ */
+int client_work(const struct env *env, int64_t until, client_work_fn work, void *ctx);
 
 /** A question to the servers, asked again if the connection breaks. Zeroed at first. */
 struct client_try {
@@ -46,10 +48,16 @@ struct client_try {
 
 /** Waits for the session. while (client_try(env, &t)) { t.rc = ...; } return t.status; */
 bool client_try(const struct env *env, struct client_try *t);
-/** The queue of a mutex, the candidates of a latch, and the holders of permits of a semaphore. */
-int client_list(const struct env *env, zkr_mutex *mutex, zkr_contenders **out);
-int client_candidates(const struct env *env, zkr_leader_latch *l, zkr_contenders **out);
-int client_holders(const struct env *env, zkr_semaphore *s, zkr_contenders **out);
+
+/** What has a list: one of these. */
+struct client_source {
+    zkr_mutex *mutex;
+    zkr_leader_latch *latch;
+    zkr_semaphore *semaphore;
+};
+
+/** The queue of a mutex, the candidates of a latch, or the holders of permits of a semaphore. */
+int client_list(const struct env *env, struct client_source of, zkr_contenders **out);
 /** Is @path a semaphore of which permits are held? */
 int client_has_permits(const struct env *env, const char *path, bool *out);
 /** The locks at and below @path. *out: NULL when there is no such node. */

@@ -50,14 +50,10 @@ static bool take_pause(void *to, char *value)
     return option_seconds(to, value) && *(int64_t *)to > 0;
 }
 
-static bool take_failures(void *to, char *value)
-{
-    return cli_parse_int(value, 1, INT32_MAX, to);
-}
-
 static int take_arguments(struct elect *e)
 {
     struct globals *g = &e->held.env->globals;
+    struct option_range failures = {&e->health.failures, 1, INT32_MAX};
     const struct option_row rows[] = {
         {"id", 'i', option_text, &e->id, "a text"},
         {"command", 'c', option_text, &g->text, "a text"},
@@ -66,7 +62,7 @@ static int take_arguments(struct elect *e)
         {"json", 0, option_on, &e->json, NULL},
         {"health", 0, option_text, &e->health.check, "a text"},
         {"every", 0, take_pause, &e->health.every_ms, "seconds, more than 0"},
-        {"failures", 0, take_failures, &e->health.failures, "a number from 1 on"},
+        {"failures", 0, option_int, &failures, "a number from 1 on"},
         {"no-guardian", 0, option_on, &e->held.no_guardian, NULL},
         {"yield", 0, option_on, &g->alone, NULL},
         {"to", 0, option_text, &e->to, "the id of a candidate"},
@@ -130,7 +126,7 @@ static int lead(struct elect *e)
     h->lost = false;
     h->last = true;
     held_say_waiting(h);
-    health_apply();
+    held_tell_fit(h);
     int rc = zkr_leader_latch_start(e->held.latch);
     int status = rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
     while (status == HELD_AGAIN) {
@@ -139,7 +135,7 @@ static int lead(struct elect *e)
     }
     status = status == HELD_REFUSED ? cli_fail_rc(h->refusal) : status;
     if (status == HELD_START) {
-        status = held_use(h, child_run);
+        status = held_use(h);
     }
     yield_rest();
     (void)zkr_leader_latch_stop(e->held.latch, ZKR_LATCH_SILENT);
@@ -194,7 +190,8 @@ static int show(void *ctx)
 {
     struct elect *e = ctx;
     zkr_contenders *list = NULL;
-    int status = client_candidates(e->held.env, e->held.latch, &list);
+    int status =
+        client_list(e->held.env, (struct client_source){.latch = e->held.latch}, &list);
     const zkr_contender *leader = zkr_contenders_get(list, 0);
     int64_t token = leader ? leader->fencing_token : 0;
     if (status == 0 && token != e->shown) {

@@ -100,16 +100,6 @@ static bool take_no_wait(void *wait_ms, char *value)
     return true;
 }
 
-static bool take_exit_code(void *to, char *value)
-{
-    return cli_parse_int(value, 0, 255, to);
-}
-
-static bool take_max_queue(void *to, char *value)
-{
-    return cli_parse_int(value, 1, INT32_MAX, to);
-}
-
 static bool take_signal(void *to, char *value)
 {
     return cli_parse_signal(value, to);
@@ -165,6 +155,8 @@ static int take_options(struct lock *l)
     bool ignored;
     struct held *h = &l->held;
     struct globals *g = &h->env->globals;
+    struct option_range conflict = {&l->conflict, 0, 255};
+    struct option_range max_queue = {&l->max_queue, 1, INT32_MAX};
     const struct option_row every = {"every", 0, once_take_period, &l->every_ms,
                                      "a period such as 90, 30m, 1h or 1d"};
     const struct option_row none = OPTIONS_END;
@@ -179,8 +171,8 @@ static int take_options(struct lock *l)
         {"nonblock", 'n', take_no_wait, &l->wait_ms, NULL},
         {"wait", 'w', option_seconds, &l->wait_ms, "seconds"},
         {"timeout", 'w', option_seconds, &l->wait_ms, "seconds"},
-        {"conflict-exit-code", 'E', take_exit_code, &l->conflict, "0 to 255"},
-        {"max-queue", 0, take_max_queue, &l->max_queue, "a number from 1 on"},
+        {"conflict-exit-code", 'E', option_int, &conflict, "0 to 255"},
+        {"max-queue", 0, option_int, &max_queue, "a number from 1 on"},
         {"command", 'c', option_text, &g->text, "a text"},
         {"id", 'i', option_text, &l->id, "a text"},
         {"kill-signal", 0, take_signal, &h->kill_signal, "a signal such as TERM"},
@@ -622,7 +614,7 @@ static int run(struct lock *l)
     }
     status = status == 0 ? get(l) : status;
     if (status == HELD_START) {
-        status = held_use(&l->held, child_run);
+        status = held_use(&l->held);
         status = once_end(&l->held, status);
     }
     destroy(l);

@@ -83,13 +83,6 @@ static struct row row_of(const zkr_survey_entry *e)
     return r;
 }
 
-static void widen(int *width, const char *text)
-{
-    int w = text_width(text);
-    w = w < MOST_WIDTH ? w : MOST_WIDTH;
-    *width = w > *width ? w : *width;
-}
-
 static void print_row(const struct row *r, int path_width, int owner_width)
 {
     text_print(stdout, r->path, path_width);
@@ -104,12 +97,12 @@ static void print_table(const struct ls *l)
                                     "HELD", "WAITING", "OLDEST"};
     int path_width = 0, owner_width = 0;
     size_t count = zkr_survey_count(l->found);
-    widen(&path_width, head.path);
-    widen(&owner_width, head.owner);
+    text_widen(&path_width, head.path, MOST_WIDTH);
+    text_widen(&owner_width, head.owner, MOST_WIDTH);
     for (size_t i = 0; i < count; i++) {
         struct row r = row_of(zkr_survey_get(l->found, i));
-        widen(&path_width, r.path);
-        widen(&owner_width, r.owner);
+        text_widen(&path_width, r.path, MOST_WIDTH);
+        text_widen(&owner_width, r.owner, MOST_WIDTH);
     }
     if (count > 0) {
         print_row(&head, path_width, owner_width);
@@ -168,7 +161,10 @@ static int missing(const struct ls *l)
     int rc = strcmp(l->env->globals.path, "/") == 0
                  ? ZKR_ENONODE
                  : zkr_mutex_create(&mutex, l->env->client, l->env->globals.path, NULL);
-    int status = rc == ZKR_OK ? client_list(l->env, mutex, &list) : cli_fail_rc(rc);
+    int status =
+        rc == ZKR_OK
+            ? client_list(l->env, (struct client_source){.mutex = mutex}, &list)
+            : cli_fail_rc(rc);
     zkr_contenders_free(list);
     (void)zkr_mutex_destroy(mutex);
     return status == 0
@@ -192,7 +188,7 @@ int cmd_ls(struct env *env)
     }
     status = client_open(env, NULL, false);
     if (status == 0) {
-        status = client_work(env, read_survey, &l);
+        status = client_work(env, CLI_NEVER, read_survey, &l);
     }
     if (status == 0) {
         status = show(&l);

@@ -26,20 +26,18 @@ struct revoke {
     const char *path;
     zkr_mutex *mutex;
     zkr_contenders *before; /* the queue before the request */
+    int64_t until;          /* for the wait: the end of wait_ms */
+    bool freed;             /* all holders meant have gone */
 };
-
-static bool take_token(void *to, char *value)
-{
-    return cli_parse_int(value, 1, INT64_MAX, to);
-}
 
 static int take_arguments(struct revoke *r)
 {
     struct globals *g = &r->env->globals;
+    struct option_range token = {&r->token, 1, INT64_MAX};
     const struct option_row rows[] = {
         {"wait", 'w', option_seconds, &r->wait_ms, "seconds"},
         {"force", 0, option_on, &r->force, NULL},
-        {"token", 0, take_token, &r->token, "a fencing token"},
+        {"token", 0, option_int, &token, "a fencing token"},
         OPTIONS_END};
     int rc = options_path(g, usage, rows);
     r->path = g->path;
@@ -77,20 +75,21 @@ static bool is_held(const struct revoke *r, const zkr_contenders *now)
     return false;
 }
 
-/* Waits until all holders meant have gone (*freed), or the time is over. Returns 0, or an exit code, reported. */
-static int await_end(struct revoke *r, bool *freed)
+/* Until all holders meant have gone, or the time is over. */
+static int await_end(void *ctx)
 {
-    int64_t until = cli_now_ms() + r->wait_ms;
+    struct revoke *r = ctx;
     for (;;) {
         zkr_contenders *now = NULL;
-        int status = client_list(r->env, r->mutex, &now);
+        int status =
+            client_list(r->env, (struct client_source){.mutex = r->mutex}, &now);
         if (status != 0) {
             return status;
         }
-        *freed = !is_held(r, now);
+        r->freed = !is_held(r, now);
         zkr_contenders_free(now);
-        int left = cli_until(until);
-        if (*freed || left == 0) {
+        int left = cli_until(r->until);
+        if (r->freed || left == 0) {
             return 0;
         }
         int rc = zkr_mutex_watch(r->mutex, left);
@@ -102,8 +101,9 @@ static int await_end(struct revoke *r, bool *freed)
 
 /* --- what is done --- */
 
-static int evict_all(struct revoke *r)
+static int evict_all(void *ctx)
 {
+    const struct revoke *r = ctx;
     for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
         const zkr_contender *c = zkr_contenders_get(r->before, i);
         if (!is_meant(r, c)) {
@@ -151,10 +151,12 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
     return view_tell("asked ", c);
 }
 
-static int ask(struct revoke *r)
+static int ask(void *ctx)
 {
+    struct revoke *r = ctx;
     size_t meant = 0;
-    int status = client_list(r->env, r->mutex, &r->before);
+    int status =
+        client_list(r->env, (struct client_source){.mutex = r->mutex}, &r->before);
     const zkr_contender *first = zkr_contenders_get(r->before, 0);
     if (status == 0 && !first) {
         return nobody(r);
@@ -174,22 +176,22 @@ static int ask(struct revoke *r)
                           r->path, r->token, name_of(first), first->fencing_token);
 }
 
-static int work(void *ctx)
+static int ask_and_wait(struct revoke *r)
 {
-    struct revoke *r = ctx;
-    bool freed = false;
-    int status = ask(r);
+    int status = client_work(r->env, CLI_NEVER, ask, r);
     if (status == 0 && r->wait_ms != NOT_WAITING) {
-        status = await_end(r, &freed);
+        r->until = cli_now_ms() + r->wait_ms;
+        status =
+            client_work(r->env, r->wait_ms == 0 ? CLI_NEVER : r->until, await_end, r);
     }
     if (status != 0 || r->wait_ms == NOT_WAITING) {
         return status;
     }
-    if (freed) {
+    if (r->freed) {
         (void)printf("released\n");
         return cli_flush();
     }
-    return r->force ? evict_all(r)
+    return r->force ? client_work(r->env, CLI_NEVER, evict_all, r)
                     : cli_fail(CLI_HELD,
                                "%.1000s is still held; its holder was asked; --force "
                                "deletes its node",
@@ -206,9 +208,10 @@ int cmd_revoke(struct env *env)
     status = client_open(env, NULL, false);
     if (status == 0) {
         int rc = zkr_mutex_create(&r.mutex, env->client, r.path, NULL);
-        status = rc == ZKR_OK ? client_work(env, work, &r) : cli_fail_rc(rc);
+        status = rc == ZKR_OK ? ask_and_wait(&r) : cli_fail_rc(rc);
     }
     zkr_contenders_free(r.before);
     (void)zkr_mutex_destroy(r.mutex);
-    return status;
+    return client_end(env, r.wait_ms == NOT_WAITING ? CLI_NEVER : CLIENT_NOW, true,
+                      status);
 }

@@ -19,9 +19,6 @@ static const char usage[] =
     "      --watch    again at each change, until a signal; on a terminal each "
     "second\n";
 
-/* The queue at PATH, the holders of permits, and the queue for permits. */
-enum { QUEUE, LEASES, GATE, LISTS };
-
 struct status {
     struct env *env;
     const char *path;
@@ -29,10 +26,10 @@ struct status {
     bool watch;
     bool quiet;
     bool warned;
-    bool screen;                  /* clear the screen each time */
-    zkr_mutex *mutexes[LISTS];    /* of PATH and of the queues of a semaphore */
-    zkr_semaphore *semaphore;     /* tells which leases hold permits */
-    zkr_contenders *lists[LISTS]; /* as last read */
+    bool screen;                       /* clear the screen each time */
+    zkr_mutex *mutexes[VIEW_LISTS];    /* of PATH and of the queues of a semaphore */
+    zkr_semaphore *semaphore;          /* tells which leases hold permits */
+    zkr_contenders *lists[VIEW_LISTS]; /* as last read */
     bool missing; /* there is no PATH; this and below are read when nobody is there */
     size_t below; /* locks right below it */
     struct peers peers;
@@ -93,14 +90,13 @@ static int show(const struct status *s, const struct view *view)
 static int draw(void *ctx)
 {
     struct status *s = ctx;
-    const struct view_lists all = {s->lists[QUEUE], s->lists[LEASES], s->lists[GATE]};
     struct view view;
-    if (!view_begin(&view, &all, &s->peers)) {
+    if (!view_begin(&view, s->lists, &s->peers)) {
         return cli_fail_memory();
     }
     int status = show(s, &view);
     if (!s->quiet) {
-        s->warned = s->warned || view_warn(s->path, &all);
+        s->warned = s->warned || view_warn(s->path, s->lists);
         peers_warn(&s->peers);
     }
     view_end(&view);
@@ -117,7 +113,7 @@ static void forget_list(struct status *s, int list)
 
 static void forget(struct status *s)
 {
-    for (int i = 0; i < LISTS; i++) {
+    for (int i = 0; i < VIEW_LISTS; i++) {
         forget_list(s, i);
     }
     peers_end(&s->peers);
@@ -142,13 +138,13 @@ static int look_below(struct status *s, bool *semaphore)
 /* Drops the lists of permits if PATH is no semaphore but has locks with those names below it. */
 static int check_semaphore(struct status *s)
 {
-    const zkr_contender *lease = zkr_contenders_get(s->lists[LEASES], 0);
+    const zkr_contender *lease = zkr_contenders_get(s->lists[VIEW_LEASES], 0);
     bool semaphore = lease && lease->kind == ZKR_KIND_LEASE;
-    bool unclear = !lease && zkr_contenders_count(s->lists[GATE]) > 0;
+    bool unclear = !lease && zkr_contenders_count(s->lists[VIEW_GATE]) > 0;
     int status = unclear ? look_below(s, &semaphore) : 0;
     if (!semaphore) {
-        forget_list(s, LEASES);
-        forget_list(s, GATE);
+        forget_list(s, VIEW_LEASES);
+        forget_list(s, VIEW_GATE);
     }
     return status;
 }
@@ -158,18 +154,20 @@ static int read_all(struct status *s)
     int status = 0;
     size_t count = 0;
     bool semaphore = false;
-    for (int i = 0; i < LISTS && status == 0; i++) {
-        if (i == LEASES && s->watch) {
+    for (int i = 0; i < VIEW_LISTS && status == 0; i++) {
+        bool leases = i == VIEW_LEASES;
+        if (leases && s->watch) {
             /* Permits are not listed by the mutex that watches them: begin to watch before they are read. */
             (void)zkr_mutex_watch(s->mutexes[i], 0);
         }
-        status = i == LEASES ? client_holders(s->env, s->semaphore, &s->lists[i])
-                             : client_list(s->env, s->mutexes[i], &s->lists[i]);
+        struct client_source of = {.mutex = leases ? NULL : s->mutexes[i],
+                                   .semaphore = leases ? s->semaphore : NULL};
+        status = client_list(s->env, of, &s->lists[i]);
     }
     if (status == 0) {
         status = check_semaphore(s);
     }
-    for (int i = 0; i < LISTS; i++) {
+    for (int i = 0; i < VIEW_LISTS; i++) {
         count += zkr_contenders_count(s->lists[i]);
     }
     s->missing = false;
@@ -195,18 +193,19 @@ static int wait_change(void *ctx, int64_t timeout_ms)
 {
     const struct status *s = ctx;
     int rc = ZKR_ETIMEDOUT;
-    for (int i = 0; i < LISTS && rc == ZKR_ETIMEDOUT; i++) {
-        rc = zkr_mutex_watch(s->mutexes[i], timeout_ms / LISTS);
+    for (int i = 0; i < VIEW_LISTS && rc == ZKR_ETIMEDOUT; i++) {
+        rc = zkr_mutex_watch(s->mutexes[i], timeout_ms / VIEW_LISTS);
     }
     return rc;
 }
 
 static int create(struct status *s)
 {
-    static const char *const below[] = {[LEASES] = "leases", [GATE] = "locks"};
+    static const char *const below[] = {
+        [VIEW_LEASES] = "leases", [VIEW_GATE] = "locks"};
     zkr_client *c = s->env->client;
-    int rc = zkr_mutex_create(&s->mutexes[QUEUE], c, s->path, NULL);
-    for (int i = LEASES; i < LISTS && rc == ZKR_OK; i++) {
+    int rc = zkr_mutex_create(&s->mutexes[VIEW_QUEUE], c, s->path, NULL);
+    for (int i = VIEW_LEASES; i < VIEW_LISTS && rc == ZKR_OK; i++) {
         char *path;
         if (asprintf(&path, "%s/%s", s->path, below[i]) < 0) {
             return cli_fail_memory();
@@ -231,7 +230,7 @@ static int run(struct status *s)
     }
     status = status == 0 ? client_watch(s->env, &how, s) : status;
     forget(s);
-    for (int i = 0; i < LISTS; i++) {
+    for (int i = 0; i < VIEW_LISTS; i++) {
         (void)zkr_mutex_destroy(s->mutexes[i]);
     }
     (void)zkr_semaphore_destroy(s->semaphore);

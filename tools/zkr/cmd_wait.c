@@ -13,6 +13,7 @@ static const char usage[] = "usage: zkr [OPTION]... wait [-w SEC] PATH\n\n"
 struct await {
     struct env *env;
     int64_t wait_ms; /* or ZKR_FOREVER */
+    int64_t until;
     const char *path;
     zkr_mutex *mutex;
 };
@@ -36,7 +37,6 @@ static int work(void *ctx)
 {
     struct await *a = ctx;
     bool permits = false;
-    int64_t until = a->wait_ms == ZKR_FOREVER ? CLI_NEVER : cli_now_ms() + a->wait_ms;
     int status = client_has_permits(a->env, a->path, &permits);
     if (status == 0 && permits) {
         return cli_fail(CLI_PATH,
@@ -47,7 +47,7 @@ static int work(void *ctx)
     if (status != 0) {
         return status;
     }
-    int64_t left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(until);
+    int64_t left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(a->until);
     int rc = zkr_mutex_await_free(a->mutex, left);
     return rc == ZKR_ETIMEDOUT
                ? cli_fail(CLI_HELD, "%.1000s is not free; see 'zkr status %.1000s'",
@@ -63,11 +63,13 @@ int cmd_wait(struct env *env)
     if (status != OPTIONS_GO_ON) {
         return status;
     }
+    a.until = a.wait_ms == ZKR_FOREVER ? CLI_NEVER : cli_now_ms() + a.wait_ms;
     status = client_open(env, NULL, false);
     if (status == 0) {
+        int64_t end = a.wait_ms == 0 ? CLI_NEVER : a.until;
         int rc = zkr_mutex_create(&a.mutex, env->client, a.path, NULL);
-        status = rc == ZKR_OK ? client_work(env, work, &a) : cli_fail_rc(rc);
+        status = rc == ZKR_OK ? client_work(env, end, work, &a) : cli_fail_rc(rc);
     }
     (void)zkr_mutex_destroy(a.mutex);
-    return status;
+    return client_end(env, a.until == CLI_NEVER ? CLI_NEVER : CLIENT_NOW, true, status);
 }

@@ -19,12 +19,10 @@
 static struct {
     struct held *held;
     struct health_options o;
-    pthread_mutex_t mu;
-    bool healthy; /* under mu */
     bool started;
     int stop; /* eventfd */
     pthread_t thread;
-} health = {.mu = PTHREAD_MUTEX_INITIALIZER};
+} health;
 
 /* --- one check --- */
 
@@ -44,7 +42,7 @@ static _Noreturn void become(int status_fd)
     (void)dup2(null, STDIN_FILENO);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     signals_restore(&health.held->env->signals);
-    fds_hide(&health.held->env->fds);
+    fds_hide();
     if (status_fd == STATUS_FD) {
         (void)fcntl(STATUS_FD, F_SETFD, 0);
     } else {
@@ -124,19 +122,11 @@ static const char *run_check(int64_t until, char *buf, size_t size)
 
 /* --- one check after the other --- */
 
-static void set_healthy(bool healthy)
-{
-    (void)pthread_mutex_lock(&health.mu);
-    health.healthy = healthy;
-    held_set_fit(health.held, healthy);
-    (void)pthread_mutex_unlock(&health.mu);
-}
-
 static void *run(void *arg)
 {
     char buf[100];
     int64_t failed = 0;
-    bool known = false;
+    bool known = false, healthy = false;
     int64_t next = 0;
     while (await(-1, next) != STOP) {
         next = cli_now_ms() + health.o.every_ms;
@@ -145,15 +135,16 @@ static void *run(void *arg)
             break; /* which the check may have been killed for */
         }
         failed = wrong ? failed + 1 : 0;
-        bool was = health.healthy;
-        if (!wrong && !was) {
+        if (!wrong && !healthy) {
             cli_note("healthy: a candidate at %.1000s", health.held->path);
-            set_healthy(true);
-        } else if (wrong && (was ? failed >= health.o.failures : !known)) {
+            healthy = true;
+            held_set_fit(health.held, true);
+        } else if (wrong && (healthy ? failed >= health.o.failures : !known)) {
             cli_note("not healthy: the check %s; no candidate at %.1000s until it "
                      "succeeds",
                      wrong, health.held->path);
-            set_healthy(false);
+            healthy = false;
+            held_set_fit(health.held, false);
         }
         known = true;
     }
@@ -176,15 +167,6 @@ int health_begin(struct held *h, const struct health_options *options)
     errno = pthread_create(&health.thread, NULL, run, NULL);
     health.started = errno == 0;
     return health.started ? 0 : cli_fail_thread();
-}
-
-void health_apply(void)
-{
-    if (health.started) {
-        (void)pthread_mutex_lock(&health.mu);
-        held_set_fit(health.held, health.healthy);
-        (void)pthread_mutex_unlock(&health.mu);
-    }
 }
 
 void health_end(void)

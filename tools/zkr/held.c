@@ -23,19 +23,13 @@ void held_on_revoke(zkr_mutex *m, void *held)
 {
     struct held *h = held;
     (void)m;
-    (void)pthread_mutex_lock(&h->mu);
     h->revoked = true;
     (void)eventfd_write(h->news_fd, 1);
-    (void)pthread_mutex_unlock(&h->mu);
 }
 
 bool held_is_revoked(struct held *h)
 {
-    (void)pthread_mutex_lock(&h->mu);
-    bool revoked = h->revoked;
-    h->revoked = false;
-    (void)pthread_mutex_unlock(&h->mu);
-    return revoked;
+    return atomic_exchange(&h->revoked, false);
 }
 
 /*
@@ -85,6 +79,7 @@ void held_on_contenders(zkr_leader_latch *latch, void *held)
     (void)eventfd_write(h->news_fd, 1);
 }
 
+/* The latch is told with the mutex held, so that it hears the last word last. It calls nobody back meanwhile. */
 void held_set_fit(struct held *h, bool fit)
 {
     (void)pthread_mutex_lock(&h->mu);
@@ -92,18 +87,17 @@ void held_set_fit(struct held *h, bool fit)
     h->unfit = !fit;
     h->revoked = !fit && runs;
     (void)eventfd_write(h->news_fd, 1);
-    (void)pthread_mutex_unlock(&h->mu);
     if (fit || !runs) {
         (void)zkr_leader_latch_set_fit(h->latch, fit);
     }
+    (void)pthread_mutex_unlock(&h->mu);
 }
 
-static bool is_unfit(struct held *h)
+void held_tell_fit(struct held *h)
 {
     (void)pthread_mutex_lock(&h->mu);
-    bool unfit = h->unfit;
+    (void)zkr_leader_latch_set_fit(h->latch, !h->unfit);
     (void)pthread_mutex_unlock(&h->mu);
-    return unfit;
 }
 
 static struct held_reason loss_of(struct held *h)
@@ -118,8 +112,8 @@ void held_reset(struct held *h)
 {
     (void)pthread_mutex_lock(&h->mu);
     h->loss.reason = 0;
-    h->revoked = false;
     (void)pthread_mutex_unlock(&h->mu);
+    h->revoked = false;
     h->phase = LEASE_SURE;
 }
 
@@ -345,7 +339,7 @@ static int connect_by(void *ctx)
 
 int held_connect(struct held *h)
 {
-    int status = client_work(h->env, connect_by, h);
+    int status = client_work(h->env, CLI_NEVER, connect_by, h);
     if (status == CLI_SERVER) {
         h->until = CLIENT_NOW;
     }
@@ -392,7 +386,7 @@ static int await_start(struct held *h)
     int64_t until = h->until == CLI_NEVER ? CLI_NEVER : h->until + CLIENT_GRACE_MS;
     for (;;) {
         int64_t valid = valid_for_ms(h);
-        if (loss_of(h).reason != 0 || valid <= 0 || is_unfit(h)) {
+        if (loss_of(h).reason != 0 || valid <= 0 || h->unfit) {
             return HELD_AGAIN;
         }
         if (held_is_revoked(h)) {
@@ -614,7 +608,7 @@ static void linger(struct held *h, int64_t until)
     }
 }
 
-int held_use(struct held *h, int (*run)(struct held *h))
+int held_use(struct held *h)
 {
     if (h->env->globals.verbose) {
         cli_note("got the %s %s after %.3f s: node=%s token=%" PRId64
@@ -626,7 +620,7 @@ int held_use(struct held *h, int (*run)(struct held *h))
     stats_wake();
     begin_lease(h);
     check_kill_after(h);
-    int status = h->env->globals.command ? run(h) : wait_for_end(h);
+    int status = h->env->globals.command ? child_run(h) : wait_for_end(h);
     linger(h, h->granted + h->min_hold_ms);
     end_lease(h);
     h->last = h->once || h->ended || h->failed;

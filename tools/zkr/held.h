@@ -41,7 +41,7 @@ struct held {
     int64_t started;       /* when the wait began */
     int64_t until;         /* deadline of the wait, then of the end; or CLI_NEVER */
 
-    int refusal; /* HELD_REFUSED: why */
+    int refusal; /* HELD_REFUSED: a code of the library; ZKR_OK: revoked before the start */
     char *node;
     size_t node_size;
     _Atomic(int64_t) token;
@@ -63,11 +63,11 @@ struct held {
     struct held_reason doubt; /* set when the lease is in doubt */
 
     int news_fd; /* readable after a loss or a revocation */
+    _Atomic(bool) revoked;
+    _Atomic(bool) unfit; /* to lead; set under mu */
     pthread_mutex_t mu;
-    struct held_reason loss; /* under mu, like the next two */
-    bool revoked;
-    bool unfit;  /* to lead */
-    pid_t group; /* of the command, 0 = none */
+    struct held_reason loss; /* under mu, like the next one */
+    pid_t group;             /* of the command, 0 = none */
 };
 
 /**
@@ -77,16 +77,12 @@ struct held {
 int held_begin(struct held *h, const char *owner);
 /** Waits for the first session. Returns 0 or an exit code, reported. */
 int held_connect(struct held *h);
-/**
- * Besides exit codes: granted, and the command may start; granted, but lost before the start; not granted, with
- * held.refusal a code of the library, not reported yet, ZKR_OK: revoked before the start.
- */
+/** Besides exit codes: granted; granted, but lost before the start; not granted, with held.refusal, not reported yet. */
 enum { HELD_START = -1, HELD_AGAIN = -2, HELD_REFUSED = -3 };
 
 /**
- * Waits for the grant, then for the delay, and then until there is enough of a lease to start a command: after a long wait
- * there may be little left, until a probe is answered. @late: when the wait for the grant is canceled; or CLI_NEVER. Returns
- * one of these, or an exit code, reported.
+ * Waits for the grant, for the delay, and for enough of a lease to start a command. @late: when the wait for the grant is
+ * canceled; or CLI_NEVER. Returns one of these, or an exit code, reported.
  */
 int held_obtain(struct held *h, int64_t late);
 /** Sets held.refusal. Returns HELD_REFUSED. */
@@ -97,10 +93,10 @@ void held_leave(struct held *h);
 void held_say_waiting(const struct held *h);
 
 /**
- * Runs the command by @run, which is child_run(). Without a command prints the holder line, and waits for a signal or the
- * end of the input. Returns an exit code, reported. The caller releases the lock afterwards.
+ * Runs the command by child_run(). Without a command prints the holder line, and waits for a signal or the end of the input.
+ * Returns an exit code, reported. The caller releases the lock afterwards.
  */
-int held_use(struct held *h, int (*run)(struct held *h));
+int held_use(struct held *h);
 
 /* Callbacks of the library, with the hold as ctx. */
 
@@ -110,11 +106,10 @@ void held_on_revoke(zkr_mutex *m, void *held);
 /** Wakes held_sleep(). */
 void held_on_contenders(zkr_leader_latch *latch, void *held);
 
-/**
- * Whether it may lead, by one thread at a time. If not, a command that runs is ended as by a revocation; without one the
- * latch leaves the queue.
- */
+/** Whether it may lead. If not, a command that runs is ended as by a revocation; without one the latch leaves the queue. */
 void held_set_fit(struct held *h, bool fit);
+/** Before each term: tells the latch, which may not have been told while the command of the last term was ending. */
+void held_tell_fit(struct held *h);
 /** Forgets a loss and a revocation, before the next grant. */
 void held_reset(struct held *h);
 /** Closes the client; see client_end(). Returns @status. */
@@ -153,14 +148,7 @@ int held_say_lost(struct held *h, const char *rest);
  */
 int child_run(struct held *h);
 
-/*
- * --- once.c ---
- *
- * zkr once: the data of the path records when the command succeeded last. Within a period from then no host runs it.
- *
- * The clock is that of the servers: a run counts from when its lock node was made. The record is written before the release,
- * and only while the lock is held, so the next holder sees it.
- */
+/* --- once.c: zkr once: the data of the path records when the command succeeded last, by the clock of the servers --- */
 
 /** For options: a time such as 90, 30m, 1.5h or 1d, in milliseconds. */
 bool once_take_period(void *every_ms, char *value);
@@ -185,21 +173,10 @@ struct health_options {
 
 /** Starts the checks. It is not healthy until the first one succeeds. Returns 0 or an exit code, reported. */
 int health_begin(struct held *h, const struct health_options *options);
-/** Before each term: tells the latch, which may not have been told while the command of the last term was ending. */
-void health_apply(void);
 /** Ends the checks. A check that runs is killed. */
 void health_end(void);
 
-/*
- * --- yield.c ---
- *
- * elect --yield: asks the leader to step down, or all others to let one candidate pass.
- *
- * Nothing is written to anybody's node. The request is a candidate that does not mean to lead: its id has a field with the
- * token of the leader that is asked, or with the id of the candidate that all others let pass. A leader looks for such
- * candidates, before the start and at each change. Curator's LeaderLatch takes a request for a candidate as any other, and
- * the order is that of the queue.
- */
+/* --- yield.c: elect --yield: asks the leader to step down, or all others to let one candidate pass --- */
 
 /** Starts the thread that looks for requests while this zkr leads. Returns 0 or an exit code, reported. */
 int yield_begin(struct held *h);

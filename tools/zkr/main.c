@@ -90,7 +90,8 @@ int main(int argc, char **argv)
     if (argc < 1) {
         return CLI_USAGE;
     }
-    if (!fds_begin(&env.fds) || !signals_begin(&env.signals)) {
+    fds_begin();
+    if (!signals_begin(&env.signals)) {
         return cli_fail_limits();
     }
     cli_notify_begin();
@@ -100,8 +101,6 @@ int main(int argc, char **argv)
     int status = run(&env);
     (void)zkr_client_close(env.client);
     settings_end(&env.globals);
-    signals_end(&env.signals);
-    fds_end(&env.fds);
     if (env.die_of > 0) {
         die_of(env.die_of);
     }

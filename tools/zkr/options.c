@@ -37,6 +37,12 @@ bool option_seconds(void *to, char *value)
     return cli_parse_seconds(value, to);
 }
 
+bool option_int(void *range, char *value)
+{
+    const struct option_range *r = range;
+    return cli_parse_int(value, r->least, r->most, r->to);
+}
+
 /* --- all of them --- */
 
 /* What getopt_long() returns for an option without a letter: one of these codes plus the index in its table. */

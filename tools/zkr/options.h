@@ -146,11 +146,17 @@ struct option_row {
         .name = NULL                                                                   \
     }
 
-/** For take, with a target of: bool, set to true or false; const char *; int64_t, in milliseconds. */
+/** An integer from @least to @most. */
+struct option_range {
+    int64_t *to, least, most;
+};
+
+/** For take, with a target of: bool, set to true or false; const char *; int64_t, in milliseconds; struct option_range. */
 bool option_on(void *to, char *value);
 bool option_off(void *to, char *value);
 bool option_text(void *to, char *value);
 bool option_seconds(void *to, char *value);
+bool option_int(void *range, char *value);
 /** "zkr: X; see 'zkr SUBCOMMAND --help'" and CLI_USAGE. */
 #define options_refuse(g, ...)                                                         \
     settings_refuse(                                                                   \

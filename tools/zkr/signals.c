@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -105,15 +104,11 @@ void signals_restore(const struct signals *s)
     (void)pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
 }
 
-void signals_end(struct signals *s)
-{
-    (void)close(s->fd);
-    s->fd = -1;
-}
-
 /* --- descriptors --- */
 
-enum { FIRST = STDERR_FILENO + 1, WITHOUT_PROC = 1024, WITHOUT_CLOSE_RANGE = 65536 };
+enum { FIRST = STDERR_FILENO + 1, MOST = 65536, WITHOUT_PROC = 1024 };
+
+static bool inherited[MOST];
 
 static void fill_closed_stdio(void)
 {
@@ -125,64 +120,34 @@ static void fill_closed_stdio(void)
     }
 }
 
-static bool add_fd(struct fds *f, int fd)
+void fds_begin(void)
 {
-    int *grown = reallocarray(f->inherited, f->count + 1, sizeof(*grown));
-    if (!grown) {
-        return false;
-    }
-    f->inherited = grown;
-    f->inherited[f->count++] = fd;
-    return true;
-}
-
-static bool add_from_proc(struct fds *f, DIR *dir)
-{
+    fill_closed_stdio();
+    DIR *dir = opendir("/proc/self/fd");
     const struct dirent *entry;
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while ((entry = readdir(dir))) {
+    while (dir && (entry = readdir(dir))) {
         int64_t fd;
-        if (cli_parse_int(entry->d_name, FIRST, INT_MAX, &fd) && fd != dirfd(dir) &&
-            !add_fd(f, (int)fd)) {
-            return false;
+        if (cli_parse_int(entry->d_name, FIRST, MOST - 1, &fd)) {
+            inherited[fd] = fd != dirfd(dir);
         }
     }
-    return true;
-}
-
-bool fds_begin(struct fds *f)
-{
-    *f = (struct fds){NULL, 0};
-    fill_closed_stdio();
-    bool ok = true;
-    DIR *dir = opendir("/proc/self/fd");
+    for (int fd = FIRST; !dir && fd < WITHOUT_PROC; fd++) {
+        inherited[fd] = fcntl(fd, F_GETFD) >= 0;
+    }
     if (dir) {
-        ok = add_from_proc(f, dir);
         (void)closedir(dir);
-    } else {
-        for (int fd = FIRST; fd < WITHOUT_PROC && ok; fd++) {
-            ok = fcntl(fd, F_GETFD) < 0 || add_fd(f, fd);
-        }
-    }
-    return ok;
-}
-
-void fds_hide(const struct fds *f)
-{
-    if (close_range(FIRST, UINT_MAX, CLOSE_RANGE_CLOEXEC) != 0) {
-        for (int fd = FIRST; fd < WITHOUT_CLOSE_RANGE; fd++) {
-            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-        }
-    }
-    for (size_t i = 0; i < f->count; i++) {
-        (void)fcntl(f->inherited[i], F_SETFD, 0);
     }
 }
 
-void fds_end(struct fds *f)
+void fds_hide(void)
 {
-    free(f->inherited);
-    *f = (struct fds){NULL, 0};
+    bool hidden = close_range(FIRST, UINT_MAX, CLOSE_RANGE_CLOEXEC) == 0;
+    for (int fd = FIRST; fd < MOST; fd++) {
+        if (inherited[fd] || !hidden) {
+            (void)fcntl(fd, F_SETFD, inherited[fd] ? 0 : FD_CLOEXEC);
+        }
+    }
 }
 
 /* --- the guard --- */
@@ -199,11 +164,8 @@ static void *guard(void *ctx)
         if (fds[1].revents && !atomic_load(&g->caught)) {
             atomic_store(&g->caught, signals_stop(g->s));
         }
-        if (!g->cancel && atomic_load(&g->caught)) {
-            _exit(cli_exit_signal(atomic_load(&g->caught)));
-        }
         bool due = atomic_load(&g->caught) || cli_until(g->late) == 0;
-        if (g->cancel && due) {
+        if (due) {
             g->cancel(g->ctx);
         }
         cli_alive();

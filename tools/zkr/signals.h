@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct signals {
@@ -47,22 +46,13 @@ int signals_stop(const struct signals *s);
 /** In the child, just before exec: restores mask and dispositions of our start. */
 void signals_restore(const struct signals *s);
 
-void signals_end(struct signals *s);
-
-/** The descriptors that the command inherits: all but those that zkr has opened. */
-struct fds {
-    int *inherited; /* from 3 on */
-    size_t count;
-};
-
 /**
  * First thing in main(): notes what is open, and replaces a closed stdin, stdout or stderr by a placeholder, so that no
- * socket of zkr gets its number. In the child the placeholder is closed again. False: out of memory.
+ * socket of zkr gets its number. In the child the placeholder is closed again.
  */
-bool fds_begin(struct fds *f);
-/** In a child, before exec: leaves those alone. Only calls that are safe after a fork among threads. */
-void fds_hide(const struct fds *f);
-void fds_end(struct fds *f);
+void fds_begin(void);
+/** In a child, before exec: only what was noted is inherited. Only calls that are safe after a fork among threads. */
+void fds_hide(void);
 
 /** A thread that handles signals while the main thread waits in the library. */
 struct signals_guard {
@@ -77,8 +67,7 @@ struct signals_guard {
 
 /**
  * A signal, also one that is pending already, calls @cancel, and so does the time @late, or CLI_NEVER. @cancel makes the wait
- * of the main thread return. It may come before the wait, and comes repeatedly. NULL: no node is being made, and a signal
- * ends the process at once.
+ * of the main thread return, or ends the process. It may come before the wait, and comes repeatedly.
  *
  * False: no thread, or no descriptor for it, could be made; errno says why.
  */

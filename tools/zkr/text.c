@@ -52,14 +52,14 @@ static size_t next_column(const char *s, bool *shown)
     return length > 0 ? length : 1;
 }
 
-int text_width(const char *s)
+void text_widen(int *width, const char *s, int most)
 {
-    int width = 0;
+    int columns = 0;
     bool shown;
-    for (; *s; width++) {
+    for (; *s && columns < most; columns++) {
         s += next_column(s, &shown);
     }
-    return width;
+    *width = columns > *width ? columns : *width;
 }
 
 void text_print(FILE *out, const char *s, int width)

@@ -19,8 +19,8 @@ void text_print(FILE *out, const char *s, int width);
 void text_line(FILE *out, const char *label, const char *s);
 /** Replaces in place: control characters by spaces, other unprintable bytes by '?'. */
 void text_clean(char *s);
-/** The columns that text_print() needs, if no character is double-wide. */
-int text_width(const char *s);
+/** Makes *width what text_print() needs for @s, if no character is double-wide, but at most @most. */
+void text_widen(int *width, const char *s, int most);
 /** An age such as "3s", "2m05s", "4h07m" or "9d02h". */
 void text_age(char *buf, size_t size, int64_t ms);
 

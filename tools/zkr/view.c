@@ -103,11 +103,11 @@ static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
     }
 }
 
-bool view_begin(struct view *v, const struct view_lists *lists, const struct peers *p)
+bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers *p)
 {
-    size_t below =
-        zkr_contenders_count(lists->leases) + zkr_contenders_count(lists->gate);
-    size_t queue = zkr_contenders_count(lists->queue);
+    size_t below = zkr_contenders_count(lists[VIEW_LEASES]) +
+                   zkr_contenders_count(lists[VIEW_GATE]);
+    size_t queue = zkr_contenders_count(lists[VIEW_QUEUE]);
     *v = (struct view){.semaphore = queue == 0 && below > 0, .peers = p};
     v->rows = calloc(queue + below + 1, sizeof(*v->rows));
     if (!v->rows) {
@@ -115,12 +115,12 @@ bool view_begin(struct view *v, const struct view_lists *lists, const struct pee
     }
     if (v->semaphore) {
         v->kind = view_kind(ZKR_KIND_LEASE);
-        v->max = read_max(lists->leases);
-        add_leases(v, lists->leases);
-        add_queue(v, lists->gate, true);
+        v->max = read_max(lists[VIEW_LEASES]);
+        add_leases(v, lists[VIEW_LEASES]);
+        add_queue(v, lists[VIEW_GATE], true);
     } else if (queue > 0) {
-        v->kind = view_kind(zkr_contenders_get(lists->queue, 0)->kind);
-        add_queue(v, lists->queue, false);
+        v->kind = view_kind(zkr_contenders_get(lists[VIEW_QUEUE], 0)->kind);
+        add_queue(v, lists[VIEW_QUEUE], false);
     }
     return true;
 }
@@ -170,16 +170,6 @@ static void print_holder(FILE *out, const struct view_row *row)
 
 enum { LEAST_OWNER = 5, MOST_OWNER = 60, CELL = 32 };
 
-static int owner_width(const struct view *v)
-{
-    int width = LEAST_OWNER;
-    for (size_t i = 0; i < v->count; i++) {
-        int w = text_width(view_owner(v->rows[i].c));
-        width = w > width ? w : width;
-    }
-    return width < MOST_OWNER ? width : MOST_OWNER;
-}
-
 /* All who hold together have position 1. */
 static void print_row(FILE *out, const struct view *v, size_t i, int width)
 {
@@ -216,7 +206,10 @@ void view_print(FILE *out, const struct view *v)
     if (v->semaphore) {
         print_permits(out, v);
     }
-    int width = owner_width(v);
+    int width = LEAST_OWNER;
+    for (size_t i = 0; i < v->count; i++) {
+        text_widen(&width, view_owner(v->rows[i].c), MOST_OWNER);
+    }
     (void)fprintf(out, "%-3s  %-*s  %-18s  %7s  %7s  %12s  %-7s  %s\n", "POS", width,
                   "OWNER", "SESSION", "AGE", "HELD", "TOKEN", "KIND", "NODE");
     for (size_t i = 0; i < v->count; i++) {
@@ -339,11 +332,11 @@ void view_leader_json(FILE *out, const char *path, const zkr_contenders *list)
 
 /* --- warnings --- */
 
-bool view_warn(const char *path, const struct view_lists *lists)
+bool view_warn(const char *path, zkr_contenders *const *lists)
 {
-    size_t count = zkr_contenders_count(lists->queue), leaders = 0;
+    size_t count = zkr_contenders_count(lists[VIEW_QUEUE]), leaders = 0;
     for (size_t i = 0; i < count; i++) {
-        const zkr_contender *c = zkr_contenders_get(lists->queue, i);
+        const zkr_contender *c = zkr_contenders_get(lists[VIEW_QUEUE], i);
         leaders += c->kind == ZKR_KIND_LEADER;
         if (c->kind == ZKR_KIND_OTHER) {
             cli_note("%.1000s: %.100s belongs to another recipe: it counts by its "
@@ -353,8 +346,8 @@ bool view_warn(const char *path, const struct view_lists *lists)
         }
     }
     bool mixed = leaders > 0 && leaders < count;
-    size_t below =
-        zkr_contenders_count(lists->leases) + zkr_contenders_count(lists->gate);
+    size_t below = zkr_contenders_count(lists[VIEW_LEASES]) +
+                   zkr_contenders_count(lists[VIEW_GATE]);
     bool both = count > 0 && below > 0;
     if (mixed || both) {
         cli_note("%.1000s: %s", path,

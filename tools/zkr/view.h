@@ -40,12 +40,8 @@ void peers_end(struct peers *p);
 
 /* --- contenders --- */
 
-/** The lists read at a path; a view borrows them. */
-struct view_lists {
-    const zkr_contenders *queue;  /* at the path */
-    const zkr_contenders *leases; /* holders of permits; NULL or empty = none */
-    const zkr_contenders *gate;   /* the queue for permits */
-};
+/** The lists read at a path, each of which may be NULL: its queue, the holders of permits, and the queue for permits. */
+enum { VIEW_QUEUE, VIEW_LEASES, VIEW_GATE, VIEW_LISTS };
 
 struct view_row {
     const zkr_contender *c;
@@ -65,15 +61,15 @@ struct view {
     struct view_row *rows; /* holders first, then the queue, in order */
 };
 
-/** False: out of memory. Call view_end() in any case. */
-bool view_begin(struct view *v, const struct view_lists *lists, const struct peers *p);
+/** Borrows the lists. False: out of memory. Call view_end() in any case. */
+bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers *p);
 void view_end(struct view *v);
 /** Prints a table; there is at least one row. */
 void view_print(FILE *out, const struct view *v);
 /** One line; its format is part of the interface, see zkr.1. */
 void view_json(FILE *out, const char *path, const struct view *v, bool exists);
 /** Warns on stderr about the contenders. False: there is nothing to say. */
-bool view_warn(const char *path, const struct view_lists *lists);
+bool view_warn(const char *path, zkr_contenders *const *lists);
 /** The first of the list, as a line of text or of JSON. */
 void view_leader_print(FILE *out, const zkr_contenders *list);
 void view_leader_json(FILE *out, const char *path, const zkr_contenders *list);

@@ -15,7 +15,10 @@
 
 /* --- requests among the candidates --- */
 
-/* Of a request: the token of the leader that is asked, or the id of the one to let pass. */
+/*
+ * A request is a candidate that does not mean to lead. Its id has a field: the token of the leader that is asked, or the id
+ * of the one to let pass.
+ */
 static const char field_token[] = "yield_token", field_to[] = "yield_to";
 
 static bool is_request(const zkr_contender *c)
@@ -58,16 +61,17 @@ static bool is_asked(const zkr_contenders *list, int64_t token)
 
 /* --- who leads --- */
 
+enum { NO_TERM = 0, OVER = -1 };
+
 static struct {
     struct held *held;
     pthread_t thread;
     bool started;
     int wake; /* eventfd: of the thread */
 
-    pthread_mutex_t mu; /* of what follows */
-    int64_t term;       /* token of the term; 0 = there is none */
-    int64_t seen;       /* the term for which the thread has looked */
-    bool over;
+    _Atomic(int64_t) seen; /* the term for which the thread has looked */
+    _Atomic(int64_t) term; /* its token, or one of these; set under mu */
+    pthread_mutex_t mu;    /* a term does not end while a request is found for it */
 } yield = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static void on_contenders(zkr_leader_latch *l, void *ctx)
@@ -77,20 +81,10 @@ static void on_contenders(zkr_leader_latch *l, void *ctx)
     (void)eventfd_write(yield.wake, 1);
 }
 
-static int64_t term_of(bool *over)
-{
-    (void)pthread_mutex_lock(&yield.mu);
-    int64_t term = yield.term;
-    *over = yield.over;
-    (void)pthread_mutex_unlock(&yield.mu);
-    return term;
-}
-
-static void set_term(int64_t term, bool over)
+static void set_term(int64_t term)
 {
     (void)pthread_mutex_lock(&yield.mu);
     yield.term = term;
-    yield.over = over;
     (void)pthread_mutex_unlock(&yield.mu);
     (void)eventfd_write(yield.wake, 1);
 }
@@ -110,21 +104,14 @@ static bool look(zkr_leader_latch *observer, int64_t term, int64_t *told)
         *told = term;
         held_on_revoke(NULL, yield.held);
     }
-    yield.seen = zkr_err_retriable(rc) ? yield.seen : term;
     (void)pthread_mutex_unlock(&yield.mu);
+    if (!zkr_err_retriable(rc)) {
+        yield.seen = term;
+    }
     if (*told == term && asked) {
         cli_note("asked to let another lead at %.1000s", yield.held->path);
     }
     return !zkr_err_retriable(rc);
-}
-
-/* Has the thread looked in this term? */
-static bool has_looked(int64_t term)
-{
-    (void)pthread_mutex_lock(&yield.mu);
-    bool looked = yield.seen == term;
-    (void)pthread_mutex_unlock(&yield.mu);
-    return looked;
 }
 
 /* One term after the other. Without a term nothing is asked. */
@@ -135,15 +122,15 @@ static void *run(void *held)
     struct pollfd fd = {.fd = yield.wake, .events = POLLIN};
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     zkr_leader_latch *observer = NULL;
-    bool over, looked = true;
+    bool looked = true;
     int64_t term, told = 0;
     eventfd_t count;
     o.on_contenders = on_contenders;
     do {
         (void)poll(&fd, 1, looked ? -1 : AGAIN_MS);
         (void)eventfd_read(yield.wake, &count);
-        term = term_of(&over);
-        if (term == 0 || over) {
+        term = yield.term;
+        if (term == NO_TERM || term == OVER) {
             (void)zkr_leader_latch_destroy(observer);
             observer = NULL;
             looked = true;
@@ -158,7 +145,7 @@ static void *run(void *held)
         if (looked) {
             held_on_contenders(NULL, h); /* yield_look() waits for it */
         }
-    } while (!over);
+    } while (term != OVER);
     return NULL;
 }
 
@@ -185,8 +172,8 @@ static int requeue(zkr_leader_latch *latch)
 int yield_look(void)
 {
     struct held *h = yield.held;
-    set_term(h->token, false);
-    while (!has_looked(h->token)) {
+    set_term(h->token);
+    while (yield.seen != h->token) {
         if (!zkr_leader_latch_has_leadership(h->latch)) {
             return HELD_AGAIN;
         }
@@ -206,7 +193,7 @@ int yield_look(void)
 void yield_rest(void)
 {
     if (yield.started) {
-        set_term(0, false);
+        set_term(NO_TERM);
     }
 }
 
@@ -217,7 +204,7 @@ void yield_end(void)
     if (!yield.started) {
         return;
     }
-    set_term(0, true);
+    set_term(OVER);
     while (pthread_tryjoin_np(yield.thread, NULL) != 0) {
         int status = held_pause(yield.held, TURN_MS);
         if (status != 0) {
@@ -321,7 +308,8 @@ static int await_leader(struct request *r)
     int64_t vain_until = CLI_NEVER;
     for (;;) {
         zkr_contenders *list = NULL;
-        int status = client_candidates(h->env, h->latch, &list);
+        int status =
+            client_list(h->env, (struct client_source){.latch = h->latch}, &list);
         const zkr_contender *leader = next_leader(list);
         bool done = is_done(r, leader);
         int rest = rest_of_vain(is_vain(r, list), &vain_until);
@@ -355,7 +343,9 @@ int yield_ask(struct held *h, const char *to)
     struct request r = {.held = h, .to = to};
     zkr_contenders *list = NULL;
     int status = make_latch(h, NULL);
-    status = status == 0 ? client_candidates(h->env, h->latch, &list) : status;
+    status = status == 0
+                 ? client_list(h->env, (struct client_source){.latch = h->latch}, &list)
+                 : status;
     char *text = status == 0 ? choose(&r, list, &status) : NULL;
     zkr_contenders_free(list);
     if (text && status == 0) {
