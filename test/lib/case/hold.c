@@ -328,6 +328,9 @@ void zkt_hold_queue(struct zkt_hold *h)
     long before = newest_in_line(h);
     zkt_hold_ask(h, ZKR_FOREVER);
     ZKT_EVENTUALLY(newest_in_line(h) > before || !zkt_hold_waits(h), PATIENCE_MS);
+    /* The node may be there before the call that asked for the ticket has returned. */
+    ZKT_EVENTUALLY(!h->kind->request || zkt_hold_ticket(h) || !zkt_hold_waits(h),
+                   PATIENCE_MS);
 }
 
 void zkt_hold_cancel(struct zkt_hold *h)

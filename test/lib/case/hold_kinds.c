@@ -179,7 +179,9 @@ static int request_multi(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket_fn f
 
 static int release_ticket(struct zkt_hold *h)
 {
+    (void)pthread_mutex_lock(&h->mu); /* nobody cancels it any more */
     zkr_ticket *t = atomic_exchange(&h->t, NULL);
+    (void)pthread_mutex_unlock(&h->mu);
     int rc = zkr_ticket_release(t);
     ZKT_MUST(zkr_ticket_destroy(t));
     return rc;
@@ -204,10 +206,12 @@ static int acquire_ticket(struct zkt_hold *h, int64_t timeout_ms)
 /* One that is not there yet is released by who has asked for it. */
 static void cancel_ticket(struct zkt_hold *h)
 {
+    (void)pthread_mutex_lock(&h->mu);
     zkr_ticket *t = h->t;
     if (t) {
         (void)zkr_ticket_release(t);
     }
+    (void)pthread_mutex_unlock(&h->mu);
 }
 
 static int64_t ticket_valid_for_ms(struct zkt_hold *h)
