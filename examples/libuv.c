@@ -77,15 +77,19 @@ static void on_signal(uv_signal_t *handle, int number)
     uv_stop(handle->loop);
 }
 
-static void run_loop(uv_loop_t *loop)
+static void catch_signals(uv_loop_t *loop)
 {
-    static uv_poll_t poll;
-    static uv_timer_t timer;
     static uv_signal_t term, interrupt;
     uv_signal_init(loop, &term);
     uv_signal_start(&term, on_signal, SIGTERM);
     uv_signal_init(loop, &interrupt);
     uv_signal_start(&interrupt, on_signal, SIGINT);
+}
+
+static void run_loop(uv_loop_t *loop)
+{
+    static uv_poll_t poll;
+    static uv_timer_t timer;
     uv_timer_init(loop, &timer);
     uv_timer_start(&timer, on_tick, PERIOD_MS, PERIOD_MS);
     uv_poll_init(loop, &poll, zkr_client_event_fd(client));
@@ -101,6 +105,7 @@ int main(int argc, char **argv)
         return 64;
     }
     name = argv[2];
+    catch_signals(uv_default_loop());
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.dispatch_by_application = 1;
     o.owner = name;

@@ -18,6 +18,7 @@ if [ "$1" = --needs ]; then
             echo chaos
             [ "$1" != plain ] || echo judge
             ;;
+        history.search) echo test_sim_search ;;
         history.*) echo judge ;;
         *) echo "test_${name//./_}" ;;
         esac

@@ -20,3 +20,25 @@ files() { # GLOB...
     find . \( -name 'build*' -o -name .git \) -prune -o -type f \
         \( "${expression[@]}" \) -print | sed 's|^\./||' | sort
 }
+
+# Those of them that differ from the branch that this one goes to.
+changed() { # GLOB...
+    local base
+    if ! base=$(base_of_changes); then
+        files "$@"
+        return
+    fi
+    files "$@" | grep -xF -f <(
+        git diff --name-only --relative "$base"
+        git ls-files -o --exclude-standard
+    ) || true
+}
+
+# The commit where this branch left the main one; on that one, the last commit.
+base_of_changes() {
+    local branch
+    for branch in origin/HEAD origin/main main HEAD; do
+        git merge-base HEAD "$branch" 2>/dev/null && return
+    done
+    return 1
+}

@@ -19,24 +19,7 @@ clang=14
 
 only_changed=no
 linted() { # GLOB...
-    local base
-    if [ "$only_changed" = no ] || ! base=$(base_of_changes); then
-        files "$@"
-        return
-    fi
-    files "$@" | grep -xF -f <(
-        git diff --name-only --relative "$base"
-        git ls-files -o --exclude-standard
-    ) || true
-}
-
-# The commit where this branch left the main one; on that one, the last commit.
-base_of_changes() {
-    local branch
-    for branch in origin/HEAD origin/main main; do
-        git merge-base HEAD "$branch" 2>/dev/null && return
-    done
-    git rev-parse HEAD 2>/dev/null
+    if [ "$only_changed" = no ]; then files "$@"; else changed "$@"; fi
 }
 
 # Each version formats otherwise, and warns of something else.

@@ -76,7 +76,9 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *   session timeout of 10 seconds and a tick of 2.
  * - Nobody ends the session from outside (Curator's KillSession, an administrator).
  * - When a server grants a shorter session timeout at a re-connect than any before, the client reads that answer: the
- *   process does not stop, and the connection does not break, at that very moment.
+ *   process does not stop, and the connection does not break, at that very moment. From then on the lease is shorter. If
+ *   it ends before what it told earlier is over, the session is given up with all its holds, and its nodes stay until
+ *   then. The nodes stay only if that session is never without a connection for the new timeout meanwhile.
  * - Until three writes have been answered, the last a quarter of the session timeout after the first,
  *   one write alone counts as a stopgap: 0.4 of the timeout. This also assumes that neither this process
  *   nor its connection was stalled right before, and that the servers' pings were not held up.

@@ -31,7 +31,7 @@
  * | name | type | what |
  * |---|---|---|
  * | `zkr_connected` | gauge | 1 while a server has the session, else 0 |
- * | `zkr_session_timeout_seconds` | gauge | in force |
+ * | `zkr_session_timeout_seconds` | gauge | as zkr_client_session_timeout_ms() tells it: the shortest that was granted to the session |
  * | `zkr_lease_bound_seconds` | gauge | the remaining lease; 0 = not sure, also while nothing is held; missing if probes are turned off |
  * | `zkr_sessions_total` | counter | established |
  * | `zkr_expirations_total` | counter | sessions that ended otherwise than by zkr_client_close() |

@@ -221,7 +221,8 @@ ZKR_API int zkr_mutex_release(zkr_mutex *m);
 /**
  * Make every thread that is now waiting in zkr_mutex_acquire() return ZKR_ECANCELED.
  *
- * @m  borrowed. Holders, later acquires and tickets are not affected.
+ * @m  borrowed. Holders, later acquires and tickets are not affected. With options.robust a thread that has the lock, and
+ *     asks who held it before, waits too: it lets go within a third of the session timeout.
  *
  * Returns ZKR_OK (also if nobody waits), ZKR_EINVAL, ZKR_ESTATE (in a forked child).
  *

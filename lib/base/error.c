@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <zkr/version.h>
+
 #include "base/thread.h"
 
 static const struct row {
@@ -114,4 +116,9 @@ int zkr_error_set(int code, int sys_errno, const char *path, const char *message
     (void)snprintf(last->message, sizeof(last->message), "%s%s%s",
                    message ? message : zkr_strerror(code), sys_errno ? ": " : "", text);
     return code;
+}
+
+const char *zkr_version(void)
+{
+    return ZKR_VERSION;
 }

@@ -93,8 +93,8 @@ on_proved(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     static const struct zkr__answer unknown = {.code = ZKR_ECONNLOSS};
     struct joint *j = ctx;
     (void)tag;
-    bool missing = answer->code == ZKR_ENONODE && answer->bad_check < j->count;
-    tell_all(j, missing ? answer->bad_check : SIZE_MAX, answer,
+    bool missing = answer->code == ZKR_ENONODE;
+    tell_all(j, missing ? answer->failed_at : SIZE_MAX, answer,
              missing ? &unknown : answer);
 }
 

@@ -132,7 +132,7 @@ static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
 
 /*
  * Write our text only over the request that the owner was told of: a newer request stays, and is seen. Nothing is
- * written to the node of a leader latch (zkr__queue_revoke()), nor a text of ours that reads like a request.
+ * written to the node of a leader latch (zkr__queue_act()), nor a text of ours that reads like a request.
  */
 static void restore(struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -207,9 +207,8 @@ static void
 on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__claim *claim = ctx;
-    bool lost = answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION ||
-                answer->code == ZKR_ENOMEM || answer->code == ZKR_ESYS;
-    if (!lost && zkr__asked_in_round(tag, claim->k.round)) {
+    bool looked_at = answer->code == ZKR_OK || answer->failed_at != SIZE_MAX;
+    if (looked_at && zkr__asked_in_round(tag, claim->k.round)) {
         claim->written = true;
     }
     zkr__claim_unref(claim);
@@ -218,8 +217,8 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 /*
  * The list that follows must show our node if the node was made, or ever will be. A sync is not enough for that: a leader
  * that was replaced and does not know it answers a sync. A write is answered by the present leader, which from then on
- * refuses what comes by our old connection. The answer's code does not matter, but a list without the answer is not
- * believed.
+ * refuses what comes by our old connection. It may be a refusal of the leader's, but not of a server that was too busy to
+ * ask it. A list without such an answer is not believed.
  */
 static void write_first(struct zkr__claim *claim) ZKR__LOCKED
 {

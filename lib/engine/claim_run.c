@@ -3,6 +3,7 @@
 #include "engine/claim.h"
 #include "session/bound.h"
 #include "session/client.h"
+#include "session/session.h"
 
 /*
  * --- Admission: how many of our nodes are being made at a time. A session's requests are answered in the order in which
@@ -273,7 +274,7 @@ static void set_timers(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
             zkr__now(c) + zkr__retry_pause(&c->retry, n, zkr__retry_random(&c->random));
     }
     if (todo & ZKR__DO_PACE) {
-        claim->retry_at = zkr__probe_due(c);
+        claim->retry_at = zkr__from_boot(c, zkr__lease_probe_at(&c->lease));
     }
     if (todo & (ZKR__DO_LOOK | ZKR__DO_LOOK_LATER)) {
         bool seen = todo & ZKR__DO_LOOK;
@@ -677,7 +678,8 @@ void zkr__claim_downgrade(struct zkr__claim *claim)
 
 void zkr__claim_check(struct zkr__claim *claim)
 {
-    if (claim->k.phase == ZKR__HELD && !zkr__claim_sure(claim)) {
+    if (claim->k.phase == ZKR__HELD && !zkr__claim_sure(claim) &&
+        !zkr__session_cut_short(claim->q->c)) {
         zkr__claim_tell(claim, ZKR__EV_LEASE_EXPIRED);
     }
 }

@@ -83,19 +83,13 @@ struct reading {
     bool missing;                         /* the directory of the queue */
 };
 
-static struct reading *reading_of(struct zkr__inquiry *asked)
+static void forget_reading(void *inquiry) ZKR__LOCKED
 {
-    return ZKR__OWNER_OF(asked, struct reading, asked);
-}
-
-static void free_reading(struct zkr__inquiry *asked) ZKR__LOCKED
-{
-    struct reading *r = reading_of(asked);
+    struct reading *r = inquiry;
     for (int of = 0; of < DIRECTORIES && r->from[of]; of++) {
         zkr_contenders_free(r->list[of]);
         zkr__queue_unref(r->from[of]);
     }
-    zkr__mem_free(r);
 }
 
 /* The first @most contenders. */
@@ -125,7 +119,7 @@ take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
 static void
 on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct reading *r = reading_of(ctx);
+    struct reading *r = ctx;
     zkr_contender *entry = &r->list[tag % DIRECTORIES]->list[tag / DIRECTORIES];
     zkr__inquiry_answered(&r->asked, answer->code == ZKR_ENONODE ? ZKR_OK
                                      : answer->code == ZKR_OK
@@ -147,7 +141,7 @@ static void ask_data(struct reading *r, unsigned of) ZKR__LOCKED
 static void
 on_names(void *ctx, unsigned of, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct reading *r = reading_of(ctx);
+    struct reading *r = ctx;
     bool missing = answer->code == ZKR_ENONODE;
     int code = answer->code;
     r->missing = r->missing || (missing && of == QUEUE);
@@ -160,13 +154,6 @@ on_names(void *ctx, unsigned of, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&r->asked, code);
 }
 
-static void
-on_root(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
-{
-    (void)tag;
-    zkr__inquiry_answered(ctx, answer->code);
-}
-
 /* Below a missing chroot each directory is missing. That is no empty queue, but an error. */
 static int look_at_root(struct reading *r) ZKR__LOCKED
 {
@@ -174,7 +161,7 @@ static int look_at_root(struct reading *r) ZKR__LOCKED
     if (!r->missing || *zkr__servers_chroot(r->asked.c->servers) == '\0') {
         return ZKR_OK;
     }
-    zkr__inquiry_ask(&r->asked, &op, on_root, 0);
+    zkr__inquiry_ask(&r->asked, &op, NULL, 0);
     return zkr__inquiry_await(&r->asked);
 }
 
@@ -216,7 +203,7 @@ static int read_queue(zkr_contenders **out,
     for (int of = 0; of < DIRECTORIES && r->from[of]; of++) {
         r->from[of]->refs++;
     }
-    int rc = zkr__inquiry_begin(&r->asked, q->c, free_reading);
+    int rc = zkr__inquiry_begin(&r->asked, q->c, forget_reading);
     if (rc != ZKR_OK) {
         return rc;
     }

@@ -59,16 +59,17 @@ int zkr__contenders_await_change(struct zkr__queue *q,
  * back.
  */
 
+enum zkr__act {
+    ZKR__ASK_HOLDERS, /* the first, and those that hold beside it: zkr_mutex_revoke() */
+    ZKR__ASK_NODE,    /* zkr_mutex_revoke_node() */
+    ZKR__DELETE_NODE  /* zkr_mutex_evict() */
+};
+
 /*
- * Ask the contenders that hold in @q: the first, and those that hold beside it. Blocks without the lock, as
- * zkr_mutex_revoke() says. The node of a leader latch is never written to: Curator's latches watch the data of the node
- * ahead, and do not look again after a write.
+ * Do @what in @q, to the child @node if it is about one. Blocks without the lock. The node of a leader latch is never
+ * written to: Curator's latches watch the data of the node ahead, and do not look again after a write.
  */
-int zkr__queue_revoke(struct zkr__queue *q);
-/* Ask the child @node, as zkr_mutex_revoke_node() says. */
-int zkr__queue_revoke_node(struct zkr__queue *q, const char *node);
-/* Delete the child @node, as zkr_mutex_evict() says. */
-int zkr__queue_evict(struct zkr__queue *q, const char *node);
+int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node);
 
 /*
  * Take one of the revocation requests that holders in @q have not been told of. False: there is none. @more: there are

@@ -71,16 +71,6 @@ struct transaction {
         *claims[]; /* their nodes are checked; referenced until the answer */
 };
 
-static struct transaction *transaction_of(struct zkr__inquiry *asked)
-{
-    return ZKR__OWNER_OF(asked, struct transaction, asked);
-}
-
-static void free_transaction(struct zkr__inquiry *asked)
-{
-    zkr__mem_free(transaction_of(asked));
-}
-
 enum verdict { WRITTEN, REFUSED, NO_HOLD, NOT_SENT, UNKNOWN, CLOSED };
 
 /* The first @checks operations check our nodes. A missing node ends the hold; a check that an ACL refuses does not. */
@@ -106,7 +96,7 @@ static int code_for(enum verdict verdict, bool at_fault)
 static void
 on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct transaction *x = transaction_of(ctx);
+    struct transaction *x = ctx;
     (void)tag;
     enum verdict verdict = judge(answer->code, answer->failed_at, x->count);
     bool wanted = zkr__inquiry_wanted(&x->asked);
@@ -152,7 +142,7 @@ send(struct zkr__hold *hold, const struct zkr__writes *writes, int *rc) ZKR__LOC
     x->writes = writes;
     x->round = x->claims[0]->k.round;
     x->deletes = writes->release && !writes->keep_nodes;
-    *rc = zkr__inquiry_begin(&x->asked, hold->queue->c, free_transaction);
+    *rc = zkr__inquiry_begin(&x->asked, hold->queue->c, NULL);
     if (*rc != ZKR_OK) {
         zkr__mem_free(nodes);
         return NULL;

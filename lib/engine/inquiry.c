@@ -13,7 +13,10 @@ static void drop(struct zkr__inquiry *inquiry) ZKR__LOCKED
 {
     if (--inquiry->refs == 0) {
         zkr__cv_destroy(&inquiry->done);
-        inquiry->free(inquiry);
+        if (inquiry->forget) {
+            inquiry->forget(inquiry);
+        }
+        zkr__mem_free(inquiry);
     }
 }
 
@@ -42,11 +45,11 @@ static int await_session(struct zkr__inquiry *inquiry) ZKR__LOCKED
 
 int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
                        zkr_client *c,
-                       void (*free)(struct zkr__inquiry *inquiry))
+                       void (*forget)(void *inquiry))
 {
     zkr__cv_init(&inquiry->done);
     inquiry->c = c;
-    inquiry->free = free;
+    inquiry->forget = forget;
     if (inquiry->deadline == 0) {
         inquiry->deadline =
             zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
@@ -77,6 +80,13 @@ void zkr__inquiry_answered(struct zkr__inquiry *inquiry, int code)
     drop(inquiry);
 }
 
+static void
+on_code(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    (void)tag;
+    zkr__inquiry_answered(ctx, answer->code);
+}
+
 void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       const struct zkr__op *op,
                       zkr__answer_fn fn,
@@ -85,7 +95,7 @@ void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
     inquiry->refs++;
     inquiry->in_flight++;
     if (op->path || op->kind == ZKR__OP_MULTI) {
-        zkr__submit(inquiry->c, op, fn, inquiry, tag);
+        zkr__submit(inquiry->c, op, fn ? fn : on_code, inquiry, tag);
     } else {
         zkr__inquiry_answered(inquiry, ZKR_ENOMEM);
     }
@@ -110,15 +120,10 @@ struct reading {
     char data[]; /* the first bytes of it, as many as are wanted */
 };
 
-static void free_reading(struct zkr__inquiry *inquiry)
-{
-    zkr__mem_free(ZKR__OWNER_OF(inquiry, struct reading, asked));
-}
-
 static void
 on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct reading *r = ZKR__OWNER_OF(ctx, struct reading, asked);
+    struct reading *r = ctx;
     (void)tag;
     r->node = (zkr_node){.length = answer->data_len,
                          .version = answer->version,
@@ -146,7 +151,7 @@ int zkr__node_read(zkr_client *c,
     }
     r->size = size;
     r->asked.deadline = deadline;
-    int rc = zkr__inquiry_begin(&r->asked, c, free_reading);
+    int rc = zkr__inquiry_begin(&r->asked, c, NULL);
     if (rc != ZKR_OK) {
         return rc;
     }

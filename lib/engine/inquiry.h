@@ -2,9 +2,9 @@
 /*
  * Some requests that a thread sends and waits for, with one deadline.
  *
- * An inquiry is embedded in what the answers fill in. That memory belongs to the asking thread and to each request in
- * flight, as answers may come when the thread has long given up. All functions need the client's lock; those that block
- * sleep without it.
+ * What the answers fill in begins with an inquiry, and is of zkr__mem_alloc(). That memory belongs to the asking thread and
+ * to each request in flight, as answers may come when the thread has long given up. All functions need the client's lock;
+ * those that block sleep without it.
  */
 #ifndef ZKR_ENGINE_INQUIRY_H
 #define ZKR_ENGINE_INQUIRY_H
@@ -16,7 +16,7 @@
 
 struct zkr__inquiry {
     zkr_client *c;
-    void (*free)(struct zkr__inquiry *inquiry);
+    void (*forget)(void *inquiry);
     struct zkr__listener listener; /* until the thread is done */
     struct zkr__cv done;
     int64_t deadline;       /* 0 = options.connect_timeout_ms from the beginning */
@@ -25,19 +25,19 @@ struct zkr__inquiry {
 };
 
 /*
- * Begin, and sleep until the client is connected. @inquiry is zeroed but for its deadline. @free is called when neither the
- * thread nor a request needs the inquiry any more; after a failure it has been called already. Returns ZKR_OK,
- * ZKR_ETIMEDOUT, ZKR_ECLOSED or ZKR_EAUTH.
+ * Begin, and sleep until the client is connected. @inquiry is zeroed but for its deadline. It is freed when neither the
+ * thread nor a request needs it any more, after @forget, if not NULL, has let go of what is in it; after a failure it is
+ * freed already. Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED or ZKR_EAUTH.
  */
 int zkr__inquiry_begin(struct zkr__inquiry *inquiry,
                        zkr_client *c,
-                       void (*free)(struct zkr__inquiry *inquiry)) ZKR__LOCKED;
+                       void (*forget)(void *inquiry)) ZKR__LOCKED;
 /* The thread does not need the inquiry any more. */
 void zkr__inquiry_end(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Send @op. @fn gets @inquiry, and ends with zkr__inquiry_answered(). An op that
- * lacks its path, for which there was no memory, fails with ZKR_ENOMEM.
+ * Send @op. @fn gets @inquiry, and ends with zkr__inquiry_answered(); NULL does only that. An op that lacks its path, for
+ * which there was no memory, fails with ZKR_ENOMEM.
  */
 void zkr__inquiry_ask(struct zkr__inquiry *inquiry,
                       const struct zkr__op *op,

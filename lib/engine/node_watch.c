@@ -125,12 +125,6 @@ static void disarm(struct zkr__node_watch *w) ZKR__LOCKED
     }
 }
 
-void zkr__node_watch_know(struct zkr__node_watch *w, int64_t number)
-{
-    w->number = number;
-    w->seen = w->changes;
-}
-
 /* --- reading --- */
 
 static void give_up(struct zkr__node_watch *w, int code) ZKR__LOCKED
@@ -190,6 +184,15 @@ static void look(struct zkr__node_watch *w) ZKR__LOCKED
     if (zkr__connected(w->c)) {
         read_node(w);
     }
+}
+
+/* Of two numbers that differ either may be the older one: another read tells. */
+void zkr__node_watch_know(struct zkr__node_watch *w, int64_t number)
+{
+    w->armed = w->armed && number == w->number;
+    take(w, number);
+    w->seen = w->changes;
+    look(w);
 }
 
 static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answer)

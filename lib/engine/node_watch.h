@@ -54,7 +54,10 @@ void zkr__node_watch_end(struct zkr__node_watch *w) ZKR__LOCKED;
  * after each event.
  */
 int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline) ZKR__LOCKED;
-/* The caller has read @number by itself: from here on only another number is a change. */
+/*
+ * The caller has read @number by itself: from here on only another number is a change. If the watch knew another one,
+ * on_change is called, and the node is read again.
+ */
 void zkr__node_watch_know(struct zkr__node_watch *w, int64_t number) ZKR__LOCKED;
 /* The number that was read last, or ZKR__COUNT_…. */
 int64_t zkr__node_watch_number(const struct zkr__node_watch *w) ZKR__LOCKED;

@@ -77,7 +77,7 @@ on_probed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     engine->probed_count = 0;
     for (size_t i = 0; i < count; i++) {
         struct zkr__claim *claim = engine->probed[i];
-        bool fault = is_refused && i == answer->bad_check;
+        bool fault = is_refused && i == answer->failed_at;
         if (fault && engine->with_metadata[i]) {
             pause_metadata(engine);
         }

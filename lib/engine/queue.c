@@ -5,26 +5,25 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "engine/engine.h"
 #include "session/log.h"
 
 enum { DATA_MAX = 65536 };
 
-int zkr__queue_check_data(const char *recipe,
-                          const char *owner,
-                          const void *data,
-                          size_t data_len)
+static int check(const char *what, const struct zkr__queue *chosen)
 {
-    if (data_len > DATA_MAX || (!data && data_len > 0)) {
-        return zkr__fail(ZKR_EINVAL, NULL,
-                         "options of a %s: data and data_len do not match, or are more "
-                         "than %d bytes",
-                         recipe, DATA_MAX);
+    const char *fault = zkr__path_fault(chosen->dir);
+    size_t owner_len = chosen->owner ? strlen(chosen->owner) : 0;
+    if (fault) {
+        return zkr__fail(ZKR_EINVAL, chosen->dir, "the path of a %s %s", what, fault);
     }
-    if (owner && strlen(owner) > DATA_MAX) {
-        return zkr__fail(ZKR_EINVAL, NULL,
-                         "options of a %s: owner is longer than %d bytes", recipe,
-                         DATA_MAX);
+    if (owner_len > DATA_MAX || chosen->data_len > DATA_MAX ||
+        (!chosen->data && chosen->data_len > 0)) {
+        return zkr__fail(ZKR_EINVAL, chosen->dir,
+                         "the id, owner or data of a %s are longer than %d bytes, or "
+                         "data_len is set without data",
+                         what, DATA_MAX);
     }
     return ZKR_OK;
 }
@@ -37,29 +36,50 @@ static void free_queue(struct zkr__queue *q)
     }
 }
 
-int zkr__queue_create(struct zkr__queue **out,
-                      zkr_client *c,
-                      const struct zkr__queue *chosen)
+/* NULL: no memory. */
+static struct zkr__queue *make(zkr_client *c, const struct zkr__queue *chosen)
 {
+    const char *dir = chosen->dir, *below = chosen->below;
     struct zkr__queue *q = zkr__mem_alloc(sizeof(*q));
     if (!q) {
-        return ZKR_ENOMEM;
+        return NULL;
     }
     *q = *chosen;
+    q->below = NULL;
     q->c = c;
     q->refs = 1;
     q->writes_metadata = chosen->writes_metadata && !chosen->data;
-    q->dir = zkr__mem_string(chosen->dir);
+    q->dir = below ? zkr__path_join(dir, below) : zkr__mem_string(dir);
+    q->meter_path = below ? zkr__mem_string(dir) : NULL;
     q->owner = chosen->owner ? zkr__mem_string(chosen->owner) : NULL;
     q->data = chosen->data ? zkr__mem_copy(chosen->data, chosen->data_len) : NULL;
-    q->meter_path = chosen->meter_path ? zkr__mem_string(chosen->meter_path) : NULL;
-    if (!q->dir || (chosen->meter_path && !q->meter_path) ||
-        (chosen->owner && !q->owner) || (chosen->data && !q->data)) {
+    if (!q->dir || (below && !q->meter_path) || (chosen->owner && !q->owner) ||
+        (chosen->data && !q->data)) {
         free_queue(q);
-        return ZKR_ENOMEM;
+        return NULL;
+    }
+    return q;
+}
+
+int zkr__queue_create(struct zkr__queue **out,
+                      zkr_client *c,
+                      const char *what,
+                      const struct zkr__queue *chosen)
+{
+    int rc = check(what, chosen);
+    struct zkr__queue *q = rc == ZKR_OK ? make(c, chosen) : NULL;
+    if (rc == ZKR_OK && !q) {
+        rc =
+            zkr__fail(ZKR_ENOMEM, chosen->dir, "cannot make a %s: out of memory", what);
     }
     *out = q;
-    return ZKR_OK;
+    return rc;
+}
+
+size_t zkr__queue_node_bytes(const struct zkr__queue *q)
+{
+    const char *owner = q->owner ? q->owner : q->c->owner ? q->c->owner : "";
+    return ZKR__NODE_BYTES + strlen(q->dir) + (q->data ? q->data_len : strlen(owner));
 }
 
 struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
@@ -81,7 +101,7 @@ struct zkr__meter *zkr__queue_meter(struct zkr__queue *q)
 
 void zkr__queue_unref(struct zkr__queue *q)
 {
-    if (--q->refs > 0) {
+    if (!q || --q->refs > 0) {
         return;
     }
     if (q->directory) {

@@ -14,8 +14,9 @@ struct zkr__engine;
 /* Shared by its recipe and by the claims made in it; the last reference frees it. */
 struct zkr__queue {
     /* --- what the recipe chooses --- */
-    const char *dir;          /* parent; valid */
-    const char *meter_path;   /* under which it is measured; NULL = dir */
+    const char *dir; /* parent */
+    /* The parent is this child of dir, and measured as dir; NULL = it is dir. */
+    const char *below;
     enum zkr__name_kind kind; /* of the claims made here */
     /* Bits 1 << kind: the kinds of node that may stand beside nodes of this recipe. */
     unsigned other_kinds;
@@ -44,6 +45,7 @@ struct zkr__queue {
     /* --- the rest is zero at first --- */
     zkr_client *c;
     int64_t refs;
+    const char *meter_path;           /* under which it is measured; NULL = dir */
     struct zkr__meter *meter;         /* NULL = not asked for yet */
     struct zkr__directory *directory; /* NULL = no claim was made yet */
     bool warned_foreign, warned_sequence;
@@ -55,20 +57,22 @@ struct zkr__queue {
  */
 enum { ZKR__NODE_BYTES = 150, ZKR__REQUEST_BYTES = 900000 };
 
-/* Check the options for the data of nodes. ZKR_OK, or ZKR_EINVAL with a text that names @recipe. */
-int zkr__queue_check_data(const char *recipe,
-                          const char *owner,
-                          const void *data,
-                          size_t data_len);
-/* A queue like @chosen, with copies of what that points to. Returns ZKR_OK or ZKR_ENOMEM. */
+/*
+ * A queue of a @what, like @chosen, with copies of what that points to. ZKR_OK; or ZKR_EINVAL, for a path or data that
+ * servers do not take, or ZKR_ENOMEM, with a text that names @what.
+ */
 int zkr__queue_create(struct zkr__queue **out,
                       zkr_client *c,
+                      const char *what,
                       const struct zkr__queue *chosen);
+/* What one node takes of a request. */
+size_t zkr__queue_node_bytes(const struct zkr__queue *q);
 /* Its directory, which it keeps. NULL: no memory. */
 struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
                                             struct zkr__engine *engine) ZKR__LOCKED;
 /* Where it is measured; never NULL. */
 struct zkr__meter *zkr__queue_meter(struct zkr__queue *q) ZKR__LOCKED;
+/* NULL is a no-op. */
 void zkr__queue_unref(struct zkr__queue *q) ZKR__LOCKED;
 /*
  * Warn, once, of foreign nodes on the path, whose makers may not respect our nodes. @list: the answer that has @children;

@@ -39,16 +39,9 @@ struct asking {
     bool found;             /* a node to write to, or to delete */
 };
 
-static struct asking *asking_of(struct zkr__inquiry *asked)
+static void forget_asking(void *inquiry) ZKR__LOCKED
 {
-    return ZKR__OWNER_OF(asked, struct asking, asked);
-}
-
-static void free_asking(struct zkr__inquiry *asked) ZKR__LOCKED
-{
-    struct asking *a = asking_of(asked);
-    zkr__queue_unref(a->q);
-    zkr__mem_free(a);
+    zkr__queue_unref(((struct asking *)inquiry)->q);
 }
 
 /* A node that has gone meanwhile counts as written to, or deleted. */
@@ -95,7 +88,7 @@ static int write_to_holders(struct asking *a,
 static void
 on_names(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    struct asking *a = asking_of(ctx);
+    struct asking *a = ctx;
     (void)tag;
     bool told = answer->code == ZKR_OK || answer->code == ZKR_ENONODE;
     zkr__inquiry_answered(&a->asked, told ? write_to_holders(a, answer) : answer->code);
@@ -112,7 +105,7 @@ act(struct zkr__queue *q, const char *node, enum zkr__op_kind kind) ZKR__LOCKED
     a->q = q;
     a->kind = kind;
     q->refs++;
-    int rc = zkr__inquiry_begin(&a->asked, q->c, free_asking);
+    int rc = zkr__inquiry_begin(&a->asked, q->c, forget_asking);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -130,55 +123,36 @@ act(struct zkr__queue *q, const char *node, enum zkr__op_kind kind) ZKR__LOCKED
     return rc;
 }
 
-static int fail(int rc, const struct zkr__queue *q, const char *what)
+int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
 {
-    return rc == ZKR_OK ? rc
-                        : zkr__fail(rc, q->dir, "cannot %s of %s: %s", what, q->dir,
-                                    zkr_strerror(rc));
-}
-
-static int refuse_leader(const struct zkr__queue *q)
-{
-    return zkr__fail(ZKR_EINVAL, q->dir,
-                     "%s is an election: a leader cannot be asked; stop it on its host",
-                     q->dir);
-}
-
-int zkr__queue_revoke(struct zkr__queue *q)
-{
-    zkr__lock(q->c);
-    int rc = act(q, NULL, ZKR__OP_SET);
-    zkr__unlock(q->c);
-    return rc == ZKR_ENONODE  ? zkr__fail(rc, q->dir, "nobody holds %s", q->dir)
-           : rc == ZKR_EINVAL ? refuse_leader(q)
-                              : fail(rc, q, "ask the holder");
-}
-
-/* Do @kind to the child @node. A leader is not asked, as it does not look. */
-static int
-act_on(struct zkr__queue *q, const char *node, enum zkr__op_kind kind, const char *what)
-{
-    enum zkr__name_kind is;
+    static const char *const words[] = {[ZKR__ASK_HOLDERS] = "ask the holder",
+                                        [ZKR__ASK_NODE] = "ask a contender",
+                                        [ZKR__DELETE_NODE] = "delete a node"};
+    const char *dir = q->dir;
+    enum zkr__name_kind kind = ZKR__NAME_LOCK;
     int64_t sequence;
-    if (!node || strchr(node, '/') || !zkr__name_parse(node, &is, &sequence)) {
-        return zkr__fail(ZKR_EINVAL, q->dir, "%.100s is not a contender's node",
+    if (what != ZKR__ASK_HOLDERS &&
+        (!node || strchr(node, '/') || !zkr__name_parse(node, &kind, &sequence))) {
+        return zkr__fail(ZKR_EINVAL, dir, "%.100s is not a contender's node",
                          node ? node : "NULL");
     }
-    if (is == ZKR__NAME_LATCH && kind == ZKR__OP_SET) {
-        return refuse_leader(q);
+    bool leads =
+        what == ZKR__ASK_NODE && kind == ZKR__NAME_LATCH; /* it does not look */
+    int rc = ZKR_EINVAL;
+    if (!leads) {
+        zkr__lock(q->c);
+        rc = act(q, node, what == ZKR__DELETE_NODE ? ZKR__OP_DELETE : ZKR__OP_SET);
+        zkr__unlock(q->c);
     }
-    zkr__lock(q->c);
-    int rc = act(q, node, kind);
-    zkr__unlock(q->c);
-    return fail(rc, q, what);
-}
-
-int zkr__queue_revoke_node(struct zkr__queue *q, const char *node)
-{
-    return act_on(q, node, ZKR__OP_SET, "ask a contender");
-}
-
-int zkr__queue_evict(struct zkr__queue *q, const char *node)
-{
-    return act_on(q, node, ZKR__OP_DELETE, "delete a node");
+    if (rc == ZKR_EINVAL && (leads || what == ZKR__ASK_HOLDERS)) {
+        return zkr__fail(
+            rc, dir, "%s is an election: a leader cannot be asked; stop it on its host",
+            dir);
+    }
+    if (rc == ZKR_ENONODE) { /* a single one that is gone is as good as asked */
+        return zkr__fail(rc, dir, "nobody holds %s", dir);
+    }
+    return rc == ZKR_OK ? rc
+                        : zkr__fail(rc, dir, "cannot %s of %s: %s", words[what], dir,
+                                    zkr_strerror(rc));
 }

@@ -100,11 +100,6 @@ struct walk {
     size_t lease_count, lease_room;
 };
 
-static struct walk *walk_of(struct zkr__inquiry *asked)
-{
-    return ZKR__OWNER_OF(asked, struct walk, asked);
-}
-
 static void forget_queue(struct visit *v)
 {
     for (size_t i = 0; v->leases_read && i < v->contenders; i++) {
@@ -124,15 +119,14 @@ static void free_visit(struct visit *v)
     zkr__mem_free(v);
 }
 
-static void free_walk(struct zkr__inquiry *asked) ZKR__LOCKED
+static void forget_walk(void *inquiry) ZKR__LOCKED
 {
-    struct walk *s = walk_of(asked);
+    struct walk *s = inquiry;
     for (size_t i = 0; i < s->count; i++) {
         free_visit(s->visits[i]);
     }
     zkr__mem_free(s->visits);
     zkr__mem_free(s->leases);
-    zkr__mem_free(s);
 }
 
 /* Make room in @list for one entry more than @count, of @size bytes each. NULL: no memory, and nothing has changed. */
@@ -342,7 +336,7 @@ static int bear(struct walk *s, size_t index, int code)
 
 static void on_names(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
-    struct walk *s = walk_of(ctx);
+    struct walk *s = ctx;
     size_t index = tag / ASKED;
     answered(s, answer->code == ZKR_OK ? take_names(s, index, answer)
                                        : bear(s, index, answer->code));
@@ -373,7 +367,7 @@ static int take_data(const struct walk *s,
 
 static void on_data(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
-    struct walk *s = walk_of(ctx);
+    struct walk *s = ctx;
     size_t index = visit_of(s, tag);
     struct visit *v = s->visits[index];
     int code = answer->code;
@@ -533,10 +527,11 @@ read_survey(zkr_client *c, const char *path, bool deep, zkr_survey **out) ZKR__L
     /* Below a chroot a node of that name belongs to an application. */
     s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
     if (!add_visit(s, zkr__mem_string(path))) {
-        free_walk(&s->asked);
+        forget_walk(s);
+        zkr__mem_free(s);
         return ZKR_ENOMEM;
     }
-    int rc = zkr__inquiry_begin(&s->asked, c, free_walk);
+    int rc = zkr__inquiry_begin(&s->asked, c, forget_walk);
     if (rc != ZKR_OK) {
         return rc;
     }

@@ -242,14 +242,6 @@ static unsigned not_past(unsigned todo)
 
 /* --- a writer becomes a reader --- */
 
-/* The data of the WRIT node may be a revocation request, which the downgrade would delete. */
-static unsigned read_writer(struct zkr__claim_state *k)
-{
-    k->downgrade = ZKR__DOWNGRADE_READS;
-    k->own = ZKR__OWN_ASKED;
-    return ZKR__DO_GET_OWN;
-}
-
 /*
  * An earlier request may have been in vain: ask again, if there is a connection. Answers to what was asked before do not
  * count: they are about the WRIT node, or the downgrade is done by then.
@@ -264,7 +256,10 @@ unsigned zkr__downgrade_again(struct zkr__claim_state *k,
         return 0;
     }
     if (k->version < 0 && !k->unchecked) {
-        return read_writer(k);
+        /* The data may be a revocation request, which the downgrade would delete. */
+        k->downgrade = ZKR__DOWNGRADE_READS;
+        k->own = ZKR__OWN_ASKED;
+        return ZKR__DO_GET_OWN;
     }
     k->downgrade = ZKR__DOWNGRADING;
     return ZKR__DO_DOWNGRADE;
@@ -305,8 +300,10 @@ unsigned zkr__on_downgraded(struct zkr__claim_state *k,
     if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
         return 0;
     }
-    if (e->refused && e->code == ZKR__OTHER_VERSION && e->connected) {
-        return read_writer(k);
+    if (e->refused && e->code == ZKR__OTHER_VERSION) {
+        /* Which one is read, at the next connection if there is none. */
+        k->version = -1;
+        return zkr__downgrade_again(k, e);
     }
     if (e->code == ZKR_OK || e->refused) {
         k->round++;

@@ -3,41 +3,24 @@
 #include "recipes/leader_latch.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/options.h"
 #include "engine/claim.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 #include "session/log.h"
 
-static int enter(const zkr_leader_latch *l)
-{
-    return zkr__recipe_enter(l ? l->c : NULL, "leader latch");
-}
-
-static int enter_blocking(const zkr_leader_latch *l)
-{
-    return zkr__recipe_enter_blocking(l ? l->c : NULL, "leader latch");
-}
-
-struct zkr__claim *zkr__latch_lead(const zkr_leader_latch *l)
+/* The claim by which the latch leads, surely or not; NULL: it does not lead. */
+static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
 {
     bool leads = l->hold.state == ZKR__HOLD_HELD &&
-                 (!l->o.step_down_when_suspended || zkr__connected(l->c));
+                 (!l->o.step_down_when_suspended || zkr__connected(l->r.c));
     return leads ? l->hold.claim : NULL;
 }
 
 /* The same, if it is sure now. A hold that is not sure is declared lost. */
 static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 {
-    return zkr__hold_sure(&l->hold) ? zkr__latch_lead(l) : NULL;
-}
-
-/* Free a latch that the client does not know any more. */
-static void free_latch(zkr_leader_latch *l)
-{
-    zkr__cv_destroy(&l->changed);
-    zkr__mem_free(l);
+    return zkr__hold_sure(&l->hold) ? lead_of(l) : NULL;
 }
 
 /* --- callbacks --- */
@@ -53,7 +36,7 @@ enum callback { NONE, ON_LOSS, ON_GAIN, ON_FAILED, ON_CONTENDERS };
 /* The callback that is due next. A loss is reported before the next gain. */
 static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 {
-    const struct zkr__claim *lead = zkr__latch_lead(l);
+    const struct zkr__claim *lead = lead_of(l);
     if (l->reported &&
         (l->reported != lead || l->reported->k.holds != l->reported_hold)) {
         return ON_LOSS;
@@ -67,9 +50,9 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 /* Something may have changed: wake the threads that wait, and see that the callback that is due is called. */
 static void changed(zkr_leader_latch *l) ZKR__LOCKED
 {
-    zkr__cv_broadcast(&l->changed);
+    zkr__cv_broadcast(&l->r.changed);
     if (next_callback(l) != NONE) {
-        zkr__dispatch_post(&l->c->dispatch, &l->call);
+        zkr__dispatch_post(&l->r.c->dispatch, &l->call);
     }
 }
 
@@ -115,7 +98,7 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
 static bool run_call(struct zkr__call *call)
 {
     zkr_leader_latch *l = ZKR__OWNER_OF(call, zkr_leader_latch, call);
-    zkr_client *c = l->c;
+    zkr_client *c = l->r.c;
     zkr__lock(c);
     const zkr_leader_latch_options o = l->o;
     struct zkr__claim *reported = l->reported;
@@ -172,12 +155,12 @@ static void skip_loss(zkr_leader_latch *l) ZKR__LOCKED
  */
 static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
 {
-    zkr_client *c = l->c;
+    zkr_client *c = l->r.c;
     struct zkr__dispatch *d = &c->dispatch;
     if (zkr__dispatch_is_self(d)) {
         return;
     }
-    l->waiting++;
+    l->r.waiting++;
     uint64_t gains = l->gains;
     while (l->reported && l->gains == gains) {
         if (zkr__dispatch_by_hand(d)) {
@@ -185,13 +168,13 @@ static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
             zkr__dispatch_run_owner(d, l);
             zkr__lock(c);
         } else {
-            (void)zkr__wait(c, &l->changed, ZKR__NEVER);
+            (void)zkr__wait(c, &l->r.changed, ZKR__NEVER);
         }
     }
     zkr__unlock(c);
     zkr__dispatch_await_call(d, l);
     zkr__lock(c);
-    l->waiting--;
+    l->r.waiting--;
 }
 
 ZKR__OPTIONS_CHECK(zkr_leader_latch_options, 8, persistent_parent);
@@ -205,8 +188,8 @@ static void end_candidacy(zkr_leader_latch *l) ZKR__LOCKED
     l->started = false;
     l->failure = l->hold.failure;
     l->failure_due = true;
-    zkr__log(l->c, ZKR_LOG_ERROR,
-             ZKR__EVENT("candidacy_over", .path = l->queue->dir,
+    zkr__log(l->r.c, ZKR_LOG_ERROR,
+             ZKR__EVENT("candidacy_over", .path = l->r.queue->dir,
                         .reason = zkr_strerror(l->failure)));
 }
 
@@ -231,7 +214,7 @@ static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 // NOLINTNEXTLINE(misc-no-recursion): see on_change()
 static void join(zkr_leader_latch *l)
 {
-    zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->c));
+    zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->r.c));
     if (l->hold.state == ZKR__HOLD_FAILED) { /* for want of memory */
         end_candidacy(l);
     }
@@ -246,7 +229,7 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
 
 static int enter_queue(zkr_leader_latch *l) ZKR__LOCKED
 {
-    zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->c));
+    zkr__hold_enter(&l->hold, ZKR_FOREVER, zkr__now(l->r.c));
     if (l->hold.state != ZKR__HOLD_FAILED) {
         return ZKR_OK;
     }
@@ -256,12 +239,12 @@ static int enter_queue(zkr_leader_latch *l) ZKR__LOCKED
 
 int zkr_leader_latch_start(zkr_leader_latch *l)
 {
-    int rc = enter(l);
+    int rc = zkr__recipe_enter(l);
     if (rc != ZKR_OK) {
         return rc;
     }
-    const char *dir = l->queue->dir;
-    zkr__lock(l->c);
+    const char *dir = l->r.queue->dir;
+    zkr__lock(l->r.c);
     if (l->started) {
         rc = zkr__fail(ZKR_ESTATE, dir, "the latch on %s is started already", dir);
     } else {
@@ -270,17 +253,17 @@ int zkr_leader_latch_start(zkr_leader_latch *l)
         l->started = true;
         rc = l->unfit ? ZKR_OK : enter_queue(l);
     }
-    zkr__unlock(l->c);
+    zkr__unlock(l->r.c);
     return rc;
 }
 
 int zkr_leader_latch_set_fit(zkr_leader_latch *l, int fit)
 {
-    int rc = enter(l);
+    int rc = zkr__recipe_enter(l);
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr__lock(l->c);
+    zkr__lock(l->r.c);
     bool changes = l->unfit == (fit != 0);
     l->unfit = fit == 0;
     if (changes && l->started && fit) {
@@ -290,20 +273,20 @@ int zkr_leader_latch_set_fit(zkr_leader_latch *l, int fit)
         zkr__hold_leave(&l->hold, false);
         changed(l);
     }
-    zkr__unlock(l->c);
+    zkr__unlock(l->r.c);
     return ZKR_OK;
 }
 
 int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
 {
-    int rc = enter(l);
+    int rc = zkr__recipe_enter(l);
     if (rc != ZKR_OK) {
         return rc;
     }
     if (mode != ZKR_LATCH_SILENT && mode != ZKR_LATCH_NOTIFY) {
-        return zkr__fail(ZKR_EINVAL, l->queue->dir, "there is no mode %d", mode);
+        return zkr__fail(ZKR_EINVAL, l->r.queue->dir, "there is no mode %d", mode);
     }
-    zkr__lock(l->c);
+    zkr__lock(l->r.c);
     zkr__hold_leave(&l->hold, false);
     l->started = false;
     l->failure = 0;
@@ -313,7 +296,7 @@ int zkr_leader_latch_stop(zkr_leader_latch *l, int mode)
     }
     changed(l);
     await_callbacks(l);
-    zkr__unlock(l->c);
+    zkr__unlock(l->r.c);
     return ZKR_OK;
 }
 
@@ -327,55 +310,33 @@ static void on_contenders_change(void *ctx, int64_t sum) ZKR__LOCKED
     changed(l);
 }
 
-/* The client is told of a new latch only here, where nothing can fail any more but its watch. */
-static int attach(zkr_leader_latch *l) ZKR__LOCKED
+static void end(zkr_leader_latch *l)
 {
-    zkr_client *c = l->c;
-    const char *dir = l->queue->dir;
-    int rc = zkr__client_enlist(c, dir);
-    if (rc == ZKR_OK && l->o.on_contenders) {
-        rc = zkr__node_watch_create(&l->watch, c, dir, ZKR__FOLLOW_CONTENDERS,
-                                    on_contenders_change, l);
-        c->recipes -= rc != ZKR_OK;
-    }
-    if (rc != ZKR_OK) {
-        zkr__queue_unref(l->queue);
-        return rc;
-    }
+    zkr__lock(l->r.c);
     if (l->o.step_down_when_suspended) {
-        l->listener.on_state = on_state;
-        zkr__listen(c, &l->listener);
+        zkr__unlisten(l->r.c, &l->listener);
     }
-    return ZKR_OK;
+    skip_loss(l);
+    zkr__unlock(l->r.c);
+    zkr__recipe_free(&l->r);
 }
 
-static int make_latch(zkr_leader_latch **out,
-                      zkr_client *c,
-                      const struct zkr__queue *chosen,
-                      const zkr_leader_latch_options *o)
+static int begin(zkr_leader_latch *l, const zkr_leader_latch_options *o)
 {
-    zkr_leader_latch *l = zkr__mem_alloc(sizeof(*l));
-    if (!l) {
-        return ZKR_ENOMEM;
-    }
-    l->c = c;
     l->o = *o;
     l->call = (struct zkr__call){.owner = l, .run = run_call};
-    zkr__cv_init(&l->changed);
-    int rc = zkr__queue_create(&l->queue, c, chosen);
-    if (rc == ZKR_OK) {
-        l->hold.queue = l->queue;
-        l->hold.on_change = on_change;
-        zkr__lock(c);
-        rc = attach(l);
-        zkr__unlock(c);
+    l->hold.queue = l->r.queue;
+    l->hold.on_change = on_change;
+    l->listener.on_state = on_state;
+    if (o->step_down_when_suspended) {
+        zkr__lock(l->r.c);
+        zkr__listen(l->r.c, &l->listener);
+        zkr__unlock(l->r.c);
     }
-    if (rc != ZKR_OK) {
-        free_latch(l);
-        return rc;
-    }
-    *out = l;
-    return ZKR_OK;
+    return o->on_contenders
+               ? zkr__recipe_follow(&l->r, l->r.queue->dir, ZKR__FOLLOW_CONTENDERS,
+                                    on_contenders_change)
+               : ZKR_OK;
 }
 
 int zkr_leader_latch_create(zkr_leader_latch **out,
@@ -385,10 +346,7 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
                             const zkr_leader_latch_options *options)
 {
     zkr_leader_latch_options o;
-    int rc = zkr__recipe_create(c, out, "leader latch", &o, sizeof(o), options);
-    if (rc == ZKR_OK) {
-        rc = zkr__recipe_check_candidate("leader latch", path, id);
-    }
+    int rc = zkr__recipe_options(c, out, "leader latch", &o, sizeof(o), options);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -401,40 +359,32 @@ int zkr_leader_latch_create(zkr_leader_latch **out,
         .persistent_parent = o.persistent_parent != 0,
         .keeps_place = true,
     };
-    rc = make_latch(out, c, &chosen, &o);
-    return rc == ZKR_OK || rc == ZKR_ECLOSED
-               ? rc
-               : zkr__fail(rc, path, "zkr_leader_latch_create: out of resources");
+    zkr_leader_latch *l = zkr__recipe_make(sizeof(*l), c, "leader latch", &chosen, &rc);
+    if (!l) {
+        return rc;
+    }
+    rc = begin(l, &o);
+    if (rc == ZKR_OK) {
+        *out = l;
+    } else {
+        end(l);
+    }
+    return rc;
 }
 
 int zkr_leader_latch_destroy(zkr_leader_latch *l)
 {
-    int rc = l ? enter(l) : ZKR_OK;
+    int rc = l ? zkr__recipe_enter(l) : ZKR_OK;
     if (!l || rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = l->c;
-    const char *dir = l->queue->dir;
-    zkr__lock(c);
-    if (l->started || l->waiting > 0 || zkr__node_watch_busy(l->watch)) {
-        rc = zkr__fail(ZKR_EBUSY, dir, "the latch on %s is started or waited for", dir);
-        zkr__unlock(c);
-        return rc;
+    zkr__lock(l->r.c);
+    rc = zkr__recipe_busy(&l->r, l->started);
+    zkr__unlock(l->r.c);
+    if (rc == ZKR_OK) {
+        end(l);
     }
-    zkr__node_watch_end(l->watch);
-    l->watch = NULL;
-    if (l->o.step_down_when_suspended) {
-        zkr__unlisten(c, &l->listener);
-    }
-    zkr__unlock(c);
-    zkr__dispatch_cancel(&c->dispatch, l);
-    zkr__lock(c);
-    skip_loss(l);
-    zkr__queue_unref(l->queue);
-    c->recipes--;
-    zkr__unlock(c);
-    free_latch(l);
-    return ZKR_OK;
+    return rc;
 }
 
 /* --- what it can be asked --- */
@@ -442,8 +392,8 @@ int zkr_leader_latch_destroy(zkr_leader_latch *l)
 static int
 why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR__LOCKED
 {
-    const char *dir = l->queue->dir;
-    if (l->c->shut) {
+    const char *dir = l->r.queue->dir;
+    if (l->r.c->shut) {
         return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
     }
     if (l->failure == ZKR_ESEQUENCE || l->failure == ZKR_ENONODE) {
@@ -469,26 +419,26 @@ why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR
 
 int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms)
 {
-    int rc = enter_blocking(l);
+    int rc = zkr__recipe_enter_blocking(l);
     if (rc != ZKR_OK) {
         return rc;
     }
-    rc = zkr__timeout_check(timeout_ms, l->queue->dir);
+    rc = zkr__timeout_check(timeout_ms, l->r.queue->dir);
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = l->c;
+    zkr_client *c = l->r.c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
     bool candidate = l->started;
     bool in_time = timeout_ms != 0;
     bool leads = sure_lead(l) != NULL;
-    l->waiting++;
+    l->r.waiting++;
     while (l->started && !leads && !c->shut && in_time) {
-        in_time = zkr__wait(c, &l->changed, deadline);
+        in_time = zkr__wait(c, &l->r.changed, deadline);
         leads = sure_lead(l) != NULL;
     }
-    l->waiting--;
+    l->r.waiting--;
     if (!leads) {
         rc = why_not_leading(l, candidate, in_time);
     }
@@ -503,75 +453,63 @@ bool zkr_leader_latch_has_leadership(zkr_leader_latch *l)
 
 int zkr_leader_latch_state(zkr_leader_latch *l)
 {
-    int rc = enter(l);
+    int rc = zkr__recipe_enter(l);
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr__lock(l->c);
+    zkr__lock(l->r.c);
     bool leads = sure_lead(l) != NULL;
     int state = leads             ? ZKR_LATCH_LEADING
                 : l->started      ? ZKR_LATCH_WAITING
                 : l->failure != 0 ? l->failure
                                   : ZKR_LATCH_STOPPED;
-    zkr__unlock(l->c);
+    zkr__unlock(l->r.c);
     return state;
+}
+
+static const struct zkr__claim *hold(void *latch, int *rc) ZKR__LOCKED
+{
+    zkr_leader_latch *l = latch;
+    const struct zkr__claim *claim = sure_lead(l);
+    const char *dir = l->r.queue->dir;
+    if (!claim && rc) {
+        *rc = zkr__fail(ZKR_ENOTOWNER, dir, "the latch does not lead %s", dir);
+    }
+    return claim;
 }
 
 int64_t zkr_leader_latch_valid_for_ms(zkr_leader_latch *l)
 {
-    if (enter(l) != ZKR_OK) {
-        return 0;
-    }
-    zkr__lock(l->c);
-    int64_t left = sure_lead(l) ? zkr__valid_for_ms(l->c) : 0;
-    zkr__unlock(l->c);
-    return left;
-}
-
-/* What @getter says of a sure hold, into @out. */
-static int get(zkr_leader_latch *l, zkr__hold_getter getter, void *out, size_t size)
-{
-    int rc = enter(l);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    const char *dir = l->queue->dir;
-    if (!out) {
-        return zkr__fail(ZKR_EINVAL, dir, "there is no room for the result");
-    }
-    zkr__lock(l->c);
-    const struct zkr__claim *claim = sure_lead(l);
-    rc = claim ? getter(claim, out, size)
-               : zkr__fail(ZKR_ENOTOWNER, dir, "the latch does not lead %s", dir);
-    zkr__unlock(l->c);
-    return rc;
+    return zkr__recipe_valid_for_ms(l, hold);
 }
 
 int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token)
 {
-    return get(l, zkr__hold_get_token, token, sizeof(*token));
+    return zkr__recipe_get(l, hold, zkr__hold_get_token, token, sizeof(*token));
 }
 
 int zkr_leader_latch_node(zkr_leader_latch *l, char *buf, size_t size)
 {
-    return get(l, zkr__hold_get_node, buf, size);
+    return zkr__recipe_get(l, hold, zkr__hold_get_node, buf, size);
 }
 
 int zkr_leader_latch_leader(zkr_leader_latch *l, char *buf, size_t size)
 {
-    int rc = enter_blocking(l);
-    return rc == ZKR_OK ? zkr__contenders_first(buf, size, l->queue, &l->watch) : rc;
+    int rc = zkr__recipe_enter_blocking(l);
+    return rc == ZKR_OK ? zkr__contenders_first(buf, size, l->r.queue, &l->r.watch)
+                        : rc;
 }
 
 int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **out)
 {
-    int rc = enter_blocking(l);
-    return rc == ZKR_OK ? zkr__contenders_list(out, l->queue, NULL, &l->watch) : rc;
+    int rc = zkr__recipe_enter_blocking(l);
+    return rc == ZKR_OK ? zkr__contenders_list(out, l->r.queue, NULL, &l->r.watch) : rc;
 }
 
 int zkr_leader_latch_watch(zkr_leader_latch *l, int64_t timeout_ms)
 {
-    int rc = enter_blocking(l);
-    return rc == ZKR_OK ? zkr__contenders_await_change(l->queue, &l->watch, timeout_ms)
-                        : rc;
+    int rc = zkr__recipe_enter_blocking(l);
+    return rc == ZKR_OK
+               ? zkr__contenders_await_change(l->r.queue, &l->r.watch, timeout_ms)
+               : rc;
 }

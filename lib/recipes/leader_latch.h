@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A leader latch: what it consists of, and by which claim it leads. */
+/* What a leader latch consists of. */
 #ifndef ZKR_RECIPES_LEADER_LATCH_H
 #define ZKR_RECIPES_LEADER_LATCH_H
 
 #include <zkr/leader_latch.h>
 
-#include "engine/contenders.h"
-#include "engine/hold.h"
-#include "session/client.h"
+#include "recipes/recipe.h"
 
 struct zkr_leader_latch {
-    zkr_client *c;
-    struct zkr__queue *queue;
+    struct zkr__recipe r;
     bool started, unfit;   /* a candidate if the one and not the other */
     struct zkr__hold hold; /* its claim is NULL while this latch is no candidate */
-    struct zkr__node_watch *watch; /* of the contenders; NULL = not needed yet */
     zkr_leader_latch_options o;
     struct zkr__listener listener; /* with step_down_when_suspended */
-    struct zkr__cv changed;
-    int64_t waiting; /* threads in await or stop */
-    int failure;     /* why the candidacy ended, 0 = it did not */
+    int failure;                   /* why the candidacy ended, 0 = it did not */
 
     /* --- what the application knows by its callbacks --- */
 
@@ -31,8 +25,5 @@ struct zkr_leader_latch {
     bool contenders_due;    /* on_contenders is to be called */
     struct zkr__call call;  /* for whichever callback is due when its turn comes */
 };
-
-/* The claim by which the latch leads, surely or not; NULL: it does not lead. */
-struct zkr__claim *zkr__latch_lead(const zkr_leader_latch *l) ZKR__LOCKED;
 
 #endif

@@ -3,34 +3,16 @@
 #include "recipes/leader_selector.h"
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/options.h"
 #include "base/thread.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 #include "session/log.h"
 
-static int enter(const zkr_leader_selector *s)
-{
-    return zkr__recipe_enter(s ? s->c : NULL, "leader selector");
-}
-
-static int enter_blocking(const zkr_leader_selector *s)
-{
-    return zkr__recipe_enter_blocking(s ? s->c : NULL, "leader selector");
-}
-
 /* Is this round's leadership sure now? A hold that is not sure is declared lost. */
 static bool is_sure(struct zkr_leadership *lead) ZKR__LOCKED
 {
     return zkr__hold_sure(&lead->s->hold) && !lead->suspended;
-}
-
-/* Free a selector that the client does not know any more. */
-static void free_selector(zkr_leader_selector *s)
-{
-    zkr__cv_destroy(&s->changed);
-    zkr__mem_free(s);
 }
 
 /* --- the end of a candidacy --- */
@@ -39,9 +21,9 @@ static void free_selector(zkr_leader_selector *s)
 static bool run_failed(struct zkr__call *call)
 {
     zkr_leader_selector *s = ZKR__OWNER_OF(call, zkr_leader_selector, failed);
-    zkr__lock(s->c);
+    zkr__lock(s->r.c);
     int code = s->failure;
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     if (code != 0) {
         s->o.on_failed(s, code, s->ctx);
     }
@@ -52,11 +34,11 @@ static void end_candidacy(zkr_leader_selector *s, int code) ZKR__LOCKED
 {
     s->queued = false;
     s->failure = code;
-    zkr__log(s->c, ZKR_LOG_ERROR,
-             ZKR__EVENT("candidacy_over", .path = s->queue->dir,
+    zkr__log(s->r.c, ZKR_LOG_ERROR,
+             ZKR__EVENT("candidacy_over", .path = s->r.queue->dir,
                         .reason = zkr_strerror(code)));
     if (s->o.on_failed) {
-        zkr__dispatch_post(&s->c->dispatch, &s->failed);
+        zkr__dispatch_post(&s->r.c->dispatch, &s->failed);
     }
 }
 
@@ -64,7 +46,7 @@ static void end_candidacy(zkr_leader_selector *s, int code) ZKR__LOCKED
 
 static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
-    zkr__cv_broadcast(&ZKR__OWNER_OF(hold, zkr_leader_selector, hold)->changed);
+    zkr__cv_broadcast(&ZKR__OWNER_OF(hold, zkr_leader_selector, hold)->r.changed);
 }
 
 static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
@@ -72,18 +54,18 @@ static void on_state(struct zkr__listener *listener, int state) ZKR__LOCKED
     zkr_leader_selector *s = ZKR__OWNER_OF(listener, zkr_leader_selector, listener);
     if (state != ZKR_STATE_CONNECTED) {
         s->lead.suspended = true;
-        zkr__cv_broadcast(&s->changed);
+        zkr__cv_broadcast(&s->r.changed);
     }
 }
 
 /* Queue up and wait. ZKR_ESESSION: granted, but over before we woke up. */
 static int contend(zkr_leader_selector *s) ZKR__LOCKED
 {
-    zkr__hold_enter(&s->hold, ZKR_FOREVER, zkr__now(s->c));
+    zkr__hold_enter(&s->hold, ZKR_FOREVER, zkr__now(s->r.c));
     enum zkr__hold_state state = zkr__hold_await(&s->hold);
     s->lead = (struct zkr_leadership){
         .s = s,
-        .suspended = s->o.step_down_when_suspended && !zkr__connected(s->c),
+        .suspended = s->o.step_down_when_suspended && !zkr__connected(s->r.c),
     };
     if (!s->stopping && is_sure(&s->lead)) {
         return ZKR_OK;
@@ -96,7 +78,7 @@ static int contend(zkr_leader_selector *s) ZKR__LOCKED
 
 static void lead(zkr_leader_selector *s) ZKR__LOCKED
 {
-    zkr_client *c = s->c;
+    zkr_client *c = s->r.c;
     s->leading = true;
     s->queued = s->o.auto_requeue != 0;
     zkr__unlock(c);
@@ -108,11 +90,11 @@ static void lead(zkr_leader_selector *s) ZKR__LOCKED
 
 static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
 {
-    zkr_client *c = s->c;
+    zkr_client *c = s->r.c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), s->o.requeue_delay_ms);
     bool in_time = s->o.auto_requeue && s->o.requeue_delay_ms > 0;
     while (!s->stopping && in_time) {
-        in_time = zkr__wait(c, &s->changed, deadline);
+        in_time = zkr__wait(c, &s->r.changed, deadline);
     }
 }
 
@@ -120,11 +102,11 @@ static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
 static void *run_rounds(void *arg)
 {
     zkr_leader_selector *s = arg;
-    zkr_client *c = s->c;
+    zkr_client *c = s->r.c;
     zkr__lock(c);
     while (!s->stopping) {
         if (!s->queued) {
-            (void)zkr__wait(c, &s->changed, ZKR__NEVER);
+            (void)zkr__wait(c, &s->r.changed, ZKR__NEVER);
             continue;
         }
         int rc = contend(s);
@@ -136,7 +118,7 @@ static void *run_rounds(void *arg)
         }
     }
     s->ended = true;
-    zkr__cv_broadcast(&s->changed);
+    zkr__cv_broadcast(&s->r.changed);
     zkr__unlock(c);
     return NULL;
 }
@@ -148,7 +130,7 @@ ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
 /* The thread has ended: forget it. */
 static void reap(zkr_leader_selector *s) ZKR__LOCKED
 {
-    zkr_client *c = s->c;
+    zkr_client *c = s->r.c;
     if (!s->ended || s->joining) {
         return;
     }
@@ -161,17 +143,17 @@ static void reap(zkr_leader_selector *s) ZKR__LOCKED
     s->started = s->stopping = s->ended = s->joining = s->queued = false;
     s->failure = 0;
     s->runs++;
-    zkr__cv_broadcast(&s->changed);
+    zkr__cv_broadcast(&s->r.changed);
 }
 
 int zkr_leader_selector_start(zkr_leader_selector *s)
 {
-    int rc = enter(s);
+    int rc = zkr__recipe_enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
-    const char *dir = s->queue->dir;
-    zkr__lock(s->c);
+    const char *dir = s->r.queue->dir;
+    zkr__lock(s->r.c);
     reap(s);
     if (s->started) {
         rc = zkr__fail(ZKR_ESTATE, dir, "the selector on %s is %s", dir,
@@ -181,7 +163,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
         s->started = s->queued = error == 0;
         rc = error == 0 ? ZKR_OK : zkr__fail_sys(error, "zkr_leader_selector_start");
     }
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     return rc;
 }
 
@@ -189,17 +171,17 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
 static bool is_inside(const zkr_leader_selector *s) ZKR__LOCKED
 {
     bool own = s->started && !s->ended && zkr__thread_is_self(s->thread);
-    return own || zkr__dispatch_is_self(&s->c->dispatch);
+    return own || zkr__dispatch_is_self(&s->r.c->dispatch);
 }
 
 int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 {
-    int rc = enter(s);
+    int rc = zkr__recipe_enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = s->c;
-    const char *dir = s->queue->dir;
+    zkr_client *c = s->r.c;
+    const char *dir = s->r.queue->dir;
     rc = zkr__timeout_check(timeout_ms, dir);
     if (rc != ZKR_OK) {
         return rc;
@@ -208,18 +190,18 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     zkr__lock(c);
     s->stopping = s->started;
     zkr__hold_cancel(&s->hold);
-    zkr__cv_broadcast(&s->changed);
+    zkr__cv_broadcast(&s->r.changed);
     bool in_time = timeout_ms != 0 && !is_inside(s);
     uint64_t run = s->runs;
-    s->waiting++;
+    s->r.waiting++;
     reap(s);
     /* A thread that does not lead has nothing to do but to end, which takes no time. Another thread may start the
      * selector anew by then. */
     while (s->started && s->runs == run && (in_time || !s->leading)) {
-        in_time = zkr__wait(c, &s->changed, s->leading ? deadline : ZKR__NEVER);
+        in_time = zkr__wait(c, &s->r.changed, s->leading ? deadline : ZKR__NEVER);
         reap(s);
     }
-    s->waiting--;
+    s->r.waiting--;
     if (s->started && s->runs == run) {
         rc = zkr__fail(ZKR_ETIMEDOUT, dir,
                        "take_leadership() of %s has not returned yet; it was asked to",
@@ -231,30 +213,7 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 
 /* --- create, destroy --- */
 
-static int
-make_selector(zkr_leader_selector **out, zkr_client *c, const struct zkr__queue *chosen)
-{
-    zkr_leader_selector *s = zkr__mem_alloc(sizeof(*s));
-    if (!s) {
-        return ZKR_ENOMEM;
-    }
-    s->c = c;
-    s->failed = (struct zkr__call){.owner = s, .run = run_failed};
-    s->listener.on_state = on_state;
-    s->hold.on_change = on_change;
-    zkr__cv_init(&s->changed);
-    int rc = zkr__queue_create(&s->queue, c, chosen);
-    if (rc != ZKR_OK) {
-        free_selector(s);
-        return rc;
-    }
-    s->hold.queue = s->queue;
-    *out = s;
-    return ZKR_OK;
-}
-
 static int check_arguments(const char *path,
-                           const char *id,
                            zkr_take_leadership take,
                            const zkr_leader_selector_options *o)
 {
@@ -263,7 +222,7 @@ static int check_arguments(const char *path,
     }
     return o->requeue_delay_ms < 0
                ? zkr__fail(ZKR_EINVAL, path, "option requeue_delay_ms is negative")
-               : zkr__recipe_check_candidate("leader selector", path, id);
+               : ZKR_OK;
 }
 
 // NOLINTNEXTLINE(readability-function-size): one parameter more than most
@@ -276,9 +235,9 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
                                const zkr_leader_selector_options *options)
 {
     zkr_leader_selector_options o;
-    int rc = zkr__recipe_create(c, out, "leader selector", &o, sizeof(o), options);
+    int rc = zkr__recipe_options(c, out, "leader selector", &o, sizeof(o), options);
     if (rc == ZKR_OK) {
-        rc = check_arguments(path, id, take_leadership, &o);
+        rc = check_arguments(path, take_leadership, &o);
     }
     if (rc != ZKR_OK) {
         return rc;
@@ -290,95 +249,85 @@ int zkr_leader_selector_create(zkr_leader_selector **out,
         .owner = id && id[0] ? id : NULL,
         .persistent_parent = o.persistent_parent != 0,
     };
-    zkr_leader_selector *s;
-    rc = make_selector(&s, c, &chosen);
-    if (rc != ZKR_OK) {
-        return zkr__fail(rc, path, "zkr_leader_selector_create: out of resources");
+    zkr_leader_selector *s =
+        zkr__recipe_make(sizeof(*s), c, "leader selector", &chosen, &rc);
+    if (!s) {
+        return rc;
     }
     s->take = take_leadership;
     s->ctx = ctx;
     s->o = o;
-    zkr__lock(c);
-    rc = zkr__client_enlist(c, path);
-    if (rc != ZKR_OK) {
-        zkr__queue_unref(s->queue);
-        free_selector(s);
-    } else {
-        *out = s;
-        if (o.step_down_when_suspended) {
-            zkr__listen(c, &s->listener);
-        }
+    s->failed = (struct zkr__call){.owner = s, .run = run_failed};
+    s->hold.queue = s->r.queue;
+    s->hold.on_change = on_change;
+    s->listener.on_state = on_state;
+    if (o.step_down_when_suspended) {
+        zkr__lock(c);
+        zkr__listen(c, &s->listener);
+        zkr__unlock(c);
     }
-    zkr__unlock(c);
-    return rc;
+    *out = s;
+    return ZKR_OK;
 }
 
 int zkr_leader_selector_destroy(zkr_leader_selector *s)
 {
-    int rc = s ? enter(s) : ZKR_OK;
+    int rc = s ? zkr__recipe_enter(s) : ZKR_OK;
     if (!s || rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = s->c;
-    const char *dir = s->queue->dir;
+    zkr_client *c = s->r.c;
     zkr__lock(c);
     reap(s);
-    if (s->started || s->waiting > 0) {
-        rc = zkr__fail(ZKR_EBUSY, dir, "the selector on %s is not stopped", dir);
-        zkr__unlock(c);
-        return rc;
-    }
-    if (s->o.step_down_when_suspended) {
+    rc = zkr__recipe_busy(&s->r, s->started);
+    if (rc == ZKR_OK && s->o.step_down_when_suspended) {
         zkr__unlisten(c, &s->listener);
     }
     zkr__unlock(c);
-    zkr__dispatch_cancel(&c->dispatch, s);
-    zkr__lock(c);
-    zkr__queue_unref(s->queue);
-    c->recipes--;
-    zkr__unlock(c);
-    free_selector(s);
-    return ZKR_OK;
+    if (rc == ZKR_OK) {
+        zkr__recipe_free(&s->r);
+    }
+    return rc;
 }
 
 /* --- what it can be asked and told --- */
 
 int zkr_leader_selector_state(zkr_leader_selector *s)
 {
-    int rc = enter(s);
+    int rc = zkr__recipe_enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr__lock(s->c);
+    zkr__lock(s->r.c);
     int state = !s->started || s->ended ? ZKR_SELECTOR_STOPPED
                 : s->stopping           ? ZKR_SELECTOR_STOPPING
                 : s->leading            ? ZKR_SELECTOR_LEADING
                 : s->failure != 0       ? s->failure
                 : s->queued             ? ZKR_SELECTOR_QUEUED
                                         : ZKR_SELECTOR_IDLE;
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     return state;
 }
 
 bool zkr_leader_selector_has_leadership(zkr_leader_selector *s)
 {
-    if (enter(s) != ZKR_OK) {
+    if (zkr__recipe_enter(s) != ZKR_OK) {
         return false;
     }
-    zkr__lock(s->c);
+    zkr__lock(s->r.c);
     bool leads = s->leading && is_sure(&s->lead);
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     return leads;
 }
 
 int zkr_leader_selector_requeue(zkr_leader_selector *s)
 {
-    int rc = enter(s);
+    int rc = zkr__recipe_enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
-    const char *dir = s->queue->dir;
-    zkr__lock(s->c);
+    const char *dir = s->r.queue->dir;
+    zkr__lock(s->r.c);
     if (!s->started || s->stopping) {
         rc = zkr__fail(ZKR_ESTATE, dir, "the selector on %s is not started", dir);
     } else if (s->queued) {
@@ -387,40 +336,40 @@ int zkr_leader_selector_requeue(zkr_leader_selector *s)
     } else {
         s->queued = true;
         s->failure = 0;
-        zkr__cv_broadcast(&s->changed);
+        zkr__cv_broadcast(&s->r.changed);
     }
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     return rc;
 }
 
 int zkr_leader_selector_interrupt(zkr_leader_selector *s)
 {
-    int rc = enter(s);
+    int rc = zkr__recipe_enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
-    const char *dir = s->queue->dir;
-    zkr__lock(s->c);
+    const char *dir = s->r.queue->dir;
+    zkr__lock(s->r.c);
     if (s->leading) {
         s->lead.interrupted = true;
-        zkr__cv_broadcast(&s->changed);
+        zkr__cv_broadcast(&s->r.changed);
     } else {
         rc = zkr__fail(ZKR_ENOTOWNER, dir, "the selector does not lead %s", dir);
     }
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     return rc;
 }
 
 int zkr_leader_selector_leader(zkr_leader_selector *s, char *buf, size_t size)
 {
-    int rc = enter_blocking(s);
-    return rc == ZKR_OK ? zkr__contenders_first(buf, size, s->queue, NULL) : rc;
+    int rc = zkr__recipe_enter_blocking(s);
+    return rc == ZKR_OK ? zkr__contenders_first(buf, size, s->r.queue, NULL) : rc;
 }
 
 int zkr_leader_selector_participants(zkr_leader_selector *s, zkr_contenders **out)
 {
-    int rc = enter_blocking(s);
-    return rc == ZKR_OK ? zkr__contenders_list(out, s->queue, NULL, NULL) : rc;
+    int rc = zkr__recipe_enter_blocking(s);
+    return rc == ZKR_OK ? zkr__contenders_list(out, s->r.queue, NULL, NULL) : rc;
 }
 
 /* --- for take_leadership() --- */
@@ -433,14 +382,14 @@ static zkr_leader_selector *selector_of(const zkr_leadership *lead)
 /* ZKR_ETIMEDOUT: not over. */
 static int why_over(zkr_leadership *lead) ZKR__LOCKED
 {
-    const char *dir = lead->s->queue->dir;
+    const char *dir = lead->s->r.queue->dir;
     if (!is_sure(lead)) {
         return zkr__fail(ZKR_ESESSION, dir, "the leadership of %s is lost", dir);
     }
     if (lead->interrupted || lead->s->stopping) {
         return zkr__fail(ZKR_ECANCELED, dir, "give the leadership of %s up", dir);
     }
-    if (lead->s->c->shut) {
+    if (lead->s->r.c->shut) {
         return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
     }
     return ZKR_ETIMEDOUT;
@@ -449,21 +398,21 @@ static int why_over(zkr_leadership *lead) ZKR__LOCKED
 int zkr_leadership_wait(zkr_leadership *lead, int64_t timeout_ms)
 {
     zkr_leader_selector *s = selector_of(lead);
-    int rc = enter_blocking(s);
+    int rc = zkr__recipe_enter_blocking(s);
     if (rc != ZKR_OK) {
         return rc;
     }
-    rc = zkr__timeout_check(timeout_ms, s->queue->dir);
+    rc = zkr__timeout_check(timeout_ms, s->r.queue->dir);
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = s->c;
+    zkr_client *c = s->r.c;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), timeout_ms);
     zkr__lock(c);
     bool in_time = timeout_ms != 0;
     rc = why_over(lead);
     while (rc == ZKR_ETIMEDOUT && in_time) {
-        in_time = zkr__wait(c, &s->changed, deadline);
+        in_time = zkr__wait(c, &s->r.changed, deadline);
         rc = why_over(lead);
     }
     zkr__unlock(c);
@@ -473,36 +422,36 @@ int zkr_leadership_wait(zkr_leadership *lead, int64_t timeout_ms)
 int64_t zkr_leadership_valid_for_ms(zkr_leadership *lead)
 {
     zkr_leader_selector *s = selector_of(lead);
-    if (enter(s) != ZKR_OK) {
+    if (zkr__recipe_enter(s) != ZKR_OK) {
         return 0;
     }
-    zkr__lock(s->c);
-    int64_t left = is_sure(lead) ? zkr__valid_for_ms(s->c) : 0;
-    zkr__unlock(s->c);
+    zkr__lock(s->r.c);
+    int64_t left = is_sure(lead) ? zkr__valid_for_ms(s->r.c) : 0;
+    zkr__unlock(s->r.c);
     return left;
 }
 
 int64_t zkr_leadership_fencing_token(zkr_leadership *lead)
 {
     zkr_leader_selector *s = selector_of(lead);
-    if (enter(s) != ZKR_OK) {
+    if (zkr__recipe_enter(s) != ZKR_OK) {
         return 0;
     }
-    zkr__lock(s->c);
+    zkr__lock(s->r.c);
     int64_t token = s->hold.claim->czxid;
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     return token;
 }
 
 int zkr_leadership_node(zkr_leadership *lead, char *buf, size_t size)
 {
     zkr_leader_selector *s = selector_of(lead);
-    int rc = enter(s);
+    int rc = zkr__recipe_enter(s);
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr__lock(s->c);
+    zkr__lock(s->r.c);
     rc = zkr__hold_get_node(s->hold.claim, buf, size);
-    zkr__unlock(s->c);
+    zkr__unlock(s->r.c);
     return rc;
 }

@@ -5,9 +5,7 @@
 
 #include <zkr/leader_selector.h>
 
-#include "engine/contenders.h"
-#include "engine/hold.h"
-#include "session/client.h"
+#include "recipes/recipe.h"
 
 struct zkr_leadership {
     zkr_leader_selector *s;
@@ -16,15 +14,12 @@ struct zkr_leadership {
 };
 
 struct zkr_leader_selector {
-    zkr_client *c;
-    struct zkr__queue *queue;
+    struct zkr__recipe r;
     zkr_take_leadership take;
     void *ctx;
     zkr_leader_selector_options o;
     struct zkr__listener listener; /* with step_down_when_suspended */
-    struct zkr__cv changed;
-    int64_t waiting; /* threads in stop */
-    uint64_t runs;   /* of the thread, that are over */
+    uint64_t runs;                 /* of the thread, that are over */
 
     pthread_t thread;
     bool started;  /* from start until the thread was joined */

@@ -5,15 +5,12 @@
 
 #include <zkr/mutex.h>
 
-#include "engine/contenders.h"
+#include "recipes/recipe.h"
 #include "recipes/reentrant.h"
 
 struct zkr_mutex {
-    zkr_client *c;
+    struct zkr__recipe r;
     struct zkr__reentrant lock;
-    int64_t tickets;                 /* that exist */
-    struct zkr__node_watch *lookout; /* of the contenders; NULL = not needed yet */
-    int64_t awaiting;                /* threads that wait until it is free */
     zkr_mutex_lost_fn on_lost;
     void *on_lost_ctx;
     zkr_mutex_revoke_fn on_revoke;
@@ -37,9 +34,14 @@ int zkr__mutex_make(zkr_mutex **out,
                     const char *path,
                     const zkr_mutex_options *o,
                     const struct zkr__mutex_sort *sort);
-/* ZKR_OK, or ZKR_EBUSY with what still uses it. */
-int zkr__mutex_busy(const zkr_mutex *m) ZKR__LOCKED;
-/* Free one that is not busy; waits for a running callback. */
-void zkr__mutex_free(zkr_mutex *m);
+
+/* --- of a robust mutex (mutex_robust.c) --- */
+
+/* As zkr__reentrant_acquire() and so on, with ZKR_EOWNERDEAD. */
+int zkr__robust_acquire(struct zkr__reentrant *lock, int64_t timeout_ms);
+int zkr__robust_release(struct zkr__reentrant *lock);
+/* With writes that release. */
+int zkr__robust_release_multi(struct zkr__reentrant *lock,
+                              const struct zkr__writes *writes);
 
 #endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recipes/mutex_robust.h"
-
+/*
+ * A robust mutex tells a holder that the one before it ended without release: options.robust of zkr/mutex.h.
+ *
+ * The data of the path is a record of who holds. A holder writes its token there before acquire returns, and 0 in the
+ * transaction that deletes its node. So a token that the next holder finds is that of one that ended otherwise. Each
+ * write checks the node of its writer: only the holder writes.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +16,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "engine/inquiry.h"
+#include "recipes/mutex.h"
 
 static const char mark[] = "zkr robust\nheld_by=";
 
@@ -61,15 +67,6 @@ read_record(const struct zkr__reentrant *lock, struct record *r, int64_t deadlin
 
 /* --- acquire --- */
 
-static int64_t ask(const struct zkr__reentrant *lock,
-                   int64_t (*question)(const struct zkr__reentrant *lock))
-{
-    zkr__lock(lock->c);
-    int64_t answer = question(lock);
-    zkr__unlock(lock->c);
-    return answer;
-}
-
 static int get_token(const struct zkr__reentrant *lock, int64_t *token)
 {
     int rc = ZKR_OK;
@@ -102,16 +99,45 @@ static int write_token(struct zkr__reentrant *lock,
                                     .timeout_ms = ms_left(lock, deadline)});
 }
 
+static int64_t cancels(const struct zkr__reentrant *lock) ZKR__LOCKED
+{
+    return lock->cancels;
+}
+
+static int64_t try_ms(const struct zkr__reentrant *lock) ZKR__LOCKED
+{
+    return zkr__hold_try_ms(lock->c);
+}
+
+/* Of an acquire. */
+struct limits {
+    int64_t deadline;
+    int64_t cancels; /* of the lock, when it began */
+};
+
+static bool is_canceled(const struct zkr__reentrant *lock, const struct limits *l)
+{
+    return zkr__reentrant_ask(lock, cancels) != l->cancels;
+}
+
 /* Of a hold that goes on: the answer was lost, or somebody else wrote. */
-static bool may_try_again(struct zkr__reentrant *lock, int rc, int64_t deadline)
+static bool
+may_try_again(const struct zkr__reentrant *lock, int rc, const struct limits *l)
 {
     bool helps = zkr_err_retriable(rc) || rc == ZKR_EZK(ZBADVERSION);
-    return helps && ask(lock, zkr__reentrant_is_held) != 0 &&
-           zkr__now(lock->c) < deadline;
+    return helps && zkr__reentrant_ask(lock, zkr__reentrant_is_held) != 0 &&
+           zkr__now(lock->c) < l->deadline && !is_canceled(lock, l);
+}
+
+/* An attempt is no longer than a try, so that a cancel or a loss is seen. */
+static int64_t end_of_attempt(const struct zkr__reentrant *lock, const struct limits *l)
+{
+    int64_t now = zkr__now(lock->c), most = zkr__reentrant_ask(lock, try_ms);
+    return zkr__sooner(l->deadline, zkr__clock_deadline(now, most));
 }
 
 /* Put our token in place of the last holder's. ZKR_OK, ZKR_EOWNERDEAD, or why that cannot be done. */
-static int take_over(struct zkr__reentrant *lock, int64_t deadline)
+static int take_over(struct zkr__reentrant *lock, const struct limits *l)
 {
     const char *dir = lock->queue->dir;
     int64_t token = 0, before = 0;
@@ -119,13 +145,17 @@ static int take_over(struct zkr__reentrant *lock, int64_t deadline)
     int rc = get_token(lock, &token);
     bool done = rc != ZKR_OK;
     while (!done) {
-        rc = read_record(lock, &r, deadline);
+        int64_t end = end_of_attempt(lock, l);
+        rc = read_record(lock, &r, end);
         bool written = rc == ZKR_OK && r.held_by == token; /* by an attempt before */
         if (rc == ZKR_OK && !written) {
             before = r.held_by;
-            rc = write_token(lock, token, &r, deadline);
+            rc = write_token(lock, token, &r, end);
         }
-        done = rc == ZKR_OK || !may_try_again(lock, rc, deadline);
+        done = rc == ZKR_OK || !may_try_again(lock, rc, l);
+    }
+    if (rc != ZKR_OK && is_canceled(lock, l)) {
+        return zkr__fail(ZKR_ECANCELED, dir, "the wait for %s was canceled", dir);
     }
     return rc != ZKR_OK  ? rc
            : before == 0 ? ZKR_OK
@@ -145,28 +175,31 @@ static void leave(struct zkr__reentrant *lock)
 
 int zkr__robust_acquire(struct zkr__reentrant *lock, int64_t timeout_ms)
 {
-    int64_t limit = timeout_ms == 0 ? zkr__hold_try_ms(lock->c) : timeout_ms;
-    int64_t deadline = zkr__clock_deadline(zkr__now(lock->c), limit);
+    int64_t limit = timeout_ms == 0 ? zkr__reentrant_ask(lock, try_ms) : timeout_ms;
+    const struct limits l = {
+        .deadline = zkr__clock_deadline(zkr__now(lock->c), limit),
+        .cancels = zkr__reentrant_ask(lock, cancels),
+    };
     for (;;) {
         int rc = zkr__reentrant_acquire(lock, timeout_ms);
-        if (rc != ZKR_OK || ask(lock, zkr__reentrant_depth) > 1) {
+        if (rc != ZKR_OK || zkr__reentrant_ask(lock, zkr__reentrant_depth) > 1) {
             return rc;
         }
-        rc = take_over(lock, deadline);
+        rc = take_over(lock, &l);
         if (rc == ZKR_OK || rc == ZKR_EOWNERDEAD) {
             return rc;
         }
-        bool lost = ask(lock, zkr__reentrant_is_held) == 0;
+        bool lost = zkr__reentrant_ask(lock, zkr__reentrant_is_held) == 0;
         leave(lock);
-        if (!lost) {
+        if (!lost || rc == ZKR_ECANCELED) {
             return rc;
         }
-        if (zkr__now(lock->c) >= deadline) {
+        if (zkr__now(lock->c) >= l.deadline) {
             return zkr__fail(ZKR_ENOANSWER, lock->queue->dir,
                              "%s was lost before it could be told who held it",
                              lock->queue->dir);
         }
-        timeout_ms = timeout_ms == 0 ? 0 : ms_left(lock, deadline);
+        timeout_ms = timeout_ms == 0 ? 0 : ms_left(lock, l.deadline);
     }
 }
 
@@ -205,13 +238,13 @@ int zkr__robust_release_multi(struct zkr__reentrant *lock,
 
 int zkr__robust_release(struct zkr__reentrant *lock)
 {
-    if (ask(lock, zkr__reentrant_depth) != 1) {
+    if (zkr__reentrant_ask(lock, zkr__reentrant_depth) != 1) {
         return zkr__reentrant_release(lock);
     }
     const struct zkr__writes none = {.timeout_ms = lock->c->options.connect_timeout_ms,
                                      .release = true};
     int rc = zkr__robust_release_multi(lock, &none);
-    if (ask(lock, zkr__reentrant_depth) > 0) { /* nothing was written */
+    if (zkr__reentrant_ask(lock, zkr__reentrant_depth) > 0) { /* nothing was written */
         leave(lock);
     }
     return rc;

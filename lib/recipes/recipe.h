@@ -1,58 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the public functions of recipes begin. */
+/* What the objects of recipes share: how they are made and end, how their functions begin, what a holder may ask. */
 #ifndef ZKR_RECIPES_RECIPE_H
 #define ZKR_RECIPES_RECIPE_H
 
-#include <string.h>
-
-#include "base/error.h"
-#include "base/options.h"
-#include "base/path.h"
+#include "engine/contenders.h"
+#include "engine/hold.h"
 #include "session/client.h"
 
-static inline int zkr__recipe_refuse(const char *what)
-{
-    (void)zkr__fail(ZKR_EINVAL, NULL, "the %s is NULL", what);
-    return ZKR_EINVAL;
-}
+/* The first member of each object, but for tickets and read-write locks, which begin with the client alone. */
+struct zkr__recipe {
+    zkr_client *c;
+    struct zkr__queue *queue;      /* of several the first */
+    struct zkr__node_watch *watch; /* NULL = not needed, or not yet */
+    struct zkr__cv changed;        /* for threads that wait for the object */
+    int64_t waiting;               /* threads */
+    int64_t tickets;               /* that exist */
+};
 
-/* First thing in each: as zkr__client_enter(). @c: the client of the object, NULL if the object is NULL. */
-static inline int zkr__recipe_enter(const zkr_client *c, const char *what)
-{
-    return c ? zkr__client_enter(c) : zkr__recipe_refuse(what);
-}
-
+/* First thing in each public function: as zkr__client_enter(). @object: NULL, or what begins with its client. */
+int zkr__recipe_enter(const void *object);
 /* As zkr__client_enter_blocking(). */
-static inline int zkr__recipe_enter_blocking(const zkr_client *c, const char *what)
-{
-    return c ? zkr__client_enter_blocking(c) : zkr__recipe_refuse(what);
-}
-
+int zkr__recipe_enter_blocking(const void *object);
 /* First thing when a @what is to be made, and stored in @out: the same, and its options @from are taken into @o. */
-static inline int zkr__recipe_create(const zkr_client *c,
-                                     const void *out,
-                                     const char *what,
-                                     void *o,
-                                     size_t size,
-                                     const void *from)
-{
-    int rc = zkr__client_enter(c);
-    if (rc == ZKR_OK && !out) {
-        rc = zkr__fail(ZKR_EINVAL, NULL, "the %s cannot be stored: out is NULL", what);
-    }
-    return rc == ZKR_OK ? zkr__options_take(o, size, from, what) : rc;
-}
+int zkr__recipe_options(const zkr_client *c,
+                        const void *out,
+                        const char *what,
+                        void *o,
+                        size_t size,
+                        const void *from);
 
-/* @id: NULL = none. */
-static inline int
-zkr__recipe_check_candidate(const char *what, const char *path, const char *id)
-{
-    enum { MOST = 65536 };
-    const char *fault = zkr__path_fault(path);
-    return fault ? zkr__fail(ZKR_EINVAL, path, "the path of a %s %s", what, fault)
-           : id && strlen(id) > MOST
-               ? zkr__fail(ZKR_EINVAL, path, "the id is longer than %d bytes", MOST)
-               : ZKR_OK;
-}
+/* An object of @size bytes, a @what, with a queue like @chosen. NULL: *rc is why, and has its text. */
+void *zkr__recipe_make(size_t size,
+                       zkr_client *c,
+                       const char *what,
+                       const struct zkr__queue *chosen,
+                       int *rc);
+/* Make the watch, as zkr__node_watch_create() with the object. A failure has its text. */
+int zkr__recipe_follow(struct zkr__recipe *r,
+                       const char *path,
+                       enum zkr__node_watch_kind kind,
+                       void (*on_change)(void *object, int64_t number));
+/* ZKR_OK; or ZKR_EBUSY, with its text, while the object is @used, threads wait for it, or it has tickets. */
+int zkr__recipe_busy(const struct zkr__recipe *r, bool used) ZKR__LOCKED;
+/* Free one that is not busy. Waits for a running callback. */
+void zkr__recipe_free(struct zkr__recipe *r);
+
+/*
+ * The claim by which @object surely holds; or NULL, with a code and the last error. @rc: NULL = neither is wanted. The
+ * client's lock is held.
+ */
+typedef const struct zkr__claim *(*zkr__recipe_hold)(void *object, int *rc);
+/* What @getter says of that claim, into @out. */
+int zkr__recipe_get(void *object,
+                    zkr__recipe_hold hold,
+                    zkr__hold_getter getter,
+                    void *out,
+                    size_t size);
+/* For how long the object surely holds; 0 = it does not. */
+int64_t zkr__recipe_valid_for_ms(void *object, zkr__recipe_hold hold);
 
 #endif

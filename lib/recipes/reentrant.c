@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/claim.h"
-#include "session/bound.h"
 #include "session/log.h"
 
 /* --- a hold of several threads --- */
@@ -526,6 +525,7 @@ void zkr__reentrant_cancel(struct zkr__reentrant *lock)
 {
     struct zkr__holder *holder, *next;
     zkr__lock(lock->c);
+    lock->cancels++;
     HASH_ITER (hh, lock->holders, holder, next) {
         zkr__hold_cancel(&holder->hold);
     }
@@ -538,27 +538,18 @@ const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock, 
 {
     const char *dir = lock->queue->dir;
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    if (!holder) {
-        *rc =
-            zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
-        return NULL;
+    bool sure = holder && zkr__hold_sure(hold_of(holder));
+    if (!sure && rc) {
+        *rc = holder ? zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir)
+                     : zkr__fail(ZKR_ENOTOWNER, dir,
+                                 "%s is not held by the calling thread", dir);
     }
-    if (!zkr__hold_sure(hold_of(holder))) {
-        *rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir);
-        return NULL;
-    }
-    return hold_of(holder)->claim;
+    return sure ? hold_of(holder)->claim : NULL;
 }
 
 int64_t zkr__reentrant_is_held(const struct zkr__reentrant *lock)
 {
-    struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    return holder && zkr__hold_sure(hold_of(holder));
-}
-
-int64_t zkr__reentrant_valid_for_ms(const struct zkr__reentrant *lock)
-{
-    return zkr__reentrant_is_held(lock) ? zkr__valid_for_ms(lock->c) : 0;
+    return zkr__reentrant_hold(lock, NULL) != NULL;
 }
 
 int64_t zkr__reentrant_depth(const struct zkr__reentrant *lock)
@@ -575,4 +566,13 @@ int64_t zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock)
         held = held || zkr__hold_sure(hold_of(holder));
     }
     return held;
+}
+
+int64_t zkr__reentrant_ask(const struct zkr__reentrant *lock,
+                           int64_t (*question)(const struct zkr__reentrant *lock))
+{
+    zkr__lock(lock->c);
+    int64_t answer = question(lock);
+    zkr__unlock(lock->c);
+    return answer;
 }

@@ -66,6 +66,7 @@ struct zkr__reentrant {
     /* Called on the dispatch thread, with no lock held, once for each hold that is lost. May end the lock. May be NULL. */
     void (*on_lost)(struct zkr__reentrant *lock, const zkr_lost *lost);
     bool wait_on_release;
+    int64_t cancels; /* calls of zkr__reentrant_cancel() so far */
     /*
      * The other side, if this lock is a side of a read-write lock; else NULL. A thread that holds `writer` gets this lock
      * at once, and keeps it when it releases the writer (a downgrade). A thread that holds `reader` but not this lock
@@ -88,13 +89,15 @@ void zkr__reentrant_cancel(struct zkr__reentrant *lock);
 /* As zkr_mutex_multi() or zkr_mutex_release_multi(). */
 int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *writes);
 
-/* The claim by which the calling thread surely holds; or NULL, with a code and the last error. */
+/* The claim by which the calling thread surely holds; or NULL, with a code and the last error, unless @rc is NULL. */
 const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock,
                                              int *rc) ZKR__LOCKED;
-/* Questions. Does the calling thread surely hold the lock now, 1 or 0? For how long, and how often? Does any thread? */
+/* Questions. Does the calling thread surely hold the lock now, 1 or 0? How often? Does any thread? */
 int64_t zkr__reentrant_is_held(const struct zkr__reentrant *lock) ZKR__LOCKED;
-int64_t zkr__reentrant_valid_for_ms(const struct zkr__reentrant *lock) ZKR__LOCKED;
 int64_t zkr__reentrant_depth(const struct zkr__reentrant *lock) ZKR__LOCKED;
 int64_t zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock) ZKR__LOCKED;
+/* The answer to one of them, without the client's lock. */
+int64_t zkr__reentrant_ask(const struct zkr__reentrant *lock,
+                           int64_t (*question)(const struct zkr__reentrant *lock));
 
 #endif

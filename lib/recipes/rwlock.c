@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "recipes/mutex.h"
-#include "recipes/recipe.h"
 
 ZKR__OPTIONS_CHECK(zkr_rwlock_options, 12, share_readers);
 
@@ -50,7 +49,7 @@ static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options 
     }
     rc = zkr__mutex_make(&l->writer, l->c, path, &o, &writer);
     if (rc != ZKR_OK) {
-        zkr__mutex_free(l->reader);
+        zkr__recipe_free(&l->reader->r);
         return rc;
     }
     l->reader->side = l->writer->side = true;
@@ -66,7 +65,7 @@ int zkr_rwlock_create(zkr_rwlock **out,
                       const zkr_rwlock_options *options)
 {
     zkr_rwlock_options o;
-    int rc = zkr__recipe_create(c, out, "read-write lock", &o, sizeof(o), options);
+    int rc = zkr__recipe_options(c, out, "read-write lock", &o, sizeof(o), options);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -105,14 +104,14 @@ int zkr_rwlock_destroy(zkr_rwlock *l)
         return rc;
     }
     zkr__lock(l->c);
-    rc = zkr__mutex_busy(l->reader);
+    rc = zkr__recipe_busy(&l->reader->r, l->reader->lock.holders);
     if (rc == ZKR_OK) {
-        rc = zkr__mutex_busy(l->writer);
+        rc = zkr__recipe_busy(&l->writer->r, l->writer->lock.holders);
     }
     zkr__unlock(l->c);
     if (rc == ZKR_OK) {
-        zkr__mutex_free(l->reader);
-        zkr__mutex_free(l->writer);
+        zkr__recipe_free(&l->reader->r);
+        zkr__recipe_free(&l->writer->r);
         zkr__mem_free(l);
     }
     return rc;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The semaphore: tickets for permits. A ticket's nodes are leases, and it queues at the gate; see semaphore_steps.h. */
-#include <string.h>
-
 #include <zkr/semaphore.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/options.h"
 #include "base/path.h"
 #include "engine/contenders.h"
@@ -16,22 +13,10 @@
 ZKR__OPTIONS_CHECK(zkr_semaphore_options, 7, watch_node);
 
 struct zkr_semaphore {
-    zkr_client *c;
+    struct zkr__recipe r; /* of the leases; it watches max_from, NULL: max is fixed */
     struct zkr__gate gate;
     int64_t max;
-    struct zkr__node_watch *count; /* NULL: max is fixed */
-    int64_t tickets;               /* that exist */
 };
-
-static int enter(const zkr_semaphore *s)
-{
-    return zkr__recipe_enter(s ? s->c : NULL, "semaphore");
-}
-
-static int enter_blocking(const zkr_semaphore *s)
-{
-    return zkr__recipe_enter_blocking(s ? s->c : NULL, "semaphore");
-}
 
 /* --- the maximum --- */
 
@@ -42,7 +27,7 @@ static void set_max(zkr_semaphore *s, int64_t max) ZKR__LOCKED
     bool raised = max > leases->rule_arg;
     leases->rule_arg = s->gate.lower_leases->rule_arg = max;
     if (raised) {
-        struct zkr__engine *engine = s->c->engine;
+        struct zkr__engine *engine = s->r.c->engine;
         zkr__path_event(&engine->watchers, leases->dir, ZKR__NODE_CHANGED);
     }
 }
@@ -57,96 +42,50 @@ static void on_count(void *ctx, int64_t count) ZKR__LOCKED
 
 static int check(const char *path, int64_t max, const zkr_semaphore_options *o)
 {
-    const char *fault = zkr__path_fault(path);
-    if (fault) {
-        return zkr__fail(ZKR_EINVAL, path, "the path of a semaphore %s", fault);
-    }
-    if (max <= 0 || max > INT32_MAX) {
-        return zkr__fail(ZKR_EINVAL, path, "a semaphore of %lld permits: 1 to %d",
-                         (long long)max, INT32_MAX);
-    }
-    int rc = zkr__queue_check_data("semaphore", o->owner, o->data, o->data_len);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    fault = o->max_from ? zkr__path_fault(o->max_from) : NULL;
-    return fault ? zkr__fail(ZKR_EINVAL, o->max_from,
-                             "zkr_semaphore_options: max_from %s", fault)
-                 : ZKR_OK;
+    const char *fault = o->max_from ? zkr__path_fault(o->max_from) : NULL;
+    return max <= 0 || max > INT32_MAX
+               ? zkr__fail(ZKR_EINVAL, path, "a semaphore of %lld permits: 1 to %d",
+                           (long long)max, INT32_MAX)
+           : fault ? zkr__fail(ZKR_EINVAL, o->max_from,
+                               "zkr_semaphore_options: max_from %s", fault)
+                   : ZKR_OK;
 }
 
-static bool make_queue(struct zkr__queue **out,
-                       zkr_client *c,
-                       struct zkr__queue *chosen,
-                       const char *path,
-                       const char *below)
+static void end(zkr_semaphore *s)
 {
-    char *dir = zkr__path_join(path, below);
-    chosen->dir = dir;
-    bool made = dir && zkr__queue_create(out, c, chosen) == ZKR_OK;
-    zkr__mem_free(dir);
-    return made;
+    zkr__lock(s->r.c);
+    zkr__node_watch_end(s->r.watch); /* before the queues that on_count() changes */
+    s->r.watch = NULL;
+    zkr__queue_unref(s->gate.locks);
+    zkr__queue_unref(s->gate.lower_leases);
+    zkr__unlock(s->r.c);
+    zkr__recipe_free(&s->r);
 }
 
-static bool make_queues(struct zkr__gate *gate,
-                        zkr_client *c,
-                        const char *path,
-                        int64_t max,
-                        const zkr_semaphore_options *o)
+/* The other queues, and the watch. */
+static int complete(zkr_semaphore *s,
+                    const struct zkr__queue *leases,
+                    const zkr_semaphore_options *o)
 {
-    struct zkr__queue locks = {.meter_path = path,
-                               .kind = ZKR__NAME_LOCK,
-                               .rule = zkr__rule_first,
-                               .owner = o->owner,
-                               .data = o->data,
-                               .data_len = o->data_len,
-                               .persistent_parent = o->persistent_parent != 0};
-    struct zkr__queue leases = locks;
-    leases.kind = ZKR__NAME_LEASE;
-    leases.rule = zkr__rule_permits;
-    leases.rule_arg = o->max_from ? 0 : max;
-    leases.tells_arg = true;
-    leases.watch_node = o->watch_node != 0;
-    leases.writes_metadata = true;
-    struct zkr__queue lower = leases;
+    const struct zkr__queue locks = {
+        .dir = leases->dir,
+        .below = "locks",
+        .kind = ZKR__NAME_LOCK,
+        .rule = zkr__rule_first,
+        .owner = leases->owner,
+        .data = leases->data,
+        .data_len = leases->data_len,
+        .persistent_parent = leases->persistent_parent,
+    };
+    struct zkr__queue lower = *leases;
     lower.rule = zkr__rule_any;
-    return make_queue(&gate->locks, c, &locks, path, "locks") &&
-           make_queue(&gate->leases, c, &leases, path, "leases") &&
-           make_queue(&gate->lower_leases, c, &lower, path, "leases");
-}
-
-static void free_queues(struct zkr__gate *gate) ZKR__LOCKED
-{
-    struct zkr__queue *const queues[] = {gate->locks, gate->leases, gate->lower_leases};
-    for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
-        if (queues[i]) {
-            zkr__queue_unref(queues[i]);
-        }
+    int rc = zkr__queue_create(&s->gate.lower_leases, s->r.c, "semaphore", &lower);
+    if (rc == ZKR_OK) {
+        rc = zkr__queue_create(&s->gate.locks, s->r.c, "semaphore", &locks);
     }
-}
-
-static void end(zkr_semaphore *s) ZKR__LOCKED
-{
-    zkr__node_watch_end(s->count);
-    free_queues(&s->gate);
-    zkr__mem_free(s);
-}
-
-/* Into the client's count of recipes, and watching. */
-static int
-begin(zkr_semaphore *s, const char *path, const zkr_semaphore_options *o) ZKR__LOCKED
-{
-    int rc = zkr__client_enlist(s->c, path);
-    if (rc != ZKR_OK || !o->max_from) {
-        return rc;
-    }
-    rc = zkr__node_watch_create(&s->count, s->c, o->max_from, ZKR__FOLLOW_COUNT,
-                                on_count, s);
-    if (rc != ZKR_OK) {
-        s->c->recipes--;
-        return zkr__fail(rc, path, "zkr_semaphore_create: out of memory");
-    }
-    return ZKR_OK;
+    return rc == ZKR_OK && o->max_from
+               ? zkr__recipe_follow(&s->r, o->max_from, ZKR__FOLLOW_COUNT, on_count)
+               : rc;
 }
 
 int zkr_semaphore_create(zkr_semaphore **out,
@@ -156,60 +95,58 @@ int zkr_semaphore_create(zkr_semaphore **out,
                          const zkr_semaphore_options *options)
 {
     zkr_semaphore_options o;
-    int rc = zkr__recipe_create(c, out, "semaphore", &o, sizeof(o), options);
+    int rc = zkr__recipe_options(c, out, "semaphore", &o, sizeof(o), options);
     if (rc == ZKR_OK) {
         rc = check(path, max, &o);
     }
     if (rc != ZKR_OK) {
         return rc;
     }
-    zkr_semaphore *s = zkr__mem_alloc(sizeof(*s));
-    bool made = s && make_queues(&s->gate, c, path, max, &o);
-    zkr__lock(c);
-    if (made) {
-        s->c = c;
-        s->max = max;
-        rc = begin(s, path, &o);
-    } else {
-        rc = zkr__fail(ZKR_ENOMEM, path, "zkr_semaphore_create: out of memory");
+    const struct zkr__queue leases = {
+        .dir = path,
+        .below = "leases",
+        .kind = ZKR__NAME_LEASE,
+        .rule = zkr__rule_permits,
+        .rule_arg = o.max_from ? 0 : max,
+        .owner = o.owner,
+        .tells_arg = true,
+        .data = o.data,
+        .data_len = o.data_len,
+        .persistent_parent = o.persistent_parent != 0,
+        .watch_node = o.watch_node != 0,
+        .writes_metadata = true,
+    };
+    zkr_semaphore *s = zkr__recipe_make(sizeof(*s), c, "semaphore", &leases, &rc);
+    if (!s) {
+        return rc;
     }
+    s->max = max;
+    s->gate.leases = s->r.queue;
+    rc = complete(s, &leases, &o);
     if (rc == ZKR_OK) {
         *out = s;
-    } else if (s) {
+    } else {
         end(s);
     }
-    zkr__unlock(c);
     return rc;
 }
 
 int zkr_semaphore_destroy(zkr_semaphore *s)
 {
-    int rc = s ? enter(s) : ZKR_OK;
+    int rc = s ? zkr__recipe_enter(s) : ZKR_OK;
     if (!s || rc != ZKR_OK) {
         return rc;
     }
-    zkr_client *c = s->c;
-    zkr__lock(c);
-    if (s->tickets > 0) {
-        const char *dir = s->gate.leases->dir;
-        rc = zkr__fail(ZKR_EBUSY, dir, "%lld tickets of the semaphore %s still exist",
-                       (long long)s->tickets, dir);
-    } else {
+    zkr__lock(s->r.c);
+    rc = zkr__recipe_busy(&s->r, false);
+    zkr__unlock(s->r.c);
+    if (rc == ZKR_OK) {
         end(s);
-        c->recipes--;
     }
-    zkr__unlock(c);
     return rc;
 }
 
 /* --- use --- */
-
-static size_t bytes_per_node(const zkr_semaphore *s)
-{
-    const struct zkr__queue *q = s->gate.leases;
-    const char *owner = q->owner ? q->owner : s->c->owner ? s->c->owner : "";
-    return ZKR__NODE_BYTES + strlen(q->dir) + (q->data ? q->data_len : strlen(owner));
-}
 
 static int check_permits(const zkr_semaphore *s, int n)
 {
@@ -218,31 +155,32 @@ static int check_permits(const zkr_semaphore *s, int n)
         return zkr__fail(ZKR_EINVAL, dir, "%d permits: 1 to %d", n,
                          ZKR_SEMAPHORE_PERMITS_MAX);
     }
-    if ((size_t)n * bytes_per_node(s) > ZKR__REQUEST_BYTES) {
+    size_t bytes = (size_t)n * zkr__queue_node_bytes(s->gate.leases);
+    if (bytes > ZKR__REQUEST_BYTES) {
         return zkr__fail(ZKR_EINVAL, dir,
                          "the nodes of %d permits need %zu bytes; one request has room "
                          "for %d",
-                         n, (size_t)n * bytes_per_node(s), ZKR__REQUEST_BYTES);
+                         n, bytes, ZKR__REQUEST_BYTES);
     }
-    if (!s->count && n > s->max) {
+    if (!s->r.watch && n > s->max) {
         return zkr__fail(ZKR_EINVAL, dir, "%d permits of %lld", n, (long long)s->max);
     }
     return ZKR_OK;
 }
 
-/* What a request for @n permits is made of, into @args. */
-static int prepare(zkr_semaphore *s, int n, struct zkr__request_args *args)
+/* The queues of a request for @n permits. NULL: *rc is why not. */
+static const struct zkr__hold_queues *prepare(zkr_semaphore *s, int n, int *rc)
 {
-    int rc = check_permits(s, n);
-    if (rc != ZKR_OK) {
-        return rc;
+    *rc = check_permits(s, n);
+    if (*rc != ZKR_OK) {
+        return NULL;
     }
-    args->queue = s->gate.leases;
-    args->queues = zkr__permits_ask(&s->gate, (uint32_t)n);
-    args->tickets = &s->tickets;
-    return args->queues ? ZKR_OK
-                        : zkr__fail(ZKR_ENOMEM, args->queue->dir,
-                                    "cannot make a ticket: out of memory");
+    const struct zkr__hold_queues *queues = zkr__permits_ask(&s->gate, (uint32_t)n);
+    if (!queues) {
+        *rc = zkr__fail(ZKR_ENOMEM, s->r.queue->dir,
+                        "cannot make a ticket: out of memory");
+    }
+    return queues;
 }
 
 int zkr_semaphore_request(zkr_semaphore *s,
@@ -252,27 +190,21 @@ int zkr_semaphore_request(zkr_semaphore *s,
                           void *ctx,
                           zkr_ticket **out)
 {
-    struct zkr__request_args args = {.timeout_ms = timeout_ms, .fn = fn, .ctx = ctx};
-    int rc = enter(s);
-    if (rc == ZKR_OK) {
-        rc = prepare(s, n, &args);
-    }
-    return rc == ZKR_OK ? zkr__ticket_request(out, &args) : rc;
+    int rc = zkr__recipe_enter(s);
+    const struct zkr__hold_queues *queues = rc == ZKR_OK ? prepare(s, n, &rc) : NULL;
+    return queues ? zkr__ticket_request(out, &s->r, queues, timeout_ms, fn, ctx) : rc;
 }
 
 int zkr_semaphore_acquire(zkr_semaphore *s, int n, int64_t timeout_ms, zkr_ticket **out)
 {
-    struct zkr__request_args args = {.timeout_ms = timeout_ms};
-    int rc = enter_blocking(s);
-    if (rc == ZKR_OK) {
-        rc = prepare(s, n, &args);
-    }
-    return rc == ZKR_OK ? zkr__ticket_acquire(out, &args) : rc;
+    int rc = zkr__recipe_enter_blocking(s);
+    const struct zkr__hold_queues *queues = rc == ZKR_OK ? prepare(s, n, &rc) : NULL;
+    return queues ? zkr__ticket_acquire(out, &s->r, queues, timeout_ms) : rc;
 }
 
 int zkr_semaphore_holders(zkr_semaphore *s, zkr_contenders **out)
 {
-    int rc = enter_blocking(s);
+    int rc = zkr__recipe_enter_blocking(s);
     return rc == ZKR_OK ? zkr__contenders_list(out, s->gate.leases, s->gate.locks, NULL)
                         : rc;
 }

@@ -21,16 +21,6 @@ struct zkr__ticket_waiter {
     struct zkr__cv wake;
 };
 
-static int enter(const zkr_ticket *t)
-{
-    return zkr__recipe_enter(t ? t->c : NULL, "ticket");
-}
-
-static int enter_blocking(const zkr_ticket *t)
-{
-    return zkr__recipe_enter_blocking(t ? t->c : NULL, "ticket");
-}
-
 /* The path that errors name: of several, the one where the hold failed. Takes the client's lock. */
 static const char *dir_of(zkr_ticket *t)
 {
@@ -154,77 +144,35 @@ static int why(const zkr_ticket *t) ZKR__LOCKED
     return code == ZKR_OK ? ZKR_OK : say(t, code);
 }
 
-/* Held, and surely so now. */
-static bool is_sure(zkr_ticket *t) ZKR__LOCKED
-{
-    return look(t) == ZKR_TICKET_HELD && zkr__hold_sure(&t->hold);
-}
-
 /* The claim by which it surely holds, or NULL and a code. */
-static const struct zkr__claim *sure_claim(zkr_ticket *t, int *rc) ZKR__LOCKED
+static const struct zkr__claim *hold(void *ticket, int *rc) ZKR__LOCKED
 {
+    zkr_ticket *t = ticket;
     const char *dir = t->hold.queue->dir;
-    if (is_sure(t)) {
-        return t->hold.claim;
+    bool sure = look(t) == ZKR_TICKET_HELD && zkr__hold_sure(&t->hold);
+    if (!sure && rc) {
+        *rc = t->hold.state == ZKR__HOLD_LOST
+                  ? why(t)
+                  : zkr__fail(ZKR_ESTATE, dir, "the ticket of %s is not held", dir);
     }
-    *rc = t->hold.state == ZKR__HOLD_LOST
-              ? why(t)
-              : zkr__fail(ZKR_ESTATE, dir, "the ticket of %s is not held", dir);
-    return NULL;
+    return sure ? t->hold.claim : NULL;
 }
 
 /* --- life --- */
 
-static zkr_ticket *make(const struct zkr__request_args *args)
+static zkr_ticket *make(struct zkr__recipe *r, const struct zkr__hold_queues *queues)
 {
     zkr_ticket *t = zkr__mem_alloc(sizeof(*t));
     if (t) {
-        t->c = args->queue->c;
-        t->fn = args->fn;
-        t->ctx = args->ctx;
-        t->timeout_ms = args->timeout_ms;
-        t->tickets = args->tickets;
+        t->c = r->c;
+        t->tickets = &r->tickets;
         t->call = (struct zkr__call){.owner = t, .run = run};
-        t->hold.queue = args->queue;
-        t->hold.queues = args->queues;
+        t->hold.queue = r->queue;
+        t->hold.queues = queues;
         t->hold.timed = true;
         t->hold.on_change = on_change;
     }
     return t;
-}
-
-static int request(zkr_ticket **out, const struct zkr__request_args *args)
-{
-    zkr_client *c = args->queue->c;
-    const char *dir = args->queue->dir;
-    int rc = zkr__timeout_check(args->timeout_ms, dir);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    if (!out) {
-        return zkr__fail(ZKR_EINVAL, dir, "the ticket cannot be stored: out is NULL");
-    }
-    int64_t started = zkr__now(c);
-    zkr_ticket *t = make(args);
-    if (!t) {
-        return zkr__fail(ZKR_ENOMEM, dir, "cannot make a ticket: out of memory");
-    }
-    zkr__lock(c);
-    zkr__hold_enter(&t->hold, args->timeout_ms, started);
-    if (t->hold.failure == ZKR_ENOMEM || t->hold.failure == ZKR_ESYS) {
-        rc = zkr__hold_fail(&t->hold, args->timeout_ms);
-    } else {
-        /* Before the lock is let go, and so before anybody can be told. */
-        *out = t;
-        t->announced = true;
-        (*t->tickets)++;
-        post_report(t);
-    }
-    zkr__unlock(c);
-    if (rc != ZKR_OK) {
-        zkr__mem_free(t);
-    }
-    return rc;
 }
 
 static void drop_queues(const struct zkr__hold_queues *queues) ZKR__LOCKED
@@ -234,13 +182,49 @@ static void drop_queues(const struct zkr__hold_queues *queues) ZKR__LOCKED
     }
 }
 
-int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args)
+/* ZKR_OK, though the hold may have FAILED; or why there can be no ticket. */
+static int enter(zkr_ticket *t, int64_t started) ZKR__LOCKED
 {
-    int rc = request(out, args);
+    zkr__hold_enter(&t->hold, t->timeout_ms, started);
+    bool short_of = t->hold.failure == ZKR_ENOMEM || t->hold.failure == ZKR_ESYS;
+    return short_of ? zkr__hold_fail(&t->hold, t->timeout_ms) : ZKR_OK;
+}
+
+int zkr__ticket_request(zkr_ticket **out,
+                        struct zkr__recipe *r,
+                        const struct zkr__hold_queues *queues,
+                        int64_t timeout_ms,
+                        zkr_ticket_fn fn,
+                        void *ctx)
+{
+    const char *dir = r->queue->dir;
+    int64_t started = zkr__now(r->c);
+    int rc = zkr__timeout_check(timeout_ms, dir);
+    zkr_ticket *t = rc == ZKR_OK && out ? make(r, queues) : NULL;
+    if (rc == ZKR_OK && !t) {
+        rc = out ? zkr__fail(ZKR_ENOMEM, dir, "cannot make a ticket: out of memory")
+                 : zkr__fail(ZKR_EINVAL, dir,
+                             "the ticket cannot be stored: out is NULL");
+    }
+    zkr__lock(r->c);
+    if (t) {
+        t->timeout_ms = timeout_ms;
+        t->fn = fn;
+        t->ctx = ctx;
+        rc = enter(t, started);
+    }
+    if (t && rc == ZKR_OK) {
+        /* Before the lock is let go, and so before anybody can be told. */
+        *out = t;
+        t->announced = true;
+        r->tickets++;
+        post_report(t);
+    } else {
+        drop_queues(queues);
+    }
+    zkr__unlock(r->c);
     if (rc != ZKR_OK) {
-        zkr__lock(args->queue->c);
-        drop_queues(args->queues);
-        zkr__unlock(args->queue->c);
+        zkr__mem_free(t);
     }
     return rc;
 }
@@ -258,7 +242,7 @@ static void let_go(zkr_ticket *t, int end) ZKR__LOCKED
 
 int zkr_ticket_release(zkr_ticket *t)
 {
-    int rc = enter(t);
+    int rc = zkr__recipe_enter(t);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -283,7 +267,7 @@ int zkr_ticket_release(zkr_ticket *t)
 
 int zkr_ticket_destroy(zkr_ticket *t)
 {
-    int rc = t ? enter(t) : ZKR_OK;
+    int rc = t ? zkr__recipe_enter(t) : ZKR_OK;
     if (!t || rc != ZKR_OK) {
         return rc;
     }
@@ -351,7 +335,7 @@ static int wait_for(zkr_ticket *t, int64_t timeout_ms) ZKR__LOCKED
 
 int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms)
 {
-    int rc = enter_blocking(t);
+    int rc = zkr__recipe_enter_blocking(t);
     if (rc == ZKR_OK) {
         rc = zkr__timeout_check(timeout_ms, dir_of(t));
     }
@@ -364,11 +348,14 @@ int zkr_ticket_wait(zkr_ticket *t, int64_t timeout_ms)
     return rc;
 }
 
-int zkr__ticket_acquire(zkr_ticket **out, const struct zkr__request_args *args)
+int zkr__ticket_acquire(zkr_ticket **out,
+                        struct zkr__recipe *r,
+                        const struct zkr__hold_queues *queues,
+                        int64_t timeout_ms)
 {
     zkr_ticket *t = NULL;
-    int rc = zkr__ticket_request(out ? &t : NULL, args);
-    if (rc != ZKR_OK) {
+    int rc = zkr__ticket_request(out ? &t : NULL, r, queues, timeout_ms, NULL, NULL);
+    if (!t) {
         return rc;
     }
     rc = zkr_ticket_wait(t, ZKR_FOREVER);
@@ -385,7 +372,7 @@ int zkr__ticket_acquire(zkr_ticket **out, const struct zkr__request_args *args)
 
 int zkr_ticket_state(zkr_ticket *t)
 {
-    int state = enter(t);
+    int state = zkr__recipe_enter(t);
     if (state == ZKR_OK) {
         zkr__lock(t->c);
         state = look(t);
@@ -396,7 +383,7 @@ int zkr_ticket_state(zkr_ticket *t)
 
 int zkr_ticket_position(zkr_ticket *t, int64_t *ahead)
 {
-    int rc = enter(t);
+    int rc = zkr__recipe_enter(t);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -420,7 +407,7 @@ int zkr_ticket_position(zkr_ticket *t, int64_t *ahead)
 
 int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out)
 {
-    int rc = enter(t);
+    int rc = zkr__recipe_enter(t);
     if (rc != ZKR_OK) {
         return rc;
     }
@@ -446,7 +433,7 @@ int zkr_ticket_ahead(zkr_ticket *t, zkr_contenders **out)
 
 int zkr_ticket_error(zkr_ticket *t)
 {
-    int rc = enter(t);
+    int rc = zkr__recipe_enter(t);
     if (rc == ZKR_OK) {
         zkr__lock(t->c);
         (void)look(t);
@@ -458,65 +445,37 @@ int zkr_ticket_error(zkr_ticket *t)
 
 int64_t zkr_ticket_valid_for_ms(zkr_ticket *t)
 {
-    if (enter(t) != ZKR_OK) {
-        return 0;
-    }
-    zkr__lock(t->c);
-    int64_t left = is_sure(t) ? zkr__valid_for_ms(t->c) : 0;
-    zkr__unlock(t->c);
-    return left;
-}
-
-static int no_room(zkr_ticket *t)
-{
-    return zkr__fail(ZKR_EINVAL, dir_of(t), "there is no room for the result");
-}
-
-/* What @getter says of a sure hold, into @out. */
-static int get(zkr_ticket *t, zkr__hold_getter getter, void *out, size_t size)
-{
-    int rc = enter(t);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    if (!out) {
-        return no_room(t);
-    }
-    zkr__lock(t->c);
-    const struct zkr__claim *claim = sure_claim(t, &rc);
-    rc = claim ? getter(claim, out, size) : rc;
-    zkr__unlock(t->c);
-    return rc;
+    return zkr__recipe_valid_for_ms(t, hold);
 }
 
 int zkr_ticket_fencing_token(zkr_ticket *t, int64_t *token)
 {
-    return get(t, zkr__hold_get_token, token, sizeof(*token));
+    return zkr__recipe_get(t, hold, zkr__hold_get_token, token, sizeof(*token));
 }
 
 int zkr_ticket_pass(zkr_ticket *t, int64_t *pass)
 {
-    return get(t, zkr__hold_get_pass, pass, sizeof(*pass));
+    return zkr__recipe_get(t, hold, zkr__hold_get_pass, pass, sizeof(*pass));
 }
 
 int zkr_ticket_node(zkr_ticket *t, char *buf, size_t size)
 {
-    return get(t, zkr__hold_get_node, buf, size);
+    return zkr__recipe_get(t, hold, zkr__hold_get_node, buf, size);
 }
 
 int zkr_ticket_guard(zkr_ticket *t, struct zoo_op *op)
 {
-    return get(t, zkr__hold_get_guard, op, 0);
+    return zkr__recipe_get(t, hold, zkr__hold_get_guard, op, 0);
 }
 
 int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size)
 {
-    int rc = enter(t);
+    int rc = zkr__recipe_enter(t);
     if (rc != ZKR_OK) {
         return rc;
     }
     if (!out || size == 0 || size > INT_MAX) {
-        return no_room(t);
+        return zkr__fail(ZKR_EINVAL, dir_of(t), "there is no room for the result");
     }
     zkr__lock(t->c);
     const char *dir = t->hold.queue->dir;
@@ -539,7 +498,7 @@ int zkr_ticket_lost(zkr_ticket *t, zkr_lost *out, size_t size)
 
 static int write(zkr_ticket *t, const struct zkr__writes *writes)
 {
-    int rc = enter_blocking(t);
+    int rc = zkr__recipe_enter_blocking(t);
     if (rc == ZKR_OK) {
         rc = zkr__writes_check(writes, dir_of(t));
     }
@@ -547,7 +506,7 @@ static int write(zkr_ticket *t, const struct zkr__writes *writes)
         return rc;
     }
     zkr__lock(t->c);
-    if (sure_claim(t, &rc)) {
+    if (hold(t, &rc)) {
         bool over;
         t->writing++;
         rc = zkr__hold_write(&t->hold, writes, &over);

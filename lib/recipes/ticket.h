@@ -6,11 +6,12 @@
 #include <zkr/ticket.h>
 
 #include "engine/hold.h"
+#include "recipes/recipe.h"
 
 struct zkr__ticket_waiter;
 
 struct zkr_ticket {
-    zkr_client *c;
+    zkr_client *c; /* first: see zkr__recipe_enter() */
     struct zkr__hold hold;
     zkr_ticket_fn fn;
     void *ctx;
@@ -27,22 +28,21 @@ struct zkr_ticket {
     struct zkr__claim *told;
 };
 
-struct zkr__request_args {
-    struct zkr__queue *queue;
-    const struct zkr__hold_queues *queues; /* NULL: queue alone */
-    /* How many the recipe's object has; while it has any, it is busy. */
-    int64_t *tickets;
-    int64_t timeout_ms;
-    zkr_ticket_fn fn;
-    void *ctx;
-};
-
 /*
- * As zkr_mutex_request(); the client was entered. The queues' on_free is called when they are needed no more: at the end
- * of the ticket, or before this returns an error.
+ * As zkr_mutex_request(), of an object that was entered; it is busy while it has tickets. @queues: of a hold in several,
+ * else NULL. Their on_free is called when they are needed no more: at the end of the ticket, or before this returns an
+ * error.
  */
-int zkr__ticket_request(zkr_ticket **out, const struct zkr__request_args *args);
-/* The same, and sleep until the ticket is held. The client was entered to block. */
-int zkr__ticket_acquire(zkr_ticket **out, const struct zkr__request_args *args);
+int zkr__ticket_request(zkr_ticket **out,
+                        struct zkr__recipe *r,
+                        const struct zkr__hold_queues *queues,
+                        int64_t timeout_ms,
+                        zkr_ticket_fn fn,
+                        void *ctx);
+/* The same without a callback, and sleep until the ticket is held. The object was entered to block. */
+int zkr__ticket_acquire(zkr_ticket **out,
+                        struct zkr__recipe *r,
+                        const struct zkr__hold_queues *queues,
+                        int64_t timeout_ms);
 
 #endif

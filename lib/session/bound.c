@@ -35,11 +35,6 @@ int64_t zkr__valid_for_ms(zkr_client *c)
     return zkr__later((c->lease.until - c->door->boot()) / ZKR__MS, 0);
 }
 
-int64_t zkr__probe_due(const zkr_client *c)
-{
-    return zkr__from_boot(c, zkr__lease_probe_at(&c->lease));
-}
-
 void zkr__probe_soon(zkr_client *c)
 {
     c->probe_wanted = true;

@@ -14,8 +14,6 @@ bool zkr__sure(zkr_client *c) ZKR__LOCKED;
 bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;
 int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
 
-/* When the next probe is due. */
-int64_t zkr__probe_due(const zkr_client *c) ZKR__LOCKED;
 /* The next probe is due at once, as it has something to carry. */
 void zkr__probe_soon(zkr_client *c) ZKR__LOCKED;
 /* The probe was answered, or could not be sent. */

@@ -2,9 +2,8 @@
 /*
  * A client: what all files of this floor share, and the floors above may use.
  *
- * One lock per client, `mu`, covers client, session, engine and recipes. It is held for short computations and to
- * submit requests, and never across a wait, a callback of the application or a zoo_* call that can block.
- * libzookeeper's threads take it to deliver, and hold none of libzookeeper's locks then.
+ * Its one lock, `mu`, covers session, engine and recipes, too: lib/README.md. libzookeeper's threads take it to deliver,
+ * and hold none of libzookeeper's locks then.
  */
 #ifndef ZKR_SESSION_CLIENT_H
 #define ZKR_SESSION_CLIENT_H
@@ -50,18 +49,6 @@ struct zkr__listener {
     /* Must not block, nor add or remove listeners. After the shutdown the state is as before, and client.shut is set. */
     void (*on_state)(struct zkr__listener *listener, int state);
 };
-
-/* The answer to a request that was not sent (request.h). */
-struct zkr__unsent {
-    struct zkr__unsent *next;
-    void (*fn)(void *ctx, unsigned tag, const struct zkr__answer *answer);
-    void *ctx;
-    unsigned tag;
-    int code, zk_rc;
-    bool spare; /* one of client.spares */
-};
-
-enum { ZKR__SPARES = 64 };
 
 /* Session timeouts that may be asked for, or granted. */
 enum { ZKR__SESSION_LEAST_MS = 100, ZKR__SESSION_MOST_MS = 86400000 };
@@ -129,6 +116,7 @@ struct zkr_client {
 
     /* --- lease (bound.h) --- */
     struct zkr__lease lease;
+    int64_t told; /* CLOCK_BOOTTIME; the bound before shorter timeouts lowered it */
     bool probing;
     bool probe_wanted;   /* before it is due */
     int64_t probe_after; /* CLOCK_BOOTTIME; no probe before this */
@@ -148,12 +136,10 @@ struct zkr_client {
     struct zkr__histogram probe_trips;
 
     /* --- requests (request.h) --- */
-    struct zkr__request *idle; /* list: memory for the next requests */
+    struct zkr__request *idle; /* list: memory for the next requests, and spares */
     unsigned idle_count;
-    struct zkr__unsent *unsent, **unsent_tail; /* list: answers to come */
-    struct zkr__unsent *spare;                 /* list: for when memory runs out */
-    struct zkr__unsent spares[ZKR__SPARES];
-    bool overrun;       /* an answer or an event was lost for want of memory */
+    struct zkr__request *unsent; /* list: answers to come */
+    bool overrun;                /* an answer or an event was lost for want of memory */
     int64_t watch_most; /* bytes of a handle's watches (watches.h); tests allow fewer */
 
     /* --- guardian (guardian.h) --- */

@@ -20,14 +20,12 @@ void zkr__dispatch_init(struct zkr__dispatch *d)
 {
     *d = (struct zkr__dispatch){.tail = &d->head, .event_fd = -1};
     zkr__mu_init(&d->mu);
-    zkr__cv_init(&d->work);
-    zkr__cv_init(&d->idle);
+    zkr__cv_init(&d->changed);
 }
 
 void zkr__dispatch_destroy(struct zkr__dispatch *d)
 {
-    zkr__cv_destroy(&d->idle);
-    zkr__cv_destroy(&d->work);
+    zkr__cv_destroy(&d->changed);
     zkr__mu_destroy(&d->mu);
 }
 
@@ -56,12 +54,12 @@ static void clear_event(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
     }
 }
 
-/* Take the first call of @owner, or with @any the first of all, off the queue. NULL: there is none. */
-static struct zkr__call *take(struct zkr__dispatch *d, const void *owner, bool any)
+/* Take the first call of @owner, or of all if that is NULL, off the queue. NULL: there is none. */
+static struct zkr__call *take(struct zkr__dispatch *d, const void *owner)
     ZKR__NEEDS(d->mu)
 {
     struct zkr__call **at = &d->head;
-    while (*at && !any && (*at)->owner != owner) {
+    while (*at && owner && (*at)->owner != owner) {
         at = &(*at)->next;
     }
     struct zkr__call *call = *at;
@@ -87,7 +85,7 @@ static bool run_call(struct zkr__dispatch *d, struct zkr__call *call)
     zkr__mu_lock(&d->mu);
     d->running = NULL;
     d->ran++;
-    zkr__cv_broadcast(&d->idle);
+    zkr__cv_broadcast(&d->changed);
     zkr__mu_unlock(&d->mu);
     return called;
 }
@@ -95,7 +93,7 @@ static bool run_call(struct zkr__dispatch *d, struct zkr__call *call)
 static struct zkr__call *take_next(struct zkr__dispatch *d)
 {
     zkr__mu_lock(&d->mu);
-    struct zkr__call *call = take(d, NULL, true);
+    struct zkr__call *call = take(d, NULL);
     if (call) {
         d->running = call->owner;
     }
@@ -121,7 +119,7 @@ static void end_turn(struct zkr__dispatch *d)
     if (d->head) {
         raise_event(d); /* for an edge-triggered poll: calls are left */
     }
-    zkr__cv_broadcast(&d->idle);
+    zkr__cv_broadcast(&d->changed);
     zkr__mu_unlock(&d->mu);
 }
 
@@ -157,11 +155,11 @@ void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner)
 {
     zkr__mu_lock(&d->mu);
     while (d->taken) {
-        (void)zkr__cv_wait(&d->idle, &d->mu, ZKR__NEVER);
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
     }
     d->taken = true;
     struct zkr__call *call;
-    while ((call = take(d, owner, false)) != NULL) {
+    while ((call = take(d, owner)) != NULL) {
         d->running = owner;
         zkr__mu_unlock(&d->mu);
         (void)run_call(d, call);
@@ -176,19 +174,18 @@ void zkr__dispatch_run_owner(struct zkr__dispatch *d, const void *owner)
 static void *run(void *arg)
 {
     struct zkr__dispatch *d = arg;
-    for (;;) {
+    bool over;
+    do {
         while (zkr__dispatch_run_one(d)) {
         }
         zkr__mu_lock(&d->mu);
         while (!d->head && !d->stop) {
-            (void)zkr__cv_wait(&d->work, &d->mu, ZKR__NEVER);
+            (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
         }
-        bool over = !d->head;
+        over = !d->head;
         zkr__mu_unlock(&d->mu);
-        if (over) {
-            return NULL;
-        }
-    }
+    } while (!over);
+    return NULL;
 }
 
 int zkr__dispatch_start(struct zkr__dispatch *d)
@@ -202,7 +199,7 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
 {
     zkr__mu_lock(&d->mu);
     d->stop = true;
-    zkr__cv_signal(&d->work);
+    zkr__cv_broadcast(&d->changed);
     zkr__mu_unlock(&d->mu);
     if (d->started) {
         zkr__thread_join(d->thread);
@@ -225,7 +222,7 @@ void zkr__dispatch_post(struct zkr__dispatch *d, struct zkr__call *call)
         call->next = NULL;
         *d->tail = call;
         d->tail = &call->next;
-        zkr__cv_signal(&d->work);
+        zkr__cv_broadcast(&d->changed);
         raise_event(d);
     }
     zkr__mu_unlock(&d->mu);
@@ -237,7 +234,7 @@ static void take_all(struct zkr__dispatch *d,
                      struct zkr__call **taken) ZKR__NEEDS(d->mu)
 {
     struct zkr__call *call;
-    while ((call = take(d, owner, false)) != NULL) {
+    while ((call = take(d, owner)) != NULL) {
         LL_PREPEND(*taken, call);
     }
 }
@@ -252,7 +249,7 @@ void zkr__dispatch_cancel(struct zkr__dispatch *d, const void *owner)
         d->running = NULL;
     }
     while (d->running == owner) {
-        (void)zkr__cv_wait(&d->idle, &d->mu, ZKR__NEVER);
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
         take_all(d, owner, &dropped); /* which the running call has posted */
     }
     zkr__mu_unlock(&d->mu);
@@ -270,7 +267,7 @@ void zkr__dispatch_await_call(struct zkr__dispatch *d, const void *owner)
     zkr__mu_lock(&d->mu);
     uint64_t ran = d->ran;
     while (d->running == owner && d->ran == ran) {
-        (void)zkr__cv_wait(&d->idle, &d->mu, ZKR__NEVER);
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
     }
     zkr__mu_unlock(&d->mu);
 }

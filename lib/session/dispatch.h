@@ -26,7 +26,7 @@ struct zkr__call {
 
 struct zkr__dispatch {
     struct zkr__mu mu;
-    struct zkr__cv work, idle;
+    struct zkr__cv changed; /* for those who wait for a call, its end, or the turn */
     struct zkr__call *head, **tail;
     const void *running; /* owner of the call that runs now */
     uint64_t ran;        /* calls so far */

@@ -97,41 +97,27 @@ static int refuse_errno(int error)
     return zkr__fail_sys(error, what);
 }
 
-static int
-fill_spawn(posix_spawnattr_t *attr, posix_spawn_file_actions_t *files, int fd)
-{
-    sigset_t all;
-    (void)sigfillset(&all);
-    /* Blocked until the guardian ignores them. */
-    int error = posix_spawnattr_setsigmask(attr, &all);
-    error = error != 0 ? error : posix_spawnattr_setsigdefault(attr, &all);
-    error = error != 0 ? error
-                       : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
-                                                            POSIX_SPAWN_SETSIGDEF |
-                                                            POSIX_SPAWN_SETSID);
-    return error != 0 ? error
-                      : posix_spawn_file_actions_adddup2(files, fd, ZKR__GUARDIAN_FD);
-}
-
 /* A session of its own: who kills the group of the process, or its terminal, leaves the guardian be. 0 or errno. */
 static int spawn(struct zkr__guardian *g, int fd)
 {
     char name[] = "zkr-guardian";
     char *const argv[] = {name, NULL};
+    sigset_t all;
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t files;
-    int error = posix_spawnattr_init(&attr);
-    if (error != 0) {
-        return error;
-    }
-    error = posix_spawn_file_actions_init(&files);
+    (void)sigfillset(&all);
+    /* None of these can fail: no C library of Linux allocates memory for them. */
+    (void)posix_spawnattr_init(&attr);
+    (void)posix_spawnattr_setsigmask(&attr, &all); /* until the guardian ignores them */
+    (void)posix_spawnattr_setsigdefault(&attr, &all);
+    (void)posix_spawnattr_setflags(
+        &attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+    (void)posix_spawn_file_actions_init(&files);
+    int error = posix_spawn_file_actions_adddup2(&files, fd, ZKR__GUARDIAN_FD);
     if (error == 0) {
-        error = fill_spawn(&attr, &files, fd);
-        error = error != 0
-                    ? error
-                    : posix_spawn(&g->pid, program(), &files, &attr, argv, environ);
-        (void)posix_spawn_file_actions_destroy(&files);
+        error = posix_spawn(&g->pid, program(), &files, &attr, argv, environ);
     }
+    (void)posix_spawn_file_actions_destroy(&files);
     (void)posix_spawnattr_destroy(&attr);
     return error;
 }
@@ -276,20 +262,22 @@ static bool is_alive(const struct zkr__guardian *g)
     return is_ours(g) && !poll_until(g->fd, 0, 0);
 }
 
-/* The guardian of the process, else @fresh, which may be NULL. */
-static struct zkr__guardian *take(zkr_client *c, struct zkr__guardian *fresh)
+/* The guardian of the process, which is started if none lives. A fork waits meanwhile. */
+static int take(zkr_client *c)
 {
+    int rc = ZKR_OK;
     (void)pthread_mutex_lock(&mu);
     if (!current || !is_alive(current)) {
-        current = fresh;
+        current = NULL;
+        rc = start(&current);
     }
-    struct zkr__guardian *g = current;
-    if (g) {
-        g->users++;
-        c->ward = ++g->last;
+    if (current) {
+        current->users++;
+        c->ward = ++current->last;
+        c->guardian = current;
     }
     (void)pthread_mutex_unlock(&mu);
-    return g;
+    return rc;
 }
 
 /* The files of option tls_cert with absolute names: the guardian is in another directory. */
@@ -330,21 +318,7 @@ static int join(zkr_client *c)
     }
     (void)pthread_once(&forks, prepare_for_forks);
     int rc = name_files(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    c->guardian = take(c, NULL);
-    struct zkr__guardian *fresh = NULL;
-    if (!c->guardian) {
-        rc = start(&fresh);
-    }
-    if (fresh) {
-        c->guardian = take(c, fresh);
-        if (c->guardian != fresh) { /* another thread was first */
-            end_guardian(fresh);
-        }
-    }
-    return rc;
+    return rc == ZKR_OK ? take(c) : rc;
 }
 
 /* The guardian needs some milliseconds to start. Who can do without it goes on meanwhile. */
@@ -388,14 +362,14 @@ static void say_unguarded(zkr_client *c, const char *why) ZKR__LOCKED
     }
 }
 
-/* Has the guardian said that it does not watch us? Then that is logged. */
+/* Has the guardian spoken? If it has said that it does not watch us, that is logged. */
 static bool look(zkr_client *c) ZKR__LOCKED
 {
     bool said = is_ours(c->guardian) && poll_until(c->guardian->fd, POLLIN, 0);
     if (said && verdict(c->guardian, 0) != ZKR_OK) {
         say_unguarded(c, zkr_last_error()->message);
     }
-    return c->unguarded;
+    return said;
 }
 
 int64_t zkr__guardian_look(zkr_client *c, int64_t now)
@@ -405,8 +379,7 @@ int64_t zkr__guardian_look(zkr_client *c, int64_t now)
         return ZKR__NEVER;
     }
     if (now >= c->guardian_look_at) {
-        bool known =
-            look(c) || (is_ours(c->guardian) && poll_until(c->guardian->fd, POLLIN, 0));
+        bool known = c->unguarded || look(c);
         c->guardian_looks = known ? LOOKS : c->guardian_looks + 1;
         c->guardian_look_at = now + LOOK_MS * ZKR__MS;
     }
@@ -456,7 +429,8 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
     bool fits = parts[1].iov_len + parts[2].iov_len <= ZKR__GUARDIAN_TEXT_MAX;
     int error = fits ? send_message(c->guardian, &message) : EMSGSIZE;
     explicit_bzero(record.password, sizeof(record.password));
-    if (error != 0 && !look(c)) {
+    if (error != 0) {
+        (void)look(c); /* it knows more */
         say_unguarded(c, error == EPIPE ? "it has ended"
                                         : "it cannot be told of the session");
     }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guardian: a process beside this one that ends our sessions when this process has died without closing them.
- *
- * One guardian serves all clients of a process that ask for it. It is a child of the process, made by posix_spawn(), a
- * program of its own (tools/guardian/). It watches its parent by a pidfd, which tells of the end of the whole process:
- * neither closed descriptors nor exec() nor the end of a thread look like that. All that it needs is told by a socket
- * before it may be needed: a session before any node is made in it, a process group before its command is started.
+ * The guardian: a process beside this one that ends our sessions when this process has died without closing them
+ * (zkr/guardian.h, tools/guardian/). All that it needs is told before it may be needed: a session before any node is
+ * made in it, a process group before its command is started.
  *
  * What is told never waits: a guardian that does not read is given up. A guardian that was given up, or has died, is
  * not replaced for its clients: the new one would not know their process groups, and could end a session too early.

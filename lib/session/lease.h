@@ -56,7 +56,8 @@
  * at most last.sent + S. Two gaps are left. Between a server's handshake and our learning of it we still count with
  * the old S: if the process stops exactly there, or the connection breaks before the answer is read, we may believe in
  * a hold for up to the difference. And a hold so young that it has not been probed yet goes by writes from before, and
- * may be lost to the new S. session.c finds out which timeouts were granted, and gives up a session when it cannot.
+ * may be lost to the new S. session.c finds out which timeouts were granted, and gives up a session when it cannot. When
+ * the new bound passes before the old one, it gives up the session, too, and keeps its handle until the old one.
  *
  * Probing: a write every gap/n, counted from the last answer; gap is tick/2 and a bit. Just before the next answer, A
  * is (n + 2) * gap/n old. With the usual n of 3 the bound is never less than 0.55 S ahead, and 0.7 S for a client that

@@ -223,8 +223,8 @@ static void put_client(struct out *out, const struct reading *r)
         put_sample(out, rows[i].name, is_counter(rows[i].type) ? "_total" : "",
                    (struct labels){0}, rows[i].number);
     }
-    put_time(out, "zkr_session_timeout_seconds", "Session timeout in force.",
-             r->session_ms);
+    put_time(out, "zkr_session_timeout_seconds",
+             "Shortest timeout that was granted to the session.", r->session_ms);
     if (r->measured) {
         put_time(out, "zkr_lease_bound_seconds",
                  "For how long the session is surely alive.", r->bound_ms);

@@ -13,21 +13,15 @@
 #include "session/request.h"
 #include "session/resolve.h"
 #include "session/service.h"
+#include "session/session.h"
 #include "session/zk.h"
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
 ZKR__OPTIONS_CHECK(zkr_client_options, 29, tell_ahead);
 
-enum { DEFAULT_SESSION_MS = 10000, DEFAULT_CONNECT_MS = 15000 };
-enum { DEFAULT_BASE_MS = 50, DEFAULT_MAX_MS = 5000 };
 enum { DAY_MS = ZKR__SESSION_MOST_MS, OWNER_MAX = 65536, AUTH_MAX = 1000 };
-enum { MARGIN_MAX = 500000 };
-
-static int64_t or_default(int64_t value, int64_t fallback)
-{
-    return value == 0 ? fallback : value;
-}
+enum { MARGIN_MAX = 500000, BASE_MS = 50 };
 
 static bool is_credential(const zkr_auth *auth, bool needed)
 {
@@ -115,35 +109,33 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
     if (rc != ZKR_OK) {
         return rc;
     }
-    o->session_timeout_ms = or_default(o->session_timeout_ms, DEFAULT_SESSION_MS);
-    o->connect_timeout_ms = or_default(o->connect_timeout_ms, DEFAULT_CONNECT_MS);
-    o->retry_base_ms = or_default(o->retry_base_ms, DEFAULT_BASE_MS);
-    o->retry_max_ms = or_default(o->retry_max_ms, DEFAULT_MAX_MS);
-    o->log_level = or_default(o->log_level, ZKR_LOG_WARN);
     const struct {
         const char *name;
-        int64_t value, least, most;
+        int64_t *value, fallback, least, most;
     } ranges[] = {
-        {"server_tick_ms", o->server_tick_ms, 0, DAY_MS},
-        {"session_timeout_ms", o->session_timeout_ms,
+        {"server_tick_ms", &o->server_tick_ms, 0, 0, DAY_MS},
+        {"session_timeout_ms", &o->session_timeout_ms, 10000,
          o->server_tick_ms > ZKR__SESSION_LEAST_MS / 2 ? 2 * o->server_tick_ms
                                                        : ZKR__SESSION_LEAST_MS,
          DAY_MS},
-        {"connect_timeout_ms", o->connect_timeout_ms, 1, DAY_MS},
-        {"retry_base_ms", o->retry_base_ms, 1, DAY_MS},
-        {"retry_max_ms", o->retry_max_ms, o->retry_base_ms, DAY_MS},
-        {"retry_attempts", o->retry_attempts, 0, DAY_MS},
-        {"log_level", o->log_level, ZKR_LOG_ERROR, ZKR_LOG_DEBUG},
-        {"lease_margin_ppm", o->lease_margin_ppm, 0, MARGIN_MAX},
-        {"look_ahead", o->look_ahead, -1, 1},
-        {"guardian", o->guardian, 0, ZKR_GUARDIAN_TRY},
-        {"tell_ahead", o->tell_ahead, 0, 1},
+        {"connect_timeout_ms", &o->connect_timeout_ms, 15000, 1, DAY_MS},
+        {"retry_base_ms", &o->retry_base_ms, BASE_MS, 1, DAY_MS},
+        {"retry_max_ms", &o->retry_max_ms, 5000,
+         o->retry_base_ms == 0 ? BASE_MS : o->retry_base_ms, DAY_MS},
+        {"retry_attempts", &o->retry_attempts, 0, 0, DAY_MS},
+        {"log_level", &o->log_level, ZKR_LOG_WARN, ZKR_LOG_ERROR, ZKR_LOG_DEBUG},
+        {"lease_margin_ppm", &o->lease_margin_ppm, 0, 0, MARGIN_MAX},
+        {"look_ahead", &o->look_ahead, 0, -1, 1},
+        {"guardian", &o->guardian, 0, 0, ZKR_GUARDIAN_TRY},
+        {"tell_ahead", &o->tell_ahead, 0, 0, 1},
     };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-        if (ranges[i].value < ranges[i].least || ranges[i].value > ranges[i].most) {
+        int64_t *value = ranges[i].value;
+        *value = *value == 0 ? ranges[i].fallback : *value;
+        if (*value < ranges[i].least || *value > ranges[i].most) {
             return zkr__fail(ZKR_EINVAL, NULL,
                              "option %s = %lld is not within %lld and %lld",
-                             ranges[i].name, (long long)ranges[i].value,
+                             ranges[i].name, (long long)*value,
                              (long long)ranges[i].least, (long long)ranges[i].most);
         }
     }
@@ -212,7 +204,6 @@ static void set_fields(zkr_client *c, const struct zkr__env *env)
     c->session_ms = c->options.session_timeout_ms;
     c->watch_most = ZKR__WATCH_BYTES;
     c->state = ZKR_STATE_CONNECTING;
-    zkr__request_begin(c);
 }
 
 static int start_threads(zkr_client *c)
@@ -227,6 +218,16 @@ static int start_threads(zkr_client *c)
         }
     }
     return rc;
+}
+
+/* A client that nobody has got. */
+static void give_back(zkr_client *c)
+{
+    zkr__lock(c);
+    zkr__request_finish(c);
+    zkr__unlock(c);
+    zkr__log_leave(c);
+    zkr__client_free(c);
 }
 
 int zkr__client_open(zkr_client **out,
@@ -246,7 +247,7 @@ int zkr__client_open(zkr_client **out,
         return rc;
     }
     zkr_client *c = zkr__client_new(&o);
-    if (!c || !copy_pointers(c, servers)) {
+    if (!c || !copy_pointers(c, servers) || !zkr__request_begin(c)) {
         zkr__client_free(c);
         return zkr__fail(ZKR_ENOMEM, NULL, "zkr_client_open: out of memory");
     }
@@ -254,15 +255,13 @@ int zkr__client_open(zkr_client **out,
     zkr__log_join(c);
     rc = zkr__guardian_join(c);
     if (rc != ZKR_OK) {
-        zkr__log_leave(c);
-        zkr__client_free(c);
+        give_back(c);
         return rc;
     }
     int error = env && env->no_threads ? 0 : start_threads(c);
     if (error != 0) {
         zkr__guardian_leave(c);
-        zkr__log_leave(c);
-        zkr__client_free(c);
+        give_back(c);
         return zkr__fail_sys(error, error == EMFILE || error == ENFILE
                                         ? "zkr_client_open: cannot open a descriptor"
                                         : "zkr_client_open: cannot start a thread");
@@ -279,4 +278,96 @@ int zkr_client_open(zkr_client **out,
     int rc = zkr__client_open(out, servers, options, NULL);
     zkr__cancel_restore(cancel_state);
     return rc;
+}
+
+/* --- the end --- */
+
+enum { QUIESCE_MS = 1000 };
+
+/*
+ * zookeeper_close() closes the socket with answers unread, and the reset that follows can overtake what was sent last,
+ * which is the end of the session. So let the answers come first.
+ */
+static void await_answers(zkr_client *c) ZKR__LOCKED
+{
+    int64_t deadline = zkr__clock_deadline(zkr__now(c), QUIESCE_MS);
+    bool in_time = true;
+    while (in_time && zkr__connected(c) && zkr__link_oldest(c->link) != ZKR__NEVER) {
+        in_time = zkr__wait(c, &c->changed, deadline);
+    }
+}
+
+static void close_link(zkr_client *c)
+{
+    zkr__lock(c);
+    await_answers(c);
+    if (c->link) {
+        zkr__session_end(c, ZKR_STATE_CLOSED, NULL);
+    }
+    zkr__set_state(c, ZKR_STATE_CLOSED);
+    (void)zkr__close_dead(c, ZKR__NEVER);
+    zkr__unlock(c);
+}
+
+/* From here on no recipe can be made on the client, not even by a callback. */
+static int begin_closing(zkr_client *c)
+{
+    zkr__lock(c);
+    int64_t recipes = c->recipes;
+    c->closing = recipes == 0;
+    zkr__unlock(c);
+    return recipes == 0 ? ZKR_OK
+                        : zkr__fail(ZKR_EBUSY, NULL,
+                                    "%lld recipes still use the client; destroy "
+                                    "them first",
+                                    (long long)recipes);
+}
+
+int zkr_client_close(zkr_client *c)
+{
+    if (!c) {
+        return ZKR_OK;
+    }
+    int rc = zkr__client_enter_blocking(c);
+    if (rc == ZKR_OK) {
+        rc = begin_closing(c);
+    }
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    int cancel_state = zkr__cancel_hold();
+    zkr__service_stop(c);
+    close_link(c);
+    zkr__guardian_leave(c);
+    zkr__log_leave(c);
+    /* A callback that runs may keep a claim, even when it has destroyed its recipe. */
+    zkr__dispatch_stop(&c->dispatch);
+    zkr__lock(c);
+    zkr__request_finish(c);
+    if (c->up) {
+        c->up->free(c->engine);
+    }
+    zkr__unlock(c);
+    zkr__client_free(c);
+    zkr__cancel_restore(cancel_state);
+    return ZKR_OK;
+}
+
+int zkr_client_shutdown(zkr_client *c)
+{
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    zkr__lock(c);
+    if (!c->shut) {
+        c->shut = true;
+        zkr__cv_broadcast(&c->changed);
+        if (c->up && c->up->shutdown) {
+            c->up->shutdown(c->engine);
+        }
+        zkr__tell_listeners(c);
+    }
+    zkr__unlock(c);
+    return ZKR_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a client. */
+/* Opening a client, and its end. */
 #ifndef ZKR_SESSION_OPEN_H
 #define ZKR_SESSION_OPEN_H
 

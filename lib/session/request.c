@@ -11,15 +11,17 @@
 #include "session/zk_value.h"
 
 struct zkr__request {
-    struct zkr__asker asker;          /* the door knows the request by it */
-    struct zkr__request *prev, *next; /* of the link's pending requests */
+    struct zkr__asker asker; /* the door knows the request by it */
+    struct zkr__request *prev,
+        *next; /* of link.pending, client.unsent or client.idle */
     struct zkr__link *link;
     zkr__answer_fn fn;
     void *ctx;
     unsigned tag, ups; /* ups: of the link, as it was sent */
     enum zkr__op_kind kind;
-    bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
-    bool plain;    /* without scratch, so the memory will do for another such request */
+    int code, zk_rc; /* the answer to what was not sent */
+    bool answered;   /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
+    bool plain; /* without scratch, so the memory will do for another such request */
     bool unwatched;
     uint32_t watch; /* key of the room taken for its watch; 0 = none */
     int64_t sent;
@@ -39,28 +41,29 @@ static bool is_transaction(enum zkr__op_kind kind)
 
 /* --- memory --- */
 
-/* The memory of so many requests is kept, so that usual requests need no allocation. */
-enum { IDLE_MAX = 64 };
+/* The memory of so many requests is kept, so that usual requests need no allocation. Some are spares, for answers. */
+enum { IDLE_MAX = 2 * ZKR__SPARES };
 
-static struct zkr__request *make_request(struct zkr__link *link,
-                                         const struct zkr__op *op) ZKR__LOCKED
+static struct zkr__request *take_idle(zkr_client *c) ZKR__LOCKED
 {
-    zkr_client *c = link->c;
-    bool needs = is_transaction(op->kind) && c->door->scratch;
-    size_t scratch = needs ? c->door->scratch(op) : 0;
-    struct zkr__request *r = scratch == 0 ? c->idle : NULL;
+    struct zkr__request *r = c->idle;
     if (r) {
-        LL_DELETE(c->idle, r);
+        DL_DELETE(c->idle, r);
         c->idle_count--;
-        *r = (struct zkr__request){0};
-    } else {
-        r = zkr__mem_alloc(sizeof(*r) + scratch);
+        *r = (struct zkr__request){.plain = true};
     }
+    return r;
+}
+
+/* Leaves the spares. NULL: no memory. */
+static struct zkr__request *make_request(zkr_client *c, size_t scratch) ZKR__LOCKED
+{
+    if (scratch == 0 && c->idle_count > ZKR__SPARES) {
+        return take_idle(c);
+    }
+    struct zkr__request *r = zkr__mem_alloc(sizeof(*r) + scratch);
     if (r) {
-        r->asker.scratch = r->scratch;
         r->plain = scratch == 0;
-        r->link = link;
-        r->kind = op->kind;
     }
     return r;
 }
@@ -68,21 +71,34 @@ static struct zkr__request *make_request(struct zkr__link *link,
 static void free_request(zkr_client *c, struct zkr__request *r) ZKR__LOCKED
 {
     if (r->plain && c->idle_count < IDLE_MAX) {
-        LL_PREPEND(c->idle, r);
+        DL_PREPEND(c->idle, r);
         c->idle_count++;
     } else {
         zkr__mem_free(r);
     }
 }
 
-static void free_idle(zkr_client *c) ZKR__LOCKED
+static void free_list(struct zkr__request **list)
 {
-    while (c->idle) {
-        struct zkr__request *r = c->idle;
-        LL_DELETE(c->idle, r);
+    while (*list) {
+        struct zkr__request *r = *list;
+        DL_DELETE(*list, r);
         zkr__mem_free(r);
     }
-    c->idle_count = 0;
+}
+
+bool zkr__request_begin(zkr_client *c)
+{
+    for (; c->idle_count < ZKR__SPARES; c->idle_count++) {
+        struct zkr__request *r = zkr__mem_alloc(sizeof(*r));
+        if (!r) {
+            free_list(&c->idle);
+            return false;
+        }
+        r->plain = true;
+        DL_PREPEND(c->idle, r);
+    }
+    return true;
 }
 
 /* --- answers to what was not sent --- */
@@ -94,61 +110,13 @@ static void give_up_soon(zkr_client *c) ZKR__LOCKED
     zkr__wake_by(c, zkr__now(c));
 }
 
-void zkr__request_begin(zkr_client *c)
+static void
+keep_unsent(zkr_client *c, struct zkr__request *r, int code, int zk_rc) ZKR__LOCKED
 {
-    c->unsent_tail = &c->unsent;
-    for (size_t i = 0; i < ZKR__SPARES; i++) {
-        c->spares[i].spare = true;
-        LL_PREPEND(c->spare, &c->spares[i]);
-    }
-}
-
-static void free_unsent(zkr_client *c, struct zkr__unsent *u) ZKR__LOCKED
-{
-    if (u->spare) {
-        LL_PREPEND(c->spare, u);
-    } else {
-        zkr__mem_free(u);
-    }
-}
-
-static struct zkr__unsent *take_unsent(zkr_client *c) ZKR__LOCKED
-{
-    struct zkr__unsent *u = c->unsent;
-    c->unsent = u->next;
-    if (!c->unsent) {
-        c->unsent_tail = &c->unsent;
-    }
-    return u;
-}
-
-/* False: the answer is dropped. */
-static bool keep_unsent(zkr_client *c,
-                        int code,
-                        int zk_rc,
-                        zkr__answer_fn fn,
-                        void *ctx,
-                        unsigned tag) ZKR__LOCKED
-{
-    struct zkr__unsent *u = zkr__mem_alloc(sizeof(*u));
-    if (!u && c->spare) {
-        u = c->spare;
-        LL_DELETE(c->spare, u);
-    }
-    if (!u) {
-        give_up_soon(c);
-        return false;
-    }
-    *u = (struct zkr__unsent){.fn = fn,
-                              .ctx = ctx,
-                              .tag = tag,
-                              .code = code,
-                              .zk_rc = zk_rc,
-                              .spare = u->spare};
-    *c->unsent_tail = u;
-    c->unsent_tail = &u->next;
+    r->code = code;
+    r->zk_rc = zk_rc;
+    DL_APPEND(c->unsent, r);
     zkr__wake_by(c, zkr__now(c));
-    return true;
 }
 
 bool zkr__answer_later(zkr_client *c,
@@ -157,31 +125,40 @@ bool zkr__answer_later(zkr_client *c,
                        void *ctx,
                        unsigned tag)
 {
-    return keep_unsent(c, code, 0, fn, ctx, tag);
+    struct zkr__request *r = make_request(c, 0);
+    r = r ? r : take_idle(c);
+    if (!r) {
+        give_up_soon(c);
+        return false;
+    }
+    r->fn = fn;
+    r->ctx = ctx;
+    r->tag = tag;
+    keep_unsent(c, r, code, 0);
+    return true;
 }
 
 void zkr__request_deliver(zkr_client *c)
 {
-    size_t count = 0;
-    for (const struct zkr__unsent *u = c->unsent; u; u = u->next) {
-        count++;
-    }
+    struct zkr__request *r;
+    int count;
+    DL_COUNT(c->unsent, r, count);
     for (; count > 0 && c->unsent; count--) {
-        struct zkr__unsent *u = take_unsent(c);
+        r = c->unsent;
+        DL_DELETE(c->unsent, r);
         const struct zkr__answer answer = {
-            .code = u->code, .zk_rc = u->zk_rc, .failed_at = SIZE_MAX};
-        u->fn(u->ctx, u->tag, &answer);
-        free_unsent(c, u);
+            .code = r->code, .zk_rc = r->zk_rc, .failed_at = SIZE_MAX};
+        r->fn(r->ctx, r->tag, &answer);
+        free_request(c, r);
     }
 }
 
 void zkr__request_finish(zkr_client *c)
 {
     zkr__request_deliver(c);
-    while (c->unsent) {
-        free_unsent(c, take_unsent(c));
-    }
-    free_idle(c);
+    free_list(&c->unsent);
+    free_list(&c->idle);
+    c->idle_count = 0;
 }
 
 /* --- what comes back --- */
@@ -294,9 +271,9 @@ void zkr__link_node(struct zkr__handle_owner *owner,
     if (path) {
         zkr__watches_event(&link->watches, path, event);
     }
-    if (!link->over && !path) {
+    if (link == c->link && !path) {
         give_up_soon(c);
-    } else if (!link->over && c->up) {
+    } else if (link == c->link && c->up) {
         c->up->node_event(c->engine, path, event);
     }
     zkr__unlock(c);
@@ -333,31 +310,30 @@ static int refused_code(const struct zkr__op *op, int zk_rc)
     return no_room ? ZKR_ENOMEM : code;
 }
 
-/* ZKR_OK; or why it was not sent, with ZooKeeper's code in @zk_rc. */
-static int send(zkr_client *c,
-                const struct zkr__op *op,
-                struct zkr__request *r,
-                int *zk_rc) ZKR__LOCKED
+static void
+send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKED
 {
-    struct zkr__link *link = r->link;
+    struct zkr__link *link = c->link;
+    struct zkr__op sent = *op;
     DL_APPEND(link->pending, r);
+    r->asker = (struct zkr__asker){.answer = on_answer, .scratch = r->scratch};
+    r->link = link;
+    r->kind = op->kind;
     r->sent = c->sent_at = c->door->boot();
     r->ups = link->ups;
-    struct zkr__op sent = *op;
     r->watch = op->watch ? zkr__watches_take(&link->watches, op) : 0;
     sent.watch = r->watch != 0;
     r->unwatched = op->watch && !sent.watch;
-    *zk_rc = c->door->submit(link->zh, &sent, &r->asker, &link->owner);
-    if (*zk_rc != 0) {
+    int zk_rc = c->door->submit(link->zh, &sent, &r->asker, &link->owner);
+    if (zk_rc != 0) {
         settle_watch(r, ZKR_ECONNLOSS);
         DL_DELETE(link->pending, r);
-        free_request(c, r);
-        return refused_code(op, *zk_rc);
+        keep_unsent(c, r, refused_code(op, zk_rc), zk_rc);
+        return;
     }
     c->stats.requests++;
     /* For the nudge, if the answer is late. */
     zkr__wake_by(c, zkr__now(c) + zkr__patience(c));
-    return ZKR_OK;
 }
 
 bool zkr__submit_early(zkr_client *c,
@@ -366,16 +342,16 @@ bool zkr__submit_early(zkr_client *c,
                        void *ctx,
                        unsigned tag)
 {
-    int code = ZKR_ENOMEM, zk_rc = 0;
-    struct zkr__request *r = make_request(c->link, op);
-    if (r) {
-        r->asker.answer = on_answer;
-        r->fn = fn;
-        r->ctx = ctx;
-        r->tag = tag;
-        code = send(c, op, r, &zk_rc);
+    bool needs = is_transaction(op->kind) && c->door->scratch;
+    struct zkr__request *r = make_request(c, needs ? c->door->scratch(op) : 0);
+    if (!r) {
+        return zkr__answer_later(c, ZKR_ENOMEM, fn, ctx, tag);
     }
-    return code == ZKR_OK || keep_unsent(c, code, zk_rc, fn, ctx, tag);
+    r->fn = fn;
+    r->ctx = ctx;
+    r->tag = tag;
+    send(c, op, r);
+    return true;
 }
 
 bool zkr__submit(zkr_client *c,
@@ -421,11 +397,7 @@ void zkr__link_close(struct zkr__link *link)
 
 void zkr__link_free(struct zkr__link *link)
 {
-    while (link->pending) {
-        struct zkr__request *r = link->pending;
-        DL_DELETE(link->pending, r);
-        zkr__mem_free(r);
-    }
+    free_list(&link->pending);
     zkr__watches_free(&link->watches);
     zkr__mem_free(link->servers);
     zkr__mem_free(link);

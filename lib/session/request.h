@@ -15,20 +15,23 @@
 
 struct zkr__request;
 
-/* One handle of libzookeeper, from its opening until its close has returned. */
+/* Answers that a client can keep without memory. */
+enum { ZKR__SPARES = 64 };
+
+/*
+ * One handle of libzookeeper, from its opening until its close has returned. When it is not client.link any more, it is
+ * over: answers and events are dropped, and the service will close it.
+ */
 struct zkr__link {
     struct zkr__handle_owner owner; /* the door knows the link by it */
     zkr_client *c;
     void *zh;                         /* NULL while it is being opened */
-    bool opened;                      /* zh is final */
-    enum zkr__session_event early[2]; /* told before that, and carried out then */
+    enum zkr__session_event early[2]; /* told meanwhile, and carried out then */
     unsigned early_count;
-    bool was_up;
     unsigned ups;      /* how often it came up */
     unsigned timed;    /* the last of these connections whose timeout is known */
     size_t authorized; /* how many credentials it has, and repeats as it connects */
     bool doubted;      /* it has answered what cannot be */
-    bool over;         /* answers and events are dropped; the service will close it */
     bool settled;      /* the servers have ended the session, or hear of its end */
     int64_t close_at;  /* not before that, by zkr__now() */
     char *servers;     /* numeric */
@@ -75,8 +78,8 @@ bool zkr__answer_later(zkr_client *c,
 /* Is there room for the watch of @op? If not, the request is sent without the watch, and its answer says so. */
 bool zkr__watch_fits(const zkr_client *c, const struct zkr__op *op) ZKR__LOCKED;
 
-/* Prepare a new client for requests. */
-void zkr__request_begin(zkr_client *c);
+/* Prepare a new client for requests, up to zkr__request_finish(). False: no memory. */
+bool zkr__request_begin(zkr_client *c);
 /* Deliver the answers to what was not sent. Answers that come up meanwhile wait for the next time. */
 void zkr__request_deliver(zkr_client *c) ZKR__LOCKED;
 /* The same at the end of the client, and drop what comes up meanwhile. */

@@ -112,9 +112,9 @@ static bool append(char **list, const char *separator, const char *text)
     return longer != NULL;
 }
 
-static bool listed(const char *list, const char *address, size_t len)
+bool zkr__servers_has(const char *servers, const char *address, size_t len)
 {
-    for (const char *p = list; p && *p && *p != '/';) {
+    for (const char *p = servers; p && *p && *p != '/';) {
         size_t n = strcspn(p, ",/");
         if (n == len && memcmp(p, address, n) == 0) {
             return true;
@@ -128,17 +128,12 @@ static bool all_listed(const char *list, const char *addresses)
 {
     for (const char *p = addresses; *p && *p != '/';) {
         size_t n = strcspn(p, ",/");
-        if (!listed(list, p, n)) {
+        if (!zkr__servers_has(list, p, n)) {
             return false;
         }
         p += n + (p[n] == ',');
     }
     return true;
-}
-
-bool zkr__servers_has(const char *servers, const char *address)
-{
-    return listed(servers, address, strlen(address));
 }
 
 bool zkr__servers_same(const char *one, const char *other)
@@ -170,7 +165,7 @@ static int resolve_one(const struct server *server, char **list, bool ask)
         if (rc == 0) {
             /* libzookeeper splits at the last colon: no brackets around IPv6. */
             (void)snprintf(address, sizeof(address), "%s:%s", host, server->port);
-            bool known = zkr__servers_has(*list, address);
+            bool known = zkr__servers_has(*list, address, strlen(address));
             rc = known || append(list, *list ? "," : "", address) ? 0 : EAI_MEMORY;
         }
     }

@@ -26,8 +26,8 @@ int zkr__servers_resolve(const char *servers,
 /* From the slash on; "" without a chroot. */
 const char *zkr__servers_chroot(const char *servers);
 
-/* Has a resolved list, which may be NULL, this "host:port"? IPv6 stands without brackets. */
-bool zkr__servers_has(const char *servers, const char *address);
+/* Has a resolved list, which may be NULL, this "host:port" of @len bytes? IPv6 stands without brackets. */
+bool zkr__servers_has(const char *servers, const char *address, size_t len);
 
 /* Have two resolved lists the same addresses, in any order? */
 bool zkr__servers_same(const char *one, const char *other);

@@ -152,7 +152,7 @@ void zkr__follow_begin(struct zkr__link *link)
 static void move(zkr_client *c, char *servers, bool anew) ZKR__LOCKED
 {
     struct zkr__link *link = c->link;
-    if (!link->was_up) {
+    if (c->session_id == 0) {
         zkr__mem_free(servers);
         zkr__session_over(c, "the servers have other addresses now");
         return;
@@ -182,7 +182,7 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
         return ZKR__NEVER; /* the answer wakes us */
     }
     int64_t pause = zkr__later(c->session_ms / 10, CHECK_LEAST_MS);
-    pause = link->was_up ? zkr__sooner(pause, CHECK_MOST_MS) : CHECK_MOST_MS;
+    pause = c->session_id != 0 ? zkr__sooner(pause, CHECK_MOST_MS) : CHECK_MOST_MS;
     link->check_at = now + pause * ZKR__MS;
     char *servers = zkr__lookup_take(c);
     if (servers && !zkr__servers_same(servers, link->servers)) {

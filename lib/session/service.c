@@ -135,7 +135,7 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
         return next;
     }
     next = zkr__sooner(next, zkr__follow_names(c, now));
-    if (!c->link || !c->link->was_up) {
+    if (c->session_id == 0) {
         return next;
     }
     /* No server tells us, but by now the leader has ended the session. */
@@ -153,7 +153,8 @@ static int64_t run_lease(zkr_client *c) ZKR__LOCKED
     if (c->options.lease_probe_ms < 0) {
         return ZKR__NEVER;
     }
-    if (c->stats.held > 0 && !zkr__lease_alive(&c->lease, boot)) {
+    if (c->stats.held > 0 && !zkr__lease_alive(&c->lease, boot) &&
+        !zkr__session_cut_short(c)) {
         c->up->lease_expired(c->engine); /* nothing is held afterwards */
     }
     if (c->stats.held == 0 && c->prepared == 0) {

@@ -9,12 +9,10 @@
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
-static void session_begins(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
+static void session_begins(zkr_client *c, const struct zkr__link *link) ZKR__LOCKED
 {
-    link->was_up = true;
     c->epoch++;
     c->stats.sessions++;
-    c->open_failures = 0;
     c->connections = c->unheard = c->shortest_trip = 0;
     c->heard_at = c->suspended_at = zkr__now(c);
     c->session_id = c->door->session_id(link->zh);
@@ -26,6 +24,7 @@ static void session_begins(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
         .margin_ppm = o->lease_margin_ppm,
         .no_stopgap = o->lease_no_stopgap != 0,
     };
+    c->told = 0;
     zkr__lease_begin(&c->lease, &terms, c->session_ms * ZKR__MS, link->begun);
 }
 
@@ -37,6 +36,7 @@ static void session_goes_on(zkr_client *c, const struct zkr__link *link) ZKR__LO
     c->connections++;
     c->shortest_trip = 0;
     c->unheard++;
+    c->told = zkr__later(c->told, c->lease.until);
     c->granted_ms = c->door->timeout_ms(link->zh);
     zkr__lease_reconnected(&c->lease, c->granted_ms * ZKR__MS);
     c->session_ms = c->lease.session / ZKR__MS;
@@ -60,17 +60,6 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
         link->authorized += rc == 0;
     }
     return zkr__zk_code(rc);
-}
-
-/* Without its credentials a handle may send nothing: a request refused then would count as refused for good. */
-static void stay_out(zkr_client *c, int code) ZKR__LOCKED
-{
-    if (code == ZKR_ECONNLOSS) { /* a session event says so in a moment */
-        c->suspended_at = zkr__now(c);
-        zkr__wake_by(c, c->suspended_at);
-    } else {
-        zkr__session_over(c, "its credentials cannot be sent");
-    }
 }
 
 /*
@@ -103,21 +92,10 @@ void zkr__open_later(zkr_client *c, const char *why)
                   "again_in_ms=%lld", (long long)(pause / ZKR__MS));
 }
 
-/*
- * The handle is given up, too, as libzookeeper already works with what it was told. To close it ends the session, which
- * may live at the servers, and whose holds are relied upon for as long as was promised; without probes, which promise
- * nothing, as long as the servers would wait. So it stays until then.
- */
+/* The handle is given up, too, as libzookeeper already works with what it was told. */
 static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
 {
-    struct zkr__link *link = c->link;
-    if (link->was_up) {
-        if (c->stats.held > 0) {
-            bool proved = c->options.lease_probe_ms >= 0;
-            link->close_at = proved ? zkr__from_boot(c, c->lease.until)
-                                    : zkr__now(c) + c->session_ms * ZKR__MS;
-            zkr__log_slow(1);
-        }
+    if (c->session_id != 0) {
         zkr__session_over(c, why);
     } else {
         zkr__session_end(c, ZKR_STATE_CONNECTING, NULL);
@@ -125,10 +103,22 @@ static void no_session(zkr_client *c, const char *why) ZKR__LOCKED
     zkr__open_later(c, why);
 }
 
+/* Without its credentials a handle may send nothing: a request refused then would count as refused for good. */
+static void stay_out(zkr_client *c, int code) ZKR__LOCKED
+{
+    if (code == ZKR_ECONNLOSS) { /* a session event says so in a moment */
+        c->suspended_at = zkr__now(c);
+        zkr__wake_by(c, c->suspended_at);
+    } else {
+        no_session(c, "its credentials cannot be sent");
+    }
+}
+
 /* From here on requests may be sent. */
 static void come_up(zkr_client *c) ZKR__LOCKED
 {
     c->obstacle[0] = '\0';
+    c->open_failures = 0;
     zkr__set_state(c, ZKR_STATE_CONNECTED);
     zkr__request_deliver(c); /* answers of the time before */
     if (c->up) {
@@ -151,7 +141,7 @@ static void on_first_answer(void *ctx,
     if (answer->code == ZKR_OK || answer->zk_rc < API_ERROR) {
         come_up(c);
     } else {
-        zkr__session_over(c, "its credentials cannot be checked");
+        no_session(c, "its credentials cannot be checked");
     }
 }
 
@@ -177,8 +167,8 @@ static bool is_unheard(const zkr_client *c)
 }
 
 /*
- * Until the credentials are taken nothing else is sent: a refusal ends the handle at any moment, and libzookeeper does
- * not survive that while it packs a transaction (zk_multi.c). An open_handle may have added credentials of its own.
+ * Until the credentials are taken nothing else is sent: zkr__zk_multi_submit() leans on that. An open_handle may have
+ * added credentials of its own.
  */
 static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
 {
@@ -187,7 +177,7 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
         no_session(c, fault);
         return;
     }
-    if (link->was_up) {
+    if (c->session_id != 0) {
         session_goes_on(c, link);
     } else {
         session_begins(c, link);
@@ -257,7 +247,6 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
                       (long long)seen->disconnected_ms, (long long)seen->stopped_ms);
     }
     c->link = NULL;
-    link->over = true;
     link->settled = link->settled || zkr__connected(c);
     link->next = c->dead;
     c->dead = link;
@@ -275,17 +264,44 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     zkr__wake_by(c, c->open_at);
 }
 
+/*
+ * To close the handle ends the session, which may live at the servers, and whose holds are relied upon for as long as was
+ * promised; without probes, which promise nothing, as long as the servers would wait. So it stays until then.
+ */
+static void close_later(zkr_client *c) ZKR__LOCKED
+{
+    bool proved = c->options.lease_probe_ms >= 0;
+    int64_t told = zkr__later(c->told, c->lease.until), now = zkr__now(c);
+    int64_t until = proved ? zkr__from_boot(c, told) : now + c->session_ms * ZKR__MS;
+    if (until > now) {
+        c->link->close_at = until;
+        zkr__log_slow(1);
+    }
+}
+
 void zkr__session_over(zkr_client *c, const char *why)
 {
-    bool was_up = c->link->was_up;
+    bool was_up = c->session_id != 0;
     c->stats.expirations += was_up;
+    if (was_up && c->stats.held > 0 && !c->link->settled) {
+        close_later(c);
+    }
     zkr__session_end(c, was_up ? ZKR_STATE_LOST : ZKR_STATE_CONNECTING, why);
+}
+
+bool zkr__session_cut_short(zkr_client *c)
+{
+    bool early = !zkr__sure(c) && c->door->boot() < c->told;
+    if (early) {
+        zkr__session_over(c, "a shorter timeout has ended its lease early");
+    }
+    return early;
 }
 
 static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
 {
     zkr_client *c = link->c;
-    if (link->over || link != c->link) {
+    if (link != c->link) {
         return;
     }
     switch (event) {
@@ -322,7 +338,6 @@ static void remember(struct zkr__link *link, enum zkr__session_event event) ZKR_
 
 void zkr__link_opened(struct zkr__link *link)
 {
-    link->opened = true;
     for (unsigned i = 0; i < link->early_count; i++) {
         carry_out(link, link->early[i]);
     }
@@ -335,7 +350,7 @@ void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event 
     zkr_client *c = link->c;
     zkr__lock(c);
     link->ups += event == ZKR__SESSION_UP;
-    if (link->opened) {
+    if (link->zh) {
         carry_out(link, event);
     } else {
         remember(link, event);

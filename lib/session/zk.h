@@ -90,8 +90,6 @@ struct zkr__answer {
     size_t data_len;
     int version;    /* GET: of the data; 0 = as it was created */
     bool unwatched; /* there was no room for the watch; not said by the door */
-    /* CHECK refused: index of the first node that is missing, or has another version. */
-    size_t bad_check;
     /* CHECK, MULTI, CREATES refused: index of the operation that failed, over all parts; SIZE_MAX: no server said. */
     size_t failed_at;
     /* MULTI: for each of .ops; NULL without .ops, and when no server answered. */

@@ -33,10 +33,8 @@ void zkr__log_foreign(int slot, int level, const char *line);
 void zkr__log_slow(int more);
 
 /*
- * Between the two calls libzookeeper logs nothing, and no other thread is between them. Forks need it: libzookeeper
- * stamps its lines with localtime_r(), and a child inherits the lock in there as it was at the fork. A change of the
- * server list needs it, too: zoo_set_servers() frees the text of the old list, which the IO thread may be writing into
- * a line.
+ * Between the two calls libzookeeper logs nothing, and no other thread is between them. A fork needs it, as a child
+ * inherits the lock within localtime_r(), which stamps lines, as it was at the fork; zk_real.c needs it, too.
  */
 void zkr__log_hush(void);
 void zkr__log_speak(void);

@@ -154,7 +154,7 @@ static void on_done(int rc, const void *data)
     const struct multi *m = asker->scratch;
     struct zkr__answer a = answer_of(m, rc);
     if (looked_at(m, a.zk_rc)) {
-        a.failed_at = a.bad_check = failed_at(m);
+        a.failed_at = failed_at(m);
         a.results = m->op_count > 0 ? &m->results[m->first] : NULL;
     }
     if (m->made && a.code == ZKR_OK) {

@@ -281,7 +281,7 @@ static bool connected_to_real(void *zh, const char *servers)
         return false;
     }
     (void)snprintf(address, sizeof(address), "%s:%s", host, port);
-    return zkr__servers_has(servers, address);
+    return zkr__servers_has(servers, address, strlen(address));
 }
 
 #define NOWHERE "127.255.255.254:9" /* no server is there, which shows at once */

@@ -8,6 +8,12 @@
 
 #include "base/mem.h"
 
+/*
+ * A server without others says this of a session that it has just removed (SessionTrackerImpl.checkSession(), ZooKeeper
+ * 3.5 and later). ZooKeeper's headers for C have no name for it.
+ */
+enum { UNKNOWN_SESSION = -12 };
+
 static const struct {
     int rc, code;
 } codes[] = {
@@ -22,6 +28,7 @@ static const struct {
     {ZMARSHALLINGERROR, ZKR_ECONNLOSS},
     {ZINVALIDSTATE, ZKR_ECONNLOSS},
     {ZSESSIONEXPIRED, ZKR_ESESSION},
+    {UNKNOWN_SESSION, ZKR_ESESSION},
     {ZNOAUTH, ZKR_EAUTH},
     {ZAUTHFAILED, ZKR_EAUTH},
     {ZSYSTEMERROR, ZKR_ESYS},

@@ -155,7 +155,7 @@ static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
             note_made(s, a);
         }
         if (tag - 1 == ZKR__OP_CHECK && a->code != ZKR_OK) {
-            say(s, " bad %zu", a->bad_check);
+            say(s, " bad %zu", a->failed_at);
         }
         if (tag - 1 == ZKR__OP_MULTI) {
             char text[512];
@@ -473,9 +473,12 @@ static void forbid(struct side *side, const char *word, const char *missing)
     if (side->real) {
         const zkt_node node = {
             .path = path, .perms = allowed, .scheme = "world", .id = "anyone"};
-        zkt_raw *raw = zkt_raw_open(
-            script_cluster() ? script_cluster_host(SCRIPT_LEADER) : zkt_servers(),
-            10000);
+        zkt_raw *raw;
+        ZKT_EVENTUALLY(
+            (raw = zkt_raw_open(script_cluster() ? script_cluster_host(SCRIPT_LEADER)
+                                                 : zkt_servers(),
+                                10000)) != NULL,
+            PATIENCE_MS);
         assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), 0);
         (void)zkt_raw_close(raw);
     } else {

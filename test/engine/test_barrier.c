@@ -10,6 +10,7 @@
 
 #include "by_hand.h"
 #include "runner.h"
+#include "session/zk_value.h"
 
 enum { SECOND = 1000 };
 
@@ -20,7 +21,8 @@ static zkr_mutex *m;
 
 /* How a check fails to prove anything. */
 struct fault {
-    int refused_with; /* a ZooKeeper code of the submission; 0 = sent, but its answer is lost */
+    int refused_with;  /* a ZooKeeper code of the submission; 0 = it is sent */
+    int answered_with; /* of its answer, by a server that has not looked at it */
     int times;
 };
 
@@ -35,11 +37,12 @@ static struct {
 
 static void on_check(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
-    static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS,
-                                            .failed_at = SIZE_MAX};
+    const struct zkr__answer unproved = {.code = zkr__zk_code(seen.fault.answered_with),
+                                         .zk_rc = seen.fault.answered_with,
+                                         .failed_at = SIZE_MAX};
     if (seen.faults < seen.fault.times) {
         seen.faults++;
-        answer = &lost;
+        answer = &unproved;
     } else if (answer->code == ZKR_OK || answer->code == ZKR_ENONODE) {
         seen.proven = true;
     }
@@ -106,12 +109,16 @@ static int contenders(void)
 /* --- the cases --- */
 
 static const struct fault faults[] = {
-    {-4, 1},          /* ZCONNECTIONLOSS */
-    {-5, 1},          /* ZMARSHALLINGERROR, for want of memory */
-    {-9, 1},          /* ZINVALIDSTATE */
-    {-1, 1},          /* ZSYSTEMERROR */
-    {0, 1},  {-4, 3}, /* and more than once */
-    {0, 3},
+    {-4, 0, 1},   /* ZCONNECTIONLOSS */
+    {-5, 0, 1},   /* ZMARSHALLINGERROR, for want of memory */
+    {-9, 0, 1},   /* ZINVALIDSTATE */
+    {-1, 0, 1},   /* ZSYSTEMERROR */
+    {0, -4, 1},   /* the answer is lost */
+    {0, -12, 1},  /* the session is not known any more */
+    {0, -115, 1}, /* ZAUTHFAILED */
+    {0, -127, 1}, /* the server is too busy */
+    {-4, 0, 3},   /* and more than once */
+    {0, -4, 3},   {0, -127, 3},
 };
 
 /* One round: the create gets lost on its way there or back, then the proof fails for a while. */

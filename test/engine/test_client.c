@@ -54,12 +54,13 @@ CHANGER(PARENT)
 CHANGER(DELETE)
 CHANGER(CHILDREN)
 CHANGER(GET)
+CHANGER(EXISTS)
 
 static void (*const changers[KINDS])(struct zkr__asker *asker,
                                      const struct zkr__answer *answer) = {
     [ZKR__OP_CREATE] = change_CREATE,     [ZKR__OP_PARENT] = change_PARENT,
     [ZKR__OP_DELETE] = change_DELETE,     [ZKR__OP_GET] = change_GET,
-    [ZKR__OP_CHILDREN] = change_CHILDREN,
+    [ZKR__OP_CHILDREN] = change_CHILDREN, [ZKR__OP_EXISTS] = change_EXISTS,
 };
 
 static int submit(void *zh,
@@ -409,7 +410,7 @@ static void parents_are_of_the_kind_asked_for(void **state)
 {
     static const char *const parents[] = {"/deep",       "/deep/lock", "/latch",
                                           "/rw",         "/multi",     "/multi/a",
-                                          "/sem/leases", "/sem"};
+                                          "/sem/leases", "/sem/locks", "/sem"};
     static const char *const paths[] = {"/multi/a", "/multi/b"};
     (void)state;
     for (int persistent = 0; persistent < 2; persistent++) {
@@ -423,7 +424,7 @@ static void parents_are_of_the_kind_asked_for(void **state)
         zkr_rwlock *rw = NULL;
         zkr_multi_lock *multi = NULL;
         zkr_semaphore *s = NULL;
-        zkr_ticket *t[4];
+        zkr_ticket *t[4], *waits;
         o.persistent_parent = lo.persistent_parent = ro.persistent_parent =
             mo.persistent_parent = so.persistent_parent = persistent;
         zkr_mutex *m = mutex_at(c, "/deep/lock", &o);
@@ -437,9 +438,12 @@ static void parents_are_of_the_kind_asked_for(void **state)
         ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &t[3]));
         ZKT_MUST(zkr_leader_latch_start(l));
         zkf_pass(c, SECOND);
+        ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &waits));
+        zkf_pass(c, SECOND);
         for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
             assert_int_equal(zkf_find(parents[i])->container, !persistent);
         }
+        end(waits);
         for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
             assert_int_equal(zkr_ticket_state(t[i]), ZKR_TICKET_HELD);
             end(t[i]);
@@ -623,6 +627,106 @@ static void a_session_of_unknown_timeout_is_given_up(void **state)
         ZKT_MUST(zkr_mutex_destroy(m));
         zkf_close(c);
     }
+}
+
+/*
+ * A shorter session timeout ends the lease before what it told is over. The session stays until then, be it the service
+ * or the holder who sees it first.
+ */
+static void what_the_lease_told_outlives_a_shorter_timeout(void **state)
+{
+    (void)state;
+    const int64_t shorter = ZKF_SESSION_MS / 5 * ZKR__MS;
+    for (int asked = 0; asked < 2; asked++) {
+        zkr_client *c = open_with(NULL);
+        zkr_mutex *m = mutex_at(c, "/lock", NULL);
+        zkr_ticket *t = hold(c, m);
+        const int64_t first = zkr_client_session_id(c);
+        zkf_blackhole(0, true);
+        const int64_t until = zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t);
+        zkf_pass(c, ZKF_SESSION_MS / 3);
+        zkf_limits(0, shorter, shorter);
+        assert_true(zkf_cut(0, ZKF_CUT_REQUESTS));
+        zkf_blackhole(0, false);
+        pass_until_up(c);
+        assert_in_range(until, zkf_now() / ZKR__MS + SECOND, INT64_MAX);
+        if (asked) {
+            assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
+        }
+        zkf_pass(c, 1);
+        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+        zkf_pass(c, until - zkf_now() / ZKR__MS);
+        assert_true(zkf_session_alive(first));
+        assert_non_null(only_node("/lock"));
+        zkf_pass(c, SECOND);
+        assert_false(zkf_session_alive(first));
+        end(t);
+        ZKT_MUST(zkr_mutex_destroy(m));
+        zkf_close(c);
+    }
+}
+
+static void fail_reads(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    if (kind == ZKR__OP_EXISTS) {
+        *answer = (struct zkr__answer){
+            .code = ZKR_ESYS, .zk_rc = ZSYSTEMERROR, .failed_at = SIZE_MAX};
+    }
+}
+
+static zkr_client *open_with_credentials(void)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = ZKF_SESSION_MS;
+    o.auth_scheme = "digest";
+    o.auth_cert = "user:word";
+    o.auth_cert_len = 9;
+    return open_with(&o);
+}
+
+/* It cannot be known whether its next connection has the credentials. What it holds is promised all the same. */
+static void a_session_without_its_credentials_is_given_up(void **state)
+{
+    (void)state;
+    zkr_client *c = open_with_credentials();
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    zkr_ticket *t = hold(c, m);
+    const int64_t first = zkr_client_session_id(c);
+    const int64_t until = zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t);
+    seen.on_answer = fail_reads;
+    assert_true(zkf_cut(0, ZKF_CUT_REQUESTS));
+    zkf_pass(c, SECOND);
+    seen.on_answer = NULL;
+    assert_true(zkr_client_session_id(c) != first);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    zkf_pass(c, until - zkf_now() / ZKR__MS);
+    assert_true(zkf_session_alive(first));
+    zkf_pass(c, SECOND);
+    assert_false(zkf_session_alive(first));
+    end(t);
+    zkf_pass(c, SECOND);
+    ZKT_MUST(zkr_mutex_destroy(m));
+    zkf_close(c);
+}
+
+/* Each attempt is a session at the servers, so one comes after the other with pauses that grow. */
+static void credentials_that_cannot_be_sent_are_sent_again_after_a_pause(void **state)
+{
+    (void)state;
+    enum { FEW = 15 };
+    const struct zkf_door_faults fault = {.add_auth = 1};
+    zkr_client *c = open_with_credentials();
+    zkf_pass(c, SECOND);
+    zkf_door_faults(&fault);
+    zkf_expire(zkr_client_session_id(c));
+    for (int ms = 0; ms < 2 * SECOND && stats_of(c).sessions < FEW; ms++) {
+        zkf_pass(c, 1);
+    }
+    assert_in_range(stats_of(c).sessions, 3, FEW - 1);
+    zkf_door_faults(NULL);
+    zkf_pass(c, ZKF_SESSION_MS);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+    zkf_close(c);
 }
 
 static int reads;
@@ -902,6 +1006,47 @@ static void what_is_destroyed_calls_nobody(void **state)
     zkf_close(c);
 }
 
+static void forbid_creates(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    if (kind == ZKR__OP_CREATE) {
+        answer->zk_rc = ZNOAUTH;
+        answer->code = ZKR_EAUTH;
+    }
+}
+
+static void count_failure(zkr_leader_latch *l, int code, void *ctx)
+{
+    (void)l;
+    assert_int_equal(code, ZKR_EAUTH);
+    ++*(int *)ctx;
+}
+
+/* A failure is told, but not once the candidacy has been ended. */
+static void a_candidacy_that_was_ended_has_not_failed(void **state)
+{
+    (void)state;
+    for (int stopped = 0; stopped < 2; stopped++) {
+        int failures = 0;
+        zkr_client *c = open_with(NULL);
+        zkr_leader_latch *l = NULL;
+        zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+        o.on_failed = count_failure;
+        o.ctx = &failures;
+        seen.on_answer = forbid_creates;
+        ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
+        ZKT_MUST(zkr_leader_latch_start(l));
+        zkf_pass(c, SECOND);
+        if (stopped) {
+            ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
+        }
+        zkf_call_back(c);
+        assert_int_equal(failures, !stopped);
+        (void)zkr_leader_latch_stop(l, ZKR_LATCH_SILENT);
+        ZKT_MUST(zkr_leader_latch_destroy(l));
+        zkf_close(c);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -917,6 +1062,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_try_without_an_answer_says_so),
         cmocka_unit_test(a_session_without_a_server_is_given_up),
         cmocka_unit_test(a_session_of_unknown_timeout_is_given_up),
+        cmocka_unit_test(what_the_lease_told_outlives_a_shorter_timeout),
+        cmocka_unit_test(a_session_without_its_credentials_is_given_up),
+        cmocka_unit_test(credentials_that_cannot_be_sent_are_sent_again_after_a_pause),
         cmocka_unit_test(an_idle_session_is_heard_of_as_the_lease_needs),
         cmocka_unit_test(a_forbidden_delete_is_said),
         cmocka_unit_test(retries_are_counted),
@@ -924,6 +1072,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_node_is_not_kept_from_others),
         cmocka_unit_test(a_lookout_looks_again),
         cmocka_unit_test(what_is_destroyed_calls_nobody),
+        cmocka_unit_test(a_candidacy_that_was_ended_has_not_failed),
     };
     return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -74,23 +74,31 @@ SCRIPT(a_leader_is_stale,
        "b children /q",
        "b get $0");
 
-/* Each connection negotiates the time-out; what was granted last is asked for next. */
+/*
+ * Each connection negotiates the time-out; what was granted last is asked for next. Nobody is at a server whose limits
+ * change, since it restarts.
+ */
 SCRIPT(time_outs_are_negotiated,
        "a time-out",
        "a parent /q",
        "a create /q/n-",
+       "a at leader",
+       "b at leader",
        "- limits follower 1000 4000",
+       "a at follower",
        "a time-out",
        "a get $0",
        "a at leader",
        "a time-out",
        "- limits other 5000 10000",
+       "b at other",
        "a at other",
        "a time-out",
        "b time-out",
        "b at leader",
        "b time-out",
        "a create /q/n-",
+       "a at leader",
        "- limits follower 1000 10000",
        "- limits other 1000 10000");
 
@@ -98,10 +106,12 @@ SCRIPT(time_outs_are_negotiated,
 SCRIPT(growth_is_forgotten,
        "a time-out",
        "a parent /q",
+       "b at follower",
        "- limits other 40000 60000",
        "a at other",
        "a time-out",
        "a create /q/n-",
+       "b at other",
        "b time-out",
        "b create /q/n-",
        "- pass 9000",

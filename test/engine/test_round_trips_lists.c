@@ -4,6 +4,8 @@
 
 #include "actor.h"
 #include "base/mem.h"
+#include "engine/claim.h"
+#include "engine/engine.h"
 #include "fixture.h"
 #include "proxy.h"
 #include "raw.h"
@@ -48,6 +50,50 @@ ZKT_CASE(threads_that_join_together_need_two_lists)
     zkt_destroy(m);
     zkt_close(c);
     zkt_proxy_stop(p);
+}
+
+static bool waits_for_the_next_list(zkr_client *c)
+{
+    zkr__lock(c);
+    const struct zkr__engine *engine = c->engine;
+    bool waits = engine->directories->later != NULL;
+    zkr__unlock(c);
+    return waits;
+}
+
+/* Who leaves before its list is sent needs none. */
+ZKT_CASE(who_leaves_asks_for_no_list)
+{
+    zkr_ticket *first, *waits;
+    zkr_rwlock *locks[2];
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    ZKT_MUST(zkr_rwlock_create(&locks[0], other, zkt_path(), NULL));
+    ZKT_MUST(zkr_rwlock_create(&locks[1], c, zkt_path(), NULL));
+    zkr_mutex *ahead = zkr_rwlock_writer(locks[0]);
+    zkr_mutex *writer = zkr_rwlock_writer(locks[1]);
+    ZKT_MUST(zkr_mutex_acquire(ahead, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_request(writer, ZKR_FOREVER, NULL, NULL, &waits));
+    ZKT_BECOMES(zkt_waiting(c), 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    zkt_door_focus(c);
+    zkt_proxy_freeze(p, ZKT_TO_SERVER);
+    ZKT_MUST(zkr_mutex_request(writer, ZKR_FOREVER, NULL, NULL, &first));
+    ZKT_BECOMES(lists(), 1, PATIENCE_MS);
+    /* The one that waits wants a list now, the next one. */
+    ZKT_MUST(zkr_mutex_release(ahead));
+    ZKT_EVENTUALLY(waits_for_the_next_list(c), PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(waits));
+    zkt_proxy_thaw(p, ZKT_TO_SERVER);
+    ZKT_BECOMES(zkr_ticket_state(first), ZKR_TICKET_HELD, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    assert_int_equal(lists(), 1);
+    ZKT_MUST(zkr_ticket_release(first));
+    ZKT_MUST(zkr_ticket_destroy(waits));
+    ZKT_MUST(zkr_ticket_destroy(first));
+    ZKT_MUST(zkr_rwlock_destroy(locks[0]));
+    ZKT_MUST(zkr_rwlock_destroy(locks[1]));
 }
 
 /* The same crowd on a lock that the client knows: it is told where it stands by its numbers. */

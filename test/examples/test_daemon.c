@@ -101,15 +101,6 @@ ZKT_CASE(a_lost_hold_is_asked_for_again)
     stop(&c, SIGTERM);
 }
 
-/* A signal ends it where no server answers, too. */
-ZKT_CASE(it_can_be_stopped_without_a_server)
-{
-    struct cli c;
-    start(&c, "127.0.0.1:1", "a");
-    zkt_sleep_ms(200); /* or it is not listening yet */
-    stop(&c, SIGTERM);
-}
-
 static bool has_thread(pid_t pid, const char *wanted)
 {
     char path[64], name[32] = "";
@@ -134,6 +125,15 @@ static bool has_thread(pid_t pid, const char *wanted)
         (void)closedir(tasks);
     }
     return found;
+}
+
+/* A signal ends it where no server answers, too. The thread is there when signals are caught. */
+ZKT_CASE(it_can_be_stopped_without_a_server)
+{
+    struct cli c;
+    start(&c, "127.0.0.1:1", "a");
+    ZKT_EVENTUALLY(has_thread(c.pid, "zkr-service"), CLI_PATIENCE_MS);
+    stop(&c, SIGTERM);
 }
 
 /* Its loop runs the callbacks: there is a service thread, and none that dispatches. */

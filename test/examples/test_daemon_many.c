@@ -11,7 +11,7 @@
 #include "cli.h"
 #include "fourlw.h"
 
-enum { PATHS = 100, WAITING = 10000, TICKETS = PATHS + WAITING, PATIENCE_MS = 100000 };
+enum { PATHS = 100, WAITING = 10000, TICKETS = PATHS + WAITING, PATIENCE_MS = 250000 };
 
 static char *paths[PATHS];
 

@@ -35,10 +35,8 @@ static bool inside;
 
 /* --- what zkr meets instead of the world --- */
 
-bool __wrap_fds_begin(struct fds *f);
-void __wrap_fds_end(struct fds *f);
+void __wrap_fds_begin(void);
 bool __wrap_signals_begin(struct signals *s);
-void __wrap_signals_end(struct signals *s);
 int __wrap_settings_take_rest(struct globals *g);
 const char *
 __wrap_auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
@@ -82,26 +80,14 @@ int __wrap_zkr_multi_lock_create(zkr_multi_lock **out,
 ssize_t __real_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size);
 
-bool __wrap_fds_begin(struct fds *f)
+void __wrap_fds_begin(void)
 {
-    (void)f;
-    return true;
-}
-
-void __wrap_fds_end(struct fds *f)
-{
-    (void)f;
 }
 
 bool __wrap_signals_begin(struct signals *s)
 {
     (void)s;
     return true;
-}
-
-void __wrap_signals_end(struct signals *s)
-{
-    (void)s;
 }
 
 /* No file is read. */

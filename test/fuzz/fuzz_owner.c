@@ -119,18 +119,18 @@ static char *written(void (*print)(FILE *out, const char *path), const char *pat
 }
 
 /* Of the list that is wrapped above. */
-static const zkr_contenders *all(void)
+static zkr_contenders *all(void)
 {
-    return (const void *)&shown;
+    return (void *)&shown;
 }
 
 static void show(FILE *out, const char *path, bool permits, bool json)
 {
     struct view v;
     const struct peers nobody = {.list = NULL};
-    const struct view_lists lists = {.queue = permits ? NULL : all(),
-                                     .leases = permits ? all() : NULL};
-    FUZZ_TRUE(view_begin(&v, &lists, &nobody));
+    zkr_contenders *lists[VIEW_LISTS] = {NULL};
+    lists[permits ? VIEW_LEASES : VIEW_QUEUE] = all();
+    FUZZ_TRUE(view_begin(&v, lists, &nobody));
     if (json) {
         view_json(out, path, &v, true);
     } else {

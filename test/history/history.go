@@ -23,6 +23,7 @@ type event struct {
 	Permits int64
 	Of      int64
 	Token   int64
+	Pass    int64
 	Seq     int64
 	For     int64
 	Path    string
@@ -42,7 +43,7 @@ type hold struct {
 	claimed  int64             // until when it was told to be sure
 	last     *event            // the last time it was told so
 	release  *event            // nil: never released
-	deleted  map[string]*event // by hand, by path
+	deleted  map[string]*event // by hand, by path: the first time
 	killed   bool              // it was sure no longer than its client lived
 	lost     int               // calls of the lost callback
 	turned   bool              // a writer became a reader
@@ -114,7 +115,7 @@ func (h *history) take(e *event) error {
 		}
 		return nil
 	case "deleted":
-		if each != nil {
+		if each != nil && each.deleted[e.Path] == nil {
 			each.deleted[e.Path] = e
 		}
 		return nil

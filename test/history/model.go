@@ -24,9 +24,18 @@ type holder struct {
 	told   bool // that it is lost
 }
 
-// mark is the holder with the highest token so far.
+// mark is the holder with the highest token so far, and the highest pass by that.
 type mark struct {
-	token, seq int64
+	token, pass, seq int64
+}
+
+// before: the holder came earlier than this hold. A node that is kept serves one hold after the other, which are told
+// apart by the pass; a reader has the token of the writer that it was, and so have those that share its node.
+func (m mark) before(e *event) bool {
+	if e.Token == m.token {
+		return e.Kind == "reader" || e.Pass > m.pass
+	}
+	return e.Token > m.token
 }
 
 // state is one path: a lock, a read-write lock or a semaphore, and what is written under it.
@@ -121,16 +130,16 @@ func (s state) acquire(e *event, sure bool) (state, string) {
 	switch {
 	case sum > capacity(e):
 		return s, "too many were sure at once"
-	case e.Kind != "permits" && e.Token <= below.token:
+	case e.Kind != "permits" && !below.before(e):
 		return s, "token lower than that of an earlier holder"
 	case e.Kind != "permits" && e.Seq >= 0 && e.Seq <= below.seq:
 		return s, "overtaken in the queue"
 	}
-	if e.Token > s.highest.token {
-		s.highest = mark{e.Token, e.Seq}
+	if s.highest.before(e) {
+		s.highest = mark{e.Token, e.Pass, e.Seq}
 	}
-	if e.Kind != "reader" && e.Token > s.alone.token {
-		s.alone = mark{e.Token, e.Seq}
+	if e.Kind != "reader" && s.alone.before(e) {
+		s.alone = mark{e.Token, e.Pass, e.Seq}
 	}
 	return s.with(len(s.live), holder{hold: e.Hold, weight: weight(e)}), ""
 }
@@ -242,7 +251,7 @@ func next(s state, o *step) (state, string) {
 }
 
 var model = porcupine.Model{
-	Init: func() interface{} { return state{highest: mark{0, -1}, alone: mark{0, -1}} },
+	Init: func() interface{} { return state{highest: mark{0, 0, -1}, alone: mark{0, 0, -1}} },
 	Step: func(s, input, _ interface{}) (bool, interface{}) {
 		after, why := next(s.(state), input.(*step))
 		return why == "", after

@@ -66,6 +66,11 @@ const good = `
 {"op":"release","hold":51,"client":"b","call":10,"return":12}
 {"op":"acquire","hold":53,"paths":["p"],"kind":"permits","permits":1,"of":3,"client":"c","call":1,"return":14,"token":53,"seq":3}
 {"op":"sure","hold":53,"call":15,"return":15,"for":20}
+{"op":"acquire","hold":61,"paths":["k"],"kind":"mutex","client":"a","call":1,"return":2,"token":60,"pass":1}
+{"op":"sure","hold":61,"call":3,"return":3,"for":20}
+{"op":"release","hold":61,"client":"a","call":5,"return":6}
+{"op":"acquire","hold":62,"paths":["k"],"kind":"mutex","client":"a","call":7,"return":8,"token":60,"pass":2}
+{"op":"sure","hold":62,"call":9,"return":9,"for":20}
 `
 
 func TestGoodHistoryIsLegal(t *testing.T) {
@@ -112,6 +117,7 @@ func TestMutants(t *testing.T) {
 		{"another token on re-entry", `"again","hold":10,"call":7,"return":8,"token":10`,
 			`"again","hold":10,"call":7,"return":8,"token":11`, "changed the token"},
 		{"another token after a downgrade", `"return":8,"token":41`, `"return":8,"token":42`, "changed the token"},
+		{"a kept node by the same pass again", `"pass":2`, `"pass":1`, "token lower"},
 		{"overtaken", `"token":12,"seq":1`, `"token":12,"seq":0`, "overtaken"},
 		{"numbers that begin again without reason", `"op":"emptied"`, "", "overtaken"},
 		{"a reader overtakes a writer", `"token":43,"seq":3`, `"token":43,"seq":0`, "overtaken"},

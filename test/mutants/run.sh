@@ -134,7 +134,7 @@ passes() {
         return
     fi
     names=$(printf '%s|' "${@//./\\.}")
-    ctest --test-dir "$copy/build" -j 4 -R "^(${names%|})\$" --output-on-failure --no-tests=error \
+    ZKT_CASE_SECONDS=60 ctest --test-dir "$copy/build" -j 4 -R "^(${names%|})\$" --output-on-failure --no-tests=error \
         >"$copy/out" 2>&1
 }
 

@@ -4,6 +4,7 @@
 
 #include "actor.h"
 #include "fixture.h"
+#include "proxy.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, MOST = 2 };
 
@@ -39,6 +40,29 @@ ZKT_CASE(one_more_than_the_bound_is_refused_at_once)
         zkt_actor_is_served(&waiters[i]);
     }
     zkt_actor_is_served(&late);
+}
+
+/* Who waits when its session ends waits on, behind those who came meanwhile. */
+ZKT_CASE(who_waited_before_is_not_refused)
+{
+    enum { SHORT_MS = 1000 };
+    struct zkt_actor holder, waits, comes_back, late;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS),
+               *d = zkt_client(zkt_proxy_host(p), SHORT_MS);
+    zkr_mutex *m = bounded(c), *n = bounded(d);
+    zkt_actor_queue(&holder, c, m, NULL);
+    zkt_actor_queue(&comes_back, d, n, NULL);
+    zkt_actor_queue(&waits, c, m, NULL);
+    zkt_proxy_blackhole(p);
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    zkt_actor_queue(&late, c, m, NULL);
+    zkt_proxy_heal(p);
+    ZKT_BECOMES(zkt_nodes(), 4, PATIENCE_MS);
+    ZKT_MUST(zkt_actor_end(&holder));
+    zkt_actor_is_served(&waits);
+    zkt_actor_is_served(&late);
+    zkt_actor_is_served(&comes_back);
 }
 
 /* A ticket is told, and nothing is left. */

@@ -49,7 +49,7 @@ ZKT_HOLD_CASE(who_is_in_the_way_is_waited_for, ZKT_NONE)
     for (int i = 0; i < 2; i++) {
         struct zkt_hold *other = zkt_hold_in_the_way(others[i]);
         ZKT_MUST(zkt_hold_acquire(other, PATIENCE_MS));
-        ZKT_RC(zkt_hold_acquire(h, 100), ZKR_ETIMEDOUT);
+        ZKT_RC(zkt_hold_acquire(h, 300), ZKR_ETIMEDOUT);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_true(zkt_hold_is_sure(other));
         zkt_hold_queue(h);

@@ -11,6 +11,7 @@
 #include "fixture.h"
 #include "fourlw.h"
 #include "latches.h"
+#include "proxy.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50 };
 
@@ -389,6 +390,58 @@ ZKT_CASE(an_observer_is_told_who_comes_and_goes)
     assert_int_equal(atomic_load(&news), 3); /* neither is news */
     ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
     ZKT_BECOMES(atomic_load(&news), 4, PATIENCE_MS);
+}
+
+/* A candidate that goes while the list is being read. */
+struct going {
+    zkt_proxy *p;
+    char node[160];
+    int64_t requests; /* that are to pass */
+};
+
+static void silence(void *ctx)
+{
+    struct going *g = ctx;
+    while (zkt_proxy_counters(g->p).requests < g->requests) {
+        zkt_sleep_ms(1);
+    }
+    zkt_proxy_freeze(g->p, ZKT_TO_SERVER);
+}
+
+/* The next requests are the read of that node, and the list of the watch. */
+static void go(void *ctx)
+{
+    struct going *g = ctx;
+    assert_int_equal(zkt_delete(zkt_servers(), g->node), ZKT_OK);
+    zkt_door_before(2, silence, g);
+}
+
+/* Who is left out of a list that the latch has read itself has gone, and that is news. */
+ZKT_CASE(an_observer_is_told_of_who_goes_while_it_reads)
+{
+    atomic_int news = 0;
+    struct going g = {.p = zkt_proxy_start(zkt_servers())};
+    zkr_contenders *list = NULL;
+    char node[160];
+    zkr_client *c = zkt_client(zkt_proxy_host(g.p), SESSION_MS);
+    zkr_leader_latch_options options = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    options.on_contenders = count_news;
+    options.ctx = &news;
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    (void)snprintf(node, sizeof(node), "%s/x-latch-0000000000", zkt_path());
+    (void)snprintf(g.node, sizeof(g.node), "%s/x-latch-0000000001", zkt_path());
+    assert_int_equal(zkt_create(zkt_servers(), node, "a", 0), ZKT_OK);
+    assert_int_equal(zkt_create(zkt_servers(), g.node, "b", 0), ZKT_OK);
+    zkr_leader_latch *l = zkt_latch(c, "observer", &options);
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    zkt_door_focus(c);
+    g.requests = zkt_proxy_counters(g.p).requests + 3;
+    zkt_door_before(2, go, &g);
+    ZKT_MUST(zkr_leader_latch_participants(l, &list));
+    assert_int_equal(zkr_contenders_count(list), 1);
+    zkr_contenders_free(list);
+    zkt_proxy_thaw(g.p, ZKT_TO_SERVER);
+    ZKT_BECOMES(atomic_load(&news), 1, PATIENCE_MS);
 }
 
 /* --- many --- */

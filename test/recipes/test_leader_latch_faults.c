@@ -100,3 +100,26 @@ ZKT_CASE(a_late_return_costs_the_term_but_not_the_place)
     assert_int_equal(atomic_load(&tb.gains), 0);
     assert_int_equal(atomic_load(&ta.bad), 0);
 }
+
+/* Nobody can say whether its node is still there: the candidacy is over, and what is left of it goes. */
+ZKT_CASE(a_leader_in_doubt_that_may_not_read_its_node_is_no_candidate)
+{
+    enum { LONG_SESSION_MS = 8000 };
+    struct zkt_told told;
+    char node[256];
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_SESSION_MS);
+    zkr_leader_latch *l = zkt_telling_latch(c, "a", &told, NULL);
+    zkt_lead(l);
+    node_of(l, node);
+    ZKT_EVENTUALLY(zkr_leader_latch_valid_for_ms(l) < LONG_SESSION_MS * 3 / 4,
+                   PATIENCE_MS);
+    zkt_proxy_cut(p);
+    ZKT_BECOMES(atomic_load(&told.losses), 1, PATIENCE_MS);
+    assert_int_equal(zkt_set_acl(zkt_servers(), node, ZKT_ALL & ~ZKT_READ), ZKT_OK);
+    zkt_proxy_heal(p);
+    ZKT_BECOMES(atomic_load(&told.failures), 1, PATIENCE_MS);
+    ZKT_RC(zkr_leader_latch_await(l, 0), ZKR_EAUTH);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+    assert_int_equal(atomic_load(&told.bad), 0);
+}

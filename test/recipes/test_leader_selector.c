@@ -146,6 +146,20 @@ ZKT_CASE(the_requeue_delay_is_kept)
     end(&j);
 }
 
+/* While it leads the next round is requested already. */
+ZKT_CASE(who_requeues_by_itself_has_requested_the_next_round)
+{
+    struct job j = {.wait_ms = ZKR_FOREVER};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector_options o = plain;
+    o.auto_requeue = 1;
+    zkr_leader_selector *s = selector(c, &j, o);
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
+    ZKT_RC(zkr_leader_selector_requeue(s), ZKR_EBUSY);
+    end(&j);
+}
+
 /* A round that is asked for begins at once. */
 ZKT_CASE(a_requested_round_does_not_pause)
 {

@@ -21,6 +21,35 @@ ZKT_CASE(it_says_what_is_in_the_way)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
+/* It is behind as many as in the longest of its queues, whichever that is. */
+ZKT_CASE(its_position_is_that_of_the_longest_queue)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
+    for (int longest = 0; longest < 3; longest++) {
+        zkr_ticket *ahead[4] = {NULL}, *t = NULL;
+        int64_t place = 0;
+        for (int i = 0; i < 4; i++) { /* one on each, and one more */
+            zkr_mutex *m = zkt_mutex_at(other, path_of(i < 3 ? i : longest), NULL);
+            ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &ahead[i]));
+        }
+        ZKT_BECOMES(nodes_of(3), 4, PATIENCE_MS);
+        ZKT_MUST(zkr_multi_lock_request(l, ZKR_FOREVER, NULL, NULL, &t));
+        ZKT_EVENTUALLY(zkr_ticket_position(t, &place) == ZKR_OK && place > 1,
+                       PATIENCE_MS);
+        assert_int_equal(place, 2);
+        ZKT_MUST(zkr_ticket_release(t));
+        ZKT_MUST(zkr_ticket_destroy(t));
+        for (int i = 3; i >= 0; i--) {
+            ZKT_MUST(zkr_ticket_release(ahead[i]));
+            ZKT_MUST(zkr_ticket_destroy(ahead[i]));
+        }
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
+    }
+}
+
 /* Guarded writes check every node, and the release with a write deletes every one. */
 ZKT_CASE(writes_are_guarded_by_every_node)
 {

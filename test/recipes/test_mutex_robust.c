@@ -7,6 +7,7 @@
 
 #include "actor.h"
 #include "fixture.h"
+#include "proxy.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
@@ -296,4 +297,31 @@ ZKT_CASE(a_cycle_takes_a_read_and_a_write_more)
     ZKT_MUST(zkr_mutex_release(m));
     assert_int_equal(zkt_door_total(), 6);
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 2);
+}
+
+/* --- a cancel --- */
+
+static void silence(void *proxy)
+{
+    zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
+}
+
+/* A cancel, or a loss, ends the wait for the record of one that has the lock. */
+ZKT_CASE(who_reads_the_record_can_be_canceled)
+{
+    enum { SHORT_MS = 3000, READ = 4 /* after the create, the list and the watch */ };
+    struct zkt_actor actor;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SHORT_MS);
+    zkr_mutex *m = robust(c);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    zkt_door_focus(c);
+    zkt_door_before(READ, silence, p);
+    zkt_actor_start(&actor, m, ZKR_FOREVER, NULL);
+    ZKT_EVENTUALLY(zkt_door_fired(), PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_cancel(m));
+    ZKT_RC(zkt_actor_end(&actor), ZKR_ECANCELED);
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_nodes(), 0);
 }

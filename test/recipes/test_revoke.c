@@ -341,6 +341,12 @@ ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
                      ZKR_EINVAL);
     assert_int_equal(zkr_mutex_revoke_node(two.theirs, "x"), ZKR_EINVAL);
     assert_int_equal(zkr_mutex_revoke_node(two.theirs, NULL), ZKR_EINVAL);
+    /* No server takes such a name, whoever it may be. */
+    assert_int_equal(zkr_mutex_revoke_node(two.theirs, "\001-lock-0000000000"),
+                     ZKR_EINVAL);
+    assert_null(strstr(zkr_last_error()->message, "election"));
+    assert_int_equal(zkr_mutex_evict(two.theirs, "\001-lock-0000000000"), ZKR_EINVAL);
+    assert_null(strstr(zkr_last_error()->message, "election"));
     ZKT_MUST(zkr_leader_latch_leader(l, id, sizeof(id)));
     assert_string_equal(id, "leader");
 

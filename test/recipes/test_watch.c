@@ -212,6 +212,50 @@ ZKT_CASE(a_missing_right_is_reported)
     ZKT_RC(zkr_mutex_watch(NULL, 0), ZKR_EINVAL);
 }
 
+/* Of two contenders the first may not be read: there is no list of the other alone. */
+ZKT_CASE(a_list_is_whole_or_an_error)
+{
+    char nodes[2][256];
+    zkr_contenders *list = NULL;
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(nodes[i], sizeof(nodes[i]), "%s/x-lock-000000000%d", zkt_path(),
+                       i);
+        assert_int_equal(zkt_create_path(zkt_servers(), nodes[i]), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(zkt_set_acl(zkt_servers(), nodes[i], ZKT_ALL & ~ZKT_READ), 0);
+        ZKT_RC(zkr_mutex_contenders(m, &list), ZKR_EAUTH);
+        assert_int_equal(zkt_set_acl(zkt_servers(), nodes[i], ZKT_ALL), 0);
+    }
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    assert_int_equal(zkr_contenders_count(list), 2);
+    zkr_contenders_free(list);
+}
+
+static void delete_first(void *node)
+{
+    (void)zkt_delete(zkt_servers(), node);
+}
+
+/* Below its path, a node that goes while it is read is no error. */
+ZKT_CASE(a_survey_leaves_out_what_goes_meanwhile)
+{
+    char first[256], second[256];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_survey *survey = NULL;
+    (void)snprintf(first, sizeof(first), "%s/a", zkt_path());
+    (void)snprintf(second, sizeof(second), "%s/b", zkt_path());
+    assert_int_equal(zkt_create_path(zkt_servers(), first), 0);
+    assert_int_equal(zkt_create_path(zkt_servers(), second), 0);
+    zkt_door_focus(c);
+    zkt_door_before(2, delete_first, first);
+    ZKT_MUST(zkr_survey_read(c, zkt_path(), 0, &survey));
+    assert_true(zkt_door_fired());
+    zkr_survey_free(survey);
+}
+
 /* Credentials are refused while it waits for a connection. */
 ZKT_CASE(refused_credentials_end_the_wait)
 {

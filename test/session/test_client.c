@@ -97,7 +97,10 @@ ZKT_CASE(a_server_that_comes_later_is_found)
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_cut(p);
     zkr_client *c = NULL;
-    ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), NULL));
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = 7000;
+    ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), &o));
+    assert_int_equal(zkr_client_session_timeout_ms(c), 7000);
     int64_t before = zkt_now_ms();
     ZKT_RC(zkr_client_wait_connected(c, 300), ZKR_ETIMEDOUT);
     assert_in_range(zkt_now_ms() - before, 299, 2000);
@@ -148,18 +151,42 @@ ZKT_CASE(a_session_that_cannot_be_reached_is_given_up)
 /* A server restarted within the session: same session, and nothing held is lost. */
 ZKT_CASE(a_restart_within_the_session_is_survived)
 {
-    zkt_server *s = zkt_server_start(NULL);
-    zkr_client *c = zkt_client(zkt_server_host(s), SESSION_MS);
+    enum { LONG_MS = 40000 }; /* a server starts slowly on a busy machine */
+    const zkt_server_options o = {.max_session_ms = LONG_MS};
+    zkt_server *s = zkt_server_start(&o);
+    zkr_client *c = zkt_client(zkt_server_host(s), LONG_MS);
     int64_t id = zkr_client_session_id(c);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_server_restart(s, false);
-    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_wait_connected(c, LONG_MS));
     assert_int_equal(zkr_client_session_id(c), id);
     assert_true(zkr_mutex_is_held(m));
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_children_count(zkt_server_host(s), zkt_path()), 0);
+}
+
+static int64_t last_answer(zkr_client *c)
+{
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    return stats.last_answer_ms;
+}
+
+/* The last write that was answered is one of this session. */
+ZKT_CASE(a_session_that_is_over_has_answered_nothing)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), 1000);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    assert_in_range(last_answer(c), 0, PATIENCE_MS);
+    zkt_proxy_blackhole(p);
+    ZKT_BECOMES(zkr_client_session_id(c), 0, PATIENCE_MS);
+    assert_int_equal(last_answer(c), -1);
+    zkt_proxy_heal(p);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
 /* --- flush, close --- */

@@ -3,20 +3,25 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fixture.h"
 #include "keep.h"
+#include "session/guardian_wire.h"
+#include "session/request.h"
 
 /* SOON_MS: less than the session timeout, with which the servers would end the session themselves. */
 enum { SESSION_MS = 10000, SOON_MS = 6000, PATIENCE_MS = 30000 };
@@ -204,6 +209,59 @@ ZKT_CASE(a_process_that_exits_without_a_close_is_dead_too)
     pid_t pid;
     (void)start(&pid, leave);
     assert_int_equal(zkt_join(pid, PATIENCE_MS), 0);
+    is_free_soon();
+}
+
+/* A guardian as the library starts it; @fd: our end of its socket. */
+static pid_t start_guardian(int *fd)
+{
+    char name[] = "zkr-guardian", *argv[] = {name, NULL};
+    int pair[2];
+    pid_t pid;
+    posix_spawn_file_actions_t files;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    (void)posix_spawn_file_actions_init(&files);
+    (void)posix_spawn_file_actions_adddup2(&files, pair[1], ZKR__GUARDIAN_FD);
+    assert_int_equal(posix_spawn(&pid, getenv("ZKR_GUARDIAN_PATH"), &files, NULL, argv,
+                                 (char *[]){NULL}),
+                     0);
+    (void)posix_spawn_file_actions_destroy(&files);
+    (void)close(pair[1]);
+    *fd = pair[0];
+    return pid;
+}
+
+/* The only guardian has said that it is ready, which nobody has read, and has not read of the session. */
+static void tell_a_stopped_guardian(struct holder *h)
+{
+    struct pollfd p = {.events = POLLIN};
+    assert_int_equal(kill(guardian_of(getpid()), SIGKILL), 0);
+    const pid_t guardian = start_guardian(&p.fd);
+    assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
+    assert_int_equal(kill(guardian, SIGSTOP), 0);
+    assert_int_equal(waitpid(guardian, NULL, WUNTRACED), guardian);
+    struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
+                                          .kind = ZKR__GUARDIAN_SESSION,
+                                          .session = zkr_client_session_id(h->c),
+                                          .value = SESSION_MS};
+    zkr__lock(h->c);
+    h->c->door->password(h->c->link->zh, record.password);
+    zkr__unlock(h->c);
+    const struct iovec parts[] = {{&record, sizeof(record)},
+                                  {h->hosts, strlen(h->hosts) + 1},
+                                  {h->hosts + strlen(h->hosts), 1}};
+    assert_int_equal(writev(p.fd, parts, 3), sizeof(record) + strlen(h->hosts) + 2);
+    atomic_store(&h->other, guardian);
+}
+
+/* As nobody has read its answer, the guardian gets an error first. It reads on all the same. */
+ZKT_CASE(what_was_told_last_is_read_behind_an_answer_that_was_not)
+{
+    pid_t pid;
+    struct holder *h = start(&pid, tell_a_stopped_guardian);
+    ZKT_EVENTUALLY(atomic_load(&h->other) != 0, PATIENCE_MS);
+    kill_holder(pid);
+    assert_int_equal(kill(atomic_load(&h->other), SIGCONT), 0);
     is_free_soon();
 }
 
@@ -486,6 +544,7 @@ ZKT_CASE(a_guardian_that_is_missing_is_an_error_or_a_line)
     ZKT_MUST(zkr_client_close(c));
     o.guardian = ZKR_GUARDIAN_TRY + 1;
     ZKT_RC(zkr_client_open(&c, zkt_servers(), &o), ZKR_EINVAL);
+    ZKT_RC(zkr_client_guard_group(zkt_client(zkt_servers(), 10000), 0), ZKR_ESTATE);
 }
 
 static struct _zhandle *open_nothing(const char *servers,

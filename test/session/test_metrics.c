@@ -154,6 +154,11 @@ ZKT_CASE(each_way_to_give_up_has_its_counter)
     ZKT_MUST(zkr_ticket_destroy(t));
     EXPECT(c, "zkr_waiting{PATH}", 0);
     EXPECT(c, "zkr_canceled_total{PATH}", 1);
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
+    ZKT_MUST(zkr_client_shutdown(c));
+    ZKT_RC(zkr_ticket_wait(t, PATIENCE_MS), ZKR_ECLOSED);
+    ZKT_MUST(zkr_ticket_destroy(t));
+    EXPECT(c, "zkr_canceled_total{PATH}", 2);
     ZKT_MUST(zkr_mutex_release(theirs));
     EXPECT(c, "zkr_acquired_total{PATH}", 0);
     EXPECT(c, "zkr_failed_total{PATH}", 0);
@@ -353,6 +358,40 @@ ZKT_CASE(there_is_a_limit_of_paths)
         (int)zkt_openmetrics_value(text, "zkr_canceled_total{path=\"other\"}"), MORE);
     free(text);
     zkt_close(c);
+}
+
+static zkr_client *metered;
+static int lives;
+
+/* A writer becomes a reader, at a path that has no meter yet. */
+static void downgrade_at_a_new_path(void)
+{
+    char path[256];
+    zkr_rwlock *l = NULL;
+    (void)snprintf(path, sizeof(path), "%s/%d", zkt_path(), lives++);
+    if (zkr_rwlock_create(&l, metered, path, NULL) != ZKR_OK) {
+        return;
+    }
+    zkr_mutex *sides[] = {zkr_rwlock_writer(l), zkr_rwlock_reader(l)};
+    bool held[2];
+    for (int i = 0; i < 2; i++) {
+        held[i] = zkr_mutex_acquire(sides[i], PATIENCE_MS) == ZKR_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(zkr_mutex_release(sides[i]), held[i] ? ZKR_OK : ZKR_ENOTOWNER);
+    }
+    ZKT_MUST(zkr_rwlock_destroy(l));
+}
+
+/* Without memory for a meter one side has that of all other paths. A downgrade takes the hold from one meter to the other. */
+ZKT_CASE(a_downgrade_from_one_meter_to_another_counts)
+{
+    metered = zkt_client(zkt_servers(), SESSION_MS);
+    zkt_each_allocation_fails(10, downgrade_at_a_new_path);
+    char *text = metrics(metered);
+    assert_non_null(strstr(text, "} 0\n"));
+    assert_null(strstr(text, "} -")); /* no gauge is below 0 */
+    free(text);
 }
 
 /* Quotes, backslashes and ends of lines in a path; and a locale that writes commas. */

@@ -330,14 +330,25 @@ ZKT_CASE(a_late_answer_is_about_the_old_list)
     zkt_close(c);
 }
 
+/* A new list has been taken, and its connection is to a server of it. */
+static bool follows_its_list(zkr_client *c)
+{
+    zkr__lock(c);
+    bool follows = !c->new_list;
+    zkr__unlock(c);
+    return follows;
+}
+
 /* A list of names in the place of one of addresses is resolved again and again, as if it had been there from the start. */
 ZKT_CASE(names_of_a_new_list_are_followed)
 {
     struct hold h;
     hold_at(&h, SESSION_MS, false);
     ZKT_MUST(zkr_client_set_servers(h.c, h.servers));
+    ZKT_EVENTUALLY(follows_its_list(h.c), PATIENCE_MS); /* the same address, as yet */
     int port = zkt_proxy_port(h.here);
     zkt_proxy_stop(h.here);
+    ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     (void)zkt_proxy_start_at(THERE, port, zkt_servers());
     atomic_store(&address, THERE);
     still_holds(&h);

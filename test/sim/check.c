@@ -80,22 +80,29 @@ static int dir_of(const char *path)
     return -1;
 }
 
-static void forget_promises(int client, int dir)
+static void forget(struct promise *promise)
+{
+    sim_tell_taken(promise);
+    promise->until = 0;
+}
+
+void sim_forget_promises(int client)
 {
     struct process *p = &processes[client];
     for (int i = 0; i < SIM_APPS; i++) {
         for (int lock = 0; lock < SIM_LOCKS; lock++) {
-            struct promise *promise = &p->apps[i].promise[lock];
-            promise->until = (int)promise->dir == dir || dir < 0 ? 0 : promise->until;
+            forget(&p->apps[i].promise[lock]);
         }
     }
     for (int i = 0; i < SIM_PASSES; i++) {
-        struct promise *promise = &p->passes[i].promise;
-        promise->until = (int)promise->dir == dir || dir < 0 ? 0 : promise->until;
+        forget(&p->passes[i].promise);
     }
 }
 
-/* One that waits behind another client: what grants it comes after this, so it must have heard of this as well. */
+/*
+ * One that waits behind another client: what grants it comes after this, so it must have heard of this as well; unless
+ * events are held back.
+ */
 static bool will_know(const struct zkf_node *node)
 {
     enum zkr__name_kind kind, other;
@@ -107,8 +114,8 @@ static bool will_know(const struct zkf_node *node)
             return false;
         }
     }
-    return node->label > 0 && ahead && dir >= 0 && dir < SIM_DIRS &&
-           dir != AT_PERMITS &&
+    return !scene.lapses && !scene.forbids && node->label > 0 && ahead && dir >= 0 &&
+           dir < SIM_DIRS && dir != AT_PERMITS &&
            zkr__name_parse(zkr__path_name(node->path), &kind, &number) &&
            zkr__name_parse(zkr__path_name(ahead->path), &other, &number) &&
            (kind != ZKR__NAME_READ || other != ZKR__NAME_READ) &&
@@ -136,7 +143,7 @@ void sim_excuse_always(const struct zkf_node *node)
     }
     if (node->label > 0) {
         /* A multi-lock is lost as a whole. */
-        forget_promises(node->label - 1, -1);
+        sim_forget_promises(node->label - 1);
     }
 }
 
@@ -146,7 +153,7 @@ void sim_excuse_all(void)
     wiped = true;
     sim_permits_begin();
     for (int i = 0; i < scene.clients; i++) {
-        forget_promises(i, -1);
+        sim_forget_promises(i);
     }
 }
 
@@ -211,9 +218,16 @@ void sim_on_deleting(const struct zkf_node *node)
             lines[dir].gone_at = zkf_now();
         }
     }
+    for (int i = 0; i < excused_count; i++) {
+        if (strcmp(excused[i].path, node->path) == 0) {
+            excused[i].at =
+                zkf_now(); /* it goes only now if an earlier delete was refused */
+        }
+    }
     for (int i = 0; i < hold_count; i++) {
         const struct hold *h = &holds[i];
-        if (h->until > zkf_now() && strcmp(h->path, node->path) == 0 && trusted(h)) {
+        if (!sim_history && h->until > zkf_now() && strcmp(h->path, node->path) == 0 &&
+            trusted(h)) {
             sim_violation("client %d loses %s, which was promised for %.1f ms more",
                           h->client, node->path, (double)(h->until - zkf_now()) / 1e6);
         }
@@ -230,7 +244,7 @@ static bool alone(enum zkr__name_kind kind)
 static void check_pair(const struct hold *x, const struct hold *y)
 {
     bool apart = x->dir != y->dir || (!alone(x->kind) && !alone(y->kind));
-    if (!apart && trusted(x) && trusted(y)) {
+    if (!sim_history && !apart && trusted(x) && trusted(y)) {
         sim_violation("client %d holds by %s, and client %d by %s", x->client, x->path,
                       y->client, y->path);
     }
@@ -274,6 +288,17 @@ bool sim_makes_way(int client, const struct zkf_node *n, bool reads)
     return false;
 }
 
+/* Of two with one number a READ node is behind; else they go by their names. */
+static bool is_before(const struct zkf_node *n,
+                      enum zkr__name_kind kind,
+                      const struct zkr__claim *claim)
+{
+    bool reads = claim->q->kind == ZKR__NAME_READ;
+    return reads != (kind == ZKR__NAME_READ)
+               ? reads
+               : strcmp(zkr__path_name(n->path), zkr__path_name(claim->node)) < 0;
+}
+
 /*
  * One in front of this claim, above the number @above, that may not be passed. One that named itself may be: put in front
  * of one that was there, who goes by whom it found there; or ahead of the count, so that it came to stand among those who
@@ -294,8 +319,11 @@ static const struct zkf_node *passed(int client,
     }
     for (const struct zkf_node *n = zkf_nodes(); n; n = n->next) {
         if (n->parent_hash != parent ||
-            !zkr__name_parse(zkr__path_name(n->path), &kind, &other) || other >= mine ||
+            !zkr__name_parse(zkr__path_name(n->path), &kind, &other) ||
             other <= above || (reads && kind == ZKR__NAME_READ)) {
+            continue;
+        }
+        if (other > mine || (other == mine && !is_before(n, kind, claim))) {
             continue;
         }
         bool spent = n->label != 0 && other < 0; /* it may not hold, and goes */
@@ -558,7 +586,7 @@ static void drop_unseen(void)
 
 static void check_promise(const struct process *p, const struct promise *promise)
 {
-    if (promise->until <= zkf_now() || sim_leans(p->client)) {
+    if (sim_history || promise->until <= zkf_now() || sim_leans(p->client)) {
         return;
     }
     for (int i = 0; i < hold_count; i++) {
@@ -587,7 +615,7 @@ static void check_promises(const struct process *p)
 
 static void check_beside(const struct promise *x, const struct promise *y)
 {
-    if (x != y && y->until > zkf_now() && x->dir == y->dir &&
+    if (!sim_history && x != y && y->until > zkf_now() && x->dir == y->dir &&
         !(x->shared && y->shared)) {
         sim_violation("%s is promised twice within one client", sim_dir(x->dir));
     }
@@ -618,10 +646,15 @@ void sim_promise(struct process *p,
                  int64_t valid_ms)
 {
     int64_t until = since + zkf_client_span(p->client, valid_ms * ZKR__MS);
-    *promise = (struct promise){.until = until, .dir = dir, .shared = shared};
-    if (valid_ms == 0 || !sim_may_judge(p->client)) {
-        promise->until = 0;
-    } else if (dir != AT_PERMITS) {
+    if (!sim_may_judge(p->client)) {
+        forget(promise);
+        return;
+    }
+    promise->until = valid_ms == 0 ? 0 : until;
+    promise->dir = dir;
+    promise->shared = shared;
+    sim_tell_sure(promise, since);
+    if (promise->until != 0 && dir != AT_PERMITS) {
         check_within(p, promise);
     }
 }
@@ -744,11 +777,8 @@ static void look_at_client(int client)
     struct zkr__engine *engine = c->engine;
     struct zkr__claim *claim;
     zkf_enter(client);
-    if ((!c->link || c->link->zh) && sim_look_at_lease(client)) {
-        forget_promises(client, -1);
-        for (int j = 0; j < hold_count; j++) {
-            holds[j].until = holds[j].client == client ? 0 : holds[j].until;
-        }
+    if (!c->link || c->link->zh) {
+        sim_look_at_lease(client);
     }
     sim_count_lists(client);
     if (!engine) {

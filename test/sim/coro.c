@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#undef _FORTIFY_SOURCE /* whose longjmp() refuses another stack */
 #include "coro.h"
 
 #include <errno.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -27,7 +29,9 @@ enum { STACK = 1 << 16 };
 
 struct coro {
     struct coro *next; /* of the free ones */
-    ucontext_t context;
+    ucontext_t first;  /* where it begins */
+    jmp_buf
+        here; /* where it goes on; a ucontext_t would cost a system call, for the mask of signals */
     char *stack;
     void (*fn)(void *arg);
     void *arg;
@@ -37,7 +41,7 @@ struct coro {
 };
 
 static struct coro *spare, *current;
-static ucontext_t outside;
+static jmp_buf outside;
 
 /* --- what AddressSanitizer wants to know --- */
 
@@ -112,16 +116,15 @@ static void run(void)
 
 static void prepare(struct coro *co)
 {
-    if (getcontext(&co->context) != 0) {
+    if (getcontext(&co->first) != 0) {
         zkt_fail("no context");
     }
-    co->context.uc_stack.ss_sp = co->stack;
-    co->context.uc_stack.ss_size = STACK;
-    co->context.uc_link = NULL;
+    co->first.uc_stack.ss_sp = co->stack;
+    co->first.uc_stack.ss_size = STACK;
+    co->first.uc_link = NULL;
     co->fake = NULL;
     clean(co);
-    makecontext(&co->context, run, 0);
-    co->begun = true;
+    makecontext(&co->first, run, 0);
 }
 
 static struct coro *allocate(void)
@@ -161,16 +164,28 @@ void coro_free(struct coro *co)
     spare = co;
 }
 
-bool coro_resume(struct coro *co)
+static void enter(struct coro *co)
 {
-    int error = errno;
-    if (!co->begun) {
+    bool begun = co->begun;
+    if (!begun) {
         prepare(co);
     }
+    co->begun = true;
     current = co;
     errno = co->error;
     before_resume(co);
-    (void)swapcontext(&outside, &co->context);
+    if (begun) {
+        _longjmp(co->here, 1);
+    }
+    (void)setcontext(&co->first);
+}
+
+bool coro_resume(struct coro *co)
+{
+    int error = errno;
+    if (_setjmp(outside) == 0) {
+        enter(co);
+    }
     after_yield();
     current = NULL;
     errno = error;
@@ -182,6 +197,8 @@ void coro_yield(void)
     struct coro *co = current;
     co->error = errno;
     before_yield(co);
-    (void)swapcontext(&co->context, &outside);
+    if (_setjmp(co->here) == 0) {
+        _longjmp(outside, 1);
+    }
     after_resume(co);
 }

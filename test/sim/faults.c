@@ -274,6 +274,23 @@ static void move_or_forget(void)
     }
 }
 
+/*
+ * Often a leader that is cut off is connected again before the others have elected another. The writes that it alone has
+ * logged commit then.
+ */
+static bool heals_soon;
+
+static void cut_off_one(void)
+{
+    int at = (int)zkf_below(scene.servers);
+    heals_soon = at == zkf_leader() && zkf_chance(50);
+    if (heals_soon) {
+        sim_faults.due = zkf_now() + zkf_below(scene.tick);
+    }
+    zkf_isolate(at);
+    did.isolations++;
+}
+
 static void servers(void)
 {
     int at = (int)zkf_below(scene.servers);
@@ -285,8 +302,7 @@ static void servers(void)
     if (zkf_chance(scene.split && !zkf_isolated() ? 0 : 30)) {
         zkf_heal();
     } else if (zkf_chance(75) && scene.isolations) {
-        zkf_isolate((int)zkf_below(scene.servers));
-        did.isolations++;
+        cut_off_one();
     } else {
         zkf_crash((int)zkf_below(scene.servers));
         did.crashes++;
@@ -322,9 +338,10 @@ static void permissions(void)
     }
     const char *path = zkf_chance(30) ? parents[zkf_below(3)]
                                       : sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS));
-    static const unsigned perms[] = {ZKF_READ, ZKF_CREATE, ZKF_DELETE, ZKF_QUOTA};
+    static const unsigned perms[] = {ZKF_READ, ZKF_CREATE, ZKF_DELETE, ZKF_QUOTA,
+                                     ZKF_QUOTA};
     did.forbidden +=
-        zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(4)]
+        zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(5)]
                                         : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
 }
 
@@ -363,6 +380,11 @@ void sim_fault(void *unused)
         zkf_now() +
         zkf_below(split ? scene.fault_pace / (scene.split ? 1 : 4) : scene.fault_pace);
     did.faults++;
+    if (heals_soon) {
+        heals_soon = false;
+        zkf_heal();
+        return;
+    }
     if (scene.grows && zkf_chance(40)) {
         move_or_forget();
         return;
@@ -425,6 +447,7 @@ void sim_calm(void)
         zkf_lag(i, false);
     }
     zkf_heal();
+    heals_soon = false;
     zkf_slow(30 * ZKR__MS);
     zkf_door_faults(NULL);
     zkf_lapse(NULL);

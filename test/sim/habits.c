@@ -41,6 +41,7 @@ static int look(struct habit *habits)
         {"answers that cannot be", scene.lies, f->lies},
         {"permissions are refused", scene.forbids, f->refused},
         {"quotas are full", scene.forbids, f->over_quota},
+        {"a lone server forgets a session", scene.servers == 1, f->unknown_session},
         {"requests are throttled", scene.throttles, f->throttled},
         {"credentials are refused", scene.auth, f->auths_refused},
         {"no room for watches", scene.watch_most > 0, did.looked},

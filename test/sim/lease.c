@@ -18,6 +18,7 @@ void sim_on_shortened(int client, int64_t session, int64_t timeout)
     if (m->checked && m->checked->session_id == session &&
         timeout < m->checked->session_ms * ZKR__MS) {
         m->shortened = timeout;
+        m->shrunk = session;
         m->reconnects = m->checked->stats.reconnects;
         did.shortened++;
     }
@@ -34,7 +35,7 @@ bool sim_leans(int client)
                                  zkf_now() - m->stalled_at < 2 * scene.session);
 }
 
-static bool look_at_timeout(struct process *m)
+static void look_at_timeout(struct process *m)
 {
     bool heard =
         m->checked->session_id != 0 && m->checked->stats.reconnects > m->reconnects &&
@@ -42,16 +43,23 @@ static bool look_at_timeout(struct process *m)
     if (m->checked->session_id == 0 || heard) {
         m->shortened = 0;
     }
-    bool shorter = m->checked->session_ms < m->timeout_ms;
-    m->timeout_ms = m->checked->session_ms;
-    return shorter;
 }
 
-bool sim_look_at_lease(int client)
+/* A session that lives for less than it did when something was promised may end before that is over: lease.h. */
+void sim_on_expired(int64_t session)
+{
+    for (int i = 0; i < scene.clients; i++) {
+        if (processes[i].shrunk == session) {
+            sim_forget_promises(i);
+        }
+    }
+}
+
+void sim_look_at_lease(int client)
 {
     struct process *m = &processes[client];
     const struct zkr__lease *l = &m->checked->lease;
-    bool shorter = look_at_timeout(m);
+    look_at_timeout(m);
     if (l->until != m->lease_seen) {
         int64_t margin = scene.margin_ppm > 0 ? scene.margin_ppm : 1000;
         int64_t alone = l->last.sent - l->session / 3 - l->gap;
@@ -61,5 +69,4 @@ bool sim_look_at_lease(int client)
         }
         m->lease_seen = l->until;
     }
-    return shorter;
 }

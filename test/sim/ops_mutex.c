@@ -210,16 +210,27 @@ static void check_acquired(struct app *a, enum sim_lock lock, int rc)
     did.timed_out += rc == ZKR_ETIMEDOUT;
 }
 
-/* By hold after hold that excludes others, the pair of token and pass grows. */
-static void check_later(struct app *a, enum sim_lock lock)
+/* A reader beside a writer of the same thread is the same hold. */
+static void
+tell_held(struct app *a, enum sim_lock lock, int64_t called, const struct taken *by)
 {
-    zkr_mutex *m = a->p->locks[lock];
-    struct taken *last = &taken[sim_lock_dir(lock)];
-    struct taken now = {0};
-    if (zkr_mutex_fencing_token(m, &now.token) != ZKR_OK ||
-        zkr_mutex_pass(m, &now.pass) != ZKR_OK || !zkr_mutex_is_held(m)) {
-        return;
+    static const char *const kinds[] = {[READER] = "reader", [WRITER] = "writer"};
+    if (sim_may_judge(a->p->client) && !(lock == READER && a->depth[WRITER] > 0)) {
+        sim_tell_hold(&a->promise[lock],
+                      &(struct sim_told){.client = a->p->client,
+                                         .thread = a->at,
+                                         .dir = sim_lock_dir(lock),
+                                         .kind = kinds[lock] ? kinds[lock] : "mutex",
+                                         .called = called,
+                                         .token = by->token,
+                                         .pass = by->pass});
     }
+}
+
+/* By hold after hold that excludes others, the pair of token and pass grows. */
+static void check_later(const struct app *a, enum sim_lock lock, struct taken now)
+{
+    struct taken *last = &taken[sim_lock_dir(lock)];
     bool later =
         now.token > last->token || (now.token == last->token && now.pass > last->pass);
     if (!later && sim_may_judge(a->p->client)) {
@@ -231,9 +242,24 @@ static void check_later(struct app *a, enum sim_lock lock)
     *last = now;
 }
 
+/* A hold that is new, and surely is one. */
+static void begin_hold(struct app *a, enum sim_lock lock, int64_t called)
+{
+    zkr_mutex *m = a->p->locks[lock];
+    struct taken now = {0};
+    if (zkr_mutex_fencing_token(m, &now.token) != ZKR_OK ||
+        zkr_mutex_pass(m, &now.pass) != ZKR_OK || !zkr_mutex_is_held(m)) {
+        return;
+    }
+    tell_held(a, lock, called, &now);
+    if (!shared(lock)) {
+        check_later(a, lock, now);
+    }
+}
+
 static void acquire(struct app *a, enum sim_lock lock)
 {
-    int64_t timeout_ms = sim_timeout(a);
+    int64_t timeout_ms = sim_timeout(a), called = zkf_now();
     long signals = a->thread->signals;
     struct call call = sim_call(a, names[lock], timeout_ms);
     a->acquires++;
@@ -245,8 +271,8 @@ static void acquire(struct app *a, enum sim_lock lock)
     check_canceled(a);
     check_acquired(a, lock, rc);
     check_wakes(a, signals, rc);
-    if (rc == ZKR_OK && a->depth[lock] == 1 && !shared(lock)) {
-        check_later(a, lock);
+    if (rc == ZKR_OK && a->depth[lock] == 1) {
+        begin_hold(a, lock, called);
     }
     if (rc == ZKR_OK && zkf_chance(70)) {
         ask_valid(a, lock);
@@ -282,8 +308,18 @@ static void check_released(struct app *a, enum sim_lock lock, int rc)
     a->lost[lock] = a->lost[lock] && a->depth[lock] > 0;
 }
 
+static void tell_released(struct app *a, enum sim_lock lock, int64_t called)
+{
+    if (lock == WRITER && a->depth[READER] > 0) {
+        sim_tell_reader(&a->promise[WRITER], &a->promise[READER], called);
+    } else {
+        sim_tell_over(&a->promise[lock], called);
+    }
+}
+
 static void release(struct app *a, enum sim_lock lock)
 {
+    int64_t called = zkf_now();
     /* It may be the next one's from here on. */
     if (a->depth[lock] <= 1) {
         a->promise[lock].until = 0;
@@ -293,6 +329,9 @@ static void release(struct app *a, enum sim_lock lock)
     int rc = zkr_mutex_release(a->p->locks[lock]);
     sim_called(&call, rc);
     check_released(a, lock, rc);
+    if (a->depth[lock] == 0) {
+        tell_released(a, lock, called);
+    }
 }
 
 void sim_op_release(struct app *a)
@@ -341,7 +380,8 @@ void sim_release_all(struct app *a)
 /* --- writes under a lock --- */
 
 /* It may have ended by that, or been lost; the thread knows which. */
-static void after_write(struct app *a, enum sim_lock lock, bool releases, int rc)
+static void
+after_write(struct app *a, enum sim_lock lock, bool releases, int64_t called, int rc)
 {
     struct process *p = a->p;
     bool over =
@@ -354,6 +394,7 @@ static void after_write(struct app *a, enum sim_lock lock, bool releases, int rc
         p->lost[lock] += rc == ZKR_ESESSION;
         a->depth[lock] = 0;
         a->lost[lock] = false;
+        tell_released(a, lock, called);
         did.write_releases += rc == ZKR_OK;
     }
     if (zkr_mutex_depth(p->locks[lock]) != a->depth[lock]) {
@@ -374,7 +415,7 @@ void sim_op_write(struct app *a)
     }
     zkr_mutex *m = a->p->locks[lock];
     bool releases = zkf_chance(50);
-    int64_t timeout_ms = 1 + zkf_below(scene.session / ZKR__MS);
+    int64_t timeout_ms = 1 + zkf_below(scene.session / ZKR__MS), called = zkf_now();
     zoo_op_t op;
     zoo_set_op_init(&op, sim_written(sim_lock_dir(lock)), (const char *)by, sizeof(by),
                     -1, NULL);
@@ -389,7 +430,7 @@ void sim_op_write(struct app *a)
     /* Without a fault it is unknown what was written when the time is over. */
     sim_called(&call, rc == ZKR_ECONNLOSS && sim_peace() ? ZKR_ETIMEDOUT : rc);
     a->releasing[lock] = false;
-    after_write(a, lock, releases, rc);
+    after_write(a, lock, releases, called, rc);
 }
 
 /* --- looking on --- */

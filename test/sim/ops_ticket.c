@@ -56,6 +56,7 @@ static int request(struct app *a,
     case OF_PERMITS:
         pass->dir = AT_PERMITS;
         pass->shared = true;
+        pass->count = n;
         did.permits++;
         sim_permits_asked(pass, n, timeout_ms == 0);
         return zkr_semaphore_request(p->semaphore, n, timeout_ms, fn, pass,
@@ -63,6 +64,7 @@ static int request(struct app *a,
     case OF_MULTI:
         pass->dir = AT_LOCK;
         pass->shared = false;
+        pass->promise.both = true;
         did.multis++;
         break;
     }
@@ -75,11 +77,12 @@ static int acquire(struct app *a, struct pass *pass, enum kind kind, int64_t tim
     struct process *p = a->p;
     pass->dir = kind == OF_PERMITS ? AT_PERMITS : AT_LOCK;
     pass->shared = kind == OF_PERMITS;
+    pass->promise.both = kind == OF_MULTI;
     zkr_ticket *t = NULL;
-    int rc = kind == OF_PERMITS
-                 ? zkr_semaphore_acquire(p->semaphore, 1 + (int)zkf_below(scene.max),
-                                         timeout_ms, &t)
-                 : zkr_multi_lock_acquire(p->multi, timeout_ms, &t);
+    int n = kind == OF_PERMITS ? 1 + (int)zkf_below(scene.max) : 0;
+    pass->count = n;
+    int rc = kind == OF_PERMITS ? zkr_semaphore_acquire(p->semaphore, n, timeout_ms, &t)
+                                : zkr_multi_lock_acquire(p->multi, timeout_ms, &t);
     if ((rc == ZKR_OK) != (t != NULL)) {
         sim_violation("acquire returns %s and ticket %p", zkr_err_name(rc), (void *)t);
     }
@@ -150,30 +153,60 @@ static void wait_for(struct app *a, struct pass *pass)
     sim_called(&call, rc);
 }
 
+/* It is told as of when it was seen to be held; of a maximum that moves the judge knows nothing. */
+static void tell_granted(const struct app *a,
+                         struct pass *pass,
+                         int64_t since,
+                         int64_t token,
+                         int64_t by)
+{
+    if (pass->promise.hold != 0 || (pass->dir == AT_PERMITS && scene.resizes) ||
+        !sim_may_judge(pass->p->client)) {
+        return;
+    }
+    sim_tell_hold(&pass->promise,
+                  &(struct sim_told){.client = pass->p->client,
+                                     .thread = a->at,
+                                     .dir = pass->dir,
+                                     .kind = pass->dir == AT_PERMITS ? "permits"
+                                             : pass->shared          ? "reader"
+                                             : pass->dir == AT_RW    ? "writer"
+                                                                     : "mutex",
+                                     .called = since,
+                                     .token = token,
+                                     .pass = by,
+                                     .permits = pass->count});
+}
+
 static void ask(struct app *a, struct pass *pass)
 {
     int64_t since = zkf_now();
-    int64_t token = 0;
+    int64_t token = 0, by = 0;
     int state = zkr_ticket_state(pass->ticket);
     int rc = zkr_ticket_fencing_token(pass->ticket, &token);
+    bool passed = zkr_ticket_pass(pass->ticket, &by) == ZKR_OK;
     int64_t valid = zkr_ticket_valid_for_ms(pass->ticket);
-    (void)a;
     if (state < ZKR_TICKET_WAITING || state > ZKR_TICKET_RELEASED ||
         (rc != ZKR_OK && rc != ZKR_ESTATE && rc != ZKR_ESESSION)) {
         sim_violation("a ticket is in state %d, its token %s", state, zkr_err_name(rc));
     }
     if (pass->owner && !pass->released) { /* else it was told so before */
+        if (rc == ZKR_OK && passed && valid > 0) {
+            tell_granted(a, pass, since, token, by);
+        }
         sim_promise(pass->p, &pass->promise, pass->dir, pass->shared, since, valid);
     }
 }
 
 static void give_back(struct app *a, struct pass *pass)
 {
+    int64_t called = zkf_now();
     pass->released = true;
     pass->promise.until = 0;
     struct call call = sim_call(a, "ticket release", ZKR_FOREVER);
     int rc = zkr_ticket_release(pass->ticket);
     sim_called(&call, rc);
+    sim_tell_over(&pass->promise, called);
     if (rc != ZKR_OK && rc != ZKR_ESESSION) {
         sim_violation("a ticket cannot be released: %s", zkr_err_name(rc));
     }

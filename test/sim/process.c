@@ -30,6 +30,7 @@ static void *run_app(void *arg)
     for (int lock = 0; lock < SIM_LOCKS; lock++) {
         did.ends_holding += a->depth[lock] > 0;
         a->promise[lock].until = 0;
+        sim_tell_over(&a->promise[lock], zkf_now());
     }
     return NULL;
 }

@@ -180,6 +180,7 @@ void sim_choose(uint64_t seed, bool trace)
                                       .on_submit = sim_on_submit,
                                       .on_deleting = sim_on_deleting,
                                       .on_shortened = sim_on_shortened,
+                                      .on_expired = sim_on_expired,
                                       .may_hide = sim_may_hide,
                                       .wait = sim_stand};
     zkf_begin(&config);

@@ -10,6 +10,7 @@
  *   process    a client, what is made on it, and its threads, from open to close
  *   ops_*      what a thread may do next: calls, and what must hold of their outcome
  *   tell       callbacks of the application
+ *   history    what was done, for the judge of test/history
  *   check      what must hold after each step, whoever called what; wishes, permits: of these
  *   faults     of networks, servers and people, one after the other; visitors: strangers in the directories
  *   habits     of the world: which of them took effect, and which together
@@ -20,6 +21,8 @@
  */
 #ifndef ZKT_SIM_H
 #define ZKT_SIM_H
+
+#include <stdio.h>
 
 #include <zkr/zkr.h>
 
@@ -117,6 +120,8 @@ struct promise {
     int64_t until; /* true time; 0 = none */
     enum sim_dir dir;
     bool shared;
+    int64_t hold; /* its number in the history; 0 = it is not told */
+    bool both;    /* of a multi-lock: the second path, too */
 };
 
 /* What was there when permits were asked for; that it is still there says that nothing took the place away. */
@@ -136,7 +141,8 @@ struct pass {
     int told;  /* by its callback; 0 = nothing yet */
     bool shared, released, destroyed;
     struct promise promise;
-    int permits;      /* that it is for; 0 = none */
+    int count;        /* of permits; 0 = it is for none */
+    int permits;      /* the same, if it was asked for without waiting */
     long asked, done; /* ticks: of the request for these, and of its return */
     bool once, granted;
     struct setting asked_in;
@@ -189,7 +195,7 @@ struct process {
     /* The servers count with this time-out, of which it has not heard; 0 = no. */
     int64_t shortened;
     int64_t reconnects; /* it had made by then */
-    int64_t timeout_ms; /* at the last look */
+    int64_t shrunk;     /* the session whose time-out became shorter last; 0 = none */
 };
 
 struct sim_did {
@@ -270,13 +276,15 @@ int sim_habits_print(void);
 /* The client was, or is no more, kept from its servers. */
 void sim_stalled(int client, bool stalled);
 void sim_on_shortened(int client, int64_t session, int64_t timeout);
-/* True: from now on it promises less than it did. */
-bool sim_look_at_lease(int client);
+void sim_on_expired(int64_t session);
+void sim_look_at_lease(int client);
 /* What it promises now may be more than it can know. */
 bool sim_leans(int client);
 
 /* check.c */
 void sim_check_begin(void);
+/* What threads of the client were promised may be taken from them. */
+void sim_forget_promises(int client);
 int sim_on_submit(int client, const struct zkr__op *op);
 /* @node is about to be deleted by hand, or its session ended. */
 void sim_excuse(const struct zkf_node *node);
@@ -303,6 +311,30 @@ void sim_promise(struct process *p,
                  bool shared,
                  int64_t since,
                  int64_t valid_ms);
+
+/* history.c */
+/* NULL = nothing is told; else the judge alone looks who holds. */
+extern FILE *sim_history;
+/* A run begins. */
+void sim_history_begin(void);
+/* What an acquire that was called at @called has got. @kind as in the format. */
+struct sim_told {
+    int client, thread;
+    enum sim_dir dir;
+    const char *kind;
+    int64_t called, token, pass;
+    int permits;
+};
+/* From here on @promise is about this hold. */
+void sim_tell_hold(struct promise *promise, const struct sim_told *told);
+/* Its owner was told from @since on. */
+void sim_tell_sure(const struct promise *promise, int64_t since);
+/* It cannot know that what it was promised counts no more. */
+void sim_tell_taken(const struct promise *promise);
+/* A writer became a reader. */
+void sim_tell_reader(struct promise *writer, struct promise *reader, int64_t called);
+/* Its owner has let go, in a call that began at @called. */
+void sim_tell_over(struct promise *promise, int64_t called);
 
 /* wishes.c */
 void sim_wishes_begin(void);

@@ -254,6 +254,11 @@ static const char *const examples[] = {
     "DOWNGRADING: downgraded down ECONNLOSS > same; connected > HELD downgrade anew; "
         "downgraded ENONODE > HELD get-own; "
         "got-own ENONODE ours > GONE step-aside count-loss notify anew lost=node",
+    /* The data of the writer's node have changed: they are read first, and at the next connection if there is none. */
+    "DOWNGRADING: downgraded EZK-103 refused > HELD get-own anew; got-own ours > HELD downgrade anew; "
+        "downgraded > HELD quiet anew",
+    "DOWNGRADING: downgraded down EZK-103 refused > HELD anew; connected > HELD get-own anew; "
+        "got-own ours > HELD downgrade anew; downgraded > HELD quiet anew",
     /* Those behind do not go past the node of another that stands there. */
     "DOWNGRADING: downgraded ENONODE > HELD get-own; got-own > GONE let-look count-loss notify anew lost=node",
     /* It was not sent, for want of memory: after a pause. */

@@ -132,6 +132,8 @@ static void a_failed_system_call_leaves_errno(void **state)
     ZKT_RC(zkr_last_error()->code, ZKR_ENOMEM);
     (void)zkr__fail_sys(99999, "thread");
     assert_non_null(strstr(e->message, "99999"));
+    (void)zkr__fail(ZKR_EINVAL, NULL, "no system call");
+    assert_int_equal(e->sys_errno, 0);
 }
 
 /* What is too long is cut, not written beyond the end. */

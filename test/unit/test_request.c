@@ -239,6 +239,24 @@ static void answers_are_kept_without_memory(void **state)
     ZKT_MUST(zkr_client_close(c));
 }
 
+/* They are there from the start: a client without them is not opened, and leaves nothing. */
+static void no_client_is_opened_without_memory_for_its_answers(void **state)
+{
+    (void)state;
+    const struct zkr__env env = {.door = &kept, .no_threads = true};
+    zkr_client *c = NULL;
+    int64_t allowed = 0;
+    int rc = ZKR_ENOMEM;
+    for (; rc != ZKR_OK; allowed++) {
+        ZKT_RC(rc, ZKR_ENOMEM);
+        zkt_allow_allocations(allowed);
+        rc = zkr__client_open(&c, "127.0.0.1:1", NULL, &env);
+        zkt_allow_allocations(-1);
+    }
+    assert_true(allowed > ZKR__SPARES);
+    ZKT_MUST(zkr_client_close(c));
+}
+
 /* One more than that, and the session is given up: whoever asked hears of it that way. */
 static void an_answer_that_cannot_be_kept_ends_the_session(void **state)
 {
@@ -459,6 +477,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_was_not_sent_is_answered_before_the_next_session),
         cmocka_unit_test(what_was_not_sent_is_answered_at_the_close),
         cmocka_unit_test(answers_are_kept_without_memory),
+        cmocka_unit_test(no_client_is_opened_without_memory_for_its_answers),
         cmocka_unit_test(an_answer_that_cannot_be_kept_ends_the_session),
         cmocka_unit_test(a_watch_whose_answer_was_dropped_asks_in_the_next_session),
         cmocka_unit_test(a_shutdown_ends_waits),

@@ -17,6 +17,12 @@ static void expect_shown(const char *text, int width, const char *wanted)
     free(shown);
 }
 
+static void expect_widened(int width, const char *text, int most, int wanted)
+{
+    text_widen(&width, text, most);
+    assert_int_equal(width, wanted);
+}
+
 /* Letters of all kinds are shown as they are. */
 static void letters_are_shown(void **state)
 {
@@ -37,7 +43,7 @@ static void what_a_terminal_obeys_is_not_shown(void **state)
     };
     for (size_t i = 0; i < ZKT_COUNT(obeyed); i++) {
         expect_shown(obeyed[i], 0, "?");
-        assert_int_equal(text_width(obeyed[i]), 1);
+        expect_widened(0, obeyed[i], 9, 1);
     }
 }
 
@@ -58,7 +64,9 @@ static void bytes_that_are_no_text_are_not_shown(void **state)
     expect_shown("\355\240\200", 0, "???"); /* a surrogate */
     expect_shown("\300\257", 0, "??");      /* overlong */
     expect_shown("\364\220\200\200", 0, "????");
-    assert_int_equal(text_width("\364\220\200\200"), 4);
+    expect_widened(0, "\364\220\200\200", 9, 4);
+    expect_widened(0, "\364\220\200\200", 3, 3);
+    expect_widened(5, "\364\220\200\200", 9, 5);
 }
 
 /* Spaces fill a column; a text that is too long stays whole. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "guardian.h"
 
@@ -16,22 +17,17 @@ int64_t now_ms(void)
 
 const struct ward *wards_find(const struct wards *w, int64_t session)
 {
-    const struct ward *ward = w->wards;
-    while (ward && ward->session != session) {
-        ward = ward->next;
-    }
+    const struct ward *ward;
+    LL_SEARCH_SCALAR(w->wards, ward, session, session);
     return ward;
 }
 
 static void drop_session(struct wards *w, int64_t session)
 {
-    struct ward **at = &w->wards;
-    while (*at && (*at)->session != session) {
-        at = &(*at)->next;
-    }
-    struct ward *ward = *at;
+    struct ward *ward;
+    LL_SEARCH_SCALAR(w->wards, ward, session, session);
     if (ward) {
-        *at = ward->next;
+        LL_DELETE(w->wards, ward);
         explicit_bzero(ward->password, sizeof(ward->password));
         free(ward->servers);
         free(ward);
@@ -55,20 +51,16 @@ static bool add_session(struct wards *w,
     ward->timeout_ms = (int)record->value;
     memcpy(ward->password, record->password, sizeof(ward->password));
     drop_session(w, record->session);
-    ward->next = w->wards;
-    w->wards = ward;
+    LL_PREPEND(w->wards, ward);
     return true;
 }
 
 static void drop_group(struct wards *w, uint64_t client)
 {
-    struct group **at = &w->groups;
-    while (*at && (*at)->client != client) {
-        at = &(*at)->next;
-    }
-    struct group *group = *at;
+    struct group *group;
+    LL_SEARCH_SCALAR(w->groups, group, client, client);
     if (group) {
-        *at = group->next;
+        LL_DELETE(w->groups, group);
         (void)close(group->fds[ZKR__GROUP_READER]);
         (void)close(group->fds[ZKR__GROUP_WRITER]);
         free(group);
@@ -85,8 +77,7 @@ static bool add_group(struct wards *w, uint64_t client, const int fds[ZKR__GROUP
     group->client = client;
     memcpy(group->fds, fds, sizeof(group->fds));
     drop_group(w, client);
-    group->next = w->groups;
-    w->groups = group;
+    LL_PREPEND(w->groups, group);
     return true;
 }
 

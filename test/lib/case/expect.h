@@ -26,18 +26,18 @@ void zkt_check_rc(int rc, int wanted, const char *call, const char *file, int li
 /** As ZKT_EVENTUALLY() of util.h, until @value, a number or a code, is @wanted; tells the last value. */
 #define ZKT_BECOMES(value, wanted, ms)                                                 \
     do {                                                                               \
-        const int64_t zkt_end_ = zkt_now_ms() + (ms);                                  \
+        const int64_t zkt_begin_ = zkt_now_ms();                                       \
         for (;;) {                                                                     \
             const int64_t zkt_is_ = (value);                                           \
             const int64_t zkt_wanted_ = (wanted);                                      \
             if (zkt_is_ == zkt_wanted_) {                                              \
                 break;                                                                 \
             }                                                                          \
-            if (zkt_now_ms() >= zkt_end_) {                                            \
+            if (zkt_now_ms() - zkt_begin_ >= (ms)) {                                   \
                 zkt_never(zkt_is_, zkt_wanted_, #value, #wanted, (ms), __FILE__,       \
                           __LINE__);                                                   \
             }                                                                          \
-            zkt_sleep_ms(2);                                                           \
+            zkt_pause(zkt_begin_);                                                     \
         }                                                                              \
     } while (0)
 

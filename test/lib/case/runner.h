@@ -23,7 +23,7 @@
  * set-up does.
  *
  * Arguments: names of cases, or how they begin; without any, all cases run. "-l" lists them. "--no-fork NAME" runs one
- * in this process, for a debugger. A case has 60 seconds, twice that with a sanitizer, or $ZKT_CASE_SECONDS. The last
+ * in this process, for a debugger. A case has 300 seconds, or $ZKT_CASE_SECONDS. The last
  * lines say how many cases passed and which failed; the program returns 0, 1, or 64 for a wrong argument.
  */
 #define zkt_run(argc, argv, tests, setup, teardown)                                    \

@@ -101,6 +101,12 @@ int zkt_join(pid_t pid, int64_t timeout_ms)
     }
 }
 
+void zkt_pause(int64_t begin)
+{
+    int64_t tenth = (zkt_now_ms() - begin) / 10;
+    zkt_sleep_ms(tenth < 2 ? 2 : tenth < 100 ? tenth : 100);
+}
+
 void *zkt_shared(size_t size)
 {
     void *memory =

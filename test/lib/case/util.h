@@ -28,15 +28,18 @@
 /** Sleep, in a poll loop or to let measured time pass; for nothing else. */
 #define zkt_sleep_ms zkr__test_sleep_ms
 
-/** Poll @expr every 2 ms until it is true; after @ms fail the test with its text. expect.h has more. */
+/** Between two looks: 2 ms, later a tenth of the time since @begin, at most 100 ms. */
+void zkt_pause(int64_t begin);
+
+/** Poll @expr until it is true; after @ms fail the test with its text. expect.h has more. */
 #define ZKT_EVENTUALLY(expr, ms)                                                       \
     do {                                                                               \
-        const int64_t zkt_end_ = zkt_now_ms() + (ms);                                  \
+        const int64_t zkt_begin_ = zkt_now_ms();                                       \
         while (!(expr)) {                                                              \
-            if (zkt_now_ms() >= zkt_end_) {                                            \
+            if (zkt_now_ms() - zkt_begin_ >= (ms)) {                                   \
                 zkt_not_in_time(#expr, (ms), __FILE__, __LINE__);                      \
             }                                                                          \
-            zkt_sleep_ms(2);                                                           \
+            zkt_pause(zkt_begin_);                                                     \
         }                                                                              \
     } while (0)
 

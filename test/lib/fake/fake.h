@@ -54,6 +54,8 @@ struct zkf_hooks {
     void (*on_deleting)(const struct zkf_node *node);
     /* A server has taken on client @client's session with this timeout, which is shorter than before. */
     void (*on_shortened)(int client, int64_t session, int64_t timeout);
+    /* The leader ends a session that it has not heard of for its timeout. */
+    void (*on_expired)(int64_t session);
     /* For want of permission, the leader has refused to make a node with this label, or to delete @deleted, else
      * NULL. */
     void (*on_refused)(int label, const char *deleted);
@@ -225,6 +227,8 @@ struct zkf_counts {
     long stuck_numbers, negative_numbers, refused;
     long opens_failed, submits_failed, auths_failed, auths_refused, slow_calls;
     long throttled, over_quota;
+    long
+        unknown_session; /* answers to requests of a session that a lone server has removed */
     long lies;
     long too_many_watches; /* connections broken for that */
     long hushed;           /* events not told for want of READ */

@@ -158,7 +158,7 @@ void zkf_isolate(int id)
         }
     }
     if (id == w->leader) {
-        w->election.due = w->now + zkf_below(w->config.tick);
+        w->election.due = w->now + w->config.tick / 2 + zkf_below(w->config.tick);
         zkf__rearm_expiry();
     } else {
         check_quorum();

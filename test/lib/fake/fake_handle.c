@@ -17,10 +17,8 @@ static struct zkf__client *client_of(const struct zkf__handle *h)
 
 static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req, int rc)
 {
-    struct zkr__answer a = {.code = zkr__zk_code(rc),
-                            .zk_rc = rc,
-                            .bad_check = SIZE_MAX,
-                            .failed_at = SIZE_MAX};
+    struct zkr__answer a = {
+        .code = zkr__zk_code(rc), .zk_rc = rc, .failed_at = SIZE_MAX};
     char *copies[2] = {NULL, NULL};
     const char **names = NULL;
     if (rc == ZKF__OK) {
@@ -49,7 +47,7 @@ static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req,
         }
     }
     if (rc == req->rc && rc != ZKF__OK) {
-        a.bad_check = a.failed_at = req->failed_at;
+        a.failed_at = req->failed_at;
     }
     void *results = zkf__is_multi(req) ? zkf__multi_answer(req, rc, &a) : NULL;
     zkf__lie(h, req, &a);

@@ -100,6 +100,9 @@ static void expire(void *ctx)
     for (struct zkf__session *s = zkf__w.sessions; s; s = s->next) {
         if (alive(s) && s->touched + s->timeout + s->slack <= zkf__w.now) {
             zkf_trace("servers: session %lld expires", (long long)s->id);
+            if (zkf__w.config.hooks.on_expired) {
+                zkf__w.config.hooks.on_expired(s->id);
+            }
             end_session(s, NULL);
         }
     }

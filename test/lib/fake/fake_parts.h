@@ -16,6 +16,7 @@ enum {
     ZKF__TIMEOUT = -7,
     ZKF__BADARG = -8,
     ZKF__INVALIDSTATE = -9,
+    ZKF__UNKNOWN_SESSION = -12,
     ZKF__NONODE = -101,
     ZKF__BADVERSION = -103,
     ZKF__EXISTS = -110,
@@ -74,7 +75,7 @@ struct zkf__req {
     struct zkr__asker *asker;
     /* At the server: the answer can be given; set by the leader. */
     bool ready;
-    bool throttled; /* answered without being looked at */
+    bool unread; /* answered without being looked at */
     int rc;
     int64_t zxid, czxid, owner, created_ms;
     const char *out_path;
@@ -122,6 +123,7 @@ struct zkf__conn {
     int server;
     int64_t session, timeout;
     bool at_client, at_server; /* open there */
+    bool orphan, deaf; /* its session is gone; its requests are not even answered */
     struct zkf__channel up, down;
     struct zkf__req *inbox, **inbox_tail; /* arrived, unanswered */
 };

@@ -93,7 +93,7 @@ static void reply(struct zkf__conn *conn, struct zkf__req *req)
         zkf__set_watches(server, req);
     } else if (req->kind == ZKF__PING) {
         req->zxid = server->tree.zxid;
-    } else if (!needs_leader(req) && !req->throttled) {
+    } else if (!needs_leader(req) && !req->unread) {
         zkf__read(server, req);
     }
     if (req->kind == ZKF__CONNECT && req->rc == ZKF__OK) {
@@ -165,6 +165,24 @@ static bool is_too_long(const struct zkf__req *req)
            bytes > zkf__w.most_watches;
 }
 
+/*
+ * A server alone refuses what was queued behind the end of the session, and drops what comes later (3.5 and later:
+ * SessionTrackerImpl.checkSession(), ZooKeeperServer.touch()).
+ */
+static void take_of_orphan(struct zkf__conn *conn, struct zkf__req *req)
+{
+    conn->deaf = conn->deaf || req->kind >= ZKF__PING || zkf_chance(30);
+    if (conn->deaf) {
+        return;
+    }
+    zkf__did.unknown_session++;
+    req->ready = req->unread = true;
+    req->rc = ZKF__UNKNOWN_SESSION;
+    *conn->inbox_tail = req;
+    conn->inbox_tail = &req->inbox_next;
+    zkf__server_pump(conn);
+}
+
 void zkf__server_request(void *ctx, const struct zkf__item *item)
 {
     struct zkf__conn *conn = ctx;
@@ -176,6 +194,10 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     }
     if (item->kind == ZKF__END || (req->kind == ZKF__CONNECT && !welcome(conn, req))) {
         zkf__conn_close_at_server(conn);
+        return;
+    }
+    if (conn->orphan) {
+        take_of_orphan(conn, req);
         return;
     }
     if (is_too_long(req)) {
@@ -199,7 +221,7 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     if (may_wait && zkf__fails(zkf__w.door.throttle)) {
         zkf_trace("fault: server %d is too busy for %d", server->id, req->kind);
         zkf__did.throttled++;
-        req->ready = req->throttled = true;
+        req->ready = req->unread = true;
         req->rc = ZKF__THROTTLED;
     } else if (needs_leader(req)) {
         zkf__forward(server, req);
@@ -218,12 +240,18 @@ static void answer(struct zkf__req *req)
     }
 }
 
-static void close_session_here(struct zkf__server *server, int64_t session)
+/* Another connection may have closed it; then the one that is here stays open. */
+static void close_session_here(struct zkf__server *server, int64_t session, bool by_us)
 {
+    bool may_stay = zkf__w.config.servers == 1 && !zkf__w.config.calm && !by_us;
     struct zkf__conn *next;
     for (struct zkf__conn *conn = server->conns; conn; conn = next) {
         next = conn->next;
-        if (conn->session == session) {
+        if (conn->session != session) {
+            continue;
+        }
+        conn->orphan = may_stay && zkf_chance(50);
+        if (!conn->orphan) {
             zkf__conn_close_at_server(conn);
         }
     }
@@ -240,7 +268,7 @@ void zkf__server_apply(struct zkf__server *server, size_t upto)
             answer(req);
         }
         if (txn->kind == ZKF__T_CLOSE) {
-            close_session_here(server, txn->session);
+            close_session_here(server, txn->session, req != NULL);
         }
     }
 }

@@ -93,10 +93,11 @@ static void fire(struct zkf__server *server,
     const char *path = node->path;
     bool lapses = zkf__w.lapses != 0 &&
                   (zkf__w.lapses == node->hash || zkf__w.lapses == node->parent_hash);
-    /* For the end of a directory there is no remedy: see children_cache.h. */
-    bool its_end = event == ZKF__EV_DELETED && node->creates > 0;
+    /* Who is not told that a directory has ended, or has changed, which uses the same watch up, can do nothing about it
+     * for a while: see children_cache.h. */
+    bool guards = type == ZKF__DATA && node->creates > 0;
     bool hushed =
-        zkf__w.config.hushes && !its_end && (lapses || (node->forbidden & ZKF_READ));
+        zkf__w.config.hushes && !guards && (lapses || (node->forbidden & ZKF_READ));
     struct zkf__watch **at = &server->watches;
     uint32_t hash = zkf_hash(path);
     struct zkf__conn *told[8];
