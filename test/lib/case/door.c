@@ -138,11 +138,6 @@ static bool is_nudge(const struct zkr__op *op)
     return op->kind == ZKR__OP_EXISTS && strcmp(op->path, "/") == 0;
 }
 
-static size_t scratch(const struct zkr__op *op)
-{
-    return zkr__zk_real.scratch(op);
-}
-
 static int submit(void *zh,
                   const struct zkr__op *op,
                   struct zkr__asker *asker,
@@ -166,46 +161,6 @@ static int submit(void *zh,
     return zkr__zk_real.submit(zh, op, asker, owner);
 }
 
-static void *open_handle(const struct zkr__open_args *args)
-{
-    return zkr__zk_real.open(args);
-}
-
-static void close_handle(void *zh)
-{
-    zkr__zk_real.close(zh);
-}
-
-static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
-{
-    return zkr__zk_real.add_auth(zh, scheme, cert, len);
-}
-
-static bool connected_to(void *zh, const char *servers)
-{
-    return zkr__zk_real.connected_to(zh, servers);
-}
-
-static bool set_servers(void *zh, const char *servers, bool anew)
-{
-    return zkr__zk_real.set_servers(zh, servers, anew);
-}
-
-static int64_t session_id(void *zh)
-{
-    return zkr__zk_real.session_id(zh);
-}
-
-static void password(void *zh, unsigned char out[16])
-{
-    zkr__zk_real.password(zh, out);
-}
-
-static int timeout_ms(void *zh)
-{
-    return zkr__zk_real.timeout_ms(zh);
-}
-
 static _Atomic int64_t stopped_at;
 
 static int64_t boot(void)
@@ -219,17 +174,11 @@ void zkt_door_stop_clock(int64_t ns)
     atomic_store(&stopped_at, ns);
 }
 
-const struct zkr__door zkt_door = {
-    .open = open_handle,
-    .close = close_handle,
-    .scratch = scratch,
-    .submit = submit,
-    .add_auth = add_auth,
-    .connected_to = connected_to,
-    .set_servers = set_servers,
-    .session_id = session_id,
-    .password = password,
-    .timeout_ms = timeout_ms,
-    .now = zkr__clock_now,
-    .boot = boot,
-};
+struct zkr__door zkt_door;
+
+__attribute__((constructor)) static void begin_door(void)
+{
+    zkt_door = zkr__zk_real;
+    zkt_door.submit = submit;
+    zkt_door.boot = boot;
+}

@@ -12,7 +12,7 @@
  * The real door to ZooKeeper, which counts the requests of one client and can interfere at the n-th. For clients opened
  * with zkr__client_open() and {.door = &zkt_door}.
  */
-extern const struct zkr__door zkt_door;
+extern struct zkr__door zkt_door;
 
 /** From now on count, from zero, and interfere for this client; NULL = for none. */
 void zkt_door_focus(const zkr_client *c);

@@ -123,12 +123,12 @@ static void end_kept(void *kept)
     zkt_hold_end(kept);
 }
 
-static struct zkt_hold *make_with(zkr_client *c,
-                                  const struct zkt_kind *kind,
-                                  const char *path,
-                                  struct zkt_hold *owner,
-                                  bool watched,
-                                  int *rc)
+static struct zkt_hold *make(zkr_client *c,
+                             const struct zkt_kind *kind,
+                             const char *path,
+                             struct zkt_hold *owner,
+                             bool watched,
+                             int *rc)
 {
     struct zkt_hold *h = calloc(1, sizeof(*h));
     h->kind = kind;
@@ -157,44 +157,30 @@ static struct zkt_hold *make_with(zkr_client *c,
     return h;
 }
 
-static struct zkt_hold *make(zkr_client *c,
-                             const struct zkt_kind *kind,
-                             const char *path,
-                             struct zkt_hold *owner,
-                             int *rc)
-{
-    return make_with(c, kind, path, owner, false, rc);
-}
-
-static struct zkt_hold *make_surely(zkr_client *c, const struct zkt_kind *kind)
+static struct zkt_hold *
+make_surely(zkr_client *c, const struct zkt_kind *kind, const char *path, bool watched)
 {
     int rc;
-    struct zkt_hold *h = make(c, kind, zkt_path(), NULL, &rc);
+    struct zkt_hold *h = make(c, kind, path, NULL, watched, &rc);
     ZKT_MUST(rc);
     return h;
 }
 
 struct zkt_hold *zkt_hold(zkr_client *c)
 {
-    return make_surely(c, present());
+    return make_surely(c, present(), zkt_path(), false);
 }
 
 struct zkt_hold *zkt_hold_watched(zkr_client *c)
 {
-    int rc;
-    struct zkt_hold *h = make_with(c, present(), zkt_path(), NULL, true, &rc);
-    ZKT_MUST(rc);
-    return h;
+    return make_surely(c, present(), zkt_path(), true);
 }
 
 static struct zkt_hold *make_of(zkr_client *c, enum zkt_kinds kind, bool watched)
 {
     char path[192];
-    int rc;
     (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), zkt_kinds[kind].name);
-    struct zkt_hold *h = make_with(c, &zkt_kinds[kind], path, NULL, watched, &rc);
-    ZKT_MUST(rc);
-    return h;
+    return make_surely(c, &zkt_kinds[kind], path, watched);
 }
 
 struct zkt_hold *zkt_hold_of(zkr_client *c, enum zkt_kinds kind)
@@ -212,25 +198,25 @@ struct zkt_hold *zkt_hold_by(zkr_client *c, zkr_mutex *m)
     static struct zkt_tales tales;
     struct zkt_hold owner = {.object = m, .m = m, .tales = &tales};
     int rc;
-    return make(c, &zkt_kinds[ZKT_MUTEX], zkt_path(), &owner, &rc);
+    return make(c, &zkt_kinds[ZKT_MUTEX], zkt_path(), &owner, false, &rc);
 }
 
 struct zkt_hold *zkt_hold_in_the_way(zkr_client *c)
 {
-    return make_surely(c, &zkt_kinds[present()->waits_for]);
+    return make_surely(c, &zkt_kinds[present()->waits_for], zkt_path(), false);
 }
 
 struct zkt_hold *zkt_hold_beside(struct zkt_hold *h)
 {
     int rc;
     return zkt_is(ZKT_LEADERS) ? zkt_hold(h->c)
-                               : make(h->c, h->kind, h->path, h->owner, &rc);
+                               : make(h->c, h->kind, h->path, h->owner, false, &rc);
 }
 
 struct zkt_hold *zkt_hold_if_memory(zkr_client *c)
 {
     int rc;
-    struct zkt_hold *h = make(c, present(), zkt_path(), NULL, &rc);
+    struct zkt_hold *h = make(c, present(), zkt_path(), NULL, false, &rc);
     assert_true(rc == ZKR_OK || rc == ZKR_ENOMEM);
     return h;
 }
@@ -238,7 +224,7 @@ struct zkt_hold *zkt_hold_if_memory(zkr_client *c)
 struct zkt_hold *zkt_hold_on_closed(zkr_client *c)
 {
     int rc;
-    struct zkt_hold *h = make(c, present(), zkt_path(), NULL, &rc);
+    struct zkt_hold *h = make(c, present(), zkt_path(), NULL, false, &rc);
     ZKT_RC(rc, ZKR_ECLOSED);
     return h;
 }

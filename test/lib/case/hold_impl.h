@@ -19,11 +19,11 @@ struct zkt_tales {
 struct zkt_kind {
     const char *name;
     enum zkt_kinds waits_for;
+    int (*make)(struct zkt_hold *h);
+    int (*unmake)(struct zkt_hold *h);
     int nodes; /* of one that holds */
     const char *parents
         [4]; /* of nodes, below the path; the first one's children are those who stand in line */
-    int (*make)(struct zkt_hold *h);
-    int (*unmake)(struct zkt_hold *h);
     int (*acquire)(struct zkt_hold *h, int64_t timeout_ms);
     int (*release)(struct zkt_hold *h);
     void (*cancel)(struct zkt_hold *h);
@@ -33,7 +33,7 @@ struct zkt_kind {
     int (*node)(struct zkt_hold *h, char *buf, size_t size);
     int (*request)(struct zkt_hold *h,
                    int64_t timeout_ms,
-                   zkr_ticket_fn fn); /* of tickets */
+                   zkr_ticket **t); /* of tickets */
 };
 
 struct zkt_hold {

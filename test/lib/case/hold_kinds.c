@@ -8,6 +8,19 @@
 
 enum { PATIENCE_MS = 30000, PATHS = 3 };
 
+/* static int unmake_@name(): destroys a zkr_@type. */
+#define UNMAKE(name, type)                                                             \
+    static int unmake_##name(struct zkt_hold *h)                                       \
+    {                                                                                  \
+        return zkr_##type##_destroy(h->object);                                        \
+    }
+UNMAKE(mutex, mutex)
+UNMAKE(rwlock, rwlock)
+UNMAKE(semaphore, semaphore)
+UNMAKE(multi, multi_lock)
+UNMAKE(latch, leader_latch)
+UNMAKE(selector, leader_selector)
+
 /* --- by a thread --- */
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
@@ -34,12 +47,7 @@ static int make_mutex(struct zkt_hold *h)
     return make_mutex_at(h, h->path);
 }
 
-static int unmake_mutex(struct zkt_hold *h)
-{
-    return zkr_mutex_destroy(h->object);
-}
-
-static int make_rwlock(struct zkt_hold *h, bool share)
+static int make_side(struct zkt_hold *h, bool share, zkr_mutex *(*side)(zkr_rwlock *l))
 {
     zkr_rwlock *l = NULL;
     zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
@@ -49,33 +57,23 @@ static int make_rwlock(struct zkt_hold *h, bool share)
     o.watch_node = h->watched;
     int rc = zkr_rwlock_create(&l, h->c, h->path, &o);
     h->object = l;
+    h->m = rc == ZKR_OK ? side(l) : NULL;
     return rc;
 }
 
 static int make_reader(struct zkt_hold *h)
 {
-    int rc = make_rwlock(h, false);
-    h->m = rc == ZKR_OK ? zkr_rwlock_reader(h->object) : NULL;
-    return rc;
+    return make_side(h, false, zkr_rwlock_reader);
 }
 
 static int make_shared(struct zkt_hold *h)
 {
-    int rc = make_rwlock(h, true);
-    h->m = rc == ZKR_OK ? zkr_rwlock_reader(h->object) : NULL;
-    return rc;
+    return make_side(h, true, zkr_rwlock_reader);
 }
 
 static int make_writer(struct zkt_hold *h)
 {
-    int rc = make_rwlock(h, false);
-    h->m = rc == ZKR_OK ? zkr_rwlock_writer(h->object) : NULL;
-    return rc;
-}
-
-static int unmake_rwlock(struct zkt_hold *h)
-{
-    return zkr_rwlock_destroy(h->object);
+    return make_side(h, false, zkr_rwlock_writer);
 }
 
 static int acquire_mutex(struct zkt_hold *h, int64_t timeout_ms)
@@ -130,9 +128,13 @@ static int mutex_node(struct zkt_hold *h, char *buf, size_t size)
     return zkr_mutex_node(h->m, buf, size);
 }
 
+/* By one node, in the directory itself. */
+#define ALONE .nodes = 1, .parents = {""}
 #define BY_THREAD                                                                      \
     .release = release_mutex, .valid_for_ms = mutex_valid_for_ms,                      \
     .is_sure = mutex_is_sure, .token = mutex_token, .node = mutex_node
+#define BY_MUTEX .acquire = acquire_mutex, .cancel = cancel_mutex, BY_THREAD
+#define BY_DOWNGRADE .acquire = downgrade, .cancel = cancel_downgrade, BY_THREAD
 
 /* --- by a ticket --- */
 
@@ -152,29 +154,20 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
     }
 }
 
-static int request_mutex(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket_fn fn)
+static int request_mutex(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket **t)
 {
-    zkr_ticket *t = NULL;
-    int rc = zkr_mutex_request(h->m, timeout_ms, fn, h->tales, &t);
-    h->t = t;
-    return rc;
+    return zkr_mutex_request(h->m, timeout_ms, on_ticket, h->tales, t);
 }
 
-static int request_permits(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket_fn fn)
+static int request_permits(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket **t)
 {
-    zkr_ticket *t = NULL;
-    int rc =
-        zkr_semaphore_request(h->object, h->kind->nodes, timeout_ms, fn, h->tales, &t);
-    h->t = t;
-    return rc;
+    return zkr_semaphore_request(h->object, h->kind->nodes, timeout_ms, on_ticket,
+                                 h->tales, t);
 }
 
-static int request_multi(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket_fn fn)
+static int request_multi(struct zkt_hold *h, int64_t timeout_ms, zkr_ticket **t)
 {
-    zkr_ticket *t = NULL;
-    int rc = zkr_multi_lock_request(h->object, timeout_ms, fn, h->tales, &t);
-    h->t = t;
-    return rc;
+    return zkr_multi_lock_request(h->object, timeout_ms, on_ticket, h->tales, t);
 }
 
 static int release_ticket(struct zkt_hold *h)
@@ -189,14 +182,16 @@ static int release_ticket(struct zkt_hold *h)
 
 static int acquire_ticket(struct zkt_hold *h, int64_t timeout_ms)
 {
-    int rc = h->kind->request(h, timeout_ms, on_ticket);
+    zkr_ticket *t = NULL;
+    int rc = h->kind->request(h, timeout_ms, &t);
+    h->t = t;
     if (rc != ZKR_OK) {
         return rc;
     }
     if (h->canceled) {
-        (void)zkr_ticket_release(h->t);
+        (void)zkr_ticket_release(t);
     }
-    rc = zkr_ticket_wait(h->t, ZKR_FOREVER);
+    rc = zkr_ticket_wait(t, ZKR_FOREVER);
     if (rc != ZKR_OK) {
         (void)release_ticket(h);
     }
@@ -245,11 +240,6 @@ static int make_semaphore(struct zkt_hold *h)
     return rc;
 }
 
-static int unmake_semaphore(struct zkt_hold *h)
-{
-    return zkr_semaphore_destroy(h->object);
-}
-
 static int make_multi(struct zkt_hold *h)
 {
     char text[PATHS][256];
@@ -266,11 +256,6 @@ static int make_multi(struct zkt_hold *h)
     return rc;
 }
 
-static int unmake_multi(struct zkt_hold *h)
-{
-    return zkr_multi_lock_destroy(h->object);
-}
-
 static int make_part(struct zkt_hold *h)
 {
     char path[256];
@@ -278,10 +263,11 @@ static int make_part(struct zkt_hold *h)
     return make_mutex_at(h, path);
 }
 
-#define BY_TICKET                                                                      \
-    .acquire = acquire_ticket, .release = release_ticket, .cancel = cancel_ticket,     \
-    .valid_for_ms = ticket_valid_for_ms, .is_sure = ticket_is_sure,                    \
-    .token = ticket_token, .node = ticket_node
+#define PERMITS(n) .nodes = (n), .parents = {"/locks", "/leases"}
+#define BY_TICKET(of)                                                                  \
+    .request = request_##of, .acquire = acquire_ticket, .release = release_ticket,     \
+    .cancel = cancel_ticket, .valid_for_ms = ticket_valid_for_ms,                      \
+    .is_sure = ticket_is_sure, .token = ticket_token, .node = ticket_node
 
 /* --- leaders --- */
 
@@ -313,11 +299,6 @@ static int make_latch(struct zkt_hold *h)
     int rc = zkr_leader_latch_create(&l, h->c, h->path, "x", &o);
     h->object = l;
     return rc;
-}
-
-static int unmake_latch(struct zkt_hold *h)
-{
-    return zkr_leader_latch_destroy(h->object);
 }
 
 static int release_latch(struct zkt_hold *h)
@@ -382,11 +363,6 @@ static int make_selector(struct zkt_hold *h)
     return rc;
 }
 
-static int unmake_selector(struct zkt_hold *h)
-{
-    return zkr_leader_selector_destroy(h->object);
-}
-
 static int release_selector(struct zkt_hold *h)
 {
     return zkr_leader_selector_stop(h->object, PATIENCE_MS);
@@ -440,119 +416,34 @@ static int selector_node(struct zkt_hold *h, char *buf, size_t size)
     return ZKR_OK;
 }
 
+#define BY_LEADER(of)                                                                  \
+    .acquire = lead_by_##of, .release = release_##of, .cancel = cancel_##of,           \
+    .valid_for_ms = of##_valid_for_ms, .is_sure = of##_is_sure, .token = of##_token,   \
+    .node = of##_node
+
 const struct zkt_kind zkt_kinds[ZKT_KINDS + 1] = {
-    [ZKT_MUTEX] = {"mutex",
-                   ZKT_MUTEX,
-                   1,
-                   {""},
-                   make_mutex,
-                   unmake_mutex,
-                   acquire_mutex,
-                   .cancel = cancel_mutex,
-                   BY_THREAD},
-    [ZKT_TICKET] = {"ticket",
-                    ZKT_TICKET,
-                    1,
-                    {""},
-                    make_mutex,
-                    unmake_mutex,
-                    .request = request_mutex,
-                    BY_TICKET},
-    [ZKT_READER] = {"reader",
-                    ZKT_WRITER,
-                    1,
-                    {""},
-                    make_reader,
-                    unmake_rwlock,
-                    acquire_mutex,
-                    .cancel = cancel_mutex,
-                    BY_THREAD},
-    [ZKT_WRITER] = {"writer",
-                    ZKT_WRITER,
-                    1,
-                    {""},
-                    make_writer,
-                    unmake_rwlock,
-                    acquire_mutex,
-                    .cancel = cancel_mutex,
-                    BY_THREAD},
-    [ZKT_DOWNGRADED] = {"downgraded",
-                        ZKT_WRITER,
-                        1,
-                        {""},
-                        make_reader,
-                        unmake_rwlock,
-                        downgrade,
-                        .cancel = cancel_downgrade,
-                        BY_THREAD},
-    [ZKT_SHARED] = {"shared",
-                    ZKT_WRITER,
-                    1,
-                    {""},
-                    make_shared,
-                    unmake_rwlock,
-                    acquire_mutex,
-                    .cancel = cancel_mutex,
-                    BY_THREAD},
-    [ZKT_PERMIT] = {"permit",
-                    ZKT_PERMIT,
-                    1,
-                    {"/locks", "/leases"},
-                    make_semaphore,
-                    unmake_semaphore,
-                    .request = request_permits,
-                    BY_TICKET},
-    [ZKT_PERMITS] = {"permits",
-                     ZKT_PERMITS,
-                     2,
-                     {"/locks", "/leases"},
-                     make_semaphore,
-                     unmake_semaphore,
-                     .request = request_permits,
-                     BY_TICKET},
+    [ZKT_MUTEX] = {"mutex", ZKT_MUTEX, make_mutex, unmake_mutex, ALONE, BY_MUTEX},
+    [ZKT_TICKET] = {"ticket", ZKT_TICKET, make_mutex, unmake_mutex, ALONE,
+                    BY_TICKET(mutex)},
+    [ZKT_READER] = {"reader", ZKT_WRITER, make_reader, unmake_rwlock, ALONE, BY_MUTEX},
+    [ZKT_WRITER] = {"writer", ZKT_WRITER, make_writer, unmake_rwlock, ALONE, BY_MUTEX},
+    [ZKT_DOWNGRADED] = {"downgraded", ZKT_WRITER, make_reader, unmake_rwlock, ALONE,
+                        BY_DOWNGRADE},
+    [ZKT_SHARED] = {"shared", ZKT_WRITER, make_shared, unmake_rwlock, ALONE, BY_MUTEX},
+    [ZKT_PERMIT] = {"permit", ZKT_PERMIT, make_semaphore, unmake_semaphore, PERMITS(1),
+                    BY_TICKET(permits)},
+    [ZKT_PERMITS] = {"permits", ZKT_PERMITS, make_semaphore, unmake_semaphore,
+                     PERMITS(2), BY_TICKET(permits)},
     [ZKT_MULTI] = {"multi",
                    ZKT_PART,
-                   PATHS,
-                   {"/2", "/1", "/0"},
                    make_multi,
                    unmake_multi,
-                   .request = request_multi,
-                   BY_TICKET},
-    [ZKT_LATCH] = {"latch",
-                   ZKT_LATCH,
-                   1,
-                   {""},
-                   make_latch,
-                   unmake_latch,
-                   lead_by_latch,
-                   release_latch,
-                   cancel_latch,
-                   latch_valid_for_ms,
-                   latch_is_sure,
-                   latch_token,
-                   latch_node,
-                   NULL},
-    [ZKT_SELECTOR] = {"selector",
-                      ZKT_SELECTOR,
-                      1,
-                      {""},
-                      make_selector,
-                      unmake_selector,
-                      lead_by_selector,
-                      release_selector,
-                      cancel_selector,
-                      selector_valid_for_ms,
-                      selector_is_sure,
-                      selector_token,
-                      selector_node,
-                      NULL},
-    [ZKT_PART] = {"part",
-                  ZKT_PART,
-                  1,
-                  {"/1"},
-                  make_part,
-                  unmake_mutex,
-                  acquire_mutex,
-                  .cancel = cancel_mutex,
-                  BY_THREAD},
+                   PATHS,
+                   {"/2", "/1", "/0"},
+                   BY_TICKET(multi)},
+    [ZKT_LATCH] = {"latch", ZKT_LATCH, make_latch, unmake_latch, ALONE,
+                   BY_LEADER(latch)},
+    [ZKT_SELECTOR] = {"selector", ZKT_SELECTOR, make_selector, unmake_selector, ALONE,
+                      BY_LEADER(selector)},
+    [ZKT_PART] = {"part", ZKT_PART, make_part, unmake_mutex, 1, {"/1"}, BY_MUTEX},
 };
