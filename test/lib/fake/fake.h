@@ -49,16 +49,12 @@ struct zkf_hooks {
     /* Client @client sends a request. Returns a label for the node that it makes. After a CREATES it is called for
      * each node, as for a CREATE. */
     int (*on_submit)(int client, const struct zkr__op *op);
-    /* The leader has made, or is about to delete, @node. */
-    void (*on_created)(const struct zkf_node *node);
+    /* The leader is about to delete @node. */
     void (*on_deleting)(const struct zkf_node *node);
     /* A server has taken on client @client's session with this timeout, which is shorter than before. */
     void (*on_shortened)(int client, int64_t session, int64_t timeout);
     /* The leader ends a session that it has not heard of for its timeout. */
     void (*on_expired)(int64_t session);
-    /* For want of permission, the leader has refused to make a node with this label, or to delete @deleted, else
-     * NULL. */
-    void (*on_refused)(int label, const char *deleted);
     /* May a list for this client lack nodes of its own now? */
     bool (*may_hide)(int client);
     /* A call at the door by client @client takes this long: let time pass. */
@@ -203,15 +199,10 @@ bool zkf_stranger_set(const char *path, const void *data, size_t len);
 
 const struct zkf_node *zkf_nodes(void);
 const struct zkf_node *zkf_find(const char *path);
-/* From now on @node has this label. */
-void zkf_give(const struct zkf_node *node, int label);
 uint32_t zkf_hash(const char *path);
 bool zkf_session_alive(int64_t session);
 size_t zkf_session_count(void);
 size_t zkf_watch_count(void); /* at all servers */
-/* Watches for the data, or the end, of one node. */
-size_t zkf_watches_on(const char *path);
-void zkf_trace_watches(void);
 size_t zkf_log_length(void);
 
 /* How many credentials libzookeeper has taken for this handle. */

@@ -28,12 +28,9 @@ static bool fits(const struct zkf_node *parent, const struct zkf__req *req)
     return !over || req->session == ZKF__STRANGER;
 }
 
-static struct zkf__txn *refuse(struct zkf__req *req, int label, const char *deleted)
+static struct zkf__txn *refuse(struct zkf__req *req)
 {
     zkf__did.refused++;
-    if (label != 0 && zkf__w.config.hooks.on_refused) {
-        zkf__w.config.hooks.on_refused(label, deleted);
-    }
     return nothing(req, ZKF__NOAUTH);
 }
 
@@ -44,7 +41,7 @@ static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__re
         return nothing(req, ZKF__NONODE);
     }
     if (!may(parent, ZKF_CREATE, req)) {
-        return refuse(req, req->label, NULL);
+        return refuse(req);
     }
     if (!fits(parent, req)) {
         return nothing(req, ZKF__QUOTA_EXCEEDED);
@@ -101,9 +98,7 @@ static struct zkf__txn *prepare_delete(const struct zkf__tree *t, struct zkf__re
 {
     const struct zkf_node *node = wanted(t, req);
     if (!may(zkf__tree_parent(t, req->path), ZKF_DELETE, req)) {
-        /* As part of more it need not be the end of the node. */
-        bool end = t != &zkf__w.trial;
-        return refuse(req, node && end ? node->label : 0, req->path);
+        return refuse(req);
     }
     if (!node) {
         return nothing(req, req->rc);
@@ -122,7 +117,7 @@ static struct zkf__txn *prepare_set(const struct zkf__tree *t, struct zkf__req *
 {
     const struct zkf_node *node = wanted(t, req);
     if (!may(node, ZKF_WRITE, req)) {
-        return refuse(req, 0, NULL);
+        return refuse(req);
     }
     if (node && !fits(zkf__tree_parent(t, req->path), req)) {
         return nothing(req, ZKF__QUOTA_EXCEEDED);
@@ -147,7 +142,7 @@ static struct zkf__txn *prepare_checks(const struct zkf__tree *t, struct zkf__re
             return nothing(req, ZKF__NONODE);
         }
         if (!may(node, ZKF_READ, req)) {
-            return refuse(req, 0, NULL);
+            return refuse(req);
         }
     }
     req->failed_at = SIZE_MAX;
@@ -157,7 +152,7 @@ static struct zkf__txn *prepare_checks(const struct zkf__tree *t, struct zkf__re
 static struct zkf__txn *prepare_check(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *node = wanted(t, req);
-    return may(node, ZKF_READ, req) ? nothing(req, req->rc) : refuse(req, 0, NULL);
+    return may(node, ZKF_READ, req) ? nothing(req, req->rc) : refuse(req);
 }
 
 struct zkf__txn *zkf__prepare_on(const struct zkf__tree *t, struct zkf__req *req)

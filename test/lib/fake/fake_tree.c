@@ -203,9 +203,6 @@ static void apply_create(struct zkf__tree *t,
     parent->children++;
     fire(server, ZKF__DATA, ZKF__EV_CREATED, node);
     fire(server, ZKF__CHILD, ZKF__EV_CHILD, parent);
-    if (t == &zkf__w.head && zkf__w.config.hooks.on_created) {
-        zkf__w.config.hooks.on_created(node);
-    }
 }
 
 static void apply_delete(struct zkf__tree *t,

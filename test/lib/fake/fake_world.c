@@ -209,11 +209,6 @@ static bool stranger_makes(int kind, const char *path, int64_t owner)
     return true;
 }
 
-static bool stranger_writes(int kind, const char *path)
-{
-    return stranger_makes(kind, path, -1);
-}
-
 bool zkf_stranger_create_for(const char *path, int64_t owner)
 {
     return (owner == 0 || zkf_session_alive(owner)) &&
@@ -222,12 +217,21 @@ bool zkf_stranger_create_for(const char *path, int64_t owner)
 
 bool zkf_stranger_create(const char *path, bool sequential)
 {
-    return stranger_writes(sequential ? ZKR__OP_CREATE : ZKR__OP_PARENT, path);
+    return stranger_makes(sequential ? ZKR__OP_CREATE : ZKR__OP_PARENT, path, -1);
 }
 
 bool zkf_stranger_delete(const char *path)
 {
-    return stranger_writes(ZKR__OP_DELETE, path);
+    return stranger_makes(ZKR__OP_DELETE, path, -1);
+}
+
+static struct zkf__txn *about(enum zkf__txn_kind kind, const char *path)
+{
+    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
+    txn->kind = kind;
+    txn->node.path = zkf__string(path);
+    txn->node.hash = zkf_hash(path);
+    return txn;
 }
 
 bool zkf_stranger_set(const char *path, const void *data, size_t len)
@@ -235,24 +239,12 @@ bool zkf_stranger_set(const char *path, const void *data, size_t len)
     if (!can_write() || !zkf_find(path)) {
         return false;
     }
-    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
-    txn->kind = ZKF__T_SET;
-    txn->node.path = zkf__string(path);
-    txn->node.hash = zkf_hash(path);
+    struct zkf__txn *txn = about(ZKF__T_SET, path);
     txn->node.data = data ? zkf__copy(data, len) : NULL;
     txn->node.data_len = len;
     zkf_trace("stranger: sets %s", path);
     zkf__log_append(txn);
     return true;
-}
-
-static struct zkf__txn *about(int kind, const char *path)
-{
-    struct zkf__txn *txn = zkf__alloc(sizeof(*txn));
-    txn->kind = (enum zkf__txn_kind)kind;
-    txn->node.path = zkf__string(path);
-    txn->node.hash = zkf_hash(path);
-    return txn;
 }
 
 bool zkf_forbid(const char *path, unsigned perms)
@@ -320,11 +312,6 @@ const struct zkf_node *zkf_find(const char *path)
     return zkf__tree_find(&zkf__w.head, path, zkf_hash(path));
 }
 
-void zkf_give(const struct zkf_node *node, int label)
-{
-    zkf__tree_find(&zkf__w.head, node->path, node->hash)->label = label;
-}
-
 void zkf_lapse(const char *path)
 {
     zkf_trace("stranger: lapses of %s", path ? path : "none");
@@ -345,27 +332,6 @@ size_t zkf_watch_count(void)
         }
     }
     return n;
-}
-
-size_t zkf_watches_on(const char *path)
-{
-    size_t n = 0;
-    for (int i = 0; i < zkf__w.config.servers; i++) {
-        for (const struct zkf__watch *w = zkf__w.servers[i].watches; w; w = w->next) {
-            n += w->type == ZKF__DATA && strcmp(w->path, path) == 0;
-        }
-    }
-    return n;
-}
-
-void zkf_trace_watches(void)
-{
-    for (int i = 0; i < zkf__w.config.servers; i++) {
-        for (const struct zkf__watch *w = zkf__w.servers[i].watches; w; w = w->next) {
-            zkf_trace("watch of session %lld, type %d, on %s",
-                      (long long)w->conn->session, (int)w->type, w->path);
-        }
-    }
 }
 
 size_t zkf_log_length(void)
