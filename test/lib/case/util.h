@@ -78,7 +78,6 @@ int zkt_get_byte(int fd, int64_t timeout_ms);
 #define zkt_connect zkr__test_connect
 #define zkt_write_all zkr__test_write_all
 #define zkt_read_all zkr__test_read_all
-#define zkt_read_some zkr__test_read_some
 
 /** A listening socket on a free loopback port, stored in *@port. */
 int zkt_listen(int *port);

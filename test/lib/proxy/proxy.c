@@ -42,11 +42,6 @@ void zkt_proxy_stop(zkt_proxy *p)
     ZKT_MUST(zkr_test_proxy_stop(p));
 }
 
-void zkt_proxy_target(zkt_proxy *p, const char *target)
-{
-    ZKT_MUST(zkr_test_proxy_target(p, target));
-}
-
 void zkt_proxy_cut(zkt_proxy *p)
 {
     ZKT_MUST(zkr_test_proxy_cut(p));
@@ -77,11 +72,6 @@ void zkt_proxy_blackhole(zkt_proxy *p)
     ZKT_MUST(zkr_test_proxy_silence(p, ZKR_TEST_BOTH_WAYS));
 }
 
-void zkt_proxy_delay(zkt_proxy *p, int direction, int64_t ms)
-{
-    ZKT_MUST(zkr_test_proxy_delay(p, 1 << direction, ms));
-}
-
 void zkt_proxy_heal(zkt_proxy *p)
 {
     ZKT_MUST(zkr_test_proxy_heal(p));
@@ -107,11 +97,4 @@ zkt_proxy_counts zkt_proxy_counters(zkt_proxy *p)
     zkt_proxy_counts counts = {0};
     ZKT_MUST(zkr_test_proxy_counts(p, &counts, sizeof counts));
     return counts;
-}
-
-void zkt_proxy_on_request(zkt_proxy *p,
-                          void (*hook)(void *ctx, int n, int op),
-                          void *ctx)
-{
-    ZKT_MUST(zkr__test_proxy_on_request(p, hook, ctx));
 }

@@ -4,6 +4,7 @@
 
 #include <zkr/testing.h>
 
+#include "expect.h"
 #include "testing/proxy.h"
 
 /*
@@ -30,7 +31,7 @@ zkt_proxy *zkt_proxy_start_at(const char *address, int port, const char *target)
 void zkt_proxy_stop(zkt_proxy *p);
 #define zkt_proxy_host zkr_test_proxy_host
 #define zkt_proxy_port zkr__test_proxy_port
-void zkt_proxy_target(zkt_proxy *p, const char *target);
+#define zkt_proxy_target(p, target) ZKT_MUST(zkr_test_proxy_target((p), (target)))
 
 /* ---- faults ---- */
 
@@ -42,7 +43,8 @@ void zkt_proxy_orphan(zkt_proxy *p);
 void zkt_proxy_freeze(zkt_proxy *p, int direction);
 void zkt_proxy_thaw(zkt_proxy *p, int direction);
 void zkt_proxy_blackhole(zkt_proxy *p);
-void zkt_proxy_delay(zkt_proxy *p, int direction, int64_t ms);
+#define zkt_proxy_delay(p, direction, ms)                                              \
+    ZKT_MUST(zkr_test_proxy_delay((p), 1 << (direction), (ms)))
 void zkt_proxy_heal(zkt_proxy *p);
 
 /* ---- triggers: act once; n = 1 is the next, 0 disarms; new connections work ---- */
@@ -55,8 +57,7 @@ void zkt_proxy_drop_reply(zkt_proxy *p, int n);
 #define zkt_proxy_triggered zkr__test_proxy_triggered
 
 zkt_proxy_counts zkt_proxy_counters(zkt_proxy *p);
-void zkt_proxy_on_request(zkt_proxy *p,
-                          void (*hook)(void *ctx, int n, int op),
-                          void *ctx);
+#define zkt_proxy_on_request(p, hook, ctx)                                             \
+    ZKT_MUST(zkr__test_proxy_on_request((p), (hook), (ctx)))
 
 #endif

@@ -20,9 +20,7 @@ enum {
     ZKT_LOST = -4,
     ZKT_NONODE = -101,
     ZKT_NOAUTH = -102,
-    ZKT_BADVERSION = -103,
     ZKT_NODEEXISTS = -110,
-    ZKT_NOTEMPTY = -111,
     ZKT_EXPIRED = -112
 };
 
@@ -75,7 +73,6 @@ void zkt_settle(const char *hosts);
 
 int64_t zkt_raw_id(const zkt_raw *s);
 const void *zkt_raw_passwd(const zkt_raw *s); /* 16 bytes */
-int zkt_raw_negotiated_ms(const zkt_raw *s);
 void zkt_raw_timeout(zkt_raw *s, int64_t ms);
 
 /* ---- requests ---- */

@@ -35,7 +35,6 @@ typedef struct zkt_packet {
 struct zkt_raw {
     int fd;
     int32_t xid;
-    int32_t negotiated_ms;
     int64_t id;
     int64_t wait_ms;
     int events;

@@ -158,7 +158,6 @@ static int receive_connect(zkt_raw *s, int64_t deadline)
     if (rc == ZKR_ECONNLOSS) {
         return lost(s);
     }
-    s->negotiated_ms = (int32_t)got.timeout_ms;
     s->id = got.id;
     memcpy(s->passwd, got.password, sizeof s->passwd);
     return rc == ZKR_OK ? ZKT_OK : ZKT_EXPIRED;
@@ -291,11 +290,6 @@ int64_t zkt_raw_id(const zkt_raw *s)
 const void *zkt_raw_passwd(const zkt_raw *s)
 {
     return s->passwd;
-}
-
-int zkt_raw_negotiated_ms(const zkt_raw *s)
-{
-    return s->negotiated_ms;
 }
 
 void zkt_raw_timeout(zkt_raw *s, int64_t ms)

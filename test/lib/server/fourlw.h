@@ -14,7 +14,6 @@
 #define ZKT_MODE_STANDALONE ZKR__TEST_STANDALONE
 #define ZKT_MODE_LEADER ZKR__TEST_LEADER
 #define ZKT_MODE_FOLLOWER ZKR__TEST_FOLLOWER
-#define ZKT_MODE_OBSERVER ZKR__TEST_OBSERVER
 
 /** The answer, to be freed, or NULL. */
 #define zkt_4lw_text zkr__test_ask

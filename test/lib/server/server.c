@@ -61,21 +61,6 @@ void zkt_server_kill(zkt_server *s)
     ZKT_MUST(zkr_test_server_kill(s));
 }
 
-void zkt_server_restart(zkt_server *s, bool wipe)
-{
-    ZKT_MUST(zkr_test_server_restart(s, wipe));
-}
-
-void zkt_server_launch(zkt_server *s)
-{
-    ZKT_MUST(zkr__test_server_launch(s));
-}
-
-void zkt_server_limits(const zkt_server *s, int min_session_ms, int max_session_ms)
-{
-    ZKT_MUST(zkr__test_server_limits(s, min_session_ms, max_session_ms));
-}
-
 static void end_ensemble(void *e)
 {
     zkt_ensemble_stop(e);

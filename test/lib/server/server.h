@@ -8,6 +8,7 @@
 
 #include <zkr/testing.h>
 
+#include "expect.h"
 #include "testing/server.h"
 
 /*
@@ -28,17 +29,18 @@ void zkt_server_stop(zkt_server *s);
 void zkt_server_freeze(zkt_server *s);
 void zkt_server_thaw(zkt_server *s);
 void zkt_server_kill(zkt_server *s);
-void zkt_server_restart(zkt_server *s, bool wipe);
+#define zkt_server_restart(s, wipe) ZKT_MUST(zkr_test_server_restart((s), (wipe)))
 
 /** The two halves of a start: launch, and wait until the server serves. */
-void zkt_server_launch(zkt_server *s);
+#define zkt_server_launch(s) ZKT_MUST(zkr__test_server_launch(s))
 #define zkt_server_wait zkr__test_server_wait
 
 /** Does a line of its log contain @words? */
 #define zkt_server_log_says zkr__test_server_log_says
 
 /** Session timeouts that the server grants from its next start on; 0 = as before. */
-void zkt_server_limits(const zkt_server *s, int min_session_ms, int max_session_ms);
+#define zkt_server_limits(s, min_session_ms, max_session_ms)                           \
+    ZKT_MUST(zkr__test_server_limits((s), (min_session_ms), (max_session_ms)))
 
 /** An ensemble whose @n servers all serve. Never NULL. */
 zkt_ensemble *zkt_ensemble_start(int n, const zkt_server_options *o);
