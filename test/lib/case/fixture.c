@@ -60,6 +60,15 @@ const char *zkt_path(void)
     return path;
 }
 
+const char *zkt_child(const char *name)
+{
+    static char text[4][256];
+    static int turn;
+    char *out = text[turn++ % 4];
+    (void)snprintf(out, sizeof(text[0]), "%s/%s", path, name);
+    return out;
+}
+
 int zkt_nodes(void)
 {
     return zkt_children_count(zkt_servers(), path);

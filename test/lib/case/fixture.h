@@ -28,6 +28,9 @@ int zkt_leave(void **state);
 /** The path of the present test, which need not exist. */
 const char *zkt_path(void);
 
+/** "path/name", until the fourth call after this. One thread at a time. */
+const char *zkt_child(const char *name);
+
 /** How many nodes a server has there. */
 int zkt_nodes(void);
 

@@ -1,120 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
+/* What the tests share, on a server of the program's own. */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "clean.h"
+#include "fixture.h"
 #include "fourlw.h"
-#include "proxy.h"
-#include "raw.h"
-#include "runner.h"
-#include "server.h"
-#include "util.h"
 
 enum { SESSION_MS = 4000 };
 
-static zkt_raw *open_session(const char *hosts)
+/* On a path that is there. */
+static zkt_raw *open_session(void)
 {
-    zkt_raw *s = zkt_raw_open(hosts, SESSION_MS);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_raw *s = zkt_raw_open(zkt_servers(), SESSION_MS);
     assert_non_null(s);
     return s;
 }
 
-static int make(zkt_raw *s, const char *path, int flags)
+static int make_ephemeral(zkt_raw *s)
 {
-    return zkt_raw_create(s, &(zkt_node){.path = path, .flags = flags}, NULL, 0);
-}
-
-static const char *child(const char *path, const char *name)
-{
-    static char text[4][256];
-    static int turn;
-    char *out = text[turn++ % 4];
-    (void)snprintf(out, sizeof text[0], "%s/%s", path, name);
-    return out;
-}
-
-/* ---- util -------------------------------------------------------------------------- */
-
-static int child_status(void *arg)
-{
-    return *(int *)arg;
-}
-
-static int child_asserts(void *arg)
-{
-    (void)arg;
-    (void)close(2);
-    assert_true(false);
-    return 0;
-}
-
-static int child_hangs(void *arg)
-{
-    (void)arg;
-    zkt_sleep_ms(60000);
-    return 0;
-}
-
-/* A forked function hands back its status, an abort, or is killed at the deadline. */
-static void forked_function_reports_how_it_ended(void **state)
-{
-    (void)state;
-    int status = 7;
-    assert_int_equal(zkt_join(zkt_fork(child_status, &status), 5000), 7);
-    assert_int_equal(zkt_join(zkt_fork(child_asserts, NULL), 5000), 128 + SIGABRT);
-
-    pid_t pid = zkt_fork(child_hangs, NULL);
-    assert_int_equal(zkt_child_count(), 1);
-    const int64_t start = zkt_now_ms();
-    assert_int_equal(zkt_join(pid, 50), -1);
-    assert_true(zkt_now_ms() - start >= 50);
-    assert_int_equal(kill(pid, 0), -1);
-    assert_int_equal(zkt_child_count(), 0);
+    const zkt_node node = {.path = zkt_child("e"), .flags = ZKT_EPHEMERAL};
+    return zkt_raw_create(s, &node, NULL, 0);
 }
 
 /* ---- raw and four-letter words ----------------------------------------------------- */
 
 /* Watches, ephemeral nodes and packets are counted by the server. */
-static void server_counts_are_read(void **state)
+ZKT_CASE(server_counts_are_read)
 {
-    (void)state;
-    const char *hosts = zkt_servers();
-    const char *path = zkt_unique_path("counts");
+    const char *hosts = zkt_servers(), *path = zkt_path();
     char text[16];
     assert_true(zkt_4lw(hosts, "ruok", text, sizeof text) == 4);
     assert_string_equal(text, "imok");
     assert_true(zkt_mode(hosts) != ZKT_MODE_NONE);
     assert_int_equal(zkt_mntr(hosts, "zk_no_such_key"), -1);
-    assert_int_equal(zkt_create_path(hosts, path), ZKT_OK);
 
-    zkt_raw *s = open_session(hosts);
+    zkt_raw *s = open_session();
     const int64_t received = zkt_cons_received(hosts, zkt_raw_id(s));
     const int64_t watches = zkt_watch_count(hosts);
     assert_int_equal(received, 1);
-    assert_int_equal(make(s, child(path, "e"), ZKT_EPHEMERAL), ZKT_OK);
-    assert_int_equal(zkt_raw_exists(s, child(path, "e"), true, NULL), ZKT_OK);
+    assert_int_equal(make_ephemeral(s), ZKT_OK);
+    assert_int_equal(zkt_raw_exists(s, zkt_child("e"), true, NULL), ZKT_OK);
     assert_int_equal(zkt_cons_received(hosts, zkt_raw_id(s)), received + 2);
     assert_true(zkt_cons_sent(hosts, zkt_raw_id(s)) >= 2);
     assert_int_equal(zkt_watch_count(hosts), watches + 1);
     assert_int_equal(zkt_watches_under(hosts, path), 1);
-    assert_int_equal(zkt_watches_under(hosts, child(path, "e")), 1);
-    assert_int_equal(zkt_watches_under(hosts, child(path, "")), 1);
+    assert_int_equal(zkt_watches_under(hosts, zkt_child("e")), 1);
+    assert_int_equal(zkt_watches_under(hosts, zkt_child("")), 1);
     assert_int_equal(zkt_watches_under(hosts, "/t/none"), 0);
     assert_int_equal(zkt_ephemerals_under(hosts, path), 1);
     assert_true(zkt_ephemerals(hosts) >= 1);
     assert_true(zkt_connections(hosts) >= 1);
 
-    assert_int_equal(zkt_delete(hosts, child(path, "e")), ZKT_OK);
+    assert_int_equal(zkt_delete(hosts, zkt_child("e")), ZKT_OK);
     assert_true(zkt_raw_wait_event(s, 5000));
     assert_int_equal(zkt_raw_events(s), 1);
     const int64_t id = zkt_raw_id(s);
@@ -130,55 +71,56 @@ static void *wait_for_byte(void *arg)
     return NULL;
 }
 
-static bool says(const char *path, const char *words)
+static bool says(const char *words)
 {
     char why[4096];
-    return !zkt_is_clean(zkt_servers(), path, why, sizeof why) &&
+    return !zkt_is_clean(zkt_servers(), zkt_path(), why, sizeof why) &&
            strstr(why, words) != NULL;
 }
 
-/* A thread, a descriptor and a process left over are reported, and only while there. */
-static void what_a_process_leaves_is_reported(void **state)
+static int child_hangs(void *arg)
 {
-    (void)state;
-    const char *path = zkt_unique_path("left");
+    (void)arg;
+    zkt_sleep_ms(60000);
+    return 0;
+}
+
+/* A thread, a descriptor and a process left over are reported, and only while there. */
+ZKT_CASE(what_a_process_leaves_is_reported)
+{
     pthread_t thread;
     int fd[2];
 
     zkt_pipe(fd);
-    assert_true(says(path, "descriptors: "));
-    assert_true(says(path, "(pipe:["));
-    assert_false(says(path, "threads: "));
+    assert_true(says("descriptors: "));
+    assert_true(says("(pipe:["));
+    assert_false(says("threads: "));
     assert_int_equal(pthread_create(&thread, NULL, wait_for_byte, &fd[0]), 0);
-    assert_true(says(path, "threads: "));
+    assert_true(says("threads: "));
     zkt_put_byte(fd[1], 1);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    ZKT_EVENTUALLY(!says(path, "threads: "), 5000);
+    ZKT_EVENTUALLY(!says("threads: "), 5000);
     zkt_pipe_close(fd);
 
     pid_t pid = zkt_fork(child_hangs, NULL);
-    assert_true(says(path, "child processes: "));
+    assert_true(says("child processes: "));
     assert_int_equal(zkt_join(pid, 0), -1);
-    zkt_check_clean(path);
 }
 
 /* A child, a watch and an ephemeral node left over are reported. */
-static void what_a_session_leaves_is_reported(void **state)
+ZKT_CASE(what_a_session_leaves_is_reported)
 {
-    (void)state;
-    const char *path = zkt_unique_path("left");
-    assert_int_equal(zkt_create_path(zkt_servers(), path), ZKT_OK);
-    zkt_check_clean(path);
-    assert_int_equal(zkt_create(zkt_servers(), child(path, "kept"), "", 0), ZKT_OK);
-    assert_true(says(path, "1: kept"));
-    assert_int_equal(zkt_delete_children(zkt_servers(), path), ZKT_OK);
-    zkt_check_clean(path);
-
-    zkt_raw *s = open_session(zkt_servers());
-    assert_int_equal(zkt_raw_exists(s, child(path, "e"), true, NULL), ZKT_NONODE);
-    assert_true(says(path, "watches: 1"));
-    assert_int_equal(make(s, child(path, "e"), ZKT_EPHEMERAL), ZKT_OK);
-    assert_true(says(path, "ephemeral nodes: 1"));
+    zkt_raw *s = open_session();
+    zkt_baseline(); /* with its socket */
+    zkt_check_clean(zkt_path());
+    assert_int_equal(zkt_create(zkt_servers(), zkt_child("kept"), "", 0), ZKT_OK);
+    assert_true(says("1: kept"));
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_check_clean(zkt_path());
+    assert_int_equal(zkt_raw_exists(s, zkt_child("e"), true, NULL), ZKT_NONODE);
+    assert_true(says("watches: 1"));
+    assert_int_equal(make_ephemeral(s), ZKT_OK);
+    assert_true(says("ephemeral nodes: 1"));
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
 }
 
@@ -188,34 +130,74 @@ static int child_leaks(void *arg)
     (void)close(2);
     zkt_baseline();
     zkt_pipe(fd);
-    zkt_check_clean(arg);
+    zkt_check_clean(arg); /* NULL: not the servers */
     return 0;
 }
 
 /* The check itself fails the test, after its deadline. */
-static void check_fails_a_test_that_leaks(void **state)
+ZKT_CASE(check_fails_a_test_that_leaks)
 {
-    (void)state;
     assert_int_equal(zkt_join(zkt_fork(child_leaks, NULL), 15000), 128 + SIGABRT);
 }
 
-static int after_each(void **state)
+/* ---- ensembles --------------------------------------------------------------------- */
+
+typedef struct links {
+    zkt_proxy *proxy[3][3];
+} links;
+
+static int link_through_proxy(void *ctx, int from, int to, int port)
 {
-    (void)state;
-    zkt_check_clean("/none");
-    return 0;
+    links *l = ctx;
+    char target[32];
+    (void)snprintf(target, sizeof target, "127.0.0.1:%d", port);
+    if (l->proxy[from][to] == NULL) {
+        l->proxy[from][to] = zkt_proxy_start_raw(target);
+    } else {
+        zkt_proxy_target(l->proxy[from][to], target);
+    }
+    return zkt_proxy_port(l->proxy[from][to]);
 }
 
-#define TEST(f) cmocka_unit_test_teardown(f, after_each)
-
-int main(int argc, char **argv)
+/* A cut link between one follower and the leader puts that follower out of the quorum. */
+static void cut_off(const zkt_ensemble *e, const links *l, int leader)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(forked_function_reports_how_it_ended),
-        TEST(server_counts_are_read),
-        TEST(what_a_process_leaves_is_reported),
-        TEST(what_a_session_leaves_is_reported),
-        TEST(check_fails_a_test_that_leaks),
-    };
-    return zkt_run(argc, argv, tests, zkt_group_setup, zkt_group_teardown);
+    const int follower = (leader + 1) % 3;
+    const char *host = zkt_server_host(zkt_ensemble_server(e, follower));
+
+    assert_int_equal(zkt_mode(host), ZKT_MODE_FOLLOWER);
+    assert_true(zkt_proxy_counters(l->proxy[follower][leader]).open > 0);
+    zkt_proxy_cut(l->proxy[follower][leader]);
+    ZKT_BECOMES(zkt_mode(host), ZKT_MODE_NONE, 10000);
+    assert_int_equal(zkt_ensemble_leader(e), leader);
+    zkt_proxy_heal(l->proxy[follower][leader]);
+    ZKT_BECOMES(zkt_mode(host), ZKT_MODE_FOLLOWER, 15000);
+}
+
+/* A one-shot returns when a server that lags has applied it, too. */
+static void
+one_shot_is_seen_everywhere(const zkt_ensemble *e, const links *l, int leader)
+{
+    const int follower = leader == 1 ? 2 : 1; /* not the first, which is asked */
+    zkt_raw *s = zkt_raw_open(zkt_server_host(zkt_ensemble_server(e, follower)), 5000);
+
+    assert_non_null(s);
+    zkt_proxy_delay(l->proxy[follower][leader], ZKT_TO_CLIENT, 100);
+    assert_int_equal(zkt_create(zkt_ensemble_hosts(e), "/seen", "", 0), 0);
+    assert_int_equal(zkt_raw_exists(s, "/seen", false, NULL), 0);
+    zkt_proxy_heal(l->proxy[follower][leader]);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+}
+
+/* Links can be cut, and slow, one by one. */
+ZKT_CASE(links_of_an_ensemble_are_apart)
+{
+    links l = {0};
+    const zkt_server_options o = {.link_port = link_through_proxy, .link_ctx = &l};
+    zkt_ensemble *e = zkt_ensemble_start(3, &o);
+    const int leader = zkt_ensemble_wait(e, 10000);
+    assert_int_equal(zkt_ensemble_size(e), 3);
+    assert_int_equal(zkt_ensemble_leader(e), leader);
+    one_shot_is_seen_everywhere(e, &l, leader);
+    cut_off(e, &l, leader);
 }
