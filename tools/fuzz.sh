@@ -14,7 +14,7 @@ if [ "${1:-}" = --seconds ]; then
     seconds=$2
     shift 2
 fi
-need "${packages_build[@]}" clang libcmocka-dev
+need "${packages_build[@]}" "${packages_fuzz[@]}"
 need_sanitizers
 tools/build.sh fuzz fuzz
 exec tools/fixed_layout.sh test/fuzz/fuzz.sh build/fuzz "$seconds" "$(nproc)" "$@"

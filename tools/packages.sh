@@ -17,9 +17,10 @@
     # go-zookeeper, whose driver the build compiles. Not every distribution has them.
     packages_peers=(libcurator-recipes-java bsh python3-kazoo golang-go golang-github-samuel-go-zookeeper-dev)
     packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3)
+    packages_fuzz=(clang libcmocka-dev libjansson-dev)
     # The leak sanitizer asks llvm-symbolizer about each leak that a suppression may fit, and complains on standard
     # error where there is none.
-    packages_ci=(clang llvm valgrind libc6-dbg libuv1-dev make golang-go)
+    packages_ci=("${packages_fuzz[@]}" llvm valgrind libc6-dbg libuv1-dev make golang-go)
     packages_proof=(python3 python3-z3 python3-pycparser)
     packages_frama_c=(frama-c-base why3 z3 cvc4)
 }
