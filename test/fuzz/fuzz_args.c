@@ -35,50 +35,22 @@ static bool inside;
 
 /* --- what zkr meets instead of the world --- */
 
-void __wrap_fds_begin(void);
-bool __wrap_signals_begin(struct signals *s);
-int __wrap_settings_take_rest(struct globals *g);
-const char *
-__wrap_auth_add_file(struct auth *a, const char *file, char *buf, size_t size);
-int __wrap_zkr_client_open(zkr_client **out,
-                           const char *servers,
-                           const zkr_client_options *o);
-bool __wrap_signals_guard_begin(struct signals_guard *g,
-                                const struct signals *s,
-                                int64_t late,
-                                void (*cancel)(void *ctx),
-                                void *ctx);
-int __wrap_signals_guard_end(struct signals_guard *g);
-int __wrap_zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms);
-int __wrap_zkr_survey_read(zkr_client *c,
-                           const char *path,
-                           int64_t flags,
-                           zkr_survey **out);
-int __wrap_zkr_mutex_create(zkr_mutex **out,
-                            zkr_client *c,
-                            const char *path,
-                            const zkr_mutex_options *o);
-int __wrap_zkr_leader_latch_create(zkr_leader_latch **out,
-                                   zkr_client *c,
-                                   const char *path,
-                                   const char *id,
-                                   const zkr_leader_latch_options *o);
-int __wrap_zkr_rwlock_create(zkr_rwlock **out,
-                             zkr_client *c,
-                             const char *path,
-                             const zkr_rwlock_options *o);
-int __wrap_zkr_semaphore_create(zkr_semaphore **out,
-                                zkr_client *c,
-                                const char *path,
-                                int64_t max,
-                                const zkr_semaphore_options *o);
-int __wrap_zkr_multi_lock_create(zkr_multi_lock **out,
-                                 zkr_client *c,
-                                 const char *const *paths,
-                                 size_t count,
-                                 const zkr_multi_lock_options *o);
-ssize_t __real_write(int fd, const void *bytes, size_t size);
-ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+__typeof__(fds_begin) __wrap_fds_begin;
+__typeof__(signals_begin) __wrap_signals_begin;
+__typeof__(settings_take_rest) __wrap_settings_take_rest;
+__typeof__(auth_add_file) __wrap_auth_add_file;
+__typeof__(zkr_client_open) __wrap_zkr_client_open;
+__typeof__(signals_guard_begin) __wrap_signals_guard_begin;
+__typeof__(signals_guard_end) __wrap_signals_guard_end;
+__typeof__(zkr_client_wait_connected) __wrap_zkr_client_wait_connected;
+__typeof__(zkr_survey_read) __wrap_zkr_survey_read;
+__typeof__(zkr_mutex_create) __wrap_zkr_mutex_create;
+__typeof__(zkr_leader_latch_create) __wrap_zkr_leader_latch_create;
+__typeof__(zkr_rwlock_create) __wrap_zkr_rwlock_create;
+__typeof__(zkr_semaphore_create) __wrap_zkr_semaphore_create;
+__typeof__(zkr_multi_lock_create) __wrap_zkr_multi_lock_create;
+__typeof__(write) __wrap_write;
+__typeof__(write) __real_write;
 
 void __wrap_fds_begin(void)
 {

@@ -20,8 +20,8 @@ static struct {
 } shown;
 
 /* The list that tools/zkr is given; the library's own is made from answers alone. */
-size_t __wrap_zkr_contenders_count(const zkr_contenders *list);
-const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_t i);
+__typeof__(zkr_contenders_count) __wrap_zkr_contenders_count;
+__typeof__(zkr_contenders_get) __wrap_zkr_contenders_get;
 
 size_t __wrap_zkr_contenders_count(const zkr_contenders *list)
 {

@@ -14,14 +14,7 @@
 
 enum { LIST_LIMIT = 16384, HOST_LIMIT = 255, PORT_LIMIT = 65535 };
 
-int __real_getaddrinfo(const char *host,
-                       const char *port,
-                       const struct addrinfo *hints,
-                       struct addrinfo **out);
-int __wrap_getaddrinfo(const char *host,
-                       const char *port,
-                       const struct addrinfo *hints,
-                       struct addrinfo **out);
+__typeof__(getaddrinfo) __real_getaddrinfo, __wrap_getaddrinfo;
 
 static int names_asked;
 

@@ -19,11 +19,18 @@
 #endif
 #endif
 
+/* What AddressSanitizer wants to know. */
 #ifdef ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#define LEAVE(fake, bottom, size) __sanitizer_start_switch_fiber(fake, bottom, size)
+#define ARRIVE(fake, bottom, size) __sanitizer_finish_switch_fiber(fake, bottom, size)
+#define CLEAN(stack, size) __asan_unpoison_memory_region(stack, size)
 enum { STACK = 1 << 17 };
 #else
+#define LEAVE(fake, bottom, size) ((void)(fake), (void)(bottom), (void)(size))
+#define ARRIVE(fake, bottom, size) LEAVE(fake, bottom, size)
+#define CLEAN(stack, size) ((void)(stack), (void)(size))
 enum { STACK = 1 << 16 };
 #endif
 
@@ -43,62 +50,10 @@ struct coro {
 static struct coro *spare, *current;
 static jmp_buf outside;
 
-/* --- what AddressSanitizer wants to know --- */
-
-#ifdef ASAN
+/* The program's own stack. */
 static void *outside_fake;
 static const void *outside_bottom;
 static size_t outside_size;
-
-static void before_resume(const struct coro *co)
-{
-    __sanitizer_start_switch_fiber(&outside_fake, co->stack, STACK);
-}
-
-static void after_yield(void)
-{
-    __sanitizer_finish_switch_fiber(outside_fake, NULL, NULL);
-}
-
-static void before_yield(struct coro *co)
-{
-    __sanitizer_start_switch_fiber(&co->fake, outside_bottom, outside_size);
-}
-
-static void after_resume(const struct coro *co)
-{
-    __sanitizer_finish_switch_fiber(co->fake, &outside_bottom, &outside_size);
-}
-
-static void clean(const struct coro *co)
-{
-    __asan_unpoison_memory_region(co->stack, STACK);
-}
-#else
-static void before_resume(const struct coro *co)
-{
-    (void)co;
-}
-
-static void after_yield(void)
-{
-}
-
-static void before_yield(struct coro *co)
-{
-    (void)co;
-}
-
-static void after_resume(const struct coro *co)
-{
-    (void)co;
-}
-
-static void clean(const struct coro *co)
-{
-    (void)co;
-}
-#endif
 
 /* --- life --- */
 
@@ -106,7 +61,7 @@ static void clean(const struct coro *co)
 static void run(void)
 {
     struct coro *co = current;
-    after_resume(co);
+    ARRIVE(co->fake, &outside_bottom, &outside_size);
     for (;;) {
         co->fn(co->arg);
         co->ended = true;
@@ -123,7 +78,7 @@ static void prepare(struct coro *co)
     co->first.uc_stack.ss_size = STACK;
     co->first.uc_link = NULL;
     co->fake = NULL;
-    clean(co);
+    CLEAN(co->stack, STACK);
     makecontext(&co->first, run, 0);
 }
 
@@ -173,7 +128,7 @@ static void enter(struct coro *co)
     co->begun = true;
     current = co;
     errno = co->error;
-    before_resume(co);
+    LEAVE(&outside_fake, co->stack, STACK);
     if (begun) {
         _longjmp(co->here, 1);
     }
@@ -186,7 +141,7 @@ bool coro_resume(struct coro *co)
     if (_setjmp(outside) == 0) {
         enter(co);
     }
-    after_yield();
+    ARRIVE(outside_fake, NULL, NULL);
     current = NULL;
     errno = error;
     return !co->ended;
@@ -196,9 +151,9 @@ void coro_yield(void)
 {
     struct coro *co = current;
     co->error = errno;
-    before_yield(co);
+    LEAVE(&co->fake, outside_bottom, outside_size);
     if (_setjmp(co->here) == 0) {
         _longjmp(outside, 1);
     }
-    after_resume(co);
+    ARRIVE(co->fake, &outside_bottom, &outside_size);
 }

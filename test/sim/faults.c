@@ -333,16 +333,15 @@ static void permissions(void)
     const struct zkf_node *node = some_node();
     if (node && zkf_chance(50)) {
         static const unsigned sets[] = {ZKF_READ, ZKF_WRITE, ZKF_READ | ZKF_WRITE};
-        did.nodes_forbidden += zkf_forbid(node->path, sets[zkf_below(3)]);
+        (void)zkf_forbid(node->path, sets[zkf_below(3)]);
         return;
     }
     const char *path = zkf_chance(30) ? parents[zkf_below(3)]
                                       : sim_dir((enum sim_dir)zkf_below(BEGUN_DIRS));
     static const unsigned perms[] = {ZKF_READ, ZKF_CREATE, ZKF_DELETE, ZKF_QUOTA,
                                      ZKF_QUOTA};
-    did.forbidden +=
-        zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(5)]
-                                        : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
+    (void)zkf_forbid(path, zkf_chance(70) ? perms[zkf_below(5)]
+                                          : ZKF_READ | ZKF_CREATE | ZKF_DELETE);
 }
 
 /* Of a node, or of a directory and all in it: whoever has a watch there hears nothing. */

@@ -134,7 +134,6 @@ static void cancel(struct app *a, enum sim_lock lock)
     }
     struct call call = sim_call(a, "cancel", ZKR_FOREVER);
     sim_called(&call, zkr_mutex_cancel(p->locks[lock]));
-    did.canceled++;
     for (int i = 0; i < SIM_APPS; i++) {
         struct app *other = &p->apps[i];
         if (waits[i] > 0 && other->acquires == waits[i] && other->canceled.at == 0) {

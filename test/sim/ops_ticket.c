@@ -50,21 +50,14 @@ static int request(struct app *a,
     int n = 1 + (int)zkf_below(scene.resizes ? SIM_PERMITS : scene.max);
     switch (kind) {
     case OF_MUTEX:
-        pass->dir = sim_lock_dir(lock);
-        pass->shared = lock == READER;
         return zkr_mutex_request(p->locks[lock], timeout_ms, fn, pass, &pass->ticket);
     case OF_PERMITS:
-        pass->dir = AT_PERMITS;
-        pass->shared = true;
         pass->count = n;
         did.permits++;
         sim_permits_asked(pass, n, timeout_ms == 0);
         return zkr_semaphore_request(p->semaphore, n, timeout_ms, fn, pass,
                                      &pass->ticket);
     case OF_MULTI:
-        pass->dir = AT_LOCK;
-        pass->shared = false;
-        pass->promise.both = true;
         did.multis++;
         break;
     }
@@ -75,9 +68,6 @@ static int request(struct app *a,
 static int acquire(struct app *a, struct pass *pass, enum kind kind, int64_t timeout_ms)
 {
     struct process *p = a->p;
-    pass->dir = kind == OF_PERMITS ? AT_PERMITS : AT_LOCK;
-    pass->shared = kind == OF_PERMITS;
-    pass->promise.both = kind == OF_MULTI;
     zkr_ticket *t = NULL;
     int n = kind == OF_PERMITS ? 1 + (int)zkf_below(scene.max) : 0;
     pass->count = n;
@@ -96,7 +86,14 @@ static void ask_for(struct app *a, enum kind kind, enum sim_lock lock)
     if (!pass) {
         return;
     }
-    *pass = (struct pass){.p = a->p, .owner = a};
+    *pass = (struct pass){.p = a->p,
+                          .owner = a,
+                          .dir = kind == OF_MUTEX     ? sim_lock_dir(lock)
+                                 : kind == OF_PERMITS ? AT_PERMITS
+                                                      : AT_LOCK,
+                          .shared = kind == OF_PERMITS ||
+                                    (kind == OF_MUTEX && lock == READER),
+                          .promise.both = kind == OF_MULTI};
     bool wait = kind != OF_MUTEX && zkf_chance(40);
     int64_t timeout_ms = sim_timeout(a);
     if (!wait && zkf_chance(50)) {

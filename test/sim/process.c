@@ -37,6 +37,13 @@ static void *run_app(void *arg)
 
 /* --- what there is --- */
 
+static void must(int rc, const char *what)
+{
+    if (rc != ZKR_OK) {
+        sim_violation("%s returns %s", what, zkr_err_name(rc));
+    }
+}
+
 static void make_mutexes(struct process *p)
 {
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
@@ -50,11 +57,9 @@ static void make_mutexes(struct process *p)
         o.keep_ms = lock == LOCK_A2 && scene.seed % 3 == 0 ? 0 : scene.keep_ms;
         o.max_waiters = lock == LOCK_C && o.keep_ms == 0 ? scene.max_waiters : 0;
         if (lock == LOCK_A || zkf_chance(40)) {
-            int rc = zkr_mutex_create(&p->locks[lock], p->c,
-                                      sim_dir(sim_lock_dir((enum sim_lock)lock)), &o);
-            if (rc != ZKR_OK) {
-                sim_violation("no mutex: %s", zkr_err_name(rc));
-            }
+            must(zkr_mutex_create(&p->locks[lock], p->c,
+                                  sim_dir(sim_lock_dir((enum sim_lock)lock)), &o),
+                 "create of a mutex");
         }
     }
 }
@@ -68,9 +73,8 @@ static void make_rw(struct process *p)
     o.share_readers = scene.shares;
     o.on_revoke = scene.wishes && zkf_chance(70) ? sim_on_revoke : NULL;
     o.on_revoke_ctx = p;
-    if (zkr_rwlock_create(&p->rw, p->c, sim_dir(AT_RW), &o) != ZKR_OK) {
-        sim_violation("no read-write lock");
-    }
+    must(zkr_rwlock_create(&p->rw, p->c, sim_dir(AT_RW), &o),
+         "create of the read-write lock");
     p->locks[READER] = zkr_rwlock_reader(p->rw);
     p->locks[WRITER] = zkr_rwlock_writer(p->rw);
 }
@@ -79,9 +83,8 @@ static void make_multi(struct process *p)
 {
     const char *paths[] = {sim_dir(AT_LOCK), sim_dir(AT_SECOND), sim_dir(AT_THIRD)};
     size_t count = 2 + (size_t)zkf_below(2);
-    if (zkr_multi_lock_create(&p->multi, p->c, paths, count, NULL) != ZKR_OK) {
-        sim_violation("no multi-lock");
-    }
+    must(zkr_multi_lock_create(&p->multi, p->c, paths, count, NULL),
+         "create of the multi-lock");
 }
 
 static void make_leaders(struct process *p)
@@ -96,14 +99,14 @@ static void make_leaders(struct process *p)
     s.requeue_delay_ms = zkf_chance(30) ? zkf_below(200) : 0;
     s.on_failed = sim_on_failed;
     s.step_down_when_suspended = zkf_chance(25);
-    if (scene.latches && zkr_leader_latch_create(&p->latch, p->c, sim_dir(AT_LATCH),
-                                                 "x", &l) != ZKR_OK) {
-        sim_violation("no latch");
+    if (scene.latches) {
+        must(zkr_leader_latch_create(&p->latch, p->c, sim_dir(AT_LATCH), "x", &l),
+             "create of the latch");
     }
-    if (scene.selectors &&
-        zkr_leader_selector_create(&p->selector, p->c, sim_dir(AT_SELECTOR), "x",
-                                   sim_take_leadership, p, &s) != ZKR_OK) {
-        sim_violation("no selector");
+    if (scene.selectors) {
+        must(zkr_leader_selector_create(&p->selector, p->c, sim_dir(AT_SELECTOR), "x",
+                                        sim_take_leadership, p, &s),
+             "create of the selector");
     }
 }
 
@@ -117,9 +120,9 @@ static void make_all(struct process *p)
     }
     zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
     o.max_from = sim_max_from();
-    if (scene.permits && zkr_semaphore_create(&p->semaphore, p->c, "/permits",
-                                              scene.max, &o) != ZKR_OK) {
-        sim_violation("no semaphore");
+    if (scene.permits) {
+        must(zkr_semaphore_create(&p->semaphore, p->c, "/permits", scene.max, &o),
+             "create of the semaphore");
     }
     if (scene.multis) {
         make_multi(p);
@@ -128,13 +131,6 @@ static void make_all(struct process *p)
 }
 
 /* --- the end of it --- */
-
-static void must(int rc, const char *what)
-{
-    if (rc != ZKR_OK) {
-        sim_violation("%s returns %s", what, zkr_err_name(rc));
-    }
-}
 
 static void end_leaders(struct process *p)
 {

@@ -199,14 +199,14 @@ struct process {
 };
 
 struct sim_did {
-    long steps, threads, calls, acquired, timed_out, canceled, lost, wakes, tickets,
-        permits, multis, downgrades, joined, gains, terms, callbacks, refused, closes,
+    long steps, threads, calls, acquired, timed_out, lost, wakes, tickets, permits,
+        multis, downgrades, joined, gains, terms, callbacks, refused, closes,
         ends_holding, on_lost, shutdowns, wishes, asked, written, write_releases,
         resizes, several_permits, permits_in_turn, no_memory, kills, looks, faults,
         cuts, stops, isolations, crashes, hands, shortened, moves, leaderless,
-        numbers_spent, forbidden, nodes_forbidden, replaced, visits, visits_named,
-        remakes, remakes_counted_on, guesses, wrong, lists_shared, placed_behind,
-        lined_up, looked, prepared, swept, lags, silences, drifts;
+        numbers_spent, replaced, visits, visits_named, remakes, remakes_counted_on,
+        guesses, wrong, lists_shared, placed_behind, lined_up, looked, prepared, swept,
+        lags, silences, drifts;
 };
 
 extern struct scene scene;

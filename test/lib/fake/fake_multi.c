@@ -10,13 +10,19 @@
 
 /* --- from the caller --- */
 
-static struct zkf__req
-part(const struct zkf__req *whole, int kind, const char *path, int version)
+static struct zkf__req part(const struct zkf__req *whole,
+                            int kind,
+                            const char *path,
+                            int version,
+                            const void *data,
+                            size_t data_len)
 {
     return (struct zkf__req){.kind = kind,
                              .path = zkf__string(path),
                              .hash = zkf_hash(path),
                              .version = version,
+                             .data = zkf__copy(data, data_len),
+                             .data_len = data_len,
                              .label = whole->label};
 }
 
@@ -25,21 +31,21 @@ static struct zkf__req part_of_op(const struct zkf__req *whole, const zoo_op_t *
     struct zkf__req p;
     switch (op->type) {
     case ZOO_CREATE_OP:
-        p = part(whole, ZKR__OP_CREATE, op->create_op.path, -1);
-        p.data_len = op->create_op.datalen > 0 ? (size_t)op->create_op.datalen : 0;
-        p.data = zkf__copy(op->create_op.data, p.data_len);
+        p = part(whole, ZKR__OP_CREATE, op->create_op.path, -1, op->create_op.data,
+                 op->create_op.datalen > 0 ? (size_t)op->create_op.datalen : 0);
         p.ephemeral = (op->create_op.flags & ZOO_EPHEMERAL) != 0;
         p.sequential = (op->create_op.flags & ZOO_SEQUENCE) != 0;
         return p;
     case ZOO_DELETE_OP:
-        return part(whole, ZKR__OP_DELETE, op->delete_op.path, op->delete_op.version);
+        return part(whole, ZKR__OP_DELETE, op->delete_op.path, op->delete_op.version,
+                    NULL, 0);
     case ZOO_SETDATA_OP:
-        p = part(whole, ZKR__OP_SET, op->set_op.path, op->set_op.version);
-        p.data_len = op->set_op.datalen > 0 ? (size_t)op->set_op.datalen : 0;
-        p.data = zkf__copy(op->set_op.data, p.data_len);
-        return p;
+        return part(whole, ZKR__OP_SET, op->set_op.path, op->set_op.version,
+                    op->set_op.data,
+                    op->set_op.datalen > 0 ? (size_t)op->set_op.datalen : 0);
     case ZOO_CHECK_OP:
-        return part(whole, ZKF__CHECK_ONE, op->check_op.path, op->check_op.version);
+        return part(whole, ZKF__CHECK_ONE, op->check_op.path, op->check_op.version,
+                    NULL, 0);
     default:
         zkt_fail("the fake knows no operation %d", op->type);
     }
@@ -54,20 +60,15 @@ void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
                             sizeof(struct zkf__req));
     for (size_t i = 0; i < op->path_count; i++) {
         const struct zkr__edit *edit = op->edits ? &op->edits[i] : NULL;
-        struct zkf__req p = part(req, ZKF__CHECK_ONE, op->paths[i],
-                                 op->versions ? op->versions[i] : -1);
-        if (edit && edit->data) {
-            p.kind = ZKR__OP_SET;
-            p.version = edit->version;
-            p.data_len = edit->data_len;
-            p.data = zkf__copy(edit->data, p.data_len);
-        }
-        req->parts[req->part_count++] = p;
+        req->parts[req->part_count++] =
+            edit && edit->data ? part(req, ZKR__OP_SET, op->paths[i], edit->version,
+                                      edit->data, edit->data_len)
+                               : part(req, ZKF__CHECK_ONE, op->paths[i],
+                                      op->versions ? op->versions[i] : -1, NULL, 0);
     }
     if (op->makes) {
-        struct zkf__req p = part(req, ZKR__OP_CREATE, op->makes->path, -1);
-        p.data_len = op->makes->data_len;
-        p.data = zkf__copy(op->makes->data, p.data_len);
+        struct zkf__req p = part(req, ZKR__OP_CREATE, op->makes->path, -1,
+                                 op->makes->data, op->makes->data_len);
         p.ephemeral = true;
         req->parts[req->part_count++] = p;
     }
@@ -75,7 +76,8 @@ void zkf__multi_take(struct zkf__req *req, const struct zkr__op *op)
         req->parts[req->part_count++] = part_of_op(req, &op->ops[i]);
     }
     for (size_t i = 0; i < op->deleted_count; i++) {
-        req->parts[req->part_count++] = part(req, ZKR__OP_DELETE, op->deleted[i], -1);
+        req->parts[req->part_count++] =
+            part(req, ZKR__OP_DELETE, op->deleted[i], -1, NULL, 0);
     }
 }
 
@@ -86,9 +88,8 @@ void zkf__creates_take(struct zkf__req *req, int client, const struct zkr__op *o
     req->first = op->creation_count;
     req->parts = zkf__alloc((op->creation_count + 3) * sizeof(struct zkf__req));
     for (size_t i = 0; i < op->creation_count; i++) {
-        struct zkf__req p = part(req, ZKR__OP_CREATE, op->creations[i].path, -1);
-        p.data_len = op->creations[i].data_len;
-        p.data = zkf__copy(op->creations[i].data, p.data_len);
+        struct zkf__req p = part(req, ZKR__OP_CREATE, op->creations[i].path, -1,
+                                 op->creations[i].data, op->creations[i].data_len);
         p.ephemeral = p.sequential = true;
         if (zkf__w.config.hooks.on_submit) {
             const struct zkr__op one = {.kind = ZKR__OP_CREATE,
@@ -99,7 +100,7 @@ void zkf__creates_take(struct zkf__req *req, int client, const struct zkr__op *o
     }
     static const int stamp[] = {ZKR__OP_CREATE, ZKR__OP_SET, ZKR__OP_DELETE};
     for (size_t i = 0; i < 3; i++) {
-        struct zkf__req p = part(req, stamp[i], op->creations[0].path, -1);
+        struct zkf__req p = part(req, stamp[i], op->creations[0].path, -1, NULL, 0);
         p.label = 0;
         req->parts[req->part_count++] = p;
     }
