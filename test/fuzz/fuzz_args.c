@@ -58,24 +58,18 @@ void __wrap_fds_begin(void)
 
 bool __wrap_signals_begin(struct signals *s)
 {
-    (void)s;
     return true;
 }
 
 /* No file is read. */
 int __wrap_settings_take_rest(struct globals *g)
 {
-    (void)g;
     return OPTIONS_GO_ON;
 }
 
 const char *
 __wrap_auth_add_file(struct auth *a, const char *file, char *buf, size_t size)
 {
-    (void)a;
-    (void)file;
-    (void)buf;
-    (void)size;
     return NULL;
 }
 
@@ -83,7 +77,6 @@ int __wrap_zkr_client_open(zkr_client **out,
                            const char *servers,
                            const zkr_client_options *o)
 {
-    (void)out;
     outcome.opened = true;
     outcome.servers = servers;
     outcome.session_ms = o->session_timeout_ms;
@@ -111,24 +104,16 @@ bool __wrap_signals_guard_begin(struct signals_guard *g,
                                 void (*cancel)(void *ctx),
                                 void *ctx)
 {
-    (void)g;
-    (void)s;
-    (void)late;
-    (void)cancel;
-    (void)ctx;
     return true;
 }
 
 int __wrap_signals_guard_end(struct signals_guard *g)
 {
-    (void)g;
     return 0;
 }
 
 int __wrap_zkr_client_wait_connected(zkr_client *c, int64_t timeout_ms)
 {
-    (void)c;
-    (void)timeout_ms;
     return ZKR_OK;
 }
 
@@ -137,8 +122,6 @@ int __wrap_zkr_survey_read(zkr_client *c,
                            int64_t flags,
                            zkr_survey **out)
 {
-    (void)c;
-    (void)out;
     FUZZ_TRUE(flags == 0 || flags == ZKR_SURVEY_DEEP);
     outcome.path = path;
     return ZKR_ECONNLOSS;
@@ -149,9 +132,6 @@ int __wrap_zkr_mutex_create(zkr_mutex **out,
                             const char *path,
                             const zkr_mutex_options *o)
 {
-    (void)out;
-    (void)c;
-    (void)o;
     outcome.path = path;
     return ZKR_ECONNLOSS; /* no further */
 }
@@ -161,9 +141,6 @@ int __wrap_zkr_rwlock_create(zkr_rwlock **out,
                              const char *path,
                              const zkr_rwlock_options *o)
 {
-    (void)out;
-    (void)c;
-    (void)o;
     outcome.path = path;
     return ZKR_ECONNLOSS;
 }
@@ -174,9 +151,6 @@ int __wrap_zkr_semaphore_create(zkr_semaphore **out,
                                 int64_t max,
                                 const zkr_semaphore_options *o)
 {
-    (void)out;
-    (void)c;
-    (void)o;
     FUZZ_TRUE(max >= 1 && max <= INT32_MAX);
     outcome.path = path;
     return ZKR_ECONNLOSS;
@@ -188,9 +162,6 @@ int __wrap_zkr_multi_lock_create(zkr_multi_lock **out,
                                  size_t count,
                                  const zkr_multi_lock_options *o)
 {
-    (void)out;
-    (void)c;
-    (void)o;
     FUZZ_TRUE(count >= 2 && count <= WORDS_MAX);
     for (size_t i = 0; i < count; i++) {
         FUZZ_TRUE(paths[i] != NULL);
@@ -205,9 +176,6 @@ int __wrap_zkr_leader_latch_create(zkr_leader_latch **out,
                                    const char *id,
                                    const zkr_leader_latch_options *o)
 {
-    (void)out;
-    (void)c;
-    (void)o;
     outcome.path = path;
     outcome.id = id;
     return ZKR_ECONNLOSS;
@@ -355,8 +323,6 @@ static void run_once(struct words *w)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    (void)argc;
-    (void)argv;
     (void)unsetenv("ZKR_SERVERS");
     return freopen("/dev/null", "w", stdout) ? 0 : 1; /* where --help goes */
 }

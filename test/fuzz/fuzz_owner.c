@@ -30,7 +30,6 @@ size_t __wrap_zkr_contenders_count(const zkr_contenders *list)
 
 const zkr_contender *__wrap_zkr_contenders_get(const zkr_contenders *list, size_t i)
 {
-    (void)list;
     return i < shown.count ? &shown.list[i] : NULL;
 }
 
@@ -157,7 +156,6 @@ static void print_permits_json(FILE *out, const char *path)
 
 static void print_leader(FILE *out, const char *path)
 {
-    (void)path;
     view_leader_print(out, all());
 }
 
