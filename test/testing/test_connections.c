@@ -5,21 +5,12 @@
 #include <zkr/testing.h>
 
 #include "fixture.h"
-#include "keep.h"
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000 };
 
-static void end(void *p)
-{
-    ZKT_MUST(zkr_test_proxy_stop(p));
-}
-
 static zkr_test_proxy *start(void)
 {
-    zkr_test_proxy *p = NULL;
-    ZKT_MUST(zkr_test_proxy_start(&p, zkt_servers(), NULL));
-    zkt_keep(p, end);
-    return p;
+    return zkt_proxy_start(zkt_servers());
 }
 
 static zkr_mutex *held_through(zkr_test_proxy *p)
@@ -27,13 +18,6 @@ static zkr_mutex *held_through(zkr_test_proxy *p)
     zkr_mutex *m = zkt_mutex(zkt_client(zkr_test_proxy_host(p), SESSION_MS));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     return m;
-}
-
-static zkr_test_counts counts(zkr_test_proxy *p)
-{
-    zkr_test_counts n;
-    ZKT_MUST(zkr_test_proxy_counts(p, &n, sizeof n));
-    return n;
 }
 
 /* The mutex is lost before its session can have ended. Then all goes on. */
@@ -52,7 +36,9 @@ ZKT_CASE(a_dropped_connection_comes_back)
     zkr_test_proxy *p = start();
     zkr_mutex *m = held_through(p);
     ZKT_MUST(zkr_test_proxy_drop(p));
-    ZKT_EVENTUALLY(counts(p).connections == 2 && counts(p).open == 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_proxy_counters(p).connections == 2 &&
+                       zkt_proxy_counters(p).open == 1,
+                   PATIENCE_MS);
     assert_true(zkr_mutex_is_held(m));
     ZKT_MUST(zkr_mutex_release(m));
 }
@@ -63,7 +49,7 @@ ZKT_CASE(a_cut_holder_loses_at_its_bound)
     zkr_test_proxy *p = start();
     zkr_mutex *m = held_through(p);
     ZKT_MUST(zkr_test_proxy_cut(p));
-    assert_int_equal(counts(p).open, 0);
+    assert_int_equal(zkt_proxy_counters(p).open, 0);
     bool held = true;
     while (held) { /* never when its node is gone */
         int nodes = zkt_nodes();
@@ -125,7 +111,7 @@ ZKT_CASE(a_lost_request_or_reply_is_survived)
         assert_int_equal(zkt_nodes(), 1);
         ZKT_MUST(zkr_mutex_release(m));
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(counts(p).connections, 2 + i);
+        assert_int_equal(zkt_proxy_counters(p).connections, 2 + i);
     }
     /* Unless that is taken back. */
     for (int i = 0; i < 4; i++) {
@@ -134,7 +120,7 @@ ZKT_CASE(a_lost_request_or_reply_is_survived)
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_release(m));
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(counts(p).connections, 3);
+        assert_int_equal(zkt_proxy_counters(p).connections, 3);
     }
 }
 

@@ -66,27 +66,7 @@ ZKT_CASE(on_an_ensemble_the_next_is_granted)
     ZKT_MUST(zkr_mutex_release(second));
 }
 
-static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *reason)
-{
-    (void)m;
-    __atomic_store_n((int64_t *)reason, lost->reason, __ATOMIC_SEQ_CST);
-}
-
-/* A holder whose node is deleted is told so. */
-ZKT_CASE(a_deleted_holder_is_told)
-{
-    int64_t reason = 0;
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.on_lost = on_lost;
-    o.on_lost_ctx = &reason;
-    zkr_mutex *m = zkt_mutex_with(client(zkt_servers()), &o);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_test_delete_holder(zkt_servers(), zkt_path()));
-    ZKT_BECOMES(__atomic_load_n(&reason, __ATOMIC_SEQ_CST), ZKR_LOST_NODE, PATIENCE_MS);
-    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-}
-
-/* It is the holder that is struck, not who waits behind it. */
+/* It is the holder that is struck, not who waits behind it; and its session only when that is asked for. */
 ZKT_CASE(who_waits_is_spared)
 {
     int (*const strikes[])(const char *, const char *) = {zkr_test_delete_holder,
@@ -94,6 +74,7 @@ ZKT_CASE(who_waits_is_spared)
     for (size_t i = 0; i < sizeof(strikes) / sizeof(strikes[0]); i++) {
         zkr_client *c = client(zkt_servers()), *d = client(zkt_servers());
         zkr_mutex *m = zkt_mutex(c), *next = zkt_mutex(d);
+        const int64_t own = zkr_client_session_id(c);
         const int64_t session = zkr_client_session_id(d);
         zkr_ticket *t = NULL;
         char node[256], after[256];
@@ -108,6 +89,8 @@ ZKT_CASE(who_waits_is_spared)
         assert_int_equal(zkr_client_session_id(d), session);
         ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
         ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+        assert_true(strikes[i] != zkr_test_delete_holder ||
+                    zkr_client_session_id(c) == own);
         ZKT_MUST(zkr_ticket_release(t));
         ZKT_MUST(zkr_ticket_destroy(t));
         ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
@@ -118,13 +101,12 @@ ZKT_CASE(who_waits_is_spared)
 ZKT_CASE(holders_of_all_kinds_can_be_struck)
 {
     zkr_client *c = client(zkt_servers());
-    char path[256];
     zkr_rwlock *lock = NULL;
     zkr_semaphore *permits = NULL;
     zkr_ticket *ticket = NULL;
     zkr_leader_latch *latch = NULL;
 
-    (void)snprintf(path, sizeof path, "%s/rw", zkt_path());
+    const char *path = zkt_child("rw");
     ZKT_MUST(zkr_rwlock_create(&lock, c, path, NULL));
     ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_reader(lock), PATIENCE_MS));
     ZKT_MUST(zkr_test_delete_holder(zkt_servers(), path));
@@ -132,17 +114,15 @@ ZKT_CASE(holders_of_all_kinds_can_be_struck)
     ZKT_RC(zkr_mutex_release(zkr_rwlock_reader(lock)), ZKR_ESESSION);
     ZKT_MUST(zkr_rwlock_destroy(lock));
 
-    (void)snprintf(path, sizeof path, "%s/permits", zkt_path());
-    ZKT_MUST(zkr_semaphore_create(&permits, c, path, 1, NULL));
+    ZKT_MUST(zkr_semaphore_create(&permits, c, zkt_child("permits"), 1, NULL));
     ZKT_MUST(zkr_semaphore_acquire(permits, 1, PATIENCE_MS, &ticket));
-    (void)snprintf(path, sizeof path, "%s/permits/leases", zkt_path());
-    ZKT_MUST(zkr_test_delete_holder(zkt_servers(), path));
+    ZKT_MUST(zkr_test_delete_holder(zkt_servers(), zkt_child("permits/leases")));
     ZKT_BECOMES(zkr_ticket_state(ticket), ZKR_TICKET_LOST, PATIENCE_MS);
     ZKT_RC(zkr_ticket_release(ticket), ZKR_ESESSION);
     ZKT_MUST(zkr_ticket_destroy(ticket));
     ZKT_MUST(zkr_semaphore_destroy(permits));
 
-    (void)snprintf(path, sizeof path, "%s/latch", zkt_path());
+    path = zkt_child("latch");
     ZKT_MUST(zkr_leader_latch_create(&latch, c, path, "x", NULL));
     ZKT_MUST(zkr_leader_latch_start(latch));
     ZKT_MUST(zkr_leader_latch_await(latch, PATIENCE_MS));

@@ -15,13 +15,6 @@
 #include "fixture.h"
 #include "fourlw.h"
 
-static zkr_test_server *start(void)
-{
-    zkr_test_server *s = NULL;
-    ZKT_MUST(zkr_test_server_start(&s, NULL));
-    return s;
-}
-
 /* It refuses with @code and @words, and what it should have made is not there. */
 static void refuses(const zkr_test_server_options *o, int code, const char *words)
 {
@@ -145,7 +138,7 @@ ZKT_CASE(a_server_is_started_and_stopped)
 /* Killed, it can be killed again but not frozen, until it is started again. */
 ZKT_CASE(a_killed_server_comes_back)
 {
-    zkr_test_server *s = start();
+    zkr_test_server *s = zkt_server_start(NULL);
     ZKT_MUST(zkr_test_server_freeze(s));
     ZKT_MUST(zkr_test_server_thaw(s));
     ZKT_MUST(zkr_test_server_kill(s));
@@ -155,13 +148,12 @@ ZKT_CASE(a_killed_server_comes_back)
     ZKT_RC(zkr_test_server_thaw(s), ZKR_ESTATE);
     ZKT_MUST(zkr_test_server_restart(s, 0));
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
-    ZKT_MUST(zkr_test_server_stop(s));
 }
 
 /* Twice is as good as once, also when others have let it go on in the meantime. */
 ZKT_CASE(a_frozen_server_can_be_frozen_again)
 {
-    zkr_test_server *s = start();
+    zkr_test_server *s = zkt_server_start(NULL);
     ZKT_MUST(zkr_test_server_freeze(s));
     ZKT_MUST(zkr_test_server_freeze(s));
     assert_int_equal(state_of(zkr_test_server_pid(s)), 'T');
@@ -171,25 +163,24 @@ ZKT_CASE(a_frozen_server_can_be_frozen_again)
     ZKT_MUST(zkr_test_server_thaw(s));
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
     ZKT_MUST(zkr_test_server_thaw(s));
-    ZKT_MUST(zkr_test_server_freeze(s));
-    ZKT_MUST(zkr_test_server_stop(s));
+    ZKT_MUST(zkr_test_server_freeze(s)); /* and is stopped so, at the end */
 }
 
 /* The program under test reaps children of its own, all of them, or has them reaped. */
 ZKT_CASE(a_server_that_others_reap_is_known_to_be_gone)
 {
-    zkr_test_server *s = start();
+    zkr_test_server *s = zkt_server_start(NULL);
     assert_int_equal(kill(zkr_test_server_pid(s), SIGKILL), 0);
     assert_int_equal(waitpid(-1, NULL, 0), zkr_test_server_pid(s));
     ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
     assert_int_equal(zkr_test_server_pid(s), 0);
-    ZKT_MUST(zkr_test_server_stop(s));
+    zkt_server_stop(s);
 
     assert_true(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
-    s = start();
+    s = zkt_server_start(NULL);
     ZKT_MUST(zkr_test_server_kill(s));
     ZKT_MUST(zkr_test_server_restart(s, 0));
-    ZKT_MUST(zkr_test_server_stop(s));
+    zkt_server_stop(s);
     assert_true(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
 }
 
@@ -202,7 +193,7 @@ struct family {
 
 static void use_the_parents(struct family *f)
 {
-    zkr_test_server *s = f->parents, *own = start();
+    zkr_test_server *s = f->parents, *own = zkt_server_start(NULL);
     ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
     ZKT_RC(zkr_test_server_stop(s), ZKR_ESTATE);
     ZKT_RC(zkr_test_server_kill(s), ZKR_ESTATE);
@@ -232,7 +223,7 @@ static bool is_alive(pid_t pid)
 ZKT_CASE(a_forked_child_leaves_the_parents_server_alone)
 {
     struct family *f = zkt_shared(sizeof *f);
-    zkr_test_server *s = f->parents = start();
+    zkr_test_server *s = f->parents = zkt_server_start(NULL);
     for (int dies = 0; dies < 2; dies++) {
         pid_t child = zkt_fork(dies ? use_and_die : use_and_exit, f);
         assert_int_equal(zkt_join(child, 30000), dies ? 128 + SIGKILL : 3);
@@ -241,7 +232,6 @@ ZKT_CASE(a_forked_child_leaves_the_parents_server_alone)
     }
     assert_true(exists(zkr_test_server_dir(s)));
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
-    ZKT_MUST(zkr_test_server_stop(s));
     zkt_shared_free(f, sizeof *f);
 }
 
