@@ -133,42 +133,38 @@ static void first_line(const char *path, char *out, size_t size)
     }
 }
 
-static void threads_left(char *why, size_t size)
+static void thread_name(int id, char *out, size_t size)
 {
-    const ids now = threads();
-
-    if (now.count <= baseline.threads.count) {
-        return;
-    }
-    add(why, size, "threads: %d, were %d:", now.count, baseline.threads.count);
-    for (int i = 0; i < now.count; i++) {
-        char path[64];
-        char name[32];
-        if (!contains(&baseline.threads, now.id[i])) {
-            (void)snprintf(path, sizeof path, "/proc/self/task/%d/comm", now.id[i]);
-            first_line(path, name, sizeof name);
-            add(why, size, " %d (%s)", now.id[i], name);
-        }
-    }
-    add(why, size, "\n");
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/comm", id);
+    first_line(path, out, size);
 }
 
-static void fds_left(char *why, size_t size)
+static void fd_target(int id, char *out, size_t size)
 {
-    const ids now = fds();
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", id);
+    ssize_t n = readlink(path, out, size - 1);
+    out[n > 0 ? n : 0] = '\0';
+}
 
-    if (now.count <= baseline.fds.count) {
+/* Of @now, those that were not there @before. */
+static void add_new(char *why,
+                    size_t size,
+                    const char *what,
+                    const ids *before,
+                    const ids *now,
+                    void (*name)(int id, char *out, size_t size))
+{
+    if (now->count <= before->count) {
         return;
     }
-    add(why, size, "descriptors: %d, were %d:", now.count, baseline.fds.count);
-    for (int i = 0; i < now.count; i++) {
-        char path[64];
-        char target[128];
-        if (!contains(&baseline.fds, now.id[i])) {
-            (void)snprintf(path, sizeof path, "/proc/self/fd/%d", now.id[i]);
-            ssize_t n = readlink(path, target, sizeof target - 1);
-            target[n > 0 ? n : 0] = '\0';
-            add(why, size, " %d (%s)", now.id[i], target);
+    add(why, size, "%s: %d, were %d:", what, now->count, before->count);
+    for (int i = 0; i < now->count; i++) {
+        char text[128];
+        if (!contains(before, now->id[i])) {
+            name(now->id[i], text, sizeof text);
+            add(why, size, " %d (%s)", now->id[i], text);
         }
     }
     add(why, size, "\n");
@@ -254,9 +250,11 @@ static void server_left(const char *hosts, const char *path, char *why, size_t s
 
 bool zkt_is_clean(const char *hosts, const char *path, char *why, size_t size)
 {
+    const ids now_threads = threads(), now_fds = fds();
+
     why[0] = '\0';
-    threads_left(why, size);
-    fds_left(why, size);
+    add_new(why, size, "threads", &baseline.threads, &now_threads, thread_name);
+    add_new(why, size, "descriptors", &baseline.fds, &now_fds, fd_target);
     (void)children(why, size);
     if (path != NULL && hosts != NULL) {
         server_left(hosts, path, why, size);

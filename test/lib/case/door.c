@@ -26,7 +26,7 @@ static const zkr_client *focus;
 static int counts[KINDS];
 static int nudges;
 static int left;
-static bool fired;
+static int fired;
 static void (*hook)(void *ctx);
 static void *hook_ctx;
 
@@ -37,17 +37,22 @@ void zkt_door_focus(const zkr_client *c)
     memset(counts, 0, sizeof(counts));
     nudges = 0;
     left = 0;
-    fired = false;
+    fired = 0;
     hook = NULL;
     pthread_mutex_unlock(&mu);
 }
 
-int zkt_door_count(enum zkr__op_kind kind)
+static int read_locked(const int *number)
 {
     pthread_mutex_lock(&mu);
-    int count = counts[kind];
+    int value = *number;
     pthread_mutex_unlock(&mu);
-    return count;
+    return value;
+}
+
+int zkt_door_count(enum zkr__op_kind kind)
+{
+    return read_locked(&counts[kind]);
 }
 
 int zkt_door_total(void)
@@ -67,11 +72,12 @@ void zkt_door_write(char *text, size_t size)
     for (int kind = 0; kind < KINDS; kind++) {
         int count = zkt_door_count((enum zkr__op_kind)kind);
         const char *comma = len > 0 ? ", " : "";
-        if (count == 1) {
-            len += (size_t)snprintf(text + len, size - len, "%s%s", comma,
-                                    kind_names[kind]);
-        } else if (count > 1) {
-            len += (size_t)snprintf(text + len, size - len, "%s%d %s", comma, count,
+        char number[16] = "";
+        if (count > 1) {
+            (void)snprintf(number, sizeof(number), "%d ", count);
+        }
+        if (count > 0) {
+            len += (size_t)snprintf(text + len, size - len, "%s%s%s", comma, number,
                                     kind_names[kind]);
         }
     }
@@ -93,17 +99,14 @@ void zkt_door_check(const char *wanted, int64_t within_ms, const char *file, int
 
 int zkt_door_nudges(void)
 {
-    pthread_mutex_lock(&mu);
-    int count = nudges;
-    pthread_mutex_unlock(&mu);
-    return count;
+    return read_locked(&nudges);
 }
 
 void zkt_door_before(int n, void (*fn)(void *ctx), void *ctx)
 {
     pthread_mutex_lock(&mu);
     left = n;
-    fired = false;
+    fired = 0;
     hook = fn;
     hook_ctx = ctx;
     pthread_mutex_unlock(&mu);
@@ -111,10 +114,7 @@ void zkt_door_before(int n, void (*fn)(void *ctx), void *ctx)
 
 bool zkt_door_fired(void)
 {
-    pthread_mutex_lock(&mu);
-    bool is = fired;
-    pthread_mutex_unlock(&mu);
-    return is;
+    return read_locked(&fired);
 }
 
 void zkt_door_session(zkr_client *c, int64_t *id, unsigned char password[16])
@@ -151,7 +151,7 @@ static int submit(void *zh,
         counts[op->kind]++;
         if (left > 0 && --left == 0) {
             fire = hook;
-            fired = true;
+            fired = 1;
         }
     }
     pthread_mutex_unlock(&mu);

@@ -106,13 +106,22 @@ static void end_client(void *c)
     ZKT_MUST(zkr_client_close(c));
 }
 
-zkr_client *zkt_client_with(const char *hosts, const zkr_client_options *options)
+static int
+open_client(zkr_client **c, const char *hosts, const zkr_client_options *options)
 {
     static const struct zkr__env env = {.door = &zkt_door};
+    int rc = zkr__client_open(c, hosts, options, &env);
+    if (rc == ZKR_OK) {
+        ZKT_MUST(zkr_client_wait_connected(*c, PATIENCE_MS));
+        zkt_keep(*c, end_client);
+    }
+    return rc;
+}
+
+zkr_client *zkt_client_with(const char *hosts, const zkr_client_options *options)
+{
     zkr_client *c = NULL;
-    ZKT_MUST(zkr__client_open(&c, hosts, options, &env));
-    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-    zkt_keep(c, end_client);
+    ZKT_MUST(open_client(&c, hosts, options));
     return c;
 }
 
@@ -125,15 +134,9 @@ zkr_client *zkt_client(const char *hosts, int64_t session_ms)
 
 zkr_client *zkt_client_if_memory(void)
 {
-    static const struct zkr__env env = {.door = &zkt_door};
     zkr_client *c = NULL;
-    int rc = zkr__client_open(&c, zkt_servers(), NULL, &env);
-    if (rc != ZKR_OK) {
-        ZKT_RC(rc, ZKR_ENOMEM);
-        return NULL;
-    }
-    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-    zkt_keep(c, end_client);
+    int rc = open_client(&c, zkt_servers(), NULL);
+    ZKT_RC(rc, rc == ZKR_OK ? ZKR_OK : ZKR_ENOMEM);
     return c;
 }
 

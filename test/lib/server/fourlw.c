@@ -26,15 +26,12 @@ int64_t zkt_mntr(const char *host, const char *key)
 {
     const size_t length = strlen(key);
     int64_t value = -1;
-    char *text = zkt_4lw_text(host, "mntr", WAIT_MS);
+    char *text = zkt_4lw_text(host, "mntr", WAIT_MS), *at = text;
 
-    for (const char *line = text; line != NULL && *line != '\0';) {
+    for (const char *line; (line = strsep(&at, "\n")) != NULL;) {
         if (strncmp(line, key, length) == 0 && line[length] == '\t') {
             value = strtoll(line + length, NULL, 10);
-            break;
         }
-        const char *end = strchr(line, '\n');
-        line = end != NULL ? end + 1 : NULL;
     }
     free(text);
     return value;
@@ -45,60 +42,61 @@ enum zkr__test_mode zkt_mode(const char *host)
     return zkt_mode_within(host, WAIT_MS);
 }
 
-int64_t zkt_watch_count(const char *hosts)
+/*
+ * What all servers say that answer: each has its own, and the sum counts (@sum); or all have the same in time. @n is of the
+ * next server, -1 = no answer.
+ */
+static int64_t taken_with(int64_t count, int64_t n, bool sum)
+{
+    return sum && count > 0 && n > 0 ? count + n : n > count ? n : count;
+}
+
+static int64_t count_by(const char *hosts, const char *key, bool sum)
 {
     char host[HOST_MAX];
-    int64_t sum = -1;
+    int64_t count = -1;
 
     for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
-        int64_t n = zkt_mntr(host, "zk_watch_count");
-        if (n >= 0) {
-            sum = (sum < 0 ? 0 : sum) + n;
-        }
+        count = taken_with(count, zkt_mntr(host, key), sum);
     }
-    return sum;
+    return count;
+}
+
+int64_t zkt_watch_count(const char *hosts)
+{
+    return count_by(hosts, "zk_watch_count", true);
 }
 
 int64_t zkt_ephemerals(const char *hosts)
 {
-    char host[HOST_MAX];
-    int64_t most = -1;
-
-    for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
-        int64_t n = zkt_mntr(host, "zk_ephemerals_count");
-        most = n > most ? n : most;
-    }
-    return most;
+    return count_by(hosts, "zk_ephemerals_count", false);
 }
 
-/* Is the line at @line @root, or a path below it? */
+/* Is the line @root, or a path below it? */
 static bool below(const char *line, const char *root)
 {
     const size_t length = strlen(root);
     return strncmp(line, root, length) == 0 &&
-           (strchr("/\n\r", line[length]) != NULL ||
+           (strchr("/\r", line[length]) != NULL ||
             (length > 0 && root[length - 1] == '/'));
 }
 
 /* Counts lines of an answer: with @owners the indented lines behind a path (wchp), else indented paths (dump). */
-static int64_t count_lines(const char *text, const char *root, bool owners)
+static int64_t count_lines(char *text, const char *root, bool owners)
 {
     int64_t n = 0;
     bool inside = false;
 
-    for (const char *line = text; line != NULL && *line != '\0';) {
+    for (const char *line; (line = strsep(&text, "\n")) != NULL;) {
         if (*line != '\t') {
             inside = below(line, root);
-        } else if (owners ? inside : below(line + 1, root)) {
-            n++;
+        } else {
+            n += owners ? inside : below(line + 1, root);
         }
-        const char *end = strchr(line, '\n');
-        line = end != NULL ? end + 1 : NULL;
     }
     return n;
 }
 
-/* With @owners each server has its own, and the sum counts; else all servers have the same in time. */
 static int64_t
 count_under(const char *hosts, const char *path, const char *word, bool owners)
 {
@@ -110,8 +108,7 @@ count_under(const char *hosts, const char *path, const char *word, bool owners)
     for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
         char *text = zkt_4lw_text(host, word, WAIT_MS);
         if (text != NULL) {
-            int64_t n = count_lines(text, root, owners);
-            count = owners && count > 0 ? count + n : n > count ? n : count;
+            count = taken_with(count, count_lines(text, root, owners), owners);
             free(text);
         }
     }
@@ -129,19 +126,17 @@ int64_t zkt_ephemerals_under(const char *hosts, const char *path)
 }
 
 /* In an answer to wchp. */
-static int64_t others_at(const char *text, const char *path, int64_t session_id)
+static int64_t others_at(char *text, const char *path, int64_t session_id)
 {
     const size_t length = strlen(path);
     int64_t n = 0;
     bool inside = false;
-    for (const char *line = text; line != NULL && *line != '\0';) {
+    for (const char *line; (line = strsep(&text, "\n")) != NULL;) {
         if (*line != '\t') {
-            inside = strncmp(line, path, length) == 0 && strchr("\r\n", line[length]);
+            inside = strncmp(line, path, length) == 0 && strchr("\r", line[length]);
         } else {
             n += inside && (int64_t)strtoull(line + 1, NULL, 16) != session_id;
         }
-        const char *end = strchr(line, '\n');
-        line = end != NULL ? end + 1 : NULL;
     }
     return n;
 }
@@ -171,19 +166,12 @@ static int64_t cons(const char *hosts, int64_t session_id, const char *field)
     (void)snprintf(sid, sizeof sid, ",sid=0x%" PRIx64 ",", (uint64_t)session_id);
     const char *wanted = session_id == 0 ? ",sid=0x" : sid;
     for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
-        char *text = zkt_4lw_text(host, "cons", WAIT_MS);
-        char *save = NULL;
-        for (char *line = text != NULL ? strtok_r(text, "\n", &save) : NULL;
-             line != NULL; line = strtok_r(NULL, "\n", &save)) {
-            if (strstr(line, wanted) == NULL) {
-                continue;
-            }
-            const char *at = field != NULL ? strstr(line, field) : NULL;
-            if (field == NULL) {
-                found++;
-            } else if (at != NULL) {
-                found = strtoll(at + strlen(field), NULL, 10);
-            }
+        char *text = zkt_4lw_text(host, "cons", WAIT_MS), *rest = text;
+        for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
+            const bool fits = strstr(line, wanted) != NULL;
+            const char *at = fits && field != NULL ? strstr(line, field) : NULL;
+            found += fits && field == NULL;
+            found = at != NULL ? strtoll(at + strlen(field), NULL, 10) : found;
         }
         free(text);
     }
