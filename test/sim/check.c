@@ -191,24 +191,19 @@ bool sim_may_hide(int client)
     return engine && !scene.permits;
 }
 
-static bool is_trusted(int client, const char *path)
+bool sim_trusted(int client, const char *path)
 {
     return !wiped && !is_excused(path) && !sim_leans(client);
 }
 
 static bool trusted(const struct hold *h)
 {
-    return is_trusted(h->client, h->path);
+    return sim_trusted(h->client, h->path);
 }
 
 bool sim_may_judge(int client)
 {
     return !wiped && excused_count == 0 && !sim_leans(client);
-}
-
-bool sim_trusted(int client, const struct zkr__claim *claim)
-{
-    return is_trusted(client, claim->node);
 }
 
 void sim_on_deleting(const struct zkf_node *node)

@@ -7,18 +7,6 @@ static int64_t some_while(void)
     return 1 + zkf_below(scene.session / ZKR__MS);
 }
 
-static void flush(struct app *a)
-{
-    struct call call = sim_call(a, "flush", some_while());
-    sim_called(&call, zkr_client_flush(a->p->c, call.timeout_ms));
-}
-
-static void wait_connected(struct app *a)
-{
-    struct call call = sim_call(a, "wait_connected", some_while());
-    sim_called(&call, zkr_client_wait_connected(a->p->c, call.timeout_ms));
-}
-
 /* It is used, and stays. */
 static void close_early(struct app *a)
 {
@@ -46,9 +34,11 @@ void sim_op_client(struct app *a)
 {
     int64_t what = zkf_below(100);
     if (what < 35) {
-        flush(a);
+        struct call call = sim_call(a, "flush", some_while());
+        sim_called(&call, zkr_client_flush(a->p->c, call.timeout_ms));
     } else if (what < 60) {
-        wait_connected(a);
+        struct call call = sim_call(a, "wait_connected", some_while());
+        sim_called(&call, zkr_client_wait_connected(a->p->c, call.timeout_ms));
     } else if (what < 75 && scene.misuse) {
         close_early(a);
     } else if (what < 90 && scene.shutdowns) {

@@ -122,10 +122,14 @@ void sim_op_ask(struct app *a)
 }
 
 /* Who sleeps for the lock by now is to return at once. */
-static void cancel(struct app *a, enum sim_lock lock)
+void sim_op_cancel(struct app *a)
 {
+    enum sim_lock lock = some_lock(a);
     struct process *p = a->p;
     long waits[SIM_APPS];
+    if (lock == SIM_LOCKS) {
+        return;
+    }
     for (int i = 0; i < SIM_APPS; i++) {
         const struct app *other = &p->apps[i];
         bool sleeps = other->acquires > 0 && other->acquiring == lock &&
@@ -147,14 +151,6 @@ static void check_canceled(const struct app *a)
     if (a->canceled.at != 0 && sim_since(a->p, &a->canceled) > SIM_SLACK) {
         sim_violation("a thread that was canceled returns %.1f ms later",
                       (double)(zkf_door.now() - a->canceled.at) / 1e6);
-    }
-}
-
-void sim_op_cancel(struct app *a)
-{
-    enum sim_lock lock = some_lock(a);
-    if (lock != SIM_LOCKS) {
-        cancel(a, lock);
     }
 }
 

@@ -245,7 +245,8 @@ static void look(struct pass *pass)
     check_inside(pass, group);
     bool granted =
         group->state == ZKR__GROUP_HELD && zkr__claim_sure(group->members[0]);
-    if (granted && !pass->granted && sim_trusted(pass->p->client, group->members[0])) {
+    if (granted && !pass->granted &&
+        sim_trusted(pass->p->client, group->members[0]->node)) {
         did.several_permits += pass->permits > 1;
         check_grant(pass, group);
     }

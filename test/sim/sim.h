@@ -299,8 +299,8 @@ void sim_on_deleting(const struct zkf_node *node);
 bool sim_may_hide(int client);
 /* A node of this client that is on its way out, or to be a reader's. */
 bool sim_makes_way(int client, const struct zkf_node *n, bool reads);
-/* Neither people nor what cannot be measured have touched it. */
-bool sim_trusted(int client, const struct zkr__claim *claim);
+/* Neither people nor what cannot be measured have touched this node of the client. */
+bool sim_trusted(int client, const char *path);
 bool sim_may_judge(int client);
 /* ops_mutex.c: nobody has held yet. */
 void sim_taken_begin(void);

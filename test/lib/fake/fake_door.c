@@ -4,21 +4,16 @@
 
 #include "fake_impl.h"
 
-static struct zkf__client *client_of(const struct zkf__handle *h)
-{
-    return &zkf__w.clients[h->client];
-}
-
 /* What was sent still goes out, unless the reset that follows overtakes it. */
 static void say_goodbye(struct zkf__handle *h)
 {
     struct zkf__conn *conn = h->conn;
-    if (h->state == ZKF__UP && !client_of(h)->killed) {
+    if (h->state == ZKF__UP && !zkf__client_of(h)->killed) {
         struct zkf__req *req = zkf__alloc(sizeof(*req));
         req->kind = ZKF__CLOSE;
         zkf__handle_send(h, req);
     }
-    if (conn && (client_of(h)->killed || zkf__channel_count(&conn->down) > 0)) {
+    if (conn && (zkf__client_of(h)->killed || zkf__channel_count(&conn->down) > 0)) {
         size_t count = zkf__channel_count(&conn->up);
         zkf__channel_truncate(&conn->up, (size_t)zkf_below((int64_t)count + 1));
     }
@@ -37,8 +32,8 @@ static void close_handle(void *zh)
     h->state = ZKF__CLOSED;
     zkf__channel_end(&h->done);
     zkf_actor_remove(&h->timer);
-    if (client_of(h)->handle == h) {
-        client_of(h)->handle = NULL;
+    if (zkf__client_of(h)->handle == h) {
+        zkf__client_of(h)->handle = NULL;
     }
     zkf__take_time(h->client);
 }

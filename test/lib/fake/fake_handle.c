@@ -8,11 +8,6 @@
 #include "session/zk_value.h"
 #include "util.h"
 
-static struct zkf__client *client_of(const struct zkf__handle *h)
-{
-    return &zkf__w.clients[h->client];
-}
-
 /* --- to the library --- */
 
 static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req, int rc)
@@ -198,10 +193,10 @@ void zkf__handle_send_auth(struct zkf__handle *h)
 
 static void attempt(struct zkf__handle *h)
 {
-    int direct = client_of(h)->direct;
+    int direct = zkf__client_of(h)->direct;
     int id = direct > 0 ? direct - 1 : (int)zkf_below(zkf__w.config.servers);
     struct zkf__server *server = &zkf__w.servers[id];
-    bool blackhole = client_of(h)->blackhole;
+    bool blackhole = zkf__client_of(h)->blackhole;
     if (!server->serving && !blackhole) {
         fail_all(h, ZKF__CONNLOSS);
         h->attempt_at = zkf__w.now + h->timeout / 60 + zkf__delay();
@@ -212,12 +207,12 @@ static void attempt(struct zkf__handle *h)
     conn->handle = h;
     conn->server = id;
     conn->at_client = true;
-    conn->previous = client_of(h)->conns;
-    client_of(h)->conns = conn;
+    conn->previous = zkf__client_of(h)->conns;
+    zkf__client_of(h)->conns = conn;
     conn->inbox_tail = &conn->inbox;
     zkf__channel_init(&conn->up, zkf__server_request, conn);
     zkf__channel_init(&conn->down, zkf__handle_receive, conn);
-    conn->down.actor.stopped = &client_of(h)->stopped;
+    conn->down.actor.stopped = &zkf__client_of(h)->stopped;
     zkf__channel_block(&conn->up, blackhole);
     zkf__channel_block(&conn->down, blackhole);
     if (server->serving) {
@@ -411,13 +406,13 @@ static struct zkf__handle *begin(const struct zkr__open_args *args)
     h->unsent_tail = &h->unsent;
     h->attempt_at = zkf__w.now + zkf__delay();
     zkf__channel_init(&h->done, hand_over, h);
-    h->done.actor.stopped = &client_of(h)->stopped;
+    h->done.actor.stopped = &zkf__client_of(h)->stopped;
     h->done.actor.library = h->client + 1;
     h->timer = (struct zkf_actor){.act = on_timer, .ctx = h};
-    h->timer.stopped = &client_of(h)->stopped;
+    h->timer.stopped = &zkf__client_of(h)->stopped;
     zkf_actor_add(&h->timer);
     zkf__handle_rearm(h);
-    client_of(h)->handle = h;
+    zkf__client_of(h)->handle = h;
     return h;
 }
 

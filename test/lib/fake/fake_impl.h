@@ -103,6 +103,10 @@ struct zkf__world {
 
 extern struct zkf__world zkf__w;
 extern struct zkf_counts zkf__did;
+static inline struct zkf__client *zkf__client_of(const struct zkf__handle *h)
+{
+    return &zkf__w.clients[h->client];
+}
 
 /* --- memory: all of a world's, until zkf_end() (fake_time.c) --- */
 void *zkf__alloc(size_t size);
