@@ -43,8 +43,8 @@ enum zkr__test_mode zkt_mode(const char *host)
 }
 
 /*
- * What those servers say that answer: each has its own, and the sum counts (@sum); or all have the same in time. @n is of
- * the next server, -1 = no answer.
+ * What those servers say that answer: each has its own, and the sum counts (@sum); or all have the same in time.
+ * @n: of the next server; -1 = no answer.
  */
 static int64_t taken_with(int64_t count, int64_t n, bool sum)
 {
