@@ -160,12 +160,17 @@ const char *cli_says(const char *const *argv)
     return c.text;
 }
 
-void cli_assert_one_line(struct cli *c)
+static bool said_one_line(struct cli *c)
 {
     const char *err = cli_err(c);
     const char *end = strchr(err, '\n');
-    if (strncmp(err, "zkr: ", 5) != 0 || !end || end[1] != '\0') {
-        zkt_fail("not one line of zkr: \"%s\"", err);
+    return strncmp(err, "zkr: ", 5) == 0 && end && end[1] == '\0';
+}
+
+void cli_assert_one_line(struct cli *c)
+{
+    if (!said_one_line(c)) {
+        zkt_fail("not one line of zkr: \"%s\"", cli_err(c));
     }
 }
 
@@ -174,12 +179,45 @@ void cli_refused(int status, const char *const *argv)
     struct cli c;
     cli_spawn(&c, false, argv);
     int got = cli_wait(&c);
-    if (got != status) {
+    if (got != status || !said_one_line(&c) || *cli_out(&c)) {
+        for (; *argv; argv++) {
+            print_error("%s ", *argv);
+        }
+        print_error("writes: %s\n", cli_out(&c));
         zkt_fail("status %d instead of %d: %s", got, status, cli_err(&c));
     }
-    cli_assert_one_line(&c);
-    assert_string_equal(cli_out(&c), "");
     forget(&c);
+}
+
+void cli_each_refused(int status, const char *const *lines)
+{
+    for (; *lines; lines++) {
+        const char *argv[16] = {cli_zkr()};
+        char text[256], *rest = text;
+        (void)snprintf(text, sizeof(text), "%s", *lines);
+        for (int n = 1; rest && *rest; n++) {
+            const char *word = strsep(&rest, " ");
+            argv[n] = strcmp(word, "PATH") == 0 ? zkt_path()
+                      : strcmp(word, "''") == 0 ? ""
+                                                : word;
+        }
+        cli_refused(status, argv);
+    }
+}
+
+int cli_file(char name[32])
+{
+    int fd = memfd_create("file", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    zkt_keep((void *)(intptr_t)fd, close_kept);
+    (void)snprintf(name, 32, "/proc/%d/fd/%d", (int)getpid(), fd);
+    return fd;
+}
+
+const char *cli_file_text(int fd)
+{
+    static struct cli c;
+    return look(&c, fd);
 }
 
 int cli_queue(void)
@@ -208,18 +246,15 @@ static struct cli_beat *map_beats(int fd, int count)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* A file without a name, which goes with the case. */
 struct cli_beat *cli_beats(int count)
 {
-    int fd = memfd_create("beats", MFD_CLOEXEC);
-    assert_true(fd >= 0);
+    char name[32];
+    int fd = cli_file(name);
     assert_int_equal(ftruncate(fd, (off_t)sizeof(struct cli_beat) * count), 0);
-    zkt_keep((void *)(intptr_t)fd, close_kept);
     struct cli_beat *beats = map_beats(fd, count);
     assert_non_null(beats);
     for (int i = 0; i < count; i++) {
-        (void)snprintf(beats[i].name, sizeof(beats[i].name), "/proc/%d/fd/%d:%d",
-                       (int)getpid(), fd, i);
+        (void)snprintf(beats[i].name, sizeof(beats[i].name), "%s:%d", name, i);
     }
     return beats;
 }

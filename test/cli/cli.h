@@ -36,9 +36,12 @@ void cli_servers(bool set);
 /** Start @argv with $ZKR_SERVERS of the tests, stdin from /dev/null or (@piped) from a pipe. */
 void cli_spawn(struct cli *c, bool piped, const char *const *argv);
 
-/** zkr with these arguments. */
-#define CLI_START(c, ...)                                                              \
-    cli_spawn((c), false, (const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
+/** zkr with these arguments. PIPED: its stdin is a pipe. AS: a program that may run zkr. */
+#define CLI_START(c, ...) CLI_START_AS((c), cli_zkr(), __VA_ARGS__)
+#define CLI_START_PIPED(c, ...)                                                        \
+    cli_spawn((c), true, (const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
+#define CLI_START_AS(c, ...)                                                           \
+    cli_spawn((c), false, (const char *const[]){__VA_ARGS__, NULL})
 
 /** Wait for its end: its exit status, 128 + N when it died of a signal itself. */
 int cli_wait(struct cli *c);
@@ -51,11 +54,15 @@ const char *cli_out(struct cli *c);
 const char *cli_err(struct cli *c);
 
 /** Start and wait. */
-#define CLI_RUN(c, ...) (CLI_START((c), __VA_ARGS__), cli_wait(c))
+#define CLI_RUN(c, ...) CLI_RUN_AS((c), cli_zkr(), __VA_ARGS__)
+#define CLI_RUN_AS(c, ...) (CLI_START_AS((c), __VA_ARGS__), cli_wait(c))
 
 /** Only the status is of interest. */
 int cli_status(const char *const *argv);
-#define CLI(...) cli_status((const char *const[]){cli_zkr(), __VA_ARGS__, NULL})
+#define CLI(...) CLI_AS(cli_zkr(), __VA_ARGS__)
+#define CLI_AS(...) cli_status((const char *const[]){__VA_ARGS__, NULL})
+/** Of a script of sh: $0 is zkr, and $1 and so on are the arguments. */
+#define CLI_SH(script, ...) CLI_AS("sh", "-c", (script), cli_zkr(), __VA_ARGS__)
 
 /** Exactly one line on stderr, "zkr: ...". */
 void cli_assert_one_line(struct cli *c);
@@ -67,6 +74,10 @@ void cli_refused(int status, const char *const *argv);
 /** The same for a program that runs zkr. */
 #define CLI_REFUSED_AS(status, ...)                                                    \
     cli_refused((status), (const char *const[]){__VA_ARGS__, NULL})
+/** The same for each of several lines: words apart by a space, '' for an empty one, PATH for that of the test. */
+#define CLI_EACH_REFUSED(status, ...)                                                  \
+    cli_each_refused((status), (const char *const[]){__VA_ARGS__, NULL})
+void cli_each_refused(int status, const char *const *lines);
 
 /** What zkr with these arguments, which must succeed, wrote to stdout; up to the next call. */
 const char *cli_says(const char *const *argv);
@@ -74,6 +85,11 @@ const char *cli_says(const char *const *argv);
 
 /** Nodes at the path of the test. */
 int cli_queue(void);
+
+/** An empty file that commands can open by @name, and that is gone with the case. */
+int cli_file(char name[32]);
+/** What is in it, up to the next call. */
+const char *cli_file_text(int fd);
 
 /** One that holds the lock at the path of the test for a minute, "the holder". */
 void cli_hold(struct cli *c);
@@ -93,7 +109,7 @@ struct cli_beat {
     _Atomic(int64_t) first, last;
     _Atomic(int64_t) token; /* $ZKR_FENCING_TOKEN */
     _Atomic(int64_t) pid;
-    char name[40]; /* for its command line */
+    char name[48]; /* for its command line */
 };
 
 /** So many, in a file that is gone with the case. */

@@ -10,10 +10,10 @@
 
 static void put(zkt_raw *s, const char *name, const char *data)
 {
-    char path[300];
-    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), name);
-    const struct zkt_node node = {
-        .path = path, .data = data, .data_len = strlen(data), .flags = ZKT_EPHEMERAL};
+    const struct zkt_node node = {.path = zkt_child(name),
+                                  .data = data,
+                                  .data_len = strlen(data),
+                                  .flags = ZKT_EPHEMERAL};
     assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
 }
 
@@ -96,16 +96,8 @@ static void read_queue(struct asked *a, int nodes, const char *last)
     struct cli c;
     a->proxy = zkt_proxy_start(zkt_servers());
     zkt_proxy_on_request(a->proxy, on_request, a);
-    const char *const argv[] = {"sh",
-                                "-c",
-                                "\"$0\" -z \"$1\" status --json $2 | "
-                                "grep -c \"$3\"",
-                                cli_zkr(),
-                                zkt_proxy_host(a->proxy),
-                                zkt_path(),
-                                last,
-                                NULL};
-    cli_spawn(&c, false, argv);
+    CLI_START_AS(&c, "sh", "-c", "\"$0\" -z \"$1\" status --json $2 | grep -c \"$3\"",
+                 cli_zkr(), zkt_proxy_host(a->proxy), zkt_path(), last);
     ZKT_BECOMES(atomic_load(&a->gets), nodes, CLI_PATIENCE_MS);
     zkt_proxy_thaw(a->proxy, ZKT_TO_CLIENT);
     assert_int_equal(cli_wait(&c), 0);
@@ -133,13 +125,11 @@ ZKT_CASE(all_contenders_are_read_in_two_round_trips)
 /* One that ends between the list and the look at it is left out, and the rest move up. */
 ZKT_CASE(nodes_that_vanish_meanwhile_are_left_out)
 {
-    char gone[300];
     zkt_raw *s = stranger();
     put(s, "a-lock-0000000001", "x");
     put(s, "b-lock-0000000002", "y");
     put(s, "c-lock-0000000003", "z");
-    (void)snprintf(gone, sizeof(gone), "%s/b-lock-0000000002", zkt_path());
-    struct asked a = {.gone = gone};
+    struct asked a = {.gone = zkt_child("b-lock-0000000002")};
     read_queue(&a, 3,
                "\"position\":1,.*\"a-lock-0000000001\".*\"position\":2,[^{]*"
                "\"c-lock-0000000003\"");

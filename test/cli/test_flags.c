@@ -41,35 +41,22 @@ ZKT_CASE(options_have_two_spellings)
     }
 }
 
-ZKT_CASE(what_flock_has_and_zkr_has_not_is_refused)
-{
-    static const char *const options[] = {"-u", "-F", "--no-fork", "--unlock"};
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        CLI_REFUSED(64, "lock", options[i], "/p", "true");
-    }
-}
-
 /* Before the subcommand or after it, the last one wins. */
-ZKT_CASE(servers_can_be_told_in_three_ways)
+ZKT_CASE(servers_can_be_told_in_two_places)
 {
     const char *servers = zkt_servers(), *nobody = "127.0.0.1:1";
     assert_int_equal(CLI("-z", nobody, "lock", "-z", servers, zkt_path(), "true"), 0);
     assert_int_equal(
         CLI("--servers", nobody, "lock", "--servers", servers, zkt_path(), "true"), 0);
-    assert_int_equal(cli_status((const char *const[]){"env", "ZKR_SERVERS=127.0.0.1:1",
-                                                      cli_zkr(), "--connect-timeout",
-                                                      ".1", "status", "/p", NULL}),
-                     75);
 }
 
 /* Where nobody says otherwise it is this host. */
 ZKT_CASE(the_default_is_a_server_on_this_host)
 {
     static const char script[] =
-        "unset ZKR_SERVERS; \"$0\" -vv --connect-timeout .1 status /p 2>&1 | "
+        "unset ZKR_SERVERS; \"$0\" -vv --connect-timeout .1 status $1 2>&1 | "
         "grep -q 'host=127.0.0.1:2181 '";
-    assert_int_equal(
-        cli_status((const char *const[]){"sh", "-c", script, cli_zkr(), NULL}), 0);
+    assert_int_equal(CLI_SH(script, "/p"), 0);
 }
 
 /* At whichever server it is. */
@@ -115,61 +102,14 @@ ZKT_CASE(each_v_says_more)
 /* As with flock: $SHELL, or /bin/sh where there is none. */
 ZKT_CASE(the_shell_is_the_users)
 {
-    static const char *const cases[][2] = {{"SHELL=/bin/echo", "-c text $0\n"},
-                                           {"SHELL=", "/bin/sh\n"}};
-    static const char *const texts[] = {"text $0", "echo $0"};
+    static const char *const cases[][3] = {
+        {"SHELL=/bin/echo", "text $0", "-c text $0\n"},
+        {"SHELL=", "echo $0", "/bin/sh\n"}};
     for (size_t i = 0; i < 2; i++) {
         struct cli c;
-        const char *const argv[] = {"env",      cases[i][0], cli_zkr(), "lock",
-                                    zkt_path(), "-c",        texts[i],  NULL};
-        cli_spawn(&c, false, argv);
-        assert_int_equal(cli_wait(&c), 0);
-        assert_string_equal(cli_out(&c), cases[i][1]);
+        assert_int_equal(CLI_RUN_AS(&c, "env", cases[i][0], cli_zkr(), "lock",
+                                    zkt_path(), "-c", cases[i][1]),
+                         0);
+        assert_string_equal(cli_out(&c), cases[i][2]);
     }
-}
-
-/* The right credentials open what others are refused. */
-ZKT_CASE(credentials_open_what_is_protected)
-{
-    const char *servers = zkt_servers();
-    assert_int_equal(zkt_create_path(servers, "/t"), 0);
-    zkt_raw *s = zkt_raw_open(servers, 5000);
-    /* The digest of me:secret. */
-    const struct zkt_node node = {.path = zkt_path(),
-                                  .perms = ZKT_ALL,
-                                  .scheme = "digest",
-                                  .id = "me:016djjlksVQS5RgX3M7biBGyYwY="};
-    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
-    assert_int_equal(zkt_raw_close(s), 0);
-    CLI_REFUSED(77, "lock", zkt_path(), "true");
-    CLI_REFUSED(77, "status", zkt_path());
-    CLI_REFUSED(77, "--auth", "digest:me:wrong", "lock", zkt_path(), "true");
-    assert_int_equal(CLI("--auth", "digest:me:secret", "lock", zkt_path(), "true"), 0);
-    assert_int_equal(CLI("--auth", "digest:me:secret", "status", zkt_path()), 0);
-    assert_int_equal(zkt_delete(servers, zkt_path()), 0);
-}
-
-/* Whether libzookeeper has no TLS or the files are missing: one line, before any connection. */
-ZKT_CASE(tls_that_cannot_be_is_refused)
-{
-    CLI_REFUSED(64, "--tls", "/none,/none,/none", "lock", zkt_path(), "true");
-}
-
-/* What has no code of its own, such as a full disk, is 70. */
-ZKT_CASE(what_cannot_be_written_is_70)
-{
-    static const char *const words[][2] = {{"status", NULL}, {"lock", NULL}};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        CLI_REFUSED_AS(70, "sh", "-c", "\"$0\" $1 $2 >/dev/full", cli_zkr(),
-                       words[i][0], zkt_path());
-    }
-    CLI_REFUSED_AS(70, "sh", "-c", "\"$0\" --help >/dev/full", cli_zkr());
-}
-
-ZKT_CASE(a_listener_has_a_long_name)
-{
-    struct cli c;
-    CLI_START(&c, "elect", "--listen", zkt_path());
-    ZKT_BECOMES(strcmp(cli_out(&c), "nobody\n"), 0, CLI_PATIENCE_MS);
-    cli_stop(&c, SIGTERM);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr is killed with SIGKILL: its command dies, then the lock is free, long before the session times out. */
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -13,34 +11,27 @@
 enum { SOON_MS = 6000 };
 #define SESSION "10000"
 
-/* How many guardians does the process have? */
-static int guardians_of(pid_t pid)
+/* Has it so many guardians? */
+static void assert_guardians(const struct cli *c, const char *count)
 {
-    DIR *dir = opendir("/proc");
-    const struct dirent *entry;
-    int count = 0;
-    while ((entry = readdir(dir))) {
-        char path[300], text[256] = "";
-        (void)snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
-        FILE *f = fopen(path, "re");
-        if (f) {
-            (void)!fgets(text, sizeof(text), f);
-            (void)fclose(f);
-        }
-        const char *end = strrchr(text, ')');
-        count +=
-            end && strstr(text, "(zkr-guardian)") && strtol(end + 4, NULL, 10) == pid;
-    }
-    (void)closedir(dir);
-    return count;
+    char pid[16];
+    (void)snprintf(pid, sizeof(pid), "%d", (int)c->pid);
+    assert_int_equal(CLI_SH("[ $(pgrep -c -x zkr-guardian -P $1) = $2 ]", pid, count),
+                     0);
 }
 
-/* The next has the lock soon, and its command starts when nothing of the first is left. */
-static void next_is_soon(struct cli *killed, struct cli *next, struct cli_beat *beats)
+/* The next has the lock soon, and its command starts when nothing of the first is left, which is deaf to signals. */
+static void next_is_soon(const char *verb, const char *option, const char *mode)
 {
+    struct cli_beat *beats = cli_beats(2);
+    struct cli killed, next;
+    CLI_START(&killed, "-t", SESSION, verb, option, zkt_path(),
+              CLI_BEAT(&beats[0], mode));
+    cli_beat_wait(&killed, &beats[0]);
+    CLI_QUEUE(&next, verb, option, zkt_path(), CLI_BEAT(&beats[1], "once"));
     const int64_t begin = zkt_now_ms();
-    cli_stop(killed, SIGKILL);
-    assert_int_equal(cli_wait(next), 0);
+    cli_stop(&killed, SIGKILL);
+    assert_int_equal(cli_wait(&next), 0);
     print_message("           next after %lld ms\n", (long long)(zkt_now_ms() - begin));
     assert_true(zkt_now_ms() - begin < SOON_MS);
     assert_true(cli_gap(&beats[0], &beats[1]) > 0);
@@ -49,25 +40,15 @@ static void next_is_soon(struct cli *killed, struct cli *next, struct cli_beat *
     assert_true(atomic_load(&beats[0].token) < atomic_load(&beats[1].token));
 }
 
-/* The command and its child beat without a pause, and are deaf to signals. */
+/* The command and its child beat without a pause. */
 ZKT_CASE(a_killed_lock_is_free_when_its_group_is_gone)
 {
-    struct cli_beat *beats = cli_beats(2);
-    struct cli c, next;
-    CLI_START(&c, "-t", SESSION, "lock", zkt_path(), CLI_BEAT(&beats[0], "grand"));
-    cli_beat_wait(&c, &beats[0]);
-    CLI_QUEUE(&next, "lock", zkt_path(), CLI_BEAT(&beats[1], "once"));
-    next_is_soon(&c, &next, beats);
+    next_is_soon("lock", "-x", "grand");
 }
 
 ZKT_CASE(a_killed_leader_has_a_successor_when_its_group_is_gone)
 {
-    struct cli_beat *beats = cli_beats(2);
-    struct cli c, next;
-    CLI_START(&c, "-t", SESSION, "elect", zkt_path(), CLI_BEAT(&beats[0], "deaf"));
-    cli_beat_wait(&c, &beats[0]);
-    CLI_QUEUE(&next, "elect", "--once", zkt_path(), CLI_BEAT(&beats[1], "once"));
-    next_is_soon(&c, &next, beats);
+    next_is_soon("elect", "--once", "deaf");
 }
 
 /* The same whole group: who kills it does not kill the guardian. */
@@ -77,7 +58,7 @@ ZKT_CASE(a_killed_group_of_zkr_frees_its_lock)
     struct cli c;
     CLI_START(&c, "-t", SESSION, "lock", zkt_path(), CLI_BEAT(&beats[0], "deaf"));
     cli_beat_wait(&c, &beats[0]);
-    assert_int_equal(guardians_of(c.pid), 1);
+    assert_guardians(&c, "1");
     assert_int_equal(kill(-c.pid, SIGKILL), 0);
     assert_int_equal(cli_wait(&c), 128 + SIGKILL);
     ZKT_BECOMES(cli_queue(), 0, SOON_MS);
@@ -86,12 +67,9 @@ ZKT_CASE(a_killed_group_of_zkr_frees_its_lock)
 ZKT_CASE(a_killed_hold_without_a_command_is_free_soon)
 {
     struct cli c;
-    char text[1024];
-    const char *const argv[] = {cli_zkr(), "-t", SESSION, "lock", zkt_path(), NULL};
-    cli_spawn(&c, true, argv);
+    CLI_START_PIPED(&c, "-t", SESSION, "lock", zkt_path());
     ZKT_EVENTUALLY(strstr(cli_out(&c), "node="), CLI_PATIENCE_MS);
-    (void)snprintf(text, sizeof(text), "%s", cli_err(&c));
-    assert_string_equal(text, "");
+    assert_string_equal(cli_err(&c), "");
     cli_stop(&c, SIGKILL);
     ZKT_BECOMES(cli_queue(), 0, SOON_MS);
 }
@@ -114,14 +92,13 @@ ZKT_CASE(who_wants_no_guardian_has_none)
     CLI_START(&c, "-t", "2000", "lock", "--no-guardian", zkt_path(),
               CLI_BEAT(&beats[0], "plain"));
     cli_beat_wait(&c, &beats[0]);
-    assert_int_equal(guardians_of(c.pid), 0);
+    assert_guardians(&c, "0");
     cli_stop(&c, SIGKILL);
     CLI_START(&c, "-t", "2000", "elect", "--no-guardian", zkt_path(),
               CLI_BEAT(&beats[1], "plain"));
     cli_beat_wait(&c, &beats[1]);
-    assert_int_equal(guardians_of(c.pid), 0);
+    assert_guardians(&c, "0");
     cli_stop(&c, SIGTERM);
-    CLI_REFUSED(64, "elect", "-l", "--no-guardian", zkt_path());
 }
 
 /* Without the program zkr does its work all the same, and -v says why there is none. */
@@ -146,6 +123,6 @@ ZKT_CASE(the_command_has_the_environment_of_zkr)
     struct cli c;
     CLI_START(&c, "lock", zkt_path(), CLI_BEAT(&beats[0], "plain"));
     cli_beat_wait(&c, &beats[0]);
-    assert_int_equal(guardians_of(c.pid), 1);
+    assert_guardians(&c, "1");
     cli_stop(&c, SIGTERM);
 }

@@ -39,10 +39,8 @@ ZKT_CASE(a_pause_of_the_server_is_survived)
     for (int i = 0; i < HOLDERS; i++) {
         char path[16];
         (void)snprintf(path, sizeof(path), "/pause%d", i);
-        const char *const argv[] = {cli_zkr(), "-z",    zkt_server_host(server),
-                                    "-t",      "10000", "lock",
-                                    path,      "cat",   NULL};
-        cli_spawn(&holders[i], true, argv);
+        CLI_START_PIPED(&holders[i], "-z", zkt_server_host(server), "-t", "10000",
+                        "lock", path, "cat");
         zkt_put_byte(holders[i].in, '!');
         ZKT_BECOMES(*cli_out(&holders[i]), '!', CLI_PATIENCE_MS);
         zkt_sleep_ms(PROBE_MS / HOLDERS);

@@ -23,16 +23,33 @@ struct scene {
     struct cli holder, next;
 };
 
-static void begin(struct scene *s, int number, const char *mode, const char *kill_after)
+static void make_scene(struct scene *s, int number)
 {
     (void)snprintf(s->path, sizeof(s->path), "%s/%d", zkt_path(), number);
     s->proxy = zkt_proxy_start(zkt_servers());
     s->beats = cli_beats(2);
+}
+
+static void queue_the_next(struct scene *s)
+{
+    CLI_START(&s->next, "-t", SESSION, "lock", s->path, CLI_BEAT(&s->beats[1], "once"));
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), s->path), 2, CLI_PATIENCE_MS);
+}
+
+static void begin(struct scene *s, int number, const char *mode, const char *kill_after)
+{
+    make_scene(s, number);
     CLI_START(&s->holder, "-z", zkt_proxy_host(s->proxy), "-t", SESSION, "lock",
               "--kill-after", kill_after, s->path, CLI_BEAT(&s->beats[0], mode));
     cli_beat_wait(&s->holder, &s->beats[0]);
-    CLI_START(&s->next, "-t", SESSION, "lock", s->path, CLI_BEAT(&s->beats[1], "once"));
-    ZKT_BECOMES(zkt_children_count(zkt_servers(), s->path), 2, CLI_PATIENCE_MS);
+    queue_the_next(s);
+}
+
+static void expect_gap(const struct scene *s)
+{
+    int64_t gap = cli_gap(&s->beats[0], &s->beats[1]);
+    print_message("           gap %lld us\n", (long long)gap / 1000);
+    assert_true(gap > 0);
 }
 
 /* The holder says 79, the next one is served when the command is dead. */
@@ -44,13 +61,8 @@ static void end(struct scene *s)
     if (cli_wait(&s->next) != 0) {
         zkt_fail("the next one: %s", cli_err(&s->next));
     }
-    int64_t gap = cli_gap(&s->beats[0], &s->beats[1]);
-    print_message("           gap %lld us\n", (long long)gap / 1000);
-    assert_true(gap > 0);
+    expect_gap(s);
     assert_true(atomic_load(&s->beats[0].token) < atomic_load(&s->beats[1].token));
-    int rc = zkt_delete(
-        zkt_servers(), s->path); /* the server may be first: it is an empty container */
-    assert_true(rc == ZKT_OK || rc == ZKT_NONODE);
 }
 
 struct loss {
@@ -199,10 +211,7 @@ ZKT_CASE(a_holder_without_a_command_gives_up_in_time)
 {
     struct cli c;
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
-    const char *const argv[] = {cli_zkr(),  "-z",    zkt_proxy_host(proxy),
-                                "-t",       SESSION, "lock",
-                                zkt_path(), NULL};
-    cli_spawn(&c, true, argv);
+    CLI_START_PIPED(&c, "-z", zkt_proxy_host(proxy), "-t", SESSION, "lock", zkt_path());
     ZKT_EVENTUALLY(strchr(cli_out(&c), '\n'), CLI_PATIENCE_MS);
     int64_t started = zkt_now_ms();
     zkt_proxy_blackhole(proxy);
@@ -220,21 +229,13 @@ static const char guard[] = "\"$0\" -z \"$1\" -t " SESSION " lock \"$2\" | "
 
 static void begin_guarded(struct scene *s, int number)
 {
-    (void)snprintf(s->path, sizeof(s->path), "%s/%d", zkt_path(), number);
-    s->proxy = zkt_proxy_start(zkt_servers());
-    s->beats = cli_beats(2);
-    const char *const argv[] = {"sh",
-                                "-c",
-                                guard,
-                                cli_zkr(),
-                                zkt_proxy_host(s->proxy),
-                                s->path,
-                                CLI_BEAT(&s->beats[0], "once"),
-                                NULL};
-    cli_spawn(&s->holder, true, argv);
+    make_scene(s, number);
+    cli_spawn(&s->holder, true,
+              (const char *const[]){"sh", "-c", guard, cli_zkr(),
+                                    zkt_proxy_host(s->proxy), s->path,
+                                    CLI_BEAT(&s->beats[0], "once"), NULL});
     ZKT_EVENTUALLY(strstr(cli_out(&s->holder), "node="), CLI_PATIENCE_MS);
-    CLI_START(&s->next, "-t", SESSION, "lock", s->path, CLI_BEAT(&s->beats[1], "once"));
-    ZKT_BECOMES(zkt_children_count(zkt_servers(), s->path), 2, CLI_PATIENCE_MS);
+    queue_the_next(s);
 }
 
 /* Whoever reads it, as the guard in the man page does, stops in time. */
@@ -252,8 +253,6 @@ ZKT_CASE(without_a_command_the_output_ends_before_another_holds)
         assert_int_equal(cli_wait(&scenes[i].next), 0);
         assert_int_equal(cli_wait(&scenes[i].holder), 0);
         cli_assert_one_line(&scenes[i].holder);
-        int64_t gap = cli_gap(&scenes[i].beats[0], &scenes[i].beats[1]);
-        print_message("           gap %lld us\n", (long long)gap / 1000);
-        assert_true(gap > 0);
+        expect_gap(&scenes[i]);
     }
 }

@@ -7,17 +7,12 @@
 #include "cli.h"
 
 /* Runs a script of bash with zkr as $0, this program's sources of it as $1, and the path of the test as $2. */
-#define SCRIPT(script)                                                                 \
-    {                                                                                  \
-        "bash", "-c", (script), cli_zkr(), ZKR_TOOLS_DIR, zkt_path(), NULL             \
-    }
+#define SCRIPT(script) "bash", "-c", (script), cli_zkr(), ZKR_TOOLS_DIR, zkt_path()
 
 static void run(const char *script)
 {
     struct cli c;
-    const char *const argv[] = SCRIPT(script);
-    cli_spawn(&c, false, argv);
-    int status = cli_wait(&c);
+    int status = CLI_RUN_AS(&c, SCRIPT(script));
     if (status != 0) {
         zkt_fail("status %d: %s%s", status, cli_out(&c), cli_err(&c));
     }
@@ -82,8 +77,7 @@ static void start_part(struct cli *c, const char *work)
 {
     char script[2048];
     (void)snprintf(script, sizeof(script), "WORK='%s'\n%s", work, example);
-    const char *const argv[] = SCRIPT(script);
-    cli_spawn(c, false, argv);
+    CLI_START_AS(c, SCRIPT(script));
 }
 
 ZKT_CASE(a_part_of_a_script_is_locked)

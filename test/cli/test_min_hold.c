@@ -63,10 +63,3 @@ ZKT_CASE(a_loss_ends_it_and_is_told)
     cli_assert_one_line(&c);
     assert_non_null(strstr(cli_err(&c), "but --min-hold was not over"));
 }
-
-/* Nothing was done, so another host may try. */
-ZKT_CASE(a_command_that_cannot_start_ends_it)
-{
-    CLI_REFUSED(69, "lock", "--min-hold", "60", zkt_path(), "/nosuch");
-    CLI_REFUSED(64, "lock", "--min-hold", "x", zkt_path(), "true");
-}

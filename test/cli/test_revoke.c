@@ -17,14 +17,21 @@ static void hold(struct cli *c, const char *option, const char *script)
 
 #define SLEEPS "echo held; exec sleep 60"
 
-static void end(struct cli *c, int signo)
+/* A node of nobody's. Returns its path. */
+static const char *put(const char *name, const char *owner, int perms)
 {
-    cli_stop(c, signo);
+    const char *path = zkt_child(name);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_create(zkt_servers(), path, owner, 0), 0);
+    assert_int_equal(zkt_set_acl(zkt_servers(), path, perms), 0);
+    return path;
 }
 
-static bool is_free(void)
+static int32_t version(const char *path)
 {
-    return cli_queue() <= 0;
+    zkt_stat st;
+    assert_int_equal(zkt_get(zkt_servers(), path, (char[1]){0}, 1, &st), ZKT_OK);
+    return st.version;
 }
 
 /* The command is told to end, and the lock is free when it has. */
@@ -33,7 +40,7 @@ ZKT_CASE(a_holder_that_is_asked_lets_go)
     struct cli c;
     hold(&c, "-x", SLEEPS);
     assert_int_equal(CLI("revoke", "-w", "20", zkt_path()), 0);
-    assert_true(is_free());
+    assert_true(cli_queue() <= 0);
     assert_int_equal(cli_wait(&c), 143);
     cli_assert_one_line(&c);
     assert_non_null(strstr(cli_err(&c), "zkr: asked to release "));
@@ -53,7 +60,7 @@ ZKT_CASE(the_lock_is_kept_until_the_command_has_ended)
     assert_int_equal(kill(c.pid, SIGUSR1), 0); /* of which its shell dies */
     assert_int_equal(cli_wait(&c), 128 + SIGUSR1);
     ZKT_BECOMES(strcmp(cli_out(&next), "held\n"), 0, CLI_PATIENCE_MS);
-    end(&next, SIGTERM);
+    cli_stop(&next, SIGTERM);
 }
 
 /* After --kill-after it is killed; and the signal is the one that was asked for. */
@@ -85,7 +92,7 @@ ZKT_CASE(a_stopped_command_hears_the_kill_signal)
 ZKT_CASE(one_that_just_holds_ends)
 {
     struct cli c;
-    cli_spawn(&c, true, (const char *const[]){cli_zkr(), "lock", zkt_path(), NULL});
+    CLI_START_PIPED(&c, "lock", zkt_path());
     ZKT_EVENTUALLY(strstr(cli_out(&c), "node="), CLI_PATIENCE_MS);
     assert_int_equal(CLI("revoke", "-w20", zkt_path()), 0);
     assert_int_equal(cli_wait(&c), 0);
@@ -118,7 +125,7 @@ ZKT_CASE(readers_are_asked_together)
     assert_int_equal(cli_wait(&one), 143);
     assert_int_equal(cli_wait(&two), 143);
     ZKT_BECOMES(strcmp(cli_out(&writer), "held\n"), 0, CLI_PATIENCE_MS);
-    end(&writer, SIGTERM);
+    cli_stop(&writer, SIGTERM);
     hold(&one, "--rw", SLEEPS);
     assert_int_equal(CLI("revoke", "-w", "20", zkt_path()), 0);
     assert_int_equal(cli_wait(&one), 143);
@@ -130,7 +137,7 @@ ZKT_CASE(one_that_has_not_started_does_not)
     struct cli first, c;
     hold(&first, "-x", SLEEPS);
     CLI_QUEUE(&c, "lock", "--lock-delay=60", zkt_path(), "echo", "started");
-    end(&first, SIGTERM);
+    cli_stop(&first, SIGTERM);
     ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
     assert_int_equal(CLI("revoke", "-w", "20", zkt_path()), 0);
     assert_int_equal(cli_wait(&c), 1);
@@ -141,25 +148,16 @@ ZKT_CASE(one_that_has_not_started_does_not)
 /* Others still see whose it is, and that of one who cannot say so, that it was asked. */
 ZKT_CASE(status_keeps_the_owner)
 {
-    struct cli c, s;
+    struct cli c;
     hold(&c, "--on-revoke=ignore", SLEEPS);
     assert_int_equal(CLI("revoke", zkt_path()), 0);
-    bool shown = false;
-    for (int i = 0; i < 500 && !shown; i++) {
-        assert_int_equal(CLI_RUN(&s, "status", zkt_path()), 0);
-        shown = strstr(cli_out(&s), "\n1    holder ") != NULL;
-    }
-    assert_true(shown);
-    end(&c, SIGTERM);
-    char path[256];
-    (void)snprintf(path, sizeof(path), "%s/a-lock-0000000009", zkt_path());
-    assert_int_equal(zkt_create_path(zkt_servers(), path), 0);
+    ZKT_EVENTUALLY(strstr(CLI_SAYS("status", zkt_path()), "\n1    holder "),
+                   CLI_PATIENCE_MS);
+    cli_stop(&c, SIGTERM);
+    put("a-lock-0000000009", "", ZKT_ALL);
     assert_int_equal(CLI("revoke", zkt_path()), 0);
-    assert_int_equal(CLI_RUN(&s, "status", zkt_path()), 0);
-    assert_non_null(strstr(cli_out(&s), "(asked to release)"));
-    assert_int_equal(CLI_RUN(&s, "status", "--json", zkt_path()), 0);
-    assert_non_null(strstr(cli_out(&s), "\"asked\":true"));
-    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+    assert_non_null(strstr(CLI_SAYS("status", zkt_path()), "(asked to release)"));
+    assert_non_null(strstr(CLI_SAYS("status", "--json", zkt_path()), "\"asked\":true"));
 }
 
 /* --- whom --- */
@@ -167,7 +165,7 @@ ZKT_CASE(status_keeps_the_owner)
 enum { OP_SET = 5, OP_LIST = 8, OP_LIST2 = 12 };
 
 struct race {
-    char first[300];
+    const char *first;
     atomic_int lists;
     atomic_bool gone;
 };
@@ -184,34 +182,12 @@ static void on_request(void *ctx, int n, int op)
     }
 }
 
-static void put(const char *name, const char *owner, int perms)
-{
-    char path[300];
-    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), name);
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
-    zkt_raw *s = zkt_raw_open(zkt_servers(), 5000);
-    const zkt_node node = {.path = path,
-                           .data = owner,
-                           .data_len = strlen(owner),
-                           .perms = perms,
-                           .scheme = "world",
-                           .id = "anyone"};
-    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
-    assert_int_equal(zkt_raw_close(s), 0);
-}
-
-static int32_t version(const char *path);
-
 /* Nobody who has got the lock meanwhile is asked in its place. */
 ZKT_CASE(who_was_seen_to_hold_is_asked)
 {
-    struct race race = {.first = ""};
     struct cli r;
-    char second[300];
-    put("a-lock-0000000001", "first", ZKT_ALL);
-    put("b-lock-0000000002", "second", ZKT_ALL);
-    (void)snprintf(race.first, sizeof(race.first), "%s/a-lock-0000000001", zkt_path());
-    (void)snprintf(second, sizeof(second), "%s/b-lock-0000000002", zkt_path());
+    struct race race = {.first = put("a-lock-0000000001", "first", ZKT_ALL)};
+    const char *second = put("b-lock-0000000002", "second", ZKT_ALL);
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     zkt_proxy_on_request(proxy, on_request, &race);
     assert_int_equal(
@@ -221,7 +197,6 @@ ZKT_CASE(who_was_seen_to_hold_is_asked)
     assert_int_equal(version(second), 0);
     assert_int_equal(strncmp(cli_out(&r), "asked first, token ", 19), 0);
     assert_non_null(strstr(cli_out(&r), "\nreleased\n"));
-    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
 }
 
 /* Only the holder of that token. */
@@ -235,7 +210,6 @@ ZKT_CASE(a_token_says_who_is_meant)
                    cli_out(&c) + 5);
     CLI_REFUSED(1, "revoke", "-w", "5", "--token", "1", zkt_path());
     CLI_REFUSED(1, "revoke", "-w", "0", "--force", "--token", "1", zkt_path());
-    CLI_REFUSED(64, "revoke", "--token", "x", zkt_path());
     assert_int_equal(cli_queue(), 1);
     assert_string_equal(cli_err(&c), "");
     assert_int_equal(CLI_RUN(&r, "revoke", "-w", "20", "--token", token, zkt_path()),
@@ -264,10 +238,7 @@ ZKT_CASE(owner_texts_are_made_harmless)
                                "2J\xc2\x9b"
                                "3\xe2\x80\xae"
                                "4\xe2\x80\xac\xff.";
-    char path[256];
-    (void)snprintf(path, sizeof(path), "%s/a-lock-0000000009", zkt_path());
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
-    assert_int_equal(zkt_create(zkt_servers(), path, data, 0), 0);
+    put("a-lock-0000000009", data, ZKT_ALL);
     struct cli r;
     assert_int_equal(CLI_RUN(&r, "revoke", "--force", "-w", "0", zkt_path()), 0);
     assert_non_null(strstr(cli_err(&r), "by force"));
@@ -277,56 +248,27 @@ ZKT_CASE(owner_texts_are_made_harmless)
     }
 }
 
-/* The only contender's node. */
-static const char *node(void)
-{
-    static char path[512];
-    zkt_list list;
-    assert_int_equal(zkt_children(zkt_servers(), zkt_path(), &list), ZKT_OK);
-    assert_int_equal(list.count, 1);
-    (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), list.name[0]);
-    zkt_list_free(&list);
-    return path;
-}
-
-static int32_t version(const char *path)
-{
-    char text[256];
-    zkt_stat st;
-    assert_int_equal(zkt_get(zkt_servers(), path, text, sizeof(text), &st), ZKT_OK);
-    return st.version;
-}
-
 /* The candidates of Curator's LeaderLatch would miss their turn: nobody writes to a leader, and a leader to nothing. */
 ZKT_CASE(a_leader_is_never_written_to)
 {
     enum { PROBES_MS = 1000 };
     struct cli c;
+    char node[300];
     CLI_START(&c, "-t", "3000", "elect", zkt_path(), "sh", "-c", SLEEPS);
     ZKT_EVENTUALLY(strstr(cli_out(&c), "held\n"), CLI_PATIENCE_MS);
+    zkt_lone_node(node, sizeof(node));
     CLI_REFUSED(65, "revoke", zkt_path());
     CLI_REFUSED(65, "revoke", "-w", "5", "--force", zkt_path());
     zkt_sleep_ms(PROBES_MS); /* those of a lock write */
-    assert_int_equal(version(node()), 0);
-    assert_int_equal(zkt_set(zkt_servers(), node(), "__REVOKE__"), ZKT_OK);
+    assert_int_equal(version(node), 0);
+    assert_int_equal(zkt_set(zkt_servers(), node, "__REVOKE__"), ZKT_OK);
     zkt_sleep_ms(PROBES_MS); /* a lock is restored */
-    assert_int_equal(version(node()), 1);
+    assert_int_equal(version(node), 1);
     assert_string_equal(cli_err(&c), "");
-    end(&c, SIGTERM);
+    cli_stop(&c, SIGTERM);
 }
 
 ZKT_CASE(what_cannot_be_asked_says_so)
 {
-    CLI_REFUSED(1, "revoke", zkt_path());
-    CLI_REFUSED(1, "revoke", "-w", "5", "--force", zkt_path());
-    CLI_REFUSED(64, "revoke");
-    CLI_REFUSED(64, "revoke", "/a", "/b");
-    CLI_REFUSED(64, "revoke", "--force", "/a");
-    CLI_REFUSED(64, "revoke", "-w", "soon", "/a");
-    CLI_REFUSED(65, "revoke", "relative");
-    CLI_REFUSED(75, "-z", "127.0.0.1:1", "--connect-timeout", "0.2", "revoke", "/a");
-    CLI_REFUSED(77, "--auth", "nosuch:x", "revoke", "/a");
-    struct cli c;
-    assert_int_equal(CLI_RUN(&c, "revoke", "--help"), 0);
-    assert_non_null(strstr(cli_out(&c), "--force"));
+    CLI_EACH_REFUSED(1, "revoke PATH", "revoke -w 5 --force PATH");
 }

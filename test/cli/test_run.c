@@ -16,16 +16,13 @@
 /* A mebibyte of every byte there is, through stdin and stdout. */
 ZKT_CASE(input_and_output_are_untouched)
 {
-    assert_int_equal(
-        cli_status((const char *const[]){
-            "sh", "-c",
-            "d=$(mktemp -d) && trap 'rm -rf $d' EXIT && head -c 1048576 /dev/urandom "
-            ">$d/a && "
-            "\"$0\" lock $1 cat <$d/a >$d/b && cmp $d/a $d/b && "
-            "\"$0\" lock $1 sh -c 'cat >&2' <$d/a 2>$d/c && cmp $d/a $d/c && "
-            "cat $d/a | \"$0\" lock $1 cat | cmp - $d/a",
-            cli_zkr(), zkt_path(), NULL}),
-        0);
+    static const char script[] =
+        "d=$(mktemp -d) && trap 'rm -rf $d' EXIT && head -c 1048576 /dev/urandom "
+        ">$d/a && "
+        "\"$0\" lock $1 cat <$d/a >$d/b && cmp $d/a $d/b && "
+        "\"$0\" lock $1 sh -c 'cat >&2' <$d/a 2>$d/c && cmp $d/a $d/c && "
+        "cat $d/a | \"$0\" lock $1 cat | cmp - $d/a";
+    assert_int_equal(CLI_SH(script, zkt_path()), 0);
 }
 
 /* Closed ones are closed for the command, too, and no socket of ours slips in. */
@@ -36,9 +33,7 @@ ZKT_CASE(closed_descriptors_stay_closed)
         "done' "
         "<&- >&- 2>&- && \"$0\" lock $1 sh -c '[ ! -e /proc/$$/fd/0 ]' <&- && "
         "\"$0\" lock $1 sh -c '[ ! -e /proc/$$/fd/2 ] && [ -e /proc/$$/fd/1 ]' 2>&-";
-    assert_int_equal(cli_status((const char *const[]){"sh", "-c", script, cli_zkr(),
-                                                      zkt_path(), NULL}),
-                     0);
+    assert_int_equal(CLI_SH(script, zkt_path()), 0);
 }
 
 /* The same descriptors as without zkr: none of ours, all of the caller's. */
@@ -49,9 +44,7 @@ ZKT_CASE(no_descriptor_leaks)
         "a=$(sh -c \"$list\"); b=$(\"$0\" lock $1 sh -c \"$list\"); "
         "[ \"$a\" = \"$b\" ] || { echo \"$a, not $b\" >&2; exit 1; }";
     struct cli c;
-    const char *const argv[] = {"sh", "-c", script, cli_zkr(), zkt_path(), NULL};
-    cli_spawn(&c, false, argv);
-    int status = cli_wait(&c);
+    int status = CLI_RUN_AS(&c, "sh", "-c", script, cli_zkr(), zkt_path());
     assert_string_equal(cli_err(&c), "");
     assert_int_equal(status, 0);
 }
@@ -71,19 +64,15 @@ ZKT_CASE(the_environment_has_four_more)
         "\"^ZKR_LOCK_NODE=$1/_c_[0-9a-f-]{36}-lock-[0-9]{10}\\$\" && "
         "echo \"$b\" | grep -Eq '^ZKR_FENCING_TOKEN=[0-9]+$' && "
         "echo \"$b\" | grep -Eq '^ZKR_SESSION_ID=0x[0-9a-f]+$'";
-    assert_int_equal(cli_status((const char *const[]){"sh", "-c", script, cli_zkr(),
-                                                      zkt_path(), NULL}),
-                     0);
+    assert_int_equal(CLI_SH(script, zkt_path()), 0);
 }
 
 /* No option of the command is taken for ours, and no byte is lost. */
 ZKT_CASE(arguments_are_kept_byte_for_byte)
 {
-    struct cli c;
-    assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "printf", "[%s]", "-n", "--", "",
-                             "a b", "\xff\n\t'\"$x*", "-w", "9"),
-                     0);
-    assert_string_equal(cli_out(&c), "[-n][--][][a b][\xff\n\t'\"$x*][-w][9]");
+    assert_string_equal(CLI_SAYS("lock", zkt_path(), "printf", "[%s]", "-n", "--", "",
+                                 "a b", "\xff\n\t'\"$x*", "-w", "9"),
+                        "[-n][--][][a b][\xff\n\t'\"$x*][-w][9]");
 }
 
 /* Its parent is the zkr that was started, which has no other child but its guardian. */
@@ -101,12 +90,10 @@ ZKT_CASE(zkr_is_the_parent_of_the_command_and_its_guardian_alone)
 
 ZKT_CASE(credentials_are_not_in_the_process_list)
 {
-    struct cli c;
-    assert_int_equal(CLI_RUN(&c, "--auth", "digest:me:secret", "lock", zkt_path(), "sh",
-                             "-c", "tr '\\0' ' ' </proc/$PPID/cmdline"),
-                     0);
-    assert_non_null(strstr(cli_out(&c), "digest:"));
-    assert_null(strstr(cli_out(&c), "secret"));
+    const char *said = CLI_SAYS("--auth", "digest:me:secret", "lock", zkt_path(), "sh",
+                                "-c", "tr '\\0' ' ' </proc/$PPID/cmdline");
+    assert_non_null(strstr(said, "digest:"));
+    assert_null(strstr(said, "secret"));
 }
 
 /* --- signals --- */
@@ -136,8 +123,7 @@ ZKT_CASE(signals_are_forwarded_and_the_lock_stays)
     assert_int_equal(CLI("lock", "-n", zkt_path(), "true"), 1);
     char pid[16];
     (void)snprintf(pid, sizeof(pid), "%d", (int)c.pid);
-    assert_int_equal(
-        cli_status((const char *const[]){"pkill", "-ALRM", "-P", pid, NULL}), 0);
+    assert_int_equal(CLI_AS("pkill", "-ALRM", "-P", pid), 0);
     assert_int_equal(cli_wait(&c), 0);
 }
 
@@ -147,33 +133,25 @@ ZKT_CASE(ignored_signals_stay_ignored)
     static const char show[] = "exec env --ignore-signal=HUP,USR1,CHLD \"$0\" lock $1 "
                                "grep SigIgn /proc/self/status";
     struct cli c;
-    const char *const argv[] = {"sh", "-c", show, cli_zkr(), zkt_path(), NULL};
-    cli_spawn(&c, false, argv);
-    assert_int_equal(cli_wait(&c), 0);
+    assert_int_equal(CLI_RUN_AS(&c, "sh", "-c", show, cli_zkr(), zkt_path()), 0);
     assert_string_equal(cli_out(&c), "SigIgn:\t0000000000010201\n");
     static const char ignore[] =
         "exec env --ignore-signal=HUP,USR1 \"$0\" lock $1 sh -c "
         "'kill -HUP $PPID $$; kill -USR1 $PPID $$; sleep 0.1'";
-    assert_int_equal(cli_status((const char *const[]){"sh", "-c", ignore, cli_zkr(),
-                                                      zkt_path(), NULL}),
-                     0);
+    assert_int_equal(CLI_SH(ignore, zkt_path()), 0);
 }
 
 /* The mask, too, is the caller's: nothing blocked, nothing ignored. */
 ZKT_CASE(the_signal_state_is_the_callers)
 {
-    struct cli c;
-    assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "grep", "-E", "Sig(Blk|Ign)",
-                             "/proc/self/status"),
-                     0);
-    assert_string_equal(cli_out(&c),
-                        "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    assert_string_equal(
+        CLI_SAYS("lock", zkt_path(), "grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"),
+        "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
     /* HUP, USR1 and TERM blocked: the command starts with them blocked. */
-    assert_int_equal(
-        cli_status((const char *const[]){
-            "env", "--block-signal=HUP,USR1,TERM", cli_zkr(), "lock", zkt_path(),
-            "grep", "-q", "SigBlk:.0000000000004201", "/proc/self/status", NULL}),
-        0);
+    assert_int_equal(CLI_AS("env", "--block-signal=HUP,USR1,TERM", cli_zkr(), "lock",
+                            zkt_path(), "grep", "-q", "SigBlk:.0000000000004201",
+                            "/proc/self/status"),
+                     0);
 }
 
 /* Also those the command left behind. */
@@ -228,27 +206,13 @@ ZKT_CASE(killing_zkr_kills_the_group)
 /* Returns when it was started, in ns. */
 static int64_t run_beat(struct cli *c, int number, const struct cli_beat *b)
 {
-    char path[300];
-    (void)snprintf(path, sizeof(path), "%s/%d", zkt_path(), number);
+    char name[8];
+    (void)snprintf(name, sizeof(name), "%d", number);
+    const char *path = zkt_child(name);
     assert_int_equal(zkt_create_path(zkt_servers(), path), 0);
     int64_t now = cli_now_ns();
     CLI_START(c, "-t", "1000", "lock", path, CLI_BEAT(b, "deaf"));
     return now;
-}
-
-static void kill_zkr(struct cli *c)
-{
-    cli_stop(c, SIGKILL);
-}
-
-/* Nanoseconds from the start of zkr until its command runs. */
-static int64_t time_to_start(struct cli_beat *b, int number)
-{
-    struct cli c;
-    int64_t started = run_beat(&c, number, b);
-    cli_beat_wait(&c, b);
-    kill_zkr(&c);
-    return atomic_load(&b->first) - started;
 }
 
 /* At any moment of its start: no command survives. */
@@ -258,17 +222,20 @@ ZKT_CASE(killing_zkr_at_any_moment_leaves_no_command)
     int begun = 0;
     int64_t whole = INT64_MAX;
     struct cli_beat *beats = cli_beats(ROUNDS + MEASURED);
+    struct cli c;
     for (int i = ROUNDS; i < ROUNDS + MEASURED; i++) {
-        int64_t took = time_to_start(&beats[i], i);
+        int64_t started = run_beat(&c, i, &beats[i]);
+        cli_beat_wait(&c, &beats[i]);
+        cli_stop(&c, SIGKILL);
+        int64_t took = atomic_load(&beats[i].first) - started;
         whole = took < whole ? took : whole;
     }
     for (int i = 0; i < ROUNDS; i++) {
-        struct cli c;
         (void)run_beat(&c, i, &beats[i]);
         int64_t ns = whole * 3 / 2 * i / ROUNDS;
         struct timespec pause = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
         (void)nanosleep(&pause, NULL);
-        kill_zkr(&c);
+        cli_stop(&c, SIGKILL);
     }
     for (int i = 0; i < ROUNDS; i++) {
         int64_t pid = atomic_load(&beats[i].pid);
@@ -277,5 +244,4 @@ ZKT_CASE(killing_zkr_at_any_moment_leaves_no_command)
     }
     print_message("           %d of %d had begun\n", begun, ROUNDS);
     ZKT_BECOMES(zkt_ephemerals_under(zkt_servers(), zkt_path()), 0, CLI_PATIENCE_MS);
-    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
 }

@@ -145,8 +145,7 @@ ZKT_CASE(a_watched_status_counts_on)
     struct screen s;
     struct cli holder;
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
-    CLI_START(&holder, "lock", "-i", "me", zkt_path(), "sleep", "60");
-    ZKT_EVENTUALLY(cli_queue() == 1, CLI_PATIENCE_MS);
+    cli_hold(&holder);
     screen_open(&s, (const char *const[]){cli_zkr(), "-z", zkt_proxy_host(proxy),
                                           "status", "--watch", zkt_path(), NULL});
     screen_expect(&s, "-lock-0000000000");
@@ -157,6 +156,5 @@ ZKT_CASE(a_watched_status_counts_on)
     assert_true(zkt_proxy_counters(proxy).requests == before);
     screen_type(&s, "\x03");
     assert_int_equal(screen_end(&s), 130);
-    assert_int_equal(kill(holder.pid, SIGTERM), 0);
-    assert_int_equal(cli_wait(&holder), 143);
+    cli_stop(&holder, SIGTERM);
 }

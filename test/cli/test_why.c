@@ -103,9 +103,7 @@ ZKT_CASE(what_has_run_out_is_named)
         (void)snprintf(text, sizeof(text),
                        "ulimit -n %d; exec \"$0\" --connect-timeout 1 lock -n $1 true",
                        i);
-        const char *const argv[] = {"sh", "-c", text, cli_zkr(), zkt_path(), NULL};
-        cli_spawn(&c, false, argv);
-        int status = cli_wait(&c);
+        int status = CLI_RUN_AS(&c, "sh", "-c", text, cli_zkr(), zkt_path());
         if (status != 0 && strstr(cli_err(&c), "thread")) {
             zkt_fail("%d: %s", i, cli_err(&c));
         }

@@ -62,11 +62,11 @@ const char *zkt_path(void)
 
 const char *zkt_child(const char *name)
 {
-    static char text[4][256];
-    static int turn;
-    char *out = text[turn++ % 4];
-    (void)snprintf(out, sizeof(text[0]), "%s/%s", path, name);
-    return out;
+    static char texts[16][320];
+    static unsigned next;
+    char *text = texts[next++ % 16];
+    (void)snprintf(text, sizeof(texts[0]), "%s/%s", path, name);
+    return text;
 }
 
 int zkt_nodes(void)
@@ -144,6 +144,13 @@ void zkt_close(zkr_client *c)
 {
     zkt_unkeep(c);
     end_client(c);
+}
+
+zkr_stats zkt_stats(zkr_client *c)
+{
+    zkr_stats stats;
+    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
+    return stats;
 }
 
 static void end_mutex(void *m)

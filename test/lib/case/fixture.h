@@ -28,7 +28,7 @@ int zkt_leave(void **state);
 /** The path of the present test, which need not exist. */
 const char *zkt_path(void);
 
-/** "path/name", until the fourth call after this. One thread at a time. */
+/** That of @name below it. The text lasts for sixteen calls; one thread at a time. */
 const char *zkt_child(const char *name);
 
 /** How many nodes a server has there. */
@@ -48,6 +48,7 @@ zkr_client *zkt_client_with(const char *hosts, const zkr_client_options *options
 zkr_client *zkt_client_if_memory(void);
 /** Close now, and check. */
 void zkt_close(zkr_client *c);
+zkr_stats zkt_stats(zkr_client *c);
 
 /** A mutex on the path of the test. Kept. */
 zkr_mutex *zkt_mutex(zkr_client *c);
