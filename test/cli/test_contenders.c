@@ -119,6 +119,7 @@ ZKT_CASE(all_contenders_are_read_in_two_round_trips)
     (void)snprintf(last, sizeof(last), "\"position\":%d,", NODES);
     struct asked a = {.gone = NULL};
     read_queue(&a, NODES, last);
+    assert_int_equal(CLI("status", zkt_path()), 0);
     assert_int_equal(zkt_raw_close(s), 0);
 }
 

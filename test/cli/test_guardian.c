@@ -29,7 +29,7 @@ static void next_is_soon(const char *verb, const char *option, const char *mode)
               CLI_BEAT(&beats[0], mode));
     cli_beat_wait(&killed, &beats[0]);
     CLI_QUEUE(&next, verb, option, zkt_path(), CLI_BEAT(&beats[1], "once"));
-    const int64_t begin = zkt_now_ms();
+    const int64_t begin = zkt_now_ms(), begin_ns = cli_now_ns();
     cli_stop(&killed, SIGKILL);
     assert_int_equal(cli_wait(&next), 0);
     print_message("           next after %lld ms\n", (long long)(zkt_now_ms() - begin));
@@ -37,6 +37,7 @@ static void next_is_soon(const char *verb, const char *option, const char *mode)
     assert_true(cli_gap(&beats[0], &beats[1]) > 0);
     zkt_sleep_ms(100);
     assert_true(cli_gap(&beats[0], &beats[1]) > 0); /* and it has not beaten since */
+    assert_true(atomic_load(&beats[0].last) - begin_ns < 1000000000);
     assert_true(atomic_load(&beats[0].token) < atomic_load(&beats[1].token));
 }
 

@@ -33,15 +33,16 @@ static void wait_held(struct cli *c)
     ZKT_EVENTUALLY(held(c), CLI_PATIENCE_MS);
 }
 
+/* And wait for that. */
+#define CLI_HELD(c, ...) (CLI_HOLD((c), __VA_ARGS__), wait_held(c))
+
 /* Readers run together while a writer waits; one that comes later waits behind it. First come, first served. */
 ZKT_CASE(readers_run_together_and_a_writer_alone)
 {
     struct cli one, two, writer, late;
     const char *path = zkt_path();
-    CLI_HOLD(&one, "-s", "-i", "one", path);
-    wait_held(&one);
-    CLI_HOLD(&two, "--shared", "-i", "two", path);
-    wait_held(&two);
+    CLI_HELD(&one, "-s", "-i", "one", path);
+    CLI_HELD(&two, "--shared", "-i", "two", path);
     CLI_HOLD(&writer, "-x", "-i", "writer", path);
     ZKT_BECOMES(cli_queue(), 3, CLI_PATIENCE_MS);
     CLI_HOLD(&late, "-s", "-i", "late", path);
@@ -88,10 +89,8 @@ ZKT_CASE(permits_are_counted)
 {
     struct cli one, two, third;
     const char *path = zkt_path();
-    CLI_HOLD(&one, "--permits", "2/3", "-i", "one", path);
-    wait_held(&one);
-    CLI_HOLD(&two, "--permits=3", "-i", "two", path);
-    wait_held(&two);
+    CLI_HELD(&one, "--permits", "2/3", "-i", "one", path);
+    CLI_HELD(&two, "--permits=3", "-i", "two", path);
     assert_int_equal(CLI("lock", "-n", "--permits=3", path, "true"), 1);
     ZKT_EVENTUALLY(shows(path, "3 of 3 permits held, 0 wait\n"), CLI_PATIENCE_MS);
     assert_true(shows(path, "\n1    one "));
@@ -189,8 +188,7 @@ ZKT_CASE(locks_below_make_no_semaphore)
     static const char *const names[] = {"locks", "leases"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct cli c;
-        CLI_HOLD(&c, zkt_child(names[i]));
-        wait_held(&c);
+        CLI_HELD(&c, zkt_child(names[i]));
         assert_true(shows(zkt_path(), "no lock; 1 below, see zkr ls\n"));
         assert_int_equal(CLI("status", "-q", zkt_path()), 1);
         assert_true(json_shows(zkt_path(), "\"kind\":null,"));
@@ -204,8 +202,7 @@ ZKT_CASE(several_paths_are_locked_at_once)
 {
     struct cli all, one, other;
     const char *a = zkt_child("a"), *b = zkt_child("b"), *c = zkt_child("c");
-    CLI_HOLD(&one, b);
-    wait_held(&one);
+    CLI_HELD(&one, b);
     CLI_HOLD(&all, "--also", b, "--also", c, "-i", "all", a);
     ZKT_EVENTUALLY(shows(a, "all"), CLI_PATIENCE_MS);
     assert_int_equal(CLI("lock", "-n", "--also", b, a, "true"), 1);
@@ -238,8 +235,7 @@ ZKT_CASE(status_can_be_quiet)
 {
     struct cli c, q;
     assert_int_equal(CLI("status", "-q", zkt_path()), 1);
-    CLI_HOLD(&c, "-s", zkt_path());
-    wait_held(&c);
+    CLI_HELD(&c, "-s", zkt_path());
     assert_int_equal(CLI_RUN(&q, "status", "-q", zkt_path()), 0);
     assert_string_equal(cli_out(&q), "");
     assert_string_equal(cli_err(&q), "");

@@ -165,24 +165,6 @@ ZKT_CASE(the_kill_signal_comes_first)
     }
 }
 
-/* --- the server --- */
-
-/* Everybody's server stands still for longer than the sessions last. */
-ZKT_CASE(a_frozen_server_kills_in_time)
-{
-    zkt_server *server = zkt_server_start(NULL);
-    struct cli_beat *beats = cli_beats(1);
-    struct cli c;
-    CLI_START(&c, "-z", zkt_server_host(server), "-t", SESSION, "lock", "/frozen",
-              CLI_BEAT(&beats[0], "deaf"));
-    cli_beat_wait(&c, &beats[0]);
-    int64_t frozen = cli_now_ns();
-    zkt_server_freeze(server);
-    assert_int_equal(cli_wait(&c), 79);
-    assert_true(atomic_load(&beats[0].last) - frozen < (int64_t)SESSION_MS * 1000000);
-    zkt_server_thaw(server);
-}
-
 /* --- stopped processes --- */
 
 static void stop_zkr(struct scene *s)

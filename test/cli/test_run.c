@@ -186,23 +186,6 @@ static bool is_gone(int64_t pid)
     return !state || state[2] == 'Z' || state[2] == 'X';
 }
 
-/* Killed with SIGKILL, zkr takes the command and what it started along. */
-ZKT_CASE(killing_zkr_kills_the_group)
-{
-    struct cli_beat *beats = cli_beats(3);
-    struct cli c, next;
-    CLI_START(&c, "-t", "2000", "lock", zkt_path(), "sh", "-c", "\"$@\" & wait", "sh",
-              CLI_BEAT(&beats[0], "grand"));
-    cli_beat_wait(&c, &beats[0]);
-    CLI_QUEUE(&next, "lock", zkt_path(), CLI_BEAT(&beats[1], "once"));
-    int64_t killed = cli_now_ns();
-    cli_stop(&c, SIGKILL);
-    ZKT_EVENTUALLY(is_gone(atomic_load(&beats[0].pid)), 5000);
-    assert_int_equal(cli_wait(&next), 0);
-    assert_true(atomic_load(&beats[0].last) - killed < 1000000000);
-    assert_true(atomic_load(&beats[0].last) < atomic_load(&beats[1].first));
-}
-
 /* Returns when it was started, in ns. */
 static int64_t run_beat(struct cli *c, int number, const struct cli_beat *b)
 {

@@ -32,6 +32,8 @@ static void screen_open(struct screen *s, const char *const *argv)
     (void)fcntl(s->fd, F_SETFL, O_NONBLOCK);
 }
 
+#define SCREEN_OPEN(s, ...) screen_open((s), (const char *const[]){__VA_ARGS__, NULL})
+
 static bool screen_shows(struct screen *s, const char *text)
 {
     ssize_t n = read(s->fd, s->text + s->used, sizeof(s->text) - 1 - s->used);
@@ -68,13 +70,8 @@ static int screen_end(struct screen *s)
 ZKT_CASE(a_command_can_read_the_terminal)
 {
     struct screen s;
-    const char *const argv[] = {cli_zkr(),
-                                "lock",
-                                zkt_path(),
-                                "-c",
-                                "stty -echo; echo ready; read x; echo \"got $x\"",
-                                NULL};
-    screen_open(&s, argv);
+    SCREEN_OPEN(&s, cli_zkr(), "lock", zkt_path(), "-c",
+                "stty -echo; echo ready; read x; echo \"got $x\"");
     screen_expect(&s, "ready");
     screen_type(&s, "hello\n");
     screen_expect(&s, "got hello");
@@ -84,9 +81,7 @@ ZKT_CASE(a_command_can_read_the_terminal)
 ZKT_CASE(interrupt_of_the_terminal_reaches_the_command)
 {
     struct screen s;
-    const char *const argv[] = {
-        cli_zkr(), "lock", zkt_path(), "-c", "echo ready; exec sleep 60", NULL};
-    screen_open(&s, argv);
+    SCREEN_OPEN(&s, cli_zkr(), "lock", zkt_path(), "-c", "echo ready; exec sleep 60");
     screen_expect(&s, "ready");
     screen_type(&s, "\x03");
     assert_int_equal(screen_end(&s), 130);
@@ -97,8 +92,7 @@ ZKT_CASE(a_job_can_be_stopped_and_continued)
 {
     struct screen s;
     char line[512];
-    const char *const argv[] = {"bash", "--norc", "--noprofile", "-i", NULL};
-    screen_open(&s, argv);
+    SCREEN_OPEN(&s, "bash", "--norc", "--noprofile", "-i");
     screen_type(&s, "PS1='> '\n");
     screen_expect(&s, "> ");
     (void)snprintf(line, sizeof(line), "%s lock %s bash -c 'echo re''ady; exec cat'\n",
@@ -123,16 +117,11 @@ ZKT_CASE(a_job_can_be_stopped_and_continued)
 ZKT_CASE(interrupt_ends_the_script_around_it)
 {
     struct screen s;
-    const char *const argv[] = {"bash",
-                                "--norc",
-                                "-c",
-                                "trap 'echo int; exit 9' INT; while :; do \"$0\" lock "
-                                "$1 sh -c 'echo ready; exec sleep "
-                                "60'; done",
-                                cli_zkr(),
-                                zkt_path(),
-                                NULL};
-    screen_open(&s, argv);
+    SCREEN_OPEN(&s, "bash", "--norc", "-c",
+                "trap 'echo int; exit 9' INT; while :; do \"$0\" lock "
+                "$1 sh -c 'echo ready; exec sleep "
+                "60'; done",
+                cli_zkr(), zkt_path());
     screen_expect(&s, "ready");
     screen_type(&s, "\x03");
     screen_expect(&s, "int");
@@ -146,8 +135,8 @@ ZKT_CASE(a_watched_status_counts_on)
     struct cli holder;
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     cli_hold(&holder);
-    screen_open(&s, (const char *const[]){cli_zkr(), "-z", zkt_proxy_host(proxy),
-                                          "status", "--watch", zkt_path(), NULL});
+    SCREEN_OPEN(&s, cli_zkr(), "-z", zkt_proxy_host(proxy), "status", "--watch",
+                zkt_path());
     screen_expect(&s, "-lock-0000000000");
     screen_expect(&s, "-lock-0000000000"); /* by then it has set its watch */
     int64_t before = zkt_proxy_counters(proxy).requests;

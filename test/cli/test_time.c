@@ -14,20 +14,12 @@ struct run {
     struct cli zkr;
 };
 
-static void
-begin(struct run *r, const char *servers, const char *path, const char *options[3])
-{
-    const char *argv[16] = {cli_zkr(), "-z", servers, "-t", "4000", "lock", "-E", "3"};
-    int n = 8;
-    for (int i = 0; i < 3 && options[i]; i++) {
-        argv[n++] = options[i];
-    }
-    argv[n++] = path;
-    argv[n] = "true";
-    const char *const *from = argv;
-    r->started = zkt_now_ms();
-    cli_spawn(&r->zkr, false, from);
-}
+#define BEGIN(r, servers, path, ...)                                                   \
+    do {                                                                               \
+        (r)->started = zkt_now_ms();                                                   \
+        CLI_START(&(r)->zkr, "-z", (servers), "-t", "4000", "lock", "-E", "3",         \
+                  __VA_ARGS__, (path), "true");                                        \
+    } while (0)
 
 /* It says @status in one line, not before @least and not long after. */
 static void end(struct run *r, int status, int64_t least)
@@ -40,9 +32,6 @@ static void end(struct run *r, int status, int64_t least)
     cli_assert_one_line(&r->zkr);
     assert_null(strstr(cli_err(&r->zkr), "held by another"));
 }
-
-#define BEGIN(r, servers, path, ...)                                                   \
-    begin((r), (servers), (path), (const char *[3]){__VA_ARGS__})
 
 /* The lesser of -w and --connect-timeout; 5 s with -n, if nothing else was said. */
 ZKT_CASE(without_a_server_it_is_75_in_time)
