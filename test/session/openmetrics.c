@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "openmetrics.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAMILIES_MAX = 64, NAME_MAX_LEN = 128, LINE_LEN = 1024 };
+enum { LINE_LEN = 1024 };
 
 struct reader {
-    char families[FAMILIES_MAX][NAME_MAX_LEN];
-    int count;
-    char name[NAME_MAX_LEN]; /* the present family */
-    char type[LINE_LEN];
-    bool sampled, has_unit;
+    char seen[8192];                     /* names of families, each between spaces */
+    char name[LINE_LEN], type[LINE_LEN]; /* of the present one */
+    bool sampled;
     /* The histogram that is being read. */
     char labels[LINE_LEN]; /* but for le */
     double bound, total;
@@ -20,44 +19,33 @@ struct reader {
     char fault[LINE_LEN + 64];
 };
 
-static bool is_name(const char *name, size_t len)
-{
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:";
-    static const char rest[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:0123456789";
-    return len > 0 && strchr(letters, name[0]) && strspn(name, rest) >= len;
-}
-
 static bool fail(struct reader *r, const char *why, const char *line)
 {
     (void)snprintf(r->fault, sizeof(r->fault), "%s: %s", why, line);
     return false;
 }
 
-/* --- metadata --- */
+/* --- lines --- */
 
-static bool
-begin_family(struct reader *r, const char *name, const char *type, const char *line)
+#define NAME "[a-zA-Z_:][a-zA-Z0-9_:]*"
+#define LABEL NAME "=\"([^\"\\]|\\\\[\\\"n])*\""
+#define NUMBER "-?[0-9]+(\\.[0-9]+)?(e[-+]?[0-9]+)?"
+
+static regex_t metadata, sample;
+
+__attribute__((constructor)) static void compile(void)
 {
-    for (int i = 0; i < r->count; i++) {
-        if (strcmp(r->families[i], name) == 0) {
-            return fail(r, "a family comes twice", line);
-        }
+    if (regcomp(&metadata, "^# (TYPE|UNIT|HELP) (" NAME ") (.+)$", REG_EXTENDED) ||
+        regcomp(&sample, "^(" NAME ")(\\{(" LABEL "(," LABEL ")*)?\\})? (" NUMBER ")$",
+                REG_EXTENDED)) {
+        abort();
     }
-    bool known = strcmp(type, "counter") == 0 || strcmp(type, "gauge") == 0 ||
-                 strcmp(type, "histogram") == 0;
-    if (r->count == FAMILIES_MAX || !known) {
-        return fail(r, "too many families, or a type that is none", line);
-    }
-    if (r->open && !r->ended) {
-        return fail(r, "the histogram before it is not complete", line);
-    }
-    (void)snprintf(r->families[r->count++], NAME_MAX_LEN, "%s", name);
-    (void)snprintf(r->name, sizeof(r->name), "%s", name);
-    (void)snprintf(r->type, sizeof(r->type), "%s", type);
-    r->sampled = r->has_unit = r->open = r->ended = false;
-    return true;
+}
+
+static void copy(char to[LINE_LEN], const char *line, regmatch_t part)
+{
+    (void)snprintf(to, LINE_LEN, "%.*s", (int)(part.rm_eo - part.rm_so),
+                   part.rm_so < 0 ? "" : line + part.rm_so);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -66,67 +54,66 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
+/* --- metadata --- */
+
+static bool
+begin_family(struct reader *r, const char *name, const char *type, const char *line)
+{
+    char mark[LINE_LEN + 2];
+    size_t used = strlen(r->seen);
+    (void)snprintf(mark, sizeof(mark), " %s ", name);
+    if (strstr(r->seen, mark)) {
+        return fail(r, "a family comes twice", line);
+    }
+    if (strcmp(type, "counter") != 0 && strcmp(type, "gauge") != 0 &&
+        strcmp(type, "histogram") != 0) {
+        return fail(r, "a type that is none", line);
+    }
+    if (r->open && !r->ended) {
+        return fail(r, "the histogram before it is not complete", line);
+    }
+    (void)snprintf(r->seen + used, sizeof(r->seen) - used, "%s", mark);
+    (void)snprintf(r->name, sizeof(r->name), "%s", name);
+    (void)snprintf(r->type, sizeof(r->type), "%s", type);
+    r->sampled = r->open = r->ended = false;
+    return true;
+}
+
 static bool read_metadata(struct reader *r, const char *line)
 {
-    char what[8], name[NAME_MAX_LEN], rest[LINE_LEN];
-    if (sscanf(line, "# %7s %127s %1023[^\n]", what, name, rest) != 3) {
+    char name[LINE_LEN], rest[LINE_LEN];
+    regmatch_t m[4];
+    if (regexec(&metadata, line, 4, m, 0) != 0) {
         return fail(r, "no metadata", line);
     }
-    if (!is_name(name, strlen(name)) || ends_with(name, "_total")) {
+    copy(name, line, m[2]);
+    copy(rest, line, m[3]);
+    if (ends_with(name, "_total")) {
         return fail(r, "no name of a family", line);
     }
-    if (strcmp(what, "TYPE") == 0) {
+    if (line[m[1].rm_so] == 'T') {
         return begin_family(r, name, rest, line);
     }
     if (strcmp(name, r->name) != 0 || r->sampled) {
         return fail(r, "metadata of another family, or behind its samples", line);
     }
-    if (strcmp(what, "UNIT") == 0) {
-        char end[NAME_MAX_LEN];
-        (void)snprintf(end, sizeof(end), "_%.100s", rest);
-        r->has_unit = true;
-        return ends_with(name, end) ||
-               fail(r, "the name does not end in its unit", line);
-    }
-    return strcmp(what, "HELP") == 0 || fail(r, "metadata of no kind", line);
+    char unit[LINE_LEN + 1];
+    (void)snprintf(unit, sizeof(unit), "_%s", rest);
+    return line[m[1].rm_so] != 'U' || ends_with(name, unit) ||
+           fail(r, "the name does not end in its unit", line);
 }
 
 /* --- samples --- */
 
-/* Labels from @at on, behind '{'. Copies all but le to r->labels' form in @others, le to @le. Returns what is behind '}'. */
-static const char *read_labels(const char *at, char *others, char *le)
+/* Takes le, which comes last, out of @labels. */
+static const char *cut_le(char *labels)
 {
-    size_t used = 0;
-    *le = '\0';
-    while (*at != '}') {
-        const char *key = at;
-        size_t key_len = strcspn(at, "=");
-        if (!is_name(key, key_len) || strncmp(at + key_len, "=\"", 2) != 0) {
-            return NULL;
-        }
-        bool is_le = key_len == 2 && strncmp(key, "le", 2) == 0;
-        at += key_len + 2;
-        const char *value = at;
-        for (; *at != '"'; at++) {
-            if (*at == '\0' || (*at == '\\' && !strchr("\\\"n", *++at))) {
-                return NULL;
-            }
-        }
-        size_t value_len = (size_t)(at - value);
-        if (is_le) {
-            (void)snprintf(le, 32, "%.*s", (int)value_len, value);
-        } else {
-            used += (size_t)snprintf(others + used, LINE_LEN - used, "%.*s;",
-                                     (int)(at - key), key);
-        }
-        at++;
-        if (*at == ',' && at[1] != '}') {
-            at++;
-        } else if (*at != '}') {
-            return NULL;
-        }
+    char *le = strstr(labels, "le=\"");
+    if (!le || (le > labels && le[-1] != ',') || strchr(le, ',')) {
+        return "";
     }
-    return at + 1;
+    le[-(le > labels)] = '\0';
+    return le + strlen("le=\"");
 }
 
 static bool read_bucket(struct reader *r,
@@ -141,13 +128,12 @@ static bool read_bucket(struct reader *r,
         }
         (void)snprintf(r->labels, sizeof(r->labels), "%s", labels);
         r->open = true;
-        r->ended = false;
         r->bound = -1;
         r->total = 0;
     }
-    bool last = strcmp(le, "+Inf") == 0;
-    double bound = last ? 0 : strtod(le, NULL);
-    if (!last && (bound <= r->bound || !strchr(le, '.'))) {
+    r->ended = strcmp(le, "+Inf\"") == 0;
+    double bound = strtod(le, NULL);
+    if (!r->ended && (bound <= r->bound || !strchr(le, '.'))) {
         return fail(r, "a bound that does not rise, or is no float", line);
     }
     if (number < r->total) {
@@ -155,17 +141,24 @@ static bool read_bucket(struct reader *r,
     }
     r->bound = bound;
     r->total = number;
-    r->ended = last;
     return true;
 }
 
-static bool read_value(struct reader *r,
-                       const char *suffix,
-                       const char *labels,
-                       const char *le,
-                       double number,
-                       const char *line)
+static bool read_sample(struct reader *r, const char *line)
 {
+    char name[LINE_LEN], labels[LINE_LEN];
+    regmatch_t m[8];
+    if (regexec(&sample, line, 8, m, 0) != 0) {
+        return fail(r, "no name, labels and number", line);
+    }
+    copy(name, line, m[1]);
+    copy(labels, line, m[3]);
+    double number = strtod(line + m[7].rm_so, NULL);
+    if (strncmp(name, r->name, strlen(r->name)) != 0) {
+        return fail(r, "a sample of another family", line);
+    }
+    r->sampled = true;
+    const char *suffix = name + strlen(r->name);
     if (strcmp(r->type, "histogram") != 0) {
         bool counter = strcmp(r->type, "counter") == 0;
         return (strcmp(suffix, counter ? "_total" : "") == 0 &&
@@ -173,6 +166,7 @@ static bool read_value(struct reader *r,
                fail(r, "a suffix or a number that is not of its type", line);
     }
     if (strcmp(suffix, "_bucket") == 0) {
+        const char *le = cut_le(labels);
         return read_bucket(r, labels, le, number, line);
     }
     bool same = r->ended && strcmp(labels, r->labels) == 0;
@@ -181,51 +175,26 @@ static bool read_value(struct reader *r,
            fail(r, "not what belongs to the buckets before it", line);
 }
 
-static bool read_sample(struct reader *r, const char *line)
-{
-    char others[LINE_LEN] = "", le[32] = "";
-    size_t name_len = strcspn(line, "{ ");
-    const char *at = line + name_len;
-    if (!is_name(line, name_len) || strncmp(line, r->name, strlen(r->name)) != 0) {
-        return fail(r, "a sample of another family", line);
-    }
-    char suffix[NAME_MAX_LEN];
-    (void)snprintf(suffix, sizeof(suffix), "%.*s", (int)(name_len - strlen(r->name)),
-                   line + strlen(r->name));
-    if (*at == '{') {
-        at = read_labels(at + 1, others, le);
-    }
-    if (!at || *at != ' ') {
-        return fail(r, "labels that are none", line);
-    }
-    char *end = NULL;
-    double number = strtod(at + 1, &end);
-    if (end == at + 1 || *end != '\0') {
-        return fail(r, "a number that is none", line);
-    }
-    r->sampled = true;
-    return read_value(r, suffix, others, le, number, line);
-}
-
 const char *zkt_openmetrics_fault(const char *text)
 {
     static struct reader r;
-    r = (struct reader){.count = 0};
+    r = (struct reader){.sampled = false};
     /* The address sanitizer reads a string to its end, whatever is looked for in it. */
     const char *line = text, *text_end = text + strlen(text);
     while (*line != '\0') {
-        char copy[LINE_LEN];
+        char copy_of[LINE_LEN];
         const char *end = memchr(line, '\n', (size_t)(text_end - line));
-        if (!end || (size_t)(end - line) >= sizeof(copy)) {
+        if (!end || (size_t)(end - line) >= sizeof(copy_of)) {
             return "a line without an end, or a long one";
         }
-        memcpy(copy, line, (size_t)(end - line));
-        copy[end - line] = '\0';
+        memcpy(copy_of, line, (size_t)(end - line));
+        copy_of[end - line] = '\0';
         line = end + 1;
-        if (strcmp(copy, "# EOF") == 0) {
+        if (strcmp(copy_of, "# EOF") == 0) {
             return *line != '\0' ? "more behind the EOF" : NULL;
         }
-        if (!(copy[0] == '#' ? read_metadata(&r, copy) : read_sample(&r, copy))) {
+        if (!(copy_of[0] == '#' ? read_metadata(&r, copy_of)
+                                : read_sample(&r, copy_of))) {
             return r.fault;
         }
     }
@@ -234,14 +203,8 @@ const char *zkt_openmetrics_fault(const char *text)
 
 double zkt_openmetrics_value(const char *text, const char *name)
 {
-    const char *end = text + strlen(text);
-    size_t len = strlen(name);
-    for (const char *line = text; line && *line != '\0';) {
-        if (strncmp(line, name, len) == 0 && line[len] == ' ') {
-            return strtod(line + len, NULL);
-        }
-        line = memchr(line, '\n', (size_t)(end - line));
-        line = line ? line + 1 : NULL;
-    }
-    return -1;
+    char line[LINE_LEN]; /* none is the first one, which is metadata */
+    (void)snprintf(line, sizeof(line), "\n%s ", name);
+    const char *at = strstr(text, line);
+    return at ? strtod(at + strlen(line), NULL) : -1;
 }

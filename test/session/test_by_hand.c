@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "fixture.h"
+#include "../recipes/latches.h"
 #include "threads.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
@@ -78,7 +78,6 @@ ZKT_CASE(callbacks_run_where_the_application_says)
     assert_int_equal(zkr_client_dispatch(c, 0), 0);
     zkt_expire(c);
     dispatch_until(c, &s.states, 4); /* suspended or lost, connecting, connected */
-    zkt_close(c);
 }
 
 ZKT_CASE(misuse_is_refused)
@@ -89,11 +88,9 @@ ZKT_CASE(misuse_is_refused)
     ZKT_RC(zkr_client_dispatch(c, 0), ZKR_ESTATE);
     ZKT_RC(zkr_client_event_fd(NULL), ZKR_EINVAL);
     ZKT_RC(zkr_client_dispatch(NULL, 0), ZKR_EINVAL);
-    zkt_close(c);
     c = open_client(&s);
     ZKT_RC(zkr_client_dispatch(c, -1), ZKR_EINVAL);
     assert_int_equal(s.states, 0);
-    zkt_close(c);
 }
 
 /* A close runs what waits. */
@@ -133,8 +130,7 @@ ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
     o.on_gain = on_gain;
     o.on_loss = on_loss;
     o.ctx = &s;
-    zkr_leader_latch *l = NULL;
-    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "me", &o));
+    zkr_leader_latch *l = zkt_latch(c, "me", &o);
     ZKT_MUST(zkr_leader_latch_start(l));
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     assert_int_equal(s.gains, 0);
@@ -142,8 +138,6 @@ ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
     assert_int_equal(s.losses, 1);
     assert_int_equal(s.elsewhere, 0);
-    ZKT_MUST(zkr_leader_latch_destroy(l));
-    zkt_close(c);
 }
 
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
@@ -169,6 +163,4 @@ ZKT_CASE(only_what_was_told_is_counted)
     assert_int_equal(zkr_client_dispatch(c, 0), s.tickets);
     assert_int_equal(s.tickets, 0);
     ZKT_MUST(zkr_ticket_destroy(t));
-    zkt_destroy(m);
-    zkt_close(c);
 }

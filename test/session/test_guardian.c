@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A guardian ends the sessions of a process that has died, and of no other. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -126,45 +125,30 @@ static void kill_holder(pid_t pid)
     assert_int_equal(zkt_join(pid, PATIENCE_MS), 128 + SIGKILL);
 }
 
-/* --- who guards --- */
-
-/* The parent of a process, and its name. */
-static int parent_of(int pid, char name[32])
+static void kill_and_free(pid_t pid)
 {
-    char path[64], line[256] = "";
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    FILE *f = fopen(path, "re");
-    if (!f) {
-        return -1;
-    }
-    (void)!fgets(line, sizeof(line), f);
-    (void)fclose(f);
-    char *end = strrchr(line, ')');
-    const char *from = strchr(line, '(');
-    if (!end || !from) {
-        return -1;
-    }
-    *end = '\0';
-    (void)snprintf(name, 32, "%s", from + 1);
-    return (int)strtol(end + 4, NULL, 10);
+    kill_holder(pid);
+    is_free_soon();
 }
 
-/* The guardian of @pid; 0: there is none. */
+/* --- who guards --- */
+
+/* The newest child of @pid that has this name; 0: there is none. */
+static pid_t child_of(pid_t pid, const char *name)
+{
+    char command[64];
+    int child = 0;
+    (void)snprintf(command, sizeof(command), "pgrep -n -P %d -x %s", (int)pid, name);
+    FILE *f = popen(command, "re");
+    assert_non_null(f);
+    (void)!fscanf(f, "%d", &child);
+    (void)pclose(f);
+    return child;
+}
+
 static pid_t guardian_of(pid_t pid)
 {
-    DIR *d = opendir("/proc");
-    const struct dirent *entry;
-    pid_t found = 0;
-    while ((entry = readdir(d))) {
-        char name[32] = "";
-        int each = (int)strtol(entry->d_name, NULL, 10);
-        if (each > 0 && parent_of(each, name) == pid &&
-            strcmp(name, "zkr-guardian") == 0) {
-            found = each;
-        }
-    }
-    (void)closedir(d);
-    return found;
+    return child_of(pid, "zkr-guardian");
 }
 
 /* Our end of the socket of the guardian. */
@@ -182,21 +166,6 @@ static int guardian_fd(void)
 }
 
 /* --- the end of the process --- */
-
-ZKT_CASE(the_lock_of_a_killed_process_is_free_soon)
-{
-    pid_t pid;
-    (void)start(&pid, NULL);
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    assert_int_equal(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    int64_t before = zkt_now_ms();
-    assert_int_equal(kill(pid, SIGKILL), 0);
-    ZKT_MUST(zkr_mutex_acquire(m, SOON_MS));
-    print_message("free after %lld ms\n", (long long)(zkt_now_ms() - before));
-    ZKT_MUST(zkr_mutex_release(m));
-    (void)zkt_join(pid, PATIENCE_MS);
-}
 
 static void leave(struct holder *h)
 {
@@ -283,8 +252,7 @@ ZKT_CASE(a_forked_child_is_not_the_process)
     pid_t pid;
     struct holder *h = start(&pid, leave_a_child);
     ZKT_EVENTUALLY(atomic_load(&h->other) != 0, PATIENCE_MS);
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
     atomic_store(&h->done, true);
 }
 
@@ -311,8 +279,7 @@ ZKT_CASE(a_forked_child_has_a_guardian_of_its_own)
     assert_int_not_equal(atomic_load(&h->other), 0);
     assert_int_not_equal(atomic_load(&h->other), guardian_of(pid));
     stays_held();
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
 }
 
 /* --- what is no end --- */
@@ -326,8 +293,7 @@ ZKT_CASE(a_stopped_process_keeps_its_lock)
     assert_int_equal(kill(pid, SIGCONT), 0);
     stays_held();
     assert_int_equal(atomic_load(&h->holds), 1);
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
 }
 
 static void *see_main_end(void *arg)
@@ -360,8 +326,7 @@ ZKT_CASE(a_process_whose_main_thread_has_ended_keeps_its_session)
         assert_int_equal(guardian_of(pid), guardian);
         zkt_sleep_ms(10);
     }
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
 }
 
 static void exec_another(struct holder *h)
@@ -374,9 +339,8 @@ static void exec_another(struct holder *h)
 ZKT_CASE(a_process_that_calls_exec_goes_on)
 {
     pid_t pid;
-    char name[32] = "";
     (void)start(&pid, exec_another);
-    ZKT_EVENTUALLY(parent_of(pid, name) > 0 && strcmp(name, "sleep") == 0, PATIENCE_MS);
+    ZKT_BECOMES(child_of(getpid(), "sleep"), pid, PATIENCE_MS);
     stays_held();
     kill_holder(pid);
     is_free_soon(); /* the guardian waits for the end of the process as long as the session may last */
@@ -421,8 +385,7 @@ ZKT_CASE(the_next_session_is_known_too)
     end_session_of_holder();
     ZKT_EVENTUALLY(atomic_load(&h->holds) > 1, PATIENCE_MS);
     ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
 }
 
 static void move(struct holder *h)
@@ -443,8 +406,7 @@ ZKT_CASE(servers_that_were_moved_to_are_known)
     ZKT_EVENTUALLY(zkt_proxy_counters(after).connections > 0, PATIENCE_MS);
     zkt_proxy_stop(before);
     stays_held();
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
 }
 
 ZKT_CASE(clients_share_a_guardian_and_the_last_one_ends_it)
@@ -509,8 +471,7 @@ ZKT_CASE(the_guardian_is_not_in_the_way)
     (void)close(fd);
     assert_int_equal(n, sizeof("zkr-guardian"));
     assert_string_equal(target, "zkr-guardian");
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
     ZKT_EVENTUALLY(kill(guardian, 0) != 0, PATIENCE_MS);
 }
 
@@ -650,8 +611,7 @@ ZKT_CASE(a_stopped_group_dies_too)
     pid_t pid;
     struct holder *h = start(&pid, start_stopped_group);
     ZKT_EVENTUALLY(atomic_load(&h->other) != 0, PATIENCE_MS);
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
 }
 
 static void replace_group(struct holder *h)
@@ -675,8 +635,7 @@ ZKT_CASE(a_group_that_was_replaced_goes_on)
     pid_t pid;
     struct holder *h = start(&pid, replace_group);
     ZKT_EVENTUALLY(atomic_load(&h->done) && atomic_load(&h->beat) > 0, PATIENCE_MS);
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
     int at_end = atomic_load(&h->beat);
     ZKT_EVENTUALLY(atomic_load(&h->beat) != at_end, PATIENCE_MS);
     assert_int_equal(kill(-atomic_load(&h->other), SIGKILL), 0);
@@ -703,8 +662,7 @@ ZKT_CASE(a_group_that_is_gone_holds_nothing_up)
     struct holder *h = start(&pid, name_groups);
     ZKT_EVENTUALLY(atomic_load(&h->done), PATIENCE_MS);
     ZKT_BECOMES(atomic_load(&h->beat), 0, PATIENCE_MS);
-    kill_holder(pid);
-    is_free_soon();
+    kill_and_free(pid);
 }
 
 /* --- another PID namespace --- */

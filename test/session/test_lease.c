@@ -7,41 +7,34 @@
 
 enum { TICK_MS = 500, PATIENCE_MS = 30000 };
 
-static zkr_mutex *holder(const char *hosts, const zkr_client_options *o)
-{
-    zkr_mutex *m = zkt_mutex(zkt_client_with(hosts, o));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    return m;
-}
-
 /* --- another limit --- */
 
 /* A holder behind a proxy that takes it to a server with another limit. */
 struct move {
     int before_ms, after_ms;
-    const char *host; /* that it comes from */
+    const char *host; /* that it comes from: the leader's */
     zkt_server *to;
     zkt_proxy *proxy;
     zkr_client *c;
     zkr_mutex *m;
     zkt_raw *observer; /* of its node */
     int64_t probes;
-    int64_t claimed; /* held up to here, it says */
 };
 
-static void start_anew_with_limit(struct move *v)
+static void begin(struct move *v)
 {
+    const zkt_server_options o = {.tick_ms = TICK_MS,
+                                  .max_session_ms = 2 * PATIENCE_MS};
+    zkt_ensemble *e = zkt_ensemble_start(3, &o);
+    int leader = zkt_ensemble_wait(e, PATIENCE_MS);
+    v->host = zkt_server_host(zkt_ensemble_server(e, leader));
+    v->to = zkt_ensemble_server(e, (leader + 1) % 3);
     zkt_server_kill(v->to);
     zkt_server_limits(v->to, v->after_ms, v->after_ms);
     zkt_server_restart(v->to, false);
-}
-
-static void hold_at(struct move *v, const char *host, const char *path)
-{
-    v->host = host;
-    v->proxy = zkt_proxy_start(host);
+    v->proxy = zkt_proxy_start(v->host);
     v->c = zkt_client(zkt_proxy_host(v->proxy), v->before_ms);
-    v->m = zkt_mutex_at(v->c, path, NULL);
+    v->m = zkt_mutex_at(v->c, "/shorter", NULL);
     ZKT_MUST(zkr_mutex_acquire(v->m, PATIENCE_MS));
     assert_int_equal(zkr_client_session_timeout_ms(v->c), v->before_ms);
 }
@@ -74,17 +67,10 @@ static void move_it(struct move *v)
     hold_until(v, is_told);
 }
 
-static int64_t probes_of(zkr_client *c)
-{
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats.probes;
-}
-
 /* The leader surely counts with it: a request of the old connection may have been late. */
 static bool is_probed(struct move *v)
 {
-    return probes_of(v->c) > v->probes + 3;
+    return zkt_stats(v->c).probes > v->probes + 3;
 }
 
 /* An observer at the leader waits for the end of its node. */
@@ -99,14 +85,6 @@ static bool is_watched(struct move *v)
            zkr_mutex_is_held(v->m);
 }
 
-static bool claims(struct move *v)
-{
-    int64_t left = zkr_mutex_valid_for_ms(v->m);
-    int64_t until = zkt_now_ms() + left;
-    v->claimed = left > 0 && until > v->claimed ? until : v->claimed;
-    return left > 0;
-}
-
 /*
  * With a smaller limit the session and the lease get shorter; of a hold that is cut off the claim ends before the
  * node does. For a larger limit see test_lease_growth.c.
@@ -114,23 +92,15 @@ static bool claims(struct move *v)
 ZKT_CASE(a_shorter_session_timeout_is_told_and_counts)
 {
     struct move v = {.before_ms = 16000, .after_ms = 4000};
-    const zkt_server_options o = {.tick_ms = TICK_MS,
-                                  .max_session_ms = 2 * PATIENCE_MS};
-    zkt_ensemble *e = zkt_ensemble_start(3, &o);
-    int leader = zkt_ensemble_wait(e, PATIENCE_MS);
-    v.to = zkt_ensemble_server(e, (leader + 1) % 3);
-    start_anew_with_limit(&v);
-    hold_at(&v, zkt_server_host(zkt_ensemble_server(e, leader)), "/shorter");
+    begin(&v);
     move_it(&v);
-    v.probes = probes_of(v.c);
+    v.probes = zkt_stats(v.c).probes;
     hold_until(&v, is_probed);
     hold_until(&v, is_watched);
     zkt_proxy_blackhole(v.proxy);
-    while (claims(&v)) {
-        zkt_sleep_ms(1);
-    }
+    int64_t claimed = zkt_latest_claim(v.m);
     assert_true(zkt_raw_wait_event(v.observer, PATIENCE_MS));
-    assert_true(v.claimed < zkt_now_ms());
+    assert_true(claimed < zkt_now_ms());
     zkt_raw_close(v.observer);
     ZKT_RC(zkr_mutex_release(v.m), ZKR_ESESSION);
     zkt_proxy_heal(v.proxy);
@@ -171,7 +141,8 @@ ZKT_CASE(a_known_tick_makes_the_lease_longer)
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = S_MS;
     o.server_tick_ms = TICK_MS;
-    zkr_mutex *m = holder(zkt_servers(), &o);
+    zkr_mutex *m = zkt_mutex(zkt_client_with(zkt_servers(), &o));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     int64_t opened = zkt_now_ms();
     /* What the opening of the session proved is over by then. */
     ZKT_EVENTUALLY(zkt_now_ms() > opened + S_MS / 2 &&

@@ -16,18 +16,6 @@
 /* A while, and how many requests or connections it may take: far less than a loop without a pause makes. */
 enum { WHILE_MS = 500, FEW = 60 };
 
-static zkt_proxy *liar(void)
-{
-    return zkt_proxy_start(zkt_servers());
-}
-
-static int64_t requests_of(zkr_client *c)
-{
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats.requests;
-}
-
 /* All is as it should be: one node while it is held, none afterwards. */
 static void acquire_and_release(zkr_mutex *m)
 {
@@ -56,7 +44,7 @@ ZKT_CASE(a_timeout_that_cannot_be_is_no_session)
 {
     for (int i = 0; i < NO_TIMEOUTS; i++) {
         struct zkt_lie lie = {.kind = ZKT_LIE_TIMEOUT, .number = no_timeouts[i]};
-        zkt_proxy *proxy = liar();
+        zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
         zkt_proxy_lie(proxy, &lie);
         zkr_client *c = NULL;
         ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(proxy), NULL));
@@ -69,7 +57,6 @@ ZKT_CASE(a_timeout_that_cannot_be_is_no_session)
         acquire_and_release(m);
         zkt_destroy(m);
         ZKT_MUST(zkr_client_close(c));
-        zkt_proxy_stop(proxy);
     }
 }
 
@@ -83,7 +70,7 @@ ZKT_CASE(a_timeout_that_cannot_be_ends_the_session)
     enum { SHORT_MS = 3000 };
     for (int i = 0; i < NO_TIMEOUTS; i += 2) {
         struct zkt_lie lie = {.kind = ZKT_LIE_TIMEOUT, .number = no_timeouts[i]};
-        zkt_proxy *proxy = liar();
+        zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
         zkr_client *c = zkt_client(zkt_proxy_host(proxy), SHORT_MS);
         zkr_mutex *m = zkt_mutex(c);
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
@@ -99,9 +86,6 @@ ZKT_CASE(a_timeout_that_cannot_be_ends_the_session)
         ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
         assert_true(zkt_now_ms() >= until);
         acquire_and_release(m);
-        zkt_destroy(m);
-        zkt_close(c);
-        zkt_proxy_stop(proxy);
     }
 }
 
@@ -109,7 +93,7 @@ ZKT_CASE(a_timeout_that_cannot_be_ends_the_session)
 ZKT_CASE(a_session_0_is_none)
 {
     struct zkt_lie lie = {.kind = ZKT_LIE_SESSION, .number = 0};
-    zkt_proxy *proxy = liar();
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     zkt_proxy_lie(proxy, &lie);
     zkr_client *c = NULL;
     ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(proxy), NULL));
@@ -125,9 +109,8 @@ ZKT_CASE(a_session_0_is_none)
 /* Told once, or each time: our node is found by its GUID, and no other is touched. */
 static void lie_of_a_create(struct zkt_lie lie)
 {
-    for (int times = 0; times <= 1; times++) {
-        lie.times = times;
-        zkt_proxy *proxy = liar();
+    for (lie.times = 0; lie.times <= 1; lie.times++) {
+        zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
         zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
         zkr_mutex *m = zkt_mutex(c);
         zkt_proxy_lie(proxy, &lie);
@@ -136,9 +119,6 @@ static void lie_of_a_create(struct zkt_lie lie)
         assert_true(lie.told > 0);
         zkt_proxy_lie(proxy, NULL);
         acquire_and_release(m);
-        zkt_destroy(m);
-        zkt_close(c);
-        zkt_proxy_stop(proxy);
         atomic_store(&lie.told, 0);
     }
 }
@@ -172,9 +152,8 @@ ZKT_CASE(another_name_is_not_that_of_our_node)
         "",
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char path[300];
-        (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), names[i]);
-        lie_of_a_create((struct zkt_lie){.kind = ZKT_LIE_PATH, .text = path});
+        lie_of_a_create(
+            (struct zkt_lie){.kind = ZKT_LIE_PATH, .text = zkt_child(names[i])});
     }
 }
 
@@ -223,7 +202,7 @@ ZKT_CASE(a_transaction_without_its_results_grants_nothing)
 {
     for (int times = 0; times <= 1; times++) {
         struct zkt_lie lie = {.kind = ZKT_LIE_FEW, .times = times};
-        zkt_proxy *proxy = liar();
+        zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
         zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
         zkr_multi_lock *l = MULTI_LOCK(c, 0, 1, 2);
         zkt_proxy_lie(proxy, &lie);
@@ -246,7 +225,7 @@ ZKT_CASE(a_transaction_without_its_results_grants_nothing)
 ZKT_CASE(a_write_without_its_results_is_unknown)
 {
     struct zkt_lie lie = {.kind = ZKT_LIE_FEW};
-    zkt_proxy *proxy = liar();
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_proxy_host(proxy), SESSION_MS));
     zoo_op_t op;
     zoo_op_result_t result = {.err = ZOK};
@@ -278,21 +257,17 @@ ZKT_CASE(a_list_of_what_cannot_be_is_no_list)
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct zkt_lie lie = {.kind = ZKT_LIE_NAMES, .text = names[i]};
-        zkt_proxy *proxy = liar();
+        zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
         zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
         zkr_mutex *m = zkt_mutex(c);
         zkt_proxy_lie(proxy, &lie);
-        int64_t before = requests_of(c);
+        int64_t before = zkt_stats(c).requests;
         ZKT_RC(zkr_mutex_acquire(m, WHILE_MS), ZKR_ENOANSWER);
-        assert_true(requests_of(c) - before < FEW);
+        assert_true(zkt_stats(c).requests - before < FEW);
         zkr_contenders *list = NULL;
-        int rc = zkr_mutex_contenders(m, &list);
-        assert_true(rc == ZKR_ECONNLOSS);
+        ZKT_RC(zkr_mutex_contenders(m, &list), ZKR_ECONNLOSS);
         zkt_proxy_lie(proxy, NULL);
         acquire_and_release(m);
-        zkt_destroy(m);
-        zkt_close(c);
-        zkt_proxy_stop(proxy);
     }
 }
 
@@ -302,7 +277,7 @@ ZKT_CASE(one_who_is_listed_and_denied_keeps_nobody_busy)
     zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
     zkr_ticket *second = queue(held, NULL);
-    zkt_proxy *proxy = liar();
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_lie lie = {.kind = ZKT_LIE_NO_STRANGER,
@@ -310,9 +285,9 @@ ZKT_CASE(one_who_is_listed_and_denied_keeps_nobody_busy)
     zkt_proxy_lie(proxy, &lie);
     zkr_ticket *t = request(m, PATIENCE_MS, NULL);
     ZKT_EVENTUALLY(lie.told > 0, PATIENCE_MS);
-    int64_t before = requests_of(c);
+    int64_t before = zkt_stats(c).requests;
     zkt_sleep_ms(WHILE_MS);
-    assert_true(requests_of(c) - before < FEW);
+    assert_true(zkt_stats(c).requests - before < FEW);
     zkt_proxy_lie(proxy, NULL);
     ZKT_MUST(zkr_mutex_release(held));
     ZKT_MUST(zkr_ticket_wait(second, PATIENCE_MS));
@@ -324,16 +299,16 @@ ZKT_CASE(one_who_is_listed_and_denied_keeps_nobody_busy)
 /* Our node is there and in no list: it is asked for with pauses, and stays the only one. */
 ZKT_CASE(one_who_is_there_and_not_listed_makes_no_other_node)
 {
-    zkt_proxy *proxy = liar();
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_lie lie = {.kind = ZKT_LIE_NO_NAMES};
     zkt_proxy_lie(proxy, &lie);
     zkr_ticket *t = request(m, PATIENCE_MS, NULL);
     ZKT_EVENTUALLY(lie.told > 3, PATIENCE_MS);
-    int64_t before = requests_of(c);
+    int64_t before = zkt_stats(c).requests;
     zkt_sleep_ms(WHILE_MS);
-    assert_true(requests_of(c) - before < FEW);
+    assert_true(zkt_stats(c).requests - before < FEW);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     assert_int_equal(zkt_nodes(), 1);
     zkt_proxy_lie(proxy, NULL);

@@ -57,17 +57,24 @@ static zkr_client *logging_client(struct lines *l, int64_t level)
     return c;
 }
 
-/* The log callback gets our lines and libzookeeper's, whole ones, all on the dispatch thread. */
+/*
+ * The log callback gets our lines and libzookeeper's, whole ones, all on the dispatch thread. libzookeeper is never asked
+ * for its debug lines: as it closes, one reads what was freed (ZOOKEEPER-4809).
+ */
 ZKT_CASE(the_log_takes_libzookeepers_lines_too)
 {
-    struct lines l = {0};
-    zkr_client *c = logging_client(&l, ZKR_LOG_INFO);
-    zkt_close(c);
-    assert_true(atomic_load(&l.ours) > 1);
-    assert_true(atomic_load(&l.theirs) > 2);
-    assert_int_equal(atomic_load(&l.broken), 0);
-    assert_int_equal(atomic_load(&l.other_thread), 0);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    static const int64_t levels[] = {ZKR_LOG_INFO, ZKR_LOG_DEBUG};
+    for (int i = 0; i < 2; i++) {
+        struct lines l = {0};
+        zkr_client *c = logging_client(&l, levels[i]);
+        zkt_expire(c);
+        ZKT_EVENTUALLY(atomic_load(&l.theirs) > 2, PATIENCE_MS);
+        zkt_close(c);
+        assert_true(atomic_load(&l.ours) > 1);
+        assert_int_equal(atomic_load(&l.broken), 0);
+        assert_int_equal(atomic_load(&l.other_thread), 0);
+        assert_int_equal(atomic_load(&l.debug), 0);
+    }
 }
 
 /* Two clients, each with a level of its own: the lines come to whom they are about, and no more than it wants. */
@@ -88,20 +95,6 @@ ZKT_CASE(each_client_gets_its_own_lines)
     zkt_close(c);
     assert_int_equal(atomic_load(&quiet.theirs), 0);
     assert_int_equal(atomic_load(&quiet.ours), 0);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-}
-
-/* libzookeeper is never asked for its debug lines: as it closes, one reads what was freed (ZOOKEEPER-4809). */
-ZKT_CASE(libzookeepers_debug_lines_are_not_made)
-{
-    struct lines l = {0};
-    zkr_client *c = logging_client(&l, ZKR_LOG_DEBUG);
-    zkt_expire(c);
-    ZKT_EVENTUALLY(atomic_load(&l.theirs) > 2, PATIENCE_MS);
-    zkt_close(c);
-    assert_true(atomic_load(&l.ours) > 1);
-    assert_int_equal(atomic_load(&l.debug), 0);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 }
 
 /*
@@ -129,7 +122,6 @@ ZKT_CASE(what_libzookeeper_repeats_is_passed_on_once)
         before = atomic_load(&l.theirs);
     }
     zkt_close(c);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 }
 
 /* Also when there are more than have a slot: those beyond are told of to the first. */
@@ -148,7 +140,6 @@ ZKT_CASE(more_clients_than_slots_lose_no_line)
     for (int i = 0; i < CLIENTS; i++) {
         zkt_close(c[i]);
     }
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 }
 
 /* --- one line for each event --- */
@@ -222,7 +213,6 @@ ZKT_CASE(events_are_keys_and_values)
         }
     }
     zkt_close(c);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
 }
 
 /* --- somebody who is always busy --- */
@@ -294,13 +284,6 @@ static void end(struct worker *w)
     assert_int_equal(atomic_load(&w->faults), 0);
 }
 
-static int64_t dropped(zkr_client *c)
-{
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats.dropped_log;
-}
-
 /* --- too many --- */
 
 /* A callback that is too slow holds nobody up: lines are dropped and counted, for all to read. */
@@ -316,7 +299,7 @@ ZKT_CASE(lines_are_dropped_and_counted_while_stats_are_read)
     for (int i = 0; i < READERS; i++) {
         begin(&readers[i], c, read_on, &stop);
     }
-    ZKT_EVENTUALLY(dropped(c) > 100, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_stats(c).dropped_log > 100, PATIENCE_MS);
     atomic_store(&l.held_up, false);
     atomic_store(&stop, true);
     end(&busy);
@@ -380,6 +363,5 @@ ZKT_CASE(a_child_of_a_busy_parent_has_a_client_of_its_own)
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     zkt_close(c);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     assert_int_equal(bad, 0);
 }

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor.h"
-#include "fixture.h"
+#include "../recipes/latches.h"
+#include "../recipes/semaphores.h"
 #include "openmetrics.h"
 #include "session/meter.h"
 
-enum { SESSION_MS = 4000, PATIENCE_MS = 30000 };
+enum { SHORT_MS = 4000 };
 
-/* The text, checked; to be freed. */
+/* The text, checked, up to the next call. */
 static char *metrics(zkr_client *c)
 {
+    static char *text;
     size_t needed = 0;
-    char *text = NULL;
     int rc;
     do {
         text = realloc(text, needed + 4096);
@@ -43,67 +43,55 @@ static double value(zkr_client *c, const char *format)
     (void)snprintf(name, sizeof(name), "%.*s%s%s",
                    mark ? (int)(mark - format) : (int)strlen(format), format,
                    mark ? label : "", mark ? mark + 4 : "");
-    double number = zkt_openmetrics_value(text, name);
-    free(text);
-    return number;
+    return zkt_openmetrics_value(text, name);
 }
 
 #define EXPECT(c, name, number) assert_int_equal((int)value((c), (name)), (number))
 
+#define EXPECT_THERE(c, ...) expect_there((c), (const char *const[]){__VA_ARGS__, NULL})
+static void expect_there(zkr_client *c, const char *const *names)
+{
+    for (; *names; names++) {
+        if (value(c, *names) < 0) {
+            fail_msg("there is no %s", *names);
+        }
+    }
+}
+
 /* Every family is there from the start, and of a path from its first use. */
 ZKT_CASE(all_is_there_from_the_start)
 {
-    static const char *const client[] = {"zkr_connected",
-                                         "zkr_sessions_total",
-                                         "zkr_expirations_total",
-                                         "zkr_reconnects_total",
-                                         "zkr_requests_total",
-                                         "zkr_probes_total",
-                                         "zkr_pending_deletes",
-                                         "zkr_dropped_log_lines_total",
-                                         "zkr_session_timeout_seconds",
-                                         "zkr_lease_bound_seconds",
-                                         "zkr_probe_round_trip_seconds_count"};
-    static const char *const path[] = {"zkr_waiting{PATH}",
-                                       "zkr_held{PATH}",
-                                       "zkr_acquired_total{PATH}",
-                                       "zkr_contended_total{PATH}",
-                                       "zkr_timed_out_total{PATH}",
-                                       "zkr_canceled_total{PATH}",
-                                       "zkr_failed_total{PATH}",
-                                       "zkr_reentries_total{PATH}",
-                                       "zkr_lost_total{PATH,reason=\"session\"}",
-                                       "zkr_lost_total{PATH,reason=\"node\"}",
-                                       "zkr_lost_total{PATH,reason=\"lease\"}",
-                                       "zkr_lost_total{PATH,reason=\"stopped\"}",
-                                       "zkr_hand_overs_total{PATH,kind=\"local\"}",
-                                       "zkr_hand_overs_total{PATH,kind=\"event\"}",
-                                       "zkr_hand_overs_total{PATH,kind=\"prepared\"}",
-                                       "zkr_hand_overs_total{PATH,kind=\"list\"}",
-                                       "zkr_wait_seconds_count{PATH}",
-                                       "zkr_hold_seconds_bucket{PATH,le=\"+Inf\"}"};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
     zkr_mutex *m = zkt_mutex(c);
-    for (size_t i = 0; i < sizeof(client) / sizeof(client[0]); i++) {
-        assert_true(value(c, client[i]) >= 0);
-    }
-    assert_true(value(c, path[0]) < 0);
+    EXPECT_THERE(c, "zkr_connected", "zkr_sessions_total", "zkr_expirations_total",
+                 "zkr_reconnects_total", "zkr_requests_total", "zkr_probes_total",
+                 "zkr_pending_deletes", "zkr_dropped_log_lines_total",
+                 "zkr_session_timeout_seconds", "zkr_lease_bound_seconds",
+                 "zkr_probe_round_trip_seconds_count");
+    assert_true(value(c, "zkr_waiting{PATH}") < 0);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
-    for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
-        if (value(c, path[i]) < 0) {
-            fail_msg("there is no %s", path[i]);
-        }
-    }
+    EXPECT_THERE(
+        c, "zkr_waiting{PATH}", "zkr_held{PATH}", "zkr_acquired_total{PATH}",
+        "zkr_contended_total{PATH}", "zkr_timed_out_total{PATH}",
+        "zkr_canceled_total{PATH}", "zkr_failed_total{PATH}",
+        "zkr_reentries_total{PATH}", "zkr_lost_total{PATH,reason=\"session\"}",
+        "zkr_lost_total{PATH,reason=\"node\"}", "zkr_lost_total{PATH,reason=\"lease\"}",
+        "zkr_lost_total{PATH,reason=\"stopped\"}",
+        "zkr_hand_overs_total{PATH,kind=\"local\"}",
+        "zkr_hand_overs_total{PATH,kind=\"event\"}",
+        "zkr_hand_overs_total{PATH,kind=\"prepared\"}",
+        "zkr_hand_overs_total{PATH,kind=\"list\"}", "zkr_wait_seconds_count{PATH}",
+        "zkr_hold_seconds_bucket{PATH,le=\"+Inf\"}");
     EXPECT(c, "zkr_sessions_total", 1);
-    EXPECT(c, "zkr_session_timeout_seconds", SESSION_MS / 1000);
+    EXPECT(c, "zkr_session_timeout_seconds", SHORT_MS / 1000);
 }
 
 /* A client that waits for a server is not connected, though it has a session. */
 ZKT_CASE(a_suspended_client_is_not_connected)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SHORT_MS);
     EXPECT(c, "zkr_connected", 1);
     zkt_proxy_cut(p);
     ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
@@ -114,7 +102,7 @@ ZKT_CASE(a_suspended_client_is_not_connected)
 /* A thread that acquires, again, and releases; and its times. */
 ZKT_CASE(a_hold_is_measured)
 {
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     EXPECT(c, "zkr_held{PATH}", 1);
@@ -140,9 +128,9 @@ ZKT_CASE(a_hold_is_measured)
 /* Given up at the time-out, canceled, released while it waits; failed. */
 ZKT_CASE(each_way_to_give_up_has_its_counter)
 {
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
     zkr_mutex *m = zkt_mutex(c),
-              *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+              *theirs = zkt_mutex(zkt_client(zkt_servers(), SHORT_MS));
     zkr_ticket *t = NULL;
     ZKT_MUST(zkr_mutex_acquire(theirs, PATIENCE_MS));
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
@@ -168,14 +156,17 @@ ZKT_CASE(each_way_to_give_up_has_its_counter)
  * From one of ours; by the event of the first; when one in the middle was there, by that of the middle, or, without
  * looking ahead, by a list.
  */
-static void hand_overs(int64_t look_ahead)
+ZKT_CASE_WAYS(hand_overs,
+              {"hand_overs_are_told_apart", hand_overs, 1, NULL},
+              {"a_hand_over_by_a_list_is_counted_as_such", hand_overs, -1, NULL})
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
+    const int look_ahead = zkt_way();
+    o.session_timeout_ms = SHORT_MS;
     o.look_ahead = look_ahead;
     zkr_client *c = zkt_client_with(zkt_servers(), &o);
     zkr_mutex *m = zkt_mutex(c),
-              *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+              *theirs = zkt_mutex(zkt_client(zkt_servers(), SHORT_MS));
     zkr_ticket *first = NULL, *second = NULL, *third = NULL;
     ZKT_MUST(zkr_mutex_acquire(theirs, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &first));
@@ -210,23 +201,13 @@ static void hand_overs(int64_t look_ahead)
     }
 }
 
-ZKT_CASE(hand_overs_are_told_apart)
-{
-    hand_overs(1);
-}
-
-ZKT_CASE(a_hand_over_by_a_list_is_counted_as_such)
-{
-    hand_overs(-1);
-}
-
 /* By a deleted node, by the end of the session; and a leadership as well as a lock. */
 ZKT_CASE(losses_are_told_apart)
 {
     char node[256];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
     zkr_mutex *m = zkt_mutex(c);
-    zkr_leader_latch *latch = NULL;
+    zkr_leader_latch *latch = zkt_latch(c, "me", NULL);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
     assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
@@ -234,7 +215,6 @@ ZKT_CASE(losses_are_told_apart)
                 PATIENCE_MS);
     EXPECT(c, "zkr_held{PATH}", 0);
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-    ZKT_MUST(zkr_leader_latch_create(&latch, c, zkt_path(), "me", NULL));
     ZKT_MUST(zkr_leader_latch_start(latch));
     ZKT_MUST(zkr_leader_latch_await(latch, PATIENCE_MS));
     EXPECT(c, "zkr_held{PATH}", 1);
@@ -251,18 +231,13 @@ ZKT_CASE(losses_are_told_apart)
     EXPECT(c, "zkr_held{PATH}", 0);
     EXPECT(c, "zkr_waiting{PATH}", 0);
     EXPECT(c, "zkr_hold_seconds_count{PATH}", 3);
-    ZKT_MUST(zkr_leader_latch_destroy(latch));
 }
 
 /* A semaphore is one path; its permits had at once are one. */
 ZKT_CASE(a_semaphore_is_one_path)
 {
-    char path[256];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = NULL;
-    zkr_ticket *t = NULL;
-    ZKT_MUST(zkr_semaphore_create(&s, c, zkt_path(), 3, NULL));
-    ZKT_MUST(zkr_semaphore_acquire(s, 2, PATIENCE_MS, &t));
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
+    zkr_ticket *t = take(semaphore(c, 3), 2);
     EXPECT(c, "zkr_held{PATH}", 1);
     EXPECT(c, "zkr_acquired_total{PATH}", 1);
     ZKT_EVENTUALLY(value(c, "zkr_probe_round_trip_seconds_count") > 0, PATIENCE_MS);
@@ -273,22 +248,14 @@ ZKT_CASE(a_semaphore_is_one_path)
     char *text = metrics(c);
     assert_null(strstr(text, "/leases"));
     assert_null(strstr(text, "/locks\""));
-    free(text);
-    ZKT_MUST(zkr_semaphore_destroy(s));
-    static const char *const below[] = {"leases", "locks"};
-    for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(path, sizeof(path), "%s/%s", zkt_path(), below[i]);
-        (void)zkt_delete(zkt_servers(), path);
-    }
 }
 
 /* Past the lease bound a leader is lost, and waits; it is one or the other, whether its session goes on or ends. */
 ZKT_CASE(a_leader_in_doubt_waits)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_leader_latch *l = NULL;
-    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "a", NULL));
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SHORT_MS);
+    zkr_leader_latch *l = zkt_latch(c, "a", NULL);
     ZKT_MUST(zkr_leader_latch_start(l));
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     for (int losses = 1; losses <= 2; losses++) {
@@ -313,7 +280,6 @@ ZKT_CASE(a_leader_in_doubt_waits)
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     EXPECT(c, "zkr_held{PATH}", 0);
     EXPECT(c, "zkr_waiting{PATH}", 0);
-    ZKT_MUST(zkr_leader_latch_destroy(l));
 }
 
 /* The bound of a bucket is in it, as OpenMetrics has it. */
@@ -335,7 +301,7 @@ ZKT_CASE(there_is_a_limit_of_paths)
     enum { LIMIT = 1000, MORE = 7 };
     char path[256];
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
+    o.session_timeout_ms = SHORT_MS;
     zkr_client *c = NULL;
     /* Nobody answers there: what is asked for waits until it is given up. */
     ZKT_MUST(zkr_client_open(&c, "127.0.0.1:9", &o));
@@ -356,7 +322,6 @@ ZKT_CASE(there_is_a_limit_of_paths)
                 0);
     assert_int_equal(
         (int)zkt_openmetrics_value(text, "zkr_canceled_total{path=\"other\"}"), MORE);
-    free(text);
     zkt_close(c);
 }
 
@@ -386,12 +351,11 @@ static void downgrade_at_a_new_path(void)
 /* Without memory for a meter one side has that of all other paths. A downgrade takes the hold from one meter to the other. */
 ZKT_CASE(a_downgrade_from_one_meter_to_another_counts)
 {
-    metered = zkt_client(zkt_servers(), SESSION_MS);
+    metered = zkt_client(zkt_servers(), SHORT_MS);
     zkt_each_allocation_fails(10, downgrade_at_a_new_path);
     char *text = metrics(metered);
     assert_non_null(strstr(text, "} 0\n"));
     assert_null(strstr(text, "} -")); /* no gauge is below 0 */
-    free(text);
 }
 
 /* Quotes, backslashes and ends of lines in a path; and a locale that writes commas. */
@@ -408,7 +372,6 @@ ZKT_CASE(labels_and_numbers_are_escaped)
     assert_true(zkt_openmetrics_value(
                     text, "zkr_timed_out_total{path=\"/a \\\"quoted\\\\path\\\"\"}") ==
                 1);
-    free(text);
     zkt_destroy(m);
     zkt_close(c);
 }
@@ -428,28 +391,17 @@ ZKT_CASE(no_bound_is_told_without_probes)
     zkt_close(c);
 }
 
-static int at_gate(void)
-{
-    char path[256];
-    (void)snprintf(path, sizeof(path), "%s/locks", zkt_path());
-    return zkt_children_count(zkt_servers(), path);
-}
-
 /* Of three permits one is free, but the first in line wants two: who comes next waits for its turn, and leaves the gate
  * before the grant. */
 ZKT_CASE(a_wait_at_the_gate_is_contended)
 {
-    zkr_client *c[2] = {zkt_client(zkt_servers(), SESSION_MS),
-                        zkt_client(zkt_servers(), SESSION_MS)};
+    zkr_client *c[2] = {zkt_client(zkt_servers(), SHORT_MS),
+                        zkt_client(zkt_servers(), SHORT_MS)};
     static const int wanted[3] = {2, 2, 1};
-    zkr_semaphore *s[2];
+    zkr_semaphore *s[2] = {semaphore(c[0], 3), semaphore(c[1], 3)};
     zkr_ticket *t[3];
-    for (int i = 0; i < 2; i++) {
-        ZKT_MUST(zkr_semaphore_create(&s[i], c[i], zkt_path(), 3, NULL));
-    }
     for (int i = 0; i < 3; i++) {
-        ZKT_MUST(
-            zkr_semaphore_request(s[i / 2], wanted[i], ZKR_FOREVER, NULL, NULL, &t[i]));
+        t[i] = ask_for(s[i / 2], wanted[i], NULL);
         ZKT_EVENTUALLY(i == 0 ? zkr_ticket_state(t[i]) == ZKR_TICKET_HELD
                               : at_gate() == i,
                        PATIENCE_MS);
@@ -463,16 +415,12 @@ ZKT_CASE(a_wait_at_the_gate_is_contended)
         (void)zkr_ticket_release(t[i]);
         ZKT_MUST(zkr_ticket_destroy(t[i]));
     }
-    for (int i = 0; i < 2; i++) {
-        ZKT_MUST(zkr_semaphore_destroy(s[i]));
-        ZKT_MUST(zkr_client_flush(c[i], PATIENCE_MS));
-    }
 }
 
 /* A buffer that is too small: what it needs is told, and it is a string all the same. */
 ZKT_CASE(a_small_buffer_is_refused)
 {
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
     char small[64];
     size_t needed = 0;
     (void)memset(small, 'x', sizeof(small));

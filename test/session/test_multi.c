@@ -68,20 +68,14 @@ static void await(struct outcome *o)
     ZKT_BECOMES(atomic_load(&o->answers), 1, PATIENCE_MS);
 }
 
-static const char *below(const char *name, char path[NAME])
-{
-    (void)snprintf(path, NAME, "%s/%s", zkt_path(), name);
-    return path;
-}
-
 /* The memory of a caller that has given up is not touched by the answer that comes later. */
 ZKT_CASE(an_answer_after_the_caller_has_gone_harms_nobody)
 {
-    char made[NAME];
+    const char *made = zkt_child("made");
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    struct caller *k = make_caller(below("made", made), zkt_path());
+    struct caller *k = make_caller(made, zkt_path());
     struct caller before = *k;
     struct outcome o = {.caller = k};
     zkt_proxy_freeze(p, ZKT_TO_CLIENT);
@@ -98,27 +92,17 @@ ZKT_CASE(an_answer_after_the_caller_has_gone_harms_nobody)
     assert_memory_equal(&k->stat, &before.stat, sizeof(k->stat));
     assert_memory_equal(k->results, before.results, sizeof(k->results));
     free(k);
-    assert_int_equal(zkt_delete(zkt_servers(), made), ZKT_OK);
-}
-
-static bool nothing_pending(zkr_client *c)
-{
-    zkr__lock(c);
-    bool none = zkr__link_oldest(c->link) == ZKR__NEVER;
-    zkr__unlock(c);
-    return none;
 }
 
 /* An outcome that nobody knows: all operations say so. */
 ZKT_CASE(a_lost_answer_tells_of_no_operation)
 {
-    char made[NAME];
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    struct outcome o = {.caller = make_caller(below("made", made), zkt_path())};
-    ZKT_EVENTUALLY(nothing_pending(c),
-                   PATIENCE_MS); /* or the cut meets a read of the client's own */
+    struct outcome o = {.caller = make_caller(zkt_child("made"), zkt_path())};
+    /* Or the cut meets a read of the client's own. */
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     zkt_proxy_cut_before_request(p, 1);
     submit(c, zkt_path(), &o);
     await(&o);

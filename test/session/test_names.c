@@ -91,31 +91,20 @@ static void port_of(const char *host, char servers[64])
 
 /* --- the tests --- */
 
-/* No resolver at first: it says so, and goes on trying by itself. */
-ZKT_CASE(a_name_may_be_resolvable_only_later)
+/* No resolver at first, or nobody at the first address: it says so, asks again, and gets through. */
+ZKT_CASE_WAYS(a_name_is_asked_again,
+              {"a_name_may_be_resolvable_only_later", a_name_is_asked_again, 0, NULL},
+              {"a_wrong_address_is_not_kept_for_ever", a_name_is_asked_again, 1, NULL})
 {
     char servers[64];
     zkr_client *c = NULL;
     port_of(zkt_servers(), servers);
-    atomic_store(&address, NULL);
+    atomic_store(&address, zkt_way() == 0 ? NULL : THERE);
     ZKT_MUST(zkr_client_open(&c, servers, NULL));
     ZKT_RC(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
-    assert_non_null(strstr(zkr_last_error()->message, "cannot resolve " NAME));
-    atomic_store(&address, HERE);
-    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-    zkt_close(c);
-}
-
-/* Nobody at the first address: the name is asked again, and the client gets through. */
-ZKT_CASE(a_wrong_address_is_not_kept_for_ever)
-{
-    char servers[64];
-    zkr_client *c = NULL;
-    port_of(zkt_servers(), servers);
-    atomic_store(&address, THERE);
-    ZKT_MUST(zkr_client_open(&c, servers, NULL));
-    ZKT_RC(zkr_client_wait_connected(c, SHORT_MS), ZKR_ETIMEDOUT);
-    assert_non_null(strstr(zkr_last_error()->message, "no answer from " THERE));
+    assert_non_null(strstr(zkr_last_error()->message, zkt_way() == 0
+                                                          ? "cannot resolve " NAME
+                                                          : "no answer from " THERE));
     atomic_store(&address, HERE);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     zkt_close(c);
@@ -152,13 +141,8 @@ static void hold_at(struct hold *h, int64_t session_ms, bool named)
     mo.on_lost_ctx = &h->lost;
     h->c = zkt_client_with(named ? h->servers : zkt_proxy_host(h->here), &o);
     h->session = zkr_client_session_id(h->c);
-    ZKT_MUST(zkr_mutex_create(&h->m, h->c, zkt_path(), &mo));
+    h->m = zkt_mutex_with(h->c, &mo);
     ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
-}
-
-static void hold(struct hold *h, int64_t session_ms)
-{
-    hold_at(h, session_ms, true);
 }
 
 /* Connected again, in the session of before, and the lock was held all the time. */
@@ -169,15 +153,32 @@ static void still_holds(struct hold *h)
     assert_true(zkr_mutex_is_held(h->m));
     assert_int_equal(atomic_load(&h->lost), 0);
     ZKT_MUST(zkr_mutex_release(h->m));
-    zkt_destroy(h->m);
-    zkt_close(h->c);
 }
 
-/* Its old address refuses, the new one answers only later: found in time for session and lock. */
-ZKT_CASE(servers_that_move_are_followed)
+/* A new list has been taken, and its connection is to a server of it. */
+static bool follows_its_list(zkr_client *c)
+{
+    zkr__lock(c);
+    bool follows = !c->new_list;
+    zkr__unlock(c);
+    return follows;
+}
+
+/*
+ * Its old address refuses, the new one answers only later: found in time for session and lock. A list of names in the
+ * place of one of addresses is resolved again and again, as if it had been there from the start.
+ */
+ZKT_CASE_WAYS(they_are_followed,
+              {"servers_that_move_are_followed", they_are_followed, 0, NULL},
+              {"names_of_a_new_list_are_followed", they_are_followed, 1, NULL})
 {
     struct hold h;
-    hold(&h, SESSION_MS);
+    hold_at(&h, SESSION_MS, zkt_way() == 0);
+    if (zkt_way() == 1) {
+        ZKT_MUST(zkr_client_set_servers(h.c, h.servers));
+        ZKT_EVENTUALLY(follows_its_list(h.c),
+                       PATIENCE_MS); /* as yet the same address */
+    }
     int port = zkt_proxy_port(h.here);
     zkt_proxy_stop(h.here);
     ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
@@ -193,7 +194,7 @@ ZKT_CASE(a_silent_old_address_is_given_up)
 {
     enum { LONG_MS = 10000, SOON_MS = LONG_MS / 2 };
     struct hold h;
-    hold(&h, LONG_MS);
+    hold_at(&h, LONG_MS, true);
     zkt_proxy *there = zkt_proxy_start_at(THERE, zkt_proxy_port(h.here), zkt_servers());
     zkt_proxy_blackhole(h.here);
     zkt_proxy_drop_connections(h.here);
@@ -202,21 +203,19 @@ ZKT_CASE(a_silent_old_address_is_given_up)
     ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_CONNECTED, SOON_MS);
     assert_true(zkt_proxy_counters(there).connections > 0);
     still_holds(&h);
-    zkt_proxy_stop(h.here);
 }
 
 /* The name means what it meant, and the server is back there: nothing is disturbed by asking. */
 ZKT_CASE(the_same_address_again_changes_nothing)
 {
     struct hold h;
-    hold(&h, SESSION_MS);
+    hold_at(&h, SESSION_MS, true);
     zkt_proxy_cut(h.here);
     ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
     int before = atomic_load(&asked);
     ZKT_EVENTUALLY(atomic_load(&asked) > before + 1, PATIENCE_MS);
     zkt_proxy_heal(h.here);
     still_holds(&h);
-    zkt_proxy_stop(h.here);
 }
 
 /* --- a resolver that hangs --- */
@@ -243,7 +242,7 @@ ZKT_CASE(a_hanging_resolver_delays_no_loss_and_no_close)
     struct hold h;
     uint64_t blocked;
     atomic_store(&most_asking, 0);
-    hold(&h, BRIEF_MS);
+    hold_at(&h, BRIEF_MS, true);
     atomic_store(&hangs, true);
     int64_t before = zkt_now_ms();
     zkt_proxy_cut(h.here);
@@ -258,7 +257,6 @@ ZKT_CASE(a_hanging_resolver_delays_no_loss_and_no_close)
     close_in_time(h.c);
     assert_int_equal(atomic_load(&asking), 1);
     resolver_comes_back();
-    zkt_proxy_stop(h.here);
 }
 
 /* A name that gets no answer does not keep a server with an address from us, whichever stands first. */
@@ -328,28 +326,4 @@ ZKT_CASE(a_late_answer_is_about_the_old_list)
     assert_int_equal(zkt_proxy_counters(p[0]).connections, 0);
     assert_int_equal(zkt_proxy_counters(p[1]).connections, 1);
     zkt_close(c);
-}
-
-/* A new list has been taken, and its connection is to a server of it. */
-static bool follows_its_list(zkr_client *c)
-{
-    zkr__lock(c);
-    bool follows = !c->new_list;
-    zkr__unlock(c);
-    return follows;
-}
-
-/* A list of names in the place of one of addresses is resolved again and again, as if it had been there from the start. */
-ZKT_CASE(names_of_a_new_list_are_followed)
-{
-    struct hold h;
-    hold_at(&h, SESSION_MS, false);
-    ZKT_MUST(zkr_client_set_servers(h.c, h.servers));
-    ZKT_EVENTUALLY(follows_its_list(h.c), PATIENCE_MS); /* the same address, as yet */
-    int port = zkt_proxy_port(h.here);
-    zkt_proxy_stop(h.here);
-    ZKT_BECOMES(zkr_client_state(h.c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
-    (void)zkt_proxy_start_at(THERE, port, zkt_servers());
-    atomic_store(&address, THERE);
-    still_holds(&h);
 }

@@ -18,13 +18,6 @@ static zkr_client *begin(void)
     return zkt_client(zkt_proxy_host(first), SESSION_MS);
 }
 
-static void end(zkr_client *c)
-{
-    zkt_close(c);
-    zkt_proxy_stop(first);
-    zkt_proxy_stop(second);
-}
-
 static bool is_at(zkr_client *c, zkt_proxy *p)
 {
     return zkr_client_state(c) == ZKR_STATE_CONNECTED &&
@@ -46,8 +39,6 @@ ZKT_CASE(a_move_keeps_what_is_held)
     assert_true(zkr_mutex_is_held(m));
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    zkt_destroy(m);
-    end(c);
 }
 
 /* A read through @first of which the answer is late. It is not repeated when the connection is lost. */
@@ -87,7 +78,6 @@ ZKT_CASE(requests_in_flight_are_waited_for)
             assert_int_equal(zkr_client_session_id(c), id);
             assert_int_equal(zkt_reconnects(c), 1);
         }
-        end(c);
     }
 }
 
@@ -106,7 +96,6 @@ ZKT_CASE(a_server_that_stays_is_not_left)
     zkt_proxy_cut(first);
     ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
     assert_int_equal(zkr_client_session_id(c), id);
-    end(c);
 }
 
 /* Without a connection the new list is tried at once. */
@@ -119,7 +108,6 @@ ZKT_CASE(a_session_is_saved_by_a_new_list)
     ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(second)));
     ZKT_EVENTUALLY(is_at(c, second), PATIENCE_MS);
     assert_int_equal(zkr_client_session_id(c), id);
-    end(c);
 }
 
 /* So it is before the first connection, also when names of the old list cannot be resolved. */
@@ -150,7 +138,6 @@ ZKT_CASE(a_bad_list_changes_nothing)
     ZKT_BECOMES(zkt_reconnects(c), 1, PATIENCE_MS);
     assert_int_equal(zkt_proxy_counters(second).connections, 0);
     ZKT_MUST(zkr_client_set_servers(c, zkt_proxy_host(first))); /* no chroot, as ever */
-    end(c);
 }
 
 struct worker {
@@ -194,6 +181,4 @@ ZKT_CASE(moves_under_load_lose_nothing)
     (void)pthread_join(thread, NULL);
     assert_int_equal(atomic_load(&w.faults), 0);
     assert_int_equal(zkr_client_session_id(w.c), id);
-    ZKT_MUST(zkr_client_flush(w.c, PATIENCE_MS));
-    end(w.c);
 }

@@ -11,13 +11,6 @@
 
 enum { SESSION_MS = 2000, PATIENCE_MS = 60000, LOCKS = 60 };
 
-static zkr_stats stats_of(zkr_client *c)
-{
-    zkr_stats stats = {0};
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats;
-}
-
 static int states_of(zkr_ticket *const *tickets, int state)
 {
     int count = 0;
@@ -77,7 +70,7 @@ ZKT_CASE(a_session_that_gets_no_answer_is_given_up)
     request_all(others, locks[1], tickets[1]);
 
     zkt_proxy_drop_connections(proxy);
-    ZKT_EVENTUALLY(stats_of(c).expirations >= 1, PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_stats(c).expirations >= 1, PATIENCE_MS);
     ZKT_BECOMES(states_of(tickets[1], ZKR_TICKET_HELD), LOCKS, PATIENCE_MS);
     assert_int_equal(states_of(tickets[0], ZKR_TICKET_LOST), LOCKS);
     ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
