@@ -286,6 +286,16 @@ struct peer *peer_start(enum peer_kind kind)
     return peer_start_with(kind, SESSION_MS);
 }
 
+struct peer *peer_with_lock(enum peer_kind kind, const char *word, int session_ms)
+{
+    static const char *const words[] = {"mutex", "lock", "mutex", "lock", "subclass"};
+    char line[64];
+    struct peer *p = peer_start_with(kind, session_ms);
+    (void)snprintf(line, sizeof(line), "lock %s", word ? word : words[kind]);
+    peer_ask(p, line, "ok");
+    return p;
+}
+
 void peer_kill(struct peer *p)
 {
     assert_int_equal(kill(-p->pid, SIGKILL), 0);

@@ -32,6 +32,9 @@ struct peer *peer_start(enum peer_kind kind);
 /** The same with a session of so many ms. */
 struct peer *peer_start_with(enum peer_kind kind, int session_ms);
 
+/** The same with "lock WORD"; NULL: the lock of its language that is one queue with ours. */
+struct peer *peer_with_lock(enum peer_kind kind, const char *word, int session_ms);
+
 /** End its session, and give it back to the case. */
 void peer_end(struct peer *p);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Apache Curator and we share besides the lock itself: elections, revocation, long holds. Argument: curator_peer.bsh. */
+/*
+ * What Apache Curator and we share besides the lock itself: elections, revocation, long holds, several locks. Argument:
+ * curator_peer.bsh.
+ */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../recipes/latches.h"
 #include "actor.h"
-#include "fixture.h"
 #include "peer.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
@@ -16,8 +19,7 @@ ZKT_CASE(latches_elect_together)
     struct peer *j = peer_start(CURATOR);
     char id[64];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = NULL;
-    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "ours", NULL));
+    zkr_leader_latch *l = zkt_latch(c, "ours", NULL);
     peer_ask(j, "start theirs", "ok");
     peer_ask(j, "leads 10000", "true");
     ZKT_MUST(zkr_leader_latch_start(l));
@@ -33,7 +35,6 @@ ZKT_CASE(latches_elect_together)
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     peer_ask(j, "leads 10000", "true");
     peer_ask(j, "stop", "ok");
-    ZKT_MUST(zkr_leader_latch_destroy(l));
 }
 
 static void lead_until_told(zkr_leadership *lead, void *ctx)
@@ -77,6 +78,16 @@ ZKT_CASE(selectors_elect_together)
     ZKT_MUST(zkr_leader_selector_destroy(s));
 }
 
+/* The data of the node of @m. */
+static const char *data_of(zkr_mutex *m)
+{
+    static char text[256];
+    char node[256];
+    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
+    assert_int_equal(zkt_get(zkt_servers(), node, text, sizeof(text), NULL), ZKT_OK);
+    return text;
+}
+
 static void count(zkr_mutex *m, void *ctx)
 {
     (void)m;
@@ -88,19 +99,15 @@ ZKT_CASE(curator_asks_us_to_let_go)
 {
     struct peer *j = peer_start(CURATOR);
     atomic_int asked = 0;
-    char node[256], text[256];
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     o.owner = "ours";
     o.on_revoke = count;
     o.on_revoke_ctx = &asked;
     zkr_mutex *m = zkt_mutex_with(zkt_client(zkt_servers(), SESSION_MS), &o);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
     peer_ask(j, "revoke", "ok");
     ZKT_BECOMES(atomic_load(&asked), 1, PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_get(zkt_servers(), node, text, sizeof(text), NULL) == 0 &&
-                       strncmp(text, "ours\nheld_since_ms=", 19) == 0,
-                   PATIENCE_MS);
+    ZKT_BECOMES(strncmp(data_of(m), "ours\nheld_since_ms=", 19), 0, PATIENCE_MS);
     peer_say(j, "acquire 20000");
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     assert_int_equal(atomic_load(&asked), 1);
@@ -115,18 +122,14 @@ ZKT_CASE(curator_waits_behind_a_hold_that_lasts)
     enum { SHORT_MS = 4000 };
     struct peer *j = peer_start(CURATOR);
     atomic_int asked = 0;
-    char node[256], text[256];
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     o.on_revoke = count;
     o.on_revoke_ctx = &asked;
     zkr_mutex *m = zkt_mutex_with(zkt_client(zkt_servers(), SHORT_MS), &o);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
     peer_say(j, "acquire 20000");
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_get(zkt_servers(), node, text, sizeof(text), NULL) == 0 &&
-                       strstr(text, "\nheld_since_ms="),
-                   PATIENCE_MS);
+    ZKT_EVENTUALLY(strstr(data_of(m), "\nheld_since_ms="), PATIENCE_MS);
     zkt_sleep_ms(SHORT_MS / 4); /* for it to go wrong */
     assert_int_equal(zkt_nodes(), 2);
     assert_true(zkr_mutex_is_held(m));
@@ -134,15 +137,10 @@ ZKT_CASE(curator_waits_behind_a_hold_that_lasts)
     peer_expect(j, "true");
     peer_ask(j, "release", "ok");
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
-    ZKT_EVENTUALLY(zkt_get(zkt_servers(), node, text, sizeof(text), NULL) == 0 &&
-                       strstr(text, "\nheld_since_ms="),
-                   PATIENCE_MS);
+    ZKT_EVENTUALLY(strstr(data_of(m), "\nheld_since_ms="), PATIENCE_MS);
     peer_ask(j, "revoke", "ok");
     ZKT_BECOMES(atomic_load(&asked), 1, PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_get(zkt_servers(), node, text, sizeof(text), NULL) == 0 &&
-                       strstr(text, "\nheld_since_ms="),
-                   PATIENCE_MS);
+    ZKT_EVENTUALLY(strstr(data_of(m), "\nheld_since_ms="), PATIENCE_MS);
     assert_int_equal(atomic_load(&asked), 1);
     ZKT_MUST(zkr_mutex_release(m));
 }
@@ -153,8 +151,7 @@ ZKT_CASE(a_curator_latch_waits_behind_a_long_term)
     enum { SHORT_MS = 4000 };
     struct peer *j = peer_start(CURATOR);
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
-    zkr_leader_latch *l = NULL;
-    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "ours", NULL));
+    zkr_leader_latch *l = zkt_latch(c, "ours", NULL);
     ZKT_MUST(zkr_leader_latch_start(l));
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     peer_ask(j, "start theirs", "ok");
@@ -164,7 +161,6 @@ ZKT_CASE(a_curator_latch_waits_behind_a_long_term)
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     peer_ask(j, "leads 10000", "true");
     peer_ask(j, "stop", "ok");
-    ZKT_MUST(zkr_leader_latch_destroy(l));
 }
 
 /*
@@ -213,4 +209,36 @@ ZKT_CASE(we_ask_curator_to_let_go)
     zkr_contenders_free(list);
     peer_ask(j, "release", "ok");
     zkt_actor_is_served(&actor);
+}
+
+/* A multi-lock beside one of Curator's on the same paths; a mutex of Curator's on one of them keeps us from both. */
+ZKT_CASE_WAYS(multi_lock,
+              {"a_multi_lock_of_curators", multi_lock, 0, NULL},
+              {"a_mutex_of_curators_on_one_of_the_paths", multi_lock, 1, NULL})
+{
+    struct peer *j = peer_start(CURATOR);
+    const char *const paths[] = {zkt_child("z"), zkt_child("a")};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_multi_lock *l = NULL;
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_multi_lock_create(&l, c, paths, 2, NULL));
+    peer_ask(j, zkt_way() == 0 ? "lock multi" : "lock mutex-a", "ok");
+    /* While Curator holds: a try leaves nothing, and a ticket gets all paths when Curator lets go. */
+    peer_ask(j, "acquire 10000", "true");
+    ZKT_RC(zkr_multi_lock_acquire(l, 0, &t), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_multi_lock_request(l, PATIENCE_MS, NULL, NULL, &t));
+    ZKT_RC(zkr_ticket_wait(t, 200), ZKR_ETIMEDOUT);
+    peer_ask(j, "release", "ok");
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    /* While we hold. */
+    ZKT_MUST(zkr_multi_lock_acquire(l, PATIENCE_MS, &t));
+    peer_ask(j, "acquire 300", "false");
+    peer_say(j, "acquire 20000");
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    peer_expect(j, "true");
+    peer_ask(j, "release", "ok");
+    ZKT_MUST(zkr_multi_lock_destroy(l));
 }

@@ -38,8 +38,6 @@ ZKT_CASE(we_respect_curators_sides)
     assert_int_equal(atomic_load(&writer.acquired), ZKT_NOT_YET);
     ZKT_MUST(zkt_actor_end(&reader));
     zkt_actor_is_served(&writer);
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* The same the other way round. */
@@ -64,8 +62,6 @@ ZKT_CASE(curator_respects_our_sides)
     ZKT_MUST(zkr_mutex_release(s.w));
     peer_expect(p, "true");
     peer_ask(p, "release", "ok");
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* First come, first served: its waiting writer is not overtaken by our reader, nor ours by its. */
@@ -97,8 +93,6 @@ ZKT_CASE(the_queue_of_both_sides_is_one)
     ZKT_MUST(zkt_actor_end(&writer));
     peer_expect(p, "true");
     peer_ask(p, "release", "ok");
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* Our downgrade lets its readers in, and not its writer, which has waited from before. */
@@ -128,8 +122,6 @@ ZKT_CASE(curator_respects_our_downgrade)
         peer_ask(p, "release", "ok");
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     }
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* Its downgrade, in the manner of 5.4: a READ node with a number of its own. */
@@ -152,8 +144,6 @@ ZKT_CASE(we_respect_curators_downgrade)
     peer_ask(p, "side read", "ok");
     peer_ask(p, "release", "ok");
     zkt_actor_is_served(&writer);
-    end_sides(&s);
-    zkt_close(c);
 }
 
 /* --- together --- */

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A client that keeps its lock, beside the locks of other libraries. Arguments: --two, and all peers. */
-#include <stdio.h>
-#include <string.h>
-
 #include "actor.h"
 #include "fixture.h"
 #include "peer.h"
 
 enum { SESSION_MS = 10000, LONG_MS = 600000, PATIENCE_MS = 30000 };
-
-static const char *const words[PEERS] = {"mutex", "lock", "mutex", "lock", "subclass"};
 
 static void cycle(zkr_mutex *m)
 {
@@ -59,11 +54,8 @@ ZKT_CASE(others_have_their_turn_beside_a_keeper)
 {
     for (int kind = 0; kind < PEERS; kind++) {
         if (peer_is_there((enum peer_kind)kind)) {
-            char line[64];
-            struct peer *p = peer_start((enum peer_kind)kind);
-            (void)snprintf(line, sizeof(line), "lock %s", words[kind]);
-            peer_ask(p, line, "ok");
-            print_message("beside %s\n", words[kind]);
+            struct peer *p = peer_with_lock((enum peer_kind)kind, NULL, SESSION_MS);
+            print_message("beside peer %d\n", kind);
             beside(p);
             peer_end(p);
         }

@@ -12,7 +12,7 @@
 #include "fourlw.h"
 #include "peer.h"
 
-enum { PATIENCE_MS = 40000 };
+enum { PATIENCE_MS = 40000, SESSION_MS = 10000 };
 
 struct kind {
     const char *row, *column; /* of the table */
@@ -42,15 +42,6 @@ enum outcome { LEFT_OUT, WAITS, HOLDS_TOO, FAILS };
 static const char *const cells[] = {NULL, "yes", "**no**", "error"};
 
 /* --- a pair --- */
-
-static struct peer *with_lock(enum peer_kind peer, const char *word)
-{
-    char line[64];
-    struct peer *p = peer_start(peer);
-    (void)snprintf(line, sizeof(line), "lock %s", word);
-    peer_ask(p, line, "ok");
-    return p;
-}
 
 static void hold(struct peer *p)
 {
@@ -108,8 +99,8 @@ static void expect_warning(struct peer *mutex, const struct kind *holder)
 
 static enum outcome pair(const struct kind *h, const struct kind *w)
 {
-    struct peer *holder = with_lock(h->peer, h->word);
-    struct peer *waiter = with_lock(w->peer, w->word);
+    struct peer *holder = peer_with_lock(h->peer, h->word, SESSION_MS);
+    struct peer *waiter = peer_with_lock(w->peer, w->word, SESSION_MS);
     enum outcome o = meet(holder, waiter);
     print_message("%s holds, %s comes: %s\n", h->row, w->row, cells[o]);
     if (h->one_queue && w->one_queue) {
@@ -249,7 +240,8 @@ ZKT_CASE(they_are_one_queue)
     for (int i = 0; i < ALL; i++) {
         const struct kind *k = &kinds[i];
         assert_true(k->one_queue);
-        p[i] = peer_is_there(k->peer) ? with_lock(k->peer, k->word) : NULL;
+        p[i] = peer_is_there(k->peer) ? peer_with_lock(k->peer, k->word, SESSION_MS)
+                                      : NULL;
     }
     for (int step = 1; step < PRIME; step++) {
         struct peer *queue[ALL];
@@ -284,8 +276,8 @@ ZKT_CASE(other_recipes_and_a_mutex)
     };
     for (int i = 0; peer_is_there(CURATOR) && i < 2; i++) {
         const struct kind as_holder = {.warning = list[i].warning};
-        struct peer *j = with_lock(CURATOR, list[i].word);
-        struct peer *ours = with_lock(OURS, "mutex");
+        struct peer *j = peer_with_lock(CURATOR, list[i].word, SESSION_MS);
+        struct peer *ours = peer_with_lock(OURS, "mutex", SESSION_MS);
         hold(j);
         for (int tries = 0; tries < 2; tries++) {
             peer_ask(ours, "acquire 0", list[i].we);

@@ -10,8 +10,7 @@ ZKT_CASE(we_respect_curators_permits)
 {
     struct peer *j = peer_start(CURATOR);
     struct told told = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 3);
+    zkr_semaphore *s = semaphore(zkt_client(zkt_servers(), SESSION_MS), 3);
     peer_ask(j, "semaphore 3", "ok");
     peer_ask(j, "take 2 5000", "true");
     expect(try(s, 2), ZKR_ETIMEDOUT);
@@ -29,8 +28,7 @@ ZKT_CASE(we_respect_curators_permits)
 ZKT_CASE(curator_respects_our_permits)
 {
     struct peer *j = peer_start(CURATOR);
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 3);
+    zkr_semaphore *s = semaphore(zkt_client(zkt_servers(), SESSION_MS), 3);
     zkr_ticket *two = take(s, 2);
     peer_ask(j, "semaphore 3", "ok");
     peer_ask(j, "take 2 300", "false");
@@ -50,8 +48,7 @@ ZKT_CASE(the_gate_is_one)
 {
     struct peer *j = peer_start(CURATOR);
     struct told many = {0}, one = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 2);
+    zkr_semaphore *s = semaphore(zkt_client(zkt_servers(), SESSION_MS), 2);
     zkr_ticket *held = take(s, 1);
     peer_ask(j, "semaphore 2", "ok");
     (void)queue_for(s, 2, &many);
@@ -74,8 +71,7 @@ ZKT_CASE(one_permit_is_curators_semaphore_mutex)
 {
     struct peer *j = peer_start(CURATOR);
     struct told told = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 1);
+    zkr_semaphore *s = semaphore(zkt_client(zkt_servers(), SESSION_MS), 1);
     peer_ask(j, "enter 5000", "true");
     expect(try(s, 1), ZKR_ETIMEDOUT);
     (void)queue_for(s, 1, &told);
@@ -97,8 +93,7 @@ ZKT_CASE(curators_count_is_our_maximum)
     struct peer *j = peer_start(CURATOR);
     struct told told = {0};
     peer_ask(j, "counted 2", "ok");
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = resizable(c, 9);
+    zkr_semaphore *s = resizable(zkt_client(zkt_servers(), SESSION_MS), 9);
     zkr_ticket *one = take(s, 1);
     peer_ask(j, "take 1 5000", "true");
     (void)queue_for(s, 2, &told);
@@ -146,8 +141,7 @@ ZKT_CASE(the_permits_of_the_killed_come_back)
     enum { ROUNDS = 2 };
     struct peer *j = peer_start(CURATOR);
     struct doomed d;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_semaphore *s = semaphore(c, 3);
+    zkr_semaphore *s = semaphore(zkt_client(zkt_servers(), SESSION_MS), 3);
     peer_ask(j, "semaphore 3", "ok");
     (void)snprintf(d.hosts, sizeof(d.hosts), "%s", zkt_servers());
     (void)snprintf(d.path, sizeof(d.path), "%s", zkt_path());

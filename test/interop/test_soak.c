@@ -10,7 +10,6 @@
 
 enum { PATIENCE_MS = 60000, SESSION_MS = 10000, DOOMED_MS = 6000, COUNTS = 60 };
 
-static const char *const words[PEERS] = {"mutex", "lock", "mutex", "lock", "subclass"};
 static char file[64], stop[64 + 4];
 
 static int counted(void)
@@ -33,18 +32,10 @@ static void tell(struct peer *p, const char *word, const char *what)
     peer_say(p, line);
 }
 
-static struct peer *with_lock(enum peer_kind kind, int session_ms)
-{
-    struct peer *p = peer_start_with(kind, session_ms);
-    tell(p, "lock", words[kind]);
-    peer_expect(p, "ok");
-    return p;
-}
-
 /* It gets the lock, adds one or not, and dies; the others go on when its session has ended. Returns what it added. */
 static int one_dies_holding(enum peer_kind kind, bool adds)
 {
-    struct peer *p = with_lock(kind, DOOMED_MS);
+    struct peer *p = peer_with_lock(kind, NULL, DOOMED_MS);
     peer_ask(p, "acquire 60000", "true");
     if (adds) {
         tell(p, "add", file);
@@ -74,7 +65,7 @@ ZKT_CASE(all_count_exactly_while_holders_are_killed)
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     for (int kind = 0; kind < PEERS; kind++) {
         if (peer_is_there((enum peer_kind)kind)) {
-            p[kind] = with_lock((enum peer_kind)kind, SESSION_MS);
+            p[kind] = peer_with_lock((enum peer_kind)kind, NULL, SESSION_MS);
             tell(p[kind], "soak", file);
         }
     }
