@@ -308,9 +308,7 @@ ZKT_CASE(the_command_goes_on_without_the_leader)
 {
     begin();
     struct cli c, s;
-    cli_spawn(&c, true,
-              (const char *const[]){cli_zkr(), "lock", "-i", "the-holder", zkt_path(),
-                                    "cat", NULL});
+    CLI_START_PIPED(&c, "lock", "-i", "the-holder", zkt_path(), "cat");
     ZKT_BECOMES(cli_queue(), 1, PATIENCE_MS);
     int leader = cluster_leader(-1);
     cluster_kill(leader);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_daemon PROGRAM: the daemons of examples/ on an event loop, as black boxes. */
-#include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +9,7 @@
 
 static void start(struct cli *c, const char *servers, const char *name)
 {
-    cli_spawn(c, false,
-              (const char *const[]){cli_zkr(), servers, name, zkt_path(), NULL});
+    CLI_START(c, servers, name, zkt_path());
 }
 
 /* The token behind the last "NAME what", 0 = it has not said so. */
@@ -80,20 +77,13 @@ ZKT_CASE(one_that_waits_can_be_stopped)
     stop(&a, SIGTERM);
 }
 
-static void delete_the_only_node(void)
-{
-    char node[512];
-    zkt_lone_node(node, sizeof(node));
-    assert_int_equal(zkt_delete(zkt_servers(), node), 0);
-}
-
 /* It says which hold was lost, and works again under another one. */
 ZKT_CASE(a_lost_hold_is_asked_for_again)
 {
     struct cli c;
     start(&c, zkt_servers(), "a");
     int64_t first = await_hold(&c);
-    delete_the_only_node();
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
     ZKT_EVENTUALLY(last_said(&c, " holds ") > first, CLI_PATIENCE_MS);
     assert_int_equal(last_said(&c, " lost "), first);
     int64_t second = last_said(&c, " holds ");
@@ -101,30 +91,11 @@ ZKT_CASE(a_lost_hold_is_asked_for_again)
     stop(&c, SIGTERM);
 }
 
-static bool has_thread(pid_t pid, const char *wanted)
+static bool has_thread(const struct cli *c, const char *name)
 {
-    char path[64], name[32] = "";
-    bool found = false;
-    (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *tasks = opendir(path);
-    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;) {
-        if (!isdigit((unsigned char)e->d_name[0])) {
-            continue;
-        }
-        (void)snprintf(path, sizeof(path), "/proc/%d/task/%.16s/comm", (int)pid,
-                       e->d_name);
-        FILE *comm = fopen(path, "r");
-        found = (comm && fgets(name, sizeof(name), comm) &&
-                 strncmp(name, wanted, strlen(wanted)) == 0) ||
-                found;
-        if (comm) {
-            (void)fclose(comm);
-        }
-    }
-    if (tasks) {
-        (void)closedir(tasks);
-    }
-    return found;
+    char names[64];
+    (void)snprintf(names, sizeof(names), "/proc/%d/task/*/comm", (int)c->pid);
+    return CLI_AS("sh", "-c", "grep -q \"^$0\" $1", name, names) == 0;
 }
 
 /* A signal ends it where no server answers, too. The thread is there when signals are caught. */
@@ -132,7 +103,7 @@ ZKT_CASE(it_can_be_stopped_without_a_server)
 {
     struct cli c;
     start(&c, "127.0.0.1:1", "a");
-    ZKT_EVENTUALLY(has_thread(c.pid, "zkr-service"), CLI_PATIENCE_MS);
+    ZKT_EVENTUALLY(has_thread(&c, "zkr-service"), CLI_PATIENCE_MS);
     stop(&c, SIGTERM);
 }
 
@@ -142,7 +113,7 @@ ZKT_CASE(callbacks_have_no_thread)
     struct cli c;
     start(&c, zkt_servers(), "a");
     (void)await_hold(&c);
-    assert_true(has_thread(c.pid, "zkr-service"));
-    assert_false(has_thread(c.pid, "zkr-dispatch"));
+    assert_true(has_thread(&c, "zkr-service"));
+    assert_false(has_thread(&c, "zkr-dispatch"));
     stop(&c, SIGTERM);
 }

@@ -5,9 +5,7 @@
 ZKT_CASE(everything_of_the_header_for_cpp_works)
 {
     struct cli c;
-    cli_spawn(&c, false,
-              (const char *const[]){cli_zkr(), zkt_servers(), zkt_path(), NULL});
-    int status = cli_wait(&c);
+    int status = CLI_RUN(&c, zkt_servers(), zkt_path());
     assert_string_equal(cli_out(&c), "");
     assert_string_equal(cli_err(&c), "");
     assert_int_equal(status, 0);

@@ -5,19 +5,13 @@
 
 #include "cli.h"
 
-static void start(struct cli *c)
-{
-    cli_spawn(c, false, (const char *const[]){cli_zkr(), NULL});
-}
-
 /* The worker hears of the loss, and stops in less than a second. */
 ZKT_CASE(the_worker_stops_within_a_second)
 {
     static const char before[] =
         "worker: hold or session lost\ntest: it stopped within ";
     struct cli c;
-    start(&c);
-    assert_int_equal(cli_wait(&c), 0);
+    assert_int_equal(CLI_RUN_AS(&c, cli_zkr()), 0);
     assert_string_equal(cli_err(&c), "");
     const char *said = cli_out(&c);
     assert_int_equal(strncmp(said, before, sizeof before - 1), 0);
@@ -29,7 +23,6 @@ ZKT_CASE(without_java_it_says_what_to_install)
 {
     struct cli c;
     assert_int_equal(setenv("ZKR_TEST_JAVA", "/nowhere/java", 1), 0);
-    start(&c);
-    assert_int_equal(cli_wait(&c), 1);
+    assert_int_equal(CLI_RUN_AS(&c, cli_zkr()), 1);
     assert_non_null(strstr(cli_err(&c), "apt-get install default-jre-headless"));
 }

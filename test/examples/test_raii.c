@@ -8,8 +8,7 @@
 
 static void start(struct cli *c, const char *servers, const char *count)
 {
-    cli_spawn(c, false,
-              (const char *const[]){cli_zkr(), servers, zkt_path(), count, NULL});
+    CLI_START(c, servers, zkt_path(), count);
 }
 
 /* Reads "work I token TOKEN" for each I below @count; the tokens grow. */

@@ -72,18 +72,6 @@ static zkr_client *client(const char *hosts)
     return c;
 }
 
-ZKT_CASE(a_lock_is_taken_and_given_back)
-{
-    zkr_client *c = client(secure);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    assert_true(zkr_mutex_is_held(m));
-    assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
-}
-
 enum { CLIENTS = 2, THREADS = 3, TURNS = 20 };
 static int counter; /* guarded by the lock */
 
