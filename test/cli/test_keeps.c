@@ -2,7 +2,6 @@
 /* zkr lock when the lock is not lost: no false alarm. */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: readers and writers, permits, several paths; and what status makes of them. */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"

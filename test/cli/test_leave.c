@@ -4,7 +4,6 @@
  * the session over, or somebody tells it to stop.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: -w and -n bound everything, whatever the servers do. */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"

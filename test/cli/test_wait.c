@@ -2,7 +2,6 @@
 /* zkr lock: conflicts, waiting and turns. */
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  * curator_peer.bsh.
  */
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../recipes/latches.h"

@@ -2,7 +2,6 @@
 /* Clients without a dispatch thread. */
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "../recipes/latches.h"
 #include "threads.h"

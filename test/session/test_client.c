@@ -2,13 +2,11 @@
 /* One client across sessions, servers and bad days. */
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
 #include "actor.h"
 #include "fixture.h"
-#include "fourlw.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, STATES_MAX = 64 };
 

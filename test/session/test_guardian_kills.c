@@ -3,9 +3,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "fixture.h"
 #include "keep.h"

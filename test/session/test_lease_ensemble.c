@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "fourlw.h"
 
 enum { SERVERS = 3, SESSION_MS = 2000, PATIENCE_MS = 30000 };
 

@@ -3,8 +3,6 @@
  * What answers in a server's place is not believed: the real libzookeeper, and answers that cannot be. None crashes the
  * program, none keeps a processor busy, none is a grant; and with the truth all is well again.
  */
-#include <stdio.h>
-#include <string.h>
 #include <zookeeper/zookeeper.h>
 
 #include <zkr/guard.h>

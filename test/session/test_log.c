@@ -2,7 +2,6 @@
 /* The log of a client: whose lines come where, what becomes of too many, and what of a fork. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 

@@ -4,7 +4,6 @@
  * one, so the room that a client keeps to is of no use.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "fixture.h"
 #include "fourlw.h"
