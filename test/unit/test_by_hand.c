@@ -64,9 +64,8 @@ static bool readable(const struct zkr__dispatch *d)
 }
 
 /* The descriptor is readable exactly while calls wait. */
-static void the_descriptor_is_readable_while_calls_wait(void **state)
+ZKT_UNIT_CASE(the_descriptor_is_readable_while_calls_wait)
 {
-    (void)state;
     static struct call calls[3];
     struct zkr__dispatch d;
     begin(&d);
@@ -87,9 +86,8 @@ static void the_descriptor_is_readable_while_calls_wait(void **state)
 }
 
 /* What a callback posts waits for the next time, so that a run ends. */
-static void a_run_leaves_what_is_posted_meanwhile(void **state)
+ZKT_UNIT_CASE(a_run_leaves_what_is_posted_meanwhile)
 {
-    (void)state;
     static struct call first, second;
     struct zkr__dispatch d;
     begin(&d);
@@ -111,9 +109,8 @@ static bool say_nothing(struct zkr__call *call)
 }
 
 /* Who says nothing is not counted, nor does it use up the maximum. */
-static void what_says_nothing_is_not_counted(void **state)
+ZKT_UNIT_CASE(what_says_nothing_is_not_counted)
 {
-    (void)state;
     static struct call calls[5];
     struct zkr__dispatch d;
     begin(&d);
@@ -140,9 +137,8 @@ static bool edge(int epoll)
 }
 
 /* Each call that is posted, and each run that leaves some, is news to who waits for edges. */
-static void each_post_is_an_edge(void **state)
+ZKT_UNIT_CASE(each_post_is_an_edge)
 {
-    (void)state;
     static struct call calls[3];
     struct zkr__dispatch d;
     begin(&d);
@@ -163,9 +159,8 @@ static void each_post_is_an_edge(void **state)
     end(&d);
 }
 
-static void a_cancel_makes_it_unreadable(void **state)
+ZKT_UNIT_CASE(a_cancel_makes_it_unreadable)
 {
-    (void)state;
     static struct call calls[2];
     struct zkr__dispatch d;
     begin(&d);
@@ -201,9 +196,8 @@ static void *run_owner(void *d)
 }
 
 /* One at a time: another thread is turned away, and one that needs a call run waits for its turn. */
-static void one_thread_has_the_turn(void **state)
+ZKT_UNIT_CASE(one_thread_has_the_turn)
 {
-    (void)state;
     static struct call first, second;
     pthread_t running, waiting;
     struct zkr__dispatch d;
@@ -229,9 +223,8 @@ static void one_thread_has_the_turn(void **state)
 }
 
 /* Those of one owner are run out of turn, and the others stay. */
-static void the_calls_of_one_owner_can_be_run(void **state)
+ZKT_UNIT_CASE(the_calls_of_one_owner_can_be_run)
 {
-    (void)state;
     static struct call calls[3];
     struct zkr__dispatch d;
     begin(&d);
@@ -266,9 +259,8 @@ static bool look_out(struct zkr__call *call)
 }
 
 /* A callback of one client may run those of another, and is inside both then. */
-static void a_call_below_another_is_inside_both(void **state)
+ZKT_UNIT_CASE(a_call_below_another_is_inside_both)
 {
-    (void)state;
     static struct call outer, inner;
     struct zkr__dispatch one, other;
     begin(&one);
@@ -283,19 +275,4 @@ static void a_call_below_another_is_inside_both(void **state)
     assert_int_equal(ran_count, 1);
     end(&one);
     end(&other);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_descriptor_is_readable_while_calls_wait),
-        cmocka_unit_test(a_run_leaves_what_is_posted_meanwhile),
-        cmocka_unit_test(what_says_nothing_is_not_counted),
-        cmocka_unit_test(each_post_is_an_edge),
-        cmocka_unit_test(a_cancel_makes_it_unreadable),
-        cmocka_unit_test(one_thread_has_the_turn),
-        cmocka_unit_test(the_calls_of_one_owner_can_be_run),
-        cmocka_unit_test(a_call_below_another_is_inside_both),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ expect_order(const char *const *names, size_t count, const char *const *wanted)
 }
 
 /* Children of all recipes stand by their number, not by their name. */
-static void children_are_ordered_by_number_whoever_made_them(void **state)
+ZKT_UNIT_CASE(children_are_ordered_by_number_whoever_made_them)
 {
-    (void)state;
     static const char *const names[] = {
         "_c_f-lock-0000000003", "_c_0-lock-0000000010", "a__lock__0000000002",
         "x-9-0000000004",       "lock-0000000001",      "lock--2147483648",
@@ -44,9 +43,8 @@ static void children_are_ordered_by_number_whoever_made_them(void **state)
 }
 
 /* Servers repeat numbers at their limit: then the names decide, for all clients alike. */
-static void equal_numbers_are_ordered_by_name(void **state)
+ZKT_UNIT_CASE(equal_numbers_are_ordered_by_name)
 {
-    (void)state;
     static const char *const names[] = {"c-lock-2147483647", "a-lock-2147483647",
                                         "b-lock-2147483647"};
     static const char *const wanted[] = {"a-lock-2147483647", "b-lock-2147483647",
@@ -55,9 +53,8 @@ static void equal_numbers_are_ordered_by_name(void **state)
 }
 
 /* A writer's READ node stands right behind its WRIT node, whichever GUID is lower. */
-static void a_reader_stands_behind_the_writer_of_its_number(void **state)
+ZKT_UNIT_CASE(a_reader_stands_behind_the_writer_of_its_number)
 {
-    (void)state;
     static const char *const names[] = {
         "_c_a-__READ__0000000007", "_c_b-__WRIT__0000000007", "_c_0-__READ__0000000008",
         "_c_c-__READ__0000000007", "_c_f-__WRIT__0000000006"};
@@ -68,9 +65,8 @@ static void a_reader_stands_behind_the_writer_of_its_number(void **state)
 }
 
 /* What has no number is no contender; neither is a hole in the answer. */
-static void children_without_a_number_are_left_out(void **state)
+ZKT_UNIT_CASE(children_without_a_number_are_left_out)
 {
-    (void)state;
     static const char *const names[] = {"config", NULL, "lock-0000000001", "lock-1",
                                         ""};
     static const char *const wanted[] = {"lock-0000000001", NULL};
@@ -86,9 +82,8 @@ static bool is_named(void *ctx, const char *name)
 }
 
 /* They are counted all the same, a hole in the answer too: to a semaphore each takes up a permit. */
-static void children_without_a_number_are_counted(void **state)
+ZKT_UNIT_CASE(children_without_a_number_are_counted)
 {
-    (void)state;
     static const char *const names[] = {"config", NULL, "lock-0000000001", "lock-1",
                                         ""};
     const char *dead = "lock-0000000001";
@@ -105,9 +100,8 @@ static void children_without_a_number_are_counted(void **state)
 }
 
 /* A node as good as deleted is left out. */
-static void the_filter_takes_a_dying_node_out(void **state)
+ZKT_UNIT_CASE(the_filter_takes_a_dying_node_out)
 {
-    (void)state;
     static const char *const names[] = {"lock-0000000002", "lock-0000000001"};
     const char *dead = "lock-0000000001";
     struct zkr__children c;
@@ -118,9 +112,8 @@ static void the_filter_takes_a_dying_node_out(void **state)
 }
 
 /* Each child says of which recipe it is. */
-static void a_child_tells_its_recipe(void **state)
+ZKT_UNIT_CASE(a_child_tells_its_recipe)
 {
-    (void)state;
     static const char *const names[] = {
         "_c_0-lock-0000000001",  "a__lock__0000000002",     "x-9-0000000003",
         "_c_0-latch-0000000004", "_c_0-__READ__0000000005", "_c_0-__WRIT__0000000006",
@@ -141,9 +134,8 @@ static void a_child_tells_its_recipe(void **state)
 }
 
 /* A child is found by its whole name, a missing one at the end. */
-static void a_child_is_found_by_its_name(void **state)
+ZKT_UNIT_CASE(a_child_is_found_by_its_name)
 {
-    (void)state;
     static const char *const names[] = {"_c_aa-lock-0000000001",
                                         "_c_ab-lock-0000000002"};
     struct zkr__children c;
@@ -156,9 +148,8 @@ static void a_child_is_found_by_its_name(void **state)
 }
 
 /* Of several with one number it is the one of that name. */
-static void equal_numbers_are_told_apart(void **state)
+ZKT_UNIT_CASE(equal_numbers_are_told_apart)
 {
-    (void)state;
     static const char *const names[] = {"c-__READ__0000000002", "a-lock-0000000002",
                                         "b-lock-0000000002", "x-lock-0000000001"};
     struct zkr__children c;
@@ -171,9 +162,8 @@ static void equal_numbers_are_told_apart(void **state)
 }
 
 /* Those who die later are taken out of what is in order already. */
-static void the_filter_works_later_as_well(void **state)
+ZKT_UNIT_CASE(the_filter_works_later_as_well)
 {
-    (void)state;
     static const char *const names[] = {"lock-0000000002", "lock-0000000001",
                                         "lock-0000000003"};
     const char *dead = "lock-0000000002";
@@ -187,9 +177,8 @@ static void the_filter_works_later_as_well(void **state)
 }
 
 /* Twenty thousand shuffled children come out in order. */
-static void many_children_are_ordered(void **state)
+ZKT_UNIT_CASE(many_children_are_ordered)
 {
-    (void)state;
     enum { MANY = 20000, ROOM = 24 };
     char(*text)[ROOM] = calloc(MANY, sizeof(*text));
     const char **names = calloc(MANY, sizeof(*names));
@@ -215,9 +204,8 @@ static void many_children_are_ordered(void **state)
 }
 
 /* Without memory there is no order, and nothing to free. */
-static void order_needs_memory(void **state)
+ZKT_UNIT_CASE(order_needs_memory)
 {
-    (void)state;
     static const char *const names[] = {"lock-0000000001"};
     struct zkr__children c = {.count = 9};
     zkt_allow_allocations(0);
@@ -229,9 +217,8 @@ static void order_needs_memory(void **state)
 }
 
 /* Who is only interested in those up to a number gets these; the others without a number are counted all the same. */
-static void those_behind_can_be_left_out(void **state)
+ZKT_UNIT_CASE(those_behind_can_be_left_out)
 {
-    (void)state;
     static const char *const names[] = {"d-lock-0000000009", "b-lock-0000000004",
                                         "stray", "c-lock-0000000005",
                                         "a-lock-0000000002"};
@@ -247,24 +234,4 @@ static void those_behind_can_be_left_out(void **state)
         }
         zkr__children_free(&c);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(children_are_ordered_by_number_whoever_made_them),
-        cmocka_unit_test(equal_numbers_are_ordered_by_name),
-        cmocka_unit_test(a_reader_stands_behind_the_writer_of_its_number),
-        cmocka_unit_test(children_without_a_number_are_left_out),
-        cmocka_unit_test(children_without_a_number_are_counted),
-        cmocka_unit_test(the_filter_takes_a_dying_node_out),
-        cmocka_unit_test(a_child_tells_its_recipe),
-        cmocka_unit_test(a_child_is_found_by_its_name),
-        cmocka_unit_test(equal_numbers_are_told_apart),
-        cmocka_unit_test(the_filter_works_later_as_well),
-        cmocka_unit_test(many_children_are_ordered),
-        cmocka_unit_test(order_needs_memory),
-        cmocka_unit_test(those_behind_can_be_left_out),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

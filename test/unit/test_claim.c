@@ -605,9 +605,8 @@ static void play_each(const char *row)
     }
 }
 
-static void a_claim_does_what_the_examples_say(void **state)
+ZKT_UNIT_CASE(a_claim_does_what_the_examples_say)
 {
-    (void)state;
     for (size_t i = 0; i < ZKT_COUNT(examples); i++) {
         play_each(examples[i]);
     }
@@ -616,9 +615,8 @@ static void a_claim_does_what_the_examples_say(void **state)
 }
 
 /* While it waits for a decision it is not decided; then it is. */
-static void a_claim_is_decided_once_it_is_held_or_over(void **state)
+ZKT_UNIT_CASE(a_claim_is_decided_once_it_is_held_or_over)
 {
-    (void)state;
     static const struct {
         const char *row;
         bool decided;
@@ -635,13 +633,4 @@ static void a_claim_is_decided_once_it_is_held_or_over(void **state)
         assert_int_equal(zkr__claim_decided(&k), rows[i].decided);
     }
     assert_int_equal(wrong, 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_claim_does_what_the_examples_say),
-        cmocka_unit_test(a_claim_is_decided_once_it_is_held_or_over),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

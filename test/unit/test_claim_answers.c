@@ -6,9 +6,8 @@
 /* A round that was given up has no answers: what they tell was true of another node, or another session. */
 /* Without a client there is no lock. */
 ZKR__TSA(no_thread_safety_analysis)
-static void an_answer_of_an_earlier_round_is_dropped(void **state)
+ZKT_UNIT_CASE(an_answer_of_an_earlier_round_is_dropped)
 {
-    (void)state;
     enum { ROUNDS = 5 };
     const struct zkr__answer answer = {.code = ZKR_ECONNLOSS, .zk_rc = -4};
     for (unsigned asked = 0; asked < ROUNDS; asked++) {
@@ -22,12 +21,4 @@ static void an_answer_of_an_earlier_round_is_dropped(void **state)
             assert_int_equal(claim.detail, heard ? answer.zk_rc : 0);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_of_an_earlier_round_is_dropped),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -40,9 +40,8 @@ static struct zkr__claim_state held(void)
 }
 
 /* Once; and behind the write it looks at its node, which leaves the watch. */
-static void a_hold_is_noted_once(void **state)
+ZKT_UNIT_CASE(a_hold_is_noted_once)
 {
-    (void)state;
     struct zkr__claim_state k = held();
     assert_true(zkr__claim_wants_metadata(&k));
     assert_int_equal(HAPPENS(&k, .kind = ZKR__EV_METADATA_SENT), ZKR__DO_GET_OWN);
@@ -56,9 +55,8 @@ static void a_hold_is_noted_once(void **state)
 }
 
 /* Neither one that waits, nor one without an owner text of ours. */
-static void only_holds_are_noted(void **state)
+ZKT_UNIT_CASE(only_holds_are_noted)
 {
-    (void)state;
     struct zkr__claim_state k = waiting();
     k.has_metadata = true;
     assert_false(zkr__claim_wants_metadata(&k));
@@ -68,9 +66,8 @@ static void only_holds_are_noted(void **state)
 }
 
 /* A watch that was there is used up by our own write, and set again. */
-static void a_watch_is_set_again(void **state)
+ZKT_UNIT_CASE(a_watch_is_set_again)
 {
-    (void)state;
     struct zkr__claim_state k = held();
     (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true);
@@ -84,9 +81,8 @@ static void a_watch_is_set_again(void **state)
 }
 
 /* Asked to let go meanwhile: no loss; the wish is told, and the note is written with the text. */
-static void another_version_is_no_loss(void **state)
+ZKT_UNIT_CASE(another_version_is_no_loss)
 {
-    (void)state;
     struct zkr__claim_state k = held();
     (void)HAPPENS(&k, .kind = ZKR__EV_METADATA_SENT);
     (void)HAPPENS(&k, .kind = ZKR__EV_NOTED, .code = BADVERSION, .refused = true);
@@ -104,9 +100,8 @@ static void another_version_is_no_loss(void **state)
 }
 
 /* Whoever else changed the data: with the version that is there it is tried again. */
-static void the_version_is_the_one_seen_last(void **state)
+ZKT_UNIT_CASE(the_version_is_the_one_seen_last)
 {
-    (void)state;
     struct zkr__claim_state k = held();
     (void)HAPPENS(&k, .kind = ZKR__EV_QUIET);
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true);
@@ -118,9 +113,8 @@ static void the_version_is_the_one_seen_last(void **state)
 }
 
 /* Refused for another's sake, or not answered: again. Forbidden: never again, for each probe would fail with it. */
-static void a_note_that_is_forbidden_is_given_up(void **state)
+ZKT_UNIT_CASE(a_note_that_is_forbidden_is_given_up)
 {
-    (void)state;
     static const struct {
         int code;
         bool refused, again;
@@ -142,9 +136,8 @@ static void a_note_that_is_forbidden_is_given_up(void **state)
 }
 
 /* A node made anew has none. */
-static void another_node_is_another_note(void **state)
+ZKT_UNIT_CASE(another_node_is_another_note)
 {
-    (void)state;
     struct zkr__claim_state k = waiting();
     k.has_metadata = true;
     (void)HAPPENS(&k, .kind = ZKR__EV_GOT_OWN, .ours = true, .version = 4,
@@ -155,18 +148,4 @@ static void another_node_is_another_note(void **state)
     (void)HAPPENS(&k, .kind = ZKR__EV_LISTED, .found = true, .granted = true);
     assert_true(zkr__claim_wants_metadata(&k));
     assert_int_equal(k.version, 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hold_is_noted_once),
-        cmocka_unit_test(only_holds_are_noted),
-        cmocka_unit_test(a_watch_is_set_again),
-        cmocka_unit_test(another_version_is_no_loss),
-        cmocka_unit_test(the_version_is_the_one_seen_last),
-        cmocka_unit_test(a_note_that_is_forbidden_is_given_up),
-        cmocka_unit_test(another_node_is_another_note),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 enum { STEPS = 2000000 };
 
 /* Nothing that can happen breaks a promise, and from wherever it is, calm brings it to its end. */
-static void a_claim_is_right_on_a_long_random_walk(void **state)
+ZKT_UNIT_CASE(a_claim_is_right_on_a_long_random_walk)
 {
-    (void)state;
     begin_walk(11);
     for (int i = 0; i < STEPS; i++) {
         anything();
@@ -24,12 +23,4 @@ static void a_claim_is_right_on_a_long_random_walk(void **state)
         assert_true(w.reached[false][phase] > 50);
         assert_int_equal(w.reached[true][phase] > 50, stays);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_claim_is_right_on_a_long_random_walk),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

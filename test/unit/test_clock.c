@@ -18,26 +18,23 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 }
 
 /* Of the two only one goes on while the machine sleeps, as the servers do: the lease needs it. */
-static void the_lease_and_the_timers_have_a_clock_each(void **state)
+ZKT_UNIT_CASE(the_lease_and_the_timers_have_a_clock_each)
 {
-    (void)state;
     assert_int_equal(zkr__clock_now(), INT64_C(7000000009));
     assert_int_equal(asked, CLOCK_MONOTONIC);
     assert_int_equal(zkr__clock_boot(), INT64_C(7000000009));
     assert_int_equal(asked, CLOCK_BOOTTIME);
 }
 
-static void a_deadline_is_the_time_out_from_now_on(void **state)
+ZKT_UNIT_CASE(a_deadline_is_the_time_out_from_now_on)
 {
-    (void)state;
     assert_int_equal(zkr__clock_deadline(5, 0), 5);
     assert_int_equal(zkr__clock_deadline(5, 20), 5 + 20 * ZKR__MS);
 }
 
 /* One that no clock reaches is none, and never in the past. */
-static void a_deadline_beyond_all_time_is_none(void **state)
+ZKT_UNIT_CASE(a_deadline_beyond_all_time_is_none)
 {
-    (void)state;
     const int64_t now = INT64_C(1) << 60, most = (ZKR__NEVER - now) / ZKR__MS;
     assert_int_equal(zkr__clock_deadline(now, -1), ZKR__NEVER);
     assert_int_equal(zkr__clock_deadline(now, most), now + most * ZKR__MS);
@@ -45,14 +42,4 @@ static void a_deadline_beyond_all_time_is_none(void **state)
     assert_int_equal(zkr__clock_deadline(now, INT64_MAX / ZKR__MS), ZKR__NEVER);
     assert_int_equal(zkr__clock_deadline(now, INT64_MAX / 2), ZKR__NEVER);
     assert_int_equal(zkr__clock_deadline(now, INT64_MAX), ZKR__NEVER);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lease_and_the_timers_have_a_clock_each),
-        cmocka_unit_test(a_deadline_is_the_time_out_from_now_on),
-        cmocka_unit_test(a_deadline_beyond_all_time_is_none),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static void expect_field(const zkr_contender *entry, const char *key, const char
 }
 
 /* The first line is the owner, the lines behind it are fields. */
-static void lines_behind_the_owner_are_fields(void **state)
+ZKT_UNIT_CASE(lines_behind_the_owner_are_fields)
 {
-    (void)state;
     static const char data[] = "host/1/2\nuser=\nmax=3\nheld_since_ms=1700000000123\n"
                                "command=make x=y";
     zkr_contender entry = taken(data, sizeof(data) - 1);
@@ -46,9 +45,8 @@ static void lines_behind_the_owner_are_fields(void **state)
 }
 
 /* What is no list of fields is an owner, all of it. */
-static void other_lines_are_part_of_the_owner(void **state)
+ZKT_UNIT_CASE(other_lines_are_part_of_the_owner)
 {
-    (void)state;
     static const struct {
         const char *data, *owner;
     } rows[] = {
@@ -71,9 +69,8 @@ static void other_lines_are_part_of_the_owner(void **state)
 }
 
 /* An end of line behind the last one changes nothing; controls are shown as '?'. */
-static void text_is_made_harmless(void **state)
+ZKT_UNIT_CASE(text_is_made_harmless)
 {
-    (void)state;
     zkr_contender entry = taken("o\033\nkey=\t\n", 8);
     assert_string_equal(entry.owner, "o?");
     expect_field(&entry, "key", "?");
@@ -94,9 +91,8 @@ static void text_is_made_harmless(void **state)
 }
 
 /* Only a whole number since 1970 is a time. */
-static void nonsense_is_no_time(void **state)
+ZKT_UNIT_CASE(nonsense_is_no_time)
 {
-    (void)state;
     static const char *const rows[] = {"o\nheld_since_ms=", "o\nheld_since_ms=-5",
                                        "o\nheld_since_ms=12x",
                                        "o\nheld_since_ms=99999999999999999999"};
@@ -108,9 +104,8 @@ static void nonsense_is_no_time(void **state)
 }
 
 /* A wish stands in place of all of it. */
-static void a_wish_has_neither_owner_nor_fields(void **state)
+ZKT_UNIT_CASE(a_wish_has_neither_owner_nor_fields)
 {
-    (void)state;
     zkr_contender entry = taken("__REVOKE__", 10);
     assert_true(entry.asked);
     assert_string_equal(entry.owner, "");
@@ -137,9 +132,8 @@ static const struct {
     ROW("\x1f\x8b\x08\0\0\0\0\0\x04\x03" WISH_DEFLATED),
 };
 
-static void a_wish_may_be_compressed(void **state)
+ZKT_UNIT_CASE(a_wish_may_be_compressed)
 {
-    (void)state;
     for (size_t i = 0; i < ZKT_COUNT(wishes); i++) {
         zkr_contender entry = taken(wishes[i].data, wishes[i].len);
         assert_true(entry.asked);
@@ -149,9 +143,8 @@ static void a_wish_may_be_compressed(void **state)
 }
 
 /* No bytes of it are shown: "10.0.0.7" and "__REVOKE_!" of Java, a wish that is cut, and what is none. */
-static void what_is_compressed_is_not_shown(void **state)
+ZKT_UNIT_CASE(what_is_compressed_is_not_shown)
 {
-    (void)state;
     static const struct {
         const char *data;
         size_t len;
@@ -179,18 +172,4 @@ static void what_is_compressed_is_not_shown(void **state)
     entry = taken("\x1f_compressed" WISH_END, 20);
     assert_false(entry.asked);
     zkr__contender_drop(&entry);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_behind_the_owner_are_fields),
-        cmocka_unit_test(other_lines_are_part_of_the_owner),
-        cmocka_unit_test(text_is_made_harmless),
-        cmocka_unit_test(nonsense_is_no_time),
-        cmocka_unit_test(a_wish_has_neither_owner_nor_fields),
-        cmocka_unit_test(a_wish_may_be_compressed),
-        cmocka_unit_test(what_is_compressed_is_not_shown),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@ static bool can_be(enum zkr__op_kind kind, struct zkr__answer answer)
 }
 
 /* A node of ours is made by a transaction that has a number, and belongs to our session. */
-static void who_made_a_node_has_a_number_and_is_us(void **state)
+ZKT_UNIT_CASE(who_made_a_node_has_a_number_and_is_us)
 {
-    (void)state;
     static const int64_t none[] = {0, -1, INT64_MIN};
     assert_true(
         can_be(ZKR__OP_CREATE, (struct zkr__answer){.czxid = 1, .owner = SESSION}));
@@ -33,9 +32,8 @@ static void who_made_a_node_has_a_number_and_is_us(void **state)
 }
 
 /* Children have names; whether these are paths in UTF-8 that all servers take does not matter. */
-static void a_list_has_names(void **state)
+ZKT_UNIT_CASE(a_list_has_names)
 {
-    (void)state;
     static const char *const names[] = {"a",    "...",      ".a",  " ",
                                         "\xff", "\xc2\x80", "a.b", "lock-0000000001"};
     static const char *const no_names[] = {
@@ -59,9 +57,8 @@ static void a_list_has_names(void **state)
 }
 
 /* A code that ZooKeeper has not is none of ours, least of all ZKR_OK. */
-static void a_code_that_is_none_says_nothing(void **state)
+ZKT_UNIT_CASE(a_code_that_is_none_says_nothing)
 {
-    (void)state;
     static const int codes[] = {1, 999, 1000, 1007, INT32_MAX, -1000, -1001, INT32_MIN};
     for (size_t i = 0; i < ZKT_COUNT(codes); i++) {
         ZKT_RC(zkr__zk_code(codes[i]), ZKR_ECONNLOSS);
@@ -69,14 +66,4 @@ static void a_code_that_is_none_says_nothing(void **state)
     ZKT_RC(zkr__zk_code(0), ZKR_OK);
     ZKT_RC(zkr__zk_code(-111), ZKR_EZK(-111));
     ZKT_RC(zkr__zk_code(-999), ZKR_EZK(-999));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_made_a_node_has_a_number_and_is_us),
-        cmocka_unit_test(a_list_has_names),
-        cmocka_unit_test(a_code_that_is_none_says_nothing),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static void list(struct zkr__known *known,
 }
 
 /* The first number says nothing about who came before it; the next one does, and so on. */
-static void only_the_next_number_says_that_nobody_came(void **state)
+ZKT_UNIT_CASE(only_the_next_number_says_that_nobody_came)
 {
-    (void)state;
     struct zkr__known known;
     zkr__known_begin(&known);
     assert_false(zkr__known_made(&known, 7));
@@ -48,9 +47,8 @@ static void only_the_next_number_says_that_nobody_came(void **state)
 }
 
 /* What is forgotten begins anew, with whatever number. */
-static void what_is_forgotten_says_nothing(void **state)
+ZKT_UNIT_CASE(what_is_forgotten_says_nothing)
 {
-    (void)state;
     struct zkr__known known;
     zkr__known_begin(&known);
     (void)zkr__known_made(&known, 7);
@@ -62,9 +60,8 @@ static void what_is_forgotten_says_nothing(void **state)
 }
 
 /* After a list all are known: ours, and others by their names, which outlive the list. */
-static void a_list_says_who_is_there(void **state)
+ZKT_UNIT_CASE(a_list_says_who_is_there)
 {
-    (void)state;
     static const struct {
         const char *names[4];
         size_t count, strays;
@@ -104,9 +101,8 @@ static void a_list_says_who_is_there(void **state)
 }
 
 /* It is not the highest number that was seen which counts, but what the server says comes next. */
-static void who_came_after_a_list_is_not_known(void **state)
+ZKT_UNIT_CASE(who_came_after_a_list_is_not_known)
 {
-    (void)state;
     static const char *const names[] = {"c-lock-0000000006", "x-lock-0000000007"};
     struct zkr__known known;
     zkr__known_begin(&known);
@@ -124,9 +120,8 @@ static void who_came_after_a_list_is_not_known(void **state)
 }
 
 /* Of others one is gone after the other, in any order; whom nobody knew may be gone, too. */
-static void who_is_gone_is_known_no_more(void **state)
+ZKT_UNIT_CASE(who_is_gone_is_known_no_more)
 {
-    (void)state;
     static const char *const names[] = {"x-lock-0000000002", "y-lock-0000000004",
                                         "z-lock-0000000007", "stray"};
     static const char *const gone[] = {"y-lock-0000000004", "y-lock-0000000002",
@@ -154,9 +149,8 @@ static bool no_memory(void)
 }
 
 /* Without memory for the names nothing is known. */
-static void a_list_without_memory_says_nothing(void **state)
+ZKT_UNIT_CASE(a_list_without_memory_says_nothing)
 {
-    (void)state;
     static const char *const names[] = {"x-lock-0000000002"};
     struct zkr__children children;
     struct zkr__known known;
@@ -171,9 +165,8 @@ static void a_list_without_memory_says_nothing(void **state)
 }
 
 /* It was wrong to count on it: then two must come right before it is counted on again. */
-static void a_stranger_is_remembered_for_a_while(void **state)
+ZKT_UNIT_CASE(a_stranger_is_remembered_for_a_while)
 {
-    (void)state;
     struct zkr__known known;
     zkr__known_begin(&known);
     assert_false(zkr__known_quiet(&known));
@@ -191,9 +184,8 @@ static void a_stranger_is_remembered_for_a_while(void **state)
 }
 
 /* At the limit numbers are given out twice, and behind it there are negative ones. */
-static void numbers_that_repeat_say_nothing(void **state)
+ZKT_UNIT_CASE(numbers_that_repeat_say_nothing)
 {
-    (void)state;
     static const int64_t spent[] = {ZKR__SEQUENCE_LIMIT, -2147483647, -1};
     struct zkr__known known;
     zkr__known_begin(&known);
@@ -215,9 +207,8 @@ static void numbers_that_repeat_say_nothing(void **state)
 #define GUID "_c_01234567-89ab-4def-8123-4567890000"
 
 /* Behind a list comes one node, then ours: the next one of the client that has left is expected there. */
-static void who_left_is_expected_once_behind_a_list(void **state)
+ZKT_UNIT_CASE(who_left_is_expected_once_behind_a_list)
 {
-    (void)state;
     static const char *const names[] = {GUID "10-lock-0000000005",
                                         GUID "20-lock-0000000007"};
     static const char newcomer[] = GUID "11-lock-0000000008";
@@ -253,9 +244,8 @@ static void who_left_is_expected_once_behind_a_list(void **state)
 }
 
 /* One wrong guess, and no other follows until a list has shown that it would have been right. */
-static void guesses_go_on_when_they_would_be_right(void **state)
+ZKT_UNIT_CASE(guesses_go_on_when_they_would_be_right)
 {
-    (void)state;
     static const char *const wrong[] = {GUID "10-lock-0000000005",
                                         GUID "20-lock-0000000007"};
     static const char *const right[] = {GUID "10-lock-0000000005",
@@ -274,21 +264,4 @@ static void guesses_go_on_when_they_would_be_right(void **state)
         assert_int_equal(known.foretells, holds);
         zkr__known_forget(&known);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_next_number_says_that_nobody_came),
-        cmocka_unit_test(what_is_forgotten_says_nothing),
-        cmocka_unit_test(a_list_says_who_is_there),
-        cmocka_unit_test(who_came_after_a_list_is_not_known),
-        cmocka_unit_test(who_is_gone_is_known_no_more),
-        cmocka_unit_test(a_list_without_memory_says_nothing),
-        cmocka_unit_test(a_stranger_is_remembered_for_a_while),
-        cmocka_unit_test(numbers_that_repeat_say_nothing),
-        cmocka_unit_test(who_left_is_expected_once_behind_a_list),
-        cmocka_unit_test(guesses_go_on_when_they_would_be_right),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -69,9 +69,8 @@ static void post(struct zkr__dispatch *d, struct call *c, int number, const void
 }
 
 /* Calls run one after the other, in the order they were posted in, on the one thread. */
-static void calls_run_in_order_on_the_dispatch_thread(void **state)
+ZKT_UNIT_CASE(calls_run_in_order_on_the_dispatch_thread)
 {
-    (void)state;
     static struct call calls[CALLS];
     struct zkr__dispatch d;
     begin(&d, true);
@@ -88,9 +87,8 @@ static void calls_run_in_order_on_the_dispatch_thread(void **state)
 }
 
 /* A stop runs what is queued, and what that posts, with or without a thread. */
-static void a_stop_drains_the_queue(void **state)
+ZKT_UNIT_CASE(a_stop_drains_the_queue)
 {
-    (void)state;
     for (int thread = 0; thread < 2; thread++) {
         struct zkr__dispatch d;
         struct call last = {.call = {.run = note}, .d = &d, .number = 3};
@@ -107,9 +105,8 @@ static void a_stop_drains_the_queue(void **state)
 }
 
 /* Without the thread, calls are run one at a time by whoever asks, until none is left. */
-static void one_call_is_run_at_a_time(void **state)
+ZKT_UNIT_CASE(one_call_is_run_at_a_time)
 {
-    (void)state;
     struct zkr__dispatch d;
     struct call calls[2] = {{.number = 0}};
     begin(&d, false);
@@ -127,9 +124,8 @@ static void one_call_is_run_at_a_time(void **state)
 }
 
 /* Canceling drops the queued calls of one owner and of nobody else; order is kept. */
-static void a_cancel_drops_the_calls_of_its_owner_only(void **state)
+ZKT_UNIT_CASE(a_cancel_drops_the_calls_of_its_owner_only)
 {
-    (void)state;
     int mine;
     int other;
     struct zkr__dispatch d;
@@ -151,9 +147,8 @@ static void a_cancel_drops_the_calls_of_its_owner_only(void **state)
 }
 
 /* A call without a drop function may be canceled; so may an owner without calls. */
-static void a_cancel_needs_no_drop_function(void **state)
+ZKT_UNIT_CASE(a_cancel_needs_no_drop_function)
 {
-    (void)state;
     struct zkr__dispatch d;
     struct call c = {.call = {.owner = &d, .run = note}};
     begin(&d, false);
@@ -194,9 +189,8 @@ static bool run_until_canceled(struct zkr__call *call)
 }
 
 /* A cancel returns only when the owner's running call has returned. */
-static void a_cancel_waits_for_a_running_call(void **state)
+ZKT_UNIT_CASE(a_cancel_waits_for_a_running_call)
 {
-    (void)state;
     struct zkr__dispatch d;
     struct call running = {.call = {.run = run_until_canceled}};
     struct call queued = {.number = 0};
@@ -223,9 +217,8 @@ static bool run_until_told(struct zkr__call *call)
 }
 
 /* A cancel does not wait for the running call of another owner. */
-static void a_cancel_waits_for_no_other_owner(void **state)
+ZKT_UNIT_CASE(a_cancel_waits_for_no_other_owner)
 {
-    (void)state;
     int other;
     struct zkr__dispatch d;
     struct call running = {.call = {.run = run_until_told}};
@@ -251,9 +244,8 @@ static bool cancel_own(struct zkr__call *call)
 }
 
 /* A call may cancel its own owner: that drops the rest and does not wait for itself. */
-static void a_call_may_cancel_its_own_owner(void **state)
+ZKT_UNIT_CASE(a_call_may_cancel_its_own_owner)
 {
-    (void)state;
     struct zkr__dispatch d;
     struct call running = {.call = {.run = cancel_own}};
     struct call queued = {.number = 0};
@@ -282,9 +274,8 @@ static bool cancel_own_and_stay(struct zkr__call *call)
 }
 
 /* Once it has, its owner is no more: what comes to live at that address need not wait for it. */
-static void a_canceled_owner_is_forgotten(void **state)
+ZKT_UNIT_CASE(a_canceled_owner_is_forgotten)
 {
-    (void)state;
     struct zkr__dispatch d;
     struct call running = {.call = {.run = cancel_own_and_stay}};
     assert_int_equal(sem_init(&started, 0, 0), 0);
@@ -300,9 +291,8 @@ static void a_canceled_owner_is_forgotten(void **state)
 }
 
 /* A call that is run by hand is inside as well: it may cancel its own owner and not hang. */
-static void a_call_run_by_hand_is_inside(void **state)
+ZKT_UNIT_CASE(a_call_run_by_hand_is_inside)
 {
-    (void)state;
     struct zkr__dispatch d;
     struct call c = {.d = begin(&d, false)};
     c.call.run = note;
@@ -312,21 +302,4 @@ static void a_call_run_by_hand_is_inside(void **state)
     assert_true(c.on_dispatch_thread);
     assert_false(zkr__dispatch_is_self(&d));
     end(&d);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_run_in_order_on_the_dispatch_thread),
-        cmocka_unit_test(a_stop_drains_the_queue),
-        cmocka_unit_test(one_call_is_run_at_a_time),
-        cmocka_unit_test(a_cancel_drops_the_calls_of_its_owner_only),
-        cmocka_unit_test(a_cancel_needs_no_drop_function),
-        cmocka_unit_test(a_cancel_waits_for_a_running_call),
-        cmocka_unit_test(a_cancel_waits_for_no_other_owner),
-        cmocka_unit_test(a_call_may_cancel_its_own_owner),
-        cmocka_unit_test(a_canceled_owner_is_forgotten),
-        cmocka_unit_test(a_call_run_by_hand_is_inside),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -42,9 +42,8 @@ enum {
 };
 
 /* Each code has the value, name and retriability that was promised, and none is missing. */
-static void every_code_is_what_was_promised(void **state)
+ZKT_UNIT_CASE(every_code_is_what_was_promised)
 {
-    (void)state;
     assert_int_equal(ZKT_COUNT(codes), MAPPED);
     for (size_t i = 0; i < ZKT_COUNT(codes); i++) {
         assert_int_equal(codes[i].code, codes[i].value);
@@ -55,9 +54,8 @@ static void every_code_is_what_was_promised(void **state)
 }
 
 /* Every code but success is negative, and has a text of its own. */
-static void every_code_is_unique(void **state)
+ZKT_UNIT_CASE(every_code_is_unique)
 {
-    (void)state;
     for (size_t i = 0; i < ZKT_COUNT(codes); i++) {
         assert_true(i == 0 ? codes[i].code == 0 : codes[i].code < 0);
         assert_true(strlen(zkr_strerror(codes[i].code)) > 0);
@@ -70,9 +68,8 @@ static void every_code_is_unique(void **state)
 }
 
 /* No int is without name and text, and what is unknown is not worth a retry. */
-static void unknown_codes_have_a_text_too(void **state)
+ZKT_UNIT_CASE(unknown_codes_have_a_text_too)
 {
-    (void)state;
     static const int unknown[] = {1,     42,    -19,     -999,   -1000,
                                   -2000, -5000, INT_MAX, INT_MIN};
     for (size_t i = 0; i < ZKT_COUNT(unknown); i++) {
@@ -84,9 +81,8 @@ static void unknown_codes_have_a_text_too(void **state)
 }
 
 /* ZooKeeper's own code comes back out of the one made from it. */
-static void codes_of_zookeeper_are_reversible(void **state)
+ZKT_UNIT_CASE(codes_of_zookeeper_are_reversible)
 {
-    (void)state;
     for (int rc = -999; rc < 0; rc++) {
         assert_true(ZKR_EZK(rc) < 0);
         assert_int_equal(zkr_err_zk(ZKR_EZK(rc)), rc);
@@ -97,9 +93,8 @@ static void codes_of_zookeeper_are_reversible(void **state)
 }
 
 /* A failure leaves its code, path and text behind, and returns the code. */
-static void a_failure_leaves_its_detail(void **state)
+ZKT_UNIT_CASE(a_failure_leaves_its_detail)
 {
-    (void)state;
     ZKT_RC(zkr__fail(ZKR_EINVAL, "/a", "the %s is %d", "size", 7), ZKR_EINVAL);
     const zkr_error *e = zkr_last_error();
     ZKT_RC(e->code, ZKR_EINVAL);
@@ -118,9 +113,8 @@ static void a_failure_leaves_its_detail(void **state)
 }
 
 /* A system call's errno is kept and spelled out, an unknown one by number. */
-static void a_failed_system_call_leaves_errno(void **state)
+ZKT_UNIT_CASE(a_failed_system_call_leaves_errno)
 {
-    (void)state;
     const zkr_error *e = zkr_last_error();
     (void)zkr__fail(ZKR_EINVAL, "/old", "old");
     ZKT_RC(zkr__fail_sys(EAGAIN, "thread"), ZKR_ESYS);
@@ -137,9 +131,8 @@ static void a_failed_system_call_leaves_errno(void **state)
 }
 
 /* What is too long is cut, not written beyond the end. */
-static void a_long_detail_is_cut(void **state)
+ZKT_UNIT_CASE(a_long_detail_is_cut)
 {
-    (void)state;
     char text[1000];
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
@@ -160,9 +153,8 @@ static void *fail_elsewhere(void *arg)
 }
 
 /* Each thread has its own detail, empty at first. */
-static void the_detail_belongs_to_the_thread(void **state)
+ZKT_UNIT_CASE(the_detail_belongs_to_the_thread)
 {
-    (void)state;
     pthread_t thread;
     int code_before = 1;
     (void)zkr__fail(ZKR_EINVAL, "/mine", "mine");
@@ -171,19 +163,4 @@ static void the_detail_belongs_to_the_thread(void **state)
     ZKT_MUST(code_before);
     ZKT_RC(zkr_last_error()->code, ZKR_EINVAL);
     assert_string_equal(zkr_last_error()->path, "/mine");
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_is_what_was_promised),
-        cmocka_unit_test(every_code_is_unique),
-        cmocka_unit_test(unknown_codes_have_a_text_too),
-        cmocka_unit_test(codes_of_zookeeper_are_reversible),
-        cmocka_unit_test(a_failure_leaves_its_detail),
-        cmocka_unit_test(a_failed_system_call_leaves_errno),
-        cmocka_unit_test(a_long_detail_is_cut),
-        cmocka_unit_test(the_detail_belongs_to_the_thread),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -35,9 +35,8 @@ static int64_t chain(struct zkr__lease *l, int64_t at)
 }
 
 /* The creation of a session is a write at the leader: sure for S, less the drift of clocks. */
-static void a_new_session_is_sure_from_its_opening_on(void **state)
+ZKT_UNIT_CASE(a_new_session_is_sure_from_its_opening_on)
 {
-    (void)state;
     struct zkr__lease l = begun();
     assert_int_equal(l.until, OPENED + S - DRIFT);
     assert_true(zkr__lease_alive(&l, OPENED));
@@ -46,9 +45,8 @@ static void a_new_session_is_sure_from_its_opening_on(void **state)
 }
 
 /* The pause divides the gap, as near to what is wanted as may be; at most the gap. */
-static void the_pause_is_a_part_of_the_gap(void **state)
+ZKT_UNIT_CASE(the_pause_is_a_part_of_the_gap)
 {
-    (void)state;
     static const struct {
         int64_t wanted, pause;
     } rows[] = {
@@ -64,9 +62,8 @@ static void the_pause_is_a_part_of_the_gap(void **state)
 }
 
 /* Who knows the tick needs no more than half of it between the first two of a chain. */
-static void a_known_tick_sets_the_gap(void **state)
+ZKT_UNIT_CASE(a_known_tick_sets_the_gap)
 {
-    (void)state;
     static const int64_t ticks[] = {S / 10, S / 2, S};
     for (size_t i = 0; i < ZKT_COUNT(ticks); i++) {
         struct zkr__lease l = begun_with((struct zkr__lease_terms){.tick = ticks[i]});
@@ -75,9 +72,8 @@ static void a_known_tick_sets_the_gap(void **state)
 }
 
 /* The margin for clocks that differ in rate is what was asked for. */
-static void the_margin_is_taken_from_every_proof(void **state)
+ZKT_UNIT_CASE(the_margin_is_taken_from_every_proof)
 {
-    (void)state;
     struct zkr__lease l = begun_with((struct zkr__lease_terms){.margin_ppm = 50000});
     assert_int_equal(l.until, OPENED + S - S / 20);
     int64_t at = OPENED + S / 2, b = at + SLOW + l.gap;
@@ -89,9 +85,8 @@ static void the_margin_is_taken_from_every_proof(void **state)
 }
 
 /* Without the stopgap one write alone proves nothing, and a chain all the same. */
-static void the_stopgap_can_be_refused(void **state)
+ZKT_UNIT_CASE(the_stopgap_can_be_refused)
 {
-    (void)state;
     struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
     zkr__lease_answered(&l, OPENED + S, OPENED + S);
     assert_int_equal(l.until, OPENED + S - DRIFT);
@@ -100,9 +95,8 @@ static void the_stopgap_can_be_refused(void **state)
 }
 
 /* One write alone gives its send time + S - S/3 - gap when answered within S/12, else nothing. */
-static void one_write_alone_counts_when_answered_at_once(void **state)
+ZKT_UNIT_CASE(one_write_alone_counts_when_answered_at_once)
 {
-    (void)state;
     int64_t sent = OPENED + S;
     struct zkr__lease l = begun();
     zkr__lease_answered(&l, sent, sent + SLOW);
@@ -112,18 +106,16 @@ static void one_write_alone_counts_when_answered_at_once(void **state)
 }
 
 /* A quick write early in a session adds nothing to what the creation gave. */
-static void a_weaker_proof_leaves_the_bound(void **state)
+ZKT_UNIT_CASE(a_weaker_proof_leaves_the_bound)
 {
-    (void)state;
     struct zkr__lease l = begun();
     zkr__lease_answered(&l, OPENED + S / 10, OPENED + S / 10);
     assert_int_equal(l.until, OPENED + S - DRIFT);
 }
 
 /* Three writes in a chain give the first one's send time + S, even if each was slow. */
-static void a_chain_of_three_counts_from_its_first(void **state)
+ZKT_UNIT_CASE(a_chain_of_three_counts_from_its_first)
 {
-    (void)state;
     int64_t a = OPENED + S / 10;
     struct zkr__lease l = begun();
     (void)chain(&l, a);
@@ -131,9 +123,8 @@ static void a_chain_of_three_counts_from_its_first(void **state)
 }
 
 /* Two writes are no chain, and the second must not be sent too early after the first's answer. */
-static void the_second_of_a_chain_keeps_its_distance(void **state)
+ZKT_UNIT_CASE(the_second_of_a_chain_keeps_its_distance)
 {
-    (void)state;
     int64_t a = OPENED + S / 10;
     int64_t due = a + SLOW + GAP;
     struct zkr__lease l = begun();
@@ -147,9 +138,8 @@ static void the_second_of_a_chain_keeps_its_distance(void **state)
 }
 
 /* The third must be sent after the second's answer; one that overlaps it does not count. */
-static void the_third_of_a_chain_follows_the_answer_of_the_second(void **state)
+ZKT_UNIT_CASE(the_third_of_a_chain_follows_the_answer_of_the_second)
 {
-    (void)state;
     int64_t a = OPENED + S / 10;
     int64_t b = a + SLOW + GAP;
     struct zkr__lease l = begun();
@@ -162,9 +152,8 @@ static void the_third_of_a_chain_follows_the_answer_of_the_second(void **state)
 }
 
 /* The second of one chain is the first of the next: two more writes go on from there. */
-static void the_second_of_a_chain_begins_the_next(void **state)
+ZKT_UNIT_CASE(the_second_of_a_chain_begins_the_next)
 {
-    (void)state;
     int64_t a = OPENED + S / 10;
     int64_t b = a + SLOW + GAP;
     struct zkr__lease l = begun();
@@ -177,9 +166,8 @@ static void the_second_of_a_chain_begins_the_next(void **state)
 }
 
 /* With many writes the bound is as good as the gap allows: the first of the chain is the latest. */
-static void a_busy_client_has_the_best_bound(void **state)
+ZKT_UNIT_CASE(a_busy_client_has_the_best_bound)
 {
-    (void)state;
     static const int64_t paces[] = {S / 3000, S / 100, S / 20};
     for (size_t i = 0; i < ZKT_COUNT(paces); i++) {
         const int64_t delay = S / 1000;
@@ -198,9 +186,8 @@ static void a_busy_client_has_the_best_bound(void **state)
 }
 
 /* After a new connection a chain is made of new writes only, but the bound stays. */
-static void a_reconnection_breaks_chains_and_keeps_the_bound(void **state)
+ZKT_UNIT_CASE(a_reconnection_breaks_chains_and_keeps_the_bound)
 {
-    (void)state;
     int64_t a = OPENED + S / 10;
     struct zkr__lease l = begun();
     int64_t end = chain(&l, a);
@@ -220,9 +207,8 @@ static void a_reconnection_breaks_chains_and_keeps_the_bound(void **state)
  * With the first write of a connection the leader has heard of its handshake, which was sent after the last that was
  * answered before it.
  */
-static void the_first_write_of_a_connection_counts_from_before_it(void **state)
+ZKT_UNIT_CASE(the_first_write_of_a_connection_counts_from_before_it)
 {
-    (void)state;
     struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
     int64_t sent = OPENED + S / 2;
     zkr__lease_answered(&l, sent, sent + SLOW);
@@ -238,9 +224,8 @@ static void the_first_write_of_a_connection_counts_from_before_it(void **state)
 }
 
 /* A shorter session timeout counts from the last write of the old connection on, and for all new. */
-static void a_shorter_timeout_shortens_the_bound(void **state)
+ZKT_UNIT_CASE(a_shorter_timeout_shortens_the_bound)
 {
-    (void)state;
     struct zkr__lease l = begun();
     int64_t a = OPENED + S / 10;
     int64_t end = chain(&l, a);
@@ -252,9 +237,8 @@ static void a_shorter_timeout_shortens_the_bound(void **state)
 }
 
 /* But the old bound is not exceeded: who answered the handshake may not be the leader any more. */
-static void a_slightly_shorter_timeout_leaves_the_bound(void **state)
+ZKT_UNIT_CASE(a_slightly_shorter_timeout_leaves_the_bound)
 {
-    (void)state;
     struct zkr__lease l = begun();
     (void)chain(&l, OPENED + S / 10);
     int64_t bound = l.until;
@@ -263,9 +247,8 @@ static void a_slightly_shorter_timeout_leaves_the_bound(void **state)
 }
 
 /* A longer one adds nothing, nor does it slow the pace: the next leader knows what was granted first. */
-static void a_longer_timeout_changes_nothing(void **state)
+ZKT_UNIT_CASE(a_longer_timeout_changes_nothing)
 {
-    (void)state;
     struct zkr__lease l = begun();
     int64_t a = OPENED + S / 10;
     int64_t end = chain(&l, a);
@@ -280,9 +263,8 @@ static void a_longer_timeout_changes_nothing(void **state)
 }
 
 /* One that was shorter in between counts to the end: the server that granted it may still speak of us. */
-static void a_timeout_that_comes_back_stays_short(void **state)
+ZKT_UNIT_CASE(a_timeout_that_comes_back_stays_short)
 {
-    (void)state;
     struct zkr__lease l = begun();
     zkr__lease_reconnected(&l, S / 2);
     zkr__lease_reconnected(&l, S);
@@ -292,9 +274,8 @@ static void a_timeout_that_comes_back_stays_short(void **state)
 }
 
 /* However many writes a connection has had, the next one is not its first. */
-static void the_first_write_of_a_connection_comes_once(void **state)
+ZKT_UNIT_CASE(the_first_write_of_a_connection_comes_once)
 {
-    (void)state;
     struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
     int64_t end = chain(&l, OPENED + S / 10);
     l.count = UINT32_MAX;
@@ -305,9 +286,8 @@ static void the_first_write_of_a_connection_comes_once(void **state)
 }
 
 /* When the session is over nothing is sure, and late answers do not change that. */
-static void the_end_of_the_session_ends_the_bound(void **state)
+ZKT_UNIT_CASE(the_end_of_the_session_ends_the_bound)
 {
-    (void)state;
     struct zkr__lease l = begun();
     zkr__lease_end(&l);
     (void)chain(&l, OPENED + S / 10);
@@ -319,9 +299,8 @@ static void the_end_of_the_session_ends_the_bound(void **state)
 }
 
 /* Whatever is answered in whatever order, the bound never goes back, nor beyond a send time + S. */
-static void the_bound_never_decreases(void **state)
+ZKT_UNIT_CASE(the_bound_never_decreases)
 {
-    (void)state;
     uint64_t seed = 3;
     struct zkr__lease l = begun();
     int64_t now = OPENED;
@@ -346,9 +325,8 @@ static void the_bound_never_decreases(void **state)
 /* --- when to probe --- */
 
 /* At once without a write to go by, then one pause after each answer. */
-static void probes_follow_each_other_by_the_pause(void **state)
+ZKT_UNIT_CASE(probes_follow_each_other_by_the_pause)
 {
-    (void)state;
     const int64_t delay = S / 100;
     struct zkr__lease l = begun();
     assert_true(zkr__lease_probe_at(&l) <= OPENED);
@@ -363,9 +341,8 @@ static void probes_follow_each_other_by_the_pause(void **state)
 }
 
 /* The first chain after an idle time is completed at once: its last follows the one before. */
-static void the_first_chain_is_completed_at_once(void **state)
+ZKT_UNIT_CASE(the_first_chain_is_completed_at_once)
 {
-    (void)state;
     struct zkr__lease l = begun();
     int64_t a = OPENED + 2 * S;
     zkr__lease_answered(&l, a, a);
@@ -378,9 +355,8 @@ static void the_first_chain_is_completed_at_once(void **state)
 }
 
 /* With less than S/3 left a probe is due sooner, but not more often than every S/32. */
-static void with_little_left_probes_are_due_sooner(void **state)
+ZKT_UNIT_CASE(with_little_left_probes_are_due_sooner)
 {
-    (void)state;
     struct zkr__lease l = begun();
     int64_t little = l.until - S / 3;
     zkr__lease_answered(&l, little - SLOW, little);
@@ -410,9 +386,8 @@ static int64_t least_left(int64_t pause, int64_t delay, int64_t *rate)
 }
 
 /* Probes on schedule keep the bound well ahead: what client.h and zkr go by. */
-static void probing_on_schedule_keeps_the_bound_ahead(void **state)
+ZKT_UNIT_CASE(probing_on_schedule_keeps_the_bound_ahead)
 {
-    (void)state;
     static const struct {
         int64_t pause, delay, least, rate; /* least: in hundredths of S */
     } rows[] = {
@@ -428,36 +403,4 @@ static void probing_on_schedule_keeps_the_bound_ahead(void **state)
                      (int)rate);
         }
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_session_is_sure_from_its_opening_on),
-        cmocka_unit_test(the_pause_is_a_part_of_the_gap),
-        cmocka_unit_test(a_known_tick_sets_the_gap),
-        cmocka_unit_test(the_margin_is_taken_from_every_proof),
-        cmocka_unit_test(the_stopgap_can_be_refused),
-        cmocka_unit_test(one_write_alone_counts_when_answered_at_once),
-        cmocka_unit_test(a_weaker_proof_leaves_the_bound),
-        cmocka_unit_test(a_chain_of_three_counts_from_its_first),
-        cmocka_unit_test(the_second_of_a_chain_keeps_its_distance),
-        cmocka_unit_test(the_third_of_a_chain_follows_the_answer_of_the_second),
-        cmocka_unit_test(the_second_of_a_chain_begins_the_next),
-        cmocka_unit_test(a_busy_client_has_the_best_bound),
-        cmocka_unit_test(a_reconnection_breaks_chains_and_keeps_the_bound),
-        cmocka_unit_test(the_first_write_of_a_connection_counts_from_before_it),
-        cmocka_unit_test(a_shorter_timeout_shortens_the_bound),
-        cmocka_unit_test(a_slightly_shorter_timeout_leaves_the_bound),
-        cmocka_unit_test(a_longer_timeout_changes_nothing),
-        cmocka_unit_test(a_timeout_that_comes_back_stays_short),
-        cmocka_unit_test(the_first_write_of_a_connection_comes_once),
-        cmocka_unit_test(the_end_of_the_session_ends_the_bound),
-        cmocka_unit_test(the_bound_never_decreases),
-        cmocka_unit_test(probes_follow_each_other_by_the_pause),
-        cmocka_unit_test(the_first_chain_is_completed_at_once),
-        cmocka_unit_test(with_little_left_probes_are_due_sooner),
-        cmocka_unit_test(probing_on_schedule_keeps_the_bound_ahead),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -492,9 +492,8 @@ static void run(struct world *w, uint64_t seed, bool trace)
 }
 
 /* However messages are delayed and links break, the bound is never later than the session's end. */
-static void no_session_ends_before_the_bound(void **state)
+ZKT_UNIT_CASE(no_session_ends_before_the_bound)
 {
-    (void)state;
     static struct world w;
     int chains = 0;
     int close = 0;
@@ -526,14 +525,17 @@ static int replay(uint64_t seed, bool trace)
     return fine ? 0 : 1;
 }
 
-int main(int argc, char **argv)
+static int take_arguments(char **argv, int *status)
 {
-    if (argc > 2 && strcmp(argv[1], "--seed") == 0) {
-        bool trace = argc > 3 && strcmp(argv[3], "--trace") == 0;
-        return replay(strtoull(argv[2], NULL, 10), trace);
+    if (argv[0] && argv[1] && strcmp(argv[0], "--seed") == 0) {
+        bool trace = argv[2] && strcmp(argv[2], "--trace") == 0;
+        *status = replay(strtoull(argv[1], NULL, 10), trace);
+        return -1;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_session_ends_before_the_bound),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
+    return 0;
+}
+
+__attribute__((constructor)) static void begin_program(void)
+{
+    zkt_at_start(take_arguments);
 }

@@ -22,9 +22,8 @@ static bool passes(struct zkr__echo *e, unsigned connected, const char *text)
 }
 
 /* One line for each change, then one a minute; and all anew after a connection. */
-static void what_is_said_again_passes_once_a_minute(void **state)
+ZKT_UNIT_CASE(what_is_said_again_passes_once_a_minute)
 {
-    (void)state;
     static const char *const texts[] = {"ERROR@f@1: 10.0.0.1:2181 refused",
                                         "ERROR@f@1: 10.0.0.2:2181 refused",
                                         "WARN@g@2: all servers"};
@@ -46,9 +45,8 @@ static void what_is_said_again_passes_once_a_minute(void **state)
 }
 
 /* How long something took is no news, and there is no end of news. */
-static void numbers_that_go_on_are_no_news(void **state)
+ZKT_UNIT_CASE(numbers_that_go_on_are_no_news)
 {
-    (void)state;
     struct zkr__echo e = {0};
     assert_true(passes(&e, 1, "WARN@h@3: Exceeded deadline by 11ms"));
     assert_false(passes(&e, 1, "WARN@h@3: Exceeded deadline by 2345ms"));
@@ -60,13 +58,4 @@ static void numbers_that_go_on_are_no_news(void **state)
     }
     assert_int_equal(passed, ZKR__ECHOES - 1);
     assert_false(zkr__echo_passes(&e, 1, "", now * ZKR__MS));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_said_again_passes_once_a_minute),
-        cmocka_unit_test(numbers_that_go_on_are_no_news),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

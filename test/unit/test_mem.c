@@ -3,9 +3,8 @@
 #include "unit.h"
 
 /* Memory is zeroed, also where other bytes were before. */
-static void memory_is_zeroed(void **state)
+ZKT_UNIT_CASE(memory_is_zeroed)
 {
-    (void)state;
     static const char zeros[64];
     for (int i = 0; i < 100; i++) {
         char *p = zkr__mem_alloc(sizeof(zeros));
@@ -17,9 +16,8 @@ static void memory_is_zeroed(void **state)
 }
 
 /* A copy holds the bytes, zeros among them, and a zero behind. */
-static void a_copy_ends_with_a_zero(void **state)
+ZKT_UNIT_CASE(a_copy_ends_with_a_zero)
 {
-    (void)state;
     char *p = zkr__mem_copy("a\0b", 3);
     assert_memory_equal(p, "a\0b", 4);
     zkr__mem_free(p);
@@ -33,9 +31,8 @@ static void a_copy_ends_with_a_zero(void **state)
 }
 
 /* The gate makes the n-th allocation fail, of whatever kind, and can be taken away. */
-static void the_gate_makes_the_nth_allocation_fail(void **state)
+ZKT_UNIT_CASE(the_gate_makes_the_nth_allocation_fail)
 {
-    (void)state;
     zkt_allow_allocations(2);
     void *first = zkr__mem_alloc(1);
     void *second = zkr__mem_copy("x", 1);
@@ -50,14 +47,4 @@ static void the_gate_makes_the_nth_allocation_fail(void **state)
     zkr__mem_free(first);
     zkr__mem_free(second);
     zkr__mem_free(last);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_zeroed),
-        cmocka_unit_test(a_copy_ends_with_a_zero),
-        cmocka_unit_test(the_gate_makes_the_nth_allocation_fail),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

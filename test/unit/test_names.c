@@ -11,9 +11,8 @@
 /* --- making --- */
 
 /* A name is Curator's, byte for byte, and the longest fits with its number into the room it asks for. */
-static void a_name_is_made_as_curator_makes_it(void **state)
+ZKT_UNIT_CASE(a_name_is_made_as_curator_makes_it)
 {
-    (void)state;
     static const char *const wanted[] = {
         [ZKR__NAME_LOCK] = "_c_" UUID "-lock-",
         [ZKR__NAME_READ] = "_c_" UUID "-__READ__",
@@ -33,9 +32,8 @@ static void a_name_is_made_as_curator_makes_it(void **state)
 }
 
 /* What a search looks for is how each name with that GUID starts, and no more. */
-static void the_start_of_a_name_is_its_protection(void **state)
+ZKT_UNIT_CASE(the_start_of_a_name_is_its_protection)
 {
-    (void)state;
     static const char start[] = "_c_" UUID "-";
     assert_int_equal(strlen(start), ZKR__PROTECTED_LEN);
     for (size_t kind = 0; kind < ZKR__NAME_OTHER; kind++) {
@@ -46,9 +44,8 @@ static void the_start_of_a_name_is_its_protection(void **state)
 }
 
 /* Each number that a server can give comes back from the name it makes of ours, with the recipe. */
-static void a_made_name_is_read_again(void **state)
+ZKT_UNIT_CASE(a_made_name_is_read_again)
 {
-    (void)state;
     static const int64_t numbers[] = {
         0, 1, 42, 2147483647, -1, -5, INT64_C(-2147483648)};
     for (size_t i = 0; i < ZKT_COUNT(numbers) * ZKR__NAME_OTHER; i++) {
@@ -123,9 +120,8 @@ static const struct {
 };
 
 /* The number of every known kind of child is read, and its recipe. */
-static void a_sequence_is_read_from_the_names_of_all_recipes(void **state)
+ZKT_UNIT_CASE(a_sequence_is_read_from_the_names_of_all_recipes)
 {
-    (void)state;
     for (size_t i = 0; i < ZKT_COUNT(names); i++) {
         int64_t sequence = 77;
         enum zkr__name_kind kind = ZKR__NAME_OTHER;
@@ -138,9 +134,8 @@ static void a_sequence_is_read_from_the_names_of_all_recipes(void **state)
 }
 
 /* Nothing else is taken for a number. */
-static void what_has_no_number_is_no_contender(void **state)
+ZKT_UNIT_CASE(what_has_no_number_is_no_contender)
 {
-    (void)state;
     static const char *const others[] = {
         "lock-0000000001lock-",
         "",
@@ -168,9 +163,8 @@ static void what_has_no_number_is_no_contender(void **state)
 }
 
 /* What was asked for, its number, and no more. */
-static void a_node_has_the_name_that_was_asked_for(void **state)
+ZKT_UNIT_CASE(a_node_has_the_name_that_was_asked_for)
 {
-    (void)state;
     static const char mine[] = "_c_01234567-89ab-4def-8123-456789abcde0-__WRIT__";
 #define MINE "_c_01234567-89ab-4def-8123-456789abcde0-"
     static const struct {
@@ -214,9 +208,8 @@ static void a_node_has_the_name_that_was_asked_for(void **state)
 }
 
 /* The last group of a GUID is a count in hex, which begins anew at its end. */
-static void a_guid_follows_another(void **state)
+ZKT_UNIT_CASE(a_guid_follows_another)
 {
-    (void)state;
     static const struct {
         const char *last, *next;
     } rows[] = {
@@ -233,9 +226,8 @@ static void a_guid_follows_another(void **state)
     }
 }
 
-static void the_next_name_of_a_client_can_be_told(void **state)
+ZKT_UNIT_CASE(the_next_name_of_a_client_can_be_told)
 {
-    (void)state;
 #define HEAD "_c_01234567-89ab-4def-8123-456789abcd"
     static const struct {
         const char *name, *next;
@@ -287,9 +279,8 @@ static size_t random_name(uint64_t *seed, char *name, size_t room)
 }
 
 /* Whatever the bytes are, what is found are the last ten digits, and they are not made up. */
-static void random_names_neither_crash_nor_give_made_up_numbers(void **state)
+ZKT_UNIT_CASE(random_names_neither_crash_nor_give_made_up_numbers)
 {
-    (void)state;
     uint64_t seed = 20240501;
     int64_t found = 0;
     for (int i = 0; i < 100000; i++) {
@@ -310,20 +301,4 @@ static void random_names_neither_crash_nor_give_made_up_numbers(void **state)
         free(tight);
     }
     assert_true(found > 1000);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_made_as_curator_makes_it),
-        cmocka_unit_test(the_start_of_a_name_is_its_protection),
-        cmocka_unit_test(a_made_name_is_read_again),
-        cmocka_unit_test(a_sequence_is_read_from_the_names_of_all_recipes),
-        cmocka_unit_test(what_has_no_number_is_no_contender),
-        cmocka_unit_test(a_node_has_the_name_that_was_asked_for),
-        cmocka_unit_test(a_guid_follows_another),
-        cmocka_unit_test(the_next_name_of_a_client_can_be_told),
-        cmocka_unit_test(random_names_neither_crash_nor_give_made_up_numbers),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

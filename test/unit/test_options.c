@@ -21,9 +21,8 @@ struct newer {
 };
 
 /* No options are all defaults, whatever was in the struct before. */
-static void no_options_are_all_defaults(void **state)
+ZKT_UNIT_CASE(no_options_are_all_defaults)
 {
-    (void)state;
     struct newer to = {9, 9, 9, 9};
     ZKT_MUST(zkr__options_take(&to, sizeof(to), NULL, "x"));
     assert_int_equal(to.size, 0);
@@ -32,9 +31,8 @@ static void no_options_are_all_defaults(void **state)
 }
 
 /* A caller of the same age is copied whole. */
-static void options_of_the_same_age_are_copied(void **state)
+ZKT_UNIT_CASE(options_of_the_same_age_are_copied)
 {
-    (void)state;
     const struct newer from = {sizeof(from), 1, 2, 3};
     struct newer to;
     ZKT_MUST(zkr__options_take(&to, sizeof(to), &from, "x"));
@@ -42,9 +40,8 @@ static void options_of_the_same_age_are_copied(void **state)
 }
 
 /* What an older caller does not know is zero, and nothing behind its struct is read. */
-static void an_older_caller_gets_defaults_for_what_it_does_not_know(void **state)
+ZKT_UNIT_CASE(an_older_caller_gets_defaults_for_what_it_does_not_know)
 {
-    (void)state;
     const struct {
         struct older from;
         int64_t beyond[2];
@@ -60,9 +57,8 @@ static void an_older_caller_gets_defaults_for_what_it_does_not_know(void **state
 }
 
 /* A newer caller is fine as long as it sets nothing that is unknown here. */
-static void a_newer_caller_may_not_set_what_is_unknown(void **state)
+ZKT_UNIT_CASE(a_newer_caller_may_not_set_what_is_unknown)
 {
-    (void)state;
     struct newer from = {sizeof(from), 5, 0, 0};
     struct older to;
     ZKT_MUST(zkr__options_take(&to, sizeof(to), &from, "x"));
@@ -76,9 +72,8 @@ static void a_newer_caller_may_not_set_what_is_unknown(void **state)
 }
 
 /* A size that no struct of ours can have is refused, with a hint, and gives no options. */
-static void an_absurd_size_is_refused(void **state)
+ZKT_UNIT_CASE(an_absurd_size_is_refused)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 7, 9, 33, 4095, 4104, SIZE_MAX, SIZE_MAX - 7};
     for (size_t i = 0; i < ZKT_COUNT(sizes); i++) {
         const struct newer from = {sizes[i], 1, 2, 3};
@@ -90,9 +85,8 @@ static void an_absurd_size_is_refused(void **state)
 }
 
 /* The INIT macros set the size and nothing else, and no struct has padding. */
-static void the_init_macros_set_the_size_alone(void **state)
+ZKT_UNIT_CASE(the_init_macros_set_the_size_alone)
 {
-    (void)state;
     const zkr_client_options client = ZKR_CLIENT_OPTIONS_INIT;
     const zkr_client_options client_wanted = {.size = sizeof(client)};
     assert_memory_equal(&client, &client_wanted, sizeof(client));
@@ -103,9 +97,8 @@ static void the_init_macros_set_the_size_alone(void **state)
 
 /* Counters go the other way: a shorter struct is filled as far as it goes, and nothing behind it is written; of a
  * longer one the rest is zero. */
-static void counters_fit_in_what_the_caller_has(void **state)
+ZKT_UNIT_CASE(counters_fit_in_what_the_caller_has)
 {
-    (void)state;
     enum { GUARD = 0x5a, MORE = 64 };
     const struct zkr__env env = {.no_threads = true};
     unsigned char out[sizeof(zkr_stats) + MORE], longest[sizeof(out)];
@@ -127,18 +120,4 @@ static void counters_fit_in_what_the_caller_has(void **state)
     ZKT_RC(zkr_client_stats(c, (void *)out, 0), ZKR_EINVAL);
     ZKT_RC(zkr_client_stats(c, NULL, sizeof(out)), ZKR_EINVAL);
     ZKT_MUST(zkr_client_close(c));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_options_are_all_defaults),
-        cmocka_unit_test(options_of_the_same_age_are_copied),
-        cmocka_unit_test(an_older_caller_gets_defaults_for_what_it_does_not_know),
-        cmocka_unit_test(a_newer_caller_may_not_set_what_is_unknown),
-        cmocka_unit_test(an_absurd_size_is_refused),
-        cmocka_unit_test(the_init_macros_set_the_size_alone),
-        cmocka_unit_test(counters_fit_in_what_the_caller_has),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -8,9 +8,8 @@
 enum { PATH_LIMIT = 1047552 };
 
 /* Each kind of bad path is refused with its own reason, good ones pass. */
-static void a_path_is_judged_as_a_server_would(void **state)
+ZKT_UNIT_CASE(a_path_is_judged_as_a_server_would)
 {
-    (void)state;
     static const char relative[] = "must start with /";
     static const char empty[] = "has an empty part";
     static const char dots[] = "must not contain . or .. as a part";
@@ -76,9 +75,8 @@ static void a_path_is_judged_as_a_server_would(void **state)
 }
 
 /* A path may have what fits into a server's packet and not one byte more. */
-static void a_path_may_be_long_but_not_too_long(void **state)
+ZKT_UNIT_CASE(a_path_may_be_long_but_not_too_long)
 {
-    (void)state;
     static char path[PATH_LIMIT + 2];
     memset(path, 'x', sizeof(path));
     path[0] = '/';
@@ -90,9 +88,8 @@ static void a_path_may_be_long_but_not_too_long(void **state)
 }
 
 /* Joining puts one slash between, and needs memory. */
-static void join_puts_a_slash_between(void **state)
+ZKT_UNIT_CASE(join_puts_a_slash_between)
 {
-    (void)state;
     char *path = zkr__path_join("/locks/a", "lock-0000000001");
     assert_string_equal(path, "/locks/a/lock-0000000001");
     zkr__mem_free(path);
@@ -105,9 +102,8 @@ static void join_puts_a_slash_between(void **state)
 }
 
 /* The name is what follows the last slash, or all of it. */
-static void the_name_follows_the_last_slash(void **state)
+ZKT_UNIT_CASE(the_name_follows_the_last_slash)
 {
-    (void)state;
     assert_string_equal(zkr__path_name("/locks/a/b"), "b");
     assert_string_equal(zkr__path_name("/a"), "a");
     assert_string_equal(zkr__path_name("/a/"), "");
@@ -137,9 +133,8 @@ static size_t random_path(uint64_t *seed, char *name, size_t room)
 }
 
 /* Whatever the bytes are, judging them reads none beyond their end. */
-static void random_bytes_are_judged_without_harm(void **state)
+ZKT_UNIT_CASE(random_bytes_are_judged_without_harm)
 {
-    (void)state;
     uint64_t seed = 20240501;
     for (int i = 0; i < 100000; i++) {
         char path[40];
@@ -150,16 +145,4 @@ static void random_bytes_are_judged_without_harm(void **state)
         assert_true(zkr__path_fault(tight) || tight[0] == '/');
         free(tight);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_path_is_judged_as_a_server_would),
-        cmocka_unit_test(a_path_may_be_long_but_not_too_long),
-        cmocka_unit_test(join_puts_a_slash_between),
-        cmocka_unit_test(the_name_follows_the_last_slash),
-        cmocka_unit_test(random_bytes_are_judged_without_harm),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -43,9 +43,8 @@ static void check(int from, int to)
     assert_int_equal(table.slots != NULL, to > from);
 }
 
-static void each_is_found_while_it_is_there(void **state)
+ZKT_UNIT_CASE(each_is_found_while_it_is_there)
 {
-    (void)state;
     name_all();
     check(0, 0);
     for (int i = 0; i < MANY; i++) {
@@ -67,9 +66,8 @@ static void each_is_found_while_it_is_there(void **state)
 }
 
 /* The last comes first and goes first, too; what went can come again. */
-static void any_order_will_do(void **state)
+ZKT_UNIT_CASE(any_order_will_do)
 {
-    (void)state;
     name_all();
     for (int round = 0; round < 3; round++) {
         for (int i = 99; i >= 0; i--) {
@@ -88,9 +86,8 @@ static void any_order_will_do(void **state)
 }
 
 /* The first needs memory. The others get along without more. */
-static void only_the_first_needs_memory(void **state)
+ZKT_UNIT_CASE(only_the_first_needs_memory)
 {
-    (void)state;
     name_all();
     zkt_allow_allocations(0);
     assert_false(zkr__path_table_add(&table, &things[0].entry, things[0].path));
@@ -107,14 +104,4 @@ static void only_the_first_needs_memory(void **state)
         zkr__path_table_remove(&table, &things[i].entry);
     }
     check(0, 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_is_found_while_it_is_there),
-        cmocka_unit_test(any_order_will_do),
-        cmocka_unit_test(only_the_first_needs_memory),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

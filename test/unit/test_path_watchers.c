@@ -79,9 +79,8 @@ static int told(const struct watcher *w)
 }
 
 /* Each who watches the path is notified once, of what it was, and watches on; others are not. */
-static void all_who_watch_a_path_are_notified(void **state)
+ZKT_UNIT_CASE(all_who_watch_a_path_are_notified)
 {
-    (void)state;
     struct watcher w[SOME] = {{.told = 0}};
     watch_all(w, "/a");
     watch(&w[0], "/ab");
@@ -101,9 +100,8 @@ static void all_who_watch_a_path_are_notified(void **state)
 }
 
 /* A watcher watches one path: the last. */
-static void a_watcher_watches_one_path(void **state)
+ZKT_UNIT_CASE(a_watcher_watches_one_path)
 {
-    (void)state;
     struct watcher w[SOME] = {{.told = 0}};
     watch(&w[0], "/a");
     watch(&w[0], "/b");
@@ -116,9 +114,8 @@ static void a_watcher_watches_one_path(void **state)
 }
 
 /* Notified, they leave, or go elsewhere: everybody else hears of it all the same. */
-static void watchers_may_leave_while_they_are_notified(void **state)
+ZKT_UNIT_CASE(watchers_may_leave_while_they_are_notified)
 {
-    (void)state;
     static const char *const ways[] = {"", "/b", "/a", NULL};
     for (size_t way = 0; way < ZKT_COUNT(ways); way++) {
         for (int who = 0; who <= SOME; who++) {
@@ -137,9 +134,8 @@ static void watchers_may_leave_while_they_are_notified(void **state)
 }
 
 /* One takes another along: if that one's turn had not come it is not notified any more, and all others are. */
-static void a_watcher_may_take_another_along(void **state)
+ZKT_UNIT_CASE(a_watcher_may_take_another_along)
 {
-    (void)state;
     for (int i = 0; i < SOME * SOME; i++) {
         struct watcher w[SOME] = {{.told = 0}};
         struct watcher *taker = &w[i / SOME], *taken = &w[i % SOME];
@@ -155,9 +151,8 @@ static void a_watcher_may_take_another_along(void **state)
 }
 
 /* Who comes while others are notified came after the event: it is not for them. */
-static void a_watcher_that_comes_is_not_notified(void **state)
+ZKT_UNIT_CASE(a_watcher_that_comes_is_not_notified)
 {
-    (void)state;
     struct watcher w[SOME] = {{.told = 0}};
     struct watcher late = {.base = {.on_event = on_event}};
     watch_all(w, "/a");
@@ -174,9 +169,8 @@ static void a_watcher_that_comes_is_not_notified(void **state)
 }
 
 /* The last one leaves and others come in its turn: the path is kept for them. */
-static void a_path_is_kept_while_its_watchers_change(void **state)
+ZKT_UNIT_CASE(a_path_is_kept_while_its_watchers_change)
 {
-    (void)state;
     struct watcher w[SOME] = {{.told = 0}};
     w[1].base.on_event = on_event;
     w[0].calls = &w[1];
@@ -192,9 +186,8 @@ static void a_path_is_kept_while_its_watchers_change(void **state)
 }
 
 /* An event in the middle of an event, of this path or another: all are notified, at most once of each. */
-static void events_may_nest(void **state)
+ZKT_UNIT_CASE(events_may_nest)
 {
-    (void)state;
     for (int who = 0; who < SOME; who++) {
         for (int i = 0; i < 4; i++) {
             struct watcher w[SOME] = {{.told = 0}};
@@ -214,9 +207,8 @@ static void events_may_nest(void **state)
 }
 
 /* Without memory nothing is watched, also not what was watched before. */
-static void a_watch_needs_memory(void **state)
+ZKT_UNIT_CASE(a_watch_needs_memory)
 {
-    (void)state;
     struct watcher w[SOME] = {{.told = 0}};
     int failures = 0;
     bool done = false;
@@ -232,19 +224,4 @@ static void a_watch_needs_memory(void **state)
     zkr__path_event(&all, "/b", ZKR__NODE_DELETED);
     assert_int_equal(w[0].told, 0);
     end(w);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_who_watch_a_path_are_notified),
-        cmocka_unit_test(a_watcher_watches_one_path),
-        cmocka_unit_test(watchers_may_leave_while_they_are_notified),
-        cmocka_unit_test(a_watcher_may_take_another_along),
-        cmocka_unit_test(a_watcher_that_comes_is_not_notified),
-        cmocka_unit_test(a_path_is_kept_while_its_watchers_change),
-        cmocka_unit_test(events_may_nest),
-        cmocka_unit_test(a_watch_needs_memory),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -51,9 +51,8 @@ static void expect(const struct row *row)
 }
 
 /* All up to the maximum with which they were made. */
-static void permits_are_held_but_for_those_waited_for(void **state)
+ZKT_UNIT_CASE(permits_are_held_but_for_those_waited_for)
 {
-    (void)state;
     static const struct row rows[] = {
         {{NULL}, NULL, 0, 0},
         {{NULL}, "a1", 0, 0},
@@ -78,12 +77,4 @@ static void permits_are_held_but_for_those_waited_for(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         expect(&rows[i]);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(permits_are_held_but_for_those_waited_for),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -43,16 +43,14 @@ static void at_exit(struct zkr__exit_hook *hook)
 }
 
 /* Nobody holds what nobody has entered. */
-static void an_empty_table_has_no_holder(void **state)
+ZKT_UNIT_CASE(an_empty_table_has_no_holder)
 {
-    (void)state;
     assert_null(find());
 }
 
 /* A thread finds its own entry until it takes it out, and may enter again. */
-static void a_thread_finds_its_own_entry(void **state)
+ZKT_UNIT_CASE(a_thread_finds_its_own_entry)
 {
-    (void)state;
     struct zkr__holder holder = {.hook = {.at_exit = at_exit}};
     for (int i = 0; i < 2; i++) {
         assert_true(enter(&holder));
@@ -80,9 +78,8 @@ static void *hold_and_leave(void *arg)
 }
 
 /* Threads see their own entries only, however many hold. */
-static void a_thread_sees_no_entry_of_another(void **state)
+ZKT_UNIT_CASE(a_thread_sees_no_entry_of_another)
 {
-    (void)state;
     pthread_t threads[THREADS];
     bool right[THREADS] = {false};
     struct zkr__holder mine = {.hook = {.at_exit = at_exit}};
@@ -106,9 +103,8 @@ static void *hold_to_the_end(void *arg)
 }
 
 /* A thread that ends while it holds is taken out, and at_exit() told; others stay. */
-static void the_end_of_a_thread_takes_its_entry_out(void **state)
+ZKT_UNIT_CASE(the_end_of_a_thread_takes_its_entry_out)
 {
-    (void)state;
     pthread_t thread;
     void *entered = NULL;
     struct zkr__holder mine = {.depth = 1, .hook = {.at_exit = at_exit}};
@@ -125,9 +121,8 @@ static void the_end_of_a_thread_takes_its_entry_out(void **state)
 }
 
 /* When memory runs out nothing is entered, no hook is left, and a later try succeeds. */
-static void an_entry_needs_memory(void **state)
+ZKT_UNIT_CASE(an_entry_needs_memory)
 {
-    (void)state;
     struct zkr__holder holder = {.hook = {.at_exit = at_exit}};
     int failures = 0;
     bool entered = false;
@@ -144,16 +139,4 @@ static void an_entry_needs_memory(void **state)
     }
     assert_true(failures > 0);
     leave(&holder);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_table_has_no_holder),
-        cmocka_unit_test(a_thread_finds_its_own_entry),
-        cmocka_unit_test(a_thread_sees_no_entry_of_another),
-        cmocka_unit_test(the_end_of_a_thread_takes_its_entry_out),
-        cmocka_unit_test(an_entry_needs_memory),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -124,9 +124,8 @@ static int64_t requests(zkr_client *c)
 }
 
 /* What is asked without a connection is answered by the next turn, in order, and counts for nothing. */
-static void what_was_not_sent_is_answered_by_the_next_turn(void **state)
+ZKT_UNIT_CASE(what_was_not_sent_is_answered_by_the_next_turn)
 {
-    (void)state;
     zkr_client *c = open_client();
     struct answers a = {0};
     ask(c, &a, 7);
@@ -142,9 +141,8 @@ static void what_was_not_sent_is_answered_by_the_next_turn(void **state)
     assert_int_equal(a.count, 2);
 }
 
-static void a_refusal_of_the_door_is_the_answer(void **state)
+ZKT_UNIT_CASE(a_refusal_of_the_door_is_the_answer)
 {
-    (void)state;
     zkr_client *c = connected_client();
     struct answers a = {0};
     int64_t before = requests(c); /* each connection is asked for something first */
@@ -161,9 +159,8 @@ static void a_refusal_of_the_door_is_the_answer(void **state)
  * libzookeeper calls a path that it finds no room for a bad argument, as it calls one that is none. A name from a
  * server's list may be none; and what an application asks for is not looked into.
  */
-static void a_bad_argument_is_want_of_memory_if_all_paths_are_good(void **state)
+ZKT_UNIT_CASE(a_bad_argument_is_want_of_memory_if_all_paths_are_good)
 {
-    (void)state;
     static const char *const paths[] = {"/x", "/x/y", "x"};
     static const struct zkr__creation creations[] = {{.path = "/x"}, {.path = "/x//y"}};
     static const struct {
@@ -196,9 +193,8 @@ static void a_bad_argument_is_want_of_memory_if_all_paths_are_good(void **state)
 }
 
 /* The news of a new connection come after the answers that are due from the time before. */
-static void what_was_not_sent_is_answered_before_the_next_session(void **state)
+ZKT_UNIT_CASE(what_was_not_sent_is_answered_before_the_next_session)
 {
-    (void)state;
     zkr_client *c = open_client();
     struct answers a = {0};
     turn(c);
@@ -208,9 +204,8 @@ static void what_was_not_sent_is_answered_before_the_next_session(void **state)
     ZKT_MUST(zkr_client_close(c));
 }
 
-static void what_was_not_sent_is_answered_at_the_close(void **state)
+ZKT_UNIT_CASE(what_was_not_sent_is_answered_at_the_close)
 {
-    (void)state;
     zkr_client *c = open_client();
     struct answers a = {0};
     ask(c, &a, 0);
@@ -219,9 +214,8 @@ static void what_was_not_sent_is_answered_at_the_close(void **state)
 }
 
 /* Without memory the spares keep the answers, and are spares again afterwards. */
-static void answers_are_kept_without_memory(void **state)
+ZKT_UNIT_CASE(answers_are_kept_without_memory)
 {
-    (void)state;
     zkr_client *c = connected_client();
     for (int round = 0; round < 2; round++) {
         struct answers a = {0};
@@ -240,9 +234,8 @@ static void answers_are_kept_without_memory(void **state)
 }
 
 /* They are there from the start: a client without them is not opened, and leaves nothing. */
-static void no_client_is_opened_without_memory_for_its_answers(void **state)
+ZKT_UNIT_CASE(no_client_is_opened_without_memory_for_its_answers)
 {
-    (void)state;
     const struct zkr__env env = {.door = &kept, .no_threads = true};
     zkr_client *c = NULL;
     int64_t allowed = 0;
@@ -258,9 +251,8 @@ static void no_client_is_opened_without_memory_for_its_answers(void **state)
 }
 
 /* One more than that, and the session is given up: whoever asked hears of it that way. */
-static void an_answer_that_cannot_be_kept_ends_the_session(void **state)
+ZKT_UNIT_CASE(an_answer_that_cannot_be_kept_ends_the_session)
 {
-    (void)state;
     zkr_client *c = connected_client();
     struct answers a = {0};
     zkt_allow_allocations(0);
@@ -284,9 +276,8 @@ static void ignore_number(void *ctx, int64_t number)
 }
 
 /* Nor may it leave a watch of a node deaf: the next session asks again. */
-static void a_watch_whose_answer_was_dropped_asks_in_the_next_session(void **state)
+ZKT_UNIT_CASE(a_watch_whose_answer_was_dropped_asks_in_the_next_session)
 {
-    (void)state;
     zkr_client *c = open_client();
     struct zkr__node_watch *watch = NULL;
     struct answers a = {0};
@@ -332,9 +323,8 @@ static int64_t never(void *engine, int64_t now)
 }
 
 /* The engine hears of a shutdown once. Waits that would be long end at once, and none is begun. */
-static void a_shutdown_ends_waits(void **state)
+ZKT_UNIT_CASE(a_shutdown_ends_waits)
 {
-    (void)state;
     static const struct zkr__upcalls upcalls = {.connected = nothing,
                                                 .session_over = nothing,
                                                 .run_timers = never,
@@ -378,9 +368,8 @@ static const struct zkr__upcalls counts_events = {.connected = nothing,
 
 /* The engine is told of a node while the session lives. A session that was given up answers once more,
  * and then an event comes for the watch set by that: both find what they point to, and nobody is told. */
-static void event_of_a_session_given_up_meets_nobody(void **state)
+ZKT_UNIT_CASE(event_of_a_session_given_up_meets_nobody)
 {
-    (void)state;
     zkr_client *c = connected_client();
     struct answers answers = {0};
     int events = 0;
@@ -408,9 +397,8 @@ static void event_of_a_session_given_up_meets_nobody(void **state)
 }
 
 /* An event without memory for its path may be anybody's. */
-static void an_event_that_cannot_be_told_ends_the_session(void **state)
+ZKT_UNIT_CASE(an_event_that_cannot_be_told_ends_the_session)
 {
-    (void)state;
     zkr_client *c = connected_client();
     int events = 0;
     c->engine = &events;
@@ -437,9 +425,8 @@ static void *answer_late(void *arg)
 }
 
 /* Closed with answers unread, a connection is reset, and the end of the session may be lost by that. */
-static void a_close_waits_for_answers(void **state)
+ZKT_UNIT_CASE(a_close_waits_for_answers)
 {
-    (void)state;
     pthread_t thread;
     int closed_before = 0;
     zkr_client *c = connected_client();
@@ -455,9 +442,8 @@ static void a_close_waits_for_answers(void **state)
 }
 
 /* But not for ever. */
-static void a_close_waits_a_second_at_most(void **state)
+ZKT_UNIT_CASE(a_close_waits_a_second_at_most)
 {
-    (void)state;
     zkr_client *c = connected_client();
     struct answers a = {0};
     ask(c, &a, 0);
@@ -466,25 +452,4 @@ static void a_close_waits_a_second_at_most(void **state)
     assert_in_range((zkr__clock_now() - before) / ZKR__MS, 900, 10000);
     ZKT_RC(a.last, ZKR_ESESSION);
     assert_int_equal(door.closed, 1);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_not_sent_is_answered_by_the_next_turn),
-        cmocka_unit_test(a_refusal_of_the_door_is_the_answer),
-        cmocka_unit_test(a_bad_argument_is_want_of_memory_if_all_paths_are_good),
-        cmocka_unit_test(what_was_not_sent_is_answered_before_the_next_session),
-        cmocka_unit_test(what_was_not_sent_is_answered_at_the_close),
-        cmocka_unit_test(answers_are_kept_without_memory),
-        cmocka_unit_test(no_client_is_opened_without_memory_for_its_answers),
-        cmocka_unit_test(an_answer_that_cannot_be_kept_ends_the_session),
-        cmocka_unit_test(a_watch_whose_answer_was_dropped_asks_in_the_next_session),
-        cmocka_unit_test(a_shutdown_ends_waits),
-        cmocka_unit_test(event_of_a_session_given_up_meets_nobody),
-        cmocka_unit_test(an_event_that_cannot_be_told_ends_the_session),
-        cmocka_unit_test(a_close_waits_for_answers),
-        cmocka_unit_test(a_close_waits_a_second_at_most),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -11,9 +11,8 @@
 enum { LIST_LIMIT = 16384 };
 
 /* What connection strings may look like. */
-static void good_server_lists_are_accepted(void **state)
+ZKT_UNIT_CASE(good_server_lists_are_accepted)
 {
-    (void)state;
     static const char *const lists[] = {
         "localhost",
         "localhost:2181",
@@ -40,9 +39,8 @@ static void good_server_lists_are_accepted(void **state)
 }
 
 /* Everything else is refused, with a word about what is wrong. */
-static void bad_server_lists_are_refused_with_a_reason(void **state)
+ZKT_UNIT_CASE(bad_server_lists_are_refused_with_a_reason)
 {
-    (void)state;
     static const char empty[] = "the server list is empty";
     static const char form[] = "is not host:port[,host:port][/chroot]";
     static const char root[] = "the chroot ";
@@ -102,9 +100,8 @@ static void bad_server_lists_are_refused_with_a_reason(void **state)
 }
 
 /* A list has at most 16384 bytes. */
-static void an_endless_list_is_refused(void **state)
+ZKT_UNIT_CASE(an_endless_list_is_refused)
 {
-    (void)state;
     static char list[LIST_LIMIT + 2];
     for (size_t i = 0; i < LIST_LIMIT + 1; i++) {
         list[i] = i % 2 ? ',' : 'a';
@@ -126,9 +123,8 @@ static void expect_addresses(const char *list, const char *wanted)
 }
 
 /* Numeric addresses stay, get their port and lose brackets and repetitions; the chroot stays. */
-static void numeric_addresses_are_made_ready_for_libzookeeper(void **state)
+ZKT_UNIT_CASE(numeric_addresses_are_made_ready_for_libzookeeper)
 {
-    (void)state;
     static const struct {
         const char *list, *wanted;
     } rows[] = {
@@ -151,9 +147,8 @@ static void numeric_addresses_are_made_ready_for_libzookeeper(void **state)
 }
 
 /* A name becomes addresses, each with the port. */
-static void a_name_becomes_numeric_addresses(void **state)
+ZKT_UNIT_CASE(a_name_becomes_numeric_addresses)
 {
-    (void)state;
     char *out = NULL;
     ZKT_MUST(zkr__servers_resolve("localhost:2183/a", true, &out, why, sizeof(why)));
     assert_true(strstr(out, "127.0.0.1:2183") || strstr(out, "::1:2183"));
@@ -163,9 +158,8 @@ static void a_name_becomes_numeric_addresses(void **state)
 }
 
 /* A name that cannot exist (no resolver is asked) is left out; alone, it is a failure. */
-static void a_name_that_cannot_be_resolved_is_left_out(void **state)
+ZKT_UNIT_CASE(a_name_that_cannot_be_resolved_is_left_out)
 {
-    (void)state;
     char *out = NULL;
     expect_addresses("no..host,127.0.0.1", "127.0.0.1:2181");
     expect_addresses("127.0.0.1,no..host/a", "127.0.0.1:2181/a");
@@ -178,9 +172,8 @@ static void a_name_that_cannot_be_resolved_is_left_out(void **state)
 }
 
 /* Each allocation that fails is reported, and leaves nothing behind. */
-static void resolving_needs_memory(void **state)
+ZKT_UNIT_CASE(resolving_needs_memory)
 {
-    (void)state;
     int rc = ZKR_ENOMEM;
     int64_t failures = 0;
     char *out = NULL;
@@ -197,9 +190,8 @@ static void resolving_needs_memory(void **state)
 }
 
 /* What nobody has to be asked for is known without asking. */
-static void numeric_lists_are_told_from_names(void **state)
+ZKT_UNIT_CASE(numeric_lists_are_told_from_names)
 {
-    (void)state;
     assert_true(zkr__servers_numeric("10.0.0.1"));
     assert_true(zkr__servers_numeric("10.0.0.1:2181,[::1]:2182,[::2]/a/b,c"));
     assert_false(zkr__servers_numeric("localhost"));
@@ -208,29 +200,12 @@ static void numeric_lists_are_told_from_names(void **state)
 }
 
 /* Resolvers change the order from one answer to the next, which means nothing. */
-static void the_order_of_addresses_does_not_count(void **state)
+ZKT_UNIT_CASE(the_order_of_addresses_does_not_count)
 {
-    (void)state;
     assert_true(zkr__servers_same("10.0.0.1:1", "10.0.0.1:1"));
     assert_true(zkr__servers_same("10.0.0.1:1,::1:2/a,b", "::1:2,10.0.0.1:1/a,b"));
     assert_false(zkr__servers_same("10.0.0.1:1", "10.0.0.1:1,10.0.0.2:1"));
     assert_false(zkr__servers_same("10.0.0.1:1,10.0.0.2:1", "10.0.0.1:1"));
     assert_false(zkr__servers_same("10.0.0.1:1", "10.0.0.1:11"));
     assert_false(zkr__servers_same("10.0.0.1:1,10.0.0.2:1", "10.0.0.1:1,10.0.0.3:1"));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_server_lists_are_accepted),
-        cmocka_unit_test(bad_server_lists_are_refused_with_a_reason),
-        cmocka_unit_test(an_endless_list_is_refused),
-        cmocka_unit_test(numeric_addresses_are_made_ready_for_libzookeeper),
-        cmocka_unit_test(a_name_becomes_numeric_addresses),
-        cmocka_unit_test(a_name_that_cannot_be_resolved_is_left_out),
-        cmocka_unit_test(resolving_needs_memory),
-        cmocka_unit_test(numeric_lists_are_told_from_names),
-        cmocka_unit_test(the_order_of_addresses_does_not_count),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 #include "unit.h"
 
 /* Without jitter the pause doubles up to its limit and stays there. */
-static void the_pause_doubles_up_to_its_limit(void **state)
+ZKT_UNIT_CASE(the_pause_doubles_up_to_its_limit)
 {
-    (void)state;
     static const struct zkr__retry r = {.base = 50, .max = 5000};
     static const int64_t wanted[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000};
     for (size_t n = 0; n < ZKT_COUNT(wanted); n++) {
@@ -16,9 +15,8 @@ static void the_pause_doubles_up_to_its_limit(void **state)
 }
 
 /* Odd settings give odd pauses, but no overflow and no endless loop. */
-static void extreme_settings_are_safe(void **state)
+ZKT_UNIT_CASE(extreme_settings_are_safe)
 {
-    (void)state;
     static const struct {
         struct zkr__retry r;
         int64_t n, wanted;
@@ -38,9 +36,8 @@ static void extreme_settings_are_safe(void **state)
 }
 
 /* Jitter takes away up to half, and over time nearly each part of it. */
-static void jitter_keeps_between_half_and_whole(void **state)
+ZKT_UNIT_CASE(jitter_keeps_between_half_and_whole)
 {
-    (void)state;
     static const struct zkr__retry r = {.base = 1000, .max = 8000};
     uint64_t seed = 1;
     int64_t least = INT64_MAX;
@@ -56,9 +53,8 @@ static void jitter_keeps_between_half_and_whole(void **state)
 }
 
 /* A pause too short to be halved is left alone. */
-static void the_shortest_pauses_have_no_jitter(void **state)
+ZKT_UNIT_CASE(the_shortest_pauses_have_no_jitter)
 {
-    (void)state;
     for (int64_t base = 0; base < 4; base++) {
         const struct zkr__retry r = {.base = base, .max = base};
         int64_t pause = zkr__retry_pause(&r, 0, UINT64_MAX);
@@ -67,9 +63,8 @@ static void the_shortest_pauses_have_no_jitter(void **state)
 }
 
 /* One seed gives one sequence, which neither sticks nor repeats itself soon. */
-static void the_random_numbers_depend_on_the_seed_alone(void **state)
+ZKT_UNIT_CASE(the_random_numbers_depend_on_the_seed_alone)
 {
-    (void)state;
     uint64_t x = 1;
     uint64_t y = 1;
     uint64_t z = 2;
@@ -82,16 +77,4 @@ static void the_random_numbers_depend_on_the_seed_alone(void **state)
         assert_true(x != 0);
         last = number;
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_pause_doubles_up_to_its_limit),
-        cmocka_unit_test(extreme_settings_are_safe),
-        cmocka_unit_test(jitter_keeps_between_half_and_whole),
-        cmocka_unit_test(the_shortest_pauses_have_no_jitter),
-        cmocka_unit_test(the_random_numbers_depend_on_the_seed_alone),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

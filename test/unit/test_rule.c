@@ -13,9 +13,8 @@ static struct zkr__verdict judge(size_t count, size_t self)
 }
 
 /* In each short queue the first holds, and each other watches the one ahead, and so nobody is watched by two. */
-static void the_first_holds_and_the_others_watch_the_one_ahead(void **state)
+ZKT_UNIT_CASE(the_first_holds_and_the_others_watch_the_one_ahead)
 {
-    (void)state;
     for (size_t count = 1; count <= QUEUE_MAX; count++) {
         for (size_t self = 0; self < count; self++) {
             struct zkr__verdict v = judge(count, self);
@@ -28,9 +27,8 @@ static void the_first_holds_and_the_others_watch_the_one_ahead(void **state)
 }
 
 /* The second in line needs nothing but the end of the first; one further behind needs that the one ahead held. */
-static void only_the_second_in_line_waits_for_one_node_alone(void **state)
+ZKT_UNIT_CASE(only_the_second_in_line_waits_for_one_node_alone)
 {
-    (void)state;
     for (size_t self = 1; self < QUEUE_MAX; self++) {
         assert_int_equal(judge(QUEUE_MAX, self).then,
                          self == 1 ? ZKR__THEN_OURS : ZKR__THEN_OURS_IF_HELD);
@@ -41,9 +39,8 @@ static void only_the_second_in_line_waits_for_one_node_alone(void **state)
  * Who looks ahead: all from the third on, and no list is needed when the two ahead are all there are. Not where the one
  * ahead may become a reader, or holds beside others; and a writer that is first may leave a reader where it was.
  */
-static void the_third_needs_the_end_of_two(void **state)
+ZKT_UNIT_CASE(the_third_needs_the_end_of_two)
 {
-    (void)state;
     for (size_t self = 0; self < QUEUE_MAX; self++) {
         struct zkr__verdict v = judge(QUEUE_MAX, self);
         assert_true(self == 0 || v.before == (self == 1 ? ZKR__NOBODY : self - 2));
@@ -109,9 +106,8 @@ static struct zkr__verdict permit(size_t count, size_t self, size_t strays, int6
 }
 
 /* As many as there are permits hold, whoever stands behind; the others look again at each change. */
-static void as_many_hold_as_there_are_permits(void **state)
+ZKT_UNIT_CASE(as_many_hold_as_there_are_permits)
 {
-    (void)state;
     for (size_t count = 1; count <= QUEUE_MAX; count++) {
         for (size_t self = 0; self < count; self++) {
             for (int64_t max = 1; max <= QUEUE_MAX + 1; max++) {
@@ -135,9 +131,8 @@ static void check_granted(const struct zkr__children *all, size_t self)
 }
 
 /* A reader is granted behind readers alone, all others when they are first. */
-static void readers_hold_together_and_writers_alone(void **state)
+ZKT_UNIT_CASE(readers_hold_together_and_writers_alone)
 {
-    (void)state;
     for_each_queue(check_granted);
 }
 
@@ -156,9 +151,8 @@ static void check_watched(const struct zkr__children *all, size_t self)
 }
 
 /* Each watches the nearest that blocks it. */
-static void the_nearest_that_blocks_is_watched(void **state)
+ZKT_UNIT_CASE(the_nearest_that_blocks_is_watched)
 {
-    (void)state;
     for_each_queue(check_watched);
 }
 
@@ -197,16 +191,14 @@ static void check_then(const struct zkr__children *all, size_t self)
 }
 
 /* The end of a node alone is a grant exactly when it is one whichever way it ends: a writer may become a reader. */
-static void the_end_alone_grants_only_when_nothing_can_be_left(void **state)
+ZKT_UNIT_CASE(the_end_alone_grants_only_when_nothing_can_be_left)
 {
-    (void)state;
     for_each_queue(check_then);
 }
 
 /* Those of which another decides hold as soon as they are there. */
-static void the_rule_for_companions_grants_all(void **state)
+ZKT_UNIT_CASE(the_rule_for_companions_grants_all)
 {
-    (void)state;
     for (size_t self = 0; self < QUEUE_MAX; self++) {
         struct zkr__child list[QUEUE_MAX] = {{.name = NULL}};
         const struct zkr__children children = {.list = list, .count = QUEUE_MAX};
@@ -215,38 +207,19 @@ static void the_rule_for_companions_grants_all(void **state)
 }
 
 /* What has no number takes up a permit, too: Curator counts it. */
-static void strays_take_up_permits(void **state)
+ZKT_UNIT_CASE(strays_take_up_permits)
 {
-    (void)state;
     assert_true(permit(3, 1, 1, 3).granted);
     assert_false(permit(3, 2, 1, 3).granted);
     assert_false(permit(1, 0, 3, 3).granted);
 }
 
 /* A maximum that is not known, or nonsense, lets nobody in. */
-static void without_permits_nobody_holds(void **state)
+ZKT_UNIT_CASE(without_permits_nobody_holds)
 {
-    (void)state;
     static const int64_t none[] = {0, -1, INT64_MIN};
     for (size_t i = 0; i < ZKT_COUNT(none); i++) {
         assert_false(permit(1, 0, 0, none[i]).granted);
     }
     assert_true(permit(QUEUE_MAX, QUEUE_MAX - 1, 0, INT64_MAX).granted);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_holds_and_the_others_watch_the_one_ahead),
-        cmocka_unit_test(only_the_second_in_line_waits_for_one_node_alone),
-        cmocka_unit_test(the_third_needs_the_end_of_two),
-        cmocka_unit_test(readers_hold_together_and_writers_alone),
-        cmocka_unit_test(the_nearest_that_blocks_is_watched),
-        cmocka_unit_test(the_end_alone_grants_only_when_nothing_can_be_left),
-        cmocka_unit_test(as_many_hold_as_there_are_permits),
-        cmocka_unit_test(the_rule_for_companions_grants_all),
-        cmocka_unit_test(strays_take_up_permits),
-        cmocka_unit_test(without_permits_nobody_holds),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -46,16 +46,7 @@ static int cancels(const struct signals *s)
 }
 
 /* In a queue already, the process must not end before its node is deleted. */
-static void a_signal_from_before_the_guard_cancels(void **state)
+ZKT_UNIT_CASE(a_signal_from_before_the_guard_cancels)
 {
-    (void)state;
     assert_int_equal(in_child(cancels), CODE_ENDED);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_from_before_the_guard_cancels),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static void destroy(void)
 }
 
 /* Held, and once more inside: the outermost unlock gives back what was before. */
-static void a_lock_holds_cancellation_off(void **state)
+ZKT_UNIT_CASE(a_lock_holds_cancellation_off)
 {
-    (void)state;
     struct zkr__mu inner;
     init();
     zkr__mu_init(&inner);
@@ -65,9 +64,8 @@ static void *wait_disabled(void *after)
 }
 
 /* Others hold the lock while a thread waits; their state is not its own. */
-static void each_thread_keeps_its_own_state_over_a_wait(void **state)
+ZKT_UNIT_CASE(each_thread_keeps_its_own_state_over_a_wait)
 {
-    (void)state;
     pthread_t thread;
     int theirs = -1;
     init();
@@ -83,13 +81,4 @@ static void each_thread_keeps_its_own_state_over_a_wait(void **state)
     (void)pthread_join(thread, NULL);
     assert_int_equal(theirs, PTHREAD_CANCEL_DISABLE);
     destroy();
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lock_holds_cancellation_off),
-        cmocka_unit_test(each_thread_keeps_its_own_state_over_a_wait),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

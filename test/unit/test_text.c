@@ -24,18 +24,16 @@ static void expect_widened(int width, const char *text, int most, int wanted)
 }
 
 /* Letters of all kinds are shown as they are. */
-static void letters_are_shown(void **state)
+ZKT_UNIT_CASE(letters_are_shown)
 {
-    (void)state;
     expect_shown("host/1/2", 0, "host/1/2");
     expect_shown("schl\303\274ssel", 0, "schl\303\274ssel");
     expect_shown("\360\237\230\200 \327\220", 0, "\360\237\230\200 \327\220");
 }
 
 /* What a terminal obeys is not: controls, ends of lines, and all that turns the direction. */
-static void what_a_terminal_obeys_is_not_shown(void **state)
+ZKT_UNIT_CASE(what_a_terminal_obeys_is_not_shown)
 {
-    (void)state;
     static const char *const obeyed[] = {
         "\t",           "\n",           "\033",         "\177",         "\302\200",
         "\302\237",     "\330\234",     "\342\200\216", "\342\200\217", "\342\200\250",
@@ -48,18 +46,16 @@ static void what_a_terminal_obeys_is_not_shown(void **state)
 }
 
 /* The same in place; controls leave a space. */
-static void text_is_cleaned_in_place(void **state)
+ZKT_UNIT_CASE(text_is_cleaned_in_place)
 {
-    (void)state;
     char text[] = "a\tb\302\233c\342\200\256d\233\377 schl\303\274ssel\303";
     text_clean(text);
     assert_string_equal(text, "a b??c???d?? schl\303\274ssel?");
 }
 
 /* A byte that is part of no character is one column. */
-static void bytes_that_are_no_text_are_not_shown(void **state)
+ZKT_UNIT_CASE(bytes_that_are_no_text_are_not_shown)
 {
-    (void)state;
     expect_shown("\377a\303", 0, "?a?");
     expect_shown("\355\240\200", 0, "???"); /* a surrogate */
     expect_shown("\300\257", 0, "??");      /* overlong */
@@ -70,9 +66,8 @@ static void bytes_that_are_no_text_are_not_shown(void **state)
 }
 
 /* Spaces fill a column; a text that is too long stays whole. */
-static void short_text_is_filled_up(void **state)
+ZKT_UNIT_CASE(short_text_is_filled_up)
 {
-    (void)state;
     expect_shown("\303\274", 3, "\303\274  ");
     expect_shown("\377", 2, "? ");
     expect_shown("abc", 2, "abc");
@@ -87,26 +82,12 @@ static void expect_age(int64_t ms, const char *wanted)
 }
 
 /* Two units at most; a clock that is behind the server's gives no negative age. */
-static void an_age_is_short(void **state)
+ZKT_UNIT_CASE(an_age_is_short)
 {
-    (void)state;
     expect_age(-5000, "0s");
     expect_age(59999, "59s");
     expect_age(60000, "1m00s");
     expect_age(3600000, "1h00m");
     expect_age(86400000, "1d00h");
     expect_age(INT64_MAX, "106751991167d07h");
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters_are_shown),
-        cmocka_unit_test(what_a_terminal_obeys_is_not_shown),
-        cmocka_unit_test(text_is_cleaned_in_place),
-        cmocka_unit_test(bytes_that_are_no_text_are_not_shown),
-        cmocka_unit_test(short_text_is_filled_up),
-        cmocka_unit_test(an_age_is_short),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -37,9 +37,8 @@ static bool no_memory(void)
 }
 
 /* Named, blocking the application's signals, and the caller's own mask is what it was. */
-static void a_thread_is_started_with_name_and_mask(void **state)
+ZKT_UNIT_CASE(a_thread_is_started_with_name_and_mask)
 {
-    (void)state;
     struct seen seen = {.name = ""};
     sigset_t before;
     sigset_t after;
@@ -64,9 +63,8 @@ static void a_thread_is_started_with_name_and_mask(void **state)
 }
 
 /* Two can be started as a rule, and have ended then; without memory none. */
-static void two_threads_are_tried(void **state)
+ZKT_UNIT_CASE(two_threads_are_tried)
 {
-    (void)state;
     int before = zkt_thread_count();
     for (int i = 0; i < 100; i++) {
         assert_int_equal(zkr__thread_try_two(), 0);
@@ -94,9 +92,8 @@ static int by_value(const void *x, const void *y)
 }
 
 /* A thousand threads, most of which get a dead one's pthread_t, have a thousand ids. */
-static void an_id_is_never_used_again(void **state)
+ZKT_UNIT_CASE(an_id_is_never_used_again)
 {
-    (void)state;
     static uint64_t ids[THREADS + 1];
     pthread_t threads[AT_ONCE];
     for (int i = 0; i < THREADS; i += AT_ONCE) {
@@ -119,9 +116,8 @@ static void an_id_is_never_used_again(void **state)
 }
 
 /* The system's id of the first thread is the process's. */
-static void the_first_thread_has_the_process_id(void **state)
+ZKT_UNIT_CASE(the_first_thread_has_the_process_id)
 {
-    (void)state;
     assert_int_equal(zkr__thread_os_id(), getpid());
 }
 
@@ -177,9 +173,8 @@ static void run_thread(void *(*fn)(void *arg), void *arg)
 }
 
 /* What a thread has left to do is done at its end, by itself, once; what it dropped is not. */
-static void duties_are_done_at_the_end_of_the_thread(void **state)
+ZKT_UNIT_CASE(duties_are_done_at_the_end_of_the_thread)
 {
-    (void)state;
     struct errand errand = {0};
     run_thread(take_duties, &errand);
     for (size_t i = 0; i < ZKT_COUNT(errand.hooks); i++) {
@@ -201,9 +196,8 @@ static void *take_linked_duties(void *arg)
 }
 
 /* One hook may drop another or take a new one while it is done. */
-static void a_duty_may_drop_and_add_others(void **state)
+ZKT_UNIT_CASE(a_duty_may_drop_and_add_others)
 {
-    (void)state;
     for (int first = 0; first < 2; first++) {
         struct hook hooks[3] = {{.done = 0}};
         hooks[0].also = &hooks[1];
@@ -248,23 +242,8 @@ static bool has_a_child_of_its_own(unsigned before)
 }
 
 /* A child is of another generation, its own child too, the parent stays what it was. */
-static void a_forked_child_is_of_another_generation(void **state)
+ZKT_UNIT_CASE(a_forked_child_is_of_another_generation)
 {
-    (void)state;
     assert_true(child_agrees(is_another));
     assert_true(child_agrees(has_a_child_of_its_own));
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_is_started_with_name_and_mask),
-        cmocka_unit_test(two_threads_are_tried),
-        cmocka_unit_test(an_id_is_never_used_again),
-        cmocka_unit_test(the_first_thread_has_the_process_id),
-        cmocka_unit_test(duties_are_done_at_the_end_of_the_thread),
-        cmocka_unit_test(a_duty_may_drop_and_add_others),
-        cmocka_unit_test(a_forked_child_is_of_another_generation),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -47,15 +47,6 @@ static void fire(struct zkr__timer *timer, int64_t now)
     }
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    timers = (struct zkr__timers){0};
-    last_at = 0;
-    total = 0;
-    return 0;
-}
-
 static void set(struct alarm *a, int64_t at)
 {
     a->timer.fire = fire;
@@ -76,9 +67,8 @@ static void fire_until(int64_t now)
 }
 
 /* Without any there is nothing to wait for, and stopping one that is off is no harm. */
-static void no_timer_is_never_due(void **state)
+ZKT_UNIT_CASE(no_timer_is_never_due)
 {
-    (void)state;
     struct alarm a = {.fired = 0};
     assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
     zkr__timers_fire(&timers, ZKR__NEVER);
@@ -87,9 +77,8 @@ static void no_timer_is_never_due(void **state)
 }
 
 /* A timer fires at its time and not before, once, and is off by then. */
-static void a_timer_fires_once_at_its_time(void **state)
+ZKT_UNIT_CASE(a_timer_fires_once_at_its_time)
 {
-    (void)state;
     struct alarm a = {.fired = 0};
     set(&a, 10);
     assert_int_equal(zkr__timers_next(&timers), 10);
@@ -103,9 +92,8 @@ static void a_timer_fires_once_at_its_time(void **state)
 }
 
 /* A timer that is stopped does not fire, one set anew fires at the new time alone, sooner or later. */
-static void the_last_setting_counts(void **state)
+ZKT_UNIT_CASE(the_last_setting_counts)
 {
-    (void)state;
     struct alarm a = {.fired = 0}, b = {.fired = 0}, c = {.fired = 0};
     set(&a, 10);
     set(&b, 20);
@@ -124,9 +112,8 @@ static void the_last_setting_counts(void **state)
 }
 
 /* While it fires a timer may be set anew for a time that has passed: it fires again in the same run; a later one waits. */
-static void a_timer_set_while_firing_fires_in_its_turn(void **state)
+ZKT_UNIT_CASE(a_timer_set_while_firing_fires_in_its_turn)
 {
-    (void)state;
     struct alarm now = {.again = 7}, later = {.again = 21};
     set(&now, 10);
     set(&later, 12);
@@ -139,9 +126,8 @@ static void a_timer_set_while_firing_fires_in_its_turn(void **state)
 }
 
 /* While one fires another that is due, too, may be stopped or put off. */
-static void a_timer_stopped_by_another_does_not_fire(void **state)
+ZKT_UNIT_CASE(a_timer_stopped_by_another_does_not_fire)
 {
-    (void)state;
     struct alarm stopped = {.fired = 0}, put_off = {.fired = 0};
     struct alarm a = {.other = &stopped}, b = {.other = &put_off, .other_at = 30};
     set(&stopped, 12);
@@ -158,9 +144,8 @@ static void a_timer_stopped_by_another_does_not_fire(void **state)
 }
 
 /* Timers for the same time all fire. */
-static void equal_times_fire_all(void **state)
+ZKT_UNIT_CASE(equal_times_fire_all)
 {
-    (void)state;
     struct alarm a[SOME] = {{.fired = 0}};
     for (int i = 0; i < SOME; i++) {
         set(&a[i], 10 + i % 2);
@@ -181,9 +166,8 @@ static int64_t first_of(const struct alarm *a, size_t count)
 }
 
 /* Whatever is set, set anew, stopped and fired in whatever order: the next one is always the first of all. */
-static void the_next_is_always_the_first_of_all(void **state)
+ZKT_UNIT_CASE(the_next_is_always_the_first_of_all)
 {
-    (void)state;
     struct alarm a[SOME] = {{.fired = 0}};
     uint64_t seed = 5;
     int64_t now = 1;
@@ -208,9 +192,8 @@ static void the_next_is_always_the_first_of_all(void **state)
 }
 
 /* Twenty thousand, set in any order, a third of them stopped: the others fire in theirs. */
-static void many_timers_fire_in_order(void **state)
+ZKT_UNIT_CASE(many_timers_fire_in_order)
 {
-    (void)state;
     struct alarm *a = calloc(MANY, sizeof(*a));
     assert_non_null(a);
     uint64_t seed = 7;
@@ -226,19 +209,4 @@ static void many_timers_fire_in_order(void **state)
     }
     assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
     free(a);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(no_timer_is_never_due, begin),
-        cmocka_unit_test_setup(a_timer_fires_once_at_its_time, begin),
-        cmocka_unit_test_setup(the_last_setting_counts, begin),
-        cmocka_unit_test_setup(a_timer_set_while_firing_fires_in_its_turn, begin),
-        cmocka_unit_test_setup(a_timer_stopped_by_another_does_not_fire, begin),
-        cmocka_unit_test_setup(equal_times_fire_all, begin),
-        cmocka_unit_test_setup(the_next_is_always_the_first_of_all, begin),
-        cmocka_unit_test_setup(many_timers_fire_in_order, begin),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -50,9 +50,8 @@ static int open_with(zkr_client **out, const char *cert)
 }
 
 /* Three files that can be read, this program for one; then a password, which is no file. */
-static void the_handle_is_opened_by_tls(void **state)
+ZKT_UNIT_CASE(the_handle_is_opened_by_tls)
 {
-    (void)state;
     zkr_client *c;
     ZKT_MUST(open_with(&c, "/proc/self/exe,/proc/self/exe,/dev/null,secret"));
     ZKT_EVENTUALLY(atomic_load(&opened) >= 2, 20000); /* it is tried again */
@@ -62,9 +61,8 @@ static void the_handle_is_opened_by_tls(void **state)
     zkt_close(c);
 }
 
-static void what_cannot_be_used_is_refused(void **state)
+ZKT_UNIT_CASE(what_cannot_be_used_is_refused)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"", "is not"},
         {"/dev/null", "a CA alone works from libzookeeper 3.10 on"},
@@ -92,22 +90,11 @@ never(const char *servers, zkr_watcher_fn watcher, int ms, void *a, void *b)
     return NULL;
 }
 
-static void a_handle_of_ones_own_excludes_it(void **state)
+ZKT_UNIT_CASE(a_handle_of_ones_own_excludes_it)
 {
-    (void)state;
     zkr_client *c;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.tls_cert = "/dev/null,/dev/null,/dev/null";
     o.open_handle = never;
     ZKT_RC(zkr_client_open(&c, "127.0.0.1:2281", &o), ZKR_EINVAL);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_handle_is_opened_by_tls),
-        cmocka_unit_test(what_cannot_be_used_is_refused),
-        cmocka_unit_test(a_handle_of_ones_own_excludes_it),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -105,9 +105,8 @@ static void happen(void)
 }
 
 /* Requests, answers and events in any order: the sums are those of what is there. */
-static void bytes_are_those_of_what_is_watched(void **state)
+ZKT_UNIT_CASE(bytes_are_those_of_what_is_watched)
 {
-    (void)state;
     watches = (struct zkr__watches){.most = MOST, .prefix = PREFIX};
     for (int n = 0; n < ROUNDS; n++) {
         int what = below(5);
@@ -125,22 +124,12 @@ static void bytes_are_those_of_what_is_watched(void **state)
 }
 
 /* Without memory there is no watch, and nothing is counted. */
-static void without_memory_nothing_is_watched(void **state)
+ZKT_UNIT_CASE(without_memory_nothing_is_watched)
 {
-    (void)state;
     struct zkr__watches w = {.most = MOST};
     struct zkr__op op = op_for(1, 0, false);
     zkt_allow_allocations(0);
     assert_int_equal(zkr__watches_take(&w, &op), 0);
     zkt_allow_allocations(-1);
     assert_true(w.bytes == 0 && w.count == 0);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_those_of_what_is_watched),
-        cmocka_unit_test(without_memory_nothing_is_watched),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "case.h"
 #include "runner.h"
 
 #define ZKT_COUNT(array) (sizeof(array) / sizeof((array)[0]))

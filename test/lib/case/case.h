@@ -32,12 +32,22 @@ struct zkt_case {
     static void name(void);                                                            \
     __attribute__((constructor)) static void name##_is_a_case(void)                    \
     {                                                                                  \
-        static struct zkt_case ways[] = {__VA_ARGS__};                                 \
-        zkt_add_cases(ways, sizeof(ways) / sizeof(ways[0]));                           \
+        static struct zkt_case ways_[] = {__VA_ARGS__};                                \
+        zkt_add_cases(ways_, sizeof(ways_) / sizeof(ways_[0]));                        \
     }                                                                                  \
     static void name(void)
 
 void zkt_add_cases(struct zkt_case *ways, unsigned long count);
+
+/** A case of a program that has no server: there is no path, and what is left behind is not looked for. */
+#define ZKT_UNIT_CASE(name)                                                            \
+    __attribute__((constructor)) static void name##_has_no_server(void)                \
+    {                                                                                  \
+        zkt_without_server();                                                          \
+    }                                                                                  \
+    ZKT_CASE(name)
+
+void zkt_without_server(void);
 
 /** Of the present case. */
 int zkt_way(void);
