@@ -47,6 +47,12 @@ struct side {
     int zxid_count, owner_count;
 };
 
+/* The server of this role, or the only one. */
+static const char *real_host(int role)
+{
+    return script_cluster() ? script_cluster_host(role) : zkt_servers();
+}
+
 /* --- what is told, in words that are the same on both sides --- */
 
 static void say(struct session *s, const char *format, ...)
@@ -219,27 +225,37 @@ static void serve(struct session *s)
     zkr__unlock(s->c);
 }
 
+static void serve_all(struct side *side)
+{
+    for (int i = 0; i < SESSIONS; i++) {
+        if (!side->sessions[i].closed) {
+            serve(&side->sessions[i]);
+        }
+    }
+}
+
+static void elapse(const struct side *side, int64_t real_ms, int64_t fake_ms)
+{
+    if (side->real) {
+        zkt_sleep_ms(real_ms);
+    } else {
+        (void)zkf_step(zkf_now() + fake_ms * ZKR__MS);
+    }
+}
+
 static void
 wait_for(struct side *side, bool (*done)(struct session *s), struct session *s)
 {
     int64_t end = zkt_now_ms() + PATIENCE_MS;
     while (true) {
-        for (int i = 0; i < SESSIONS; i++) {
-            if (!side->sessions[i].closed) {
-                serve(&side->sessions[i]);
-            }
-        }
+        serve_all(side);
         zkr__lock(s->c);
         bool met = done(s);
         zkr__unlock(s->c);
         if (met) {
             return;
         }
-        if (side->real) {
-            zkt_sleep_ms(1);
-        } else {
-            (void)zkf_step(zkf_now() + 10 * ZKR__MS);
-        }
+        elapse(side, 1, 10);
         if (zkt_now_ms() > end) {
             zkt_fail("session %c of the %s side gets no answer; so far:\n%s", s->letter,
                      side->real ? "real" : "fake", s->log);
@@ -252,14 +268,8 @@ static void wait_for_servers(struct side *side)
 {
     int64_t end = zkt_now_ms() + PATIENCE_MS;
     while (!script_cluster_done(side->real)) {
-        for (int i = 0; i < SESSIONS; i++) {
-            serve(&side->sessions[i]);
-        }
-        if (side->real) {
-            zkt_sleep_ms(20);
-        } else {
-            (void)zkf_step(zkf_now() + 10 * ZKR__MS);
-        }
+        serve_all(side);
+        elapse(side, 20, 10);
         if (zkt_now_ms() > end) {
             zkt_fail("the %s servers do not get well; so far:\n%s",
                      side->real ? "real" : "fake", side->sessions[0].log);
@@ -412,6 +422,17 @@ static bool is_up_again(struct session *s)
     return zkr__connected(s->c) && s->c->stats.reconnects > reconnects;
 }
 
+/* Its connection is cut, and the next one leads there. */
+static void lead(struct session *s, int role)
+{
+    script_cluster_lead(s->side->real, s->letter - 'a', s->proxy, role);
+    if (s->side->real) {
+        zkt_proxy_drop_connections(s->proxy);
+    } else {
+        (void)zkf_cut(s->letter - 'a', ZKF_CUT_SOME);
+    }
+}
+
 /* To another server, or again to the same. */
 static void move(struct session *s, int role)
 {
@@ -419,12 +440,7 @@ static void move(struct session *s, int role)
     zkr__lock(s->c);
     reconnects = s->c->stats.reconnects;
     zkr__unlock(s->c);
-    script_cluster_lead(s->side->real, s->letter - 'a', s->proxy, role);
-    if (s->side->real) {
-        zkt_proxy_drop_connections(s->proxy);
-    } else {
-        (void)zkf_cut(s->letter - 'a', ZKF_CUT_SOME);
-    }
+    lead(s, role);
     wait_for(s->side, is_up_again, s);
 }
 
@@ -432,20 +448,11 @@ static void move(struct session *s, int role)
 static void try_in_vain(struct session *s, int role)
 {
     s->away = true;
-    script_cluster_lead(s->side->real, s->letter - 'a', s->proxy, role);
-    if (s->side->real) {
-        zkt_proxy_drop_connections(s->proxy);
-    } else {
-        (void)zkf_cut(s->letter - 'a', ZKF_CUT_SOME);
-    }
+    lead(s, role);
     wait_for(s->side, is_down, s);
     for (int i = 0; i < 300; i++) {
         serve(s);
-        if (s->side->real) {
-            zkt_sleep_ms(1);
-        } else {
-            (void)zkf_step(zkf_now() + ZKR__MS);
-        }
+        elapse(s->side, 1, 1);
     }
 }
 
@@ -474,11 +481,8 @@ static void forbid(struct side *side, const char *word, const char *missing)
         const zkt_node node = {
             .path = path, .perms = allowed, .scheme = "world", .id = "anyone"};
         zkt_raw *raw;
-        ZKT_EVENTUALLY(
-            (raw = zkt_raw_open(script_cluster() ? script_cluster_host(SCRIPT_LEADER)
-                                                 : zkt_servers(),
-                                10000)) != NULL,
-            PATIENCE_MS);
+        ZKT_EVENTUALLY((raw = zkt_raw_open(real_host(SCRIPT_LEADER), 10000)) != NULL,
+                       PATIENCE_MS);
         assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), 0);
         (void)zkt_raw_close(raw);
     } else {
@@ -505,13 +509,6 @@ static void lose(struct session *s, const char *what, char *words[4])
     wait_for(s->side, is_answered, s);
 }
 
-static void expire_real(zkr_client *c)
-{
-    zkt_expire_session(script_cluster() ? script_cluster_host(SCRIPT_LEADER)
-                                        : zkt_servers(),
-                       zkr_client_session_id(c));
-}
-
 static void end(struct session *s, bool close)
 {
     if (close) {
@@ -525,7 +522,7 @@ static void end(struct session *s, bool close)
     } else { /* while it is away, so that it learns of it in one way only */
         go_away(s, true);
         if (s->side->real) {
-            expire_real(s->c);
+            zkt_expire_session(real_host(SCRIPT_LEADER), zkr_client_session_id(s->c));
         } else {
             zkf_expire(s->c->session_id);
         }
@@ -538,14 +535,8 @@ static void pass(struct side *side, int64_t ms)
 {
     const int64_t end = side->real ? zkt_now_ms() + ms : zkf_now() / ZKR__MS + ms;
     while ((side->real ? zkt_now_ms() : zkf_now() / ZKR__MS) < end) {
-        for (int i = 0; i < SESSIONS; i++) {
-            serve(&side->sessions[i]);
-        }
-        if (side->real) {
-            zkt_sleep_ms(20);
-        } else {
-            (void)zkf_step(zkf_now() + 20 * ZKR__MS);
-        }
+        serve_all(side);
+        elapse(side, 20, 20);
     }
 }
 
@@ -603,10 +594,7 @@ static void open_session(struct side *side, int i)
     s->letter = (char)('a' + i);
     s->listener.on_state = on_state;
     s->role = i == 0 ? SCRIPT_FOLLOWER : SCRIPT_OTHER;
-    s->proxy = side->real
-                   ? zkt_proxy_start(script_cluster() ? script_cluster_host(s->role)
-                                                      : zkt_servers())
-                   : NULL;
+    s->proxy = side->real ? zkt_proxy_start(real_host(s->role)) : NULL;
     if (script_cluster()) {
         script_cluster_lead(side->real, i, s->proxy, s->role);
     }
@@ -687,11 +675,9 @@ static void run_side(struct side *side, const char *const *script)
 static bool exists_asks(void)
 {
     enum { PART = 1000 };
-    const char *host =
-        script_cluster() ? script_cluster_host(SCRIPT_LEADER) : zkt_servers();
     char said[256];
     int major = 0, minor = 0, patch = 0;
-    assert_true(zkt_4lw(host, "srvr", said, sizeof(said)) > 0);
+    assert_true(zkt_4lw(real_host(SCRIPT_LEADER), "srvr", said, sizeof(said)) > 0);
     if (sscanf(said, "Zookeeper version: %d.%d.%d", &major, &minor, &patch) != 3) {
         zkt_fail("no version in: %s", said);
     }

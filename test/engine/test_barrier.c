@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* After the reply to a create was lost: a list is believed only behind a write that was answered. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "by_hand.h"
-#include "runner.h"
+#include "on_fake.h"
 #include "session/zk_value.h"
-
-enum { SECOND = 1000 };
 
 static zkr_client *c;
 static zkr_mutex *m;
-
-/* --- the fake's door, and who stands in it --- */
 
 /* How a check fails to prove anything. */
 struct fault {
@@ -27,74 +16,45 @@ struct fault {
 };
 
 static struct {
-    bool watching; /* from the lost create on */
     struct fault fault;
     int creates, lists, faults;
     int unproven; /* creates sent before a check was answered */
     bool proven;
-    void (*answer)(struct zkr__asker *asker, const struct zkr__answer *answer);
 } seen;
 
-static void on_check(struct zkr__asker *asker, const struct zkr__answer *answer)
+static void on_submit(struct zkr__op *op)
 {
-    const struct zkr__answer unproved = {.code = zkr__zk_code(seen.fault.answered_with),
-                                         .zk_rc = seen.fault.answered_with,
-                                         .failed_at = SIZE_MAX};
-    if (seen.faults < seen.fault.times) {
-        seen.faults++;
-        answer = &unproved;
-    } else if (answer->code == ZKR_OK || answer->code == ZKR_ENONODE) {
-        seen.proven = true;
-    }
-    seen.answer(asker, answer);
-}
-
-static int check(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
-{
-    if (seen.fault.refused_with != 0 && seen.faults < seen.fault.times) {
-        seen.faults++;
-        return seen.fault.refused_with;
-    }
-    seen.answer = asker->answer; /* one function for all requests */
-    asker->answer = on_check;
-    return zkf_door.submit(zh, op, asker, NULL);
-}
-
-static int submit(void *zh,
-                  const struct zkr__op *op,
-                  struct zkr__asker *asker,
-                  struct zkr__handle_owner *owner)
-{
-    if (seen.watching && op->kind == ZKR__OP_CHECK) {
-        return check(zh, op, asker);
-    }
-    if (seen.watching && op->kind == ZKR__OP_CREATE) {
+    seen.lists += op->kind == ZKR__OP_CHILDREN;
+    if (op->kind == ZKR__OP_CREATE) {
         seen.creates++;
         seen.unproven += !seen.proven;
     }
-    seen.lists += seen.watching && op->kind == ZKR__OP_CHILDREN;
-    return zkf_door.submit(zh, op, asker, owner);
+    if (op->kind == ZKR__OP_CHECK && seen.fault.refused_with != 0 &&
+        seen.faults < seen.fault.times) {
+        seen.faults++;
+        between.refusal = seen.fault.refused_with;
+    }
 }
 
-static int open_world(void **state)
+static void on_answer(enum zkr__op_kind kind, struct zkr__answer *answer)
 {
-    (void)state;
-    static struct zkr__door door;
-    door = zkf_door;
-    door.submit = submit;
-    memset(&seen, 0, sizeof(seen));
-    c = zkf_open(&door, NULL);
-    ZKT_MUST(zkr_mutex_create(&m, c, "/lock", NULL));
-    return 0;
+    if (kind != ZKR__OP_CHECK) {
+        return;
+    }
+    if (seen.faults < seen.fault.times) {
+        seen.faults++;
+        *answer = (struct zkr__answer){.code = zkr__zk_code(seen.fault.answered_with),
+                                       .zk_rc = seen.fault.answered_with,
+                                       .failed_at = SIZE_MAX};
+    } else if (answer->code == ZKR_OK || answer->code == ZKR_ENONODE) {
+        seen.proven = true;
+    }
 }
 
-static int close_world(void **state)
+static void open_world(void)
 {
-    (void)state;
-    zkf_pass(c, SECOND);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
-    return 0;
+    c = open_client(NULL);
+    m = mutex_at(c, "/lock", NULL);
 }
 
 static int contenders(void)
@@ -105,8 +65,6 @@ static int contenders(void)
     }
     return count;
 }
-
-/* --- the cases --- */
 
 static const struct fault faults[] = {
     {-4, 0, 1},   /* ZCONNECTIONLOSS */
@@ -124,39 +82,39 @@ static const struct fault faults[] = {
 /* One round: the create gets lost on its way there or back, then the proof fails for a while. */
 static void lose(enum zkf_cut cut, const struct fault *fault)
 {
-    zkr_ticket *t = NULL;
+    zkr_ticket *t = ask(m, ZKR_FOREVER);
     memset(&seen, 0, sizeof(seen));
     seen.fault = *fault;
-    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
     while (cut == ZKF_CUT_ANSWERS && contenders() == 0) {
         assert_true(zkf_step(zkf_now() + SECOND * ZKR__MS));
     }
     assert_true(zkf_cut(0, cut));
-    seen.watching = true;
+    between.on_submit = on_submit; /* from the lost create on */
+    between.on_answer = on_answer;
     zkf_pass(c, 20 * SECOND);
     assert_int_equal(seen.faults, fault->times);
     assert_true(seen.lists > fault->times); /* it had a list to believe each time */
     assert_int_equal(seen.unproven, 0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_int_equal(contenders(), 1);
-    seen.watching = false;
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
+    between.on_submit = NULL;
+    between.on_answer = NULL;
+    end(t);
     zkf_pass(c, SECOND);
     assert_int_equal(contenders(), 0);
 }
 
-static void make_path(void)
+static void open_with_path(void)
 {
     static const struct fault none;
+    open_world();
     lose(ZKF_CUT_REQUESTS, &none);
 }
 
 /* It never arrived: made anew, but only when that is proved. */
-static void a_create_is_not_repeated_unproved(void **state)
+ZKT_UNIT_CASE(a_create_is_not_repeated_unproved)
 {
-    (void)state;
-    make_path();
+    open_with_path();
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         lose(ZKF_CUT_REQUESTS, &faults[i]);
         assert_int_equal(seen.creates, 1);
@@ -164,10 +122,9 @@ static void a_create_is_not_repeated_unproved(void **state)
 }
 
 /* It was carried out: found, and nothing is made. */
-static void a_node_that_was_made_is_found(void **state)
+ZKT_UNIT_CASE(a_node_that_was_made_is_found)
 {
-    (void)state;
-    make_path();
+    open_with_path();
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         lose(ZKF_CUT_ANSWERS, &faults[i]);
         assert_int_equal(seen.creates, 0);
@@ -175,24 +132,12 @@ static void a_node_that_was_made_is_found(void **state)
 }
 
 /* That there is no path yet is a list like any other. */
-static void a_missing_path_is_proved_too(void **state)
+ZKT_UNIT_CASE(a_missing_path_is_proved_too)
 {
-    (void)state;
+    open_world();
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         lose(ZKF_CUT_REQUESTS, &faults[i]);
         assert_int_equal(seen.creates, 2); /* the first of them tells of the path */
         assert_true(zkf_stranger_delete("/lock"));
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_create_is_not_repeated_unproved),
-        TEST(a_node_that_was_made_is_found),
-        TEST(a_missing_path_is_proved_too),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

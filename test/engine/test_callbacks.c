@@ -3,21 +3,11 @@
  * What blocks is refused in a callback: on the fake, where a call that waits finds its time over at once. Here
  * is every function that says "Blocks: yes"; static.blocking compares it with the headers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <zkr/guard.h>
 #include <zkr/survey.h>
 
-#include "by_hand.h"
-#include "expect.h"
+#include "on_fake.h"
 #include "recipes/leader_selector.h"
-#include "runner.h"
-
-enum { SECOND = 1000 };
 
 static zkr_client *c;
 static zkr_mutex *m;
@@ -112,10 +102,10 @@ static void open_all(void)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.dispatch_by_application = 1;
-    c = zkf_open(NULL, &o);
+    c = open_client(&o);
     assert_int_equal(zkr__dispatch_begin_by_hand(&c->dispatch), 0);
-    ZKT_MUST(zkr_mutex_create(&m, c, "/lock", NULL));
-    ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", NULL));
+    m = mutex_at(c, "/lock", NULL);
+    l = latch_with(c, NULL);
     ZKT_MUST(zkr_leader_latch_start(l));
     ZKT_MUST(zkr_leader_selector_create(&s, c, "/selector", "x", never, NULL, NULL));
     s->lead.s = s;
@@ -126,20 +116,14 @@ static void open_all(void)
 
 static void close_all(void)
 {
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
+    end(t);
     ZKT_MUST(zkr_multi_lock_destroy(both));
     ZKT_MUST(zkr_semaphore_destroy(permits));
     ZKT_MUST(zkr_leader_selector_destroy(s));
-    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_destroy(l));
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
-static void what_blocks_is_refused_in_a_callback(void **state)
+ZKT_UNIT_CASE(what_blocks_is_refused_in_a_callback)
 {
-    (void)state;
     open_all();
     ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, call_all, NULL, &t));
     zkf_pass(c, SECOND);
@@ -149,12 +133,4 @@ static void what_blocks_is_refused_in_a_callback(void **state)
     assert_int_equal(wrong, 0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     close_all();
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_blocks_is_refused_in_a_callback),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

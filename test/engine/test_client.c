@@ -1,88 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one client asks of a server, when, and what it makes of the answers: on the fake, in virtual time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include <cmocka.h>
-
-#include "by_hand.h"
 #include "engine/engine.h"
-#include "expect.h"
+#include "on_fake.h"
 #include "raw.h"
-#include "runner.h"
 #include "session/service.h"
 #include "session/zk_value.h"
 
-enum { SECOND = 1000 };
-
-/* --- the fake's door, and who stands in it --- */
-
-static struct {
-    /* May change an answer before the client has it. */
-    void (*on_answer)(enum zkr__op_kind kind, struct zkr__answer *answer);
-    /* May change a request. */
-    void (*on_submit)(struct zkr__op *op);
-    int64_t asleep; /* as far as the clocks are apart */
-} seen;
-
-/* The answers of one kind go through one function, so each kind has its own. */
 enum { KINDS = ZKR__OP_CREATES + 1 };
-
-static void (*real_answer)(struct zkr__asker *asker, const struct zkr__answer *answer);
-
-static void
-change(enum zkr__op_kind kind, struct zkr__asker *asker, const struct zkr__answer *a)
-{
-    struct zkr__answer answer = *a;
-    if (seen.on_answer) {
-        seen.on_answer(kind, &answer);
-    }
-    real_answer(asker, &answer);
-}
-
-#define CHANGER(kind)                                                                  \
-    static void change_##kind(struct zkr__asker *asker, const struct zkr__answer *a)   \
-    {                                                                                  \
-        change(ZKR__OP_##kind, asker, a);                                              \
-    }
-CHANGER(CREATE)
-CHANGER(PARENT)
-CHANGER(DELETE)
-CHANGER(CHILDREN)
-CHANGER(GET)
-CHANGER(EXISTS)
-
-static void (*const changers[KINDS])(struct zkr__asker *asker,
-                                     const struct zkr__answer *answer) = {
-    [ZKR__OP_CREATE] = change_CREATE,     [ZKR__OP_PARENT] = change_PARENT,
-    [ZKR__OP_DELETE] = change_DELETE,     [ZKR__OP_GET] = change_GET,
-    [ZKR__OP_CHILDREN] = change_CHILDREN, [ZKR__OP_EXISTS] = change_EXISTS,
-};
-
-static int submit(void *zh,
-                  const struct zkr__op *op,
-                  struct zkr__asker *asker,
-                  struct zkr__handle_owner *owner)
-{
-    struct zkr__op changed = *op;
-    if (changers[op->kind]) {
-        real_answer = asker->answer;
-        asker->answer = changers[op->kind];
-    }
-    if (seen.on_submit) {
-        seen.on_submit(&changed);
-    }
-    return zkf_door.submit(zh, &changed, asker, owner);
-}
-
-static int64_t boot(void)
-{
-    return zkf_door.boot() + seen.asleep;
-}
 
 /* libzookeeper's thread that tells of sessions, held up: what it has to tell waits, and then all comes at once. */
 static struct {
@@ -129,48 +58,6 @@ static void *open_told_late(const struct zkr__open_args *args)
     return zkf_door.open(&changed);
 }
 
-static struct zkr__door door;
-
-static zkr_client *open_with(const zkr_client_options *o)
-{
-    door = zkf_door;
-    door.open = open_told_late;
-    door.submit = submit;
-    door.boot = boot;
-    memset(&seen, 0, sizeof(seen));
-    return zkf_open(&door, o);
-}
-
-/* --- holds --- */
-
-static zkr_mutex *mutex_at(zkr_client *c, const char *path, const zkr_mutex_options *o)
-{
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, path, o));
-    return m;
-}
-
-static zkr_ticket *ask(zkr_mutex *m, int64_t timeout_ms)
-{
-    zkr_ticket *t = NULL;
-    ZKT_MUST(zkr_mutex_request(m, timeout_ms, NULL, NULL, &t));
-    return t;
-}
-
-static zkr_ticket *hold(zkr_client *c, zkr_mutex *m)
-{
-    zkr_ticket *t = ask(m, ZKR_FOREVER);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-    return t;
-}
-
-static void end(zkr_ticket *t)
-{
-    (void)zkr_ticket_release(t);
-    ZKT_MUST(zkr_ticket_destroy(t));
-}
-
 static zkr_stats stats_of(zkr_client *c)
 {
     zkr_stats stats;
@@ -195,39 +82,19 @@ static const struct zkf_node *only_node(const char *dir)
 
 /* --- the lease --- */
 
-/* The machine sleeps for longer than a session, which only one of its two clocks notices: with the first
- * question afterwards the hold is gone. */
-static void a_sleep_of_the_machine_ends_a_hold(void **state)
+/*
+ * The machine sleeps for longer than a session, which only one of its two clocks notices: that is told as soon as a thread
+ * of the library runs, without a question. engine.told asks first.
+ */
+ZKT_UNIT_CASE(a_sleep_of_the_machine_is_told)
 {
-    (void)state;
-    zkr_client *c = open_with(NULL);
-    zkr_mutex *m = mutex_at(c, "/lock", NULL);
-    zkr_ticket *t = hold(c, m);
-    assert_true(zkr_ticket_valid_for_ms(t) > 0);
-    seen.asleep = 2 * ZKF_SESSION_MS * ZKR__MS;
-    assert_int_equal(zkr_client_valid_for_ms(c), 0);
-    assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
-}
-
-/* And without a question as soon as a thread of the library runs. */
-static void a_sleep_of_the_machine_is_told(void **state)
-{
-    (void)state;
-    zkr_client *c = open_with(NULL);
-    zkr_mutex *m = mutex_at(c, "/lock", NULL);
-    zkr_ticket *t = hold(c, m);
-    seen.asleep = 2 * ZKF_SESSION_MS * ZKR__MS;
+    zkr_client *c = open_client(NULL);
+    (void)hold(c, mutex_at(c, "/lock", NULL));
+    between.asleep = 2 * ZKF_SESSION_MS * ZKR__MS;
     zkr__lock(c);
     (void)zkr__service_run(c);
     zkr__unlock(c);
     assert_int_equal(stats_of(c).losses, 1);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 enum { MANY = 300 }; /* two probes do not reach */
@@ -245,53 +112,41 @@ static void note_probed(struct zkr__op *op)
 }
 
 /* Of more holds than a probe can check, each has its turn. */
-static void many_holds_are_probed_in_turn(void **state)
+ZKT_UNIT_CASE(many_holds_are_probed_in_turn)
 {
-    (void)state;
-    static zkr_mutex *m[MANY];
-    static zkr_ticket *t[MANY];
-    zkr_client *c = open_with(NULL);
+    zkr_ticket *t[MANY];
+    zkr_client *c = open_client(NULL);
     assert_true(MANY > 2 * ZKR__PROBE_MAX);
     for (int i = 0; i < MANY; i++) {
         char path[32];
         (void)snprintf(path, sizeof(path), "/many/%d", i);
-        m[i] = mutex_at(c, path, NULL);
-        t[i] = ask(m[i], ZKR_FOREVER);
+        t[i] = ask(mutex_at(c, path, NULL), ZKR_FOREVER);
     }
     zkf_pass(c, SECOND);
-    memset(probed, 0, sizeof(probed));
-    seen.on_submit = note_probed;
+    between.on_submit = note_probed;
     zkf_pass(c, ZKF_SESSION_MS);
     for (int i = 0; i < MANY; i++) {
         assert_int_equal(zkr_ticket_state(t[i]), ZKR_TICKET_HELD);
         assert_true(probed[i]);
-        end(t[i]);
-        ZKT_MUST(zkr_mutex_destroy(m[i]));
     }
-    zkf_close(c);
 }
 
 static int64_t probes_within(int64_t lease_probe_ms, int64_t ms)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.lease_probe_ms = lease_probe_ms;
-    zkr_client *c = open_with(&o);
-    zkr_mutex *m = mutex_at(c, "/lock", NULL);
-    zkr_ticket *t = hold(c, m);
+    zkr_client *c = open_client(&o);
+    zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
     int64_t before = stats_of(c).probes;
     zkf_pass(c, ms);
     int64_t probes = stats_of(c).probes - before;
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
     return probes;
 }
 
 /* A twelfth of the session, if not told: and other pauses when told. */
-static void the_pause_between_probes_can_be_chosen(void **state)
+ZKT_UNIT_CASE(the_pause_between_probes_can_be_chosen)
 {
-    (void)state;
     int64_t usual = probes_within(0, 60 * SECOND);
     assert_in_range(usual, 50, 100);
     assert_in_range(probes_within(2600, 60 * SECOND), 20, usual * 2 / 3);
@@ -310,12 +165,11 @@ static void in_an_epoch(enum zkr__op_kind kind, struct zkr__answer *answer)
 }
 
 /* They are the number of the node's creation, all 64 bits of it, whether its create was answered or not. */
-static void a_token_has_64_bits(void **state)
+ZKT_UNIT_CASE(a_token_has_64_bits)
 {
-    (void)state;
-    zkr_client *c = open_with(NULL);
+    zkr_client *c = open_client(NULL);
     zkr_mutex *m = mutex_at(c, "/lock", NULL);
-    seen.on_answer = in_an_epoch;
+    between.on_answer = in_an_epoch;
     end(hold(c, m));
     zkf_pass(c, SECOND);
     for (int lost = 0; lost < 2; lost++) {
@@ -333,8 +187,6 @@ static void a_token_has_64_bits(void **state)
         end(t);
         zkf_pass(c, SECOND);
     }
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* --- what is made --- */
@@ -357,20 +209,17 @@ static void look_at_acl(struct zkr__op *op)
 }
 
 /* Lock nodes, alone and several at once, and parents. */
-static void all_that_is_made_has_the_acl(void **state)
+ZKT_UNIT_CASE(all_that_is_made_has_the_acl)
 {
-    (void)state;
     static const enum zkr__op_kind kinds[] = {ZKR__OP_CREATE, ZKR__OP_PARENT,
                                               ZKR__OP_CREATES};
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     zkr_multi_lock *both = NULL;
     zkr_ticket *t = NULL;
     o.acl = &acl;
-    zkr_client *c = open_with(&o);
+    zkr_client *c = open_client(&o);
     zkr_mutex *m = mutex_at(c, "/deep/lock", NULL);
-    memset(made, 0, sizeof(made));
-    memset(bare, 0, sizeof(bare));
-    seen.on_submit = look_at_acl;
+    between.on_submit = look_at_acl;
     end(hold(c, m));
     ZKT_MUST(zkr_multi_lock_create(&both, c, (const char *const[]){"/one", "/two"}, 2,
                                    NULL));
@@ -383,60 +232,49 @@ static void all_that_is_made_has_the_acl(void **state)
         assert_int_equal(bare[kinds[i]], 0);
     }
     ZKT_MUST(zkr_multi_lock_destroy(both));
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
-static void data_are_stored(void **state)
+ZKT_UNIT_CASE(data_are_stored)
 {
-    (void)state;
-    zkr_client *c = open_with(NULL);
+    zkr_client *c = open_client(NULL);
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
     o.data = "a\0b";
     o.data_len = 3;
-    zkr_mutex *m = mutex_at(c, "/lock", &o);
-    zkr_ticket *t = hold(c, m);
+    (void)hold(c, mutex_at(c, "/lock", &o));
     const struct zkf_node *node = only_node("/lock");
     assert_int_equal(node->data_len, 3);
     assert_memory_equal(node->data, "a\0b", 3);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* --- parents --- */
 
-static void parents_are_of_the_kind_asked_for(void **state)
+ZKT_UNIT_CASE(parents_are_of_the_kind_asked_for)
 {
     static const char *const parents[] = {"/deep",       "/deep/lock", "/latch",
                                           "/rw",         "/multi",     "/multi/a",
                                           "/sem/leases", "/sem/locks", "/sem"};
     static const char *const paths[] = {"/multi/a", "/multi/b"};
-    (void)state;
     for (int persistent = 0; persistent < 2; persistent++) {
-        zkr_client *c = open_with(NULL);
+        zkr_client *c = open_client(NULL);
         zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
         zkr_leader_latch_options lo = ZKR_LEADER_LATCH_OPTIONS_INIT;
         zkr_rwlock_options ro = ZKR_RWLOCK_OPTIONS_INIT;
         zkr_multi_lock_options mo = ZKR_MULTI_LOCK_OPTIONS_INIT;
         zkr_semaphore_options so = ZKR_SEMAPHORE_OPTIONS_INIT;
-        zkr_leader_latch *l = NULL;
         zkr_rwlock *rw = NULL;
         zkr_multi_lock *multi = NULL;
         zkr_semaphore *s = NULL;
         zkr_ticket *t[4], *waits;
         o.persistent_parent = lo.persistent_parent = ro.persistent_parent =
             mo.persistent_parent = so.persistent_parent = persistent;
-        zkr_mutex *m = mutex_at(c, "/deep/lock", &o);
-        ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &lo));
         ZKT_MUST(zkr_rwlock_create(&rw, c, "/rw", &ro));
         ZKT_MUST(zkr_multi_lock_create(&multi, c, paths, 2, &mo));
         ZKT_MUST(zkr_semaphore_create(&s, c, "/sem", 1, &so));
-        t[0] = ask(m, ZKR_FOREVER);
+        t[0] = ask(mutex_at(c, "/deep/lock", &o), ZKR_FOREVER);
         t[1] = ask(zkr_rwlock_reader(rw), ZKR_FOREVER);
         ZKT_MUST(zkr_multi_lock_request(multi, ZKR_FOREVER, NULL, NULL, &t[2]));
         ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &t[3]));
-        ZKT_MUST(zkr_leader_latch_start(l));
+        ZKT_MUST(zkr_leader_latch_start(latch_with(c, &lo)));
         zkf_pass(c, SECOND);
         ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &waits));
         zkf_pass(c, SECOND);
@@ -448,24 +286,18 @@ static void parents_are_of_the_kind_asked_for(void **state)
             assert_int_equal(zkr_ticket_state(t[i]), ZKR_TICKET_HELD);
             end(t[i]);
         }
-        ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-        ZKT_MUST(zkr_leader_latch_destroy(l));
         ZKT_MUST(zkr_semaphore_destroy(s));
         ZKT_MUST(zkr_multi_lock_destroy(multi));
         ZKT_MUST(zkr_rwlock_destroy(rw));
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
     }
 }
 
 /* A server before 3.5 knows no containers: what it cannot make it does not make, and says so. */
-static bool old_refuses;
 static int containers_refused;
 
 static void as_an_old_server(struct zkr__op *op)
 {
-    old_refuses = op->kind == ZKR__OP_PARENT && op->container;
-    if (old_refuses) {
+    if (op->kind == ZKR__OP_PARENT && op->container) {
         *op = (struct zkr__op){.kind = ZKR__OP_EXISTS, .path = "/"};
     }
 }
@@ -479,22 +311,17 @@ static void answer_as_an_old_server(enum zkr__op_kind kind, struct zkr__answer *
     }
 }
 
-static void an_old_server_makes_persistent_parents(void **state)
+ZKT_UNIT_CASE(an_old_server_makes_persistent_parents)
 {
-    (void)state;
-    zkr_client *c = open_with(NULL);
+    zkr_client *c = open_client(NULL);
     zkr_mutex *m = mutex_at(c, "/deep/lock", NULL);
-    containers_refused = 0;
-    seen.on_submit = as_an_old_server;
-    seen.on_answer = answer_as_an_old_server;
+    between.on_submit = as_an_old_server;
+    between.on_answer = answer_as_an_old_server;
     zkr_ticket *t = ask(m, ZKR_FOREVER);
     zkf_pass(c, 10 * SECOND);
     assert_int_equal(containers_refused, 2); /* both levels, once */
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
     assert_false(zkf_find("/deep/lock")->container);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* --- answers that stay away, or are no --- */
@@ -519,33 +346,28 @@ static int try_without_answer(zkr_client *c, zkr_mutex *m, int64_t *took)
 
 /* A try waits for an answer as long as a connection may take, or a third of the session. That none came is
  * not to be mistaken for a lock that is held. */
-static void a_try_without_an_answer_says_so(void **state)
+ZKT_UNIT_CASE(a_try_without_an_answer_says_so)
 {
-    (void)state;
     static const int64_t limits[][2] = {{SECOND, SECOND}, {0, ZKF_SESSION_MS / 3}};
     for (size_t i = 0; i < 2; i++) {
         int64_t took;
         zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
         o.connect_timeout_ms = limits[i][0];
-        zkr_client *c = open_with(&o);
+        zkr_client *c = open_client(&o);
         zkr_mutex *m = mutex_at(c, "/lock", NULL);
         ZKT_RC(try_without_answer(c, m, &took), ZKR_ENOANSWER);
         assert_in_range(took, limits[i][1], limits[i][1] + SECOND / 5);
-        zkr_ticket *first = hold(c, m), *second = ask(m, 0);
+        (void)hold(c, m);
+        zkr_ticket *second = ask(m, 0);
         zkf_pass(c, SECOND);
         ZKT_RC(zkr_ticket_error(second), ZKR_ETIMEDOUT);
-        end(second);
-        end(first);
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
     }
 }
 
 /* Only a server could tell of the end of a session. Without one it is given up when it must be over. */
-static void a_session_without_a_server_is_given_up(void **state)
+ZKT_UNIT_CASE(a_session_without_a_server_is_given_up)
 {
-    (void)state;
-    zkr_client *c = open_with(NULL);
+    zkr_client *c = open_client(NULL);
     zkr_mutex *m = mutex_at(c, "/lock", NULL);
     zkr_ticket *t = hold(c, m);
     zkf_blackhole(0, true);
@@ -557,9 +379,6 @@ static void a_session_without_a_server_is_given_up(void **state)
     zkf_pass(c, ZKF_SESSION_MS);
     end(hold(c, m)); /* in the next one */
     assert_int_equal(stats_of(c).sessions, 2);
-    zkf_pass(c, SECOND);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* Until it is told of its next connection, of which nothing has been answered yet. */
@@ -591,15 +410,14 @@ static void connect_twice(zkr_client *c, bool late)
  * What a server grants is read when we are told of the connection. When libzookeeper had the next one by then, it may
  * have been that one's, be it the same or not. What is held then is promised, so its session is closed after that.
  */
-static void a_session_of_unknown_timeout_is_given_up(void **state)
+ZKT_UNIT_CASE(a_session_of_unknown_timeout_is_given_up)
 {
-    (void)state;
     zkr_client_options unproved = ZKR_CLIENT_OPTIONS_INIT;
     unproved.lease_probe_ms = -1;
     unproved.session_timeout_ms = ZKF_SESSION_MS;
     for (int i = 0; i < 6; i++) {
         const bool late = i % 2 == 1, held = i / 2 > 0, bound = i / 2 < 2;
-        zkr_client *c = open_with(bound ? NULL : &unproved);
+        zkr_client *c = open_client_by(open_told_late, bound ? NULL : &unproved);
         zkr_mutex *m = mutex_at(c, "/lock", NULL);
         zkf_pass(c, SECOND);
         const int64_t first = zkr_client_session_id(c);
@@ -623,9 +441,6 @@ static void a_session_of_unknown_timeout_is_given_up(void **state)
         zkf_pass(c, 2 * ZKF_SESSION_MS);
         end(hold(c, m));
         assert_int_equal(stats_of(c).sessions, late ? 2 : 1);
-        zkf_pass(c, SECOND);
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
     }
 }
 
@@ -633,14 +448,12 @@ static void a_session_of_unknown_timeout_is_given_up(void **state)
  * A shorter session timeout ends the lease before what it told is over. The session stays until then, be it the service
  * or the holder who sees it first.
  */
-static void what_the_lease_told_outlives_a_shorter_timeout(void **state)
+ZKT_UNIT_CASE(what_the_lease_told_outlives_a_shorter_timeout)
 {
-    (void)state;
     const int64_t shorter = ZKF_SESSION_MS / 5 * ZKR__MS;
     for (int asked = 0; asked < 2; asked++) {
-        zkr_client *c = open_with(NULL);
-        zkr_mutex *m = mutex_at(c, "/lock", NULL);
-        zkr_ticket *t = hold(c, m);
+        zkr_client *c = open_client(NULL);
+        zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
         const int64_t first = zkr_client_session_id(c);
         zkf_blackhole(0, true);
         const int64_t until = zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t);
@@ -660,9 +473,6 @@ static void what_the_lease_told_outlives_a_shorter_timeout(void **state)
         assert_non_null(only_node("/lock"));
         zkf_pass(c, SECOND);
         assert_false(zkf_session_alive(first));
-        end(t);
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
     }
 }
 
@@ -681,38 +491,31 @@ static zkr_client *open_with_credentials(void)
     o.auth_scheme = "digest";
     o.auth_cert = "user:word";
     o.auth_cert_len = 9;
-    return open_with(&o);
+    return open_client(&o);
 }
 
 /* It cannot be known whether its next connection has the credentials. What it holds is promised all the same. */
-static void a_session_without_its_credentials_is_given_up(void **state)
+ZKT_UNIT_CASE(a_session_without_its_credentials_is_given_up)
 {
-    (void)state;
     zkr_client *c = open_with_credentials();
-    zkr_mutex *m = mutex_at(c, "/lock", NULL);
-    zkr_ticket *t = hold(c, m);
+    zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
     const int64_t first = zkr_client_session_id(c);
     const int64_t until = zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t);
-    seen.on_answer = fail_reads;
+    between.on_answer = fail_reads;
     assert_true(zkf_cut(0, ZKF_CUT_REQUESTS));
     zkf_pass(c, SECOND);
-    seen.on_answer = NULL;
+    between.on_answer = NULL;
     assert_true(zkr_client_session_id(c) != first);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
     zkf_pass(c, until - zkf_now() / ZKR__MS);
     assert_true(zkf_session_alive(first));
     zkf_pass(c, SECOND);
     assert_false(zkf_session_alive(first));
-    end(t);
-    zkf_pass(c, SECOND);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* Each attempt is a session at the servers, so one comes after the other with pauses that grow. */
-static void credentials_that_cannot_be_sent_are_sent_again_after_a_pause(void **state)
+ZKT_UNIT_CASE(credentials_that_cannot_be_sent_are_sent_again_after_a_pause)
 {
-    (void)state;
     enum { FEW = 15 };
     const struct zkf_door_faults fault = {.add_auth = 1};
     zkr_client *c = open_with_credentials();
@@ -726,7 +529,6 @@ static void credentials_that_cannot_be_sent_are_sent_again_after_a_pause(void **
     zkf_door_faults(NULL);
     zkf_pass(c, ZKF_SESSION_MS);
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
-    zkf_close(c);
 }
 
 static int reads;
@@ -744,13 +546,12 @@ static void note_read(struct zkr__op *op)
  * While a longer session timeout is in force libzookeeper pings by that. The lease counts with the shorter one, so an
  * idle session sends reads as often as that asks for pings; and none while they are the same.
  */
-static void an_idle_session_is_heard_of_as_the_lease_needs(void **state)
+ZKT_UNIT_CASE(an_idle_session_is_heard_of_as_the_lease_needs)
 {
-    (void)state;
     enum { TIMEOUTS = 6 };
     const int64_t session = ZKF_SESSION_MS * ZKR__MS;
-    zkr_client *c = open_with(NULL);
-    seen.on_submit = note_read;
+    zkr_client *c = open_client(NULL);
+    between.on_submit = note_read;
     zkf_pass(c, ZKF_SESSION_MS); /* connected */
     reads = 0;
     zkf_pass(c, TIMEOUTS * ZKF_SESSION_MS);
@@ -764,14 +565,14 @@ static void an_idle_session_is_heard_of_as_the_lease_needs(void **state)
     assert_in_range(reads, 3 * (TIMEOUTS - 1), 3 * TIMEOUTS + 1);
     assert_true(longest_idle <= session / 3 + session / 100);
     assert_int_equal(zkr_client_session_timeout_ms(c), ZKF_SESSION_MS);
-    zkf_close(c);
 }
 
+static enum zkr__op_kind forbidden;
 static int refusals;
 
-static void forbid_deletes(enum zkr__op_kind kind, struct zkr__answer *answer)
+static void forbid(enum zkr__op_kind kind, struct zkr__answer *answer)
 {
-    if (kind == ZKR__OP_DELETE) {
+    if (kind == forbidden) {
         refusals++;
         answer->zk_rc = ZNOAUTH;
         answer->code = ZKR_EAUTH;
@@ -789,17 +590,14 @@ static void note_line(int level, const char *line, void *ctx)
 }
 
 /* A delete that is not allowed is said once, and tried again, ever more seldom, until it is. */
-static void a_forbidden_delete_is_said(void **state)
+ZKT_UNIT_CASE(a_forbidden_delete_is_said)
 {
-    (void)state;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.log = note_line;
-    zkr_client *c = open_with(&o);
-    zkr_mutex *m = mutex_at(c, "/lock", NULL);
-    zkr_ticket *t = hold(c, m);
-    logged[0] = '\0';
-    refusals = 0;
-    seen.on_answer = forbid_deletes;
+    zkr_client *c = open_client(&o);
+    zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
+    forbidden = ZKR__OP_DELETE;
+    between.on_answer = forbid;
     end(t);
     zkf_pass(c, 10 * SECOND);
     zkf_call_back(c);
@@ -810,47 +608,43 @@ static void a_forbidden_delete_is_said(void **state)
     zkf_pass(c, 20 * SECOND);
     zkf_call_back(c);
     assert_null(strstr(logged, "delete_refused"));
-    seen.on_answer = NULL;
+    between.on_answer = NULL;
     zkf_pass(c, 10 * SECOND);
     assert_int_equal(stats_of(c).pending_deletes, 0);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* --- retries --- */
 
-static int lost_in_a_row;
+static int lists_lost, most_lost;
 
-static void lose_each_list(enum zkr__op_kind kind, struct zkr__answer *answer)
+static void lose_lists(enum zkr__op_kind kind, struct zkr__answer *answer)
 {
-    if (kind == ZKR__OP_CHILDREN) {
-        lost_in_a_row++;
+    if (kind == ZKR__OP_CHILDREN && lists_lost < most_lost) {
+        lists_lost++;
         *answer = (struct zkr__answer){.code = ZKR_ECONNLOSS};
     }
 }
 
 /* So many retries are made as are allowed, and no more. */
-static void retries_are_counted(void **state)
+ZKT_UNIT_CASE(retries_are_counted)
 {
-    (void)state;
     for (int64_t attempts = 1; attempts <= 3; attempts++) {
         zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
         o.retry_attempts = attempts;
-        zkr_client *c = open_with(&o);
+        zkr_client *c = open_client(&o);
         zkr_mutex *m = mutex_at(c, "/lock", NULL);
         end(hold(c, m)); /* makes the path */
         zkf_pass(c, SECOND);
-        lost_in_a_row = 0;
-        seen.on_answer = lose_each_list;
+        lists_lost = 0;
+        most_lost = INT_MAX;
+        between.on_answer = lose_lists;
         zkr_ticket *t = ask(m, ZKR_FOREVER);
         zkf_pass(c, 60 * SECOND);
         ZKT_RC(zkr_ticket_error(t), ZKR_ECONNLOSS);
-        assert_int_equal(lost_in_a_row, 1 + attempts);
-        seen.on_answer = NULL;
+        assert_int_equal(lists_lost, 1 + attempts);
+        between.on_answer = NULL;
         end(t);
         end(hold(c, m));
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
     }
 }
 
@@ -881,55 +675,36 @@ static int64_t kept_for(zkr_client *c, zkr_mutex *m)
 }
 
 /* As long as asked for, but no longer than a watch is relied on: four to eight session timeouts. */
-static void a_node_is_kept_no_longer_than_that(void **state)
+ZKT_UNIT_CASE(a_node_is_kept_no_longer_than_that)
 {
-    (void)state;
     static const int64_t rows[][3] = {
         {0, 0, SECOND / 10},
         {500, 500, 500 + SECOND / 10},
         {4 * ZKF_SESSION_MS, 4 * ZKF_SESSION_MS, 4 * ZKF_SESSION_MS + SECOND / 10},
         {100 * ZKF_SESSION_MS, 4 * ZKF_SESSION_MS, 8 * ZKF_SESSION_MS + SECOND / 10}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        zkr_client *c = open_with(NULL);
-        zkr_mutex *m = keeper(c, rows[i][0]);
-        assert_in_range(kept_for(c, m), rows[i][1], rows[i][2]);
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
+        zkr_client *c = open_client(NULL);
+        assert_in_range(kept_for(c, keeper(c, rows[i][0])), rows[i][1], rows[i][2]);
     }
 }
 
 /* Not within a second after somebody else wanted it. */
-static void a_node_is_not_kept_from_others(void **state)
+ZKT_UNIT_CASE(a_node_is_not_kept_from_others)
 {
-    (void)state;
     static const int64_t after[][2] = {{0, 0}, {800, 0}, {1100, 1}};
     for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
-        zkr_client *c = open_with(NULL);
+        zkr_client *c = open_client(NULL);
         zkr_mutex *m = keeper(c, 5 * SECOND);
-        zkr_ticket *t = hold(c, m);
-        end(t);
+        end(hold(c, m));
         zkf_pass(c, SECOND); /* so that it is kept */
         assert_int_equal(zkf_find("/lock")->children, 1);
         assert_true(zkf_stranger_create("/lock/x-lock-", true));
         while (zkf_find("/lock")->children > 1) {
             zkf_pass(c, TURN);
         }
-        const struct zkf_node *theirs = only_node("/lock");
-        assert_true(zkf_stranger_delete(theirs->path));
+        assert_true(zkf_stranger_delete(only_node("/lock")->path));
         zkf_pass(c, after[i][0]);
         assert_int_equal(kept_for(c, m) >= 5 * SECOND, after[i][1]);
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
-    }
-}
-
-static int lists_lost;
-
-static void lose_lists(enum zkr__op_kind kind, struct zkr__answer *answer)
-{
-    if (kind == ZKR__OP_CHILDREN && lists_lost < 2) {
-        lists_lost++;
-        *answer = (struct zkr__answer){.code = ZKR_ECONNLOSS};
     }
 }
 
@@ -940,27 +715,23 @@ static void count_call(zkr_leader_latch *l, void *ctx)
 }
 
 /* Who watches the contenders looks again after an answer that got lost on a connection that lives. */
-static void a_lookout_looks_again(void **state)
+ZKT_UNIT_CASE(a_lookout_looks_again)
 {
-    (void)state;
     int calls = 0;
-    zkr_client *c = open_with(NULL);
-    zkr_leader_latch *l = NULL;
+    zkr_client *c = open_client(NULL);
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     o.on_contenders = count_call;
     o.ctx = &calls;
     assert_true(zkf_stranger_create("/latch", false));
-    lists_lost = 0;
-    seen.on_answer = lose_lists;
-    ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
+    most_lost = 2;
+    between.on_answer = lose_lists;
+    (void)latch_with(c, &o);
     zkf_pass(c, 10 * SECOND);
     assert_int_equal(lists_lost, 2);
     assert_true(zkf_stranger_create("/latch/x-latch-", true));
     zkf_pass(c, SECOND);
     zkf_call_back(c);
     assert_int_equal(calls, 1);
-    ZKT_MUST(zkr_leader_latch_destroy(l));
-    zkf_close(c);
 }
 
 /* --- callbacks that nobody is there to hear --- */
@@ -980,11 +751,10 @@ static void count_report(zkr_ticket *t, int state, void *ctx)
 }
 
 /* What is pending when its object is destroyed is never run. */
-static void what_is_destroyed_calls_nobody(void **state)
+ZKT_UNIT_CASE(what_is_destroyed_calls_nobody)
 {
-    (void)state;
     int calls = 0;
-    zkr_client *c = open_with(NULL);
+    zkr_client *c = open_client(NULL);
     zkr_mutex *m = mutex_at(c, "/lock", NULL);
     zkr_ticket *t = NULL;
     zkr_leader_latch *l = NULL;
@@ -997,21 +767,11 @@ static void what_is_destroyed_calls_nobody(void **state)
     zkf_pass(c, SECOND);
     assert_non_null(c->dispatch.head->next); /* of both */
     end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
     ZKT_MUST(zkr_leader_latch_destroy(l));
     assert_null(c->dispatch.head);
     zkf_call_back(c);
     assert_int_equal(calls, 0);
-    zkf_close(c);
-}
-
-static void forbid_creates(enum zkr__op_kind kind, struct zkr__answer *answer)
-{
-    if (kind == ZKR__OP_CREATE) {
-        answer->zk_rc = ZNOAUTH;
-        answer->code = ZKR_EAUTH;
-    }
 }
 
 static void count_failure(zkr_leader_latch *l, int code, void *ctx)
@@ -1022,57 +782,23 @@ static void count_failure(zkr_leader_latch *l, int code, void *ctx)
 }
 
 /* A failure is told, but not once the candidacy has been ended. */
-static void a_candidacy_that_was_ended_has_not_failed(void **state)
+ZKT_UNIT_CASE(a_candidacy_that_was_ended_has_not_failed)
 {
-    (void)state;
+    int failures[2] = {0};
     for (int stopped = 0; stopped < 2; stopped++) {
-        int failures = 0;
-        zkr_client *c = open_with(NULL);
-        zkr_leader_latch *l = NULL;
+        zkr_client *c = open_client(NULL);
         zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
         o.on_failed = count_failure;
-        o.ctx = &failures;
-        seen.on_answer = forbid_creates;
-        ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
+        o.ctx = &failures[stopped];
+        forbidden = ZKR__OP_CREATE;
+        between.on_answer = forbid;
+        zkr_leader_latch *l = latch_with(c, &o);
         ZKT_MUST(zkr_leader_latch_start(l));
         zkf_pass(c, SECOND);
         if (stopped) {
             ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
         }
         zkf_call_back(c);
-        assert_int_equal(failures, !stopped);
-        (void)zkr_leader_latch_stop(l, ZKR_LATCH_SILENT);
-        ZKT_MUST(zkr_leader_latch_destroy(l));
-        zkf_close(c);
+        assert_int_equal(failures[stopped], !stopped);
     }
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sleep_of_the_machine_ends_a_hold),
-        cmocka_unit_test(a_sleep_of_the_machine_is_told),
-        cmocka_unit_test(many_holds_are_probed_in_turn),
-        cmocka_unit_test(the_pause_between_probes_can_be_chosen),
-        cmocka_unit_test(a_token_has_64_bits),
-        cmocka_unit_test(all_that_is_made_has_the_acl),
-        cmocka_unit_test(data_are_stored),
-        cmocka_unit_test(parents_are_of_the_kind_asked_for),
-        cmocka_unit_test(an_old_server_makes_persistent_parents),
-        cmocka_unit_test(a_try_without_an_answer_says_so),
-        cmocka_unit_test(a_session_without_a_server_is_given_up),
-        cmocka_unit_test(a_session_of_unknown_timeout_is_given_up),
-        cmocka_unit_test(what_the_lease_told_outlives_a_shorter_timeout),
-        cmocka_unit_test(a_session_without_its_credentials_is_given_up),
-        cmocka_unit_test(credentials_that_cannot_be_sent_are_sent_again_after_a_pause),
-        cmocka_unit_test(an_idle_session_is_heard_of_as_the_lease_needs),
-        cmocka_unit_test(a_forbidden_delete_is_said),
-        cmocka_unit_test(retries_are_counted),
-        cmocka_unit_test(a_node_is_kept_no_longer_than_that),
-        cmocka_unit_test(a_node_is_not_kept_from_others),
-        cmocka_unit_test(a_lookout_looks_again),
-        cmocka_unit_test(what_is_destroyed_calls_nobody),
-        cmocka_unit_test(a_candidacy_that_was_ended_has_not_failed),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

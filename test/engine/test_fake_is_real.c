@@ -4,10 +4,9 @@
 #include "fixture.h"
 
 #define SCRIPT(name, ...)                                                              \
-    static void name(void **state)                                                     \
+    ZKT_CASE(name)                                                                     \
     {                                                                                  \
         static const char *const script[] = {__VA_ARGS__, NULL};                       \
-        (void)state;                                                                   \
         fake_script_compare(script);                                                   \
     }
 
@@ -274,23 +273,3 @@ SCRIPT(permissions_are_asked_alike,
        "a delete /q/c",
        "a delete /q/r",
        "a delete /q/w")
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        ZKT_TEST(numbers_are_given_out_alike),
-        ZKT_TEST(nodes_have_owners_alike),
-        ZKT_TEST(data_change_alike),
-        ZKT_TEST(checks_refuse_alike),
-        ZKT_TEST(transactions_are_whole_alike),
-        ZKT_TEST(nodes_are_made_together_alike),
-        ZKT_TEST(pipelines_run_in_order_alike),
-        ZKT_TEST(watches_fire_alike),
-        ZKT_TEST(the_end_of_a_directory_is_told_alike),
-        ZKT_TEST(losses_leave_alike),
-        ZKT_TEST(watches_survive_a_cut_alike),
-        ZKT_TEST(sessions_end_alike),
-        ZKT_TEST(permissions_are_asked_alike),
-    };
-    return zkt_run(argc, argv, tests, zkt_group_setup, zkt_group_teardown);
-}

@@ -144,25 +144,22 @@ static void run(const char *name, const char *const *script)
 }
 
 /* With servers of its own: an election that others have been in may take a minute to find a new leader. */
-static void a_stale_leader_answers_alike(void **state)
+ZKT_UNIT_CASE(a_stale_leader_answers_alike)
 {
-    (void)state;
     script_cluster_start(40000); /* an election takes long on a busy machine */
     run("a_leader_is_stale", a_leader_is_stale);
     script_cluster_stop();
 }
 
-static void growth_is_forgotten_alike(void **state)
+ZKT_UNIT_CASE(growth_is_forgotten_alike)
 {
-    (void)state;
     script_cluster_start(4000);
     run("growth_is_forgotten", growth_is_forgotten);
     script_cluster_stop();
 }
 
-static void the_same_scripts_end_alike(void **state)
+ZKT_UNIT_CASE(the_same_scripts_end_alike)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *const *script;
@@ -177,14 +174,4 @@ static void the_same_scripts_end_alike(void **state)
         run(scripts[i].name, scripts[i].script);
     }
     script_cluster_stop();
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stale_leader_answers_alike),
-        cmocka_unit_test(growth_is_forgotten_alike),
-        cmocka_unit_test(the_same_scripts_end_alike),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

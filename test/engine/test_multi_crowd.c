@@ -6,23 +6,17 @@
  *   test_engine_multi_crowd [--acquires N]
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <zkr/zkr.h>
 
+#include "case.h"
 #include "expect.h"
 #include "fake.h"
-#include "runner.h"
 #include "session/open.h"
 #include "session/service.h"
-#include "util.h"
 
 enum { CONTENDERS = ZKF_CLIENTS, PATHS = 8, A_WORLD = 500 /* acquires */ };
 
@@ -212,22 +206,25 @@ static void run_world(uint64_t seed)
     zkf_end();
 }
 
-static void nobody_ends_in_a_circle(void **state)
+static int take_arguments(char **argv, int *status)
 {
-    (void)state;
+    (void)status;
+    if (argv[0] && argv[1] && strcmp(argv[0], "--acquires") == 0) {
+        wanted = strtol(argv[1], NULL, 10);
+        return 2;
+    }
+    return 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    zkt_at_start(take_arguments);
+}
+
+ZKT_UNIT_CASE(nobody_ends_in_a_circle)
+{
     for (uint64_t seed = 1; done < wanted; seed++) {
         run_world(seed);
     }
     printf("%ld acquires\n", done);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc >= 3 && strcmp(argv[1], "--acquires") == 0) {
-        wanted = strtol(argv[2], NULL, 10);
-        argc -= 2;
-        argv += 2;
-    }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_ends_in_a_circle)};
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

@@ -1,73 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the application is told of a hold, and why: on the fake, in virtual time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "by_hand.h"
-#include "expect.h"
-#include "raw.h"
-#include "runner.h"
-
-enum { SECOND = 1000 };
-
-/* By how much the machine slept: one of its two clocks went on. */
-static int64_t asleep;
-
-static int64_t boot(void)
-{
-    return zkf_door.boot() + asleep;
-}
-
-/* What comes in between when a request is sent; may be NULL. */
-static void (*on_submit)(const struct zkr__op *op);
-
-static int submit(void *zh,
-                  const struct zkr__op *op,
-                  struct zkr__asker *asker,
-                  struct zkr__handle_owner *owner)
-{
-    if (on_submit) {
-        on_submit(op);
-    }
-    return zkf_door.submit(zh, op, asker, owner);
-}
-
-static zkr_client *open_client(void)
-{
-    static struct zkr__door door;
-    door = zkf_door;
-    door.boot = boot;
-    door.submit = submit;
-    asleep = 0;
-    on_submit = NULL;
-    return zkf_open(&door, NULL);
-}
-
-static zkr_mutex *mutex_at(zkr_client *c, const char *path)
-{
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
-    return m;
-}
-
-static zkr_ticket *hold(zkr_client *c, zkr_mutex *m)
-{
-    zkr_ticket *t = NULL;
-    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-    return t;
-}
-
-static void end(zkr_ticket *t)
-{
-    (void)zkr_ticket_release(t);
-    ZKT_MUST(zkr_ticket_destroy(t));
-}
+#include "keep.h"
+#include "on_fake.h"
 
 /* --- the first question after the end of the lease --- */
 
@@ -107,9 +43,8 @@ static int ask_valid(zkr_ticket *t)
 }
 
 /* Whatever is called first, before a thread of the library runs, it knows of the loss. */
-static void every_function_knows_of_the_end(void **state)
+ZKT_UNIT_CASE(every_function_knows_of_the_end)
 {
-    (void)state;
     static const struct {
         int (*ask)(zkr_ticket *t);
         int answer;
@@ -126,38 +61,35 @@ static void every_function_knows_of_the_end(void **state)
         {ask_valid, 0},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        zkr_client *c = open_client();
-        zkr_mutex *m = mutex_at(c, "/lock");
-        zkr_ticket *t = hold(c, m);
-        asleep = 2 * ZKF_SESSION_MS * ZKR__MS;
+        zkr_client *c = open_client(NULL);
+        zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
+        between.asleep = 2 * ZKF_SESSION_MS * ZKR__MS;
         assert_int_equal(rows[i].ask(t), rows[i].answer);
-        if (rows[i].ask != zkr_ticket_destroy) {
+        assert_int_equal(zkr_client_valid_for_ms(c), 0);
+        if (rows[i].ask == zkr_ticket_destroy) {
+            zkt_unkeep(t);
+        } else {
             ZKT_RC(zkr_ticket_release(t), ZKR_ESESSION);
             ZKT_RC(zkr_ticket_release(t), ZKR_ESESSION);
-            ZKT_MUST(zkr_ticket_destroy(t));
         }
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
     }
 }
 
 /* --- the cause --- */
 
 /* A stop of the process explains a loss for one session timeout, and no later one. */
-static void a_stop_of_long_ago_is_not_blamed(void **state)
+ZKT_UNIT_CASE(a_stop_of_long_ago_is_not_blamed)
 {
-    (void)state;
     static const struct {
         int64_t later_ms;
         bool blamed;
     } rows[] = {{ZKF_SESSION_MS / 10, true}, {3 * ZKF_SESSION_MS, false}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         zkr_lost lost;
-        zkr_client *c = open_client();
-        zkr_mutex *m = mutex_at(c, "/lock");
-        zkr_ticket *t = hold(c, m);
+        zkr_client *c = open_client(NULL);
+        zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
         zkf_pass(c, 5 * SECOND);
-        asleep = ZKF_SESSION_MS / 3 * ZKR__MS;
+        between.asleep = ZKF_SESSION_MS / 3 * ZKR__MS;
         zkf_pass(c, rows[i].later_ms);
         assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
         zkf_blackhole(0, true);
@@ -167,15 +99,12 @@ static void a_stop_of_long_ago_is_not_blamed(void **state)
         assert_int_equal(lost.stopped_ms > 0, rows[i].blamed);
         assert_int_equal(strstr(lost.text, "did not run") != NULL, rows[i].blamed);
         zkf_blackhole(0, false);
-        end(t);
-        ZKT_MUST(zkr_mutex_destroy(m));
-        zkf_close(c);
     }
 }
 
 /* --- the maximum of a semaphore --- */
 
-static void make_count(const struct zkr__op *op)
+static void make_count(struct zkr__op *op)
 {
     static const unsigned char two[] = {0, 0, 0, 2};
     if (op->kind == ZKR__OP_EXISTS && zkf_stranger_create("/max", false)) {
@@ -184,15 +113,14 @@ static void make_count(const struct zkr__op *op)
 }
 
 /* It is made after a read has found none, and before the watch on its absence is set. */
-static void a_count_made_in_between_counts(void **state)
+ZKT_UNIT_CASE(a_count_made_in_between_counts)
 {
-    (void)state;
-    zkr_client *c = open_client();
+    zkr_client *c = open_client(NULL);
     zkr_semaphore *s = NULL;
     zkr_ticket *two = NULL, *three = NULL;
     zkr_semaphore_options o = ZKR_SEMAPHORE_OPTIONS_INIT;
     o.max_from = "/max";
-    on_submit = make_count;
+    between.on_submit = make_count;
     ZKT_MUST(zkr_semaphore_create(&s, c, "/permits", 5, &o));
     ZKT_MUST(zkr_semaphore_request(s, 2, ZKR_FOREVER, NULL, NULL, &two));
     ZKT_MUST(zkr_semaphore_request(s, 3, ZKR_FOREVER, NULL, NULL, &three));
@@ -203,8 +131,6 @@ static void a_count_made_in_between_counts(void **state)
     assert_int_equal(zkr_ticket_state(three), ZKR_TICKET_WAITING);
     end(three);
     ZKT_MUST(zkr_semaphore_destroy(s));
-    zkf_pass(c, SECOND);
-    zkf_close(c);
 }
 
 /* --- a latch --- */
@@ -230,17 +156,15 @@ static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 }
 
 /* A lease that ended, and began anew before the callbacks could run: the leader was not sure in between, and is told. */
-static void a_gap_in_a_term_is_told(void **state)
+ZKT_UNIT_CASE(a_gap_in_a_term_is_told)
 {
-    (void)state;
     struct terms terms = {0};
-    zkr_client *c = open_client();
-    zkr_leader_latch *l = NULL;
+    zkr_client *c = open_client(NULL);
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     o.on_gain = on_gain;
     o.on_loss = on_loss;
     o.ctx = &terms;
-    ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
+    zkr_leader_latch *l = latch_with(c, &o);
     ZKT_MUST(zkr_leader_latch_start(l));
     zkf_pass(c, 5 * SECOND);
     zkf_call_back(c);
@@ -257,18 +181,4 @@ static void a_gap_in_a_term_is_told(void **state)
     assert_int_equal(terms.losses, 1);
     assert_int_equal(terms.reason, ZKR_LOST_LEASE);
     assert_int_equal(terms.gains, 2);
-    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_destroy(l));
-    zkf_close(c);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_knows_of_the_end),
-        cmocka_unit_test(a_stop_of_long_ago_is_not_blamed),
-        cmocka_unit_test(a_count_made_in_between_counts),
-        cmocka_unit_test(a_gap_in_a_term_is_told),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }

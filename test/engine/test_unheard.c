@@ -3,74 +3,38 @@
  * Who may not read a node for a moment is not told of what happens to it then, and its watch is spent: on the fake, in
  * virtual time. In the end everybody who waits for it looks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include "on_fake.h"
 
-#include <cmocka.h>
-
-#include "by_hand.h"
-#include "expect.h"
-#include "runner.h"
-
-enum { SECOND = 1000, SOON = 2 * ZKF_SESSION_MS, IN_THE_END = 9 * ZKF_SESSION_MS };
+enum { SOON = 2 * ZKF_SESSION_MS, IN_THE_END = 9 * ZKF_SESSION_MS };
 
 static const char *const ahead = "/lock/x-lock-0000000000";
 static const char one[] = {0, 0, 0, 1}, two[] = {0, 0, 0, 2};
 
 static int asked; /* gets and lists of the client */
 
-static int submit(void *zh,
-                  const struct zkr__op *op,
-                  struct zkr__asker *asker,
-                  struct zkr__handle_owner *owner)
+static void count_looks(struct zkr__op *op)
 {
     asked += op->kind == ZKR__OP_GET || op->kind == ZKR__OP_CHILDREN;
-    return zkf_door.submit(zh, op, asker, owner);
-}
-
-static zkr_client *open_client(void)
-{
-    static struct zkr__door door;
-    door = zkf_door;
-    door.submit = submit;
-    return zkf_open(&door, NULL);
-}
-
-static zkr_ticket *ask(zkr_mutex *m)
-{
-    zkr_ticket *t = NULL;
-    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
-    return t;
-}
-
-static void end(zkr_ticket *t)
-{
-    (void)zkr_ticket_release(t);
-    ZKT_MUST(zkr_ticket_destroy(t));
 }
 
 /* A stranger stands first, and a ticket of ours behind it. */
-static zkr_ticket *stand_behind(zkr_client *c, zkr_mutex **m)
+static zkr_ticket *stand_behind(zkr_client *c)
 {
     assert_true(zkf_stranger_create("/lock", false));
     assert_true(zkf_stranger_create("/lock/x-lock-", true));
     assert_non_null(zkf_find(ahead));
-    ZKT_MUST(zkr_mutex_create(m, c, "/lock", NULL));
-    zkr_ticket *t = ask(*m);
+    zkr_ticket *t = ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
     zkf_pass(c, SOON);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     return t;
 }
 
 /* The end of the one ahead is not told. Who waits looks for itself, and costs little meanwhile. */
-static void a_waiter_looks_in_the_end(void **state)
+ZKT_UNIT_CASE(a_waiter_looks_in_the_end)
 {
-    (void)state;
-    zkr_mutex *m;
-    zkr_client *c = open_client();
-    zkr_ticket *t = stand_behind(c, &m);
-    asked = 0;
+    zkr_client *c = open_client(NULL);
+    zkr_ticket *t = stand_behind(c);
+    between.on_submit = count_looks;
     zkf_pass(c, 10 * IN_THE_END);
     assert_in_range(asked, 10, 25);
     zkf_lapse(ahead);
@@ -79,35 +43,26 @@ static void a_waiter_looks_in_the_end(void **state)
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     zkf_pass(c, IN_THE_END);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* As long as the one ahead may not be read, it is there. */
-static void one_that_may_not_be_read_is_waited_for(void **state)
+ZKT_UNIT_CASE(one_that_may_not_be_read_is_waited_for)
 {
-    (void)state;
-    zkr_mutex *m;
-    zkr_client *c = open_client();
-    zkr_ticket *t = stand_behind(c, &m);
+    zkr_client *c = open_client(NULL);
+    zkr_ticket *t = stand_behind(c);
     assert_true(zkf_forbid(ahead, ZKF_READ));
     zkf_pass(c, 3 * IN_THE_END);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     assert_true(zkf_stranger_delete(ahead));
     zkf_pass(c, IN_THE_END);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
 }
 
 /* Permits that come free, and a larger maximum. */
-static void permits_are_looked_for(void **state)
+ZKT_UNIT_CASE(permits_are_looked_for)
 {
-    (void)state;
     zkr_semaphore_options o = {.size = sizeof(o), .max_from = "/max"};
-    zkr_client *c = open_client();
+    zkr_client *c = open_client(NULL);
     zkr_semaphore *s = NULL;
     zkr_ticket *t[3] = {NULL};
     assert_true(zkf_stranger_create("/max", false));
@@ -133,7 +88,6 @@ static void permits_are_looked_for(void **state)
     end(t[0]);
     end(t[1]);
     ZKT_MUST(zkr_semaphore_destroy(s));
-    zkf_close(c);
 }
 
 static void count_change(zkr_leader_latch *l, void *ctx)
@@ -143,17 +97,15 @@ static void count_change(zkr_leader_latch *l, void *ctx)
 }
 
 /* Who watches the contenders hears of a new one late; and again, after a time in which lists are refused. */
-static void contenders_are_looked_for(void **state)
+ZKT_UNIT_CASE(contenders_are_looked_for)
 {
-    (void)state;
     int calls = 0;
-    zkr_client *c = open_client();
-    zkr_leader_latch *l = NULL;
+    zkr_client *c = open_client(NULL);
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     o.on_contenders = count_change;
     o.ctx = &calls;
     assert_true(zkf_stranger_create("/latch", false));
-    ZKT_MUST(zkr_leader_latch_create(&l, c, "/latch", "x", &o));
+    (void)latch_with(c, &o);
     zkf_pass(c, SOON);
     zkf_lapse("/latch");
     assert_true(zkf_stranger_create("/latch/x-latch-", true));
@@ -167,8 +119,6 @@ static void contenders_are_looked_for(void **state)
     zkf_pass(c, IN_THE_END);
     zkf_call_back(c);
     assert_int_equal(calls, 2);
-    ZKT_MUST(zkr_leader_latch_destroy(l));
-    zkf_close(c);
 }
 
 static void count_wish(zkr_mutex *m, void *ctx)
@@ -178,18 +128,15 @@ static void count_wish(zkr_mutex *m, void *ctx)
 }
 
 /* Who holds and would let go on request sees that it was asked. */
-static void a_wish_is_seen_in_the_end(void **state)
+ZKT_UNIT_CASE(a_wish_is_seen_in_the_end)
 {
-    (void)state;
     int wishes = 0;
     char node[200];
-    zkr_client *c = open_client();
+    zkr_client *c = open_client(NULL);
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_mutex *m = NULL;
     o.on_revoke = count_wish;
     o.on_revoke_ctx = &wishes;
-    ZKT_MUST(zkr_mutex_create(&m, c, "/lock", &o));
-    zkr_ticket *t = ask(m);
+    zkr_ticket *t = ask(mutex_at(c, "/lock", &o), ZKR_FOREVER);
     zkf_pass(c, SOON);
     zkf_call_back(c);
     ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
@@ -198,19 +145,4 @@ static void a_wish_is_seen_in_the_end(void **state)
     zkf_pass(c, IN_THE_END);
     zkf_call_back(c);
     assert_int_equal(wishes, 1);
-    end(t);
-    ZKT_MUST(zkr_mutex_destroy(m));
-    zkf_close(c);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_waiter_looks_in_the_end),
-        cmocka_unit_test(one_that_may_not_be_read_is_waited_for),
-        cmocka_unit_test(permits_are_looked_for),
-        cmocka_unit_test(contenders_are_looked_for),
-        cmocka_unit_test(a_wish_is_seen_in_the_end),
-    };
-    return zkt_run(argc, argv, tests, NULL, NULL);
 }
