@@ -47,9 +47,6 @@ ZKT_CASE(threads_that_join_together_need_two_lists)
         ZKT_MUST(zkt_actor_end(&actors[i]));
     }
     assert_in_range(lists(), 1, 2);
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_proxy_stop(p);
 }
 
 static bool waits_for_the_next_list(zkr_client *c)
@@ -65,7 +62,6 @@ static bool waits_for_the_next_list(zkr_client *c)
 ZKT_CASE(who_leaves_asks_for_no_list)
 {
     zkr_ticket *first, *waits;
-    zkr_rwlock *locks[2];
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
@@ -119,7 +115,6 @@ ZKT_CASE(threads_that_come_again_need_none)
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), THREADS);
     assert_in_range(zkt_door_count(ZKR__OP_GET), 0, THREADS); /* on their own nodes */
     assert_in_range(zkt_door_total(), 2 * THREADS, 3 * THREADS);
-    zkt_destroy(m);
 }
 
 /* However many come at once through several sessions, each session asks for a few lists. */
@@ -164,7 +159,6 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
         zkt_destroy(mutexes[i]);
         zkt_close(clients[i]);
     }
-    zkt_proxy_stop(p);
 }
 
 /* A stranger in between makes the number skip: one list more, and a round trip, once. */
@@ -188,8 +182,6 @@ ZKT_CASE(a_stranger_in_between_costs_a_list)
     assert_int_equal(lists(), 3);
     cycle(m, c);
     assert_int_equal(lists(), 3);
-    zkt_destroy(m);
-    zkt_destroy(theirs);
 }
 
 /* A directory made again counts from 0, and may give the number that was next: the watch on it tells. */
@@ -208,7 +200,6 @@ ZKT_CASE(a_directory_made_again_is_another_one)
     (void)snprintf(path, sizeof(path), "%s/gone", zkt_path());
     assert_int_equal(zkt_create(zkt_servers(), path, "", 0), 0);
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    zkt_destroy(m);
 }
 
 /* What was known ends with the session, and the watch on the directory with it. */
@@ -228,7 +219,6 @@ ZKT_CASE(a_new_session_knows_nothing)
     assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
     cycle(m, c);
     assert_int_equal(lists(), 2);
-    zkt_destroy(m);
 }
 
 /* A change of its data uses the watch up: it is set again, and meanwhile there are lists. */
@@ -248,7 +238,6 @@ ZKT_CASE(a_directory_that_changes_is_watched_again)
     cycle(m, c);
     assert_int_equal(lists(), before);
     assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
-    zkt_destroy(m);
 }
 
 /* --- others --- */
@@ -456,5 +445,4 @@ ZKT_CASE(requests_take_no_memory_once_there_have_been_some)
     zkr__mem_set_gate(NULL);
     assert_int_equal(zkt_door_total(), 2 * CYCLES);
     assert_in_range(atomic_load(&allocations), 0, PER_HOLD * CYCLES);
-    zkt_destroy(m);
 }

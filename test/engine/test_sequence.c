@@ -185,9 +185,6 @@ ZKT_CASE(a_high_count_starts_again_when_the_path_is_empty)
     assert_int_equal(acquire_and_read_sequence(m), 0);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_BECOMES(atomic_load(&warnings), 1, PATIENCE_MS);
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_server_stop(s);
 }
 
 static enum zkr__look_ahead look_of(zkr_client *c)
@@ -248,11 +245,6 @@ ZKT_CASE(at_the_limit_a_claim_is_refused)
     ZKT_EVENTUALLY(!zkt_exists(zkt_server_host(s), zkt_path()), PATIENCE_MS);
     assert_int_equal(acquire_and_read_sequence(theirs), 0);
     ZKT_MUST(zkr_mutex_release(theirs));
-    zkt_destroy(m);
-    zkt_destroy(theirs);
-    zkt_close(c);
-    zkt_close(other);
-    zkt_server_stop(s);
 }
 
 /* A candidate at the limit is told so, and may start again when the path has been empty. */
@@ -277,6 +269,4 @@ ZKT_CASE(at_the_limit_a_candidacy_ends)
     ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
     ZKT_MUST(zkr_leader_latch_destroy(a));
     ZKT_MUST(zkr_leader_latch_destroy(b));
-    zkt_close(c);
-    zkt_server_stop(s);
 }

@@ -9,7 +9,8 @@
  * and events may be several, "EAUTH|EINVAL", of which each is tried; CODE is the one tried. "same" is the phase as
  * it was, and no action.
  * PAUSED-X is a pause, after which X is entered; "anew" is a new round, so that answers to what is in flight count
- * no more; "failed=", "lost=" and "place_lost" are outcomes.
+ * no more; "failed=", "lost=" and "place_lost" are outcomes; "wants-note" is a hold that is to write since when,
+ * into data of this version; -1 is not known.
  *
  * An event comes with a connection, a lease that is sure for long, and a retry left, but for: "down", without a
  * connection; "unsure", past the bound of the lease; "last", without a retry.
@@ -18,7 +19,7 @@
 
 #include <zkr/client.h>
 
-#include "engine/claim_state.h"
+#include "engine/claim.h"
 #include "unit.h"
 
 // clang-format off
@@ -297,6 +298,27 @@ static const char *const examples[] = {
         "got-owner ENONODE > GONE step-aside count-loss notify anew lost=node",
     "HELD: quiet > HELD get-own; own-unchecked > same; got-own EAUTH > HELD ask-owner look-later",
     "PARKED, DOUBTED, REMOVING, GONE, DOWNGRADING: own-unchecked > same; got-owner > same",
+    /* A hold that lasts is noted once; behind the write it looks at its node, which leaves the watch. */
+    "HELD with-text: pause-over > HELD wants-note; noting > HELD get-own; noted > same; "
+        "got-own ours version=1 with-note > HELD version=1",
+    "PARKED with-text: pause-over > same",
+    /* A watch that was there is used up by our own write, and set again. */
+    "WATCHED with-text: noting > HELD; own-changed > HELD get-own version=-1; noted > same; "
+        "got-own ours version=1 with-note > HELD version=1; quiet > same",
+    /* Asked to let go meanwhile: no loss, and nothing is written until the version is known; the wish is told, and the
+       note is written with the text; or was not. */
+    "HELD with-text: noting > HELD get-own; noted EZK-103 refused > HELD version=-1; "
+        "got-own ours version=1 wish=1 > HELD restore tell-wish version=1; own-changed > HELD get-own version=-1; "
+        "got-own ours version=2 > HELD wants-note version=2",
+    /* Whoever else changed the data: with the version that is there it is tried again. */
+    "WATCHED with-text: own-changed > HELD get-own version=-1; got-own ours version=5 > HELD wants-note version=5",
+    /* Refused for another's sake, or not answered: again. Forbidden: never again, for each probe would fail with it. */
+    "HELD with-text: noting > HELD get-own; noted ENONODE|EZK-103|ECONNLOSS|ESESSION > HELD wants-note",
+    "HELD with-text: noting > HELD get-own; noted EAUTH|EINVAL|EZK-110 refused > HELD",
+    /* A node made anew has none. */
+    "SECOND with-text: got-own ours version=4 with-note > PARKED version=4; "
+        "own-gone > CREATING create step-aside anew version=0; created > LISTING; "
+        "listed found first > HELD quiet notify wants-note",
 };
 // clang-format on
 
@@ -369,6 +391,7 @@ static const struct {
     WORD(once),
     WORD(placed),
     WORD(wary),
+    {"with-note", offsetof(struct zkr__claim_event, with_metadata)},
     {"still-ahead", offsetof(struct zkr__claim_event, same)},
     {"first", offsetof(struct zkr__claim_event, granted)},
 };
@@ -439,6 +462,8 @@ static void add_detail(struct zkr__claim_event *e, const char *word)
         e->look = ZKR__BEHIND_FIRST;
     } else if (strncmp(word, "ahead=", 6) == 0) {
         e->ahead = (int)strtol(word + 6, NULL, 10);
+    } else if (strncmp(word, "version=", 8) == 0) {
+        e->version = (int)strtol(word + 8, NULL, 10);
     } else if (strncmp(word, "wish=", 5) == 0) {
         e->revocation = (int)strtol(word + 5, NULL, 10);
     } else {
@@ -477,8 +502,10 @@ static void tell(const struct zkr__claim_state *before,
         (void)fprintf(f, "%s%s", todo & 1U << i ? " " : "",
                       todo & 1U << i ? actions[i] : "");
     }
-    if (k->round != before->round) {
-        (void)fprintf(f, " anew");
+    (void)fprintf(f, "%s%s", k->round != before->round ? " anew" : "",
+                  zkr__claim_wants_metadata(k) ? " wants-note" : "");
+    if (k->has_metadata && k->version != before->version) {
+        (void)fprintf(f, " version=%d", (int)k->version);
     }
     if (k->failure != before->failure) {
         code_name(k->failure, code, sizeof(code));
@@ -521,7 +548,7 @@ static bool play_step(struct zkr__claim_state *k, char *text, const char *row)
     return true;
 }
 
-/* "[keeps-place] [member] [WAY]: steps" or "steps". */
+/* "[keeps-place] [member] [WAY] [with-text]: steps" or "steps". With a text, the hold may be noted in it. */
 static void play(struct zkr__claim_state *k, const char *row)
 {
     char text[ROW_MAX];
@@ -540,6 +567,10 @@ static void play(struct zkr__claim_state *k, const char *row)
             }
             if (strcmp(word, "member") == 0) {
                 k->member = true;
+                continue;
+            }
+            if (strcmp(word, "with-text") == 0) {
+                k->has_metadata = true;
                 continue;
             }
             while (strcmp(ways[i].name, word) != 0) {
@@ -633,4 +664,32 @@ ZKT_UNIT_CASE(a_claim_is_decided_once_it_is_held_or_over)
         assert_int_equal(zkr__claim_decided(&k), rows[i].decided);
     }
     assert_int_equal(wrong, 0);
+}
+
+/* Without a client there is no lock. */
+ZKR__TSA(no_thread_safety_analysis)
+static bool takes(struct zkr__claim *claim,
+                  unsigned round,
+                  const struct zkr__answer *answer,
+                  struct zkr__claim_event *e)
+{
+    return zkr__claim_take_answer(claim, zkr__asked_tag(ZKR__ASKED_PROVE, round),
+                                  answer, e);
+}
+
+/* A round that was given up has no answers: what they tell was true of another node, or another session. */
+ZKT_UNIT_CASE(an_answer_of_an_earlier_round_is_dropped)
+{
+    enum { ROUNDS = 5 };
+    const struct zkr__answer answer = {.code = ZKR_ECONNLOSS, .zk_rc = -4};
+    for (unsigned asked = 0; asked < ROUNDS; asked++) {
+        for (unsigned now = 0; now < ROUNDS; now++) {
+            struct zkr__claim claim = {.k = {.phase = ZKR__PARKED, .round = now}};
+            struct zkr__claim_event e = {.kind = ZKR__EV_KINDS};
+            bool heard = takes(&claim, asked, &answer, &e);
+            assert_int_equal(heard, asked == now);
+            assert_int_equal(e.kind, heard ? ZKR__EV_PROVED : ZKR__EV_KINDS);
+            assert_int_equal(claim.detail, heard ? answer.zk_rc : 0);
+        }
+    }
 }
