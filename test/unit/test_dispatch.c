@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread on which callbacks run. */
+/* The queue of callbacks: run by a thread of its own, or by the application by hand. */
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "session/dispatch.h"
 #include "unit.h"
@@ -13,7 +16,6 @@ struct call {
     struct zkr__call call;
     struct zkr__dispatch *d;
     int number;
-    bool on_dispatch_thread;
     bool dropped;
     struct call *next; /* posted when run */
 };
@@ -22,16 +24,30 @@ struct call {
 static int ran[CALLS + 1];
 static int ran_count;
 static int dropped_count;
+static sem_t started, over;
 
-static struct zkr__dispatch *begin(struct zkr__dispatch *d, bool thread)
+__attribute__((constructor)) static void make_semaphores(void)
+{
+    (void)sem_init(&started, 0, 0);
+    (void)sem_init(&over, 0, 0);
+}
+
+/* Who runs the calls. */
+enum runs { NOBODY, THREAD, BY_HAND };
+
+static void begin(struct zkr__dispatch *d, enum runs runs)
 {
     ran_count = 0;
     dropped_count = 0;
     zkr__dispatch_init(d);
-    if (thread) {
+    if (runs == THREAD) {
         assert_int_equal(zkr__dispatch_start(d), 0);
     }
-    return d;
+    assert_false(zkr__dispatch_by_hand(d));
+    if (runs == BY_HAND) {
+        assert_int_equal(zkr__dispatch_begin_by_hand(d), 0);
+        assert_true(zkr__dispatch_by_hand(d));
+    }
 }
 
 static void end(struct zkr__dispatch *d)
@@ -43,7 +59,7 @@ static void end(struct zkr__dispatch *d)
 static bool note(struct zkr__call *call)
 {
     struct call *c = (struct call *)call;
-    c->on_dispatch_thread = zkr__dispatch_is_self(c->d);
+    assert_true(zkr__dispatch_is_self(c->d)); /* whoever runs it */
     ran[ran_count++] = c->number;
     if (c->next) {
         zkr__dispatch_post(c->d, &c->next->call);
@@ -73,7 +89,7 @@ ZKT_UNIT_CASE(calls_run_in_order_on_the_dispatch_thread)
 {
     static struct call calls[CALLS];
     struct zkr__dispatch d;
-    begin(&d, true);
+    begin(&d, THREAD);
     for (int i = 0; i < CALLS; i++) {
         post(&d, &calls[i], i, NULL);
     }
@@ -81,7 +97,6 @@ ZKT_UNIT_CASE(calls_run_in_order_on_the_dispatch_thread)
     assert_int_equal(ran_count, CALLS);
     for (int i = 0; i < CALLS; i++) {
         assert_int_equal(ran[i], i);
-        assert_true(calls[i].on_dispatch_thread);
     }
     assert_false(zkr__dispatch_is_self(&d));
 }
@@ -94,7 +109,7 @@ ZKT_UNIT_CASE(a_stop_drains_the_queue)
         struct call last = {.call = {.run = note}, .d = &d, .number = 3};
         struct call first = {.next = &last};
         struct call second = {.number = 0};
-        begin(&d, thread != 0);
+        begin(&d, thread ? THREAD : NOBODY);
         post(&d, &first, 1, NULL);
         post(&d, &second, 2, NULL);
         end(&d);
@@ -109,7 +124,7 @@ ZKT_UNIT_CASE(one_call_is_run_at_a_time)
 {
     struct zkr__dispatch d;
     struct call calls[2] = {{.number = 0}};
-    begin(&d, false);
+    begin(&d, NOBODY);
     assert_false(zkr__dispatch_run_one(&d));
     post(&d, &calls[0], 0, NULL);
     post(&d, &calls[1], 1, NULL);
@@ -120,6 +135,7 @@ ZKT_UNIT_CASE(one_call_is_run_at_a_time)
     post(&d, &calls[0], 7, NULL); /* the end of an emptied queue is its beginning */
     assert_true(zkr__dispatch_run_one(&d));
     assert_int_equal(ran[2], 7);
+    assert_false(zkr__dispatch_is_self(&d));
     end(&d);
 }
 
@@ -130,7 +146,7 @@ ZKT_UNIT_CASE(a_cancel_drops_the_calls_of_its_owner_only)
     int other;
     struct zkr__dispatch d;
     struct call calls[8] = {{.number = 0}};
-    begin(&d, false);
+    begin(&d, NOBODY);
     for (int i = 0; i < 7; i++) {
         post(&d, &calls[i], i, i % 2 ? (void *)&other : (void *)&mine);
     }
@@ -151,7 +167,7 @@ ZKT_UNIT_CASE(a_cancel_needs_no_drop_function)
 {
     struct zkr__dispatch d;
     struct call c = {.call = {.owner = &d, .run = note}};
-    begin(&d, false);
+    begin(&d, NOBODY);
     zkr__dispatch_post(&d, &c.call);
     zkr__dispatch_cancel(&d, &d);
     zkr__dispatch_cancel(&d, &d);
@@ -161,7 +177,6 @@ ZKT_UNIT_CASE(a_cancel_needs_no_drop_function)
 
 /* --- a cancel while a call runs --- */
 
-static sem_t started;
 static bool finished;
 static bool queue_was_empty;
 
@@ -194,9 +209,7 @@ ZKT_UNIT_CASE(a_cancel_waits_for_a_running_call)
     struct zkr__dispatch d;
     struct call running = {.call = {.run = run_until_canceled}};
     struct call queued = {.number = 0};
-    assert_int_equal(sem_init(&started, 0, 0), 0);
-    finished = false;
-    begin(&d, true);
+    begin(&d, THREAD);
     post(&d, &running, 1, &d);
     post(&d, &queued, 2, &d);
     assert_int_equal(sem_wait(&started), 0);
@@ -205,7 +218,6 @@ ZKT_UNIT_CASE(a_cancel_waits_for_a_running_call)
     assert_true(queued.dropped);
     assert_false(running.dropped);
     end(&d);
-    (void)sem_destroy(&started);
 }
 
 /* Runs until the other owner's cancel is over: had it waited for this, that would be never. */
@@ -223,15 +235,13 @@ ZKT_UNIT_CASE(a_cancel_waits_for_no_other_owner)
     struct zkr__dispatch d;
     struct call running = {.call = {.run = run_until_told}};
     struct call queued = {.number = 0};
-    assert_int_equal(sem_init(&started, 0, 0), 0);
-    begin(&d, true);
+    begin(&d, THREAD);
     post(&d, &running, 1, &other);
     post(&d, &queued, 2, &d);
     zkr__dispatch_cancel(&d, &d);
     assert_int_equal(sem_post(&started), 0);
     end(&d);
     assert_true(queued.dropped);
-    (void)sem_destroy(&started);
 }
 
 static bool cancel_own(struct zkr__call *call)
@@ -249,9 +259,7 @@ ZKT_UNIT_CASE(a_call_may_cancel_its_own_owner)
     struct zkr__dispatch d;
     struct call running = {.call = {.run = cancel_own}};
     struct call queued = {.number = 0};
-    assert_int_equal(sem_init(&started, 0, 0), 0);
-    queue_was_empty = false;
-    begin(&d, true);
+    begin(&d, THREAD);
     post(&d, &running, 1, &d);
     post(&d, &queued, 2, &d);
     assert_int_equal(sem_post(&started), 0);
@@ -259,10 +267,7 @@ ZKT_UNIT_CASE(a_call_may_cancel_its_own_owner)
     assert_true(queue_was_empty);
     assert_true(queued.dropped);
     assert_int_equal(ran_count, 0);
-    (void)sem_destroy(&started);
 }
-
-static sem_t over;
 
 static bool cancel_own_and_stay(struct zkr__call *call)
 {
@@ -278,28 +283,226 @@ ZKT_UNIT_CASE(a_canceled_owner_is_forgotten)
 {
     struct zkr__dispatch d;
     struct call running = {.call = {.run = cancel_own_and_stay}};
-    assert_int_equal(sem_init(&started, 0, 0), 0);
-    assert_int_equal(sem_init(&over, 0, 0), 0);
-    begin(&d, true);
+    begin(&d, THREAD);
     post(&d, &running, 1, &d);
     (void)sem_wait(&started);
     zkr__dispatch_cancel(&d, &d);
     (void)sem_post(&over);
     end(&d);
-    (void)sem_destroy(&started);
-    (void)sem_destroy(&over);
 }
 
-/* A call that is run by hand is inside as well: it may cancel its own owner and not hang. */
-ZKT_UNIT_CASE(a_call_run_by_hand_is_inside)
+/* --- by hand: the application has a descriptor --- */
+
+static bool readable(const struct zkr__dispatch *d)
 {
+    struct pollfd p = {.fd = d->event_fd, .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
+/* The descriptor is readable exactly while calls wait. */
+ZKT_UNIT_CASE(the_descriptor_is_readable_while_calls_wait)
+{
+    static struct call calls[3];
     struct zkr__dispatch d;
-    struct call c = {.d = begin(&d, false)};
-    c.call.run = note;
-    zkr__dispatch_post(&d, &c.call);
-    assert_false(zkr__dispatch_is_self(&d));
-    assert_true(zkr__dispatch_run_one(&d));
-    assert_true(c.on_dispatch_thread);
-    assert_false(zkr__dispatch_is_self(&d));
+    begin(&d, BY_HAND);
+    assert_false(readable(&d));
+    for (int i = 0; i < 3; i++) {
+        post(&d, &calls[i], i, &d);
+    }
+    assert_true(readable(&d));
+    assert_int_equal(zkr__dispatch_run(&d, 2), 2);
+    assert_true(readable(&d));
+    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
+    assert_false(readable(&d));
+    assert_int_equal(zkr__dispatch_run(&d, 0), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ran[i], i);
+    }
     end(&d);
+}
+
+/* What a callback posts waits for the next time, so that a run ends. */
+ZKT_UNIT_CASE(a_run_leaves_what_is_posted_meanwhile)
+{
+    static struct call first, second;
+    struct zkr__dispatch d;
+    begin(&d, BY_HAND);
+    second = (struct call){.d = &d, .number = 1, .call = {.run = note}};
+    first.next = &second;
+    post(&d, &first, 0, &d);
+    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
+    assert_true(readable(&d));
+    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
+    assert_int_equal(ran_count, 2);
+    end(&d);
+}
+
+/* One who finds that there is nothing to say any more. */
+static bool say_nothing(struct zkr__call *call)
+{
+    (void)call;
+    return false;
+}
+
+/* Who says nothing is not counted, nor does it use up the maximum. */
+ZKT_UNIT_CASE(what_says_nothing_is_not_counted)
+{
+    static struct call calls[5];
+    struct zkr__dispatch d;
+    begin(&d, BY_HAND);
+    for (int i = 0; i < 5; i++) {
+        calls[i].call.run = i % 2 == 0 ? say_nothing : note;
+        post(&d, &calls[i], i, &d);
+    }
+    assert_int_equal(zkr__dispatch_run(&d, 1), 1);
+    assert_int_equal(ran_count, 1);
+    assert_true(readable(&d));
+    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
+    assert_int_equal(ran_count, 2);
+    assert_false(readable(&d));
+    post(&d, &calls[0], 0, &d);
+    assert_int_equal(zkr__dispatch_run(&d, 1), 0);
+    assert_false(readable(&d));
+    end(&d);
+}
+
+static bool edge(int epoll)
+{
+    struct epoll_event e;
+    return epoll_wait(epoll, &e, 1, 0) == 1;
+}
+
+/* Each call that is posted, and each run that leaves some, is news to who waits for edges. */
+ZKT_UNIT_CASE(each_post_is_an_edge)
+{
+    static struct call calls[3];
+    struct zkr__dispatch d;
+    begin(&d, BY_HAND);
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event e = {.events = EPOLLIN | EPOLLET};
+    assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, d.event_fd, &e), 0);
+    assert_false(edge(epoll));
+    for (int i = 0; i < 3; i++) {
+        post(&d, &calls[i], i, &d);
+        assert_true(edge(epoll));
+        assert_false(edge(epoll));
+    }
+    assert_int_equal(zkr__dispatch_run(&d, 1), 1);
+    assert_true(edge(epoll));
+    assert_int_equal(zkr__dispatch_run(&d, 0), 2);
+    assert_false(edge(epoll));
+    (void)close(epoll);
+    end(&d);
+}
+
+ZKT_UNIT_CASE(a_cancel_makes_it_unreadable)
+{
+    static struct call calls[2];
+    struct zkr__dispatch d;
+    begin(&d, BY_HAND);
+    post(&d, &calls[0], 0, &calls[0]);
+    post(&d, &calls[1], 1, &calls[1]);
+    zkr__dispatch_cancel(&d, &calls[0]);
+    assert_true(readable(&d));
+    zkr__dispatch_cancel(&d, &calls[1]);
+    assert_false(readable(&d));
+    end(&d);
+    assert_int_equal(ran_count, 0);
+}
+
+static bool stay(struct zkr__call *call)
+{
+    (void)sem_post(&started);
+    (void)sem_wait(&over);
+    return note(call);
+}
+
+static void *run_all(void *d)
+{
+    (void)zkr__dispatch_run(d, 0);
+    return NULL;
+}
+
+static void *run_owner(void *d)
+{
+    zkr__dispatch_run_owner(d, d);
+    return NULL;
+}
+
+/* One at a time: another thread is turned away, and one that needs a call run waits for its turn. */
+ZKT_UNIT_CASE(one_thread_has_the_turn)
+{
+    static struct call first, second;
+    pthread_t running, waiting;
+    struct zkr__dispatch d;
+    begin(&d, BY_HAND);
+    first.call.run = stay;
+    post(&d, &first, 0, &first);
+    assert_int_equal(pthread_create(&running, NULL, run_all, &d), 0);
+    (void)sem_wait(&started);
+    post(&d, &second, 1, &d);
+    assert_int_equal(zkr__dispatch_run(&d, 0), -1);
+    assert_int_equal(pthread_create(&waiting, NULL, run_owner, &d), 0);
+    (void)sem_post(&over);
+    (void)pthread_join(running, NULL);
+    (void)pthread_join(waiting, NULL);
+    assert_int_equal(ran_count, 2);
+    assert_int_equal(ran[1], 1);
+    assert_false(readable(&d));
+    end(&d);
+}
+
+/* Those of one owner are run out of turn, and the others stay. */
+ZKT_UNIT_CASE(the_calls_of_one_owner_can_be_run)
+{
+    static struct call calls[3];
+    struct zkr__dispatch d;
+    begin(&d, BY_HAND);
+    post(&d, &calls[0], 0, &calls[0]);
+    post(&d, &calls[1], 1, &calls[1]);
+    post(&d, &calls[2], 2, &calls[0]);
+    zkr__dispatch_run_owner(&d, &calls[0]);
+    assert_int_equal(ran_count, 2);
+    assert_int_equal(ran[0], 0);
+    assert_int_equal(ran[1], 2);
+    assert_true(readable(&d));
+    end(&d);
+    assert_int_equal(ran_count, 3);
+}
+
+static bool run_other(struct zkr__call *call)
+{
+    struct call *c = (struct call *)call;
+    assert_int_equal(zkr__dispatch_run(c->next->d, 0), 1);
+    assert_true(zkr__dispatch_is_self(c->d));
+    assert_false(zkr__dispatch_is_self(c->next->d));
+    return true;
+}
+
+static bool look_out(struct zkr__call *call)
+{
+    struct call *c = (struct call *)call;
+    assert_true(zkr__dispatch_is_self(c->d));
+    assert_true(zkr__dispatch_is_self(c->next->d)); /* of the one that runs this one */
+    ran_count++;
+    return true;
+}
+
+/* A callback of one client may run those of another, and is inside both then. */
+ZKT_UNIT_CASE(a_call_below_another_is_inside_both)
+{
+    static struct call outer, inner;
+    struct zkr__dispatch one, other;
+    begin(&one, BY_HAND);
+    begin(&other, BY_HAND);
+    outer.call.run = run_other;
+    outer.next = &inner;
+    inner.call.run = look_out;
+    inner.next = &outer;
+    post(&other, &inner, 0, &other);
+    post(&one, &outer, 1, &one);
+    assert_int_equal(zkr__dispatch_run(&one, 0), 1);
+    assert_int_equal(ran_count, 1);
+    end(&one);
+    end(&other);
 }
