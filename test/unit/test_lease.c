@@ -71,98 +71,130 @@ ZKT_UNIT_CASE(a_known_tick_sets_the_gap)
     }
 }
 
-/* The margin for clocks that differ in rate is what was asked for. */
-ZKT_UNIT_CASE(the_margin_is_taken_from_every_proof)
+/* A write that is answered, or a connection with this session timeout; the bound after it, and when to probe. */
+struct step {
+    int64_t sent, answered, timeout, until, probe_at; /* 0: not asked */
+};
+
+// clang-format off
+#define PROBED(at, for, bound, probe) {.sent = (at), .answered = (at) + (for), .until = (bound), .probe_at = (probe)}
+#define WRITE(at, for, bound) PROBED(at, for, bound, 0)
+#define CONNECT(ms, bound) {.timeout = (ms), .until = (bound)}
+/* Three slow writes from @at on, as early as they may be. */
+#define CHAIN(at, before, after) \
+    WRITE(at, SLOW, before), WRITE((at) + SLOW + GAP, SLOW, before), WRITE((at) + 2 * SLOW + GAP, SLOW, after)
+
+/* The bound of the opening alone. */
+#define U (OPENED + S - DRIFT)
+/* The writes of a chain, and one that follows them; then what they prove, and what the next handshake does. */
+#define A (OPENED + S / 10)
+#define B (A + SLOW + GAP)
+#define C (B + SLOW + GAP)
+#define END (B + 2 * SLOW)
+#define PROVEN (A + S - DRIFT)
+#define HANDSHAKE (END - SLOW + S - DRIFT)
+#define LATER (OPENED + 2 * S)
+#define LITTLE (U - S / 3)
+
+static const struct {
+    const char *what;
+    struct step steps[10];
+    struct zkr__lease_terms terms;
+    int64_t gap; /* 0: GAP */
+} stories[] = {
+    /* The margin for clocks that differ in rate is what was asked for. Our clock may be the fast one. */
+    {.what = "a margin of 5 %", .terms = {.margin_ppm = 50000}, .gap = GAP + GAP / 20,
+     .steps = {WRITE(A, SLOW, OPENED + S - S / 20), WRITE(B + GAP / 20, SLOW, OPENED + S - S / 20),
+               WRITE(B + GAP / 20 + SLOW, SLOW, A + S - S / 20)}},
+    /* Without the stopgap one write alone proves nothing, and a chain all the same. */
+    {.what = "no stopgap", .terms = {.no_stopgap = true},
+     .steps = {WRITE(OPENED + S, 0, U), WRITE(LATER, SLOW, U), WRITE(LATER + SLOW + GAP, SLOW, LATER - DRIFT),
+               WRITE(LATER + 2 * SLOW + GAP, SLOW, LATER + S - DRIFT)}},
+    /* One write alone gives its send time + S - S/3 - gap when answered within S/12, else nothing. */
+    {.what = "one write alone",
+     .steps = {WRITE(LATER - SLOW, SLOW, U), WRITE(LATER, S / 12, LATER + S - S / 3 - GAP - DRIFT)}},
+    /* A quick write early in a session adds nothing to what the creation gave. */
+    {.what = "a weaker proof", .steps = {WRITE(A, 0, U)}},
+    /* Three writes in a chain give the first one's send time + S, even if each was slow. */
+    {.what = "a chain", .steps = {CHAIN(A, U, PROVEN)}},
+    /* Two writes are no chain, and the second must not be sent too early after the first's answer. */
+    {.what = "a second that comes too early, so that the next is the second",
+     .steps = {WRITE(A, SLOW, U), WRITE(B - 1, SLOW, U), WRITE(B - 1 + SLOW, SLOW, U),
+               WRITE(B - 1 + 2 * SLOW, SLOW, PROVEN)}},
+    /* The third must be sent after the second's answer; one that overlaps it does not count. */
+    {.what = "a third that comes too early",
+     .steps = {WRITE(A, SLOW, U), WRITE(B, SLOW, U), WRITE(B + SLOW - 1, SLOW + 1, U), WRITE(B + SLOW, SLOW, PROVEN)}},
+    /* The second of a chain is the first of the next: two more writes go on from there. */
+    {.what = "a chain that goes on",
+     .steps = {CHAIN(A, U, PROVEN), WRITE(C, SLOW, PROVEN), WRITE(C + SLOW, SLOW, B + S - DRIFT)}},
+    /* After a new connection a chain is made of new writes only, but the bound stays. */
+    {.what = "a connection within a chain",
+     .steps = {CHAIN(A, U, PROVEN), CONNECT(S, PROVEN), WRITE(END + GAP, SLOW, HANDSHAKE),
+               WRITE(END + GAP + SLOW, SLOW, HANDSHAKE), WRITE(END + 2 * S, SLOW, HANDSHAKE),
+               WRITE(END + 2 * S + SLOW + GAP, SLOW, END + GAP + SLOW + S - DRIFT),
+               WRITE(END + 2 * S + 2 * SLOW + GAP, SLOW, END + 3 * S - DRIFT)}},
+    /* With the first write of a connection the leader has heard of its handshake, which was sent after the last that
+       was answered before it. There may be two connections before any answer. */
+    {.what = "the first write of a connection", .terms = {.no_stopgap = true},
+     .steps = {WRITE(A, SLOW, U), CONNECT(S, U), CONNECT(2 * S, U), WRITE(LATER, SLOW, PROVEN),
+               WRITE(LATER + SLOW, SLOW, PROVEN)}},
+    /* A shorter session timeout counts from the last write of the old connection on, and for all new. */
+    {.what = "a shorter timeout", .gap = GAP / 2,
+     .steps = {CHAIN(A, U, PROVEN), CONNECT(S / 2, END - SLOW + S / 2 - DRIFT / 2),
+               CHAIN(END + S, END - SLOW + S / 2 - DRIFT / 2, END + S + S / 2 - DRIFT / 2)}},
+    /* But the old bound is not exceeded: who answered the handshake may not be the leader any more. */
+    {.what = "a slightly shorter timeout", .gap = (S - 1000) / 4 + (S - 1000) / 64,
+     .steps = {CHAIN(A, U, PROVEN), CONNECT(S - 1000, PROVEN)}},
+    /* A longer one adds nothing, nor does it slow the pace: the next leader knows what was granted first. */
+    {.what = "a longer timeout",
+     .steps = {CHAIN(A, U, PROVEN), CONNECT(3 * S, PROVEN), WRITE(LATER, SLOW, HANDSHAKE),
+               WRITE(LATER + SLOW + GAP, SLOW, HANDSHAKE),
+               PROBED(LATER + 2 * SLOW + GAP, SLOW, LATER + S - DRIFT, LATER + 3 * SLOW + GAP + (GAP + 2) / 3)}},
+    /* One that was shorter in between counts to the end: the server that granted it may still speak of us. */
+    {.what = "a timeout that comes back", .gap = GAP / 2,
+     .steps = {CONNECT(S / 2, OPENED + S / 2 - DRIFT / 2), CONNECT(S, OPENED + S / 2 - DRIFT / 2),
+               CHAIN(LATER, OPENED + S / 2 - DRIFT / 2, LATER + S / 2 - DRIFT / 2)}},
+    /* The first chain after an idle time is completed at once: its last follows the one before. */
+    {.what = "a chain after an idle time",
+     .steps = {WRITE(LATER, 0, LATER + S - S / 3 - GAP - DRIFT),
+               PROBED(LATER + GAP, SLOW, LATER + S - S / 3 - GAP - DRIFT, LATER + GAP + SLOW),
+               PROBED(LATER + GAP + SLOW, 0, LATER + S - DRIFT, LATER + GAP + SLOW + (GAP + 2) / 3)}},
+    /* With less than S/3 left a probe is due sooner, but not more often than every S/32. */
+    {.what = "little left",
+     .steps = {PROBED(LITTLE - SLOW, SLOW, U, LITTLE), PROBED(LITTLE, SLOW, U, LITTLE + S / 32)}},
+};
+// clang-format on
+
+static void take(struct zkr__lease *l, const struct step *step)
 {
-    struct zkr__lease l = begun_with((struct zkr__lease_terms){.margin_ppm = 50000});
-    assert_int_equal(l.until, OPENED + S - S / 20);
-    int64_t at = OPENED + S / 2, b = at + SLOW + l.gap;
-    zkr__lease_answered(&l, at, at + SLOW);
-    zkr__lease_answered(&l, b, b + SLOW);
-    zkr__lease_answered(&l, b + SLOW, b + 2 * SLOW);
-    assert_int_equal(l.until, at + S - S / 20);
-    assert_int_equal(l.gap, GAP + GAP / 20); /* our clock may be the fast one */
+    if (step->timeout != 0) {
+        zkr__lease_reconnected(l, step->timeout);
+    } else {
+        zkr__lease_answered(l, step->sent, step->answered);
+    }
 }
 
-/* Without the stopgap one write alone proves nothing, and a chain all the same. */
-ZKT_UNIT_CASE(the_stopgap_can_be_refused)
+ZKT_UNIT_CASE(each_step_leaves_the_bound_that_is_told)
 {
-    struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
-    zkr__lease_answered(&l, OPENED + S, OPENED + S);
-    assert_int_equal(l.until, OPENED + S - DRIFT);
-    (void)chain(&l, OPENED + 2 * S);
-    assert_int_equal(l.until, OPENED + 3 * S - DRIFT);
-}
-
-/* One write alone gives its send time + S - S/3 - gap when answered within S/12, else nothing. */
-ZKT_UNIT_CASE(one_write_alone_counts_when_answered_at_once)
-{
-    int64_t sent = OPENED + S;
-    struct zkr__lease l = begun();
-    zkr__lease_answered(&l, sent, sent + SLOW);
-    assert_int_equal(l.until, OPENED + S - DRIFT);
-    zkr__lease_answered(&l, sent + SLOW, sent + SLOW + S / 12);
-    assert_int_equal(l.until, sent + SLOW + S - S / 3 - GAP - DRIFT);
-}
-
-/* A quick write early in a session adds nothing to what the creation gave. */
-ZKT_UNIT_CASE(a_weaker_proof_leaves_the_bound)
-{
-    struct zkr__lease l = begun();
-    zkr__lease_answered(&l, OPENED + S / 10, OPENED + S / 10);
-    assert_int_equal(l.until, OPENED + S - DRIFT);
-}
-
-/* Three writes in a chain give the first one's send time + S, even if each was slow. */
-ZKT_UNIT_CASE(a_chain_of_three_counts_from_its_first)
-{
-    int64_t a = OPENED + S / 10;
-    struct zkr__lease l = begun();
-    (void)chain(&l, a);
-    assert_int_equal(l.until, a + S - DRIFT);
-}
-
-/* Two writes are no chain, and the second must not be sent too early after the first's answer. */
-ZKT_UNIT_CASE(the_second_of_a_chain_keeps_its_distance)
-{
-    int64_t a = OPENED + S / 10;
-    int64_t due = a + SLOW + GAP;
-    struct zkr__lease l = begun();
-    zkr__lease_answered(&l, a, a + SLOW);
-    zkr__lease_answered(&l, due - 1, due - 1 + SLOW);
-    zkr__lease_answered(&l, due - 1 + SLOW,
-                        due - 1 + 2 * SLOW); /* so this is the second */
-    assert_int_equal(l.until, OPENED + S - DRIFT);
-    zkr__lease_answered(&l, due - 1 + 2 * SLOW, due - 1 + 3 * SLOW);
-    assert_int_equal(l.until, a + S - DRIFT);
-}
-
-/* The third must be sent after the second's answer; one that overlaps it does not count. */
-ZKT_UNIT_CASE(the_third_of_a_chain_follows_the_answer_of_the_second)
-{
-    int64_t a = OPENED + S / 10;
-    int64_t b = a + SLOW + GAP;
-    struct zkr__lease l = begun();
-    zkr__lease_answered(&l, a, a + SLOW);
-    zkr__lease_answered(&l, b, b + SLOW);
-    zkr__lease_answered(&l, b + SLOW - 1, b + 2 * SLOW);
-    assert_int_equal(l.until, OPENED + S - DRIFT);
-    zkr__lease_answered(&l, b + SLOW, b + 2 * SLOW);
-    assert_int_equal(l.until, a + S - DRIFT);
-}
-
-/* The second of one chain is the first of the next: two more writes go on from there. */
-ZKT_UNIT_CASE(the_second_of_a_chain_begins_the_next)
-{
-    int64_t a = OPENED + S / 10;
-    int64_t b = a + SLOW + GAP;
-    struct zkr__lease l = begun();
-    (void)chain(&l, a);
-    int64_t next = b + SLOW + GAP;
-    zkr__lease_answered(&l, next, next + SLOW);
-    assert_int_equal(l.until, a + S - DRIFT);
-    zkr__lease_answered(&l, next + SLOW, next + 2 * SLOW);
-    assert_int_equal(l.until, b + S - DRIFT);
+    for (size_t i = 0; i < ZKT_COUNT(stories); i++) {
+        struct zkr__lease l = begun_with(stories[i].terms);
+        const struct step *step = stories[i].steps;
+        for (int n = 1; n <= (int)ZKT_COUNT(stories[i].steps) && step->until != 0;
+             step++, n++) {
+            take(&l, step);
+            if (l.until != step->until ||
+                (step->probe_at != 0 && zkr__lease_probe_at(&l) != step->probe_at)) {
+                fail_msg("%s\nstep %d: %.4f of S, not %.4f; probe at %.4f",
+                         stories[i].what, n, (double)(l.until - OPENED) / (double)S,
+                         (double)(step->until - OPENED) / (double)S,
+                         (double)(zkr__lease_probe_at(&l) - OPENED) / (double)S);
+            }
+        }
+        if (l.gap != (stories[i].gap ? stories[i].gap : GAP)) {
+            fail_msg("%s\nthe gap is %.4f of S", stories[i].what,
+                     (double)l.gap / (double)S);
+        }
+    }
 }
 
 /* With many writes the bound is as good as the gap allows: the first of the chain is the latest. */
@@ -183,94 +215,6 @@ ZKT_UNIT_CASE(a_busy_client_has_the_best_bound)
         assert_true(least >= S - loss);
         assert_true(paces[i] > S / 1000 || least > S * 69 / 100);
     }
-}
-
-/* After a new connection a chain is made of new writes only, but the bound stays. */
-ZKT_UNIT_CASE(a_reconnection_breaks_chains_and_keeps_the_bound)
-{
-    int64_t a = OPENED + S / 10;
-    struct zkr__lease l = begun();
-    int64_t end = chain(&l, a);
-    int64_t bound = l.until;
-    zkr__lease_reconnected(&l, S);
-    assert_int_equal(l.until, bound);
-    zkr__lease_answered(&l, end + GAP, end + GAP + SLOW);
-    bound = end - SLOW + S - DRIFT; /* the handshake */
-    assert_int_equal(l.until, bound);
-    zkr__lease_answered(&l, end + GAP + SLOW, end + GAP + 2 * SLOW);
-    assert_int_equal(l.until, bound);
-    (void)chain(&l, end + 2 * S);
-    assert_int_equal(l.until, end + 2 * S + S - DRIFT);
-}
-
-/*
- * With the first write of a connection the leader has heard of its handshake, which was sent after the last that was
- * answered before it.
- */
-ZKT_UNIT_CASE(the_first_write_of_a_connection_counts_from_before_it)
-{
-    struct zkr__lease l = begun_with((struct zkr__lease_terms){.no_stopgap = true});
-    int64_t sent = OPENED + S / 2;
-    zkr__lease_answered(&l, sent, sent + SLOW);
-    assert_int_equal(l.until, OPENED + S - DRIFT);
-    zkr__lease_reconnected(&l, S);
-    zkr__lease_reconnected(&l, 2 * S); /* and again, before any answer */
-    assert_int_equal(l.until, OPENED + S - DRIFT);
-    int64_t at = OPENED + 2 * S;
-    zkr__lease_answered(&l, at, at + SLOW);
-    assert_int_equal(l.until, sent + S - DRIFT);
-    zkr__lease_answered(&l, at + SLOW, at + 2 * SLOW);
-    assert_int_equal(l.until, sent + S - DRIFT);
-}
-
-/* A shorter session timeout counts from the last write of the old connection on, and for all new. */
-ZKT_UNIT_CASE(a_shorter_timeout_shortens_the_bound)
-{
-    struct zkr__lease l = begun();
-    int64_t a = OPENED + S / 10;
-    int64_t end = chain(&l, a);
-    zkr__lease_reconnected(&l, S / 2);
-    assert_int_equal(l.until, end - SLOW + S / 2 - DRIFT / 2);
-    assert_int_equal(l.gap, GAP / 2);
-    (void)chain(&l, end + S);
-    assert_int_equal(l.until, end + S + S / 2 - DRIFT / 2);
-}
-
-/* But the old bound is not exceeded: who answered the handshake may not be the leader any more. */
-ZKT_UNIT_CASE(a_slightly_shorter_timeout_leaves_the_bound)
-{
-    struct zkr__lease l = begun();
-    (void)chain(&l, OPENED + S / 10);
-    int64_t bound = l.until;
-    zkr__lease_reconnected(&l, S - 1000);
-    assert_int_equal(l.until, bound);
-}
-
-/* A longer one adds nothing, nor does it slow the pace: the next leader knows what was granted first. */
-ZKT_UNIT_CASE(a_longer_timeout_changes_nothing)
-{
-    struct zkr__lease l = begun();
-    int64_t a = OPENED + S / 10;
-    int64_t end = chain(&l, a);
-    int64_t pause = l.pause;
-    zkr__lease_reconnected(&l, 3 * S);
-    assert_int_equal(l.until, a + S - DRIFT);
-    assert_int_equal(l.gap, GAP);
-    assert_int_equal(l.pause, pause);
-    (void)chain(&l, end + 2 * S);
-    assert_int_equal(l.until, end + 3 * S - DRIFT);
-    assert_int_equal(zkr__lease_probe_at(&l), l.last.answered + pause);
-}
-
-/* One that was shorter in between counts to the end: the server that granted it may still speak of us. */
-ZKT_UNIT_CASE(a_timeout_that_comes_back_stays_short)
-{
-    struct zkr__lease l = begun();
-    zkr__lease_reconnected(&l, S / 2);
-    zkr__lease_reconnected(&l, S);
-    (void)chain(&l, OPENED + 2 * S);
-    assert_int_equal(l.until, OPENED + 2 * S + S / 2 - DRIFT / 2);
-    assert_int_equal(l.gap, GAP / 2);
 }
 
 /* However many writes a connection has had, the next one is not its first. */
@@ -338,31 +282,6 @@ ZKT_UNIT_CASE(probes_follow_each_other_by_the_pause)
     }
     zkr__lease_reconnected(&l, S);
     assert_true(zkr__lease_probe_at(&l) <= at);
-}
-
-/* The first chain after an idle time is completed at once: its last follows the one before. */
-ZKT_UNIT_CASE(the_first_chain_is_completed_at_once)
-{
-    struct zkr__lease l = begun();
-    int64_t a = OPENED + 2 * S;
-    zkr__lease_answered(&l, a, a);
-    int64_t b = a + GAP;
-    zkr__lease_answered(&l, b, b + SLOW);
-    assert_int_equal(zkr__lease_probe_at(&l), b + SLOW);
-    zkr__lease_answered(&l, b + SLOW, b + SLOW);
-    assert_int_equal(l.until, a + S - DRIFT);
-    assert_int_equal(zkr__lease_probe_at(&l), b + SLOW + l.pause);
-}
-
-/* With less than S/3 left a probe is due sooner, but not more often than every S/32. */
-ZKT_UNIT_CASE(with_little_left_probes_are_due_sooner)
-{
-    struct zkr__lease l = begun();
-    int64_t little = l.until - S / 3;
-    zkr__lease_answered(&l, little - SLOW, little);
-    assert_int_equal(zkr__lease_probe_at(&l), little);
-    zkr__lease_answered(&l, little, little + SLOW);
-    assert_int_equal(zkr__lease_probe_at(&l), little + S / 32);
 }
 
 /* Probe as told, each answered after @delay: the least ever left, and writes per S. */
