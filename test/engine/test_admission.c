@@ -62,16 +62,14 @@ static const char *make_path(const char *name)
     return path;
 }
 
-static void end_several(void *unused)
+static void end_several(void *l)
 {
-    (void)unused;
-    ZKT_MUST(zkr_multi_lock_destroy(several));
+    ZKT_MUST(zkr_multi_lock_destroy(l));
 }
 
-static void end_permits(void *unused)
+static void end_permits(void *s)
 {
-    (void)unused;
-    ZKT_MUST(zkr_semaphore_destroy(permits));
+    ZKT_MUST(zkr_semaphore_destroy(s));
 }
 
 /* What the crowd is to ask for. */
@@ -85,13 +83,13 @@ static void make_wanted(zkr_ticket *(*request)(void))
                                              make_path("/2"), make_path("/3"),
                                              make_path("/4")};
         ZKT_MUST(zkr_multi_lock_create(&several, client, paths, TOGETHER, NULL));
-        zkt_keep(&several, end_several);
+        zkt_keep(several, end_several);
     } else {
         (void)make_path("/locks");
         (void)make_path("/leases");
         ZKT_MUST(
             zkr_semaphore_create(&permits, client, zkt_path(), CROWD * TOGETHER, NULL));
-        zkt_keep(&permits, end_permits);
+        zkt_keep(permits, end_permits);
     }
 }
 
@@ -118,10 +116,23 @@ static void crowd_without_answers(zkr_ticket *(*request)(void), int together)
     assert_true(zkt_door_count(ZKR__OP_CHILDREN) <= ZKR__JOINING_MAX);
 }
 
+static const struct {
+    zkr_ticket *(*request)(void);
+    int together;
+} crowds[] = {{request_one, 1},
+              {request_several, TOGETHER},
+              {request_permits, TOGETHER}};
+
 /* A hold is given back at once, and who leaves the line has made no node; the others come in their order. */
-static void a_release_overtakes(zkr_ticket *(*request)(void), int together)
+ZKT_CASE_WAYS(a_release_overtakes,
+              {"a_release_overtakes_a_crowd_that_keeps_its_order", a_release_overtakes,
+               0, 0},
+              {"a_release_overtakes_a_crowd_of_multi_locks", a_release_overtakes, 1, 0},
+              {"a_release_overtakes_a_crowd_that_asks_for_permits", a_release_overtakes,
+               2, 0})
 {
-    crowd_without_answers(request, together);
+    const int together = crowds[zkt_way()].together;
+    crowd_without_answers(crowds[zkt_way()].request, together);
     ZKT_MUST(zkr_mutex_release(held));
     assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
     end(tickets[LEAVES]);
@@ -134,21 +145,6 @@ static void a_release_overtakes(zkr_ticket *(*request)(void), int together)
         }
     }
     assert_int_equal(creates(), CROWD - 1);
-}
-
-ZKT_CASE(a_release_overtakes_a_crowd_that_keeps_its_order)
-{
-    a_release_overtakes(request_one, 1);
-}
-
-ZKT_CASE(a_release_overtakes_a_crowd_of_multi_locks)
-{
-    a_release_overtakes(request_several, TOGETHER);
-}
-
-ZKT_CASE(a_release_overtakes_a_crowd_that_asks_for_permits)
-{
-    a_release_overtakes(request_permits, TOGETHER);
 }
 
 /* There is room for one node, and not for all of a group: who comes later stands behind it. */
@@ -170,9 +166,12 @@ ZKT_CASE(a_group_in_line_is_not_overtaken)
 }
 
 /* The answers to some creates are lost: nobody is left standing, and nobody has two nodes. */
-static void a_crowd_survives(zkr_ticket *(*request)(void), int together)
+ZKT_CASE_WAYS(a_crowd_survives,
+              {"a_crowd_survives_a_cut", a_crowd_survives, 0, 0},
+              {"a_crowd_of_multi_locks_survives_a_cut", a_crowd_survives, 1, 0})
 {
-    crowd_without_answers(request, together);
+    const int together = crowds[zkt_way()].together;
+    crowd_without_answers(crowds[zkt_way()].request, together);
     zkt_proxy_drop_connections(proxy);
     zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
     const char *path = together > 1 ? make_path("/0") : zkt_path();
@@ -188,14 +187,4 @@ static void a_crowd_survives(zkr_ticket *(*request)(void), int together)
         zkt_sleep_ms(1);
     }
     ZKT_MUST(zkr_mutex_release(held));
-}
-
-ZKT_CASE(a_crowd_survives_a_cut)
-{
-    a_crowd_survives(request_one, 1);
-}
-
-ZKT_CASE(a_crowd_of_multi_locks_survives_a_cut)
-{
-    a_crowd_survives(request_several, TOGETHER);
 }

@@ -66,8 +66,6 @@ static void disperse(struct line *l)
 {
     for (int i = 0; i <= l->depth; i++) {
         ZKT_MUST(zkt_actor_end(&l->actors[i]));
-        zkt_destroy(l->mutexes[i]);
-        zkt_close(l->clients[i]);
     }
 }
 

@@ -6,9 +6,7 @@
 #include "base/mem.h"
 #include "engine/claim.h"
 #include "engine/engine.h"
-#include "fixture.h"
-#include "proxy.h"
-#include "raw.h"
+#include "rwlocks.h"
 
 enum { SESSION_MS = 30000, PATIENCE_MS = 20000 };
 
@@ -17,6 +15,12 @@ static void cycle(zkr_mutex *m, zkr_client *c)
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+}
+
+static void leave(zkr_ticket *t)
+{
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
 }
 
 static int lists(void)
@@ -65,10 +69,7 @@ ZKT_CASE(who_leaves_asks_for_no_list)
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
-    ZKT_MUST(zkr_rwlock_create(&locks[0], other, zkt_path(), NULL));
-    ZKT_MUST(zkr_rwlock_create(&locks[1], c, zkt_path(), NULL));
-    zkr_mutex *ahead = zkr_rwlock_writer(locks[0]);
-    zkr_mutex *writer = zkr_rwlock_writer(locks[1]);
+    zkr_mutex *ahead = sides_of(other).w, *writer = sides_of(c).w;
     ZKT_MUST(zkr_mutex_acquire(ahead, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_request(writer, ZKR_FOREVER, NULL, NULL, &waits));
     ZKT_BECOMES(zkt_waiting(c), 1, PATIENCE_MS);
@@ -85,11 +86,8 @@ ZKT_CASE(who_leaves_asks_for_no_list)
     ZKT_BECOMES(zkr_ticket_state(first), ZKR_TICKET_HELD, PATIENCE_MS);
     ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     assert_int_equal(lists(), 1);
-    ZKT_MUST(zkr_ticket_release(first));
+    leave(first);
     ZKT_MUST(zkr_ticket_destroy(waits));
-    ZKT_MUST(zkr_ticket_destroy(first));
-    ZKT_MUST(zkr_rwlock_destroy(locks[0]));
-    ZKT_MUST(zkr_rwlock_destroy(locks[1]));
 }
 
 /* The same crowd on a lock that the client knows: it is told where it stands by its numbers. */
@@ -154,10 +152,6 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
             }
             ZKT_MUST(zkr_client_flush(clients[i], PATIENCE_MS));
         }
-    }
-    for (int i = 0; i < SESSIONS; i++) {
-        zkt_destroy(mutexes[i]);
-        zkt_close(clients[i]);
     }
 }
 
@@ -261,12 +255,6 @@ static zkr_ticket *line_up(struct queue *q, int i)
     return t;
 }
 
-static void leave(zkr_ticket *t)
-{
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
-}
-
 static void begin_queue(struct queue *q)
 {
     for (int i = 0; i < QUEUE; i++) {
@@ -295,17 +283,40 @@ static void turn(struct queue *q, int first, int next)
     ZKT_MUST(zkr_ticket_wait(q->t[next], PATIENCE_MS));
 }
 
+/* Until nobody new has come twice. */
+static void turn_on(struct queue *q, int turns)
+{
+    for (int i = 0; i < turns; i++) {
+        turn(q, i % QUEUE, (i + 1) % QUEUE);
+    }
+}
+
+static void leave_at(struct queue *q, int i)
+{
+    leave(q->t[i]);
+    q->t[i] = NULL;
+}
+
 static void end_queue(struct queue *q)
 {
     for (int i = 0; i < QUEUE; i++) {
         if (q->t[i]) {
-            leave(q->t[i]);
+            leave_at(q, i);
         }
         ZKT_MUST(zkr_client_flush(q->c[i], PATIENCE_MS));
-        zkt_destroy(q->m[i]);
-        zkt_close(q->c[i]);
-        zkt_proxy_stop(q->p[i]);
     }
+}
+
+/* The third one lets go and asks again at once: before its delete is answered. */
+static void come_again(struct queue *q)
+{
+    zkt_proxy_freeze(q->p[2], ZKT_TO_CLIENT);
+    leave(q->t[2]);
+    ZKT_MUST(zkr_mutex_request(q->m[2], ZKR_FOREVER, NULL, NULL, &q->t[2]));
+    zkt_proxy_thaw(q->p[2], ZKT_TO_CLIENT);
+    ZKT_BECOMES(zkt_waiting(q->c[2]), 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS); /* of the last */
+    assert_int_equal(lists(), 1);
 }
 
 /* The list that grants shows who waits behind: who lets go and comes again at once stands behind these. */
@@ -313,25 +324,16 @@ ZKT_CASE(who_comes_again_at_once_needs_no_list_to_join)
 {
     struct queue q;
     begin_queue(&q);
-    for (int i = 0; i < 2 * QUEUE + 1; i++) { /* until nobody new has come twice */
-        turn(&q, i % QUEUE, (i + 1) % QUEUE);
-    }
+    turn_on(&q, 2 * QUEUE + 1);
     zkt_door_focus(q.c[2]);
     turn(&q, 1, 2);
     assert_int_equal(lists(), 1);
-    zkt_proxy_freeze(q.p[2], ZKT_TO_CLIENT); /* its delete is not answered yet */
-    leave(q.t[2]);
-    ZKT_MUST(zkr_mutex_request(q.m[2], ZKR_FOREVER, NULL, NULL, &q.t[2]));
-    zkt_proxy_thaw(q.p[2], ZKT_TO_CLIENT);
-    ZKT_BECOMES(zkt_waiting(q.c[2]), 1, PATIENCE_MS);
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS); /* of the last */
-    assert_int_equal(lists(), 1);
+    come_again(&q);
     zkt_door_focus(q.c[2]);
     for (int i = 3; i < 3 + QUEUE - 1; i++) { /* and it waits for all of these */
         assert_int_equal(zkr_ticket_state(q.t[2]), ZKR_TICKET_WAITING);
         ZKT_MUST(zkr_ticket_wait(q.t[i % QUEUE], PATIENCE_MS));
-        leave(q.t[i % QUEUE]);
-        q.t[i % QUEUE] = NULL;
+        leave_at(&q, i % QUEUE);
     }
     ZKT_MUST(zkr_ticket_wait(q.t[2], PATIENCE_MS));
     assert_int_equal(lists(), 1);
@@ -343,22 +345,13 @@ ZKT_CASE(a_newcomer_in_between_costs_a_list)
 {
     struct queue q;
     begin_queue(&q);
-    for (int i = 0; i < 2 * QUEUE + 2; i++) {
-        turn(&q, i % QUEUE, (i + 1) % QUEUE);
-    }
+    turn_on(&q, 2 * QUEUE + 2);
     zkr_ticket *more = line_up(&q, 3);
     zkt_door_focus(q.c[2]);
-    zkt_proxy_freeze(q.p[2], ZKT_TO_CLIENT);
-    leave(q.t[2]);
-    ZKT_MUST(zkr_mutex_request(q.m[2], ZKR_FOREVER, NULL, NULL, &q.t[2]));
-    zkt_proxy_thaw(q.p[2], ZKT_TO_CLIENT);
-    ZKT_BECOMES(zkt_waiting(q.c[2]), 1, PATIENCE_MS);
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_GET), 1, PATIENCE_MS);
-    assert_int_equal(lists(), 1);
-    leave(q.t[3]);
-    leave(q.t[0]);
-    leave(q.t[1]);
-    q.t[3] = q.t[0] = q.t[1] = NULL;
+    come_again(&q);
+    leave_at(&q, 3);
+    leave_at(&q, 0);
+    leave_at(&q, 1);
     ZKT_MUST(zkr_ticket_wait(more, PATIENCE_MS));
     assert_int_equal(zkr_ticket_state(q.t[2]), ZKR_TICKET_WAITING);
     leave(more);
@@ -377,13 +370,11 @@ ZKT_CASE(who_is_known_may_be_gone)
         turn(&q, 1, 2);
         for (int i = 0; i < QUEUE; i++) {
             if (i != 2) {
-                leave(q.t[i]);
+                leave_at(&q, i);
                 ZKT_MUST(zkr_client_flush(q.c[i], PATIENCE_MS));
-                q.t[i] = NULL;
             }
         }
-        leave(q.t[2]);
-        q.t[2] = NULL;
+        leave_at(&q, 2);
         ZKT_MUST(zkr_mutex_acquire(q.m[2], timeouts[k]));
         ZKT_MUST(zkr_mutex_release(q.m[2]));
         end_queue(&q);
@@ -396,20 +387,16 @@ ZKT_CASE(a_try_fails_by_nobody_who_may_be_gone)
     struct queue q;
     struct zkt_actor a;
     begin_queue(&q);
-    for (int i = 0; i < 2 * QUEUE + 2; i++) {
-        turn(&q, i % QUEUE, (i + 1) % QUEUE);
-    }
+    turn_on(&q, 2 * QUEUE + 2);
     zkr_ticket *ours = line_up(&q, 2);
     for (int i = 2; i < 2 + QUEUE - 1; i++) {
-        leave(q.t[i % QUEUE]);
-        q.t[i % QUEUE] = NULL;
+        leave_at(&q, i % QUEUE);
         ZKT_MUST(zkr_ticket_wait(q.t[(i + 1) % QUEUE], PATIENCE_MS));
     }
     zkt_door_focus(q.c[2]);
     zkt_proxy_freeze(q.p[2],
                      ZKT_TO_CLIENT); /* it does not hear that the last has gone */
-    leave(q.t[1]);
-    q.t[1] = NULL;
+    leave_at(&q, 1);
     ZKT_MUST(zkr_client_flush(q.c[1], PATIENCE_MS));
     zkt_actor_start(&a, q.m[2], 0, NULL);
     ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), 1, PATIENCE_MS);

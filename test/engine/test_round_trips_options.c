@@ -105,8 +105,6 @@ ZKT_CASE(a_lasting_hold_sends_what_it_always_did)
         assert_in_range(zkt_door_total() - checks, 2, 3); /* one more may just be out */
         assert_int_equal(is_noted(m), !mine);
         ZKT_MUST(zkr_mutex_release(m));
-        zkt_destroy(m);
-        zkt_close(c);
     }
 }
 

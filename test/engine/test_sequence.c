@@ -203,24 +203,19 @@ ZKT_CASE(with_a_high_count_nobody_looks_ahead)
     for (int high = 0; high < 2; high++) {
         zkt_server *s = server_with_count((1U << 30) - (high ? 2 : 3));
         zkr_client *clients[COUNT];
-        zkr_mutex *mutexes[COUNT];
         struct zkt_actor actors[COUNT];
         for (int i = 0; i < COUNT; i++) {
             zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
             o.session_timeout_ms = SESSION_MS;
             o.look_ahead = 1;
             clients[i] = zkt_client_with(zkt_server_host(s), &o);
-            mutexes[i] = zkt_mutex(clients[i]);
-            zkt_actor_queue(&actors[i], clients[i], mutexes[i], NULL);
+            zkt_actor_queue(&actors[i], clients[i], zkt_mutex(clients[i]), NULL);
         }
         assert_int_equal(look_of(clients[1]), ZKR__BEHIND_FIRST);
         assert_int_equal(look_of(clients[2]), high ? ZKR__LOOKS_NOT : ZKR__BEHIND_TWO);
         for (int i = 0; i < COUNT; i++) {
             ZKT_MUST(zkt_actor_end(&actors[i]));
-            zkt_destroy(mutexes[i]);
-            zkt_close(clients[i]);
         }
-        zkt_server_stop(s);
     }
 }
 
