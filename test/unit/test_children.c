@@ -8,107 +8,63 @@
 #include "engine/children.h"
 #include "unit.h"
 
-/* @wanted ends with NULL. */
-static void
-expect_order(const char *const *names, size_t count, const char *const *wanted)
-{
-    struct zkr__children c;
-    size_t i = 0;
-    ZKT_MUST(zkr__children_order(&c, names, count, ZKR__ANY_NUMBER, NULL, NULL));
-    for (; wanted[i]; i++) {
-        assert_true(i < c.count);
-        assert_string_equal(c.list[i].name, wanted[i]);
-    }
-    assert_int_equal(c.count, i);
-    zkr__mem_free(c.list);
-}
-
-/* Children of all recipes stand by their number, not by their name. */
-ZKT_UNIT_CASE(children_are_ordered_by_number_whoever_made_them)
-{
-    static const char *const names[] = {
-        "_c_f-lock-0000000003", "_c_0-lock-0000000010", "a__lock__0000000002",
-        "x-9-0000000004",       "lock-0000000001",      "lock--2147483648",
-    };
-    static const char *const wanted[] = {
-        "lock--2147483648",
-        "lock-0000000001",
-        "a__lock__0000000002",
-        "_c_f-lock-0000000003",
-        "x-9-0000000004",
-        "_c_0-lock-0000000010",
-        NULL,
-    };
-    expect_order(names, ZKT_COUNT(names), wanted);
-}
-
-/* Servers repeat numbers at their limit: then the names decide, for all clients alike. */
-ZKT_UNIT_CASE(equal_numbers_are_ordered_by_name)
-{
-    static const char *const names[] = {"c-lock-2147483647", "a-lock-2147483647",
-                                        "b-lock-2147483647"};
-    static const char *const wanted[] = {"a-lock-2147483647", "b-lock-2147483647",
-                                         "c-lock-2147483647", NULL};
-    expect_order(names, ZKT_COUNT(names), wanted);
-}
-
-/* A writer's READ node stands right behind its WRIT node, whichever GUID is lower. */
-ZKT_UNIT_CASE(a_reader_stands_behind_the_writer_of_its_number)
-{
-    static const char *const names[] = {
-        "_c_a-__READ__0000000007", "_c_b-__WRIT__0000000007", "_c_0-__READ__0000000008",
-        "_c_c-__READ__0000000007", "_c_f-__WRIT__0000000006"};
-    static const char *const wanted[] = {
-        "_c_f-__WRIT__0000000006", "_c_b-__WRIT__0000000007", "_c_a-__READ__0000000007",
-        "_c_c-__READ__0000000007", "_c_0-__READ__0000000008", NULL};
-    expect_order(names, ZKT_COUNT(names), wanted);
-}
-
-/* What has no number is no contender; neither is a hole in the answer. */
-ZKT_UNIT_CASE(children_without_a_number_are_left_out)
-{
-    static const char *const names[] = {"config", NULL, "lock-0000000001", "lock-1",
-                                        ""};
-    static const char *const wanted[] = {"lock-0000000001", NULL};
-    expect_order(names, ZKT_COUNT(names), wanted);
-    expect_order(names, 2, wanted + 1);
-    expect_order(NULL, 0, wanted + 1);
-}
-
 static bool is_named(void *ctx, const char *name)
 {
     const char **asked = ctx;
     return strcmp(*asked, name) == 0;
 }
 
-/* They are counted all the same, a hole in the answer too: to a semaphore each takes up a permit. */
-ZKT_UNIT_CASE(children_without_a_number_are_counted)
-{
-    static const char *const names[] = {"config", NULL, "lock-0000000001", "lock-1",
-                                        ""};
-    const char *dead = "lock-0000000001";
-    struct zkr__children c;
-    ZKT_MUST(
-        zkr__children_order(&c, names, ZKT_COUNT(names), ZKR__ANY_NUMBER, NULL, NULL));
-    assert_int_equal(c.strays, 4);
-    zkr__mem_free(c.list);
-    ZKT_MUST(zkr__children_order(&c, names, ZKT_COUNT(names), ZKR__ANY_NUMBER, is_named,
-                                 &dead));
-    assert_int_equal(c.strays, 4);
-    assert_int_equal(c.count, 0);
-    zkr__mem_free(c.list);
-}
+// clang-format off
+static const struct {
+    const char *what;
+    size_t count;
+    const char *names[6], *wanted[6];
+    const char *dead; /* is left out */
+    size_t strays;
+} orders[] = {
+    {.what = "all recipes stand by their number, not by their name", .count = 6,
+     .names = {"_c_f-lock-0000000003", "_c_0-lock-0000000010", "a__lock__0000000002", "x-9-0000000004",
+               "lock-0000000001", "lock--2147483648"},
+     .wanted = {"lock--2147483648", "lock-0000000001", "a__lock__0000000002", "_c_f-lock-0000000003",
+                "x-9-0000000004", "_c_0-lock-0000000010"}},
+    /* Servers repeat numbers at their limit. */
+    {.what = "of equal numbers the names decide, for all clients alike", .count = 3,
+     .names = {"c-lock-2147483647", "a-lock-2147483647", "b-lock-2147483647"},
+     .wanted = {"a-lock-2147483647", "b-lock-2147483647", "c-lock-2147483647"}},
+    {.what = "a writer's READ node stands right behind its WRIT node, whichever GUID is lower", .count = 5,
+     .names = {"_c_a-__READ__0000000007", "_c_b-__WRIT__0000000007", "_c_0-__READ__0000000008",
+               "_c_c-__READ__0000000007", "_c_f-__WRIT__0000000006"},
+     .wanted = {"_c_f-__WRIT__0000000006", "_c_b-__WRIT__0000000007", "_c_a-__READ__0000000007",
+                "_c_c-__READ__0000000007", "_c_0-__READ__0000000008"}},
+    /* To a semaphore each of these takes up a permit. */
+    {.what = "what has no number is no contender, nor is a hole in the answer; both are counted", .count = 5,
+     .names = {"config", NULL, "lock-0000000001", "lock-1", ""}, .wanted = {"lock-0000000001"}, .strays = 4},
+    {.what = "strays alone", .count = 2, .names = {"config", NULL}, .strays = 2},
+    {.what = "nothing", .count = 0},
+    {.what = "a node as good as deleted is left out", .count = 2, .dead = "lock-0000000001",
+     .names = {"lock-0000000002", "lock-0000000001"}, .wanted = {"lock-0000000002"}},
+    {.what = "and strays are counted then", .count = 5, .dead = "lock-0000000001",
+     .names = {"config", NULL, "lock-0000000001", "lock-1", ""}, .strays = 4},
+};
+// clang-format on
 
-/* A node as good as deleted is left out. */
-ZKT_UNIT_CASE(the_filter_takes_a_dying_node_out)
+ZKT_UNIT_CASE(children_have_an_order)
 {
-    static const char *const names[] = {"lock-0000000002", "lock-0000000001"};
-    const char *dead = "lock-0000000001";
-    struct zkr__children c;
-    ZKT_MUST(zkr__children_order(&c, names, 2, ZKR__ANY_NUMBER, is_named, &dead));
-    assert_int_equal(c.count, 1);
-    assert_string_equal(c.list[0].name, "lock-0000000002");
-    zkr__mem_free(c.list);
+    for (size_t i = 0; i < ZKT_COUNT(orders); i++) {
+        struct zkr__children c;
+        const char *dead = orders[i].dead;
+        size_t n = 0;
+        print_message("%s\n", orders[i].what);
+        ZKT_MUST(zkr__children_order(&c, orders[i].names, orders[i].count,
+                                     ZKR__ANY_NUMBER, dead ? is_named : NULL, &dead));
+        for (; n < ZKT_COUNT(orders[i].wanted) && orders[i].wanted[n]; n++) {
+            assert_true(n < c.count);
+            assert_string_equal(c.list[n].name, orders[i].wanted[n]);
+        }
+        assert_int_equal(c.count, n);
+        assert_int_equal(c.strays, orders[i].strays);
+        zkr__children_free(&c);
+    }
 }
 
 /* Each child says of which recipe it is. */

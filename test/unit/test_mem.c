@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation, and the gate by which tests make it fail. */
+/* Allocation. */
 #include "unit.h"
 
 /* Memory is zeroed, also where other bytes were before. */
@@ -28,23 +28,4 @@ ZKT_UNIT_CASE(a_copy_ends_with_a_zero)
     assert_string_equal(p, "text");
     zkr__mem_free(p);
     zkr__mem_free(NULL);
-}
-
-/* The gate makes the n-th allocation fail, of whatever kind, and can be taken away. */
-ZKT_UNIT_CASE(the_gate_makes_the_nth_allocation_fail)
-{
-    zkt_allow_allocations(2);
-    void *first = zkr__mem_alloc(1);
-    void *second = zkr__mem_copy("x", 1);
-    assert_non_null(first);
-    assert_non_null(second);
-    assert_null(zkr__mem_string("x"));
-    assert_null(zkr__mem_copy("x", 1));
-    assert_null(zkr__mem_alloc(1));
-    zkt_allow_allocations(-1);
-    void *last = zkr__mem_alloc(1);
-    assert_non_null(last);
-    zkr__mem_free(first);
-    zkr__mem_free(second);
-    zkr__mem_free(last);
 }

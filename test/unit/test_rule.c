@@ -12,20 +12,6 @@ static struct zkr__verdict judge(size_t count, size_t self)
     return zkr__rule_first(&children, self, 7);
 }
 
-/* In each short queue the first holds, and each other watches the one ahead, and so nobody is watched by two. */
-ZKT_UNIT_CASE(the_first_holds_and_the_others_watch_the_one_ahead)
-{
-    for (size_t count = 1; count <= QUEUE_MAX; count++) {
-        for (size_t self = 0; self < count; self++) {
-            struct zkr__verdict v = judge(count, self);
-            assert_int_equal(v.granted, self == 0);
-            if (self > 0) {
-                assert_int_equal(v.watch, self - 1);
-            }
-        }
-    }
-}
-
 /* The second in line needs nothing but the end of the first; one further behind needs that the one ahead held. */
 ZKT_UNIT_CASE(only_the_second_in_line_waits_for_one_node_alone)
 {
