@@ -111,38 +111,15 @@ ZKT_UNIT_CASE(the_name_follows_the_last_slash)
     assert_string_equal(zkr__path_name(""), "");
 }
 
-static size_t random_path(uint64_t *seed, char *name, size_t room)
-{
-    static const char *const pieces[] = {"/",   "//",   "/.",
-                                         "/..", "\001", "\357\277\276"};
-    size_t len = 0;
-    size_t wanted = (size_t)zkt_below(seed, (int64_t)room - 10);
-    while (len < wanted) {
-        const char *piece = pieces[zkt_below(seed, ZKT_COUNT(pieces))];
-        int64_t kind = zkt_below(seed, 8);
-        if (kind == 0) {
-            memcpy(name + len, piece, strlen(piece));
-            len += strlen(piece);
-        } else {
-            name[len++] = (char)(kind == 1 ? 1 + zkt_below(seed, 255)
-                                           : 'a' + zkt_below(seed, 26));
-        }
-    }
-    name[len] = '\0';
-    return len;
-}
-
 /* Whatever the bytes are, judging them reads none beyond their end. */
 ZKT_UNIT_CASE(random_bytes_are_judged_without_harm)
 {
+    static const char *const pieces[] = {"/",   "//",   "/.",
+                                         "/..", "\001", "\357\277\276"};
     uint64_t seed = 20240501;
     for (int i = 0; i < 100000; i++) {
-        char path[40];
-        size_t len = random_path(&seed, path, sizeof(path));
-        char *tight = malloc(len + 1); /* a sanitizer sees each step beyond it */
-        assert_non_null(tight);
-        memcpy(tight, path, len + 1);
-        assert_true(zkr__path_fault(tight) || tight[0] == '/');
-        free(tight);
+        char *path = zkt_random_text(&seed, pieces, ZKT_COUNT(pieces), 'a', 26);
+        assert_true(zkr__path_fault(path) || path[0] == '/');
+        free(path);
     }
 }
