@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zookeeper/zookeeper.h>
 
 #include "base/path.h"
 #include "fake.h"
 #include "fake_script_cluster.h"
-#include "fake_script_multi.h"
 #include "fixture.h"
 #include "fourlw.h"
 #include "session/client.h"
@@ -16,8 +16,21 @@
 #include "session/request.h"
 #include "session/service.h"
 #include "session/zk.h"
+#include "session/zk_multi.h"
 
 enum { SESSIONS = 2, NAMES = 16, ZXIDS = 64, LOG = 16384, PATIENCE_MS = 20000 };
+
+enum { OPS = 3, NAME = 200 };
+
+/* The transaction of a session: one at a time. */
+struct multi {
+    zoo_op_t ops[OPS];
+    zoo_op_result_t results[OPS];
+    char names[OPS][NAME], below[NAME];
+    struct Stat stat;
+    const char *deleted;
+    int count;
+};
 
 struct side;
 
@@ -30,7 +43,7 @@ struct session {
     int role; /* of the server it is at; of several */
     int unanswered;
     struct zkr__listener listener;
-    struct script_multi multi;
+    struct multi multi;
     char log[LOG];
     size_t len;
 };
@@ -117,6 +130,19 @@ static void note_made(struct session *s, const struct zkr__answer *a)
     say(s, " failed %d", (int)a->failed_at);
 }
 
+static void say_results(struct session *s, const struct zkr__answer *a)
+{
+    struct multi *m = &s->multi;
+    zkr__zk_results(a, m->ops, (size_t)m->count, m->results);
+    for (int i = 0; i < m->count; i++) {
+        const zoo_op_result_t *r = &m->results[i];
+        const char *name = r->value && r->value[0] ? below_base(s->side, r->value) : "";
+        say(s, " %d%s%s%s", r->err, name, r->stat ? " stat" : "",
+            r->stat && r->stat->mzxid > 0 ? "!" : "");
+    }
+    say(s, " failed %d", (int)a->failed_at);
+}
+
 static bool unknown_outcome(int rc)
 {
     return rc == -2 || rc == -4 || rc == -7 || rc == -116;
@@ -164,10 +190,7 @@ static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
             say(s, " bad %zu", a->failed_at);
         }
         if (tag - 1 == ZKR__OP_MULTI) {
-            char text[512];
-            say(s, "%s",
-                script_multi_words(&s->multi, a, strlen(side->base), text,
-                                   sizeof(text)));
+            say_results(s, a);
         }
         say(s, "\n");
     }
@@ -362,6 +385,44 @@ static void resolve(const struct side *side, const char *word, char *path, size_
     (void)snprintf(path, size, "%s%s", stem, strcmp(word, "/") == 0 ? "" : word);
 }
 
+static void add_create(struct multi *m, const char *path, int flags)
+{
+    zoo_create_op_init(&m->ops[m->count], path, "made", 4, &ZOO_OPEN_ACL_UNSAFE, flags,
+                       m->names[m->count], NAME);
+    m->count++;
+}
+
+static void add_set(struct multi *m, const char *path)
+{
+    zoo_set_op_init(&m->ops[m->count++], path, "set", 3, -1, &m->stat);
+}
+
+/* Of @m, whose @paths it borrows. Its names are in fake_script.h. */
+static struct zkr__op
+transaction(struct multi *m, const char *verb, const char *const paths[2])
+{
+    struct zkr__op op = {.kind = ZKR__OP_MULTI, .ops = m->ops};
+    memset(m, 0, sizeof(*m));
+    if (strcmp(verb, "build") == 0) {
+        (void)snprintf(m->below, sizeof(m->below), "%s/n-", paths[1]);
+        op.paths = paths;
+        op.path_count = 1;
+        add_create(m, paths[1], 0);
+        add_set(m, paths[1]);
+        add_create(m, m->below, ZOO_SEQUENCE);
+    } else if (strcmp(verb, "finish") == 0) {
+        add_set(m, paths[1]);
+        zoo_check_op_init(&m->ops[m->count++], paths[0], -1);
+        m->deleted = paths[0];
+        op.deleted = &m->deleted;
+        op.deleted_count = 1;
+    } else {
+        zkt_fail("no verb '%s'", verb);
+    }
+    op.op_count = (size_t)m->count;
+    return op;
+}
+
 static void run_verb(struct session *s, const char *verb, char *words[2])
 {
     char paths[2][256];
@@ -391,12 +452,8 @@ static void run_verb(struct session *s, const char *verb, char *words[2])
             return;
         }
     }
-    struct zkr__op multi;
-    if (script_multi(&s->multi, verb, list, &multi)) {
-        ask(s, &multi, (unsigned)multi.kind + 1);
-        return;
-    }
-    zkt_fail("no verb '%s'", verb);
+    const struct zkr__op multi = transaction(&s->multi, verb, list);
+    ask(s, &multi, (unsigned)multi.kind + 1);
 }
 
 static void go_away(struct session *s, bool away)

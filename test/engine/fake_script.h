@@ -9,6 +9,8 @@
  *
  * A line is "SESSION VERB [PATH...]". Verbs: create (ephemeral-sequential), parent, container,
  * delete, children, get, exists, sync, check, creates (of both paths at once); those that read leave a watch with "!".
+ * Transactions: "build P Q": P exists; make Q, set it, make a numbered node below it. "finish P Q": set Q, check P,
+ * delete P.
  * "lose-request VERB..." and "lose-answer VERB..." cut the connection; away and back; expire, close.
  * "- pass MS" lets time go by.
  * "/x" is below the test's path, "$2" the third node that was created, "$2/y" is below that. After
