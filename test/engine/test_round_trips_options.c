@@ -108,18 +108,6 @@ ZKT_CASE(a_lasting_hold_sends_what_it_always_did)
     }
 }
 
-/* Released before its first probe, it has cost nothing. */
-ZKT_CASE(short_holds_write_nothing)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = warm(c, NULL);
-    zkt_door_focus(c);
-    for (int i = 0; i < 50; i++) {
-        cycle(m);
-    }
-    ZKT_ASKED("50 create, 50 delete");
-}
-
 /* The one behind looks at the node ahead once more, and waits on. */
 ZKT_CASE(the_one_behind_asks_once_more)
 {
