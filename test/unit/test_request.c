@@ -69,17 +69,17 @@ static const struct zkr__door kept = {
 };
 
 /* What came, in order. */
-struct answers {
+static struct {
     size_t count;
     int last;
     unsigned tags[ZKR__SPARES + 1];
-};
+} answers;
 
 static void note_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
-    struct answers *a = ctx;
-    a->last = answer->code;
-    a->tags[a->count++ % ZKT_COUNT(a->tags)] = tag;
+    (void)ctx;
+    answers.last = answer->code;
+    answers.tags[answers.count++ % ZKT_COUNT(answers.tags)] = tag;
 }
 
 static zkr_client *open_client(void)
@@ -106,13 +106,13 @@ static zkr_client *connected_client(void)
     return c;
 }
 
-static void ask(zkr_client *c, struct answers *a, unsigned tag)
+static void ask(zkr_client *c, unsigned tag)
 {
     struct zkr__op op = {.kind = ZKR__OP_GET, .path = "/x"};
     zkr__lock(c);
-    size_t before = a->count;
-    zkr__submit(c, &op, note_answer, a, tag);
-    assert_int_equal(a->count, before); /* never from inside the call */
+    size_t before = answers.count;
+    zkr__submit(c, &op, note_answer, NULL, tag);
+    assert_int_equal(answers.count, before); /* never from inside the call */
     zkr__unlock(c);
 }
 
@@ -127,31 +127,29 @@ static int64_t requests(zkr_client *c)
 ZKT_UNIT_CASE(what_was_not_sent_is_answered_by_the_next_turn)
 {
     zkr_client *c = open_client();
-    struct answers a = {0};
-    ask(c, &a, 7);
-    ask(c, &a, 8);
+    ask(c, 7);
+    ask(c, 8);
     assert_true(c->service_at <= zkr__clock_now()); /* it is woken */
     turn(c);
-    assert_int_equal(a.count, 2);
-    ZKT_RC(a.last, ZKR_ECONNLOSS);
-    assert_int_equal(a.tags[0], 7);
-    assert_int_equal(a.tags[1], 8);
+    assert_int_equal(answers.count, 2);
+    ZKT_RC(answers.last, ZKR_ECONNLOSS);
+    assert_int_equal(answers.tags[0], 7);
+    assert_int_equal(answers.tags[1], 8);
     assert_int_equal(requests(c), 0);
     ZKT_MUST(zkr_client_close(c));
-    assert_int_equal(a.count, 2);
+    assert_int_equal(answers.count, 2);
 }
 
 ZKT_UNIT_CASE(a_refusal_of_the_door_is_the_answer)
 {
     zkr_client *c = connected_client();
-    struct answers a = {0};
     int64_t before = requests(c); /* each connection is asked for something first */
     door.refusal = -4;
-    ask(c, &a, 0);
+    ask(c, 0);
     assert_int_equal(requests(c), before);
     turn(c);
-    assert_int_equal(a.count, 1);
-    ZKT_RC(a.last, ZKR_ECONNLOSS);
+    assert_int_equal(answers.count, 1);
+    ZKT_RC(answers.last, ZKR_ECONNLOSS);
     ZKT_MUST(zkr_client_close(c));
 }
 
@@ -179,15 +177,14 @@ ZKT_UNIT_CASE(a_bad_argument_is_want_of_memory_if_all_paths_are_good)
         {{.kind = ZKR__OP_MULTI}, ZKR_EINVAL},
     };
     zkr_client *c = connected_client();
-    struct answers a = {0};
     door.refusal = -8;
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
         zkr__lock(c);
-        zkr__submit(c, &rows[i].op, note_answer, &a, 0);
+        zkr__submit(c, &rows[i].op, note_answer, NULL, 0);
         zkr__unlock(c);
         turn(c);
-        assert_int_equal(a.count, i + 1);
-        ZKT_RC(a.last, rows[i].code);
+        assert_int_equal(answers.count, i + 1);
+        ZKT_RC(answers.last, rows[i].code);
     }
     ZKT_MUST(zkr_client_close(c));
 }
@@ -196,21 +193,19 @@ ZKT_UNIT_CASE(a_bad_argument_is_want_of_memory_if_all_paths_are_good)
 ZKT_UNIT_CASE(what_was_not_sent_is_answered_before_the_next_session)
 {
     zkr_client *c = open_client();
-    struct answers a = {0};
     turn(c);
-    ask(c, &a, 0);
+    ask(c, 0);
     door.owner->session(door.owner, ZKR__SESSION_UP);
-    assert_int_equal(a.count, 1);
+    assert_int_equal(answers.count, 1);
     ZKT_MUST(zkr_client_close(c));
 }
 
 ZKT_UNIT_CASE(what_was_not_sent_is_answered_at_the_close)
 {
     zkr_client *c = open_client();
-    struct answers a = {0};
-    ask(c, &a, 0);
+    ask(c, 0);
     ZKT_MUST(zkr_client_close(c));
-    assert_int_equal(a.count, 1);
+    assert_int_equal(answers.count, 1);
 }
 
 /* Without memory the spares keep the answers, and are spares again afterwards. */
@@ -218,16 +213,16 @@ ZKT_UNIT_CASE(answers_are_kept_without_memory)
 {
     zkr_client *c = connected_client();
     for (int round = 0; round < 2; round++) {
-        struct answers a = {0};
+        memset(&answers, 0, sizeof(answers));
         zkt_allow_allocations(0);
         for (unsigned i = 0; i < ZKR__SPARES; i++) {
-            ask(c, &a, i);
+            ask(c, i);
         }
         turn(c);
         zkt_allow_allocations(-1);
-        assert_int_equal(a.count, ZKR__SPARES);
-        ZKT_RC(a.last, ZKR_ENOMEM);
-        assert_int_equal(a.tags[ZKR__SPARES - 1], ZKR__SPARES - 1);
+        assert_int_equal(answers.count, ZKR__SPARES);
+        ZKT_RC(answers.last, ZKR_ENOMEM);
+        assert_int_equal(answers.tags[ZKR__SPARES - 1], ZKR__SPARES - 1);
         assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     }
     ZKT_MUST(zkr_client_close(c));
@@ -254,15 +249,14 @@ ZKT_UNIT_CASE(no_client_is_opened_without_memory_for_its_answers)
 ZKT_UNIT_CASE(an_answer_that_cannot_be_kept_ends_the_session)
 {
     zkr_client *c = connected_client();
-    struct answers a = {0};
     zkt_allow_allocations(0);
     for (unsigned i = 0; i <= ZKR__SPARES; i++) {
-        ask(c, &a, i);
+        ask(c, i);
     }
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     turn(c);
     zkt_allow_allocations(-1);
-    assert_int_equal(a.count, ZKR__SPARES);
+    assert_int_equal(answers.count, ZKR__SPARES);
     assert_int_not_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
     assert_int_equal(door.closed, 1);
     ZKT_MUST(zkr_client_close(c));
@@ -280,7 +274,6 @@ ZKT_UNIT_CASE(a_watch_whose_answer_was_dropped_asks_in_the_next_session)
 {
     zkr_client *c = open_client();
     struct zkr__node_watch *watch = NULL;
-    struct answers a = {0};
     turn(c);
     zkr__lock(c);
     ZKT_MUST(zkr__node_watch_create(&watch, c, "/x", ZKR__FOLLOW_CONTENDERS,
@@ -288,7 +281,7 @@ ZKT_UNIT_CASE(a_watch_whose_answer_was_dropped_asks_in_the_next_session)
     zkr__unlock(c);
     zkt_allow_allocations(0);
     for (unsigned i = 0; i < ZKR__SPARES; i++) {
-        ask(c, &a, i);
+        ask(c, i);
     }
     door.owner->session(door.owner, ZKR__SESSION_UP);
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
@@ -371,7 +364,6 @@ static const struct zkr__upcalls counts_events = {.connected = nothing,
 ZKT_UNIT_CASE(event_of_a_session_given_up_meets_nobody)
 {
     zkr_client *c = connected_client();
-    struct answers answers = {0};
     int events = 0;
     c->engine = &events;
     c->up = &counts_events;
@@ -379,7 +371,7 @@ ZKT_UNIT_CASE(event_of_a_session_given_up_meets_nobody)
     assert_int_equal(events, 1);
     struct zkr__op op = {.kind = ZKR__OP_GET, .path = "/x", .watch = true};
     zkr__lock(c);
-    zkr__submit(c, &op, note_answer, &answers, 0);
+    zkr__submit(c, &op, note_answer, NULL, 0);
     zkr__session_over(c, "by the test");
     zkr__unlock(c);
     assert_int_equal(answers.count, 1); /* ZKR_ESESSION */
@@ -430,14 +422,13 @@ ZKT_UNIT_CASE(a_close_waits_for_answers)
     pthread_t thread;
     int closed_before = 0;
     zkr_client *c = connected_client();
-    struct answers a = {0};
-    ask(c, &a, 0);
+    ask(c, 0);
     assert_int_equal(pthread_create(&thread, NULL, answer_late, &closed_before), 0);
     ZKT_MUST(zkr_client_close(c));
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(closed_before, 0);
-    assert_int_equal(a.count, 1);
-    ZKT_MUST(a.last);
+    assert_int_equal(answers.count, 1);
+    ZKT_MUST(answers.last);
     assert_int_equal(door.closed, 1);
 }
 
@@ -445,11 +436,10 @@ ZKT_UNIT_CASE(a_close_waits_for_answers)
 ZKT_UNIT_CASE(a_close_waits_a_second_at_most)
 {
     zkr_client *c = connected_client();
-    struct answers a = {0};
-    ask(c, &a, 0);
+    ask(c, 0);
     int64_t before = zkr__clock_now();
     ZKT_MUST(zkr_client_close(c));
     assert_in_range((zkr__clock_now() - before) / ZKR__MS, 900, 10000);
-    ZKT_RC(a.last, ZKR_ESESSION);
+    ZKT_RC(answers.last, ZKR_ESESSION);
     assert_int_equal(door.closed, 1);
 }

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/thread.h"
 #include "clean.h"
 #include "unit.h"
@@ -31,11 +30,6 @@ static void *look_at_oneself(void *arg)
                : NULL;
 }
 
-static bool no_memory(void)
-{
-    return false;
-}
-
 /* Named, blocking the application's signals, and the caller's own mask is what it was. */
 ZKT_UNIT_CASE(a_thread_is_started_with_name_and_mask)
 {
@@ -52,10 +46,10 @@ ZKT_UNIT_CASE(a_thread_is_started_with_name_and_mask)
     assert_string_equal(seen.name, "fifteen-letters");
     assert_int_equal(sigismember(&seen.mask, SIGTERM), 1);
     assert_int_equal(sigismember(&seen.mask, SIGSEGV), 0);
-    zkr__mem_set_gate(no_memory);
+    zkt_allow_allocations(0);
     assert_int_equal(zkr__thread_start(&thread, "none", look_at_oneself, &seen),
                      ENOMEM);
-    zkr__mem_set_gate(NULL);
+    zkt_allow_allocations(-1);
     assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
     for (int signo = 1; signo <= SIGRTMAX; signo++) {
         assert_int_equal(sigismember(&before, signo), sigismember(&after, signo));
@@ -70,9 +64,9 @@ ZKT_UNIT_CASE(two_threads_are_tried)
         assert_int_equal(zkr__thread_try_two(), 0);
         assert_int_equal(zkt_thread_count(), before);
     }
-    zkr__mem_set_gate(no_memory);
+    zkt_allow_allocations(0);
     assert_int_equal(zkr__thread_try_two(), ENOMEM);
-    zkr__mem_set_gate(NULL);
+    zkt_allow_allocations(-1);
 }
 
 /* --- identity --- */
