@@ -30,33 +30,40 @@ static void list(struct zkr__known *known,
     zkr__children_free(&children);
 }
 
-/* The first number says nothing about who came before it; the next one does, and so on. */
+/*
+ * The first number says nothing about who came before it; the next one does, and so on. What is forgotten begins anew,
+ * with whatever number. When it was wrong to count on it, two must come right before it is counted on again.
+ */
 ZKT_UNIT_CASE(only_the_next_number_says_that_nobody_came)
 {
+    static const struct {
+        bool forgotten; /* before it */
+        int64_t number;
+        bool follows, quiet;
+        int64_t from;
+    } rows[] = {
+        {false, 7, false, true, 7},    {false, 8, true, true, 7},
+        {false, 10, false, false, 10}, {false, 10, false, false, 10},
+        {false, 0, false, false, 0}, /* made again */
+        {false, 1, true, false, 0},    {false, 2, true, true, 0},
+        {true, 3, false, true, 3},
+    };
     struct zkr__known known;
     zkr__known_begin(&known);
-    assert_false(zkr__known_made(&known, 7));
-    assert_true(zkr__known_made(&known, 8));
-    assert_int_equal(known.from, 7);
-    assert_false(zkr__known_made(&known, 10));
-    assert_int_equal(known.from, 10);
-    assert_false(zkr__known_made(&known, 10));
-    assert_false(zkr__known_made(&known, 0)); /* made again */
-    assert_int_equal(known.from, 0);
-    assert_true(zkr__known_made(&known, 1));
-}
-
-/* What is forgotten begins anew, with whatever number. */
-ZKT_UNIT_CASE(what_is_forgotten_says_nothing)
-{
-    struct zkr__known known;
-    zkr__known_begin(&known);
-    (void)zkr__known_made(&known, 7);
-    zkr__known_forget(&known);
-    assert_false(known.counts);
     assert_false(zkr__known_quiet(&known));
-    assert_false(zkr__known_made(&known, 8));
-    assert_int_equal(known.from, 8);
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        if (rows[i].forgotten) {
+            zkr__known_forget(&known);
+            assert_false(known.counts);
+            assert_false(zkr__known_quiet(&known));
+        }
+        bool follows = zkr__known_made(&known, rows[i].number);
+        bool quiet = zkr__known_quiet(&known);
+        if (follows != rows[i].follows || quiet != rows[i].quiet ||
+            known.from != rows[i].from) {
+            fail_msg("row %zu: %d %d from %d", i, follows, quiet, (int)known.from);
+        }
+    }
 }
 
 /* After a list all are known: ours, and others by their names, which outlive the list. */
@@ -157,25 +164,6 @@ ZKT_UNIT_CASE(a_list_without_memory_says_nothing)
     zkt_allow_allocations(-1);
     assert_false(known.counts);
     zkr__children_free(&children);
-}
-
-/* It was wrong to count on it: then two must come right before it is counted on again. */
-ZKT_UNIT_CASE(a_stranger_is_remembered_for_a_while)
-{
-    struct zkr__known known;
-    zkr__known_begin(&known);
-    assert_false(zkr__known_quiet(&known));
-    (void)zkr__known_made(&known, 1);
-    assert_true(zkr__known_quiet(&known));
-    (void)zkr__known_made(&known, 3);
-    assert_false(zkr__known_quiet(&known));
-    (void)zkr__known_made(&known, 4);
-    assert_false(zkr__known_quiet(&known));
-    (void)zkr__known_made(&known, 5);
-    assert_true(zkr__known_quiet(&known));
-    zkr__known_forget(&known);
-    (void)zkr__known_made(&known, 9);
-    assert_true(zkr__known_quiet(&known));
 }
 
 /* At the limit numbers are given out twice, and behind it there are negative ones. */
