@@ -83,8 +83,8 @@ static const struct zkf_node *only_node(const char *dir)
 /* --- the lease --- */
 
 /*
- * The machine sleeps for longer than a session, which only one of its two clocks notices: that is told as soon as a thread
- * of the library runs, without a question. engine.told asks first.
+ * The machine sleeps for longer than a session, which only one of its two clocks notices: that is told as soon as a
+ * thread of the library runs, without a question. engine.told asks first.
  */
 ZKT_UNIT_CASE(a_sleep_of_the_machine_is_told)
 {

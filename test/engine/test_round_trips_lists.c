@@ -17,6 +17,15 @@ static void cycle(zkr_mutex *m, zkr_client *c)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
 
+/* A mutex of a client that knows who is there. */
+static zkr_mutex *known(zkr_client *c)
+{
+    zkr_mutex *m = zkt_mutex(c);
+    cycle(m, c);
+    cycle(m, c);
+    return m;
+}
+
 static void leave(zkr_ticket *t)
 {
     ZKT_MUST(zkr_ticket_release(t));
@@ -96,10 +105,8 @@ ZKT_CASE(threads_that_come_again_need_none)
     enum { THREADS = 8 };
     struct zkt_actor actors[THREADS];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
+    zkr_mutex *m = known(c);
     atomic_int turn = 0;
-    cycle(m, c);
-    cycle(m, c);
     zkt_door_focus(c);
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_start(&actors[i], m, ZKR_FOREVER, &turn);
@@ -160,9 +167,7 @@ ZKT_CASE(a_stranger_in_between_costs_a_list)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c), *theirs = zkt_mutex(other);
-    cycle(m, c);
-    cycle(m, c);
+    zkr_mutex *m = known(c), *theirs = zkt_mutex(other);
     ZKT_MUST(zkr_mutex_acquire(theirs, PATIENCE_MS));
     zkt_door_focus(c);
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
@@ -200,9 +205,7 @@ ZKT_CASE(a_directory_made_again_is_another_one)
 ZKT_CASE(a_new_session_knows_nothing)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    cycle(m, c);
-    cycle(m, c);
+    zkr_mutex *m = known(c);
     zkt_expire(c);
     zkt_door_focus(c);
     cycle(m, c); /* its first node there */
@@ -219,9 +222,7 @@ ZKT_CASE(a_new_session_knows_nothing)
 ZKT_CASE(a_directory_that_changes_is_watched_again)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    cycle(m, c);
-    cycle(m, c);
+    zkr_mutex *m = known(c);
     zkt_door_focus(c);
     assert_int_equal(zkt_set(zkt_servers(), zkt_path(), "x"), 0);
     cycle(m, c); /* the event comes with it at the latest */
@@ -263,9 +264,7 @@ static void begin_queue(struct queue *q)
         o.session_timeout_ms = SESSION_MS;
         o.look_ahead = -1; /* the list of a look ahead has not who comes behind it */
         q->c[i] = zkt_client_with(zkt_proxy_host(q->p[i]), &o);
-        q->m[i] = zkt_mutex(q->c[i]);
-        cycle(q->m[i], q->c[i]);
-        cycle(q->m[i], q->c[i]);
+        q->m[i] = known(q->c[i]);
     }
     ZKT_MUST(zkr_mutex_request(q->m[0], ZKR_FOREVER, NULL, NULL, &q->t[0]));
     ZKT_MUST(zkr_ticket_wait(q->t[0], PATIENCE_MS));

@@ -87,7 +87,7 @@ static const struct {
     {ROW("o\nheld_since_ms=-5"), "o", NULL},
     {ROW("o\nheld_since_ms=12x"), "o", NULL},
     {ROW("o\nheld_since_ms=99999999999999999999"), "o", NULL},
-    /* No bytes of what is compressed are shown: "10.0.0.7" and "__REVOKE_!" of Java, a wish that is cut, what is none. */
+    /* No bytes of what is compressed are shown: "10.0.0.7" and "__REVOKE_!" of Java, a wish that is cut, and none. */
     {ROW("\x1f\x8b\x08\0\0\0\0\0\0\xff\x33\x34\xd0\x03\x41\x73\0"
          "\xa6\x64\x9d\xcf\x08\0\0\0"),
      "compressed data", NULL},
