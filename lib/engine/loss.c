@@ -26,7 +26,8 @@ const char *zkr_lost_reason_name(int reason)
 }
 
 struct zkr__loss {
-    zkr_lost seen; /* with the reason that `text` explains; 0 = none yet */
+    zkr_lost seen;       /* with the reason that `text` explains; 0 = none yet */
+    const char *gave_up; /* as the client had it */
     char text[200];
 };
 
@@ -38,6 +39,7 @@ void zkr__loss_record(struct zkr__claim *claim)
     }
     if (claim->loss) {
         claim->loss->seen = zkr__observe(c);
+        claim->loss->gave_up = c->gave_up;
         claim->loss->seen.held_ms = (zkr__now(c) - claim->held_at) / ZKR__MS;
     }
 }
@@ -59,8 +61,9 @@ static double seconds(int64_t ms)
 enum { SILENCE_MS = 100 };
 
 /* Why the session, or the proof that it lives, has ended. */
-static void explain(const zkr_lost *seen, int reason, char *text, size_t size)
+static void explain(const struct zkr__loss *loss, int reason, char *text, size_t size)
 {
+    const zkr_lost *seen = &loss->seen;
     if (seen->stopped_ms > 0) {
         (void)snprintf(text, size, "this process did not run for %.1f s",
                        seconds(seen->stopped_ms));
@@ -73,7 +76,8 @@ static void explain(const zkr_lost *seen, int reason, char *text, size_t size)
     } else if (reason == ZKR_LOST_LEASE) {
         (void)snprintf(text, size, "connected, but the servers took no write");
     } else {
-        (void)snprintf(text, size, "the servers ended it");
+        (void)snprintf(text, size, "%s",
+                       loss->gave_up ? loss->gave_up : "the servers ended it");
     }
 }
 
@@ -86,7 +90,7 @@ static void put_words(struct zkr__loss *loss, int reason)
         (void)snprintf(loss->text, sizeof(loss->text), "%s", name);
         return;
     }
-    explain(&loss->seen, reason, why, sizeof(why));
+    explain(loss, reason, why, sizeof(why));
     if (loss->seen.last_write_ms < 0) {
         (void)snprintf(loss->text, sizeof(loss->text), "%s: %s", name, why);
     } else {

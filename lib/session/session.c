@@ -238,6 +238,7 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
 {
     struct zkr__link *link = c->link;
     c->at_end = zkr__observe(c);
+    c->gave_up = link->settled ? NULL : why;
     if (why) {
         const zkr_lost *seen = &c->at_end;
         zkr__log_more(c, ZKR_LOG_WARN, ZKR__EVENT("session_over", .reason = why),

@@ -18,9 +18,8 @@ struct between {
     void (*on_submit)(struct zkr__op *op);
     /* May change an answer before the client has it. */
     void (*on_answer)(enum zkr__op_kind kind, struct zkr__answer *answer);
-    int refusal; /* of the request that on_submit() sees: a code of ZooKeeper */
-    int64_t
-        asleep; /* as far as the clocks are apart: the machine slept, and one of them went on */
+    int refusal;    /* of the request that on_submit() sees: a code of ZooKeeper */
+    int64_t asleep; /* so far the clocks are apart: one stood while the machine slept */
 };
 extern struct between between;
 

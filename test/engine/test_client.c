@@ -381,6 +381,33 @@ ZKT_UNIT_CASE(a_session_without_a_server_is_given_up)
     assert_int_equal(stats_of(c).sessions, 2);
 }
 
+static void lose_all(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    (void)kind;
+    answer->code = ZKR_ECONNLOSS;
+}
+
+/*
+ * Connections come and go, and none brings an answer. Each renews the session, so its nodes would stay for ever. Eight
+ * are enough, but not in less time than a session without a server has.
+ */
+ZKT_UNIT_CASE(a_session_that_is_never_answered_is_given_up)
+{
+    enum { LEAST = 8, EACH_MS = ZKF_SESSION_MS / 2, SHORT_MS = ZKF_SESSION_MS / 20 };
+    for (int fast = 0; fast < 2; fast++) {
+        int cuts = 0, most = fast ? ZKF_SESSION_MS / SHORT_MS + 1 : LEAST;
+        zkr_client *c = open_client(NULL);
+        between.on_answer = lose_all;
+        while (cuts <= most && stats_of(c).expirations == 0) {
+            assert_true(zkf_cut(0, ZKF_CUT_ANSWERS));
+            zkf_pass(c, fast ? SHORT_MS : EACH_MS);
+            cuts++;
+        }
+        const int least = fast ? most - 3 : LEAST; /* the time began before the cuts */
+        assert_in_range(cuts, least, most);
+    }
+}
+
 /* Until it is told of its next connection, of which nothing has been answered yet. */
 static void pass_until_up(zkr_client *c)
 {
@@ -432,6 +459,10 @@ ZKT_UNIT_CASE(a_session_of_unknown_timeout_is_given_up)
         if (held) {
             assert_int_equal(zkr_ticket_state(t),
                              late ? ZKR_TICKET_LOST : ZKR_TICKET_HELD);
+            zkr_lost lost = {.text = ""};
+            bool told = zkr_ticket_lost(t, &lost, sizeof(lost)) == ZKR_OK;
+            assert_true(told == late);
+            assert_true(!late || strstr(lost.text, ": what timeout a connection "));
             zkf_pass(c, promised);
             assert_true(zkf_session_alive(first));
             end(t);
