@@ -10,9 +10,7 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 20000, MOST = 2 };
 
 static zkr_mutex *bounded(zkr_client *c)
 {
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.max_waiters = MOST;
-    return zkt_mutex_at(c, zkt_path(), &o);
+    return ZKT_MUTEX_WITH(c, .max_waiters = MOST);
 }
 
 /* The holder does not count; a place that becomes free is there for the next who comes. */

@@ -12,20 +12,6 @@
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50, RACES = 60 };
 enum { NOT_YET = 1 };
 
-static int64_t waiting(zkr_client *c)
-{
-    zkr_stats s;
-    ZKT_MUST(zkr_client_stats(c, &s, sizeof(s)));
-    return s.waiting;
-}
-
-static int64_t held(zkr_client *c)
-{
-    zkr_stats s;
-    ZKT_MUST(zkr_client_stats(c, &s, sizeof(s)));
-    return s.held;
-}
-
 /* --- waiters --- */
 
 /* A thread that acquires, and then comes to a cancellation point. */
@@ -66,7 +52,7 @@ ZKT_CASE(a_canceled_waiter_leaves_the_client_usable)
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     begin(&w[0], m, 4 * SHORT_MS);
     begin(&w[1], m, ZKR_FOREVER);
-    ZKT_BECOMES(waiting(c), 2, PATIENCE_MS);
+    ZKT_BECOMES(zkt_stats(c).waiting, 2, PATIENCE_MS);
     pthread_cancel(w[0].thread);
     pthread_cancel(w[1].thread);
     begin(&w[2], m, SHORT_MS);
@@ -95,7 +81,7 @@ ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
         struct waiter w;
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         begin(&w, m, ZKR_FOREVER);
-        ZKT_BECOMES(waiting(c), 1, PATIENCE_MS);
+        ZKT_BECOMES(zkt_stats(c).waiting, 1, PATIENCE_MS);
         if (i % 2) {
             pthread_cancel(w.thread);
             ZKT_MUST(zkr_mutex_release(m));
@@ -105,7 +91,7 @@ ZKT_CASE(a_waiter_canceled_as_it_is_granted_leaves_no_node)
         }
         pthread_join(w.thread, NULL); /* canceled, or past its last point */
         ZKT_MUST(atomic_load(&w.rc));
-        assert_int_equal(held(c), 0);
+        assert_int_equal(zkt_stats(c).held, 0);
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
@@ -243,7 +229,7 @@ ZKT_CASE(signals_do_not_end_a_wait)
     begin(&w[0], m, 10 * SHORT_MS);
     begin(&w[1], m, ZKR_FOREVER);
     begin(&w[2], m, ZKR_FOREVER);
-    ZKT_BECOMES(waiting(c), 3, PATIENCE_MS);
+    ZKT_BECOMES(zkt_stats(c).waiting, 3, PATIENCE_MS);
     for (int i = 0; i < 100; i++) {
         int seen = atomic_load(&handled);
         pthread_kill(w[i % 3].thread, SIGUSR1);
@@ -283,13 +269,13 @@ ZKT_CASE(a_cancel_between_two_rounds_is_kept)
     handle(stay_in_handler);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     begin(&w, m, ZKR_FOREVER);
-    ZKT_BECOMES(waiting(c), 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_stats(c).waiting, 1, PATIENCE_MS);
     pthread_kill(w.thread, SIGUSR1);
     ZKT_EVENTUALLY(atomic_load(&inside), PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_BECOMES(held(c), 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_stats(c).held, 1, PATIENCE_MS);
     zkt_expire(c);
-    assert_int_equal(held(c), 0);
+    assert_int_equal(zkt_stats(c).held, 0);
     ZKT_MUST(zkr_mutex_cancel(m));
     zkt_put_byte(gate[1], 0);
     pthread_join(w.thread, NULL);

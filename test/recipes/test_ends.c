@@ -6,17 +6,9 @@
 #include <stdio.h>
 
 #include "engine/engine.h"
-#include "fixture.h"
-#include "keep.h"
+#include "latches.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 100 };
-
-static zkr_leader_latch *latch(zkr_client *c, const zkr_leader_latch_options *o)
-{
-    zkr_leader_latch *l = NULL;
-    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "me", o));
-    return l;
-}
 
 static void give_up_at_once(zkr_leadership *lead, void *ctx)
 {
@@ -45,9 +37,9 @@ static int list_of_mutex(zkr_client *c, zkr_contenders **out)
 
 static int list_of_latch(zkr_client *c, zkr_contenders **out)
 {
-    zkr_leader_latch *l = latch(c, NULL);
+    zkr_leader_latch *l = zkt_latch(c, "me", NULL);
     int rc = zkr_leader_latch_participants(l, out);
-    ZKT_MUST(zkr_leader_latch_destroy(l));
+    zkt_destroy_latch(l);
     return rc;
 }
 
@@ -77,10 +69,8 @@ ZKT_CASE(a_late_answer_finds_what_it_needs)
     zkr_mutex *last;
     ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS)); /* a child to be read */
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.connect_timeout_ms = SHORT_MS;
-    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
+    zkr_client *c = ZKT_CLIENT_WITH(zkt_proxy_host(p), .session_timeout_ms = SESSION_MS,
+                                    .connect_timeout_ms = SHORT_MS);
     for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
         zkr_contenders *list = NULL;
         zkt_proxy_freeze(p, ZKT_TO_CLIENT);
@@ -92,8 +82,6 @@ ZKT_CASE(a_late_answer_finds_what_it_needs)
         ZKT_BECOMES(zkr_mutex_acquire(last, 0), ZKR_ETIMEDOUT, PATIENCE_MS);
         zkt_destroy(last);
     }
-    zkt_close(c);
-    zkt_proxy_stop(p);
     ZKT_MUST(zkr_mutex_release(held));
 }
 
@@ -129,6 +117,7 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 
 static void end_latch(zkr_leader_latch *l, struct stay *k)
 {
+    zkt_unkeep(l);
     if (zkr_leader_latch_stop(l, ZKR_LATCH_SILENT) == ZKR_OK &&
         zkr_leader_latch_destroy(l) == ZKR_OK) {
         stay(k);
@@ -178,11 +167,8 @@ static void on_selector_failed(zkr_leader_selector *s, int code, void *ctx)
 
 static void lose_a_mutex(struct stay *k)
 {
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_mutex *m = NULL;
-    o.on_lost = on_lost;
-    o.on_lost_ctx = k;
-    ZKT_MUST(zkr_mutex_create(&m, k->c, zkt_path(), &o));
+    zkr_mutex *m = ZKT_MUTEX_WITH(k->c, .on_lost = on_lost, .on_lost_ctx = k);
+    zkt_unkeep(m);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_expire(k->c);
     ZKT_EVENTUALLY(atomic_load(&k->inside), PATIENCE_MS);
@@ -190,39 +176,35 @@ static void lose_a_mutex(struct stay *k)
     sem_post(&k->free_to_destroy);
 }
 
+static void start_latch(struct stay *k, zkr_leader_latch_options o)
+{
+    o.size = sizeof(o);
+    o.ctx = k;
+    ZKT_MUST(zkr_leader_latch_start(zkt_latch(k->c, "me", &o)));
+}
+
 static void gain_a_latch(struct stay *k)
 {
-    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    o.on_gain = on_gain;
-    o.ctx = k;
-    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+    start_latch(k, (zkr_leader_latch_options){.on_gain = on_gain});
 }
 
 static void lose_a_latch(struct stay *k)
 {
-    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    o.on_gain = note_gain; /* who has not heard of a gain hears of no loss */
-    o.on_loss = on_loss;
-    o.ctx = k;
-    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+    /* Who has not heard of a gain hears of no loss. */
+    start_latch(k,
+                (zkr_leader_latch_options){.on_gain = note_gain, .on_loss = on_loss});
     ZKT_EVENTUALLY(atomic_load(&k->inside), PATIENCE_MS);
     zkt_expire(k->c);
 }
 
 static void hear_of_contenders(struct stay *k)
 {
-    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    o.on_contenders = on_contenders;
-    o.ctx = k;
-    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+    start_latch(k, (zkr_leader_latch_options){.on_contenders = on_contenders});
 }
 
 static void fail_a_latch(struct stay *k)
 {
-    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    o.on_failed = on_latch_failed;
-    o.ctx = k;
-    ZKT_MUST(zkr_leader_latch_start(latch(k->c, &o)));
+    start_latch(k, (zkr_leader_latch_options){.on_failed = on_latch_failed});
 }
 
 static void fail_a_selector(struct stay *k)
@@ -298,10 +280,7 @@ static void make_all(zkr_client *c, int state, void *ctx)
 /* Nothing can be made on a client that is being closed: nobody could end it any more. */
 ZKT_CASE(a_closing_client_takes_no_new_recipe)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.on_state = make_all;
-    zkr_client *c = zkt_client_with(zkt_servers(), &o);
-    zkt_close(c);
+    zkt_close(ZKT_CLIENT_WITH(zkt_servers(), .on_state = make_all));
     assert_int_equal(atomic_load(&refusals), 3);
 }
 
@@ -318,13 +297,8 @@ static void count_loss(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 ZKT_CASE(a_mutex_takes_its_callbacks_along)
 {
     int losses = 0;
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;
-    o.dispatch_by_application = 1;
-    mo.on_lost = count_loss;
-    mo.on_lost_ctx = &losses;
-    zkr_client *c = zkt_client_with(zkt_servers(), &o);
-    zkr_mutex *m = zkt_mutex_with(c, &mo);
+    zkr_client *c = ZKT_CLIENT_WITH(zkt_servers(), .dispatch_by_application = 1);
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .on_lost = count_loss, .on_lost_ctx = &losses);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_expire(c);
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);

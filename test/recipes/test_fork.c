@@ -11,7 +11,7 @@
 
 #include <zkr/guard.h>
 
-#include "fixture.h"
+#include "latches.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000 };
 
@@ -182,7 +182,7 @@ ZKT_CASE(a_mutex_is_the_parents)
     in.m = zkt_mutex(in.c);
     ZKT_MUST(zkr_mutex_acquire(in.m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_fencing_token(in.m, &before));
-    ZKT_MUST(zkr_mutex_contenders(in.m, &in.list));
+    in.list = zkt_contenders(in.m);
     in_child(use_client, &in);
     in_child(use_mutex, &in);
     in_child(use_list, &in);
@@ -192,27 +192,20 @@ ZKT_CASE(a_mutex_is_the_parents)
     assert_true(zkr_mutex_is_held(in.m));
     assert_int_equal(zkr_mutex_depth(in.m), 1);
     assert_int_equal(zkt_nodes(), 1);
-    zkr_contenders_free(in.list);
     ZKT_MUST(zkr_mutex_release(in.m));
-    zkt_destroy(in.m);
-    zkt_close(in.c);
 }
 
 /* Nor leads it by a latch. */
 ZKT_CASE(a_latch_is_the_parents)
 {
     struct inherited in = {.c = zkt_client(zkt_servers(), SESSION_MS)};
-    ZKT_MUST(zkr_leader_latch_create(&in.l, in.c, zkt_path(), "parent", NULL));
-    ZKT_MUST(zkr_leader_latch_start(in.l));
-    ZKT_MUST(zkr_leader_latch_await(in.l, PATIENCE_MS));
+    in.l = zkt_latch(in.c, "parent", NULL);
+    zkt_lead(in.l);
     in_child(use_client, &in);
     in_child(use_latch, &in);
     in_child(end_thread, &in);
     assert_true(zkr_leader_latch_has_leadership(in.l));
     assert_int_equal(zkt_nodes(), 1);
-    ZKT_MUST(zkr_leader_latch_stop(in.l, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_destroy(in.l));
-    zkt_close(in.c);
 }
 
 static _Atomic(zkr_leadership *) leading;
@@ -241,5 +234,4 @@ ZKT_CASE(a_selector_is_the_parents)
     assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_leader_selector_stop(in.s, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_destroy(in.s));
-    zkt_close(in.c);
 }

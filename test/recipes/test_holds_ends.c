@@ -74,11 +74,8 @@ ZKT_HOLD_CASE(a_missing_chroot_is_said, ZKT_NONE)
 /* A path that refuses us is an error, not a silent retry; and once it is open, all is well. */
 ZKT_HOLD_CASE(a_forbidden_path_is_said, ZKT_NONE)
 {
-    const zkt_node node = {.path = zkt_path(), .perms = ZKT_READ | ZKT_DELETE};
-    zkt_raw *raw = zkt_raw_open(zkt_servers(), SESSION_MS);
-    assert_int_equal(zkt_create_path(zkt_servers(), "/t"), 0);
-    assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), 0);
-    zkt_raw_close(raw);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_CREATE), 0);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct zkt_hold *h = zkt_hold(c);
     for (int i = 0; i < 2; i++) {
@@ -94,12 +91,8 @@ ZKT_HOLD_CASE(a_forbidden_path_is_said, ZKT_NONE)
 /* Refused credentials end every wait, one that has begun before the refusal and one that begins later. */
 ZKT_HOLD_CASE(refused_credentials_are_said, ZKT_NONE)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     zkr_client *c = NULL;
-    o.auth_scheme = "no-such-scheme";
-    o.auth_cert = "x";
-    o.auth_cert_len = 1;
-    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &zkt_bad_credentials));
     struct zkt_hold *h = zkt_hold(c);
     ZKT_RC(zkt_hold_acquire(h, ZKR_FOREVER), ZKR_EAUTH);
     ZKT_RC(zkr_client_wait_connected(c, PATIENCE_MS), ZKR_EAUTH);

@@ -242,10 +242,8 @@ ZKT_CASE(the_lease_ends_before_the_node_does)
 /* With probes off nothing is claimed, and nothing is taken away before the session's end. */
 ZKT_CASE(without_probes_validity_is_unknown)
 {
-    zkr_client_options options = ZKR_CLIENT_OPTIONS_INIT;
-    options.session_timeout_ms = 1000;
-    options.lease_probe_ms = -1;
-    zkr_client *c = zkt_client_with(zkt_servers(), &options);
+    zkr_client *c = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = 1000,
+                                    .lease_probe_ms = -1);
     struct zkt_hold *h[ZKT_KINDS];
     hold_each(c, h);
     zkt_sleep_ms(1500);
@@ -254,9 +252,7 @@ ZKT_CASE(without_probes_validity_is_unknown)
         assert_int_equal(zkt_hold_valid_for_ms(h[kind]), ZKR_UNKNOWN);
     }
     assert_int_equal(sure_of(h), ZKT_KINDS);
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    assert_int_equal(stats.probes, 0);
+    assert_int_equal(zkt_stats(c).probes, 0);
     release_each(h, ZKR_OK);
 }
 
@@ -319,13 +315,6 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
     zkt_shared_free(k, sizeof(*k));
 }
 
-static bool has_moved(zkr_client *c)
-{
-    zkr_stats s;
-    ZKT_MUST(zkr_client_stats(c, &s, sizeof(s)));
-    return s.reconnects + s.sessions > 1;
-}
-
 /* The server that a client is connected to is killed: in its session or in another it goes on at the others. */
 ZKT_CASE(a_killed_server_is_left)
 {
@@ -343,7 +332,8 @@ ZKT_CASE(a_killed_server_is_left)
         }
     }
     assert_int_equal(killed, 1);
-    ZKT_EVENTUALLY(has_moved(c), SERVER_PATIENCE_MS);
+    ZKT_EVENTUALLY(zkt_stats(c).reconnects + zkt_stats(c).sessions > 1,
+                   SERVER_PATIENCE_MS);
     for (int kind = 0; kind < ZKT_KINDS; kind++) {
         int rc = zkt_hold_release(h[kind]);
         assert_true(rc == ZKR_OK || rc == ZKR_ESESSION);

@@ -20,12 +20,10 @@ static void shut_down(zkr_client *c)
 static void expect_closed(zkr_client *c, struct zkt_hold *h, int others)
 {
     static const int64_t limits[] = {ZKR_FOREVER, 0, LONG_MS};
-    zkr_stats stats;
     ZKT_RC(zkt_hold_wait(h), ZKR_ECLOSED);
     ZKT_BECOMES(zkt_hold_nodes(), others, PATIENCE_MS);
     ZKT_BECOMES(zkr_client_flush(c, 0), ZKR_OK, PATIENCE_MS);
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    assert_int_equal(stats.waiting + stats.held, 0);
+    assert_int_equal(zkt_stats(c).waiting + zkt_stats(c).held, 0);
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         int64_t limit =
             zkt_is(ZKT_BIT(ZKT_SELECTOR)) ? ZKR_FOREVER : limits[i]; /* it has none */

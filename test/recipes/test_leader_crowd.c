@@ -208,8 +208,7 @@ static int64_t breaks(void)
 {
     int64_t count = 0;
     for (int i = 0; i < CLIENTS; i++) {
-        zkr_stats s;
-        ZKT_MUST(zkr_client_stats(clients[i].c, &s, sizeof(s)));
+        zkr_stats s = zkt_stats(clients[i].c);
         count += s.reconnects + s.sessions - 1;
     }
     return count;

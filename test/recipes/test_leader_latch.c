@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "actor.h"
-#include "base/mem.h"
-#include "fixture.h"
 #include "fourlw.h"
 #include "latches.h"
-#include "proxy.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 50 };
 
@@ -24,8 +21,7 @@ ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
                         zkt_client(zkt_servers(), SESSION_MS)};
     zkr_leader_latch *l[2] = {zkt_latch(c[0], "a", NULL), zkt_latch(c[1], "b", NULL)};
     int quick = 0;
-    ZKT_MUST(zkr_leader_latch_start(l[0]));
-    ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
+    zkt_lead(l[0]);
     for (int i = 0; i < 10; i++) {
         zkr_leader_latch *from = l[i % 2], *to = l[(i + 1) % 2];
         zkt_door_focus(c[(i + 1) % 2]);
@@ -43,10 +39,6 @@ ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
     }
     /* A busy machine has its moments, and the pace of other servers is not ours. */
     assert_true(quick >= 8 || !zkt_servers_private());
-    zkt_end_latch(l[0]);
-    zkt_end_latch(l[1]);
-    zkt_close(c[0]);
-    zkt_close(c[1]);
 }
 
 /* --- waiting for leadership --- */
@@ -208,8 +200,7 @@ ZKT_CASE(misuse_is_refused)
     ZKT_RC(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_ENOTOWNER);
     ZKT_RC(zkr_leader_latch_participants(l, NULL), ZKR_EINVAL);
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY)); /* never started */
-    ZKT_MUST(zkr_leader_latch_start(l));
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    zkt_lead(l);
     ZKT_RC(zkr_leader_latch_leader(l, text, sizeof(text)), ZKR_EINVAL);
     ZKT_RC(zkr_leader_latch_node(l, text, sizeof(text)), ZKR_EINVAL);
     ZKT_RC(zkr_leader_latch_node(l, NULL, 1000), ZKR_EINVAL);
@@ -326,15 +317,14 @@ ZKT_CASE(an_observer_reads_in_two_round_trips)
     zkr_contenders *list = NULL;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *o = zkt_latch(d, "observer", NULL), *l[N];
+    zkr_leader_latch *o = zkt_latch(d, "observer", NULL);
     ZKT_RC(zkr_leader_latch_leader(o, text, sizeof(text)), ZKR_ENONODE);
     ZKT_MUST(zkr_leader_latch_participants(o, &list));
     assert_int_equal(zkr_contenders_count(list), 0);
     zkr_contenders_free(list);
     for (int i = 0; i < N; i++) {
         (void)snprintf(text, sizeof(text), "scheduler %d", i);
-        l[i] = zkt_latch(c, i == N - 1 ? "" : text, NULL);
-        ZKT_MUST(zkr_leader_latch_start(l[i]));
+        ZKT_MUST(zkr_leader_latch_start(zkt_latch(c, i == N - 1 ? "" : text, NULL)));
         ZKT_BECOMES(zkt_nodes(), i + 1, PATIENCE_MS);
     }
     zkt_door_focus(d);
@@ -351,9 +341,6 @@ ZKT_CASE(an_observer_reads_in_two_round_trips)
         assert_non_null(strstr(p->node, "-latch-"));
     }
     zkr_contenders_free(list);
-    for (int i = 0; i < N; i++) {
-        zkt_end_latch(l[i]);
-    }
 }
 
 static void count_news(zkr_leader_latch *l, void *ctx)
@@ -456,8 +443,7 @@ ZKT_CASE(a_thousand_latches_need_no_thread)
     int threads = zkt_thread_count();
     size_t before = mallinfo2().uordblks;
     for (int i = 0; i < N; i++) {
-        l[i] = NULL;
-        ZKT_MUST(zkr_leader_latch_create(&l[i], c, zkt_path(), "one of many", NULL));
+        l[i] = zkt_latch(c, "one of many", NULL);
         ZKT_MUST(zkr_leader_latch_start(l[i]));
     }
     ZKT_MUST(zkr_leader_latch_await(l[0], PATIENCE_MS));
@@ -466,8 +452,4 @@ ZKT_CASE(a_thousand_latches_need_no_thread)
     ZKT_EVENTUALLY((each = (mallinfo2().uordblks - before) / N) < 4096, PATIENCE_MS);
     print_message("%zu bytes a latch\n", each);
     assert_int_equal(zkt_thread_count(), threads);
-    for (int i = 0; i < N; i++) {
-        zkt_end_latch(l[i]);
-    }
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }

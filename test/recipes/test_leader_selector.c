@@ -111,19 +111,17 @@ ZKT_CASE(selectors_take_turns_by_themselves)
     atomic_int shared = 0;
     struct job j[N] = {{0}};
     zkr_client *c[N];
-    zkr_leader_selector_options o = plain;
-    o.auto_requeue = 1;
     for (int i = 0; i < N; i++) {
         c[i] = zkt_client(zkt_servers(), SESSION_MS);
         j[i].shared = &shared;
-        ZKT_MUST(zkr_leader_selector_start(selector(c[i], &j[i], o)));
+        ZKT_MUST(zkr_leader_selector_start(
+            selector(c[i], &j[i], (zkr_leader_selector_options){.auto_requeue = 1})));
     }
     for (int i = 0; i < N; i++) {
         ZKT_EVENTUALLY(atomic_load(&j[i].runs) >= ROUNDS, PATIENCE_MS);
     }
     for (int i = 0; i < N; i++) {
         end(&j[i]);
-        zkt_close(c[i]);
     }
 }
 
@@ -132,10 +130,9 @@ ZKT_CASE(the_requeue_delay_is_kept)
 {
     struct job j = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_selector_options o = plain;
-    o.auto_requeue = 1;
-    o.requeue_delay_ms = 200;
-    zkr_leader_selector *s = selector(c, &j, o);
+    zkr_leader_selector *s = selector(
+        c, &j,
+        (zkr_leader_selector_options){.auto_requeue = 1, .requeue_delay_ms = 200});
     ZKT_MUST(zkr_leader_selector_start(s));
     ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     int64_t first = atomic_load(&j.begun_at_ms);
@@ -151,9 +148,8 @@ ZKT_CASE(who_requeues_by_itself_has_requested_the_next_round)
 {
     struct job j = {.wait_ms = ZKR_FOREVER};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_selector_options o = plain;
-    o.auto_requeue = 1;
-    zkr_leader_selector *s = selector(c, &j, o);
+    zkr_leader_selector *s =
+        selector(c, &j, (zkr_leader_selector_options){.auto_requeue = 1});
     ZKT_MUST(zkr_leader_selector_start(s));
     ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     ZKT_RC(zkr_leader_selector_requeue(s), ZKR_EBUSY);
@@ -165,9 +161,8 @@ ZKT_CASE(a_requested_round_does_not_pause)
 {
     struct job j = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_selector_options o = plain;
-    o.requeue_delay_ms = 2 * PATIENCE_MS;
-    zkr_leader_selector *s = selector(c, &j, o);
+    zkr_leader_selector *s = selector(
+        c, &j, (zkr_leader_selector_options){.requeue_delay_ms = 2 * PATIENCE_MS});
     ZKT_MUST(zkr_leader_selector_start(s));
     ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_IDLE, PATIENCE_MS);
     ZKT_MUST(zkr_leader_selector_requeue(s));
@@ -266,7 +261,6 @@ ZKT_CASE(one_that_does_not_lead_stops_without_waiting)
         ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
     }
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
     end(&j);
     end(&idle);
 }
@@ -279,9 +273,8 @@ ZKT_CASE(a_cut_line_ends_the_wait_at_once)
     struct job j = {.wait_ms = ZKR_FOREVER};
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_leader_selector_options o = plain;
-    o.step_down_when_suspended = 1;
-    ZKT_MUST(zkr_leader_selector_start(selector(c, &j, o)));
+    ZKT_MUST(zkr_leader_selector_start(
+        selector(c, &j, (zkr_leader_selector_options){.step_down_when_suspended = 1})));
     ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     int64_t cut = zkt_now_ms();
     zkt_proxy_cut(p);
@@ -296,13 +289,13 @@ ZKT_CASE(a_grant_while_suspended_does_not_lead)
 {
     for (int steps_down = 0; steps_down < 2; steps_down++) {
         struct job j = {.wait_ms = ZKR_FOREVER};
-        zkr_leader_selector_options o = plain;
-        o.step_down_when_suspended = steps_down;
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
         zkr_client *c = zkt_client(zkt_proxy_host(p), LONG_SESSION_MS);
         zkr_mutex *m = zkt_mutex(c);
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        ZKT_MUST(zkr_leader_selector_start(selector(c, &j, o)));
+        ZKT_MUST(zkr_leader_selector_start(selector(
+            c, &j,
+            (zkr_leader_selector_options){.step_down_when_suspended = steps_down})));
         ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
         ZKT_EVENTUALLY(zkt_watches() == 1 && zkt_all_answered(c), PATIENCE_MS);
         zkt_proxy_cut(p);
@@ -320,7 +313,6 @@ ZKT_CASE(a_grant_while_suspended_does_not_lead)
         end(&j);
         zkt_destroy(m);
         zkt_close(c);
-        zkt_proxy_stop(p);
     }
 }
 
@@ -331,14 +323,10 @@ ZKT_CASE(a_missing_right_ends_the_candidacy)
 {
     struct job j = {0};
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_selector_options o = plain;
-    o.auto_requeue = 1;
-    zkr_leader_selector *s = selector(c, &j, o);
-    zkt_create_path(zkt_servers(), "/t");
-    zkt_raw *raw = zkt_raw_open(zkt_servers(), 10000);
-    struct zkt_node node = {.path = zkt_path(), .perms = ZKT_READ | ZKT_DELETE};
-    assert_int_equal(zkt_raw_create(raw, &node, NULL, 0), ZKT_OK);
-    zkt_raw_close(raw);
+    zkr_leader_selector *s =
+        selector(c, &j, (zkr_leader_selector_options){.auto_requeue = 1});
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_CREATE), 0);
     ZKT_MUST(zkr_leader_selector_start(s));
     ZKT_BECOMES(atomic_load(&j.failures), 1, PATIENCE_MS);
     ZKT_RC(atomic_load(&j.code), ZKR_EAUTH);

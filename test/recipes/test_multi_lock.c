@@ -39,11 +39,9 @@ ZKT_CASE(its_position_is_that_of_the_longest_queue)
         ZKT_EVENTUALLY(zkr_ticket_position(t, &place) == ZKR_OK && place > 1,
                        PATIENCE_MS);
         assert_int_equal(place, 2);
-        ZKT_MUST(zkr_ticket_release(t));
-        ZKT_MUST(zkr_ticket_destroy(t));
+        zkt_end_ticket(t);
         for (int i = 3; i >= 0; i--) {
-            ZKT_MUST(zkr_ticket_release(ahead[i]));
-            ZKT_MUST(zkr_ticket_destroy(ahead[i]));
+            zkt_end_ticket(ahead[i]);
         }
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
@@ -185,14 +183,10 @@ ZKT_CASE(refused_credentials_end_large_requests)
     for (int i = 0; i < LARGE; i++) {
         paths[i] = path_of(i);
     }
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.auth_scheme = "no-such-scheme";
-    o.auth_cert = "x";
-    o.auth_cert_len = 1;
     for (int run = 0; run < RUNS; run++) {
         zkr_client *c = NULL;
         zkr_ticket *tickets[TICKETS];
-        ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+        ZKT_MUST(zkr_client_open(&c, zkt_servers(), &zkt_bad_credentials));
         zkr_multi_lock *l = NULL;
         ZKT_MUST(zkr_multi_lock_create(&l, c, paths, LARGE, NULL));
         for (int i = 0; i < TICKETS; i++) {

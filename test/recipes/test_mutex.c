@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <zkr/guard.h>
-
 #include "actor.h"
 #include "fixture.h"
 
@@ -78,14 +76,10 @@ ZKT_CASE(only_the_owner_may_release)
 ZKT_CASE(contenders_are_listed_in_order)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.owner = "holder \x01 text";
-    zkr_mutex *m = zkt_mutex_with(c, &options);
-    zkr_contenders *list = NULL;
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .owner = "holder \x01 text");
+    zkr_contenders *list = zkt_contenders(m);
     assert_int_equal(zkr_contenders_count(list), 0);
     assert_null(zkr_contenders_get(list, 0));
-    zkr_contenders_free(list);
 
     zkr_mutex *waiter = zkt_mutex(c);
     struct zkt_actor actor;
@@ -93,7 +87,7 @@ ZKT_CASE(contenders_are_listed_in_order)
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
     ZKT_MUST(zkr_mutex_fencing_token(m, &token));
     zkt_actor_queue(&actor, c, waiter, NULL);
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    list = zkt_contenders(m);
     assert_int_equal(zkr_contenders_count(list), 2);
     const zkr_contender *first = zkr_contenders_get(list, 0);
     const zkr_contender *second = zkr_contenders_get(list, 1);
@@ -105,10 +99,8 @@ ZKT_CASE(contenders_are_listed_in_order)
     char pid[32];
     (void)snprintf(pid, sizeof(pid), "/%ld/", (long)getpid());
     assert_non_null(strstr(second->owner, pid));
-    zkr_contenders_free(list);
     ZKT_MUST(zkr_mutex_release(m));
     (void)zkt_actor_end(&actor);
-    zkt_destroy(m);
 }
 
 /* Tokens rise from hold to hold, also when the path is deleted and numbers restart. */
@@ -139,27 +131,30 @@ ZKT_CASE(tokens_rise_even_when_the_path_is_made_anew)
 ZKT_CASE(a_release_can_wait_for_the_delete)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.wait_on_release = 1;
-    zkr_mutex *m = zkt_mutex_with(c, &options);
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .wait_on_release = 1);
     for (int i = 0; i < 20; i++) {
         ZKT_MUST(zkr_mutex_acquire(m, 5000));
         ZKT_MUST(zkr_mutex_release(m));
         ZKT_MUST(zkr_client_flush(c, 0));
         assert_int_equal(zkt_nodes(), 0);
     }
-    zkt_destroy(m);
+}
+
+/* As a stranger would. */
+static const char *make_child(const char *name)
+{
+    static char child[256];
+    (void)snprintf(child, sizeof(child), "%s/%s", zkt_path(), name);
+    assert_int_equal(zkt_create_path(zkt_servers(), child), 0);
+    return child;
 }
 
 /* Children without a sequence number are no contenders. */
 ZKT_CASE(strangers_without_a_number_are_ignored)
 {
     static const char *const names[] = {"0", "config", "lock-", "lock-12", "\xc3\xa4"};
-    char child[256];
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        (void)snprintf(child, sizeof(child), "%s/%s", zkt_path(), names[i]);
-        assert_int_equal(zkt_create(zkt_servers(), child, "", 0), 0);
+        make_child(names[i]);
     }
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
@@ -188,14 +183,11 @@ ZKT_CASE(strangers_with_a_higher_number_are_ignored)
     static const char *const names[] = {"backup-2026112100", "x-0000500000",
                                         "job-2512312359", "x-2147483647",
                                         "_c_x-lock-9999999999"};
-    char child[256];
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c), *others = zkt_mutex(other);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        (void)snprintf(child, sizeof(child), "%s/%s", zkt_path(), names[i]);
-        assert_int_equal(zkt_create(zkt_servers(), child, "", 0), 0);
+        make_child(names[i]);
         take_turns(m, other, others);
     }
 }
@@ -203,11 +195,7 @@ ZKT_CASE(strangers_with_a_higher_number_are_ignored)
 /* A numbered child of another recipe that is ahead of us is waited for. */
 ZKT_CASE(strangers_with_a_lower_number_are_waited_for)
 {
-    char child[256];
-    (void)snprintf(child, sizeof(child), "%s/0123456789abcdef__lock__0000000000",
-                   zkt_path());
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
-    assert_int_equal(zkt_create(zkt_servers(), child, "", 0), 0);
+    const char *child = make_child("0123456789abcdef__lock__0000000000");
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
@@ -229,9 +217,8 @@ ZKT_CASE(a_node_on_its_way_out_is_known_at_any_length)
     memset(path + start, 'x', sizeof(path) - 1 - (size_t)start);
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_mutex *m = NULL;
+    zkr_mutex *m = zkt_mutex_at(c, path, NULL);
     struct zkt_actor actor;
-    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
     ZKT_MUST(zkr_mutex_acquire(m, 5000));
     zkt_door_focus(c);
     zkt_proxy_delay(p, ZKT_TO_CLIENT, ANSWER_MS);
@@ -242,8 +229,6 @@ ZKT_CASE(a_node_on_its_way_out_is_known_at_any_length)
     ZKT_MUST(zkt_actor_acquired(&actor));
     assert_true(zkt_now_ms() - before >= ANSWER_MS);
     ZKT_MUST(zkt_actor_end(&actor));
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_proxy_stop(p);
+    ZKT_MUST(zkr_client_flush(c, 5000));
     assert_int_equal(zkt_delete(zkt_servers(), path), 0);
 }

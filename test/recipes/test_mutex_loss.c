@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a holder learns, and when, if the lock is taken from it. */
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "actor.h"
 #include "fixture.h"
@@ -16,7 +12,7 @@ enum { SESSION_MS = 3000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 struct losses {
     atomic_int count;
     atomic_int reason;
-    _Atomic int64_t token, at_ms;
+    _Atomic int64_t token;
     atomic_int calls_back; /* codes seen by calls from the callback */
 };
 
@@ -25,7 +21,6 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     struct losses *l = ctx;
     atomic_store(&l->reason, (int)lost->reason);
     atomic_store(&l->token, lost->fencing_token);
-    atomic_store(&l->at_ms, zkt_now_ms());
     /* Calling back is legal; waiting is refused. */
     bool held = zkr_mutex_is_held(m);
     int waited = zkr_mutex_acquire(m, 1000);
@@ -36,11 +31,8 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 
 static zkr_mutex *mutex_with(zkr_client *c, struct losses *l)
 {
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.on_lost = on_lost;
-    options.on_lost_ctx = l;
     memset(l, 0, sizeof(*l));
-    return zkt_mutex_with(c, &options);
+    return ZKT_MUTEX_WITH(c, .on_lost = on_lost, .on_lost_ctx = l);
 }
 
 /* After a loss: told once, refused re-entry, one release says so, and then all is well. */
@@ -127,10 +119,9 @@ ZKT_CASE(what_is_not_held_is_lost_at_the_release)
 /* Granted when the waiter's own bound has all but come: it starts with a new one. */
 ZKT_CASE(a_grant_never_comes_with_its_end)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.look_ahead = -1; /* which would see that there is always enough left */
-    zkr_client *b = zkt_client_with(zkt_servers(), &o);
+    /* To look ahead would show that there is always enough left. */
+    zkr_client *b = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = SESSION_MS,
+                                    .look_ahead = -1);
     zkr_mutex *ma = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS)),
               *mb = zkt_mutex(b);
     struct zkt_actor waiter;

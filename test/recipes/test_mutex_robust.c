@@ -13,9 +13,7 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
 static zkr_mutex *robust(zkr_client *c)
 {
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.robust = 1;
-    return zkt_mutex_at(c, zkt_path(), &o);
+    return ZKT_MUTEX_WITH(c, .robust = 1);
 }
 
 static zkr_client *client(void)

@@ -158,8 +158,6 @@ ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
     end(held);
 }
 
-/* --- loss --- */
-
 /* --- the maximum --- */
 
 /* As long as there is no count, the max given counts; a count is followed up and down. */

@@ -79,13 +79,11 @@ static void *resize_often(void *arg)
 
 static void gather(struct crowd *k)
 {
-    zkr_client *clients[CLIENTS];
     struct visitor visitors[CLIENTS * THREADS];
     pthread_t resizer;
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = zkt_client(zkt_servers(), SESSION_MS);
-        zkr_semaphore *s = k->resized ? resizable(clients[i], k->largest)
-                                      : semaphore(clients[i], k->max);
+        zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+        zkr_semaphore *s = k->resized ? resizable(c, k->largest) : semaphore(c, k->max);
         for (int j = 0; j < THREADS; j++) {
             visitors[i * THREADS + j] =
                 (struct visitor){.k = k, .s = s, .seed = (uint64_t)(100 * i + j + 1)};
@@ -103,11 +101,6 @@ static void gather(struct crowd *k)
     }
     if (k->resized) {
         assert_int_equal(pthread_join(resizer, NULL), 0);
-    }
-    for (int i = 0; i < CLIENTS; i++) {
-        ZKT_MUST(zkr_client_flush(clients[i], PATIENCE_MS));
-        end_semaphore(visitors[i * THREADS].s);
-        zkt_close(clients[i]);
     }
     assert_int_equal(atomic_load(&k->violations), 0);
     assert_int_equal(atomic_load(&k->served), CLIENTS * THREADS * ROUNDS);

@@ -66,8 +66,7 @@ ZKT_CASE(a_number_that_can_never_be_had_is_refused)
     /* The most of a ticket can be had. */
     zkr_semaphore *large = semaphore(c, ZKR_SEMAPHORE_PERMITS_MAX);
     ZKT_MUST(zkr_semaphore_acquire(large, ZKR_SEMAPHORE_PERMITS_MAX, PATIENCE_MS, &t));
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
+    zkt_end_ticket(t);
 }
 
 /* The nodes of a ticket must fit into one request. */
@@ -82,6 +81,5 @@ ZKT_CASE(what_no_request_has_room_for_is_refused)
     zkr_semaphore *s = semaphore_with(c, 100, &o);
     expect(zkr_semaphore_acquire(s, 14, 1000, &t), ZKR_EINVAL);
     ZKT_MUST(zkr_semaphore_acquire(s, 13, PATIENCE_MS, &t));
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
+    zkt_end_ticket(t);
 }

@@ -19,10 +19,8 @@ struct stage {
 
 static void set_up(struct stage *k, const char *hosts, int64_t session_ms)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = session_ms;
-    o.connect_timeout_ms = LONG_MS;
-    k->c = zkt_client_with(hosts, &o);
+    k->c = ZKT_CLIENT_WITH(hosts, .session_timeout_ms = session_ms,
+                           .connect_timeout_ms = LONG_MS);
     k->m = zkt_mutex(k->c);
     k->l = zkt_telling_latch(k->c, "me", &k->told_of_latch, NULL);
 }

@@ -56,8 +56,7 @@ static void leave(void)
 {
     for (int k = each - 1; k >= 0; k--) {
         for (int i = SESSIONS - 1; i >= 0; i--) {
-            ZKT_MUST(zkr_ticket_release(tickets[i][k]));
-            ZKT_MUST(zkr_ticket_destroy(tickets[i][k]));
+            zkt_end_ticket(tickets[i][k]);
         }
     }
     for (int i = 0; i < SESSIONS; i++) {
@@ -112,8 +111,7 @@ ZKT_CASE(a_storm_of_waiters_delays_no_probe)
     assert_int_equal(zkr_ticket_state(held), ZKR_TICKET_HELD);
     assert_in_range(least, SURE_MS, SESSION_MS);
     leave();
-    ZKT_MUST(zkr_ticket_release(held));
-    ZKT_MUST(zkr_ticket_destroy(held));
+    zkt_end_ticket(held);
     for (int i = 0; i < SESSIONS; i++) {
         zkt_destroy(mutexes[i]);
         zkt_close(clients[i]);

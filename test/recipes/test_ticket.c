@@ -43,24 +43,16 @@ ZKT_CASE(the_owner_text_is_the_mutexs)
 {
     char pid[32];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.owner = "a ticket";
-    zkr_mutex *named = NULL, *m = zkt_mutex(c);
-    zkr_contenders *list = NULL;
-    ZKT_MUST(zkr_mutex_create(&named, c, zkt_path(), &options));
-    zkr_ticket *one = queue(named, NULL);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *one = queue(ZKT_MUTEX_WITH(c, .owner = "a ticket"), NULL);
     zkr_ticket *two = queue(m, NULL);
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    const zkr_contenders *list = zkt_contenders(m);
     (void)snprintf(pid, sizeof(pid), "/%ld/%ld", (long)getpid(), (long)gettid());
     assert_string_equal(zkr_contenders_get(list, 0)->owner, "a ticket");
     assert_non_null(strstr(zkr_contenders_get(list, 1)->owner, pid));
-    zkr_contenders_free(list);
     end(one);
     end(two);
-    zkt_destroy(named);
 }
-
-/* --- loss --- */
 
 /* --- the place in the queue --- */
 
@@ -94,8 +86,7 @@ ZKT_CASE(a_ticket_knows_how_many_are_in_front)
     ZKT_RC(zkr_ticket_position(t[1], NULL), ZKR_EINVAL);
     ZKT_RC(zkr_ticket_position(NULL, &ahead), ZKR_EINVAL);
     for (int i = 0; i < MANY; i++) {
-        ZKT_MUST(zkr_ticket_release(t[i]));
-        ZKT_MUST(zkr_ticket_destroy(t[i]));
+        zkt_end_ticket(t[i]);
     }
 }
 
@@ -120,16 +111,13 @@ static const char *nearest_of(zkr_ticket *t, bool holds, bool metadata)
 ZKT_CASE(a_ticket_knows_who_is_in_front)
 {
     enum { MANY = 4 };
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_client_options co = ZKR_CLIENT_OPTIONS_INIT;
-    co.session_timeout_ms = SESSION_MS;
-    co.tell_ahead = 1;
-    zkr_client *c[2] = {zkt_client_with(zkt_servers(), &co),
-                        zkt_client_with(zkt_servers(), &co)};
-    o.owner = "here";
-    zkr_mutex *here = zkt_mutex_at(c[0], zkt_path(), &o);
-    o.owner = "there";
-    zkr_mutex *there = zkt_mutex_at(c[1], zkt_path(), &o);
+    zkr_client *c[2];
+    for (int i = 0; i < 2; i++) {
+        c[i] = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = SESSION_MS,
+                               .tell_ahead = 1);
+    }
+    zkr_mutex *here = ZKT_MUTEX_WITH(c[0], .owner = "here");
+    zkr_mutex *there = ZKT_MUTEX_WITH(c[1], .owner = "there");
     zkr_mutex *m[MANY] = {here, there, there, here};
     zkr_ticket *t[MANY];
     zkr_contenders *list = NULL;
@@ -150,8 +138,7 @@ ZKT_CASE(a_ticket_knows_who_is_in_front)
     ZKT_EVENTUALLY(strcmp(nearest_of(t[3], true, true), "there") == 0, PATIENCE_MS);
     assert_null(list);
     for (int i = 0; i < MANY; i++) {
-        ZKT_MUST(zkr_ticket_release(t[i]));
-        ZKT_MUST(zkr_ticket_destroy(t[i]));
+        zkt_end_ticket(t[i]);
     }
 }
 
@@ -173,11 +160,9 @@ static void note_queued(zkr_ticket *t, int state, void *ctx)
 /* Only who has asked for it is told, and only of a wait. */
 ZKT_CASE(a_callback_hears_that_it_has_to_wait)
 {
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.tell_queued = 1;
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex_at(c, zkt_path(), &o), *theirs = zkt_mutex(other);
+    zkr_mutex *m =
+        ZKT_MUTEX_WITH(zkt_client(zkt_servers(), SESSION_MS), .tell_queued = 1);
+    zkr_mutex *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     struct queued first = {0}, second = {0}, quiet = {0};
     zkr_ticket *t[3];
     ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, note_queued, &first, &t[0]));
@@ -197,7 +182,6 @@ ZKT_CASE(a_callback_hears_that_it_has_to_wait)
     ZKT_BECOMES(second.calls, 2, PATIENCE_MS);
     assert_int_equal(second.state[1], ZKR_TICKET_HELD);
     for (int i = 0; i < 3; i++) {
-        ZKT_MUST(zkr_ticket_release(t[i]));
-        ZKT_MUST(zkr_ticket_destroy(t[i]));
+        zkt_end_ticket(t[i]);
     }
 }

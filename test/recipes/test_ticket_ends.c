@@ -203,7 +203,6 @@ ZKT_CASE(a_callback_may_end_its_ticket)
     ZKT_MUST(zkr_mutex_request(chain.m, ZKR_FOREVER, go_on, &chain, &t));
     ZKT_BECOMES(chain.left, 0, PATIENCE_MS);
     assert_int_equal(chain.wrong, 0);
-    zkt_destroy(chain.m);
 }
 
 static void stay(zkr_ticket *t, int state, struct told *told)

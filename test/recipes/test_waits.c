@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "actor.h"
-#include "fixture.h"
+#include "latches.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 200 };
 
@@ -86,12 +86,10 @@ ZKT_CASE(a_question_ends_without_an_answer)
     struct asker k[ASKS];
     struct asked a;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.connect_timeout_ms = SHORT_MS;
-    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
+    zkr_client *c = ZKT_CLIENT_WITH(zkt_proxy_host(p), .session_timeout_ms = SESSION_MS,
+                                    .connect_timeout_ms = SHORT_MS);
     a.m = zkt_mutex(c);
-    ZKT_MUST(zkr_leader_latch_create(&a.l, c, zkt_path(), "x", NULL));
+    a.l = zkt_latch(c, "x", NULL);
     ZKT_MUST(zkr_leader_selector_create(&a.s, c, zkt_path(), "x", never, NULL, NULL));
     ZKT_MUST(zkr_semaphore_create(&a.permits, c, zkt_path(), 1, NULL));
     zkt_proxy_freeze(p, ZKT_TO_CLIENT);
@@ -109,7 +107,6 @@ ZKT_CASE(a_question_ends_without_an_answer)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     ZKT_MUST(zkr_semaphore_destroy(a.permits));
     ZKT_MUST(zkr_leader_selector_destroy(a.s));
-    ZKT_MUST(zkr_leader_latch_destroy(a.l));
 }
 
 /* --- who is woken --- */
@@ -163,10 +160,5 @@ ZKT_CASE(a_hand_over_wakes_one_thread)
         ZKT_MUST(s[i].rc);
         /* To join, to be granted, and now and then for the client's lock. */
         assert_in_range(s[i].slept, 1, SLEEPERS / 6);
-    }
-    for (int i = 0; i < CLIENTS; i++) {
-        ZKT_MUST(zkr_client_flush(c[i], PATIENCE_MS));
-        zkt_destroy(m[i]);
-        zkt_close(c[i]);
     }
 }

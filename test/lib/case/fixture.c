@@ -132,6 +132,11 @@ zkr_client *zkt_client(const char *hosts, int64_t session_ms)
     return zkt_client_with(hosts, &options);
 }
 
+const zkr_client_options zkt_bad_credentials = {.size = sizeof(zkr_client_options),
+                                                .auth_scheme = "no-such-scheme",
+                                                .auth_cert = "x",
+                                                .auth_cert_len = 1};
+
 zkr_client *zkt_client_if_memory(void)
 {
     zkr_client *c = NULL;
@@ -148,7 +153,7 @@ void zkt_close(zkr_client *c)
 
 zkr_stats zkt_stats(zkr_client *c)
 {
-    zkr_stats stats;
+    zkr_stats stats = {0};
     ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
     return stats;
 }
@@ -181,6 +186,39 @@ void zkt_destroy(zkr_mutex *m)
 {
     zkt_unkeep(m);
     end_mutex(m);
+}
+
+static void end_ticket(void *t)
+{
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+}
+
+zkr_ticket *zkt_ticket(zkr_mutex *m)
+{
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
+    zkt_keep(t, end_ticket);
+    return t;
+}
+
+void zkt_end_ticket(zkr_ticket *t)
+{
+    zkt_unkeep(t);
+    end_ticket(t);
+}
+
+static void end_contenders(void *list)
+{
+    zkr_contenders_free(list);
+}
+
+zkr_contenders *zkt_contenders(zkr_mutex *m)
+{
+    zkr_contenders *list = NULL;
+    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    zkt_keep(list, end_contenders);
+    return list;
 }
 
 bool zkt_all_answered(zkr_client *c)

@@ -46,6 +46,12 @@ zkr_client *zkt_client(const char *hosts, int64_t session_ms);
 zkr_client *zkt_client_with(const char *hosts, const zkr_client_options *options);
 /** A client with default options. NULL: no memory. */
 zkr_client *zkt_client_if_memory(void);
+/** With these options: ZKT_CLIENT_WITH(hosts, .session_timeout_ms = 3000). */
+#define ZKT_CLIENT_WITH(hosts, ...)                                                    \
+    zkt_client_with((hosts), &(const zkr_client_options){                              \
+                                 .size = sizeof(zkr_client_options), __VA_ARGS__})
+/** What no server takes: for clients that are opened by hand. */
+extern const zkr_client_options zkt_bad_credentials;
 /** Close now, and check. */
 void zkt_close(zkr_client *c);
 zkr_stats zkt_stats(zkr_client *c);
@@ -53,11 +59,21 @@ zkr_stats zkt_stats(zkr_client *c);
 /** A mutex on the path of the test. Kept. */
 zkr_mutex *zkt_mutex(zkr_client *c);
 zkr_mutex *zkt_mutex_with(zkr_client *c, const zkr_mutex_options *options);
+#define ZKT_MUTEX_WITH(c, ...)                                                         \
+    zkt_mutex_with((c), &(const zkr_mutex_options){.size = sizeof(zkr_mutex_options),  \
+                                                   __VA_ARGS__})
 /** The same on another path. */
 zkr_mutex *
 zkt_mutex_at(zkr_client *c, const char *where, const zkr_mutex_options *options);
 /** Destroy now, and check. */
 void zkt_destroy(zkr_mutex *m);
+
+/** A ticket that waits as long as it takes, without a callback. Kept. */
+zkr_ticket *zkt_ticket(zkr_mutex *m);
+/** Release, which has not been lost, and destroy now, and check; one that was made by hand, too. */
+void zkt_end_ticket(zkr_ticket *t);
+/** Who stands in its queue. Kept. */
+zkr_contenders *zkt_contenders(zkr_mutex *m);
 
 /** ZKR_ETIMEDOUT; or ZKR_ENOANSWER, as a server may not have answered in so short a time. */
 #define ZKT_TIMED_OUT(rc) ((rc) == ZKR_ETIMEDOUT || (rc) == ZKR_ENOANSWER)
