@@ -13,18 +13,20 @@ enum { SESSION_MS = 30000, PATIENCE_MS = 30000, HOUR_MS = 3600000 };
 
 /* Holds may be joined for @open_ms; 0 = for as long as the library has it. */
 static inline struct sides
-shares_of(zkr_client *c, int64_t open_ms, const zkr_rwlock_options *options)
+shares_with(zkr_client *c, int64_t open_ms, zkr_rwlock_options o)
 {
-    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    if (options) {
-        o = *options;
-    }
+    o.size = sizeof(o);
     o.share_readers = 1;
     struct sides s = sides_with(c, &o);
     if (open_ms > 0) {
         s.r->lock.share_ms = open_ms;
     }
     return s;
+}
+
+static inline struct sides shares_of(zkr_client *c, int64_t open_ms)
+{
+    return shares_with(c, open_ms, (zkr_rwlock_options){0});
 }
 
 /* Readers, each a thread, by the lock; none reads yet. */

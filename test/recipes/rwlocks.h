@@ -29,6 +29,10 @@ static inline struct sides sides_with(zkr_client *c, const zkr_rwlock_options *o
     return s;
 }
 
+#define SIDES_WITH(c, ...)                                                             \
+    sides_with((c), &(const zkr_rwlock_options){.size = sizeof(zkr_rwlock_options),    \
+                                                __VA_ARGS__})
+
 static inline struct sides sides_of(zkr_client *c)
 {
     return sides_with(c, NULL);
@@ -38,6 +42,14 @@ static inline void end_sides(const struct sides *s)
 {
     zkt_unkeep(s->l);
     end_kept_rwlock(s->l);
+}
+
+/* A writer that reads. */
+static inline void hold_both(const struct sides *s)
+{
+    enum { WAIT_MS = 30000 };
+    ZKT_MUST(zkr_mutex_acquire(s->w, WAIT_MS));
+    ZKT_MUST(zkr_mutex_acquire(s->r, 0));
 }
 
 static inline int64_t token_of(zkr_mutex *m)

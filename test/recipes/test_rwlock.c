@@ -7,29 +7,6 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, READERS = 6 };
 
-/* Readers hold together, a writer holds alone. */
-ZKT_CASE(readers_hold_together_and_a_writer_alone)
-{
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides a = sides_of(one), b = sides_of(two);
-    ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(b.r, 0));
-    assert_true(zkr_mutex_is_held(a.r) && zkr_mutex_is_held(b.r));
-    assert_false(zkr_mutex_is_held(a.w));
-    struct zkt_actor other;
-    zkt_actor_start(&other, a.w, 0, NULL);
-    zkt_actor_is_refused(&other, ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_mutex_release(a.r));
-    ZKT_MUST(zkr_mutex_release(b.r));
-    ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
-    ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(a.w, PATIENCE_MS));
-    ZKT_RC(zkr_mutex_acquire(b.r, 0), ZKR_ETIMEDOUT);
-    ZKT_RC(zkr_mutex_acquire(b.w, 0), ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_mutex_release(a.w));
-}
-
 /* A waiting writer is not overtaken; the reader it waits for may read again meanwhile. */
 ZKT_CASE(a_waiting_writer_is_not_overtaken)
 {
@@ -109,17 +86,6 @@ ZKT_CASE(a_writer_may_read)
     assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
 }
 
-/* The permission is the thread's: another one of the same client waits. */
-ZKT_CASE(the_writers_permission_is_its_threads)
-{
-    struct sides s = sides_of(zkt_client(zkt_servers(), SESSION_MS));
-    struct zkt_actor other;
-    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-    zkt_actor_start(&other, s.r, 200, NULL);
-    zkt_actor_is_refused(&other, ZKR_ETIMEDOUT);
-    ZKT_MUST(zkr_mutex_release(s.w));
-}
-
 /* A reader that would write gets ZKR_EDEADLK at once, whatever the time-out. */
 ZKT_CASE(a_reader_cannot_become_a_writer)
 {
@@ -140,12 +106,6 @@ ZKT_CASE(a_reader_cannot_become_a_writer)
 }
 
 /* --- downgrade --- */
-
-static void hold_both(const struct sides *s)
-{
-    ZKT_MUST(zkr_mutex_acquire(s->w, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(s->r, 0));
-}
 
 /* The READ node has the writer's number and GUID, the hold its token; there is no moment in between. */
 ZKT_CASE(a_downgrade_keeps_the_place)
@@ -233,11 +193,6 @@ ZKT_CASE(a_downgrade_grants_nobody_who_holds_alone)
         assert_true(zkr_mutex_is_held(a.r));
         ZKT_MUST(zkr_mutex_release(a.r));
         zkt_actor_is_served(&actor);
-        zkt_destroy(m);
-        end_sides(&a);
-        end_sides(&b);
-        zkt_close(one);
-        zkt_close(two);
     }
 }
 
@@ -301,21 +256,18 @@ ZKT_CASE(a_downgrade_as_curator_makes_it)
 ZKT_CASE(tickets_of_both_sides)
 {
     struct sides s = sides_of(zkt_client(zkt_servers(), SESSION_MS));
-    zkr_ticket *readers[3], *writer;
+    zkr_ticket *readers[3];
     for (int i = 0; i < 3; i++) {
-        ZKT_MUST(zkr_mutex_request(s.r, ZKR_FOREVER, NULL, NULL, &readers[i]));
+        readers[i] = zkt_ticket(s.r);
         ZKT_MUST(zkr_ticket_wait(readers[i], PATIENCE_MS));
     }
-    ZKT_MUST(zkr_mutex_request(s.w, ZKR_FOREVER, NULL, NULL, &writer));
+    zkr_ticket *writer = zkt_ticket(s.w);
     ZKT_RC(zkr_ticket_wait(writer, 100), ZKR_ETIMEDOUT);
     ZKT_RC(zkr_rwlock_destroy(s.l), ZKR_EBUSY);
     for (int i = 0; i < 3; i++) {
-        ZKT_MUST(zkr_ticket_release(readers[i]));
-        ZKT_MUST(zkr_ticket_destroy(readers[i]));
+        zkt_end_ticket(readers[i]);
     }
     ZKT_MUST(zkr_ticket_wait(writer, PATIENCE_MS));
-    ZKT_MUST(zkr_ticket_release(writer));
-    ZKT_MUST(zkr_ticket_destroy(writer));
 }
 
 struct asked {
@@ -335,10 +287,7 @@ ZKT_CASE(the_side_that_holds_is_asked)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides o = sides_of(zkt_client(zkt_servers(), SESSION_MS));
     struct asked a = {0};
-    zkr_rwlock_options options = ZKR_RWLOCK_OPTIONS_INIT;
-    options.on_revoke = on_revoke;
-    options.on_revoke_ctx = &a;
-    a.s = sides_with(c, &options);
+    a.s = SIDES_WITH(c, .on_revoke = on_revoke, .on_revoke_ctx = &a);
     ZKT_MUST(zkr_mutex_acquire(a.s.r, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_revoke(o.w));
     ZKT_BECOMES(atomic_load(&a.reader), 1, PATIENCE_MS);
@@ -361,15 +310,13 @@ ZKT_CASE(either_side_lists_all)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c);
     struct zkt_actor writer;
-    zkr_contenders *list = NULL;
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
     zkt_actor_queue(&writer, c, s.w, NULL);
-    ZKT_MUST(zkr_mutex_contenders(s.w, &list));
+    const zkr_contenders *list = zkt_contenders(s.w);
     assert_int_equal(zkr_contenders_count(list), 2);
     assert_non_null(strstr(zkr_contenders_get(list, 0)->node, "__READ__"));
     assert_non_null(strstr(zkr_contenders_get(list, 1)->node, "__WRIT__"));
     assert_true(zkr_contenders_get(list, 0)->fencing_token == token_of(s.r));
-    zkr_contenders_free(list);
     ZKT_MUST(zkr_mutex_cancel(s.w));
     zkt_actor_is_refused(&writer, ZKR_ECANCELED);
     ZKT_MUST(zkr_mutex_release(s.r));

@@ -12,8 +12,6 @@ enum { SESSION_MS = 10000, LONG_MS = 20000, PATIENCE_MS = 30000 };
 
 /* --- the connection --- */
 
-typedef void (*arm_fn)(zkt_proxy *p, int n);
-
 /* Begun without a connection, it is made up for on the next one. */
 ZKT_CASE(a_downgrade_without_a_connection_is_made_up_for)
 {
@@ -23,8 +21,7 @@ ZKT_CASE(a_downgrade_without_a_connection_is_made_up_for)
     struct sides s = sides_of(c), o = sides_of(other);
     for (int at_once = 0; at_once < 2; at_once++) {
         struct zkt_actor reader;
-        ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_acquire(s.r, 0));
+        hold_both(&s);
         zkt_actor_queue(&reader, other, o.r, NULL);
         zkt_proxy_cut(p);
         ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
@@ -61,12 +58,8 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 
 static void lock_with(zkr_client *c, struct losses *l)
 {
-    zkr_rwlock_options options = ZKR_RWLOCK_OPTIONS_INIT;
     memset(l, 0, sizeof(*l));
-    options.on_lost = on_lost;
-    options.on_lost_ctx = l;
-    options.watch_node = 1;
-    l->s = sides_with(c, &options);
+    l->s = SIDES_WITH(c, .on_lost = on_lost, .on_lost_ctx = l, .watch_node = 1);
 }
 
 static void expect_lost(zkr_mutex *m)
@@ -80,13 +73,14 @@ static void expect_lost(zkr_mutex *m)
     ZKT_RC(zkr_mutex_release(m), ZKR_ENOTOWNER);
 }
 
-/* The lock works again, by the same objects. */
+/* The lock works again, by the same objects, and leaves nothing. */
 static void works_again(const struct sides *s)
 {
-    ZKT_MUST(zkr_mutex_acquire(s->w, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(s->r, 0));
+    hold_both(s);
     ZKT_MUST(zkr_mutex_release(s->w));
     ZKT_MUST(zkr_mutex_release(s->r));
+    ZKT_MUST(zkr_client_flush(s->c, PATIENCE_MS));
+    assert_int_equal(zkt_nodes(), 0);
 }
 
 enum { READS, WRITES, BOTH, BOTH_READ_FIRST, DOWNGRADED, STATES };
@@ -146,8 +140,6 @@ ZKT_CASE(a_loss_is_one_of_each_side)
         assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
         assert_int_equal(zkt_nodes(), 0);
         works_again(&l.s);
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-        assert_int_equal(zkt_nodes(), 0);
         end_sides(&l.s);
     }
 }
@@ -164,8 +156,7 @@ ZKT_CASE(a_node_that_is_gone_cannot_be_downgraded)
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
     struct losses l;
     lock_with(c, &l);
-    ZKT_MUST(zkr_mutex_acquire(l.s.w, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(l.s.r, 0));
+    hold_both(&l.s);
     ZKT_MUST(zkr_mutex_node(l.s.w, node, sizeof(node)));
     zkt_sleep_ms(200); /* its watch is set */
     zkt_door_focus(c);
@@ -177,7 +168,6 @@ ZKT_CASE(a_node_that_is_gone_cannot_be_downgraded)
     expect_lost(l.s.r);
     assert_int_equal(zkt_nodes(), 0);
     works_again(&l.s);
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
 
 /* A server that refuses: the hold goes on by the node it has, and others wait for it. */
@@ -188,8 +178,7 @@ ZKT_CASE(a_refused_downgrade_costs_no_hold)
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
     struct sides s = sides_of(c), o = sides_of(other);
     struct zkt_actor reader;
-    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(s.r, 0));
+    hold_both(&s);
     int64_t token = token_of(s.w);
     ZKT_MUST(zkr_mutex_node(s.w, before, sizeof(before)));
     (void)snprintf(after, sizeof(after), "%s", before);
@@ -219,8 +208,7 @@ ZKT_CASE(past_the_lease_bound_nothing_is_downgraded)
     for (int downgraded = 0; downgraded < 2; downgraded++) {
         struct losses l;
         lock_with(c, &l);
-        ZKT_MUST(zkr_mutex_acquire(l.s.w, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_acquire(l.s.r, 0));
+        hold_both(&l.s);
         zkt_proxy_cut(p);
         if (downgraded) {
             ZKT_MUST(zkr_mutex_release(l.s.w)); /* owed, and never made up for */
@@ -236,7 +224,6 @@ ZKT_CASE(past_the_lease_bound_nothing_is_downgraded)
         assert_int_equal(zkt_door_count(ZKR__OP_MULTI), 0);
         ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
         works_again(&l.s);
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         end_sides(&l.s);
     }
 }

@@ -157,12 +157,10 @@ static void run(int64_t session_ms,
     zkr_client *clients[CLIENTS];
     struct sides sides[CLIENTS];
     struct worker workers[CLIENTS * THREADS];
-    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    o.share_readers = share;
     memset(&M, 0, sizeof(M));
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = zkt_client(zkt_servers(), session_ms);
-        sides[i] = sides_with(clients[i], &o);
+        sides[i] = SIDES_WITH(clients[i], .share_readers = share);
     }
     for (int i = 0; i < CLIENTS * THREADS; i++) {
         workers[i] =

@@ -48,7 +48,7 @@ ZKT_CASE(threads_read_by_one_node)
 {
     int64_t token = 0, same = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = shares_of(c, HOUR_MS, NULL);
+    struct sides s = shares_of(c, HOUR_MS);
     struct zkt_hold *w[READERS];
     readers_of(w, READERS, c, &s);
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS)); /* makes the parents */
@@ -90,7 +90,7 @@ ZKT_CASE(threads_read_by_one_node)
 ZKT_CASE(each_thread_has_its_depth)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = shares_of(c, HOUR_MS, NULL);
+    struct sides s = shares_of(c, HOUR_MS);
     struct zkt_hold *w[2];
     readers_of(w, 2, c, &s);
     ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
@@ -131,9 +131,8 @@ ZKT_CASE(the_last_release_waits)
     enum { DELAY_MS = 300 };
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    o.wait_on_release = 1;
-    struct sides s = shares_of(c, HOUR_MS, &o);
+    struct sides s =
+        shares_with(c, HOUR_MS, (zkr_rwlock_options){.wait_on_release = 1});
     struct zkt_hold *w[2];
     readers_of(w, 2, c, &s);
     ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
@@ -147,7 +146,7 @@ ZKT_CASE(the_last_release_waits)
 
 /* --- who may join --- */
 
-/* @first holds and @next comes: by a node of its own. */
+/* One holds and @next comes: by a node of its own. */
 static void expect_own_node(struct zkt_hold *next)
 {
     int before = zkt_nodes();
@@ -159,7 +158,7 @@ static void expect_own_node(struct zkt_hold *next)
 ZKT_CASE(late_ones_have_a_node_of_their_own)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = shares_of(c, 0, NULL);
+    struct sides s = shares_of(c, 0);
     struct zkt_hold *w[2];
     readers_of(w, 2, c, &s);
     ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
@@ -173,9 +172,8 @@ ZKT_CASE(late_ones_have_a_node_of_their_own)
 ZKT_CASE(a_downgraded_writer_is_not_joined)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = shares_of(c, HOUR_MS, NULL);
-    struct zkt_hold *w;
-    w = zkt_hold_by(c, s.r);
+    struct sides s = shares_of(c, HOUR_MS);
+    struct zkt_hold *w = zkt_hold_by(c, s.r);
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(s.r, 0));
     ZKT_MUST(zkr_mutex_release(s.w));
@@ -195,10 +193,9 @@ ZKT_CASE(a_wish_closes_the_hold)
 {
     atomic_int wishes = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    o.on_revoke = count_wishes;
-    o.on_revoke_ctx = &wishes;
-    struct sides s = shares_of(c, HOUR_MS, &o);
+    struct sides s = shares_with(
+        c, HOUR_MS,
+        (zkr_rwlock_options){.on_revoke = count_wishes, .on_revoke_ctx = &wishes});
     struct zkt_hold *w[3];
     readers_of(w, 3, c, &s);
     ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
@@ -227,7 +224,7 @@ ZKT_CASE(readers_that_overlap_do_not_keep_a_writer_waiting)
 {
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides a = shares_of(one, 0, NULL), b = shares_of(two, 0, NULL);
+    struct sides a = shares_of(one, 0), b = shares_of(two, 0);
     struct zkt_hold *w[2];
     struct zkt_actor writer;
     readers_of(w, 2, one, &a);
@@ -261,7 +258,7 @@ ZKT_CASE(a_writer_of_this_client_is_not_overtaken)
 {
     for (int way = 0; way < WAYS; way++) {
         zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-        struct sides s = shares_of(c, HOUR_MS, NULL);
+        struct sides s = shares_of(c, HOUR_MS);
         zkr_mutex *m = zkt_mutex(c);
         zkr_ticket *t = NULL;
         struct zkt_actor writer;
@@ -269,7 +266,7 @@ ZKT_CASE(a_writer_of_this_client_is_not_overtaken)
         readers_of(w, 2, c, &s);
         ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));
         if (way == BY_TICKET) {
-            ZKT_MUST(zkr_mutex_request(s.w, ZKR_FOREVER, NULL, NULL, &t));
+            t = zkt_ticket(s.w);
         } else {
             zkt_actor_queue(&writer, c, way == BY_THREAD ? s.w : m, NULL);
         }
@@ -281,8 +278,7 @@ ZKT_CASE(a_writer_of_this_client_is_not_overtaken)
         if (way == BY_TICKET) {
             ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
             assert_true(zkt_hold_waits(w[1]));
-            ZKT_MUST(zkr_ticket_release(t));
-            ZKT_MUST(zkr_ticket_destroy(t));
+            zkt_end_ticket(t);
         } else {
             ZKT_MUST(zkt_actor_acquired(&writer));
             assert_true(zkt_hold_waits(w[1]));
@@ -290,10 +286,6 @@ ZKT_CASE(a_writer_of_this_client_is_not_overtaken)
         }
         ZKT_MUST(zkt_hold_wait(w[1]));
         ZKT_MUST(zkt_hold_release(w[1]));
-        end_readers(w, 2);
-        zkt_destroy(m);
-        end_sides(&s);
-        zkt_close(c);
     }
 }
 
@@ -303,7 +295,7 @@ ZKT_CASE(a_writer_of_this_client_is_not_overtaken)
 ZKT_CASE(a_thread_that_ends_leaves)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = shares_of(c, HOUR_MS, NULL);
+    struct sides s = shares_of(c, HOUR_MS);
     struct zkt_hold *w[3];
     readers_of(w, 3, c, &s);
     for (int i = 0; i < 3; i++) {
@@ -323,7 +315,7 @@ ZKT_CASE(a_thread_that_ends_leaves)
 ZKT_CASE(wrong_calls_are_refused)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = shares_of(c, HOUR_MS, NULL);
+    struct sides s = shares_of(c, HOUR_MS);
     struct zkt_hold *w[3];
     readers_of(w, 3, c, &s);
     ZKT_MUST(zkt_hold_acquire(w[0], PATIENCE_MS));

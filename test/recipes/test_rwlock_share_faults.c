@@ -16,6 +16,14 @@ static void count_losses(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
+static struct sides watched_shares(zkr_client *c, int64_t open_ms, atomic_int *losses)
+{
+    return shares_with(c, open_ms,
+                       (zkr_rwlock_options){.on_lost = count_losses,
+                                            .on_lost_ctx = losses,
+                                            .watch_node = 1});
+}
+
 static int find_it_lost(struct zkt_hold *h, void *m)
 {
     (void)h;
@@ -50,13 +58,8 @@ ZKT_CASE(a_loss_is_each_threads)
         zkt_proxy *p = zkt_proxy_start(zkt_servers());
         zkr_client *c =
             zkt_client(zkt_proxy_host(p), how == LEASE_OVER ? SHORT_MS : SESSION_MS);
-        zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-        o.on_lost = count_losses;
-        o.on_lost_ctx = &losses;
-        o.watch_node = 1;
-        struct sides s = shares_of(c, HOUR_MS, &o);
-        struct zkt_hold *w[MEMBERS + 1], *late;
-        late = zkt_hold_by(c, s.r);
+        struct sides s = watched_shares(c, HOUR_MS, &losses);
+        struct zkt_hold *w[MEMBERS + 1], *late = zkt_hold_by(c, s.r);
         readers_of(w, MEMBERS + 1, c, &s);
         for (int i = 0; i <= MEMBERS; i++) {
             ZKT_MUST(zkt_hold_acquire(w[i], PATIENCE_MS));
@@ -85,7 +88,6 @@ ZKT_CASE(a_loss_is_each_threads)
         zkt_hold_end(late);
         end_sides(&s);
         zkt_close(c);
-        zkt_proxy_stop(p);
         assert_int_equal(atomic_load(&losses), MEMBERS);
     }
 }
@@ -96,11 +98,7 @@ ZKT_CASE(a_loss_is_of_one_node)
     atomic_int losses = 0;
     char node[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    o.on_lost = count_losses;
-    o.on_lost_ctx = &losses;
-    o.watch_node = 1;
-    struct sides s = shares_of(c, 1, &o);
+    struct sides s = watched_shares(c, 1, &losses);
     struct zkt_hold *w[2];
     readers_of(w, 2, c, &s);
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
@@ -159,7 +157,7 @@ static void begin(struct two *t)
     assert_int_equal(zkt_create_path(zkt_servers(), resource), 0);
     t->p = zkt_proxy_start(zkt_servers());
     t->c = zkt_client(zkt_proxy_host(t->p), SESSION_MS);
-    t->s = shares_of(t->c, HOUR_MS, NULL);
+    t->s = shares_of(t->c, HOUR_MS);
     t->a = zkt_hold_by(t->c, t->s.r);
     t->b = zkt_hold_by(t->c, t->s.r);
     t->other = zkt_hold_by(t->c, t->s.r);
@@ -178,7 +176,6 @@ static void finish(struct two *t)
     zkt_hold_end(t->other);
     end_sides(&t->s);
     zkt_close(t->c);
-    zkt_proxy_stop(t->p);
     assert_int_equal(zkt_delete(zkt_servers(), resource), 0);
 }
 
