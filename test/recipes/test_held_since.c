@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <zookeeper/zookeeper.h>
 
-#include "actor.h"
-#include "fixture.h"
+#include "latches.h"
+#include "rwlocks.h"
 
 enum { SESSION_MS = 4000, PATIENCE_MS = 30000 };
 
@@ -18,18 +17,11 @@ static int64_t wall_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static zkr_mutex *mutex_at(zkr_client *c, const char *path)
-{
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
-    return m;
-}
-
 /* Of contender @i at @path; -1 = there is no such contender. */
 static int64_t since_at(zkr_client *c, const char *path, size_t i)
 {
     zkr_contenders *list = NULL;
-    zkr_mutex *m = mutex_at(c, path);
+    zkr_mutex *m = zkt_mutex_at(c, path, NULL);
     ZKT_MUST(zkr_mutex_contenders(m, &list));
     const zkr_contender *entry = zkr_contenders_get(list, i);
     int64_t since = entry ? entry->held_since_ms : -1;
@@ -47,12 +39,11 @@ static int64_t since(zkr_client *c, size_t i)
 ZKT_CASE(a_holder_says_since_when)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c), *other = zkt_mutex(c);
-    zkr_ticket *t = NULL;
+    zkr_mutex *m = zkt_mutex(c);
     int64_t before = wall_ms();
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     int64_t after = wall_ms();
-    ZKT_MUST(zkr_mutex_request(other, ZKR_FOREVER, NULL, NULL, &t));
+    zkr_ticket *t = zkt_ticket(zkt_mutex(c));
     ZKT_EVENTUALLY(since(c, 0) != 0, PATIENCE_MS);
     assert_in_range(since(c, 0), before, after);
     assert_int_equal(since(c, 1), 0);
@@ -62,8 +53,6 @@ ZKT_CASE(a_holder_says_since_when)
     after = wall_ms();
     ZKT_EVENTUALLY(since(c, 0) > 0, PATIENCE_MS);
     assert_in_range(since(c, 0), before, after);
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
 }
 
 /* The fields of the owner text, the negotiated session time-out, and long texts stay. */
@@ -73,21 +62,15 @@ ZKT_CASE(the_owner_text_stays)
     (void)memset(text, 'x', sizeof(text) - 1);
     (void)memcpy(text + 2000, "\nuser=me\ncommand=", 17);
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.owner = text;
-    zkr_contenders *list = NULL;
-    zkr_mutex *m = zkt_mutex_with(c, &o);
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .owner = text);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_EVENTUALLY(since(c, 0) != 0, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
-    const zkr_contender *entry = zkr_contenders_get(list, 0);
+    const zkr_contender *entry = zkr_contenders_get(zkt_contenders(m), 0);
     assert_int_equal(strlen(entry->owner), 2000);
     assert_string_equal(zkr_contender_field(entry, "user"), "me");
     assert_int_equal(strlen(zkr_contender_field(entry, "command")), 3000 - 1 - 2017);
     assert_string_equal(zkr_contender_field(entry, "session_timeout_ms"), "4000");
-    zkr_contenders_free(list);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
 }
 
 /* Whatever was asked for, the session timeout in the node is the one that the server has granted. */
@@ -96,18 +79,13 @@ ZKT_CASE(the_granted_timeout_is_told)
     zkt_server_options so = ZKR_TEST_SERVER_OPTIONS_INIT;
     so.max_session_ms = SESSION_MS;
     zkr_client *c = zkt_client(zkt_server_host(zkt_server_start(&so)), 3 * SESSION_MS);
-    zkr_contenders *list = NULL;
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_EVENTUALLY(since(c, 0) != 0, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
-    const zkr_contender *entry = zkr_contenders_get(list, 0);
+    const zkr_contender *entry = zkr_contenders_get(zkt_contenders(m), 0);
     assert_string_equal(zkr_contender_field(entry, "session_timeout_ms"), "4000");
     assert_int_equal(zkr_client_session_timeout_ms(c), SESSION_MS);
-    zkr_contenders_free(list);
     ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
 }
 
 /* A client that writes all the time needs no probes, and its long holds say so all the same. */
@@ -117,7 +95,7 @@ ZKT_CASE(a_busy_client_says_so_too)
     (void)snprintf(other, sizeof(other), "%s-other", zkt_path());
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *looks = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c), *busy = mutex_at(c, other);
+    zkr_mutex *m = zkt_mutex(c), *busy = zkt_mutex_at(c, other, NULL);
     ZKT_MUST(zkr_mutex_acquire(busy, PATIENCE_MS)); /* make the parents */
     ZKT_MUST(zkr_mutex_release(busy));
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
@@ -131,7 +109,6 @@ ZKT_CASE(a_busy_client_says_so_too)
     assert_true(since(looks, 0) > 0);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    zkt_destroy(busy);
     (void)zkt_delete(zkt_servers(), other);
 }
 
@@ -158,12 +135,7 @@ static void wish(void *ctx)
 ZKT_CASE(a_wish_before_it_is_no_loss)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.owner = "me";
-    o.on_revoke = on_revoke;
-    zkr_stats stats;
-    asked = 0;
-    zkr_mutex *m = zkt_mutex_with(c, &o);
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .owner = "me", .on_revoke = on_revoke);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_node(m, wished_at, sizeof(wished_at)));
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
@@ -176,29 +148,7 @@ ZKT_CASE(a_wish_before_it_is_no_loss)
     ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHECK) > checks + 2, PATIENCE_MS);
     assert_true(zkr_mutex_is_held(m));
     assert_int_equal(asked, 1);
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    assert_int_equal(stats.losses, 0);
-    ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-}
-
-/* --- no right to write --- */
-
-/* The note is given up, and the hold is as sure as any. */
-ZKT_CASE(an_acl_without_write_costs_no_hold)
-{
-    struct ACL row = {ZOO_PERM_READ | ZOO_PERM_DELETE | ZOO_PERM_CREATE,
-                      {(char *)(uintptr_t) "world", (char *)(uintptr_t) "anyone"}};
-    const struct ACL_vector acl = {1, &row};
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.acl = &acl;
-    zkr_client *c = zkt_client_with(zkt_servers(), &o);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    zkt_sleep_ms(2 * SESSION_MS); /* for a loss to come */
-    assert_true(zkr_mutex_valid_for_ms(m) > SESSION_MS / 4);
-    assert_int_equal(since(c, 0), 0);
+    assert_int_equal(zkt_stats(c).losses, 0);
     ZKT_MUST(zkr_mutex_release(m));
 }
 
@@ -227,10 +177,8 @@ ZKT_CASE(every_node_says_so)
                    PATIENCE_MS);
     ZKT_EVENTUALLY(since_at(c, paths[A], 0) > 0 && since_at(c, paths[B], 0) > 0,
                    PATIENCE_MS);
-    ZKT_MUST(zkr_ticket_release(both));
-    ZKT_MUST(zkr_ticket_release(permits));
-    ZKT_MUST(zkr_ticket_destroy(both));
-    ZKT_MUST(zkr_ticket_destroy(permits));
+    zkt_end_ticket(both);
+    zkt_end_ticket(permits);
     ZKT_MUST(zkr_multi_lock_destroy(l));
     ZKT_MUST(zkr_semaphore_destroy(s));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
@@ -243,38 +191,29 @@ ZKT_CASE(every_node_says_so)
 ZKT_CASE(a_downgrade_keeps_the_time)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_rwlock *l = NULL;
-    ZKT_MUST(zkr_rwlock_create(&l, c, zkt_path(), NULL));
-    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(l), PATIENCE_MS));
+    struct sides s = sides_of(c);
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
     ZKT_EVENTUALLY(since(c, 0) > 0, PATIENCE_MS);
     int64_t written = since(c, 0);
-    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_reader(l), PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(l)));
-    zkr_contenders *list = NULL;
-    ZKT_MUST(zkr_mutex_contenders(zkr_rwlock_reader(l), &list));
-    assert_int_equal(zkr_contenders_get(list, 0)->kind, ZKR_KIND_READ);
-    assert_int_equal(zkr_contenders_get(list, 0)->held_since_ms, written);
-    zkr_contenders_free(list);
-    ZKT_MUST(zkr_mutex_release(zkr_rwlock_reader(l)));
-    ZKT_MUST(zkr_rwlock_destroy(l));
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(s.w));
+    const zkr_contender *reader = zkr_contenders_get(zkt_contenders(s.r), 0);
+    assert_int_equal(reader->kind, ZKR_KIND_READ);
+    assert_int_equal(reader->held_since_ms, written);
+    ZKT_MUST(zkr_mutex_release(s.r));
 }
 
 /* A leader's node holds its id, and nothing is written to it. */
 ZKT_CASE(elections_are_not_written_to)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *latch = NULL;
-    char leader[64];
+    char leader[64], node[512];
     zkt_stat st = {0};
-    char node[512];
-    ZKT_MUST(zkr_leader_latch_create(&latch, c, zkt_path(), "me", NULL));
     zkt_door_focus(c);
-    ZKT_MUST(zkr_leader_latch_start(latch));
+    ZKT_MUST(zkr_leader_latch_start(zkt_latch(c, "me", NULL)));
     ZKT_EVENTUALLY(zkt_door_count(ZKR__OP_CHECK) > 3, PATIENCE_MS);
     zkt_lone_node(node, sizeof(node));
     assert_int_equal(zkt_get(zkt_servers(), node, leader, sizeof(leader), &st), ZKT_OK);
     assert_string_equal(leader, "me");
     assert_int_equal(st.version, 0);
-    ZKT_MUST(zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_destroy(latch));
 }

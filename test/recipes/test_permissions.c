@@ -7,26 +7,11 @@
 
 #include <zkr/guard.h>
 
-#include "actor.h"
-#include "fixture.h"
 #include "fourlw.h"
+#include "rwlocks.h"
 
 enum { SESSION_MS = 4000, PATIENCE_MS = 30000 };
 enum { BLIND = ZKT_ALL & ~ZKT_READ };
-
-static int64_t probes(zkr_client *c)
-{
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats.probes;
-}
-
-static int64_t pending(zkr_client *c)
-{
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats.pending_deletes;
-}
 
 static void forbid_reading(zkr_mutex *m, char *node, size_t size)
 {
@@ -46,13 +31,14 @@ ZKT_CASE(an_unreadable_node_takes_no_hold)
     ZKT_MUST(zkr_mutex_acquire(b, PATIENCE_MS));
     zkt_sleep_ms(SESSION_MS / 4);
     forbid_reading(a, node, sizeof(node));
-    int64_t before = probes(c);
+    int64_t before = zkt_stats(c).probes;
     for (int i = 0; i < 20; i++) {
         zkt_sleep_ms(SESSION_MS / 10);
         assert_true(zkr_mutex_valid_for_ms(b) > 0);
         assert_true(zkr_mutex_valid_for_ms(a) > 0);
     }
-    assert_in_range(probes(c) - before, 4, 100); /* in two session time-outs */
+    assert_in_range(zkt_stats(c).probes - before, 4,
+                    100); /* in two session time-outs */
     ZKT_MUST(zkr_mutex_release(b));
     ZKT_MUST(zkr_mutex_release(a));
 }
@@ -117,18 +103,15 @@ ZKT_CASE(an_unreadable_node_ahead_blocks_nobody_for_ever)
     char node[256];
     zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
     zkr_client *d = zkt_client(zkt_servers(), SHORT_MS);
-    zkr_mutex *m = zkt_mutex(c), *behind = zkt_mutex(d);
-    zkr_ticket *t = NULL;
+    zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_request(behind, ZKR_FOREVER, NULL, NULL, &t));
+    zkr_ticket *t = zkt_ticket(zkt_mutex(d));
     ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
     ZKT_BECOMES(zkt_watchers_but(zkt_servers(), node, zkr_client_session_id(c)), 1,
                 PATIENCE_MS);
     assert_int_equal(zkt_set_acl(zkt_servers(), node, BLIND), ZKT_OK);
     assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
 }
 
@@ -137,19 +120,16 @@ ZKT_CASE(an_unreadable_writer_stays_one)
 {
     char node[256];
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_rwlock *l = NULL;
-    ZKT_MUST(zkr_rwlock_create(&l, c, zkt_path(), NULL));
-    zkr_mutex *write = zkr_rwlock_writer(l), *read = zkr_rwlock_reader(l);
-    ZKT_MUST(zkr_mutex_acquire(write, PATIENCE_MS));
-    forbid_reading(write, node, sizeof(node));
-    ZKT_MUST(zkr_mutex_acquire(read, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(write));
+    struct sides s = sides_of(c);
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    forbid_reading(s.w, node, sizeof(node));
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(s.w));
     zkt_sleep_ms(SESSION_MS / 4);
-    assert_true(zkr_mutex_is_held(read));
-    ZKT_MUST(zkr_mutex_release(read));
+    assert_true(zkr_mutex_is_held(s.r));
+    ZKT_MUST(zkr_mutex_release(s.r));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
-    ZKT_MUST(zkr_rwlock_destroy(l));
 }
 
 /* A write under the guard is refused, and the hold stays. */
@@ -173,10 +153,8 @@ ZKT_CASE(notes_that_are_refused_cost_nothing)
     enum { MANY = 300 };
     struct ACL acl[] = {{ZKT_ALL & ~ZKT_WRITE, ZOO_ANYONE_ID_UNSAFE}};
     const struct ACL_vector unwritable = {1, acl};
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.acl = &unwritable;
-    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    zkr_client *c = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = SESSION_MS,
+                                    .acl = &unwritable);
     zkr_mutex *m[MANY];
     for (int i = 0; i < MANY; i++) {
         char path[300];
@@ -184,12 +162,13 @@ ZKT_CASE(notes_that_are_refused_cost_nothing)
         m[i] = zkt_mutex_at(c, path, NULL);
         ZKT_MUST(zkr_mutex_acquire(m[i], PATIENCE_MS));
     }
-    int64_t before = probes(c);
+    int64_t before = zkt_stats(c).probes;
     for (int i = 0; i < 20; i++) {
         zkt_sleep_ms(SESSION_MS / 10);
         assert_true(zkr_mutex_valid_for_ms(m[i % MANY]) > 0);
     }
-    assert_in_range(probes(c) - before, 4, 100);
+    assert_int_equal(zkr_contenders_get(zkt_contenders(m[0]), 0)->held_since_ms, 0);
+    assert_in_range(zkt_stats(c).probes - before, 4, 100);
     for (int i = 0; i < MANY; i++) {
         ZKT_MUST(zkr_mutex_release(m[i]));
     }
@@ -204,11 +183,9 @@ ZKT_CASE(probes_of_long_paths_fit)
     static char path[LONG + 300];
     int len = snprintf(path, sizeof(path), "%s-", zkt_path());
     (void)memset(path + len, 'x', LONG);
-    zkr_mutex *each[MANY];
     for (int i = 0; i < MANY; i++) {
         (void)snprintf(path + len + LONG - 10, 11, "%010d", i);
-        each[i] = zkt_mutex_at(c, path, NULL);
-        ZKT_MUST(zkr_mutex_request(each[i], ZKR_FOREVER, NULL, NULL, &t[i]));
+        t[i] = zkt_ticket(zkt_mutex_at(c, path, NULL));
         ZKT_MUST(zkr_ticket_wait(t[i], PATIENCE_MS));
     }
     int64_t reconnects = zkt_reconnects(c);
@@ -217,10 +194,6 @@ ZKT_CASE(probes_of_long_paths_fit)
         assert_true(zkr_ticket_valid_for_ms(t[i]) > 0);
     }
     assert_int_equal(zkt_reconnects(c), reconnects);
-    for (int i = 0; i < MANY; i++) {
-        ZKT_MUST(zkr_ticket_release(t[i]));
-        ZKT_MUST(zkr_ticket_destroy(t[i]));
-    }
 }
 
 /* What could not be deleted is deleted when that is allowed again, and is not said to be gone before. */
@@ -228,38 +201,33 @@ ZKT_CASE(a_refused_delete_is_repeated)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c), *behind = zkt_mutex(d);
-    zkr_ticket *t = NULL;
+    zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_request(behind, ZKR_FOREVER, NULL, NULL, &t));
+    zkr_ticket *t = zkt_ticket(zkt_mutex(d));
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_DELETE),
                      ZKT_OK);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_RC(zkr_client_flush(c, 1000), ZKR_ETIMEDOUT);
     assert_int_equal(zkr_last_error()->zk_rc, ZNOAUTH);
-    assert_int_equal(pending(c), 1);
+    assert_int_equal(zkt_stats(c).pending_deletes, 1);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
     assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(pending(c), 0);
+    assert_int_equal(zkt_stats(c).pending_deletes, 0);
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
 }
 
 /* Who waits for the delete is told that it is refused: by the log and by flush, not by waiting for ever. */
 ZKT_CASE(a_release_does_not_wait_for_permission)
 {
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.wait_on_release = 1;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *m = zkt_mutex_with(c, &o);
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .wait_on_release = 1);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_DELETE),
                      ZKT_OK);
     ZKT_MUST(zkr_mutex_release(m));
-    assert_int_equal(pending(c), 1);
+    assert_int_equal(zkt_stats(c).pending_deletes, 1);
     assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
