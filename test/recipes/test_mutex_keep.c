@@ -11,21 +11,12 @@ enum { SESSION_MS = 10000, LONG_MS = 600000, PATIENCE_MS = 30000 };
 
 static zkr_mutex *keeper(zkr_client *c, int64_t keep_ms)
 {
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.keep_ms = keep_ms;
-    return zkt_mutex_with(c, &options);
+    return ZKT_MUTEX_WITH(c, .keep_ms = keep_ms);
 }
 
 static zkr_client *client(void)
 {
     return zkt_client(zkt_servers(), SESSION_MS);
-}
-
-static zkr_stats stats_of(zkr_client *c)
-{
-    zkr_stats stats;
-    ZKT_MUST(zkr_client_stats(c, &stats, sizeof(stats)));
-    return stats;
 }
 
 /* What a thread or a ticket holds by. */
@@ -66,8 +57,7 @@ ZKT_CASE(whoever_comes_next_holds_by_the_same_node)
     ZKT_MUST(zkr_ticket_pass(t, &ticket.pass));
     assert_true(grew(second, ticket));
     assert_int_equal(ticket.token, first.token);
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
+    zkt_end_ticket(t);
     ZKT_MUST(zkr_mutex_acquire(m, 0));
     ZKT_MUST(zkr_mutex_acquire(m, 0));
     int64_t pass = 0;
@@ -111,7 +101,7 @@ ZKT_CASE(threads_have_it_in_their_order)
         assert_int_equal(actors[i].token, token);
     }
     assert_int_equal(zkt_nodes(), 1);
-    assert_int_equal(stats_of(c).grants, THREADS + 1);
+    assert_int_equal(zkt_stats(c).grants, THREADS + 1);
 }
 
 /* Who waits in line gives up at its deadline, or when it is canceled; a try does not wait. */
@@ -174,15 +164,14 @@ ZKT_CASE(others_of_the_same_client_have_their_turn)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     zkt_sleep_ms(1100); /* kept again, as it was not contended for a second */
     (void)hold_once(m);
-    assert_int_equal(stats_of(c).pending_deletes, 1);
+    assert_int_equal(zkt_stats(c).pending_deletes, 1);
     ZKT_MUST(zkr_mutex_acquire(m, 0));
     zkt_actor_queue(&actor, c, plain, NULL);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_actor_is_served(&actor);
     ZKT_MUST(zkr_multi_lock_create(&multi, c, paths, 1, NULL));
     ZKT_MUST(zkr_multi_lock_acquire(multi, PATIENCE_MS, &t));
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
+    zkt_end_ticket(t);
     ZKT_MUST(zkr_multi_lock_destroy(multi));
 }
 
@@ -270,12 +259,9 @@ static void on_revoke(zkr_mutex *m, void *ctx)
 ZKT_CASE(asked_to_let_go_it_does)
 {
     atomic_int asked = 0;
-    zkr_client *c = client();
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.keep_ms = LONG_MS;
-    options.on_revoke = on_revoke;
-    options.on_revoke_ctx = &asked;
-    zkr_mutex *m = zkt_mutex_with(c, &options), *theirs = zkt_mutex(client());
+    zkr_mutex *m = ZKT_MUTEX_WITH(client(), .keep_ms = LONG_MS, .on_revoke = on_revoke,
+                                  .on_revoke_ctx = &asked);
+    zkr_mutex *theirs = zkt_mutex(client());
     (void)hold_once(m);
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* on the node */
     ZKT_MUST(zkr_mutex_revoke(theirs));
@@ -304,22 +290,19 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 
+/* Nobody holds: nobody is told that the node was deleted, or went with its session. */
 static void lose_idle(void (*end)(zkr_client *c))
 {
     atomic_int losses = 0;
     zkr_client *c = client();
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.keep_ms = LONG_MS;
-    options.watch_node = 1;
-    options.on_lost = on_lost;
-    options.on_lost_ctx = &losses;
-    zkr_mutex *m = zkt_mutex_with(c, &options);
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .keep_ms = LONG_MS, .watch_node = 1,
+                                  .on_lost = on_lost, .on_lost_ctx = &losses);
     struct by first = hold_once(m);
     ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     end(c);
     struct by second = hold_once(m);
     assert_true(second.token > first.token);
-    assert_int_equal(stats_of(c).losses, 0);
+    assert_int_equal(zkt_stats(c).losses, 0);
     zkt_destroy(m); /* which waits for callbacks */
     assert_int_equal(atomic_load(&losses), 0);
 }
@@ -329,10 +312,9 @@ static void delete_node(zkr_client *c)
     char node[256];
     zkt_lone_node(node, sizeof(node));
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
-    ZKT_BECOMES(stats_of(c).pending_deletes, 0, PATIENCE_MS);
+    ZKT_BECOMES(zkt_stats(c).pending_deletes, 0, PATIENCE_MS);
 }
 
-/* Nobody holds: nobody is told that the node was deleted, or went with its session. */
 ZKT_CASE(a_node_lost_while_idle_is_nobodys_loss)
 {
     lose_idle(delete_node);
@@ -348,17 +330,14 @@ ZKT_CASE(a_loss_in_use_is_the_holders)
 {
     atomic_int losses = 0;
     zkr_client *c = client();
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.keep_ms = LONG_MS;
-    options.on_lost = on_lost;
-    options.on_lost_ctx = &losses;
-    zkr_mutex *m = zkt_mutex_with(c, &options);
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .keep_ms = LONG_MS, .on_lost = on_lost,
+                                  .on_lost_ctx = &losses);
     (void)hold_once(m);
     ZKT_MUST(zkr_mutex_acquire(m, 0));
     zkt_expire(c);
     ZKT_BECOMES(atomic_load(&losses), 1, PATIENCE_MS);
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-    assert_int_equal(stats_of(c).losses, 1);
+    assert_int_equal(zkt_stats(c).losses, 1);
     assert_int_equal(hold_once(m).pass, 1);
 }
 
@@ -368,10 +347,10 @@ ZKT_CASE(flush_destroy_and_shutdown_let_go)
     zkr_client *c = client();
     zkr_mutex *m = keeper(c, LONG_MS), *other = zkt_mutex(client());
     (void)hold_once(m);
-    assert_int_equal(stats_of(c).pending_deletes, 1);
-    assert_int_equal(stats_of(c).held, 0);
+    assert_int_equal(zkt_stats(c).pending_deletes, 1);
+    assert_int_equal(zkt_stats(c).held, 0);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(stats_of(c).pending_deletes, 0);
+    assert_int_equal(zkt_stats(c).pending_deletes, 0);
     assert_int_equal(zkt_nodes(), 0);
     (void)hold_once(m);
     assert_int_equal(zkt_nodes(), 1);
@@ -417,18 +396,7 @@ ZKT_CASE(a_flush_that_waits_lets_nothing_stay)
     ZKT_MUST(zkr_mutex_release(m));
     assert_int_equal(pthread_join(thread, &flushed), 0);
     assert_ptr_equal(flushed, c);
-    assert_int_equal(stats_of(c).pending_deletes, 0);
-}
-
-/* A client that is closed leaves nothing behind. */
-ZKT_CASE(close_deletes_it)
-{
-    zkr_client *c = client();
-    zkr_mutex *m = keeper(c, LONG_MS);
-    (void)hold_once(m);
-    zkt_destroy(m);
-    zkt_close(c);
-    assert_int_equal(zkt_nodes(), 0);
+    assert_int_equal(zkt_stats(c).pending_deletes, 0);
 }
 
 ZKT_CASE(options_that_do_not_fit_are_refused)
