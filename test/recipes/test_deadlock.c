@@ -3,45 +3,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor.h"
-#include "fixture.h"
+#include "rwlocks.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
 /* The sides of two read-write locks and two mutexes, all on one path. */
 struct objects {
     zkr_client *c;
-    zkr_rwlock *l, *k;
+    struct sides l, k;
     zkr_mutex *m, *n;
 };
 
-static void begin(struct objects *o)
+static struct objects begin(void)
 {
-    o->c = zkt_client(zkt_servers(), SESSION_MS);
-    ZKT_MUST(zkr_rwlock_create(&o->l, o->c, zkt_path(), NULL));
-    ZKT_MUST(zkr_rwlock_create(&o->k, o->c, zkt_path(), NULL));
-    o->m = zkt_mutex(o->c);
-    o->n = zkt_mutex(o->c);
-}
-
-static void finish(struct objects *o)
-{
-    ZKT_MUST(zkr_rwlock_destroy(o->l));
-    ZKT_MUST(zkr_rwlock_destroy(o->k));
-    zkt_destroy(o->m);
-    zkt_destroy(o->n);
-    zkt_close(o->c);
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    return (struct objects){c, sides_of(c), sides_of(c), zkt_mutex(c), zkt_mutex(c)};
 }
 
 /* Whoever holds alone, and whoever wants to. */
 ZKT_CASE(a_thread_does_not_wait_for_itself)
 {
-    struct objects o;
-    begin(&o);
-    zkr_mutex *r = zkr_rwlock_reader(o.l), *w = zkr_rwlock_writer(o.l);
-    zkr_mutex *other_r = zkr_rwlock_reader(o.k), *other_w = zkr_rwlock_writer(o.k);
-    zkr_mutex *const pairs[][2] = {{o.m, o.n},   {o.m, r},     {o.m, w}, {w, o.m},
-                                   {w, other_w}, {w, other_r}, {r, o.m}, {r, other_w}};
+    struct objects o = begin();
+    zkr_mutex *const pairs[][2] = {{o.m, o.n},   {o.m, o.l.r},   {o.m, o.l.w},
+                                   {o.l.w, o.m}, {o.l.w, o.k.w}, {o.l.w, o.k.r},
+                                   {o.l.r, o.m}, {o.l.r, o.k.w}};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         ZKT_MUST(zkr_mutex_acquire(pairs[i][0], ZKR_FOREVER));
         ZKT_RC(zkr_mutex_acquire(pairs[i][1], ZKR_FOREVER), ZKR_EDEADLK);
@@ -52,49 +37,39 @@ ZKT_CASE(a_thread_does_not_wait_for_itself)
         ZKT_MUST(zkr_mutex_acquire(pairs[i][1], ZKR_FOREVER));
         ZKT_MUST(zkr_mutex_release(pairs[i][1]));
     }
-    finish(&o);
 }
 
 /* With a limit it waits as ever, and a try says who holds: somebody may depend on it. */
 ZKT_CASE(a_limit_ends_the_wait)
 {
-    struct objects o;
-    begin(&o);
+    struct objects o = begin();
     ZKT_MUST(zkr_mutex_acquire(o.m, ZKR_FOREVER));
     ZKT_RC(zkr_mutex_acquire(o.n, 0), ZKR_ETIMEDOUT);
     ZKT_RC(zkr_mutex_acquire(o.n, 50), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_mutex_release(o.m));
-    finish(&o);
 }
 
-/* Readers, other paths, other threads, other clients: no deadlock, or not ours to know. */
+/* Readers, other threads: no deadlock, or not ours to know. */
 ZKT_CASE(others_are_waited_for)
 {
-    struct objects o;
-    begin(&o);
-    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *r = zkr_rwlock_reader(o.l), *other_r = zkr_rwlock_reader(o.k);
-    ZKT_MUST(zkr_mutex_acquire(r, ZKR_FOREVER));
-    ZKT_MUST(zkr_mutex_acquire(other_r, ZKR_FOREVER));
-    ZKT_MUST(zkr_mutex_release(other_r));
-    ZKT_MUST(zkr_mutex_release(r));
-    struct zkt_actor actor;
+    struct objects o = begin();
+    struct zkt_actor actor, waiter;
+    ZKT_MUST(zkr_mutex_acquire(o.l.r, ZKR_FOREVER));
+    ZKT_MUST(zkr_mutex_acquire(o.k.r, ZKR_FOREVER));
+    ZKT_MUST(zkr_mutex_release(o.k.r));
+    ZKT_MUST(zkr_mutex_release(o.l.r));
     zkt_actor_start(&actor, o.m, ZKR_FOREVER, NULL);
     ZKT_MUST(zkt_actor_acquired(&actor));
-    struct zkt_actor waiter;
     zkt_actor_queue(&waiter, o.c, o.n, NULL);
     ZKT_MUST(zkt_actor_end(&actor));
     zkt_actor_is_served(&waiter);
-    zkt_close(d);
-    finish(&o);
 }
 
 /* What is lost is held no more: the next one may have it, this thread by another object, too. */
 ZKT_CASE(a_lost_hold_is_none)
 {
-    struct objects o;
+    struct objects o = begin();
     char node[256];
-    begin(&o);
     ZKT_MUST(zkr_mutex_acquire(o.m, ZKR_FOREVER));
     ZKT_MUST(zkr_mutex_node(o.m, node, sizeof(node)));
     assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
@@ -102,17 +77,15 @@ ZKT_CASE(a_lost_hold_is_none)
     ZKT_MUST(zkr_mutex_acquire(o.n, ZKR_FOREVER));
     ZKT_MUST(zkr_mutex_release(o.n));
     ZKT_RC(zkr_mutex_release(o.m), ZKR_ESESSION);
-    finish(&o);
 }
 
 /* A multi-lock with the path among others; a ticket of nobody's waits. */
 ZKT_CASE(a_multi_lock_does_not_wait_for_its_thread)
 {
-    struct objects o;
+    struct objects o = begin();
     zkr_multi_lock *l = NULL;
     zkr_ticket *t = NULL;
     char beside[256];
-    begin(&o);
     (void)snprintf(beside, sizeof(beside), "%s-beside", zkt_path());
     ZKT_MUST(zkr_multi_lock_create(&l, o.c, (const char *const[]){beside, zkt_path()},
                                    2, NULL));
@@ -122,10 +95,8 @@ ZKT_CASE(a_multi_lock_does_not_wait_for_its_thread)
     ZKT_MUST(zkr_multi_lock_request(l, ZKR_FOREVER, NULL, NULL, &t));
     ZKT_MUST(zkr_mutex_release(o.m));
     ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
-    ZKT_MUST(zkr_ticket_release(t));
-    ZKT_MUST(zkr_ticket_destroy(t));
+    zkt_end_ticket(t);
     ZKT_MUST(zkr_multi_lock_destroy(l));
     ZKT_MUST(zkr_client_flush(o.c, PATIENCE_MS));
     (void)zkt_delete(zkt_servers(), beside);
-    finish(&o);
 }

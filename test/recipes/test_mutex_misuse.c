@@ -10,18 +10,10 @@
 
 #include <zkr/guard.h>
 
-#include "actor.h"
-#include "fixture.h"
+#include "latches.h"
+#include "rwlocks.h"
 #include "session/request.h"
-
-enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
-
-static void expect(int rc, int code)
-{
-    assert_string_equal(zkr_err_name(rc), zkr_err_name(code));
-    assert_int_equal(zkr_last_error()->code, code);
-    assert_true(strlen(zkr_last_error()->message) > 0);
-}
+#include "tickets.h"
 
 /* --- bad input --- */
 
@@ -177,8 +169,7 @@ ZKT_CASE(a_chroot_is_transparent)
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     (void)snprintf(servers, sizeof(servers), "%s%s", zkt_servers(), zkt_path());
     zkr_client *c = zkt_client(servers, SESSION_MS);
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, "/inner", NULL));
+    zkr_mutex *m = zkt_mutex_at(c, "/inner", NULL);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
     assert_memory_equal(node, "/inner/_c_", 10);
@@ -186,41 +177,29 @@ ZKT_CASE(a_chroot_is_transparent)
     zkt_actor_queue(&actor, c, m, NULL);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_actor_is_served(&actor);
-    zkt_destroy(m);
 }
 
 /* Credentials open a path that is closed to others. */
 ZKT_CASE(credentials_are_used)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.auth_scheme = "digest";
-    o.auth_cert = "user:secret";
-    o.auth_cert_len = strlen("user:secret");
-    o.acl = &ZOO_CREATOR_ALL_ACL;
     char node[256], text[64];
-    zkr_client *c = zkt_client_with(zkt_servers(), &o);
-    zkr_rwlock *l = NULL;
+    zkr_client *c = ZKT_CLIENT_WITH(
+        zkt_servers(), .auth_scheme = "digest", .auth_cert = "user:secret",
+        .auth_cert_len = strlen("user:secret"), .acl = &ZOO_CREATOR_ALL_ACL);
     zkr_mutex *m = zkt_mutex(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    zkr_client *stranger = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex *theirs = zkt_mutex(stranger);
+    zkr_mutex *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     expect(zkr_mutex_acquire(theirs, PATIENCE_MS), ZKR_EAUTH);
     ZKT_MUST(zkr_mutex_release(m));
     zkt_expire(c); /* the next session must show them again */
-    ZKT_MUST(zkr_rwlock_create(&l, c, zkt_path(), NULL));
-    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(l), PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_reader(l), 0));
-    ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(l))); /* makes a node of another */
-    ZKT_MUST(zkr_mutex_node(zkr_rwlock_reader(l), node, sizeof(node)));
+    struct sides s = sides_of(c);
+    hold_both(&s);
+    ZKT_MUST(zkr_mutex_release(s.w)); /* makes a node of another */
+    ZKT_MUST(zkr_mutex_node(s.r, node, sizeof(node)));
     ZKT_BECOMES(zkt_get(zkt_servers(), node, text, sizeof(text), NULL), ZKT_NOAUTH,
                 PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_release(zkr_rwlock_reader(l)));
-    ZKT_MUST(zkr_rwlock_destroy(l));
+    ZKT_MUST(zkr_mutex_release(s.r));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    zkt_destroy(m);
-    zkt_destroy(theirs);
-    zkt_close(stranger);
-    zkt_close(c);
     zkt_raw *raw = zkt_raw_open(zkt_servers(), 5000);
     assert_int_equal(zkt_raw_auth(raw, "digest", "user:secret"), 0);
     assert_int_equal(zkt_raw_delete(raw, zkt_path()), 0);
@@ -234,20 +213,16 @@ ZKT_CASE(slow_refusals_are_said)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_delay(p, ZKT_TO_CLIENT, 100);
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.auth_scheme = "no-such-scheme";
-    o.auth_cert = "x";
-    o.auth_cert_len = 1;
+    zkr_client_options o = zkt_bad_credentials;
     /* A server that refuses closes as well, and what was sent meanwhile can make its word get lost. */
     o.retry_attempts = 5;
     enum { WAIT, LIST, TRY, ACQUIRE, LATCH, WAYS };
     for (int way = 0; way < WAYS; way++) {
         zkr_client *c = NULL;
-        zkr_leader_latch *l = NULL;
         zkr_contenders *list = NULL;
         ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), &o));
         zkr_mutex *m = zkt_mutex(c);
-        ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "", NULL));
+        zkr_leader_latch *l = zkt_latch(c, "", NULL);
         ZKT_MUST(zkr_leader_latch_start(l));
         int rc;
         do { /* again, when the refusal got lost as the server closed behind it */
@@ -258,8 +233,7 @@ ZKT_CASE(slow_refusals_are_said)
                                   : zkr_leader_latch_await(l, PATIENCE_MS);
         } while (rc == ZKR_ECONNLOSS || rc == ZKR_ENOANSWER);
         expect(rc, ZKR_EAUTH);
-        ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-        ZKT_MUST(zkr_leader_latch_destroy(l));
+        zkt_end_latch(l);
         zkt_destroy(m);
         zkt_close(c);
     }
@@ -290,12 +264,8 @@ ZKT_CASE(a_refused_handle_says_so_at_once)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkt_proxy_delay(p, ZKT_TO_CLIENT, 100);
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.auth_scheme = "no-such-scheme";
-    o.auth_cert = "x";
-    o.auth_cert_len = 1;
     zkr_client *c = NULL;
-    ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), &o));
+    ZKT_MUST(zkr_client_open(&c, zkt_proxy_host(p), &zkt_bad_credentials));
     ZKT_BECOMES(epoch_of(c), 1, PATIENCE_MS);
     zkr__lock(c); /* the event cannot be told meanwhile */
     ZKT_BECOMES(zoo_state(c->link->zh), ZOO_AUTH_FAILED_STATE, PATIENCE_MS);

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor.h"
-#include "fixture.h"
+#include "latches.h"
+#include "rwlocks.h"
+#include "tickets.h"
 
-enum { SESSION_MS = 10000, PATIENCE_MS = 30000, QUIET_MS = 400 };
+enum { QUIET_MS = 400 };
 
 #define OWNER "the owner"
 
@@ -32,11 +33,9 @@ static void on_revoke(zkr_mutex *m, void *ctx)
 
 static zkr_mutex *revocable(zkr_client *c, struct asked *asked)
 {
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.owner = OWNER;
-    o.on_revoke = asked ? on_revoke : NULL;
-    o.on_revoke_ctx = asked;
-    zkr_mutex *m = zkt_mutex_with(c, &o);
+    zkr_mutex *m =
+        ZKT_MUTEX_WITH(c, .owner = OWNER, .on_revoke = asked ? on_revoke : NULL,
+                       .on_revoke_ctx = asked);
     if (asked) {
         asked->m = m;
     }
@@ -72,27 +71,25 @@ static void wish(const char *node)
 }
 
 /* Two clients, and a mutex on each: the first one's is revocable. */
-struct two {
+static struct {
     zkr_client *c, *other;
     zkr_mutex *m, *theirs;
     struct asked asked;
     char node[256];
-};
+} two; /* of this case */
 
-static void begin(struct two *two)
+static void begin(void)
 {
-    memset(two, 0, sizeof(*two));
-    two->c = zkt_client(zkt_servers(), SESSION_MS);
-    two->other = zkt_client(zkt_servers(), SESSION_MS);
-    two->m = revocable(two->c, &two->asked);
-    two->theirs = zkt_mutex(two->other);
+    two.c = zkt_client(zkt_servers(), SESSION_MS);
+    two.other = zkt_client(zkt_servers(), SESSION_MS);
+    two.m = revocable(two.c, &two.asked);
+    two.theirs = zkt_mutex(two.other);
 }
 
 /* A thread holds, another client asks: told once, and its owner text is back. Again, told again. */
 ZKT_CASE(a_holder_is_told_once_for_each_wish)
 {
-    struct two two;
-    begin(&two);
+    begin();
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     for (int i = 1; i <= 3; i++) {
         ZKT_MUST(zkr_mutex_revoke(two.theirs));
@@ -115,8 +112,7 @@ static void be_slow(struct asked *asked)
 ZKT_CASE(wishes_during_the_callback_are_told)
 {
     enum { WISHES = 4 };
-    struct two two;
-    begin(&two);
+    begin();
     two.asked.then = be_slow;
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     for (int i = 0; i < WISHES; i++) {
@@ -130,8 +126,8 @@ ZKT_CASE(wishes_during_the_callback_are_told)
     ZKT_MUST(zkr_mutex_release(two.m));
 }
 
-/* A node of a writer that becomes a reader, and whether a wish was written to it. */
-struct reader {
+/* A node, and whether a wish was written to it. */
+struct wished {
     char node[256];
     atomic_bool wished;
 };
@@ -139,84 +135,78 @@ struct reader {
 static void wish_at_a_transaction(void *ctx, int n, int op)
 {
     enum { OP_MULTI = 14 };
-    struct reader *r = ctx;
+    struct wished *r = ctx;
     (void)n;
     if (op == OP_MULTI && !r->wished) {
         r->wished = zkt_set(zkt_servers(), r->node, "__REVOKE__") == 0;
     }
 }
 
+/* A client behind a proxy, one of whose threads writes and reads. */
+struct both {
+    struct sides s;
+    struct asked asked; /* the reader */
+    zkt_proxy *p;
+    struct wished node; /* the writer's */
+};
+
+static void begin_both(struct both *b)
+{
+    memset(b, 0, sizeof(*b));
+    b->p = zkt_proxy_start(zkt_servers());
+    b->s = SIDES_WITH(zkt_client(zkt_proxy_host(b->p), SESSION_MS),
+                      .on_revoke = on_revoke, .on_revoke_ctx = &b->asked);
+    b->asked.m = b->s.r;
+    hold_both(&b->s);
+    ZKT_MUST(zkr_mutex_node(b->s.w, b->node.node, sizeof(b->node.node)));
+}
+
 /* A writer that becomes a reader is asked by its new node: after that, or before it knows, as the answer was lost. */
 ZKT_CASE(a_downgraded_holder_is_asked)
 {
     for (int lost = 0; lost < 2; lost++) {
-        struct asked asked = {0};
-        struct reader reader = {.wished = false};
-        zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-        zkr_rwlock *lock = NULL;
-        zkt_proxy *p = zkt_proxy_start(zkt_servers());
-        zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+        struct both b;
         zkr_mutex *theirs = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-        o.on_revoke = on_revoke;
-        o.on_revoke_ctx = &asked;
-        ZKT_MUST(zkr_rwlock_create(&lock, c, zkt_path(), &o));
-        asked.m = zkr_rwlock_reader(lock);
-        ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(lock), PATIENCE_MS));
-        ZKT_MUST(
-            zkr_mutex_node(zkr_rwlock_writer(lock), reader.node, sizeof(reader.node)));
-        (void)memcpy(strstr(reader.node, "WRIT"), "READ", 4);
-        ZKT_MUST(zkr_mutex_acquire(asked.m, PATIENCE_MS));
+        begin_both(&b);
+        (void)memcpy(strstr(b.node.node, "WRIT"), "READ", 4);
         if (lost) {
-            zkt_proxy_on_request(p, wish_at_a_transaction, &reader);
-            zkt_proxy_drop_reply(p, 1);
+            zkt_proxy_on_request(b.p, wish_at_a_transaction, &b.node);
+            zkt_proxy_drop_reply(b.p, 1);
         }
-        ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(lock)));
-        ZKT_EVENTUALLY(zkt_exists(zkt_servers(), reader.node), PATIENCE_MS);
+        ZKT_MUST(zkr_mutex_release(b.s.w));
+        ZKT_EVENTUALLY(zkt_exists(zkt_servers(), b.node.node), PATIENCE_MS);
         if (!lost) {
             ZKT_MUST(zkr_mutex_revoke(theirs));
         }
-        ZKT_BECOMES(asked.times, 1, PATIENCE_MS);
-        assert_int_equal(reader.wished, lost);
-        ZKT_MUST(zkr_mutex_release(asked.m));
-        ZKT_MUST(zkr_rwlock_destroy(lock));
-        zkt_destroy(theirs);
-        zkt_close(c);
+        ZKT_BECOMES(b.asked.times, 1, PATIENCE_MS);
+        assert_int_equal(b.node.wished, lost);
+        ZKT_MUST(zkr_mutex_release(b.s.r));
+        end_sides(&b.s);
+        zkt_close(b.s.c);
     }
 }
 
 /* A wish that is written to the WRIT node while its downgrade is on the way is not deleted with the node. */
 ZKT_CASE(a_wish_is_not_lost_in_a_downgrade)
 {
-    struct asked asked = {0};
-    struct reader writer = {.wished = false};
-    zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    zkr_rwlock *lock = NULL;
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    o.on_revoke = on_revoke;
-    o.on_revoke_ctx = &asked;
-    ZKT_MUST(zkr_rwlock_create(&lock, c, zkt_path(), &o));
-    asked.m = zkr_rwlock_reader(lock);
-    ZKT_MUST(zkr_mutex_acquire(zkr_rwlock_writer(lock), PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_node(zkr_rwlock_writer(lock), writer.node, sizeof(writer.node)));
-    ZKT_MUST(zkr_mutex_acquire(asked.m, PATIENCE_MS));
-    zkt_proxy_on_request(p, wish_at_a_transaction, &writer);
-    ZKT_MUST(zkr_mutex_release(zkr_rwlock_writer(lock)));
-    ZKT_BECOMES(asked.times, 1, PATIENCE_MS);
-    assert_true(writer.wished);
-    ZKT_EVENTUALLY(!zkt_exists(zkt_servers(), writer.node), PATIENCE_MS);
-    (void)memcpy(strstr(writer.node, "WRIT"), "READ", 4);
-    ZKT_EVENTUALLY(zkt_exists(zkt_servers(), writer.node), PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_release(asked.m));
-    ZKT_MUST(zkr_rwlock_destroy(lock));
-    zkt_close(c);
+    struct both b;
+    begin_both(&b);
+    zkt_proxy_on_request(b.p, wish_at_a_transaction, &b.node);
+    ZKT_MUST(zkr_mutex_release(b.s.w));
+    ZKT_BECOMES(b.asked.times, 1, PATIENCE_MS);
+    assert_true(b.node.wished);
+    ZKT_EVENTUALLY(!zkt_exists(zkt_servers(), b.node.node), PATIENCE_MS);
+    (void)memcpy(strstr(b.node.node, "WRIT"), "READ", 4);
+    ZKT_EVENTUALLY(zkt_exists(zkt_servers(), b.node.node), PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_release(b.s.r));
+    end_sides(&b.s);
+    zkt_close(b.s.c);
 }
 
 /* The wish need not come from us: any client writes ten bytes. Bytes around them make it another word. */
 ZKT_CASE(a_stranger_may_ask)
 {
-    struct two two;
-    begin(&two);
+    begin();
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_node(two.m, two.node, sizeof(two.node)));
     assert_int_equal(zkt_set(zkt_servers(), two.node, "__REVOKE__ "), 0);
@@ -241,8 +231,7 @@ static void let_go(struct asked *asked)
 /* The holder of a ticket is told, and may release it right there: the one who asked gets the lock. */
 ZKT_CASE(a_ticket_may_be_released_when_asked)
 {
-    struct two two;
-    begin(&two);
+    begin();
     two.asked.then = let_go;
     two.asked.code = 1;
     ZKT_MUST(zkr_mutex_request(two.m, ZKR_FOREVER, NULL, NULL, &two.asked.ticket));
@@ -260,8 +249,7 @@ ZKT_CASE(a_ticket_may_be_released_when_asked)
 /* A wish written the moment the node is there, before anybody watches it, is told all the same. */
 ZKT_CASE(a_wish_before_the_watch_is_told)
 {
-    struct two two;
-    begin(&two);
+    begin();
     for (int i = 1; i <= 5; i++) {
         ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_revoke(two.m)); /* one's own, right behind */
@@ -273,16 +261,12 @@ ZKT_CASE(a_wish_before_the_watch_is_told)
 /* Waiting it is not told; the wish stays with its node, and is told with the hold. */
 ZKT_CASE(one_who_waits_is_told_when_it_holds)
 {
-    struct two two;
-    begin(&two);
+    begin();
     ZKT_MUST(zkr_mutex_acquire(two.theirs, PATIENCE_MS));
     struct zkt_actor actor;
     zkt_actor_queue(&actor, two.c, two.m, NULL);
-    zkr_contenders *list = NULL;
-    ZKT_MUST(zkr_mutex_contenders(two.theirs, &list));
     (void)snprintf(two.node, sizeof(two.node), "%s/%s", zkt_path(),
-                   zkr_contenders_get(list, 1)->node);
-    zkr_contenders_free(list);
+                   zkr_contenders_get(zkt_contenders(two.theirs), 1)->node);
     wish(two.node);
     zkt_sleep_ms(QUIET_MS);
     assert_int_equal(two.asked.times, 0);
@@ -297,8 +281,7 @@ ZKT_CASE(one_who_waits_is_told_when_it_holds)
 /* Only the first is asked. */
 ZKT_CASE(waiters_are_not_asked)
 {
-    struct two two;
-    begin(&two);
+    begin();
     ZKT_MUST(zkr_mutex_acquire(two.theirs, PATIENCE_MS));
     struct zkt_actor actor;
     zkt_actor_queue(&actor, two.c, two.m, NULL);
@@ -315,8 +298,7 @@ ZKT_CASE(waiters_are_not_asked)
 /* Whoever does not listen keeps its name in the list all the same. */
 ZKT_CASE(the_text_is_restored_without_a_callback)
 {
-    struct two two;
-    begin(&two);
+    begin();
     zkr_mutex *deaf = revocable(two.c, NULL);
     ZKT_MUST(zkr_mutex_acquire(deaf, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_revoke(two.theirs));
@@ -328,24 +310,19 @@ ZKT_CASE(the_text_is_restored_without_a_callback)
 /* What a leader is called stays what it was. */
 ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
 {
-    struct two two;
-    begin(&two);
-    zkr_leader_latch *l = NULL;
+    begin();
+    zkr_leader_latch *l = zkt_latch(two.c, "leader", NULL);
     char id[32];
-    ZKT_MUST(zkr_leader_latch_create(&l, two.c, zkt_path(), "leader", NULL));
-    ZKT_MUST(zkr_leader_latch_start(l));
-    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
-    assert_int_equal(zkr_mutex_revoke(two.theirs), ZKR_EINVAL);
+    zkt_lead(l);
+    expect(zkr_mutex_revoke(two.theirs), ZKR_EINVAL);
     assert_non_null(strstr(zkr_last_error()->message, "election"));
-    assert_int_equal(zkr_mutex_revoke_node(two.theirs, "x-latch-0000000000"),
-                     ZKR_EINVAL);
-    assert_int_equal(zkr_mutex_revoke_node(two.theirs, "x"), ZKR_EINVAL);
-    assert_int_equal(zkr_mutex_revoke_node(two.theirs, NULL), ZKR_EINVAL);
+    expect(zkr_mutex_revoke_node(two.theirs, "x-latch-0000000000"), ZKR_EINVAL);
+    expect(zkr_mutex_revoke_node(two.theirs, "x"), ZKR_EINVAL);
+    expect(zkr_mutex_revoke_node(two.theirs, NULL), ZKR_EINVAL);
     /* No server takes such a name, whoever it may be. */
-    assert_int_equal(zkr_mutex_revoke_node(two.theirs, "\001-lock-0000000000"),
-                     ZKR_EINVAL);
+    expect(zkr_mutex_revoke_node(two.theirs, "\001-lock-0000000000"), ZKR_EINVAL);
     assert_null(strstr(zkr_last_error()->message, "election"));
-    assert_int_equal(zkr_mutex_evict(two.theirs, "\001-lock-0000000000"), ZKR_EINVAL);
+    expect(zkr_mutex_evict(two.theirs, "\001-lock-0000000000"), ZKR_EINVAL);
     assert_null(strstr(zkr_last_error()->message, "election"));
     ZKT_MUST(zkr_leader_latch_leader(l, id, sizeof(id)));
     assert_string_equal(id, "leader");
@@ -359,8 +336,6 @@ ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
     assert_int_equal(zkt_get(zkt_servers(), node, id, sizeof(id), &st), ZKT_OK);
     assert_int_equal(st.version, 1);
     assert_true(zkr_leader_latch_has_leadership(l));
-    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_SILENT));
-    ZKT_MUST(zkr_leader_latch_destroy(l));
 }
 
 /* Wishes come across a break of the connection. */
@@ -386,17 +361,10 @@ ZKT_CASE(a_wish_during_an_outage_is_told_after_it)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-static void expect(int rc, int code)
-{
-    assert_string_equal(zkr_err_name(rc), zkr_err_name(code));
-    assert_int_equal(zkr_last_error()->code, code);
-}
-
 /* Nobody holds; no mutex. */
 ZKT_CASE(what_cannot_be_asked_says_so)
 {
-    struct two two;
-    begin(&two);
+    begin();
     expect(zkr_mutex_revoke(NULL), ZKR_EINVAL);
     expect(zkr_mutex_revoke(two.m), ZKR_ENONODE); /* no such path */
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
@@ -410,8 +378,7 @@ ZKT_CASE(what_cannot_be_asked_says_so)
 /* What the servers refuse is not done. */
 ZKT_CASE(what_may_not_be_asked_says_so)
 {
-    struct two two;
-    begin(&two);
+    begin();
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_node(two.m, two.node, sizeof(two.node)));
     assert_int_equal(zkt_set_acl(zkt_servers(), two.node, ZKT_ALL & ~ZKT_WRITE), 0);
@@ -435,14 +402,10 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 /* By force the holder loses its node, and the next one holds; other nodes are not in danger. */
 ZKT_CASE(one_that_does_not_let_go_is_evicted)
 {
-    struct two two;
-    begin(&two);
+    begin();
     atomic_int lost = 0;
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    o.on_lost = on_lost;
-    o.on_lost_ctx = &lost;
-    o.watch_node = 1;
-    zkr_mutex *stubborn = zkt_mutex_with(two.c, &o);
+    zkr_mutex *stubborn = ZKT_MUTEX_WITH(two.c, .on_lost = on_lost,
+                                         .on_lost_ctx = &lost, .watch_node = 1);
     ZKT_MUST(zkr_mutex_acquire(stubborn, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_node(stubborn, two.node, sizeof(two.node)));
     struct zkt_actor actor;
@@ -463,13 +426,10 @@ ZKT_CASE(one_that_does_not_let_go_is_evicted)
 /* No server: within the time of a connect. */
 ZKT_CASE(without_an_answer_it_ends_in_time)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.connect_timeout_ms = 300;
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client_with(zkt_proxy_host(proxy), &o);
+    zkr_client *c = ZKT_CLIENT_WITH(zkt_proxy_host(proxy), .connect_timeout_ms = 300);
     zkr_mutex *m = zkt_mutex(c);
-    struct two two;
-    begin(&two);
+    begin();
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
     int64_t before = zkt_now_ms();
@@ -487,9 +447,8 @@ ZKT_CASE(without_an_answer_it_ends_in_time)
 /* Each allocation fails once: it is done, or said, and nobody loses anything by it. */
 ZKT_CASE(any_failing_allocation_is_survived)
 {
-    struct two two;
     char nobody[] = "_c_x-lock-0000000000";
-    begin(&two);
+    begin();
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     for (int evict = 0; evict < 2; evict++) {
         for (struct zkt_strikes s = {.least = 2}; zkt_next_strike(&s);) {
@@ -508,8 +467,7 @@ ZKT_CASE(any_failing_allocation_is_survived)
 /* Held no more when the callback's turn comes: nobody is asked for what is over. */
 ZKT_CASE(what_was_released_is_not_asked_for)
 {
-    struct two two;
-    begin(&two);
+    begin();
     for (int i = 0; i < 20; i++) {
         ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_node(two.m, two.node, sizeof(two.node)));
