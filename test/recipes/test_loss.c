@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <zkr/leader_latch.h>
-
 #include "actor.h"
 #include "fixture.h"
 
@@ -39,28 +37,21 @@ static void on_log(int level, const char *line, void *ctx)
 
 static zkr_client *client(const char *hosts, struct told *told)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.log = on_log;
-    o.log_ctx = told;
-    return zkt_client_with(hosts, &o);
+    return ZKT_CLIENT_WITH(hosts, .session_timeout_ms = SESSION_MS, .log = on_log,
+                           .log_ctx = told);
 }
 
 static zkr_mutex *held_mutex(zkr_client *c, struct told *told)
 {
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_mutex *m = NULL;
-    o.on_lost = on_lost;
-    o.on_lost_ctx = told;
-    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &o));
+    zkr_mutex *m = ZKT_MUTEX_WITH(c, .on_lost = on_lost, .on_lost_ctx = told);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     return m;
 }
 
-static void expect_text(const struct told *told, const char *part)
+static void expect_text(const char *text, const char *part)
 {
-    if (!strstr(told->text, part)) {
-        fail_msg("'%s' does not say '%s'", told->text, part);
+    if (!strstr(text, part)) {
+        fail_msg("'%s' does not say '%s'", text, part);
     }
 }
 
@@ -69,14 +60,7 @@ static void expect_seconds(const struct told *told, const char *words, int64_t m
 {
     char part[128];
     (void)snprintf(part, sizeof(part), "%s%.1f s", words, (double)ms / 1000);
-    expect_text(told, part);
-}
-
-static void expect_line(const struct told *told, const char *part)
-{
-    if (!strstr(told->line, part)) {
-        fail_msg("'%s' does not say '%s'", told->line, part);
-    }
+    expect_text(told->text, part);
 }
 
 static void end(zkr_client *c, zkr_mutex *m)
@@ -95,7 +79,7 @@ static void expect_why(const struct told *told, const char *why, int64_t ms)
     bool stopped = told->lost.stopped_ms > 0;
     assert_true(told->lost.reason == ZKR_LOST_LEASE ||
                 told->lost.reason == ZKR_LOST_SESSION);
-    expect_text(told, zkr_lost_reason_name((int)told->lost.reason));
+    expect_text(told->text, zkr_lost_reason_name((int)told->lost.reason));
     expect_seconds(told, stopped ? "this process did not run for " : why,
                    stopped ? told->lost.stopped_ms : ms);
     expect_seconds(told, "the last answered write was sent ", told->lost.last_write_ms);
@@ -123,8 +107,8 @@ ZKT_CASE(a_deleted_node)
     (void)snprintf(line, sizeof(line),
                    "event=lost path=%s node=%s session=0x%llx epoch=1 ", zkt_path(),
                    strrchr(node, '/') + 1, (unsigned long long)session);
-    expect_line(&told, line);
-    expect_line(&told, " reason=\"node deleted\"");
+    expect_text(told.line, line);
+    expect_text(told.line, " reason=\"node deleted\"");
     end(c, m);
 }
 
@@ -166,23 +150,13 @@ ZKT_CASE(a_cut_connection)
 
 /* --- a process that is stopped --- */
 
-static char child_hosts[256], child_path[256];
+static char child_hosts[256];
 
 static int hold(void *arg)
 {
     struct told *told = arg;
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    zkr_client *c = NULL;
-    zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_mutex *m = NULL;
-    o.session_timeout_ms = SESSION_MS;
-    mo.on_lost = on_lost;
-    mo.on_lost_ctx = told;
-    if (zkr_client_open(&c, child_hosts, &o) != ZKR_OK ||
-        zkr_mutex_create(&m, c, child_path, &mo) != ZKR_OK ||
-        zkr_mutex_acquire(m, PATIENCE_MS) != ZKR_OK) {
-        return 1;
-    }
+    zkr_client *c = client(child_hosts, told);
+    zkr_mutex *m = held_mutex(c, told);
     atomic_store(&told->held, 1);
     int64_t until = zkt_now_ms() + PATIENCE_MS;
     while (atomic_load(&told->count) == 0 && zkt_now_ms() < until) {
@@ -191,7 +165,9 @@ static int hold(void *arg)
     }
     (void)zkr_mutex_release(m);
     (void)zkr_client_metrics(c, told->metrics, sizeof(told->metrics), NULL);
-    return zkr_mutex_destroy(m) == ZKR_OK && zkr_client_close(c) == ZKR_OK ? 0 : 2;
+    zkt_destroy(m);
+    zkt_close(c);
+    return 0;
 }
 
 enum { STOP_MS = 2 * SESSION_MS };
@@ -200,7 +176,6 @@ enum { STOP_MS = 2 * SESSION_MS };
 static struct told *stop_one(zkt_server *server)
 {
     struct told *told = zkt_shared(sizeof(*told));
-    (void)snprintf(child_path, sizeof(child_path), "%s", zkt_path());
     (void)snprintf(child_hosts, sizeof(child_hosts), "%s",
                    server ? zkt_server_host(server) : zkt_servers());
     pid_t pid = zkt_fork(hold, told);

@@ -192,13 +192,6 @@ static void loop_until_watched(struct crowd *k, int64_t count)
     loop_for(k, 200); /* the last answers */
 }
 
-static int64_t waiting(const struct crowd *k)
-{
-    zkr_stats stats = {0};
-    ZKT_MUST(zkr_client_stats(k->c, &stats, sizeof(stats)));
-    return stats.waiting;
-}
-
 static zkr_client *open_client(const char *servers)
 {
     zkr_client *c = NULL;
@@ -274,6 +267,26 @@ static void hold_all(struct crowd *k)
     loop_until_watched(k, spare_watches(k, k->shape->paths));
 }
 
+static void queue_all(struct crowd *k)
+{
+    for (int turn = 1; turn <= k->shape->each; turn++) {
+        for (int i = 0; i < k->shape->paths; i++) {
+            request(k, i, turn);
+        }
+    }
+}
+
+/* Whoever holds lets go, and the others after it, each in its turn. */
+static void serve_all(struct crowd *k)
+{
+    k->pass_on = true;
+    for (int i = 0; i < k->shape->paths; i++) {
+        ZKT_MUST(zkr_ticket_release(place_at(k, i, 0)->ticket));
+    }
+    loop_until_granted(k, k->shape->paths * (1 + k->shape->each));
+    tear_down(k);
+}
+
 /* They take no thread and at most 1 KiB each; and then each is granted, in the order of requests. */
 static void they_wait(const struct shape *shape)
 {
@@ -283,15 +296,11 @@ static void they_wait(const struct shape *shape)
     int threads = zkt_thread_count();
     hold_all(k);
     int64_t before = atomic_load(&allocated);
-    for (int turn = 1; turn <= shape->each; turn++) {
-        for (int i = 0; i < shape->paths; i++) {
-            request(k, i, turn);
-        }
-    }
+    queue_all(k);
     /* Of another client, each node that one waits for is watched. */
     int64_t ahead = shape->apart ? tickets + spare_watches(k, shape->paths) : 0;
     loop_until_watched(k, ahead + spare_watches(k, shape->apart ? tickets : nodes));
-    assert_int_equal(waiting(k), tickets);
+    assert_int_equal(zkt_stats(k->c).waiting, tickets);
     /* What a client keeps for its metrics is of its first paths, not of its tickets. */
     int metered = shape->paths < ZKR__METERS ? shape->paths : ZKR__METERS;
     int64_t meters = shape->apart ? (int64_t)metered * METER_MOST : 0;
@@ -303,12 +312,7 @@ static void they_wait(const struct shape *shape)
     assert_int_equal(zkt_thread_count(), threads);
     assert_true(each > 0 && each <= TICKET_MOST);
 
-    k->pass_on = true;
-    for (int i = 0; i < shape->paths; i++) {
-        ZKT_MUST(zkr_ticket_release(place_at(k, i, 0)->ticket));
-    }
-    loop_until_granted(k, nodes);
-    tear_down(k);
+    serve_all(k);
 }
 
 ZKT_CASE(ten_thousand_wait_in_one_process)
@@ -327,25 +331,18 @@ ZKT_CASE(those_of_another_client_take_as_little)
 
 /* --- more than can be watched --- */
 
-static zkr_stats stats_of(const struct crowd *k)
-{
-    zkr_stats stats = {0};
-    ZKT_MUST(zkr_client_stats(k->c, &stats, sizeof(stats)));
-    return stats;
-}
-
 /* One connection breaks. A session that could not go on would be over, or connect for ever, well within this time. */
 static void break_connection(struct crowd *k)
 {
-    int64_t before = stats_of(k).reconnects;
+    int64_t before = zkt_stats(k->c).reconnects;
     zkt_proxy_drop_connections(k->proxy);
     const int64_t end = zkt_now_ms() + PATIENCE_MS;
-    while (stats_of(k).reconnects == before) {
+    while (zkt_stats(k->c).reconnects == before) {
         assert_true(zkt_now_ms() < end);
         loop_once(k);
     }
     loop_for(k, SESSION_MS);
-    zkr_stats stats = stats_of(k);
+    zkr_stats stats = zkt_stats(k->c);
     assert_int_equal(stats.reconnects, before + 1);
     assert_true(stats.expirations == 0 && stats.losses == 0);
     assert_int_equal(zkr_client_state(k->c), ZKR_STATE_CONNECTED);
@@ -373,20 +370,11 @@ static void they_wait_through_a_cut(const struct shape *shape)
     struct crowd *k = &crowd;
     set_up(k, shape);
     hold_all(k);
-    for (int turn = 1; turn <= shape->each; turn++) {
-        for (int i = 0; i < shape->paths; i++) {
-            request(k, i, turn);
-        }
-    }
+    queue_all(k);
     loop_for(k, SESSION_MS / 2);
     break_connection(k);
-    assert_int_equal(waiting(k), shape->paths * shape->each);
-    k->pass_on = true;
-    for (int i = 0; i < shape->paths; i++) {
-        ZKT_MUST(zkr_ticket_release(place_at(k, i, 0)->ticket));
-    }
-    loop_until_granted(k, shape->paths * (1 + shape->each));
-    tear_down(k);
+    assert_int_equal(zkt_stats(k->c).waiting, shape->paths * shape->each);
+    serve_all(k);
 }
 
 ZKT_CASE(six_thousand_wait_on_as_many_paths_through_a_broken_connection)
