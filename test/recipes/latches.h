@@ -33,6 +33,11 @@ zkt_latch(zkr_client *c, const char *id, const zkr_leader_latch_options *o)
     return l;
 }
 
+#define ZKT_LATCH_WITH(c, id, ...)                                                     \
+    zkt_latch((c), (id),                                                               \
+              &(const zkr_leader_latch_options){                                       \
+                  .size = sizeof(zkr_leader_latch_options), __VA_ARGS__})
+
 static inline void zkt_on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct zkt_told *t = ctx;

@@ -209,8 +209,8 @@ static void fail_a_latch(struct stay *k)
 
 static void fail_a_selector(struct stay *k)
 {
-    zkr_leader_selector_options o = ZKR_LEADER_SELECTOR_OPTIONS_INIT;
-    o.on_failed = on_selector_failed;
+    const zkr_leader_selector_options o = {.size = sizeof(o),
+                                           .on_failed = on_selector_failed};
     ZKT_MUST(zkr_leader_selector_start(selector(k->c, k, &o)));
 }
 

@@ -294,13 +294,9 @@ ZKT_CASE(callbacks_may_call_every_function)
         ZKR_OK,     ZKR_OK,           ZKR_OK,     ZKR_ESTATE, ZKR_EBUSY,
         ZKR_OK,     ZKR_LOST_STOPPED, ZKR_OK,     ZKR_OK,     ZKR_OK};
     struct caller k = {0};
-    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    o.on_gain = gain_calls_all;
-    o.on_loss = loss_destroys;
-    o.ctx = &k;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch *l = zkt_latch(c, "a", &o);
-    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_MUST(zkr_leader_latch_start(ZKT_LATCH_WITH(
+        c, "a", .on_gain = gain_calls_all, .on_loss = loss_destroys, .ctx = &k)));
     ZKT_BECOMES(atomic_load(&k.done), 2, PATIENCE_MS);
     for (int i = 0; i < 15; i++) {
         assert_int_equal(atomic_load(&k.rc[i]), expected[i]);
@@ -355,10 +351,7 @@ ZKT_CASE(an_observer_is_told_who_comes_and_goes)
     atomic_int news = 0;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_latch_options options = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    options.on_contenders = count_news;
-    options.ctx = &news;
-    (void)zkt_latch(d, "observer", &options);
+    (void)ZKT_LATCH_WITH(d, "observer", .on_contenders = count_news, .ctx = &news);
     zkr_leader_latch *a = zkt_latch(c, "a", NULL), *b = zkt_latch(c, "b", NULL);
     ZKT_EVENTUALLY(zkt_watches_under(zkt_servers(), zkt_path()) > 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&news), 0);
@@ -411,15 +404,13 @@ ZKT_CASE(an_observer_is_told_of_who_goes_while_it_reads)
     zkr_contenders *list = NULL;
     char node[160];
     zkr_client *c = zkt_client(zkt_proxy_host(g.p), SESSION_MS);
-    zkr_leader_latch_options options = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    options.on_contenders = count_news;
-    options.ctx = &news;
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
     (void)snprintf(node, sizeof(node), "%s/x-latch-0000000000", zkt_path());
     (void)snprintf(g.node, sizeof(g.node), "%s/x-latch-0000000001", zkt_path());
     assert_int_equal(zkt_create(zkt_servers(), node, "a", 0), ZKT_OK);
     assert_int_equal(zkt_create(zkt_servers(), g.node, "b", 0), ZKT_OK);
-    zkr_leader_latch *l = zkt_latch(c, "observer", &options);
+    zkr_leader_latch *l =
+        ZKT_LATCH_WITH(c, "observer", .on_contenders = count_news, .ctx = &news);
     ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
     zkt_door_focus(c);
     g.requests = zkt_proxy_counters(g.p).requests + 3;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tickets promise as a lock: a place in the queue and a hold without a thread. */
+/* Tickets: a place in the queue and a hold without a thread, how they end, who hears of them, and what is refused. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <zkr/guard.h>
 
 #include "actor.h"
 #include "recipes/ticket.h"
@@ -184,4 +187,288 @@ ZKT_CASE(a_callback_hears_that_it_has_to_wait)
     for (int i = 0; i < 3; i++) {
         zkt_end_ticket(t[i]);
     }
+}
+
+/* --- release --- */
+
+/* In any state, and again: ZKR_OK but for a hold that was lost, and nothing is left. */
+ZKT_CASE(a_release_is_right_in_every_state)
+{
+    struct told told = {0};
+    char node[256];
+    int64_t token;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *held = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(held, PATIENCE_MS));
+    zkr_ticket *waits = queue(m, &told);
+    zkr_ticket *failed = request(m, 0, NULL);
+    expect(zkr_ticket_wait(failed, PATIENCE_MS), ZKR_ETIMEDOUT);
+    zkr_ticket *early = request(m, ZKR_FOREVER, NULL); /* before it has a node */
+    expect(zkr_ticket_destroy(held), ZKR_EBUSY);
+    expect(zkr_ticket_destroy(waits), ZKR_EBUSY);
+    for (int i = 0; i < 3; i++) {
+        ZKT_MUST(zkr_ticket_release(early));
+        ZKT_MUST(zkr_ticket_release(waits));
+        ZKT_MUST(zkr_ticket_release(failed));
+    }
+    expect(zkr_ticket_error(waits), ZKR_ECANCELED);
+    expect(zkr_ticket_wait(waits, PATIENCE_MS), ZKR_ECANCELED);
+    expect(zkr_ticket_error(failed), ZKR_ETIMEDOUT);
+    ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(held));
+    ZKT_MUST(zkr_ticket_release(held));
+    ZKT_MUST(zkr_ticket_error(held));
+    expect(zkr_ticket_wait(held, 0), ZKR_ECANCELED);
+    assert_int_equal(zkr_ticket_state(held), ZKR_TICKET_RELEASED);
+    assert_int_equal(zkr_ticket_valid_for_ms(held), 0);
+    expect(zkr_ticket_fencing_token(held, &token), ZKR_ESTATE);
+    expect(zkr_ticket_node(held, node, sizeof(node)), ZKR_ESTATE);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_nodes(), 0);
+    assert_int_equal(told.held + told.failed + told.lost, 0);
+    end(early);
+    end(held);
+    end(waits);
+    end(failed);
+}
+
+/* zkr_mutex_cancel() reaches threads, not tickets. */
+ZKT_CASE(a_cancel_reaches_no_ticket)
+{
+    struct zkt_actor actor;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkr_ticket *held = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(held, PATIENCE_MS));
+    zkt_actor_queue(&actor, c, m, NULL);
+    zkr_ticket *waits = queue(m, NULL);
+    ZKT_MUST(zkr_mutex_cancel(m));
+    zkt_actor_is_refused(&actor, ZKR_ECANCELED);
+    assert_int_equal(zkr_ticket_state(held), ZKR_TICKET_HELD);
+    ZKT_MUST(zkr_ticket_release(held));
+    ZKT_MUST(zkr_ticket_wait(waits, PATIENCE_MS));
+    end(held);
+    end(waits);
+}
+
+/* --- waiting --- */
+
+struct waiter {
+    pthread_t thread;
+    zkr_ticket *t;
+    atomic_int code; /* 1 = not yet */
+};
+
+static void *wait_for(void *arg)
+{
+    struct waiter *w = arg;
+    w->code = zkr_ticket_wait(w->t, ZKR_FOREVER);
+    return NULL;
+}
+
+static bool is_waited_on(zkr_ticket *t)
+{
+    return zkr_ticket_destroy(t) == ZKR_EBUSY;
+}
+
+static void start_waiters(struct waiter *w, int count, zkr_ticket *t)
+{
+    for (int i = 0; i < count; i++) {
+        w[i] = (struct waiter){.t = t, .code = 1};
+        assert_int_equal(pthread_create(&w[i].thread, NULL, wait_for, &w[i]), 0);
+    }
+}
+
+static void join_waiters(struct waiter *w, int count, int code)
+{
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(pthread_join(w[i].thread, NULL), 0);
+        assert_string_equal(zkr_err_name(w[i].code), zkr_err_name(code));
+    }
+}
+
+/* Any number of threads may wait on one ticket, and all hear of the grant, or of the release. */
+ZKT_CASE(all_who_wait_on_a_ticket_hear)
+{
+    enum { WAITERS = 8 };
+    struct waiter w[WAITERS];
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    for (int way = 0; way < 3; way++) {
+        zkr_ticket *t = request(m, way == 2 ? 300 : ZKR_FOREVER, NULL);
+        start_waiters(w, WAITERS, t);
+        zkt_sleep_ms(50);
+        for (int i = 0; i < WAITERS; i++) {
+            assert_int_equal(w[i].code, 1);
+        }
+        assert_true(is_waited_on(t));
+        if (way == 0) {
+            ZKT_MUST(zkr_ticket_release(t));
+        } else if (way == 1) {
+            ZKT_MUST(zkr_mutex_release(m));
+        }
+        join_waiters(w, WAITERS,
+                     way == 0   ? ZKR_ECANCELED
+                     : way == 1 ? ZKR_OK
+                                : ZKR_ETIMEDOUT);
+        end(t);
+        if (way == 1) {
+            ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        }
+    }
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+static bool has_waiters(zkr_ticket *t)
+{
+    zkr__lock(t->c);
+    bool has = t->waiters != NULL;
+    zkr__unlock(t->c);
+    return has;
+}
+
+/* Threads that were woken are waited for: by the caller, who is told that it is too early. */
+ZKT_CASE(a_destroy_spares_those_who_wait)
+{
+    enum { ROUNDS = 200 };
+    struct waiter w;
+    int early = 0;
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    for (int i = 0; i < ROUNDS; i++) {
+        zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
+        start_waiters(&w, 1, t);
+        ZKT_EVENTUALLY(has_waiters(t), PATIENCE_MS);
+        ZKT_MUST(zkr_ticket_release(t));
+        bool busy = zkr_ticket_destroy(t) == ZKR_EBUSY;
+        join_waiters(&w, 1, ZKR_ECANCELED);
+        if (busy) {
+            ZKT_MUST(zkr_ticket_destroy(t));
+        }
+        early += busy;
+    }
+    assert_true(early > 0);
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
+/* --- callbacks --- */
+
+struct chain {
+    zkr_mutex *m;
+    atomic_int left, wrong;
+};
+
+/* Lets go, asks anew, and ends the ticket whose callback this is. */
+static void go_on(zkr_ticket *t, int state, void *ctx)
+{
+    struct chain *chain = ctx;
+    zkr_ticket *next = NULL;
+    chain->wrong += state != ZKR_TICKET_HELD;
+    chain->wrong += zkr_ticket_release(t) != ZKR_OK;
+    if (chain->left > 1) {
+        chain->wrong +=
+            zkr_mutex_request(chain->m, ZKR_FOREVER, go_on, chain, &next) != ZKR_OK;
+    }
+    chain->wrong += zkr_ticket_destroy(t) != ZKR_OK;
+    chain->left--;
+}
+
+/* A callback may release and destroy its own ticket, and ask for the next. */
+ZKT_CASE(a_callback_may_end_its_ticket)
+{
+    struct chain chain = {.m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS)),
+                          .left = 50};
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_request(chain.m, ZKR_FOREVER, go_on, &chain, &t));
+    ZKT_BECOMES(chain.left, 0, PATIENCE_MS);
+    assert_int_equal(chain.wrong, 0);
+}
+
+static void stay(zkr_ticket *t, int state, struct told *told)
+{
+    (void)t;
+    (void)state;
+    told->in_callback = true;
+    while (!told->go_on) {
+        zkt_sleep_ms(1);
+    }
+    told->in_callback = false;
+}
+
+static void *let_go_on(void *arg)
+{
+    struct told *told = arg;
+    zkt_sleep_ms(100);
+    told->go_on = true;
+    return NULL;
+}
+
+/* A release does not wait for a callback that runs, a destroy does. */
+ZKT_CASE(a_destroy_waits_for_a_running_callback)
+{
+    pthread_t thread;
+    struct told told = {.then = stay};
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    (void)request(m, 5000, &told);
+    ZKT_EVENTUALLY(told.in_callback, PATIENCE_MS);
+    ZKT_MUST(zkr_ticket_release(told.t));
+    assert_true(told.in_callback);
+    assert_int_equal(pthread_create(&thread, NULL, let_go_on, &told), 0);
+    ZKT_MUST(zkr_ticket_destroy(told.t));
+    assert_false(told.in_callback);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* The ticket is where the caller will look for it before the callback can run. */
+ZKT_CASE(the_ticket_is_known_before_it_is_told_of)
+{
+    enum { MANY = 3000 };
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    zkt_proxy_cut(p);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
+    for (int i = 0; i < MANY; i++) {
+        struct told told = {0};
+        zkr_ticket *t = request(m, 0, &told); /* fails at once */
+        ZKT_BECOMES(told.failed, 1, PATIENCE_MS);
+        assert_int_equal(told.wrong, 0);
+        end(t);
+    }
+    zkt_proxy_heal(p);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
+}
+
+/* --- ends and misuse --- */
+
+/* NULL, times and rooms that make no sense. */
+ZKT_CASE(nonsense_is_refused)
+{
+    char buf[8];
+    int64_t number;
+    struct zoo_op op;
+    zkr_ticket *t = NULL;
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    expect(zkr_mutex_request(NULL, 0, NULL, NULL, &t), ZKR_EINVAL);
+    expect(zkr_mutex_request(m, 0, NULL, NULL, NULL), ZKR_EINVAL);
+    expect(zkr_mutex_request(m, -2, NULL, NULL, &t), ZKR_EINVAL);
+    assert_null(t);
+    expect(zkr_ticket_wait(NULL, 0), ZKR_EINVAL);
+    expect(zkr_ticket_release(NULL), ZKR_EINVAL);
+    expect(zkr_ticket_state(NULL), ZKR_EINVAL);
+    expect(zkr_ticket_error(NULL), ZKR_EINVAL);
+    expect(zkr_ticket_fencing_token(NULL, &number), ZKR_EINVAL);
+    expect(zkr_ticket_node(NULL, buf, sizeof(buf)), ZKR_EINVAL);
+    expect(zkr_ticket_guard(NULL, &op), ZKR_EINVAL);
+    assert_int_equal(zkr_ticket_valid_for_ms(NULL), 0);
+    ZKT_MUST(zkr_ticket_destroy(NULL));
+    t = request(m, 5000, NULL);
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    expect(zkr_ticket_wait(t, -2), ZKR_EINVAL);
+    expect(zkr_ticket_fencing_token(t, NULL), ZKR_EINVAL);
+    expect(zkr_ticket_node(t, NULL, 100), ZKR_EINVAL);
+    expect(zkr_ticket_node(t, buf, sizeof(buf)), ZKR_EINVAL); /* too small */
+    expect(zkr_ticket_guard(t, NULL), ZKR_EINVAL);
+    end(t);
 }
