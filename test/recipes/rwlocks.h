@@ -38,6 +38,12 @@ static inline struct sides sides_of(zkr_client *c)
     return sides_with(c, NULL);
 }
 
+static inline struct sides new_sides(void)
+{
+    enum { SESSION_TIMEOUT_MS = 10000 };
+    return sides_of(zkt_client(zkt_servers(), SESSION_TIMEOUT_MS));
+}
+
 static inline void end_sides(const struct sides *s)
 {
     zkt_unkeep(s->l);

@@ -10,14 +10,12 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 30000, READERS = 6 };
 /* A waiting writer is not overtaken; the reader it waits for may read again meanwhile. */
 ZKT_CASE(a_waiting_writer_is_not_overtaken)
 {
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides a = sides_of(one), b = sides_of(two);
+    struct sides a = new_sides(), b = new_sides();
     struct zkt_actor writer, reader;
     atomic_int turn = 0;
     ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
-    zkt_actor_queue(&writer, two, b.w, &turn);
-    zkt_actor_queue(&reader, one, a.r, &turn);
+    zkt_actor_queue(&writer, b.c, b.w, &turn);
+    zkt_actor_queue(&reader, a.c, a.r, &turn);
     ZKT_MUST(zkr_mutex_acquire(a.r, PATIENCE_MS));
     assert_int_equal(zkr_mutex_depth(a.r), 2);
     ZKT_MUST(zkr_mutex_release(a.r));
@@ -25,7 +23,7 @@ ZKT_CASE(a_waiting_writer_is_not_overtaken)
     ZKT_MUST(zkr_mutex_release(a.r));
     ZKT_MUST(zkt_actor_acquired(&writer));
     assert_int_equal(atomic_load(&turn), 1);
-    assert_int_equal(zkt_waiting(one), 1);
+    assert_int_equal(zkt_waiting(a.c), 1);
     ZKT_MUST(zkt_actor_end(&writer));
     ZKT_MUST(zkt_actor_acquired(&reader));
     assert_true(reader.token > writer.token);
@@ -35,14 +33,12 @@ ZKT_CASE(a_waiting_writer_is_not_overtaken)
 /* The release of a writer lets in all readers behind it, of this client and of others. */
 ZKT_CASE(a_writer_lets_all_readers_in)
 {
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides a = sides_of(one), b = sides_of(two);
+    struct sides a = new_sides(), b = new_sides();
     struct zkt_actor readers[2 * READERS];
     ZKT_MUST(zkr_mutex_acquire(a.w, PATIENCE_MS));
     for (int i = 0; i < READERS; i++) {
-        zkt_actor_queue(&readers[2 * i], one, a.r, NULL);
-        zkt_actor_queue(&readers[2 * i + 1], two, b.r, NULL);
+        zkt_actor_queue(&readers[2 * i], a.c, a.r, NULL);
+        zkt_actor_queue(&readers[2 * i + 1], b.c, b.r, NULL);
     }
     ZKT_MUST(zkr_mutex_release(a.w));
     for (int i = 0; i < 2 * READERS; i++) {
@@ -59,11 +55,10 @@ ZKT_CASE(a_writer_lets_all_readers_in)
 ZKT_CASE(a_writer_may_read)
 {
     char node[256], same[256];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(s.w, 0));
-    zkt_door_focus(c);
+    zkt_door_focus(s.c);
     ZKT_MUST(zkr_mutex_acquire(s.r, 0));
     ZKT_MUST(zkr_mutex_acquire(s.r, ZKR_FOREVER));
     assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 0);
@@ -90,10 +85,9 @@ ZKT_CASE(a_writer_may_read)
 ZKT_CASE(a_reader_cannot_become_a_writer)
 {
     static const int64_t timeouts[] = {0, PATIENCE_MS, ZKR_FOREVER};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
-    zkt_door_focus(c);
+    zkt_door_focus(s.c);
     for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
         ZKT_RC(zkr_mutex_acquire(s.w, timeouts[i]), ZKR_EDEADLK);
     }
@@ -111,12 +105,11 @@ ZKT_CASE(a_reader_cannot_become_a_writer)
 ZKT_CASE(a_downgrade_keeps_the_place)
 {
     char before[256], after[256], turned[256];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     hold_both(&s);
     int64_t token = token_of(s.w);
     ZKT_MUST(zkr_mutex_node(s.w, before, sizeof(before)));
-    zkt_door_focus(c);
+    zkt_door_focus(s.c);
     ZKT_MUST(zkr_mutex_release(s.w));
     assert_true(zkr_mutex_is_held(s.r));
     assert_false(zkr_mutex_is_held(s.w));
@@ -137,33 +130,31 @@ ZKT_CASE(a_downgrade_keeps_the_place)
     assert_int_equal(token_of(s.r), token);
     assert_true(zkr_mutex_is_held(s.r));
     ZKT_MUST(zkr_mutex_release(s.r));
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
 }
 
 /* It lets in the readers next in line, those of this client at once, and no writer. */
 ZKT_CASE(a_downgrade_lets_readers_in_and_no_writer)
 {
-    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides a = sides_of(one), b = sides_of(two);
+    struct sides a = new_sides(), b = new_sides();
     struct zkt_actor near, far, writer, late;
     hold_both(&a);
     int64_t token = token_of(a.r);
-    zkt_actor_queue(&near, one, a.r, NULL);
-    zkt_actor_queue(&far, two, b.r, NULL);
-    zkt_actor_queue(&writer, two, b.w, NULL);
-    zkt_actor_queue(&late, one, a.r, NULL);
+    zkt_actor_queue(&near, a.c, a.r, NULL);
+    zkt_actor_queue(&far, b.c, b.r, NULL);
+    zkt_actor_queue(&writer, b.c, b.w, NULL);
+    zkt_actor_queue(&late, a.c, a.r, NULL);
     ZKT_MUST(zkr_mutex_release(a.w));
     ZKT_MUST(zkt_actor_acquired(&near));
     ZKT_MUST(zkt_actor_acquired(&far));
     ZKT_MUST(zkt_actor_end(&near));
     ZKT_MUST(zkt_actor_end(&far));
-    ZKT_MUST(zkr_client_flush(one, PATIENCE_MS));
-    ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(a.c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(b.c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 3);
-    assert_int_equal(zkt_waiting(two), 1);
-    assert_int_equal(zkt_waiting(one), 1);
+    assert_int_equal(zkt_waiting(b.c), 1);
+    assert_int_equal(zkt_waiting(a.c), 1);
     ZKT_MUST(zkr_mutex_release(a.r));
     ZKT_MUST(zkt_actor_acquired(&writer));
     assert_true(writer.token > token);
@@ -199,16 +190,15 @@ ZKT_CASE(a_downgrade_grants_nobody_who_holds_alone)
 /* Released right behind it, with neither answered, nothing is left. */
 ZKT_CASE(a_downgrade_may_be_released_at_once)
 {
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     struct zkt_actor writer;
     for (int i = 0; i < 20; i++) {
         hold_both(&s);
-        zkt_actor_queue(&writer, c, s.w, NULL);
+        zkt_actor_queue(&writer, s.c, s.w, NULL);
         ZKT_MUST(zkr_mutex_release(s.w));
         ZKT_MUST(zkr_mutex_release(s.r));
         zkt_actor_is_served(&writer);
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
         assert_int_equal(zkt_nodes(), 0);
     }
 }
@@ -222,19 +212,18 @@ ZKT_CASE(a_downgrade_may_be_released_at_once)
 ZKT_CASE(a_downgrade_as_curator_makes_it)
 {
     char asked[300], writer[300], reader[300];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     struct zkt_actor reads, writes;
     zkt_raw *other = zkt_raw_open(zkt_servers(), SESSION_MS);
     assert_non_null(other);
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS)); /* makes the parents */
     ZKT_MUST(zkr_mutex_release(s.r));
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
     (void)snprintf(asked, sizeof(asked),
                    "%s/_c_ffffffff-0000-4000-8000-000000000000-__WRIT__", zkt_path());
     const zkt_node write = {.path = asked, .flags = ZKT_EPHEMERAL | ZKT_SEQUENCE};
     assert_int_equal(zkt_raw_create(other, &write, writer, sizeof(writer)), 0);
-    zkt_actor_queue(&writes, c, s.w, NULL);
+    zkt_actor_queue(&writes, s.c, s.w, NULL);
     (void)snprintf(reader, sizeof(reader),
                    "%s/_c_00000000-0000-4000-8000-000000000000-__READ__%s", zkt_path(),
                    writer + strlen(writer) - 10);
@@ -242,7 +231,7 @@ ZKT_CASE(a_downgrade_as_curator_makes_it)
     assert_int_equal(zkt_raw_create(other, &read, NULL, 0), 0);
     ZKT_RC(zkr_mutex_acquire(s.r, 0), ZKR_ETIMEDOUT);
     assert_int_equal(zkt_raw_delete(other, writer), 0);
-    zkt_actor_queue(&reads, c, s.r, NULL); /* behind our writer */
+    zkt_actor_queue(&reads, s.c, s.r, NULL); /* behind our writer */
     assert_int_equal(atomic_load(&writes.acquired), ZKT_NOT_YET);
     assert_int_equal(zkt_raw_delete(other, reader), 0);
     ZKT_MUST(zkt_actor_acquired(&writes));
@@ -255,7 +244,7 @@ ZKT_CASE(a_downgrade_as_curator_makes_it)
 /* Tickets read together, and a writer's waits for them; the thread that asked holds nothing. */
 ZKT_CASE(tickets_of_both_sides)
 {
-    struct sides s = sides_of(zkt_client(zkt_servers(), SESSION_MS));
+    struct sides s = new_sides();
     zkr_ticket *readers[3];
     for (int i = 0; i < 3; i++) {
         readers[i] = zkt_ticket(s.r);
@@ -307,11 +296,10 @@ ZKT_CASE(the_side_that_holds_is_asked)
 /* The list of either side has them all, in order. */
 ZKT_CASE(either_side_lists_all)
 {
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     struct zkt_actor writer;
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
-    zkt_actor_queue(&writer, c, s.w, NULL);
+    zkt_actor_queue(&writer, s.c, s.w, NULL);
     const zkr_contenders *list = zkt_contenders(s.w);
     assert_int_equal(zkr_contenders_count(list), 2);
     assert_non_null(strstr(zkr_contenders_get(list, 0)->node, "__READ__"));

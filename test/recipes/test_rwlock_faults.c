@@ -174,9 +174,7 @@ ZKT_CASE(a_node_that_is_gone_cannot_be_downgraded)
 ZKT_CASE(a_refused_downgrade_costs_no_hold)
 {
     char before[256], after[256];
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c), o = sides_of(other);
+    struct sides s = new_sides(), o = new_sides();
     struct zkt_actor reader;
     hold_both(&s);
     int64_t token = token_of(s.w);
@@ -184,7 +182,7 @@ ZKT_CASE(a_refused_downgrade_costs_no_hold)
     (void)snprintf(after, sizeof(after), "%s", before);
     memcpy(strstr(after, "__WRIT__"), "__READ__", 8);
     assert_int_equal(zkt_create(zkt_servers(), after, "", 0), 0);
-    zkt_actor_queue(&reader, other, o.r, NULL);
+    zkt_actor_queue(&reader, o.c, o.r, NULL);
     ZKT_MUST(zkr_mutex_release(s.w));
     ZKT_EVENTUALLY(zkr_mutex_node(s.r, after, sizeof(after)) == ZKR_OK &&
                        strcmp(before, after) == 0,
@@ -194,8 +192,8 @@ ZKT_CASE(a_refused_downgrade_costs_no_hold)
     assert_int_equal(atomic_load(&reader.acquired), ZKT_NOT_YET);
     ZKT_MUST(zkr_mutex_release(s.r));
     zkt_actor_is_served(&reader);
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    ZKT_MUST(zkr_client_flush(other, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(o.c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 1); /* the stranger's */
 }
 

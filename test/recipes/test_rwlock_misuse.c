@@ -31,13 +31,12 @@ ZKT_CASE(what_cannot_be_made_is_refused)
 /* A side is the lock's: it ends with it, and not before. */
 ZKT_CASE(a_side_is_not_destroyed_by_itself)
 {
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     assert_ptr_equal(zkr_rwlock_reader(s.l), s.r);
     assert_ptr_equal(zkr_rwlock_writer(s.l), s.w);
     expect(zkr_mutex_destroy(s.r), ZKR_ESTATE);
     expect(zkr_mutex_destroy(s.w), ZKR_ESTATE);
-    expect(zkr_client_close(c), ZKR_EBUSY);
+    expect(zkr_client_close(s.c), ZKR_EBUSY);
     ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(s.r));
 }
@@ -54,7 +53,7 @@ static void *hold_and_end(void *arg)
 /* A thread that ends while it holds both lets go of both. */
 ZKT_CASE(a_thread_that_ends_releases_both)
 {
-    struct sides s = sides_of(zkt_client(zkt_servers(), SESSION_MS));
+    struct sides s = new_sides();
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, hold_and_end, &s), 0);
     (void)pthread_join(thread, NULL);
@@ -76,8 +75,7 @@ ZKT_CASE(both_sides_guard_writes)
 {
     const char *resource = zkt_unique_path("resource");
     assert_int_equal(zkt_create_path(zkt_servers(), resource), 0);
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     zoo_op_t check;
     hold_both(&s);
     ZKT_MUST(write_under(s.w, resource));
@@ -105,8 +103,7 @@ ZKT_CASE(writes_behind_a_refused_downgrade_are_made)
 {
     const char *resource = zkt_unique_path("resource");
     assert_int_equal(zkt_create_path(zkt_servers(), resource), ZKT_OK);
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    struct sides s = sides_of(c);
+    struct sides s = new_sides();
     zkt_stat st;
     for (int release = 0; release < 2; release++) {
         hold_both(&s);
@@ -121,7 +118,7 @@ ZKT_CASE(writes_behind_a_refused_downgrade_are_made)
             ZKT_MUST(write_under(s.r, resource));
             ZKT_MUST(zkr_mutex_release(s.r));
         }
-        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        ZKT_MUST(zkr_client_flush(s.c, PATIENCE_MS));
         assert_int_equal(zkt_nodes(), 0);
         assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
     }
