@@ -8,7 +8,7 @@
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
-/* What callbacks saw. Only the thread that dispatches touches it. */
+/* What callbacks saw, those of the close as well. Only the thread that dispatches touches it. */
 struct seen {
     pthread_t thread;
     int states, gains, losses, tickets, elsewhere;
@@ -62,7 +62,7 @@ static void dispatch_until(zkr_client *c, const int *count, int wanted)
 /* Callbacks run in the thread that dispatches and in no other, and wait for that. */
 ZKT_CASE(callbacks_run_where_the_application_says)
 {
-    struct seen s;
+    static struct seen s;
     zkr_client *c = open_client(&s);
     assert_int_equal(zkt_threads_named("zkr-dispatch", NULL, NULL), 0);
     assert_true(readable(c));
@@ -81,7 +81,7 @@ ZKT_CASE(callbacks_run_where_the_application_says)
 
 ZKT_CASE(misuse_is_refused)
 {
-    struct seen s;
+    static struct seen s;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     ZKT_RC(zkr_client_event_fd(c), ZKR_ESTATE);
     ZKT_RC(zkr_client_dispatch(c, 0), ZKR_ESTATE);
@@ -95,7 +95,7 @@ ZKT_CASE(misuse_is_refused)
 /* A close runs what waits. */
 ZKT_CASE(a_close_runs_what_waits)
 {
-    struct seen s;
+    static struct seen s;
     zkr_client *c = open_client(&s);
     zkt_close(c);
     assert_int_equal(s.states, 2); /* connected, closed */
@@ -123,7 +123,7 @@ static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 /* A stop tells of the loss before it returns, though it is the only thread that could. */
 ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
 {
-    struct seen s;
+    static struct seen s;
     zkr_client *c = open_client(&s);
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
     o.on_gain = on_gain;
@@ -150,7 +150,7 @@ static void on_ticket(zkr_ticket *t, int state, void *ctx)
 /* What a released ticket was to tell is not told, and not counted. */
 ZKT_CASE(only_what_was_told_is_counted)
 {
-    struct seen s;
+    static struct seen s;
     zkr_client *c = open_client(&s);
     zkr_mutex *m = zkt_mutex(c);
     zkr_ticket *t = NULL;

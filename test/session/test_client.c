@@ -121,7 +121,7 @@ ZKT_CASE(a_server_that_comes_later_is_found)
 /* Cut off for longer than a session time-out: the client gives it up by itself, and with it the last answer in it. */
 ZKT_CASE(a_session_that_cannot_be_reached_is_given_up)
 {
-    struct diary d;
+    static struct diary d;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = client_with_diary(zkt_proxy_host(p), 1000, &d);
     zkr_mutex *m = zkt_mutex(c);
@@ -251,11 +251,10 @@ static zhandle_t *open_in_the_end(const char *servers,
 /* What is told of a handle while it is being opened waits for nobody, and counts if it is kept. */
 ZKT_CASE(the_application_may_open_the_handles)
 {
-    atomic_int tries = 0;
-    struct diary d;
+    static atomic_int tries;
+    static struct diary d;
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     static const int states[] = {ZKR_STATE_CONNECTED};
-    memset(&d, 0, sizeof(d));
     o.open_handle = open_in_the_end;
     o.open_handle_ctx = &tries;
     o.on_state = note;
