@@ -27,7 +27,7 @@ const char *zkr_lost_reason_name(int reason)
 
 struct zkr__loss {
     zkr_lost seen;       /* with the reason that `text` explains; 0 = none yet */
-    const char *gave_up; /* as the client had it */
+    const char *gave_up; /* why we ended the session; NULL = the servers did */
     char text[200];
 };
 

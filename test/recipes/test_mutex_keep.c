@@ -365,6 +365,17 @@ ZKT_CASE(flush_destroy_and_shutdown_let_go)
     (void)hold_once(other);
 }
 
+/* A client that is closed leaves nothing behind. */
+ZKT_CASE(close_deletes_it)
+{
+    zkr_client *c = client();
+    zkr_mutex *m = keeper(c, LONG_MS);
+    (void)hold_once(m);
+    zkt_destroy(m);
+    zkt_close(c);
+    assert_int_equal(zkt_nodes(), 0);
+}
+
 static void *flush(void *c)
 {
     return zkr_client_flush(c, PATIENCE_MS) == ZKR_OK ? c : NULL;
