@@ -283,7 +283,19 @@ const char *zkr_test_server_dir(const zkr_test_server *s)
     return s != NULL ? s->dir : NULL;
 }
 
+/* One that has ended by itself stays to be waited for. */
 int zkr_test_server_pid(const zkr_test_server *s)
 {
-    return s != NULL ? (int)s->pid : ZKR_EINVAL;
+    siginfo_t end = {0};
+    if (s == NULL) {
+        return ZKR_EINVAL;
+    }
+    (void)pthread_mutex_lock(&zkr__test_servers);
+    const bool runs =
+        s->pid > 0 &&
+        waitid(P_PID, (id_t)s->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        end.si_pid == 0;
+    const int pid = runs ? (int)s->pid : 0;
+    (void)pthread_mutex_unlock(&zkr__test_servers);
+    return pid;
 }

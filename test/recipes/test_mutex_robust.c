@@ -8,6 +8,7 @@
 #include "actor.h"
 #include "fixture.h"
 #include "proxy.h"
+#include "server.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000 };
 
@@ -106,19 +107,43 @@ static void *acquire_and_end(void *m)
     return NULL;
 }
 
+/* A thread that holds ends. */
+static void end_as_holder(zkr_mutex *m)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, acquire_and_end, m), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 /* As with pthread_mutexattr_setrobust(): the waiter holds, and is told. */
 ZKT_CASE(a_waiter_is_told_that_the_thread_ahead_has_ended)
 {
     zkr_client *c = client();
     zkr_mutex *m = robust(c);
     struct zkt_actor waiter;
-    pthread_t thread;
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_actor_queue(&waiter, c, m, NULL);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkt_actor_end(&waiter));
-    assert_int_equal(pthread_create(&thread, NULL, acquire_and_end, m), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    end_as_holder(m);
+    next_is_told(m, true);
+}
+
+/* Servers sweep what is empty, if it is a container. A sweep may take its victims in any order: one more is awaited. */
+ZKT_CASE(what_is_known_of_a_holder_is_not_swept)
+{
+    enum { SWEEPS = 2, EACH_MS = 50 };
+    zkt_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
+    o.container_check_ms = EACH_MS;
+    const char *host = zkt_server_host(zkt_server_start(&o));
+    zkr_client *c = zkt_client(host, SESSION_MS);
+    zkr_mutex *m = robust(c), *swept = zkt_mutex_at(c, "/swept", NULL);
+    end_as_holder(m);
+    for (int i = 0; i < SWEEPS; i++) {
+        hold(swept);
+        ZKT_MUST(zkr_mutex_release(swept));
+        ZKT_BECOMES(zkt_exists(host, "/swept"), false, PATIENCE_MS);
+    }
     next_is_told(m, true);
 }
 

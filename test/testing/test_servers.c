@@ -170,10 +170,11 @@ ZKT_CASE(a_frozen_server_can_be_frozen_again)
 ZKT_CASE(a_server_that_others_reap_is_known_to_be_gone)
 {
     zkr_test_server *s = zkt_server_start(NULL);
-    assert_int_equal(kill(zkr_test_server_pid(s), SIGKILL), 0);
-    assert_int_equal(waitpid(-1, NULL, 0), zkr_test_server_pid(s));
-    ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
+    const pid_t pid = zkr_test_server_pid(s);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(-1, NULL, 0), pid);
     assert_int_equal(zkr_test_server_pid(s), 0);
+    ZKT_RC(zkr_test_server_freeze(s), ZKR_ESTATE);
     zkt_server_stop(s);
 
     assert_true(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
