@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ten thousand tickets that wait in one process with an event loop: the threads and the memory
- * that they take; and as many as libzookeeper cannot name in one request when it connects again. Memory is what the library itself has allocated: the program is linked with
- * --wrap=calloc and --wrap=free, which do not reach into libzookeeper.
+ * Ten thousand tickets that wait in one process with an event loop: the threads and the memory that they take; and as many
+ * as libzookeeper cannot name in one request when it connects again. Memory is what the library itself has allocated: the
+ * program is linked with --wrap=calloc and --wrap=free, which do not reach into libzookeeper.
  */
 #include <inttypes.h>
 #include <malloc.h>

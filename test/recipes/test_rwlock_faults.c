@@ -117,7 +117,7 @@ static void expect_all_lost(struct losses *l, int which)
     }
 }
 
-/* The session ends, or somebody deletes the node, in each state: each side that is held is told once, and no READ node is made. */
+/* The session ends, or the node is deleted, in each state: each held side is told once, and no READ node is made. */
 ZKT_CASE(a_loss_is_one_of_each_side)
 {
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);

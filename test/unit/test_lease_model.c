@@ -6,11 +6,11 @@
  * by itself, and when the client moves to another follower. Links break at their worst: when
  * some write has just reached the leader.
  *
- * The model grants the client as little as it can. The session ends to the nanosecond when the
- * timeout of the connection by which the leader last heard of it has passed. Only ping answers touch
- * it: writes do not. A move to another follower negotiates the timeout anew, and touches it; or a stale leader
- * has answered, to whom nothing of that connection counts. A follower that the client has left may go on naming it, with the timeout that it
- * had granted. A new leader starts with the timeout of the creation, whatever was granted since.
+ * The model grants the client as little as it can. The session ends to the nanosecond when the timeout of the connection by
+ * which the leader last heard of it has passed. Only ping answers touch it: writes do not. A move to another follower
+ * negotiates the timeout anew, and touches it; or a stale leader has answered, to whom nothing of that connection counts. A
+ * follower that the client has left may go on naming it, with the timeout that it had granted. A new leader starts with the
+ * timeout of the creation, whatever was granted since.
  */
 #include <stdlib.h>
 
