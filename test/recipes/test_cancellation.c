@@ -59,8 +59,8 @@ ZKT_CASE(a_canceled_waiter_leaves_the_client_usable)
     ZKT_EVENTUALLY(atomic_load(&w[2].rc) != NOT_YET, PATIENCE_MS);
     pthread_join(w[2].thread, NULL);
     expect_canceled(&w[0]);
-    assert_true(ZKT_TIMED_OUT(atomic_load(&w[2].rc)));
-    assert_true(ZKT_TIMED_OUT(atomic_load(&w[0].rc)));
+    assert_true(zkt_timed_out(atomic_load(&w[2].rc)));
+    assert_true(zkt_timed_out(atomic_load(&w[0].rc)));
     assert_int_equal(atomic_load(&w[1].rc), NOT_YET); /* it waits on */
     ZKT_MUST(zkr_mutex_cancel(m));
     expect_canceled(&w[1]);
@@ -240,7 +240,7 @@ ZKT_CASE(signals_do_not_end_a_wait)
         }
     }
     pthread_join(w[0].thread, NULL);
-    assert_true(ZKT_TIMED_OUT(atomic_load(&w[0].rc)));
+    assert_true(zkt_timed_out(atomic_load(&w[0].rc)));
     assert_true(zkt_now_ms() - before >= 10 * SHORT_MS);
     assert_int_equal(atomic_load(&w[1].rc), NOT_YET);
     assert_int_equal(atomic_load(&w[2].rc), NOT_YET);

@@ -266,7 +266,7 @@ ZKT_HOLD_CASE(a_cancel_at_any_request_leaves_nothing, ZKT_NONE)
         zkt_door_focus(c);
         zkt_door_before(n, post, &k);
         int rc = zkt_hold_acquire(h, n == REQUESTS ? 200 : PATIENCE_MS);
-        assert_true(rc == ZKR_ECANCELED || (n == REQUESTS && ZKT_TIMED_OUT(rc)));
+        assert_true(rc == ZKR_ECANCELED || (n == REQUESTS && zkt_timed_out(rc)));
         atomic_store(&k.over, true);
         sem_post(&k.now);
         pthread_join(k.thread, NULL);
@@ -339,7 +339,7 @@ ZKT_HOLD_CASE(a_time_out_at_any_moment_leaves_nothing, ZKT_NONE)
     zkt_proxy_delay(p, ZKT_TO_CLIENT, 5);
     for (int ms = 1; ms <= LONGEST_MS; ms += STEP_MS) {
         int rc = zkt_hold_acquire(h, ms);
-        assert_true(ZKT_TIMED_OUT(rc));
+        assert_true(zkt_timed_out(rc));
     }
     ZKT_MUST(zkr_client_flush(slow, PATIENCE_MS));
     assert_int_equal(zkt_hold_nodes(), nodes);

@@ -361,7 +361,7 @@ ZKT_CASE(many_time_outs_leave_no_watches)
     ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
     for (int i = 0; i < 200; i++) {
         int rc = zkr_mutex_acquire(m, 3);
-        assert_true(ZKT_TIMED_OUT(rc));
+        assert_true(zkt_timed_out(rc));
     }
     ZKT_MUST(zkr_client_flush(two, PATIENCE_MS));
     assert_true(zkt_watches() <= 2);

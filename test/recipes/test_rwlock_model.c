@@ -140,7 +140,7 @@ static void *use(void *arg)
         } else if (rc == ZKR_OK) {
             read_inside(w);
         } else {
-            must(ZKT_TIMED_OUT(rc));
+            must(zkt_timed_out(rc));
             atomic_fetch_add(&M.timeouts, 1);
         }
     }

@@ -40,7 +40,7 @@ static bool visit(struct visitor *v)
     bool hasty = zkt_below(&v->seed, 10) == 0;
     int rc = zkr_semaphore_acquire(v->s, n, hasty ? zkt_below(&v->seed, 5) : 60000, &t);
     if (rc != ZKR_OK) {
-        atomic_fetch_add(&v->k->violations, !hasty || !ZKT_TIMED_OUT(rc));
+        atomic_fetch_add(&v->k->violations, !hasty || !zkt_timed_out(rc));
         return false;
     }
     note_use(v->k, n);

@@ -76,7 +76,10 @@ void zkt_end_ticket(zkr_ticket *t);
 zkr_contenders *zkt_contenders(zkr_mutex *m);
 
 /** ZKR_ETIMEDOUT; or ZKR_ENOANSWER, as a server may not have answered in so short a time. */
-#define ZKT_TIMED_OUT(rc) ((rc) == ZKR_ETIMEDOUT || (rc) == ZKR_ENOANSWER)
+static inline bool zkt_timed_out(int rc)
+{
+    return rc == ZKR_ETIMEDOUT || rc == ZKR_ENOANSWER;
+}
 
 /** No request of the client waits for its answer. A server may have watches of which the client does not know yet. */
 bool zkt_all_answered(zkr_client *c);
