@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a semaphore promises: so many permits and no more, in order, all or none; and what it refuses. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "semaphores.h"
 
@@ -129,6 +130,32 @@ ZKT_CASE(the_gate_is_respected_before_its_leases_are_there)
     assert_int_equal(zkt_delete(zkt_servers(), path), ZKT_OK);
     ZKT_BECOMES(told.held, 1, PATIENCE_MS);
     end(told.t);
+}
+
+/* Nodes that are made after a wait, by a thread of the library, name the one that asked, too. */
+ZKT_CASE(permits_name_the_thread_that_asked)
+{
+    char asked[32];
+    zkr_ticket *t = NULL;
+    zkr_contenders *list = NULL;
+    struct told before = {0};
+    zkr_semaphore *s = semaphore(zkt_client(zkt_servers(), SESSION_MS), 2);
+    zkr_semaphore *other = semaphore(zkt_client(zkt_servers(), SESSION_MS), 2);
+    zkr_ticket *held = take(other, 2);
+    (void)queue_for(other, 1, &before);
+    ZKT_MUST(zkr_semaphore_request(s, 2, ZKR_FOREVER, NULL, NULL, &t));
+    ZKT_BECOMES(at_gate(), 2, PATIENCE_MS);
+    end(held);
+    end(before.t);
+    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
+    (void)snprintf(asked, sizeof(asked), "/%ld/%ld", (long)getpid(), (long)gettid());
+    ZKT_MUST(zkr_semaphore_holders(s, &list));
+    assert_int_equal(zkr_contenders_count(list), 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_non_null(strstr(zkr_contenders_get(list, i)->owner, asked));
+    }
+    zkr_contenders_free(list);
+    end(t);
 }
 
 /* A wait ends in time, and leaves nothing at the gate or inside. */
