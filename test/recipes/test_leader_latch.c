@@ -243,6 +243,35 @@ ZKT_CASE(only_those_who_ask_are_told_of_their_stop)
     }
 }
 
+/* A callback that takes its time. */
+struct slow {
+    atomic_int begun, over;
+};
+
+static void gain_slowly(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    struct slow *k = ctx;
+    (void)l;
+    (void)token;
+    atomic_fetch_add(&k->begun, 1);
+    zkt_sleep_ms(SHORT_MS);
+    atomic_fetch_add(&k->over, 1);
+}
+
+ZKT_CASE(a_stop_waits_for_the_callback_that_runs)
+{
+    static const int modes[] = {ZKR_LATCH_SILENT, ZKR_LATCH_NOTIFY};
+    struct slow k = {0};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *l = ZKT_LATCH_WITH(c, "a", .on_gain = gain_slowly, .ctx = &k);
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_leader_latch_start(l));
+        ZKT_BECOMES(atomic_load(&k.begun), i + 1, PATIENCE_MS);
+        ZKT_MUST(zkr_leader_latch_stop(l, modes[i]));
+        assert_int_equal(atomic_load(&k.over), i + 1);
+    }
+}
+
 /* From callbacks every function may be called; what would wait says so. */
 struct caller {
     atomic_int done;
