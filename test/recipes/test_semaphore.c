@@ -187,6 +187,7 @@ ZKT_CASE(a_deadline_is_kept_wherever_one_waits)
 ZKT_CASE(the_maximum_is_followed)
 {
     struct told more = {0}, last = {0};
+    zkr_contenders *list = NULL;
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_semaphore *s = resizable(c, 1);
     zkr_ticket *one = take(s, 1);
@@ -205,6 +206,14 @@ ZKT_CASE(the_maximum_is_followed)
     ZKT_BECOMES(last.held, 1, PATIENCE_MS);
     end(last.t);
     ZKT_EVENTUALLY(try(s, 3) == ZKR_ETIMEDOUT && try(s, 2) == ZKR_OK, PATIENCE_MS);
+    zkr_ticket *two = take(s, 2);
+    ZKT_MUST(zkr_semaphore_holders(s, &list));
+    for (size_t i = 0; i < 2; i++) {
+        const zkr_contender *entry = zkr_contenders_get(list, i);
+        assert_string_equal(zkr_contender_field(entry, "max"), "2");
+    }
+    zkr_contenders_free(list);
+    end(two);
     assert_int_equal(zkt_delete(zkt_servers(), count_path()), ZKT_OK);
     ZKT_EVENTUALLY(try(s, 2) == ZKR_ETIMEDOUT && try(s, 1) == ZKR_OK, PATIENCE_MS);
 }
