@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../recipes/latches.h"
+#include "../recipes/rwlocks.h"
 #include "../recipes/semaphores.h"
 #include "openmetrics.h"
 #include "session/meter.h"
@@ -120,6 +121,23 @@ ZKT_CASE(a_hold_is_measured)
     EXPECT(c, "zkr_wait_seconds_count{PATH}", 1);
     EXPECT(c, "zkr_hold_seconds_count{PATH}", 1);
     EXPECT(c, "zkr_hold_seconds_bucket{PATH,le=\"0.1\"}", 0);
+    double sum = value(c, "zkr_hold_seconds_sum{PATH}");
+    assert_true(sum >= 0.12 && sum < (double)(took + 1000) / 1000);
+}
+
+/* A writer that becomes a reader holds from its grant on. */
+ZKT_CASE(a_downgrade_goes_on_with_the_hold)
+{
+    zkr_client *c = zkt_client(zkt_servers(), SHORT_MS);
+    struct sides s = sides_of(c);
+    int64_t began = zkt_now_ms();
+    ZKT_MUST(zkr_mutex_acquire(s.w, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(s.r, PATIENCE_MS));
+    zkt_sleep_ms(120);
+    ZKT_MUST(zkr_mutex_release(s.w));
+    ZKT_MUST(zkr_mutex_release(s.r));
+    int64_t took = zkt_now_ms() - began;
+    EXPECT(c, "zkr_hold_seconds_count{PATH}", 1);
     double sum = value(c, "zkr_hold_seconds_sum{PATH}");
     assert_true(sum >= 0.12 && sum < (double)(took + 1000) / 1000);
 }
