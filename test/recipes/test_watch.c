@@ -314,3 +314,37 @@ ZKT_CASE(what_cannot_be_seen_is_not_free)
     ZKT_RC(zkr_mutex_await_free(m, -2), ZKR_EINVAL);
     ZKT_RC(zkr_mutex_await_free(NULL, 0), ZKR_EINVAL);
 }
+
+/* --- who waits for news --- */
+
+struct asker {
+    zkr_mutex *m;
+    int (*wait)(zkr_mutex *m, int64_t timeout_ms);
+};
+
+static void *ask(void *asker)
+{
+    const struct asker *a = asker;
+    ZKT_MUST(a->wait(a->m, PATIENCE_MS));
+    return NULL;
+}
+
+ZKT_CASE(a_mutex_is_not_destroyed_under_one_who_waits)
+{
+    static int (*const waits[])(zkr_mutex * m, int64_t timeout_ms) = {
+        zkr_mutex_watch, zkr_mutex_await_free};
+    zkr_mutex *held = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+        pthread_t thread;
+        zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+        struct asker a = {zkt_mutex(c), waits[i]};
+        ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+        zkt_door_focus(c);
+        assert_int_equal(pthread_create(&thread, NULL, ask, &a), 0);
+        ZKT_EVENTUALLY(zkt_door_total() > 0, PATIENCE_MS);
+        ZKT_RC(zkr_mutex_destroy(a.m), ZKR_EBUSY);
+        ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+        ZKT_MUST(zkr_mutex_release(held));
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+}
