@@ -43,9 +43,11 @@ ZKT_CASE(a_holder_says_since_when)
     int64_t before = wall_ms();
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     int64_t after = wall_ms();
+    int64_t joined = zkr_contenders_get(zkt_contenders(m), 0)->created_ms;
     zkr_ticket *t = zkt_ticket(zkt_mutex(c));
     ZKT_EVENTUALLY(since(c, 0) != 0, PATIENCE_MS);
     assert_in_range(since(c, 0), before, after);
+    assert_int_equal(zkr_contenders_get(zkt_contenders(m), 0)->created_ms, joined);
     assert_int_equal(since(c, 1), 0);
     before = wall_ms();
     ZKT_MUST(zkr_mutex_release(m));
