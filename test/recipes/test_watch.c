@@ -10,6 +10,7 @@
 #include "fixture.h"
 #include "fourlw.h"
 #include "keep.h"
+#include "rwlocks.h"
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100, LONG_MS = 250 };
 
@@ -242,6 +243,27 @@ ZKT_CASE(a_survey_leaves_out_what_goes_meanwhile)
     ZKT_MUST(zkr_survey_read(c, zkt_path(), 0, &survey));
     assert_true(zkt_door_fired());
     zkr_survey_free(survey);
+}
+
+/* Behind two readers that hold, a writer. */
+ZKT_CASE(a_survey_tells_since_when_the_first_waits)
+{
+    zkr_survey *survey = NULL;
+    const struct sides one = new_sides(), two = new_sides();
+    ZKT_MUST(zkr_mutex_acquire(one.r, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_acquire(two.r, PATIENCE_MS));
+    zkt_sleep_ms(SHORT_MS); /* so that it is another time */
+    (void)zkt_ticket(one.w);
+    ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
+    ZKT_MUST(zkr_survey_read(one.c, zkt_path(), 0, &survey));
+    const zkr_survey_entry *entry = zkr_survey_get(survey, 0);
+    assert_int_equal(entry->held, 2);
+    assert_int_equal(entry->waiting, 1);
+    assert_int_equal(entry->waiting_since_ms,
+                     zkr_contenders_get(zkt_contenders(one.w), 2)->created_ms);
+    zkr_survey_free(survey);
+    ZKT_MUST(zkr_mutex_release(one.r));
+    ZKT_MUST(zkr_mutex_release(two.r));
 }
 
 /* Credentials are refused while it waits for a connection. */

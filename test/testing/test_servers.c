@@ -272,9 +272,10 @@ ZKT_CASE(an_ensemble_elects_a_leader)
     assert_in_range(leader, 0, 2);
     assert_null(zkr_test_ensemble_server(e, 3));
     assert_null(zkr_test_ensemble_server(e, -1));
-    zkr_test_server *s = zkr_test_ensemble_server(e, leader);
-    ZKT_RC(zkr_test_server_stop(s), ZKR_ESTATE);
-    ZKT_MUST(zkr_test_server_kill(s));
+    for (int i = 0; i < 3; i++) {
+        ZKT_RC(zkr_test_server_stop(zkr_test_ensemble_server(e, i)), ZKR_ESTATE);
+    }
+    ZKT_MUST(zkr_test_server_kill(zkr_test_ensemble_server(e, leader)));
     const int next = zkr_test_ensemble_leader(e, 20000);
     assert_in_range(next, 0, 2);
     assert_int_not_equal(next, leader);
