@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: conflicts, waiting and turns. */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,31 +177,43 @@ static void fall_silent(void *ctx, int n, int op)
     }
 }
 
-/* Connecting, a list without an answer and the close together are no longer than what -w was given, and a second. */
+/*
+ * Connecting, a list without an answer and the close together are no longer than what -w was given, and a second. When
+ * the lists are answered, it is 1, with no more time because connecting took long.
+ */
 ZKT_CASE(silent_servers_make_no_wait_longer)
 {
     enum { CONNECT_MS = 4000, WAIT_MS = 6000, LATER_MS = CONNECT_MS + WAIT_MS + 2400 };
-    static const char *const verbs[] = {"wait", "revoke"};
-    struct silence s[2];
+    static const char silent[] = "no answer from the servers in time";
+    static const struct {
+        const char *verb, *wait;
+        int lists, status;
+        const char *said;
+    } rows[] = {{"wait", "6", 0, 75, silent},
+                {"revoke", "6", 1, 75, silent},
+                {"wait", "10", INT_MAX, 1, "is not free"}};
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    struct silence s[ROWS];
     struct cli holder;
-    cli_hold(&holder);
+    CLI_QUEUE(&holder, "lock", "--on-revoke", "ignore", zkt_path(), "sleep", "60");
     int64_t started = zkt_now_ms();
-    for (int i = 0; i < 2; i++) {
-        s[i] = (struct silence){.proxy = zkt_proxy_start(zkt_servers()), .lists = i};
+    for (int i = 0; i < ROWS; i++) {
+        s[i] = (struct silence){.proxy = zkt_proxy_start(zkt_servers()),
+                                .lists = rows[i].lists};
         zkt_proxy_on_request(s[i].proxy, fall_silent, &s[i]);
         zkt_proxy_freeze(s[i].proxy, ZKT_TO_CLIENT);
-        CLI_START(&s[i].c, "-z", zkt_proxy_host(s[i].proxy), "-t", "10000", verbs[i],
-                  "-w", "6", zkt_path());
+        CLI_START(&s[i].c, "-z", zkt_proxy_host(s[i].proxy), "-t", "10000",
+                  rows[i].verb, "-w", rows[i].wait, zkt_path());
     }
     zkt_sleep_ms(CONNECT_MS);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < ROWS; i++) {
         zkt_proxy_thaw(s[i].proxy, ZKT_TO_CLIENT);
     }
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(cli_wait(&s[i].c), 75);
+    for (int i = 0; i < ROWS; i++) {
+        assert_int_equal(cli_wait(&s[i].c), rows[i].status);
         assert_in_range(zkt_now_ms() - started, WAIT_MS, LATER_MS + i * CONNECT_MS);
         cli_assert_one_line(&s[i].c);
-        assert_non_null(strstr(cli_err(&s[i].c), "no answer from the servers in time"));
+        assert_non_null(strstr(cli_err(&s[i].c), rows[i].said));
         zkt_proxy_stop(s[i].proxy);
     }
     cli_stop(&holder, SIGTERM);
