@@ -215,12 +215,15 @@ ZKT_CASE(what_may_not_be_read_is_counted)
         assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
     }
     assert_int_equal(zkt_raw_close(s), 0);
-    struct cli c;
+    struct cli c, json;
     assert_int_equal(CLI_RUN(&c, "ls", zkt_path()), 0);
     assert_string_equal(summary(cli_out(&c)), "/half lock - - 0 - \n"
                                               "/open lock o T 0 - \n");
     cli_assert_one_line(&c);
     assert_non_null(strstr(cli_err(&c), "2 of the nodes may not be read"));
+    assert_int_equal(CLI_RUN(&json, "ls", "--json", zkt_path()), 0);
+    assert_null(strstr(cli_out(&json), "/closed"));
+    assert_string_equal(cli_err(&json), cli_err(&c));
     CLI_REFUSED(77, "ls", zkt_child("closed"));
     for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++) {
         assert_int_equal(zkt_delete(zkt_servers(), zkt_child(closed[i])), 0);
