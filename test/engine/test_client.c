@@ -720,6 +720,19 @@ ZKT_UNIT_CASE(a_node_is_kept_no_longer_than_that)
     }
 }
 
+/* The lease stays as well, so that the next holds at once. */
+ZKT_UNIT_CASE(a_kept_node_serves_after_any_pause)
+{
+    zkr_client *c = open_client(NULL);
+    zkr_mutex *m = keeper(c, 4 * ZKF_SESSION_MS);
+    end(hold(c, m));
+    zkf_pass(c, 3 * ZKF_SESSION_MS);
+    zkr_ticket *t = ask(m, ZKR_FOREVER);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_true(zkr_ticket_valid_for_ms(t) > 0);
+    end(t);
+}
+
 /* Not within a second after somebody else wanted it. */
 ZKT_UNIT_CASE(a_node_is_not_kept_from_others)
 {
