@@ -269,17 +269,21 @@ ZKT_CASE(watching_shows_permits)
 ZKT_CASE(watching_shows_each_change)
 {
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
-    struct cli w, a;
+    struct cli w, j, a;
     CLI_START(&w, "-z", zkt_proxy_host(proxy), "status", "--watch", zkt_path());
     ZKT_EVENTUALLY(shows(&w, "-t\n\n"), CLI_PATIENCE_MS); /* there is no such path */
+    CLI_START(&j, "status", "--watch", "--json", zkt_path());
+    ZKT_EVENTUALLY(strstr(cli_out(&j), "\"exists\":false"), CLI_PATIENCE_MS);
     hold(&a, "watched");
     ZKT_EVENTUALLY(strstr(cli_out(&w), "-lock-0000000000\n"), CLI_PATIENCE_MS);
+    ZKT_EVENTUALLY(strstr(cli_out(&j), "\"exists\":true"), CLI_PATIENCE_MS);
     zkt_sleep_ms(300);
     int64_t before = zkt_proxy_counters(proxy).requests;
     zkt_sleep_ms(700);
     assert_true(zkt_proxy_counters(proxy).requests == before);
     cli_stop(&a, SIGTERM);
     ZKT_EVENTUALLY(shows(&w, "nobody\n\n"), CLI_PATIENCE_MS);
+    cli_stop(&j, SIGTERM);
     cli_stop(&w, SIGTERM);
 }
 

@@ -680,9 +680,28 @@ ZKT_UNIT_CASE(retries_are_counted)
     }
 }
 
-/* --- nodes that are kept --- */
-
 enum { TURN = 10 };
+
+/* With watch_node the end of a node is heard of from the grant on; without, when the hold has lasted for a while. */
+ZKT_UNIT_CASE(a_watched_node_is_missed_at_once)
+{
+    for (int watched = 0; watched < 2; watched++) {
+        zkr_client *c = open_client(NULL);
+        zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
+        o.watch_node = watched;
+        zkr_ticket *t = ask(mutex_at(c, "/lock", &o), ZKR_FOREVER);
+        while (zkr_ticket_state(t) == ZKR_TICKET_WAITING) {
+            zkf_pass(c, TURN);
+        }
+        zkf_pass(c, TURN);
+        assert_true(zkf_stranger_delete(only_node("/lock")->path));
+        zkf_pass(c, TURN);
+        assert_int_equal(zkr_ticket_state(t),
+                         watched ? ZKR_TICKET_LOST : ZKR_TICKET_HELD);
+    }
+}
+
+/* --- nodes that are kept --- */
 
 static zkr_mutex *keeper(zkr_client *c, int64_t keep_ms)
 {
