@@ -701,6 +701,46 @@ ZKT_UNIT_CASE(a_watched_node_is_missed_at_once)
     }
 }
 
+/* --- permits --- */
+
+/* The requests that it takes until a permit is held. */
+static int64_t cost_of_permit(zkr_client *c, zkr_semaphore *s)
+{
+    zkr_ticket *t = NULL;
+    int64_t before = c->stats.requests;
+    ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &t));
+    while (zkr_ticket_state(t) == ZKR_TICKET_WAITING) {
+        zkf_pass(c, TURN);
+    }
+    int64_t cost = c->stats.requests - before;
+    ZKT_MUST(zkr_ticket_release(t));
+    ZKT_MUST(zkr_ticket_destroy(t));
+    zkf_pass(c, SECOND);
+    return cost;
+}
+
+/* After a shortage the next request queues first; those after it do not. */
+ZKT_UNIT_CASE(a_shortage_is_forgotten)
+{
+    zkr_client *c = open_client(NULL);
+    zkr_semaphore *s = NULL;
+    zkr_ticket *all = NULL, *waits = NULL;
+    ZKT_MUST(zkr_semaphore_create(&s, c, "/permits", 2, NULL));
+    ZKT_MUST(zkr_semaphore_request(s, 2, ZKR_FOREVER, NULL, NULL, &all));
+    ZKT_MUST(zkr_semaphore_request(s, 2, ZKR_FOREVER, NULL, NULL, &waits));
+    zkf_pass(c, SECOND);
+    ZKT_MUST(zkr_ticket_release(all));
+    zkf_pass(c, SECOND);
+    ZKT_MUST(zkr_ticket_release(waits));
+    zkf_pass(c, SECOND);
+    int64_t first = cost_of_permit(c, s), second = cost_of_permit(c, s);
+    assert_true(first > second);
+    assert_int_equal(cost_of_permit(c, s), second);
+    ZKT_MUST(zkr_ticket_destroy(all));
+    ZKT_MUST(zkr_ticket_destroy(waits));
+    ZKT_MUST(zkr_semaphore_destroy(s));
+}
+
 /* --- nodes that are kept --- */
 
 static zkr_mutex *keeper(zkr_client *c, int64_t keep_ms)
