@@ -348,3 +348,24 @@ ZKT_CASE(who_reads_the_record_can_be_canceled)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 0);
 }
+
+/* One that loses the lock before it has read the record waits again, and no longer than it was told. */
+ZKT_CASE(a_loss_before_the_record_is_read_adds_no_time)
+{
+    enum { LOST_MS = 6000, READ = 4, WAIT_MS = 8000, LATER_MS = 4000 };
+    struct zkt_actor actor;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), LOST_MS);
+    zkr_mutex *m = robust(c), *other = robust(client());
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    zkt_door_focus(c);
+    zkt_door_before(READ, silence, p);
+    int64_t began = zkt_now_ms();
+    zkt_actor_start(&actor, m, WAIT_MS, NULL);
+    ZKT_EVENTUALLY(zkt_door_fired(), PATIENCE_MS);
+    hold(other); /* when the session has ended */
+    zkt_proxy_heal(p);
+    assert_true(zkt_timed_out(zkt_actor_end(&actor)));
+    assert_in_range(zkt_now_ms() - began, WAIT_MS, WAIT_MS + LATER_MS);
+    ZKT_MUST(zkr_mutex_release(other));
+}
