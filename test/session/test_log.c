@@ -44,16 +44,34 @@ static void take_line(int level, const char *line, void *ctx)
 }
 
 /* Not through the door of the tests: it has a mutex of its own, which children would inherit. */
-static zkr_client *logging_client(struct lines *l, int64_t level)
+static zkr_client *
+logging_client_by(zkr_open_handle_fn open, struct lines *l, int64_t level)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     zkr_client *c = NULL;
     o.log = take_line;
     o.log_ctx = l;
     o.log_level = level;
+    o.open_handle = open;
     ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     return c;
+}
+
+static zkr_client *logging_client(struct lines *l, int64_t level)
+{
+    return logging_client_by(NULL, l, level);
+}
+
+static zhandle_t *open_ours(const char *servers,
+                            zkr_watcher_fn watcher,
+                            int session_timeout_ms,
+                            void *watcher_ctx,
+                            void *ctx)
+{
+    (void)ctx;
+    return zookeeper_init(servers, watcher, session_timeout_ms, NULL, watcher_ctx,
+                          ZOO_NO_LOG_CLIENTENV);
 }
 
 /*
@@ -62,10 +80,13 @@ static zkr_client *logging_client(struct lines *l, int64_t level)
  */
 ZKT_CASE(the_log_takes_libzookeepers_lines_too)
 {
-    static const int64_t levels[] = {ZKR_LOG_INFO, ZKR_LOG_DEBUG};
-    for (int i = 0; i < 2; i++) {
+    static const struct {
+        zkr_open_handle_fn open;
+        int64_t level;
+    } rows[] = {{NULL, ZKR_LOG_INFO}, {NULL, ZKR_LOG_DEBUG}, {open_ours, ZKR_LOG_INFO}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct lines l = {0};
-        zkr_client *c = logging_client(&l, levels[i]);
+        zkr_client *c = logging_client_by(rows[i].open, &l, rows[i].level);
         zkt_expire(c);
         ZKT_EVENTUALLY(atomic_load(&l.theirs) > 2, PATIENCE_MS);
         zkt_close(c);
