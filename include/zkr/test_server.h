@@ -110,7 +110,7 @@ ZKR_API const char *zkr_test_server_dir(const zkr_test_server *s);
  *
  * @s  borrowed.
  *
- * Returns the process id, 0 while it does not run; ZKR_EINVAL for NULL.
+ * Returns the process id; 0 while it does not run, and in a forked child; ZKR_EINVAL for NULL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -114,8 +114,8 @@ ZKT_CASE(ages_are_those_of_the_nodes)
 ZKT_CASE(what_is_not_there_is_said)
 {
     CLI_REFUSED(1, "ls", zkt_child("nosuch"));
-    CLI_REFUSED(1, "ls",
-                "/zookeepers"); /* which may be there, unlike one of the servers' */
+    /* It only begins like a path of the servers. */
+    CLI_REFUSED(1, "ls", "/zookeepers");
     put("here", "");
     static const char none[] = "no lock at or right below /";
     assert_memory_equal(CLI_SAYS("ls", zkt_path()), none, strlen(none));

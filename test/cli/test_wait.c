@@ -179,7 +179,7 @@ static void fall_silent(void *ctx, int n, int op)
 
 /*
  * Connecting, a list without an answer and the close together are no longer than what -w was given, and a second. When
- * the lists are answered, it is 1, with no more time because connecting took long.
+ * the lists are answered, the status is 1, and that connecting took long gives no more time.
  */
 ZKT_CASE(silent_servers_make_no_wait_longer)
 {

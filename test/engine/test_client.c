@@ -680,6 +680,8 @@ ZKT_UNIT_CASE(retries_are_counted)
     }
 }
 
+/* --- a node that is watched --- */
+
 enum { TURN = 10 };
 
 /* With watch_node the end of a node is heard of from the grant on; without, when the hold has lasted for a while. */

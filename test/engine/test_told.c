@@ -193,6 +193,6 @@ ZKT_UNIT_CASE(a_gap_in_a_term_is_told)
     zkf_pass(c, LONG);
     interrupt(c, l);
     assert_int_equal(terms.losses, 2);
-    assert_true(terms.held_ms >=
-                LONG); /* what was seen of this one, and not of the first */
+    /* What was seen of this loss, and not of the first. */
+    assert_true(terms.held_ms >= LONG);
 }

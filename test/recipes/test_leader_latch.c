@@ -243,9 +243,9 @@ ZKT_CASE(only_those_who_ask_are_told_of_their_stop)
     }
 }
 
-/* A callback that takes its time. */
+/* A callback that is not over when the stop begins. */
 struct slow {
-    atomic_int begun, over;
+    atomic_int begun, stopped, over;
 };
 
 static void gain_slowly(zkr_leader_latch *l, int64_t token, void *ctx)
@@ -253,7 +253,8 @@ static void gain_slowly(zkr_leader_latch *l, int64_t token, void *ctx)
     struct slow *k = ctx;
     (void)l;
     (void)token;
-    atomic_fetch_add(&k->begun, 1);
+    int turn = atomic_fetch_add(&k->begun, 1) + 1;
+    ZKT_BECOMES(atomic_load(&k->stopped), turn, PATIENCE_MS);
     zkt_sleep_ms(SHORT_MS);
     atomic_fetch_add(&k->over, 1);
 }
@@ -267,6 +268,7 @@ ZKT_CASE(a_stop_waits_for_the_callback_that_runs)
     for (int i = 0; i < 2; i++) {
         ZKT_MUST(zkr_leader_latch_start(l));
         ZKT_BECOMES(atomic_load(&k.begun), i + 1, PATIENCE_MS);
+        atomic_fetch_add(&k.stopped, 1);
         ZKT_MUST(zkr_leader_latch_stop(l, modes[i]));
         assert_int_equal(atomic_load(&k.over), i + 1);
     }

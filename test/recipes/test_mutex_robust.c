@@ -324,6 +324,8 @@ ZKT_CASE(a_cycle_takes_a_read_and_a_write_more)
 
 /* --- a cancel --- */
 
+enum { READ = 4 }; /* after the create, the list and the watch */
+
 static void silence(void *proxy)
 {
     zkt_proxy_freeze(proxy, ZKT_TO_SERVER);
@@ -332,7 +334,7 @@ static void silence(void *proxy)
 /* A cancel, or a loss, ends the wait for the record of one that has the lock. */
 ZKT_CASE(who_reads_the_record_can_be_canceled)
 {
-    enum { SHORT_MS = 3000, READ = 4 /* after the create, the list and the watch */ };
+    enum { SHORT_MS = 3000 };
     struct zkt_actor actor;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SHORT_MS);
@@ -352,7 +354,7 @@ ZKT_CASE(who_reads_the_record_can_be_canceled)
 /* One that loses the lock before it has read the record waits again, and no longer than it was told. */
 ZKT_CASE(a_loss_before_the_record_is_read_adds_no_time)
 {
-    enum { LOST_MS = 6000, READ = 4, WAIT_MS = 8000, LATER_MS = 4000 };
+    enum { LOST_MS = 6000, WAIT_MS = 8000, LATER_MS = 4000 };
     struct zkt_actor actor;
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), LOST_MS);

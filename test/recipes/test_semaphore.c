@@ -209,8 +209,9 @@ ZKT_CASE(the_maximum_is_followed)
     zkr_ticket *two = take(s, 2);
     ZKT_MUST(zkr_semaphore_holders(s, &list));
     for (size_t i = 0; i < 2; i++) {
-        const zkr_contender *entry = zkr_contenders_get(list, i);
-        assert_string_equal(zkr_contender_field(entry, "max"), "2");
+        const char *most = zkr_contender_field(zkr_contenders_get(list, i), "max");
+        assert_non_null(most);
+        assert_string_equal(most, "2");
     }
     zkr_contenders_free(list);
     end(two);

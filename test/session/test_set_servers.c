@@ -61,7 +61,7 @@ static void *read_root(void *c)
  */
 ZKT_CASE(requests_in_flight_are_waited_for)
 {
-    /* Of itself a silent connection breaks after two thirds of that. */
+    /* A silent connection breaks by itself after two thirds of LONG_MS. */
     enum { LONG_MS = 60000 };
     zkt_server_options o = ZKR_TEST_SERVER_OPTIONS_INIT;
     o.max_session_ms = LONG_MS;
