@@ -233,10 +233,29 @@ void zkr__session_down(zkr_client *c)
     }
 }
 
+/*
+ * To close the handle ends the session, and so does the guardian then. The session may live at the servers, and its holds
+ * are relied upon for as long as was promised; without probes, which promise nothing, as long as the servers would wait.
+ * So the handle stays until then, whatever has ended the session here: lib/README.md has a table.
+ */
+static void close_later(zkr_client *c) ZKR__LOCKED
+{
+    bool proved = c->options.lease_probe_ms >= 0;
+    int64_t told = zkr__later(c->told, c->lease.until), now = zkr__now(c);
+    int64_t until = proved ? zkr__from_boot(c, told) : now + c->session_ms * ZKR__MS;
+    if (until > now) {
+        c->link->close_at = until;
+        zkr__log_slow(1);
+    }
+}
+
 /* The engine forgets the session first, so that late answers find nothing to do. */
 void zkr__session_end(zkr_client *c, int state, const char *why)
 {
     struct zkr__link *link = c->link;
+    if (c->session_id != 0 && c->stats.held > 0 && !link->settled) {
+        close_later(c);
+    }
     c->at_end = zkr__observe(c);
     c->gave_up = link->settled ? NULL : why;
     if (why) {
@@ -265,28 +284,10 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     zkr__wake_by(c, c->open_at);
 }
 
-/*
- * To close the handle ends the session, which may live at the servers, and whose holds are relied upon for as long as was
- * promised; without probes, which promise nothing, as long as the servers would wait. So it stays until then.
- */
-static void close_later(zkr_client *c) ZKR__LOCKED
-{
-    bool proved = c->options.lease_probe_ms >= 0;
-    int64_t told = zkr__later(c->told, c->lease.until), now = zkr__now(c);
-    int64_t until = proved ? zkr__from_boot(c, told) : now + c->session_ms * ZKR__MS;
-    if (until > now) {
-        c->link->close_at = until;
-        zkr__log_slow(1);
-    }
-}
-
 void zkr__session_over(zkr_client *c, const char *why)
 {
     bool was_up = c->session_id != 0;
     c->stats.expirations += was_up;
-    if (was_up && c->stats.held > 0 && !c->link->settled) {
-        close_later(c);
-    }
     zkr__session_end(c, was_up ? ZKR_STATE_LOST : ZKR_STATE_CONNECTING, why);
 }
 

@@ -61,6 +61,7 @@ static int look(struct habit *habits)
         {"processes stand still", scene.longest_stop > 0, did.stops},
         {"processes vanish", scene.kills, did.kills},
         {"memory is short", scene.starved, did.no_memory},
+        {"guardians end sessions", scene.guarded, did.guarded},
         {"holders are asked to let go", scene.wishes, did.wishes},
     };
     enum { COUNT = sizeof(all) / sizeof(all[0]) };

@@ -255,6 +255,7 @@ static void end_all(struct process *p)
     bool killed = scene.kills && !sim_quiet && zkf_chance(30);
     did.kills += killed;
     zkf_client_killed(p->client, killed);
+    p->vanishes = killed;
     p->ending = true;
     while (p->calling > 0) {
         sim_sleep(ZKR__MS);

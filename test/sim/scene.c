@@ -163,6 +163,7 @@ void sim_choose(uint64_t seed, bool trace)
     crowd_readers(&scene);
     scene.resizes = scene.permits && zkf_chance(40);
     scene.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
+    scene.guarded = seed / 11 % 3 == 0;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
     scene.keep_ms =
         keeps ? 1 + (int64_t)(seed / 5 % 8) * scene.session / 4 / ZKR__MS : 0;

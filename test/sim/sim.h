@@ -16,7 +16,7 @@
  *   habits     of the world: which of them took effect, and which together
  *   lease      where a promise leans on what cannot be measured
  *   scene      what the seed has chosen
- *   sim_sync, sim_thread, sim_mem, sim_door        the library's seams
+ *   sim_sync, sim_thread, sim_mem, sim_door, sim_guardian     the library's seams
  *   threads    -> coro
  */
 #ifndef ZKT_SIM_H
@@ -91,6 +91,7 @@ struct scene {
     bool forgetful;     /* clients remember short lists only */
     bool narrow;        /* their nodes are made one at a time */
     bool lies;          /* servers answer what cannot be */
+    bool guarded;       /* processes have a guardian */
     int64_t watch_most; /* room for watches of a session; 0 = as much as is usual */
     int64_t look_ahead; /* the option of that name */
     struct sim_pace turns;
@@ -170,6 +171,7 @@ struct process {
     zkr_client *c;
     zkr_client *checked; /* the same, while it is looked at after each step */
     bool open, ending, shut;
+    bool vanishes; /* its close is its death */
     zkr_mutex *locks[SIM_LOCKS];
     zkr_rwlock *rw;
     zkr_semaphore *semaphore;
@@ -206,7 +208,7 @@ struct sim_did {
         cuts, stops, isolations, crashes, hands, shortened, moves, leaderless,
         numbers_spent, replaced, visits, visits_named, remakes, remakes_counted_on,
         guesses, wrong, lists_shared, placed_behind, lined_up, looked, prepared, swept,
-        lags, silences, drifts;
+        lags, silences, drifts, guarded;
 };
 
 extern struct scene scene;
@@ -237,6 +239,9 @@ bool sim_peace(void); /* nothing at all goes wrong */
 const struct zkr__door *sim_door(void);
 long sim_blocks(void); /* of the library's memory */
 bool sim_locked(struct zkr__mu *mu);
+
+/* sim_guardian.c: nothing is to be ended yet. */
+void sim_guardian_begin(void);
 
 /* faults.c */
 /* Of the scene; zkf_chance() and the like are at hand. */

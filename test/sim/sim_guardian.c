@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lib/session/guardian.c of the simulation, with the program that it would start: it ends the sessions of a process that
+ * has vanished, and those whose close may not have reached a server.
+ */
+#include <string.h>
+
+#include "session/guardian.h"
+#include "sim.h"
+
+enum { WARDS = 64, AGAIN_MS = 20 };
+
+static struct ward {
+    int64_t session, deadline;
+} wards[WARDS];
+static int ward_count;
+
+static void act(void *unused);
+static struct zkf_actor actor = {.act = act};
+
+/* A guardian reaches a server sooner or later, or never. */
+static void act(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < ward_count; i++) {
+        const struct ward *ward = &wards[i];
+        bool alive = zkf_session_alive(ward->session);
+        if (alive && zkf_chance(70)) {
+            zkf_expire(ward->session);
+            did.guarded += !zkf_session_alive(ward->session);
+        }
+        if (!zkf_session_alive(ward->session) || zkf_now() >= ward->deadline) {
+            wards[i--] = wards[--ward_count];
+        }
+    }
+    actor.due = ward_count > 0 ? zkf_now() + zkf_below(AGAIN_MS * ZKR__MS) : ZKR__NEVER;
+}
+
+void sim_guardian_begin(void)
+{
+    ward_count = 0;
+    actor.due = ZKR__NEVER;
+    zkf_actor_add(&actor);
+}
+
+int zkr__guardian_join(zkr_client *c)
+{
+    (void)c;
+    return ZKR_OK;
+}
+
+void zkr__guardian_leave(zkr_client *c)
+{
+    (void)c;
+}
+
+int64_t zkr__guardian_look(zkr_client *c, int64_t now)
+{
+    (void)c;
+    (void)now;
+    return ZKR__NEVER;
+}
+
+int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
+{
+    (void)zh;
+    (void)servers;
+    return scene.guarded ? c->session_id : 0;
+}
+
+void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
+{
+    bool vanished = false;
+    for (int i = 0; i < SIM_CLIENTS; i++) {
+        vanished = vanished || (processes[i].c == c && processes[i].vanishes);
+    }
+    if (session != 0 && (vanished || !settled) && ward_count < WARDS) {
+        wards[ward_count++] =
+            (struct ward){.session = session, .deadline = zkf_now() + scene.session};
+        actor.due = zkf_now() + zkf_below(AGAIN_MS * ZKR__MS);
+    }
+}
