@@ -201,8 +201,12 @@ void zkr__known_listed(struct zkr__known *known,
                        zkr__child_filter ours,
                        void *ctx)
 {
-    /* A lower number comes from another directory than the one that has our last node. */
-    bool counts = next >= known->next;
+    int64_t shown = known->next; /* behind our last node */
+    if (children->count > 0 &&
+        children->list[children->count - 1].sequence >= known->next) {
+        shown = children->list[children->count - 1].sequence + 1;
+    }
+    bool counts = next == shown; /* the count alone is no proof */
     if (known->newcomer[0] != '\0') {
         known->foretells =
             zkr__children_find(children, known->newcomer) < children->count;

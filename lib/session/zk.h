@@ -85,7 +85,8 @@ struct zkr__answer {
     int64_t czxid, owner, created_ms;
     const char *const *names;
     size_t name_count;
-    int64_t made; /* CHILDREN: the number that the next child would have got */
+    int64_t
+        made; /* CHILDREN: the number of the next child by a count that some servers get wrong */
     const void *data;
     size_t data_len;
     int version;    /* GET: of the data; 0 = as it was created */

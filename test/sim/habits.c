@@ -45,6 +45,8 @@ static int look(struct habit *habits)
         {"requests are throttled", scene.throttles, f->throttled},
         {"credentials are refused", scene.auth, f->auths_refused},
         {"no room for watches", scene.watch_most > 0, did.looked},
+        {"lists tell a wrong count", scene.counting != ZKF_COUNTS_CHILDREN,
+         f->miscounted},
         {"events are not told", scene.lapses || scene.forbids, f->hushed},
         {"nodes are deleted or changed by hand", scene.hands, did.hands},
         {"nodes come back as another's", scene.replaces, did.replaced},

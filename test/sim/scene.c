@@ -162,6 +162,7 @@ void sim_choose(uint64_t seed, bool trace)
     choose_manners(&scene);
     crowd_readers(&scene);
     scene.resizes = scene.permits && zkf_chance(40);
+    scene.counting = (enum zkf_counting)(seed / 5 % 6 > 2 ? 0 : 1 + seed / 5 % 6);
     scene.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
     scene.guarded = seed / 11 % 3 == 0;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
@@ -176,6 +177,7 @@ void sim_choose(uint64_t seed, bool trace)
     config.stalls = !scene.peace;
     config.exists_asks = seed / 3 % 2 == 0;
     config.hushes = scene.lapses || seed / 7 % 2 == 0;
+    config.counting = scene.counting;
     config.seed = ~seed;
     config.hooks = (struct zkf_hooks){.act = sim_act,
                                       .on_submit = sim_on_submit,

@@ -78,6 +78,7 @@ struct scene {
     int64_t margin_ppm; /* by which clocks may differ, 0 = as it is by default */
     bool disasters;     /* all servers killed, or emptied */
     bool forbids;       /* permissions come and go, with peace, too */
+    enum zkf_counting counting;
     bool lapses;        /* one is missing for a moment, and what happens is not told */
     bool replaces;      /* nodes that are deleted by hand come back as another's */
     bool throttles;     /* servers are too busy at times */

@@ -72,15 +72,17 @@ ZKT_UNIT_CASE(a_list_says_who_is_there)
     static const struct {
         const char *names[4];
         size_t count, strays;
+        int64_t next;
         const char *others[3];
     } rows[] = {
-        {{NULL}, 0, 0, {NULL}},
-        {{"c-lock-0000000006", "a-lock-0000000003"}, 2, 0, {NULL}},
-        {{"c-lock-0000000006", "stray"}, 2, 1, {NULL}},
-        {{"c-lock-0000000006", "x-lock-0000000002"}, 2, 0, {"x-lock-0000000002"}},
+        {{NULL}, 0, 0, 7, {NULL}},
+        {{"c-lock-0000000006", "a-lock-0000000003"}, 2, 0, 7, {NULL}},
+        {{"c-lock-0000000006", "stray"}, 2, 1, 7, {NULL}},
+        {{"c-lock-0000000006", "x-lock-0000000002"}, 2, 0, 7, {"x-lock-0000000002"}},
         {{"y-lock-0000000007", "x-lock-0000000004", "b-lock-0000000005"},
          3,
          0,
+         8,
          {"x-lock-0000000004", "y-lock-0000000007"}},
     };
     for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
@@ -92,7 +94,7 @@ ZKT_UNIT_CASE(a_list_says_who_is_there)
         struct zkr__known known;
         zkr__known_begin(&known);
         (void)zkr__known_made(&known, 6);
-        list(&known, lent, rows[i].count, rows[i].strays, 9);
+        list(&known, lent, rows[i].count, rows[i].strays, rows[i].next);
         memset(names, 0, sizeof(names));
         for (int more = 0; more < 2; more++) {
             assert_true(known.from == ZKR__KNOWN_ALL);
@@ -101,29 +103,52 @@ ZKT_UNIT_CASE(a_list_says_who_is_there)
                 assert_string_equal(known.others.list[k].name, rows[i].others[k]);
             }
             assert_null(rows[i].others[k]);
-            assert_true(zkr__known_made(&known, 9 + more));
+            assert_true(zkr__known_made(&known, rows[i].next + more));
         }
         zkr__known_forget(&known);
     }
 }
 
-/* It is not the highest number that was seen which counts, but what the server says comes next. */
-ZKT_UNIT_CASE(who_came_after_a_list_is_not_known)
+/*
+ * A server's count is believed where it agrees with the nodes that the server has shown: our last node, which had 6, and
+ * the list. A count that is too high would hide strangers, and one that is lower is of another directory.
+ */
+ZKT_UNIT_CASE(a_count_without_its_node_says_nothing)
 {
-    static const char *const names[] = {"c-lock-0000000006", "x-lock-0000000007"};
-    struct zkr__known known;
-    zkr__known_begin(&known);
-    (void)zkr__known_made(&known, 6);
-    list(&known, names, 2, 0, 9); /* one that had 8 is gone by now */
-    assert_false(zkr__known_made(&known, 8));
-    assert_int_equal(known.from, 8);
-    assert_int_equal(known.others.count, 0);
-    list(&known, names, 2, 0, 9);
-    assert_false(zkr__known_made(&known, 10));
-    assert_int_equal(known.from, 10);
-    list(&known, names, 2, 0, 9); /* of a directory that has come to 9 only */
-    assert_false(known.counts);
-    assert_int_equal(known.others.count, 0);
+    static const struct {
+        const char *newest; /* besides our node; NULL = nobody */
+        int64_t count;
+        bool believed;
+    } rows[] = {
+        {NULL, 7, true},
+        {NULL, 6, false},
+        {NULL, 0, false},
+        {NULL, 8, false},
+        {NULL, 12, false},
+        {"x-lock-0000000002", 7, true},
+        {"x-lock-0000000002", 3, false},
+        {"x-lock-0000000007", 8, true},
+        {"x-lock-0000000007", 7, false},
+        {"x-lock-0000000007", 9, false}, /* the node with 8 has gone, or never was */
+        {"x-lock-0000000007", 2000, false},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        for (size_t ours = 0; ours <= 1; ours++) { /* is our node still in the list? */
+            const char *const names[] = {rows[i].newest, "c-lock-0000000006"};
+            struct zkr__known known;
+            zkr__known_begin(&known);
+            (void)zkr__known_made(&known, 6);
+            size_t first = rows[i].newest ? 0 : 1;
+            list(&known, names + first, 1 - first + ours, 0, rows[i].count);
+            if (known.counts != rows[i].believed) {
+                fail_msg("row %zu: %d", i, known.counts);
+            }
+            assert_true(known.counts || known.others.count == 0);
+            bool next = zkr__known_made(&known, rows[i].count);
+            assert_int_equal(next, rows[i].believed);
+            zkr__known_forget(&known);
+        }
+    }
 }
 
 /* Of others one is gone after the other, in any order; whom nobody knew may be gone, too. */
@@ -180,7 +205,7 @@ ZKT_UNIT_CASE(numbers_that_repeat_say_nothing)
         assert_false(known.counts);
         assert_false(zkr__known_made(&known, spent[i]));
     }
-    static const char *const names[] = {"x-lock-0000000007"};
+    static const char *const names[] = {"x-lock-2147483646"};
     (void)zkr__known_made(&known, 8);
     list(&known, names, 1, 0, ZKR__SEQUENCE_LIMIT);
     assert_true(zkr__known_made(&known, ZKR__SEQUENCE_LIMIT));

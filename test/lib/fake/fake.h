@@ -29,6 +29,7 @@ struct zkf_node {
     int64_t owner; /* session of an ephemeral node, else 0 */
     int64_t created_ms;
     int creates, children; /* ever made below it, at most 2147483647; below it now */
+    int child_writes;      /* of data, to its children */
     int next_unapplied;    /* after what was made at this very time */
     int64_t counted_at;
     bool container;
@@ -40,6 +41,14 @@ struct zkf_node {
 };
 
 struct zkf_actor;
+
+/* The number of the next child, as the parent's Stat tells it in a list. Numbers of new nodes are right in each case. */
+enum zkf_counting {
+    ZKF_COUNTS_CHILDREN,
+    ZKF_COUNTS_WRITES, /* too high: a write to a child counts, too, as in ClickHouse Keeper */
+    ZKF_COUNTS_LIVING, /* too low: nodes that are gone do not count, as in zetcd */
+    ZKF_COUNTS_APART,  /* up to three too high, or right */
+};
 
 /* Each may be NULL. Only act() may call the library. */
 struct zkf_hooks {
@@ -72,7 +81,8 @@ struct zkf_config {
     bool stalls;      /* followers forget a write at times, as before 3.8.1 */
     bool exists_asks; /* exists() wants READ, as since 3.8.4 and 3.9.2 */
     bool hushes;      /* events of a node need READ, as since then */
-    bool trace;       /* to stdout */
+    enum zkf_counting counting;
+    bool trace; /* to stdout */
     struct zkf_hooks hooks;
 };
 
@@ -222,6 +232,7 @@ struct zkf_counts {
         unknown_session; /* answers to requests of a session that a lone server has removed */
     long lies;
     long too_many_watches; /* connections broken for that */
+    long miscounted;       /* lists that tell a wrong number */
     long hushed;           /* events not told for want of READ */
     long hasty;            /* transactions sent before the credentials were taken */
 };

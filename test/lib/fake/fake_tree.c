@@ -287,6 +287,7 @@ void zkf__apply(struct zkf__tree *t,
         if (node) {
             node->mzxid = txn->zxid;
             node->version++;
+            zkf__tree_parent(t, node->path)->child_writes++;
             node->data = txn->node.data ? txn->node.data : node->data;
             node->data_len = txn->node.data ? txn->node.data_len : node->data_len;
             fire(server, ZKF__DATA, ZKF__EV_CHANGED, node);
@@ -336,6 +337,21 @@ static void list_names(const struct zkf__tree *t, struct zkf__req *req, int chil
     }
 }
 
+static int64_t told_number(const struct zkf_node *parent)
+{
+    switch (zkf__w.config.counting) {
+    case ZKF_COUNTS_WRITES:
+        return (int64_t)parent->creates + parent->child_writes / 2;
+    case ZKF_COUNTS_LIVING:
+        return parent->children;
+    case ZKF_COUNTS_APART:
+        return parent->creates + parent->pzxid % 4;
+    case ZKF_COUNTS_CHILDREN:
+    default:
+        return parent->creates;
+    }
+}
+
 void zkf__read(struct zkf__server *server, struct zkf__req *req)
 {
     const struct zkf_node *node = zkf__tree_find(&server->tree, req->path, req->hash);
@@ -365,6 +381,7 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
         req->out_len = node->data_len;
     } else if (node && req->kind == ZKR__OP_CHILDREN) {
         list_names(&server->tree, req, node->children);
-        req->made = node->creates;
+        req->made = told_number(node);
+        zkf__did.miscounted += req->made != node->creates;
     }
 }
