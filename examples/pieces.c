@@ -118,15 +118,16 @@ static void lock_several(zkr_client *client)
 
 /* ---- leading -------------------------------------------------------------------- */
 
-static void run_the_next_job(zkr_leader_latch *latch)
+static void run_the_next_job(zkr_leader_latch *latch, int64_t token)
 {
     enum { JOB_MS = 50 }; /* the job takes no longer */
-    if (zkr_leader_latch_valid_for_ms(latch) > JOB_MS)
+    if (zkr_leader_latch_term_valid_for_ms(latch, token) > JOB_MS)
         work();
 }
 
 static int lead(zkr_client *client, const char *path)
 {
+    int64_t token = 0;
     zkr_leader_latch *latch = NULL;
     int rc = zkr_leader_latch_create(&latch, client, path, "host-17", NULL);
     if (rc == ZKR_OK)
@@ -134,7 +135,9 @@ static int lead(zkr_client *client, const char *path)
     if (rc == ZKR_OK)
         rc = zkr_leader_latch_await(latch, 10000); /* or ask from time to time */
     if (rc == ZKR_OK)
-        run_the_next_job(latch);
+        rc = zkr_leader_latch_fencing_token(latch, &token); /* once in each term */
+    if (rc == ZKR_OK)
+        run_the_next_job(latch, token);
     zkr_leader_latch_stop(latch, ZKR_LATCH_SILENT);
     zkr_leader_latch_destroy(latch);
     return rc;

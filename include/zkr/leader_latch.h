@@ -17,8 +17,13 @@
  * **Loss.** The latch leads until its lease ends (zkr_client_valid_for_ms()), even if no server can be
  * reached. Then leadership is lost, but the node stays: if the session turns out to be alive, the latch
  * leads again with its old place and its old token, because nobody can have led in between. Check
- * zkr_leader_latch_valid_for_ms() before each step that cannot be undone. Pass the fencing token, which
+ * zkr_leader_latch_term_valid_for_ms() before each step that cannot be undone. Pass the fencing token, which
  * is the number of the term, to whatever the leader writes to.
+ *
+ * **Terms.** Another latch may lead between two terms of a latch. Work that began in the first term must not take an
+ * answer about the second for its own. So keep the token that on_gain or zkr_leader_latch_fencing_token() returns when
+ * the work begins, and ask for that term alone. The functions that take no token report no leadership from the end of
+ * a term until its on_loss has returned; so end in on_loss what the term began.
  *
  * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call
  * every function that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain
@@ -51,8 +56,8 @@ typedef struct zkr_leader_latch zkr_leader_latch;
 /** What zkr_leader_latch_state() returns, besides codes of failures. */
 enum zkr_leader_latch_states {
     ZKR_LATCH_STOPPED = 1, /**< not started, or stopped: no candidate */
-    ZKR_LATCH_WAITING,     /**< a candidate, or about to join */
-    ZKR_LATCH_LEADING      /**< the leader, surely, now */
+    ZKR_LATCH_WAITING, /**< a candidate, or about to join, or on_loss has not returned yet */
+    ZKR_LATCH_LEADING /**< the leader, surely, now */
 };
 
 /** How to stop. */
@@ -198,14 +203,15 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
 ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
 
 /**
- * Does the latch surely lead now?
+ * Does the latch surely lead now? For work that began earlier, zkr_leader_latch_term_valid_for_ms() is the right
+ * question.
  *
  * @l  borrowed.
  *
  * Returns true if it does; false also for NULL and in a forked child. False when the lease bound has passed: what had to
  * be led must have stopped by then. It may still turn true again in the same term, when a late answer moves the bound
  * before the loss is told, and with step_down_when_suspended after a re-connect in its session. Once on_loss has told
- * a loss, that term is over for good without that option.
+ * a loss, that term is over for good without that option. False also until on_loss of an earlier term has returned.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  checks the remaining lease, not a remembered state.
@@ -229,7 +235,8 @@ ZKR_API bool zkr_leader_latch_has_leadership(zkr_leader_latch *l);
 ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
 
 /**
- * The fencing token of the present term: the czxid of the node. See zkr_mutex_fencing_token().
+ * The fencing token of the present term: the czxid of the node. See zkr_mutex_fencing_token(). Ask when the work of a
+ * term begins, and keep the answer: later the present term may be another.
  *
  * @l      borrowed.
  * @token  filled on success.
@@ -243,12 +250,31 @@ ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
 ZKR_API int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token);
 
 /**
- * For how long from now the latch surely leads. See zkr_client_valid_for_ms().
+ * For how long from now the latch surely leads in the term with this fencing token. See zkr_client_valid_for_ms().
+ *
+ * @l              borrowed.
+ * @fencing_token  of the term: the argument of on_gain, or zkr_leader_latch_fencing_token().
+ *
+ * Returns milliseconds; 0 = does not surely lead, or leads in another term, or on_loss of this term has not returned
+ * yet; ZKR_UNKNOWN = leads in this term, but the client's probes are turned off; 0 also for NULL and in a forked child.
+ * A latch that leads again with its old token, because nobody can have led in between, leads in the same term.
+ *
+ * Blocks:   no.   Threads:  any.
+ * Session:  reaches 0 before another candidate can lead.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int64_t zkr_leader_latch_term_valid_for_ms(zkr_leader_latch *l,
+                                                   int64_t fencing_token);
+
+/**
+ * For how long from now the latch surely leads, in whichever term. For work that began earlier,
+ * zkr_leader_latch_term_valid_for_ms() is the right question.
  *
  * @l  borrowed.
  *
- * Returns milliseconds; 0 = does not surely lead; ZKR_UNKNOWN = leads, but the client's probes are
- * turned off.
+ * Returns milliseconds; 0 = does not surely lead, or on_loss of an earlier term has not returned yet; ZKR_UNKNOWN =
+ * leads, but the client's probes are turned off.
  *
  * Blocks:   no.   Threads:  any.
  * Session:  reaches 0 before another candidate can lead.

@@ -192,7 +192,8 @@ ZKR_API int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
 
 /**
- * Does the selector surely lead now?
+ * Does the selector surely lead now, in whichever round? For work of one round, zkr_leadership_valid_for_ms() is the
+ * right question.
  *
  * @s  borrowed.
  *

@@ -450,11 +450,17 @@ class leader_latch
     {
         return zkr_leader_latch_has_leadership(latch_);
     }
-    /** 0 = does not surely lead. */
+    /** Of the term with this token alone. 0 = does not surely lead in it. */
+    milliseconds valid_for(std::int64_t fencing_token) const noexcept
+    {
+        return milliseconds(zkr_leader_latch_term_valid_for_ms(latch_, fencing_token));
+    }
+    /** In whichever term. 0 = does not surely lead, or on_loss has not returned yet. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_leader_latch_valid_for_ms(latch_));
     }
+    /** Of the present term: to be asked when its work begins. */
     std::int64_t fencing_token() const
     {
         return detail::token_of(zkr_leader_latch_fencing_token, latch_);

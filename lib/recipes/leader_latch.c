@@ -47,6 +47,18 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
     return l->failure_due ? ON_FAILED : l->contenders_due ? ON_CONTENDERS : NONE;
 }
 
+/*
+ * The claim whose loss is due or being reported, so that its term may still be at work; NULL: there is none, or nobody is
+ * told of it.
+ */
+static const struct zkr__claim *losing(const zkr_leader_latch *l) ZKR__LOCKED
+{
+    if (!l->o.on_loss) {
+        return NULL;
+    }
+    return l->loss ? l->loss->claim : next_callback(l) == ON_LOSS ? l->reported : NULL;
+}
+
 /* Something may have changed: wake the threads that wait, and see that the callback that is due is called. */
 static void changed(zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -103,11 +115,13 @@ static bool run_call(struct zkr__call *call)
     const zkr_leader_latch_options o = l->o;
     struct zkr__claim *reported = l->reported;
     enum callback next = next_callback(l);
+    struct zkr__latch_loss loss = {.claim = reported};
     zkr_lost lost = {0};
     int64_t token = 0;
     int code = l->failure;
     if (next == ON_LOSS) {
         lost = take_loss(l);
+        l->loss = &loss;
     } else if (next == ON_GAIN) {
         token = take_gain(l);
     } else if (next == ON_FAILED) {
@@ -131,6 +145,9 @@ static bool run_call(struct zkr__call *call)
     }
     if (next == ON_LOSS) {
         zkr__lock(c);
+        if (!loss.latch_ended) {
+            l->loss = NULL;
+        }
         zkr__claim_unref(reported);
         zkr__unlock(c);
     }
@@ -317,6 +334,9 @@ static void end(zkr_leader_latch *l)
         zkr__unlisten(l->r.c, &l->listener);
     }
     skip_loss(l);
+    if (l->loss) {
+        l->loss->latch_ended = true;
+    }
     zkr__unlock(l->r.c);
     zkr__recipe_free(&l->r);
 }
@@ -458,7 +478,7 @@ int zkr_leader_latch_state(zkr_leader_latch *l)
         return rc;
     }
     zkr__lock(l->r.c);
-    bool leads = sure_lead(l) != NULL;
+    bool leads = sure_lead(l) && !losing(l);
     int state = leads             ? ZKR_LATCH_LEADING
                 : l->started      ? ZKR_LATCH_WAITING
                 : l->failure != 0 ? l->failure
@@ -478,9 +498,29 @@ static const struct zkr__claim *hold(void *latch, int *rc) ZKR__LOCKED
     return claim;
 }
 
+/* As hold(), for a caller who does not say which term is meant. */
+static const struct zkr__claim *hold_of_any_term(void *latch, int *rc) ZKR__LOCKED
+{
+    const struct zkr__claim *claim = hold(latch, rc);
+    return losing(latch) ? NULL : claim;
+}
+
 int64_t zkr_leader_latch_valid_for_ms(zkr_leader_latch *l)
 {
-    return zkr__recipe_valid_for_ms(l, hold);
+    return zkr__recipe_valid_for_ms(l, hold_of_any_term);
+}
+
+int64_t zkr_leader_latch_term_valid_for_ms(zkr_leader_latch *l, int64_t fencing_token)
+{
+    if (zkr__recipe_enter(l) != ZKR_OK) {
+        return 0;
+    }
+    zkr__lock(l->r.c);
+    const struct zkr__claim *lead = sure_lead(l);
+    bool is_meant = lead && lead->czxid == fencing_token && lead != losing(l);
+    int64_t left = is_meant ? zkr__valid_for_ms(l->r.c) : 0;
+    zkr__unlock(l->r.c);
+    return left;
 }
 
 int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token)

@@ -7,6 +7,12 @@
 
 #include "recipes/recipe.h"
 
+/* A call of on_loss, as long as it lasts. */
+struct zkr__latch_loss {
+    const struct zkr__claim *claim; /* that was reported, and is not any more */
+    bool latch_ended;               /* the call must not touch the latch any more */
+};
+
 struct zkr_leader_latch {
     struct zkr__recipe r;
     bool started, unfit;   /* a candidate if the one and not the other */
@@ -19,11 +25,12 @@ struct zkr_leader_latch {
 
     /* on_gain was called for this claim, and on_loss not yet. Referenced. */
     struct zkr__claim *reported;
-    unsigned reported_hold; /* for which hold of that claim */
-    uint64_t gains;         /* calls of on_gain */
-    bool failure_due;       /* on_failed is to be called */
-    bool contenders_due;    /* on_contenders is to be called */
-    struct zkr__call call;  /* for whichever callback is due when its turn comes */
+    unsigned reported_hold;       /* for which hold of that claim */
+    struct zkr__latch_loss *loss; /* on_loss runs; NULL: it does not */
+    uint64_t gains;               /* calls of on_gain */
+    bool failure_due;             /* on_failed is to be called */
+    bool contenders_due;          /* on_contenders is to be called */
+    struct zkr__call call; /* for whichever callback is due when its turn comes */
 };
 
 #endif

@@ -159,15 +159,21 @@ static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 /* Its lease ends, and begins anew. */
 static void interrupt(zkr_client *c, zkr_leader_latch *l)
 {
+    int64_t token = 0;
     zkf_blackhole(0, true);
     while (zkr_leader_latch_has_leadership(l)) {
         zkf_pass(c, SECOND / 100);
     }
     zkf_blackhole(0, false);
-    while (!zkr_leader_latch_has_leadership(l)) {
+    while (zkr_leader_latch_await(l, 0) != ZKR_OK) {
         zkf_pass(c, SECOND / 100);
     }
+    ZKT_MUST(zkr_leader_latch_fencing_token(l, &token));
+    assert_int_equal(zkr_leader_latch_valid_for_ms(l), 0); /* on_loss is due */
+    assert_int_equal(zkr_leader_latch_term_valid_for_ms(l, token), 0);
     zkf_call_back(c);
+    assert_true(zkr_leader_latch_valid_for_ms(l) > 0);
+    assert_true(zkr_leader_latch_term_valid_for_ms(l, token) > 0);
 }
 
 /* A lease that ended, and began anew before the callbacks could run: the leader was not sure in between, and is told. */

@@ -139,13 +139,16 @@ void a_latch_leads(zkr::client &client, const std::string &path)
     EXPECT(thrown([&] { latch.await(0s); }) == zkr::make_error_code(ZKR_ESTATE));
     latch.start();
     EXPECT(latch.await(10s) && latch.has_leadership() && latch.valid_for() > 0ms);
-    EXPECT(gained.get_future().get() == latch.fencing_token());
+    const auto token = latch.fencing_token();
+    EXPECT(gained.get_future().get() == token);
+    EXPECT(latch.valid_for(token) > 0ms && latch.valid_for(token - 1) == 0ms);
     EXPECT(latch.leader() == "host-17");
     zkr::leader_latch second(client, path, "host-18");
     second.start();
     EXPECT(!second.await(500ms));
     latch.stop(true);
     EXPECT(over);
+    EXPECT(latch.valid_for(token) == 0ms);
     EXPECT(second.await(10s));
 }
 

@@ -101,6 +101,7 @@ static int use_latch(void *arg)
     REFUSED(zkr_leader_latch_destroy(l));
     IS(zkr_leader_latch_has_leadership(l), false);
     IS(zkr_leader_latch_valid_for_ms(l), 0);
+    IS(zkr_leader_latch_term_valid_for_ms(l, 1), 0);
     return wrong;
 }
 

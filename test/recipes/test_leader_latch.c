@@ -177,6 +177,78 @@ ZKT_CASE(a_leader_that_is_not_fit_steps_down)
     zkt_end_latch(b);
 }
 
+/* --- terms --- */
+
+/* A loss that takes its time: what was led takes that long to end. */
+struct ending {
+    struct zkt_told told;
+    atomic_int begun, may_end;
+    atomic_int
+        leads; /* in a call of on_loss: the latch said that it leads, or for how long */
+};
+
+static void lose_slowly(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    struct ending *e = ctx;
+    int calls = atomic_load(&e->told.losses) + 1;
+    atomic_store(&e->begun, calls);
+    ZKT_EVENTUALLY(atomic_load(&e->may_end) >= calls, PATIENCE_MS);
+    atomic_fetch_add(&e->leads,
+                     zkr_leader_latch_has_leadership(l) ||
+                         zkr_leader_latch_valid_for_ms(l) != 0 ||
+                         zkr_leader_latch_term_valid_for_ms(l, lost->fencing_token));
+    zkt_on_loss(l, lost, &e->told);
+}
+
+static void gain_of_ending(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    zkt_on_gain(l, token, &((struct ending *)ctx)->told);
+}
+
+/* Until on_loss has returned the latch leads in no new term, unless it is asked for that term alone. */
+ZKT_CASE(a_term_that_is_over_gets_no_answer_of_the_next)
+{
+    struct ending e = {.may_end = 0};
+    int64_t first = 0, next = 0;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_latch *a = ZKT_LATCH_WITH(c, "a", .on_gain = gain_of_ending,
+                                         .on_loss = lose_slowly, .ctx = &e);
+    zkr_leader_latch *b = zkt_latch(d, "b", NULL);
+    zkt_lead(a);
+    ZKT_BECOMES(atomic_load(&e.told.gains), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_leader_latch_fencing_token(a, &first));
+    assert_true(zkr_leader_latch_term_valid_for_ms(a, first) > 0);
+    assert_int_equal(zkr_leader_latch_term_valid_for_ms(a, first + 1), 0);
+    assert_int_equal(zkr_leader_latch_term_valid_for_ms(a, 0), 0);
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 0));
+    ZKT_BECOMES(atomic_load(&e.begun), 1, PATIENCE_MS);
+    zkt_lead(b);
+    ZKT_MUST(zkr_leader_latch_set_fit(a, 1));
+    ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
+    assert_int_equal(zkr_leader_latch_term_valid_for_ms(a, first), 0);
+    ZKT_MUST(zkr_leader_latch_stop(b, ZKR_LATCH_SILENT));
+    ZKT_MUST(zkr_leader_latch_await(a, PATIENCE_MS));
+
+    assert_int_equal(zkr_leader_latch_valid_for_ms(a), 0);
+    assert_false(zkr_leader_latch_has_leadership(a));
+    assert_int_equal(zkr_leader_latch_state(a), ZKR_LATCH_WAITING);
+    assert_int_equal(zkr_leader_latch_term_valid_for_ms(a, first), 0);
+    ZKT_MUST(zkr_leader_latch_fencing_token(a, &next));
+    assert_true(next > first);
+    assert_true(zkr_leader_latch_term_valid_for_ms(a, next) > 0);
+    atomic_store(&e.may_end, 1);
+    ZKT_BECOMES(atomic_load(&e.told.gains), 2, PATIENCE_MS);
+    assert_true(zkr_leader_latch_valid_for_ms(a) > 0);
+    assert_true(zkr_leader_latch_has_leadership(a));
+    assert_int_equal(zkr_leader_latch_term_valid_for_ms(a, first), 0);
+    assert_true(zkr_leader_latch_term_valid_for_ms(a, next) > 0);
+    atomic_store(&e.may_end, 2);
+    zkt_end_latch(a);
+    assert_int_equal(atomic_load(&e.leads), 0);
+    assert_int_equal(atomic_load(&e.told.bad), 0);
+}
+
 /* --- misuse --- */
 
 /* Arguments that make no sense, and calls at the wrong time. */
@@ -210,6 +282,7 @@ ZKT_CASE(misuse_is_refused)
     ZKT_MUST(zkr_leader_latch_destroy(NULL));
     ZKT_RC(zkr_leader_latch_state(NULL), ZKR_EINVAL);
     assert_false(zkr_leader_latch_has_leadership(NULL));
+    assert_int_equal(zkr_leader_latch_term_valid_for_ms(NULL, 1), 0);
 }
 
 /* --- callbacks --- */

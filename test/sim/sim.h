@@ -183,6 +183,7 @@ struct process {
     struct pass passes[SIM_PASSES];
     int calling;  /* callbacks that run now */
     bool led;     /* latch: between on_gain and on_loss */
+    int64_t term; /* latch: the token of the last on_gain */
     bool silent;  /* a stop since then has left out the loss, perhaps */
     int stopping; /* such stops that are under way */
     int leading;  /* take_leadership() that run now */

@@ -148,22 +148,36 @@ void sim_on_gain(zkr_leader_latch *l, int64_t token, void *process)
     if ((p->led && !p->silent && p->stopping == 0) || l != p->latch || token == 0) {
         sim_violation("on_gain twice without on_loss");
     }
+    if (p->term != token && zkr_leader_latch_term_valid_for_ms(l, p->term) != 0) {
+        sim_violation("a term is valid when the next one begins");
+    }
     p->led = true;
     p->silent = false;
+    p->term = token;
     call_back(p);
     end(p);
+}
+
+/* What a term that is over led may still go on: no answer is to be about the next one. */
+static void check_ending(zkr_leader_latch *l, int64_t token)
+{
+    if (zkr_leader_latch_has_leadership(l) || zkr_leader_latch_valid_for_ms(l) != 0 ||
+        zkr_leader_latch_term_valid_for_ms(l, token) != 0) {
+        sim_violation("a latch leads while on_loss of its last term runs");
+    }
 }
 
 void sim_on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *process)
 {
     struct process *p = process;
-    (void)lost;
     begin(p, "on_loss");
     if (!p->led || l != p->latch) {
         sim_violation("on_loss without on_gain");
     }
     p->led = false;
+    check_ending(l, lost->fencing_token);
     call_back(p);
+    check_ending(l, lost->fencing_token);
     end(p);
 }
 

@@ -174,10 +174,8 @@ static int64_t valid_for_ms(const struct held *h)
     if (!h->latch) {
         return h->ticket ? zkr_ticket_valid_for_ms(h->ticket) : 0;
     }
-    /* The latch queues again by itself, so its valid time may be that of a later term. */
-    int64_t token, valid = zkr_leader_latch_valid_for_ms(h->latch);
-    int rc = zkr_leader_latch_fencing_token(h->latch, &token);
-    return rc == ZKR_OK && token == h->token ? valid : 0;
+    /* The latch queues again by itself, so it may lead in a later term. */
+    return zkr_leader_latch_term_valid_for_ms(h->latch, h->token);
 }
 
 /* Read each time: a server with a smaller limit can shorten the session. */

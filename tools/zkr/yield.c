@@ -174,10 +174,11 @@ int yield_look(void)
     struct held *h = yield.held;
     set_term(h->token);
     while (yield.seen != h->token) {
-        if (!zkr_leader_latch_has_leadership(h->latch)) {
+        int64_t valid = zkr_leader_latch_term_valid_for_ms(h->latch, h->token);
+        if (valid == 0) {
             return HELD_AGAIN;
         }
-        int status = held_pause(h, zkr_leader_latch_valid_for_ms(h->latch));
+        int status = held_pause(h, valid);
         if (status != 0) {
             return status;
         }
