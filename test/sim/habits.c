@@ -8,7 +8,7 @@
 
 #include "sim.h"
 
-enum { HABITS = 32, FEW = 20 };
+enum { HABITS = 40, FEW = 20 };
 
 /* A pair that should have met so often by chance, and never did, is one that the seeds keep apart. */
 enum { OFTEN = 8 };
