@@ -8,8 +8,8 @@
  * in milliseconds after SIGKILL, a crash, an abort(), or an exit() without zkr_client_close().
  *
  * **What it is.** The first zkr_client_open() with options.guardian starts the program `zkr-guardian`, by
- * posix_spawn(), and all clients of the process share it. It is told the id, the password, the servers and the timeout
- * of each session by a socket pair, never by its arguments or its environment. It ends with the last of these clients,
+ * posix_spawn(), and all clients of the process share it. It is told the id, the password, the servers, the timeout
+ * and the credentials of each session by a socket pair, never by its arguments or its environment. It ends with the last of these clients,
  * or when it has done its work, or when the session timeout has passed since the process died. It is a child of the
  * process: a program that waits for any child (waitpid(-1)) may see its end, and may take it. It is in a session of
  * its own (setsid), in /, ignores the signals that can be ignored, and has no descriptor but its socket and its own.
@@ -23,9 +23,9 @@
  * process goes on. Then nobody ends the session, and the servers wait for its timeout. If the program closes the
  * guardian's socket (closefrom()), the guardian goes, after the session timeout.
  *
- * It also ends the session of a client that was closed while it had no connection, when a server can be reached again: by
- * zkr_client_close() alone such a session lasts until the servers have waited for its timeout. If the process has no
- * other client, the guardian does that as a process that is not its child any more.
+ * It also ends the session of a client that was closed while it had no connection, or got no answers, when a server can be
+ * reached again: by zkr_client_close() alone such a session lasts until the servers have waited for its timeout. If the
+ * process has no other client, the guardian does that as a process that is not its child any more.
  *
  * **What the process had already sent** may arrive after its death, at a server or on a disk of the network. Until now
  * the session timeout lay between the death of a holder and the next holder; with a guardian it is milliseconds. Pass
@@ -34,10 +34,11 @@
  * **Children** that act under a lock of this process outlive it. Name their process group by zkr_client_guard_group():
  * the guardian kills the group, and ends the sessions when all of the group are gone.
  *
- * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into another
- * PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the guardian
- * connects by itself, with options.tls_cert if that is given, without credentials. If servers close connections
- * without credentials (enforce.auth.enabled), it can do nothing, and it is as without one. The program is where it was
+ * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into
+ * another PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the
+ * guardian connects by itself, with options.tls_cert if that is given. It begins with the server to which the
+ * client was connected last, and leaves a silent one after a twelfth of the session timeout. It hands in the
+ * client's credentials only to servers that demand them (enforce.auth.enabled). The program is where it was
  * installed with the library, or what $ZKR_GUARDIAN_PATH names; programs with raised privileges (AT_SECURE) do not
  * heed that variable.
  */

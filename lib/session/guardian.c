@@ -409,26 +409,93 @@ void zkr__guardian_leave(zkr_client *c)
 
 /* --- sessions --- */
 
-int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
+enum { ADDRESS_ROOM = 128 }; /* for a numeric one */
+
+/* The length of the address in @servers to which the handle is connected, which begins at @at; 0: of none. */
+static size_t
+connected_address(const zkr_client *c, void *zh, const char *servers, const char **at)
 {
-    if (!c->guardian) {
-        return 0;
+    char address[ADDRESS_ROOM];
+    for (const char *p = servers; *p != '\0' && *p != '/';) {
+        size_t n = strcspn(p, ",/");
+        if (n < sizeof(address)) {
+            memcpy(address, p, n);
+            address[n] = '\0';
+            if (c->door->connected_to(zh, address)) {
+                *at = p;
+                return n;
+            }
+        }
+        p += n + (p[n] == ',');
     }
+    return 0;
+}
+
+/* The credentials as guardian_wire.h has them. NULL: no memory. */
+static char *pack_credentials(const zkr_client *c, size_t *size)
+{
+    *size = 0;
+    for (size_t i = 0; i < c->auth_count; i++) {
+        *size +=
+            strlen(c->auths[i].scheme) + 1 + sizeof(uint32_t) + c->auths[i].cert_len;
+    }
+    char *packed = zkr__mem_alloc(*size + 1), *to = packed;
+    for (size_t i = 0; packed && i < c->auth_count; i++) {
+        const zkr_auth *auth = &c->auths[i];
+        const uint32_t len = (uint32_t)auth->cert_len;
+        to = stpcpy(to, auth->scheme) + 1;
+        memcpy(to, &len, sizeof(len));
+        to += sizeof(len);
+        if (len > 0) {
+            memcpy(to, auth->cert, len);
+        }
+        to += len;
+    }
+    return packed;
+}
+
+/* 0 or errno. */
+static int tell_session(const zkr_client *c, void *zh, const char *servers) ZKR__LOCKED
+{
     struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
                                           .kind = ZKR__GUARDIAN_SESSION,
                                           .client = c->ward,
                                           .session = c->session_id,
                                           .value = c->granted_ms};
-    const char *tls = c->guardian_tls ? c->guardian_tls : "";
+    const char *tls = c->guardian_tls ? c->guardian_tls : "", *first = "";
+    size_t size, first_len = connected_address(c, zh, servers, &first);
+    char *credentials = pack_credentials(c, &size);
+    if (!credentials) {
+        return ENOMEM;
+    }
     c->door->password(zh, record.password);
     struct iovec parts[] = {
         {.iov_base = &record, .iov_len = sizeof(record)},
+        {.iov_base = (void *)(uintptr_t)first, .iov_len = first_len},
+        {.iov_base = (void *)(uintptr_t) ",", .iov_len = first_len > 0},
         {.iov_base = (void *)(uintptr_t)servers, .iov_len = strlen(servers) + 1},
-        {.iov_base = (void *)(uintptr_t)tls, .iov_len = strlen(tls) + 1}};
-    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
-    bool fits = parts[1].iov_len + parts[2].iov_len <= ZKR__GUARDIAN_TEXT_MAX;
-    int error = fits ? send_message(c->guardian, &message) : EMSGSIZE;
+        {.iov_base = (void *)(uintptr_t)tls, .iov_len = strlen(tls) + 1},
+        {.iov_base = credentials, .iov_len = size}};
+    enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = PARTS};
+    size_t text = 0;
+    for (int i = 1; i < PARTS; i++) {
+        text += parts[i].iov_len;
+    }
+    int error =
+        text <= ZKR__GUARDIAN_TEXT_MAX ? send_message(c->guardian, &message) : EMSGSIZE;
     explicit_bzero(record.password, sizeof(record.password));
+    explicit_bzero(credentials, size);
+    zkr__mem_free(credentials);
+    return error;
+}
+
+int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
+{
+    if (!c->guardian) {
+        return 0;
+    }
+    int error = tell_session(c, zh, servers);
     if (error != 0) {
         (void)look(c); /* it knows more */
         say_unguarded(c, error == EPIPE ? "it has ended"

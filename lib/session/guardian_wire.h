@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum { ZKR__GUARDIAN_VERSION = 1, ZKR__GUARDIAN_FD = 0 };
+enum { ZKR__GUARDIAN_VERSION = 2, ZKR__GUARDIAN_FD = 0 };
 
 enum zkr__guardian_kind {
     /* From the guardian, once: it watches its parent; or it cannot, for this errno or ZKR__GUARDIAN_… in value. */
@@ -22,7 +22,7 @@ enum zkr__guardian_kind {
     ZKR__GUARDIAN_GROUP,
     /* From the process: nothing is left to be watched. */
     ZKR__GUARDIAN_BYE,
-    /* From the process: it has closed the session without a connection, so no server knows: end it. */
+    /* From the process: it has closed the session, and perhaps no server knows: end it. */
     ZKR__GUARDIAN_CLOSED
 };
 
@@ -32,8 +32,10 @@ enum { ZKR__GUARDIAN_NO_PARENT = -1 };
 enum { ZKR__PASSWORD_SIZE = 16, ZKR__GUARDIAN_TEXT_MAX = 65536 };
 
 /*
- * Two strings may follow, each with its zero byte: the servers, numeric, with the chroot; the files for TLS, with
- * absolute names, or "". A GROUP other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER.
+ * Behind a SESSION follow two strings, each with its zero byte: the servers, numeric, with the chroot, the connected
+ * one first; the files for TLS, with absolute names, or "". Behind them the credentials, each as its scheme with a zero
+ * byte, the length of the rest as an uint32_t, and the rest. All that is at most ZKR__GUARDIAN_TEXT_MAX bytes. A GROUP
+ * other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER.
  */
 struct zkr__guardian_record {
     uint32_t version;

@@ -32,12 +32,12 @@ struct zkr__link {
     unsigned timed;    /* the last of these connections whose timeout is known */
     size_t authorized; /* how many credentials it has, and repeats as it connects */
     bool doubted;      /* it has answered what cannot be */
-    bool settled;      /* the servers have ended the session, or hear of its end */
-    int64_t close_at;  /* not before that, by zkr__now() */
-    char *servers;     /* numeric */
-    int64_t guarded;   /* the session that the guardian knows; 0 = none */
-    int64_t begun;     /* CLOCK_BOOTTIME before it was opened */
-    int64_t check_at;  /* when to ask for addresses, still without a connection */
+    bool settled; /* the servers have ended the session, or surely hear of its end */
+    int64_t close_at; /* not before that, by zkr__now() */
+    char *servers;    /* numeric */
+    int64_t guarded;  /* the session that the guardian knows; 0 = none */
+    int64_t begun;    /* CLOCK_BOOTTIME before it was opened */
+    int64_t check_at; /* when to ask for addresses, still without a connection */
     struct zkr__watches watches;
     struct zkr__request *pending; /* list, oldest first */
     struct zkr__link *next;       /* in client.dead */

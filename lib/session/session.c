@@ -267,7 +267,9 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
                       (long long)seen->disconnected_ms, (long long)seen->stopped_ms);
     }
     c->link = NULL;
-    link->settled = link->settled || zkr__connected(c);
+    /* A close behind requests without an answer may get none either. Those that are due again rely on it, too. */
+    link->settled = link->settled || (zkr__connected(c) && !link->pending &&
+                                      c->stats.pending_deletes == 0);
     link->next = c->dead;
     c->dead = link;
     c->session_id = 0;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the sessions of a dead parent, all at the same time. */
+/*
+ * The end of the sessions of a dead parent, all at the same time.
+ *
+ * Each connection renews the session. So one that cannot end it must not be made again and again: without a guardian the
+ * session would be over sooner.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -20,15 +25,22 @@ zhandle_t *zookeeper_init_ssl(const char *host,
                               void *context,
                               int flags) __attribute__((weak));
 
-enum link_state { CONNECTING, CONNECTED, EXPIRED };
+enum { AGAIN_MS = 20 }; /* a pause between attempts */
+
+/* OVER: the session has ended, or no connection of ours can end it. */
+enum link_state { CONNECTING, CONNECTED, ANSWERED, OVER };
 
 /* One session on its way to its end. */
 struct ending {
     const struct ward *ward;
     zhandle_t *zh;
-    _Atomic(enum link_state) state; /* set by libzookeeper's thread */
+    _Atomic(enum link_state) state; /* set by libzookeeper's threads */
     int64_t again_at;               /* when to connect next */
+    int64_t leave_at;               /* no word until then: try another server */
+    unsigned first;                 /* of its servers: where to begin */
+    unsigned rounds;                /* through all of them */
     int closes;
+    bool asked;
     bool over;
 };
 
@@ -46,8 +58,18 @@ on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
     if (state == ZOO_CONNECTED_STATE) {
         atomic_store(&e->state, CONNECTED);
     } else if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
-        atomic_store(&e->state, EXPIRED);
+        atomic_store(&e->state, OVER);
     }
+    (void)eventfd_write(news, 1);
+}
+
+static void on_answer(int rc, const struct Stat *stat, const void *context)
+{
+    struct ending *e = (void *)(uintptr_t)context;
+    enum link_state connected = CONNECTED;
+    (void)stat;
+    (void)atomic_compare_exchange_strong(
+        &e->state, &connected, rc == ZSESSIONCLOSEDREQUIRESASLAUTH ? OVER : ANSWERED);
     (void)eventfd_write(news, 1);
 }
 
@@ -56,39 +78,139 @@ static void drop_line(const char *line)
     (void)line;
 }
 
+/* --- servers --- */
+
+static size_t address_len(const char *at)
+{
+    return strcspn(at, ",/");
+}
+
+static unsigned count_servers(const char *servers)
+{
+    unsigned n = 0;
+    for (const char *at = servers; *at != '\0' && *at != '/'; n++) {
+        at += address_len(at);
+        at += *at == ',';
+    }
+    return n;
+}
+
+static const char *nth_server(const char *servers, unsigned n)
+{
+    const char *at = servers;
+    while (n-- > 0) {
+        at += address_len(at) + 1;
+    }
+    return at;
+}
+
+/*
+ * All servers once, from @first on. One is repeated when their number is even: after a round, libzookeeper would only
+ * try every other one. Without the chroot, which a session does not have. NULL: no memory.
+ */
+static char *order_servers(const char *servers, unsigned first)
+{
+    const unsigned n = count_servers(servers), all = n + (n % 2 == 0);
+    char *list = calloc(2, strlen(servers) + 1), *to = list;
+    for (unsigned i = 0; list && n > 0 && i < all; i++) {
+        const char *at = nth_server(servers, (first + i) % n);
+        to = mempcpy(to, at, address_len(at));
+        *to++ = i + 1 < all ? ',' : '\0';
+    }
+    return list;
+}
+
+/* --- one session --- */
+
+/* For how long a server may be silent: at first a part of the session, as others may answer. */
+static int64_t patience_ms(const struct ending *e)
+{
+    enum { PART = 12, LEAST_MS = 20, MOST_ROUNDS = 3 };
+    int64_t ms = e->ward->timeout_ms / PART;
+    ms <<= e->rounds < MOST_ROUNDS ? e->rounds : MOST_ROUNDS;
+    return ms > LEAST_MS ? ms : LEAST_MS;
+}
+
 static void attach(struct ending *e)
 {
     const struct ward *w = e->ward;
     clientid_t id = {.client_id = w->session};
+    char *servers = order_servers(w->servers, e->first);
     memcpy(id.passwd, w->password, sizeof(id.passwd));
     atomic_store(&e->state, CONNECTING);
-    if (w->tls[0] == '\0') {
-        e->zh = zookeeper_init2(w->servers, on_session, w->timeout_ms, &id, e,
+    e->asked = false;
+    if (servers && w->tls[0] == '\0') {
+        e->zh = zookeeper_init2(servers, on_session, w->timeout_ms, &id, e,
                                 ZOO_NO_LOG_CLIENTENV, drop_line);
-    } else if (zookeeper_init_ssl) {
-        e->zh = zookeeper_init_ssl(w->servers, w->tls, on_session, w->timeout_ms, &id,
-                                   e, ZOO_NO_LOG_CLIENTENV);
+    } else if (servers && zookeeper_init_ssl) {
+        e->zh = zookeeper_init_ssl(servers, w->tls, on_session, w->timeout_ms, &id, e,
+                                   ZOO_NO_LOG_CLIENTENV);
     }
+    free(servers);
+    e->leave_at = now_ms() + patience_ms(e);
+}
+
+/* Close the session, if there is a connection, and the handle. */
+static void detach(struct ending *e)
+{
+    (void)zookeeper_close(e->zh);
+    e->zh = NULL;
+}
+
+/* A silent server: begin at the next one. */
+static void move_on(struct ending *e)
+{
+    detach(e);
+    e->first = (e->first + 1) % count_servers(e->ward->servers);
+    e->rounds += e->first == 0;
+    e->again_at = now_ms();
 }
 
 /*
- * One step. A connected handle closes the session, and that may be lost on its way: the next connection shows whether
- * the session has ended.
+ * Servers that demand credentials refuse even the close of a session without them. Other servers need none, and may refuse
+ * them.
  */
+static void hand_in_credentials(const struct ending *e)
+{
+    const char *at = e->ward->credentials, *scheme, *cert;
+    uint32_t len;
+    while ((scheme = ward_credential(e->ward, &at, &cert, &len))) {
+        (void)zoo_add_auth(e->zh, scheme, cert, (int)len, NULL, NULL);
+    }
+}
+
+/* A close that changed nothing was lost, or it was refused. The answer to a question tells which. */
+static void ask(struct ending *e)
+{
+    e->asked = true;
+    if (zoo_aexists(e->zh, "/", 0, on_answer, e) != ZOK) {
+        atomic_store(&e->state, ANSWERED);
+    }
+}
+
+/* A close may be lost on its way: the next connection shows whether the session has ended. */
+static void finish(struct ending *e, enum link_state state)
+{
+    detach(e);
+    e->over = state == OVER;
+    e->again_at = now_ms() + (int64_t)e->closes++ * AGAIN_MS;
+}
+
 static void step(struct ending *e)
 {
-    enum { AGAIN_MS = 20 };
     enum link_state state = atomic_load(&e->state);
     if (!e->zh) {
         if (now_ms() >= e->again_at) {
             attach(e);
             e->again_at = now_ms() + AGAIN_MS;
         }
-    } else if (state != CONNECTING) {
-        (void)zookeeper_close(e->zh);
-        e->zh = NULL;
-        e->over = state == EXPIRED;
-        e->again_at = now_ms() + (int64_t)e->closes++ * AGAIN_MS;
+    } else if (state == CONNECTED && e->closes > 0 && !e->asked) {
+        hand_in_credentials(e);
+        ask(e);
+    } else if (state != CONNECTING && (state != CONNECTED || !e->asked)) {
+        finish(e, state);
+    } else if (now_ms() >= e->leave_at) {
+        move_on(e);
     }
 }
 
@@ -124,6 +246,7 @@ void wards_end(const struct wards *w, int64_t deadline)
     struct ending *all = begin(w, &count);
     int64_t soon = now_ms() + SOON_MS;
     zoo_set_debug_level((ZooLogLevel)0);
+    zoo_deterministic_conn_order(1);
     news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     do {
         left = 0;

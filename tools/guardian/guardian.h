@@ -4,6 +4,7 @@
 #define ZKR_GUARDIAN_PROGRAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "session/guardian_wire.h"
@@ -16,7 +17,9 @@ struct ward {
     int timeout_ms;
     unsigned char password[ZKR__PASSWORD_SIZE];
     char *servers;
-    const char *tls; /* in the same memory; "" = no TLS */
+    const char *tls;         /* in the same memory; "" = no TLS */
+    const char *credentials; /* in the same memory, as guardian_wire.h has them */
+    size_t text_size;        /* of all that */
 };
 
 /** A process group that acts under the holds of a client. */
@@ -36,11 +39,23 @@ struct wards {
 /** Milliseconds of a clock that goes on while the machine sleeps. */
 int64_t now_ms(void);
 
-/** Take one record in. @fds are -1, or belong to the group. False: it is the end, or cannot be understood. */
+/**
+ * Take one record in, with the @size bytes of @text behind it. @fds are -1, or belong to the group. False: it is the end,
+ * or cannot be understood.
+ */
 bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
                 const char *text,
+                size_t size,
                 const int fds[ZKR__GROUP_FDS]);
+/**
+ * The credential of the ward at *@at, which moves on to the next; at first *@at is ward.credentials. Returns the scheme,
+ * and NULL behind the last.
+ */
+const char *ward_credential(const struct ward *ward,
+                            const char **at,
+                            const char **cert,
+                            uint32_t *cert_len);
 /** NULL = there is no such session. */
 const struct ward *wards_find(const struct wards *w, int64_t session);
 /** The longest session timeout, 0 = there is no session. */

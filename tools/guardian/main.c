@@ -127,7 +127,7 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
 }
 
 /*
- * End a session that the parent has closed without a connection. That takes as long as the servers are away, and the
+ * End a session that the parent has closed, and perhaps no server knows. That takes as long as the servers are away, and the
  * parent waits for our end when it closes its last client: so another process does it. This one has no threads yet.
  */
 static void end_apart(const struct wards *w, int64_t session)
@@ -149,7 +149,7 @@ static enum heard hear(struct wards *w)
 {
     static struct {
         struct zkr__guardian_record head;
-        char text[ZKR__GUARDIAN_TEXT_MAX + 2];
+        char text[ZKR__GUARDIAN_TEXT_MAX];
     } record;
     union {
         struct cmsghdr head;
@@ -180,7 +180,8 @@ static enum heard hear(struct wards *w)
     if (whole && record.head.kind == ZKR__GUARDIAN_CLOSED) {
         end_apart(w, record.head.session);
     }
-    bool fine = whole && wards_take(w, &record.head, record.text, fds);
+    bool fine = whole && wards_take(w, &record.head, record.text,
+                                    (size_t)n - sizeof(record.head), fds);
     explicit_bzero(&record, sizeof(record));
     if (!fine && n > 0) {
         _exit(1); /* what was meant is not known: end nothing */

@@ -29,23 +29,55 @@ static void drop_session(struct wards *w, int64_t session)
     if (ward) {
         LL_DELETE(w->wards, ward);
         explicit_bzero(ward->password, sizeof(ward->password));
+        explicit_bzero(ward->servers, ward->text_size);
         free(ward->servers);
         free(ward);
     }
 }
 
+const char *ward_credential(const struct ward *ward,
+                            const char **at,
+                            const char **cert,
+                            uint32_t *cert_len)
+{
+    const char *scheme = *at;
+    size_t left = ward->text_size - (size_t)(scheme - ward->servers);
+    size_t head = strnlen(scheme, left) + 1 + sizeof(*cert_len);
+    if (left < head) {
+        return NULL;
+    }
+    *cert = scheme + head;
+    memcpy(cert_len, *cert - sizeof(*cert_len), sizeof(*cert_len));
+    if (*cert_len > left - head) {
+        return NULL;
+    }
+    *at = *cert + *cert_len;
+    return scheme;
+}
+
+/* Where the text goes on behind the string at @at; NULL: the string does not end. */
+static const char *behind(const char *at, const char *end)
+{
+    const char *zero = at ? memchr(at, '\0', (size_t)(end - at)) : NULL;
+    return zero ? zero + 1 : NULL;
+}
+
 static bool add_session(struct wards *w,
                         const struct zkr__guardian_record *record,
-                        const char *text)
+                        const char *text,
+                        size_t size)
 {
-    size_t servers = strlen(text) + 1, tls = strlen(text + servers) + 1;
-    struct ward *ward = calloc(1, sizeof(*ward));
-    if (!ward || !(ward->servers = malloc(servers + tls))) {
+    const char *tls = behind(text, text + size);
+    const char *credentials = behind(tls, text + size);
+    struct ward *ward = credentials ? calloc(1, sizeof(*ward)) : NULL;
+    if (!ward || !(ward->servers = malloc(size))) {
         free(ward);
         return false;
     }
-    memcpy(ward->servers, text, servers + tls);
-    ward->tls = ward->servers + servers;
+    memcpy(ward->servers, text, size);
+    ward->tls = ward->servers + (tls - text);
+    ward->credentials = ward->servers + (credentials - text);
+    ward->text_size = size;
     ward->client = record->client;
     ward->session = record->session;
     ward->timeout_ms = (int)record->value;
@@ -85,6 +117,7 @@ static bool add_group(struct wards *w, uint64_t client, const int fds[ZKR__GROUP
 bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
                 const char *text,
+                size_t size,
                 const int fds[ZKR__GROUP_FDS])
 {
     if (record->version != ZKR__GUARDIAN_VERSION) {
@@ -92,7 +125,7 @@ bool wards_take(struct wards *w,
     }
     switch (record->kind) {
     case ZKR__GUARDIAN_SESSION:
-        return add_session(w, record, text);
+        return add_session(w, record, text, size);
     case ZKR__GUARDIAN_OVER:
     case ZKR__GUARDIAN_CLOSED:
         drop_session(w, record->session);
