@@ -212,8 +212,8 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  *           it, which is tried again: zkr_client_flush().
  * Threads:  the owner.
  * Session:  the delete is repeated in the background until it is confirmed.
- * Cost:     0 round trips waited for; 1 request. With options.keep_ms the first release of a node sends one list with a
- *           watch instead, and later ones send nothing.
+ * Cost:     0 round trips waited for; 1 request. With options.keep_ms the first release of a node sends a list and a read
+ *           instead, each with a watch, and later ones send nothing.
  * Curator:  InterProcessMutex.release.   Since: 0.1.
  */
 ZKR_API int zkr_mutex_release(zkr_mutex *m);

@@ -123,6 +123,13 @@ static unsigned make_parents(struct zkr__claim_state *k,
     return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
 }
 
+/* Our node was made just now: no get goes ahead of this list. */
+static unsigned list_at_once(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    return e->connected ? ZKR__DO_LIST : zkr__enter(k, e, ZKR__LISTING);
+}
+
 static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     if (k->phase != ZKR__CREATING) {
@@ -133,7 +140,7 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
         return k->leaving     ? zkr__remove(k, e)
                : e->exhausted ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
                : e->placed    ? take_place(k, e)
-               : e->bare      ? zkr__enter(k, e, ZKR__LISTING)
+               : e->bare      ? list_at_once(k, e)
                               : 0;
     }
     if (e->code == ZKR_ECONNLOSS || e->code == ZKR_ESESSION) {
@@ -452,8 +459,7 @@ static unsigned on_lease_expired(struct zkr__claim_state *k,
     if (k->told != 0) { /* our text may not be back over the request: read the node */
         k->own = ZKR__OWN_NONE;
     }
-    unsigned todo = zkr__enter(k, e, ZKR__DOUBTED) | zkr__watch_own(k, e);
-    return todo | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
+    return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
 }
 
 /* A hold stays, even in doubt. */
@@ -471,11 +477,11 @@ static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_e
     return zkr__fail_claim(k, e, e->code);
 }
 
+/* The next hold begins without a request. So our own node is watched from now on, if it is not yet. */
 static unsigned on_kept(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    (void)e;
     k->kept = k->phase == ZKR__HELD && !k->leaving;
-    return 0;
+    return k->kept ? zkr__watch_own(k, e) : 0;
 }
 
 static unsigned on_taken(struct zkr__claim_state *k, const struct zkr__claim_event *e)

@@ -76,3 +76,28 @@ void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
     }
     zkr__batch_send(group);
 }
+
+void zkr__group_tell_ready(struct zkr__group *group)
+{
+    group->gathering = true;
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->members[i]) {
+            zkr__claim_tell(group->members[i], ZKR__EV_ALL_READY);
+        }
+    }
+    zkr__batch_send(group);
+}
+
+void zkr__group_watch_ready(struct zkr__group *group)
+{
+    bool waits = false;
+    for (uint32_t i = 0; i < group->count; i++) {
+        waits = waits || zkr__group_member_is(group, i, ZKR__PARKED);
+    }
+    for (uint32_t i = 0; i < group->count && waits; i++) {
+        if (zkr__group_member_is(group, i, ZKR__READY) &&
+            group->members[i]->k.own == ZKR__OWN_NONE) {
+            zkr__claim_tell(group->members[i], ZKR__EV_QUIET);
+        }
+    }
+}

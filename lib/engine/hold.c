@@ -259,17 +259,6 @@ static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
     return group->state == ZKR__GROUP_WAITING;
 }
 
-static void tell_all_ready(struct zkr__group *group) ZKR__LOCKED
-{
-    group->gathering = true;
-    for (uint32_t i = 0; i < group->count; i++) {
-        if (group->members[i]) {
-            zkr__claim_tell(group->members[i], ZKR__EV_ALL_READY);
-        }
-    }
-    zkr__batch_send(group);
-}
-
 /* True: something has changed, so look again. */
 static bool go_on(struct zkr__group *group) ZKR__LOCKED
 {
@@ -293,9 +282,10 @@ static bool go_on(struct zkr__group *group) ZKR__LOCKED
         return true;
     }
     if (complete && ready > 0) {
-        tell_all_ready(group);
+        zkr__group_tell_ready(group);
         return true;
     }
+    zkr__group_watch_ready(group);
     return false;
 }
 

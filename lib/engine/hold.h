@@ -154,6 +154,10 @@ struct zkr__claim *zkr__group_first(const struct zkr__group *group) ZKR__LOCKED;
 void zkr__group_let_in(struct zkr__group *group,
                        uint32_t first,
                        uint32_t count) ZKR__LOCKED;
+/* All members are READY or HELD. */
+void zkr__group_tell_ready(struct zkr__group *group) ZKR__LOCKED;
+/* If a member is PARKED, READY members watch their own nodes, for a list of long ago will grant them. */
+void zkr__group_watch_ready(struct zkr__group *group) ZKR__LOCKED;
 /* The members of [first, first + count) that are in leave in one transaction, but for @kept. A HELD group stays HELD. */
 void zkr__group_take_out(struct zkr__group *group,
                          uint32_t first,

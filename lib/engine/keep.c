@@ -14,8 +14,8 @@
  *
  * News. At the first release the children are listed, with a watch. Any other node in the list is news, also a node of this
  * client in a queue that does not keep; later, any change of the children is. If the list or its watch is refused, no
- * contender would be heard, so that counts as news. A watch may be spent in silence, so a node is not kept for longer than
- * zkr__engine_doubts_at() says.
+ * contender would be heard, so that counts as news. From the first release on, the node itself is watched, too. A watch may
+ * be spent in silence, so a node is not kept for longer than zkr__engine_doubts_at() says.
  *
  * Order. While a claim of a path has a node, or is about to have one, further claims of this client make no nodes there, and
  * wait in the line of the directory (claim_run.c). They may hold by that one node, one after the other. At news all of them

@@ -44,11 +44,11 @@ unsigned zkr__enter(struct zkr__claim_state *k,
         }
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN | ZKR__DO_LIST;
-    case ZKR__LISTING:
-        return ZKR__DO_LIST;
+    case ZKR__LISTING: /* lists and checks know no owner: a get goes ahead of them */
+        return ZKR__DO_LIST | zkr__watch_own(k, e);
     case ZKR__PROVING:
     case ZKR__DOUBTED:
-        return ZKR__DO_PROVE;
+        return ZKR__DO_PROVE | zkr__watch_own(k, e);
     case ZKR__REMOVING:
         return ZKR__DO_REMOVE;
     case ZKR__PAUSED:

@@ -146,7 +146,8 @@ static struct kept keep(void)
     zkt_door_focus(k.c);
     cycle(k.m);
     ZKT_EVENTUALLY(zkt_all_answered(k.c), PATIENCE_MS);
-    ZKT_ASKED("create, children"); /* the first release lists, with a watch */
+    /* The first release lists, and reads its node, with a watch each. */
+    ZKT_ASKED("create, children, get");
     assert_int_equal(zkt_nodes(), 1);
     zkt_door_focus(k.c);
     return k;

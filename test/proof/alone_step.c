@@ -188,10 +188,10 @@ static void check_grant(void)
         must(A->connected || by_client, "held without a connection");
         bool knows = A->connected && e->kind != ZKR__EV_ALL_READY;
         must(alone_is_there() || !knows, "held without a node");
-        /* A list and a check know no owner. A watch, or a get, does. */
-        bool looks = before.own == ZKR__OWN_SET || before.own == ZKR__OWN_ASKED ||
-                     e->kind == ZKR__EV_GOT_OWN;
-        must(A->node != STRANGER || !knows || !looks, "held by the node of another");
+        /* A list and a check know no owner. Just before them the node was made, or seen. */
+        bool first = e->kind == ZKR__EV_LISTED && !A->listed_later;
+        bool just_now = first || before.own == ZKR__OWN_SEEN;
+        must(A->node != STRANGER || !knows || just_now, "held by the node of another");
     }
 }
 
@@ -221,9 +221,11 @@ static void send(unsigned todo)
         {ZKR__DO_REMOVE, REMOVE},
     };
     if (todo & ZKR__DO_CREATE) { /* a new name */
-        A->reads = A->own_watch = false;
+        A->reads = A->own_watch = A->listed_later = false;
         A->own_news = NO_NEWS;
     }
+    bool later = (todo & ZKR__DO_LIST) && event.kind != ZKR__EV_CREATED;
+    A->listed_later = A->listed_later || later;
     if ((todo & ZKR__DO_PARENTS) && !A->directory) {
         A->directory = zkp_pick(2) == 0;
     }

@@ -179,7 +179,7 @@ static void replace(const struct zkf_node *node)
     if (zkf_chance(60)) {
         (void)zkf_cut(node->label - 1, (enum zkf_cut)zkf_below(3));
     }
-    /* A list knows no owner: who stands for less than a moment, and has no watch yet, may be granted by it once more. */
+    /* A list knows no owner: right behind its create a claim may be granted by the list once more. */
     sim_excuse_always(node);
     (void)zkf_stranger_delete(path);
     did.replaced += sim_visit_as(path, owner);

@@ -46,7 +46,7 @@ static const struct {
     {"LOST-REPLY", "CREATING: created down ECONNLOSS > PAUSED-FINDING retry anew"},
     {"FINDING", "LOST-REPLY: pause-over > FINDING find"},
     {"ADOPTING", "FINDING: listed found > ADOPTING get-own list"},
-    {"PROVING", "LISTING: listed unsure found first > PROVING prove"},
+    {"PROVING", "LISTING: listed unsure found first > PROVING get-own prove"},
     {"DOUBTED", "keeps-place HELD: lease-over unsure > DOUBTED get-own prove count-loss notify"},
     {"REMOVING", "LISTING: leave > REMOVING remove step-aside anew"},
     {"GONE", "REMOVING: removed > GONE"},
@@ -68,14 +68,25 @@ static const char *const examples[] = {
         "leave > REMOVING hand-over remove anew; removed > GONE",
     /* A neighbour may pass it on to one who joined deeper, too: nobody can be in between. */
     "DEEPER-BEHIND-OURS: got-own ours > same; ahead-released > HELD notify",
-    "DEEPER: ahead-released > LISTING list",
+    "DEEPER: ahead-released > LISTING get-own list",
     /* What happens to the node while it is asked for, the answer tells. */
     "BEHIND-OURS: own-changed > same; ahead-released > CONFIRMING; "
         "got-own ENONODE > CREATING create step-aside anew",
-    /* When not the first was watched, its end means: look again. */
-    "DEEPER: ahead-gone > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
-        "quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; "
+    /* When not the first was watched, its end means: look again, at our own node first. */
+    "DEEPER: ahead-gone > LISTING get-own list; got-own ours > same; "
+        "listed found then-ours-if-held > PARKED get-ahead; ahead-gone > LISTING list; "
         "listed found first > HELD notify",
+    "DEEPER: quiet > PARKED get-own; got-own ours > same; ahead-gone > LISTING list; listed found first > HELD notify",
+    /* A list shows a name, not an owner: by it alone none is granted but right behind the create. */
+    "DEEPER: ahead-gone > LISTING get-own list; own-changed > same; listed found first > CONFIRMING; "
+        "got-own ours > HELD notify",
+    "DEEPER: ahead-gone > LISTING get-own list; got-own > CREATING create let-look anew",
+    "DEEPER: ahead-gone > LISTING get-own list; got-own ours unwatched > same; listed found first > HELD notify look",
+    "CREATING: created bare > LISTING list; listed found first > HELD quiet notify",
+    "PROVING: got-own > CREATING create let-look anew",
+    "PROVING: proved > CONFIRMING; got-own ours > HELD notify",
+    "keeps-place HELD: lease-over unsure > DOUBTED get-own prove count-loss notify; "
+        "got-own EZK-127 > PAUSED-DOUBTED retry anew; pause-over > DOUBTED get-own prove",
     /* When there were but two, no list is needed, whichever way it hears that one is gone. */
     "TWO: got-own ours > same; before-gone > same; ahead-gone > HELD notify",
     "TWO: before-gone > same; ahead-gone > CONFIRMING; got-own ENONODE > CREATING create step-aside anew",
@@ -113,17 +124,17 @@ static const char *const examples[] = {
     "BEHIND-UNKNOWN: got-own ours > same; ahead-gone|ahead-released > LISTING list",
     /* A rule that waits for the directory: one more list leaves a watch there, and each change is a reason
        to look. */
-    "LISTING: listed found children > LISTING list; listed found children > PARKED quiet; "
-        "ahead-changed > LISTING list; listed found children > PARKED quiet; "
+    "LISTING: listed found children > LISTING get-own list; got-own ours > same; listed found children > PARKED; "
+        "ahead-changed > LISTING list; listed found children > PARKED; "
         "ahead-changed down > PAUSED-LISTING; connected > LISTING get-own list; got-own ours > same; "
         "listed found children > PARKED; ahead-gone > LISTING list; "
         "listed found first > HELD notify",
     /* A watch may be spent in silence: then a look tells what the event would have told. */
     "PARKED: unheard > PARKED get-ahead; got-ahead > same; unheard > PARKED get-ahead; "
         "got-ahead ENONODE > HELD notify",
-    "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING list",
-    "LISTING: listed found children > LISTING list; listed found children > PARKED quiet; "
-        "unheard > LISTING list; listed found first > HELD quiet notify",
+    "DEEPER: unheard > PARKED get-ahead; got-ahead ENONODE > LISTING get-own list",
+    "LISTING: listed found children > LISTING get-own list; got-own ours > same; listed found children > PARKED; "
+        "unheard > LISTING list; listed found first > HELD notify",
     "HELD: quiet > HELD get-own; unheard > same; got-own ours > same; unheard > HELD get-own; "
         "got-own ours wish=1 > HELD restore tell-wish",
     "CREATING, FINDING, ADOPTING, LISTING, CONFIRMING, PROVING, DOUBTED, REMOVING, GONE: unheard > same",
@@ -178,19 +189,19 @@ static const char *const examples[] = {
         "listed found first > HELD notify",
     /* Lists name one ahead who is not there when it is read: asked for again, with pauses. Each who is further
        ahead is news. */
-    "DEEPER: got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead quiet; "
-        "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead quiet; "
-        "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead quiet; "
-        "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead quiet; "
-        "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead quiet; "
+    "DEEPER: got-ahead ENONODE > LISTING get-own list; got-own ours > same; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=-1 then-ours-if-held > PARKED get-ahead; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead; "
+        "got-ahead ENONODE > LISTING list; listed found ahead=1 then-ours-if-held > PARKED get-ahead; "
         "ahead-gone > PAUSED-LISTING retry anew; pause-over > LISTING list; "
-        "listed found ahead=1 then-ours-if-held > PARKED get-ahead quiet; "
+        "listed found ahead=1 then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > PAUSED-LISTING retry anew; pause-over > LISTING list; "
-        "listed found ahead=-2 then-ours-if-held > PARKED get-ahead quiet; "
-        "ahead-gone > LISTING list; listed found first > HELD quiet notify",
-    "DEEPER: got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
-        "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
-        "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead quiet; "
+        "listed found ahead=-2 then-ours-if-held > PARKED get-ahead; "
+        "ahead-gone > LISTING list; listed found first > HELD notify",
+    "DEEPER: got-ahead ENONODE > LISTING get-own list; got-own ours > same; listed found then-ours-if-held > PARKED get-ahead; "
+        "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
+        "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "connected > PARKED get-own; "
         "got-ahead ENONODE > LISTING list; listed found then-ours-if-held > PARKED get-ahead; "
         "got-ahead ENONODE > LISTING list",
@@ -390,6 +401,7 @@ static const struct {
     WORD(found),
     WORD(once),
     WORD(placed),
+    WORD(bare),
     WORD(wary),
     {"with-note", offsetof(struct zkr__claim_event, with_metadata)},
     {"still-ahead", offsetof(struct zkr__claim_event, same)},
