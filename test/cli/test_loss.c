@@ -200,6 +200,31 @@ ZKT_CASE(a_holder_without_a_command_gives_up_in_time)
     cli_assert_one_line(&c);
 }
 
+/* Its end tells of the loss as well: the node is still there. */
+ZKT_CASE(a_holder_without_a_command_ends_before_another_holds)
+{
+    enum { SCENES = 3 };
+    struct scene scenes[SCENES];
+    for (int i = 0; i < SCENES; i++) {
+        make_scene(&scenes[i], i);
+        CLI_START_PIPED(&scenes[i].holder, "-z", zkt_proxy_host(scenes[i].proxy), "-t",
+                        SESSION, "lock", "--no-guardian", scenes[i].path);
+        ZKT_EVENTUALLY(strchr(cli_out(&scenes[i].holder), '\n'), CLI_PATIENCE_MS);
+        queue_the_next(&scenes[i]);
+    }
+    for (int i = 0; i < SCENES; i++) {
+        silence(&scenes[i]);
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(cli_wait(&scenes[i].holder), 79);
+        assert_true(atomic_load(&scenes[i].beats[1].first) == 0);
+        cli_assert_one_line(&scenes[i].holder);
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(cli_wait(&scenes[i].next), 0);
+    }
+}
+
 /* --- the output of one without a command --- */
 
 /* The line that tells of the hold, and a mark when the output ends, as a guard would see it. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,24 +19,18 @@
 
 #include <zkr/zkr.h>
 
+#include "say.h"
 #include "text.h"
 
-enum { LINE_SIZE = PIPE_BUF, PATIENCE_MS = 1000 };
+enum { LINE_SIZE = SAY_MOST };
 
-/*
- * Writes at most PIPE_BUF bytes at once: when poll() reports room, write() does not block. A stalled reader of stderr must
- * not keep zkr from watching the lock.
- */
-static void write_line(char *line, int printed, int patience_ms)
+static void write_line(char *line, int printed, bool log)
 {
     size_t length = printed < LINE_SIZE - 2 ? (size_t)printed : LINE_SIZE - 2;
     line[length] = '\0';
     text_clean(line);
     line[length++] = '\n';
-    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (poll(&out, 1, patience_ms) > 0 && write(STDERR_FILENO, line, length) < 0) {
-        return; /* nobody reads stderr */
-    }
+    say_line(line, length, log);
 }
 
 int cli_fail(int status, const char *format, ...)
@@ -49,7 +42,7 @@ int cli_fail(int status, const char *format, ...)
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started right above */
     int printed = vsnprintf(line + PREFIX, sizeof(line) - PREFIX, format, args);
     va_end(args);
-    write_line(line, PREFIX + (printed > 0 ? printed : 0), PATIENCE_MS);
+    write_line(line, PREFIX + (printed > 0 ? printed : 0), false);
     return status;
 }
 
@@ -86,7 +79,7 @@ void cli_log(int level, const char *line, void *ctx)
     const char *name = names[level > 0 && level <= ZKR_LOG_DEBUG ? level : 0];
     int printed = snprintf(text, sizeof(text), "zkr: %s: time=%s %s", name, time,
                            foreign ? foreign : line);
-    write_line(text, printed, 0);
+    write_line(text, printed, true);
 }
 
 /* Error codes of ZooKeeper that the library passes on. */
@@ -210,15 +203,18 @@ char *cli_read_file(const char *file, mode_t *mode)
     return whole ? text : NULL;
 }
 
+int cli_fail_output(int error)
+{
+    return error == EPIPE
+               ? cli_exit_signal(SIGPIPE)
+               : cli_fail(CLI_INTERNAL, "cannot write: %s", strerrordesc_np(error));
+}
+
 int cli_flush(void)
 {
+    say_drain(); /* on a terminal lines stay in their order */
     errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
-        return 0;
-    }
-    return errno == EPIPE
-               ? cli_exit_signal(SIGPIPE)
-               : cli_fail(CLI_INTERNAL, "cannot write: %s", strerrordesc_np(errno));
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : cli_fail_output(errno);
 }
 
 /* --- messages to a service manager --- */
@@ -228,6 +224,7 @@ static struct {
     socklen_t length; /* of that address; 0: no service manager listens */
     int64_t every_ms; /* between two keep-alive messages; 0: no watchdog */
     int64_t next;     /* when the next one is due */
+    bool mute;        /* none is sent */
 } manager;
 
 /* A path, or @ and the name of an abstract socket. */
@@ -288,7 +285,7 @@ void cli_notify(const char *format, ...)
 
 void cli_alive(void)
 {
-    if (manager.every_ms > 0 && cli_until(manager.next) == 0) {
+    if (manager.every_ms > 0 && !manager.mute && cli_until(manager.next) == 0) {
         manager.next = cli_now_ms() + manager.every_ms;
         cli_notify("WATCHDOG=1");
     }
@@ -296,7 +293,14 @@ void cli_alive(void)
 
 int64_t cli_alive_rest(int64_t ms)
 {
-    return manager.every_ms > 0 ? cli_lesser(cli_until(manager.next), ms) : ms;
+    return manager.every_ms > 0 && !manager.mute
+               ? cli_lesser(cli_until(manager.next), ms)
+               : ms;
+}
+
+void cli_alive_mute(bool mute)
+{
+    manager.mute = mute;
 }
 
 /* --- variables and numbers --- */

@@ -27,7 +27,7 @@ static inline int cli_exit_signal(int signo)
 
 /**
  * Writes "zkr: ..." as one line on stderr, with unprintable characters replaced. Returns @status, for
- * `return cli_fail(...)`. Waits at most a second for a slow reader.
+ * `return cli_fail(...)`. Does not wait for the reader, see say.h.
  */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -35,8 +35,8 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
 #define cli_note(...) ((void)cli_fail(0, __VA_ARGS__))
 
 /**
- * Writes a line of the library's log, or drops it when the reader is too slow. @ctx: an int, the highest level asked for;
- * below ZKR_LOG_DEBUG only errors and warnings of libzookeeper itself are written.
+ * Writes a line of the library's log; does not wait for the reader either. @ctx: an int, the highest level asked for; below
+ * ZKR_LOG_DEBUG only errors and warnings of libzookeeper itself are written.
  */
 void cli_log(int level, const char *line, void *ctx);
 
@@ -51,7 +51,9 @@ int cli_fail_rc(int rc);
 char *cli_read_file(const char *file, mode_t *mode);
 /** Wipes and frees what cli_read_file() returned. */
 void cli_free_file(char *text);
-/** Flushes stdout. Returns 0 or an exit code. Failures are reported, except a reader that closed its end. */
+/** Reports that stdout cannot be written, unless its reader has closed it. @error: errno. Returns the exit code. */
+int cli_fail_output(int error);
+/** Flushes stdout, after stderr. Waits for the reader. Returns 0 or an exit code. Failures are reported, except a reader that closed its end. */
 int cli_flush(void);
 
 /* --- sd_notify(3) without its library, from one thread at a time, to whatever sets $NOTIFY_SOCKET --- */
@@ -64,6 +66,8 @@ void cli_notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_alive(void);
 /** How long until the next keep-alive message is due, or @ms if that is less. */
 int64_t cli_alive_rest(int64_t ms);
+/** @mute: no keep-alive message is sent, or due, until it is lifted. */
+void cli_alive_mute(bool mute);
 
 /* --- variables, numbers, the clock --- */
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "say.h"
 
 /* --- opening --- */
 
@@ -103,6 +104,8 @@ static void stop_work(void *ctx)
     const struct signals_guard *guard = ctx;
     int signo = atomic_load(&guard->caught);
     if (signo) {
+        say_in_haste();
+        say_drain();
         _exit(cli_exit_signal(signo));
     }
     client_exit(cli_fail(CLI_SERVER, "no answer from the servers in time; try again "
@@ -191,8 +194,8 @@ int client_watch(const struct env *env, const struct client_watch *how, void *ct
         } else if (rc != ZKR_OK && !zkr_err_retriable(rc)) {
             return cli_fail_rc(rc);
         }
-        if (draw) {
-            status = draw(ctx);
+        if (draw) { /* which waits for the reader */
+            status = client_work(env, CLI_NEVER, draw, ctx);
             tick_at = cli_now_ms() + TICK_MS;
         }
     }
@@ -205,6 +208,7 @@ void client_exit(int status)
 {
     stats_end();
     (void)cli_flush();
+    say_drain();
     _exit(status);
 }
 
@@ -239,15 +243,20 @@ static void close_until(const struct env *env, int64_t until, int status)
     (void)signals_guard_end(&guard);
 }
 
+int64_t client_grace(int64_t until)
+{
+    int64_t now = cli_now_ms();
+    return until == CLI_NEVER ? CLI_NEVER
+                              : (until > now ? until : now) + CLIENT_GRACE_MS;
+}
+
 int client_end(struct env *env, int64_t until, bool silent, int status)
 {
     enum { CHECK_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
     zkr_client *c = env->client;
-    int64_t now = cli_now_ms(), say = now + SAY_MS;
-    if (until != CLI_NEVER) {
-        until = (until > now ? until : now) + CLIENT_GRACE_MS;
-    }
-    while (c && zkr_client_flush(c, CHECK_MS) == ZKR_ETIMEDOUT) {
+    int64_t say = cli_now_ms() + SAY_MS;
+    while (c && zkr_client_flush(c, cli_lesser(CHECK_MS, cli_until(until))) ==
+                    ZKR_ETIMEDOUT) {
         int signo = signals_stop(&env->signals);
         bool refused = zkr_last_error()->zk_rc == NO_AUTH;
         cli_alive();

@@ -88,6 +88,8 @@ void stats_end(void);
 /** How long to wait for a last answer when the time is over; and a deadline that has passed. */
 enum { CLIENT_GRACE_MS = 250, CLIENT_NOW = 0 };
 
+/** CLIENT_GRACE_MS after @until, or after now if that is later; CLI_NEVER: never. */
+int64_t client_grace(int64_t until);
 /** Have the servers confirmed within CLIENT_GRACE_MS that our nodes are deleted? */
 bool client_is_done(const struct env *env);
 /** Flushes stdout and ends the process without closing the client. */
@@ -95,8 +97,8 @@ _Noreturn void client_exit(int status);
 
 /**
  * Waits until the servers have confirmed that our nodes are deleted, or the session has ended; then closes the client. Says
- * so when that takes longer than a second. A signal, or the time @until plus CLIENT_GRACE_MS, ends the process, with a
- * message unless that time is over and @silent. Returns @status.
+ * so when that takes longer than a second. A signal, or the time @until, ends the process, with a message unless that time
+ * is over and @silent. Returns @status.
  */
 int client_end(struct env *env, int64_t until, bool silent, int status);
 

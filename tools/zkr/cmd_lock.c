@@ -591,7 +591,6 @@ static int begin(struct lock *l)
     h->until = wait == ZKR_FOREVER ? CLI_NEVER : h->started + wait;
     h->what = l->permits_max > 0 ? "permits of" : "lock on";
     h->revocable = l->permits_max == 0 && (l->any || l->path_count == 1);
-    h->kill_after_ms = h->env->globals.command ? h->kill_after_ms : 0;
     char *owner = l->id ? NULL : owner_text(h->env->globals.command);
     int status = held_begin(h, owner ? owner : l->id);
     free(owner);

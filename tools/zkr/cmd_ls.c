@@ -172,11 +172,11 @@ static int missing(const struct ls *l)
                : status;
 }
 
-static int read_survey(void *ctx)
+static int work(void *ctx)
 {
     struct ls *l = ctx;
     int status = client_survey(l->env, l->env->globals.path, l->deep, &l->found);
-    return status == 0 && !l->found ? missing(l) : status;
+    return status != 0 ? status : l->found ? show(l) : missing(l);
 }
 
 int cmd_ls(struct env *env)
@@ -188,10 +188,7 @@ int cmd_ls(struct env *env)
     }
     status = client_open(env, NULL, false);
     if (status == 0) {
-        status = client_work(env, CLI_NEVER, read_survey, &l);
-    }
-    if (status == 0) {
-        status = show(&l);
+        status = client_work(env, CLI_NEVER, work, &l);
     }
     zkr_survey_free(l.found);
     return status;

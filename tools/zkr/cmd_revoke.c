@@ -176,6 +176,13 @@ static int ask(void *ctx)
                           r->path, r->token, name_of(first), first->fencing_token);
 }
 
+static int say_released(void *unused)
+{
+    (void)unused;
+    (void)printf("released\n");
+    return cli_flush();
+}
+
 static int ask_and_wait(struct revoke *r)
 {
     int status = client_work(r->env, CLI_NEVER, ask, r);
@@ -188,8 +195,7 @@ static int ask_and_wait(struct revoke *r)
         return status;
     }
     if (r->freed) {
-        (void)printf("released\n");
-        return cli_flush();
+        return client_work(r->env, CLI_NEVER, say_released, NULL);
     }
     return r->force ? client_work(r->env, CLI_NEVER, evict_all, r)
                     : cli_fail(CLI_HELD,
@@ -212,6 +218,6 @@ int cmd_revoke(struct env *env)
     }
     zkr_contenders_free(r.before);
     (void)zkr_mutex_destroy(r.mutex);
-    return client_end(env, r.wait_ms == NOT_WAITING ? CLI_NEVER : CLIENT_NOW, true,
-                      status);
+    int64_t until = r.wait_ms == NOT_WAITING ? CLI_NEVER : CLIENT_NOW;
+    return client_end(env, client_grace(until), true, status);
 }

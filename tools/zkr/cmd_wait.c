@@ -71,5 +71,6 @@ int cmd_wait(struct env *env)
         status = rc == ZKR_OK ? client_work(env, end, work, &a) : cli_fail_rc(rc);
     }
     (void)zkr_mutex_destroy(a.mutex);
-    return client_end(env, a.until == CLI_NEVER ? CLI_NEVER : CLIENT_NOW, true, status);
+    return client_end(env, client_grace(a.until == CLI_NEVER ? CLI_NEVER : CLIENT_NOW),
+                      true, status);
 }

@@ -15,6 +15,7 @@
 #include <zkr/error.h>
 
 #include "cli.h"
+#include "say.h"
 #include "view.h"
 
 /* --- loss and revocation, reported by threads of the library --- */
@@ -235,12 +236,13 @@ static void end_lease(struct held *h)
     }
 }
 
-/* The lock is not surely held any more. */
+/* The lock is not surely held any more, and no sign of life says that it is. */
 static void leave_sure(struct held *h, enum lease_phase phase)
 {
     if (h->phase == LEASE_SURE) {
         explain_doubt(h);
     }
+    cli_alive_mute(true);
     h->phase = phase;
 }
 
@@ -324,6 +326,9 @@ int held_begin(struct held *h, const char *owner)
     h->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!h->node || h->news_fd < 0) {
         return cli_fail_limits();
+    }
+    if (!say_begin()) {
+        return cli_fail_thread();
     }
     return client_open(h->env, owner, !h->no_guardian);
 }
@@ -548,20 +553,34 @@ static void end_output(void)
     }
 }
 
+/* Prints the holder line. Returns 0 or an exit code, reported. */
+static int print_holder(const struct held *h)
+{
+    char *text = NULL;
+    int n = asprintf(&text, "node=%s token=%" PRId64 " session=0x%" PRIx64 "\n",
+                     h->node, h->token, (uint64_t)h->session_id);
+    return n < 0                       ? cli_fail_memory()
+           : say_out(text, h->news_fd) ? 0
+                                       : cli_fail_thread();
+}
+
 static int wait_for_end(struct held *h)
 {
     enum { LATER_MS = 500 };
     bool later = false;
-    (void)printf("node=%s token=%" PRId64 " session=0x%" PRIx64 "\n", h->node, h->token,
-                 (uint64_t)h->session_id);
-    int status = cli_flush();
+    int status = print_holder(h);
     while (status == 0) {
         if (held_step(h) != LEASE_SURE) {
             end_output();
+            say_in_haste();
             return held_say_lost(h, "the hold is over; run zkr again");
         }
         int64_t rest = held_rest(h);
-        bool input = held_sleep(h, later ? -1 : STDIN_FILENO,
+        int written = say_out_error();
+        if (written > 0) {
+            return cli_fail_output(written);
+        }
+        bool input = held_sleep(h, later || written < 0 ? -1 : STDIN_FILENO,
                                 later ? cli_lesser(rest, LATER_MS) : rest);
         int signo = take_signals(h);
         later = false;
@@ -622,17 +641,27 @@ int held_use(struct held *h)
     linger(h, h->granted + h->min_hold_ms);
     end_lease(h);
     h->last = h->once || h->ended || h->failed;
+    cli_alive_mute(h->last && h->lost);
     h->until = CLI_NEVER;
     cli_notify("%sSTATUS=releasing the %s %.1000s", h->last ? "STOPPING=1\n" : "",
                h->what, h->path);
     return status;
 }
 
+/* By when it ends. The end of zkr without a command tells of the loss, before the lease ends. */
+static int64_t end_by(struct held *h)
+{
+    enum { LOST_MS = 1000 }; /* the session is about to end anyway */
+    if (!h->lost) {
+        return client_grace(h->until);
+    }
+    bool tells = !h->env->globals.command && loss_of(h).reason != ZKR_LOST_NODE;
+    return tells ? h->kill_at : cli_now_ms() + LOST_MS;
+}
+
 int held_end(struct held *h, int status)
 {
-    enum { LOST_MS = 750 }; /* the session is about to end anyway */
-    status = client_end(h->env, h->lost ? cli_now_ms() + LOST_MS : h->until, h->lost,
-                        status);
+    status = client_end(h->env, end_by(h), h->lost, status);
     (void)close(h->news_fd);
     free(h->node);
     return status;

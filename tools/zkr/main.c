@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "client.h"
+#include "say.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... SUBCOMMAND [ARGUMENT]...\n\n"
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
     int status = run(&env);
     (void)zkr_client_close(env.client);
     settings_end(&env.globals);
+    say_drain();
     if (env.die_of > 0) {
         die_of(env.die_of);
     }

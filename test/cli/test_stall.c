@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outputs that nobody reads: a signal, a revocation and a loss take effect all the same. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "keep.h"
+
+/* --- a reader that stalls --- */
+
+enum { PAGE = 4096 };
+
+/* A pipe of one page. */
+struct reader {
+    int ends[2];
+    char name[32]; /* what a process opens to write to it */
+};
+
+static void reader_close(void *r)
+{
+    zkt_pipe_close(((struct reader *)r)->ends);
+}
+
+/* Kept. */
+static void reader_open(struct reader *r)
+{
+    zkt_pipe(r->ends);
+    zkt_keep(r, reader_close);
+    assert_true(fcntl(r->ends[1], F_SETPIPE_SZ, PAGE) >= 0);
+    assert_int_equal(fcntl(r->ends[1], F_SETFL, O_NONBLOCK), 0);
+    (void)snprintf(r->name, sizeof(r->name), "/proc/%d/fd/%d", (int)getpid(),
+                   r->ends[1]);
+}
+
+static int reader_has(const struct reader *r)
+{
+    int bytes;
+    assert_int_equal(ioctl(r->ends[0], FIONREAD, &bytes), 0);
+    return bytes;
+}
+
+static bool reader_is_full(const struct reader *r)
+{
+    struct pollfd fd = {.fd = r->ends[1], .events = POLLOUT};
+    return poll(&fd, 1, 0) == 0;
+}
+
+/* Leaves room for so many bytes. */
+static void reader_fill(const struct reader *r, size_t room)
+{
+    static const char dots[PAGE];
+    assert_int_equal(write(r->ends[1], dots, PAGE - room), (ssize_t)(PAGE - room));
+}
+
+static void reader_read(const struct reader *r)
+{
+    char page[PAGE];
+    assert_true(read(r->ends[0], page, sizeof(page)) > 0);
+}
+
+/* zkr with its stderr, or stdout, there. */
+#define START(c, fd, r, ...)                                                           \
+    cli_spawn((c), true,                                                               \
+              (const char *const[]){"sh", "-c",                                        \
+                                    "n=$1; shift; exec \"$0\" \"$@\" " fd ">$n",       \
+                                    cli_zkr(), (r)->name, __VA_ARGS__, NULL})
+
+/* --- stderr --- */
+
+struct scene {
+    struct reader reader;
+    char path[256];
+    struct cli c;
+    struct cli_beat *beat;
+};
+
+/* The command floods stderr, so that it fills any room before zkr does, or after zkr has seen the room. */
+static void
+hold_flooded(struct scene *s, int number, zkt_proxy *proxy, const char *on_revoke)
+{
+    static const char flood[] = "yes >&2 & exec \"$@\"";
+    (void)snprintf(s->path, sizeof(s->path), "%s/%d", zkt_path(), number);
+    reader_open(&s->reader);
+    s->beat = cli_beats(1);
+    START(&s->c, "2", &s->reader, "-v", "-v", "-t", "20000", "-z",
+          zkt_proxy_host(proxy), "lock", "--on-revoke", on_revoke, s->path, "sh", "-c",
+          flood, "sh", CLI_BEAT(s->beat, "plain"));
+    cli_beat_wait(&s->c, s->beat);
+    ZKT_EVENTUALLY(reader_is_full(&s->reader), CLI_PATIENCE_MS);
+}
+
+static bool is_dead(const struct scene *s)
+{
+    return kill((pid_t)atomic_load(&s->beat->pid), 0) != 0;
+}
+
+enum { SCENES = 3, SOON_MS = 3000 };
+
+/* The line about it is written when there is room. */
+ZKT_CASE(a_full_stderr_keeps_no_command_from_being_revoked)
+{
+    static struct scene scenes[SCENES];
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    for (int i = 0; i < SCENES; i++) {
+        hold_flooded(&scenes[i], i, proxy, "term");
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(CLI("revoke", scenes[i].path), 0);
+        zkt_sleep_ms(20); /* until zkr may wait for room */
+        reader_read(&scenes[i].reader);
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(cli_wait(&scenes[i].c), 143);
+    }
+}
+
+/* Connections come and go, of which the log tells; then the reader stalls, and somebody deletes the node. */
+ZKT_CASE(a_full_stderr_keeps_no_command_alive_after_a_loss)
+{
+    enum { CUTS = 10, PAGES = 10 };
+    static struct scene scenes[SCENES];
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    for (int i = 0; i < SCENES; i++) {
+        hold_flooded(&scenes[i], i, proxy, "ignore");
+    }
+    for (int n = 0; n < CUTS; n++) {
+        zkt_proxy_drop_connections(proxy);
+        for (int page = 0; page < PAGES; page++) {
+            for (int i = 0; i < SCENES; i++) {
+                reader_read(&scenes[i].reader);
+            }
+            zkt_sleep_ms(5);
+        }
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(CLI("revoke", "--force", "-w", "0", scenes[i].path), 0);
+        ZKT_EVENTUALLY(is_dead(&scenes[i]), SOON_MS);
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(cli_wait(&scenes[i].c), 79);
+    }
+}
+
+/* --- stdout --- */
+
+/* The holder line finds no room; a signal, and the end of the lease, end zkr all the same. */
+ZKT_CASE(a_full_stdout_keeps_no_holder_from_its_end)
+{
+    struct reader reader;
+    struct cli c;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    reader_open(&reader);
+    reader_fill(&reader, 0);
+    for (int lost = 0; lost < 2; lost++) {
+        START(&c, "", &reader, "-t", "4000", "-z", zkt_proxy_host(proxy), "lock",
+              zkt_path());
+        ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
+        if (lost) {
+            zkt_proxy_blackhole(proxy);
+            assert_int_equal(cli_wait(&c), 79);
+            cli_assert_one_line(&c);
+        } else {
+            cli_stop(&c, SIGTERM);
+        }
+    }
+}
+
+/* What is printed at the start is read in any case: the end of the input comes after it. */
+ZKT_CASE(the_holder_line_comes_before_the_end)
+{
+    const char *said = CLI_SAYS("lock", zkt_path());
+    assert_int_equal(strncmp(said, "node=", 5), 0);
+    assert_non_null(strchr(said, '\n'));
+}
+
+/* The first table finds room, the next one does not. */
+ZKT_CASE(a_full_stdout_keeps_no_watch_from_its_end)
+{
+    enum { A_WHILE_MS = 500 };
+    struct reader reader;
+    struct cli holder, waiter, c;
+    cli_hold(&holder);
+    reader_open(&reader);
+    reader_fill(&reader, strlen(CLI_SAYS("status", zkt_path())) * 3 / 2);
+    const int before = reader_has(&reader);
+    START(&c, "", &reader, "status", "--watch", zkt_path());
+    ZKT_EVENTUALLY(reader_has(&reader) > before, CLI_PATIENCE_MS);
+    CLI_QUEUE(&waiter, "lock", zkt_path(), "true");
+    zkt_sleep_ms(A_WHILE_MS); /* until it is to be drawn */
+    cli_stop(&c, SIGTERM);
+    cli_stop(&waiter, SIGTERM);
+    cli_stop(&holder, SIGTERM);
+}
