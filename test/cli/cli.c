@@ -345,6 +345,10 @@ static int look_at_arguments(char **argv, int *status)
         *status = beat(argv[1], argv[2]);
         return -1;
     }
+    if (argv[0] && strcmp(argv[0], "--subreaper") == 0 && argv[1]) {
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+        (void)execv(argv[1], argv + 1);
+    }
     if (!argv[0] || !realpath(argv[0], zkr)) {
         (void)fprintf(stderr, "arguments: PATH-OF-ZKR [CASE...]\n");
         *status = 64;

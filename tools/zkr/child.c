@@ -20,6 +20,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "cli.h"
 #include "held.h"
 
@@ -316,7 +317,7 @@ static void reap(struct child *c)
     int status;
     pid_t pid;
     (void)pthread_mutex_lock(&c->h->mu);
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+    while ((pid = children_next(&status)) > 0) {
         if (pid != c->pid) {
             continue;
         }

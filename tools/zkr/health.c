@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "cli.h"
 #include "held.h"
 
@@ -26,7 +26,7 @@ static struct {
 
 /* --- one check --- */
 
-/* The status comes by descriptor 3: while a command runs, child_run() may reap the check as well. */
+/* The status comes by descriptor 3: another thread may have waited for the check. */
 enum { STATUS_FD = 3 };
 static char script[] = "sh -c \"$1\" 3>&-; echo $? >&3";
 
@@ -38,6 +38,7 @@ static _Noreturn void become(int status_fd)
     char *const argv[] = {shell, dash_c, script, name, check, NULL};
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* for children_kill_check() */
     int null = open("/dev/null", O_RDONLY);
     (void)dup2(null, STDIN_FILENO);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -77,28 +78,32 @@ static int read_status(int fd, int64_t until)
 }
 
 /*
- * Kills the group of a check that is not over, and takes its processes, of which orphans are ours, too. One that hangs in
- * the kernel is not waited for: that it hangs has to be known.
+ * Kills a check that is not over, with all that it has started. One that hangs in the kernel is not waited for: that it hangs
+ * has to be known. False: it is still there.
  */
-static void end_group(pid_t group)
+static bool end_check(void)
 {
     enum { MOST_MS = 200 };
     const struct timespec turn = {.tv_nsec = 1000000};
     const int64_t until = cli_now_ms() + MOST_MS;
-    (void)kill(-group, SIGKILL);
-    while (waitpid(-group, NULL, WNOHANG) >= 0 && cli_until(until) > 0) {
+    while (!children_check_ended() && cli_until(until) > 0) {
+        children_kill_check();
         (void)nanosleep(&turn, NULL);
     }
+    return children_check_ended();
 }
 
-/* NULL: it succeeded; else what is wrong, perhaps in @buf. */
+/* NULL: it succeeded; else what is wrong, perhaps in @buf. One check at a time, also when one cannot be killed. */
 static const char *run_check(int64_t until, char *buf, size_t size)
 {
     int ends[2];
+    if (!end_check()) {
+        return "hangs, and cannot be killed";
+    }
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return "cannot be run: too many open files";
     }
-    pid_t pid = fork();
+    pid_t pid = children_fork_check();
     if (pid == 0) {
         become(ends[1]);
     }
@@ -107,14 +112,11 @@ static const char *run_check(int64_t until, char *buf, size_t size)
         (void)close(ends[0]);
         return "cannot be run: too many processes, or no memory";
     }
-    (void)setpgid(pid, pid); /* as the child does: either may be first */
     int status = read_status(ends[0], until);
     (void)close(ends[0]);
     if (status < 0) {
-        end_group(pid);
+        (void)end_check();
         return cli_until(until) == 0 ? "did not end in time" : "was killed";
-    }
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
     }
     (void)snprintf(buf, size, "ended with status %d", status);
     return status == 0 ? NULL : buf;
@@ -163,6 +165,7 @@ int health_begin(struct held *h, const struct health_options *options)
         return cli_fail_limits();
     }
     held_set_fit(health.held, false);
+    /* What a check leaves behind is waited for here: the first process of a container may not do that. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     errno = pthread_create(&health.thread, NULL, run, NULL);
     health.started = errno == 0;

@@ -14,6 +14,7 @@
 
 #include <zkr/error.h>
 
+#include "children.h"
 #include "cli.h"
 #include "say.h"
 #include "view.h"
@@ -536,6 +537,8 @@ static int take_signals(struct held *h)
         }
         if (signo == SIGNALS_TIMER) {
             held_doubt(h);
+        } else if (signo == SIGCHLD) {
+            children_reap();
         }
     }
     return 0;

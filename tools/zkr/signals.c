@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "children.h"
 #include "cli.h"
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -91,6 +92,9 @@ int signals_stop(const struct signals *s)
 {
     int signo, stop = 0;
     while ((signo = signals_next(s)) != 0) {
+        if (signo == SIGCHLD) {
+            children_reap();
+        }
         bool spared = s->users_ignored && (signo == SIGUSR1 || signo == SIGUSR2);
         stop = stop == 0 && signals_is_forwarded(signo) && !spared ? signo : stop;
     }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Children of this process, and what they have started in turn. */
+#ifndef ZKR_CLI_CHILDREN_H
+#define ZKR_CLI_CHILDREN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* --- children.c: zkr takes all children that have ended, orphans included: it may be a subreaper, or PID 1 --- */
+
+/** waitpid() for any child that has ended, stopped or gone on. Returns its number; 0 or less: none has. */
+pid_t children_next(int *status);
+/** Takes all that have ended. While no command runs. */
+void children_reap(void);
+
+/** fork() of a check of health.c; there is one at a time. */
+pid_t children_fork_check(void);
+/** Has the check ended? */
+bool children_check_ended(void);
+/** Kills the check and all that it has started. Its number is not used when it may be another process's. */
+void children_kill_check(void);
+
+/* --- descendants.c: also those in other process groups or sessions. Only calls that are safe after a fork --- */
+
+/** What descendants_signal() has found. */
+struct descendants {
+    int alive;    /* how many got the signal */
+    pid_t denied; /* one that may not be signaled; 0 = none */
+};
+
+/**
+ * Sends a signal to all descendants of @root, but not to itself; @root is a subreaper. Those that are started meanwhile may
+ * be left out: call it again.
+ */
+struct descendants descendants_signal(pid_t root, int signo);
+
+#endif

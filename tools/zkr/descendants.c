@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tree of processes by /proc. A process whose parent has ended becomes a child of the root, which is a subreaper. The
+ * number that was read may be another process's by now: the descriptor of the process is opened first, then its parent is
+ * compared.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "children.h"
+
+enum { TEXT_ROOM = 2048, NAME_ROOM = 64, DEEPEST = 100 };
+
+struct walk {
+    pid_t root;
+    int signo;
+    struct descendants found;
+};
+
+/* --- files --- */
+
+/* The end of @text behind the number. */
+static char *put_number(char *text, pid_t number)
+{
+    char digits[NAME_ROOM];
+    int n = 0;
+    do {
+        digits[n++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (n > 0) {
+        *text++ = digits[--n];
+    }
+    *text = '\0';
+    return text;
+}
+
+/* "/proc/PID/rest", with "TID/last" behind it if @thread is one. */
+static void
+put_name(char *name, pid_t pid, const char *rest, pid_t thread, const char *last)
+{
+    char *end = stpcpy(put_number(stpcpy(name, "/proc/"), pid), rest);
+    if (thread > 0) {
+        (void)stpcpy(put_number(end, thread), last);
+    }
+}
+
+/* False: it cannot be read. What does not fit is left out. */
+static bool read_file(const char *name, char text[TEXT_ROOM])
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t size = 0, n = fd < 0 ? -1 : 0;
+    while (fd >= 0 && size < TEXT_ROOM - 1 &&
+           (n = read(fd, text + size, (size_t)(TEXT_ROOM - 1 - size))) > 0) {
+        size += n;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    text[size] = '\0';
+    return n >= 0;
+}
+
+/* Takes a number from a text, and goes on behind it. 0: there is none. */
+static pid_t take_number(const char **text)
+{
+    pid_t number = 0;
+    const char *s = *text;
+    for (; *s >= '0' && *s <= '9' && number < INT_MAX / 10; s++) {
+        number = number * 10 + (*s - '0');
+    }
+    *text = s + (*s == ' ' || *s == '\n');
+    return number;
+}
+
+/* The parent; 0: it is gone. *dead: it has ended, and only waits to be waited for. */
+static pid_t parent_of(pid_t pid, bool *dead)
+{
+    char name[NAME_ROOM], text[TEXT_ROOM];
+    put_name(name, pid, "/stat", 0, NULL);
+    const char *at = read_file(name, text) ? strrchr(text, ')') : NULL;
+    if (!at || strlen(at) < sizeof(") Z 1") - 1) {
+        return 0;
+    }
+    *dead = at[2] == 'Z' || at[2] == 'X';
+    at += 4;
+    return take_number(&at);
+}
+
+/* The kernel's record of an entry of a directory: readdir() may allocate. */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+/* Calls @take for each number among the names of a directory. */
+static void each_number(const char *name,
+                        void (*take)(struct walk *w, pid_t one, pid_t number, int deep),
+                        struct walk *w,
+                        pid_t one,
+                        int deep)
+{
+    _Alignas(8) char records[TEXT_ROOM];
+    int fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long n;
+    while (fd >= 0 && (n = syscall(SYS_getdents64, fd, records, sizeof(records))) > 0) {
+        for (long at = 0; at < n;) {
+            const struct entry *e = (const void *)(records + at);
+            const char *text = e->name;
+            pid_t number = take_number(&text);
+            if (number > 0) {
+                take(w, one, number, deep);
+            }
+            at += e->size;
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
+/* --- the tree --- */
+
+/* 0 or errno. */
+static int send_to(int descriptor, pid_t pid, int signo)
+{
+    long rc = descriptor >= 0
+                  ? syscall(SYS_pidfd_send_signal, descriptor, signo, NULL, 0)
+                  : kill(pid, signo);
+    return rc == 0 ? 0 : errno;
+}
+
+/* Is it a child of @parent, or of the root by now? Then it gets the signal, unless it has ended. */
+static bool signal_child(struct walk *w, pid_t pid, pid_t parent)
+{
+    bool dead = false;
+    int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+    pid_t now = descriptor < 0 && errno == ESRCH ? 0 : parent_of(pid, &dead);
+    bool is = now != 0 && (now == parent || now == w->root);
+    if (is && !dead) {
+        w->found.alive++;
+        if (send_to(descriptor, pid, w->signo) == EPERM) {
+            w->found.denied = pid;
+        }
+    }
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    return is;
+}
+
+static void visit_children(struct walk *w, pid_t pid, int deep);
+
+static void visit_list(struct walk *w, pid_t pid, pid_t thread, int deep)
+{
+    char name[NAME_ROOM], text[TEXT_ROOM];
+    const char *at = text;
+    pid_t child;
+    put_name(name, pid, "/task/", thread, "/children");
+    if (!read_file(name, text)) {
+        return;
+    }
+    if (strlen(text) == TEXT_ROOM - 1) { /* the last number may be cut off */
+        strrchr(text, ' ')[1] = '\0';
+    }
+    while ((child = take_number(&at)) > 0) {
+        if (signal_child(w, child, pid)) {
+            visit_children(w, child, deep + 1);
+        }
+    }
+}
+
+static void visit_children(struct walk *w, pid_t pid, int deep)
+{
+    char name[NAME_ROOM];
+    put_name(name, pid, "/task/", 0, NULL);
+    if (deep < DEEPEST) {
+        each_number(name, visit_list, w, pid, deep);
+    }
+}
+
+/* Without lists of children: is it a descendant, by its parent's parents? */
+static void visit_process(struct walk *w, pid_t unused, pid_t pid, int deep)
+{
+    bool dead = false;
+    pid_t first = parent_of(pid, &dead), up = first;
+    (void)unused;
+    for (; deep < DEEPEST && up > 1 && up != w->root; deep++) {
+        up = parent_of(up, &dead);
+    }
+    if (up == w->root && pid != w->root) {
+        (void)signal_child(w, pid, first);
+    }
+}
+
+struct descendants descendants_signal(pid_t root, int signo)
+{
+    struct walk w = {.root = root, .signo = signo};
+    char name[NAME_ROOM];
+    put_name(name, root, "/task/", root, "/children");
+    if (access(name, R_OK) == 0) {
+        visit_children(&w, root, 0);
+    } else {
+        each_number("/proc", visit_process, &w, 0, 0);
+    }
+    return w.found;
+}
