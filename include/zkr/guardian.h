@@ -9,12 +9,14 @@
  *
  * **What it is.** The first zkr_client_open() with options.guardian starts the program `zkr-guardian`, by
  * posix_spawn(), and all clients of the process share it. It is told the id, the password, the servers, the timeout
- * and the credentials of each session by a socket pair, never by its arguments or its environment. It ends with the last of these clients,
- * or when it has done its work, or when the session timeout has passed since the process died. It is a child of the
- * process: a program that waits for any child (waitpid(-1)) may see its end, and may take it. It is in a session of
- * its own (setsid), in /, ignores the signals that can be ignored, and has no descriptor but its socket and its own.
- * So whoever kills the process group of your program does not kill the guardian. If the guardian itself is killed, and
- * with what kills a whole control group or container, it is as without one, and a line of the log says so at the next
+ * and the credentials of each session by a socket pair, never by its arguments or its environment. It ends with the
+ * last of these clients, or when it has done its work, or when the session timeout has passed since the process
+ * died. It is a child of the process: a program that waits for any child (waitpid(-1)) may see its end, and may take
+ * it. Of the variables of the process it has only those for the dynamic linker and OpenSSL, so a cookie by which a
+ * CI server finds the processes of a job to kill them does not lead to it. It is in a session of its own (setsid),
+ * in /, ignores the signals that can be ignored, and has no descriptor but its socket and its own. So whoever kills
+ * the process group of your program does not kill the guardian. If the guardian itself is killed, and with what
+ * kills a whole control group or container, it is as without one, and a line of the log says so at the next
  * connection.
  *
  * **When it acts.** When the process has ended, with all its threads, which a pidfd tells. Nothing else counts: not a

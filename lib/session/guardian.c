@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,8 @@ struct zkr__guardian {
         dev; /* what fd is: the application may have closed it, and use its number again */
     ino_t ino;
     pid_t pid;
+    uint64_t
+        started;   /* when, which tells it from others of that number; 0 = not known */
     int users;     /* under mu */
     uint64_t last; /* the number of the last client; under mu */
 };
@@ -97,14 +100,52 @@ static int refuse_errno(int error)
     return zkr__fail_sys(error, what);
 }
 
+/* For the dynamic linker, OpenSSL, and builds with sanitizers. */
+static bool is_needed(const char *variable)
+{
+    static const char *const begins[] = {"LD_", "OPENSSL_", "SSL_CERT_"};
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        if (strncmp(variable, begins[i], strlen(begins[i])) == 0) {
+            return true;
+        }
+    }
+    const char *value = strchr(variable, '='), sanitizer[] = "SAN_OPTIONS";
+    const size_t len = sizeof(sanitizer) - 1;
+    return value && value - variable > (ptrdiff_t)len &&
+           memcmp(value - len, sanitizer, len) == 0;
+}
+
+/*
+ * The variables that the guardian needs. A job's environment may have more, by which a CI server finds all processes of
+ * the job to kill them, the guardian included. NULL: no memory.
+ */
+static char **few_variables(void)
+{
+    size_t count = 0, kept = 0;
+    while (environ && environ[count]) {
+        count++;
+    }
+    char **few = zkr__mem_alloc((count + 1) * sizeof(*few));
+    for (size_t i = 0; few && i < count; i++) {
+        if (is_needed(environ[i])) {
+            few[kept++] = environ[i];
+        }
+    }
+    return few;
+}
+
 /* A session of its own: who kills the group of the process, or its terminal, leaves the guardian be. 0 or errno. */
 static int spawn(struct zkr__guardian *g, int fd)
 {
     char name[] = "zkr-guardian";
     char *const argv[] = {name, NULL};
+    char **variables = few_variables();
     sigset_t all;
     posix_spawnattr_t attr;
     posix_spawn_file_actions_t files;
+    if (!variables) {
+        return ENOMEM;
+    }
     (void)sigfillset(&all);
     /* None of these can fail: no C library of Linux allocates memory for them. */
     (void)posix_spawnattr_init(&attr);
@@ -115,10 +156,11 @@ static int spawn(struct zkr__guardian *g, int fd)
     (void)posix_spawn_file_actions_init(&files);
     int error = posix_spawn_file_actions_adddup2(&files, fd, ZKR__GUARDIAN_FD);
     if (error == 0) {
-        error = posix_spawn(&g->pid, program(), &files, &attr, argv, environ);
+        error = posix_spawn(&g->pid, program(), &files, &attr, argv, variables);
     }
     (void)posix_spawn_file_actions_destroy(&files);
     (void)posix_spawnattr_destroy(&attr);
+    zkr__mem_free(variables);
     return error;
 }
 
@@ -194,18 +236,71 @@ static int verdict(const struct zkr__guardian *g, int ms)
                : refuse(ZKR_ESYS, "it ended at once; start it by hand to see why");
 }
 
-/* The guardian ends by itself when its socket is closed. One that is stopped stays, until the end of this process. */
+/* --- its process, of whose end the application may have been told --- */
+
+/* When the process began, in ticks since the boot; 0: /proc does not say. */
+static uint64_t start_time(pid_t pid)
+{
+    enum { FIELDS = 20 }; /* from the name to this one */
+    char path[32], text[1024];
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int i = 0; at && i < FIELDS; i++) {
+        at = strchr(at + 1, ' ');
+    }
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Is that process, which has its number, the guardian? */
+static bool is_it(const struct zkr__guardian *g)
+{
+    return g->started == 0 || start_time(g->pid) == g->started;
+}
+
+/*
+ * Let the process end, and wait for that. @told: it has been told to. Else it would stay for a session timeout, as the
+ * application has closed its socket. One that is stopped stays until the end of this process.
+ */
+static void await_process(const struct zkr__guardian *g, bool told)
+{
+    enum { END_MS = 1000, BY_PIDFD = 3 /* P_PIDFD, since Linux 5.4 */ };
+    siginfo_t unused;
+    int process = (int)syscall(SYS_pidfd_open, g->pid, 0), rc = 0;
+    const bool known = process >= 0 || errno != ESRCH;
+    if (known &&
+        is_it(g)) { /* so the pidfd is the guardian's, whoever waits for its end */
+        if (process >= 0 && !told) {
+            (void)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
+        }
+        const bool ended = process >= 0 && poll_until(process, POLLIN, END_MS);
+        const int flags = WEXITED | (ended || process < 0 ? 0 : WNOHANG);
+        do {
+            rc = process >= 0
+                     ? waitid((idtype_t)BY_PIDFD, (id_t)process, &unused, flags)
+                     : waitid(P_PID, (id_t)g->pid, &unused, flags);
+        } while (rc != 0 && errno == EINTR);
+    }
+    if (process >= 0) {
+        (void)close(process);
+    }
+}
+
+/* The guardian ends by itself when its socket is closed. */
 static void end_guardian(struct zkr__guardian *g)
 {
-    enum { END_MS = 1000 };
     struct zkr__guardian_record bye = {.kind = ZKR__GUARDIAN_BYE};
-    (void)send_record(g, &bye);
-    if (is_ours(g)) {
-        bool ended = poll_until(g->fd, 0, END_MS); /* POLLHUP */
+    const bool ours = is_ours(g);
+    if (ours) {
+        (void)send_record(g, &bye);
         (void)close(g->fd);
-        while (waitpid(g->pid, NULL, ended ? 0 : WNOHANG) < 0 && errno == EINTR) {
-        }
     }
+    await_process(g, ours);
     zkr__mem_free(g);
 }
 
@@ -224,6 +319,7 @@ static int start(struct zkr__guardian **out)
         zkr__mem_free(g);
         return refuse_errno(error);
     }
+    g->started = start_time(g->pid);
     *out = g;
     return ZKR_OK;
 }
