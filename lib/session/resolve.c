@@ -124,7 +124,7 @@ bool zkr__servers_has(const char *servers, const char *address, size_t len)
     return false;
 }
 
-static bool all_listed(const char *list, const char *addresses)
+bool zkr__servers_include(const char *list, const char *addresses)
 {
     for (const char *p = addresses; *p && *p != '/';) {
         size_t n = strcspn(p, ",/");
@@ -138,7 +138,29 @@ static bool all_listed(const char *list, const char *addresses)
 
 bool zkr__servers_same(const char *one, const char *other)
 {
-    return all_listed(one, other) && all_listed(other, one);
+    return zkr__servers_include(one, other) && zkr__servers_include(other, one);
+}
+
+char *zkr__servers_odd(const char *servers, unsigned pick)
+{
+    size_t all = strcspn(servers, "/"), count = 1;
+    for (size_t i = 0; i < all; i++) {
+        count += servers[i] == ',';
+    }
+    if (count % 2 == 1) {
+        return zkr__mem_string(servers);
+    }
+    const char *twice = servers;
+    for (size_t skip = pick % count; skip > 0; skip--) {
+        twice += strcspn(twice, ",") + 1;
+    }
+    size_t len = strcspn(twice, ",/"), size = strlen(servers) + len + 2;
+    char *odd = zkr__mem_alloc(size);
+    if (odd) {
+        (void)snprintf(odd, size, "%.*s,%.*s%s", (int)all, servers, (int)len, twice,
+                       servers + all);
+    }
+    return odd;
 }
 
 static int look_up(const struct server *server, int flags, struct addrinfo **found)

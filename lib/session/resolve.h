@@ -31,5 +31,14 @@ bool zkr__servers_has(const char *servers, const char *address, size_t len);
 
 /* Have two resolved lists the same addresses, in any order? */
 bool zkr__servers_same(const char *one, const char *other);
+/* Has the resolved @list all of @addresses? */
+bool zkr__servers_include(const char *list, const char *addresses);
+
+/*
+ * A copy of a resolved list for libzookeeper, with an odd number of addresses: one that @pick chooses may stand there
+ * twice. After its first round libzookeeper (3.8.0 to 3.9.6) goes on by two at each failure, so it never tries half of an
+ * even list again, and never pauses (ZOOKEEPER-2466). NULL: no memory.
+ */
+char *zkr__servers_odd(const char *servers, unsigned pick);
 
 #endif

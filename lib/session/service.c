@@ -118,6 +118,22 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
     return c->link ? c->link->check_at : c->open_at;
 }
 
+/*
+ * A handle that gets no session may try no address that works, for a reason that we do not see: zkr__servers_odd() names
+ * one. The next handle tries each address again. It has the time for three servers that are silent.
+ */
+static int64_t run_attempt(zkr_client *c, int64_t now) ZKR__LOCKED
+{
+    enum { LEAST_MS = 5000 };
+    int64_t most = zkr__later(2 * c->options.session_timeout_ms, LEAST_MS) * ZKR__MS;
+    int64_t end = zkr__from_boot(c, c->link->begun + most);
+    if (now < end) {
+        return end;
+    }
+    zkr__session_end(c, ZKR_STATE_CONNECTING, NULL);
+    return now;
+}
+
 static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
 {
     if (c->state == ZKR_STATE_AUTH_FAILED) {
@@ -135,8 +151,11 @@ static int64_t run_session(zkr_client *c, int64_t now) ZKR__LOCKED
         return next;
     }
     next = zkr__sooner(next, zkr__follow_names(c, now));
+    if (!c->link) {
+        return now;
+    }
     if (c->session_id == 0) {
-        return next;
+        return zkr__sooner(next, run_attempt(c, now));
     }
     /* No server tells us, but by now the leader has ended the session. */
     int64_t end = c->suspended_at + c->granted_ms * ZKR__MS;

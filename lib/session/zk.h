@@ -151,8 +151,9 @@ struct zkr__door {
     bool (*connected_to)(void *zh, const char *servers);
     /*
      * Other addresses, for a handle that has been up; the session goes on. Without @anew the handle is not up now, and
-     * a list in which only ports differ may change nothing. With @anew the handle may be up, best with nothing in
-     * flight, and leaves its connection. True: it was up and has left; no event tells of that.
+     * a list that has all addresses of the last one, or other ports only, may change nothing. With @anew the handle may
+     * be up, best with nothing in flight, and leaves its connection. True: it was up and has left; no event tells of
+     * that.
      */
     bool (*set_servers)(void *zh, const char *servers, bool anew);
     int64_t (*session_id)(void *zh);

@@ -206,17 +206,24 @@ bool zkr__zk_has_tls(void)
  * zookeeper_init_ssl() takes its argument apart with strtok(), so it runs in one thread at a time. And it takes no log
  * callback, so until the handle has one its lines would go to stderr.
  */
-static zhandle_t *open_tls(const struct zkr__open_args *args, log_callback_fn log)
+static zhandle_t *
+open_tls(const struct zkr__open_args *args, const char *servers, log_callback_fn log)
 {
     zkr__log_hush();
     zhandle_t *zh =
-        zookeeper_init_ssl(args->servers, args->tls_cert, on_session, args->timeout_ms,
-                           NULL, args->owner, ZOO_NO_LOG_CLIENTENV);
+        zookeeper_init_ssl(servers, args->tls_cert, on_session, args->timeout_ms, NULL,
+                           args->owner, ZOO_NO_LOG_CLIENTENV);
     if (zh) {
         zoo_set_log_callback(zh, log);
     }
     zkr__log_speak();
     return zh;
+}
+
+/* An address that stands twice in the list is not always the same, for the load of the servers. */
+static char *odd_list(const char *servers)
+{
+    return zkr__servers_odd(servers, (unsigned)(zkr__clock_now() / 1000));
 }
 
 static void *open_real(const struct zkr__open_args *args)
@@ -229,18 +236,26 @@ static void *open_real(const struct zkr__open_args *args)
         errno = error;
         return NULL;
     }
+    char *servers = odd_list(args->servers);
+    if (!servers) {
+        errno = ENOMEM;
+        return NULL;
+    }
     if (args->open_handle) {
-        zh = args->open_handle(args->servers, on_session, args->timeout_ms, args->owner,
+        zh = args->open_handle(servers, on_session, args->timeout_ms, args->owner,
                                args->open_handle_ctx);
         if (zh) {
             zoo_set_log_callback(zh, log);
         }
     } else if (args->tls_cert) {
-        zh = open_tls(args, log);
+        zh = open_tls(args, servers, log);
     } else {
-        zh = zookeeper_init2(args->servers, on_session, args->timeout_ms, NULL,
-                             args->owner, ZOO_NO_LOG_CLIENTENV, log);
+        zh = zookeeper_init2(servers, on_session, args->timeout_ms, NULL, args->owner,
+                             ZOO_NO_LOG_CLIENTENV, log);
     }
+    error = errno;
+    zkr__mem_free(servers);
+    errno = error;
     /*
      * By default libzookeeper resolves names again on each turn of its IO loop, which halves the throughput and loses
      * the session in an outage of DNS. We pass numeric addresses, resolved before each session.
@@ -287,19 +302,20 @@ static bool connected_to_real(void *zh, const char *servers)
 #define NOWHERE "127.255.255.254:9" /* no server is there, which shows at once */
 
 /*
- * libzookeeper keeps the chroot, and does not look at ports: to make it take a list in which only ports differ, it is
- * given another list in between. A connected handle whose server is not in the new list closes its connection in this
+ * libzookeeper keeps the chroot, and does not look at ports; and a list is the last one to it if it is as long, with one
+ * address twice or not, and has all addresses of the last. To make it take such a list, it is given another one in
+ * between. A connected handle whose server is not in the new list closes its connection in this
  * thread, while its IO thread may be using it, and tells nobody. The requests in flight fail with the next answer on
  * the new connection, which is not theirs. At times the IO thread reads the list without the lock that guards it
  * (ZOOKEEPER-4699, for one). All that can be done is to call this rarely, and when nothing is in flight.
  */
 static bool set_servers_real(void *zh, const char *servers, bool anew)
 {
-    size_t len = strcspn(servers, "/");
-    char *addresses = zkr__mem_copy(servers, len);
+    char *addresses = odd_list(servers);
     if (!addresses) {
         return false; /* asked again later */
     }
+    addresses[strcspn(addresses, "/")] = '\0';
     zkr__log_hush(); /* a line of the IO thread may name the list that is freed now */
     if (anew) {
         (void)zoo_set_servers(zh, NOWHERE);

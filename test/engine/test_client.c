@@ -80,6 +80,44 @@ static const struct zkf_node *only_node(const char *dir)
     return found;
 }
 
+/* --- the handle --- */
+
+static int opened;
+
+static void *count_opens(const struct zkr__open_args *args)
+{
+    opened++;
+    return zkf_door.open(args);
+}
+
+static void pass_until_opened(zkr_client *c, int count)
+{
+    for (int i = 0; opened < count && i < 10 * ZKF_SESSION_MS / SECOND; i++) {
+        zkf_pass(c, SECOND);
+    }
+    assert_int_equal(opened, count);
+}
+
+/* What it waits for is not known. The next one gets two session timeouts, too, at least 5 s. */
+ZKT_UNIT_CASE(a_handle_without_a_session_is_given_up)
+{
+    opened = 0;
+    zkr_client *c = open_client_by(count_opens, NULL);
+    zkf_blackhole(0, true);
+    pass_until_opened(c, 2); /* the session is over */
+    zkf_pass(c, 2 * ZKF_SESSION_MS - 2 * SECOND);
+    assert_int_equal(opened, 2);
+    pass_until_opened(c, 3);
+    c->options.session_timeout_ms = SECOND;
+    pass_until_opened(c, 4);
+    zkf_pass(c, 3 * SECOND);
+    assert_int_equal(opened, 4);
+    pass_until_opened(c, 5);
+    zkf_blackhole(0, false);
+    zkf_pass(c, 5 * SECOND);
+    assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
+}
+
 /* --- the lease --- */
 
 /*

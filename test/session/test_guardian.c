@@ -409,6 +409,39 @@ ZKT_CASE(servers_that_were_moved_to_are_known)
     kill_and_free(pid);
 }
 
+enum { SESSIONS = 8 };
+
+/* Many sessions, as the guardian begins each list of servers anywhere. The others stand in the queue. */
+static void stand_in_line(struct holder *h)
+{
+    for (int i = 1; i < SESSIONS; i++) {
+        zkr_mutex *m = NULL;
+        zkr_ticket *t = NULL;
+        zkr_client *c = open_guarded(h->hosts, ZKR_GUARDIAN_REQUIRED);
+        ZKT_MUST(zkr_mutex_create(&m, c, h->path, NULL));
+        ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t));
+    }
+}
+
+/* libzookeeper alone would try half of a list with an even number of addresses, after its first round. */
+ZKT_CASE(the_one_of_two_servers_that_comes_back_is_found)
+{
+    pid_t pid;
+    struct holder *h = prepare(&pid, stand_in_line, true);
+    zkt_proxy *one = zkt_proxy_start(zkt_servers());
+    zkt_proxy *other = zkt_proxy_start(zkt_servers());
+    (void)snprintf(h->hosts, sizeof(h->hosts), "%s,%s", zkt_proxy_host(one),
+                   zkt_proxy_host(other));
+    atomic_store(&h->wait, false);
+    ZKT_BECOMES(zkt_nodes(), SESSIONS, PATIENCE_MS);
+    zkt_proxy_cut(one);
+    zkt_proxy_cut(other);
+    kill_holder(pid);
+    zkt_sleep_ms(300); /* so that the guardian has tried both; sooner it proves less */
+    zkt_proxy_heal(one);
+    is_free_soon();
+}
+
 ZKT_CASE(clients_share_a_guardian_and_the_last_one_ends_it)
 {
     zkr_client *a = open_guarded(zkt_servers(), ZKR_GUARDIAN_REQUIRED);

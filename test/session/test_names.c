@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "session/request.h"
 #include "threads.h"
 
 enum { SESSION_MS = 6000, SHORT_MS = 300, PATIENCE_MS = 30000 };
@@ -30,27 +31,36 @@ static atomic_bool hangs; /* nobody who asks for NAME gets an answer while set *
 static const char *_Atomic spared; /* but for one with this port; NULL = none */
 static atomic_int asking, most_asking, asked;
 
-static int answer(const char *host, const char *service, struct addrinfo **found)
+/* @hosts: addresses with a comma between two. */
+static int answer(const char *hosts, const char *service, struct addrinfo **found)
 {
-    struct {
+    enum { MOST = 3, ROOM = 64 };
+    struct one {
         struct addrinfo info;
         struct sockaddr_in in;
-    } *a = calloc(1, sizeof *a);
-    if (!a) {
-        return EAI_MEMORY;
+    } *a = calloc(MOST, sizeof *a);
+    int n = 0;
+    for (const char *host = hosts; a && *host && n < MOST; n++) {
+        char text[ROOM];
+        size_t len = strcspn(host, ",");
+        (void)snprintf(text, sizeof text, "%.*s", (int)len, host);
+        a[n].in.sin_family = AF_INET;
+        a[n].in.sin_port = htons((uint16_t)(service ? strtol(service, NULL, 10) : 0));
+        if (inet_pton(AF_INET, text, &a[n].in.sin_addr) != 1) {
+            free(a);
+            return EAI_NONAME;
+        }
+        a[n].info.ai_family = AF_INET;
+        a[n].info.ai_socktype = SOCK_STREAM;
+        a[n].info.ai_addr = (struct sockaddr *)&a[n].in;
+        a[n].info.ai_addrlen = sizeof a[n].in;
+        if (n > 0) {
+            a[n - 1].info.ai_next = &a[n].info;
+        }
+        host += len + (host[len] == ',');
     }
-    a->in.sin_family = AF_INET;
-    a->in.sin_port = htons((uint16_t)(service ? strtol(service, NULL, 10) : 0));
-    if (inet_pton(AF_INET, host, &a->in.sin_addr) != 1) {
-        free(a);
-        return EAI_NONAME;
-    }
-    a->info.ai_family = AF_INET;
-    a->info.ai_socktype = SOCK_STREAM;
-    a->info.ai_addr = (struct sockaddr *)&a->in;
-    a->info.ai_addrlen = sizeof a->in;
-    *found = &a->info;
-    return 0;
+    *found = a ? &a->info : NULL;
+    return a ? 0 : EAI_MEMORY;
 }
 
 int getaddrinfo(const char *host,
@@ -186,6 +196,29 @@ ZKT_CASE_WAYS(they_are_followed,
     ZKT_EVENTUALLY(atomic_load(&asked) > before, PATIENCE_MS);
     (void)zkt_proxy_start_at(THERE, port, zkt_servers());
     atomic_store(&address, THERE);
+    still_holds(&h);
+}
+
+static bool knows(zkr_client *c, const char *host)
+{
+    zkr__lock(c);
+    bool known = strstr(c->link->servers, host) != NULL;
+    zkr__unlock(c);
+    return known;
+}
+
+/* A third address is found that comes to two, of which libzookeeper has one twice: so it has three already. */
+ZKT_CASE(an_address_that_is_added_is_found)
+{
+    enum { LONG_MS = 10000 };
+    struct hold h;
+    hold_at(&h, LONG_MS, true);
+    int port = zkt_proxy_port(h.here);
+    zkt_proxy_stop(h.here);
+    atomic_store(&address, HERE "," THERE);
+    ZKT_EVENTUALLY(knows(h.c, THERE), PATIENCE_MS);
+    (void)zkt_proxy_start_at("127.0.0.3", port, zkt_servers());
+    atomic_store(&address, HERE "," THERE ",127.0.0.3");
     still_holds(&h);
 }
 

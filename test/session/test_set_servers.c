@@ -121,6 +121,59 @@ ZKT_CASE(a_session_is_saved_by_a_new_list)
     assert_int_equal(zkr_client_session_id(c), id);
 }
 
+/* --- two servers --- */
+
+static const char *list_both(void)
+{
+    static char both[200];
+    (void)snprintf(both, sizeof(both), "%s,%s", zkt_proxy_host(first),
+                   zkt_proxy_host(second));
+    return both;
+}
+
+/* libzookeeper alone would try half of a list with an even number of addresses, after its first round. */
+ZKT_CASE(a_hold_outlives_each_loss_of_one_of_two_servers)
+{
+    enum { LOSSES = 6 };
+    zkt_close(begin());
+    zkr_client *c = zkt_client(list_both(), SESSION_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    int64_t id = zkr_client_session_id(c);
+    for (int i = 0; i < LOSSES; i++) {
+        zkt_proxy *at = is_at(c, first) ? first : second;
+        zkt_proxy *other = at == first ? second : first;
+        zkt_proxy_cut(at);
+        ZKT_EVENTUALLY(is_at(c, other), PATIENCE_MS);
+        zkt_proxy_heal(at);
+    }
+    assert_int_equal(zkr_client_session_id(c), id);
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+}
+
+/* Many clients, as each begins its list anywhere. With this session timeout none gives its handle up meanwhile. */
+ZKT_CASE(the_one_of_two_servers_that_comes_back_is_found)
+{
+    enum { CLIENTS = 8, LONG_MS = 60000 };
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c[CLIENTS];
+    zkt_close(begin());
+    zkt_proxy_cut(first);
+    zkt_proxy_cut(second);
+    o.session_timeout_ms = LONG_MS;
+    for (int i = 0; i < CLIENTS; i++) {
+        ZKT_MUST(zkr_client_open(&c[i], list_both(), &o));
+    }
+    zkt_sleep_ms(300); /* so that all have tried both; sooner they prove less */
+    zkt_proxy_heal(second);
+    for (int i = 0; i < CLIENTS; i++) {
+        ZKT_MUST(zkr_client_wait_connected(c[i], PATIENCE_MS));
+        zkt_close(c[i]);
+    }
+}
+
 /* So it is before the first connection, also when names of the old list cannot be resolved. */
 ZKT_CASE(a_client_that_never_connected_takes_the_new_list)
 {

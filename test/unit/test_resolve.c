@@ -171,6 +171,33 @@ ZKT_UNIT_CASE(a_name_that_cannot_be_resolved_is_left_out)
     assert_non_null(strstr(why, "cannot resolve no..host: "));
 }
 
+/* Any address of an even list may stand there twice, behind all others. */
+ZKT_UNIT_CASE(libzookeeper_gets_an_odd_number_of_addresses)
+{
+    static const struct {
+        const char *list, *wanted[4];
+    } rows[] = {
+        {"a:1", {"a:1", "a:1"}},
+        {"a:1,b:2", {"a:1,b:2,a:1", "a:1,b:2,b:2", "a:1,b:2,a:1"}},
+        {"a:1,::1:2/c,d/e,f", {"a:1,::1:2,a:1/c,d/e,f", "a:1,::1:2,::1:2/c,d/e,f"}},
+        {"a:1,b:2,c:3/d,e", {"a:1,b:2,c:3/d,e", "a:1,b:2,c:3/d,e"}},
+        {"a:1,b:2,c:3,d:4",
+         {"a:1,b:2,c:3,d:4,a:1", "a:1,b:2,c:3,d:4,b:2", "a:1,b:2,c:3,d:4,c:3",
+          "a:1,b:2,c:3,d:4,d:4"}},
+    };
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        for (unsigned pick = 0; pick < 4 && rows[i].wanted[pick]; pick++) {
+            char *odd = zkr__servers_odd(rows[i].list, pick);
+            assert_string_equal(odd, rows[i].wanted[pick]);
+            zkr__mem_free(odd);
+        }
+    }
+    zkt_allow_allocations(0);
+    assert_null(zkr__servers_odd("a:1", 0));
+    assert_null(zkr__servers_odd("a:1,b:2", 0));
+    zkt_allow_allocations(-1);
+}
+
 /* Each allocation that fails is reported, and leaves nothing behind. */
 ZKT_UNIT_CASE(resolving_needs_memory)
 {
