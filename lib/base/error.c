@@ -93,8 +93,8 @@ int zkr__fail(int code, const char *path, const char *format, ...)
 
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
 {
-    (void)zkr__fail(code, path, "%s: %s (ZooKeeper code %d)", what, zkr_strerror(code),
-                    zk_rc);
+    (void)zkr__fail(code, path, "%s%s%.120s: %s (ZooKeeper code %d)", what,
+                    path ? " " : "", path ? path : "", zkr_strerror(code), zk_rc);
     zkr__thread_self()->error.zk_rc = zk_rc;
     return code;
 }

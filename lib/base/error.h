@@ -9,7 +9,7 @@
 int zkr__fail(int code, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with ZooKeeper's own code and a text made from it. */
+/* The same with ZooKeeper's own code, and a text made of @what, @path and the codes. */
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what);
 
 /* The same with errno: ZKR_ENOMEM for ENOMEM, else ZKR_ESYS. */

@@ -177,7 +177,8 @@ explain(const struct transaction *x, const char *dir, enum verdict verdict) ZKR_
     case NOT_SENT:
         return zkr__fail(x->code, dir, "cannot write: out of memory");
     case REFUSED:
-        return zkr__fail_zk(x->code, x->zk_rc, dir, "refused; nothing was written");
+        return zkr__fail_zk(x->code, x->zk_rc, dir,
+                            "nothing was written under the lock on");
     case CLOSED:
         return zkr__fail(ZKR_ECLOSED, dir,
                          "the client is shut down; what was to be written may be");

@@ -420,7 +420,7 @@ why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR
         return zkr__hold_fail(&l->hold, ZKR_FOREVER);
     }
     if (l->failure != 0) {
-        return zkr__fail_zk(l->failure, l->hold.detail, dir, "no candidate");
+        return zkr__fail_zk(l->failure, l->hold.detail, dir, "no candidate at");
     }
     if (!was_candidate) {
         return zkr__fail(ZKR_ESTATE, dir, "the latch on %s is not started", dir);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: readers and writers, permits, several paths; and what status makes of them. */
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
@@ -109,6 +110,20 @@ ZKT_CASE(permits_are_counted)
     assert_true(shows(path, "nobody\n"));
 }
 
+/* Each counts with its own maximum: a line says that they differ. */
+ZKT_CASE(another_maximum_is_pointed_out)
+{
+    struct cli one, other;
+    CLI_HELD(&one, "--permits=2", zkt_path());
+    assert_int_equal(CLI_RUN(&other, "lock", "--permits=4", zkt_path(), "true"), 0);
+    cli_assert_one_line(&other);
+    assert_non_null(strstr(cli_err(&other), "as of 2, this one counts with 4"));
+    assert_int_equal(CLI_RUN(&other, "lock", "--permits=2", zkt_path(), "true"), 0);
+    assert_string_equal(cli_err(&other), "");
+    assert_string_equal(cli_err(&one), "");
+    cli_stop(&one, SIGTERM);
+}
+
 /* What ls says of the path of the test. */
 static bool lists(const char *text)
 {
@@ -215,6 +230,33 @@ ZKT_CASE(several_paths_are_locked_at_once)
     wait_held(&other);
     assert_true(shows(a, "nobody\n"));
     cli_stop(&other, SIGTERM);
+}
+
+/* Whichever of them it is. */
+ZKT_CASE(the_path_that_is_refused_is_named)
+{
+    enum { PATHS = 3, ADMIN = 16 };
+    static const char *const names[PATHS] = {"a", "b", "c"};
+    char paths[PATHS][256];
+    for (int i = 0; i < PATHS; i++) {
+        (void)snprintf(paths[i], sizeof(paths[i]), "%s", zkt_child(names[i]));
+        assert_int_equal(zkt_create_path(zkt_servers(), paths[i]), 0);
+    }
+    for (int i = 0; i < PATHS; i++) {
+        static const char *const kinds[] = {"--also", "--any"};
+        assert_int_equal(zkt_set_acl(zkt_servers(), paths[i], ADMIN), 0);
+        for (int any = 0; any < 2; any++) {
+            struct cli c;
+            int status = any ? CLI_RUN(&c, "lock", kinds[1], paths[0], paths[1],
+                                       paths[2], "--", "true")
+                             : CLI_RUN(&c, "lock", kinds[0], paths[1], kinds[0],
+                                       paths[2], paths[0], "true");
+            /* Those before it are tried first, and one is enough. */
+            assert_int_equal(status, any && i > 0 ? 0 : 77);
+            assert_true(status == 0 || strstr(cli_err(&c), paths[i]));
+        }
+        assert_int_equal(zkt_set_acl(zkt_servers(), paths[i], ZKT_ALL), 0);
+    }
 }
 
 ZKT_CASE(the_command_knows_what_it_holds_by)

@@ -39,7 +39,7 @@ ZKT_CASE(words_are_completed)
         "completes zkt-tool lock /p zkt-to\n"
         "completes zkt-tool elect -i x /p zkt-to\n"
         "completes zkt-tool lock --any /p /q -- zkt-to\n"
-        "completes --nonblock lock --any /p /q --nonb\n"
+        "completes '--nonblock --nonblocking' lock --any /p /q --nonb\n"
         "rm -r $bin\n"
         "completes '-c --command' lock /p -\n"
         "completes --command elect /p --c\n"

@@ -199,15 +199,22 @@ ZKT_CASE(who_was_seen_to_hold_is_asked)
     assert_non_null(strstr(cli_out(&r), "\nreleased\n"));
 }
 
+/* The token that a command has written behind "held". */
+static const char *token_of(struct cli *c)
+{
+    static char token[32];
+    ZKT_EVENTUALLY(strchr(cli_out(c) + 5, '\n'), CLI_PATIENCE_MS);
+    (void)snprintf(token, sizeof(token), "%.*s", (int)strcspn(cli_out(c) + 5, "\n"),
+                   cli_out(c) + 5);
+    return token;
+}
+
 /* Only the holder of that token. */
 ZKT_CASE(a_token_says_who_is_meant)
 {
     struct cli c, r;
-    char token[32];
     hold(&c, "-x", "echo held; echo $ZKR_FENCING_TOKEN; exec sleep 60");
-    ZKT_EVENTUALLY(strchr(cli_out(&c) + 5, '\n'), CLI_PATIENCE_MS);
-    (void)snprintf(token, sizeof(token), "%.*s", (int)strcspn(cli_out(&c) + 5, "\n"),
-                   cli_out(&c) + 5);
+    const char *token = token_of(&c);
     CLI_REFUSED(1, "revoke", "-w", "5", "--token", "1", zkt_path());
     CLI_REFUSED(1, "revoke", "-w", "0", "--force", "--token", "1", zkt_path());
     assert_int_equal(cli_queue(), 1);
@@ -217,6 +224,55 @@ ZKT_CASE(a_token_says_who_is_meant)
     assert_non_null(strstr(cli_out(&r), "asked holder, token "));
     assert_non_null(strstr(cli_out(&r), token));
     assert_int_equal(cli_wait(&c), 143);
+}
+
+/* Permits that are stuck: their holder cannot be asked. */
+ZKT_CASE(a_token_frees_the_permits_of_one_holder)
+{
+    struct cli stuck, c, r;
+    const char *path = zkt_path();
+    static const char script[] = "echo held; echo $ZKR_FENCING_TOKEN; exec sleep 60";
+    CLI_START(&stuck, "lock", "--permits=2/3", "-i", "stuck", path, "sh", "-c", script);
+    const char *token = token_of(&stuck);
+    CLI_START(&c, "lock", "--permits=1/3", path, "sh", "-c", script);
+    ZKT_EVENTUALLY(strstr(cli_out(&c), "held\n"), CLI_PATIENCE_MS);
+    CLI_REFUSED(65, "revoke", path);
+    CLI_REFUSED(65, "revoke", "--token", token, path);
+    CLI_REFUSED(65, "revoke", "-w", "0", "--force", path);
+    CLI_REFUSED(65, "revoke", "--force", "--token", "1", path);
+    assert_int_equal(CLI_RUN(&r, "revoke", "--force", "--token", token, path), 0);
+    cli_assert_one_line(&r);
+    assert_non_null(strstr(cli_err(&r), "deleted the permits of stuck by force"));
+    assert_int_equal(cli_wait(&stuck), 79);
+    assert_int_equal(CLI("lock", "-n", "--permits=2/3", path, "true"), 0);
+    assert_string_equal(cli_err(&c), "");
+    cli_stop(&c, SIGTERM);
+}
+
+/* With a time to wait, it may go by itself. */
+ZKT_CASE(permits_may_go_by_themselves)
+{
+    struct cli c, r;
+    CLI_START(&c, "lock", "--permits=1", zkt_path(), "sh", "-c",
+              "echo held; echo $ZKR_FENCING_TOKEN; exec sleep .5");
+    const char *token = token_of(&c);
+    assert_int_equal(
+        CLI_RUN(&r, "revoke", "--force", "-w", "20", "--token", token, zkt_path()), 0);
+    assert_string_equal(cli_out(&r), "released\n");
+    assert_string_equal(cli_err(&r), "");
+    assert_int_equal(cli_wait(&c), 0);
+}
+
+/* The lock at a path is no holder of permits of the path above. */
+ZKT_CASE(a_lock_named_leases_is_no_semaphore)
+{
+    struct cli c;
+    CLI_START(&c, "lock", zkt_child("leases"), "sh", "-c",
+              "echo held; echo $ZKR_FENCING_TOKEN; exec sleep 60");
+    const char *token = token_of(&c);
+    CLI_REFUSED(1, "revoke", "--force", "--token", token, zkt_path());
+    CLI_REFUSED(64, "revoke", "--force", "--token", token, zkt_child("leases"));
+    cli_stop(&c, SIGTERM);
 }
 
 /* One that may not be written to cannot be asked, and can go all the same. */

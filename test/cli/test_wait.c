@@ -14,8 +14,8 @@ ZKT_CASE(a_conflict_is_1_or_what_was_asked_for)
     cli_hold(&holder);
     /* The limits leave room for a busy machine to connect. */
     CLI_EACH_REFUSED(1, "lock -n PATH true", "lock --nb PATH true",
-                     "lock --nonblock PATH true", "lock -w 0 PATH true",
-                     "lock -w2.5 PATH true");
+                     "lock --nonblock PATH true", "lock --nonblocking PATH true",
+                     "lock -w 0 PATH true", "lock -w2.5 PATH true");
     CLI_EACH_REFUSED(0, "lock -n -E 0 PATH true");
     CLI_EACH_REFUSED(255, "lock -n --conflict-exit-code=255 PATH true");
     CLI_EACH_REFUSED(42, "lock --timeout 2.5 -E42 PATH true");

@@ -97,7 +97,7 @@ ZKT_UNIT_CASE(a_failure_leaves_its_detail)
 
     ZKT_RC(zkr__fail_zk(ZKR_EAUTH, -102, "/b", "create"), ZKR_EAUTH);
     assert_int_equal(e->zk_rc, -102);
-    assert_string_equal(e->message, "create: not authorised (ZooKeeper code -102)");
+    assert_string_equal(e->message, "create /b: not authorised (ZooKeeper code -102)");
 
     assert_int_equal(zkr__fail(ZKR_EZK(-111), NULL, "x"), ZKR_EZK(-111));
     assert_int_equal(e->zk_rc, -111);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr lock: run a command while holding a lock. zkr once: the same, if it has not succeeded lately. */
+#include <inttypes.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "cli.h"
 #include "held.h"
 #include "text.h"
+#include "view.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... lock [OPTION]... PATH COMMAND [ARGUMENT]...\n"
@@ -18,7 +20,8 @@ static const char usage[] =
     "       zkr [OPTION]... lock [OPTION]... --any PATH... [-- COMMAND]\n\n"
     "Runs COMMAND while holding the lock at PATH. Without one: prints the holder\n"
     "line, then holds until a signal or the end of its input.\n\n"
-    "  -n, --nb, --nonblock          fail rather than wait\n"
+    "  -n, --nb, --nonblock, --nonblocking\n"
+    "                                fail rather than wait\n"
     "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
     "                                0 = -n\n"
     "      --max-queue N             fail if so many wait already\n"
@@ -55,7 +58,8 @@ static const char once_usage[] =
     "Runs COMMAND while holding the lock at PATH, unless it has succeeded within the\n"
     "PERIOD, here or on another host. When it succeeds, that is recorded at PATH.\n\n"
     "      --every PERIOD            seconds, or with a unit: 90, 30m, 1h, 1d\n"
-    "  -n, --nb, --nonblock          fail rather than wait while it runs elsewhere\n"
+    "  -n, --nb, --nonblock, --nonblocking\n"
+    "                                fail rather than wait while it runs elsewhere\n"
     "  -w, --wait, --timeout SEC     wait at most this long, connecting included;\n"
     "                                0 = -n\n"
     "  -E, --conflict-exit-code N    exit code if it ran elsewhere; default 1\n"
@@ -169,6 +173,7 @@ static int take_options(struct lock *l)
         {"close", 'o', option_on, &ignored, NULL},
         {"nb", 'n', take_no_wait, &l->wait_ms, NULL},
         {"nonblock", 'n', take_no_wait, &l->wait_ms, NULL},
+        {"nonblocking", 'n', take_no_wait, &l->wait_ms, NULL},
         {"wait", 'w', option_seconds, &l->wait_ms, "seconds"},
         {"timeout", 'w', option_seconds, &l->wait_ms, "seconds"},
         {"conflict-exit-code", 'E', option_int, &conflict, "0 to 255"},
@@ -565,6 +570,22 @@ static int begin_once(struct lock *l)
     return signo ? cli_exit_signal(signo) : status;
 }
 
+/* Each holder counts with its own maximum. That of the others need not be readable. */
+static int compare_max(void *ctx)
+{
+    const struct lock *l = ctx;
+    zkr_contenders *leases = NULL;
+    (void)zkr_semaphore_holders(l->semaphore, &leases);
+    int64_t max = view_max(leases);
+    zkr_contenders_free(leases);
+    if (max > 0 && max != l->permits_max) {
+        cli_note("others hold permits of %.1000s as of %" PRId64 ", this one counts "
+                 "with %" PRId64 ": give the same number in all of them",
+                 l->held.path, max, l->permits_max);
+    }
+    return 0;
+}
+
 /* Joins the queue and waits. A lock that is lost before the command starts is queued for again. */
 static int get(struct lock *l)
 {
@@ -610,6 +631,9 @@ static int run(struct lock *l)
     if (status == 0) {
         held_say_waiting(&l->held);
         status = held_connect(&l->held);
+    }
+    if (status == 0 && l->semaphore) {
+        status = client_work(l->held.env, l->held.until, compare_max, l);
     }
     status = status == 0 ? get(l) : status;
     if (status == HELD_START) {

@@ -2,6 +2,7 @@
 /* zkr revoke: ask the holder of a lock to release it, or delete its node. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -9,8 +10,10 @@
 #include "view.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... revoke [-w SEC [--force]] [--token N] PATH\n\n"
-    "Asks the holder of the lock at PATH to release it, and says whom it asked.\n\n"
+    "usage: zkr [OPTION]... revoke [-w SEC [--force]] [--token N] PATH\n"
+    "       zkr [OPTION]... revoke [-w SEC] --force --token N PATH\n\n"
+    "Asks the holder of the lock at PATH to release it, and says whom it asked.\n"
+    "A holder of permits cannot be asked; --force with --token N deletes its nodes.\n\n"
     "  -w, --wait SEC  wait at most this long until it has; status 1 if it has not\n"
     "      --force     then delete its node: the next gets the lock at once, whatever\n"
     "                  the holder still does\n"
@@ -24,11 +27,19 @@ struct revoke {
     bool force;
     int64_t token; /* of the holder that is meant, 0 = all holders */
     const char *path;
-    zkr_mutex *mutex;
+    zkr_mutex *mutex;       /* the queue, or the permits */
+    bool permits;           /* the holder meant has permits */
     zkr_contenders *before; /* the queue before the request */
     int64_t until;          /* for the wait: the end of wait_ms */
     bool freed;             /* all holders meant have gone */
 };
+
+static int refuse_force(const struct revoke *r)
+{
+    return options_refuse(&r->env->globals,
+                          "--force needs -w: how long the holder has to release by "
+                          "itself");
+}
 
 static int take_arguments(struct revoke *r)
 {
@@ -41,19 +52,28 @@ static int take_arguments(struct revoke *r)
         OPTIONS_END};
     int rc = options_path(g, usage, rows);
     r->path = g->path;
-    if (rc == OPTIONS_GO_ON && r->force && r->wait_ms == NOT_WAITING) {
-        return options_refuse(g, "--force needs -w: how long the holder has to release "
-                                 "by itself");
-    }
-    return rc == OPTIONS_GO_ON ? options_settle(g) : rc;
+    return rc != OPTIONS_GO_ON                                      ? rc
+           : r->force && r->token == 0 && r->wait_ms == NOT_WAITING ? refuse_force(r)
+                                                                    : options_settle(g);
 }
 
 /* --- the holders --- */
 
-/* Is this a holder that has to release the lock? */
+/* Is this a holder that has to release the lock? All nodes of one holder of permits have its token. */
 static bool is_meant(const struct revoke *r, const zkr_contender *c)
 {
-    return c->holds && (r->token == 0 || c->fencing_token == r->token);
+    bool holds = r->permits ? c->kind == ZKR_KIND_LEASE : c->holds;
+    return holds && (r->token == 0 || c->fencing_token == r->token);
+}
+
+/* The number of nodes meant. */
+static size_t count_meant(const struct revoke *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
+        count += is_meant(r, zkr_contenders_get(r->before, i));
+    }
+    return count;
 }
 
 static const char *name_of(const zkr_contender *c)
@@ -104,6 +124,7 @@ static int await_end(void *ctx)
 static int evict_all(void *ctx)
 {
     const struct revoke *r = ctx;
+    const zkr_contender *last = NULL;
     for (size_t i = 0; i < zkr_contenders_count(r->before); i++) {
         const zkr_contender *c = zkr_contenders_get(r->before, i);
         if (!is_meant(r, c)) {
@@ -113,9 +134,17 @@ static int evict_all(void *ctx)
         if (rc != ZKR_OK) {
             return cli_fail_rc(rc);
         }
-        cli_note("deleted the node of %.200s by force: the next gets the lock, and "
-                 "until that holder notices two may hold it",
-                 name_of(c));
+        last = c;
+        if (!r->permits) {
+            cli_note("deleted the node of %.200s by force: the next gets the lock, and "
+                     "until that holder notices two may hold it",
+                     name_of(c));
+        }
+    }
+    if (r->permits && last) {
+        cli_note("deleted the permits of %.200s by force: others get them, and until "
+                 "that holder notices more may be held than there are",
+                 name_of(last));
     }
     return 0;
 }
@@ -128,8 +157,9 @@ static int nobody(const struct revoke *r)
     return status != 0 ? status
            : permits
                ? cli_fail(CLI_PATH,
-                          "%.1000s is a semaphore: who holds permits cannot be asked; "
-                          "stop one of 'zkr status %.1000s' on its host",
+                          "%.1000s is a semaphore: a holder of permits cannot be "
+                          "asked; stop one of 'zkr status %.1000s' on its host, or "
+                          "delete its permits with --force --token N",
                           r->path, r->path)
                : cli_fail(CLI_HELD,
                           "nobody holds %.1000s; 'zkr status %.1000s' shows more",
@@ -151,29 +181,74 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
     return view_tell("asked ", c);
 }
 
+static int read_queue(struct revoke *r)
+{
+    return client_list(r->env, (struct client_source){.mutex = r->mutex}, &r->before);
+}
+
+/* No holder of the lock has the token. Sets *found when a holder of permits has it; then the permits are meant. */
+static int look_at_permits(struct revoke *r, bool *found)
+{
+    zkr_mutex *queue = r->mutex;
+    zkr_contenders *list = r->before;
+    char *path = NULL;
+    if (asprintf(&path, "%s/leases", r->path) < 0) {
+        return cli_fail_memory();
+    }
+    int rc = zkr_mutex_create(&r->mutex, r->env->client, path, NULL);
+    free(path);
+    if (rc != ZKR_OK) {
+        return cli_fail_rc(rc);
+    }
+    r->before = NULL;
+    r->permits = true;
+    int status = read_queue(r);
+    *found = count_meant(r) > 0;
+    if (*found) {
+        zkr_contenders_free(list);
+        (void)zkr_mutex_destroy(queue);
+    } else {
+        zkr_contenders_free(r->before);
+        (void)zkr_mutex_destroy(r->mutex);
+        r->mutex = queue;
+        r->before = list;
+        r->permits = false;
+    }
+    return status;
+}
+
+static int ask_all(const struct revoke *r)
+{
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < zkr_contenders_count(r->before); i++) {
+        const zkr_contender *c = zkr_contenders_get(r->before, i);
+        status = is_meant(r, c) ? ask_one(r, c) : 0;
+    }
+    return status;
+}
+
 static int ask(void *ctx)
 {
     struct revoke *r = ctx;
-    size_t meant = 0;
-    int status =
-        client_list(r->env, (struct client_source){.mutex = r->mutex}, &r->before);
+    bool found = false;
+    int status = read_queue(r);
+    if (status == 0 && count_meant(r) == 0 && r->force && r->token != 0) {
+        status = look_at_permits(r, &found);
+    }
     const zkr_contender *first = zkr_contenders_get(r->before, 0);
-    if (status == 0 && !first) {
+    if (status != 0 || found) {
+        return status;
+    }
+    if (!first) {
         return nobody(r);
     }
-    for (size_t i = 0; status == 0 && i < zkr_contenders_count(r->before); i++) {
-        const zkr_contender *c = zkr_contenders_get(r->before, i);
-        if (is_meant(r, c)) {
-            meant++;
-            status = ask_one(r, c);
-        }
+    if (count_meant(r) == 0) {
+        return cli_fail(CLI_HELD,
+                        "%.1000s is not held with token %" PRId64
+                        ", but by %.200s with token %" PRId64 "; nobody was asked",
+                        r->path, r->token, name_of(first), first->fencing_token);
     }
-    return status != 0 || meant > 0
-               ? status
-               : cli_fail(CLI_HELD,
-                          "%.1000s is not held with token %" PRId64
-                          ", but by %.200s with token %" PRId64 "; nobody was asked",
-                          r->path, r->token, name_of(first), first->fencing_token);
+    return r->force && r->wait_ms == NOT_WAITING ? refuse_force(r) : ask_all(r);
 }
 
 static int say_released(void *unused)
@@ -191,7 +266,7 @@ static int ask_and_wait(struct revoke *r)
         status =
             client_work(r->env, r->wait_ms == 0 ? CLI_NEVER : r->until, await_end, r);
     }
-    if (status != 0 || r->wait_ms == NOT_WAITING) {
+    if (status != 0 || (r->wait_ms == NOT_WAITING && !r->permits)) {
         return status;
     }
     if (r->freed) {

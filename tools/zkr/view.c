@@ -59,8 +59,7 @@ static int64_t field_number(const zkr_contender *c, const char *key, int64_t mos
     return text && cli_parse_int(text, 1, most, &number) ? number : 0;
 }
 
-/* The maximum that the newest lease names. */
-static int64_t read_max(const zkr_contenders *leases)
+int64_t view_max(const zkr_contenders *leases)
 {
     int64_t max = 0;
     for (size_t i = zkr_contenders_count(leases); i > 0 && max == 0; i--) {
@@ -115,7 +114,7 @@ bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers
     }
     if (v->semaphore) {
         v->kind = view_kind(ZKR_KIND_LEASE);
-        v->max = read_max(lists[VIEW_LEASES]);
+        v->max = view_max(lists[VIEW_LEASES]);
         add_leases(v, lists[VIEW_LEASES]);
         add_queue(v, lists[VIEW_GATE], true);
     } else if (queue > 0) {

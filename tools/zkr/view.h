@@ -77,6 +77,8 @@ void view_leader_json(FILE *out, const char *path, const zkr_contenders *list);
 void view_holder_json(struct json *j, const zkr_contender *c);
 /** Prints a line on stdout: @what, then owner, or else node, and token. Returns 0 or an exit code, reported. */
 int view_tell(const char *what, const zkr_contender *c);
+/** The maximum that the newest of these permits names; 0 = not known. */
+int64_t view_max(const zkr_contenders *leases);
 /** The owner, for people. */
 const char *view_owner(const zkr_contender *c);
 /** The word for a ZKR_KIND_. */

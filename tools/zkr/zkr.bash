@@ -87,12 +87,12 @@ _zkr() {
         words="$global lock once elect status ls wait revoke"
         ;;
     once)
-        words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code --every
+        words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -E --conflict-exit-code --every
             --on-revoke -c --command -i --id --kill-signal --kill-after --max-queue --lock-delay
             --min-hold --stats --no-guardian"
         ;;
     lock)
-        words="$global -n --nb --nonblock -w --wait --timeout -E --conflict-exit-code -x -e
+        words="$global -n --nb --nonblock --nonblocking -w --wait --timeout -E --conflict-exit-code -x -e
             --exclusive -s --shared --rw --permits --also --any --on-revoke -c --command -i --id
             --kill-signal --kill-after --max-queue --lock-delay --min-hold --stats --no-guardian
             -o --close"
