@@ -341,8 +341,8 @@ ZKR_API int zkr_leader_latch_participants(zkr_leader_latch *l, zkr_contenders **
  * @l           borrowed; need not be started.
  * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS,
- * ZKR_ESTATE (in a callback, or in a forked child).
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH,
+ * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.

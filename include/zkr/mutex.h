@@ -366,8 +366,8 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
  * @m           borrowed; need not be held.
  * @timeout_ms  milliseconds; 0 = only check what is known already, ZKR_FOREVER = no limit.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECLOSED (the client is shut down), ZKR_EAUTH, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS,
- * ZKR_ESTATE (in a callback, or in a forked child).
+ * Returns ZKR_OK, ZKR_ETIMEDOUT, ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED (the client is shut down), ZKR_EAUTH,
+ * ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.
@@ -408,10 +408,10 @@ ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
  * Leader latches are not asked: a write to the leader's node would make the candidates of Curator behind it miss their
  * turn.
  *
- * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds), ZKR_EINVAL (also: a leader latch is first),
- * ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it), ZKR_ETIMEDOUT (options.connect_timeout_ms),
- * ZKR_ECONNLOSS, ZKR_ESESSION (after these three the holder may have been asked), ZKR_ECLOSED (the client is shut down),
- * ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
+ * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing), ZKR_EINVAL (also: a
+ * leader latch is first), ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it),
+ * ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (after these three the holder may have been
+ * asked), ZKR_ECLOSED (the client is shut down), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
@@ -428,8 +428,8 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
  *
  * So nobody else is asked when that contender has gone meanwhile. One that waits is notified once it holds.
  *
- * Returns ZKR_OK (asked, or gone before), ZKR_EINVAL (also: not a node of a contender, or that of a leader latch), and the
- * other codes of zkr_mutex_revoke() except ZKR_ENONODE.
+ * Returns ZKR_OK (asked, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
+ * contender, or that of a leader latch), and the other codes of zkr_mutex_revoke().
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
@@ -453,8 +453,9 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  * Until then two may hold. A contender that waits queues again at the tail. If it may not read its node at that moment,
  * those servers do not tell it: it finds out when it comes first, at the latest by its first lease probe.
  *
- * Returns ZKR_OK (deleted, or gone before), ZKR_EINVAL (also: not a node of a contender), ZKR_EAUTH (the credentials
- * are refused, or the path's ACL forbids it), and the other codes of zkr_mutex_revoke() except ZKR_ENONODE.
+ * Returns ZKR_OK (deleted, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
+ * contender), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and the other codes of
+ * zkr_mutex_revoke().
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.

@@ -8,7 +8,6 @@
 #include "base/path.h"
 #include "engine/children.h"
 #include "engine/inquiry.h"
-#include "session/resolve.h"
 
 /* --- lists of contenders --- */
 
@@ -154,17 +153,6 @@ on_names(void *ctx, unsigned of, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&r->asked, code);
 }
 
-/* Below a missing chroot each directory is missing. That is no empty queue, but an error. */
-static int look_at_root(struct reading *r) ZKR__LOCKED
-{
-    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
-    if (!r->missing || *zkr__servers_chroot(r->asked.c->servers) == '\0') {
-        return ZKR_OK;
-    }
-    zkr__inquiry_ask(&r->asked, &op, NULL, 0);
-    return zkr__inquiry_await(&r->asked);
-}
-
 static int read_all(struct reading *r) ZKR__LOCKED
 {
     for (unsigned of = 0; of < DIRECTORIES && r->from[of]; of++) {
@@ -172,7 +160,7 @@ static int read_all(struct reading *r) ZKR__LOCKED
         zkr__inquiry_ask(&r->asked, &op, on_names, of);
     }
     int rc = zkr__inquiry_await(&r->asked);
-    return rc == ZKR_OK ? look_at_root(r) : rc;
+    return rc == ZKR_OK && r->missing ? zkr__inquiry_check_chroot(&r->asked) : rc;
 }
 
 static zkr_contenders *take_result(struct reading *r)
@@ -217,6 +205,12 @@ static int read_queue(zkr_contenders **out,
 
 /* --- what objects are asked --- */
 
+/* Why a directory cannot be read: a missing one can. */
+static const char *reason(int rc)
+{
+    return rc == ZKR_ENONODE ? ZKR__NO_CHROOT : zkr_strerror(rc);
+}
+
 static int need_watch(const struct zkr__queue *q,
                       struct zkr__node_watch **watch) ZKR__LOCKED
 {
@@ -250,12 +244,9 @@ int zkr__contenders_list(zkr_contenders **out,
         watch_from(*watch, *out);
     }
     zkr__unlock(q->c);
-    return rc == ZKR_OK
-               ? rc
-               : zkr__fail(rc, q->dir, "cannot read the contenders of %s: %s", q->dir,
-                           rc == ZKR_ENONODE
-                               ? "the chroot of the server list is missing"
-                               : zkr_strerror(rc));
+    return rc == ZKR_OK ? rc
+                        : zkr__fail(rc, q->dir, "cannot read the contenders of %s: %s",
+                                    q->dir, reason(rc));
 }
 
 int zkr__contenders_first(char *buf,
@@ -304,7 +295,7 @@ int zkr__contenders_await_change(struct zkr__queue *q,
     }
     return rc == ZKR_OK
                ? rc
-               : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, zkr_strerror(rc));
+               : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, reason(rc));
 }
 
 static int
@@ -342,7 +333,7 @@ int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms)
     return rc == ZKR_OK ? rc
            : rc == ZKR_ETIMEDOUT
                ? zkr__fail(rc, q->dir, "%s is not free", q->dir)
-               : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, zkr_strerror(rc));
+               : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, reason(rc));
 }
 
 /* --- the contender in front --- */

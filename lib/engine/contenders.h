@@ -45,10 +45,10 @@ int zkr__contenders_first(char *buf,
 int zkr__contenders_ahead(zkr_contenders **out,
                           const struct zkr__claim *claim) ZKR__LOCKED;
 
-/* Sleep until there is no contender. A @timeout_ms of 0: look once. */
+/* Sleep until there is no contender. A @timeout_ms of 0: look once. ZKR_ENONODE: no chroot. */
 int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms);
 
-/* Sleep until contenders come or go. */
+/* Sleep until contenders come or go. ZKR_ENONODE: no chroot. */
 int zkr__contenders_await_change(struct zkr__queue *q,
                                  struct zkr__node_watch **watch,
                                  int64_t timeout_ms);

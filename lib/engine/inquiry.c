@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "session/resolve.h"
 
 static void drop(struct zkr__inquiry *inquiry) ZKR__LOCKED
 {
@@ -109,6 +110,16 @@ int zkr__inquiry_await(struct zkr__inquiry *inquiry)
         in_time = zkr__wait(c, &inquiry->done, inquiry->deadline);
     }
     return outcome(inquiry, inquiry->in_flight > 0 ? ZKR_ETIMEDOUT : inquiry->code);
+}
+
+int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry)
+{
+    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    if (*zkr__servers_chroot(inquiry->c->servers) == '\0') {
+        return ZKR_OK;
+    }
+    zkr__inquiry_ask(inquiry, &op, NULL, 0);
+    return zkr__inquiry_await(inquiry);
 }
 
 /* --- a node that the application reads --- */

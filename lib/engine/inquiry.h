@@ -54,6 +54,14 @@ static inline bool zkr__inquiry_wanted(const struct zkr__inquiry *inquiry) ZKR__
 /* Sleep until all requests are answered. ZKR_ETIMEDOUT, ZKR_ECLOSED, ZKR_EAUTH, or the code. */
 int zkr__inquiry_await(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
+/*
+ * Below a missing chroot every node is missing, which says nothing about the node. To be called when one is missing: sleeps
+ * until it is known whether the chroot exists. ZKR_OK, ZKR_ENONODE: it does not, or as zkr__inquiry_await(). One round trip
+ * with a chroot, else none.
+ */
+int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry) ZKR__LOCKED;
+#define ZKR__NO_CHROOT "the chroot of the server list is missing"
+
 /* As zkr_client_get(), without a last error. @deadline: as that of an inquiry. */
 int zkr__node_read(zkr_client *c,
                    const char *path,

@@ -3,11 +3,16 @@
 
 #include "base/mem.h"
 #include "engine/engine.h"
+#include "engine/inquiry.h"
 #include "engine/names.h"
 #include "session/log.h"
+#include "session/resolve.h"
 
 /* How often a node is read for which there is no room for a watch. */
 enum { LOOK_MS = 1000 };
+
+/* Besides kinds of operations: what was asked. */
+enum { ASKED_CHROOT = ZKR__OP_CREATES + 1 };
 
 struct zkr__node_watch {
     zkr_client *c;
@@ -148,9 +153,10 @@ static void fail(struct zkr__node_watch *w, int code) ZKR__LOCKED
     } else if (refused) {
         give_up(w, code);
         at = zkr__engine_doubts_at(w->engine); /* it may be allowed again */
-        zkr__log(
-            w->c, ZKR_LOG_WARN,
-            ZKR__EVENT("watch_failed", .path = w->path, .reason = zkr_strerror(code)));
+        zkr__log(w->c, ZKR_LOG_WARN,
+                 ZKR__EVENT("watch_failed", .path = w->path,
+                            .reason = code == ZKR_ENONODE ? ZKR__NO_CHROOT
+                                                          : zkr_strerror(code)));
     }
     zkr__engine_timer(w->engine, &w->retry, at);
 }
@@ -166,6 +172,20 @@ static void ask(struct zkr__node_watch *w, enum zkr__op_kind kind) ZKR__LOCKED
                                .vital = w->kind == ZKR__FOLLOW_COUNT};
     /* When no answer is to come, the session ends, and the next session asks. */
     w->asking = zkr__submit(w->c, &op, on_answer, w, kind);
+}
+
+/*
+ * The read found no node, and has left no watch: exists() leaves one. Below a missing chroot every node is missing, so
+ * the root is looked at first. A missing count means the same with a chroot and without.
+ */
+static void find_missing(struct zkr__node_watch *w) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    if (w->kind == ZKR__FOLLOW_COUNT || *zkr__servers_chroot(w->c->servers) == '\0') {
+        ask(w, ZKR__OP_EXISTS);
+    } else {
+        w->asking = zkr__submit(w->c, &op, on_answer, w, ASKED_CHROOT);
+    }
 }
 
 static void read_node(struct zkr__node_watch *w) ZKR__LOCKED
@@ -202,8 +222,12 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
     w->asking = false;
     if (w->ended) {
         free_watch(w);
+    } else if (asked == ASKED_CHROOT && found) {
+        ask(w, ZKR__OP_EXISTS);
+    } else if (asked == ASKED_CHROOT) {
+        fail(w, answer->code);
     } else if (asked != ZKR__OP_EXISTS && missing) {
-        ask(w, ZKR__OP_EXISTS); /* the read has left no watch */
+        find_missing(w);
     } else if (asked == ZKR__OP_EXISTS && found) {
         read_node(w); /* made a moment ago */
     } else if (found || missing) {
@@ -221,6 +245,7 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
 int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline)
 {
     uint64_t seen = w->seen;
+    int before = w->code; /* of the last read, before this call reads again */
     bool in_time = true;
     w->waiting++;
     look(w);
@@ -238,7 +263,7 @@ int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline)
         w->seen = w->changes;
         return ZKR_OK;
     }
-    return w->code != 0 ? w->code : ZKR_ETIMEDOUT;
+    return w->code != 0 ? w->code : w->asking && before != 0 ? before : ZKR_ETIMEDOUT;
 }
 
 int64_t zkr__node_watch_number(const struct zkr__node_watch *w)

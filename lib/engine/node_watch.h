@@ -50,7 +50,7 @@ void zkr__node_watch_end(struct zkr__node_watch *w) ZKR__LOCKED;
 
 /*
  * Sleep until the number has changed since the last wait, or since zkr__node_watch_know(). Returns ZKR_OK, ZKR_ETIMEDOUT,
- * or why the node cannot be read (ZKR_EAUTH and the like). One round trip, unless the watch is still there; one more
+ * or why the node cannot be read (ZKR_EAUTH and the like; ZKR_ENONODE: there is no chroot). One round trip, unless the watch is still there; one more
  * after each event.
  */
 int zkr__node_watch_wait(struct zkr__node_watch *w, int64_t deadline) ZKR__LOCKED;

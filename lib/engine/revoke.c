@@ -37,6 +37,7 @@ struct asking {
     enum zkr__op_kind kind; /* what is done to each node */
     bool leads;             /* the first contender is a leader, which is not asked */
     bool found;             /* a node to write to, or to delete */
+    bool missing;           /* a node or the directory is not there */
 };
 
 static void forget_asking(void *inquiry) ZKR__LOCKED
@@ -48,9 +49,11 @@ static void forget_asking(void *inquiry) ZKR__LOCKED
 static void
 on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
+    struct asking *a = ctx;
     (void)tag;
+    a->missing = a->missing || answer->code == ZKR_ENONODE;
     bool done = answer->code == ZKR_OK || answer->code == ZKR_ENONODE;
-    zkr__inquiry_answered(ctx, done ? ZKR_OK : answer->code);
+    zkr__inquiry_answered(&a->asked, done ? ZKR_OK : answer->code);
 }
 
 static void write_to(struct asking *a, const char *node) ZKR__LOCKED
@@ -90,13 +93,16 @@ on_names(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct asking *a = ctx;
     (void)tag;
+    a->missing = answer->code == ZKR_ENONODE;
     bool told = answer->code == ZKR_OK || answer->code == ZKR_ENONODE;
     zkr__inquiry_answered(&a->asked, told ? write_to_holders(a, answer) : answer->code);
 }
 
-/* Do @kind to the child @node; NULL: to every contender that holds. */
-static int
-act(struct zkr__queue *q, const char *node, enum zkr__op_kind kind) ZKR__LOCKED
+/* Do @kind to the child @node; NULL: to every contender that holds. @chroot: false = it is missing, hence ZKR_ENONODE. */
+static int act(struct zkr__queue *q,
+               const char *node,
+               enum zkr__op_kind kind,
+               bool *chroot) ZKR__LOCKED
 {
     struct asking *a = zkr__mem_alloc(sizeof(*a));
     if (!a) {
@@ -116,6 +122,10 @@ act(struct zkr__queue *q, const char *node, enum zkr__op_kind kind) ZKR__LOCKED
         zkr__inquiry_ask(&a->asked, &op, on_names, 0);
     }
     rc = zkr__inquiry_await(&a->asked);
+    if (rc == ZKR_OK && a->missing) {
+        rc = zkr__inquiry_check_chroot(&a->asked);
+        *chroot = rc != ZKR_ENONODE;
+    }
     if (rc == ZKR_OK && !a->found) {
         rc = a->leads ? ZKR_EINVAL : ZKR_ENONODE;
     }
@@ -139,9 +149,11 @@ int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
     bool leads =
         what == ZKR__ASK_NODE && kind == ZKR__NAME_LATCH; /* it does not look */
     int rc = ZKR_EINVAL;
+    bool chroot = true;
     if (!leads) {
+        bool deletes = what == ZKR__DELETE_NODE;
         zkr__lock(q->c);
-        rc = act(q, node, what == ZKR__DELETE_NODE ? ZKR__OP_DELETE : ZKR__OP_SET);
+        rc = act(q, node, deletes ? ZKR__OP_DELETE : ZKR__OP_SET, &chroot);
         zkr__unlock(q->c);
     }
     if (rc == ZKR_EINVAL && (leads || what == ZKR__ASK_HOLDERS)) {
@@ -149,10 +161,11 @@ int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
             rc, dir, "%s is an election: a leader cannot be asked; stop it on its host",
             dir);
     }
-    if (rc == ZKR_ENONODE) { /* a single one that is gone is as good as asked */
+    if (rc == ZKR_ENONODE &&
+        chroot) { /* a single one that is gone is as good as asked */
         return zkr__fail(rc, dir, "nobody holds %s", dir);
     }
     return rc == ZKR_OK ? rc
                         : zkr__fail(rc, dir, "cannot %s of %s: %s", words[what], dir,
-                                    zkr_strerror(rc));
+                                    chroot ? zkr_strerror(rc) : ZKR__NO_CHROOT);
 }

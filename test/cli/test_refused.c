@@ -99,7 +99,7 @@ ZKT_CASE(a_bad_path_is_65)
     assert_int_equal(setenv("ZKR_SERVERS", servers, 1), 0);
     CLI_EACH_REFUSED(65, "lock /p true", "lock -n /p true", "elect /p true",
                      "elect -l /p", "status /p", "status -q /p", "status --json /p",
-                     "revoke /p", "ls", "ls -r /p");
+                     "revoke /p", "wait /p", "wait -w 1 /p", "ls", "ls -r /p");
 }
 
 ZKT_CASE(a_command_that_cannot_start_is_69)

@@ -162,6 +162,32 @@ ZKT_CASE(a_missing_chroot_is_named)
     assert_non_null(strstr(zkr_last_error()->message, "chroot"));
 }
 
+/* Nor is a lock below it free, watched, or let go of. */
+ZKT_CASE(below_a_missing_chroot_nothing_is_known)
+{
+    static const char *const node =
+        "_c_00000000-0000-4000-8000-000000000000-lock-0000000000";
+    char servers[128];
+    (void)snprintf(servers, sizeof(servers), "%s/no/such/chroot", zkt_servers());
+    zkr_mutex *m = zkt_mutex(zkt_client(servers, SESSION_MS));
+    const int codes[] = {
+        zkr_mutex_await_free(m, 0),
+        zkr_mutex_await_free(m, PATIENCE_MS),
+        zkr_mutex_watch(m, PATIENCE_MS),
+        zkr_mutex_watch(m, 0),
+        zkr_mutex_revoke(m),
+        zkr_mutex_revoke_node(m, node),
+        zkr_mutex_evict(m, node),
+    };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        assert_int_equal(codes[i], ZKR_ENONODE);
+    }
+    ZKT_RC(zkr_mutex_await_free(m, 0), ZKR_ENONODE);
+    assert_non_null(strstr(zkr_last_error()->message, "chroot"));
+    ZKT_RC(zkr_mutex_revoke(m), ZKR_ENONODE);
+    assert_non_null(strstr(zkr_last_error()->message, "chroot"));
+}
+
 /* A chroot that exists is invisible to the user. */
 ZKT_CASE(a_chroot_is_transparent)
 {
