@@ -22,7 +22,7 @@ static int64_t since_at(zkr_client *c, const char *path, size_t i)
 {
     zkr_contenders *list = NULL;
     zkr_mutex *m = zkt_mutex_at(c, path, NULL);
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    ZKT_MUST(zkr_mutex_contenders(zkt_settled(m), &list));
     const zkr_contender *entry = zkr_contenders_get(list, i);
     int64_t since = entry ? entry->held_since_ms : -1;
     zkr_contenders_free(list);

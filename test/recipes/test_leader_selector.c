@@ -243,7 +243,7 @@ ZKT_CASE(a_stop_waits_for_the_function)
 ZKT_CASE(one_that_does_not_lead_stops_without_waiting)
 {
     struct job j = {0}, idle = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *c = zkt_client(zkt_servers(), LONG_SESSION_MS);
     zkr_leader_selector *s = selector(c, &j, plain);
     zkr_leader_selector *once = selector(c, &idle, plain);
     zkr_mutex *m = zkt_mutex(c);
@@ -297,7 +297,7 @@ ZKT_CASE(a_grant_while_suspended_does_not_lead)
             c, &j,
             (zkr_leader_selector_options){.step_down_when_suspended = steps_down})));
         ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
-        ZKT_EVENTUALLY(zkt_watches() == 1 && zkt_all_answered(c), PATIENCE_MS);
+        ZKT_EVENTUALLY(zkt_watches() > 0 && zkt_all_answered(c), PATIENCE_MS);
         zkt_proxy_cut(p);
         ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_SUSPENDED, PATIENCE_MS);
         ZKT_MUST(zkr_mutex_release(m));

@@ -7,7 +7,7 @@
 #include "actor.h"
 #include "fixture.h"
 
-enum { SESSION_MS = 10000, THREADS = 10 };
+enum { SESSION_MS = 10000, PATIENCE_MS = 30000, THREADS = 10 };
 
 /* Nested calls by the holder succeed at once, keep the token, and each needs a release. */
 ZKT_CASE(the_holder_may_acquire_again)
@@ -15,7 +15,7 @@ ZKT_CASE(the_holder_may_acquire_again)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
     int64_t first, again;
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_fencing_token(m, &first));
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_acquire(m, 0));
@@ -40,20 +40,20 @@ ZKT_CASE(cancel_ends_every_wait)
     zkr_mutex *m = zkt_mutex(c);
     struct zkt_actor actors[THREADS];
     ZKT_MUST(zkr_mutex_cancel(m));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_start(&actors[i], m, ZKR_FOREVER, NULL);
     }
-    ZKT_BECOMES(zkt_waiting(c), THREADS, 5000);
+    ZKT_BECOMES(zkt_waiting(c), THREADS, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_cancel(m));
     for (int i = 0; i < THREADS; i++) {
         zkt_actor_is_refused(&actors[i], ZKR_ECANCELED);
     }
     assert_true(zkr_mutex_is_held(m));
-    ZKT_MUST(zkr_client_flush(c, 5000));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
 }
 
@@ -62,7 +62,7 @@ ZKT_CASE(only_the_owner_may_release)
 {
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
     struct zkt_actor actor;
-    zkt_actor_start(&actor, m, 5000, NULL);
+    zkt_actor_start(&actor, m, PATIENCE_MS, NULL);
     ZKT_MUST(zkt_actor_acquired(&actor));
     ZKT_RC(zkr_mutex_release(m), ZKR_ENOTOWNER);
     assert_int_equal(zkr_mutex_depth(m), 0);
@@ -84,7 +84,7 @@ ZKT_CASE(contenders_are_listed_in_order)
     zkr_mutex *waiter = zkt_mutex(c);
     struct zkt_actor actor;
     int64_t token;
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_fencing_token(m, &token));
     zkt_actor_queue(&actor, c, waiter, NULL);
     list = zkt_contenders(m);
@@ -112,7 +112,7 @@ ZKT_CASE(tokens_rise_even_when_the_path_is_made_anew)
     for (int i = 0; i < 6; i++) {
         int64_t token;
         char node[256];
-        ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_fencing_token(m, &token));
         ZKT_MUST(zkr_mutex_node(m, node, sizeof(node)));
         assert_true(token > last);
@@ -120,7 +120,7 @@ ZKT_CASE(tokens_rise_even_when_the_path_is_made_anew)
         assert_string_equal(node + strlen(node) - 10,
                             i % 2 ? "0000000001" : "0000000000");
         ZKT_MUST(zkr_mutex_release(m));
-        ZKT_MUST(zkr_client_flush(c, 5000));
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         if (i % 2) {
             assert_int_equal(zkt_delete(zkt_servers(), zkt_path()), 0);
         }
@@ -133,7 +133,7 @@ ZKT_CASE(a_release_can_wait_for_the_delete)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = ZKT_MUTEX_WITH(c, .wait_on_release = 1);
     for (int i = 0; i < 20; i++) {
-        ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_release(m));
         ZKT_MUST(zkr_client_flush(c, 0));
         assert_int_equal(zkt_nodes(), 0);
@@ -157,7 +157,7 @@ ZKT_CASE(strangers_without_a_number_are_ignored)
         make_child(names[i]);
     }
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
 }
 
@@ -166,11 +166,11 @@ static void take_turns(zkr_mutex *m, zkr_client *other, zkr_mutex *others)
     enum { TURNS = 5 };
     struct zkt_actor actor;
     for (int i = 0; i < TURNS; i++) {
-        ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         ZKT_MUST(zkr_mutex_release(m));
     }
     for (int i = 0; i < TURNS; i++) {
-        ZKT_MUST(zkr_mutex_acquire(m, 5000));
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         zkt_actor_queue(&actor, other, others, NULL);
         ZKT_MUST(zkr_mutex_release(m));
         zkt_actor_is_served(&actor);
@@ -219,16 +219,16 @@ ZKT_CASE(a_node_on_its_way_out_is_known_at_any_length)
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex_at(c, path, NULL);
     struct zkt_actor actor;
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_door_focus(c);
     zkt_proxy_delay(p, ZKT_TO_CLIENT, ANSWER_MS);
     int64_t before = zkt_now_ms();
-    zkt_actor_start(&actor, m, 5000, NULL);
-    ZKT_BECOMES(zkt_door_count(ZKR__OP_CHILDREN), 1, 5000);
+    zkt_actor_start(&actor, m, PATIENCE_MS, NULL);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_CHILDREN), 1, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_MUST(zkt_actor_acquired(&actor));
     assert_true(zkt_now_ms() - before >= ANSWER_MS);
     ZKT_MUST(zkt_actor_end(&actor));
-    ZKT_MUST(zkr_client_flush(c, 5000));
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_delete(zkt_servers(), path), 0);
 }

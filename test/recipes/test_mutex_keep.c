@@ -264,7 +264,7 @@ ZKT_CASE(asked_to_let_go_it_does)
     zkr_mutex *theirs = zkt_mutex(client());
     (void)hold_once(m);
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS); /* on the node */
-    ZKT_MUST(zkr_mutex_revoke(theirs));
+    ZKT_MUST(zkr_mutex_revoke(zkt_settled(theirs)));
     ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
     assert_int_equal(atomic_load(&asked), 0);
     (void)hold_once(m);
@@ -273,7 +273,7 @@ ZKT_CASE(asked_to_let_go_it_does)
     ZKT_MUST(zkr_mutex_pass(m, &pass));
     assert_int_equal(pass, 2);
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
-    ZKT_MUST(zkr_mutex_revoke(theirs));
+    ZKT_MUST(zkr_mutex_revoke(zkt_settled(theirs)));
     ZKT_BECOMES(atomic_load(&asked), 1, PATIENCE_MS);
     assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_mutex_release(m));

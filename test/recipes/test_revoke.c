@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fourlw.h"
 #include "latches.h"
 #include "rwlocks.h"
 #include "tickets.h"
@@ -92,7 +93,7 @@ ZKT_CASE(a_holder_is_told_once_for_each_wish)
     begin();
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     for (int i = 1; i <= 3; i++) {
-        ZKT_MUST(zkr_mutex_revoke(two.theirs));
+        ZKT_MUST(zkr_mutex_revoke(zkt_settled(two.theirs)));
         ZKT_BECOMES(two.asked.times, i, PATIENCE_MS);
         ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
     }
@@ -116,7 +117,7 @@ ZKT_CASE(wishes_during_the_callback_are_told)
     two.asked.then = be_slow;
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
     for (int i = 0; i < WISHES; i++) {
-        ZKT_MUST(zkr_mutex_revoke(two.theirs));
+        ZKT_MUST(zkr_mutex_revoke(zkt_settled(two.theirs)));
         ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
         ZKT_EVENTUALLY(two.asked.code == 1, PATIENCE_MS);
     }
@@ -176,7 +177,7 @@ ZKT_CASE(a_downgraded_holder_is_asked)
         ZKT_MUST(zkr_mutex_release(b.s.w));
         ZKT_EVENTUALLY(zkt_exists(zkt_servers(), b.node.node), PATIENCE_MS);
         if (!lost) {
-            ZKT_MUST(zkr_mutex_revoke(theirs));
+            ZKT_MUST(zkr_mutex_revoke(zkt_settled(theirs)));
         }
         ZKT_BECOMES(b.asked.times, 1, PATIENCE_MS);
         assert_int_equal(b.node.wished, lost);
@@ -238,7 +239,7 @@ ZKT_CASE(a_ticket_may_be_released_when_asked)
     ZKT_MUST(zkr_ticket_wait(two.asked.ticket, PATIENCE_MS));
     struct zkt_actor actor;
     zkt_actor_queue(&actor, two.other, two.theirs, NULL);
-    ZKT_MUST(zkr_mutex_revoke(two.theirs));
+    ZKT_MUST(zkr_mutex_revoke(zkt_settled(two.theirs)));
     ZKT_MUST(zkt_actor_acquired(&actor));
     ZKT_BECOMES(two.asked.times, 1, PATIENCE_MS);
     ZKT_MUST(two.asked.code);
@@ -301,7 +302,7 @@ ZKT_CASE(the_text_is_restored_without_a_callback)
     begin();
     zkr_mutex *deaf = revocable(two.c, NULL);
     ZKT_MUST(zkr_mutex_acquire(deaf, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_revoke(two.theirs));
+    ZKT_MUST(zkr_mutex_revoke(zkt_settled(two.theirs)));
     ZKT_EVENTUALLY(shows(two.theirs, 0, OWNER, false), PATIENCE_MS);
     assert_int_equal(two.asked.times, 0);
     ZKT_MUST(zkr_mutex_release(deaf));
@@ -314,7 +315,7 @@ ZKT_CASE(leaders_are_not_asked_and_keep_their_ids)
     zkr_leader_latch *l = zkt_latch(two.c, "leader", NULL);
     char id[32];
     zkt_lead(l);
-    expect(zkr_mutex_revoke(two.theirs), ZKR_EINVAL);
+    expect(zkr_mutex_revoke(zkt_settled(two.theirs)), ZKR_EINVAL);
     assert_non_null(strstr(zkr_last_error()->message, "election"));
     expect(zkr_mutex_revoke_node(two.theirs, "x-latch-0000000000"), ZKR_EINVAL);
     expect(zkr_mutex_revoke_node(two.theirs, "x"), ZKR_EINVAL);
@@ -450,6 +451,7 @@ ZKT_CASE(any_failing_allocation_is_survived)
     char nobody[] = "_c_x-lock-0000000000";
     begin();
     ZKT_MUST(zkr_mutex_acquire(two.m, PATIENCE_MS));
+    zkt_settle(zkt_servers());
     for (int evict = 0; evict < 2; evict++) {
         for (struct zkt_strikes s = {.least = 2}; zkt_next_strike(&s);) {
             zkt_deny_allocation(s.n);

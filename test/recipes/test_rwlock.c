@@ -278,13 +278,13 @@ ZKT_CASE(the_side_that_holds_is_asked)
     struct asked a = {0};
     a.s = SIDES_WITH(c, .on_revoke = on_revoke, .on_revoke_ctx = &a);
     ZKT_MUST(zkr_mutex_acquire(a.s.r, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_revoke(o.w));
+    ZKT_MUST(zkr_mutex_revoke(zkt_settled(o.w)));
     ZKT_BECOMES(atomic_load(&a.reader), 1, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(a.s.r));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(a.s.w, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_acquire(a.s.r, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_revoke(o.r));
+    ZKT_MUST(zkr_mutex_revoke(zkt_settled(o.r)));
     ZKT_BECOMES(atomic_load(&a.writer), 1, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_release(a.s.w));
     ZKT_EVENTUALLY(zkr_mutex_revoke(o.w) == ZKR_OK && atomic_load(&a.reader) > 1,

@@ -294,7 +294,7 @@ ZKT_CASE(all_who_wait_on_a_ticket_hear)
     enum { WAITERS = 8 };
     struct waiter w[WAITERS];
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     for (int way = 0; way < 3; way++) {
         zkr_ticket *t = request(m, way == 2 ? 300 : ZKR_FOREVER, NULL);
         start_waiters(w, WAITERS, t);
@@ -314,7 +314,7 @@ ZKT_CASE(all_who_wait_on_a_ticket_hear)
                                 : ZKR_ETIMEDOUT);
         end(t);
         if (way == 1) {
-            ZKT_MUST(zkr_mutex_acquire(m, 5000));
+            ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
         }
     }
     ZKT_MUST(zkr_mutex_release(m));
@@ -335,7 +335,7 @@ ZKT_CASE(a_destroy_spares_those_who_wait)
     struct waiter w;
     int early = 0;
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, 5000));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     for (int i = 0; i < ROUNDS; i++) {
         zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
         start_waiters(&w, 1, t);

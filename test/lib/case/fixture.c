@@ -213,10 +213,16 @@ static void end_contenders(void *list)
     zkr_contenders_free(list);
 }
 
+zkr_mutex *zkt_settled(zkr_mutex *m)
+{
+    zkt_settle(zkt_servers());
+    return m;
+}
+
 zkr_contenders *zkt_contenders(zkr_mutex *m)
 {
     zkr_contenders *list = NULL;
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    ZKT_MUST(zkr_mutex_contenders(zkt_settled(m), &list));
     zkt_keep(list, end_contenders);
     return list;
 }

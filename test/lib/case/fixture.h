@@ -72,7 +72,9 @@ void zkt_destroy(zkr_mutex *m);
 zkr_ticket *zkt_ticket(zkr_mutex *m);
 /** Release, which has not been lost, and destroy now, and check; one that was made by hand, too. */
 void zkt_end_ticket(zkr_ticket *t);
-/** Who stands in its queue. Kept. */
+/** @m, once every server knows what any client has been told: for a call that reads what another client wrote. */
+zkr_mutex *zkt_settled(zkr_mutex *m);
+/** Who stands in its queue, settled. Kept. */
 zkr_contenders *zkt_contenders(zkr_mutex *m);
 
 /** ZKR_ETIMEDOUT; or ZKR_ENOANSWER, as a server may not have answered in so short a time. */

@@ -189,6 +189,35 @@ one_shot_is_seen_everywhere(const zkt_ensemble *e, const links *l, int leader)
     assert_int_equal(zkt_raw_close(s), ZKT_OK);
 }
 
+/* A node that is gone, and a watch that has fired, are not counted at a server that lags. */
+static void
+what_is_over_is_not_counted(const zkt_ensemble *e, const links *l, int leader)
+{
+    enum { LAG_MS = 200 };
+    const int follower = leader == 1 ? 2 : 1;
+    const zkt_node node = {.path = "/over", .flags = ZKT_EPHEMERAL};
+    zkt_raw *s = zkt_raw_open(zkt_server_host(zkt_ensemble_server(e, leader)), 5000);
+    zkt_raw *lags =
+        zkt_raw_open(zkt_server_host(zkt_ensemble_server(e, follower)), 5000);
+
+    assert_non_null(s);
+    assert_non_null(lags);
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), ZKT_OK);
+    assert_int_equal(zkt_ephemerals_under(zkt_ensemble_hosts(e), "/over"), 1);
+    assert_int_equal(zkt_raw_exists(lags, "/over", true, NULL), ZKT_OK);
+    assert_int_equal(zkt_watches_under(zkt_ensemble_hosts(e), "/over"), 1);
+    zkt_proxy_delay(l->proxy[follower][leader], ZKT_TO_CLIENT, LAG_MS);
+    assert_int_equal(zkt_raw_delete(s, "/over"), ZKT_OK);
+    assert_int_equal(zkt_ephemerals_under(zkt_ensemble_hosts(e), "/over"), 0);
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), ZKT_OK);
+    assert_int_equal(zkt_raw_delete(s, "/over"), ZKT_OK);
+    assert_int_equal(zkt_ephemerals(zkt_ensemble_hosts(e)), 0);
+    assert_int_equal(zkt_watches_under(zkt_ensemble_hosts(e), "/over"), 0);
+    zkt_proxy_heal(l->proxy[follower][leader]);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+    assert_int_equal(zkt_raw_close(lags), ZKT_OK);
+}
+
 /* Links can be cut, and slow, one by one. */
 ZKT_CASE(links_of_an_ensemble_are_apart)
 {
@@ -199,5 +228,6 @@ ZKT_CASE(links_of_an_ensemble_are_apart)
     assert_int_equal(zkt_ensemble_size(e), 3);
     assert_int_equal(zkt_ensemble_leader(e), leader);
     one_shot_is_seen_everywhere(e, &l, leader);
+    what_is_over_is_not_counted(e, &l, leader);
     cut_off(e, &l, leader);
 }

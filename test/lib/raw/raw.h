@@ -68,9 +68,6 @@ int zkt_raw_close(zkt_raw *s);
 /** Close the socket only, so that the session lives until it times out; free. */
 void zkt_raw_abandon(zkt_raw *s);
 
-/** With several servers in @hosts, wait until each that answers has applied every write that any has acknowledged. */
-void zkt_settle(const char *hosts);
-
 int64_t zkt_raw_id(const zkt_raw *s);
 const void *zkt_raw_passwd(const zkt_raw *s); /* 16 bytes */
 void zkt_raw_timeout(zkt_raw *s, int64_t ms);

@@ -7,11 +7,12 @@
 
 #include <zkr/testing.h>
 
+#include "fourlw.h"
 #include "raw_impl.h"
 #include "testing/session.h"
 #include "util.h"
 
-enum { WAIT_MS = 5000, SETTLE_MS = 1000, PACKET_MAX = 4 << 20 };
+enum { WAIT_MS = 5000, PACKET_MAX = 4 << 20 };
 
 /* ---- packets ----------------------------------------------------------------------- */
 
@@ -223,36 +224,6 @@ static int close_session(zkt_raw *s)
     int rc = zkt_raw_call(s, &p, s->xid, &reply);
     zkt_raw_abandon(s);
     return rc;
-}
-
-/* A server that has opened a session has applied every write before it. */
-static void settle_one(const char *host)
-{
-    const int64_t deadline = zkt_now_ms() + SETTLE_MS;
-    zkt_raw *s = connected(host, 0, NULL);
-
-    if (s == NULL) {
-        return;
-    }
-    s->wait_ms = SETTLE_MS;
-    if (send_connect(s, WAIT_MS, deadline) == ZKT_OK &&
-        receive_connect(s, deadline) == ZKT_OK) {
-        (void)close_session(s);
-    } else {
-        zkt_raw_abandon(s);
-    }
-}
-
-void zkt_settle(const char *hosts)
-{
-    char host[sizeof((zkt_raw *)0)->hosts];
-
-    if (!zkt_host_at(hosts, 1, host, sizeof host)) {
-        return;
-    }
-    for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
-        settle_one(host);
-    }
 }
 
 int zkt_raw_close(zkt_raw *s)

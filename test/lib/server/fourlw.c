@@ -9,7 +9,7 @@
 
 #include "util.h"
 
-enum { WAIT_MS = 2000, HOST_MAX = 256 };
+enum { WAIT_MS = 2000, SETTLE_MS = 1000, HOST_MAX = 256, HOSTS_MAX = 16 };
 
 int zkt_4lw(const char *host, const char *word, char *buf, size_t size)
 {
@@ -42,6 +42,47 @@ enum zkr__test_mode zkt_mode(const char *host)
     return zkt_mode_within(host, WAIT_MS);
 }
 
+/* The last transaction that the server has applied. -1: it does not serve. */
+static int64_t applied(const char *host)
+{
+    char *text = zkt_4lw_text(host, "srvr", SETTLE_MS);
+    const char *at = text != NULL ? strstr(text, "Zxid: 0x") : NULL;
+    const int64_t zxid = at != NULL ? (int64_t)strtoull(at + 8, NULL, 16) : -1;
+
+    free(text);
+    return zxid;
+}
+
+/* A server that says that it has applied a write has fired its watches before. */
+static void settle_one(const char *host, int64_t zxid, int64_t newest)
+{
+    const int64_t begin = zkt_now_ms();
+
+    while (zxid >= 0 && zxid < newest && zkt_now_ms() - begin < SETTLE_MS) {
+        zkt_pause(begin);
+        zxid = applied(host);
+    }
+}
+
+void zkt_settle(const char *hosts)
+{
+    char host[HOST_MAX];
+    int64_t zxids[HOSTS_MAX], newest = -1;
+    int n = 0;
+
+    if (!zkt_host_at(hosts, 1, host, sizeof host)) {
+        return;
+    }
+    for (; n < HOSTS_MAX && zkt_host_at(hosts, n, host, sizeof host); n++) {
+        zxids[n] = applied(host);
+        newest = zxids[n] > newest ? zxids[n] : newest;
+    }
+    for (int i = 0; i < n; i++) {
+        (void)zkt_host_at(hosts, i, host, sizeof host);
+        settle_one(host, zxids[i], newest);
+    }
+}
+
 /*
  * What those servers say that answer: each has its own, and the sum counts (@sum); or all have the same in time.
  * @n: of the next server; -1 = no answer.
@@ -56,6 +97,7 @@ static int64_t count_by(const char *hosts, const char *key, bool sum)
     char host[HOST_MAX];
     int64_t count = -1;
 
+    zkt_settle(hosts);
     for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
         count = taken_with(count, zkt_mntr(host, key), sum);
     }
@@ -105,6 +147,7 @@ count_under(const char *hosts, const char *path, const char *word, bool owners)
     int64_t count = -1;
 
     (void)snprintf(root, sizeof root, "%s%s", zkt_chroot(hosts), path);
+    zkt_settle(hosts);
     for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
         char *text = zkt_4lw_text(host, word, WAIT_MS);
         if (text != NULL) {
@@ -148,6 +191,7 @@ int64_t zkt_watchers_but(const char *hosts, const char *path, int64_t session_id
     int64_t sum = 0;
 
     (void)snprintf(full, sizeof full, "%s%s", zkt_chroot(hosts), path);
+    zkt_settle(hosts);
     for (int i = 0; zkt_host_at(hosts, i, host, sizeof host); i++) {
         char *text = zkt_4lw_text(host, "wchp", WAIT_MS);
         sum += others_at(text, full, session_id);

@@ -27,6 +27,14 @@ int64_t zkt_mntr(const char *host, const char *key);
 enum zkr__test_mode zkt_mode(const char *host);
 #define zkt_mode_within zkr__test_mode
 
+/**
+ * With several servers in @hosts, wait until each of them that answers has applied every write that one of them has
+ * acknowledged; for 1 s at most for each.
+ */
+void zkt_settle(const char *hosts);
+
+/* The next five settle first: a server that lags still has the nodes and watches of a hold that is over. */
+
 /** Watches at all @hosts that answer; -1: none does. */
 int64_t zkt_watch_count(const char *hosts);
 
