@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# cluster.sh up|down|status|test: three ZooKeeper servers in Docker, for tests. Touches
-# nothing in Docker but its project, $ZKR_CLUSTER, and its images. See ./run.
+# cluster.sh up|down|status|test|part: three ZooKeeper servers in Docker, for tests. Touches
+# nothing in Docker but its project, $ZKR_CLUSTER, and its images. See ./run; part is for ./run ci.
 set -euo pipefail
 export LC_ALL=C
 
@@ -21,8 +21,20 @@ own_name() {
     printf 'zkr-%s-%04x' "$name" "$((sum % 65536))"
 }
 
+free_ports() { # FIRST: three in a row from FIRST on that nobody listens on
+    local first
+    for ((first = $1; first < $1 + 300; first += 3)); do
+        (for each in 0 1 2; do ! : 2>/dev/null <"/dev/tcp/127.0.0.1/$((first + each))" || exit 1; done) && break
+    done
+    printf %s "$first"
+}
+
 project=${ZKR_CLUSTER:-$(own_name)}
 port=${ZKR_CLUSTER_PORT:-21811}
+if [ "${1:-}" = part ]; then # beside what ./run cluster up has made
+    project+=-part
+    port=$(free_ports 22811)
+fi
 members=(1 2 3)
 [[ $project =~ ^[a-z0-9][a-z0-9_-]*$ ]] ||
     die 64 "\$ZKR_CLUSTER wants small letters, digits, - and _, not '$project'"
@@ -40,12 +52,16 @@ container() { # MEMBER
 
 # ---- the engine ---------------------------------------------------------------------
 
+said_by_engine=
+engine_answers() {
+    said_by_engine=$(timeout 20 docker version --format '{{.Server.Version}}' 2>&1)
+}
+
 need_engine() {
-    local said
     command -v docker >/dev/null ||
         die 69 'no Docker on this machine: install docker.io, or an engine of your choice'
-    said=$(timeout 20 docker version --format '{{.Server.Version}}' 2>&1) && return
-    case $said in
+    engine_answers && return
+    case $said_by_engine in
     *'permission denied'*)
         die 69 'no permission to use Docker: be root, or a member of the group docker'
         ;;
@@ -56,19 +72,24 @@ need_engine() {
 }
 
 compose=()
-need_compose() {
-    local package
+find_compose() {
     if docker compose version >/dev/null 2>&1; then
         compose=(docker compose)
     elif docker-compose version >/dev/null 2>&1; then
         compose=(docker-compose)
     else
-        for package in docker-compose-plugin docker-compose-v2 docker-compose; do
-            ! offered "$package" || break
-        done
-        die 69 "no docker compose: install the package $package"
+        return 1
     fi
     compose+=(-p "$project" -f docker/compose.yaml)
+}
+
+need_compose() {
+    local package
+    find_compose && return
+    for package in docker-compose-plugin docker-compose-v2 docker-compose; do
+        ! offered "$package" || break
+    done
+    die 69 "no docker compose: install the package $package"
 }
 
 # Names and states of our containers, one a line.
@@ -92,8 +113,9 @@ have_image() {
 }
 
 # From a registry, in bounded time.
+may_pull=yes
 pull() {
-    timeout 120 docker pull "$1" >/dev/null 2>&1
+    [ "$may_pull" = yes ] && timeout 120 docker pull "$1" >/dev/null 2>&1
 }
 
 tmp=
@@ -152,7 +174,7 @@ need_image() {
             said=$(build_image "$default") && return
             say '==> its packages cannot be had from within a container'
         else
-            say "==> no registry in reach"
+            [ "$may_pull" = no ] || say "==> no registry in reach"
         fi
         say "==> making $base from packages of this distribution; takes a minute or two"
         base_from_packages "$base" "$suite"
@@ -269,15 +291,26 @@ status_verb() {
     status || die 1 'no quorum'
 }
 
+on_cluster() { # BUILD_DIR [ARGUMENT...]
+    ZKT_CASE_SECONDS=180 ctest --test-dir "$1" -C cluster -j 8 --timeout 240 --output-on-failure \
+        --no-tests=error "${@:2}" </dev/null
+}
+
 # What somebody wants to know of an ensemble: every recipe on it, side by side, as they mostly wait; then those of
 # test/cluster, which kill and pause its servers. Not those that start servers of their own, nor misuse and memory,
-# which are the same on any servers, nor two that cut at each of many requests in turn.
+# which are the same on any servers. Of the search for faults, cluster.faults has one kind of hold for each fault.
 tests() { # BUILD_DIR
     local failed=0
-    ZKT_CASE_SECONDS=180 ctest --test-dir "$1" -L recipes -LE slow -j 6 \
-        -E '_(misuse|memory)$|\.(mutex_loss|mutex_deadlines|leader_latch_servers|multi_lock_faults|semaphore_faults)$' \
-        --timeout 240 --output-on-failure --no-tests=error </dev/null || failed=1
-    ctest --test-dir "$1" -C cluster -L cluster --output-on-failure --no-tests=error </dev/null || failed=1
+    on_cluster "$1" -L 'recipes|ensemble' -LE slow -E '_(misuse|memory)$|\.(mutex_loss|holds_faults)$' || failed=1
+    on_cluster "$1" -R '^cluster\.docker$' || failed=1
+    return "$failed"
+}
+
+# In a minute, beside a cluster that is up: three recipes, and the death of the leader.
+some_tests() { # BUILD_DIR
+    local failed=0
+    on_cluster "$1" -R '^recipes\.(mutex|semaphore|leader_latch)$' || failed=1
+    on_cluster "$1" -R '^cluster\.death$' || failed=1
     return "$failed"
 }
 
@@ -291,7 +324,7 @@ zkr_by_hand() { # ZKR
         "$1" lock -n "$path" true </dev/null
 }
 
-test_verb() { # BUILD_DIR
+test_verb() { # BUILD_DIR [WHICH]
     local failed=0
     need_compose
     [ -n "$(ours)" ] || down_at_end=yes
@@ -299,7 +332,7 @@ test_verb() { # BUILD_DIR
     status
     export ZKR_SERVERS=$servers
     zkr_by_hand "$1/tools/zkr" || failed=1
-    tests "$1" || failed=1
+    "${2:-tests}" "$1" || failed=1
     if ! await 60 complete; then
         say 'run: the tests have left one of the servers down'
         failed=1
@@ -309,6 +342,20 @@ test_verb() { # BUILD_DIR
     return "$failed"
 }
 
+# Where there is a Docker engine; without a registry.
+part_verb() { # BUILD_DIR
+    local package
+    if ! command -v docker >/dev/null || ! engine_answers; then
+        say '==> no Docker engine answers: no test runs on a cluster'
+        return
+    fi
+    for package in docker-compose-v2 docker-compose; do
+        find_compose || want "$package" || true
+    done
+    may_pull=no down_at_end=yes
+    test_verb "$1" some_tests
+}
+
 usage='usage: ./run cluster up|down|status|test'
 verb=${1:-}
 case $verb:$# in
@@ -316,7 +363,8 @@ engine:1) # for ./run: can there be a cluster?
     need_engine
     need_compose
     ;;
-up:1 | down:1 | status:1 | test:[23])
+part:2) part_verb "$2" ;;
+up:1 | down:1 | status:1 | test:2)
     need_engine
     "${verb}_verb" "${@:2}"
     ;;

@@ -68,8 +68,10 @@ everything() {
             begin thread 'tests, thread sanitizer' tests tsan
             testing=yes built[thread]=
         fi
+        [ "$over" != thread ] ||
+            begin cluster 'a part of the tests on the cluster in Docker' bash docker/cluster.sh part build/plain
     done
-    end_of_stages gcc address thread valgrind
+    end_of_stages gcc address thread cluster valgrind
 }
 
 # some_of NAME PRESET: those called like $regex, with what they need.

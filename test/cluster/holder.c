@@ -62,7 +62,7 @@ static void *hold(void *arg)
     return NULL;
 }
 
-struct holder *holder_begin(zkr_client *c, int ahead)
+struct holder *holder_begin(zkr_client *c, const char *path, int ahead)
 {
     struct holder *h = holder_new(c);
     zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
@@ -70,9 +70,9 @@ struct holder *holder_begin(zkr_client *c, int ahead)
     o.on_lost_ctx = h;
     atomic_store(&h->acquired, ZKT_NOT_YET);
     atomic_store(&h->released, ZKT_NOT_YET);
-    ZKT_MUST(zkr_mutex_create(&h->m, c, zkt_path(), &o));
+    ZKT_MUST(zkr_mutex_create(&h->m, c, path, &o));
     assert_int_equal(pthread_create(&h->thread, NULL, hold, h), 0);
-    ZKT_BECOMES(zkt_children_count(zkt_servers(), zkt_path()), ahead + 1, PATIENCE_MS);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), path), ahead + 1, PATIENCE_MS);
     if (ahead == 0) {
         ZKT_EVENTUALLY(atomic_load(&h->acquired) != ZKT_NOT_YET, PATIENCE_MS);
         ZKT_MUST(atomic_load(&h->acquired));

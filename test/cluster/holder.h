@@ -9,7 +9,7 @@
 
 #include <zkr/zkr.h>
 
-/* A client and a thread that holds the mutex of the test and notes for how long it is sure. */
+/* A client and a thread that holds a mutex and notes for how long it is sure. */
 struct holder {
     zkr_client *c;
     zkr_mutex *m;
@@ -28,8 +28,8 @@ struct holder {
 /** One for @c, which lives as long as the program: the threads of a failed test go on. */
 struct holder *holder_new(zkr_client *c);
 
-/** Start to acquire with @c; back when granted, or queued behind the @ahead there are. */
-struct holder *holder_begin(zkr_client *c, int ahead);
+/** Start to acquire @path with @c; back when granted, or queued behind the @ahead there are. */
+struct holder *holder_begin(zkr_client *c, const char *path, int ahead);
 void holder_await_grant(struct holder *h);
 
 /** By the holding thread: note what it claims now. Returns whether it is sure. */

@@ -65,12 +65,12 @@ static void expect_handed_over(struct holder *from, struct holder *to)
 }
 
 /* The names in the queue, in its order, as one text. */
-static void queue_text(char *text, size_t size)
+static void queue_text(const char *path, char *text, size_t size)
 {
     zkr_contenders *list = NULL;
     zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_contenders(m, &list));
+    zkr_mutex *m = zkt_mutex_at(c, path, NULL);
+    ZKT_MUST(zkr_mutex_contenders(zkt_settled(m), &list));
     text[0] = '\0';
     for (size_t i = 0; i < zkr_contenders_count(list); i++) {
         size_t used = strlen(text);
@@ -82,128 +82,183 @@ static void queue_text(char *text, size_t size)
     zkt_close(c);
 }
 
-/* ---- within the session ------------------------------------------------------------ */
+/* ---- a hold that goes on ----------------------------------------------------------- */
 
-/* Its hold goes on, by the same node, after @fault took the leader away from all three. */
-static void expect_kept(void (*fault)(int leader))
+/* Sessions that outlive the fault: one holds at the leader, two wait for it, here and at another server. */
+struct kept {
+    const char *path;
+    struct holder *h, *far, *near;
+    char queue[512];
+};
+
+static void begin_kept(struct kept *k, int leader)
 {
-    char before[512], after[512];
-    int leader = cluster_leader(-1);
-    struct holder *h = holder_begin(client_at(leader, LONG_MS), 0);
-    struct holder *far =
-        holder_begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
-    struct holder *near = holder_begin(client_at(leader, LONG_MS), 2);
-    queue_text(before, sizeof(before));
-    fault(leader);
+    k->path = zkt_child("kept");
+    k->h = holder_begin(client_at(leader, LONG_MS), k->path, 0);
+    k->far = holder_begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), k->path, 1);
+    k->near = holder_begin(client_at(leader, LONG_MS), k->path, 2);
+    queue_text(k->path, k->queue, sizeof(k->queue));
+    assert_non_null(strstr(k->queue, strrchr(k->h->node, '/') + 1));
+}
+
+/* By the same node, in the same order; nobody else is granted. */
+static void expect_kept(struct kept *k, int64_t after_fault)
+{
+    char queue[512];
     /* A bound this late comes from writes sent after the fault, and answered. */
-    const int64_t after_fault = zkt_now_ms();
-    ZKT_EVENTUALLY(atomic_load(&h->sure_until) > after_fault + LONG_MS, PATIENCE_MS);
-    queue_text(after, sizeof(after));
-    assert_string_equal(before, after);
-    assert_int_equal(atomic_load(&h->lost), 0);
-    assert_true(atomic_load(&h->valid_for) > 0);
-    assert_int_equal(atomic_load(&far->acquired), ZKT_NOT_YET);
-    assert_int_equal(atomic_load(&near->acquired), ZKT_NOT_YET);
-    assert_non_null(strstr(before, strrchr(h->node, '/') + 1));
-    ZKT_MUST(holder_finish(h));
-    expect_handed_over(h, far);
-    ZKT_MUST(holder_finish(far));
-    expect_handed_over(far, near);
-    ZKT_MUST(holder_finish(near));
-    holder_close(h);
-    holder_close(far);
-    holder_close(near);
+    ZKT_EVENTUALLY(atomic_load(&k->h->sure_until) > after_fault + LONG_MS, PATIENCE_MS);
+    queue_text(k->path, queue, sizeof(queue));
+    assert_string_equal(k->queue, queue);
+    assert_int_equal(atomic_load(&k->h->lost), 0);
+    assert_true(atomic_load(&k->h->valid_for) > 0);
+    assert_int_equal(atomic_load(&k->far->acquired), ZKT_NOT_YET);
+    assert_int_equal(atomic_load(&k->near->acquired), ZKT_NOT_YET);
+    ZKT_MUST(holder_finish(k->h));
+    expect_handed_over(k->h, k->far);
+    ZKT_MUST(holder_finish(k->far));
+    expect_handed_over(k->far, k->near);
+    ZKT_MUST(holder_finish(k->near));
+    holder_close(k->h);
+    holder_close(k->far);
+    holder_close(k->near);
 }
 
-static void kill_leader(int leader)
+/* ---- a hold that is lost ----------------------------------------------------------- */
+
+/* A session that the fault ends, and another that waits for its hold. */
+struct lost {
+    struct holder *h, *next;
+};
+
+/* The holder knows of no other server than the leader (@pinned), or of all. */
+static void begin_lost(struct lost *k, int leader, bool pinned)
 {
-    cluster_kill(leader);
-    int64_t start = zkt_now_ms();
-    (void)cluster_leader(leader);
-    print_message("new leader: %lld ms\n", (long long)(zkt_now_ms() - start));
+    const char *path = zkt_child(pinned ? "pinned" : "free");
+    k->h = holder_begin(pinned ? zkt_client(cluster_host(leader), SHORT_MS)
+                               : client_at(leader, SHORT_MS),
+                        path, 0);
+    k->next = holder_begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), path, 1);
 }
 
-/* The leader is killed: holder and waiters connect elsewhere and keep node, place and token. */
-ZKT_CASE(the_death_of_the_leader_changes_nothing)
+/* The hold ends before the next one begins. */
+static void expect_lost(struct lost *k, int64_t fault)
+{
+    holder_await_grant(k->next);
+    print_message("sure for %lld ms more, granted after %lld ms\n",
+                  (long long)(atomic_load(&k->h->sure_until) - fault),
+                  (long long)(atomic_load(&k->next->granted_at) - fault));
+    expect_handed_over(k->h, k->next);
+    assert_int_equal(atomic_load(&k->h->lost), 1);
+    assert_true(atomic_load(&k->h->lost_at) <= atomic_load(&k->next->granted_at));
+}
+
+/* All servers are back: it never comes back, and its client can go on. */
+static void expect_lost_for_good(struct lost *k)
+{
+    ZKT_BECOMES(zkr_client_state(k->h->c), ZKR_STATE_CONNECTED, PATIENCE_MS);
+    assert_true(atomic_load(&k->h->sure_until) <= atomic_load(&k->next->granted_at));
+    ZKT_RC(holder_finish(k->h), ZKR_ESESSION);
+    assert_true(atomic_load(&k->next->valid_for) > 0);
+    ZKT_MUST(holder_finish(k->next));
+    ZKT_MUST(zkr_mutex_acquire(k->h->m, PATIENCE_MS));
+    int64_t token = 0;
+    ZKT_MUST(zkr_mutex_fencing_token(k->h->m, &token));
+    assert_true(token > k->next->token);
+    ZKT_MUST(zkr_mutex_release(k->h->m));
+    holder_close(k->h);
+    holder_close(k->next);
+}
+
+/* ---- the command ------------------------------------------------------------------- */
+
+static const char *begin_command(struct cli *c)
+{
+    const char *path = zkt_child("command");
+    CLI_START_PIPED(c, "lock", "-i", "the-holder", path, "cat");
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), path), 1, PATIENCE_MS);
+    return path;
+}
+
+/* It goes on, and another one is refused. */
+static void expect_command(struct cli *c, const char *path)
+{
+    struct cli s;
+    assert_int_equal(CLI("lock", "-n", path, "true"), 1);
+    assert_int_equal(CLI_RUN(&s, "status", path), 0);
+    assert_non_null(strstr(cli_out(&s), "the-holder"));
+    zkt_put_byte(c->in, '!');
+    ZKT_BECOMES(strcmp(cli_out(c), "!"), 0, PATIENCE_MS);
+    (void)close(c->in); /* the end of its input is the end of cat */
+    c->in = -1;
+    assert_int_equal(cli_wait(c), 0);
+    /* A release that no server answers before zkr ends is left to the end of the session. */
+    int64_t start = zkt_now_ms();
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), path), 0, PATIENCE_MS);
+    print_message("node gone after %lld ms\n", (long long)(zkt_now_ms() - start));
+}
+
+/* ---- the leader -------------------------------------------------------------------- */
+
+/*
+ * The leader is killed: holder, waiters and the command connect elsewhere and keep node, place and token. One whose only
+ * server it was is sure no longer than its session.
+ */
+ZKT_CASE(the_death_of_the_leader_costs_those_who_know_no_other)
 {
     begin();
-    expect_kept(kill_leader);
-}
-
-static void pause_briefly(int leader)
-{
-    cluster_pause(leader);
-    zkt_sleep_ms(SHORT_MS);
-    cluster_unpause(leader);
-    assert_int_equal(cluster_leader(-1), leader);
+    int leader = cluster_leader(-1);
+    struct kept kept;
+    struct lost lost;
+    struct cli c;
+    begin_lost(&lost, leader, true);
+    begin_kept(&kept, leader);
+    const char *path = begin_command(&c);
+    zkt_sleep_ms(SHORT_MS); /* some probes, so that the bound is not the first */
+    const int64_t start = zkt_now_ms();
+    cluster_kill(leader);
+    (void)cluster_leader(leader);
+    const int64_t after_fault = zkt_now_ms();
+    print_message("new leader: %lld ms\n", (long long)(after_fault - start));
+    expect_command(&c, path);
+    expect_kept(&kept, after_fault);
+    expect_lost(&lost, start);
+    cluster_heal();
+    expect_lost_for_good(&lost);
 }
 
 /* The leader stands still for less than the session: nothing is lost, nobody is granted. */
 ZKT_CASE(a_pause_within_the_session_changes_nothing)
 {
     begin();
-    expect_kept(pause_briefly);
-}
-
-/* ---- beyond the session ------------------------------------------------------------ */
-
-/* The hold ends before the next one begins, and never comes back, when @fault takes the leader
- * away for good from a holder that knows of no other server (@pinned), or that does. */
-static void
-expect_lost_in_time(void (*fault)(int index), void (*repair)(int index), bool pinned)
-{
     int leader = cluster_leader(-1);
-    struct holder *h = holder_begin(pinned ? zkt_client(cluster_host(leader), SHORT_MS)
-                                           : client_at(leader, SHORT_MS),
-                                    0);
-    struct holder *next =
-        holder_begin(client_at((leader + 1) % CLUSTER_SIZE, LONG_MS), 1);
-    zkt_sleep_ms(SHORT_MS); /* some probes, so that the bound is not the first */
-    const int64_t start = zkt_now_ms();
-    fault(leader);
-    holder_await_grant(next);
-    const int64_t claimed = atomic_load(&h->sure_until);
-    print_message("sure for %lld ms more, granted after %lld ms\n",
-                  (long long)(claimed - start),
-                  (long long)(atomic_load(&next->granted_at) - start));
-    expect_handed_over(h, next);
-    assert_int_equal(atomic_load(&h->lost), 1);
-    assert_true(atomic_load(&h->lost_at) <= atomic_load(&next->granted_at));
-    repair(leader);
-    cluster_heal();
-    ZKT_BECOMES(zkr_client_state(h->c), ZKR_STATE_CONNECTED, PATIENCE_MS);
-    assert_int_equal(atomic_load(&h->sure_until), claimed);
-    ZKT_RC(holder_finish(h), ZKR_ESESSION);
-    assert_true(atomic_load(&next->valid_for) > 0);
-    ZKT_MUST(holder_finish(next));
-    ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
-    int64_t token = 0;
-    ZKT_MUST(zkr_mutex_fencing_token(h->m, &token));
-    assert_true(token > next->token);
-    ZKT_MUST(zkr_mutex_release(h->m));
-    holder_close(h);
-    holder_close(next);
+    struct kept kept;
+    begin_kept(&kept, leader);
+    cluster_pause(leader);
+    zkt_sleep_ms(SHORT_MS);
+    cluster_unpause(leader);
+    assert_int_equal(cluster_leader(-1), leader);
+    expect_kept(&kept, zkt_now_ms());
 }
 
-/* Killed together with the only way to the others: the next one waits for the session's end. */
-ZKT_CASE(a_holder_whose_server_dies_is_sure_no_longer_than_its_session)
-{
-    begin();
-    expect_lost_in_time(cluster_kill, cluster_start, true);
-}
-
-/* A leader that stands still and comes back when another leads makes nobody sure again. */
-ZKT_CASE(a_holder_behind_a_paused_leader_is_not_sure_again)
-{
-    begin();
-    expect_lost_in_time(cluster_pause, cluster_unpause, true);
-}
-
-/* No server answers for longer than the session: lost, though the session may live on. */
+/*
+ * A leader that stands still and comes back when another leads makes nobody sure again. No server answers for longer than
+ * the session, so that a holder that knows of all servers loses its hold, too, though its session may live on.
+ */
 ZKT_CASE(a_pause_beyond_the_session_ends_the_hold_first)
 {
     begin();
-    expect_lost_in_time(cluster_pause, cluster_unpause, false);
+    int leader = cluster_leader(-1);
+    struct lost pinned, free_to_go;
+    begin_lost(&pinned, leader, true);
+    begin_lost(&free_to_go, leader, false);
+    zkt_sleep_ms(SHORT_MS);
+    const int64_t start = zkt_now_ms();
+    cluster_pause(leader);
+    expect_lost(&pinned, start);
+    expect_lost(&free_to_go, start);
+    cluster_heal();
+    expect_lost_for_good(&pinned);
+    expect_lost_for_good(&free_to_go);
 }
 
 /* ---- many -------------------------------------------------------------------------- */
@@ -299,30 +354,4 @@ ZKT_CASE(a_crowd_never_has_two_sure_holders)
     assert_int_equal(atomic_load(&crowd.failed), 0);
     assert_true(atomic_load(&crowd.count) < HOLDS_MAX);
     expect_no_overlap(atomic_load(&crowd.count));
-}
-
-/* ---- the command ------------------------------------------------------------------- */
-
-/* zkr holds across the death of the leader: its command goes on, and another one is refused. */
-ZKT_CASE(the_command_goes_on_without_the_leader)
-{
-    begin();
-    struct cli c, s;
-    CLI_START_PIPED(&c, "lock", "-i", "the-holder", zkt_path(), "cat");
-    ZKT_BECOMES(cli_queue(), 1, PATIENCE_MS);
-    int leader = cluster_leader(-1);
-    cluster_kill(leader);
-    (void)cluster_leader(leader);
-    assert_int_equal(CLI("lock", "-n", zkt_path(), "true"), 1);
-    assert_int_equal(CLI_RUN(&s, "status", zkt_path()), 0);
-    assert_non_null(strstr(cli_out(&s), "the-holder"));
-    zkt_put_byte(c.in, '!');
-    ZKT_BECOMES(strcmp(cli_out(&c), "!"), 0, PATIENCE_MS);
-    (void)close(c.in); /* the end of its input is the end of cat */
-    c.in = -1;
-    assert_int_equal(cli_wait(&c), 0);
-    /* A release that no server answers before zkr ends is left to the end of the session. */
-    int64_t start = zkt_now_ms();
-    ZKT_BECOMES(cli_queue(), 0, PATIENCE_MS);
-    print_message("node gone after %lld ms\n", (long long)(zkt_now_ms() - start));
 }

@@ -11,9 +11,10 @@ trap 'rm -rf "$tmp"' EXIT
 failed=0
 
 tree=$tmp/tree
-mkdir -p "$tree/test/fuzz" "$tree/test/proof" "$tree/lib" "$tree/build/plain" "$tree/bench"
+mkdir -p "$tree/test/fuzz" "$tree/test/proof" "$tree/lib" "$tree/build/plain" "$tree/bench" "$tree/docker"
 cp -R "$root/run" "$root/tools" "$tree" && rm -r "$tree/tools/zkr" "$tree/tools/guardian"
 echo 'echo "did: bench $*"' >"$tree/bench/run.sh"
+echo 'echo "did: cluster $*"' >"$tree/docker/cluster.sh"
 echo 'echo "did: contracts"' >"$tree/test/proof/code.sh"
 printf '#!/bin/sh\n' >"$tree/test/fuzz/fuzz.sh"
 chmod +x "$tree/test/fuzz/fuzz.sh"
@@ -201,7 +202,8 @@ has 'usage: ./run test'
 machine 0 bsh
 says 0 ci
 has 'installing packages: bsh$' 'did: clang-format-14' 'did: cmake --preset plain .*WERROR=ON' 'begins: tests, gcc' \
-    '==> all stages' '92 - interop.peer' 'left out: interop.peer;' '==> all passed'
+    'begins: tests, thread' 'cluster: did: cluster part build/plain$' \
+    '==> all stages' '92 - interop.peer' 'tests, cluster$' 'left out: interop.peer;' '==> all passed'
 
 # Files of the project, with git and without.
 has 'did: clang-format-14 .* lib/ours.c$'
