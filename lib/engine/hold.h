@@ -191,6 +191,7 @@ struct zkr__writes {
     bool release; /* the hold ends with the writes: delete its nodes, last */
     /* With release: let the nodes stay, as other threads hold by them. */
     bool keep_nodes;
+    bool even_shut; /* the client may be shut down, before or meanwhile */
 };
 
 /* Can these writes be sent? Called without any lock. ZKR_OK, or ZKR_EINVAL with its text. */

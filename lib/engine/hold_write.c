@@ -142,6 +142,7 @@ send(struct zkr__hold *hold, const struct zkr__writes *writes, int *rc) ZKR__LOC
     x->writes = writes;
     x->round = x->claims[0]->k.round;
     x->deletes = writes->release && !writes->keep_nodes;
+    x->asked.even_shut = writes->even_shut;
     *rc = zkr__inquiry_begin(&x->asked, hold->queue->c, NULL);
     if (*rc != ZKR_OK) {
         zkr__mem_free(nodes);
@@ -195,17 +196,24 @@ static int64_t deadline_of(const zkr_client *c, int64_t timeout_ms)
     return zkr__clock_deadline(zkr__now(c), limit);
 }
 
+static bool is_shut(const zkr_client *c, const struct zkr__writes *writes) ZKR__LOCKED
+{
+    return c->shut && !writes->even_shut;
+}
+
 /* ZKR_OK: held and connected. */
-static int
-await_connection(struct zkr__hold *hold, bool once, int64_t deadline) ZKR__LOCKED
+static int await_connection(struct zkr__hold *hold,
+                            const struct zkr__writes *writes,
+                            int64_t deadline) ZKR__LOCKED
 {
     zkr_client *c = hold->queue->c;
     const char *dir = hold->queue->dir;
-    bool in_time = !once;
-    while (zkr__hold_sure(hold) && !zkr__connected(c) && !c->shut && in_time) {
+    bool in_time = writes->timeout_ms != 0;
+    while (zkr__hold_sure(hold) && !zkr__connected(c) && !is_shut(c, writes) &&
+           in_time) {
         in_time = zkr__wait(c, &c->changed, deadline);
     }
-    if (c->shut) {
+    if (is_shut(c, writes)) {
         return zkr__fail(ZKR_ECLOSED, dir,
                          "the client is shut down; nothing is written");
     }
@@ -224,11 +232,12 @@ await_answer(struct transaction *x, zkr_client *c, int64_t deadline) ZKR__LOCKED
 {
     int64_t session = c->session_id;
     bool in_time = true;
-    while (x->asked.in_flight > 0 && in_time && !c->shut && c->session_id == session) {
+    while (x->asked.in_flight > 0 && in_time && !is_shut(c, x->writes) &&
+           c->session_id == session) {
         in_time = zkr__wait(c, &x->asked.done, deadline);
     }
     return x->asked.in_flight == 0 ? judge(x->code, x->failed_at, x->count)
-           : c->shut               ? CLOSED
+           : is_shut(c, x->writes) ? CLOSED
                                    : UNKNOWN;
 }
 
@@ -240,7 +249,7 @@ static int write_once(struct zkr__hold *hold,
                       bool *again) ZKR__LOCKED
 {
     zkr_client *c = hold->queue->c;
-    int rc = await_connection(hold, writes->timeout_ms == 0, deadline);
+    int rc = await_connection(hold, writes, deadline);
     *again = false;
     *over = writes->release && (rc == ZKR_ESESSION || rc == ZKR_ECLOSED);
     struct transaction *x = rc == ZKR_OK ? send(hold, writes, &rc) : NULL;

@@ -31,7 +31,9 @@ static void on_state(struct zkr__listener *listener, int state)
 static int outcome(const struct zkr__inquiry *inquiry, int code) ZKR__LOCKED
 {
     const zkr_client *c = inquiry->c;
-    return c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH : c->shut ? ZKR_ECLOSED : code;
+    return c->state == ZKR_STATE_AUTH_FAILED ? ZKR_EAUTH
+           : c->shut && !inquiry->even_shut  ? ZKR_ECLOSED
+                                             : code;
 }
 
 static int await_session(struct zkr__inquiry *inquiry) ZKR__LOCKED
@@ -106,7 +108,7 @@ int zkr__inquiry_await(struct zkr__inquiry *inquiry)
 {
     zkr_client *c = inquiry->c;
     bool in_time = true;
-    while (inquiry->in_flight > 0 && !c->shut && in_time) {
+    while (inquiry->in_flight > 0 && !(c->shut && !inquiry->even_shut) && in_time) {
         in_time = zkr__wait(c, &inquiry->done, inquiry->deadline);
     }
     return outcome(inquiry, inquiry->in_flight > 0 ? ZKR_ETIMEDOUT : inquiry->code);

@@ -22,6 +22,7 @@ struct zkr__inquiry {
     int64_t deadline;       /* 0 = options.connect_timeout_ms from the beginning */
     size_t refs, in_flight; /* a reference for each request, and one of the thread */
     int code;               /* of the first request that failed */
+    bool even_shut;         /* a shutdown of the client ends no wait */
 };
 
 /*

@@ -157,6 +157,11 @@ static int take_over(struct zkr__reentrant *lock, const struct limits *l)
     if (rc != ZKR_OK && is_canceled(lock, l)) {
         return zkr__fail(ZKR_ECANCELED, dir, "the wait for %s was canceled", dir);
     }
+    if (rc == ZKR_ECONNLOSS && zkr__now(lock->c) >= l->deadline) {
+        return zkr__fail(ZKR_ENOANSWER, dir,
+                         "%s was granted, but no server answered in time who held it",
+                         dir);
+    }
     return rc != ZKR_OK  ? rc
            : before == 0 ? ZKR_OK
                          : zkr__fail(ZKR_EOWNERDEAD, dir,
@@ -242,7 +247,8 @@ int zkr__robust_release(struct zkr__reentrant *lock)
         return zkr__reentrant_release(lock);
     }
     const struct zkr__writes none = {.timeout_ms = lock->c->options.connect_timeout_ms,
-                                     .release = true};
+                                     .release = true,
+                                     .even_shut = true};
     int rc = zkr__robust_release_multi(lock, &none);
     if (zkr__reentrant_ask(lock, zkr__reentrant_depth) > 0) { /* nothing was written */
         leave(lock);

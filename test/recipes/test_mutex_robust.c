@@ -258,6 +258,65 @@ ZKT_CASE(silence_about_the_last_holder_is_no_holder)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
+static void lose_the_answer(void *ctx, int n, int op)
+{
+    enum { MULTI = 14 };
+    (void)n;
+    if (op == MULTI) {
+        zkt_proxy_freeze(ctx, ZKT_TO_CLIENT);
+    }
+}
+
+/* The same when the token is written, and no answer comes by the deadline. */
+ZKT_CASE(silence_about_the_written_record_is_no_lost_connection)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = robust(c);
+    for (int i = 0; i < 20;
+         i++) { /* the write may end a moment before the deadline, or at it */
+        zkt_proxy_on_request(p, lose_the_answer, p);
+        ZKT_RC(zkr_mutex_acquire(m, 100), ZKR_ENOANSWER);
+        assert_int_equal(zkr_mutex_depth(m), 0);
+        zkt_proxy_on_request(p, NULL, NULL);
+        zkt_proxy_heal(p);
+        ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    }
+}
+
+/* A daemon that stops shuts its client down, and then its threads release. */
+ZKT_CASE(a_release_after_a_shutdown_is_a_release)
+{
+    zkr_client *c = client();
+    zkr_mutex *m = robust(c), *next = robust(client());
+    hold(m);
+    ZKT_MUST(zkr_client_shutdown(c));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_mutex_acquire(next, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(next));
+}
+
+/* The shutdown comes while the release waits for its answer. */
+ZKT_CASE(a_shutdown_during_a_release_ends_no_wait)
+{
+    struct zkt_actor actor;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkr_mutex *m = robust(c), *next = robust(client());
+    zkt_actor_start(&actor, m, PATIENCE_MS, NULL);
+    ZKT_MUST(zkt_actor_acquired(&actor));
+    ZKT_EVENTUALLY(zkt_all_answered(c), PATIENCE_MS);
+    zkt_door_focus(c);
+    zkt_proxy_freeze(p, ZKT_TO_SERVER);
+    atomic_store(&actor.let_go, true);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_MULTI), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_client_shutdown(c));
+    zkt_proxy_heal(p);
+    ZKT_MUST(zkt_actor_end(&actor));
+    ZKT_MUST(zkr_mutex_acquire(next, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(next));
+}
+
 static void live(void)
 {
     zkr_client *c = zkt_client_if_memory();
