@@ -51,6 +51,10 @@
  * begun ends as if the thread had not been canceled, and the thread ends at its next cancellation
  * point after that. To end a wait from outside, use zkr_mutex_cancel(), a stop, zkr_client_shutdown()
  * or a timeout. Signals do not end a wait.
+ *
+ * **Threads that end early.** A callback or a take_leadership() that ends its thread, by pthread_exit() or because the
+ * thread is canceled, counts as one that returns. An open_handle that calls pthread_exit() counts as one that returns
+ * NULL; it cannot be canceled. Another thread takes the place of a thread of the client.
  */
 #ifndef ZKR_CLIENT_H
 #define ZKR_CLIENT_H

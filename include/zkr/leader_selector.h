@@ -43,7 +43,7 @@ typedef struct zkr_leadership zkr_leadership;
 
 /**
  * Runs on the selector's own thread, with no lock held, while the selector leads. It may call every function
- * of this library, blocking ones too. To give leadership up, return. The thread blocks all signals (see
+ * of this library, blocking ones too. To give leadership up, return, or end the thread (client.h). The thread blocks all signals (see
  * client.h): a program that you start there should unblock them first.
  */
 typedef void (*zkr_take_leadership)(zkr_leadership *lead, void *ctx);

@@ -75,13 +75,21 @@ struct errand {
     const char *name;
     void *(*fn)(void *arg);
     void *arg;
+    bool replaces; /* another thread, which ends */
+    pthread_t other;
 };
 
 static void *run(void *arg)
 {
     struct errand errand = *(struct errand *)arg;
+    int before;
     zkr__mem_free(arg);
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     (void)pthread_setname_np(pthread_self(), errand.name);
+    self.ours = true;
+    if (errand.replaces) {
+        (void)pthread_join(errand.other, NULL);
+    }
     return errand.fn(errand.arg);
 }
 
@@ -95,16 +103,13 @@ static void fill_blocked(sigset_t *set)
     }
 }
 
-int zkr__thread_start(pthread_t *thread,
-                      const char *name,
-                      void *(*fn)(void *arg),
-                      void *arg)
+static int start(pthread_t *thread, const struct errand *what)
 {
     struct errand *errand = zkr__mem_alloc(sizeof(*errand));
     if (!errand) {
         return ENOMEM;
     }
-    *errand = (struct errand){.name = name, .fn = fn, .arg = arg};
+    *errand = *what;
     sigset_t blocked, before;
     fill_blocked(&blocked);
     /* The mask is inherited: set in the new thread, it would be too late for a signal that comes at once. */
@@ -117,6 +122,36 @@ int zkr__thread_start(pthread_t *thread,
     return rc;
 }
 
+int zkr__thread_start(pthread_t *thread,
+                      const char *name,
+                      void *(*fn)(void *arg),
+                      void *arg)
+{
+    const struct errand errand = {.name = name, .fn = fn, .arg = arg};
+    return start(thread, &errand);
+}
+
+int zkr__thread_replace(pthread_t *thread,
+                        const char *name,
+                        void *(*fn)(void *arg),
+                        void *arg)
+{
+    const struct errand errand = {
+        .name = name, .fn = fn, .arg = arg, .replaces = true, .other = pthread_self()};
+    pthread_t other = *thread;
+    int rc = start(thread, &errand);
+    if (rc != 0) {
+        *thread = other; /* which is undefined after a failure */
+    }
+    return rc;
+}
+
+void zkr__thread_rest(void)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    (void)nanosleep(&pause, NULL);
+}
+
 void zkr__thread_join(pthread_t thread)
 {
     (void)pthread_join(thread, NULL);
@@ -125,6 +160,60 @@ void zkr__thread_join(pthread_t thread)
 void zkr__thread_detach(pthread_t thread)
 {
     (void)pthread_detach(thread);
+}
+
+/* --- code of the application --- */
+
+struct visit {
+    void (*fn)(void *arg);
+    void (*finish)(void *arg, bool cut);
+    void *arg;
+    bool cut;
+};
+
+static void leave(void *arg)
+{
+    const struct visit *visit = arg;
+    visit->finish(visit->arg, visit->cut);
+}
+
+void zkr__thread_call(void (*fn)(void *arg),
+                      void (*finish)(void *arg, bool cut),
+                      void *arg)
+{
+    struct visit visit = {.fn = fn, .finish = finish, .arg = arg, .cut = true};
+    pthread_cleanup_push(leave, &visit);
+    visit.fn(visit.arg);
+    visit.cut = false;
+    pthread_cleanup_pop(1);
+}
+
+static void call_cancelable(void *arg)
+{
+    const struct visit *visit = arg;
+    int before;
+    if (self.ours) {
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
+    }
+    visit->fn(visit->arg);
+    if (self.ours) {
+        pthread_testcancel(); /* a cancellation of this call is not for the next one */
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    }
+}
+
+static void finish_cancelable(void *arg, bool cut)
+{
+    const struct visit *visit = arg;
+    visit->finish(visit->arg, cut);
+}
+
+void zkr__thread_call_cancelable(void (*fn)(void *arg),
+                                 void (*finish)(void *arg, bool cut),
+                                 void *arg)
+{
+    struct visit visit = {.fn = fn, .finish = finish, .arg = arg};
+    zkr__thread_call(call_cancelable, finish_cancelable, &visit);
 }
 
 /* --- room for two more --- */

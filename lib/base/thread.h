@@ -14,6 +14,7 @@ struct zkr__exit_hook;
 /* All that the library keeps for each thread. */
 struct zkr__thread {
     uint64_t id; /* 0 = not asked for yet */
+    bool ours;   /* zkr__thread_start() has started it */
     struct zkr__exit_hook *exit_hooks;
     const void *calls; /* of the application that the thread runs now (dispatch.c) */
     zkr_error error;   /* the last one (error.c) */
@@ -25,12 +26,35 @@ struct zkr__thread *zkr__thread_self(void);
 /*
  * Start a thread of ours. @name is a constant of at most 15 bytes. Signals are the application's, so the thread blocks
  * all but those of its own faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS), which would kill past any
- * handler, and SIGPROF, by which profilers sample each thread. Threads that it starts inherit both. 0 or errno.
+ * handler, and SIGPROF, by which profilers sample each thread. Threads that it starts inherit both. It cannot be
+ * canceled, but in zkr__thread_call_cancelable(). 0 or errno.
  */
 int zkr__thread_start(pthread_t *thread,
                       const char *name,
                       void *(*fn)(void *arg),
                       void *arg);
+
+/*
+ * Call @fn, which is code of the application, and @finish. The application may end the thread, by pthread_exit() or a
+ * cancellation: then @fn does not return, @cut is set, and the thread ends when @finish returns. No lock is held.
+ */
+void zkr__thread_call(void (*fn)(void *arg),
+                      void (*finish)(void *arg, bool cut),
+                      void *arg);
+/* The same, and a thread of ours can be canceled meanwhile. */
+void zkr__thread_call_cancelable(void (*fn)(void *arg),
+                                 void (*finish)(void *arg, bool cut),
+                                 void *arg);
+/*
+ * For a thread of ours that is cut, in @finish: start another in its place. It joins the calling thread before it calls
+ * @fn. 0 or errno, with *thread unchanged.
+ */
+int zkr__thread_replace(pthread_t *thread,
+                        const char *name,
+                        void *(*fn)(void *arg),
+                        void *arg);
+/* Between two attempts to start a thread. */
+void zkr__thread_rest(void);
 
 /* Each thread of ours is joined or detached, once. */
 void zkr__thread_join(pthread_t thread);

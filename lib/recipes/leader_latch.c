@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/thread.h"
 #include "engine/claim.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
@@ -106,22 +107,49 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
     return lead->czxid;
 }
 
-/* On the dispatch thread. The callback may end the latch. */
+/* What a callback is called with. The callback may end the latch. */
+struct told {
+    zkr_leader_latch *l;
+    zkr_client *c;
+    zkr_leader_latch_options o;
+    struct zkr__latch_loss loss;
+    zkr_lost lost;
+};
+
+static void call_on_loss(void *arg)
+{
+    struct told *told = arg;
+    if (told->o.on_loss) {
+        told->o.on_loss(told->l, &told->lost, told->o.ctx);
+    }
+}
+
+static void after_on_loss(void *arg, bool cut)
+{
+    struct told *told = arg;
+    (void)cut;
+    zkr__lock(told->c);
+    if (!told->loss.latch_ended) {
+        told->l->loss = NULL;
+    }
+    zkr__claim_unref(told->loss.claim);
+    zkr__unlock(told->c);
+}
+
+/* On the dispatch thread. */
 static bool run_call(struct zkr__call *call)
 {
     zkr_leader_latch *l = ZKR__OWNER_OF(call, zkr_leader_latch, call);
     zkr_client *c = l->r.c;
     zkr__lock(c);
-    const zkr_leader_latch_options o = l->o;
-    struct zkr__claim *reported = l->reported;
+    struct told told = {.l = l, .c = c, .o = l->o, .loss = {.claim = l->reported}};
+    const zkr_leader_latch_options *o = &told.o;
     enum callback next = next_callback(l);
-    struct zkr__latch_loss loss = {.claim = reported};
-    zkr_lost lost = {0};
     int64_t token = 0;
     int code = l->failure;
     if (next == ON_LOSS) {
-        lost = take_loss(l);
-        l->loss = &loss;
+        told.lost = take_loss(l);
+        l->loss = &told.loss;
     } else if (next == ON_GAIN) {
         token = take_gain(l);
     } else if (next == ON_FAILED) {
@@ -132,24 +160,17 @@ static bool run_call(struct zkr__call *call)
     changed(l);
     zkr__unlock(c);
     bool called = true;
-    if (next == ON_LOSS && o.on_loss) {
-        o.on_loss(l, &lost, o.ctx);
-    } else if (token != 0 && o.on_gain) {
-        o.on_gain(l, token, o.ctx);
-    } else if (next == ON_FAILED && o.on_failed) {
-        o.on_failed(l, code, o.ctx);
+    if (next == ON_LOSS) {
+        zkr__thread_call(call_on_loss, after_on_loss, &told);
+        called = o->on_loss != NULL;
+    } else if (token != 0 && o->on_gain) {
+        o->on_gain(l, token, o->ctx);
+    } else if (next == ON_FAILED && o->on_failed) {
+        o->on_failed(l, code, o->ctx);
     } else if (next == ON_CONTENDERS) {
-        o.on_contenders(l, o.ctx);
+        o->on_contenders(l, o->ctx);
     } else {
         called = false;
-    }
-    if (next == ON_LOSS) {
-        zkr__lock(c);
-        if (!loss.latch_ended) {
-            l->loss = NULL;
-        }
-        zkr__claim_unref(reported);
-        zkr__unlock(c);
     }
     return called;
 }
@@ -163,6 +184,22 @@ static void skip_loss(zkr_leader_latch *l) ZKR__LOCKED
     l->reported = NULL;
     if (reported) {
         zkr__claim_unref(reported);
+    }
+}
+
+static void run_own_calls(void *latch)
+{
+    zkr_leader_latch *l = latch;
+    zkr__dispatch_run_owner(&l->r.c->dispatch, l);
+}
+
+static void after_own_calls(void *latch, bool cut)
+{
+    zkr_leader_latch *l = latch;
+    if (cut) {
+        zkr__lock(l->r.c);
+        l->r.waiting--;
+        zkr__unlock(l->r.c);
     }
 }
 
@@ -182,7 +219,7 @@ static void await_callbacks(zkr_leader_latch *l) ZKR__LOCKED
     while (l->reported && l->gains == gains) {
         if (zkr__dispatch_by_hand(d)) {
             zkr__unlock(c);
-            zkr__dispatch_run_owner(d, l);
+            zkr__thread_call(run_own_calls, after_own_calls, l);
             zkr__lock(c);
         } else {
             (void)zkr__wait(c, &l->r.changed, ZKR__NEVER);

@@ -9,8 +9,8 @@
 
 /* A call of on_loss, as long as it lasts. */
 struct zkr__latch_loss {
-    const struct zkr__claim *claim; /* that was reported, and is not any more */
-    bool latch_ended;               /* the call must not touch the latch any more */
+    struct zkr__claim *claim; /* that was reported, and is not any more; referenced */
+    bool latch_ended;         /* the call must not touch the latch any more */
 };
 
 struct zkr_leader_latch {

@@ -2,6 +2,8 @@
 /* The leader selector: a thread that contends, leads, and contends again, as often as it is asked to. */
 #include "recipes/leader_selector.h"
 
+#include <errno.h>
+
 #include "base/error.h"
 #include "base/options.h"
 #include "base/thread.h"
@@ -76,21 +78,65 @@ static int contend(zkr_leader_selector *s) ZKR__LOCKED
                                        : ZKR_ESESSION;
 }
 
+static void *run_rounds(void *selector);
+
+/* The thread has done its last work here. */
+static void end_thread(zkr_leader_selector *s) ZKR__LOCKED
+{
+    s->ended = true;
+    zkr__cv_broadcast(&s->r.changed);
+}
+
+/* take_leadership() ends the calling thread: another one runs the next rounds. */
+static void give_up_thread(zkr_leader_selector *s) ZKR__LOCKED
+{
+    zkr_client *c = s->r.c;
+    int error = EAGAIN;
+    while (!s->stopping && (error = zkr__thread_replace(&s->thread, "zkr-selector",
+                                                        run_rounds, s)) != 0) {
+        zkr__unlock(c);
+        zkr__thread_rest();
+        zkr__lock(c);
+    }
+    if (error != 0) {
+        end_thread(s);
+    }
+}
+
+static void call_take(void *selector)
+{
+    zkr_leader_selector *s = selector;
+    s->take(&s->lead, s->ctx);
+}
+
+static void after_take(void *selector, bool cut)
+{
+    zkr_leader_selector *s = selector;
+    zkr_client *c = s->r.c;
+    zkr__lock(c);
+    s->leading = false;
+    s->led = true;
+    zkr__hold_leave(&s->hold, false);
+    if (cut) {
+        give_up_thread(s);
+    }
+    zkr__unlock(c);
+}
+
 static void lead(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;
     s->leading = true;
     s->queued = s->o.auto_requeue != 0;
     zkr__unlock(c);
-    s->take(&s->lead, s->ctx);
+    zkr__thread_call_cancelable(call_take, after_take, s);
     zkr__lock(c);
-    s->leading = false;
-    zkr__hold_leave(&s->hold, false);
 }
 
 static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;
+    s->led = false;
     int64_t deadline = zkr__clock_deadline(zkr__now(c), s->o.requeue_delay_ms);
     bool in_time = s->o.auto_requeue && s->o.requeue_delay_ms > 0;
     while (!s->stopping && in_time) {
@@ -98,13 +144,17 @@ static void pause_between(zkr_leader_selector *s) ZKR__LOCKED
     }
 }
 
-/* The thread's function, with the selector. Ends, with `ended` set, when `stopping` is. */
-static void *run_rounds(void *arg)
+/* The thread's function. Ends, with `ended` set, when `stopping` is. */
+static void *run_rounds(void *selector)
 {
-    zkr_leader_selector *s = arg;
+    zkr_leader_selector *s = selector;
     zkr_client *c = s->r.c;
     zkr__lock(c);
     while (!s->stopping) {
+        if (s->led) {
+            pause_between(s);
+            continue;
+        }
         if (!s->queued) {
             (void)zkr__wait(c, &s->r.changed, ZKR__NEVER);
             continue;
@@ -112,13 +162,11 @@ static void *run_rounds(void *arg)
         int rc = contend(s);
         if (rc == ZKR_OK) {
             lead(s);
-            pause_between(s);
         } else if (rc != ZKR_ECANCELED && !zkr_err_retriable(rc)) {
             end_candidacy(s, rc);
         }
     }
-    s->ended = true;
-    zkr__cv_broadcast(&s->r.changed);
+    end_thread(s);
     zkr__unlock(c);
     return NULL;
 }
@@ -140,7 +188,7 @@ static void reap(zkr_leader_selector *s) ZKR__LOCKED
     zkr__thread_join(s->thread);
     zkr__cancel_restore(cancel_state);
     zkr__lock(c);
-    s->started = s->stopping = s->ended = s->joining = s->queued = false;
+    s->started = s->stopping = s->ended = s->joining = s->queued = s->led = false;
     s->failure = 0;
     s->runs++;
     zkr__cv_broadcast(&s->r.changed);

@@ -29,6 +29,7 @@ struct zkr_leader_selector {
 
     bool queued;           /* a round is asked for */
     bool leading;          /* take_leadership() runs */
+    bool led;              /* it has run, and the pause after it has not begun */
     struct zkr__hold hold; /* of this round */
     struct zkr_leadership lead;
     int failure; /* why the candidacy ended, 0 = it did not */

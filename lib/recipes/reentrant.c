@@ -175,17 +175,36 @@ static void end_lost_call(struct zkr__holder *holder, zkr_client *c)
     zkr__unlock(c);
 }
 
+/* The callback may end the lock. */
+struct lost_call {
+    struct zkr__holder *holder;
+    zkr_client *c;
+    zkr_lost lost;
+};
+
+static void call_on_lost(void *arg)
+{
+    const struct lost_call *told = arg;
+    struct zkr__reentrant *lock = told->holder->lock;
+    lock->on_lost(lock, &told->lost);
+}
+
+static void after_on_lost(void *arg, bool cut)
+{
+    const struct lost_call *told = arg;
+    (void)cut;
+    end_lost_call(told->holder, told->c);
+}
+
 static bool run_lost(struct zkr__call *call)
 {
     struct zkr__holder *holder = holder_of(call);
-    struct zkr__reentrant *lock = holder->lock;
-    zkr_client *c = lock->c;
-    zkr__lock(c);
-    const zkr_lost lost =
-        zkr__loss_tell(holder->lost_claim, holder->lost_claim->k.lost);
-    zkr__unlock(c);
-    lock->on_lost(lock, &lost);
-    end_lost_call(holder, c);
+    const struct zkr__reentrant *lock = holder->lock;
+    struct lost_call told = {.holder = holder, .c = lock->c};
+    zkr__lock(told.c);
+    told.lost = zkr__loss_tell(holder->lost_claim, holder->lost_claim->k.lost);
+    zkr__unlock(told.c);
+    zkr__thread_call(call_on_lost, after_on_lost, &told);
     return true;
 }
 

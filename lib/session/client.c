@@ -112,9 +112,9 @@ struct state_call {
 
 static bool run_state(struct zkr__call *call)
 {
-    struct state_call *s = (struct state_call *)call;
-    s->c->options.on_state(s->c, s->state, s->c->options.on_state_ctx);
-    zkr__mem_free(s);
+    const struct state_call s = *(struct state_call *)call;
+    zkr__mem_free(call);
+    s.c->options.on_state(s.c, s.state, s.c->options.on_state_ctx);
     return true;
 }
 

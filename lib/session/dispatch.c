@@ -74,20 +74,66 @@ static struct zkr__call *take(struct zkr__dispatch *d, const void *owner)
     return call;
 }
 
+/* --- one call --- */
+
+struct visit {
+    struct zkr__dispatch *d;
+    struct zkr__call *call;
+    struct frame frame;
+    bool called;
+};
+
+static void visit(void *arg)
+{
+    struct visit *v = arg;
+    v->called = v->call->run(v->call);
+}
+
+static void *run(void *dispatch);
+
+/* The application ends the calling thread, within a call. Others go on with the calls that are left. */
+static void give_up_thread(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
+{
+    if (zkr__dispatch_by_hand(d)) {
+        d->taken = false;
+        if (d->head) {
+            raise_event(d);
+        }
+    } else if (d->started && zkr__thread_is_self(d->thread)) {
+        int error = zkr__thread_replace(&d->thread, "zkr-dispatch", run, d);
+        while (error != 0 && !d->stop) {
+            zkr__mu_unlock(&d->mu);
+            zkr__thread_rest();
+            zkr__mu_lock(&d->mu);
+            error = zkr__thread_replace(&d->thread, "zkr-dispatch", run, d);
+        }
+        d->over = error != 0;
+    }
+}
+
+static void leave(void *arg, bool cut)
+{
+    const struct visit *v = arg;
+    struct zkr__dispatch *d = v->d;
+    zkr__thread_self()->calls = v->frame.outer;
+    zkr__mu_lock(&d->mu);
+    d->running = NULL;
+    d->ran++;
+    if (cut) {
+        give_up_thread(d);
+    }
+    zkr__cv_broadcast(&d->changed);
+    zkr__mu_unlock(&d->mu);
+}
+
 /* True: the application was called. */
 static bool run_call(struct zkr__dispatch *d, struct zkr__call *call)
 {
     struct zkr__thread *self = zkr__thread_self();
-    const struct frame frame = {.d = d, .outer = self->calls};
-    self->calls = &frame;
-    bool called = call->run(call);
-    self->calls = frame.outer;
-    zkr__mu_lock(&d->mu);
-    d->running = NULL;
-    d->ran++;
-    zkr__cv_broadcast(&d->changed);
-    zkr__mu_unlock(&d->mu);
-    return called;
+    struct visit v = {.d = d, .call = call, .frame = {.d = d, .outer = self->calls}};
+    self->calls = &v.frame;
+    zkr__thread_call_cancelable(visit, leave, &v);
+    return v.called;
 }
 
 static struct zkr__call *take_next(struct zkr__dispatch *d)
@@ -183,6 +229,10 @@ static void *run(void *arg)
             (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER);
         }
         over = !d->head;
+        if (over) {
+            d->over = true;
+            zkr__cv_broadcast(&d->changed);
+        }
         zkr__mu_unlock(&d->mu);
     } while (!over);
     return NULL;
@@ -200,6 +250,9 @@ void zkr__dispatch_stop(struct zkr__dispatch *d)
     zkr__mu_lock(&d->mu);
     d->stop = true;
     zkr__cv_broadcast(&d->changed);
+    while (d->started && !d->over) {
+        (void)zkr__cv_wait(&d->changed, &d->mu, ZKR__NEVER); /* it may be replaced */
+    }
     zkr__mu_unlock(&d->mu);
     if (d->started) {
         zkr__thread_join(d->thread);

@@ -32,6 +32,7 @@ struct zkr__dispatch {
     uint64_t ran;        /* calls so far */
     pthread_t thread;
     bool started, stop;
+    bool over;    /* the thread has run its last call */
     bool taken;   /* by hand: a thread has the turn */
     int event_fd; /* by hand: readable while calls wait; else -1 */
 };

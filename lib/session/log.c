@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 enum { QUEUE_MAX = 256, LINE_MAX_LEN = 1024 };
 
@@ -16,13 +17,24 @@ struct line {
     char text[];
 };
 
+static void write_line(void *call)
+{
+    const struct line *line = call;
+    const zkr_client_options *o = &line->c->options;
+    o->log(line->level, line->text, o->log_ctx);
+}
+
+static void end_line(void *call, bool cut)
+{
+    struct line *line = call;
+    (void)cut;
+    (void)__atomic_sub_fetch(&line->c->log_queued, 1, __ATOMIC_RELAXED);
+    zkr__mem_free(line);
+}
+
 static bool run_line(struct zkr__call *call)
 {
-    struct line *line = (struct line *)call;
-    zkr_client *c = line->c;
-    c->options.log(line->level, line->text, c->options.log_ctx);
-    (void)__atomic_sub_fetch(&c->log_queued, 1, __ATOMIC_RELAXED);
-    zkr__mem_free(line);
+    zkr__thread_call(write_line, end_line, call);
     return true;
 }
 

@@ -36,13 +36,93 @@ int64_t zkr__close_dead(zkr_client *c, int64_t by)
     return next;
 }
 
+/* A call of the application's open_handle. */
+struct opening {
+    zkr_client *c;
+    const char *servers;
+    zkr_watcher_fn watcher;
+    int timeout_ms;
+    void *context;
+    struct _zhandle *zh;
+};
+
+static void *run(void *client);
+
+/* The thread has done its last work. */
+static void end_thread(zkr_client *c) ZKR__LOCKED
+{
+    c->service_over = true;
+    zkr__cv_broadcast(&c->changed);
+}
+
+static void not_opened(zkr_client *c, const char *cause) ZKR__LOCKED
+{
+    struct zkr__link *link = c->link;
+    char why[sizeof(c->obstacle)];
+    (void)snprintf(why, sizeof(why), "cannot open a handle for %.100s: %s",
+                   link->servers, cause);
+    c->link = NULL;
+    zkr__link_free(link);
+    zkr__open_later(c, why);
+}
+
+/* open_handle ends the calling thread: another one goes on. */
+static void give_up_thread(zkr_client *c) ZKR__LOCKED
+{
+    int error = EAGAIN;
+    while (!c->closing &&
+           (error = zkr__thread_replace(&c->service, "zkr-service", run, c)) != 0) {
+        zkr__unlock(c);
+        zkr__thread_rest();
+        zkr__lock(c);
+    }
+    if (error != 0) {
+        end_thread(c);
+    }
+}
+
+static void call_open_handle(void *arg)
+{
+    struct opening *o = arg;
+    const zkr_client_options *options = &o->c->options;
+    o->zh = options->open_handle(o->servers, o->watcher, o->timeout_ms, o->context,
+                                 options->open_handle_ctx);
+}
+
+static void after_open_handle(void *arg, bool cut)
+{
+    const struct opening *o = arg;
+    zkr_client *c = o->c;
+    if (cut) {
+        zkr__lock(c);
+        not_opened(c, "open_handle has ended its thread");
+        give_up_thread(c);
+        zkr__unlock(c);
+    }
+}
+
+static struct _zhandle *open_by_application(const char *servers,
+                                            zkr_watcher_fn watcher,
+                                            int timeout_ms,
+                                            void *context,
+                                            void *client)
+{
+    struct opening o = {.c = client,
+                        .servers = servers,
+                        .watcher = watcher,
+                        .timeout_ms = timeout_ms,
+                        .context = context};
+    zkr__thread_call(call_open_handle, after_open_handle, &o);
+    return o.zh;
+}
+
 static void *open_handle(zkr_client *c, struct zkr__link *link)
 {
     struct zkr__open_args args = {
         .servers = link->servers,
         .timeout_ms = (int)c->options.session_timeout_ms,
-        .open_handle = c->options.open_handle,
-        .open_handle_ctx = c->options.open_handle_ctx,
+        .open_handle = c->options.open_handle ? open_by_application : NULL,
+        .open_handle_ctx = c,
         .tls_cert = c->tls_cert,
         .owner = &link->owner,
         .log_slot = c->log_slot,
@@ -72,6 +152,7 @@ static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
 /* Opening may block, so the lock is dropped meanwhile. The link exists before its first event. */
 static void open_link(zkr_client *c) ZKR__LOCKED
 {
+    enum { ERRNO_ROOM = 24 };
     char *servers = zkr__lookup_take(c);
     struct zkr__link *link = servers ? make_link(c, servers) : NULL;
     if (!link) {
@@ -91,12 +172,9 @@ static void open_link(zkr_client *c) ZKR__LOCKED
         zkr__link_opened(link);
         return;
     }
-    c->link = NULL;
-    char why[sizeof(c->obstacle)];
-    (void)snprintf(why, sizeof(why), "cannot open a handle for %.100s: errno %d",
-                   link->servers, error);
-    zkr__link_free(link);
-    zkr__open_later(c, why);
+    char cause[ERRNO_ROOM];
+    (void)snprintf(cause, sizeof(cause), "errno %d", error);
+    not_opened(c, cause);
 }
 
 static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
@@ -278,9 +356,9 @@ int64_t zkr__service_run(zkr_client *c)
     return next;
 }
 
-static void *run(void *arg)
+static void *run(void *client)
 {
-    zkr_client *c = arg;
+    zkr_client *c = client;
     zkr__lock(c);
     while (!c->closing) {
         c->service_at = ZKR__NEVER;
@@ -291,6 +369,7 @@ static void *run(void *arg)
             (void)zkr__wait(c, &c->service_cv, c->service_at);
         }
     }
+    end_thread(c);
     zkr__unlock(c);
     return NULL;
 }
@@ -307,6 +386,9 @@ void zkr__service_stop(zkr_client *c)
     zkr__lock(c);
     c->closing = true;
     zkr__cv_signal(&c->service_cv);
+    while (c->service_started && !c->service_over) {
+        (void)zkr__wait(c, &c->changed, ZKR__NEVER); /* it may be replaced */
+    }
     zkr__unlock(c);
     if (c->service_started) {
         zkr__thread_join(c->service);

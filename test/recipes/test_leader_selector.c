@@ -8,6 +8,8 @@
 #include "fixture.h"
 
 enum { SESSION_MS = 3000, PATIENCE_MS = 20000, SHORT_MS = 100, LONG_MS = 250 };
+/* How take_leadership() ends its thread. */
+enum ends { BY_EXIT = 1, BY_CANCEL, BY_LATE_CANCEL, ENDS };
 enum { RUNNING = 1, STUBBORN_MS = 300, LONG_SESSION_MS = 12000 };
 
 /* What take_leadership() does, and what it saw. */
@@ -16,6 +18,7 @@ struct job {
     /* 0: returns at once; else waits that long, ZKR_FOREVER until told. */
     int64_t wait_ms;
     int64_t ignore_ms;  /* told or not, stays that much longer */
+    int ends_by;        /* not 0: the thread does not return */
     atomic_int *shared; /* more than one job runs */
     atomic_int runs;    /* begun */
     atomic_int inside;
@@ -51,6 +54,14 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
         atomic_fetch_sub(j->shared, 1);
     }
     atomic_fetch_sub(&j->inside, 1);
+    if (j->ends_by == BY_EXIT) {
+        pthread_exit(NULL);
+    } else if (j->ends_by == BY_CANCEL) {
+        (void)pthread_cancel(pthread_self());
+        pthread_testcancel();
+    } else if (j->ends_by == BY_LATE_CANCEL) {
+        (void)pthread_cancel(pthread_self());
+    }
 }
 
 static void on_failed(zkr_leader_selector *s, int code, void *ctx)
@@ -189,6 +200,59 @@ ZKT_CASE(a_selector_has_its_id)
     ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
     ZKT_MUST(zkr_leader_selector_leader(s, id, sizeof(id)));
     assert_string_equal(id, "me");
+    end(&j);
+}
+
+/* A function that ends its thread gives leadership up all the same, and further rounds begin on another thread. */
+ZKT_CASE(ending_the_thread_gives_leadership_up)
+{
+    for (int ends_by = BY_EXIT; ends_by < ENDS; ends_by++) {
+        struct job j = {.ends_by = ends_by, .ignore_ms = 1};
+        struct job other = {.wait_ms = ZKR_FOREVER};
+        zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+        zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+        int threads = zkt_thread_count();
+        zkr_leader_selector *s = selector(c, &j, plain);
+        ZKT_MUST(zkr_leader_selector_start(s));
+        for (int i = 1; i <= 3; i++) {
+            ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_IDLE, PATIENCE_MS);
+            assert_int_equal(atomic_load(&j.runs), i);
+            ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
+            ZKT_MUST(zkr_leader_selector_requeue(s));
+        }
+        ZKT_BECOMES(zkr_leader_selector_state(s), ZKR_SELECTOR_IDLE, PATIENCE_MS);
+        ZKT_BECOMES(zkt_thread_count(), threads + 1, PATIENCE_MS);
+        ZKT_MUST(zkr_leader_selector_start(selector(d, &other, plain)));
+        ZKT_BECOMES(atomic_load(&other.runs), 1, PATIENCE_MS);
+        end(&other);
+        end(&j);
+        ZKT_BECOMES(zkt_thread_count(), threads, PATIENCE_MS);
+    }
+}
+
+/* The pause between rounds and the end of a stop do not depend on the thread. */
+ZKT_CASE(ending_the_thread_ends_a_round_like_a_return)
+{
+    enum { DELAY_MS = 200 };
+    struct job j = {.ends_by = BY_EXIT};
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_leader_selector *s = selector(
+        c, &j,
+        (zkr_leader_selector_options){.auto_requeue = 1, .requeue_delay_ms = DELAY_MS});
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
+    int64_t first = atomic_load(&j.begun_at_ms);
+    ZKT_BECOMES(atomic_load(&j.runs), 2, PATIENCE_MS);
+    assert_true(atomic_load(&j.begun_at_ms) - first >= DELAY_MS);
+    ZKT_MUST(zkr_leader_selector_stop(s, PATIENCE_MS));
+    j.wait_ms = ZKR_FOREVER;
+    for (int i = 1; i <= 3; i++) {
+        int runs = atomic_load(&j.runs);
+        ZKT_MUST(zkr_leader_selector_start(s));
+        ZKT_BECOMES(atomic_load(&j.runs), runs + 1, PATIENCE_MS);
+        ZKT_MUST(zkr_leader_selector_stop(s, PATIENCE_MS));
+        assert_int_equal(zkr_leader_selector_state(s), ZKR_SELECTOR_STOPPED);
+    }
     end(&j);
 }
 

@@ -139,6 +139,41 @@ ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
     assert_int_equal(s.elsewhere, 0);
 }
 
+static void end_at_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    on_loss(l, lost, ctx);
+    pthread_exit(NULL);
+}
+
+static void *stop(void *l)
+{
+    (void)zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY);
+    return NULL;
+}
+
+/* A callback that ends the thread of its stop leaves nothing behind, and others may dispatch. */
+ZKT_CASE(a_stop_may_end_its_thread)
+{
+    static struct seen s;
+    pthread_t stopping;
+    zkr_client *c = open_client(&s);
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    zkr_leader_latch *l = NULL;
+    o.on_gain = on_gain;
+    o.on_loss = end_at_loss;
+    o.ctx = &s;
+    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "me", &o));
+    ZKT_MUST(zkr_leader_latch_start(l));
+    ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
+    dispatch_until(c, &s.gains, 1);
+    assert_int_equal(pthread_create(&stopping, NULL, stop, l), 0);
+    (void)pthread_join(stopping, NULL);
+    assert_int_equal(s.losses, 1);
+    assert_true(zkr_client_dispatch(c, 0) >= 0);
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+    zkt_close(c);
+}
+
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
     struct seen *s = ctx;

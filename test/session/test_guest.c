@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <zookeeper/zookeeper.h>
 
 #include "fixture.h"
 #include "threads.h"
@@ -102,6 +103,153 @@ static int await_signal(void *arg)
 ZKT_CASE(a_signal_blocked_late_reaches_who_waits)
 {
     assert_int_equal(zkt_join(zkt_fork(await_signal, NULL), PATIENCE_MS), 0);
+}
+
+/* --- threads that the application ends --- */
+
+/* Each callback ends its thread. */
+struct ender {
+    atomic_int states, lines, losses, gains, tickets, opens;
+};
+
+static void end_at_state(zkr_client *c, int state, void *ctx)
+{
+    struct ender *e = ctx;
+    (void)c;
+    (void)state;
+    atomic_fetch_add(&e->states, 1);
+    pthread_exit(NULL);
+}
+
+static void end_at_line(int level, const char *line, void *ctx)
+{
+    struct ender *e = ctx;
+    (void)level;
+    (void)line;
+    atomic_fetch_add(&e->lines, 1);
+    (void)pthread_cancel(pthread_self());
+    pthread_testcancel();
+}
+
+static void end_at_loss(zkr_mutex *m, const zkr_lost *lost, void *ctx)
+{
+    (void)m;
+    (void)lost;
+    atomic_fetch_add(&((struct ender *)ctx)->losses, 1);
+    pthread_exit(NULL);
+}
+
+static void end_at_gain(zkr_leader_latch *l, int64_t token, void *ctx)
+{
+    (void)l;
+    (void)token;
+    atomic_fetch_add(&((struct ender *)ctx)->gains, 1);
+    pthread_exit(NULL);
+}
+
+static void end_at_end_of_term(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
+{
+    end_at_loss(NULL, lost, ctx);
+    (void)l;
+}
+
+static void end_at_ticket(zkr_ticket *t, int state, void *ctx)
+{
+    (void)t;
+    (void)state;
+    atomic_fetch_add(&((struct ender *)ctx)->tickets, 1);
+    (void)pthread_cancel(pthread_self()); /* at the end of the callback */
+}
+
+static zkr_client *open_ender(struct ender *e)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.on_state = end_at_state;
+    o.log = end_at_line;
+    o.on_state_ctx = o.log_ctx = e;
+    return zkt_client_with(zkt_servers(), &o);
+}
+
+/* Callbacks go on, on one other thread, and nothing is left of what they were about. */
+ZKT_CASE(a_callback_may_end_its_thread)
+{
+    struct ender e = {0};
+    uint64_t open, blocked;
+    zkr_client *c = open_ender(&e);
+    zkr_mutex_options mo = ZKR_MUTEX_OPTIONS_INIT;
+    mo.on_lost = end_at_loss;
+    mo.on_lost_ctx = &e;
+    zkr_mutex *m = NULL;
+    zkr_ticket *t = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, zkt_path(), &mo));
+    for (int i = 1; i <= 2; i++) {
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        zkt_expire(c);
+        ZKT_BECOMES(atomic_load(&e.losses), i, PATIENCE_MS);
+        ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+        ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, end_at_ticket, &e, &t));
+        ZKT_BECOMES(atomic_load(&e.tickets), i, PATIENCE_MS);
+        ZKT_MUST(zkr_ticket_release(t));
+        ZKT_MUST(zkr_ticket_destroy(t));
+    }
+    ZKT_MUST(zkr_mutex_destroy(m));
+    assert_true(atomic_load(&e.states) > 4);
+    assert_true(atomic_load(&e.lines) > 4);
+    ZKT_BECOMES(zkt_threads_named("zkr-dispatch", &blocked, &open), 1, PATIENCE_MS);
+    zkt_close(c);
+    assert_int_equal(zkt_threads_named("zkr-dispatch", &blocked, &open), 0);
+}
+
+ZKT_CASE(the_terms_of_a_latch_outlive_the_threads_that_tell_of_them)
+{
+    struct ender e = {0};
+    zkr_leader_latch *l = NULL;
+    zkr_client *c = open_ender(&e);
+    zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
+    o.on_gain = end_at_gain;
+    o.on_loss = end_at_end_of_term;
+    o.ctx = &e;
+    ZKT_MUST(zkr_leader_latch_create(&l, c, zkt_path(), "me", &o));
+    ZKT_MUST(zkr_leader_latch_start(l));
+    for (int i = 1; i <= 3; i++) {
+        ZKT_BECOMES(atomic_load(&e.gains), i, PATIENCE_MS);
+        ZKT_EVENTUALLY(zkr_leader_latch_has_leadership(l), PATIENCE_MS);
+        ZKT_MUST(zkr_leader_latch_set_fit(l, 0));
+        ZKT_BECOMES(atomic_load(&e.losses), i, PATIENCE_MS);
+        ZKT_MUST(zkr_leader_latch_set_fit(l, 1));
+    }
+    ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
+    ZKT_MUST(zkr_leader_latch_destroy(l));
+    zkt_close(c);
+}
+
+static struct _zhandle *open_second(const char *servers,
+                                    zkr_watcher_fn watcher,
+                                    int session_timeout_ms,
+                                    void *watcher_ctx,
+                                    void *ctx)
+{
+    if (atomic_fetch_add(&((struct ender *)ctx)->opens, 1) == 0) {
+        pthread_exit(NULL);
+    }
+    return zookeeper_init(servers, watcher, session_timeout_ms, NULL, watcher_ctx,
+                          ZOO_NO_LOG_CLIENTENV);
+}
+
+/* That is one handle that could not be opened. */
+ZKT_CASE(an_open_handle_may_end_its_thread)
+{
+    struct ender e = {0};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.open_handle = open_second;
+    o.open_handle_ctx = &e;
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(atomic_load(&e.opens), 2);
 }
 
 /* --- a limit of threads --- */

@@ -64,6 +64,7 @@ static int look(struct habit *habits)
         {"processes vanish", scene.kills, did.kills},
         {"memory is short", scene.starved, did.no_memory},
         {"guardians end sessions", scene.guarded, did.guarded},
+        {"callbacks end their threads", scene.exits, did.exits},
         {"holders are asked to let go", scene.wishes, did.wishes},
     };
     enum { COUNT = sizeof(all) / sizeof(all[0]) };

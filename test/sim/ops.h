@@ -61,6 +61,8 @@ void sim_take_leadership(zkr_leadership *lead, void *process);
 void sim_op_client(struct app *a);
 
 /* tell.c: callbacks */
+/* At the end of a callback on a thread of the library: it may end that thread. */
+void sim_may_exit(struct process *p);
 void sim_on_revoke(zkr_mutex *m, void *process);
 void sim_on_lost(zkr_mutex *m, const zkr_lost *lost, void *process);
 void sim_on_ticket(zkr_ticket *t, int state, void *pass);

@@ -84,6 +84,7 @@ void sim_take_leadership(zkr_leadership *lead, void *process)
         }
     }
     p->leading--;
+    sim_may_exit(p);
 }
 
 static void stop_selector(struct app *a)

@@ -165,6 +165,7 @@ void sim_choose(uint64_t seed, bool trace)
     scene.counting = (enum zkf_counting)(seed / 5 % 6 > 2 ? 0 : 1 + seed / 5 % 6);
     scene.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
     scene.guarded = seed / 11 % 3 == 0;
+    scene.exits = seed / 13 % 6 == 0;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
     scene.keep_ms =
         keeps ? 1 + (int64_t)(seed / 5 % 8) * scene.session / 4 / ZKR__MS : 0;

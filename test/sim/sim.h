@@ -93,6 +93,7 @@ struct scene {
     bool narrow;        /* their nodes are made one at a time */
     bool lies;          /* servers answer what cannot be */
     bool guarded;       /* processes have a guardian */
+    bool exits;         /* callbacks end their threads */
     int64_t watch_most; /* room for watches of a session; 0 = as much as is usual */
     int64_t look_ahead; /* the option of that name */
     struct sim_pace turns;
@@ -184,6 +185,7 @@ struct process {
     int calling;  /* callbacks that run now */
     bool led;     /* latch: between on_gain and on_loss */
     int64_t term; /* latch: the token of the last on_gain */
+    int exits;    /* threads that callbacks have ended */
     bool silent;  /* a stop since then has left out the loss, perhaps */
     int stopping; /* such stops that are under way */
     int leading;  /* take_leadership() that run now */
@@ -210,7 +212,7 @@ struct sim_did {
         cuts, stops, isolations, crashes, hands, shortened, moves, leaderless,
         numbers_spent, replaced, visits, visits_named, remakes, remakes_counted_on,
         guesses, wrong, lists_shared, placed_behind, lined_up, looked, prepared, swept,
-        lags, silences, drifts, guarded;
+        lags, silences, drifts, guarded, exits;
 };
 
 extern struct scene scene;

@@ -27,9 +27,62 @@ int zkr__thread_start(pthread_t *thread,
         return EAGAIN;
     }
     struct sim_thread *t = sim_thread_start(sim_self()->client, name, fn, arg);
+    t->self.ours = true;
     *thread = (pthread_t)(uintptr_t)t;
     sim_point();
     return 0;
+}
+
+int zkr__thread_replace(pthread_t *thread,
+                        const char *name,
+                        void *(*fn)(void *arg),
+                        void *arg)
+{
+    int rc = zkr__thread_start(thread, name, fn, arg);
+    if (rc == 0) {
+        sim_thread_detach(sim_self());
+    }
+    return rc;
+}
+
+void zkr__thread_rest(void)
+{
+    sim_sleep(10 * ZKR__MS);
+}
+
+/* --- code of the application --- */
+
+/* The calls within which a thread is, the last first. */
+struct sim_visit {
+    struct sim_visit *outer;
+    void (*finish)(void *arg, bool cut);
+    void *arg;
+};
+
+void zkr__thread_call(void (*fn)(void *arg),
+                      void (*finish)(void *arg, bool cut),
+                      void *arg)
+{
+    struct sim_thread *self = sim_self();
+    struct sim_visit visit = {.outer = self->visits, .finish = finish, .arg = arg};
+    self->visits = &visit;
+    fn(arg);
+    if (!self->cut) {
+        self->visits = visit.outer;
+        finish(arg, false);
+        return;
+    }
+    for (struct sim_visit *v = &visit; v; v = v->outer) {
+        v->finish(v->arg, true);
+    }
+    sim_thread_exit();
+}
+
+void zkr__thread_call_cancelable(void (*fn)(void *arg),
+                                 void (*finish)(void *arg, bool cut),
+                                 void *arg)
+{
+    zkr__thread_call(fn, finish, arg);
 }
 
 void zkr__thread_join(pthread_t thread)

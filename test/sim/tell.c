@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callbacks of the application: how often, in which order, one at a time; and what they may do. */
 #include "ops.h"
+#include "threads.h"
 
 /* What blocks is refused here, at once. */
 static void try_to_block(struct process *p)
@@ -55,9 +56,23 @@ static void begin(struct process *p, const char *what)
     }
 }
 
+/* As by pthread_exit(), when the callback returns. The threads of the application are not ours to end. */
+void sim_may_exit(struct process *p)
+{
+    enum { MOST = 3 };
+    struct sim_thread *self = sim_self();
+    if (scene.exits && self && self->self.ours && p->exits < MOST && zkf_chance(10)) {
+        zkf_trace("client %d: a callback ends its thread", p->client);
+        self->cut = true;
+        p->exits++;
+        did.exits++;
+    }
+}
+
 static void end(struct process *p)
 {
     p->calling--;
+    sim_may_exit(p);
 }
 
 void sim_on_state(zkr_client *c, int state, void *process)

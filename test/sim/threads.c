@@ -63,7 +63,7 @@ static void go_on(struct sim_thread *t)
     zkf_enter(t->client);
     bool goes_on = coro_resume(t->co);
     self = NULL;
-    if (!goes_on) {
+    if (!goes_on || t->wait == SIM_ENDED) {
         zkf_actor_remove(&t->actor);
         coro_free(t->co);
         t->co = NULL;
@@ -188,10 +188,8 @@ static void end_duties(struct sim_thread *t)
     }
 }
 
-static void run(void *ctx)
+static void end(struct sim_thread *t)
 {
-    struct sim_thread *t = ctx;
-    (void)t->fn(t->arg);
     end_duties(t);
     if (t->locks != 0) {
         sim_violation("thread %s of client %d ends with %d locks", t->name, t->client,
@@ -199,6 +197,19 @@ static void run(void *ctx)
     }
     t->wait = SIM_ENDED;
     wake_joiner(t);
+}
+
+static void run(void *ctx)
+{
+    struct sim_thread *t = ctx;
+    (void)t->fn(t->arg);
+    end(t);
+}
+
+void sim_thread_exit(void)
+{
+    end(self);
+    coro_yield();
 }
 
 static struct sim_thread *

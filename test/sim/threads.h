@@ -46,6 +46,8 @@ struct sim_thread {
     const void *over_on;     /* on this condition */
     bool canceled_off;       /* it cannot be canceled now */
     bool joined, detached;
+    struct sim_visit *visits; /* calls of the application that it is in */
+    bool cut;                 /* the application ends it */
     bool fed;                 /* it gets all the memory that it wants */
     int locks;                /* that it holds */
     long signals;             /* that have woken it */
@@ -65,6 +67,8 @@ struct sim_thread *
 sim_thread_start(int client, const char *name, void *(*fn)(void *arg), void *arg);
 void sim_thread_join(struct sim_thread *t);
 void sim_thread_detach(struct sim_thread *t);
+/* The calling thread ends here, as by pthread_exit(). */
+void sim_thread_exit(void);
 
 /* For zkf_hooks. */
 void sim_act(struct zkf_actor *actor);

@@ -452,6 +452,89 @@ ZKT_UNIT_CASE(one_thread_has_the_turn)
     end(&d);
 }
 
+/* --- threads that end in a call --- */
+
+static bool end_thread(struct zkr__call *call)
+{
+    (void)note(call);
+    pthread_exit(NULL);
+}
+
+static bool end_thread_without_memory(struct zkr__call *call)
+{
+    zkt_allow_allocations(0);
+    (void)sem_post(&started);
+    return end_thread(call);
+}
+
+static bool note_last(struct zkr__call *call)
+{
+    (void)note(call);
+    (void)sem_post(&over);
+    return true;
+}
+
+/* The next calls run on another thread, as soon as there can be one; and a stop does not wait for one. */
+ZKT_UNIT_CASE(a_call_may_end_the_dispatch_thread)
+{
+    enum shortage { NONE, SHORT, LASTING, SHORTAGES };
+    static struct call calls[CALLS];
+    struct zkr__dispatch d;
+    for (int shortage = NONE; shortage < SHORTAGES; shortage++) {
+        begin(&d, THREAD);
+        for (int i = 0; i < CALLS; i++) {
+            calls[i].call.run = i % 2 ? note : end_thread;
+        }
+        calls[2].call.run = shortage == NONE ? end_thread : end_thread_without_memory;
+        calls[CALLS - 1].call.run = note_last;
+        for (int i = 0; i < CALLS; i++) {
+            post(&d, &calls[i], i, NULL);
+        }
+        if (shortage != NONE) {
+            (void)sem_wait(&started);
+        }
+        if (shortage == SHORT) {
+            (void)usleep(YIELDS);
+            zkt_allow_allocations(-1);
+        }
+        for (int i = 3; shortage == LASTING && i < CALLS; i++) {
+            calls[i].call.run = note; /* by this thread, which is to go on */
+        }
+        if (shortage != LASTING) {
+            (void)sem_wait(&over);
+        }
+        end(&d);
+        zkt_allow_allocations(-1);
+        assert_int_equal(ran_count, CALLS);
+        for (int i = 0; i < CALLS; i++) {
+            assert_int_equal(ran[i], i);
+        }
+    }
+}
+
+/* By hand: the turn of the thread is over. */
+ZKT_UNIT_CASE(a_call_may_end_the_thread_that_has_the_turn)
+{
+    static struct call calls[2];
+    pthread_t running;
+    struct zkr__dispatch d;
+    for (int owner = 0; owner < 2; owner++) {
+        begin(&d, BY_HAND);
+        calls[0].call.run = end_thread;
+        post(&d, &calls[0], 0, &d);
+        post(&d, &calls[1], 1, &calls[1]);
+        assert_int_equal(
+            pthread_create(&running, NULL, owner ? run_owner : run_all, &d), 0);
+        (void)pthread_join(running, NULL);
+        assert_int_equal(ran_count, 1);
+        assert_true(readable(&d));
+        zkr__dispatch_await_call(&d, &d);
+        assert_int_equal(zkr__dispatch_run(&d, 0), 1);
+        assert_int_equal(ran[1], 1);
+        end(&d);
+    }
+}
+
 /* Those of one owner are run out of turn, and the others stay. */
 ZKT_UNIT_CASE(the_calls_of_one_owner_can_be_run)
 {
