@@ -80,7 +80,7 @@ class error : public std::system_error
 struct limit {
     template <typename Rep, typename Period>
     limit(const std::chrono::duration<Rep, Period> &time)
-        : ms(time <= time.zero() ? 0
+        : ms(!(time > time.zero()) ? 0
              : std::chrono::duration<double, std::milli>(time).count() > 3e13
                  ? ZKR_FOREVER
                  : std::chrono::ceil<milliseconds>(time).count())
@@ -91,6 +91,18 @@ struct limit {
 
 namespace detail
 {
+
+/* The time until @deadline. Far from now it is counted in seconds of type double, as ticks would overflow. */
+template <typename Clock, typename Duration>
+limit until(const std::chrono::time_point<Clock, Duration> &deadline)
+{
+    using seconds = std::chrono::duration<double>;
+    constexpr seconds far{1e9};
+    const auto now = Clock::now();
+    const seconds left =
+        seconds(deadline.time_since_epoch()) - seconds(now.time_since_epoch());
+    return left < far && left > -far ? limit(deadline - now) : limit(left);
+}
 
 inline void must(int rc)
 {
@@ -211,6 +223,15 @@ class client
     {
     }
 
+    client(client &&) noexcept = default;
+    /** Closes the client that was here first: its last callbacks need the options. */
+    client &operator=(client &&other) noexcept
+    {
+        client_ = std::move(other.client_);
+        options_ = std::move(other.options_);
+        return *this;
+    }
+
     zkr_client *get() const noexcept { return client_.get(); }
     /** For how long from now the session is surely alive. */
     milliseconds valid_for() const
@@ -257,7 +278,7 @@ class lockable
     template <typename Clock, typename Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &deadline)
     {
-        return try_lock_for(deadline - Clock::now());
+        return try_lock_for(detail::until(deadline));
     }
     void unlock() noexcept { (void)zkr_mutex_release(mutex_); }
     /** unlock() that throws: ZKR_ESESSION if the hold had been lost. Call std::unique_lock::release() first. */

@@ -7,6 +7,7 @@
 #include <shared_mutex>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
 #include <zkr/testing.h>
 #include <zkr/zkr.hpp>
@@ -49,6 +50,7 @@ void limits()
     EXPECT(zkr::limit(std::chrono::hours(24)).ms == 86400000);
     EXPECT(zkr::limit(zkr::forever).ms == ZKR_FOREVER);
     EXPECT(zkr::limit(std::chrono::hours::max()).ms == ZKR_FOREVER);
+    EXPECT(zkr::limit(std::chrono::hours::min()).ms == 0);
 }
 
 void a_mutex_is_locked(zkr::client &client, const std::string &path)
@@ -173,7 +175,65 @@ void a_client_moves(const char *servers, const std::string &path)
     EXPECT(thrown([] { zkr::client("no host"); }) == std::errc::invalid_argument);
 }
 
+/* A client that another one replaces is closed first, and tells of that. */
+void a_client_is_replaced(const char *servers, const std::string &path)
+{
+    std::atomic<int> closed{0};
+    std::vector<zkr::client> clients;
+    for (int i = 0; i < 3; i++) {
+        zkr::client_options options;
+        options.on_state = [&closed, text = std::string(64, 'x')](int state) {
+            closed += state == ZKR_STATE_CLOSED && text.back() == 'x';
+        };
+        clients.emplace_back(servers, options);
+    }
+    clients.erase(clients.begin());
+    EXPECT(closed == 1);
+    zkr::client &first = clients.front();
+    first = std::move(clients.back());
+    EXPECT(closed == 2);
+    {
+        zkr::mutex mutex(first, path);
+        mutex.lock();
+        mutex.unlock();
+    }
+    clients.clear();
+    EXPECT(closed == 3);
+}
+
+/* Deadlines of any clock and unit, from the first to the last. */
+void deadlines_have_no_limits(zkr::client &client, const std::string &path)
+{
+    using system = std::chrono::system_clock;
+    using steady = std::chrono::steady_clock;
+    using hours = std::chrono::hours;
+    zkr::mutex mutex(client, path);
+    const auto locks_by = [&](const auto &deadline, bool waits) {
+        zkr::hold holder(mutex, 10s);
+        auto obtained = std::async(std::launch::async, [&] {
+            bool locked = mutex.try_lock_until(deadline);
+            if (locked) {
+                mutex.unlock();
+            }
+            return locked;
+        });
+        auto seen = obtained.wait_for(waits ? 300ms : 10000ms);
+        EXPECT((seen == std::future_status::timeout) == waits);
+        holder.release();
+        EXPECT(obtained.get() == waits);
+    };
+    locks_by(steady::time_point::min(), false);
+    locks_by(system::time_point::min(), false);
+    locks_by(std::chrono::time_point<system, hours>::min(), false);
+    locks_by(steady::time_point::max(), true);
+    locks_by(std::chrono::time_point<system, hours>::max(), true);
+    locks_by(steady::now() + 10s, true);
+    EXPECT(mutex.try_lock_until(system::now() + 10s));
+    mutex.unlock();
+}
+
 static_assert(std::is_nothrow_move_constructible_v<zkr::hold>);
+static_assert(std::is_nothrow_move_assignable_v<zkr::client>);
 static_assert(std::is_nothrow_move_constructible_v<zkr::client>);
 static_assert(!std::is_copy_constructible_v<zkr::mutex>);
 static_assert(std::is_nothrow_copy_constructible_v<zkr::error>);
@@ -193,9 +253,11 @@ try {
         readers_share(client, path + "/rw");
         a_hold_moves(client, path + "/hold");
         a_latch_leads(client, path + "/latch");
+        deadlines_have_no_limits(client, path + "/deadline");
     }
     a_loss_is_told(argv[1], path + "/loss");
     a_client_moves(argv[1], path + "/client");
+    a_client_is_replaced(argv[1], path + "/replaced");
     return failures != 0;
 } catch (const std::exception &e) {
     std::printf("%s\n", e.what());
