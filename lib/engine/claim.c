@@ -349,9 +349,28 @@ static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
     return first ? 1 : claim->place;
 }
 
+/* In the line of its directory, behind the claims that stand there: keep.c. */
+static int64_t place_in_line(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__directory *d = claim->directory;
+    int64_t place = d->keep->standing, most = 0;
+    for (const struct zkr__claim *one = d->keep->line; one != claim;
+         one = one->held_next) {
+        place += !one->canceled;
+    }
+    for (const struct zkr__claim *one = d->ours; one; one = one->ours_next) {
+        int64_t its = one->stands ? zkr__claim_place(one) : 0;
+        most = its > most ? its : most;
+    }
+    return place + most;
+}
+
 int64_t zkr__claim_place(const struct zkr__claim *claim)
 {
     int64_t ours = 0;
+    if (claim->in_line) {
+        return place_in_line(claim);
+    }
     while (claim->k.phase == ZKR__PARKED && claim->ahead) {
         claim = claim->ahead;
         ours++;

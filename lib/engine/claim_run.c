@@ -336,6 +336,7 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     set_timers(claim, todo);
     if (todo & ZKR__DO_LINE_UP) {
         await_admission(claim);
+        todo |= claim->in_line && claim->q->tells_queued ? ZKR__DO_NOTIFY : 0;
     }
     if (todo & ZKR__DO_COUNT_LOSS) {
         claim->q->c->stats.losses++;

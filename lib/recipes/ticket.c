@@ -53,7 +53,7 @@ static int next_report(const zkr_ticket *t) ZKR__LOCKED
 
 static void post_report(zkr_ticket *t) ZKR__LOCKED
 {
-    if (next_report(t) != 0) {
+    if (!t->reporting && next_report(t) != 0) {
         zkr__dispatch_post(&t->c->dispatch, &t->call);
     }
 }
@@ -102,7 +102,9 @@ static bool run(struct zkr__call *call)
     zkr_ticket_fn fn = t->fn;
     void *ctx = t->ctx;
     zkr__lock(c);
+    t->reporting = true;
     (void)look(t);
+    t->reporting = false;
     int report = next_report(t);
     if (report != 0) {
         t->reported = report;

@@ -75,6 +75,70 @@ ZKT_UNIT_CASE(every_function_knows_of_the_end)
     }
 }
 
+/* --- the wait --- */
+
+static void note_state(zkr_ticket *t, int state, void *ctx)
+{
+    (void)t;
+    *(int *)ctx = state;
+}
+
+/* Behind holds of the same client, which keeps the node: tickets stand in line without nodes of their own. */
+ZKT_UNIT_CASE(a_ticket_in_the_line_of_its_client_is_queued)
+{
+    int told[2] = {0};
+    int64_t ahead = 0;
+    zkr_client *c = open_client(NULL);
+    const zkr_mutex_options o = {
+        .size = sizeof(o), .keep_ms = 100 * SECOND, .tell_queued = 1};
+    zkr_mutex *m = mutex_at(c, "/lock", &o);
+    zkr_ticket *first = hold(c, m), *t[2];
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, note_state, &told[i], &t[i]));
+    }
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(told[i], ZKR_TICKET_QUEUED);
+        ZKT_MUST(zkr_ticket_position(t[i], &ahead));
+        assert_int_equal(ahead, i + 1);
+    }
+    end(first);
+    zkf_pass(c, SECOND);
+    zkf_call_back(c);
+    assert_int_equal(told[0], ZKR_TICKET_HELD);
+    ZKT_MUST(zkr_ticket_position(t[1], &ahead));
+    assert_int_equal(ahead, 1);
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_ticket_release(t[i]));
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+}
+
+/* The same when the line forms at the connection. */
+ZKT_UNIT_CASE(a_ticket_that_lines_up_late_is_queued)
+{
+    int told[2] = {0};
+    zkr_client *c = open_client(NULL);
+    const zkr_mutex_options o = {
+        .size = sizeof(o), .keep_ms = 100 * SECOND, .tell_queued = 1};
+    zkr_mutex *m = mutex_at(c, "/lock", &o);
+    zkr_ticket *t[2];
+    (void)zkf_cut(0, ZKF_CUT_ANSWERS);
+    zkf_pass(c, 1);
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, note_state, &told[i], &t[i]));
+    }
+    zkf_pass(c, 5 * SECOND);
+    zkf_call_back(c);
+    assert_int_equal(told[0], ZKR_TICKET_HELD);
+    assert_int_equal(told[1], ZKR_TICKET_QUEUED);
+    for (int i = 0; i < 2; i++) {
+        ZKT_MUST(zkr_ticket_release(t[i]));
+        ZKT_MUST(zkr_ticket_destroy(t[i]));
+    }
+}
+
 /* --- the cause --- */
 
 /* A stop of the process explains a loss for one session timeout, and no later one. */

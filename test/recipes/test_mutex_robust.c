@@ -273,8 +273,8 @@ ZKT_CASE(silence_about_the_written_record_is_no_lost_connection)
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = robust(c);
-    for (int i = 0; i < 20;
-         i++) { /* the write may end a moment before the deadline, or at it */
+    for (int i = 0; i < 20; i++) {
+        /* The write may end a moment before the deadline, or at the deadline. */
         zkt_proxy_on_request(p, lose_the_answer, p);
         ZKT_RC(zkr_mutex_acquire(m, 100), ZKR_ENOANSWER);
         assert_int_equal(zkr_mutex_depth(m), 0);

@@ -102,6 +102,40 @@ ZKT_CASE(a_close_runs_what_waits)
     assert_int_equal(s.elsewhere, 0);
 }
 
+static void release_at_once(zkr_ticket *t, int state, void *ctx)
+{
+    struct seen *s = ctx;
+    look(s);
+    s->tickets += state == ZKR_TICKET_HELD && zkr_ticket_release(t) == ZKR_OK;
+}
+
+static void hold_on(zkr_ticket *t, int state, void *ctx)
+{
+    struct seen *s = ctx;
+    (void)t;
+    look(s);
+    s->tickets += state == ZKR_TICKET_HELD;
+}
+
+/* A grant wakes the thread once, whether its callback releases the ticket or not. */
+ZKT_CASE(a_grant_leaves_nothing_to_dispatch)
+{
+    static const zkr_ticket_fn fns[] = {release_at_once, hold_on};
+    static struct seen s;
+    zkr_client *c = open_client(&s);
+    zkr_mutex *m = zkt_mutex(c);
+    dispatch_until(c, &s.states, 1);
+    for (int i = 0; i < 2; i++) {
+        zkr_ticket *t = NULL;
+        s.tickets = 0;
+        ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, fns[i], &s, &t));
+        dispatch_until(c, &s.tickets, 1);
+        assert_false(readable(c));
+        zkt_end_ticket(t);
+    }
+    assert_int_equal(s.elsewhere, 0);
+}
+
 static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct seen *s = ctx;
@@ -134,6 +168,7 @@ ZKT_CASE(a_latch_is_stopped_by_the_thread_that_dispatches)
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     assert_int_equal(s.gains, 0);
     dispatch_until(c, &s.gains, 1);
+    assert_false(readable(c));
     ZKT_MUST(zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
     assert_int_equal(s.losses, 1);
     assert_int_equal(s.elsewhere, 0);
