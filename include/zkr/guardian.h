@@ -34,7 +34,8 @@
  * the fencing token to what the lock protects: see README.md, "What loss means".
  *
  * **Children** that act under a lock of this process outlive it. Name their process group by zkr_client_guard_group():
- * the guardian kills the group, and ends the sessions when all of the group are gone.
+ * the guardian kills the group, and ends the sessions when all of the group are gone. A supervisor process can wait for
+ * those that leave the group, too: zkr_client_guard_pipe().
  *
  * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into
  * another PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the
@@ -80,6 +81,28 @@ extern "C" {
  * Curator:  none.   Since: 0.2.
  */
 ZKR_API int zkr_client_guard_group(zkr_client *c, int64_t group);
+
+/**
+ * Name a pipe that tells when nothing acts under the holds of this client any more.
+ *
+ * This is for a supervisor process: it ends what it has started when this process has died, process groups of their own
+ * and sessions included, waits until all of that is gone, and then writes a byte into the pipe. When this process has
+ * died, the guardian closes the sessions of the client only when it has read that byte. It kills nothing. If the last
+ * writing end is closed without a byte, as when the supervisor was killed, the sessions last until they expire.
+ *
+ * Name the pipe before anything acts, let the supervisor alone have its writing end, and name the group 0
+ * (zkr_client_guard_group()) when all is gone.
+ *
+ * @c   borrowed.
+ * @fd  the reading end; the guardian gets a copy. Replaces the pipe or the group before.
+ *
+ * Returns ZKR_OK, ZKR_EINVAL (not a pipe), ZKR_ESTATE and ZKR_ESYS as zkr_client_guard_group().
+ *
+ * Blocks:   no.   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_client_guard_pipe(zkr_client *c, int fd);
 
 #ifdef __cplusplus
 }

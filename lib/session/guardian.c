@@ -631,33 +631,42 @@ static int bind_to_group(int64_t group, int fds[ZKR__GROUP_FDS])
     return error;
 }
 
-static int tell_group(const zkr_client *c, int64_t group)
+/* Sends @count descriptors along. 0 or errno. */
+static int send_fds(const zkr_client *c,
+                    struct zkr__guardian_record *record,
+                    const int *fds,
+                    size_t count)
 {
-    struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
-                                          .kind = ZKR__GUARDIAN_GROUP,
-                                          .client = c->ward,
-                                          .value = group};
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(ZKR__GROUP_FDS * sizeof(int))];
     } control = {.room = {0}};
-    int fds[ZKR__GROUP_FDS];
-    struct iovec part = {.iov_base = &record, .iov_len = sizeof(record)};
+    struct iovec part = {.iov_base = record, .iov_len = sizeof(*record)};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    record->version = ZKR__GUARDIAN_VERSION;
+    record->client = c->ward;
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+    message.msg_control = control.room;
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    return send_message(c->guardian, &message);
+}
+
+static int tell_group(const zkr_client *c, int64_t group)
+{
+    struct zkr__guardian_record record = {
+        .kind = ZKR__GUARDIAN_GROUP, .client = c->ward, .value = group};
+    int fds[ZKR__GROUP_FDS];
     if (group == 0) {
-        return send_message(c->guardian, &message);
+        return send_record(c->guardian, &record);
     }
     int error = bind_to_group(group, fds);
     if (error != 0) {
         return error;
     }
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(sizeof(fds));
-    memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
-    message.msg_control = control.room;
-    message.msg_controllen = sizeof(control.room);
-    error = send_message(c->guardian, &message);
+    error = send_fds(c, &record, fds, ZKR__GROUP_FDS);
     (void)close(fds[0]);
     (void)close(fds[1]);
     return error;
@@ -685,4 +694,24 @@ int zkr_client_guard_group(zkr_client *c, int64_t group)
                ? zkr__fail(ZKR_ESTATE, NULL,
                            "zkr_client_guard_group: the client has no guardian")
                : zkr__fail_sys(error, "zkr_client_guard_group");
+}
+
+int zkr_client_guard_pipe(zkr_client *c, int fd)
+{
+    struct zkr__guardian_record record = {.kind = ZKR__GUARDIAN_PIPE};
+    struct stat st;
+    int rc = zkr__client_enter(c);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode)) {
+        return zkr__fail(ZKR_EINVAL, NULL, "zkr_client_guard_pipe: %d is not a pipe",
+                         fd);
+    }
+    int error = c->guardian ? send_fds(c, &record, &fd, 1) : EPIPE;
+    return error == 0       ? ZKR_OK
+           : error == EPIPE ? zkr__fail(ZKR_ESTATE, NULL,
+                                        "zkr_client_guard_pipe: the client has no "
+                                        "guardian")
+                            : zkr__fail_sys(error, "zkr_client_guard_pipe");
 }

@@ -73,16 +73,17 @@ ZKT_CASE(arguments_are_kept_byte_for_byte)
                         "[-n][--][][a b][\xff\n\t'\"$x*][-w][9]");
 }
 
-/* Its parent is the zkr that was started, which has no other child but its guardian. */
-ZKT_CASE(zkr_is_the_parent_of_the_command_and_its_guardian_alone)
+/* Its parent is the keeper, a child of the zkr that was started, which has no other child but its guardian. */
+ZKT_CASE(zkr_has_a_keeper_and_a_guardian_alone)
 {
     struct cli c;
-    char expected[40];
+    char expected[80];
     assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "sh", "-c",
-                             "for p in $(cat /proc/$PPID/task/*/children); do "
-                             "[ $p = $$ ] || cat /proc/$p/comm; done; echo $PPID"),
+                             "zkr=$(ps -o ppid= $PPID); echo $zkr; "
+                             "ps -o comm= --ppid $zkr | sort; cat /proc/$PPID/comm"),
                      0);
-    (void)snprintf(expected, sizeof(expected), "zkr-guardian\n%d\n", (int)c.pid);
+    (void)snprintf(expected, sizeof(expected),
+                   "%d\nzkr-guardian\nzkr-keeper\nzkr-keeper\n", (int)c.pid);
     assert_string_equal(cli_out(&c), expected);
 }
 
@@ -121,7 +122,7 @@ ZKT_CASE(signals_are_forwarded_and_the_lock_stays)
     assert_int_equal(CLI("lock", "-n", zkt_path(), "true"), 1);
     char pid[16];
     (void)snprintf(pid, sizeof(pid), "%d", (int)c.pid);
-    assert_int_equal(CLI_AS("pkill", "-ALRM", "-P", pid), 0);
+    assert_int_equal(CLI_SH("pkill -ALRM -P $(pgrep -x zkr-keeper -P $1)", pid), 0);
     assert_int_equal(cli_wait(&c), 0);
 }
 

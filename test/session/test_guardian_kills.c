@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes with a guardian, and guardians, are killed at any moment. */
+/* Processes with a guardian, and guardians, are killed at any moment; and with a supervisor that tells the guardian. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "keep.h"
@@ -147,4 +149,87 @@ ZKT_CASE(whenever_it_is_killed_the_next_holds_soon)
         killed_at[OPENING], killed_at[ACQUIRING], killed_at[HOLDING],
         killed_at[RELEASING], killed_at[CLOSING], atomic_load(&v->holds),
         (long long)longest);
+}
+
+/* --- a supervisor with a pipe --- */
+
+struct supervised {
+    char hosts[256], path[128];
+    atomic_int ready,
+        go; /* go: 1 = it tells that nothing acts, 2 = it ends without a word */
+};
+
+static void drop_supervised(void *s)
+{
+    zkt_shared_free(s, sizeof(struct supervised));
+}
+
+/* Holds, and has a child that tells by a pipe when nothing acts any more. */
+static int supervise(void *arg)
+{
+    struct supervised *s = arg;
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    zkr_mutex *m = NULL;
+    int over[2];
+    o.session_timeout_ms = SESSION_MS;
+    o.guardian = ZKR_GUARDIAN_REQUIRED;
+    ZKT_MUST(zkr_client_open(&c, s->hosts, &o));
+    ZKT_MUST(zkr_mutex_create(&m, c, s->path, NULL));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_RC(zkr_client_guard_pipe(c, -1), ZKR_EINVAL);
+    ZKT_RC(zkr_client_guard_pipe(c, open("/dev/null", O_RDONLY | O_CLOEXEC)),
+           ZKR_EINVAL);
+    zkt_pipe(over);
+    if (fork() == 0) {
+        ZKT_EVENTUALLY(atomic_load(&s->go) != 0, PATIENCE_MS);
+        _exit(atomic_load(&s->go) == 1 && write(over[1], "", 1) == 1 ? 0 : 1);
+    }
+    ZKT_MUST(zkr_client_guard_pipe(c, over[0]));
+    zkt_pipe_close(over);
+    atomic_store(&s->ready, 1);
+    for (;;) {
+        zkt_sleep_ms(2);
+    }
+}
+
+/* Killed: its session goes on until its supervisor has told that nothing acts. */
+static void kill_supervised(int go)
+{
+    enum { A_WHILE_MS = 700 };
+    struct supervised *s = zkt_shared(sizeof(*s));
+    zkt_keep(s, drop_supervised);
+    (void)snprintf(s->hosts, sizeof(s->hosts), "%s", zkt_servers());
+    (void)snprintf(s->path, sizeof(s->path), "%s", zkt_path());
+    pid_t pid = zkt_fork(supervise, s);
+    ZKT_EVENTUALLY(atomic_load(&s->ready), PATIENCE_MS);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(zkt_join(pid, PATIENCE_MS), 128 + SIGKILL);
+    zkt_sleep_ms(A_WHILE_MS);
+    assert_int_equal(zkt_nodes(), 1);
+    atomic_store(&s->go, go);
+}
+
+ZKT_CASE(a_pipe_that_tells_the_end_frees_the_lock)
+{
+    kill_supervised(1);
+    ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
+}
+
+ZKT_CASE(a_pipe_that_ends_without_a_word_frees_nothing)
+{
+    enum { A_WHILE_MS = 700 };
+    kill_supervised(2);
+    zkt_sleep_ms(A_WHILE_MS);
+    assert_int_equal(zkt_nodes(), 1);
+    ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS); /* the servers end the session */
+}
+
+ZKT_CASE(a_client_without_a_guardian_names_no_pipe)
+{
+    int over[2];
+    zkt_pipe(over);
+    ZKT_RC(zkr_client_guard_pipe(zkt_client(zkt_servers(), SESSION_MS), over[0]),
+           ZKR_ESTATE);
+    zkt_pipe_close(over);
 }

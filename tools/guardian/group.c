@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,9 +126,23 @@ static bool all_are_dead(pid_t group)
     return dead > 0 && alive == 0;
 }
 
+/* Has a byte come from the pipe? The end without one is no news. */
+static bool pipe_is_over(struct group *g)
+{
+    char byte;
+    struct pollfd p = {.fd = g->fds[ZKR__GROUP_READER], .events = POLLIN};
+    if (!g->over && poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0) {
+        g->over = read(p.fd, &byte, 1) == 1;
+    }
+    return g->over;
+}
+
 bool group_is_gone(struct group *g)
 {
     enum { FIRST_LOOK_MS = 4, LOOK_MS = 20 };
+    if (g->fds[ZKR__GROUP_WRITER] < 0) {
+        return pipe_is_over(g);
+    }
     pid_t group = number(g);
     if (group == 0) {
         return true;

@@ -22,12 +22,14 @@ struct ward {
     size_t text_size;        /* of all that */
 };
 
-/** A process group that acts under the holds of a client. */
+/** A process group that acts under the holds of a client; or a pipe that tells when nothing does. */
 struct group {
     struct group *next;
     uint64_t client;
-    int fds[ZKR__GROUP_FDS]; /* see guardian_wire.h */
-    int64_t look_at;         /* no look at /proc before this */
+    int fds
+        [ZKR__GROUP_FDS]; /* see guardian_wire.h; of a pipe there is the reader alone */
+    bool over;            /* the pipe has told it */
+    int64_t look_at;      /* no look at /proc before this */
 };
 
 /** All that the parent has told. */
@@ -61,7 +63,7 @@ const struct ward *wards_find(const struct wards *w, int64_t session);
 /** The longest session timeout, 0 = there is no session. */
 int64_t wards_longest_ms(const struct wards *w);
 
-/** Kill the group, unless it is gone. Is it? All its processes have to be, also those that were not waited for. */
+/** Kill the group, unless it is gone; a pipe is only read. Is it? All its processes have to be, also those that were not waited for. */
 bool group_is_gone(struct group *g);
 
 /** The parent is dead: kill its groups; end each session when its client's group is gone. Returns by @deadline. */

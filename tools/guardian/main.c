@@ -121,8 +121,8 @@ static void take_fds(const struct msghdr *message, int fds[ZKR__GROUP_FDS])
     struct msghdr copy = *message;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&copy);
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(ZKR__GROUP_FDS * sizeof(int))) {
-        memcpy(fds, CMSG_DATA(c), ZKR__GROUP_FDS * sizeof(int));
+        c->cmsg_len <= CMSG_LEN(ZKR__GROUP_FDS * sizeof(int))) {
+        memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
     }
 }
 

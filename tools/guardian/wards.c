@@ -94,7 +94,9 @@ static void drop_group(struct wards *w, uint64_t client)
     if (group) {
         LL_DELETE(w->groups, group);
         (void)close(group->fds[ZKR__GROUP_READER]);
-        (void)close(group->fds[ZKR__GROUP_WRITER]);
+        if (group->fds[ZKR__GROUP_WRITER] >= 0) {
+            (void)close(group->fds[ZKR__GROUP_WRITER]);
+        }
         free(group);
     }
 }
@@ -135,6 +137,8 @@ bool wards_take(struct wards *w,
             drop_group(w, record->client);
             return true;
         }
+        return add_group(w, record->client, fds);
+    case ZKR__GUARDIAN_PIPE:
         return add_group(w, record->client, fds);
     default:
         return false;

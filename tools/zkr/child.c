@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When zkr is killed, the kernel kills the command: the child by PR_SET_PDEATHSIG, its group by a pair of connected sockets,
- * here called the bond. Each is set to send SIGKILL to the group as its I/O signal. zkr holds both and never uses them: when
- * it dies, the kernel closes one of them first, which is an event on the other. The command must not start before the
- * guardian knows the group: the child waits until it is told to go on.
+ * The command is a child of the keeper, see keeper.h. When zkr is killed, the keeper kills the command and all its
+ * descendants; and the kernel kills the process group of the command by a pair of connected sockets, here called the bond, also
+ * if the keeper was killed with zkr. Each is set to send SIGKILL to the group as its I/O signal. When zkr dies, the kernel
+ * closes one of them first, which is an event on the other. A byte does the same while zkr lives: the socket knows the group
+ * itself, whose number may be that of another group by then. The command must not start before the guardian knows the pipe of
+ * the keeper: the child waits until it is told to go on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +25,7 @@
 #include "children.h"
 #include "cli.h"
 #include "held.h"
+#include "keeper.h"
 
 /* --- the terminal --- */
 
@@ -139,15 +142,16 @@ static char **make_environment(const struct held *h)
 struct child {
     struct held *h;
     char **envp;
+    struct keeper keeper;
     pid_t pid; /* also the number of the group */
     /* Sockets of parent and child: a byte lets the child go on; it answers with why exec failed, or with the end. */
     int talk[2];
     int exec_errno;
     int bond[2]; /* see above */
     struct terminal terminal;
-    bool reaped;
-    bool gone;        /* no process of the group is left */
-    int status;       /* of waitpid(), once reaped */
+    bool ended;       /* the command itself */
+    bool gone;        /* and all its descendants */
+    int status;       /* of waitpid(), once ended */
     int stopped_by;   /* a signal, 0 = not stopped */
     bool killed;      /* the kill signal has been sent, because of the lease */
     bool stopping;    /* INT, TERM, HUP or QUIT was forwarded */
@@ -155,6 +159,8 @@ struct child {
     bool resume;      /* zkr got SIGCONT */
     bool stop;        /* zkr got SIGTSTP */
     int64_t end_at;   /* after a revocation: when SIGKILL is due; 0 = none */
+    int64_t
+        late_at; /* when it will be said that SIGKILL has not ended all; 0 = not sent, CLI_NEVER = it was said */
 };
 
 static void bind_to_group(const int bond[2])
@@ -182,13 +188,13 @@ static void await_word(const int talk[2])
 }
 
 /* In the child: only calls that are safe after a fork among threads. @lend: the command takes the terminal over. */
-static _Noreturn void become(const struct child *c, pid_t parent, bool lend)
+static _Noreturn void become(const struct child *c, bool lend)
 {
     char **command = c->h->env->globals.command;
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
-        _exit(CLI_COMMAND); /* the parent died before prctl() */
+    if (getppid() != c->keeper.self) {
+        _exit(CLI_COMMAND); /* the keeper died before prctl() */
     }
     bind_to_group(c->bond);
     await_word(c->talk);
@@ -204,20 +210,18 @@ static _Noreturn void become(const struct child *c, pid_t parent, bool lend)
     _exit(CLI_COMMAND);
 }
 
-/* fork() into a new process group, unless the lock is lost. -1: errno says why, ECANCELED: lost. */
-static pid_t fork_unless_lost(struct held *h)
+/* Forks keeper and command, unless the lock is lost. -1: errno says why, ECANCELED: lost. */
+static pid_t fork_unless_lost(struct child *c)
 {
+    struct held *h = c->h;
     (void)pthread_mutex_lock(&h->mu);
     errno = ECANCELED;
-    pid_t pid = h->loss.reason != 0 || h->unfit ? -1 : fork();
+    pid_t pid = h->loss.reason != 0 || h->unfit ? -1 : keeper_fork(&c->keeper);
     if (pid == 0) {
         return 0; /* the mutex is of no use to the child */
     }
     int error = errno;
-    if (pid > 0) {
-        (void)setpgid(pid, pid); /* as the child does: either may be first */
-        h->group = pid;
-    }
+    h->bond = pid > 0 ? c->bond[0] : -1;
     (void)pthread_mutex_unlock(&h->mu);
     errno = error;
     return pid;
@@ -238,50 +242,45 @@ static void close_all(struct child *c)
         close_fd(&c->bond[i]);
     }
     close_fd(&c->terminal.fd);
+    keeper_end(&c->keeper);
 }
 
-/* Lets the child start the command when the guardian, if there is one, knows its group. 0 or errno. */
-static int let_go(const struct child *c)
+/* The command is not there, or no more. */
+static void forget(struct child *c)
 {
-    int rc = zkr_client_guard_group(c->h->env->client, c->pid);
+    (void)pthread_mutex_lock(&c->h->mu);
+    c->h->bond = -1;
+    (void)pthread_mutex_unlock(&c->h->mu);
+    close_all(c);
+}
+
+/* Lets the child start the command when the guardian, if there is one, knows the pipe of its keeper. 0 or errno. */
+static int let_go(struct child *c)
+{
+    int rc = zkr_client_guard_pipe(c->h->env->client, c->keeper.over[0]);
     int error = rc == ZKR_OK || rc == ZKR_ESTATE ? 0 : zkr_last_error()->sys_errno;
+    atomic_store(&c->keeper.bound->until, c->h->bound);
     if (error == 0 && write(c->talk[0], "", 1) != 1) {
         error = errno;
     }
     return error;
 }
 
-/* The child, which has not become the command. */
-static void give_up(struct child *c)
-{
-    (void)pthread_mutex_lock(&c->h->mu);
-    (void)kill(c->pid, SIGKILL);
-    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR) {
-    }
-    c->h->group = 0;
-    (void)pthread_mutex_unlock(&c->h->mu);
-}
-
 /* False: errno says why, ECANCELED: the lock is lost. */
 static bool start(struct child *c)
 {
     terminal_begin(&c->terminal);
-    /* Orphans of the group become children of zkr, which then learns of their end. */
-    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     bool made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->talk) == 0 &&
-                socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->bond) == 0;
+                socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->bond) == 0 &&
+                keeper_begin(&c->keeper);
     bool lend = terminal_wanted(&c->terminal);
-    pid_t parent = getpid();
-    c->pid = made ? fork_unless_lost(c->h) : -1;
+    c->pid = made ? fork_unless_lost(c) : -1;
     if (c->pid == 0) {
-        become(c, parent, lend);
+        become(c, lend);
     }
     int error = c->pid < 0 ? errno : let_go(c);
     if (error != 0) {
-        if (c->pid > 0) {
-            give_up(c);
-        }
-        close_all(c);
+        forget(c); /* which ends keeper and child, that has not become the command */
         errno = error;
         return false;
     }
@@ -308,66 +307,101 @@ static void read_exec(struct child *c)
 
 /* --- its end --- */
 
-/*
- * Collects processes of the group that have ended or stopped, orphans included. Under the mutex, as a loss kills the group
- * from another thread, and must not kill a group whose number is in use again.
- */
-static void reap(struct child *c)
+/* Without its keeper nobody knows what the command has left behind: the session stays until it times out. */
+static _Noreturn void die_with_keeper(const struct child *c)
 {
-    int status;
-    pid_t pid;
-    (void)pthread_mutex_lock(&c->h->mu);
-    while ((pid = children_next(&status)) > 0) {
-        if (pid != c->pid) {
-            continue;
-        }
-        c->stopped_by = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
-        if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) {
-            c->reaped = true;
-            c->status = status;
-        }
-    }
-    c->gone = c->reaped && kill(-c->pid, 0) != 0 && errno == ESRCH;
-    if (c->gone) {
-        c->h->group = 0;
-    }
-    (void)pthread_mutex_unlock(&c->h->mu);
+    (void)!write(c->bond[0], "", 1);
+    cli_note(
+        "zkr-keeper was killed: the command is killed, but perhaps not all that it "
+        "has started; the %s %.1000s is free when the session times out",
+        c->h->what, c->h->path);
+    client_exit(CLI_LOST);
 }
 
-/* Sends a signal to the whole group. False: not permitted (a set-user-ID program). */
-static bool send_signal(const struct child *c, int signo)
+static void say_denied(const struct child *c, int pid)
 {
-    return kill(-c->pid, signo) == 0 || errno != EPERM;
+    cli_note("not allowed to signal process %d of the command: %s; run zkr itself with "
+             "its privileges",
+             pid,
+             c->killed ? "it goes on without the lock"
+                       : "so the lock is kept until it ends");
 }
 
-static bool send_kill_signal(const struct child *c)
+static void hear_keeper(struct child *c)
 {
-    bool allowed = send_signal(c, c->h->kill_signal);
-    (void)send_signal(c, SIGCONT);
-    return allowed;
+    struct keeper_word word;
+    while (!c->gone && keeper_hear(&c->keeper, &word)) {
+        switch (word.kind) {
+        case KEEPER_STATUS:
+            c->stopped_by = WIFSTOPPED(word.value) ? WSTOPSIG(word.value) : 0;
+            if (!WIFSTOPPED(word.value) && !WIFCONTINUED(word.value)) {
+                c->ended = true;
+                c->status = word.value;
+            }
+            break;
+        case KEEPER_DENIED:
+            say_denied(c, word.value);
+            break;
+        case KEEPER_GONE:
+            c->gone = true;
+            break;
+        default:
+            die_with_keeper(c);
+        }
+    }
+}
+
+static void send_signal(const struct child *c, int signo)
+{
+    keeper_signal(&c->keeper, signo, false);
+}
+
+/* Also to those that outlive the group. */
+static void send_ending(const struct child *c, int signo)
+{
+    keeper_signal(&c->keeper, signo, true);
+}
+
+static void send_kill_signal(const struct child *c)
+{
+    send_ending(c, c->h->kill_signal);
+    send_signal(c, SIGCONT);
+}
+
+/* SIGKILL, once: the keeper repeats it. Says when that has not ended all for a while. */
+static void send_kill(struct child *c)
+{
+    enum { LATE_MS = 2000 };
+    if (c->late_at == 0) {
+        c->late_at = cli_now_ms() + LATE_MS;
+        send_signal(c, SIGKILL);
+    } else if (c->late_at != CLI_NEVER && cli_until(c->late_at) == 0) {
+        c->late_at = CLI_NEVER;
+        cli_note("the command, or a process that it has started, has not ended 2 s "
+                 "after SIGKILL; %s",
+                 c->killed ? "it may go on without the lock"
+                           : "so the lock is kept until it ends");
+    }
 }
 
 /* The lease is looked at before anything else, above all after zkr was stopped. */
 static void check_lease(struct child *c)
 {
     enum lease_phase phase = held_step(c->h);
-    bool allowed = true;
-    if (phase == LEASE_OVER) {
-        allowed = send_signal(c, SIGKILL);
-    } else if (phase == LEASE_DOUBT && !c->killed) {
-        allowed = send_kill_signal(c);
+    if (atomic_load(&c->keeper.bound->passed)) {
+        held_doubt(c->h); /* all are killed already */
+        phase = held_step(c->h);
     }
-    if (phase != LEASE_SURE && !c->killed) {
-        c->killed = true;
-        if (!allowed) {
-            cli_note("not allowed to kill process group %ld; it goes on without the "
-                     "lock; run zkr itself with its privileges",
-                     (long)c->pid);
-        }
+    bool first = phase != LEASE_SURE && !c->killed;
+    c->killed = c->killed || first;
+    if (phase == LEASE_OVER) {
+        send_kill(c);
+    } else if (first) {
+        send_kill_signal(c);
     }
 }
 
-/* The lock is released when the group has gone, also when revoked again. */
+/* The lock is released when all are gone, also when revoked again. */
 static void check_revocation(struct child *c)
 {
     if (held_is_revoked(c->h) && c->end_at == 0) {
@@ -375,14 +409,14 @@ static void check_revocation(struct child *c)
             cli_note("asked to release %.1000s: ending the command", c->h->path);
         }
         c->end_at = cli_now_ms() + held_patience(c->h);
-        (void)send_kill_signal(c);
+        send_kill_signal(c);
     }
     if (c->end_at != 0 && cli_until(c->end_at) == 0) {
-        (void)send_signal(c, SIGKILL);
+        send_kill(c);
     }
 }
 
-/* The group is gone. Notes whether ^C or ^\ of the terminal, which only the group got, ended the command. */
+/* All are gone. Notes whether ^C or ^\ of the terminal, which only the group got, ended the command. */
 static void end(struct child *c)
 {
     bool had = terminal_take(&c->terminal, c->pid);
@@ -391,7 +425,7 @@ static void end(struct child *c)
         terminal_reset(&c->terminal);
     }
     read_exec(c);
-    close_all(c);
+    forget(c);
     (void)zkr_client_guard_group(c->h->env->client, 0);
     c->interrupted = had && (by == SIGINT || by == SIGQUIT);
 }
@@ -401,7 +435,7 @@ static void end(struct child *c)
 static void go_on(struct child *c)
 {
     c->stopped_by = 0;
-    (void)send_signal(c, SIGCONT);
+    send_signal(c, SIGCONT);
 }
 
 /* Continues the group, in the foreground if zkr is there. */
@@ -448,13 +482,13 @@ static void stop_ourselves(struct child *c)
 static void check_group(struct child *c)
 {
     read_exec(c);
-    reap(c);
+    hear_keeper(c);
     bool sure = c->h->phase == LEASE_SURE;
     if (c->resume && sure) {
         resume(c);
     }
     c->resume = false;
-    if (c->stopped_by && !c->reaped && sure && stops_us(c)) {
+    if (c->stopped_by && !c->ended && sure && stops_us(c)) {
         stop_ourselves(c);
     }
 }
@@ -466,31 +500,36 @@ static void forward_signals(struct child *c)
     int signo;
     while ((signo = signals_next(&c->h->env->signals)) != 0) {
         if (signals_is_forwarded(signo)) {
-            (void)send_signal(c, signo);
-            c->stopping = c->stopping || (signo != SIGUSR1 && signo != SIGUSR2);
+            bool ends = signo != SIGUSR1 && signo != SIGUSR2;
+            keeper_signal(&c->keeper, signo, ends);
+            c->stopping = c->stopping || ends;
         } else if (signo == SIGNALS_TIMER) {
             held_doubt(c->h); /* zkr was stopped for too long */
         } else if (signo == SIGCONT) {
             c->resume = true;
         } else if (signo == SIGTSTP) {
             c->stop = true;
-            (void)send_signal(c, SIGTSTP);
+            send_signal(c, SIGTSTP);
+        } else if (signo == SIGCHLD) {
+            children_reap();
         }
     }
 }
 
+/* The keeper is told of the lease again long before the last word is over. */
 static void wait_for_event(const struct child *c)
 {
-    enum { ORPHANS_MS = 20 };
+    enum { LEAST_MS = 20 };
     int64_t rest = held_rest(c->h);
-    if (c->reaped) { /* no signal tells of the end of others than our children */
-        rest = cli_lesser(rest, ORPHANS_MS);
+    atomic_store(&c->keeper.bound->until, c->h->bound);
+    if (c->h->bound != 0) {
+        rest = cli_lesser(rest, cli_until(c->h->bound) / 2 + 1);
     }
     if (c->end_at != 0) {
         int64_t left = cli_until(c->end_at);
-        rest = cli_lesser(rest, left > ORPHANS_MS ? left : ORPHANS_MS);
+        rest = cli_lesser(rest, left > LEAST_MS ? left : LEAST_MS);
     }
-    (void)held_sleep(c->h, c->talk[0], rest);
+    (void)held_sleep(c->h, c->keeper.link[0], rest);
 }
 
 /* Returns 0, or the errno of a failed start. */

@@ -42,8 +42,9 @@ static void lose(struct held *h, const zkr_lost *lost)
 {
     const char *text = lost->text ? lost->text : "";
     (void)pthread_mutex_lock(&h->mu);
-    if (h->group > 0) {
-        (void)kill(-h->group, SIGKILL); /* the main thread reports a failure */
+    if (h->bond >= 0) {
+        (void)!write(h->bond, "",
+                     1); /* the main thread kills what is not in the group */
     }
     h->loss.reason = (int)lost->reason;
     h->loss.stopped = lost->stopped_ms > 0;
@@ -85,7 +86,7 @@ void held_on_contenders(zkr_leader_latch *latch, void *held)
 void held_set_fit(struct held *h, bool fit)
 {
     (void)pthread_mutex_lock(&h->mu);
-    bool runs = h->group > 0;
+    bool runs = h->bond >= 0;
     h->unfit = !fit;
     h->revoked = !fit && runs;
     (void)eventfd_write(h->news_fd, 1);
@@ -304,12 +305,14 @@ int64_t held_rest(struct held *h)
     int64_t valid = h->phase == LEASE_OVER ? 0 : valid_for_ms(h);
     if (valid <= 0) {
         set_timer(h, 0);
+        h->bound = 0;
         return h->phase == LEASE_OVER ? BUSY_MS : 0;
     }
     int64_t rest = h->phase == LEASE_DOUBT
                        ? cli_lesser(h->kill_at - cli_now_ms(), valid - margin(h))
                        : valid - kill_after(h) - margin(h);
     rest = greater(rest, 1);
+    h->bound = cli_now_ms() + greater(valid - margin(h) / 2, 1);
     /* The timer fires after the sleep has ended, so it only acts when zkr is stopped. */
     int64_t later = h->phase == LEASE_DOUBT ? margin(h) / 2 : margin(h);
     set_timer(h, rest + later);
@@ -323,6 +326,7 @@ int held_begin(struct held *h, const char *owner)
     enum { NAME_ROOM = 128 }; /* a slash, "_c_", a GUID, a prefix, the digits */
     h->node_size = strlen(h->path) + NAME_ROOM;
     h->node = calloc(1, h->node_size);
+    h->bond = -1;
     (void)pthread_mutex_init(&h->mu, NULL);
     h->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (!h->node || h->news_fd < 0) {

@@ -58,6 +58,8 @@ struct held {
     int64_t wake_at;    /* the time of the timer, by cli_now_ms(); 0 = off */
     int64_t stepped_at; /* held_step() looked at the clock */
     int64_t kill_at;    /* when the phase becomes LEASE_OVER, by cli_now_ms() */
+    int64_t
+        bound; /* when the keeper kills the command if zkr does not run, by cli_now_ms(); 0 = it does not */
     bool has_timer;
     timer_t timer;
     struct held_reason doubt; /* set when the lease is in doubt */
@@ -67,7 +69,7 @@ struct held {
     _Atomic(bool) unfit; /* to lead; set under mu */
     pthread_mutex_t mu;
     struct held_reason loss; /* under mu, like the next one */
-    pid_t group;             /* of the command, 0 = none */
+    int bond; /* a byte into it kills the group of the command; -1 = none */
 };
 
 /**
@@ -142,9 +144,8 @@ int held_say_lost(struct held *h, const char *rest);
 /* --- child.c --- */
 
 /**
- * For held_use(): runs env->globals.command until its whole group has gone, and ends it when the lock is lost, in doubt or
- * revoked. From the main thread: the kernel kills the command when the thread that forked ends. Returns an exit code,
- * reported.
+ * For held_use(): runs env->globals.command until all its descendants have gone, and ends it when the lock is lost, in doubt or
+ * revoked. Returns an exit code, reported.
  */
 int child_run(struct held *h);
 

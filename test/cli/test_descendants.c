@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command starts in process groups and sessions of its own: the lock is kept for it, and it is killed. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "cli.h"
+
+/* SOON_MS: less than the session timeout. */
+enum { SOON_MS = 6000 };
+#define SESSION "10000"
+
+/* The command ends at once; what it leaves in a session of its own beats. Or it waits, in a group of its own. */
+static const char leaves[] = "setsid \"$@\" & exit 3";
+static const char waits[] = "timeout 100 \"$@\"; true";
+
+/* One whose command is such a script, and the next in the queue. */
+static void begin(struct cli c[2],
+                  const char *hosts,
+                  const char *session,
+                  const char *script,
+                  const struct cli_beat *beats,
+                  const char *mode)
+{
+    CLI_START(&c[0], "-z", hosts, "-t", session, "lock", zkt_path(), "sh", "-c", script,
+              "sh", CLI_BEAT(&beats[0], mode));
+    cli_beat_wait(&c[0], &beats[0]);
+    CLI_QUEUE(&c[1], "-t", session, "lock", zkt_path(), CLI_BEAT(&beats[1], "once"));
+}
+
+/* The next has begun after all of the first has gone. */
+static void assert_apart(struct cli *next, const struct cli_beat *beats)
+{
+    assert_int_equal(cli_wait(next), 0);
+    assert_true(cli_gap(&beats[0], &beats[1]) > 0);
+    zkt_sleep_ms(100);
+    assert_true(cli_gap(&beats[0], &beats[1]) > 0); /* and it has not beaten since */
+}
+
+ZKT_CASE(the_lock_is_kept_for_a_session_of_its_own)
+{
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c[2];
+    begin(c, zkt_servers(), SESSION, leaves, beats, "plain");
+    zkt_sleep_ms(300);
+    assert_true(atomic_load(&beats[1].first) == 0);
+    assert_int_equal(kill(c[0].pid, SIGTERM), 0);
+    assert_int_equal(cli_wait(&c[0]), 3);
+    assert_apart(&c[1], beats);
+}
+
+/* A signal that ends the command also ends what it has started elsewhere. */
+ZKT_CASE(a_signal_reaches_what_outlives_the_group)
+{
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c[2];
+    begin(c, zkt_servers(), SESSION, waits, beats, "plain");
+    cli_stop(&c[0], SIGTERM);
+    assert_apart(&c[1], beats);
+}
+
+/* Deaf to signals. */
+ZKT_CASE(a_revocation_kills_all)
+{
+    static const char *const scripts[] = {leaves, waits};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_beat *beats = cli_beats(2);
+        struct cli c[2];
+        begin(c, zkt_servers(), SESSION, scripts[i], beats, "deaf");
+        assert_int_equal(CLI("revoke", zkt_path()), 0);
+        assert_apart(&c[1], beats);
+        (void)cli_wait(&c[0]);
+    }
+}
+
+ZKT_CASE(a_cut_kills_all)
+{
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c[2];
+    begin(c, zkt_proxy_host(proxy), "4000", leaves, beats, "deaf");
+    zkt_proxy_blackhole(proxy);
+    assert_int_equal(cli_wait(&c[0]), 79);
+    assert_apart(&c[1], beats);
+}
+
+ZKT_CASE(a_deleted_node_kills_all)
+{
+    struct cli_beat *beats = cli_beats(1);
+    struct cli c;
+    CLI_START(&c, "lock", zkt_path(), "sh", "-c", leaves, "sh",
+              CLI_BEAT(&beats[0], "deaf"));
+    cli_beat_wait(&c, &beats[0]);
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(cli_wait(&c), 79);
+    int64_t last = atomic_load(&beats[0].last);
+    zkt_sleep_ms(100);
+    assert_true(atomic_load(&beats[0].last) == last);
+}
+
+/* Killed with SIGKILL: the keeper kills all, and then the guardian ends the session. */
+ZKT_CASE(a_killed_zkr_leaves_nothing)
+{
+    static const char *const scripts[] = {leaves, waits};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_beat *beats = cli_beats(2);
+        struct cli c[2];
+        begin(c, zkt_servers(), SESSION, scripts[i], beats, "deaf");
+        const int64_t before = zkt_now_ms();
+        cli_stop(&c[0], SIGKILL);
+        assert_apart(&c[1], beats);
+        assert_true(zkt_now_ms() - before < SOON_MS);
+    }
+}
+
+/* The keeper of @c. */
+static pid_t keeper_of(const struct cli *c)
+{
+    char pid[16];
+    (void)snprintf(pid, sizeof(pid), "%d", (int)c->pid);
+    const char *said =
+        cli_says((const char *const[]){"pgrep", "-x", "zkr-keeper", "-P", pid, NULL});
+    return (pid_t)strtol(said, NULL, 10);
+}
+
+/* Nobody knows what is left without the keeper: the guardian ends nothing. */
+ZKT_CASE(without_its_keeper_the_session_times_out)
+{
+    enum { SESSION_MS = 5000 };
+    for (int i = 0; i < 2; i++) {
+        struct cli_beat *beats = cli_beats(2);
+        struct cli c[2];
+        begin(c, zkt_servers(), "5000", waits, beats, "plain");
+        const pid_t keeper = keeper_of(&c[0]);
+        const int64_t before = zkt_now_ms();
+        if (i == 0) {
+            assert_int_equal(kill(c[0].pid, SIGSTOP), 0);
+            assert_int_equal(kill(keeper, SIGKILL), 0);
+            cli_stop(&c[0], SIGKILL);
+        } else {
+            assert_int_equal(kill(keeper, SIGKILL), 0);
+            assert_int_equal(cli_wait(&c[0]), 79);
+            cli_assert_one_line(&c[0]);
+        }
+        assert_int_equal(cli_wait(&c[1]), 0);
+        assert_true(zkt_now_ms() - before >= SESSION_MS / 2);
+        (void)kill((pid_t)atomic_load(&beats[0].pid), SIGKILL);
+    }
+}
+
+enum { THREADS = 64 };
+
+/* A debugger holds all threads. */
+static void freeze(pid_t pid, pid_t threads[THREADS])
+{
+    char name[64];
+    const struct dirent *entry;
+    (void)snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
+    DIR *dir = opendir(name);
+    assert_non_null(dir);
+    for (int n = 0; (entry = readdir(dir)) && n < THREADS;) {
+        pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (thread > 0) {
+            assert_int_equal(ptrace(PTRACE_SEIZE, thread, NULL, NULL), 0);
+            assert_int_equal(ptrace(PTRACE_INTERRUPT, thread, NULL, NULL), 0);
+            assert_int_equal(waitpid(thread, NULL, __WALL), thread);
+            threads[n++] = thread;
+        }
+    }
+    (void)closedir(dir);
+}
+
+/* Its debugger has to wait for each thread. */
+static void kill_frozen(struct cli *c, const pid_t threads[THREADS])
+{
+    assert_int_equal(kill(c->pid, SIGKILL), 0);
+    for (int i = 0; i < THREADS && threads[i] > 0; i++) {
+        int status = 0;
+        while (threads[i] != c->pid && waitpid(threads[i], &status, __WALL) > 0 &&
+               WIFSTOPPED(status)) {
+        }
+    }
+    assert_int_equal(cli_wait(c), 128 + SIGKILL);
+}
+
+/* zkr does not run, the command does: it is killed before the next begins. */
+ZKT_CASE(a_zkr_in_a_debugger_has_its_command_killed)
+{
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c[2];
+    begin(c, zkt_servers(), "4000", leaves, beats, "deaf");
+    pid_t threads[THREADS] = {0};
+    freeze(c[0].pid, threads);
+    assert_apart(&c[1], beats);
+    kill_frozen(&c[0], threads);
+}
+
+/* A dead process that its debugger has not waited for is still there. */
+ZKT_CASE(zkr_says_that_something_does_not_end)
+{
+    struct cli_beat *beats = cli_beats(2);
+    struct cli c[2];
+    begin(c, zkt_servers(), SESSION, leaves, beats, "deaf");
+    const pid_t pid = (pid_t)atomic_load(&beats[0].pid);
+    assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+    assert_int_equal(CLI("revoke", zkt_path()), 0);
+    ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; so the lock is kept"),
+                   CLI_PATIENCE_MS);
+    assert_int_equal(cli_queue(), 2);
+    int status = 0;
+    while (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
+    }
+    assert_apart(&c[1], beats);
+    assert_int_equal(cli_wait(&c[0]), 3);
+}

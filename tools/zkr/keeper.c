@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "children.h"
+#include "cli.h"
+#include "signals.h"
+
+/* --- in the keeper: only calls that are safe after a fork among threads --- */
+
+/* Its descriptors, after it has closed all others. */
+enum { LINK_FD, OVER_FD, SIGNALS_FD, FDS };
+
+struct watch {
+    const struct keeper *k;
+    pid_t command;
+    bool reaped;     /* the command has ended */
+    bool group_gone; /* and all of its process group */
+    int ending;      /* a signal for those that outlive the group */
+    bool killing;
+    int64_t calm_at; /* when to kill less often */
+    pid_t denied;    /* the last that was told */
+};
+
+static void tell(int kind, int value)
+{
+    const struct keeper_word word = {kind, value};
+    (void)send(LINK_FD, &word, sizeof(word), MSG_NOSIGNAL);
+}
+
+static void tell_denied(struct watch *w, pid_t pid)
+{
+    if (pid != 0 && pid != w->denied) {
+        w->denied = pid;
+        tell(KEEPER_DENIED, pid);
+    }
+}
+
+static void signal_all(struct watch *w, int signo)
+{
+    tell_denied(w, descendants_signal(getpid(), signo).denied);
+}
+
+/* To the group while it is there. It cannot be another one: nobody else waits for the command. */
+static void pass_on(struct watch *w, int signo, bool ending)
+{
+    if (w->group_gone) {
+        signal_all(w, signo);
+    } else if (kill(-w->command, signo) != 0 && errno == EPERM) {
+        tell_denied(w, w->command);
+    }
+    w->ending = ending ? signo : w->ending;
+}
+
+static void begin_killing(struct watch *w)
+{
+    enum { BUSY_MS = 1000 };
+    if (!w->killing) {
+        w->killing = true;
+        w->calm_at = cli_now_ms() + BUSY_MS;
+    }
+}
+
+static void kill_all(struct watch *w)
+{
+    if (!w->group_gone) {
+        (void)kill(-w->command, SIGKILL);
+    }
+    signal_all(w, SIGKILL);
+}
+
+/* Waits for all that have ended. Does not return when none is left. */
+static void collect(struct watch *w)
+{
+    int status;
+    pid_t pid;
+    bool was_gone = w->group_gone;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+        if (pid == w->command) {
+            w->reaped = !WIFSTOPPED(status) && !WIFCONTINUED(status);
+            tell(KEEPER_STATUS, status);
+        }
+    }
+    if (pid < 0 && errno == ECHILD) {
+        (void)!write(OVER_FD, "", 1);
+        tell(KEEPER_GONE, 0);
+        _exit(0);
+    }
+    w->group_gone = w->reaped && kill(-w->command, 0) != 0 && errno == ESRCH;
+    if (w->group_gone && !was_gone && w->ending != 0) {
+        signal_all(w, w->ending);
+        signal_all(w, SIGCONT);
+    }
+}
+
+/* A signal for the parent of the command is for zkr. */
+static void hear_signals(const struct watch *w)
+{
+    struct signalfd_siginfo info;
+    while (read(SIGNALS_FD, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (signals_is_forwarded((int)info.ssi_signo) && getppid() == w->k->zkr) {
+            (void)kill(w->k->zkr, (int)info.ssi_signo);
+        }
+    }
+}
+
+/* The end of the link: zkr is dead. */
+static void hear_zkr(struct watch *w)
+{
+    struct keeper_word word;
+    ssize_t n;
+    while ((n = recv(LINK_FD, &word, sizeof(word), MSG_DONTWAIT)) ==
+           (ssize_t)sizeof(word)) {
+        if (word.kind == SIGKILL) {
+            begin_killing(w);
+        } else {
+            pass_on(w, word.kind, word.value != 0);
+        }
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        begin_killing(w);
+    }
+}
+
+/* How long to sleep, in ms. */
+static int rest(struct watch *w)
+{
+    enum { BUSY_MS = 5, CALM_MS = 200 };
+    int64_t until = atomic_load(&w->k->bound->until);
+    if (w->killing) {
+        return cli_until(w->calm_at) > 0 ? BUSY_MS : CALM_MS;
+    }
+    return until == 0 ? -1 : cli_until(until);
+}
+
+static void check_bound(struct watch *w)
+{
+    int64_t until = atomic_load(&w->k->bound->until);
+    if (until != 0 && cli_until(until) == 0 && !w->killing) {
+        atomic_store(&w->k->bound->passed, true);
+        begin_killing(w);
+    }
+}
+
+/* A process in nobody's way: no descriptor of others, no signal but for zkr. */
+static void hide(const struct keeper *k)
+{
+    enum { WITHOUT_CLOSE_RANGE = 65536 };
+    sigset_t all;
+    (void)sigfillset(&all);
+    int signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+    (void)dup2(k->link[1], LINK_FD);
+    (void)dup2(k->over[1], OVER_FD);
+    (void)dup2(signals, SIGNALS_FD);
+    if (close_range(FDS, UINT_MAX, 0) != 0) {
+        for (int fd = FDS; fd < WITHOUT_CLOSE_RANGE; fd++) {
+            (void)close(fd);
+        }
+    }
+}
+
+static _Noreturn void keep(const struct keeper *k, pid_t command)
+{
+    struct watch w = {.k = k, .command = command};
+    hide(k);
+    tell(KEEPER_STARTED, command);
+    for (;;) {
+        struct pollfd fds[] = {{.fd = w.killing ? -1 : LINK_FD, .events = POLLIN},
+                               {.fd = SIGNALS_FD, .events = POLLIN}};
+        collect(&w);
+        (void)poll(fds, sizeof(fds) / sizeof(fds[0]), rest(&w));
+        hear_signals(&w);
+        if (!w.killing) {
+            hear_zkr(&w);
+        }
+        check_bound(&w);
+        if (w.killing) {
+            kill_all(&w);
+        }
+    }
+}
+
+/* Returns in the command alone. */
+static void become_keeper(struct keeper *k)
+{
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_NAME, "zkr-keeper");
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    k->self = getpid();
+    pid_t command = fork();
+    if (command == 0) {
+        return;
+    }
+    if (command < 0) {
+        _exit(errno);
+    }
+    (void)setpgid(command, command); /* as the command does: either may be first */
+    keep(k, command);
+}
+
+/* --- in zkr --- */
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        (void)close(*fd);
+    }
+    *fd = -1;
+}
+
+bool keeper_begin(struct keeper *k)
+{
+    *k = (struct keeper){.zkr = getpid(), .link = {-1, -1}, .over = {-1, -1}};
+    void *at = mmap(NULL, sizeof(*k->bound), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    k->bound = at == MAP_FAILED ? NULL : at;
+    return k->bound &&
+           socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, k->link) == 0 &&
+           pipe2(k->over, O_CLOEXEC) == 0;
+}
+
+pid_t keeper_fork(struct keeper *k)
+{
+    struct keeper_word word = {0};
+    pid_t pid = fork();
+    if (pid == 0) {
+        become_keeper(k);
+        return 0;
+    }
+    int error = errno;
+    close_fd(&k->link[1]);
+    close_fd(&k->over[1]);
+    if (pid < 0) {
+        errno = error;
+        return -1;
+    }
+    k->self = pid;
+    ssize_t n;
+    do {
+        n = recv(k->link[0], &word, sizeof(word), 0);
+    } while (n < 0 && errno == EINTR);
+    errno = EAGAIN;
+    return n == (ssize_t)sizeof(word) ? word.value : -1;
+}
+
+void keeper_signal(const struct keeper *k, int signo, bool ending)
+{
+    const struct keeper_word word = {signo, ending};
+    (void)send(k->link[0], &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool keeper_hear(const struct keeper *k, struct keeper_word *word)
+{
+    ssize_t n = recv(k->link[0], word, sizeof(*word), MSG_DONTWAIT);
+    if (n == 0 || (n < 0 && errno == ECONNRESET)) {
+        *word = (struct keeper_word){KEEPER_DEAD, 0};
+    }
+    return n >= 0 || errno == ECONNRESET;
+}
+
+void keeper_end(struct keeper *k)
+{
+    for (int i = 0; i < 2; i++) {
+        close_fd(&k->link[i]);
+        close_fd(&k->over[i]);
+    }
+    if (k->bound) {
+        (void)munmap(k->bound, sizeof(*k->bound));
+        k->bound = NULL;
+    }
+}
