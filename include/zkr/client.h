@@ -79,10 +79,11 @@ enum zkr_client_states {
     ZKR_STATE_CONNECTING = 1, /**< no session yet, or none since the last one ended */
     /** A server has accepted the session, and credentials if there are any. */
     ZKR_STATE_CONNECTED,
-    ZKR_STATE_SUSPENDED,   /**< disconnected; the session may still live */
-    ZKR_STATE_LOST,        /**< the session is over; the client opens a new one */
-    ZKR_STATE_AUTH_FAILED, /**< credentials refused: fix them, and open a new client */
-    ZKR_STATE_CLOSED       /**< zkr_client_close() has begun */
+    ZKR_STATE_SUSPENDED, /**< disconnected; the session may still live */
+    ZKR_STATE_LOST,      /**< the session is over; the client opens a new one */
+    /** The servers refuse the credentials, or demand others: fix them, and open a new client. */
+    ZKR_STATE_AUTH_FAILED,
+    ZKR_STATE_CLOSED /**< zkr_client_close() has begun */
 };
 
 /**

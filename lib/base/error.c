@@ -93,8 +93,13 @@ int zkr__fail(int code, const char *path, const char *format, ...)
 
 int zkr__fail_zk(int code, int zk_rc, const char *path, const char *what)
 {
-    (void)zkr__fail(code, path, "%s%s%.120s: %s (ZooKeeper code %d)", what,
-                    path ? " " : "", path ? path : "", zkr_strerror(code), zk_rc);
+    enum { CONNECTION_LOSS = -4 }; /* as 0, it says nothing of the code */
+    char number[32] = "";
+    if (zk_rc != 0 && zk_rc != CONNECTION_LOSS) {
+        (void)snprintf(number, sizeof(number), " (ZooKeeper code %d)", zk_rc);
+    }
+    (void)zkr__fail(code, path, "%s%s%.120s: %s%s", what, path ? " " : "",
+                    path ? path : "", zkr_strerror(code), number);
     zkr__thread_self()->error.zk_rc = zk_rc;
     return code;
 }

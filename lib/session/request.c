@@ -237,6 +237,10 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         disbelieve(link);
         answer = &lost;
     }
+    if (zkr__zk_demands_credentials(answer->zk_rc)) {
+        link->demanded = true;
+        zkr__wake_by(c, zkr__now(c));
+    }
     struct zkr__answer told = *answer;
     told.unwatched = r->unwatched;
     if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION &&

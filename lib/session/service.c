@@ -341,6 +341,10 @@ int64_t zkr__service_run(zkr_client *c)
     if (c->overrun) {
         give_up(c);
     }
+    if (c->link && c->link->demanded) {
+        zkr__session_refused(c, "the servers demand credentials that the client does "
+                                "not have");
+    }
     zkr__request_deliver(c);
     zkr__service_runs(c);
     int64_t next = zkr__close_dead(c, zkr__now(c));

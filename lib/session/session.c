@@ -302,6 +302,15 @@ bool zkr__session_cut_short(zkr_client *c)
     return early;
 }
 
+void zkr__session_refused(zkr_client *c, const char *why)
+{
+    zkr__log(c, ZKR_LOG_ERROR, ZKR__EVENT("auth_failed", .reason = why));
+    zkr__session_end(c, ZKR_STATE_AUTH_FAILED, NULL);
+    if (c->up) {
+        c->up->auth_refused(c->engine);
+    }
+}
+
 static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR__LOCKED
 {
     zkr_client *c = link->c;
@@ -320,13 +329,7 @@ static void carry_out(struct zkr__link *link, enum zkr__session_event event) ZKR
         zkr__session_over(c, "expired");
         break;
     case ZKR__SESSION_AUTH_FAILED:
-        zkr__log(
-            c, ZKR_LOG_ERROR,
-            ZKR__EVENT("auth_failed", .reason = "the servers refuse the credentials"));
-        zkr__session_end(c, ZKR_STATE_AUTH_FAILED, NULL);
-        if (c->up) {
-            c->up->auth_refused(c->engine);
-        }
+        zkr__session_refused(c, "the servers refuse the credentials");
         break;
     }
 }

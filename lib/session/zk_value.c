@@ -25,6 +25,7 @@ static const struct {
     {ZSESSIONMOVED, ZKR_ECONNLOSS},
     {ZRUNTIMEINCONSISTENCY, ZKR_ECONNLOSS},
     {ZCLOSING, ZKR_ECONNLOSS},
+    {ZSESSIONCLOSEDREQUIRESASLAUTH, ZKR_ECONNLOSS}, /* the session lives on */
     {ZMARSHALLINGERROR, ZKR_ECONNLOSS},
     {ZINVALIDSTATE, ZKR_ECONNLOSS},
     {ZSESSIONEXPIRED, ZKR_ESESSION},
@@ -46,6 +47,11 @@ int zkr__zk_code(int rc)
     /* A code that ZooKeeper cannot have says nothing, and must not be taken for one of ours. */
     enum { LEAST = -1000 };
     return rc < ZOK && rc > LEAST ? ZKR_EZK(rc) : ZKR_ECONNLOSS;
+}
+
+bool zkr__zk_demands_credentials(int rc)
+{
+    return rc == ZSESSIONCLOSEDREQUIRESASLAUTH;
 }
 
 void zkr__zk_guard(struct zoo_op *op, const char *path)

@@ -3,11 +3,18 @@
 #ifndef ZKR_SESSION_ZK_VALUE_H
 #define ZKR_SESSION_ZK_VALUE_H
 
+#include <stdbool.h>
+
 struct ACL_vector;
 struct zoo_op;
 
 /* ZooKeeper's code as one of ours: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
 int zkr__zk_code(int rc);
+/*
+ * Does a server that demands credentials say by ZooKeeper's code @rc that this connection has none? It closes the
+ * connection then, and the session lives on, so the code itself counts as a loss of the connection.
+ */
+bool zkr__zk_demands_credentials(int rc);
 /* A copy; of NULL, one that allows everything. NULL: no memory. */
 struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl);
 void zkr__zk_acl_free(struct ACL_vector *acl); /* NULL is allowed */

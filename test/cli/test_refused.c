@@ -2,6 +2,7 @@
 /* zkr: what is refused, by which status, in one line. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -144,4 +145,34 @@ ZKT_CASE(refused_credentials_are_77)
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_READ), 0);
     CLI_EACH_REFUSED(77, "lock PATH true", "lock -n PATH true");
+}
+
+/* As servers are that are told to refuse clients without credentials. A session without them lives on there. */
+ZKT_CASE(servers_that_demand_credentials_are_77)
+{
+    zkt_server_options so = {
+        .config = "enforce.auth.enabled=true\nenforce.auth.schemes=digest\n"};
+    const char *host = zkt_server_host(zkt_server_start(&so));
+    const char *const calls[][6] = {
+        {"lock", "/p", "true"},
+        {"lock", "-n", "/p", "true"},
+        {"lock", "--permits=2", "/p", "true"},
+        {"lock", "--also=/q", "/p", "true"},
+        {"lock", "/p"},
+        {"elect", "--once", "/p", "true"},
+        {"elect", "-l", "/p"},
+        {"once", "--every=1h", "/p", "true"},
+        {"status", "/p"},
+        {"ls", "/"},
+        {"revoke", "/p"},
+        {"wait", "/p"},
+    };
+    struct cli c;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        const char *const *call = calls[i];
+        CLI_REFUSED(77, "-z", host, call[0], call[1], call[2], call[3]);
+    }
+    assert_int_equal(CLI_RUN(&c, "-z", host, "lock", "/p", "true"), 77);
+    assert_non_null(strstr(cli_err(&c), "--auth"));
+    assert_int_equal(CLI("-z", host, "--auth", "digest:a:b", "lock", "/p", "true"), 0);
 }

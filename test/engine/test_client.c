@@ -447,6 +447,32 @@ ZKT_UNIT_CASE(a_session_that_is_never_answered_is_given_up)
     }
 }
 
+static void demand_credentials(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    (void)kind;
+    answer->zk_rc = ZSESSIONCLOSEDREQUIRESASLAUTH;
+    answer->code = zkr__zk_code(answer->zk_rc);
+}
+
+/* The session lives on at a server that demands credentials, and so does what its holds were promised. */
+ZKT_UNIT_CASE(servers_that_demand_credentials_end_no_promise)
+{
+    zkr_client *c = open_client(NULL);
+    zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
+    const int64_t session = zkr_client_session_id(c);
+    between.on_answer = demand_credentials;
+    const int64_t until = zkf_now() / ZKR__MS + zkr_ticket_valid_for_ms(t);
+    while (zkr_client_state(c) != ZKR_STATE_AUTH_FAILED) {
+        zkf_pass(c, SECOND / 100);
+    }
+    ZKT_RC(zkr_ticket_error(ask(mutex_at(c, "/other", NULL), ZKR_FOREVER)), ZKR_EAUTH);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    zkf_pass(c, until - zkf_now() / ZKR__MS - 1);
+    assert_true(zkf_session_alive(session));
+    zkf_pass(c, ZKF_SESSION_MS / 2);
+    assert_false(zkf_session_alive(session));
+}
+
 /* Until it is told of its next connection, of which nothing has been answered yet. */
 static void pass_until_up(zkr_client *c)
 {

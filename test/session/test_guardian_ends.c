@@ -177,6 +177,7 @@ ZKT_CASE(the_server_that_was_connected_is_tried_first)
     zkt_proxy *ways[WAYS];
     pid_t pid;
     const int used = start_by_some_way(ways, &pid);
+    zkt_proxy_heal(ways[0]);
     for (int i = 0; i < WAYS; i++) {
         if (i != used) {
             zkt_proxy_blackhole(ways[i]);
@@ -199,7 +200,9 @@ ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
     enum { MOST_MS = SESSION_MS * 3 / 2 };
     char config[512];
     zkt_server *s = zkt_server_start(NULL);
-    const pid_t pid = start(zkt_server_host(s), true);
+    zkt_proxy *p = zkt_proxy_start(zkt_server_host(s));
+    const pid_t pid = start(zkt_proxy_host(p), true);
+    zkt_proxy_cut(p); /* the holder itself does not hear of it */
     (void)snprintf(config, sizeof(config), "%s/zoo.cfg", zkt_server_dir(s));
     FILE *f = fopen(config, "a");
     assert_non_null(f);
@@ -210,6 +213,7 @@ ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
     zkr_mutex *m = zkt_mutex(zkt_client_with(zkt_server_host(s), &o));
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
     kill_holder(pid);
+    zkt_proxy_heal(p);
     ZKT_MUST(zkr_mutex_acquire(m, MOST_MS));
     ZKT_MUST(zkr_mutex_release(m));
 }
