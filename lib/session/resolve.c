@@ -171,22 +171,62 @@ static int look_up(const struct server *server, int flags, struct addrinfo **fou
     return getaddrinfo(server->host, server->port, &hints, found);
 }
 
-/* Append all addresses of one server, with @ask also of a name. Returns a code of getaddrinfo(), such as EAI_MEMORY. */
-static int resolve_one(const struct server *server, char **list, bool ask)
+bool zkr__servers_takes(enum zkr__ip ip)
+{
+    static const struct server loopback[] = {
+        [ZKR__IPV4] = {"127.0.0.1", "9"}, [ZKR__IPV6] = {"::1", "9"}};
+    struct addrinfo *found = NULL;
+    int rc = look_up(&loopback[ip], AI_NUMERICHOST | AI_ADDRCONFIG, &found);
+    if (found) {
+        freeaddrinfo(found);
+    }
+    return rc == 0;
+}
+
+/*
+ * One address of a server, as libzookeeper takes it: without brackets around IPv6, as it splits at the last colon. "" if
+ * the host cannot reach it. Returns a code of getaddrinfo().
+ */
+static int put_address(char text[ADDRESS_MAX],
+                       const struct addrinfo *a,
+                       const char *port,
+                       bool numeric,
+                       bool ipv4)
+{
+    static const char loopback[] = "127.";
+    char host[ADDRESS_MAX - PORT_MAX - sizeof("::ffff:")];
+    int rc = getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof(host), NULL, 0,
+                         NI_NUMERICHOST);
+    bool mapped = rc == 0 && a->ai_family == AF_INET && !ipv4;
+    bool left_out =
+        mapped && !numeric && strncmp(host, loopback, strlen(loopback)) != 0;
+    text[0] = '\0';
+    if (rc == 0 && !left_out) {
+        (void)snprintf(text, ADDRESS_MAX, "%s%s:%s", mapped ? "::ffff:" : "", host,
+                       port);
+    }
+    return rc;
+}
+
+/*
+ * Append all addresses of one server, with @ask also of a name. @ipv4: libzookeeper takes IPv4. Returns a code of
+ * getaddrinfo(), such as EAI_MEMORY.
+ *
+ * AI_ADDRCONFIG leaves out IPv4, loopback included, on a host that has no other IPv4 address. Servers and tunnels on
+ * loopback are there all the same.
+ */
+static int resolve_one(const struct server *server, char **list, bool ask, bool ipv4)
 {
     struct addrinfo *found = NULL;
     int rc = look_up(server, AI_NUMERICHOST, &found);
+    const bool numeric = rc == 0;
     if (rc == EAI_NONAME && ask) {
-        rc = look_up(server, AI_ADDRCONFIG, &found);
+        rc = look_up(server, ipv4 ? AI_ADDRCONFIG : 0, &found);
     }
     for (struct addrinfo *a = found; rc == 0 && a; a = a->ai_next) {
-        char host[ADDRESS_MAX - PORT_MAX];
         char address[ADDRESS_MAX];
-        rc = getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof(host), NULL, 0,
-                         NI_NUMERICHOST);
-        if (rc == 0) {
-            /* libzookeeper splits at the last colon: no brackets around IPv6. */
-            (void)snprintf(address, sizeof(address), "%s:%s", host, server->port);
+        rc = put_address(address, a, server->port, numeric, ipv4);
+        if (rc == 0 && *address) {
             bool known = zkr__servers_has(*list, address, strlen(address));
             rc = known || append(list, *list ? "," : "", address) ? 0 : EAI_MEMORY;
         }
@@ -229,10 +269,11 @@ int zkr__servers_resolve(const char *servers,
     struct server server;
     bool bad = false;
     const char *at = servers;
+    const bool ipv4 = zkr__servers_takes(ZKR__IPV4);
     int rc = 0;
     (void)snprintf(why, why_size, "out of memory");
     while (rc != EAI_MEMORY && next_server(&at, &server, &bad)) {
-        rc = resolve_one(&server, &list, ask);
+        rc = resolve_one(&server, &list, ask, ipv4);
         if (rc != 0) {
             (void)snprintf(why, why_size, "cannot resolve %.120s: %s", server.host,
                            gai_strerror(rc));

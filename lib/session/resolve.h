@@ -23,6 +23,14 @@ int zkr__servers_resolve(const char *servers,
                          char *why,
                          size_t why_size);
 
+/*
+ * Does libzookeeper take addresses of this family here? It asks getaddrinfo() with AI_ADDRCONFIG for each address, and glibc
+ * refuses those of a family that has no address but loopback where the other family has one. It takes IPv4 written as IPv6,
+ * such as ::ffff:127.0.0.1, everywhere; zkr__servers_resolve() writes it so.
+ */
+enum zkr__ip { ZKR__IPV4, ZKR__IPV6 };
+bool zkr__servers_takes(enum zkr__ip ip);
+
 /* From the slash on; "" without a chroot. */
 const char *zkr__servers_chroot(const char *servers);
 

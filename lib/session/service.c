@@ -152,7 +152,7 @@ static struct zkr__link *make_link(zkr_client *c, char *servers) ZKR__LOCKED
 /* Opening may block, so the lock is dropped meanwhile. The link exists before its first event. */
 static void open_link(zkr_client *c) ZKR__LOCKED
 {
-    enum { ERRNO_ROOM = 24 };
+    enum { CAUSE_ROOM = 72 };
     char *servers = zkr__lookup_take(c);
     struct zkr__link *link = servers ? make_link(c, servers) : NULL;
     if (!link) {
@@ -172,8 +172,10 @@ static void open_link(zkr_client *c) ZKR__LOCKED
         zkr__link_opened(link);
         return;
     }
-    char cause[ERRNO_ROOM];
-    (void)snprintf(cause, sizeof(cause), "errno %d", error);
+    char cause[CAUSE_ROOM];
+    bool no_ipv6 = error == EINVAL && !zkr__servers_takes(ZKR__IPV6);
+    (void)snprintf(cause, sizeof(cause), "errno %d%s", error,
+                   no_ipv6 ? ", as this host has no IPv6 address but loopback" : "");
     not_opened(c, cause);
 }
 

@@ -299,7 +299,8 @@ static bool connected_to_real(void *zh, const char *servers)
     return zkr__servers_has(servers, address, strlen(address));
 }
 
-#define NOWHERE "127.255.255.254:9" /* no server is there, which shows at once */
+/* No server is there, which shows at once. */
+#define NOWHERE "127.255.255.254:9"
 
 /*
  * libzookeeper keeps the chroot, and does not look at ports; and a list is the last one to it if it is as long, with one
@@ -318,7 +319,8 @@ static bool set_servers_real(void *zh, const char *servers, bool anew)
     addresses[strcspn(addresses, "/")] = '\0';
     zkr__log_hush(); /* a line of the IO thread may name the list that is freed now */
     if (anew) {
-        (void)zoo_set_servers(zh, NOWHERE);
+        (void)zoo_set_servers(zh, zkr__servers_takes(ZKR__IPV4) ? NOWHERE
+                                                                : "::ffff:" NOWHERE);
     }
     (void)zoo_set_servers(zh, addresses);
     zkr__log_speak();
