@@ -17,8 +17,9 @@
  *
  * **Fairness.** First come, first served, whatever the number of permits: a contender that waits for many is not
  * overtaken by those that want few, and one that waits for more than the current maximum keeps all others waiting. A
- * contender that finds others waiting has come when it has joined their queue. Of those that come while the path is
- * being made, for the first time or after the servers have swept it, a later one may be first. Only a try (a timeout of
+ * contender that finds others waiting has come when it has joined their queue. Requests of one client are served in the
+ * order of the calls. While the path is missing, at first or after the servers have swept it, a later request of another
+ * client may be first. Only a try (a timeout of
  * 0) does not queue: it takes what is free at that moment. Not free is what is held, what one who waits has its nodes
  * for, and what others take at that very moment. A try that finds too few free makes no node, so other tries do not
  * notice.

@@ -15,7 +15,7 @@ static bool is_leaving(const struct zkr__claim *claim)
 
 /* --- the guard --- */
 
-static bool is_guarded(const struct zkr__directory *d)
+bool zkr__cache_guards(const struct zkr__directory *d)
 {
     return d->guard && d->guard->state == ZKR__GUARDED;
 }
@@ -84,7 +84,7 @@ void zkr__cache_begin(struct zkr__directory *d)
 {
     const struct zkr__op op = {
         .kind = ZKR__OP_GET, .path = d->path, .watch = true, .spare = true};
-    if (is_guarded(d) && zkr__now(d->engine->c) >= d->guard->doubts_at) {
+    if (zkr__cache_guards(d) && zkr__now(d->engine->c) >= d->guard->doubts_at) {
         drop_guard(d);
     }
     if (!d->used || (!d->guard && !make_guard(d)) ||
@@ -108,7 +108,7 @@ static bool is_simple(const struct zkr__claim *claim)
 bool zkr__cache_expects(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
-    if (!is_guarded(d) || !is_simple(claim) || !d->guard->known.counts) {
+    if (!zkr__cache_guards(d) || !is_simple(claim) || !d->guard->known.counts) {
         return false;
     }
     const struct zkr__known *known = &d->guard->known;
@@ -136,7 +136,7 @@ void zkr__cache_made(struct zkr__claim *claim)
     struct zkr__directory *d = claim->directory;
     d->used = true;
     d->seen += d->seen >= 0;
-    if (is_guarded(d)) {
+    if (zkr__cache_guards(d)) {
         (void)zkr__known_made(&d->guard->known, claim->sequence);
     }
 }
@@ -160,7 +160,7 @@ void zkr__cache_gone(const struct zkr__claim *claim)
 {
     const struct zkr__directory *d = claim->directory;
     const char *path = zkr__path_watched(&claim->ahead_watcher);
-    if (is_guarded(d) && path) {
+    if (zkr__cache_guards(d) && path) {
         zkr__known_gone(&d->guard->known, zkr__path_name(path));
     }
 }
@@ -274,7 +274,7 @@ bool zkr__cache_decide(const struct zkr__claim *claim,
 {
     enum { NEAR = 16 }; /* thousands may stand in front of these, and seldom matter */
     const struct zkr__directory *d = claim->directory;
-    bool told = is_guarded(d) && is_simple(claim) && d->guard->known.counts &&
+    bool told = zkr__cache_guards(d) && is_simple(claim) && d->guard->known.counts &&
                 (judge(claim, NEAR, verdict, children) ||
                  judge(claim, SIZE_MAX, verdict, children));
     *guessed = told && d->guard->known.guessing;
@@ -362,7 +362,7 @@ static void order(struct zkr__directory *d,
             zkr__keep_contended(d->keep);
         }
     }
-    if (ordered && !is_long && is_guarded(d) && d->guard->known.counts) {
+    if (ordered && !is_long && zkr__cache_guards(d) && d->guard->known.counts) {
         zkr__known_listed(&d->guard->known, &given->children, answer->made, is_ours, d);
     }
 }

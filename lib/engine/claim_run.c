@@ -12,6 +12,10 @@
  *
  * Members of a group stand in line side by side, and are admitted when there is room for all of them, or nothing else is
  * being made. A member does not wait when nodes of its group are made, or are being made.
+ *
+ * Servers refuse a create below a directory that is missing, and make a later one of the same client if somebody makes
+ * the directory in between. So while neither a node of ours nor the guard proves that a directory exists, its claims go one at a time. The
+ * others wait one round trip, and their nodes are in the order of the requests.
  */
 
 /* How many nodes are to be made together with the claim's; 0: the other nodes of its group exist, or are under way. */
@@ -29,13 +33,62 @@ static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
     return due;
 }
 
+/*
+ * Another claim or group of ours makes a node in the directory, and nothing proves that the directory exists: neither a
+ * node of ours there nor the guard.
+ */
+static bool is_unproved(const struct zkr__directory *d,
+                        const struct zkr__group *group) ZKR__LOCKED
+{
+    const struct zkr__claim *newest = d->ours ? d->ours->ours_prev : NULL;
+    int others = d->joining;
+    for (uint32_t i = 0; group && others > 0 && i < group->count; i++) {
+        const struct zkr__claim *member = group->members[i];
+        others -= member && member->directory == d && member->admitted;
+    }
+    while (others > 0 && newest && zkr__claim_stage(&newest->k) == ZKR__REMOVING) {
+        newest = newest == d->ours ? NULL : newest->ours_prev;
+    }
+    return others > 0 && !newest && !zkr__cache_guards(d);
+}
+
+/* The claim waits until its directory, and those of the members that are made with it, are known to exist. */
+static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__group *group = claim->group;
+    const struct zkr__directory *d = claim->directory;
+    bool waits = is_unproved(d, group);
+    for (uint32_t i = 0; group && !waits && i < group->count; i++) {
+        const struct zkr__claim *member = group->members[i];
+        if (member && member->directory != d && !member->admitted &&
+            zkr__claim_has_none(&member->k)) {
+            d = member->directory;
+            waits = is_unproved(d, group);
+        }
+    }
+    return waits;
+}
+
+/* The first claim in line that waits for room alone. */
+static struct zkr__claim *find_first(const struct zkr__engine *engine) ZKR__LOCKED
+{
+    struct zkr__claim *first = engine->line;
+    while (first && awaits_proof(first)) {
+        first = first->held_next;
+    }
+    return first;
+}
+
 static bool has_room(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__engine *engine = claim->engine;
     int due = count_due(claim);
-    bool first = !engine->line || engine->line == claim;
+    if (awaits_proof(claim)) {
+        return false;
+    }
+    const struct zkr__claim *first = due == 0 ? NULL : find_first(engine);
     bool fits = engine->joining == 0 || engine->joining + due <= engine->joining_max;
-    return due == 0 || (first && fits);
+    return due == 0 || (fits && (!first || first == claim));
 }
 
 /* While another claim of this client stands in the directory, the claim is to have no node: keep.c. */
@@ -63,6 +116,7 @@ static void leave(struct zkr__claim *claim) ZKR__LOCKED
         DL_DELETE2(claim->directory->keep->line, claim, held_prev, held_next);
     }
     claim->engine->joining -= claim->admitted;
+    claim->directory->joining -= claim->admitted;
     claim->awaits_admission = claim->admitted = claim->in_line = false;
 }
 
@@ -71,6 +125,7 @@ static void join(struct zkr__claim *claim) ZKR__LOCKED
     leave(claim);
     claim->admitted = true;
     claim->engine->joining++;
+    claim->directory->joining++;
 }
 
 /* The last member of the claim's group that stands in line; NULL: none. */
@@ -541,8 +596,8 @@ void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind)
 
 void zkr__claims_let_in(struct zkr__engine *engine)
 {
-    while (engine->line && has_room(engine->line)) {
-        struct zkr__claim *first = engine->line;
+    struct zkr__claim *first;
+    while ((first = find_first(engine)) != NULL && has_room(first)) {
         join(first); /* counted until its step settles otherwise */
         zkr__claim_tell(first, ZKR__EV_PAUSE_OVER);
     }

@@ -102,9 +102,11 @@ struct zkr__directory {
     /* Counts the ends of the session: an answer of an earlier generation comes too late. */
     unsigned generation;
     unsigned departures; /* times that a claim of ours began to leave, or left */
-    signed char vain;    /* grows with each look-ahead in vain (claim.c) */
-    bool listing;        /* a list is on its way */
-    bool used;           /* a node of ours was made in this session */
+    uint16_t
+        joining; /* nodes that are being made, at most those of one group or joining_max */
+    signed char vain; /* grows with each look-ahead in vain (claim.c) */
+    bool listing : 1; /* a list is on its way */
+    bool used : 1;    /* a node of ours was made in this session */
 };
 
 /*

@@ -37,7 +37,7 @@ static int lists(void)
     return zkt_door_count(ZKR__OP_CHILDREN);
 }
 
-/* One list for the first of them, and one for all the others. */
+/* One list for the first of them, and one for all the others. The node of a holder proves to the client that the path exists. */
 ZKT_CASE(threads_that_join_together_need_two_lists)
 {
     enum { THREADS = 8 };
@@ -45,7 +45,7 @@ ZKT_CASE(threads_that_join_together_need_two_lists)
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
     zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     zkt_proxy_freeze(p, ZKT_TO_SERVER); /* so that they do come together */
     zkt_door_focus(c);
     for (int i = 0; i < THREADS; i++) {
@@ -53,6 +53,7 @@ ZKT_CASE(threads_that_join_together_need_two_lists)
     }
     ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), THREADS, PATIENCE_MS);
     zkt_proxy_thaw(p, ZKT_TO_SERVER);
+    ZKT_MUST(zkr_mutex_release(m));
     for (int i = 0; i < THREADS; i++) {
         atomic_store(&actors[i].let_go, true);
     }
@@ -130,15 +131,20 @@ ZKT_CASE(a_crowd_of_ten_sessions_costs_a_few_lists_each)
     zkr_client *clients[SESSIONS];
     zkr_mutex *mutexes[SESSIONS];
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     for (int i = 0; i < SESSIONS; i++) {
         clients[i] = zkt_client(zkt_proxy_host(p), SESSION_MS);
         mutexes[i] = zkt_mutex(clients[i]);
     }
     for (int counted = 0; counted < SESSIONS; counted += SESSIONS - 1) {
+        for (int i = 0; i < SESSIONS; i++) { /* the path exists */
+            ZKT_MUST(
+                zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL, &tickets[i][0]));
+            ZKT_EVENTUALLY(zkt_all_answered(clients[i]), PATIENCE_MS);
+        }
         zkt_door_focus(clients[counted]);
-        zkt_proxy_freeze(p, ZKT_TO_CLIENT); /* all come before the first answer */
-        for (int k = 0; k < EACH; k++) {
+        zkt_proxy_freeze(p,
+                         ZKT_TO_CLIENT); /* all others come before the first answer */
+        for (int k = 1; k < EACH; k++) {
             for (int i = 0; i < SESSIONS; i++) {
                 ZKT_MUST(zkr_mutex_request(mutexes[i], ZKR_FOREVER, NULL, NULL,
                                            &tickets[i][k]));

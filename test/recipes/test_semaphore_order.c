@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permits are had first come, first served, by many requests at once as well. */
+/* Requests of one client are served in the order of the calls, also while the path is still missing. */
 #include <stdlib.h>
 
 #include "../unit/unit.h"
 #include "semaphores.h"
 
-enum { CLIENTS = 4, REQUESTS = 100, PERMITS = 11, ROUNDS = 5 };
+enum { CLIENTS = 4, REQUESTS = 100, PERMITS = 11, ROUNDS = 4, AGAIN = 2 };
 
 /* Asked for by client i % CLIENTS, in this order. */
 struct asked {
@@ -43,17 +43,28 @@ static int jumps(const struct asked *asked)
     return found;
 }
 
+/* What one client asks for: a mutex, or permits. */
+struct asker {
+    zkr_client *c;
+    zkr_mutex *m; /* NULL = permits */
+    zkr_semaphore *s;
+};
+
 /* @largest: each asks for 1 to so many. Returns the jumps. */
-static int ask_at_once(zkr_semaphore **s, int largest, uint64_t seed)
+static int ask_at_once(struct asker *askers, int largest, uint64_t seed)
 {
     static struct asked asked[REQUESTS];
     atomic_int turns = 0;
     memset(asked, 0, sizeof(asked));
     for (int i = 0; i < REQUESTS; i++) {
+        const struct asker *asker = &askers[i % CLIENTS];
         asked[i].told.turns = &turns;
         asked[i].told.then = release;
-        int n = 1 + (int)zkt_below(&seed, largest);
-        (void)ask_for(s[i % CLIENTS], n, &asked[i].told);
+        if (asker->m) {
+            (void)request(asker->m, ZKR_FOREVER, &asked[i].told);
+        } else {
+            (void)ask_for(asker->s, 1 + (int)zkt_below(&seed, largest), &asked[i].told);
+        }
     }
     ZKT_BECOMES(atomic_load(&turns), REQUESTS, PATIENCE_MS);
     for (int i = 0; i < REQUESTS; i++) {
@@ -64,27 +75,38 @@ static int ask_at_once(zkr_semaphore **s, int largest, uint64_t seed)
     return jumps(asked);
 }
 
-/* All permits are out and somebody waits at the gate, so both directories are there afterwards. */
-static void make_directories(zkr_semaphore *s)
+/* At a path of its own, which is missing at first. */
+static int ask_anew(struct asker *askers, int largest, int round)
 {
-    zkr_ticket *all = NULL, *more = NULL;
-    ZKT_MUST(zkr_semaphore_acquire(s, PERMITS, PATIENCE_MS, &all));
-    assert_true(zkt_timed_out(zkr_semaphore_acquire(s, 1, 200, &more)));
-    zkt_end_ticket(all);
-    ZKT_EVENTUALLY(below("locks") == 0 && below("leases") == 0, PATIENCE_MS);
+    char path[256];
+    int found = 0;
+    (void)snprintf(path, sizeof(path), "%s/%d", zkt_path(), round);
+    for (int i = 0; i < CLIENTS; i++) {
+        struct asker *a = &askers[i];
+        ZKT_MUST(largest > 0 ? zkr_semaphore_create(&a->s, a->c, path, PERMITS, NULL)
+                             : zkr_mutex_create(&a->m, a->c, path, NULL));
+    }
+    for (int again = 0; again < AGAIN; again++) {
+        uint64_t seed = (uint64_t)(largest * 100 + round * AGAIN + again);
+        found += ask_at_once(askers, largest, seed);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        ZKT_MUST(largest > 0 ? zkr_semaphore_destroy(askers[i].s)
+                             : zkr_mutex_destroy(askers[i].m));
+    }
+    return found;
 }
 
-/* While the directories are made, who comes later may be first: semaphore.h. */
+/* @largest: as in ask_at_once(), 0 = mutexes. */
 static void ask_often(int largest)
 {
-    zkr_semaphore *s[CLIENTS];
+    struct asker askers[CLIENTS] = {{0}};
     int found = 0;
     for (int i = 0; i < CLIENTS; i++) {
-        s[i] = semaphore(zkt_client(zkt_servers(), SESSION_MS), PERMITS);
+        askers[i].c = zkt_client(zkt_servers(), SESSION_MS);
     }
-    make_directories(s[0]);
     for (int round = 0; round < ROUNDS; round++) {
-        found += ask_at_once(s, largest, (uint64_t)largest * 100 + (uint64_t)round);
+        found += ask_anew(askers, largest, round);
     }
     assert_int_equal(found, 0);
 }
@@ -97,4 +119,9 @@ ZKT_CASE(nobody_passes_an_earlier_one_of_its_client)
 ZKT_CASE(nor_when_it_wants_fewer)
 {
     ask_often(5);
+}
+
+ZKT_CASE(nor_at_a_mutex)
+{
+    ask_often(0);
 }
