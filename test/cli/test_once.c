@@ -114,6 +114,26 @@ ZKT_CASE(what_is_due)
     }
 }
 
+/* A server's clock was ahead: the next period begins now, not when the record says, and that is said. */
+ZKT_CASE(a_record_of_the_future_is_set_to_the_present)
+{
+    zkt_stat st;
+    struct cli host;
+    begin();
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    put_record(-90000);
+    CLI_START(&host, "once", "--every=100s", zkt_path(), RUN);
+    assert_int_equal(cli_wait(&host), 0);
+    assert_non_null(strstr(cli_err(&host), " s in the future, "));
+    assert_int_equal(zkt_get(zkt_servers(), zkt_path(), (char[64]){0}, 64, &st), 0);
+    assert_in_range(st.mtime - recorded("\nasked_ms="), 0, CLI_PATIENCE_MS);
+    assert_int_equal(recorded("\ntoken="), 1);
+    CLI_START(&host, "once", "--every=100s", zkt_path(), RUN);
+    assert_int_equal(cli_wait(&host), 0);
+    assert_string_equal(cli_err(&host), "");
+    assert_int_equal(runs(), 0);
+}
+
 /* --- what is no success --- */
 
 ZKT_CASE(what_fails_is_run_again)

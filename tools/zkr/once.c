@@ -99,6 +99,13 @@ static int write_record(const struct held *h, const char *text)
     return rc;
 }
 
+/* The record of a success that counts from our request. */
+static void put_success(char *text, size_t size, int64_t token)
+{
+    (void)snprintf(text, size, "%sasked_ms=%" PRId64 "\ntoken=%" PRId64 "\n", mark,
+                   once.asked_ms, token);
+}
+
 /* May it be asked again, as the lock is still held? */
 static bool may_ask_again(const struct held *h, int rc)
 {
@@ -132,10 +139,37 @@ static int look(const struct held *h, struct record *r)
     return rc;
 }
 
+/*
+ * Nothing runs now. A record of the future is by a clock of the servers that was ahead, and would put the next run off by
+ * as much, so it is set to the present.
+ */
+static int leave_undone(const struct held *h, const struct record *r)
+{
+    char text[RECORD_ROOM];
+    int64_t ago_ms = once.asked_ms - number(r, "\nasked_ms=");
+    if (ago_ms >= 0) {
+        if (h->env->globals.verbose) {
+            cli_note("not due: it succeeded at %.1000s %.3f s before this was asked",
+                     h->path, (double)ago_ms / 1000);
+        }
+        return ZKR_OK;
+    }
+    put_success(text, sizeof(text), number(r, "\ntoken="));
+    int rc = write_record(h, text);
+    if (rc == ZKR_OK) {
+        cli_note(
+            "not due: the record of %.1000s was %.3f s in the future, as a server's "
+            "clock was ahead; it is set to the present",
+            h->path, (double)-ago_ms / 1000);
+    }
+    return rc;
+}
+
 int once_begin(struct held *h, int64_t every_ms)
 {
     struct record r;
     int rc;
+    bool due;
     once.every_ms = every_ms;
     do {
         rc = look(h, &r);
@@ -145,18 +179,12 @@ int once_begin(struct held *h, int64_t every_ms)
                             "%.1000s cannot have a record: %s; use another path",
                             h->path, fault);
         }
-        if (rc == ZKR_OK && !is_due(&r)) {
-            if (h->env->globals.verbose) {
-                cli_note(
-                    "not due: it succeeded at %.1000s %.3f s before this was asked",
-                    h->path,
-                    (double)(once.asked_ms - number(&r, "\nasked_ms=")) / 1000);
-            }
-            return 0;
-        }
-        rc = rc == ZKR_OK ? write_record(h, r.node.length > 0 ? r.text : mark) : rc;
+        due = rc != ZKR_OK || is_due(&r);
+        rc = rc != ZKR_OK ? rc
+             : due        ? write_record(h, r.node.length > 0 ? r.text : mark)
+                          : leave_undone(h, &r);
     } while (may_ask_again(h, rc));
-    return rc == ZKR_OK                             ? HELD_START
+    return rc == ZKR_OK                             ? (due ? HELD_START : 0)
            : zkr_ticket_valid_for_ms(h->ticket) > 0 ? cli_fail_rc(rc)
                                                     : HELD_AGAIN;
 }
@@ -170,8 +198,7 @@ int once_end(struct held *h, int status)
     if (once.every_ms == 0 || status != 0 || h->lost || h->ended) {
         return status;
     }
-    (void)snprintf(text, sizeof(text), "%sasked_ms=%" PRId64 "\ntoken=%" PRId64 "\n",
-                   mark, once.asked_ms, (int64_t)h->token);
+    put_success(text, sizeof(text), (int64_t)h->token);
     int rc = write_record(h, text);
     while (may_ask_again(h, rc)) { /* it may have been written */
         rc = read_record(h, &r);
