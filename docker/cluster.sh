@@ -298,7 +298,7 @@ on_cluster() { # BUILD_DIR [ARGUMENT...]
 
 # What somebody wants to know of an ensemble: every recipe on it, side by side, as they mostly wait; then those of
 # test/cluster, which kill and pause its servers. Not those that start servers of their own, nor misuse and memory,
-# which are the same on any servers. Of the search for faults, cluster.faults has one kind of hold for each fault.
+# which are the same on any servers. Of the search for faults, cluster.cuts and its like have a part.
 tests() { # BUILD_DIR
     local failed=0
     on_cluster "$1" -L 'recipes|ensemble' -LE slow -E '_(misuse|memory)$|\.(mutex_loss|holds_faults)$' || failed=1

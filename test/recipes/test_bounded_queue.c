@@ -25,15 +25,15 @@ ZKT_CASE(one_more_than_the_bound_is_refused_at_once)
         zkt_actor_queue(&waiters[i], c[i % 2], m[i % 2], NULL);
     }
     for (int i = 0; i < 2; i++) {
-        ZKT_RC(zkr_mutex_acquire(m[i], PATIENCE_MS), ZKR_EBUSY);
+        ZKT_RC(zkr_mutex_acquire(zkt_settled(m[i]), PATIENCE_MS), ZKR_EBUSY);
         assert_non_null(strstr(zkr_last_error()->message, "2 wait for "));
         ZKT_RC(zkr_mutex_acquire(m[i], 0),
                ZKR_ETIMEDOUT); /* a try does not wait anyway */
     }
     ZKT_MUST(zkt_actor_end(&holder));
     ZKT_MUST(zkt_actor_acquired(&waiters[0]));
-    zkt_actor_queue(&late, c[1], m[1], NULL);
-    ZKT_RC(zkr_mutex_acquire(m[0], PATIENCE_MS), ZKR_EBUSY);
+    zkt_actor_queue(&late, c[1], zkt_settled(m[1]), NULL);
+    ZKT_RC(zkr_mutex_acquire(zkt_settled(m[0]), PATIENCE_MS), ZKR_EBUSY);
     for (int i = 0; i < MOST; i++) {
         zkt_actor_is_served(&waiters[i]);
     }
