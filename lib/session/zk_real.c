@@ -226,44 +226,63 @@ static char *odd_list(const char *servers)
     return zkr__servers_odd(servers, (unsigned)(zkr__clock_now() / 1000));
 }
 
+struct opening {
+    const struct zkr__open_args *args;
+    log_callback_fn log;
+    char *servers;
+    zhandle_t *zh;
+};
+
+static void open_list(void *opening)
+{
+    struct opening *o = opening;
+    const struct zkr__open_args *args = o->args;
+    if (args->open_handle) {
+        o->zh = args->open_handle(o->servers, on_session, args->timeout_ms, args->owner,
+                                  args->open_handle_ctx);
+        if (o->zh) {
+            zoo_set_log_callback(o->zh, o->log);
+        }
+    } else if (args->tls_cert) {
+        o->zh = open_tls(args, o->servers, o->log);
+    } else {
+        o->zh = zookeeper_init2(o->servers, on_session, args->timeout_ms, NULL,
+                                args->owner, ZOO_NO_LOG_CLIENTENV, o->log);
+    }
+}
+
+static void free_list(void *opening, bool cut)
+{
+    struct opening *o = opening;
+    int error = errno;
+    (void)cut;
+    zkr__mem_free(o->servers);
+    errno = error;
+}
+
 static void *open_real(const struct zkr__open_args *args)
 {
-    log_callback_fn log = zkr__log_callback(args->log_slot);
-    zhandle_t *zh;
+    struct opening o = {.args = args, .log = zkr__log_callback(args->log_slot)};
     /* libzookeeper ends the program when it cannot start its two threads. */
     int error = zkr__thread_try_two();
     if (error != 0) {
         errno = error;
         return NULL;
     }
-    char *servers = odd_list(args->servers);
-    if (!servers) {
+    o.servers = odd_list(args->servers);
+    if (!o.servers) {
         errno = ENOMEM;
         return NULL;
     }
-    if (args->open_handle) {
-        zh = args->open_handle(servers, on_session, args->timeout_ms, args->owner,
-                               args->open_handle_ctx);
-        if (zh) {
-            zoo_set_log_callback(zh, log);
-        }
-    } else if (args->tls_cert) {
-        zh = open_tls(args, servers, log);
-    } else {
-        zh = zookeeper_init2(servers, on_session, args->timeout_ms, NULL, args->owner,
-                             ZOO_NO_LOG_CLIENTENV, log);
-    }
-    error = errno;
-    zkr__mem_free(servers);
-    errno = error;
+    zkr__thread_call(open_list, free_list, &o);
     /*
      * By default libzookeeper resolves names again on each turn of its IO loop, which halves the throughput and loses
      * the session in an outage of DNS. We pass numeric addresses, resolved before each session.
      */
-    if (zh && zoo_set_servers_resolution_delay) {
-        (void)zoo_set_servers_resolution_delay(zh, -1);
+    if (o.zh && zoo_set_servers_resolution_delay) {
+        (void)zoo_set_servers_resolution_delay(o.zh, -1);
     }
-    return zh;
+    return o.zh;
 }
 
 static void close_real(void *zh)
