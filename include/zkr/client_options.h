@@ -91,7 +91,8 @@ typedef struct zkr_client_options {
     size_t size; /**< sizeof(zkr_client_options) */
     /**
      * To request, at least 100; servers clamp it; default 10000. A server that grants less than
-     * 100, or more than a day, is not believed: there is no session then.
+     * 100, or more than a day, is not believed: there is no session then. Holds are kept while
+     * servers answer each write within an eighth of it: see zkr_client_valid_for_ms().
      */
     int64_t session_timeout_ms;
     /**

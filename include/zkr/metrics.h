@@ -16,7 +16,7 @@
  * | `zkr_timed_out_total` | counter | given up at the timeout; also a try that finds it held |
  * | `zkr_canceled_total` | counter | given up by cancel, release, stop, shutdown |
  * | `zkr_failed_total` | counter | given up because of an error |
- * | `zkr_lost_total` | counter | lost while held, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum until the lease ended), `stopped` (the same, because this process did not run) |
+ * | `zkr_lost_total` | counter | lost while held, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum in time for the lease), `stopped` (the same, because this process did not run) |
  * | `zkr_reentries_total` | counter | acquired again by a thread that held already, or joined by another reader |
  * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `event` (the event about the node ahead was enough), `prepared` (the same, as the client had looked ahead), `list` (the children were listed again) |
  * | `zkr_wait_seconds` | histogram | from the request to the grant, if granted |
@@ -74,6 +74,12 @@ typedef struct zkr_stats {
     int64_t expirations;
     /** How long ago the last write that a quorum answered was sent; -1 = none in this session. */
     int64_t last_answer_ms;
+    /**
+     * How long the servers took to answer the last write, if that was a twelfth of the session
+     * timeout or more; 0 = less, no connection, or no answer for half of the session timeout.
+     * Holds are kept while this is an eighth of the session timeout at most (lease.h).
+     */
+    int64_t slow_answer_ms;
 } zkr_stats;
 
 /**

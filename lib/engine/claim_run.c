@@ -547,7 +547,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
 {
     zkr_client *c = claim->q->c;
     e.connected = zkr__connected(c);
-    e.sure = zkr__sure(c);
+    e.sure = e.kind == ZKR__EV_PROVED ? zkr__proved(c) : zkr__sure(c);
     e.ample = zkr__amply_sure(c);
     e.crowded = is_to_line_up(claim);
     e.wary = zkr__try_is_wary(claim);

@@ -28,6 +28,7 @@ const char *zkr_lost_reason_name(int reason)
 struct zkr__loss {
     zkr_lost seen;       /* with the reason that `text` explains; 0 = none yet */
     const char *gave_up; /* why we ended the session; NULL = the servers did */
+    int64_t slow_ms;     /* the last answer took so long; 0 = that was no matter */
     char text[200];
 };
 
@@ -40,6 +41,7 @@ void zkr__loss_record(struct zkr__claim *claim)
     if (claim->loss) {
         claim->loss->seen = zkr__observe(c);
         claim->loss->gave_up = c->gave_up;
+        claim->loss->slow_ms = zkr__slow_ms(c);
         claim->loss->seen.held_ms = (zkr__now(c) - claim->held_at) / ZKR__MS;
     }
 }
@@ -70,6 +72,11 @@ static void explain(const struct zkr__loss *loss, int reason, char *text, size_t
     } else if (seen->disconnected_ms > 0) {
         (void)snprintf(text, size, "no connection for %.1f s",
                        seconds(seen->disconnected_ms));
+    } else if (loss->slow_ms > 0) {
+        (void)snprintf(text, size,
+                       "the servers answer too slowly for this session timeout: a "
+                       "write took %.1f s",
+                       seconds(loss->slow_ms));
     } else if (seen->silent_ms >= SILENCE_MS) {
         (void)snprintf(text, size, "connected, but no answer from a quorum for %.1f s",
                        seconds(seen->silent_ms));

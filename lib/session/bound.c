@@ -24,7 +24,12 @@ bool zkr__sure(zkr_client *c)
 bool zkr__amply_sure(zkr_client *c)
 {
     return c->options.lease_probe_ms < 0 ||
-           zkr__lease_alive(&c->lease, c->door->boot() + session_ns(c) / 6);
+           zkr__lease_lasts(&c->lease, c->door->boot());
+}
+
+bool zkr__proved(zkr_client *c)
+{
+    return zkr__sure(c) && (zkr__amply_sure(c) || zkr__lease_is_chained(&c->lease));
 }
 
 int64_t zkr__valid_for_ms(zkr_client *c)
@@ -108,6 +113,14 @@ static zkr_lost look(const zkr_client *c) ZKR__LOCKED
         .disconnected_ms = zkr__connected(c) ? 0 : to_ms(zkr__now(c) - c->suspended_at),
         .stopped_ms = to_ms(stopped(c, boot)),
     };
+}
+
+int64_t zkr__slow_ms(const zkr_client *c)
+{
+    const struct zkr__write *last = &c->lease.last;
+    int64_t took = last->answered - last->sent, s = c->lease.session;
+    bool lately = zkr__connected(c) && c->door->boot() - last->answered < s / 2;
+    return lately && took >= s / 12 ? to_ms(took) : 0;
 }
 
 zkr_lost zkr__observe(const zkr_client *c)

@@ -10,8 +10,10 @@
 
 /* Are the holds of this session surely ours now? Always when probes are turned off. */
 bool zkr__sure(zkr_client *c) ZKR__LOCKED;
-/* The same, for long enough that a holder can send a probe and get the answer. */
+/* The same, for long enough that a holder can prove more meanwhile. */
 bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;
+/* A write was answered. Is that enough to hold, or should there be more of them first? */
+bool zkr__proved(zkr_client *c) ZKR__LOCKED;
 int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
 
 /* The next probe is due at once, as it has something to carry. */
@@ -28,6 +30,8 @@ int64_t zkr__from_boot(const zkr_client *c, int64_t boot) ZKR__LOCKED;
  * What is told of a loss, but for what only the hold knows. As of now; without a session, as the last session ended.
  */
 zkr_lost zkr__observe(const zkr_client *c) ZKR__LOCKED;
+/* Answers come, but late: how long the last write took, when that is much of the session timeout; else 0. */
+int64_t zkr__slow_ms(const zkr_client *c) ZKR__LOCKED;
 
 /* The service runs. When it is late, the process has stood still. */
 void zkr__service_runs(zkr_client *c) ZKR__LOCKED;

@@ -237,8 +237,24 @@ void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered)
     remember(l, l->last);
 }
 
+/* The probe that is due at @due, or a little later, if that makes it the B of one more A. */
 /*@ requires \valid_read(l) && fits(l);
-    assigns \nothing; */
+    requires -4 * 86400000000000 <= due <= 4000000000000000000 + 4 * 86400000000000;
+    assigns \nothing;
+    ensures \result <= later(due, l->last.answered) + l->pause / 3; */
+static int64_t aimed(const struct zkr__lease *l, int64_t due)
+{
+    int64_t from = zkr__later(due, l->last.answered);
+    uint64_t at = l->count;
+    const struct zkr__write *a = find(l, &at, from + l->pause / 3 - l->gap);
+    return a && a->answered + l->gap > from ? a->answered + l->gap : due;
+}
+
+/*@ requires \valid_read(l) && fits(l);
+    assigns \nothing;
+    ensures l->count == 0 ==> \result == l->last.sent;
+    ensures l->count > 0 ==> \result <= l->pause / 3 + later(l->last.answered, sooner(
+        l->last.sent + l->pause, later(l->until - l->session / 3, l->last.sent + l->session / 32))); */
 int64_t zkr__lease_probe_at(const struct zkr__lease *l)
 {
     if (l->count == 0) {
@@ -251,5 +267,31 @@ int64_t zkr__lease_probe_at(const struct zkr__lease *l)
     }
     int64_t urgent =
         zkr__later(l->until - l->session / 3, l->last.sent + l->session / 32);
-    return zkr__sooner(l->last.answered + l->pause, urgent);
+    return aimed(l, zkr__sooner(l->last.sent + l->pause, urgent));
+}
+
+/*@ requires \valid_read(l) && fits(l) && moment(boot);
+    assigns \nothing;
+    ensures \result ==> boot < l->until; */
+bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot)
+{
+    int64_t trip = zkr__later(l->last.answered - l->last.sent, 0);
+    if (boot + l->session / 6 >= l->until || trip > l->session) {
+        return false;
+    }
+    if (!l->terms.no_stopgap && trip <= l->session / 12) {
+        return true; /* the next probe alone proves more */
+    }
+    /* Some A is behind the present one, and C is answered in time, even if B has to wait for an answer. */
+    uint64_t at = l->count;
+    const struct zkr__write *a = find(l, &at, l->until - l->gap - 3 * trip);
+    return a && a->sent + sure_span(l) > l->until && boot + 3 * trip < l->until;
+}
+
+/*@ requires \valid_read(l) && fits(l);
+    assigns \nothing; */
+bool zkr__lease_is_chained(const struct zkr__lease *l)
+{
+    int64_t heard = l->count > 0 ? chain_to(l, l->last.sent) : 0;
+    return heard != 0 && heard + sure_span(l) >= l->until;
 }

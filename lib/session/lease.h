@@ -59,9 +59,12 @@
  * may be lost to the new S. session.c finds out which timeouts were granted, and gives up a session when it cannot. When
  * the new bound passes before the old one, it gives up the session, too, and keeps its handle until the old one.
  *
- * Probing: a write every gap/n, counted from the last answer; gap is tick/2 and a bit. Just before the next answer, A
- * is (n + 2) * gap/n old. With the usual n of 3 the bound is never less than 0.55 S ahead, and 0.7 S for a client that
- * writes all the time. With less than S/3 left, writes come every S/32. All of it goes by S, as the bound does, also
+ * Probing: a write every gap/n, counted from sending the last; gap is tick/2 and a bit. One is under way at a time, as a
+ * server that writes its log slowly would only answer each of several later. A probe waits for up to a third of the pause
+ * when it can be the B of one more A then. Just before the next answer, A is (n + 2) * gap/n old. With the usual n of 3 the
+ * bound is never less than 0.55 S ahead, and 0.7 S for a client that writes all the time. With less than S/3 left, writes
+ * come every S/32. When answers take S/8 at most, each chain is complete before the one before it is worth nothing
+ * (test/proof/README.md). A hold begins when that can be expected: zkr__lease_lasts(). All of it goes by S, as the bound does, also
  * while a longer timeout is in force.
  */
 #ifndef ZKR_SESSION_LEASE_H
@@ -109,6 +112,10 @@ void zkr__lease_end(struct zkr__lease *l);
 void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered);
 /* When the next probe is due, while anything is held. May lie in the past. */
 int64_t zkr__lease_probe_at(const struct zkr__lease *l);
+/* Can the next proof come before the bound, when probes are answered as the last write was? Some time must be left. */
+bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot);
+/* The bound is that of the chain which the last write completed. */
+bool zkr__lease_is_chained(const struct zkr__lease *l);
 
 /*@ requires \valid_read(l);
     assigns \nothing;

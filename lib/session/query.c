@@ -130,6 +130,7 @@ int zkr_client_stats(zkr_client *c, zkr_stats *out, size_t size)
     zkr__lock(c);
     zkr_stats stats = c->stats;
     stats.last_answer_ms = zkr__observe(c).last_write_ms;
+    stats.slow_answer_ms = zkr__slow_ms(c);
     if (c->session_id == 0) {
         stats.last_answer_ms = -1;
     }

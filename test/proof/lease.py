@@ -368,6 +368,89 @@ FIGURES = {
 }
 
 
+# --- the pace: how slowly servers may answer ---
+
+SLOW = 'the pace'
+SLOWEST = z3.Q(1, 8)  # of S: what the manual says
+
+
+def contract(code):
+    """When the next probe is sent at the latest, for rings of up to four writes: as lease.c says of zkr__lease_probe_at(). None,
+    or a model in which it is later."""
+    for count in range(1, 5):
+        session, pause = z3.Real('S'), z3.Real('pause')
+        lease = {'*': code.struct('zkr__lease')}
+        moments = [(z3.Real('sent %d' % i), z3.Real('answered %d' % i)) for i in range(count)]
+        facts = [session > 0, pause > 0] + [z3.And(0 < sent, sent <= answered) for sent, answered in moments]
+        facts += [z3.And(before[0] <= after[0], before[1] <= after[1]) for before, after in zip(moments, moments[1:])]
+        lease['*'].update(session=session, gap=z3.Real('gap'), pause=pause, until=z3.Real('until'), count=count)
+        for i, (sent, answered) in enumerate(moments):
+            lease['*']['writes'][i] = {'sent': sent, 'answered': answered}
+        sent, answered = moments[-1]
+        lease['*']['last'] = {'sent': sent, 'answered': answered}
+        solver = z3.SolverFor('QF_LRA')
+        solver.add(*facts)
+        paths = code.paths = Paths(lambda conditions: solver.check(*conditions) != z3.unsat)
+        while True:
+            at = code.call('zkr__lease_probe_at', Pointer(lease, '*'))
+            allowed = latest(sent, answered, lease['*']['until'], session, pause)
+            if solver.check(*paths.conditions, number(at) > allowed) != z3.unsat:
+                return solver.model()
+            if not paths.after():
+                break
+    return None
+
+
+def number(value):
+    return z3.RealVal(value) if isinstance(value, int) else value
+
+
+def sooner(one, other):
+    return z3.If(one < other, one, other)
+
+
+def later(one, other):
+    return z3.If(one > other, one, other)
+
+
+def latest(sent, answered, until, session, pause):
+    return pause / 3 + later(answered, sooner(sent + pause, later(until - session / 3, sent + session / 32)))
+
+
+def too_slow(slowest, parts):
+    """With S = 1 and a pause that is one of @parts parts of the gap, or less: a run in which the bound passes although each write is
+    answered within @slowest. None: there is none.
+
+    The bound rests on A. The write after A, called N, is the A of some later chain. X is the last that is sent before the B of
+    that chain may be; it may be N. What the C of that chain proves comes in time."""
+    gap, pause, until = z3.Real('gap'), z3.Real('pause'), 1 - z3.Q(1, 1000)
+    solver = z3.SolverFor('QF_LRA')
+    solver.add(0 < gap, gap <= z3.Q(17, 64), 0 < pause, pause * parts <= gap)  # set_pace(), for any tick: S/12 is wanted
+    solver.add(gap * 12 <= parts + z3.Q(1, 2), z3.Or(parts == 1, gap * 12 >= parts - z3.Q(1, 2)))
+    sent = {name: z3.Real('%s sent' % name) for name in 'ANXBC'}
+    answered = {name: z3.Real('%s answered' % name) for name in 'ANXBC'}
+    for name in 'ANXBC':
+        solver.add(sent[name] <= answered[name], answered[name] <= sent[name] + slowest)
+    for before, after in ('AN', 'XB', 'BC'):
+        solver.add(answered[before] <= sent[after])
+        solver.add(sent[after] <= latest(sent[before], answered[before], until, 1, pause))
+    solver.add(sent['A'] == 0, sent['N'] <= sent['X'], answered['N'] <= answered['X'])
+    solver.add(sent['X'] < answered['N'] + gap, answered['N'] + gap <= sent['B'])
+    solver.add(answered['C'] >= until)
+    return solver.model() if solver.check() == z3.sat else None
+
+
+def examine_pace(report, quick):
+    kept = [too_slow(SLOWEST, parts) for parts in (1, 2, 3)]
+    if contract(program()) or any(kept):
+        report.fault('REFUTED', SLOW, 'answers that take an eighth of S')
+        return
+    report.count('proved')
+    report.line('proved', SLOW, 'with answers that take an eighth of S at most the bound is renewed before it passes')
+    if not quick and not any(too_slow(SLOWEST * 11 / 10, parts) for parts in (1, 2, 3)):
+        report.fault('SURVIVES', SLOW, 'a tenth more')
+
+
 # --- a run in words ---
 
 class Story:
@@ -511,6 +594,11 @@ def break_code(report, mutant, where):
             report.line('premise', mutant.name, '%s: %s' % (name, mutant.words))
         else:
             report.fault('SURVIVES', mutant.name, 'no rule needs the premise ' + name)
+    elif where == SLOW:
+        if contract(program(mutant.edits)):
+            report.line('refuted', mutant.name, '%s: %s' % (where, mutant.words))
+        else:
+            report.fault('SURVIVES', mutant.name, where)
     elif rules:
         code = program(mutant.edits)
         if report.refuted(mutant.name, mutant.words, (Proof(code, rules[0], case) for case in rules[0].cases)):
@@ -548,6 +636,8 @@ def main():
     parser.add_argument('--only', default='', metavar='WORDS', help='rules and mutants with these words')
     arguments = parser.parse_args()
     jobs = [(examine, rule, arguments.quick) for rule in RULES if arguments.only in rule.name]
+    if arguments.only in SLOW:
+        jobs.append((examine_pace, arguments.quick))
     if not arguments.quick:
         jobs += [(break_code, *job) for job in mutants(arguments.only)]
     began, faults, counts, stories = time.monotonic(), 0, {}, []

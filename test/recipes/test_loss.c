@@ -133,6 +133,26 @@ ZKT_CASE(a_silent_server)
     end(c, m);
 }
 
+/* Each answer comes, but takes almost half of the session timeout. */
+ZKT_CASE(slow_answers)
+{
+    struct told told = {.count = 0};
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = client(zkt_proxy_host(p), &told);
+    zkr_mutex *m = held_mutex(c, &told);
+    zkt_proxy_delay(p, ZKT_TO_CLIENT, SESSION_MS * 2 / 5);
+    ZKT_EVENTUALLY(zkt_stats(c).slow_answer_ms >= SESSION_MS / 4, PATIENCE_MS);
+    ZKT_BECOMES(atomic_load(&told.count), 1, PATIENCE_MS);
+    assert_int_equal(told.lost.reason, ZKR_LOST_LEASE);
+    expect_text(
+        told.text,
+        told.lost.stopped_ms > 0
+            ? "this process did not run for "
+            : "the servers answer too slowly for this session timeout: a write took ");
+    zkt_proxy_heal(p);
+    end(c, m);
+}
+
 /* Nobody listens any more. */
 ZKT_CASE(a_cut_connection)
 {

@@ -157,6 +157,30 @@ ZKT_CASE(a_known_tick_makes_the_lease_longer)
     ZKT_RC(zkr_client_open(&none, zkt_servers(), &o), ZKR_EINVAL);
 }
 
+/* --- slow answers --- */
+
+/*
+ * With answers that take almost an eighth of the session timeout: a hold that begins late in a session, by a bound that will
+ * pass before there is another, is proven first. Then it is kept.
+ */
+ZKT_CASE(a_hold_with_slow_answers_begins_when_it_can_be_kept)
+{
+    enum { S_MS = 8000, DELAY_MS = S_MS * 11 / 100, LEFT_MS = 3000 };
+    const zkt_server_options o = {.tick_ms = TICK_MS};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_server_host(zkt_server_start(&o)));
+    zkt_proxy_delay(proxy, ZKT_TO_CLIENT, DELAY_MS);
+    zkr_client *c = zkt_client(zkt_proxy_host(proxy), S_MS);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_EVENTUALLY(zkr_client_valid_for_ms(c) <= LEFT_MS, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_sleep_ms(3 * S_MS / 2);
+    assert_true(zkr_mutex_is_held(m));
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_proxy_heal(proxy);
+}
+
+/* --- options, again --- */
+
 /* A wider margin for clocks makes it shorter. */
 ZKT_CASE(a_wider_margin_makes_the_lease_shorter)
 {

@@ -34,6 +34,14 @@ bool held_is_revoked(struct held *h)
     return atomic_exchange(&h->revoked, false);
 }
 
+/* How long the last write took, if that was long; 0 = it was not. */
+static int64_t slow_answer_ms(const struct held *h)
+{
+    zkr_stats stats = {.slow_answer_ms = 0};
+    (void)zkr_client_stats(h->env->client, &stats, sizeof(stats));
+    return stats.slow_answer_ms;
+}
+
 /*
  * Kills the command at once, and prevents a start: when somebody has deleted the lock node, the next client gets the lock
  * without waiting for our main thread.
@@ -48,6 +56,7 @@ static void lose(struct held *h, const zkr_lost *lost)
     }
     h->loss.reason = (int)lost->reason;
     h->loss.stopped = lost->stopped_ms > 0;
+    h->loss.slow = slow_answer_ms(h) > 0;
     (void)snprintf(h->loss.text, sizeof(h->loss.text), "%.200s",
                    lost->reason == ZKR_LOST_NODE ? "somebody deleted its node" : text);
     (void)eventfd_write(h->news_fd, 1);
@@ -128,7 +137,10 @@ static void explain_doubt(struct held *h)
     zkr_stats stats = {.last_answer_ms = -1};
     (void)zkr_client_stats(c, &stats, sizeof(stats));
     int64_t ago = stats.last_answer_ms;
+    r->slow = stats.slow_answer_ms > 0 && !h->slept;
     const char *what = h->slept ? "zkr was stopped, or the machine was frozen"
+                       : r->slow
+                           ? "the servers answer too slowly for this session timeout"
                        : zkr_client_state(c) == ZKR_STATE_CONNECTED
                            ? "connected, but a majority of the servers does not answer"
                            : "there is no connection to a server";
@@ -136,6 +148,9 @@ static void explain_doubt(struct held *h)
     r->stopped = h->slept;
     if (h->slept || ago < 0) { /* after a stop answers have come already */
         (void)snprintf(r->text, sizeof(r->text), "%s", what);
+    } else if (r->slow) {
+        (void)snprintf(r->text, sizeof(r->text), "%s: a write took %.3f s", what,
+                       (double)stats.slow_answer_ms / 1000);
     } else {
         (void)snprintf(r->text, sizeof(r->text),
                        "%s; the last write that was answered was sent %.3f s ago", what,
@@ -149,9 +164,9 @@ static const char *remedy(const struct held_reason *r, bool revocable)
         return revocable ? "to free a lock 'zkr revoke' does no harm"
                          : "to free it, TERM to its zkr does no harm";
     }
-    return r->stopped
-               ? "see what stopped it; -t makes the session longer"
-               : "check the servers and the network; -t makes the session longer";
+    return r->stopped ? "see what stopped it; -t makes the session longer"
+           : r->slow  ? "-t makes the session longer"
+                     : "check the servers and the network; -t makes the session longer";
 }
 
 int held_say_lost(struct held *h, const char *rest)
@@ -387,21 +402,38 @@ int held_refuse(struct held *h, int rc)
     return HELD_REFUSED;
 }
 
+/* Once: that servers answer too slowly for the lease, which may be why nothing is granted. */
+static void say_slow(struct held *h)
+{
+    int64_t slow = slow_answer_ms(h);
+    if (!h->said_slow && slow > session_ms(h) / 8) {
+        h->said_slow = true;
+        cli_note("the servers answer too slowly for this session timeout: a write took "
+                 "%.3f s, and an eighth of it is %.3f s; -t makes the session longer",
+                 (double)slow / 1000, (double)session_ms(h) / 8000);
+    }
+}
+
 static int await_start(struct held *h)
 {
     enum { PROBE_MS = 2 };
     int64_t from = h->granted + (was_contended(h) ? h->delay_ms : 0);
     int64_t until = h->until == CLI_NEVER ? CLI_NEVER : h->until + CLIENT_GRACE_MS;
+    int64_t first_end = cli_now_ms() + valid_for_ms(h);
     for (;;) {
         int64_t valid = valid_for_ms(h);
+        /* Where answers are slow, what there was at the grant may be over before there is more. */
+        bool lasts = slow_answer_ms(h) == 0 ||
+                     cli_now_ms() + valid > first_end + session_ms(h) / 16;
         if (loss_of(h).reason != 0 || valid <= 0 || h->unfit) {
+            say_slow(h);
             return HELD_AGAIN;
         }
         if (held_is_revoked(h)) {
             return held_refuse(h, ZKR_OK);
         }
         int delay = cli_until(from);
-        if (delay == 0 && is_ample(h, valid)) {
+        if (delay == 0 && is_ample(h, valid) && lasts) {
             return HELD_START;
         }
         if (delay == 0 && cli_until(until) == 0) {
@@ -484,17 +516,27 @@ static void say_place(const struct held *h, struct said *said)
     zkr_contenders_free(list);
 }
 
-static int await_ticket(const struct held *h)
+static int await_grant(struct held *h)
 {
     enum { LOOK_MS = 500 };
     struct said said = {0};
-    int rc = zkr_ticket_wait(h->ticket,
-                             h->env->globals.log_level > 0 ? LOOK_MS : ZKR_FOREVER);
-    while (rc == ZKR_ETIMEDOUT && zkr_ticket_state(h->ticket) == ZKR_TICKET_WAITING) {
-        say_place(h, &said);
-        rc = zkr_ticket_wait(h->ticket, LOOK_MS);
+    bool tells = h->ticket && h->env->globals.log_level > 0;
+    int rc;
+    for (;;) {
+        int64_t ms = tells ? LOOK_MS : session_ms(h);
+        rc = h->latch ? zkr_leader_latch_await(h->latch, ms)
+                      : zkr_ticket_wait(h->ticket, ms);
+        if (rc != ZKR_ETIMEDOUT) {
+            return rc;
+        }
+        if (h->ticket && zkr_ticket_state(h->ticket) != ZKR_TICKET_WAITING) {
+            return zkr_ticket_wait(h->ticket, 0); /* it has ended just now */
+        }
+        say_slow(h);
+        if (tells) {
+            say_place(h, &said);
+        }
     }
-    return rc;
 }
 
 int held_obtain(struct held *h, int64_t late)
@@ -503,7 +545,7 @@ int held_obtain(struct held *h, int64_t late)
     if (!signals_guard_begin(&guard, &h->env->signals, late, cancel, h)) {
         return cli_fail_thread();
     }
-    int rc = h->latch ? zkr_leader_latch_await(h->latch, ZKR_FOREVER) : await_ticket(h);
+    int rc = await_grant(h);
     int signo = signals_guard_end(&guard);
     if (signo || rc != ZKR_OK) {
         return signo ? cli_exit_signal(signo) : held_refuse(h, rc);

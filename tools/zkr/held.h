@@ -20,6 +20,7 @@ struct held_reason {
     int reason;     /* ZKR_LOST_…; also ZKR_LOST_LEASE for doubt; 0 = neither */
     char text[256]; /* what was observed */
     bool stopped;   /* zkr itself was stopped */
+    bool slow;      /* answers came, but late */
 };
 
 /** Is the lock surely held? */
@@ -34,6 +35,7 @@ struct held {
     bool revocable;   /* zkr revoke can ask for it */
     bool once;        /* do not queue again afterwards */
     bool no_guardian; /* nobody ends the session when zkr is killed */
+    bool said_slow;   /* that the servers are */
     int kill_signal;
     int64_t kill_after_ms; /* as given; negative = auto */
     int64_t delay_ms;      /* from a grant after a wait to the start of the command */

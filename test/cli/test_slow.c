@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr lock where servers answer, but slowly: up to an eighth of the session timeout it holds, beyond that it says why not. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static const char words[] = "the servers answer too slowly for this session timeout";
+
+static void expect_words(struct cli *c)
+{
+    if (!strstr(cli_err(c), words) ||
+        !strstr(cli_err(c), "-t makes the session longer") ||
+        strstr(cli_err(c), "majority")) {
+        zkt_fail("%s", cli_err(c));
+    }
+}
+
+static void
+start_holder(struct cli *c, const char *host, const char *session, const char *path)
+{
+    CLI_START_PIPED(c, "-z", host, "-t", session, "lock", path, "cat");
+    zkt_put_byte(c->in, '!');
+    ZKT_BECOMES(*cli_out(c), '!', CLI_PATIENCE_MS);
+}
+
+/* --- a line with a delay --- */
+
+#define SESSION "4000"
+enum { SLOW_MS = 1400 };
+
+/* Answers that came at once come late from some moment on. */
+ZKT_CASE(a_doubt_by_late_answers_is_no_silence)
+{
+    struct cli holder;
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    start_holder(&holder, zkt_proxy_host(p), SESSION, zkt_path());
+    zkt_proxy_delay(p, ZKT_TO_CLIENT, SLOW_MS);
+    assert_int_equal(cli_wait(&holder), 79);
+    expect_words(&holder);
+    zkt_proxy_heal(p);
+}
+
+/* They were late from the first on. */
+ZKT_CASE(a_wait_for_late_answers_is_explained)
+{
+    struct cli waiter;
+    assert_int_equal(CLI_RUN(&waiter, "lock", zkt_path(), "true"),
+                     0); /* it makes the path */
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkt_proxy_delay(p, ZKT_TO_CLIENT, SLOW_MS);
+    assert_int_equal(CLI_RUN(&waiter, "-z", zkt_proxy_host(p), "-t", SESSION, "lock",
+                             "-w", "10", zkt_path(), "true"),
+                     1);
+    expect_words(&waiter);
+    zkt_proxy_heal(p);
+}
+
+/* --- a slow disk --- */
+
+struct disk {
+    char dir[64], java[96], delay[96];
+};
+
+static void put(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Servers that are started from now on have it. */
+static void make_disk(struct disk *d)
+{
+    char script[512];
+    (void)snprintf(d->dir, sizeof(d->dir), "/tmp/zkt-disk-XXXXXX");
+    assert_non_null(mkdtemp(d->dir));
+    (void)snprintf(d->java, sizeof(d->java), "%s/java", d->dir);
+    (void)snprintf(d->delay, sizeof(d->delay), "%s/delay", d->dir);
+    (void)snprintf(script, sizeof(script),
+                   "#!/bin/sh\nLD_PRELOAD='%s' exec '%s' \"$@\"\n",
+                   getenv("ZKR_TEST_SLOW_SYNC"),
+                   getenv("ZKR_TEST_JAVA") ? getenv("ZKR_TEST_JAVA") : "java");
+    put(d->java, script);
+    assert_int_equal(chmod(d->java, 0700), 0);
+    put(d->delay, "0");
+    assert_int_equal(setenv("ZKT_SLOW_SYNC", d->delay, 1), 0);
+    assert_int_equal(setenv("ZKR_TEST_JAVA", d->java, 1), 0);
+}
+
+static void remove_disk(struct disk *d)
+{
+    (void)unlink(d->java);
+    (void)unlink(d->delay);
+    (void)rmdir(d->dir);
+}
+
+/* A real server whose log is written in a second. An eighth of the session timeout is more; a busy machine needs some. */
+ZKT_CASE(a_lock_is_held_on_a_server_with_a_slow_disk)
+{
+    enum { HELD_MS = 20000 };
+    struct disk d;
+    struct cli holder;
+    const zkt_server_options o = {.fsync = 1, .tick_ms = 2000};
+    make_disk(&d);
+    zkt_server *server = zkt_server_start(&o);
+    const char *host = zkt_server_host(server);
+    assert_int_equal(CLI_RUN(&holder, "-z", host, "lock", zkt_path(), "true"), 0);
+    put(d.delay, "1000");
+    start_holder(&holder, host, "10000", zkt_path());
+    zkt_sleep_ms(HELD_MS);
+    put(d.delay, "0");
+    (void)close(holder.in); /* the end of cat */
+    holder.in = -1;
+    assert_int_equal(cli_wait(&holder), 0);
+    zkt_server_stop(server);
+    remove_disk(&d);
+}
