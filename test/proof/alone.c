@@ -515,6 +515,9 @@ static void normalise(void *state)
         return;
     }
     a->near = a->alive == 0 && k->phase != ZKR__PARKED ? 0 : a->near;
+    /* From any other phase a list would be a later one. */
+    bool first = k->phase == ZKR__CREATING || k->phase == ZKR__LISTING;
+    a->listed_later = a->listed_later || !first;
     a->last = k->ahead == INT64_MAX ? 0 : a->last;
 }
 
