@@ -38,6 +38,8 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
     claim->engine = engine;
     claim->refs = 2;
     claim->live = true;
+    claim->bytes = zkr__queue_path_bytes(q);
+    engine->node_bytes += claim->bytes;
     claim->once = entry->once;
     claim->give_up_at = entry->deadline == ZKR__NEVER ? 0 : entry->deadline;
     claim->thread = entry->thread != 0 ? entry->thread : zkr__thread_os_id();
@@ -47,6 +49,19 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
     claim->k.has_metadata = q->writes_metadata && q->c->options.lease_probe_ms >= 0;
     DL_APPEND(engine->claims, claim);
     return claim;
+}
+
+bool zkr__claim_fits(const struct zkr__queue *q, const struct zkr__engine *engine)
+{
+    return engine->node_bytes + zkr__queue_path_bytes(q) <= engine->node_bytes_max;
+}
+
+void zkr__claim_recount_bytes(struct zkr__claim *claim)
+{
+    if (claim->k.phase == ZKR__GONE) {
+        claim->engine->node_bytes -= claim->bytes;
+        claim->bytes = 0;
+    }
 }
 
 void zkr__claim_unref(struct zkr__claim *claim)

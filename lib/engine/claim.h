@@ -22,7 +22,8 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    bool live; /* not GONE yet: the engine has a reference */
+    bool live;     /* not GONE yet: the engine has a reference */
+    int64_t bytes; /* of the engine's node_bytes */
     /* Counted in the engine's `looking`; in the client's `prepared`; the claim has begun to wait behind others. */
     bool looks : 1, keeps_lease : 1, parked : 1;
     bool stands : 1, in_line : 1; /* in the directory: keep.c */
@@ -136,6 +137,11 @@ struct zkr__group {
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
                                    struct zkr__engine *engine,
                                    const struct zkr__entry *entry) ZKR__LOCKED;
+/* Is there room for the node of one claim more? If not, none may be made, unless it takes the place of another. */
+bool zkr__claim_fits(const struct zkr__queue *q,
+                     const struct zkr__engine *engine) ZKR__LOCKED;
+/* A GONE claim needs no room any more. */
+void zkr__claim_recount_bytes(struct zkr__claim *claim) ZKR__LOCKED;
 /* A reference keeps the memory, and the text of the node. */
 static inline void zkr__claim_ref(struct zkr__claim *claim) ZKR__LOCKED
 {

@@ -566,6 +566,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
         claim->directory->keep->until = ZKR__KEEP_NO_MORE;
     }
     unsigned todo = zkr__claim_step(&claim->k, &e);
+    zkr__claim_recount_bytes(claim); /* first: its owner may make another at once */
     record_hand_over(claim, before, look, e.kind);
     if (before == ZKR__PARKED && e.kind == ZKR__EV_LISTED) {
         zkr__claim_has_looked(claim);

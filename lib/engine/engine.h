@@ -168,6 +168,8 @@ struct zkr__engine {
     struct zkr__claim *line;   /* list, by the same: their nodes are to be made */
     int joining;               /* claims whose nodes are being made */
     int joining_max;           /* tests allow fewer */
+    /* Of the nodes that claims have or make; at most the maximum, of which tests allow less. */
+    int64_t node_bytes, node_bytes_max;
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */
     struct zkr__path_table by_directory;

@@ -44,14 +44,18 @@ void zkr__group_take_out(struct zkr__group *group,
     }
 }
 
-static bool make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
+/* ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT. */
+static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
 {
     struct zkr__queue *q = group->hold->queues->list[i];
     struct zkr__engine *engine = zkr__engine_of(q->c);
+    if (engine && !zkr__claim_fits(q, engine)) {
+        return ZKR_ELIMIT;
+    }
     struct zkr__claim *claim =
         engine ? zkr__claim_make(q, engine, &group->entry) : NULL;
     if (!claim) {
-        return false;
+        return ZKR_ENOMEM;
     }
     claim->group = group;
     claim->k.member = true;
@@ -59,14 +63,15 @@ static bool make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
     claim->k.failures = group->failures;
     group->entry.thread = claim->thread;
     group->members[i] = claim;
-    return true;
+    return ZKR_OK;
 }
 
 void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++) {
-        if (!make_member(group, i)) {
-            group->hold->failure = ZKR_ENOMEM;
+        int rc = make_member(group, i);
+        if (rc != ZKR_OK) {
+            group->hold->failure = rc;
             return;
         }
     }

@@ -390,6 +390,10 @@ int zkr__claim_enter(struct zkr__claim **out,
                      const struct zkr__entry *entry)
 {
     struct zkr__engine *engine = zkr__engine_of(q->c);
+    bool anew = entry->thread != 0; /* in the place of another claim */
+    if (engine && !anew && !zkr__claim_fits(q, engine)) {
+        return ZKR_ELIMIT;
+    }
     struct zkr__claim *claim = engine ? zkr__claim_make(q, engine, entry) : NULL;
     if (!claim) {
         return ZKR_ENOMEM;
@@ -675,6 +679,11 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
                          "the sequence numbers of %s are used up; leave it empty for a "
                          "moment and delete it, or use another path",
                          dir);
+    case ZKR_ELIMIT:
+        return zkr__fail(code, dir,
+                         "the paths of this client's nodes would take more than %d "
+                         "bytes, with that for %s; use a second client",
+                         ZKR__NODES_BYTES, dir);
     case ZKR_ENONODE:
         return zkr__fail(code, dir,
                          "cannot create %s: is the chroot of the server list missing?",

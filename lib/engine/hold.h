@@ -121,7 +121,7 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms) ZKR__LOCKED
 
 /*
  * Join the queue with one claim, without a hold. A client whose credentials are refused, or that is shut down, calls
- * on_change before this returns, with *out set. Returns ZKR_OK or ZKR_ENOMEM.
+ * on_change before this returns, with *out set. Returns ZKR_OK, ZKR_ENOMEM or ZKR_ELIMIT.
  */
 int zkr__claim_enter(struct zkr__claim **out,
                      struct zkr__queue *q,
@@ -150,7 +150,7 @@ static inline bool zkr__group_member_is(const struct zkr__group *group,
 /* The first member that is in; NULL = none. */
 struct zkr__claim *zkr__group_first(const struct zkr__group *group) ZKR__LOCKED;
 
-/* Members [first, first + count), all of them out, enter in one transaction. Without memory the group fails. */
+/* Members [first, first + count), all of them out, enter in one transaction. Without memory, or room, the group fails. */
 void zkr__group_let_in(struct zkr__group *group,
                        uint32_t first,
                        uint32_t count) ZKR__LOCKED;

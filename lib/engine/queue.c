@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "engine/engine.h"
 #include "session/log.h"
+#include "session/resolve.h"
 
 enum { DATA_MAX = 65536 };
 
@@ -80,6 +81,16 @@ size_t zkr__queue_node_bytes(const struct zkr__queue *q)
 {
     const char *owner = q->owner ? q->owner : q->c->owner ? q->c->owner : "";
     return ZKR__NODE_BYTES + strlen(q->dir) + (q->data ? q->data_len : strlen(owner));
+}
+
+int64_t zkr__queue_path_bytes(const struct zkr__queue *q)
+{
+    enum { LENGTH = 4, DIGITS = 10 };
+    static const char guid[ZKR__GUID_LEN + 1] = "00000000-0000-4000-8000-000000000000";
+    char name[ZKR__NAME_ROOM];
+    zkr__name_make(name, q->kind, guid);
+    return (int64_t)(LENGTH + strlen(zkr__servers_chroot(q->c->servers)) +
+                     strlen(q->dir) + 1 + strlen(name) + DIGITS);
 }
 
 struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,

@@ -58,6 +58,13 @@ struct zkr__queue {
 enum { ZKR__NODE_BYTES = 150, ZKR__REQUEST_BYTES = 900000 };
 
 /*
+ * When a session ends, its leader writes the paths of all its ephemeral nodes into one transaction, each with 4 bytes for
+ * its length. What is longer than jute.maxbuffer, a MiB by default, no server can read again: the servers go down, and do
+ * not start any more (ZOOKEEPER-4306). So a client has and makes no more nodes than that.
+ */
+enum { ZKR__NODES_BYTES = 1000000 };
+
+/*
  * A queue of a @what, like @chosen, with copies of what that points to. ZKR_OK; or ZKR_EINVAL, for a path or data that
  * servers do not take, or ZKR_ENOMEM, with a text that names @what.
  */
@@ -67,6 +74,11 @@ int zkr__queue_create(struct zkr__queue **out,
                       const struct zkr__queue *chosen);
 /* What one node takes of a request. */
 size_t zkr__queue_node_bytes(const struct zkr__queue *q);
+/*
+ * What one node takes of the bytes of a session (ZKR__NODES_BYTES): 4, and its path with the chroot. A number of ten digits
+ * is counted, as servers make them.
+ */
+int64_t zkr__queue_path_bytes(const struct zkr__queue *q) ZKR__LOCKED;
 /* Its directory, which it keeps. NULL: no memory. */
 struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
                                             struct zkr__engine *engine) ZKR__LOCKED;

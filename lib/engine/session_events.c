@@ -151,6 +151,7 @@ static struct zkr__engine *make_engine(zkr_client *c) ZKR__LOCKED
     engine->on_before = zkr__claim_on_before;
     engine->remembered_max = ZKR__REMEMBERED_MAX;
     engine->joining_max = ZKR__JOINING_MAX;
+    engine->node_bytes_max = ZKR__NODES_BYTES;
     if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {
         engine->host[0] = '\0';
     }

@@ -96,6 +96,7 @@ static int exit_of(int rc)
     case ZKR_EINVAL:
     case ZKR_ENONODE:
     case ZKR_ESEQUENCE:
+    case ZKR_ELIMIT:
     case ZKR_EZK(ZK_NO_CHILDREN_FOR_EPHEMERALS):
         return CLI_PATH;
     case ZKR_EAUTH:
