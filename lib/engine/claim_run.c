@@ -1,176 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/admission.h"
 #include "engine/children_cache.h"
 #include "engine/claim.h"
 #include "session/bound.h"
 #include "session/client.h"
 #include "session/session.h"
-
-/*
- * --- Admission: how many of our nodes are being made at a time. A session's requests are answered in the order in which
- * they were sent, so a lease probe, and the delete of a hold, wait for all that went out before. A crowd that joins at
- * once stands in line here instead: each answer to a create admits the next claim.
- *
- * Members of a group stand in line side by side, and are admitted when there is room for all of them, or nothing else is
- * being made. A member does not wait when nodes of its group are made, or are being made.
- *
- * Servers refuse a create below a directory that is missing, and make a later one of the same client if somebody makes
- * the directory in between. So while neither a node of ours nor the guard proves that a directory exists, its claims go one at a time. The
- * others wait one round trip, and their nodes are in the order of the requests.
- */
-
-/* How many nodes are to be made together with the claim's; 0: the other nodes of its group exist, or are under way. */
-static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__group *group = claim->group; /* NULL: alone */
-    int due = !group;
-    for (uint32_t i = 0; group && i < group->count; i++) {
-        const struct zkr__claim *member = group->members[i];
-        if (member && (member->admitted || !zkr__claim_has_none(&member->k))) {
-            return 0;
-        }
-        due += member != NULL;
-    }
-    return due;
-}
-
-/*
- * Another claim or group of ours makes a node in the directory, and nothing proves that the directory exists: neither a
- * node of ours there nor the guard.
- */
-static bool is_unproved(const struct zkr__directory *d,
-                        const struct zkr__group *group) ZKR__LOCKED
-{
-    const struct zkr__claim *newest = d->ours ? d->ours->ours_prev : NULL;
-    int others = d->joining;
-    for (uint32_t i = 0; group && others > 0 && i < group->count; i++) {
-        const struct zkr__claim *member = group->members[i];
-        others -= member && member->directory == d && member->admitted;
-    }
-    while (others > 0 && newest && zkr__claim_stage(&newest->k) == ZKR__REMOVING) {
-        newest = newest == d->ours ? NULL : newest->ours_prev;
-    }
-    return others > 0 && !newest && !zkr__cache_guards(d);
-}
-
-/* The claim waits until its directory, and those of the members that are made with it, are known to exist. */
-static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__group *group = claim->group;
-    const struct zkr__directory *d = claim->directory;
-    bool waits = is_unproved(d, group);
-    for (uint32_t i = 0; group && !waits && i < group->count; i++) {
-        const struct zkr__claim *member = group->members[i];
-        if (member && member->directory != d && !member->admitted &&
-            zkr__claim_has_none(&member->k)) {
-            d = member->directory;
-            waits = is_unproved(d, group);
-        }
-    }
-    return waits;
-}
-
-/* The first claim in line that waits for room alone. */
-static struct zkr__claim *find_first(const struct zkr__engine *engine) ZKR__LOCKED
-{
-    struct zkr__claim *first = engine->line;
-    while (first && awaits_proof(first)) {
-        first = first->held_next;
-    }
-    return first;
-}
-
-static bool has_room(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__engine *engine = claim->engine;
-    int due = count_due(claim);
-    if (awaits_proof(claim)) {
-        return false;
-    }
-    const struct zkr__claim *first = due == 0 ? NULL : find_first(engine);
-    bool fits = engine->joining == 0 || engine->joining + due <= engine->joining_max;
-    return due == 0 || (fits && (!first || first == claim));
-}
-
-/* While another claim of this client stands in the directory, the claim is to have no node: keep.c. */
-static bool is_to_share(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__keep *keep = claim->directory->keep;
-    if (claim->q->keep_ms == 0 || claim->stands) {
-        return false;
-    }
-    bool next = keep->standing == 0 && (!keep->line || keep->line == claim);
-    return !next && zkr__now(claim->q->c) >= keep->contended_until;
-}
-
-/* The claim may not create its node now: it is to line up. */
-static bool is_to_line_up(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    return !claim->admitted && (is_to_share(claim) || !has_room(claim));
-}
-
-static void leave(struct zkr__claim *claim) ZKR__LOCKED
-{
-    if (claim->awaits_admission) {
-        DL_DELETE2(claim->engine->line, claim, held_prev, held_next);
-    } else if (claim->in_line) {
-        DL_DELETE2(claim->directory->keep->line, claim, held_prev, held_next);
-    }
-    claim->engine->joining -= claim->admitted;
-    claim->directory->joining -= claim->admitted;
-    claim->awaits_admission = claim->admitted = claim->in_line = false;
-}
-
-static void join(struct zkr__claim *claim) ZKR__LOCKED
-{
-    leave(claim);
-    claim->admitted = true;
-    claim->engine->joining++;
-    claim->directory->joining++;
-}
-
-/* The last member of the claim's group that stands in line; NULL: none. */
-static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    struct zkr__claim *beside = NULL;
-    for (uint32_t i = 0; claim->group && i < claim->group->count; i++) {
-        struct zkr__claim *member = claim->group->members[i];
-        beside = member && member->awaits_admission ? member : beside;
-    }
-    return beside;
-}
-
-static void await_admission(struct zkr__claim *claim) ZKR__LOCKED
-{
-    bool shares = is_to_share(claim);
-    if (shares ? claim->in_line : claim->awaits_admission) {
-        return;
-    }
-    leave(claim);
-    if (shares) {
-        DL_APPEND2(claim->directory->keep->line, claim, held_prev, held_next);
-        claim->in_line = true;
-        return;
-    }
-    struct zkr__claim *beside = find_beside(claim);
-    if (beside) {
-        DL_APPEND_ELEM2(claim->engine->line, beside, claim, held_prev, held_next);
-    } else {
-        DL_APPEND2(claim->engine->line, claim, held_prev, held_next);
-    }
-    claim->awaits_admission = true;
-}
-
-/* The claim has made a step: by its phase, it is counted as joining, or in line, or neither. */
-static void settle_admission(struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__claim_state *k = &claim->k;
-    bool joins = k->phase == ZKR__CREATING;
-    if (joins && !claim->admitted) {
-        join(claim);
-    } else if (!joins && (claim->admitted || k->phase != ZKR__PAUSED)) {
-        leave(claim);
-    }
-}
 
 /* --- an event in, and what follows from it --- */
 
@@ -390,7 +224,7 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     }
     set_timers(claim, todo);
     if (todo & ZKR__DO_LINE_UP) {
-        await_admission(claim);
+        zkr__admission_line_up(claim);
         todo |= claim->in_line && claim->q->tells_queued ? ZKR__DO_NOTIFY : 0;
     }
     if (todo & ZKR__DO_COUNT_LOSS) {
@@ -439,11 +273,11 @@ static void move_up(struct zkr__keep *keep) ZKR__LOCKED
         return;
     }
     keep->moving_up = true;
-    while ((first = keep->line) && !is_to_share(first)) {
+    while ((first = keep->line) && !zkr__admission_shares(first)) {
         zkr__claim_ref(first);
         zkr__claim_tell(first, ZKR__EV_PAUSE_OVER);
         if (first->in_line) { /* there is no connection */
-            leave(first);
+            zkr__admission_leave(first);
         }
         zkr__claim_unref(first);
     }
@@ -527,7 +361,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     }
     zkr__claim_settle_look(claim);
     zkr__claim_settle_look_ahead(claim);
-    settle_admission(claim);
+    zkr__admission_settle(claim);
     count_standing(claim);
     recount(claim);
     recount_refused(claim);
@@ -549,7 +383,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
     e.connected = zkr__connected(c);
     e.sure = e.kind == ZKR__EV_PROVED ? zkr__proved(c) : zkr__sure(c);
     e.ample = zkr__amply_sure(c);
-    e.crowded = is_to_line_up(claim);
+    e.crowded = zkr__admission_waits(claim);
     e.wary = zkr__try_is_wary(claim);
     e.announces = claim->q->tells_queued;
     e.patient = c->retry.attempts == 0 || claim->k.failures < c->retry.attempts;
@@ -598,8 +432,8 @@ void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind)
 void zkr__claims_let_in(struct zkr__engine *engine)
 {
     struct zkr__claim *first;
-    while ((first = find_first(engine)) != NULL && has_room(first)) {
-        join(first); /* counted until its step settles otherwise */
+    while ((first = zkr__admission_next(engine)) !=
+           NULL) { /* counted until its step settles otherwise */
         zkr__claim_tell(first, ZKR__EV_PAUSE_OVER);
     }
 }

@@ -611,31 +611,10 @@ void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
     }
 }
 
-/* --- process groups --- */
-
-/* A pipe that kills @group: see guardian_wire.h. 0 or errno. */
-static int bind_to_group(int64_t group, int fds[ZKR__GROUP_FDS])
-{
-    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
-        return errno;
-    }
-    int reader = fds[ZKR__GROUP_READER];
-    bool bound = fcntl(reader, F_SETOWN, (int)-group) == 0 &&
-                 fcntl(reader, F_SETSIG, SIGKILL) == 0 &&
-                 fcntl(reader, F_SETFL, O_NONBLOCK | O_ASYNC) == 0;
-    int error = bound ? 0 : errno;
-    if (!bound) {
-        (void)close(fds[0]);
-        (void)close(fds[1]);
-    }
-    return error;
-}
-
-/* Sends @count descriptors along. 0 or errno. */
-static int send_fds(const zkr_client *c,
-                    struct zkr__guardian_record *record,
-                    const int *fds,
-                    size_t count)
+int zkr__guardian_send(const zkr_client *c,
+                       struct zkr__guardian_record *record,
+                       const int *fds,
+                       size_t count)
 {
     union {
         struct cmsghdr head;
@@ -643,75 +622,18 @@ static int send_fds(const zkr_client *c,
     } control = {.room = {0}};
     struct iovec part = {.iov_base = record, .iov_len = sizeof(*record)};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (!c->guardian) {
+        return EPIPE;
+    }
     record->version = ZKR__GUARDIAN_VERSION;
     record->client = c->ward;
-    control.head.cmsg_level = SOL_SOCKET;
-    control.head.cmsg_type = SCM_RIGHTS;
-    control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
-    memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
-    message.msg_control = control.room;
-    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    if (count > 0) {
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
+        memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+        message.msg_control = control.room;
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+    }
     return send_message(c->guardian, &message);
-}
-
-static int tell_group(const zkr_client *c, int64_t group)
-{
-    struct zkr__guardian_record record = {
-        .kind = ZKR__GUARDIAN_GROUP, .client = c->ward, .value = group};
-    int fds[ZKR__GROUP_FDS];
-    if (group == 0) {
-        return send_record(c->guardian, &record);
-    }
-    int error = bind_to_group(group, fds);
-    if (error != 0) {
-        return error;
-    }
-    error = send_fds(c, &record, fds, ZKR__GROUP_FDS);
-    (void)close(fds[0]);
-    (void)close(fds[1]);
-    return error;
-}
-
-int zkr_client_guard_group(zkr_client *c, int64_t group)
-{
-    int rc = zkr__client_enter(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    if (group < 0 || group > INT32_MAX || group == 1 || group == getpgrp()) {
-        return zkr__fail(ZKR_EINVAL, NULL,
-                         "zkr_client_guard_group: %lld is not a process group that can "
-                         "be killed",
-                         (long long)group);
-    }
-    int error = c->guardian ? tell_group(c, group) : EPIPE;
-    return error == 0 ? ZKR_OK
-           : error == ESRCH
-               ? zkr__fail(ZKR_EINVAL, NULL,
-                           "zkr_client_guard_group: there is no process group %lld",
-                           (long long)group)
-           : error == EPIPE
-               ? zkr__fail(ZKR_ESTATE, NULL,
-                           "zkr_client_guard_group: the client has no guardian")
-               : zkr__fail_sys(error, "zkr_client_guard_group");
-}
-
-int zkr_client_guard_pipe(zkr_client *c, int fd)
-{
-    struct zkr__guardian_record record = {.kind = ZKR__GUARDIAN_PIPE};
-    struct stat st;
-    int rc = zkr__client_enter(c);
-    if (rc != ZKR_OK) {
-        return rc;
-    }
-    if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode)) {
-        return zkr__fail(ZKR_EINVAL, NULL, "zkr_client_guard_pipe: %d is not a pipe",
-                         fd);
-    }
-    int error = c->guardian ? send_fds(c, &record, &fd, 1) : EPIPE;
-    return error == 0       ? ZKR_OK
-           : error == EPIPE ? zkr__fail(ZKR_ESTATE, NULL,
-                                        "zkr_client_guard_pipe: the client has no "
-                                        "guardian")
-                            : zkr__fail_sys(error, "zkr_client_guard_pipe");
 }

@@ -35,4 +35,12 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers) ZKR_
  */
 void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled);
 
+struct zkr__guardian_record;
+
+/* Send a record of this client, with @count descriptors. 0 or errno; EPIPE: the client has no guardian, or it has ended. */
+int zkr__guardian_send(const zkr_client *c,
+                       struct zkr__guardian_record *record,
+                       const int *fds,
+                       size_t count);
+
 #endif

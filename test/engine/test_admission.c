@@ -18,6 +18,7 @@ static zkr_mutex *held, *wanted;
 static zkr_multi_lock *several;
 static zkr_semaphore *permits;
 static zkr_ticket *tickets[CROWD];
+static zkr_ticket *stands; /* its nodes prove that the directories exist */
 
 static int creates(void)
 {
@@ -101,6 +102,8 @@ static void set_up(zkr_ticket *(*request)(void))
     held = zkt_mutex_at(client, "/held", NULL);
     make_wanted(request);
     ZKT_MUST(zkr_mutex_acquire(held, PATIENCE_MS));
+    stands = request();
+    ZKT_MUST(zkr_ticket_wait(stands, PATIENCE_MS));
     zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
     zkt_door_focus(client);
 }
@@ -137,6 +140,7 @@ ZKT_CASE_WAYS(a_release_overtakes,
     assert_int_equal(zkt_door_count(ZKR__OP_DELETE), 1);
     end(tickets[LEAVES]);
     assert_int_equal(creates(), ZKR__JOINING_MAX / together);
+    end(stands);
     zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
     for (int i = 0; i < CROWD; i++) {
         if (i != LEAVES) {
@@ -158,6 +162,7 @@ ZKT_CASE(a_group_in_line_is_not_overtaken)
     }
     assert_int_equal(creates(), FEWER);
     ZKT_MUST(zkr_mutex_release(held));
+    end(stands);
     zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
     for (int i = 0; i < ALL; i++) {
         ZKT_MUST(zkr_ticket_wait(tickets[i], PATIENCE_MS));
@@ -172,6 +177,7 @@ ZKT_CASE_WAYS(a_crowd_survives,
 {
     const int together = crowds[zkt_way()].together;
     crowd_without_answers(crowds[zkt_way()].request, together);
+    end(stands);
     zkt_proxy_drop_connections(proxy);
     zkt_proxy_thaw(proxy, ZKT_TO_CLIENT);
     const char *path = together > 1 ? make_path("/0") : zkt_path();
