@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Sourced by each finding first: public packages of fixed versions in a temporary folder, at most one ZooKeeper server,
+# nothing left behind.
+#
+#   fetch PACKAGE=VERSION...     packages of Debian 12, unpacked into $root, installed nowhere
+#   start_zookeeper SETTING...   the server, on a free port of loopback; $servers is its address
+#   run_python [ARGUMENT...]     the program on standard input, with the fetched modules; $library is libzookeeper_mt
+#   same SEEN                    prints SEEN and compares it with standard input; unequal: status 1
+#
+# Status: 0 as described, 1 otherwise, 2 if the finding cannot be shown here (no package, no server), 124 too slow.
+# The machine provides bash, coreutils, diff, java, python3 and Debian's apt-get and dpkg-deb.
+
+set -euo pipefail
+[ -n "${finding_is_bounded-}" ] || finding_is_bounded=yes exec timeout --kill-after=10 58 "$BASH" "$0"
+
+tmp=$(mktemp -d)
+root=$tmp/root
+servers=
+started=() # processes to end
+
+clean_up() {
+    local status=$?
+    trap - EXIT
+    trap '' HUP INT TERM
+    if [ ${#started[@]} -gt 0 ]; then
+        kill "${started[@]}" 2>/dev/null || true
+        wait "${started[@]}" 2>/dev/null || true
+    fi
+    rm -rf "$tmp"
+    exit "$status"
+}
+trap clean_up EXIT
+trap 'exit 124' HUP INT TERM
+
+unable() { # WORDS
+    printf 'not shown: %s\n' "$1" >&2
+    exit 2
+}
+
+fetch() { # PACKAGE=VERSION...
+    local package
+    mkdir -p "$tmp/packages" "$root"
+    (cd "$tmp/packages" && apt-get -qq download "$@") >"$tmp/fetch.log" 2>&1 || {
+        cat "$tmp/fetch.log" >&2
+        unable "no package $*"
+    }
+    for package in "$tmp"/packages/*.deb; do
+        dpkg-deb -x "$package" "$root"
+    done
+    rm -r "$tmp/packages"
+    # shellcheck disable=SC2034 # for the findings
+    library=$(find "$root" -name libzookeeper_mt.so.2)
+}
+
+answers() { # PORT
+    local answer=
+    { exec 4<>"/dev/tcp/127.0.0.1/$1"; } 2>/dev/null || return 1
+    printf srvr >&4
+    IFS= read -r -t 2 answer <&4 || true
+    exec 4>&-
+    [[ $answer == 'Zookeeper version: 3.8.0'* ]]
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+start_zookeeper() { # SETTING...
+    local port jar classpath='' server
+    fetch libzookeeper-java=3.8.0-11+deb12u2 libslf4j-java=1.7.32-1 libdropwizard-metrics-java=3.2.6-1 \
+        libsnappy-java=1.1.8.3-1
+    for jar in zookeeper zookeeper-jute slf4j-api slf4j-nop metrics-core snappy-java; do
+        classpath+=${classpath:+:}$root/usr/share/java/$jar.jar
+    done
+    port=$(free_port)
+    printf '%s\n' tickTime=500 dataDir="$tmp/data" clientPortAddress=127.0.0.1 clientPort="$port" \
+        admin.enableServer=false "$@" >"$tmp/zoo.cfg"
+    java -cp "$classpath" -Xmx128m -XX:TieredStopAtLevel=1 -Djava.io.tmpdir="$tmp" \
+        org.apache.zookeeper.server.ZooKeeperServerMain "$tmp/zoo.cfg" >"$tmp/server.log" 2>&1 &
+    server=$!
+    started+=("$server")
+    until answers "$port"; do
+        kill -0 "$server" 2>/dev/null || {
+            cat "$tmp/server.log" >&2
+            unable 'the server does not start'
+        }
+        sleep 0.1
+    done
+    # shellcheck disable=SC2034 # for the findings
+    servers=127.0.0.1:$port
+}
+
+run_python() { # [ARGUMENT...], program on standard input
+    PYTHONPATH=$root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$@"
+}
+
+same() { # SEEN, expectation on standard input
+    printf '%s\n' "$1"
+    diff -u --label expected --label seen - <(printf '%s\n' "$1")
+}
