@@ -61,8 +61,8 @@ typedef void (*zkr_watcher_fn)(struct _zhandle *zh,
 /**
  * Opens a ZooKeeper handle, for TLS, SASL or other initialisation that only the application
  * knows. Called on the service thread for each new session, and again when a handle gets no session within two
- * session timeouts, at least 5 s. @servers has numeric addresses and an odd number of them: one may stand there twice,
- * because libzookeeper does not try all addresses of an even list.
+ * session timeouts, at least 5 s. @servers is a list of numeric addresses. Their number is odd, and one may stand
+ * there twice, because libzookeeper does not try all addresses of an even list.
  *
  * It must call a variant of zookeeper_init with exactly these arguments and no client id. It returns the
  * handle, which then belongs to the client, or NULL with errno set. It may wait for the handle to connect;

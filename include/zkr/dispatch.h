@@ -20,7 +20,7 @@ extern "C" {
  * For a client with options.dispatch_by_application. Call it whenever zkr_client_event_fd() is
  * readable. Callbacks that are posted while it runs are left for the next call, so it ends even if
  * callbacks cause others. While it is not called, everything else goes on: leases are renewed, locks are
- * granted and lost. Only the application is not notified, so that a latch whose on_loss is pending does not report
+ * granted and lost. Only the application is not notified, and a latch whose on_loss is pending does not report
  * leadership. No wait depends on it. One function runs
  * callbacks itself: zkr_leader_latch_stop() runs those of its latch in the calling thread, because the
  * loss is reported before it returns.

@@ -8,15 +8,15 @@
  * in milliseconds after SIGKILL, a crash, an abort(), or an exit() without zkr_client_close().
  *
  * **What it is.** The first zkr_client_open() with options.guardian starts the program `zkr-guardian`, by
- * posix_spawn(), and all clients of the process share it. It is told the id, the password, the servers, the timeout
+ * posix_spawn(), and all clients of the process share it. It gets the id, the password, the servers, the timeout
  * and the credentials of each session by a socket pair, never by its arguments or its environment. It ends with the
  * last of these clients, or when it has done its work, or when the session timeout has passed since the process
  * died. It is a child of the process: a program that waits for any child (waitpid(-1)) may see its end, and may take
- * it. Of the variables of the process it has only those for the dynamic linker and OpenSSL, so a cookie by which a
- * CI server finds the processes of a job to kill them does not lead to it. It is in a session of its own (setsid),
- * in /, ignores the signals that can be ignored, and has no descriptor but its socket and its own. So whoever kills
- * the process group of your program does not kill the guardian. If the guardian itself is killed, and with what
- * kills a whole control group or container, it is as without one, and a line of the log says so at the next
+ * its status. It keeps only the environment variables for the dynamic linker, OpenSSL and sanitizers. So a CI server
+ * that kills the processes whose environment names a job does not find it. It is in a session of its own (setsid), in
+ * /, ignores the signals that can be ignored, and has no descriptor but its socket and its own. So a kill of the
+ * process group of your program does not reach the guardian. If the guardian is killed, alone or with its whole
+ * control group or container, sessions end as without a guardian, and a line of the log says so at the next
  * connection.
  *
  * **When it acts.** When the process has ended, with all its threads, which a pidfd tells. Nothing else counts: not a
@@ -25,22 +25,22 @@
  * process goes on. Then nobody ends the session, and the servers wait for its timeout. If the program closes the
  * guardian's socket (closefrom()), the guardian goes, after the session timeout.
  *
- * It also ends the session of a client that was closed while it had no connection, or got no answers, when a server can be
- * reached again: by zkr_client_close() alone such a session lasts until the servers have waited for its timeout. If the
- * process has no other client, the guardian does that as a process that is not its child any more.
+ * It also ends the session of a client that was closed while it had no connection, or got no answers, when a server can
+ * be reached again. Without a guardian such a session lasts until its timeout. If the process has no other client, the
+ * guardian does that as a process that is no longer its child.
  *
  * **What the process had already sent** may arrive after its death, at a server or on a disk of the network. Until now
  * the session timeout lay between the death of a holder and the next holder; with a guardian it is milliseconds. Pass
  * the fencing token to what the lock protects: see README.md, "What loss means".
  *
  * **Children** that act under a lock of this process outlive it. Name their process group by zkr_client_guard_group():
- * the guardian kills the group, and ends the sessions when all of the group are gone. A supervisor process can wait for
- * those that leave the group, too: zkr_client_guard_pipe().
+ * the guardian kills the group, and ends the sessions when all of the group are gone. If children may leave the group,
+ * let a supervisor process end them and wait for them: zkr_client_guard_pipe().
  *
  * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into
  * another PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the
  * guardian connects by itself, with options.tls_cert if that is given. It begins with the server to which the
- * client was connected last, and leaves a silent one after a twelfth of the session timeout. It hands in the
+ * client was connected last, and leaves a silent server after a twelfth of the session timeout. It sends the
  * client's credentials only to servers that demand them (enforce.auth.enabled). The program is where it was
  * installed with the library, or what $ZKR_GUARDIAN_PATH names; programs with raised privileges (AT_SECURE) do not
  * heed that variable.
@@ -83,15 +83,15 @@ extern "C" {
 ZKR_API int zkr_client_guard_group(zkr_client *c, int64_t group);
 
 /**
- * Name a pipe that tells when nothing acts under the holds of this client any more.
+ * Name a pipe by which a supervisor process reports that nothing acts under the holds of this client any more.
  *
- * This is for a supervisor process: it ends what it has started when this process has died, process groups of their own
- * and sessions included, waits until all of that is gone, and then writes a byte into the pipe. When this process has
- * died, the guardian closes the sessions of the client only when it has read that byte. It kills nothing. If the last
- * writing end is closed without a byte, as when the supervisor was killed, the sessions last until they expire.
+ * The supervisor starts the processes that act. When this process has died, the supervisor ends them, in whatever
+ * process group or session they are, waits until all of them are gone, and then writes a byte into the pipe. The
+ * guardian closes the sessions of the client only when it has read that byte. It kills nothing. If the last writing
+ * end is closed without a byte, for instance because the supervisor was killed, the sessions last until they expire.
  *
- * Name the pipe before anything acts, let the supervisor alone have its writing end, and name the group 0
- * (zkr_client_guard_group()) when all is gone.
+ * Name the pipe before anything acts. Only the supervisor may have its writing end. When all processes are gone, name
+ * the group 0 (zkr_client_guard_group()).
  *
  * @c   borrowed.
  * @fd  the reading end; the guardian gets a copy. Replaces the pipe or the group before.

@@ -21,9 +21,9 @@
  * is the number of the term, to whatever the leader writes to.
  *
  * **Terms.** Another latch may lead between two terms of a latch. Work that began in the first term must not take an
- * answer about the second for its own. So keep the token that on_gain or zkr_leader_latch_fencing_token() returns when
- * the work begins, and ask for that term alone. The functions that take no token report no leadership from the end of
- * a term until its on_loss has returned; so end in on_loss what the term began.
+ * answer about the second for its own. So when the work begins, keep the token from on_gain or
+ * zkr_leader_latch_fencing_token(), and check that term alone. The functions that take no token report no leadership
+ * from the end of a term until its on_loss has returned. So end the work of a term in its on_loss.
  *
  * **Callbacks** run on the client's dispatch thread, one at a time, with no lock held. They may call
  * every function that does not say "Blocks: yes". on_gain and on_loss alternate, on_gain first. on_gain
@@ -133,7 +133,8 @@ ZKR_API int zkr_leader_latch_create(zkr_leader_latch **out,
  * @l  borrowed.
  *
  * Returns ZKR_OK, ZKR_ESTATE (it is a candidate already; in a forked child), ZKR_EINVAL, ZKR_ENOMEM,
- * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes: ticket.h). Errors of servers are reported later, by state, await and on_failed.
+ * ZKR_ESYS, ZKR_ELIMIT (the client has too many nodes: ticket.h). Errors of servers are reported later, by state, await
+ * and on_failed.
  *
  * Blocks:   no; no server need be there.
  * Threads:  any.
@@ -203,8 +204,7 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
 ZKR_API int zkr_leader_latch_await(zkr_leader_latch *l, int64_t timeout_ms);
 
 /**
- * Does the latch surely lead now? For work that began earlier, zkr_leader_latch_term_valid_for_ms() is the right
- * question.
+ * Does the latch surely lead now? For work that began earlier, use zkr_leader_latch_term_valid_for_ms().
  *
  * @l  borrowed.
  *
@@ -235,8 +235,8 @@ ZKR_API bool zkr_leader_latch_has_leadership(zkr_leader_latch *l);
 ZKR_API int zkr_leader_latch_state(zkr_leader_latch *l);
 
 /**
- * The fencing token of the present term: the czxid of the node. See zkr_mutex_fencing_token(). Ask when the work of a
- * term begins, and keep the answer: later the present term may be another.
+ * The fencing token of the present term: the czxid of the node. See zkr_mutex_fencing_token(). Call this when the work of
+ * a term begins, and keep the token: a later call may return the token of a later term.
  *
  * @l      borrowed.
  * @token  filled on success.
@@ -253,7 +253,7 @@ ZKR_API int zkr_leader_latch_fencing_token(zkr_leader_latch *l, int64_t *token);
  * For how long from now the latch surely leads in the term with this fencing token. See zkr_client_valid_for_ms().
  *
  * @l              borrowed.
- * @fencing_token  of the term: the argument of on_gain, or zkr_leader_latch_fencing_token().
+ * @fencing_token  of the term: from on_gain or zkr_leader_latch_fencing_token().
  *
  * Returns milliseconds; 0 = does not surely lead, or leads in another term, or on_loss of this term has not returned
  * yet; ZKR_UNKNOWN = leads in this term, but the client's probes are turned off; 0 also for NULL and in a forked child.
@@ -268,8 +268,8 @@ ZKR_API int64_t zkr_leader_latch_term_valid_for_ms(zkr_leader_latch *l,
                                                    int64_t fencing_token);
 
 /**
- * For how long from now the latch surely leads, in whichever term. For work that began earlier,
- * zkr_leader_latch_term_valid_for_ms() is the right question.
+ * For how long from now the latch surely leads, in whichever term. For work that began earlier, use
+ * zkr_leader_latch_term_valid_for_ms().
  *
  * @l  borrowed.
  *

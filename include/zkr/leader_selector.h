@@ -43,8 +43,8 @@ typedef struct zkr_leadership zkr_leadership;
 
 /**
  * Runs on the selector's own thread, with no lock held, while the selector leads. It may call every function
- * of this library, blocking ones too. To give leadership up, return, or end the thread (client.h). The thread blocks all signals (see
- * client.h): a program that you start there should unblock them first.
+ * of this library, blocking ones too. To give leadership up, return, or end the thread (client.h). The thread blocks all
+ * signals (see client.h): a program that you start there should unblock them first.
  */
 typedef void (*zkr_take_leadership)(zkr_leadership *lead, void *ctx);
 
@@ -192,8 +192,7 @@ ZKR_API int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
 ZKR_API int zkr_leader_selector_state(zkr_leader_selector *s);
 
 /**
- * Does the selector surely lead now, in whichever round? For work of one round, zkr_leadership_valid_for_ms() is the
- * right question.
+ * Does the selector surely lead now, in whichever round? For work of one round, use zkr_leadership_valid_for_ms().
  *
  * @s  borrowed.
  *

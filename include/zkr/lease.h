@@ -87,9 +87,9 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  * If one of these does not hold, the fencing token protects you.
  *
  * While each write is answered within an eighth of the session timeout, and options.lease_probe_ms is not set to more than a
- * twelfth, the lease is renewed before it ends. Servers may be slower than that because of a slow disk under their log, for
- * one: then holds are lost, or not granted at all, and a longer session timeout helps. Where answers take more than a
- * twelfth of it, a hold may be granted later, when its lease can be renewed in time.
+ * twelfth, the lease is renewed before it ends. If servers are slower, for instance because the disk under their log is
+ * slow, holds are lost, or not granted at all, and a longer session timeout helps. If answers take more than a twelfth of
+ * the session timeout, a hold may be granted later, when its lease can be renewed in time.
  *
  * It is the lease of the session, and of no single node. That servers refuse to show or to change a node that is held (an
  * ACL, a quota, a server that is too busy) neither ends that hold nor any other: the session is proven without it, and

@@ -77,7 +77,7 @@ typedef struct zkr_stats {
     /**
      * How long the servers took to answer the last write, if that was a twelfth of the session
      * timeout or more; 0 = less, no connection, or no answer for half of the session timeout.
-     * Holds are kept while this is an eighth of the session timeout at most (lease.h).
+     * Holds are kept while no write takes more than an eighth of the session timeout (lease.h).
      */
     int64_t slow_answer_ms;
 } zkr_stats;

@@ -23,21 +23,21 @@
  * to 150 bytes. libzookeeper keeps one or two watches for it, and a client up to 22 bytes for each. In addition, a
  * client keeps half a KiB for the metrics of each path, for up to 1000 paths.
  *
- * **How many.** The nodes of one client have room in 1,000,000 bytes. A node takes 4 bytes and the length of its path, with
+ * **How many.** The nodes of one client may take 1,000,000 bytes. A node takes 4 bytes and the length of its path, with
  * the chroot. For a mutex, the path of a node is 56 bytes longer than the path of the lock: 11,000 tickets fit on paths of
  * 30 characters, and 7,000 on paths of 80. A node of a zkr_rwlock takes 3 bytes more, that of a latch 1 more, a
  * permit 8 more. Nodes of threads, latches and selectors count too, and so do kept nodes (options.keep_ms) and requests
- * behind these. A node counts from its request until its delete is confirmed. A request without room fails with
- * ZKR_ELIMIT: use a second client. The reason is that the servers write the paths of all nodes into one transaction when
- * the session ends. With more than jute.maxbuffer allows (1 MiB by default; a lower setting needs fewer nodes), the
- * servers could not start again.
+ * that wait for a kept node. A node counts from its request until its delete is confirmed. A request without room fails
+ * with ZKR_ELIMIT: use a second client. The reason is that the servers write the paths of all nodes into one transaction
+ * when the session ends. If that transaction is longer than jute.maxbuffer (1 MiB by default), the servers go down and
+ * cannot start again. If jute.maxbuffer is set lower, one client must have fewer nodes.
  *
  * A session also has room for only so many bytes of watches (client.h). A ticket behind a node of another client
  * watches that node, for 60 bytes and the length of the ticket's path: there is always room for 6,600 such tickets
- * on paths of 30 characters, and for 4,200 on paths of 80. Those behind tickets of their own client need none.
- * What finds no room works all the same, but has to look: such a ticket hears of its turn, of the end of its node
- * or of a wish not at once but within 1 second and 4 ms for each ticket of the client in the same situation. The
- * order in line stays.
+ * on paths of 30 characters, and for 4,200 on paths of 80. A ticket behind a ticket of its own client needs no watch.
+ * A ticket that finds no room for its watch polls: it hears of its turn, of the end of its node or of a request to
+ * release not at once but within 1 second, and 4 ms for each ticket of the client that polls. It keeps its place in
+ * the queue.
  */
 #ifndef ZKR_TICKET_H
 #define ZKR_TICKET_H

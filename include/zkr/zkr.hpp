@@ -92,7 +92,7 @@ struct limit {
 namespace detail
 {
 
-/* The time until @deadline. Far from now it is counted in seconds of type double, as ticks would overflow. */
+/* The time until @deadline. A distant one is counted in seconds of type double, as ticks would overflow. */
 template <typename Clock, typename Duration>
 limit until(const std::chrono::time_point<Clock, Duration> &deadline)
 {
@@ -224,7 +224,7 @@ class client
     }
 
     client(client &&) noexcept = default;
-    /** Closes the client that was here first: its last callbacks need the options. */
+    /** First closes the client that is replaced: its last callbacks need its options. */
     client &operator=(client &&other) noexcept
     {
         client_ = std::move(other.client_);
@@ -471,17 +471,17 @@ class leader_latch
     {
         return zkr_leader_latch_has_leadership(latch_);
     }
-    /** Of the term with this token alone. 0 = does not surely lead in it. */
+    /** Leadership in the term with this token alone. 0 = does not surely lead in it. */
     milliseconds valid_for(std::int64_t fencing_token) const noexcept
     {
         return milliseconds(zkr_leader_latch_term_valid_for_ms(latch_, fencing_token));
     }
-    /** In whichever term. 0 = does not surely lead, or on_loss has not returned yet. */
+    /** Leadership in whichever term. 0 = does not surely lead, or on_loss has not returned yet. */
     milliseconds valid_for() const noexcept
     {
         return milliseconds(zkr_leader_latch_valid_for_ms(latch_));
     }
-    /** Of the present term: to be asked when its work begins. */
+    /** The token of the present term. Call this when the work of the term begins. */
     std::int64_t fencing_token() const
     {
         return detail::token_of(zkr_leader_latch_fencing_token, latch_);

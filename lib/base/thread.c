@@ -141,7 +141,7 @@ int zkr__thread_replace(pthread_t *thread,
     pthread_t other = *thread;
     int rc = start(thread, &errand);
     if (rc != 0) {
-        *thread = other; /* which is undefined after a failure */
+        *thread = other; /* a failed pthread_create() leaves *thread undefined */
     }
     return rc;
 }
@@ -171,7 +171,7 @@ struct visit {
     bool cut;
 };
 
-/* AddressSanitizer's, if the program has it: a cancellation leaves frames that it takes for live ones. */
+/* A function of AddressSanitizer, if the program has it: otherwise it takes frames that a cancellation has left for live ones. */
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 void __asan_handle_no_return(void) __attribute__((weak));
 

@@ -27,7 +27,7 @@ struct zkr__thread *zkr__thread_self(void);
  * Start a thread of ours. @name is a constant of at most 15 bytes. Signals are the application's, so the thread blocks
  * all but those of its own faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS), which would kill past any
  * handler, and SIGPROF, by which profilers sample each thread. Threads that it starts inherit both. It cannot be
- * canceled, but in zkr__thread_call_cancelable(). 0 or errno.
+ * canceled outside zkr__thread_call_cancelable(). 0 or errno.
  */
 int zkr__thread_start(pthread_t *thread,
                       const char *name,
@@ -41,19 +41,19 @@ int zkr__thread_start(pthread_t *thread,
 void zkr__thread_call(void (*fn)(void *arg),
                       void (*finish)(void *arg, bool cut),
                       void *arg);
-/* The same, and a thread of ours can be canceled meanwhile. */
+/* The same, and a thread of ours can be canceled while it runs @fn. */
 void zkr__thread_call_cancelable(void (*fn)(void *arg),
                                  void (*finish)(void *arg, bool cut),
                                  void *arg);
 /*
- * For a thread of ours that is cut, in @finish: start another in its place. It joins the calling thread before it calls
- * @fn. 0 or errno, with *thread unchanged.
+ * Start another thread in the place of the calling thread of ours, which is cut; for use in @finish. The new thread joins
+ * the calling one before it calls @fn. 0 or errno, with *thread unchanged.
  */
 int zkr__thread_replace(pthread_t *thread,
                         const char *name,
                         void *(*fn)(void *arg),
                         void *arg);
-/* Between two attempts to start a thread. */
+/* Pause between two attempts to start a thread. */
 void zkr__thread_rest(void);
 
 /* Each thread of ours is joined or detached, once. */

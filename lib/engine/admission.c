@@ -4,7 +4,7 @@
 #include "engine/children_cache.h"
 #include "session/client.h"
 
-/* How many nodes are to be made together with the claim's; 0: the other nodes of its group exist, or are under way. */
+/* How many nodes have to be made together, the claim's included; 0: a node of its group exists, or is being made. */
 static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__group *group = claim->group; /* NULL: alone */

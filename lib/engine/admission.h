@@ -4,12 +4,13 @@
  * they were sent, so a lease probe, and the delete of a hold, wait for all that went out before. A crowd that joins at
  * once stands in line here instead: each answer to a create admits the next claim.
  *
- * Members of a group stand in line side by side, and are admitted when there is room for all of them, or nothing else is
- * being made. A member does not wait when nodes of its group are made, or are being made.
+ * Members of a group stand in line side by side, and are admitted when there is room for all of them, or no other node is
+ * being made. A member does not wait if a node of its group exists or is being made.
  *
- * A server refuses a create below a directory that is missing, and makes a later node of the same client if another
- * client makes the directory in between. So while neither a node of ours nor the guard proves that a directory exists,
- * its claims go one at a time. The others wait for one round trip, and the nodes are in the order of the requests.
+ * A server refuses a create below a missing directory. If another client then makes the directory, the next create of
+ * the same client succeeds, out of order. So while neither a node of ours nor the guard proves that a directory exists,
+ * its claims are admitted one at a time. The other claims wait for one round trip, and the nodes are in the order of the
+ * requests.
  *
  * All functions need the client's lock.
  */
@@ -25,7 +26,7 @@ bool zkr__admission_waits(const struct zkr__claim *claim) ZKR__LOCKED;
 bool zkr__admission_shares(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Put the claim at the end of its line. */
 void zkr__admission_line_up(struct zkr__claim *claim) ZKR__LOCKED;
-/* The claim neither stands in a line any more, nor counts as one whose node is being made. */
+/* Take the claim out of its line, and do not count it any more as a claim whose node is being made. */
 void zkr__admission_leave(struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim has made a step: its phase decides whether the claim counts as joining, or stands in line, or neither. */
 void zkr__admission_settle(struct zkr__claim *claim) ZKR__LOCKED;

@@ -61,9 +61,9 @@ size_t zkr__children_find(const struct zkr__children *children, const char *name
  * come in between, and what was known before is still all there is, except for nodes that have gone.
  *
  * A node that a server has shown proves the next number: it is at least one more than the number of that node, so a node
- * of ours that gets exactly this number stands right behind. The count that comes with a list proves nothing. ClickHouse
- * Keeper raises it with each write to a child, and a count that is too high would hide strangers behind the list. So the
- * count is only a hint that the highest node has gone: where count and nodes disagree, the list teaches nothing.
+ * of ours that gets exactly this number stands right behind. The count that comes with a list proves nothing: ClickHouse
+ * Keeper raises it with each write to a child, and a count that is too high would hide strangers behind the list. The
+ * count is only a hint that the highest node has gone. If the count and the nodes disagree, the list is not used.
  *
  * The count tells which nodes came, not where they stand: a client that names its child whole, digits and all, chooses
  * the number, above the count or below it. So known nodes of others stand before ours or behind them by their own
@@ -111,7 +111,7 @@ bool zkr__known_made(struct zkr__known *known, int64_t number);
 /* The place of the node of this number has been decided. */
 void zkr__known_settle(struct zkr__known *known, int64_t number);
 /*
- * A list that was sent behind our last node has been answered: all @children, and by the server's count the next number.
+ * A list that was sent behind our last node has been answered: all @children, and the next number by the server's count.
  * @ours is asked about the children.
  */
 void zkr__known_listed(struct zkr__known *known,

@@ -37,7 +37,7 @@ struct zkr__claim;
 
 /* A node of ours is about to be created: set the guard, if it pays. */
 void zkr__cache_begin(struct zkr__directory *d) ZKR__LOCKED;
-/* The directory existed at the last answer: a watch would have told that it was deleted. */
+/* The directory existed at the last answer: a watch would have reported its deletion. */
 bool zkr__cache_guards(const struct zkr__directory *d) ZKR__LOCKED;
 /* The number of the claim's node will probably do: send no list along with the create. */
 bool zkr__cache_expects(const struct zkr__claim *claim) ZKR__LOCKED;

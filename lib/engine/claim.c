@@ -364,7 +364,7 @@ static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
     return first ? 1 : claim->place;
 }
 
-/* In the line of its directory, behind the claims that stand there: keep.c. */
+/* The place of a claim in the line of its directory, behind the claims that stand there: keep.c. */
 static int64_t place_in_line(const struct zkr__claim *claim) ZKR__LOCKED
 {
     const struct zkr__directory *d = claim->directory;

@@ -137,7 +137,7 @@ struct zkr__group {
 struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
                                    struct zkr__engine *engine,
                                    const struct zkr__entry *entry) ZKR__LOCKED;
-/* Is there room for the node of one claim more? If not, none may be made, unless it takes the place of another. */
+/* Is there room for the node of one more claim? If not, no claim may be made, unless it takes the place of another. */
 bool zkr__claim_fits(const struct zkr__queue *q,
                      const struct zkr__engine *engine) ZKR__LOCKED;
 /* A GONE claim needs no room any more. */

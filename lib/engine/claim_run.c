@@ -432,8 +432,7 @@ void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind)
 void zkr__claims_let_in(struct zkr__engine *engine)
 {
     struct zkr__claim *first;
-    while ((first = zkr__admission_next(engine)) !=
-           NULL) { /* counted until its step settles otherwise */
+    while ((first = zkr__admission_next(engine)) != NULL) {
         zkr__claim_tell(first, ZKR__EV_PAUSE_OVER);
     }
 }

@@ -40,8 +40,8 @@
  *
  * --- Whose node it is. Lists and checks show that a node has our name. They do not show that it is ours: another session
  * may have deleted our node, and made a node of that name. So neither of them grants by itself. A get of our own node goes
- * out ahead of each list and each check, unless a watch on the node is silent, and the grant waits for the answer. Only
- * the list that goes out with the create, or with its answer, has no such get: the node was made just before. A member
+ * out ahead of each list and each check, unless a silent watch on the node exists, and the grant waits for the answer. Only
+ * the list that goes out with the create, or with its answer, needs no such get: the node was made just before. A member
  * that is READY is granted by an older list, so it watches its node as soon as another member is PARKED.
  *
  * --- Looking ahead. A claim that is PARKED behind the node C, with other nodes before C, would have to list when C is

@@ -205,7 +205,7 @@ static int read_queue(zkr_contenders **out,
 
 /* --- what objects are asked --- */
 
-/* Why a directory cannot be read: a missing one can. */
+/* Why a directory cannot be read. A missing directory reads as empty, so ZKR_ENONODE means that the chroot is missing. */
 static const char *reason(int rc)
 {
     return rc == ZKR_ENONODE ? ZKR__NO_CHROOT : zkr_strerror(rc);

@@ -168,7 +168,7 @@ struct zkr__engine {
     struct zkr__claim *line;   /* list, by the same: their nodes are to be made */
     int joining;               /* claims whose nodes are being made */
     int joining_max;           /* tests allow fewer */
-    /* Of the nodes that claims have or make; at most the maximum, of which tests allow less. */
+    /* Bytes of the nodes that claims have or make, and their maximum, which tests lower. */
     int64_t node_bytes, node_bytes_max;
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */

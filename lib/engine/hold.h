@@ -156,7 +156,7 @@ void zkr__group_let_in(struct zkr__group *group,
                        uint32_t count) ZKR__LOCKED;
 /* All members are READY or HELD. */
 void zkr__group_tell_ready(struct zkr__group *group) ZKR__LOCKED;
-/* If a member is PARKED, READY members watch their own nodes, for a list of long ago will grant them. */
+/* If a member is PARKED, READY members watch their own nodes, because an old list will grant them. */
 void zkr__group_watch_ready(struct zkr__group *group) ZKR__LOCKED;
 /* The members of [first, first + count) that are in leave in one transaction, but for @kept. A HELD group stays HELD. */
 void zkr__group_take_out(struct zkr__group *group,
@@ -191,7 +191,7 @@ struct zkr__writes {
     bool release; /* the hold ends with the writes: delete its nodes, last */
     /* With release: let the nodes stay, as other threads hold by them. */
     bool keep_nodes;
-    bool even_shut; /* the client may be shut down, before or meanwhile */
+    bool even_shut; /* write even if the client is shut down, before or meanwhile */
 };
 
 /* Can these writes be sent? Called without any lock. ZKR_OK, or ZKR_EINVAL with its text. */

@@ -56,8 +56,8 @@ static inline bool zkr__inquiry_wanted(const struct zkr__inquiry *inquiry) ZKR__
 int zkr__inquiry_await(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 
 /*
- * Below a missing chroot every node is missing, which says nothing about the node. To be called when one is missing: sleeps
- * until it is known whether the chroot exists. ZKR_OK, ZKR_ENONODE: it does not, or as zkr__inquiry_await(). One round trip
+ * Sleep until it is known whether the chroot exists. Call this if a node is missing: below a missing chroot every node is
+ * missing, which says nothing about the node. ZKR_OK, ZKR_ENONODE (no chroot), or as zkr__inquiry_await(). One round trip
  * with a chroot, else none.
  */
 int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry) ZKR__LOCKED;

@@ -28,7 +28,7 @@ const char *zkr_lost_reason_name(int reason)
 struct zkr__loss {
     zkr_lost seen;       /* with the reason that `text` explains; 0 = none yet */
     const char *gave_up; /* why we ended the session; NULL = the servers did */
-    int64_t slow_ms;     /* the last answer took so long; 0 = that was no matter */
+    int64_t slow_ms; /* how long the last answer took; 0 = that was not the reason */
     char text[200];
 };
 

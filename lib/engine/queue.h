@@ -58,9 +58,9 @@ struct zkr__queue {
 enum { ZKR__NODE_BYTES = 150, ZKR__REQUEST_BYTES = 900000 };
 
 /*
- * When a session ends, its leader writes the paths of all its ephemeral nodes into one transaction, each with 4 bytes for
- * its length. What is longer than jute.maxbuffer, a MiB by default, no server can read again: the servers go down, and do
- * not start any more (ZOOKEEPER-4306). So a client has and makes no more nodes than that.
+ * When a session ends, the leader writes the paths of all its ephemeral nodes into one transaction, each with 4 bytes for
+ * its length. No server can read a transaction again that is longer than jute.maxbuffer, by default 1 MiB: the servers go
+ * down, and cannot start again (ZOOKEEPER-4306). So a client has and makes nodes of at most this many bytes.
  */
 enum { ZKR__NODES_BYTES = 1000000 };
 
@@ -75,8 +75,8 @@ int zkr__queue_create(struct zkr__queue **out,
 /* What one node takes of a request. */
 size_t zkr__queue_node_bytes(const struct zkr__queue *q);
 /*
- * What one node takes of the bytes of a session (ZKR__NODES_BYTES): 4, and its path with the chroot. A number of ten digits
- * is counted, as servers make them.
+ * What one node takes of the bytes of a session (ZKR__NODES_BYTES): 4, and its path with the chroot and the ten digits of
+ * its number.
  */
 int64_t zkr__queue_path_bytes(const struct zkr__queue *q) ZKR__LOCKED;
 /* Its directory, which it keeps. NULL: no memory. */

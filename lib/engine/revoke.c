@@ -161,8 +161,7 @@ int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
             rc, dir, "%s is an election: a leader cannot be asked; stop it on its host",
             dir);
     }
-    if (rc == ZKR_ENONODE &&
-        chroot) { /* a single one that is gone is as good as asked */
+    if (rc == ZKR_ENONODE && chroot) { /* a single node that is gone counts as asked */
         return zkr__fail(rc, dir, "nobody holds %s", dir);
     }
     return rc == ZKR_OK ? rc

@@ -44,7 +44,7 @@ unsigned zkr__enter(struct zkr__claim_state *k,
         }
         k->own = ZKR__OWN_ASKED;
         return ZKR__DO_GET_OWN | ZKR__DO_LIST;
-    case ZKR__LISTING: /* lists and checks know no owner: a get goes ahead of them */
+    case ZKR__LISTING: /* lists and checks show no owner: a get goes ahead of them */
         return ZKR__DO_LIST | zkr__watch_own(k, e);
     case ZKR__PROVING:
     case ZKR__DOUBTED:

@@ -49,8 +49,8 @@ static enum callback next_callback(const zkr_leader_latch *l) ZKR__LOCKED
 }
 
 /*
- * The claim whose loss is due or being reported, so that its term may still be at work; NULL: there is none, or nobody is
- * told of it.
+ * The claim whose loss is due or being reported: the work of its term may not have ended. NULL: there is none, or there is
+ * no on_loss.
  */
 static const struct zkr__claim *losing(const zkr_leader_latch *l) ZKR__LOCKED
 {
@@ -107,7 +107,7 @@ static int64_t take_gain(zkr_leader_latch *l) ZKR__LOCKED
     return lead->czxid;
 }
 
-/* What a callback is called with. The callback may end the latch. */
+/* The arguments of a callback, copied, because the callback may end the latch. */
 struct told {
     zkr_leader_latch *l;
     zkr_client *c;
@@ -536,7 +536,7 @@ static const struct zkr__claim *hold(void *latch, int *rc) ZKR__LOCKED
     return claim;
 }
 
-/* As hold(), for a caller who does not say which term is meant. */
+/* As hold(), for a caller that does not name a term. */
 static const struct zkr__claim *hold_of_any_term(void *latch, int *rc) ZKR__LOCKED
 {
     const struct zkr__claim *claim = hold(latch, rc);

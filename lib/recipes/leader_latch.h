@@ -9,7 +9,7 @@
 
 /* A call of on_loss, as long as it lasts. */
 struct zkr__latch_loss {
-    struct zkr__claim *claim; /* that was reported, and is not any more; referenced */
+    struct zkr__claim *claim; /* the claim whose loss is reported; referenced */
     bool latch_ended;         /* the call must not touch the latch any more */
 };
 

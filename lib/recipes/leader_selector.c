@@ -87,7 +87,7 @@ static void end_thread(zkr_leader_selector *s) ZKR__LOCKED
     zkr__cv_broadcast(&s->r.changed);
 }
 
-/* take_leadership() ends the calling thread: another one runs the next rounds. */
+/* take_leadership() ends the calling thread: another thread runs the next rounds. */
 static void give_up_thread(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;

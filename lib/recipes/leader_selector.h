@@ -27,9 +27,9 @@ struct zkr_leader_selector {
     bool ended;    /* it has done its last work here, and can be joined */
     bool joining;
 
-    bool queued;           /* a round is asked for */
-    bool leading;          /* take_leadership() runs */
-    bool led;              /* it has run, and the pause after it has not begun */
+    bool queued;  /* a round is asked for */
+    bool leading; /* take_leadership() runs */
+    bool led;     /* take_leadership() has run, and the pause after it has not begun */
     struct zkr__hold hold; /* of this round */
     struct zkr_leadership lead;
     int failure; /* why the candidacy ended, 0 = it did not */

@@ -23,7 +23,7 @@ struct zkr_ticket {
     int end;        /* why it was not held, or no more, when it was released */
     int writing;    /* threads in a transaction of it */
     bool announced; /* the request is through */
-    bool reporting; /* a call decides what to report: nothing is posted */
+    bool reporting; /* a call decides what to report: post nothing */
     bool released;
     /* Of which zkr_ticket_lost() has told, with a reference. NULL = nobody has asked. */
     struct zkr__claim *told;

@@ -10,9 +10,9 @@
 
 /* Are the holds of this session surely ours now? Always when probes are turned off. */
 bool zkr__sure(zkr_client *c) ZKR__LOCKED;
-/* The same, for long enough that a holder can prove more meanwhile. */
+/* The same, and for long enough that the next proof can come in time. */
 bool zkr__amply_sure(zkr_client *c) ZKR__LOCKED;
-/* A write was answered. Is that enough to hold, or should there be more of them first? */
+/* A write was answered. Does that prove enough to hold? If not, more answers have to come first. */
 bool zkr__proved(zkr_client *c) ZKR__LOCKED;
 int64_t zkr__valid_for_ms(zkr_client *c) ZKR__LOCKED;
 
@@ -30,7 +30,7 @@ int64_t zkr__from_boot(const zkr_client *c, int64_t boot) ZKR__LOCKED;
  * What is told of a loss, but for what only the hold knows. As of now; without a session, as the last session ended.
  */
 zkr_lost zkr__observe(const zkr_client *c) ZKR__LOCKED;
-/* Answers come, but late: how long the last write took, when that is much of the session timeout; else 0. */
+/* How long the last write took, if that was a twelfth of the session timeout or more; else 0. */
 int64_t zkr__slow_ms(const zkr_client *c) ZKR__LOCKED;
 
 /* The service runs. When it is late, the process has stood still. */

@@ -156,7 +156,7 @@ struct zkr_client {
     bool service_started, closing;
     bool service_over; /* the service thread has done its last work */
     int flushing;      /* calls of zkr_client_flush() that wait */
-    bool shut;         /* by zkr_client_shutdown(): waits end, and none begins */
+    bool shut;         /* by zkr_client_shutdown(): waits end, and no wait begins */
     struct zkr__cv service_cv;
     int64_t service_at; /* when the service wakes by itself */
     struct zkr__dispatch dispatch;

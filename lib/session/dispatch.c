@@ -91,7 +91,7 @@ static void visit(void *arg)
 
 static void *run(void *dispatch);
 
-/* The application ends the calling thread, within a call. Others go on with the calls that are left. */
+/* The application ends the calling thread, within a call. Other threads go on with the remaining calls. */
 static void give_up_thread(struct zkr__dispatch *d) ZKR__NEEDS(d->mu)
 {
     if (zkr__dispatch_by_hand(d)) {

@@ -38,7 +38,7 @@ struct zkr__guardian {
     ino_t ino;
     pid_t pid;
     uint64_t
-        started;   /* when, which tells it from others of that number; 0 = not known */
+        started; /* start time, to tell it from other processes with its number; 0 = not known */
     int users;     /* under mu */
     uint64_t last; /* the number of the last client; under mu */
 };
@@ -236,7 +236,7 @@ static int verdict(const struct zkr__guardian *g, int ms)
                : refuse(ZKR_ESYS, "it ended at once; start it by hand to see why");
 }
 
-/* --- its process, of whose end the application may have been told --- */
+/* --- its process, which the application may have waited for already --- */
 
 /* When the process began, in ticks since the boot; 0: /proc does not say. */
 static uint64_t start_time(pid_t pid)
@@ -257,15 +257,15 @@ static uint64_t start_time(pid_t pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Is that process, which has its number, the guardian? */
+/* Is the process that has its number the guardian? */
 static bool is_it(const struct zkr__guardian *g)
 {
     return g->started == 0 || start_time(g->pid) == g->started;
 }
 
 /*
- * Let the process end, and wait for that. @told: it has been told to. Else it would stay for a session timeout, as the
- * application has closed its socket. One that is stopped stays until the end of this process.
+ * Let the process end, and wait for its end. @told: it knows already that it has to end. Otherwise the application has
+ * closed its socket, and it would stay for a session timeout. A stopped process stays until the end of this process.
  */
 static void await_process(const struct zkr__guardian *g, bool told)
 {
@@ -507,7 +507,7 @@ void zkr__guardian_leave(zkr_client *c)
 
 enum { ADDRESS_ROOM = 128 }; /* for a numeric one */
 
-/* The length of the address in @servers to which the handle is connected, which begins at @at; 0: of none. */
+/* The length of the address in @servers to which the handle is connected, and in @at its begin; 0: not connected. */
 static size_t
 connected_address(const zkr_client *c, void *zh, const char *servers, const char **at)
 {

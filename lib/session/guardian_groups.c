@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the guardian is to end besides sessions: process groups, and what a pipe tells of. */
+/* The processes that must be gone before the guardian ends sessions: process groups, and those that a pipe reports on. */
 #define _GNU_SOURCE /* pipe2(), F_SETSIG */
 
 #include <errno.h>

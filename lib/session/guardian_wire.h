@@ -24,7 +24,7 @@ enum zkr__guardian_kind {
     ZKR__GUARDIAN_BYE,
     /* From the process: it has closed the session, and perhaps no server knows: end it. */
     ZKR__GUARDIAN_CLOSED,
-    /* From the process, in place of a GROUP: a pipe tells when nothing acts under the client's holds any more. */
+    /* From the process, in place of a GROUP: a pipe reports when nothing acts under the client's holds any more. */
     ZKR__GUARDIAN_PIPE
 };
 
@@ -36,9 +36,9 @@ enum { ZKR__PASSWORD_SIZE = 16, ZKR__GUARDIAN_TEXT_MAX = 65536 };
 /*
  * Behind a SESSION follow two strings, each with its zero byte: the servers, numeric, with the chroot, the connected
  * one first; the files for TLS, with absolute names, or "". Behind them the credentials, each as its scheme with a zero
- * byte, the length of the rest as an uint32_t, and the rest. All that is at most ZKR__GUARDIAN_TEXT_MAX bytes. A GROUP
+ * byte, the length of the rest as a uint32_t, and the rest. Together that is at most ZKR__GUARDIAN_TEXT_MAX bytes. A GROUP
  * other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER. A PIPE comes with one, the reading
- * end: a byte comes from it when nothing acts any more. The end without a byte tells nothing.
+ * end: a byte comes from it when nothing acts any more. Its end without a byte means nothing.
  */
 struct zkr__guardian_record {
     uint32_t version;

@@ -282,7 +282,7 @@ bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot)
     if (!l->terms.no_stopgap && trip <= l->session / 12) {
         return true; /* the next probe alone proves more */
     }
-    /* Some A is behind the present one, and C is answered in time, even if B has to wait for an answer. */
+    /* There is an A behind the present one, and C is answered in time, even if B has to wait for an answer. */
     uint64_t at = l->count;
     const struct zkr__write *a = find(l, &at, l->until - l->gap - 3 * trip);
     return a && a->sent + sure_span(l) > l->until && boot + 3 * trip < l->until;

@@ -112,9 +112,9 @@ void zkr__lease_end(struct zkr__lease *l);
 void zkr__lease_answered(struct zkr__lease *l, int64_t sent, int64_t answered);
 /* When the next probe is due, while anything is held. May lie in the past. */
 int64_t zkr__lease_probe_at(const struct zkr__lease *l);
-/* Can the next proof come before the bound, when probes are answered as the last write was? Some time must be left. */
+/* Can the next proof come before the bound passes, if probes are answered as the last write was? */
 bool zkr__lease_lasts(const struct zkr__lease *l, int64_t boot);
-/* The bound is that of the chain which the last write completed. */
+/* The bound comes from the chain that the last write completed. */
 bool zkr__lease_is_chained(const struct zkr__lease *l);
 
 /*@ requires \valid_read(l);

@@ -32,8 +32,9 @@ struct zkr__link {
     unsigned timed;    /* the last of these connections whose timeout is known */
     size_t authorized; /* how many credentials it has, and repeats as it connects */
     bool doubted;      /* it has answered what cannot be */
-    bool demanded; /* a server demands other credentials: the service is to end it */
-    bool settled;  /* the servers have ended the session, or surely hear of its end */
+    bool
+        demanded; /* a server demands other credentials: the service has to end the session */
+    bool settled; /* the servers have ended the session, or surely hear of its end */
     int64_t close_at; /* not before that, by zkr__now() */
     char *servers;    /* numeric */
     int64_t guarded;  /* the session that the guardian knows; 0 = none */

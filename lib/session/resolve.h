@@ -24,9 +24,9 @@ int zkr__servers_resolve(const char *servers,
                          size_t why_size);
 
 /*
- * Does libzookeeper take addresses of this family here? It asks getaddrinfo() with AI_ADDRCONFIG for each address, and glibc
- * refuses those of a family that has no address but loopback where the other family has one. It takes IPv4 written as IPv6,
- * such as ::ffff:127.0.0.1, everywhere; zkr__servers_resolve() writes it so.
+ * Does libzookeeper take addresses of this family on this host? It calls getaddrinfo() with AI_ADDRCONFIG for each address.
+ * If the host has other addresses than loopback in the other family alone, glibc refuses addresses of this family.
+ * libzookeeper takes IPv4 written as IPv6, such as ::ffff:127.0.0.1, on every host: zkr__servers_resolve() writes it so.
  */
 enum zkr__ip { ZKR__IPV4, ZKR__IPV6 };
 bool zkr__servers_takes(enum zkr__ip ip);

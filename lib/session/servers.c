@@ -186,7 +186,7 @@ int64_t zkr__follow_names(zkr_client *c, int64_t now)
     link->check_at = now + pause * ZKR__MS;
     char *servers = zkr__lookup_take(c);
     if (servers && !zkr__servers_same(servers, link->servers)) {
-        /* A longer list with one address twice may be the next with none, to libzookeeper: zkr__servers_odd(). */
+        /* One list with an address twice and the next with none twice may look equal to libzookeeper: zkr__servers_odd(). */
         move(c, servers, zkr__servers_include(servers, link->servers));
     } else {
         zkr__mem_free(servers);

@@ -66,7 +66,7 @@ static void not_opened(zkr_client *c, const char *cause) ZKR__LOCKED
     zkr__open_later(c, why);
 }
 
-/* open_handle ends the calling thread: another one goes on. */
+/* open_handle ends the calling thread: another thread goes on. */
 static void give_up_thread(zkr_client *c) ZKR__LOCKED
 {
     int error = EAGAIN;
@@ -199,8 +199,8 @@ static int64_t open_session(zkr_client *c, int64_t now) ZKR__LOCKED
 }
 
 /*
- * A handle that gets no session may try no address that works, for a reason that we do not see: zkr__servers_odd() names
- * one. The next handle tries each address again. It has the time for three servers that are silent.
+ * A handle that gets no session may have stopped trying an address that works, for a reason that the client does not see:
+ * zkr__servers_odd() has one. The next handle tries each address again. There is time for three silent servers.
  */
 static int64_t run_attempt(zkr_client *c, int64_t now) ZKR__LOCKED
 {

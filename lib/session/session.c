@@ -234,9 +234,9 @@ void zkr__session_down(zkr_client *c)
 }
 
 /*
- * To close the handle ends the session, and so does the guardian then. The session may live at the servers, and its holds
- * are relied upon for as long as was promised; without probes, which promise nothing, as long as the servers would wait.
- * So the handle stays until then, whatever has ended the session here: lib/README.md has a table.
+ * Closing the handle ends the session, and lets the guardian end it. The session may live on at the servers, and the
+ * application may rely on its holds for as long as was promised; without probes, for a session timeout. So the handle stays
+ * open until then, whatever has ended the session here: lib/README.md has a table.
  */
 static void close_later(zkr_client *c) ZKR__LOCKED
 {
@@ -267,7 +267,7 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
                       (long long)seen->disconnected_ms, (long long)seen->stopped_ms);
     }
     c->link = NULL;
-    /* A close behind requests without an answer may get none either. Those that are due again rely on it, too. */
+    /* A close behind requests without an answer may get none either. Deletes that are still pending rely on it, too. */
     link->settled = link->settled || (zkr__connected(c) && !link->pending &&
                                       c->stats.pending_deletes == 0);
     link->next = c->dead;

@@ -20,7 +20,7 @@ void zkr__session_down(zkr_client *c) ZKR__LOCKED;
 void zkr__session_over(zkr_client *c, const char *why) ZKR__LOCKED;
 /* The same, into @state. @why: NULL = the log gets no line. */
 void zkr__session_end(zkr_client *c, int state, const char *why) ZKR__LOCKED;
-/* The servers refuse what credentials the client has, @why: no session will follow. */
+/* The servers refuse the credentials of the client, and @why says how: no session will follow. */
 void zkr__session_refused(zkr_client *c, const char *why) ZKR__LOCKED;
 /*
  * The lease bound has passed. After a shorter timeout it can pass before what was told of it: then the session is given

@@ -220,7 +220,7 @@ open_tls(const struct zkr__open_args *args, const char *servers, log_callback_fn
     return zh;
 }
 
-/* An address that stands twice in the list is not always the same, for the load of the servers. */
+/* The address that stands twice in the list varies, to spread the load of the servers. */
 static char *odd_list(const char *servers)
 {
     return zkr__servers_odd(servers, (unsigned)(zkr__clock_now() / 1000));
@@ -318,13 +318,13 @@ static bool connected_to_real(void *zh, const char *servers)
     return zkr__servers_has(servers, address, strlen(address));
 }
 
-/* No server is there, which shows at once. */
+/* An address without a server, where a connection fails at once. */
 #define NOWHERE "127.255.255.254:9"
 
 /*
- * libzookeeper keeps the chroot, and does not look at ports; and a list is the last one to it if it is as long, with one
- * address twice or not, and has all addresses of the last. To make it take such a list, it is given another one in
- * between. A connected handle whose server is not in the new list closes its connection in this
+ * libzookeeper keeps the chroot, and does not compare ports. It ignores a list that is as long as the last one and has all
+ * its addresses, even if one stands there twice. To make it take such a list, it is given another one in between.
+ * A connected handle whose server is not in the new list closes its connection in this
  * thread, while its IO thread may be using it, and tells nobody. The requests in flight fail with the next answer on
  * the new connection, which is not theirs. At times the IO thread reads the list without the lock that guards it
  * (ZOOKEEPER-4699, for one). All that can be done is to call this rarely, and when nothing is in flight.

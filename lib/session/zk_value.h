@@ -11,8 +11,8 @@ struct zoo_op;
 /* ZooKeeper's code as one of ours: ZKR_OK, a ZKR_E..., or ZKR_EZK(rc). */
 int zkr__zk_code(int rc);
 /*
- * Does a server that demands credentials say by ZooKeeper's code @rc that this connection has none? It closes the
- * connection then, and the session lives on, so the code itself counts as a loss of the connection.
+ * Does ZooKeeper's code @rc say that the server demands credentials that this connection has not given? The server then
+ * closes the connection, and the session lives on, so the code itself counts as a loss of the connection.
  */
 bool zkr__zk_demands_credentials(int rc);
 /* A copy; of NULL, one that allows everything. NULL: no memory. */

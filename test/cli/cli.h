@@ -14,8 +14,7 @@
  * one's last argument. What a case has started it waits for; all else is ended with the case.
  *
  * Started again as "TEST --beat NAME MODE", this program is a command to be run under a lock, which leaves a
- * trace of when it was alive: see cli_beat. As "TEST --subreaper PROGRAM..." it becomes that program, as one that gets the
- * orphans below it.
+ * trace of when it was alive: see cli_beat. As "TEST --subreaper PROGRAM..." it becomes that program, as a subreaper.
  */
 
 /** Path of zkr, and of this program. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command starts in process groups and sessions of its own: the lock is kept for it, and it is killed. */
+/* Processes that a command starts in other process groups and sessions: the lock is kept for them, and they are killed. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum { SOON_MS = 6000 };
 static const char leaves[] = "setsid \"$@\" & exit 3";
 static const char waits[] = "timeout 100 \"$@\"; true";
 
-/* One whose command is such a script, and the next in the queue. */
+/* A holder whose command is such a script, and the next in the queue. */
 static void begin(struct cli c[2],
                   const char *hosts,
                   const char *session,
@@ -127,7 +127,7 @@ static pid_t keeper_of(const struct cli *c)
     return (pid_t)strtol(said, NULL, 10);
 }
 
-/* Nobody knows what is left without the keeper: the guardian ends nothing. */
+/* Without the keeper nobody knows which processes are left: the guardian ends nothing. */
 ZKT_CASE(without_its_keeper_the_session_times_out)
 {
     enum { SESSION_MS = 5000 };

@@ -286,7 +286,7 @@ static long process_in(int fd)
     return strtol(cli_file_text(fd), NULL, 10);
 }
 
-/* Do at most so many of the processes in the file live? Dead ones may be left where nobody waits for them. */
+/* Do at most so many of the processes in the file live? Zombies do not count: another subreaper may leave them. */
 static bool at_most_live(const char *name, const char *most)
 {
     return CLI_SH("n=0; while read -r p; do case $(ps -o stat= -p $p) in "
@@ -351,7 +351,7 @@ static int count_lines(int fd)
     return lines;
 }
 
-/* A check that hangs in a session of its own, as what sudo, su and timeout run does, is killed as well. */
+/* A check that hangs in a session of its own, like programs that sudo, su and timeout run, is killed as well. */
 ZKT_CASE(there_is_one_check_at_a_time)
 {
     enum { CHECKS = 4 };

@@ -117,7 +117,7 @@ ZKT_CASE(another_maximum_is_pointed_out)
     CLI_HELD(&one, "--permits=2", zkt_path());
     assert_int_equal(CLI_RUN(&other, "lock", "--permits=4", zkt_path(), "true"), 0);
     cli_assert_one_line(&other);
-    assert_non_null(strstr(cli_err(&other), "as of 2, this one counts with 4"));
+    assert_non_null(strstr(cli_err(&other), "a maximum of 2, this one counts with 4"));
     assert_int_equal(CLI_RUN(&other, "lock", "--permits=2", zkt_path(), "true"), 0);
     assert_string_equal(cli_err(&other), "");
     assert_string_equal(cli_err(&one), "");

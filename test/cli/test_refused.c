@@ -147,7 +147,7 @@ ZKT_CASE(refused_credentials_are_77)
     CLI_EACH_REFUSED(77, "lock PATH true", "lock -n PATH true");
 }
 
-/* As servers are that are told to refuse clients without credentials. A session without them lives on there. */
+/* Servers that refuse clients without credentials. A session without credentials lives on there. */
 ZKT_CASE(servers_that_demand_credentials_are_77)
 {
     zkt_server_options so = {

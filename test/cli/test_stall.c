@@ -79,7 +79,7 @@ struct scene {
     struct cli_beat *beat;
 };
 
-/* The command floods stderr, so that it fills any room before zkr does, or after zkr has seen the room. */
+/* The command floods stderr, so it may fill the pipe just after zkr has seen room in it. */
 static void
 hold_flooded(struct scene *s, int number, zkt_proxy *proxy, const char *on_revoke)
 {

@@ -200,8 +200,8 @@ static void expect_command(struct cli *c, const char *path)
 /* ---- the leader -------------------------------------------------------------------- */
 
 /*
- * The leader is killed: holder, waiters and the command connect elsewhere and keep node, place and token. One whose only
- * server it was is sure no longer than its session.
+ * The leader is killed: holder, waiters and the command connect elsewhere and keep node, place and token. A holder that
+ * knows no other server is sure no longer than its session.
  */
 ZKT_CASE(the_death_of_the_leader_costs_those_who_know_no_other)
 {

@@ -98,7 +98,7 @@ static void pass_until_opened(zkr_client *c, int count)
     assert_int_equal(opened, count);
 }
 
-/* What it waits for is not known. The next one gets two session timeouts, too, at least 5 s. */
+/* A handle that gets no session is replaced. The next one also gets two session timeouts, at least 5 s. */
 ZKT_UNIT_CASE(a_handle_without_a_session_is_given_up)
 {
     opened = 0;

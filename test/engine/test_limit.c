@@ -84,7 +84,7 @@ ZKT_UNIT_CASE(a_node_without_room_is_refused)
     no_room(ask(m, ZKR_FOREVER));
 }
 
-/* Each kind of node counts with what it takes at the servers, and no longer than it is there. */
+/* Each kind of node counts with the bytes that it takes at the servers, and for as long as it exists. */
 ZKT_UNIT_CASE(every_node_counts)
 {
     static const char *const paths[] = {"/several/a", "/several/bb"};
@@ -156,7 +156,7 @@ ZKT_UNIT_CASE(several_nodes_without_room_are_refused_together)
     ZKT_MUST(zkr_multi_lock_destroy(several));
 }
 
-/* It takes the room that its last node had; without that it ends, and says so. */
+/* The next node takes the room of the last one; without room the latch ends, and says so. */
 ZKT_UNIT_CASE(a_candidacy_needs_room_again_after_a_session)
 {
     enum { OF_LATCH = OF_MUTEX + 2 };
@@ -197,7 +197,7 @@ static void ask_again(zkr_ticket *t, int state, void *ctx)
     }
 }
 
-/* With the session its nodes go, and need no room any more. What waits needs its room for the next node. */
+/* When the session ends, its nodes need no room any more. A waiter needs its room for the next node. */
 ZKT_UNIT_CASE(a_lost_hold_needs_no_room)
 {
     zkr_client *c = open_client(NULL);

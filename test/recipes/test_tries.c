@@ -32,7 +32,7 @@ static void *poll_often(void *ctx)
     return NULL;
 }
 
-/* TRIES times @once succeeds beside it, who knows from the start what is held. */
+/* @once succeeds TRIES times beside a poller that knows from the start what is held. */
 static void try_beside(struct poller *p, int (*once)(void *of), void *of)
 {
     zkt_settle(zkt_servers());

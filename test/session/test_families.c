@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts whose addresses are all of one family, but for those of loopback: getaddrinfo() hides the other family there. */
+/* Hosts with addresses of one family only, apart from loopback: getaddrinfo() hides the other family there. */
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -141,7 +141,7 @@ ZKT_CASE(a_host_of_ipv6_alone_connects_as_before)
     expect_connection((struct host){add_ipv6, "[::1]", AF_INET6, NULL});
 }
 
-/* libzookeeper as Debian 12 builds it refuses it, and cannot be given it in another way. */
+/* The libzookeeper of Debian 12 refuses [::1] here, and no other spelling of the address works. */
 ZKT_CASE(loopback_of_ipv6_from_a_host_of_ipv4_is_refused_in_words)
 {
     static const char why[] = "this host has no IPv6 address but loopback";

@@ -66,7 +66,7 @@ ZKT_CASE(refused_credentials_end_no_session_that_holds)
 
 /* --- what no server knows --- */
 
-/* All that a client has sent is lost, its close too, and it does not know. */
+/* All requests of a client are lost, including its close, and the client does not know. */
 ZKT_CASE(a_close_without_an_answer_is_made_up_for)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());
@@ -218,7 +218,7 @@ ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
-/* The guardian has those of its client. */
+/* The guardian has the credentials of its client. */
 ZKT_CASE(credentials_that_servers_demand_are_at_hand)
 {
     zkt_server_options so = {.config = demands};

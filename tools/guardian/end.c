@@ -2,7 +2,7 @@
 /*
  * The end of the sessions of a dead parent, all at the same time.
  *
- * Each connection renews the session. So one that cannot end it must not be made again and again: without a guardian the
+ * Each connection renews the session. So connections that cannot end it must not be repeated: without a guardian the
  * session would be over sooner.
  */
 #include <errno.h>
@@ -36,8 +36,8 @@ struct ending {
     zhandle_t *zh;
     _Atomic(enum link_state) state; /* set by libzookeeper's threads */
     int64_t again_at;               /* when to connect next */
-    int64_t leave_at;               /* no word until then: try another server */
-    unsigned first;                 /* of its servers: where to begin */
+    int64_t leave_at;               /* no answer until then: try another server */
+    unsigned first;                 /* the index of the server to begin with */
     unsigned rounds;                /* through all of them */
     int closes;
     bool asked;
@@ -122,7 +122,7 @@ static char *order_servers(const char *servers, unsigned first)
 
 /* --- one session --- */
 
-/* For how long a server may be silent: at first a part of the session, as others may answer. */
+/* For how long a server may be silent: at first a part of the session timeout, because others may answer. */
 static int64_t patience_ms(const struct ending *e)
 {
     enum { PART = 12, LEAST_MS = 20, MOST_ROUNDS = 3 };
@@ -167,8 +167,8 @@ static void move_on(struct ending *e)
 }
 
 /*
- * Servers that demand credentials refuse even the close of a session without them. Other servers need none, and may refuse
- * them.
+ * Servers that demand credentials refuse even the close of a session without them. Other servers need no credentials, and
+ * may refuse the given ones.
  */
 static void hand_in_credentials(const struct ending *e)
 {
@@ -179,7 +179,7 @@ static void hand_in_credentials(const struct ending *e)
     }
 }
 
-/* A close that changed nothing was lost, or it was refused. The answer to a question tells which. */
+/* A close that changed nothing was lost, or it was refused. The answer to another request shows which. */
 static void ask(struct ending *e)
 {
     e->asked = true;

@@ -126,7 +126,7 @@ static bool all_are_dead(pid_t group)
     return dead > 0 && alive == 0;
 }
 
-/* Has a byte come from the pipe? The end without one is no news. */
+/* Has a byte come from the pipe? Its end without a byte counts for nothing. */
 static bool pipe_is_over(struct group *g)
 {
     char byte;

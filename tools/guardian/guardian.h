@@ -28,7 +28,7 @@ struct group {
     uint64_t client;
     int fds
         [ZKR__GROUP_FDS]; /* see guardian_wire.h; of a pipe there is the reader alone */
-    bool over;            /* the pipe has told it */
+    bool over;            /* a byte has come from the pipe */
     int64_t look_at;      /* no look at /proc before this */
 };
 
@@ -63,7 +63,7 @@ const struct ward *wards_find(const struct wards *w, int64_t session);
 /** The longest session timeout, 0 = there is no session. */
 int64_t wards_longest_ms(const struct wards *w);
 
-/** Kill the group, unless it is gone; a pipe is only read. Is it? All its processes have to be, also those that were not waited for. */
+/** Kill the group, unless it is gone; a pipe is only read. True: the group is gone, or only zombies are left of it. */
 bool group_is_gone(struct group *g);
 
 /** The parent is dead: kill its groups; end each session when its client's group is gone. Returns by @deadline. */

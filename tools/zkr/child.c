@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command is a child of the keeper, see keeper.h. When zkr is killed, the keeper kills the command and all its
- * descendants; and the kernel kills the process group of the command by a pair of connected sockets, here called the bond, also
- * if the keeper was killed with zkr. Each is set to send SIGKILL to the group as its I/O signal. When zkr dies, the kernel
- * closes one of them first, which is an event on the other. A byte does the same while zkr lives: the socket knows the group
- * itself, whose number may be that of another group by then. The command must not start before the guardian knows the pipe of
- * the keeper: the child waits until it is told to go on.
+ * descendants. The kernel also kills the process group of the command, even if the keeper was killed with zkr. It does so by
+ * a pair of connected sockets, here called the bond: each is set to send SIGKILL to the group as its I/O signal. When zkr dies,
+ * the kernel closes one of them first, which is an event on the other. While zkr lives, a byte has the same effect: the socket
+ * refers to the group itself, whose number may be that of another group by then. The command must not start before the
+ * guardian knows the pipe of the keeper, so the child waits for a byte from zkr.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -160,7 +160,7 @@ struct child {
     bool stop;        /* zkr got SIGTSTP */
     int64_t end_at;   /* after a revocation: when SIGKILL is due; 0 = none */
     int64_t
-        late_at; /* when it will be said that SIGKILL has not ended all; 0 = not sent, CLI_NEVER = it was said */
+        late_at; /* when to report that SIGKILL has not ended all; 0 = not sent, CLI_NEVER = reported */
 };
 
 static void bind_to_group(const int bond[2])
@@ -210,7 +210,7 @@ static _Noreturn void become(const struct child *c, bool lend)
     _exit(CLI_COMMAND);
 }
 
-/* Forks keeper and command, unless the lock is lost. -1: errno says why, ECANCELED: lost. */
+/* Forks keeper and command, unless the lock is lost. -1: errno says why; ECANCELED: the lock is lost. */
 static pid_t fork_unless_lost(struct child *c)
 {
     struct held *h = c->h;
@@ -245,7 +245,7 @@ static void close_all(struct child *c)
     keeper_end(&c->keeper);
 }
 
-/* The command is not there, or no more. */
+/* The command does not exist, or has ended. */
 static void forget(struct child *c)
 {
     (void)pthread_mutex_lock(&c->h->mu);
@@ -280,7 +280,7 @@ static bool start(struct child *c)
     }
     int error = c->pid < 0 ? errno : let_go(c);
     if (error != 0) {
-        forget(c); /* which ends keeper and child, that has not become the command */
+        forget(c); /* ends the keeper and the child, which has not become the command */
         errno = error;
         return false;
     }
@@ -307,7 +307,7 @@ static void read_exec(struct child *c)
 
 /* --- its end --- */
 
-/* Without its keeper nobody knows what the command has left behind: the session stays until it times out. */
+/* Without the keeper the other descendants are not known: the session stays until it times out. */
 static _Noreturn void die_with_keeper(const struct child *c)
 {
     (void)!write(c->bond[0], "", 1);
@@ -356,7 +356,7 @@ static void send_signal(const struct child *c, int signo)
     keeper_signal(&c->keeper, signo, false);
 }
 
-/* Also to those that outlive the group. */
+/* Descendants that outlive the group get it, too. */
 static void send_ending(const struct child *c, int signo)
 {
     keeper_signal(&c->keeper, signo, true);
@@ -368,7 +368,7 @@ static void send_kill_signal(const struct child *c)
     send_signal(c, SIGCONT);
 }
 
-/* SIGKILL, once: the keeper repeats it. Says when that has not ended all for a while. */
+/* Sends SIGKILL, once: the keeper repeats it. Reports later that processes are left. */
 static void send_kill(struct child *c)
 {
     enum { LATE_MS = 2000 };
@@ -516,7 +516,7 @@ static void forward_signals(struct child *c)
     }
 }
 
-/* The keeper is told of the lease again long before the last word is over. */
+/* Gives the keeper the present bound, and sleeps for at most half of the time until it passes. */
 static void wait_for_event(const struct child *c)
 {
     enum { LEAST_MS = 20 };

@@ -10,14 +10,14 @@
 
 /** waitpid() for any child that has ended, stopped or gone on. Returns its number; 0 or less: none has. */
 pid_t children_next(int *status);
-/** Takes all that have ended. While no command runs. */
+/** Waits for all children that have ended. Only while no command runs. */
 void children_reap(void);
 
 /** fork() of a check of health.c; there is one at a time. */
 pid_t children_fork_check(void);
 /** Has the check ended? */
 bool children_check_ended(void);
-/** Kills the check and all that it has started. Its number is not used when it may be another process's. */
+/** Kills the check and all that it has started. Never signals another process that has got the number of the check. */
 void children_kill_check(void);
 
 /* --- descendants.c: also those in other process groups or sessions. Only calls that are safe after a fork --- */

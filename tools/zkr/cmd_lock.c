@@ -570,7 +570,7 @@ static int begin_once(struct lock *l)
     return signo ? cli_exit_signal(signo) : status;
 }
 
-/* Each holder counts with its own maximum. That of the others need not be readable. */
+/* Each holder counts with its own maximum. The maximum of the others need not be readable. */
 static int compare_max(void *ctx)
 {
     const struct lock *l = ctx;
@@ -579,8 +579,8 @@ static int compare_max(void *ctx)
     int64_t max = view_max(leases);
     zkr_contenders_free(leases);
     if (max > 0 && max != l->permits_max) {
-        cli_note("others hold permits of %.1000s as of %" PRId64 ", this one counts "
-                 "with %" PRId64 ": give the same number in all of them",
+        cli_note("others hold permits of %.1000s with a maximum of %" PRId64
+                 ", this one counts with %" PRId64 ": give the same maximum everywhere",
                  l->held.path, max, l->permits_max);
     }
     return 0;

@@ -66,7 +66,7 @@ static bool is_meant(const struct revoke *r, const zkr_contender *c)
     return holds && (r->token == 0 || c->fencing_token == r->token);
 }
 
-/* The number of nodes meant. */
+/* The number of nodes that the command means. */
 static size_t count_meant(const struct revoke *r)
 {
     size_t count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tree of processes by /proc. A process whose parent has ended becomes a child of the root, which is a subreaper. The
- * number that was read may be another process's by now: the descriptor of the process is opened first, then its parent is
- * compared.
+ * A tree of processes, read from /proc. A process whose parent has ended becomes a child of the root, which is a subreaper.
+ * By the time of the signal, a number may be that of another process. So the descriptor of the process is opened first, and
+ * then its parent is compared.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +79,7 @@ static pid_t take_number(const char **text)
     return number;
 }
 
-/* The parent; 0: it is gone. *dead: it has ended, and only waits to be waited for. */
+/* The parent of @pid; 0: the process is gone. *dead: it is a zombie. */
 static pid_t parent_of(pid_t pid, bool *dead)
 {
     char name[NAME_ROOM], text[TEXT_ROOM];

@@ -78,8 +78,8 @@ static int read_status(int fd, int64_t until)
 }
 
 /*
- * Kills a check that is not over, with all that it has started. One that hangs in the kernel is not waited for: that it hangs
- * has to be known. False: it is still there.
+ * Kills a check that is not over, with all that it has started. Does not wait for a check that hangs in the kernel, because
+ * the hang has to be reported. False: the check is still there.
  */
 static bool end_check(void)
 {
@@ -165,7 +165,7 @@ int health_begin(struct held *h, const struct health_options *options)
         return cli_fail_limits();
     }
     held_set_fit(health.held, false);
-    /* What a check leaves behind is waited for here: the first process of a container may not do that. */
+    /* Wait here for the processes that a check leaves behind: the first process of a container may not do that. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     errno = pthread_create(&health.thread, NULL, run, NULL);
     health.started = errno == 0;

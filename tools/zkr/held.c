@@ -51,8 +51,7 @@ static void lose(struct held *h, const zkr_lost *lost)
     const char *text = lost->text ? lost->text : "";
     (void)pthread_mutex_lock(&h->mu);
     if (h->bond >= 0) {
-        (void)!write(h->bond, "",
-                     1); /* the main thread kills what is not in the group */
+        (void)!write(h->bond, "", 1); /* the main thread kills the other descendants */
     }
     h->loss.reason = (int)lost->reason;
     h->loss.stopped = lost->stopped_ms > 0;
@@ -253,7 +252,7 @@ static void end_lease(struct held *h)
     }
 }
 
-/* The lock is not surely held any more, and no sign of life says that it is. */
+/* The lock is not surely held any more. No keep-alive message says otherwise. */
 static void leave_sure(struct held *h, enum lease_phase phase)
 {
     if (h->phase == LEASE_SURE) {
@@ -402,14 +401,15 @@ int held_refuse(struct held *h, int rc)
     return HELD_REFUSED;
 }
 
-/* Once: that servers answer too slowly for the lease, which may be why nothing is granted. */
+/* Says once that servers answer too slowly for the lease, which may be why nothing is granted. */
 static void say_slow(struct held *h)
 {
     int64_t slow = slow_answer_ms(h);
     if (!h->said_slow && slow > session_ms(h) / 8) {
         h->said_slow = true;
         cli_note("the servers answer too slowly for this session timeout: a write took "
-                 "%.3f s, and an eighth of it is %.3f s; -t makes the session longer",
+                 "%.3f s, and an eighth of the timeout is %.3f s; -t makes the session "
+                 "longer",
                  (double)slow / 1000, (double)session_ms(h) / 8000);
     }
 }
@@ -422,7 +422,7 @@ static int await_start(struct held *h)
     int64_t first_end = cli_now_ms() + valid_for_ms(h);
     for (;;) {
         int64_t valid = valid_for_ms(h);
-        /* Where answers are slow, what there was at the grant may be over before there is more. */
+        /* If answers are slow, the lease of the grant may end before it is renewed. */
         bool lasts = slow_answer_ms(h) == 0 ||
                      cli_now_ms() + valid > first_end + session_ms(h) / 16;
         if (loss_of(h).reason != 0 || valid <= 0 || h->unfit) {
@@ -697,7 +697,7 @@ int held_use(struct held *h)
     return status;
 }
 
-/* By when it ends. The end of zkr without a command tells of the loss, before the lease ends. */
+/* When zkr ends at the latest. Without a command, its end reports the loss, so it comes before the lease ends. */
 static int64_t end_by(struct held *h)
 {
     enum { LOST_MS = 1000 }; /* the session is about to end anyway */

@@ -61,7 +61,7 @@ struct held {
     int64_t stepped_at; /* held_step() looked at the clock */
     int64_t kill_at;    /* when the phase becomes LEASE_OVER, by cli_now_ms() */
     int64_t
-        bound; /* when the keeper kills the command if zkr does not run, by cli_now_ms(); 0 = it does not */
+        bound; /* when the keeper kills the command if zkr does not run, by cli_now_ms(); 0 = never */
     bool has_timer;
     timer_t timer;
     struct held_reason doubt; /* set when the lease is in doubt */

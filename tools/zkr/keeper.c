@@ -29,8 +29,8 @@ struct watch {
     bool group_gone; /* and all of its process group */
     int ending;      /* a signal for those that outlive the group */
     bool killing;
-    int64_t calm_at; /* when to kill less often */
-    pid_t denied;    /* the last that was told */
+    int64_t calm_at; /* from then on SIGKILL is repeated less often */
+    pid_t denied;    /* the last process that was reported as KEEPER_DENIED */
 };
 
 static void tell(int kind, int value)
@@ -52,7 +52,7 @@ static void signal_all(struct watch *w, int signo)
     tell_denied(w, descendants_signal(getpid(), signo).denied);
 }
 
-/* To the group while it is there. It cannot be another one: nobody else waits for the command. */
+/* To the group while it exists. Its number cannot be that of another group: only the keeper waits for the command. */
 static void pass_on(struct watch *w, int signo, bool ending)
 {
     if (w->group_gone) {
@@ -104,7 +104,7 @@ static void collect(struct watch *w)
     }
 }
 
-/* A signal for the parent of the command is for zkr. */
+/* Passes signals on to zkr: the command may send them to its parent. */
 static void hear_signals(const struct watch *w)
 {
     struct signalfd_siginfo info;
@@ -153,7 +153,7 @@ static void check_bound(struct watch *w)
     }
 }
 
-/* A process in nobody's way: no descriptor of others, no signal but for zkr. */
+/* Closes all descriptors but those of the keeper. Signals come by one of them. */
 static void hide(const struct keeper *k)
 {
     enum { WITHOUT_CLOSE_RANGE = 65536 };

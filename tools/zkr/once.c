@@ -140,8 +140,8 @@ static int look(const struct held *h, struct record *r)
 }
 
 /*
- * Nothing runs now. A record of the future is by a clock of the servers that was ahead, and would put the next run off by
- * as much, so it is set to the present.
+ * Nothing runs now. A record is in the future if the clock of a server was ahead. It would delay the next run by as much,
+ * so it is set to the present.
  */
 static int leave_undone(const struct held *h, const struct record *r)
 {

@@ -30,7 +30,7 @@ static struct {
     char text[ROOM]; /* a ring of lines */
     size_t from, used;
     uint64_t left_out; /* lines, since the last that was queued */
-    bool haste;        /* not to wait for a reader that stalls */
+    bool haste;        /* do not wait for a reader that stalls */
 } say = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 /* Can a line be written to stderr at once? Or writing fails at once. */
@@ -40,7 +40,7 @@ static bool has_room(int patience_ms)
     return poll(&out, 1, patience_ms) > 0;
 }
 
-/* Also to a descriptor that others have made non-blocking. 0 or errno. */
+/* The descriptor may be non-blocking: others can set that. 0 or errno. */
 static int write_all(int fd, const char *text, size_t length)
 {
     struct pollfd out = {.fd = fd, .events = POLLOUT};

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The longest line: so much is written in one piece. */
+/** The longest line: pipes take that much in one piece. */
 enum { SAY_MOST = 4096 };
 
 /**

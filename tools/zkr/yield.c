@@ -314,7 +314,8 @@ static int await_leader(struct request *r)
         const zkr_contender *leader = next_leader(list);
         bool done = is_done(r, leader);
         int rest = rest_of_vain(is_vain(r, list), &vain_until);
-        if (status == 0 && done) { /* a slow reader must not keep our request there */
+        if (status == 0 &&
+            done) { /* our request must not stay there while the reader is slow */
             (void)zkr_leader_latch_stop(h->latch, ZKR_LATCH_SILENT);
             status = view_tell("leads: ", leader);
         }

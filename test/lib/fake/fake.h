@@ -42,7 +42,7 @@ struct zkf_node {
 
 struct zkf_actor;
 
-/* The number of the next child, as the parent's Stat tells it in a list. Numbers of new nodes are right in each case. */
+/* How a list's Stat of the parent gives the number of the next child. The numbers of new nodes are always right. */
 enum zkf_counting {
     ZKF_COUNTS_CHILDREN,
     ZKF_COUNTS_WRITES, /* too high: a write to a child counts, too, as in ClickHouse Keeper */

@@ -53,7 +53,7 @@ static int64_t applied(const char *host)
     return zxid;
 }
 
-/* A server that says that it has applied a write has fired its watches before. */
+/* Before a server reports a write as applied, it has fired the watches. */
 static void settle_one(const char *host, int64_t zxid, int64_t newest)
 {
     const int64_t begin = zkt_now_ms();
