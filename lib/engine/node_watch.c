@@ -11,7 +11,7 @@
 /* How often a node is read for which there is no room for a watch. */
 enum { LOOK_MS = 1000 };
 
-/* What a request was for, besides the kinds of operations. */
+/* The purpose of a request, besides the kinds of operations. */
 enum { ASKED_CHROOT = ZKR__OP_CREATES + 1 };
 
 struct zkr__node_watch {

@@ -75,7 +75,7 @@ int zkr__queue_create(struct zkr__queue **out,
 /* What one node takes of a request. */
 size_t zkr__queue_node_bytes(const struct zkr__queue *q);
 /*
- * What one node takes of the bytes of a session (ZKR__NODES_BYTES): 4, and its path with the chroot and the ten digits of
+ * The bytes that one node takes of those of a session (ZKR__NODES_BYTES): 4, and its path with the chroot and the ten digits of
  * its number.
  */
 int64_t zkr__queue_path_bytes(const struct zkr__queue *q) ZKR__LOCKED;

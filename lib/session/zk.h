@@ -152,7 +152,7 @@ struct zkr__door {
     /*
      * Other addresses, for a handle that has been up; the session goes on. Without @anew the handle is not up now, and
      * a list that has all addresses of the last one, or other ports only, may change nothing. With @anew the handle may
-     * be up, best with nothing in flight, and leaves its connection. True: it was up and has left; no event tells of
+     * be up, best with nothing in flight, and leaves its connection. True: it was up and has left; no event reports
      * that.
      */
     bool (*set_servers)(void *zh, const char *servers, bool anew);

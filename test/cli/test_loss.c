@@ -200,7 +200,7 @@ ZKT_CASE(a_holder_without_a_command_gives_up_in_time)
     cli_assert_one_line(&c);
 }
 
-/* Its end tells of the loss as well: the node is still there. */
+/* Its end reports the loss, too: the node still exists. */
 ZKT_CASE(a_holder_without_a_command_ends_before_another_holds)
 {
     enum { SCENES = 3 };

@@ -170,7 +170,7 @@ ZKT_CASE(a_full_stdout_keeps_no_holder_from_its_end)
     }
 }
 
-/* What is printed at the start is read in any case: the end of the input comes after it. */
+/* The holder line is read in any case: the end of the input comes after it. */
 ZKT_CASE(the_holder_line_comes_before_the_end)
 {
     const char *said = CLI_SAYS("lock", zkt_path());

@@ -175,7 +175,7 @@ void a_client_moves(const char *servers, const std::string &path)
     EXPECT(thrown([] { zkr::client("no host"); }) == std::errc::invalid_argument);
 }
 
-/* A client that another one replaces is closed first, and tells of that. */
+/* A client that another one replaces is closed first, and reports that. */
 void a_client_is_replaced(const char *servers, const std::string &path)
 {
     std::atomic<int> closed{0};

@@ -205,7 +205,7 @@ static void gain_of_ending(zkr_leader_latch *l, int64_t token, void *ctx)
     zkt_on_gain(l, token, &((struct ending *)ctx)->told);
 }
 
-/* Until on_loss has returned the latch leads in no new term, unless it is asked for that term alone. */
+/* Until on_loss has returned, only the function that takes a token reports leadership in the next term. */
 ZKT_CASE(a_term_that_is_over_gets_no_answer_of_the_next)
 {
     struct ending e = {.may_end = 0};

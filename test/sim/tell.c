@@ -173,7 +173,7 @@ void sim_on_gain(zkr_leader_latch *l, int64_t token, void *process)
     end(p);
 }
 
-/* What a term that is over led may still go on: no answer is to be about the next one. */
+/* Work of a term that is over may still go on: no answer may be about the next term. */
 static void check_ending(zkr_leader_latch *l, int64_t token)
 {
     if (zkr_leader_latch_has_leadership(l) || zkr_leader_latch_valid_for_ms(l) != 0 ||

@@ -22,15 +22,15 @@ void children_kill_check(void);
 
 /* --- descendants.c: also those in other process groups or sessions. Only calls that are safe after a fork --- */
 
-/** What descendants_signal() has found. */
+/** The result of descendants_signal(). */
 struct descendants {
     int alive;    /* how many got the signal */
     pid_t denied; /* one that may not be signaled; 0 = none */
 };
 
 /**
- * Sends a signal to all descendants of @root, but not to itself; @root is a subreaper. Those that are started meanwhile may
- * be left out: call it again.
+ * Sends a signal to all descendants of @root, but not to itself; @root is a subreaper. It may miss
+ * processes that are started meanwhile: call it again.
  */
 struct descendants descendants_signal(pid_t root, int signo);
 

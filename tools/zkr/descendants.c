@@ -51,7 +51,7 @@ put_name(char *name, pid_t pid, const char *rest, pid_t thread, const char *last
     }
 }
 
-/* False: it cannot be read. What does not fit is left out. */
+/* Reads as much as fits. False: the file cannot be read. */
 static bool read_file(const char *name, char text[TEXT_ROOM])
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);

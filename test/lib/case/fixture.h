@@ -74,7 +74,7 @@ zkr_ticket *zkt_ticket(zkr_mutex *m);
 void zkt_end_ticket(zkr_ticket *t);
 /** @m, once every server knows what any client has been told: for a call that reads what another client wrote. */
 zkr_mutex *zkt_settled(zkr_mutex *m);
-/** Who stands in its queue, settled. Kept. */
+/** The contenders in its queue, settled. Kept. */
 zkr_contenders *zkt_contenders(zkr_mutex *m);
 
 /** ZKR_ETIMEDOUT; or ZKR_ENOANSWER, as a server may not have answered in so short a time. */
