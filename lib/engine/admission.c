@@ -155,12 +155,27 @@ void zkr__admission_settle(struct zkr__claim *claim)
     }
 }
 
+/*
+ * The first claim whose group is being made already. Such members count as joining until this claim has its node, so a
+ * large group ahead of it in line would wait for them, and they for the claim.
+ */
+static struct zkr__claim *find_awaited(const struct zkr__engine *engine) ZKR__LOCKED
+{
+    struct zkr__claim *claim = engine->line;
+    while (claim && (!claim->group || count_due(claim) > 0 || awaits_proof(claim))) {
+        claim = claim->held_next;
+    }
+    return claim;
+}
+
 struct zkr__claim *zkr__admission_next(const struct zkr__engine *engine)
 {
-    struct zkr__claim *first = find_first(engine);
-    if (!first || !has_room(first)) {
-        return NULL;
+    struct zkr__claim *next = find_first(engine);
+    if (next && !has_room(next)) {
+        next = engine->joining < engine->joining_max ? find_awaited(engine) : NULL;
     }
-    join(first); /* counted until its step settles otherwise */
-    return first;
+    if (next) {
+        join(next); /* counted until its step settles otherwise */
+    }
+    return next;
 }

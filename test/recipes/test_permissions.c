@@ -174,10 +174,10 @@ ZKT_CASE(notes_that_are_refused_cost_nothing)
     }
 }
 
-/* So many long paths do not fit into one request. */
+/* So many long paths do not fit into one probe. */
 ZKT_CASE(probes_of_long_paths_fit)
 {
-    enum { MANY = 128, LONG = 9000 };
+    enum { MANY = 100, LONG = 9000 };
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_ticket *t[MANY];
     static char path[LONG + 300];
