@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,9 +297,14 @@ static void ignore_signals(void)
     }
 }
 
+static void *beat_in_a_thread(void *beat)
+{
+    beat_on(beat, false);
+}
+
 /*
  * MODE: once; brief, 5 ms; plain, until a signal; busy, plain without a pause between beats; deaf,
- * for ever; grand, deaf with a child that is as deaf and beats for both.
+ * for ever; grand, deaf with a child that is as deaf and beats for both; headless, deaf, and its main thread ends.
  */
 static int beat(char *name, const char *mode)
 {
@@ -312,7 +318,8 @@ static int beat(char *name, const char *mode)
     (void)alarm(BEAT_S); /* should nobody be left to end it */
     struct cli_beat *b = &beats[strtol(colon + 1, NULL, 10)];
     const char *token = getenv("ZKR_FENCING_TOKEN");
-    if (strcmp(mode, "deaf") == 0 || strcmp(mode, "grand") == 0) {
+    if (strcmp(mode, "deaf") == 0 || strcmp(mode, "grand") == 0 ||
+        strcmp(mode, "headless") == 0) {
         ignore_signals();
     }
     atomic_store(&b->pid, getpid());
@@ -332,6 +339,11 @@ static int beat(char *name, const char *mode)
         for (;;) {
             (void)pause();
         }
+    }
+    pthread_t thread;
+    if (strcmp(mode, "headless") == 0 &&
+        pthread_create(&thread, NULL, beat_in_a_thread, b) == 0) {
+        pthread_exit(NULL);
     }
     beat_on(b, strcmp(mode, "busy") == 0);
 }

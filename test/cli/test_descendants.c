@@ -17,6 +17,8 @@ enum { SOON_MS = 6000 };
 /* The command ends at once; what it leaves in a session of its own beats. Or it waits, in a group of its own. */
 static const char leaves[] = "setsid \"$@\" & exit 3";
 static const char waits[] = "timeout 100 \"$@\"; true";
+/* The command is alone, so its keeper gets no signal. */
+static const char quiet[] = "exec \"$@\"";
 
 /* A holder whose command is such a script, and the next in the queue. */
 static void begin(struct cli c[2],
@@ -66,11 +68,12 @@ ZKT_CASE(a_signal_reaches_what_outlives_the_group)
 /* Deaf to signals. */
 ZKT_CASE(a_revocation_kills_all)
 {
-    static const char *const scripts[] = {leaves, waits};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const scripts[] = {leaves, waits, leaves};
+    static const char *const modes[] = {"deaf", "deaf", "headless"};
+    for (size_t i = 0; i < 3; i++) {
         struct cli_beat *beats = cli_beats(2);
         struct cli c[2];
-        begin(c, zkt_servers(), SESSION, scripts[i], beats, "deaf");
+        begin(c, zkt_servers(), SESSION, scripts[i], beats, modes[i]);
         assert_int_equal(CLI("revoke", zkt_path()), 0);
         assert_apart(&c[1], beats);
         (void)cli_wait(&c[0]);
@@ -190,13 +193,26 @@ static void kill_frozen(struct cli *c, const pid_t threads[THREADS])
 /* zkr does not run, the command does: it is killed before the next begins. */
 ZKT_CASE(a_zkr_in_a_debugger_has_its_command_killed)
 {
-    struct cli_beat *beats = cli_beats(2);
-    struct cli c[2];
-    begin(c, zkt_servers(), "4000", leaves, beats, "deaf");
-    pid_t threads[THREADS] = {0};
-    freeze(c[0].pid, threads);
-    assert_apart(&c[1], beats);
-    kill_frozen(&c[0], threads);
+    static const char *const scripts[] = {leaves, quiet};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_beat *beats = cli_beats(2);
+        struct cli c[2];
+        begin(c, zkt_servers(), "4000", scripts[i], beats, "deaf");
+        pid_t threads[THREADS] = {0};
+        freeze(c[0].pid, threads);
+        assert_apart(&c[1], beats);
+        kill_frozen(&c[0], threads);
+    }
+}
+
+static bool is_zombie(pid_t pid)
+{
+    char text[8] = "", number[16];
+    (void)snprintf(number, sizeof(number), "%d", (int)pid);
+    (void)snprintf(
+        text, sizeof(text), "%s",
+        cli_says((const char *const[]){"ps", "-o", "state=", "-p", number, NULL}));
+    return text[0] == 'Z';
 }
 
 /* A dead process that its debugger has not waited for is still there. */
@@ -211,9 +227,16 @@ ZKT_CASE(zkr_says_that_something_does_not_end)
     ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; so the lock is kept"),
                    CLI_PATIENCE_MS);
     assert_int_equal(cli_queue(), 2);
+    /* The keeper reads no signal any more: its end of the link closes with unread data. */
+    const pid_t keeper = keeper_of(&c[0]);
+    assert_int_equal(kill(c[0].pid, SIGUSR1), 0);
+    zkt_sleep_ms(100);
+    assert_int_equal(kill(c[0].pid, SIGSTOP), 0);
     int status = 0;
     while (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
     }
+    ZKT_EVENTUALLY(is_zombie(keeper), CLI_PATIENCE_MS);
+    assert_int_equal(kill(c[0].pid, SIGCONT), 0);
     assert_apart(&c[1], beats);
     assert_int_equal(cli_wait(&c[0]), 3);
 }

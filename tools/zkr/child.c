@@ -198,6 +198,10 @@ static _Noreturn void become(const struct child *c, bool lend)
     }
     bind_to_group(c->bond);
     await_word(c->talk);
+    char byte;
+    if (recv(c->bond[1], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1) {
+        _exit(CLI_COMMAND); /* the lock was lost before the bond could kill */
+    }
     if (lend) {
         (void)tcsetpgrp(c->terminal.fd, getpid());
     }
@@ -260,6 +264,8 @@ static int let_go(struct child *c)
     int rc = zkr_client_guard_pipe(c->h->env->client, c->keeper.over[0]);
     int error = rc == ZKR_OK || rc == ZKR_ESTATE ? 0 : zkr_last_error()->sys_errno;
     atomic_store(&c->keeper.bound->until, c->h->bound);
+    /* Wakes the keeper, which then sees the bound. */
+    keeper_signal(&c->keeper, 0, false);
     if (error == 0 && write(c->talk[0], "", 1) != 1) {
         error = errno;
     }
@@ -343,7 +349,8 @@ static void hear_keeper(struct child *c)
             say_denied(c, word.value);
             break;
         case KEEPER_GONE:
-            c->gone = true;
+            c->gone = c->ended = true;
+            c->status = word.value;
             break;
         default:
             die_with_keeper(c);

@@ -79,16 +79,22 @@ static pid_t take_number(const char **text)
     return number;
 }
 
-/* The parent of @pid; 0: the process is gone. *dead: it is a zombie. */
+/* The parent of @pid; 0: the process is gone. *dead: it is a zombie, and no thread but its first is left. */
 static pid_t parent_of(pid_t pid, bool *dead)
 {
+    enum { TO_THREADS = 18 }; /* fields behind the name */
     char name[NAME_ROOM], text[TEXT_ROOM];
     put_name(name, pid, "/stat", 0, NULL);
     const char *at = read_file(name, text) ? strrchr(text, ')') : NULL;
     if (!at || strlen(at) < sizeof(") Z 1") - 1) {
         return 0;
     }
-    *dead = at[2] == 'Z' || at[2] == 'X';
+    const char *threads = at;
+    for (int i = 0; i < TO_THREADS && threads; i++) {
+        threads = strchr(threads + 1, ' ');
+    }
+    threads = threads ? threads + 1 : "";
+    *dead = (at[2] == 'Z' || at[2] == 'X') && take_number(&threads) <= 1;
     at += 4;
     return take_number(&at);
 }
@@ -139,18 +145,17 @@ static int send_to(int descriptor, pid_t pid, int signo)
     return rc == 0 ? 0 : errno;
 }
 
-/* Is it a child of @parent, or of the root by now? Then it gets the signal, unless it has ended. */
+/* Is it a child of @parent, or of the root by now? Then it gets the signal. */
 static bool signal_child(struct walk *w, pid_t pid, pid_t parent)
 {
     bool dead = false;
     int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
     pid_t now = descriptor < 0 && errno == ESRCH ? 0 : parent_of(pid, &dead);
     bool is = now != 0 && (now == parent || now == w->root);
-    if (is && !dead) {
-        w->found.alive++;
-        if (send_to(descriptor, pid, w->signo) == EPERM) {
-            w->found.denied = pid;
-        }
+    if (is) {
+        bool denied = send_to(descriptor, pid, w->signo) == EPERM;
+        w->found.alive += !dead;
+        w->found.denied = denied && !dead ? pid : w->found.denied;
     }
     if (descriptor >= 0) {
         (void)close(descriptor);
@@ -163,19 +168,26 @@ static void visit_children(struct walk *w, pid_t pid, int deep);
 static void visit_list(struct walk *w, pid_t pid, pid_t thread, int deep)
 {
     char name[NAME_ROOM], text[TEXT_ROOM];
-    const char *at = text;
-    pid_t child;
+    size_t kept = 0;
+    ssize_t n;
     put_name(name, pid, "/task/", thread, "/children");
-    if (!read_file(name, text)) {
-        return;
-    }
-    if (strlen(text) == TEXT_ROOM - 1) { /* the last number may be cut off */
-        strrchr(text, ' ')[1] = '\0';
-    }
-    while ((child = take_number(&at)) > 0) {
-        if (signal_child(w, child, pid)) {
-            visit_children(w, child, deep + 1);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (n = read(fd, text + kept, TEXT_ROOM - 1 - kept)) > 0) {
+        const char *at = text;
+        kept += (size_t)n;
+        text[kept] = '\0';
+        const char *end = strrchr(text, ' '); /* a space is behind each number */
+        while (end && at < end) {
+            pid_t child = take_number(&at);
+            if (child > 0 && signal_child(w, child, pid)) {
+                visit_children(w, child, deep + 1);
+            }
         }
+        kept -= (size_t)(at - text); /* the number that is cut off */
+        (void)memmove(text, at, kept);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
     }
 }
 

@@ -241,7 +241,7 @@ static void begin_lease(struct held *h)
     h->phase = LEASE_SURE;
     h->slept = h->settled = false;
     h->wake_at = 0;
-    h->stepped_at = cli_now_ms();
+    h->stepped_at = h->bound = cli_now_ms();
     h->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &h->timer) == 0;
 }
 
@@ -319,7 +319,7 @@ int64_t held_rest(struct held *h)
     int64_t valid = h->phase == LEASE_OVER ? 0 : valid_for_ms(h);
     if (valid <= 0) {
         set_timer(h, 0);
-        h->bound = 0;
+        h->bound = h->phase == LEASE_OVER ? 0 : h->bound;
         return h->phase == LEASE_OVER ? BUSY_MS : 0;
     }
     int64_t rest = h->phase == LEASE_DOUBT

@@ -25,18 +25,30 @@ enum { LINK_FD, OVER_FD, SIGNALS_FD, FDS };
 struct watch {
     const struct keeper *k;
     pid_t command;
-    bool reaped;     /* the command has ended */
-    bool group_gone; /* and all of its process group */
-    int ending;      /* a signal for those that outlive the group */
+    bool reaped; /* the command has ended */
+    int status;  /* of waitpid(), once reaped */
+    /* So has all of its process group. Never false again: the number may become that of another group. */
+    bool group_gone;
+    int ending; /* a signal for those that outlive the group */
     bool killing;
     int64_t calm_at; /* from then on SIGKILL is repeated less often */
     pid_t denied;    /* the last process that was reported as KEEPER_DENIED */
 };
 
+/* Never blocks: if zkr does not run, the bound still counts. */
 static void tell(int kind, int value)
 {
     const struct keeper_word word = {kind, value};
+    (void)send(LINK_FD, &word, sizeof(word), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Blocks until there is room. */
+static _Noreturn void tell_gone(const struct watch *w)
+{
+    const struct keeper_word word = {KEEPER_GONE, w->status};
+    (void)!write(OVER_FD, "", 1);
     (void)send(LINK_FD, &word, sizeof(word), MSG_NOSIGNAL);
+    _exit(0);
 }
 
 static void tell_denied(struct watch *w, pid_t pid)
@@ -52,10 +64,23 @@ static void signal_all(struct watch *w, int signo)
     tell_denied(w, descendants_signal(getpid(), signo).denied);
 }
 
-/* To the group while it exists. Its number cannot be that of another group: only the keeper waits for the command. */
+/* Is there a process in the group? Until the keeper has reaped the command, its number is that of no other group. */
+static bool group_is_left(struct watch *w)
+{
+    if (w->reaped && !w->group_gone && kill(-w->command, 0) != 0 && errno == ESRCH) {
+        w->group_gone = true;
+        if (w->ending != 0) {
+            signal_all(w, w->ending);
+            signal_all(w, SIGCONT);
+        }
+    }
+    return !w->group_gone;
+}
+
+/* To the group while it exists. */
 static void pass_on(struct watch *w, int signo, bool ending)
 {
-    if (w->group_gone) {
+    if (!group_is_left(w)) {
         signal_all(w, signo);
     } else if (kill(-w->command, signo) != 0 && errno == EPERM) {
         tell_denied(w, w->command);
@@ -74,7 +99,7 @@ static void begin_killing(struct watch *w)
 
 static void kill_all(struct watch *w)
 {
-    if (!w->group_gone) {
+    if (group_is_left(w)) {
         (void)kill(-w->command, SIGKILL);
     }
     signal_all(w, SIGKILL);
@@ -85,23 +110,17 @@ static void collect(struct watch *w)
 {
     int status;
     pid_t pid;
-    bool was_gone = w->group_gone;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-        if (pid == w->command) {
+        if (pid == w->command && !w->reaped) {
             w->reaped = !WIFSTOPPED(status) && !WIFCONTINUED(status);
+            w->status = status;
             tell(KEEPER_STATUS, status);
         }
     }
     if (pid < 0 && errno == ECHILD) {
-        (void)!write(OVER_FD, "", 1);
-        tell(KEEPER_GONE, 0);
-        _exit(0);
+        tell_gone(w);
     }
-    w->group_gone = w->reaped && kill(-w->command, 0) != 0 && errno == ESRCH;
-    if (w->group_gone && !was_gone && w->ending != 0) {
-        signal_all(w, w->ending);
-        signal_all(w, SIGCONT);
-    }
+    (void)group_is_left(w);
 }
 
 /* Passes signals on to zkr: the command may send them to its parent. */
@@ -153,13 +172,10 @@ static void check_bound(struct watch *w)
     }
 }
 
-/* Closes all descriptors but those of the keeper. Signals come by one of them. */
-static void hide(const struct keeper *k)
+/* Closes all descriptors but those of the keeper. @signals: the one by which signals come. */
+static void hide(const struct keeper *k, int signals)
 {
     enum { WITHOUT_CLOSE_RANGE = 65536 };
-    sigset_t all;
-    (void)sigfillset(&all);
-    int signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     (void)dup2(k->link[1], LINK_FD);
     (void)dup2(k->over[1], OVER_FD);
     (void)dup2(signals, SIGNALS_FD);
@@ -170,10 +186,10 @@ static void hide(const struct keeper *k)
     }
 }
 
-static _Noreturn void keep(const struct keeper *k, pid_t command)
+static _Noreturn void keep(const struct keeper *k, pid_t command, int signals)
 {
     struct watch w = {.k = k, .command = command};
-    hide(k);
+    hide(k, signals);
     tell(KEEPER_STARTED, command);
     for (;;) {
         struct pollfd fds[] = {{.fd = w.killing ? -1 : LINK_FD, .events = POLLIN},
@@ -201,7 +217,12 @@ static void become_keeper(struct keeper *k)
     (void)prctl(PR_SET_NAME, "zkr-keeper");
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     k->self = getpid();
-    pid_t command = fork();
+    int signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0) {
+        _exit(errno);
+    }
+    /* Without the handlers of fork(): they take locks, which another thread of zkr may have held. */
+    pid_t command = _Fork();
     if (command == 0) {
         return;
     }
@@ -209,7 +230,7 @@ static void become_keeper(struct keeper *k)
         _exit(errno);
     }
     (void)setpgid(command, command); /* as the command does: either may be first */
-    keep(k, command);
+    keep(k, command, signals);
 }
 
 /* --- in zkr --- */
@@ -265,11 +286,15 @@ void keeper_signal(const struct keeper *k, int signo, bool ending)
 
 bool keeper_hear(const struct keeper *k, struct keeper_word *word)
 {
-    ssize_t n = recv(k->link[0], word, sizeof(*word), MSG_DONTWAIT);
-    if (n == 0 || (n < 0 && errno == ECONNRESET)) {
+    ssize_t n;
+    /* ECONNRESET comes once, before what is queued, if the keeper has ended without reading all. */
+    do {
+        n = recv(k->link[0], word, sizeof(*word), MSG_DONTWAIT);
+    } while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+    if (n == 0) {
         *word = (struct keeper_word){KEEPER_DEAD, 0};
     }
-    return n >= 0 || errno == ECONNRESET;
+    return n >= 0;
 }
 
 void keeper_end(struct keeper *k)

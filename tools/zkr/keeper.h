@@ -15,10 +15,10 @@
 /** The kinds of messages from the keeper to zkr. */
 enum keeper_kind {
     KEEPER_STARTED = 1, /* value: the number of the command */
-    KEEPER_STATUS,      /* of the command, by waitpid() */
-    KEEPER_DENIED,      /* a process that it may not signal */
-    KEEPER_GONE,        /* the command and all its descendants */
-    KEEPER_DEAD         /* nothing: the keeper itself was killed */
+    KEEPER_STATUS, /* of the command, by waitpid(); may be left out if zkr does not run */
+    KEEPER_DENIED, /* a process that it may not signal */
+    KEEPER_GONE, /* the command and all its descendants; value: the last KEEPER_STATUS */
+    KEEPER_DEAD  /* nothing: the keeper itself was killed */
 };
 
 struct keeper_word {
