@@ -38,7 +38,7 @@ struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
     claim->engine = engine;
     claim->refs = 2;
     claim->live = true;
-    claim->bytes = zkr__queue_path_bytes(q);
+    claim->bytes = (int)zkr__queue_path_bytes(q);
     engine->node_bytes += claim->bytes;
     claim->once = entry->once;
     claim->give_up_at = entry->deadline == ZKR__NEVER ? 0 : entry->deadline;

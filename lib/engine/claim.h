@@ -22,8 +22,8 @@ struct zkr__claim {
     struct zkr__engine *engine;
     struct zkr__directory *directory;
     int refs;
-    bool live;     /* not GONE yet: the engine has a reference */
-    int64_t bytes; /* of the engine's node_bytes */
+    int bytes; /* of the engine's node_bytes */
+    bool live; /* not GONE yet: the engine has a reference */
     /* Counted in the engine's `looking`; in the client's `prepared`; the claim has begun to wait behind others. */
     bool looks : 1, keeps_lease : 1, parked : 1;
     bool stands : 1, in_line : 1; /* in the directory: keep.c */

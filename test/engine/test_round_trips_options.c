@@ -101,8 +101,11 @@ ZKT_CASE(a_lasting_hold_sends_what_it_always_did)
         ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
         int checks = zkt_door_count(ZKR__OP_CHECK);
         assert_int_equal(zkt_door_count(ZKR__OP_CREATE), 1);
-        assert_int_equal(zkt_door_count(ZKR__OP_GET), 1);
-        assert_in_range(zkt_door_total() - checks, 2, 3); /* one more may just be out */
+        /* A thread that is late writes since when behind the watch, and sets the watch once more. */
+        int gets = zkt_door_count(ZKR__OP_GET);
+        assert_in_range(gets, 1, mine ? 1 : 2);
+        assert_in_range(zkt_door_total() - checks - gets, 1,
+                        2); /* a check may just be out */
         assert_int_equal(is_noted(m), !mine);
         ZKT_MUST(zkr_mutex_release(m));
     }

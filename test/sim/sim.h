@@ -131,6 +131,7 @@ struct promise {
 struct setting {
     bool connected;
     int64_t session, reconnects;
+    int64_t gate, leases; /* czxid of the directories; 0 = missing */
 };
 
 /* A ticket, and who is to give it back. */
