@@ -151,7 +151,7 @@ ZKT_CASE(a_full_stderr_keeps_no_command_alive_after_a_loss)
 /* The holder line finds no room; a signal, and the end of the lease, end zkr all the same. */
 ZKT_CASE(a_full_stdout_keeps_no_holder_from_its_end)
 {
-    struct reader reader;
+    static struct reader reader;
     struct cli c;
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     reader_open(&reader);
@@ -182,7 +182,7 @@ ZKT_CASE(the_holder_line_comes_before_the_end)
 ZKT_CASE(a_full_stdout_keeps_no_watch_from_its_end)
 {
     enum { A_WHILE_MS = 500 };
-    struct reader reader;
+    static struct reader reader;
     struct cli holder, waiter, c;
     cli_hold(&holder);
     reader_open(&reader);
