@@ -172,7 +172,7 @@ struct visit {
 };
 
 /* A function of AddressSanitizer, if the program has it: otherwise it takes frames that a cancellation has left for live ones. */
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
+// NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 void __asan_handle_no_return(void) __attribute__((weak));
 
 static void leave(void *arg)

@@ -364,6 +364,17 @@ static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
     return first ? 1 : claim->place;
 }
 
+/* The place of a claim that has a node. */
+static int64_t place_in_queue(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    int64_t ours = 0;
+    while (claim->k.phase == ZKR__PARKED && claim->ahead) {
+        claim = claim->ahead;
+        ours++;
+    }
+    return claim->k.phase == ZKR__PARKED ? ours + in_front(claim) : ours;
+}
+
 /* The place of a claim in the line of its directory, behind the claims that stand there: keep.c. */
 static int64_t place_in_line(const struct zkr__claim *claim) ZKR__LOCKED
 {
@@ -374,7 +385,7 @@ static int64_t place_in_line(const struct zkr__claim *claim) ZKR__LOCKED
         place += !one->canceled;
     }
     for (const struct zkr__claim *one = d->ours; one; one = one->ours_next) {
-        int64_t its = one->stands ? zkr__claim_place(one) : 0;
+        int64_t its = one->stands ? place_in_queue(one) : 0;
         most = its > most ? its : most;
     }
     return place + most;
@@ -382,15 +393,7 @@ static int64_t place_in_line(const struct zkr__claim *claim) ZKR__LOCKED
 
 int64_t zkr__claim_place(const struct zkr__claim *claim)
 {
-    int64_t ours = 0;
-    if (claim->in_line) {
-        return place_in_line(claim);
-    }
-    while (claim->k.phase == ZKR__PARKED && claim->ahead) {
-        claim = claim->ahead;
-        ours++;
-    }
-    return claim->k.phase == ZKR__PARKED ? ours + in_front(claim) : ours;
+    return claim->in_line ? place_in_line(claim) : place_in_queue(claim);
 }
 
 bool zkr__claim_stands_behind(const struct zkr__claim *claim, const char *name)

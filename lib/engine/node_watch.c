@@ -224,13 +224,11 @@ static void on_answer(void *ctx, unsigned asked, const struct zkr__answer *answe
         free_watch(w);
     } else if (asked == ASKED_CHROOT && found) {
         ask(w, ZKR__OP_EXISTS);
-    } else if (asked == ASKED_CHROOT) {
-        fail(w, answer->code);
-    } else if (asked != ZKR__OP_EXISTS && missing) {
+    } else if (asked != ASKED_CHROOT && asked != ZKR__OP_EXISTS && missing) {
         find_missing(w);
     } else if (asked == ZKR__OP_EXISTS && found) {
         read_node(w); /* made a moment ago */
-    } else if (found || missing) {
+    } else if (asked != ASKED_CHROOT && (found || missing)) {
         w->armed = !answer->unwatched;
         w->failures = 0;
         zkr__engine_timer(w->engine, &w->retry,

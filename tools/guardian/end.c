@@ -161,7 +161,7 @@ static void detach(struct ending *e)
 static void move_on(struct ending *e)
 {
     detach(e);
-    e->first = (e->first + 1) % count_servers(e->ward->servers);
+    e->first = e->first + 1 < count_servers(e->ward->servers) ? e->first + 1 : 0;
     e->rounds += e->first == 0;
     e->again_at = now_ms();
 }
