@@ -37,13 +37,6 @@ static void reader_open(struct reader *r)
                    r->ends[1]);
 }
 
-static int reader_has(const struct reader *r)
-{
-    int bytes;
-    assert_int_equal(ioctl(r->ends[0], FIONREAD, &bytes), 0);
-    return bytes;
-}
-
 static bool reader_is_full(const struct reader *r)
 {
     struct pollfd fd = {.fd = r->ends[1], .events = POLLOUT};
@@ -144,23 +137,4 @@ ZKT_CASE(the_holder_line_comes_before_the_end)
     const char *said = CLI_SAYS("lock", zkt_path());
     assert_int_equal(strncmp(said, "node=", 5), 0);
     assert_non_null(strchr(said, '\n'));
-}
-
-/* The first table finds room, the next one does not. */
-ZKT_CASE(a_full_stdout_keeps_no_watch_from_its_end)
-{
-    enum { A_WHILE_MS = 500 };
-    static struct reader reader;
-    struct cli holder, waiter, c;
-    cli_hold(&holder);
-    reader_open(&reader);
-    reader_fill(&reader, strlen(CLI_SAYS("status", zkt_path())) * 3 / 2);
-    const int before = reader_has(&reader);
-    START(&c, "", &reader, "status", "--watch", zkt_path());
-    ZKT_EVENTUALLY(reader_has(&reader) > before, CLI_PATIENCE_MS);
-    CLI_QUEUE(&waiter, "lock", zkt_path(), "true");
-    zkt_sleep_ms(A_WHILE_MS); /* until it is to be drawn */
-    cli_stop(&c, SIGTERM);
-    cli_stop(&waiter, SIGTERM);
-    cli_stop(&holder, SIGTERM);
 }

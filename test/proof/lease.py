@@ -364,7 +364,8 @@ FIGURES = {
     'fast-clock': ('the gap for a clock that is fast', '(margin(l) > MARGIN_PPM ? margin(l) : 0)',
                    '(margin(l) > MARGIN_PPM ? margin(l) * 9 / 10 : 0)'),
     'third': ('how long the client may have been idle', 'sent - l->session / 3', 'sent - l->session * 9 / 30'),
-    'twelfth': ('what counts as at once', '<= l->session / 12', '<= l->session * 11 / 120'),
+    'twelfth': ('what counts as at once', 'answered - sent <= l->session / 12) {',
+                'answered - sent <= l->session * 11 / 120) {'),
 }
 
 
