@@ -18,8 +18,8 @@ tests() { # PRESET [ARGUMENT...]
     tools/ctest.sh "$1" -j "$jobs" "${@:2}"
 }
 
-# The pure tests of the plain build again, one by one under memcheck; not unit.say, whose thread stands in write() at the end. From a folder of the build: ctest keeps notes
-# where it begins, and the other tests go on beside.
+# The pure tests of the plain build again, one by one under memcheck; not unit.say, whose thread stands in write() at
+# the end. From a folder of the build: ctest keeps notes where it begins, and the other tests go on beside.
 valgrind_tests() { # [ARGUMENT...]
     local wrapper='valgrind -q --leak-check=full --show-leak-kinds=definite,possible'
     wrapper+=' --errors-for-leak-kinds=definite,possible --error-exitcode=99'
