@@ -208,7 +208,7 @@ ZKT_CASE_WAYS(hand_overs,
     ZKT_BECOMES(zkt_nodes(), 2, PATIENCE_MS);
     ZKT_MUST(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &third));
     ZKT_BECOMES(zkt_nodes(), 3, PATIENCE_MS);
-    ZKT_EVENTUALLY(zkt_watches() >= 4 + (look_ahead > 0), PATIENCE_MS);
+    ZKT_BECOMES(zkt_watches(), 5, PATIENCE_MS);
     ZKT_MUST(zkr_ticket_release(second));
     ZKT_MUST(zkr_ticket_wait(middle, PATIENCE_MS));
     ZKT_MUST(zkr_ticket_release(middle));
