@@ -185,11 +185,20 @@ static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 
 /* --- steps --- */
 
-/* The node at the gate is created before the leases are deleted, so a DIRECT request meets that node or the leases. */
+/*
+ * The node at the gate is created before the leases are deleted, so a DIRECT request meets that node or the leases.
+ * Leases that await admission leave the line first. The claim at the gate would stand beside them there, ahead of that
+ * of an earlier request, whose leases have been admitted.
+ */
 static void queue_up(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     p->stage = QUEUED;
     p->order->queued++;
+    for (uint32_t i = 0; i < p->permits; i++) {
+        if (p->group->members[i] && p->group->members[i]->awaits_admission) {
+            zkr__group_take_out(p->group, i, 1, NULL);
+        }
+    }
     zkr__group_let_in(p->group, p->permits, 1);
     zkr__group_take_out(p->group, 0, p->permits, NULL);
 }

@@ -108,19 +108,11 @@ void sim_resize_enough(void)
 
 /* --- requests --- */
 
-static int64_t made_at(enum sim_dir dir)
-{
-    const struct zkf_node *node = zkf_find(sim_dir(dir));
-    return node ? node->czxid : 0;
-}
-
 static struct setting setting_of(const struct process *p)
 {
     return (struct setting){.connected = zkr__connected(p->c),
                             .session = p->c->session_id,
-                            .reconnects = p->c->stats.reconnects,
-                            .gate = made_at(AT_GATE),
-                            .leases = made_at(AT_PERMITS)};
+                            .reconnects = p->c->stats.reconnects};
 }
 
 long sim_permits_tick(void)
@@ -142,10 +134,8 @@ static bool kept_place(const struct pass *pass)
 {
     struct setting now = setting_of(pass->p), then = pass->asked_in;
     return then.connected && then.session == now.session &&
-           then.reconnects == now.reconnects && then.gate != 0 &&
-           then.gate == now.gate && then.leases != 0 && then.leases == now.leases &&
-           !scene.hands && !scene.remakes && !scene.forbids && !scene.starved &&
-           !scene.door && !scene.throttles;
+           then.reconnects == now.reconnects && !scene.hands && !scene.remakes &&
+           !scene.forbids && !scene.starved && !scene.door && !scene.throttles;
 }
 
 static bool is_in(const struct zkf_node *node, enum sim_dir dir)

@@ -127,11 +127,10 @@ struct promise {
     bool both;    /* of a multi-lock: the second path, too */
 };
 
-/* What was there when permits were asked for; that it is still there says that nothing took the place away. */
+/* The connection when permits were asked for; if it is still the same, nothing took the place away. */
 struct setting {
     bool connected;
     int64_t session, reconnects;
-    int64_t gate, leases; /* czxid of the directories; 0 = missing */
 };
 
 /* A ticket, and who is to give it back. */
