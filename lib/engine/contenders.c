@@ -307,7 +307,8 @@ await_none(const struct zkr__queue *q, bool once, int64_t deadline) ZKR__LOCKED
         zkr__node_watch_know(watch, ZKR__COUNT_BAD); /* whatever is read is a change */
         do {
             rc = zkr__node_watch_wait(watch, deadline);
-        } while (rc == ZKR_OK && !once && zkr__node_watch_number(watch) != 0);
+        } while (rc == ZKR_OK && !once && zkr__node_watch_number(watch) != 0 &&
+                 zkr__now(q->c) < deadline);
     }
     if (rc == ZKR_OK && zkr__node_watch_number(watch) != 0) {
         rc = ZKR_ETIMEDOUT;
