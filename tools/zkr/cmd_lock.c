@@ -530,6 +530,7 @@ static int look(struct lock *l)
 /* Tries the paths in turn. If all are held, waits in all queues for the first grant. */
 static int obtain_any(struct lock *l)
 {
+    enum { LOOK_MS = 1000 };
     struct held *h = &l->held;
     int status = try_each(l);
     bool again = status == HELD_REFUSED && zkr_err_retriable(h->refusal);
@@ -544,7 +545,8 @@ static int obtain_any(struct lock *l)
     }
     while (status == WAIT_ON) {
         status = look(l);
-        status = status == WAIT_ON ? held_pause(h, INT32_MAX) : status;
+        status = status == WAIT_ON ? held_pause(h, LOOK_MS) : status;
+        held_say_slow(h);
     }
     return status;
 }

@@ -401,16 +401,16 @@ int held_refuse(struct held *h, int rc)
     return HELD_REFUSED;
 }
 
-/* Says once that servers answer too slowly for the lease, which may be why nothing is granted. */
-static void say_slow(struct held *h)
+/* An eighth of the session timeout suffices for the library. The rest is the time in which the command is killed. */
+void held_say_slow(struct held *h)
 {
     int64_t slow = slow_answer_ms(h);
-    if (!h->said_slow && slow > session_ms(h) / 8) {
+    if (!h->said_slow && slow > session_ms(h) / 10) {
         h->said_slow = true;
         cli_note("the servers answer too slowly for this session timeout: a write took "
-                 "%.3f s, and an eighth of the timeout is %.3f s; -t makes the session "
+                 "%.3f s, and a tenth of the timeout is %.3f s; -t makes the session "
                  "longer",
-                 (double)slow / 1000, (double)session_ms(h) / 8000);
+                 (double)slow / 1000, (double)session_ms(h) / 10000);
     }
 }
 
@@ -426,7 +426,7 @@ static int await_start(struct held *h)
         bool lasts = slow_answer_ms(h) == 0 ||
                      cli_now_ms() + valid > first_end + session_ms(h) / 16;
         if (loss_of(h).reason != 0 || valid <= 0 || h->unfit) {
-            say_slow(h);
+            held_say_slow(h);
             return HELD_AGAIN;
         }
         if (held_is_revoked(h)) {
@@ -532,7 +532,7 @@ static int await_grant(struct held *h)
         if (h->ticket && zkr_ticket_state(h->ticket) != ZKR_TICKET_WAITING) {
             return zkr_ticket_wait(h->ticket, 0); /* it has ended just now */
         }
-        say_slow(h);
+        held_say_slow(h);
         if (tells) {
             say_place(h, &said);
         }

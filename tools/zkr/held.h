@@ -95,6 +95,8 @@ int held_refuse(struct held *h, int rc);
 void held_leave(struct held *h);
 /** Tells the service manager that zkr waits. */
 void held_say_waiting(const struct held *h);
+/** Says once that servers answer too slowly for the lease, which may be why nothing is granted. */
+void held_say_slow(struct held *h);
 
 /**
  * Runs the command by child_run(). Without a command prints the holder line, and waits for a signal or the end of the input.
