@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* syscall(), pthread_setname_np() */
+#define _GNU_SOURCE /* syscall(), pthread_setname_np(), dladdr1() */
 
 #include "base/thread.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -160,6 +162,17 @@ void zkr__thread_join(pthread_t thread)
 void zkr__thread_detach(pthread_t thread)
 {
     (void)pthread_detach(thread);
+}
+
+bool zkr__thread_pin_code(void)
+{
+    Dl_info unused;
+    void *object = NULL;
+    (void)dladdr1(&key, &unused, &object, RTLD_DL_LINKMAP);
+    const struct link_map *map = object;
+    /* The program itself has no name, and stays. */
+    return !map || map->l_name[0] == '\0' ||
+           dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* --- code of the application --- */

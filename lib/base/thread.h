@@ -56,9 +56,14 @@ int zkr__thread_replace(pthread_t *thread,
 /* Pause between two attempts to start a thread. */
 void zkr__thread_rest(void);
 
-/* Each thread of ours is joined or detached, once. */
+/* Each thread of ours is joined or detached, once. Before a detach the code is pinned. */
 void zkr__thread_join(pthread_t thread);
 void zkr__thread_detach(pthread_t thread);
+/*
+ * Pin the code of the library: if it is part of a plugin, dlclose() of the plugin no longer unmaps it. Waits while another
+ * thread runs dlopen() or dlclose(). False: no memory.
+ */
+bool zkr__thread_pin_code(void);
 bool zkr__thread_is_self(pthread_t thread);
 
 /* Can two more threads be started? Starts two, and waits for their end. 0 or errno. */

@@ -25,6 +25,7 @@
 
 struct zkr__guardian;
 struct zkr__link;
+struct zkr__resolver;
 
 /* What this floor tells the engine, with the client's lock held. No function may block. */
 struct zkr__upcalls {
@@ -68,7 +69,7 @@ struct zkr_client {
     struct zkr__cv changed;
     const struct zkr__door *door;
     unsigned fork_generation;
-    int holders; /* atomic: of this memory, which are the program and a lookup under way */
+    int holders; /* atomic: of this memory, which are the program and resolver threads that outlive the close */
 
     /* --- options --- */
     zkr_client_options options; /* but for the pointers, of which copies follow */
@@ -90,6 +91,7 @@ struct zkr_client {
     int64_t list_by;    /* leave the connection by then, whatever is in flight */
     int64_t list_pause; /* before the handle is told again */
     struct zkr__lookup lookup;
+    struct zkr__resolver *resolvers; /* list: threads that are not joined yet */
 
     /* --- session --- */
     int state;

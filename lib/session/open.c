@@ -12,6 +12,7 @@
 #include "session/guardian.h"
 #include "session/request.h"
 #include "session/resolve.h"
+#include "session/servers.h"
 #include "session/service.h"
 #include "session/session.h"
 #include "session/zk.h"
@@ -348,6 +349,7 @@ int zkr_client_close(zkr_client *c)
         c->up->free(c->engine);
     }
     zkr__unlock(c);
+    zkr__resolvers_end(c);
     zkr__client_free(c);
     zkr__cancel_restore(cancel_state);
     return ZKR_OK;

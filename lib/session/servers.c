@@ -26,57 +26,111 @@ static void answer(struct zkr__lookup *l, char *servers, const char *why)
     (void)snprintf(l->why, sizeof(l->why), "%s", why);
 }
 
-/* For the thread. */
-struct question {
+/* A thread that asks. */
+struct zkr__resolver {
+    struct zkr__resolver *next; /* of client.resolvers */
     zkr_client *c;
+    pthread_t thread;
     unsigned list; /* client.list */
+    bool over;     /* it can be joined */
+    bool left;     /* the client is closed, and the thread keeps its memory */
     char servers[];
 };
 
 static void *run(void *arg)
 {
-    struct question *q = arg;
-    zkr_client *c = q->c;
+    struct zkr__resolver *r = arg;
+    zkr_client *c = r->c;
     char why[sizeof(c->lookup.why)];
     char *servers;
-    (void)zkr__servers_resolve(q->servers, true, &servers, why, sizeof(why));
+    (void)zkr__servers_resolve(r->servers, true, &servers, why, sizeof(why));
     zkr__lock(c);
-    if (q->list == c->list) {
+    if (r->list == c->list) {
         zkr__lookup_drop(c);
         answer(&c->lookup, servers, why);
         zkr__wake_by(c, zkr__now(c));
     } else {
         zkr__mem_free(servers);
     }
+    bool left = r->left;
+    r->over = true;
     zkr__unlock(c);
-    zkr__client_free(c);
-    zkr__mem_free(q);
+    if (left) {
+        zkr__client_free(c);
+        zkr__mem_free(r);
+    }
     return NULL;
 }
 
 static void start(zkr_client *c) ZKR__LOCKED
 {
     size_t size = strlen(c->servers) + 1;
-    struct question *q = zkr__mem_alloc(sizeof(*q) + size);
-    if (!q) {
+    struct zkr__resolver *r = zkr__mem_alloc(sizeof(*r) + size);
+    if (!r) {
         answer(&c->lookup, NULL, "out of memory");
         return;
     }
-    q->c = c;
-    q->list = c->list;
-    memcpy(q->servers, c->servers, size);
-    zkr__client_keep(c);
-    pthread_t thread;
-    int error = zkr__thread_start(&thread, "zkr-resolve", run, q);
+    r->c = c;
+    r->list = c->list;
+    memcpy(r->servers, c->servers, size);
+    int error = zkr__thread_start(&r->thread, "zkr-resolve", run, r);
     if (error == 0) {
         c->lookup.under_way = true;
         c->lookup.enough_at = zkr__now(c) + PATIENCE_MS * ZKR__MS;
-        zkr__thread_detach(thread);
+        LL_PREPEND(c->resolvers, r);
     } else {
-        zkr__client_free(c); /* the program still has it */
-        zkr__mem_free(q);
+        zkr__mem_free(r);
         answer(&c->lookup, NULL, "no thread for the resolver");
     }
+}
+
+static void join(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
+{
+    LL_DELETE(c->resolvers, r);
+    zkr__unlock(c);
+    zkr__thread_join(r->thread);
+    zkr__mem_free(r);
+    zkr__lock(c);
+}
+
+/* The client is closed. */
+static void leave(zkr_client *c, struct zkr__resolver *r) ZKR__LOCKED
+{
+    LL_DELETE(c->resolvers, r);
+    r->left = true;
+    zkr__client_keep(c);
+    zkr__thread_detach(r->thread);
+}
+
+void zkr__resolvers_join(zkr_client *c)
+{
+    struct zkr__resolver *r, *next;
+    LL_FOREACH_SAFE(c->resolvers, r, next)
+    {
+        if (r->over) {
+            join(c, r);
+        }
+    }
+}
+
+void zkr__resolvers_end(zkr_client *c)
+{
+    struct zkr__resolver *r, *next;
+    zkr__lock(c);
+    zkr__resolvers_join(c);
+    bool any = c->resolvers != NULL;
+    zkr__unlock(c);
+    bool pinned = any && zkr__thread_pin_code();
+    zkr__lock(c);
+    LL_FOREACH_SAFE(c->resolvers, r, next)
+    {
+        if (pinned && !r->over) {
+            leave(c, r);
+        } else {
+            join(c, r);
+        }
+    }
+    zkr__unlock(c);
 }
 
 bool zkr__lookup(zkr_client *c)

@@ -349,6 +349,7 @@ int64_t zkr__service_run(zkr_client *c)
     }
     zkr__request_deliver(c);
     zkr__service_runs(c);
+    zkr__resolvers_join(c);
     int64_t next = zkr__close_dead(c, zkr__now(c));
     next = zkr__sooner(next, run_session(c, zkr__now(c)));
     if (c->up) {

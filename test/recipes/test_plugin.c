@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plugin with the static library in it is loaded, used and unloaded. libzookeeper stays: this program needs it too. */
 #include <dlfcn.h>
+#include <netdb.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fixture.h"
+#include "threads.h"
+
+enum { PATIENCE_MS = 30000 };
 
 typedef int (*lock_fn)(const char *servers, const char *path);
+typedef zkr_client *(*open_fn)(const char *servers);
+typedef int (*close_fn)(zkr_client *c);
 
 static const char *plugin_file(void)
 {
@@ -23,13 +31,24 @@ static void *load(void)
     return plugin;
 }
 
+/* Set *@fn to a function of the plugin. */
+static void find(void *plugin, const char *name, void *fn)
+{
+    void *symbol = dlsym(plugin, name);
+    assert_non_null(symbol);
+    memcpy(fn, &symbol, sizeof(symbol));
+}
+
+static void use_at(void *plugin, const char *servers)
+{
+    lock_fn lock;
+    find(plugin, "plugin_lock", &lock);
+    ZKT_MUST(lock(servers, zkt_path()));
+}
+
 static void use(void *plugin)
 {
-    void *symbol = dlsym(plugin, "plugin_lock");
-    lock_fn lock;
-    assert_non_null(symbol);
-    memcpy(&lock, &symbol, sizeof(lock));
-    ZKT_MUST(lock(zkt_servers(), zkt_path()));
+    use_at(plugin, zkt_servers());
 }
 
 static void unload(void *plugin)
@@ -84,4 +103,76 @@ ZKT_CASE(a_plugin_leaves_no_key_behind)
     while (count > 0) {
         assert_int_equal(pthread_key_delete(keys[--count]), 0);
     }
+}
+
+/* --- resolver threads --- */
+
+#define NAME "zookeeper.test"
+#define HERE "127.0.0.1"
+
+typedef int (*getaddrinfo_fn)(const char *host,
+                              const char *service,
+                              const struct addrinfo *hints,
+                              struct addrinfo **found);
+
+static atomic_bool hangs; /* the lookup of NAME */
+static atomic_int asking;
+
+/* Found before the C library's. NAME is HERE. */
+int getaddrinfo(const char *host,
+                const char *service,
+                const struct addrinfo *hints,
+                struct addrinfo **found)
+{
+    union {
+        void *symbol;
+        getaddrinfo_fn call;
+    } next = {dlsym(RTLD_NEXT, "getaddrinfo")};
+    const bool numeric = hints && (hints->ai_flags & AI_NUMERICHOST);
+    if (numeric || !host || strcmp(host, NAME) != 0) {
+        return next.call(host, service, hints, found);
+    }
+    atomic_fetch_add(&asking, 1);
+    while (atomic_load(&hangs)) {
+        zkt_sleep_ms(1);
+    }
+    atomic_fetch_sub(&asking, 1);
+    return next.call(HERE, service, hints, found);
+}
+
+static const char *named_servers(char servers[64])
+{
+    (void)snprintf(servers, 64, "%s%s", NAME, strrchr(zkt_servers(), ':'));
+    return servers;
+}
+
+/* The thread has its answer, so nothing keeps the plugin. */
+ZKT_CASE(a_plugin_whose_resolver_has_answered_is_unloaded)
+{
+    char servers[64];
+    void *plugin = load();
+    use_at(plugin, named_servers(servers));
+    unload(plugin);
+}
+
+/* The code that the thread returns to stays, and the next load finds it. */
+ZKT_CASE(a_hanging_resolver_outlives_the_plugin)
+{
+    char servers[64];
+    open_fn open_client;
+    close_fn close_client;
+    void *plugin = load();
+    find(plugin, "plugin_open", &open_client);
+    find(plugin, "plugin_close", &close_client);
+    atomic_store(&hangs, true);
+    zkr_client *c = open_client(named_servers(servers));
+    assert_non_null(c);
+    ZKT_BECOMES(atomic_load(&asking), 1, PATIENCE_MS);
+    ZKT_MUST(close_client(c));
+    assert_int_equal(dlclose(plugin), 0);
+    atomic_store(&hangs, false);
+    ZKT_BECOMES(zkt_threads_named("zkr-resolve", NULL, NULL), 0, PATIENCE_MS);
+    plugin = load();
+    use_at(plugin, servers);
+    assert_int_equal(dlclose(plugin), 0);
 }
