@@ -100,6 +100,11 @@ void zkr__thread_detach(pthread_t thread)
     sim_thread_detach(thread_of(thread));
 }
 
+bool zkr__thread_pin_code(void)
+{
+    return true;
+}
+
 bool zkr__thread_is_self(pthread_t thread)
 {
     return thread_of(thread) == sim_self();
