@@ -53,7 +53,11 @@ enum zkr_code {
 #undef ZKR_ERROR_ENUM_
 };
 
-/** Any other answer of ZooKeeper, kept as it is: ZKR_EZK(ZNOTEMPTY) == -1111. */
+/**
+ * Any other answer of ZooKeeper, kept as it is: ZKR_EZK(ZNOTEMPTY) == -1111. An acquire returns
+ * ZKR_EZK(ZEPHEMERALONLOCALSESSION) if the servers grant local sessions and do not upgrade them
+ * (localSessionsUpgradingEnabled=false).
+ */
 #define ZKR_EZK(rc) ((rc)-1000)
 
 /** What is known about a thread's last failure. Fixed size; long strings are cut, none is NULL. */

@@ -43,7 +43,10 @@ static const struct row *find(int code)
 const char *zkr_strerror(int code)
 {
     const struct row *row = find(code);
-    return row                ? row->text
+    return row ? row->text
+           : code == ZKR_EZK(ZKR__LOCAL_SESSION)
+               ? "a local session cannot own the node, as "
+                 "localSessionsUpgradingEnabled is false"
            : zkr_err_zk(code) ? "ZooKeeper refused the request"
                               : "unknown error";
 }

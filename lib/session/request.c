@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "session/guardian.h"
@@ -222,10 +223,35 @@ static void settle_watch(const struct zkr__request *r, int code)
     }
 }
 
+/*
+ * A follower reports an expired session, too, when a transaction would make an ephemeral node and the session is a local
+ * one that is not upgraded. A server answers no write behind a report that is true: it closes the connection. So the
+ * second report on a connection, with an answer to a write in between, is about a local session.
+ */
+static bool is_local(struct zkr__link *link,
+                     enum zkr__op_kind kind,
+                     const struct zkr__answer *answer)
+{
+    bool expired = kind == ZKR__OP_CREATES && answer->code == ZKR_ESESSION;
+    bool lives = answer->code == ZKR_OK
+                     ? is_write(kind)
+                     : is_transaction(kind) && answer->failed_at != SIZE_MAX;
+    bool local = expired && link->expired == ZKR__EXPIRED_AND_LIVES;
+    if (expired && !local) {
+        link->expired = ZKR__EXPIRED;
+    } else if (link->expired == ZKR__EXPIRED && lives) {
+        link->expired = ZKR__EXPIRED_AND_LIVES;
+    }
+    return local;
+}
+
 static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
     static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS,
-                                            .failed_at = SIZE_MAX};
+                                            .failed_at = SIZE_MAX},
+                                    local = {.code = ZKR_EZK(ZKR__LOCAL_SESSION),
+                                             .zk_rc = ZKR__LOCAL_SESSION,
+                                             .failed_at = SIZE_MAX};
     struct zkr__request *r = ZKR__OWNER_OF(asker, struct zkr__request, asker);
     struct zkr__link *link = r->link;
     zkr_client *c = link->c;
@@ -236,6 +262,9 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     if (!r->answered && !zkr__credible(r->kind, answer, c->session_id)) {
         disbelieve(link);
         answer = &lost;
+    }
+    if (is_local(link, r->kind, answer)) {
+        answer = &local;
     }
     if (zkr__zk_demands_credentials(answer->zk_rc)) {
         link->demanded = true;

@@ -357,6 +357,7 @@ void zkr__link_session(struct zkr__handle_owner *owner, enum zkr__session_event 
     zkr_client *c = link->c;
     zkr__lock(c);
     link->ups += event == ZKR__SESSION_UP;
+    link->expired = event == ZKR__SESSION_UP ? ZKR__UNEXPIRED : link->expired;
     if (link->zh) {
         carry_out(link, event);
     } else {

@@ -176,3 +176,35 @@ ZKT_CASE(servers_that_demand_credentials_are_77)
     assert_non_null(strstr(cli_err(&c), "--auth"));
     assert_int_equal(CLI("-z", host, "--auth", "digest:a:b", "lock", "/p", "true"), 0);
 }
+
+/* Servers whose sessions may not own ephemeral nodes: the leader and a follower say so with different codes. */
+ZKT_CASE(local_sessions_that_are_not_upgraded_are_77)
+{
+    zkt_server_options so = {
+        .config = "localSessionsEnabled=true\nlocalSessionsUpgradingEnabled=false\n"};
+    zkt_ensemble *e = zkt_ensemble_start(3, &so);
+    int leader = zkt_ensemble_wait(e, CLI_PATIENCE_MS);
+    const char *const calls[][7] = {
+        {"lock", "/p", "true"},
+        {"lock", "-n", "/p", "true"},
+        {"lock", "--permits=2", "/p", "true"},
+        {"lock", "--also=/q", "/p", "true"},
+        {"lock", "-n", "--also=/q", "/p", "true"},
+        {"lock", "--permits=2/3", "/p", "true"},
+        {"lock", "--any", "/p", "/q", "--", "true"},
+        {"lock", "/p"},
+        {"elect", "--once", "/p", "true"},
+        {"once", "--every=1h", "/p", "true"},
+    };
+    struct cli c;
+    for (size_t i = 0; i < 2 * sizeof(calls) / sizeof(calls[0]); i++) {
+        const char *const *call = calls[i / 2];
+        const char *host =
+            zkt_server_host(zkt_ensemble_server(e, (leader + (int)i % 2) % 3));
+        CLI_START(&c, "-z", host, call[0], call[1], call[2], call[3], call[4], call[5]);
+        assert_int_equal(cli_wait(&c), 77);
+        cli_assert_one_line(&c);
+        assert_non_null(strstr(cli_err(&c), "localSessionsUpgradingEnabled"));
+    }
+    assert_int_equal(CLI("-z", zkt_ensemble_hosts(e), "status", "/p"), 0);
+}

@@ -473,6 +473,72 @@ ZKT_UNIT_CASE(servers_that_demand_credentials_end_no_promise)
     assert_false(zkf_session_alive(session));
 }
 
+static int creates; /* of several nodes */
+
+static void end_ticket_of(zkr_multi_lock *both, zkr_ticket *t)
+{
+    (void)zkr_ticket_release(t);
+    ZKT_MUST(zkr_ticket_destroy(t));
+    ZKT_MUST(zkr_multi_lock_destroy(both));
+}
+
+static void count_creates(struct zkr__op *op)
+{
+    creates += op->kind == ZKR__OP_CREATES;
+}
+
+static zkr_ticket *ask_for_two(zkr_client *c, zkr_multi_lock **both)
+{
+    zkr_ticket *t = NULL;
+    ZKT_MUST(
+        zkr_multi_lock_create(both, c, (const char *const[]){"/one", "/two"}, 2, NULL));
+    ZKT_MUST(zkr_multi_lock_request(*both, ZKR_FOREVER, NULL, NULL, &t));
+    return t;
+}
+
+/* A follower reports a session as expired that lives on; the second report is enough. */
+ZKT_UNIT_CASE(a_local_session_fails_a_hold)
+{
+    for (int follower = 0; follower < 2; follower++) {
+        zkr_multi_lock *both;
+        zkr_client *c = open_client(NULL);
+        zkf_local_sessions(follower);
+        between.on_submit = count_creates;
+        creates = 0;
+        zkr_ticket *t = ask_for_two(c, &both);
+        zkr_ticket *one = ask(mutex_at(c, "/one", NULL), ZKR_FOREVER);
+        zkf_pass(c, 10 * SECOND);
+        ZKT_RC(zkr_ticket_error(t), ZKR_EZK(ZEPHEMERALONLOCALSESSION));
+        ZKT_RC(zkr_ticket_error(one), ZKR_EZK(ZEPHEMERALONLOCALSESSION));
+        assert_in_range(creates, 1, 1 + follower);
+        assert_int_equal(stats_of(c).expirations, 0);
+        end_ticket_of(both, t);
+    }
+}
+
+static zkr_client *expiring;
+
+static void expire_at_creates(struct zkr__op *op)
+{
+    if (op->kind == ZKR__OP_CREATES && creates++ < 2) {
+        zkf_expire(expiring->session_id);
+    }
+}
+
+/* Such a report is true at times: the next session goes on. */
+ZKT_UNIT_CASE(a_session_that_expires_again_and_again_fails_no_hold)
+{
+    zkr_multi_lock *both;
+    expiring = open_client(NULL);
+    between.on_submit = expire_at_creates;
+    creates = 0;
+    zkr_ticket *t = ask_for_two(expiring, &both);
+    zkf_pass(expiring, 60 * SECOND);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    assert_int_equal(stats_of(expiring).expirations, 2);
+    end_ticket_of(both, t);
+}
+
 /* Until it is told of its next connection, of which nothing has been answered yet. */
 static void pass_until_up(zkr_client *c)
 {

@@ -86,7 +86,8 @@ void cli_log(int level, const char *line, void *ctx)
 enum {
     ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
     ZK_INVALID_ACL = -114,
-    ZK_NOT_READ_ONLY = -119
+    ZK_NOT_READ_ONLY = -119,
+    ZK_LOCAL_SESSION = -120
 };
 
 /* The exit code for a ZKR_E… code other than a conflict. */
@@ -100,6 +101,7 @@ static int exit_of(int rc)
     case ZKR_EZK(ZK_NO_CHILDREN_FOR_EPHEMERALS):
         return CLI_PATH;
     case ZKR_EAUTH:
+    case ZKR_EZK(ZK_LOCAL_SESSION):
         return CLI_DENIED;
     case ZKR_ETIMEDOUT:
     case ZKR_ENOANSWER:
@@ -116,6 +118,9 @@ static const char *remedy(int rc)
 {
     if (rc == ZKR_ENONODE) {
         return "; create it first, or leave it out of -z";
+    }
+    if (rc == ZKR_EZK(ZK_LOCAL_SESSION)) {
+        return "; set that to true on each server";
     }
     switch (exit_of(rc)) {
     case CLI_DENIED:

@@ -15,7 +15,7 @@ enum cli_exit {
     CLI_COMMAND = 69,  /* the command could not be started */
     CLI_INTERNAL = 70, /* anything without a code of its own */
     CLI_SERVER = 75,   /* no ZooKeeper in time */
-    CLI_DENIED = 77,   /* credentials or ACL refused */
+    CLI_DENIED = 77,   /* credentials, ACL or the session refused */
     CLI_LOST = 79      /* the lock was lost while the command ran */
 };
 

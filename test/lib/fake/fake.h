@@ -169,6 +169,11 @@ void zkf_direct(int client, int server);
 void zkf_lag(int server, bool on);
 /* End a session now, as if by an administrator. */
 void zkf_expire(int64_t session);
+/*
+ * Sessions are local from now on, and are not upgraded: a create of an ephemeral node is answered -120; in a transaction,
+ * -112 by a follower (@follower) and -120 by the leader.
+ */
+void zkf_local_sessions(bool follower);
 /* The leader deletes containers without children. Returns how many. */
 long zkf_reap(void);
 /* Servers break a connection that begins with watches of more bytes than this, as they do for any request above

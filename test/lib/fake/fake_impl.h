@@ -92,6 +92,7 @@ struct zkf__world {
     size_t log_len, log_room;
     int64_t zxid, epoch, next_session;
     int64_t most_watches;
+    int local; /* what a transaction that makes an ephemeral node is answered; 0 = it is done */
     uint32_t lapses;              /* zkf_hash() of the path; 0 = none */
     struct zkf__pending *pending; /* proposals of a leader that is cut off */
     size_t pending_len, pending_room;

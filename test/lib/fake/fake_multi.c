@@ -192,7 +192,8 @@ static void *creates_answer(const struct zkf__req *req, int rc, struct zkr__answ
 
 void *zkf__multi_answer(const struct zkf__req *req, int rc, struct zkr__answer *a)
 {
-    bool said = rc == ZKF__OK || (rc == req->rc && req->failed_at != SIZE_MAX);
+    bool said = rc == ZKF__OK ||
+                (rc == req->rc && rc != ZKF__EXPIRED && req->failed_at != SIZE_MAX);
     a->failed_at = said ? req->failed_at : SIZE_MAX;
     if (req->kind == ZKR__OP_CREATES) {
         return creates_answer(req, rc, a);

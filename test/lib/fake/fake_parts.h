@@ -26,6 +26,7 @@ enum {
     ZKF__EXPIRED = -112,
     ZKF__AUTHFAILED = -115,
     ZKF__MOVED = -118,
+    ZKF__LOCAL = -120,
     ZKF__QUOTA_EXCEEDED = -125,
     ZKF__THROTTLED = -127
 };

@@ -37,6 +37,9 @@ static struct zkf__txn *refuse(struct zkf__req *req)
 static struct zkf__txn *prepare_create(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *parent = zkf__tree_parent(t, req->path);
+    if (zkf__w.local != 0 && req->ephemeral && req->session != ZKF__STRANGER) {
+        return nothing(req, t == &zkf__w.trial ? zkf__w.local : ZKF__LOCAL);
+    }
     if (!parent) {
         return nothing(req, ZKF__NONODE);
     }

@@ -323,6 +323,11 @@ void zkf_most_watches(int64_t bytes)
     zkf__w.most_watches = bytes;
 }
 
+void zkf_local_sessions(bool follower)
+{
+    zkf__w.local = follower ? ZKF__EXPIRED : ZKF__LOCAL;
+}
+
 size_t zkf_watch_count(void)
 {
     size_t n = 0;
