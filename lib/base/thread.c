@@ -19,6 +19,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool key_made;
 static atomic_bool unloaded;
+static atomic_int ending; /* threads in end_thread() */
 static atomic_uint generation;
 static atomic_uint_fast64_t last_id;
 
@@ -32,6 +33,7 @@ struct zkr__thread *zkr__thread_self(void)
 static void count_fork(void)
 {
     atomic_fetch_add(&generation, 1);
+    atomic_store(&ending, 0);
 }
 
 static void unlink_hook(struct zkr__exit_hook *hook)
@@ -42,16 +44,21 @@ static void unlink_hook(struct zkr__exit_hook *hook)
     }
     hook->next = NULL;
     hook->link = NULL;
+    if (!self.exit_hooks && !atomic_load(&unloaded)) {
+        (void)pthread_setspecific(key, NULL); /* so that end_thread() does not run */
+    }
 }
 
 static void end_thread(void *unused)
 {
     (void)unused;
+    atomic_fetch_add(&ending, 1);
     while (self.exit_hooks) {
         struct zkr__exit_hook *hook = self.exit_hooks;
         unlink_hook(hook);
         hook->at_exit(hook);
     }
+    atomic_fetch_sub(&ending, 1);
 }
 
 static void prepare(void)
@@ -62,12 +69,17 @@ static void prepare(void)
 
 /*
  * A plugin with the static library in it is unloaded, or the process ends. A thread that used the library may end
- * later, when end_thread() is no longer mapped; and a key that stays would be lost to the process.
+ * later, when end_thread() is no longer mapped; and a key that stays would be lost to the process. A thread that ends now
+ * has to leave end_thread() first. The wait for it is limited, because at the end of a process the thread may be blocked.
  */
 __attribute__((destructor)) static void give_back_key(void)
 {
+    enum { PAUSES = 100 };
     if (key_made && !atomic_exchange(&unloaded, true)) {
         (void)pthread_key_delete(key);
+        for (int i = 0; i < PAUSES && atomic_load(&ending) > 0; i++) {
+            zkr__thread_rest();
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "threads.h"
@@ -103,6 +105,85 @@ ZKT_CASE(a_plugin_leaves_no_key_behind)
     while (count > 0) {
         assert_int_equal(pthread_key_delete(keys[--count]), 0);
     }
+}
+
+/* --- a thread that ends while it holds --- */
+
+static _Thread_local bool ends;
+static atomic_bool released, unloads;
+
+/* Found before the C library's: the last call of the library when such a thread has released, which takes long here. */
+int pthread_setcancelstate(int state, int *before)
+{
+    enum { LONG_MS = 200 };
+    union {
+        void *symbol;
+        int (*call)(int state, int *before);
+    } next = {dlsym(RTLD_NEXT, "pthread_setcancelstate")};
+    if (ends && state == PTHREAD_CANCEL_ENABLE) {
+        ends = false;
+        atomic_store(&released, true);
+        while (!atomic_load(&unloads)) {
+            zkt_sleep_ms(1);
+        }
+        zkt_sleep_ms(LONG_MS);
+    }
+    return next.call(state, before);
+}
+
+struct hold {
+    int (*hold)(zkr_client *c, const char *path, zkr_mutex **out);
+    zkr_client *c;
+    zkr_mutex *m;
+};
+
+static void *hold_and_end(void *arg)
+{
+    struct hold *h = arg;
+    ZKT_MUST(h->hold(h->c, zkt_path(), &h->m));
+    ends = true;
+    return NULL;
+}
+
+/* The plugin goes after the thread has left its code. */
+ZKT_CASE(a_thread_that_ends_while_it_holds_leaves_the_plugin_first)
+{
+    struct hold h = {0};
+    pthread_t thread;
+    open_fn open_client;
+    close_fn close_client;
+    int (*destroy)(zkr_mutex * m);
+    void *plugin = load();
+    find(plugin, "plugin_open", &open_client);
+    find(plugin, "plugin_close", &close_client);
+    find(plugin, "plugin_hold", &h.hold);
+    find(plugin, "plugin_destroy", &destroy);
+    h.c = open_client(zkt_servers());
+    assert_non_null(h.c);
+    assert_int_equal(pthread_create(&thread, NULL, hold_and_end, &h), 0);
+    ZKT_EVENTUALLY(atomic_load(&released), PATIENCE_MS);
+    ZKT_MUST(destroy(h.m));
+    ZKT_MUST(close_client(h.c));
+    atomic_store(&unloads, true);
+    unload(plugin);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* --- forks --- */
+
+/* The library has functions that run at a fork, as long as it is there. */
+ZKT_CASE(a_fork_runs_nothing_of_a_plugin_that_has_gone)
+{
+    void *plugin = load();
+    use(plugin);
+    unload(plugin);
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
 }
 
 /* --- resolver threads --- */

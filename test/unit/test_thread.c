@@ -178,6 +178,38 @@ ZKT_UNIT_CASE(duties_are_done_at_the_end_of_the_thread)
     }
 }
 
+/* How many thread-specific values the calling thread has. */
+static int count_values(void)
+{
+    enum { KEYS = 1024 };
+    int count = 0;
+    for (pthread_key_t key = 0; key < KEYS; key++) {
+        count += pthread_getspecific(key) != NULL;
+    }
+    return count;
+}
+
+/* @arg: two duties. */
+static void *take_and_drop_duties(void *arg)
+{
+    struct hook *hooks = arg;
+    int before = count_values();
+    if (!zkr__exit_hook_add(&hooks[0].hook) || !zkr__exit_hook_add(&hooks[1].hook)) {
+        return NULL;
+    }
+    zkr__exit_hook_drop(&hooks[0].hook);
+    bool kept = count_values() == before + 1;
+    zkr__exit_hook_drop(&hooks[1].hook);
+    return kept && count_values() == before ? arg : NULL;
+}
+
+/* The end of a thread without duties runs no code of ours, which may have gone with a plugin. */
+ZKT_UNIT_CASE(a_thread_without_duties_leaves_no_value)
+{
+    struct hook hooks[2] = {{.done = 0}};
+    run_thread(take_and_drop_duties, hooks);
+}
+
 static void *take_linked_duties(void *arg)
 {
     struct hook *hooks = arg;

@@ -7,6 +7,8 @@
 int plugin_lock(const char *servers, const char *path);
 zkr_client *plugin_open(const char *servers);
 int plugin_close(zkr_client *c);
+int plugin_hold(zkr_client *c, const char *path, zkr_mutex **out);
+int plugin_destroy(zkr_mutex *m);
 
 /* Opens a client, holds the lock once, and closes all of it. */
 PLUGIN_API int plugin_lock(const char *servers, const char *path)
@@ -37,4 +39,16 @@ PLUGIN_API zkr_client *plugin_open(const char *servers)
 PLUGIN_API int plugin_close(zkr_client *c)
 {
     return zkr_client_close(c);
+}
+
+/* The calling thread keeps the hold. */
+PLUGIN_API int plugin_hold(zkr_client *c, const char *path, zkr_mutex **out)
+{
+    int rc = zkr_mutex_create(out, c, path, NULL);
+    return rc == ZKR_OK ? zkr_mutex_acquire(*out, 20000) : rc;
+}
+
+PLUGIN_API int plugin_destroy(zkr_mutex *m)
+{
+    return zkr_mutex_destroy(m);
 }
