@@ -581,6 +581,7 @@ static void on_created(struct zkr__claim *claim,
     if (answer->code == ZKR_OK &&
         zkr__claim_know_node(claim, answer->path, claim->q->kind)) {
         learn_node(claim, e, answer);
+        zkr__queue_note_token(claim->q, claim->engine, claim->czxid);
         zkr__cache_made(claim);
         judge_by_number(claim, e);
     } else if (answer->code == ZKR_OK) {

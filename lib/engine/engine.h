@@ -170,6 +170,7 @@ struct zkr__engine {
     int joining_max;           /* tests allow fewer */
     /* Bytes of the nodes that claims have or make, and their maximum, which tests lower. */
     int64_t node_bytes, node_bytes_max;
+    int64_t last_token; /* of the last create that was answered */
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */
     struct zkr__path_table by_directory;

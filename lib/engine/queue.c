@@ -123,6 +123,21 @@ void zkr__queue_unref(struct zkr__queue *q)
     free_queue(q);
 }
 
+void zkr__queue_note_token(const struct zkr__queue *q,
+                           struct zkr__engine *engine,
+                           int64_t token)
+{
+    if (token < engine->last_token) {
+        zkr__log_more(
+            q->c, ZKR_LOG_WARN,
+            ZKR__EVENT("token_lower", .path = q->dir,
+                       .reason = "the servers lost data or restored a snapshot: "
+                                 "reset what remembers tokens, of all paths"),
+            "token=%lld before=%lld", (long long)token, (long long)engine->last_token);
+    }
+    engine->last_token = token;
+}
+
 /* --- foreign nodes --- */
 
 /* The children look like those of a semaphore of Curator. */

@@ -84,6 +84,13 @@ struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
                                             struct zkr__engine *engine) ZKR__LOCKED;
 /* Where it is measured; never NULL. */
 struct zkr__meter *zkr__queue_meter(struct zkr__queue *q) ZKR__LOCKED;
+/*
+ * A create in @q is answered with @token. Warn if it is lower than that of the create before, of any queue: servers answer
+ * creates in the order of their transactions, so data were lost.
+ */
+void zkr__queue_note_token(const struct zkr__queue *q,
+                           struct zkr__engine *engine,
+                           int64_t token) ZKR__LOCKED;
 /* NULL is a no-op. */
 void zkr__queue_unref(struct zkr__queue *q) ZKR__LOCKED;
 /*

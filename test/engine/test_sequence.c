@@ -159,6 +159,48 @@ static zkr_client *client_with_log(const char *hosts)
     return zkt_client_with(hosts, &o);
 }
 
+static void count_lower_tokens(int level, const char *line, void *ctx)
+{
+    (void)ctx;
+    if (level == ZKR_LOG_WARN && strstr(line, "event=token_lower")) {
+        atomic_fetch_add(&warnings, 1);
+    }
+}
+
+static int64_t acquire_and_read_token(zkr_mutex *m)
+{
+    int64_t token;
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_fencing_token(m, &token));
+    ZKT_MUST(zkr_mutex_release(m));
+    return token;
+}
+
+/* A server whose data are put back gives lower tokens: one warning, and none while they grow. */
+ZKT_CASE(a_lower_token_is_said)
+{
+    zkt_server *s = zkt_server_start(NULL);
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.log = count_lower_tokens;
+    atomic_store(&warnings, 0);
+    zkr_client *c = zkt_client_with(zkt_server_host(s), &o);
+    zkr_mutex *m = zkt_mutex(c), *other = zkt_mutex_at(c, "/other", NULL);
+    int64_t before = acquire_and_read_token(m);
+    for (int i = 0; i < 10; i++) {
+        int64_t token = acquire_and_read_token(m);
+        assert_true(token > before);
+        before = token;
+    }
+    zkt_server_restart(s, true);
+    assert_true(acquire_and_read_token(m) < before);
+    ZKT_BECOMES(atomic_load(&warnings), 1, PATIENCE_MS);
+    (void)acquire_and_read_token(other);
+    (void)acquire_and_read_token(m);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(atomic_load(&warnings), 1);
+}
+
 static int64_t acquire_and_read_sequence(zkr_mutex *m)
 {
     char node[256];
