@@ -169,7 +169,7 @@ ZKR_API int zkr_leader_selector_interrupt(zkr_leader_selector *s);
  *
  * Blocks:   yes: at most @timeout_ms while take_leadership() runs; otherwise only until the selector's
  *           thread has ended, which depends on nobody else. In take_leadership() and in callbacks it
- *           acts as with 0.
+ *           acts as with 0; so it does in destructors of thread-specific data in their threads.
  * Threads:  any; ends the selector's thread.
  * Session:  the delete of the node is repeated in the background until it is confirmed.
  * Cost:     0 round trips waited for; 1 request.

@@ -101,6 +101,7 @@ static void *run(void *arg)
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     (void)pthread_setname_np(pthread_self(), errand.name);
     self.ours = true;
+    self.arg = errand.arg;
     if (errand.replaces) {
         (void)pthread_join(errand.other, NULL);
     }

@@ -13,8 +13,9 @@ struct zkr__exit_hook;
 
 /* All that the library keeps for each thread. */
 struct zkr__thread {
-    uint64_t id; /* 0 = not asked for yet */
-    bool ours;   /* zkr__thread_start() has started it */
+    uint64_t id;     /* 0 = not asked for yet */
+    bool ours;       /* zkr__thread_start() has started it */
+    const void *arg; /* with this argument; NULL = it is not ours */
     struct zkr__exit_hook *exit_hooks;
     const void *calls; /* of the application that the thread runs now (dispatch.c) */
     zkr_error error;   /* the last one (error.c) */
@@ -53,6 +54,15 @@ int zkr__thread_replace(pthread_t *thread,
                         const char *name,
                         void *(*fn)(void *arg),
                         void *arg);
+/*
+ * Is the calling thread one of ours that was started with @arg? It is also while destructors of thread-specific data run,
+ * and when another thread is to take its place. The end of the threads of @arg waits for it, so it must not wait for them.
+ */
+static inline bool zkr__thread_is_of(const void *arg)
+{
+    return zkr__thread_self()->arg == arg;
+}
+
 /* Pause between two attempts to start a thread. */
 void zkr__thread_rest(void);
 

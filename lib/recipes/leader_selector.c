@@ -179,7 +179,7 @@ ZKR__OPTIONS_CHECK(zkr_leader_selector_options, 6, persistent_parent);
 static void reap(zkr_leader_selector *s) ZKR__LOCKED
 {
     zkr_client *c = s->r.c;
-    if (!s->ended || s->joining) {
+    if (!s->ended || s->joining || zkr__thread_is_of(s)) {
         return;
     }
     s->joining = true;
@@ -218,8 +218,7 @@ int zkr_leader_selector_start(zkr_leader_selector *s)
 /* Would the calling thread wait for itself? */
 static bool is_inside(const zkr_leader_selector *s) ZKR__LOCKED
 {
-    bool own = s->started && !s->ended && zkr__thread_is_self(s->thread);
-    return own || zkr__dispatch_is_self(&s->r.c->dispatch);
+    return zkr__thread_is_of(s) || zkr__dispatch_is_self(&s->r.c->dispatch);
 }
 
 int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
@@ -245,7 +244,8 @@ int zkr_leader_selector_stop(zkr_leader_selector *s, int64_t timeout_ms)
     reap(s);
     /* A thread that does not lead has nothing to do but to end, which takes no time. Another thread may start the
      * selector anew by then. */
-    while (s->started && s->runs == run && (in_time || !s->leading)) {
+    while (s->started && s->runs == run && !zkr__thread_is_of(s) &&
+           (in_time || !s->leading)) {
         in_time = zkr__wait(c, &s->r.changed, s->leading ? deadline : ZKR__NEVER);
         reap(s);
     }

@@ -69,7 +69,7 @@ int zkr__client_enter(const zkr_client *c)
 int zkr__client_enter_blocking(const zkr_client *c)
 {
     int rc = zkr__client_enter(c);
-    if (rc == ZKR_OK && zkr__dispatch_is_self(&c->dispatch)) {
+    if (rc == ZKR_OK && (zkr__dispatch_is_self(&c->dispatch) || zkr__thread_is_of(c))) {
         return zkr__fail(ZKR_ESTATE, NULL,
                          "a callback must not wait; do it in another thread");
     }

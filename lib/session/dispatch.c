@@ -331,5 +331,5 @@ bool zkr__dispatch_is_self(const struct zkr__dispatch *d)
     while (frame && frame->d != d) {
         frame = frame->outer;
     }
-    return frame != NULL;
+    return frame != NULL || zkr__thread_is_of(d);
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -19,6 +20,7 @@ struct job {
     int64_t wait_ms;
     int64_t ignore_ms;  /* told or not, stays that much longer */
     int ends_by;        /* not 0: the thread does not return */
+    pthread_key_t *key; /* gets a value, for the key's destructor */
     atomic_int *shared; /* more than one job runs */
     atomic_int runs;    /* begun */
     atomic_int inside;
@@ -27,6 +29,7 @@ struct job {
     atomic_int why;   /* the same, of the last run that ended */
     _Atomic int64_t token, ended_at_ms, begun_at_ms;
     atomic_int failures, code;
+    atomic_int stopped; /* what the destructor's stop returned; RUNNING = not yet */
 };
 
 static void take_leadership(zkr_leadership *lead, void *ctx)
@@ -54,6 +57,10 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
         atomic_fetch_sub(j->shared, 1);
     }
     atomic_fetch_sub(&j->inside, 1);
+    if (j->key) {
+        atomic_store(&j->stopped, RUNNING);
+        (void)pthread_setspecific(*j->key, j);
+    }
     if (j->ends_by == BY_EXIT) {
         pthread_exit(NULL);
     } else if (j->ends_by == BY_CANCEL) {
@@ -228,6 +235,39 @@ ZKT_CASE(ending_the_thread_gives_leadership_up)
         end(&j);
         ZKT_BECOMES(zkt_thread_count(), threads, PATIENCE_MS);
     }
+}
+
+static void stop_at_end(void *job)
+{
+    struct job *j = job;
+    atomic_store(&j->stopped, zkr_leader_selector_stop(j->s, PATIENCE_MS));
+}
+
+/* The stop acts as in take_leadership(), whether the thread has been replaced, or ends because another thread stops, too. */
+ZKT_CASE_WAYS(a_destructor_in_its_thread_stops_the_selector,
+              {"a_destructor_in_a_thread_that_was_ended_stops_the_selector",
+               a_destructor_in_its_thread_stops_the_selector, BY_EXIT, NULL},
+              {"a_destructor_stops_a_selector_that_is_being_stopped",
+               a_destructor_in_its_thread_stops_the_selector, 0, NULL},
+              {"a_destructor_stops_a_selector_whose_thread_was_ended_by_a_stop",
+               a_destructor_in_its_thread_stops_the_selector, -BY_EXIT, NULL})
+{
+    pthread_key_t key;
+    struct job j = {.key = &key, .ends_by = abs(zkt_way())};
+    j.wait_ms = zkt_way() == BY_EXIT ? 0 : ZKR_FOREVER;
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    assert_int_equal(pthread_key_create(&key, stop_at_end), 0);
+    zkr_leader_selector *s =
+        selector(c, &j, (zkr_leader_selector_options){.auto_requeue = 1});
+    ZKT_MUST(zkr_leader_selector_start(s));
+    ZKT_BECOMES(atomic_load(&j.runs), 1, PATIENCE_MS);
+    if (zkt_way() == BY_EXIT) {
+        ZKT_BECOMES(atomic_load(&j.stopped), ZKR_ETIMEDOUT, PATIENCE_MS);
+    }
+    end(&j);
+    assert_int_equal(atomic_load(&j.stopped), ZKR_ETIMEDOUT);
+    assert_int_equal(atomic_load(&j.runs), 1);
+    assert_int_equal(pthread_key_delete(key), 0);
 }
 
 /* The pause between rounds and the end of a stop do not depend on the thread. */

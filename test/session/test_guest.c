@@ -252,6 +252,83 @@ ZKT_CASE(an_open_handle_may_end_its_thread)
     assert_int_equal(atomic_load(&e.opens), 2);
 }
 
+/* --- destructors of thread-specific data in threads of the client --- */
+
+enum { IN_CALLBACK, AT_EXIT, IN_OPEN_HANDLE };
+
+struct closer {
+    int way;
+    pthread_key_t key;
+    _Atomic(zkr_client *) c;
+    atomic_int calls, closed;
+};
+
+static void close_at_end(void *closer)
+{
+    struct closer *e = closer;
+    zkr_client *c;
+    while ((c = atomic_load(&e->c)) == NULL) {
+        zkt_sleep_ms(1);
+    }
+    atomic_store(&e->closed, zkr_client_close(c));
+}
+
+static void close_at_state(zkr_client *c, int state, void *ctx)
+{
+    struct closer *e = ctx;
+    (void)c;
+    (void)state;
+    if (e->way != IN_OPEN_HANDLE && atomic_fetch_add(&e->calls, 1) == 0) {
+        (void)pthread_setspecific(e->key, e);
+        if (e->way == IN_CALLBACK) {
+            pthread_exit(NULL);
+        }
+    }
+}
+
+static struct _zhandle *close_at_open(const char *servers,
+                                      zkr_watcher_fn watcher,
+                                      int session_timeout_ms,
+                                      void *watcher_ctx,
+                                      void *ctx)
+{
+    struct closer *e = ctx;
+    if (e->way == IN_OPEN_HANDLE && atomic_fetch_add(&e->calls, 1) == 0) {
+        (void)pthread_setspecific(e->key, e);
+        pthread_exit(NULL);
+    }
+    return zookeeper_init(servers, watcher, session_timeout_ms, NULL, watcher_ctx,
+                          ZOO_NO_LOG_CLIENTENV);
+}
+
+/* The close would wait for that thread: refused, as in a callback. */
+ZKT_CASE_WAYS(a_destructor_cannot_close_its_client,
+              {"a_destructor_in_the_thread_of_callbacks_cannot_close_the_client",
+               a_destructor_cannot_close_its_client, IN_CALLBACK, NULL},
+              {"a_destructor_at_the_close_cannot_close_the_client",
+               a_destructor_cannot_close_its_client, AT_EXIT, NULL},
+              {"a_destructor_in_the_thread_of_open_handle_cannot_close_the_client",
+               a_destructor_cannot_close_its_client, IN_OPEN_HANDLE, NULL})
+{
+    struct closer e = {.way = zkt_way()};
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    zkr_client *c = NULL;
+    assert_int_equal(pthread_key_create(&e.key, close_at_end), 0);
+    o.on_state = close_at_state;
+    o.open_handle = close_at_open;
+    o.on_state_ctx = o.open_handle_ctx = &e;
+    ZKT_MUST(zkr_client_open(&c, zkt_servers(), &o));
+    atomic_store(&e.c, c);
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    ZKT_BECOMES(atomic_load(&e.calls) > 0, 1, PATIENCE_MS);
+    if (e.way != AT_EXIT) {
+        ZKT_BECOMES(atomic_load(&e.closed), ZKR_ESTATE, PATIENCE_MS);
+    }
+    ZKT_MUST(zkr_client_close(c));
+    assert_int_equal(atomic_load(&e.closed), ZKR_ESTATE);
+    assert_int_equal(pthread_key_delete(e.key), 0);
+}
+
 /* --- a limit of threads --- */
 
 /* Root has none. */

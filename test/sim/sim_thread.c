@@ -28,6 +28,7 @@ int zkr__thread_start(pthread_t *thread,
     }
     struct sim_thread *t = sim_thread_start(sim_self()->client, name, fn, arg);
     t->self.ours = true;
+    t->self.arg = arg;
     *thread = (pthread_t)(uintptr_t)t;
     sim_point();
     return 0;
