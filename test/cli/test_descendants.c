@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -224,8 +225,7 @@ ZKT_CASE(zkr_says_that_something_does_not_end)
     const pid_t pid = (pid_t)atomic_load(&beats[0].pid);
     assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
     assert_int_equal(CLI("revoke", zkt_path()), 0);
-    ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; so the lock is kept"),
-                   CLI_PATIENCE_MS);
+    ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; so the lock on "), CLI_PATIENCE_MS);
     assert_int_equal(cli_queue(), 2);
     /* The keeper reads no signal any more: its end of the link closes with unread data. */
     const pid_t keeper = keeper_of(&c[0]);
@@ -239,4 +239,85 @@ ZKT_CASE(zkr_says_that_something_does_not_end)
     assert_int_equal(kill(c[0].pid, SIGCONT), 0);
     assert_apart(&c[1], beats);
     assert_int_equal(cli_wait(&c[0]), 3);
+}
+
+/* --- processes of another user --- */
+
+/* As the processes of sudo are for zkr: zkr is root without the right to signal them. */
+#define POWERLESS "setpriv", "--bounding-set=-kill", "--inh-caps=-kill"
+static const char of_another_user[] =
+    "setpriv --reuid=65534 --clear-groups sh -c 'echo $$; exec sleep 100'";
+static const char alone_of_another_user[] =
+    "setsid setpriv --reuid=65534 --clear-groups sh -c 'echo $$; exec sleep 100' &";
+
+/* The process of another user that @c has started, when it runs. */
+static pid_t await_foreign(struct cli *c)
+{
+    if (geteuid() != 0) {
+        zkt_skip("only root can start a process of another user");
+    }
+    ZKT_EVENTUALLY(strchr(cli_out(c), '\n'), CLI_PATIENCE_MS);
+    return (pid_t)strtol(cli_out(c), NULL, 10);
+}
+
+/* zkr says so of @pid. */
+static void await_denied(struct cli *c, pid_t pid, const char *consequence)
+{
+    char line[400];
+    (void)snprintf(line, sizeof(line),
+                   "zkr: not allowed to signal process %d of the command; %s %s",
+                   (int)pid, consequence, zkt_path());
+    ZKT_EVENTUALLY(strstr(cli_err(c), line), CLI_PATIENCE_MS);
+}
+
+ZKT_CASE(the_lock_is_kept_for_a_process_that_zkr_may_not_signal)
+{
+    static const char *const scripts[] = {of_another_user, alone_of_another_user};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli c[2];
+        CLI_START_AS(&c[0], POWERLESS, cli_zkr(), "-t", SESSION, "lock", zkt_path(),
+                     "sh", "-c", scripts[i]);
+        const pid_t foreign = await_foreign(&c[0]);
+        CLI_QUEUE(&c[1], "lock", zkt_path(), "true");
+        assert_int_equal(CLI("revoke", zkt_path()), 0);
+        await_denied(&c[0], foreign, "so the lock on");
+        ZKT_EVENTUALLY(strstr(cli_err(&c[0]), "SIGKILL; so the lock on "),
+                       CLI_PATIENCE_MS);
+        assert_int_equal(cli_queue(), 2);
+        assert_int_equal(kill(foreign, SIGKILL), 0);
+        assert_int_equal(cli_wait(&c[1]), 0);
+        (void)cli_wait(&c[0]);
+    }
+}
+
+ZKT_CASE(a_process_that_zkr_may_not_signal_goes_on_without_the_lock)
+{
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    struct cli c;
+    CLI_START_AS(&c, POWERLESS, cli_zkr(), "-z", zkt_proxy_host(proxy), "-t", "4000",
+                 "lock", zkt_path(), "sh", "-c", of_another_user);
+    const pid_t foreign = await_foreign(&c);
+    zkt_proxy_blackhole(proxy);
+    await_denied(&c, foreign, "it goes on without the lock on");
+    assert_int_equal(kill(foreign, SIGKILL), 0);
+    assert_int_equal(cli_wait(&c), 79);
+}
+
+/* The leader yields when its command has ended. Who asks is told why no other leads. */
+ZKT_CASE(a_leader_that_may_not_signal_its_command_does_not_yield_yet)
+{
+    struct cli a, b, ask;
+    CLI_START_AS(&a, POWERLESS, cli_zkr(), "elect", "-i", "a", zkt_path(), "sh", "-c",
+                 of_another_user);
+    const pid_t foreign = await_foreign(&a);
+    CLI_QUEUE(&b, "elect", "-i", "b", zkt_path(), "sh", "-c", "echo up; sleep 100");
+    assert_int_equal(CLI_RUN(&ask, "elect", "--yield", "-w", "0.5", zkt_path()), 1);
+    cli_assert_one_line(&ask);
+    assert_non_null(strstr(cli_err(&ask), "the leader that was asked still leads"));
+    await_denied(&a, foreign, "so the leadership of");
+    assert_string_equal(cli_out(&b), "");
+    assert_int_equal(kill(foreign, SIGKILL), 0);
+    ZKT_EVENTUALLY(strstr(cli_out(&b), "up"), CLI_PATIENCE_MS);
+    cli_stop(&a, SIGTERM);
+    cli_stop(&b, SIGTERM);
 }

@@ -326,11 +326,12 @@ static _Noreturn void die_with_keeper(const struct child *c)
 
 static void say_denied(const struct child *c, int pid)
 {
-    cli_note("not allowed to signal process %d of the command: %s; run zkr itself with "
-             "its privileges",
-             pid,
-             c->killed ? "it goes on without the lock"
-                       : "so the lock is kept until it ends");
+    const struct held *h = c->h;
+    cli_note(
+        "not allowed to signal process %d of the command; %s the %s %.1000s%s; run "
+        "zkr itself with its privileges",
+        pid, c->killed ? "it goes on without" : "so", h->what, h->path,
+        c->killed ? "" : " is kept until it ends");
 }
 
 static void hear_keeper(struct child *c)
@@ -385,9 +386,9 @@ static void send_kill(struct child *c)
     } else if (c->late_at != CLI_NEVER && cli_until(c->late_at) == 0) {
         c->late_at = CLI_NEVER;
         cli_note("the command, or a process that it has started, has not ended 2 s "
-                 "after SIGKILL; %s",
-                 c->killed ? "it may go on without the lock"
-                           : "so the lock is kept until it ends");
+                 "after SIGKILL; %s the %s %.1000s%s",
+                 c->killed ? "it may go on without" : "so", c->h->what, c->h->path,
+                 c->killed ? "" : " is kept until it ends");
     }
 }
 

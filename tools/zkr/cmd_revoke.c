@@ -274,8 +274,9 @@ static int ask_and_wait(struct revoke *r)
     }
     return r->force ? client_work(r->env, CLI_NEVER, evict_all, r)
                     : cli_fail(CLI_HELD,
-                               "%.1000s is still held; its holder was asked; --force "
-                               "deletes its node",
+                               "%.1000s is still held; its holder was asked, and a "
+                               "zkr holds until all processes of its command have "
+                               "ended; --force deletes its node",
                                r->path);
 }
 

@@ -299,6 +299,18 @@ static int rest_of_vain(bool vain, int64_t *until)
     return cli_until(*until);
 }
 
+/* @stays: the leader that was asked has not stepped down. */
+static int say_late(const struct held *h, bool stays)
+{
+    return cli_fail(
+        CLI_HELD, "in time no other leads at %.1000s; %s", h->path,
+        stays
+            ? "the leader that was asked still leads: a zkr leads until all processes "
+              "of its command have ended, and says on its stderr which it may not "
+              "signal; other programs do not yield"
+            : "candidates that are no zkr do not yield");
+}
+
 /*
  * Looks, until another leads. When all in front have stepped aside it is our turn: then we go behind those who are there, of
  * whom one is to lead.
@@ -313,6 +325,7 @@ static int await_leader(struct request *r)
             client_list(h->env, (struct client_source){.latch = h->latch}, &list);
         const zkr_contender *leader = next_leader(list);
         bool done = is_done(r, leader);
+        bool stays = leader && leader->session_id == r->asked;
         int rest = rest_of_vain(is_vain(r, list), &vain_until);
         if (status == 0 &&
             done) { /* our request must not stay there while the reader is slow */
@@ -331,10 +344,7 @@ static int await_leader(struct request *r)
         }
         int left = cli_until(h->until);
         if (status == 0 && left == 0) {
-            return cli_fail(CLI_HELD,
-                            "in time no other leads at %.1000s; candidates that are "
-                            "no zkr do not yield",
-                            h->path);
+            return say_late(h, stays);
         }
         status = status == 0 ? held_pause(h, cli_lesser(rest, left)) : status;
         if (status != 0) {
