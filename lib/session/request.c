@@ -276,6 +276,10 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
         link == c->link) {
         c->unheard = 0;
         c->heard_at = zkr__now(c);
+        if (is_write(r->kind)) {
+            c->unanswered = false;
+            c->fruitless = 0;
+        }
     }
     if (!r->answered) {
         int64_t boot = c->door->boot();
@@ -365,6 +369,7 @@ send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKE
         return;
     }
     c->stats.requests++;
+    c->unanswered = c->unanswered || is_write(op->kind);
     /* For the nudge, if the answer is late. */
     zkr__wake_by(c, zkr__now(c) + zkr__patience(c));
 }

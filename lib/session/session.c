@@ -249,6 +249,26 @@ static void close_later(zkr_client *c) ZKR__LOCKED
     }
 }
 
+/*
+ * Servers that lack an operation close the connection instead of answering. If they also give each connection a session
+ * of its own, every attempt costs a session, which is a write for them.
+ */
+static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
+{
+    enum { AT_ONCE = 2, TOLD = 4 };
+    c->fruitless += c->session_id != 0 && c->unanswered;
+    c->unanswered = false;
+    if (c->fruitless == TOLD) {
+        zkr__log(c, ZKR_LOG_WARN,
+                 ZKR__EVENT("sessions_fruitless",
+                            .reason = "one session after the other ends before a "
+                                      "server has answered a write"));
+    }
+    return c->fruitless < AT_ONCE ? 0
+                                  : zkr__retry_pause(&c->retry, c->fruitless - AT_ONCE,
+                                                     zkr__retry_random(&c->random));
+}
+
 /* The engine forgets the session first, so that late answers find nothing to do. */
 void zkr__session_end(zkr_client *c, int state, const char *why)
 {
@@ -266,6 +286,7 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
                       (long long)seen->last_write_ms, (long long)seen->silent_ms,
                       (long long)seen->disconnected_ms, (long long)seen->stopped_ms);
     }
+    int64_t pause = pause_after_end(c);
     c->link = NULL;
     /* A close behind requests without an answer may get none either. Deletes that are still pending rely on it, too. */
     link->settled = link->settled || (zkr__connected(c) && !link->pending &&
@@ -282,7 +303,7 @@ void zkr__session_end(zkr_client *c, int state, const char *why)
     }
     zkr__link_fail(link);
     zkr__request_deliver(c);
-    c->open_at = zkr__now(c);
+    c->open_at = zkr__now(c) + pause;
     zkr__wake_by(c, c->open_at);
 }
 

@@ -539,6 +539,45 @@ ZKT_UNIT_CASE(a_session_that_expires_again_and_again_fails_no_hold)
     end_ticket_of(both, t);
 }
 
+static void expire_at_each_create(struct zkr__op *op)
+{
+    enum { MOST = 100 };
+    bool creates_one = op->kind == ZKR__OP_CREATE || op->kind == ZKR__OP_CREATES;
+    if (creates_one && creates++ < MOST) {
+        zkf_expire(expiring->session_id);
+    }
+}
+
+/*
+ * A server that lacks an operation closes the connection, and may give the next one a session of its own. Each session
+ * is a write for an ensemble, so they come more and more seldom, until a write is answered.
+ */
+ZKT_UNIT_CASE(sessions_that_answer_no_write_come_seldom)
+{
+    zkr_multi_lock *both;
+    for (int several = 0; several < 2; several++) {
+        expiring = open_client(NULL);
+        between.on_submit = expire_at_each_create;
+        creates = 0;
+        zkr_ticket *t = several ? ask_for_two(expiring, &both)
+                                : ask(mutex_at(expiring, "/lock", NULL), ZKR_FOREVER);
+        zkf_pass(expiring, 10 * SECOND);
+        assert_in_range(stats_of(expiring).sessions, 4, 16);
+        between.on_submit = NULL;
+        zkf_pass(expiring, 10 * SECOND);
+        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        int64_t before = stats_of(expiring).sessions;
+        zkf_expire(expiring->session_id);
+        zkf_pass(expiring, SECOND / 4);
+        assert_int_equal(stats_of(expiring).sessions, before + 1);
+        if (several) {
+            end_ticket_of(both, t);
+        } else {
+            end(t);
+        }
+    }
+}
+
 /* Until it is told of its next connection, of which nothing has been answered yet. */
 static void pass_until_up(zkr_client *c)
 {
