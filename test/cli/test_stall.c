@@ -87,6 +87,11 @@ hold_flooded(struct scene *s, int number, zkt_proxy *proxy, const char *on_revok
     ZKT_EVENTUALLY(reader_is_full(&s->reader), CLI_PATIENCE_MS);
 }
 
+static bool is_dead(const struct scene *s)
+{
+    return kill((pid_t)atomic_load(&s->beat->pid), 0) != 0;
+}
+
 enum { SCENES = 3, SOON_MS = 3000 };
 
 /* The line about it is written when there is room. */
@@ -104,6 +109,33 @@ ZKT_CASE(a_full_stderr_keeps_no_command_from_being_revoked)
     }
     for (int i = 0; i < SCENES; i++) {
         assert_int_equal(cli_wait(&scenes[i].c), 143);
+    }
+}
+
+/* Connections come and go, of which the log tells; then the reader stalls, and somebody deletes the node. */
+ZKT_CASE(a_full_stderr_keeps_no_command_alive_after_a_loss)
+{
+    enum { CUTS = 10, PAGES = 10 };
+    static struct scene scenes[SCENES];
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    for (int i = 0; i < SCENES; i++) {
+        hold_flooded(&scenes[i], i, proxy, "ignore");
+    }
+    for (int n = 0; n < CUTS; n++) {
+        zkt_proxy_drop_connections(proxy);
+        for (int page = 0; page < PAGES; page++) {
+            for (int i = 0; i < SCENES; i++) {
+                reader_read(&scenes[i].reader);
+            }
+            zkt_sleep_ms(5);
+        }
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(CLI("revoke", "--force", "-w", "0", scenes[i].path), 0);
+        ZKT_EVENTUALLY(is_dead(&scenes[i]), SOON_MS);
+    }
+    for (int i = 0; i < SCENES; i++) {
+        assert_int_equal(cli_wait(&scenes[i].c), 79);
     }
 }
 
