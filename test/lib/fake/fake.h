@@ -171,9 +171,9 @@ void zkf_lag(int server, bool on);
 void zkf_expire(int64_t session);
 /*
  * Sessions are local from now on, and are not upgraded: a create of an ephemeral node is answered -120; in a transaction,
- * -112 by a follower (@follower) and -120 by the leader.
+ * @refusal, which is -112 from a follower and -120 from the leader. 0: they are not local.
  */
-void zkf_local_sessions(bool follower);
+void zkf_local_sessions(int refusal);
 /* The leader deletes containers without children. Returns how many. */
 long zkf_reap(void);
 /* Servers break a connection that begins with watches of more bytes than this, as they do for any request above

@@ -323,9 +323,9 @@ void zkf_most_watches(int64_t bytes)
     zkf__w.most_watches = bytes;
 }
 
-void zkf_local_sessions(bool follower)
+void zkf_local_sessions(int refusal)
 {
-    zkf__w.local = follower ? ZKF__EXPIRED : ZKF__LOCAL;
+    zkf__w.local = refusal;
 }
 
 size_t zkf_watch_count(void)
