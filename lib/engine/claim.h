@@ -366,6 +366,17 @@ bool zkr__claim_take(struct zkr__claim **out,
 /* A new claim of @q would have to wait for another claim of this client. */
 bool zkr__claim_would_line_up(const struct zkr__queue *q) ZKR__LOCKED;
 
+/*
+ * --- recount.c: the sequence numbers of a directory start again. They do when the directory is deleted, and made again by
+ * the next claim. Only a directory without data, and with the ACL of our nodes, is deleted: any other one was not made
+ * by such a client, and would not come back as it was.
+ */
+
+/* The node of @claim is about to be deleted: learn whether its directory may be deleted afterwards. */
+void zkr__recount_look(const struct zkr__claim *claim) ZKR__LOCKED;
+/* A node in @d is deleted: delete @d, too, if it may be and no other contender is there. */
+void zkr__recount_begin(struct zkr__directory *d) ZKR__LOCKED;
+
 /* --- loss.c: how a hold was lost, for its owner, the metrics and the log --- */
 
 /* The hold of @claim has ended just now: remember what the client has observed. */

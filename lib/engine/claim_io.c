@@ -610,18 +610,6 @@ static void on_ahead(struct zkr__claim *claim,
 
 /* --- the end --- */
 
-static void
-on_deleted_parent(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
-{
-    (void)tag;
-    zkr_client *c = ctx;
-    if (answer->code == ZKR_OK) {
-        zkr__log(c, ZKR_LOG_INFO,
-                 ZKR__EVENT("empty_path_deleted",
-                            .reason = "so that its sequence numbers start again"));
-    }
-}
-
 static void on_removed(struct zkr__claim *claim,
                        struct zkr__claim_event *e,
                        const struct zkr__answer *answer) ZKR__LOCKED
@@ -629,9 +617,7 @@ static void on_removed(struct zkr__claim *claim,
     (void)e;
     zkr_client *c = claim->q->c;
     if (answer->code == ZKR_OK && claim->sequence >= ZKR__SEQUENCE_WARN) {
-        /* Refused while others wait, which is as well. */
-        struct zkr__op op = {.kind = ZKR__OP_DELETE, .path = claim->q->dir};
-        zkr__submit(c, &op, on_deleted_parent, c, 0);
+        zkr__recount_begin(claim->directory);
     } else if (answer->code == ZKR_EAUTH && !claim->k.refused) {
         zkr__cache_forget(claim->directory);
         zkr__log(c, ZKR_LOG_ERROR,

@@ -215,6 +215,9 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
     if (todo & ZKR__DO_HAND_OVER) {
         tell_behind(claim, ZKR__EV_AHEAD_RELEASED);
     }
+    if (remove && claim->sequence >= ZKR__SEQUENCE_WARN) {
+        zkr__recount_look(claim);
+    }
     request(claim, remove);
     if (todo & ZKR__DO_STEP_ASIDE) {
         tell_behind(claim, ZKR__EV_AHEAD_GONE);

@@ -98,7 +98,9 @@ struct zkr__directory {
     struct zkr__permits_order *order;
     /* How many children with a number, and without a number, this client knows of. seen: -1 = not known. */
     int seen, seen_strays;
-    int refs; /* of queues, claims, and requests without an answer yet */
+    int refs;               /* of queues, claims, and requests without an answer yet */
+    struct ACL_vector *acl; /* of a node of ours: recount.c. NULL = not known */
+    int deletable; /* the directory may be deleted while its data have this version; -1 = it may not */
     /* Counts the ends of the session: an answer of an earlier generation comes too late. */
     unsigned generation;
     unsigned departures; /* times that a claim of ours began to leave, or left */
@@ -107,6 +109,7 @@ struct zkr__directory {
     signed char vain; /* grows with each look-ahead in vain (claim.c) */
     bool listing : 1; /* a list is on its way */
     bool used : 1;    /* a node of ours was made in this session */
+    bool warned : 1;  /* that the directory may not be deleted */
 };
 
 /*

@@ -32,7 +32,7 @@ struct zkr__request {
 static bool is_write(enum zkr__op_kind kind)
 {
     return kind != ZKR__OP_CHILDREN && kind != ZKR__OP_GET && kind != ZKR__OP_SYNC &&
-           kind != ZKR__OP_EXISTS;
+           kind != ZKR__OP_EXISTS && kind != ZKR__OP_ACL;
 }
 
 static bool is_transaction(enum zkr__op_kind kind)

@@ -24,6 +24,7 @@ enum zkr__op_kind {
     ZKR__OP_GET,      /* answers data and stat; may leave a watch, on success only */
     ZKR__OP_SYNC,
     ZKR__OP_EXISTS, /* a cheap read; answers stat; may leave a watch, on a missing node too */
+    ZKR__OP_ACL, /* answers acl, empty, version */
     /* A transaction of checks that .paths exist, or of none: a quorum write that changes nothing, but for .edits. */
     ZKR__OP_CHECK,
     /*
@@ -89,7 +90,10 @@ struct zkr__answer {
         made; /* CHILDREN: the number of the next child by a count that some servers get wrong */
     const void *data;
     size_t data_len;
-    int version;    /* GET: of the data; 0 = as it was created */
+    int version; /* ACL, GET: of the data; 0 = as it was created */
+    const struct ACL_vector
+        *acl;       /* ACL: with real ids for "auth"; NULL = not all may be read */
+    bool empty;     /* ACL: the node has no data */
     bool unwatched; /* there was no room for the watch; not said by the door */
     /* CHECK, MULTI, CREATES refused: index of the operation that failed, over all parts; SIZE_MAX: no server said. */
     size_t failed_at;

@@ -107,6 +107,18 @@ static void done_data(int rc,
     give(asker, a);
 }
 
+static void
+done_acl(int rc, struct ACL_vector *acl, struct Stat *stat, const void *asker)
+{
+    struct zkr__answer a = answer_of(rc, NULL);
+    if (rc == ZOK && stat) {
+        a.acl = zkr__zk_acl_readable(acl) ? acl : NULL;
+        a.empty = stat->dataLength == 0;
+        a.version = stat->version;
+    }
+    give(asker, a);
+}
+
 static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     (void)zh;
@@ -154,6 +166,8 @@ static int submit_op(void *handle,
         return zkr__zk_multi_submit(zh, op, asker);
     case ZKR__OP_EXISTS:
         return zoo_awexists(zh, op->path, watcher, owner, done_exists, asker);
+    case ZKR__OP_ACL:
+        return zoo_aget_acl(zh, op->path, done_acl, asker);
     }
     return ZBADARGUMENTS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/zk_value.h"
 
+#include <string.h>
 #include <zookeeper/zookeeper.h>
 
 #include <zkr/error.h>
@@ -95,4 +96,32 @@ void zkr__zk_acl_free(struct ACL_vector *acl)
     }
     zkr__mem_free(acl ? acl->data : NULL);
     zkr__mem_free(acl);
+}
+
+/* A server replaces the hash of a password by "x" for a client without the permission ADMIN. */
+static bool is_readable(const struct Id *id)
+{
+    const char *hash = id->id ? strchr(id->id, ':') : NULL;
+    return id->scheme && id->id &&
+           !(hash && strcmp(id->scheme, "digest") == 0 && strcmp(hash, ":x") == 0);
+}
+
+bool zkr__zk_acl_readable(const struct ACL_vector *acl)
+{
+    bool readable = acl && acl->count > 0;
+    for (int i = 0; readable && i < acl->count; i++) {
+        readable = is_readable(&acl->data[i].id);
+    }
+    return readable;
+}
+
+bool zkr__zk_acl_same(const struct ACL_vector *a, const struct ACL_vector *b)
+{
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++) {
+        const struct ACL *x = &a->data[i], *y = &b->data[i];
+        same = x->perms == y->perms && strcmp(x->id.scheme, y->id.scheme) == 0 &&
+               strcmp(x->id.id, y->id.id) == 0;
+    }
+    return same;
 }

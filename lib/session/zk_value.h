@@ -18,6 +18,10 @@ bool zkr__zk_demands_credentials(int rc);
 /* A copy; of NULL, one that allows everything. NULL: no memory. */
 struct ACL_vector *zkr__zk_acl_copy(const struct ACL_vector *acl);
 void zkr__zk_acl_free(struct ACL_vector *acl); /* NULL is allowed */
+/* Can @acl, from a server, be compared? False: something is missing, or is hidden from this client. */
+bool zkr__zk_acl_readable(const struct ACL_vector *acl);
+/* Do both have the same entries, in the same order? */
+bool zkr__zk_acl_same(const struct ACL_vector *a, const struct ACL_vector *b);
 /* Fill @op with a check that @path exists, at any version. @path is borrowed. */
 void zkr__zk_guard(struct zoo_op *op, const char *path);
 

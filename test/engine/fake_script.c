@@ -17,6 +17,7 @@
 #include "session/service.h"
 #include "session/zk.h"
 #include "session/zk_multi.h"
+#include "session/zk_value.h"
 
 enum { SESSIONS = 2, NAMES = 16, ZXIDS = 64, LOG = 16384, PATIENCE_MS = 20000 };
 
@@ -182,6 +183,11 @@ static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *a)
         if (tag - 1 == ZKR__OP_CHILDREN && a->code == ZKR_OK) {
             say_names(s, a);
             say(s, " next %lld", (long long)a->made);
+        }
+        if (tag - 1 == ZKR__OP_ACL && a->code == ZKR_OK) {
+            say(s, "%s%s",
+                zkr__zk_acl_same(a->acl, &ZOO_OPEN_ACL_UNSAFE) ? " open" : "",
+                a->empty ? " empty" : "");
         }
         if (tag - 1 == ZKR__OP_CREATES) {
             note_made(s, a);
@@ -369,6 +375,7 @@ static const struct {
     {"get!", ZKR__OP_GET, false, true},
     {"exists", ZKR__OP_EXISTS, false, false},
     {"exists!", ZKR__OP_EXISTS, false, true},
+    {"acl", ZKR__OP_ACL, false, false},
     {"sync", ZKR__OP_SYNC, false, false},
     {"check", ZKR__OP_CHECK, false, false},
     {"creates", ZKR__OP_CREATES, false, false},

@@ -31,6 +31,7 @@ CHANGER(DELETE)
 CHANGER(CHILDREN)
 CHANGER(GET)
 CHANGER(EXISTS)
+CHANGER(ACL)
 CHANGER(CHECK)
 
 static void (*const changers[ZKR__OP_CREATES + 1])(struct zkr__asker *asker,
@@ -38,7 +39,7 @@ static void (*const changers[ZKR__OP_CREATES + 1])(struct zkr__asker *asker,
     [ZKR__OP_CREATE] = change_CREATE,     [ZKR__OP_PARENT] = change_PARENT,
     [ZKR__OP_DELETE] = change_DELETE,     [ZKR__OP_GET] = change_GET,
     [ZKR__OP_CHILDREN] = change_CHILDREN, [ZKR__OP_EXISTS] = change_EXISTS,
-    [ZKR__OP_CHECK] = change_CHECK,
+    [ZKR__OP_ACL] = change_ACL,           [ZKR__OP_CHECK] = change_CHECK,
 };
 
 static int submit(void *zh,

@@ -76,6 +76,19 @@ SCRIPT(data_change_alike,
        "a delete $0",
        "a put $0")
 
+/* An ACL comes with what else tells whose node it is; the node may be missing. */
+SCRIPT(acls_are_read_alike,
+       "a parent /q",
+       "b acl /q",
+       "a create /q/n-",
+       "b acl $0",
+       "a put $0",
+       "b acl $0",
+       "a acl /q/none",
+       "a delete $0 &",
+       "a acl $0 &",
+       "a acl /q")
+
 /* A transaction is done as a whole or not at all, and says what stopped it. */
 SCRIPT(transactions_are_whole_alike,
        "a parent /q",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zookeeper/zookeeper.h>
 
 #include "actor.h"
 #include "engine/claim.h"
@@ -117,11 +118,14 @@ static void set_cversion(struct file *f, const char *path, uint32_t cversion)
     fail_msg("%s is not in the snapshot", path);
 }
 
-/* A server on which the next child of the test's path gets this number. */
-static zkt_server *server_with_count(uint32_t next)
+/* A server with these paths, made by @make, where the next child of each gets this number. */
+static zkt_server *server_with_counts(void (*make)(const char *hosts),
+                                      const char *const *paths,
+                                      size_t count,
+                                      uint32_t next)
 {
     zkt_server *s = zkt_server_start(NULL);
-    assert_int_equal(zkt_create_path(zkt_server_host(s), zkt_path()), 0);
+    make(zkt_server_host(s));
     zkt_server_restart(s, false); /* writes a snapshot as it starts */
     zkt_server_kill(s);
     struct file f;
@@ -130,7 +134,9 @@ static zkt_server *server_with_count(uint32_t next)
     struct file sealed = f;
     sealed.bytes = malloc(f.size);
     memcpy(sealed.bytes, f.bytes, f.size);
-    set_cversion(&f, zkt_path(), next);
+    for (size_t i = 0; i < count; i++) {
+        set_cversion(&f, paths[i], next);
+    }
     assert_true(each_seal(&f, &sealed) >= 1);
     free(sealed.bytes);
     save(&f);
@@ -138,9 +144,20 @@ static zkt_server *server_with_count(uint32_t next)
     return s;
 }
 
+static void make_path(const char *hosts)
+{
+    assert_int_equal(zkt_create_path(hosts, zkt_path()), ZKT_OK);
+}
+
+/* A server on which the next child of the test's path gets this number. */
+static zkt_server *server_with_count(uint32_t next)
+{
+    return server_with_counts(make_path, (const char *const[]){zkt_path()}, 1, next);
+}
+
 /* --- the log --- */
 
-static atomic_int warnings;
+static atomic_int warnings, kept;
 
 static void count_warnings(int level, const char *line, void *ctx)
 {
@@ -148,15 +165,25 @@ static void count_warnings(int level, const char *line, void *ctx)
     if (level == ZKR_LOG_WARN && strstr(line, "event=sequence_high")) {
         atomic_fetch_add(&warnings, 1);
     }
+    if (level == ZKR_LOG_WARN && strstr(line, "event=path_kept")) {
+        atomic_fetch_add(&kept, 1);
+    }
 }
 
-static zkr_client *client_with_log(const char *hosts)
+static zkr_client *client_with(const char *hosts, zkr_client_options o)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
     o.session_timeout_ms = SESSION_MS;
     o.log = count_warnings;
     atomic_store(&warnings, 0);
+    atomic_store(&kept, 0);
     return zkt_client_with(hosts, &o);
+}
+
+static const zkr_client_options open_to_all = ZKR_CLIENT_OPTIONS_INIT;
+
+static zkr_client *client_with_log(const char *hosts)
+{
+    return client_with(hosts, open_to_all);
 }
 
 static void count_lower_tokens(int level, const char *line, void *ctx)
@@ -227,6 +254,87 @@ ZKT_CASE(a_high_count_starts_again_when_the_path_is_empty)
     assert_int_equal(acquire_and_read_sequence(m), 0);
     ZKT_MUST(zkr_mutex_release(m));
     ZKT_BECOMES(atomic_load(&warnings), 1, PATIENCE_MS);
+}
+
+/* --- whose path it is --- */
+
+static const zkr_client_options with_credentials = {.size = sizeof(zkr_client_options),
+                                                    .auth_scheme = "digest",
+                                                    .auth_cert = "user:secret",
+                                                    .auth_cert_len = 11,
+                                                    .acl = &ZOO_CREATOR_ALL_ACL};
+
+/* Without ADMIN nobody sees all of an ACL. */
+static struct ACL no_admin[] = {
+    {ZKT_ALL & ~ZKT_ADMIN, {(char *)(uintptr_t) "auth", (char *)(uintptr_t) ""}}};
+static const struct ACL_vector no_admin_acl = {1, no_admin};
+static const zkr_client_options without_admin = {.size = sizeof(zkr_client_options),
+                                                 .auth_scheme = "digest",
+                                                 .auth_cert = "user:secret",
+                                                 .auth_cert_len = 11,
+                                                 .acl = &no_admin_acl};
+
+enum { PATHS = 6, BY_CLIENTS = 2 };
+static const struct {
+    const char *name;
+    const zkr_client_options *options;
+    bool ours;
+} owned[PATHS] = {
+    {"data", &open_to_all, false},       {"stricter", &open_to_all, false},
+    {"wider", &with_credentials, false}, {"same", &open_to_all, true},
+    {"hidden", &without_admin, false},   {"creator", &with_credentials, true},
+};
+
+static const char *owned_path(size_t i)
+{
+    return zkt_child(owned[i].name);
+}
+
+/* Clients make the last paths, and an administrator the others. */
+static void make_owned(const char *hosts)
+{
+    for (size_t i = 0; i < PATHS; i++) {
+        if (i < PATHS - BY_CLIENTS) {
+            assert_int_equal(zkt_create_path(hosts, owned_path(i)), ZKT_OK);
+            continue;
+        }
+        zkr_client *c = client_with(hosts, *owned[i].options);
+        zkr_mutex *m = zkt_mutex_at(c, owned_path(i), NULL);
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_release(m));
+        zkt_destroy(m);
+        zkt_close(c);
+    }
+    assert_int_equal(zkt_set(hosts, owned_path(0), "theirs"), ZKT_OK);
+    assert_int_equal(zkt_set_acl(hosts, owned_path(1), ZKT_ALL & ~ZKT_WRITE), ZKT_OK);
+}
+
+/*
+ * A path with a high count is deleted only if it is as this client would make it. Any other path stays, as whoever made it
+ * may rely on its data or its ACL, and one line in the log says so.
+ */
+ZKT_CASE(with_a_high_count_only_a_path_like_ours_is_deleted)
+{
+    enum { TIMES = 3 };
+    const int64_t high = INT64_C(1) << 30;
+    const char *paths[PATHS];
+    for (size_t i = 0; i < PATHS; i++) {
+        paths[i] = owned_path(i);
+    }
+    zkt_server *s = server_with_counts(make_owned, paths, PATHS, (uint32_t)high);
+    for (size_t i = 0; i < PATHS; i++) {
+        zkr_client *c = client_with(zkt_server_host(s), *owned[i].options);
+        zkr_mutex *m = zkt_mutex_at(c, owned_path(i), NULL);
+        for (int time = 0; time < TIMES; time++) {
+            int64_t next = !owned[i].ours ? high + time : time == 0 ? high : time - 1;
+            assert_int_equal(acquire_and_read_sequence(m), next);
+            ZKT_MUST(zkr_mutex_release(m));
+            ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+        }
+        ZKT_BECOMES(atomic_load(&kept), owned[i].ours ? 0 : 1, PATIENCE_MS);
+        zkt_destroy(m);
+        zkt_close(c);
+    }
 }
 
 static enum zkr__look_ahead look_of(zkr_client *c)

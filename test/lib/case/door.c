@@ -18,8 +18,8 @@ static const char *const kind_names[KINDS] = {
     [ZKR__OP_DELETE] = "delete",     [ZKR__OP_SET] = "set",
     [ZKR__OP_CHILDREN] = "children", [ZKR__OP_GET] = "get",
     [ZKR__OP_SYNC] = "sync",         [ZKR__OP_EXISTS] = "exists",
-    [ZKR__OP_CHECK] = "check",       [ZKR__OP_MULTI] = "multi",
-    [ZKR__OP_CREATES] = "creates"};
+    [ZKR__OP_ACL] = "acl",           [ZKR__OP_CHECK] = "check",
+    [ZKR__OP_MULTI] = "multi",       [ZKR__OP_CREATES] = "creates"};
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static const zkr_client *focus;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zookeeper/zookeeper.h>
 
 #include "fake_impl.h"
 #include "session/zk_value.h"
@@ -38,6 +39,11 @@ static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req,
             a.czxid = req->czxid;
             a.owner = req->owner;
             a.created_ms = req->created_ms;
+            a.version = req->out_version;
+        }
+        if (req->kind == ZKR__OP_ACL) {
+            a.acl = req->out_open ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_READ_ACL_UNSAFE;
+            a.empty = req->out_empty;
             a.version = req->out_version;
         }
     }

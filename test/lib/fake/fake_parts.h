@@ -86,6 +86,7 @@ struct zkf__req {
     const void *out_data;
     size_t out_len;
     int out_version;
+    bool out_open, out_empty; /* ACL */
 };
 
 /* Messages on their way, in order. */

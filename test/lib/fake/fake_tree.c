@@ -376,6 +376,11 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
         req->created_ms = node->created_ms;
         req->out_version = node->version;
     }
+    if (node && req->kind == ZKR__OP_ACL) {
+        req->out_open = node->forbidden == 0;
+        req->out_empty = node->data_len == 0;
+        req->out_version = node->version;
+    }
     if (node && req->kind == ZKR__OP_GET) {
         req->out_data = node->data;
         req->out_len = node->data_len;

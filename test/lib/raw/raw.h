@@ -25,7 +25,14 @@ enum {
 };
 
 enum { ZKT_EPHEMERAL = 1, ZKT_SEQUENCE = 2, ZKT_CONTAINER = 4 };
-enum { ZKT_READ = 1, ZKT_WRITE = 2, ZKT_CREATE = 4, ZKT_DELETE = 8, ZKT_ALL = 31 };
+enum {
+    ZKT_READ = 1,
+    ZKT_WRITE = 2,
+    ZKT_CREATE = 4,
+    ZKT_DELETE = 8,
+    ZKT_ADMIN = 16,
+    ZKT_ALL = 31
+};
 
 typedef struct zkt_raw zkt_raw;
 
