@@ -103,9 +103,8 @@ struct zkr_client {
     int64_t granted_ms; /* the timeout in force, by which libzookeeper pings */
     unsigned epoch;     /* sessions begun so far */
     int64_t open_at, open_failures;
-    int64_t
-        fruitless; /* sessions in a row that ended with a write sent, and none answered */
-    bool unanswered; /* a write was sent in this session, and none has been answered */
+    int64_t fruitless; /* sessions that ended @unanswered, since a write was answered */
+    bool unanswered;   /* no write was answered since the session sent the last one */
     int64_t suspended_at;
     char obstacle[200]; /* why there is no connection, for people */
 

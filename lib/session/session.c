@@ -256,8 +256,11 @@ static void close_later(zkr_client *c) ZKR__LOCKED
 static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
 {
     enum { AT_ONCE = 2, TOLD = 4 };
-    c->fruitless += c->session_id != 0 && c->unanswered;
+    if (!c->unanswered) {
+        return 0;
+    }
     c->unanswered = false;
+    c->fruitless++;
     if (c->fruitless == TOLD) {
         zkr__log(c, ZKR_LOG_WARN,
                  ZKR__EVENT("sessions_fruitless",

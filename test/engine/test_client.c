@@ -582,6 +582,43 @@ ZKT_UNIT_CASE(sessions_that_answer_no_write_come_seldom)
     }
 }
 
+enum { FRUITLESS_TOLD = 4 };
+static int fruitless_lines;
+
+static void count_fruitless_lines(int level, const char *line, void *ctx)
+{
+    (void)ctx;
+    fruitless_lines += level == ZKR_LOG_WARN && strstr(line, "sessions_fruitless");
+}
+
+static void expire_then_vanish(struct zkr__op *op)
+{
+    if (op->kind == ZKR__OP_CREATE && creates++ < FRUITLESS_TOLD) {
+        zkf_expire(expiring->session_id);
+        zkf_blackhole(0, creates == FRUITLESS_TOLD);
+    }
+}
+
+/* Handles that get no session are no sessions without an answer: no second warning, and no pause. */
+ZKT_UNIT_CASE(sessions_that_answer_no_write_are_reported_once)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = ZKF_SESSION_MS;
+    o.log = count_fruitless_lines;
+    fruitless_lines = creates = 0;
+    expiring = open_client(&o);
+    between.on_submit = expire_then_vanish;
+    zkr_ticket *t = ask(mutex_at(expiring, "/lock", NULL), ZKR_FOREVER);
+    zkf_pass(expiring, 10 * ZKF_SESSION_MS);
+    zkf_call_back(expiring);
+    assert_int_equal(stats_of(expiring).sessions, FRUITLESS_TOLD);
+    assert_int_equal(fruitless_lines, 1);
+    zkf_blackhole(0, false);
+    zkf_pass(expiring, 3 * ZKF_SESSION_MS);
+    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    end(t);
+}
+
 /* Until it is told of its next connection, of which nothing has been answered yet. */
 static void pass_until_up(zkr_client *c)
 {
