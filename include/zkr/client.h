@@ -54,8 +54,8 @@
  *
  * **Threads that end early.** A callback or a take_leadership() that ends its thread, by pthread_exit() or because the
  * thread is canceled, counts as one that returns. An open_handle that calls pthread_exit() counts as one that returns
- * NULL; it cannot be canceled. Another thread takes the place of a thread of the client. While destructors of
- * thread-specific data run in a thread of the client or of a selector, all functions act as in its callbacks.
+ * NULL; it cannot be canceled. Another thread takes the place of a thread of the client. In destructors of
+ * thread-specific data that run in a thread of the client or of a selector, all functions act as in its callbacks.
  */
 #ifndef ZKR_CLIENT_H
 #define ZKR_CLIENT_H

@@ -77,7 +77,7 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  * - Nobody ends the session from outside (Curator's KillSession, an administrator).
  * - The data of the ensemble never go back: no data directory is emptied or put back, and no snapshot is restored, neither
  *   from a copy nor by the AdminServer of 3.9. Otherwise fencing tokens go back, too, and only the guard (guard.h) protects
- *   you: its node is missing. A client that gets a lower token than before logs a warning, token_lower.
+ *   you, because its node is missing. A client that gets a lower token than before logs a warning, token_lower.
  * - When a server grants a shorter session timeout at a re-connect than any before, the client reads that answer: the
  *   process does not stop, and the connection does not break, at that very moment. From then on the lease is shorter. If
  *   it ends before what it told earlier is over, the session is given up with all its holds, and its nodes stay until
@@ -87,7 +87,7 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *   nor its connection was stalled right before, and that the servers' pings were not held up.
  *   options.lease_no_stopgap turns it off.
  *
- * If any other of these does not hold, the fencing token protects you.
+ * If any other of these assumptions fails, the fencing token protects you.
  *
  * While each write is answered within an eighth of the session timeout, and options.lease_probe_ms is not set to more than a
  * twelfth, the lease is renewed before it ends. If servers are slower, for instance because the disk under their log is

@@ -19,8 +19,8 @@
  * No client can foresee two things. A third party may close the session in our name, as Curator's
  * test tool KillSession does: the hold then ends at the servers at once, whatever valid_for said a
  * moment before. And if the data of the ensemble go back (data directories wiped, an old snapshot restored),
- * fencing tokens start again below those given out before: then also reset whatever remembers tokens. The list in
- * lease.h, at zkr_client_valid_for_ms(), has all that the library assumes.
+ * fencing tokens start again below those given out before: then also reset whatever remembers tokens.
+ * zkr_client_valid_for_ms() in lease.h lists all that the library assumes.
  *
  * **Revocation.** Anybody who may write to the nodes can ask the holder to release: zkr_mutex_revoke(), or
  * Curator's Revoker. The holder is notified by options.on_revoke, and decides for itself.

@@ -19,7 +19,7 @@
  * overtaken by those that want few, and one that waits for more than the current maximum keeps all others waiting. A
  * contender that finds others waiting has come when it has joined their queue. While the path is missing, at first
  * or after the servers have swept it, a later request of another client may be served first. Requests of one client
- * keep their order there, too. Only a try (a timeout of 0) does not queue: it takes what is free at that moment. A
+ * keep their order even then. Only a try (a timeout of 0) does not queue: it takes what is free at that moment. A
  * permit is taken while it is held, reserved by the nodes of a waiter, or being taken by another at that very moment.
  * A try that finds too few free permits makes no node, so it does not disturb other tries.
  *

@@ -55,8 +55,8 @@ int zkr__thread_replace(pthread_t *thread,
                         void *(*fn)(void *arg),
                         void *arg);
 /*
- * Is the calling thread one of ours that was started with @arg? It is also while destructors of thread-specific data run,
- * and when another thread is to take its place. The end of the threads of @arg waits for it, so it must not wait for them.
+ * Is the calling thread one of ours that was started with @arg? True also while its destructors of thread-specific data
+ * run, and after zkr__thread_replace(). It must not wait for the end of the threads of @arg, of which it is one.
  */
 static inline bool zkr__thread_is_of(const void *arg)
 {
@@ -66,7 +66,7 @@ static inline bool zkr__thread_is_of(const void *arg)
 /* Pause between two attempts to start a thread. */
 void zkr__thread_rest(void);
 
-/* Each thread of ours is joined or detached, once. Before a detach the code is pinned. */
+/* Each thread of ours is joined or detached, once. Pin the code before a detach. */
 void zkr__thread_join(pthread_t thread);
 void zkr__thread_detach(pthread_t thread);
 /*

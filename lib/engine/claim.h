@@ -367,9 +367,9 @@ bool zkr__claim_take(struct zkr__claim **out,
 bool zkr__claim_would_line_up(const struct zkr__queue *q) ZKR__LOCKED;
 
 /*
- * --- recount.c: the sequence numbers of a directory start again. They do when the directory is deleted, and made again by
- * the next claim. Only a directory without data, and with the ACL of our nodes, is deleted: any other one was not made
- * by such a client, and would not come back as it was.
+ * --- recount.c: restarts the sequence numbers of a directory. They start again when the directory is deleted and the next
+ * claim creates it. Only a directory that has no data, and has the ACL of our nodes, is deleted: the next claim would
+ * create any other directory differently.
  */
 
 /* The node of @claim is about to be deleted: learn whether its directory may be deleted afterwards. */

@@ -85,8 +85,8 @@ struct zkr__directory *zkr__queue_directory(struct zkr__queue *q,
 /* Where it is measured; never NULL. */
 struct zkr__meter *zkr__queue_meter(struct zkr__queue *q) ZKR__LOCKED;
 /*
- * A create in @q is answered with @token. Warn if it is lower than that of the create before, of any queue: servers answer
- * creates in the order of their transactions, so data were lost.
+ * A server has answered a create in @q with @token. Warn if the create before it, in any queue, had a higher one: servers
+ * answer creates in the order of their transactions, so data were lost.
  */
 void zkr__queue_note_token(const struct zkr__queue *q,
                            struct zkr__engine *engine,

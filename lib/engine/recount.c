@@ -17,7 +17,7 @@ static void keep_directory(struct zkr__directory *d, const char *reason) ZKR__LO
 
 /*
  * Servers put the ids of the session's credentials in place of "auth", so the ACL that a client asks for is not the one
- * that its nodes have. And they do not report whether a node is a container. So what is compared are the nodes.
+ * that its nodes have. And they do not report whether a node is a container. So the ACLs of the two nodes are compared.
  */
 static void
 on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
@@ -76,8 +76,8 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 }
 
 /*
- * Refused while others wait, which is as well; and when the data were set meanwhile. A transaction cannot check the ACL: one
- * that is set in the round trip since the look is lost.
+ * Servers refuse the delete while other contenders are there, or if the data were set since the look. A transaction cannot
+ * check the ACL, so an ACL that is set in the round trip since the look is lost.
  */
 void zkr__recount_begin(struct zkr__directory *d)
 {

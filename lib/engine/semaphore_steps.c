@@ -187,8 +187,8 @@ static void list_gate(struct zkr__permits_ask *p) ZKR__LOCKED
 
 /*
  * The node at the gate is created before the leases are deleted, so a DIRECT request meets that node or the leases.
- * Leases that await admission leave the line first. The claim at the gate would stand beside them there, ahead of that
- * of an earlier request, whose leases have been admitted.
+ * Leases that await admission leave the line first. Otherwise the claim at the gate would line up beside them, ahead of
+ * the one of an earlier request whose leases have been admitted.
  */
 static void queue_up(struct zkr__permits_ask *p) ZKR__LOCKED
 {

@@ -69,7 +69,7 @@ struct zkr_client {
     struct zkr__cv changed;
     const struct zkr__door *door;
     unsigned fork_generation;
-    int holders; /* atomic: of this memory, which are the program and resolver threads that outlive the close */
+    int holders; /* atomic: of this memory: the program, and resolver threads that outlive the close */
 
     /* --- options --- */
     zkr_client_options options; /* but for the pointers, of which copies follow */

@@ -224,9 +224,9 @@ static void settle_watch(const struct zkr__request *r, int code)
 }
 
 /*
- * A follower reports an expired session, too, when a transaction would make an ephemeral node and the session is a local
- * one that is not upgraded. A server answers no write behind a report that is true: it closes the connection. So the
- * second report on a connection, with an answer to a write in between, is about a local session.
+ * A follower also reports an expired session when a transaction would create an ephemeral node and the session is local
+ * and not upgraded. A server whose report is true answers no later write: it closes the connection. So the second report
+ * on a connection, with an answered write in between, is about a local session.
  */
 static bool is_local(struct zkr__link *link,
                      enum zkr__op_kind kind,

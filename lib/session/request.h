@@ -32,7 +32,7 @@ struct zkr__link {
     unsigned timed;    /* the last of these connections whose timeout is known */
     size_t authorized; /* how many credentials it has, and repeats as it connects */
     bool doubted;      /* it has answered what cannot be */
-    /* What this connection has answered of the session: see is_local() in request.c. */
+    /* Has this connection reported an expired session, and answered a write since? See is_local() in request.c. */
     enum { ZKR__UNEXPIRED, ZKR__EXPIRED, ZKR__EXPIRED_AND_LIVES } expired;
     bool
         demanded; /* a server demands other credentials: the service has to end the session */

@@ -3,8 +3,8 @@
  * The servers' addresses: looked up without waiting, and followed when they change.
  *
  * A resolver may take as long as it likes, so names are resolved in a thread of their own, one for a client at a time.
- * Nobody waits for that thread, not even zkr_client_close(): a thread that runs by then keeps the client's memory until it
- * ends, and the code of the library for good.
+ * Nobody waits for that thread, not even zkr_client_close(): a thread that still runs then keeps the client's memory until
+ * it ends, and the code of the library for good. Only if there is no memory to pin the code does the close wait.
  */
 #ifndef ZKR_SESSION_SERVERS_H
 #define ZKR_SESSION_SERVERS_H
@@ -29,7 +29,10 @@ void zkr__lookup_drop(zkr_client *c) ZKR__LOCKED;
 /* Join the resolver threads that have their answers. Drops the lock meanwhile. For the service, and for the close. */
 void zkr__resolvers_join(zkr_client *c) ZKR__LOCKED;
 
-/* The service has ended, so no thread is started any more. Join those that have their answers, and detach the others. */
+/*
+ * The service has ended, so no thread is started any more. Join the threads that have their answers, and detach the others.
+ * If the code cannot be pinned, join all.
+ */
 void zkr__resolvers_end(zkr_client *c);
 
 /* --- following: parts of a turn of the service. Each returns when to call it again, and may end the session --- */

@@ -250,8 +250,8 @@ static void close_later(zkr_client *c) ZKR__LOCKED
 }
 
 /*
- * Servers that lack an operation close the connection instead of answering. If they also give each connection a session
- * of its own, every attempt costs a session, which is a write for them.
+ * Servers that lack an operation close the connection instead of answering. If they also give each connection a new
+ * session, every attempt costs them the write that creates it.
  */
 static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
 {

@@ -243,7 +243,7 @@ ZKT_CASE(zkr_says_that_something_does_not_end)
 
 /* --- processes of another user --- */
 
-/* As the processes of sudo are for zkr: zkr is root without the right to signal them. */
+/* zkr is root without CAP_KILL, so it may not signal processes of another user. The same happens with sudo. */
 #define POWERLESS "setpriv", "--bounding-set=-kill", "--inh-caps=-kill"
 static const char of_another_user[] =
     "setpriv --reuid=65534 --clear-groups sh -c 'echo $$; exec sleep 100'";
@@ -260,7 +260,7 @@ static pid_t await_foreign(struct cli *c)
     return (pid_t)strtol(cli_out(c), NULL, 10);
 }
 
-/* zkr says so of @pid. */
+/* zkr reports that it may not signal @pid. */
 static void await_denied(struct cli *c, pid_t pid, const char *consequence)
 {
     char line[400];
@@ -303,7 +303,7 @@ ZKT_CASE(a_process_that_zkr_may_not_signal_goes_on_without_the_lock)
     assert_int_equal(cli_wait(&c), 79);
 }
 
-/* The leader yields when its command has ended. Who asks is told why no other leads. */
+/* The leader yields when its command has ended. Until then elect --yield reports why no other leads. */
 ZKT_CASE(a_leader_that_may_not_signal_its_command_does_not_yield_yet)
 {
     struct cli a, b, ask;

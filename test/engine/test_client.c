@@ -553,8 +553,8 @@ static void expire_at_each_create(struct zkr__op *op)
 }
 
 /*
- * A server that lacks an operation closes the connection, and may give the next one a session of its own. Each session
- * is a write for an ensemble, so they come more and more seldom, until a write is answered.
+ * A server that lacks an operation closes the connection, and may give the next connection a new session. Each session is
+ * a write for an ensemble, so the pauses between sessions grow until a write is answered.
  */
 ZKT_UNIT_CASE(sessions_that_answer_no_write_come_seldom)
 {
@@ -599,7 +599,7 @@ static void expire_then_vanish(struct zkr__op *op)
     }
 }
 
-/* Handles that get no session are no sessions without an answer: no second warning, and no pause. */
+/* A handle that gets no session is not another session that answers no write: it repeats no warning. */
 ZKT_UNIT_CASE(sessions_that_answer_no_write_are_reported_once)
 {
     zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;

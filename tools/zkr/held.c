@@ -401,7 +401,7 @@ int held_refuse(struct held *h, int rc)
     return HELD_REFUSED;
 }
 
-/* An eighth of the session timeout suffices for the library. The rest is the time in which the command is killed. */
+/* The library keeps a hold up to an eighth of the session timeout. zkr also needs time to kill the command. */
 void held_say_slow(struct held *h)
 {
     int64_t slow = slow_answer_ms(h);

@@ -306,8 +306,8 @@ static int say_late(const struct held *h, bool stays)
         CLI_HELD, "in time no other leads at %.1000s; %s", h->path,
         stays
             ? "the leader that was asked still leads: a zkr leads until all processes "
-              "of its command have ended, and says on its stderr which it may not "
-              "signal; other programs do not yield"
+              "of its command have ended, and says on its stderr which of them it "
+              "may not signal; other programs do not yield"
             : "candidates that are no zkr do not yield");
 }
 
