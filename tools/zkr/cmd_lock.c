@@ -545,8 +545,10 @@ static int obtain_any(struct lock *l)
     }
     while (status == WAIT_ON) {
         status = look(l);
-        status = status == WAIT_ON ? held_pause(h, LOOK_MS) : status;
-        held_say_slow(h);
+        if (status == WAIT_ON) {
+            held_say_slow(h);
+            status = held_pause(h, LOOK_MS);
+        }
     }
     return status;
 }
