@@ -154,7 +154,7 @@ struct zkr__directory *zkr__directory_of(struct zkr__engine *engine, const char 
     }
     d->path = path;
     d->engine = engine;
-    d->seen = d->deletable = -1;
+    d->seen = -1;
     d->refs = 1;
     if (!zkr__path_table_add(&engine->by_directory, &d->by_path, d->path)) {
         zkr__mem_free(d);
@@ -178,7 +178,10 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
         zkr__mem_free(d->keep);
     }
     zkr__mem_free(d->order);
-    zkr__zk_acl_free(d->acl);
+    if (d->recount) {
+        zkr__zk_acl_free(d->recount->acl);
+        zkr__mem_free(d->recount);
+    }
     zkr__mem_free((void *)(uintptr_t)d->path);
     zkr__mem_free(d);
 }

@@ -84,23 +84,28 @@ struct zkr__keep {
     unsigned news_asked;           /* times */
 };
 
+/* What a directory needs once its sequence numbers are high: recount.c. */
+struct zkr__recount {
+    struct ACL_vector *acl; /* of a node of ours; NULL = not known */
+    int deletable; /* the directory may be deleted while its data have this version; -1 = it may not */
+};
+
 struct zkr__directory {
     struct zkr__directory *prev, *next; /* in engine->directories */
     struct zkr__path_entry by_path;
     struct zkr__engine *engine;
     const char *path; /* of the first queue here; the directory has taken it over */
-    struct zkr__guard *guard;  /* NULL = not needed yet */
-    struct zkr__keep *keep;    /* NULL = no queue keeps nodes here */
-    struct zkr__claim *askers; /* list: claims that get the list on its way */
-    struct zkr__claim *later;  /* list: claims that get the next list */
-    struct zkr__claim *ours;   /* list: claims whose nodes are known, by number */
+    struct zkr__guard *guard;     /* NULL = not needed yet */
+    struct zkr__keep *keep;       /* NULL = no queue keeps nodes here */
+    struct zkr__recount *recount; /* NULL = not needed yet */
+    struct zkr__claim *askers;    /* list: claims that get the list on its way */
+    struct zkr__claim *later;     /* list: claims that get the next list */
+    struct zkr__claim *ours;      /* list: claims whose nodes are known, by number */
     /* Requests of this client for permits: semaphore_steps.h. NULL = there was none yet. */
     struct zkr__permits_order *order;
     /* How many children with a number, and without a number, this client knows of. seen: -1 = not known. */
     int seen, seen_strays;
-    int refs;               /* of queues, claims, and requests without an answer yet */
-    struct ACL_vector *acl; /* of a node of ours: recount.c. NULL = not known */
-    int deletable; /* the directory may be deleted while its data have this version; -1 = it may not */
+    int refs; /* of queues, claims, and requests without an answer yet */
     /* Counts the ends of the session: an answer of an earlier generation comes too late. */
     unsigned generation;
     unsigned departures; /* times that a claim of ours began to leave, or left */

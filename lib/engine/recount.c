@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
 #include "engine/claim.h"
 #include "engine/queue.h"
 #include "session/log.h"
@@ -23,18 +24,19 @@ static void
 on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__directory *d = ctx;
+    struct zkr__recount *r = d->recount;
     bool answered = answer->code == ZKR_OK;
     if (answer->code == ZKR_EAUTH || (answered && !answer->acl)) {
         keep_directory(d,
                        "its sequence numbers cannot start again: this client may not "
                        "read all ACLs, so the path is not deleted");
     } else if (answered && tag == OWN) {
-        zkr__zk_acl_free(d->acl);
-        d->acl = zkr__zk_acl_copy(answer->acl);
-    } else if (answered && d->acl && answer->empty &&
-               zkr__zk_acl_same(d->acl, answer->acl)) {
-        d->deletable = answer->version;
-    } else if (answered && d->acl) {
+        zkr__zk_acl_free(r->acl);
+        r->acl = zkr__zk_acl_copy(answer->acl);
+    } else if (answered && r->acl && answer->empty &&
+               zkr__zk_acl_same(r->acl, answer->acl)) {
+        r->deletable = answer->version;
+    } else if (answered && r->acl) {
         keep_directory(d, "its sequence numbers cannot start again: it has data, or "
                           "another ACL than the nodes of this client, so the path is "
                           "not deleted");
@@ -52,9 +54,14 @@ static void ask(struct zkr__directory *d, const char *path, unsigned tag) ZKR__L
 void zkr__recount_look(const struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
-    zkr__zk_acl_free(d->acl);
-    d->acl = NULL;
-    d->deletable = -1;
+    struct zkr__recount *r =
+        d->recount ? d->recount : zkr__mem_alloc(sizeof(*d->recount));
+    if (!r) {
+        return; /* the directory stays */
+    }
+    zkr__zk_acl_free(r->acl);
+    *r = (struct zkr__recount){.deletable = -1};
+    d->recount = r;
     ask(d, claim->node, OWN);
     ask(d, d->path, DIRECTORY);
 }
@@ -81,11 +88,12 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
  */
 void zkr__recount_begin(struct zkr__directory *d)
 {
-    if (d->deletable >= 0) {
+    struct zkr__recount *r = d->recount;
+    if (r && r->deletable >= 0) {
         const struct zkr__op op = {.kind = ZKR__OP_MULTI,
                                    .paths = &d->path,
                                    .path_count = 1,
-                                   .versions = &d->deletable,
+                                   .versions = &r->deletable,
                                    .deleted = &d->path,
                                    .deleted_count = 1};
         d->refs++;
