@@ -87,8 +87,10 @@ ZKT_CASE(a_close_without_an_answer_is_made_up_for)
 /* --- a process that is killed --- */
 
 struct holder {
+    pid_t pid;
     char hosts[512], path[128];
-    bool plain; /* without credentials */
+    bool plain;       /* without credentials */
+    atomic_bool goes; /* hosts is set */
     atomic_bool holds;
 };
 
@@ -103,6 +105,9 @@ static int hold(void *arg)
     zkr_client_options o = guarded();
     zkr_client *c = NULL;
     zkr_mutex *m = NULL;
+    while (!atomic_load(&h->goes)) {
+        zkt_sleep_ms(1);
+    }
     if (h->plain) {
         o.auth_scheme = o.auth_cert = NULL;
         o.auth_cert_len = 0;
@@ -116,16 +121,29 @@ static int hold(void *arg)
     return 1;
 }
 
-static pid_t start(const char *hosts, bool plain)
+/* The child of a process with busy threads may find the locks of the address sanitizer's allocator taken, so it is early. */
+static struct holder *fork_holder(bool plain)
 {
     struct holder *h = zkt_shared(sizeof(*h));
     zkt_keep(h, drop_shared);
     h->plain = plain;
-    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", hosts);
     (void)snprintf(h->path, sizeof(h->path), "%s", zkt_path());
-    pid_t pid = zkt_fork(hold, h);
+    h->pid = zkt_fork(hold, h);
+    return h;
+}
+
+static void let_hold(struct holder *h, const char *hosts)
+{
+    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", hosts);
+    atomic_store(&h->goes, true);
     ZKT_EVENTUALLY(atomic_load(&h->holds), PATIENCE_MS);
-    return pid;
+}
+
+static pid_t start(const char *hosts, bool plain)
+{
+    struct holder *h = fork_holder(plain);
+    let_hold(h, hosts);
+    return h->pid;
 }
 
 static void kill_holder(pid_t pid)
@@ -136,8 +154,8 @@ static void kill_holder(pid_t pid)
 
 enum { WAYS = 4 };
 
-/* Four ways to the servers, the first of which is cut. Returns which of them the holder at @pid uses. */
-static int start_by_some_way(zkt_proxy *ways[WAYS], pid_t *pid)
+/* Four ways to the servers, the first of which is cut. Returns which of them the holder uses. */
+static int hold_by_some_way(zkt_proxy *ways[WAYS], struct holder *h)
 {
     char hosts[512] = "";
     int used = 1;
@@ -148,7 +166,7 @@ static int start_by_some_way(zkt_proxy *ways[WAYS], pid_t *pid)
                        zkt_proxy_host(ways[i]));
     }
     zkt_proxy_cut(ways[0]);
-    *pid = start(hosts, false);
+    let_hold(h, hosts);
     while (zkt_proxy_counters(ways[used]).connections == 0) {
         used++;
         assert_true(used < WAYS);
@@ -159,15 +177,19 @@ static int start_by_some_way(zkt_proxy *ways[WAYS], pid_t *pid)
 /* The one that the holder used, and two others. */
 ZKT_CASE(silent_servers_do_not_hold_it_up)
 {
-    for (int round = 0; round < 3; round++) {
+    enum { ROUNDS = 3 };
+    struct holder *holders[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        holders[round] = fork_holder(false);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
         zkt_proxy *ways[WAYS];
-        pid_t pid;
-        const int used = start_by_some_way(ways, &pid);
+        const int used = hold_by_some_way(ways, holders[round]);
         for (int i = 0; i < WAYS - 1; i++) {
             zkt_proxy_blackhole(ways[(used + i) % WAYS]);
         }
         zkt_proxy_heal(ways[(used + WAYS - 1) % WAYS]);
-        kill_holder(pid);
+        kill_holder(holders[round]->pid);
         ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
     }
 }
@@ -175,8 +197,8 @@ ZKT_CASE(silent_servers_do_not_hold_it_up)
 ZKT_CASE(the_server_that_was_connected_is_tried_first)
 {
     zkt_proxy *ways[WAYS];
-    pid_t pid;
-    const int used = start_by_some_way(ways, &pid);
+    struct holder *h = fork_holder(false);
+    const int used = hold_by_some_way(ways, h);
     zkt_proxy_heal(ways[0]);
     for (int i = 0; i < WAYS; i++) {
         if (i != used) {
@@ -184,7 +206,7 @@ ZKT_CASE(the_server_that_was_connected_is_tried_first)
         }
     }
     const int64_t others = zkt_proxy_counters(ways[0]).connections;
-    kill_holder(pid);
+    kill_holder(h->pid);
     ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
     assert_int_equal(zkt_proxy_counters(ways[0]).connections, others);
 }
