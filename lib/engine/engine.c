@@ -164,8 +164,18 @@ struct zkr__directory *zkr__directory_of(struct zkr__engine *engine, const char 
     return d;
 }
 
+struct zkr__recount *zkr__recount_of(const struct zkr__directory *d)
+{
+    struct zkr__recount *r = d->engine->recounts;
+    while (r && r->directory != d) {
+        r = r->next;
+    }
+    return r;
+}
+
 static void free_directory(struct zkr__directory *d) ZKR__LOCKED
 {
+    struct zkr__recount *recount = zkr__recount_of(d);
     if (d->guard) {
         zkr__path_unwatch(&d->engine->watchers, &d->guard->watcher);
         zkr__known_forget(&d->guard->known);
@@ -178,9 +188,10 @@ static void free_directory(struct zkr__directory *d) ZKR__LOCKED
         zkr__mem_free(d->keep);
     }
     zkr__mem_free(d->order);
-    if (d->recount) {
-        zkr__zk_acl_free(d->recount->acl);
-        zkr__mem_free(d->recount);
+    if (recount) {
+        LL_DELETE(d->engine->recounts, recount);
+        zkr__zk_acl_free(recount->acl);
+        zkr__mem_free(recount);
     }
     zkr__mem_free((void *)(uintptr_t)d->path);
     zkr__mem_free(d);

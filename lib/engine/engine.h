@@ -84,23 +84,16 @@ struct zkr__keep {
     unsigned news_asked;           /* times */
 };
 
-/* What a directory needs once its sequence numbers are high: recount.c. */
-struct zkr__recount {
-    struct ACL_vector *acl; /* of a node of ours; NULL = not known */
-    int deletable; /* the directory may be deleted while its data have this version; -1 = it may not */
-};
-
 struct zkr__directory {
     struct zkr__directory *prev, *next; /* in engine->directories */
     struct zkr__path_entry by_path;
     struct zkr__engine *engine;
     const char *path; /* of the first queue here; the directory has taken it over */
-    struct zkr__guard *guard;     /* NULL = not needed yet */
-    struct zkr__keep *keep;       /* NULL = no queue keeps nodes here */
-    struct zkr__recount *recount; /* NULL = not needed yet */
-    struct zkr__claim *askers;    /* list: claims that get the list on its way */
-    struct zkr__claim *later;     /* list: claims that get the next list */
-    struct zkr__claim *ours;      /* list: claims whose nodes are known, by number */
+    struct zkr__guard *guard;  /* NULL = not needed yet */
+    struct zkr__keep *keep;    /* NULL = no queue keeps nodes here */
+    struct zkr__claim *askers; /* list: claims that get the list on its way */
+    struct zkr__claim *later;  /* list: claims that get the next list */
+    struct zkr__claim *ours;   /* list: claims whose nodes are known, by number */
     /* Requests of this client for permits: semaphore_steps.h. NULL = there was none yet. */
     struct zkr__permits_order *order;
     /* How many children with a number, and without a number, this client knows of. seen: -1 = not known. */
@@ -154,6 +147,14 @@ enum { ZKR__REMEMBERED_MAX = 64 };
 /* So many nodes of ours are being made at a time. A lease probe waits for these, and for what they ask next. */
 enum { ZKR__JOINING_MAX = 64 };
 
+/* What a directory needs once its sequence numbers are high: recount.c. Few do, so the directory has no pointer to it. */
+struct zkr__recount {
+    struct zkr__recount *next; /* in engine->recounts */
+    const struct zkr__directory *directory;
+    struct ACL_vector *acl; /* of a node of ours; NULL = not known */
+    int deletable; /* the directory may be deleted while its data have this version; -1 = it may not */
+};
+
 /* A list while it is given to the claims that asked. */
 struct zkr__given {
     struct zkr__children children;
@@ -181,6 +182,7 @@ struct zkr__engine {
     int64_t last_token; /* of the last create that was answered */
     struct zkr__path_table by_node;
     struct zkr__directory *directories; /* list */
+    struct zkr__recount *recounts;      /* list */
     struct zkr__path_table by_directory;
     int64_t looking; /* claims that look again now and then, for want of a watch */
     /* The directory in which a claim of ours began to wait behind others last; NULL = none did. Never followed. */
@@ -208,6 +210,8 @@ struct zkr__engine {
 
 /* In session_events.c: the engine of @c, made when it is first needed. NULL: no memory. */
 struct zkr__engine *zkr__engine_of(zkr_client *c) ZKR__LOCKED;
+/* NULL: the directory has none. */
+struct zkr__recount *zkr__recount_of(const struct zkr__directory *d) ZKR__LOCKED;
 /* In probe.c, for struct zkr__upcalls. @ctx: the engine. */
 void zkr__probe_send(void *ctx) ZKR__LOCKED;
 

@@ -24,7 +24,7 @@ static void
 on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__directory *d = ctx;
-    struct zkr__recount *r = d->recount;
+    struct zkr__recount *r = zkr__recount_of(d);
     bool answered = answer->code == ZKR_OK;
     if (answer->code == ZKR_EAUTH || (answered && !answer->acl)) {
         keep_directory(d,
@@ -51,17 +51,31 @@ static void ask(struct zkr__directory *d, const char *path, unsigned tag) ZKR__L
     zkr__submit(d->engine->c, &op, on_look, d, tag);
 }
 
+/* NULL: no memory. The directory frees it. */
+static struct zkr__recount *need_recount(const struct zkr__directory *d) ZKR__LOCKED
+{
+    struct zkr__recount *r = zkr__recount_of(d);
+    if (r) {
+        return r;
+    }
+    r = zkr__mem_alloc(sizeof(*r));
+    if (r) {
+        r->directory = d;
+        LL_PREPEND(d->engine->recounts, r);
+    }
+    return r;
+}
+
 void zkr__recount_look(const struct zkr__claim *claim)
 {
     struct zkr__directory *d = claim->directory;
-    struct zkr__recount *r =
-        d->recount ? d->recount : zkr__mem_alloc(sizeof(*d->recount));
+    struct zkr__recount *r = need_recount(d);
     if (!r) {
         return; /* the directory stays */
     }
     zkr__zk_acl_free(r->acl);
-    *r = (struct zkr__recount){.deletable = -1};
-    d->recount = r;
+    r->acl = NULL;
+    r->deletable = -1;
     ask(d, claim->node, OWN);
     ask(d, d->path, DIRECTORY);
 }
@@ -88,7 +102,7 @@ on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
  */
 void zkr__recount_begin(struct zkr__directory *d)
 {
-    struct zkr__recount *r = d->recount;
+    struct zkr__recount *r = zkr__recount_of(d);
     if (r && r->deletable >= 0) {
         const struct zkr__op op = {.kind = ZKR__OP_MULTI,
                                    .paths = &d->path,
