@@ -147,11 +147,9 @@ done
 #   volume        much is written there, and layers of an image are slow
 #   seccomp       the default profile forbids the system call (personality) by which the
 #                 thread sanitizer gets the layout of memory that it wants
-#   cap-add       a test chooses the number of a process
 in_docker() { # COMMAND...
     docker run --name "$container" --sig-proxy=false --init --network host \
         --volume /zkrecipes --volume /tmp --security-opt seccomp=unconfined \
-        --cap-add CHECKPOINT_RESTORE \
         "$image" env -i "${environment[@]}" "$@"
 }
 
