@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actor.h"
 #include "fixture.h"
 #include "session/request.h"
 #include "threads.h"
@@ -357,6 +358,7 @@ ZKT_CASE(a_late_answer_is_about_the_old_list)
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
     atomic_store(&spared, NULL);
     assert_int_equal(zkt_proxy_counters(p[0]).connections, 0);
-    assert_int_equal(zkt_proxy_counters(p[1]).connections, 1);
+    assert_true(zkt_proxy_counters(p[1]).open > 0);
+    assert_int_equal(zkt_reconnects(c), 0);
     zkt_close(c);
 }
