@@ -42,6 +42,32 @@ typedef struct zkr_test_proxy_options {
         sizeof(zkr_test_proxy_options), 0, 0, 0                                        \
     }
 
+/**
+ * Habits of servers that speak ZooKeeper's protocol and are not ZooKeeper, or are an old release. A sum of these makes
+ * the server behind a proxy such a server.
+ */
+enum zkr_test_habit {
+    /**
+     * create2 (which libzookeeper sends when a create is to answer with a Stat), createContainer and createTTL are not
+     * known: the connection is closed at such a request. The session goes on; what the client sent before is executed,
+     * and what has no answer yet gets none. ClickHouse Keeper before 26.2, RaftKeeper.
+     */
+    ZKR_TEST_NO_CREATE2 = 1,
+    /** The same for createContainer and createTTL alone. ClickHouse Keeper 26.2 to 26.6. */
+    ZKR_TEST_NO_CONTAINERS = 2,
+    /**
+     * With one of the two above: the request is answered with -6 (unimplemented), ahead of the answers that are still
+     * due, and then the connection is closed. ZooKeeper 3.4 (also any later release at an operation that it does not
+     * know) and zetcd, with ZKR_TEST_NO_CREATE2.
+     */
+    ZKR_TEST_REFUSES = 4,
+    /**
+     * Each connection gets a new session, so a client that comes back finds that its session has expired. At the server
+     * the old one lives on with its ephemeral nodes until it times out. ClickHouse Keeper.
+     */
+    ZKR_TEST_NEW_SESSIONS = 8
+};
+
 /** What has passed a proxy. A request is a message that has an answer of its own, pings excepted. */
 typedef struct zkr_test_counts {
     int64_t connections; /**< accepted so far */
@@ -168,7 +194,8 @@ ZKR_API int zkr_test_proxy_silence(zkr_test_proxy *p, int ways);
 ZKR_API int zkr_test_proxy_delay(zkr_test_proxy *p, int ways, int64_t ms);
 
 /**
- * End every fault of this proxy, including those that wait for a request.
+ * End every fault of this proxy, including those that wait for a request. Habits stay: zkr_test_proxy_habits(p, 0)
+ * ends these.
  *
  * @p  borrowed.
  *
@@ -208,6 +235,21 @@ ZKR_API int zkr_test_proxy_lose_request(zkr_test_proxy *p, int n);
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_test_proxy_lose_reply(zkr_test_proxy *p, int n);
+
+/**
+ * Give the server behind the proxy habits of servers that are not ZooKeeper, from the next message on.
+ *
+ * @p       borrowed.
+ * @habits  a sum of enum zkr_test_habit, in place of those before; 0 = none. They stay until the next call, also over
+ *          zkr_test_proxy_heal(). With `raw` they have no effect.
+ *
+ * Returns as zkr_test_proxy_cut(); ZKR_EINVAL also for no such sum, and for ZKR_TEST_REFUSES with nothing to refuse.
+ *
+ * Blocks:   as zkr_test_proxy_cut().   Threads:  any.
+ * Cost:     no request.
+ * Curator:  none.   Since: 0.2.
+ */
+ZKR_API int zkr_test_proxy_habits(zkr_test_proxy *p, int habits);
 
 /**
  * What has passed.

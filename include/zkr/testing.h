@@ -27,6 +27,9 @@
  * how zkr_mutex_valid_for_ms() counts down. When a session is ended from outside, or a node is deleted, the servers give
  * the lock to the next at once, and nothing can notify the holder before.
  *
+ * **Habits** are what servers do that speak the protocol and are not ZooKeeper: zkr_test_proxy_habits() has a server do
+ * it for as long as you want.
+ *
  * **Servers** are child processes. Each listens on free ports of 127.0.0.1, and has a directory of its own below
  * $TMPDIR or /tmp, with its log. Both are removed by stop, and when your process exits. If your process is killed, its
  * servers die, too, and the first program that starts a server ten minutes later or more removes the directory. Any

@@ -50,6 +50,9 @@ static bool is_over(const conn *c)
     if (c->fd[0] < 0) {
         return c->fd[1] < 0 || (c->flow[0].shut && c->flow[1].eof);
     }
+    if (c->closing && !c->flow[0].eof) {
+        return false; /* closed now, what the client still sends would reset it before it has read all */
+    }
     return c->flow[0].shut && c->flow[1].shut;
 }
 

@@ -11,7 +11,8 @@
 #include <zkr/testing.h>
 
 /*
- * proxy.c: the thread; proxy_control.c: what is called; proxy_flow.c: bytes and frames of one connection.
+ * proxy.c: the thread; proxy_control.c: what is called; proxy_flow.c: bytes and frames of one connection;
+ * proxy_habits.c: what the server is made to be.
  * Connections belong to the proxy's thread; everything else is guarded
  * by the lock, which that thread holds except in poll() and in the hook.
  */
@@ -41,10 +42,11 @@ typedef struct conn {
     struct conn *next;
     int fd[2];
     flow flow[2];
-    bool opaque;      /* not framed */
-    bool reset;       /* reset both sides now */
-    bool cut_client;  /* reset the client once it has got what is queued */
-    bool orphan;      /* the client is gone, the server must not know */
+    bool opaque;     /* not framed */
+    bool reset;      /* reset both sides now */
+    bool cut_client; /* reset the client once it has got what is queued */
+    bool closing; /* both sides get what is queued, then an end; nothing else passes */
+    bool orphan;  /* the client is gone, the server must not know */
     int64_t retry_at; /* connect to the server again, when not 0 */
     int64_t give_up;  /* no more retries from then on */
     int32_t ops[256]; /* of the last requests, by their xids */
@@ -83,6 +85,7 @@ struct zkr_test_proxy {
     int after;
     int drop;
     int triggered;
+    int habits;
     void (*hook)(void *ctx, int n, int op);
     void *hook_ctx;
     zkr__test_edit edit;
@@ -114,6 +117,27 @@ void zkr__test_conn_connect(zkr_test_proxy *p, conn *c);
 /** Reset one side and forget it. */
 void zkr__test_conn_reset(conn *c, int side);
 void zkr__test_conn_free(conn *c);
+
+/** Queue bytes in direction @d. */
+void zkr__test_flow_put(zkr_test_proxy *p,
+                        conn *c,
+                        int d,
+                        const unsigned char *data,
+                        size_t size);
+
+/** Make a connect request, whole with its length, what such a server takes it for. */
+void zkr__test_habits_connect(const zkr_test_proxy *p,
+                              unsigned char *frame,
+                              size_t size);
+
+/**
+ * Whether such a server does not know the operation @op of this request. Then the client gets what such a server
+ * answers, and the connection ends.
+ */
+bool zkr__test_habits_refuse(zkr_test_proxy *p,
+                             conn *c,
+                             int op,
+                             const unsigned char *frame);
 
 /** The thread of the proxy. */
 void *zkr__test_proxy_run(void *arg);

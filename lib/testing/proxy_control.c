@@ -267,6 +267,23 @@ int zkr_test_proxy_heal(zkr_test_proxy *p)
     return commit(p);
 }
 
+int zkr_test_proxy_habits(zkr_test_proxy *p, int habits)
+{
+    enum {
+        NOT_KNOWN = ZKR_TEST_NO_CREATE2 | ZKR_TEST_NO_CONTAINERS,
+        ALL = NOT_KNOWN | ZKR_TEST_REFUSES | ZKR_TEST_NEW_SESSIONS
+    };
+    if ((habits & ~ALL) != 0) {
+        return zkr__test_fail(ZKR_EINVAL, 0, "%d is no sum of habits", habits);
+    }
+    if ((habits & ZKR_TEST_REFUSES) != 0 && (habits & NOT_KNOWN) == 0) {
+        return zkr__test_fail(ZKR_EINVAL, 0,
+                              "ZKR_TEST_REFUSES needs ZKR_TEST_NO_CREATE2 or "
+                              "ZKR_TEST_NO_CONTAINERS");
+    }
+    SET(p, habits, habits);
+}
+
 int zkr__test_proxy_triggered(zkr_test_proxy *p)
 {
     int n = begin(p);

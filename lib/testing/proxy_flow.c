@@ -88,8 +88,11 @@ void zkr__test_conn_free(conn *c)
     free(c);
 }
 
-static void
-enqueue(zkr_test_proxy *p, conn *c, int d, const unsigned char *data, size_t size)
+void zkr__test_flow_put(zkr_test_proxy *p,
+                        conn *c,
+                        int d,
+                        const unsigned char *data,
+                        size_t size)
 {
     flow *f = &c->flow[d];
     chunk *k = malloc(sizeof *k + size);
@@ -158,13 +161,16 @@ static bool pass_request(zkr_test_proxy *p,
         cut_client_now(c);
         return false;
     }
-    *op_of(c, be32(frame + 4)) = op;
-    enqueue(p, c, ZKR__TO_SERVER, frame, size);
+    const bool refused = zkr__test_habits_refuse(p, c, op, frame);
+    if (!refused) {
+        *op_of(c, be32(frame + 4)) = op;
+        zkr__test_flow_put(p, c, ZKR__TO_SERVER, frame, size);
+    }
     if (fires(p, &p->after)) {
         cut_client_now(c);
         return false;
     }
-    return true;
+    return !refused;
 }
 
 /* To the client, as the test would have it. */
@@ -178,13 +184,13 @@ static void enqueue_edited(zkr_test_proxy *p,
     unsigned char *edited = p->edit != NULL ? malloc(size + MORE) : NULL;
 
     if (edited == NULL) {
-        enqueue(p, c, ZKR__TO_CLIENT, frame, size);
+        zkr__test_flow_put(p, c, ZKR__TO_CLIENT, frame, size);
         return;
     }
     memcpy(edited, frame, size);
     size = p->edit(p->edit_ctx, op, edited, size, size + MORE);
     if (size > 0) {
-        enqueue(p, c, ZKR__TO_CLIENT, edited, size);
+        zkr__test_flow_put(p, c, ZKR__TO_CLIENT, edited, size);
     }
     free(edited);
 }
@@ -204,22 +210,25 @@ pass_answer(zkr_test_proxy *p, conn *c, const unsigned char *frame, size_t size)
         enqueue_edited(p, c, *op_of(c, xid), frame, size);
         return true;
     }
-    enqueue(p, c, ZKR__TO_CLIENT, frame, size);
+    zkr__test_flow_put(p, c, ZKR__TO_CLIENT, frame, size);
     return true;
 }
 
 static bool
-pass_frame(zkr_test_proxy *p, conn *c, int d, const unsigned char *frame, size_t size)
+pass_frame(zkr_test_proxy *p, conn *c, int d, unsigned char *frame, size_t size)
 {
     flow *f = &c->flow[d];
 
     if (!f->first_seen || size < 12) {
         const bool answer = d == ZKR__TO_CLIENT && !f->first_seen;
+        if (d == ZKR__TO_SERVER && !f->first_seen) {
+            zkr__test_habits_connect(p, frame, size);
+        }
         f->first_seen = true;
         if (answer) {
             enqueue_edited(p, c, 0, frame, size);
         } else {
-            enqueue(p, c, d, frame, size);
+            zkr__test_flow_put(p, c, d, frame, size);
         }
         return true;
     }
@@ -231,7 +240,7 @@ pass_frame(zkr_test_proxy *p, conn *c, int d, const unsigned char *frame, size_t
         return pass_request(p, c, be32(frame + 8), frame, size);
     }
     p->counts.pings += xid == XID_PING;
-    enqueue(p, c, d, frame, size);
+    zkr__test_flow_put(p, c, d, frame, size);
     return true;
 }
 
@@ -257,7 +266,7 @@ static void pass_frames(zkr_test_proxy *p, conn *c, int d)
         at += whole;
     }
     if (c->opaque && f->in_size > at) {
-        enqueue(p, c, d, f->in + at, f->in_size - at);
+        zkr__test_flow_put(p, c, d, f->in + at, f->in_size - at);
         at = f->in_size;
     }
     memmove(f->in, f->in + at, f->in_size - at);
@@ -303,8 +312,8 @@ void zkr__test_flow_read(zkr_test_proxy *p, conn *c, int d)
             f->eof = true;
             return;
         }
-        if (c->fd[1 - d] < 0) {
-            continue; /* nobody to send it to: read on until the end */
+        if (c->fd[1 - d] < 0 || c->closing) {
+            continue; /* for nobody: read on until the end */
         }
         f->in_size += (size_t)n;
         pass_frames(p, c, d);
@@ -339,7 +348,7 @@ void zkr__test_flow_send(zkr_test_proxy *p, conn *c, int d)
     }
     if (d == ZKR__TO_CLIENT && c->cut_client) {
         cut_client_now(c);
-    } else if (f->eof && !f->shut) {
+    } else if ((f->eof || c->closing) && !f->shut) {
         (void)shutdown(to, SHUT_WR);
         f->shut = true;
     }

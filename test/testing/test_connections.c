@@ -124,6 +124,20 @@ ZKT_CASE(a_lost_request_or_reply_is_survived)
     }
 }
 
+/* Where a connection gets a new session, a reset costs the holder its lock. The next waits until the old one ends. */
+ZKT_CASE(a_session_that_is_not_kept_loses_the_lock)
+{
+    zkr_test_proxy *p = start();
+    ZKT_MUST(zkr_test_proxy_habits(p, ZKR_TEST_NEW_SESSIONS));
+    zkr_mutex *m = held_through(p);
+    ZKT_MUST(zkr_test_proxy_drop(p));
+    ZKT_EVENTUALLY(!zkr_mutex_is_held(m), PATIENCE_MS);
+    ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
+    assert_int_equal(zkt_nodes(), 1); /* of the session that lives on */
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
 /* A client is led to another server, and finds that its session is not known there. */
 ZKT_CASE(a_target_is_changed)
 {
@@ -174,6 +188,7 @@ static void all_refuse(zkr_test_proxy *p, int code)
     ZKT_RC(zkr_test_proxy_silence(p, ZKR_TEST_BOTH_WAYS), code);
     ZKT_RC(zkr_test_proxy_delay(p, ZKR_TEST_BOTH_WAYS, 1), code);
     ZKT_RC(zkr_test_proxy_heal(p), code);
+    ZKT_RC(zkr_test_proxy_habits(p, 0), code);
     ZKT_RC(zkr_test_proxy_lose_request(p, 1), code);
     ZKT_RC(zkr_test_proxy_lose_reply(p, 1), code);
     ZKT_RC(zkr_test_proxy_counts(p, &n, sizeof n), code);
@@ -199,6 +214,9 @@ ZKT_CASE(bad_calls_are_refused)
     ZKT_RC(zkr_test_proxy_silence(p, 4), ZKR_EINVAL);
     ZKT_RC(zkr_test_proxy_delay(p, 0, 1), ZKR_EINVAL);
     ZKT_RC(zkr_test_proxy_delay(p, ZKR_TEST_BOTH_WAYS, -1), ZKR_EINVAL);
+    ZKT_RC(zkr_test_proxy_habits(p, -1), ZKR_EINVAL);
+    ZKT_RC(zkr_test_proxy_habits(p, 1 << 10), ZKR_EINVAL);
+    ZKT_RC(zkr_test_proxy_habits(p, ZKR_TEST_REFUSES), ZKR_EINVAL);
     ZKT_RC(zkr_test_proxy_counts(p, NULL, sizeof n), ZKR_EINVAL);
     ZKT_RC(zkr_test_proxy_counts(p, &n, sizeof n - 1), ZKR_EINVAL);
     ZKT_RC(zkr_test_proxy_target(p, NULL), ZKR_EINVAL);

@@ -31,6 +31,7 @@ zkt_proxy *zkt_proxy_start_at(const char *address, int port, const char *target)
 void zkt_proxy_stop(zkt_proxy *p);
 #define zkt_proxy_host zkr_test_proxy_host
 #define zkt_proxy_port zkr__test_proxy_port
+#define zkt_proxy_habits(p, habits) ZKT_MUST(zkr_test_proxy_habits((p), (habits)))
 #define zkt_proxy_target(p, target) ZKT_MUST(zkr_test_proxy_target((p), (target)))
 
 /* ---- faults ---- */
