@@ -63,9 +63,20 @@ enum zkr_test_habit {
     ZKR_TEST_REFUSES = 4,
     /**
      * Each connection gets a new session, so a client that comes back finds that its session has expired. At the server
-     * the old one lives on with its ephemeral nodes until it times out. ClickHouse Keeper.
+     * the old one lives on with its ephemeral nodes until it times out. To end it before, give
+     * zkr_test_expire_session() the server itself. ClickHouse Keeper.
      */
-    ZKR_TEST_NEW_SESSIONS = 8
+    ZKR_TEST_NEW_SESSIONS = 8,
+    /**
+     * The `cversion` of a node, from which clients compute the next sequence number, is also raised each time that data
+     * of a child is set. The proxy raises it in Stats, by the changes whose answers have passed it. ClickHouse Keeper.
+     */
+    ZKR_TEST_COUNTS_CHANGES = 16,
+    /**
+     * A new connection gets session 0, and is closed. Those that there are stay: see zkr_test_proxy_drop(). ClickHouse
+     * Keeper without a leader.
+     */
+    ZKR_TEST_NO_LEADER = 32
 };
 
 /** What has passed a proxy. A request is a message that has an answer of its own, pings excepted. */

@@ -12,7 +12,7 @@
 
 /*
  * proxy.c: the thread; proxy_control.c: what is called; proxy_flow.c: bytes and frames of one connection;
- * proxy_habits.c: what the server is made to be.
+ * proxy_habits.c, proxy_changes.c: what the server is made to be.
  * Connections belong to the proxy's thread; everything else is guarded
  * by the lock, which that thread holds except in poll() and in the hook.
  */
@@ -47,9 +47,11 @@ typedef struct conn {
     bool cut_client; /* reset the client once it has got what is queued */
     bool closing; /* both sides get what is queued, then an end; nothing else passes */
     bool orphan;  /* the client is gone, the server must not know */
-    int64_t retry_at; /* connect to the server again, when not 0 */
-    int64_t give_up;  /* no more retries from then on */
-    int32_t ops[256]; /* of the last requests, by their xids */
+    int64_t retry_at;    /* connect to the server again, when not 0 */
+    int64_t give_up;     /* no more retries from then on */
+    int32_t ops[256];    /* of the last requests, by their xids */
+    struct asked *asked; /* see proxy_changes.c */
+    struct asked *asked_last;
 } conn;
 
 enum { ZKR__TO_SERVER, ZKR__TO_CLIENT };
@@ -86,6 +88,7 @@ struct zkr_test_proxy {
     int drop;
     int triggered;
     int habits;
+    struct changed *changed; /* see proxy_changes.c */
     void (*hook)(void *ctx, int n, int op);
     void *hook_ctx;
     zkr__test_edit edit;
@@ -125,8 +128,12 @@ void zkr__test_flow_put(zkr_test_proxy *p,
                         const unsigned char *data,
                         size_t size);
 
-/** Make a connect request, whole with its length, what such a server takes it for. */
-void zkr__test_habits_connect(const zkr_test_proxy *p,
+/**
+ * Make a connect request, whole with its length, what such a server takes it for. Returns whether the server gets it;
+ * if not, the client has its answer, and the connection ends.
+ */
+bool zkr__test_habits_connect(zkr_test_proxy *p,
+                              conn *c,
                               unsigned char *frame,
                               size_t size);
 
@@ -138,6 +145,21 @@ bool zkr__test_habits_refuse(zkr_test_proxy *p,
                              conn *c,
                              int op,
                              const unsigned char *frame);
+
+/** A request passes, and an answer to one: changes of children count, and the answer says so. */
+void zkr__test_changes_request(zkr_test_proxy *p,
+                               conn *c,
+                               int op,
+                               const unsigned char *frame,
+                               size_t size);
+void zkr__test_changes_answer(zkr_test_proxy *p,
+                              conn *c,
+                              unsigned char *frame,
+                              size_t size);
+
+/** Free what is remembered of the requests of a connection, and of the changes. */
+void zkr__test_changes_drop(conn *c);
+void zkr__test_changes_forget(zkr_test_proxy *p);
 
 /** The thread of the proxy. */
 void *zkr__test_proxy_run(void *arg);

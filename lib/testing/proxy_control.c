@@ -57,6 +57,7 @@ static void destroy(zkr_test_proxy *p)
         zkr__test_conn_free(p->conns);
         p->conns = next;
     }
+    zkr__test_changes_forget(p);
     if (p->listener >= 0) {
         (void)close(p->listener);
     }
@@ -271,7 +272,8 @@ int zkr_test_proxy_habits(zkr_test_proxy *p, int habits)
 {
     enum {
         NOT_KNOWN = ZKR_TEST_NO_CREATE2 | ZKR_TEST_NO_CONTAINERS,
-        ALL = NOT_KNOWN | ZKR_TEST_REFUSES | ZKR_TEST_NEW_SESSIONS
+        ALL = NOT_KNOWN | ZKR_TEST_REFUSES | ZKR_TEST_NEW_SESSIONS |
+              ZKR_TEST_COUNTS_CHANGES | ZKR_TEST_NO_LEADER
     };
     if ((habits & ~ALL) != 0) {
         return zkr__test_fail(ZKR_EINVAL, 0, "%d is no sum of habits", habits);
@@ -281,7 +283,15 @@ int zkr_test_proxy_habits(zkr_test_proxy *p, int habits)
                               "ZKR_TEST_REFUSES needs ZKR_TEST_NO_CREATE2 or "
                               "ZKR_TEST_NO_CONTAINERS");
     }
-    SET(p, habits, habits);
+    int rc = begin(p);
+    if (rc != ZKR_OK) {
+        return rc;
+    }
+    p->habits = habits;
+    if ((habits & ZKR_TEST_COUNTS_CHANGES) == 0) {
+        zkr__test_changes_forget(p);
+    }
+    return commit(p);
 }
 
 int zkr__test_proxy_triggered(zkr_test_proxy *p)

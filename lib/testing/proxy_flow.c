@@ -85,6 +85,7 @@ void zkr__test_conn_free(conn *c)
             (void)close(c->fd[i]);
         }
     }
+    zkr__test_changes_drop(c);
     free(c);
 }
 
@@ -164,6 +165,7 @@ static bool pass_request(zkr_test_proxy *p,
     const bool refused = zkr__test_habits_refuse(p, c, op, frame);
     if (!refused) {
         *op_of(c, be32(frame + 4)) = op;
+        zkr__test_changes_request(p, c, op, frame, size);
         zkr__test_flow_put(p, c, ZKR__TO_SERVER, frame, size);
     }
     if (fires(p, &p->after)) {
@@ -195,14 +197,14 @@ static void enqueue_edited(zkr_test_proxy *p,
     free(edited);
 }
 
-static bool
-pass_answer(zkr_test_proxy *p, conn *c, const unsigned char *frame, size_t size)
+static bool pass_answer(zkr_test_proxy *p, conn *c, unsigned char *frame, size_t size)
 {
     const int32_t xid = be32(frame + 4);
 
     p->counts.events += xid == XID_EVENT;
     if (xid > 0) {
         p->counts.replies++;
+        zkr__test_changes_answer(p, c, frame, size);
         if (fires(p, &p->drop)) {
             c->cut_client = true;
             return false;
@@ -221,10 +223,11 @@ pass_frame(zkr_test_proxy *p, conn *c, int d, unsigned char *frame, size_t size)
 
     if (!f->first_seen || size < 12) {
         const bool answer = d == ZKR__TO_CLIENT && !f->first_seen;
-        if (d == ZKR__TO_SERVER && !f->first_seen) {
-            zkr__test_habits_connect(p, frame, size);
-        }
+        const bool asks = d == ZKR__TO_SERVER && !f->first_seen;
         f->first_seen = true;
+        if (asks && !zkr__test_habits_connect(p, c, frame, size)) {
+            return false;
+        }
         if (answer) {
             enqueue_edited(p, c, 0, frame, size);
         } else {

@@ -138,6 +138,20 @@ ZKT_CASE(a_session_that_is_not_kept_loses_the_lock)
     ZKT_MUST(zkr_mutex_release(m));
 }
 
+/* Where there is no leader, a client waits until there is one. */
+ZKT_CASE(a_client_waits_for_a_leader)
+{
+    zkr_test_proxy *p = start();
+    zkr_client *c = NULL;
+    ZKT_MUST(zkr_test_proxy_habits(p, ZKR_TEST_NO_LEADER));
+    ZKT_MUST(zkr_client_open(&c, zkr_test_proxy_host(p), NULL));
+    ZKT_EVENTUALLY(zkt_proxy_counters(p).connections >= 2, PATIENCE_MS);
+    ZKT_RC(zkr_client_wait_connected(c, 0), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_test_proxy_habits(p, 0));
+    ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
+    ZKT_MUST(zkr_client_close(c));
+}
+
 /* A client is led to another server, and finds that its session is not known there. */
 ZKT_CASE(a_target_is_changed)
 {

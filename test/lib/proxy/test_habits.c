@@ -46,21 +46,30 @@ static int make(const char *name)
     return zkt_raw_create(session, &(zkt_node){.path = zkt_child(name)}, NULL, 0);
 }
 
-/* A create, createContainer or createTTL of a node that everybody may use. */
+static void put_acl(zkt_packet *p)
+{
+    zkt_put_int(p, 1);
+    zkt_put_int(p, ZKT_ALL);
+    zkt_put_text(p, "world");
+    zkt_put_text(p, "anyone");
+}
+
+/* What a create, createContainer or createTTL asks for. */
+static void put_node(zkt_packet *p, int op, const char *path)
+{
+    zkt_raw_put_path(session, p, path);
+    zkt_put_text(p, "");
+    put_acl(p);
+    zkt_put_int(p, op == ZKT_OP_CREATE_CONTAINER ? ZKT_CONTAINER : 0);
+    if (op == OP_CREATE_TTL) {
+        zkt_put_long(p, 1000);
+    }
+}
+
 static zkt_packet create_by(int op, const char *name)
 {
-    const char *path = zkt_child(name);
     zkt_packet p = zkt_raw_request(session, op, 512);
-    zkt_raw_put_path(session, &p, path);
-    zkt_put_text(&p, "");
-    zkt_put_int(&p, 1);
-    zkt_put_int(&p, ZKT_ALL);
-    zkt_put_text(&p, "world");
-    zkt_put_text(&p, "anyone");
-    zkt_put_int(&p, op == ZKT_OP_CREATE_CONTAINER ? ZKT_CONTAINER : 0);
-    if (op == OP_CREATE_TTL) {
-        zkt_put_long(&p, 1000);
-    }
+    put_node(&p, op, zkt_child(name));
     return p;
 }
 
@@ -202,4 +211,201 @@ ZKT_CASE(a_connection_gets_a_new_session)
     zkt_proxy_drop_connections(proxy);
     resume();
     assert_int_equal(zkt_raw_id(session), kept);
+}
+
+/* Without a leader nobody gets a session, and nobody loses one. */
+ZKT_CASE(a_server_without_a_leader_gives_session_0)
+{
+    begin(0);
+    assert_int_equal(make("a"), ZKT_OK);
+    const int64_t id = zkt_raw_id(session);
+    zkt_proxy_habits(proxy, ZKR_TEST_NO_LEADER);
+    assert_int_equal(make("b"), ZKT_OK);
+    zkt_proxy_drop_connections(proxy);
+    const int64_t passed = bytes_to_server();
+    for (int i = 0; i < 3; i++) {
+        zkt_raw *none = zkt_raw_open(zkt_proxy_host(proxy), SESSION_MS);
+        assert_non_null(none);
+        assert_int_equal(zkt_raw_id(none), 0);
+        assert_int_equal(zkt_raw_ping(none), ZKT_LOST);
+        zkt_raw_abandon(none);
+    }
+    assert_int_equal(bytes_to_server(), passed);
+    ZKT_BECOMES(zkt_proxy_counters(proxy).open, 0, 5000);
+    zkt_proxy_habits(proxy, 0);
+    resume();
+    assert_int_equal(zkt_raw_id(session), id);
+    assert_int_equal(make("c"), ZKT_OK);
+}
+
+/* ---- changes of children ------------------------------------------------------------ */
+
+enum {
+    OP_GET_ACL = 6,
+    OP_CHILDREN2 = 12,
+    OP_CHECK = 13,
+    OP_MULTI = 14,
+};
+enum { STAT_SIZE = 68, HEADER_SIZE = 9 };
+
+/* What stands behind the path in a request about a node that is there. */
+static void put_rest(zkt_packet *p, int op)
+{
+    if (op == ZKT_OP_SET) {
+        zkt_put_text(p, "data");
+        zkt_put_int(p, -1);
+    } else if (op == ZKT_OP_SET_ACL) {
+        put_acl(p);
+        zkt_put_int(p, -1);
+    } else if (op != OP_GET_ACL) {
+        zkt_put_bool(p, false);
+    }
+}
+
+static int32_t last_cversion(const zkt_packet *reply)
+{
+    zkt_stat st = {0};
+    assert_true(reply->end - reply->at >= STAT_SIZE);
+    zkt_packet p = {.at = reply->end - STAT_SIZE, .end = reply->end};
+    zkt_take_stat(&p, &st);
+    return st.cversion;
+}
+
+/* As the answer to @op has it. */
+static int32_t cversion_by(int op, const char *path)
+{
+    zkt_packet p = zkt_raw_request(session, op, 512), reply;
+    zkt_raw_put_path(session, &p, path);
+    put_rest(&p, op);
+    assert_int_equal(zkt_raw_call(session, &p, session->xid, &reply), ZKT_OK);
+    return last_cversion(&reply);
+}
+
+/* All answers that have it say that it is @want. */
+static void cversion_is(const char *path, int32_t want)
+{
+    const int ops[] = {ZKT_OP_EXISTS,  ZKT_OP_GET, ZKT_OP_SET,
+                       ZKT_OP_SET_ACL, OP_GET_ACL, OP_CHILDREN2};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        assert_int_equal(cversion_by(ops[i], path), want);
+    }
+}
+
+static int set(const char *name)
+{
+    return zkt_raw_set(session, zkt_child(name), "x", 1);
+}
+
+/* Data of a child that is set raises the counter of the parent, and of no other node. It did not before. */
+ZKT_CASE(changes_of_children_count)
+{
+    begin(0);
+    assert_int_equal(make("a"), ZKT_OK);
+    assert_int_equal(make("a/b"), ZKT_OK);
+    assert_int_equal(set("a/b"), ZKT_OK);
+    cversion_is(zkt_child("a"), 1);
+    zkt_proxy_habits(proxy, ZKR_TEST_COUNTS_CHANGES);
+    cversion_is(zkt_child("a"), 1);
+    for (int n = 1; n <= 3; n++) {
+        assert_int_equal(set("a/b"), ZKT_OK);
+        cversion_is(zkt_child("a"), 1 + n);
+    }
+    assert_int_equal(set("a/none"), ZKT_NONODE);
+    cversion_is(zkt_child("a"), 4);
+    cversion_is(zkt_child("a/b"), 0);
+    cversion_is(zkt_child("a"), 5); /* b was set to ask for its Stat */
+    assert_int_equal(make("a/c"), ZKT_OK);
+    cversion_is(zkt_child("a"), 6);
+    zkt_proxy_habits(proxy, 0);
+    cversion_is(zkt_child("a"), 2);
+}
+
+static int32_t cversion_at_server(const char *path)
+{
+    zkt_stat st = {0};
+    zkt_raw *s = zkt_raw_open(zkt_servers(), SESSION_MS);
+    assert_non_null(s);
+    assert_int_equal(zkt_raw_exists(s, path, false, &st), ZKT_OK);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+    return st.cversion;
+}
+
+/* The root counts, too, and a node that is made again begins anew. */
+ZKT_CASE(changes_are_those_of_one_node)
+{
+    begin(ZKR_TEST_COUNTS_CHANGES);
+    assert_int_equal(make("a"), ZKT_OK);
+    assert_int_equal(make("a/b"), ZKT_OK);
+    assert_int_equal(set("a/b"), ZKT_OK);
+    cversion_is(zkt_child("a"), 2);
+    assert_int_equal(zkt_delete_children(zkt_servers(), zkt_path()), ZKT_OK);
+    assert_int_equal(call(OP_CREATE2, "a"), ZKT_OK);
+    cversion_is(zkt_child("a"), 0);
+    for (int n = 1; n <= 2; n++) {
+        assert_int_equal(zkt_raw_set(session, "/t", "", 0), ZKT_OK);
+        /* Others may make nodes there meanwhile. */
+        ZKT_EVENTUALLY(cversion_by(ZKT_OP_EXISTS, "/") - cversion_at_server("/") == n,
+                       5000);
+    }
+}
+
+static void put_op(zkt_packet *p, int op, bool done)
+{
+    zkt_put_int(p, op);
+    zkt_put_bool(p, done);
+    zkt_put_int(p, -1);
+}
+
+static void put_set(zkt_packet *p, const char *name)
+{
+    put_op(p, ZKT_OP_SET, false);
+    zkt_raw_put_path(session, p, zkt_child(name));
+    put_rest(p, ZKT_OP_SET);
+}
+
+static void put_create(zkt_packet *p, int op, const char *name)
+{
+    put_op(p, op, false);
+    put_node(p, op, zkt_child(name));
+}
+
+/* A delete or a check of any version. */
+static void put_of_any(zkt_packet *p, int op, const char *name)
+{
+    put_op(p, op, false);
+    zkt_raw_put_path(session, p, zkt_child(name));
+    zkt_put_int(p, -1);
+}
+
+static int transact(zkt_packet *p, zkt_packet *reply)
+{
+    put_op(p, -1, true);
+    return zkt_raw_call(session, p, session->xid, reply);
+}
+
+/* So do those of transactions, if they succeed. */
+ZKT_CASE(changes_of_transactions_count)
+{
+    zkt_packet reply;
+    begin(ZKR_TEST_COUNTS_CHANGES);
+    assert_int_equal(make("a"), ZKT_OK);
+    assert_int_equal(make("a/b"), ZKT_OK);
+    zkt_packet p = zkt_raw_request(session, OP_MULTI, 4096);
+    put_set(&p, "a/b");
+    put_create(&p, ZKT_OP_CREATE, "a/c");
+    put_create(&p, OP_CREATE2, "a/d");
+    put_create(&p, ZKT_OP_CREATE_CONTAINER, "a/e");
+    put_of_any(&p, OP_CHECK, "a/b");
+    put_of_any(&p, ZKT_OP_DELETE, "a/c");
+    put_set(&p, "a/d");
+    put_set(&p, "a");
+    assert_int_equal(transact(&p, &reply), ZKT_OK);
+    reply.end -= HEADER_SIZE;
+    assert_int_equal(last_cversion(&reply), 7); /* of five changes; and two */
+    cversion_is(zkt_child("a"), 7);
+    p = zkt_raw_request(session, OP_MULTI, 4096);
+    put_set(&p, "a/b");
+    put_of_any(&p, OP_CHECK, "a/none");
+    assert_int_equal(transact(&p, &reply), ZKT_OK);
+    cversion_is(zkt_child("a"), 7);
 }
