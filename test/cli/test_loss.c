@@ -159,7 +159,7 @@ ZKT_CASE(the_kill_signal_comes_first)
         for (int n = 0; n < TRIES && (had < rows[i].least || had > rows[i].most); n++) {
             had = time_to_live_with(rows[i].kill_after);
         }
-        assert_in_range(had, rows[i].least, rows[i].most);
+        ZKT_IN_RANGE(had, rows[i].least, rows[i].most);
     }
 }
 

@@ -186,9 +186,9 @@ static int64_t probes_within(int64_t lease_probe_ms, int64_t ms)
 ZKT_UNIT_CASE(the_pause_between_probes_can_be_chosen)
 {
     int64_t usual = probes_within(0, 60 * SECOND);
-    assert_in_range(usual, 50, 100);
-    assert_in_range(probes_within(2600, 60 * SECOND), 20, usual * 2 / 3);
-    assert_in_range(probes_within(200, 60 * SECOND), 3 * usual, 350);
+    ZKT_IN_RANGE(usual, 50, 100);
+    ZKT_IN_RANGE(probes_within(2600, 60 * SECOND), 20, usual * 2 / 3);
+    ZKT_IN_RANGE(probes_within(200, 60 * SECOND), 3 * usual, 350);
 }
 
 /* --- tokens --- */
@@ -395,7 +395,7 @@ ZKT_UNIT_CASE(a_try_without_an_answer_says_so)
         zkr_client *c = open_client(&o);
         zkr_mutex *m = mutex_at(c, "/lock", NULL);
         ZKT_RC(try_without_answer(c, m, &took), ZKR_ENOANSWER);
-        assert_in_range(took, limits[i][1], limits[i][1] + SECOND / 5);
+        ZKT_IN_RANGE(took, limits[i][1], limits[i][1] + SECOND / 5);
         (void)hold(c, m);
         zkr_ticket *second = ask(m, 0);
         zkf_pass(c, SECOND);
@@ -443,7 +443,7 @@ ZKT_UNIT_CASE(a_session_that_is_never_answered_is_given_up)
             cuts++;
         }
         const int least = fast ? most - 3 : LEAST; /* the time began before the cuts */
-        assert_in_range(cuts, least, most);
+        ZKT_IN_RANGE(cuts, least, most);
     }
 }
 
@@ -510,7 +510,7 @@ ZKT_UNIT_CASE(a_local_session_fails_a_hold)
         zkf_pass(c, 10 * SECOND);
         ZKT_RC(zkr_ticket_error(t), ZKR_EZK(ZEPHEMERALONLOCALSESSION));
         ZKT_RC(zkr_ticket_error(one), ZKR_EZK(ZEPHEMERALONLOCALSESSION));
-        assert_in_range(creates, 1, 1 + follower);
+        ZKT_IN_RANGE(creates, 1, 1 + follower);
         assert_int_equal(stats_of(c).expirations, 0);
         end_ticket_of(both, t);
     }
@@ -566,7 +566,7 @@ ZKT_UNIT_CASE(sessions_that_answer_no_write_come_seldom)
         zkr_ticket *t = several ? ask_for_two(expiring, &both)
                                 : ask(mutex_at(expiring, "/lock", NULL), ZKR_FOREVER);
         zkf_pass(expiring, 10 * SECOND);
-        assert_in_range(stats_of(expiring).sessions, 4, 16);
+        ZKT_IN_RANGE(stats_of(expiring).sessions, 4, 16);
         between.on_submit = NULL;
         zkf_pass(expiring, 10 * SECOND);
         assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
@@ -704,7 +704,7 @@ ZKT_UNIT_CASE(what_the_lease_told_outlives_a_shorter_timeout)
         assert_true(zkf_cut(0, ZKF_CUT_REQUESTS));
         zkf_blackhole(0, false);
         pass_until_up(c);
-        assert_in_range(until, zkf_now() / ZKR__MS + SECOND, INT64_MAX);
+        ZKT_IN_RANGE(until, zkf_now() / ZKR__MS + SECOND, INT64_MAX);
         if (asked) {
             assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
         }
@@ -767,7 +767,7 @@ ZKT_UNIT_CASE(credentials_that_cannot_be_sent_are_sent_again_after_a_pause)
     for (int ms = 0; ms < 2 * SECOND && stats_of(c).sessions < FEW; ms++) {
         zkf_pass(c, 1);
     }
-    assert_in_range(stats_of(c).sessions, 3, FEW - 1);
+    ZKT_IN_RANGE(stats_of(c).sessions, 3, FEW - 1);
     zkf_door_faults(NULL);
     zkf_pass(c, ZKF_SESSION_MS);
     assert_int_equal(zkr_client_state(c), ZKR_STATE_CONNECTED);
@@ -804,7 +804,7 @@ ZKT_UNIT_CASE(an_idle_session_is_heard_of_as_the_lease_needs)
     longest_idle = 0;
     last_read = zkf_now();
     zkf_pass(c, TIMEOUTS * ZKF_SESSION_MS);
-    assert_in_range(reads, 3 * (TIMEOUTS - 1), 3 * TIMEOUTS + 1);
+    ZKT_IN_RANGE(reads, 3 * (TIMEOUTS - 1), 3 * TIMEOUTS + 1);
     assert_true(longest_idle <= session / 3 + session / 100);
     assert_int_equal(zkr_client_session_timeout_ms(c), ZKF_SESSION_MS);
 }
@@ -843,7 +843,7 @@ ZKT_UNIT_CASE(a_forbidden_delete_is_said)
     end(t);
     zkf_pass(c, 10 * SECOND);
     zkf_call_back(c);
-    assert_in_range(refusals, 2, 20);
+    ZKT_IN_RANGE(refusals, 2, 20);
     assert_non_null(strstr(logged, "delete_refused"));
     assert_int_equal(stats_of(c).pending_deletes, 1);
     logged[0] = '\0';
@@ -987,7 +987,7 @@ ZKT_UNIT_CASE(a_node_is_kept_no_longer_than_that)
         {100 * ZKF_SESSION_MS, 4 * ZKF_SESSION_MS, 8 * ZKF_SESSION_MS + SECOND / 10}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         zkr_client *c = open_client(NULL);
-        assert_in_range(kept_for(c, keeper(c, rows[i][0])), rows[i][1], rows[i][2]);
+        ZKT_IN_RANGE(kept_for(c, keeper(c, rows[i][0])), rows[i][1], rows[i][2]);
     }
 }
 

@@ -28,7 +28,7 @@ static int64_t await_hold(struct cli *c)
     return last_said(c, " holds ");
 }
 
-static void stop(struct cli *c, int number)
+static void stop_by(struct cli *c, int number)
 {
     assert_int_equal(kill(c->pid, number), 0);
     assert_int_equal(cli_wait(c), 0);
@@ -44,7 +44,7 @@ ZKT_CASE(it_works_until_a_signal_comes)
         start(&c, zkt_servers(), "a");
         int64_t token = await_hold(&c);
         ZKT_BECOMES(last_said(&c, " works "), token, CLI_PATIENCE_MS);
-        stop(&c, numbers[i]);
+        stop_by(&c, numbers[i]);
         assert_int_equal(cli_queue(), 0);
     }
 }
@@ -59,9 +59,9 @@ ZKT_CASE(the_next_one_takes_over)
     ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
     zkt_sleep_ms(300); /* three of its ticks */
     assert_string_equal(cli_out(&b), "");
-    stop(&a, SIGTERM);
+    stop_by(&a, SIGTERM);
     assert_true(await_hold(&b) > first);
-    stop(&b, SIGTERM);
+    stop_by(&b, SIGTERM);
 }
 
 /* One that waits leaves the queue. */
@@ -72,9 +72,9 @@ ZKT_CASE(one_that_waits_can_be_stopped)
     (void)await_hold(&a);
     start(&b, zkt_servers(), "b");
     ZKT_BECOMES(cli_queue(), 2, CLI_PATIENCE_MS);
-    stop(&b, SIGTERM);
+    stop_by(&b, SIGTERM);
     ZKT_BECOMES(cli_queue(), 1, CLI_PATIENCE_MS);
-    stop(&a, SIGTERM);
+    stop_by(&a, SIGTERM);
 }
 
 /* It says which hold was lost, and works again under another one. */
@@ -88,7 +88,7 @@ ZKT_CASE(a_lost_hold_is_asked_for_again)
     assert_int_equal(last_said(&c, " lost "), first);
     int64_t second = last_said(&c, " holds ");
     ZKT_BECOMES(last_said(&c, " works "), second, CLI_PATIENCE_MS);
-    stop(&c, SIGTERM);
+    stop_by(&c, SIGTERM);
 }
 
 static bool has_thread(const struct cli *c, const char *name)
@@ -104,7 +104,7 @@ ZKT_CASE(it_can_be_stopped_without_a_server)
     struct cli c;
     start(&c, "127.0.0.1:1", "a");
     ZKT_EVENTUALLY(has_thread(&c, "zkr-service"), CLI_PATIENCE_MS);
-    stop(&c, SIGTERM);
+    stop_by(&c, SIGTERM);
 }
 
 /* Its loop runs the callbacks: there is a service thread, and none that dispatches. */
@@ -115,5 +115,5 @@ ZKT_CASE(callbacks_have_no_thread)
     (void)await_hold(&c);
     assert_true(has_thread(&c, "zkr-service"));
     assert_false(has_thread(&c, "zkr-dispatch"));
-    stop(&c, SIGTERM);
+    stop_by(&c, SIGTERM);
 }

@@ -54,7 +54,7 @@ static int threads_of(const struct cli *c)
     return (int)tasks.st_nlink - 2;
 }
 
-static void stop(struct cli *c)
+static void stop_by(struct cli *c)
 {
     assert_int_equal(kill(c->pid, SIGTERM), 0);
     assert_int_equal(cli_wait(c), 0);
@@ -81,13 +81,13 @@ ZKT_CASE(ten_thousand_wait_in_one_daemon)
     start(&one, 1);
     ZKT_EVENTUALLY(said(&one, " works ") > 0, PATIENCE_MS);
     int threads = threads_of(&one);
-    stop(&one);
+    stop_by(&one);
 
     start(&many, TICKETS);
     ZKT_BECOMES(nodes(), TICKETS, PATIENCE_MS);
     ZKT_EVENTUALLY(said(&many, " holds ") >= PATHS, PATIENCE_MS);
     assert_int_equal(threads_of(&many), threads);
-    stop(&many);
+    stop_by(&many);
     ZKT_BECOMES(nodes(), 0,
                 PATIENCE_MS); /* with the session, where there was no time for more */
 }

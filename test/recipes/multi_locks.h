@@ -83,7 +83,7 @@ static inline void last_at(int i, char *path, size_t size)
         }
     }
     int len = snprintf(path, size, "%s/%s", path_of(i), last);
-    assert_in_range(len, 0, (int)size - 1);
+    ZKT_IN_RANGE(len, 0, (int)size - 1);
     zkt_list_free(&list);
 }
 

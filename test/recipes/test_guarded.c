@@ -245,7 +245,7 @@ ZKT_HOLD_CASE(an_unknown_outcome_is_said, ~ZKT_MUTEXES)
         zkt_proxy_freeze(s.p, ZKT_TO_CLIENT);
         int64_t before = zkt_now_ms();
         ZKT_RC(write_text(s.h, "new", 300, release), ZKR_ECONNLOSS);
-        assert_in_range(zkt_now_ms() - before, 299, 300 + LATE_MS);
+        ZKT_IN_RANGE(zkt_now_ms() - before, 299, 300 + LATE_MS);
         assert_true(is_written("new"));
         assert_int_equal(zkt_hold_is_sure(s.h), !release);
         zkt_proxy_thaw(s.p, ZKT_TO_CLIENT);
@@ -317,7 +317,7 @@ ZKT_HOLD_CASE(no_connection_is_no_write, ~ZKT_MUTEXES)
     for (int release = 0; release < 2; release++) {
         int64_t before = zkt_now_ms();
         ZKT_RC(write_text(s.h, "new", 0, release), ZKR_ENOANSWER);
-        assert_in_range(zkt_now_ms() - before, 0, LATE_MS);
+        ZKT_IN_RANGE(zkt_now_ms() - before, 0, LATE_MS);
         ZKT_RC(write_text(s.h, "new", 100, release), ZKR_ENOANSWER);
     }
     assert_true(is_written("old"));
@@ -423,7 +423,7 @@ ZKT_HOLD_CASE(a_shutdown_ends_writes, ~ZKT_MUTEXES)
         int64_t before = zkt_now_ms();
         ZKT_MUST(zkr_client_shutdown(s.c));
         ZKT_MUST(zkt_hold_finish(s.h));
-        assert_in_range(zkt_now_ms() - before, 0, LATE_MS);
+        ZKT_IN_RANGE(zkt_now_ms() - before, 0, LATE_MS);
         assert_string_equal(zkr_err_name(l.code), "ZKR_ECLOSED");
         assert_string_equal(zkr_err_name(l.again), "ZKR_ECLOSED");
         zkt_proxy_thaw(s.p, ZKT_TO_CLIENT);

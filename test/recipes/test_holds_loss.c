@@ -76,7 +76,7 @@ ZKT_HOLD_CASE(a_deleted_node_is_a_loss, ZKT_NONE)
         int64_t before = zkt_now_ms();
         assert_true(zkt_hold_delete_nth(n));
         ZKT_BECOMES(zkt_hold_losses(h), 1, PATIENCE_MS);
-        assert_in_range(zkt_now_ms() - before, 0, LONG_MS / 4);
+        ZKT_IN_RANGE(zkt_now_ms() - before, 0, LONG_MS / 4);
         assert_true(is_reason(h, ZKR_LOST_NODE));
         if (!zkt_is(ZKT_LEADERS)) { /* who come again */
             ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
@@ -301,7 +301,7 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
         zkr_client *c = zkt_client(zkt_servers(), LONG_MS);
         struct zkt_hold *h[ZKT_KINDS];
         hold_each(c, h); /* when the session is over, and a tick of the server */
-        assert_in_range(zkt_now_ms() - before, 0, SESSION_MS + TICK_MS + SLACK_MS);
+        ZKT_IN_RANGE(zkt_now_ms() - before, 0, SESSION_MS + TICK_MS + SLACK_MS);
         atomic_store(&k->over, 1);
         (void)kill(k->pid, SIGCONT);
         ZKT_EVENTUALLY(atomic_load(&k->sure) >= 0, PATIENCE_MS);

@@ -30,7 +30,7 @@ ZKT_CASE(a_clean_hand_over_costs_nothing_and_is_quick)
         ZKT_EVENTUALLY(zkt_door_total() >= 4 && zkt_all_answered(c[(i + 1) % 2]),
                        PATIENCE_MS);
         int requests = zkt_door_total();
-        assert_in_range(requests, 4, 5);
+        ZKT_IN_RANGE(requests, 4, 5);
         int64_t stopped = zkt_now_ms();
         ZKT_MUST(zkr_leader_latch_stop(from, ZKR_LATCH_SILENT));
         ZKT_MUST(zkr_leader_latch_await(to, PATIENCE_MS));

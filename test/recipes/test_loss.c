@@ -101,7 +101,7 @@ ZKT_CASE(a_deleted_node)
     assert_string_equal(told.text, "node deleted");
     assert_int_equal(told.lost.session_id, session);
     assert_true(told.lost.held_ms >= 300);
-    assert_in_range(told.lost.last_write_ms, 0, 2 * SESSION_MS);
+    ZKT_IN_RANGE(told.lost.last_write_ms, 0, 2 * SESSION_MS);
     assert_int_equal(told.lost.disconnected_ms, 0);
     ZKT_EVENTUALLY(told.line[0] != '\0', PATIENCE_MS);
     (void)snprintf(line, sizeof(line),
@@ -222,7 +222,7 @@ ZKT_CASE(a_stopped_process)
     }
     assert_non_null(strstr(told->metrics, "\nzkr_lost_total{"));
     assert_null(strstr(told->metrics, "reason=\"lease\"} 1"));
-    assert_in_range(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
+    ZKT_IN_RANGE(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
     zkt_shared_free(told, sizeof(*told));
 }
 
@@ -230,7 +230,7 @@ ZKT_CASE(a_stopped_process)
 ZKT_CASE(a_stopped_process_without_a_connection)
 {
     struct told *told = stop_one(zkt_server_start(NULL));
-    assert_in_range(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
+    ZKT_IN_RANGE(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
     assert_true(told->lost.disconnected_ms >= told->lost.stopped_ms);
     expect_seconds(told, "this process did not run for ", told->lost.stopped_ms);
     zkt_shared_free(told, sizeof(*told));

@@ -372,7 +372,7 @@ ZKT_CASE(many_cycles_leave_nothing_behind)
         }
     }
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_in_range(mallinfo2().uordblks, 0, memory + SLACK);
+    ZKT_IN_RANGE(mallinfo2().uordblks, 0, memory + SLACK);
     assert_int_equal(zkt_thread_count(), threads);
     assert_int_equal(zkt_fd_count(), descriptors);
     assert_int_equal(zkt_watches(), 0);

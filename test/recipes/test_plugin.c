@@ -92,7 +92,7 @@ ZKT_CASE(a_plugin_leaves_no_key_behind)
     int count = 0;
     while (pthread_key_create(&keys[count], NULL) == 0) {
         count++;
-        assert_in_range(count, 1, KEYS_MAX - 1);
+        ZKT_IN_RANGE(count, 1, KEYS_MAX - 1);
     }
     for (int i = 0; i < LEFT; i++) {
         assert_int_equal(pthread_key_delete(keys[--count]), 0);

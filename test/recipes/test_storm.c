@@ -89,7 +89,7 @@ ZKT_CASE(a_storm_of_waiters_delays_no_probe)
     zkr_ticket *held = NULL;
     const char *storm = getenv("STORM");
     each = storm ? (int)strtol(storm, NULL, 10) / SESSIONS : each;
-    assert_in_range(each, 1, MOST_EACH);
+    ZKT_IN_RANGE(each, 1, MOST_EACH);
     const zkt_server_options o = {.max_session_ms = SESSION_MS};
     hosts = zkt_server_host(zkt_server_start(&o));
     open_all();
@@ -109,7 +109,7 @@ ZKT_CASE(a_storm_of_waiters_delays_no_probe)
            SESSIONS * each, (long long)(zkt_now_ms() - begin), longest(&before, &after),
            (long long)least, SESSION_MS);
     assert_int_equal(zkr_ticket_state(held), ZKR_TICKET_HELD);
-    assert_in_range(least, SURE_MS, SESSION_MS);
+    ZKT_IN_RANGE(least, SURE_MS, SESSION_MS);
     leave();
     zkt_end_ticket(held);
     for (int i = 0; i < SESSIONS; i++) {

@@ -81,7 +81,7 @@ ZKT_CASE(a_ticket_knows_how_many_are_in_front)
     }
     ZKT_MUST(zkr_ticket_release(t[0]));
     ZKT_BECOMES(ahead_of(t[1]), 0, PATIENCE_MS);
-    assert_in_range(ahead_of(t[3]), 2, 3);
+    ZKT_IN_RANGE(ahead_of(t[3]), 2, 3);
     ZKT_MUST(zkr_ticket_release(t[1]));
     ZKT_BECOMES(ahead_of(t[2]), 0, PATIENCE_MS);
     ZKT_BECOMES(ahead_of(t[3]), 1, PATIENCE_MS);

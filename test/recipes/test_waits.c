@@ -159,6 +159,6 @@ ZKT_CASE(a_hand_over_wakes_one_thread)
         pthread_join(s[i].thread, NULL);
         ZKT_MUST(s[i].rc);
         /* To join, to be granted, and now and then for the client's lock. */
-        assert_in_range(s[i].slept, 1, SLEEPERS / 6);
+        ZKT_IN_RANGE(s[i].slept, 1, SLEEPERS / 6);
     }
 }

@@ -180,7 +180,7 @@ static void end_at_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
     pthread_exit(NULL);
 }
 
-static void *stop(void *l)
+static void *stop_latch(void *l)
 {
     (void)zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY);
     return NULL;
@@ -201,7 +201,7 @@ ZKT_CASE(a_stop_may_end_its_thread)
     ZKT_MUST(zkr_leader_latch_start(l));
     ZKT_MUST(zkr_leader_latch_await(l, PATIENCE_MS));
     dispatch_until(c, &s.gains, 1);
-    assert_int_equal(pthread_create(&stopping, NULL, stop, l), 0);
+    assert_int_equal(pthread_create(&stopping, NULL, stop_latch, l), 0);
     (void)pthread_join(stopping, NULL);
     assert_int_equal(s.losses, 1);
     assert_true(zkr_client_dispatch(c, 0) >= 0);

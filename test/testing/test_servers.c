@@ -25,7 +25,7 @@ static void refuses(const zkr_test_server_options *o, int code, const char *word
     if (strstr(zkr_last_error()->message, words) == NULL) {
         zkt_fail("\"%s\" does not say \"%s\"", zkr_last_error()->message, words);
     }
-    assert_in_range(zkt_now_ms() - before, 0, 15000);
+    ZKT_IN_RANGE(zkt_now_ms() - before, 0, 15000);
 }
 
 static bool exists(const char *path)
@@ -271,7 +271,7 @@ ZKT_CASE(an_ensemble_elects_a_leader)
     zkr_test_ensemble *e = NULL;
     ZKT_MUST(zkr_test_ensemble_start(&e, 3, NULL));
     const int leader = zkr_test_ensemble_leader(e, 20000);
-    assert_in_range(leader, 0, 2);
+    ZKT_IN_RANGE(leader, 0, 2);
     assert_null(zkr_test_ensemble_server(e, 3));
     assert_null(zkr_test_ensemble_server(e, -1));
     for (int i = 0; i < 3; i++) {
@@ -279,7 +279,7 @@ ZKT_CASE(an_ensemble_elects_a_leader)
     }
     ZKT_MUST(zkr_test_server_kill(zkr_test_ensemble_server(e, leader)));
     const int next = zkr_test_ensemble_leader(e, 20000);
-    assert_in_range(next, 0, 2);
+    ZKT_IN_RANGE(next, 0, 2);
     assert_int_not_equal(next, leader);
     /* It leads on for a while without those who followed. */
     const int follower = 3 - leader - next;

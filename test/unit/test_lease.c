@@ -279,7 +279,7 @@ ZKT_UNIT_CASE(probes_follow_each_other_by_the_pause)
         zkr__lease_answered(&l, at, at + delay);
         /* Each third is the second of a chain, and waits for that. */
         int64_t wait = i % 3 == 2 ? delay : 0;
-        assert_in_range(zkr__lease_probe_at(&l) - at - l.pause - wait + 2, 0, 4);
+        ZKT_IN_RANGE(zkr__lease_probe_at(&l) - at - l.pause - wait + 2, 0, 4);
         at = zkr__lease_probe_at(&l);
     }
     zkr__lease_reconnected(&l, S);

@@ -54,7 +54,7 @@ static void set(struct alarm *a, int64_t at)
     zkr__timer_set(&timers, &a->timer, at);
 }
 
-static void stop(struct alarm *a)
+static void stop_alarm(struct alarm *a)
 {
     a->at = 0;
     zkr__timer_stop(&timers, &a->timer);
@@ -104,7 +104,7 @@ ZKT_UNIT_CASE(the_next_is_always_the_first_of_all)
     int64_t now = 1;
     assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
     zkr__timers_fire(&timers, ZKR__NEVER);
-    stop(&a[0]); /* it is off */
+    stop_alarm(&a[0]); /* it is off */
     assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
     for (int i = 0; i < STEPS; i++) {
         struct alarm *one = &a[zkt_below(&seed, SOME)];
@@ -112,7 +112,7 @@ ZKT_UNIT_CASE(the_next_is_always_the_first_of_all)
         if (what < 4) {
             set(one, now + zkt_below(&seed, 100));
         } else if (what < 6) {
-            stop(one);
+            stop_alarm(one);
         } else {
             now += zkt_below(&seed, 20);
             one->again =
@@ -137,7 +137,7 @@ ZKT_UNIT_CASE(many_timers_fire_in_order)
         set(&a[i], 1 + zkt_below(&seed, MANY));
     }
     for (int i = 0; i < MANY; i += 3) {
-        stop(&a[i]);
+        stop_alarm(&a[i]);
     }
     fire_until(MANY);
     for (int i = 0; i < MANY; i++) {

@@ -36,6 +36,20 @@ void zkt_check_rc(int rc, int wanted, const char *call, const char *file, int li
     failed(file, line);
 }
 
+void zkt_check_range(int64_t value,
+                     int64_t least,
+                     int64_t most,
+                     const char *text,
+                     const char *file,
+                     int line)
+{
+    if (value < least || value > most) {
+        print_error("%s is %" PRId64 ", not from %" PRId64 " to %" PRId64 "\n", text,
+                    value, least, most);
+        failed(file, line);
+    }
+}
+
 void zkt_not_in_time(const char *expr, int64_t ms, const char *file, int line)
 {
     print_error("not within %" PRId64 " ms: %s\n", ms, expr);

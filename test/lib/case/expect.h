@@ -14,14 +14,26 @@
 #include "util.h"
 
 /*
- * Checks that cmocka lacks: codes by their names, and values that come in time. A failed check says what was called,
- * what came and what was wanted; runner.h adds the lines that led there.
+ * Checks that cmocka lacks, or calls differently in each release: codes by their names, numbers within bounds, and values
+ * that come in time. A failed check says what was called, what came and what was wanted; runner.h adds the lines that
+ * led there.
  */
 
 /** @call returns @wanted, which is ZKR_OK or a ZKR_E...; if not, its code and the thread's last error are told. */
 #define ZKT_RC(call, wanted) zkt_check_rc((call), (wanted), #call, __FILE__, __LINE__)
 #define ZKT_MUST(call) ZKT_RC(call, ZKR_OK)
 void zkt_check_rc(int rc, int wanted, const char *call, const char *file, int line);
+
+/** @value is a number from @least to @most. */
+#define ZKT_IN_RANGE(value, least, most)                                               \
+    zkt_check_range((int64_t)(value), (int64_t)(least), (int64_t)(most), #value,       \
+                    __FILE__, __LINE__)
+void zkt_check_range(int64_t value,
+                     int64_t least,
+                     int64_t most,
+                     const char *text,
+                     const char *file,
+                     int line);
 
 /** As ZKT_EVENTUALLY() of util.h, until @value, a number or a code, is @wanted; tells the last value. */
 #define ZKT_BECOMES(value, wanted, ms)                                                 \

@@ -30,6 +30,13 @@ static void a_code(void **state)
     helper();
 }
 
+static void a_number(void **state)
+{
+    (void)state;
+    ZKT_IN_RANGE(2 + 3, 5, 5);
+    ZKT_IN_RANGE(2 - 3, 0, 5);
+}
+
 static void a_wait(void **state)
 {
     (void)state;
@@ -101,6 +108,7 @@ static int torn_down(void **state)
 
 static const struct CMUnitTest bad[] = {
     cmocka_unit_test_teardown(a_code, torn_down),
+    cmocka_unit_test(a_number),
     cmocka_unit_test(a_wait),
     cmocka_unit_test(a_wait_for_a_code),
     cmocka_unit_test(a_hang),
@@ -162,6 +170,7 @@ static void all_run_whatever_one_does(void **state)
     assert_int_equal(run(""), 1);
     says("refused() is ZKR_EBUSY, not ZKR_ETIMEDOUT: /p is taken\n");
     says("[  FAILED  ] a_code, ");
+    says("2 - 3 is -1, not from 0 to 5\n");
     says("not within 20 ms: 2 + 3 == 4; it is 5, not 4\n");
     says("it is ZKR_EBUSY, not ZKR_OK\n");
     says("[  FAILED  ] a_hang: not over after 1 s\n");
@@ -170,9 +179,9 @@ static void all_run_whatever_one_does(void **state)
     says("[  FAILED  ] a_thread, ");
     says("skipped: there is none here\n[  SKIPPED ] not_here\n");
     says("[ RUN      ] good\ntorn down\n[       OK ] good, ");
-    says("1 of 9 passed in ");
-    says(" s, 1 skipped; failed: a_code, a_wait, a_wait_for_a_code, a_hang, a_crash, "
-         "an_exit, a_thread\n");
+    says("1 of 10 passed in ");
+    says(" s, 1 skipped; failed: a_code, a_number, a_wait, a_wait_for_a_code, a_hang, "
+         "a_crash, an_exit, a_thread\n");
 }
 
 /* The lines that led there, also to where one hangs; no teardown after a failure. */
@@ -198,7 +207,7 @@ static void arguments_choose(void **state)
     assert_int_equal(run("goo not"), 0);
     says("1 of 2 passed in ");
     assert_int_equal(run("-l"), 0);
-    assert_int_equal(strncmp(output, "a_code\na_wait\n", 14), 0);
+    assert_int_equal(strncmp(output, "a_code\na_number\n", 16), 0);
     assert_int_equal(run("good nobody"), 64);
     says("no case 'nobody'; -l lists them\n");
     assert_int_equal(run("--no-fork good"), 0);
