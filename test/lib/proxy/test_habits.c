@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Habits of servers that are not ZooKeeper, by a session that is not the library's. */
+#include <stdlib.h>
+
 #include "fixture.h"
 #include "keep.h"
 #include "raw_impl.h"
@@ -157,6 +159,16 @@ ZKT_CASE(habits_end_when_they_are_set_anew)
     ends_at(OP_CREATE2, false);
     zkt_proxy_habits(proxy, 0);
     works(OP_CREATE2);
+}
+
+/* A habit of with_server is met by who connects to zkt_servers(), but not by what tests do themselves. */
+ZKT_CASE(a_habit_between_takes_effect)
+{
+    const bool between = getenv("ZKR_TEST_DIRECT") != NULL; /* lib.habits@no_create2 */
+    begin(0);
+    assert_int_equal(call(OP_CREATE2, "a"), between ? ZKT_LOST : ZKT_OK);
+    assert_int_equal(zkt_create(zkt_servers(), zkt_child("b"), "", ZKT_CONTAINER),
+                     ZKT_OK);
 }
 
 /* Neither create2 nor containers; or no containers alone. */

@@ -9,6 +9,7 @@
 
 #include "fourlw.h"
 #include "raw_impl.h"
+#include "server.h"
 #include "testing/session.h"
 #include "util.h"
 
@@ -177,7 +178,7 @@ static zkt_raw *connected(const char *hosts, int64_t id, const void *passwd16)
     }
     (void)snprintf(s->hosts, sizeof s->hosts, "%s", hosts);
     (void)snprintf(s->chroot, sizeof s->chroot, "%s", zkt_chroot(hosts));
-    s->fd = zkt_connect(hosts, zkt_now_ms() + WAIT_MS);
+    s->fd = zkt_connect(zkt_direct(hosts), zkt_now_ms() + WAIT_MS);
     if (s->fd < 0) {
         free(s);
         return NULL;
@@ -245,7 +246,7 @@ void zkt_raw_abandon(zkt_raw *s)
 
 int zkt_expire_session(const char *hosts, int64_t session_id)
 {
-    const int rc = zkr_test_expire_session(hosts, session_id);
+    const int rc = zkr_test_expire_session(zkt_direct(hosts), session_id);
     if (rc != ZKR_OK && rc != ZKR_ESESSION) {
         return ZKT_LOST;
     }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clean.h"
 #include "expect.h"
@@ -120,6 +121,21 @@ const char *zkt_servers(void)
         }
     }
     return shared_hosts;
+}
+
+const char *zkt_direct(const char *hosts)
+{
+    static _Thread_local char text[512];
+    const char *direct = getenv("ZKR_TEST_DIRECT");
+    const char *front = getenv("ZKR_SERVERS");
+    const size_t length = front != NULL ? strlen(front) : 0;
+
+    if (direct == NULL || front == NULL || strncmp(hosts, front, length) != 0 ||
+        (hosts[length] != '\0' && hosts[length] != '/')) {
+        return hosts;
+    }
+    (void)snprintf(text, sizeof text, "%s%s", direct, hosts + length);
+    return text;
 }
 
 const char *zkt_servers_known(void)

@@ -61,6 +61,12 @@ int zkt_ensemble_wait(const zkt_ensemble *e, int64_t timeout_ms);
 /** Connection string of the program's shared server: $ZKR_SERVERS, else a server that is started at the first call. */
 const char *zkt_servers(void);
 
+/**
+ * @hosts, but the servers themselves where these are zkt_servers() behind a habit of with_server, for what a test does
+ * itself. The text lasts until the next call in this thread.
+ */
+const char *zkt_direct(const char *hosts);
+
 /** What zkt_servers() has returned; NULL: it was not called yet. */
 const char *zkt_servers_known(void);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * with_server COMMAND [ARGUMENT...]: runs the command with a server in $ZKR_SERVERS, unless that is set already. All
+ * with_server [--habit NAME] COMMAND [ARGUMENT...]: runs the command with a server in $ZKR_SERVERS, unless that is set already. All
  * test programs of the command share the server, whose start is most of what a test program costs alone. The server
  * ends with the command, and the status is the command's.
+ *
+ * --habit: clients of the command reach the server, also one that is in $ZKR_SERVERS already, through a proxy that gives
+ * it this habit (zkr/test_proxy.h). What tests do themselves with raw/raw.h goes to the server itself: zkt_direct().
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +17,18 @@
 #include <unistd.h>
 
 #include "server.h"
+
+static const struct {
+    const char *name;
+    int habits;
+} habits[] = {
+    {"no_create2", ZKR_TEST_NO_CREATE2},
+    {"no_containers", ZKR_TEST_NO_CONTAINERS},
+    {"refuses", ZKR_TEST_NO_CREATE2 | ZKR_TEST_REFUSES},
+    {"new_sessions", ZKR_TEST_NEW_SESSIONS},
+    {"counts_changes", ZKR_TEST_COUNTS_CHANGES},
+    {"keeper", ZKR_TEST_NO_CREATE2 | ZKR_TEST_NEW_SESSIONS | ZKR_TEST_COUNTS_CHANGES},
+};
 
 static volatile sig_atomic_t child;
 static volatile sig_atomic_t asked;
@@ -34,23 +49,52 @@ static void run(char **argv)
     _exit(127);
 }
 
+/* A proxy with the habit of this name, in front of $ZKR_SERVERS; it ends with the process. Returns false for no name. */
+static bool put_habit_between(const char *name)
+{
+    const char *direct = zkt_servers();
+    char hosts[512];
+    zkr_test_proxy *p = NULL;
+
+    for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++) {
+        if (strcmp(name, habits[i].name) == 0) {
+            ZKT_MUST(zkr_test_proxy_start(&p, direct, NULL));
+            ZKT_MUST(zkr_test_proxy_habits(p, habits[i].habits));
+            (void)snprintf(hosts, sizeof hosts, "%s%s", zkr_test_proxy_host(p),
+                           zkt_chroot(direct));
+            (void)setenv("ZKR_TEST_DIRECT", direct, 1);
+            (void)setenv("ZKR_SERVERS", hosts, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
     struct sigaction act = {.sa_handler = pass_on};
     int status = 0;
 
-    if (argc < 2) {
-        (void)fprintf(stderr, "usage: with_server COMMAND [ARGUMENT...]\n");
+    const char *habit = argc > 2 && strcmp(argv[1], "--habit") == 0 ? argv[2] : NULL;
+    argv += habit != NULL ? 3 : 1;
+    if (argv[0] == NULL) {
+        (void)fprintf(stderr,
+                      "usage: with_server [--habit NAME] COMMAND [ARGUMENT...]\n");
         return 64;
     }
-    (void)setenv("ZKR_SERVERS", zkt_servers(), 1);
+    if (habit == NULL) {
+        (void)setenv("ZKR_SERVERS", zkt_servers(), 1);
+    } else if (!put_habit_between(habit)) {
+        (void)fprintf(stderr, "with_server: no habit is called %s\n", habit);
+        return 64;
+    }
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         (void)sigaction(ends[i], &act, NULL);
     }
     pid_t pid = fork();
     if (pid == 0) {
-        run(argv + 1); /* handlers end with the exec */
+        run(argv); /* handlers end with the exec */
     }
     child = pid;
     if (pid < 0) {
