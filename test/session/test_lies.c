@@ -316,3 +316,31 @@ ZKT_CASE(one_who_is_there_and_not_listed_makes_no_other_node)
     end(t);
     ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS);
 }
+
+/*
+ * A server that counts changes of children as Keeper does: by its count, nobody came between our last node and our next.
+ * Who came holds, and we wait.
+ */
+ZKT_CASE(a_count_with_changes_in_it_hides_nobody)
+{
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkt_proxy_habits(proxy, ZKR_TEST_COUNTS_CHANGES);
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_proxy_host(proxy), SESSION_MS));
+    zkr_mutex *other = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    acquire_and_release(m);
+    const char *node = zkt_child("config");
+    assert_int_equal(zkt_create(zkt_servers(), node, "", 0), ZKT_OK);
+    for (int changes = 0; changes < 2; changes++) { /* a number each two */
+        assert_int_equal(zkt_set(zkt_proxy_host(proxy), node, "x"), ZKT_OK);
+    }
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS)); /* and reads the count */
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_BECOMES(zkt_nodes(), 1, PATIENCE_MS);
+    ZKT_MUST(zkr_mutex_acquire(other, PATIENCE_MS));
+    ZKT_RC(zkr_mutex_acquire(m, WHILE_MS), ZKR_ETIMEDOUT);
+    assert_true(zkr_mutex_is_held(other));
+    ZKT_MUST(zkr_mutex_release(other));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    assert_int_equal(zkt_delete(zkt_servers(), node), ZKT_OK);
+}
