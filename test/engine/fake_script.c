@@ -735,19 +735,18 @@ static void run_side(struct side *side, const char *const *script)
     (void)pthread_mutex_destroy(&side->mu);
 }
 
-/* Since 3.8.4 and 3.9.2 exists() asks for READ (ZOOKEEPER-2590): does the server that is installed? */
-static bool exists_asks(void)
+enum { PART = 1000 };
+#define VERSION(major, minor, patch) (((major)*PART + (minor)) * PART + (patch))
+
+static int server_version(void)
 {
-    enum { PART = 1000 };
     char said[256];
     int major = 0, minor = 0, patch = 0;
     assert_true(zkt_4lw(real_host(SCRIPT_LEADER), "srvr", said, sizeof(said)) > 0);
     if (sscanf(said, "Zookeeper version: %d.%d.%d", &major, &minor, &patch) != 3) {
         zkt_fail("no version in: %s", said);
     }
-    const int version = (major * PART + minor) * PART + patch;
-    return version >= (3 * PART + 9) * PART + 2 ||
-           (major == 3 && minor == 8 && patch >= 4);
+    return VERSION(major, minor, patch);
 }
 
 void fake_script_compare(const char *const *script)
@@ -756,12 +755,18 @@ void fake_script_compare(const char *const *script)
     memset(&fake, 0, sizeof(fake));
     memset(&real, 0, sizeof(real));
     real.real = true;
+    const int version = server_version();
+    /* Since 3.8.4 and 3.9.2 exists() asks for READ (ZOOKEEPER-2590). */
+    const bool exists_asks =
+        version >= VERSION(3, 9, 2) ||
+        (version >= VERSION(3, 8, 4) && version < VERSION(3, 9, 0));
     const struct zkf_config config = {.seed = 1,
                                       .servers = script_cluster() ? SCRIPT_SERVERS : 1,
                                       .tick = 500 * ZKR__MS,
                                       .patience = 6000 * ZKR__MS,
                                       .calm = true,
-                                      .exists_asks = exists_asks()};
+                                      .exists_asks = exists_asks,
+                                      .finds_first = version < VERSION(3, 6, 0)};
     zkf_begin(&config);
     run_side(&fake, script);
     zkf_end();

@@ -178,6 +178,7 @@ void sim_choose(uint64_t seed, bool trace)
     config.stalls = !scene.peace;
     config.exists_asks = seed / 3 % 2 == 0;
     config.hushes = scene.lapses || seed / 7 % 2 == 0;
+    config.finds_first = seed / 17 % 4 == 0;
     config.counting = scene.counting;
     config.seed = ~seed;
     config.hooks = (struct zkf_hooks){.act = sim_act,

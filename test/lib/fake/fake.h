@@ -81,6 +81,7 @@ struct zkf_config {
     bool stalls;      /* followers forget a write at times, as before 3.8.1 */
     bool exists_asks; /* exists() wants READ, as since 3.8.4 and 3.9.2 */
     bool hushes;      /* events of a node need READ, as since then */
+    bool finds_first; /* a delete finds its node before it asks, as up to 3.5 */
     enum zkf_counting counting;
     bool trace; /* to stdout */
     struct zkf_hooks hooks;

@@ -100,7 +100,8 @@ static const struct zkf_node *wanted(const struct zkf__tree *t, struct zkf__req 
 static struct zkf__txn *prepare_delete(const struct zkf__tree *t, struct zkf__req *req)
 {
     const struct zkf_node *node = wanted(t, req);
-    if (!may(zkf__tree_parent(t, req->path), ZKF_DELETE, req)) {
+    bool missed = zkf__w.config.finds_first && req->rc == ZKF__NONODE;
+    if (!missed && !may(zkf__tree_parent(t, req->path), ZKF_DELETE, req)) {
         return refuse(req);
     }
     if (!node) {
