@@ -25,7 +25,7 @@ archive_here() { # SUITE
 # bare_root DIR SUITE LOG [PACKAGE,...]: makes DIR a root with these packages besides the
 # essential ones, from the archive that apt uses; the end, if it cannot.
 bare_root() {
-    local dir=$1 suite=$2 log=$3 packages=${4:-} uri='' components=main proxy='' said
+    local dir=$1 suite=$2 log=$3 packages=${4:-} uri='' components=main proxy='' script='' said
     if ! installed debootstrap; then
         say '==> installing debootstrap'
         said=$(need debootstrap 2>&1) ||
@@ -35,11 +35,13 @@ bare_root() {
         uri=$(archive "$suite" | sed -n '1s/ .*//p')
         components=$(archive "$suite" | grep -F "$uri " | cut -d ' ' -f 2 | paste -sd ,)
     fi
+    # A release that is younger than this debootstrap is made like unstable.
+    [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=sid
     eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
 
     as_root env ${proxy:+"http_proxy=$proxy"} ${proxy:+"https_proxy=$proxy"} \
         debootstrap --variant=minbase "--components=$components" \
-        ${packages:+"--include=$packages"} "$suite" "$dir" ${uri:+"$uri"} >"$log" 2>&1 ||
+        ${packages:+"--include=$packages"} "$suite" "$dir" "$uri" ${script:+"$script"} >"$log" 2>&1 ||
         die 69 "debootstrap could not make a root of $suite: $(tail -n 1 "$log")"
 }
 

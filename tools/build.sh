@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 # Warnings are errors for these; another compiler warns of something else.
-checked='gcc 12, gcc 14, clang 14, clang 19'
+checked='gcc 12, gcc 14, gcc 16, clang 14, clang 19'
 
 dir=
 if [ "${1:-}" = -B ]; then

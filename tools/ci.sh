@@ -113,6 +113,7 @@ need_sanitizers
 want_peers
 no_logs
 if [ -n "$regex" ]; then some; else everything; fi
-[ "$fresh" = no ] || for release in bookworm trixie; do
+[ "$fresh" = no ] || for release in bookworm trixie forky; do
     stage "bare Debian: $release" tools/fresh.sh --release "$release"
 done
+[ "$fresh" = no ] || stage 'bare Debian: forky, other libraries' tools/fresh.sh --release forky interop

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# fresh.sh [--release trixie|bookworm] [--chroot] [demo|test|ci|bench|install|package]: runs both commands of the
-# README, or one; or every check; or the short benchmark; or installs as the README says; or builds the packages in one
-# bare root, and tries them in the next. Each on a bare Debian of its own, bookworm if not said, with nothing in it but
+# fresh.sh [--release forky|trixie|bookworm] [--chroot] [demo|test|interop|ci|bench|install|package]: runs both commands
+# of the README, or one; or the tests beside other libraries; or every check; or the short benchmark; or installs as the
+# README says; or builds the packages in one bare root, and tries them in the next. Each on a bare Debian of its own, bookworm if not said, with nothing in it but
 # the tree as it is and the packages of the distribution that the command installs: in a container where a Docker engine
 # answers, else in a root that is changed to. A test that is left out for want of a package is a failure. Logs of a
 # command that failed are kept in build/fresh; nothing else stays, however this ends.
@@ -237,6 +237,7 @@ keep_packages() {
 in_turn() {
     case $1 in
     install) on_bare_root install bash test/install/readme.sh --here ;;
+    interop) on_bare_root interop ./run test -R '^interop\.' ;;
     bench) on_bare_root bench ./run bench --quick ;;
     package) on_bare_root package ./run package && on_bare_root try ./run package try ;;
     *) on_bare_root "$1" ./run "$1" ;;
@@ -249,7 +250,7 @@ engine_answers() {
     command -v docker >/dev/null && timeout 20 docker version >/dev/null 2>&1
 }
 
-usage='usage: ./run fresh [--release trixie|bookworm] [--chroot] [demo|test|ci|bench|install|package]'
+usage='usage: ./run fresh [--release forky|trixie|bookworm] [--chroot] [demo|test|interop|ci|bench|install|package]'
 summary=()
 
 # A function is read before it runs: the tree may change meanwhile.
@@ -258,7 +259,7 @@ main() {
     while [[ ${1:-} == --* ]]; do
         case $1:${2:-} in
         --chroot:*) chroot=yes ;;
-        --release:trixie | --release:bookworm)
+        --release:forky | --release:trixie | --release:bookworm)
             suite=$2
             shift
             ;;
@@ -268,7 +269,7 @@ main() {
     done
     case $* in
     '') verbs=(demo test) ;;
-    demo | test | ci | bench | install | package) verbs=("$1") ;;
+    demo | test | interop | ci | bench | install | package) verbs=("$1") ;;
     *) die 64 "$usage" ;;
     esac
     if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then

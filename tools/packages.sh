@@ -14,8 +14,8 @@
     packages_server=(zookeeper default-jre-headless)
     packages_test=(libcmocka-dev "${packages_server[@]}")
     # Other libraries on the same paths: Curator, and an interpreter that drives it without a Java compiler; kazoo;
-    # go-zookeeper, whose driver the build compiles. Not every distribution has them.
-    packages_peers=(libcurator-recipes-java bsh python3-kazoo golang-go golang-github-samuel-go-zookeeper-dev)
+    # and go-zookeeper, see want_peers. Not every distribution has them.
+    packages_peers=(libcurator-recipes-java bsh python3-kazoo golang-go)
     packages_lint=(man-db mandoc tidy shellcheck gcc g++ libcmocka-dev abigail-tools python3 pyflakes3)
     packages_fuzz=(clang libcmocka-dev libjansson-dev)
     # The leak sanitizer asks llvm-symbolizer about each leak that a suppression may fit, and complains on standard
@@ -102,10 +102,13 @@ want() {
     need "${missing[@]}"
 }
 
-# Without the other libraries the tests that drive them are skipped.
+# Without the other libraries the tests that drive them are skipped. The build compiles a driver for go-zookeeper, of
+# either name.
 want_peers() {
-    want "${packages_peers[@]}" ||
-        say "==> not to be had: ${packages_peers[*]}; tests that need them will be left out"
+    local go=golang-github-go-zookeeper-zk-dev old=golang-github-samuel-go-zookeeper-dev
+    ! installed "$old" || go=$old
+    want "${packages_peers[@]}" "$go" || want "${packages_peers[@]}" "$old" ||
+        say "==> not to be had: ${packages_peers[*]} $old; tests that need them will be left out"
 }
 
 # The run-time libraries of clang's sanitizers come in a package of clang's own version.

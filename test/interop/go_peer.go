@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/samuel/go-zookeeper/zk"
+	"@_go_zookeeper@" // by CMake
 )
 
 type peer struct {

@@ -105,6 +105,10 @@ static enum outcome pair(const struct kind *h, const struct kind *w)
     print_message("%s holds, %s comes: %s\n", h->row, w->row, cells[o]);
     if (h->one_queue && w->one_queue) {
         assert_int_equal(o, WAITS);
+    } else if (w->peer == GO && ZKR_GO_PARSES) {
+        /* It waits in releases that can parse other recipes' names; the table has the others, in which it fails. */
+        assert_int_equal(o, WAITS);
+        o = FAILS;
     }
     if (w == &kinds[0]) {
         expect_warning(waiter, h);

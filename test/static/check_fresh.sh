@@ -127,7 +127,7 @@ has 'did: sudo' 'did: debootstrap'
 # in a root that is changed to, with mounts that nobody else sees.
 machine 0
 says 0 fresh
-has 'did: debootstrap .* bookworm .* http://archive/ by http://proxy$' 'did: docker import' \
+has 'did: debootstrap .* bookworm .* http://archive/.* by http://proxy$' 'did: docker import' \
     'did: docker run .*--init.* demo$' 'did: docker rm' 'did: docker run .* test$' \
     'ran to its end.*demo$' 'ran to its end.*test$'
 hasnt 'did: unshare'
@@ -157,6 +157,9 @@ for how in '' --chroot; do
     has 'FAILED, .*status 3, .*run package$'
     hasnt 'package try'
 done
+machine 0
+says 0 fresh --release forky interop
+has 'did: debootstrap .* forky ' 'did: docker run .* test -R ' 'ran to its end, forky, '
 machine 0
 says 0 fresh install
 has 'did: docker run .*readme.sh --here$' 'ran to its end.*readme.sh --here$'
