@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # ci.sh [-R REGEX | --fresh]: every check there is, or in each build the tests of these names; --fresh: then also
-# tools/fresh.sh, on each release.
+# tools/fresh.sh, on each release, and what runs on servers of an old one.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
@@ -116,4 +116,7 @@ if [ -n "$regex" ]; then some; else everything; fi
 [ "$fresh" = no ] || for release in bookworm trixie forky; do
     stage "bare Debian: $release" tools/fresh.sh --release "$release"
 done
-[ "$fresh" = no ] || stage 'bare Debian: forky, other libraries' tools/fresh.sh --release forky interop
+[ "$fresh" = no ] || {
+    stage 'bare Debian: forky, other libraries' tools/fresh.sh --release forky interop
+    stage 'old servers: bullseye' tools/versions.sh old bullseye
+}

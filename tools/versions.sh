@@ -3,6 +3,8 @@
 #
 # versions.sh servers SUITE: the tests that servers decide, with this machine's libzookeeper on the servers of another
 #                            release of Debian
+# versions.sh old SUITE:     on servers of a release that lacks what later ones have: the holds and zkr work, all of it,
+#                            or the servers refuse the first lock
 # versions.sh i386:          the tests of ./run test in a root of i386
 # versions.sh arm64:         cross-compiled, under qemu-user: the unit tests, and schedules
 # What stands in "Tested with" of README.md beyond a machine of one's own; ./run fresh does Debian 12 and 13. As root.
@@ -23,21 +25,39 @@ system() { # VARIANT ARCHITECTURE SUITE PACKAGE...
     mmdebstrap --quiet --variant="$1" --architectures="$2" --include="${*:4}" "$3" "$root"
 }
 
-# The manifest of the servers names its jars by paths of this machine, so they come before it.
+# The manifest of the servers names most jars by paths of this machine, so they come before it.
 class_path() {
-    local jar
-    unzip -p "$root/usr/share/java/zookeeper.jar" META-INF/MANIFEST.MF | tr -d '\r' |
+    local jars=$root/usr/share/java
+    unzip -p "$jars/zookeeper.jar" META-INF/MANIFEST.MF | tr -d '\r' |
         sed ':a;N;$!ba;s/\n //g' | sed -n 's/^Class-Path: //p' | tr ' ' '\n' |
-        while IFS= read -r jar; do printf '%s:' "$root$jar"; done
-    echo "$root/usr/share/java/slf4j-simple.jar:$root/usr/share/java/zookeeper.jar"
+        sed -n "s|^/|$root/|p" | tr '\n' :
+    echo "$jars/slf4j-api.jar:$jars/slf4j-simple.jar:$jars/zookeeper.jar"
 }
 
-servers() { # SUITE
+servers_of() { # SUITE: for the tests that are run from now on
     need unzip "${packages_build[@]}" "${packages_test[@]}"
     system extract "$(dpkg --print-architecture)" "$1" zookeeper
     tools/build.sh test
-    ZKR_TEST_CLASSPATH=$(class_path) tools/ctest.sh all -j 4 \
-        -R '^(recipes|session|testing|engine)\.|^chaos\.short$' -E '\.search$'
+    ZKR_TEST_CLASSPATH=$(class_path)
+    export ZKR_TEST_CLASSPATH
+}
+
+servers() { # SUITE
+    servers_of "$1"
+    tools/ctest.sh all -j 4 -R '^(recipes|session|testing|engine)\.|^chaos\.short$' -E '\.search$'
+}
+
+old() { # SUITE
+    local said
+    servers_of "$1"
+    if said=$(build/test/test/with_server build/test/tools/zkr lock -w 10 /old true 2>&1); then
+        tools/ctest.sh all -j 4 -R '^recipes\.holds|^cli\.'
+        say "==> works: servers of $1"
+    elif [[ $said == *'refused the request'* ]]; then
+        say "==> refused: servers of $1: $said"
+    else
+        die 1 "servers of $1: $said"
+    fi
 }
 
 i386() {
@@ -67,6 +87,6 @@ arm64() {
 }
 
 case $*:$# in
-servers\ *:2 | i386:1 | arm64:1) "$@" ;;
-*) die 64 'usage: tools/versions.sh servers SUITE | i386 | arm64' ;;
+servers\ *:2 | old\ *:2 | i386:1 | arm64:1) "$@" ;;
+*) die 64 'usage: tools/versions.sh servers SUITE | old SUITE | i386 | arm64' ;;
 esac
