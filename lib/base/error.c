@@ -47,6 +47,8 @@ const char *zkr_strerror(int code)
            : code == ZKR_EZK(ZKR__LOCAL_SESSION)
                ? "a local session cannot own the node, as "
                  "localSessionsUpgradingEnabled is false"
+           : code == ZKR_EZK(ZKR__UNIMPLEMENTED)
+               ? "the servers lack an operation that every ZooKeeper since 3.4 has"
            : zkr_err_zk(code) ? "ZooKeeper refused the request"
                               : "unknown error";
 }

@@ -5,8 +5,8 @@
 
 #include <zkr/error.h>
 
-/* ZooKeeper's code for an ephemeral node of a local session, ZEPHEMERALONLOCALSESSION. */
-enum { ZKR__LOCAL_SESSION = -120 };
+/* Codes of ZooKeeper: ZUNIMPLEMENTED; for an ephemeral node of a local session, ZEPHEMERALONLOCALSESSION. */
+enum { ZKR__UNIMPLEMENTED = -6, ZKR__LOCAL_SESSION = -120 };
 
 /* Record the failure of the calling thread and return @code. @path may be NULL. */
 int zkr__fail(int code, const char *path, const char *format, ...)

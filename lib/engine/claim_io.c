@@ -7,6 +7,7 @@
 #include "engine/claim.h"
 #include "engine/queue.h"
 #include "session/log.h"
+#include "session/support.h"
 
 /* --- requests --- */
 
@@ -160,13 +161,10 @@ static void restore(struct zkr__claim *claim) ZKR__LOCKED
 static void
 on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
 {
-    static const int unimplemented = ZKR_EZK(-6);
     struct zkr__claim *claim = ctx;
     bool follows = answer->code == ZKR_ENONODE && level > 0;
-    if (answer->code == unimplemented) {
-        claim->q->persistent_parent = true; /* a server before 3.5 */
-    } else if (answer->code != ZKR_OK && !follows && answer->code != ZKR_EEXIST &&
-               !zkr__worth_retrying(answer->code) && claim->parent_code == 0) {
+    if (answer->code != ZKR_OK && !follows && answer->code != ZKR_EEXIST &&
+        !zkr__worth_retrying(answer->code) && claim->parent_code == 0) {
         claim->parent_code = answer->code;
         claim->detail = answer->zk_rc;
     }
@@ -183,6 +181,10 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
     char *path = zkr__mem_string(q->dir);
     unsigned level = 0;
     claim->parent_code = 0;
+    if (!q->persistent_parent && zkr__support_ask(q->c)) {
+        zkr__mem_free(path);
+        return;
+    }
     for (char *slash = path; slash;) {
         slash = strchr(slash + 1, '/');
         if (slash) {

@@ -51,6 +51,13 @@ struct zkr__listener {
     void (*on_state)(struct zkr__listener *listener, int state);
 };
 
+/* Do the servers know an operation? See support.h. */
+struct zkr__support {
+    bool known, missing;
+    int closes; /* of connections in a row, while such a request had no answer yet */
+    int64_t closed; /* the last of them */
+};
+
 /* Session timeouts that may be asked for, or granted. */
 enum { ZKR__SESSION_LEAST_MS = 100, ZKR__SESSION_MOST_MS = 86400000 };
 
@@ -105,6 +112,8 @@ struct zkr_client {
     int64_t open_at, open_failures;
     int64_t fruitless; /* sessions that ended @unanswered, since a write was answered */
     bool unanswered;   /* no write was answered since the session sent the last one */
+    struct zkr__support create2, containers; /* support.h */
+    bool asked_for_keeper, keeper;           /* the servers are ClickHouse Keeper */
     int64_t suspended_at;
     char obstacle[200]; /* why there is no connection, for people */
 

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "session/guardian.h"
 #include "session/log.h"
+#include "session/support.h"
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
@@ -18,11 +19,13 @@ struct zkr__request {
     struct zkr__link *link;
     zkr__answer_fn fn;
     void *ctx;
-    unsigned tag, ups; /* ups: of the link, as it was sent */
-    enum zkr__op_kind kind;
-    int code, zk_rc; /* the answer to what was not sent */
-    bool answered;   /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
-    bool plain; /* without scratch, so the memory will do for another such request */
+    unsigned tag, ups;      /* ups: of the link, as it was sent */
+    enum zkr__op_kind kind; /* as it was sent */
+    bool container;         /* PARENT */
+    bool alone;             /* a CREATE that was sent as CREATES */
+    int code, zk_rc;        /* the answer to what was not sent */
+    bool answered; /* by zkr__link_fail(); ZooKeeper's answer will be dropped */
+    bool plain;    /* without scratch, so the memory will do for another such request */
     bool unwatched;
     uint32_t watch; /* key of the room taken for its watch; 0 = none */
     int64_t sent;
@@ -245,6 +248,19 @@ static bool is_local(struct zkr__link *link,
     return local;
 }
 
+/* The answer to a CREATE that was sent as CREATES. */
+static void as_create(const zkr_client *c, struct zkr__answer *answer)
+{
+    if (answer->code == ZKR_OK && answer->name_count == 1) {
+        answer->path = answer->names[0];
+        answer->owner = c->session_id;
+    } else if (answer->code == ZKR_OK) {
+        answer->code = ZKR_ECONNLOSS;
+    }
+    answer->names = NULL;
+    answer->name_count = 0;
+}
+
 static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
     static const struct zkr__answer lost = {.code = ZKR_ECONNLOSS,
@@ -272,6 +288,12 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     }
     struct zkr__answer told = *answer;
     told.unwatched = r->unwatched;
+    const struct zkr__support_sent sent = {
+        .kind = r->kind, .container = r->container, .connection = link->begun + r->ups};
+    zkr__support_learn(c, &sent, &told);
+    if (r->alone) {
+        as_create(c, &told);
+    }
     if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION &&
         link == c->link) {
         c->unheard = 0;
@@ -356,6 +378,7 @@ send(zkr_client *c, const struct zkr__op *op, struct zkr__request *r) ZKR__LOCKE
     r->asker = (struct zkr__asker){.answer = on_answer, .scratch = r->scratch};
     r->link = link;
     r->kind = op->kind;
+    r->container = op->container;
     r->sent = c->sent_at = c->door->boot();
     r->ups = link->ups;
     r->watch = op->watch ? zkr__watches_take(&link->watches, op) : 0;
@@ -380,15 +403,19 @@ bool zkr__submit_early(zkr_client *c,
                        void *ctx,
                        unsigned tag)
 {
-    bool needs = is_transaction(op->kind) && c->door->scratch;
-    struct zkr__request *r = make_request(c, needs ? c->door->scratch(op) : 0);
+    struct zkr__op adapted = *op;
+    struct zkr__creation one;
+    zkr__support_adapt(c, &adapted, &one);
+    bool needs = is_transaction(adapted.kind) && c->door->scratch;
+    struct zkr__request *r = make_request(c, needs ? c->door->scratch(&adapted) : 0);
     if (!r) {
         return zkr__answer_later(c, ZKR_ENOMEM, fn, ctx, tag);
     }
     r->fn = fn;
     r->ctx = ctx;
     r->tag = tag;
-    send(c, op, r);
+    r->alone = adapted.kind != op->kind;
+    send(c, &adapted, r);
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include "session/log.h"
 #include "session/resolve.h"
 #include "session/session.h"
+#include "session/support.h"
 
 /* --- asking --- */
 
@@ -318,6 +319,7 @@ static int replace_list(zkr_client *c, char **servers, bool numeric) ZKR__LOCKED
     *servers = old;
     c->numeric = numeric;
     c->list++;
+    zkr__support_forget(c);
     zkr__lookup_drop(c);
     c->lookup.under_way = false; /* the answer would be of the old list */
     forget_list(c);

@@ -6,6 +6,7 @@
 #include "session/bound.h"
 #include "session/guardian.h"
 #include "session/log.h"
+#include "session/support.h"
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
@@ -25,6 +26,7 @@ static void session_begins(zkr_client *c, const struct zkr__link *link) ZKR__LOC
         .no_stopgap = o->lease_no_stopgap != 0,
     };
     c->told = 0;
+    zkr__support_begin(c);
     zkr__lease_begin(&c->lease, &terms, c->session_ms * ZKR__MS, link->begun);
 }
 

@@ -33,6 +33,7 @@ CHANGER(GET)
 CHANGER(EXISTS)
 CHANGER(ACL)
 CHANGER(CHECK)
+CHANGER(CREATES)
 
 static void (*const changers[ZKR__OP_CREATES + 1])(struct zkr__asker *asker,
                                                    const struct zkr__answer *answer) = {
@@ -40,6 +41,7 @@ static void (*const changers[ZKR__OP_CREATES + 1])(struct zkr__asker *asker,
     [ZKR__OP_DELETE] = change_DELETE,     [ZKR__OP_GET] = change_GET,
     [ZKR__OP_CHILDREN] = change_CHILDREN, [ZKR__OP_EXISTS] = change_EXISTS,
     [ZKR__OP_ACL] = change_ACL,           [ZKR__OP_CHECK] = change_CHECK,
+    [ZKR__OP_CREATES] = change_CREATES,
 };
 
 static int submit(void *zh,

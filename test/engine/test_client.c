@@ -363,6 +363,49 @@ ZKT_UNIT_CASE(an_old_server_makes_persistent_parents)
     assert_false(zkf_find("/deep/lock")->container);
 }
 
+static bool lacking;                   /* no node can be made */
+static int tried[ZKR__OP_CREATES + 1]; /* by kind */
+
+static void count_tried(struct zkr__op *op)
+{
+    bool creates_nodes = op->kind == ZKR__OP_CREATE || op->kind == ZKR__OP_CREATES;
+    tried[op->kind]++;
+    if (creates_nodes && lacking) {
+        *op = (struct zkr__op){.kind = ZKR__OP_EXISTS, .path = "/"};
+    }
+}
+
+static void refuse_creates(enum zkr__op_kind kind, struct zkr__answer *answer)
+{
+    if (lacking && (kind == ZKR__OP_CREATE || kind == ZKR__OP_CREATES)) {
+        answer->zk_rc = ZUNIMPLEMENTED;
+        answer->code = zkr__zk_code(ZUNIMPLEMENTED);
+    }
+}
+
+/* Without create2 a transaction makes the node; without that the wait ends. What other servers know is tried again. */
+ZKT_UNIT_CASE(servers_that_can_make_no_node_are_refused)
+{
+    zkr_client *c = open_client(NULL);
+    zkr_mutex *m = mutex_at(c, "/lock", NULL);
+    memset(tried, 0, sizeof(tried));
+    lacking = true;
+    between.on_submit = count_tried;
+    between.on_answer = refuse_creates;
+    zkr_ticket *t = ask(m, ZKR_FOREVER);
+    zkf_pass(c, 10 * SECOND);
+    ZKT_RC(zkr_ticket_error(t), ZKR_EZK(ZUNIMPLEMENTED));
+    end(t);
+    assert_int_equal(tried[ZKR__OP_CREATE], 1);
+    assert_int_equal(tried[ZKR__OP_CREATES], 1);
+    lacking = false;
+    end(hold(c, m));
+    assert_int_equal(tried[ZKR__OP_CREATE], 1);
+    ZKT_MUST(zkr_client_set_servers(c, "127.0.0.1:1"));
+    end(hold(c, m));
+    assert_int_equal(tried[ZKR__OP_CREATE], 2);
+}
+
 /* --- answers that stay away, or are no --- */
 
 /* What became of a try, and after how long. */
@@ -593,7 +636,8 @@ static void count_fruitless_lines(int level, const char *line, void *ctx)
 
 static void expire_then_vanish(struct zkr__op *op)
 {
-    if (op->kind == ZKR__OP_CREATE && creates++ < FRUITLESS_TOLD) {
+    bool creates_one = op->kind == ZKR__OP_CREATE || op->kind == ZKR__OP_CREATES;
+    if (creates_one && creates++ < FRUITLESS_TOLD) {
         zkf_expire(expiring->session_id);
         zkf_blackhole(0, creates == FRUITLESS_TOLD);
     }

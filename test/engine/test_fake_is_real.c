@@ -206,15 +206,16 @@ SCRIPT(the_end_of_a_directory_is_told_alike,
 /* A request that is lost was not executed, an answer that is lost was. */
 SCRIPT(losses_leave_alike,
        "a parent /q",
+       "a create /q/n-",
        "a lose-request create /q/n-",
        "b children /q",
        "a lose-answer create /q/n-",
        "b children /q",
        "a create /q/n-",
-       "a lose-answer delete $0",
+       "a lose-answer delete $1",
        "b children /q",
-       "a lose-request delete $0",
-       "a get $0")
+       "a lose-request delete $1",
+       "a get $1")
 
 /* After a time without connection, what was watched and has changed is told; the rest stays. */
 SCRIPT(watches_survive_a_cut_alike,

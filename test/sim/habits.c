@@ -47,6 +47,7 @@ static int look(struct habit *habits)
         {"no room for watches", scene.watch_most > 0, did.looked},
         {"lists tell a wrong count", scene.counting != ZKF_COUNTS_CHILDREN,
          f->miscounted},
+        {"servers lack operations", scene.lacks % ZKF_REFUSES != 0, f->lacked},
         {"events are not told", scene.lapses || scene.forbids, f->hushed},
         {"nodes are deleted or changed by hand", scene.hands, did.hands},
         {"nodes come back as another's", scene.replaces, did.replaced},

@@ -163,6 +163,7 @@ void sim_choose(uint64_t seed, bool trace)
     crowd_readers(&scene);
     scene.resizes = scene.permits && zkf_chance(40);
     scene.counting = (enum zkf_counting)(seed / 5 % 6 > 2 ? 0 : 1 + seed / 5 % 6);
+    scene.lacks = !scene.peace && seed / 23 % 8 == 6 ? (unsigned)(1 + seed % 7) : 0;
     scene.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
     scene.guarded = seed / 11 % 3 == 0;
     scene.exits = seed / 13 % 6 == 0;
@@ -180,6 +181,7 @@ void sim_choose(uint64_t seed, bool trace)
     config.hushes = scene.lapses || seed / 7 % 2 == 0;
     config.finds_first = seed / 17 % 4 == 0;
     config.counting = scene.counting;
+    config.lacks = scene.lacks;
     config.seed = ~seed;
     config.hooks = (struct zkf_hooks){.act = sim_act,
                                       .on_submit = sim_on_submit,

@@ -81,9 +81,11 @@ ZKT_UNIT_CASE(codes_of_zookeeper_are_reversible)
         assert_int_equal(zkr_err_zk(ZKR_EZK(rc)), rc);
         assert_string_equal(zkr_err_name(ZKR_EZK(rc)), "ZKR_EZK");
         assert_string_equal(zkr_strerror(ZKR_EZK(rc)),
-                            rc == -120 ? "a local session cannot own the node, as "
-                                         "localSessionsUpgradingEnabled is false"
-                                       : "ZooKeeper refused the request");
+                            rc == -6     ? "the servers lack an operation that every "
+                                           "ZooKeeper since 3.4 has"
+                            : rc == -120 ? "a local session cannot own the node, as "
+                                           "localSessionsUpgradingEnabled is false"
+                                         : "ZooKeeper refused the request");
         assert_int_equal(zkr_err_retriable(ZKR_EZK(rc)), rc == -118 || rc == -127);
     }
 }

@@ -84,6 +84,7 @@ void cli_log(int level, const char *line, void *ctx)
 
 /* Error codes of ZooKeeper that the library passes on. */
 enum {
+    ZK_UNIMPLEMENTED = -6,
     ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
     ZK_INVALID_ACL = -114,
     ZK_NOT_READ_ONLY = -119,
@@ -108,6 +109,7 @@ static int exit_of(int rc)
     case ZKR_ECONNLOSS:
     case ZKR_ESESSION:
     case ZKR_EZK(ZK_NOT_READ_ONLY):
+    case ZKR_EZK(ZK_UNIMPLEMENTED):
         return CLI_SERVER;
     default:
         return CLI_INTERNAL;
@@ -118,6 +120,9 @@ static const char *remedy(int rc)
 {
     if (rc == ZKR_ENONODE) {
         return "; create it first, or leave it out of -z";
+    }
+    if (rc == ZKR_EZK(ZK_UNIMPLEMENTED)) {
+        return "; use ZooKeeper 3.5 or later";
     }
     if (rc == ZKR_EZK(ZK_LOCAL_SESSION)) {
         return "; set that to true on each server";

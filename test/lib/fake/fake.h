@@ -50,6 +50,9 @@ enum zkf_counting {
     ZKF_COUNTS_APART,  /* up to three too high, or right */
 };
 
+/* What the servers lack, and whether they answer that before they close the connection. */
+enum { ZKF_LACKS_CREATE2 = 1, ZKF_LACKS_CONTAINERS = 2, ZKF_REFUSES = 4 };
+
 /* Each may be NULL. Only act() may call the library. */
 struct zkf_hooks {
     /* Run an actor that calls the library, as a thread would. The actor does not act again until the test says that it
@@ -83,7 +86,8 @@ struct zkf_config {
     bool hushes;      /* events of a node need READ, as since then */
     bool finds_first; /* a delete finds its node before it asks, as up to 3.5 */
     enum zkf_counting counting;
-    bool trace; /* to stdout */
+    unsigned lacks; /* ZKF_LACKS_CREATE2 and so on */
+    bool trace;     /* to stdout */
     struct zkf_hooks hooks;
 };
 
@@ -238,6 +242,7 @@ struct zkf_counts {
         unknown_session; /* answers to requests of a session that a lone server has removed */
     long lies;
     long too_many_watches; /* connections broken for that */
+    long lacked;           /* operations */
     long miscounted;       /* lists that tell a wrong number */
     long hushed;           /* events not told for want of READ */
     long hasty;            /* transactions sent before the credentials were taken */

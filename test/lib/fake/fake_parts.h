@@ -28,6 +28,7 @@ enum {
     ZKF__MOVED = -118,
     ZKF__LOCAL = -120,
     ZKF__QUOTA_EXCEEDED = -125,
+    ZKF__UNIMPLEMENTED = -6,
     ZKF__THROTTLED = -127
 };
 

@@ -165,6 +165,28 @@ static bool is_too_long(const struct zkf__req *req)
            bytes > zkf__w.most_watches;
 }
 
+static bool lacks(const struct zkf__req *req)
+{
+    const unsigned lacks = zkf__w.config.lacks;
+    return (req->kind == ZKR__OP_CREATE && (lacks & ZKF_LACKS_CREATE2)) ||
+           (req->kind == ZKR__OP_PARENT && req->container &&
+            (lacks & ZKF_LACKS_CONTAINERS));
+}
+
+/*
+ * The refusal overtakes the answers of earlier requests. Then libzookeeper does not know it for an answer, and closes the
+ * connection by itself.
+ */
+static void refuse_lacking(struct zkf__conn *conn, struct zkf__req *req)
+{
+    zkf__did.lacked++;
+    if ((zkf__w.config.lacks & ZKF_REFUSES) && !conn->inbox) {
+        req->rc = ZKF__UNIMPLEMENTED;
+        zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__REPLY, .p = req});
+    }
+    zkf__conn_close_at_server(conn);
+}
+
 /*
  * A server alone refuses what was queued behind the end of the session, and drops what comes later (3.5 and later:
  * SessionTrackerImpl.checkSession(), ZooKeeperServer.touch()).
@@ -207,6 +229,10 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     }
     if (req->kind == ZKF__AUTH) {
         take_credentials(conn, req);
+        return;
+    }
+    if (lacks(req)) {
+        refuse_lacking(conn, req);
         return;
     }
     if (req->kind == ZKF__CONNECT) {

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/support.h"
+
+#include "base/error.h"
+#include "session/log.h"
+#include "session/request.h"
+
+/* ZooKeeper's code of a connection that was closed; one that timed out has another. */
+enum { CONNECTION_LOSS = -4 };
+
+/* --- before a request is sent --- */
+
+static void
+on_keeper(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    (void)tag;
+    zkr_client *c = ctx;
+    c->keeper = answer->code == ZKR_OK;
+}
+
+bool zkr__support_ask(zkr_client *c)
+{
+    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/keeper/api_version"};
+    bool asks = c->stats.held > 0 && !c->containers.known && !c->asked_for_keeper;
+    if (asks) {
+        c->asked_for_keeper = true;
+        zkr__submit(c, &op, on_keeper, c, 0);
+    }
+    return asks;
+}
+
+/* While anything is held, create2 is not tried for the first time. */
+static bool avoids_create2(const zkr_client *c)
+{
+    return c->create2.missing || (!c->create2.known && c->stats.held > 0);
+}
+
+static bool avoids_containers(const zkr_client *c)
+{
+    return c->create2.missing || c->containers.missing ||
+           (c->keeper && !c->containers.known);
+}
+
+void zkr__support_adapt(zkr_client *c, struct zkr__op *op, struct zkr__creation *one)
+{
+    if (op->kind == ZKR__OP_CREATE && avoids_create2(c)) {
+        *one = (struct zkr__creation){
+            .path = op->path, .data = op->data, .data_len = op->data_len};
+        *op = (struct zkr__op){.kind = ZKR__OP_CREATES,
+                               .creations = one,
+                               .creation_count = 1,
+                               .acl = op->acl};
+    }
+    op->container = op->container && !avoids_containers(c);
+}
+
+/* --- after its answer --- */
+
+static void find_missing(zkr_client *c, struct zkr__support *s) ZKR__LOCKED
+{
+    if (!s->missing) {
+        s->missing = true;
+        zkr__log(c, ZKR_LOG_WARN,
+                 ZKR__EVENT("operation_missing",
+                            .reason = s == &c->create2
+                                          ? "the servers lack create2: a transaction "
+                                            "makes each node"
+                                          : "the servers lack containers: parents are "
+                                            "persistent"));
+    }
+}
+
+/* If two in a row were an accident, little is lost: a transaction makes a node as well. */
+static void
+count_close(zkr_client *c, struct zkr__support *s, int64_t connection) ZKR__LOCKED
+{
+    enum { MOST = 2 };
+    if (!s->known && s->closed != connection) {
+        s->closed = connection;
+        s->closes++;
+        if (s->closes >= MOST) {
+            find_missing(c, s);
+        }
+    }
+}
+
+void zkr__support_learn(zkr_client *c,
+                        const struct zkr__support_sent *sent,
+                        struct zkr__answer *answer)
+{
+    bool container = sent->kind == ZKR__OP_PARENT && sent->container;
+    if (!container && sent->kind != ZKR__OP_CREATE) {
+        return;
+    }
+    struct zkr__support *s = container ? &c->containers : &c->create2;
+    if (answer->zk_rc == ZKR__UNIMPLEMENTED) {
+        find_missing(c, s);
+        answer->code = ZKR_ECONNLOSS; /* it is tried again, in the other way */
+    } else if (answer->zk_rc == CONNECTION_LOSS) {
+        count_close(c, s, sent->connection);
+    } else if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION) {
+        *s = (struct zkr__support){.known = true};
+    }
+}
+
+void zkr__support_begin(zkr_client *c)
+{
+    c->create2.known = c->containers.known = false;
+}
+
+void zkr__support_forget(zkr_client *c)
+{
+    c->create2 = (struct zkr__support){.known = c->create2.known};
+    c->containers = (struct zkr__support){.known = c->containers.known};
+    c->asked_for_keeper = c->keeper = false;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations that some servers lack. ZooKeeper before 3.5 answers create2 and createContainer with -6 and closes the
+ * connection; RaftKeeper, and ClickHouse Keeper before its releases of 2026, close it without an answer. On such servers
+ * a transaction makes our nodes, and parents are persistent.
+ */
+#ifndef ZKR_SESSION_SUPPORT_H
+#define ZKR_SESSION_SUPPORT_H
+
+#include "session/client.h"
+
+/*
+ * Before the first container is asked for while anything is held. ClickHouse Keeper had create2 before it had containers,
+ * and gives each connection a new session: at an operation that it lacks all holds would be lost. True: that question
+ * goes to the servers now, and the parents are made at the next failure of the create of a node.
+ */
+bool zkr__support_ask(zkr_client *c) ZKR__LOCKED;
+
+/* Put what all servers know in the place of what these lack. @one: room for the creation; both live as long as @op. */
+void zkr__support_adapt(zkr_client *c,
+                        struct zkr__op *op,
+                        struct zkr__creation *one) ZKR__LOCKED;
+
+struct zkr__support_sent {
+    enum zkr__op_kind kind;
+    bool container;
+    int64_t connection; /* another number for each */
+};
+
+/* Of a request that was sent. "Unimplemented" becomes a loss of the connection, which comes in a moment. */
+void zkr__support_learn(zkr_client *c,
+                        const struct zkr__support_sent *sent,
+                        struct zkr__answer *answer) ZKR__LOCKED;
+
+/* A session begins, perhaps at other servers. */
+void zkr__support_begin(zkr_client *c) ZKR__LOCKED;
+/* What the servers lacked is tried again: there is a new list of servers. */
+void zkr__support_forget(zkr_client *c) ZKR__LOCKED;
+
+#endif
