@@ -359,7 +359,10 @@ static void *answer(void *arg)
 ZKT_CASE(bad_versions_are_warned_of)
 {
     static struct sham all[] = {
-        {.version = "3.7.2"},
+        {.version = "3.4.14",
+         .warning = "lacks containers: parents of locks stay: run 3.9.4 or later"},
+        {.version = "3.5.10", .warning = "gets no fixes any more: run 3.9.4 or later"},
+        {.version = "3.7.2", .warning = "gets no fixes any more: run 3.9.4 or later"},
         {.version = "3.8.0",
          .warning = "(ZOOKEEPER-4394, ZOOKEEPER-4712): run 3.9.4 or later"},
         {.version = "3.8.6",

@@ -113,12 +113,20 @@ static const char *fault_of(const char *version)
 #define REMEDY ": run 3.9.4 or later"
     static const char stale[] = "can keep nodes of sessions that have ended "
                                 "(ZOOKEEPER-4394, ZOOKEEPER-4712)" REMEDY;
+    static const char old[] = "gets no fixes any more" REMEDY;
+    static const char lacks[] = "gets no fixes any more, and lacks containers: parents "
+                                "of locks stay" REMEDY;
     static const char loss[] = "can lose data (ZOOKEEPER-4925)" REMEDY;
     static const struct {
         const char *release;
         int first, last;
         const char *fault;
-    } bad[] = {{"3.8.", 0, 6, stale}, {"3.9.", 0, 2, stale}, {"3.9.", 3, 3, loss}};
+    } bad[] = {
+        {"3.4.", 0, INT32_MAX, lacks}, {"3.5.", 0, INT32_MAX, old},
+        {"3.6.", 0, INT32_MAX, old},   {"3.7.", 0, INT32_MAX, old},
+        {"3.8.", 0, 6, stale},         {"3.9.", 0, 2, stale},
+        {"3.9.", 3, 3, loss},
+    };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         size_t length = strlen(bad[i].release);
         int64_t patch;
