@@ -37,6 +37,10 @@
  * the guardian kills the group, and ends the sessions when all of the group are gone. If children may leave the group,
  * let a supervisor process end them and wait for them: zkr_client_guard_pipe().
  *
+ * **Where it has no effect.** Servers such as ClickHouse Keeper give each connection a new session, so no other process
+ * can end the session of a client. Locks of a killed process then stay for the session timeout. The client's log says
+ * so (`session_replaced`) when it has lost a session that way.
+ *
  * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into
  * another PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the
  * guardian connects by itself, with options.tls_cert if that is given. It begins with the server to which the

@@ -213,7 +213,10 @@ ZKR_API int zkr_mutex_acquire(zkr_mutex *m, int64_t timeout_ms);
  *           options.wait_on_release until the node is confirmed gone or the session is, or the servers refuse to delete
  *           it, which is tried again: zkr_client_flush().
  * Threads:  the owner.
- * Session:  the delete is repeated in the background until it is confirmed.
+ * Session:  the delete is repeated in the background until it is confirmed. Servers that give a client a new session at
+ *           each re-connection keep the node of a lost hold. The last release, or the first if the hold was not
+ *           re-entered, declares that nothing acts under the hold any more, and deletes that node. Until then it stays for
+ *           as long as valid_for has promised.
  * Cost:     0 round trips waited for; 1 request. With options.keep_ms the first release of a node sends a list and a read
  *           instead, each with a watch, and later ones send nothing.
  * Curator:  InterProcessMutex.release.   Since: 0.1.

@@ -35,6 +35,8 @@ struct zkr__claim {
 
     /* What the recipe reads. */
     bool canceled : 1;
+    /* The owner lets go before all of its code knows of the loss, as in an inner release. */
+    bool relied_on : 1;
     bool once : 1;  /* fail with ZKR_ETIMEDOUT instead of waiting behind others */
     bool taken : 1; /* the owner has been told of the hold */
     enum zkr__hand_over came : 4; /* how the claim last got out of PARKED */

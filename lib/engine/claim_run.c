@@ -2,6 +2,7 @@
 #include "engine/admission.h"
 #include "engine/children_cache.h"
 #include "engine/claim.h"
+#include "engine/ghosts.h"
 #include "session/bound.h"
 #include "session/client.h"
 #include "session/session.h"
@@ -551,6 +552,9 @@ void zkr__claim_let_go(struct zkr__claim *claim)
 {
     claim->on_change = NULL;
     claim->give_up_at = 0;
+    if (claim->k.lost == ZKR_LOST_SESSION && !claim->relied_on) {
+        zkr__ghost_let_go(claim->engine, claim->node);
+    }
     zkr__claim_tell(claim, ZKR__EV_LEAVE);
 }
 

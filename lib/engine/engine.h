@@ -18,6 +18,7 @@
 #include "session/zk.h"
 
 struct zkr__claim;
+struct zkr__ghost;
 struct zkr__permits_order;
 struct zkr__watched_path;
 
@@ -184,7 +185,12 @@ struct zkr__engine {
     struct zkr__directory *directories; /* list */
     struct zkr__recount *recounts;      /* list */
     struct zkr__path_table by_directory;
-    int64_t looking; /* claims that look again now and then, for want of a watch */
+    /* Nodes of sessions that have ended: ghosts.h. */
+    struct zkr__ghost *ghosts;      /* list */
+    struct zkr__ghost *ghost_asked; /* its delete has no answer yet */
+    struct zkr__timer ghost_timer;
+    bool ghosts_seen; /* that such a node was still there is in the log */
+    int64_t looking;  /* claims that look again now and then, for want of a watch */
     /* The directory in which a claim of ours began to wait behind others last; NULL = none did. Never followed. */
     const struct zkr__directory *contended;
     /* Until then claims of ours count as waiting in several directories. */

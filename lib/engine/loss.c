@@ -28,6 +28,7 @@ const char *zkr_lost_reason_name(int reason)
 struct zkr__loss {
     zkr_lost seen;       /* with the reason that `text` explains; 0 = none yet */
     const char *gave_up; /* why we ended the session; NULL = the servers did */
+    bool early;          /* the session ended too early for its timeout */
     int64_t slow_ms; /* how long the last answer took; 0 = that was not the reason */
     char text[200];
 };
@@ -41,6 +42,7 @@ void zkr__loss_record(struct zkr__claim *claim)
     if (claim->loss) {
         claim->loss->seen = zkr__observe(c);
         claim->loss->gave_up = c->gave_up;
+        claim->loss->early = c->ended.early;
         claim->loss->slow_ms = zkr__slow_ms(c);
         claim->loss->seen.held_ms = (zkr__now(c) - claim->held_at) / ZKR__MS;
     }
@@ -66,7 +68,11 @@ enum { SILENCE_MS = 100 };
 static void explain(const struct zkr__loss *loss, int reason, char *text, size_t size)
 {
     const zkr_lost *seen = &loss->seen;
-    if (seen->stopped_ms > 0) {
+    if (loss->early && reason == ZKR_LOST_SESSION) {
+        (void)snprintf(text, size,
+                       "a server gave a new session before the timeout of the old one, "
+                       "or somebody ended the old one");
+    } else if (seen->stopped_ms > 0) {
         (void)snprintf(text, size, "this process did not run for %.1f s",
                        seconds(seen->stopped_ms));
     } else if (seen->disconnected_ms > 0) {

@@ -5,6 +5,7 @@
 #include "engine/children_cache.h"
 #include "engine/claim.h"
 #include "engine/engine.h"
+#include "engine/ghosts.h"
 
 /* --- the session --- */
 
@@ -44,14 +45,17 @@ static void on_connected(void *ctx) ZKR__LOCKED
 {
     zkr__caches_connected(ctx);
     hold_on(ctx);
+    zkr__ghosts_connected(ctx);
     run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
 }
 
 static void on_session_over(void *ctx) ZKR__LOCKED
 {
+    struct zkr__ghost *ghosts = zkr__ghosts_of_session(ctx);
     zkr__caches_session_over(ctx);
     run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
     zkr__claims_let_in(ctx);
+    zkr__ghosts_add(ctx, ghosts);
 }
 
 static void on_auth_refused(void *ctx) ZKR__LOCKED
@@ -124,6 +128,7 @@ static void free_engine(void *ctx) ZKR__LOCKED
         engine->claims->refs = 1;
         zkr__claim_unref(engine->claims);
     }
+    zkr__ghosts_free(engine);
     zkr__directories_free(engine);
     zkr__mem_free(engine);
 }

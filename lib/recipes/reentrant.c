@@ -327,6 +327,10 @@ static bool
 let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__LOCKED
 {
     bool lost;
+    struct zkr__claim *claim = hold_of(holder)->claim;
+    if (claim && holder->depth > 1) {
+        claim->relied_on = true;
+    }
     if (holder->rests_on) {
         lost = zkr__hold_look(hold_of(holder)) == ZKR__HOLD_LOST;
         separate(holder);

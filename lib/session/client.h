@@ -69,6 +69,15 @@ struct zkr__lookup {
     char why[200];     /* why there are none */
 };
 
+/* How the last session ended. Times are by zkr__now(). */
+struct zkr__ended {
+    bool by_servers;        /* they have said so */
+    bool early;             /* and it was too early for the timeout of the session */
+    int64_t promised_until; /* valid_for() has told of no later time */
+    int64_t
+        gone_at; /* from then on the servers have ended it, whatever they have said */
+};
+
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the fields stand by subject
 struct zkr_client {
     struct zkr__mu mu;
@@ -139,6 +148,7 @@ struct zkr_client {
     int64_t stopped, stopped_until; /* how long, until when the process stood still */
     zkr_lost at_end; /* what was observed of the last session as it ended (bound.h) */
     const char *gave_up; /* why we ended that one; NULL = the servers did */
+    struct zkr__ended ended;
 
     /* --- engine and recipes --- */
     void *engine;

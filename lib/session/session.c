@@ -78,7 +78,8 @@ static const char *session_fault(const zkr_client *c, const struct zkr__link *li
     int timeout = c->door->timeout_ms(link->zh);
     return timeout < ZKR__SESSION_LEAST_MS || timeout > ZKR__SESSION_MOST_MS
                ? "what answers grants a session timeout that cannot be"
-           : c->door->session_id(link->zh) == 0 ? "what answers grants no session"
+           : c->door->session_id(link->zh) == 0
+               ? "a server without a leader grants no session"
            : link->ups > link->timed + 1
                ? "what timeout a connection before was granted is not known"
                : NULL;
@@ -242,13 +243,26 @@ void zkr__session_down(zkr_client *c)
  */
 static void close_later(zkr_client *c) ZKR__LOCKED
 {
-    bool proved = c->options.lease_probe_ms >= 0;
-    int64_t told = zkr__later(c->told, c->lease.until), now = zkr__now(c);
-    int64_t until = proved ? zkr__from_boot(c, told) : now + c->session_ms * ZKR__MS;
-    if (until > now) {
+    int64_t until = c->ended.promised_until;
+    if (until > zkr__now(c)) {
         c->link->close_at = until;
         zkr__log_slow(1);
     }
+}
+
+/* Servers that count the timeout end the session no earlier than that after they answered a write. */
+static struct zkr__ended look_at_end(const zkr_client *c) ZKR__LOCKED
+{
+    const struct zkr__lease *lease = &c->lease;
+    int64_t told = zkr__later(c->told, lease->until), now = zkr__now(c);
+    bool proved = c->options.lease_probe_ms >= 0, by_servers = c->link->settled;
+    return (struct zkr__ended){
+        .by_servers = by_servers,
+        .early = by_servers && c->door->boot() < lease->last.answered + lease->session,
+        .promised_until =
+            proved ? zkr__from_boot(c, told) : now + c->session_ms * ZKR__MS,
+        .gone_at = now + c->granted_ms * ZKR__MS,
+    };
 }
 
 /*
@@ -278,6 +292,7 @@ static int64_t pause_after_end(zkr_client *c) ZKR__LOCKED
 void zkr__session_end(zkr_client *c, int state, const char *why)
 {
     struct zkr__link *link = c->link;
+    c->ended = look_at_end(c);
     if (c->session_id != 0 && c->stats.held > 0 && !link->settled) {
         close_later(c);
     }

@@ -133,6 +133,34 @@ ZKT_CASE(a_silent_server)
     end(c, m);
 }
 
+/* A server that gives a new session, or somebody who ends the session: -t would be no remedy for either. */
+ZKT_CASE(a_session_that_ends_early)
+{
+    for (int by_server = 0; by_server < 2; by_server++) {
+        struct told told = {.count = 0};
+        zkt_proxy *p = zkt_proxy_start(zkt_servers());
+        zkr_client *c = client(zkt_proxy_host(p), &told);
+        zkr_mutex *m = held_mutex(c, &told);
+        if (by_server) {
+            zkt_proxy_habits(p, ZKR_TEST_NEW_SESSIONS);
+            zkt_proxy_drop_connections(p);
+        } else {
+            zkt_expire_start(c);
+        }
+        ZKT_BECOMES(atomic_load(&told.count), 1, PATIENCE_MS);
+        if (told.lost.reason == ZKR_LOST_SESSION) {
+            expect_text(told.text,
+                        "session expired: a server gave a new session before "
+                        "the timeout of the old one, or somebody ended");
+        } else { /* the server told of the node first */
+            assert_int_equal(told.lost.reason, ZKR_LOST_NODE);
+            assert_false(by_server);
+        }
+        end(c, m);
+        zkt_proxy_stop(p);
+    }
+}
+
 /* Each answer comes, but takes almost half of the session timeout. */
 ZKT_CASE(slow_answers)
 {

@@ -48,6 +48,7 @@ static int look(struct habit *habits)
         {"lists tell a wrong count", scene.counting != ZKF_COUNTS_CHILDREN,
          f->miscounted},
         {"servers lack operations", scene.lacks % ZKF_REFUSES != 0, f->lacked},
+        {"sessions are replaced", scene.renews, f->renewed},
         {"events are not told", scene.lapses || scene.forbids, f->hushed},
         {"nodes are deleted or changed by hand", scene.hands, did.hands},
         {"nodes come back as another's", scene.replaces, did.replaced},

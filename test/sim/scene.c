@@ -165,6 +165,7 @@ void sim_choose(uint64_t seed, bool trace)
     scene.counting = (enum zkf_counting)(seed / 5 % 6 > 2 ? 0 : 1 + seed / 5 % 6);
     scene.lacks = !scene.peace && seed / 23 % 8 == 6 ? (unsigned)(1 + seed % 7) : 0;
     scene.look_ahead = seed % 4 == 3 ? -1 : seed % 4 != 2;
+    scene.renews = seed / 17 % 5 == 0 && !scene.limits;
     scene.guarded = seed / 11 % 3 == 0;
     scene.exits = seed / 13 % 6 == 0;
     bool keeps = seed % 5 < 2 && !scene.wait_on_release;
@@ -182,6 +183,7 @@ void sim_choose(uint64_t seed, bool trace)
     config.finds_first = seed / 17 % 4 == 0;
     config.counting = scene.counting;
     config.lacks = scene.lacks;
+    config.renews = scene.renews;
     config.seed = ~seed;
     config.hooks = (struct zkf_hooks){.act = sim_act,
                                       .on_submit = sim_on_submit,

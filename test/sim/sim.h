@@ -80,6 +80,7 @@ struct scene {
     bool forbids;       /* permissions come and go, with peace, too */
     enum zkf_counting counting;
     unsigned lacks;
+    bool renews;        /* servers give a new session at each re-connection */
     bool lapses;        /* one is missing for a moment, and what happens is not told */
     bool replaces;      /* nodes that are deleted by hand come back as another's */
     bool throttles;     /* servers are too busy at times */

@@ -87,7 +87,9 @@ struct zkf_config {
     bool finds_first; /* a delete finds its node before it asks, as up to 3.5 */
     enum zkf_counting counting;
     unsigned lacks; /* ZKF_LACKS_CREATE2 and so on */
-    bool trace;     /* to stdout */
+    bool
+        renews; /* who connects again is told that its session has expired, and it lives on */
+    bool trace; /* to stdout */
     struct zkf_hooks hooks;
 };
 
@@ -179,6 +181,8 @@ void zkf_expire(int64_t session);
  * @refusal, which is -112 from a follower and -120 from the leader. 0: they are not local.
  */
 void zkf_local_sessions(int refusal);
+/* From now on who connects again gets a new session, and the old one lives on until its timeout, or not any more. */
+void zkf_renew(bool on);
 /* The leader deletes containers without children. Returns how many. */
 long zkf_reap(void);
 /* Servers break a connection that begins with watches of more bytes than this, as they do for any request above
@@ -245,6 +249,7 @@ struct zkf_counts {
     long lacked;           /* operations */
     long miscounted;       /* lists that tell a wrong number */
     long hushed;           /* events not told for want of READ */
+    long renewed;          /* sessions replaced although they live on */
     long hasty;            /* transactions sent before the credentials were taken */
 };
 const struct zkf_counts *zkf_counts(void);

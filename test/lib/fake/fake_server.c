@@ -135,6 +135,24 @@ static bool welcome(struct zkf__conn *conn, const struct zkf__req *req)
     return true;
 }
 
+/* As ClickHouse Keeper does. Of the new session libzookeeper tells nothing, and closes the connection. */
+static bool is_renewed(struct zkf__conn *conn, struct zkf__req *req)
+{
+    bool renewed = zkf__w.config.renews && req->session != 0;
+    if (renewed) {
+        zkf__did.renewed++;
+        req->rc = ZKF__EXPIRED;
+        zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__REPLY, .p = req});
+        zkf__conn_close_at_server(conn);
+    }
+    return renewed;
+}
+
+void zkf_renew(bool on)
+{
+    zkf__w.config.renews = on;
+}
+
 static void grant_timeout(struct zkf__conn *conn, struct zkf__req *req)
 {
     const struct zkf__server *server = server_of(conn);
@@ -212,6 +230,10 @@ void zkf__server_request(void *ctx, const struct zkf__item *item)
     struct zkf__req *req = item->p;
     if (!conn->at_server) { /* nobody listened when it was opened */
         zkf__channel_put(&conn->down, (struct zkf__item){.kind = ZKF__END});
+        return;
+    }
+    if (item->kind == ZKF__REQUEST && req->kind == ZKF__CONNECT &&
+        is_renewed(conn, req)) {
         return;
     }
     if (item->kind == ZKF__END || (req->kind == ZKF__CONNECT && !welcome(conn, req))) {
