@@ -225,6 +225,45 @@ ZKT_CASE(a_holder_without_a_command_ends_before_another_holds)
     }
 }
 
+/* --- servers that give a new session at each re-connection --- */
+
+#define LONG_SESSION "20000"
+enum { LONG_MS = 20000 };
+
+/* What to do is another than with a network that is cut, and the next one does not wait for the old session. */
+ZKT_CASE(a_replaced_session_is_named)
+{
+    struct cli holder, next;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkt_proxy_habits(proxy, ZKR_TEST_NEW_SESSIONS);
+    CLI_START(&holder, "-z", zkt_proxy_host(proxy), "-t", LONG_SESSION, "lock",
+              zkt_path(), "sh", "-c", "echo ready; sleep 1000");
+    ZKT_EVENTUALLY(strstr(cli_out(&holder), "ready"), CLI_PATIENCE_MS);
+    CLI_START(&next, "lock", zkt_path(), "echo", "next");
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), zkt_path()), 2, CLI_PATIENCE_MS);
+    zkt_proxy_drop_connections(proxy);
+    assert_int_equal(cli_wait(&holder), 79);
+    cli_assert_one_line(&holder);
+    assert_non_null(strstr(cli_err(&holder), "a server gave a new session"));
+    assert_non_null(strstr(cli_err(&holder), "-t does not help"));
+    ZKT_EVENTUALLY(strstr(cli_out(&next), "next"), LONG_MS / 2);
+    assert_int_equal(cli_wait(&next), 0);
+}
+
+/* Its reader needs time to stop: the node of the old session stays. */
+ZKT_CASE(a_replaced_session_without_a_command_keeps_others_out)
+{
+    struct cli c;
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    zkt_proxy_habits(proxy, ZKR_TEST_NEW_SESSIONS);
+    CLI_START_PIPED(&c, "-z", zkt_proxy_host(proxy), "-t", SESSION, "lock", zkt_path());
+    ZKT_EVENTUALLY(strchr(cli_out(&c), '\n'), CLI_PATIENCE_MS);
+    zkt_proxy_drop_connections(proxy);
+    assert_int_equal(cli_wait(&c), 79);
+    cli_assert_one_line(&c);
+    assert_int_equal(zkt_children_count(zkt_servers(), zkt_path()), 1);
+}
+
 /* --- the output of one without a command --- */
 
 /* The line that tells of the hold, and a mark when the output ends, as a guard would see it. */

@@ -56,6 +56,8 @@ static void lose(struct held *h, const zkr_lost *lost)
     h->loss.reason = (int)lost->reason;
     h->loss.stopped = lost->stopped_ms > 0;
     h->loss.slow = slow_answer_ms(h) > 0;
+    h->loss.early = lost->reason == ZKR_LOST_SESSION && lost->last_write_ms >= 0 &&
+                    lost->last_write_ms < zkr_client_session_timeout_ms(h->env->client);
     (void)snprintf(h->loss.text, sizeof(h->loss.text), "%.200s",
                    lost->reason == ZKR_LOST_NODE ? "somebody deleted its node" : text);
     (void)eventfd_write(h->news_fd, 1);
@@ -162,6 +164,11 @@ static const char *remedy(const struct held_reason *r, bool revocable)
     if (r->reason == ZKR_LOST_NODE) {
         return revocable ? "to free a lock 'zkr revoke' does no harm"
                          : "to free it, TERM to its zkr does no harm";
+    }
+    if (r->early) {
+        return "ClickHouse Keeper gives a new session at each re-connection; -t does "
+               "not "
+               "help";
     }
     return r->stopped ? "see what stopped it; -t makes the session longer"
            : r->slow  ? "-t makes the session longer"
@@ -613,6 +620,17 @@ static int print_holder(const struct held *h)
                                        : cli_fail_thread();
 }
 
+/*
+ * The end of the output reports the loss, and readers need time to stop. So the node of a session that lives on is not
+ * deleted: it keeps others out for longer than was promised.
+ */
+static void end_before_others(struct held *h, int status)
+{
+    if (loss_of(h).early) {
+        client_exit(status);
+    }
+}
+
 static int wait_for_end(struct held *h)
 {
     enum { LATER_MS = 500 };
@@ -622,7 +640,9 @@ static int wait_for_end(struct held *h)
         if (held_step(h) != LEASE_SURE) {
             end_output();
             say_in_haste();
-            return held_say_lost(h, "the hold is over; run zkr again");
+            status = held_say_lost(h, "the hold is over; run zkr again");
+            end_before_others(h, status);
+            return status;
         }
         int64_t rest = held_rest(h);
         int written = say_out_error();

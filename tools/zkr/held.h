@@ -21,6 +21,7 @@ struct held_reason {
     char text[256]; /* what was observed */
     bool stopped;   /* zkr itself was stopped */
     bool slow;      /* answers came, but late */
+    bool early;     /* the session ended too early for its timeout */
 };
 
 /** Is the lock surely held? */
