@@ -23,12 +23,7 @@ static const struct row {
 #undef ZKR_ERROR_ROW_
 };
 
-enum {
-    ZK_RANGE_FIRST = -1999,
-    ZK_RANGE_LAST = -1001,
-    ZK_SESSION_MOVED = -118,
-    ZK_THROTTLED = -127
-};
+enum { ZK_RANGE_FIRST = -1999, ZK_RANGE_LAST = -1001, ZK_SESSION_MOVED = -118 };
 
 static const struct row *find(int code)
 {
@@ -63,7 +58,7 @@ bool zkr_err_retriable(int code)
 {
     const struct row *row = find(code);
     int rc = zkr_err_zk(code);
-    return row ? row->retriable : rc == ZK_SESSION_MOVED || rc == ZK_THROTTLED;
+    return row ? row->retriable : rc == ZK_SESSION_MOVED || rc == ZKR__THROTTLED;
 }
 
 int zkr_err_zk(int code)

@@ -95,7 +95,8 @@ void zkr__support_learn(zkr_client *c,
     struct zkr__support *s = container ? &c->containers : &c->create2;
     if (answer->zk_rc == ZKR__UNIMPLEMENTED) {
         find_missing(c, s);
-        answer->code = ZKR_ECONNLOSS; /* it is tried again, in the other way */
+        /* Nothing was done; it is tried again, in the other way. */
+        answer->code = ZKR_EZK(ZKR__THROTTLED);
     } else if (answer->zk_rc == CONNECTION_LOSS) {
         count_close(c, s, sent->connection);
     } else if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION) {

@@ -27,7 +27,7 @@ struct zkr__support_sent {
     int64_t connection; /* another number for each */
 };
 
-/* Of a request that was sent. "Unimplemented" becomes a loss of the connection, which comes in a moment. */
+/* Of a request that was sent. "Unimplemented" becomes a code that is tried again. */
 void zkr__support_learn(zkr_client *c,
                         const struct zkr__support_sent *sent,
                         struct zkr__answer *answer) ZKR__LOCKED;

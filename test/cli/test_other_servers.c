@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-/* By each habit, on a path that has to be made: at once is at once. */
+/* By each habit, on a path that has to be made. */
 ZKT_CASE(a_lock_works)
 {
     static const int habits[] = {
@@ -21,8 +21,7 @@ ZKT_CASE(a_lock_works)
         (void)snprintf(path, sizeof(path), "%s/%zu/lock", zkt_path(), i);
         zkt_proxy_habits(proxy, habits[i]);
         assert_int_equal(
-            CLI("-z", zkt_proxy_host(proxy), "-t", "60000", "lock", "-n", path, "true"),
-            0);
+            CLI("-z", zkt_proxy_host(proxy), "lock", "-w", "60", path, "true"), 0);
     }
 }
 
@@ -36,7 +35,7 @@ ZKT_CASE(each_kind_of_lock_works)
         (void)snprintf(at[n], sizeof(at[n]), "%s/%d/lock", zkt_path(), n);
     }
     zkt_proxy_habits(proxy, ZKR_TEST_NO_CREATE2 | ZKR_TEST_REFUSES);
-    assert_int_equal(CLI("-z", z, "lock", "-w", "30", at[0], "true"), 0);
+    assert_int_equal(CLI("-z", z, "lock", "-n", at[0], "true"), 0);
     assert_int_equal(CLI("-z", z, "lock", "-s", at[1], "true"), 0);
     assert_int_equal(CLI("-z", z, "lock", "--rw", at[2], "true"), 0);
     assert_int_equal(CLI("-z", z, "lock", "--permits", "2/3", at[3], "true"), 0);
