@@ -3,8 +3,7 @@
 #
 # versions.sh servers SUITE: the tests that servers decide, with this machine's libzookeeper on the servers of another
 #                            release of Debian
-# versions.sh old SUITE:     on servers of a release that lacks what later ones have: the holds and zkr work, all of it,
-#                            or the servers refuse the first lock
+# versions.sh old SUITE:     holds and zkr, on servers of a release that lacks what later ones have
 # versions.sh i386:          the tests of ./run test in a root of i386
 # versions.sh arm64:         cross-compiled, under qemu-user: the unit tests, and schedules
 # What stands in "Tested with" of README.md beyond a machine of one's own; ./run fresh does Debian 12 and 13. As root.
@@ -48,16 +47,9 @@ servers() { # SUITE
 }
 
 old() { # SUITE
-    local said
     servers_of "$1"
-    if said=$(build/test/test/with_server build/test/tools/zkr lock -w 10 /old true 2>&1); then
-        tools/ctest.sh all -j 4 -R '^recipes\.holds|^cli\.'
-        say "==> works: servers of $1"
-    elif [[ $said == *'refused the request'* ]]; then
-        say "==> refused: servers of $1: $said"
-    else
-        die 1 "servers of $1: $said"
-    fi
+    # cli.leave and cli.time lose the reply to a create2, which these servers lack.
+    tools/ctest.sh all -j 4 -R '^recipes\.holds|^cli\.' -E '@|^cli\.(leave|time)$'
 }
 
 i386() {

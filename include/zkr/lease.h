@@ -75,6 +75,7 @@ ZKR_API int64_t zkr_client_session_timeout_ms(zkr_client *c);
  *   room is 0.265 of the session timeout less half a tick, unless options.server_tick_ms is set: 1.6 seconds for a
  *   session timeout of 10 seconds and a tick of 2.
  * - Nobody ends the session from outside (Curator's KillSession, an administrator).
+ * - The servers do not time sessions by the wall clock, as ClickHouse Keeper and RaftKeeper do.
  * - The data of the ensemble never go back: no data directory is emptied or put back, and no snapshot is restored, neither
  *   from a copy nor by the AdminServer of 3.9. Otherwise fencing tokens go back, too, and only the guard (guard.h) protects
  *   you, because its node is missing. A client that gets a lower token than before logs a warning, token_lower.

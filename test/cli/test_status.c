@@ -333,7 +333,7 @@ ZKT_CASE(versions_are_named_by_default)
 
 /* Says one thing to "srvr", and nothing to whoever wants a session. */
 struct sham {
-    const char *version, *warning;
+    const char *version, *warning, *says; /* .says NULL: as ZooKeeper */
     char host[32];
     int listens;
     pthread_t thread;
@@ -343,8 +343,8 @@ static void *answer(void *arg)
 {
     const struct sham *s = arg;
     char word[4], text[128];
-    int length =
-        snprintf(text, sizeof(text), "Zookeeper version: %s-0, built\n", s->version);
+    int length = snprintf(text, sizeof(text), "%s%s-0, built\n",
+                          s->says ? s->says : "Zookeeper version: ", s->version);
     struct pollfd in = {.fd = s->listens, .events = POLLIN};
     for (int fd; poll(&in, 1, -1) == 1 && (fd = accept(in.fd, NULL, NULL)) >= 0;
          (void)close(fd)) {
@@ -374,6 +374,9 @@ ZKT_CASE(bad_versions_are_warned_of)
          .warning = "can lose data (ZOOKEEPER-4925): run 3.9.4 or later"},
         {.version = "3.9.4"},
         {.version = "3.10.0"},
+        {.version = "26.8.1.1",
+         .says = "ClickHouse Keeper version: v",
+         .warning = "loses each lock when a connection breaks"},
     };
     enum { SHAMS = sizeof(all) / sizeof(all[0]) };
     char servers[400];
@@ -391,11 +394,13 @@ ZKT_CASE(bad_versions_are_warned_of)
         (void)shutdown(all[i].listens, SHUT_RDWR);
         assert_int_equal(pthread_join(all[i].thread, NULL), 0);
         (void)close(all[i].listens);
-        expect(cli_out(&c), "\nserver %s: version %s\n", all[i].host, all[i].version);
+        expect(cli_out(&c), "\nserver %s: version %s%s\n", all[i].host,
+               all[i].says ? "ClickHouse Keeper " : "", all[i].version);
         const char *err = cli_err(&c);
         char line[80];
-        (void)snprintf(line, sizeof(line), "server %s has version %s, which ",
-                       all[i].host, all[i].version);
+        (void)snprintf(line, sizeof(line), "server %s has version %s%s, which ",
+                       all[i].host, all[i].says ? "ClickHouse Keeper " : "",
+                       all[i].version);
         if (!strstr(err, line) != !all[i].warning) {
             zkt_fail("of %s: %s", all[i].version, err);
         }

@@ -142,14 +142,21 @@ static const char *fault_of(const char *version)
 /* @said: the answer to "srvr"; NULL: none. */
 static void take_version(struct peer *p, const char *said)
 {
-    static const char key[] = "Zookeeper version: ";
-    const char *at = said ? strstr(said, key) : NULL;
-    at = at ? at + strlen(key) : "";
-    (void)snprintf(p->version, sizeof(p->version), "%.*s",
-                   (int)strspn(at, "0123456789."), at);
-    p->note = !said          ? "does not answer"
-              : !*p->version ? "does not say its version"
-                             : fault_of(p->version);
+    static const char *const keys[] = {"Zookeeper version: ",
+                                       "ClickHouse Keeper version: v"};
+    static const char *const names[] = {"", "ClickHouse Keeper "};
+    p->note = said ? "does not say its version" : "does not answer";
+    for (size_t i = 0; said && i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *at = strstr(said, keys[i]);
+        at = at ? at + strlen(keys[i]) : "";
+        int length = (int)strspn(at, "0123456789.");
+        if (length > 0) {
+            (void)snprintf(p->version, sizeof(p->version), "%s%.*s", names[i], length,
+                           at);
+            p->note = *names[i] ? "loses each lock when a connection breaks"
+                                : fault_of(p->version);
+        }
+    }
 }
 
 /* Splits "host:port", "[::1]:port" or "host"; *port is NULL when there is none. */

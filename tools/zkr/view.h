@@ -15,7 +15,7 @@
 struct peer {
     char *name;       /* host:port */
     char *sessions;   /* as answered; NULL: no answer */
-    char version[16]; /* such as "3.9.4"; "" = not known */
+    char version[48]; /* such as "3.9.4"; "" = not known */
     const char *note; /* why not known, or what is wrong with it; NULL: nothing */
 };
 
