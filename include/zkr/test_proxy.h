@@ -73,7 +73,7 @@ enum zkr_test_habit {
      */
     ZKR_TEST_COUNTS_CHANGES = 16,
     /**
-     * A new connection gets session 0, and is closed. Those that there are stay: see zkr_test_proxy_drop(). ClickHouse
+     * A new connection gets session 0, and is closed. Existing connections stay open: zkr_test_proxy_drop() ends them. ClickHouse
      * Keeper without a leader.
      */
     ZKR_TEST_NO_LEADER = 32

@@ -7,7 +7,6 @@
 #include "engine/claim.h"
 #include "engine/queue.h"
 #include "session/log.h"
-#include "session/support.h"
 
 /* --- requests --- */
 
@@ -181,10 +180,6 @@ static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
     char *path = zkr__mem_string(q->dir);
     unsigned level = 0;
     claim->parent_code = 0;
-    if (!q->persistent_parent && zkr__support_ask(q->c)) {
-        zkr__mem_free(path);
-        return;
-    }
     for (char *slash = path; slash;) {
         slash = strchr(slash + 1, '/');
         if (slash) {

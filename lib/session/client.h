@@ -122,7 +122,7 @@ struct zkr_client {
     int64_t fruitless; /* sessions that ended @unanswered, since a write was answered */
     bool unanswered;   /* no write was answered since the session sent the last one */
     struct zkr__support create2, containers; /* support.h */
-    bool asked_for_keeper, keeper;           /* the servers are ClickHouse Keeper */
+    bool keeper;                             /* the server is ClickHouse Keeper */
     int64_t suspended_at;
     char obstacle[200]; /* why there is no connection, for people */
 

@@ -288,9 +288,12 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     }
     struct zkr__answer told = *answer;
     told.unwatched = r->unwatched;
-    const struct zkr__support_sent sent = {
-        .kind = r->kind, .container = r->container, .connection = link->begun + r->ups};
-    zkr__support_learn(c, &sent, &told);
+    if (link == c->link) {
+        const struct zkr__support_sent sent = {.kind = r->kind,
+                                               .container = r->container,
+                                               .connection = link->begun + r->ups};
+        zkr__support_learn(c, &sent, &told);
+    }
     if (r->alone) {
         as_create(c, &told);
     }
@@ -305,7 +308,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     }
     if (!r->answered) {
         int64_t boot = c->door->boot();
-        if (answer->code == ZKR_OK) {
+        if (answer->code == ZKR_OK || answer->code == ZKR_ENONODE) {
             note_round_trip(c, boot - r->sent);
         }
         if (is_write(r->kind) && answer->code == ZKR_OK) {

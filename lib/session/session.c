@@ -137,8 +137,12 @@ static void on_first_answer(void *ctx,
     enum { API_ERROR = -100, REFUSED = -115 /* ZAUTHFAILED: an event says so, too */ };
     zkr_client *c = ctx;
     bool over = answer->code == ZKR_ECONNLOSS || answer->code == ZKR_ESESSION;
-    bool late = !c->link || connection != (unsigned)c->connections || zkr__connected(c);
+    bool late = !c->link || connection != (unsigned)c->connections;
     if (late || over || answer->zk_rc == REFUSED) {
+        return;
+    }
+    c->keeper = answer->code == ZKR_OK;
+    if (zkr__connected(c)) {
         return;
     }
     if (answer->code == ZKR_OK || answer->zk_rc < API_ERROR) {
@@ -150,11 +154,12 @@ static void on_first_answer(void *ctx,
 
 /*
  * A server that takes credentials may not say so. A server that refuses them does, and answers no request behind them.
- * So any answer shows that they were taken. It also shows that the timeout was read in time: session_fault().
+ * So any answer shows that they were taken. It also shows that the timeout was read in time: session_fault(). Of the
+ * servers only ClickHouse Keeper has a node there.
  */
 static void ask_first(zkr_client *c) ZKR__LOCKED
 {
-    struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/"};
+    struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/keeper/api_version"};
     zkr__submit_early(c, &op, on_first_answer, c, (unsigned)c->connections);
 }
 
@@ -208,14 +213,9 @@ static void session_up(zkr_client *c, struct zkr__link *link) ZKR__LOCKED
     if (credentials) {
         zkr__session_down(c); /* a handle can come up again without having gone down */
     }
-    if (credentials || c->unheard > 0) {
-        ask_first(c);
-    }
+    ask_first(c);
     if (!credentials) {
         come_up(c);
-    }
-    if (c->sent_at == 0) {
-        ask_first(c);
     }
 }
 

@@ -10,35 +10,23 @@ enum { CONNECTION_LOSS = -4 };
 
 /* --- before a request is sent --- */
 
-static void
-on_keeper(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+/*
+ * ClickHouse Keeper had create2 before it had containers, and gives each connection a new session: to try an operation
+ * that it lacks would cost all holds. Other servers keep the session.
+ */
+static bool is_risky(const zkr_client *c, const struct zkr__support *s)
 {
-    (void)tag;
-    zkr_client *c = ctx;
-    c->keeper = answer->code == ZKR_OK;
+    return c->keeper && c->stats.held > 0 && !s->known;
 }
 
-bool zkr__support_ask(zkr_client *c)
-{
-    const struct zkr__op op = {.kind = ZKR__OP_EXISTS, .path = "/keeper/api_version"};
-    bool asks = c->stats.held > 0 && !c->containers.known && !c->asked_for_keeper;
-    if (asks) {
-        c->asked_for_keeper = true;
-        zkr__submit(c, &op, on_keeper, c, 0);
-    }
-    return asks;
-}
-
-/* While anything is held, create2 is not tried for the first time. */
 static bool avoids_create2(const zkr_client *c)
 {
-    return c->create2.missing || (!c->create2.known && c->stats.held > 0);
+    return c->create2.missing || is_risky(c, &c->create2);
 }
 
 static bool avoids_containers(const zkr_client *c)
 {
-    return c->create2.missing || c->containers.missing ||
-           (c->keeper && !c->containers.known);
+    return c->create2.missing || c->containers.missing || is_risky(c, &c->containers);
 }
 
 void zkr__support_adapt(zkr_client *c, struct zkr__op *op, struct zkr__creation *one)
@@ -113,5 +101,4 @@ void zkr__support_forget(zkr_client *c)
 {
     c->create2 = (struct zkr__support){.known = c->create2.known};
     c->containers = (struct zkr__support){.known = c->containers.known};
-    c->asked_for_keeper = c->keeper = false;
 }

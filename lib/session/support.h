@@ -9,13 +9,6 @@
 
 #include "session/client.h"
 
-/*
- * Before the first container is asked for while anything is held. ClickHouse Keeper had create2 before it had containers,
- * and gives each connection a new session: at an operation that it lacks all holds would be lost. True: that question
- * goes to the servers now, and the parents are made at the next failure of the create of a node.
- */
-bool zkr__support_ask(zkr_client *c) ZKR__LOCKED;
-
 /* Put what all servers know in the place of what these lack. @one: room for the creation; both live as long as @op. */
 void zkr__support_adapt(zkr_client *c,
                         struct zkr__op *op,

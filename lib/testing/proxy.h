@@ -128,23 +128,23 @@ void zkr__test_flow_put(zkr_test_proxy *p,
                         const unsigned char *data,
                         size_t size);
 
-/**
- * Make a connect request, whole with its length, what such a server takes it for. Returns whether the server gets it;
- * if not, the client has its answer, and the connection ends.
- */
-bool zkr__test_habits_connect(zkr_test_proxy *p,
-                              conn *c,
-                              unsigned char *frame,
-                              size_t size);
+/** What servers with habits do with a request. */
+struct zkr__test_verdict {
+    bool refused;   /* it does not reach the server, and the connection ends */
+    size_t size;    /* of the answer that the client gets before; 0 = none */
+    unsigned char answer[40];
+};
 
-/**
- * Whether such a server does not know the operation @op of this request. Then the client gets what such a server
- * answers, and the connection ends.
- */
-bool zkr__test_habits_refuse(zkr_test_proxy *p,
-                             conn *c,
-                             int op,
-                             const unsigned char *frame);
+/** Of a connect request, whole with its length, which becomes what such a server takes it for. @v is zeroed. */
+void zkr__test_habits_connect(int habits,
+                              unsigned char *frame,
+                              size_t size,
+                              struct zkr__test_verdict *v);
+/** Of any other request, with operation @op. @v is zeroed. */
+void zkr__test_habits_request(int habits,
+                              int op,
+                              const unsigned char *frame,
+                              struct zkr__test_verdict *v);
 
 /** A request passes, and an answer to one: changes of children count, and the answer says so. */
 void zkr__test_changes_request(zkr_test_proxy *p,

@@ -139,6 +139,16 @@ static int32_t *op_of(conn *c, int32_t xid)
     return &c->ops[(uint32_t)xid % (sizeof c->ops / sizeof *c->ops)];
 }
 
+/* Whether the server gets the request. */
+static bool obey(zkr_test_proxy *p, conn *c, const struct zkr__test_verdict *v)
+{
+    if (v->size > 0) {
+        zkr__test_flow_put(p, c, ZKR__TO_CLIENT, v->answer, v->size);
+    }
+    c->closing = c->closing || v->refused;
+    return !v->refused;
+}
+
 /* Whether a request may pass and the connection goes on. */
 static bool pass_request(zkr_test_proxy *p,
                          conn *c,
@@ -162,8 +172,10 @@ static bool pass_request(zkr_test_proxy *p,
         cut_client_now(c);
         return false;
     }
-    const bool refused = zkr__test_habits_refuse(p, c, op, frame);
-    if (!refused) {
+    struct zkr__test_verdict v = {0};
+    zkr__test_habits_request(p->habits, op, frame, &v);
+    const bool passes = obey(p, c, &v);
+    if (passes) {
         *op_of(c, be32(frame + 4)) = op;
         zkr__test_changes_request(p, c, op, frame, size);
         zkr__test_flow_put(p, c, ZKR__TO_SERVER, frame, size);
@@ -172,7 +184,7 @@ static bool pass_request(zkr_test_proxy *p,
         cut_client_now(c);
         return false;
     }
-    return !refused;
+    return passes;
 }
 
 /* To the client, as the test would have it. */
@@ -225,7 +237,11 @@ pass_frame(zkr_test_proxy *p, conn *c, int d, unsigned char *frame, size_t size)
         const bool answer = d == ZKR__TO_CLIENT && !f->first_seen;
         const bool asks = d == ZKR__TO_SERVER && !f->first_seen;
         f->first_seen = true;
-        if (asks && !zkr__test_habits_connect(p, c, frame, size)) {
+        struct zkr__test_verdict v = {0};
+        if (asks) {
+            zkr__test_habits_connect(p->habits, frame, size, &v);
+        }
+        if (!obey(p, c, &v)) {
             return false;
         }
         if (answer) {

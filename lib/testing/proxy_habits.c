@@ -9,34 +9,32 @@ enum { OP_CREATE2 = 15, OP_CREATE_CONTAINER = 19, OP_CREATE_TTL = 21 };
 enum { TIMEOUT = 16, SESSION = 20, PASSWORD = 32, PASSWORD_SIZE = 16 };
 
 /* As Keeper: a version that no server has, the timeout that was asked for, and no session. */
-static void refuse_session(zkr_test_proxy *p, conn *c, const unsigned char *frame)
+static void refuse_session(const unsigned char *frame, struct zkr__test_verdict *v)
 {
     enum { SIZE = 40, VERSION_AT = 7, TIMEOUT_AT = 8, LENGTH_AT = 23, VERSION = 42 };
-    unsigned char answer[SIZE] = {
-        [3] = SIZE - 4, [VERSION_AT] = VERSION, [LENGTH_AT] = PASSWORD_SIZE};
 
-    memcpy(answer + TIMEOUT_AT, frame + TIMEOUT, 4);
-    zkr__test_flow_put(p, c, ZKR__TO_CLIENT, answer, SIZE);
-    c->closing = true;
+    v->refused = true;
+    v->size = SIZE;
+    v->answer[3] = SIZE - 4;
+    v->answer[VERSION_AT] = VERSION;
+    v->answer[LENGTH_AT] = PASSWORD_SIZE;
+    memcpy(v->answer + TIMEOUT_AT, frame + TIMEOUT, 4);
 }
 
-bool zkr__test_habits_connect(zkr_test_proxy *p,
-                              conn *c,
+void zkr__test_habits_connect(int habits,
                               unsigned char *frame,
-                              size_t size)
+                              size_t size,
+                              struct zkr__test_verdict *v)
 {
     if (size < PASSWORD + PASSWORD_SIZE) {
-        return true;
+        return;
     }
-    if ((p->habits & ZKR_TEST_NO_LEADER) != 0) {
-        refuse_session(p, c, frame);
-        return false;
-    }
-    if ((p->habits & ZKR_TEST_NEW_SESSIONS) != 0) {
+    if ((habits & ZKR_TEST_NO_LEADER) != 0) {
+        refuse_session(frame, v);
+    } else if ((habits & ZKR_TEST_NEW_SESSIONS) != 0) {
         memset(frame + SESSION, 0, 8);
         memset(frame + PASSWORD, 0, PASSWORD_SIZE);
     }
-    return true;
 }
 
 static bool is_unknown(int habits, int op)
@@ -48,22 +46,20 @@ static bool is_unknown(int habits, int op)
            (habits & (ZKR_TEST_NO_CREATE2 | ZKR_TEST_NO_CONTAINERS)) != 0;
 }
 
-bool zkr__test_habits_refuse(zkr_test_proxy *p,
-                             conn *c,
-                             int op,
-                             const unsigned char *frame)
+void zkr__test_habits_request(int habits,
+                              int op,
+                              const unsigned char *frame,
+                              struct zkr__test_verdict *v)
 {
     enum { XID = 4, SIZE = 20 };
     /* Its length, the xid, no zxid, -6. */
-    unsigned char answer[SIZE] = {[3] = SIZE - 4, [16] = 0xff, 0xff, 0xff, 0xfa};
+    static const unsigned char answer[SIZE] = {
+        [3] = SIZE - 4, [16] = 0xff, 0xff, 0xff, 0xfa};
 
-    if (!is_unknown(p->habits, op)) {
-        return false;
+    v->refused = is_unknown(habits, op);
+    if (v->refused && (habits & ZKR_TEST_REFUSES) != 0) {
+        v->size = SIZE;
+        memcpy(v->answer, answer, SIZE);
+        memcpy(v->answer + XID, frame + XID, 4);
     }
-    if ((p->habits & ZKR_TEST_REFUSES) != 0) {
-        memcpy(answer + XID, frame + XID, 4);
-        zkr__test_flow_put(p, c, ZKR__TO_CLIENT, answer, SIZE);
-    }
-    c->closing = true;
-    return true;
 }

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr on servers that lack operations. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
+#include "lies.h"
 
 /* By each habit, on a path that has to be made. */
 ZKT_CASE(a_lock_works)
 {
-    static const int habits[] = {
-        ZKR_TEST_NO_CREATE2,
-        ZKR_TEST_NO_CREATE2 | ZKR_TEST_REFUSES,
-        ZKR_TEST_NO_CONTAINERS,
-        ZKR_TEST_NO_CONTAINERS | ZKR_TEST_REFUSES,
-        ZKR_TEST_NO_CREATE2 | ZKR_TEST_NEW_SESSIONS,
-        ZKR_TEST_NO_CONTAINERS | ZKR_TEST_NEW_SESSIONS,
-    };
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
-    for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+    for (int i = 0; i < ZKT_LACKING; i++) {
         char path[256];
-        (void)snprintf(path, sizeof(path), "%s/%zu/lock", zkt_path(), i);
-        zkt_proxy_habits(proxy, habits[i]);
+        (void)snprintf(path, sizeof(path), "%s/%d/lock", zkt_path(), i);
+        zkt_proxy_habits(proxy, zkt_lacking[i]);
         assert_int_equal(
             CLI("-z", zkt_proxy_host(proxy), "lock", "-w", "60", path, "true"), 0);
     }
@@ -44,4 +38,24 @@ ZKT_CASE(each_kind_of_lock_works)
     assert_int_equal(CLI("-z", z, "once", "--every=1h", at[7], "true"), 0);
     assert_int_equal(CLI("-z", z, "wait", at[0]), 0);
     assert_int_equal(CLI("-z", z, "status", "-q", at[0]), 1);
+}
+
+/* By its answer, and by the one line of each verb. */
+ZKT_CASE(servers_that_can_make_no_node_are_named)
+{
+    static const char *const verbs[][2] = {
+        {"lock", "-w60"}, {"once", "--every=1h"}, {"elect", "-v"}};
+    static struct zkt_lie lie = {.kind = ZKT_LIE_UNKNOWN};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_proxy_lie(proxy, &lie);
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        struct cli c;
+        assert_int_equal(
+            CLI_RUN(&c, "-z", zkt_proxy_host(proxy), verbs[i][0], verbs[i][1],
+                    zkt_path(), "true"),
+            75);
+        assert_non_null(strstr(cli_err(&c), "the servers lack an operation"));
+        assert_non_null(strstr(cli_err(&c), "; use ZooKeeper 3.8 or later"));
+    }
 }

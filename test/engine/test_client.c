@@ -539,6 +539,42 @@ static zkr_ticket *ask_for_two(zkr_client *c, zkr_multi_lock **both)
     return t;
 }
 
+static int singles;
+
+static void count_kinds(struct zkr__op *op)
+{
+    creates += op->kind == ZKR__OP_CREATES;
+    singles += op->kind == ZKR__OP_CREATE;
+}
+
+/* Only where to try it could cost the holds is a single node made by a transaction: on ClickHouse Keeper. */
+ZKT_UNIT_CASE(create2_is_used_beside_a_hold)
+{
+    for (int keeper = 0; keeper < 2; keeper++) {
+        zkr_multi_lock *both;
+        zkr_client *c = open_client(NULL);
+        if (keeper) {
+            assert_true(zkf_stranger_create("/keeper", false));
+            assert_true(zkf_stranger_create("/keeper/api_version", false));
+            zkf_expire(c->session_id);
+            zkf_pass(c, SECOND);
+        }
+        between.on_submit = count_kinds;
+        creates = singles = 0;
+        zkr_ticket *t = ask_for_two(c, &both);
+        zkf_pass(c, SECOND);
+        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        int before = creates;
+        zkr_ticket *one = ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
+        zkf_pass(c, SECOND);
+        assert_int_equal(zkr_ticket_state(one), ZKR_TICKET_HELD);
+        end(one);
+        assert_int_equal(singles > 0, !keeper);
+        assert_int_equal(creates > before, keeper);
+        end_ticket_of(both, t);
+    }
+}
+
 /* A follower reports a session as expired that lives on; the second report is enough. */
 ZKT_UNIT_CASE(a_local_session_fails_a_hold)
 {

@@ -122,7 +122,7 @@ static const char *remedy(int rc)
         return "; create it first, or leave it out of -z";
     }
     if (rc == ZKR_EZK(ZK_UNIMPLEMENTED)) {
-        return "; use ZooKeeper 3.5 or later";
+        return "; use ZooKeeper 3.8 or later";
     }
     if (rc == ZKR_EZK(ZK_LOCAL_SESSION)) {
         return "; set that to true on each server";

@@ -10,6 +10,7 @@
 enum { OP_CONNECT = 0, OP_MULTI = 14, OP_CREATE2 = 15, OP_CHILDREN2 = 12 };
 /* Offsets in a frame: behind its length, in the answer to a connect request, and behind a header. */
 enum { LENGTH = 4, TIMEOUT = 8, SESSION = 12, CODE = 16, BODY = 20 };
+enum { UNIMPLEMENTED = -6 };
 /* In a Stat. */
 enum { STAT = 68, STAT_CZXID = 0, STAT_OWNER = 44 };
 
@@ -132,6 +133,11 @@ tell(const struct zkt_lie *lie, int op, unsigned char *frame, size_t size, size_
                    : 0;
     case ZKT_LIE_CODE:
         return made && put_number(frame, CODE, lie->number, false) ? BODY : 0;
+    case ZKT_LIE_UNKNOWN:
+        return (op == OP_CREATE2 || op == OP_MULTI) &&
+                       put_number(frame, CODE, UNIMPLEMENTED, false)
+                   ? BODY
+                   : 0;
     case ZKT_LIE_FEW:
         return op == OP_MULTI && fine ? put_end(frame, size) : 0;
     case ZKT_LIE_NAMES:

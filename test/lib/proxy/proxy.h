@@ -32,6 +32,16 @@ void zkt_proxy_stop(zkt_proxy *p);
 #define zkt_proxy_host zkr_test_proxy_host
 #define zkt_proxy_port zkr__test_proxy_port
 #define zkt_proxy_habits(p, habits) ZKT_MUST(zkr_test_proxy_habits((p), (habits)))
+/** Habits of servers on which all recipes work, though they lack operations. */
+static const int zkt_lacking[] = {
+    ZKR_TEST_NO_CREATE2,
+    ZKR_TEST_NO_CREATE2 | ZKR_TEST_REFUSES,
+    ZKR_TEST_NO_CONTAINERS,
+    ZKR_TEST_NO_CONTAINERS | ZKR_TEST_REFUSES,
+    ZKR_TEST_NO_CREATE2 | ZKR_TEST_NEW_SESSIONS,
+    ZKR_TEST_NO_CONTAINERS | ZKR_TEST_NEW_SESSIONS,
+};
+enum { ZKT_LACKING = sizeof(zkt_lacking) / sizeof(zkt_lacking[0]) };
 #define zkt_proxy_target(p, target) ZKT_MUST(zkr_test_proxy_target((p), (target)))
 
 /* ---- faults ---- */
