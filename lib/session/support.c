@@ -5,8 +5,11 @@
 #include "session/log.h"
 #include "session/request.h"
 
-/* ZooKeeper's code of a connection that was closed; one that timed out has another. */
-enum { CONNECTION_LOSS = -4 };
+/*
+ * ZooKeeper's codes of a connection that was closed; one that timed out has another. The second, where a refusal came
+ * ahead of the answers to earlier requests: libzookeeper takes it for the answer to the first of them.
+ */
+enum { CONNECTION_LOSS = -4, RUNTIME_INCONSISTENCY = -2 };
 
 /* --- before a request is sent --- */
 
@@ -85,7 +88,8 @@ void zkr__support_learn(zkr_client *c,
         find_missing(c, s);
         /* Nothing was done; it is tried again, in the other way. */
         answer->code = ZKR_EZK(ZKR__THROTTLED);
-    } else if (answer->zk_rc == CONNECTION_LOSS) {
+    } else if (answer->zk_rc == CONNECTION_LOSS ||
+               answer->zk_rc == RUNTIME_INCONSISTENCY) {
         count_close(c, s, sent->connection);
     } else if (answer->code != ZKR_ECONNLOSS && answer->code != ZKR_ESESSION) {
         *s = (struct zkr__support){.known = true};

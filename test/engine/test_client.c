@@ -539,12 +539,36 @@ static zkr_ticket *ask_for_two(zkr_client *c, zkr_multi_lock **both)
     return t;
 }
 
-static int singles;
+static int singles, containers;
 
 static void count_kinds(struct zkr__op *op)
 {
     creates += op->kind == ZKR__OP_CREATES;
     singles += op->kind == ZKR__OP_CREATE;
+    containers += op->kind == ZKR__OP_PARENT && op->container;
+}
+
+/* Two closed connections, or one refusal. */
+ZKT_UNIT_CASE(what_servers_lack_is_asked_for_no_more)
+{
+    static const unsigned lacks[] = {ZKF_LACKS_CREATE2, ZKF_LACKS_CONTAINERS};
+    for (unsigned i = 0; i < 4; i++) {
+        zkr_client *c = open_client(NULL);
+        zkf_lack(lacks[i % 2] | (i / 2 ? ZKF_REFUSES : 0));
+        between.on_submit = count_kinds;
+        creates = singles = containers = 0;
+        zkr_ticket *t = ask(mutex_at(c, "/deep/lock", NULL), ZKR_FOREVER);
+        zkf_pass(c, 10 * SECOND);
+        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        end(t);
+        singles = containers = 0;
+        t = ask(mutex_at(c, "/other/lock", NULL), ZKR_FOREVER);
+        zkf_pass(c, SECOND);
+        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        assert_int_equal(singles > 0, i % 2 == 1);
+        assert_int_equal(containers, 0);
+        end(t);
+    }
 }
 
 /* Only where to try it could cost the holds is a single node made by a transaction: on ClickHouse Keeper. */

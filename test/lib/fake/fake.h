@@ -181,6 +181,8 @@ void zkf_expire(int64_t session);
  * @refusal, which is -112 from a follower and -120 from the leader. 0: they are not local.
  */
 void zkf_local_sessions(int refusal);
+/* From now on, as zkf_config.lacks. */
+void zkf_lack(unsigned lacks);
 /* From now on who connects again gets a new session, and the old one lives on until its timeout, or not any more. */
 void zkf_renew(bool on);
 /* The leader deletes containers without children. Returns how many. */

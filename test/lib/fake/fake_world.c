@@ -328,6 +328,11 @@ void zkf_local_sessions(int refusal)
     zkf__w.local = refusal;
 }
 
+void zkf_lack(unsigned lacks)
+{
+    zkf__w.config.lacks = lacks;
+}
+
 size_t zkf_watch_count(void)
 {
     size_t n = 0;
