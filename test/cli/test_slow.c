@@ -62,6 +62,22 @@ ZKT_CASE(a_wait_for_late_answers_is_explained)
     zkt_proxy_heal(p);
 }
 
+/* An eighth of the session timeout: the lease never lasts for a third of it, but is always renewed in time. */
+ZKT_CASE(a_lock_is_obtained_where_answers_take_an_eighth_of_the_timeout)
+{
+    enum { EIGHTH_MS = 1200, HELD_MS = 10000 };
+    struct cli holder;
+    assert_int_equal(CLI("lock", zkt_path(), "true"), 0); /* it makes the path */
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkt_proxy_delay(p, ZKT_TO_CLIENT, EIGHTH_MS);
+    start_holder(&holder, zkt_proxy_host(p), "10000", zkt_path());
+    zkt_sleep_ms(HELD_MS);
+    zkt_proxy_heal(p);
+    (void)close(holder.in); /* the end of cat */
+    holder.in = -1;
+    assert_int_equal(cli_wait(&holder), 0);
+}
+
 /* --- a slow disk --- */
 
 struct disk {

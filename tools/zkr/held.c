@@ -208,7 +208,6 @@ static int64_t session_ms(const struct held *h)
     return zkr_client_session_timeout_ms(h->env->client);
 }
 
-/* Is @valid ms enough of a lease to start a command? */
 static bool is_ample(const struct held *h, int64_t valid)
 {
     return valid >= session_ms(h) / 3;
@@ -421,6 +420,17 @@ void held_say_slow(struct held *h)
     }
 }
 
+/* Enough of a lease to start a command: where answers are slow, the next one comes before the lock is in doubt. */
+static bool is_enough(const struct held *h, int64_t valid, int64_t first_end)
+{
+    int64_t slow = slow_answer_ms(h);
+    /* The lease of the grant may end before it is renewed. */
+    bool renewed = cli_now_ms() + valid > first_end + session_ms(h) / 16;
+    return slow == 0 ? is_ample(h, valid)
+                     : renewed && (is_ample(h, valid) ||
+                                   valid >= kill_after(h) + margin(h) + slow);
+}
+
 static int await_start(struct held *h)
 {
     enum { PROBE_MS = 2 };
@@ -429,9 +439,6 @@ static int await_start(struct held *h)
     int64_t first_end = cli_now_ms() + valid_for_ms(h);
     for (;;) {
         int64_t valid = valid_for_ms(h);
-        /* If answers are slow, the lease of the grant may end before it is renewed. */
-        bool lasts = slow_answer_ms(h) == 0 ||
-                     cli_now_ms() + valid > first_end + session_ms(h) / 16;
         if (loss_of(h).reason != 0 || valid <= 0 || h->unfit) {
             held_say_slow(h);
             return HELD_AGAIN;
@@ -440,10 +447,11 @@ static int await_start(struct held *h)
             return held_refuse(h, ZKR_OK);
         }
         int delay = cli_until(from);
-        if (delay == 0 && is_ample(h, valid) && lasts) {
+        if (delay == 0 && is_enough(h, valid, first_end)) {
             return HELD_START;
         }
         if (delay == 0 && cli_until(until) == 0) {
+            held_say_slow(h);
             return held_refuse(h, ZKR_ENOANSWER);
         }
         int status = held_pause(h, delay > 0 ? cli_lesser(delay, valid) : PROBE_MS);
