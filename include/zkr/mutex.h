@@ -411,16 +411,16 @@ ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
  * request, whether it has an on_revoke or not. Use zkr_mutex_watch() to see when it has gone.
  *
  * Leader latches are not asked: a write to the leader's node would make the candidates of Curator behind it miss their
- * turn.
+ * turn. Nor are nodes of other recipes, whose holders would not understand it, and nodes that are not ephemeral.
  *
- * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing), ZKR_EINVAL (also: a
- * leader latch is first), ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it),
+ * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing), ZKR_EINVAL (also: the
+ * first node is one that is not asked), ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it),
  * ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (after these three the holder may have been
  * asked), ZKR_ECLOSED (the client is shut down), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
- * Cost:     2 round trips: a list, a write.
+ * Cost:     3 round trips: a list, a read, a write.
  * Curator:  Revoker.attemptRevoke, which needs the node: zkr_mutex_revoke_node().   Since: 0.1.
  */
 ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
@@ -434,17 +434,18 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
  * So nobody else is asked when that contender has gone meanwhile. One that waits is notified once it holds.
  *
  * Returns ZKR_OK (asked, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
- * contender, or that of a leader latch), and the other codes of zkr_mutex_revoke().
+ * contender, or one that is not asked), and the other codes of zkr_mutex_revoke().
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
- * Cost:     1 round trip.
+ * Cost:     2 round trips: a read, a write.
  * Curator:  Revoker.attemptRevoke.   Since: 0.2.
  */
 ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
 
 /**
- * Delete the node of a contender by force, when it does not release by itself. Ask first: zkr_mutex_revoke().
+ * Delete the node of a contender by force, when it does not release by itself. Ask first: zkr_mutex_revoke(). A node that
+ * is not ephemeral is left alone.
  *
  * @m     borrowed; need not be held.
  * @node  its name, as zkr_mutex_contenders() returns it.
@@ -459,12 +460,12 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  * those servers do not tell it: it finds out when it comes first, at the latest by its first lease probe.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
- * contender), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and the other codes of
+ * contender, or not ephemeral), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and the other codes of
  * zkr_mutex_revoke().
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
- * Cost:     1 round trip.
+ * Cost:     2 round trips: a read, the delete.
  * Curator:  none (CURATOR-171 asks for it).   Since: 0.1.
  */
 ZKR_API int zkr_mutex_evict(zkr_mutex *m, const char *node);

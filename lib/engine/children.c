@@ -51,6 +51,25 @@ int zkr__children_order(struct zkr__children *out,
     return ZKR_OK;
 }
 
+int zkr__children_shown(struct zkr__children *out,
+                        const char *const *names,
+                        size_t count,
+                        int64_t made)
+{
+    int code = zkr__children_order(out, names, count, ZKR__ANY_NUMBER, NULL, NULL);
+    size_t shown = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        const struct zkr__child *child = &out->list[i];
+        if (child->kind != ZKR__NAME_OTHER || child->sequence < made ||
+            zkr__name_locks(child->name)) {
+            out->list[shown++] = *child;
+        }
+    }
+    out->strays += out->count - shown;
+    out->count = shown;
+    return code;
+}
+
 int zkr__children_copy(struct zkr__children *out,
                        const struct zkr__children *from,
                        zkr__child_filter not_these,

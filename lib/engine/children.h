@@ -37,6 +37,15 @@ int zkr__children_order(struct zkr__children *out,
                         int64_t most,
                         zkr__child_filter dead,
                         void *ctx);
+/*
+ * The same for who tells of a queue. A child of no known recipe whose number the server has not given out yet counts as
+ * one without a number: it stands behind all that could queue now. @made: the number of the next child, as the list says;
+ * servers whose count is too high show more.
+ */
+int zkr__children_shown(struct zkr__children *out,
+                        const char *const *names,
+                        size_t count,
+                        int64_t made);
 /* Copies the children and their names into one piece of memory, except for the children that are @not_these. */
 int zkr__children_copy(struct zkr__children *out,
                        const struct zkr__children *from,

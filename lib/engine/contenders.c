@@ -96,8 +96,8 @@ static int
 take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
 {
     struct zkr__children children;
-    int code = zkr__children_order(&children, answer->names, answer->name_count,
-                                   ZKR__ANY_NUMBER, NULL, NULL);
+    int code =
+        zkr__children_shown(&children, answer->names, answer->name_count, answer->made);
     if (code != ZKR_OK) {
         return code;
     }

@@ -34,14 +34,30 @@ void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1])
     }
 }
 
+enum { PROTECTED = sizeof(ZKR__PROTECTED) - 1 };
+
+bool zkr__name_locks(const char *name)
+{
+    static const char *const texts[] = {"__lock__", "__rlock__", "__wlock__"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        found = found || strstr(name, texts[i]);
+    }
+    return found;
+}
+
+bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind)
+{
+    int64_t number;
+    return strncmp(name, ZKR__PROTECTED, PROTECTED) == 0 && kind != ZKR__NAME_OTHER &&
+           zkr__name_grew(name, name, kind, &number);
+}
+
 bool zkr__name_successor(char *out, const char *name, int64_t sequence)
 {
-    enum { PROTECTED = sizeof(ZKR__PROTECTED) - 1 };
     enum zkr__name_kind kind;
     int64_t number;
-    if (strncmp(name, ZKR__PROTECTED, PROTECTED) != 0 ||
-        !zkr__name_parse(name, &kind, &number) || kind == ZKR__NAME_OTHER ||
-        !zkr__name_grew(name, name, kind, &number)) {
+    if (!zkr__name_parse(name, &kind, &number) || !zkr__name_is_protected(name, kind)) {
         return false;
     }
     char guid[ZKR__GUID_LEN + 1] = "";

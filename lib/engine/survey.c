@@ -252,10 +252,11 @@ descend(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__LOC
         enum zkr__name_kind kind;
         int64_t sequence;
         const char *name = answer->names[i];
-        if (zkr__name_parse(name, &kind, &sequence)) {
+        bool numbered = zkr__name_parse(name, &kind, &sequence);
+        if (numbered && kind != ZKR__NAME_OTHER) {
             continue;
         }
-        v->others++;
+        v->others += !numbered;
         if (is_wanted(s, v, name)) {
             code = add_below(s, index, name);
         }
@@ -316,8 +317,8 @@ take_names(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__
     struct zkr__children children;
     int code = s->visits[index]->listed ? ZKR_OK : descend(s, index, answer);
     if (code == ZKR_OK) {
-        code = zkr__children_order(&children, answer->names, answer->name_count,
-                                   ZKR__ANY_NUMBER, NULL, NULL);
+        code = zkr__children_shown(&children, answer->names, answer->name_count,
+                                   answer->made);
     }
     if (code == ZKR_OK) {
         code = look_at_queue(s, index, &children);
@@ -433,6 +434,14 @@ static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *h
     return &e->shown;
 }
 
+/* What no session will end, and is of no recipe that we know: items of a queue, and no lock. */
+static bool has_items(const struct visit *v)
+{
+    const zkr_contender *first = &v->holder;
+    return v->kind == ZKR__NAME_OTHER && first->owner && first->session_id == 0 &&
+           !zkr__name_locks(first->node);
+}
+
 static bool add_queue(zkr_survey *out, struct visit *v)
 {
     /* Leases outside a semaphore: all count as held. */
@@ -502,7 +511,8 @@ static int make_result(zkr_survey **out, const struct walk *s)
         if (is_semaphore(s, v)) {
             whole = add_semaphore(result, s, v);
         }
-        if (whole && v->contenders > 0 && !is_part_of_semaphore(s, i)) {
+        if (whole && v->contenders > 0 && !is_part_of_semaphore(s, i) &&
+            !has_items(v)) {
             whole = add_queue(result, v);
         }
     }

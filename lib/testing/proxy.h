@@ -130,8 +130,8 @@ void zkr__test_flow_put(zkr_test_proxy *p,
 
 /** What servers with habits do with a request. */
 struct zkr__test_verdict {
-    bool refused;   /* it does not reach the server, and the connection ends */
-    size_t size;    /* of the answer that the client gets before; 0 = none */
+    bool refused; /* it does not reach the server, and the connection ends */
+    size_t size;  /* of the answer that the client gets before; 0 = none */
     unsigned char answer[40];
 };
 

@@ -128,13 +128,13 @@ ZKT_CASE(the_root_may_be_a_lock)
 {
     struct cli c;
     char servers[512];
-    put("job-0000000003", "first");
-    put("job-0000000004", "second");
+    put("job-lock-0000000003", "first");
+    put("job-lock-0000000004", "second");
     put("a/x-lock-0000000000", "below");
     put("zookeeper/x-lock-0000000000", "ours");
     (void)snprintf(servers, sizeof(servers), "%s%s", zkt_servers(), zkt_path());
     assert_int_equal(CLI_RUN(&c, "-z", servers, "ls", "-r", "/"), 0);
-    assert_non_null(strstr(cli_out(&c), "\n/           other        first"));
+    assert_non_null(strstr(cli_out(&c), "\n/           lock         first"));
     assert_non_null(strstr(cli_out(&c), "\n/a          lock         below"));
     assert_non_null(strstr(cli_out(&c), "\n/zookeeper  lock         ours"));
     assert_string_equal(cli_err(&c), "");

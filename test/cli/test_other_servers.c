@@ -51,10 +51,9 @@ ZKT_CASE(servers_that_can_make_no_node_are_named)
     zkt_proxy_lie(proxy, &lie);
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         struct cli c;
-        assert_int_equal(
-            CLI_RUN(&c, "-z", zkt_proxy_host(proxy), verbs[i][0], verbs[i][1],
-                    zkt_path(), "true"),
-            75);
+        assert_int_equal(CLI_RUN(&c, "-z", zkt_proxy_host(proxy), verbs[i][0],
+                                 verbs[i][1], zkt_path(), "true"),
+                         75);
         assert_non_null(strstr(cli_err(&c), "the servers lack an operation"));
         assert_non_null(strstr(cli_err(&c), "; use ZooKeeper 3.8 or later"));
     }

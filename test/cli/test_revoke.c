@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "keep.h"
 
 /* A command that says when it has begun; what it does when told to end is @script's. */
 static void hold(struct cli *c, const char *option, const char *script)
@@ -17,12 +18,24 @@ static void hold(struct cli *c, const char *option, const char *script)
 
 #define SLEEPS "echo held; exec sleep 60"
 
-/* A node of nobody's. Returns its path. */
+#define LOCK "_c_01234567-89ab-4def-8123-456789abcdef-lock-"
+
+static void end_session(void *session)
+{
+    zkt_raw_close(session);
+}
+
+/* A node of another session. Returns its path. */
 static const char *put(const char *name, const char *owner, int perms)
 {
     const char *path = zkt_child(name);
+    const zkt_node node = {
+        .path = path, .data = owner, .data_len = strlen(owner), .flags = ZKT_EPHEMERAL};
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
-    assert_int_equal(zkt_create(zkt_servers(), path, owner, 0), 0);
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
+    assert_non_null(s);
+    zkt_keep(s, end_session);
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
     assert_int_equal(zkt_set_acl(zkt_servers(), path, perms), 0);
     return path;
 }
@@ -154,7 +167,7 @@ ZKT_CASE(status_keeps_the_owner)
     ZKT_EVENTUALLY(strstr(CLI_SAYS("status", zkt_path()), "\n1    holder "),
                    CLI_PATIENCE_MS);
     cli_stop(&c, SIGTERM);
-    put("a-lock-0000000009", "", ZKT_ALL);
+    put(LOCK "0000000009", "", ZKT_ALL);
     assert_int_equal(CLI("revoke", zkt_path()), 0);
     assert_non_null(strstr(CLI_SAYS("status", zkt_path()), "(asked to release)"));
     assert_non_null(strstr(CLI_SAYS("status", "--json", zkt_path()), "\"asked\":true"));
@@ -186,8 +199,8 @@ static void on_request(void *ctx, int n, int op)
 ZKT_CASE(who_was_seen_to_hold_is_asked)
 {
     struct cli r;
-    struct race race = {.first = put("a-lock-0000000001", "first", ZKT_ALL)};
-    const char *second = put("b-lock-0000000002", "second", ZKT_ALL);
+    struct race race = {.first = put(LOCK "0000000001", "first", ZKT_ALL)};
+    const char *second = put(LOCK "0000000002", "second", ZKT_ALL);
     zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
     zkt_proxy_on_request(proxy, on_request, &race);
     assert_int_equal(
@@ -279,7 +292,7 @@ ZKT_CASE(a_lock_named_leases_is_no_semaphore)
 ZKT_CASE(force_reaches_what_may_not_be_written)
 {
     struct cli r;
-    put("a-lock-0000000001", "closed", ZKT_READ);
+    put(LOCK "0000000001", "closed", ZKT_READ);
     CLI_REFUSED(77, "revoke", "-w", ".1", zkt_path());
     assert_int_equal(CLI_RUN(&r, "revoke", "-w", ".1", "--force", zkt_path()), 0);
     assert_non_null(strstr(cli_err(&r), "closed cannot be asked"));
@@ -294,7 +307,7 @@ ZKT_CASE(owner_texts_are_made_harmless)
                                "2J\xc2\x9b"
                                "3\xe2\x80\xae"
                                "4\xe2\x80\xac\xff.";
-    put("a-lock-0000000009", data, ZKT_ALL);
+    put(LOCK "0000000009", data, ZKT_ALL);
     struct cli r;
     assert_int_equal(CLI_RUN(&r, "revoke", "--force", "-w", "0", zkt_path()), 0);
     assert_non_null(strstr(cli_err(&r), "by force"));

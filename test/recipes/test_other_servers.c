@@ -56,8 +56,8 @@ static zkr_client *keeper_client(int lacks)
 {
     zkt_proxy *p = proxy_with(lacks | ZKR_TEST_NEW_SESSIONS);
     char host[512];
-    assert_int_equal(
-        zkt_create_path(zkt_servers(), zkt_child("keeper/api_version")), ZKT_OK);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_child("keeper/api_version")),
+                     ZKT_OK);
     (void)snprintf(host, sizeof(host), "%s%s", zkt_proxy_host(p), zkt_path());
     return zkt_client(host, SESSION_MS);
 }
@@ -94,7 +94,8 @@ ZKT_CASE(create2_is_not_tried_beside_a_hold)
     zkr_multi_lock *both;
     zkr_ticket *t;
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(zkt_create_path(zkt_servers(), zkt_child(paths[i] + 1)), ZKT_OK);
+        assert_int_equal(zkt_create_path(zkt_servers(), zkt_child(paths[i] + 1)),
+                         ZKT_OK);
     }
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_child("c")), ZKT_OK);
     zkr_mutex *m = zkt_mutex_at(c, "/c", NULL);

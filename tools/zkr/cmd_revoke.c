@@ -175,6 +175,10 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
                  name_of(c));
         return 0;
     }
+    if (rc == ZKR_EINVAL && r->force && c->kind != ZKR_KIND_LEADER) {
+        cli_note("%.200s cannot be asked: it belongs to another recipe", name_of(c));
+        return 0;
+    }
     if (rc != ZKR_OK) {
         return cli_fail_rc(rc);
     }

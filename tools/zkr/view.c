@@ -334,6 +334,13 @@ void view_leader_json(FILE *out, const char *path, const zkr_contenders *list)
 bool view_warn(const char *path, zkr_contenders *const *lists)
 {
     size_t count = zkr_contenders_count(lists[VIEW_QUEUE]), leaders = 0;
+    const zkr_contender *first = zkr_contenders_get(lists[VIEW_QUEUE], 0);
+    if (first && first->session_id == 0) {
+        cli_note("%.1000s: %.100s is not ephemeral: no session will end it, and a lock "
+                 "here waits for it",
+                 path, first->node);
+        return true;
+    }
     for (size_t i = 0; i < count; i++) {
         const zkr_contender *c = zkr_contenders_get(lists[VIEW_QUEUE], i);
         leaders += c->kind == ZKR_KIND_LEADER;

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zkr where other programs keep their nodes: it lists the locks and nothing else, and touches nothing that is no lock. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "keep.h"
+
+#define GUID "01234567-89ab-4def-8123-456789abcdef"
+#define HEX "0123456789ab4def8123456789abcdef"
+
+enum { SPARED = 65, NOBODY = 1 };
+
+/* @revoke: the status of zkr revoke. */
+static const struct {
+    const char *dir, *name;
+    bool ephemeral, listed;
+    int revoke;
+} nodes[] = {
+    /* items of queues and logs: kazoo, TaskFlow, Kafka, Solr */
+    {"queue", "entry-100-0000000000", false, false, SPARED},
+    {"board", "job0000000000", false, false, SPARED},
+    {"changes", "config_change_0000000000", false, false, SPARED},
+    {"overseer", "qn-0000000000", false, false, SPARED},
+    /* numbers that no server gave out: HBase, an hour of Hive, an id */
+    {"rs", "host,16020,1732795200123", true, false, NOBODY},
+    {"table", "dt=2025112812", false, false, NOBODY},
+    {"members", "member-" HEX "1234567890", true, false, NOBODY},
+    /* a lock below such a name */
+    {"orders/4915112345678", "_c_" GUID "-lock-0000000000", true, true, 0},
+    /* locks and elections whose holders cannot be asked: kazoo, one that is persistent on purpose, go-leaderelection */
+    {"kazoo", HEX "__lock__0000000000", true, true, SPARED},
+    {"lockpick", HEX "__lock__0000000000", false, true, SPARED},
+    {"go", "le_0000000000", true, true, SPARED},
+    {"hive", "LOCK-SHARED-0000000000", true, true, SPARED},
+};
+enum { COUNT = sizeof(nodes) / sizeof(nodes[0]) };
+
+static void end_session(void *session)
+{
+    (void)zkt_raw_close(session);
+}
+
+static const char *path_of(int i)
+{
+    char below[256];
+    (void)snprintf(below, sizeof(below), "%s/%s", nodes[i].dir, nodes[i].name);
+    return zkt_child(below);
+}
+
+static void make_nodes(void)
+{
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
+    assert_non_null(s);
+    zkt_keep(s, end_session);
+    for (int i = 0; i < COUNT; i++) {
+        const zkt_node node = {.path = path_of(i),
+                               .data = "theirs",
+                               .data_len = 6,
+                               .flags = nodes[i].ephemeral ? ZKT_EPHEMERAL : 0};
+        assert_int_equal(zkt_create_path(zkt_servers(), zkt_child(nodes[i].dir)), 0);
+        assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+    }
+}
+
+static void assert_untouched(int i)
+{
+    zkt_stat st;
+    char data[16];
+    if (zkt_get(zkt_servers(), path_of(i), data, sizeof(data), &st) != ZKT_OK ||
+        st.version != 0) {
+        zkt_fail("%s", path_of(i));
+    }
+}
+
+ZKT_CASE(the_locks_are_listed_and_nothing_else)
+{
+    make_nodes();
+    const char *text = CLI_SAYS("ls", "-r", zkt_path());
+    for (int i = 0; i < COUNT; i++) {
+        char line[256];
+        (void)snprintf(line, sizeof(line), "\n%s ", zkt_child(nodes[i].dir));
+        if (!!strstr(text, line) != nodes[i].listed) {
+            zkt_fail("%s: %s", line, text);
+        }
+    }
+    for (int i = 0; i < COUNT; i++) {
+        (void)CLI("status", zkt_child(nodes[i].dir));
+        (void)CLI("wait", "-w", "0", zkt_child(nodes[i].dir));
+        assert_untouched(i);
+    }
+}
+
+ZKT_CASE(only_a_holder_that_can_be_asked_is_written_to)
+{
+    make_nodes();
+    for (int i = 0; i < COUNT; i++) {
+        const int status = CLI("revoke", zkt_child(nodes[i].dir));
+        if (status != nodes[i].revoke) {
+            zkt_fail("%s: %d", path_of(i), status);
+        }
+        if (status != 0) {
+            assert_untouched(i);
+        }
+    }
+}
+
+/* By force what a session owns is deleted, and nothing else. */
+ZKT_CASE(force_deletes_what_a_session_owns)
+{
+    make_nodes();
+    for (int i = 0; i < COUNT; i++) {
+        const int status = CLI("revoke", "-w", "0", "--force", zkt_child(nodes[i].dir));
+        const bool deletes = nodes[i].ephemeral && nodes[i].listed;
+        if ((status == 0) != deletes) {
+            zkt_fail("%s: %d", path_of(i), status);
+        }
+        if (!deletes) {
+            assert_untouched(i);
+        }
+    }
+}
+
+/* An item that no session will end is named: a lock would wait for it. */
+ZKT_CASE(an_item_is_named_that_a_lock_waits_for)
+{
+    struct cli c;
+    make_nodes();
+    assert_int_equal(CLI_RUN(&c, "status", zkt_child("queue")), 0);
+    assert_non_null(strstr(cli_err(&c), "entry-100-0000000000 is not ephemeral"));
+    assert_int_equal(CLI("status", "-q", zkt_child("queue")), 0);
+    assert_int_equal(CLI("lock", "-n", zkt_child("queue"), "true"), 1);
+    assert_int_equal(CLI("status", "-q", zkt_child("rs")), 1);
+    assert_int_equal(CLI("lock", "-n", zkt_child("rs"), "true"), 0);
+}
