@@ -191,3 +191,22 @@ ZKT_UNIT_CASE(those_behind_can_be_left_out)
         zkr__children_free(&c);
     }
 }
+
+/* A known recipe is believed; another has to have a number that the server can have given out. */
+ZKT_UNIT_CASE(what_no_server_numbered_is_not_shown)
+{
+    static const char *const names[] = {
+        "x-0000000006",  "x-0000000007", "lock-0000000099",    "a__lock__0000000099",
+        "dt=2025112812", "config",       "host,1732795200123", "x--0000000005"};
+    static const char *const shown[] = {"x--0000000005", "x-0000000006",
+                                        "lock-0000000099", "a__lock__0000000099"};
+    enum { MADE = 7 };
+    struct zkr__children c;
+    ZKT_MUST(zkr__children_shown(&c, names, ZKT_COUNT(names), MADE));
+    assert_int_equal(c.count, ZKT_COUNT(shown));
+    assert_int_equal(c.strays, ZKT_COUNT(names) - c.count);
+    for (size_t i = 0; i < c.count; i++) {
+        assert_true(zkr__children_find(&c, shown[i]) < c.count);
+    }
+    zkr__children_free(&c);
+}
