@@ -383,7 +383,8 @@ ZKR_API int zkr_mutex_contenders(zkr_mutex *m, zkr_contenders **out);
 ZKR_API int zkr_mutex_watch(zkr_mutex *m, int64_t timeout_ms);
 
 /**
- * Wait until nobody holds @m or waits for it, without taking it. Others may take it before this call returns.
+ * Wait until nobody holds @m or waits for it, without taking it. Others may take it before this call returns. A path that
+ * is an ephemeral node itself is a lock of another kind, and held as long as it is there.
  *
  * @m           borrowed; not held by the calling thread, which would wait for itself.
  * @timeout_ms  milliseconds; 0 = look once, ZKR_FOREVER = no limit.

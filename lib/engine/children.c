@@ -51,6 +51,12 @@ int zkr__children_order(struct zkr__children *out,
     return ZKR_OK;
 }
 
+bool zkr__child_is_shown(const struct zkr__child *child, int64_t made)
+{
+    return child->kind != ZKR__NAME_OTHER || child->sequence < made ||
+           zkr__name_locks(child->name);
+}
+
 int zkr__children_shown(struct zkr__children *out,
                         const char *const *names,
                         size_t count,
@@ -60,8 +66,7 @@ int zkr__children_shown(struct zkr__children *out,
     size_t shown = 0;
     for (size_t i = 0; i < out->count; i++) {
         const struct zkr__child *child = &out->list[i];
-        if (child->kind != ZKR__NAME_OTHER || child->sequence < made ||
-            zkr__name_locks(child->name)) {
+        if (zkr__child_is_shown(child, made)) {
             out->list[shown++] = *child;
         }
     }

@@ -38,10 +38,12 @@ int zkr__children_order(struct zkr__children *out,
                         zkr__child_filter dead,
                         void *ctx);
 /*
- * The same for who tells of a queue. A child of no known recipe whose number the server has not given out yet counts as
- * one without a number: it stands behind all that could queue now. @made: the number of the next child, as the list says;
- * servers whose count is too high show more.
+ * Is @child shown by who tells of a queue? One of no known recipe is not if the server has not given out its number yet:
+ * it stands behind all that could queue now. @made: the number of the next child, as the list says; servers whose count
+ * is too high show more.
  */
+bool zkr__child_is_shown(const struct zkr__child *child, int64_t made);
+/* The same as zkr__children_order(), of those that are shown. The others count as children without a number. */
 int zkr__children_shown(struct zkr__children *out,
                         const char *const *names,
                         size_t count,

@@ -2,9 +2,9 @@
 #include "engine/node_watch.h"
 
 #include "base/mem.h"
+#include "engine/children.h"
 #include "engine/engine.h"
 #include "engine/inquiry.h"
-#include "engine/names.h"
 #include "session/log.h"
 #include "session/resolve.h"
 
@@ -53,15 +53,15 @@ int64_t zkr__fingerprint(int64_t sum, const char *name)
     return (int64_t)(((uint64_t)sum + hash) & INT64_MAX);
 }
 
+/* A path that is an ephemeral node itself is a lock of another kind: it counts as long as it is there. */
 static int64_t contenders_in(const struct zkr__answer *answer)
 {
-    int64_t sum = 0;
-    enum zkr__name_kind kind;
-    int64_t sequence;
+    int64_t sum = answer->owner != 0;
     for (size_t i = 0; i < answer->name_count; i++) {
-        const char *name = answer->names[i];
-        if (name && zkr__name_parse(name, &kind, &sequence)) {
-            sum = zkr__fingerprint(sum, name);
+        struct zkr__child child = {.name = answer->names[i]};
+        if (child.name && zkr__name_parse(child.name, &child.kind, &child.sequence) &&
+            zkr__child_is_shown(&child, answer->made)) {
+            sum = zkr__fingerprint(sum, child.name);
         }
     }
     return sum;

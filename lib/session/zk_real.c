@@ -84,7 +84,7 @@ static void done_names(int rc,
                        const struct Stat *stat,
                        const void *asker)
 {
-    struct zkr__answer a = answer_of(rc, NULL);
+    struct zkr__answer a = answer_of(rc, stat);
     if (rc == ZOK && names && names->count > 0) {
         a.names = (const char *const *)names->data;
         a.name_count = (size_t)names->count;

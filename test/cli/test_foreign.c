@@ -130,6 +130,36 @@ ZKT_CASE(an_item_is_named_that_a_lock_waits_for)
     assert_non_null(strstr(cli_err(&c), "entry-100-0000000000 is not ephemeral"));
     assert_int_equal(CLI("status", "-q", zkt_child("queue")), 0);
     assert_int_equal(CLI("lock", "-n", zkt_child("queue"), "true"), 1);
-    assert_int_equal(CLI("status", "-q", zkt_child("rs")), 1);
-    assert_int_equal(CLI("lock", "-n", zkt_child("rs"), "true"), 0);
+}
+
+/* What a lock asked for now would pass is free for every verb. */
+ZKT_CASE(a_number_that_was_not_given_out_holds_nothing)
+{
+    static const char *const dirs[] = {"rs", "table", "members"};
+    make_nodes();
+    for (int i = 0; i < 3; i++) {
+        const char *path = zkt_child(dirs[i]);
+        assert_int_equal(CLI("status", "-q", path), 1);
+        assert_int_equal(CLI("wait", "-w", "0", path), 0);
+        assert_int_equal(CLI("lock", "-n", path, "true"), 0);
+    }
+}
+
+/* Kafka's /controller, a leader of Patroni: the path is the lock. */
+ZKT_CASE(an_ephemeral_path_is_held)
+{
+    struct cli c;
+    const zkt_node node = {.path = zkt_child("leader"), .flags = ZKT_EPHEMERAL};
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
+    assert_non_null(s);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+    assert_non_null(strstr(CLI_SAYS("status", node.path), "held by session 0x"));
+    assert_int_equal(CLI("status", "-q", node.path), 0);
+    assert_int_equal(CLI("wait", "-w", "0", node.path), 1);
+    assert_int_equal(CLI("lock", "-n", node.path, "true"), 65);
+    CLI_START(&c, "wait", node.path);
+    (void)zkt_raw_close(s);
+    assert_int_equal(cli_wait(&c), 0);
+    assert_int_equal(CLI("status", "-q", node.path), 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr status: who holds a lock, and who waits for it. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ struct status {
     zkr_semaphore *semaphore;          /* tells which leases hold permits */
     zkr_contenders *lists[VIEW_LISTS]; /* as last read */
     bool missing; /* there is no PATH; this and below are read when nobody is there */
-    size_t below; /* locks right below it */
+    int64_t session; /* that the path itself belongs to: a lock of another kind */
+    size_t below;    /* locks right below it */
     struct peers peers;
 };
 
@@ -54,7 +56,11 @@ static int take_arguments(struct status *s)
 
 static void print_absence(const struct status *s)
 {
-    if (s->below > 0) {
+    if (s->session != 0) {
+        (void)printf("held by session 0x%" PRIx64 ": the path is an ephemeral node, a "
+                     "lock of another kind\n",
+                     s->session);
+    } else if (s->below > 0) {
         (void)printf("no lock; %zu below, see zkr ls\n", s->below);
     } else {
         text_line(stdout, s->missing ? "nobody; there is no " : "nobody",
@@ -65,7 +71,7 @@ static void print_absence(const struct status *s)
 static int show(const struct status *s, const struct view *view)
 {
     if (s->quiet) {
-        return view->holders > 0 ? 0 : CLI_HELD;
+        return view->holders > 0 || s->session != 0 ? 0 : CLI_HELD;
     }
     if (s->screen) {
         (void)fputs("\033[H\033[2J", stdout);
@@ -149,6 +155,14 @@ static int check_semaphore(struct status *s)
     return status;
 }
 
+/* Of the session that the path ends with, as Kafka's /controller does; 0 = none. */
+static int64_t session_of(const struct status *s)
+{
+    zkr_node node = {.owner = 0};
+    int rc = zkr_client_get(s->env->client, s->path, NULL, 0, &node, sizeof(node));
+    return rc == ZKR_OK ? node.owner : 0;
+}
+
 static int read_all(struct status *s)
 {
     int status = 0;
@@ -171,6 +185,7 @@ static int read_all(struct status *s)
         count += zkr_contenders_count(s->lists[i]);
     }
     s->missing = false;
+    s->session = status == 0 && count == 0 ? session_of(s) : 0;
     if (status == 0 && count == 0 && !s->quiet) {
         status = look_below(s, &semaphore);
     }

@@ -35,7 +35,7 @@ static void hand_answer(const struct zkf__handle *h, const struct zkf__req *req,
         a.data = copies[1];
         a.data_len = req->out_len;
         if (req->kind == ZKR__OP_CREATE || req->kind == ZKR__OP_GET ||
-            req->kind == ZKR__OP_EXISTS) {
+            req->kind == ZKR__OP_EXISTS || req->kind == ZKR__OP_CHILDREN) {
             a.czxid = req->czxid;
             a.owner = req->owner;
             a.created_ms = req->created_ms;

@@ -370,7 +370,8 @@ void zkf__read(struct zkf__server *server, struct zkf__req *req)
     if (req->watch && (node || req->kind == ZKR__OP_EXISTS)) {
         add_watch(server, req->conn, &watch);
     }
-    if (node && (req->kind == ZKR__OP_GET || req->kind == ZKR__OP_EXISTS)) {
+    if (node && (req->kind == ZKR__OP_GET || req->kind == ZKR__OP_EXISTS ||
+                 req->kind == ZKR__OP_CHILDREN)) {
         req->czxid = node->czxid;
         req->owner = node->owner;
         req->created_ms = node->created_ms;
