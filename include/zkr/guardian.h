@@ -37,17 +37,21 @@
  * the guardian kills the group, and ends the sessions when all of the group are gone. If children may leave the group,
  * let a supervisor process end them and wait for them: zkr_client_guard_pipe().
  *
- * **Where it has no effect.** Servers such as ClickHouse Keeper give each connection a new session, so no other process
- * can end the session of a client. Locks of a killed process then stay for the session timeout. The client's log says
- * so (`session_replaced`) when it has lost a session that way.
+ * **Servers that give each connection a new session.** On servers such as ClickHouse Keeper no other process can end
+ * the session of a client. There the guardian opens a session of its own, lists the paths in which the client may have
+ * nodes, and deletes the nodes of the client's session. It knows up to 1024 such paths of a client. If a client uses
+ * more, or uses them faster than the guardian reads, the nodes in the others stay until the session times out, and the
+ * log says so (`guardian_full`, ZKR_LOG_INFO). Nodes of sessions that the client lost before also stay until those
+ * sessions time out, unless the client has deleted them. If the session is already over, the guardian cannot tell
+ * whether the servers are of that kind, and lists the paths on any server.
  *
  * **What it needs.** Linux 5.3 or later, with pidfd_open() allowed. A process that has put its children into
  * another PID namespace (unshare(CLONE_NEWPID)) has none, and neither has a client with options.open_handle: the
  * guardian connects by itself, with options.tls_cert if that is given. It begins with the server to which the
  * client was connected last, and leaves a silent server after a twelfth of the session timeout. It sends the
- * client's credentials only to servers that demand them (enforce.auth.enabled). The program is where it was
- * installed with the library, or what $ZKR_GUARDIAN_PATH names; programs with raised privileges (AT_SECURE) do not
- * heed that variable.
+ * client's credentials only to servers that demand them (enforce.auth.enabled), and before it deletes nodes. The
+ * program is where it was installed with the library, or what $ZKR_GUARDIAN_PATH names; programs with raised
+ * privileges (AT_SECURE) do not heed that variable.
  */
 #ifndef ZKR_GUARDIAN_H
 #define ZKR_GUARDIAN_H

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/thread.h"
 #include "session/bound.h"
+#include "session/guardian.h"
 
 /* --- memory --- */
 
@@ -182,7 +183,9 @@ static int make_guid(char text[ZKR__GUID_LEN + 1])
 int zkr__claim_new_name(struct zkr__claim *claim)
 {
     zkr__claim_forget_node(claim);
-    struct zkr__guard *guard = claim->directory->guard;
+    struct zkr__directory *d = claim->directory;
+    d->told = d->told || zkr__guardian_directory(d->engine->c, d->path, true);
+    struct zkr__guard *guard = d->guard;
     char random[ZKR__GUID_LEN + 1] = "";
     char *guid = guard ? guard->guid : random;
     int rc = 0;

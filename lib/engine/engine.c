@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "session/guardian.h"
 #include "session/zk_value.h"
 
 /* --- the watchers of each path --- */
@@ -176,6 +177,9 @@ struct zkr__recount *zkr__recount_of(const struct zkr__directory *d)
 static void free_directory(struct zkr__directory *d) ZKR__LOCKED
 {
     struct zkr__recount *recount = zkr__recount_of(d);
+    if (d->told && !d->engine->c->closing) { /* a close may be left to the guardian */
+        (void)zkr__guardian_directory(d->engine->c, d->path, false);
+    }
     if (d->guard) {
         zkr__path_unwatch(&d->engine->watchers, &d->guard->watcher);
         zkr__known_forget(&d->guard->known);

@@ -109,6 +109,7 @@ struct zkr__directory {
     bool listing : 1; /* a list is on its way */
     bool used : 1;    /* a node of ours was made in this session */
     bool warned : 1;  /* that the directory may not be deleted */
+    bool told : 1;    /* the guardian knows the directory */
 };
 
 /*

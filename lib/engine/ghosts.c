@@ -106,12 +106,7 @@ static void say_alive(struct zkr__engine *engine,
         engine->ghosts_seen = true;
         zkr__log(engine->c, ZKR_LOG_WARN,
                  ZKR__EVENT("session_replaced", .node = ghost->path,
-                            .reason =
-                                engine->c->guardian
-                                    ? "the servers give each connection a new session: "
-                                      "holds are lost at each re-connection, and a "
-                                      "guardian has no effect"
-                                    : "the servers give each connection a new session: "
+                            .reason = "the servers give each connection a new session: "
                                       "holds are lost at each re-connection"));
     }
 }

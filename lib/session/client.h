@@ -171,6 +171,8 @@ struct zkr_client {
     uint64_t ward;                  /* the client's number, for the guardian */
     char *guardian_tls;             /* tls_cert with absolute names */
     bool unguarded;                 /* that was logged */
+    int guardian_directories;       /* so many the guardian knows */
+    bool guardian_full;             /* that it does not know all was logged */
     int guardian_looks;             /* so many, for its first word */
     int64_t guardian_look_at;
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -490,6 +491,7 @@ void zkr__guardian_leave(zkr_client *c)
     }
     zkr__lock(c);
     (void)look(c);
+    (void)zkr__guardian_directory(c, "", false);
     c->guardian = NULL;
     zkr__unlock(c);
     (void)pthread_mutex_lock(&mu);
@@ -609,6 +611,55 @@ void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
     if (c->guardian && session != 0) {
         (void)send_record(c->guardian, &record);
     }
+}
+
+/* --- directories --- */
+
+/* Sessions and process groups matter more: directories leave them a part of the socket's buffer. */
+static bool is_full(const struct zkr__guardian *g)
+{
+    enum { MOST_BYTES = 131072 };
+    int unread = 0;
+    return is_ours(g) && ioctl(g->fd, TIOCOUTQ, &unread) == 0 && unread >= MOST_BYTES;
+}
+
+static int tell_directory(const zkr_client *c, const char *path, bool used)
+{
+    struct zkr__guardian_record record = {.version = ZKR__GUARDIAN_VERSION,
+                                          .kind = ZKR__GUARDIAN_DIRECTORY,
+                                          .client = c->ward,
+                                          .value = used};
+    const size_t size = strlen(path) + 1;
+    struct iovec parts[] = {{.iov_base = &record, .iov_len = sizeof(record)},
+                            {.iov_base = (void *)(uintptr_t)path, .iov_len = size}};
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    return size <= ZKR__GUARDIAN_TEXT_MAX ? send_message(c->guardian, &message)
+                                          : EMSGSIZE;
+}
+
+bool zkr__guardian_directory(zkr_client *c, const char *path, bool used)
+{
+    if (!c->guardian) {
+        return false;
+    }
+    if (!used) {
+        c->guardian_directories--;
+        return tell_directory(c, path, false) != 0;
+    }
+    bool full =
+        c->guardian_directories >= ZKR__GUARDIAN_DIRECTORIES || is_full(c->guardian);
+    bool told = !full && tell_directory(c, path, true) == 0;
+    c->guardian_directories += told;
+    if (full && !c->guardian_full) {
+        c->guardian_full = true;
+        zkr__log(c, ZKR_LOG_INFO,
+                 ZKR__EVENT("guardian_full", .path = path,
+                            .reason =
+                                "the guardian does not know of this path: on "
+                                "servers that give each connection a new session, "
+                                "nodes stay there until the session times out"));
+    }
+    return told;
 }
 
 int zkr__guardian_send(const zkr_client *c,

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum { ZKR__GUARDIAN_VERSION = 2, ZKR__GUARDIAN_FD = 0 };
+enum { ZKR__GUARDIAN_VERSION = 3, ZKR__GUARDIAN_FD = 0 };
 
 enum zkr__guardian_kind {
     /* From the guardian, once: it watches its parent; or it cannot, for this errno or ZKR__GUARDIAN_… in value. */
@@ -25,7 +25,9 @@ enum zkr__guardian_kind {
     /* From the process: it has closed the session, and perhaps no server knows: end it. */
     ZKR__GUARDIAN_CLOSED,
     /* From the process, in place of a GROUP: a pipe reports when nothing acts under the client's holds any more. */
-    ZKR__GUARDIAN_PIPE
+    ZKR__GUARDIAN_PIPE,
+    /* From the process: .value is 1 if the client may have nodes in a directory, 0 if it has none there any more. */
+    ZKR__GUARDIAN_DIRECTORY
 };
 
 /* Why a guardian refuses: its parent is not the process that has made the sockets, or is in another PID namespace. */
@@ -33,12 +35,16 @@ enum { ZKR__GUARDIAN_NO_PARENT = -1 };
 
 enum { ZKR__PASSWORD_SIZE = 16, ZKR__GUARDIAN_TEXT_MAX = 65536 };
 
+/* The directories of one client that a guardian remembers. */
+enum { ZKR__GUARDIAN_DIRECTORIES = 1024 };
+
 /*
  * Behind a SESSION follow two strings, each with its zero byte: the servers, numeric, with the chroot, the connected
  * one first; the files for TLS, with absolute names, or "". Behind them the credentials, each as its scheme with a zero
  * byte, the length of the rest as a uint32_t, and the rest. Together that is at most ZKR__GUARDIAN_TEXT_MAX bytes. A GROUP
  * other than 0 comes with two descriptors, the ends of a pipe: see ZKR__GROUP_READER. A PIPE comes with one, the reading
- * end: a byte comes from it when nothing acts any more. Its end without a byte means nothing.
+ * end: a byte comes from it when nothing acts any more. Its end without a byte means nothing. Behind a DIRECTORY follows
+ * its path, without the chroot, with a zero byte; "" = all directories of the client.
  */
 struct zkr__guardian_record {
     uint32_t version;

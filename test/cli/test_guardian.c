@@ -20,12 +20,18 @@ static void assert_guardians(const struct cli *c, const char *count)
                      0);
 }
 
-/* The next has the lock soon, and its command starts when nothing of the first is left, which is deaf to signals. */
-static void next_is_soon(const char *verb, const char *option, const char *mode)
+/*
+ * The next has the lock soon, and its command starts when nothing of the first is left, which is deaf to signals. The
+ * first reaches the @servers.
+ */
+static void next_is_soon_at(const char *servers,
+                            const char *verb,
+                            const char *option,
+                            const char *mode)
 {
     struct cli_beat *beats = cli_beats(2);
     struct cli killed, next;
-    CLI_START(&killed, "-t", SESSION, verb, option, zkt_path(),
+    CLI_START(&killed, "-z", servers, "-t", SESSION, verb, option, zkt_path(),
               CLI_BEAT(&beats[0], mode));
     cli_beat_wait(&killed, &beats[0]);
     CLI_QUEUE(&next, verb, option, zkt_path(), CLI_BEAT(&beats[1], "once"));
@@ -41,6 +47,11 @@ static void next_is_soon(const char *verb, const char *option, const char *mode)
     assert_true(atomic_load(&beats[0].token) < atomic_load(&beats[1].token));
 }
 
+static void next_is_soon(const char *verb, const char *option, const char *mode)
+{
+    next_is_soon_at(zkt_servers(), verb, option, mode);
+}
+
 /* The command and its child beat without a pause. */
 ZKT_CASE(a_killed_lock_is_free_when_its_group_is_gone)
 {
@@ -50,6 +61,14 @@ ZKT_CASE(a_killed_lock_is_free_when_its_group_is_gone)
 ZKT_CASE(a_killed_leader_has_a_successor_when_its_group_is_gone)
 {
     next_is_soon("elect", "--once", "deaf");
+}
+
+/* No other process can end the session there: the node is deleted, and not before the group is gone. */
+ZKT_CASE(a_killed_lock_is_free_on_servers_that_replace_sessions)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkt_proxy_habits(p, ZKR_TEST_NEW_SESSIONS);
+    next_is_soon_at(zkt_proxy_host(p), "lock", "-x", "grand");
 }
 
 /* The same whole group: who kills it does not kill the guardian. */

@@ -68,6 +68,13 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
     return scene.guarded ? c->session_id : 0;
 }
 
+bool zkr__guardian_directory(zkr_client *c, const char *path, bool used)
+{
+    (void)c;
+    (void)path;
+    return used;
+}
+
 void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled)
 {
     bool vanished = false;

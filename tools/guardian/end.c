@@ -4,6 +4,9 @@
  *
  * Each connection renews the session. So connections that cannot end it must not be repeated: without a guardian the
  * session would be over sooner.
+ *
+ * If the servers do not let even the first connection have the session, either the session is over, or the servers give
+ * each connection a new one. Nothing tells which. So then a new session deletes the nodes.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +15,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include <zookeeper/zookeeper.h>
 
 #include "guardian.h"
 
@@ -27,8 +29,8 @@ zhandle_t *zookeeper_init_ssl(const char *host,
 
 enum { AGAIN_MS = 20 }; /* a pause between attempts */
 
-/* OVER: the session has ended, or no connection of ours can end it. */
-enum link_state { CONNECTING, CONNECTED, ANSWERED, OVER };
+/* EXPIRED: the session has ended, or the servers have given another one. OVER: nothing is left to do, or can be done. */
+enum link_state { CONNECTING, CONNECTED, ANSWERED, EXPIRED, OVER };
 
 /* One session on its way to its end. */
 struct ending {
@@ -42,6 +44,10 @@ struct ending {
     int closes;
     bool asked;
     bool over;
+    bool sweeps;         /* the handle has a new session, which deletes the nodes */
+    _Atomic(bool) heard; /* an answer has come, to the sweep */
+    const struct directory *directories; /* of all clients */
+    struct sweep sweep;
 };
 
 static int news = -1; /* eventfd: the state of an ending has changed */
@@ -57,7 +63,9 @@ on_session(zhandle_t *zh, int type, int state, const char *path, void *context)
     }
     if (state == ZOO_CONNECTED_STATE) {
         atomic_store(&e->state, CONNECTED);
-    } else if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
+    } else if (state == ZOO_EXPIRED_SESSION_STATE) {
+        atomic_store(&e->state, EXPIRED);
+    } else if (state == ZOO_AUTH_FAILED_STATE) {
         atomic_store(&e->state, OVER);
     }
     (void)eventfd_write(news, 1);
@@ -70,6 +78,22 @@ static void on_answer(int rc, const struct Stat *stat, const void *context)
     (void)stat;
     (void)atomic_compare_exchange_strong(
         &e->state, &connected, rc == ZSESSIONCLOSEDREQUIRESASLAUTH ? OVER : ANSWERED);
+    (void)eventfd_write(news, 1);
+}
+
+static void on_progress(void *context)
+{
+    struct ending *e = context;
+    atomic_store(&e->heard, true);
+    (void)eventfd_write(news, 1);
+}
+
+static void on_swept(void *context, bool whole)
+{
+    struct ending *e = context;
+    enum link_state connected = CONNECTED;
+    (void)atomic_compare_exchange_strong(&e->state, &connected,
+                                         whole ? OVER : ANSWERED);
     (void)eventfd_write(news, 1);
 }
 
@@ -106,7 +130,7 @@ static const char *nth_server(const char *servers, unsigned n)
 
 /*
  * All servers once, from @first on. One is repeated when their number is even: after a round, libzookeeper would only
- * try every other one. Without the chroot, which a session does not have. NULL: no memory.
+ * try every other one. Behind them the chroot, if there is one. NULL: no memory.
  */
 static char *order_servers(const char *servers, unsigned first)
 {
@@ -116,6 +140,9 @@ static char *order_servers(const char *servers, unsigned first)
         const char *at = nth_server(servers, (first + i) % n);
         to = mempcpy(to, at, address_len(at));
         *to++ = i + 1 < all ? ',' : '\0';
+    }
+    if (list && n > 0) {
+        (void)stpcpy(to - 1, servers + strcspn(servers, "/"));
     }
     return list;
 }
@@ -135,16 +162,17 @@ static void attach(struct ending *e)
 {
     const struct ward *w = e->ward;
     clientid_t id = {.client_id = w->session};
+    const clientid_t *session = e->sweeps ? NULL : &id;
     char *servers = order_servers(w->servers, e->first);
     memcpy(id.passwd, w->password, sizeof(id.passwd));
     atomic_store(&e->state, CONNECTING);
     e->asked = false;
     if (servers && w->tls[0] == '\0') {
-        e->zh = zookeeper_init2(servers, on_session, w->timeout_ms, &id, e,
+        e->zh = zookeeper_init2(servers, on_session, w->timeout_ms, session, e,
                                 ZOO_NO_LOG_CLIENTENV, drop_line);
     } else if (servers && zookeeper_init_ssl) {
-        e->zh = zookeeper_init_ssl(servers, w->tls, on_session, w->timeout_ms, &id, e,
-                                   ZOO_NO_LOG_CLIENTENV);
+        e->zh = zookeeper_init_ssl(servers, w->tls, on_session, w->timeout_ms, session,
+                                   e, ZOO_NO_LOG_CLIENTENV);
     }
     free(servers);
     e->leave_at = now_ms() + patience_ms(e);
@@ -182,31 +210,59 @@ static void hand_in_credentials(const struct ending *e)
 /* A close that changed nothing was lost, or it was refused. The answer to another request shows which. */
 static void ask(struct ending *e)
 {
-    e->asked = true;
     if (zoo_aexists(e->zh, "/", 0, on_answer, e) != ZOK) {
         atomic_store(&e->state, ANSWERED);
     }
+}
+
+static void sweep(struct ending *e)
+{
+    e->sweep = (struct sweep){.zh = e->zh,
+                              .ward = e->ward,
+                              .next = e->directories,
+                              .progress = on_progress,
+                              .done = on_swept,
+                              .context = e};
+    sweep_begin(&e->sweep);
+}
+
+static bool has_nodes(const struct ending *e)
+{
+    return wards_directory(e->directories, e->ward->client) != NULL;
 }
 
 /* A close may be lost on its way: the next connection shows whether the session has ended. */
 static void finish(struct ending *e, enum link_state state)
 {
     detach(e);
-    e->over = state == OVER;
+    if (state == EXPIRED && !e->sweeps) {
+        e->sweeps = e->closes == 0 && has_nodes(e);
+        e->over = !e->sweeps;
+    } else {
+        e->over = state == OVER;
+    }
     e->again_at = now_ms() + (int64_t)e->closes++ * AGAIN_MS;
 }
 
 static void step(struct ending *e)
 {
     enum link_state state = atomic_load(&e->state);
+    if (atomic_exchange(&e->heard, false)) {
+        e->leave_at = now_ms() + patience_ms(e);
+    }
     if (!e->zh) {
         if (now_ms() >= e->again_at) {
             attach(e);
             e->again_at = now_ms() + AGAIN_MS;
         }
     } else if (state == CONNECTED && e->closes > 0 && !e->asked) {
+        e->asked = true;
         hand_in_credentials(e);
-        ask(e);
+        if (e->sweeps) {
+            sweep(e);
+        } else {
+            ask(e);
+        }
     } else if (state != CONNECTING && (state != CONNECTED || !e->asked)) {
         finish(e, state);
     } else if (now_ms() >= e->leave_at) {
@@ -234,7 +290,8 @@ static struct ending *begin(const struct wards *w, size_t *count)
     *count = all ? n : 0;
     n = 0;
     for (const struct ward *ward = w->wards; all && ward; ward = ward->next) {
-        all[n++].ward = ward;
+        all[n].ward = ward;
+        all[n++].directories = w->directories;
     }
     return all;
 }

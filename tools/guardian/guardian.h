@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <zookeeper/zookeeper.h>
 
 #include "session/guardian_wire.h"
 
@@ -32,10 +33,18 @@ struct group {
     int64_t look_at;      /* no look at /proc before this */
 };
 
+/** The parent of nodes of a client. */
+struct directory {
+    struct directory *next;
+    uint64_t client;
+    char path[];
+};
+
 /** All that the parent has told. */
 struct wards {
     struct ward *wards;
     struct group *groups;
+    struct directory *directories;
 };
 
 /** Milliseconds of a clock that goes on while the machine sleeps. */
@@ -62,6 +71,27 @@ const char *ward_credential(const struct ward *ward,
 const struct ward *wards_find(const struct wards *w, int64_t session);
 /** The longest session timeout, 0 = there is no session. */
 int64_t wards_longest_ms(const struct wards *w);
+
+/** From @d on, the first directory of the client; NULL = none. */
+const struct directory *wards_directory(const struct directory *d, uint64_t client);
+
+/** One pass over the directories of a ward, with a handle that has another session than the ward's. */
+struct sweep {
+    zhandle_t *zh;
+    const struct ward *ward;
+    const struct directory *next; /* where it goes on; at first those of all clients */
+    /** Called by a thread of libzookeeper: an answer has come; the pass is over, and all the nodes are gone, or not. */
+    void (*progress)(void *context);
+    void (*done)(void *context, bool whole);
+    void *context;
+    /* --- the sweep's own --- */
+    const struct directory *here;
+    size_t awaited; /* answers, about this directory */
+    bool failed;
+};
+
+/** Delete the ward's nodes. The sweep ends with done(), or with the close of the handle. */
+void sweep_begin(struct sweep *s);
 
 /** Kill the group, unless it is gone; a pipe is only read. True: the group is gone, or only zombies are left of it. */
 bool group_is_gone(struct group *g);

@@ -135,7 +135,7 @@ static void end_apart(const struct wards *w, int64_t session)
     const struct ward *ward = wards_find(w, session);
     if (ward && fork() == 0) {
         struct ward alone = *ward;
-        const struct wards one = {.wards = &alone};
+        const struct wards one = {.wards = &alone, .directories = w->directories};
         alone.next = NULL;
         (void)close(ZKR__GUARDIAN_FD);
         close_others();
@@ -223,7 +223,7 @@ static void await_end(int parent, struct wards *w)
 
 int main(void)
 {
-    struct wards w = {NULL, NULL};
+    struct wards w = {NULL, NULL, NULL};
     int type = 0, parent = -1;
     socklen_t size = sizeof(type);
     if (getsockopt(ZKR__GUARDIAN_FD, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||

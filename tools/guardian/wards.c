@@ -115,6 +115,47 @@ static bool add_group(struct wards *w, uint64_t client, const int fds[ZKR__GROUP
     return true;
 }
 
+const struct directory *wards_directory(const struct directory *d, uint64_t client)
+{
+    while (d && d->client != client) {
+        d = d->next;
+    }
+    return d;
+}
+
+static void drop_directories(struct wards *w, uint64_t client, const char *path)
+{
+    struct directory **at = &w->directories;
+    while (*at) {
+        struct directory *d = *at;
+        if (d->client == client && (path[0] == '\0' || strcmp(d->path, path) == 0)) {
+            *at = d->next;
+            free(d);
+        } else {
+            at = &d->next;
+        }
+    }
+}
+
+/* Nodes in a directory for which there is no memory stay until the session times out. */
+static bool take_directory(struct wards *w,
+                           const struct zkr__guardian_record *record,
+                           const char *path,
+                           size_t size)
+{
+    if (size == 0 || path[size - 1] != '\0') {
+        return false;
+    }
+    drop_directories(w, record->client, path);
+    struct directory *d = record->value != 0 ? malloc(sizeof(*d) + size) : NULL;
+    if (d) {
+        d->client = record->client;
+        memcpy(d->path, path, size);
+        LL_PREPEND(w->directories, d);
+    }
+    return true;
+}
+
 /* Without the memory to remember a group, its sessions may not be ended. */
 bool wards_take(struct wards *w,
                 const struct zkr__guardian_record *record,
@@ -140,6 +181,8 @@ bool wards_take(struct wards *w,
         return add_group(w, record->client, fds);
     case ZKR__GUARDIAN_PIPE:
         return add_group(w, record->client, fds);
+    case ZKR__GUARDIAN_DIRECTORY:
+        return take_directory(w, record, text, size);
     default:
         return false;
     }

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Guardians and servers that give each connection a new session: the nodes of the old one are deleted. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+#include "actor.h"
+#include "fixture.h"
+#include "keep.h"
+#include "session/guardian_wire.h"
+
+/* What the end of a session brings about takes longer than SOON. */
+enum { SESSION_MS = 30000, SOON_MS = 5000, PATIENCE_MS = 30000 };
+
+static zkr_client_options guarded(void)
+{
+    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
+    o.session_timeout_ms = SESSION_MS;
+    o.guardian = ZKR_GUARDIAN_REQUIRED;
+    o.auth_scheme = "digest";
+    o.auth_cert = "user:word";
+    o.auth_cert_len = 9;
+    return o;
+}
+
+struct holder {
+    pid_t pid;
+    char hosts[512], path[128];
+    char second[128]; /* of another mutex; "" = none */
+    bool private;     /* others may not use its nodes */
+    atomic_bool goes; /* the rest is set */
+    atomic_bool holds;
+};
+
+static void drop_shared(void *h)
+{
+    zkt_shared_free(h, sizeof(struct holder));
+}
+
+static void acquire(zkr_client *c, const char *path)
+{
+    zkr_mutex *m = NULL;
+    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+}
+
+static int hold(void *arg)
+{
+    struct holder *h = arg;
+    zkr_client_options o = guarded();
+    zkr_client *c = NULL;
+    while (!atomic_load(&h->goes)) {
+        zkt_sleep_ms(1);
+    }
+    o.acl = h->private ? &ZOO_CREATOR_ALL_ACL : NULL;
+    ZKT_MUST(zkr_client_open(&c, h->hosts, &o));
+    acquire(c, h->path);
+    if (h->second[0] != '\0') {
+        acquire(c, h->second);
+    }
+    atomic_store(&h->holds, true);
+    while (pause() != 0) {
+    }
+    return 1;
+}
+
+/* The child of a process with busy threads may find the locks of the address sanitizer's allocator taken, so it is early. */
+static struct holder *fork_holder(void)
+{
+    struct holder *h = zkt_shared(sizeof(*h));
+    zkt_keep(h, drop_shared);
+    h->pid = zkt_fork(hold, h);
+    return h;
+}
+
+static void let_hold(struct holder *h, const char *hosts)
+{
+    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", hosts);
+    atomic_store(&h->goes, true);
+    ZKT_EVENTUALLY(atomic_load(&h->holds), PATIENCE_MS);
+}
+
+static void kill_holder(const struct holder *h)
+{
+    assert_int_equal(kill(h->pid, SIGKILL), 0);
+    assert_int_equal(zkt_join(h->pid, PATIENCE_MS), 128 + SIGKILL);
+}
+
+static zkt_proxy *give_new_sessions(const char *server)
+{
+    zkt_proxy *p = zkt_proxy_start(server);
+    zkt_proxy_habits(p, ZKR_TEST_NEW_SESSIONS);
+    return p;
+}
+
+/* A lock node of another session, which does not come back when it is deleted. */
+static zkt_raw *make_node_in(const char *path)
+{
+    char node[256];
+    zkt_raw *s = zkt_raw_open(zkt_servers(), SESSION_MS);
+    assert_non_null(s);
+    (void)snprintf(node, sizeof(node),
+                   "%s/_c_00000000-0000-4000-8000-000000000000-lock-", path);
+    const zkt_node wanted = {.path = node, .flags = ZKT_EPHEMERAL | ZKT_SEQUENCE};
+    assert_int_equal(zkt_raw_create(s, &wanted, NULL, 0), ZKT_OK);
+    return s;
+}
+
+/* Its nodes go, in each directory, and those of others stay. */
+ZKT_CASE(a_replaced_session_leaves_no_nodes)
+{
+    struct zkt_actor next, last;
+    struct holder *h = fork_holder();
+    zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
+    (void)snprintf(h->path, sizeof(h->path), "%s", zkt_child("first"));
+    (void)snprintf(h->second, sizeof(h->second), "%s", zkt_child("second"));
+    let_hold(h, zkt_proxy_host(give_new_sessions(zkt_servers())));
+    zkt_actor_queue(&next, one, zkt_mutex_at(one, h->path, NULL), NULL);
+    zkt_actor_queue(&last, two, zkt_mutex_at(two, h->path, NULL), NULL);
+    zkt_raw *s = make_node_in(h->second);
+    const int64_t begin = zkt_now_ms();
+    kill_holder(h);
+    assert_int_equal(zkt_actor_acquired(&next), ZKR_OK);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), h->second), 1, SOON_MS);
+    assert_true(zkt_now_ms() - begin < SOON_MS);
+    ZKT_MUST(zkt_actor_end(&next));
+    zkt_actor_is_served(&last);
+    assert_int_equal(zkt_children_count(zkt_servers(), h->second), 1);
+    assert_int_equal(zkt_raw_close(s), ZKT_OK);
+}
+
+/* With the chroot of the client, and its credentials. */
+ZKT_CASE(private_nodes_of_a_replaced_session_go_too)
+{
+    char hosts[512];
+    struct holder *h = fork_holder();
+    zkt_server *s = zkt_server_start(NULL);
+    zkr_client_options o = guarded();
+    zkr_client *c = zkt_client_with(zkt_server_host(s), &o);
+    zkr_mutex *above = zkt_mutex_at(c, zkt_child("above"), NULL);
+    ZKT_MUST(zkr_mutex_acquire(above, PATIENCE_MS)); /* it makes the chroot */
+    h->private = true;
+    (void)snprintf(h->path, sizeof(h->path), "/locks");
+    (void)snprintf(hosts, sizeof(hosts), "%s%s",
+                   zkt_proxy_host(give_new_sessions(zkt_server_host(s))), zkt_path());
+    let_hold(h, hosts);
+    zkr_mutex *m = zkt_mutex_at(c, zkt_child("locks"), NULL);
+    ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
+    kill_holder(h);
+    ZKT_MUST(zkr_mutex_acquire(m, SOON_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    ZKT_MUST(zkr_mutex_release(above));
+}
+
+/* A close that no server knows of is made up for by the deletion of the nodes. */
+ZKT_CASE(a_close_is_made_up_for_although_the_session_was_replaced)
+{
+    zkt_proxy *p = give_new_sessions(zkt_servers());
+    zkr_client_options o = guarded();
+    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
+    zkr_mutex *m = zkt_mutex(c);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    zkt_proxy_blackhole(p);
+    ZKT_MUST(zkr_mutex_release(m));
+    zkt_destroy(m);
+    zkt_close(c);
+    zkt_proxy_cut(p);
+    assert_int_equal(zkt_nodes(), 1);
+    zkt_proxy_heal(p);
+    ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
+}
+
+static atomic_int unknown;
+
+static void count_unknown(int level, const char *line, void *ctx)
+{
+    (void)ctx;
+    unknown += level == ZKR_LOG_INFO && strstr(line, "event=guardian_full ");
+}
+
+static int known(zkr_client *c)
+{
+    zkr__lock(c);
+    int count = c->guardian_directories;
+    zkr__unlock(c);
+    return count;
+}
+
+static void let_know(zkr_client *c, int count)
+{
+    zkr__lock(c);
+    c->guardian_directories = count;
+    zkr__unlock(c);
+}
+
+/* One acquire in a directory of its own. Returns how many directories the guardian knows after that. */
+static int use_directory(zkr_client *c, const char *name)
+{
+    zkr_mutex *m = zkt_mutex_at(c, zkt_child(name), NULL);
+    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+    const int after = known(c);
+    zkt_destroy(m);
+    return after;
+}
+
+/* A directory that is not used any more makes room for another. The log says when there is no room. */
+ZKT_CASE(the_guardian_knows_the_directories_in_use)
+{
+    enum { MOST = ZKR__GUARDIAN_DIRECTORIES };
+    zkr_client_options o = guarded();
+    o.log = count_unknown;
+    o.log_level = ZKR_LOG_INFO;
+    atomic_store(&unknown, 0);
+    zkr_client *c = zkt_client_with(zkt_servers(), &o);
+    assert_int_equal(use_directory(c, "one"), 1);
+    ZKT_BECOMES(known(c), 0, PATIENCE_MS);
+    let_know(c, MOST - 1);
+    assert_int_equal(use_directory(c, "two"), MOST);
+    ZKT_BECOMES(known(c), MOST - 1, PATIENCE_MS);
+    assert_int_equal(atomic_load(&unknown), 0);
+    let_know(c, MOST);
+    assert_int_equal(use_directory(c, "three"), MOST);
+    assert_int_equal(use_directory(c, "four"), MOST);
+    ZKT_BECOMES(atomic_load(&unknown), 1, PATIENCE_MS);
+}
