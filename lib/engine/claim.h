@@ -128,6 +128,7 @@ struct zkr__group {
     bool gathering;          /* nothing is sent before zkr__batch_send() */
     struct zkr__entry entry; /* of each member */
     int64_t failures;        /* in a row, of entering */
+    bool pauses;             /* before it enters anew: no member has begun yet */
     uint32_t count;
     /* NULL = not in. The claims of one queue stand together. */
     struct zkr__claim *members[];

@@ -276,6 +276,7 @@ struct zkr__claim_state {
     bool member : 1; /* of a group */
     /* Outcome of a member: its node was gone before all members were granted. */
     bool place_lost : 1;
+    bool pauses : 1; /* a member begins after a pause, or its successor does */
     bool blind : 1;     /* PARKED: no room for the watch on what the claim waits for */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
     bool kept : 1;      /* HELD: without an owner, until the next one */
@@ -376,8 +377,11 @@ zkr__step zkr__claim_step;
 
 /* --- transitions.c, for claim_step.c alone --- */
 
-/* More of the same in a row are paused in between. */
-enum { ZKR__QUICK_RETRIES = 3 };
+/*
+ * More of the same in a row are paused in between. Connections that break are no fault of the claim's, so lost creates are
+ * paused later: by then the servers may be closing each connection because of the create.
+ */
+enum { ZKR__QUICK_RETRIES = 3, ZKR__QUICK_CREATES = 8 };
 
 /* Enter a phase and ask what is to be asked there; without a connection, or in a crowd, pause until that can be. */
 unsigned zkr__enter(struct zkr__claim_state *k,

@@ -395,8 +395,10 @@ static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_e
 /* The group of a member may have entered before, in vain. */
 static unsigned on_start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    return k->failures > ZKR__QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__CREATING)
-                                            : zkr__enter(k, e, ZKR__CREATING);
+    bool pauses = k->pauses;
+    k->pauses = false;
+    return pauses ? zkr__retry_in(k, e, ZKR__CREATING)
+                  : zkr__enter(k, e, ZKR__CREATING);
 }
 
 static unsigned on_connected(struct zkr__claim_state *k,

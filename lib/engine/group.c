@@ -61,6 +61,7 @@ static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
     claim->k.member = true;
     claim->k.next = ZKR__CREATING; /* if it ends before it has begun */
     claim->k.failures = group->failures;
+    claim->k.pauses = group->pauses;
     group->entry.thread = claim->thread;
     group->members[i] = claim;
     return ZKR_OK;
@@ -68,6 +69,10 @@ static int make_member(struct zkr__group *group, uint32_t i) ZKR__LOCKED
 
 void zkr__group_let_in(struct zkr__group *group, uint32_t first, uint32_t count)
 {
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct zkr__claim *in = group->members[i];
+        group->pauses = group->pauses && (!in || zkr__claim_has_none(&in->k));
+    }
     for (uint32_t i = first; i < first + count; i++) {
         int rc = make_member(group, i);
         if (rc != ZKR_OK) {

@@ -215,11 +215,12 @@ static void fail(struct zkr__group *group, const struct zkr__claim *by) ZKR__LOC
     zkr__group_take_out(group, 0, group->count, NULL);
 }
 
-static void enter_anew(struct zkr__group *group, int64_t failures) ZKR__LOCKED
+static void enter_anew(struct zkr__group *group, struct zkr__claim *by) ZKR__LOCKED
 {
+    group->failures = by ? by->k.failures : 0;
+    group->pauses = by && by->k.pauses;
     zkr__group_take_out(group, 0, group->count, NULL);
     group->partial = false;
-    group->failures = failures;
     zkr__group_let_in(group, 0, group->hold->queues->first);
 }
 
@@ -250,7 +251,7 @@ static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
         return !claim;
     }
     if (claim && claim->k.failure == 0 && group->hold->failure == 0) {
-        enter_anew(group, claim->k.place_lost ? claim->k.failures : 0);
+        enter_anew(group, claim->k.place_lost ? claim : NULL);
         claim = ended(group); /* a member that enters may fail at once */
     }
     if (claim || group->hold->failure != 0) {
@@ -457,7 +458,7 @@ static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
     if (hold->group) {
         hold->group->busy = true;
         hold->group->state = ZKR__GROUP_WAITING;
-        enter_anew(hold->group, 0);
+        enter_anew(hold->group, NULL);
         zkr__group_step(hold->group);
         return;
     }

@@ -140,17 +140,19 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
         k->phase = ZKR__GONE;
         return 0;
     }
+    /* Its create was lost, which has been counted, and the connection is good: a list shows that there is no node. */
+    bool counted = stage == ZKR__FINDING;
+    bool pauses = k->failures > (counted ? ZKR__QUICK_CREATES : ZKR__QUICK_RETRIES - 1);
+    k->failures += !pauses - counted; /* a pause counts by itself */
     if (k->member) {
-        k->failures++;
+        k->pauses = pauses;
         k->place_lost = true;
         k->phase = ZKR__GONE;
         return ZKR__DO_STEP_ASIDE | ZKR__DO_NOTIFY;
     }
-    if (k->failures >= ZKR__QUICK_RETRIES) {
-        return zkr__retry_in(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
-    }
-    k->failures++;
-    return zkr__enter(k, e, ZKR__CREATING) | ZKR__DO_STEP_ASIDE;
+    unsigned todo =
+        pauses ? zkr__retry_in(k, e, ZKR__CREATING) : zkr__enter(k, e, ZKR__CREATING);
+    return todo | ZKR__DO_STEP_ASIDE;
 }
 
 /* While we hold: tell the owner of a revocation request, once, and write our text over the request. */

@@ -647,6 +647,107 @@ ZKT_UNIT_CASE(one_report_of_an_expired_session_fails_no_hold)
     end_ticket_of(both, t);
 }
 
+static int to_lose;
+
+/* The create does not arrive. */
+static void hold_up_create(struct zkr__op *op)
+{
+    bool creates_one = op->kind == ZKR__OP_CREATE || op->kind == ZKR__OP_CREATES;
+    if (creates_one && creates++ < to_lose) {
+        zkf_blackhole(0, true);
+    }
+}
+
+enum { CREATES_MOST = 30 };
+
+/* Break so many connections, each with a create on its way, until @t holds. Returns after how many ms, or @most. */
+static int64_t lose_creates(zkr_client *c, zkr_ticket *t, int64_t most)
+{
+    int64_t ms = 0;
+    for (int lost = 0; zkr_ticket_state(t) == ZKR_TICKET_WAITING && ms < most &&
+                       creates <= CREATES_MOST;
+         ms++) {
+        if (creates > lost && lost < to_lose) {
+            assert_true(zkf_cut(0, ZKF_CUT_REQUESTS));
+            zkf_blackhole(0, false);
+            lost++;
+        }
+        zkf_pass(c, 1);
+    }
+    return ms;
+}
+
+enum { A_LOCK, TWO_LOCKS, PERMITS, WAYS };
+
+/* What a client asks for whose first @to_lose creates get lost. */
+static struct {
+    zkr_client *c;
+    zkr_multi_lock *both;
+    zkr_semaphore *s;
+    zkr_ticket *t;
+} losing;
+
+static void ask_losing(int way)
+{
+    zkr_client *c = losing.c = open_client(NULL);
+    losing.both = NULL;
+    losing.s = NULL;
+    zkf_pass(c, SECOND);
+    between.on_submit = hold_up_create;
+    creates = 0;
+    if (way == A_LOCK) {
+        losing.t = ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
+    } else if (way == TWO_LOCKS) {
+        losing.t = ask_for_two(c, &losing.both);
+    } else {
+        ZKT_MUST(zkr_semaphore_create(&losing.s, c, "/permits", 2, NULL));
+        ZKT_MUST(
+            zkr_semaphore_request(losing.s, 2, ZKR_FOREVER, NULL, NULL, &losing.t));
+    }
+}
+
+static void end_losing(void)
+{
+    if (losing.both) {
+        end_ticket_of(losing.both, losing.t);
+        return;
+    }
+    end(losing.t);
+    if (losing.s) {
+        ZKT_MUST(zkr_semaphore_destroy(losing.s));
+    }
+}
+
+/* The fake connects again at once, and a list shows each time that there is no node. So nothing is waited for. */
+ZKT_UNIT_CASE(lost_creates_are_repeated_without_a_pause)
+{
+    static const int losses[] = {3, 4, 8};
+    for (int i = 0; i < WAYS * 3; i++) {
+        to_lose = losses[i / WAYS];
+        ask_losing(i % WAYS);
+        ZKT_IN_RANGE(lose_creates(losing.c, losing.t, SECOND), to_lose, SECOND / 10);
+        assert_int_equal(zkr_ticket_state(losing.t), ZKR_TICKET_HELD);
+        end_losing();
+    }
+}
+
+/* Servers close the connection at a create that they cannot take. */
+ZKT_UNIT_CASE(creates_that_are_always_lost_come_seldom)
+{
+    for (int way = 0; way < WAYS; way++) {
+        to_lose = INT_MAX;
+        ask_losing(way);
+        (void)lose_creates(losing.c, losing.t, 60 * SECOND);
+        ZKT_IN_RANGE(creates, 10, CREATES_MOST);
+        to_lose = 0;
+        zkf_cut(0, ZKF_CUT_REQUESTS);
+        zkf_blackhole(0, false);
+        zkf_pass(losing.c, 10 * SECOND);
+        assert_int_equal(zkr_ticket_state(losing.t), ZKR_TICKET_HELD);
+        end_losing();
+    }
+}
+
 static void expire_at_each_create(struct zkr__op *op)
 {
     enum { MOST = 100 };

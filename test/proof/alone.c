@@ -333,6 +333,7 @@ static bool start(void)
     }
     A->begun = true;
     A->k.failures = alone_use->member && zkp_maybe() ? CAP : 0;
+    A->k.pauses = A->k.failures > 0 && zkp_maybe();
     alone_tell(ZKR__EV_START);
     return true;
 }

@@ -8,7 +8,7 @@
 #include "alone.h"
 #include "engine/claim_state.h"
 
-enum { FLIGHT_MAX = 12, LATE_MAX = 4, BLOCKERS = 3, CAP = 4 };
+enum { FLIGHT_MAX = 12, LATE_MAX = 4, BLOCKERS = 3, CAP = ZKR__QUICK_CREATES + 1 };
 
 enum asked {
     CREATE,

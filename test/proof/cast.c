@@ -538,20 +538,21 @@ void zkp_let_members_go(void)
     }
 }
 
-static void begin_member(unsigned i, int64_t failures)
+static void begin_member(unsigned i, int64_t failures, bool pauses)
 {
     struct zkp_claim *c = zkp_claim_of(i);
     *c = (struct zkp_claim){.begun = true, .kind = zkp_cast_of(i)->kind};
     c->k.next = ZKR__CREATING;
     c->k.member = true;
     c->k.failures = failures;
+    c->k.pauses = pauses;
 }
 
-void zkp_start_members(int64_t failures)
+void zkp_start_members(int64_t failures, bool pauses)
 {
     for (unsigned i = 0; i < zkp_story->claims; i++) {
         if (zkp_cast_of(i)->member) {
-            begin_member(i, failures);
+            begin_member(i, failures, pauses);
         }
     }
     for (unsigned i = 0; i < zkp_story->claims; i++) {
@@ -566,6 +567,7 @@ static bool step_group_once(void)
 {
     unsigned in = 0, ready = 0, held = 0, gone = 0, ended = 0;
     int64_t failures = 0;
+    bool pauses = false;
     for (unsigned i = 0; i < zkp_story->claims; i++) {
         const struct zkr__claim_state *k = &zkp_claim_of(i)->k;
         if (zkp_cast_of(i)->member && zkp_claim_of(i)->begun) {
@@ -575,6 +577,7 @@ static bool step_group_once(void)
             gone += k->phase == ZKR__GONE;
             ended += k->place_lost || k->lost != 0;
             failures = k->place_lost ? k->failures : failures;
+            pauses = k->place_lost ? k->pauses : pauses;
         }
     }
     if (in == 0) {
@@ -588,7 +591,7 @@ static bool step_group_once(void)
         }
         if (!Z->group_over) { /* behind the deletes */
             zkp_say("the group enters anew");
-            zkp_start_members(failures);
+            zkp_start_members(failures, pauses);
             return true;
         }
     }

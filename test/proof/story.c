@@ -345,7 +345,7 @@ static bool start(unsigned i)
     }
     zkp_say("claim %u begins", i);
     if (zkp_cast_of(i)->member) {
-        zkp_start_members(0);
+        zkp_start_members(0, false);
         return true;
     }
     c->begun = true;

@@ -463,7 +463,7 @@ static void forget_state(struct zkp_claim *c)
     k->round = k->holds = 0;
     k->waited = k->refused = false;
     k->refusals = 0;
-    k->failures = k->failures < OFTEN ? k->failures : OFTEN;
+    k->failures = k->failures < OFTEN ? k->failures : ZKR__QUICK_CREATES + 1;
     k->standstill = k->standstill < OFTEN ? k->standstill : OFTEN;
     if (k->phase == ZKR__GONE && !k->place_lost) {
         uint8_t kind = c->kind;

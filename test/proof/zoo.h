@@ -187,7 +187,7 @@ void zkp_deliver(unsigned session, struct zkp_message m);
 enum zkr__event_kind zkp_event_of(enum zkp_asked asked);
 /* The group looks at its members, as after each move. */
 void zkp_step_group(void);
-void zkp_start_members(int64_t failures);
+void zkp_start_members(int64_t failures, bool pauses);
 void zkp_let_members_go(void);
 /* What must be true of each state; and when nothing is on its way and nobody lets go. */
 void zkp_check(void);

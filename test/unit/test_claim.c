@@ -9,7 +9,7 @@
  * and events may be several, "EAUTH|EINVAL", of which each is tried; CODE is the one tried. "same" is the phase as
  * it was, and no action.
  * PAUSED-X is a pause, after which X is entered; "anew" is a new round, so that answers to what is in flight count
- * no more; "failed=", "lost=" and "place_lost" are outcomes; "wants-note" is a hold that is to write since when,
+ * no more; "failed=", "lost=" and "place_lost", "pauses" are outcomes; "wants-note" is a hold that is to write since when,
  * into data of this version; -1 is not known.
  *
  * An event comes with a connection, a lease that is sure for long, and a retry left, but for: "down", without a
@@ -278,11 +278,21 @@ static const char *const examples[] = {
         "pause-over > same; downgraded > HELD quiet anew",
     /* Left meanwhile: neither path is deleted blindly; those behind look. */
     "DOWNGRADING: leave > FINDING find let-look anew; listed found > REMOVING remove anew; removed > GONE",
-    /* A group that begins again does so after a pause, when one of its members has failed too often. */
+    /* A node that is gone too often is made again after a pause. */
     "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
-        "own-gone > PAUSED-CREATING step-aside retry anew; start > PAUSED-CREATING retry anew",
+        "own-gone > PAUSED-CREATING step-aside retry anew",
+    /* A group that begins again does so after a pause, when one of its members has failed too often. */
+    "READY: own-gone > GONE step-aside notify anew place_lost; start > CREATING create anew; created > LISTING; "
+        "own-gone > GONE step-aside notify anew; start > CREATING create anew; created > LISTING; "
+        "own-gone > GONE step-aside notify anew; start > CREATING create anew; created > LISTING; "
+        "own-gone > GONE step-aside notify anew pauses; start > PAUSED-CREATING retry anew",
+    /* The loss of a create has been counted, and had its pause, when a list shows that there is no node. */
+    "CREATING: created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
+        "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
+        "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew; "
+        "created ECONNLOSS > PAUSED-FINDING retry anew; pause-over > FINDING find; listed > CREATING create step-aside anew",
     /* Once it stands in the queue, failures before that count no more. */
     "LISTING: own-gone > CREATING create step-aside anew; created > LISTING; "
         "own-gone > CREATING create step-aside anew; created > LISTING; "
@@ -527,6 +537,7 @@ static void tell(const struct zkr__claim_state *before,
         (void)fprintf(f, " lost=%s", reasons[k->lost]);
     }
     (void)fprintf(f, "%s", k->place_lost != before->place_lost ? " place_lost" : "");
+    (void)fprintf(f, "%s", k->pauses && !before->pauses ? " pauses" : "");
     (void)fclose(f);
 }
 
