@@ -228,9 +228,9 @@ static int act(struct zkr__queue *q,
 
 int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
 {
-    static const char *const words[] = {[ZKR__ASK_HOLDERS] = "ask the holder",
-                                        [ZKR__ASK_NODE] = "ask a contender",
-                                        [ZKR__DELETE_NODE] = "delete a node"};
+    static const char *const words[] = {[ZKR__ASK_HOLDERS] = "cannot ask the holder of",
+                                        [ZKR__ASK_NODE] = "cannot ask a contender of",
+                                        [ZKR__DELETE_NODE] = "cannot delete a node of"};
     const char *dir = q->dir;
     enum zkr__name_kind kind = ZKR__NAME_LOCK;
     int64_t sequence;
@@ -250,6 +250,6 @@ int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
         return zkr__fail(rc, dir, "nobody holds %s", dir);
     }
     return rc == ZKR_OK ? rc
-                        : zkr__fail(rc, dir, "cannot %s of %s: %s", words[what], dir,
-                                    chroot ? zkr_strerror(rc) : ZKR__NO_CHROOT);
+           : chroot     ? zkr__fail_zk(rc, zkr_err_zk(rc), dir, words[what])
+                    : zkr__fail(rc, dir, "%s %s: %s", words[what], dir, ZKR__NO_CHROOT);
 }

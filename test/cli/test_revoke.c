@@ -7,6 +7,8 @@
 
 #include "cli.h"
 #include "keep.h"
+#include "lies.h"
+#include "raw_impl.h"
 
 /* A command that says when it has begun; what it does when told to end is @script's. */
 static void hold(struct cli *c, const char *option, const char *script)
@@ -296,6 +298,27 @@ ZKT_CASE(force_reaches_what_may_not_be_written)
     CLI_REFUSED(77, "revoke", "-w", ".1", zkt_path());
     assert_int_equal(CLI_RUN(&r, "revoke", "-w", ".1", "--force", zkt_path()), 0);
     assert_non_null(strstr(cli_err(&r), "closed cannot be asked"));
+    assert_non_null(strstr(cli_err(&r), "by force"));
+    assert_int_equal(cli_queue(), 0);
+}
+
+/* A delete needs no quota. */
+ZKT_CASE(force_passes_a_full_quota)
+{
+    static struct zkt_lie lie = {
+        .kind = ZKT_LIE_REFUSED, .op = ZKT_OP_SET, .number = -125};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    const char *z = zkt_proxy_host(proxy);
+    struct cli r;
+    zkt_proxy_lie(proxy, &lie);
+    const char *node = put(LOCK "0000000001", "full", ZKT_ALL);
+    assert_int_equal(CLI_RUN(&r, "-z", z, "revoke", "-w", ".1", zkt_path()), 70);
+    assert_non_null(strstr(cli_err(&r), "(ZooKeeper code -125)"));
+    assert_int_equal(zkt_set(zkt_servers(), node, "full"), ZKT_OK); /* it was written */
+    assert_int_equal(CLI_RUN(&r, "-z", z, "revoke", "-w", ".1", "--force", zkt_path()),
+                     0);
+    assert_non_null(strstr(cli_err(&r), "full cannot be asked: "));
+    assert_non_null(strstr(cli_err(&r), "(ZooKeeper code -125)"));
     assert_non_null(strstr(cli_err(&r), "by force"));
     assert_int_equal(cli_queue(), 0);
 }

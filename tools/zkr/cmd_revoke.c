@@ -166,13 +166,25 @@ static int nobody(const struct revoke *r)
                           r->path, r->path);
 }
 
-/* Asks this holder, and no later one. With --force a node that may not be written is deleted later. */
+/* With --force the node is deleted later, although the servers refuse to write it. */
+static void note_refusal(const zkr_contender *c, int rc)
+{
+    if (rc == ZKR_EAUTH) {
+        cli_note("%.200s cannot be asked: its node may not be written; check --auth",
+                 name_of(c));
+    } else {
+        cli_note("%.200s cannot be asked: %s (ZooKeeper code %d)", name_of(c),
+                 zkr_strerror(rc), zkr_err_zk(rc));
+    }
+}
+
+/* Asks this holder, and no later one. */
 static int ask_one(const struct revoke *r, const zkr_contender *c)
 {
     int rc = zkr_mutex_revoke_node(r->mutex, c->node);
-    if (rc == ZKR_EAUTH && r->force) {
-        cli_note("%.200s cannot be asked: its node may not be written; check --auth",
-                 name_of(c));
+    bool refused = rc == ZKR_EAUTH || (zkr_err_zk(rc) != 0 && !zkr_err_retriable(rc));
+    if (refused && r->force) {
+        note_refusal(c, rc);
         return 0;
     }
     if (rc == ZKR_EINVAL && r->force && c->kind != ZKR_KIND_LEADER) {

@@ -133,6 +133,10 @@ tell(const struct zkt_lie *lie, int op, unsigned char *frame, size_t size, size_
                    : 0;
     case ZKT_LIE_CODE:
         return made && put_number(frame, CODE, lie->number, false) ? BODY : 0;
+    case ZKT_LIE_REFUSED:
+        return op == lie->op && fine && put_number(frame, CODE, lie->number, false)
+                   ? BODY
+                   : 0;
     case ZKT_LIE_UNKNOWN:
         return (op == OP_CREATE2 || op == OP_MULTI) &&
                        put_number(frame, CODE, UNIMPLEMENTED, false)

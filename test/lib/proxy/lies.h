@@ -16,6 +16,7 @@ enum zkt_lie_kind {
     ZKT_LIE_CZXID,    /* the new node was made by this transaction: number */
     ZKT_LIE_OWNER,    /* the new node belongs to this session: number */
     ZKT_LIE_CODE,     /* the create has failed with this code: number */
+    ZKT_LIE_REFUSED,  /* a request by this op has failed with this code: number */
     ZKT_LIE_UNKNOWN,  /* the server knows no operation that makes a node */
     ZKT_LIE_FEW,      /* a transaction has but one result */
     ZKT_LIE_NAMES,    /* the only child is this: text */
@@ -27,6 +28,7 @@ struct zkt_lie {
     enum zkt_lie_kind kind;
     const char *text;
     int64_t number;
+    int op;          /* of the protocol */
     int times;       /* at most; 0 = always */
     atomic_int told; /* so far */
 };
