@@ -99,6 +99,20 @@ ZKT_CASE(strangers_are_no_news)
     assert_int_equal(atomic_load(&w->code), 0);
 }
 
+/* Nor is a child with a number that the server has not given out: lists, watches and waits agree. */
+ZKT_CASE(made_up_numbers_are_no_news)
+{
+    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
+    zkt_create_path(zkt_servers(), zkt_path());
+    zkt_create(zkt_servers(), child("host,16020,1732795200123"), "", 0);
+    assert_int_equal(zkr_contenders_count(zkt_contenders(m)), 0);
+    ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
+    ZKT_MUST(zkr_mutex_await_free(m, 0));
+    zkt_create(zkt_servers(), child("_c_x-lock-0000000001"), "", 0);
+    ZKT_MUST(zkr_mutex_watch(m, PATIENCE_MS));
+    ZKT_RC(zkr_mutex_await_free(m, 0), ZKR_ETIMEDOUT);
+}
+
 /* The path goes and comes back; the one watch on a missing path is not doubled by more waiting. */
 ZKT_CASE(a_path_may_go_and_come_back)
 {
