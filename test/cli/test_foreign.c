@@ -14,25 +14,29 @@ enum { SPARED = 65, NOBODY = 1 };
 /* @revoke: the status of zkr revoke. */
 static const struct {
     const char *dir, *name;
-    bool ephemeral, listed;
+    int flags;
+    bool listed;
     int revoke;
 } nodes[] = {
     /* items of queues and logs: kazoo, TaskFlow, Kafka, Solr */
-    {"queue", "entry-100-0000000000", false, false, SPARED},
-    {"board", "job0000000000", false, false, SPARED},
-    {"changes", "config_change_0000000000", false, false, SPARED},
-    {"overseer", "qn-0000000000", false, false, SPARED},
+    {"queue", "entry-100-0000000000", 0, false, SPARED},
+    {"board", "job0000000000", 0, false, SPARED},
+    {"changes", "config_change_0000000000", 0, false, SPARED},
+    {"overseer", "qn-0000000000", 0, false, SPARED},
+    /* containers: no session owns them */
+    {"shards", "shard-0000000000", ZKT_CONTAINER, false, SPARED},
+    {"held", "_c_" GUID "-lock-0000000000", ZKT_CONTAINER, true, SPARED},
     /* numbers that no server gave out: HBase, an hour of Hive, an id */
-    {"rs", "host,16020,1732795200123", true, false, NOBODY},
-    {"table", "dt=2025112812", false, false, NOBODY},
-    {"members", "member-" HEX "1234567890", true, false, NOBODY},
+    {"rs", "host,16020,1732795200123", ZKT_EPHEMERAL, false, NOBODY},
+    {"table", "dt=2025112812", 0, false, NOBODY},
+    {"members", "member-" HEX "1234567890", ZKT_EPHEMERAL, false, NOBODY},
     /* a lock below such a name */
-    {"orders/4915112345678", "_c_" GUID "-lock-0000000000", true, true, 0},
+    {"orders/4915112345678", "_c_" GUID "-lock-0000000000", ZKT_EPHEMERAL, true, 0},
     /* locks and elections whose holders cannot be asked: kazoo, one that is persistent on purpose, go-leaderelection */
-    {"kazoo", HEX "__lock__0000000000", true, true, SPARED},
-    {"lockpick", HEX "__lock__0000000000", false, true, SPARED},
-    {"go", "le_0000000000", true, true, SPARED},
-    {"hive", "LOCK-SHARED-0000000000", true, true, SPARED},
+    {"kazoo", HEX "__lock__0000000000", ZKT_EPHEMERAL, true, SPARED},
+    {"lockpick", HEX "__lock__0000000000", 0, true, SPARED},
+    {"go", "le_0000000000", ZKT_EPHEMERAL, true, SPARED},
+    {"hive", "LOCK-SHARED-0000000000", ZKT_EPHEMERAL, true, SPARED},
 };
 enum { COUNT = sizeof(nodes) / sizeof(nodes[0]) };
 
@@ -57,7 +61,7 @@ static void make_nodes(void)
         const zkt_node node = {.path = path_of(i),
                                .data = "theirs",
                                .data_len = 6,
-                               .flags = nodes[i].ephemeral ? ZKT_EPHEMERAL : 0};
+                               .flags = nodes[i].flags};
         assert_int_equal(zkt_create_path(zkt_servers(), zkt_child(nodes[i].dir)), 0);
         assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
     }
@@ -85,8 +89,11 @@ ZKT_CASE(the_locks_are_listed_and_nothing_else)
         }
     }
     for (int i = 0; i < COUNT; i++) {
-        (void)CLI("status", zkt_child(nodes[i].dir));
-        (void)CLI("wait", "-w", "0", zkt_child(nodes[i].dir));
+        const bool is_free = CLI("status", "-q", zkt_child(nodes[i].dir)) == 1;
+        const int waited = CLI("wait", "-w", "0", zkt_child(nodes[i].dir));
+        if (waited != (is_free ? 0 : 1)) {
+            zkt_fail("wait %s: %d", path_of(i), waited);
+        }
         assert_untouched(i);
     }
 }
@@ -105,13 +112,15 @@ ZKT_CASE(only_a_holder_that_can_be_asked_is_written_to)
     }
 }
 
-/* By force what a session owns is deleted, and nothing else. */
+/* By force ephemeral nodes are deleted, and nothing else: not even after a wait. */
 ZKT_CASE(force_deletes_what_a_session_owns)
 {
     make_nodes();
     for (int i = 0; i < COUNT; i++) {
-        const int status = CLI("revoke", "-w", "0", "--force", zkt_child(nodes[i].dir));
-        const bool deletes = nodes[i].ephemeral && nodes[i].listed;
+        const bool deletes = nodes[i].flags == ZKT_EPHEMERAL && nodes[i].listed;
+        const char *wait = deletes ? "0" : "3600";
+        const int status =
+            CLI("revoke", "-w", wait, "--force", zkt_child(nodes[i].dir));
         if ((status == 0) != deletes) {
             zkt_fail("%s: %d", path_of(i), status);
         }

@@ -166,7 +166,6 @@ static int nobody(const struct revoke *r)
                           r->path, r->path);
 }
 
-/* With --force the node is deleted later, although the servers refuse to write it. */
 static void note_refusal(const zkr_contender *c, int rc)
 {
     if (rc == ZKR_EAUTH) {
@@ -178,7 +177,7 @@ static void note_refusal(const zkr_contender *c, int rc)
     }
 }
 
-/* Asks this holder, and no later one. */
+/* Asks this holder, and no later one. With --force an ephemeral node that cannot be asked is deleted later. */
 static int ask_one(const struct revoke *r, const zkr_contender *c)
 {
     int rc = zkr_mutex_revoke_node(r->mutex, c->node);
@@ -187,7 +186,8 @@ static int ask_one(const struct revoke *r, const zkr_contender *c)
         note_refusal(c, rc);
         return 0;
     }
-    if (rc == ZKR_EINVAL && r->force && c->kind != ZKR_KIND_LEADER) {
+    bool ephemeral = c->session_id != 0;
+    if (rc == ZKR_EINVAL && r->force && ephemeral && c->kind != ZKR_KIND_LEADER) {
         cli_note("%.200s cannot be asked: it belongs to another recipe", name_of(c));
         return 0;
     }
