@@ -25,7 +25,8 @@ enum zkr_kind {
     ZKR_KIND_WRITE = 3,  /**< writer */
     ZKR_KIND_LEADER = 4, /**< leader latch */
     ZKR_KIND_LEASE = 5,  /**< permits of a semaphore */
-    ZKR_KIND_OTHER = 6   /**< another recipe, not ours; counts by its number */
+    ZKR_KIND_OTHER =
+        6 /**< another recipe; counts by its number, once the server has given that out */
 };
 
 /** One contender; pointers live as long as the list. */

@@ -412,10 +412,11 @@ ZKR_API int zkr_mutex_await_free(zkr_mutex *m, int64_t timeout_ms);
  * request, whether it has an on_revoke or not. Use zkr_mutex_watch() to see when it has gone.
  *
  * Leader latches are not asked: a write to the leader's node would make the candidates of Curator behind it miss their
- * turn. Nor are nodes of other recipes, whose holders would not understand it, and nodes that are not ephemeral.
+ * turn. Nodes of other recipes are not asked either, because their holders would not understand the request. Nor are
+ * nodes that are not ephemeral.
  *
- * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing), ZKR_EINVAL (also: the
- * first node is one that is not asked), ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it),
+ * Returns ZKR_OK (asked, or gone meanwhile), ZKR_ENONODE (nobody holds, or the chroot is missing), ZKR_EINVAL (also: a
+ * node that holds is of a kind that is not asked), ZKR_EAUTH (the credentials are refused, or the node's ACL forbids it),
  * ZKR_ETIMEDOUT (options.connect_timeout_ms), ZKR_ECONNLOSS, ZKR_ESESSION (after these three the holder may have been
  * asked), ZKR_ECLOSED (the client is shut down), ZKR_ENOMEM, ZKR_ESYS, ZKR_ESTATE (in a callback, or in a forked child).
  *
@@ -435,7 +436,7 @@ ZKR_API int zkr_mutex_revoke(zkr_mutex *m);
  * So nobody else is asked when that contender has gone meanwhile. One that waits is notified once it holds.
  *
  * Returns ZKR_OK (asked, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
- * contender, or one that is not asked), and the other codes of zkr_mutex_revoke().
+ * contender, or of a kind that is not asked), and the other codes of zkr_mutex_revoke().
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
@@ -461,8 +462,8 @@ ZKR_API int zkr_mutex_revoke_node(zkr_mutex *m, const char *node);
  * those servers do not tell it: it finds out when it comes first, at the latest by its first lease probe.
  *
  * Returns ZKR_OK (deleted, or gone before), ZKR_ENONODE (the chroot is missing), ZKR_EINVAL (also: not a node of a
- * contender, or not ephemeral), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and the other codes of
- * zkr_mutex_revoke().
+ * contender, or not ephemeral), ZKR_EAUTH (the credentials are refused, or the path's ACL forbids it), and the other
+ * codes of zkr_mutex_revoke().
  *
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.

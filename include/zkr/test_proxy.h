@@ -73,8 +73,8 @@ enum zkr_test_habit {
      */
     ZKR_TEST_COUNTS_CHANGES = 16,
     /**
-     * A new connection gets session 0, and is closed. Existing connections stay open: zkr_test_proxy_drop() ends them. ClickHouse
-     * Keeper without a leader.
+     * A new connection gets session 0, and is closed. Existing connections stay open: zkr_test_proxy_drop() ends them.
+     * ClickHouse Keeper without a leader.
      */
     ZKR_TEST_NO_LEADER = 32
 };

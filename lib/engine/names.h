@@ -64,10 +64,10 @@ void zkr__name_turn(char *name, enum zkr__name_kind kind);
  */
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
 
-/* @name, of ZKR__NAME_OTHER, is that of a lock all the same: kazoo's, which some programs make persistent. */
+/* Is @name, of ZKR__NAME_OTHER, that of a lock of kazoo? Some programs make such locks persistent. */
 bool zkr__name_locks(const char *name);
 
-/* Curator's protection, or ours, before a prefix of @kind and a number, and nothing else. */
+/* Does @name, of @kind, begin as Curator's names and ours do, with nothing else before its prefix and number? */
 bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind);
 
 /* Is @name what servers make of a name of @kind with the protection of @mine: that name and a number, no more? */

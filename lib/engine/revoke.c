@@ -41,7 +41,7 @@ struct asking {
     enum zkr__op_kind kind;     /* what is done to each node */
     struct zkr__children nodes; /* the copy of their names */
     bool missing;               /* a node or the directory is not there */
-    enum zkr__name_kind recipe; /* of the contender that is not touched */
+    enum zkr__name_kind recipe; /* of a node that is not touched */
     char spared[SPARED_ROOM];   /* its name; "" = none */
 };
 
@@ -52,7 +52,7 @@ static void forget_asking(void *inquiry) ZKR__LOCKED
     zkr__queue_unref(a->q);
 }
 
-/* May the node be asked for, by its name? By force each may be deleted that a session owns. */
+/* May the node be touched, judging by its name? Any ephemeral node may be deleted. */
 static bool may_touch(const struct asking *a, const struct zkr__child *child)
 {
     return a->kind == ZKR__OP_DELETE ||
@@ -92,7 +92,7 @@ static void ask(struct asking *a,
     zkr__mem_free(path);
 }
 
-/* What no session owns is left alone. A node that may not be looked at is believed by its name. */
+/* A node that is not ephemeral is left alone. A node that may not be read is judged by its name. */
 static void
 on_looked(void *ctx, unsigned index, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -192,7 +192,7 @@ static int refuse(const struct asking *a, const char *dir)
                            dir, a->spared);
 }
 
-/* Do @kind to the child @node; NULL: to every contender that holds. *@refused: it was spared, and that was reported. */
+/* Do @kind to the child @node; NULL: to every contender that holds. *@refused: a node was spared, and the error says so. */
 static int act(struct zkr__queue *q,
                const char *node,
                enum zkr__op_kind kind,

@@ -434,7 +434,7 @@ static zkr_survey_entry *add(zkr_survey *out, const char *path, zkr_contender *h
     return &e->shown;
 }
 
-/* What no session will end, and is of no recipe that we know: items of a queue, and no lock. */
+/* Does it hold items instead of a lock? Their first node is not ephemeral, and of no known recipe. */
 static bool has_items(const struct visit *v)
 {
     const zkr_contender *first = &v->holder;

@@ -154,8 +154,8 @@ static void on_first_answer(void *ctx,
 
 /*
  * A server that takes credentials may not say so. A server that refuses them does, and answers no request behind them.
- * So any answer shows that they were taken. It also shows that the timeout was read in time: session_fault(). Of the
- * servers only ClickHouse Keeper has a node there.
+ * So any answer shows that they were taken. It also shows that the timeout was read in time: session_fault(). Only
+ * ClickHouse Keeper has this node.
  */
 static void ask_first(zkr_client *c) ZKR__LOCKED
 {

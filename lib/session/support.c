@@ -6,8 +6,8 @@
 #include "session/request.h"
 
 /*
- * ZooKeeper's codes of a connection that was closed; one that timed out has another. The second, where a refusal came
- * ahead of the answers to earlier requests: libzookeeper takes it for the answer to the first of them.
+ * ZooKeeper's codes of a connection that was closed; one that timed out has another. libzookeeper reports the second if
+ * a refusal came ahead of the answers to earlier requests, because it takes the refusal for the first of those answers.
  */
 enum { CONNECTION_LOSS = -4, RUNTIME_INCONSISTENCY = -2 };
 

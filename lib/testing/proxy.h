@@ -128,19 +128,19 @@ void zkr__test_flow_put(zkr_test_proxy *p,
                         const unsigned char *data,
                         size_t size);
 
-/** What servers with habits do with a request. */
+/** How a server with habits treats a request. */
 struct zkr__test_verdict {
     bool refused; /* it does not reach the server, and the connection ends */
     size_t size;  /* of the answer that the client gets before; 0 = none */
     unsigned char answer[40];
 };
 
-/** Of a connect request, whole with its length, which becomes what such a server takes it for. @v is zeroed. */
+/** Judge a connect request, whole with its length, and change it to what such a server takes it for. @v is zeroed. */
 void zkr__test_habits_connect(int habits,
                               unsigned char *frame,
                               size_t size,
                               struct zkr__test_verdict *v);
-/** Of any other request, with operation @op. @v is zeroed. */
+/** Judge any other request, with operation @op. @v is zeroed. */
 void zkr__test_habits_request(int habits,
                               int op,
                               const unsigned char *frame,

@@ -420,7 +420,7 @@ void held_say_slow(struct held *h)
     }
 }
 
-/* Enough of a lease to start a command: where answers are slow, the next one comes before the lock is in doubt. */
+/* Is the lease long enough to start a command? A slow answer must still come before the lock is in doubt. */
 static bool is_enough(const struct held *h, int64_t valid, int64_t first_end)
 {
     int64_t slow = slow_answer_ms(h);
