@@ -276,7 +276,7 @@ struct zkr__claim_state {
     bool member : 1; /* of a group */
     /* Outcome of a member: its node was gone before all members were granted. */
     bool place_lost : 1;
-    bool pauses : 1; /* a member begins after a pause, or its successor does */
+    bool pauses : 1;    /* a member begins after a pause, or its successor does */
     bool blind : 1;     /* PARKED: no room for the watch on what the claim waits for */
     bool saw_ahead : 1; /* PARKED: the node ahead could be read */
     bool kept : 1;      /* HELD: without an owner, until the next one */
