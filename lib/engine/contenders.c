@@ -180,7 +180,8 @@ static zkr_contenders *take_result(struct reading *r)
 /* @gate: NULL = @q holds no leases. ZKR_ENONODE: no chroot. */
 static int read_queue(zkr_contenders **out,
                       struct zkr__queue *q,
-                      struct zkr__queue *gate) ZKR__LOCKED
+                      struct zkr__queue *gate,
+                      int64_t deadline) ZKR__LOCKED
 {
     struct reading *r = zkr__mem_alloc(sizeof(*r));
     if (!r) {
@@ -188,6 +189,7 @@ static int read_queue(zkr_contenders **out,
     }
     r->from[QUEUE] = q;
     r->from[GATE] = gate;
+    r->asked.deadline = deadline;
     for (int of = 0; of < DIRECTORIES && r->from[of]; of++) {
         r->from[of]->refs++;
     }
@@ -205,10 +207,12 @@ static int read_queue(zkr_contenders **out,
 
 /* --- what objects are asked --- */
 
-/* Why a directory cannot be read. A missing directory reads as empty, so ZKR_ENONODE means that the chroot is missing. */
-static const char *reason(int rc)
+/* A missing directory reads as empty, so ZKR_ENONODE means that the chroot is missing. */
+static int fail(int rc, const char *dir, const char *what)
 {
-    return rc == ZKR_ENONODE ? ZKR__NO_CHROOT : zkr_strerror(rc);
+    return rc == ZKR_ENONODE
+               ? zkr__fail(rc, dir, "%s %s: %s", what, dir, ZKR__NO_CHROOT)
+               : zkr__fail_zk(rc, zkr_err_zk(rc), dir, what);
 }
 
 static int need_watch(const struct zkr__queue *q,
@@ -238,15 +242,17 @@ int zkr__contenders_list(zkr_contenders **out,
     if (!out) {
         return zkr__fail(ZKR_EINVAL, q->dir, "there is no room for the result");
     }
+    struct zkr__tries t = {0};
     zkr__lock(q->c);
-    int rc = read_queue(out, q, gate);
+    while (zkr__inquiry_try(q->c, &t)) {
+        t.rc = read_queue(out, q, gate, t.deadline);
+    }
+    int rc = t.rc;
     if (rc == ZKR_OK && watch && need_watch(q, watch) == ZKR_OK) {
         watch_from(*watch, *out);
     }
     zkr__unlock(q->c);
-    return rc == ZKR_OK ? rc
-                        : zkr__fail(rc, q->dir, "cannot read the contenders of %s: %s",
-                                    q->dir, reason(rc));
+    return rc == ZKR_OK ? rc : fail(rc, q->dir, "cannot read the contenders of");
 }
 
 int zkr__contenders_first(char *buf,
@@ -293,9 +299,7 @@ int zkr__contenders_await_change(struct zkr__queue *q,
         return zkr__fail(rc, q->dir, "nobody came to or left %s within %lld ms", q->dir,
                          (long long)timeout_ms);
     }
-    return rc == ZKR_OK
-               ? rc
-               : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, reason(rc));
+    return rc == ZKR_OK ? rc : fail(rc, q->dir, "cannot watch");
 }
 
 static int
@@ -331,10 +335,9 @@ int zkr__contenders_await_none(const struct zkr__queue *q, int64_t timeout_ms)
     zkr__lock(c);
     rc = await_none(q, once, zkr__clock_deadline(zkr__now(c), most));
     zkr__unlock(c);
-    return rc == ZKR_OK ? rc
-           : rc == ZKR_ETIMEDOUT
-               ? zkr__fail(rc, q->dir, "%s is not free", q->dir)
-               : zkr__fail(rc, q->dir, "cannot watch %s: %s", q->dir, reason(rc));
+    return rc == ZKR_OK          ? rc
+           : rc == ZKR_ETIMEDOUT ? zkr__fail(rc, q->dir, "%s is not free", q->dir)
+                                 : fail(rc, q->dir, "cannot watch");
 }
 
 /* --- the contender in front --- */

@@ -124,6 +124,27 @@ int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry)
     return zkr__inquiry_await(inquiry);
 }
 
+/* --- again, while the servers are busy --- */
+
+bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t)
+{
+    bool again =
+        t->count == 0 || (t->rc == ZKR_EZK(ZKR__THROTTLED) &&
+                          (c->retry.attempts == 0 || t->count < c->retry.attempts));
+    if (t->deadline == 0) {
+        t->deadline = zkr__clock_deadline(zkr__now(c), c->options.connect_timeout_ms);
+    }
+    if (again && t->count > 0) {
+        int64_t at = zkr__now(c) + zkr__retry_pause(&c->retry, t->count - 1,
+                                                    zkr__retry_random(&c->random));
+        again = at < t->deadline;
+        while (again && !c->shut && zkr__wait(c, &c->changed, at)) {
+        }
+    }
+    t->count++;
+    return again;
+}
+
 /* --- a node that the application reads --- */
 
 struct reading {
@@ -150,12 +171,12 @@ on_data(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
     zkr__inquiry_answered(&r->asked, answer->code);
 }
 
-int zkr__node_read(zkr_client *c,
-                   const char *path,
-                   void *data,
-                   size_t size,
-                   zkr_node *node,
-                   int64_t deadline)
+static int read_once(zkr_client *c,
+                     const char *path,
+                     void *data,
+                     size_t size,
+                     zkr_node *node,
+                     int64_t deadline) ZKR__LOCKED
 {
     const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path};
     struct reading *r = zkr__mem_alloc(sizeof(*r) + size);
@@ -178,6 +199,20 @@ int zkr__node_read(zkr_client *c,
     }
     zkr__inquiry_end(&r->asked);
     return rc;
+}
+
+int zkr__node_read(zkr_client *c,
+                   const char *path,
+                   void *data,
+                   size_t size,
+                   zkr_node *node,
+                   int64_t deadline)
+{
+    struct zkr__tries t = {.deadline = deadline};
+    while (zkr__inquiry_try(c, &t)) {
+        t.rc = read_once(c, path, data, size, node, t.deadline);
+    }
+    return t.rc;
 }
 
 int zkr_client_get(zkr_client *c,
@@ -203,7 +238,7 @@ int zkr_client_get(zkr_client *c,
     rc = zkr__node_read(c, path, data, size, &whole, 0);
     zkr__unlock(c);
     if (rc != ZKR_OK) {
-        return zkr__fail(rc, path, "cannot read %s: %s", path, zkr_strerror(rc));
+        return zkr__fail_zk(rc, zkr_err_zk(rc), path, "cannot read");
     }
     memset(node, 0, node_size);
     memcpy(node, &whole, node_size < sizeof(whole) ? node_size : sizeof(whole));

@@ -63,6 +63,16 @@ int zkr__inquiry_await(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 int zkr__inquiry_check_chroot(struct zkr__inquiry *inquiry) ZKR__LOCKED;
 #define ZKR__NO_CHROOT "the chroot of the server list is missing"
 
+/* An inquiry that is made again while the servers are too busy for it, all within one deadline. Zeroed at first. */
+struct zkr__tries {
+    int64_t deadline; /* as that of an inquiry, for which it is, too */
+    int64_t count;    /* so far */
+    int rc;           /* of the last one */
+};
+
+/* True for the first try, and after a pause if the last try was throttled. It sleeps in that pause. */
+bool zkr__inquiry_try(zkr_client *c, struct zkr__tries *t) ZKR__LOCKED;
+
 /* As zkr_client_get(), without a last error. @deadline: as that of an inquiry. */
 int zkr__node_read(zkr_client *c,
                    const char *path,

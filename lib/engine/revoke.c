@@ -196,6 +196,7 @@ static int refuse(const struct asking *a, const char *dir)
 static int act(struct zkr__queue *q,
                const char *node,
                enum zkr__op_kind kind,
+               int64_t deadline,
                bool *chroot,
                bool *refused) ZKR__LOCKED
 {
@@ -205,6 +206,7 @@ static int act(struct zkr__queue *q,
     }
     a->q = q;
     a->kind = kind;
+    a->asked.deadline = deadline;
     q->refs++;
     int rc = zkr__inquiry_begin(&a->asked, q->c, forget_asking);
     if (rc != ZKR_OK) {
@@ -240,9 +242,14 @@ int zkr__queue_act(struct zkr__queue *q, enum zkr__act what, const char *node)
                          node ? node : "NULL");
     }
     bool deletes = what == ZKR__DELETE_NODE, chroot = true, refused = false;
+    struct zkr__tries t = {0};
     zkr__lock(q->c);
-    int rc = act(q, node, deletes ? ZKR__OP_DELETE : ZKR__OP_SET, &chroot, &refused);
+    while (zkr__inquiry_try(q->c, &t)) {
+        t.rc = act(q, node, deletes ? ZKR__OP_DELETE : ZKR__OP_SET, t.deadline, &chroot,
+                   &refused);
+    }
     zkr__unlock(q->c);
+    int rc = t.rc;
     if (refused) {
         return rc;
     }

@@ -526,14 +526,18 @@ static int make_result(zkr_survey **out, const struct walk *s)
     return ZKR_OK;
 }
 
-static int
-read_survey(zkr_client *c, const char *path, bool deep, zkr_survey **out) ZKR__LOCKED
+static int read_survey(zkr_client *c,
+                       const char *path,
+                       bool deep,
+                       int64_t deadline,
+                       zkr_survey **out) ZKR__LOCKED
 {
     struct walk *s = zkr__mem_alloc(sizeof(*s));
     if (!s) {
         return ZKR_ENOMEM;
     }
     s->deep = deep;
+    s->asked.deadline = deadline;
     /* Below a chroot a node of that name belongs to an application. */
     s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
     if (!add_visit(s, zkr__mem_string(path))) {
@@ -570,10 +574,12 @@ int zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey *
     if (fault) {
         return zkr__fail(ZKR_EINVAL, path, "the path of a survey %s", fault);
     }
+    struct zkr__tries t = {0};
     zkr__lock(c);
-    rc = read_survey(c, path, flags != 0, out);
+    while (zkr__inquiry_try(c, &t)) {
+        t.rc = read_survey(c, path, flags != 0, t.deadline, out);
+    }
     zkr__unlock(c);
-    return rc == ZKR_OK
-               ? rc
-               : zkr__fail(rc, path, "cannot survey %s: %s", path, zkr_strerror(rc));
+    return t.rc == ZKR_OK ? t.rc
+                          : zkr__fail_zk(t.rc, zkr_err_zk(t.rc), path, "cannot survey");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr on servers that lack operations. */
+/* zkr on servers that lack operations, or are too busy. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
 #include "lies.h"
+#include "raw_impl.h"
 
 /* By each habit, on a path that has to be made. */
 ZKT_CASE(a_lock_works)
@@ -57,4 +58,54 @@ ZKT_CASE(servers_that_can_make_no_node_are_named)
         assert_non_null(strstr(cli_err(&c), "the servers lack an operation"));
         assert_non_null(strstr(cli_err(&c), "; use ZooKeeper 3.8 or later"));
     }
+}
+
+enum { OP_CHILDREN2 = 12 };
+
+/* The first two requests of a kind are throttled. */
+ZKT_CASE(busy_servers_are_asked_again)
+{
+    static const struct {
+        const char *verb;
+        int op, status;
+    } rows[] = {{"status -q", OP_CHILDREN2, 0},
+                {"status -q", ZKT_OP_GET, 0},
+                {"ls", OP_CHILDREN2, 0},
+                {"wait -w 3", OP_CHILDREN2, 1},
+                {"elect --yield -w 3", OP_CHILDREN2, 1},
+                {"revoke", ZKT_OP_SET, 0},
+                {"revoke -w 0 --force", ZKT_OP_DELETE, 0}};
+    static struct zkt_lie lie = {.kind = ZKT_LIE_REFUSED, .number = -127, .times = 2};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    struct cli held;
+    CLI_START(&held, "lock", "--on-revoke=ignore", zkt_path(), "sh", "-c",
+              "echo held; exec sleep 60");
+    ZKT_EVENTUALLY(strstr(cli_out(&held), "held\n"), CLI_PATIENCE_MS);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char line[100];
+        (void)snprintf(line, sizeof(line), "\"$0\" -z $1 %s $2", rows[i].verb);
+        lie.op = rows[i].op;
+        lie.told = 0;
+        zkt_proxy_lie(proxy, &lie);
+        assert_int_equal(CLI_SH(line, zkt_proxy_host(proxy), zkt_path()),
+                         rows[i].status);
+        /* That delete was carried out. */
+        assert_int_equal(lie.told, rows[i].op == ZKT_OP_DELETE ? 1 : 2);
+    }
+    assert_int_equal(cli_wait(&held), 79);
+}
+
+ZKT_CASE(servers_that_stay_busy_are_named)
+{
+    static struct zkt_lie lie = {
+        .kind = ZKT_LIE_REFUSED, .number = -127, .op = OP_CHILDREN2};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    struct cli c;
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_proxy_lie(proxy, &lie);
+    assert_int_equal(CLI_RUN(&c, "-z", zkt_proxy_host(proxy), "--connect-timeout=2",
+                             "status", zkt_path()),
+                     75);
+    assert_non_null(strstr(cli_err(&c), "(ZooKeeper code -127)"));
+    assert_true(lie.told > 2 && lie.told < 20);
 }

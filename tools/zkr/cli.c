@@ -88,7 +88,8 @@ enum {
     ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
     ZK_INVALID_ACL = -114,
     ZK_NOT_READ_ONLY = -119,
-    ZK_LOCAL_SESSION = -120
+    ZK_LOCAL_SESSION = -120,
+    ZK_THROTTLED = -127
 };
 
 /* The exit code for a ZKR_E… code other than a conflict. */
@@ -109,6 +110,7 @@ static int exit_of(int rc)
     case ZKR_ECONNLOSS:
     case ZKR_ESESSION:
     case ZKR_EZK(ZK_NOT_READ_ONLY):
+    case ZKR_EZK(ZK_THROTTLED):
     case ZKR_EZK(ZK_UNIMPLEMENTED):
         return CLI_SERVER;
     default:
