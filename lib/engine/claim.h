@@ -46,7 +46,8 @@ struct zkr__claim {
     unsigned place;  /* contenders in front when the claim last looked; 0 = not known */
     int detail;      /* ZooKeeper's code of a failure */
     int parent_code; /* why the parents cannot be made */
-    unsigned epoch;  /* of the session that the node belongs to */
+    int parent_detail;    /* ZooKeeper's code of that */
+    unsigned epoch;       /* of the session that the node belongs to */
     unsigned revocations; /* requests of which the owner has not been told yet */
     int64_t sequence;
     int64_t czxid;

@@ -165,7 +165,7 @@ on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCK
     if (answer->code != ZKR_OK && !follows && answer->code != ZKR_EEXIST &&
         !zkr__worth_retrying(answer->code) && claim->parent_code == 0) {
         claim->parent_code = answer->code;
-        claim->detail = answer->zk_rc;
+        claim->parent_detail = answer->zk_rc;
     }
     zkr__claim_unref(claim);
 }
@@ -587,6 +587,7 @@ static void on_created(struct zkr__claim *claim,
     } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
                claim->parent_code != 0) {
         e->code = claim->parent_code;
+        claim->detail = claim->parent_detail;
         e->hopeless = true;
     }
 }

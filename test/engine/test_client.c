@@ -647,6 +647,26 @@ ZKT_UNIT_CASE(one_report_of_an_expired_session_fails_no_hold)
     end_ticket_of(both, t);
 }
 
+/* Not that of the create behind, for which there was no node. */
+ZKT_UNIT_CASE(the_code_of_refused_parents_is_told)
+{
+    static const struct {
+        unsigned perms;
+        int zk_rc;
+    } rows[] = {{ZKF_QUOTA, -125}, {ZKF_CREATE, ZNOAUTH}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        zkr_client *c = open_client(NULL);
+        assert_true(zkf_stranger_create("/full", false));
+        assert_true(zkf_forbid("/full", rows[i].perms));
+        zkr_ticket *t = ask(mutex_at(c, "/full/deep/lock", NULL), ZKR_FOREVER);
+        zkf_pass(c, SECOND);
+        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
+        ZKT_RC(zkr_ticket_error(t), zkr__zk_code(rows[i].zk_rc));
+        assert_int_equal(zkr_last_error()->zk_rc, rows[i].zk_rc);
+        end(t);
+    }
+}
+
 static int to_lose;
 
 /* The create does not arrive. */
