@@ -12,6 +12,7 @@
 /* --- lists of contenders --- */
 
 struct zkr_contenders {
+    bool ephemeral; /* the path itself */
     size_t count;
     zkr_contender list[];
 };
@@ -106,6 +107,9 @@ take_names(zkr_contenders **out, const struct zkr__answer *answer, size_t most)
         zkr__mem_alloc(sizeof(*result) + count * sizeof(*result->list));
     *out = result;
     code = result ? ZKR_OK : ZKR_ENOMEM;
+    if (result) {
+        result->ephemeral = answer->owner != 0;
+    }
     for (size_t i = 0; code == ZKR_OK && i < count; i++) {
         code = zkr__contender_begin(&result->list[i], &children.list[i]);
         result->count++;
@@ -227,7 +231,7 @@ static int need_watch(const struct zkr__queue *q,
 static void watch_from(struct zkr__node_watch *watch,
                        const zkr_contenders *list) ZKR__LOCKED
 {
-    int64_t sum = 0;
+    int64_t sum = zkr__fingerprint_begin(list->ephemeral);
     for (size_t i = 0; i < list->count; i++) {
         sum = zkr__fingerprint(sum, list->list[i].node);
     }

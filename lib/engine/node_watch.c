@@ -53,10 +53,14 @@ int64_t zkr__fingerprint(int64_t sum, const char *name)
     return (int64_t)(((uint64_t)sum + hash) & INT64_MAX);
 }
 
-/* A path that is an ephemeral node itself is a lock of another kind: it counts as long as it is there. */
+int64_t zkr__fingerprint_begin(bool ephemeral)
+{
+    return ephemeral;
+}
+
 static int64_t contenders_in(const struct zkr__answer *answer)
 {
-    int64_t sum = answer->owner != 0;
+    int64_t sum = zkr__fingerprint_begin(answer->owner != 0);
     for (size_t i = 0; i < answer->name_count; i++) {
         struct zkr__child child = {.name = answer->names[i]};
         if (child.name && zkr__name_parse(child.name, &child.kind, &child.sequence) &&

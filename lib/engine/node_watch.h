@@ -64,7 +64,11 @@ int64_t zkr__node_watch_number(const struct zkr__node_watch *w) ZKR__LOCKED;
 /* A thread waits. NULL: none does. */
 bool zkr__node_watch_busy(const struct zkr__node_watch *w);
 
-/* A number for the name of a child. The sum over a list stands for the list, in whatever order. */
+/*
+ * A number for the name of a child. The sum over a list stands for the list, in whatever order. It begins with the number of
+ * the path: one that is an @ephemeral node itself is a lock of another kind, and held.
+ */
+int64_t zkr__fingerprint_begin(bool ephemeral);
 int64_t zkr__fingerprint(int64_t sum, const char *name);
 
 #endif

@@ -113,6 +113,22 @@ ZKT_CASE(made_up_numbers_are_no_news)
     ZKT_RC(zkr_mutex_await_free(m, 0), ZKR_ETIMEDOUT);
 }
 
+/* A path that is an ephemeral node itself is held as long as it is there, and that is no news. */
+ZKT_CASE(an_ephemeral_path_is_no_news)
+{
+    const zkt_node node = {.path = child("leader"), .flags = ZKT_EPHEMERAL};
+    zkr_mutex *m = zkt_mutex_at(zkt_client(zkt_servers(), SESSION_MS), node.path, NULL);
+    zkt_create_path(zkt_servers(), zkt_path());
+    zkt_raw *s = zkt_raw_open(zkt_servers(), SESSION_MS);
+    assert_non_null(s);
+    assert_int_equal(zkt_raw_create(s, &node, NULL, 0), ZKT_OK);
+    assert_int_equal(zkr_contenders_count(zkt_contenders(m)), 0);
+    ZKT_RC(zkr_mutex_watch(m, SHORT_MS), ZKR_ETIMEDOUT);
+    (void)zkt_raw_close(s);
+    ZKT_MUST(zkr_mutex_watch(m, PATIENCE_MS));
+    ZKT_MUST(zkr_mutex_await_free(m, PATIENCE_MS));
+}
+
 /* The path goes and comes back; the one watch on a missing path is not doubled by more waiting. */
 ZKT_CASE(a_path_may_go_and_come_back)
 {
