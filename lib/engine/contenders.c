@@ -231,8 +231,8 @@ static int need_watch(const struct zkr__queue *q,
 static void watch_from(struct zkr__node_watch *watch,
                        const zkr_contenders *list) ZKR__LOCKED
 {
-    int64_t sum = zkr__fingerprint_begin(list->ephemeral);
-    for (size_t i = 0; i < list->count; i++) {
+    int64_t sum = zkr__fingerprint_begin(list && list->ephemeral);
+    for (size_t i = 0; i < zkr_contenders_count(list); i++) {
         sum = zkr__fingerprint(sum, list->list[i].node);
     }
     zkr__node_watch_know(watch, sum);
