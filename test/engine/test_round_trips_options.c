@@ -54,8 +54,8 @@ static void nobody_asks(zkr_mutex *m, void *ctx)
     (void)ctx;
 }
 
-/* To be revocable costs what watch_node costs; to ask, a list and a write; to be asked, two gets and a write. */
-ZKT_CASE(a_wish_costs_two_round_trips)
+/* To be revocable costs what watch_node costs; to ask, a list, a look and a write; to be asked, two gets and a write. */
+ZKT_CASE(a_wish_costs_three_round_trips)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *other = zkt_client(zkt_servers(), SESSION_MS);
@@ -72,7 +72,7 @@ ZKT_CASE(a_wish_costs_two_round_trips)
     ZKT_BECOMES(zkt_watches(), 1, PATIENCE_MS);
     zkt_door_focus(other);
     ZKT_MUST(zkr_mutex_revoke(theirs));
-    ZKT_ASKED("set, children");
+    ZKT_ASKED("set, children, exists");
     ZKT_MUST(zkr_mutex_release(m));
 }
 
