@@ -52,7 +52,8 @@ static const char *path_of(int i)
     return zkt_child(below);
 }
 
-static void make_nodes(void)
+/* Returns their session, which wants a ping every few seconds. */
+static zkt_raw *make_nodes(void)
 {
     zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
     assert_non_null(s);
@@ -65,6 +66,7 @@ static void make_nodes(void)
         assert_int_equal(zkt_create_path(zkt_servers(), zkt_child(nodes[i].dir)), 0);
         assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
     }
+    return s;
 }
 
 static void assert_untouched(int i)
@@ -79,7 +81,7 @@ static void assert_untouched(int i)
 
 ZKT_CASE(the_locks_are_listed_and_nothing_else)
 {
-    make_nodes();
+    zkt_raw *s = make_nodes();
     const char *text = CLI_SAYS("ls", "-r", zkt_path());
     for (int i = 0; i < COUNT; i++) {
         char line[256];
@@ -89,6 +91,7 @@ ZKT_CASE(the_locks_are_listed_and_nothing_else)
         }
     }
     for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(zkt_raw_ping(s), ZKT_OK);
         const bool is_free = CLI("status", "-q", zkt_child(nodes[i].dir)) == 1;
         const int waited = CLI("wait", "-w", "0", zkt_child(nodes[i].dir));
         if (waited != (is_free ? 0 : 1)) {
@@ -100,8 +103,9 @@ ZKT_CASE(the_locks_are_listed_and_nothing_else)
 
 ZKT_CASE(only_a_holder_that_can_be_asked_is_written_to)
 {
-    make_nodes();
+    zkt_raw *s = make_nodes();
     for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(zkt_raw_ping(s), ZKT_OK);
         const int status = CLI("revoke", zkt_child(nodes[i].dir));
         if (status != nodes[i].revoke) {
             zkt_fail("%s: %d", path_of(i), status);
@@ -115,8 +119,9 @@ ZKT_CASE(only_a_holder_that_can_be_asked_is_written_to)
 /* By force ephemeral nodes are deleted, and nothing else: not even after a wait. */
 ZKT_CASE(force_deletes_what_a_session_owns)
 {
-    make_nodes();
+    zkt_raw *s = make_nodes();
     for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(zkt_raw_ping(s), ZKT_OK);
         const bool deletes = nodes[i].flags == ZKT_EPHEMERAL && nodes[i].listed;
         const char *wait = deletes ? "0" : "3600";
         const int status =
@@ -134,7 +139,7 @@ ZKT_CASE(force_deletes_what_a_session_owns)
 ZKT_CASE(an_item_is_named_that_a_lock_waits_for)
 {
     struct cli c;
-    make_nodes();
+    (void)make_nodes();
     assert_int_equal(CLI_RUN(&c, "status", zkt_child("queue")), 0);
     assert_non_null(strstr(cli_err(&c), "entry-100-0000000000 is not ephemeral"));
     assert_int_equal(CLI("status", "-q", zkt_child("queue")), 0);
@@ -145,8 +150,9 @@ ZKT_CASE(an_item_is_named_that_a_lock_waits_for)
 ZKT_CASE(a_number_that_was_not_given_out_holds_nothing)
 {
     static const char *const dirs[] = {"rs", "table", "members"};
-    make_nodes();
+    zkt_raw *s = make_nodes();
     for (int i = 0; i < 3; i++) {
+        assert_int_equal(zkt_raw_ping(s), ZKT_OK);
         const char *path = zkt_child(dirs[i]);
         assert_int_equal(CLI("status", "-q", path), 1);
         assert_int_equal(CLI("wait", "-w", "0", path), 0);
