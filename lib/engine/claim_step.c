@@ -144,7 +144,7 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
                               : 0;
     }
     if (e->code == ZKR_ECONNLOSS || e->code == ZKR_ESESSION) {
-        k->made_parents = false; /* their fate is unknown, too */
+        k->made_parents = false; /* perhaps the servers have not made them */
         return zkr__retry_in(k, e, ZKR__FINDING);
     }
     if (k->leaving) {

@@ -36,8 +36,8 @@ int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers) ZKR_
 void zkr__guardian_over(const zkr_client *c, int64_t session, bool settled);
 
 /*
- * A node is about to be made in the directory @path, or, not @used, no node of ours is left there; "" = in none. Each
- * directory is told once. False: the guardian does not know the directory.
+ * Tell the guardian of the directory @path, once. @used: a node is about to be made there; else no node of ours is left
+ * there, and "" stands for all directories. False: the guardian does not know the directory.
  */
 bool zkr__guardian_directory(zkr_client *c, const char *path, bool used) ZKR__LOCKED;
 
