@@ -274,7 +274,7 @@ static void on_answer(struct zkr__asker *asker, const struct zkr__answer *answer
     zkr__lock(c);
     DL_DELETE(link->pending, r);
     settle_watch(r, answer->code);
-    link->timed = r->ups == link->ups ? r->ups : link->timed;
+    link->timed = link->timed || (r->ups == 1 && link->ups == 1);
     if (!r->answered && !zkr__credible(r->kind, answer, c->session_id)) {
         disbelieve(link);
         answer = &lost;

@@ -29,7 +29,7 @@ struct zkr__link {
     enum zkr__session_event early[2]; /* told meanwhile, and carried out then */
     unsigned early_count;
     unsigned ups;      /* how often it came up */
-    unsigned timed;    /* the last of these connections whose timeout is known */
+    bool timed;        /* the timeout of the first of these connections is known */
     size_t authorized; /* how many credentials it has, and repeats as it connects */
     bool doubted;      /* it has answered what cannot be */
     /* Has this connection reported an expired session, and answered a write since? See is_local() in request.c. */

@@ -67,11 +67,13 @@ static int hand_in_credentials(zkr_client *c, struct zkr__link *link) ZKR__LOCKE
 /*
  * Why this cannot be a session; NULL: it can be. With another timeout requests would come without a pause, or waits
  * would not end. A session id of 0 would be the owner of each node that is not ephemeral. And the lease has to know
- * the timeout of each connection.
+ * the shortest timeout that was granted.
  *
  * We read the timeout of a connection when we are told that it is up. By then libzookeeper may have the next
  * connection, and show its timeout. It does not if a request made after the reading completes, by an answer or by the
- * end of the connection, before we hear of the next connection: we are told of events in their order.
+ * end of the connection, before we hear of the next connection: we are told of events in their order. Only the first
+ * connection has to be known so. Later each handshake asks for what the one before was granted (prime_connection() in
+ * zookeeper.c), so a shorter timeout stays, unless one server's minimum is above another's maximum.
  */
 static const char *session_fault(const zkr_client *c, const struct zkr__link *link)
 {
@@ -80,8 +82,8 @@ static const char *session_fault(const zkr_client *c, const struct zkr__link *li
                ? "what answers grants a session timeout that cannot be"
            : c->door->session_id(link->zh) == 0
                ? "a server without a leader grants no session"
-           : link->ups > link->timed + 1
-               ? "what timeout a connection before was granted is not known"
+           : link->ups > 1 && !link->timed
+               ? "what timeout the first connection was granted is not known"
                : NULL;
 }
 
