@@ -433,7 +433,10 @@ static void wait_as_told(struct zkr__claim *claim,
         e->look = known && !claim->ahead ? look_ahead(claim, verdict, children)
                                          : ZKR__LOOKS_NOT;
     }
-    e->then = verdict->then;
+    /* A node before one that holds was put there by a client that chooses its numbers: only a list tells what it does. */
+    bool intruded = claim->ahead && claim->ahead->k.phase == ZKR__HELD;
+    e->then = verdict->then == ZKR__THEN_OURS_IF_HELD && intruded ? ZKR__THEN_LOOK
+                                                                  : verdict->then;
     if (!known) {
         e->code = ZKR_ENOMEM;
     }
