@@ -52,6 +52,10 @@ typedef struct zkr_contender {
     int64_t held_since_ms;
     /** The lines after the first; for zkr_contender_field(). NULL = none. */
     const char *fields;
+    /** Of ZKR_KIND_OTHER: the program that names its nodes so, such as "kazoo". NULL = not known. */
+    const char *maker;
+    /** The contender with the lowest number holds. False: of a recipe whose order is not known. */
+    bool ordered;
 } zkr_contender;
 
 /**

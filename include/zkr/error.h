@@ -45,7 +45,8 @@ extern "C" {
     X(ESEQUENCE, -16, false, "sequence numbers of the path are used up")               \
     X(ENOANSWER, -17, true, "no server answered in time")                              \
     X(EOWNERDEAD, -18, false, "held, and the last holder ended without release")       \
-    X(ELIMIT, -19, false, "too many nodes for one client")
+    X(ELIMIT, -19, false, "too many nodes for one client")                             \
+    X(EFOREIGN, -20, false, "the path is used by a program that our node would break")
 
 enum zkr_code {
 #define ZKR_ERROR_ENUM_(name, value, retriable, text) ZKR_##name = (value),

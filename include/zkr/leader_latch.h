@@ -193,7 +193,7 @@ ZKR_API int zkr_leader_latch_stop(zkr_leader_latch *l, int mode);
  * Returns ZKR_OK (it surely led a moment ago), ZKR_ETIMEDOUT, ZKR_ECANCELED (stopped meanwhile),
  * ZKR_ESTATE (not started; in a callback, or in a forked child), ZKR_EINVAL; or the error that ended the
  * candidacy: ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_ENONODE (the chroot is missing), ZKR_ECLOSED
- * (the client is shut down), ZKR_ELIMIT (it has too many nodes), ZKR_ENOMEM or another permanent error.
+ * (the client is shut down), ZKR_ELIMIT (it has too many nodes), ZKR_EFOREIGN (mutex.h), ZKR_ENOMEM or another permanent error.
  *
  * Blocks:   yes, with no internal lock held.
  * Threads:  any number at once.

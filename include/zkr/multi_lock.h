@@ -98,8 +98,8 @@ ZKR_API int zkr_multi_lock_create(zkr_multi_lock **out,
  *              zkr_ticket_destroy().
  *
  * Returns ZKR_OK, ZKR_ETIMEDOUT (one of them is held by another, and zkr_last_error() says which),
- * ZKR_ENOANSWER, ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_EDEADLK, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT, ZKR_EINVAL,
- * ZKR_ENOMEM, ZKR_ESYS, as zkr_mutex_acquire(); ZKR_ESTATE (in a callback, or in a forked child). After any error this
+ * ZKR_ENOANSWER, ZKR_ECONNLOSS, ZKR_ECLOSED, ZKR_EAUTH, ZKR_EDEADLK, ZKR_ESEQUENCE, ZKR_ENONODE, ZKR_ELIMIT,
+ * ZKR_EFOREIGN, ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYS, as zkr_mutex_acquire(); ZKR_ESTATE (in a callback, or in a forked child). After any error this
  * call holds nothing, and its nodes are deleted, or will be as soon as a server can be reached.
  *
  * Not re-entrant: two tickets of one multi-lock exclude each other, also within one thread.

@@ -174,7 +174,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * with ZKR_FOREVER, also if the calling thread would wait for itself: it holds the path by another object of this
  * client, and not both as readers), ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut
  * down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE
- * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes: ticket.h; use a second client), ZKR_EINVAL,
+ * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes: ticket.h; use a second client), ZKR_EFOREIGN (a program
+ * uses the path that a node of ours would break: docs/clients.md), ZKR_EINVAL,
  * ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error this call holds nothing, and its
  * node is deleted, or will be as soon as a server can be reached.
  *

@@ -35,9 +35,11 @@ typedef struct zkr_survey_entry {
     int kind;
     /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
     const zkr_contender *holder;
-    int64_t held;    /**< number of holders; for a semaphore, of permits held */
-    int64_t max;     /**< permits of a semaphore; 0 = not known, or not a semaphore */
-    int64_t waiting; /**< contenders that wait */
+    /** Number of holders; for a semaphore, of permits held; of a recipe whose order is not known, all contenders. */
+    int64_t held;
+    int64_t max; /**< permits of a semaphore; 0 = not known, or not a semaphore */
+    int64_t
+        waiting; /**< contenders that wait; ZKR_UNKNOWN for a recipe whose order is not known */
     /**
      * Since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
      * waits, or it is not known.

@@ -6,7 +6,12 @@
 #include <zkr/error.h>
 
 /* Codes of ZooKeeper; the second one is of an ephemeral node of a local session. */
-enum { ZKR__UNIMPLEMENTED = -6, ZKR__LOCAL_SESSION = -120, ZKR__THROTTLED = -127 };
+enum {
+    ZKR__UNIMPLEMENTED = -6,
+    ZKR__EPHEMERAL_PARENT = -108,
+    ZKR__LOCAL_SESSION = -120,
+    ZKR__THROTTLED = -127
+};
 
 /* Record the failure of the calling thread and return @code. @path may be NULL. */
 int zkr__fail(int code, const char *path, const char *format, ...)

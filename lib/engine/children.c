@@ -7,6 +7,7 @@
 #include <zkr/error.h>
 
 #include "base/mem.h"
+#include "engine/makers.h"
 
 static int compare(const void *x, const void *y)
 {
@@ -54,7 +55,7 @@ int zkr__children_order(struct zkr__children *out,
 bool zkr__child_is_shown(const struct zkr__child *child, int64_t made)
 {
     return child->kind != ZKR__NAME_OTHER || child->sequence < made ||
-           zkr__name_locks(child->name);
+           zkr__maker_is_certain(child->name);
 }
 
 int zkr__children_shown(struct zkr__children *out,

@@ -449,7 +449,7 @@ static void note_verdict(struct zkr__claim *claim,
 {
     e->granted = verdict->granted;
     e->once = claim->once;
-    if (!e->granted && !e->once && !e->full) {
+    if (!e->granted && !e->once && !e->full && !e->foreign) {
         wait_as_told(claim, e, verdict, children);
     }
 }
@@ -524,7 +524,7 @@ static void on_listed(struct zkr__claim *claim,
     if (e->code != ZKR_OK) {
         return;
     }
-    zkr__queue_warn(claim->q, children, answer);
+    e->foreign = zkr__queue_check(claim->q, children, answer);
     if (claim->k.phase == ZKR__LOOKING) {
         return;
     }
@@ -560,7 +560,7 @@ static void judge_by_number(struct zkr__claim *claim,
         zkr__cache_decide(claim, &verdict, &children, &guessed) &&
         (verdict.granted || !may_be_gone(claim, children.list[verdict.watch].name));
     if (e->placed) {
-        zkr__queue_warn(claim->q, &children, NULL);
+        e->foreign = zkr__queue_check(claim->q, &children, NULL);
         claim->place =
             (unsigned)zkr__children_find(&children, zkr__path_name(claim->node));
         note_verdict(claim, e, &verdict, &children);
@@ -605,6 +605,10 @@ static void on_ahead(struct zkr__claim *claim,
         e->kind = ZKR__EV_AHEAD_MISSING;
     }
     claim->guessed = claim->guessed && answer->code != ZKR_OK;
+    const char *ahead = zkr__path_watched(&claim->ahead_watcher);
+    if (ahead) {
+        zkr__queue_note_ahead(claim->q, zkr__path_name(ahead), answer);
+    }
     zkr__mem_free(claim->seen);
     claim->seen = claim->q->c->options.tell_ahead ? zkr__contender_see(answer) : NULL;
 }

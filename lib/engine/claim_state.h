@@ -191,6 +191,7 @@ struct zkr__claim_event {
     bool found;   /* LISTED: our node is among them */
     bool once;    /* the claim is not to wait */
     bool full;    /* so many wait that the claim is not to wait behind them */
+    bool foreign; /* the queue is that of a recipe which our node breaks */
     bool granted; /* the rule's verdict, as are the next */
     enum zkr__wait wait;
     enum zkr__then then;

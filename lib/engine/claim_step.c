@@ -104,10 +104,11 @@ static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *
 
 static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    return e->granted ? zkr__grant(k, e)
-           : e->once  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
-           : e->full  ? zkr__fail_claim(k, e, ZKR_EBUSY)
-                      : park(k, e);
+    return e->foreign   ? zkr__fail_claim(k, e, ZKR_EFOREIGN)
+           : e->granted ? zkr__grant(k, e)
+           : e->once    ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+           : e->full    ? zkr__fail_claim(k, e, ZKR_EBUSY)
+                        : park(k, e);
 }
 
 /* The parent was never made, or was reaped a moment ago: make the parent, as often as it takes. */
@@ -215,8 +216,9 @@ static unsigned on_looked(struct zkr__claim_state *k, const struct zkr__claim_ev
         k->phase = ZKR__CREATING;
         return zkr__retry_or_fail(k, e, ZKR__CREATING);
     }
-    return e->wary ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
-                   : zkr__enter(k, e, ZKR__CREATING);
+    return e->foreign ? zkr__fail_claim(k, e, ZKR_EFOREIGN)
+           : e->wary  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+                      : zkr__enter(k, e, ZKR__CREATING);
 }
 
 static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_event *e)

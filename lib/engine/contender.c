@@ -9,6 +9,7 @@
 #include <zkr/error.h>
 
 #include "base/mem.h"
+#include "engine/makers.h"
 
 #define HELD_SINCE "\n" ZKR__FIELD_HELD_SINCE "="
 
@@ -130,9 +131,13 @@ int zkr__contender_kind(enum zkr__name_kind kind)
 
 int zkr__contender_begin(zkr_contender *entry, const struct zkr__child *child)
 {
+    bool other = child->kind == ZKR__NAME_OTHER;
+    const struct zkr__maker *maker = other ? zkr__maker_of(child->name) : NULL;
     *entry = (zkr_contender){.node = zkr__mem_string(child->name),
                              .sequence = child->sequence,
-                             .kind = zkr__contender_kind(child->kind)};
+                             .kind = zkr__contender_kind(child->kind),
+                             .maker = maker ? maker->name : NULL,
+                             .ordered = maker ? maker->ordered : !other};
     return entry->node ? ZKR_OK : ZKR_ENOMEM;
 }
 

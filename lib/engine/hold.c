@@ -685,6 +685,16 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
                          "the paths of this client's nodes would take more than %d "
                          "bytes, with that for %s; use a second client",
                          ZKR__NODES_BYTES, dir);
+    case ZKR_EFOREIGN:
+        return zkr__fail(code, dir,
+                         "%s is used by %s, which would fail beside this lock; use "
+                         "another path",
+                         dir, hold->queue->broken ? hold->queue->broken : "a program");
+    case ZKR_EZK(ZKR__EPHEMERAL_PARENT):
+        return zkr__fail(code, dir,
+                         "%s is an ephemeral node, or below one: a lock of another "
+                         "kind",
+                         dir);
     case ZKR_ENONODE:
         return zkr__fail(code, dir,
                          "cannot create %s: is the chroot of the server list missing?",

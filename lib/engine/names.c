@@ -36,16 +36,6 @@ void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1])
 
 enum { PROTECTED = sizeof(ZKR__PROTECTED) - 1 };
 
-bool zkr__name_locks(const char *name)
-{
-    static const char *const texts[] = {"__lock__", "__rlock__", "__wlock__"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        found = found || strstr(name, texts[i]);
-    }
-    return found;
-}
-
 bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind)
 {
     int64_t number;

@@ -64,9 +64,6 @@ void zkr__name_turn(char *name, enum zkr__name_kind kind);
  */
 bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
 
-/* Is @name, of ZKR__NAME_OTHER, that of a lock of kazoo? Some programs make such locks persistent. */
-bool zkr__name_locks(const char *name);
-
 /* Does @name, of @kind, begin as Curator's names and ours do, with nothing else before its prefix and number? */
 bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/queue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/engine.h"
+#include "engine/makers.h"
 #include "session/log.h"
 #include "session/resolve.h"
 
@@ -152,42 +154,110 @@ static bool has_semaphore(const struct zkr__answer *list)
     return false;
 }
 
-/* The first child of a recipe that this queue does not expect beside itself, or NULL. */
-static const struct zkr__child *find_foreign(const struct zkr__queue *q,
-                                             const struct zkr__children *children)
+static bool is_expected(const struct zkr__queue *q, const struct zkr__child *child)
 {
-    unsigned expected = q->other_kinds | 1U << q->kind;
+    return (q->other_kinds | 1U << q->kind) & 1U << child->kind;
+}
+
+static const struct zkr__maker *maker_of(const struct zkr__child *child)
+{
+    return child->kind == ZKR__NAME_OTHER ? zkr__maker_of(child->name) : NULL;
+}
+
+/* The first child of a recipe that this queue does not expect beside itself, and that may not wait for it; or NULL. */
+static const struct zkr__child *find_stranger(const struct zkr__queue *q,
+                                              const struct zkr__children *children)
+{
     for (size_t i = 0; i < children->count; i++) {
-        if (!(expected & 1U << children->list[i].kind)) {
-            return &children->list[i];
+        const struct zkr__child *child = &children->list[i];
+        const struct zkr__maker *maker = maker_of(child);
+        if (!is_expected(q, child) && !(maker && maker->regard == ZKR__WAITS)) {
+            return child;
         }
     }
     return NULL;
 }
 
-void zkr__queue_warn(struct zkr__queue *q,
-                     const struct zkr__children *children,
-                     const struct zkr__answer *list)
+/* The maker of the first child whose recipe our node would break, or NULL. */
+static const struct zkr__maker *find_broken(const struct zkr__children *children,
+                                            const char **node)
 {
-    const struct zkr__child *stranger =
-        q->warned_foreign ? NULL : find_foreign(q, children);
-    const char *reason = NULL;
-    if (stranger) {
+    for (size_t i = 0; i < children->count; i++) {
+        const struct zkr__maker *maker = maker_of(&children->list[i]);
+        if (maker && maker->regard == ZKR__BREAKS) {
+            *node = children->list[i].name;
+            return maker;
+        }
+    }
+    return NULL;
+}
+
+static void
+warn(const struct zkr__queue *q, const char *node, const char *reason) ZKR__LOCKED
+{
+    zkr__log(q->c, ZKR_LOG_WARN,
+             ZKR__EVENT("stranger", .path = q->dir, .node = node, .reason = reason));
+}
+
+static void warn_of_stranger(struct zkr__queue *q,
+                             const struct zkr__child *stranger) ZKR__LOCKED
+{
+    char reason[160];
+    const struct zkr__maker *maker = maker_of(stranger);
+    if (maker) {
+        (void)snprintf(reason, sizeof(reason),
+                       "%s uses this path, and may not wait for this lock",
+                       maker->name);
+    } else {
         bool shared =
             stranger->kind == ZKR__NAME_READ || stranger->kind == ZKR__NAME_WRITE;
-        reason = shared ? "node of a read-write lock; it counts by its number, but "
-                          "Curator's does not see ours: use the writer of a zkr_rwlock"
-                        : "node of another recipe; it counts by its number, but its "
-                          "maker may not respect ours";
-    } else if (!q->warned_foreign && list && children->strays > 0 &&
-               has_semaphore(list)) {
-        reason = "a semaphore also uses this path; they do not exclude each other";
+        (void)snprintf(reason, sizeof(reason), "%s",
+                       shared ? "node of a read-write lock; it counts by its number, "
+                                "but Curator's does not see ours: use the writer of a "
+                                "zkr_rwlock"
+                              : "node of another recipe; it counts by its number, but "
+                                "its maker may not respect ours");
     }
-    if (reason) {
-        q->warned_foreign = true;
+    warn(q, stranger->name, reason);
+}
+
+bool zkr__queue_check(struct zkr__queue *q,
+                      const struct zkr__children *children,
+                      const struct zkr__answer *list)
+{
+    const char *node = NULL;
+    const struct zkr__maker *broken = find_broken(children, &node);
+    if (broken && !q->broken) {
+        char reason[160];
+        q->broken = broken->name;
+        (void)snprintf(reason, sizeof(reason),
+                       "%s uses this path, and would fail beside this lock", q->broken);
+        warn(q, node, reason);
+    }
+    if (broken || q->warned_foreign) {
+        return broken != NULL;
+    }
+    const struct zkr__child *stranger = find_stranger(q, children);
+    bool semaphore = !stranger && list && children->strays > 0 && has_semaphore(list);
+    q->warned_foreign = stranger || semaphore;
+    if (stranger) {
+        warn_of_stranger(q, stranger);
+    } else if (semaphore) {
+        warn(q, NULL,
+             "a semaphore also uses this path; they do not exclude each other");
+    }
+    return false;
+}
+
+void zkr__queue_note_ahead(struct zkr__queue *q,
+                           const char *name,
+                           const struct zkr__answer *answer)
+{
+    if (answer->code == ZKR_OK && answer->owner == 0 && !q->warned_ahead) {
+        q->warned_ahead = true;
         zkr__log(q->c, ZKR_LOG_WARN,
-                 ZKR__EVENT("stranger", .path = q->dir,
-                            .node = stranger ? stranger->name : NULL,
-                            .reason = reason));
+                 ZKR__EVENT("ahead_stays", .path = q->dir, .node = name,
+                            .reason = "the node ahead is not ephemeral: no session "
+                                      "will end it, and this lock waits for it"));
     }
 }

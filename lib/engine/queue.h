@@ -48,7 +48,9 @@ struct zkr__queue {
     const char *meter_path;           /* under which it is measured; NULL = dir */
     struct zkr__meter *meter;         /* NULL = not asked for yet */
     struct zkr__directory *directory; /* NULL = no claim was made yet */
-    bool warned_foreign, warned_sequence;
+    const char
+        *broken; /* the maker whose recipe our node would break; NULL = none was seen */
+    bool warned_foreign, warned_ahead, warned_sequence;
 };
 
 /*
@@ -95,10 +97,14 @@ void zkr__queue_note_token(const struct zkr__queue *q,
 void zkr__queue_unref(struct zkr__queue *q) ZKR__LOCKED;
 /*
  * Warn, once, of foreign nodes on the path, whose makers may not respect our nodes. @list: the answer that has @children;
- * NULL = there is none.
+ * NULL = there is none. True: no node of ours may stay beside them.
  */
-void zkr__queue_warn(struct zkr__queue *q,
-                     const struct zkr__children *children,
-                     const struct zkr__answer *list) ZKR__LOCKED;
+bool zkr__queue_check(struct zkr__queue *q,
+                      const struct zkr__children *children,
+                      const struct zkr__answer *list) ZKR__LOCKED;
+/* A claim waits for the child @name. Warn, once, if it is not ephemeral. */
+void zkr__queue_note_ahead(struct zkr__queue *q,
+                           const char *name,
+                           const struct zkr__answer *answer) ZKR__LOCKED;
 
 #endif

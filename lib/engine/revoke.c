@@ -9,6 +9,7 @@
 #include "engine/claim.h"
 #include "engine/contenders.h"
 #include "engine/inquiry.h"
+#include "engine/makers.h"
 
 /* --- requests to us --- */
 
@@ -175,6 +176,7 @@ static void begin(struct asking *a, const char *node) ZKR__LOCKED
 /* Why nothing was done to the node that was spared. */
 static int refuse(const struct asking *a, const char *dir)
 {
+    const struct zkr__maker *maker = zkr__maker_of(a->spared);
     bool asks = a->kind != ZKR__OP_DELETE;
     return asks && a->recipe == ZKR__NAME_LATCH
                ? zkr__fail(
@@ -187,9 +189,8 @@ static int refuse(const struct asking *a, const char *dir)
                            "%s/%s is not ephemeral: it is no node of a contender", dir,
                            a->spared)
                : zkr__fail(ZKR_EINVAL, dir,
-                           "%s/%s belongs to another recipe, whose holder cannot be "
-                           "asked",
-                           dir, a->spared);
+                           "%s/%s belongs to %s, whose holder cannot be asked", dir,
+                           a->spared, maker ? maker->name : "another recipe");
 }
 
 /* Do @kind to the child @node; NULL: to every contender that holds. *@refused: a node was spared, and the error says so. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zkr/lease.h>
 #include <zkr/survey.h>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@
 #include "base/path.h"
 #include "engine/contender.h"
 #include "engine/inquiry.h"
+#include "engine/makers.h"
 #include "engine/rule.h"
 #include "session/client.h"
 #include "session/resolve.h"
@@ -75,8 +77,9 @@ struct visit {
     size_t others; /* children that are no contenders */
     /* The queue, if contenders > 0. Of leases, zkr__permits_held() tells how many are held. */
     size_t contenders, held;
-    enum zkr__name_kind kind;   /* of the first */
-    zkr_contender holder;       /* without an owner: it was not read */
+    bool ordered;             /* the lowest number holds; otherwise all count as held */
+    enum zkr__name_kind kind; /* of the first */
+    zkr_contender holder;     /* without an owner: it was not read */
     zkr_contender *leases_read; /* if they are leases: all contenders */
     int64_t waiting_since_ms;
     bool listed, vanished;
@@ -299,10 +302,11 @@ static int look_at_queue(struct walk *s,
     if (v->kind == ZKR__NAME_LEASE) {
         return look_at_leases(s, index, children);
     }
-    v->held = zkr__rule_holders(children);
     if (zkr__contender_begin(&v->holder, &children->list[0]) != ZKR_OK) {
         return ZKR_ENOMEM;
     }
+    v->ordered = v->holder.ordered;
+    v->held = v->ordered ? zkr__rule_holders(children) : v->contenders;
     v->holder.holds = true;
     ask_data(s, v, v->holder.node, tag_of(index, HOLDER));
     if (v->held < v->contenders) {
@@ -439,7 +443,7 @@ static bool has_items(const struct visit *v)
 {
     const zkr_contender *first = &v->holder;
     return v->kind == ZKR__NAME_OTHER && first->owner && first->session_id == 0 &&
-           !zkr__name_locks(first->node);
+           !zkr__maker_is_certain(first->node);
 }
 
 static bool add_queue(zkr_survey *out, struct visit *v)
@@ -451,7 +455,8 @@ static bool add_queue(zkr_survey *out, struct visit *v)
         e->kind = zkr__contender_kind(v->kind);
         size_t held = leases ? v->contenders : v->held;
         e->held = (int64_t)held;
-        e->waiting = (int64_t)(v->contenders - held);
+        e->waiting =
+            leases || v->ordered ? (int64_t)(v->contenders - held) : ZKR_UNKNOWN;
         e->waiting_since_ms = v->waiting_since_ms;
     }
     return e != NULL;

@@ -454,7 +454,7 @@ why_not_leading(const zkr_leader_latch *l, bool was_candidate, bool in_time) ZKR
         return zkr__fail(ZKR_ECLOSED, dir, "the client is shut down");
     }
     if (l->failure == ZKR_ESEQUENCE || l->failure == ZKR_ENONODE ||
-        l->failure == ZKR_ELIMIT) {
+        l->failure == ZKR_ELIMIT || l->failure == ZKR_EFOREIGN) {
         return zkr__hold_fail(&l->hold, ZKR_FOREVER);
     }
     if (l->failure != 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zkr where other programs keep their nodes: it lists the locks and nothing else, and touches nothing that is no lock. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -177,4 +178,108 @@ ZKT_CASE(an_ephemeral_path_is_held)
     (void)zkt_raw_close(s);
     assert_int_equal(cli_wait(&c), 0);
     assert_int_equal(CLI("status", "-q", node.path), 1);
+}
+
+/* --- a lock beside other makers' nodes --- */
+
+static const struct {
+    const char *name, *maker;
+    int status;       /* of lock -n: 65 = refused */
+    const char *says; /* on stderr; NULL = nothing of the maker */
+} makers[] = {
+    {HEX "__lock__0000000000", "kazoo", 1, "kazoo uses this path, and may not wait"},
+    {"lock-" HEX "-0000000000", "aiozk", 1, NULL},
+    {"0000000000", "Vitess", 1, "Vitess uses this path, and may not wait"},
+    {"LOCK-SHARED-0000000000", "Hive", 1, "Hive uses this path, and may not wait"},
+    {"le_0000000000", "go-leaderelection", 65, "is used by go-leaderelection"},
+    {"W_0000000000", "Solr", 65, "is used by Solr"},
+    {"1-host-n_0000000000", "Solr", 65, "is used by Solr"},
+    {"V_0000000000", "BookKeeper", 65, "is used by BookKeeper"},
+};
+enum { MAKERS = sizeof(makers) / sizeof(makers[0]) };
+
+static const char *maker_path(int i, const char *node)
+{
+    char below[256];
+    (void)snprintf(below, sizeof(below), "maker%d%s%s", i, *node ? "/" : "", node);
+    return zkt_child(below);
+}
+
+static int children_of(const char *path)
+{
+    zkt_stat st;
+    char data[16];
+    assert_int_equal(zkt_get(zkt_servers(), path, data, sizeof(data), &st), ZKT_OK);
+    return st.num_children;
+}
+
+/* A node of ours that others would fail at goes at once, whichever verb made it. */
+ZKT_CASE(a_lock_names_who_does_not_wait_for_it)
+{
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
+    assert_non_null(s);
+    zkt_keep(s, end_session);
+    for (int i = 0; i < MAKERS; i++) {
+        struct cli c;
+        const zkt_node node = {.path = maker_path(i, makers[i].name),
+                               .flags = ZKT_EPHEMERAL};
+        assert_int_equal(zkt_create_path(zkt_servers(), maker_path(i, "")), 0);
+        assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+        print_message("%s\n", node.path);
+        assert_int_equal(CLI_RUN(&c, "lock", "-n", maker_path(i, ""), "true"),
+                         makers[i].status);
+        if (makers[i].says) {
+            assert_non_null(strstr(cli_err(&c), makers[i].says));
+        } else {
+            assert_null(strstr(cli_err(&c), makers[i].maker));
+        }
+        if (makers[i].status == 65) {
+            assert_int_equal(CLI("lock", "-w", "60", maker_path(i, ""), "true"), 65);
+            assert_int_equal(CLI("lock", "-s", maker_path(i, ""), "true"), 65);
+            assert_int_equal(CLI("elect", maker_path(i, ""), "true"), 65);
+        }
+        assert_int_equal(children_of(maker_path(i, "")), 1);
+        assert_int_equal(zkt_raw_ping(s), ZKT_OK);
+        char kind[128];
+        (void)snprintf(kind, sizeof(kind), "  %s  ", makers[i].maker);
+        assert_non_null(strstr(CLI_SAYS("ls", maker_path(i, "")), kind));
+        (void)snprintf(kind, sizeof(kind), "\"maker\":\"%s\"", makers[i].maker);
+        assert_non_null(strstr(CLI_SAYS("ls", "--json", maker_path(i, "")), kind));
+    }
+}
+
+/* Two that share, or two in an order that is not known: nobody is said to wait. */
+ZKT_CASE(an_unknown_order_is_not_told)
+{
+    static const char *const names[] = {"LOCK-SHARED-0000000000",
+                                        "LOCK-SHARED-0000000001"};
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
+    assert_non_null(s);
+    zkt_keep(s, end_session);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    for (int i = 0; i < 2; i++) {
+        const zkt_node node = {.path = zkt_child(names[i]), .flags = ZKT_EPHEMERAL};
+        assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+    }
+    const char *text = CLI_SAYS("ls", zkt_path());
+    assert_non_null(strstr(text, "LOCK-SHARED-0000000000, first of 2"));
+    const char *json = CLI_SAYS("ls", "--json", zkt_path());
+    assert_non_null(strstr(json, "\"waiting\":null,\"waiting_since\":null"));
+    assert_non_null(strstr(json, "\"holders\":null"));
+    assert_non_null(
+        strstr(CLI_SAYS("status", "--json", zkt_path()), "\"waiting\":null"));
+}
+
+/* It is said at once, not when somebody wonders why. */
+ZKT_CASE(a_wait_for_what_no_session_ends_is_said)
+{
+    static const char *const verbs[] = {"lock", "wait"};
+    (void)make_nodes();
+    for (int i = 0; i < 2; i++) {
+        struct cli c;
+        CLI_START(&c, verbs[i], zkt_child("queue"));
+        ZKT_EVENTUALLY(strstr(cli_err(&c), "not ephemeral: no session will end it"),
+                       CLI_PATIENCE_MS);
+        cli_stop(&c, SIGTERM);
+    }
 }

@@ -33,6 +33,7 @@ static const struct {
     {ZKR_ENOANSWER, -17, true, "ZKR_ENOANSWER"},
     {ZKR_EOWNERDEAD, -18, false, "ZKR_EOWNERDEAD"},
     {ZKR_ELIMIT, -19, false, "ZKR_ELIMIT"},
+    {ZKR_EFOREIGN, -20, false, "ZKR_EFOREIGN"},
 };
 
 enum {
@@ -63,7 +64,7 @@ ZKT_UNIT_CASE(every_code_is_what_was_promised)
 /* No int is without name and text, and what is unknown is not worth a retry. */
 ZKT_UNIT_CASE(unknown_codes_have_a_text_too)
 {
-    static const int unknown[] = {1,     42,    -20,     -999,   -1000,
+    static const int unknown[] = {1,     42,    -21,     -999,   -1000,
                                   -2000, -5000, INT_MAX, INT_MIN};
     for (size_t i = 0; i < ZKT_COUNT(unknown); i++) {
         assert_string_equal(zkr_strerror(unknown[i]), "unknown error");

@@ -82,6 +82,33 @@ void cli_log(int level, const char *line, void *ctx)
     write_line(text, printed, true);
 }
 
+/* The value of a field of an event, into @room bytes; "" = the event has no such field. */
+static void value_of(const char *line, const char *field, char *out, size_t room)
+{
+    const char *at = strstr(line, field);
+    at = at ? at + strlen(field) : "";
+    bool quoted = *at == '"';
+    size_t length = strcspn(at + quoted, quoted ? "\"" : " ");
+    length = length < room ? length : room - 1;
+    memcpy(out, at + quoted, length);
+    out[length] = '\0';
+}
+
+void cli_hint(int level, const char *line, void *unused)
+{
+    enum { ROOM = 1024 };
+    char path[ROOM], node[ROOM], reason[ROOM];
+    (void)level;
+    (void)unused;
+    if (strncmp(line, "event=stranger ", strlen("event=stranger ")) == 0 ||
+        strncmp(line, "event=ahead_stays ", strlen("event=ahead_stays ")) == 0) {
+        value_of(line, " path=", path, sizeof(path));
+        value_of(line, " node=", node, sizeof(node));
+        value_of(line, " reason=", reason, sizeof(reason));
+        cli_note("%s: %s%s%s", path, reason, *node ? ": node " : "", node);
+    }
+}
+
 /* Error codes of ZooKeeper that the library passes on. */
 enum {
     ZK_UNIMPLEMENTED = -6,
@@ -100,6 +127,7 @@ static int exit_of(int rc)
     case ZKR_ENONODE:
     case ZKR_ESEQUENCE:
     case ZKR_ELIMIT:
+    case ZKR_EFOREIGN:
     case ZKR_EZK(ZK_NO_CHILDREN_FOR_EPHEMERALS):
         return CLI_PATH;
     case ZKR_EAUTH:

@@ -39,6 +39,8 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
  * ZKR_LOG_DEBUG only errors and warnings of libzookeeper itself are written.
  */
 void cli_log(int level, const char *line, void *ctx);
+/* Without -v: prints only what an operator has to know of the nodes of others on the path. */
+void cli_hint(int level, const char *line, void *unused);
 
 /** Reports that a thread, or a descriptor for one, could not be made; errno says why. Returns the exit code. */
 int cli_fail_thread(void);

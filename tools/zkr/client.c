@@ -65,12 +65,10 @@ int client_open(struct env *env, const char *owner, bool guarded)
     o.more_auth = g->auth.list;
     o.more_auth_count = (int64_t)g->auth.count;
     o.acl = g->acl.list.count > 0 ? &g->acl.list : NULL;
-    if (g->log_level > 0) {
-        o.log_level = g->log_level;
-        o.tell_ahead = 1;
-        o.log = cli_log;
-        o.log_ctx = (void *)(uintptr_t)&g->log_level;
-    }
+    o.log = g->log_level > 0 ? cli_log : cli_hint;
+    o.log_level = g->log_level > 0 ? g->log_level : ZKR_LOG_WARN;
+    o.log_ctx = (void *)(uintptr_t)&g->log_level;
+    o.tell_ahead = g->log_level > 0;
     o.guardian = guarded ? ZKR_GUARDIAN_TRY : 0;
     int rc = open_it(env, &o);
     if (rc == ZKR_EINVAL) {

@@ -37,7 +37,9 @@ static int take_arguments(struct ls *l)
 
 /* --- for people --- */
 
-enum { CELL = 48, COLUMNS = 6, MOST_WIDTH = 60 };
+enum { CELL = 48, LEAST_KIND = 11, MOST_WIDTH = 60 };
+
+enum { PATH_WIDTH, KIND_WIDTH, OWNER_WIDTH, WIDTHS };
 
 struct row {
     const char *path;
@@ -47,7 +49,8 @@ struct row {
 static void fill_kind(struct row *r, const zkr_survey_entry *e)
 {
     if (e->kind != ZKR_KIND_LEASE) {
-        (void)snprintf(r->kind, sizeof(r->kind), "%s", view_kind(e->kind));
+        (void)snprintf(r->kind, sizeof(r->kind), "%s",
+                       e->holder ? view_recipe(e->holder) : view_kind(e->kind));
     } else if (e->max > 0) {
         (void)snprintf(r->kind, sizeof(r->kind), "permit %" PRId64 "/%" PRId64, e->held,
                        e->max);
@@ -59,9 +62,12 @@ static void fill_kind(struct row *r, const zkr_survey_entry *e)
 static void fill_owner(struct row *r, const zkr_survey_entry *e)
 {
     const zkr_contender *c = e->holder;
-    const char *name = c && *view_owner(c) ? view_owner(c) : "-";
+    const char *name = c ? view_owner(c) : "-";
     int more = e->kind == ZKR_KIND_LEASE ? 0 : (int)(e->held - 1);
-    if (more > 0) {
+    if (more > 0 && e->waiting == ZKR_UNKNOWN) {
+        (void)snprintf(r->owner, sizeof(r->owner), "%.150s, first of %d", name,
+                       more + 1);
+    } else if (more > 0) {
         (void)snprintf(r->owner, sizeof(r->owner), "%.150s and %d more", name, more);
     } else {
         (void)snprintf(r->owner, sizeof(r->owner), "%.200s", name);
@@ -70,46 +76,53 @@ static void fill_owner(struct row *r, const zkr_survey_entry *e)
 
 static struct row row_of(const zkr_survey_entry *e)
 {
-    struct row r = {.path = e->path, .held = "-", .oldest = "-"};
+    struct row r = {.path = e->path, .held = "-", .waiting = "-", .oldest = "-"};
     fill_kind(&r, e);
     fill_owner(&r, e);
     if (e->holder) {
         view_held(r.held, sizeof(r.held), e->holder);
     }
-    (void)snprintf(r.waiting, sizeof(r.waiting), "%" PRId64, e->waiting);
+    if (e->waiting != ZKR_UNKNOWN) {
+        (void)snprintf(r.waiting, sizeof(r.waiting), "%" PRId64, e->waiting);
+    }
     if (e->waiting_since_ms > 0) {
         view_age(r.oldest, sizeof(r.oldest), e->waiting_since_ms);
     }
     return r;
 }
 
-static void print_row(const struct row *r, int path_width, int owner_width)
+static void print_row(const struct row *r, const int widths[WIDTHS])
 {
-    text_print(stdout, r->path, path_width);
-    (void)printf("  %-11s  ", r->kind);
-    text_print(stdout, r->owner, owner_width);
+    text_print(stdout, r->path, widths[PATH_WIDTH]);
+    (void)printf("  %-*s  ", widths[KIND_WIDTH], r->kind);
+    text_cell(stdout, r->owner, widths[OWNER_WIDTH]);
     (void)printf("  %7s  %7s  %7s\n", r->held, r->waiting, r->oldest);
+}
+
+static void widen(int widths[WIDTHS], const struct row *r)
+{
+    text_widen(&widths[PATH_WIDTH], r->path, MOST_WIDTH);
+    text_widen(&widths[KIND_WIDTH], r->kind, MOST_WIDTH);
+    text_widen(&widths[OWNER_WIDTH], r->owner, MOST_WIDTH);
 }
 
 static void print_table(const struct ls *l)
 {
     static const struct row head = {"PATH", "KIND",    "HOLDER",
                                     "HELD", "WAITING", "OLDEST"};
-    int path_width = 0, owner_width = 0;
+    int widths[WIDTHS] = {[KIND_WIDTH] = LEAST_KIND};
     size_t count = zkr_survey_count(l->found);
-    text_widen(&path_width, head.path, MOST_WIDTH);
-    text_widen(&owner_width, head.owner, MOST_WIDTH);
+    widen(widths, &head);
     for (size_t i = 0; i < count; i++) {
         struct row r = row_of(zkr_survey_get(l->found, i));
-        text_widen(&path_width, r.path, MOST_WIDTH);
-        text_widen(&owner_width, r.owner, MOST_WIDTH);
+        widen(widths, &r);
     }
     if (count > 0) {
-        print_row(&head, path_width, owner_width);
+        print_row(&head, widths);
     }
     for (size_t i = 0; i < count; i++) {
         struct row r = row_of(zkr_survey_get(l->found, i));
-        print_row(&r, path_width, owner_width);
+        print_row(&r, widths);
     }
     if (count == 0) {
         text_line(stdout,
@@ -127,9 +140,10 @@ static void print_json(const zkr_survey_entry *e)
     json_begin(&j, e->path);
     json_text(&j, "kind", view_kind(e->kind));
     view_holder_json(&j, e->holder);
-    json_int(&j, "waiting", e->waiting);
+    json_text(&j, "maker", e->holder ? e->holder->maker : NULL);
+    json_number(&j, "waiting", e->waiting != ZKR_UNKNOWN, e->waiting);
     json_number(&j, "waiting_since", e->waiting_since_ms > 0, e->waiting_since_ms);
-    json_number(&j, "holders", !semaphore, e->held);
+    json_number(&j, "holders", !semaphore && e->waiting != ZKR_UNKNOWN, e->held);
     json_number(&j, "permits", semaphore, e->held);
     json_number(&j, "max", e->max > 0, e->max);
     json_end(&j);

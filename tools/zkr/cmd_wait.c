@@ -2,6 +2,7 @@
 /* zkr wait: until a lock is free, without taking it. */
 #include "cli.h"
 #include "client.h"
+#include "view.h"
 
 static const char usage[] = "usage: zkr [OPTION]... wait [-w SEC] PATH\n\n"
                             "Waits until nobody holds the lock at PATH or waits for "
@@ -32,6 +33,16 @@ static int take_arguments(struct await *a)
     return rc;
 }
 
+/* Says at once that no session will end what is waited for. */
+static void note_first(const struct await *a)
+{
+    zkr_contenders *list = NULL;
+    if (zkr_mutex_contenders(a->mutex, &list) == ZKR_OK) {
+        (void)view_warn_stays(a->path, list);
+    }
+    zkr_contenders_free(list);
+}
+
 /* The time limit includes the time to connect. */
 static int work(void *ctx)
 {
@@ -46,6 +57,9 @@ static int work(void *ctx)
     }
     if (status != 0) {
         return status;
+    }
+    if (a->wait_ms != 0) {
+        note_first(a);
     }
     int64_t left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(a->until);
     int rc = zkr_mutex_await_free(a->mutex, left);

@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 static size_t length_of(unsigned char first)
@@ -62,21 +63,37 @@ void text_widen(int *width, const char *s, int most)
     *width = columns > *width ? columns : *width;
 }
 
-void text_print(FILE *out, const char *s, int width)
+/* At most so many columns. Returns how many. */
+static int print_columns(FILE *out, const char *s, int most)
 {
-    while (*s) {
+    int columns = 0;
+    for (; *s && columns < most; columns++) {
         bool shown;
         size_t length = next_column(s, &shown);
-        if (shown) {
-            (void)fwrite(s, 1, length, out);
-        } else {
-            (void)fputc('?', out);
-        }
+        (void)fwrite(shown ? s : "?", 1, shown ? length : 1, out);
         s += length;
-        width--;
     }
-    if (width > 0) {
-        (void)fprintf(out, "%*s", width, "");
+    return columns;
+}
+
+void text_print(FILE *out, const char *s, int width)
+{
+    int rest = width - print_columns(out, s, INT_MAX);
+    if (rest > 0) {
+        (void)fprintf(out, "%*s", rest, "");
+    }
+}
+
+void text_cell(FILE *out, const char *s, int width)
+{
+    static const char dots[] = "...";
+    int columns = 0;
+    text_widen(&columns, s, width + 1);
+    if (columns > width) {
+        (void)print_columns(out, s, width - (int)strlen(dots));
+        (void)fputs(dots, out);
+    } else {
+        text_print(out, s, width);
     }
 }
 

@@ -15,6 +15,8 @@
 size_t text_decode(const char *s, uint32_t *point);
 /** Writes @s with '?' for each unprintable byte or character, then spaces up to @width. */
 void text_print(FILE *out, const char *s, int width);
+/** The same in @width columns at most: a longer text ends in "...". */
+void text_cell(FILE *out, const char *s, int width);
 /** @label, the text of @s, and the end of the line. */
 void text_line(FILE *out, const char *label, const char *s);
 /** Replaces in place: control characters by spaces, other unprintable bytes by '?'. */

@@ -21,9 +21,14 @@ const char *view_kind(int kind)
     return kind >= ZKR_KIND_LOCK && kind <= ZKR_KIND_OTHER ? words[kind] : "other";
 }
 
+const char *view_recipe(const zkr_contender *c)
+{
+    return c->maker ? c->maker : view_kind(c->kind);
+}
+
 const char *view_owner(const zkr_contender *c)
 {
-    return c->asked ? "(asked to release)" : c->owner;
+    return c->asked ? "(asked to release)" : *c->owner ? c->owner : c->node;
 }
 
 static int64_t now_ms(void)
@@ -118,7 +123,9 @@ bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers
         add_leases(v, lists[VIEW_LEASES]);
         add_queue(v, lists[VIEW_GATE], true);
     } else if (queue > 0) {
-        v->kind = view_kind(zkr_contenders_get(lists[VIEW_QUEUE], 0)->kind);
+        const zkr_contender *first = zkr_contenders_get(lists[VIEW_QUEUE], 0);
+        v->kind = view_kind(first->kind);
+        v->unordered = !first->ordered;
         add_queue(v, lists[VIEW_QUEUE], false);
     }
     return true;
@@ -167,10 +174,21 @@ static void print_holder(FILE *out, const struct view_row *row)
     (void)fputs(begun ? "\n" : "", out);
 }
 
-enum { LEAST_OWNER = 5, MOST_OWNER = 60, CELL = 32 };
+enum { LEAST_OWNER = 5, MOST_OWNER = 60, LEAST_KIND = 7, MOST_KIND = 20, CELL = 32 };
+
+static void kind_of(char *buf, size_t size, const struct view *v, size_t i)
+{
+    const struct view_row *row = &v->rows[i];
+    if (row->permits > 1) {
+        (void)snprintf(buf, size, "%" PRId64 " permits", row->permits);
+    } else {
+        (void)snprintf(buf, size, "%s", v->semaphore ? "permit" : view_recipe(row->c));
+    }
+}
 
 /* All who hold together have position 1. */
-static void print_row(FILE *out, const struct view *v, size_t i, int width)
+static void
+print_row(FILE *out, const struct view *v, size_t i, int width, int kind_width)
 {
     const struct view_row *row = &v->rows[i];
     const zkr_contender *c = row->c;
@@ -179,15 +197,12 @@ static void print_row(FILE *out, const struct view *v, size_t i, int width)
     if (row->holds) {
         view_held(held, sizeof(held), c);
     }
-    (void)snprintf(kind, sizeof(kind), "%s",
-                   v->semaphore ? "permit" : view_kind(c->kind));
-    if (row->permits > 1) {
-        (void)snprintf(kind, sizeof(kind), "%" PRId64 " permits", row->permits);
-    }
+    kind_of(kind, sizeof(kind), v, i);
     (void)fprintf(out, "%-3zu  ", row->holds ? 1 : i + 1);
-    text_print(out, *view_owner(c) ? view_owner(c) : "-", width);
-    (void)fprintf(out, "  0x%-16" PRIx64 "  %7s  %7s  %12" PRId64 "  %-7s  ",
-                  (uint64_t)c->session_id, age, held, c->fencing_token, kind);
+    text_cell(out, view_owner(c), width);
+    (void)fprintf(out, "  0x%-16" PRIx64 "  %7s  %7s  %12" PRId64 "  %-*s  ",
+                  (uint64_t)c->session_id, age, held, c->fencing_token, kind_width,
+                  kind);
     text_line(out, "", c->node);
 }
 
@@ -205,14 +220,18 @@ void view_print(FILE *out, const struct view *v)
     if (v->semaphore) {
         print_permits(out, v);
     }
-    int width = LEAST_OWNER;
+    int width = LEAST_OWNER, kind_width = LEAST_KIND;
     for (size_t i = 0; i < v->count; i++) {
+        char kind[CELL];
+        kind_of(kind, sizeof(kind), v, i);
         text_widen(&width, view_owner(v->rows[i].c), MOST_OWNER);
+        text_widen(&kind_width, kind, MOST_KIND);
     }
-    (void)fprintf(out, "%-3s  %-*s  %-18s  %7s  %7s  %12s  %-7s  %s\n", "POS", width,
-                  "OWNER", "SESSION", "AGE", "HELD", "TOKEN", "KIND", "NODE");
+    (void)fprintf(out, "%-3s  %-*s  %-18s  %7s  %7s  %12s  %-*s  %s\n", "POS", width,
+                  "OWNER", "SESSION", "AGE", "HELD", "TOKEN", kind_width, "KIND",
+                  "NODE");
     for (size_t i = 0; i < v->count; i++) {
-        print_row(out, v, i, width);
+        print_row(out, v, i, width, kind_width);
     }
     for (size_t i = 0; i < v->count && v->rows[i].holds; i++) {
         print_holder(out, &v->rows[i]);
@@ -245,6 +264,7 @@ static void contender_json(struct json *j, const zkr_contender *c, size_t i, boo
     json_int(j, "fencing_token", c->fencing_token);
     json_int(j, "sequence", c->sequence);
     json_text(j, "kind", view_kind(c->kind));
+    json_text(j, "maker", c->maker);
     json_bool(j, "asked", c->asked);
     json_number(j, "held_since_ms", c->held_since_ms > 0, c->held_since_ms);
     fields_json(j, c);
@@ -281,7 +301,7 @@ void view_json(FILE *out, const char *path, const struct view *v, bool exists)
     json_begin(&j, path);
     json_text(&j, "kind", v->kind);
     view_holder_json(&j, v->holders > 0 ? v->rows[0].c : NULL);
-    json_int(&j, "waiting", (int64_t)(v->count - v->holders));
+    json_number(&j, "waiting", !v->unordered, (int64_t)(v->count - v->holders));
     json_number(&j, "permits", v->semaphore, v->permits);
     json_number(&j, "max", v->max > 0, v->max);
     json_bool(&j, "exists", exists);
@@ -331,23 +351,31 @@ void view_leader_json(FILE *out, const char *path, const zkr_contenders *list)
 
 /* --- warnings --- */
 
-bool view_warn(const char *path, zkr_contenders *const *lists)
+bool view_warn_stays(const char *path, const zkr_contenders *queue)
 {
-    size_t count = zkr_contenders_count(lists[VIEW_QUEUE]), leaders = 0;
-    const zkr_contender *first = zkr_contenders_get(lists[VIEW_QUEUE], 0);
-    if (first && first->session_id == 0) {
+    const zkr_contender *first = zkr_contenders_get(queue, 0);
+    bool stays = first && first->session_id == 0;
+    if (stays) {
         cli_note("%.1000s: %.100s is not ephemeral: no session will end it, and a lock "
                  "here waits for it",
                  path, first->node);
+    }
+    return stays;
+}
+
+bool view_warn(const char *path, zkr_contenders *const *lists)
+{
+    size_t count = zkr_contenders_count(lists[VIEW_QUEUE]), leaders = 0;
+    if (view_warn_stays(path, lists[VIEW_QUEUE])) {
         return true;
     }
     for (size_t i = 0; i < count; i++) {
         const zkr_contender *c = zkr_contenders_get(lists[VIEW_QUEUE], i);
         leaders += c->kind == ZKR_KIND_LEADER;
         if (c->kind == ZKR_KIND_OTHER) {
-            cli_note("%.1000s: %.100s belongs to another recipe: it counts by its "
-                     "number, but its maker may not wait for the others",
-                     path, c->node);
+            cli_note("%.1000s: %.100s belongs to %s: it counts by its number, but its "
+                     "maker may not wait for the others",
+                     path, c->node, c->maker ? c->maker : "another recipe");
             return true;
         }
     }

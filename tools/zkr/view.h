@@ -54,6 +54,7 @@ struct view_row {
 struct view {
     const char *kind; /* of the holders, else of the first; NULL: nobody */
     bool semaphore;
+    bool unordered;            /* of a recipe whose order is not known */
     int64_t permits;           /* number of permits held */
     int64_t max;               /* of the semaphore, 0 = not known */
     const struct peers *peers; /* borrowed */
@@ -68,6 +69,8 @@ void view_end(struct view *v);
 void view_print(FILE *out, const struct view *v);
 /** One line; its format is part of the interface, see zkr.1. */
 void view_json(FILE *out, const char *path, const struct view *v, bool exists);
+/** Warns on stderr if no session will end the first of the queue. False: a session will. */
+bool view_warn_stays(const char *path, const zkr_contenders *queue);
 /** Warns on stderr about the contenders. False: there is nothing to say. */
 bool view_warn(const char *path, zkr_contenders *const *lists);
 /** The first of the list, as a line of text or of JSON. */
@@ -79,8 +82,10 @@ void view_holder_json(struct json *j, const zkr_contender *c);
 int view_tell(const char *what, const zkr_contender *c);
 /** The maximum that the newest of these permits names; 0 = not known. */
 int64_t view_max(const zkr_contenders *leases);
-/** The owner, for people. */
+/** The owner, for people; the node, if its data have none. */
 const char *view_owner(const zkr_contender *c);
+/** The maker of its recipe, or the word for its kind. */
+const char *view_recipe(const zkr_contender *c);
 /** The word for a ZKR_KIND_. */
 const char *view_kind(int kind);
 /** For how long it has been held, such as "2m05s", or "<3m10s" when only a limit of it is known. */
