@@ -44,6 +44,8 @@ const char *zkr_strerror(int code)
                  "localSessionsUpgradingEnabled is false"
            : code == ZKR_EZK(ZKR__UNIMPLEMENTED)
                ? "the servers lack an operation that every ZooKeeper since 3.4 has"
+           : code == ZKR_EZK(ZKR__NO_REASON)
+               ? "the servers refused the request and, unlike ZooKeeper, do not say why"
            : zkr_err_zk(code) ? "ZooKeeper refused the request"
                               : "unknown error";
 }

@@ -5,9 +5,13 @@
 
 #include <zkr/error.h>
 
-/* Codes of ZooKeeper; the second one is of an ephemeral node of a local session. */
+/*
+ * Codes of ZooKeeper. It answers no request with ZKR__NO_REASON; zetcd answers each transaction with it that fails.
+ * ZKR__LOCAL_SESSION is of an ephemeral node of a local session.
+ */
 enum {
     ZKR__UNIMPLEMENTED = -6,
+    ZKR__NO_REASON = -100,
     ZKR__EPHEMERAL_PARENT = -108,
     ZKR__LOCAL_SESSION = -120,
     ZKR__THROTTLED = -127

@@ -60,7 +60,28 @@ ZKT_CASE(servers_that_can_make_no_node_are_named)
     }
 }
 
-enum { OP_CHILDREN2 = 12 };
+enum { OP_CHILDREN2 = 12, OP_MULTI = 14 };
+
+/* zetcd: no create2, and the transaction that takes its place fails without a reason. */
+ZKT_CASE(servers_that_give_no_reason_are_named)
+{
+    static const char *const verbs[][2] = {
+        {"lock", "-w60"}, {"lock", "-n"}, {"once", "--every=1h"}, {"elect", "-v"}};
+    static struct zkt_lie lie = {
+        .kind = ZKT_LIE_REFUSED, .number = -100, .op = OP_MULTI};
+    zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_proxy_habits(proxy, ZKR_TEST_NO_CREATE2);
+    zkt_proxy_lie(proxy, &lie);
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        struct cli c;
+        assert_int_equal(CLI_RUN(&c, "-z", zkt_proxy_host(proxy), verbs[i][0],
+                                 verbs[i][1], zkt_path(), "true"),
+                         75);
+        assert_non_null(strstr(cli_err(&c), "unlike ZooKeeper, do not say why "
+                                            "(ZooKeeper code -100); use ZooKeeper"));
+    }
+}
 
 /* The first two requests of a kind are throttled. */
 ZKT_CASE(busy_servers_are_asked_again)

@@ -84,6 +84,8 @@ ZKT_UNIT_CASE(codes_of_zookeeper_are_reversible)
         assert_string_equal(zkr_strerror(ZKR_EZK(rc)),
                             rc == -6     ? "the servers lack an operation that every "
                                            "ZooKeeper since 3.4 has"
+                            : rc == -100 ? "the servers refused the request and, "
+                                           "unlike ZooKeeper, do not say why"
                             : rc == -120 ? "a local session cannot own the node, as "
                                            "localSessionsUpgradingEnabled is false"
                                          : "ZooKeeper refused the request");

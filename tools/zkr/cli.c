@@ -112,6 +112,7 @@ void cli_hint(int level, const char *line, void *unused)
 /* Error codes of ZooKeeper that the library passes on. */
 enum {
     ZK_UNIMPLEMENTED = -6,
+    ZK_NO_REASON = -100, /* zetcd */
     ZK_NO_CHILDREN_FOR_EPHEMERALS = -108,
     ZK_INVALID_ACL = -114,
     ZK_NOT_READ_ONLY = -119,
@@ -139,6 +140,7 @@ static int exit_of(int rc)
     case ZKR_ESESSION:
     case ZKR_EZK(ZK_NOT_READ_ONLY):
     case ZKR_EZK(ZK_THROTTLED):
+    case ZKR_EZK(ZK_NO_REASON):
     case ZKR_EZK(ZK_UNIMPLEMENTED):
         return CLI_SERVER;
     default:
@@ -151,7 +153,7 @@ static const char *remedy(int rc)
     if (rc == ZKR_ENONODE) {
         return "; create it first, or leave it out of -z";
     }
-    if (rc == ZKR_EZK(ZK_UNIMPLEMENTED)) {
+    if (rc == ZKR_EZK(ZK_UNIMPLEMENTED) || rc == ZKR_EZK(ZK_NO_REASON)) {
         return "; use ZooKeeper 3.8 or later";
     }
     if (rc == ZKR_EZK(ZK_LOCAL_SESSION)) {
