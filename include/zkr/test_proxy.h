@@ -50,15 +50,15 @@ enum zkr_test_habit {
     /**
      * create2 (which libzookeeper sends when a create is to answer with a Stat), createContainer and createTTL are not
      * known: the connection is closed at such a request. The session goes on; what the client sent before is executed,
-     * and what has no answer yet gets none. ClickHouse Keeper before 26.2, RaftKeeper.
+     * and what has no answer yet gets none. ClickHouse Keeper before 26.2, RaftKeeper, zetcd.
      */
     ZKR_TEST_NO_CREATE2 = 1,
     /** The same for createContainer and createTTL alone. ClickHouse Keeper 26.2 to 26.6. */
     ZKR_TEST_NO_CONTAINERS = 2,
     /**
      * With one of the two above: the request is answered with -6 (unimplemented), ahead of the answers that are still
-     * due, and then the connection is closed. ZooKeeper 3.4 (also any later release at an operation that it does not
-     * know) and zetcd, with ZKR_TEST_NO_CREATE2.
+     * due, and then the connection is closed. ZooKeeper 3.4, with ZKR_TEST_NO_CREATE2, and any later release at an
+     * operation that it does not know.
      */
     ZKR_TEST_REFUSES = 4,
     /**
