@@ -47,7 +47,8 @@ typedef struct zkr_contender {
     bool asked;
     /** When it got the lock, by its own clock, ms since 1970; 0 = not known. A holder of this library that has an
      * owner text writes this into its node with its first lease probe, about a tenth of the session timeout after
-     * the grant. Leader latches and selectors never do: their node data is the participant's id, for Curator too,
+     * the grant, unless a client that may not bear the write waits behind it: one without Curator's names, such as aiozk,
+     * whose watch the write would use up. Leader latches and selectors never do: their node data is the participant's id, for Curator too,
      * and Curator's latch misses its turn if the node ahead of it is written to. */
     int64_t held_since_ms;
     /** The lines after the first; for zkr_contender_field(). NULL = none. */

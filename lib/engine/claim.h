@@ -83,6 +83,14 @@ struct zkr__claim {
     struct zkr__timer timer; /* for the first of these */
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
 
+    /* A write to our node may harm who waits behind it: what a list has said of that since the grant. */
+    enum {
+        ZKR__BEHIND_UNKNOWN,
+        ZKR__BEHIND_ASKED,
+        ZKR__BEHIND_BEARS,
+        ZKR__BEHIND_MAY_NOT
+    } bearing;
+
     long thread; /* that asked for the claim */
     /* The full path that was asked for, and from the answer on the path of our node. "" = none yet. */
     char node[];

@@ -434,7 +434,8 @@ static void wait_as_told(struct zkr__claim *claim,
                                          : ZKR__LOOKS_NOT;
     }
     /* A node before one that holds was put there by a client that chooses its numbers: only a list tells what it does. */
-    bool intruded = claim->ahead && claim->ahead->k.phase == ZKR__HELD;
+    bool intruded =
+        claim->ahead && claim->ahead->k.phase == ZKR__HELD && verdict->watch > 0;
     e->then = verdict->then == ZKR__THEN_OURS_IF_HELD && intruded ? ZKR__THEN_LOOK
                                                                   : verdict->then;
     if (!known) {

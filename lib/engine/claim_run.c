@@ -12,6 +12,9 @@
 /* A claim that has been parked or held for so long watches its own node, too. */
 enum { QUIET_MS = 100 };
 
+/* Of the pause after which the metadata are hurried on: when it is asked who stands behind the node. */
+enum { LOOKS_BEHIND = 2 };
+
 /*
  * By then the first lease probe of a hold has gone out, unless other writes keep the lease, and the metadata with it.
  * That write uses up a watch on the node, so the watch is set behind it.
@@ -51,19 +54,74 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
     zkr_client *c = claim->q->c;
     DL_APPEND2(claim->engine->held, claim, held_prev, held_next);
     zkr__claim_probe_later(c);
-    claim->metadata_at = claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) : 0;
+    claim->metadata_at =
+        claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) / LOOKS_BEHIND : 0;
+    claim->bearing = ZKR__BEHIND_UNKNOWN;
+}
+
+/*
+ * A write to our node uses up the watches on it. Clients of Curator, go-zookeeper and this library then list or watch
+ * again, and others may not: aiozk 0.32 waits for ever.
+ */
+static bool bears_writes(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
+{
+    enum zkr__name_kind kind;
+    int64_t sequence;
+    return !zkr__name_parse(name, &kind, &sequence) || sequence <= claim->sequence ||
+           zkr__name_is_protected(name, kind) || zkr__claim_in(claim->directory, name);
+}
+
+static void
+on_behind(void *ctx, unsigned holds, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__claim *claim = ctx;
+    if (claim->k.holds == holds && claim->bearing == ZKR__BEHIND_ASKED) {
+        bool bears = answer->code == ZKR_OK;
+        for (size_t i = 0; i < answer->name_count && bears; i++) {
+            bears = bears_writes(claim, answer->names[i]);
+        }
+        claim->bearing = answer->code != ZKR_OK ? ZKR__BEHIND_UNKNOWN
+                         : bears                ? ZKR__BEHIND_BEARS
+                                                : ZKR__BEHIND_MAY_NOT;
+    }
+    zkr__claim_unref(claim);
+}
+
+static void look_behind(struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = claim->q->dir};
+    claim->bearing = ZKR__BEHIND_ASKED;
+    zkr__claim_ref(claim);
+    zkr__submit(claim->q->c, &op, on_behind, claim, claim->k.holds);
 }
 
 /* Let the next probe write the metadata of this hold. */
 static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
-    if (zkr__claim_wants_metadata(&claim->k) &&
-        zkr__now(engine->c) >= engine->metadata_from) {
-        DL_DELETE2(engine->held, claim, held_prev, held_next);
-        DL_PREPEND2(engine->held, claim, held_prev, held_next);
-        zkr__probe_soon(engine->c);
+    DL_DELETE2(engine->held, claim, held_prev, held_next);
+    DL_PREPEND2(engine->held, claim, held_prev, held_next);
+    zkr__probe_soon(engine->c);
+}
+
+/* The first time it is asked who stands behind the node; then the metadata are written, or it is asked again. */
+static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
+{
+    const zkr_client *c = claim->q->c;
+    if (!zkr__claim_wants_metadata(&claim->k) ||
+        claim->bearing == ZKR__BEHIND_MAY_NOT) {
+        return;
     }
+    if (claim->bearing == ZKR__BEHIND_BEARS) {
+        if (zkr__now(c) >= claim->engine->metadata_from) {
+            hurry_metadata(claim);
+        }
+        return;
+    }
+    if (claim->bearing == ZKR__BEHIND_UNKNOWN && zkr__connected(c)) {
+        look_behind(claim);
+    }
+    claim->metadata_at = zkr__now(c) + metadata_pause(c) / LOOKS_BEHIND;
 }
 
 /* Count how a waiter was granted. @before, @look: the state before the event @by. */
@@ -480,7 +538,7 @@ static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
         zkr__claim_run(claim, give_up);
     }
     if (falls_due(&claim->metadata_at, now)) {
-        hurry_metadata(claim);
+        advance_metadata(claim);
     }
     if (keep_until(claim) != 0 && keep_until(claim) <= now) {
         end_keeping(claim);

@@ -100,6 +100,15 @@ void cli_spawn(struct cli *c, bool piped, const char *const *argv)
     zkt_keep((void *)(intptr_t)c->err, close_kept);
 }
 
+/* The status of a sanitizer's report may be one that the test expects. */
+static void assert_sane(struct cli *c)
+{
+    const char *err = cli_err(c);
+    if (strstr(err, "Sanitizer") || strstr(err, "runtime error:")) {
+        zkt_fail("%s", err);
+    }
+}
+
 int cli_wait(struct cli *c)
 {
     int status = zkt_join(c->pid, CLI_PATIENCE_MS);
@@ -111,6 +120,7 @@ int cli_wait(struct cli *c)
         zkt_fail("it did not end within %d ms; it wrote: %s", CLI_PATIENCE_MS,
                  cli_err(c));
     }
+    assert_sane(c);
     return status;
 }
 
@@ -138,11 +148,15 @@ void cli_stop(struct cli *c, int signo)
     assert_int_equal(cli_wait(c), 128 + signo);
 }
 
+/* What it said stands in the output of the test. */
 int cli_status(const char *const *argv)
 {
     struct cli c;
     cli_spawn(&c, false, argv);
     int status = cli_wait(&c);
+    if (status != 0) {
+        print_message("status %d: %s", status, cli_err(&c));
+    }
     forget(&c);
     return status;
 }

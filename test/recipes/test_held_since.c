@@ -114,6 +114,36 @@ ZKT_CASE(a_busy_client_says_so_too)
     (void)zkt_delete(zkt_servers(), other);
 }
 
+/*
+ * A write uses up the watches on the node. Clients with Curator's names look again; a waiter of aiozk, or of a client that is
+ * not known, may sleep for ever, so nothing is written before it.
+ */
+ZKT_CASE(a_node_with_a_stranger_behind_it_is_not_written_to)
+{
+    static const char *const behind[] = {
+        "lock-0123456789ab4def8123456789abcdef-0000000009", "other-0000000009",
+        "_c_01234567-89ab-4def-8123-456789abcdef-lock-0000000009"};
+    enum { STRANGERS = 2, COUNT = 3 };
+    for (int i = 0; i < COUNT; i++) {
+        char dir[200], path[320];
+        (void)snprintf(dir, sizeof(dir), "%s/%d", zkt_path(), i);
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, behind[i]);
+        zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+        zkr_mutex *m = zkt_mutex_at(c, dir, NULL);
+        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
+        zkt_create(zkt_servers(), path, "", 0);
+        if (i < STRANGERS) {
+            const int64_t probes = zkt_stats(c).probes;
+            ZKT_EVENTUALLY(zkt_stats(c).probes >= probes + 5, PATIENCE_MS);
+            assert_int_equal(since_at(c, dir, 0), 0);
+        } else {
+            ZKT_EVENTUALLY(since_at(c, dir, 0) > 0, PATIENCE_MS);
+        }
+        ZKT_MUST(zkr_mutex_release(m));
+        zkt_delete(zkt_servers(), path);
+    }
+}
+
 /* --- asked to let go --- */
 
 static atomic_int asked;

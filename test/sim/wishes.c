@@ -128,7 +128,9 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
     bool late = held_at != 0 && !scene.forbids && !m->stalled &&
                 zkf_now() > held_at + look && zkf_now() > m->stalled_at + look;
     /* After a refusal no node of the client is written to for a while. */
-    bool writes = zkr__now(claim->q->c) > claim->engine->metadata_from + scene.session;
+    bool writes =
+        zkr__now(claim->q->c) > claim->engine->metadata_from + scene.session &&
+        claim->bearing != ZKR__BEHIND_MAY_NOT;
     if (late && writes && claim->k.has_metadata && claim->k.holds == 1 &&
         node->version == 0) {
         sim_violation("client %d does not say since when it holds %s", client,
