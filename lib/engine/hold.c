@@ -677,8 +677,8 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
         return zkr__fail(code, dir, "the wait for %s was canceled", dir);
     case ZKR_ESEQUENCE:
         return zkr__fail(code, dir,
-                         "the sequence numbers of %s are used up; leave it empty for a "
-                         "moment and delete it, or use another path",
+                         "the sequence numbers of %s are used up; delete it when it is "
+                         "empty, or use another path",
                          dir);
     case ZKR_ELIMIT:
         return zkr__fail(code, dir,
@@ -686,24 +686,13 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
                          "bytes, with that for %s; use a second client",
                          ZKR__NODES_BYTES, dir);
     case ZKR_EFOREIGN:
-        return zkr__fail(code, dir,
-                         "%s is used by %s, which would fail beside this lock; use "
-                         "another path",
-                         dir, hold->queue->broken ? hold->queue->broken : "a program");
-    case ZKR_EZK(ZKR__EPHEMERAL_PARENT):
-        return zkr__fail(code, dir,
-                         "%s is an ephemeral node, or below one: a lock of another "
-                         "kind",
-                         dir);
+        return zkr__queue_refuse(hold->queue);
     case ZKR_ENONODE:
         return zkr__fail(code, dir,
                          "cannot create %s: is the chroot of the server list missing?",
                          dir);
     case ZKR_ECLOSED:
         return zkr__fail(code, dir, "the client is shut down");
-    case ZKR_ENOMEM:
-    case ZKR_ESYS:
-        return zkr__fail(code, dir, "cannot join %s: out of resources", dir);
     default:
         return zkr__fail_zk(code, hold->detail, dir, "cannot acquire");
     }

@@ -249,6 +249,14 @@ bool zkr__queue_check(struct zkr__queue *q,
     return false;
 }
 
+int zkr__queue_refuse(const struct zkr__queue *q)
+{
+    return zkr__fail(ZKR_EFOREIGN, q->dir,
+                     "%s is used by %s, which would fail beside this lock; use another "
+                     "path",
+                     q->dir, q->broken ? q->broken : "a program");
+}
+
 void zkr__queue_note_ahead(struct zkr__queue *q,
                            const char *name,
                            const struct zkr__answer *answer)

@@ -102,6 +102,8 @@ void zkr__queue_unref(struct zkr__queue *q) ZKR__LOCKED;
 bool zkr__queue_check(struct zkr__queue *q,
                       const struct zkr__children *children,
                       const struct zkr__answer *list) ZKR__LOCKED;
+/* The error of a claim that zkr__queue_check() has ended. */
+int zkr__queue_refuse(const struct zkr__queue *q);
 /* A claim waits for the child @name. Warn, once, if it is not ephemeral. */
 void zkr__queue_note_ahead(struct zkr__queue *q,
                            const char *name,

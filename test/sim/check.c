@@ -361,9 +361,22 @@ static void check_token(const struct hold *h)
     line->pass = h->pass;
 }
 
-static void check_grant(const struct hold *h)
+/* By now the owner may go on as a reader: then the node is at one of two paths. */
+static const struct zkf_node *find_node(const struct hold *h)
 {
     const struct zkf_node *node = zkf_find(h->path);
+    if (!node && h->claim->k.downgrade != ZKR__SETTLED) {
+        char writer[SIM_PATH];
+        (void)snprintf(writer, sizeof(writer), "%s", h->path);
+        zkr__name_turn(writer, ZKR__NAME_WRITE);
+        node = zkf_find(writer);
+    }
+    return node;
+}
+
+static void check_grant(const struct hold *h)
+{
+    const struct zkf_node *node = find_node(h);
     enum zkr__name_kind kind;
     int64_t number = 0;
     if (!node && (scene.lapses || scene.forbids)) {
