@@ -5,7 +5,7 @@
 # cut short stays short for the rest of the session, whichever server comes next.
 #
 # A client asks for a session timeout at each connection, and the server grants what its limits allow. libzookeeper
-# writes what it was granted over what the application asked for, and asks for that from then on. One server with a
+# overwrites the requested timeout with the granted one, and requests that from then on. One server with a
 # lower maxSessionTimeout, seen for a moment, is enough. kazoo 2.8.0-2 asks for the application's value each time, as the
 # Java client does.
 #

@@ -46,16 +46,16 @@ typedef struct zkr_contender {
      * library writes the text back; those of Curator do not. */
     bool asked;
     /** When it got the lock, by its own clock, ms since 1970; 0 = not known. A holder of this library that has an
-     * owner text writes this into its node with its first lease probe, about a tenth of the session timeout after
-     * the grant, unless a client that may not bear the write waits behind it: one without Curator's names, such as aiozk,
-     * whose watch the write would use up. Leader latches and selectors never do: their node data is the participant's id, for Curator too,
-     * and Curator's latch misses its turn if the node ahead of it is written to. */
+     * owner text writes this into its node about a tenth of the session timeout after the grant. It does not if a client
+     * without Curator's node names, such as aiozk, waits behind it at a sixteenth: the write would use up that client's
+     * watch. Leader latches and selectors never do: their node data is the participant's id, for Curator too, and
+     * Curator's latch misses its turn if the node ahead of it is written to. */
     int64_t held_since_ms;
     /** The lines after the first; for zkr_contender_field(). NULL = none. */
     const char *fields;
     /** Of ZKR_KIND_OTHER: the program that names its nodes so, such as "kazoo". NULL = not known. */
     const char *maker;
-    /** The contender with the lowest number holds. False: of a recipe whose order is not known. */
+    /** The contender with the lowest number holds. False: the order of the recipe is not known, and `holds` is a guess. */
     bool ordered;
 } zkr_contender;
 
@@ -93,7 +93,7 @@ ZKR_API const zkr_contender *zkr_contenders_get(const zkr_contenders *list, size
  * (options.owner of a client, a mutex, …), you may append such lines. `zkr` sets `user`, `command` and
  * `host`. The library adds `max` to the permits of a semaphore, and cuts an owner text of about 1000 bytes or more there,
  * at the end of a line if it has several. It adds `held_since_ms` and `session_timeout_ms` (as negotiated) to a hold that
- * lasts until its first lease probe. If any of the lines has another form, there are no fields, and all of the data is
+ * lasts (see `held_since_ms`). If any of the lines has another form, there are no fields, and all of the data is
  * `owner`.
  *
  * @c    an entry of a list; NULL has no fields.

@@ -46,7 +46,8 @@ extern "C" {
     X(ENOANSWER, -17, true, "no server answered in time")                              \
     X(EOWNERDEAD, -18, false, "held, and the last holder ended without release")       \
     X(ELIMIT, -19, false, "too many nodes for one client")                             \
-    X(EFOREIGN, -20, false, "the path is used by a program that our node would break")
+    X(EFOREIGN, -20, false,                                                            \
+      "another program uses the path, and a lock node would break it")
 
 enum zkr_code {
 #define ZKR_ERROR_ENUM_(name, value, retriable, text) ZKR_##name = (value),

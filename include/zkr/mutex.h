@@ -174,8 +174,8 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  * with ZKR_FOREVER, also if the calling thread would wait for itself: it holds the path by another object of this
  * client, and not both as readers), ZKR_EBUSY (options.max_waiters wait already), ZKR_ECLOSED (the client is shut
  * down), ZKR_EAUTH, ZKR_ESEQUENCE (use another path), ZKR_EEXIST (options.robust: the path has other data), ZKR_ENONODE
- * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes: ticket.h; use a second client), ZKR_EFOREIGN (a program
- * uses the path that a node of ours would break: docs/clients.md), ZKR_EINVAL,
+ * (the chroot is missing), ZKR_ELIMIT (the client has too many nodes: ticket.h; use a second client), ZKR_EFOREIGN (another
+ * program uses the path, and a lock node would break it: docs/clients.md), ZKR_EINVAL,
  * ZKR_ENOMEM, ZKR_ESTATE (in a callback, or in a forked child). After any other error this call holds nothing, and its
  * node is deleted, or will be as soon as a server can be reached.
  *
@@ -193,9 +193,10 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *           a watch on the path, for 1 request; the watch stays until the path is deleted or the session ends. The same
  *           goes for who locks again right after release: the list that granted it has shown who waits behind it, 64 at
  *           most, so it joins behind these without another list. Threads that come at once share lists. A client makes
- *           64 nodes at a time; the others of a larger crowd wait for their turn first. The first lease probe of a hold
- *           also writes into its node since when it holds, for zkr_contender.held_since_ms. That replaces the check in
- *           the probe, so it costs no request. Only watches on the node that were set before have to be set again: its
+ *           64 nodes at a time; the others of a larger crowd wait for their turn first. A hold that
+ *           lasts longer than a sixteenth of the session timeout costs 1 list, which shows whether a write to its node
+ *           can harm a waiter. If not, a lease probe writes zkr_contender.held_since_ms into the node in place of its
+ *           check, which costs no further request. Only watches on the node that were set before have to be set again: its
  *           own, if it waited or has options.watch_node, and that of the contender behind it.
  * Curator:  InterProcessMutex.acquire.   Since: 0.1.
  */

@@ -35,11 +35,11 @@ typedef struct zkr_survey_entry {
     int kind;
     /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
     const zkr_contender *holder;
-    /** Number of holders; for a semaphore, of permits held; of a recipe whose order is not known, all contenders. */
+    /** Number of holders; of permits held for a semaphore; of all contenders if the order of the recipe is not known. */
     int64_t held;
     int64_t max; /**< permits of a semaphore; 0 = not known, or not a semaphore */
     int64_t
-        waiting; /**< contenders that wait; ZKR_UNKNOWN for a recipe whose order is not known */
+        waiting; /**< number of waiters; ZKR_UNKNOWN (lease.h) if the order of the recipe is not known */
     /**
      * Since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
      * waits, or it is not known.

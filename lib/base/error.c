@@ -47,7 +47,8 @@ const char *zkr_strerror(int code)
            : code == ZKR_EZK(ZKR__NO_REASON)
                ? "the servers refused the request and, unlike ZooKeeper, do not say why"
            : code == ZKR_EZK(ZKR__EPHEMERAL_PARENT)
-               ? "the path is an ephemeral node, a lock of another kind, or below one"
+               ? "the path is an ephemeral node (a lock of another kind) or lies below "
+                 "one"
            : zkr_err_zk(code) ? "ZooKeeper refused the request"
                               : "unknown error";
 }

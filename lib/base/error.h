@@ -6,7 +6,7 @@
 #include <zkr/error.h>
 
 /*
- * Codes of ZooKeeper. It answers no request with ZKR__NO_REASON; zetcd answers each transaction with it that fails.
+ * Codes of ZooKeeper. ZooKeeper never answers with ZKR__NO_REASON; zetcd answers each failed transaction with it.
  * ZKR__LOCAL_SESSION is of an ephemeral node of a local session.
  */
 enum {

@@ -83,7 +83,7 @@ struct zkr__claim {
     struct zkr__timer timer; /* for the first of these */
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
 
-    /* A write to our node may harm who waits behind it: what a list has said of that since the grant. */
+    /* Can a write to our node harm a waiter behind it? What the list sent after the grant has shown. */
     enum {
         ZKR__BEHIND_UNKNOWN,
         ZKR__BEHIND_ASKED,

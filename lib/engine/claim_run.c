@@ -12,7 +12,7 @@
 /* A claim that has been parked or held for so long watches its own node, too. */
 enum { QUIET_MS = 100 };
 
-/* Of the pause after which the metadata are hurried on: when it is asked who stands behind the node. */
+/* After this fraction of metadata_pause() a list shows who waits behind the node. */
 enum { LOOKS_BEHIND = 2 };
 
 /*
@@ -61,7 +61,7 @@ static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 
 /*
  * A write to our node uses up the watches on it. Clients of Curator, go-zookeeper and this library then list or watch
- * again, and others may not: aiozk 0.32 waits for ever.
+ * again. Others might not: aiozk 0.32 waits for ever.
  */
 static bool bears_writes(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
 {
@@ -104,7 +104,7 @@ static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
     zkr__probe_soon(engine->c);
 }
 
-/* The first time it is asked who stands behind the node; then the metadata are written, or it is asked again. */
+/* First list who waits behind the node; then write the metadata, or list again if that failed. */
 static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     const zkr_client *c = claim->q->c;

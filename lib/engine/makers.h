@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* What its clients make of a lock node of ours in their queue. */
+/* How its clients treat a lock node of ours in their queue. */
 enum zkr__regard {
     ZKR__WAITS,   /* they wait for it, as it waits for theirs */
     ZKR__IGNORES, /* they do not see it */

@@ -206,7 +206,7 @@ static void warn_of_stranger(struct zkr__queue *q,
     const struct zkr__maker *maker = maker_of(stranger);
     if (maker) {
         (void)snprintf(reason, sizeof(reason),
-                       "%s uses this path, and may not wait for this lock",
+                       "%s uses this path and might not wait for this lock",
                        maker->name);
     } else {
         bool shared =
@@ -215,8 +215,8 @@ static void warn_of_stranger(struct zkr__queue *q,
                        shared ? "node of a read-write lock; it counts by its number, "
                                 "but Curator's does not see ours: use the writer of a "
                                 "zkr_rwlock"
-                              : "node of another recipe; it counts by its number, but "
-                                "its maker may not respect ours");
+                              : "node of another program; this lock waits for it, but "
+                                "that program might not wait for this lock");
     }
     warn(q, stranger->name, reason);
 }
@@ -228,11 +228,11 @@ bool zkr__queue_check(struct zkr__queue *q,
     const char *node = NULL;
     const struct zkr__maker *broken = find_broken(children, &node);
     if (broken && !q->broken) {
-        char reason[160];
         q->broken = broken->name;
-        (void)snprintf(reason, sizeof(reason),
-                       "%s uses this path, and would fail beside this lock", q->broken);
-        warn(q, node, reason);
+        zkr__log(q->c, ZKR_LOG_WARN,
+                 ZKR__EVENT("path_refused", .path = q->dir, .node = node,
+                            .reason = "another program uses the path, and a lock node "
+                                      "would break it"));
     }
     if (broken || q->warned_foreign) {
         return broken != NULL;

@@ -189,8 +189,8 @@ static int refuse(const struct asking *a, const char *dir)
                            "%s/%s is not ephemeral: it is no node of a contender", dir,
                            a->spared)
                : zkr__fail(ZKR_EINVAL, dir,
-                           "%s/%s belongs to %s, whose holder cannot be asked", dir,
-                           a->spared, maker ? maker->name : "another recipe");
+                           "%s/%s belongs to %s: its holder cannot be asked to release",
+                           dir, a->spared, maker ? maker->name : "another recipe");
 }
 
 /* Do @kind to the child @node; NULL: to every contender that holds. *@refused: a node was spared, and the error says so. */

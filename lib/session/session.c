@@ -83,7 +83,7 @@ static const char *session_fault(const zkr_client *c, const struct zkr__link *li
            : c->door->session_id(link->zh) == 0
                ? "a server without a leader grants no session"
            : link->ups > 1 && !link->timed
-               ? "what timeout the first connection was granted is not known"
+               ? "the timeout granted to the first connection is not known"
                : NULL;
 }
 

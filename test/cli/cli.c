@@ -155,7 +155,7 @@ int cli_status(const char *const *argv)
     cli_spawn(&c, false, argv);
     int status = cli_wait(&c);
     if (status != 0) {
-        print_message("status %d: %s", status, cli_err(&c));
+        print_message("status %d: %s%s", status, cli_err(&c), *cli_err(&c) ? "" : "\n");
     }
     forget(&c);
     return status;

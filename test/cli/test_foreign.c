@@ -187,10 +187,10 @@ static const struct {
     int status;       /* of lock -n: 65 = refused */
     const char *says; /* on stderr; NULL = nothing of the maker */
 } makers[] = {
-    {HEX "__lock__0000000000", "kazoo", 1, "kazoo uses this path, and may not wait"},
+    {HEX "__lock__0000000000", "kazoo", 1, "kazoo uses this path and might not wait"},
     {"lock-" HEX "-0000000000", "aiozk", 1, NULL},
-    {"0000000000", "Vitess", 1, "Vitess uses this path, and may not wait"},
-    {"LOCK-SHARED-0000000000", "Hive", 1, "Hive uses this path, and may not wait"},
+    {"0000000000", "Vitess", 1, "Vitess uses this path and might not wait"},
+    {"LOCK-SHARED-0000000000", "Hive", 1, "Hive uses this path and might not wait"},
     {"le_0000000000", "go-leaderelection", 65, "is used by go-leaderelection"},
     {"W_0000000000", "Solr", 65, "is used by Solr"},
     {"1-host-n_0000000000", "Solr", 65, "is used by Solr"},

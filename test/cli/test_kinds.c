@@ -297,7 +297,7 @@ ZKT_CASE(strangers_are_pointed_out)
     assert_int_equal(CLI_RUN(&c, "status", zkt_path()), 0);
     assert_string_equal(cli_err(&c), "");
     static const char *const cases[][2] = {
-        {"x__lock__0000000002", "another recipe"},
+        {"x__lock__0000000002", "belongs to kazoo"},
         {"_c_0-latch-0000000002", "leaders and locks"},
         {"leases/_c_0-lease-0000000000", "also a semaphore"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -873,7 +873,7 @@ static void pass_until_up(zkr_client *c)
     }
 }
 
-/* A connection breaks, and the next comes; the thread that tells of them is told to stand still, or tells at once. */
+/* A connection breaks, and the client connects again. The thread that tells of that stands still (@late), or does not. */
 static void connect_anew(zkr_client *c, bool late)
 {
     teller.slow = late;
@@ -903,7 +903,7 @@ ZKT_UNIT_CASE(a_session_whose_first_timeout_is_unknown_is_given_up)
     }
 }
 
-/* A shorter timeout counts even if we are told of its connection when that is over: the next asks for the same. */
+/* A shorter timeout counts even if its connection is told of when it has broken: the next one asks for the same. */
 ZKT_UNIT_CASE(connections_that_are_told_late_cost_no_hold)
 {
     enum { SHORTER_MS = ZKF_SESSION_MS / 2 };

@@ -86,8 +86,8 @@ static bool is_noted(zkr_mutex *m)
     return strstr(data, "\nheld_since_ms=") != NULL;
 }
 
-/* The same writes for a hold that writes since when, and for one of other data, which does not. */
-ZKT_CASE(a_lasting_hold_sends_what_it_always_did)
+/* A hold that records since when it holds sends as many writes as one with data of its own, which does not. */
+ZKT_CASE(a_lasting_hold_costs_one_list)
 {
     for (int mine = 0; mine < 2; mine++) {
         zkr_client *c = zkt_client(zkt_servers(), PROBED_MS);

@@ -24,7 +24,7 @@ AXIOMS = {
     'two ticks': 'each timeout that is granted is two ticks or more',
     'same tick': 'the tick of the leader is the tick that the client was told',
     'rates': 'the clocks of client and servers differ in rate by at most the margin',
-    'told': 'the client knows which timeout each connection was granted',
+    'told': 'the client counts with a timeout no longer than the shortest that was granted',
     'learns': 'the client learns of a shorter timeout before that could have run out',
     'idle': 'while the client is idle, something is sent at least every S/3',
     'prompt': 'if a write is answered within S/12, the leader had already heard of all that was sent half a tick and '

@@ -86,8 +86,8 @@ ZKT_UNIT_CASE(codes_of_zookeeper_are_reversible)
                                            "ZooKeeper since 3.4 has"
                             : rc == -100 ? "the servers refused the request and, "
                                            "unlike ZooKeeper, do not say why"
-                            : rc == -108 ? "the path is an ephemeral node, a lock of "
-                                           "another kind, or below one"
+                            : rc == -108 ? "the path is an ephemeral node (a lock of "
+                                           "another kind) or lies below one"
                             : rc == -120 ? "a local session cannot own the node, as "
                                            "localSessionsUpgradingEnabled is false"
                                          : "ZooKeeper refused the request");

@@ -140,12 +140,12 @@ static void print_json(const zkr_survey_entry *e)
     json_begin(&j, e->path);
     json_text(&j, "kind", view_kind(e->kind));
     view_holder_json(&j, e->holder);
-    json_text(&j, "maker", e->holder ? e->holder->maker : NULL);
     json_number(&j, "waiting", e->waiting != ZKR_UNKNOWN, e->waiting);
     json_number(&j, "waiting_since", e->waiting_since_ms > 0, e->waiting_since_ms);
     json_number(&j, "holders", !semaphore && e->waiting != ZKR_UNKNOWN, e->held);
     json_number(&j, "permits", semaphore, e->held);
     json_number(&j, "max", e->max > 0, e->max);
+    json_text(&j, "maker", e->holder ? e->holder->maker : NULL);
     json_end(&j);
 }
 

@@ -264,10 +264,10 @@ static void contender_json(struct json *j, const zkr_contender *c, size_t i, boo
     json_int(j, "fencing_token", c->fencing_token);
     json_int(j, "sequence", c->sequence);
     json_text(j, "kind", view_kind(c->kind));
-    json_text(j, "maker", c->maker);
     json_bool(j, "asked", c->asked);
     json_number(j, "held_since_ms", c->held_since_ms > 0, c->held_since_ms);
     fields_json(j, c);
+    json_text(j, "maker", c->maker);
 }
 
 static void rows_json(struct json *j, const struct view *v)
@@ -373,9 +373,10 @@ bool view_warn(const char *path, zkr_contenders *const *lists)
         const zkr_contender *c = zkr_contenders_get(lists[VIEW_QUEUE], i);
         leaders += c->kind == ZKR_KIND_LEADER;
         if (c->kind == ZKR_KIND_OTHER) {
-            cli_note("%.1000s: %.100s belongs to %s: it counts by its number, but its "
-                     "maker may not wait for the others",
-                     path, c->node, c->maker ? c->maker : "another recipe");
+            cli_note(
+                "%.1000s: %.100s belongs to %s, which might not wait for the other "
+                "contenders",
+                path, c->node, c->maker ? c->maker : "another recipe");
             return true;
         }
     }
