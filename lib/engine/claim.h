@@ -83,13 +83,9 @@ struct zkr__claim {
     struct zkr__timer timer; /* for the first of these */
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
 
-    /* Can a write to our node harm a waiter behind it? What the list sent after the grant has shown. */
-    enum {
-        ZKR__BEHIND_UNKNOWN,
-        ZKR__BEHIND_ASKED,
-        ZKR__BEHIND_BEARS,
-        ZKR__BEHIND_MAY_NOT
-    } bearing;
+    /* Whether a write to our node can harm a waiter behind it, as a list since the grant has shown. */
+    bool stranger_behind;
+    int64_t bears_until; /* nobody is harmed before then */
 
     long thread; /* that asked for the claim */
     /* The full path that was asked for, and from the answer on the path of our node. "" = none yet. */

@@ -568,7 +568,7 @@ static void judge_by_number(struct zkr__claim *claim,
         claim->guessed = guessed;
         e->placed = e->code == ZKR_OK;
         e->code = ZKR_OK;
-        bool waits = e->placed && !e->granted && !e->once;
+        bool waits = e->placed && !e->granted && !e->once && !e->foreign;
         claim->engine->spared.behind += waits && e->wait == ZKR__WAIT_NODE;
     }
     claim->engine->spared.wrong += e->bare && !e->placed;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "engine/admission.h"
 #include "engine/children_cache.h"
 #include "engine/claim.h"
@@ -11,9 +13,6 @@
 
 /* A claim that has been parked or held for so long watches its own node, too. */
 enum { QUIET_MS = 100 };
-
-/* After this fraction of metadata_pause() a list shows who waits behind the node. */
-enum { LOOKS_BEHIND = 2 };
 
 /*
  * By then the first lease probe of a hold has gone out, unless other writes keep the lease, and the metadata with it.
@@ -49,79 +48,96 @@ static int count_as(const struct zkr__claim_state *k)
                                                  : AS_WAITING;
 }
 
+/* Nobody watches the nodes of permits. */
+static bool asks_behind(const struct zkr__claim *claim)
+{
+    return claim->q->kind != ZKR__NAME_LEASE;
+}
+
 static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr_client *c = claim->q->c;
     DL_APPEND2(claim->engine->held, claim, held_prev, held_next);
     zkr__claim_probe_later(c);
-    claim->metadata_at =
-        claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) / LOOKS_BEHIND : 0;
-    claim->bearing = ZKR__BEHIND_UNKNOWN;
+    claim->metadata_at = claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) : 0;
+    claim->stranger_behind = false;
+    claim->bears_until = asks_behind(claim) ? 0 : ZKR__NEVER;
 }
 
 /*
- * A write to our node uses up the watches on it. Clients of Curator, go-zookeeper and this library then list or watch
- * again. Others might not: aiozk 0.32 waits for ever.
+ * A write to our node uses up the watches on it. Clients with Curator's names then list or watch again. Others might not:
+ * aiozk 0.32 waits for ever. The highest number of such a node that is not ours, or INT64_MIN.
  */
-static bool bears_writes(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
+static int64_t last_stranger(const struct zkr__directory *d,
+                             const struct zkr__answer *list) ZKR__LOCKED
 {
-    enum zkr__name_kind kind;
-    int64_t sequence;
-    return !zkr__name_parse(name, &kind, &sequence) || sequence <= claim->sequence ||
-           zkr__name_is_protected(name, kind) || zkr__claim_in(claim->directory, name);
-}
-
-static void
-on_behind(void *ctx, unsigned holds, const struct zkr__answer *answer) ZKR__LOCKED
-{
-    struct zkr__claim *claim = ctx;
-    if (claim->k.holds == holds && claim->bearing == ZKR__BEHIND_ASKED) {
-        bool bears = answer->code == ZKR_OK;
-        for (size_t i = 0; i < answer->name_count && bears; i++) {
-            bears = bears_writes(claim, answer->names[i]);
-        }
-        claim->bearing = answer->code != ZKR_OK ? ZKR__BEHIND_UNKNOWN
-                         : bears                ? ZKR__BEHIND_BEARS
-                                                : ZKR__BEHIND_MAY_NOT;
+    int64_t last = INT64_MIN;
+    for (size_t i = 0; i < list->name_count; i++) {
+        enum zkr__name_kind kind;
+        int64_t sequence;
+        const char *name = list->names[i];
+        bool bears = !zkr__name_parse(name, &kind, &sequence) ||
+                     zkr__claim_in(d, name) ||
+                     (kind != ZKR__NAME_OTHER &&
+                      strncmp(name, ZKR__PROTECTED, strlen(ZKR__PROTECTED)) == 0);
+        last = bears || sequence < last ? last : sequence;
     }
-    zkr__claim_unref(claim);
+    return last;
 }
 
-static void look_behind(struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = claim->q->dir};
-    claim->bearing = ZKR__BEHIND_ASKED;
-    zkr__claim_ref(claim);
-    zkr__submit(claim->q->c, &op, on_behind, claim, claim->k.holds);
-}
-
-/* Let the next probe write the metadata of this hold. */
+/* Let the next probe write the metadata of this hold, and send it soon. */
 static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
-    DL_DELETE2(engine->held, claim, held_prev, held_next);
-    DL_PREPEND2(engine->held, claim, held_prev, held_next);
-    zkr__probe_soon(engine->c);
+    if (zkr__claim_wants_metadata(&claim->k) &&
+        zkr__now(engine->c) >= engine->metadata_from) {
+        DL_DELETE2(engine->held, claim, held_prev, held_next);
+        DL_PREPEND2(engine->held, claim, held_prev, held_next);
+        zkr__probe_soon(engine->c);
+    }
 }
 
-/* First list who waits behind the node; then write the metadata, or list again if that failed. */
+/* One list tells of all holds in the directory. */
+static void
+on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    (void)unused;
+    struct zkr__claim *asker = ctx, *claim;
+    struct zkr__directory *d = asker->directory;
+    int64_t stranger = answer->code == ZKR_OK ? last_stranger(d, answer) : INT64_MAX;
+    DL_FOREACH2(d->ours, claim, ours_next)
+    {
+        if (answer->code != ZKR_OK || claim->k.phase != ZKR__HELD) {
+            continue;
+        }
+        if (stranger > claim->sequence) {
+            claim->stranger_behind = true;
+        } else if (!claim->stranger_behind) {
+            claim->bears_until = zkr__now(claim->q->c) + metadata_pause(claim->q->c);
+            hurry_metadata(claim);
+        }
+    }
+    d->asks_behind = false;
+    zkr__claim_unref(asker);
+}
+
+/* First list who waits behind the node; then the metadata are written, or it is listed again. */
 static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     const zkr_client *c = claim->q->c;
-    if (!zkr__claim_wants_metadata(&claim->k) ||
-        claim->bearing == ZKR__BEHIND_MAY_NOT) {
+    if (claim->k.phase != ZKR__HELD || !claim->k.has_metadata ||
+        claim->k.metadata == ZKR__METADATA_WRITTEN || claim->stranger_behind) {
         return;
     }
-    if (claim->bearing == ZKR__BEHIND_BEARS) {
-        if (zkr__now(c) >= claim->engine->metadata_from) {
-            hurry_metadata(claim);
-        }
-        return;
+    if (zkr__now(c) < claim->bears_until) {
+        hurry_metadata(claim);
+    } else if (!claim->directory->asks_behind && zkr__connected(c)) {
+        const struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = claim->q->dir};
+        zkr__claim_ref(claim);
+        claim->directory->asks_behind =
+            zkr__submit(claim->q->c, &op, on_behind, claim, 0);
     }
-    if (claim->bearing == ZKR__BEHIND_UNKNOWN && zkr__connected(c)) {
-        look_behind(claim);
-    }
-    claim->metadata_at = zkr__now(c) + metadata_pause(c) / LOOKS_BEHIND;
+    claim->metadata_at = zkr__now(c) + metadata_pause(c);
 }
 
 /* Count how a waiter was granted. @before, @look: the state before the event @by. */

@@ -694,6 +694,7 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
     case ZKR_ECLOSED:
         return zkr__fail(code, dir, "the client is shut down");
     default:
-        return zkr__fail_zk(code, hold->detail, dir, "cannot acquire");
+        return zkr__fail_zk(code, code == ZKR_ENOMEM ? 0 : hold->detail, dir,
+                            "cannot acquire");
     }
 }

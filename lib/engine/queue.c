@@ -180,11 +180,14 @@ static const struct zkr__child *find_stranger(const struct zkr__queue *q,
 
 /* The maker of the first child whose recipe our node would break, or NULL. */
 static const struct zkr__maker *find_broken(const struct zkr__children *children,
+                                            const struct zkr__answer *list,
                                             const char **node)
 {
+    int64_t made = list ? list->made : ZKR__ANY_NUMBER;
     for (size_t i = 0; i < children->count; i++) {
         const struct zkr__maker *maker = maker_of(&children->list[i]);
-        if (maker && maker->regard == ZKR__BREAKS) {
+        if (maker && maker->regard == ZKR__BREAKS &&
+            zkr__child_is_shown(&children->list[i], made)) {
             *node = children->list[i].name;
             return maker;
         }
@@ -226,9 +229,10 @@ bool zkr__queue_check(struct zkr__queue *q,
                       const struct zkr__answer *list)
 {
     const char *node = NULL;
-    const struct zkr__maker *broken = find_broken(children, &node);
-    if (broken && !q->broken) {
-        q->broken = broken->name;
+    const struct zkr__maker *broken = find_broken(children, list, &node);
+    bool news = broken && !q->broken;
+    q->broken = broken ? broken->name : q->broken;
+    if (news) {
         zkr__log(q->c, ZKR_LOG_WARN,
                  ZKR__EVENT("path_refused", .path = q->dir, .node = node,
                             .reason = "another program uses the path, and a lock node "

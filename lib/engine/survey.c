@@ -288,6 +288,16 @@ static int look_at_leases(struct walk *s,
     return v->leases_read ? ZKR_OK : ZKR_ENOMEM;
 }
 
+/* Locks that stand in line behind the node of an unknown recipe wait for it. */
+static bool has_known(const struct zkr__children *children)
+{
+    bool known = false;
+    for (size_t i = 0; i < children->count && !known; i++) {
+        known = children->list[i].kind != ZKR__NAME_OTHER;
+    }
+    return known;
+}
+
 static int look_at_queue(struct walk *s,
                          size_t index,
                          const struct zkr__children *children) ZKR__LOCKED
@@ -305,7 +315,7 @@ static int look_at_queue(struct walk *s,
     if (zkr__contender_begin(&v->holder, &children->list[0]) != ZKR_OK) {
         return ZKR_ENOMEM;
     }
-    v->ordered = v->holder.ordered;
+    v->ordered = v->holder.ordered || has_known(children);
     v->held = v->ordered ? zkr__rule_holders(children) : v->contenders;
     v->holder.holds = true;
     ask_data(s, v, v->holder.node, tag_of(index, HOLDER));

@@ -193,7 +193,7 @@ static const struct {
     {"LOCK-SHARED-0000000000", "Hive", 1, "Hive uses this path and might not wait"},
     {"le_0000000000", "go-leaderelection", 65, "is used by go-leaderelection"},
     {"W_0000000000", "Solr", 65, "is used by Solr"},
-    {"1-host-n_0000000000", "Solr", 65, "is used by Solr"},
+    {"72057611217797120-host-n_0000000000", "Solr", 65, "is used by Solr"},
     {"V_0000000000", "BookKeeper", 65, "is used by BookKeeper"},
 };
 enum { MAKERS = sizeof(makers) / sizeof(makers[0]) };

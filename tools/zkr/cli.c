@@ -82,30 +82,51 @@ void cli_log(int level, const char *line, void *ctx)
     write_line(text, printed, true);
 }
 
-/* The value of a field of an event, into @room bytes; "" = the event has no such field. */
-static void value_of(const char *line, const char *field, char *out, size_t room)
+/* One field, from @at: its key, and its value without quotes, into @room bytes. Returns where the next begins. */
+static const char *next_field(const char *at,
+                              const char **key,
+                              size_t *key_length,
+                              char *value,
+                              size_t room)
 {
-    const char *at = strstr(line, field);
-    at = at ? at + strlen(field) : "";
+    size_t used = 0;
+    *key = at;
+    *key_length = strcspn(at, "= ");
+    at += *key_length + (at[*key_length] == '=');
     bool quoted = *at == '"';
-    size_t length = strcspn(at + quoted, quoted ? "\"" : " ");
-    length = length < room ? length : room - 1;
-    memcpy(out, at + quoted, length);
-    out[length] = '\0';
+    for (at += quoted; *at != '\0' && *at != (quoted ? '"' : ' '); at++) {
+        at += quoted && *at == '\\' && at[1] != '\0';
+        if (used + 1 < room) {
+            value[used++] = *at;
+        }
+    }
+    value[used] = '\0';
+    at += quoted && *at == '"';
+    return at + strspn(at, " ");
 }
 
 void cli_hint(int level, const char *line, void *unused)
 {
-    enum { ROOM = 1024 };
-    char path[ROOM], node[ROOM], reason[ROOM];
+    enum { ROOM = 1024, EVENT = 0, PATH, NODE, REASON, FIELDS };
+    static const char *const keys[FIELDS] = {"event", "path", "node", "reason"};
+    char values[FIELDS][ROOM] = {"", "", "", ""}, value[ROOM];
     (void)level;
     (void)unused;
-    if (strncmp(line, "event=stranger ", strlen("event=stranger ")) == 0 ||
-        strncmp(line, "event=ahead_stays ", strlen("event=ahead_stays ")) == 0) {
-        value_of(line, " path=", path, sizeof(path));
-        value_of(line, " node=", node, sizeof(node));
-        value_of(line, " reason=", reason, sizeof(reason));
-        cli_note("%s: %s%s%s", path, reason, *node ? ": node " : "", node);
+    while (*line) {
+        const char *key;
+        size_t length;
+        line = next_field(line, &key, &length, value, sizeof(value));
+        for (int i = 0; i < FIELDS; i++) {
+            if (strlen(keys[i]) == length && strncmp(keys[i], key, length) == 0) {
+                memcpy(values[i], value, sizeof(value));
+            }
+        }
+    }
+    bool meant = strcmp(values[EVENT], "stranger") == 0 ||
+                 strcmp(values[EVENT], "ahead_stays") == 0;
+    if (meant && *values[REASON]) {
+        cli_note("%s: %s%s%s", values[PATH], values[REASON],
+                 *values[NODE] ? ": node " : "", values[NODE]);
     }
 }
 

@@ -33,7 +33,10 @@ static int take_arguments(struct await *a)
     return rc;
 }
 
-/* Says at once that no session will end what is waited for. */
+/* A wait that is over by then needs no explanation. */
+enum { SOON_MS = 500 };
+
+/* Says that no session will end what is waited for. */
 static void note_first(const struct await *a)
 {
     zkr_contenders *list = NULL;
@@ -58,11 +61,14 @@ static int work(void *ctx)
     if (status != 0) {
         return status;
     }
-    if (a->wait_ms != 0) {
-        note_first(a);
-    }
     int64_t left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(a->until);
-    int rc = zkr_mutex_await_free(a->mutex, left);
+    bool patient = left == ZKR_FOREVER || left > SOON_MS;
+    int rc = zkr_mutex_await_free(a->mutex, patient ? SOON_MS : left);
+    if (rc == ZKR_ETIMEDOUT && patient) {
+        note_first(a);
+        left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(a->until);
+        rc = zkr_mutex_await_free(a->mutex, left);
+    }
     return rc == ZKR_ETIMEDOUT
                ? cli_fail(CLI_HELD, "%.1000s is not free; see 'zkr status %.1000s'",
                           a->path, a->path)

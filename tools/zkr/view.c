@@ -107,6 +107,16 @@ static void add_queue(struct view *v, const zkr_contenders *queue, bool wait)
     }
 }
 
+/* Locks that stand in line behind the node of an unknown recipe wait for it. */
+static bool is_unordered(const zkr_contenders *queue)
+{
+    bool other = !zkr_contenders_get(queue, 0)->ordered;
+    for (size_t i = 0; i < zkr_contenders_count(queue) && other; i++) {
+        other = zkr_contenders_get(queue, i)->kind == ZKR_KIND_OTHER;
+    }
+    return other;
+}
+
 bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers *p)
 {
     size_t below = zkr_contenders_count(lists[VIEW_LEASES]) +
@@ -125,7 +135,7 @@ bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers
     } else if (queue > 0) {
         const zkr_contender *first = zkr_contenders_get(lists[VIEW_QUEUE], 0);
         v->kind = view_kind(first->kind);
-        v->unordered = !first->ordered;
+        v->unordered = is_unordered(lists[VIEW_QUEUE]);
         add_queue(v, lists[VIEW_QUEUE], false);
     }
     return true;
