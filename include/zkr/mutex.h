@@ -194,7 +194,7 @@ ZKR_API int zkr_mutex_create(zkr_mutex **out,
  *           goes for who locks again right after release: the list that granted it has shown who waits behind it, 64 at
  *           most, so it joins behind these without another list. Threads that come at once share lists. A client makes
  *           64 nodes at a time; the others of a larger crowd wait for their turn first. A hold that
- *           lasts longer than a sixteenth of the session timeout costs 1 list, which shows whether a write to its node
+ *           lasts longer than an eighth of the session timeout costs 1 list, which shows whether a write to its node
  *           can harm a waiter. If not, a lease probe writes zkr_contender.held_since_ms into the node in place of its
  *           check, which costs no further request. Only watches on the node that were set before have to be set again: its
  *           own, if it waited or has options.watch_node, and that of the contender behind it.

@@ -42,6 +42,8 @@ struct zkr__claim {
     enum zkr__hand_over came : 4; /* how the claim last got out of PARKED */
     /* The list that the claim waits for. */
     enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
+    /* Can a write to its node harm a waiter behind it? As a list since the grant has shown. */
+    enum { ZKR__BEARS_UNKNOWN, ZKR__BEARS, ZKR__BEARS_NOT } bearing : 2;
     unsigned char counted_as; /* in the client's statistics */
     unsigned place;  /* contenders in front when the claim last looked; 0 = not known */
     int detail;      /* ZooKeeper's code of a failure */
@@ -82,10 +84,6 @@ struct zkr__claim {
 
     struct zkr__timer timer; /* for the first of these */
     int64_t retry_at, quiet_at, doubt_at, give_up_at, metadata_at; /* 0 = off */
-
-    /* Whether a write to our node can harm a waiter behind it, as a list since the grant has shown. */
-    bool stranger_behind;
-    int64_t bears_until; /* nobody is harmed before then */
 
     long thread; /* that asked for the claim */
     /* The full path that was asked for, and from the answer on the path of our node. "" = none yet. */

@@ -48,20 +48,15 @@ static int count_as(const struct zkr__claim_state *k)
                                                  : AS_WAITING;
 }
 
-/* Nobody watches the nodes of permits. */
-static bool asks_behind(const struct zkr__claim *claim)
-{
-    return claim->q->kind != ZKR__NAME_LEASE;
-}
-
 static void begin_hold(struct zkr__claim *claim) ZKR__LOCKED
 {
     zkr_client *c = claim->q->c;
     DL_APPEND2(claim->engine->held, claim, held_prev, held_next);
     zkr__claim_probe_later(c);
     claim->metadata_at = claim->k.has_metadata ? zkr__now(c) + metadata_pause(c) : 0;
-    claim->stranger_behind = false;
-    claim->bears_until = asks_behind(claim) ? 0 : ZKR__NEVER;
+    /* Nobody watches the nodes of permits. */
+    claim->bearing =
+        claim->q->kind == ZKR__NAME_LEASE ? ZKR__BEARS : ZKR__BEARS_UNKNOWN;
 }
 
 /*
@@ -89,7 +84,7 @@ static int64_t last_stranger(const struct zkr__directory *d,
 static void hurry_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     struct zkr__engine *engine = claim->engine;
-    if (zkr__claim_wants_metadata(&claim->k) &&
+    if (zkr__claim_wants_metadata(&claim->k) && claim->bearing == ZKR__BEARS &&
         zkr__now(engine->c) >= engine->metadata_from) {
         DL_DELETE2(engine->held, claim, held_prev, held_next);
         DL_PREPEND2(engine->held, claim, held_prev, held_next);
@@ -104,38 +99,38 @@ on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOC
     (void)unused;
     struct zkr__claim *asker = ctx, *claim;
     struct zkr__directory *d = asker->directory;
-    int64_t stranger = answer->code == ZKR_OK ? last_stranger(d, answer) : INT64_MAX;
+    bool told = answer->code == ZKR_OK;
+    int64_t stranger = told ? last_stranger(d, answer) : 0;
+    d->asks_behind = false;
     DL_FOREACH2(d->ours, claim, ours_next)
     {
-        if (answer->code != ZKR_OK || claim->k.phase != ZKR__HELD) {
-            continue;
-        }
-        if (stranger > claim->sequence) {
-            claim->stranger_behind = true;
-        } else if (!claim->stranger_behind) {
-            claim->bears_until = zkr__now(claim->q->c) + metadata_pause(claim->q->c);
+        if (told && claim->k.phase == ZKR__HELD && claim->bearing != ZKR__BEARS_NOT) {
+            claim->bearing = stranger < claim->sequence ? ZKR__BEARS : ZKR__BEARS_NOT;
             hurry_metadata(claim);
         }
     }
-    d->asks_behind = false;
     zkr__claim_unref(asker);
 }
 
-/* First list who waits behind the node; then the metadata are written, or it is listed again. */
+/* First list who waits behind the node. If the metadata are not written a while after that, list again. */
 static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     const zkr_client *c = claim->q->c;
+    struct zkr__directory *d = claim->directory;
     if (claim->k.phase != ZKR__HELD || !claim->k.has_metadata ||
-        claim->k.metadata == ZKR__METADATA_WRITTEN || claim->stranger_behind) {
+        claim->k.metadata == ZKR__METADATA_WRITTEN ||
+        claim->bearing == ZKR__BEARS_NOT) {
         return;
     }
-    if (zkr__now(c) < claim->bears_until) {
+    if (claim->q->kind == ZKR__NAME_LEASE) {
         hurry_metadata(claim);
-    } else if (!claim->directory->asks_behind && zkr__connected(c)) {
+    } else {
+        claim->bearing = ZKR__BEARS_UNKNOWN;
+    }
+    if (claim->bearing != ZKR__BEARS && !d->asks_behind && zkr__connected(c)) {
         const struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = claim->q->dir};
         zkr__claim_ref(claim);
-        claim->directory->asks_behind =
-            zkr__submit(claim->q->c, &op, on_behind, claim, 0);
+        d->asks_behind = zkr__submit(claim->q->c, &op, on_behind, claim, 0);
     }
     claim->metadata_at = zkr__now(c) + metadata_pause(c);
 }

@@ -4,7 +4,7 @@
  *
  * The data are the owner text, or what the application gave, with fields behind it: lines of a key, '=', a value. *Holder
  * metadata* are the fields that say since when a lock is held, and with which session timeout. A hold that lasts gets them
- * by its first lease probe (probe.c), in place of the check there, unless a stranger stands behind it (claim_run.c). A write over a revocation request, and a new node of a
+ * by a lease probe (probe.c), in place of the check there, unless a stranger stands behind it (claim_run.c). A write over a revocation request, and a new node of a
  * hold, have them, too.
  */
 #ifndef ZKR_ENGINE_CONTENDER_H

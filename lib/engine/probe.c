@@ -107,8 +107,7 @@ take_metadata(const struct zkr__claim *claim, size_t room, size_t *len) ZKR__LOC
 {
     const struct zkr__engine *engine = claim->engine;
     char *metadata = NULL;
-    if (zkr__claim_wants_metadata(&claim->k) &&
-        zkr__now(engine->c) < claim->bears_until &&
+    if (zkr__claim_wants_metadata(&claim->k) && claim->bearing == ZKR__BEARS &&
         zkr__now(engine->c) >= engine->metadata_from) {
         metadata = zkr__claim_metadata(claim, len);
     }

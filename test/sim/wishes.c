@@ -130,7 +130,7 @@ void sim_check_wishes(int client, const struct zkr__claim *claim, int64_t held_a
     /* After a refusal no node of the client is written to for a while. */
     bool writes =
         zkr__now(claim->q->c) > claim->engine->metadata_from + scene.session &&
-        !claim->stranger_behind;
+        claim->bearing != ZKR__BEARS_NOT;
     if (late && writes && claim->k.has_metadata && claim->k.holds == 1 &&
         node->version == 0) {
         sim_violation("client %d does not say since when it holds %s", client,
