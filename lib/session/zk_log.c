@@ -83,6 +83,31 @@ void zkr__log_foreign(int slot, int level, const char *line)
     (void)pthread_mutex_unlock(&takers_mu);
 }
 
+static int holding; /* threads */
+static _Thread_local bool holds;
+
+void zkr__log_hold(void)
+{
+    holds = true;
+    (void)__atomic_add_fetch(&holding, 1, __ATOMIC_SEQ_CST);
+}
+
+void zkr__log_let_go(void)
+{
+    (void)__atomic_sub_fetch(&holding, 1, __ATOMIC_SEQ_CST);
+    holds = false;
+}
+
+static void wait_for_holders(void)
+{
+    enum { TURNS = 10000, TURN_NS = 100000 };
+    const struct timespec turn = {.tv_nsec = TURN_NS};
+    for (int i = 0;
+         !holds && i < TURNS && __atomic_load_n(&holding, __ATOMIC_SEQ_CST) > 0; i++) {
+        (void)nanosleep(&turn, NULL);
+    }
+}
+
 static int slow; /* handles */
 
 void zkr__log_slow(int more)
@@ -93,6 +118,7 @@ void zkr__log_slow(int more)
 static void take_time(const char *line)
 {
     const struct timespec pause = {.tv_nsec = 50 * ZKR__MS};
+    wait_for_holders();
     if (__atomic_load_n(&slow, __ATOMIC_RELAXED) > 0 && strstr(line, ":ZOO_ERROR@")) {
         (void)nanosleep(&pause, NULL);
     }
@@ -164,6 +190,7 @@ static void begin_child(void)
 {
     takers = NULL;
     slow = 0;
+    holding = 0;
     (void)pthread_mutex_init(&takers_mu, NULL);
     zoo_set_debug_level(paused_at);
 }

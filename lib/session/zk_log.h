@@ -33,6 +33,14 @@ void zkr__log_foreign(int slot, int level, const char *line);
 void zkr__log_slow(int more);
 
 /*
+ * From the first call to the second, other threads of libzookeeper that log a line wait, at most a second. A handle that
+ * has lost its connection logs that, and the next connection, before a server can tell it that the session is over: so a
+ * handle that was connected after the first call does not end before the second, if errors are logged.
+ */
+void zkr__log_hold(void);
+void zkr__log_let_go(void);
+
+/*
  * Between the two calls libzookeeper logs nothing, and no other thread is between them. A fork needs it, as a child
  * inherits the lock within localtime_r(), which stamps lines, as it was at the fork; zk_real.c needs it, too.
  */

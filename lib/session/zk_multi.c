@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "session/zk_log.h"
 #include "session/zk_value.h"
 
 /*
@@ -215,14 +216,7 @@ static void put_parts(struct multi *m, const struct zkr__op *op)
     }
 }
 
-/*
- * A handle that has ended refuses an operation, and for each operation behind it libzookeeper frees a pointer that it
- * has not set. So a transaction must not get there. Refused credentials end a connected handle: session.c sends
- * nothing before they are taken. A server ends a session only while the handle connects, so a connected handle is some
- * round trips away from that, longer than it takes to pack the operations. Two cases are left: this thread is held up
- * in between; or the handle has connected anew, unheard so far, and its credentials no longer hold.
- */
-int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
+static int submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 {
     if (zoo_state(zh) != ZOO_CONNECTED_STATE) {
         return is_unrecoverable(zh) ? ZINVALIDSTATE : ZCONNECTIONLOSS;
@@ -236,6 +230,20 @@ int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *
         put_parts(m, op);
     }
     return zoo_amulti(zh, m->count, ops_of(m), m->results, on_done, asker);
+}
+
+/*
+ * A handle that has ended refuses an operation, and for each operation behind it libzookeeper frees a pointer that it
+ * has not set. So a handle must not end while operations are packed. A server ends a session when the handle connects,
+ * and that waits. Refused credentials end a connected handle: session.c sends nothing before they are taken. One case is
+ * left: the handle has connected anew, unheard so far, and its credentials no longer hold.
+ */
+int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
+{
+    zkr__log_hold();
+    int rc = submit(zh, op, asker);
+    zkr__log_let_go();
+    return rc;
 }
 
 /* --- what the caller gave and gets --- */

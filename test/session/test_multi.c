@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions, and a caller that does not wait for their end. */
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,31 @@ struct caller {
     char name[NAME];
     struct Stat stat;
 };
+
+/* In place of libzookeeper's: while a transaction is packed, this proxy closes the connection. */
+static zkt_proxy *_Atomic closes;
+
+int zoo_amulti(zhandle_t *zh,
+               int count,
+               const zoo_op_t *ops,
+               zoo_op_result_t *results,
+               void_completion_t completion,
+               const void *data)
+{
+    enum { ENOUGH_MS = 300 }; /* for a handle that nothing holds up to end */
+    int (*real)(zhandle_t *, int, const zoo_op_t *, zoo_op_result_t *,
+                void_completion_t, const void *);
+    *(void **)&real = dlsym(RTLD_NEXT, "zoo_amulti");
+    assert_non_null(real);
+    zkt_proxy *p = atomic_exchange(&closes, NULL);
+    if (p) {
+        zkt_proxy_drop_connections(p);
+        for (int i = 0; i < ENOUGH_MS && !is_unrecoverable(zh); i++) {
+            zkt_sleep_ms(1);
+        }
+    }
+    return real(zh, count, ops, results, completion, data);
+}
 
 struct outcome {
     struct caller *caller; /* NULL: it has given up */
@@ -65,6 +91,25 @@ static void submit(zkr_client *c, const char *checked, struct outcome *o)
 static void await(struct outcome *o)
 {
     ZKT_BECOMES(atomic_load(&o->answers), 1, PATIENCE_MS);
+}
+
+/* libzookeeper frees what it has not set where a handle ends while a transaction is packed. */
+ZKT_CASE(a_session_does_not_end_while_a_transaction_is_packed)
+{
+    const char *made = zkt_child("made");
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkt_proxy_habits(p, ZKR_TEST_NEW_SESSIONS);
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    struct caller *k = make_caller(made, zkt_path());
+    struct outcome o = {.caller = k};
+    atomic_store(&closes, p);
+    submit(c, zkt_path(), &o);
+    await(&o);
+    assert_true(o.code == ZKR_ECONNLOSS || o.code == ZKR_ESESSION);
+    ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
+    zkt_close(c);
+    free(k);
 }
 
 /* The memory of a caller that has given up is not touched by the answer that comes later. */
