@@ -70,14 +70,19 @@ static zkt_raw *make_nodes(void)
     return s;
 }
 
-static void assert_untouched(int i)
+static void assert_node_untouched(const char *path)
 {
     zkt_stat st;
     char data[16];
-    if (zkt_get(zkt_servers(), path_of(i), data, sizeof(data), &st) != ZKT_OK ||
-        st.version != 0) {
-        zkt_fail("%s", path_of(i));
+    if (zkt_get(zkt_servers(), path, data, sizeof(data), &st) != ZKT_OK ||
+        st.version != 0 || st.mzxid != st.czxid) {
+        zkt_fail("%s", path);
     }
+}
+
+static void assert_untouched(int i)
+{
+    assert_node_untouched(path_of(i));
 }
 
 ZKT_CASE(the_locks_are_listed_and_nothing_else)
@@ -188,10 +193,24 @@ static const struct {
     const char *says; /* on stderr; NULL = nothing of the maker */
 } makers[] = {
     {HEX "__lock__0000000000", "kazoo", 1, "kazoo uses this path and might not wait"},
+    {HEX "__rlock__0000000000", "kazoo", 1, "kazoo uses this path and might not wait"},
+    {HEX "__wlock__0000000000", "kazoo", 1, "kazoo uses this path and might not wait"},
     {"lock-" HEX "-0000000000", "aiozk", 1, NULL},
+    {"candidate-" HEX "-0000000000", "aiozk", 1, NULL},
+    {"latch-9-0000000000", "zookeeper-async", 1, NULL},
+    {GUID "_0000000000", "zookeeper-async", 1,
+     "zookeeper-async uses this path and might not wait"},
     {"0000000000", "Vitess", 1, "Vitess uses this path and might not wait"},
+    {"00000000000", "Camel", 1, "Camel uses this path and might not wait"},
     {"LOCK-SHARED-0000000000", "Hive", 1, "Hive uses this path and might not wait"},
+    {"LOCK-EXCLUSIVE-0000000000", "Hive", 1, "Hive uses this path and might not wait"},
+    {"urL0000000000", "BookKeeper", 1, "BookKeeper uses this path and might not wait"},
+    {"member_a_0000000000", "DistributedLog", 1,
+     "DistributedLog uses this path and might not wait"},
+    {"zlock#" GUID "#0000000000", "Accumulo", 1, NULL},
+    {"a|0000000000", "Ignite", 1, "Ignite uses this path and might not wait"},
     {"le_0000000000", "go-leaderelection", 65, "is used by go-leaderelection"},
+    {"R_0000000000", "Solr", 65, "is used by Solr"},
     {"W_0000000000", "Solr", 65, "is used by Solr"},
     {"72057611217797120-host-n_0000000000", "Solr", 65, "is used by Solr"},
     {"V_0000000000", "BookKeeper", 65, "is used by BookKeeper"},
@@ -245,6 +264,10 @@ ZKT_CASE(a_lock_names_who_does_not_wait_for_it)
         assert_non_null(strstr(CLI_SAYS("ls", maker_path(i, "")), kind));
         (void)snprintf(kind, sizeof(kind), "\"maker\":\"%s\"", makers[i].maker);
         assert_non_null(strstr(CLI_SAYS("ls", "--json", maker_path(i, "")), kind));
+        assert_int_equal(CLI("status", "-q", maker_path(i, "")), 0);
+        assert_int_equal(CLI("wait", "-w", "0", maker_path(i, "")), 1);
+        assert_int_equal(CLI("revoke", maker_path(i, "")), SPARED);
+        assert_node_untouched(node.path);
     }
 }
 
