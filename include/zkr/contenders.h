@@ -26,7 +26,8 @@ enum zkr_kind {
     ZKR_KIND_LEADER = 4, /**< leader latch */
     ZKR_KIND_LEASE = 5,  /**< permits of a semaphore */
     ZKR_KIND_OTHER =
-        6 /**< another recipe; counts by its number, once the server has given that out */
+        6, /**< another recipe; counts by its number, once the server has given that out */
+    ZKR_KIND_NODE = 7 /**< the path itself, an ephemeral node; only in surveys */
 };
 
 /** One contender; pointers live as long as the list. */

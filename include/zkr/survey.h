@@ -23,14 +23,17 @@ typedef struct zkr_survey zkr_survey;
 /** For zkr_survey_read(). */
 enum zkr_survey_flag {
     /** At any depth; otherwise only the path itself and its children. */
-    ZKR_SURVEY_DEEP = 1
+    ZKR_SURVEY_DEEP = 1,
+    /** Also paths that are ephemeral nodes themselves, such as /controller of Kafka: the path is the lock. */
+    ZKR_SURVEY_NODES = 2
 };
 
 /** One lock, election or semaphore; pointers live as long as the survey. */
 typedef struct zkr_survey_entry {
     const char *path;
     /**
-     * ZKR_KIND_… of the holder, or else of the first that waits; ZKR_KIND_LEASE for a semaphore.
+     * ZKR_KIND_… of the holder, or else of the first that waits; ZKR_KIND_LEASE for a semaphore; ZKR_KIND_NODE for a
+     * path that is an ephemeral node, whose `holder` has the last part of the path as its `node`.
      */
     int kind;
     /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
@@ -39,7 +42,7 @@ typedef struct zkr_survey_entry {
     int64_t held;
     int64_t max; /**< permits of a semaphore; 0 = not known, or not a semaphore */
     int64_t
-        waiting; /**< number of waiters; ZKR_UNKNOWN (lease.h) if the order of the recipe is not known */
+        waiting; /**< number of waiters; ZKR_UNKNOWN (lease.h) if the order of the recipe is not known, or for ZKR_KIND_NODE */
     /**
      * Since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
      * waits, or it is not known.
@@ -65,8 +68,8 @@ typedef struct zkr_survey_entry {
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
  * Session:  waits for one.
- * Cost:     one request for each node that is examined, and one or two for each lock that is found, or one for each
- *           permit of a semaphore. They are sent without waiting for each other, hundreds at a time. So it takes about as
+ * Cost:     one request for each node that is examined, and one or two for each lock or ephemeral node that is found,
+ *           or one for each permit of a semaphore. They are sent without waiting for each other, hundreds at a time. So it takes about as
  *           many round trips as the tree is deep: some tenths of a second for a thousand locks.
  * Curator:  none.   Since: 0.1.
  */

@@ -78,6 +78,7 @@ struct visit {
     /* The queue, if contenders > 0. Of leases, zkr__permits_held() tells how many are held. */
     size_t contenders, held;
     bool ordered;             /* the lowest number holds; otherwise all count as held */
+    bool node;                /* ephemeral itself: it is the holder */
     enum zkr__name_kind kind; /* of the first */
     zkr_contender holder;     /* without an owner: it was not read */
     zkr_contender *leases_read; /* if they are leases: all contenders */
@@ -93,7 +94,7 @@ struct lease {
 
 struct walk {
     struct zkr__inquiry asked;
-    bool deep;
+    bool deep, nodes;
     bool spare_own; /* leave out /zookeeper */
     size_t denied;
     struct visit **visits; /* the first is where the walk begins */
@@ -112,6 +113,7 @@ static void forget_queue(struct visit *v)
     zkr__contender_drop(&v->holder);
     v->leases_read = NULL;
     v->contenders = v->held = 0;
+    v->node = false;
     v->waiting_since_ms = 0;
 }
 
@@ -193,8 +195,8 @@ static void ask_names(struct walk *s, size_t index) ZKR__LOCKED
 static void
 ask_data(struct walk *s, struct visit *v, const char *node, unsigned tag) ZKR__LOCKED
 {
-    char *path = join(v->path, node);
-    const struct zkr__op op = {.kind = ZKR__OP_GET, .path = path};
+    char *path = node ? join(v->path, node) : NULL;
+    const struct zkr__op op = {.kind = ZKR__OP_GET, .path = node ? path : v->path};
     v->pending++;
     zkr__inquiry_ask(&s->asked, &op, on_data, tag);
     zkr__mem_free(path);
@@ -325,6 +327,32 @@ static int look_at_queue(struct walk *s,
     return ZKR_OK;
 }
 
+/* Is it in the queue of its parent, or may it be? */
+static bool is_contender(const struct walk *s, size_t index)
+{
+    enum zkr__name_kind kind;
+    int64_t sequence;
+    const struct visit *v = s->visits[index], *parent = s->visits[v->parent];
+    return index > 0 && parent->contenders > 0 &&
+           zkr__name_parse(strrchr(v->path, '/') + 1, &kind, &sequence);
+}
+
+static int look_at_node(struct walk *s, size_t index) ZKR__LOCKED
+{
+    struct visit *v = s->visits[index];
+    const struct zkr__child self = {.name = strrchr(v->path, '/') + 1,
+                                    .kind = ZKR__NAME_OTHER};
+    if (zkr__contender_begin(&v->holder, &self) != ZKR_OK) {
+        return ZKR_ENOMEM;
+    }
+    v->node = true;
+    v->holder.kind = ZKR_KIND_NODE;
+    v->holder.maker = NULL;
+    v->holder.holds = true;
+    ask_data(s, v, NULL, tag_of(index, HOLDER));
+    return ZKR_OK;
+}
+
 static int
 take_names(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__LOCKED
 {
@@ -337,6 +365,9 @@ take_names(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__
     if (code == ZKR_OK) {
         code = look_at_queue(s, index, &children);
         zkr__children_free(&children);
+    }
+    if (code == ZKR_OK && s->nodes && answer->owner != 0 && !is_contender(s, index)) {
+        code = look_at_node(s, index);
     }
     return code;
 }
@@ -472,6 +503,17 @@ static bool add_queue(zkr_survey *out, struct visit *v)
     return e != NULL;
 }
 
+static bool add_node(zkr_survey *out, struct visit *v)
+{
+    zkr_survey_entry *e = add(out, v->path, &v->holder);
+    if (e) {
+        e->kind = ZKR_KIND_NODE;
+        e->held = 1;
+        e->waiting = ZKR_UNKNOWN;
+    }
+    return e != NULL;
+}
+
 static bool add_semaphore(zkr_survey *out, const struct walk *s, const struct visit *v)
 {
     const struct visit *leases = below(s, v->leases), *gate = below(s, v->gate);
@@ -530,6 +572,9 @@ static int make_result(zkr_survey **out, const struct walk *s)
             !has_items(v)) {
             whole = add_queue(result, v);
         }
+        if (whole && v->node && v->holder.owner) {
+            whole = add_node(result, v);
+        }
     }
     if (!whole) {
         zkr_survey_free(result);
@@ -543,7 +588,7 @@ static int make_result(zkr_survey **out, const struct walk *s)
 
 static int read_survey(zkr_client *c,
                        const char *path,
-                       bool deep,
+                       int64_t flags,
                        int64_t deadline,
                        zkr_survey **out) ZKR__LOCKED
 {
@@ -551,7 +596,8 @@ static int read_survey(zkr_client *c,
     if (!s) {
         return ZKR_ENOMEM;
     }
-    s->deep = deep;
+    s->deep = (flags & ZKR_SURVEY_DEEP) != 0;
+    s->nodes = (flags & ZKR_SURVEY_NODES) != 0;
     s->asked.deadline = deadline;
     /* Below a chroot a node of that name belongs to an application. */
     s->spare_own = *zkr__servers_chroot(c->servers) == '\0';
@@ -580,7 +626,8 @@ int zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey *
     if (rc != ZKR_OK) {
         return rc;
     }
-    if (!out || !path || (flags & ~(int64_t)ZKR_SURVEY_DEEP) != 0) {
+    if (!out || !path ||
+        (flags & ~(int64_t)(ZKR_SURVEY_DEEP | ZKR_SURVEY_NODES)) != 0) {
         return zkr__fail(ZKR_EINVAL, path,
                          "a survey wants a path, flags that are known, "
                          "and room for the result");
@@ -592,7 +639,7 @@ int zkr_survey_read(zkr_client *c, const char *path, int64_t flags, zkr_survey *
     struct zkr__tries t = {0};
     zkr__lock(c);
     while (zkr__inquiry_try(c, &t)) {
-        t.rc = read_survey(c, path, flags != 0, t.deadline, out);
+        t.rc = read_survey(c, path, flags, t.deadline, out);
     }
     zkr__unlock(c);
     return t.rc == ZKR_OK ? t.rc

@@ -122,6 +122,22 @@ ZKT_CASE(only_a_holder_that_can_be_asked_is_written_to)
     }
 }
 
+/* Contenders are told by the line of their queue, and by no line of their own. */
+ZKT_CASE(members_are_listed_on_demand)
+{
+    static const char *const shown[] = {
+        "/rs/host,16020,1732795200123\",\"kind\":\"node\"",
+        "/members/member-" HEX "1234567890\",\"kind\":\"node\""};
+    (void)make_nodes();
+    const char *text = CLI_SAYS("ls", "-a", "-r", "--json", zkt_path());
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(strstr(text, shown[i]));
+    }
+    assert_non_null(strstr(text, "/kazoo\""));
+    assert_null(strstr(text, "/kazoo/"));
+    assert_null(strstr(text, "/go/"));
+}
+
 /* By force ephemeral nodes are deleted, and nothing else: not even after a wait. */
 ZKT_CASE(force_deletes_what_a_session_owns)
 {
@@ -170,12 +186,20 @@ ZKT_CASE(a_number_that_was_not_given_out_holds_nothing)
 ZKT_CASE(an_ephemeral_path_is_held)
 {
     struct cli c;
-    const zkt_node node = {.path = zkt_child("leader"), .flags = ZKT_EPHEMERAL};
+    const zkt_node node = {.path = zkt_child("leader"),
+                           .data = "host1",
+                           .data_len = 5,
+                           .flags = ZKT_EPHEMERAL};
     zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
     assert_non_null(s);
     assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
     assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
-    assert_non_null(strstr(CLI_SAYS("status", node.path), "held by session 0x"));
+    assert_non_null(strstr(CLI_SAYS("status", node.path), "\n1    host1  0x"));
+    assert_non_null(strstr(CLI_SAYS("status", "--json", node.path),
+                           "\"kind\":\"node\",\"owner\":\"host1\""));
+    assert_non_null(
+        strstr(CLI_SAYS("ls", "-a", zkt_path()), "/leader  node         host1"));
+    assert_null(strstr(CLI_SAYS("ls", zkt_path()), "host1"));
     assert_int_equal(CLI("status", "-q", node.path), 0);
     assert_int_equal(CLI("wait", "-w", "0", node.path), 1);
     assert_int_equal(CLI("lock", "-n", node.path, "true"), 65);

@@ -163,11 +163,14 @@ int client_has_permits(const struct env *env, const char *path, bool *out)
     return status;
 }
 
-int client_survey(const struct env *env, const char *path, bool deep, zkr_survey **out)
+int client_survey(const struct env *env,
+                  const char *path,
+                  int64_t flags,
+                  zkr_survey **out)
 {
     struct client_try t = {0};
     while (client_try(env, &t)) {
-        int rc = zkr_survey_read(env->client, path, deep ? ZKR_SURVEY_DEEP : 0, out);
+        int rc = zkr_survey_read(env->client, path, flags, out);
         t.rc = rc == ZKR_ENONODE ? ZKR_OK : rc;
     }
     return t.status;

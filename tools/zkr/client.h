@@ -61,7 +61,10 @@ int client_list(const struct env *env, struct client_source of, zkr_contenders *
 /** Is @path a semaphore of which permits are held? */
 int client_has_permits(const struct env *env, const char *path, bool *out);
 /** The locks at and below @path. *out: NULL when there is no such node. */
-int client_survey(const struct env *env, const char *path, bool deep, zkr_survey **out);
+int client_survey(const struct env *env,
+                  const char *path,
+                  int64_t flags,
+                  zkr_survey **out);
 
 /** How to show a lock, and again at each change. */
 struct client_watch {

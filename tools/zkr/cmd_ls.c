@@ -10,22 +10,24 @@
 #include "view.h"
 
 static const char usage[] =
-    "usage: zkr [OPTION]... ls [-r] [--json] [PATH]\n\n"
+    "usage: zkr [OPTION]... ls [-a] [-r] [--json] [PATH]\n\n"
     "Shows the locks, elections and semaphores at PATH and right below it that\n"
     "somebody holds or waits for. PATH is / by default.\n\n"
+    "  -a, --all        also ephemeral nodes that are no lock nodes\n"
     "  -r, --recursive  at any depth\n"
     "      --json       one line of JSON for each, see zkr(1)\n";
 
 struct ls {
     struct env *env;
-    bool json, deep;
+    bool json, deep, all;
     zkr_survey *found;
 };
 
 static int take_arguments(struct ls *l)
 {
     struct globals *g = &l->env->globals;
-    const struct option_row rows[] = {{"json", 0, option_on, &l->json, NULL},
+    const struct option_row rows[] = {{"all", 'a', option_on, &l->all, NULL},
+                                      {"json", 0, option_on, &l->json, NULL},
                                       {"recursive", 'r', option_on, &l->deep, NULL},
                                       OPTIONS_END};
     g->path = "/";
@@ -189,7 +191,8 @@ static int missing(const struct ls *l)
 static int work(void *ctx)
 {
     struct ls *l = ctx;
-    int status = client_survey(l->env, l->env->globals.path, l->deep, &l->found);
+    int64_t flags = (l->deep ? ZKR_SURVEY_DEEP : 0) | (l->all ? ZKR_SURVEY_NODES : 0);
+    int status = client_survey(l->env, l->env->globals.path, flags, &l->found);
     return status != 0 ? status : l->found ? show(l) : missing(l);
 }
 

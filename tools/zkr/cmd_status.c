@@ -32,8 +32,9 @@ struct status {
     zkr_semaphore *semaphore;          /* tells which leases hold permits */
     zkr_contenders *lists[VIEW_LISTS]; /* as last read */
     bool missing; /* there is no PATH; this and below are read when nobody is there */
-    int64_t session; /* that the path itself belongs to: a lock of another kind */
-    size_t below;    /* locks right below it */
+    zkr_survey *found;         /* what is there and right below */
+    const zkr_contender *node; /* the path itself, an ephemeral node */
+    size_t below;              /* locks right below it */
     struct peers peers;
 };
 
@@ -56,11 +57,7 @@ static int take_arguments(struct status *s)
 
 static void print_absence(const struct status *s)
 {
-    if (s->session != 0) {
-        (void)printf("held by session 0x%" PRIx64 ": the path is an ephemeral node, a "
-                     "lock of another kind\n",
-                     s->session);
-    } else if (s->below > 0) {
+    if (s->below > 0) {
         (void)printf("no lock; %zu below, see zkr ls\n", s->below);
     } else {
         text_line(stdout, s->missing ? "nobody; there is no " : "nobody",
@@ -71,7 +68,7 @@ static void print_absence(const struct status *s)
 static int show(const struct status *s, const struct view *view)
 {
     if (s->quiet) {
-        return view->holders > 0 || s->session != 0 ? 0 : CLI_HELD;
+        return view->holders > 0 ? 0 : CLI_HELD;
     }
     if (s->screen) {
         (void)fputs("\033[H\033[2J", stdout);
@@ -100,6 +97,9 @@ static int draw(void *ctx)
     if (!view_begin(&view, s->lists, &s->peers)) {
         return cli_fail_memory();
     }
+    if (s->node) {
+        view_add_node(&view, s->node);
+    }
     int status = show(s, &view);
     if (!s->quiet) {
         s->warned = s->warned || view_warn(s->path, s->lists);
@@ -122,22 +122,27 @@ static void forget(struct status *s)
     for (int i = 0; i < VIEW_LISTS; i++) {
         forget_list(s, i);
     }
+    zkr_survey_free(s->found);
+    s->found = NULL;
+    s->node = NULL;
     peers_end(&s->peers);
 }
 
 /* *semaphore: PATH is one. */
-static int look_below(struct status *s, bool *semaphore)
+static int look_below(struct status *s, int64_t flags, bool *semaphore)
 {
-    zkr_survey *found = NULL;
-    int status = client_survey(s->env, s->path, false, &found);
-    s->missing = status == 0 && !found;
-    s->below = zkr_survey_count(found);
-    for (size_t i = 0; i < s->below; i++) {
-        const zkr_survey_entry *e = zkr_survey_get(found, i);
-        *semaphore =
-            *semaphore || (e->kind == ZKR_KIND_LEASE && strcmp(e->path, s->path) == 0);
+    zkr_survey_free(s->found);
+    s->found = NULL;
+    int status = client_survey(s->env, s->path, flags, &s->found);
+    s->missing = status == 0 && !s->found;
+    s->below = 0;
+    for (size_t i = 0; i < zkr_survey_count(s->found); i++) {
+        const zkr_survey_entry *e = zkr_survey_get(s->found, i);
+        bool itself = strcmp(e->path, s->path) == 0;
+        *semaphore = *semaphore || (itself && e->kind == ZKR_KIND_LEASE);
+        s->node = itself && e->kind == ZKR_KIND_NODE ? e->holder : s->node;
+        s->below += e->kind != ZKR_KIND_NODE;
     }
-    zkr_survey_free(found);
     return status;
 }
 
@@ -147,7 +152,7 @@ static int check_semaphore(struct status *s)
     const zkr_contender *lease = zkr_contenders_get(s->lists[VIEW_LEASES], 0);
     bool semaphore = lease && lease->kind == ZKR_KIND_LEASE;
     bool unclear = !lease && zkr_contenders_count(s->lists[VIEW_GATE]) > 0;
-    int status = unclear ? look_below(s, &semaphore) : 0;
+    int status = unclear ? look_below(s, 0, &semaphore) : 0;
     if (!semaphore) {
         forget_list(s, VIEW_LEASES);
         forget_list(s, VIEW_GATE);
@@ -155,12 +160,12 @@ static int check_semaphore(struct status *s)
     return status;
 }
 
-/* Of the session that the path ends with, as Kafka's /controller does; 0 = none. */
-static int64_t session_of(const struct status *s)
+/* As Kafka's /controller is: then the path is the lock. */
+static bool is_ephemeral(const struct status *s)
 {
     zkr_node node = {.owner = 0};
     int rc = zkr_client_get(s->env->client, s->path, NULL, 0, &node, sizeof(node));
-    return rc == ZKR_OK ? node.owner : 0;
+    return rc == ZKR_OK && node.owner != 0;
 }
 
 static int read_all(struct status *s)
@@ -185,9 +190,9 @@ static int read_all(struct status *s)
         count += zkr_contenders_count(s->lists[i]);
     }
     s->missing = false;
-    s->session = status == 0 && count == 0 ? session_of(s) : 0;
-    if (status == 0 && count == 0 && !s->quiet) {
-        status = look_below(s, &semaphore);
+    bool node = status == 0 && count == 0 && is_ephemeral(s);
+    if (status == 0 && count == 0 && (node || !s->quiet)) {
+        status = look_below(s, node ? ZKR_SURVEY_NODES : 0, &semaphore);
     }
     if (status == 0 && !s->quiet && s->env->globals.log_level > 0) {
         peers_ask(&s->peers, s->env->globals.servers, s->env->globals.tls_cert);

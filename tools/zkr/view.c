@@ -17,8 +17,9 @@ const char *view_kind(int kind)
         [ZKR_KIND_LOCK] = "lock",    [ZKR_KIND_READ] = "read",
         [ZKR_KIND_WRITE] = "write",  [ZKR_KIND_LEADER] = "leader",
         [ZKR_KIND_LEASE] = "permit", [ZKR_KIND_OTHER] = "other",
+        [ZKR_KIND_NODE] = "node",
     };
-    return kind >= ZKR_KIND_LOCK && kind <= ZKR_KIND_OTHER ? words[kind] : "other";
+    return kind >= ZKR_KIND_LOCK && kind <= ZKR_KIND_NODE ? words[kind] : "other";
 }
 
 const char *view_recipe(const zkr_contender *c)
@@ -139,6 +140,13 @@ bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers
         add_queue(v, lists[VIEW_QUEUE], false);
     }
     return true;
+}
+
+void view_add_node(struct view *v, const zkr_contender *node)
+{
+    v->kind = view_kind(node->kind);
+    v->unordered = true;
+    add(v, node, 0, true);
 }
 
 void view_end(struct view *v)

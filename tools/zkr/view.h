@@ -64,6 +64,8 @@ struct view {
 
 /** Borrows the lists. False: out of memory. Call view_end() in any case. */
 bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers *p);
+/** Adds the path itself as the one row, where there is no other. */
+void view_add_node(struct view *v, const zkr_contender *node);
 void view_end(struct view *v);
 /** Prints a table; there is at least one row. */
 void view_print(FILE *out, const struct view *v);

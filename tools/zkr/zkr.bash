@@ -105,7 +105,7 @@ _zkr() {
         words="$global -q --json --watch"
         ;;
     ls)
-        words="$global -r --recursive --json"
+        words="$global -a --all -r --recursive --json"
         ;;
     wait)
         words="$global -w --wait"
