@@ -232,6 +232,24 @@ ZKT_CASE(several_paths_are_locked_at_once)
     cli_stop(&other, SIGTERM);
 }
 
+/* One after the other, as other programs take them: the first is held while the second is waited for. */
+ZKT_CASE(one_lock_is_taken_under_another)
+{
+    struct cli other, both;
+    const char *a = zkt_child("a"), *b = zkt_child("b");
+    CLI_HELD(&other, b);
+    CLI_START(&both, "lock", "-i", "both", a, cli_zkr(), "lock", "-i", "both", b,
+              "sleep", "60");
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), b), 2, CLI_PATIENCE_MS);
+    assert_true(shows(a, "both"));
+    cli_stop(&other, SIGTERM);
+    ZKT_BECOMES(zkt_children_count(zkt_servers(), b), 1, CLI_PATIENCE_MS);
+    assert_true(shows(b, "both"));
+    assert_int_equal(CLI("lock", "-n", a, "true"), 1);
+    cli_stop(&both, SIGTERM);
+    assert_true(shows(a, "nobody\n") && shows(b, "nobody\n"));
+}
+
 /* Whichever of them it is. */
 ZKT_CASE(the_path_that_is_refused_is_named)
 {

@@ -4,7 +4,10 @@
  * curator_peer.bsh.
  */
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../recipes/latches.h"
 #include "actor.h"
@@ -240,4 +243,37 @@ ZKT_CASE_WAYS(multi_lock,
     peer_expect(j, "true");
     peer_ask(j, "release", "ok");
     ZKT_MUST(zkr_multi_lock_destroy(l));
+}
+
+static void make_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "we");
+    assert_true(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* Curator's takes the paths in their order. Who does the same does not wait in a circle with it; one of ours might. */
+ZKT_CASE(locks_in_their_order_beside_a_multi_lock_of_curators)
+{
+    enum { ROUNDS = 100 };
+    struct peer *j = peer_start(CURATOR);
+    char file[64], stop[80], line[80];
+    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
+    zkr_mutex *a = zkt_mutex_at(c, zkt_child("a"), NULL);
+    zkr_mutex *z = zkt_mutex_at(c, zkt_child("z"), NULL);
+    (void)snprintf(file, sizeof(file), "/tmp/zkt-multi-%d", (int)getpid());
+    (void)snprintf(stop, sizeof(stop), "%s-end", file);
+    (void)snprintf(line, sizeof(line), "soak %s", file);
+    make_file(file, "0\n");
+    peer_ask(j, "lock multi", "ok");
+    peer_say(j, line);
+    for (int i = 0; i < ROUNDS; i++) {
+        ZKT_MUST(zkr_mutex_acquire(a, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_acquire(z, PATIENCE_MS));
+        ZKT_MUST(zkr_mutex_release(z));
+        ZKT_MUST(zkr_mutex_release(a));
+    }
+    make_file(stop, "");
+    assert_true(atoi(peer_hear(j)) > 0);
+    (void)unlink(file);
+    (void)unlink(stop);
 }
