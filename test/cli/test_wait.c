@@ -161,6 +161,21 @@ ZKT_CASE(wait_connects_no_longer_than_it_may_wait)
     assert_non_null(strstr(cli_err(&c), "check -z or $ZKR_SERVERS"));
 }
 
+/* A server that has enough connections from this host is told from one that does not run. */
+ZKT_CASE(a_server_that_closes_connections_is_named)
+{
+    struct cli c;
+    const zkt_server_options o = {.config = "maxClientCnxns=1\n"};
+    const char *host = zkt_server_host(zkt_server_start(&o));
+    zkt_raw *s = zkt_raw_open(host, 30000);
+    assert_non_null(s);
+    CLI_START(&c, "-z", host, "--connect-timeout", "2", "status", zkt_path());
+    assert_int_equal(cli_wait(&c), 75);
+    assert_non_null(strstr(cli_err(&c), "maxClientCnxns"));
+    assert_non_null(strstr(cli_err(&c), host));
+    (void)zkt_raw_close(s);
+}
+
 struct silence {
     zkt_proxy *proxy;
     int lists; /* that are answered */

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "say.h"
+#include "view.h"
 
 /* --- opening --- */
 
@@ -90,6 +91,16 @@ int client_wait(const struct env *env, int64_t ms)
     }
     if (rc != ZKR_ETIMEDOUT) {
         return cli_fail_rc(rc);
+    }
+    char *closing = peers_closing(env->globals.servers);
+    if (closing) {
+        int status =
+            cli_fail(CLI_SERVER,
+                     "%.200s accepts connections and closes them: perhaps this "
+                     "host has too many (maxClientCnxns of the server)",
+                     closing);
+        free(closing);
+        return status;
     }
     return cli_fail(
         CLI_SERVER, "%s; check -z or $ZKR_SERVERS, %s", zkr_last_error()->message,

@@ -212,6 +212,28 @@ void peers_ask(struct peers *p, const char *servers, bool tls)
     free(copy);
 }
 
+char *peers_closing(const char *servers)
+{
+    enum {
+        PATIENCE_MS = 300
+    }; /* a server that takes connections waits for a request */
+    static char usual[] = "2181";
+    char *copy = strndup(servers, strcspn(servers, "/")), *found = NULL;
+    for (char *rest = copy; rest && !found;) {
+        char *address = strsep(&rest, ", "), *name = strdup(address), *port;
+        const char *host = split(address, &port);
+        char *said = ask(host, port ? port : usual, "", cli_now_ms() + PATIENCE_MS);
+        if (said) {
+            found = name;
+        } else {
+            free(name);
+        }
+        free(said);
+    }
+    free(copy);
+    return found;
+}
+
 const char *peers_find(const struct peers *p, int64_t session_id)
 {
     char id[24];
