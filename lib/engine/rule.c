@@ -6,6 +6,13 @@ bool zkr__holds_alone(const struct zkr__child *child)
     return child->kind != ZKR__NAME_READ && child->kind != ZKR__NAME_LEASE;
 }
 
+/* Curator makes the READ node first, with the number of the WRIT node (CURATOR-621). */
+static bool is_downgrade(const struct zkr__child first[2])
+{
+    return first[0].kind == ZKR__NAME_WRITE && first[1].kind == ZKR__NAME_READ &&
+           first[0].sequence == first[1].sequence;
+}
+
 size_t zkr__rule_holders(const struct zkr__children *children)
 {
     size_t held = children->count > 0;
@@ -14,7 +21,7 @@ size_t zkr__rule_holders(const struct zkr__children *children)
            children->list[held].kind == children->list[0].kind) {
         held++;
     }
-    return held;
+    return held + (alone && children->count > 1 && is_downgrade(children->list));
 }
 
 static bool may_become_reader(const struct zkr__child *child)

@@ -295,6 +295,18 @@ ZKT_CASE(a_lock_names_who_does_not_wait_for_it)
     }
 }
 
+/* The two queues of a semaphore, such as Curator's InterProcessSemaphoreMutex, keep no lock out. */
+ZKT_CASE(a_lock_names_the_semaphore_at_its_path)
+{
+    struct cli c;
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_child("locks")), 0);
+    assert_int_equal(
+        zkt_create_path(zkt_servers(), zkt_child("leases/_c_0-lease-0000000000")), 0);
+    assert_int_equal(CLI_RUN(&c, "lock", zkt_path(), "true"), 0);
+    cli_assert_one_line(&c);
+    assert_non_null(strstr(cli_err(&c), "a semaphore also uses this path"));
+}
+
 /* Two that share, or two in an order that is not known: nobody is said to wait. */
 ZKT_CASE(an_unknown_order_is_not_told)
 {

@@ -289,6 +289,25 @@ ZKT_CASE(the_command_knows_what_it_holds_by)
     assert_int_equal(CLI("lock", "-s", zkt_child("r"), "sh", "-c", script), 0);
 }
 
+/* A writer of Curator's that becomes a reader has two nodes with one number for a moment: nobody waits. */
+ZKT_CASE(a_downgrade_is_no_wait)
+{
+    static const char *const names[] = {"_c_0-__WRIT__0000000000",
+                                        "_c_0-__READ__0000000000",
+                                        "_c_1-__READ__0000000001"};
+    zkt_raw *s = zkt_raw_open(zkt_servers(), 30000);
+    assert_non_null(s);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), 0);
+    for (int i = 0; i < 3; i++) {
+        const zkt_node node = {.path = zkt_child(names[i]), .flags = ZKT_EPHEMERAL};
+        assert_int_equal(zkt_raw_create(s, &node, NULL, 0), 0);
+        const char *waiting = i < 2 ? "\"waiting\":0" : "\"waiting\":1";
+        assert_non_null(strstr(CLI_SAYS("ls", "--json", zkt_path()), waiting));
+        assert_non_null(strstr(CLI_SAYS("status", "--json", zkt_path()), waiting));
+    }
+    (void)zkt_raw_close(s);
+}
+
 /* Held or not, in one word. */
 ZKT_CASE(status_can_be_quiet)
 {
