@@ -232,6 +232,28 @@ ZKT_CASE(several_paths_are_locked_at_once)
     cli_stop(&other, SIGTERM);
 }
 
+/* Servers close the connection at a request that is longer than they take, and say nothing. */
+ZKT_CASE(a_request_that_is_too_long_is_explained)
+{
+    enum { PATHS = 12 };
+    struct cli c;
+    const zkt_server_options o = {.jvm_arguments = "-Djute.maxbuffer=1500"};
+    const char *host = zkt_server_host(zkt_server_start(&o));
+    const char *argv[2 * PATHS + 12] = {cli_zkr(), "-z", host, "lock", "-w", "3"};
+    char paths[PATHS][16];
+    int count = 6;
+    for (int i = 1; i < PATHS; i++) {
+        (void)snprintf(paths[i], sizeof(paths[i]), "/%d", i);
+        argv[count++] = "--also";
+        argv[count++] = paths[i];
+    }
+    argv[count++] = "/0";
+    argv[count] = "true";
+    cli_spawn(&c, false, argv);
+    assert_int_equal(cli_wait(&c), 1);
+    assert_non_null(strstr(cli_err(&c), "jute.maxbuffer"));
+}
+
 /* One after the other, as other programs take them: the first is held while the second is waited for. */
 ZKT_CASE(one_lock_is_taken_under_another)
 {

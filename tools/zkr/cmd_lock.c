@@ -377,6 +377,13 @@ static char *owner_text(char *const *command)
 
 /* --- getting it --- */
 
+/* One request makes the nodes of several paths, or of several permits. */
+static bool is_long(const struct lock *l)
+{
+    enum { MANY = 10 };
+    return l->permits >= MANY || (l->multi && l->path_count >= MANY);
+}
+
 /* No server answers. @done: all nodes are known to be gone; otherwise zkr exits at once. */
 static int no_answer(struct lock *l, bool done)
 {
@@ -384,9 +391,9 @@ static int no_answer(struct lock *l, bool done)
     (void)cli_fail(
         status,
         "no server answers in time about %.1000s%s; try again later, or check "
-        "-z and the servers",
-        l->held.path,
-        done ? "" : "; what it may have left there goes with the session");
+        "-z and the servers%s",
+        l->held.path, done ? "" : "; what it may have left there goes with the session",
+        is_long(l) ? ", also their jute.maxbuffer: one request makes all nodes" : "");
     if (!done) {
         client_exit(status);
     }
