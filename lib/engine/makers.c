@@ -34,7 +34,7 @@ static const struct shape {
     {"V_", NOTHING, "", {"BookKeeper", ZKR__BREAKS, true, true}},
     {"urL", NOTHING, "", {"BookKeeper", ZKR__IGNORES, false, true}},
     {"member_", ANYTHING, "_", {"DistributedLog", ZKR__IGNORES, true, true}},
-    {"zlock#", AN_ID, "#", {"Accumulo", ZKR__WAITS, true, false}},
+    {"zlock#", AN_ID, "#", {"Accumulo", ZKR__IGNORES, true, false}},
     {"", ANYTHING, "|", {"Ignite", ZKR__IGNORES, false, true}},
 };
 

@@ -33,7 +33,7 @@ static const struct {
     {"V_" N, "BookKeeper", ZKR__BREAKS, true, true},
     {"urL" N, "BookKeeper", ZKR__IGNORES, false, true},
     {"member_host-1_s123_" N, "DistributedLog", ZKR__IGNORES, true, true},
-    {"zlock#" UUID "#" N, "Accumulo", ZKR__WAITS, true, false},
+    {"zlock#" UUID "#" N, "Accumulo", ZKR__IGNORES, true, false},
     {UUID ":host:47500|" N, "Ignite", ZKR__IGNORES, false, true},
     /* Names that only look like these. */
     {"lock-7f-" N, NULL, 0, false, false},
