@@ -165,9 +165,9 @@ ZKR_API const char *zkr_client_state_name(int state);
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
  * A delete that the servers refuse, for want of permission, is repeated with growing pauses for as long as the
- * session lives; until then its node is not gone.
+ * session lives; until then its node is not gone. The same holds for the search for a node whose create had no answer.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on; when one was refused, zk_rc of zkr_last_error() is ZNOAUTH),
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on; when one, or a search, was refused, zk_rc of zkr_last_error() is ZNOAUTH),
  * ZKR_ECLOSED (the client is shut down; the deletes go on), ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a forked child).
  *
  * Blocks:   yes, until confirmed or @timeout_ms.

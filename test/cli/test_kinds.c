@@ -144,7 +144,7 @@ ZKT_CASE(who_waits_for_permits_does_not_hold_them)
     CLI_START(&two, "lock", "--permits", "2/2", path, "-c", text);
     ZKT_BECOMES(zkt_children_count(zkt_servers(), zkt_child("leases")), 3,
                 CLI_PATIENCE_MS);
-    assert_true(shows(path, "1 of 2 permits held, 1 wait\n"));
+    ZKT_EVENTUALLY(shows(path, "1 of 2 permits held, 1 wait\n"), CLI_PATIENCE_MS);
     assert_true(json_shows(path, "\"waiting\":1,\"permits\":1,\"max\":2,"));
     assert_int_equal(CLI("status", "-q", path), 0);
     assert_true(lists("permit 1/2"));
@@ -158,7 +158,7 @@ ZKT_CASE(who_waits_for_permits_does_not_hold_them)
     CLI_START(&third, "lock", "--permits", "1", path, "-c", text);
     ZKT_BECOMES(zkt_children_count(zkt_servers(), zkt_child("leases")), 4,
                 CLI_PATIENCE_MS);
-    assert_true(shows(path, "3 of 1 permits held, 1 wait\n"));
+    ZKT_EVENTUALLY(shows(path, "3 of 1 permits held, 1 wait\n"), CLI_PATIENCE_MS);
     assert_int_equal(CLI("status", "-q", path), 0);
     assert_true(lists("permit 3/1"));
     cli_stop(&third, SIGTERM);

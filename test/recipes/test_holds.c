@@ -87,11 +87,13 @@ ZKT_HOLD_CASE(a_try_fails_at_once, ZKT_LEADERS)
 {
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     struct zkt_hold *h = zkt_hold(c);
-    struct zkt_hold *other = zkt_hold_in_the_way(zkt_client(zkt_servers(), SESSION_MS));
+    zkr_client *d = zkt_client(zkt_servers(), SESSION_MS);
+    struct zkt_hold *other = zkt_hold_in_the_way(d);
     ZKT_MUST(zkt_hold_acquire(h, 0));
     ZKT_MUST(zkt_hold_release(h));
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     ZKT_MUST(zkt_hold_acquire(other, PATIENCE_MS));
+    ZKT_MUST(zkr_client_flush(d, PATIENCE_MS));
     int nodes = zkt_hold_nodes();
     ZKT_RC(zkt_hold_acquire(h, 0), ZKR_ETIMEDOUT);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));

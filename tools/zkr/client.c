@@ -280,12 +280,11 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
         }
         if (cli_until(say) == 0) {
             say = CLI_NEVER;
-            cli_note("%s", refused
-                               ? "we may not delete our node any more; it goes with "
-                                 "our session, which ends now"
-                               : "waiting for the servers to confirm that our node "
-                                 "is deleted, or for the end of the session; a "
-                                 "signal ends this");
+            cli_note("%s", refused ? "we may not delete our node, or look for it; it "
+                                     "goes with our session, which ends now"
+                                   : "waiting for the servers to confirm that our node "
+                                     "is deleted, or for the end of the session; a "
+                                     "signal ends this");
             if (refused) {
                 break;
             }
