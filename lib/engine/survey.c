@@ -327,16 +327,6 @@ static int look_at_queue(struct walk *s,
     return ZKR_OK;
 }
 
-/* Is it in the queue of its parent, or may it be? */
-static bool is_contender(const struct walk *s, size_t index)
-{
-    enum zkr__name_kind kind;
-    int64_t sequence;
-    const struct visit *v = s->visits[index], *parent = s->visits[v->parent];
-    return index > 0 && parent->contenders > 0 &&
-           zkr__name_parse(strrchr(v->path, '/') + 1, &kind, &sequence);
-}
-
 static int look_at_node(struct walk *s, size_t index) ZKR__LOCKED
 {
     struct visit *v = s->visits[index];
@@ -366,7 +356,7 @@ take_names(struct walk *s, size_t index, const struct zkr__answer *answer) ZKR__
         code = look_at_queue(s, index, &children);
         zkr__children_free(&children);
     }
-    if (code == ZKR_OK && s->nodes && answer->owner != 0 && !is_contender(s, index)) {
+    if (code == ZKR_OK && s->nodes && answer->owner != 0) {
         code = look_at_node(s, index);
     }
     return code;
@@ -487,6 +477,16 @@ static bool has_items(const struct visit *v)
            !zkr__maker_is_certain(first->node);
 }
 
+/* Is it in the queue of its parent, or may it be? Then the entry of the queue tells of it. */
+static bool is_contender(const struct walk *s, size_t index)
+{
+    enum zkr__name_kind kind;
+    int64_t sequence;
+    const struct visit *v = s->visits[index], *parent = s->visits[v->parent];
+    return index > 0 && parent->contenders > 0 && !has_items(parent) &&
+           zkr__name_parse(strrchr(v->path, '/') + 1, &kind, &sequence);
+}
+
 static bool add_queue(zkr_survey *out, struct visit *v)
 {
     /* Leases outside a semaphore: all count as held. */
@@ -572,7 +572,7 @@ static int make_result(zkr_survey **out, const struct walk *s)
             !has_items(v)) {
             whole = add_queue(result, v);
         }
-        if (whole && v->node && v->holder.owner) {
+        if (whole && v->node && v->holder.owner && !is_contender(s, i)) {
             whole = add_node(result, v);
         }
     }

@@ -100,10 +100,10 @@ void zkr__log_let_go(void)
 
 static void wait_for_holders(void)
 {
-    enum { TURNS = 10000, TURN_NS = 100000 };
-    const struct timespec turn = {.tv_nsec = TURN_NS};
-    for (int i = 0;
-         !holds && i < TURNS && __atomic_load_n(&holding, __ATOMIC_SEQ_CST) > 0; i++) {
+    const struct timespec turn = {.tv_nsec = ZKR__MS / 10};
+    int64_t until = zkr__clock_now() + 1000 * ZKR__MS;
+    while (!holds && __atomic_load_n(&holding, __ATOMIC_SEQ_CST) > 0 &&
+           zkr__clock_now() < until) {
         (void)nanosleep(&turn, NULL);
     }
 }
@@ -118,10 +118,10 @@ void zkr__log_slow(int more)
 static void take_time(const char *line)
 {
     const struct timespec pause = {.tv_nsec = 50 * ZKR__MS};
-    wait_for_holders();
     if (__atomic_load_n(&slow, __ATOMIC_RELAXED) > 0 && strstr(line, ":ZOO_ERROR@")) {
         (void)nanosleep(&pause, NULL);
     }
+    wait_for_holders();
 }
 
 static void drop_line(const char *line)
@@ -202,16 +202,14 @@ static void prepare_for_forks(void)
 
 /* --- joining and leaving --- */
 
-/* The highest of all clients, but not DEBUG: at the close of a handle, such a line reads freed memory
- * (ZOOKEEPER-4809). */
+/*
+ * Whatever the clients want, as zkr__log_hold() needs these lines; but not DEBUG: at the close of a handle, such a line
+ * reads freed memory (ZOOKEEPER-4809).
+ */
 static void set_level(void)
 {
-    int64_t level = 0;
-    for (const zkr_client *c = takers; c; c = c->next_log) {
-        level = c->options.log_level > level ? c->options.log_level : level;
-    }
-    if (level > 0) {
-        zoo_set_debug_level((ZooLogLevel)(level < ZKR_LOG_INFO ? level : ZKR_LOG_INFO));
+    if (takers) {
+        zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
     }
 }
 

@@ -34,8 +34,9 @@ void zkr__log_slow(int more);
 
 /*
  * From the first call to the second, other threads of libzookeeper that log a line wait, at most a second. A handle that
- * has lost its connection logs that, and the next connection, before a server can tell it that the session is over: so a
- * handle that was connected after the first call does not end before the second, if errors are logged.
+ * has lost its connection logs that, and the next connection, before a server can tell it that the session is over. So a
+ * handle that was connected after the first call does not end before the second, if libzookeeper logs at INFO, as it does
+ * except between zkr__log_hush() and zkr__log_speak().
  */
 void zkr__log_hold(void);
 void zkr__log_let_go(void);

@@ -23,6 +23,7 @@ struct caller {
 
 /* In place of libzookeeper's: while a transaction is packed, this proxy closes the connection. */
 static zkt_proxy *_Atomic closes;
+static atomic_bool ended; /* meanwhile */
 
 int zoo_amulti(zhandle_t *zh,
                int count,
@@ -42,6 +43,7 @@ int zoo_amulti(zhandle_t *zh,
         for (int i = 0; i < ENOUGH_MS && !is_unrecoverable(zh); i++) {
             zkt_sleep_ms(1);
         }
+        atomic_store(&ended, is_unrecoverable(zh) != 0);
     }
     return real(zh, count, ops, results, completion, data);
 }
@@ -106,6 +108,7 @@ ZKT_CASE(a_session_does_not_end_while_a_transaction_is_packed)
     atomic_store(&closes, p);
     submit(c, zkt_path(), &o);
     await(&o);
+    assert_false(atomic_load(&ended));
     assert_true(o.code == ZKR_ECONNLOSS || o.code == ZKR_ESESSION);
     ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
     zkt_close(c);

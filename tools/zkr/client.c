@@ -94,11 +94,11 @@ int client_wait(const struct env *env, int64_t ms)
     }
     char *closing = peers_closing(env->globals.servers);
     if (closing) {
-        int status =
-            cli_fail(CLI_SERVER,
-                     "%.200s accepts connections and closes them: perhaps this "
-                     "host has too many (maxClientCnxns of the server)",
-                     closing);
+        int status = cli_fail(
+            CLI_SERVER,
+            "%.200s accepts connections and closes them: this host may have too many "
+            "(maxClientCnxns), or no server runs behind a proxy",
+            closing);
         free(closing);
         return status;
     }

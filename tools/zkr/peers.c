@@ -43,7 +43,7 @@ static bool read_all(int fd, FILE *to, int64_t until)
     while (poll(&in, 1, cli_until(until)) > 0) {
         ssize_t n = read(fd, part, sizeof(part));
         if (n <= 0) {
-            return n == 0;
+            return n == 0 || errno == ECONNRESET;
         }
         (void)fwrite(part, 1, (size_t)n, to);
     }
@@ -56,8 +56,9 @@ static char *converse(int fd, const char *question, int64_t until)
     char *text = NULL;
     size_t size, length = strlen(question);
     FILE *to = open_memstream(&text, &size);
-    bool whole = to && send(fd, question, length, MSG_NOSIGNAL) == (ssize_t)length &&
-                 read_all(fd, to, until);
+    bool asked =
+        length == 0 || send(fd, question, length, MSG_NOSIGNAL) == (ssize_t)length;
+    bool whole = to && asked && read_all(fd, to, until);
     whole = to && fclose(to) == 0 && whole;
     if (!whole) {
         free(text);
@@ -220,9 +221,13 @@ char *peers_closing(const char *servers)
     static char usual[] = "2181";
     char *copy = strndup(servers, strcspn(servers, "/")), *found = NULL;
     for (char *rest = copy; rest && !found;) {
-        char *address = strsep(&rest, ", "), *name = strdup(address), *port;
+        char *address = strsep(&rest, ", "), *name = strdup(address), *port,
+             *said = NULL;
         const char *host = split(address, &port);
-        char *said = ask(host, port ? port : usual, "", cli_now_ms() + PATIENCE_MS);
+        /* A connection may be closed before it is known to be there. */
+        for (int tries = 0; tries < 2 && *host && !said; tries++) {
+            said = ask(host, port ? port : usual, "", cli_now_ms() + PATIENCE_MS);
+        }
         if (said) {
             found = name;
         } else {

@@ -27,7 +27,7 @@ struct peers {
 
 /** Waits at most two seconds for each server. @tls: the servers only speak TLS. */
 void peers_ask(struct peers *p, const char *servers, bool tls);
-/** The first server that accepts a connection and closes it; free it. NULL: none. Takes 0.3 s for each. */
+/** The first server that accepts a connection and closes it; free it. NULL: none. Takes 0.6 s for each. */
 char *peers_closing(const char *servers);
 /** The server of a session; NULL: not known. */
 const char *peers_find(const struct peers *p, int64_t session_id);
