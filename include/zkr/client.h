@@ -164,11 +164,13 @@ ZKR_API const char *zkr_client_state_name(int state);
  * @c           borrowed.
  * @timeout_ms  milliseconds; 0 = only check, ZKR_FOREVER = no limit.
  *
- * A delete that the servers refuse, for want of permission, is repeated with growing pauses for as long as the
- * session lives; until then its node is not gone. The same holds for the search for a node whose create had no answer.
+ * The client retries a delete that the servers refuse, for want of permission, with growing pauses until the delete
+ * succeeds or the session ends; until then the node is not gone. It retries a refused search in the same way: the
+ * search looks for the node of a create that got no answer.
  *
- * Returns ZKR_OK, ZKR_ETIMEDOUT (the deletes go on; when one, or a search, was refused, zk_rc of zkr_last_error() is ZNOAUTH),
- * ZKR_ECLOSED (the client is shut down; the deletes go on), ZKR_EINVAL, ZKR_ESTATE (in a callback, or in a forked child).
+ * Returns ZKR_OK, ZKR_ETIMEDOUT (the retries go on; if a delete or a search was refused, zk_rc of zkr_last_error()
+ * is ZNOAUTH), ZKR_ECLOSED (the client is shut down; the deletes go on), ZKR_EINVAL, ZKR_ESTATE (in a callback, or in
+ * a forked child).
  *
  * Blocks:   yes, until confirmed or @timeout_ms.
  * Threads:  any.

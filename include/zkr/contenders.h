@@ -47,9 +47,9 @@ typedef struct zkr_contender {
      * library writes the text back; those of Curator do not. */
     bool asked;
     /** When it got the lock, by its own clock, ms since 1970; 0 = not known. A holder of this library that has an
-     * owner text writes this into its node about an eighth of the session timeout after the grant. It does not if a client
-     * without Curator's node names, such as aiozk, waits behind it then: the write would use up that client's
-     * watch. Leader latches and selectors never do: their node data is the participant's id, for Curator too, and
+     * owner text writes this into its node about an eighth of the session timeout after the grant. It does not if, at
+     * that moment, a client without Curator's node names, such as aiozk, waits behind it: the write would use up that
+     * client's watch. Leader latches and selectors never do: their node data is the participant's id, for Curator too, and
      * Curator's latch misses its turn if the node ahead of it is written to. */
     int64_t held_since_ms;
     /** The lines after the first; for zkr_contender_field(). NULL = none. */

@@ -11,8 +11,8 @@
  * in every queue that they share, in whatever order each names its paths, and they cannot wait for each other in
  * a circle. A multi-lock that loses a node while it waits gives up the others as well, and queues again with
  * all. A program that takes the same locks one after the other, as Curator's multi-lock does, keeps no such
- * order. It can deadlock with a multi-lock until a deadline passes. Beside such programs, acquire mutexes in the order
- * in which they take the paths.
+ * order. It can deadlock with a multi-lock until the deadline of either passes. If such a program shares the paths,
+ * do not use a multi-lock: acquire one mutex per path, in the order in which that program takes them.
  *
  * **A hold** is a ticket (zkr/ticket.h): whoever has the handle owns it, and any thread may
  * release it. It is granted when all nodes are first in their queues. It is lost when one of them is lost; the

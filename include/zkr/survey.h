@@ -24,16 +24,16 @@ typedef struct zkr_survey zkr_survey;
 enum zkr_survey_flag {
     /** At any depth; otherwise only the path itself and its children. */
     ZKR_SURVEY_DEEP = 1,
-    /** Also paths that are ephemeral nodes themselves, such as /controller of Kafka: the path is the lock. */
+    /** Also ephemeral nodes that are not contenders, such as Kafka's /controller: some are locks, others members. */
     ZKR_SURVEY_NODES = 2
 };
 
-/** One lock, election or semaphore; pointers live as long as the survey. */
+/** One lock, election, semaphore or ephemeral node; pointers live as long as the survey. */
 typedef struct zkr_survey_entry {
     const char *path;
     /**
-     * ZKR_KIND_… of the holder, or else of the first that waits; ZKR_KIND_LEASE for a semaphore; ZKR_KIND_NODE for a
-     * path that is an ephemeral node, whose `holder` has the last part of the path as its `node`.
+     * ZKR_KIND_… of the holder, or of the first waiter if nobody holds; ZKR_KIND_LEASE for a semaphore; ZKR_KIND_NODE
+     * for an ephemeral node, where `holder->node` is the last part of the path.
      */
     int kind;
     /** The first holder; NULL = nobody holds, or holders changed faster than they could be read. */
@@ -41,8 +41,8 @@ typedef struct zkr_survey_entry {
     /** Number of holders; of permits held for a semaphore; of all contenders if the order of the recipe is not known. */
     int64_t held;
     int64_t max; /**< permits of a semaphore; 0 = not known, or not a semaphore */
-    int64_t
-        waiting; /**< number of waiters; ZKR_UNKNOWN (lease.h) if the order of the recipe is not known, or for ZKR_KIND_NODE */
+    /** Number of waiters; ZKR_UNKNOWN (lease.h) for ZKR_KIND_NODE, or if the order of the recipe is not known. */
+    int64_t waiting;
     /**
      * Since when the first of them waits, by the server's wall clock, ms since 1970; 0 = nobody
      * waits, or it is not known.
@@ -68,9 +68,10 @@ typedef struct zkr_survey_entry {
  * Blocks:   yes, at most options.connect_timeout_ms.
  * Threads:  any.
  * Session:  waits for one.
- * Cost:     one request for each node that is examined, and one or two for each lock or ephemeral node that is found,
- *           or one for each permit of a semaphore. They are sent without waiting for each other, hundreds at a time. So it takes about as
- *           many round trips as the tree is deep: some tenths of a second for a thousand locks.
+ * Cost:     one request for each node that is examined, and one or two more for each lock, one more for each permit
+ *           of a semaphore, and one more for each ephemeral node that is found. The requests are pipelined, hundreds
+ *           at a time. So a survey takes about as many round trips as the tree is deep: some tenths of a second for
+ *           a thousand locks.
  * Curator:  none.   Since: 0.1.
  */
 ZKR_API int zkr_survey_read(zkr_client *c,

@@ -42,7 +42,7 @@ struct zkr__claim {
     enum zkr__hand_over came : 4; /* how the claim last got out of PARKED */
     /* The list that the claim waits for. */
     enum { ZKR__NO_LIST, ZKR__THIS_LIST, ZKR__NEXT_LIST } list : 4;
-    /* Can a write to its node harm a waiter behind it? As a list since the grant has shown. */
+    /* BEARS: a write to our node harms no waiter behind it. BEARS_NOT: it could. From a list since the grant. */
     enum { ZKR__BEARS_UNKNOWN, ZKR__BEARS, ZKR__BEARS_NOT } bearing : 2;
     unsigned char counted_as; /* in the client's statistics */
     unsigned place;  /* contenders in front when the claim last looked; 0 = not known */

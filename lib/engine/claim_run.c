@@ -112,7 +112,7 @@ on_behind(void *ctx, unsigned unused, const struct zkr__answer *answer) ZKR__LOC
     zkr__claim_unref(asker);
 }
 
-/* First list who waits behind the node. If the metadata are not written a while after that, list again. */
+/* List the waiters behind the node first. If the metadata are still not written one pause later, list again. */
 static void advance_metadata(struct zkr__claim *claim) ZKR__LOCKED
 {
     const zkr_client *c = claim->q->c;

@@ -268,7 +268,7 @@ struct zkr__claim_state {
     bool has_metadata; /* a hold is to have holder metadata */
     bool leaving;      /* the owner has let go */
     bool
-        refused; /* at present we may not delete our node (REMOVING), or look for it (FINDING) */
+        refused; /* at present servers refuse to delete our node (REMOVING), or to list its directory (FINDING) */
     bool unchecked; /* HELD: servers refuse to look at our node; probes leave it out */
     bool keeps_place; /* past the lease bound a hold is DOUBTED, else it is lost */
     /* The rule waits for the directory: lists leave a watch there. */

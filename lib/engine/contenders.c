@@ -65,7 +65,7 @@ static void mark_holders(zkr_contenders *list)
     bool shared = kind == ZKR_KIND_READ || kind == ZKR_KIND_LEASE;
     bool holds = true;
     for (size_t i = 0; i < list->count && holds; i++) {
-        /* A writer of Curator's that becomes a reader has two nodes with one number for a moment. */
+        /* While a Curator writer becomes a reader, it briefly has two nodes with the same number. */
         bool reader = i == 1 && kind == ZKR_KIND_WRITE &&
                       list->list[1].kind == ZKR_KIND_READ &&
                       list->list[1].sequence == list->list[0].sequence;

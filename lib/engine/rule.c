@@ -6,7 +6,7 @@ bool zkr__holds_alone(const struct zkr__child *child)
     return child->kind != ZKR__NAME_READ && child->kind != ZKR__NAME_LEASE;
 }
 
-/* Curator makes the READ node first, with the number of the WRIT node (CURATOR-621). */
+/* A Curator downgrade creates the READ node, with the number of the WRIT node, before it deletes that (CURATOR-621). */
 static bool is_downgrade(const struct zkr__child first[2])
 {
     return first[0].kind == ZKR__NAME_WRITE && first[1].kind == ZKR__NAME_READ &&

@@ -46,8 +46,8 @@ typedef struct zkr__verdict (*zkr__rule)(const struct zkr__children *children,
 /* While such a child holds, no child ahead of it holds. Readers and permits hold beside others. */
 bool zkr__holds_alone(const struct zkr__child *child);
 /*
- * How many of @children hold: the first, and the children behind it that hold beside the first. Of leases, all. Of a
- * writer that becomes a reader, both nodes.
+ * How many of @children hold: the first, and the children behind it that hold beside the first. All leases hold.
+ * During a downgrade both the WRIT and the READ node of the writer hold.
  */
 size_t zkr__rule_holders(const struct zkr__children *children);
 

@@ -477,7 +477,7 @@ static bool has_items(const struct visit *v)
            !zkr__maker_is_certain(first->node);
 }
 
-/* Is it in the queue of its parent, or may it be? Then the entry of the queue tells of it. */
+/* Is the visited node, by its name, a contender in the queue of its parent? */
 static bool is_contender(const struct walk *s, size_t index)
 {
     enum zkr__name_kind kind;

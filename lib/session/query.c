@@ -108,8 +108,9 @@ int zkr_client_flush(zkr_client *c, int64_t timeout_ms)
     c->flushing--;
     if (c->stats.pending_deletes > 0 && c->refused_deletes > 0 && !c->shut) {
         enum { NO_AUTH = -102 };
-        rc = zkr__fail_zk(ZKR_ETIMEDOUT, NO_AUTH, NULL,
-                          "a node may not be deleted, or not be looked for");
+        rc = zkr__fail_zk(
+            ZKR_ETIMEDOUT, NO_AUTH, NULL,
+            "the servers refuse to delete a node, or to list its directory");
     } else if (c->stats.pending_deletes > 0) {
         rc = zkr__fail(c->shut ? ZKR_ECLOSED : ZKR_ETIMEDOUT, NULL,
                        "%lld nodes are not yet confirmed gone",

@@ -33,10 +33,10 @@ void zkr__log_foreign(int slot, int level, const char *line);
 void zkr__log_slow(int more);
 
 /*
- * From the first call to the second, other threads of libzookeeper that log a line wait, at most a second. A handle that
- * has lost its connection logs that, and the next connection, before a server can tell it that the session is over. So a
- * handle that was connected after the first call does not end before the second, if libzookeeper logs at INFO, as it does
- * except between zkr__log_hush() and zkr__log_speak().
+ * Between zkr__log_hold() and zkr__log_let_go(), any other thread of libzookeeper that logs a line blocks, for at most
+ * a second. A handle logs the loss of its connection, and later the new connection, before a server can tell it that
+ * the session is over. So a handle that is still connected after zkr__log_hold() does not end before
+ * zkr__log_let_go(), unless that second passes, or lines of level INFO are not logged, as within zkr__log_hush().
  */
 void zkr__log_hold(void);
 void zkr__log_let_go(void);

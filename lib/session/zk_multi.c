@@ -233,10 +233,11 @@ static int submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 }
 
 /*
- * A handle that has ended refuses an operation, and for each operation behind it libzookeeper frees a pointer that it
- * has not set. So a handle must not end while operations are packed. A server ends a session when the handle connects,
- * and that waits. Refused credentials end a connected handle: session.c sends nothing before they are taken. One case is
- * left: the handle has connected anew, unheard so far, and its credentials no longer hold.
+ * On a handle that has ended, libzookeeper refuses an operation, and for each operation after it frees a pointer that
+ * was never set. So the handle must not end while operations are packed. A server can end a session only when the
+ * handle reconnects, which zkr__log_hold() delays. Refused credentials end a connected handle, so session.c sends nothing
+ * until they are accepted. One more case is left: the handle has reconnected unnoticed, and its credentials are no longer
+ * valid.
  */
 int zkr__zk_multi_submit(void *zh, const struct zkr__op *op, struct zkr__asker *asker)
 {

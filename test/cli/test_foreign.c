@@ -122,7 +122,7 @@ ZKT_CASE(only_a_holder_that_can_be_asked_is_written_to)
     }
 }
 
-/* Contenders are told by the line of their queue, and by no line of their own. */
+/* Contenders are shown in the line of their queue, and have no lines of their own. */
 ZKT_CASE(members_are_listed_on_demand)
 {
     static const char *const shown[] = {
@@ -296,7 +296,7 @@ ZKT_CASE(a_lock_names_who_does_not_wait_for_it)
     }
 }
 
-/* The two queues of a semaphore, such as Curator's InterProcessSemaphoreMutex, keep no lock out. */
+/* The nodes of a semaphore, such as Curator's InterProcessSemaphoreMutex, do not exclude a lock on its path. */
 ZKT_CASE(a_lock_names_the_semaphore_at_its_path)
 {
     struct cli c;

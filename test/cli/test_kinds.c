@@ -232,7 +232,7 @@ ZKT_CASE(several_paths_are_locked_at_once)
     cli_stop(&other, SIGTERM);
 }
 
-/* Servers close the connection at a request that is longer than they take, and say nothing. */
+/* A server that gets a request longer than its limit closes the connection without an answer. */
 ZKT_CASE(a_request_that_is_too_long_is_explained)
 {
     enum { PATHS = 12 };
@@ -254,7 +254,7 @@ ZKT_CASE(a_request_that_is_too_long_is_explained)
     assert_non_null(strstr(cli_err(&c), "jute.maxbuffer"));
 }
 
-/* One after the other, as other programs take them: the first is held while the second is waited for. */
+/* Nested zkr commands take locks one after the other: the first is held while the second is waited for. */
 ZKT_CASE(one_lock_is_taken_under_another)
 {
     struct cli other, both;
@@ -311,7 +311,7 @@ ZKT_CASE(the_command_knows_what_it_holds_by)
     assert_int_equal(CLI("lock", "-s", zkt_child("r"), "sh", "-c", script), 0);
 }
 
-/* A writer of Curator's that becomes a reader has two nodes with one number for a moment: nobody waits. */
+/* While a Curator writer becomes a reader, it briefly has two nodes with one number; neither is a waiter. */
 ZKT_CASE(a_downgrade_is_no_wait)
 {
     static const char *const names[] = {"_c_0-__WRIT__0000000000",

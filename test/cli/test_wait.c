@@ -161,7 +161,7 @@ ZKT_CASE(wait_connects_no_longer_than_it_may_wait)
     assert_non_null(strstr(cli_err(&c), "check -z or $ZKR_SERVERS"));
 }
 
-/* A server that has enough connections from this host is told from one that does not run. */
+/* zkr distinguishes a server that closes connections, because this host has too many, from a silent one. */
 ZKT_CASE(a_server_that_closes_connections_is_named)
 {
     struct cli c;

@@ -263,7 +263,7 @@ static int number_in(const char *name)
     return number;
 }
 
-/* Curator's takes the paths in their order. Who does the same does not wait in a circle with it; one of ours might. */
+/* A program that acquires mutexes in the order of Curator's multi-lock cannot deadlock with it; our multi-lock can. */
 ZKT_CASE(locks_in_their_order_beside_a_multi_lock_of_curators)
 {
     enum { ROUNDS = 100 };

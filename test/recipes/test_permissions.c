@@ -231,7 +231,7 @@ ZKT_CASE(a_release_does_not_wait_for_permission)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
 
-/* A create without an answer, and no right to see whether there is a node: flush says so. */
+/* A create got no answer, and the ACL forbids to list the directory: flush reports the refusal. */
 ZKT_CASE(a_search_that_is_refused_is_repeated)
 {
     zkt_proxy *p = zkt_proxy_start(zkt_servers());

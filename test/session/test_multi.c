@@ -32,7 +32,9 @@ int zoo_amulti(zhandle_t *zh,
                void_completion_t completion,
                const void *data)
 {
-    enum { ENOUGH_MS = 300 }; /* for a handle that nothing holds up to end */
+    enum {
+        ENOUGH_MS = 300
+    }; /* long enough for the handle to end if nothing holds it up */
     int (*real)(zhandle_t *, int, const zoo_op_t *, zoo_op_result_t *,
                 void_completion_t, const void *);
     *(void **)&real = dlsym(RTLD_NEXT, "zoo_amulti");
@@ -95,7 +97,7 @@ static void await(struct outcome *o)
     ZKT_BECOMES(atomic_load(&o->answers), 1, PATIENCE_MS);
 }
 
-/* libzookeeper frees what it has not set where a handle ends while a transaction is packed. */
+/* If a handle ends while a transaction is packed, libzookeeper frees pointers that it has not set. */
 ZKT_CASE(a_session_does_not_end_while_a_transaction_is_packed)
 {
     const char *made = zkt_child("made");

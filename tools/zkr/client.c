@@ -280,11 +280,12 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
         }
         if (cli_until(say) == 0) {
             say = CLI_NEVER;
-            cli_note("%s", refused ? "we may not delete our node, or look for it; it "
-                                     "goes with our session, which ends now"
-                                   : "waiting for the servers to confirm that our node "
-                                     "is deleted, or for the end of the session; a "
-                                     "signal ends this");
+            cli_note("%s",
+                     refused ? "the servers refuse to delete our node, or to list its "
+                               "directory; zkr ends its session, which deletes the node"
+                             : "waiting for the servers to confirm that our node "
+                               "is deleted, or for the end of the session; a "
+                               "signal ends this");
             if (refused) {
                 break;
             }

@@ -377,7 +377,7 @@ static char *owner_text(char *const *command)
 
 /* --- getting it --- */
 
-/* One request makes the nodes of several paths, or of several permits. */
+/* Can the request exceed jute.maxbuffer? One request creates the nodes of all paths, or of all permits. */
 static bool is_long(const struct lock *l)
 {
     enum { MANY = 10 };
@@ -393,7 +393,9 @@ static int no_answer(struct lock *l, bool done)
         "no server answers in time about %.1000s%s; try again later, or check "
         "-z and the servers%s",
         l->held.path, done ? "" : "; what it may have left there goes with the session",
-        is_long(l) ? ", also their jute.maxbuffer: one request makes all nodes" : "");
+        is_long(l)
+            ? ", whose jute.maxbuffer may be too small: one request creates all nodes"
+            : "");
     if (!done) {
         client_exit(status);
     }

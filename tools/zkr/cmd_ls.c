@@ -13,7 +13,7 @@ static const char usage[] =
     "usage: zkr [OPTION]... ls [-a] [-r] [--json] [PATH]\n\n"
     "Shows the locks, elections and semaphores at PATH and right below it that\n"
     "somebody holds or waits for. PATH is / by default.\n\n"
-    "  -a, --all        also ephemeral nodes that are no lock nodes\n"
+    "  -a, --all        also ephemeral nodes that do not belong to a lock\n"
     "  -r, --recursive  at any depth\n"
     "      --json       one line of JSON for each, see zkr(1)\n";
 

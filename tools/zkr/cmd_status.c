@@ -160,7 +160,7 @@ static int check_semaphore(struct status *s)
     return status;
 }
 
-/* As Kafka's /controller is: then the path is the lock. */
+/* Is the path itself an ephemeral node, as Kafka's /controller is? Then the node counts as its own holder. */
 static bool is_ephemeral(const struct status *s)
 {
     zkr_node node = {.owner = 0};

@@ -215,9 +215,7 @@ void peers_ask(struct peers *p, const char *servers, bool tls)
 
 char *peers_closing(const char *servers)
 {
-    enum {
-        PATIENCE_MS = 300
-    }; /* a server that takes connections waits for a request */
+    enum { PATIENCE_MS = 300 }; /* a server that serves this host waits for a request */
     static char usual[] = "2181";
     char *copy = strndup(servers, strcspn(servers, "/")), *found = NULL;
     for (char *rest = copy; rest && !found;) {

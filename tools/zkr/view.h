@@ -27,7 +27,7 @@ struct peers {
 
 /** Waits at most two seconds for each server. @tls: the servers only speak TLS. */
 void peers_ask(struct peers *p, const char *servers, bool tls);
-/** The first server that accepts a connection and closes it; free it. NULL: none. Takes 0.6 s for each. */
+/** The first server that closes a new connection at once; the caller frees it. NULL: none. At most 0.6 s a server. */
 char *peers_closing(const char *servers);
 /** The server of a session; NULL: not known. */
 const char *peers_find(const struct peers *p, int64_t session_id);
@@ -66,7 +66,7 @@ struct view {
 
 /** Borrows the lists. False: out of memory. Call view_end() in any case. */
 bool view_begin(struct view *v, zkr_contenders *const *lists, const struct peers *p);
-/** Adds the path itself as the one row, where there is no other. */
+/** Adds the path itself as the only row; the view must be empty. */
 void view_add_node(struct view *v, const zkr_contender *node);
 void view_end(struct view *v);
 /** Prints a table; there is at least one row. */
