@@ -48,7 +48,7 @@ servers() { # SUITE
 
 old() { # SUITE
     servers_of "$1"
-        # The excluded tests need containers, settings or create2, which these servers lack, or a log without a line
+    # The excluded tests need containers, settings or create2, which these servers lack, or a log without a line
     # about a closed connection.
     tools/ctest.sh all -j 4 -R '^recipes\.holds|^cli\.' \
         -E '@|^cli\.(foreign|leave|lock|refused|slow|time|why)$'

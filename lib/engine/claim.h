@@ -30,7 +30,8 @@ struct zkr__claim {
     bool guessed : 1; /* PARKED: behind a newcomer that was not seen yet: children.h */
     /* Its node is being made, or waits until fewer are: claim_run.c. */
     bool admitted : 1, awaits_admission : 1;
-    bool written : 1; /* FINDING: the write ahead of the list has been answered */
+    /* FINDING: the write ahead of the list has been answered; or the servers do not know such a write. */
+    bool written : 1, unwritable : 1;
     bool counted_refused : 1;
 
     /* What the recipe reads. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/children_cache.h"
@@ -205,8 +206,9 @@ on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKE
 {
     struct zkr__claim *claim = ctx;
     bool looked_at = answer->code == ZKR_OK || answer->failed_at != SIZE_MAX;
-    if (looked_at && zkr__asked_in_round(tag, claim->k.round)) {
-        claim->written = true;
+    if (zkr__asked_in_round(tag, claim->k.round)) {
+        claim->written = looked_at;
+        claim->unwritable = answer->zk_rc == ZKR__UNIMPLEMENTED;
     }
     zkr__claim_unref(claim);
 }
@@ -222,7 +224,7 @@ static void write_first(struct zkr__claim *claim) ZKR__LOCKED
     struct zkr__op op = {.kind = ZKR__OP_CHECK,
                          .paths = (const char *const[]){claim->q->dir},
                          .path_count = 1};
-    claim->written = false;
+    claim->written = claim->unwritable = false;
     zkr__claim_ref(claim);
     zkr__submit(claim->q->c, &op, on_written, claim,
                 zkr__asked_tag(ZKR__ASKED_PROVE, claim->k.round));
@@ -514,7 +516,8 @@ static void on_listed(struct zkr__claim *claim,
 {
     bool told = answer->code == ZKR_OK || answer->code == ZKR_ENONODE;
     if (told && claim->k.phase == ZKR__FINDING && !claim->written) {
-        e->code = ZKR_ECONNLOSS; /* see write_first() */
+        /* See write_first(). */
+        e->code = claim->unwritable ? ZKR_EZK(ZKR__UNIMPLEMENTED) : ZKR_ECONNLOSS;
         return;
     }
     if (answer->code != ZKR_OK) {

@@ -160,8 +160,9 @@ static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_e
 /* The list of FINDING. */
 static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    k->refused = e->code == ZKR_EAUTH;
-    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
+    bool fails = e->code != ZKR_OK && e->code != ZKR_ENONODE;
+    k->refused = fails && !zkr__worth_retrying(e->code);
+    if (fails) {
         return k->leaving ? zkr__retry_in(k, e, ZKR__FINDING)
                           : zkr__retry_or_fail(k, e, ZKR__FINDING);
     }

@@ -2,8 +2,11 @@
 /* Servers that lack operations: a real one behind a proxy that closes the connection at them, or refuses them. */
 #include <stdio.h>
 #include <string.h>
+#include <zookeeper/zookeeper.h>
 
+#include "door.h"
 #include "hold.h"
+#include "lies.h"
 #include "threads.h"
 
 enum { SESSION_MS = 8000, PATIENCE_MS = 60000 };
@@ -106,4 +109,45 @@ ZKT_CASE(create2_is_not_tried_beside_a_hold)
     ZKT_MUST(zkr_mutex_release(m));
     zkt_end_ticket(t);
     ZKT_MUST(zkr_multi_lock_destroy(both));
+}
+
+/* --- a create gets no answer, and nothing shows whether it made a node: the acquire fails, and flush says so --- */
+
+/* The create does not reach the server. */
+static void lose_create(zkt_proxy *p, zkr_client *c, int code)
+{
+    zkr_mutex *m = zkt_mutex(c);
+    zkt_door_focus(c);
+    zkt_proxy_freeze(p, ZKT_TO_SERVER);
+    zkr_ticket *t = zkt_ticket(m);
+    ZKT_BECOMES(zkt_door_count(ZKR__OP_CREATE), 1, PATIENCE_MS);
+    zkt_proxy_drop_connections(p);
+    zkt_proxy_thaw(p, ZKT_TO_SERVER);
+    ZKT_RC(zkr_ticket_wait(t, PATIENCE_MS), code);
+    ZKT_RC(zkr_client_flush(c, 1000), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_last_error()->zk_rc, ZNOAUTH);
+}
+
+ZKT_CASE(a_lost_create_fails_where_the_path_may_not_be_listed)
+{
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    assert_int_equal(zkt_create_path(zkt_servers(), zkt_path()), ZKT_OK);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL & ~ZKT_READ),
+                     ZKT_OK);
+    lose_create(p, c, ZKR_EAUTH);
+    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
+    assert_int_equal(zkt_nodes(), 0);
+}
+
+ZKT_CASE(a_lost_create_fails_where_transactions_are_unknown)
+{
+    static struct zkt_lie lie = {.kind = ZKT_LIE_UNKNOWN};
+    zkt_proxy *p = zkt_proxy_start(zkt_servers());
+    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
+    zkt_proxy_lie(p, &lie);
+    lose_create(p, c, ZKR_EZK(ZUNIMPLEMENTED));
+    zkt_proxy_lie(p, NULL);
+    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }

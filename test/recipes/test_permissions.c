@@ -230,22 +230,3 @@ ZKT_CASE(a_release_does_not_wait_for_permission)
     assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
 }
-
-/* A create got no answer, and the ACL forbids to list the directory: flush reports the refusal. */
-ZKT_CASE(a_search_that_is_refused_is_repeated)
-{
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client *c = zkt_client(zkt_proxy_host(p), SESSION_MS);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), BLIND), ZKT_OK);
-    zkt_proxy_cut_before_request(p, 1);
-    ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), ZKR_EAUTH);
-    ZKT_RC(zkr_client_flush(c, 1000), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_last_error()->zk_rc, ZNOAUTH);
-    assert_int_equal(zkt_set_acl(zkt_servers(), zkt_path(), ZKT_ALL), ZKT_OK);
-    ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
-    assert_int_equal(zkt_nodes(), 0);
-}

@@ -60,7 +60,7 @@ struct client_source {
 int client_list(const struct env *env, struct client_source of, zkr_contenders **out);
 /** Is @path a semaphore of which permits are held? */
 int client_has_permits(const struct env *env, const char *path, bool *out);
-/** The locks at and below @path. *out: NULL when there is no such node. */
+/** The locks at and below @path. @flags: ZKR_SURVEY_… or 0. *out: NULL when there is no such node. */
 int client_survey(const struct env *env,
                   const char *path,
                   int64_t flags,

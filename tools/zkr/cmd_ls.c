@@ -128,7 +128,9 @@ static void print_table(const struct ls *l)
     }
     if (count == 0) {
         text_line(stdout,
-                  l->deep ? "no lock at or below " : "no lock at or right below ",
+                  l->all    ? "no lock or ephemeral node at or below "
+                  : l->deep ? "no lock at or below "
+                            : "no lock at or right below ",
                   l->env->globals.path);
     }
 }

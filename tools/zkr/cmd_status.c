@@ -133,6 +133,7 @@ static int look_below(struct status *s, int64_t flags, bool *semaphore)
 {
     zkr_survey_free(s->found);
     s->found = NULL;
+    s->node = NULL;
     int status = client_survey(s->env, s->path, flags, &s->found);
     s->missing = status == 0 && !s->found;
     s->below = 0;
