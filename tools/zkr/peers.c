@@ -16,7 +16,7 @@
 
 /* --- one question --- */
 
-/* A connection, or -1. */
+/* A connection, or -1. The server may have closed it since. */
 static int dial(const struct addrinfo *at, int64_t until)
 {
     int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -26,9 +26,11 @@ static int dial(const struct addrinfo *at, int64_t until)
     struct pollfd out = {.fd = fd, .events = POLLOUT};
     int fault = 0;
     socklen_t size = sizeof(fault);
+    /* A reset is reported here if it comes at once. */
     if ((connect(fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS) ||
         poll(&out, 1, cli_until(until)) <= 0 ||
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &size) != 0 || fault != 0) {
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &size) != 0 ||
+        (fault != 0 && fault != ECONNRESET && fault != EPIPE)) {
         (void)close(fd);
         return -1;
     }
@@ -215,15 +217,14 @@ void peers_ask(struct peers *p, const char *servers, bool tls)
 
 char *peers_closing(const char *servers)
 {
-    enum { PATIENCE_MS = 300 }; /* a server that serves this host waits for a request */
+    enum { PATIENCE_MS = 500 }; /* a server that serves this host waits for a request */
     static char usual[] = "2181";
     char *copy = strndup(servers, strcspn(servers, "/")), *found = NULL;
     for (char *rest = copy; rest && !found;) {
         char *address = strsep(&rest, ", "), *name = strdup(address), *port,
              *said = NULL;
         const char *host = split(address, &port);
-        /* A connection may be closed before it is known to be there. */
-        for (int tries = 0; tries < 2 && *host && !said; tries++) {
+        if (*host) {
             said = ask(host, port ? port : usual, "", cli_now_ms() + PATIENCE_MS);
         }
         if (said) {

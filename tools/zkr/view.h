@@ -27,7 +27,7 @@ struct peers {
 
 /** Waits at most two seconds for each server. @tls: the servers only speak TLS. */
 void peers_ask(struct peers *p, const char *servers, bool tls);
-/** The first server that closes a new connection at once; the caller frees it. NULL: none. At most 0.6 s a server. */
+/** The first server that closes a new connection at once; the caller frees it. NULL: none. At most 0.5 s a server. */
 char *peers_closing(const char *servers);
 /** The server of a session; NULL: not known. */
 const char *peers_find(const struct peers *p, int64_t session_id);
