@@ -122,7 +122,7 @@ int __wrap_zkr_survey_read(zkr_client *c,
                            int64_t flags,
                            zkr_survey **out)
 {
-    FUZZ_TRUE(flags == 0 || flags == ZKR_SURVEY_DEEP);
+    FUZZ_TRUE((flags & ~(int64_t)(ZKR_SURVEY_DEEP | ZKR_SURVEY_NODES)) == 0);
     outcome.path = path;
     return ZKR_ECONNLOSS;
 }
@@ -269,7 +269,7 @@ static void check_opened(const struct words *w)
     FUZZ_TRUE(none || strcmp(w->list[path - 1], "--") == 0);
 }
 
-/* Words keep their place and their bytes, but for credentials, of which x are left. */
+/* Words keep their place and their bytes, but for credentials and the password of --tls, of which x are left. */
 static void check_words(const struct words *now, const struct words *given)
 {
     bool wiped = outcome.secret_len == 0;
@@ -280,7 +280,8 @@ static void check_words(const struct words *now, const struct words *given)
         while (a[same] == b[same] && a[same]) {
             same++;
         }
-        FUZZ_TRUE(!a[same] || (memchr(b, ':', same) && is_all(a + same, 'x')));
+        bool secret = memchr(b, ':', same) || memchr(b, ',', same);
+        FUZZ_TRUE(!a[same] || (secret && is_all(a + same, 'x')));
         size_t length = strlen(a);
         wiped = wiped || (length > outcome.secret_len &&
                           is_all(a + length - outcome.secret_len, 'x'));
