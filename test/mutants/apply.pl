@@ -1,13 +1,27 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 #
-# apply.pl [-n] COPY MUTANT...: edits the files of the copy as each mutant says; run.sh has the format. -n: only says
-# which do not fit.
+# apply.pl COPY MUTANT...: edits the files of the copy as each mutant says.
+# apply.pl -n COPY [MUTANT...]: only says which do not fit.
+# apply.pl --tell [MUTANT...]: a line for each, with tabs between: its name, its test, what it does, the words of the
+# chaos run, its proof, the files that it edits.
+#
+# MUTANT is a name, or FILE.mutants for all of a file. Without any, all are meant.
+#
+# FILE.mutants, beside this script: the licence, then mutants, with a blank line between. Each is a line "== name"; a
+# line "# what it does"; "# by TEST" when another test than sim.search is meant to see it; "# chaos WORDS" when the
+# chaos run shall, too, by violations that match WORDS, an extended regular expression; "# proof WHERE" when it dies in
+# ../proof; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>". The text must be
+# there exactly once, with whatever line breaks and blanks.
 use strict;
 use warnings;
+use File::Basename qw(basename dirname);
+use File::Glob ':bsd_glob';
 
-my $dry = @ARGV && $ARGV[0] eq '-n' && shift @ARGV;
-my $copy = shift @ARGV;
+sub fail {
+    print STDERR "mutants: @_\n";
+    exit 64;
+}
 
 sub read_file {
     my ($path, $name) = @_;
@@ -16,19 +30,55 @@ sub read_file {
     return <$in>;
 }
 
+my $lines = qr/(?:(?!(?:<<<<|====|>>>>)\n).*\n)*/;
+my $edit = qr/@@ (\S+)\n<<<<\n($lines)====\n($lines)>>>>\n/;
+my %mutants;
+
+sub parse {
+    my ($file) = @_;
+    my $text = read_file($file, $file);
+    my $mutant;
+    $file = basename($file);
+    $text =~ /\G# SPDX-.*\n/gc;
+    while ($text =~ /\G\n*(?=.)/gcs) {
+        if ($text =~ /\G== (\S+)\n# (?!(?:by|chaos|proof) )(.*)\n/gc) {
+            fail("$1 is in $mutants{$1}{in} and in $file; a name is there once") if $mutants{$1};
+            $mutant = $mutants{$1} = {in => $file, words => $2, edits => []};
+        } elsif ($mutant && $text =~ /\G# (by|chaos|proof) (.*)\n/gc) {
+            $mutant->{$1} = $2;
+        } elsif ($mutant && $text =~ /\G$edit/gc) {
+            my ($path, $old, $new) = ($1, $2, $3);
+            chomp($old, $new);
+            push @{$mutant->{edits}}, [$path, $old, $new];
+        } else {
+            my $line = 1 + (substr($text, 0, pos $text) =~ tr/\n//);
+            fail("$file:$line: no part of a mutant, or not all of it");
+        }
+    }
+}
+
+# The names that are meant by the arguments.
+sub chosen {
+    return sort keys %mutants if !@_;
+    return map {
+        my $which = $_;
+        my @names = grep { $_ eq $which || $mutants{$_}{in} eq basename($which) } sort keys %mutants;
+        @names ? @names : fail("there is no mutant $which; ./run mutants --list names them");
+    } @_;
+}
+
 # Matches $old however the formatter breaks its lines.
 sub pattern {
     my $pattern = join('\s*', map { quotemeta } $_[0] =~ /\w+|[^\w\s]/g);
     return qr/$pattern/;
 }
 
-# The files that it edits, with what they contain then.
+# The files of the copy that it edits, with what they contain then.
 sub edited {
-    my ($mutant) = @_;
-    my $text = read_file($mutant, $mutant);
+    my ($copy, $mutant) = @_;
     my %code;
-    while ($text =~ /^@@ (\S+)\n<<<<\n(.*?)\n====\n(.*?)\n?>>>>\n/msg) {
-        my ($file, $old, $new) = ($1, $2, $3);
+    for (@{$mutant->{edits}}) {
+        my ($file, $old, $new) = @$_;
         $code{$file} //= read_file("$copy/$file", $file);
         my $pattern = pattern($old);
         my $count = () = $code{$file} =~ /$pattern/g;
@@ -39,15 +89,33 @@ sub edited {
     return %code;
 }
 
+sub tell_of {
+    my ($name) = @_;
+    my $mutant = $mutants{$name};
+    my %files = map { $_->[0] => 1 } @{$mutant->{edits}};
+    print join("\t", $name, $mutant->{by} // 'sim.search', $mutant->{words}, $mutant->{chaos} // '',
+        $mutant->{proof} // '', join(' ', sort keys %files)), "\n";
+}
+
+my $mode = @ARGV && $ARGV[0] =~ /^-/ ? shift @ARGV : '';
+my $copy = $mode eq '--tell' ? '' : shift @ARGV;
+fail('usage: apply.pl COPY MUTANT... | -n COPY [MUTANT...] | --tell [MUTANT...]')
+    if $mode !~ /^(-n|--tell|)$/ || !defined $copy || ($mode eq '' && !@ARGV);
+parse($_) for bsd_glob(dirname(__FILE__) . '/*.mutants');
+
 my $failed = 0;
-for my $mutant (@ARGV) {
-    my %code = eval { edited($mutant) };
+for my $name (chosen(@ARGV)) {
+    if ($mode eq '--tell') {
+        tell_of($name);
+        next;
+    }
+    my %code = eval { edited($copy, $mutants{$name}) };
     if ($@) {
-        print STDERR "$mutant: $@";
+        print STDERR "$name: $@";
         $failed = 1;
         next;
     }
-    for my $file ($dry ? () : sort keys %code) {
+    for my $file ($mode eq '-n' ? () : sort keys %code) {
         open(my $out, '>', "$copy/$file") or die "$file: $!\n";
         print $out $code{$file};
         close($out) or die "$file: $!\n";

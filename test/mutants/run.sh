@@ -1,34 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [--list | --chaos] [NAME...]: breaks the library in one way after the other, in copies, and shows that
+# run.sh [--list | --chaos] [MUTANT...]: breaks the library in one way after the other, in copies, and shows that
 # the tests see each, as ./run ci runs them: a mutant that is seen beyond that is not seen. One that
 # survives, or fits no more, is an error. --chaos: the judge of the chaos run sees those that are meant for it,
-# within a minute, by the violations they are meant for.
-#
-# NAME.mutant: a line "# what it does"; the licence; "# by TEST" when another test than sim.search is meant
-# to see it; "# chaos WORDS" when the chaos run shall, too, by violations that match WORDS, an extended regular
-# expression; then edits, each "@@ FILE", "<<<<", the text as it is, "====", as it shall be, ">>>>".
-# The text must be there exactly once, with whatever line breaks and blanks.
+# within a minute, by the violations they are meant for. apply.pl reads the mutants and says what MUTANT may be.
 set -euo pipefail
 
-here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
-root=$(dirname "$(dirname "$here")")
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 cd "$root"
 # shellcheck source=tools/files.sh
 . tools/files.sh
 jobs=${JOBS:-2} # copies, each with one mutant at a time
 
-field() { # FILE: what it does; FILE by: the test; FILE chaos: the words
-    if [ "${2:-}" = chaos ]; then
-        sed -n 's/^# chaos //p' "$1"
-    elif [ "${2:-}" = by ] && [ "$chaos" = yes ]; then
-        echo chaos
-    elif [ "${2:-}" = by ]; then
-        sed -n 's/^# by //p' "$1" | grep . || echo sim.search
-    else
-        sed -n '1s/^# //p' "$1"
-    fi
+field() { # NUMBER MUTANT: of a line of apply.pl --tell
+    cut -f "$1" <<<"$2"
 }
 
 die() {
@@ -48,25 +34,17 @@ case ${1:-} in
     shift
     ;;
 esac
-mutants=()
-if [ $# -eq 0 ] && [ "$chaos" = yes ]; then
-    mapfile -t mutants < <(grep -l '^# chaos ' "$here"/*.mutant)
-elif [ $# -eq 0 ]; then
-    mutants=("$here"/*.mutant)
+told=$(perl test/mutants/apply.pl --tell "$@") || exit
+if [ "$chaos" = yes ]; then
+    other=$(awk -F '\t' '$4 == "" { print $1; exit }' <<<"$told")
+    [ $# -eq 0 ] || [ -z "$other" ] || die "$other is not meant for the chaos run: no line # chaos"
+    told=$(awk -F '\t' -v OFS='\t' '$4 != "" { $2 = "chaos"; print }' <<<"$told")
 fi
-for name; do
-    mutants+=("$here/$(basename "$name" .mutant).mutant")
-    [ -f "${mutants[-1]}" ] || die "there is no mutant $name; ./run mutants --list names them"
-    [ "$chaos" = no ] || [ -n "$(field "${mutants[-1]}" chaos)" ] ||
-        die "$name is not meant for the chaos run: no line # chaos"
-done
 if [ "$list" = yes ]; then
-    for mutant in "${mutants[@]}"; do
-        printf '%-32s %-24s %s\n' "$(basename "$mutant" .mutant)" "$(field "$mutant" by)" \
-            "$(field "$mutant")"
-    done
+    awk -F '\t' '{ printf "%-32s %-24s %s\n", $1, $2, $3 }' <<<"$told"
     exit
 fi
+mapfile -t mutants <<<"$told"
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/zkr-mutants.XXXXXX")
 workers=()
@@ -117,11 +95,11 @@ program_of() { # TEST...
     done
 }
 
-restore() { # FILE COPY
+restore() { # COPY FILE...
     local file
-    while read -r file; do
-        cp "$root/$file" "$2/$file"
-    done < <(sed -n 's/^@@ //p' "$1")
+    for file in "${@:2}"; do
+        cp "$root/$file" "$1/$file"
+    done
 }
 
 # passes COPY TEST...: as ./run ci would run them.
@@ -155,12 +133,13 @@ by_luck() { # COPY
         [[ $(grep -m 1 -o 'seed [0-9]*: ' "$1/out") =~ [0-9]{7} ]]
 }
 
-# try FILE COPY: a line about it; false when it is not caught.
+# try MUTANT COPY: a line about it; false when it is not caught.
 try() {
-    local mutant=$1 copy=$2 name test why caught=1 start=$SECONDS
-    name=$(basename "$mutant" .mutant)
-    test=$(field "$mutant" by)
-    if ! why=$(perl "$here/apply.pl" "$copy" "$mutant" 2>&1); then
+    local mutant=$1 copy=$2 name test files why caught=1 start=$SECONDS
+    name=$(field 1 "$mutant")
+    test=$(field 2 "$mutant")
+    read -ra files <<<"$(field 6 "$mutant")"
+    if ! why=$(perl "$copy/test/mutants/apply.pl" "$copy" "$name" 2>&1); then
         why="DOES NOT APPLY: $why"
     elif ! compile "$copy" "$(program_of "$test")"; then
         why="DOES NOT COMPILE: $(grep -m 1 error: "$copy/log" || true)"
@@ -168,13 +147,13 @@ try() {
         why="SURVIVES $test"
     elif by_luck "$copy"; then
         why="SURVIVES $test but for luck: $(said "$copy")"
-    elif ! why="$test: $(said "$copy" "$(field "$mutant" chaos)")"; then
+    elif ! why="$test: $(said "$copy" "$(field 4 "$mutant")")"; then
         why="NOT SEEN AS MEANT: $(grep -m 1 '^VIOLATION' "$copy/out" || tail -n 1 "$copy/out")"
     else
         caught=0
     fi
     printf '%-32s %4d s  %s\n' "$name" $((SECONDS - start)) "$why"
-    restore "$mutant" "$copy"
+    restore "$copy" "${files[@]}"
     return "$caught"
 }
 
@@ -192,7 +171,7 @@ next() {
 work() { # COPY
     local mutant
     while mutant=$(next); do
-        try "$mutant" "$1" || basename "$mutant" .mutant >>"$tmp/missed"
+        try "$mutant" "$1" || field 1 "$mutant" >>"$tmp/missed"
     done
 }
 
@@ -202,7 +181,7 @@ for ((i = 1; i <= jobs; i++)); do
         exit 70
     }
 done
-mapfile -t needed < <(for mutant in "${mutants[@]}"; do field "$mutant" by; done | sort -u)
+mapfile -t needed < <(field 2 "$told" | sort -u)
 mapfile -t programs < <(program_of "${needed[@]}")
 compile "$tmp/1" "${programs[@]}" || {
     cat "$tmp/1/log"
@@ -215,7 +194,7 @@ passes "$tmp/1" "${needed[@]}" || {
 }
 
 printf '==> %d mutants\n' "${#mutants[@]}"
-export tmp root here jobs chaos
+export tmp root jobs chaos
 export -f by_luck work next try restore compile program_of passes said field
 : >"$tmp/missed"
 printf '%s\n' "${mutants[@]}" >"$tmp/queue"

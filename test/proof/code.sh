@@ -40,16 +40,15 @@ if ! frama lib 60 || ! all_proved; then
 fi
 sed -n 's/^\[wp\] Proved goals: */  proved    /p' "$out/code"
 missed=0
-while IFS= read -r mutant; do
-    name=$(basename "$mutant" .mutant)
+while IFS= read -r name; do
     cp -R lib "$out/copy"
-    perl test/mutants/apply.pl "$out/copy" "$mutant"
+    perl test/mutants/apply.pl "$out/copy" "$name"
     if frama "$out/copy/lib" 5 -wp-fct learn,zkr__lease_reconnected -wp-prop=@ensures </dev/null && all_proved; then
         echo "  SURVIVES  $name"
         missed=1
     else
         printf '  %-9s %s: %s\n' broken "$name" "$(grep -v ': Valid' "$out/code" | grep -m 1 -o 'Goal typed_[a-z_0-9]*')"
     fi
-done < <(grep -l '^# proof contract$' test/mutants/*.mutant)
+done < <(perl test/mutants/apply.pl --tell | awk -F '\t' '$5 == "contract" { print $1 }')
 echo "==> $((SECONDS - began)) s"
 exit "$missed"

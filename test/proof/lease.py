@@ -573,16 +573,17 @@ class Mutant:
     """Of test/mutants. A line "# proof RULE" names the rule here that it breaks; "# proof premise NAME" a premise;
     "# proof contract" is for code.sh. Others are about claims."""
 
-    def __init__(self, path):
-        text = path.read_text(encoding='utf-8')
-        self.name, self.words = path.stem, text.split('\n', 1)[0].lstrip('# ')
+    def __init__(self, text):
+        self.name, self.words = re.match(r'(\S+)\n# (.*)\n', text).groups()
         self.proofs = re.findall(r'^# proof (.*)$', text, re.M)
         self.edits = re.findall(r'^@@ (\S+)\n<<<<\n(.*?)\n====\n(.*?)\n?>>>>\n', text, re.M | re.S)
         self.of_lease = any(name == CODE for name, _, _ in self.edits)
 
 
 def mutants(only):
-    every = [Mutant(path) for path in sorted((ROOT / 'test/mutants').glob('*.mutant'))]
+    texts = [path.read_text(encoding='utf-8') for path in (ROOT / 'test/mutants').glob('*.mutants')]
+    every = [Mutant(each) for text in texts for each in re.split(r'^== ', text, flags=re.M)[1:]]
+    every.sort(key=lambda mutant: mutant.name)
     return [(mutant, where) for mutant in every for where in mutant.proofs
             if only in mutant.name and (mutant.of_lease or where.startswith('premise ')) and where != 'contract']
 
