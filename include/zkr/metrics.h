@@ -17,7 +17,7 @@
  * | `zkr_canceled_total` | counter | given up by cancel, release, stop, shutdown |
  * | `zkr_failed_total` | counter | given up because of an error |
  * | `zkr_lost_total` | counter | lost while held, by label `reason`: `session` (ended), `node` (deleted), `lease` (no answer from a quorum in time for the lease), `stopped` (the same, because this process did not run) |
- * | `zkr_reentries_total` | counter | acquired again by a thread that held already, or joined by another reader |
+ * | `zkr_reentries_total` | counter | acquired again by a thread that held already |
  * | `zkr_hand_overs_total` | counter | grants after a wait, by label `kind`: `local` (from a contender of this client, no server involved), `event` (the event about the node ahead was enough), `prepared` (the same, as the client had looked ahead), `list` (the children were listed again) |
  * | `zkr_wait_seconds` | histogram | from the request to the grant, if granted |
  * | `zkr_hold_seconds` | histogram | from the grant to the release or the loss |

@@ -29,17 +29,6 @@
  * refuse the transaction (because of a quota, for instance), the WRIT node stays, the log says so, and others
  * wait for it as for a writer. zkr_mutex_release_multi() returns ZKR_ESTATE while the thread holds both.
  *
- * **Shared nodes.** With options.share_readers, a thread that acquires read joins the hold of another thread of the
- * same lock object, at once and without a request, if the queue granted that less than 100 ms ago. It queues with
- * a node of its own if that hold is not sure, if that hold was asked to end (zkr_mutex_revoke()), or if a writer of
- * this client waits for the path. The client does not know of writers elsewhere: these wait up to 100 ms longer
- * than without the option. A ticket, or a writer that became a reader, is never joined.
- *
- * Each thread that shares has a hold of its own, with its own depth, release and call of on_lost. They share
- * one node, fencing token and owner text, those of the first, and one call of on_revoke. The last one to
- * release deletes the node; with options.wait_on_release only that one waits. zkr_mutex_release_multi() keeps the
- * node while others share it.
- *
  * **Tries.** A writer's try (a timeout of 0) first looks whether the path is empty, for one round trip more, unless it
  * was when this client saw it last. If it is not, no node is made: a writer that tries in vain is in no reader's way.
  *
@@ -91,12 +80,11 @@ typedef struct zkr_rwlock_options {
     /** Gets the side that is asked to release; NULL = none; implies watch_node. */
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
-    int64_t share_readers; /**< not 0: threads that read share nodes, see above */
 } zkr_rwlock_options;
 
 #define ZKR_RWLOCK_OPTIONS_INIT                                                        \
     {                                                                                  \
-        sizeof(zkr_rwlock_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
+        sizeof(zkr_rwlock_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                       \
     }
 
 /**
@@ -113,7 +101,7 @@ typedef struct zkr_rwlock_options {
  * Blocks:   no.   Threads:  any.
  * Session:  the object outlives sessions.
  * Cost:     no request; under 2 KiB of memory. To acquire either side: 1 round trip when it is
- *           granted at once, 2 until parked, like a mutex; 0 to join a shared node. A parked reader wakes
+ *           granted at once, 2 until parked, like a mutex. A parked reader wakes
  *           once, however many writers are ahead. The event alone grants it if there was only one, as it grants
  *           a writer behind one reader. A writer behind a writer lists again, because that may have become a
  *           reader. A release by a thread of this client grants its readers, or the next writer, at once.

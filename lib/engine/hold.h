@@ -188,9 +188,7 @@ struct zkr__writes {
     const struct zoo_op *ops;      /* that zkr__zk_ops_check() has let through */
     struct zoo_op_result *results; /* NULL: not wanted */
     int64_t timeout_ms;
-    bool release; /* the hold ends with the writes: delete its nodes, last */
-    /* With release: let the nodes stay, as other threads hold by them. */
-    bool keep_nodes;
+    bool release;   /* the hold ends with the writes: delete its nodes, last */
     bool even_shut; /* write even if the client is shut down, before or meanwhile */
 };
 

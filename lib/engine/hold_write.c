@@ -141,7 +141,7 @@ send(struct zkr__hold *hold, const struct zkr__writes *writes, int *rc) ZKR__LOC
     x->hold = hold;
     x->writes = writes;
     x->round = x->claims[0]->k.round;
-    x->deletes = writes->release && !writes->keep_nodes;
+    x->deletes = writes->release;
     x->asked.even_shut = writes->even_shut;
     *rc = zkr__inquiry_begin(&x->asked, hold->queue->c, NULL);
     if (*rc != ZKR_OK) {

@@ -10,84 +10,12 @@
 #include "engine/claim.h"
 #include "session/log.h"
 
-/* --- a hold of several threads --- */
-
-/*
- * Make a shared hold of the hold @from, which it takes over, with one member. Threads may join for @open_ms from now. The
- * caller sets the on_change of that hold. NULL: no memory, and @from stays.
- */
-static struct zkr__shared_hold *
-make_shared(struct zkr__hold *from, void *lock, int64_t open_ms) ZKR__LOCKED
-{
-    struct zkr__shared_hold *shared = zkr__mem_alloc(sizeof(*shared));
-    if (!shared) {
-        return NULL;
-    }
-    shared->lock = lock;
-    shared->members = 1;
-    shared->closes_at = zkr__clock_deadline(zkr__now(from->queue->c), open_ms);
-    shared->hold.queue = from->queue;
-    zkr__hold_move(from, &shared->hold);
-    return shared;
-}
-
-/* A claim of this client, not a reader, waits for the path. */
-static bool writer_waits(const struct zkr__queue *q) ZKR__LOCKED
-{
-    const struct zkr__engine *engine = q->c->engine;
-    const struct zkr__claim *claim;
-    if (q->c->stats.waiting == 0) {
-        return false;
-    }
-    DL_FOREACH(engine->claims, claim)
-    {
-        bool waits = !claim->k.leaving && !zkr__claim_decided(&claim->k);
-        if (waits && claim->q->kind != q->kind && strcmp(claim->q->dir, q->dir) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*
- * One more member. False: none may join, as the time is over, the hold is not sure or was asked to end, the client is shut
- * down, or a writer waits.
- */
-static bool join_shared(struct zkr__shared_hold *shared) ZKR__LOCKED
-{
-    struct zkr__hold *hold = &shared->hold;
-    const zkr_client *c = hold->queue->c;
-    bool open = zkr__hold_sure(hold) && zkr__now(c) < shared->closes_at && !c->shut;
-    bool asked_to_end = open && hold->claim->k.told != 0;
-    if (!open || asked_to_end || writer_waits(hold->queue)) {
-        return false;
-    }
-    shared->members++;
-    return true;
-}
-
-/*
- * A member leaves. True: the hold had been lost. The last member leaves the queue, as zkr__hold_leave() with @wait says,
- * and frees the hold; no thread may join meanwhile.
- */
-static bool leave_shared(struct zkr__shared_hold *shared, bool wait) ZKR__LOCKED
-{
-    if (--shared->members > 0) {
-        return zkr__hold_look(&shared->hold) == ZKR__HOLD_LOST;
-    }
-    bool lost = zkr__hold_leave(&shared->hold, wait);
-    zkr__mem_free(shared);
-    return lost;
-}
-
 /* --- the table of threads --- */
 
 /* The hold by which @holder holds, or waits. */
 static struct zkr__hold *hold_of(struct zkr__holder *holder)
 {
-    return holder->rests_on ? &holder->rests_on->hold
-           : holder->shared ? &holder->shared->hold
-                            : &holder->hold;
+    return holder->rests_on ? &holder->rests_on->hold : &holder->hold;
 }
 
 struct zkr__holder *zkr__holders_find(struct zkr__holder *table)
@@ -238,61 +166,6 @@ static void on_change(struct zkr__hold *hold) ZKR__LOCKED
     }
 }
 
-/* --- a hold that threads share --- */
-
-static void on_shared_change(struct zkr__hold *hold) ZKR__LOCKED
-{
-    struct zkr__shared_hold *shared =
-        ZKR__OWNER_OF(hold, struct zkr__shared_hold, hold);
-    const struct zkr__reentrant *lock = shared->lock;
-    struct zkr__holder *holder, *next;
-    if (hold->state != ZKR__HOLD_LOST) {
-        return;
-    }
-    HASH_ITER (hh, lock->holders, holder, next) {
-        if (holder->shared == shared) {
-            tell_lost(holder, hold->claim);
-        }
-    }
-}
-
-/* Join a hold of other threads. False: there is none to join. */
-static bool join(struct zkr__reentrant *lock, struct zkr__holder *holder) ZKR__LOCKED
-{
-    if (lock->open && !join_shared(lock->open)) {
-        lock->open = NULL;
-    }
-    holder->shared = lock->open;
-    return holder->shared != NULL;
-}
-
-/* From now on threads may join the hold of @holder. If memory is short, they wait for nodes of their own. */
-static void let_others_join(struct zkr__reentrant *lock,
-                            struct zkr__holder *holder) ZKR__LOCKED
-{
-    if (lock->share_ms > 0) {
-        holder->shared = make_shared(&holder->hold, lock, lock->share_ms);
-    }
-    if (holder->shared) {
-        holder->shared->hold.on_change = on_shared_change;
-        lock->open = holder->shared;
-    }
-}
-
-static bool has_company(const struct zkr__holder *holder)
-{
-    return holder->shared && holder->shared->members > 1;
-}
-
-/* If no other thread shares the hold, it is about to end: no thread may join any more. */
-static void prepare_to_end(struct zkr__reentrant *lock,
-                           const struct zkr__holder *holder) ZKR__LOCKED
-{
-    if (holder->shared && lock->open == holder->shared && !has_company(holder)) {
-        lock->open = NULL;
-    }
-}
-
 /* --- a thread that holds both sides --- */
 
 static void rest(struct zkr__holder *reader, struct zkr__holder *writer)
@@ -336,9 +209,6 @@ let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__
         separate(holder);
     } else if (holder->carries) {
         lost = pass_on(holder);
-    } else if (holder->shared) {
-        prepare_to_end(lock, holder);
-        lost = leave_shared(holder->shared, wait);
     } else {
         lost = zkr__hold_leave(&holder->hold, wait);
     }
@@ -401,12 +271,7 @@ int zkr__reentrant_multi(struct zkr__reentrant *lock, const struct zkr__writes *
     } else if (writes->release && (holder->rests_on || holder->carries)) {
         rc = zkr__fail(ZKR_ESTATE, dir, "%s is held for reading and for writing", dir);
     } else {
-        struct zkr__writes w = *writes;
-        w.keep_nodes = has_company(holder);
-        if (w.release) {
-            prepare_to_end(lock, holder);
-        }
-        rc = zkr__hold_write(hold_of(holder), &w, &over);
+        rc = zkr__hold_write(hold_of(holder), writes, &over);
     }
     if (over) {
         (void)let_go(lock, holder, false);
@@ -454,15 +319,9 @@ static int acquire_anew(struct zkr__reentrant *lock,
     if (!holder) {
         return no_memory(lock);
     }
-    if (join(lock, holder)) {
-        holder->depth = 1;
-        zkr__queue_meter(lock->queue)->n.reentries++;
-        return ZKR_OK;
-    }
     zkr__hold_enter(&holder->hold, timeout_ms, started);
     if (zkr__hold_await(&holder->hold) == ZKR__HOLD_HELD) {
         holder->depth = 1;
-        let_others_join(lock, holder);
         return ZKR_OK;
     }
     rc = zkr__hold_fail(&holder->hold, timeout_ms);

@@ -13,20 +13,6 @@
 #include "engine/hold.h"
 #include "engine/queue.h"
 
-/*
- * A hold that several threads share, and so one node. One thread has waited for it, other threads join; the last
- * member leaves the queue and frees it.
- *
- * Threads may join for a fixed time only. Writers of other clients that wait behind the node are not known here, and
- * without a bound readers that overlap would keep them waiting for ever.
- */
-struct zkr__shared_hold {
-    struct zkr__hold hold;
-    void *lock; /* whose threads share it */
-    int64_t members;
-    int64_t closes_at; /* no thread joins from then on */
-};
-
 /* A thread that holds a re-entrant lock, or waits for it. */
 struct zkr__holder {
     uint64_t thread; /* zkr__thread_id(): never reused */
@@ -34,8 +20,6 @@ struct zkr__holder {
     struct zkr__hold hold;
     /* A read hold of a thread that holds write has no hold of its own; and the reverse. NULL = none. */
     struct zkr__holder *rests_on, *carries;
-    /* Shared with other threads: no hold of its own either. NULL = not shared. */
-    struct zkr__shared_hold *shared;
     void *lock;                 /* whose table it is in */
     struct zkr__exit_hook hook; /* release when the thread ends */
     struct zkr__call lost;      /* tells the application, on the dispatch thread */
@@ -73,12 +57,6 @@ struct zkr__reentrant {
      * would wait for itself.
      */
     struct zkr__reentrant *writer, *reader;
-    /*
-     * Other threads may join a hold for so long from its grant. 0 = never. @open is the hold that was granted last, while
-     * threads may join it; NULL = none.
-     */
-    int64_t share_ms;
-    struct zkr__shared_hold *open;
 };
 
 /* For the calling thread, as zkr_mutex_acquire() and so on say; without the client's lock. */

@@ -7,15 +7,12 @@
 #include "base/options.h"
 #include "recipes/mutex.h"
 
-ZKR__OPTIONS_CHECK(zkr_rwlock_options, 12, share_readers);
+ZKR__OPTIONS_CHECK(zkr_rwlock_options, 11, on_revoke_ctx);
 
 struct zkr_rwlock {
     zkr_client *c;
     zkr_mutex *reader, *writer;
 };
-
-/* Readers of one burst come within a few milliseconds; with each millisecond more, a writer may wait longer. */
-enum { SHARE_MS = 100 };
 
 /* A mutex on the same path queues with both sides, by sequence numbers, as they do with the mutex. */
 enum { KINDS = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE | 1U << ZKR__NAME_LOCK };
@@ -53,7 +50,6 @@ static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options 
         return rc;
     }
     l->reader->side = l->writer->side = true;
-    l->reader->lock.share_ms = from->share_readers != 0 ? SHARE_MS : 0;
     l->reader->lock.writer = &l->writer->lock;
     l->writer->lock.reader = &l->reader->lock;
     return ZKR_OK;

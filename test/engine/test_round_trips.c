@@ -21,9 +21,7 @@ enum who { NEW = 1, KNOWS = 2, ANY = 3 }; /* has its client had this lock before
 enum ahead { NOBODY, OTHER, FELLOW };
 
 /* Those whose node alone decides; a writer behind a writer looks once, for that one may have become a reader. */
-#define ALONE                                                                          \
-    (ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_TICKET) | ZKT_BIT(ZKT_READER) |                  \
-     ZKT_BIT(ZKT_SHARED))
+#define ALONE (ZKT_BIT(ZKT_MUTEX) | ZKT_BIT(ZKT_TICKET) | ZKT_BIT(ZKT_READER))
 #define WRITER ZKT_BIT(ZKT_WRITER)
 #define DOWNGRADED ZKT_BIT(ZKT_DOWNGRADED) /* the READ node is watched anew */
 #define PERMIT ZKT_BIT(ZKT_PERMIT)

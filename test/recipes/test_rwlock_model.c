@@ -149,7 +149,6 @@ static void *use(void *arg)
 
 /* Until enough of everything has happened. */
 static void run(int64_t session_ms,
-                bool share,
                 void *(*fn)(void *),
                 bool (*enough)(void),
                 void (*meanwhile)(zkr_client *const *clients))
@@ -160,7 +159,7 @@ static void run(int64_t session_ms,
     memset(&M, 0, sizeof(M));
     for (int i = 0; i < CLIENTS; i++) {
         clients[i] = zkt_client(zkt_servers(), session_ms);
-        sides[i] = SIDES_WITH(clients[i], .share_readers = share);
+        sides[i] = sides_of(clients[i]);
     }
     for (int i = 0; i < CLIENTS * THREADS; i++) {
         workers[i] =
@@ -195,14 +194,12 @@ static bool used_enough(void)
            M.timeouts > 0;
 }
 
-/* Readers with readers, a writer alone, tokens that rise, and a downgrade without a gap; so it is by shared nodes. */
+/* Readers with readers, a writer alone, tokens that rise, and a downgrade without a gap. */
 ZKT_CASE(threads_never_see_each_other_wrongly)
 {
-    for (int share = 0; share < 2; share++) {
-        run(LONG_MS, share, use, used_enough, NULL);
-        printf("%d reads, %d writes, %d downgrades, %d together, %d time-outs\n",
-               M.reads, M.writes, M.downgrades, M.together, M.timeouts);
-    }
+    run(LONG_MS, use, used_enough, NULL);
+    printf("%d reads, %d writes, %d downgrades, %d together, %d time-outs\n", M.reads,
+           M.writes, M.downgrades, M.together, M.timeouts);
 }
 
 /* --- with losses --- */
@@ -250,6 +247,6 @@ static void expire_one(zkr_client *const *clients)
 /* Whenever a session ends, its holds are lost, each side says so, and nothing of them stays in the way. */
 ZKT_CASE(sessions_that_end_leave_nothing_behind)
 {
-    run(SHORT_MS, false, use_and_lose, lost_enough, expire_one);
+    run(SHORT_MS, use_and_lose, lost_enough, expire_one);
     printf("%d cycles, %d losses\n", M.reads, M.losses);
 }

@@ -27,7 +27,7 @@ static enum sim_lock some_lock(const struct app *a)
     if (p->rw && sim_held(a, WRITER) && zkf_chance(50)) {
         return a->depth[READER] > 0 ? WRITER : READER; /* on the way to a reader */
     }
-    if (p->rw && scene.shares && zkf_chance(50)) {
+    if (p->rw && scene.reads && zkf_chance(50)) {
         return READER;
     }
     for (int i = 0; i < SIM_LOCKS; i++) {
@@ -196,8 +196,6 @@ static void check_acquired(struct app *a, enum sim_lock lock, int rc)
         sim_violation("%s returns %s", names[lock], zkr_err_name(rc));
     }
     if (rc == ZKR_OK) {
-        const struct zkr__shared_hold *open = p->locks[lock]->lock.open;
-        did.joined += first && open && open->members > 1;
         a->depth[lock]++;
         did.acquired++;
         p->begun[lock] += first;

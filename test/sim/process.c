@@ -67,10 +67,9 @@ static void make_mutexes(struct process *p)
 static void make_rw(struct process *p)
 {
     zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
-    o.on_lost = zkf_chance(scene.shares ? 90 : 60) ? sim_on_lost : NULL;
+    o.on_lost = zkf_chance(scene.reads ? 90 : 60) ? sim_on_lost : NULL;
     o.on_lost_ctx = p;
     o.wait_on_release = scene.wait_on_release;
-    o.share_readers = scene.shares;
     o.on_revoke = scene.wishes && zkf_chance(70) ? sim_on_revoke : NULL;
     o.on_revoke_ctx = p;
     must(zkr_rwlock_create(&p->rw, p->c, sim_dir(AT_RW), &o),

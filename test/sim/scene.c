@@ -125,8 +125,8 @@ static void choose_manners(struct scene *s)
     s->early_ends = zkf_chance(30);
     s->misuse = zkf_chance(40);
     s->no_threads = zkf_chance(4);
-    s->shares = s->rw && zkf_chance(60);
-    s->rush = s->rush || (s->shares && zkf_chance(60));
+    s->reads = s->rw && zkf_chance(60);
+    s->rush = s->rush || (s->reads && zkf_chance(60));
     s->wait_on_release = zkf_chance(25);
     s->by_hand = zkf_chance(15);
     s->watch_node = zkf_chance(20);
@@ -140,10 +140,10 @@ static void choose_manners(struct scene *s)
     }
 }
 
-/* Threads that read come together within a tenth of a second, and what they share is lost. */
+/* Threads that read come together within a tenth of a second, while faults are frequent. */
 static void crowd_readers(struct scene *s)
 {
-    if (scene.shares && zkf_chance(60)) {
+    if (scene.reads && zkf_chance(60)) {
         scene.apps = SIM_APPS;
         s->pace = 100 * ZKR__MS;
         s->hands = !s->peace;

@@ -103,7 +103,7 @@ struct scene {
     bool mutexes, tickets, rw, permits, multis, latches, selectors;
     bool rush; /* one call follows the other */
     bool timeouts, tries, cancels, shutdowns, early_ends, misuse, no_threads;
-    bool shares, wait_on_release, by_hand, watch_node;
+    bool reads, wait_on_release, by_hand, watch_node;
     bool wishes;  /* holders are asked to let go */
     bool writes;  /* under a lock, and with its release */
     bool resizes; /* of the semaphore, as long as there is no count: */
@@ -207,13 +207,13 @@ struct process {
 
 struct sim_did {
     long steps, threads, calls, acquired, timed_out, lost, wakes, tickets, permits,
-        multis, downgrades, joined, gains, terms, callbacks, refused, closes,
-        ends_holding, on_lost, shutdowns, wishes, asked, written, write_releases,
-        resizes, several_permits, permits_in_turn, no_memory, kills, looks, faults,
-        cuts, stops, isolations, crashes, hands, shortened, moves, leaderless,
-        numbers_spent, replaced, visits, visits_named, remakes, remakes_counted_on,
-        guesses, wrong, lists_shared, placed_behind, lined_up, looked, prepared, swept,
-        lags, silences, drifts, guarded, exits;
+        multis, downgrades, gains, terms, callbacks, refused, closes, ends_holding,
+        on_lost, shutdowns, wishes, asked, written, write_releases, resizes,
+        several_permits, permits_in_turn, no_memory, kills, looks, faults, cuts, stops,
+        isolations, crashes, hands, shortened, moves, leaderless, numbers_spent,
+        replaced, visits, visits_named, remakes, remakes_counted_on, guesses, wrong,
+        lists_shared, placed_behind, lined_up, looked, prepared, swept, lags, silences,
+        drifts, guarded, exits;
 };
 
 extern struct scene scene;

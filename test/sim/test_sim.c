@@ -37,13 +37,13 @@ struct count {
     long count;
 };
 
-enum { COUNTS = 41 };
+enum { COUNTS = 64 }; /* room for them, and one without a name behind them */
 
 /* Each is to be met. */
 static void count_all(struct count out[COUNTS])
 {
     const struct zkf_counts servers = *zkf_counts();
-    const struct count all[COUNTS] = {
+    const struct count all[] = {
         {"acquired", did.acquired},
         {"timed out", did.timed_out},
         {"lost", did.lost},
@@ -55,7 +55,6 @@ static void count_all(struct count out[COUNTS])
         {"resizes", did.resizes},
         {"multis", did.multis},
         {"downgrades", did.downgrades},
-        {"joined", did.joined},
         {"gains", did.gains},
         {"terms", did.terms},
         {"callbacks", did.callbacks},
@@ -86,6 +85,8 @@ static void count_all(struct count out[COUNTS])
         {"auths failed", servers.auths_failed},
         {"slow calls", servers.slow_calls},
     };
+    _Static_assert(sizeof(all) < COUNTS * sizeof(*out), "there is no room");
+    memset(out, 0, COUNTS * sizeof(*out));
     memcpy(out, all, sizeof(all));
 }
 
@@ -95,7 +96,7 @@ static int print_counts(void)
     count_all(counts);
     printf("steps %ld, threads %ld, calls %ld, closes %ld", did.steps, did.threads,
            did.calls, did.closes);
-    for (int i = 0; i < COUNTS; i++) {
+    for (int i = 0; counts[i].name; i++) {
         printf(", %s %ld", counts[i].name, counts[i].count);
     }
     printf("\n");
@@ -108,7 +109,7 @@ static void everything_was_met(void **state)
     struct count counts[COUNTS];
     (void)state;
     count_all(counts);
-    for (int i = 0; i < COUNTS; i++) {
+    for (int i = 0; counts[i].name; i++) {
         assert_true(counts[i].count > 0);
     }
 }

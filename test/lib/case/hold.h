@@ -25,7 +25,6 @@ enum zkt_kinds {
     ZKT_READER,     /* of a read-write lock */
     ZKT_WRITER,     /* of a read-write lock */
     ZKT_DOWNGRADED, /* a reader that was a writer */
-    ZKT_SHARED,     /* a reader whose node other threads read by */
     ZKT_PERMIT,     /* one of one */
     ZKT_PERMITS,    /* two of three */
     ZKT_MULTI,      /* a multi-lock of three paths */
@@ -39,8 +38,7 @@ enum zkt_kinds {
 #define ZKT_BIT(kind) (1U << (kind))
 #define ZKT_NONE 0U
 /** They hold together. */
-#define ZKT_READERS                                                                    \
-    (ZKT_BIT(ZKT_READER) | ZKT_BIT(ZKT_DOWNGRADED) | ZKT_BIT(ZKT_SHARED))
+#define ZKT_READERS (ZKT_BIT(ZKT_READER) | ZKT_BIT(ZKT_DOWNGRADED))
 /** They wait for as long as it takes, and come again by themselves. */
 #define ZKT_LEADERS (ZKT_BIT(ZKT_LATCH) | ZKT_BIT(ZKT_SELECTOR))
 /** A thread holds, and its end releases. */

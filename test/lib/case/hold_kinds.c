@@ -47,13 +47,12 @@ static int make_mutex(struct zkt_hold *h)
     return make_mutex_at(h, h->path);
 }
 
-static int make_side(struct zkt_hold *h, bool share, zkr_mutex *(*side)(zkr_rwlock *l))
+static int make_side(struct zkt_hold *h, zkr_mutex *(*side)(zkr_rwlock *l))
 {
     zkr_rwlock *l = NULL;
     zkr_rwlock_options o = ZKR_RWLOCK_OPTIONS_INIT;
     o.on_lost = on_lost;
     o.on_lost_ctx = h->tales;
-    o.share_readers = share;
     o.watch_node = h->watched;
     int rc = zkr_rwlock_create(&l, h->c, h->path, &o);
     h->object = l;
@@ -63,17 +62,12 @@ static int make_side(struct zkt_hold *h, bool share, zkr_mutex *(*side)(zkr_rwlo
 
 static int make_reader(struct zkt_hold *h)
 {
-    return make_side(h, false, zkr_rwlock_reader);
-}
-
-static int make_shared(struct zkt_hold *h)
-{
-    return make_side(h, true, zkr_rwlock_reader);
+    return make_side(h, zkr_rwlock_reader);
 }
 
 static int make_writer(struct zkt_hold *h)
 {
-    return make_side(h, false, zkr_rwlock_writer);
+    return make_side(h, zkr_rwlock_writer);
 }
 
 static int acquire_mutex(struct zkt_hold *h, int64_t timeout_ms)
@@ -429,7 +423,6 @@ const struct zkt_kind zkt_kinds[ZKT_KINDS + 1] = {
     [ZKT_WRITER] = {"writer", ZKT_WRITER, make_writer, unmake_rwlock, ALONE, BY_MUTEX},
     [ZKT_DOWNGRADED] = {"downgraded", ZKT_WRITER, make_reader, unmake_rwlock, ALONE,
                         BY_DOWNGRADE},
-    [ZKT_SHARED] = {"shared", ZKT_WRITER, make_shared, unmake_rwlock, ALONE, BY_MUTEX},
     [ZKT_PERMIT] = {"permit", ZKT_PERMIT, make_semaphore, unmake_semaphore, PERMITS(1),
                     BY_TICKET(permits)},
     [ZKT_PERMITS] = {"permits", ZKT_PERMITS, make_semaphore, unmake_semaphore,
