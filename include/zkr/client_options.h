@@ -188,17 +188,12 @@ typedef struct zkr_client_options {
      * guardian.h.
      */
     int64_t guardian;
-    /**
-     * 1 = waiting tickets keep what the node in front says, for zkr_ticket_ahead(): at most 600 bytes
-     * for each. 0 = they do not (default).
-     */
-    int64_t tell_ahead;
 } zkr_client_options;
 
 #define ZKR_CLIENT_OPTIONS_INIT                                                        \
     {                                                                                  \
         sizeof(zkr_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                            \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
     }
 
 #ifdef __cplusplus

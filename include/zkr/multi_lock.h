@@ -56,11 +56,13 @@ typedef struct zkr_multi_lock_options {
      * Costs one or two requests more for each path.
      */
     int64_t watch_node;
+    int64_t
+        tell_queued; /**< not 0: a ticket that has to wait says so, see zkr_mutex_options */
 } zkr_multi_lock_options;
 
 #define ZKR_MULTI_LOCK_OPTIONS_INIT                                                    \
     {                                                                                  \
-        sizeof(zkr_multi_lock_options), 0, 0, 0, 0, 0                                  \
+        sizeof(zkr_multi_lock_options), 0, 0, 0, 0, 0, 0                               \
     }
 
 /**

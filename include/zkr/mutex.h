@@ -123,7 +123,10 @@ typedef struct zkr_mutex_options {
      * queue has no bound. Costs one list in each acquire. Not together with keep_ms.
      */
     int64_t max_waiters;
-    /** Not 0: the callback of a ticket that has to wait is called with ZKR_TICKET_QUEUED first. */
+    /**
+     * Not 0: a ticket that has to wait says so. Its callback is called with ZKR_TICKET_QUEUED first, and
+     * zkr_ticket_ahead() names the contender in front, for at most 600 bytes of memory.
+     */
     int64_t tell_queued;
     /**
      * Not 0: an acquire tells that the last holder ended without release. See Robust, above. Costs two round trips more in

@@ -80,11 +80,13 @@ typedef struct zkr_rwlock_options {
     /** Gets the side that is asked to release; NULL = none; implies watch_node. */
     zkr_mutex_revoke_fn on_revoke;
     void *on_revoke_ctx;
+    int64_t
+        tell_queued; /**< not 0: a ticket that has to wait says so, see zkr_mutex_options */
 } zkr_rwlock_options;
 
 #define ZKR_RWLOCK_OPTIONS_INIT                                                        \
     {                                                                                  \
-        sizeof(zkr_rwlock_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                       \
+        sizeof(zkr_rwlock_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
     }
 
 /**

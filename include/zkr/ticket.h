@@ -67,7 +67,7 @@ enum zkr_ticket_state {
 /**
  * Called on the client's dispatch thread: once with ZKR_TICKET_HELD or ZKR_TICKET_FAILED, and
  * after ZKR_TICKET_HELD at most once more, with ZKR_TICKET_LOST. HELD means that the ticket surely held
- * at that moment, or that another function had already said so. With options.tell_queued of the mutex one call with
+ * at that moment, or that another function had already said so. With options.tell_queued of the lock one call with
  * ZKR_TICKET_QUEUED may come before these, when others are in front: zkr_ticket_position() says how many.
  *
  * It may call every function that does not block, and it may release and destroy @t. After
@@ -164,7 +164,7 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
  * @ahead  filled on success: 0 = held, 1 = next.
  *
  * The number may be out of date: a client looks when it enters the queue, and when its turn comes near. Until then
- * those that leave in the middle are counted on; nobody comes in front. With options.tell_ahead of the client, the
+ * those that leave in the middle are counted on; nobody comes in front. With options.tell_queued of the lock, the
  * nearest in front is known to be the only one as soon as its node says since when it holds. Of a multi-lock it is the
  * longest of its queues, of permits the number of requests in front at the gate.
  *
@@ -178,8 +178,8 @@ ZKR_API int zkr_ticket_state(zkr_ticket *t);
 ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
 
 /**
- * Who is right in front of a ticket, by what the client has seen when it last looked there. Needs options.tell_ahead of the
- * client.
+ * Who is right in front of a ticket, by what the client has seen when it last looked there. Needs options.tell_queued of the
+ * lock.
  *
  * @t    borrowed.
  * @out  filled on success: a list of one, owned by the caller, for zkr_contenders_free().
@@ -189,8 +189,8 @@ ZKR_API int zkr_ticket_position(zkr_ticket *t, int64_t *ahead);
  * thread of the same client the list tells of that one, with a `created_ms` of 0. Node data of more than 512 bytes are left
  * out. Of a multi-lock it is the one in front in its longest queue.
  *
- * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet; the ticket waits for permits, and not for a node; or the client
- * has no tell_ahead), ZKR_ESTATE (the ticket does not wait, or in a forked child), ZKR_ENOMEM, ZKR_EINVAL.
+ * Returns ZKR_OK, ZKR_ENOANSWER (no server has told yet; the ticket waits for permits, and not for a node; or the lock
+ * has no tell_queued), ZKR_ESTATE (the ticket does not wait, or in a forked child), ZKR_ENOMEM, ZKR_EINVAL.
  *
  * Blocks:   no.   Threads:  any.
  * Cost:     no request.

@@ -614,7 +614,7 @@ static void on_ahead(struct zkr__claim *claim,
         zkr__queue_note_ahead(claim->q, zkr__path_name(ahead), answer);
     }
     zkr__mem_free(claim->seen);
-    claim->seen = claim->q->c->options.tell_ahead ? zkr__contender_see(answer) : NULL;
+    claim->seen = claim->q->tells_queued ? zkr__contender_see(answer) : NULL;
 }
 
 /* --- the end --- */

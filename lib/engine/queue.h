@@ -33,7 +33,8 @@ struct zkr__queue {
     bool watch_node;  /* watch our own node from the grant on, not a while later */
     /* A hold that lasts writes behind the owner text since when it is held. */
     bool writes_metadata;
-    bool tells_queued; /* a claim tells, with on_change, that it waits behind others */
+    /* A claim tells, with on_change, that it waits behind others, and keeps what the node ahead says. */
+    bool tells_queued;
     /* For so long a node may stay for the next hold (keep.c); 0 = it does not. */
     int64_t keep_ms;
     /* A claim that would wait behind so many that wait fails with ZKR_EBUSY; 0 = there is no limit. */

@@ -10,7 +10,7 @@
 #include "recipes/reentrant.h"
 #include "recipes/ticket.h"
 
-ZKR__OPTIONS_CHECK(zkr_multi_lock_options, 6, watch_node);
+ZKR__OPTIONS_CHECK(zkr_multi_lock_options, 7, tell_queued);
 
 struct zkr_multi_lock {
     struct zkr__recipe r;
@@ -85,6 +85,7 @@ int zkr_multi_lock_create(zkr_multi_lock **out,
         .persistent_parent = o.persistent_parent != 0,
         .watch_node = o.watch_node != 0,
         .writes_metadata = true,
+        .tells_queued = o.tell_queued != 0,
     };
     size_t size = sizeof(zkr_multi_lock) + count * sizeof(struct zkr__queue *);
     zkr_multi_lock *l = zkr__recipe_make(size, c, "multi-lock", &chosen, &rc);

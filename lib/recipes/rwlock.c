@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "recipes/mutex.h"
 
-ZKR__OPTIONS_CHECK(zkr_rwlock_options, 11, on_revoke_ctx);
+ZKR__OPTIONS_CHECK(zkr_rwlock_options, 12, tell_queued);
 
 struct zkr_rwlock {
     zkr_client *c;
@@ -39,6 +39,7 @@ static int make_sides(zkr_rwlock *l, const char *path, const zkr_rwlock_options 
         .watch_node = from->watch_node,
         .on_revoke = from->on_revoke,
         .on_revoke_ctx = from->on_revoke_ctx,
+        .tell_queued = from->tell_queued,
     };
     int rc = zkr__mutex_make(&l->reader, l->c, path, &o, &reader);
     if (rc != ZKR_OK) {

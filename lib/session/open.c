@@ -19,7 +19,7 @@
 #include "session/zk_log.h"
 #include "session/zk_value.h"
 
-ZKR__OPTIONS_CHECK(zkr_client_options, 29, tell_ahead);
+ZKR__OPTIONS_CHECK(zkr_client_options, 28, guardian);
 
 enum { DAY_MS = ZKR__SESSION_MOST_MS, OWNER_MAX = 65536, AUTH_MAX = 1000 };
 enum { MARGIN_MAX = 500000, BASE_MS = 50 };
@@ -128,7 +128,6 @@ static int take_options(zkr_client_options *o, const zkr_client_options *from)
         {"lease_margin_ppm", &o->lease_margin_ppm, 0, 0, MARGIN_MAX},
         {"look_ahead", &o->look_ahead, 0, -1, 1},
         {"guardian", &o->guardian, 0, 0, ZKR_GUARDIAN_TRY},
-        {"tell_ahead", &o->tell_ahead, 0, 0, 1},
     };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         int64_t *value = ranges[i].value;

@@ -116,11 +116,10 @@ ZKT_CASE(a_ticket_knows_who_is_in_front)
     enum { MANY = 4 };
     zkr_client *c[2];
     for (int i = 0; i < 2; i++) {
-        c[i] = ZKT_CLIENT_WITH(zkt_servers(), .session_timeout_ms = SESSION_MS,
-                               .tell_ahead = 1);
+        c[i] = zkt_client(zkt_servers(), SESSION_MS);
     }
-    zkr_mutex *here = ZKT_MUTEX_WITH(c[0], .owner = "here");
-    zkr_mutex *there = ZKT_MUTEX_WITH(c[1], .owner = "there");
+    zkr_mutex *here = ZKT_MUTEX_WITH(c[0], .owner = "here", .tell_queued = 1);
+    zkr_mutex *there = ZKT_MUTEX_WITH(c[1], .owner = "there", .tell_queued = 1);
     zkr_mutex *m[MANY] = {here, there, there, here};
     zkr_ticket *t[MANY];
     zkr_contenders *list = NULL;

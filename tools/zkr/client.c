@@ -69,7 +69,6 @@ int client_open(struct env *env, const char *owner, bool guarded)
     o.log = g->log_level > 0 ? cli_log : cli_hint;
     o.log_level = g->log_level > 0 ? g->log_level : ZKR_LOG_WARN;
     o.log_ctx = (void *)(uintptr_t)&g->log_level;
-    o.tell_ahead = g->log_level > 0;
     o.guardian = guarded ? ZKR_GUARDIAN_TRY : 0;
     int rc = open_it(env, &o);
     if (rc == ZKR_EINVAL) {

@@ -258,6 +258,7 @@ static int create_mutexes(struct lock *l, zkr_client *c)
     struct queue *first = l->queues;
     bool ignored = l->on_revoke && strcmp(l->on_revoke, "ignore") == 0;
     o.watch_node = both.watch_node = 1;
+    o.tell_queued = both.tell_queued = l->held.env->globals.log_level > 0;
     o.max_waiters = l->max_queue;
     o.persistent_parent = l->every_ms > 0; /* for the record */
     o.on_revoke = both.on_revoke = ignored ? NULL : held_on_revoke;
@@ -282,6 +283,7 @@ static int create(struct lock *l)
     zkr_semaphore_options permits = ZKR_SEMAPHORE_OPTIONS_INIT;
     zkr_multi_lock_options several = ZKR_MULTI_LOCK_OPTIONS_INIT;
     permits.watch_node = several.watch_node = 1;
+    several.tell_queued = l->held.env->globals.log_level > 0;
     return l->permits_max > 0 ? zkr_semaphore_create(&l->semaphore, c, l->held.path,
                                                      l->permits_max, &permits)
            : l->path_count > 1 && !l->any
