@@ -2,6 +2,7 @@
 #include "engine/admission.h"
 
 #include "engine/children_cache.h"
+#include "engine/keep.h"
 #include "session/client.h"
 
 /* How many nodes have to be made together, the claim's included; 0: a node of its group exists, or is being made. */
@@ -77,19 +78,9 @@ static bool has_room(const struct zkr__claim *claim) ZKR__LOCKED
     return due == 0 || (fits && (!first || first == claim));
 }
 
-bool zkr__admission_shares(const struct zkr__claim *claim)
-{
-    const struct zkr__keep *keep = claim->directory->keep;
-    if (claim->q->keep_ms == 0 || claim->stands) {
-        return false;
-    }
-    bool next = keep->standing == 0 && (!keep->line || keep->line == claim);
-    return !next && zkr__now(claim->q->c) >= keep->contended_until;
-}
-
 bool zkr__admission_waits(const struct zkr__claim *claim)
 {
-    return !claim->admitted && (zkr__admission_shares(claim) || !has_room(claim));
+    return !claim->admitted && (zkr__keep_shares(claim) || !has_room(claim));
 }
 
 void zkr__admission_leave(struct zkr__claim *claim)
@@ -97,11 +88,11 @@ void zkr__admission_leave(struct zkr__claim *claim)
     if (claim->awaits_admission) {
         DL_DELETE2(claim->engine->line, claim, held_prev, held_next);
     } else if (claim->in_line) {
-        DL_DELETE2(claim->directory->keep->line, claim, held_prev, held_next);
+        zkr__keep_leave_line(claim);
     }
     claim->engine->joining -= claim->admitted;
     claim->directory->joining -= claim->admitted;
-    claim->awaits_admission = claim->admitted = claim->in_line = false;
+    claim->awaits_admission = claim->admitted = false;
 }
 
 static void join(struct zkr__claim *claim) ZKR__LOCKED
@@ -125,14 +116,13 @@ static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKE
 
 void zkr__admission_line_up(struct zkr__claim *claim)
 {
-    bool shares = zkr__admission_shares(claim);
+    bool shares = zkr__keep_shares(claim);
     if (shares ? claim->in_line : claim->awaits_admission) {
         return;
     }
     zkr__admission_leave(claim);
     if (shares) {
-        DL_APPEND2(claim->directory->keep->line, claim, held_prev, held_next);
-        claim->in_line = true;
+        zkr__keep_line_up(claim);
         return;
     }
     struct zkr__claim *beside = find_beside(claim);

@@ -22,9 +22,7 @@
 
 /* The claim may not create its node now: it has to line up. */
 bool zkr__admission_waits(const struct zkr__claim *claim) ZKR__LOCKED;
-/* Another claim of this client stands in the directory, and keeps its node: this claim waits for that node (keep.c). */
-bool zkr__admission_shares(const struct zkr__claim *claim) ZKR__LOCKED;
-/* Put the claim at the end of its line. */
+/* Put the claim at the end of its line, or of the line for a kept node (keep.h). */
 void zkr__admission_line_up(struct zkr__claim *claim) ZKR__LOCKED;
 /* Take the claim out of its line, and do not count it any more as a claim whose node is being made. */
 void zkr__admission_leave(struct zkr__claim *claim) ZKR__LOCKED;

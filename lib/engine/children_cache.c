@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/claim.h"
+#include "engine/keep.h"
 #include "engine/names.h"
 
 static bool is_leaving(const struct zkr__claim *claim)
@@ -356,12 +357,7 @@ static void order(struct zkr__directory *d,
               : ordered && most == ZKR__ANY_NUMBER ? (int)given->children.count
                                                    : -1;
     d->seen_strays = (int)given->children.strays;
-    bool keeps = d->keep && d->keep->standing > 0;
-    for (size_t i = 0; keeps && i < given->children.count; i++) {
-        if (!zkr__claim_in(d, given->children.list[i].name)) {
-            zkr__keep_contended(d->keep);
-        }
-    }
+    zkr__keep_listed(d, &given->children);
     if (ordered && !is_long && zkr__cache_guards(d) && d->guard->known.counts) {
         zkr__known_listed(&d->guard->known, &given->children, answer->made, is_ours, d);
     }

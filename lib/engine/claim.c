@@ -367,8 +367,7 @@ static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
     return first ? 1 : claim->place;
 }
 
-/* The place of a claim that has a node. */
-static int64_t place_in_queue(const struct zkr__claim *claim) ZKR__LOCKED
+int64_t zkr__claim_place(const struct zkr__claim *claim)
 {
     int64_t ours = 0;
     while (claim->k.phase == ZKR__PARKED && claim->ahead) {
@@ -376,27 +375,6 @@ static int64_t place_in_queue(const struct zkr__claim *claim) ZKR__LOCKED
         ours++;
     }
     return claim->k.phase == ZKR__PARKED ? ours + in_front(claim) : ours;
-}
-
-/* The place of a claim in the line of its directory, behind the claims that stand there: keep.c. */
-static int64_t place_in_line(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    const struct zkr__directory *d = claim->directory;
-    int64_t place = d->keep->standing, most = 0;
-    for (const struct zkr__claim *one = d->keep->line; one != claim;
-         one = one->held_next) {
-        place += !one->canceled;
-    }
-    for (const struct zkr__claim *one = d->ours; one; one = one->ours_next) {
-        int64_t its = one->stands ? place_in_queue(one) : 0;
-        most = its > most ? its : most;
-    }
-    return place + most;
-}
-
-int64_t zkr__claim_place(const struct zkr__claim *claim)
-{
-    return claim->in_line ? place_in_line(claim) : place_in_queue(claim);
 }
 
 bool zkr__claim_stands_behind(const struct zkr__claim *claim, const char *name)

@@ -26,7 +26,7 @@ struct zkr__claim {
     bool live; /* not GONE yet: the engine has a reference */
     /* Counted in the engine's `looking`; in the client's `prepared`; the claim has begun to wait behind others. */
     bool looks : 1, keeps_lease : 1, parked : 1;
-    bool stands : 1, in_line : 1; /* in the directory: keep.c */
+    bool stands : 1, in_line : 1; /* in the directory: keep.h */
     bool guessed : 1; /* PARKED: behind a newcomer that was not seen yet: children.h */
     /* Its node is being made, or waits until fewer are: claim_run.c. */
     bool admitted : 1, awaits_admission : 1;
@@ -203,7 +203,7 @@ void zkr__claim_drop_list(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Stand behind the child @name: a claim of this client, or a path. False: no memory. */
 bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name) ZKR__LOCKED;
-/* How many contenders are in front of a claim that waits, as far as is known; 0 = not known. */
+/* How many contenders are in front of a claim with a node that waits, as far as is known; 0 = not known. */
 int64_t zkr__claim_place(const struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim watches the path of the child @name already, as the node ahead. */
 bool zkr__claim_stands_behind(const struct zkr__claim *claim,
@@ -319,7 +319,7 @@ void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__L
 /* Admit claims that stand in line, as far as there is room. Without a connection all go on, and wait for that. */
 void zkr__claims_let_in(struct zkr__engine *engine) ZKR__LOCKED;
 
-/* Others contend in @d: a node that is kept there (keep.c) is kept no more, and the claims in line make their own. */
+/* Others contend in @d: a node that is kept there (keep.h) is kept no more, and the claims in line make their own. */
 void zkr__claims_contended(struct zkr__directory *d) ZKR__LOCKED;
 /* Delete the kept nodes that have no holder: in @q; NULL: all. */
 void zkr__claims_end_keeping(struct zkr__engine *engine,
@@ -355,23 +355,6 @@ void zkr__claim_check(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* Granted, not lost, and surely still alive. */
 bool zkr__claim_sure(struct zkr__claim *claim) ZKR__LOCKED;
-
-/* --- keep.c: the node of a released hold stays for the next hold. All of these need a queue with keep_ms. --- */
-
-/*
- * In place of zkr__claim_leave(): true when the node stays. The claim is the engine's then, until it is taken. False:
- * nothing has changed.
- */
-bool zkr__claim_keep(struct zkr__claim *claim) ZKR__LOCKED;
-/* The first claim in line for the node that was not canceled; NULL: there is none. */
-struct zkr__claim *zkr__claim_next_in_line(const struct zkr__directory *d) ZKR__LOCKED;
-
-/* In place of zkr__claim_enter(): take over the kept node. False: there is none. */
-bool zkr__claim_take(struct zkr__claim **out,
-                     struct zkr__queue *q,
-                     const struct zkr__entry *entry) ZKR__LOCKED;
-/* A new claim of @q would have to wait for another claim of this client. */
-bool zkr__claim_would_line_up(const struct zkr__queue *q) ZKR__LOCKED;
 
 /*
  * --- recount.c: restarts the sequence numbers of a directory. They start again when the directory is deleted and the next

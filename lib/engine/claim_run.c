@@ -5,6 +5,7 @@
 #include "engine/children_cache.h"
 #include "engine/claim.h"
 #include "engine/ghosts.h"
+#include "engine/keep.h"
 #include "session/bound.h"
 #include "session/client.h"
 #include "session/session.h"
@@ -200,19 +201,12 @@ static void recount_refused(struct zkr__claim *claim) ZKR__LOCKED
 
 /* --- timers --- */
 
-/* Until when the node of the claim is kept, or would be after a release; 0 = it is not to be kept. */
-static int64_t keep_until(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    bool holds = claim->stands && claim->k.phase == ZKR__HELD;
-    int64_t until = holds ? claim->directory->keep->until : 0;
-    return until > ZKR__KEEP_NO_MORE ? until : 0;
-}
-
 /* Set the timer for the first of the claim's times. */
 static void arm(struct zkr__claim *claim) ZKR__LOCKED
 {
-    const int64_t times[] = {claim->retry_at,    claim->quiet_at, claim->give_up_at,
-                             claim->metadata_at, claim->doubt_at, keep_until(claim)};
+    const int64_t times[] = {claim->retry_at,   claim->quiet_at,
+                             claim->give_up_at, claim->metadata_at,
+                             claim->doubt_at,   zkr__keep_until(claim)};
     int64_t at = ZKR__NEVER;
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         at = times[i] != 0 && times[i] < at ? times[i] : at;
@@ -315,52 +309,22 @@ static void carry_out(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED
 
 /* --- nodes that are kept --- */
 
-static void count_standing(struct zkr__claim *claim) ZKR__LOCKED
+// NOLINTNEXTLINE(misc-no-recursion): an inner call finds that one is going
+static void move_up(struct zkr__directory *d) ZKR__LOCKED
 {
-    const struct zkr__claim_state *k = &claim->k;
-    enum zkr__phase stage = zkr__claim_stage(k);
-    bool out = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE ||
-               (zkr__claim_has_none(k) && !claim->awaits_admission);
-    struct zkr__keep *keep = claim->directory->keep;
-    if (claim->q->keep_ms > 0) {
-        keep->standing += !out - claim->stands;
-        keep->until = keep->standing > 0 ? keep->until : 0;
-        claim->stands = !out;
+    struct zkr__claim *next;
+    while ((next = zkr__keep_next(d)) != NULL) {
+        zkr__claim_ref(next);
+        zkr__claim_tell(next, ZKR__EV_PAUSE_OVER);
+        zkr__keep_went(next);
+        zkr__claim_unref(next);
     }
-}
-
-/* Behind a node of another client. */
-static void note_contention(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    if (claim->q->keep_ms > 0 && claim->k.phase == ZKR__PARKED &&
-        zkr__path_watches(&claim->ahead_watcher)) {
-        zkr__keep_contended(claim->directory->keep);
-    }
-}
-
-// NOLINTNEXTLINE(misc-no-recursion): an inner call finds moving_up set
-static void move_up(struct zkr__keep *keep) ZKR__LOCKED
-{
-    struct zkr__claim *first;
-    if (!keep || keep->moving_up) {
-        return;
-    }
-    keep->moving_up = true;
-    while ((first = keep->line) && !zkr__admission_shares(first)) {
-        zkr__claim_ref(first);
-        zkr__claim_tell(first, ZKR__EV_PAUSE_OVER);
-        if (first->in_line) { /* there is no connection */
-            zkr__admission_leave(first);
-        }
-        zkr__claim_unref(first);
-    }
-    keep->moving_up = false;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): a claim that is not kept any more
 static void end_keeping(struct zkr__claim *claim) ZKR__LOCKED
 {
-    claim->directory->keep->until = ZKR__KEEP_NO_MORE;
+    zkr__keep_end(claim);
     if (claim->k.kept) {
         zkr__claim_tell(claim, ZKR__EV_LEAVE);
         zkr__claim_unref(claim); /* the owner's reference */
@@ -378,34 +342,22 @@ void zkr__claims_end_keeping(struct zkr__engine *engine, const struct zkr__queue
     }
 }
 
-/* The claim whose node is kept. There is no other claim then that stands in the directory. */
-static struct zkr__claim *find_kept(const struct zkr__directory *d) ZKR__LOCKED
-{
-    struct zkr__claim *claim = d->ours;
-    while (claim && keep_until(claim) == 0) {
-        claim = claim->ours_next;
-    }
-    return claim;
-}
-
 void zkr__claims_contended(struct zkr__directory *d)
 {
-    struct zkr__claim *claim = find_kept(d);
+    struct zkr__claim *claim = zkr__keep_find(d);
     if (claim) {
-        zkr__keep_contended(d->keep);
+        zkr__keep_contended(d);
         end_keeping(claim);
-        move_up(d->keep);
+        move_up(d);
     }
 }
 
-/* A kept claim is asked to let go, or is over; or a claim stands in line that came too late to take the kept one. */
 // NOLINTNEXTLINE(misc-no-recursion): see end_keeping()
 static void settle_keeping(struct zkr__claim *claim) ZKR__LOCKED
 {
-    struct zkr__claim *kept = claim->in_line ? find_kept(claim->directory) : claim;
-    if (kept && kept->k.kept &&
-        (kept != claim || kept->k.phase != ZKR__HELD || kept->k.told != 0)) {
-        end_keeping(kept);
+    struct zkr__claim *over = zkr__keep_over(claim);
+    if (over) {
+        end_keeping(over);
     }
 }
 
@@ -435,7 +387,7 @@ static void settle(struct zkr__claim *claim) ZKR__LOCKED
     zkr__claim_settle_look(claim);
     zkr__claim_settle_look_ahead(claim);
     zkr__admission_settle(claim);
-    count_standing(claim);
+    zkr__keep_settle(claim);
     recount(claim);
     recount_refused(claim);
     if (gone) {
@@ -467,11 +419,7 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
         (e.kind == ZKR__EV_GOT_AHEAD && e.code == ZKR_ENONODE)) {
         zkr__cache_gone(claim);
     }
-    note_contention(claim);
-    if (e.kind == ZKR__EV_WRITTEN && e.code != ZKR_OK && claim->stands) {
-        /* The write may still be made: a delete of the node comes behind the write, a hold by the same node would not. */
-        claim->directory->keep->until = ZKR__KEEP_NO_MORE;
-    }
+    zkr__keep_event(claim, &e);
     unsigned todo = zkr__claim_step(&claim->k, &e);
     zkr__claim_recount_bytes(claim); /* first: its owner may make another at once */
     record_hand_over(claim, before, look, e.kind);
@@ -487,10 +435,10 @@ void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e)
         claim->held_at = zkr__now(c);
     }
     carry_out(claim, todo);
-    note_contention(claim);
+    zkr__keep_sent(claim);
     settle(claim);
     settle_keeping(claim);
-    move_up(claim->directory->keep);
+    move_up(claim->directory);
     zkr__claim_unref(claim);
 }
 
@@ -551,7 +499,8 @@ static void on_timer(struct zkr__timer *timer, int64_t now) ZKR__LOCKED
     if (falls_due(&claim->metadata_at, now)) {
         advance_metadata(claim);
     }
-    if (keep_until(claim) != 0 && keep_until(claim) <= now) {
+    int64_t until = zkr__keep_until(claim);
+    if (until != 0 && until <= now) {
         end_keeping(claim);
     }
     arm(claim);

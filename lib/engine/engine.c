@@ -209,12 +209,6 @@ bool zkr__directory_keeps(struct zkr__directory *d)
     return d->keep;
 }
 
-void zkr__keep_contended(struct zkr__keep *keep)
-{
-    enum { LATELY_MS = 1000 };
-    keep->contended_until = zkr__now(keep->directory->engine->c) + LATELY_MS * ZKR__MS;
-}
-
 void zkr__directory_unref(struct zkr__directory *d)
 {
     if (--d->refs == 0) {

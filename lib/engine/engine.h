@@ -54,7 +54,7 @@ void zkr__path_event(struct zkr__path_table *all,
 
 /*
  * --- A directory is the parent node of one queue or more. Here is what this client remembers of a directory, as long as a
- * queue, a claim or a request needs it. children_cache.h and keep.c say what is done with its guard and its kept node.
+ * queue, a claim or a request needs it. children_cache.h and keep.h say what is done with its guard and its kept node.
  */
 
 /* The watch on the directory, and what is known while it is set. */
@@ -69,18 +69,16 @@ struct zkr__guard {
     char guid[ZKR__GUID_LEN + 1];
 };
 
-/* In place of the time: the node of the claim that stands is not to be kept. */
-enum { ZKR__KEEP_NO_MORE = 1 };
-
-/* What a directory needs once a queue there keeps nodes: keep.c. Times are by zkr__now(). */
+/* What a directory needs once a queue there keeps nodes: keep.h. Times are by zkr__now(). */
 struct zkr__keep {
     struct zkr__directory *directory;
     /* List, by held_prev and held_next: claims that wait without a node. */
     struct zkr__claim *line;
-    int standing;            /* claims that have a node, or are about to */
-    bool moving_up;          /* claims of `line` are being let in */
-    int64_t contended_until; /* until then others are taken to contend */
-    int64_t until;           /* the node is kept; 0 = none is, or ZKR__KEEP_NO_MORE */
+    int standing;                  /* claims that have a node, or are about to */
+    bool moving_up;                /* a claim of `line` is going */
+    bool over;                     /* the node that stands is not to be kept */
+    int64_t contended_until;       /* until then others are taken to contend */
+    int64_t until;                 /* the node is kept; 0 = not kept yet */
     struct zkr__path_watcher news; /* of other contenders */
     unsigned news_asked;           /* times */
 };
@@ -122,8 +120,6 @@ struct zkr__directory *zkr__directory_of(struct zkr__engine *engine,
 void zkr__directory_unref(struct zkr__directory *d) ZKR__LOCKED;
 /* A queue here keeps nodes. False: no memory. */
 bool zkr__directory_keeps(struct zkr__directory *d) ZKR__LOCKED;
-/* Others contend here: for a while no node is kept. */
-void zkr__keep_contended(struct zkr__keep *keep) ZKR__LOCKED;
 /* At the end of the client. */
 void zkr__directories_free(struct zkr__engine *engine) ZKR__LOCKED;
 

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/keep.h"
+#include "engine/kept_node.h"
 
 /* --- one claim, or several --- */
 
@@ -408,11 +410,10 @@ int zkr__claim_enter(struct zkr__claim **out,
 static int enter_alone(struct zkr__hold *hold,
                        const struct zkr__entry *entry) ZKR__LOCKED
 {
-    bool keeps = hold->queue->keep_ms > 0;
-    if (keeps && zkr__claim_take(&hold->claim, hold->queue, entry)) {
+    if (zkr__claim_take(&hold->claim, hold->queue, entry)) {
         return ZKR_OK;
     }
-    return keeps && entry->once && zkr__claim_would_line_up(hold->queue)
+    return entry->once && zkr__keep_would_share(hold->queue)
                ? ZKR_ETIMEDOUT
                : zkr__claim_enter(&hold->claim, hold->queue, entry);
 }
@@ -554,6 +555,11 @@ void zkr__hold_cancel(struct zkr__hold *hold)
     }
 }
 
+static int64_t place_of(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    return claim->in_line ? zkr__keep_place(claim) : zkr__claim_place(claim);
+}
+
 const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold, int64_t *place)
 {
     uint32_t count;
@@ -561,7 +567,7 @@ const struct zkr__claim *zkr__hold_behind(const struct zkr__hold *hold, int64_t 
     const struct zkr__claim *last = NULL;
     *place = 0;
     for (uint32_t i = 0; i < count && hold->state == ZKR__HOLD_WAITING; i++) {
-        int64_t its = claims[i] ? zkr__claim_place(claims[i]) : 0;
+        int64_t its = claims[i] ? place_of(claims[i]) : 0;
         last = its > *place ? claims[i] : last;
         *place = its > *place ? its : *place;
     }
@@ -623,11 +629,11 @@ void zkr__hold_move(struct zkr__hold *from, struct zkr__hold *to)
 static bool pass_on(struct zkr__hold *hold) ZKR__LOCKED
 {
     struct zkr__claim *claim = hold->claim;
-    if (hold->group || !claim || claim->q->keep_ms == 0 || !zkr__claim_keep(claim)) {
+    if (hold->group || !claim || !zkr__claim_keep(claim)) {
         return false;
     }
     hold->claim = NULL;
-    struct zkr__claim *next = zkr__claim_next_in_line(claim->directory);
+    struct zkr__claim *next = zkr__keep_first_in_line(claim->directory);
     if (next) {
         hold = next->on_change_ctx;
         join_anew(hold);

@@ -1,194 +1,183 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A lock that nobody else wants stays with its client: the node of a released hold is kept for the next hold of the
- * same client and path, which costs no request then. Opt-in: keep_ms of the queue.
- *
- *            released                       news, time over, asked to release
- *   HELD <--------------> HELD and kept ------------------------------------> REMOVING
- *            taken            |
- *                             +-- session over, lease bound passed, node gone: as a hold, but it counts as no loss
- *
- * A kept claim is HELD, but has no owner. Its node is there, and is probed as that of any hold, so the next owner may rely
- * on what any holder may rely on. From the first release on, the node serves for keep_ms. Then, or at news of another
- * contender, the node is deleted: at once if it has no holder, else when its holder releases.
- *
- * News. At the first release the children are listed, with a watch. Any other node in the list is news, also a node of this
- * client in a queue that does not keep; later, any change of the children is. If the list or its watch is refused, no
- * contender would be heard, so that counts as news. From the first release on, the node itself is watched, too. A watch may
- * be spent in silence, so a node is not kept for longer than zkr__engine_doubts_at() says.
- *
- * Order. While a claim of a path has a node, or is about to have one, further claims of this client make no nodes there, and
- * wait in the line of the directory (claim_run.c). They may hold by that one node, one after the other. At news all of them
- * make nodes, and so get places in the queue. For a while after news, claims make nodes at once, and no node is kept.
- */
-#include <limits.h>
+#include "engine/keep.h"
 
-#include "base/thread.h"
-#include "engine/claim.h"
-#include "engine/engine.h"
+#include "base/table.h"
+#include "session/client.h"
 
-/* --- news of others --- */
-
-/* Our own deletes cause events, too, but when we delete, no older node is kept. */
-static void on_event(struct zkr__path_watcher *watcher,
-                     enum zkr__node_event event) ZKR__LOCKED
+static bool is_contended(const struct zkr__keep *keep) ZKR__LOCKED
 {
-    if (event == ZKR__NODE_CHILDREN) {
-        zkr__claims_contended(
-            ZKR__OWNER_OF(watcher, struct zkr__keep, news)->directory);
-    }
+    return zkr__now(keep->directory->engine->c) < keep->contended_until;
 }
 
-/* The list has a node that is neither kept nor being deleted by us. */
-static bool shows_others(const struct zkr__directory *d,
-                         const struct zkr__answer *answer) ZKR__LOCKED
-{
-    bool others = false;
-    enum zkr__name_kind kind;
-    int64_t sequence;
-    for (size_t i = 0; i < answer->name_count && !others; i++) {
-        const char *name = answer->names[i];
-        const struct zkr__claim *own = name ? zkr__claim_in(d, name) : NULL;
-        bool fine = own && (own->k.phase == ZKR__HELD ||
-                            zkr__claim_stage(&own->k) == ZKR__REMOVING);
-        others = !name || (zkr__name_parse(name, &kind, &sequence) && !fine);
-    }
-    return others;
-}
+/* --- the line of a directory --- */
 
-static void
-on_children(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKED
+bool zkr__keep_shares(const struct zkr__claim *claim)
 {
-    struct zkr__directory *d = ctx;
-    bool deaf = answer->code != ZKR_OK || answer->unwatched;
-    if (asked == d->keep->news_asked && (deaf || shows_others(d, answer))) {
-        zkr__claims_contended(d);
-    }
-    zkr__directory_unref(d);
-}
-
-/* False: no memory. */
-static bool listen(struct zkr__directory *d) ZKR__LOCKED
-{
-    const struct zkr__op op = {
-        .kind = ZKR__OP_CHILDREN, .path = d->path, .watch = true, .spare = true};
-    struct zkr__keep *keep = d->keep;
-    keep->news.on_event = on_event;
-    if (!zkr__path_watch(&d->engine->watchers, &keep->news, d->path)) {
+    const struct zkr__keep *keep = claim->directory->keep;
+    if (claim->q->keep_ms == 0 || claim->stands) {
         return false;
     }
-    keep->news_asked++;
-    d->refs++;
-    zkr__submit(d->engine->c, &op, on_children, d, keep->news_asked);
-    return true;
+    bool next = keep->standing == 0 && (!keep->line || keep->line == claim);
+    return !next && !is_contended(keep);
 }
 
-/* --- kept --- */
-
-/* Another claim of this client stands behind this one: its queue does not keep, or did not when the claim began. */
-static bool has_one_behind(const struct zkr__claim *claim)
+bool zkr__keep_would_share(const struct zkr__queue *q)
 {
-    const struct zkr__claim *behind = claim->ours_next;
-    while (behind && zkr__claim_stage(&behind->k) == ZKR__REMOVING) {
-        behind = behind->ours_next;
-    }
-    return behind;
+    const struct zkr__keep *keep = q->directory ? q->directory->keep : NULL;
+    return q->keep_ms > 0 && keep && (keep->standing > 0 || keep->line) &&
+           !is_contended(keep);
 }
 
-/* As far as this client knows, no other contender wants the lock, and no request about the node is under way. */
-static bool may_stay(struct zkr__claim *claim) ZKR__LOCKED
+void zkr__keep_line_up(struct zkr__claim *claim)
+{
+    DL_APPEND2(claim->directory->keep->line, claim, held_prev, held_next);
+    claim->in_line = true;
+}
+
+void zkr__keep_leave_line(struct zkr__claim *claim)
+{
+    DL_DELETE2(claim->directory->keep->line, claim, held_prev, held_next);
+    claim->in_line = false;
+}
+
+struct zkr__claim *zkr__keep_first_in_line(const struct zkr__directory *d)
+{
+    struct zkr__claim *first = d->keep->line;
+    while (first && first->canceled) {
+        first = first->held_next;
+    }
+    return first;
+}
+
+/* Behind the claims that stand there. */
+int64_t zkr__keep_place(const struct zkr__claim *claim)
+{
+    const struct zkr__directory *d = claim->directory;
+    int64_t place = d->keep->standing, most = 0;
+    for (const struct zkr__claim *one = d->keep->line; one != claim;
+         one = one->held_next) {
+        place += !one->canceled;
+    }
+    for (const struct zkr__claim *one = d->ours; one; one = one->ours_next) {
+        int64_t its = one->stands ? zkr__claim_place(one) : 0;
+        most = its > most ? its : most;
+    }
+    return place + most;
+}
+
+/* --- news --- */
+
+void zkr__keep_contended(struct zkr__directory *d)
+{
+    enum { LATELY_MS = 1000 };
+    if (d->keep) {
+        d->keep->contended_until = zkr__now(d->engine->c) + LATELY_MS * ZKR__MS;
+    }
+}
+
+void zkr__keep_listed(struct zkr__directory *d, const struct zkr__children *children)
+{
+    bool keeps = d->keep && d->keep->standing > 0;
+    for (size_t i = 0; keeps && i < children->count; i++) {
+        if (!zkr__claim_in(d, children->list[i].name)) {
+            zkr__keep_contended(d);
+        }
+    }
+}
+
+/* Behind a node of another client. */
+static void note_contention(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->q->keep_ms > 0 && claim->k.phase == ZKR__PARKED &&
+        zkr__path_watches(&claim->ahead_watcher)) {
+        zkr__keep_contended(claim->directory);
+    }
+}
+
+void zkr__keep_event(struct zkr__claim *claim, const struct zkr__claim_event *e)
+{
+    note_contention(claim);
+    if (e->kind == ZKR__EV_WRITTEN && e->code != ZKR_OK && claim->stands) {
+        /* The write may still be made: a delete of the node comes behind the write, a hold by the same node would not. */
+        zkr__keep_end(claim);
+    }
+}
+
+void zkr__keep_sent(struct zkr__claim *claim)
+{
+    note_contention(claim);
+}
+
+void zkr__keep_settle(struct zkr__claim *claim)
 {
     const struct zkr__claim_state *k = &claim->k;
-    const struct zkr__keep *keep = claim->directory->keep;
-    const zkr_client *c = claim->q->c;
-    if (!zkr__claim_sure(claim) || !zkr__connected(c) || c->shut || c->flushing > 0) {
-        return false;
-    }
-    bool wanted = k->told != 0 || k->revocation != 0;
-    bool busy = k->writing > 0 || k->departure != ZKR__STAYS || k->holds == UINT_MAX;
-    int64_t now = zkr__now(claim->q->c);
-    return !wanted && !busy && keep->standing == 1 && !has_one_behind(claim) &&
-           now >= keep->contended_until && (keep->until == 0 || now < keep->until);
-}
-
-bool zkr__claim_keep(struct zkr__claim *claim)
-{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    bool out = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE ||
+               (zkr__claim_has_none(k) && !claim->awaits_admission);
     struct zkr__keep *keep = claim->directory->keep;
-    if (!may_stay(claim) || (keep->until == 0 && !listen(claim->directory))) {
-        if (claim->stands) {
-            /* The watch is of no use to a later node. */
-            keep->until = ZKR__KEEP_NO_MORE;
-        }
-        return false;
+    if (claim->q->keep_ms == 0) {
+        return;
     }
-    if (keep->until == 0) {
-        int64_t until = zkr__clock_deadline(zkr__now(claim->q->c), claim->q->keep_ms);
-        int64_t doubts_at = zkr__engine_doubts_at(claim->engine); /* the watch, too */
-        keep->until = until < doubts_at ? until : doubts_at;
+    keep->standing += !out - claim->stands;
+    claim->stands = !out;
+    if (keep->standing == 0) {
+        keep->until = 0;
+        keep->over = false;
     }
-    claim->on_change = NULL;
-    claim->taken = false;
-    zkr__claim_tell(claim, ZKR__EV_KEPT);
-    return true;
 }
 
-struct zkr__claim *zkr__claim_next_in_line(const struct zkr__directory *d)
+/* --- the end --- */
+
+int64_t zkr__keep_until(const struct zkr__claim *claim)
 {
-    struct zkr__claim *next = d->keep->line;
-    while (next && next->canceled) {
-        next = next->held_next;
-    }
-    return next;
+    const struct zkr__keep *keep = claim->directory->keep;
+    bool may = claim->stands && claim->k.phase == ZKR__HELD && !keep->over;
+    return may ? keep->until : 0;
 }
 
-static struct zkr__claim *find_kept(struct zkr__queue *q) ZKR__LOCKED
+/* There is no other claim then that stands in the directory. */
+struct zkr__claim *zkr__keep_find(const struct zkr__directory *d)
 {
-    const struct zkr__directory *d =
-        q->c->engine ? zkr__queue_directory(q, q->c->engine) : NULL;
-    struct zkr__claim *claim = d ? d->ours : NULL;
-    while (claim && !claim->k.kept) {
+    struct zkr__claim *claim = d->ours;
+    while (claim && zkr__keep_until(claim) == 0) {
         claim = claim->ours_next;
     }
     return claim;
 }
 
-/* A kept claim whose lease bound has passed is given up here, as a hold is. */
-bool zkr__claim_take(struct zkr__claim **out,
-                     struct zkr__queue *q,
-                     const struct zkr__entry *entry)
+void zkr__keep_begin(struct zkr__claim *claim, int64_t until)
 {
-    bool passed = entry->thread != 0; /* the hold enters anew, and so it has waited */
-    struct zkr__claim *claim = find_kept(q);
-    if (claim) {
-        zkr__claim_check(claim);
-        claim = find_kept(q);
-    }
-    if (!claim || q->c->shut || q->c->state == ZKR_STATE_AUTH_FAILED) {
-        return false;
-    }
-    q->refs++;
-    zkr__queue_unref(claim->q);
-    claim->q = q;
-    claim->once = entry->once;
-    claim->give_up_at = 0;
-    claim->thread = passed ? entry->thread : zkr__thread_os_id();
-    claim->on_change = entry->on_change;
-    claim->on_change_ctx = entry->ctx;
-    claim->canceled = false;
-    claim->held_at = zkr__now(q->c);
-    zkr__queue_meter(q)->n.hand_overs[ZKR__BY_NEIGHBOUR] += passed;
-    *out = claim;
-    zkr__claim_run(claim,
-                   (struct zkr__claim_event){.kind = ZKR__EV_TAKEN, .passed = passed});
-    if (q->watch_node && claim->k.own == ZKR__OWN_NONE) {
-        zkr__claim_tell(claim, ZKR__EV_QUIET);
-    }
-    return true;
+    claim->directory->keep->until = until;
 }
 
-bool zkr__claim_would_line_up(const struct zkr__queue *q)
+void zkr__keep_end(struct zkr__claim *claim)
 {
-    const struct zkr__keep *keep = q->directory ? q->directory->keep : NULL;
-    return keep && (keep->standing > 0 || keep->line) &&
-           zkr__now(q->c) >= keep->contended_until;
+    claim->directory->keep->over = true;
+}
+
+struct zkr__claim *zkr__keep_over(struct zkr__claim *claim)
+{
+    struct zkr__claim *kept = claim->in_line ? zkr__keep_find(claim->directory) : claim;
+    bool over = kept && kept->k.kept &&
+                (kept != claim || kept->k.phase != ZKR__HELD || kept->k.told != 0);
+    return over ? kept : NULL;
+}
+
+struct zkr__claim *zkr__keep_next(struct zkr__directory *d)
+{
+    struct zkr__keep *keep = d->keep;
+    if (!keep || keep->moving_up || !keep->line || zkr__keep_shares(keep->line)) {
+        return NULL;
+    }
+    keep->moving_up = true;
+    return keep->line;
+}
+
+/* Without a connection it pauses, and is not in line any more. */
+void zkr__keep_went(struct zkr__claim *claim)
+{
+    claim->directory->keep->moving_up = false;
+    if (claim->in_line) {
+        zkr__keep_leave_line(claim);
+    }
 }

@@ -35,7 +35,7 @@ struct zkr__queue {
     bool writes_metadata;
     /* A claim tells, with on_change, that it waits behind others, and keeps what the node ahead says. */
     bool tells_queued;
-    /* For so long a node may stay for the next hold (keep.c); 0 = it does not. */
+    /* For so long a node may stay for the next hold (keep.h); 0 = it does not. */
     int64_t keep_ms;
     /* A claim that would wait behind so many that wait fails with ZKR_EBUSY; 0 = there is no limit. */
     int64_t max_waiters;
