@@ -2,6 +2,8 @@
 #include "engine/admission.h"
 
 #include "engine/children_cache.h"
+#include "engine/engine.h"
+#include "engine/group.h"
 #include "engine/keep.h"
 #include "session/client.h"
 

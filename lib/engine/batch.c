@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/batch.h"
+
 #include "base/mem.h"
 #include "engine/children_cache.h"
 #include "engine/claim.h"
+#include "engine/claim_io.h"
+#include "engine/engine.h"
+#include "engine/group.h"
 
 /* A claim that waits for an answer, referenced, and the tag of its request. */
 struct ask {

@@ -6,6 +6,10 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/claim.h"
+#include "engine/claim_io.h"
+#include "engine/directory.h"
+#include "engine/engine.h"
+#include "engine/group.h"
 #include "engine/keep.h"
 #include "engine/names.h"
 

@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/thread.h"
+#include "engine/directory.h"
+#include "engine/engine.h"
+#include "engine/node_data.h"
 #include "session/bound.h"
 #include "session/guardian.h"
 
@@ -90,6 +93,11 @@ bool zkr__claim_is_behind(const struct zkr__claim *claim)
         first = first->ours_next;
     }
     return first || claim->k.phase == ZKR__PARKED || claim->k.phase == ZKR__READY;
+}
+
+bool zkr__claim_is_parked(const struct zkr__claim *claim)
+{
+    return zkr__claim_is_behind(claim) && claim->k.phase != ZKR__READY;
 }
 
 void zkr__claim_wake(struct zkr__claim *claim)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A claim: one node of ours in a queue. claim_state.h has its life. claim.c has its memory, its node, and the node that it
- * stands behind; the other files are named below, each above what it can do. All functions need the client's lock.
+ * stands behind. All functions need the client's lock.
  */
 #ifndef ZKR_ENGINE_CLAIM_H
 #define ZKR_ENGINE_CLAIM_H
@@ -13,7 +13,7 @@
 #include "engine/queue.h"
 #include "session/request.h"
 
-struct zkr__hold;
+struct zkr__group;
 struct zkr__loss;
 
 struct zkr__claim {
@@ -114,30 +114,6 @@ struct zkr__entry {
     void *ctx;
 };
 
-enum zkr__group_state {
-    ZKR__GROUP_WAITING,
-    ZKR__GROUP_HELD,  /* all that are in hold */
-    ZKR__GROUP_LOST,  /* it was HELD; hold->claim->k.lost says how */
-    ZKR__GROUP_FAILED /* hold->failure says why; all have left */
-};
-
-/* The claims of a hold in several queues: hold.h. */
-struct zkr__group {
-    struct zkr__hold *hold;
-    enum zkr__group_state state;
-    bool waited; /* a member that has been taken out since was PARKED */
-    /* Set by on_step: more members are to come, so the group is not HELD. */
-    bool partial;
-    bool busy;               /* moving */
-    bool gathering;          /* nothing is sent before zkr__batch_send() */
-    struct zkr__entry entry; /* of each member */
-    int64_t failures;        /* in a row, of entering */
-    bool pauses;             /* before it enters anew: no member has begun yet */
-    uint32_t count;
-    /* NULL = not in. The claims of one queue stand together. */
-    struct zkr__claim *members[];
-};
-
 /*
  * A claim that has not begun, with two references: its owner's, and the engine's until the claim is GONE. NULL: no memory.
  */
@@ -160,6 +136,8 @@ void zkr__claim_unref(struct zkr__claim *claim) ZKR__LOCKED;
 
 /* The claim waits for a holder, by a node of its own or in the line of its directory, and not for an answer. */
 bool zkr__claim_is_behind(const struct zkr__claim *claim) ZKR__LOCKED;
+/* It waits for a holder; a READY claim waits for other members of its group. */
+bool zkr__claim_is_parked(const struct zkr__claim *claim) ZKR__LOCKED;
 /* Wake the thread that waits for the outcome. */
 void zkr__claim_wake(struct zkr__claim *claim) ZKR__LOCKED;
 /* Tell the owner of revocation requests, if the owner has been told of the hold. */
@@ -231,154 +209,5 @@ void zkr__claim_settle_look_ahead(struct zkr__claim *claim) ZKR__LOCKED;
 int64_t zkr__claim_look_pause(const struct zkr__claim *claim) ZKR__LOCKED;
 /* The claim has made a step: note whether it looks again and again, and when its watch is to be doubted. */
 void zkr__claim_settle_look(struct zkr__claim *claim) ZKR__LOCKED;
-
-/* What a claim has asked. */
-enum zkr__asked {
-    ZKR__ASKED_CREATE,
-    ZKR__ASKED_LIST,
-    ZKR__ASKED_OWN,
-    ZKR__ASKED_AHEAD,
-    ZKR__ASKED_PROVE,
-    ZKR__ASKED_REMOVE,
-    ZKR__ASKED_DOWNGRADE,
-    ZKR__ASKED_RESTORE,
-    ZKR__ASKED_OWNER,
-    ZKR__ASKED_BEFORE
-};
-
-enum { ZKR__ASKED_BITS = 4 };
-
-/* The tag of a request: what was asked, and in which round. */
-static inline unsigned zkr__asked_tag(enum zkr__asked asked, unsigned round)
-{
-    return round << ZKR__ASKED_BITS | asked;
-}
-
-static inline enum zkr__asked zkr__asked_of(unsigned tag)
-{
-    return (enum zkr__asked)(tag & ((1U << ZKR__ASKED_BITS) - 1));
-}
-
-static inline bool zkr__asked_in_round(unsigned tag, unsigned round)
-{
-    return tag >> ZKR__ASKED_BITS == (round & (~0U >> ZKR__ASKED_BITS));
-}
-
-/* --- claim_io.c: the requests that actions stand for, and the events that answers stand for --- */
-
-/* The request could not be made: engine->on_answer gets @code as the answer. */
-void zkr__claim_refuse(struct zkr__claim *claim,
-                       enum zkr__asked asked,
-                       int code) ZKR__LOCKED;
-
-/* Create the node of the claim, under a new GUID. */
-void zkr__claim_create(struct zkr__claim *claim) ZKR__LOCKED;
-/* The name, new as well, and the data of that node; @text is room for the owner's text. 0 or errno. */
-int zkr__claim_creation(struct zkr__claim *claim,
-                        struct zkr__creation *creation,
-                        char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED;
-
-/* Send what @todo, a set of zkr__action, asks for; other actions are left alone. */
-void zkr__claim_request(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
-
-/*
- * The event that the answer to @tag stands for; the claim takes note of its node, and of the node ahead.
- * False: of an earlier round, to be dropped.
- */
-bool zkr__claim_take_answer(struct zkr__claim *claim,
-                            unsigned tag,
-                            const struct zkr__answer *answer,
-                            struct zkr__claim_event *e) ZKR__LOCKED;
-
-/*
- * --- batch.c: requests of the members of a group that go out as one: creates in one transaction, with one list behind it
- * for each queue; deletes in one transaction; checks of nodes in one write.
- */
-
-/*
- * Keep in claim->unsent the actions of @todo that go out together with actions of other members. Returns the other
- * actions.
- */
-unsigned zkr__batch_keep(struct zkr__claim *claim, unsigned todo) ZKR__LOCKED;
-
-/* Send the kept creates, unless the group is gathering, or a claim that needs a node is not ready to create it. */
-void zkr__batch_create(struct zkr__group *group) ZKR__LOCKED;
-/* Send all that is kept: the group is not gathering any more. */
-void zkr__batch_send(struct zkr__group *group) ZKR__LOCKED;
-
-/* --- claim_run.c: a claim in motion: events in, requests and notifications out, timers, counters --- */
-
-/* Begin, with a new claim. */
-void zkr__claim_start(struct zkr__claim *claim) ZKR__LOCKED;
-
-/* Feed the claim an event, and carry out what follows. Of @e: the kind, and what belongs to that. May free the claim. */
-void zkr__claim_run(struct zkr__claim *claim, struct zkr__claim_event e) ZKR__LOCKED;
-/* The same with an event that has nothing but a @kind. */
-void zkr__claim_tell(struct zkr__claim *claim, enum zkr__event_kind kind) ZKR__LOCKED;
-
-/* Admit claims that stand in line, as far as there is room. Without a connection all go on, and wait for that. */
-void zkr__claims_let_in(struct zkr__engine *engine) ZKR__LOCKED;
-
-/* Others contend in @d: a node that is kept there (keep.h) is kept no more, and the claims in line make their own. */
-void zkr__claims_contended(struct zkr__directory *d) ZKR__LOCKED;
-/* Delete the kept nodes that have no holder: in @q; NULL: all. */
-void zkr__claims_end_keeping(struct zkr__engine *engine,
-                             const struct zkr__queue *q) ZKR__LOCKED;
-
-/* The engine's on_before and on_answer. */
-void zkr__claim_on_before(struct zkr__path_watcher *watcher,
-                          enum zkr__node_event event) ZKR__LOCKED;
-void zkr__claim_on_answer(void *ctx,
-                          unsigned tag,
-                          const struct zkr__answer *answer) ZKR__LOCKED;
-
-/* Sleep until the claim is decided, canceled or left, or the deadline has passed. Callers sleep for a lock here only. */
-void zkr__claim_wait(struct zkr__claim *claim, int64_t deadline) ZKR__LOCKED;
-
-/* Let go, from any phase. From here on the engine deletes the node, however long that takes. The reference stays. */
-void zkr__claim_let_go(struct zkr__claim *claim) ZKR__LOCKED;
-/*
- * The same, without the reference. With @wait: sleep until the node is gone, or refused to be deleted, or the session
- * over.
- */
-void zkr__claim_leave(struct zkr__claim *claim, bool wait) ZKR__LOCKED;
-
-/*
- * A sure hold by a writer's node goes on as a hold by a reader's node with the same number. The claim has the new path
- * at once. The engine asks the servers in the background, as often as it takes. Claims of this client that may hold
- * beside a reader are granted.
- */
-void zkr__claim_downgrade(struct zkr__claim *claim) ZKR__LOCKED;
-
-/* Declare the hold lost if its lease bound has passed. */
-void zkr__claim_check(struct zkr__claim *claim) ZKR__LOCKED;
-
-/* Granted, not lost, and surely still alive. */
-bool zkr__claim_sure(struct zkr__claim *claim) ZKR__LOCKED;
-
-/*
- * --- recount.c: restarts the sequence numbers of a directory. They start again when the directory is deleted and the next
- * claim creates it. Only a directory that has no data, and has the ACL of our nodes, is deleted: the next claim would
- * create any other directory differently.
- */
-
-/* The node of @claim is about to be deleted: learn whether its directory may be deleted afterwards. */
-void zkr__recount_look(const struct zkr__claim *claim) ZKR__LOCKED;
-/* A node in @d is deleted: delete @d, too, if it may be and no other contender is there. */
-void zkr__recount_begin(struct zkr__directory *d) ZKR__LOCKED;
-
-/* --- loss.c: how a hold was lost, for its owner, the metrics and the log --- */
-
-/* The hold of @claim has ended just now: remember what the client has observed. */
-void zkr__loss_record(struct zkr__claim *claim) ZKR__LOCKED;
-/*
- * What the owner is told; @reason: ZKR_LOST_…. The result points into @claim, and is valid until the next call with
- * another reason.
- */
-zkr_lost zkr__loss_tell(const struct zkr__claim *claim, int reason) ZKR__LOCKED;
-/* What the metrics count. */
-enum zkr__metered_loss zkr__loss_metered(const struct zkr__claim *claim) ZKR__LOCKED;
-/* Write it into the log. */
-void zkr__loss_log(const struct zkr__claim *claim, int reason) ZKR__LOCKED;
 
 #endif

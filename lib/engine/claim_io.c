@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/claim_io.h"
+
 #include <string.h>
 
 #include "base/error.h"
@@ -6,7 +8,10 @@
 #include "base/path.h"
 #include "engine/children_cache.h"
 #include "engine/claim.h"
+#include "engine/engine.h"
+#include "engine/node_data.h"
 #include "engine/queue.h"
+#include "engine/recount.h"
 #include "session/log.h"
 
 /* --- requests --- */

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/claim_run.h"
+
 #include <string.h>
 
 #include "engine/admission.h"
+#include "engine/batch.h"
 #include "engine/children_cache.h"
 #include "engine/claim.h"
+#include "engine/claim_io.h"
+#include "engine/engine.h"
 #include "engine/ghosts.h"
 #include "engine/keep.h"
+#include "engine/loss.h"
+#include "engine/recount.h"
 #include "session/bound.h"
 #include "session/client.h"
 #include "session/session.h"

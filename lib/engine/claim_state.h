@@ -416,13 +416,25 @@ zkr__step zkr__watch_own;
 /* When to look again at what has no watch. */
 unsigned zkr__look_later(const struct zkr__claim_state *k);
 
+/* The same request may get another answer next time; or it is refused for good. */
+bool zkr__worth_repeating(int code);
+/* While we hold: tell the owner of a revocation request, once, and write our text over the request. */
+zkr__step zkr__heed;
+/* Our node is gone, but for the claims behind us the node under its name, of another session, may be in the way. */
+unsigned zkr__not_past(unsigned todo);
+
 /* At ZKR__EV_OWN_GONE and so on. */
 zkr__step zkr__on_own_gone, zkr__on_own_changed, zkr__on_own_unchecked;
 zkr__step zkr__on_got_own, zkr__on_got_owner, zkr__on_restored;
 zkr__step zkr__on_metadata_sent, zkr__on_noted;
 zkr__step zkr__on_writing, zkr__on_written;
+
+/* --- downgrade.c, for claim_step.c alone --- */
+
 zkr__step zkr__on_downgrade, zkr__on_downgraded;
 /* Ask for the downgrade again, if there is a connection. */
 zkr__step zkr__downgrade_again;
+/* At ZKR__EV_GOT_OWN during a downgrade. */
+zkr__step zkr__on_got_downgrading;
 
 #endif

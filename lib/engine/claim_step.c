@@ -534,6 +534,12 @@ static unsigned on_pause_over(struct zkr__claim_state *k,
                                                  : 0;
 }
 
+static unsigned on_got_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return k->downgrade == ZKR__SETTLED ? zkr__on_got_own(k, e)
+                                        : zkr__on_got_downgrading(k, e);
+}
+
 unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     static zkr__step *const on[ZKR__EV_KINDS] = {
@@ -544,7 +550,7 @@ unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_eve
         [ZKR__EV_CREATED] = on_created,
         [ZKR__EV_LISTED] = on_listed,
         [ZKR__EV_GOT_AHEAD] = on_got_ahead,
-        [ZKR__EV_GOT_OWN] = zkr__on_got_own,
+        [ZKR__EV_GOT_OWN] = on_got_own,
         [ZKR__EV_GOT_OWNER] = zkr__on_got_owner,
         [ZKR__EV_AHEAD_GONE] = on_ahead_gone,
         [ZKR__EV_AHEAD_RELEASED] = on_ahead_gone,

@@ -10,8 +10,7 @@
 
 #include "base/mem.h"
 #include "engine/makers.h"
-
-#define HELD_SINCE "\n" ZKR__FIELD_HELD_SINCE "="
+#include "engine/node_data.h"
 
 /* --- text --- */
 
@@ -170,35 +169,6 @@ void zkr__contender_drop(zkr_contender *entry)
     zkr__mem_free((void *)(uintptr_t)entry->node);
     zkr__mem_free((void *)(uintptr_t)entry->owner);
     entry->node = entry->owner = entry->fields = NULL;
-}
-
-struct zkr__seen *zkr__contender_see(const struct zkr__answer *answer)
-{
-    size_t len =
-        answer->data && answer->data_len <= ZKR__SEEN_MAX ? answer->data_len : 0;
-    struct zkr__seen *seen =
-        answer->code == ZKR_OK ? zkr__mem_alloc(sizeof(*seen) + len) : NULL;
-    if (seen) {
-        *seen = (struct zkr__seen){.owner = answer->owner,
-                                   .created_ms = answer->created_ms,
-                                   .czxid = answer->czxid,
-                                   .holds = zkr__has_metadata(answer->data, len),
-                                   .data_len = len};
-    }
-    if (seen && len > 0) {
-        memcpy(seen->data, answer->data, len);
-    }
-    return seen;
-}
-
-bool zkr__has_metadata(const void *data, size_t len)
-{
-    const char *text = data;
-    bool found = false;
-    for (size_t i = 0; !found && i + sizeof(HELD_SINCE) - 1 <= len; i++) {
-        found = memcmp(text + i, HELD_SINCE, sizeof(HELD_SINCE) - 1) == 0;
-    }
-    return found;
 }
 
 /* --- which leases hold permits --- */

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A contender, as the name, the data and the Stat of its node tell; and the data of our own nodes.
- *
- * The data are the owner text, or what the application gave, with fields behind it: lines of a key, '=', a value. *Holder
- * metadata* are the fields that say since when a lock is held, and with which session timeout. A hold that lasts gets them
- * by a lease probe (probe.c), in place of the check there, unless a stranger stands behind it (claim_run.c). A write over a revocation request, and a new node of a
- * hold, have them, too.
- */
+/* A contender, as the name, the data and the Stat of its node tell. */
 #ifndef ZKR_ENGINE_CONTENDER_H
 #define ZKR_ENGINE_CONTENDER_H
 
 #include <zkr/contenders.h>
 
 #include "engine/children.h"
+#include "engine/node_data.h"
 #include "session/client.h"
-
-/* Fields that the library itself writes, and reads. */
-#define ZKR__FIELD_MAX "max"
-#define ZKR__FIELD_HELD_SINCE "held_since_ms"
-#define ZKR__FIELD_TIMEOUT "session_timeout_ms"
 
 /* ZKR_KIND_… */
 int zkr__contender_kind(enum zkr__name_kind kind);
@@ -28,21 +17,6 @@ int zkr__contender_begin(zkr_contender *entry, const struct zkr__child *child);
 int zkr__contender_take(zkr_contender *entry, const struct zkr__answer *answer);
 /* Free what the entry points to; NULLs are fine. */
 void zkr__contender_drop(zkr_contender *entry);
-
-/* What a successful GET told. */
-struct zkr__seen {
-    int64_t owner, created_ms, czxid;
-    bool holds; /* it has holder metadata */
-    size_t data_len;
-    char data[];
-};
-
-/* Keep what @answer tells, without data of more than ZKR__SEEN_MAX bytes. NULL: it failed, or no memory. Free it. */
-enum { ZKR__SEEN_MAX = 512 };
-struct zkr__seen *zkr__contender_see(const struct zkr__answer *answer);
-
-/* These data have holder metadata. */
-bool zkr__has_metadata(const void *data, size_t len);
 
 /*
  * Which contenders hold permits of a semaphore, as its nodes show. Pure.

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "engine/children.h"
 #include "engine/inquiry.h"
+#include "engine/node_data.h"
 
 /* --- lists of contenders --- */
 

@@ -12,118 +12,13 @@
 #include "base/path_table.h"
 #include "base/table.h"
 #include "base/timers.h"
-#include "engine/children.h"
+#include "engine/directory.h"
 #include "session/client.h"
 #include "session/request.h"
 #include "session/zk.h"
 
 struct zkr__claim;
 struct zkr__ghost;
-struct zkr__permits_order;
-struct zkr__watched_path;
-
-/*
- * --- The watchers of each path, which are notified of events there. Requests leave the watches at the server (zk.h); this
- * table finds the watchers by the path of an event.
- */
-
-/* Embedded in the object that is notified. Zeroed except for on_event: watches nothing. */
-struct zkr__path_watcher {
-    void (*on_event)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
-    struct zkr__watched_path *path; /* NULL = none */
-    struct zkr__path_watcher *next, **link;
-};
-
-/* Watch @path, and no other path any more. False: no memory, and nothing is watched. */
-bool zkr__path_watch(struct zkr__path_table *all,
-                     struct zkr__path_watcher *watcher,
-                     const char *path);
-/* A no-op when @watcher watches nothing. */
-void zkr__path_unwatch(struct zkr__path_table *all, struct zkr__path_watcher *watcher);
-/* The path, or NULL. */
-const char *zkr__path_watched(const struct zkr__path_watcher *watcher);
-static inline bool zkr__path_watches(const struct zkr__path_watcher *watcher)
-{
-    return watcher->path != NULL;
-}
-
-/* Notify all watchers that @path has now, each once. Any watcher may come or go meanwhile. */
-void zkr__path_event(struct zkr__path_table *all,
-                     const char *path,
-                     enum zkr__node_event event);
-
-/*
- * --- A directory is the parent node of one queue or more. Here is what this client remembers of a directory, as long as a
- * queue, a claim or a request needs it. children_cache.h and keep.h say what is done with its guard and its kept node.
- */
-
-/* The watch on the directory, and what is known while it is set. */
-struct zkr__guard {
-    enum { ZKR__UNGUARDED, ZKR__GUARD_ASKED, ZKR__GUARDED } state;
-    unsigned asked;    /* how often; an answer to an earlier request is dropped */
-    int64_t doubts_at; /* GUARDED: from then on the watch is asked for anew */
-    struct zkr__directory *directory;
-    struct zkr__path_watcher watcher;
-    struct zkr__known known;
-    /* Of our newest node; "" = there was none since the guard is there. */
-    char guid[ZKR__GUID_LEN + 1];
-};
-
-/* What a directory needs once a queue there keeps nodes: keep.h. Times are by zkr__now(). */
-struct zkr__keep {
-    struct zkr__directory *directory;
-    /* List, by held_prev and held_next: claims that wait without a node. */
-    struct zkr__claim *line;
-    int standing;                  /* claims that have a node, or are about to */
-    bool moving_up;                /* a claim of `line` is going */
-    bool over;                     /* the node that stands is not to be kept */
-    int64_t contended_until;       /* until then others are taken to contend */
-    int64_t until;                 /* the node is kept; 0 = not kept yet */
-    struct zkr__path_watcher news; /* of other contenders */
-    unsigned news_asked;           /* times */
-};
-
-struct zkr__directory {
-    struct zkr__directory *prev, *next; /* in engine->directories */
-    struct zkr__path_entry by_path;
-    struct zkr__engine *engine;
-    const char *path; /* of the first queue here; the directory has taken it over */
-    struct zkr__guard *guard;  /* NULL = not needed yet */
-    struct zkr__keep *keep;    /* NULL = no queue keeps nodes here */
-    struct zkr__claim *askers; /* list: claims that get the list on its way */
-    struct zkr__claim *later;  /* list: claims that get the next list */
-    struct zkr__claim *ours;   /* list: claims whose nodes are known, by number */
-    /* Requests of this client for permits: semaphore_steps.h. NULL = there was none yet. */
-    struct zkr__permits_order *order;
-    /* How many children with a number, and without a number, this client knows of. seen: -1 = not known. */
-    int seen, seen_strays;
-    int refs; /* of queues, claims, and requests without an answer yet */
-    /* Counts the ends of the session: an answer of an earlier generation comes too late. */
-    unsigned generation;
-    unsigned departures; /* times that a claim of ours began to leave, or left */
-    uint16_t
-        joining; /* nodes that are being made, at most those of one group or joining_max */
-    signed char vain;     /* grows with each look-ahead in vain (claim.c) */
-    bool listing : 1;     /* a list is on its way */
-    bool used : 1;        /* a node of ours was made in this session */
-    bool warned : 1;      /* that the directory may not be deleted */
-    bool told : 1;        /* the guardian knows the directory */
-    bool asks_behind : 1; /* a list on its way tells who waits behind holds */
-};
-
-/*
- * The directory at @path, with one more reference. NULL: no memory. When the directory's path is @path itself, the
- * directory owns that string from now on.
- */
-struct zkr__directory *zkr__directory_of(struct zkr__engine *engine,
-                                         const char *path) ZKR__LOCKED;
-void zkr__directory_unref(struct zkr__directory *d) ZKR__LOCKED;
-/* A queue here keeps nodes. False: no memory. */
-bool zkr__directory_keeps(struct zkr__directory *d) ZKR__LOCKED;
-/* At the end of the client. */
-void zkr__directories_free(struct zkr__engine *engine) ZKR__LOCKED;
-
-/* --- the engine --- */
 
 /*
  * The most nodes that a lease probe checks, and the most bytes of paths and metadata in it, unless a single path is
@@ -145,14 +40,6 @@ enum { ZKR__REMEMBERED_MAX = 64 };
 
 /* So many nodes of ours are being made at a time. A lease probe waits for these, and for what they ask next. */
 enum { ZKR__JOINING_MAX = 64 };
-
-/* What a directory needs once its sequence numbers are high: recount.c. Few do, so the directory has no pointer to it. */
-struct zkr__recount {
-    struct zkr__recount *next; /* in engine->recounts */
-    const struct zkr__directory *directory;
-    struct ACL_vector *acl; /* of a node of ours; NULL = not known */
-    int deletable; /* the directory may be deleted while its data have this version; -1 = it may not */
-};
 
 /* A list while it is given to the claims that asked. */
 struct zkr__given {
@@ -200,6 +87,7 @@ struct zkr__engine {
     zkr__answer_fn on_answer;
     /* In claim_run.c: gets the events of the node before the node ahead, for each claim that watches it. */
     void (*on_before)(struct zkr__path_watcher *watcher, enum zkr__node_event event);
+    struct zkr__upcalls up;
     struct zkr__scratch scratch;
     struct zkr__path_table watchers; /* of paths */
     struct zkr__timers timers;
@@ -212,10 +100,8 @@ struct zkr__engine {
     char host[64];
 };
 
-/* In session_events.c: the engine of @c, made when it is first needed. NULL: no memory. */
+/* The engine of @c, made when it is first needed. NULL: no memory. */
 struct zkr__engine *zkr__engine_of(zkr_client *c) ZKR__LOCKED;
-/* NULL: the directory has none. */
-struct zkr__recount *zkr__recount_of(const struct zkr__directory *d) ZKR__LOCKED;
 /* In probe.c, for struct zkr__upcalls. @ctx: the engine. */
 void zkr__probe_send(void *ctx) ZKR__LOCKED;
 

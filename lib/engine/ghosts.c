@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/claim.h"
+#include "engine/engine.h"
 #include "session/log.h"
 
 struct zkr__ghost {

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/hold.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/claim_run.h"
+#include "engine/engine.h"
+#include "engine/group.h"
 #include "engine/keep.h"
 #include "engine/kept_node.h"
+#include "engine/loss.h"
+#include "session/zk_value.h"
 
 /* --- one claim, or several --- */
 
@@ -24,13 +31,7 @@ static bool granted(const struct zkr__hold *hold) ZKR__LOCKED
 
 static int failure(const struct zkr__hold *hold) ZKR__LOCKED
 {
-    return hold->group ? hold->failure : hold->claim->k.failure;
-}
-
-/* A claim that is READY waits for other members. */
-static bool is_parked(const struct zkr__claim *claim) ZKR__LOCKED
-{
-    return claim && zkr__claim_is_behind(claim) && claim->k.phase != ZKR__READY;
+    return hold->group ? hold->group->failure : hold->claim->k.failure;
 }
 
 /* The hold waits for another holder, and not for an answer. */
@@ -40,7 +41,7 @@ static bool parked(const struct zkr__hold *hold) ZKR__LOCKED
     struct zkr__claim *const *claims = claims_of(hold, &count);
     bool is = false;
     for (uint32_t i = 0; i < count; i++) {
-        is = is || is_parked(claims[i]);
+        is = is || (claims[i] && zkr__claim_is_parked(claims[i]));
     }
     return is;
 }
@@ -183,149 +184,6 @@ static void on_claim(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
     tell_owner(ctx);
 }
 
-/* --- what becomes of a group --- */
-
-/* A busy group looks at its members later. */
-static void on_member(struct zkr__claim *claim, void *ctx) ZKR__LOCKED
-{
-    struct zkr__group *group = ctx;
-    (void)claim;
-    if (!group->busy) {
-        zkr__group_step(group);
-    }
-}
-
-static void fail(struct zkr__group *group, const struct zkr__claim *by) ZKR__LOCKED
-{
-    struct zkr__hold *hold = group->hold;
-    bool late =
-        by && (by->k.failure == ZKR_ETIMEDOUT || by->k.failure == ZKR_ENOANSWER);
-    for (uint32_t i = 0; i < group->count && late; i++) {
-        if (is_parked(group->members[i])) {
-            /* Another member waits behind a holder: that is the reason, whichever timer fired first. */
-            hold->failure = ZKR_ETIMEDOUT;
-            by = group->members[i];
-            late = false;
-        }
-    }
-    if (by) {
-        hold->failure = hold->failure != 0 ? hold->failure : by->k.failure;
-        hold->detail = by->detail;
-        hold->queue = by->q;
-    }
-    group->state = ZKR__GROUP_FAILED;
-    zkr__group_take_out(group, 0, group->count, NULL);
-}
-
-static void enter_anew(struct zkr__group *group, struct zkr__claim *by) ZKR__LOCKED
-{
-    group->failures = by ? by->k.failures : 0;
-    group->pauses = by && by->k.pauses;
-    zkr__group_take_out(group, 0, group->count, NULL);
-    group->partial = false;
-    zkr__group_let_in(group, 0, group->hold->queues->first);
-}
-
-/* A member whose end decides for all; NULL: none. */
-static struct zkr__claim *ended(const struct zkr__group *group) ZKR__LOCKED
-{
-    struct zkr__claim *found = NULL;
-    for (uint32_t i = 0; i < group->count; i++) {
-        struct zkr__claim *claim = group->members[i];
-        bool over = claim && (claim->k.place_lost || claim->k.lost != 0);
-        if (claim && claim->k.failure != 0) {
-            return claim;
-        }
-        found = over && !found ? claim : found;
-    }
-    return found;
-}
-
-/* True: the group still waits or holds. */
-static bool end_or_repeat(struct zkr__group *group) ZKR__LOCKED
-{
-    struct zkr__claim *claim = ended(group);
-    if (group->state == ZKR__GROUP_HELD) {
-        if (claim) {
-            group->state = ZKR__GROUP_LOST;
-            zkr__group_take_out(group, 0, group->count, claim);
-        }
-        return !claim;
-    }
-    if (claim && claim->k.failure == 0 && group->hold->failure == 0) {
-        enter_anew(group, claim->k.place_lost ? claim : NULL);
-        claim = ended(group); /* a member that enters may fail at once */
-    }
-    if (claim || group->hold->failure != 0) {
-        fail(group, claim);
-    }
-    return group->state == ZKR__GROUP_WAITING;
-}
-
-/* True: something has changed, so look again. */
-static bool go_on(struct zkr__group *group) ZKR__LOCKED
-{
-    struct zkr__hold *hold = group->hold;
-    uint32_t in = 0, ready = 0, held = 0;
-    if (hold->queues->on_step) {
-        hold->queues->on_step(hold);
-        if (group->state == ZKR__GROUP_WAITING && ended(group)) {
-            return true; /* a member that was let in has failed at once */
-        }
-    }
-    for (uint32_t i = 0; i < group->count; i++) {
-        in += group->members[i] != NULL;
-        ready += zkr__group_member_is(group, i, ZKR__READY);
-        held += zkr__group_member_is(group, i, ZKR__HELD);
-    }
-    bool complete = in > 0 && ready + held == in && !group->partial;
-    if (hold->failure != 0 ||
-        (complete && held == in && group->state == ZKR__GROUP_WAITING)) {
-        group->state = hold->failure == 0 ? ZKR__GROUP_HELD : group->state;
-        return true;
-    }
-    if (complete && ready > 0) {
-        zkr__group_tell_ready(group);
-        return true;
-    }
-    zkr__group_watch_ready(group);
-    return false;
-}
-
-static void has_told(const struct zkr__hold_queues *queues) ZKR__LOCKED
-{
-    if (queues->on_told) {
-        queues->on_told(queues);
-    }
-}
-
-void zkr__group_step(struct zkr__group *group)
-{
-    struct zkr__hold *hold = group->hold;
-    const struct zkr__hold_queues *queues = hold->queues;
-    const struct zkr__claim *claim = hold->claim;
-    enum zkr__group_state state = group->state;
-    if (state > ZKR__GROUP_HELD) {
-        return;
-    }
-    group->busy = true;
-    while (end_or_repeat(group) && go_on(group)) {
-    }
-    group->busy = false;
-    hold->claim = zkr__group_first(group);
-    if (group->state != ZKR__GROUP_WAITING || group->state != state ||
-        hold->claim != claim) {
-        tell_owner(hold); /* the owner may free the hold */
-        has_told(queues);
-    }
-}
-
-static void free_group(struct zkr__group *group) ZKR__LOCKED
-{
-    zkr__group_take_out(group, 0, group->count, NULL);
-    zkr__mem_free(group);
-}
-
 /* @on_change, @ctx: of the claim. @thread: for the owner text; 0 = the calling one. */
 static struct zkr__entry entry_of(const struct zkr__hold *hold,
                                   long thread,
@@ -339,26 +197,21 @@ static struct zkr__entry entry_of(const struct zkr__hold *hold,
                                .ctx = ctx};
 }
 
+static void on_group(struct zkr__group *group, void *ctx) ZKR__LOCKED
+{
+    struct zkr__hold *hold = ctx;
+    hold->claim = zkr__group_first(group);
+    tell_owner(hold);
+}
+
 static int enter_group(struct zkr__hold *hold) ZKR__LOCKED
 {
-    const struct zkr__hold_queues *queues = hold->queues;
-    struct zkr__group *group =
-        zkr__mem_alloc(sizeof(*group) + queues->count * sizeof(struct zkr__claim *));
-    if (!group) {
-        return ZKR_ENOMEM;
+    const struct zkr__entry entry = entry_of(hold, 0, NULL, NULL);
+    int rc = zkr__group_make(&hold->group, hold->queues, &entry, on_group, hold);
+    if (rc == ZKR_OK) {
+        zkr__group_step(hold->group);
     }
-    group->hold = hold;
-    group->entry = entry_of(hold, 0, on_member, group);
-    group->count = queues->count;
-    group->busy = true;
-    zkr__group_let_in(group, 0, queues->first);
-    if (hold->failure != 0) {
-        free_group(group);
-        return hold->failure;
-    }
-    hold->group = group;
-    zkr__group_step(group);
-    return ZKR_OK;
+    return rc;
 }
 
 static void leave_all(struct zkr__hold *hold, bool wait) ZKR__LOCKED
@@ -368,8 +221,7 @@ static void leave_all(struct zkr__hold *hold, bool wait) ZKR__LOCKED
     hold->claim = NULL;
     hold->group = NULL;
     if (group) {
-        free_group(group);
-        has_told(hold->queues);
+        zkr__group_free(group);
     } else if (claim) {
         zkr__claim_leave(claim, wait);
     }
@@ -380,7 +232,10 @@ static void give_up(struct zkr__hold *hold, int code) ZKR__LOCKED
     count(hold, FAILED, code);
     hold->state = ZKR__HOLD_FAILED;
     hold->failure = code;
-    if (hold->claim && !hold->group) {
+    if (hold->group) {
+        hold->detail = hold->group->detail;
+        hold->queue = hold->group->fails_in ? hold->group->fails_in : hold->queue;
+    } else if (hold->claim) {
         hold->detail = hold->claim->detail;
     }
     leave_all(hold, false);
@@ -457,10 +312,7 @@ void zkr__hold_enter(struct zkr__hold *hold, int64_t timeout_ms, int64_t started
 static void join_anew(struct zkr__hold *hold) ZKR__LOCKED
 {
     if (hold->group) {
-        hold->group->busy = true;
-        hold->group->state = ZKR__GROUP_WAITING;
-        enter_anew(hold->group, NULL);
-        zkr__group_step(hold->group);
+        zkr__group_enter_anew(hold->group);
         return;
     }
     struct zkr__claim *claim = hold->claim;
@@ -703,4 +555,37 @@ int zkr__hold_fail(const struct zkr__hold *hold, int64_t timeout_ms)
         return zkr__fail_zk(code, code == ZKR_ENOMEM ? 0 : hold->detail, dir,
                             "cannot acquire");
     }
+}
+
+/* --- what is told of a sure hold --- */
+
+int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size)
+{
+    memcpy(out, &claim->czxid, size);
+    return ZKR_OK;
+}
+
+int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size)
+{
+    const int64_t pass = claim->k.holds;
+    memcpy(out, &pass, size);
+    return ZKR_OK;
+}
+
+int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size)
+{
+    size_t need = strlen(claim->node) + 1;
+    if (!out || need > size) {
+        return zkr__fail(ZKR_EINVAL, claim->q->dir,
+                         "the node needs a buffer of %zu bytes", need);
+    }
+    memcpy(out, claim->node, need);
+    return ZKR_OK;
+}
+
+int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size)
+{
+    (void)size;
+    zkr__zk_guard(out, claim->node);
+    return ZKR_OK;
 }

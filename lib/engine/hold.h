@@ -16,6 +16,7 @@
 #define ZKR_ENGINE_HOLD_H
 
 #include "engine/claim.h"
+#include "engine/group.h"
 
 enum zkr__hold_state {
     ZKR__HOLD_NONE,    /* not entered yet, or left */
@@ -24,24 +25,6 @@ enum zkr__hold_state {
     ZKR__HOLD_DOUBTED, /* taken, and past the lease bound; only in a queue with keeps_place */
     ZKR__HOLD_LOST,  /* taken, and over; the claim stays until zkr__hold_leave() */
     ZKR__HOLD_FAILED /* see failure; nothing is left in the queue */
-};
-
-struct zkr__hold;
-
-/* The queues of a hold in several queues. Borrowed from the recipe. */
-struct zkr__hold_queues {
-    struct zkr__queue *const *list; /* equal queues stand together */
-    uint32_t count;
-    uint32_t first; /* so many claims enter at once; on_step lets the others in */
-    /*
-     * Called when a claim of a WAITING or HELD group has moved, before the state of the group is decided: the place to
-     * let claims in and take them out one after the other. NULL = none.
-     */
-    void (*on_step)(struct zkr__hold *hold);
-    /* The owner of the hold has been told of the group, or the hold was left. NULL = none. */
-    void (*on_told)(const struct zkr__hold_queues *queues);
-    /* The ticket that had them is destroyed. NULL = none. */
-    void (*on_free)(const struct zkr__hold_queues *queues);
 };
 
 struct zkr__hold {
@@ -58,7 +41,7 @@ struct zkr__hold {
     void (*on_change)(struct zkr__hold *hold);
     int64_t deadline; /* of the wait; ZKR__NEVER = none */
     int64_t since;    /* it waits, or is held; zkr__now() */
-    int failure;      /* FAILED, or so its group will: ZKR_E… */
+    int failure;      /* FAILED: ZKR_E… */
     int detail;       /* ZooKeeper's code of it, or 0 */
     enum zkr__hold_state state;
     bool once;  /* a try */
@@ -127,43 +110,6 @@ int zkr__claim_enter(struct zkr__claim **out,
                      struct zkr__queue *q,
                      const struct zkr__entry *entry) ZKR__LOCKED;
 
-/*
- * --- A group: the claims of a hold in several queues. They are made in one transaction and hold together, all or none.
- *
- * The members have a queue each, or share one. All that enter together get one czxid, so groups that enter so stand in
- * the same order in every queue, and no circle of waiting forms among them. A member that loses its place before all
- * are held makes the whole group leave and enter anew: alone it would get a later czxid. No member holds before the
- * rules grant all.
- */
-
-/* Call on_step and decide anew, at news that is not of a member. May call on_change of the hold. */
-void zkr__group_step(struct zkr__group *group) ZKR__LOCKED;
-
-/* Member @i is in, and in this phase. */
-static inline bool zkr__group_member_is(const struct zkr__group *group,
-                                        uint32_t i,
-                                        enum zkr__phase phase) ZKR__LOCKED
-{
-    return group->members[i] && group->members[i]->k.phase == phase;
-}
-
-/* The first member that is in; NULL = none. */
-struct zkr__claim *zkr__group_first(const struct zkr__group *group) ZKR__LOCKED;
-
-/* Members [first, first + count), all of them out, enter in one transaction. Without memory, or room, the group fails. */
-void zkr__group_let_in(struct zkr__group *group,
-                       uint32_t first,
-                       uint32_t count) ZKR__LOCKED;
-/* All members are READY or HELD. */
-void zkr__group_tell_ready(struct zkr__group *group) ZKR__LOCKED;
-/* If a member is PARKED, READY members watch their own nodes, because an old list will grant them. */
-void zkr__group_watch_ready(struct zkr__group *group) ZKR__LOCKED;
-/* The members of [first, first + count) that are in leave in one transaction, but for @kept. A HELD group stays HELD. */
-void zkr__group_take_out(struct zkr__group *group,
-                         uint32_t first,
-                         uint32_t count,
-                         const struct zkr__claim *kept) ZKR__LOCKED;
-
 /* --- what is told of a sure hold, by the claim that holds --- */
 
 /* ZKR_OK, or a code with its text: the bytes at @out do not suffice. */
@@ -177,36 +123,5 @@ int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size);
 int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size);
 /* The operation that checks the node, a zoo_op_t. It points to the path in the claim. */
 int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size);
-
-/* --- writes of the application that happen only while a hold is held --- */
-
-struct zoo_op;
-struct zoo_op_result;
-
-struct zkr__writes {
-    size_t count;
-    const struct zoo_op *ops;      /* that zkr__zk_ops_check() has let through */
-    struct zoo_op_result *results; /* NULL: not wanted */
-    int64_t timeout_ms;
-    bool release;   /* the hold ends with the writes: delete its nodes, last */
-    bool even_shut; /* write even if the client is shut down, before or meanwhile */
-};
-
-/* Can these writes be sent? Called without any lock. ZKR_OK, or ZKR_EINVAL with its text. */
-int zkr__writes_check(const struct zkr__writes *writes, const char *dir);
-
-/*
- * Send the writes, and sleep until they are answered. The hold must not be freed meanwhile, but may be left. Returns
- * ZKR_OK, or a code with its text:
- *  - ZKR_ENOANSWER, ZKR_ENOMEM: nothing was written;
- *  - ZKR_ESESSION: nothing was written, for the hold is over;
- *  - ZKR_ECONNLOSS, and ZKR_ECLOSED of a client that is shut down: the writes may have been made;
- *  - any other: the first of the caller's operations that failed has this code, and nothing was written.
- *
- * *@over: with release, the hold is over, and the caller has to leave the hold.
- */
-int zkr__hold_write(struct zkr__hold *hold,
-                    const struct zkr__writes *writes,
-                    bool *over) ZKR__LOCKED;
 
 #endif

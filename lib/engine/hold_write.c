@@ -1,49 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/hold_write.h"
+
 #include <limits.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "engine/hold.h"
+#include "engine/claim_run.h"
 #include "engine/inquiry.h"
 #include "session/request.h"
 #include "session/zk_multi.h"
 #include "session/zk_value.h"
-
-/* --- what is told of a sure hold --- */
-
-int zkr__hold_get_token(const struct zkr__claim *claim, void *out, size_t size)
-{
-    memcpy(out, &claim->czxid, size);
-    return ZKR_OK;
-}
-
-int zkr__hold_get_pass(const struct zkr__claim *claim, void *out, size_t size)
-{
-    const int64_t pass = claim->k.holds;
-    memcpy(out, &pass, size);
-    return ZKR_OK;
-}
-
-int zkr__hold_get_node(const struct zkr__claim *claim, void *out, size_t size)
-{
-    size_t need = strlen(claim->node) + 1;
-    if (!out || need > size) {
-        return zkr__fail(ZKR_EINVAL, claim->q->dir,
-                         "the node needs a buffer of %zu bytes", need);
-    }
-    memcpy(out, claim->node, need);
-    return ZKR_OK;
-}
-
-int zkr__hold_get_guard(const struct zkr__claim *claim, void *out, size_t size)
-{
-    (void)size;
-    zkr__zk_guard(out, claim->node);
-    return ZKR_OK;
-}
-
-/* --- writes --- */
 
 int zkr__writes_check(const struct zkr__writes *writes, const char *dir)
 {

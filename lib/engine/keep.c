@@ -2,6 +2,7 @@
 #include "engine/keep.h"
 
 #include "base/table.h"
+#include "engine/engine.h"
 #include "session/client.h"
 
 static bool is_contended(const struct zkr__keep *keep) ZKR__LOCKED

@@ -4,6 +4,8 @@
 #include <limits.h>
 
 #include "base/thread.h"
+#include "engine/claim_run.h"
+#include "engine/directory.h"
 #include "engine/engine.h"
 #include "engine/keep.h"
 

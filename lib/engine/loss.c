@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/loss.h"
+
 #include <stdio.h>
 
 #include "base/mem.h"

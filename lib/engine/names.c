@@ -129,25 +129,3 @@ bool zkr__name_grew(const char *name,
     }
     return len == asked + DIGITS || (len == asked + 1 + DIGITS && name[asked] == '-');
 }
-
-bool zkr__is_compressed(const void *data, size_t len)
-{
-    return len >= 2 && memcmp(data, "\x1f\x8b", 2) == 0;
-}
-
-/* By what gzip ends with: checksum and length of the text. Nothing is inflated. */
-static bool is_compressed_revocation(const unsigned char *data, size_t len)
-{
-    enum { HEAD = 10 };
-    static const unsigned char end[] = {
-        0xea, 0x2c, 0x89, 0xfb, sizeof(ZKR__REVOKE_DATA) - 1, 0, 0, 0};
-    return len > HEAD + sizeof(end) && zkr__is_compressed(data, len) &&
-           memcmp(data + len - sizeof(end), end, sizeof(end)) == 0;
-}
-
-bool zkr__is_revocation(const void *data, size_t len)
-{
-    return (len == sizeof(ZKR__REVOKE_DATA) - 1 &&
-            memcmp(data, ZKR__REVOKE_DATA, len) == 0) ||
-           is_compressed_revocation(data, len);
-}

@@ -25,9 +25,6 @@ enum zkr__name_kind {
 #define ZKR__GUID_LEN 36
 #define ZKR__PROTECTED_LEN (sizeof(ZKR__PROTECTED) - 1 + ZKR__GUID_LEN + 1)
 
-/* What a node's data are set to when its holder is asked to let go (Curator: Revoker). */
-#define ZKR__REVOKE_DATA "__REVOKE__"
-
 /* Bytes for the longest name of any kind, and its end. */
 enum {
     ZKR__NAME_ROOM = ZKR__PROTECTED_LEN + sizeof("__READ__") - 1 + sizeof("-2147483648")
@@ -72,11 +69,5 @@ bool zkr__name_grew(const char *name,
                     const char *mine,
                     enum zkr__name_kind kind,
                     int64_t *sequence);
-
-/* These data say ZKR__REVOKE_DATA, and no more; compressed they say it, too. */
-bool zkr__is_revocation(const void *data, size_t len);
-
-/* The data are gzip, as Curator from 5.8 on may write them. */
-bool zkr__is_compressed(const void *data, size_t len);
 
 #endif

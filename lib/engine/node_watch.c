@@ -5,6 +5,7 @@
 #include "engine/children.h"
 #include "engine/engine.h"
 #include "engine/inquiry.h"
+#include "engine/node_data.h"
 #include "session/log.h"
 #include "session/resolve.h"
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "engine/directory.h"
 #include "engine/engine.h"
 #include "engine/makers.h"
 #include "session/log.h"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/recount.h"
+
 #include "base/mem.h"
 #include "engine/claim.h"
+#include "engine/directory.h"
+#include "engine/engine.h"
 #include "engine/queue.h"
 #include "session/log.h"
 #include "session/zk_value.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/revoke.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +10,7 @@
 #include "engine/children.h"
 #include "engine/claim.h"
 #include "engine/contenders.h"
+#include "engine/engine.h"
 #include "engine/inquiry.h"
 #include "engine/makers.h"
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "engine/engine.h"
+#include "engine/group.h"
 #include "session/request.h"
 
 enum stage { OUT, TRYING, DIRECT, RANKED, QUEUED, INSIDE };
@@ -26,8 +27,7 @@ struct zkr__permits_ask {
     struct zkr__permits_ask *prev, *next; /* DIRECT or RANKED: of its order */
     struct zkr__gate *gate;
     struct zkr__permits_order *order; /* NULL while OUT or TRYING */
-    struct zkr__hold *hold;
-    struct zkr__group *group; /* that of the hold, until the hold leaves */
+    struct zkr__group *group;         /* NULL = not yet, or no more */
     /* Members 0 to permits - 1 are leases; the next one is at the gate. */
     uint32_t permits;
     enum stage stage;
@@ -89,7 +89,7 @@ static struct zkr__permits_ask *first_undecided(const struct zkr__permits_order 
 
 static void step(const struct zkr__permits_ask *p) ZKR__LOCKED
 {
-    if (p && p->hold->group && !p->group->busy) {
+    if (p && p->group && !p->group->busy) {
         zkr__group_step(p->group);
     }
 }
@@ -161,7 +161,7 @@ static void
 on_gate_listed(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
 {
     struct zkr__permits_ask *p = ctx;
-    if (tag == p->asked && p->stage == DIRECT && p->hold->group) {
+    if (tag == p->asked && p->stage == DIRECT && p->group) {
         /* A gate that cannot be listed counts as busy. */
         p->seen = is_empty(p, answer) ? SEEN_EMPTY : SEEN_BUSY;
         zkr__group_step(p->group);
@@ -209,7 +209,7 @@ static void go_direct(struct zkr__permits_ask *p) ZKR__LOCKED
     p->stage = DIRECT;
     DL_APPEND(p->order->first, p);
     zkr__group_let_in(p->group, 0, p->permits);
-    if (p->hold->failure == 0) {
+    if (p->group->failure == 0) {
         list_gate(p);
     }
 }
@@ -242,11 +242,11 @@ static void begin(struct zkr__permits_ask *p) ZKR__LOCKED
 {
     struct zkr__queue *locks = p->gate->locks;
     p->asked++;
-    p->group->partial = !p->hold->once;
+    p->group->partial = !p->group->entry.once;
     if (p->stage > TRYING) {
         leave_order(p); /* the place of the request is lost */
     }
-    if (p->hold->once) {
+    if (p->group->entry.once) {
         p->stage = TRYING;
         zkr__group_let_in(p->group, 0, p->permits);
         return;
@@ -255,7 +255,7 @@ static void begin(struct zkr__permits_ask *p) ZKR__LOCKED
     struct zkr__directory *d = engine ? zkr__queue_directory(locks, engine) : NULL;
     struct zkr__permits_order *order = d ? order_of(d) : NULL;
     if (!order) {
-        p->hold->failure = ZKR_ENOMEM;
+        p->group->failure = ZKR_ENOMEM;
         return;
     }
     p->order = order;
@@ -352,12 +352,11 @@ static bool nobody_is_in(const struct zkr__permits_ask *p)
     return i > p->permits;
 }
 
-static void on_step(struct zkr__hold *hold) ZKR__LOCKED
+static void on_step(const struct zkr__hold_queues *queues,
+                    struct zkr__group *group) ZKR__LOCKED
 {
-    struct zkr__permits_ask *p = ask_of(hold->queues);
-    const struct zkr__group *group = hold->group;
-    p->hold = hold;
-    p->group = hold->group;
+    struct zkr__permits_ask *p = ask_of(queues);
+    p->group = group;
     if (group->state != ZKR__GROUP_WAITING) {
         return;
     }
@@ -387,11 +386,11 @@ static void on_step(struct zkr__hold *hold) ZKR__LOCKED
 }
 
 /* The next request of this client is told after this one. */
-static void on_told(const struct zkr__hold_queues *queues) ZKR__LOCKED
+static void on_told(const struct zkr__hold_queues *queues, bool over) ZKR__LOCKED
 {
     struct zkr__permits_ask *p = ask_of(queues);
-    const struct zkr__group *group = p->stage > TRYING ? p->hold->group : NULL;
-    if (p->stage > TRYING && (!group || group->state != ZKR__GROUP_WAITING)) {
+    p->group = over ? NULL : p->group;
+    if (p->stage > TRYING && (!p->group || p->group->state != ZKR__GROUP_WAITING)) {
         leave_order(p);
         step_others(p->order);
     }

@@ -33,7 +33,7 @@
 #ifndef ZKR_ENGINE_SEMAPHORE_STEPS_H
 #define ZKR_ENGINE_SEMAPHORE_STEPS_H
 
-#include "engine/hold.h"
+#include "engine/group.h"
 
 /* What all requests for one semaphore share. */
 struct zkr__gate {

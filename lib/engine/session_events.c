@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <unistd.h>
+#include "engine/session_events.h"
 
-#include "base/mem.h"
 #include "engine/children_cache.h"
 #include "engine/claim.h"
+#include "engine/claim_run.h"
 #include "engine/engine.h"
 #include "engine/ghosts.h"
 
@@ -111,61 +111,13 @@ on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCK
     zkr__path_event(&engine->watchers, path, event);
 }
 
-static int64_t run_timers(void *ctx, int64_t now) ZKR__LOCKED
+void zkr__session_events(struct zkr__upcalls *up)
 {
-    struct zkr__engine *engine = ctx;
-    zkr__timers_fire(&engine->timers, now);
-    return zkr__timers_next(&engine->timers);
-}
-
-/* --- life --- */
-
-/* All sessions are over by now, and all requests answered or dropped. */
-static void free_engine(void *ctx) ZKR__LOCKED
-{
-    struct zkr__engine *engine = ctx;
-    while (engine->claims) {
-        engine->claims->refs = 1;
-        zkr__claim_unref(engine->claims);
-    }
-    zkr__ghosts_free(engine);
-    zkr__directories_free(engine);
-    zkr__mem_free(engine);
-}
-
-static struct zkr__engine *make_engine(zkr_client *c) ZKR__LOCKED
-{
-    static const struct zkr__upcalls upcalls = {
-        .connected = on_connected,
-        .session_over = on_session_over,
-        .auth_refused = on_auth_refused,
-        .lease_expired = on_lease_expired,
-        .node_event = on_node_event,
-        .send_probe = zkr__probe_send,
-        .run_timers = run_timers,
-        .flush = on_flush,
-        .shutdown = on_shutdown,
-        .free = free_engine,
-    };
-    struct zkr__engine *engine = zkr__mem_alloc(sizeof(*engine));
-    if (!engine) {
-        return NULL;
-    }
-    engine->c = c;
-    engine->on_answer = zkr__claim_on_answer;
-    engine->on_before = zkr__claim_on_before;
-    engine->remembered_max = ZKR__REMEMBERED_MAX;
-    engine->joining_max = ZKR__JOINING_MAX;
-    engine->node_bytes_max = ZKR__NODES_BYTES;
-    if (gethostname(engine->host, sizeof(engine->host) - 1) != 0) {
-        engine->host[0] = '\0';
-    }
-    c->engine = engine;
-    c->up = &upcalls;
-    return engine;
-}
-
-struct zkr__engine *zkr__engine_of(zkr_client *c)
-{
-    return c->engine ? c->engine : make_engine(c);
+    up->connected = on_connected;
+    up->session_over = on_session_over;
+    up->auth_refused = on_auth_refused;
+    up->lease_expired = on_lease_expired;
+    up->node_event = on_node_event;
+    up->flush = on_flush;
+    up->shutdown = on_shutdown;
 }

@@ -116,7 +116,7 @@ unsigned zkr__retry_in(struct zkr__claim_state *k,
 }
 
 /* zkr__worth_retrying(), of what a hold asks: a moment without memory must not make the hold deaf. */
-static bool worth_repeating(int code)
+bool zkr__worth_repeating(int code)
 {
     return zkr__worth_retrying(code) || code == ZKR_ENOMEM || code == ZKR_ESYS;
 }
@@ -156,7 +156,7 @@ unsigned zkr__requeue(struct zkr__claim_state *k, const struct zkr__claim_event 
 }
 
 /* While we hold: tell the owner of a revocation request, once, and write our text over the request. */
-static unsigned heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+unsigned zkr__heed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
     int revocation = k->revocation;
     k->revocation = 0;
@@ -196,7 +196,7 @@ unsigned zkr__grant(struct zkr__claim_state *k, const struct zkr__claim_event *e
     k->holds++;
     k->failures = k->refusals = 0;
     k->unchecked = false;
-    return ZKR__DO_NOTIFY | zkr__look_later(k) | heed(k, e);
+    return ZKR__DO_NOTIFY | zkr__look_later(k) | zkr__heed(k, e);
 }
 
 unsigned
@@ -236,127 +236,10 @@ unsigned zkr__look_later(const struct zkr__claim_state *k)
  * Our node is gone, and under its name stands a node of another client, or of a session of ours that is ending. The
  * claims behind us list, as that node may be in their way.
  */
-static unsigned not_past(unsigned todo)
+unsigned zkr__not_past(unsigned todo)
 {
     bool aside = (todo & ZKR__DO_STEP_ASIDE) != 0;
     return (todo & ~(unsigned)ZKR__DO_STEP_ASIDE) | (aside ? ZKR__DO_LET_LOOK : 0);
-}
-
-/* --- a writer becomes a reader --- */
-
-/*
- * An earlier request may have been in vain: ask again, if there is a connection. Answers to what was asked before do not
- * count: they are about the WRIT node, or the downgrade is done by then.
- */
-unsigned zkr__downgrade_again(struct zkr__claim_state *k,
-                              const struct zkr__claim_event *e)
-{
-    k->round++;
-    k->own = ZKR__OWN_NONE;
-    if (!e->connected) {
-        k->downgrade = ZKR__DOWNGRADE_OWED;
-        return 0;
-    }
-    if (k->version < 0 && !k->unchecked) {
-        /* The data may be a revocation request, which the downgrade would delete. */
-        k->downgrade = ZKR__DOWNGRADE_READS;
-        k->own = ZKR__OWN_ASKED;
-        return ZKR__DO_GET_OWN;
-    }
-    k->downgrade = ZKR__DOWNGRADING;
-    return ZKR__DO_DOWNGRADE;
-}
-
-/*
- * The claims of this client behind us hear at once. A reader may hold from now on. A claim that may not hold beside a
- * reader stays behind our node, under whichever name; a writer lists, behind the transaction.
- */
-unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__HELD || k->leaving || k->downgrade != ZKR__SETTLED) {
-        return 0;
-    }
-    return zkr__downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
-}
-
-/* Our node is the READ node by now, whose data no other client has changed yet. */
-static void end_downgrade(struct zkr__claim_state *k)
-{
-    k->downgrade = ZKR__SETTLED;
-    k->revocation = k->told = k->version = 0;
-    k->metadata = ZKR__METADATA_WRITTEN; /* by the create */
-}
-
-/* Without a connection the downgrade is asked for at the next connection. */
-static unsigned owe_downgrade(struct zkr__claim_state *k,
-                              const struct zkr__claim_event *e)
-{
-    k->own = ZKR__OWN_NONE;
-    k->downgrade = ZKR__DOWNGRADE_OWED;
-    return e->connected ? ZKR__DO_RETRY : 0;
-}
-
-unsigned zkr__on_downgraded(struct zkr__claim_state *k,
-                            const struct zkr__claim_event *e)
-{
-    if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
-        return 0;
-    }
-    if (e->refused && e->code == ZKR__OTHER_VERSION) {
-        /* Which one is read, at the next connection if there is none. */
-        k->version = -1;
-        return zkr__downgrade_again(k, e);
-    }
-    if (e->code == ZKR_OK || e->refused) {
-        k->round++;
-        if (e->refused) { /* our node is still the WRIT node */
-            k->downgrade = ZKR__SETTLED;
-        } else {
-            end_downgrade(k);
-        }
-        return ZKR__DO_QUIET;
-    }
-    if (e->code == ZKR_ENONODE && e->connected) {
-        /* No WRIT node: an earlier request was carried out, or our node was deleted. */
-        k->own = ZKR__OWN_ASKED;
-        return ZKR__DO_GET_OWN;
-    }
-    return owe_downgrade(k, e);
-}
-
-/* The answer to a get of the READ node, during the downgrade. */
-static unsigned downgrade_seen(struct zkr__claim_state *k,
-                               const struct zkr__claim_event *e)
-{
-    if (e->code == ZKR_OK && e->ours) {
-        k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
-        end_downgrade(k);
-        k->revocation = e->revocation;
-        return heed(k, e);
-    }
-    if (e->code == ZKR_OK) {
-        return not_past(zkr__lose(k, e, ZKR_LOST_NODE));
-    }
-    return e->code == ZKR_ENONODE ? zkr__lose(k, e, ZKR_LOST_NODE)
-                                  : owe_downgrade(k, e);
-}
-
-/* The answer to a get of the WRIT node. If servers refuse to show it, it is deleted whatever its data are. */
-static unsigned writer_read(struct zkr__claim_state *k,
-                            const struct zkr__claim_event *e)
-{
-    if (e->code == ZKR_ENONODE || (e->code == ZKR_OK && !e->ours)) {
-        unsigned todo = zkr__lose(k, e, ZKR_LOST_NODE);
-        return e->code == ZKR_OK ? not_past(todo) : todo;
-    }
-    k->unchecked = !worth_repeating(e->code) && e->code != ZKR_OK;
-    if (e->code != ZKR_OK) {
-        return owe_downgrade(k, e);
-    }
-    k->version = e->version;
-    k->revocation = e->revocation;
-    unsigned told = heed(k, e) & ~(unsigned)ZKR__DO_RESTORE;
-    return told | zkr__downgrade_again(k, e);
 }
 
 /* --- our own node, which a get leaves a watch on --- */
@@ -379,7 +262,7 @@ unsigned zkr__on_own_gone(struct zkr__claim_state *k, const struct zkr__claim_ev
 
 static unsigned replaced(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    return not_past(zkr__on_own_gone(k, e));
+    return zkr__not_past(zkr__on_own_gone(k, e));
 }
 
 static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *e)
@@ -402,7 +285,7 @@ static unsigned seen(struct zkr__claim_state *k, const struct zkr__claim_event *
     }
     k->revocation = e->revocation; /* a request before the grant is told with it */
     return k->phase == ZKR__CONFIRMING ? zkr__grant(k, e)
-           : k->phase == ZKR__HELD     ? heed(k, e) | zkr__look_later(k)
+           : k->phase == ZKR__HELD     ? zkr__heed(k, e) | zkr__look_later(k)
                                        : zkr__look_later(k);
 }
 
@@ -445,12 +328,6 @@ unsigned zkr__on_got_own(struct zkr__claim_state *k, const struct zkr__claim_eve
     if (!zkr__claim_waits_with_node(k) && k->phase != ZKR__HELD) {
         return 0;
     }
-    if (k->downgrade == ZKR__DOWNGRADE_READS) {
-        return writer_read(k, e);
-    }
-    if (k->downgrade != ZKR__SETTLED) {
-        return downgrade_seen(k, e);
-    }
     if (e->code == ZKR_ENONODE) {
         return zkr__on_own_gone(k, e);
     }
@@ -460,7 +337,7 @@ unsigned zkr__on_got_own(struct zkr__claim_state *k, const struct zkr__claim_eve
     k->own = ZKR__OWN_NONE;
     enum zkr__phase stage = zkr__claim_stage(k);
     if (stage == ZKR__HELD) {
-        return worth_repeating(e->code) ? ZKR__DO_QUIET : unseen(k);
+        return zkr__worth_repeating(e->code) ? ZKR__DO_QUIET : unseen(k);
     }
     bool again = stage == ZKR__ADOPTING || stage == ZKR__DOUBTED;
     return zkr__retry_or_fail(k, e, again ? stage : ZKR__LISTING);
@@ -510,7 +387,7 @@ unsigned zkr__on_noted(struct zkr__claim_state *k, const struct zkr__claim_event
 /* Our text is not written over the request: see the request again, unless a get is on its way that will show it. */
 unsigned zkr__on_restored(struct zkr__claim_state *k, const struct zkr__claim_event *e)
 {
-    if (k->phase != ZKR__HELD || !worth_repeating(e->code) ||
+    if (k->phase != ZKR__HELD || !zkr__worth_repeating(e->code) ||
         k->own == ZKR__OWN_ASKED) {
         return 0;
     }

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "engine/claim.h"
+#include "engine/loss.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 #include "session/log.h"

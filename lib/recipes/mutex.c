@@ -10,6 +10,8 @@
 #include "base/options.h"
 #include "engine/claim.h"
 #include "engine/contenders.h"
+#include "engine/hold_write.h"
+#include "engine/revoke.h"
 #include "recipes/recipe.h"
 #include "recipes/ticket.h"
 #include "session/zk_multi.h"

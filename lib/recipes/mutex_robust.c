@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "engine/hold_write.h"
 #include "engine/inquiry.h"
 #include "recipes/mutex.h"
 

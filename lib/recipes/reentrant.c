@@ -8,6 +8,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "engine/claim.h"
+#include "engine/claim_run.h"
+#include "engine/hold_write.h"
+#include "engine/loss.h"
 #include "session/log.h"
 
 /* --- the table of threads --- */

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/thread.h"
 #include "engine/hold.h"
+#include "engine/hold_write.h"
 #include "engine/queue.h"
 
 /* A thread that holds a re-entrant lock, or waits for it. */

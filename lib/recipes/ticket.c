@@ -12,6 +12,8 @@
 #include "engine/claim.h"
 #include "engine/contenders.h"
 #include "engine/hold.h"
+#include "engine/hold_write.h"
+#include "engine/loss.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 

@@ -9,6 +9,8 @@
 
 #include "base/path.h"
 #include "engine/children_cache.h"
+#include "engine/claim_run.h"
+#include "engine/group.h"
 #include "ops.h"
 
 enum { HOLDS = 64, EXCUSED = 256 };

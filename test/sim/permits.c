@@ -3,6 +3,8 @@
 #include <inttypes.h>
 
 #include "engine/children_cache.h"
+#include "engine/claim_run.h"
+#include "engine/group.h"
 #include "ops.h"
 #include "util.h"
 

@@ -20,6 +20,7 @@
 #include <zkr/client.h>
 
 #include "engine/claim.h"
+#include "engine/claim_io.h"
 #include "unit.h"
 
 // clang-format off
