@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/thread.h"
-#include "engine/claim.h"
-#include "engine/loss.h"
+#include "queue/claim.h"
+#include "queue/loss.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 #include "session/log.h"
@@ -22,7 +22,7 @@ static struct zkr__claim *lead_of(const zkr_leader_latch *l) ZKR__LOCKED
 /* The same, if it is sure now. A hold that is not sure is declared lost. */
 static struct zkr__claim *sure_lead(zkr_leader_latch *l) ZKR__LOCKED
 {
-    return zkr__hold_sure(&l->hold) ? lead_of(l) : NULL;
+    return zkr__hold_check(&l->hold) ? lead_of(l) : NULL;
 }
 
 /* --- callbacks --- */
@@ -253,7 +253,7 @@ static void end_candidacy(zkr_leader_latch *l) ZKR__LOCKED
 static void on_change(struct zkr__hold *hold) ZKR__LOCKED
 {
     zkr_leader_latch *l = ZKR__OWNER_OF(hold, zkr_leader_latch, hold);
-    enum zkr__hold_state state = zkr__hold_look(hold);
+    enum zkr__hold_state state = zkr__hold_take(hold);
     if (state == ZKR__HOLD_LOST ||
         (state == ZKR__HOLD_FAILED && zkr_err_retriable(hold->failure))) {
         zkr__hold_leave(hold, false);

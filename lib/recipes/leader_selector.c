@@ -14,7 +14,7 @@
 /* Is this round's leadership sure now? A hold that is not sure is declared lost. */
 static bool is_sure(struct zkr_leadership *lead) ZKR__LOCKED
 {
-    return zkr__hold_sure(&lead->s->hold) && !lead->suspended;
+    return zkr__hold_check(&lead->s->hold) && !lead->suspended;
 }
 
 /* --- the end of a candidacy --- */

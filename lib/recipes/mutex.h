@@ -5,7 +5,7 @@
 
 #include <zkr/mutex.h>
 
-#include "engine/hold_write.h"
+#include "queue/hold_write.h"
 #include "recipes/recipe.h"
 #include "recipes/reentrant.h"
 

@@ -15,9 +15,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "engine/hold_write.h"
-#include "engine/inquiry.h"
+#include "queue/hold_write.h"
 #include "recipes/mutex.h"
+#include "session/inquiry.h"
 
 static const char mark[] = "zkr robust\nheld_by=";
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "engine/claim_run.h"
+#include "queue/claim_run.h"
 #include "session/bound.h"
 
 /* --- how functions begin --- */

@@ -3,8 +3,8 @@
 #ifndef ZKR_RECIPES_RECIPE_H
 #define ZKR_RECIPES_RECIPE_H
 
-#include "engine/contenders.h"
-#include "engine/hold.h"
+#include "look/contenders.h"
+#include "queue/hold.h"
 #include "session/client.h"
 
 /* The first member of each object, but for tickets and read-write locks, which begin with the client alone. */

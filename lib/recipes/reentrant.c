@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "engine/claim.h"
-#include "engine/claim_run.h"
-#include "engine/hold_write.h"
-#include "engine/loss.h"
+#include "queue/claim.h"
+#include "queue/claim_run.h"
+#include "queue/hold_write.h"
+#include "queue/loss.h"
 #include "session/log.h"
 
 /* --- the table of threads --- */
@@ -66,7 +66,7 @@ static bool is_behind(const struct zkr__queue *q,
     bool readers = q->kind == ZKR__NAME_READ && held->kind == ZKR__NAME_READ;
     return held->c == q->c && holder->depth > 0 && !readers &&
            strcmp(held->dir, q->dir) == 0 &&
-           zkr__hold_look(hold_of(holder)) == ZKR__HOLD_HELD;
+           zkr__hold_take(hold_of(holder)) == ZKR__HOLD_HELD;
 }
 
 int zkr__deadlock_check(const struct zkr__queue *q, int64_t timeout_ms)
@@ -184,10 +184,10 @@ static void separate(struct zkr__holder *reader)
 }
 
 /* The thread releases the writer, and keeps the reader. True: the hold had been lost. */
-static bool pass_on(struct zkr__holder *writer) ZKR__LOCKED
+static bool stay_reader(struct zkr__holder *writer) ZKR__LOCKED
 {
     struct zkr__holder *reader = writer->carries;
-    bool sure = zkr__hold_sure(&writer->hold);
+    bool sure = zkr__hold_check(&writer->hold);
     separate(reader);
     zkr__hold_move(&writer->hold, &reader->hold);
     if (sure) {
@@ -208,10 +208,10 @@ let_go(struct zkr__reentrant *lock, struct zkr__holder *holder, bool wait) ZKR__
         claim->relied_on = true;
     }
     if (holder->rests_on) {
-        lost = zkr__hold_look(hold_of(holder)) == ZKR__HOLD_LOST;
+        lost = zkr__hold_take(hold_of(holder)) == ZKR__HOLD_LOST;
         separate(holder);
     } else if (holder->carries) {
-        lost = pass_on(holder);
+        lost = stay_reader(holder);
     } else {
         lost = zkr__hold_leave(&holder->hold, wait);
     }
@@ -251,7 +251,7 @@ int zkr__reentrant_release(struct zkr__reentrant *lock)
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
     if (!holder) {
         rc = zkr__fail(ZKR_ENOTOWNER, dir, "%s is not held by the calling thread", dir);
-    } else if (holder->depth > 1 && zkr__hold_sure(hold_of(holder))) {
+    } else if (holder->depth > 1 && zkr__hold_check(hold_of(holder))) {
         holder->depth--;
     } else if (let_go(lock, holder, wait)) {
         rc = zkr__fail(ZKR_ESESSION, dir, "%s was lost before it was released", dir);
@@ -343,7 +343,7 @@ static int lost_before(const char *dir)
 static int acquire_beside(struct zkr__reentrant *lock,
                           struct zkr__holder *writer) ZKR__LOCKED
 {
-    if (zkr__hold_look(&writer->hold) != ZKR__HOLD_HELD) {
+    if (zkr__hold_take(&writer->hold) != ZKR__HOLD_HELD) {
         return lost_before(lock->queue->dir);
     }
     struct zkr__holder *holder = make_holder(lock);
@@ -361,7 +361,7 @@ static int refuse_to_wait(const struct zkr__reentrant *lock,
                           struct zkr__holder *reader) ZKR__LOCKED
 {
     const char *dir = lock->queue->dir;
-    if (zkr__hold_look(hold_of(reader)) != ZKR__HOLD_HELD) {
+    if (zkr__hold_take(hold_of(reader)) != ZKR__HOLD_HELD) {
         return lost_before(dir);
     }
     return zkr__fail(ZKR_EDEADLK, dir,
@@ -374,7 +374,7 @@ static int acquire_again(const struct zkr__reentrant *lock,
                          struct zkr__holder *holder) ZKR__LOCKED
 {
     const char *dir = lock->queue->dir;
-    if (zkr__hold_look(hold_of(holder)) != ZKR__HOLD_HELD) {
+    if (zkr__hold_take(hold_of(holder)) != ZKR__HOLD_HELD) {
         return lost_before(dir);
     }
     if (holder->depth == INT_MAX) {
@@ -423,7 +423,7 @@ const struct zkr__claim *zkr__reentrant_hold(const struct zkr__reentrant *lock, 
 {
     const char *dir = lock->queue->dir;
     struct zkr__holder *holder = zkr__holders_find(lock->holders);
-    bool sure = holder && zkr__hold_sure(hold_of(holder));
+    bool sure = holder && zkr__hold_check(hold_of(holder));
     if (!sure && rc) {
         *rc = holder ? zkr__fail(ZKR_ESESSION, dir, "%s was lost while held", dir)
                      : zkr__fail(ZKR_ENOTOWNER, dir,
@@ -448,7 +448,7 @@ int64_t zkr__reentrant_is_held_by_any(const struct zkr__reentrant *lock)
     bool held = false;
     struct zkr__holder *holder, *next;
     HASH_ITER (hh, lock->holders, holder, next) {
-        held = held || zkr__hold_sure(hold_of(holder));
+        held = held || zkr__hold_check(hold_of(holder));
     }
     return held;
 }

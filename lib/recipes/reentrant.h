@@ -10,9 +10,9 @@
 
 #include "base/table.h"
 #include "base/thread.h"
-#include "engine/hold.h"
-#include "engine/hold_write.h"
-#include "engine/queue.h"
+#include "queue/hold.h"
+#include "queue/hold_write.h"
+#include "queue/queue.h"
 
 /* A thread that holds a re-entrant lock, or waits for it. */
 struct zkr__holder {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The semaphore: tickets for permits. A ticket's nodes are leases, and it queues at the gate; see semaphore_steps.h. */
+/* The semaphore: tickets for permits. A ticket's nodes are leases, and it queues at the gate; see permits.h. */
 #include <zkr/semaphore.h>
 
 #include "base/error.h"
 #include "base/options.h"
 #include "base/path.h"
-#include "engine/contenders.h"
-#include "engine/semaphore_steps.h"
+#include "look/contenders.h"
+#include "queue/permits.h"
 #include "recipes/recipe.h"
 #include "recipes/ticket.h"
 

@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "engine/claim.h"
-#include "engine/contenders.h"
-#include "engine/hold.h"
-#include "engine/hold_write.h"
-#include "engine/loss.h"
+#include "look/contenders.h"
+#include "queue/claim.h"
+#include "queue/hold.h"
+#include "queue/hold_write.h"
+#include "queue/loss.h"
 #include "recipes/recipe.h"
 #include "session/bound.h"
 
@@ -76,7 +76,7 @@ static int look(zkr_ticket *t) ZKR__LOCKED
         return ZKR_TICKET_RELEASED;
     }
     enum zkr__hold_state before = t->hold.state;
-    if (zkr__hold_look(&t->hold) != before) {
+    if (zkr__hold_take(&t->hold) != before) {
         wake(t);
         post_report(t);
     }
@@ -153,7 +153,7 @@ static const struct zkr__claim *hold(void *ticket, int *rc) ZKR__LOCKED
 {
     zkr_ticket *t = ticket;
     const char *dir = t->hold.queue->dir;
-    bool sure = look(t) == ZKR_TICKET_HELD && zkr__hold_sure(&t->hold);
+    bool sure = look(t) == ZKR_TICKET_HELD && zkr__hold_check(&t->hold);
     if (!sure && rc) {
         *rc = t->hold.state == ZKR__HOLD_LOST
                   ? why(t)
@@ -254,7 +254,7 @@ int zkr_ticket_release(zkr_ticket *t)
     enum zkr__hold_state state =
         t->released ? ZKR__HOLD_NONE : zkr__hold_follow(&t->hold);
     if (state == ZKR__HOLD_HELD) {
-        state = zkr__hold_look(&t->hold);
+        state = zkr__hold_take(&t->hold);
     }
     if (state != ZKR__HOLD_NONE) {
         let_go(t, state == ZKR__HOLD_WAITING  ? ZKR_ECANCELED

@@ -5,7 +5,7 @@
 
 #include <zkr/ticket.h>
 
-#include "engine/hold.h"
+#include "queue/hold.h"
 #include "recipes/recipe.h"
 
 struct zkr__ticket_waiter;

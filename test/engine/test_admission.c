@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/engine.h"
 #include "fixture.h"
 #include "keep.h"
 #include "proxy.h"
+#include "queue/engine.h"
 
 enum { SESSION_MS = 30000, PATIENCE_MS = 20000, CROWD = 100 };
 enum { LEAVES = 80 }; /* in line */

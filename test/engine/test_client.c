@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "engine/engine.h"
 #include "on_fake.h"
+#include "queue/engine.h"
 #include "raw.h"
 #include "session/service.h"
 #include "session/zk_value.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/engine.h"
 #include "on_fake.h"
+#include "queue/engine.h"
 
 enum {
     OF_MUTEX =

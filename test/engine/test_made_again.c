@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "engine/names.h"
 #include "keep.h"
 #include "on_fake.h"
+#include "queue/names.h"
 
 enum { STEP_MS = 5, WHILE_MS = 3 * SECOND };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "engine/names.h"
 #include "on_fake.h"
+#include "queue/names.h"
 
 static int kept; /* lines that say so */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a hand-over costs who looks ahead, and what it costs to look: counted at the door. */
 #include "actor.h"
-#include "engine/children_cache.h"
-#include "engine/claim.h"
 #include "fixture.h"
+#include "queue/children_cache.h"
+#include "queue/claim.h"
 #include "session/client.h"
 
 enum { SESSION_MS = 30000, DEEPEST = 100, PATIENCE_MS = 20000 };

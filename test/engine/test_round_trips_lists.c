@@ -4,8 +4,8 @@
 
 #include "actor.h"
 #include "base/mem.h"
-#include "engine/claim.h"
-#include "engine/engine.h"
+#include "queue/claim.h"
+#include "queue/engine.h"
 #include "rwlocks.h"
 
 enum { SESSION_MS = 30000, PATIENCE_MS = 20000 };

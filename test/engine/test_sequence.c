@@ -11,8 +11,8 @@
 #include <zookeeper/zookeeper.h>
 
 #include "actor.h"
-#include "engine/claim.h"
 #include "fixture.h"
+#include "queue/claim.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 30000, SEAL = 13 };
 

@@ -7,9 +7,9 @@
 #include <zkr/error.h>
 
 #include "base/mem.h"
-#include "engine/children.h"
-#include "engine/rule.h"
 #include "fuzz.h"
+#include "queue/children.h"
+#include "queue/rule.h"
 
 enum { CHILDREN_MAX = 24, NAME_ROOM = 96 };
 

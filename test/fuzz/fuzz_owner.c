@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "base/mem.h"
-#include "engine/contender.h"
 #include "fuzz.h"
+#include "look/contender.h"
 #include "utf8.h"
 #include "view.h"
 

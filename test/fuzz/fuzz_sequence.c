@@ -2,8 +2,8 @@
 /* Names of children: a number is found when there is one, and none is made up. */
 #include <inttypes.h>
 
-#include "engine/names.h"
 #include "fuzz.h"
+#include "queue/names.h"
 
 enum { DIGITS = 10, FRONT = 16 };
 

@@ -6,7 +6,7 @@
 #include <zkr/client.h>
 
 #include "alone.h"
-#include "engine/claim_state.h"
+#include "queue/claim_state.h"
 
 enum { FLIGHT_MAX = 12, LATE_MAX = 4, BLOCKERS = 3, CAP = ZKR__QUICK_CREATES + 1 };
 

@@ -500,7 +500,7 @@ void zkp_deliver(unsigned session, struct zkp_message m)
     }
 }
 
-/* --- a group, in outline: engine/hold.c --- */
+/* --- a group, in outline: queue/hold.c --- */
 
 /* Without a member that needs a node and may not make it yet. */
 static void create_all(void)

@@ -15,8 +15,8 @@
 #ifndef ZKP_ZOO_H
 #define ZKP_ZOO_H
 
-#include "engine/claim_state.h"
 #include "explore.h"
+#include "queue/claim_state.h"
 
 enum {
     ZKP_SESSIONS = 3,

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "engine/engine.h"
 #include "latches.h"
+#include "queue/engine.h"
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 100 };
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "engine/children_cache.h"
-#include "engine/claim_run.h"
-#include "engine/group.h"
 #include "ops.h"
+#include "queue/children_cache.h"
+#include "queue/claim_run.h"
+#include "queue/group.h"
 
 enum { HOLDS = 64, EXCUSED = 256 };
 
@@ -299,7 +299,7 @@ static bool is_before(const struct zkf_node *n,
 /*
  * One in front of this claim, above the number @above, that may not be passed. One that named itself may be: put in front
  * of one that was there, who goes by whom it found there; or ahead of the count, so that it came to stand among those who
- * wait for others of their client (engine/children_cache.h). With @first INT64_MAX none may.
+ * wait for others of their client (queue/children_cache.h). With @first INT64_MAX none may.
  */
 static const struct zkf_node *passed(int client,
                                      const struct zkr__claim *claim,

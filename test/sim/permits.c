@@ -2,10 +2,10 @@
 /* Permits: as many as there are, in the order of the requests; and their maximum, which moves. */
 #include <inttypes.h>
 
-#include "engine/children_cache.h"
-#include "engine/claim_run.h"
-#include "engine/group.h"
 #include "ops.h"
+#include "queue/children_cache.h"
+#include "queue/claim_run.h"
+#include "queue/group.h"
 #include "util.h"
 
 enum { CHANGES = 1024 };

@@ -26,8 +26,8 @@
 
 #include <zkr/zkr.h>
 
-#include "engine/hold.h"
 #include "fake.h"
+#include "queue/hold.h"
 #include "recipes/leader_latch.h"
 #include "recipes/ticket.h"
 #include "session/bound.h"

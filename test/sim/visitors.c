@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/children_cache.h"
+#include "queue/children_cache.h"
 #include "sim.h"
 
 enum { VISITORS = 8, VISITED = 4 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "engine/contender.h"
+#include "look/contender.h"
 #include "ops.h"
 
 enum { WISHES = 128 };

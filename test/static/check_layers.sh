@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# check_layers.sh ROOT: who may include whom. Floors, bottom to top: base, session, engine,
-# recipes. lib/testing stands beside them: it uses the library as anybody would, and nobody in lib/ uses it.
+# check_layers.sh ROOT: who may include whom. Floors, bottom to top: base, session, queue,
+# look, recipes. lib/testing stands beside them: it uses the library as anybody would, and nobody in lib/ uses it.
 # A line is printed for each include that breaks a rule.
 set -eu
 cd "$1"
@@ -42,10 +42,10 @@ function check_public(floor, name) {
         bad("base sees only zkr/error.h, version.h and export.h")
     else if (name == "zkr/guard.h" && FILENAME == "lib/session/zk_value.c")
         return
-    else if (floor == "session" && name !~ /^zkr\/(error|version|export|client|client_options|dispatch|guardian|lease|loss|metrics)\.h$/)
+    else if (floor == "session" && name !~ /^zkr\/(error|version|export|client|client_options|dispatch|guardian|lease|loss|metrics|node)\.h$/)
         bad("session sees no header of a recipe")
-    else if (floor == "engine" && name ~ /^zkr\/(mutex|rwlock|semaphore|multilock|lockable|leader_[a-z]+|guard|ticket|zkr)\.h$/)
-        bad("engine sees no header of a recipe")
+    else if ((floor == "queue" || floor == "look") && name ~ /^zkr\/(mutex|rwlock|semaphore|multilock|lockable|leader_[a-z]+|guard|ticket|zkr)\.h$/)
+        bad(floor " sees no header of a recipe")
 }
 
 function check_lib_angle(floor, name) {
@@ -57,7 +57,7 @@ function check_lib_angle(floor, name) {
     } else if (name ~ /^ut[a-z]+\.h$/) {
         if (FILENAME != "lib/base/table.h")
             bad("uthash is wrapped by lib/base/table.h")
-    } else if (name ~ /^(base|session|engine|recipes|testing)\//)
+    } else if (name ~ /^(base|session|queue|look|recipes|testing)\//)
         bad("internal headers are written in quotes")
 }
 
@@ -76,8 +76,8 @@ function check_lib_quoted(floor, name,    target) {
             bad("testing stands alone")
     } else if (level[target] > level[floor])
         bad(target " is above " floor)
-    else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|log|zk_multi|zk_value)\.h$/)
-        bad("of session, recipes see only bound, client, log, zk_multi and zk_value")
+    else if (floor == "recipes" && target == "session" && name !~ /^session\/(bound|client|inquiry|log|zk_multi|zk_value)\.h$/)
+        bad("of session, recipes see only bound, client, inquiry, log, zk_multi and zk_value")
     else if (floor == "recipes" && target == "recipes" && !(recipe(name) in shared) &&
              recipe(FILENAME) != recipe(name) && made_of[recipe(FILENAME)] != recipe(name))
         bad("a recipe does not see another one")
@@ -98,7 +98,7 @@ function check(kind, name,    floor) {
             check_lib_quoted(floor, name)
     } else if (FILENAME ~ /^tools\/guardian\// && name == "session/guardian_wire.h") {
         return # the other end of it
-    } else if (name ~ /^(base|session|engine|recipes|testing)\//) {
+    } else if (name ~ /^(base|session|queue|look|recipes|testing)\//) {
         bad("internals are for lib/ and test/")
     } else if (FILENAME ~ /^include\//) {
         if (kind == "\"")
@@ -114,8 +114,8 @@ BEGIN {
     # What recipes are made of; these see no recipe themselves.
     shared["recipe"]; shared["reentrant"]; shared["ticket"]
     made_of["rwlock"] = "mutex" # its two sides are objects of that
-    level["base"] = 1; level["session"] = 2; level["engine"] = 3; level["recipes"] = 4
-    level["testing"] = 5
+    level["base"] = 1; level["session"] = 2; level["queue"] = 3; level["look"] = 4; level["recipes"] = 5
+    level["testing"] = 6
 }
 
 /^[ \t]*#[ \t]*include[ \t]*[<"]/ {

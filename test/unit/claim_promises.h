@@ -10,7 +10,7 @@
 
 #include <zkr/client.h>
 
-#include "engine/claim_state.h"
+#include "queue/claim_state.h"
 
 static void must(bool fine, const char *what);
 

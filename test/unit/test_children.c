@@ -5,7 +5,7 @@
 
 #include <zkr/error.h>
 
-#include "engine/children.h"
+#include "queue/children.h"
 #include "unit.h"
 
 static bool is_named(void *ctx, const char *name)

@@ -19,8 +19,8 @@
 
 #include <zkr/client.h>
 
-#include "engine/claim.h"
-#include "engine/claim_io.h"
+#include "queue/claim.h"
+#include "queue/claim_io.h"
 #include "unit.h"
 
 // clang-format off

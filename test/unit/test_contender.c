@@ -2,7 +2,7 @@
 /* What a contender's node data are taken for: an owner text, fields, a wish. */
 #include <string.h>
 
-#include "engine/contender.h"
+#include "look/contender.h"
 #include "unit.h"
 
 static zkr_contender taken(const char *data, size_t len)

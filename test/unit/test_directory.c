@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What numbers tell about who stands in a directory. */
-#include "engine/children.h"
+#include "queue/children.h"
 #include "unit.h"
 
 static const char *const ours_here[] = {"a-lock-0000000003", "b-lock-0000000005",

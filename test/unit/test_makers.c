@@ -2,8 +2,8 @@
 /* Nodes of other programs, by their names. */
 #include <string.h>
 
-#include "engine/makers.h"
-#include "engine/names.h"
+#include "queue/makers.h"
+#include "queue/names.h"
 #include "unit.h"
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"

@@ -2,7 +2,7 @@
 /* Names of nodes: how ours are made, and what is read from those of all recipes. */
 #include <stdlib.h>
 
-#include "engine/names.h"
+#include "queue/names.h"
 #include "unit.h"
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/contender.h"
+#include "look/contender.h"
 #include "unit.h"
 
 enum { LEASES_MAX = 6 };

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "engine/node_watch.h"
+#include "look/node_watch.h"
 #include "session/open.h"
 #include "session/request.h"
 #include "session/service.h"

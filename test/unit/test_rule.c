@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may hold, and whom the others watch. */
-#include "engine/rule.h"
+#include "queue/rule.h"
 #include "unit.h"
 
 enum { QUEUE_MAX = 8 };

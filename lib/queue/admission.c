@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/admission.h"
+
+#include "queue/children_cache.h"
+#include "queue/engine.h"
+#include "queue/group.h"
+#include "queue/keep.h"
+#include "session/client.h"
+
+/* How many nodes have to be made together, the claim's included; 0: a node of its group exists, or is being made. */
+static int count_due(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__group *group = claim->group; /* NULL: alone */
+    int due = !group;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        const struct zkr__claim *member = group->members[i];
+        if (member && (member->admitted || !zkr__claim_has_none(&member->k))) {
+            return 0;
+        }
+        due += member != NULL;
+    }
+    return due;
+}
+
+/*
+ * Another claim or group of ours makes a node in the directory, and nothing proves that the directory exists: neither a
+ * node of ours there nor the guard.
+ */
+static bool is_unproved(const struct zkr__directory *d,
+                        const struct zkr__group *group) ZKR__LOCKED
+{
+    const struct zkr__claim *newest = d->ours ? d->ours->ours_prev : NULL;
+    int others = d->joining;
+    for (uint32_t i = 0; group && others > 0 && i < group->count; i++) {
+        const struct zkr__claim *member = group->members[i];
+        others -= member && member->directory == d && member->admitted;
+    }
+    while (others > 0 && newest && zkr__claim_stage(&newest->k) == ZKR__REMOVING) {
+        newest = newest == d->ours ? NULL : newest->ours_prev;
+    }
+    return others > 0 && !newest && !zkr__cache_guards(d);
+}
+
+/* The claim waits until its directory, and those of the members that are made with it, are known to exist. */
+static bool awaits_proof(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__group *group = claim->group;
+    const struct zkr__directory *d = claim->directory;
+    bool waits = is_unproved(d, group);
+    for (uint32_t i = 0; group && !waits && i < group->count; i++) {
+        const struct zkr__claim *member = group->members[i];
+        if (member && member->directory != d && !member->admitted &&
+            zkr__claim_has_none(&member->k)) {
+            d = member->directory;
+            waits = is_unproved(d, group);
+        }
+    }
+    return waits;
+}
+
+/* The first claim in line that waits for room alone. */
+static struct zkr__claim *find_first(const struct zkr__engine *engine) ZKR__LOCKED
+{
+    struct zkr__claim *first = engine->line;
+    while (first && awaits_proof(first)) {
+        first = first->row_next;
+    }
+    return first;
+}
+
+static bool has_room(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__engine *engine = claim->engine;
+    int due = count_due(claim);
+    if (awaits_proof(claim)) {
+        return false;
+    }
+    const struct zkr__claim *first = due == 0 ? NULL : find_first(engine);
+    bool fits = engine->joining == 0 || engine->joining + due <= engine->joining_max;
+    return due == 0 || (fits && (!first || first == claim));
+}
+
+bool zkr__admission_waits(const struct zkr__claim *claim)
+{
+    return !claim->admitted && (zkr__keep_shares(claim) || !has_room(claim));
+}
+
+void zkr__admission_leave(struct zkr__claim *claim)
+{
+    if (claim->awaits_admission) {
+        DL_DELETE2(claim->engine->line, claim, row_prev, row_next);
+    } else if (claim->in_line) {
+        zkr__keep_leave_line(claim);
+    }
+    claim->engine->joining -= claim->admitted;
+    claim->directory->joining -= claim->admitted;
+    claim->awaits_admission = claim->admitted = false;
+}
+
+static void join(struct zkr__claim *claim) ZKR__LOCKED
+{
+    zkr__admission_leave(claim);
+    claim->admitted = true;
+    claim->engine->joining++;
+    claim->directory->joining++;
+}
+
+/* The last member of the claim's group that stands in line; NULL: none. */
+static struct zkr__claim *find_beside(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__claim *beside = NULL;
+    for (uint32_t i = 0; claim->group && i < claim->group->count; i++) {
+        struct zkr__claim *member = claim->group->members[i];
+        beside = member && member->awaits_admission ? member : beside;
+    }
+    return beside;
+}
+
+void zkr__admission_line_up(struct zkr__claim *claim)
+{
+    bool shares = zkr__keep_shares(claim);
+    if (shares ? claim->in_line : claim->awaits_admission) {
+        return;
+    }
+    zkr__admission_leave(claim);
+    if (shares) {
+        zkr__keep_line_up(claim);
+        return;
+    }
+    struct zkr__claim *beside = find_beside(claim);
+    if (beside) {
+        DL_APPEND_ELEM2(claim->engine->line, beside, claim, row_prev, row_next);
+    } else {
+        DL_APPEND2(claim->engine->line, claim, row_prev, row_next);
+    }
+    claim->awaits_admission = true;
+}
+
+void zkr__admission_settle(struct zkr__claim *claim)
+{
+    const struct zkr__claim_state *k = &claim->k;
+    bool joins = k->phase == ZKR__CREATING;
+    if (joins && !claim->admitted) {
+        join(claim);
+    } else if (!joins && (claim->admitted || k->phase != ZKR__PAUSED)) {
+        zkr__admission_leave(claim);
+    }
+}
+
+/*
+ * The first claim whose group is being made already. Such members count as joining until this claim has its node, so a
+ * large group ahead of it in line would wait for them, and they for the claim.
+ */
+static struct zkr__claim *find_awaited(const struct zkr__engine *engine) ZKR__LOCKED
+{
+    struct zkr__claim *claim = engine->line;
+    while (claim && (!claim->group || count_due(claim) > 0 || awaits_proof(claim))) {
+        claim = claim->row_next;
+    }
+    return claim;
+}
+
+struct zkr__claim *zkr__admission_next(const struct zkr__engine *engine)
+{
+    struct zkr__claim *next = find_first(engine);
+    if (next && !has_room(next)) {
+        next = engine->joining < engine->joining_max ? find_awaited(engine) : NULL;
+    }
+    if (next) {
+        join(next); /* counted until its step settles otherwise */
+    }
+    return next;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/children_cache.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "queue/claim.h"
+#include "queue/claim_io.h"
+#include "queue/directory.h"
+#include "queue/engine.h"
+#include "queue/group.h"
+#include "queue/keep.h"
+#include "queue/names.h"
+
+static bool is_leaving(const struct zkr__claim *claim)
+{
+    return zkr__claim_stage(&claim->k) == ZKR__REMOVING;
+}
+
+/* --- the guard --- */
+
+bool zkr__cache_guards(const struct zkr__directory *d)
+{
+    return d->guard && d->guard->state == ZKR__GUARDED;
+}
+
+void zkr__cache_forget(struct zkr__directory *d)
+{
+    if (d->guard) {
+        zkr__known_forget(&d->guard->known);
+    }
+}
+
+/* The watch is used up, or may be. */
+static void drop_guard(struct zkr__directory *d)
+{
+    if (d->guard) {
+        d->guard->state = ZKR__UNGUARDED;
+        d->guard->asked++; /* an answer that is still to come counts no more */
+        zkr__known_forget(&d->guard->known);
+    }
+}
+
+/* The directory was deleted, or its data changed. */
+static void on_event(struct zkr__path_watcher *watcher,
+                     enum zkr__node_event event) ZKR__LOCKED
+{
+    if (event != ZKR__NODE_CHILDREN) { /* which is of another watch */
+        drop_guard(ZKR__OWNER_OF(watcher, struct zkr__guard, watcher)->directory);
+    }
+}
+
+static void
+on_guard(void *ctx, unsigned asked, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__directory *d = ctx;
+    if (asked == d->guard->asked) {
+        bool set = answer->code == ZKR_OK && !answer->unwatched;
+        d->guard->state = set ? ZKR__GUARDED : ZKR__UNGUARDED;
+        d->guard->doubts_at = zkr__engine_doubts_at(d->engine);
+    }
+    zkr__directory_unref(d);
+}
+
+static bool make_guard(struct zkr__directory *d) ZKR__LOCKED
+{
+    struct zkr__guard *g = zkr__mem_alloc(sizeof(*g));
+    if (!g) {
+        return false;
+    }
+    const struct zkr__claim *newest = d->ours ? d->ours->ours_prev : NULL;
+    if (newest) {
+        memcpy(g->guid, zkr__path_name(newest->node) + sizeof(ZKR__PROTECTED) - 1,
+               ZKR__GUID_LEN);
+    }
+    g->directory = d;
+    g->watcher.on_event = on_event;
+    zkr__known_begin(&g->known);
+    if (!zkr__path_watch(&d->engine->watchers, &g->watcher, d->path)) {
+        zkr__mem_free(g);
+        return false;
+    }
+    d->guard = g;
+    return true;
+}
+
+void zkr__cache_begin(struct zkr__directory *d)
+{
+    const struct zkr__op op = {
+        .kind = ZKR__OP_GET, .path = d->path, .watch = true, .spare = true};
+    if (zkr__cache_guards(d) && zkr__now(d->engine->c) >= d->guard->doubts_at) {
+        drop_guard(d);
+    }
+    if (!d->used || (!d->guard && !make_guard(d)) ||
+        d->guard->state != ZKR__UNGUARDED || !zkr__watch_fits(d->engine->c, &op)) {
+        return;
+    }
+    d->guard->state = ZKR__GUARD_ASKED;
+    d->guard->asked++;
+    d->refs++;
+    zkr__submit(d->engine->c, &op, on_guard, d, d->guard->asked);
+}
+
+/* --- a place by a number --- */
+
+/* Other claims need lists: with a watch, for all members of a group at once, or to count the waiters. */
+static bool is_simple(const struct zkr__claim *claim)
+{
+    return !claim->k.member && !claim->k.watch_children && claim->q->max_waiters == 0;
+}
+
+bool zkr__cache_expects(const struct zkr__claim *claim)
+{
+    const struct zkr__directory *d = claim->directory;
+    if (!zkr__cache_guards(d) || !is_simple(claim) || !d->guard->known.counts) {
+        return false;
+    }
+    const struct zkr__known *known = &d->guard->known;
+    const struct zkr__children *others = &known->others;
+    const struct zkr__claim *newest = d->ours ? d->ours->ours_prev : NULL;
+    bool after_a_hold = newest && is_leaving(newest);
+    while (newest && is_leaving(newest)) {
+        newest = newest == d->ours ? NULL : newest->ours_prev;
+    }
+    bool from_a_list = known->from == ZKR__KNOWN_ALL && !claim->once && after_a_hold;
+    if (!zkr__known_quiet(known)) {
+        return from_a_list && known->foretells;
+    }
+    int64_t behind =
+        others->count > 0 ? others->list[others->count - 1].sequence : known->from;
+    if (newest && newest->sequence >= behind) {
+        return true; /* it will wait for the newest of ours */
+    }
+    return from_a_list || (known->from == ZKR__KNOWN_ALL && others->count == 0);
+}
+
+/* Knowledge begins with the first node that is made behind the guard. */
+void zkr__cache_made(struct zkr__claim *claim)
+{
+    struct zkr__directory *d = claim->directory;
+    d->used = true;
+    d->seen += d->seen >= 0;
+    if (zkr__cache_guards(d)) {
+        (void)zkr__known_made(&d->guard->known, claim->sequence);
+    }
+}
+
+void zkr__cache_settle(struct zkr__claim *claim)
+{
+    struct zkr__guard *g = claim->directory->guard;
+    if (g) {
+        zkr__known_settle(&g->known, claim->sequence);
+    }
+}
+
+void zkr__cache_misguessed(struct zkr__directory *d)
+{
+    if (d->guard) {
+        d->guard->known.foretells = false;
+    }
+}
+
+void zkr__cache_gone(const struct zkr__claim *claim)
+{
+    const struct zkr__directory *d = claim->directory;
+    const char *path = zkr__path_watched(&claim->ahead_watcher);
+    if (zkr__cache_guards(d) && path) {
+        zkr__known_gone(&d->guard->known, zkr__path_name(path));
+    }
+}
+
+/*
+ * A downgrade is under way, so the node may have either of two names; or a write of the owner may still come, and only
+ * a list behind it tells.
+ */
+static bool is_vague(const struct zkr__claim *claim)
+{
+    return claim->k.downgrade != ZKR__SETTLED ||
+           (is_leaving(claim) && claim->k.writing > 0);
+}
+
+static bool make_row_room(struct zkr__scratch *scratch, size_t count)
+{
+    if (count > scratch->row_room) {
+        zkr__mem_free(scratch->row);
+        scratch->row = zkr__mem_alloc(2 * count * sizeof(*scratch->row));
+        scratch->row_room = scratch->row ? 2 * count : 0;
+    }
+    return scratch->row != NULL;
+}
+
+static void put(struct zkr__children *children, const char *node)
+{
+    struct zkr__child *child = &children->list[children->count];
+    child->name = zkr__path_name(node);
+    children->count += zkr__name_parse(child->name, &child->kind, &child->sequence);
+}
+
+/*
+ * The children that are known and may be there, numbered *from or higher; of ours, at most @most before the claim.
+ * False: it cannot be told.
+ */
+static bool line_up(const struct zkr__claim *claim,
+                    size_t most,
+                    struct zkr__children *line,
+                    int64_t *from) ZKR__LOCKED
+{
+    struct zkr__directory *d = claim->directory;
+    const struct zkr__known *known = &d->guard->known;
+    const struct zkr__children *others = &known->others;
+    const struct zkr__claim *one = claim;
+    size_t count = 0;
+    *from = known->from;
+    for (; count < most && one != d->ours && one->ours_prev->sequence >= *from;
+         count++) {
+        one = one->ours_prev;
+        if (is_vague(one)) {
+            return false;
+        }
+    }
+    *from = count < most ? *from : one->sequence;
+    if (!make_row_room(&d->engine->scratch, 3 + others->count + count)) {
+        return false;
+    }
+    /* In front is room for what is not known. */
+    *line = (struct zkr__children){.list = d->engine->scratch.row + 1};
+    for (size_t i = 0; i < others->count; i++) {
+        if (others->list[i].sequence >= *from) {
+            line->list[line->count++] = others->list[i];
+        }
+    }
+    for (; one != claim; one = one->ours_next) {
+        if (!is_leaving(one)) {
+            put(line, one->node);
+        }
+    }
+    put(line, claim->node);
+    if (known->guessing) {
+        put(line, known->newcomer);
+    }
+    if (others->count > 0 || known->guessing) {
+        zkr__children_sort(line);
+    }
+    return true;
+}
+
+/* For nodes that may stand in front and are not known, one child is put there, which blocks. */
+static bool judge(const struct zkr__claim *claim,
+                  size_t most,
+                  struct zkr__verdict *verdict,
+                  struct zkr__children *line) ZKR__LOCKED
+{
+    int64_t from;
+    if (!line_up(claim, most, line, &from)) {
+        return false;
+    }
+    size_t self = zkr__children_find(line, zkr__path_name(claim->node));
+    bool unknown = from != ZKR__KNOWN_ALL;
+    struct zkr__children all = {.list = line->list - unknown,
+                                .count = line->count + unknown};
+    line->list[-1] = (struct zkr__child){.name = "", .kind = ZKR__NAME_OTHER};
+    *verdict = claim->q->rule(&all, self + unknown, claim->q->rule_arg);
+    if (verdict->granted || verdict->watch == ZKR__ALL_CHILDREN) {
+        return verdict->granted && !unknown;
+    }
+    bool known = verdict->watch >= unknown;
+    bool before = verdict->before != ZKR__NOBODY && verdict->before >= unknown;
+    verdict->watch -= unknown;
+    verdict->before = before ? verdict->before - unknown : ZKR__NOBODY;
+    verdict->last = before && verdict->last;
+    return known;
+}
+
+bool zkr__cache_decide(const struct zkr__claim *claim,
+                       struct zkr__verdict *verdict,
+                       struct zkr__children *children,
+                       bool *guessed)
+{
+    enum { NEAR = 16 }; /* thousands may stand in front of these, and seldom matter */
+    const struct zkr__directory *d = claim->directory;
+    bool told = zkr__cache_guards(d) && is_simple(claim) && d->guard->known.counts &&
+                (judge(claim, NEAR, verdict, children) ||
+                 judge(claim, SIZE_MAX, verdict, children));
+    *guessed = told && d->guard->known.guessing;
+    /* Any other verdict would rely on the newcomer being there, and of the kind that was guessed. */
+    return told && (!*guessed ||
+                    (!verdict->granted && strcmp(children->list[verdict->watch].name,
+                                                 d->guard->known.newcomer) == 0));
+}
+
+/* --- lists --- */
+
+void zkr__list_want(struct zkr__claim *claim)
+{
+    struct zkr__directory *d = claim->directory;
+    zkr__claim_drop_list(claim);
+    claim->list_tag = zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
+    claim->list = ZKR__NEXT_LIST;
+    DL_APPEND2(d->later, claim, list_prev, list_next);
+}
+
+bool zkr__list_wanted(const struct zkr__claim *claim)
+{
+    return claim->list != ZKR__NO_LIST &&
+           claim->list_tag == zkr__asked_tag(ZKR__ASKED_LIST, claim->k.round);
+}
+
+/* These are filters: @ctx is the directory. */
+static bool is_ours(void *ctx, const char *name) ZKR__LOCKED
+{
+    return zkr__claim_in(ctx, name) != NULL;
+}
+
+/* A node of ours that is being deleted: requests behind its delete will not see it. */
+static bool is_dying(void *ctx, const char *name) ZKR__LOCKED
+{
+    const struct zkr__claim *claim = zkr__claim_in(ctx, name);
+    return claim && is_leaving(claim);
+}
+
+int zkr__list_children(struct zkr__directory *d, const struct zkr__children **out)
+{
+    struct zkr__given *given = &d->engine->given;
+    if (given->code == ZKR_OK && given->departures != d->departures) {
+        zkr__children_filter(&given->children, is_dying, d);
+        given->departures = d->departures;
+    }
+    *out = &given->children;
+    return given->code;
+}
+
+/* The highest number of a claim that asks. Nodes behind it do not matter to any of these claims. */
+static int64_t most_wanted(const struct zkr__directory *d)
+{
+    int64_t most = INT64_MIN;
+    const struct zkr__claim *claim;
+    DL_FOREACH2(d->askers, claim, list_next)
+    {
+        bool known = claim->by_node.path != NULL;
+        int64_t number = known ? claim->sequence : ZKR__ANY_NUMBER;
+        most = number > most ? number : most;
+    }
+    return most;
+}
+
+/* A long list is not remembered, and nodes behind all claims that ask are left out. */
+static void order(struct zkr__directory *d,
+                  const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__given *given = &d->engine->given;
+    bool is_long = answer->name_count > d->engine->remembered_max;
+    int64_t most = is_long ? most_wanted(d) : ZKR__ANY_NUMBER;
+    *given = (struct zkr__given){.code = answer->code, .departures = d->departures};
+    if (answer->code == ZKR_OK) {
+        given->code = zkr__children_order(&given->children, answer->names,
+                                          answer->name_count, most, is_dying, d);
+    }
+    bool ordered = given->code == ZKR_OK;
+    d->seen = answer->code == ZKR_ENONODE          ? 0
+              : ordered && most == ZKR__ANY_NUMBER ? (int)given->children.count
+                                                   : -1;
+    d->seen_strays = (int)given->children.strays;
+    zkr__keep_listed(d, &given->children);
+    if (ordered && !is_long && zkr__cache_guards(d) && d->guard->known.counts) {
+        zkr__known_listed(&d->guard->known, &given->children, answer->made, is_ours, d);
+    }
+}
+
+/* A claim that asks meanwhile waits for the next list: it may have heard of a later event. */
+static void
+on_list(void *ctx, unsigned generation, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__directory *d = ctx;
+    if (generation == d->generation) {
+        order(d, answer);
+        while (d->askers) {
+            struct zkr__claim *claim = d->askers;
+            zkr__claim_drop_list(claim);
+            zkr__claim_ref(claim);
+            d->engine->on_answer(claim, claim->list_tag, answer);
+        }
+        zkr__children_free(&d->engine->given.children);
+        d->listing = false;
+        zkr__list_send(d);
+    }
+    zkr__directory_unref(d);
+}
+
+void zkr__list_send(struct zkr__directory *d)
+{
+    if (d->listing || !d->later) {
+        return;
+    }
+    struct zkr__op op = {.kind = ZKR__OP_CHILDREN, .path = d->path};
+    struct zkr__claim *claim;
+    DL_FOREACH2(d->later, claim, list_next)
+    {
+        claim->list = ZKR__THIS_LIST;
+        op.watch = op.watch || claim->k.watch_children;
+        d->engine->spared.shared += claim != d->later;
+    }
+    d->askers = d->later;
+    d->later = NULL;
+    d->listing = true;
+    d->refs++;
+    zkr__submit(d->engine->c, &op, on_list, d, d->generation);
+}
+
+/*
+ * --- Tries that look before they make a node. The node of a try may hold up claims that could be granted at once beside
+ * the holders: for other permits, as readers beside readers, for one path of several. So a try makes no node while this
+ * client knows a reason why the try would fail, and lists when the client knows nothing.
+ *
+ * If all seems free, the try makes its node, and costs one round trip. What the client knows may be old: then the list of
+ * the try shows that.
+ */
+
+/* The members of the group that are to stand in the claim's directory. */
+static int64_t count_beside(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    int64_t count = 0;
+    const struct zkr__group *group = claim->group;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        const struct zkr__claim *other = group->members[i];
+        count += other && other->directory == claim->directory;
+    }
+    return count;
+}
+
+bool zkr__try_is_wary(const struct zkr__claim *claim)
+{
+    const struct zkr__queue *q = claim->q;
+    const struct zkr__directory *d = claim->directory;
+    bool in_the_way =
+        claim->k.member ? q->rule != zkr__rule_any : q->kind == ZKR__NAME_WRITE;
+    if (!claim->once || !in_the_way) {
+        return false;
+    }
+    return d->seen < 0 ||
+           (q->rule == zkr__rule_permits
+                ? d->seen + d->seen_strays + count_beside(claim) > q->rule_arg
+                : d->seen > 0);
+}
+
+/* --- the session --- */
+
+void zkr__caches_connected(struct zkr__engine *engine)
+{
+    struct zkr__directory *d;
+    DL_FOREACH(engine->directories, d)
+    {
+        drop_guard(d);
+    }
+}
+
+/* An answer that is still to come may have been dropped, for want of memory. */
+void zkr__caches_session_over(struct zkr__engine *engine)
+{
+    struct zkr__directory *d;
+    DL_FOREACH(engine->directories, d)
+    {
+        while (d->askers) {
+            zkr__claim_drop_list(d->askers);
+        }
+        while (d->later) {
+            zkr__claim_drop_list(d->later);
+        }
+        d->listing = false;
+        d->generation++;
+        d->used = false;
+        d->seen = -1;
+        drop_guard(d);
+    }
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/claim.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/thread.h"
+#include "queue/directory.h"
+#include "queue/engine.h"
+#include "queue/node_data.h"
+#include "session/bound.h"
+#include "session/guardian.h"
+
+/* --- memory --- */
+
+static size_t node_room(const struct zkr__queue *q)
+{
+    return strlen(q->dir) + 1 + ZKR__NAME_ROOM;
+}
+
+struct zkr__claim *zkr__claim_make(struct zkr__queue *q,
+                                   struct zkr__engine *engine,
+                                   const struct zkr__entry *entry)
+{
+    struct zkr__directory *directory = zkr__queue_directory(q, engine);
+    bool ready = directory && (q->keep_ms == 0 || zkr__directory_keeps(directory));
+    struct zkr__claim *claim =
+        ready ? zkr__mem_alloc(sizeof(*claim) + node_room(q)) : NULL;
+    if (!claim) {
+        return NULL;
+    }
+    claim->directory = directory;
+    /* A downgrade gives the claim another queue, which may know no directory yet. */
+    directory->refs++;
+    claim->q = q;
+    q->refs++;
+    claim->engine = engine;
+    claim->refs = 2;
+    claim->live = true;
+    claim->bytes = (int)zkr__queue_path_bytes(q);
+    engine->node_bytes += claim->bytes;
+    claim->once = entry->once;
+    claim->give_up_at = entry->deadline == ZKR__NEVER ? 0 : entry->deadline;
+    claim->thread = entry->thread != 0 ? entry->thread : zkr__thread_os_id();
+    claim->on_change = entry->on_change;
+    claim->on_change_ctx = entry->ctx;
+    claim->k.keeps_place = q->keeps_place;
+    claim->k.has_metadata = q->writes_metadata && q->c->options.lease_probe_ms >= 0;
+    DL_APPEND(engine->claims, claim);
+    return claim;
+}
+
+bool zkr__claim_fits(const struct zkr__queue *q, const struct zkr__engine *engine)
+{
+    return engine->node_bytes + zkr__queue_path_bytes(q) <= engine->node_bytes_max;
+}
+
+void zkr__claim_recount_bytes(struct zkr__claim *claim)
+{
+    if (claim->k.phase == ZKR__GONE) {
+        claim->engine->node_bytes -= claim->bytes;
+        claim->bytes = 0;
+    }
+}
+
+void zkr__claim_unref(struct zkr__claim *claim)
+{
+    if (--claim->refs > 0) {
+        return;
+    }
+    while (zkr__claim_next_behind(claim)) {
+    }
+    zkr__claim_forget_ahead(claim);
+    zkr__claim_forget_node(claim);
+    zkr__timer_stop(&claim->engine->timers, &claim->timer);
+    zkr__claim_drop_list(claim);
+    DL_DELETE(claim->engine->claims, claim);
+    zkr__directory_unref(claim->directory);
+    zkr__queue_unref(claim->q);
+    zkr__mem_free(claim->loss);
+    zkr__mem_free(claim);
+}
+
+bool zkr__claim_is_behind(const struct zkr__claim *claim)
+{
+    const struct zkr__claim *first = claim->in_line ? claim->directory->ours : NULL;
+    while (first && first->k.phase != ZKR__HELD) {
+        first = first->ours_next;
+    }
+    return first || claim->k.phase == ZKR__PARKED || claim->k.phase == ZKR__READY;
+}
+
+bool zkr__claim_is_parked(const struct zkr__claim *claim)
+{
+    return zkr__claim_is_behind(claim) && claim->k.phase != ZKR__READY;
+}
+
+void zkr__claim_wake(struct zkr__claim *claim)
+{
+    if (claim->sleeper) {
+        zkr__cv_signal(claim->sleeper);
+    }
+}
+
+void zkr__claim_tell_revocations(struct zkr__claim *claim)
+{
+    struct zkr__queue *q = claim->q;
+    if (claim->revocations > 0 && claim->taken && q->on_revocation) {
+        q->on_revocation(q);
+    }
+}
+
+/* --- in its directory --- */
+
+/* Most claims that enter have the highest number so far. */
+static void enter_directory(struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__directory *d = claim->directory;
+    struct zkr__claim *after = d->ours ? d->ours->ours_prev : NULL; /* the last */
+    while (after && after->sequence > claim->sequence) {
+        after = after == d->ours ? NULL : after->ours_prev;
+    }
+    if (after) {
+        DL_APPEND_ELEM2(d->ours, after, claim, ours_prev, ours_next);
+    } else {
+        DL_PREPEND2(d->ours, claim, ours_prev, ours_next);
+    }
+}
+
+static void leave_directory(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->ours_prev) {
+        DL_DELETE2(claim->directory->ours, claim, ours_prev, ours_next);
+        claim->ours_prev = claim->ours_next = NULL;
+    }
+}
+
+struct zkr__claim *zkr__claim_in(const struct zkr__directory *d, const char *name)
+{
+    size_t dir_len = strlen(d->path), len = strlen(name);
+    char *path = d->engine->scratch.path;
+    if (len >= ZKR__NAME_ROOM) { /* longer than any of ours */
+        return NULL;
+    }
+    memcpy(path, d->path, dir_len);
+    path[dir_len] = '/';
+    memcpy(path + dir_len + 1, name, len + 1);
+    return zkr__claim_at(d->engine, path);
+}
+
+void zkr__claim_drop_list(struct zkr__claim *claim)
+{
+    struct zkr__directory *d = claim->directory;
+    if (claim->list == ZKR__THIS_LIST) {
+        DL_DELETE2(d->askers, claim, list_prev, list_next);
+    } else if (claim->list == ZKR__NEXT_LIST) {
+        DL_DELETE2(d->later, claim, list_prev, list_next);
+    }
+    claim->list = ZKR__NO_LIST;
+}
+
+/* --- our node --- */
+
+/* A random version 4 UUID, the way java.util.UUID prints it. 0 or errno: there is no weaker source. */
+static int make_guid(char text[ZKR__GUID_LEN + 1])
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char raw[16];
+    if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw)) {
+        return errno ? errno : EIO;
+    }
+    raw[6] = (unsigned char)((raw[6] & 0x0f) | 0x40); /* version 4 */
+    raw[8] = (unsigned char)((raw[8] & 0x3f) | 0x80); /* variant 1 */
+    char *to = text;
+    for (size_t i = 0; i < sizeof(raw); i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            *to++ = '-';
+        }
+        *to++ = hex[raw[i] >> 4];
+        *to++ = hex[raw[i] & 0x0f];
+    }
+    *to = '\0';
+    return 0;
+}
+
+int zkr__claim_new_name(struct zkr__claim *claim)
+{
+    zkr__claim_forget_node(claim);
+    struct zkr__directory *d = claim->directory;
+    d->at_guardian =
+        d->at_guardian || zkr__guardian_directory(d->engine->c, d->path, true);
+    struct zkr__guard *guard = d->guard;
+    char random[ZKR__GUID_LEN + 1] = "";
+    char *guid = guard ? guard->guid : random;
+    int rc = 0;
+    if (guid[0] != '\0') {
+        zkr__guid_advance(guid);
+    } else {
+        rc = make_guid(guid);
+    }
+    if (rc == 0) {
+        size_t dir_len = strlen(claim->q->dir);
+        memcpy(claim->node, claim->q->dir, dir_len);
+        claim->node[dir_len] = '/';
+        zkr__name_make(claim->node + dir_len + 1, claim->q->kind, guid);
+    }
+    return rc;
+}
+
+static bool enter_node(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (!zkr__path_table_add(&claim->engine->by_node, &claim->by_node, claim->node)) {
+        return false;
+    }
+    enter_directory(claim);
+    return true;
+}
+
+bool zkr__claim_know_node(struct zkr__claim *claim,
+                          const char *path,
+                          enum zkr__name_kind kind)
+{
+    const char *name = zkr__path_name(claim->node);
+    size_t dir_len = (size_t)(name - claim->node); /* with a slash */
+    if (!path || strncmp(path, claim->node, dir_len) != 0 ||
+        !zkr__name_grew(path + dir_len, name, kind, &claim->sequence)) {
+        return false;
+    }
+    zkr__claim_forget_node(claim);
+    memcpy(claim->node, path, strlen(path) + 1);
+    return enter_node(claim);
+}
+
+void zkr__claim_turn(struct zkr__claim *claim, enum zkr__name_kind kind)
+{
+    zkr__claim_forget_node(claim);
+    zkr__name_turn(claim->node, kind);
+    /* Without memory for the table: the lease probe looks after the node, and neighbours watch its path. */
+    (void)enter_node(claim);
+}
+
+void zkr__claim_forget_node(struct zkr__claim *claim)
+{
+    zkr__path_table_remove(&claim->engine->by_node, &claim->by_node);
+    leave_directory(claim);
+}
+
+/* --- the data of our node --- */
+
+#define HELD_SINCE "\n" ZKR__FIELD_HELD_SINCE "="
+#define TIMEOUT "\n" ZKR__FIELD_TIMEOUT "="
+
+enum { NUMBER_ROOM = sizeof("-9223372036854775808") };
+enum { ARG_ROOM = sizeof("\n" ZKR__FIELD_MAX "=") + NUMBER_ROOM };
+enum { METADATA_ROOM = sizeof(HELD_SINCE TIMEOUT) + NUMBER_ROOM + NUMBER_ROOM };
+
+/*
+ * How many bytes of @owner to take, so that there is room for a field behind them. Of several lines, whole lines:
+ * fields stay fields.
+ */
+static size_t fitting(const char *owner)
+{
+    size_t most = strnlen(owner, ZKR__OWNER_TEXT_MAX - ARG_ROOM), len = most;
+    while (owner[most] != '\0' && len > 0 && owner[len] != '\n') {
+        len--;
+    }
+    return len > 0 ? len : most;
+}
+
+/* @owner: NULL = host/pid/thread. Returns the length. */
+static size_t write_owner(const struct zkr__claim *claim,
+                          const char *owner,
+                          char text[ZKR__OWNER_TEXT_MAX])
+{
+    const struct zkr__queue *q = claim->q;
+    char arg[ARG_ROOM] = "";
+    if (q->tells_arg && q->rule_arg > 0) {
+        (void)snprintf(arg, sizeof(arg), "\n" ZKR__FIELD_MAX "=%lld",
+                       (long long)q->rule_arg);
+    }
+    int len = owner ? snprintf(text, ZKR__OWNER_TEXT_MAX, "%.*s%s", (int)fitting(owner),
+                               owner, arg)
+                    : snprintf(text, ZKR__OWNER_TEXT_MAX, "%s/%ld/%ld%s",
+                               claim->engine->host, (long)getpid(), claim->thread, arg);
+    return len < 0                     ? 0
+           : len < ZKR__OWNER_TEXT_MAX ? (size_t)len
+                                       : ZKR__OWNER_TEXT_MAX - 1;
+}
+
+void zkr__claim_fill_data(const struct zkr__claim *claim,
+                          struct zkr__creation *creation,
+                          char text[ZKR__OWNER_TEXT_MAX])
+{
+    const struct zkr__queue *q = claim->q;
+    const char *owner = q->owner ? q->owner : q->c->owner;
+    creation->path = claim->node;
+    if (q->data) {
+        creation->data = q->data;
+        creation->data_len = q->data_len;
+    } else if (owner && !q->tells_arg) {
+        creation->data = owner;
+        creation->data_len = strlen(owner);
+    } else {
+        creation->data = text;
+        creation->data_len = write_owner(claim, owner, text);
+    }
+}
+
+char *zkr__claim_metadata(const struct zkr__claim *claim, size_t *len)
+{
+    if (!claim->k.has_metadata || claim->held_since_ms == 0) {
+        return NULL;
+    }
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation plain;
+    zkr__claim_fill_data(claim, &plain, text);
+    if (plain.data_len > ZKR__PROBE_BYTES / 2) {
+        return NULL; /* the request might become too long for a server */
+    }
+    char *data = zkr__mem_alloc(plain.data_len + METADATA_ROOM);
+    if (!data) {
+        return NULL;
+    }
+    if (plain.data_len > 0) {
+        memcpy(data, plain.data, plain.data_len);
+    }
+    int more =
+        snprintf(data + plain.data_len, METADATA_ROOM, HELD_SINCE "%lld" TIMEOUT "%lld",
+                 (long long)claim->held_since_ms, (long long)claim->q->c->session_ms);
+    *len = plain.data_len + (more > 0 ? (size_t)more : 0);
+    return data;
+}
+
+/* --- the node ahead --- */
+
+static void part(struct zkr__claim *ahead, struct zkr__claim *behind)
+{
+    DL_DELETE2(ahead->behind, behind, behind_prev, behind_next);
+    behind->ahead = NULL;
+}
+
+static void forget_before(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->before) {
+        zkr__path_unwatch(&claim->engine->watchers, &claim->before->watcher);
+        zkr__mem_free(claim->before);
+        claim->before = NULL;
+    }
+}
+
+void zkr__claim_forget_ahead(struct zkr__claim *claim)
+{
+    if (claim->ahead) {
+        part(claim->ahead, claim);
+    }
+    zkr__path_unwatch(&claim->engine->watchers, &claim->ahead_watcher);
+    zkr__mem_free(claim->seen);
+    claim->seen = NULL;
+    forget_before(claim);
+}
+
+/* The node ahead is the first if it has holder metadata, unless it is a reader's. */
+static int64_t in_front(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    enum zkr__name_kind kind;
+    int64_t sequence;
+    const char *path = zkr__path_watched(&claim->ahead_watcher);
+    bool first = path && claim->seen && claim->seen->holds &&
+                 zkr__name_parse(zkr__path_name(path), &kind, &sequence) &&
+                 kind != ZKR__NAME_READ;
+    return first ? 1 : claim->place;
+}
+
+int64_t zkr__claim_place(const struct zkr__claim *claim)
+{
+    int64_t ours = 0;
+    while (claim->k.phase == ZKR__PARKED && claim->ahead) {
+        claim = claim->ahead;
+        ours++;
+    }
+    return claim->k.phase == ZKR__PARKED ? ours + in_front(claim) : ours;
+}
+
+bool zkr__claim_stands_behind(const struct zkr__claim *claim, const char *name)
+{
+    const char *path = zkr__path_watched(&claim->ahead_watcher);
+    return path && strcmp(zkr__path_name(path), name) == 0;
+}
+
+bool zkr__claim_watch_before(struct zkr__claim *claim, const char *name)
+{
+    forget_before(claim);
+    struct zkr__before *before = zkr__mem_alloc(sizeof(*before));
+    char *path = zkr__path_join(claim->q->dir, name);
+    if (before) {
+        before->claim = claim;
+        before->watcher.on_event = claim->engine->on_before;
+    }
+    if (before && path &&
+        zkr__path_watch(&claim->engine->watchers, &before->watcher, path)) {
+        claim->before = before;
+    } else {
+        zkr__mem_free(before);
+    }
+    zkr__mem_free(path);
+    return claim->before != NULL;
+}
+
+const char *zkr__claim_before(const struct zkr__claim *claim)
+{
+    return claim->before ? zkr__path_watched(&claim->before->watcher) : NULL;
+}
+
+bool zkr__claim_stand_behind(struct zkr__claim *claim, const char *name)
+{
+    zkr__claim_forget_ahead(claim);
+    char *path = zkr__path_join(claim->q->dir, name);
+    if (!path) {
+        return false;
+    }
+    bool done = true;
+    struct zkr__claim *neighbour = zkr__claim_at(claim->engine, path);
+    if (neighbour) {
+        claim->ahead = neighbour;
+        DL_PREPEND2(neighbour->behind, claim, behind_prev, behind_next);
+    } else {
+        done = zkr__path_watch(&claim->engine->watchers, &claim->ahead_watcher, path);
+    }
+    zkr__mem_free(path);
+    return done;
+}
+
+bool zkr__claim_watch_children(struct zkr__claim *claim)
+{
+    zkr__claim_forget_ahead(claim);
+    return zkr__path_watch(&claim->engine->watchers, &claim->ahead_watcher,
+                           claim->q->dir);
+}
+
+struct zkr__claim *zkr__claim_next_behind(struct zkr__claim *claim)
+{
+    struct zkr__claim *behind = claim->behind;
+    if (behind) {
+        part(claim, behind);
+    }
+    return behind;
+}
+
+/* --- looking ahead --- */
+
+/* A look in vain counts as many waits as IN_VAIN. From VAIN_ENOUGH on no claim looks ahead. */
+enum { IN_VAIN = 4, VAIN_MOST = 16, VAIN_ENOUGH = 8, LATELY_MS = 1000 };
+
+/*
+ * Looking ahead costs two more requests for each wait, and saves the next holder a round trip. That pays where round trips
+ * are long. Where they are short, it pays while the client waits for one lock at a time, for requests about several locks
+ * queue up. It does not pay where waiters often give up.
+ */
+bool zkr__claim_looks_ahead(const struct zkr__claim *claim)
+{
+    zkr_client *c = claim->q->c;
+    const struct zkr__engine *engine = claim->engine;
+    const struct zkr__directory *d = claim->directory;
+    bool far = c->shortest_trip >= ZKR__MS / 2;
+    bool one = (!engine->contended || engine->contended == d) &&
+               zkr__now(c) >= engine->several_until;
+    bool pays = (far || one) && d->vain < VAIN_ENOUGH;
+    return c->options.look_ahead > 0 || (c->options.look_ahead == 0 && pays);
+}
+
+void zkr__claim_has_looked(struct zkr__claim *claim)
+{
+    struct zkr__directory *d = claim->directory;
+    if (claim->k.look != ZKR__PREPARED) {
+        int vain = d->vain + IN_VAIN;
+        d->vain = (signed char)(vain < VAIN_MOST ? vain : VAIN_MOST);
+    }
+}
+
+void zkr__claim_probe_later(zkr_client *c)
+{
+    enum { PART = 16 };
+    int64_t pause = zkr__amply_sure(c) ? c->session_ms * ZKR__MS / PART : 0;
+    zkr__wake_by(c, zkr__now(c) + pause);
+}
+
+void zkr__claim_settle_look_ahead(struct zkr__claim *claim)
+{
+    zkr_client *c = claim->q->c;
+    struct zkr__engine *engine = claim->engine;
+    struct zkr__directory *d = claim->directory;
+    bool parked = claim->k.phase == ZKR__PARKED;
+    if (parked && !claim->parked) {
+        if (engine->contended && engine->contended != d) {
+            engine->several_until = zkr__now(c) + LATELY_MS * ZKR__MS;
+        }
+        engine->contended = d;
+        d->vain = (signed char)(d->vain - (d->vain > 0));
+    }
+    claim->parked = parked;
+    bool keeps_lease = zkr__claim_keeps_lease(&claim->k);
+    if (keeps_lease && !claim->keeps_lease) {
+        zkr__claim_probe_later(c);
+    }
+    c->prepared += keeps_lease - claim->keeps_lease;
+    claim->keeps_lease = keeps_lease;
+    if (!zkr__claim_watches_before(&claim->k)) {
+        forget_before(claim);
+    }
+}
+
+/* --- without a watch --- */
+
+/*
+ * A claim for whose watch there was no room looks again after LOOK_MS, and up to LOOK_EACH_MS later for each claim that
+ * does so. So a client sends no more than some 500 requests a second for that.
+ */
+enum { LOOK_MS = 1000, LOOK_EACH_MS = 4 };
+
+int64_t zkr__claim_look_pause(const struct zkr__claim *claim)
+{
+    zkr_client *c = claim->q->c;
+    int64_t others = claim->engine->looking * LOOK_EACH_MS * ZKR__MS;
+    uint64_t later = zkr__retry_random(&c->random) % (uint64_t)(others + 1);
+    return LOOK_MS * ZKR__MS + (int64_t)later;
+}
+
+void zkr__claim_settle_look(struct zkr__claim *claim)
+{
+    bool looks = zkr__claim_looks(&claim->k);
+    claim->engine->looking += looks - claim->looks;
+    claim->looks = looks;
+    bool heeds = claim->k.phase == ZKR__HELD && claim->q->watch_node;
+    if (!heeds && !zkr__path_watches(&claim->ahead_watcher)) {
+        claim->doubt_at = 0;
+    } else if (claim->doubt_at == 0) {
+        claim->doubt_at = zkr__engine_doubts_at(claim->engine);
+    }
+}

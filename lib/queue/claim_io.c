@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/claim_io.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "queue/children_cache.h"
+#include "queue/claim.h"
+#include "queue/engine.h"
+#include "queue/node_data.h"
+#include "queue/queue.h"
+#include "queue/recount.h"
+#include "session/log.h"
+
+/* --- requests --- */
+
+/* Send @op: engine->on_answer gets the answer. */
+static void ask(struct zkr__claim *claim,
+                enum zkr__asked asked,
+                const struct zkr__op *op) ZKR__LOCKED
+{
+    zkr__claim_ref(claim);
+    zkr__submit(claim->q->c, op, claim->engine->on_answer, claim,
+                zkr__asked_tag(asked, claim->k.round));
+}
+
+void zkr__claim_refuse(struct zkr__claim *claim, enum zkr__asked asked, int code)
+{
+    zkr__claim_ref(claim);
+    zkr__answer_later(claim->q->c, code, claim->engine->on_answer, claim,
+                      zkr__asked_tag(asked, claim->k.round));
+}
+
+/* --- create --- */
+
+int zkr__claim_creation(struct zkr__claim *claim,
+                        struct zkr__creation *creation,
+                        char text[ZKR__OWNER_TEXT_MAX])
+{
+    int error = zkr__claim_new_name(claim);
+    if (error == 0) {
+        zkr__claim_fill_data(claim, creation, text);
+    }
+    return error;
+}
+
+void zkr__claim_create(struct zkr__claim *claim)
+{
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation creation;
+    if (zkr__claim_creation(claim, &creation, text) != 0) {
+        zkr__claim_refuse(claim, ZKR__ASKED_CREATE, ZKR_ESYS);
+        return;
+    }
+    const struct zkr__op op = {.kind = ZKR__OP_CREATE,
+                               .path = creation.path,
+                               .data = creation.data,
+                               .data_len = creation.data_len,
+                               .acl = claim->q->c->acl};
+    ask(claim, ZKR__ASKED_CREATE, &op);
+}
+
+/* The data of a hold's node, with holder metadata if there are any. The caller frees what this returns, after use. */
+static char *fill_metadata(const struct zkr__claim *claim,
+                           struct zkr__creation *creation,
+                           char text[ZKR__OWNER_TEXT_MAX]) ZKR__LOCKED
+{
+    zkr__claim_fill_data(claim, creation, text);
+    size_t len = 0;
+    char *metadata = zkr__claim_metadata(claim, &len);
+    if (metadata) {
+        creation->data = metadata;
+        creation->data_len = len;
+    }
+    return metadata;
+}
+
+/* During a downgrade claim->node is the READ node. The WRIT node has the same number. NULL: no memory. */
+static char *writer_node(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    char *writer = zkr__mem_string(claim->node);
+    if (writer) {
+        zkr__name_turn(writer, ZKR__NAME_WRITE);
+    }
+    return writer;
+}
+
+/*
+ * The WRIT node is deleted as it was last seen: a transaction that would delete a revocation request, too, is refused, if
+ * the version of the data is known. See ZKR__DOWNGRADE_READS.
+ */
+static void downgrade(struct zkr__claim *claim) ZKR__LOCKED
+{
+    char *writer = writer_node(claim);
+    if (!writer) {
+        zkr__claim_refuse(claim, ZKR__ASKED_DOWNGRADE, ZKR_ENOMEM);
+        return;
+    }
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation reader;
+    char *metadata = fill_metadata(claim, &reader, text);
+    struct zkr__op op = {.kind = ZKR__OP_MULTI,
+                         .paths = (const char *const[]){writer},
+                         .path_count = 1,
+                         .versions = claim->k.unchecked ? NULL : &claim->k.version,
+                         .makes = &reader,
+                         .deleted = (const char *const[]){writer},
+                         .deleted_count = 1,
+                         .acl = claim->q->c->acl};
+    ask(claim, ZKR__ASKED_DOWNGRADE, &op);
+    zkr__mem_free(metadata);
+    zkr__mem_free(writer);
+}
+
+static void list(struct zkr__claim *claim) ZKR__LOCKED
+{
+    zkr__list_want(claim);
+    zkr__list_send(claim->directory);
+}
+
+/* Create our node, with a list behind the create, unless the number of the node will probably do. */
+static void join_queue(struct zkr__claim *claim) ZKR__LOCKED
+{
+    zkr__cache_begin(claim->directory);
+    bool bare = zkr__cache_expects(claim);
+    zkr__claim_create(claim);
+    if (bare) {
+        zkr__claim_drop_list(claim);
+        claim->engine->spared.guesses++;
+    } else {
+        list(claim);
+    }
+}
+
+/* --- after a revocation request --- */
+
+/*
+ * Write our text only over the request that the owner was told of: a newer request stays, and is seen. Nothing is
+ * written to the node of a leader latch (zkr__queue_act()), nor a text of ours that reads like a request.
+ */
+static void restore(struct zkr__claim *claim) ZKR__LOCKED
+{
+    char text[ZKR__OWNER_TEXT_MAX];
+    struct zkr__creation ours;
+    char *metadata = fill_metadata(claim, &ours, text);
+    struct zkr__op op = {.kind = ZKR__OP_SET,
+                         .path = claim->node,
+                         .data = ours.data,
+                         .data_len = ours.data_len,
+                         .version = claim->k.told};
+    if (claim->q->kind != ZKR__NAME_LATCH &&
+        !zkr__is_revocation(op.data, op.data_len)) {
+        ask(claim, ZKR__ASKED_RESTORE, &op);
+    }
+    zkr__mem_free(metadata);
+}
+
+/* --- parents --- */
+
+/*
+ * @level: 0 = the first, above which only a chroot can be missing. "No node" at a lower level repeats the failure of the
+ * level above, or the level above was reaped a moment ago.
+ */
+static void
+on_parent(void *ctx, unsigned level, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__claim *claim = ctx;
+    bool follows = answer->code == ZKR_ENONODE && level > 0;
+    if (answer->code != ZKR_OK && !follows && answer->code != ZKR_EEXIST &&
+        !zkr__worth_retrying(answer->code) && claim->parent_code == 0) {
+        claim->parent_code = answer->code;
+        claim->parent_detail = answer->zk_rc;
+    }
+    zkr__claim_unref(claim);
+}
+
+/*
+ * All levels at once; a level that exists is no error. The create of our node behind them tells whether this was
+ * enough.
+ */
+static void create_parents(struct zkr__claim *claim) ZKR__LOCKED
+{
+    const struct zkr__queue *q = claim->q;
+    char *path = zkr__mem_string(q->dir);
+    unsigned level = 0;
+    claim->parent_code = 0;
+    for (char *slash = path; slash;) {
+        slash = strchr(slash + 1, '/');
+        if (slash) {
+            *slash = '\0';
+        }
+        struct zkr__op op = {.kind = ZKR__OP_PARENT,
+                             .path = path,
+                             .acl = q->c->acl,
+                             .container = !q->persistent_parent};
+        zkr__claim_ref(claim);
+        zkr__submit(q->c, &op, on_parent, claim, level++);
+        if (slash) {
+            *slash = '/';
+        }
+    }
+    zkr__mem_free(path);
+}
+
+/* --- find --- */
+
+static void
+on_written(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__claim *claim = ctx;
+    bool looked_at = answer->code == ZKR_OK || answer->failed_at != SIZE_MAX;
+    if (zkr__asked_in_round(tag, claim->k.round)) {
+        claim->written = looked_at;
+        claim->unwritable = answer->zk_rc == ZKR__UNIMPLEMENTED;
+    }
+    zkr__claim_unref(claim);
+}
+
+/*
+ * The list that follows must show our node if the node was made, or ever will be. A sync is not enough for that: a leader
+ * that was replaced and does not know it answers a sync. A write is answered by the present leader, which from then on
+ * refuses what comes by our old connection. It may be a refusal of the leader's, but not of a server that was too busy to
+ * ask it. A list without such an answer is not believed.
+ */
+static void write_first(struct zkr__claim *claim) ZKR__LOCKED
+{
+    struct zkr__op op = {.kind = ZKR__OP_CHECK,
+                         .paths = (const char *const[]){claim->q->dir},
+                         .path_count = 1};
+    claim->written = claim->unwritable = false;
+    zkr__claim_ref(claim);
+    zkr__submit(claim->q->c, &op, on_written, claim,
+                zkr__asked_tag(ZKR__ASKED_PROVE, claim->k.round));
+}
+
+static void get(struct zkr__claim *claim,
+                enum zkr__asked asked,
+                const char *path,
+                bool spare) ZKR__LOCKED
+{
+    const struct zkr__op op = {
+        .kind = ZKR__OP_GET, .path = path, .watch = true, .spare = spare};
+    if (path) {
+        ask(claim, asked, &op);
+    }
+}
+
+static void get_own(struct zkr__claim *claim) ZKR__LOCKED
+{
+    if (claim->k.downgrade != ZKR__DOWNGRADE_READS) {
+        get(claim, ZKR__ASKED_OWN, claim->node, !claim->q->watch_node);
+        return;
+    }
+    char *writer = writer_node(claim);
+    if (writer) {
+        get(claim, ZKR__ASKED_OWN, writer, true);
+    } else {
+        zkr__claim_refuse(claim, ZKR__ASKED_OWN, ZKR_ENOMEM);
+    }
+    zkr__mem_free(writer);
+}
+
+void zkr__claim_request(struct zkr__claim *claim, unsigned todo)
+{
+    const struct zkr__op ask_owner = {.kind = ZKR__OP_EXISTS, .path = claim->node};
+    const struct zkr__op prove = {.kind = ZKR__OP_CHECK,
+                                  .paths = (const char *const[]){claim->node},
+                                  .path_count = 1};
+    const struct zkr__op remove = {.kind = ZKR__OP_DELETE, .path = claim->node};
+    if (todo & ZKR__DO_PARENTS) {
+        create_parents(claim);
+    }
+    if (todo & ZKR__DO_CREATE) {
+        join_queue(claim);
+    }
+    if (todo & ZKR__DO_FIND) {
+        write_first(claim);
+        list(claim);
+    }
+    if (todo & ZKR__DO_GET_OWN) {
+        get_own(claim);
+    }
+    if (todo & ZKR__DO_ASK_OWNER) {
+        ask(claim, ZKR__ASKED_OWNER, &ask_owner);
+    }
+    if (todo & ZKR__DO_LIST) {
+        list(claim);
+    }
+    if (todo & ZKR__DO_GET_AHEAD) {
+        get(claim, ZKR__ASKED_AHEAD, zkr__path_watched(&claim->ahead_watcher), false);
+    }
+    if (todo & ZKR__DO_GET_BEFORE) {
+        get(claim, ZKR__ASKED_BEFORE, zkr__claim_before(claim), true);
+    }
+    if (todo & ZKR__DO_PROVE) {
+        ask(claim, ZKR__ASKED_PROVE, &prove);
+    }
+    if (todo & ZKR__DO_DOWNGRADE) {
+        downgrade(claim);
+    }
+    if (todo & ZKR__DO_RESTORE) {
+        restore(claim);
+    }
+    if (todo & ZKR__DO_REMOVE) {
+        ask(claim, ZKR__ASKED_REMOVE, &remove);
+    }
+}
+
+/* --- answers: our node --- */
+
+static bool is_exhausted(const struct zkr__claim *claim)
+{
+    return claim->sequence < 0 || claim->sequence >= ZKR__SEQUENCE_LIMIT;
+}
+
+/* Our node was seen. */
+static void learn_node(struct zkr__claim *claim,
+                       struct zkr__claim_event *e,
+                       const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__queue *q = claim->q;
+    claim->czxid = answer->czxid;
+    claim->epoch = q->c->epoch;
+    e->exhausted = is_exhausted(claim);
+    if (claim->sequence >= ZKR__SEQUENCE_WARN && !q->warned_sequence) {
+        q->warned_sequence = true;
+        zkr__log_more(q->c, ZKR_LOG_WARN,
+                      ZKR__EVENT("sequence_high", .path = q->dir,
+                                 .reason =
+                                     "the count starts again when the path is empty "
+                                     "for a moment, else use another path"),
+                      "sequence=%lld limit=%lld", (long long)claim->sequence,
+                      (long long)ZKR__SEQUENCE_LIMIT);
+    }
+}
+
+/*
+ * No other client uses our names, but an earlier session of ours may have made the node. The session of the node tells; the
+ * czxid would tell no more, and the czxid of a READ node that replaced our WRIT node is not known.
+ */
+static void on_owner(struct zkr__claim *claim,
+                     struct zkr__claim_event *e,
+                     const struct zkr__answer *answer) ZKR__LOCKED
+{
+    e->ours = answer->code == ZKR_OK && answer->owner == claim->q->c->session_id;
+    if (answer->code == ZKR_OK && !e->ours) {
+        zkr__cache_forget(claim->directory); /* the cache takes that node for ours */
+        zkr__log(
+            claim->q->c, ZKR_LOG_WARN,
+            ZKR__EVENT("node_replaced", .path = claim->q->dir,
+                       .node = zkr__path_name(claim->node),
+                       .reason = "under its name stands a node of another session"));
+    }
+}
+
+static void on_own(struct zkr__claim *claim,
+                   struct zkr__claim_event *e,
+                   const struct zkr__answer *answer) ZKR__LOCKED
+{
+    if (answer->code != ZKR_OK) {
+        return;
+    }
+    on_owner(claim, e, answer);
+    e->version = answer->version;
+    e->revocation =
+        zkr__is_revocation(answer->data, answer->data_len) ? answer->version : 0;
+    e->with_metadata = zkr__has_metadata(answer->data, answer->data_len);
+    if (claim->k.phase == ZKR__ADOPTING) {
+        learn_node(claim, e, answer);
+        /* No server gives another czxid. */
+        e->code = claim->czxid > 0 ? ZKR_OK : ZKR_ECONNLOSS;
+    }
+}
+
+static void on_downgraded(struct zkr__claim *claim,
+                          struct zkr__claim_event *e,
+                          const struct zkr__answer *answer) ZKR__LOCKED
+{
+    if (answer->code == ZKR_OK) {
+        return;
+    }
+    bool gone = answer->failed_at == 0 && answer->code == ZKR_ENONODE;
+    bool changed = answer->code == ZKR__OTHER_VERSION;
+    e->refused = !gone && answer->failed_at != SIZE_MAX;
+    e->code = gone                    ? ZKR_ENONODE
+              : changed && e->refused ? ZKR__OTHER_VERSION
+                                      : ZKR_ECONNLOSS;
+    if (e->refused && !changed) {
+        /* The server rejected the downgrade although our WRIT node exists; no READ node was created. */
+        zkr__claim_turn(claim, ZKR__NAME_WRITE);
+        /* A list meanwhile took our node for another client's. */
+        zkr__cache_forget(claim->directory);
+        zkr__log_more(claim->q->c, ZKR_LOG_WARN,
+                      ZKR__EVENT("downgrade_refused", .path = claim->q->dir,
+                                 .node = zkr__path_name(claim->node),
+                                 .reason = "others wait for it as for a writer's node"),
+                      "zookeeper_code=%d", answer->zk_rc);
+    }
+}
+
+/* --- lists --- */
+
+/* How far the claim is to look ahead of the node that it waits for. */
+static enum zkr__look_ahead look_ahead(struct zkr__claim *claim,
+                                       const struct zkr__verdict *verdict,
+                                       const struct zkr__children *children) ZKR__LOCKED
+{
+    /* Below that number there are a billion numbers left. */
+    bool may_begin_anew = claim->sequence >= ZKR__SEQUENCE_WARN;
+    if (claim->k.member || may_begin_anew || !zkr__claim_looks_ahead(claim)) {
+        return ZKR__LOOKS_NOT;
+    }
+    if (verdict->then == ZKR__THEN_OURS) {
+        return ZKR__BEHIND_FIRST;
+    }
+    bool known = verdict->before != ZKR__NOBODY &&
+                 zkr__claim_watch_before(claim, children->list[verdict->before].name);
+    return !known ? ZKR__LOOKS_NOT : verdict->last ? ZKR__BEHIND_TWO : ZKR__BEHIND_MORE;
+}
+
+/* What the verdict says to wait for. */
+static void wait_as_told(struct zkr__claim *claim,
+                         struct zkr__claim_event *e,
+                         const struct zkr__verdict *verdict,
+                         const struct zkr__children *children) ZKR__LOCKED
+{
+    bool known;
+    claim->guessed = false;
+    if (verdict->watch == ZKR__ALL_CHILDREN) {
+        e->wait = ZKR__WAIT_CHILDREN;
+        known = zkr__claim_watch_children(claim);
+    } else {
+        const struct zkr__child *ahead = &children->list[verdict->watch];
+        e->same = zkr__claim_stands_behind(claim, ahead->name);
+        known = e->same || zkr__claim_stand_behind(claim, ahead->name);
+        e->wait = claim->ahead ? ZKR__WAIT_NEIGHBOUR : ZKR__WAIT_NODE;
+        e->ahead = ahead->sequence;
+        e->look = known && !claim->ahead ? look_ahead(claim, verdict, children)
+                                         : ZKR__LOOKS_NOT;
+    }
+    /* A node before one that holds was put there by a client that chooses its numbers: only a list tells what it does. */
+    bool intruded =
+        claim->ahead && claim->ahead->k.phase == ZKR__HELD && verdict->watch > 0;
+    e->then = verdict->then == ZKR__THEN_OURS_IF_HELD && intruded ? ZKR__THEN_LOOK
+                                                                  : verdict->then;
+    if (!known) {
+        e->code = ZKR_ENOMEM;
+    }
+}
+
+static void note_verdict(struct zkr__claim *claim,
+                         struct zkr__claim_event *e,
+                         const struct zkr__verdict *verdict,
+                         const struct zkr__children *children) ZKR__LOCKED
+{
+    e->granted = verdict->granted;
+    e->once = claim->once;
+    if (!e->granted && !e->once && !e->full && !e->foreign) {
+        wait_as_told(claim, e, verdict, children);
+    }
+}
+
+/* By its name the child may be our node. Our writer may have become a reader by now, or not yet. */
+static bool may_be_own(const struct zkr__claim *claim,
+                       const struct zkr__child *child) ZKR__LOCKED
+{
+    const unsigned shared = 1U << ZKR__NAME_READ | 1U << ZKR__NAME_WRITE;
+    unsigned kind = 1U << claim->q->kind, is = 1U << child->kind;
+    bool may_be = is == kind || ((is & shared) && (kind & shared));
+    int64_t unused;
+    return may_be && zkr__name_grew(child->name, zkr__path_name(claim->node),
+                                    child->kind, &unused);
+}
+
+static void find_own(struct zkr__claim *claim,
+                     struct zkr__claim_event *e,
+                     const struct zkr__children *children) ZKR__LOCKED
+{
+    size_t self = 0;
+    while (self < children->count && !may_be_own(claim, &children->list[self])) {
+        self++;
+    }
+    if (self == children->count) {
+        return;
+    }
+    const struct zkr__child *own = &children->list[self];
+    char *path = zkr__path_join(claim->q->dir, own->name);
+    e->found = path && zkr__claim_know_node(claim, path, own->kind);
+    zkr__cache_forget(
+        claim->directory); /* the cache may take our node for another client's */
+    if (!e->found) {
+        e->code = ZKR_ENOMEM;
+    }
+    zkr__mem_free(path);
+}
+
+static void judge(struct zkr__claim *claim,
+                  struct zkr__claim_event *e,
+                  const struct zkr__children *children) ZKR__LOCKED
+{
+    const struct zkr__queue *q = claim->q;
+    size_t self = zkr__children_find(children, zkr__path_name(claim->node));
+    e->found = self < children->count;
+    if (!e->found) { /* our node is gone, or has another number than we were told */
+        find_own(claim, e, children);
+        e->found = false;
+        return;
+    }
+    /* The first child does not wait. A claim that has waited, and lost its place with its session, waits again. */
+    e->full = q->max_waiters > 0 && !claim->k.waited && self > (uint64_t)q->max_waiters;
+    claim->place = (unsigned)self;
+    struct zkr__verdict verdict = q->rule(children, self, q->rule_arg);
+    note_verdict(claim, e, &verdict, children);
+}
+
+static void on_listed(struct zkr__claim *claim,
+                      struct zkr__claim_event *e,
+                      const struct zkr__answer *answer) ZKR__LOCKED
+{
+    bool told = answer->code == ZKR_OK || answer->code == ZKR_ENONODE;
+    if (told && claim->k.phase == ZKR__FINDING && !claim->written) {
+        /* See write_first(). */
+        e->code = claim->unwritable ? ZKR_EZK(ZKR__UNIMPLEMENTED) : ZKR_ECONNLOSS;
+        return;
+    }
+    if (answer->code != ZKR_OK) {
+        return;
+    }
+    const struct zkr__children *children;
+    e->code = zkr__list_children(claim->directory, &children);
+    if (e->code != ZKR_OK) {
+        return;
+    }
+    e->foreign = zkr__queue_check(claim->q, children, answer);
+    if (claim->k.phase == ZKR__LOOKING) {
+        return;
+    }
+    if (claim->k.phase == ZKR__FINDING) {
+        find_own(claim, e, children);
+    } else {
+        judge(claim, e, children);
+    }
+}
+
+/* --- a node is made --- */
+
+/*
+ * The node of another client may be gone by now: no try fails because of it, nor is a claim parked while a list is to
+ * come.
+ */
+static bool may_be_gone(const struct zkr__claim *claim, const char *name) ZKR__LOCKED
+{
+    bool doubted = claim->once || zkr__list_wanted(claim);
+    return doubted && !zkr__claim_in(claim->directory, name);
+}
+
+/* The number of our node may tell all that a list would. Without memory for the node to wait for, a list follows. */
+static void judge_by_number(struct zkr__claim *claim,
+                            struct zkr__claim_event *e) ZKR__LOCKED
+{
+    struct zkr__verdict verdict;
+    struct zkr__children children;
+    bool guessed = false;
+    e->bare = !zkr__list_wanted(claim);
+    e->placed =
+        !claim->k.leaving && !e->exhausted &&
+        zkr__cache_decide(claim, &verdict, &children, &guessed) &&
+        (verdict.granted || !may_be_gone(claim, children.list[verdict.watch].name));
+    if (e->placed) {
+        e->foreign = zkr__queue_check(claim->q, &children, NULL);
+        claim->place =
+            (unsigned)zkr__children_find(&children, zkr__path_name(claim->node));
+        note_verdict(claim, e, &verdict, &children);
+        claim->guessed = guessed;
+        e->placed = e->code == ZKR_OK;
+        e->code = ZKR_OK;
+        bool waits = e->placed && !e->granted && !e->once && !e->foreign;
+        claim->engine->spared.behind += waits && e->wait == ZKR__WAIT_NODE;
+    }
+    claim->engine->spared.wrong += e->bare && !e->placed;
+    zkr__cache_settle(claim);
+}
+
+static void on_created(struct zkr__claim *claim,
+                       struct zkr__claim_event *e,
+                       const struct zkr__answer *answer) ZKR__LOCKED
+{
+    if (answer->code == ZKR_OK &&
+        zkr__claim_know_node(claim, answer->path, claim->q->kind)) {
+        learn_node(claim, e, answer);
+        zkr__queue_note_token(claim->q, claim->engine, claim->czxid);
+        zkr__cache_made(claim);
+        judge_by_number(claim, e);
+    } else if (answer->code == ZKR_OK) {
+        /* Not a path of ours, or no memory for the table. Our node is found by its GUID. */
+        e->code = ZKR_ECONNLOSS;
+    } else if (answer->code == ZKR_ENONODE && claim->k.made_parents &&
+               claim->parent_code != 0) {
+        e->code = claim->parent_code;
+        claim->detail = claim->parent_detail;
+        e->hopeless = true;
+    }
+}
+
+/* A newcomer that is missing proves nothing: another node may stand at its number. */
+static void on_ahead(struct zkr__claim *claim,
+                     struct zkr__claim_event *e,
+                     const struct zkr__answer *answer) ZKR__LOCKED
+{
+    if (claim->guessed && answer->code == ZKR_ENONODE) {
+        zkr__cache_misguessed(claim->directory);
+        e->kind = ZKR__EV_AHEAD_MISSING;
+    }
+    claim->guessed = claim->guessed && answer->code != ZKR_OK;
+    const char *ahead = zkr__path_watched(&claim->ahead_watcher);
+    if (ahead) {
+        zkr__queue_note_ahead(claim->q, zkr__path_name(ahead), answer);
+    }
+    zkr__mem_free(claim->seen);
+    claim->seen = claim->q->tells_queued ? zkr__seen_of(answer) : NULL;
+}
+
+/* --- the end --- */
+
+static void on_removed(struct zkr__claim *claim,
+                       struct zkr__claim_event *e,
+                       const struct zkr__answer *answer) ZKR__LOCKED
+{
+    (void)e;
+    zkr_client *c = claim->q->c;
+    if (answer->code == ZKR_OK && claim->sequence >= ZKR__SEQUENCE_WARN) {
+        zkr__recount_begin(claim->directory);
+    } else if (answer->code == ZKR_EAUTH && !claim->k.refused) {
+        zkr__cache_forget(claim->directory);
+        zkr__log(c, ZKR_LOG_ERROR,
+                 ZKR__EVENT("delete_refused", .path = claim->q->dir,
+                            .node = zkr__path_name(claim->node),
+                            .reason = "not allowed; it is tried again until it is, or "
+                                      "until the session ends"));
+    }
+}
+
+bool zkr__claim_take_answer(struct zkr__claim *claim,
+                            unsigned tag,
+                            const struct zkr__answer *answer,
+                            struct zkr__claim_event *e)
+{
+    static const struct {
+        enum zkr__event_kind kind;
+        void (*take)(struct zkr__claim *,
+                     struct zkr__claim_event *,
+                     const struct zkr__answer *);
+    } events[] = {
+        [ZKR__ASKED_CREATE] = {ZKR__EV_CREATED, on_created},
+        [ZKR__ASKED_LIST] = {ZKR__EV_LISTED, on_listed},
+        [ZKR__ASKED_OWN] = {ZKR__EV_GOT_OWN, on_own},
+        [ZKR__ASKED_AHEAD] = {ZKR__EV_GOT_AHEAD, on_ahead},
+        [ZKR__ASKED_PROVE] = {ZKR__EV_PROVED, NULL},
+        [ZKR__ASKED_REMOVE] = {ZKR__EV_REMOVED, on_removed},
+        [ZKR__ASKED_DOWNGRADE] = {ZKR__EV_DOWNGRADED, on_downgraded},
+        [ZKR__ASKED_RESTORE] = {ZKR__EV_RESTORED, NULL},
+        [ZKR__ASKED_OWNER] = {ZKR__EV_GOT_OWNER, on_owner},
+        [ZKR__ASKED_BEFORE] = {ZKR__EV_GOT_BEFORE, NULL},
+    };
+    if (!zkr__asked_in_round(tag, claim->k.round)) {
+        return false;
+    }
+    enum zkr__asked asked = zkr__asked_of(tag);
+    *e = (struct zkr__claim_event){.kind = events[asked].kind,
+                                   .code = answer->code,
+                                   .unwatched = answer->unwatched};
+    if (answer->code != ZKR_OK) {
+        claim->detail = answer->zk_rc;
+    }
+    if (events[asked].take) {
+        events[asked].take(claim, e, answer);
+    }
+    return true;
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <zkr/client.h>
+
+#include "queue/claim_state.h"
+
+/* --- looking ahead of our turn --- */
+
+/* PARKED: the list says what the end of the node ahead will mean, and how far to look ahead. */
+static unsigned look_ahead(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->then = e->then;
+    k->look = e->look;
+    return zkr__claim_watches_before(k) ? ZKR__DO_GET_BEFORE : 0;
+}
+
+/*
+ * PARKED: if the list of a look-ahead is on its way, the claim is LISTING, for that list, which will tell all there is to
+ * know. The node ahead is not asked for as well: that answer would come behind the list, when the claim may wait for
+ * another node.
+ */
+static bool leave_to_list(struct zkr__claim_state *k)
+{
+    bool asked = k->look == ZKR__LOOK_ASKED;
+    k->phase = asked ? ZKR__LISTING : k->phase;
+    return asked;
+}
+
+static unsigned on_before_gone(struct zkr__claim_state *k,
+                               const struct zkr__claim_event *e)
+{
+    bool last = k->look == ZKR__BEHIND_TWO;
+    if (!zkr__claim_watches_before(k)) {
+        return 0;
+    }
+    if (!e->connected) { /* the events of a re-connection come in no order */
+        k->look = ZKR__LOOKS_NOT;
+        return 0;
+    }
+    k->then = last ? ZKR__THEN_OURS : k->then;
+    k->look = last ? ZKR__PREPARED : ZKR__LOOK_ASKED;
+    return zkr__watch_own(k, e) | (last ? 0 : ZKR__DO_LIST);
+}
+
+static unsigned on_got_before(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_ENONODE) {
+        return on_before_gone(k, e);
+    }
+    if (zkr__claim_watches_before(k) && (e->code != ZKR_OK || e->unwatched)) {
+        k->look = ZKR__LOOKS_NOT;
+    }
+    return 0;
+}
+
+static unsigned on_before_changed(struct zkr__claim_state *k,
+                                  const struct zkr__claim_event *e)
+{
+    if (!zkr__claim_watches_before(k)) {
+        return 0;
+    }
+    k->look = e->connected ? k->look : ZKR__LOOKS_NOT;
+    return e->connected ? ZKR__DO_GET_BEFORE : 0;
+}
+
+/* A re-connection: of the nodes ahead, only what lists have said counts on. */
+static void look_no_further(struct zkr__claim_state *k)
+{
+    if (k->look == ZKR__PREPARED) {
+        k->then = ZKR__THEN_OURS_IF_HELD;
+    }
+    if (k->look != ZKR__BEHIND_FIRST) {
+        k->look = ZKR__LOOKS_NOT;
+    }
+}
+
+/* --- a place in the queue --- */
+
+static unsigned park(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (e->wait == ZKR__WAIT_CHILDREN && !k->watch_children) {
+        k->watch_children = true; /* each list leaves a watch: nothing is missed */
+        return zkr__enter(k, e, ZKR__LISTING);
+    }
+    k->phase = ZKR__PARKED;
+    k->waited = true;
+    k->standstill =
+        e->wait == ZKR__WAIT_NODE && e->ahead >= k->ahead ? k->standstill + 1 : 0;
+    k->ahead = e->ahead;
+    k->failures = k->standstill > ZKR__QUICK_RETRIES ? k->failures : 0;
+    k->saw_ahead = false;
+    k->blind = e->wait == ZKR__WAIT_CHILDREN && e->unwatched;
+    unsigned ahead = e->wait == ZKR__WAIT_NODE ? ZKR__DO_GET_AHEAD
+                     : k->blind                ? ZKR__DO_LOOK
+                                               : 0;
+    ahead |= k->member || e->announces ? ZKR__DO_NOTIFY : 0;
+    ahead |= look_ahead(k, e);
+    if (e->then == ZKR__THEN_OURS || e->wait == ZKR__WAIT_NEIGHBOUR ||
+        k->look == ZKR__BEHIND_TWO) {
+        return ahead | zkr__watch_own(k, e); /* the grant may need it at once */
+    }
+    return ahead | zkr__look_later(k);
+}
+
+static unsigned take_place(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return e->foreign   ? zkr__fail_claim(k, e, ZKR_EFOREIGN)
+           : e->granted ? zkr__grant(k, e)
+           : e->once    ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+           : e->full    ? zkr__fail_claim(k, e, ZKR_EBUSY)
+                        : park(k, e);
+}
+
+/* The parent was never made, or was reaped a moment ago: make the parent, as often as it takes. */
+static unsigned make_parents(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->made_parents && k->failures >= ZKR__QUICK_RETRIES) {
+        k->made_parents = false; /* make the parents again after the pause */
+        return zkr__retry_in(k, e, ZKR__CREATING);
+    }
+    k->failures += k->made_parents;
+    k->made_parents = true;
+    return ZKR__DO_PARENTS | zkr__enter(k, e, ZKR__CREATING);
+}
+
+/* Our node was made just now: no get goes ahead of this list. */
+static unsigned list_at_once(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    return e->connected ? ZKR__DO_LIST : zkr__enter(k, e, ZKR__LISTING);
+}
+
+static unsigned on_created(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__CREATING) {
+        return 0;
+    }
+    if (e->code == ZKR_OK) {
+        k->phase = ZKR__LISTING; /* the answer to the list is next */
+        return k->leaving     ? zkr__remove(k, e)
+               : e->exhausted ? zkr__fail_claim(k, e, ZKR_ESEQUENCE)
+               : e->placed    ? take_place(k, e)
+               : e->bare      ? list_at_once(k, e)
+                              : 0;
+    }
+    if (e->code == ZKR_ECONNLOSS || e->code == ZKR_ESESSION) {
+        k->made_parents = false; /* perhaps the servers have not made them */
+        return zkr__retry_in(k, e, ZKR__FINDING);
+    }
+    if (k->leaving) {
+        return zkr__fail_claim(k, e, e->code);
+    }
+    if (e->code == ZKR_ENONODE && !e->hopeless) {
+        return make_parents(k, e);
+    }
+    return zkr__retry_or_fail(k, e, ZKR__CREATING);
+}
+
+/* The list of FINDING. */
+static unsigned on_found(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool fails = e->code != ZKR_OK && e->code != ZKR_ENONODE;
+    k->refused = fails && !zkr__worth_retrying(e->code);
+    if (fails) {
+        return k->leaving ? zkr__retry_in(k, e, ZKR__FINDING)
+                          : zkr__retry_or_fail(k, e, ZKR__FINDING);
+    }
+    /*
+     * If our node is not in a list behind the write of FINDING, it will never be made: servers drop late requests of a
+     * session that has moved, and one server takes our requests in order.
+     */
+    if (!e->found) {
+        return zkr__requeue(k, e);
+    }
+    return k->leaving ? zkr__remove(k, e) : zkr__enter(k, e, ZKR__ADOPTING);
+}
+
+/* A list may lack our node though the node is there: the server errs, or the node has another name by now. */
+static unsigned look_for_own(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->failures >= ZKR__QUICK_RETRIES) {
+        return zkr__retry_in(k, e, ZKR__ADOPTING);
+    }
+    k->failures++;
+    return zkr__enter(k, e, ZKR__ADOPTING);
+}
+
+/* The list of a look-ahead. If that fails, a list follows the end of the node ahead. */
+static unsigned on_foreseen(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_OK && !e->found) {
+        return look_for_own(k, e);
+    }
+    if (e->code == ZKR_ENOMEM) { /* the watch on the node ahead may have got lost */
+        return zkr__retry_in(k, e, ZKR__LISTING);
+    }
+    if (e->code != ZKR_OK) {
+        k->look = ZKR__LOOKS_NOT;
+        return 0;
+    }
+    if (e->granted || !e->same) {
+        return take_place(k, e); /* the node ahead was gone as well */
+    }
+    unsigned todo = look_ahead(k, e);
+    if (k->then == ZKR__THEN_OURS) {
+        k->look = ZKR__PREPARED;
+    }
+    return todo;
+}
+
+/* The list of LOOKING. Without the directory there is room, too. */
+static unsigned on_looked(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
+        k->phase = ZKR__CREATING;
+        return zkr__retry_or_fail(k, e, ZKR__CREATING);
+    }
+    return e->foreign ? zkr__fail_claim(k, e, ZKR_EFOREIGN)
+           : e->wary  ? zkr__fail_claim(k, e, ZKR_ETIMEDOUT)
+                      : zkr__enter(k, e, ZKR__CREATING);
+}
+
+static unsigned on_listed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__LOOKING) {
+        return on_looked(k, e);
+    }
+    if (k->phase == ZKR__CREATING) {
+        /* The list was not sent, and the create is not answered: as if both replies were lost. */
+        return zkr__retry_in(k, e, ZKR__FINDING);
+    }
+    if (k->phase == ZKR__FINDING) {
+        return on_found(k, e);
+    }
+    if (k->phase == ZKR__ADOPTING) {
+        /* The get of our node was not sent: we do not know yet whose node it is. */
+        return zkr__retry_in(k, e, ZKR__ADOPTING);
+    }
+    if (k->phase == ZKR__PARKED && k->look == ZKR__LOOK_ASKED) {
+        return on_foreseen(k, e);
+    }
+    if (k->phase != ZKR__LISTING) {
+        return 0;
+    }
+    if (e->code == ZKR_ENONODE || (e->code == ZKR_OK && !e->found)) {
+        return look_for_own(k, e);
+    }
+    if (e->code != ZKR_OK) {
+        return zkr__retry_or_fail(k, e, ZKR__LISTING);
+    }
+    return take_place(k, e);
+}
+
+/* --- the node ahead --- */
+
+/* @held: the claim ahead held until now. */
+static unsigned
+ahead_gone(struct zkr__claim_state *k, const struct zkr__claim_event *e, bool held)
+{
+    if (k->phase != ZKR__PARKED) {
+        return 0;
+    }
+    bool ours =
+        k->then == ZKR__THEN_OURS || (k->then == ZKR__THEN_OURS_IF_HELD && held);
+    if (ours && k->own == ZKR__OWN_SET && (e->connected || held)) {
+        /* Events come in order: had our node been deleted before, we would know. The events of a re-connection come in no
+           order, and may come before ZKR__EV_CONNECTED. */
+        return zkr__grant(k, e);
+    }
+    if (ours && k->own == ZKR__OWN_ASKED) {
+        k->phase = ZKR__CONFIRMING;
+        return 0;
+    }
+    if (ours && k->own == ZKR__OWN_SEEN && e->connected) {
+        unsigned get = zkr__watch_own(k, e);
+        k->phase = ZKR__CONFIRMING;
+        return get;
+    }
+    if (leave_to_list(k)) {
+        return 0;
+    }
+    return k->standstill > ZKR__QUICK_RETRIES ? zkr__retry_in(k, e, ZKR__LISTING)
+                                              : zkr__enter(k, e, ZKR__LISTING);
+}
+
+static unsigned on_ahead_gone(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    return ahead_gone(k, e, e->kind == ZKR__EV_AHEAD_RELEASED);
+}
+
+static unsigned on_list_again(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    return k->phase == ZKR__PARKED ? zkr__enter(k, e, ZKR__LISTING) : 0;
+}
+
+static unsigned on_got_ahead(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PARKED) {
+        return 0;
+    }
+    if (e->code == ZKR_OK) {
+        k->saw_ahead = true;
+        k->blind = e->unwatched;
+        return k->blind ? ZKR__DO_LOOK : 0;
+    }
+    if (e->code == ZKR_EAUTH && k->saw_ahead) {
+        return 0; /* the node is there, and so is ours: UNHEARD follows */
+    }
+    return e->code == ZKR_ENONODE ? ahead_gone(k, e, false)
+                                  : zkr__retry_or_fail(k, e, ZKR__LISTING);
+}
+
+static unsigned on_ahead_changed(struct zkr__claim_state *k,
+                                 const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PARKED) {
+        return 0;
+    }
+    if (leave_to_list(k)) {
+        return 0;
+    }
+    if (k->watch_children) {
+        return zkr__enter(k, e, ZKR__LISTING);
+    }
+    return e->connected ? ZKR__DO_GET_AHEAD : zkr__retry_in(k, e, ZKR__LISTING);
+}
+
+/* PARKED: look at what the claim waits for. */
+static unsigned look_again(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PARKED || !e->connected || leave_to_list(k)) {
+        return 0;
+    }
+    return k->watch_children ? zkr__enter(k, e, ZKR__LISTING) : ZKR__DO_GET_AHEAD;
+}
+
+static unsigned on_quiet(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool stands =
+        k->phase == ZKR__PARKED || k->phase == ZKR__READY || k->phase == ZKR__HELD;
+    unsigned own = stands ? zkr__watch_own(k, e) : 0;
+    return own | (k->blind ? look_again(k, e) : 0);
+}
+
+/* A hold doubts the watch on our own node; a claim that waits, the watch on what it waits for. */
+static unsigned on_unheard(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase == ZKR__HELD && k->own == ZKR__OWN_SET && e->connected &&
+        k->downgrade == ZKR__SETTLED) {
+        k->own = ZKR__OWN_NONE;
+        return zkr__watch_own(k, e);
+    }
+    return look_again(k, e);
+}
+
+/* --- granted, removed --- */
+
+/* Nothing blocks the other members either. */
+static unsigned on_all_ready(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    return k->phase == ZKR__READY ? zkr__grant(k, e) : 0;
+}
+
+static unsigned on_proved(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PROVING && k->phase != ZKR__DOUBTED) {
+        return 0;
+    }
+    if (e->code == ZKR_OK) {
+        return zkr__grant(k, e); /* or asks again, if that proved too little */
+    }
+    return e->code == ZKR_ENONODE ? zkr__requeue(k, e)
+                                  : zkr__retry_or_fail(k, e, k->phase);
+}
+
+static unsigned on_removed(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__REMOVING) {
+        return 0;
+    }
+    if (e->code != ZKR_OK && e->code != ZKR_ENONODE) {
+        k->leaving = true;                 /* no limit to retries any more */
+        k->refused = e->code == ZKR_EAUTH; /* claim_io.c says so in the log */
+        return zkr__retry_in(k, e, ZKR__REMOVING);
+    }
+    k->phase = ZKR__GONE;
+    return 0;
+}
+
+/* --- the session, the owner --- */
+
+/* The group of a member may have entered before, in vain. */
+static unsigned on_start(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    bool pauses = k->pauses;
+    k->pauses = false;
+    return pauses ? zkr__retry_in(k, e, ZKR__CREATING)
+                  : zkr__enter(k, e, ZKR__CREATING);
+}
+
+static unsigned on_connected(struct zkr__claim_state *k,
+                             const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__PAUSED && k->downgrade != ZKR__SETTLED) {
+        return zkr__downgrade_again(k, e);
+    }
+    k->standstill = 0;
+    look_no_further(k);
+    /*
+     * What happened while there was no connection is told in no order: of a node that was deleted and made again, only
+     * that it has changed; of a node that was not watched, nothing. So a claim that has a node gets it first, with a
+     * watch. An older watch proves nothing; nor does a list or a check of the path, which does not know the owner. Later
+     * requests of the claim are answered behind the get, and so is the first probe (session_events.c): by then the server
+     * has said whose node it is, and has sent any event of the watch. A check of the version would not do in place of the
+     * get: the node of another client has version 0, as ours had before its metadata, and any revocation request would
+     * make the probe fail.
+     */
+    k->own = k->own == ZKR__OWN_SET ? ZKR__OWN_NONE : k->own;
+    unsigned todo = k->phase == ZKR__PAUSED ? zkr__enter(k, e, k->next) : 0;
+    bool has_node = zkr__claim_waits_with_node(k) || k->phase == ZKR__HELD;
+    todo |= k->phase == ZKR__PARKED && k->blind ? ZKR__DO_LOOK : 0;
+    return has_node ? todo | zkr__watch_own(k, e) : todo;
+}
+
+static unsigned on_session_over(struct zkr__claim_state *k,
+                                const struct zkr__claim_event *e)
+{
+    (void)e;
+    enum zkr__phase stage = zkr__claim_stage(k);
+    bool held = stage == ZKR__HELD || stage == ZKR__DOUBTED;
+    bool ends = k->leaving || stage == ZKR__REMOVING || stage == ZKR__GONE;
+    /* Which members are to be made first, the group says. */
+    bool made = stage != ZKR__CREATING && stage != ZKR__LOOKING;
+    bool place_lost = k->member && !held && !ends && made;
+    unsigned todo = held || place_lost ? ZKR__DO_NOTIFY : 0;
+    todo |= stage == ZKR__HELD && !k->kept ? ZKR__DO_COUNT_LOSS : 0;
+    k->lost = held ? ZKR_LOST_SESSION : k->lost;
+    k->round++;
+    k->own = ZKR__OWN_NONE;
+    k->downgrade = ZKR__SETTLED;
+    k->made_parents = false;
+    k->failures = 0;
+    k->place_lost = k->place_lost || place_lost;
+    k->phase = held || ends || place_lost ? ZKR__GONE : ZKR__PAUSED;
+    k->next = ZKR__CREATING;
+    return todo;
+}
+
+/* A hold that keeps its place is over for now. It is ours again when a write proves that its node is still there. */
+static unsigned on_lease_expired(struct zkr__claim_state *k,
+                                 const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD) {
+        return 0;
+    }
+    if (!k->keeps_place) {
+        return zkr__lose(k, e, ZKR_LOST_LEASE);
+    }
+    if (k->told != 0) { /* our text may not be back over the request: read the node */
+        k->own = ZKR__OWN_NONE;
+    }
+    return zkr__enter(k, e, ZKR__DOUBTED) | ZKR__DO_COUNT_LOSS | ZKR__DO_NOTIFY;
+}
+
+/* A hold stays, even in doubt. */
+static unsigned on_give_up(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    enum zkr__phase stage = zkr__claim_stage(k);
+    if (k->leaving || zkr__claim_decided(k) || stage == ZKR__DOUBTED) {
+        return 0;
+    }
+    if (k->phase == ZKR__CREATING || stage == ZKR__FINDING) {
+        k->failure = e->code; /* the answer tells of a node, which is removed then */
+        k->leaving = true;
+        return ZKR__DO_NOTIFY;
+    }
+    return zkr__fail_claim(k, e, e->code);
+}
+
+/* The next hold begins without a request. So our own node is watched from now on, if it is not yet. */
+static unsigned on_kept(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->kept = k->phase == ZKR__HELD && !k->leaving;
+    return k->kept ? zkr__watch_own(k, e) : 0;
+}
+
+static unsigned on_taken(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->kept) {
+        k->kept = false;
+        k->waited = e->passed;
+        k->holds++;
+        /* Metadata are of the first hold by a node. */
+        k->metadata =
+            k->metadata == ZKR__METADATA_DUE ? ZKR__METADATA_WRITTEN : k->metadata;
+    }
+    return 0;
+}
+
+static unsigned on_leave(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    k->kept = false;
+    if (k->leaving) {
+        return 0;
+    }
+    k->leaving = true;
+    if (k->phase == ZKR__HELD) {
+        /* A write is on its way. The next claim lists behind it, and so is granted after the write. */
+        bool look = k->writing > 0 || k->downgrade != ZKR__SETTLED;
+        return (look ? ZKR__DO_LET_LOOK : ZKR__DO_HAND_OVER) | zkr__remove(k, e);
+    }
+    if (zkr__claim_waits_with_node(k)) {
+        return ZKR__DO_STEP_ASIDE | zkr__remove(k, e);
+    }
+    if (zkr__claim_has_none(k)) {
+        k->round += k->phase == ZKR__LOOKING;
+        k->phase = ZKR__GONE;
+    }
+    return 0; /* the answer will tell whether there is a node */
+}
+
+static unsigned on_pause_over(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    return k->phase == ZKR__PAUSED               ? zkr__enter(k, e, k->next)
+           : k->downgrade == ZKR__DOWNGRADE_OWED ? zkr__downgrade_again(k, e)
+                                                 : 0;
+}
+
+static unsigned on_got_own(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    return k->downgrade == ZKR__SETTLED ? zkr__on_got_own(k, e)
+                                        : zkr__on_got_downgrading(k, e);
+}
+
+unsigned zkr__claim_step(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    static zkr__step *const on[ZKR__EV_KINDS] = {
+        [ZKR__EV_START] = on_start,
+        [ZKR__EV_CONNECTED] = on_connected,
+        [ZKR__EV_PAUSE_OVER] = on_pause_over,
+        [ZKR__EV_SESSION_OVER] = on_session_over,
+        [ZKR__EV_CREATED] = on_created,
+        [ZKR__EV_LISTED] = on_listed,
+        [ZKR__EV_GOT_AHEAD] = on_got_ahead,
+        [ZKR__EV_GOT_OWN] = on_got_own,
+        [ZKR__EV_GOT_OWNER] = zkr__on_got_owner,
+        [ZKR__EV_AHEAD_GONE] = on_ahead_gone,
+        [ZKR__EV_AHEAD_RELEASED] = on_ahead_gone,
+        [ZKR__EV_AHEAD_WRITES] = on_list_again,
+        [ZKR__EV_AHEAD_MISSING] = on_list_again,
+        [ZKR__EV_AHEAD_CHANGED] = on_ahead_changed,
+        [ZKR__EV_GOT_BEFORE] = on_got_before,
+        [ZKR__EV_BEFORE_GONE] = on_before_gone,
+        [ZKR__EV_BEFORE_CHANGED] = on_before_changed,
+        [ZKR__EV_OWN_GONE] = zkr__on_own_gone,
+        [ZKR__EV_OWN_CHANGED] = zkr__on_own_changed,
+        [ZKR__EV_OWN_UNCHECKED] = zkr__on_own_unchecked,
+        [ZKR__EV_ALL_READY] = on_all_ready,
+        [ZKR__EV_PROVED] = on_proved,
+        [ZKR__EV_REMOVED] = on_removed,
+        [ZKR__EV_RESTORED] = zkr__on_restored,
+        [ZKR__EV_QUIET] = on_quiet,
+        [ZKR__EV_UNHEARD] = on_unheard,
+        [ZKR__EV_LEASE_EXPIRED] = on_lease_expired,
+        [ZKR__EV_GIVE_UP] = on_give_up,
+        [ZKR__EV_WRITING] = zkr__on_writing,
+        [ZKR__EV_WRITTEN] = zkr__on_written,
+        [ZKR__EV_METADATA_SENT] = zkr__on_metadata_sent,
+        [ZKR__EV_NOTED] = zkr__on_noted,
+        [ZKR__EV_DOWNGRADE] = zkr__on_downgrade,
+        [ZKR__EV_DOWNGRADED] = zkr__on_downgraded,
+        [ZKR__EV_KEPT] = on_kept,
+        [ZKR__EV_TAKEN] = on_taken,
+        [ZKR__EV_LEAVE] = on_leave,
+    };
+    return on[e->kind](k, e);
+}

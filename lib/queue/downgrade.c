@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A writer becomes a reader: the part of the pure step that is about enum zkr__downgrade. */
+#include <zkr/client.h>
+
+#include "queue/claim_state.h"
+
+/*
+ * An earlier request may have been in vain: ask again, if there is a connection. Answers to what was asked before do not
+ * count: they are about the WRIT node, or the downgrade is done by then.
+ */
+unsigned zkr__downgrade_again(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    k->round++;
+    k->own = ZKR__OWN_NONE;
+    if (!e->connected) {
+        k->downgrade = ZKR__DOWNGRADE_OWED;
+        return 0;
+    }
+    if (k->version < 0 && !k->unchecked) {
+        /* The data may be a revocation request, which the downgrade would delete. */
+        k->downgrade = ZKR__DOWNGRADE_READS;
+        k->own = ZKR__OWN_ASKED;
+        return ZKR__DO_GET_OWN;
+    }
+    k->downgrade = ZKR__DOWNGRADING;
+    return ZKR__DO_DOWNGRADE;
+}
+
+/*
+ * The claims of this client behind us hear at once. A reader may hold from now on. A claim that may not hold beside a
+ * reader stays behind our node, under whichever name; a writer lists, behind the transaction.
+ */
+unsigned zkr__on_downgrade(struct zkr__claim_state *k, const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->leaving || k->downgrade != ZKR__SETTLED) {
+        return 0;
+    }
+    return zkr__downgrade_again(k, e) | ZKR__DO_STEP_ASIDE;
+}
+
+/* Our node is the READ node by now, whose data no other client has changed yet. */
+static void end_downgrade(struct zkr__claim_state *k)
+{
+    k->downgrade = ZKR__SETTLED;
+    k->revocation = k->told = k->version = 0;
+    k->metadata = ZKR__METADATA_WRITTEN; /* by the create */
+}
+
+/* Without a connection the downgrade is asked for at the next connection. */
+static unsigned owe_downgrade(struct zkr__claim_state *k,
+                              const struct zkr__claim_event *e)
+{
+    k->own = ZKR__OWN_NONE;
+    k->downgrade = ZKR__DOWNGRADE_OWED;
+    return e->connected ? ZKR__DO_RETRY : 0;
+}
+
+unsigned zkr__on_downgraded(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD || k->downgrade != ZKR__DOWNGRADING) {
+        return 0;
+    }
+    if (e->refused && e->code == ZKR__OTHER_VERSION) {
+        /* Which one is read, at the next connection if there is none. */
+        k->version = -1;
+        return zkr__downgrade_again(k, e);
+    }
+    if (e->code == ZKR_OK || e->refused) {
+        k->round++;
+        if (e->refused) { /* our node is still the WRIT node */
+            k->downgrade = ZKR__SETTLED;
+        } else {
+            end_downgrade(k);
+        }
+        return ZKR__DO_QUIET;
+    }
+    if (e->code == ZKR_ENONODE && e->connected) {
+        /* No WRIT node: an earlier request was carried out, or our node was deleted. */
+        k->own = ZKR__OWN_ASKED;
+        return ZKR__DO_GET_OWN;
+    }
+    return owe_downgrade(k, e);
+}
+
+/* The answer to a get of the READ node, during the downgrade. */
+static unsigned reader_read(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_OK && e->ours) {
+        k->own = e->unwatched ? ZKR__OWN_SEEN : ZKR__OWN_SET;
+        end_downgrade(k);
+        k->revocation = e->revocation;
+        return zkr__heed(k, e);
+    }
+    if (e->code == ZKR_OK) {
+        return zkr__not_past(zkr__lose(k, e, ZKR_LOST_NODE));
+    }
+    return e->code == ZKR_ENONODE ? zkr__lose(k, e, ZKR_LOST_NODE)
+                                  : owe_downgrade(k, e);
+}
+
+/* The answer to a get of the WRIT node. If servers refuse to show it, it is deleted whatever its data are. */
+static unsigned writer_read(struct zkr__claim_state *k,
+                            const struct zkr__claim_event *e)
+{
+    if (e->code == ZKR_ENONODE || (e->code == ZKR_OK && !e->ours)) {
+        unsigned todo = zkr__lose(k, e, ZKR_LOST_NODE);
+        return e->code == ZKR_OK ? zkr__not_past(todo) : todo;
+    }
+    k->unchecked = !zkr__worth_repeating(e->code) && e->code != ZKR_OK;
+    if (e->code != ZKR_OK) {
+        return owe_downgrade(k, e);
+    }
+    k->version = e->version;
+    k->revocation = e->revocation;
+    unsigned told = zkr__heed(k, e) & ~(unsigned)ZKR__DO_RESTORE;
+    return told | zkr__downgrade_again(k, e);
+}
+
+unsigned zkr__on_got_downgrading(struct zkr__claim_state *k,
+                                 const struct zkr__claim_event *e)
+{
+    if (k->phase != ZKR__HELD) {
+        return 0;
+    }
+    return k->downgrade == ZKR__DOWNGRADE_READS ? writer_read(k, e) : reader_read(k, e);
+}

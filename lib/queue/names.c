@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DIGITS = 10 };
+
+static const char *const prefixes[ZKR__NAME_OTHER] = {
+    [ZKR__NAME_LOCK] = "lock-",     [ZKR__NAME_READ] = "__READ__",
+    [ZKR__NAME_WRITE] = "__WRIT__", [ZKR__NAME_LATCH] = "latch-",
+    [ZKR__NAME_LEASE] = "lease-",
+};
+
+void zkr__name_make(char *out,
+                    enum zkr__name_kind kind,
+                    const char guid[ZKR__GUID_LEN + 1])
+{
+    (void)snprintf(out, ZKR__NAME_ROOM, ZKR__PROTECTED "%s-%s", guid, prefixes[kind]);
+}
+
+void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1])
+{
+    static const char hex[] = "0123456789abcdef";
+    enum { COUNT = 12 };
+    for (size_t i = 1; i <= COUNT; i++) {
+        char *digit = &guid[ZKR__GUID_LEN - i];
+        const char *is = strchr(hex, *digit);
+        if (is && is[1] != '\0') {
+            *digit = is[1];
+            return;
+        }
+        *digit = '0';
+    }
+}
+
+enum { PROTECTED = sizeof(ZKR__PROTECTED) - 1 };
+
+bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind)
+{
+    int64_t number;
+    return strncmp(name, ZKR__PROTECTED, PROTECTED) == 0 && kind != ZKR__NAME_OTHER &&
+           zkr__name_grew(name, name, kind, &number);
+}
+
+bool zkr__name_successor(char *out, const char *name, int64_t sequence)
+{
+    enum zkr__name_kind kind;
+    int64_t number;
+    if (!zkr__name_parse(name, &kind, &number) || !zkr__name_is_protected(name, kind)) {
+        return false;
+    }
+    char guid[ZKR__GUID_LEN + 1] = "";
+    memcpy(guid, name + PROTECTED, ZKR__GUID_LEN);
+    zkr__guid_advance(guid);
+    zkr__name_make(out, kind, guid);
+    size_t len = strlen(out);
+    (void)snprintf(out + len, ZKR__NAME_ROOM - len, "%0*lld", DIGITS,
+                   (long long)sequence);
+    return true;
+}
+
+_Static_assert(sizeof("__READ__") == sizeof("__WRIT__"), "turned in place");
+
+void zkr__name_turn(char *name, enum zkr__name_kind kind)
+{
+    size_t prefix_len = strlen(prefixes[kind]);
+    memcpy(name + strlen(name) - DIGITS - prefix_len, prefixes[kind], prefix_len);
+}
+
+/* Of the prefix at the end of the first @len bytes of @name. */
+static enum zkr__name_kind kind_of(const char *name, size_t len)
+{
+    for (size_t kind = 0; kind < ZKR__NAME_OTHER; kind++) {
+        size_t prefix_len = strlen(prefixes[kind]);
+        if (len >= prefix_len &&
+            memcmp(name + len - prefix_len, prefixes[kind], prefix_len) == 0) {
+            return (enum zkr__name_kind)kind;
+        }
+    }
+    return ZKR__NAME_OTHER;
+}
+
+/*
+ * A minus before the digits is a sign where it cannot be the separator of "x-<id>-N", and only of a number that servers
+ * give out: a made-up number, as in "job-2512312359", must not stand ahead of all contenders for ever.
+ */
+static bool is_sign(const char *name, size_t minus, int64_t magnitude)
+{
+    const int64_t least = ZKR__SEQUENCE_LIMIT + 1; /* of the negative ones */
+    bool alone = minus == 0 || name[minus - 1] == '-' || name[minus - 1] == '_';
+    return magnitude == least || (magnitude < least && alone);
+}
+
+bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence)
+{
+    size_t len = strlen(name);
+    if (len < DIGITS) {
+        return false;
+    }
+    size_t before = len - DIGITS; /* bytes before the digits */
+    int64_t value = 0;
+    for (size_t i = before; i < len; i++) {
+        if (name[i] < '0' || name[i] > '9') {
+            return false;
+        }
+        value = value * 10 + (name[i] - '0');
+    }
+    *kind = kind_of(name, before);
+    *sequence = value;
+    if (*kind == ZKR__NAME_OTHER && before > 0 && name[before - 1] == '-' &&
+        is_sign(name, before - 1, value)) {
+        *kind = kind_of(name, before - 1);
+        *sequence = -value;
+    }
+    return true;
+}
+
+bool zkr__name_grew(const char *name,
+                    const char *mine,
+                    enum zkr__name_kind kind,
+                    int64_t *sequence)
+{
+    enum zkr__name_kind is;
+    size_t len = strlen(name), asked = ZKR__PROTECTED_LEN + strlen(prefixes[kind]);
+    if (strncmp(name, mine, ZKR__PROTECTED_LEN) != 0 ||
+        !zkr__name_parse(name, &is, sequence) || is != kind) {
+        return false;
+    }
+    return len == asked + DIGITS || (len == asked + 1 + DIGITS && name[asked] == '-');
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of lock nodes: "_c_" GUID "-" PREFIX NUMBER, as Curator writes them, and any other names beside them. Pure; every
+ * input is safe.
+ */
+#ifndef ZKR_QUEUE_NAMES_H
+#define ZKR_QUEUE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The recipe of a node, by its prefix. */
+enum zkr__name_kind {
+    ZKR__NAME_LOCK,  /* "lock-": mutex, leader selector */
+    ZKR__NAME_READ,  /* "__READ__" */
+    ZKR__NAME_WRITE, /* "__WRIT__" */
+    ZKR__NAME_LATCH, /* "latch-" */
+    ZKR__NAME_LEASE, /* "lease-": semaphore */
+    ZKR__NAME_OTHER  /* any other */
+};
+
+/* Curator's protection: "_c_" GUID "-". */
+#define ZKR__PROTECTED "_c_"
+#define ZKR__GUID_LEN 36
+#define ZKR__PROTECTED_LEN (sizeof(ZKR__PROTECTED) - 1 + ZKR__GUID_LEN + 1)
+
+/* Bytes for the longest name of any kind, and its end. */
+enum {
+    ZKR__NAME_ROOM = ZKR__PROTECTED_LEN + sizeof("__READ__") - 1 + sizeof("-2147483648")
+};
+
+/* Servers number children with a signed 32-bit count that stops here; then numbers repeat. */
+#define ZKR__SEQUENCE_LIMIT INT64_C(2147483647)
+/* From here on we warn, and restart the count when a path is left empty. */
+#define ZKR__SEQUENCE_WARN (INT64_C(1) << 30)
+
+/* The name to ask for, into @out of ZKR__NAME_ROOM bytes. Not of ZKR__NAME_OTHER. */
+void zkr__name_make(char *out,
+                    enum zkr__name_kind kind,
+                    const char guid[ZKR__GUID_LEN + 1]);
+
+/*
+ * The GUID that follows: its last twelve digits are a count. The nodes that a client makes in a directory have GUIDs in
+ * sequence, so other clients can tell the name of a node before they see the node.
+ */
+void zkr__guid_advance(char guid[ZKR__GUID_LEN + 1]);
+/*
+ * The name that the maker of @name gives to the next node in this directory, if that gets the number @sequence: into
+ * @out of ZKR__NAME_ROOM bytes. False: @name is not protected, or of no recipe.
+ */
+bool zkr__name_successor(char *out, const char *name, int64_t sequence);
+
+/* Turn the name, or path, of a writer's node into that of the reader with its number, or back. */
+void zkr__name_turn(char *name, enum zkr__name_kind kind);
+
+/*
+ * The number of a sequential child of any client: the last ten digits of its name, after a minus in a count that ran over.
+ * It may be higher than any number that servers give out. False: no number, so the child is no contender. @kind is that of
+ * the prefix right before the number.
+ */
+bool zkr__name_parse(const char *name, enum zkr__name_kind *kind, int64_t *sequence);
+
+/* Does @name, of @kind, begin as Curator's names and ours do, with nothing else before its prefix and number? */
+bool zkr__name_is_protected(const char *name, enum zkr__name_kind kind);
+
+/* Is @name what servers make of a name of @kind with the protection of @mine: that name and a number, no more? */
+bool zkr__name_grew(const char *name,
+                    const char *mine,
+                    enum zkr__name_kind kind,
+                    int64_t *sequence);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/recount.h"
+
+#include "base/mem.h"
+#include "queue/claim.h"
+#include "queue/directory.h"
+#include "queue/engine.h"
+#include "queue/queue.h"
+#include "session/log.h"
+#include "session/zk_value.h"
+
+enum { OWN, DIRECTORY };
+
+static void keep_directory(struct zkr__directory *d, const char *reason) ZKR__LOCKED
+{
+    if (!d->warned) {
+        d->warned = true;
+        zkr__log(d->engine->c, ZKR_LOG_WARN,
+                 ZKR__EVENT("path_kept", .path = d->path, .reason = reason));
+    }
+}
+
+/*
+ * Servers put the ids of the session's credentials in place of "auth", so the ACL that a client asks for is not the one
+ * that its nodes have. And they do not report whether a node is a container. So the ACLs of the two nodes are compared.
+ */
+static void
+on_look(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__directory *d = ctx;
+    struct zkr__recount *r = zkr__recount_of(d);
+    bool answered = answer->code == ZKR_OK;
+    if (answer->code == ZKR_EAUTH || (answered && !answer->acl)) {
+        keep_directory(d,
+                       "its sequence numbers cannot start again: this client may not "
+                       "read all ACLs, so the path is not deleted");
+    } else if (answered && tag == OWN) {
+        zkr__zk_acl_free(r->acl);
+        r->acl = zkr__zk_acl_copy(answer->acl);
+    } else if (answered && r->acl && answer->empty &&
+               zkr__zk_acl_same(r->acl, answer->acl)) {
+        r->deletable = answer->version;
+    } else if (answered && r->acl) {
+        keep_directory(d, "its sequence numbers cannot start again: it has data, or "
+                          "another ACL than the nodes of this client, so the path is "
+                          "not deleted");
+    }
+    zkr__directory_unref(d);
+}
+
+static void ask(struct zkr__directory *d, const char *path, unsigned tag) ZKR__LOCKED
+{
+    const struct zkr__op op = {.kind = ZKR__OP_ACL, .path = path};
+    d->refs++;
+    zkr__submit(d->engine->c, &op, on_look, d, tag);
+}
+
+/* NULL: no memory. The directory frees it. */
+static struct zkr__recount *need_recount(const struct zkr__directory *d) ZKR__LOCKED
+{
+    struct zkr__recount *r = zkr__recount_of(d);
+    if (r) {
+        return r;
+    }
+    r = zkr__mem_alloc(sizeof(*r));
+    if (r) {
+        r->directory = d;
+        LL_PREPEND(d->engine->recounts, r);
+    }
+    return r;
+}
+
+void zkr__recount_look(const struct zkr__claim *claim)
+{
+    struct zkr__directory *d = claim->directory;
+    struct zkr__recount *r = need_recount(d);
+    if (!r) {
+        return; /* the directory stays */
+    }
+    zkr__zk_acl_free(r->acl);
+    r->acl = NULL;
+    r->deletable = -1;
+    ask(d, claim->node, OWN);
+    ask(d, d->path, DIRECTORY);
+}
+
+static void
+on_deleted(void *ctx, unsigned tag, const struct zkr__answer *answer) ZKR__LOCKED
+{
+    struct zkr__directory *d = ctx;
+    (void)tag;
+    if (answer->code == ZKR_OK) {
+        zkr__log(d->engine->c, ZKR_LOG_INFO,
+                 ZKR__EVENT("empty_path_deleted", .path = d->path,
+                            .reason = "so that its sequence numbers start again"));
+    } else if (answer->code == ZKR_EAUTH) {
+        keep_directory(d, "its sequence numbers cannot start again: this client may "
+                          "not delete it");
+    }
+    zkr__directory_unref(d);
+}
+
+/*
+ * Servers refuse the delete while other contenders are there, or if the data were set since the look. A transaction cannot
+ * check the ACL, so an ACL that is set in the round trip since the look is lost.
+ */
+void zkr__recount_begin(struct zkr__directory *d)
+{
+    struct zkr__recount *r = zkr__recount_of(d);
+    if (r && r->deletable >= 0) {
+        const struct zkr__op op = {.kind = ZKR__OP_MULTI,
+                                   .paths = &d->path,
+                                   .path_count = 1,
+                                   .versions = &r->deletable,
+                                   .deleted = &d->path,
+                                   .deleted_count = 1};
+        d->refs++;
+        zkr__submit(d->engine->c, &op, on_deleted, d, 0);
+    }
+}

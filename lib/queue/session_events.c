@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/session_events.h"
+
+#include "queue/children_cache.h"
+#include "queue/claim.h"
+#include "queue/claim_run.h"
+#include "queue/engine.h"
+#include "queue/ghosts.h"
+
+/* --- the session --- */
+
+/* Running a claim may free it and other claims, so the walk keeps a reference to the claim that it stands on. */
+static void run_all(struct zkr__engine *engine, struct zkr__claim_event e) ZKR__LOCKED
+{
+    struct zkr__claim *claim = engine->claims;
+    if (claim) {
+        zkr__claim_ref(claim);
+    }
+    while (claim) {
+        zkr__claim_run(claim, e);
+        struct zkr__claim *next = claim->next;
+        if (next) {
+            zkr__claim_ref(next);
+        }
+        zkr__claim_unref(claim);
+        claim = next;
+    }
+}
+
+/*
+ * Holds ask for their nodes ahead of all writes, the first lease probe among these: see on_connected() in claim_step.c.
+ */
+static void hold_on(struct zkr__engine *engine) ZKR__LOCKED
+{
+    struct zkr__claim *claim, *next;
+    DL_FOREACH_SAFE2(engine->held, claim, next, row_next)
+    {
+        if (claim->k.downgrade == ZKR__SETTLED) {
+            zkr__claim_tell(claim, ZKR__EV_CONNECTED);
+        }
+    }
+}
+
+static void on_connected(void *ctx) ZKR__LOCKED
+{
+    zkr__caches_connected(ctx);
+    hold_on(ctx);
+    zkr__ghosts_connected(ctx);
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_CONNECTED});
+}
+
+static void on_session_over(void *ctx) ZKR__LOCKED
+{
+    struct zkr__ghost *ghosts = zkr__ghosts_of_session(ctx);
+    zkr__caches_session_over(ctx);
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_SESSION_OVER});
+    zkr__claims_let_in(ctx);
+    zkr__ghosts_add(ctx, ghosts);
+}
+
+static void on_auth_refused(void *ctx) ZKR__LOCKED
+{
+    run_all(ctx, (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_EAUTH});
+}
+
+static bool is_hold(const struct zkr__claim *claim) ZKR__LOCKED
+{
+    enum zkr__phase stage = zkr__claim_stage(&claim->k);
+    return stage == ZKR__HELD || stage == ZKR__DOUBTED;
+}
+
+/* Holds stay, also those in doubt. Their owners are notified all the same, as a thread may wait for a hold in doubt. */
+static void on_shutdown(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    zkr__claims_end_keeping(engine, NULL);
+    run_all(ctx,
+            (struct zkr__claim_event){.kind = ZKR__EV_GIVE_UP, .code = ZKR_ECLOSED});
+    struct zkr__claim *claim;
+    DL_FOREACH(engine->claims, claim)
+    {
+        if (is_hold(claim) && claim->on_change) {
+            claim->on_change(claim, claim->on_change_ctx);
+        }
+    }
+}
+
+static void on_flush(void *ctx) ZKR__LOCKED
+{
+    zkr__claims_end_keeping(ctx, NULL);
+}
+
+static void on_lease_expired(void *ctx) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    while (engine->held) { /* the event ends each hold */
+        zkr__claim_tell(engine->held, ZKR__EV_LEASE_EXPIRED);
+    }
+}
+
+/* Our own node comes first: a claim of ours that waits behind that node is granted only if it is there. */
+static void
+on_node_event(void *ctx, const char *path, enum zkr__node_event event) ZKR__LOCKED
+{
+    struct zkr__engine *engine = ctx;
+    struct zkr__claim *own = zkr__claim_at(engine, path);
+    if (own) {
+        zkr__claim_tell(own, event == ZKR__NODE_DELETED ? ZKR__EV_OWN_GONE
+                                                        : ZKR__EV_OWN_CHANGED);
+    }
+    zkr__path_event(&engine->watchers, path, event);
+}
+
+void zkr__session_events(struct zkr__upcalls *up)
+{
+    up->connected = on_connected;
+    up->session_over = on_session_over;
+    up->auth_refused = on_auth_refused;
+    up->lease_expired = on_lease_expired;
+    up->node_event = on_node_event;
+    up->flush = on_flush;
+    up->shutdown = on_shutdown;
+}
