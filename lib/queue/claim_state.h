@@ -23,7 +23,7 @@
  *
  * Each phase from CREATING to DOUBTED, but for PARKED and HELD, waits for an answer to what the claim asked when it
  * entered the phase. What cannot be asked now waits in PAUSED for the connection, for the end of a pause, or for its
- * turn in a crowd (claim_run.h); `next` is the phase to enter then.
+ * turn in a crowd (admission.h); `next` is the phase to enter then.
  *
  * "Leaving" is not a phase. A claim whose owner has let go still has to learn whether its node was made, and then
  * removes the node.
@@ -31,7 +31,7 @@
  * A try that would probably make its node in vain is *wary*: it is LOOKING before it is CREATING. The node of a try
  * keeps other claims from being granted while it is there, so a try that is going to fail had better make none.
  *
- * A *member* is made and granted together with the other claims of its group (contend.h). What would grant it makes
+ * A *member* is made and granted together with the other claims of its group (group.c). What would grant it makes
  * it READY, and all members of the group go on from there. A member whose node is gone does not enter anew: it is
  * *place_lost*, and GONE.
  *

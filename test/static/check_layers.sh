@@ -19,7 +19,7 @@ function bad(why) {
     failed = 1
 }
 
-# The recipe that a file belongs to: mutex.c and mutex_query.c to mutex, which has a public header.
+# The recipe that a file belongs to: mutex.c and mutex_robust.c to mutex, which has a public header.
 function recipe(path,    name, line) {
     sub(/.*\//, "", path)
     sub(/\.[ch]$/, "", path)

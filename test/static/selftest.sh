@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# selftest.sh layers|docs|words, or: selftest.sh symbols|circles NM CC. Runs a check on a small good
+# selftest.sh layers|docs|words|pointers, or: selftest.sh symbols|circles NM CC. Runs a check on a small good
 # tree, which must pass, then once on each bad variant of it, which must fail.
 set -eu
 check=$1
@@ -138,6 +138,26 @@ words() {
     printf 'no source\n' | bad test/fuzz/some.seeds 'no line SPDX'
     printf '%s\nint x;' "$spdx" | bad lib/base/a.c 'no newline'
     printf '%s\nint x; \n' "$spdx" | bad lib/base/a.c ':2: white space'
+}
+
+# shellcheck disable=SC2016 # the backquotes are of Markdown
+pointers() {
+    printf '%s\n/* See queue/rule.h, test_*.c and the zookeeper.c of others. */\nchar *it = "gone.h";\n' "$spdx" |
+        put lib/queue/rule.c
+    printf '%s\nint x; // rule.c\n' "$spdx" | put lib/queue/rule.h
+    printf '%s\nint y;\n' "$spdx" | put test/unit/test_rule.c
+    printf '`lib/queue/NAME.h`, [rules](lib/queue/rule.h): `unit.rule`, `made.up`.\n' | put README.md
+    printf 'add(other.c)\n%s As in rule.c.\n' '#' | put CMakeLists.txt
+    good
+    printf '/* As in gone.h. */\n' | bad lib/queue/rule.c ':1: gone.h is no file'
+    printf 'char quote = %s; /*\n in queue/gone.c, that is.\n*/\n' "'\"'" | bad lib/queue/rule.h ':2: queue/gone.c is no file'
+    printf '`unit/rule.h`\n' | bad README.md ':1: unit/rule.h is no file'
+    printf '`NAME.sh`\n' | bad README.md 'NAME.sh is no file'
+    printf '`unit.gone`\n' | bad README.md ':1: unit.gone is no test'
+    printf '.B gone.c\n' | bad zkr.1 ':1: gone.c is no file'
+    for script in CMakeLists.txt run tools/other.sh; do
+        printf 'add(one.c) %s of two.c\n' '#' | bad "$script" ':1: two.c is no file'
+    done
 }
 
 symbols() {
