@@ -83,15 +83,3 @@ ZKT_CASE(a_ticket_fails_with_the_same)
         zkt_actor_is_served(&waiters[i]);
     }
 }
-
-ZKT_CASE(a_bound_below_nothing_or_with_kept_nodes_is_refused)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_mutex *m;
-    o.max_waiters = -1;
-    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &o), ZKR_EINVAL);
-    o.max_waiters = 1;
-    o.keep_ms = 1;
-    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &o), ZKR_EINVAL);
-}

@@ -43,23 +43,6 @@ ZKT_HOLD_CASE(a_thread_that_ends_releases, ~ZKT_BY_THREAD)
     }
 }
 
-/* A forked child can do nothing, and the parent's hold stays. */
-static int use_in_child(void *arg)
-{
-    struct zkt_hold *h = arg;
-    return zkt_hold_is_refused(h) ? 0 : 1;
-}
-
-ZKT_HOLD_CASE(a_forked_child_can_do_nothing, ZKT_NONE)
-{
-    struct zkt_hold *h = zkt_hold(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkt_hold_acquire(h, PATIENCE_MS));
-    assert_int_equal(zkt_join(zkt_fork(use_in_child, h), PATIENCE_MS), 0);
-    assert_true(zkt_hold_is_sure(h));
-    assert_int_equal(zkt_hold_nodes(), zkt_hold_nodes_of_one());
-    ZKT_MUST(zkt_hold_release(h));
-}
-
 /* --- errors that stay --- */
 
 /* A chroot that is missing is said at once. */

@@ -516,29 +516,3 @@ ZKT_CASE(take_leadership_may_call_every_function)
     ZKT_MUST(zkr_leader_selector_stop(k.s, PATIENCE_MS));
     ZKT_MUST(zkr_leader_selector_destroy(k.s));
 }
-
-/* Arguments that make no sense. */
-ZKT_CASE(misuse_is_refused)
-{
-    struct job j = {0};
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_leader_selector *s = NULL;
-    zkr_leader_selector_options o = plain;
-    ZKT_RC(zkr_leader_selector_create(&s, NULL, "/x", "", take_leadership, &j, NULL),
-           ZKR_EINVAL);
-    ZKT_RC(zkr_leader_selector_create(&s, c, "x/", "", take_leadership, &j, NULL),
-           ZKR_EINVAL);
-    ZKT_RC(zkr_leader_selector_create(&s, c, "/x", "", NULL, &j, NULL), ZKR_EINVAL);
-    ZKT_RC(zkr_leader_selector_create(NULL, c, "/x", "", take_leadership, &j, NULL),
-           ZKR_EINVAL);
-    o.requeue_delay_ms = -1;
-    ZKT_RC(zkr_leader_selector_create(&s, c, "/x", "", take_leadership, &j, &o),
-           ZKR_EINVAL);
-    assert_null(s);
-    ZKT_RC(zkr_leader_selector_stop(selector(c, &j, plain), -2), ZKR_EINVAL);
-    ZKT_RC(zkr_leader_selector_state(NULL), ZKR_EINVAL);
-    ZKT_RC(zkr_leadership_wait(NULL, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_leadership_valid_for_ms(NULL), 0);
-    ZKT_MUST(zkr_leader_selector_destroy(NULL));
-    end(&j);
-}

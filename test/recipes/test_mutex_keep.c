@@ -409,19 +409,3 @@ ZKT_CASE(a_flush_that_waits_lets_nothing_stay)
     assert_ptr_equal(flushed, c);
     assert_int_equal(zkt_stats(c).pending_deletes, 0);
 }
-
-ZKT_CASE(options_that_do_not_fit_are_refused)
-{
-    zkr_client *c = client();
-    zkr_mutex *m = NULL;
-    zkr_mutex_options options = ZKR_MUTEX_OPTIONS_INIT;
-    options.keep_ms = -1;
-    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &options), ZKR_EINVAL);
-    options.keep_ms = 1;
-    options.wait_on_release = 1;
-    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &options), ZKR_EINVAL);
-    int64_t pass = 0;
-    ZKT_RC(zkr_mutex_pass(NULL, &pass), ZKR_EINVAL);
-    ZKT_RC(zkr_ticket_pass(NULL, &pass), ZKR_EINVAL);
-    ZKT_RC(zkr_mutex_pass(zkt_mutex(c), NULL), ZKR_EINVAL);
-}

@@ -347,15 +347,11 @@ ZKT_CASE(any_allocation_may_fail)
 
 /* --- options, cost --- */
 
-ZKT_CASE(what_does_not_go_together_is_refused)
+ZKT_CASE(no_ticket_is_robust)
 {
-    zkr_client *c = client();
-    zkr_mutex_options o = ZKR_MUTEX_OPTIONS_INIT;
-    zkr_mutex *m = robust(c);
     zkr_ticket *t;
-    ZKT_RC(zkr_mutex_request(m, ZKR_FOREVER, NULL, NULL, &t), ZKR_EINVAL);
-    o.robust = o.keep_ms = 1;
-    ZKT_RC(zkr_mutex_create(&m, c, zkt_path(), &o), ZKR_EINVAL);
+    ZKT_RC(zkr_mutex_request(robust(client()), ZKR_FOREVER, NULL, NULL, &t),
+           ZKR_EINVAL);
 }
 
 /*

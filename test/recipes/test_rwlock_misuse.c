@@ -7,27 +7,6 @@
 #include "rwlocks.h"
 #include "tickets.h"
 
-ZKT_CASE(what_cannot_be_made_is_refused)
-{
-    zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
-    zkr_rwlock *l = NULL;
-    expect(zkr_rwlock_create(NULL, c, zkt_path(), NULL), ZKR_EINVAL);
-    expect(zkr_rwlock_create(&l, NULL, zkt_path(), NULL), ZKR_EINVAL);
-    expect(zkr_rwlock_create(&l, c, NULL, NULL), ZKR_EINVAL);
-    expect(zkr_rwlock_create(&l, c, "relative", NULL), ZKR_EINVAL);
-    expect(zkr_rwlock_create(&l, c, "/", NULL), ZKR_EINVAL);
-    zkr_rwlock_options options = ZKR_RWLOCK_OPTIONS_INIT;
-    options.size = 0;
-    expect(zkr_rwlock_create(&l, c, zkt_path(), &options), ZKR_EINVAL);
-    options = (zkr_rwlock_options)ZKR_RWLOCK_OPTIONS_INIT;
-    options.data_len = 3;
-    expect(zkr_rwlock_create(&l, c, zkt_path(), &options), ZKR_EINVAL);
-    assert_null(l);
-    assert_null(zkr_rwlock_reader(NULL));
-    assert_null(zkr_rwlock_writer(NULL));
-    ZKT_MUST(zkr_rwlock_destroy(NULL));
-}
-
 /* A side is the lock's: it ends with it, and not before. */
 ZKT_CASE(a_side_is_not_destroyed_by_itself)
 {

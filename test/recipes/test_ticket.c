@@ -438,36 +438,3 @@ ZKT_CASE(the_ticket_is_known_before_it_is_told_of)
     zkt_proxy_heal(p);
     ZKT_BECOMES(zkr_client_state(c), ZKR_STATE_CONNECTED, PATIENCE_MS);
 }
-
-/* --- ends and misuse --- */
-
-/* NULL, times and rooms that make no sense. */
-ZKT_CASE(nonsense_is_refused)
-{
-    char buf[8];
-    int64_t number;
-    struct zoo_op op;
-    zkr_ticket *t = NULL;
-    zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    expect(zkr_mutex_request(NULL, 0, NULL, NULL, &t), ZKR_EINVAL);
-    expect(zkr_mutex_request(m, 0, NULL, NULL, NULL), ZKR_EINVAL);
-    expect(zkr_mutex_request(m, -2, NULL, NULL, &t), ZKR_EINVAL);
-    assert_null(t);
-    expect(zkr_ticket_wait(NULL, 0), ZKR_EINVAL);
-    expect(zkr_ticket_release(NULL), ZKR_EINVAL);
-    expect(zkr_ticket_state(NULL), ZKR_EINVAL);
-    expect(zkr_ticket_error(NULL), ZKR_EINVAL);
-    expect(zkr_ticket_fencing_token(NULL, &number), ZKR_EINVAL);
-    expect(zkr_ticket_node(NULL, buf, sizeof(buf)), ZKR_EINVAL);
-    expect(zkr_ticket_guard(NULL, &op), ZKR_EINVAL);
-    assert_int_equal(zkr_ticket_valid_for_ms(NULL), 0);
-    ZKT_MUST(zkr_ticket_destroy(NULL));
-    t = request(m, 5000, NULL);
-    ZKT_MUST(zkr_ticket_wait(t, PATIENCE_MS));
-    expect(zkr_ticket_wait(t, -2), ZKR_EINVAL);
-    expect(zkr_ticket_fencing_token(t, NULL), ZKR_EINVAL);
-    expect(zkr_ticket_node(t, NULL, 100), ZKR_EINVAL);
-    expect(zkr_ticket_node(t, buf, sizeof(buf)), ZKR_EINVAL); /* too small */
-    expect(zkr_ticket_guard(t, NULL), ZKR_EINVAL);
-    end(t);
-}

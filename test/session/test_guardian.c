@@ -536,9 +536,6 @@ ZKT_CASE(a_guardian_that_is_missing_is_an_error_or_a_line)
     ZKT_EVENTUALLY(atomic_load(&lines_of_no_guardian) == 1, PATIENCE_MS);
     ZKT_RC(zkr_client_guard_group(c, 0), ZKR_ESTATE);
     ZKT_MUST(zkr_client_close(c));
-    o.guardian = ZKR_GUARDIAN_TRY + 1;
-    ZKT_RC(zkr_client_open(&c, zkt_servers(), &o), ZKR_EINVAL);
-    ZKT_RC(zkr_client_guard_group(zkt_client(zkt_servers(), 10000), 0), ZKR_ESTATE);
 }
 
 static struct _zhandle *open_nothing(const char *servers,

@@ -224,12 +224,3 @@ ZKT_CASE(a_pipe_that_ends_without_a_word_frees_nothing)
     assert_int_equal(zkt_nodes(), 1);
     ZKT_BECOMES(zkt_nodes(), 0, PATIENCE_MS); /* the servers end the session */
 }
-
-ZKT_CASE(a_client_without_a_guardian_names_no_pipe)
-{
-    int over[2];
-    zkt_pipe(over);
-    ZKT_RC(zkr_client_guard_pipe(zkt_client(zkt_servers(), SESSION_MS), over[0]),
-           ZKR_ESTATE);
-    zkt_pipe_close(over);
-}

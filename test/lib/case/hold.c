@@ -347,27 +347,6 @@ int zkt_hold_release_here(struct zkt_hold *h)
     return h->kind->release(h);
 }
 
-bool zkt_hold_is_refused(struct zkt_hold *h)
-{
-    const struct zkt_kind *kind = h->kind;
-    zkr_ticket *t = h->t;
-    char node[256];
-    int64_t token;
-    bool refused = !kind->is_sure(h) && kind->valid_for_ms(h) == 0;
-    if (kind->token != zkt_kinds[ZKT_SELECTOR].token) { /* which are remembered */
-        refused = refused && kind->token(h, &token) == ZKR_ESTATE &&
-                  kind->node(h, node, sizeof(node)) == ZKR_ESTATE;
-    }
-    if (t) {
-        return refused && zkr_ticket_wait(t, 0) == ZKR_ESTATE &&
-               zkr_ticket_error(t) == ZKR_ESTATE &&
-               zkr_ticket_release(t) == ZKR_ESTATE &&
-               zkr_ticket_destroy(t) == ZKR_ESTATE && kind->unmake(h) == ZKR_ESTATE;
-    }
-    return refused && kind->acquire(h, 0) == ZKR_ESTATE &&
-           kind->release(h) == ZKR_ESTATE && kind->unmake(h) == ZKR_ESTATE;
-}
-
 /* --- what it says --- */
 
 static int ask_sure(struct zkt_hold *h, void *unused)

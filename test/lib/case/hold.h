@@ -126,8 +126,6 @@ zkr_ticket *zkt_hold_ticket(struct zkt_hold *h);
 /** In the calling thread, whatever it is; a fn of zkt_hold_start() among them. */
 int zkt_hold_acquire_here(struct zkt_hold *h, int64_t timeout_ms);
 int zkt_hold_release_here(struct zkt_hold *h);
-/** All calls say ZKR_ESTATE, or that nothing is held: in a forked child. */
-bool zkt_hold_is_refused(struct zkt_hold *h);
 /** Run @fn in its thread, which may itself call all this; begin to, and wait for what comes of it. */
 int zkt_hold_do(struct zkt_hold *h,
                 int (*fn)(struct zkt_hold *h, void *arg),
