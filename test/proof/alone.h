@@ -19,12 +19,13 @@
 /* What the claim is for. Other properties of a claim change nothing about its step. */
 struct zkp_use {
     const char *name;
-    bool once;       /* it is not to wait, and may look before it makes a node */
-    bool ahead;      /* behind up to three others, not one; it may look ahead */
-    bool children;   /* it waits for any change of the directory */
-    bool member;     /* of a group */
-    bool keeps;      /* past the lease bound the hold is in doubt, not lost */
-    bool kept;       /* the node may stay for the next owner */
+    bool quick;    /* a small one: with --quick, too */
+    bool once;     /* it is not to wait, and may look before it makes a node */
+    int ahead;     /* it may look ahead, behind up to so many others; 0 = behind one */
+    bool children; /* it waits for any change of the directory */
+    bool member;   /* of a group */
+    bool keeps;    /* past the lease bound the hold is in doubt, not lost */
+    bool kept;     /* the node may stay for the next owner */
     bool downgrades; /* a writer that goes on as a reader */
     unsigned
         writes; /* so many transactions of its owner at a time, which may delete the node */

@@ -9,11 +9,12 @@
 static void make_node(void)
 {
     static const uint8_t lines[] = {0, 1, 3, 7};
+    const int most = alone_use->ahead == 0 ? 1 : alone_use->ahead;
     zkp_must(!alone_is_ours(), "two nodes of one claim");
     A->node = WRITER;
     A->wish = 0;
-    A->alive = lines[zkp_pick(alone_use->ahead ? 4 : 2)];
-    A->near = (uint8_t)(alone_use->children ? 0 : zkp_pick(alone_use->ahead ? 3 : 2));
+    A->alive = lines[zkp_pick(most + 1)];
+    A->near = (uint8_t)(alone_use->children ? 0 : zkp_pick(most == 1 ? 2 : most));
 }
 
 /* A request to let go that the claim has not read is in the data. */

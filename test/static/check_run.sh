@@ -21,7 +21,7 @@ chmod +x "$tree/test/fuzz/fuzz.sh"
 touch "$tree/lib/ours.c" "$tree/build/plain/made.c" "$tree/build/plain/compile_commands.json"
 
 mkdir -p "$tree/build/plain/test"
-printf '#!/bin/sh\necho "did: proof_claims"\n' >"$tree/build/plain/test/proof_claims"
+printf '#!/bin/sh\necho "did: proof_claims $*"\n' >"$tree/build/plain/test/proof_claims"
 chmod +x "$tree/build/plain/test/proof_claims"
 
 stub() { # NAME TEXT: a program on the machine
@@ -250,7 +250,7 @@ has 'no test is called like none'
 machine 0
 tools_of "$here"
 stub git "case \"\$*\" in
-    ls-files*lease* | ls-files\ -o*) ;;
+    ls-files*lease* | ls-files*claim_* | ls-files\ -o*) ;;
     ls-files*) printf 'lib/ours.c\nlib/theirs.c\n' ;;
     diff*) echo lib/ours.c ;;
     esac"
@@ -264,12 +264,16 @@ hasnt 'theirs.c'
 stub clang-format-14 'echo "did: clang-format-14 $*"'
 says 0 check
 has 'begins: a short search' '==> all passed'
-hasnt 'proof:'
+hasnt 'proof:\|claims:'
 sed -i -e "s/ls-files\*lease\* . //" -e s,lib/ours,lib/session/lease, "$tmp/bin/git"
 mkdir "$tree/lib/session"
 touch "$tree/lib/session/lease.c"
 says 0 check
 has 'proof: did: python3 test/proof/lease.py --quick'
+hasnt 'claims:'
+sed -i "s/ls-files\*claim_\* . //" "$tmp/bin/git"
+says 0 check
+has 'claims: did: proof_claims --quick'
 
 # ---- proof ----------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a claim does, by example, where the promises of claim_walk.h do not say it. A row says what happens, and behind
+ * What a claim does, by example, where the promises of claim_promises.h do not say it. A row says what happens, and behind
  * each ">" what must follow: the phase and the actions, in the words of claim_state.h.
  *
  *     "CREATING: created > LISTING; listed found first > HELD quiet notify"
@@ -97,6 +97,10 @@ static const char *const examples[] = {
         "before-gone > same; ahead-gone > HELD notify",
     /* The list is on its way when the one ahead goes: it is waited for, and decides. */
     "LOOKING: ahead-gone > LISTING; got-own ours > same; listed found first > HELD notify",
+    /* It shows another one ahead, whose end is awaited then. */
+    "LOOKING: got-own ours > same; listed found then-ours only > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
+    /* However prepared it is, it holds only by a lease that is sure. */
+    "PREPARED: ahead-gone unsure > PROVING prove; proved > HELD notify",
     /* Nor is the one ahead asked for beside that list: another may be ahead when it is answered. */
     "LOOKING: got-own ours > same; ahead-changed|unheard > LISTING; "
         "listed found then-ours only > PARKED get-ahead; got-ahead > same; ahead-gone > HELD notify",
@@ -310,6 +314,7 @@ static const char *const examples[] = {
     "READY: quiet > READY get-own; all-ready > CONFIRMING; got-own ours > READY notify; all-ready > HELD notify",
     /* One whose node is gone, or whose session, is made again with the others, not alone. */
     "READY: own-gone > GONE step-aside notify anew place_lost",
+    "PARKED: session-over down > PAUSED-CREATING anew; connected > CREATING create anew",
     "READY: session-over down > GONE notify anew place_lost",
     "member CREATING: session-over down > PAUSED-CREATING anew",
     /* A node of another under our name is the end of ours, wherever that is seen; those behind look for themselves. */
