@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of the lease bound. Whether they are right is asked by test_lease_model.c. */
+/* The rules of the lease bound. That they are right is proved: test/proof/README.md. */
 #include "base/clock.h"
 #include "session/lease.h"
 #include "unit.h"
