@@ -20,8 +20,6 @@ struct holder *holder_new(zkr_client *c)
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct holder *h = ctx;
-    (void)m;
-    (void)lost;
     atomic_store(&h->lost_at, zkt_now_ms());
     atomic_fetch_add(&h->lost, 1);
 }

@@ -20,7 +20,6 @@ enum { SHORT_MS = 3000, LONG_MS = 10000, PATIENCE_MS = 60000 };
 
 static int look_for_the_cluster(char **argv, int *status)
 {
-    (void)argv;
     *status = 64;
     return getenv("ZKR_SERVERS") ? 0 : -1; /* for ./run cluster test only */
 }
@@ -32,7 +31,6 @@ __attribute__((constructor)) static void register_it(void)
 
 static void heal(void *unused)
 {
-    (void)unused;
     cluster_heal();
 }
 

@@ -223,13 +223,10 @@ static void on_state(struct zkr__listener *listener, int state)
 
 static void nothing(void *engine)
 {
-    (void)engine;
 }
 
 static int64_t never(void *engine, int64_t now)
 {
-    (void)engine;
-    (void)now;
     return ZKR__NEVER;
 }
 

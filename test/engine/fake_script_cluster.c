@@ -24,7 +24,6 @@ static bool replaced; /* the leader is cut off */
 static int through_proxy(void *ctx, int from, int to, int port)
 {
     char target[32];
-    (void)ctx;
     (void)snprintf(target, sizeof(target), "127.0.0.1:%d", port);
     zkt_proxy_stop(links[from][to]); /* of an earlier try */
     links[from][to] = zkt_proxy_start_raw(target);

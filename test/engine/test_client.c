@@ -23,7 +23,6 @@ static struct {
 
 static void tell_late(struct zkr__handle_owner *owner, enum zkr__session_event event)
 {
-    (void)owner;
     if (teller.slow) {
         teller.events[teller.count++] = event;
     } else {
@@ -35,7 +34,6 @@ static void tell_of_node(struct zkr__handle_owner *owner,
                          const char *path,
                          enum zkr__node_event event)
 {
-    (void)owner;
     teller.real->node(teller.real, path, event);
 }
 
@@ -217,7 +215,6 @@ static const int64_t epoch =
 
 static void in_an_epoch(enum zkr__op_kind kind, struct zkr__answer *answer)
 {
-    (void)kind;
     answer->czxid += answer->czxid > 0 ? epoch : 0;
 }
 
@@ -484,7 +481,6 @@ ZKT_UNIT_CASE(a_session_without_a_server_is_given_up)
 
 static void lose_all(enum zkr__op_kind kind, struct zkr__answer *answer)
 {
-    (void)kind;
     answer->code = ZKR_ECONNLOSS;
 }
 
@@ -511,7 +507,6 @@ ZKT_UNIT_CASE(a_session_that_is_never_answered_is_given_up)
 
 static void demand_credentials(enum zkr__op_kind kind, struct zkr__answer *answer)
 {
-    (void)kind;
     answer->zk_rc = ZSESSIONCLOSEDREQUIRESASLAUTH;
     answer->code = zkr__zk_code(answer->zk_rc);
 }
@@ -831,7 +826,6 @@ static int fruitless_lines;
 
 static void count_fruitless_lines(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     fruitless_lines += level == ZKR_LOG_WARN && strstr(line, "sessions_fruitless");
 }
 
@@ -1068,7 +1062,6 @@ static char logged[512];
 
 static void note_line(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     if (level == ZKR_LOG_ERROR) {
         (void)snprintf(logged, sizeof(logged), "%s", line);
     }
@@ -1269,7 +1262,6 @@ ZKT_UNIT_CASE(a_node_is_not_kept_from_others)
 
 static void count_call(zkr_leader_latch *l, void *ctx)
 {
-    (void)l;
     ++*(int *)ctx;
 }
 
@@ -1297,15 +1289,11 @@ ZKT_UNIT_CASE(a_lookout_looks_again)
 
 static void count_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
-    (void)l;
-    (void)token;
     ++*(int *)ctx;
 }
 
 static void count_report(zkr_ticket *t, int state, void *ctx)
 {
-    (void)t;
-    (void)state;
     ++*(int *)ctx;
 }
 
@@ -1335,7 +1323,6 @@ ZKT_UNIT_CASE(what_is_destroyed_calls_nobody)
 
 static void count_failure(zkr_leader_latch *l, int code, void *ctx)
 {
-    (void)l;
     assert_int_equal(code, ZKR_EAUTH);
     ++*(int *)ctx;
 }

@@ -41,8 +41,6 @@ static int failures;
 
 static void expect_limit(zkr_leader_latch *l, int code, void *ctx)
 {
-    (void)l;
-    (void)ctx;
     failures += code == ZKR_ELIMIT;
 }
 
@@ -191,7 +189,6 @@ ZKT_UNIT_CASE(a_candidacy_needs_room_again_after_a_session)
 static void ask_again(zkr_ticket *t, int state, void *ctx)
 {
     zkr_mutex *m = ctx;
-    (void)t;
     if (state == ZKR_TICKET_LOST) {
         (void)ask(m, ZKR_FOREVER);
     }

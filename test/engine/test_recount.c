@@ -10,7 +10,6 @@ static int kept; /* lines that say so */
 
 static void count_kept(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     kept += level == ZKR_LOG_WARN && strstr(line, "event=path_kept") != NULL;
 }
 

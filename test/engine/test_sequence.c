@@ -161,7 +161,6 @@ static atomic_int warnings, kept;
 
 static void count_warnings(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     if (level == ZKR_LOG_WARN && strstr(line, "event=sequence_high")) {
         atomic_fetch_add(&warnings, 1);
     }
@@ -188,7 +187,6 @@ static zkr_client *client_with_log(const char *hosts)
 
 static void count_lower_tokens(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     if (level == ZKR_LOG_WARN && strstr(line, "event=token_lower")) {
         atomic_fetch_add(&warnings, 1);
     }

@@ -79,7 +79,6 @@ ZKT_UNIT_CASE(every_function_knows_of_the_end)
 
 static void note_state(zkr_ticket *t, int state, void *ctx)
 {
-    (void)t;
     *(int *)ctx = state;
 }
 
@@ -208,15 +207,12 @@ struct terms {
 
 static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
-    (void)l;
-    (void)token;
     ((struct terms *)ctx)->gains++;
 }
 
 static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 {
     struct terms *terms = ctx;
-    (void)l;
     terms->losses++;
     terms->reason = lost->reason;
     terms->held_ms = lost->held_ms;

@@ -92,7 +92,6 @@ ZKT_UNIT_CASE(permits_are_looked_for)
 
 static void count_change(zkr_leader_latch *l, void *ctx)
 {
-    (void)l;
     ++*(int *)ctx;
 }
 
@@ -123,7 +122,6 @@ ZKT_UNIT_CASE(contenders_are_looked_for)
 
 static void count_wish(zkr_mutex *m, void *ctx)
 {
-    (void)m;
     ++*(int *)ctx;
 }
 

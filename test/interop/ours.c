@@ -30,7 +30,6 @@ static struct {
 
 static void note(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     if (level == ZKR_LOG_WARN && strstr(line, our.path)) {
         int i = atomic_fetch_add(&our.warnings, 1) % WARNINGS_MAX;
         (void)snprintf(our.warning[i], sizeof(our.warning[i]), "%s", line);

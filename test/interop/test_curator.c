@@ -41,7 +41,6 @@ ZKT_CASE(latches_elect_together)
 
 static void lead_until_told(zkr_leadership *lead, void *ctx)
 {
-    (void)ctx;
     ZKT_RC(zkr_leadership_wait(lead, ZKR_FOREVER), ZKR_ECANCELED);
 }
 
@@ -92,7 +91,6 @@ static const char *data_of(zkr_mutex *m)
 
 static void count(zkr_mutex *m, void *ctx)
 {
-    (void)m;
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 

@@ -240,7 +240,6 @@ static void on_list(struct sent sent)
 static void on_own(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_GOT_OWN, .code = refuse()};
-    (void)sent;
     bool reads = A->reads;
     A->reads = A->reads && A->k.downgrade != ZKR__DOWNGRADE_READS;
     bool is_there = alone_is_there();
@@ -348,7 +347,6 @@ static void on_downgrade(struct sent sent)
 static void on_restore(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_RESTORED, .code = refuse()};
-    (void)sent;
     if (e.code == ZKR_OK && !alone_is_there()) {
         e.code = ZKR_ENONODE;
     } else if (e.code == ZKR_OK && A->wish == 2) {
@@ -363,7 +361,6 @@ static void on_restore(struct sent sent)
 static void on_owner(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_GOT_OWNER, .code = refuse()};
-    (void)sent;
     if (e.code == ZKR_OK && !alone_is_there()) {
         e.code = ZKR_ENONODE;
     }
@@ -374,7 +371,6 @@ static void on_owner(struct sent sent)
 static void on_note(struct sent sent)
 {
     struct zkr__claim_event e = {.kind = ZKR__EV_NOTED, .code = refuse()};
-    (void)sent;
     alone_fence();
     e.refused = e.code == ZKR_EAUTH;
     if (e.code == ZKR_OK && !alone_is_there()) {

@@ -41,7 +41,6 @@ zkt_latch(zkr_client *c, const char *id, const zkr_leader_latch_options *o)
 static inline void zkt_on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct zkt_told *t = ctx;
-    (void)l;
     bool turn = atomic_load(&t->gains) == atomic_load(&t->losses);
     atomic_fetch_add(&t->bad, !turn || token < atomic_load(&t->token));
     atomic_store(&t->token, token);
@@ -67,7 +66,6 @@ static inline void zkt_on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *
 static inline void zkt_on_failed(zkr_leader_latch *l, int code, void *ctx)
 {
     struct zkt_told *t = ctx;
-    (void)l;
     atomic_store(&t->code, code);
     atomic_fetch_add(&t->failures, 1);
 }

@@ -40,7 +40,6 @@ static inline const char *count_path(void)
 
 static inline void delete_count(void *unused)
 {
-    (void)unused;
     (void)zkt_delete(zkt_servers(), count_path());
 }
 

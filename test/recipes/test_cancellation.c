@@ -114,7 +114,6 @@ static void returned(struct life *k, int rc, int wanted)
 
 static void lead(zkr_leadership *leadership, void *ctx)
 {
-    (void)ctx;
     (void)zkr_leadership_wait(leadership, ZKR_FOREVER);
 }
 
@@ -194,7 +193,6 @@ static int gate[2]; /* the handler stays until a byte comes */
 
 static void count_signal(int number)
 {
-    (void)number;
     atomic_fetch_add(&handled, 1);
 }
 
@@ -202,7 +200,6 @@ static void stay_in_handler(int number)
 {
     int error = errno;
     char byte;
-    (void)number;
     atomic_store(&inside, 1);
     while (read(gate[0], &byte, 1) < 0 && errno == EINTR) {
     }

@@ -12,8 +12,6 @@ enum { SESSION_MS = 10000, PATIENCE_MS = 20000, SHORT_MS = 100 };
 
 static void give_up_at_once(zkr_leadership *lead, void *ctx)
 {
-    (void)lead;
-    (void)ctx;
 }
 
 static zkr_leader_selector *
@@ -53,7 +51,6 @@ static int list_of_selector(zkr_client *c, zkr_contenders **out)
 
 static int watch_of_mutex(zkr_client *c, zkr_contenders **out)
 {
-    (void)out;
     zkr_mutex *m = zkt_mutex(c);
     int rc = zkr_mutex_watch(m, SHORT_MS);
     zkt_destroy(m);
@@ -107,7 +104,6 @@ static void stay(struct stay *k)
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct stay *k = ctx;
-    (void)lost;
     atomic_store(&k->inside, 1);
     sem_wait(&k->free_to_destroy);
     if (zkr_mutex_destroy(m) == ZKR_OK) {
@@ -126,27 +122,22 @@ static void end_latch(zkr_leader_latch *l, struct stay *k)
 
 static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
-    (void)token;
     end_latch(l, ctx);
 }
 
 static void note_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct stay *k = ctx;
-    (void)l;
-    (void)token;
     atomic_store(&k->inside, 1);
 }
 
 static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 {
-    (void)lost;
     end_latch(l, ctx);
 }
 
 static void on_latch_failed(zkr_leader_latch *l, int code, void *ctx)
 {
-    (void)code;
     end_latch(l, ctx);
 }
 
@@ -158,7 +149,6 @@ static void on_contenders(zkr_leader_latch *l, void *ctx)
 static void on_selector_failed(zkr_leader_selector *s, int code, void *ctx)
 {
     struct stay *k = ctx;
-    (void)code;
     if (zkr_leader_selector_stop(s, ZKR_FOREVER) == ZKR_OK &&
         zkr_leader_selector_destroy(s) == ZKR_OK) {
         stay(k);
@@ -263,7 +253,6 @@ static atomic_int refusals;
 
 static void make_all(zkr_client *c, int state, void *ctx)
 {
-    (void)ctx;
     zkr_mutex *m = NULL;
     zkr_leader_latch *l = NULL;
     zkr_leader_selector *s = NULL;
@@ -288,8 +277,6 @@ ZKT_CASE(a_closing_client_takes_no_new_recipe)
 
 static void count_loss(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
-    (void)m;
-    (void)lost;
     ++*(int *)ctx;
 }
 

@@ -357,7 +357,6 @@ ZKT_HOLD_CASE(writes_without_the_hold_are_refused, ~ZKT_MUTEXES)
 
 static int write_and_release(struct zkt_hold *h, void *unused)
 {
-    (void)unused;
     return write_text(h, "new", PATIENCE_MS, true);
 }
 

@@ -150,8 +150,6 @@ static atomic_int asked;
 
 static void on_revoke(zkr_mutex *m, void *ctx)
 {
-    (void)m;
-    (void)ctx;
     asked++;
 }
 
@@ -159,7 +157,6 @@ static char wished_at[256];
 
 static void wish(void *ctx)
 {
-    (void)ctx;
     (void)zkt_set(zkt_servers(), wished_at, "__REVOKE__");
 }
 

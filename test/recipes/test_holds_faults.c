@@ -146,13 +146,11 @@ static int effects; /* of faults at the server */
 
 static void delete_last(void *unused)
 {
-    (void)unused;
     effects += zkt_hold_delete_last();
 }
 
 static void delete_parents(void *unused)
 {
-    (void)unused;
     zkt_hold_delete_parents();
     effects++;
 }

@@ -115,7 +115,6 @@ ZKT_CASE(what_is_held_stays_held)
 static int again_and_again(struct zkt_hold *h, void *unused)
 {
     int rc;
-    (void)unused;
     do {
         rc = zkt_hold_acquire_here(h, ZKR_FOREVER);
         rc = rc == ZKR_OK ? zkt_hold_release_here(h) : rc;

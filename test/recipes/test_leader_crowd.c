@@ -118,7 +118,6 @@ static void look_at(zkr_leader_latch *l)
 /* Asks all latches who leads. */
 static void *look_inside(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&over)) {
         for (int i = 0; i < CLIENTS * EACH; i++) {
             look_at(clients[i / EACH].l[i % EACH]);
@@ -144,7 +143,6 @@ static const char *lowest(const zkt_list *list)
 /* Asks the server, by other means than the library, whose node is the first. */
 static void *look_outside(void *arg)
 {
-    (void)arg;
     zkt_raw *raw = zkt_raw_open(zkt_servers(), 20000);
     while (!atomic_load(&over)) {
         zkt_list list = {0};

@@ -308,8 +308,6 @@ struct slow {
 static void gain_slowly(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct slow *k = ctx;
-    (void)l;
-    (void)token;
     int turn = atomic_fetch_add(&k->begun, 1) + 1;
     ZKT_BECOMES(atomic_load(&k->stopped), turn, PATIENCE_MS);
     zkt_sleep_ms(SHORT_MS);
@@ -358,7 +356,6 @@ static void call_all(zkr_leader_latch *l, struct caller *k)
 static void gain_calls_all(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct caller *k = ctx;
-    (void)token;
     call_all(l, k);
     atomic_store(&k->rc[10], zkr_leader_latch_stop(l, ZKR_LATCH_NOTIFY));
     atomic_store(&k->done, 1);
@@ -429,7 +426,6 @@ ZKT_CASE(an_observer_reads_in_two_round_trips)
 
 static void count_news(zkr_leader_latch *l, void *ctx)
 {
-    (void)l;
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 

@@ -74,7 +74,6 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
 static void on_failed(zkr_leader_selector *s, int code, void *ctx)
 {
     struct job *j = ctx;
-    (void)s;
     atomic_store(&j->code, code);
     atomic_fetch_add(&j->failures, 1);
 }

@@ -20,7 +20,6 @@ struct told {
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct told *told = ctx;
-    (void)m;
     told->lost = *lost;
     (void)snprintf(told->text, sizeof(told->text), "%s", lost->text);
     atomic_fetch_add(&told->count, 1);
@@ -29,7 +28,6 @@ static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 static void on_log(int level, const char *line, void *ctx)
 {
     struct told *told = ctx;
-    (void)level;
     if (strncmp(line, "event=lost ", 11) == 0) {
         (void)snprintf(told->line, sizeof(told->line), "%s", line);
     }

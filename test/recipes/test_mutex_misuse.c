@@ -139,7 +139,6 @@ struct refusal {
 static void note_refusal(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
     struct refusal *r = ctx;
-    (void)tag;
     r->count++;
     r->code = answer->code;
 }

@@ -50,7 +50,6 @@ static void session_ends(zkr_client *c, zkr_mutex *m)
 static void node_is_deleted(zkr_client *c, zkr_mutex *m)
 {
     char node[256];
-    (void)c;
     zkt_lone_node(node, sizeof(node));
     assert_int_equal(zkt_delete(zkt_servers(), node), 0);
     ZKT_BECOMES(zkr_mutex_is_held(m), false, PATIENCE_MS);
@@ -59,7 +58,6 @@ static void node_is_deleted(zkr_client *c, zkr_mutex *m)
 
 static void releases(zkr_client *c, zkr_mutex *m)
 {
-    (void)c;
     ZKT_MUST(zkr_mutex_release(m));
 }
 
@@ -67,7 +65,6 @@ static void releases_with_writes(zkr_client *c, zkr_mutex *m)
 {
     zoo_op_t op;
     zoo_op_result_t result;
-    (void)c;
     zoo_check_op_init(&op, zkt_path(), -1);
     ZKT_MUST(zkr_mutex_release_multi(m, 1, &op, &result, PATIENCE_MS));
     assert_int_equal(result.err, 0);
@@ -75,7 +72,6 @@ static void releases_with_writes(zkr_client *c, zkr_mutex *m)
 
 static void releases_what_it_holds_twice(zkr_client *c, zkr_mutex *m)
 {
-    (void)c;
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
     ZKT_MUST(zkr_mutex_release(m));
     assert_true(zkr_mutex_is_held(m));
@@ -237,7 +233,6 @@ ZKT_CASE(a_lost_request_or_answer_hides_nothing)
 static void fall_silent(void *ctx, int n, int op)
 {
     enum { GET_DATA = 4 };
-    (void)n;
     if (op == GET_DATA) {
         zkt_proxy_freeze(ctx, ZKT_TO_CLIENT);
     }
@@ -261,7 +256,6 @@ ZKT_CASE(silence_about_the_last_holder_is_no_holder)
 static void lose_the_answer(void *ctx, int n, int op)
 {
     enum { MULTI = 14 };
-    (void)n;
     if (op == MULTI) {
         zkt_proxy_freeze(ctx, ZKT_TO_CLIENT);
     }

@@ -17,7 +17,6 @@ static atomic_int replaced;
 
 static void count_replaced(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     replaced += level == ZKR_LOG_WARN && strstr(line, "event=session_replaced ");
 }
 

@@ -16,7 +16,6 @@ struct told {
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct told *told = ctx;
-    (void)m;
     atomic_store(&told->reason, (int)lost->reason);
     atomic_fetch_add(&told->count, 1);
 }

@@ -78,8 +78,6 @@ enum { UNTRIED = 1 << 20 };
 
 static void no_leader(zkr_leadership *lead, void *ctx)
 {
-    (void)lead;
-    (void)ctx;
 }
 
 // clang-format off
@@ -295,8 +293,6 @@ static atomic_bool called;
 
 static void call_all_in_callback(zkr_ticket *t, int state, void *ctx)
 {
-    (void)t;
-    (void)state;
     call_all(ctx, CALLBACK);
     called = true;
 }

@@ -137,7 +137,6 @@ static void wish_at_a_transaction(void *ctx, int n, int op)
 {
     enum { OP_MULTI = 14 };
     struct wished *r = ctx;
-    (void)n;
     if (op == OP_MULTI && !r->wished) {
         r->wished = zkt_set(zkt_servers(), r->node, "__REVOKE__") == 0;
     }
@@ -395,7 +394,6 @@ ZKT_CASE(what_may_not_be_asked_says_so)
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
-    (void)m;
     atomic_fetch_or((atomic_int *)ctx, 1 << lost->reason);
 }
 

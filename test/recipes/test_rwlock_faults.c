@@ -52,7 +52,6 @@ struct losses {
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct losses *l = ctx;
-    (void)lost;
     atomic_fetch_add(m == l->s.r ? &l->reads : &l->writes, 1);
 }
 

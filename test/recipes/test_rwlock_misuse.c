@@ -113,7 +113,6 @@ static atomic_int warnings;
 
 static void on_log(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     if (level == ZKR_LOG_WARN && strncmp(line, "event=stranger ", 15) == 0) {
         atomic_fetch_add(&warnings, 1);
     }

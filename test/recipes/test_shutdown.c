@@ -208,7 +208,6 @@ static void take_leadership(zkr_leadership *lead, void *ctx)
 static void on_selector_failed(zkr_leader_selector *s, int code, void *ctx)
 {
     struct leader *k = ctx;
-    (void)s;
     k->failed_with = code;
 }
 
@@ -264,7 +263,6 @@ static zkr_client *client_of_callback;
 static void shut_down_inside(zkr_ticket *t, int state, struct told *told)
 {
     zkr_client *c = client_of_callback;
-    (void)t;
     told->code = state == ZKR_TICKET_HELD ? zkr_client_shutdown(c) : ZKR_ESTATE;
 }
 

@@ -386,8 +386,6 @@ ZKT_CASE(a_callback_may_end_its_ticket)
 
 static void stay(zkr_ticket *t, int state, struct told *told)
 {
-    (void)t;
-    (void)state;
     told->in_callback = true;
     while (!told->go_on) {
         zkt_sleep_ms(1);

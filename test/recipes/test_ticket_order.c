@@ -12,7 +12,6 @@ static zkr_mutex *m;
 
 static int open_world(void **state)
 {
-    (void)state;
     c = zkf_open(NULL, NULL);
     ZKT_MUST(zkr_mutex_create(&m, c, "/lock", NULL));
     return 0;
@@ -20,7 +19,6 @@ static int open_world(void **state)
 
 static int close_world(void **state)
 {
-    (void)state;
     zkf_pass(c, SECOND);
     zkt_destroy(m);
     zkf_close(c);
@@ -65,7 +63,6 @@ static int64_t token_of(zkr_ticket *t)
 /* A grant that is over before anybody was told of it: the ticket queues anew, and says HELD once. */
 static void a_grant_that_nobody_heard_of_is_tried_anew(void **state)
 {
-    (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
     zkf_pass(c, SECOND);
@@ -82,7 +79,6 @@ static void a_grant_that_nobody_heard_of_is_tried_anew(void **state)
 /* The same with the session ended, and behind another meanwhile: no call before it holds again. */
 static void it_is_told_of_what_it_holds_then(void **state)
 {
-    (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
     zkf_pass(c, SECOND);
@@ -102,7 +98,6 @@ static void it_is_told_of_what_it_holds_then(void **state)
 /* Who asked has been told: then HELD and LOST are called, in this order. */
 static void a_grant_that_somebody_heard_of_is_lost(void **state)
 {
-    (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
     zkf_pass(c, SECOND);
@@ -120,7 +115,6 @@ static void a_grant_that_somebody_heard_of_is_lost(void **state)
 /* With nobody to call, a grant is had by the question. */
 static void without_a_callback_the_question_counts(void **state)
 {
-    (void)state;
     zkr_ticket *t = request(m, ZKR_FOREVER, NULL);
     zkf_pass(c, SECOND);
     int64_t first = node_at(0)->czxid;
@@ -141,7 +135,6 @@ static void without_a_callback_the_question_counts(void **state)
 /* Released between the grant and the call: nobody is called, and the next one has it. */
 static void a_release_overtakes_the_call(void **state)
 {
-    (void)state;
     struct told told = {0}, next = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
     zkr_ticket *behind = request(m, ZKR_FOREVER, &next);
@@ -159,7 +152,6 @@ static void a_release_overtakes_the_call(void **state)
 /* The time-out comes with the clock, by no answer and no thread, and not before. */
 static void a_time_out_is_a_timer(void **state)
 {
-    (void)state;
     struct told told = {0}, dark = {0};
     zkr_ticket *holds = request(m, ZKR_FOREVER, NULL);
     zkr_ticket *t = request(m, 3 * SECOND, &told);
@@ -194,7 +186,6 @@ static void a_time_out_is_a_timer(void **state)
 /* Asked at its time-out, it has failed, whether or not the timer was there first. */
 static void a_question_notices_the_time_out(void **state)
 {
-    (void)state;
     struct told told = {0};
     zkr_ticket *holds = request(m, ZKR_FOREVER, NULL);
     zkf_pass(c, SECOND);
@@ -216,7 +207,6 @@ static void a_question_notices_the_time_out(void **state)
 /* What is granted in time is not taken away by the time-out, told of or not. */
 static void a_grant_outlives_the_time_out(void **state)
 {
-    (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, 2 * SECOND, &told);
     zkf_pass(c, 5 * SECOND);
@@ -236,7 +226,6 @@ static void a_grant_outlives_the_time_out(void **state)
 /* A ticket that is destroyed takes its calls along. */
 static void a_destroyed_ticket_calls_nobody(void **state)
 {
-    (void)state;
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
     zkf_pass(c, SECOND);

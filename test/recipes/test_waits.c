@@ -72,8 +72,6 @@ static void *ask(void *arg)
 
 static void never(zkr_leadership *lead, void *ctx)
 {
-    (void)lead;
-    (void)ctx;
 }
 
 /* Without an answer they end after the time that a connection may take, each of them. */

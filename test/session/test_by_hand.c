@@ -23,7 +23,6 @@ static void look(struct seen *s)
 static void on_state(zkr_client *c, int state, void *ctx)
 {
     struct seen *s = ctx;
-    (void)state;
     look(s);
     s->states++;
     s->nested = zkr_client_dispatch(c, 0);
@@ -106,7 +105,6 @@ static void release_at_once(zkr_ticket *t, int state, void *ctx)
 static void hold_on(zkr_ticket *t, int state, void *ctx)
 {
     struct seen *s = ctx;
-    (void)t;
     look(s);
     s->tickets += state == ZKR_TICKET_HELD;
 }
@@ -133,8 +131,6 @@ ZKT_CASE(a_grant_leaves_nothing_to_dispatch)
 static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct seen *s = ctx;
-    (void)l;
-    (void)token;
     look(s);
     s->gains++;
 }
@@ -142,8 +138,6 @@ static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 {
     struct seen *s = ctx;
-    (void)l;
-    (void)lost;
     look(s);
     s->losses++;
 }
@@ -206,8 +200,6 @@ ZKT_CASE(a_stop_may_end_its_thread)
 static void on_ticket(zkr_ticket *t, int state, void *ctx)
 {
     struct seen *s = ctx;
-    (void)t;
-    (void)state;
     s->tickets++;
 }
 

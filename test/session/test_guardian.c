@@ -169,7 +169,6 @@ static int guardian_fd(void)
 
 static void leave(struct holder *h)
 {
-    (void)h;
     _exit(0);
 }
 
@@ -331,7 +330,6 @@ ZKT_CASE(a_process_whose_main_thread_has_ended_keeps_its_session)
 
 static void exec_another(struct holder *h)
 {
-    (void)h;
     (void)execl("/bin/sleep", "sleep", "100", (char *)NULL);
     _exit(1);
 }
@@ -512,8 +510,6 @@ static atomic_int lines_of_no_guardian;
 
 static void count_lines(int level, const char *line, void *ctx)
 {
-    (void)level;
-    (void)ctx;
     atomic_fetch_add(&lines_of_no_guardian, strstr(line, "event=no_guardian") != NULL);
 }
 
@@ -544,11 +540,6 @@ static struct _zhandle *open_nothing(const char *servers,
                                      void *watcher_ctx,
                                      void *ctx)
 {
-    (void)servers;
-    (void)watcher;
-    (void)session_timeout_ms;
-    (void)watcher_ctx;
-    (void)ctx;
     return NULL;
 }
 

@@ -178,7 +178,6 @@ static atomic_int unknown;
 
 static void count_unknown(int level, const char *line, void *ctx)
 {
-    (void)ctx;
     unknown += level == ZKR_LOG_INFO && strstr(line, "event=guardian_full ");
 }
 

@@ -88,7 +88,6 @@ static int await_signal(void *arg)
     struct guest g = {0};
     sigset_t ends;
     const struct timespec patience = {.tv_sec = PATIENCE_MS / 1000};
-    (void)arg;
     move_in(&g);
     (void)sigemptyset(&ends);
     (void)sigaddset(&ends, SIGTERM);
@@ -115,8 +114,6 @@ struct ender {
 static void end_at_state(zkr_client *c, int state, void *ctx)
 {
     struct ender *e = ctx;
-    (void)c;
-    (void)state;
     atomic_fetch_add(&e->states, 1);
     pthread_exit(NULL);
 }
@@ -124,8 +121,6 @@ static void end_at_state(zkr_client *c, int state, void *ctx)
 static void end_at_line(int level, const char *line, void *ctx)
 {
     struct ender *e = ctx;
-    (void)level;
-    (void)line;
     atomic_fetch_add(&e->lines, 1);
     (void)pthread_cancel(pthread_self());
     pthread_testcancel();
@@ -133,16 +128,12 @@ static void end_at_line(int level, const char *line, void *ctx)
 
 static void end_at_loss(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
-    (void)m;
-    (void)lost;
     atomic_fetch_add(&((struct ender *)ctx)->losses, 1);
     pthread_exit(NULL);
 }
 
 static void end_at_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
-    (void)l;
-    (void)token;
     atomic_fetch_add(&((struct ender *)ctx)->gains, 1);
     pthread_exit(NULL);
 }
@@ -150,13 +141,10 @@ static void end_at_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 static void end_at_end_of_term(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 {
     end_at_loss(NULL, lost, ctx);
-    (void)l;
 }
 
 static void end_at_ticket(zkr_ticket *t, int state, void *ctx)
 {
-    (void)t;
-    (void)state;
     atomic_fetch_add(&((struct ender *)ctx)->tickets, 1);
     (void)pthread_cancel(pthread_self()); /* at the end of the callback */
 }
@@ -276,8 +264,6 @@ static void close_at_end(void *closer)
 static void close_at_state(zkr_client *c, int state, void *ctx)
 {
     struct closer *e = ctx;
-    (void)c;
-    (void)state;
     if (e->way != IN_OPEN_HANDLE && atomic_fetch_add(&e->calls, 1) == 0) {
         (void)pthread_setspecific(e->key, e);
         if (e->way == IN_CALLBACK) {
@@ -368,7 +354,6 @@ static bool has_tried(zkr_client *c)
 
 static int expire_without_threads(void *arg)
 {
-    (void)arg;
     become_nobody();
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = zkt_mutex(c);
@@ -398,7 +383,6 @@ ZKT_CASE(a_program_without_threads_to_spare_lives_on)
 static int expire_with_just_enough(void *arg)
 {
     enum { TIMES = 10 };
-    (void)arg;
     become_nobody();
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     limit_threads(zkt_thread_count());

@@ -190,7 +190,6 @@ ZKT_CASE(a_wider_margin_makes_the_lease_shorter)
 static void count_exists(void *ctx, int n, int op)
 {
     enum { OP_EXISTS = 3 };
-    (void)n;
     atomic_fetch_add((atomic_int *)ctx, op == OP_EXISTS);
 }
 

@@ -30,7 +30,6 @@ struct lines {
 static void take_line(int level, const char *line, void *ctx)
 {
     struct lines *l = ctx;
-    (void)level;
     if (!atomic_exchange(&l->known, true)) {
         l->thread = pthread_self();
     }
@@ -69,7 +68,6 @@ static zhandle_t *open_ours(const char *servers,
                             void *watcher_ctx,
                             void *ctx)
 {
-    (void)ctx;
     return zookeeper_init(servers, watcher, session_timeout_ms, NULL, watcher_ctx,
                           ZOO_NO_LOG_CLIENTENV);
 }
@@ -172,7 +170,6 @@ struct last {
 static void keep_line(int level, const char *line, void *ctx)
 {
     struct last *last = ctx;
-    (void)level;
     if (strncmp(line, "event=", 6) == 0) {
         (void)snprintf(last->line, sizeof(last->line), "%s", line);
         atomic_fetch_add(&last->count, 1);
@@ -334,7 +331,6 @@ ZKT_CASE(lines_are_dropped_and_counted_while_stats_are_read)
 /* Status 0: the child's own client locked and unlocked, and its log came to its own callback. */
 static int live_a_life(void *arg)
 {
-    (void)arg;
     struct lines l = {0};
     zkr_client *c = logging_client(&l, ZKR_LOG_DEBUG);
     ZKT_MUST(lock_once(c));

@@ -60,7 +60,6 @@ struct outcome {
 static void on_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
     struct outcome *o = ctx;
-    (void)tag;
     o->code = answer->code;
     o->failed_at = answer->failed_at;
     if (o->caller) {
@@ -185,22 +184,15 @@ ZKT_CASE(operations_that_cannot_be_are_refused)
 
 static void no_session(struct zkr__handle_owner *owner, enum zkr__session_event event)
 {
-    (void)owner;
-    (void)event;
 }
 
 static void
 no_node(struct zkr__handle_owner *owner, const char *path, enum zkr__node_event event)
 {
-    (void)owner;
-    (void)path;
-    (void)event;
 }
 
 static void no_answer(struct zkr__asker *asker, const struct zkr__answer *answer)
 {
-    (void)asker;
-    (void)answer;
     zkt_fail("it was taken");
 }
 

@@ -134,8 +134,6 @@ struct hold {
 
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
-    (void)m;
-    (void)lost;
     atomic_fetch_add((atomic_int *)ctx, 1);
 }
 

@@ -372,7 +372,6 @@ static void strangers(void)
 
 void sim_fault(void *unused)
 {
-    (void)unused;
     /* While the servers disagree, a client that changes between them is worth the most. */
     bool split = zkf_isolated();
     sim_faults.due =

@@ -144,7 +144,6 @@ int64_t sim_pause(void)
 
 static void op_sleep(struct app *a)
 {
-    (void)a;
     sim_sleep(sim_pause());
 }
 

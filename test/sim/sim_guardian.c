@@ -21,7 +21,6 @@ static struct zkf_actor actor = {.act = act};
 /* A guardian reaches a server sooner or later, or never. */
 static void act(void *unused)
 {
-    (void)unused;
     for (int i = 0; i < ward_count; i++) {
         const struct ward *ward = &wards[i];
         bool alive = zkf_session_alive(ward->session);
@@ -45,33 +44,25 @@ void sim_guardian_begin(void)
 
 int zkr__guardian_join(zkr_client *c)
 {
-    (void)c;
     return ZKR_OK;
 }
 
 void zkr__guardian_leave(zkr_client *c)
 {
-    (void)c;
 }
 
 int64_t zkr__guardian_look(zkr_client *c, int64_t now)
 {
-    (void)c;
-    (void)now;
     return ZKR__NEVER;
 }
 
 int64_t zkr__guardian_session(zkr_client *c, void *zh, const char *servers)
 {
-    (void)zh;
-    (void)servers;
     return scene.guarded ? c->session_id : 0;
 }
 
 bool zkr__guardian_directory(zkr_client *c, const char *path, bool used)
 {
-    (void)c;
-    (void)path;
     return used;
 }
 

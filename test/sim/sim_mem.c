@@ -21,7 +21,6 @@ long sim_blocks(void)
 
 void zkr__mem_set_gate(zkr__mem_gate gate)
 {
-    (void)gate;
 }
 
 /* The library's own threads, and those of the application in a call. */

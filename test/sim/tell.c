@@ -78,7 +78,6 @@ static void end(struct process *p)
 void sim_on_state(zkr_client *c, int state, void *process)
 {
     struct process *p = process;
-    (void)c;
     begin(p, zkr_client_state_name(state));
     if (p->open) {
         call_back(p);

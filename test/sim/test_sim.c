@@ -107,7 +107,6 @@ static int print_counts(void)
 static void everything_was_met(void **state)
 {
     struct count counts[COUNTS];
-    (void)state;
     count_all(counts);
     for (int i = 0; counts[i].name; i++) {
         assert_true(counts[i].count > 0);
@@ -117,7 +116,6 @@ static void everything_was_met(void **state)
 /* The same seed is the same schedule, so that what fails can be looked at. */
 static void a_seed_replays(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 50; seed++) {
         long steps[2], calls[2];
         int64_t end[2];
@@ -137,7 +135,6 @@ static void a_seed_replays(void **state)
 /* Clocks that differ by more than the lease allows break what is promised, and the search sees it. */
 static void clocks_beyond_their_margin_are_seen(void **state)
 {
-    (void)state;
     enum { ENOUGH_BEYOND = 3000 };
     uint64_t seed = 1;
     sim_beyond = true;

@@ -30,8 +30,6 @@ static const char *files(const char *ca, const char *key)
 
 static int start(char **argv, int *status)
 {
-    (void)argv;
-    (void)status;
     const char *dir = getenv("ZKT_TLS");
     if (!dir) {
         zkt_fail("no $ZKT_TLS: start this by ./run tls");

@@ -8,7 +8,6 @@ static const char *const ours_here[] = {"a-lock-0000000003", "b-lock-0000000005"
 
 static bool is_ours(void *ctx, const char *name)
 {
-    (void)ctx;
     for (size_t i = 0; i < ZKT_COUNT(ours_here); i++) {
         if (strcmp(ours_here[i], name) == 0) {
             return true;

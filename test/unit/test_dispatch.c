@@ -223,7 +223,6 @@ ZKT_UNIT_CASE(a_cancel_waits_for_a_running_call)
 /* Runs until the other owner's cancel is over: had it waited for this, that would be never. */
 static bool run_until_told(struct zkr__call *call)
 {
-    (void)call;
     (void)sem_wait(&started);
     return true;
 }
@@ -340,7 +339,6 @@ ZKT_UNIT_CASE(a_run_leaves_what_is_posted_meanwhile)
 /* One who finds that there is nothing to say any more. */
 static bool say_nothing(struct zkr__call *call)
 {
-    (void)call;
     return false;
 }
 

@@ -26,7 +26,6 @@ static void *open_kept(const struct zkr__open_args *args)
 
 static void close_kept(void *zh)
 {
-    (void)zh;
     door.closed++;
 }
 
@@ -35,8 +34,6 @@ static int submit_kept(void *zh,
                        struct zkr__asker *asker,
                        struct zkr__handle_owner *owner)
 {
-    (void)zh;
-    (void)owner;
     if (door.refusal != 0) {
         return door.refusal;
     }
@@ -48,13 +45,11 @@ static int submit_kept(void *zh,
 
 static int64_t session_id_kept(void *zh)
 {
-    (void)zh;
     return 1;
 }
 
 static int timeout_kept(void *zh)
 {
-    (void)zh;
     return 1000;
 }
 
@@ -77,7 +72,6 @@ static struct {
 
 static void note_answer(void *ctx, unsigned tag, const struct zkr__answer *answer)
 {
-    (void)ctx;
     answers.last = answer->code;
     answers.tags[answers.count++ % ZKT_COUNT(answers.tags)] = tag;
 }
@@ -265,8 +259,6 @@ ZKT_UNIT_CASE(an_answer_that_cannot_be_kept_ends_the_session)
 /* A watch that has somebody to tell asks by itself. */
 static void ignore_number(void *ctx, int64_t number)
 {
-    (void)ctx;
-    (void)number;
 }
 
 /* Nor may it leave a watch of a node deaf: the next session asks again. */
@@ -305,13 +297,10 @@ static void count(void *engine)
 
 static void nothing(void *engine)
 {
-    (void)engine;
 }
 
 static int64_t never(void *engine, int64_t now)
 {
-    (void)engine;
-    (void)now;
     return ZKR__NEVER;
 }
 

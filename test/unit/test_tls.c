@@ -29,7 +29,6 @@ zhandle_t *zookeeper_init_ssl(const char *host,
                               void *context,
                               int flags)
 {
-    (void)flags;
     if (atomic_load(&opened) == 0) {
         (void)snprintf(hosts, sizeof(hosts), "%s", host);
         (void)snprintf(certs, sizeof(certs), "%s", cert);
@@ -82,11 +81,6 @@ ZKT_UNIT_CASE(what_cannot_be_used_is_refused)
 static struct _zhandle *
 never(const char *servers, zkr_watcher_fn watcher, int ms, void *a, void *b)
 {
-    (void)servers;
-    (void)watcher;
-    (void)ms;
-    (void)a;
-    (void)b;
     return NULL;
 }
 

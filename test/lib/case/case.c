@@ -75,7 +75,6 @@ __attribute__((noinline)) static void end_beyond_the_body(void)
 
 static void run_body(void **state)
 {
-    (void)state;
     present->body();
     end_beyond_the_body();
 }

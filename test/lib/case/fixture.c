@@ -31,7 +31,6 @@ static void tell_nodes(void)
 
 int zkt_enter(void **state)
 {
-    (void)state;
     zkt_on_failure(tell_nodes);
     (void)snprintf(path, sizeof(path), "%s", zkt_unique_path("t"));
     zkt_door_focus(NULL);
@@ -45,7 +44,6 @@ int zkt_enter(void **state)
  */
 int zkt_leave(void **state)
 {
-    (void)state;
     if (zkt_nodes() > 0) {
         ZKT_EVENTUALLY(zkt_ephemerals_under(zkt_servers(), path) == 0, PATIENCE_MS);
         (void)zkt_delete_children(zkt_servers(), path);
@@ -256,7 +254,6 @@ void zkt_note_session(zkr_client *c)
 
 void zkt_expire_noted(void *unused)
 {
-    (void)unused;
     zkt_expire_session(zkt_servers(), noted);
 }
 

@@ -327,7 +327,6 @@ void zkt_hold_cancel(struct zkt_hold *h)
 
 static int release(struct zkt_hold *h, void *unused)
 {
-    (void)unused;
     return h->kind->release(h);
 }
 
@@ -351,7 +350,6 @@ int zkt_hold_release_here(struct zkt_hold *h)
 
 static int ask_sure(struct zkt_hold *h, void *unused)
 {
-    (void)unused;
     return h->kind->is_sure(h);
 }
 

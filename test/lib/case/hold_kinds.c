@@ -26,7 +26,6 @@ UNMAKE(selector, leader_selector)
 static void on_lost(zkr_mutex *m, const zkr_lost *lost, void *ctx)
 {
     struct zkt_tales *tales = ctx;
-    (void)m;
     tales->reason = (int)lost->reason;
     tales->losses++;
 }
@@ -268,7 +267,6 @@ static int make_part(struct zkt_hold *h)
 static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 {
     struct zkt_tales *tales = ctx;
-    (void)l;
     tales->wrong += token < tales->token;
     tales->token = token;
     tales->gains++;
@@ -277,7 +275,6 @@ static void on_gain(zkr_leader_latch *l, int64_t token, void *ctx)
 static void on_loss(zkr_leader_latch *l, const zkr_lost *lost, void *ctx)
 {
     struct zkt_tales *tales = ctx;
-    (void)l;
     tales->wrong += lost->fencing_token != tales->token || lost->node[0] != '/';
     tales->reason = (int)lost->reason;
     tales->losses++;
@@ -385,7 +382,6 @@ static int lead_by_selector(struct zkt_hold *h, int64_t timeout_ms)
 /* Who waits looks for that. */
 static void cancel_selector(struct zkt_hold *h)
 {
-    (void)h;
 }
 
 static int64_t selector_valid_for_ms(struct zkt_hold *h)

@@ -20,7 +20,6 @@ static const int deaths[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 /* The program itself comes first. */
 static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 {
-    (void)size;
     *(uintptr_t *)base = info->dlpi_addr;
     return 1;
 }

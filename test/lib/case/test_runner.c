@@ -26,44 +26,37 @@ static void helper(void)
 
 static void a_code(void **state)
 {
-    (void)state;
     helper();
 }
 
 static void a_number(void **state)
 {
-    (void)state;
     ZKT_IN_RANGE(2 + 3, 5, 5);
     ZKT_IN_RANGE(2 - 3, 0, 5);
 }
 
 static void a_wait(void **state)
 {
-    (void)state;
     ZKT_BECOMES(2 + 3, 4, 20);
 }
 
 static void a_wait_for_a_code(void **state)
 {
-    (void)state;
     ZKT_BECOMES(ZKR_EBUSY, ZKR_OK, 20);
 }
 
 static void a_hang(void **state)
 {
-    (void)state;
     (void)pause();
 }
 
 static void a_crash(void **state)
 {
-    (void)state;
     (void)raise(SIGSEGV);
 }
 
 static void an_exit(void **state)
 {
-    (void)state;
     exit(3);
 }
 
@@ -76,14 +69,12 @@ static void *asserts(void *arg)
 static void a_thread(void **state)
 {
     pthread_t t;
-    (void)state;
     assert_int_equal(pthread_create(&t, NULL, asserts, NULL), 0);
     (void)pthread_join(t, NULL);
 }
 
 static void not_here(void **state)
 {
-    (void)state;
     zkt_skip("there is none here");
 }
 
@@ -101,7 +92,6 @@ static int group(void **state)
 
 static int torn_down(void **state)
 {
-    (void)state;
     (void)printf("torn down\n");
     return 0;
 }
@@ -166,7 +156,6 @@ static void says(const char *text)
 /* Each is reported by its name and in its own way, and the last lines sum up. */
 static void all_run_whatever_one_does(void **state)
 {
-    (void)state;
     assert_int_equal(run(""), 1);
     says("refused() is ZKR_EBUSY, not ZKR_ETIMEDOUT: /p is taken\n");
     says("[  FAILED  ] a_code, ");
@@ -187,7 +176,6 @@ static void all_run_whatever_one_does(void **state)
 /* The lines that led there, also to where one hangs; no teardown after a failure. */
 static void a_failure_tells_where_it_was(void **state)
 {
-    (void)state;
     if (access("/usr/bin/addr2line", X_OK) == 0) {
         assert_int_equal(run("a_code a_hang"), 1);
         says(", helper()\n        ZKT_RC(refused(), ZKR_ETIMEDOUT);\n");
@@ -201,7 +189,6 @@ static void a_failure_tells_where_it_was(void **state)
 /* Arguments choose cases by how their names begin, list them, or are refused. */
 static void arguments_choose(void **state)
 {
-    (void)state;
     assert_int_equal(run("good"), 0);
     says("1 of 1 passed in ");
     assert_int_equal(run("goo not"), 0);
@@ -217,7 +204,6 @@ static void arguments_choose(void **state)
 
 static void *waits(void *arg)
 {
-    (void)arg;
     (void)pause();
     return NULL;
 }
@@ -234,7 +220,6 @@ static int ends[2];
 static void leaves_a_thread_and_a_process(void **state)
 {
     pthread_t t;
-    (void)state;
     assert_int_equal(pthread_create(&t, NULL, waits, NULL), 0);
     (void)pthread_detach(t);
     (void)zkt_fork(says_that_it_lives, &ends[1]);
@@ -244,7 +229,6 @@ static void leaves_a_thread_and_a_process(void **state)
 /* What a case leaves is gone before the next one: nobody has the end of a pipe that it had. */
 static void nothing_outlives_a_case(void **state)
 {
-    (void)state;
     char name[] = "program";
     const struct CMUnitTest leaves[] = {
         cmocka_unit_test(leaves_a_thread_and_a_process)};

@@ -80,7 +80,6 @@ static bool says(const char *words)
 
 static int child_hangs(void *arg)
 {
-    (void)arg;
     zkt_sleep_ms(60000);
     return 0;
 }

@@ -79,7 +79,6 @@ static int submit(void *zh,
     req->watch = op->watch;
     req->asker = asker;
     req->failed_at = SIZE_MAX;
-    (void)owner; /* the handle's */
     copy_paths(req, op);
     if (zkf__w.config.hooks.on_submit) {
         req->label = zkf__w.config.hooks.on_submit(h->client, op);
@@ -110,9 +109,6 @@ int zkf_credentials(const void *zh)
 static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
 {
     struct zkf__handle *h = zh;
-    (void)scheme;
-    (void)cert;
-    (void)len;
     if (h->state != ZKF__UP && h->state != ZKF__CONNECTING) {
         return ZKF__INVALIDSTATE; /* as libzookeeper does */
     }
@@ -135,16 +131,11 @@ static int add_auth(void *zh, const char *scheme, const void *cert, size_t len)
 /* Addresses are numbers here, and do not change. */
 static bool connected_to(void *zh, const char *servers)
 {
-    (void)zh;
-    (void)servers;
     return true;
 }
 
 static bool set_servers(void *zh, const char *servers, bool anew)
 {
-    (void)zh;
-    (void)servers;
-    (void)anew;
     return false;
 }
 

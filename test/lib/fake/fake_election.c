@@ -77,7 +77,6 @@ static void begin_epoch(void)
 /* The other servers elect one of themselves, which gives every session all its time again. */
 void zkf__elect(void *ctx)
 {
-    (void)ctx;
     struct zkf__world *w = &zkf__w;
     int lost = w->leader, up = 0;
     for (int i = 0; i < w->config.servers; i++) {

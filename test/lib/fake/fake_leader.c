@@ -96,7 +96,6 @@ static void end_session(struct zkf__session *s, struct zkf__req *req)
 
 static void expire(void *ctx)
 {
-    (void)ctx;
     for (struct zkf__session *s = zkf__w.sessions; s; s = s->next) {
         if (alive(s) && s->touched + s->timeout + s->slack <= zkf__w.now) {
             zkf_trace("servers: session %lld expires", (long long)s->id);
@@ -302,7 +301,6 @@ void zkf__to_leader(void *ctx, const struct zkf__item *item)
 
 static void ping_followers(void *ctx)
 {
-    (void)ctx;
     struct zkf__world *w = &zkf__w;
     w->leader_ping.due = w->now + w->config.tick / 2;
     if (!w->config.calm) {

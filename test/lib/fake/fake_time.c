@@ -81,7 +81,6 @@ uint64_t zkf_random(void)
 /* In front of the C library's: the GUIDs are of the seed, too, and equal sequence numbers go by them. */
 ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 {
-    (void)flags;
     for (size_t i = 0; i < size; i++) {
         ((unsigned char *)buffer)[i] = (unsigned char)(zkf_random() >> 56);
     }

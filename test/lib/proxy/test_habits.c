@@ -14,7 +14,6 @@ static zkt_raw *session;
 
 static void end_session(void *unused)
 {
-    (void)unused;
     zkt_raw_abandon(session);
 }
 

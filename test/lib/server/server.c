@@ -157,7 +157,6 @@ void zkt_servers_anew(void)
 
 int zkt_group_setup(void **state)
 {
-    (void)state;
     (void)zkt_servers();
     zkt_baseline();
     return 0;
@@ -165,7 +164,6 @@ int zkt_group_setup(void **state)
 
 int zkt_group_teardown(void **state)
 {
-    (void)state;
     zkt_server_stop(shared);
     shared = NULL;
     shared_hosts[0] = '\0';

@@ -12,7 +12,6 @@
 /* With $ZKR_SERVERS the shared server is the one named there, and not ours to judge. */
 static void shared_server_may_be_given(void **state)
 {
-    (void)state;
     zkt_server *s = zkt_server_start(NULL);
     char hosts[64];
     char why[1024];
