@@ -125,8 +125,7 @@ zkr_ticket *ask(zkr_mutex *m, int64_t timeout_ms)
 zkr_ticket *hold(zkr_client *c, zkr_mutex *m)
 {
     zkr_ticket *t = ask(m, ZKR_FOREVER);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
     return t;
 }
 

@@ -278,8 +278,7 @@ ZKT_UNIT_CASE(all_that_is_made_has_the_acl)
     ZKT_MUST(zkr_multi_lock_create(&both, c, (const char *const[]){"/one", "/two"}, 2,
                                    NULL));
     ZKT_MUST(zkr_multi_lock_request(both, ZKR_FOREVER, NULL, NULL, &t));
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
     end(t);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         assert_true(made[kinds[i]] > 0);
@@ -572,14 +571,12 @@ ZKT_UNIT_CASE(what_servers_lack_is_asked_for_no_more)
         between.on_submit = count_kinds;
         creates = singles = containers = 0;
         zkr_ticket *t = ask(mutex_at(c, "/deep/lock", NULL), ZKR_FOREVER);
-        zkf_pass(c, SECOND + SECOND / 2);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        zkf_pass_to(c, SECOND + SECOND / 2, t, ZKR_TICKET_HELD);
         assert_true(containers <= 4); /* twice, two levels */
         end(t);
         singles = containers = 0;
         t = ask(mutex_at(c, "/other/lock", NULL), ZKR_FOREVER);
-        zkf_pass(c, SECOND);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
         assert_int_equal(singles > 0, i % 2 == 1);
         assert_int_equal(containers, 0);
         end(t);
@@ -601,12 +598,10 @@ ZKT_UNIT_CASE(create2_is_used_beside_a_hold)
         between.on_submit = count_kinds;
         creates = singles = 0;
         zkr_ticket *t = ask_for_two(c, &both);
-        zkf_pass(c, SECOND);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
         int before = creates;
         zkr_ticket *one = ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
-        zkf_pass(c, SECOND);
-        assert_int_equal(zkr_ticket_state(one), ZKR_TICKET_HELD);
+        zkf_pass_to(c, SECOND, one, ZKR_TICKET_HELD);
         end(one);
         assert_int_equal(singles > 0, !keeper);
         assert_int_equal(creates > before, keeper);
@@ -655,8 +650,7 @@ ZKT_UNIT_CASE(one_report_of_an_expired_session_fails_no_hold)
     between.on_submit = expire_late;
     creates = 0;
     zkr_ticket *t = ask_for_two(expiring, &both);
-    zkf_pass(expiring, 60 * SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(expiring, 60 * SECOND, t, ZKR_TICKET_HELD);
     assert_int_equal(stats_of(expiring).expirations, 1);
     end_ticket_of(both, t);
 }
@@ -673,8 +667,7 @@ ZKT_UNIT_CASE(the_code_of_refused_parents_is_told)
         assert_true(zkf_stranger_create("/full", false));
         assert_true(zkf_forbid("/full", rows[i].perms));
         zkr_ticket *t = ask(mutex_at(c, "/full/deep/lock", NULL), ZKR_FOREVER);
-        zkf_pass(c, SECOND);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
+        zkf_pass_to(c, SECOND, t, ZKR_TICKET_FAILED);
         ZKT_RC(zkr_ticket_error(t), zkr__zk_code(rows[i].zk_rc));
         assert_int_equal(zkr_last_error()->zk_rc, rows[i].zk_rc);
         end(t);
@@ -776,8 +769,7 @@ ZKT_UNIT_CASE(creates_that_are_always_lost_come_seldom)
         to_lose = 0;
         zkf_cut(0, ZKF_CUT_REQUESTS);
         zkf_blackhole(0, false);
-        zkf_pass(losing.c, 10 * SECOND);
-        assert_int_equal(zkr_ticket_state(losing.t), ZKR_TICKET_HELD);
+        zkf_pass_to(losing.c, 10 * SECOND, losing.t, ZKR_TICKET_HELD);
         end_losing();
     }
 }
@@ -807,8 +799,7 @@ ZKT_UNIT_CASE(sessions_that_answer_no_write_come_seldom)
         zkf_pass(expiring, 10 * SECOND);
         ZKT_IN_RANGE(stats_of(expiring).sessions, 4, 16);
         between.on_submit = NULL;
-        zkf_pass(expiring, 10 * SECOND);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        zkf_pass_to(expiring, 10 * SECOND, t, ZKR_TICKET_HELD);
         int64_t before = stats_of(expiring).sessions;
         zkf_expire(expiring->session_id);
         zkf_pass(expiring, SECOND / 4);
@@ -853,8 +844,7 @@ ZKT_UNIT_CASE(sessions_that_answer_no_write_are_reported_once)
     assert_int_equal(stats_of(expiring).sessions, FRUITLESS_TOLD);
     assert_int_equal(fruitless_lines, 1);
     zkf_blackhole(0, false);
-    zkf_pass(expiring, 3 * ZKF_SESSION_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(expiring, 3 * ZKF_SESSION_MS, t, ZKR_TICKET_HELD);
     end(t);
 }
 
@@ -945,8 +935,7 @@ ZKT_UNIT_CASE(what_the_lease_told_outlives_a_shorter_timeout)
         if (asked) {
             assert_int_equal(zkr_ticket_valid_for_ms(t), 0);
         }
-        zkf_pass(c, 1);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+        zkf_pass_to(c, 1, t, ZKR_TICKET_LOST);
         zkf_pass(c, until - zkf_now() / ZKR__MS);
         assert_true(zkf_session_alive(first));
         assert_non_null(only_node("/lock"));

@@ -71,11 +71,9 @@ ZKT_UNIT_CASE(a_node_without_room_is_refused)
     zkf_pass(c, SECOND);
     assert_int_equal(bytes_at_servers(), MANY * OF_MUTEX);
     end(t[0]);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t[1]), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, t[1], ZKR_TICKET_HELD);
     more = ask(m, ZKR_FOREVER);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(more), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, SECOND, more, ZKR_TICKET_WAITING);
     (void)limit_to(c, MANY * OF_MUTEX - 1);
     end(more);
     zkf_pass(c, SECOND);
@@ -147,8 +145,7 @@ ZKT_UNIT_CASE(several_nodes_without_room_are_refused_together)
     ZKT_MUST(zkr_ticket_destroy(t));
     (void)limit_to(c, 2 * (OF_MUTEX + 2));
     ZKT_MUST(zkr_multi_lock_request(several, ZKR_FOREVER, NULL, NULL, &t));
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
     ZKT_MUST(zkr_multi_lock_destroy(several));
@@ -210,8 +207,7 @@ ZKT_UNIT_CASE(a_lost_hold_needs_no_room)
     zkf_expire(zkr_client_session_id(c));
     zkf_pass(c, SECOND);
     zkf_call_back(c); /* asks again */
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_LOST);
     assert_int_equal(zkr_ticket_state(waits), ZKR_TICKET_HELD);
     assert_int_equal(engine_of(c)->node_bytes, 2 * OF_MUTEX);
     assert_int_equal(bytes_at_servers(), 2 * OF_MUTEX);

@@ -65,8 +65,7 @@ static void expect_grant_after(zkr_ticket *t, const char *path)
 {
     char node[256];
     assert_true(zkf_stranger_delete(path));
-    zkf_pass(c, WHILE_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, WHILE_MS, t, ZKR_TICKET_HELD);
     ZKT_MUST(zkr_ticket_node(t, node, sizeof(node)));
     assert_string_not_equal(node, path);
 }
@@ -80,8 +79,7 @@ ZKT_UNIT_CASE(a_waiter_is_not_granted_by_a_list_that_shows_the_node_of_another)
     assert_true(zkf_stranger_create("/lock/x-lock-", true));
     assert_true(zkf_stranger_create("/lock/x-lock-", true));
     zkr_ticket *t = ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
-    zkf_pass(c, 8 * STEP_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, 8 * STEP_MS, t, ZKR_TICKET_WAITING);
     make_again(path);
     assert_true(zkf_stranger_delete("/lock/x-lock-0000000000"));
     assert_true(zkf_stranger_delete("/lock/x-lock-0000000001"));
@@ -97,8 +95,7 @@ ZKT_UNIT_CASE(a_kept_node_is_not_taken_when_another_has_made_it_again)
     const zkr_mutex_options o = {.size = sizeof(o), .keep_ms = 10 * SECOND};
     zkr_mutex *m = mutex_at(c, "/lock", &o);
     zkr_ticket *t = ask(m, ZKR_FOREVER);
-    zkf_pass(c, 8 * STEP_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, 8 * STEP_MS, t, ZKR_TICKET_HELD);
     end(t);
     zkf_pass(c, 2 * STEP_MS);
     make_again(path);
@@ -122,14 +119,12 @@ ZKT_UNIT_CASE(a_lock_of_several_is_not_granted_by_the_node_of_another)
     assert_true(zkf_stranger_create("/b/x-lock-", true));
     ZKT_MUST(zkr_multi_lock_create(&l, c, paths, 2, NULL));
     ZKT_MUST(zkr_multi_lock_request(l, ZKR_FOREVER, NULL, NULL, &t));
-    zkf_pass(c, 8 * STEP_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, 8 * STEP_MS, t, ZKR_TICKET_WAITING);
     make_again_in("/a", path);
     assert_true(zkf_stranger_delete("/b/x-lock-0000000000"));
     watch_state(t, ZKR_TICKET_HELD, WHILE_MS);
     assert_true(zkf_stranger_delete(path));
-    zkf_pass(c, WHILE_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, WHILE_MS, t, ZKR_TICKET_HELD);
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
     ZKT_MUST(zkr_multi_lock_destroy(l));
@@ -147,14 +142,12 @@ ZKT_UNIT_CASE(permits_are_not_had_by_the_node_of_another)
     assert_true(zkf_stranger_create("/permits/leases/x-lease-", true));
     ZKT_MUST(zkr_semaphore_create(&s, c, "/permits", 1, NULL));
     ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &t));
-    zkf_pass(c, 12 * STEP_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, 12 * STEP_MS, t, ZKR_TICKET_WAITING);
     make_again_in("/permits/leases", path);
     assert_true(zkf_stranger_delete("/permits/leases/x-lease-0000000000"));
     watch_state(t, ZKR_TICKET_HELD, WHILE_MS);
     assert_true(zkf_stranger_delete(path));
-    zkf_pass(c, WHILE_MS);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, WHILE_MS, t, ZKR_TICKET_HELD);
     ZKT_MUST(zkr_ticket_release(t));
     ZKT_MUST(zkr_ticket_destroy(t));
     ZKT_MUST(zkr_semaphore_destroy(s));

@@ -298,8 +298,7 @@ static void make_owned(const char *hosts)
         }
         zkr_client *c = client_with(hosts, *owned[i].options);
         zkr_mutex *m = zkt_mutex_at(c, owned_path(i), NULL);
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_release(m));
+        zkt_in_and_out(m);
         zkt_destroy(m);
         zkt_close(c);
     }

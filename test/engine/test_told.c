@@ -155,11 +155,9 @@ ZKT_UNIT_CASE(a_stop_of_long_ago_is_not_blamed)
         zkr_ticket *t = hold(c, mutex_at(c, "/lock", NULL));
         zkf_pass(c, 5 * SECOND);
         between.asleep = ZKF_SESSION_MS / 3 * ZKR__MS;
-        zkf_pass(c, rows[i].later_ms);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+        zkf_pass_to(c, rows[i].later_ms, t, ZKR_TICKET_HELD);
         zkf_blackhole(0, true);
-        zkf_pass(c, 2 * ZKF_SESSION_MS);
-        assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+        zkf_pass_to(c, 2 * ZKF_SESSION_MS, t, ZKR_TICKET_LOST);
         ZKT_MUST(zkr_ticket_lost(t, &lost, sizeof(lost)));
         assert_int_equal(lost.stopped_ms > 0, rows[i].blamed);
         assert_int_equal(strstr(lost.text, "did not run") != NULL, rows[i].blamed);
@@ -189,11 +187,9 @@ ZKT_UNIT_CASE(a_count_made_in_between_counts)
     ZKT_MUST(zkr_semaphore_create(&s, c, "/permits", 5, &o));
     ZKT_MUST(zkr_semaphore_request(s, 2, ZKR_FOREVER, NULL, NULL, &two));
     ZKT_MUST(zkr_semaphore_request(s, 3, ZKR_FOREVER, NULL, NULL, &three));
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(two), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, two, ZKR_TICKET_HELD);
     end(two);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(three), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, SECOND, three, ZKR_TICKET_WAITING);
     end(three);
     ZKT_MUST(zkr_semaphore_destroy(s));
 }

@@ -24,8 +24,7 @@ static zkr_ticket *stand_behind(zkr_client *c)
     assert_true(zkf_stranger_create("/lock/x-lock-", true));
     assert_non_null(zkf_find(ahead));
     zkr_ticket *t = ask(mutex_at(c, "/lock", NULL), ZKR_FOREVER);
-    zkf_pass(c, SOON);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, SOON, t, ZKR_TICKET_WAITING);
     return t;
 }
 
@@ -39,10 +38,8 @@ ZKT_UNIT_CASE(a_waiter_looks_in_the_end)
     ZKT_IN_RANGE(asked, 10, 25);
     zkf_lapse(ahead);
     assert_true(zkf_stranger_delete(ahead));
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
-    zkf_pass(c, IN_THE_END);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_WAITING);
+    zkf_pass_to(c, IN_THE_END, t, ZKR_TICKET_HELD);
 }
 
 /* As long as the one ahead may not be read, it is there. */
@@ -51,11 +48,9 @@ ZKT_UNIT_CASE(one_that_may_not_be_read_is_waited_for)
     zkr_client *c = open_client(NULL);
     zkr_ticket *t = stand_behind(c);
     assert_true(zkf_forbid(ahead, ZKF_READ));
-    zkf_pass(c, 3 * IN_THE_END);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, 3 * IN_THE_END, t, ZKR_TICKET_WAITING);
     assert_true(zkf_stranger_delete(ahead));
-    zkf_pass(c, IN_THE_END);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, IN_THE_END, t, ZKR_TICKET_HELD);
 }
 
 /* Permits that come free, and a larger maximum. */
@@ -74,17 +69,14 @@ ZKT_UNIT_CASE(permits_are_looked_for)
     for (int i = 0; i < 2; i++) {
         ZKT_MUST(zkr_semaphore_request(s, 1, ZKR_FOREVER, NULL, NULL, &t[i]));
     }
-    zkf_pass(c, SOON);
-    assert_int_equal(zkr_ticket_state(t[0]), ZKR_TICKET_WAITING);
+    zkf_pass_to(c, SOON, t[0], ZKR_TICKET_WAITING);
     zkf_lapse("/permits/leases");
     assert_true(zkf_stranger_delete("/permits/leases/x-lease-0000000000"));
-    zkf_pass(c, IN_THE_END);
-    assert_int_equal(zkr_ticket_state(t[0]), ZKR_TICKET_HELD);
+    zkf_pass_to(c, IN_THE_END, t[0], ZKR_TICKET_HELD);
     assert_int_equal(zkr_ticket_state(t[1]), ZKR_TICKET_WAITING);
     zkf_lapse("/max");
     assert_true(zkf_stranger_set("/max", two, sizeof(two)));
-    zkf_pass(c, 2 * IN_THE_END);
-    assert_int_equal(zkr_ticket_state(t[1]), ZKR_TICKET_HELD);
+    zkf_pass_to(c, 2 * IN_THE_END, t[1], ZKR_TICKET_HELD);
     end(t[0]);
     end(t[1]);
     ZKT_MUST(zkr_semaphore_destroy(s));

@@ -53,8 +53,7 @@ ZKT_CASE(cancel_ends_every_wait)
     ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
     assert_int_equal(zkt_nodes(), 1);
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
 }
 
 /* Only the owner may release; the others' state is theirs. */
@@ -133,8 +132,7 @@ ZKT_CASE(a_release_can_wait_for_the_delete)
     zkr_client *c = zkt_client(zkt_servers(), SESSION_MS);
     zkr_mutex *m = ZKT_MUTEX_WITH(c, .wait_on_release = 1);
     for (int i = 0; i < 20; i++) {
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_release(m));
+        zkt_in_and_out(m);
         ZKT_MUST(zkr_client_flush(c, 0));
         assert_int_equal(zkt_nodes(), 0);
     }
@@ -157,8 +155,7 @@ ZKT_CASE(strangers_without_a_number_are_ignored)
         make_child(names[i]);
     }
     zkr_mutex *m = zkt_mutex(zkt_client(zkt_servers(), SESSION_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
 }
 
 static void take_turns(zkr_mutex *m, zkr_client *other, zkr_mutex *others)
@@ -166,8 +163,7 @@ static void take_turns(zkr_mutex *m, zkr_client *other, zkr_mutex *others)
     enum { TURNS = 5 };
     struct zkt_actor actor;
     for (int i = 0; i < TURNS; i++) {
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_release(m));
+        zkt_in_and_out(m);
     }
     for (int i = 0; i < TURNS; i++) {
         ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));

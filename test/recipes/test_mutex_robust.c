@@ -35,8 +35,7 @@ static void next_is_told(zkr_mutex *m, bool dead)
     ZKT_RC(zkr_mutex_acquire(m, PATIENCE_MS), dead ? ZKR_EOWNERDEAD : ZKR_OK);
     assert_true(zkr_mutex_is_held(m));
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
 }
 
 /* --- ends of a holder --- */
@@ -72,8 +71,7 @@ static void releases_with_writes(zkr_client *c, zkr_mutex *m)
 
 static void releases_what_it_holds_twice(zkr_client *c, zkr_mutex *m)
 {
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
     assert_true(zkr_mutex_is_held(m));
     ZKT_MUST(zkr_mutex_release(m));
 }
@@ -286,8 +284,7 @@ ZKT_CASE(a_release_after_a_shutdown_is_a_release)
     hold(m);
     ZKT_MUST(zkr_client_shutdown(c));
     ZKT_MUST(zkr_mutex_release(m));
-    ZKT_MUST(zkr_mutex_acquire(next, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(next));
+    zkt_in_and_out(next);
 }
 
 /* The shutdown comes while the release waits for its answer. */
@@ -307,8 +304,7 @@ ZKT_CASE(a_shutdown_during_a_release_ends_no_wait)
     ZKT_MUST(zkr_client_shutdown(c));
     zkt_proxy_heal(p);
     ZKT_MUST(zkt_actor_end(&actor));
-    ZKT_MUST(zkr_mutex_acquire(next, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(next));
+    zkt_in_and_out(next);
 }
 
 static void live(void)
@@ -357,8 +353,7 @@ ZKT_CASE(a_cycle_takes_a_read_and_a_write_more)
     zkr_client *c = client();
     zkr_mutex *m = robust(c);
     for (int i = 0; i < 2; i++) { /* makes the path, sets the watch */
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_release(m));
+        zkt_in_and_out(m);
     }
     zkt_door_focus(c);
     ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));

@@ -100,11 +100,9 @@ static void a_grant_that_somebody_heard_of_is_lost(void **state)
 {
     struct told told = {0};
     zkr_ticket *t = request(m, ZKR_FOREVER, &told);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
     delete_node(0);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_LOST);
     assert_int_equal(told.held + told.lost, 0);
     zkf_call_back(c);
     assert_true(told.held == 1 && told.lost == 1 && told.failed + told.wrong == 0);
@@ -120,14 +118,12 @@ static void without_a_callback_the_question_counts(void **state)
     int64_t first = node_at(0)->czxid;
     delete_node(0);
     assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD); /* as far as we can know */
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_LOST);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_LOST);
     end(t);
     t = request(m, ZKR_FOREVER, NULL);
     zkf_pass(c, SECOND);
     delete_node(0);
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_HELD);
     assert_true(token_of(t) > first + 1);
     end(t);
 }
@@ -192,8 +188,7 @@ static void a_question_notices_the_time_out(void **state)
     zkr_ticket *t = request(m, SECOND, &told);
     zkf_pass(c, SECOND / 2);
     c->service_at = ZKR__NEVER; /* its thread is late */
-    zkf_pass(c, SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_FAILED);
+    zkf_pass_to(c, SECOND, t, ZKR_TICKET_FAILED);
     zkf_call_back(c);
     assert_true(told.failed == 1 && told.wrong == 0);
     c->service_at = 0;
@@ -212,8 +207,7 @@ static void a_grant_outlives_the_time_out(void **state)
     zkf_pass(c, 5 * SECOND);
     zkf_call_back(c);
     assert_true(told.held == 1 && told.failed == 0);
-    zkf_pass(c, 5 * SECOND);
-    assert_int_equal(zkr_ticket_state(t), ZKR_TICKET_HELD);
+    zkf_pass_to(c, 5 * SECOND, t, ZKR_TICKET_HELD);
     end(t);
     t = request(m, 2 * SECOND, NULL);
     zkf_pass(c, 5 * SECOND);

@@ -200,8 +200,7 @@ static void let_know(zkr_client *c, int count)
 static int use_directory(zkr_client *c, const char *name)
 {
     zkr_mutex *m = zkt_mutex_at(c, zkt_child(name), NULL);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
     const int after = known(c);
     zkt_destroy(m);
     return after;

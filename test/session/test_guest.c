@@ -235,8 +235,7 @@ ZKT_CASE(an_open_handle_may_end_its_thread)
     o.open_handle_ctx = &e;
     zkr_client *c = zkt_client_with(zkt_servers(), &o);
     zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
     assert_int_equal(atomic_load(&e.opens), 2);
 }
 
@@ -367,8 +366,7 @@ static int expire_without_threads(void *arg)
     }
     limit_threads(0);
     ZKT_MUST(zkr_client_wait_connected(c, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
     zkt_destroy(m);
     zkt_close(c);
     return 0;

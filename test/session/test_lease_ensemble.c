@@ -69,8 +69,7 @@ static void prepare(struct cluster *k, struct hold *h)
 {
     h->c = zkt_client(zkt_proxy_host(k->client), SESSION_MS);
     h->m = zkt_mutex_at(h->c, h->path, NULL);
-    ZKT_MUST(zkr_mutex_acquire(h->m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(h->m));
+    zkt_in_and_out(h->m);
 }
 
 static bool is_held(struct hold *h)

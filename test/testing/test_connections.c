@@ -26,8 +26,7 @@ static void lost_in_time(zkr_test_proxy *p, zkr_mutex *m)
     ZKT_EVENTUALLY(!zkr_mutex_is_held(m), SESSION_MS);
     ZKT_MUST(zkr_test_proxy_heal(p));
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
 }
 
 /* A reset within the session costs the holder nothing. */
@@ -75,8 +74,7 @@ ZKT_CASE(a_silenced_holder_loses_at_its_bound)
 static int64_t time_to_acquire(zkr_mutex *m)
 {
     const int64_t before = zkt_now_ms();
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
     return zkt_now_ms() - before;
 }
 
@@ -117,8 +115,7 @@ ZKT_CASE(a_lost_request_or_reply_is_survived)
     for (int i = 0; i < 4; i++) {
         ZKT_MUST(lose[i % 2](p, 1));
         ZKT_MUST(i < 2 ? lose[i](p, 0) : zkr_test_proxy_heal(p));
-        ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-        ZKT_MUST(zkr_mutex_release(m));
+        zkt_in_and_out(m);
         ZKT_MUST(zkr_client_flush(c, PATIENCE_MS));
         assert_int_equal(zkt_proxy_counters(p).connections, 3);
     }
@@ -136,8 +133,7 @@ ZKT_CASE(a_session_that_is_not_kept_loses_the_lock)
         zkt_nodes(),
         1); /* of the session that lives on; not promised any more when released */
     ZKT_RC(zkr_mutex_release(m), ZKR_ESESSION);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    ZKT_MUST(zkr_mutex_release(m));
+    zkt_in_and_out(m);
 }
 
 /* Where there is no leader, a client waits until there is one. */

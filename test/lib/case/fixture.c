@@ -180,6 +180,13 @@ zkr_mutex *zkt_mutex(zkr_client *c)
     return zkt_mutex_with(c, NULL);
 }
 
+void zkt_in_and_out(zkr_mutex *m)
+{
+    enum { LONG_MS = 60000 };
+    ZKT_MUST(zkr_mutex_acquire(m, LONG_MS));
+    ZKT_MUST(zkr_mutex_release(m));
+}
+
 void zkt_destroy(zkr_mutex *m)
 {
     zkt_unkeep(m);

@@ -65,6 +65,8 @@ zkr_mutex *zkt_mutex_with(zkr_client *c, const zkr_mutex_options *options);
 /** The same on another path. */
 zkr_mutex *
 zkt_mutex_at(zkr_client *c, const char *where, const zkr_mutex_options *options);
+/** Acquire @m, for as long as it takes, and release it. */
+void zkt_in_and_out(zkr_mutex *m);
 /** Destroy now, and check. */
 void zkt_destroy(zkr_mutex *m);
 

@@ -67,6 +67,12 @@ zkr_client *zkf_open(const struct zkr__door *door, const zkr_client_options *mor
     return c;
 }
 
+void zkf_pass_to(zkr_client *c, int64_t ms, zkr_ticket *t, int state)
+{
+    zkf_pass(c, ms);
+    assert_int_equal(zkr_ticket_state(t), state);
+}
+
 void zkf_close(zkr_client *c)
 {
     zkr_stats stats;

@@ -17,6 +17,8 @@ enum { ZKF_SESSION_MS = 10000 };
 zkr_client *zkf_open(const struct zkr__door *door, const zkr_client_options *more);
 /* Time goes on, with answers, events and timers, but without callbacks of the application. */
 void zkf_pass(zkr_client *c, int64_t ms);
+/* The same; then @t is in this state. */
+void zkf_pass_to(zkr_client *c, int64_t ms, zkr_ticket *t, int state);
 /* Run the callbacks that wait. */
 void zkf_call_back(zkr_client *c);
 /* Close the client, on which nothing is held or waited for, and end the world. */
