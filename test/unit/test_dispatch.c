@@ -119,60 +119,135 @@ ZKT_UNIT_CASE(a_stop_drains_the_queue)
     }
 }
 
-/* Without the thread, calls are run one at a time by whoever asks, until none is left. */
-ZKT_UNIT_CASE(one_call_is_run_at_a_time)
+/* --- in one thread --- */
+
+/*
+ * What is done, and what must be then. "a0" posts call 0 for owner a: "-" behind it, the call has nothing to say; "!", it has
+ * no drop function; ">1", it posts call 1. "run:2=1" runs two calls at most, of which one says something; "one" and "none"
+ * run one, if there is one. "cancel:a" and "owner:a", which runs the calls of an owner. "ran:02" and "dropped:1" have all
+ * calls since the beginning. The application's descriptor is "readable" or "quiet", and has an "edge" or is "flat".
+ */
+static const struct {
+    enum runs runs;
+    const char *words;
+} rows[] = {
+    /* Without the thread, calls are run one at a time by whoever asks; the end of an emptied queue is its beginning. */
+    {NOBODY, "none a0 a1 one ran:0 one none a2 one ran:012 none"},
+    /* Canceling drops the queued calls of one owner, the first and the last among them; order is kept. */
+    {NOBODY, "a0 b1 a2 b3 a4 b5 a6 cancel:a dropped:0246 a7 end ran:1357"},
+    {NOBODY, "a0! cancel:a cancel:a none dropped:"},
+    {BY_HAND, "quiet a0 a1 a2 readable run:2=2 readable run:0=1 quiet run:0=0 ran:012"},
+    /* What a callback posts waits for the next time, so that a run ends. */
+    {BY_HAND, "a0>1 run:0=1 readable run:0=1 ran:01"},
+    /* Who says nothing is not counted, nor does it use up the maximum. */
+    {BY_HAND,
+     "a0- a1 a2- a3 a4- run:1=1 ran:1 readable run:0=1 ran:13 quiet a5- run:1=0 quiet"},
+    /* Each call that is posted, and each run that leaves some, is news to who waits for edges. */
+    {BY_HAND, "flat a0 edge flat a1 edge flat a2 edge flat run:1=1 edge run:0=2 flat"},
+    {BY_HAND, "a0 b1 cancel:a readable cancel:b quiet end ran: dropped:01"},
+    /* The calls of one owner are run out of turn, and the others stay. */
+    {BY_HAND, "a0 b1 a2 owner:a ran:02 readable end ran:021"},
+};
+
+static bool readable(const struct zkr__dispatch *d)
 {
-    struct zkr__dispatch d;
-    struct call calls[2] = {{.number = 0}};
-    begin(&d, NOBODY);
-    assert_false(zkr__dispatch_run_one(&d));
-    post(&d, &calls[0], 0, NULL);
-    post(&d, &calls[1], 1, NULL);
-    assert_true(zkr__dispatch_run_one(&d));
-    assert_int_equal(ran_count, 1);
-    assert_true(zkr__dispatch_run_one(&d));
-    assert_false(zkr__dispatch_run_one(&d));
-    post(&d, &calls[0], 7, NULL); /* the end of an emptied queue is its beginning */
-    assert_true(zkr__dispatch_run_one(&d));
-    assert_int_equal(ran[2], 7);
-    assert_false(zkr__dispatch_is_self(&d));
-    end(&d);
+    struct pollfd p = {.fd = d->event_fd, .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
 }
 
-/* Canceling drops the queued calls of one owner and of nobody else; order is kept. */
-ZKT_UNIT_CASE(a_cancel_drops_the_calls_of_its_owner_only)
+static bool edge(int epoll)
 {
-    int mine;
-    int other;
-    struct zkr__dispatch d;
-    struct call calls[8] = {{.number = 0}};
-    begin(&d, NOBODY);
-    for (int i = 0; i < 7; i++) {
-        post(&d, &calls[i], i, i % 2 ? (void *)&other : (void *)&mine);
-    }
-    zkr__dispatch_cancel(&d, &mine); /* the first and the last among them */
-    assert_int_equal(dropped_count, 4);
-    for (int i = 0; i < 7; i++) {
-        assert_int_equal(calls[i].dropped, i % 2 == 0);
-    }
-    post(&d, &calls[7], 7, &mine);
-    end(&d);
-    assert_int_equal(ran_count, 4);
-    static const int wanted[] = {1, 3, 5, 7};
-    assert_memory_equal(ran, wanted, sizeof(wanted));
+    struct epoll_event e;
+    return epoll_wait(epoll, &e, 1, 0) == 1;
 }
 
-/* A call without a drop function may be canceled; so may an owner without calls. */
-ZKT_UNIT_CASE(a_cancel_needs_no_drop_function)
+static bool say_nothing(struct zkr__call *call)
 {
-    struct zkr__dispatch d;
-    struct call c = {.call = {.owner = &d, .run = note}};
-    begin(&d, NOBODY);
-    zkr__dispatch_post(&d, &c.call);
-    zkr__dispatch_cancel(&d, &d);
-    zkr__dispatch_cancel(&d, &d);
-    assert_false(zkr__dispatch_run_one(&d));
-    end(&d);
+    return false;
+}
+
+static const char owners[] = "ab";
+
+static void post_word(struct zkr__dispatch *d, struct call *calls, const char *word)
+{
+    struct call *c = &calls[word[1] - '0'], *next = &calls[1];
+    c->call.run = word[2] == '-' ? say_nothing : note;
+    if (word[2] == '>') {
+        *next = (struct call){.d = d, .number = 1, .call = {.run = note}};
+        c->next = next;
+    }
+    post(d, c, word[1] - '0', strchr(owners, word[0]));
+    c->call.drop = word[2] == '!' ? NULL : note_drop;
+}
+
+/* The digits are the numbers of the calls that ran, in order. */
+static bool have_run(const char *digits)
+{
+    bool same = (int)strlen(digits) == ran_count;
+    for (int i = 0; same && i < ran_count; i++) {
+        same = ran[i] == digits[i] - '0';
+    }
+    return same;
+}
+
+static bool are_dropped(const struct call *calls, const char *digits)
+{
+    bool same = true;
+    for (int i = 0; i < 8; i++) {
+        same = same && calls[i].dropped == (strchr(digits, '0' + i) != NULL);
+    }
+    return same;
+}
+
+static bool is_so(struct zkr__dispatch *d, struct call *calls, int epoll, char *word)
+{
+    char *of = strchr(word, ':');
+    const size_t len = of ? (size_t)(of++ - word) : strlen(word);
+    const bool is_run = strncmp(word, "run", len) == 0;
+    if (word[1] >= '0' && word[1] <= '9') {
+        post_word(d, calls, word);
+    } else if (strncmp(word, "cancel", len) == 0) {
+        zkr__dispatch_cancel(d, strchr(owners, *of));
+    } else if (strncmp(word, "owner", len) == 0) {
+        zkr__dispatch_run_owner(d, strchr(owners, *of));
+    } else if (strncmp(word, "end", len) == 0) {
+        zkr__dispatch_stop(d);
+    } else {
+        return is_run ? zkr__dispatch_run(d, of[0] - '0') == of[2] - '0'
+               : strncmp(word, "ran", len) == 0      ? have_run(of)
+               : strncmp(word, "dropped", len) == 0  ? are_dropped(calls, of)
+               : strncmp(word, "readable", len) == 0 ? readable(d)
+               : strncmp(word, "quiet", len) == 0    ? !readable(d)
+               : strncmp(word, "edge", len) == 0     ? edge(epoll)
+               : strncmp(word, "flat", len) == 0     ? !edge(epoll)
+               : strncmp(word, "one", len) == 0      ? zkr__dispatch_run_one(d)
+                                                     : !zkr__dispatch_run_one(d);
+    }
+    return true;
+}
+
+ZKT_UNIT_CASE(calls_are_run_or_dropped_one_after_the_other)
+{
+    for (size_t i = 0; i < ZKT_COUNT(rows); i++) {
+        struct zkr__dispatch d;
+        struct call calls[8] = {{.number = 0}};
+        struct epoll_event e = {.events = EPOLLIN | EPOLLET};
+        char text[128], *at = NULL;
+        begin(&d, rows[i].runs);
+        const int epoll = epoll_create1(EPOLL_CLOEXEC);
+        if (rows[i].runs == BY_HAND) {
+            assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, d.event_fd, &e), 0);
+        }
+        (void)snprintf(text, sizeof(text), "%s", rows[i].words);
+        for (char *w = strtok_r(text, " ", &at); w; w = strtok_r(NULL, " ", &at)) {
+            if (!is_so(&d, calls, epoll, w)) {
+                fail_msg("not so: %s, in %s", w, rows[i].words);
+            }
+        }
+        (void)close(epoll);
+        end(&d);
+        assert_false(zkr__dispatch_is_self(&d));
+    }
 }
 
 /* --- a cancel while a call runs --- */
@@ -291,122 +366,6 @@ ZKT_UNIT_CASE(a_canceled_owner_is_forgotten)
 }
 
 /* --- by hand: the application has a descriptor --- */
-
-static bool readable(const struct zkr__dispatch *d)
-{
-    struct pollfd p = {.fd = d->event_fd, .events = POLLIN};
-    return poll(&p, 1, 0) == 1;
-}
-
-/* The descriptor is readable exactly while calls wait. */
-ZKT_UNIT_CASE(the_descriptor_is_readable_while_calls_wait)
-{
-    static struct call calls[3];
-    struct zkr__dispatch d;
-    begin(&d, BY_HAND);
-    assert_false(readable(&d));
-    for (int i = 0; i < 3; i++) {
-        post(&d, &calls[i], i, &d);
-    }
-    assert_true(readable(&d));
-    assert_int_equal(zkr__dispatch_run(&d, 2), 2);
-    assert_true(readable(&d));
-    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
-    assert_false(readable(&d));
-    assert_int_equal(zkr__dispatch_run(&d, 0), 0);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(ran[i], i);
-    }
-    end(&d);
-}
-
-/* What a callback posts waits for the next time, so that a run ends. */
-ZKT_UNIT_CASE(a_run_leaves_what_is_posted_meanwhile)
-{
-    static struct call first, second;
-    struct zkr__dispatch d;
-    begin(&d, BY_HAND);
-    second = (struct call){.d = &d, .number = 1, .call = {.run = note}};
-    first.next = &second;
-    post(&d, &first, 0, &d);
-    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
-    assert_true(readable(&d));
-    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
-    assert_int_equal(ran_count, 2);
-    end(&d);
-}
-
-/* One who finds that there is nothing to say any more. */
-static bool say_nothing(struct zkr__call *call)
-{
-    return false;
-}
-
-/* Who says nothing is not counted, nor does it use up the maximum. */
-ZKT_UNIT_CASE(what_says_nothing_is_not_counted)
-{
-    static struct call calls[5];
-    struct zkr__dispatch d;
-    begin(&d, BY_HAND);
-    for (int i = 0; i < 5; i++) {
-        calls[i].call.run = i % 2 == 0 ? say_nothing : note;
-        post(&d, &calls[i], i, &d);
-    }
-    assert_int_equal(zkr__dispatch_run(&d, 1), 1);
-    assert_int_equal(ran_count, 1);
-    assert_true(readable(&d));
-    assert_int_equal(zkr__dispatch_run(&d, 0), 1);
-    assert_int_equal(ran_count, 2);
-    assert_false(readable(&d));
-    post(&d, &calls[0], 0, &d);
-    assert_int_equal(zkr__dispatch_run(&d, 1), 0);
-    assert_false(readable(&d));
-    end(&d);
-}
-
-static bool edge(int epoll)
-{
-    struct epoll_event e;
-    return epoll_wait(epoll, &e, 1, 0) == 1;
-}
-
-/* Each call that is posted, and each run that leaves some, is news to who waits for edges. */
-ZKT_UNIT_CASE(each_post_is_an_edge)
-{
-    static struct call calls[3];
-    struct zkr__dispatch d;
-    begin(&d, BY_HAND);
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event e = {.events = EPOLLIN | EPOLLET};
-    assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, d.event_fd, &e), 0);
-    assert_false(edge(epoll));
-    for (int i = 0; i < 3; i++) {
-        post(&d, &calls[i], i, &d);
-        assert_true(edge(epoll));
-        assert_false(edge(epoll));
-    }
-    assert_int_equal(zkr__dispatch_run(&d, 1), 1);
-    assert_true(edge(epoll));
-    assert_int_equal(zkr__dispatch_run(&d, 0), 2);
-    assert_false(edge(epoll));
-    (void)close(epoll);
-    end(&d);
-}
-
-ZKT_UNIT_CASE(a_cancel_makes_it_unreadable)
-{
-    static struct call calls[2];
-    struct zkr__dispatch d;
-    begin(&d, BY_HAND);
-    post(&d, &calls[0], 0, &calls[0]);
-    post(&d, &calls[1], 1, &calls[1]);
-    zkr__dispatch_cancel(&d, &calls[0]);
-    assert_true(readable(&d));
-    zkr__dispatch_cancel(&d, &calls[1]);
-    assert_false(readable(&d));
-    end(&d);
-    assert_int_equal(ran_count, 0);
-}
 
 static bool stay(struct zkr__call *call)
 {
@@ -531,24 +490,6 @@ ZKT_UNIT_CASE(a_call_may_end_the_thread_that_has_the_turn)
         assert_int_equal(ran[1], 1);
         end(&d);
     }
-}
-
-/* Those of one owner are run out of turn, and the others stay. */
-ZKT_UNIT_CASE(the_calls_of_one_owner_can_be_run)
-{
-    static struct call calls[3];
-    struct zkr__dispatch d;
-    begin(&d, BY_HAND);
-    post(&d, &calls[0], 0, &calls[0]);
-    post(&d, &calls[1], 1, &calls[1]);
-    post(&d, &calls[2], 2, &calls[0]);
-    zkr__dispatch_run_owner(&d, &calls[0]);
-    assert_int_equal(ran_count, 2);
-    assert_int_equal(ran[0], 0);
-    assert_int_equal(ran[1], 2);
-    assert_true(readable(&d));
-    end(&d);
-    assert_int_equal(ran_count, 3);
 }
 
 static bool run_other(struct zkr__call *call)
