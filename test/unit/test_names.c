@@ -246,27 +246,3 @@ ZKT_UNIT_CASE(the_next_name_of_a_client_can_be_told)
     }
 #undef HEAD
 }
-
-/* Whatever the bytes are, what is found are the last ten digits, and they are not made up. */
-ZKT_UNIT_CASE(random_names_neither_crash_nor_give_made_up_numbers)
-{
-    static const char *const pieces[] = {"lock-", "-",          "__",     "0000000001",
-                                         "_c_",   "2147483648", "latch-", "__READ__"};
-    uint64_t seed = 20240501;
-    int64_t found = 0;
-    for (int i = 0; i < 100000; i++) {
-        int64_t sequence = 0;
-        enum zkr__name_kind kind = ZKR__NAME_OTHER;
-        char *name = zkt_random_text(&seed, pieces, ZKT_COUNT(pieces), '0', 10);
-        size_t len = strlen(name);
-        if (zkr__name_parse(name, &kind, &sequence)) {
-            found++;
-            assert_true(len >= 10);
-            assert_true(kind <= ZKR__NAME_OTHER);
-            assert_int_equal(strspn(name + len - 10, "0123456789"), 10);
-            assert_int_equal(llabs(sequence), strtoll(name + len - 10, NULL, 10));
-        }
-        free(name);
-    }
-    assert_true(found > 1000);
-}

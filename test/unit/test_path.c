@@ -110,16 +110,3 @@ ZKT_UNIT_CASE(the_name_follows_the_last_slash)
     assert_string_equal(zkr__path_name("a"), "a");
     assert_string_equal(zkr__path_name(""), "");
 }
-
-/* Whatever the bytes are, judging them reads none beyond their end. */
-ZKT_UNIT_CASE(random_bytes_are_judged_without_harm)
-{
-    static const char *const pieces[] = {"/",   "//",   "/.",
-                                         "/..", "\001", "\357\277\276"};
-    uint64_t seed = 20240501;
-    for (int i = 0; i < 100000; i++) {
-        char *path = zkt_random_text(&seed, pieces, ZKT_COUNT(pieces), 'a', 26);
-        assert_true(zkr__path_fault(path) || path[0] == '/');
-        free(path);
-    }
-}

@@ -29,35 +29,6 @@ static inline int64_t zkt_below(uint64_t *state, int64_t n)
     return (int64_t)((zkt_random(state) >> 11) % (uint64_t)n);
 }
 
-/*
- * Pieces, any bytes, and for the most part one of @range characters from @first on. In memory that ends with it: a
- * sanitizer sees each step beyond. To be freed.
- */
-static inline char *zkt_random_text(uint64_t *seed,
-                                    const char *const *pieces,
-                                    int64_t count,
-                                    char first,
-                                    int64_t range)
-{
-    char text[40];
-    size_t len = 0, wanted = (size_t)zkt_below(seed, (int64_t)sizeof(text) - 10);
-    while (len < wanted) {
-        const char *piece = pieces[zkt_below(seed, count)];
-        int64_t kind = zkt_below(seed, 8);
-        if (kind == 0) {
-            memcpy(text + len, piece, strlen(piece));
-            len += strlen(piece);
-        } else {
-            text[len++] = (char)(kind == 1 ? 1 + zkt_below(seed, 255)
-                                           : first + zkt_below(seed, range));
-        }
-    }
-    text[len] = '\0';
-    char *tight = strdup(text);
-    assert_non_null(tight);
-    return tight;
-}
-
 /* Allocations still to succeed before all fail; below 0 = no limit. */
 static _Atomic int64_t zkt_allocations_left = -1;
 
