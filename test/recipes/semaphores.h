@@ -144,10 +144,4 @@ static inline zkr_ticket *queue_for(zkr_semaphore *s, int n, struct told *told)
     return t;
 }
 
-static inline void end_semaphore(zkr_semaphore *s)
-{
-    zkt_unkeep(s);
-    end_kept_semaphore(s);
-}
-
 #endif

@@ -81,7 +81,6 @@ ZKT_HOLD_CASE(a_crowd_takes_turns, ZKT_READERS)
     }
     assert_int_equal(atomic_load(&k->violations), 0);
     assert_int_equal(atomic_load(&k->served), PROCESSES * THREADS * ROUNDS);
-    zkt_shared_free(k, sizeof(*k));
 }
 
 /* --- processes that die --- */
@@ -132,5 +131,4 @@ ZKT_CASE(killed_processes_do_not_stop_the_others)
         (void)zkt_join(pids[i], PATIENCE_MS);
     }
     ZKT_BECOMES(zkt_hold_nodes(), 0, PATIENCE_MS);
-    zkt_shared_free(k, ZKT_KINDS * sizeof(*k));
 }

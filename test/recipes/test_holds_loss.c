@@ -312,7 +312,6 @@ ZKT_CASE(a_stopped_holder_knows_with_its_first_call)
         }
         zkt_close(c);
     }
-    zkt_shared_free(k, sizeof(*k));
 }
 
 /* The server that a client is connected to is killed: in its session or in another it goes on at the others. */

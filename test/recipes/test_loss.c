@@ -249,7 +249,6 @@ ZKT_CASE(a_stopped_process)
     assert_non_null(strstr(told->metrics, "\nzkr_lost_total{"));
     assert_null(strstr(told->metrics, "reason=\"lease\"} 1"));
     ZKT_IN_RANGE(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
-    zkt_shared_free(told, sizeof(*told));
 }
 
 /* That it has no connection either, both numbers tell; the words are of the stop. */
@@ -259,7 +258,6 @@ ZKT_CASE(a_stopped_process_without_a_connection)
     ZKT_IN_RANGE(told->lost.stopped_ms, STOP_MS / 2, STOP_MS + PATIENCE_MS);
     assert_true(told->lost.disconnected_ms >= told->lost.stopped_ms);
     expect_seconds(told, "this process did not run for ", told->lost.stopped_ms);
-    zkt_shared_free(told, sizeof(*told));
 }
 
 /* --- asked by a ticket --- */

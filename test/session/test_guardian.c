@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "keep.h"
 #include "session/guardian_wire.h"
 #include "session/request.h"
 
@@ -70,16 +69,10 @@ static int hold(void *arg)
     return 1;
 }
 
-static void drop_shared(void *h)
-{
-    zkt_shared_free(h, sizeof(struct holder));
-}
-
 /* @wait: it does nothing before .wait is cleared. */
 static struct holder *prepare(pid_t *pid, void (*then)(struct holder *h), bool wait)
 {
     struct holder *h = zkt_shared(sizeof(*h));
-    zkt_keep(h, drop_shared);
     h->then = then;
     atomic_store(&h->wait, wait);
     (void)snprintf(h->hosts, sizeof(h->hosts), "%s", zkt_servers());
@@ -704,7 +697,6 @@ static int open_apart(void *arg)
 ZKT_CASE(children_in_another_pid_namespace_are_refused)
 {
     struct holder *h = zkt_shared(sizeof(*h));
-    zkt_keep(h, drop_shared);
     (void)snprintf(h->hosts, sizeof(h->hosts), "%s", zkt_servers());
     int status = zkt_join(zkt_fork(open_apart, h), PATIENCE_MS);
     if (status == 77) {

@@ -13,21 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fixture.h"
-#include "keep.h"
+#include "guarded.h"
 #include "session/request.h"
 
-enum { SESSION_MS = 10000, SOON_MS = 6000, PATIENCE_MS = 30000 };
+enum { SESSION_MS = 10000, SOON_MS = 6000 };
 
 static zkr_client_options guarded(void)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.guardian = ZKR_GUARDIAN_REQUIRED;
-    o.auth_scheme = "digest";
-    o.auth_cert = "user:word";
-    o.auth_cert_len = 9;
-    return o;
+    return guarded_for(SESSION_MS);
 }
 
 /* --- what was promised --- */
@@ -66,90 +59,19 @@ ZKT_CASE(refused_credentials_end_no_session_that_holds)
 
 /* --- what no server knows --- */
 
-/* All requests of a client are lost, including its close, and the client does not know. */
 ZKT_CASE(a_close_without_an_answer_is_made_up_for)
 {
-    zkt_proxy *p = zkt_proxy_start(zkt_servers());
-    zkr_client_options o = guarded();
-    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    zkt_proxy_blackhole(p);
-    ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_proxy_cut(p);
-    assert_int_equal(zkt_nodes(), 1);
-    zkt_proxy_heal(p);
-    ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
+    close_unheard(zkt_proxy_start(zkt_servers()), SESSION_MS, SOON_MS);
 }
 
 /* --- a process that is killed --- */
 
-struct holder {
-    pid_t pid;
-    char hosts[512], path[128];
-    bool plain;       /* without credentials */
-    atomic_bool goes; /* hosts is set */
-    atomic_bool holds;
-};
-
-static void drop_shared(void *h)
+static struct holder *start(const char *hosts, bool plain)
 {
-    zkt_shared_free(h, sizeof(struct holder));
-}
-
-static int hold(void *arg)
-{
-    struct holder *h = arg;
-    zkr_client_options o = guarded();
-    zkr_client *c = NULL;
-    zkr_mutex *m = NULL;
-    while (!atomic_load(&h->goes)) {
-        zkt_sleep_ms(1);
-    }
-    if (h->plain) {
-        o.auth_scheme = o.auth_cert = NULL;
-        o.auth_cert_len = 0;
-    }
-    ZKT_MUST(zkr_client_open(&c, h->hosts, &o));
-    ZKT_MUST(zkr_mutex_create(&m, c, h->path, NULL));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    atomic_store(&h->holds, true);
-    while (pause() != 0) {
-    }
-    return 1;
-}
-
-/* The child of a process with busy threads may find the locks of the address sanitizer's allocator taken, so it is early. */
-static struct holder *fork_holder(bool plain)
-{
-    struct holder *h = zkt_shared(sizeof(*h));
-    zkt_keep(h, drop_shared);
+    struct holder *h = fork_holder(SESSION_MS);
     h->plain = plain;
-    (void)snprintf(h->path, sizeof(h->path), "%s", zkt_path());
-    h->pid = zkt_fork(hold, h);
-    return h;
-}
-
-static void let_hold(struct holder *h, const char *hosts)
-{
-    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", hosts);
-    atomic_store(&h->goes, true);
-    ZKT_EVENTUALLY(atomic_load(&h->holds), PATIENCE_MS);
-}
-
-static pid_t start(const char *hosts, bool plain)
-{
-    struct holder *h = fork_holder(plain);
     let_hold(h, hosts);
-    return h->pid;
-}
-
-static void kill_holder(pid_t pid)
-{
-    assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_int_equal(zkt_join(pid, PATIENCE_MS), 128 + SIGKILL);
+    return h;
 }
 
 enum { WAYS = 4 };
@@ -180,7 +102,7 @@ ZKT_CASE(silent_servers_do_not_hold_it_up)
     enum { ROUNDS = 3 };
     struct holder *holders[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
-        holders[round] = fork_holder(false);
+        holders[round] = fork_holder(SESSION_MS);
     }
     for (int round = 0; round < ROUNDS; round++) {
         zkt_proxy *ways[WAYS];
@@ -189,7 +111,7 @@ ZKT_CASE(silent_servers_do_not_hold_it_up)
             zkt_proxy_blackhole(ways[(used + i) % WAYS]);
         }
         zkt_proxy_heal(ways[(used + WAYS - 1) % WAYS]);
-        kill_holder(holders[round]->pid);
+        kill_holder(holders[round]);
         ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
     }
 }
@@ -197,7 +119,7 @@ ZKT_CASE(silent_servers_do_not_hold_it_up)
 ZKT_CASE(the_server_that_was_connected_is_tried_first)
 {
     zkt_proxy *ways[WAYS];
-    struct holder *h = fork_holder(false);
+    struct holder *h = fork_holder(SESSION_MS);
     const int used = hold_by_some_way(ways, h);
     zkt_proxy_heal(ways[0]);
     for (int i = 0; i < WAYS; i++) {
@@ -206,7 +128,7 @@ ZKT_CASE(the_server_that_was_connected_is_tried_first)
         }
     }
     const int64_t others = zkt_proxy_counters(ways[0]).connections;
-    kill_holder(h->pid);
+    kill_holder(h);
     ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
     assert_int_equal(zkt_proxy_counters(ways[0]).connections, others);
 }
@@ -223,7 +145,7 @@ ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
     char config[512];
     zkt_server *s = zkt_server_start(NULL);
     zkt_proxy *p = zkt_proxy_start(zkt_server_host(s));
-    const pid_t pid = start(zkt_proxy_host(p), true);
+    const struct holder *h = start(zkt_proxy_host(p), true);
     zkt_proxy_cut(p); /* the holder itself does not hear of it */
     (void)snprintf(config, sizeof(config), "%s/zoo.cfg", zkt_server_dir(s));
     FILE *f = fopen(config, "a");
@@ -234,7 +156,7 @@ ZKT_CASE(credentials_that_servers_demand_and_nobody_has_hold_nothing_up)
     zkr_client_options o = guarded();
     zkr_mutex *m = zkt_mutex(zkt_client_with(zkt_server_host(s), &o));
     ZKT_RC(zkr_mutex_acquire(m, 0), ZKR_ETIMEDOUT);
-    kill_holder(pid);
+    kill_holder(h);
     zkt_proxy_heal(p);
     ZKT_MUST(zkr_mutex_acquire(m, MOST_MS));
     ZKT_MUST(zkr_mutex_release(m));
@@ -245,10 +167,10 @@ ZKT_CASE(credentials_that_servers_demand_are_at_hand)
 {
     zkt_server_options so = {.config = demands};
     zkt_server *s = zkt_server_start(&so);
-    const pid_t pid = start(zkt_server_host(s), false);
+    const struct holder *h = start(zkt_server_host(s), false);
     zkr_client_options o = guarded();
     zkr_mutex *m = zkt_mutex(zkt_client_with(zkt_server_host(s), &o));
-    kill_holder(pid);
+    kill_holder(h);
     ZKT_MUST(zkr_mutex_acquire(m, SOON_MS));
     ZKT_MUST(zkr_mutex_release(m));
 }

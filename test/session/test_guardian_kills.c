@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "keep.h"
 
 enum { SESSION_MS = 8000, SOON_MS = 5000, PATIENCE_MS = 30000 };
 
@@ -71,15 +70,9 @@ static int live(void *arg)
     }
 }
 
-static void drop_shared(void *v)
-{
-    zkt_shared_free(v, sizeof(struct victim));
-}
-
 static struct victim *make_victim(const char *hosts)
 {
     struct victim *v = zkt_shared(sizeof(*v));
-    zkt_keep(v, drop_shared);
     (void)snprintf(v->hosts, sizeof(v->hosts), "%s", hosts);
     (void)snprintf(v->path, sizeof(v->path), "%s", zkt_path());
     return v;
@@ -159,11 +152,6 @@ struct supervised {
         go; /* go: 1 = it tells that nothing acts, 2 = it ends without a word */
 };
 
-static void drop_supervised(void *s)
-{
-    zkt_shared_free(s, sizeof(struct supervised));
-}
-
 /* Holds, and has a child that tells by a pipe when nothing acts any more. */
 static int supervise(void *arg)
 {
@@ -198,7 +186,6 @@ static void kill_supervised(int go)
 {
     enum { A_WHILE_MS = 700 };
     struct supervised *s = zkt_shared(sizeof(*s));
-    zkt_keep(s, drop_supervised);
     (void)snprintf(s->hosts, sizeof(s->hosts), "%s", zkt_servers());
     (void)snprintf(s->path, sizeof(s->path), "%s", zkt_path());
     pid_t pid = zkt_fork(supervise, s);

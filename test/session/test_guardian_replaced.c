@@ -1,92 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guardians and servers that give each connection a new session: the nodes of the old one are deleted. */
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-#include <zookeeper/zookeeper.h>
 
 #include "actor.h"
-#include "fixture.h"
-#include "keep.h"
+#include "guarded.h"
 #include "session/guardian_wire.h"
 
 /* What the end of a session brings about takes longer than SOON. */
-enum { SESSION_MS = 30000, SOON_MS = 5000, PATIENCE_MS = 30000 };
+enum { SESSION_MS = 30000, SOON_MS = 5000 };
 
 static zkr_client_options guarded(void)
 {
-    zkr_client_options o = ZKR_CLIENT_OPTIONS_INIT;
-    o.session_timeout_ms = SESSION_MS;
-    o.guardian = ZKR_GUARDIAN_REQUIRED;
-    o.auth_scheme = "digest";
-    o.auth_cert = "user:word";
-    o.auth_cert_len = 9;
-    return o;
-}
-
-struct holder {
-    pid_t pid;
-    char hosts[512], path[128];
-    char second[128]; /* of another mutex; "" = none */
-    bool private;     /* others may not use its nodes */
-    atomic_bool goes; /* the rest is set */
-    atomic_bool holds;
-};
-
-static void drop_shared(void *h)
-{
-    zkt_shared_free(h, sizeof(struct holder));
-}
-
-static void acquire(zkr_client *c, const char *path)
-{
-    zkr_mutex *m = NULL;
-    ZKT_MUST(zkr_mutex_create(&m, c, path, NULL));
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-}
-
-static int hold(void *arg)
-{
-    struct holder *h = arg;
-    zkr_client_options o = guarded();
-    zkr_client *c = NULL;
-    while (!atomic_load(&h->goes)) {
-        zkt_sleep_ms(1);
-    }
-    o.acl = h->private ? &ZOO_CREATOR_ALL_ACL : NULL;
-    ZKT_MUST(zkr_client_open(&c, h->hosts, &o));
-    acquire(c, h->path);
-    if (h->second[0] != '\0') {
-        acquire(c, h->second);
-    }
-    atomic_store(&h->holds, true);
-    while (pause() != 0) {
-    }
-    return 1;
-}
-
-/* The child of a process with busy threads may find the locks of the address sanitizer's allocator taken, so it is early. */
-static struct holder *fork_holder(void)
-{
-    struct holder *h = zkt_shared(sizeof(*h));
-    zkt_keep(h, drop_shared);
-    h->pid = zkt_fork(hold, h);
-    return h;
-}
-
-static void let_hold(struct holder *h, const char *hosts)
-{
-    (void)snprintf(h->hosts, sizeof(h->hosts), "%s", hosts);
-    atomic_store(&h->goes, true);
-    ZKT_EVENTUALLY(atomic_load(&h->holds), PATIENCE_MS);
-}
-
-static void kill_holder(const struct holder *h)
-{
-    assert_int_equal(kill(h->pid, SIGKILL), 0);
-    assert_int_equal(zkt_join(h->pid, PATIENCE_MS), 128 + SIGKILL);
+    return guarded_for(SESSION_MS);
 }
 
 static zkt_proxy *give_new_sessions(const char *server)
@@ -113,7 +40,7 @@ static zkt_raw *make_node_in(const char *path)
 ZKT_CASE(a_replaced_session_leaves_no_nodes)
 {
     struct zkt_actor next, last;
-    struct holder *h = fork_holder();
+    struct holder *h = fork_holder(SESSION_MS);
     zkr_client *one = zkt_client(zkt_servers(), SESSION_MS);
     zkr_client *two = zkt_client(zkt_servers(), SESSION_MS);
     (void)snprintf(h->path, sizeof(h->path), "%s", zkt_child("first"));
@@ -137,7 +64,7 @@ ZKT_CASE(a_replaced_session_leaves_no_nodes)
 ZKT_CASE(private_nodes_of_a_replaced_session_go_too)
 {
     char hosts[512];
-    struct holder *h = fork_holder();
+    struct holder *h = fork_holder(SESSION_MS);
     zkt_server *s = zkt_server_start(NULL);
     zkr_client_options o = guarded();
     zkr_client *c = zkt_client_with(zkt_server_host(s), &o);
@@ -159,19 +86,7 @@ ZKT_CASE(private_nodes_of_a_replaced_session_go_too)
 /* A close that no server knows of is made up for by the deletion of the nodes. */
 ZKT_CASE(a_close_is_made_up_for_although_the_session_was_replaced)
 {
-    zkt_proxy *p = give_new_sessions(zkt_servers());
-    zkr_client_options o = guarded();
-    zkr_client *c = zkt_client_with(zkt_proxy_host(p), &o);
-    zkr_mutex *m = zkt_mutex(c);
-    ZKT_MUST(zkr_mutex_acquire(m, PATIENCE_MS));
-    zkt_proxy_blackhole(p);
-    ZKT_MUST(zkr_mutex_release(m));
-    zkt_destroy(m);
-    zkt_close(c);
-    zkt_proxy_cut(p);
-    assert_int_equal(zkt_nodes(), 1);
-    zkt_proxy_heal(p);
-    ZKT_BECOMES(zkt_nodes(), 0, SOON_MS);
+    close_unheard(give_new_sessions(zkt_servers()), SESSION_MS, SOON_MS);
 }
 
 static atomic_int unknown;

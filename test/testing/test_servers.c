@@ -235,7 +235,6 @@ ZKT_CASE(a_forked_child_leaves_the_parents_server_alone)
     }
     assert_true(exists(zkr_test_server_dir(s)));
     assert_int_equal(zkt_mode(zkr_test_server_host(s)), ZKT_MODE_STANDALONE);
-    zkt_shared_free(f, sizeof *f);
 }
 
 static void *start_and_stop(void *gate)

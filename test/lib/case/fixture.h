@@ -19,9 +19,6 @@
  * process. What a case opens by functions that say "kept" is ended with it, newest first.
  */
 
-/** For a program with a main() of its own. */
-#define ZKT_TEST(name) cmocka_unit_test_setup_teardown(name, zkt_enter, zkt_leave)
-
 int zkt_enter(void **state);
 int zkt_leave(void **state);
 

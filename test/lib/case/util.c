@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "keep.h"
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define ZKT_TSAN 1
@@ -107,19 +109,27 @@ void zkt_pause(int64_t begin)
     zkt_sleep_ms(tenth < 2 ? 2 : tenth < 100 ? tenth : 100);
 }
 
-void *zkt_shared(size_t size)
+/* In front of the memory stands its size. */
+enum { SHARED_HEAD = 64 };
+
+static void free_shared(void *memory)
 {
-    void *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        zkt_fail("mmap: %s", strerror(errno));
-    }
-    return memory;
+    size_t *head = (size_t *)(void *)((char *)memory - SHARED_HEAD);
+    (void)munmap(head, *head);
 }
 
-void zkt_shared_free(void *memory, size_t size)
+void *zkt_shared(size_t size)
 {
-    (void)munmap(memory, size);
+    const size_t whole = size + SHARED_HEAD;
+    size_t *head =
+        mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (head == MAP_FAILED) {
+        zkt_fail("mmap: %s", strerror(errno));
+    }
+    *head = whole;
+    void *memory = (char *)head + SHARED_HEAD;
+    zkt_keep(memory, free_shared);
+    return memory;
 }
 
 void zkt_pipe(int fd[2])

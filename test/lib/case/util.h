@@ -60,9 +60,8 @@ pid_t zkt_fork(int (*fn)(void *arg), void *arg);
 /** Reap @pid. Returns its exit status, or 128 + N for signal N. -1: @timeout_ms have passed, and it was killed. */
 int zkt_join(pid_t pid, int64_t timeout_ms);
 
-/** Zeroed memory shared with processes forked later; use C11 atomics in it. */
+/** Zeroed memory shared with processes forked later; use C11 atomics in it. Kept. */
 void *zkt_shared(size_t size);
-void zkt_shared_free(void *memory, size_t size);
 
 /** A close-on-exec pipe to hand single bytes from one process to another. */
 void zkt_pipe(int fd[2]);
