@@ -104,94 +104,66 @@ ZKT_CASE(a_session_0_is_none)
 
 /* --- what was made --- */
 
+#define LONG "lock-lock-lock-lock-lock-lock-lock-lock-lock-lock-"
+// clang-format off
+static const struct {
+    enum zkt_lie_kind kind;
+    const char *text, *name; /* or a name below the path of the case */
+    int64_t number;
+} lies[] = {
+    /* Only what was asked for, with its number, is the path of our node. */
+    {.kind = ZKT_LIE_PATH, .text = "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
+    {.kind = ZKT_LIE_PATH, .text = ""},
+    {.kind = ZKT_LIE_PATH, .text = "/"},
+    {.kind = ZKT_LIE_PATH, .text = "0000000001"},
+    {.kind = ZKT_LIE_PATH, .text = "/0000000001"},
+    {.kind = ZKT_LIE_PATH, .text = "/x/0000000001"},
+    {.kind = ZKT_LIE_PATH, .text = "/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
+    {.kind = ZKT_LIE_PATH, .text = "/x\n/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
+    /* Its directory is the right one, its name is not; and a stranger's node of that name is left alone. */
+    {.kind = ZKT_LIE_PATH, .name = "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001"},
+    {.kind = ZKT_LIE_PATH, .name = "0000000001"},
+    {.kind = ZKT_LIE_PATH, .name = "\n0000000001"},
+    {.kind = ZKT_LIE_PATH, .name = ""},
+    /* Ten digits, or a minus sign and ten, follow what was asked for, and nothing else. */
+    {.kind = ZKT_LIE_DIGITS, .text = "000000001"},
+    {.kind = ZKT_LIE_DIGITS, .text = "00000000001"},
+    {.kind = ZKT_LIE_DIGITS, .text = "--0000000001"},
+    {.kind = ZKT_LIE_DIGITS, .text = LONG LONG LONG "0000000001"},
+    /* By none but our session, in a transaction that has a number. */
+    {.kind = ZKT_LIE_CZXID, .number = 0},
+    {.kind = ZKT_LIE_CZXID, .number = -1},
+    {.kind = ZKT_LIE_CZXID, .number = INT64_MIN},
+    {.kind = ZKT_LIE_OWNER, .number = 0},
+    {.kind = ZKT_LIE_OWNER, .number = 4711},
+    /* A code that is none says nothing: 1000 would be ZKR_OK. */
+    {.kind = ZKT_LIE_CODE, .number = 1},
+    {.kind = ZKT_LIE_CODE, .number = 1000},
+    {.kind = ZKT_LIE_CODE, .number = 1007},
+    {.kind = ZKT_LIE_CODE, .number = INT32_MAX},
+    {.kind = ZKT_LIE_CODE, .number = INT32_MIN},
+};
+// clang-format on
+
 /* Told once, or each time: our node is found by its GUID, and no other is touched. */
-static void lie_of_a_create(struct zkt_lie lie)
+ZKT_CASE(what_is_said_of_a_create_is_not_believed)
 {
-    for (lie.times = 0; lie.times <= 1; lie.times++) {
+    for (size_t i = 0; i < 2 * sizeof(lies) / sizeof(lies[0]); i++) {
+        const char *name = lies[i / 2].name;
+        struct zkt_lie lie = {.kind = lies[i / 2].kind,
+                              .text = name ? zkt_child(name) : lies[i / 2].text,
+                              .number = lies[i / 2].number,
+                              .times = (int)(i % 2)};
         zkt_proxy *proxy = zkt_proxy_start(zkt_servers());
         zkr_client *c = zkt_client(zkt_proxy_host(proxy), SESSION_MS);
         zkr_mutex *m = zkt_mutex(c);
+        print_message("%s %lld\n", lie.text ? lie.text : "", (long long)lie.number);
         zkt_proxy_lie(proxy, &lie);
         acquire_and_release(m);
         acquire_and_release(m);
         assert_true(lie.told > 0);
         zkt_proxy_lie(proxy, NULL);
         acquire_and_release(m);
-        atomic_store(&lie.told, 0);
-    }
-}
-
-/* Only what was asked for, with its number, is the path of our node. */
-ZKT_CASE(another_path_is_not_that_of_our_node)
-{
-    static const char *const paths[] = {
-        "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
-        "",
-        "/",
-        "0000000001",
-        "/0000000001",
-        "/x/0000000001",
-        "/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
-        "/x\n/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
-    };
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        lie_of_a_create(
-            (struct zkt_lie){.kind = ZKT_LIE_PATH, .text = paths[i], .number = 0});
-    }
-}
-
-/* Its directory is the right one, its name is not; and a stranger's node of that name is left alone. */
-ZKT_CASE(another_name_is_not_that_of_our_node)
-{
-    static const char *const names[] = {
-        "_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000001",
-        "0000000001",
-        "\n0000000001",
-        "",
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        lie_of_a_create(
-            (struct zkt_lie){.kind = ZKT_LIE_PATH, .text = zkt_child(names[i])});
-    }
-}
-
-/* Ten digits, or a minus sign and ten, follow what was asked for, and nothing else. */
-ZKT_CASE(other_digits_are_no_number_of_ours)
-{
-#define LONG "lock-lock-lock-lock-lock-lock-lock-lock-lock-lock-"
-    static const char *const digits[] = {
-        "000000001",
-        "00000000001",
-        "--0000000001",
-        LONG LONG LONG "0000000001",
-    };
-    for (size_t i = 0; i < sizeof(digits) / sizeof(digits[0]); i++) {
-        lie_of_a_create((struct zkt_lie){.kind = ZKT_LIE_DIGITS, .text = digits[i]});
-    }
-}
-
-/* By none but our session, in a transaction that has a number. */
-ZKT_CASE(what_nobody_made_is_not_ours)
-{
-    static const struct {
-        enum zkt_lie_kind kind;
-        int64_t number;
-    } lies[] = {
-        {ZKT_LIE_CZXID, 0}, {ZKT_LIE_CZXID, -1},   {ZKT_LIE_CZXID, INT64_MIN},
-        {ZKT_LIE_OWNER, 0}, {ZKT_LIE_OWNER, 4711},
-    };
-    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-        lie_of_a_create(
-            (struct zkt_lie){.kind = lies[i].kind, .number = lies[i].number});
-    }
-}
-
-/* A code that is none says nothing: 1000 would be ZKR_OK. */
-ZKT_CASE(a_code_that_is_none_is_no_answer)
-{
-    static const int64_t codes[] = {1, 1000, 1007, INT32_MAX, INT32_MIN};
-    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-        lie_of_a_create((struct zkt_lie){.kind = ZKT_LIE_CODE, .number = codes[i]});
     }
 }
 
