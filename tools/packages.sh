@@ -12,7 +12,7 @@
     command -v cc >/dev/null || packages_build+=(gcc)
     # The package zookeeper starts no service; zookeeperd would.
     packages_server=(zookeeper default-jre-headless)
-    packages_test=(libcmocka-dev "${packages_server[@]}")
+    packages_test=(libcmocka-dev python3-cram "${packages_server[@]}")
     # Other libraries on the same paths: Curator, and an interpreter that drives it without a Java compiler; kazoo;
     # and go-zookeeper, see want_peers. Not every distribution has them.
     packages_peers=(libcurator-recipes-java bsh python3-kazoo golang-go)

@@ -183,6 +183,9 @@ hasnt 'clang\|shellcheck\|plain'
 machine 0 gcc
 says 0 test
 has 'installing packages: gcc$'
+machine 0 python3-cram
+says 0 test
+has 'installing packages: python3-cram$'
 machine 0 bsh
 stub apt-cache 'printf "x:\n  Candidate: (none)\n"'
 says 0 test --all

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What transcripts share. A line that begins with "2> " was written to standard error by zkr. Numbers that are others each time are
+# replaced by words: see stable.
+#
+# Each case begins with `fresh`, which gives it a chroot of its own, $chroot at $servers, in $ZKR_SERVERS. The root of a
+# case is a node without children.
+
+unset BASH_ENV
+servers=$ZKR_SERVERS
+work=$(mktemp -d)
+cases=0
+chroot=
+declare -A pid
+
+# ---- output --------------------------------------------------------------------------
+
+# As zkr says it, but for what no run has in common with another.
+stable() {
+    sed -E -e "s|${chroot:-/no/chroot}||g" -e "s|$servers|SERVERS|g" \
+        -e 's/_c_[0-9a-f-]{36}/_c_GUID/g' -e 's/0x[0-9a-f]{6,}/SESSION/g' \
+        -e 's/time=[0-9T:.-]+Z/time=TIME/' -e 's/(token=|"fencing_token":)[0-9]+/\1TOKEN/g' -e 's/("held_since":)([0-9]+|null)/\1HELD/g' \
+        -e 's/("(created_ms|age_ms|waiting_since|session_timeout_ms)":)[0-9]+/\1MS/g' "$@"
+}
+
+# A table, words apart by two blanks. An age of less than a minute is AGE. Who holds says so some time later, so since when is HELD.
+table() {
+    stable -e 's/   +/  /g' -e 's/ +$//' -e 's/  (<?[0-9]+s  )(<?[0-9]+s|-)  [0-9]+  /  AGE  HELD  TOKEN  /' \
+        -e 's/  <?[0-9]+s\b/  AGE/g'
+}
+
+# Standard error is shown behind standard output. With a pipe or file as input, or to see the bytes: `command zkr`.
+zkr() {
+    local err=$work/err.$BASHPID status=0
+    command zkr "$@" </dev/null 2>"$err" || status=$?
+    [ ! -s "$err" ] || stable -e 's/^/2> /' "$err" >&2
+    return "$status"
+}
+
+# Each line of the input is a command line of zkr, and ends with this status, one line on standard error that has these words
+# in it, and nothing else.
+refused() { # STATUS [WORDS]
+    local line wanted=$1 status
+    while IFS= read -r line; do
+        status=0
+        eval "command zkr $line" </dev/null >"$work/out" 2>"$work/err" || status=$?
+        if [ "$status" != "$wanted" ] || [ -s "$work/out" ] || [ "$(grep -c "^zkr: .*${2:-}" "$work/err")" != 1 ] ||
+            [ "$(wc -l <"$work/err")" != 1 ]; then
+            echo "zkr $line: status $status"
+            cat "$work/out" "$work/err"
+        fi
+    done
+}
+
+# ---- what goes on beside ----------------------------------------------------------------
+
+# Its output is in $work/NAME.out and $work/NAME.err. It has a process group of its own.
+bg() { # NAME COMMAND...
+    local name=$1
+    shift
+    : >"$work/$name.out"
+    (exec setsid env --default-signal=INT,QUIT "$@" </dev/null >"$work/$name.out" 2>"$work/$name.err") &
+    pid[$name]=$!
+}
+
+# Until it succeeds; what it said last, if it does not.
+soon() { # COMMAND...
+    local said end=$((SECONDS + 30))
+    until said=$("$@" 2>&1); do
+        if [ "$SECONDS" -ge "$end" ]; then
+            printf 'not within 30 s: %s\n%s\n' "$*" "$said"
+            return 1
+        fi
+        sleep 0.01
+    done
+}
+
+shows() { # TEXT COMMAND...: it is in what the command says
+    local said
+    said=$("${@:2}" 2>&1)
+    printf '%s\n' "$said"
+    [[ $said == *"$1"* ]]
+}
+
+out() { # NAME...: what they have written
+    local name
+    for name; do cat "$work/$name.out"; done
+}
+
+err() { # NAME...
+    local name
+    for name; do stable -e 's/^/2> /' "$work/$name.err"; done
+}
+
+# In the background, `zkr lock -i NAME ARGUMENT...` with a command that sleeps.
+lock() { # NAME ARGUMENT...
+    bg "$1" zkr lock -i "$@" sh -c 'echo held; exec sleep 60'
+}
+
+holds() { # NAME: one that `lock` has started
+    [ -s "$work/$1.out" ]
+}
+
+# The same, which then holds; or which is then in the queue.
+hold() { # NAME ARGUMENT...
+    lock "$@"
+    soon holds "$1"
+}
+
+queued() { # NAME ARGUMENT...
+    local before
+    before=$(zk ephemerals)
+    lock "$@"
+    soon more_than "$before"
+}
+
+more_than() { # COUNT
+    [ "$(zk ephemerals)" -gt "$1" ]
+}
+
+# Until they have ended: what they have said on standard error, and the status of the last one.
+await() { # NAME...
+    local name status=0
+    for name; do
+        status=0
+        wait "${pid[$name]}" 2>/dev/null || status=$?
+        unset "pid[$name]"
+        err "$name"
+    done
+    return "$status"
+}
+
+# They are told to end, and die of that.
+let_go() { # [-SIGNAL] NAME...
+    local name signal=TERM status
+    [[ $1 != -* ]] || { signal=${1#-} && shift; }
+    for name; do
+        kill "-$signal" "${pid[$name]}"
+        status=0
+        await "$name" || status=$?
+        [ "$status" = $((128 + $(kill -l "$signal"))) ] || echo "$name: status $status"
+    done
+}
+
+# ---- what is done by hand ------------------------------------------------------------------
+
+# The node is of one session with others.
+keep() { # NAME PATH[=DATA]...
+    bg "$1" zk keep "${@:2}"
+    soon holds "$1"
+}
+
+# A program that reads orders, a line each, and answers each by lines of which the last is "done": a server or proxy of zk.
+# Its first line is in $host.
+serve() { # NAME ARGUMENT...: zk ARGUMENT...
+    mkfifo "$work/$1.in"
+    (exec setsid zk "${@:2}" <"$work/$1.in" >"$work/$1.out" 2>"$work/$1.err") &
+    pid[$1]=$!
+    exec {fd}>"$work/$1.in"
+    order[$1]=$fd
+    soon test -s "$work/$1.out"
+    # shellcheck disable=SC2034 # of transcripts
+    host=$(head -n 1 "$work/$1.out")
+}
+declare -A order
+
+tell() { # NAME WORDS
+    local before
+    before=$(grep -c '^done$' "$work/$1.out")
+    echo "$2" >&"${order[$1]}"
+    soon answered "$1" "$before"
+    tail -n +2 "$work/$1.out" | tail -n 2 | grep -v '^done$' || true
+}
+
+answered() { # NAME BEFORE
+    [ "$(grep -c '^done$' "$work/$1.out")" -gt "$2" ]
+}
+
+# ---- cases ------------------------------------------------------------------------------
+
+# Nothing of a case is left when the next begins, or the transcript ends.
+over() {
+    local name
+    for name in "${!pid[@]}"; do
+        [ -n "${order[$name]:-}" ] || echo "left over: $name"
+        end "$name"
+    done
+    order=()
+    [ -z "$chroot" ] || zk clean
+    chroot=
+}
+
+end() { # NAME
+    local at
+    [ -z "${order[$1]:-}" ] || { fd=${order[$1]} && exec {fd}>&-; }
+    kill -TERM "${pid[$1]}" 2>/dev/null
+    for ((at = 0; at < 200; at++)); do
+        kill -0 "${pid[$1]}" 2>/dev/null || break
+        sleep 0.01
+    done
+    kill -KILL -- "-${pid[$1]}" 2>/dev/null
+    wait "${pid[$1]}" 2>/dev/null
+    unset "pid[$1]"
+    rm -f "$work/$1.in"
+}
+
+fresh() {
+    over
+    chroot=/t/$(basename "$TESTFILE" .t)-$$-$((++cases))
+    ZKR_SERVERS=$servers zk put "$chroot"
+    export ZKR_SERVERS=$servers$chroot
+}
+
+# ---- the end ----------------------------------------------------------------------------
+
+seconds=${ZKT_CASE_SECONDS:-300}
+(
+    sleep "$seconds" || exit
+    echo "not over after $seconds s"
+    ps -o pid,ppid,stat,args --forest -g "$(ps -o pgid= $$)"
+    kill -TERM $$
+) 2>/dev/null &
+watchdog=$!
+
+finish() {
+    over
+    pkill -P "$watchdog" 2>/dev/null
+    kill "$watchdog" 2>/dev/null
+    rm -rf "$work"
+}
+trap finish EXIT
+set -o pipefail

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zk VERB [ARGUMENT...]: what transcripts do by hand below the chroot of $ZKR_SERVERS, in the words of raw/raw.h, and servers and
+ * proxies of their own. usage() has the verbs.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "clean.h"
+#include "fourlw.h"
+#include "proxy.h"
+#include "raw.h"
+#include "server.h"
+#include "util.h"
+
+enum { SESSION_MS = 30000, PING_MS = 1000, DATA_MAX = 65536 };
+
+static const char *hosts;
+static char base[512]; /* without the chroot */
+
+static _Noreturn void usage(void)
+{
+    (void)fputs(
+        "put PATH [DATA]      a node, with its parents and this data; -: that of "
+        "stdin\n"
+        "sequence PATH        a node whose name gets a number; prints it\n"
+        "acl PATH RIGHTS      everybody has these, a sum as in raw.h\n"
+        "private PATH [DATA]  a node that only digest:me:secret may use\n"
+        "container PATH       a node that the servers remove when it is empty\n"
+        "rm PATH | clear PATH a node; all below it\n"
+        "ls PATH | get PATH   names of children, one a line; data\n"
+        "stat PATH            czxid, version, owner, time and number of children\n"
+        "count [PATH]         children\n"
+        "ephemerals [PATH]    ephemeral nodes below it\n"
+        "keep PATH[=DATA]...  ephemeral nodes of one session, until a signal\n"
+        "expire SESSION       ends it\n"
+        "locks COUNT          directories with a lock each\n"
+        "clean                waits until nothing is left of the chroot but nodes that "
+        "stay, and removes it\n"
+        "word WORD            what each server says to it\n"
+        "proxy                prints its host; a line of stdin is a fault\n"
+        "server [-j JVM] [LINE...]     prints its host; lines of configuration; a line "
+        "of stdin: restarts it empty\n"
+        "ensemble [LINE...]   prints three hosts, the leader first\n"
+        "subreaper COMMAND...\n",
+        stderr);
+    exit(64);
+}
+
+static void check(int rc, const char *path)
+{
+    if (rc != ZKT_OK) {
+        (void)printf("zk: %s: %d\n", path, rc);
+        exit(1);
+    }
+}
+
+static zkt_raw *open_session(void)
+{
+    zkt_raw *s = zkt_raw_open(hosts, SESSION_MS);
+    check(s ? ZKT_OK : ZKT_LOST, hosts);
+    return s;
+}
+
+/* --- nodes --- */
+
+static void make_parents(const char *path)
+{
+    char parent[4096];
+    (void)snprintf(parent, sizeof(parent), "%s", path);
+    char *slash = strrchr(parent, '/');
+    if (slash && slash != parent) {
+        *slash = '\0';
+        check(zkt_create_path(hosts, parent), parent);
+    }
+}
+
+static void create(zkt_raw *s, const zkt_node *node)
+{
+    char made[4096];
+    check(zkt_raw_create(s, node, made, sizeof(made)), node->path);
+    if (node->flags & ZKT_SEQUENCE) {
+        (void)puts(made);
+    }
+}
+
+static void put(zkt_node node, const char *data)
+{
+    static char text[DATA_MAX];
+    if (data && strcmp(data, "-") == 0) {
+        node.data_len = fread(text, 1, sizeof(text), stdin);
+        node.data = text;
+    } else if (data) {
+        node.data_len = strlen(data);
+        node.data = data;
+    }
+    make_parents(node.path);
+    zkt_raw *s = open_session();
+    if (node.flags == 0 && !node.scheme &&
+        zkt_raw_exists(s, node.path, false, NULL) == ZKT_OK) {
+        check(zkt_raw_set(s, node.path, node.data, node.data_len), node.path);
+    } else {
+        create(s, &node);
+    }
+    check(zkt_raw_close(s), node.path);
+}
+
+/* Until a signal ends this process; the session first. */
+static void keep(char **nodes)
+{
+    sigset_t ends;
+    const struct timespec pause = {.tv_sec = PING_MS / 1000};
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &ends, NULL);
+    for (char **node = nodes; *node; node++) {
+        char *path = strdup(*node);
+        path[strcspn(path, "=")] = '\0';
+        make_parents(path);
+        free(path);
+    }
+    zkt_raw *s = open_session();
+    for (; *nodes; nodes++) {
+        char *data = strchr(*nodes, '=');
+        if (data) {
+            *data++ = '\0';
+        }
+        create(s, &(zkt_node){.path = *nodes,
+                              .data = data,
+                              .data_len = data ? strlen(data) : 0,
+                              .flags = ZKT_EPHEMERAL});
+    }
+    (void)printf("kept by 0x%llx\n", (unsigned long long)zkt_raw_id(s));
+    (void)fflush(stdout);
+    while (sigtimedwait(&ends, NULL, &pause) != SIGTERM) {
+        check(zkt_raw_ping(s), "ping");
+    }
+    (void)zkt_raw_close(s);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void list(const char *path)
+{
+    zkt_list l;
+    check(zkt_children(hosts, path, &l), path);
+    qsort(l.name, (size_t)l.count, sizeof(l.name[0]), by_name);
+    for (int i = 0; i < l.count; i++) {
+        (void)puts(l.name[i]);
+    }
+    zkt_list_free(&l);
+}
+
+static void get(const char *path, bool data)
+{
+    static char text[DATA_MAX];
+    zkt_stat st;
+    check(zkt_get(hosts, path, text, sizeof(text), &st), path);
+    if (data) {
+        (void)printf("%s\n", text);
+    } else {
+        (void)printf(
+            "czxid=%lld changed=%d version=%d owner=0x%llx ctime=%lld children=%d\n",
+            (long long)st.czxid, st.mzxid != st.czxid, st.version,
+            (unsigned long long)st.ephemeral_owner, (long long)st.ctime,
+            st.num_children);
+    }
+}
+
+static void make_locks(int count)
+{
+    char path[64];
+    zkt_raw *s = open_session();
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(path, sizeof(path), "/%04d", i);
+        create(s, &(zkt_node){.path = path});
+        (void)snprintf(path, sizeof(path), "/%04d/x-lock-0000000000", i);
+        create(s, &(zkt_node){.path = path});
+    }
+    check(zkt_raw_close(s), "/");
+}
+
+/* Below the chroot, and then the chroot itself. Returns 1, and says what it is: something is left. */
+static int clean(void)
+{
+    enum { CLEAN_MS = 5000, LOOK_MS = 20 };
+    const char *path = zkt_chroot(hosts);
+    int64_t nodes, watches;
+    for (const int64_t until = zkt_now_ms() + CLEAN_MS;;) {
+        nodes = zkt_ephemerals_under(base, path);
+        watches = zkt_watches_under(base, path);
+        if ((nodes == 0 && watches == 0) || zkt_now_ms() > until) {
+            break;
+        }
+        zkt_sleep_ms(LOOK_MS);
+    }
+    if (nodes != 0 || watches != 0) {
+        (void)printf("left over: %lld ephemeral nodes, %lld watches\n",
+                     (long long)nodes, (long long)watches);
+    }
+    int rc = zkt_delete_children(base, path);
+    if (rc == ZKT_OK) {
+        rc = zkt_delete(base, path);
+    }
+    check(rc, path);
+    return nodes != 0 || watches != 0;
+}
+
+static void ask(const char *word)
+{
+    char host[256];
+    const char *at = zkt_direct(hosts);
+    for (size_t length; (length = strcspn(at, ",/")) > 0; at += length + 1) {
+        (void)snprintf(host, sizeof(host), "%.*s", (int)length, at);
+        char *text = zkt_4lw_text(host, word, 2000);
+        (void)fputs(text ? text : "no answer\n", stdout);
+        free(text);
+        if (at[length] != ',') {
+            break;
+        }
+    }
+}
+
+/* --- servers --- */
+
+static void say(const char *text)
+{
+    (void)puts(text);
+    (void)fflush(stdout);
+}
+
+/* Each line is done when it is answered: cut, drop, freeze, blackhole, heal, count; delay MS of what goes to the server. */
+static void serve_proxy(void)
+{
+    char line[64], host[512], *words;
+    zkt_proxy *p = zkt_proxy_start(base);
+    (void)snprintf(host, sizeof(host), "%s%s", zkt_proxy_host(p), zkt_chroot(hosts));
+    say(host);
+    while (fgets(line, sizeof(line), stdin)) {
+        words = strtok(line, "\n");
+        if (strcmp(words, "cut") == 0) {
+            zkt_proxy_cut(p);
+        } else if (strcmp(words, "drop") == 0) {
+            zkt_proxy_drop_connections(p);
+        } else if (strcmp(words, "freeze") == 0) {
+            zkt_proxy_freeze(p, ZKT_TO_SERVER);
+        } else if (strcmp(words, "blackhole") == 0) {
+            zkt_proxy_blackhole(p);
+        } else if (strcmp(words, "heal") == 0) {
+            zkt_proxy_heal(p);
+        } else if (strncmp(words, "delay ", 6) == 0) {
+            zkt_proxy_delay(p, ZKT_TO_SERVER, atoi(words + 6));
+        } else {
+            const zkt_proxy_counts n = zkt_proxy_counters(p);
+            (void)printf("%lld requests, %lld connections\n", (long long)n.requests,
+                         (long long)n.connections);
+        }
+        say("done");
+    }
+}
+
+static char *joined(char **lines)
+{
+    static char text[4096];
+    for (; *lines; lines++) {
+        (void)strcat(strcat(text, *lines), "\n");
+    }
+    return text;
+}
+
+static void serve(char **lines)
+{
+    char line[64];
+    zkt_server_options o = {.jvm_arguments = NULL};
+    if (*lines && strcmp(*lines, "-j") == 0) {
+        o.jvm_arguments = lines[1];
+        lines += 2;
+    }
+    o.config = joined(lines);
+    zkt_server *s = zkt_server_start(&o);
+    say(zkt_server_host(s));
+    while (fgets(line, sizeof(line), stdin)) {
+        zkt_server_restart(s, true);
+        say("done");
+    }
+    zkt_server_stop(s);
+}
+
+static void serve_three(char **lines)
+{
+    enum { SERVERS = 3, START_MS = 30000 };
+    char text[512] = "";
+    const zkt_server_options o = {.config = joined(lines)};
+    zkt_ensemble *e = zkt_ensemble_start(SERVERS, &o);
+    const int leader = zkt_ensemble_wait(e, START_MS);
+    for (int i = 0; i < SERVERS; i++) {
+        (void)strcat(strcat(text, i > 0 ? "," : ""),
+                     zkt_server_host(zkt_ensemble_server(e, (leader + i) % SERVERS)));
+    }
+    say(text);
+    while (getchar() != EOF) {
+    }
+    zkt_ensemble_stop(e);
+}
+
+int main(int argc, char **argv)
+{
+    const char *verb = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : NULL;
+    const char *data = path && argc > 3 ? argv[3] : NULL;
+    static const char only_me[] = "me:016djjlksVQS5RgX3M7biBGyYwY=";
+
+    hosts = getenv("ZKR_SERVERS");
+    if (hosts) {
+        hosts = strdup(hosts);
+        (void)snprintf(base, sizeof(base), "%.*s", (int)(zkt_chroot(hosts) - hosts),
+                       hosts);
+        (void)setenv("ZKR_SERVERS", base, 1); /* as zkt_direct() knows it */
+    }
+    if (strcmp(verb, "server") == 0) {
+        serve(argv + 2);
+    } else if (strcmp(verb, "ensemble") == 0) {
+        serve_three(argv + 2);
+    } else if (strcmp(verb, "subreaper") == 0 && path) {
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+        (void)execvp(path, argv + 2);
+        return 127;
+    } else if (!hosts) {
+        usage();
+    } else if (strcmp(verb, "proxy") == 0) {
+        serve_proxy();
+    } else if (strcmp(verb, "clean") == 0) {
+        return clean();
+    } else if (strcmp(verb, "count") == 0) {
+        (void)printf("%d\n", zkt_children_count(hosts, path ? path : "/"));
+    } else if (strcmp(verb, "ephemerals") == 0) {
+        (void)printf("%lld\n",
+                     (long long)zkt_ephemerals_under(hosts, path ? path : ""));
+    } else if (!path) {
+        usage();
+    } else if (strcmp(verb, "put") == 0) {
+        put((zkt_node){.path = path}, data);
+    } else if (strcmp(verb, "sequence") == 0) {
+        put((zkt_node){.path = path, .flags = ZKT_SEQUENCE}, data);
+    } else if (strcmp(verb, "container") == 0) {
+        put((zkt_node){.path = path, .flags = ZKT_CONTAINER}, data);
+    } else if (strcmp(verb, "private") == 0) {
+        put(
+            (zkt_node){
+                .path = path, .perms = ZKT_ALL, .scheme = "digest", .id = only_me},
+            data);
+    } else if (strcmp(verb, "acl") == 0 && data) {
+        check(zkt_set_acl(hosts, path, atoi(data)), path);
+    } else if (strcmp(verb, "rm") == 0) {
+        check(zkt_delete(hosts, path), path);
+    } else if (strcmp(verb, "clear") == 0) {
+        check(zkt_delete_children(hosts, path), path);
+    } else if (strcmp(verb, "ls") == 0) {
+        list(path);
+    } else if (strcmp(verb, "get") == 0 || strcmp(verb, "stat") == 0) {
+        get(path, strcmp(verb, "get") == 0);
+    } else if (strcmp(verb, "keep") == 0) {
+        keep(argv + 2);
+    } else if (strcmp(verb, "expire") == 0) {
+        check(zkt_expire_session(hosts, (int64_t)strtoull(path, NULL, 16)), path);
+    } else if (strcmp(verb, "locks") == 0) {
+        make_locks(atoi(path));
+    } else if (strcmp(verb, "word") == 0) {
+        ask(path);
+    } else {
+        usage();
+    }
+    return 0;
+}
