@@ -12,6 +12,8 @@ if [ "${1:-}" = --accept ]; then
 fi
 export PATH=$1:$PATH
 file=$(readlink -f "$2")
+ZKT_SOURCES=$(readlink -f "$(dirname "$file")/../..") # of zkr
+export ZKT_SOURCES
 work=$(mktemp -d "${TMPDIR:-/tmp}/zkt-cli.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+
+zkr: what its man page and its completion say.
+
+  $ . "$TESTDIR/setup.sh"
+
+Words are completed, as bash would ask: zkr ls --re<TAB>, zkr lock --acl <TAB>.
+
+  $ . "$ZKT_SOURCES/tools/zkr/zkr.bash"
+  $ completes() { COMP_WORDS=(zkr "$@") COMP_CWORD=$#; _zkr; echo ${COMPREPLY[*]:-nothing}; }
+  $ completes l
+  lock ls
+  $ completes o
+  once
+  $ completes once --ev
+  --every
+  $ completes ls --rec
+  --recursive
+  $ completes lock --acl ''
+  open creator
+  $ completes lock --min
+  --min-hold
+  $ completes elect --id x --com
+  --command
+  $ mkdir bin; : >bin/zkt-tool; chmod +x bin/zkt-tool; PATH=$PWD/bin:$PATH
+  $ completes lock /p zkt-to
+  zkt-tool
+  $ completes elect -i x /p zkt-to
+  zkt-tool
+  $ completes lock --any /p /q -- zkt-to
+  zkt-tool
+  $ completes lock --any /p /q --nonb
+  --nonblock --nonblocking
+  $ completes lock /p -
+  -c --command
+  $ completes elect /p --c
+  --command
+  $ completes status /p -
+  nothing
+  $ completes ls /p --js
+  nothing
+  $ completes revoke /p --fo
+  nothing
+
+The demo takes no servers but its own, or those that it is told of: $ZKR_SERVERS may be those of real locks.
+
+  $ mkdir -p build/examples build/tools
+  $ for each in examples/hold examples/scheduler examples/stock tools/zkr; do
+  >     printf '#!/bin/sh\nexit 1\n' >build/$each; chmod +x build/$each
+  > done
+  $ demo() { ZKR_SERVERS=127.0.0.1:1 bash "$ZKT_SOURCES/tools/demo/demo.sh" build "$@" 2>&1; }
+  $ demo | grep -o '127.0.0.1:1[ ,]\|private ZooKeeper'
+  private ZooKeeper
+  [1]
+  $ demo --servers 127.0.0.1:2 | grep -o 'ZooKeeper at 127.0.0.1:2,\|to be had at 127.0.0.1:2 '
+  ZooKeeper at 127.0.0.1:2,
+  to be had at 127.0.0.1:2 
+  [1]
+
+The example for a part of a script, as it is printed; what it does there is $WORK.
+
+  $ sed -n '/^coproc zkr lock/,/^kill /p' "$ZKT_SOURCES/tools/zkr/zkr.1" |
+  >     sed -e 's/\\-/-/g' -e 's/^\\&\.\.\.$/eval "$WORK"/' -e 's|/jobs/part|/p|' >part
+  $ cat part
+  coproc zkr lock /p
+  read -r held <&"${COPROC[0]}" || exit
+  exec 3<&"${COPROC[0]}"
+  { read -r <&3 || kill 0; } & guard=$!
+  eval "$WORK"
+  kill "$guard"; exec {COPROC[1]}>&-; wait
+
+  $ fresh
+  $ WORK='zkr lock -n /p true; echo $?' bash part </dev/null
+  zkr: /p is held by another; 'zkr status /p' shows by whom
+  1
+  $ zk count /p
+  0
+
+A part that has lost its lock ends with what it runs; nobody of its group is left.
+
+  $ WORK='echo begun; sleep 60; echo never' bg part bash part
+  $ group=${pid[part]}
+  $ soon holds part
+  $ zk clear /p
+  $ await part
+  2> zkr: the lock on /p was lost: somebody deleted its node; the hold is over; run zkr again; to free a lock 'zkr revoke' does no harm
+  [143]
+  $ out part
+  begun
+  $ soon eval '! kill -0 -- -$group'

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+
+zkr lock: which of the three it was when a lock is lost, and what the log says.
+
+  $ . "$TESTDIR/setup.sh"
+  $ held() { hold "$1" -t 4000 "${@:2}" /p; }
+
+The node was deleted.
+
+  $ fresh
+  $ held c
+  $ zk clear /p
+  $ await c
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  [79]
+
+The session was ended by servers that have lost their data; else nothing can end it before the bound but an administrator. Or
+the start takes long.
+
+  $ fresh
+  $ serve server server
+  $ ZKR_SERVERS=$host held c
+  $ tell server wipe
+  $ await c >said
+  [79]
+  $ grep -c ' was lost: session expired: \| was in doubt: \| was lost: lease bound passed: ' said
+  1
+
+What cannot be asked for is not to be asked for.
+
+  $ fresh
+  $ hold c --permits 2 /p
+  $ zk clear /p/leases
+  $ await c
+  2> zkr: the permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  [79]
+  $ hold c --also /other /q
+  $ zk clear /q
+  $ await c
+  2> zkr: the lock on /q was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  [79]
+  $ bg c zkr elect -i me /r sh -c 'echo held; exec sleep 60'
+  $ soon holds c
+  $ zk clear /r
+  $ soon shows 'deleted its node' err c
+  $ let_go c
+  2> zkr: the leadership of /r was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+
+Out of descriptors: that is what is named, and not a thread.
+
+  $ fresh
+  $ for n in {5..16}; do
+  >     (ulimit -n $n; command zkr --connect-timeout 1 lock -n /p true </dev/null 2>&1) >said || ! grep thread said
+  > done
+
+Where zkr ends the command as its lock is in doubt, on a busy machine the lease can be over by then.
+
+  $ doubt() {
+  >     await c >said; local status=$?
+  >     sed -E 's/ was (in doubt|lost: lease bound passed): [^;]*;( the last write that was answered [^;]*;)?/ was in doubt or lost: ...;/' said
+  >     return $status
+  > }
+
+The network was cut.
+
+  $ fresh
+  $ serve proxy proxy
+  $ held c -z $host
+  $ tell proxy cut
+  $ doubt
+  2> zkr: the lock on /p was in doubt or lost: ...; the command was killed; check what it left undone, then run it again; check the servers and the network; -t makes the session longer
+  [79]
+  $ grep -c ' was in doubt: there is no connection to a server; the last write that was answered\| was lost: lease bound' said
+  1
+
+The servers were silent: connected, which proves nothing.
+
+  $ fresh
+  $ serve proxy proxy
+  $ held c -z $host
+  $ tell proxy freeze
+  $ doubt
+  2> zkr: the lock on /p was in doubt or lost: ...; the command was killed; check what it left undone, then run it again; check the servers and the network; -t makes the session longer
+  [79]
+
+The process was stopped.
+
+  $ fresh
+  $ held c
+  $ kill -STOP ${pid[c]}
+  $ await c
+  2> zkr: the lock on /p was in doubt: zkr was stopped, or the machine was frozen; the command was killed; check what it left undone, then run it again; see what stopped it; -t makes the session longer
+  [79]
+
+The log has a line for each event, with UTC time.
+
+  $ fresh
+  $ bg c zkr -v lock /p sh -c 'echo held; exec sleep 60'
+  $ soon holds c
+  $ zk clear /p
+  $ await c
+  2> zkr: info: time=TIME event=state session=SESSION epoch=1 state=CONNECTED
+  2> zkr: got the lock on /p after N s: node=/p/_c_GUID-lock-0000000000 token=TOKEN session=SESSION
+  2> zkr: warning: time=TIME event=lost path=/p node=_c_GUID-lock-0000000000 session=SESSION epoch=1 token=TOKEN held_ms=N last_write_ms=N silent_ms=N disconnected_ms=N stopped_ms=N reason="node deleted"
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  2> zkr: info: time=TIME event=state session=0x0 epoch=1 state=CLOSED
+  [79]
+  $ grep -c -E '^zkr: warning: time=[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z event=lost path=/' $work/c.err
+  1
