@@ -9,10 +9,11 @@
 
 unset BASH_ENV
 servers=$ZKR_SERVERS
+export ZKT_SERVERS=$servers # which zk reaches without a habit of with_server in between
 work=$(mktemp -d)
 cases=0
 chroot=
-declare -A pid
+declare -A pid stdin served
 
 # ---- output --------------------------------------------------------------------------
 
@@ -20,7 +21,7 @@ declare -A pid
 stable() {
     sed -E -e "s|${chroot:-/no/chroot}||g" -e "s|$servers|SERVERS|g" -e "s|$PWD/||g" \
         -e 's/_c_[0-9a-f-]{36}/_c_GUID/g' -e 's/0x[0-9a-f]{6,}/SESSION/g' \
-        -e 's/time=[0-9T:.-]+Z/time=TIME/' -e 's/ after [0-9.]+ s:/ after N s:/' -e 's/_ms=[0-9]+/_ms=N/g' -e 's/(token=|"fencing_token":)[0-9]+/\1TOKEN/g' -e 's/("held_since":)([0-9]+|null)/\1HELD/g' \
+        -e 's/time=[0-9T:.-]+Z/time=TIME/' -e 's/ after [0-9.]+ s:/ after N s:/' -e 's/_ms=[0-9]+/_ms=N/g' -e 's/(token=|"fencing_token":|(, | with )token )[0-9]+/\1TOKEN/g' -e 's/("held_since":)([0-9]+|null)/\1HELD/g' \
         -e 's/("(created_ms|age_ms|waiting_since|session_timeout_ms)":)[0-9]+/\1MS/g' "$@"
 }
 
@@ -62,6 +63,25 @@ bg() { # NAME COMMAND...
     : >"$work/$name.out"
     (exec setsid env --default-signal=INT,QUIT "$@" </dev/null >"$work/$name.out" 2>"$work/$name.err") &
     pid[$name]=$!
+}
+
+# The same, with a pipe as its input: `echo >&${stdin[NAME]}` writes to it, and `shut` closes it.
+piped() { # NAME COMMAND...
+    local name=$1 fd
+    shift
+    : >"$work/$name.out"
+    mkfifo "$work/$name.in"
+    (exec setsid env --default-signal=INT,QUIT "$@" <"$work/$name.in" >"$work/$name.out" 2>"$work/$name.err") &
+    pid[$name]=$!
+    exec {fd}>"$work/$name.in"
+    rm "$work/$name.in"
+    stdin[$name]=$fd
+}
+
+shut() { # NAME
+    local fd=${stdin[$1]:-}
+    [ -z "$fd" ] || exec {fd}>&-
+    unset "stdin[$1]"
 }
 
 # Until it succeeds; what it said last, if it does not.
@@ -126,6 +146,7 @@ await() { # NAME...
         status=0
         wait "${pid[$name]}" 2>/dev/null || status=$?
         unset "pid[$name]"
+        shut "$name"
         err "$name"
     done
     return "$status"
@@ -151,24 +172,20 @@ keep() { # NAME PATH[=DATA]...
     soon holds "$1"
 }
 
-# A program that reads orders, a line each, and answers each by lines of which the last is "done": a server or proxy of zk.
-# Its first line is in $host.
+# A server or proxy of zk: it reads orders, a line each, and answers each by lines of which the last is "done". Its first line is
+# in $host.
 serve() { # NAME ARGUMENT...: zk ARGUMENT...
-    mkfifo "$work/$1.in"
-    (exec setsid zk "${@:2}" <"$work/$1.in" >"$work/$1.out" 2>"$work/$1.err") &
-    pid[$1]=$!
-    exec {fd}>"$work/$1.in"
-    order[$1]=$fd
-    soon test -s "$work/$1.out"
+    piped "$1" zk "${@:2}"
+    served[$1]=yes
+    soon holds "$1"
     # shellcheck disable=SC2034 # of transcripts
     host=$(head -n 1 "$work/$1.out")
 }
-declare -A order
 
 tell() { # NAME WORDS
     local before
     before=$(grep -c '^done$' "$work/$1.out")
-    echo "$2" >&"${order[$1]}"
+    echo "$2" >&"${stdin[$1]}"
     soon answered "$1" "$before"
     tail -n +2 "$work/$1.out" | tail -n 2 | grep -v '^done$' || true
 }
@@ -179,30 +196,29 @@ answered() { # NAME BEFORE
 
 # ---- cases ------------------------------------------------------------------------------
 
-# Nothing of a case is left when the next begins, or the transcript ends.
+# Nothing of a case is left when the next begins, or the transcript ends, but what served it.
 over() {
     local name
     for name in "${!pid[@]}"; do
-        [ -n "${order[$name]:-}" ] || echo "left over: $name"
+        [ -n "${served[$name]:-}" ] || echo "left over: $name"
         end "$name"
     done
-    order=()
+    served=()
     [ -z "$chroot" ] || zk clean
     chroot=
 }
 
 end() { # NAME
-    local at
-    [ -z "${order[$1]:-}" ] || { fd=${order[$1]} && exec {fd}>&-; }
+    local tries
     kill -TERM "${pid[$1]}" 2>/dev/null
-    for ((at = 0; at < 200; at++)); do
+    for ((tries = 0; tries < 200; tries++)); do
         kill -0 "${pid[$1]}" 2>/dev/null || break
         sleep 0.01
     done
     kill -KILL -- "-${pid[$1]}" 2>/dev/null
     wait "${pid[$1]}" 2>/dev/null
     unset "pid[$1]"
-    rm -f "$work/$1.in"
+    shut "$1"
 }
 
 fresh() {

@@ -98,12 +98,13 @@ The log has a line for each event, with UTC time.
   $ bg c zkr -v lock /p sh -c 'echo held; exec sleep 60'
   $ soon holds c
   $ zk clear /p
-  $ await c
-  2> zkr: info: time=TIME event=state session=SESSION epoch=1 state=CONNECTED
-  2> zkr: got the lock on /p after N s: node=/p/_c_GUID-lock-0000000000 token=TOKEN session=SESSION
-  2> zkr: warning: time=TIME event=lost path=/p node=_c_GUID-lock-0000000000 session=SESSION epoch=1 token=TOKEN held_ms=N last_write_ms=N silent_ms=N disconnected_ms=N stopped_ms=N reason="node deleted"
-  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
-  2> zkr: info: time=TIME event=state session=0x0 epoch=1 state=CLOSED
+  $ await c >said
   [79]
+  $ sort said
+  2> zkr: got the lock on /p after N s: node=/p/_c_GUID-lock-0000000000 token=TOKEN session=SESSION
+  2> zkr: info: time=TIME event=state session=0x0 epoch=1 state=CLOSED
+  2> zkr: info: time=TIME event=state session=SESSION epoch=1 state=CONNECTED
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  2> zkr: warning: time=TIME event=lost path=/p node=_c_GUID-lock-0000000000 session=SESSION epoch=1 token=TOKEN held_ms=N last_write_ms=N silent_ms=N disconnected_ms=N stopped_ms=N reason="node deleted"
   $ grep -c -E '^zkr: warning: time=[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z event=lost path=/' $work/c.err
   1

@@ -3,7 +3,7 @@
  * zk VERB [ARGUMENT...]: what transcripts do by hand below the chroot of $ZKR_SERVERS, in the words of raw/raw.h, and servers and
  * proxies of their own. usage() has the verbs.
  */
-#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,10 @@
 
 #include "clean.h"
 #include "fourlw.h"
+#include "lies.h"
 #include "proxy.h"
 #include "raw.h"
+#include "raw_impl.h"
 #include "server.h"
 #include "util.h"
 
@@ -28,7 +30,6 @@ static _Noreturn void usage(void)
     (void)fputs(
         "put PATH [DATA]      a node, with its parents and this data; -: that of "
         "stdin\n"
-        "sequence PATH        a node whose name gets a number; prints it\n"
         "acl PATH RIGHTS      everybody has these, a sum as in raw.h\n"
         "private PATH [DATA]  a node that only digest:me:secret may use\n"
         "container PATH       a node that the servers remove when it is empty\n"
@@ -37,7 +38,8 @@ static _Noreturn void usage(void)
         "stat PATH            czxid, version, owner, time and number of children\n"
         "count [PATH]         children\n"
         "ephemerals [PATH]    ephemeral nodes below it\n"
-        "keep PATH[=DATA]...  ephemeral nodes of one session, until a signal\n"
+        "keep PATH[=DATA]...  ephemeral nodes of one session, until a signal; one that "
+        "ends with - gets a number\n"
         "expire SESSION       ends it\n"
         "locks COUNT          directories with a lock each\n"
         "clean                waits until nothing is left of the chroot but nodes that "
@@ -82,11 +84,7 @@ static void make_parents(const char *path)
 
 static void create(zkt_raw *s, const zkt_node *node)
 {
-    char made[4096];
-    check(zkt_raw_create(s, node, made, sizeof(made)), node->path);
-    if (node->flags & ZKT_SEQUENCE) {
-        (void)puts(made);
-    }
+    check(zkt_raw_create(s, node, NULL, 0), node->path);
 }
 
 static void put(zkt_node node, const char *data)
@@ -108,6 +106,11 @@ static void put(zkt_node node, const char *data)
         create(s, &node);
     }
     check(zkt_raw_close(s), node.path);
+}
+
+static bool numbered(const char *path)
+{
+    return path[strlen(path) - 1] == '-';
 }
 
 /* Until a signal ends this process; the session first. */
@@ -133,7 +136,8 @@ static void keep(char **nodes)
         create(s, &(zkt_node){.path = *nodes,
                               .data = data,
                               .data_len = data ? strlen(data) : 0,
-                              .flags = ZKT_EPHEMERAL});
+                              .flags = numbered(*nodes) ? ZKT_EPHEMERAL | ZKT_SEQUENCE
+                                                        : ZKT_EPHEMERAL});
     }
     (void)printf("kept by 0x%llx\n", (unsigned long long)zkt_raw_id(s));
     (void)fflush(stdout);
@@ -237,11 +241,64 @@ static void say(const char *text)
     (void)fflush(stdout);
 }
 
-/* Each line is done when it is answered: cut, drop, freeze, blackhole, heal, count; delay MS of what goes to the server. */
+/* What is done when the proxy gets a request of a kind for so many times. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct at {
+    char op;
+    int left;
+    char action[16], path[256];
+} ats[8];
+static zkt_proxy *proxy;
+
+static void on_request(void *unused, int n, int op)
+{
+    enum { OP_GET = 4, OP_SET = 5, OP_LIST = 8, OP_LIST2 = 12, OP_CREATE2 = 15 };
+    const char kind = op == OP_LIST || op == OP_LIST2 ? 'l'
+                      : op == OP_GET                  ? 'g'
+                      : op == OP_SET                  ? 's'
+                      : op == OP_CREATE2              ? 'c'
+                                                      : 0;
+    (void)unused;
+    (void)n;
+    (void)pthread_mutex_lock(&lock);
+    for (struct at *at = ats; at->op; at++) {
+        if (at->op != kind || --at->left != 0) {
+            continue;
+        }
+        if (strcmp(at->action, "blackhole") == 0) {
+            zkt_proxy_blackhole(proxy);
+        } else if (strcmp(at->action, "mute") == 0) {
+            zkt_proxy_freeze(proxy, ZKT_TO_CLIENT);
+        } else {
+            (void)zkt_delete(hosts, at->path);
+        }
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* list, get, set or create; the how manieth; blackhole, mute, or delete PATH. */
+static void arm(const char *words)
+{
+    struct at *at = ats;
+    (void)pthread_mutex_lock(&lock);
+    while (at->op) {
+        at++;
+    }
+    (void)sscanf(words, "%c%*s %d %15s %255s", &at->op, &at->left, at->action,
+                 at->path);
+    (void)pthread_mutex_unlock(&lock);
+    zkt_proxy_on_request(proxy, on_request, NULL);
+}
+
+/*
+ * Each line is done when it is answered. "full": a write is done, and is said to be refused by a quota. "at": see arm().
+ */
 static void serve_proxy(void)
 {
-    char line[64], host[512], *words;
-    zkt_proxy *p = zkt_proxy_start(base);
+    static struct zkt_lie full = {
+        .kind = ZKT_LIE_REFUSED, .op = ZKT_OP_SET, .number = -125};
+    char line[300], host[512], *words;
+    zkt_proxy *p = proxy = zkt_proxy_start(base);
     (void)snprintf(host, sizeof(host), "%s%s", zkt_proxy_host(p), zkt_chroot(hosts));
     say(host);
     while (fgets(line, sizeof(line), stdin)) {
@@ -254,6 +311,20 @@ static void serve_proxy(void)
             zkt_proxy_freeze(p, ZKT_TO_SERVER);
         } else if (strcmp(words, "blackhole") == 0) {
             zkt_proxy_blackhole(p);
+        } else if (strcmp(words, "mute") == 0) {
+            zkt_proxy_freeze(p, ZKT_TO_CLIENT);
+        } else if (strcmp(words, "thaw") == 0) {
+            zkt_proxy_thaw(p, ZKT_TO_CLIENT);
+        } else if (strcmp(words, "full") == 0) {
+            zkt_proxy_lie(p, &full);
+        } else if (strncmp(words, "at ", 3) == 0) {
+            arm(words + 3);
+        } else if (strncmp(words, "lose request ", 13) == 0) {
+            zkt_proxy_cut_before_request(p, atoi(words + 13));
+        } else if (strncmp(words, "lose answer ", 12) == 0) {
+            zkt_proxy_cut_after_request(p, atoi(words + 12));
+        } else if (strcmp(words, "lost") == 0) {
+            (void)puts(zkt_proxy_triggered(p) ? "yes" : "no");
         } else if (strcmp(words, "heal") == 0) {
             zkt_proxy_heal(p);
         } else if (strncmp(words, "delay ", 6) == 0) {
@@ -323,6 +394,10 @@ int main(int argc, char **argv)
         (void)snprintf(base, sizeof(base), "%.*s", (int)(zkt_chroot(hosts) - hosts),
                        hosts);
         (void)setenv("ZKR_SERVERS", base, 1); /* as zkt_direct() knows it */
+        const char *front = getenv("ZKT_SERVERS");
+        if (front && strcmp(front, base) != 0) {
+            (void)unsetenv("ZKR_TEST_DIRECT");
+        }
     }
     if (strcmp(verb, "server") == 0) {
         serve(argv + 2);
@@ -347,8 +422,6 @@ int main(int argc, char **argv)
         usage();
     } else if (strcmp(verb, "put") == 0) {
         put((zkt_node){.path = path}, data);
-    } else if (strcmp(verb, "sequence") == 0) {
-        put((zkt_node){.path = path, .flags = ZKT_SEQUENCE}, data);
     } else if (strcmp(verb, "container") == 0) {
         put((zkt_node){.path = path, .flags = ZKT_CONTAINER}, data);
     } else if (strcmp(verb, "private") == 0) {

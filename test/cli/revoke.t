@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+
+zkr revoke, and what becomes of the one that is asked.
+
+  $ . "$TESTDIR/setup.sh"
+  $ node=_c_01234567-89ab-4def-8123-456789abcdef-lock-
+  $ holder() { bg "$1" zkr lock --kill-after=3 -i holder "${@:2}"; soon holds "$1"; }
+  $ sleeps='echo held; echo $ZKR_FENCING_TOKEN; exec sleep 60'
+  $ token_of() { tail -n 1 $work/$1.out; }
+  $ revoke() { zkr revoke "$@" | stable; }
+
+A holder that is asked lets go: the command is told to end, and the lock is free when it has.
+
+  $ fresh
+  $ holder c /p -c "$sleeps"
+  $ revoke -w 20 /p
+  asked holder, token TOKEN
+  released
+  $ zk count /p
+  0
+  $ await c
+  2> zkr: asked to release /p: ending the command
+  [143]
+
+Not before its group has gone; and who waits comes next. Without -w the holder is asked, and that is all.
+
+  $ fresh
+  $ holder c /p -c "trap 'echo told' TERM; echo held; while :; do sleep .1; done"
+  $ queued next /p
+  $ revoke /p
+  asked holder, token TOKEN
+  $ soon shows told out c
+  $ revoke -w .3 /p
+  2> zkr: /p is still held; its holder was asked, and a zkr holds until all processes of its command have ended; --force deletes its node
+  asked holder, token TOKEN
+  [1]
+  $ zk count /p
+  2
+  $ out next
+  $ kill -USR1 ${pid[c]} # of which its shell dies
+  $ await c >said
+  [138]
+  $ soon holds next
+  $ let_go next
+
+A command that does not end is killed after --kill-after; and the signal is the one that was asked for.
+
+  $ fresh
+  $ bg c zkr lock --kill-signal=INT --kill-after=.5 /p sh -c "trap 'echo told' INT; echo held; while :; do sleep .1; done"
+  $ soon holds c
+  $ before=$(date +%s%N)
+  $ revoke -w 20 /p | sed 's/asked .*,/asked HOLDER,/'
+  asked HOLDER, token TOKEN
+  released
+  $ await c >said
+  [137]
+  $ [ $(($(date +%s%N) - before)) -ge 400000000 ]
+  $ out c | uniq
+  held
+  told
+
+A stopped command goes on, to hear the signal.
+
+  $ fresh
+  $ bg c zkr lock --kill-after=60 /p sh -c "trap 'exit 5' TERM; echo held; kill -STOP \$\$; sleep 60"
+  $ soon holds c
+  $ revoke -w 20 /p >said
+  $ await c >said
+  [5]
+
+One without a command ends with 0, and a line says why.
+
+  $ fresh
+  $ piped c zkr lock /p
+  $ soon holds c
+  $ revoke -w20 /p >said
+  $ await c
+  2> zkr: asked to release /p; released
+
+One that ignores it goes on; --force takes the lock away, and says what that means.
+
+  $ fresh
+  $ holder c --on-revoke=ignore /p -c "$sleeps"
+  $ revoke -w .3 /p
+  2> zkr: /p is still held; its holder was asked, and a zkr holds until all processes of its command have ended; --force deletes its node
+  asked holder, token TOKEN
+  [1]
+  $ err c
+  $ revoke --force -w .3 /p
+  2> zkr: deleted the node of holder by force: the next gets the lock, and until that holder notices two may hold it
+  asked holder, token TOKEN
+  $ await c
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free a lock 'zkr revoke' does no harm
+  [79]
+
+All readers that hold are asked together, and not the writer that waits.
+
+  $ fresh
+  $ holder one -s /p -c "$sleeps"
+  $ holder two -s /p -c "$sleeps"
+  $ queued writer /p
+  $ revoke -w 20 /p
+  asked holder, token TOKEN
+  asked holder, token TOKEN
+  released
+  $ await one
+  2> zkr: asked to release /p: ending the command
+  [143]
+  $ await two
+  2> zkr: asked to release /p: ending the command
+  [143]
+  $ soon holds writer
+  $ let_go writer >said
+  $ holder one --rw /p -c "$sleeps"
+  $ revoke -w 20 /p
+  asked holder, token TOKEN
+  released
+  $ await one
+  2> zkr: asked to release /p: ending the command
+  [143]
+
+A wish that comes before the command has started: it is not started.
+
+  $ fresh
+  $ holder first /p -c "$sleeps"
+  $ bg c zkr lock -i c --lock-delay=60 /p echo started
+  $ soon shows 2 zk count /p
+  $ let_go first
+  $ soon shows 1 zk count /p
+  $ revoke -w 20 /p
+  asked c, token TOKEN
+  released
+  $ await c
+  2> zkr: asked to release /p before the command was started
+  [1]
+  $ out c
+
+Others still see whose it is, and that of one who cannot say so, that it was asked.
+
+  $ fresh
+  $ holder c --on-revoke=ignore /p -c "$sleeps"
+  $ revoke /p
+  asked holder, token TOKEN
+  $ soon shows $'\n1    holder ' zkr status /p
+  $ let_go c
+  $ keep one /p/${node}0000000009
+  $ revoke /p
+  asked _c_GUID-lock-0000000009, token TOKEN
+  $ zkr status /p | table
+  POS  OWNER  SESSION  AGE  HELD  TOKEN  KIND  NODE
+  1  (asked to release)  SESSION  AGE  HELD  TOKEN  lock  _c_GUID-lock-0000000009
+  $ zkr status --json /p | grep -o '"asked":true'
+  "asked":true
+  $ end one
+
+Who was seen to hold is asked: nobody who has got the lock meanwhile is asked in its place.
+
+  $ fresh
+  $ keep first /p/${node}0000000001=first
+  $ keep second /p/${node}0000000002=second
+  $ serve proxy proxy
+  $ tell proxy "at list 2 delete /p/${node}0000000001"
+  $ tell proxy "at set 1 delete /p/${node}0000000001"
+  $ revoke -z $host -w 5 /p
+  asked first, token TOKEN
+  released
+  $ zk ls /p
+  _c_01234567-89ab-4def-8123-456789abcdef-lock-0000000002
+  $ zk stat /p/${node}0000000002 | grep -o 'changed.*version=.'
+  changed=0 version=0
+  $ end first; end second
+
+A token says who is meant: only the holder of that token.
+
+  $ fresh
+  $ holder c /p -c "$sleeps"
+  $ revoke -w 5 --token 1 /p
+  2> zkr: /p is not held with token TOKEN, but by holder with token TOKEN; nobody was asked
+  [1]
+  $ revoke -w 0 --force --token 1 /p
+  2> zkr: /p is not held with token TOKEN, but by holder with token TOKEN; nobody was asked
+  [1]
+  $ zk count /p
+  1
+  $ err c
+  $ zkr revoke -w 20 --token $(token_of c) /p | sed "s/$(token_of c)$/TOKEN/"
+  asked holder, token TOKEN
+  released
+  $ await c
+  2> zkr: asked to release /p: ending the command
+  [143]
+
+A token frees the permits of one holder: they are stuck, and their holder cannot be asked.
+
+  $ fresh
+  $ bg stuck zkr lock --permits=2/3 -i stuck /p -c "$sleeps"
+  $ soon holds stuck
+  $ bg c zkr lock --permits=1/3 /p -c "$sleeps"
+  $ soon holds c
+  $ revoke /p
+  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  [65]
+  $ revoke --token $(token_of stuck) /p
+  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  [65]
+  $ revoke -w 0 --force /p
+  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  [65]
+  $ revoke --force --token 1 /p
+  2> zkr: /p is a semaphore: a holder of permits cannot be asked; stop one of 'zkr status /p' on its host, or delete its permits with --force --token N
+  [65]
+  $ revoke --force --token $(token_of stuck) /p
+  2> zkr: deleted the permits of stuck by force: others get them, and until that holder notices more may be held than there are
+  $ await stuck
+  2> zkr: the permits of /p was lost: somebody deleted its node; the command was killed; check what it left undone, then run it again; to free it, TERM to its zkr does no harm
+  [79]
+  $ zkr lock -n --permits=2/3 /p true
+  $ let_go c
+
+With a time to wait, it may go by itself. On a server of its own nobody else watches.
+
+  $ fresh
+  $ lease=/p/leases/_c_01234567-89ab-4def-8123-456789abcdef-lease-0000000000
+  $ serve server server
+  $ shared=$ZKR_SERVERS ZKR_SERVERS=$host
+  $ zk put $lease
+  $ bg r zkr revoke --force -w 20 --token $(zk stat $lease | sed 's/czxid=\([0-9]*\) .*/\1/') /p
+  $ soon eval 'zk word mntr | grep "zk_watch_count.[1-9]"'
+  $ zk rm $lease
+  $ await r
+  $ out r
+  released
+  $ ZKR_SERVERS=$shared
+
+The lock at a path is no holder of permits of the path above.
+
+  $ fresh
+  $ holder c /p/leases -c "$sleeps"
+  $ revoke --force --token $(token_of c) /p
+  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  [1]
+  $ revoke --force --token $(token_of c) /p/leases
+  2> zkr: --force needs -w: how long the holder has to release by itself; see 'zkr revoke --help'
+  [64]
+  $ let_go c
+
+One that may not be written to cannot be asked, and can go all the same.
+
+  $ fresh
+  $ keep one /p/${node}0000000001=closed
+  $ zk acl /p/${node}0000000001 1
+  $ revoke -w .1 /p
+  2> zkr: cannot ask a contender of /p: not authorised; check --auth, and the ACL of the path
+  [77]
+  $ revoke -w .1 --force /p
+  2> zkr: closed cannot be asked: its node may not be written; check --auth
+  2> zkr: deleted the node of closed by force: the next gets the lock, and until that holder notices two may hold it
+  $ zk count /p
+  0
+  $ end one
+
+A delete needs no quota.
+
+  $ fresh
+  $ serve proxy proxy
+  $ tell proxy full
+  $ keep one /p/${node}0000000001=full
+  $ revoke -z $host -w .1 /p
+  2> zkr: cannot ask a contender of /p: ZooKeeper refused the request (ZooKeeper code -125); with -v it says more
+  [70]
+  $ zk put /p/${node}0000000001 full # it was written
+  $ revoke -z $host -w .1 --force /p
+  2> zkr: full cannot be asked: ZooKeeper refused the request (ZooKeeper code -125)
+  2> zkr: deleted the node of full by force: the next gets the lock, and until that holder notices two may hold it
+  $ zk count /p
+  0
+  $ end one
+
+The terminal of an operator does not obey what a holder has written.
+
+  $ fresh
+  $ keep one /p/${node}0000000009=$'me\x9b2J\xc2\x9b3\xe2\x80\xae4\xe2\x80\xac\xff.'
+  $ revoke --force -w 0 /p
+  2> zkr: deleted the node of me?2J??3???4????. by force: the next gets the lock, and until that holder notices two may hold it
+  asked me?2J??3?4??., token TOKEN
+  $ end one
+
+The candidates of Curator's LeaderLatch would miss their turn: nobody writes to a leader, and a leader to nothing. Probes of a
+lock write, and it restores its node.
+
+  $ fresh
+  $ bg c zkr -t 3000 elect /p sh -c 'echo held; exec sleep 60'
+  $ soon holds c
+  $ revoke /p
+  2> zkr: /p is an election: a leader cannot be asked; stop it on its host
+  [65]
+  $ revoke -w 5 --force /p
+  2> zkr: /p is an election: a leader cannot be asked; stop it on its host
+  [65]
+  $ sleep 1
+  $ zk stat /p/$(zk ls /p) | grep -o 'version=.'
+  version=0
+  $ zk put /p/$(zk ls /p) __REVOKE__
+  $ sleep 1
+  $ zk stat /p/$(zk ls /p) | grep -o 'version=.'
+  version=1
+  $ let_go c
+
+Where nobody holds nobody can be asked.
+
+  $ fresh
+  $ revoke /p
+  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  [1]
+  $ revoke -w 5 --force /p
+  2> zkr: nobody holds /p; 'zkr status /p' shows more
+  [1]
