@@ -124,6 +124,7 @@ said() { # COPY WORDS
     fi
     grep -m 1 -o 'seed [0-9]*: .*' "$1/out" | sed 's/_c_[-0-9a-f]\{37\}//g' ||
         grep -m 1 -o '\[  FAILED  \] [a-z][a-z0-9_]*.*' "$1/out" | sed 's/.*\] //; s/, [0-9.]* s$//' ||
+        grep -m 1 '^[-+]  ' "$1/out" | cut -c 1-100 || # of a transcript
         grep -m 1 -o 'Timeout\|SEGFAULT\|Subprocess aborted\|Failed' "$1/out" || echo fails
 }
 
