@@ -230,7 +230,7 @@ fresh() {
 
 # ---- the end ----------------------------------------------------------------------------
 
-seconds=${ZKT_CASE_SECONDS:-300}
+seconds=$((3 * ${ZKT_CASE_SECONDS:-100})) # several cases
 (
     sleep "$seconds" || exit
     echo "not over after $seconds s"
