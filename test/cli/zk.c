@@ -35,7 +35,7 @@ static _Noreturn void usage(void)
         "container PATH       a node that the servers remove when it is empty\n"
         "rm PATH | clear PATH a node; all below it\n"
         "ls PATH | get PATH   names of children, one a line; data\n"
-        "stat PATH            czxid, version, owner, time and number of children\n"
+        "stat PATH            czxid and other numbers\n"
         "count [PATH]         children\n"
         "ephemerals [PATH]    ephemeral nodes below it\n"
         "keep PATH[=DATA]...  ephemeral nodes of one session, until a signal; one that "
@@ -171,11 +171,11 @@ static void get(const char *path, bool data)
     if (data) {
         (void)printf("%s\n", text);
     } else {
-        (void)printf(
-            "czxid=%lld changed=%d version=%d owner=0x%llx ctime=%lld children=%d\n",
-            (long long)st.czxid, st.mzxid != st.czxid, st.version,
-            (unsigned long long)st.ephemeral_owner, (long long)st.ctime,
-            st.num_children);
+        (void)printf("czxid=%lld changed=%d version=%d owner=0x%llx ctime=%lld "
+                     "mtime=%lld children=%d\n",
+                     (long long)st.czxid, st.mzxid != st.czxid, st.version,
+                     (unsigned long long)st.ephemeral_owner, (long long)st.ctime,
+                     (long long)st.mtime, st.num_children);
     }
 }
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+
+zkr lock --min-hold: the lock outlasts the command.
+
+  $ . "$TESTDIR/setup.sh"
+  $ ms() { echo $(($(date +%s%N) / 1000000)); }
+
+Who comes late finds it held: what a clock that is late would make of a cron job.
+
+  $ fresh
+  $ began=$(ms)
+  $ bg c zkr lock --min-hold 2.5 /p true
+  $ soon shows 1 zk count /p
+  $ zkr lock -n /p true
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  [1]
+  $ await c
+  $ [ $(($(ms) - began)) -ge 2500 ]
+
+The time of the command counts: from the grant, not from the end of the command.
+
+  $ began=$(ms)
+  $ zkr lock --min-hold 4 /p sleep 4
+  $ took=$(($(ms) - began)); [ $took -ge 4000 ] && [ $took -le 7000 ]
+
+The command has ended, and the lock is still held. A signal ends that with the status of the command.
+
+  $ start() { bg c zkr lock -i c --min-hold 60 /p sh -c 'echo done; exit 7'; soon holds c; zkr lock -n /p true; }
+  $ start
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  [1]
+  $ kill -TERM ${pid[c]}
+  $ await c
+  [7]
+  $ zk count /p
+  0
+
+A wish ends it, too.
+
+  $ start
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  [1]
+  $ zkr revoke -w 20 /p | stable
+  asked c, token TOKEN
+  released
+  $ await c
+  [7]
+
+A loss ends it and is told; the command is not to blame.
+
+  $ start
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  [1]
+  $ zk clear /p
+  $ await c
+  2> zkr: the lock on /p was lost: somebody deleted its node; the command had ended, but --min-hold was not over; to free a lock 'zkr revoke' does no harm
+  [7]

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+
+zkr lock: conflicts, waiting and turns.
+
+  $ . "$TESTDIR/setup.sh"
+  $ ms() { echo $(($(date +%s%N) / 1000000)); }
+
+A conflict is 1 or what was asked for. The limits leave room for a busy machine to connect.
+
+  $ fresh
+  $ hold holder /p
+  $ refused 1 <<END
+  > lock -n /p true
+  > lock --nb /p true
+  > lock --nonblock /p true
+  > lock --nonblocking /p true
+  > lock -w 0 /p true
+  > lock -w2.5 /p true
+  > END
+  $ zkr lock -n -E 0 /p true
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  $ zkr lock -n --conflict-exit-code=255 /p true
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  [255]
+  $ zkr lock --timeout 2.5 -E42 /p true
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  [42]
+
+A wait takes as long as asked for.
+
+  $ began=$(ms)
+  $ zkr lock --wait 2.4 /p true
+  2> zkr: /p is held by another; 'zkr status /p' shows by whom
+  [1]
+  $ took=$(($(ms) - began)); [ $took -ge 2400 ] && [ $took -lt 8000 ]
+
+A waiter told to stop leaves the queue at once.
+
+  $ for signal in INT TERM HUP QUIT USR1 USR2; do
+  >     bg waiter zkr lock /p echo never
+  >     soon shows 2 zk count /p
+  >     let_go -$signal waiter
+  >     out waiter
+  >     zk count /p
+  > done
+  1
+  1
+  1
+  1
+  1
+  1
+  $ let_go holder
+  $ zk count /p
+  0
+
+One that connects can be told to stop as well.
+
+  $ bg c zkr -z 127.0.0.1:1 lock /p true
+  $ sleep 0.2
+  $ let_go c
+
+A dozen waiters are served in order.
+
+  $ hold holder /p
+  $ for i in {1..12}; do
+  >     bg $i zkr lock /p -c "echo $i >>order"
+  >     soon shows $((i + 1)) zk count /p
+  > done
+  $ let_go holder
+  $ for i in {1..12}; do await $i; done
+  $ echo $(cat order)
+  1 2 3 4 5 6 7 8 9 10 11 12
+
+Thirty take one each from a stock of a hundred; reading and writing take their time.
+
+  $ echo 100 >stock
+  $ for i in {1..30}; do bg $i zkr lock /p -c 'n=$(cat stock); sleep 0.01; echo $((n - 1)) >stock'; done
+  $ for i in {1..30}; do await $i; done
+  $ cat stock
+  70
+
+A full queue is a conflict.
+
+  $ hold holder /p
+  $ bg waiter zkr lock --max-queue=1 /p echo mine
+  $ soon shows 2 zk count /p
+  $ zkr lock --max-queue 1 /p true
+  2> zkr: 1 wait for /p already; 'zkr status /p' shows them
+  [1]
+  $ zkr lock --max-queue=1 -E7 -w 60 /p true
+  2> zkr: 1 wait for /p already; 'zkr status /p' shows them
+  [7]
+  $ zk count /p
+  2
+  $ let_go holder
+  $ await waiter
+  $ out waiter
+  mine
+
+With -v the place in the queue is said, by what the client knows.
+
+  $ hold holder /p
+  $ bg first zkr lock -i first /p sleep 60
+  $ soon shows 2 zk count /p
+  $ bg second zkr -v lock /p true
+  $ soon shows ': 2 in front when last seen, behind first' err second
+  $ let_go holder
+  $ soon shows ': 1 in front when last seen, held by first for ' err second
+  $ let_go first
+  $ await second >said
+
+zkr wait ends when nobody is there.
+
+  $ zkr wait /p
+  $ hold holder /p
+  $ zkr wait -w 0 /p
+  2> zkr: /p is not free; see 'zkr status /p'
+  [1]
+  $ zkr wait --wait=0.3 /p
+  2> zkr: /p is not free; see 'zkr status /p'
+  [1]
+  $ bg waiter zkr lock /p true
+  $ soon shows 2 zk count /p
+  $ bg wait zkr wait /p
+  $ let_go holder
+  $ await waiter wait
+  $ out wait
+  $ zkr wait -w0 /p
+
+To connect is part of the wait; and who could not connect says so, not that servers are silent.
+
+  $ began=$(ms)
+  $ zkr -z 127.0.0.1:1 wait -w 0.5 /p
+  2> zkr: no session with 127.0.0.1:1 within 500 ms: no answer from 127.0.0.1:1; check -z or $ZKR_SERVERS, and that a server runs
+  [75]
+  $ took=$(($(ms) - began)); [ $took -ge 500 ] && [ $took -lt 10000 ]
+
+A server that closes connections, because this host has too many, is distinguished from a silent one.
+
+  $ serve few server maxClientCnxns=1
+  $ few=$host
+  $ ZKR_SERVERS=$few keep one /one
+  $ zkr -z $few --connect-timeout 2 status /p 2>&1 | sed "s/$few/HOST/g"
+  2> zkr: HOST accepts connections and closes them: this host may have too many (maxClientCnxns), or no server runs behind a proxy
+  [75]
+  $ end one
+
+Connecting, a list without an answer and the close together are no longer than what -w was given, and a second. When the lists
+are answered, the status is 1, and that connecting took long gives no more time.
+
+  $ fresh
+  $ hold holder --on-revoke ignore /p
+  $ began=$(ms)
+  $ silent() { # NAME LISTS ARGUMENT...: connects to servers that begin to answer later, and are silent from that list on
+  >     serve $1-proxy proxy
+  >     tell $1-proxy "at list $2 blackhole"
+  >     tell $1-proxy mute
+  >     bg $1 zkr -z $host -t 10000 "${@:3}" /p
+  > }
+  $ silent one 1 wait -w 6
+  $ silent two 2 revoke -w 6
+  $ silent three 999 wait -w 10
+  $ sleep 4
+  $ for each in one two three; do tell $each-proxy thaw; done
+  $ ended() { # NAME MILLISECONDS: no later
+  >     await $1; local status=$? took=$(($(ms) - began))
+  >     [ $took -ge 6000 ] && [ $took -le $2 ] || echo "$took ms"
+  >     return $status
+  > }
+  $ ended one 12400
+  2> zkr: no answer from the servers in time; try again later, or check -z and the servers
+  [75]
+  $ ended two 16400
+  2> zkr: no answer from the servers in time; try again later, or check -z and the servers
+  [75]
+  $ ended three 20400
+  2> zkr: /p is not free; see 'zkr status /p'
+  [1]
+  $ let_go holder
+
+It refuses what it cannot wait for.
+
+  $ fresh
+  $ hold holder --permits=2 /p
+  $ zkr wait -w0 /p
+  2> zkr: /p is a semaphore: its permits are free or not one by one; see 'zkr status /p'
+  [65]
+  $ let_go holder
