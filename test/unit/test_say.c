@@ -13,6 +13,7 @@
 #include <zkr/client.h>
 
 #include "cli.h"
+#include "log.h"
 #include "say.h"
 #include "unit.h"
 
@@ -86,7 +87,7 @@ static void in_child(int (*run)(void), bool read_it)
 static void log_line(const char *line)
 {
     int level = ZKR_LOG_DEBUG;
-    cli_log(ZKR_LOG_INFO, line, &level);
+    log_write(ZKR_LOG_INFO, line, &level);
 }
 
 static int say_some(void)

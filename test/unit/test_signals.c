@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "clock.h"
 #include "signals.h"
 #include "unit.h"
 
@@ -36,7 +36,7 @@ static int cancels(const struct signals *s)
     atomic_int calls = 0;
     (void)kill(getpid(), SIGTERM);
     struct signals_guard guard;
-    if (!signals_guard_begin(&guard, s, CLI_NEVER, count, &calls)) {
+    if (!signals_guard_begin(&guard, s, NEVER, count, &calls)) {
         return 1;
     }
     while (atomic_load(&calls) < 2) { /* again and again: the wait may not have begun */

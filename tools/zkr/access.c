@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
 #include "options.h"
+#include "secret.h"
 
 const char option_no_memory[] = "needs more memory than there is";
 
@@ -15,11 +15,7 @@ const char option_no_memory[] = "needs more memory than there is";
 void auth_end(struct auth *a)
 {
     for (size_t i = 0; i < a->count; i++) {
-        char *cert = (char *)(uintptr_t)a->list[i].cert;
-        if (cert) {
-            explicit_bzero(cert, a->list[i].cert_len);
-        }
-        free(cert);
+        secret_free((char *)(uintptr_t)a->list[i].cert, a->list[i].cert_len);
         free((char *)(uintptr_t)a->list[i].scheme);
     }
     free(a->list);
@@ -78,7 +74,7 @@ static const char *add_lines(struct auth *a, char *text, char *buf, size_t size)
 const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t size)
 {
     mode_t mode;
-    char *text = cli_read_file(file, &mode);
+    char *text = secret_read(file, &mode);
     if (!text && (mode == 0 || S_ISREG(mode))) {
         (void)snprintf(buf, size, "names a file that cannot be read: %.100s: %s", file,
                        strerrordesc_np(errno));
@@ -86,7 +82,7 @@ const char *auth_add_file(struct auth *a, const char *file, char *buf, size_t si
     }
     const char *fault = check_mode(mode, buf, size);
     fault = fault ? fault : add_lines(a, text, buf, size);
-    cli_free_file(text);
+    secret_free(text, SECRET_MOST);
     return fault;
 }
 

@@ -24,6 +24,7 @@
 
 #include "children.h"
 #include "cli.h"
+#include "clock.h"
 #include "held.h"
 #include "keeper.h"
 
@@ -160,7 +161,7 @@ struct child {
     bool stop;        /* zkr got SIGTSTP */
     int64_t end_at;   /* after a revocation: when SIGKILL is due; 0 = none */
     int64_t
-        late_at; /* when to report that SIGKILL has not ended all; 0 = not sent, CLI_NEVER = reported */
+        late_at; /* when to report that SIGKILL has not ended all; 0 = not sent, NEVER = reported */
 };
 
 static void bind_to_group(const int bond[2])
@@ -381,10 +382,10 @@ static void send_kill(struct child *c)
 {
     enum { LATE_MS = 2000 };
     if (c->late_at == 0) {
-        c->late_at = cli_now_ms() + LATE_MS;
+        c->late_at = clock_now_ms() + LATE_MS;
         send_signal(c, SIGKILL);
-    } else if (c->late_at != CLI_NEVER && cli_until(c->late_at) == 0) {
-        c->late_at = CLI_NEVER;
+    } else if (c->late_at != NEVER && clock_left_ms(c->late_at) == 0) {
+        c->late_at = NEVER;
         cli_note("the command, or a process that it has started, has not ended 2 s "
                  "after SIGKILL; %s the %s %.1000s%s",
                  c->killed ? "it may go on without" : "so", c->h->what, c->h->path,
@@ -416,10 +417,10 @@ static void check_revocation(struct child *c)
         if (!c->h->latch) {
             cli_note("asked to release %.1000s: ending the command", c->h->path);
         }
-        c->end_at = cli_now_ms() + held_patience(c->h);
+        c->end_at = clock_now_ms() + held_patience(c->h);
         send_kill_signal(c);
     }
-    if (c->end_at != 0 && cli_until(c->end_at) == 0) {
+    if (c->end_at != 0 && clock_left_ms(c->end_at) == 0) {
         send_kill(c);
     }
 }
@@ -531,11 +532,11 @@ static void wait_for_event(const struct child *c)
     int64_t rest = held_rest(c->h);
     atomic_store(&c->keeper.bound->until, c->h->bound);
     if (c->h->bound != 0) {
-        rest = cli_lesser(rest, cli_until(c->h->bound) / 2 + 1);
+        rest = lesser(rest, clock_left_ms(c->h->bound) / 2 + 1);
     }
     if (c->end_at != 0) {
-        int64_t left = cli_until(c->end_at);
-        rest = cli_lesser(rest, left > LEAST_MS ? left : LEAST_MS);
+        int64_t left = clock_left_ms(c->end_at);
+        rest = lesser(rest, left > LEAST_MS ? left : LEAST_MS);
     }
     (void)held_sleep(c->h, c->keeper.link[0], rest);
 }

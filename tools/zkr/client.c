@@ -8,6 +8,10 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
+#include "log.h"
+#include "notify.h"
+#include "parse.h"
 #include "say.h"
 #include "view.h"
 
@@ -41,7 +45,8 @@ static bool find_guardian(void)
 /* What is said to the library is not for the command. */
 static int open_it(struct env *env, const zkr_client_options *o)
 {
-    bool said = o->guardian != 0 && !cli_variable(guardian_variable) && find_guardian();
+    bool said =
+        o->guardian != 0 && !parse_variable(guardian_variable) && find_guardian();
     int rc = zkr_client_open(&env->client, env->globals.servers, o);
     if (said) {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): nor do threads of the library read it */
@@ -66,7 +71,7 @@ int client_open(struct env *env, const char *owner, bool guarded)
     o.more_auth = g->auth.list;
     o.more_auth_count = (int64_t)g->auth.count;
     o.acl = g->acl.list.count > 0 ? &g->acl.list : NULL;
-    o.log = g->log_level > 0 ? cli_log : cli_hint;
+    o.log = g->log_level > 0 ? log_write : log_hint;
     o.log_level = g->log_level > 0 ? g->log_level : ZKR_LOG_WARN;
     o.log_ctx = (void *)(uintptr_t)&g->log_level;
     o.guardian = guarded ? ZKR_GUARDIAN_TRY : 0;
@@ -124,7 +129,7 @@ int client_work(const struct env *env, int64_t until, client_work_fn work, void 
 {
     enum { GRACE_MS = 1000 };
     struct signals_guard guard;
-    int64_t late = until == CLI_NEVER ? CLI_NEVER : until + GRACE_MS;
+    int64_t late = until == NEVER ? NEVER : until + GRACE_MS;
     if (!signals_guard_begin(&guard, &env->signals, late, stop_work, &guard)) {
         return cli_fail_thread();
     }
@@ -192,8 +197,8 @@ int client_survey(const struct env *env,
 int client_watch(const struct env *env, const struct client_watch *how, void *ctx)
 {
     enum { CHECK_MS = 100, TICK_MS = 1000 };
-    int status = client_work(env, CLI_NEVER, how->show, ctx);
-    int64_t tick_at = cli_now_ms() + TICK_MS;
+    int status = client_work(env, NEVER, how->show, ctx);
+    int64_t tick_at = clock_now_ms() + TICK_MS;
     while (status == 0 && how->wait) {
         int rc = how->wait(ctx, CHECK_MS), signo = signals_stop(&env->signals);
         if (signo) {
@@ -201,13 +206,13 @@ int client_watch(const struct env *env, const struct client_watch *how, void *ct
         }
         client_work_fn draw = how->show;
         if (rc == ZKR_ETIMEDOUT) {
-            draw = cli_until(tick_at) == 0 ? how->tick : NULL;
+            draw = clock_left_ms(tick_at) == 0 ? how->tick : NULL;
         } else if (rc != ZKR_OK && !zkr_err_retriable(rc)) {
             return cli_fail_rc(rc);
         }
         if (draw) { /* which waits for the reader */
-            status = client_work(env, CLI_NEVER, draw, ctx);
-            tick_at = cli_now_ms() + TICK_MS;
+            status = client_work(env, NEVER, draw, ctx);
+            tick_at = clock_now_ms() + TICK_MS;
         }
     }
     return status;
@@ -256,29 +261,28 @@ static void close_until(const struct env *env, int64_t until, int status)
 
 int64_t client_grace(int64_t until)
 {
-    int64_t now = cli_now_ms();
-    return until == CLI_NEVER ? CLI_NEVER
-                              : (until > now ? until : now) + CLIENT_GRACE_MS;
+    int64_t now = clock_now_ms();
+    return until == NEVER ? NEVER : (until > now ? until : now) + CLIENT_GRACE_MS;
 }
 
 int client_end(struct env *env, int64_t until, bool silent, int status)
 {
     enum { CHECK_MS = 50, SAY_MS = 1000, NO_AUTH = -102 };
     zkr_client *c = env->client;
-    int64_t say = cli_now_ms() + SAY_MS;
-    while (c && zkr_client_flush(c, cli_lesser(CHECK_MS, cli_until(until))) ==
+    int64_t say = clock_now_ms() + SAY_MS;
+    while (c && zkr_client_flush(c, lesser(CHECK_MS, clock_left_ms(until))) ==
                     ZKR_ETIMEDOUT) {
         int signo = signals_stop(&env->signals);
         bool refused = zkr_last_error()->zk_rc == NO_AUTH;
-        cli_alive();
+        notify_alive();
         if (signo) {
             give_up(c, false, cli_exit_signal(signo));
         }
-        if (cli_until(until) == 0) {
+        if (clock_left_ms(until) == 0) {
             give_up(c, silent, status);
         }
-        if (cli_until(say) == 0) {
-            say = CLI_NEVER;
+        if (clock_left_ms(say) == 0) {
+            say = NEVER;
             cli_note("%s",
                      refused ? "the servers refuse to delete our node, or to list its "
                                "directory; zkr ends its session, which deletes the node"
@@ -291,7 +295,7 @@ int client_end(struct env *env, int64_t until, bool silent, int status)
         }
     }
     stats_end();
-    if (c && until != CLI_NEVER) {
+    if (c && until != NEVER) {
         close_until(env, until, status);
     } else {
         (void)zkr_client_close(c);

@@ -5,6 +5,7 @@
 
 #include <zkr/zkr.h>
 
+#include "clock.h"
 #include "options.h"
 #include "signals.h"
 
@@ -35,7 +36,7 @@ int client_open(struct env *env, const char *owner, bool guarded);
 int client_wait(const struct env *env, int64_t ms);
 /**
  * Calls @work, which makes no node: a signal meanwhile ends the process at once. Returns what @work returns. When that is not
- * there a second after @until, or CLI_NEVER, the servers are silent, and the process ends with CLI_SERVER.
+ * there a second after @until, or NEVER, the servers are silent, and the process ends with CLI_SERVER.
  */
 int client_work(const struct env *env, int64_t until, client_work_fn work, void *ctx);
 
@@ -91,7 +92,7 @@ void stats_end(void);
 /** How long to wait for a last answer when the time is over; and a deadline that has passed. */
 enum { CLIENT_GRACE_MS = 250, CLIENT_NOW = 0 };
 
-/** CLIENT_GRACE_MS after @until, or after now if that is later; CLI_NEVER: never. */
+/** CLIENT_GRACE_MS after @until, or after now if that is later; NEVER: never. */
 int64_t client_grace(int64_t until);
 /** Have the servers confirmed within CLIENT_GRACE_MS that our nodes are deleted? */
 bool client_is_done(const struct env *env);

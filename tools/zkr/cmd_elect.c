@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "held.h"
 #include "view.h"
 
@@ -122,7 +123,7 @@ static int begin(struct elect *e)
 static int lead(struct elect *e)
 {
     struct held *h = &e->held;
-    h->started = cli_now_ms();
+    h->started = clock_now_ms();
     h->lost = false;
     h->last = true;
     held_say_waiting(h);
@@ -130,7 +131,7 @@ static int lead(struct elect *e)
     int rc = zkr_leader_latch_start(e->held.latch);
     int status = rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
     while (status == HELD_AGAIN) {
-        status = held_obtain(h, CLI_NEVER);
+        status = held_obtain(h, NEVER);
         status = status == HELD_START ? yield_look() : status;
     }
     status = status == HELD_REFUSED ? cli_fail_rc(h->refusal) : status;
@@ -147,7 +148,7 @@ static int rest_until(const struct held *h, int64_t until)
 {
     int left, status;
     do {
-        left = cli_until(until);
+        left = clock_left_ms(until);
         status = held_pause(h, left);
     } while (left > 0 && status == 0);
     return status;
@@ -177,7 +178,7 @@ static int ask(struct elect *e)
 {
     struct held *h = &e->held;
     if (e->wait_ms != ZKR_FOREVER) {
-        h->until = cli_now_ms() + e->wait_ms;
+        h->until = clock_now_ms() + e->wait_ms;
     }
     int status = held_begin(h, NULL);
     status = status == 0 ? held_connect(h) : status;
@@ -220,7 +221,7 @@ int cmd_elect(struct env *env)
                            .what = "leadership of",
                            .kill_signal = SIGTERM,
                            .kill_after_ms = -1,
-                           .until = CLI_NEVER};
+                           .until = NEVER};
     int status = take_arguments(&e);
     if (status != OPTIONS_GO_ON) {
         return status;

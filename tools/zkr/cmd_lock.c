@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "held.h"
+#include "parse.h"
 #include "text.h"
 #include "view.h"
 
@@ -106,14 +108,14 @@ static bool take_no_wait(void *wait_ms, char *value)
 
 static bool take_signal(void *to, char *value)
 {
-    return cli_parse_signal(value, to);
+    return parse_signal(value, to);
 }
 
 /* A negative time means auto. */
 static bool take_kill_after(void *to, char *value)
 {
     *(int64_t *)to = -1;
-    return strcmp(value, "auto") == 0 || cli_parse_seconds(value, to);
+    return strcmp(value, "auto") == 0 || parse_seconds(value, to);
 }
 
 #define TEXT_OF(number) #number
@@ -125,11 +127,11 @@ static bool take_permits(void *lock, char *value)
 {
     struct lock *l = lock;
     char *slash = strchr(value, '/');
-    bool fine = cli_parse_int(slash ? slash + 1 : value, 1, INT32_MAX, &l->permits_max);
+    bool fine = parse_int(slash ? slash + 1 : value, 1, INT32_MAX, &l->permits_max);
     l->permits = 1;
     if (slash && fine) {
         *slash = '\0';
-        fine = cli_parse_int(value, 1, ZKR_SEMAPHORE_PERMITS_MAX, &l->permits) &&
+        fine = parse_int(value, 1, ZKR_SEMAPHORE_PERMITS_MAX, &l->permits) &&
                l->permits <= l->permits_max;
         *slash = '/';
     }
@@ -457,7 +459,7 @@ static int obtain(struct lock *l)
     struct held *h = &l->held;
     int64_t ms = l->wait_ms;
     if (ms > 0) {
-        int left = cli_until(h->until);
+        int left = clock_left_ms(h->until);
         ms = left > 0 ? left : 1;
     }
     int rc =
@@ -466,7 +468,7 @@ static int obtain(struct lock *l)
         : l->multi
             ? zkr_multi_lock_request(l->multi, ms, held_on_ticket, h, &h->ticket)
             : zkr_mutex_request(l->queues->mutex, ms, held_on_ticket, h, &h->ticket);
-    return rc == ZKR_OK ? held_obtain(h, l->wait_ms == 0 ? h->until : CLI_NEVER)
+    return rc == ZKR_OK ? held_obtain(h, l->wait_ms == 0 ? h->until : NEVER)
                         : cli_fail_rc(rc);
 }
 
@@ -552,7 +554,7 @@ static int obtain_any(struct lock *l)
     status = WAIT_ON;
     for (size_t i = 0; i < l->path_count && status == WAIT_ON; i++) {
         status =
-            ask(l, i, h->until == CLI_NEVER ? ZKR_FOREVER : cli_until(h->until) + 1);
+            ask(l, i, h->until == NEVER ? ZKR_FOREVER : clock_left_ms(h->until) + 1);
     }
     while (status == WAIT_ON) {
         status = look(l);
@@ -577,7 +579,7 @@ static int begin_once(struct lock *l)
 {
     struct signals_guard guard;
     struct held *h = &l->held;
-    if (!signals_guard_begin(&guard, &h->env->signals, CLI_NEVER, cancel, h)) {
+    if (!signals_guard_begin(&guard, &h->env->signals, NEVER, cancel, h)) {
         return cli_fail_thread();
     }
     int status = once_begin(h, l->every_ms);
@@ -624,7 +626,7 @@ static int begin(struct lock *l)
 {
     struct held *h = &l->held;
     int64_t wait = l->wait_ms == 0 ? h->env->globals.connect_ms : l->wait_ms;
-    h->until = wait == ZKR_FOREVER ? CLI_NEVER : h->started + wait;
+    h->until = wait == ZKR_FOREVER ? NEVER : h->started + wait;
     h->what = l->permits_max > 0 ? "permits of" : "lock on";
     h->revocable = l->permits_max == 0 && (l->any || l->path_count == 1);
     char *owner = l->id ? NULL : owner_text(h->env->globals.command);
@@ -666,7 +668,7 @@ int cmd_lock(struct env *env)
                            .once = true,
                            .kill_signal = SIGTERM,
                            .kill_after_ms = -1,
-                           .started = cli_now_ms()};
+                           .started = clock_now_ms()};
     size_t most = (size_t)env->globals.argc + 1;
     l.paths = calloc(most, sizeof(*l.paths));
     l.queues = calloc(most, sizeof(*l.queues));

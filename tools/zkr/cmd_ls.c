@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "client.h"
+#include "clock.h"
 #include "text.h"
 #include "view.h"
 
@@ -207,7 +208,7 @@ int cmd_ls(struct env *env)
     }
     status = client_open(env, NULL, false);
     if (status == 0) {
-        status = client_work(env, CLI_NEVER, work, &l);
+        status = client_work(env, NEVER, work, &l);
     }
     zkr_survey_free(l.found);
     return status;

@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "client.h"
+#include "clock.h"
 #include "view.h"
 
 static const char usage[] =
@@ -108,7 +109,7 @@ static int await_end(void *ctx)
         }
         r->freed = !is_held(r, now);
         zkr_contenders_free(now);
-        int left = cli_until(r->until);
+        int left = clock_left_ms(r->until);
         if (r->freed || left == 0) {
             return 0;
         }
@@ -276,19 +277,18 @@ static int say_released(void *unused)
 
 static int ask_and_wait(struct revoke *r)
 {
-    int status = client_work(r->env, CLI_NEVER, ask, r);
+    int status = client_work(r->env, NEVER, ask, r);
     if (status == 0 && r->wait_ms != NOT_WAITING) {
-        r->until = cli_now_ms() + r->wait_ms;
-        status =
-            client_work(r->env, r->wait_ms == 0 ? CLI_NEVER : r->until, await_end, r);
+        r->until = clock_now_ms() + r->wait_ms;
+        status = client_work(r->env, r->wait_ms == 0 ? NEVER : r->until, await_end, r);
     }
     if (status != 0 || (r->wait_ms == NOT_WAITING && !r->permits)) {
         return status;
     }
     if (r->freed) {
-        return client_work(r->env, CLI_NEVER, say_released, NULL);
+        return client_work(r->env, NEVER, say_released, NULL);
     }
-    return r->force ? client_work(r->env, CLI_NEVER, evict_all, r)
+    return r->force ? client_work(r->env, NEVER, evict_all, r)
                     : cli_fail(CLI_HELD,
                                "%.1000s is still held; its holder was asked, and a "
                                "zkr holds until all processes of its command have "
@@ -310,6 +310,6 @@ int cmd_revoke(struct env *env)
     }
     zkr_contenders_free(r.before);
     (void)zkr_mutex_destroy(r.mutex);
-    int64_t until = r.wait_ms == NOT_WAITING ? CLI_NEVER : CLIENT_NOW;
+    int64_t until = r.wait_ms == NOT_WAITING ? NEVER : CLIENT_NOW;
     return client_end(env, client_grace(until), true, status);
 }

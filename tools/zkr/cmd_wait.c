@@ -2,6 +2,7 @@
 /* zkr wait: until a lock is free, without taking it. */
 #include "cli.h"
 #include "client.h"
+#include "clock.h"
 #include "view.h"
 
 static const char usage[] = "usage: zkr [OPTION]... wait [-w SEC] PATH\n\n"
@@ -61,12 +62,12 @@ static int work(void *ctx)
     if (status != 0) {
         return status;
     }
-    int64_t left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(a->until);
+    int64_t left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : clock_left_ms(a->until);
     bool patient = left == ZKR_FOREVER || left > SOON_MS;
     int rc = zkr_mutex_await_free(a->mutex, patient ? SOON_MS : left);
     if (rc == ZKR_ETIMEDOUT && patient) {
         note_first(a);
-        left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : cli_until(a->until);
+        left = a->wait_ms == ZKR_FOREVER ? ZKR_FOREVER : clock_left_ms(a->until);
         rc = zkr_mutex_await_free(a->mutex, left);
     }
     return rc == ZKR_ETIMEDOUT
@@ -83,14 +84,14 @@ int cmd_wait(struct env *env)
     if (status != OPTIONS_GO_ON) {
         return status;
     }
-    a.until = a.wait_ms == ZKR_FOREVER ? CLI_NEVER : cli_now_ms() + a.wait_ms;
+    a.until = a.wait_ms == ZKR_FOREVER ? NEVER : clock_now_ms() + a.wait_ms;
     status = client_open(env, NULL, false);
     if (status == 0) {
-        int64_t end = a.wait_ms == 0 ? CLI_NEVER : a.until;
+        int64_t end = a.wait_ms == 0 ? NEVER : a.until;
         int rc = zkr_mutex_create(&a.mutex, env->client, a.path, NULL);
         status = rc == ZKR_OK ? client_work(env, end, work, &a) : cli_fail_rc(rc);
     }
     (void)zkr_mutex_destroy(a.mutex);
-    return client_end(env, client_grace(a.until == CLI_NEVER ? CLI_NEVER : CLIENT_NOW),
-                      true, status);
+    return client_end(env, client_grace(a.until == NEVER ? NEVER : CLIENT_NOW), true,
+                      status);
 }

@@ -14,7 +14,9 @@
 
 #include "children.h"
 #include "cli.h"
+#include "clock.h"
 #include "held.h"
+#include "parse.h"
 
 static struct {
     struct held *held;
@@ -61,8 +63,8 @@ static enum found await(int fd, int64_t until)
                            {.fd = fd, .events = POLLIN}};
     int n;
     do {
-        n = poll(fds, sizeof(fds) / sizeof(fds[0]), cli_until(until));
-    } while (n <= 0 && cli_until(until) > 0);
+        n = poll(fds, sizeof(fds) / sizeof(fds[0]), clock_left_ms(until));
+    } while (n <= 0 && clock_left_ms(until) > 0);
     return n <= 0 ? NOTHING : fds[0].revents != 0 ? STOP : READABLE;
 }
 
@@ -74,7 +76,7 @@ static int read_status(int fd, int64_t until)
     bool told = await(fd, until) == READABLE;
     ssize_t n = told ? read(fd, text, sizeof(text) - 1) : 0;
     text[strcspn(text, "\n")] = '\0';
-    return n > 0 && cli_parse_int(text, 0, 255, &status) ? (int)status : -1;
+    return n > 0 && parse_int(text, 0, 255, &status) ? (int)status : -1;
 }
 
 /*
@@ -85,8 +87,8 @@ static bool end_check(void)
 {
     enum { MOST_MS = 200 };
     const struct timespec turn = {.tv_nsec = 1000000};
-    const int64_t until = cli_now_ms() + MOST_MS;
-    while (!children_check_ended() && cli_until(until) > 0) {
+    const int64_t until = clock_now_ms() + MOST_MS;
+    while (!children_check_ended() && clock_left_ms(until) > 0) {
         children_kill_check();
         (void)nanosleep(&turn, NULL);
     }
@@ -116,7 +118,7 @@ static const char *run_check(int64_t until, char *buf, size_t size)
     (void)close(ends[0]);
     if (status < 0) {
         (void)end_check();
-        return cli_until(until) == 0 ? "did not end in time" : "was killed";
+        return clock_left_ms(until) == 0 ? "did not end in time" : "was killed";
     }
     (void)snprintf(buf, size, "ended with status %d", status);
     return status == 0 ? NULL : buf;
@@ -131,7 +133,7 @@ static void *run(void *arg)
     bool known = false, healthy = false;
     int64_t next = 0;
     while (await(-1, next) != STOP) {
-        next = cli_now_ms() + health.o.every_ms;
+        next = clock_now_ms() + health.o.every_ms;
         const char *wrong = run_check(next, buf, sizeof(buf));
         if (await(-1, 0) == STOP) {
             break; /* which the check may have been killed for */

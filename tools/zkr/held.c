@@ -16,6 +16,8 @@
 
 #include "children.h"
 #include "cli.h"
+#include "clock.h"
+#include "notify.h"
 #include "say.h"
 #include "view.h"
 
@@ -188,11 +190,6 @@ int held_say_lost(struct held *h, const char *rest)
 
 /* --- the lease --- */
 
-static int64_t greater(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static int64_t valid_for_ms(const struct held *h)
 {
     if (!h->latch) {
@@ -228,7 +225,7 @@ int64_t held_patience(const struct held *h)
 /* Time between kill signal and SIGKILL, in doubt. After a long wait there is little lease at first. */
 static int64_t kill_after(const struct held *h)
 {
-    return cli_lesser(held_patience(h), session_ms(h) / (h->settled ? 3 : 10));
+    return lesser(held_patience(h), session_ms(h) / (h->settled ? 3 : 10));
 }
 
 static void check_kill_after(const struct held *h)
@@ -247,7 +244,7 @@ static void begin_lease(struct held *h)
     h->phase = LEASE_SURE;
     h->slept = h->settled = false;
     h->wake_at = 0;
-    h->stepped_at = h->bound = cli_now_ms();
+    h->stepped_at = h->bound = clock_now_ms();
     h->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &h->timer) == 0;
 }
 
@@ -264,15 +261,14 @@ static void leave_sure(struct held *h, enum lease_phase phase)
     if (h->phase == LEASE_SURE) {
         explain_doubt(h);
     }
-    cli_alive_mute(true);
+    notify_alive_mute(true);
     h->phase = phase;
 }
 
 static void enter_doubt(struct held *h, int64_t valid)
 {
     leave_sure(h, LEASE_DOUBT);
-    h->kill_at =
-        cli_now_ms() + cli_lesser(kill_after(h), greater(valid - margin(h), 0));
+    h->kill_at = clock_now_ms() + lesser(kill_after(h), greater(valid - margin(h), 0));
 }
 
 void held_doubt(struct held *h)
@@ -291,18 +287,19 @@ enum lease_phase held_step(struct held *h)
     if (h->phase == LEASE_OVER) {
         return h->phase;
     }
-    h->stepped_at = cli_now_ms();
+    h->stepped_at = clock_now_ms();
     if (h->phase == LEASE_SURE) {
         h->slept = h->wake_at != 0 && h->stepped_at >= h->wake_at;
     }
     int64_t valid = valid_for_ms(h);
     h->settled = h->settled || valid >= session_ms(h) / 2;
-    if (valid <= margin(h) || (h->phase == LEASE_DOUBT && cli_now_ms() >= h->kill_at)) {
+    if (valid <= margin(h) ||
+        (h->phase == LEASE_DOUBT && clock_now_ms() >= h->kill_at)) {
         leave_sure(h, LEASE_OVER);
     } else if (h->phase == LEASE_SURE && valid <= kill_after(h) + margin(h)) {
         enter_doubt(h, valid);
     } else if (h->phase == LEASE_SURE && is_ample(h, valid)) {
-        cli_alive();
+        notify_alive();
     }
     return h->phase;
 }
@@ -329,14 +326,15 @@ int64_t held_rest(struct held *h)
         return h->phase == LEASE_OVER ? BUSY_MS : 0;
     }
     int64_t rest = h->phase == LEASE_DOUBT
-                       ? cli_lesser(h->kill_at - cli_now_ms(), valid - margin(h))
+                       ? lesser(h->kill_at - clock_now_ms(), valid - margin(h))
                        : valid - kill_after(h) - margin(h);
     rest = greater(rest, 1);
-    h->bound = cli_now_ms() + greater(valid - margin(h) / 2, 1);
+    h->bound = clock_now_ms() + greater(valid - margin(h) / 2, 1);
     /* The timer fires after the sleep has ended, so it only acts when zkr is stopped. */
     int64_t later = h->phase == LEASE_DOUBT ? margin(h) / 2 : margin(h);
     set_timer(h, rest + later);
-    return h->phase == LEASE_SURE && is_ample(h, valid) ? cli_alive_rest(rest) : rest;
+    return h->phase == LEASE_SURE && is_ample(h, valid) ? notify_alive_rest(rest)
+                                                        : rest;
 }
 
 /* --- the wait for it --- */
@@ -362,12 +360,12 @@ static int connect_by(void *ctx)
 {
     const struct held *h = ctx;
     return client_wait(h->env,
-                       cli_lesser(cli_until(h->until), h->env->globals.connect_ms));
+                       lesser(clock_left_ms(h->until), h->env->globals.connect_ms));
 }
 
 int held_connect(struct held *h)
 {
-    int status = client_work(h->env, CLI_NEVER, connect_by, h);
+    int status = client_work(h->env, NEVER, connect_by, h);
     if (status == CLI_SERVER) {
         h->until = CLIENT_NOW;
     }
@@ -395,8 +393,8 @@ bool held_sleep(const struct held *h, int other, int64_t ms)
 
 int held_pause(const struct held *h, int64_t ms)
 {
-    cli_alive();
-    (void)held_sleep(h, -1, cli_alive_rest(ms));
+    notify_alive();
+    (void)held_sleep(h, -1, notify_alive_rest(ms));
     int signo = signals_stop(&h->env->signals);
     return signo ? cli_exit_signal(signo) : 0;
 }
@@ -425,7 +423,7 @@ static bool is_enough(const struct held *h, int64_t valid, int64_t first_end)
 {
     int64_t slow = slow_answer_ms(h);
     /* The lease of the grant may end before it is renewed. */
-    bool renewed = cli_now_ms() + valid > first_end + session_ms(h) / 16;
+    bool renewed = clock_now_ms() + valid > first_end + session_ms(h) / 16;
     return slow == 0 ? is_ample(h, valid)
                      : renewed && (is_ample(h, valid) ||
                                    valid >= kill_after(h) + margin(h) + slow);
@@ -435,8 +433,8 @@ static int await_start(struct held *h)
 {
     enum { PROBE_MS = 2 };
     int64_t from = h->granted + (was_contended(h) ? h->delay_ms : 0);
-    int64_t until = h->until == CLI_NEVER ? CLI_NEVER : h->until + CLIENT_GRACE_MS;
-    int64_t first_end = cli_now_ms() + valid_for_ms(h);
+    int64_t until = h->until == NEVER ? NEVER : h->until + CLIENT_GRACE_MS;
+    int64_t first_end = clock_now_ms() + valid_for_ms(h);
     for (;;) {
         int64_t valid = valid_for_ms(h);
         if (loss_of(h).reason != 0 || valid <= 0 || h->unfit) {
@@ -446,15 +444,15 @@ static int await_start(struct held *h)
         if (held_is_revoked(h)) {
             return held_refuse(h, ZKR_OK);
         }
-        int delay = cli_until(from);
+        int delay = clock_left_ms(from);
         if (delay == 0 && is_enough(h, valid, first_end)) {
             return HELD_START;
         }
-        if (delay == 0 && cli_until(until) == 0) {
+        if (delay == 0 && clock_left_ms(until) == 0) {
             held_say_slow(h);
             return held_refuse(h, ZKR_ENOANSWER);
         }
-        int status = held_pause(h, delay > 0 ? cli_lesser(delay, valid) : PROBE_MS);
+        int status = held_pause(h, delay > 0 ? lesser(delay, valid) : PROBE_MS);
         if (status != 0) {
             return status;
         }
@@ -565,7 +563,7 @@ int held_obtain(struct held *h, int64_t late)
     if (signo || rc != ZKR_OK) {
         return signo ? cli_exit_signal(signo) : held_refuse(h, rc);
     }
-    h->granted = cli_now_ms();
+    h->granted = clock_now_ms();
     h->session_id = zkr_client_session_id(h->env->client);
     return read_grant(h) ? await_start(h) : HELD_AGAIN;
 }
@@ -658,7 +656,7 @@ static int wait_for_end(struct held *h)
             return cli_fail_output(written);
         }
         bool input = held_sleep(h, later || written < 0 ? -1 : STDIN_FILENO,
-                                later ? cli_lesser(rest, LATER_MS) : rest);
+                                later ? lesser(rest, LATER_MS) : rest);
         int signo = take_signals(h);
         later = false;
         if (loss_of(h).reason != 0) {
@@ -684,20 +682,20 @@ static int wait_for_end(struct held *h)
 
 void held_say_waiting(const struct held *h)
 {
-    cli_notify("STATUS=waiting for the %s %.1000s", h->what, h->path);
+    notify_send("STATUS=waiting for the %s %.1000s", h->what, h->path);
 }
 
 /* --min-hold: keeps the lock until @until, unless it is lost, which is reported, revoked, or zkr is told to stop. */
 static void linger(struct held *h, int64_t until)
 {
     bool over = h->lost || h->ended || h->failed;
-    while (!over && cli_until(until) > 0) {
+    while (!over && clock_left_ms(until) > 0) {
         if (held_step(h) != LEASE_SURE) {
             (void)held_say_lost(h,
                                 "the command had ended, but --min-hold was not over");
             return;
         }
-        (void)held_sleep(h, -1, cli_lesser(cli_until(until), held_rest(h)));
+        (void)held_sleep(h, -1, lesser(clock_left_ms(until), held_rest(h)));
         over = signals_stop(&h->env->signals) != 0 || held_is_revoked(h);
     }
 }
@@ -710,7 +708,7 @@ int held_use(struct held *h)
                  h->what, h->path, (double)(h->granted - h->started) / 1000, h->node,
                  h->token, (uint64_t)h->session_id);
     }
-    cli_notify("READY=1\nSTATUS=holding the %s %.1000s", h->what, h->path);
+    notify_send("READY=1\nSTATUS=holding the %s %.1000s", h->what, h->path);
     stats_wake();
     begin_lease(h);
     check_kill_after(h);
@@ -718,10 +716,10 @@ int held_use(struct held *h)
     linger(h, h->granted + h->min_hold_ms);
     end_lease(h);
     h->last = h->once || h->ended || h->failed;
-    cli_alive_mute(h->last && h->lost);
-    h->until = CLI_NEVER;
-    cli_notify("%sSTATUS=releasing the %s %.1000s", h->last ? "STOPPING=1\n" : "",
-               h->what, h->path);
+    notify_alive_mute(h->last && h->lost);
+    h->until = NEVER;
+    notify_send("%sSTATUS=releasing the %s %.1000s", h->last ? "STOPPING=1\n" : "",
+                h->what, h->path);
     return status;
 }
 
@@ -733,7 +731,7 @@ static int64_t end_by(struct held *h)
         return client_grace(h->until);
     }
     bool tells = !h->env->globals.command && loss_of(h).reason != ZKR_LOST_NODE;
-    return tells ? h->kill_at : cli_now_ms() + LOST_MS;
+    return tells ? h->kill_at : clock_now_ms() + LOST_MS;
 }
 
 int held_end(struct held *h, int status)

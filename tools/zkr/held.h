@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "client.h"
+#include "clock.h"
 
 /** Why the lock is lost, or in doubt. */
 struct held_reason {
@@ -42,7 +43,7 @@ struct held {
     int64_t delay_ms;      /* from a grant after a wait to the start of the command */
     int64_t min_hold_ms;   /* from the grant to the release */
     int64_t started;       /* when the wait began */
-    int64_t until;         /* deadline of the wait, then of the end; or CLI_NEVER */
+    int64_t until;         /* deadline of the wait, then of the end; or NEVER */
 
     int refusal; /* HELD_REFUSED: a code of the library; ZKR_OK: revoked before the start */
     char *node;
@@ -58,11 +59,11 @@ struct held {
     enum lease_phase phase;
     bool slept;         /* our timer had to continue zkr, or its time has passed */
     bool settled;       /* the lease was half a session long at least once */
-    int64_t wake_at;    /* the time of the timer, by cli_now_ms(); 0 = off */
+    int64_t wake_at;    /* the time of the timer, by clock_now_ms(); 0 = off */
     int64_t stepped_at; /* held_step() looked at the clock */
-    int64_t kill_at;    /* when the phase becomes LEASE_OVER, by cli_now_ms() */
+    int64_t kill_at;    /* when the phase becomes LEASE_OVER, by clock_now_ms() */
     int64_t
-        bound; /* when the keeper kills the command if zkr does not run, by cli_now_ms(); 0 = never */
+        bound; /* when the keeper kills the command if zkr does not run, by clock_now_ms(); 0 = never */
     bool has_timer;
     timer_t timer;
     struct held_reason doubt; /* set when the lease is in doubt */
@@ -87,7 +88,7 @@ enum { HELD_START = -1, HELD_AGAIN = -2, HELD_REFUSED = -3 };
 
 /**
  * Waits for the grant, for the delay, and for enough of a lease to start a command. @late: when the wait for the grant is
- * canceled; or CLI_NEVER. Returns one of these, or an exit code, reported.
+ * canceled; or NEVER. Returns one of these, or an exit code, reported.
  */
 int held_obtain(struct held *h, int64_t late);
 /** Sets held.refusal. Returns HELD_REFUSED. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "children.h"
-#include "cli.h"
+#include "clock.h"
 #include "signals.h"
 
 /* --- in the keeper: only calls that are safe after a fork among threads --- */
@@ -93,7 +93,7 @@ static void begin_killing(struct watch *w)
     enum { BUSY_MS = 1000 };
     if (!w->killing) {
         w->killing = true;
-        w->calm_at = cli_now_ms() + BUSY_MS;
+        w->calm_at = clock_now_ms() + BUSY_MS;
     }
 }
 
@@ -158,15 +158,15 @@ static int rest(struct watch *w)
     enum { BUSY_MS = 5, CALM_MS = 200 };
     int64_t until = atomic_load(&w->k->bound->until);
     if (w->killing) {
-        return cli_until(w->calm_at) > 0 ? BUSY_MS : CALM_MS;
+        return clock_left_ms(w->calm_at) > 0 ? BUSY_MS : CALM_MS;
     }
-    return until == 0 ? -1 : cli_until(until);
+    return until == 0 ? -1 : clock_left_ms(until);
 }
 
 static void check_bound(struct watch *w)
 {
     int64_t until = atomic_load(&w->k->bound->until);
-    if (until != 0 && cli_until(until) == 0 && !w->killing) {
+    if (until != 0 && clock_left_ms(until) == 0 && !w->killing) {
         atomic_store(&w->k->bound->passed, true);
         begin_killing(w);
     }

@@ -28,7 +28,7 @@ struct keeper_word {
 /** Memory that zkr and its keeper share. */
 struct keeper_bound {
     _Atomic(int64_t)
-        until; /* by cli_now_ms(): then the keeper kills all, unless zkr has moved it; 0 = never */
+        until; /* by clock_now_ms(): then the keeper kills all, unless zkr has moved it; 0 = never */
     _Atomic(bool) passed; /* the keeper has killed all for that reason */
 };
 

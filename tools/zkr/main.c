@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "client.h"
+#include "notify.h"
 #include "say.h"
 
 static const char usage[] =
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
     if (!signals_begin(&env.signals)) {
         return cli_fail_limits();
     }
-    cli_notify_begin();
+    notify_begin();
     settings_begin(&env.globals);
     env.globals.argc = argc;
     env.globals.argv = argv;

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "held.h"
+#include "parse.h"
 
 /* The first line of a record; a path without one is claimed by it. */
 static const char mark[] = "zkr once\n";
@@ -42,7 +43,7 @@ bool once_take_period(void *every_ms, char *value)
             *last = '\0';
         }
     }
-    bool fine = cli_parse_seconds(value, to) && *to > 0 && *to <= INT64_MAX / 2 / times;
+    bool fine = parse_seconds(value, to) && *to > 0 && *to <= INT64_MAX / 2 / times;
     *last = unit;
     *to = fine ? *to * times : 0;
     return fine;

@@ -9,6 +9,7 @@
 #include <zkr/version.h>
 
 #include "cli.h"
+#include "parse.h"
 
 /* --- one option --- */
 
@@ -34,13 +35,13 @@ bool option_text(void *to, char *value)
 
 bool option_seconds(void *to, char *value)
 {
-    return cli_parse_seconds(value, to);
+    return parse_seconds(value, to);
 }
 
 bool option_int(void *range, char *value)
 {
     const struct option_range *r = range;
-    return cli_parse_int(value, r->least, r->most, r->to);
+    return parse_int(value, r->least, r->most, r->to);
 }
 
 /* --- all of them --- */
@@ -267,7 +268,7 @@ int options_path(struct globals *g, const char *usage, const struct option_row *
 static void use_shell(struct globals *g, const char *text)
 {
     static char sh[] = "/bin/sh", dash_c[] = "-c";
-    const char *shell = cli_variable("SHELL");
+    const char *shell = parse_variable("SHELL");
     g->shell[0] = shell ? (char *)(uintptr_t)shell : sh;
     g->shell[1] = dash_c;
     g->shell[2] = (char *)(uintptr_t)text;

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
+#include "parse.h"
 #include "view.h"
 
 /* --- one question --- */
@@ -28,7 +30,7 @@ static int dial(const struct addrinfo *at, int64_t until)
     socklen_t size = sizeof(fault);
     /* A reset is reported here if it comes at once. */
     if ((connect(fd, at->ai_addr, at->ai_addrlen) != 0 && errno != EINPROGRESS) ||
-        poll(&out, 1, cli_until(until)) <= 0 ||
+        poll(&out, 1, clock_left_ms(until)) <= 0 ||
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &fault, &size) != 0 ||
         (fault != 0 && fault != ECONNRESET && fault != EPIPE)) {
         (void)close(fd);
@@ -42,7 +44,7 @@ static bool read_all(int fd, FILE *to, int64_t until)
 {
     struct pollfd in = {.fd = fd, .events = POLLIN};
     char part[4096];
-    while (poll(&in, 1, cli_until(until)) > 0) {
+    while (poll(&in, 1, clock_left_ms(until)) > 0) {
         ssize_t n = read(fd, part, sizeof(part));
         if (n <= 0) {
             return n == 0 || errno == ECONNRESET;
@@ -134,7 +136,7 @@ static const char *fault_of(const char *version)
         size_t length = strlen(bad[i].release);
         int64_t patch;
         if (strncmp(version, bad[i].release, length) == 0 &&
-            cli_parse_int(version + length, 0, INT32_MAX, &patch) &&
+            parse_int(version + length, 0, INT32_MAX, &patch) &&
             bad[i].first <= patch && patch <= bad[i].last) {
             return bad[i].fault;
         }
@@ -182,7 +184,7 @@ static void ask_peer(struct peer *p, char *address, bool tls)
 {
     enum { PATIENCE_MS = 2000 };
     static char usual[] = "2181";
-    int64_t until = cli_now_ms() + PATIENCE_MS;
+    int64_t until = clock_now_ms() + PATIENCE_MS;
     char *port;
     const char *host = split(address, &port);
     port = port ? port : usual;
@@ -225,7 +227,7 @@ char *peers_closing(const char *servers)
              *said = NULL;
         const char *host = split(address, &port);
         if (*host) {
-            said = ask(host, port ? port : usual, "", cli_now_ms() + PATIENCE_MS);
+            said = ask(host, port ? port : usual, "", clock_now_ms() + PATIENCE_MS);
         }
         if (said) {
             found = name;

@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "clock.h"
+#include "text.h"
 
 _Static_assert(SAY_MOST <= PIPE_BUF, "pipes take a line in one piece");
 
@@ -158,8 +159,12 @@ static void queue(const char *line, size_t length, bool log)
     (void)pthread_cond_broadcast(&say.changed);
 }
 
-void say_line(const char *line, size_t length, bool log)
+void say_line(char line[SAY_MOST], size_t length, bool log)
 {
+    length = length < SAY_MOST - 2 ? length : SAY_MOST - 2;
+    line[length] = '\0';
+    text_clean(line);
+    line[length++] = '\n';
     (void)pthread_mutex_lock(&say.mu);
     bool started = begin() == 0;
     if (started) {
@@ -181,9 +186,9 @@ void say_in_haste(void)
 void say_drain(void)
 {
     enum { TURN_NS = 10000000, SECOND_NS = 1000000000 };
-    const int64_t until = cli_now_ms() + PATIENCE_MS;
+    const int64_t until = clock_now_ms() + PATIENCE_MS;
     (void)pthread_mutex_lock(&say.mu);
-    while (say.used > 0 && cli_until(until) > 0 && (!say.haste || has_room(0))) {
+    while (say.used > 0 && clock_left_ms(until) > 0 && (!say.haste || has_room(0))) {
         struct timespec turn;
         (void)clock_gettime(CLOCK_MONOTONIC, &turn);
         turn.tv_nsec += TURN_NS;

@@ -13,10 +13,11 @@
 enum { SAY_MOST = 4096 };
 
 /**
- * Queues a line for stderr, its end included, and returns at once. Lines that find no room are left out, those of a log
- * (@log) first; a later line says how many. Without a thread the caller writes, and waits at most a second for room.
+ * Queues a line for stderr, of which @line has the first SAY_MOST bytes, and returns at once. @length: of all of it. Replaces
+ * unprintable characters, and cuts off what does not fit. Lines that find no room are left out, those of a log (@log) first; a
+ * later line says how many. Without a thread the caller writes, and waits at most a second for room.
  */
-void say_line(const char *line, size_t length, bool log);
+void say_line(char line[SAY_MOST], size_t length, bool log);
 /** Starts the thread of stderr, which the first line would do otherwise. False: errno says why. */
 bool say_begin(void);
 /** Waits until all lines are written, at most a second. */

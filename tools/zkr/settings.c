@@ -9,6 +9,8 @@
 
 #include "cli.h"
 #include "options.h"
+#include "parse.h"
+#include "secret.h"
 
 const struct setting_name setting_names[SETTINGS] = {
     [SETTING_SERVERS] = {"ZKR_SERVERS", "servers", 'z', "-z"},
@@ -29,20 +31,17 @@ void settings_begin(struct globals *g)
                           .servers_from = {.kind = ORIGIN_COMMAND, .subcommand = ""}};
 }
 
-static void free_secret(char *text)
+static void free_tls(struct globals *g)
 {
-    if (text) {
-        explicit_bzero(text, strlen(text));
-    }
-    free(text);
+    secret_free(g->tls_cert, g->tls_cert ? strlen(g->tls_cert) : 0);
 }
 
 void settings_end(struct globals *g)
 {
     auth_end(&g->auth);
     acl_end(&g->acl);
-    free_secret(g->tls_cert);
-    cli_free_file(g->config);
+    free_tls(g);
+    secret_free(g->config, SECRET_MOST);
 }
 
 int settings_refuse(const struct origin *from, const char *format, ...)
@@ -88,12 +87,10 @@ int settings_take(struct globals *g,
         g->servers_from = *from;
         break;
     case SETTING_SESSION:
-        needs =
-            cli_parse_int(value, 1, INT32_MAX, &g->session_ms) ? NULL : "milliseconds";
+        needs = parse_int(value, 1, INT32_MAX, &g->session_ms) ? NULL : "milliseconds";
         break;
     case SETTING_CONNECT:
-        g->connect_given =
-            cli_parse_seconds(value, &g->connect_ms) && g->connect_ms > 0;
+        g->connect_given = parse_seconds(value, &g->connect_ms) && g->connect_ms > 0;
         needs = g->connect_given ? NULL : "seconds, more than 0";
         break;
     case SETTING_AUTH:
@@ -103,7 +100,7 @@ int settings_take(struct globals *g,
         fault = auth_add_file(&g->auth, value, text, sizeof(text));
         break;
     case SETTING_TLS:
-        free_secret(g->tls_cert);
+        free_tls(g);
         g->tls_cert = strdup(value);
         fault = g->tls_cert ? NULL : option_no_memory;
         break;
@@ -196,10 +193,10 @@ static int take_lines(struct globals *g, const char *file, bool is_open)
 
 static int take_file(struct globals *g)
 {
-    const char *given = cli_variable("ZKR_CONFIG");
+    const char *given = parse_variable("ZKR_CONFIG");
     const char *file = given ? given : "/etc/zkr.conf";
     mode_t mode;
-    g->config = cli_read_file(file, &mode);
+    g->config = secret_read(file, &mode);
     if (!g->config) {
         return errno == ENOENT && !given
                    ? OPTIONS_GO_ON
@@ -216,7 +213,7 @@ int settings_take_rest(struct globals *g)
     for (size_t i = 0; i < SETTINGS; i++) {
         const struct origin from = {.kind = ORIGIN_ENVIRONMENT,
                                     .name = setting_names[i].variable};
-        const char *value = cli_variable(from.name);
+        const char *value = parse_variable(from.name);
         int rc =
             value ? settings_take(g, (enum setting)i, value, &from) : OPTIONS_GO_ON;
         if (rc != OPTIONS_GO_ON) {

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "children.h"
-#include "cli.h"
+#include "clock.h"
+#include "notify.h"
+#include "parse.h"
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 enum { FORWARDED = sizeof(forwarded) / sizeof(forwarded[0]) };
@@ -132,7 +134,7 @@ void fds_begin(void)
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
     while (dir && (entry = readdir(dir))) {
         int64_t fd;
-        if (cli_parse_int(entry->d_name, FIRST, MOST - 1, &fd)) {
+        if (parse_int(entry->d_name, FIRST, MOST - 1, &fd)) {
             inherited[fd] = fd != dirfd(dir);
         }
     }
@@ -163,17 +165,17 @@ static void *guard(void *ctx)
     struct signals_guard *g = ctx;
     struct pollfd fds[2] = {{.fd = g->done, .events = POLLIN},
                             {.fd = g->s->fd, .events = POLLIN}};
-    int rest = (int)cli_alive_rest(cli_until(g->late));
+    int rest = (int)notify_alive_rest(clock_left_ms(g->late));
     while (poll(fds, 2, rest) >= 0 && !fds[0].revents) {
         if (fds[1].revents && !atomic_load(&g->caught)) {
             atomic_store(&g->caught, signals_stop(g->s));
         }
-        bool due = atomic_load(&g->caught) || cli_until(g->late) == 0;
+        bool due = atomic_load(&g->caught) || clock_left_ms(g->late) == 0;
         if (due) {
             g->cancel(g->ctx);
         }
-        cli_alive();
-        rest = due ? AGAIN_MS : (int)cli_alive_rest(cli_until(g->late));
+        notify_alive();
+        rest = due ? AGAIN_MS : (int)notify_alive_rest(clock_left_ms(g->late));
     }
     return NULL;
 }

@@ -66,7 +66,7 @@ struct signals_guard {
 };
 
 /**
- * A signal, also one that is pending already, calls @cancel, and so does the time @late, or CLI_NEVER. @cancel makes the wait
+ * A signal, also one that is pending already, calls @cancel, and so does the time @late, or NEVER. @cancel makes the wait
  * of the main thread return, or ends the process. It may come before the wait, and comes repeatedly.
  *
  * False: no thread, or no descriptor for it, could be made; errno says why.

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "parse.h"
 
 /* --- words --- */
 
@@ -62,7 +63,7 @@ static int64_t field_number(const zkr_contender *c, const char *key, int64_t mos
 {
     const char *text = zkr_contender_field(c, key);
     int64_t number;
-    return text && cli_parse_int(text, 1, most, &number) ? number : 0;
+    return text && parse_int(text, 1, most, &number) ? number : 0;
 }
 
 int64_t view_max(const zkr_contenders *leases)

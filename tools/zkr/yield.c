@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "held.h"
+#include "parse.h"
 #include "view.h"
 
 /* --- requests among the candidates --- */
@@ -49,7 +51,7 @@ static bool is_asked(const zkr_contenders *list, int64_t token)
         const char *asked = zkr_contender_field(c, field_token);
         const char *to = zkr_contender_field(c, field_to);
         int64_t which;
-        if (asked && cli_parse_int(asked, 1, INT64_MAX, &which) && which == token) {
+        if (asked && parse_int(asked, 1, INT64_MAX, &which) && which == token) {
             return true;
         }
         if (to && strcmp(to, own->owner) != 0 && find(list, 0, to)) {
@@ -293,10 +295,10 @@ static bool is_vain(const struct request *r, const zkr_contenders *list)
 static int rest_of_vain(bool vain, int64_t *until)
 {
     enum { BACK_MS = 3000 };
-    if (!vain || *until == CLI_NEVER) {
-        *until = vain ? cli_now_ms() + BACK_MS : CLI_NEVER;
+    if (!vain || *until == NEVER) {
+        *until = vain ? clock_now_ms() + BACK_MS : NEVER;
     }
-    return cli_until(*until);
+    return clock_left_ms(*until);
 }
 
 /* @stays: the leader that was asked has not stepped down. */
@@ -318,7 +320,7 @@ static int say_late(const struct held *h, bool stays)
 static int await_leader(struct request *r)
 {
     struct held *h = r->held;
-    int64_t vain_until = CLI_NEVER;
+    int64_t vain_until = NEVER;
     for (;;) {
         zkr_contenders *list = NULL;
         int status =
@@ -342,11 +344,11 @@ static int await_leader(struct request *r)
         if (zkr_leader_latch_has_leadership(h->latch)) {
             status = requeue(h->latch);
         }
-        int left = cli_until(h->until);
+        int left = clock_left_ms(h->until);
         if (status == 0 && left == 0) {
             return say_late(h, stays);
         }
-        status = status == 0 ? held_pause(h, cli_lesser(rest, left)) : status;
+        status = status == 0 ? held_pause(h, lesser(rest, left)) : status;
         if (status != 0) {
             return status;
         }

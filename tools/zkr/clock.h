@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clock of all deadlines. */
+#ifndef ZKR_CLI_CLOCK_H
+#define ZKR_CLI_CLOCK_H
+
+#include <stdint.h>
+
+/** A deadline that never comes. */
+#define NEVER INT64_MAX
+
+/** Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps. */
+int64_t clock_now_ms(void);
+/** Milliseconds from now until @at, 0 when it has passed; for poll(). */
+int clock_left_ms(int64_t at);
+
+static inline int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t greater(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+#endif
