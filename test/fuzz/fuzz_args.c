@@ -11,9 +11,13 @@
 #include <zkr/leader_latch.h>
 #include <zkr/zkr.h>
 
+#include "access.h"
 #include "cli.h"
-#include "client.h"
+#include "clock.h"
+#include "fds.h"
 #include "fuzz.h"
+#include "interrupt.h"
+#include "settings.h"
 
 enum { WORDS_MAX = 24, SAID_MAX = 4096 };
 
@@ -40,8 +44,8 @@ __typeof__(signals_begin) __wrap_signals_begin;
 __typeof__(settings_take_rest) __wrap_settings_take_rest;
 __typeof__(auth_add_file) __wrap_auth_add_file;
 __typeof__(zkr_client_open) __wrap_zkr_client_open;
-__typeof__(signals_guard_begin) __wrap_signals_guard_begin;
-__typeof__(signals_guard_end) __wrap_signals_guard_end;
+__typeof__(interrupt_begin) __wrap_interrupt_begin;
+__typeof__(interrupt_end) __wrap_interrupt_end;
 __typeof__(zkr_client_wait_connected) __wrap_zkr_client_wait_connected;
 __typeof__(zkr_survey_read) __wrap_zkr_survey_read;
 __typeof__(zkr_mutex_create) __wrap_zkr_mutex_create;
@@ -64,7 +68,7 @@ bool __wrap_signals_begin(struct signals *s)
 /* No file is read. */
 int __wrap_settings_take_rest(struct globals *g)
 {
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 const char *
@@ -98,16 +102,16 @@ int __wrap_zkr_client_open(zkr_client **out,
 }
 
 /* zkr ls makes nothing, and so gets a little further. */
-bool __wrap_signals_guard_begin(struct signals_guard *g,
-                                const struct signals *s,
-                                int64_t late,
-                                void (*cancel)(void *ctx),
-                                void *ctx)
+bool __wrap_interrupt_begin(struct interrupt *g,
+                            const struct signals *s,
+                            int64_t late,
+                            void (*cancel)(void *ctx),
+                            void *ctx)
 {
     return true;
 }
 
-int __wrap_signals_guard_end(struct signals_guard *g)
+int __wrap_interrupt_end(struct interrupt *g)
 {
     return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guard of zkr: what a signal does while the main thread waits for its turn. */
+/* The interrupt of zkr: what a signal does while the main thread waits for its turn. */
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "interrupt.h"
 #include "signals.h"
 #include "unit.h"
 
@@ -35,18 +36,18 @@ static int cancels(const struct signals *s)
 {
     atomic_int calls = 0;
     (void)kill(getpid(), SIGTERM);
-    struct signals_guard guard;
-    if (!signals_guard_begin(&guard, s, NEVER, count, &calls)) {
+    struct interrupt interrupt;
+    if (!interrupt_begin(&interrupt, s, NEVER, count, &calls)) {
         return 1;
     }
     while (atomic_load(&calls) < 2) { /* again and again: the wait may not have begun */
         (void)usleep(1000);
     }
-    return signals_guard_end(&guard) == SIGTERM ? CODE_ENDED : 1;
+    return interrupt_end(&interrupt) == SIGTERM ? CODE_ENDED : 1;
 }
 
 /* In a queue already, the process must not end before its node is deleted. */
-ZKT_UNIT_CASE(a_signal_from_before_the_guard_cancels)
+ZKT_UNIT_CASE(a_signal_from_before_the_wait_cancels)
 {
     assert_int_equal(in_child(cancels), CODE_ENDED);
 }

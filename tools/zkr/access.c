@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "access.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "options.h"
 #include "secret.h"
 
-const char option_no_memory[] = "needs more memory than there is";
+const char access_no_memory[] = "needs more memory than there is";
 
 /* --- credentials --- */
 
@@ -30,14 +31,14 @@ const char *auth_add(struct auth *a, const char *text)
     }
     zkr_auth *list = reallocarray(a->list, a->count + 1, sizeof(*list));
     if (!list) {
-        return option_no_memory;
+        return access_no_memory;
     }
     a->list = list;
     zkr_auth *one = &list[a->count++];
     one->scheme = strndup(text, (size_t)(colon - text));
     one->cert_len = strlen(colon + 1);
     one->cert = strdup(colon + 1);
-    return one->scheme && one->cert ? NULL : option_no_memory;
+    return one->scheme && one->cert ? NULL : access_no_memory;
 }
 
 /* Members of the group may read the file: a service has a group of its own. Returns NULL when the file is fine. */
@@ -133,7 +134,7 @@ const char *acl_take(struct acl *a, const char *text)
     a->text = strdup(strcmp(text, "creator") == 0 ? "auth::cdrwa" : text);
     a->list.data = calloc(strlen(text) + 1, sizeof(*a->list.data));
     if (!a->text || !a->list.data) {
-        return option_no_memory;
+        return access_no_memory;
     }
     for (char *rest = a->text; rest;) {
         char *entry = strsep(&rest, ",");

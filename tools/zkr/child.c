@@ -24,9 +24,12 @@
 
 #include "children.h"
 #include "cli.h"
+#include "client.h"
 #include "clock.h"
+#include "fds.h"
 #include "held.h"
 #include "keeper.h"
+#include "signals.h"
 
 /* --- the terminal --- */
 
@@ -232,21 +235,13 @@ static pid_t fork_unless_lost(struct child *c)
     return pid;
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) {
-        (void)close(*fd);
-    }
-    *fd = -1;
-}
-
 static void close_all(struct child *c)
 {
     for (int i = 0; i < 2; i++) {
-        close_fd(&c->talk[i]);
-        close_fd(&c->bond[i]);
+        fds_close(&c->talk[i]);
+        fds_close(&c->bond[i]);
     }
-    close_fd(&c->terminal.fd);
+    fds_close(&c->terminal.fd);
     keeper_end(&c->keeper);
 }
 
@@ -291,7 +286,7 @@ static bool start(struct child *c)
         errno = error;
         return false;
     }
-    close_fd(&c->talk[1]);
+    fds_close(&c->talk[1]);
     if (lend) {
         terminal_lend(&c->terminal, c->pid);
     }
@@ -309,7 +304,7 @@ static void read_exec(struct child *c)
     if (n == (ssize_t)sizeof(error)) {
         c->exec_errno = error;
     }
-    close_fd(&c->talk[0]);
+    fds_close(&c->talk[0]);
 }
 
 /* --- its end --- */

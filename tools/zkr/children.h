@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children of this process, and what they have started in turn. */
+/*
+ * Children of zkr. It takes all that have ended, orphans included: it may be a subreaper, or PID 1.
+ */
 #ifndef ZKR_CLI_CHILDREN_H
 #define ZKR_CLI_CHILDREN_H
 
 #include <stdbool.h>
 #include <sys/types.h>
-
-/* --- children.c: zkr takes all children that have ended, orphans included: it may be a subreaper, or PID 1 --- */
 
 /** waitpid() for any child that has ended, stopped or gone on. Returns its number; 0 or less: none has. */
 pid_t children_next(int *status);
@@ -19,19 +19,5 @@ pid_t children_fork_check(void);
 bool children_check_ended(void);
 /** Kills the check and all that it has started. Never signals another process that has got the number of the check. */
 void children_kill_check(void);
-
-/* --- descendants.c: also those in other process groups or sessions. Only calls that are safe after a fork --- */
-
-/** The result of descendants_signal(). */
-struct descendants {
-    int alive;    /* how many got the signal */
-    pid_t denied; /* one that may not be signaled; 0 = none */
-};
-
-/**
- * Sends a signal to all descendants of @root, but not to itself; @root is a subreaper. It may miss
- * processes that are started meanwhile: call it again.
- */
-struct descendants descendants_signal(pid_t root, int signo);
 
 #endif

@@ -7,13 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "access.h"
 #include "cli.h"
 #include "clock.h"
+#include "interrupt.h"
 #include "log.h"
 #include "notify.h"
 #include "parse.h"
+#include "peers.h"
 #include "say.h"
-#include "view.h"
+#include "settings.h"
+#include "signals.h"
+#include "stats.h"
 
 /* --- opening --- */
 
@@ -114,8 +119,8 @@ int client_wait(const struct env *env, int64_t ms)
 
 static void stop_work(void *ctx)
 {
-    const struct signals_guard *guard = ctx;
-    int signo = atomic_load(&guard->caught);
+    const struct interrupt *interrupt = ctx;
+    int signo = atomic_load(&interrupt->caught);
     if (signo) {
         say_in_haste();
         say_drain();
@@ -128,13 +133,13 @@ static void stop_work(void *ctx)
 int client_work(const struct env *env, int64_t until, client_work_fn work, void *ctx)
 {
     enum { GRACE_MS = 1000 };
-    struct signals_guard guard;
+    struct interrupt interrupt;
     int64_t late = until == NEVER ? NEVER : until + GRACE_MS;
-    if (!signals_guard_begin(&guard, &env->signals, late, stop_work, &guard)) {
+    if (!interrupt_begin(&interrupt, &env->signals, late, stop_work, &interrupt)) {
         return cli_fail_thread();
     }
     int status = work(ctx);
-    (void)signals_guard_end(&guard);
+    (void)interrupt_end(&interrupt);
     return status;
 }
 
@@ -251,12 +256,12 @@ static void exit_late(void *status)
 /* zkr_client_close() can wait 2.5 s for a silent server; zkr need not. */
 static void close_until(const struct env *env, int64_t until, int status)
 {
-    struct signals_guard guard;
-    if (!signals_guard_begin(&guard, &env->signals, until, exit_late, &status)) {
+    struct interrupt interrupt;
+    if (!interrupt_begin(&interrupt, &env->signals, until, exit_late, &status)) {
         client_exit(status);
     }
     (void)zkr_client_close(env->client);
-    (void)signals_guard_end(&guard);
+    (void)interrupt_end(&interrupt);
 }
 
 int64_t client_grace(int64_t until)

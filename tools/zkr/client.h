@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a subcommand works with, above all its client: opened from the settings, used to ask the servers, and closed. */
+/* The client of a subcommand: opened from the settings, used to ask the servers, and closed. */
 #ifndef ZKR_CLI_CLIENT_H
 #define ZKR_CLI_CLIENT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <zkr/zkr.h>
 
-#include "clock.h"
-#include "options.h"
-#include "signals.h"
-
-struct env {
-    struct globals globals;
-    struct signals signals;
-    zkr_client *client; /* set by client_open() */
-    int die_of;         /* end with this signal instead of an exit code, 0 = do not */
-};
-
-/** The subcommands, one a file. Each returns an exit code, reported. */
-int cmd_lock(struct env *env); /* of zkr once as well */
-int cmd_elect(struct env *env);
-int cmd_status(struct env *env);
-int cmd_ls(struct env *env);
-int cmd_revoke(struct env *env);
-int cmd_wait(struct env *env);
+#include "env.h"
 
 /** Part of a subcommand. As all that returns 0 or an exit code, it has reported a failure. */
 typedef int (*client_work_fn)(void *ctx);
@@ -77,15 +63,6 @@ struct client_watch {
 
 /** Until a signal, or what show() or tick() returns, ends it. Returns an exit code. */
 int client_watch(const struct env *env, const struct client_watch *how, void *ctx);
-
-/* --- stats.c: --stats, a file with the client's metrics, which a thread rewrites from time to time --- */
-
-/** Writes @file for the first time. @path: of the lock. All are borrowed. Returns 0 or an exit code. */
-int stats_begin(zkr_client *client, const char *file, const char *path);
-/** Has the file rewritten soon, after a change. */
-void stats_wake(void);
-/** Writes the file for the last time, before the client is closed. A no-op without stats_begin(), or after a first call. */
-void stats_end(void);
 
 /* --- the end of a subcommand that has made nodes, which have to be deleted first --- */
 

@@ -4,8 +4,12 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "client.h"
 #include "clock.h"
+#include "cmd.h"
 #include "held.h"
+#include "options.h"
+#include "settings.h"
 #include "view.h"
 
 static const char usage[] =
@@ -90,12 +94,12 @@ static int take_arguments(struct elect *e)
     } else if (checks && !health->check) {
         fault = "--every and --failures go with --health";
     }
-    if (rc == OPTIONS_GO_ON && fault) {
+    if (rc == GO_ON && fault) {
         return options_refuse(g, "%s", fault);
     }
     health->every_ms = health->every_ms > 0 ? health->every_ms : EVERY_MS;
     health->failures = health->failures > 0 ? health->failures : FAILURES;
-    return rc == OPTIONS_GO_ON ? options_settle(g) : rc;
+    return rc == GO_ON ? options_settle(g) : rc;
 }
 
 /* --- the latch --- */
@@ -223,7 +227,7 @@ int cmd_elect(struct env *env)
                            .kill_after_ms = -1,
                            .until = NEVER};
     int status = take_arguments(&e);
-    if (status != OPTIONS_GO_ON) {
+    if (status != GO_ON) {
         return status;
     }
     env->signals.users_ignored = !e.listen && !env->globals.alone;

@@ -9,9 +9,15 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "client.h"
 #include "clock.h"
+#include "cmd.h"
 #include "held.h"
+#include "interrupt.h"
+#include "options.h"
 #include "parse.h"
+#include "settings.h"
+#include "stats.h"
 #include "text.h"
 #include "view.h"
 
@@ -198,7 +204,7 @@ static int take_options(struct lock *l)
     int rc = options_command(g, is_once(l) ? once_usage : usage, rows);
     h->path = g->path;
     l->any = g->several;
-    if (rc == OPTIONS_GO_ON && l->any && l->path_count > 0) {
+    if (rc == GO_ON && l->any && l->path_count > 0) {
         return options_refuse(g, "--also takes all, --any one: which of them?");
     }
     for (size_t i = 0; i < g->path_count; i++) { /* those of --also are behind */
@@ -232,7 +238,7 @@ static int check_kind(struct lock *l)
         fault = "--on-revoke: a holder with --also or --permits is never asked to "
                 "release";
     }
-    return fault ? options_refuse(&l->held.env->globals, "%s", fault) : OPTIONS_GO_ON;
+    return fault ? options_refuse(&l->held.env->globals, "%s", fault) : GO_ON;
 }
 
 static int take_arguments(struct lock *l)
@@ -240,11 +246,11 @@ static int take_arguments(struct lock *l)
     enum { NO_WAIT_CONNECT_MS = 5000 };
     struct globals *g = &l->held.env->globals;
     int rc = take_options(l);
-    rc = rc == OPTIONS_GO_ON ? settings_take_rest(g) : rc;
-    for (size_t i = 0; i < l->path_count && rc == OPTIONS_GO_ON; i++) {
+    rc = rc == GO_ON ? settings_take_rest(g) : rc;
+    for (size_t i = 0; i < l->path_count && rc == GO_ON; i++) {
         rc = options_check_path(g, l->paths[i]);
     }
-    rc = rc == OPTIONS_GO_ON ? check_kind(l) : rc;
+    rc = rc == GO_ON ? check_kind(l) : rc;
     if (l->wait_ms == 0 && !g->connect_given) {
         g->connect_ms = NO_WAIT_CONNECT_MS;
     }
@@ -577,13 +583,13 @@ static void cancel(void *held)
 /* Of zkr once: see once_begin(). */
 static int begin_once(struct lock *l)
 {
-    struct signals_guard guard;
+    struct interrupt interrupt;
     struct held *h = &l->held;
-    if (!signals_guard_begin(&guard, &h->env->signals, NEVER, cancel, h)) {
+    if (!interrupt_begin(&interrupt, &h->env->signals, NEVER, cancel, h)) {
         return cli_fail_thread();
     }
     int status = once_begin(h, l->every_ms);
-    int signo = signals_guard_end(&guard);
+    int signo = interrupt_end(&interrupt);
     return signo ? cli_exit_signal(signo) : status;
 }
 
@@ -673,7 +679,7 @@ int cmd_lock(struct env *env)
     l.paths = calloc(most, sizeof(*l.paths));
     l.queues = calloc(most, sizeof(*l.queues));
     int status = l.paths && l.queues ? take_arguments(&l) : cli_fail_memory();
-    if (status == OPTIONS_GO_ON) {
+    if (status == GO_ON) {
         status = run(&l);
     }
     free(l.paths);

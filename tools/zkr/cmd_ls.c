@@ -7,6 +7,10 @@
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
+#include "cmd.h"
+#include "json.h"
+#include "options.h"
+#include "settings.h"
 #include "text.h"
 #include "view.h"
 
@@ -33,7 +37,7 @@ static int take_arguments(struct ls *l)
                                       OPTIONS_END};
     g->path = "/";
     int rc = options_path(g, usage, rows);
-    return rc != OPTIONS_GO_ON         ? rc
+    return rc != GO_ON                 ? rc
            : strcmp(g->path, "/") == 0 ? settings_take_rest(g)
                                        : options_settle(g);
 }
@@ -203,7 +207,7 @@ int cmd_ls(struct env *env)
 {
     struct ls l = {.env = env};
     int status = take_arguments(&l);
-    if (status != OPTIONS_GO_ON) {
+    if (status != GO_ON) {
         return status;
     }
     status = client_open(env, NULL, false);

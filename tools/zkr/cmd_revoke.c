@@ -8,6 +8,9 @@
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
+#include "cmd.h"
+#include "options.h"
+#include "settings.h"
 #include "view.h"
 
 static const char usage[] =
@@ -53,7 +56,7 @@ static int take_arguments(struct revoke *r)
         OPTIONS_END};
     int rc = options_path(g, usage, rows);
     r->path = g->path;
-    return rc != OPTIONS_GO_ON                                      ? rc
+    return rc != GO_ON                                              ? rc
            : r->force && r->token == 0 && r->wait_ms == NOT_WAITING ? refuse_force(r)
                                                                     : options_settle(g);
 }
@@ -300,7 +303,7 @@ int cmd_revoke(struct env *env)
 {
     struct revoke r = {.env = env, .wait_ms = NOT_WAITING};
     int status = take_arguments(&r);
-    if (status != OPTIONS_GO_ON) {
+    if (status != GO_ON) {
         return status;
     }
     status = client_open(env, NULL, false);

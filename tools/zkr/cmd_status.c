@@ -8,6 +8,10 @@
 
 #include "cli.h"
 #include "client.h"
+#include "cmd.h"
+#include "options.h"
+#include "peers.h"
+#include "settings.h"
 #include "text.h"
 #include "view.h"
 
@@ -47,10 +51,10 @@ static int take_arguments(struct status *s)
                                       OPTIONS_END};
     int rc = options_path(g, usage, rows);
     s->path = g->path;
-    if (rc == OPTIONS_GO_ON && s->quiet && (s->json || s->watch)) {
+    if (rc == GO_ON && s->quiet && (s->json || s->watch)) {
         return options_refuse(g, "-q shows nothing: no --json or --watch");
     }
-    return rc == OPTIONS_GO_ON ? options_settle(g) : rc;
+    return rc == GO_ON ? options_settle(g) : rc;
 }
 
 /* --- showing --- */
@@ -262,5 +266,5 @@ int cmd_status(struct env *env)
 {
     struct status s = {.env = env};
     int status = take_arguments(&s);
-    return status == OPTIONS_GO_ON ? run(&s) : status;
+    return status == GO_ON ? run(&s) : status;
 }

@@ -3,6 +3,9 @@
 #include "cli.h"
 #include "client.h"
 #include "clock.h"
+#include "cmd.h"
+#include "options.h"
+#include "settings.h"
 #include "view.h"
 
 static const char usage[] = "usage: zkr [OPTION]... wait [-w SEC] PATH\n\n"
@@ -27,7 +30,7 @@ static int take_arguments(struct await *a)
         {"wait", 'w', option_seconds, &a->wait_ms, "seconds"}, OPTIONS_END};
     int rc = options_path(g, usage, rows);
     a->path = g->path;
-    rc = rc == OPTIONS_GO_ON ? options_settle(g) : rc;
+    rc = rc == GO_ON ? options_settle(g) : rc;
     if (a->wait_ms > 0 && a->wait_ms < g->connect_ms) {
         g->connect_ms = a->wait_ms;
     }
@@ -81,7 +84,7 @@ int cmd_wait(struct env *env)
 {
     struct await a = {.env = env, .wait_ms = ZKR_FOREVER};
     int status = take_arguments(&a);
-    if (status != OPTIONS_GO_ON) {
+    if (status != GO_ON) {
         return status;
     }
     a.until = a.wait_ms == ZKR_FOREVER ? NEVER : clock_now_ms() + a.wait_ms;

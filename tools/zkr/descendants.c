@@ -4,16 +4,17 @@
  * By the time of the signal, a number may be that of another process. So the descriptor of the process is opened first, and
  * then its parent is compared.
  */
+#include "descendants.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "children.h"
 
 enum { TEXT_ROOM = 2048, NAME_ROOM = 64, DEEPEST = 100 };
 

@@ -15,8 +15,10 @@
 #include "children.h"
 #include "cli.h"
 #include "clock.h"
+#include "fds.h"
 #include "held.h"
 #include "parse.h"
+#include "signals.h"
 
 static struct {
     struct held *held;

@@ -16,9 +16,13 @@
 
 #include "children.h"
 #include "cli.h"
+#include "client.h"
 #include "clock.h"
+#include "interrupt.h"
 #include "notify.h"
 #include "say.h"
+#include "signals.h"
+#include "stats.h"
 #include "view.h"
 
 /* --- loss and revocation, reported by threads of the library --- */
@@ -554,12 +558,12 @@ static int await_grant(struct held *h)
 
 int held_obtain(struct held *h, int64_t late)
 {
-    struct signals_guard guard;
-    if (!signals_guard_begin(&guard, &h->env->signals, late, cancel, h)) {
+    struct interrupt interrupt;
+    if (!interrupt_begin(&interrupt, &h->env->signals, late, cancel, h)) {
         return cli_fail_thread();
     }
     int rc = await_grant(h);
-    int signo = signals_guard_end(&guard);
+    int signo = interrupt_end(&interrupt);
     if (signo || rc != ZKR_OK) {
         return signo ? cli_exit_signal(signo) : held_refuse(h, rc);
     }

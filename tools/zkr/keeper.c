@@ -13,8 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "children.h"
 #include "clock.h"
+#include "descendants.h"
+#include "fds.h"
 #include "signals.h"
 
 /* --- in the keeper: only calls that are safe after a fork among threads --- */
@@ -235,14 +236,6 @@ static void become_keeper(struct keeper *k)
 
 /* --- in zkr --- */
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0) {
-        (void)close(*fd);
-    }
-    *fd = -1;
-}
-
 bool keeper_begin(struct keeper *k)
 {
     *k = (struct keeper){.zkr = getpid(), .link = {-1, -1}, .over = {-1, -1}};
@@ -263,8 +256,8 @@ pid_t keeper_fork(struct keeper *k)
         return 0;
     }
     int error = errno;
-    close_fd(&k->link[1]);
-    close_fd(&k->over[1]);
+    fds_close(&k->link[1]);
+    fds_close(&k->over[1]);
     if (pid < 0) {
         errno = error;
         return -1;
@@ -300,8 +293,8 @@ bool keeper_hear(const struct keeper *k, struct keeper_word *word)
 void keeper_end(struct keeper *k)
 {
     for (int i = 0; i < 2; i++) {
-        close_fd(&k->link[i]);
-        close_fd(&k->over[i]);
+        fds_close(&k->link[i]);
+        fds_close(&k->over[i]);
     }
     if (k->bound) {
         (void)munmap(k->bound, sizeof(*k->bound));

@@ -7,9 +7,13 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "client.h"
+#include "cmd.h"
+#include "fds.h"
 #include "notify.h"
+#include "options.h"
 #include "say.h"
+#include "settings.h"
+#include "signals.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... SUBCOMMAND [ARGUMENT]...\n\n"
@@ -54,7 +58,7 @@ static int run(struct env *env)
     g->argv[0] = name;
     opterr = 0;
     int rc = options_take(g, usage, none);
-    if (rc != OPTIONS_GO_ON) {
+    if (rc != GO_ON) {
         return rc;
     }
     if (optind >= g->argc) {

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "parse.h"
+#include "settings.h"
 
 /* --- one option --- */
 
@@ -128,7 +129,7 @@ static int take_row(const struct parser *p, const struct option_row *row)
         return options_refuse(p->g, "%s%s: %s", dashes, name, row->needs);
     }
     return row->take(row->to, optarg)
-               ? OPTIONS_GO_ON
+               ? GO_ON
                : options_refuse(p->g, "%s%s needs %s, not '%s'", dashes, name,
                                 row->needs, optarg);
 }
@@ -170,10 +171,10 @@ static int take(const struct parser *p, int code)
     case 'v':
         p->g->log_level = p->g->log_level == 0 ? ZKR_LOG_INFO : ZKR_LOG_DEBUG;
         p->g->verbose = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case VERBOSE_CODE:
         p->g->verbose = true;
-        return OPTIONS_GO_ON;
+        return GO_ON;
     case 'h':
         (void)fputs(p->usage, stdout);
         (void)fputs(*p->g->subcommand ? "  -h, --help\n  -V, --version\n" : "", stdout);
@@ -194,8 +195,8 @@ int options_take(struct globals *g, const char *usage, const struct option_row *
     do {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
         code = getopt_long(g->argc, g->argv, p.letters, p.table, NULL);
-        rc = code != -1 ? take(&p, code) : OPTIONS_GO_ON;
-    } while (code != -1 && rc == OPTIONS_GO_ON);
+        rc = code != -1 ? take(&p, code) : GO_ON;
+    } while (code != -1 && rc == GO_ON);
     return rc;
 }
 
@@ -223,13 +224,13 @@ int options_check_path(const struct globals *g, const char *path)
                         "another path",
                         path);
     }
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 int options_settle(struct globals *g)
 {
     int rc = settings_take_rest(g);
-    return rc == OPTIONS_GO_ON ? options_check_path(g, g->path) : rc;
+    return rc == GO_ON ? options_check_path(g, g->path) : rc;
 }
 
 /* Is @word, which follows PATH, an option? */
@@ -248,7 +249,7 @@ int options_path(struct globals *g, const char *usage, const struct option_row *
 {
     int rc = options_take(g, usage, rows);
     char **words = g->argv + optind;
-    if (rc != OPTIONS_GO_ON || (!words[0] && g->path)) {
+    if (rc != GO_ON || (!words[0] && g->path)) {
         return rc;
     }
     g->path = words[0];
@@ -259,7 +260,7 @@ int options_path(struct globals *g, const char *usage, const struct option_row *
         return is_option(words[1]) ? refuse_late(g, words[1])
                                    : options_refuse(g, "one PATH, please");
     }
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }
 
 /* --- COMMAND --- */
@@ -278,7 +279,7 @@ static void use_shell(struct globals *g, const char *text)
 int options_command(struct globals *g, const char *usage, const struct option_row *r)
 {
     int rc = options_take(g, usage, r);
-    if (rc != OPTIONS_GO_ON) {
+    if (rc != GO_ON) {
         return rc;
     }
     char **words = g->argv + optind;
@@ -290,9 +291,8 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
     if (g->alone) {
         optind++;
         rc = options_take(g, usage, r);
-        return rc == OPTIONS_GO_ON && g->argv[optind]
-                   ? options_refuse(g, "one PATH, please")
-                   : rc;
+        return rc == GO_ON && g->argv[optind] ? options_refuse(g, "one PATH, please")
+                                              : rc;
     }
     do {
         words++;
@@ -312,11 +312,11 @@ int options_command(struct globals *g, const char *usage, const struct option_ro
     }
     if (after || g->text) {
         use_shell(g, after ? words[1] : g->text);
-        return OPTIONS_GO_ON;
+        return GO_ON;
     }
     if (*words && strcmp(*words, "--") == 0) {
         words++;
     }
     g->command = *words ? words : NULL;
-    return OPTIONS_GO_ON;
+    return GO_ON;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "peers.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +15,9 @@
 
 #include "cli.h"
 #include "clock.h"
+#include "json.h"
 #include "parse.h"
-#include "view.h"
+#include "text.h"
 
 /* --- one question --- */
 

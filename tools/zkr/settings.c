@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "settings.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -7,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "access.h"
 #include "cli.h"
-#include "options.h"
 #include "parse.h"
 #include "secret.h"
 
@@ -78,7 +80,7 @@ int settings_take(struct globals *g,
     const char *fault = NULL, *needs = NULL; /* a fault does not show the value */
     char text[256];
     if (*origin_of(g, setting) > from->kind) {
-        return OPTIONS_GO_ON;
+        return GO_ON;
     }
     *origin_of(g, setting) = from->kind;
     switch (setting) {
@@ -102,7 +104,7 @@ int settings_take(struct globals *g,
     case SETTING_TLS:
         free_tls(g);
         g->tls_cert = strdup(value);
-        fault = g->tls_cert ? NULL : option_no_memory;
+        fault = g->tls_cert ? NULL : access_no_memory;
         break;
     case SETTING_ACL:
         fault = acl_take(&g->acl, value);
@@ -113,7 +115,7 @@ int settings_take(struct globals *g,
     return needs ? settings_refuse(from, "%s needs %s, not '%.200s'", from->name, needs,
                                    value)
            : fault ? settings_refuse(from, "%s %s", from->name, fault)
-                   : OPTIONS_GO_ON;
+                   : GO_ON;
 }
 
 /* --- the file --- */
@@ -180,8 +182,8 @@ static int take_line(struct globals *g, char *line, struct origin *from, bool is
 static int take_lines(struct globals *g, const char *file, bool is_open)
 {
     struct origin from = {.kind = ORIGIN_FILE, .file = file};
-    int rc = OPTIONS_GO_ON;
-    for (char *rest = g->config; rest && rc == OPTIONS_GO_ON;) {
+    int rc = GO_ON;
+    for (char *rest = g->config; rest && rc == GO_ON;) {
         char *line = trim(strsep(&rest, "\n"));
         from.line++;
         if (*line && *line != '#') {
@@ -199,7 +201,7 @@ static int take_file(struct globals *g)
     g->config = secret_read(file, &mode);
     if (!g->config) {
         return errno == ENOENT && !given
-                   ? OPTIONS_GO_ON
+                   ? GO_ON
                    : cli_fail(CLI_USAGE, "cannot read %.1000s: %s", file,
                               strerrordesc_np(errno));
     }
@@ -214,9 +216,8 @@ int settings_take_rest(struct globals *g)
         const struct origin from = {.kind = ORIGIN_ENVIRONMENT,
                                     .name = setting_names[i].variable};
         const char *value = parse_variable(from.name);
-        int rc =
-            value ? settings_take(g, (enum setting)i, value, &from) : OPTIONS_GO_ON;
-        if (rc != OPTIONS_GO_ON) {
+        int rc = value ? settings_take(g, (enum setting)i, value, &from) : GO_ON;
+        if (rc != GO_ON) {
             return rc;
         }
     }

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "signals.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <sys/eventfd.h>
+#include <pthread.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "children.h"
-#include "clock.h"
-#include "notify.h"
-#include "parse.h"
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 enum { FORWARDED = sizeof(forwarded) / sizeof(forwarded[0]) };
@@ -108,106 +100,4 @@ void signals_restore(const struct signals *s)
     (void)sigaction(SIGCHLD, &s->old_child, NULL);
     (void)sigaction(SIGCONT, &s->old_cont, NULL);
     (void)pthread_sigmask(SIG_SETMASK, &s->mask, NULL);
-}
-
-/* --- descriptors --- */
-
-enum { FIRST = STDERR_FILENO + 1, MOST = 65536, WITHOUT_PROC = 1024 };
-
-static bool inherited[MOST];
-
-static void fill_closed_stdio(void)
-{
-    for (int fd = 0; fd < FIRST; fd++) {
-        if (fcntl(fd, F_GETFD) < 0) {
-            /* The new descriptor has the lowest free number, which is fd. */
-            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
-        }
-    }
-}
-
-void fds_begin(void)
-{
-    fill_closed_stdio();
-    DIR *dir = opendir("/proc/self/fd");
-    const struct dirent *entry;
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet */
-    while (dir && (entry = readdir(dir))) {
-        int64_t fd;
-        if (parse_int(entry->d_name, FIRST, MOST - 1, &fd)) {
-            inherited[fd] = fd != dirfd(dir);
-        }
-    }
-    for (int fd = FIRST; !dir && fd < WITHOUT_PROC; fd++) {
-        inherited[fd] = fcntl(fd, F_GETFD) >= 0;
-    }
-    if (dir) {
-        (void)closedir(dir);
-    }
-}
-
-void fds_hide(void)
-{
-    bool hidden = close_range(FIRST, UINT_MAX, CLOSE_RANGE_CLOEXEC) == 0;
-    for (int fd = FIRST; fd < MOST; fd++) {
-        if (inherited[fd] || !hidden) {
-            (void)fcntl(fd, F_SETFD, inherited[fd] ? 0 : FD_CLOEXEC);
-        }
-    }
-}
-
-/* --- the guard --- */
-
-/* Cancels repeatedly until the main thread has returned: a first call may come just before the wait begins. */
-static void *guard(void *ctx)
-{
-    enum { AGAIN_MS = 10 };
-    struct signals_guard *g = ctx;
-    struct pollfd fds[2] = {{.fd = g->done, .events = POLLIN},
-                            {.fd = g->s->fd, .events = POLLIN}};
-    int rest = (int)notify_alive_rest(clock_left_ms(g->late));
-    while (poll(fds, 2, rest) >= 0 && !fds[0].revents) {
-        if (fds[1].revents && !atomic_load(&g->caught)) {
-            atomic_store(&g->caught, signals_stop(g->s));
-        }
-        bool due = atomic_load(&g->caught) || clock_left_ms(g->late) == 0;
-        if (due) {
-            g->cancel(g->ctx);
-        }
-        notify_alive();
-        rest = due ? AGAIN_MS : (int)notify_alive_rest(clock_left_ms(g->late));
-    }
-    return NULL;
-}
-
-bool signals_guard_begin(struct signals_guard *g,
-                         const struct signals *s,
-                         int64_t late,
-                         void (*cancel)(void *ctx),
-                         void *ctx)
-{
-    *g = (struct signals_guard){.s = s, .late = late, .cancel = cancel, .ctx = ctx};
-    g->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (g->done < 0) {
-        return false;
-    }
-    errno = pthread_create(&g->thread, NULL, guard, g);
-    if (errno != 0) {
-        (void)close(g->done);
-        return false;
-    }
-    /* Without a command to be stopped as well, ^Z has its usual effect. */
-    if (!sigismember(&s->mask, SIGTSTP)) {
-        signals_mask_stop(SIG_UNBLOCK);
-    }
-    return true;
-}
-
-int signals_guard_end(struct signals_guard *g)
-{
-    while (eventfd_write(g->done, 1) != 0) {
-    }
-    (void)pthread_join(g->thread, NULL);
-    (void)close(g->done);
-    return atomic_load(&g->caught);
 }

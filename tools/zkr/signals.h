@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a command gets as zkr itself got it: signals and descriptors. Signals are read from a descriptor, by one thread at a
- * time.
- */
+/* Signals, read from a descriptor by one thread at a time. A command gets them as zkr itself got them. */
 #ifndef ZKR_CLI_SIGNALS_H
 #define ZKR_CLI_SIGNALS_H
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 struct signals {
     int fd;            /* signalfd */
@@ -45,38 +39,5 @@ int signals_next(const struct signals *s);
 int signals_stop(const struct signals *s);
 /** In the child, just before exec: restores mask and dispositions of our start. */
 void signals_restore(const struct signals *s);
-
-/**
- * First thing in main(): notes what is open, and replaces a closed stdin, stdout or stderr by a placeholder, so that no
- * socket of zkr gets its number. In the child the placeholder is closed again.
- */
-void fds_begin(void);
-/** In a child, before exec: only what was noted is inherited. Only calls that are safe after a fork among threads. */
-void fds_hide(void);
-
-/** A thread that handles signals while the main thread waits in the library. */
-struct signals_guard {
-    const struct signals *s;
-    pthread_t thread;
-    int64_t late;
-    int done; /* eventfd */
-    void (*cancel)(void *ctx);
-    void *ctx;
-    atomic_int caught;
-};
-
-/**
- * A signal, also one that is pending already, calls @cancel, and so does the time @late, or NEVER. @cancel makes the wait
- * of the main thread return, or ends the process. It may come before the wait, and comes repeatedly.
- *
- * False: no thread, or no descriptor for it, could be made; errno says why.
- */
-bool signals_guard_begin(struct signals_guard *g,
-                         const struct signals *s,
-                         int64_t late,
-                         void (*cancel)(void *ctx),
-                         void *ctx);
-/** Returns the signal that told zkr to stop, or 0. */
-int signals_guard_end(struct signals_guard *g);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "stats.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +17,6 @@
 #include <zkr/metrics.h>
 
 #include "cli.h"
-#include "client.h"
 
 /* --- the format --- */
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that others wrote, made safe for a terminal, and as JSON on one line. */
+/* Text that others wrote, made safe for a terminal. */
 #ifndef ZKR_CLI_TEXT_H
 #define ZKR_CLI_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,27 +24,5 @@ void text_clean(char *s);
 void text_widen(int *width, const char *s, int most);
 /** An age such as "3s", "2m05s", "4h07m" or "9d02h". */
 void text_age(char *buf, size_t size, int64_t ms);
-
-/* A writer of JSON, which adds commas; the caller closes all brackets. @key: NULL in an array. */
-struct json {
-    FILE *out;
-    bool comma; /* before the next value */
-};
-
-/** A line of the output: an object, whose first member is "path". */
-void json_begin(struct json *j, const char *path);
-void json_end(struct json *j);
-/** @bracket: '{' or '['. */
-void json_open(struct json *j, const char *key, char bracket);
-void json_close(struct json *j, char bracket);
-/** @text: any bytes; those that are not UTF-8 become U+FFFD, control characters are escaped. NULL: null. */
-void json_text(struct json *j, const char *key, const char *text);
-
-void json_bool(struct json *j, const char *key, bool value);
-void json_int(struct json *j, const char *key, int64_t value);
-/** The value, or null if not @known. */
-void json_number(struct json *j, const char *key, bool known, int64_t value);
-/** A session id, as a string "0x...": 64 bits are too many for some readers. */
-void json_session(struct json *j, bool known, int64_t id);
 
 #endif

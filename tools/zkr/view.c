@@ -8,7 +8,10 @@
 #include <time.h>
 
 #include "cli.h"
+#include "json.h"
 #include "parse.h"
+#include "peers.h"
+#include "text.h"
 
 /* --- words --- */
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "client.h"
 #include "clock.h"
 #include "held.h"
 #include "parse.h"

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subcommands, one a file cmd_NAME.c. Each returns an exit code, reported. */
+#ifndef ZKR_CLI_CMD_H
+#define ZKR_CLI_CMD_H
+
+#include "env.h"
+
+int cmd_lock(struct env *env); /* of zkr once as well */
+int cmd_elect(struct env *env);
+int cmd_status(struct env *env);
+int cmd_ls(struct env *env);
+int cmd_revoke(struct env *env);
+int cmd_wait(struct env *env);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a subcommand works with. */
+#ifndef ZKR_CLI_ENV_H
+#define ZKR_CLI_ENV_H
+
+#include <zkr/client.h>
+
+#include "settings.h"
+#include "signals.h"
+
+struct env {
+    struct globals globals;
+    struct signals signals;
+    zkr_client *client; /* set by client_open() */
+    int die_of;         /* end with this signal instead of an exit code, 0 = do not */
+};
+
+#endif

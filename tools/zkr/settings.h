@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings of all subcommands: from a file, the environment or the command line. */
+#ifndef ZKR_CLI_SETTINGS_H
+#define ZKR_CLI_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "access.h"
+
+enum setting {
+    SETTING_SERVERS,
+    SETTING_SESSION,
+    SETTING_CONNECT,
+    SETTING_AUTH,
+    SETTING_AUTH_FILE,
+    SETTING_ACL,
+    SETTING_TLS,
+    SETTINGS
+};
+
+/** The names of a setting. */
+struct setting_name {
+    const char *variable; /* in the environment and in the file */
+    const char *name;     /* of the long option */
+    int letter;           /* of the short one, 0 = there is none */
+    const char *option;   /* in messages */
+};
+extern const struct setting_name setting_names[SETTINGS];
+/** Where a setting is given. A later kind overrides an earlier one. */
+enum origin_kind { ORIGIN_FILE = 1, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND };
+
+struct origin {
+    enum origin_kind kind;
+    const char *name;       /* of the setting there, such as "-t" */
+    const char *subcommand; /* of ORIGIN_COMMAND; "" = before the subcommand */
+    const char *file;       /* of ORIGIN_FILE */
+    int line;
+};
+
+/** The settings, and the rest of the command line. Must not be moved: command may point into it. */
+struct globals {
+    char *config;                    /* text of the file; other members point into it */
+    enum origin_kind from[SETTINGS]; /* where each was given, 0 = nowhere yet */
+    const char *servers;
+    struct origin servers_from;
+    int64_t session_ms; /* 0 = the library's default */
+    int64_t connect_ms;
+    bool connect_given; /* connect_ms is not the default */
+    char *tls_cert;     /* NULL = no TLS */
+    struct auth auth;
+    struct acl acl;
+    int log_level; /* 0 = no log */
+    bool verbose;
+
+    const char *subcommand; /* "" = not known yet */
+    int argc;               /* of what getopt_long() reads */
+    char **argv;
+    bool several; /* PATH... up to "--", instead of one */
+    bool alone;   /* PATH without COMMAND: options may follow it */
+    const char *path;
+    char **paths; /* the words that are the paths; the first is path */
+    size_t path_count;
+    char **command;   /* NULL: none */
+    const char *text; /* of -c before PATH; NULL = none */
+    char *shell[4];   /* the command when -c is used */
+};
+
+/** The TLS setting names so many files; a password may follow. */
+enum { TLS_FILES = 3 };
+
+/** The caller goes on with the next option. */
+enum { GO_ON = -1 };
+
+void settings_begin(struct globals *g);
+void settings_end(struct globals *g);
+
+/**
+ * Takes one setting. The command line comes first, then the environment, then the file; an overridden value is not even
+ * checked. @value: borrowed for as long as @g is used; secrets are copied. Returns GO_ON or an exit code, reported.
+ */
+int settings_take(struct globals *g,
+                  enum setting setting,
+                  const char *value,
+                  const struct origin *from);
+
+/**
+ * After the command line: takes the environment, then the file, /etc/zkr.conf or $ZKR_CONFIG. Returns GO_ON or an
+ * exit code, reported.
+ */
+int settings_take_rest(struct globals *g);
+/** Reports what is wrong with a setting, and where the setting is given. Returns CLI_USAGE. */
+int settings_refuse(const struct origin *from, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
