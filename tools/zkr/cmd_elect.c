@@ -7,10 +7,15 @@
 #include "client.h"
 #include "clock.h"
 #include "cmd.h"
+#include "health.h"
 #include "held.h"
+#include "news.h"
+#include "obtain.h"
 #include "options.h"
 #include "settings.h"
+#include "use.h"
 #include "view.h"
+#include "yield.h"
 
 static const char usage[] =
     "usage: zkr [OPTION]... elect [OPTION]... PATH COMMAND [ARGUMENT]...\n"
@@ -116,8 +121,8 @@ static int begin(struct elect *e)
         o.on_loss = held_on_latch;
         o.ctx = &e->held;
     }
-    int rc = zkr_leader_latch_create(&e->held.latch, e->held.env->client, e->held.path,
-                                     e->id, &o);
+    int rc = zkr_leader_latch_create(&e->held.grant.latch, e->held.env->client,
+                                     e->held.path, e->id, &o);
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
@@ -130,20 +135,20 @@ static int lead(struct elect *e)
     h->started = clock_now_ms();
     h->lost = false;
     h->last = true;
-    held_say_waiting(h);
-    held_tell_fit(h);
-    int rc = zkr_leader_latch_start(e->held.latch);
+    obtain_say_waiting(h);
+    news_repeat_fit(&h->news, h->grant.latch);
+    int rc = zkr_leader_latch_start(e->held.grant.latch);
     int status = rc == ZKR_OK ? HELD_AGAIN : cli_fail_rc(rc);
     while (status == HELD_AGAIN) {
-        status = held_obtain(h, NEVER);
+        status = obtain_held(h, NEVER);
         status = status == HELD_START ? yield_look() : status;
     }
     status = status == HELD_REFUSED ? cli_fail_rc(h->refusal) : status;
     if (status == HELD_START) {
-        status = held_use(h);
+        status = use_held(h);
     }
     yield_rest();
-    (void)zkr_leader_latch_stop(e->held.latch, ZKR_LATCH_SILENT);
+    (void)zkr_leader_latch_stop(e->held.grant.latch, ZKR_LATCH_SILENT);
     return status;
 }
 
@@ -195,8 +200,8 @@ static int show(void *ctx)
 {
     struct elect *e = ctx;
     zkr_contenders *list = NULL;
-    int status =
-        client_list(e->held.env, (struct client_source){.latch = e->held.latch}, &list);
+    int status = client_list(
+        e->held.env, (struct client_source){.latch = e->held.grant.latch}, &list);
     const zkr_contender *leader = zkr_contenders_get(list, 0);
     int64_t token = leader ? leader->fencing_token : 0;
     if (status == 0 && token != e->shown) {
@@ -214,7 +219,7 @@ static int show(void *ctx)
 
 static int wait_change(void *ctx, int64_t timeout_ms)
 {
-    return zkr_leader_latch_watch(((struct elect *)ctx)->held.latch, timeout_ms);
+    return zkr_leader_latch_watch(((struct elect *)ctx)->held.grant.latch, timeout_ms);
 }
 
 int cmd_elect(struct env *env)
@@ -224,7 +229,7 @@ int cmd_elect(struct env *env)
     e.held = (struct held){.env = env,
                            .what = "leadership of",
                            .kill_signal = SIGTERM,
-                           .kill_after_ms = -1,
+                           .lease = {.kill_after_ms = -1},
                            .until = NEVER};
     int status = take_arguments(&e);
     if (status != GO_ON) {
@@ -237,6 +242,6 @@ int cmd_elect(struct env *env)
     }
     health_end();
     yield_end();
-    (void)zkr_leader_latch_destroy(e.held.latch);
+    (void)zkr_leader_latch_destroy(e.held.grant.latch);
     return held_end(&e.held, status);
 }

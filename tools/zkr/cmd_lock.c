@@ -12,13 +12,18 @@
 #include "client.h"
 #include "clock.h"
 #include "cmd.h"
+#include "grant.h"
 #include "held.h"
 #include "interrupt.h"
+#include "news.h"
+#include "obtain.h"
+#include "once.h"
 #include "options.h"
 #include "parse.h"
 #include "settings.h"
 #include "stats.h"
 #include "text.h"
+#include "use.h"
 #include "view.h"
 
 static const char usage[] =
@@ -189,7 +194,7 @@ static int take_options(struct lock *l)
         {"command", 'c', option_text, &g->text, "a text"},
         {"id", 'i', option_text, &l->id, "a text"},
         {"kill-signal", 0, take_signal, &h->kill_signal, "a signal such as TERM"},
-        {"kill-after", 0, take_kill_after, &h->kill_after_ms, "seconds or auto"},
+        {"kill-after", 0, take_kill_after, &h->lease.kill_after_ms, "seconds or auto"},
         {"lock-delay", 0, option_seconds, &h->delay_ms, "seconds"},
         {"min-hold", 0, option_seconds, &h->min_hold_ms, "seconds"},
         {"stats", 0, option_text, &l->stats, "a file"},
@@ -269,8 +274,8 @@ static int create_mutexes(struct lock *l, zkr_client *c)
     o.tell_queued = both.tell_queued = l->held.env->globals.log_level > 0;
     o.max_waiters = l->max_queue;
     o.persistent_parent = l->every_ms > 0; /* for the record */
-    o.on_revoke = both.on_revoke = ignored ? NULL : held_on_revoke;
-    o.on_revoke_ctx = both.on_revoke_ctx = &l->held;
+    o.on_revoke = both.on_revoke = ignored ? NULL : news_on_revoke;
+    o.on_revoke_ctx = both.on_revoke_ctx = &l->held.news;
     if (l->shared || l->rw) {
         int rc = zkr_rwlock_create(&l->rwlock, c, l->held.path, &both);
         first->mutex =
@@ -302,7 +307,7 @@ static int create(struct lock *l)
 /* Releases what is held, and leaves the queues. */
 static void give_back(struct lock *l)
 {
-    held_leave(&l->held);
+    grant_leave(&l->held.grant);
     for (size_t i = 0; i < l->path_count; i++) {
         (void)zkr_ticket_release(l->queues[i].ticket);
     }
@@ -468,13 +473,14 @@ static int obtain(struct lock *l)
         int left = clock_left_ms(h->until);
         ms = left > 0 ? left : 1;
     }
-    int rc =
-        l->semaphore ? zkr_semaphore_request(l->semaphore, (int)l->permits, ms,
-                                             held_on_ticket, h, &h->ticket)
-        : l->multi
-            ? zkr_multi_lock_request(l->multi, ms, held_on_ticket, h, &h->ticket)
-            : zkr_mutex_request(l->queues->mutex, ms, held_on_ticket, h, &h->ticket);
-    return rc == ZKR_OK ? held_obtain(h, l->wait_ms == 0 ? h->until : NEVER)
+    int rc = l->semaphore
+                 ? zkr_semaphore_request(l->semaphore, (int)l->permits, ms,
+                                         news_on_ticket, &h->news, &h->grant.ticket)
+             : l->multi ? zkr_multi_lock_request(l->multi, ms, news_on_ticket, &h->news,
+                                                 &h->grant.ticket)
+                        : zkr_mutex_request(l->queues->mutex, ms, news_on_ticket,
+                                            &h->news, &h->grant.ticket);
+    return rc == ZKR_OK ? obtain_held(h, l->wait_ms == 0 ? h->until : NEVER)
                         : cli_fail_rc(rc);
 }
 
@@ -484,7 +490,7 @@ static int obtain(struct lock *l)
 static int ask(struct lock *l, size_t i, int64_t ms)
 {
     struct queue *q = &l->queues[i];
-    int rc = zkr_mutex_request(q->mutex, ms, held_on_ticket, &l->held, &q->ticket);
+    int rc = zkr_mutex_request(q->mutex, ms, news_on_ticket, &l->held.news, &q->ticket);
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
@@ -496,9 +502,9 @@ static int take(struct lock *l, size_t i)
     l->queues[i].ticket = NULL;
     give_back(l);
     h->path = l->paths[i];
-    h->ticket = granted;
+    h->grant.ticket = granted;
     held_reset(h);
-    return held_obtain(h, h->until);
+    return obtain_held(h, h->until);
 }
 
 /*
@@ -515,7 +521,7 @@ static int try_each(struct lock *l)
         if (status != HELD_REFUSED || h->refusal != ZKR_ETIMEDOUT) {
             return status;
         }
-        held_leave(h);
+        grant_leave(&h->grant);
     }
     h->path = l->paths[0];
     return status;
@@ -556,7 +562,7 @@ static int obtain_any(struct lock *l)
     if (!again || l->wait_ms == 0) {
         return status;
     }
-    held_leave(h);
+    grant_leave(&h->grant);
     status = WAIT_ON;
     for (size_t i = 0; i < l->path_count && status == WAIT_ON; i++) {
         status =
@@ -565,7 +571,7 @@ static int obtain_any(struct lock *l)
     while (status == WAIT_ON) {
         status = look(l);
         if (status == WAIT_ON) {
-            held_say_slow(h);
+            obtain_say_slow(h);
             status = held_pause(h, LOOK_MS);
         }
     }
@@ -577,7 +583,7 @@ static int obtain_any(struct lock *l)
 /* Ends what once_begin() asks. */
 static void cancel(void *held)
 {
-    (void)zkr_ticket_release(((const struct held *)held)->ticket);
+    grant_cancel(&((const struct held *)held)->grant);
 }
 
 /* Of zkr once: see once_begin(). */
@@ -652,7 +658,7 @@ static int run(struct lock *l)
 {
     int status = begin(l);
     if (status == 0) {
-        held_say_waiting(&l->held);
+        obtain_say_waiting(&l->held);
         status = held_connect(&l->held);
     }
     if (status == 0 && l->semaphore) {
@@ -660,7 +666,7 @@ static int run(struct lock *l)
     }
     status = status == 0 ? get(l) : status;
     if (status == HELD_START) {
-        status = held_use(&l->held);
+        status = use_held(&l->held);
         status = once_end(&l->held, status);
     }
     destroy(l);
@@ -673,7 +679,7 @@ int cmd_lock(struct env *env)
     l.held = (struct held){.env = env,
                            .once = true,
                            .kill_signal = SIGTERM,
-                           .kill_after_ms = -1,
+                           .lease = {.kill_after_ms = -1},
                            .started = clock_now_ms()};
     size_t most = (size_t)env->globals.argc + 1;
     l.paths = calloc(most, sizeof(*l.paths));

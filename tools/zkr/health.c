@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elect --health, see held.h. */
+#include "health.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +17,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "fds.h"
-#include "held.h"
+#include "news.h"
 #include "parse.h"
 #include "signals.h"
 
@@ -144,13 +145,13 @@ static void *run(void *arg)
         if (!wrong && !healthy) {
             cli_note("healthy: a candidate at %.1000s", health.held->path);
             healthy = true;
-            held_set_fit(health.held, true);
+            news_set_fit(&health.held->news, health.held->grant.latch, true);
         } else if (wrong && (healthy ? failed >= health.o.failures : !known)) {
             cli_note("not healthy: the check %s; no candidate at %.1000s until it "
                      "succeeds",
                      wrong, health.held->path);
             healthy = false;
-            held_set_fit(health.held, false);
+            news_set_fit(&health.held->news, health.held->grant.latch, false);
         }
         known = true;
     }
@@ -168,7 +169,7 @@ int health_begin(struct held *h, const struct health_options *options)
     if (health.stop < 0) {
         return cli_fail_limits();
     }
-    held_set_fit(health.held, false);
+    news_set_fit(&health.held->news, health.held->grant.latch, false);
     /* Wait here for the processes that a check leaves behind: the first process of a container may not do that. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     errno = pthread_create(&health.thread, NULL, run, NULL);

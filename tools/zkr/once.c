@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zkr once, see held.h. */
+#include "once.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,13 +77,13 @@ static int64_t number(const struct record *r, const char *name)
 static const char *fault_of(const struct record *r, const struct held *h)
 {
     static const char first[] = "-0000000000";
-    size_t length = strlen(h->node), tail = strlen(first);
+    size_t length = strlen(h->grant.node), tail = strlen(first);
     if (r->node.length > 0) {
         return strncmp(r->text, mark, strlen(mark)) == 0
                    ? NULL
                    : "it has data of others, which the record would replace";
     }
-    return length > tail && strcmp(h->node + length - tail, first) == 0
+    return length > tail && strcmp(h->grant.node + length - tail, first) == 0
                ? NULL
                : "others have used it, so servers may remove it when it is empty";
 }
@@ -94,8 +95,8 @@ static int write_record(const struct held *h, const char *text)
     zoo_op_t op;
     zoo_op_result_t result;
     zoo_set_op_init(&op, h->path, text, (int)strlen(text), once.version, &stat);
-    int rc = zkr_ticket_multi(h->ticket, 1, &op, &result,
-                              zkr_ticket_valid_for_ms(h->ticket));
+    int rc = zkr_ticket_multi(h->grant.ticket, 1, &op, &result,
+                              zkr_ticket_valid_for_ms(h->grant.ticket));
     once.version = rc == ZKR_OK ? stat.version : once.version;
     return rc;
 }
@@ -110,7 +111,7 @@ static void put_success(char *text, size_t size, int64_t token)
 /* May it be asked again, as the lock is still held? */
 static bool may_ask_again(const struct held *h, int rc)
 {
-    return zkr_err_retriable(rc) && zkr_ticket_valid_for_ms(h->ticket) > 0;
+    return zkr_err_retriable(rc) && zkr_ticket_valid_for_ms(h->grant.ticket) > 0;
 }
 
 /* --- before the command --- */
@@ -131,7 +132,7 @@ static int look(const struct held *h, struct record *r)
     zkr_node own;
     int rc = read_record(h, r);
     if (rc == ZKR_OK) {
-        rc = zkr_client_get(h->env->client, h->node, NULL, 0, &own, sizeof(own));
+        rc = zkr_client_get(h->env->client, h->grant.node, NULL, 0, &own, sizeof(own));
     }
     if (rc == ZKR_OK) {
         once.asked_ms = own.created_ms;
@@ -185,9 +186,9 @@ int once_begin(struct held *h, int64_t every_ms)
              : due        ? write_record(h, r.node.length > 0 ? r.text : mark)
                           : leave_undone(h, &r);
     } while (may_ask_again(h, rc));
-    return rc == ZKR_OK                             ? (due ? HELD_START : 0)
-           : zkr_ticket_valid_for_ms(h->ticket) > 0 ? cli_fail_rc(rc)
-                                                    : HELD_AGAIN;
+    return rc == ZKR_OK                                   ? (due ? HELD_START : 0)
+           : zkr_ticket_valid_for_ms(h->grant.ticket) > 0 ? cli_fail_rc(rc)
+                                                          : HELD_AGAIN;
 }
 
 /* --- after it --- */
@@ -199,7 +200,7 @@ int once_end(struct held *h, int status)
     if (once.every_ms == 0 || status != 0 || h->lost || h->ended) {
         return status;
     }
-    put_success(text, sizeof(text), (int64_t)h->token);
+    put_success(text, sizeof(text), (int64_t)h->grant.token);
     int rc = write_record(h, text);
     while (may_ask_again(h, rc)) { /* it may have been written */
         rc = read_record(h, &r);
@@ -214,7 +215,7 @@ int once_end(struct held *h, int status)
     if (rc == ZKR_OK) {
         return status;
     }
-    h->lost = zkr_ticket_valid_for_ms(h->ticket) == 0;
+    h->lost = zkr_ticket_valid_for_ms(h->grant.ticket) == 0;
     return cli_fail(
         h->lost ? CLI_LOST : CLI_INTERNAL,
         "the command succeeded, but that may not be recorded at %.1000s: %s; "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elect --yield, see held.h. */
+#include "yield.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include "client.h"
 #include "clock.h"
 #include "held.h"
+#include "news.h"
 #include "parse.h"
 #include "view.h"
 
@@ -105,7 +107,7 @@ static bool look(zkr_leader_latch *observer, int64_t term, int64_t *told)
     (void)pthread_mutex_lock(&yield.mu);
     if (asked && yield.term == term) {
         *told = term;
-        held_on_revoke(NULL, yield.held);
+        news_revoke(&yield.held->news);
     }
     (void)pthread_mutex_unlock(&yield.mu);
     if (!zkr_err_retriable(rc)) {
@@ -146,7 +148,7 @@ static void *run(void *held)
         looked = observer && zkr_client_state(h->env->client) == ZKR_STATE_CONNECTED &&
                  look(observer, term, &told);
         if (looked) {
-            held_on_contenders(NULL, h); /* yield_look() waits for it */
+            news_wake(&h->news); /* yield_look() waits for it */
         }
     } while (term != OVER);
     return NULL;
@@ -175,9 +177,10 @@ static int requeue(zkr_leader_latch *latch)
 int yield_look(void)
 {
     struct held *h = yield.held;
-    set_term(h->token);
-    while (yield.seen != h->token) {
-        int64_t valid = zkr_leader_latch_term_valid_for_ms(h->latch, h->token);
+    set_term(h->grant.token);
+    while (yield.seen != h->grant.token) {
+        int64_t valid =
+            zkr_leader_latch_term_valid_for_ms(h->grant.latch, h->grant.token);
         if (valid == 0) {
             return HELD_AGAIN;
         }
@@ -186,11 +189,11 @@ int yield_look(void)
             return status;
         }
     }
-    if (!held_is_revoked(h)) {
+    if (!news_take_revocation(&h->news)) {
         return HELD_START;
     }
     yield_rest();
-    int status = requeue(h->latch);
+    int status = requeue(h->grant.latch);
     return status == 0 ? HELD_AGAIN : status;
 }
 
@@ -251,9 +254,9 @@ static size_t candidates(const zkr_contenders *list)
 static int make_latch(struct held *h, const char *id)
 {
     zkr_leader_latch_options o = ZKR_LEADER_LATCH_OPTIONS_INIT;
-    o.on_contenders = id ? held_on_contenders : NULL;
-    o.ctx = h;
-    int rc = zkr_leader_latch_create(&h->latch, h->env->client, h->path, id, &o);
+    o.on_contenders = id ? news_on_contenders : NULL;
+    o.ctx = &h->news;
+    int rc = zkr_leader_latch_create(&h->grant.latch, h->env->client, h->path, id, &o);
     return rc == ZKR_OK ? 0 : cli_fail_rc(rc);
 }
 
@@ -325,14 +328,14 @@ static int await_leader(struct request *r)
     for (;;) {
         zkr_contenders *list = NULL;
         int status =
-            client_list(h->env, (struct client_source){.latch = h->latch}, &list);
+            client_list(h->env, (struct client_source){.latch = h->grant.latch}, &list);
         const zkr_contender *leader = next_leader(list);
         bool done = is_done(r, leader);
         bool stays = leader && leader->session_id == r->asked;
         int rest = rest_of_vain(is_vain(r, list), &vain_until);
         if (status == 0 &&
             done) { /* our request must not stay there while the reader is slow */
-            (void)zkr_leader_latch_stop(h->latch, ZKR_LATCH_SILENT);
+            (void)zkr_leader_latch_stop(h->grant.latch, ZKR_LATCH_SILENT);
             status = view_tell("leads: ", leader);
         }
         zkr_contenders_free(list);
@@ -342,8 +345,8 @@ static int await_leader(struct request *r)
         if (rest == 0) {
             return cli_fail(CLI_HELD, "the candidates at %.1000s have gone", h->path);
         }
-        if (zkr_leader_latch_has_leadership(h->latch)) {
-            status = requeue(h->latch);
+        if (zkr_leader_latch_has_leadership(h->grant.latch)) {
+            status = requeue(h->grant.latch);
         }
         int left = clock_left_ms(h->until);
         if (status == 0 && left == 0) {
@@ -362,18 +365,19 @@ int yield_ask(struct held *h, const char *to)
     zkr_contenders *list = NULL;
     int status = make_latch(h, NULL);
     status = status == 0
-                 ? client_list(h->env, (struct client_source){.latch = h->latch}, &list)
+                 ? client_list(h->env, (struct client_source){.latch = h->grant.latch},
+                               &list)
                  : status;
     char *text = status == 0 ? choose(&r, list, &status) : NULL;
     zkr_contenders_free(list);
     if (text && status == 0) {
-        (void)zkr_leader_latch_destroy(h->latch);
-        h->latch = NULL;
+        (void)zkr_leader_latch_destroy(h->grant.latch);
+        h->grant.latch = NULL;
         status = make_latch(h, text);
-        int rc = status == 0 ? zkr_leader_latch_start(h->latch) : ZKR_OK;
+        int rc = status == 0 ? zkr_leader_latch_start(h->grant.latch) : ZKR_OK;
         status = rc != ZKR_OK ? cli_fail_rc(rc) : status;
         status = status == 0 ? await_leader(&r) : status;
-        (void)zkr_leader_latch_stop(h->latch, ZKR_LATCH_SILENT);
+        (void)zkr_leader_latch_stop(h->grant.latch, ZKR_LATCH_SILENT);
     }
     free(text);
     return status;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lease.h"
+
+#include <signal.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "grant.h"
+#include "loss.h"
+#include "notify.h"
+
+/* --- how long what takes --- */
+
+bool lease_is_ample(const struct lease *l, int64_t valid)
+{
+    return valid >= grant_session_ms(l->grant) / 3;
+}
+
+/* Time for SIGKILL to take effect, and for zkr to be late. */
+static int64_t margin(const struct lease *l)
+{
+    enum { LEAST_MS = 20 };
+    return greater(grant_session_ms(l->grant) / 30, LEAST_MS);
+}
+
+int64_t lease_patience_ms(const struct lease *l)
+{
+    return l->kill_after_ms < 0 ? grant_session_ms(l->grant) / 12 : l->kill_after_ms;
+}
+
+/* Time between kill signal and SIGKILL, in doubt. After a long wait there is little lease at first. */
+static int64_t kill_after(const struct lease *l)
+{
+    return lesser(lease_patience_ms(l),
+                  grant_session_ms(l->grant) / (l->settled ? 3 : 10));
+}
+
+int64_t lease_doubt_ms(const struct lease *l)
+{
+    return kill_after(l) + margin(l);
+}
+
+static void check_kill_after(const struct lease *l)
+{
+    int64_t most = grant_session_ms(l->grant) / 3;
+    if (l->kill_after_ms > most) {
+        cli_note("--kill-after is reduced to %.3f s, a third of the session timeout, "
+                 "for when the lock is in doubt; -t makes that longer",
+                 (double)most / 1000);
+    }
+}
+
+/* --- its phases --- */
+
+void lease_begin(struct lease *l)
+{
+    struct sigevent wake = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
+    lease_reset(l);
+    l->slept = l->settled = false;
+    l->wake_at = 0;
+    l->stepped_at = l->bound = clock_now_ms();
+    l->has_timer = timer_create(CLOCK_BOOTTIME, &wake, &l->timer) == 0;
+    check_kill_after(l);
+}
+
+void lease_end(struct lease *l)
+{
+    if (l->has_timer) {
+        (void)timer_delete(l->timer);
+    }
+}
+
+void lease_reset(struct lease *l)
+{
+    l->phase = LEASE_SURE;
+}
+
+/* The lock is not surely held any more. No keep-alive message says otherwise. */
+static void leave_sure(struct lease *l, enum lease_phase phase)
+{
+    if (l->phase == LEASE_SURE) {
+        l->doubt = loss_doubted(l->grant->client, l->slept);
+    }
+    notify_alive_mute(true);
+    l->phase = phase;
+}
+
+void lease_lose(struct lease *l)
+{
+    leave_sure(l, LEASE_OVER);
+}
+
+static void enter_doubt(struct lease *l, int64_t valid)
+{
+    leave_sure(l, LEASE_DOUBT);
+    l->kill_at = clock_now_ms() + lesser(kill_after(l), greater(valid - margin(l), 0));
+}
+
+void lease_doubt(struct lease *l)
+{
+    l->slept = true;
+    if (l->phase == LEASE_SURE) {
+        enter_doubt(l, grant_valid_ms(l->grant));
+    }
+}
+
+enum lease_phase lease_step(struct lease *l)
+{
+    if (l->phase == LEASE_OVER) {
+        return l->phase;
+    }
+    l->stepped_at = clock_now_ms();
+    if (l->phase == LEASE_SURE) {
+        l->slept = l->wake_at != 0 && l->stepped_at >= l->wake_at;
+    }
+    int64_t valid = grant_valid_ms(l->grant);
+    l->settled = l->settled || valid >= grant_session_ms(l->grant) / 2;
+    if (valid <= margin(l) ||
+        (l->phase == LEASE_DOUBT && clock_now_ms() >= l->kill_at)) {
+        leave_sure(l, LEASE_OVER);
+    } else if (l->phase == LEASE_SURE && valid <= lease_doubt_ms(l)) {
+        enter_doubt(l, valid);
+    } else if (l->phase == LEASE_SURE && lease_is_ample(l, valid)) {
+        notify_alive();
+    }
+    return l->phase;
+}
+
+/* --- the time between two steps --- */
+
+static void set_timer(struct lease *l, int64_t ms)
+{
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(ms / 1000),
+                     .tv_nsec = (long)(ms % 1000) * 1000000}};
+    /* Counted from before @ms was worked out: zkr may have been stopped since. */
+    l->wake_at = ms > 0 ? l->stepped_at + ms : 0;
+    if (l->has_timer) {
+        (void)timer_settime(l->timer, 0, &when, NULL);
+    }
+}
+
+int64_t lease_rest(struct lease *l)
+{
+    enum { BUSY_MS = 50 };
+    int64_t valid = l->phase == LEASE_OVER ? 0 : grant_valid_ms(l->grant);
+    if (valid <= 0) {
+        set_timer(l, 0);
+        l->bound = l->phase == LEASE_OVER ? 0 : l->bound;
+        return l->phase == LEASE_OVER ? BUSY_MS : 0;
+    }
+    int64_t rest = l->phase == LEASE_DOUBT
+                       ? lesser(l->kill_at - clock_now_ms(), valid - margin(l))
+                       : valid - lease_doubt_ms(l);
+    rest = greater(rest, 1);
+    l->bound = clock_now_ms() + greater(valid - margin(l) / 2, 1);
+    /* The timer fires after the sleep has ended, so it only acts when zkr is stopped. */
+    int64_t later = l->phase == LEASE_DOUBT ? margin(l) / 2 : margin(l);
+    set_timer(l, rest + later);
+    return l->phase == LEASE_SURE && lease_is_ample(l, valid) ? notify_alive_rest(rest)
+                                                              : rest;
+}

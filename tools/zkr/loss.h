@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a lock is lost, or in doubt, and what helps against it. */
+#ifndef ZKR_CLI_LOSS_H
+#define ZKR_CLI_LOSS_H
+
+#include <stdbool.h>
+
+#include <zkr/client.h>
+
+struct loss {
+    int reason;     /* ZKR_LOST_…; also ZKR_LOST_LEASE for doubt; 0 = neither */
+    char text[256]; /* what was observed */
+    bool stopped;   /* zkr itself was stopped */
+    bool slow;      /* answers came, but late */
+    bool early;     /* the session ended too early for its timeout */
+};
+
+/** A loss that the library reports. */
+struct loss loss_reported(zkr_client *c, const zkr_lost *lost);
+/** A lease in doubt. @slept: zkr was stopped for too long. */
+struct loss loss_doubted(zkr_client *c, bool slept);
+/** @revocable: zkr revoke can ask for the lock. */
+const char *loss_remedy(const struct loss *l, bool revocable);
+/** How long the last write took, in ms, if that was long; 0 = it was not. */
+int64_t loss_slow_answer_ms(zkr_client *c);
+
+#endif
