@@ -55,6 +55,7 @@ completed >"$tmp/global"
 same '' completion <"$tmp/global"
 for sub in lock elect status ls revoke; do
     file=cmd_$sub.c
+    [ $sub != lock ] || file=lock_options.c
     taken "$file" >"$tmp/taken"
     [ -s "$tmp/taken" ] || { echo "zkr $sub: no options found in $file"; failed=1; }
     helped $sub | same $sub '--help'

@@ -85,23 +85,17 @@ static int take_arguments(struct elect *e)
     bool takes_part =
         g->command || g->text || e->held.once || e->id || health->check || checks;
     bool asking = e->to || e->wait_ms != ZKR_FOREVER;
-    const char *fault = NULL;
-    if (e->listen && (takes_part || asking || g->alone || e->held.no_guardian)) {
-        fault = "-l goes with --json and PATH alone";
-    } else if (g->alone && (takes_part || e->json)) {
-        fault = "--yield goes with --to, -w and PATH alone";
-    } else if (asking && !g->alone) {
-        fault = "--to and -w go with --yield";
-    } else if (!e->listen && !g->alone && !g->command) {
-        fault = "which COMMAND?";
-    } else if (!e->listen && e->json) {
-        fault = "--json goes with -l";
-    } else if (checks && !health->check) {
-        fault = "--every and --failures go with --health";
-    }
-    if (rc == GO_ON && fault) {
-        return options_refuse(g, "%s", fault);
-    }
+    const struct option_fault faults[] = {
+        {e->listen && (takes_part || asking || g->alone || e->held.no_guardian),
+         "-l goes with --json and PATH alone"},
+        {g->alone && (takes_part || e->json),
+         "--yield goes with --to, -w and PATH alone"},
+        {asking && !g->alone, "--to and -w go with --yield"},
+        {!e->listen && !g->alone && !g->command, "which COMMAND?"},
+        {!e->listen && e->json, "--json goes with -l"},
+        {checks && !health->check, "--every and --failures go with --health"},
+        OPTION_FAULTS_END};
+    rc = rc == GO_ON ? options_check(g, faults) : rc;
     health->every_ms = health->every_ms > 0 ? health->every_ms : EVERY_MS;
     health->failures = health->failures > 0 ? health->failures : FAILURES;
     return rc == GO_ON ? options_settle(g) : rc;

@@ -9,8 +9,10 @@
 #include <zkr/guard.h>
 
 #include "cli.h"
+#include "clock.h"
+#include "grant.h"
 #include "held.h"
-#include "parse.h"
+#include "interrupt.h"
 
 /* The first line of a record; a path without one is claimed by it. */
 static const char mark[] = "zkr once\n";
@@ -27,28 +29,6 @@ static struct {
     int64_t asked_ms; /* when our lock node was made */
     int version;      /* of the record there is */
 } once;
-
-bool once_take_period(void *every_ms, char *value)
-{
-    static const struct {
-        char letter;
-        int64_t seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-    size_t length = strlen(value);
-    char *last = length > 0 ? value + length - 1 : value;
-    int64_t times = 1, *to = every_ms;
-    char unit = *last;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (unit == units[i].letter) {
-            times = units[i].seconds;
-            *last = '\0';
-        }
-    }
-    bool fine = parse_seconds(value, to) && *to > 0 && *to <= INT64_MAX / 2 / times;
-    *last = unit;
-    *to = fine ? *to * times : 0;
-    return fine;
-}
 
 /* --- the record --- */
 
@@ -167,12 +147,12 @@ static int leave_undone(const struct held *h, const struct record *r)
     return rc;
 }
 
-int once_begin(struct held *h, int64_t every_ms)
+/* Returns like once_begin(). */
+static int check_due(const struct held *h)
 {
     struct record r;
     int rc;
     bool due;
-    once.every_ms = every_ms;
     do {
         rc = look(h, &r);
         const char *fault = rc == ZKR_OK ? fault_of(&r, h) : NULL;
@@ -189,6 +169,24 @@ int once_begin(struct held *h, int64_t every_ms)
     return rc == ZKR_OK                                   ? (due ? HELD_START : 0)
            : zkr_ticket_valid_for_ms(h->grant.ticket) > 0 ? cli_fail_rc(rc)
                                                           : HELD_AGAIN;
+}
+
+/* Ends what check_due() asks. */
+static void cancel(void *held)
+{
+    grant_cancel(&((const struct held *)held)->grant);
+}
+
+int once_begin(struct held *h, int64_t every_ms)
+{
+    struct interrupt interrupt;
+    once.every_ms = every_ms;
+    if (!interrupt_begin(&interrupt, &h->env->signals, NEVER, cancel, h)) {
+        return cli_fail_thread();
+    }
+    int status = check_due(h);
+    int signo = interrupt_end(&interrupt);
+    return signo ? cli_exit_signal(signo) : status;
 }
 
 /* --- after it --- */

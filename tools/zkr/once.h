@@ -3,13 +3,10 @@
 #ifndef ZKR_CLI_ONCE_H
 #define ZKR_CLI_ONCE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "held.h"
 
-/** For options: a time such as 90, 30m, 1.5h or 1d, in milliseconds. */
-bool once_take_period(void *every_ms, char *value);
 /**
  * Holding the lock: is the command due? Claims the path for records, so that what is wrong with it is known before the start.
  * Returns HELD_START, HELD_AGAIN, or an exit code, reported: 0 = not due.

@@ -200,6 +200,16 @@ int options_take(struct globals *g, const char *usage, const struct option_row *
     return rc;
 }
 
+int options_check(const struct globals *g, const struct option_fault *faults)
+{
+    for (; faults->text; faults++) {
+        if (faults->is) {
+            return options_refuse(g, "%s", faults->text);
+        }
+    }
+    return GO_ON;
+}
+
 /* --- PATH --- */
 
 int options_check_path(const struct globals *g, const char *path)

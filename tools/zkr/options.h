@@ -22,6 +22,16 @@ struct option_row {
         .name = NULL                                                                   \
     }
 
+/** Options that do not go together. */
+struct option_fault {
+    bool is;
+    const char *text; /* why they do not */
+};
+#define OPTION_FAULTS_END                                                              \
+    {                                                                                  \
+        .text = NULL                                                                   \
+    }
+
 /** An integer from @least to @most. */
 struct option_range {
     int64_t *to, least, most;
@@ -44,7 +54,9 @@ bool option_int(void *range, char *value);
  * GO_ON or an exit code, reported, like all that follow.
  */
 int options_take(struct globals *g, const char *usage, const struct option_row *rows);
-/** The same, and then g->path, with nothing behind it. It may be left out if it is set before. */
+/** Refuses the first fault that there is. */
+int options_check(const struct globals *g, const struct option_fault *faults);
+/** options_take(), and then g->path, with nothing behind it. It may be left out if it is set before. */
 int options_path(struct globals *g, const char *usage, const struct option_row *rows);
 /** The same, and then what g->several and g->alone, set by an option, ask for; else g->path and perhaps g->command. */
 int options_command(struct globals *g, const char *usage, const struct option_row *r);
