@@ -8,6 +8,8 @@
  * If the servers do not let even the first connection have the session, either the session is over, or the servers give
  * each connection a new one. Nothing tells which. So then a new session deletes the nodes.
  */
+#include "end.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -16,7 +18,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "guardian.h"
+#include "clock.h"
+#include "group.h"
+#include "sweep.h"
 
 /* ZooKeeper's header declares it only beside headers of OpenSSL. Weak, as most libraries do not have it. */
 zhandle_t *zookeeper_init_ssl(const char *host,
@@ -270,10 +274,11 @@ static void step(struct ending *e)
     }
 }
 
-static bool has_group(const struct wards *w, uint64_t client)
+/* Kills the groups of a client. True: one is left. */
+static bool kill_groups(const struct wards *w, uint64_t client)
 {
     for (struct group *g = w->groups; g; g = g->next) {
-        if (g->client == client && !group_is_gone(g)) {
+        if (g->client == client && !group_end(g)) {
             return true;
         }
     }
@@ -296,7 +301,7 @@ static struct ending *begin(const struct wards *w, size_t *count)
     return all;
 }
 
-void wards_end(const struct wards *w, int64_t deadline)
+void end_sessions(const struct wards *w, int64_t deadline)
 {
     enum { REST_MS = 2, LONG_REST_MS = 20, SOON_MS = 500 };
     size_t count, left;
@@ -310,7 +315,7 @@ void wards_end(const struct wards *w, int64_t deadline)
         for (size_t i = 0; i < count; i++) {
             struct ending *e = &all[i];
             if (!e->over &&
-                (e->zh || e->closes > 0 || !has_group(w, e->ward->client))) {
+                (e->zh || e->closes > 0 || !kill_groups(w, e->ward->client))) {
                 step(e);
             }
             left += !e->over;

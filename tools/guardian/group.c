@@ -3,6 +3,8 @@
  * The end of a process group. Its number alone will not do: when all of the group are gone, it may be another group's.
  * The descriptor of the pipe refers to the group itself.
  */
+#include "group.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "guardian.h"
+#include "clock.h"
 
 /* Its number, 0 = it is gone. Linux before 5.11 does not say that. */
 static pid_t number(const struct group *g)
@@ -137,7 +139,7 @@ static bool pipe_is_over(struct group *g)
     return g->over;
 }
 
-bool group_is_gone(struct group *g)
+bool group_end(struct group *g)
 {
     enum { FIRST_LOOK_MS = 4, LOOK_MS = 20 };
     if (g->fds[ZKR__GROUP_WRITER] < 0) {

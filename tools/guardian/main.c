@@ -20,7 +20,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "guardian.h"
+#include "clock.h"
+#include "end.h"
+#include "wards.h"
 
 /* --- a process that is in nobody's way --- */
 
@@ -139,7 +141,7 @@ static void end_apart(const struct wards *w, int64_t session)
         alone.next = NULL;
         (void)close(ZKR__GUARDIAN_FD);
         close_others();
-        wards_end(&one, now_ms() + alone.timeout_ms);
+        end_sessions(&one, now_ms() + alone.timeout_ms);
         _exit(0);
     }
 }
@@ -247,6 +249,6 @@ int main(void)
         }
         break;
     }
-    wards_end(&w, now_ms() + wards_longest_ms(&w));
+    end_sessions(&w, now_ms() + wards_longest_ms(&w));
     _exit(0);
 }

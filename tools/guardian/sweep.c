@@ -4,11 +4,11 @@
  * and keep the old one until its timeout. A new session lists one directory after the other, and deletes the nodes in it
  * whose owner is the old session. The callbacks run in one thread of libzookeeper.
  */
+#include "sweep.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "guardian.h"
 
 /* A node while its requests have no answers. */
 struct node {

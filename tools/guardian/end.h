@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done when the parent is dead. */
+#ifndef ZKR_GUARDIAN_END_H
+#define ZKR_GUARDIAN_END_H
+
+#include <stdint.h>
+
+#include "wards.h"
+
+/** The parent is dead: kill its groups; end each session when its client's group is gone. Returns by @deadline. */
+void end_sessions(const struct wards *w, int64_t deadline);
+
+#endif
